@@ -1,0 +1,58 @@
+# Every dependency comes from a Debian package. A missing one stops here with the name to install.
+
+function(attnbench_need found what package)
+  if(NOT ${found})
+    message(FATAL_ERROR "${what} was not found. Install it with:  apt-get install ${package}")
+  endif()
+endfunction()
+
+find_package(CLI11 QUIET)
+attnbench_need(CLI11_FOUND "CLI11 (command line)" libcli11-dev)
+
+find_package(yaml-cpp QUIET)
+attnbench_need(yaml-cpp_FOUND "yaml-cpp (scenarios)" libyaml-cpp-dev)
+if(NOT TARGET yaml-cpp::yaml-cpp)  # yaml-cpp 0.7 exports the target without a namespace
+  add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
+endif()
+
+find_package(Eigen3 3.4 QUIET NO_MODULE)
+attnbench_need(Eigen3_FOUND "Eigen 3.4 (reference)" libeigen3-dev)
+
+find_package(fmt QUIET)
+attnbench_need(fmt_FOUND "fmt (text)" libfmt-dev)
+
+find_package(nlohmann_json QUIET)
+attnbench_need(nlohmann_json_FOUND "nlohmann-json (reports)" nlohmann-json3-dev)
+
+# One header, no CMake package: Ben Strasser's Fast C++ CSV Parser.
+find_path(FCCP_INCLUDE_DIR csv.h PATH_SUFFIXES libfccp)
+attnbench_need(FCCP_INCLUDE_DIR "the Fast C++ CSV Parser (csv.h)" libfccp-dev)
+add_library(fccp INTERFACE)
+target_include_directories(fccp SYSTEM INTERFACE ${FCCP_INCLUDE_DIR})
+
+find_package(OpenMP QUIET COMPONENTS CXX)
+attnbench_need(OpenMP_CXX_FOUND "OpenMP (cpu_flash)" "libgomp1 (g++) or libomp-dev (clang)")
+
+find_package(Threads REQUIRED)
+
+if(ATTNBENCH_BUILD_MICROBENCH)
+  find_package(benchmark QUIET)
+  attnbench_need(benchmark_FOUND "Google Benchmark (apps/microbench)" libbenchmark-dev)
+endif()
+
+if(ATTNBENCH_BUILD_TESTS)
+  find_package(GTest QUIET)
+  attnbench_need(GTest_FOUND "GoogleTest (tests)" "libgtest-dev libgmock-dev")
+  # Two tests recompute and validate from outside: NumPy recomputes dumped cases, jsonschema checks results.
+  # A python3 of pyenv or conda often lacks both, so each candidate is asked.
+  foreach(candidate /usr/bin/python3 python3)
+    execute_process(COMMAND ${candidate} -c "import numpy, jsonschema, yaml"
+                    RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
+    if(missing EQUAL 0)
+      set(ATTNBENCH_PYTHON ${candidate})
+      break()
+    endif()
+  endforeach()
+  attnbench_need(ATTNBENCH_PYTHON "a Python 3 with numpy, jsonschema and yaml (tests)"
+                 "python3-numpy python3-jsonschema python3-yaml")
+endif()

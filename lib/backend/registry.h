@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/backend/attention_backend.h"
+
+namespace attnbench {
+
+/// The backends of this program by name. Filled explicitly (backends/register.h), never by static
+/// initialisers: linkers drop those from static libraries, and their order is nobody's.
+class Registry {
+ public:
+  using Factory = std::function<std::unique_ptr<AttentionBackend>()>;
+
+  struct Entry {
+    BackendInfo info;
+    Factory make;         ///< empty when the backend is absent
+    std::string absence;  ///< why it is absent ("built without nvcc"); empty when it can run
+  };
+
+  /// Registers a backend that can run. Throws InternalError on a name already taken.
+  void add(Factory make);
+  /// Registers a backend that this build or machine lacks, with the reason. It is still listed.
+  void add_absent(BackendInfo info, std::string reason);
+
+  [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
+  /// Null when there is no such backend.
+  [[nodiscard]] const Entry* find(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string> names() const;
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+}  // namespace attnbench

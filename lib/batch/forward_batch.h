@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lib/batch/forward_mode.h"
+#include "lib/batch/kv_pool.h"
+#include "lib/batch/req_to_token_pool.h"
+
+namespace attnbench {
+
+/// Draft trees of a target_verify step (EagleVerifyInput; semantics.md 8). All requests have
+/// draft_token_num nodes; node 0 is the last verified token.
+struct SpecInfo {
+  std::int64_t draft_token_num = 0;  ///< N
+  std::int64_t topk = 0;             ///< 1: every tree is a chain, and causal masking is exact
+  /// FULL_MASK: per request row-major [N, seq_len + N], concatenated; 1 = visible.
+  std::vector<std::uint8_t> custom_mask;
+  std::vector<std::int64_t> mask_indptr;           ///< [B + 1], in elements of custom_mask
+  std::vector<std::int32_t> retrive_index;         ///< [B * N], the field's own spelling
+  std::vector<std::int32_t> retrive_next_token;    ///< [B * N] first child or -1
+  std::vector<std::int32_t> retrive_next_sibling;  ///< [B * N] next sibling or -1
+};
+
+/// One forward step of a batch, as SGLang's engine hands it to an attention backend
+/// (semantics.md 1.2). B = batch_size requests, T query tokens in all. input_ids are left out:
+/// attention never reads them.
+struct ForwardBatch {
+  ForwardMode forward_mode = ForwardMode::kIdle;
+  std::int64_t batch_size = 0;                 ///< B
+  std::vector<std::int32_t> req_pool_indices;  ///< [B] rows of req_to_token_pool
+  /// [B] KV length: decode counts the new token, extend is prefix + extend, target_verify is the
+  /// committed prefix only.
+  std::vector<std::int32_t> seq_lens;
+  std::int64_t seq_lens_sum = 0;
+  std::vector<std::int64_t> out_cache_loc;  ///< [T] slot of each new token
+  std::vector<std::int64_t> positions;      ///< [T]
+  // Extend family only (extend, mixed, draft_extend); empty for the others.
+  std::vector<std::int32_t> extend_prefix_lens;  ///< [B]
+  std::vector<std::int32_t> extend_seq_lens;     ///< [B]
+  std::vector<std::int32_t> extend_start_loc;  ///< [B] exclusive cumulative sum of extend_seq_lens
+  std::int64_t extend_num_tokens = 0;          ///< sum of extend_seq_lens
+  std::vector<std::int32_t> encoder_lens;      ///< [B] cross attention only
+  std::optional<SpecInfo> spec_info;           ///< target_verify only
+  const ReqToTokenPool* req_to_token_pool = nullptr;
+  const KvPool* token_to_kv_pool = nullptr;
+
+  /// Query tokens of request r: 1 for decode, N for target_verify, extend_seq_lens[r] otherwise.
+  [[nodiscard]] std::int64_t q_len(std::int64_t r) const;
+  /// Keys in the pool for request r, this step's own included (encoder_lens for cross attention).
+  [[nodiscard]] std::int64_t kv_len(std::int64_t r) const;
+  /// T.
+  [[nodiscard]] std::int64_t q_tokens() const {
+    return static_cast<std::int64_t>(positions.size());
+  }
+};
+
+}  // namespace attnbench

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lib/backend/registry.h"
+#include "lib/bench/record.h"
+#include "lib/scenario/scenario.h"
+
+namespace attnbench {
+
+/// What of a scenario to run. Empty lists mean all.
+struct RunFilter {
+  std::vector<std::string> cases;  ///< ids, or globs with * and ?
+  std::vector<std::string> backends;
+};
+
+/// Called as a run proceeds; each may be empty.
+struct RunHooks {
+  std::function<void(const RunResult& header)> started;  ///< environment and ceilings known
+  std::function<void(const Case&, const Cost&, std::size_t index, std::size_t count)> case_started;
+  std::function<void(const std::string& line, double eta_s)> progress;
+  std::function<void(const Record&)> record;  ///< a cell is done
+  std::function<void(const Case&)> case_finished;
+  std::function<bool()> stop_requested;
+};
+
+/// Cases of `scenario` that the filter lets through, in order. Throws ConfigError naming the
+/// nearest id when a pattern matches nothing.
+[[nodiscard]] std::vector<const Case*> select_cases(const Scenario& scenario,
+                                                    const RunFilter& filter);
+
+/// Expands, builds, verifies, times. Records come in case order, within a case in backend order. A
+/// backend that throws ends its own cells only. Stops early, keeping all that is measured, when
+/// asked to.
+[[nodiscard]] RunResult run_scenario(const Scenario& scenario, const Registry& registry,
+                                     Device& device, const RunFilter& filter,
+                                     const RunHooks& hooks);
+
+/// The command that runs exactly this cell again.
+[[nodiscard]] std::string repro_line(const Scenario& scenario, const Record& record);
+
+[[nodiscard]] Environment describe_environment(const Device& device);
+
+}  // namespace attnbench

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/cost/cost.h"
+#include "lib/device/device.h"
+#include "lib/measure/measure.h"
+#include "lib/verify/verdict.h"
+
+namespace attnbench {
+
+/// The result row of one cell (case x backend x cache x launch).
+struct Record {
+  std::string case_id;
+  std::string mix;
+  std::string model;
+  std::string backend;
+  std::string backend_version;
+  std::string device;  ///< DeviceInfo::name
+  CacheState cache = CacheState::kCold;
+  LaunchMode launch = LaunchMode::kEager;
+  std::string mode;  ///< forward mode
+  std::string dtype, kv_dtype;
+  int heads_q = 0, heads_kv = 0, head_dim_qk = 0, head_dim_v = 0;
+  std::int64_t page_size = 0, requests = 0, q_tokens = 0, kv_tokens = 0;
+
+  std::string status;  ///< "converged", "noisy", "timeout", "interrupted", "not measured"
+  std::string reason;  ///< why not passed or not measured; empty when all is well
+  Verdict verdict = Verdict::kNotVerified;
+  bool timed = false;  ///< timing below is a measurement
+  CellTiming timing;
+  HostTiming plan;
+  Cost cost;
+  ErrorMetrics error;
+  BitwiseProperties bitwise;
+  bool cache_resident = false;  ///< bytes_unique fits the last-level cache
+  bool impossible = false;      ///< more bandwidth than the machine has: something is wrong
+  std::string fixture_hash;
+  std::string repro;  ///< paste-ready command line that runs this cell alone
+
+  // A wrong cell makes no speed claim: rates are 0 unless the cell was timed and did not fail.
+  [[nodiscard]] bool claims_speed() const { return timed && !is_failure(verdict) && !impossible; }
+  [[nodiscard]] double gb_per_s() const;  ///< bytes_unique / median, 1e9
+  [[nodiscard]] double tflop_per_s() const;
+  double roofline = 0;  ///< roofline time / median, 0..1
+};
+
+/// Where and how the run took place; key-value pairs in a fixed order.
+struct Environment {
+  std::string version, git_sha, build_type, compiler, flags;
+  std::string os, hostname_hash;
+  DeviceInfo device;
+  int threads = 0;
+  std::string started_utc;  ///< ISO 8601
+};
+
+/// A whole run: what every sink writes.
+struct RunResult {
+  Environment environment;
+  Ceilings ceilings;
+  std::string scenario_name, scenario_path, scenario_sha256;
+  std::uint64_t seed = 0;
+  std::vector<Record> records;
+  double wall_s = 0, measuring_s = 0;
+  bool interrupted = false;
+};
+
+}  // namespace attnbench

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "lib/scenario/case.h"
+
+namespace attnbench {
+
+/// Work of one forward, counted from the case (semantics.md 14). Softmax itself is not counted.
+struct Cost {
+  std::int64_t visible_pairs =
+      0;                          ///< (query token, key) pairs that the mask lets through, per head
+  std::int64_t flops = 0;         ///< 2 Hq (dk + dv) visible_pairs
+  std::int64_t bytes_unique = 0;  ///< each distinct byte once: the least a memory must deliver
+  std::int64_t bytes_streamed = 0;  ///< KV per request without sharing
+  std::int64_t kv_bytes_unique =
+      0;  ///< KV part of bytes_unique (shared prefixes once, keys out of every window not at all)
+  std::int64_t kv_bytes_streamed = 0;
+};
+
+[[nodiscard]] Cost count_cost(const Case& c);
+
+/// Keys that query token `token` of request `r` attends to.
+[[nodiscard]] std::int64_t visible_keys(const Case& c, const Request& r, std::int64_t token);
+
+/// Rates of the machine, measured in the same process.
+struct Ceilings {
+  double read_bytes_per_s = 0;
+  double copy_bytes_per_s = 0;  ///< bytes read plus bytes written
+  double flop_per_s = 0;        ///< f32 multiply-add on a CPU
+};
+
+/// Least seconds that the counted work takes at the ceilings: the roofline (the slower of both
+/// roofs).
+[[nodiscard]] double roofline_s(const Cost& cost, const Ceilings& ceilings);
+
+/// True when the counted work needs more bandwidth than 1.02 x the read ceiling: then the byte
+/// model, the flush or the kernel is wrong (measuring.md A.6).
+[[nodiscard]] bool impossible(const Cost& cost, const Ceilings& ceilings, double seconds);
+
+}  // namespace attnbench

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/cost/cost.h"
+#include "lib/device/device.h"
+#include "lib/scenario/scenario.h"
+
+namespace attnbench {
+
+/// One thing to time: `forward` enqueues one sample on the given stream.
+struct TimedCell {
+  std::string name;  ///< for the progress line
+  CacheState cache = CacheState::kCold;
+  std::function<void(Stream&)> forward;
+};
+
+enum class MeasureStatus : std::uint8_t { kConverged, kNoisy, kTimeout };
+[[nodiscard]] std::string_view to_string(MeasureStatus status);
+
+/// Times of one cell. The unit of replication is the round: lo and hi are the 95 % order-statistic
+/// interval of the median of block medians.
+struct CellTiming {
+  MeasureStatus status = MeasureStatus::kConverged;
+  double median_us = 0;
+  double lo_us = 0, hi_us = 0;
+  double q1_us = 0, q3_us = 0, min_us = 0, max_us = 0;  ///< of all samples
+  int rounds = 0;
+  int samples = 0;
+  bool interrupted = false;  ///< ended early by the stop request; what is here was really measured
+
+  /// Half of hi - lo over the median.
+  [[nodiscard]] double half_width() const {
+    return median_us > 0 ? (hi_us - lo_us) / 2 / median_us : 0;
+  }
+};
+
+/// Where a measurement stands, for a progress line.
+struct MeasureProgress {
+  std::string_view cell;
+  int round = 0;
+  double half_width = 0;  ///< 0 before there is an interval
+  double elapsed_s = 0;
+  double remaining_s = 0;  ///< estimate
+};
+
+struct MeasureHooks {
+  std::function<void(const MeasureProgress&)> progress;  ///< may be empty
+  std::function<bool()> stop_requested;                  ///< may be empty; checked between samples
+};
+
+/// Times all cells of one case in rounds (measuring.md A): every round visits each unfinished cell
+/// once in an order drawn from `seed`; a visit is a block of samples. Cold samples flush the device
+/// cache first, warm samples run the forward once untimed. Each cell stops by itself, with its
+/// status.
+[[nodiscard]] std::vector<CellTiming> measure_cells(std::span<const TimedCell> cells,
+                                                    Device& device, const MeasureConfig& config,
+                                                    std::uint64_t seed, const MeasureHooks& hooks);
+
+/// Median and largest of `repeats` host timings of `work`, in microseconds.
+struct HostTiming {
+  double median_us = 0;
+  double max_us = 0;
+};
+[[nodiscard]] HostTiming time_host(const std::function<void()>& work, int repeats);
+
+/// Read, copy and multiply-add rates of this device, measured now (about half a second).
+[[nodiscard]] Ceilings measure_ceilings(Device& device);
+
+}  // namespace attnbench

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/dtype.h"
+#include "lib/batch/forward_mode.h"
+#include "lib/model/attention_layer.h"
+
+namespace attnbench {
+
+/// Order of (token, head) inside a page of the KV cache.
+enum class KvLayout : std::uint8_t { kNhd, kHnd };
+
+/// Where the pages of a request lie in the pool.
+enum class Placement : std::uint8_t {
+  kContiguous,   ///< request after request, ascending
+  kShuffled,     ///< seeded permutation of all pages (default)
+  kInterleaved,  ///< page j of every request, then page j + 1: how decode grows a batch
+  kFragmented,   ///< ascending with seeded holes that nobody owns
+  kReversed,     ///< descending
+};
+
+struct KvCacheConfig {
+  std::int64_t page_size = 1;  ///< tokens
+  KvLayout layout = KvLayout::kNhd;
+  DType dtype = DType::kBF16;
+  float k_scale = 1;  ///< stored K times k_scale is K (semantics.md 2.5)
+  float v_scale = 1;
+  Placement placement = Placement::kShuffled;
+  std::int64_t pool_tokens = 0;  ///< capacity; 0 = what the batch needs plus an eighth for poison
+};
+
+/// Keys and values that several requests share: same content, same pages.
+struct SharedPrefix {
+  std::string name;
+  std::int64_t length = 0;  ///< tokens
+};
+
+/// Lengths and mask of one request in this step.
+struct Request {
+  std::string group;            ///< name of the batch entry it came from
+  std::int64_t q_len = 1;       ///< new tokens of this step (draft tokens for target_verify)
+  std::int64_t kv_len = 1;      ///< prefix + new tokens; for cross attention the encoder's length
+  int shared_prefix = -1;       ///< index into Case::prefixes, -1 = none
+  std::int64_t shared_len = 0;  ///< leading tokens of kv_len that are the shared prefix's
+  /// target_verify: parent of each of the q_len draft tokens, -1 for the root (token 0); parents
+  /// come before children. Empty for all other modes.
+  std::vector<int> tree_parents;
+
+  [[nodiscard]] std::int64_t prefix_len() const { return kv_len - q_len; }
+};
+
+/// One fully determined forward step: no ranges, no distributions left. Everything that follows
+/// (fixture, contents, truth, cost) is a pure function of this value.
+struct Case {
+  std::string id;  ///< "mix/ps16", stable, unique in its scenario, works as --case filter
+  std::string mix;
+  std::string scenario;
+  std::string model;  ///< preset name or "inline"
+  int tp = 1;
+  std::uint64_t seed = 0;
+  AttentionLayer layer;
+  DType dtype = DType::kBF16;  ///< of Q, new K/V and O
+  KvCacheConfig kv_cache;
+  ForwardMode mode = ForwardMode::kDecode;
+  std::vector<SharedPrefix> prefixes;
+  std::vector<Request> requests;
+
+  [[nodiscard]] std::int64_t q_tokens() const;  ///< T
+  [[nodiscard]] std::int64_t kv_tokens()
+      const;  ///< sum of kv_len, shared prefixes counted per request
+};
+
+[[nodiscard]] std::string_view to_string(KvLayout layout);
+[[nodiscard]] std::string_view to_string(Placement placement);
+
+}  // namespace attnbench

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/scenario/case.h"
+
+namespace attnbench {
+
+enum class CacheState : std::uint8_t { kCold, kWarm };
+enum class LaunchMode : std::uint8_t { kEager, kGraph };
+
+[[nodiscard]] std::string_view to_string(CacheState cache);
+[[nodiscard]] std::string_view to_string(LaunchMode launch);
+
+/// What to measure and when to stop (measuring.md A.2, A.4; defaults from there).
+struct MeasureConfig {
+  std::vector<CacheState> cache{CacheState::kCold};
+  std::vector<LaunchMode> launch{LaunchMode::kEager};
+  double precision = 0.005;  ///< stop when the CI half-width is this part of the median
+  int min_rounds = 12;
+  int max_rounds = 40;
+  double block_s = 0.020;  ///< samples of one visit fill about this long
+  int min_block_samples = 5;
+  int max_block_samples = 200;
+  double cell_timeout_s = 15;
+};
+
+/// What to check before timing (measuring.md C).
+struct VerifyConfig {
+  bool enabled = true;
+  std::int64_t rows = 512;  ///< rows (query token x head) per fill; every request at least once
+  std::vector<std::string> fills{"needle", "tag", "sparse_int", "extreme", "normal", "timing"};
+};
+
+/// One scenario file, expanded.
+struct Scenario {
+  std::string name;
+  std::string description;
+  std::string path;    ///< as given on the command line
+  std::string sha256;  ///< of the file's bytes, hex
+  std::uint64_t seed = 0;
+  MeasureConfig measure;
+  VerifyConfig verify;
+  std::vector<std::string> backends;  ///< empty: every one that supports the case
+  std::vector<Case> cases;            ///< in file order
+};
+
+/// Reads and expands a scenario. Throws ConfigError with every mistake of the file at once.
+[[nodiscard]] Scenario load_scenario(const std::string& path);
+
+/// The same for text that is already in memory; `path` only names it in messages.
+[[nodiscard]] Scenario parse_scenario(const std::string& text, const std::string& path);
+
+}  // namespace attnbench

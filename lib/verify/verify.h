@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lib/backend/attention_backend.h"
+#include "lib/scenario/scenario.h"
+#include "lib/verify/verdict.h"
+#include "reference/oracle.h"
+
+namespace attnbench {
+
+/// The truth about a case under each fill, computed once and shared by all backends.
+struct FillTruth {
+  Fill fill = Fill::kNormal;
+  std::vector<ReferenceRow> rows;
+};
+
+[[nodiscard]] std::vector<FillTruth> compute_truth(const Case& c, const VerifyConfig& config);
+
+struct Verification {
+  Verdict verdict = Verdict::kNotVerified;
+  std::string reason;  ///< empty when passed
+  ErrorMetrics error;
+  BitwiseProperties bitwise;
+};
+
+/// Compares one backend's outputs in `io` (host-readable) with the truth of one fill and folds the
+/// result into `error`. Bounds follow the backend's declared numerics (measuring.md C.4).
+void accumulate_error(const Case& c, const AttentionIo& io, const FillTruth& truth,
+                      const Numerics& numerics, ErrorMetrics& error);
+
+/// The verdict that the metrics deserve, with its reason (measuring.md C.7).
+[[nodiscard]] Verification judge(const Case& c, const ErrorMetrics& error,
+                                 std::span<const FillTruth> truth);
+
+/// Runs `backend` on every fill of `truth` in `fixture` (poisoned outputs, guards and inputs
+/// re-checked after each run), compares, tests the bitwise properties on the normal data, and
+/// judges. Exceptions of the backend become kCrashed. Leaves the fixture filled with the last fill.
+[[nodiscard]] Verification verify_backend(const Case& c, AttentionBackend& backend,
+                                          Fixture& fixture, Device& device,
+                                          std::span<const FillTruth> truth);
+
+}  // namespace attnbench

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lib/scenario/case.h"
+#include "lib/scenario/contents.h"
+
+namespace attnbench {
+
+/// One row of the output: a query token of a request under one query head.
+struct RowId {
+  std::int64_t request = 0;
+  std::int64_t token = 0;  ///< query token within the request, 0 .. q_len - 1
+  int head = 0;            ///< query head
+
+  friend bool operator==(const RowId&, const RowId&) = default;
+};
+
+/// Exact results of one row in float64, with what the error bounds of measuring.md C.4 need.
+/// Vectors have head_dim_v entries.
+struct ReferenceRow {
+  RowId id;
+  std::vector<double> out;   ///< O; zeros for an empty row
+  double lse = 0;            ///< natural log, the sink included; -inf for an empty row without sink
+  std::vector<double> a;     ///< A = sum_j p_j |v_j|
+  std::vector<double> b;     ///< B = sqrt(sum_j (p_j v_j)^2)
+  double s = 0;              ///< S = max_j scale * sum_d |q_d| |k_jd| over visible keys
+  double p_max = 0;          ///< largest weight
+  std::int64_t visible = 0;  ///< keys the mask lets through
+};
+
+/// Evaluates rows of a case in float64 from its contents: stored values widened, K and V through
+/// k_scale and v_scale, two-pass softmax. Knows nothing of pages, index arrays or backends.
+/// `rows` may come in any order; results are in the same order. Uses OpenMP over (request, KV
+/// head); the result does not depend on the number of threads.
+[[nodiscard]] std::vector<ReferenceRow> evaluate_rows(const Case& c, const Contents& contents,
+                                                      std::span<const RowId> rows);
+
+/// A seeded sample of about `budget` rows (all of them when there are no more): every request at
+/// least once, always its first and last token, tokens at page ends, at split ends (multiples of
+/// 256 keys), at window and mask edges; the heads rotate so that every query head is met. Sorted by
+/// request, KV head, token, head; no row twice.
+[[nodiscard]] std::vector<RowId> sample_rows(const Case& c, std::int64_t budget);
+
+}  // namespace attnbench
