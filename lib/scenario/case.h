@@ -51,6 +51,9 @@ struct Request {
   /// target_verify: parent of each of the q_len draft tokens, -1 for the root (token 0); parents
   /// come before children. Empty for all other modes.
   std::vector<int> tree_parents;
+  /// Which contents the request's own tokens carry; -1 = its index in Case::requests. A request
+  /// taken out of its batch keeps its contents by keeping this number.
+  std::int64_t stream = -1;
 
   [[nodiscard]] std::int64_t prefix_len() const { return kv_len - q_len; }
 };

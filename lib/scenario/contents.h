@@ -43,18 +43,23 @@ class Contents {
   [[nodiscard]] Fill fill() const { return fill_; }
 
  private:
-  struct Stream {  ///< where a position's content comes from
-    std::uint64_t id;
-    std::int64_t position;
+  struct Source {  ///< where a row's content comes from
+    std::uint64_t stream;
+    bool planted;  ///< a needle key lies here
   };
-  [[nodiscard]] Stream stream_of(std::int64_t request, std::int64_t position) const;
-  [[nodiscard]] bool planted(const Stream& stream) const;
+  [[nodiscard]] Source source_of(std::int64_t request, std::int64_t position) const;
+  /// Value before rounding of K at the dims that q meets, and of the rest of the row.
+  void fill_k(const Source& source, std::int64_t position, int head, std::span<float> row) const;
+  void fill_v(const Source& source, std::int64_t position, int head, std::span<float> row) const;
+  /// The direction that needle and extreme queries of KV head `head` look along: +1 or -1 per dim.
+  [[nodiscard]] float direction(std::uint64_t key, std::size_t dim) const;
 
   const Case* case_;
   Fill fill_;
   std::uint64_t seed_;
-  double needle_logit_ = 0;
-  std::vector<std::vector<std::int64_t>> planted_;  ///< sorted positions by stream id
+  std::size_t match_begin_;  ///< dims [match_begin_, dk) carry planted logits: MLA keeps them off V
+  std::vector<std::vector<std::int64_t>> prefix_needles_;   ///< sorted positions, by shared prefix
+  std::vector<std::vector<std::int64_t>> request_needles_;  ///< sorted positions, by request
 };
 
 }  // namespace attnbench

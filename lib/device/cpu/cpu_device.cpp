@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <atomic>
+#include <vector>
+
+#include "lib/base/error.h"
+#include "lib/device/cpu/cpu_info.h"
+#include "lib/device/cpu/guarded_buffer.h"
+#include "lib/device/device.h"
+
+namespace attnbench {
+namespace {
+
+/// Work on a CPU is done when its call returns.
+class CpuStream final : public Stream {
+ public:
+  void synchronize() override {}
+};
+
+class CpuDevice final : public Device {
+ public:
+  explicit CpuDevice(int threads)
+      : info_{DeviceKind::kCpu,
+              cpu_name(),
+              cpu_arch(),
+              threads > 0 ? threads : omp_get_num_procs(),
+              last_level_cache_bytes(),
+              available_memory_bytes()} {
+    omp_set_num_threads(info_.units);
+  }
+
+  [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
+
+  [[nodiscard]] std::unique_ptr<Buffer> allocate(std::size_t bytes,
+                                                 std::string_view what) override {
+    // Asked for now, not at start: other fixtures may have come and gone. An overcommitting kernel
+    // would grant the allocation and kill the process when the pages are touched.
+    const std::int64_t available = available_memory_bytes();
+    if (static_cast<std::int64_t>(bytes) > available) {
+      throw EnvironmentError(fmt::format("{} needs {:.1f} GB of memory, {:.1f} GB are available",
+                                         what, static_cast<double>(bytes) / 1e9,
+                                         static_cast<double>(available) / 1e9));
+    }
+    return make_guarded_buffer(bytes, what);
+  }
+
+  [[nodiscard]] std::unique_ptr<Stream> make_stream() override {
+    return std::make_unique<CpuStream>();
+  }
+
+  void flush_cache(Stream&) override {
+    constexpr std::size_t kWordsPerLine = 64 / sizeof(std::uint64_t);
+    if (flush_.empty()) {
+      // Twice the cache: one pass over exactly its size leaves survivors, replacement being no true
+      // LRU.
+      flush_.assign(
+          2 * static_cast<std::size_t>(info_.last_level_cache_bytes) / sizeof(std::uint64_t), 1);
+    }
+    std::uint64_t sum = 0;
+    const auto words = static_cast<std::int64_t>(flush_.size());
+#pragma omp parallel for reduction(+ : sum) schedule(static)
+    for (std::int64_t i = 0; i < words; i += static_cast<std::int64_t>(kWordsPerLine)) {
+      sum += flush_[static_cast<std::size_t>(i)];
+    }
+    // Every core reads its own share only; private L2 caches are far smaller than a share.
+    sink_.store(sum, std::memory_order_relaxed);
+  }
+
+ private:
+  DeviceInfo info_;
+  std::vector<std::uint64_t> flush_;
+  std::atomic<std::uint64_t> sink_{0};  // makes the reads observable
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_cpu_device(int threads) {
+  return std::make_unique<CpuDevice>(threads);
+}
+
+}  // namespace attnbench

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/device/cpu/cpu_info.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+namespace attnbench {
+namespace {
+
+/// "32768K" or "32M" as sysfs writes cache sizes.
+std::int64_t cache_size(const std::string& text) {
+  std::istringstream in(text);
+  std::int64_t value = 0;
+  char unit = ' ';
+  in >> value >> unit;
+  return unit == 'M' ? value << 20 : unit == 'K' ? value << 10 : value;
+}
+
+std::int64_t number_in(const char* path) {
+  std::ifstream file(path);
+  std::int64_t value = 0;
+  return file >> value ? value : std::numeric_limits<std::int64_t>::max();  // "max": no limit
+}
+
+}  // namespace
+
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown CPU";
+}
+
+std::string cpu_arch() {
+  std::string arch;
+#if defined(__x86_64__)
+  arch = "x86-64";
+#elif defined(__aarch64__)
+  arch = "aarch64";
+#else
+  arch = "unknown";
+#endif
+#ifdef __AVX2__
+  arch += " avx2";
+#endif
+#ifdef __FMA__
+  arch += " fma";
+#endif
+#ifdef __F16C__
+  arch += " f16c";
+#endif
+#ifdef __AVX512F__
+  arch += " avx512f";
+#endif
+  return arch;
+}
+
+std::int64_t last_level_cache_bytes() {
+  std::int64_t largest = 0;
+  for (int index = 0; index < 8; ++index) {
+    std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) +
+                       "/size");
+    std::string text;
+    if (file >> text) largest = std::max(largest, cache_size(text));
+  }
+#ifdef _SC_LEVEL3_CACHE_SIZE
+  largest = std::max<std::int64_t>(largest, sysconf(_SC_LEVEL3_CACHE_SIZE));
+#endif
+  // Nothing reported (some virtual machines): assume a large server slice rather than none, so that
+  // a cold sample stays cold.
+  return largest > 0 ? largest : std::int64_t{32} << 20;
+}
+
+std::int64_t available_memory_bytes() {
+  std::int64_t available = std::numeric_limits<std::int64_t>::max();
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream fields(line);
+    std::string name;
+    std::int64_t kib = 0;
+    if (fields >> name >> kib && name == "MemAvailable:") available = kib << 10;
+  }
+  const std::int64_t limit = number_in("/sys/fs/cgroup/memory.max");
+  const std::int64_t used = number_in("/sys/fs/cgroup/memory.current");
+  if (limit < std::numeric_limits<std::int64_t>::max() && used < limit) {
+    available = std::min(available, limit - used);
+  }
+  return available;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/case.h"
+
+namespace attnbench {
+
+std::int64_t Case::q_tokens() const {
+  std::int64_t sum = 0;
+  for (const Request& request : requests) sum += request.q_len;
+  return sum;
+}
+
+std::int64_t Case::kv_tokens() const {
+  std::int64_t sum = 0;
+  for (const Request& request : requests) sum += request.kv_len;
+  return sum;
+}
+
+std::string_view to_string(KvLayout layout) {
+  switch (layout) {
+    case KvLayout::kNhd:
+      return "NHD";
+    case KvLayout::kHnd:
+      return "HND";
+  }
+  return "?";
+}
+
+std::string_view to_string(Placement placement) {
+  switch (placement) {
+    case Placement::kContiguous:
+      return "contiguous";
+    case Placement::kShuffled:
+      return "shuffled";
+    case Placement::kInterleaved:
+      return "interleaved";
+    case Placement::kFragmented:
+      return "fragmented";
+    case Placement::kReversed:
+      return "reversed";
+  }
+  return "?";
+}
+
+}  // namespace attnbench

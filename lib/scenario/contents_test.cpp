@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/contents.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <set>
+
+namespace attnbench {
+namespace {
+
+Case two_sharing_requests() {
+  Case c;
+  c.seed = 7;
+  c.layer = {.heads_q = 4, .heads_kv = 2, .head_dim_qk = 64, .head_dim_v = 64, .scale = 0.125};
+  c.kv_cache.page_size = 16;
+  c.prefixes = {{"system", 32}};
+  c.requests = {{.q_len = 1, .kv_len = 40, .shared_prefix = 0, .shared_len = 32},
+                {.q_len = 4, .kv_len = 50, .shared_prefix = 0, .shared_len = 32}};
+  return c;
+}
+
+using Row = std::array<float, 64>;
+
+Row k_of(const Contents& contents, std::int64_t request, std::int64_t position, int head) {
+  Row row{};
+  contents.k_row(request, position, head, row);
+  return row;
+}
+
+double dot(const Row& a, const Row& b) {
+  double sum = 0;
+  for (std::size_t d = 0; d < a.size(); ++d)
+    sum += static_cast<double>(a[d]) * static_cast<double>(b[d]);
+  return sum;
+}
+
+TEST(Contents, requests_agree_inside_their_shared_prefix_and_nowhere_else) {
+  const Case c = two_sharing_requests();
+  const Contents contents(c, Fill::kNormal);
+  EXPECT_EQ(k_of(contents, 0, 31, 1), k_of(contents, 1, 31, 1));
+  EXPECT_NE(k_of(contents, 0, 32, 1), k_of(contents, 1, 32, 1));
+}
+
+TEST(Contents, a_request_taken_out_of_its_batch_keeps_its_contents) {
+  const Case c = two_sharing_requests();
+  Case alone = c;
+  alone.requests = {c.requests[1]};
+  alone.requests[0].stream = 1;
+  for (const Fill fill : {Fill::kNeedle, Fill::kExtreme, Fill::kNormal}) {
+    const Contents in_batch(c, fill), single(alone, fill);
+    for (const std::int64_t position : {0, 31, 32, 45, 49}) {
+      EXPECT_EQ(k_of(in_batch, 1, position, 0), k_of(single, 0, position, 0)) << to_string(fill);
+    }
+  }
+}
+
+TEST(Contents, values_are_what_the_storage_type_can_hold) {
+  Case c = two_sharing_requests();
+  c.kv_cache.dtype = DType::kE4M3;
+  c.kv_cache.k_scale = 0.5f;
+  for (const float value : k_of(Contents(c, Fill::kNormal), 0, 5, 0)) {
+    EXPECT_EQ(value, rounded(DType::kE4M3, value));
+  }
+}
+
+TEST(Contents, a_needle_outweighs_a_128k_context_and_its_neighbours_do_not) {
+  const Case c = two_sharing_requests();
+  const Contents contents(c, Fill::kNeedle);
+  Row q{};
+  contents.q_row(0, 0, 3, q);  // query head 3 looks at KV head 1
+  const auto logit = [&](std::int64_t position) {
+    return c.layer.scale * dot(q, k_of(contents, 0, position, 1));
+  };
+  EXPECT_GT(logit(0), 10);
+  EXPECT_GT(logit(39), 10);           // the last key
+  EXPECT_GT(logit(15), 10);           // a page's end
+  EXPECT_LT(std::fabs(logit(5)), 3);  // nothing planted here
+  Row other_head{};
+  contents.q_row(0, 0, 0, other_head);
+  EXPECT_LT(std::fabs(c.layer.scale * dot(other_head, k_of(contents, 0, 39, 1))), 8);
+}
+
+TEST(Contents, extreme_logits_reach_88_with_the_sign_of_the_head) {
+  const Case c = two_sharing_requests();
+  const Contents contents(c, Fill::kExtreme);
+  for (const int head : {0, 1}) {
+    Row q{};
+    contents.q_row(0, 0, 2 * head, q);
+    double top = -1e9;
+    for (std::int64_t position = 0; position < 40; ++position) {
+      top = std::max(top, c.layer.scale * dot(q, k_of(contents, 0, position, head)));
+    }
+    EXPECT_NEAR(top, head == 0 ? 88 : -88, 3.5);
+  }
+}
+
+TEST(Contents, tags_tell_neighbouring_tokens_apart) {
+  const Case c = two_sharing_requests();
+  const Contents contents(c, Fill::kTag);
+  std::set<Row> seen;
+  for (std::int64_t position = 0; position < 50; ++position) {
+    Row row{};
+    contents.v_row(1, position, 0, row);
+    seen.insert(row);
+  }
+  EXPECT_EQ(seen.size(), 50u);
+}
+
+TEST(Contents, mla_values_are_the_leading_columns_of_the_key_row) {
+  Case c = two_sharing_requests();
+  c.layer = {.kind = AttentionKind::kMlaAbsorbed,
+             .heads_q = 4,
+             .heads_kv = 1,
+             .head_dim_qk = 48,
+             .head_dim_v = 32,
+             .scale = 0.2};
+  for (const Fill fill :
+       {Fill::kNeedle, Fill::kTag, Fill::kSparseInt, Fill::kExtreme, Fill::kNormal}) {
+    const Contents contents(c, fill);
+    std::array<float, 48> k{};
+    std::array<float, 32> v{};
+    contents.k_row(1, 49, 0, k);
+    contents.v_row(1, 49, 0, v);
+    EXPECT_TRUE(std::equal(v.begin(), v.end(), k.begin())) << to_string(fill);
+  }
+}
+
+TEST(Contents, timing_data_differ_from_the_data_that_were_checked) {
+  const Case c = two_sharing_requests();
+  EXPECT_NE(k_of(Contents(c, Fill::kTiming), 0, 3, 0), k_of(Contents(c, Fill::kNormal), 0, 3, 0));
+}
+
+TEST(Contents, fill_names_round_trip) {
+  for (const Fill fill : {Fill::kNeedle, Fill::kTag, Fill::kSparseInt, Fill::kExtreme,
+                          Fill::kNormal, Fill::kTiming}) {
+    EXPECT_EQ(fill_from_string(to_string(fill)), fill);
+  }
+  EXPECT_EQ(fill_from_string("zeros"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace attnbench
