@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <iosfwd>
+
+#include "lib/backend/registry.h"
+
+namespace attnbench {
+
+/// Where a command writes: results to `out`, everything else to `err`.
+struct Console {
+  std::ostream& out;
+  std::ostream& err;
+  bool out_is_terminal = false;
+  bool err_is_terminal = false;
+};
+
+/// What a subcommand's parse leaves behind: the call that does the work and returns the exit code.
+using Action = std::function<int(const Registry&, Console&)>;
+
+// One file per subcommand. Each declares its options on `app` and sets `action` when it is the one
+// chosen.
+void add_run_command(CLI::App& app, Action& action);
+void add_expand_command(CLI::App& app, Action& action);
+void add_dump_command(CLI::App& app, Action& action);
+void add_list_command(CLI::App& app, Action& action);
+void add_support_command(CLI::App& app, Action& action);
+
+/// Parses the command line, runs the command, maps every failure to its exit code and one clear
+/// message.
+[[nodiscard]] int run_command_line(int argc, const char* const* argv, const Registry& registry,
+                                   Console& console);
+
+}  // namespace attnbench

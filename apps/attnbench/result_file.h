@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <string>
+
+namespace attnbench {
+
+/// Writes a file so that a reader never meets half of it: to "<path>.part" first, renamed when
+/// complete.
+/// "-" and anything that is no regular file (a pipe, a device) is written directly.
+/// Throws EnvironmentError with the path and the system's reason.
+void write_result_file(const std::string& path, std::ostream& standard_output,
+                       const std::function<void(std::ostream&)>& write);
+
+}  // namespace attnbench

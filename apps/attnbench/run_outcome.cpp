@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/attnbench/run_outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "lib/base/exit_code.h"
+
+namespace attnbench {
+namespace {
+
+int code(ExitCode exit_code) { return static_cast<int>(exit_code); }
+
+/// What --strict does not let pass: a cell that is not a converged, trusted measurement.
+bool inconclusive(const Record& record) {
+  return record.verdict == Verdict::kMistrusted || record.verdict == Verdict::kSkipped ||
+         (record.timed && record.timing.status != MeasureStatus::kConverged);
+}
+
+}  // namespace
+
+RunOutcome judge_run(const RunResult& run, const RunCircumstances& circumstances) {
+  const auto& records = run.records;
+  const auto timed = std::ranges::count_if(records, [](const Record& r) { return r.timed; });
+  // A wrong result dominates: a caller that sees anything else may take the run for a pass.
+  if (std::ranges::any_of(records,
+                          [](const Record& r) { return is_failure(r.verdict) || r.impossible; })) {
+    return {code(ExitCode::kIncorrect), {}};
+  }
+  if (circumstances.signal != 0) {
+    return {128 + circumstances.signal,
+            fmt::format("stopped by signal {}: {} of {} cells were measured and are kept",
+                        circumstances.signal, timed, records.size())};
+  }
+  if (circumstances.output_closed) {
+    return {128 + SIGPIPE, fmt::format("standard output was closed: {} of {} cells were measured",
+                                       timed, records.size())};
+  }
+  if (!circumstances.outputs_written) return {code(ExitCode::kEnvironment), {}};
+  if (timed == 0) {
+    return {code(ExitCode::kUsage),
+            "error: nothing was measured: no chosen backend supports any chosen case\n"
+            "   see: attnbench support " +
+                run.scenario_path};
+  }
+  if (circumstances.strict && std::ranges::any_of(records, inconclusive)) {
+    return {code(ExitCode::kInconclusive),
+            "--strict: some cells are noisy, mistrusted or were skipped"};
+  }
+  return {};
+}
+
+}  // namespace attnbench

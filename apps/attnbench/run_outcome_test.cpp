@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/attnbench/run_outcome.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+namespace attnbench {
+namespace {
+
+Record good() {
+  Record record;
+  record.verdict = Verdict::kPassed;
+  record.timed = true;
+  record.timing.status = MeasureStatus::kConverged;
+  return record;
+}
+
+RunResult run_of(std::vector<Record> records) {
+  RunResult run;
+  run.records = std::move(records);
+  return run;
+}
+
+TEST(RunOutcome, is_0_when_every_cell_is_right) {
+  EXPECT_EQ(judge_run(run_of({good()}), {}).exit_code, 0);
+}
+
+TEST(RunOutcome, is_2_when_a_cell_is_wrong_whatever_else_happened) {
+  Record wrong = good();
+  wrong.verdict = Verdict::kIncorrect;
+  EXPECT_EQ(
+      judge_run(run_of({good(), wrong}), {.outputs_written = false, .signal = SIGINT}).exit_code,
+      2);
+}
+
+TEST(RunOutcome, is_2_when_a_backend_crashed_or_beats_the_machine) {
+  Record crashed = good();
+  crashed.verdict = Verdict::kCrashed;
+  EXPECT_EQ(judge_run(run_of({crashed}), {}).exit_code, 2);
+  Record impossible = good();
+  impossible.impossible = true;
+  EXPECT_EQ(judge_run(run_of({impossible}), {}).exit_code, 2);
+}
+
+TEST(RunOutcome, is_3_for_a_noisy_cell_only_when_strict) {
+  Record noisy = good();
+  noisy.timing.status = MeasureStatus::kNoisy;
+  EXPECT_EQ(judge_run(run_of({noisy}), {}).exit_code, 0);
+  EXPECT_EQ(judge_run(run_of({noisy}), {.strict = true}).exit_code, 3);
+}
+
+TEST(RunOutcome, is_3_for_a_mistrusted_or_skipped_cell_when_strict) {
+  Record mistrusted = good();
+  mistrusted.verdict = Verdict::kMistrusted;
+  EXPECT_EQ(judge_run(run_of({mistrusted}), {.strict = true}).exit_code, 3);
+  Record skipped = good();
+  skipped.verdict = Verdict::kSkipped;
+  EXPECT_EQ(judge_run(run_of({good(), skipped}), {.strict = true}).exit_code, 3);
+}
+
+TEST(RunOutcome, is_4_when_nothing_was_measured) {
+  Record unsupported;
+  unsupported.verdict = Verdict::kUnsupported;
+  EXPECT_EQ(judge_run(run_of({unsupported}), {}).exit_code, 4);
+  EXPECT_EQ(judge_run(run_of({}), {}).exit_code, 4);
+}
+
+TEST(RunOutcome, is_5_when_results_could_not_be_written) {
+  EXPECT_EQ(judge_run(run_of({good()}), {.outputs_written = false}).exit_code, 5);
+}
+
+TEST(RunOutcome, is_128_plus_the_signal_and_says_what_was_kept) {
+  Record skipped;
+  skipped.verdict = Verdict::kSkipped;
+  const RunOutcome outcome = judge_run(run_of({good(), skipped}), {.signal = SIGINT});
+  EXPECT_EQ(outcome.exit_code, 130);
+  EXPECT_EQ(outcome.message, "stopped by signal 2: 1 of 2 cells were measured and are kept");
+}
+
+TEST(RunOutcome, treats_a_closed_pipe_as_the_signal_it_would_have_been) {
+  EXPECT_EQ(judge_run(run_of({good()}), {.output_closed = true}).exit_code, 141);
+}
+
+}  // namespace
+}  // namespace attnbench
