@@ -56,3 +56,18 @@ if(ATTNBENCH_BUILD_TESTS)
   attnbench_need(ATTNBENCH_PYTHON "a Python 3 with numpy, jsonschema and yaml (tests)"
                  "python3-numpy python3-jsonschema python3-yaml")
 endif()
+
+# The only optional one. NVTX ranges name the work on a profiler's timeline; without a CUDA Toolkit (or its
+# headers) the program is complete but for them. CMake 3.25 calls the headers CUDA::nvToolsExt, so the
+# header-only target is made here.
+if(ATTNBENCH_CUDA)
+  find_package(CUDAToolkit QUIET)
+  if(CUDAToolkit_FOUND)
+    find_path(NVTX_INCLUDE_DIR nvtx3/nvToolsExt.h HINTS ${CUDAToolkit_INCLUDE_DIRS} NO_DEFAULT_PATH)
+    if(NVTX_INCLUDE_DIR AND NOT TARGET CUDA::nvtx3)
+      add_library(CUDA::nvtx3 INTERFACE IMPORTED)
+      target_include_directories(CUDA::nvtx3 SYSTEM INTERFACE ${NVTX_INCLUDE_DIR})
+      target_link_libraries(CUDA::nvtx3 INTERFACE ${CMAKE_DL_LIBS})
+    endif()
+  endif()
+endif()

@@ -16,6 +16,7 @@
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/bench/driver.h"
+#include "lib/profile/nvtx_range.h"
 #include "lib/report/sinks.h"
 #include "lib/report/terminal.h"
 
@@ -111,11 +112,14 @@ int run(const RunOptions& options, const Registry& registry, Console& console) {
                                       .quiet = options.quiet || !table});
   ProgressLine progress(console.err, console.err_is_terminal && !options.quiet);
 
+  std::optional<NvtxRange> range;
+
   RunHooks hooks;
   hooks.started = [&](const RunResult& header) {
     if (table) report.started(header, scenario);
   };
   hooks.case_started = [&](const Case& c, const Cost& cost, std::size_t index, std::size_t count) {
+    range.emplace(c.id);
     progress.clear();
     progress.enter_case(c.id, index, count);
     if (table) report.case_started(c, cost);
@@ -126,6 +130,7 @@ int run(const RunOptions& options, const Registry& registry, Console& console) {
     if (table) report.record(record);
   };
   hooks.case_finished = [&](const Case& c) {
+    range.reset();
     if (table) report.case_finished(c);
     console.out.flush();
   };
