@@ -9,12 +9,10 @@
 
 #include "lib/base/dtype.h"
 #include "lib/batch/forward_mode.h"
+#include "lib/batch/kv_layout.h"
 #include "lib/model/attention_layer.h"
 
 namespace attnbench {
-
-/// Order of (token, head) inside a page of the KV cache.
-enum class KvLayout : std::uint8_t { kNhd, kHnd };
 
 /// Where the pages of a request lie in the pool.
 enum class Placement : std::uint8_t {

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lib/index/page_table.h"
+
+namespace attnbench {
+
+/// Chunked local attention (Llama 4: key j is visible to query i iff j <= i and both lie in the
+/// same chunk) as an ordinary causal batch: each request becomes one virtual request per chunk that
+/// its queries touch.
+struct LocalAttentionBatch {
+  std::vector<std::int32_t> q_lens;        ///< [V]
+  std::vector<std::int32_t> cu_seqlens_q;  ///< [V + 1]
+  std::vector<std::int64_t> k_starts;      ///< [V] first key of the chunk within its request
+  PageTable table;                         ///< [V, chunk / page_size]; cache_seqlens are the keys
+};
+
+/// `table` covers the whole requests; its cache_seqlens are their kv_lens. Columns beyond its width
+/// are clipped to the last one (they are never read). page_size must divide `chunk`, as vLLM
+/// demands; SGLang rounds the chunk down instead, which changes the mask.
+[[nodiscard]] LocalAttentionBatch make_local_attention_virtual_batches(
+    std::int64_t chunk, std::span<const std::int32_t> q_lens, const PageTable& table);
+
+/// How many keys each part of a dual-chunk decode (Qwen 1M) sees: the own chunk, the chunk before
+/// it, and all older ones.
+struct DualChunkLens {
+  std::int64_t intra = 0;
+  std::int64_t succ = 0;
+  std::int64_t inter = 0;
+};
+/// chunk is chunk_size - local_size of the model; kv_len >= 1.
+[[nodiscard]] DualChunkLens dual_chunk_decode_lens(std::int64_t kv_len, std::int64_t chunk);
+
+}  // namespace attnbench
