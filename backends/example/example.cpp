@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/example/example.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace attnbench {
+
+const BackendInfo& Example::info() const noexcept {
+  static const BackendInfo info{.name = "example",
+                                .version = "1",
+                                .description = "the README's worked example",
+                                .index_format = "req_to_token",
+                                .device = DeviceKind::kCpu,
+                                .numerics = {},  // f32 throughout
+                                .deterministic = true};
+  return info;
+}
+
+Support Example::supports(const Case& c, const Device&) const {
+  const AttentionLayer& layer = c.layer;
+  if (layer.kind != AttentionKind::kMha)
+    return Support::no("no MLA: K and V are read as separate heads");
+  if (c.mode == ForwardMode::kTargetVerify) return Support::no("no tree mask");
+  if (!layer.causal || layer.is_cross_attention) return Support::no("causal self-attention only");
+  if (layer.sliding_window_size >= 0 || layer.logit_cap > 0 || layer.has_sinks || layer.has_alibi) {
+    return Support::no("no window, softcap, sinks or ALiBi");
+  }
+  return Support::yes();
+}
+
+void Example::init_forward_metadata(const ForwardBatch& batch, const AttentionLayer&,
+                                    Workspace& workspace) {
+  std::int64_t longest = 1;
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) longest = std::max(longest, batch.kv_len(r));
+  scores_ = reinterpret_cast<float*>(
+      workspace.reserve(static_cast<std::size_t>(longest) * sizeof(float)));
+}
+
+void Example::forward_decode(const AttentionIo& io, Stream& stream) { forward_extend(io, stream); }
+
+// [README: the kernel]
+void Example::forward_extend(const AttentionIo& io, Stream&) {
+  const AttentionLayer& layer = *io.layer;
+  const KvPool& pool = *io.batch->token_to_kv_pool;
+  std::int64_t row = 0;  // query token of the whole batch
+  for (std::int64_t r = 0; r < io.batch->batch_size; ++r) {
+    const auto slots =
+        io.batch->req_to_token_pool->row(io.batch->req_pool_indices[static_cast<std::size_t>(r)]);
+    const std::int64_t q_len = io.batch->q_len(r), kv_len = io.batch->kv_len(r);
+    for (std::int64_t token = 0; token < q_len; ++token, ++row) {
+      const std::int64_t visible = kv_len - q_len + token + 1;  // causal, bottom-right
+      for (int head = 0; head < layer.heads_q; ++head) {
+        const int kv_head = head / layer.group_size();
+        const auto element = [](DType dtype, const std::byte* at, int d) {
+          return load(dtype, at + d * size_bytes(dtype));
+        };
+        float top = -std::numeric_limits<float>::infinity(), sum = 0;
+        for (std::int64_t j = 0; j < visible; ++j) {
+          const std::byte* const k = pool.k_row(slots[static_cast<std::size_t>(j)], kv_head);
+          float dot = 0;
+          for (int d = 0; d < layer.head_dim_qk; ++d) {
+            dot += element(io.q.dtype, io.q.row(row, head), d) * element(pool.dtype, k, d);
+          }
+          scores_[j] = dot * pool.k_scale * static_cast<float>(layer.scale);
+          top = std::max(top, scores_[j]);
+        }
+        for (std::int64_t j = 0; j < visible; ++j) sum += scores_[j] = std::exp(scores_[j] - top);
+        for (int d = 0; d < layer.head_dim_v; ++d) {
+          float out = 0;
+          for (std::int64_t j = 0; j < visible; ++j) {
+            const std::byte* const v = pool.v_row(slots[static_cast<std::size_t>(j)], kv_head);
+            out += scores_[j] * element(pool.dtype, v, d);
+          }
+          store(io.out.dtype, io.out.row(row, head) + d * size_bytes(io.out.dtype),
+                out * pool.v_scale / sum);
+        }
+        store(DType::kF32, io.lse.row(row, head), top + std::log(sum));
+      }
+    }
+  }
+}
+// [README: end]
+
+}  // namespace attnbench
