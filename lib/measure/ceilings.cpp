@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <omp.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lib/base/error.h"
+#include "lib/measure/ceiling_kernels.h"
+#include "lib/measure/clock.h"
+#include "lib/measure/measure.h"
+#include "lib/measure/statistics.h"
+
+namespace attnbench {
+namespace {
+
+constexpr double kBudgetS = 0.15;  ///< per ceiling
+constexpr int kMinPasses = 3;
+constexpr int kMaxPasses = 40;
+constexpr std::int64_t kLeastStreamBytes = std::int64_t{256} << 20;
+constexpr std::int64_t kMostStreamBytes = std::int64_t{2} << 30;
+constexpr std::int64_t kPageBytes = 4096;
+
+/// Median rate of passes that each do `work` units, after one untimed pass.
+double median_rate(double work, const std::function<void()>& pass) {
+  const Clock clock = real_clock();
+  pass();
+  std::vector<double> rates;
+  const double begin = clock();
+  double now = begin;
+  while (static_cast<int>(rates.size()) < kMinPasses ||
+         (now - begin < kBudgetS && static_cast<int>(rates.size()) < kMaxPasses)) {
+    const double before = now;
+    pass();
+    now = clock();
+    rates.push_back(work / std::max(now - before, 1e-9));
+  }
+  return median(rates);
+}
+
+/// The part of `words` that thread `part` of `parts` works on, on page borders so that no two
+/// threads touch a page.
+std::span<std::uint64_t> share_of(std::span<std::uint64_t> words, int part, int parts) {
+  constexpr std::size_t kWordsPerPage = kPageBytes / sizeof(std::uint64_t);
+  const std::size_t pages = words.size() / kWordsPerPage;
+  const auto border = [&](int i) {
+    return pages * static_cast<std::size_t>(i) / static_cast<std::size_t>(parts) * kWordsPerPage;
+  };
+  return words.subspan(border(part), border(part + 1) - border(part));
+}
+
+/// Twice the cache, so that one pass leaves nothing for the next, within a quarter of the memory.
+std::int64_t stream_bytes(const DeviceInfo& info) {
+  std::int64_t bytes =
+      std::clamp(2 * info.last_level_cache_bytes, kLeastStreamBytes, kMostStreamBytes);
+  if (info.memory_bytes > 0) bytes = std::min(bytes, info.memory_bytes / 4);
+  return std::max(bytes / (2 * kPageBytes), std::int64_t{1}) * 2 * kPageBytes;
+}
+
+}  // namespace
+
+Ceilings measure_ceilings(Device& device) {
+  const DeviceInfo& info = device.info();
+  expects(info.kind == DeviceKind::kCpu, "ceilings are measured on a CPU only");
+  const int threads = std::max(1, info.units);
+  const std::int64_t bytes = stream_bytes(info);
+  const auto count = static_cast<std::size_t>(bytes) / sizeof(std::uint64_t);
+  // Not a vector: that would touch every page from this one thread.
+  const std::unique_ptr<std::uint64_t[]> memory(new std::uint64_t[count]);
+  const std::span<std::uint64_t> words(memory.get(), count);
+
+  // First touch by the thread that will read: pages then lie in its own memory.
+#pragma omp parallel num_threads(threads)
+  std::ranges::fill(share_of(words, omp_get_thread_num(), omp_get_num_threads()), 1u);
+
+  volatile std::uint64_t sum_sink = 0;
+  Ceilings ceilings;
+  ceilings.read_bytes_per_s = median_rate(static_cast<double>(bytes), [&] {
+    std::uint64_t sum = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : sum)
+    sum += sum_words(share_of(words, omp_get_thread_num(), omp_get_num_threads()));
+    sum_sink = sum;
+  });
+
+  // Each thread copies the first half of its share to the second: the half is read and written.
+  ceilings.copy_bytes_per_s = median_rate(static_cast<double>(bytes), [&] {
+#pragma omp parallel num_threads(threads)
+    {
+      const auto share = share_of(words, omp_get_thread_num(), omp_get_num_threads());
+      const std::size_t half = share.size() / 2;
+      std::memcpy(share.data() + half, share.data(), half * sizeof(std::uint64_t));
+    }
+  });
+
+  // About a millisecond a pass on a current core: long against starting the threads.
+  constexpr std::int64_t kSteps = 1 << 20;
+  volatile float fma_sink = 0;
+  ceilings.flop_per_s = median_rate(static_cast<double>(kSteps * flop_per_step()) * threads, [&] {
+    float sum = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : sum)
+    sum += multiply_add_chains(kSteps);
+    fma_sink = sum;
+  });
+  return ceilings;
+}
+
+}  // namespace attnbench

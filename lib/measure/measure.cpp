@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/measure/measure.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "lib/base/counter_hash.h"
+#include "lib/measure/clock.h"
+#include "lib/measure/timed_rounds.h"
+
+namespace attnbench {
+namespace {
+
+/// A permutation of 0 .. count - 1. Not std::shuffle, whose draws differ between standard
+/// libraries: the order of visits is part of what a seed reproduces.
+std::vector<std::size_t> order_of_round(std::size_t count, std::uint64_t seed, int round) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const std::uint64_t key = combine(seed, static_cast<std::uint64_t>(round));
+  for (std::size_t i = count; i > 1; --i) {
+    std::swap(order[i - 1], order[combine(key, i) % i]);
+  }
+  return order;
+}
+
+}  // namespace
+
+std::string_view to_string(MeasureStatus status) {
+  switch (status) {
+    case MeasureStatus::kConverged:
+      return "converged";
+    case MeasureStatus::kNoisy:
+      return "noisy";
+    case MeasureStatus::kTimeout:
+      return "timeout";
+  }
+  return "?";
+}
+
+std::vector<CellTiming> measure_cells_by(const Clock& clock, std::span<const TimedCell> cells,
+                                         Device& device, const MeasureConfig& config,
+                                         std::uint64_t seed, const MeasureHooks& hooks) {
+  bool stopped = false;
+  const auto stop = [&] {
+    stopped = stopped || (hooks.stop_requested && hooks.stop_requested());
+    return stopped;
+  };
+  const double begin = clock();
+  const std::unique_ptr<Stream> stream = device.make_stream();
+
+  std::vector<CellRun> runs;
+  runs.reserve(cells.size());
+  for (const TimedCell& cell : cells) runs.emplace_back(cell, clock, device, *stream, config);
+  for (CellRun& run : runs) {
+    if (!stop()) run.warm_up(stop);
+  }
+
+  const auto all_done = [&] {
+    return std::ranges::all_of(runs, [](const CellRun& run) { return run.done(); });
+  };
+  for (int round = 0; !all_done() && !stop(); ++round) {
+    for (const std::size_t index : order_of_round(runs.size(), seed, round)) {
+      CellRun& run = runs[index];
+      if (run.done()) continue;
+      run.visit(stop);
+      if (stop()) break;
+      if (!hooks.progress) continue;
+      double remaining_s = 0;
+      for (const CellRun& each : runs) remaining_s += each.remaining_s();
+      hooks.progress({run.cell().name, round + 1, run.half_width(), clock() - begin, remaining_s});
+    }
+  }
+
+  std::vector<CellTiming> timings;
+  timings.reserve(runs.size());
+  for (const CellRun& run : runs) timings.push_back(run.timing());
+  return timings;
+}
+
+std::vector<CellTiming> measure_cells(std::span<const TimedCell> cells, Device& device,
+                                      const MeasureConfig& config, std::uint64_t seed,
+                                      const MeasureHooks& hooks) {
+  return measure_cells_by(real_clock(), cells, device, config, seed, hooks);
+}
+
+}  // namespace attnbench

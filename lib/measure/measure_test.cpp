@@ -1,0 +1,302 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/measure/measure.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "lib/measure/clock.h"
+
+namespace attnbench {
+namespace {
+
+class IdleStream final : public Stream {
+ public:
+  void synchronize() override {}
+};
+
+/// A machine whose time passes only where a test says so.
+class FakeMachine final : public Device {
+ public:
+  [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] std::unique_ptr<Buffer> allocate(std::size_t, std::string_view) override {
+    return nullptr;
+  }
+  [[nodiscard]] std::unique_ptr<Stream> make_stream() override {
+    return std::make_unique<IdleStream>();
+  }
+  void flush_cache(Stream&) override {
+    now_s += 0.001;
+    log += 'F';
+  }
+
+  [[nodiscard]] Clock clock() {
+    return [this] { return now_s; };
+  }
+  /// A cell that appends `letter` to the log and lasts about `us`: lognormal with `spread`.
+  [[nodiscard]] TimedCell cell(char letter, double us, double spread,
+                               CacheState cache = CacheState::kWarm) {
+    return {std::string(1, letter), cache, [this, letter, us, spread](Stream&) {
+              log += letter;
+              now_s += 1e-6 * us * std::exp(spread * std::normal_distribution<double>()(random));
+            }};
+  }
+
+  double now_s = 100;
+  std::string log;  ///< who ran, in order; F = flush
+  std::mt19937 random{7};
+
+ private:
+  DeviceInfo info_;
+};
+
+/// Blocks of five samples, so that visits are easy to read off the log.
+MeasureConfig small_blocks() {
+  MeasureConfig config;
+  config.min_block_samples = config.max_block_samples = 5;
+  return config;
+}
+
+/// The cells in order of their visits: warm visits leave ten letters each (five untimed forwards).
+std::string visits(const std::string& log, std::size_t cells) {
+  const std::size_t warm_up = cells * 7;  // one forward, three estimates of two forwards
+  std::string order;
+  for (std::size_t i = warm_up; i < log.size(); i += 10) {
+    EXPECT_EQ(log.substr(i, 10), std::string(10, log[i])) << "a visit was interleaved";
+    order += log[i];
+  }
+  return order;
+}
+
+TEST(MeasureCells, finds_the_median_of_a_known_duration) {
+  FakeMachine machine;
+  const std::vector<TimedCell> cells{machine.cell('a', 200, 0.05), machine.cell('b', 3000, 0.05)};
+  const auto timings = measure_cells_by(machine.clock(), cells, machine, {}, 1, {});
+  ASSERT_EQ(timings.size(), 2u);
+  EXPECT_NEAR(timings[0].median_us, 200, 5);
+  EXPECT_NEAR(timings[1].median_us, 3000, 75);
+  for (const CellTiming& timing : timings) {
+    EXPECT_LE(timing.min_us, timing.q1_us);
+    EXPECT_LE(timing.q1_us, timing.median_us);
+    EXPECT_LE(timing.lo_us, timing.median_us);
+    EXPECT_LE(timing.median_us, timing.hi_us);
+    EXPECT_LE(timing.median_us, timing.q3_us);
+    EXPECT_LE(timing.q3_us, timing.max_us);
+    EXPECT_FALSE(timing.interrupted);
+  }
+}
+
+TEST(MeasureCells, sizes_blocks_to_fill_their_time) {
+  FakeMachine machine;
+  const std::vector<TimedCell> cells{machine.cell('a', 500, 0), machine.cell('b', 1, 0),
+                                     machine.cell('c', 1e5, 0)};
+  const auto timings = measure_cells_by(machine.clock(), cells, machine, {}, 1, {});
+  EXPECT_EQ(timings[0].samples / timings[0].rounds, 20);  // 20 ms / (0.5 ms untimed + 0.5 ms)
+  EXPECT_EQ(timings[1].samples / timings[1].rounds, 200);
+  EXPECT_EQ(timings[2].samples / timings[2].rounds, 5);
+}
+
+TEST(MeasureCells, converges_when_the_interval_is_narrow_and_not_before_twelve_rounds) {
+  FakeMachine machine;
+  const std::vector<TimedCell> cells{machine.cell('a', 200, 0.001)};
+  const auto timing = measure_cells_by(machine.clock(), cells, machine, {}, 1, {}).front();
+  EXPECT_EQ(timing.status, MeasureStatus::kConverged);
+  EXPECT_EQ(timing.rounds, 12);
+  EXPECT_LE(timing.half_width(), 0.005);
+}
+
+TEST(MeasureCells, converges_later_on_a_noisier_cell) {
+  FakeMachine machine;
+  const std::vector<TimedCell> cells{machine.cell('a', 200, 0.015)};
+  const auto timing =
+      measure_cells_by(machine.clock(), cells, machine, small_blocks(), 1, {}).front();
+  EXPECT_EQ(timing.status, MeasureStatus::kConverged);
+  EXPECT_GT(timing.rounds, 12);
+  EXPECT_LE(timing.half_width(), 0.005);
+}
+
+TEST(MeasureCells, gives_up_as_noisy_after_the_last_round) {
+  FakeMachine machine;
+  const std::vector<TimedCell> cells{machine.cell('a', 200, 0.5)};
+  const auto timing = measure_cells_by(machine.clock(), cells, machine, {}, 1, {}).front();
+  EXPECT_EQ(timing.status, MeasureStatus::kNoisy);
+  EXPECT_EQ(timing.rounds, 40);
+  EXPECT_GT(timing.half_width(), 0.005);
+}
+
+TEST(MeasureCells, never_calls_fewer_than_six_rounds_converged) {
+  FakeMachine machine;
+  MeasureConfig config;
+  config.min_rounds = 2;
+  config.max_rounds = 5;
+  const std::vector<TimedCell> cells{machine.cell('a', 200, 0)};
+  const auto timing = measure_cells_by(machine.clock(), cells, machine, config, 1, {}).front();
+  EXPECT_EQ(timing.status, MeasureStatus::kNoisy);
+  EXPECT_EQ(timing.rounds, 5);
+}
+
+TEST(MeasureCells, times_out_with_what_it_has_but_at_least_one_block) {
+  FakeMachine machine;
+  const std::vector<TimedCell> cells{machine.cell('a', 4e5, 0), machine.cell('b', 2e7, 0)};
+  const auto timings = measure_cells_by(machine.clock(), cells, machine, {}, 1, {});
+  EXPECT_EQ(timings[0].status, MeasureStatus::kTimeout);
+  EXPECT_GT(timings[0].rounds, 1);
+  EXPECT_LT(timings[0].rounds, 12);
+  EXPECT_EQ(timings[1].status, MeasureStatus::kTimeout);
+  EXPECT_EQ(timings[1].rounds, 1);
+  EXPECT_EQ(timings[1].samples, 1);
+  EXPECT_NEAR(timings[1].median_us, 2e7, 1);
+}
+
+TEST(MeasureCells, visits_every_cell_once_a_round_in_a_changing_order_that_the_seed_reproduces) {
+  const auto order_of = [](std::uint64_t seed) {
+    FakeMachine machine;
+    std::vector<TimedCell> cells;
+    for (const char letter : {'a', 'b', 'c', 'd'}) cells.push_back(machine.cell(letter, 200, 0));
+    (void)measure_cells_by(machine.clock(), cells, machine, small_blocks(), seed, {});
+    return visits(machine.log, cells.size());
+  };
+  const std::string order = order_of(7);
+  ASSERT_EQ(order.size(), 48u);
+  int changes = 0;
+  for (std::size_t round = 0; round < 12; ++round) {
+    std::string visited = order.substr(4 * round, 4);
+    if (round > 0 && visited != order.substr(4 * round - 4, 4)) ++changes;
+    std::ranges::sort(visited);
+    EXPECT_EQ(visited, "abcd") << "round " << round;
+  }
+  EXPECT_GE(changes, 8);
+  EXPECT_EQ(order, order_of(7));
+  EXPECT_NE(order, order_of(8));
+}
+
+TEST(MeasureCells, stops_visiting_a_cell_that_is_done) {
+  FakeMachine machine;
+  const std::vector<TimedCell> cells{machine.cell('a', 200, 0), machine.cell('b', 200, 0.5)};
+  const auto timings = measure_cells_by(machine.clock(), cells, machine, small_blocks(), 1, {});
+  EXPECT_EQ(timings[0].rounds, 12);
+  EXPECT_EQ(timings[1].rounds, 40);
+}
+
+TEST(MeasureCells, flushes_before_each_cold_sample_and_runs_untimed_before_each_warm_one) {
+  FakeMachine machine;
+  MeasureConfig config = small_blocks();
+  config.min_rounds = config.max_rounds = 6;
+  const std::vector<TimedCell> cold{machine.cell('c', 200, 0, CacheState::kCold)};
+  const auto timing = measure_cells_by(machine.clock(), cold, machine, config, 1, {}).front();
+  std::string expected = "c";  // warm-up
+  for (int i = 0; i < 3 + 6 * 5; ++i) expected += "Fc";
+  EXPECT_EQ(machine.log, expected);
+  EXPECT_NEAR(timing.median_us, 200, 0.01) << "the flush was timed";
+
+  machine.log.clear();
+  const std::vector<TimedCell> warm{machine.cell('w', 200, 0)};
+  (void)measure_cells_by(machine.clock(), warm, machine, config, 1, {});
+  EXPECT_EQ(machine.log, std::string(1 + 2 * (3 + 6 * 5), 'w'));
+}
+
+TEST(MeasureCells, keeps_what_was_measured_when_interrupted) {
+  FakeMachine machine;
+  const std::vector<TimedCell> cells{machine.cell('a', 200, 0), machine.cell('b', 200, 0)};
+  MeasureHooks hooks;
+  hooks.stop_requested = [&] { return machine.log.size() >= 14 + 2 * 20 + 4; };
+  const auto timings = measure_cells_by(machine.clock(), cells, machine, small_blocks(), 1, hooks);
+  EXPECT_EQ(timings[0].samples + timings[1].samples, 22);
+  EXPECT_EQ(timings[0].rounds + timings[1].rounds, 5) << "four visits and the one cut short";
+  for (const CellTiming& timing : timings) {
+    EXPECT_TRUE(timing.interrupted);
+    EXPECT_NEAR(timing.median_us, 200, 0.01);
+  }
+}
+
+TEST(MeasureCells, interrupted_before_the_first_sample_has_none) {
+  FakeMachine machine;
+  const std::vector<TimedCell> cells{machine.cell('a', 200, 0)};
+  MeasureHooks hooks;
+  hooks.stop_requested = [] { return true; };
+  const auto timing = measure_cells_by(machine.clock(), cells, machine, {}, 1, hooks).front();
+  EXPECT_TRUE(timing.interrupted);
+  EXPECT_EQ(timing.samples, 0);
+  EXPECT_EQ(timing.half_width(), 0);
+  EXPECT_TRUE(machine.log.empty());
+}
+
+TEST(MeasureCells, reports_progress_that_counts_down_to_nothing) {
+  FakeMachine machine;
+  const std::vector<TimedCell> cells{machine.cell('a', 200, 0.002), machine.cell('b', 300, 0.002)};
+  std::vector<double> remaining;
+  double elapsed = 0;
+  int round = 0;
+  MeasureHooks hooks;
+  hooks.progress = [&](const MeasureProgress& progress) {
+    EXPECT_TRUE(progress.cell == "a" || progress.cell == "b");
+    EXPECT_GE(progress.round, round);
+    EXPECT_GT(progress.elapsed_s, elapsed);
+    round = progress.round;
+    elapsed = progress.elapsed_s;
+    remaining.push_back(progress.remaining_s);
+  };
+  (void)measure_cells_by(machine.clock(), cells, machine, {}, 1, hooks);
+  ASSERT_EQ(remaining.size(), 24u);
+  EXPECT_NEAR(remaining.front(), 23 * 0.020, 0.03);
+  EXPECT_EQ(remaining.back(), 0);
+}
+
+TEST(MeasureCells, of_no_cells_is_nothing) {
+  FakeMachine machine;
+  EXPECT_TRUE(measure_cells({}, machine, {}, 1, {}).empty());
+}
+
+/// Busy for `us` by the real clock.
+void spin(double us) {
+  const Clock clock = real_clock();
+  const double end = clock() + us * 1e-6;
+  while (clock() < end) {
+  }
+}
+
+TEST(MeasureCells, agrees_with_a_real_clock_about_a_spin_of_known_length) {
+  FakeMachine machine;  // its clock is not asked
+  MeasureConfig config = small_blocks();
+  config.min_rounds = config.max_rounds = 6;
+  const std::vector<TimedCell> cells{{"spin", CacheState::kWarm, [](Stream&) { spin(500); }}};
+  const auto timing = measure_cells(cells, machine, config, 1, {}).front();
+  EXPECT_GE(timing.min_us, 499);
+  EXPECT_LT(timing.min_us, 1000) << "30 samples on a busy machine, and none near 500 us";
+}
+
+TEST(TimeHost, gives_the_median_and_the_largest) {
+  int calls = 0;
+  const HostTiming timing = time_host([&] { spin(++calls == 3 ? 3000 : 300); }, 5);
+  EXPECT_EQ(calls, 5);
+  EXPECT_GE(timing.median_us, 299);
+  EXPECT_GE(timing.max_us, 2999);
+  EXPECT_LE(timing.median_us, timing.max_us);
+}
+
+TEST(MeasureStatus, is_written_in_lower_case_words) {
+  EXPECT_EQ(to_string(MeasureStatus::kConverged), "converged");
+  EXPECT_EQ(to_string(MeasureStatus::kNoisy), "noisy");
+  EXPECT_EQ(to_string(MeasureStatus::kTimeout), "timeout");
+}
+
+TEST(Ceilings, are_rates_of_a_real_machine) {
+  const auto device = make_cpu_device();
+  const Ceilings ceilings = measure_ceilings(*device);
+  for (const double rate :
+       {ceilings.read_bytes_per_s, ceilings.copy_bytes_per_s, ceilings.flop_per_s}) {
+    EXPECT_TRUE(std::isfinite(rate));
+    EXPECT_GT(rate, 1e8);
+    EXPECT_LT(rate, 1e15);
+  }
+  EXPECT_GE(ceilings.read_bytes_per_s, ceilings.copy_bytes_per_s / 2);
+}
+
+}  // namespace
+}  // namespace attnbench

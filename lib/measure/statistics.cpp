@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/measure/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "lib/base/error.h"
+
+namespace attnbench {
+namespace {
+
+std::vector<double> sorted(std::span<const double> values) {
+  expects(!values.empty(), "a statistic of no values");
+  expects(std::ranges::none_of(values, [](double v) { return std::isnan(v); }),
+          "a statistic of NaN");
+  std::vector<double> copy(values.begin(), values.end());
+  std::ranges::sort(copy);
+  return copy;
+}
+
+double median_of_sorted(std::span<const double> values) {
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+/// P(Bin(n, 1/2) = i), through logarithms: 2^-n alone underflows for n > 1074.
+double binomial_half(int n, int i) {
+  const double log_choose = std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1);
+  return std::exp(log_choose - n * std::log(2.0));
+}
+
+}  // namespace
+
+double median(std::span<const double> values) { return median_of_sorted(sorted(values)); }
+
+MedianInterval median_interval(std::span<const double> values, double level) {
+  const std::vector<double> ordered = sorted(values);
+  const int n = static_cast<int>(ordered.size());
+  MedianInterval interval{ordered.front(), ordered.back(), 0, 0};
+  double below = 0;  // P(Bin(n, 1/2) < k)
+  for (int k = 1; 2 * k <= n + 1; ++k) {
+    below += binomial_half(n, k - 1);
+    const double coverage = 1 - 2 * below;
+    if (k == 1) interval.coverage = std::max(0.0, coverage);
+    if (coverage < level) break;
+    const auto rank = static_cast<std::size_t>(k - 1);
+    interval = {ordered[rank], ordered[ordered.size() - 1 - rank], k, coverage};
+  }
+  return interval;
+}
+
+double quantile(std::span<const double> values, double q) {
+  expects(q >= 0 && q <= 1, "a quantile outside [0, 1]");
+  const std::vector<double> ordered = sorted(values);
+  const double place = q * static_cast<double>(ordered.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, ordered.size() - 1);
+  const double part = place - static_cast<double>(below);
+  // An exact hit must not meet inf * 0.
+  return part == 0 ? ordered[below] : ordered[below] + part * (ordered[above] - ordered[below]);
+}
+
+}  // namespace attnbench
