@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/attention_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "lib/base/error.h"
+
+namespace attnbench {
+namespace {
+
+constexpr double kHidden = -std::numeric_limits<double>::infinity();
+constexpr std::int64_t kBlock = 256;  // keys: 256 x 128 doubles are 256 KiB, half of an L2 cache
+
+/// Keys [begin, begin + size) and where their logits stand.
+struct Block {
+  std::int64_t begin = 0;
+  std::int64_t size = 0;
+  Eigen::Index column = 0;
+};
+
+std::vector<Block> blocks_seen_by(std::span<const QueryRow> rows) {
+  std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
+  for (const QueryRow& row : rows) {
+    const VisibleKeys& seen = row.visible;
+    if (seen.count() == 0) continue;
+    first = std::min(first, seen.begin < seen.end ? seen.begin : seen.branch.front().index);
+    last = std::max(last, seen.branch.empty() ? seen.end : seen.branch.back().index + 1);
+  }
+  std::vector<Block> blocks;
+  Eigen::Index column = 0;
+  for (std::int64_t begin = first; begin < last; begin += kBlock) {
+    const std::int64_t end = std::min(begin + kBlock, last);
+    if (std::ranges::none_of(rows,
+                             [&](const QueryRow& row) { return row.visible.any_in(begin, end); })) {
+      continue;
+    }
+    blocks.push_back({begin, end - begin, column});
+    column += end - begin;
+  }
+  return blocks;
+}
+
+double logit_of(double dot, const LogitRule& rule, const QueryRow& row, std::int64_t key_position) {
+  double logit = rule.scale * dot;
+  if (rule.logit_cap > 0) logit = rule.logit_cap * std::tanh(logit / rule.logit_cap);
+  if (row.alibi_slope != 0) {
+    logit += row.alibi_slope * static_cast<double>(key_position - row.position);
+  }
+  return logit;
+}
+
+/// Replaces a row of logits by weights and sets lse and p_max.
+void normalise(Eigen::Ref<Eigen::RowVectorXd> logits, const std::optional<double>& sink,
+               ReferenceRow& result) {
+  const double largest = logits.size() == 0 ? kHidden : logits.maxCoeff();
+  const double shift = std::max(largest, sink.value_or(kHidden));
+  if (shift == kHidden) {  // no key, no sink: nothing to average
+    logits.setZero();
+    result.lse = kHidden;
+    return;
+  }
+  double denominator = sink ? std::exp(*sink - shift) : 0.0;
+  for (double& entry : logits) {
+    entry = entry == kHidden ? 0.0 : std::exp(entry - shift);
+    denominator += entry;
+  }
+  logits /= denominator;
+  result.lse = shift + std::log(denominator);
+  result.p_max = largest == kHidden ? 0.0 : std::exp(largest - shift) / denominator;
+}
+
+}  // namespace
+
+std::vector<ReferenceRow> attend_rows(const RowMatrix& queries, std::span<const QueryRow> rows,
+                                      const LogitRule& rule, std::int64_t head_dim_v,
+                                      const LoadRows& load_keys, const LoadRows& load_values) {
+  const auto m = static_cast<Eigen::Index>(rows.size());
+  expects(queries.rows() == m, "one query vector per row");
+  std::vector<ReferenceRow> results(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) results[i].visible = rows[i].visible.count();
+
+  const std::vector<Block> blocks = blocks_seen_by(rows);
+  const Eigen::Index columns = blocks.empty() ? 0 : blocks.back().column + blocks.back().size;
+  RowMatrix weights = RowMatrix::Constant(m, columns, kHidden);
+
+  RowMatrix loaded(kBlock, queries.cols()), dots(m, kBlock), magnitudes(m, kBlock);
+  for (const Block& block : blocks) {
+    auto keys = loaded.topRows(block.size);
+    load_keys(block.begin, keys);
+    dots.leftCols(block.size).noalias() = queries * keys.transpose();
+    magnitudes.leftCols(block.size).noalias() = queries.cwiseAbs() * keys.cwiseAbs().transpose();
+    for (Eigen::Index i = 0; i < m; ++i) {
+      const QueryRow& row = rows[static_cast<std::size_t>(i)];
+      double& s = results[static_cast<std::size_t>(i)].s;
+      row.visible.for_each_in(block.begin, block.begin + block.size, [&](VisibleKeys::Key key) {
+        const Eigen::Index at = key.index - block.begin;
+        weights(i, block.column + at) = logit_of(dots(i, at), rule, row, key.position);
+        s = std::max(s, rule.scale * magnitudes(i, at));
+      });
+    }
+  }
+
+  for (Eigen::Index i = 0; i < m; ++i) {
+    normalise(weights.row(i), rows[static_cast<std::size_t>(i)].sink,
+              results[static_cast<std::size_t>(i)]);
+  }
+
+  RowMatrix out = RowMatrix::Zero(m, head_dim_v), a = out, b_squared = out;
+  loaded.resize(kBlock, head_dim_v);
+  for (const Block& block : blocks) {
+    auto values = loaded.topRows(block.size);
+    load_values(block.begin, values);
+    const auto p = weights.middleCols(block.column, block.size);
+    out.noalias() += p * values;
+    a.noalias() += p * values.cwiseAbs();
+    b_squared.noalias() += p.cwiseAbs2() * values.cwiseAbs2();
+  }
+  for (Eigen::Index i = 0; i < m; ++i) {
+    ReferenceRow& result = results[static_cast<std::size_t>(i)];
+    const Eigen::RowVectorXd b = b_squared.row(i).cwiseSqrt();
+    result.out.assign(out.row(i).begin(), out.row(i).end());
+    result.a.assign(a.row(i).begin(), a.row(i).end());
+    result.b.assign(b.begin(), b.end());
+  }
+  return results;
+}
+
+std::vector<ReferenceRow> attend_rows(const RowMatrix& queries, std::span<const QueryRow> rows,
+                                      const LogitRule& rule, const RowMatrix& keys,
+                                      const RowMatrix& values) {
+  const auto rows_of = [](const RowMatrix& matrix) -> LoadRows {
+    return [&matrix](std::int64_t begin, Eigen::Ref<RowMatrix> block) {
+      block = matrix.middleRows(begin, block.rows());
+    };
+  };
+  return attend_rows(queries, rows, rule, values.cols(), rows_of(keys), rows_of(values));
+}
+
+}  // namespace attnbench

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "reference/oracle.h"
+#include "reference/visible_keys.h"
+
+namespace attnbench {
+
+using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// What turns q.k into a logit: scale, then the cap; ALiBi and the mask come after both.
+struct LogitRule {
+  double scale = 1;
+  double logit_cap = 0;  ///< cap * tanh(s / cap); 0 = off
+};
+
+/// One row of queries beside its vector.
+struct QueryRow {
+  VisibleKeys visible;
+  std::int64_t position = 0;   ///< for ALiBi only
+  double alibi_slope = 0;      ///< slope * (key position - position) joins the logit; 0 = off
+  std::optional<double> sink;  ///< logit that joins the denominator and nothing else
+};
+
+/// Writes rows [begin, begin + block.rows()) of K or V.
+using LoadRows = std::function<void(std::int64_t begin, Eigen::Ref<RowMatrix> block)>;
+
+/// Exact attention of a few query rows over one head's keys and values: logits of all visible keys
+/// first, then the softmax with its true maximum, then weights times values, all in float64. Keys
+/// and values come in blocks, only those that some row sees, so their number may be large; memory
+/// is queries.rows() * seen keys * 8 bytes. `id` of the results is left empty.
+[[nodiscard]] std::vector<ReferenceRow> attend_rows(const RowMatrix& queries,
+                                                    std::span<const QueryRow> rows,
+                                                    const LogitRule& rule, std::int64_t head_dim_v,
+                                                    const LoadRows& load_keys,
+                                                    const LoadRows& load_values);
+
+/// The same on matrices K [n, dk] and V [n, dv].
+[[nodiscard]] std::vector<ReferenceRow> attend_rows(const RowMatrix& queries,
+                                                    std::span<const QueryRow> rows,
+                                                    const LogitRule& rule, const RowMatrix& keys,
+                                                    const RowMatrix& values);
+
+}  // namespace attnbench

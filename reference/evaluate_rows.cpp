@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <exception>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "lib/base/error.h"
+#include "reference/attention_rows.h"
+#include "reference/oracle.h"
+
+namespace attnbench {
+namespace {
+
+/// Rows that share one regeneration of K and V. `rows` indexes the caller's rows.
+struct Group {
+  std::int64_t request = 0;
+  int kv_head = 0;
+  std::vector<std::size_t> rows;
+};
+
+/// Bounds the logits that one group keeps to 64 MiB, and to 16 rows however many keys there are.
+constexpr std::int64_t kLogitsPerGroup = 8 << 20;
+constexpr std::int64_t kFewestRows = 16;
+
+/// Cuts the rows into groups. Depends on the rows only, never on the number of threads, so that
+/// the same products are summed in the same order everywhere.
+std::vector<Group> group_rows(const Case& c, std::span<const RowId> rows) {
+  const int group_size = c.layer.group_size();
+  const auto key_of = [&](const RowId& row) {
+    return std::tuple(row.request, row.head / group_size, row.token, row.head);
+  };
+  std::vector<std::size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(
+      order, [&](std::size_t x, std::size_t y) { return key_of(rows[x]) < key_of(rows[y]); });
+
+  std::vector<Group> groups;
+  for (const std::size_t index : order) {
+    const RowId& row = rows[index];
+    const int kv_head = row.head / group_size;
+    const std::int64_t keys =
+        std::max<std::int64_t>(c.requests[static_cast<std::size_t>(row.request)].kv_len, 1);
+    const auto most = static_cast<std::size_t>(std::max(kLogitsPerGroup / keys, kFewestRows));
+    if (groups.empty() || groups.back().request != row.request ||
+        groups.back().kv_head != kv_head || groups.back().rows.size() >= most) {
+      groups.push_back({row.request, kv_head, {}});
+    }
+    groups.back().rows.push_back(index);
+  }
+  return groups;
+}
+
+/// Rows of K or V as the kernels must see them: stored values widened, times the cache's scale.
+template <typename ReadRow>
+LoadRows dequantised(double scale, ReadRow read_row) {
+  return [scale, read_row](std::int64_t begin, Eigen::Ref<RowMatrix> block) {
+    Eigen::RowVectorXf stored(block.cols());
+    for (Eigen::Index j = 0; j < block.rows(); ++j) {
+      read_row(begin + j, std::span(stored.data(), static_cast<std::size_t>(stored.size())));
+      block.row(j) = stored.cast<double>() * scale;
+    }
+  };
+}
+
+std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents,
+                                         std::span<const RowId> ids, const Group& group) {
+  const AttentionLayer& layer = c.layer;
+  const Request& request = c.requests[static_cast<std::size_t>(group.request)];
+  RowMatrix queries(static_cast<Eigen::Index>(group.rows.size()), layer.head_dim_qk);
+  Eigen::RowVectorXf stored(layer.head_dim_qk);
+  std::vector<QueryRow> rows;
+  for (const std::size_t index : group.rows) {
+    const RowId& id = ids[index];
+    contents.q_row(id.request, id.token, id.head,
+                   std::span(stored.data(), static_cast<std::size_t>(stored.size())));
+    queries.row(static_cast<Eigen::Index>(rows.size())) = stored.cast<double>();
+    QueryRow row;
+    row.visible = keys_seen_by(layer, request, id.token);
+    row.position = query_position(request, id.token);
+    if (layer.has_alibi) row.alibi_slope = alibi_slope(id.head, layer.heads_q);
+    if (layer.has_sinks) row.sink = static_cast<double>(contents.sink(id.head));
+    rows.push_back(std::move(row));
+  }
+  // A latent row serves as K and V, so one scale serves both.
+  const bool latent = layer.kind == AttentionKind::kMlaAbsorbed;
+  const double k_scale = static_cast<double>(c.kv_cache.k_scale);
+  const double v_scale = latent ? k_scale : static_cast<double>(c.kv_cache.v_scale);
+  const auto read_key = [&](std::int64_t position, std::span<float> row) {
+    contents.k_row(group.request, position, group.kv_head, row);
+  };
+  const auto read_value = [&](std::int64_t position, std::span<float> row) {
+    contents.v_row(group.request, position, group.kv_head, row);
+  };
+  std::vector<ReferenceRow> results = attend_rows(
+      queries, rows, {.scale = layer.scale, .logit_cap = layer.logit_cap}, layer.head_dim_v,
+      dequantised(k_scale, read_key), dequantised(v_scale, read_value));
+  for (std::size_t i = 0; i < results.size(); ++i) results[i].id = ids[group.rows[i]];
+  return results;
+}
+
+void check_rows(const Case& c, std::span<const RowId> rows) {
+  for (const RowId& row : rows) {
+    expects(row.request >= 0 && row.request < static_cast<std::int64_t>(c.requests.size()) &&
+                row.token >= 0 &&
+                row.token < c.requests[static_cast<std::size_t>(row.request)].q_len &&
+                row.head >= 0 && row.head < c.layer.heads_q,
+            "the row is one of the case's");
+  }
+}
+
+}  // namespace
+
+std::vector<ReferenceRow> evaluate_rows(const Case& c, const Contents& contents,
+                                        std::span<const RowId> rows) {
+  check_rows(c, rows);
+  const std::vector<Group> groups = group_rows(c, rows);
+  std::vector<ReferenceRow> results(rows.size());
+  std::exception_ptr failure;  // must not leave the parallel region on its own
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    try {
+      std::vector<ReferenceRow> part = evaluate_group(c, contents, rows, groups[g]);
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        results[groups[g].rows[i]] = std::move(part[i]);
+      }
+    } catch (...) {
+#pragma omp critical(attnbench_reference_failure)
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+  return results;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/base/error.h"
+#include "reference/oracle.h"
+#include "reference/testing/expect_rows.h"
+#include "reference/testing/naive_attention.h"
+
+namespace attnbench {
+namespace {
+
+Case case_of(const std::string& name, ForwardMode mode, int heads_q, int heads_kv,
+             std::vector<std::pair<std::int64_t, std::int64_t>> lengths) {
+  Case c;
+  c.id = name;
+  c.seed = 11;
+  c.mode = mode;
+  c.layer.heads_q = heads_q;
+  c.layer.heads_kv = heads_kv;
+  c.layer.head_dim_qk = 32;
+  c.layer.head_dim_v = 32;
+  c.layer.scale = 1 / std::sqrt(32.0);
+  c.kv_cache.page_size = 16;
+  for (const auto& [q_len, kv_len] : lengths) {
+    Request request;
+    request.q_len = q_len;
+    request.kv_len = kv_len;
+    c.requests.push_back(request);
+  }
+  return c;
+}
+
+/// One case per family; 300 and 520 keys need more than one block.
+std::vector<Case> families() {
+  std::vector<Case> cases;
+  cases.push_back(case_of("decode_gqa", ForwardMode::kDecode, 4, 2, {{1, 1}, {1, 17}, {1, 520}}));
+  cases.push_back(case_of("chunk_mha", ForwardMode::kMixed, 3, 3, {{9, 300}, {1, 16}, {5, 5}}));
+  Case mqa = case_of("prefix_mqa", ForwardMode::kExtend, 4, 1, {{3, 40}, {2, 41}});
+  mqa.prefixes = {{"system", 33}};
+  for (Request& request : mqa.requests) request.shared_prefix = 0, request.shared_len = 33;
+  mqa.layer.head_dim_v = 8;  // dk != dv
+  cases.push_back(mqa);
+  Case tree = case_of("tree", ForwardMode::kTargetVerify, 4, 2, {{6, 26}, {6, 7}});
+  for (Request& request : tree.requests) request.tree_parents = {-1, 0, 0, 0, 1, 1};
+  cases.push_back(tree);
+  tree.id = "tree_window_alibi";
+  tree.layer.sliding_window_size = 1;
+  tree.layer.has_alibi = true;
+  cases.push_back(tree);
+  Case window = case_of("window_cap_sink", ForwardMode::kExtend, 4, 2, {{30, 300}, {9, 9}});
+  window.layer.sliding_window_size = 7;
+  window.layer.logit_cap = 0.8;
+  window.layer.has_sinks = true;
+  cases.push_back(window);
+  Case alibi = case_of("alibi", ForwardMode::kDraftExtend, 8, 8, {{3, 40}, {1, 2}});
+  alibi.layer.has_alibi = true;
+  cases.push_back(alibi);
+  Case cross = case_of("cross", ForwardMode::kExtend, 2, 2, {{7, 3}, {1, 33}});
+  cross.layer.is_cross_attention = true;
+  cross.layer.causal = false;
+  cases.push_back(cross);
+  Case encoder = case_of("encoder", ForwardMode::kExtend, 2, 2, {{5, 5}});
+  encoder.layer.causal = false;
+  cases.push_back(encoder);
+  Case mla = case_of("mla", ForwardMode::kDecode, 4, 1, {{1, 65}, {3, 300}});
+  mla.layer.kind = AttentionKind::kMlaAbsorbed;
+  mla.layer.head_dim_qk = 40;
+  cases.push_back(mla);
+  mla.id = "mla_fp8";
+  mla.kv_cache.dtype = DType::kE4M3;
+  mla.kv_cache.k_scale = 0.37f;
+  mla.kv_cache.v_scale = 5;  // a latent cache has one scale
+  cases.push_back(mla);
+  Case fp8 = case_of("fp8", ForwardMode::kDecode, 2, 1, {{1, 31}, {1, 300}});
+  fp8.kv_cache.dtype = DType::kE5M2;
+  fp8.kv_cache.k_scale = 0.37f;
+  fp8.kv_cache.v_scale = 0.11f;
+  cases.push_back(fp8);
+  Case empty = case_of("more_queries_than_keys", ForwardMode::kExtend, 2, 1, {{5, 2}});
+  empty.layer.has_sinks = true;
+  cases.push_back(empty);
+  empty.id = "empty_rows";
+  empty.layer.has_sinks = false;
+  cases.push_back(empty);
+  return cases;
+}
+
+constexpr std::int64_t kEveryRow = 1'000'000;
+
+class EvaluateRows : public ::testing::TestWithParam<Case> {};
+
+TEST_P(EvaluateRows, agrees_with_the_naive_implementation) {
+  const Case& c = GetParam();
+  const std::vector<RowId> ids = sample_rows(c, kEveryRow);
+  for (const Fill fill :
+       {Fill::kNeedle, Fill::kTag, Fill::kSparseInt, Fill::kExtreme, Fill::kNormal}) {
+    SCOPED_TRACE(to_string(fill));
+    const Contents contents(c, fill);
+    for (const ReferenceRow& row : evaluate_rows(c, contents, ids)) {
+      const ReferenceRow wanted = naive_row(c, contents, row.id);
+      expect_same_result(row, wanted);
+      expect_near(row.a, wanted.a, 1e-12);
+      expect_near(row.b, wanted.b, 1e-12);
+      EXPECT_NEAR(row.s, wanted.s, 1e-12 * std::max(1.0, wanted.s));
+      EXPECT_NEAR(row.p_max, wanted.p_max, 1e-12);
+      EXPECT_EQ(row.visible, wanted.visible);
+      if (HasFailure()) {
+        FAIL() << "request " << row.id.request << " token " << row.id.token << " head "
+               << row.id.head;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(families, EvaluateRows, ::testing::ValuesIn(families()),
+                         [](const auto& family) { return family.param.id; });
+
+TEST(EvaluateRows, results_stand_in_the_order_that_was_asked) {
+  const Case c = families()[1];
+  const Contents contents(c, Fill::kNormal);
+  std::vector<RowId> ids = sample_rows(c, kEveryRow);
+  std::ranges::reverse(ids);
+  const auto results = evaluate_rows(c, contents, ids);
+  ASSERT_EQ(results.size(), ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(results[i].id, ids[i]);
+}
+
+TEST(EvaluateRows, the_number_of_threads_changes_no_bit) {
+  const Case c = case_of("threads", ForwardMode::kMixed, 4, 2, {{64, 700}, {1, 300}, {9, 30}});
+  const Contents contents(c, Fill::kNormal);
+  const std::vector<RowId> ids = sample_rows(c, kEveryRow);
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(1);
+  const auto alone = evaluate_rows(c, contents, ids);
+  omp_set_num_threads(5);
+  const auto together = evaluate_rows(c, contents, ids);
+  omp_set_num_threads(before);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    EXPECT_EQ(alone[i].out, together[i].out);
+    EXPECT_EQ(alone[i].b, together[i].b);
+    EXPECT_EQ(alone[i].lse, together[i].lse);
+  }
+}
+
+TEST(EvaluateRows, nothing_asked_nothing_returned) {
+  Case idle = case_of("idle", ForwardMode::kIdle, 2, 1, {});
+  EXPECT_TRUE(evaluate_rows(idle, Contents(idle, Fill::kNormal), {}).empty());
+}
+
+TEST(EvaluateRows, a_row_that_the_case_does_not_have_is_a_defect) {
+  const Case c = families()[0];
+  const Contents contents(c, Fill::kNormal);
+  for (const RowId& id : {RowId{3, 0, 0}, RowId{0, 1, 0}, RowId{0, 0, 4}, RowId{-1, 0, 0}}) {
+    EXPECT_THROW((void)evaluate_rows(c, contents, {&id, 1}), InternalError);
+  }
+}
+
+}  // namespace
+}  // namespace attnbench

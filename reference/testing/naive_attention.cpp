@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/testing/naive_attention.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace attnbench {
+namespace {
+
+using Real = long double;
+
+/// Position in the text of key `key`; draft tokens of a tree lie at their depth.
+std::int64_t text_position(const Request& request, std::int64_t key) {
+  std::int64_t node = key - request.prefix_len();
+  if (request.tree_parents.empty() || node < 0) return key;
+  std::int64_t depth = 0;
+  while ((node = request.tree_parents[static_cast<std::size_t>(node)]) >= 0) ++depth;
+  return request.prefix_len() + depth;
+}
+
+bool descends_from(const Request& request, std::int64_t node, std::int64_t ancestor) {
+  if (node < 0) return false;
+  return node == ancestor ||
+         descends_from(request, request.tree_parents[static_cast<std::size_t>(node)], ancestor);
+}
+
+/// Softmax state after some keys: everything relative to exp(max).
+struct Running {
+  Real max = -std::numeric_limits<Real>::infinity();
+  Real sum = 0;
+  std::vector<Real> out, a, b_squared;
+
+  void rescale(Real larger) {
+    const Real factor = std::exp(max - larger);
+    sum *= factor;
+    for (Real& x : out) x *= factor;
+    for (Real& x : a) x *= factor;
+    for (Real& x : b_squared) x *= factor * factor;
+    max = larger;
+  }
+};
+
+}  // namespace
+
+bool naive_is_visible(const Case& c, const Request& request, std::int64_t token, std::int64_t key) {
+  if (c.layer.is_cross_attention || !c.layer.causal) return true;
+  const std::int64_t own = request.kv_len - request.q_len + token;
+  if (c.layer.sliding_window_size >= 0 &&
+      text_position(request, own) - text_position(request, key) > c.layer.sliding_window_size) {
+    return false;
+  }
+  if (request.tree_parents.empty()) return key <= own;
+  return key < request.prefix_len() || descends_from(request, token, key - request.prefix_len());
+}
+
+ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id) {
+  const AttentionLayer& layer = c.layer;
+  const Request& request = c.requests[static_cast<std::size_t>(id.request)];
+  const int kv_head = id.head / (layer.heads_q / layer.heads_kv);
+  const auto dk = static_cast<std::size_t>(layer.head_dim_qk);
+  const auto dv = static_cast<std::size_t>(layer.head_dim_v);
+  std::vector<float> q(dk), k(dk), v(dv);
+  contents.q_row(id.request, id.token, id.head, q);
+  const std::int64_t own = request.kv_len - request.q_len + id.token;
+
+  ReferenceRow row;
+  row.id = id;
+  Running state;
+  state.out = state.a = state.b_squared = std::vector<Real>(dv, 0);
+  Real largest = state.max;
+  for (std::int64_t key = 0; key < request.kv_len; ++key) {
+    if (!naive_is_visible(c, request, id.token, key)) continue;
+    ++row.visible;
+    contents.k_row(id.request, key, kv_head, k);
+    contents.v_row(id.request, key, kv_head, v);
+    Real logit = 0, magnitude = 0;
+    for (std::size_t d = 0; d < dk; ++d) {
+      const Real product =
+          static_cast<Real>(q[d]) * static_cast<Real>(k[d]) * static_cast<Real>(c.kv_cache.k_scale);
+      logit += product;
+      magnitude += std::abs(product);
+    }
+    logit *= static_cast<Real>(layer.scale);
+    row.s = std::max(row.s, static_cast<double>(magnitude * static_cast<Real>(layer.scale)));
+    if (layer.logit_cap > 0) {
+      const auto cap = static_cast<Real>(layer.logit_cap);
+      logit = cap * std::tanh(logit / cap);
+    }
+    if (layer.has_alibi) {
+      const auto distance = text_position(request, key) - text_position(request, own);
+      logit += static_cast<Real>(alibi_slope(id.head, layer.heads_q)) * static_cast<Real>(distance);
+    }
+    largest = std::max(largest, logit);
+    if (logit > state.max) state.rescale(logit);
+    const Real weight = std::exp(logit - state.max);
+    state.sum += weight;
+    const bool latent = layer.kind == AttentionKind::kMlaAbsorbed;
+    const auto v_scale = static_cast<Real>(latent ? c.kv_cache.k_scale : c.kv_cache.v_scale);
+    for (std::size_t d = 0; d < dv; ++d) {
+      // A latent row is its own value.
+      const Real value = static_cast<Real>(latent ? k[d] : v[d]) * v_scale;
+      state.out[d] += weight * value;
+      state.a[d] += weight * std::abs(value);
+      state.b_squared[d] += weight * weight * value * value;
+    }
+  }
+  if (layer.has_sinks) {
+    const auto sink = static_cast<Real>(contents.sink(id.head));
+    if (sink > state.max) state.rescale(sink);
+    state.sum += std::exp(sink - state.max);
+  }
+  row.lse = static_cast<double>(state.max + std::log(state.sum));
+  if (state.sum == 0) row.lse = -std::numeric_limits<double>::infinity();
+  if (row.visible > 0) row.p_max = static_cast<double>(std::exp(largest - state.max) / state.sum);
+  for (std::size_t d = 0; d < dv; ++d) {
+    const Real sum = state.sum == 0 ? Real{1} : state.sum;
+    row.out.push_back(static_cast<double>(state.out[d] / sum));
+    row.a.push_back(static_cast<double>(state.a[d] / sum));
+    row.b.push_back(static_cast<double>(std::sqrt(state.b_squared[d]) / sum));
+  }
+  return row;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "reference/oracle.h"
+
+namespace attnbench {
+
+/// A second implementation of the reference, written to share nothing with the first but the case
+/// and its contents: one row at a time, key by key, online softmax in long double, the mask asked
+/// for each pair.
+[[nodiscard]] ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id);
+
+/// The mask by its definition, pair by pair.
+[[nodiscard]] bool naive_is_visible(const Case& c, const Request& request, std::int64_t token,
+                                    std::int64_t key);
+
+}  // namespace attnbench

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/visible_keys.h"
+
+#include <limits>
+
+namespace attnbench {
+namespace {
+
+int depth_of(const std::vector<int>& parents, std::int64_t node) {
+  int depth = 0;
+  for (int up = parents[static_cast<std::size_t>(node)]; up >= 0;
+       up = parents[static_cast<std::size_t>(up)]) {
+    ++depth;
+  }
+  return depth;
+}
+
+}  // namespace
+
+bool VisibleKeys::any_in(std::int64_t first, std::int64_t last) const {
+  if (std::max(first, begin) < std::min(last, end)) return true;
+  return std::ranges::any_of(
+      branch, [&](const Key& key) { return key.index >= first && key.index < last; });
+}
+
+std::int64_t query_position(const Request& request, std::int64_t token) {
+  const bool tree = !request.tree_parents.empty();
+  return request.prefix_len() + (tree ? depth_of(request.tree_parents, token) : token);
+}
+
+VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request, std::int64_t token) {
+  VisibleKeys seen;
+  if (layer.is_cross_attention || !layer.causal) {
+    seen.end = request.kv_len;
+    return seen;
+  }
+  const std::int64_t position = query_position(request, token);
+  const std::int64_t oldest = layer.sliding_window_size < 0
+                                  ? std::numeric_limits<std::int64_t>::min()
+                                  : position - layer.sliding_window_size;
+  const bool tree = !request.tree_parents.empty();
+  seen.end = std::max<std::int64_t>(tree ? request.prefix_len() : position + 1, 0);
+  seen.begin = std::clamp<std::int64_t>(oldest, 0, seen.end);
+  if (!tree) return seen;
+
+  std::int64_t node_position = position;
+  for (std::int64_t node = token; node >= 0 && node_position >= oldest; --node_position) {
+    seen.branch.push_back({request.prefix_len() + node, node_position});
+    node = request.tree_parents[static_cast<std::size_t>(node)];
+  }
+  std::ranges::reverse(seen.branch);
+  return seen;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "lib/scenario/case.h"
+
+namespace attnbench {
+
+/// Keys that one query row sees: a run, then single keys behind it (the branch of a draft tree).
+struct VisibleKeys {
+  struct Key {
+    std::int64_t index = 0;     ///< where the key lies among the request's keys
+    std::int64_t position = 0;  ///< of its token in the text; differs from index inside a tree
+  };
+  std::int64_t begin = 0, end = 0;  ///< the run [begin, end); index and position are equal in it
+  std::vector<Key> branch;          ///< ascending, index >= end
+
+  [[nodiscard]] std::int64_t count() const {
+    return end - begin + static_cast<std::int64_t>(branch.size());
+  }
+  /// Calls visit(Key) for every visible key with first <= index < last, ascending.
+  template <typename Visit>
+  void for_each_in(std::int64_t first, std::int64_t last, Visit visit) const {
+    for (std::int64_t j = std::max(first, begin); j < std::min(last, end); ++j) visit(Key{j, j});
+    for (const Key& key : branch) {
+      if (key.index >= first && key.index < last) visit(key);
+    }
+  }
+  [[nodiscard]] bool any_in(std::int64_t first, std::int64_t last) const;
+};
+
+/// Position in the text of query token `token`: prefix_len + token, in a draft tree prefix_len +
+/// depth. Negative where queries outnumber keys.
+[[nodiscard]] std::int64_t query_position(const Request& request, std::int64_t token);
+
+/// The masks of all modes:
+///   cross attention and non-causal layers: all keys, a window does not apply;
+///   causal: keys at positions j <= i, i being the query's (bottom-right alignment);
+///   draft tree: the prefix, the node's ancestors, itself;
+///   sliding window W, on top of the latter two: keys at positions j >= i - W.
+/// A node of a draft tree lies at position prefix_len + depth, not at its index: the window and
+/// ALiBi count tokens of the text that the branch spells, and siblings are not part of it.
+[[nodiscard]] VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request,
+                                       std::int64_t token);
+
+}  // namespace attnbench

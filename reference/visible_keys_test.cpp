@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/visible_keys.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+namespace attnbench {
+namespace {
+
+Request request_of(std::int64_t q_len, std::int64_t kv_len) {
+  Request request;
+  request.q_len = q_len;
+  request.kv_len = kv_len;
+  return request;
+}
+
+std::vector<std::int64_t> indices(const AttentionLayer& layer, const Request& request,
+                                  std::int64_t token) {
+  std::vector<std::int64_t> seen;
+  const VisibleKeys keys = keys_seen_by(layer, request, token);
+  keys.for_each_in(0, request.kv_len, [&](VisibleKeys::Key key) { seen.push_back(key.index); });
+  EXPECT_EQ(static_cast<std::int64_t>(seen.size()), keys.count());
+  return seen;
+}
+
+using Keys = std::vector<std::int64_t>;
+
+TEST(VisibleKeys, causal_queries_are_the_last_tokens) {
+  EXPECT_EQ(indices({}, request_of(2, 3), 0), (Keys{0, 1}));
+  EXPECT_EQ(indices({}, request_of(2, 3), 1), (Keys{0, 1, 2}));
+}
+
+TEST(VisibleKeys, a_decode_sees_all_of_its_request) {
+  EXPECT_EQ(indices({}, request_of(1, 4), 0), (Keys{0, 1, 2, 3}));
+}
+
+TEST(VisibleKeys, queries_that_outnumber_keys_see_nothing_first) {
+  EXPECT_EQ(indices({}, request_of(4, 2), 0), Keys{});
+  EXPECT_EQ(indices({}, request_of(4, 2), 1), Keys{});
+  EXPECT_EQ(indices({}, request_of(4, 2), 2), (Keys{0}));
+  AttentionLayer windowed;
+  windowed.sliding_window_size = 1;
+  EXPECT_EQ(indices(windowed, request_of(4, 2), 0), Keys{});
+}
+
+TEST(VisibleKeys, a_window_counts_previous_keys_without_the_own_one) {
+  AttentionLayer layer;
+  layer.sliding_window_size = 4095;  // sliding_window 4096 in a Hugging Face config
+  const VisibleKeys seen = keys_seen_by(layer, request_of(1, 5000), 0);
+  EXPECT_EQ(std::pair(seen.begin, seen.end), (std::pair<std::int64_t, std::int64_t>(904, 5000)));
+  EXPECT_EQ(seen.count(), 4096);
+  layer.sliding_window_size = 0;
+  EXPECT_EQ(indices(layer, request_of(2, 5), 0), (Keys{3}));
+}
+
+TEST(VisibleKeys, cross_and_bidirectional_attention_see_everything) {
+  AttentionLayer cross, bidirectional;
+  cross.is_cross_attention = true;
+  bidirectional.causal = false;
+  EXPECT_EQ(indices(cross, request_of(7, 3), 0), (Keys{0, 1, 2}));
+  EXPECT_EQ(indices(bidirectional, request_of(3, 3), 0), (Keys{0, 1, 2}));
+}
+
+TEST(VisibleKeys, a_draft_node_sees_prefix_ancestors_and_itself) {
+  // The root has children 1, 2, 3; node 1 has 4 and 5.
+  Request request = request_of(6, 3 + 6);
+  request.tree_parents = {-1, 0, 0, 0, 1, 1};
+  EXPECT_EQ(indices({}, request, 0), (Keys{0, 1, 2, 3}));
+  EXPECT_EQ(indices({}, request, 2), (Keys{0, 1, 2, 3, 5}));
+  EXPECT_EQ(indices({}, request, 5), (Keys{0, 1, 2, 3, 4, 8}));
+  std::vector<std::int64_t> nodes, positions;
+  for (std::int64_t token = 0; token < 6; ++token) {
+    nodes.push_back(keys_seen_by({}, request, token).count() - 3);
+    positions.push_back(query_position(request, token));
+  }
+  EXPECT_EQ(nodes, (Keys{1, 2, 2, 2, 3, 3}));
+  EXPECT_EQ(positions, (Keys{3, 4, 4, 4, 5, 5}));
+}
+
+TEST(VisibleKeys, a_window_over_a_draft_tree_counts_depth_not_siblings) {
+  Request request = request_of(6, 10 + 6);
+  request.tree_parents = {-1, 0, 0, 0, 1, 1};
+  AttentionLayer layer;
+  layer.sliding_window_size = 3;
+  EXPECT_EQ(indices(layer, request, 3), (Keys{8, 9, 10, 13}));   // position 11
+  EXPECT_EQ(indices(layer, request, 5), (Keys{9, 10, 11, 15}));  // position 12
+  layer.sliding_window_size = 1;
+  EXPECT_EQ(indices(layer, request, 5), (Keys{11, 15}));  // the root is out of reach
+}
+
+TEST(VisibleKeys, a_chain_is_the_causal_mask) {
+  Request chain = request_of(4, 9);
+  chain.tree_parents = {-1, 0, 1, 2};
+  for (const std::int64_t window : {-1, 0, 2, 20}) {
+    AttentionLayer layer;
+    layer.sliding_window_size = window;
+    for (std::int64_t token = 0; token < 4; ++token) {
+      EXPECT_EQ(indices(layer, chain, token), indices(layer, request_of(4, 9), token));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnbench
