@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "lib/scenario/layer_reader.h"
+#include "lib/scenario/value_reader.h"
+
+namespace attnbench {
+namespace {
+
+bool is_none(const YamlNode& node) { return node.is_scalar() && node.text == "none"; }
+
+/// The two spellings differ by the query's own key; a bare number would leave open which is meant.
+bool read_window(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
+  if (is_none(node)) {
+    layer.sliding_window_size = -1;
+    return true;
+  }
+  if (node.is_scalar()) {
+    problems.add(node.place,
+                 fmt::format("window takes a convention or none, found {}", describe(node)),
+                 "{keys: 1024} counts the query's own key, {keys_before: 1023} does not: the same "
+                 "window");
+    return false;
+  }
+  const StrictMap map(node, "window", "window", problems);
+  if (!map.is_map()) return false;
+  const YamlNode* before = map.find("keys_before");
+  const YamlNode* keys = map.find("keys");
+  if ((before == nullptr) == (keys == nullptr)) {
+    problems.add(
+        node.place,
+        before == nullptr ? "window says no number of keys"
+                          : "window gives both keys and keys_before",
+        "one of them: {keys: 1024} counts the query's own key, {keys_before: 1023} does not");
+    return false;
+  }
+  if (keys != nullptr) {
+    const auto count = read_size(*keys, "keys", 1, kMaxSize, problems);
+    if (count) layer.sliding_window_size = *count - 1;
+    return count.has_value();
+  }
+  const auto count = read_size(*before, "keys_before", 0, kMaxSize, problems);
+  if (count) layer.sliding_window_size = *count;
+  return count.has_value();
+}
+
+bool read_flag(const StrictMap& map, std::string_view key, bool& flag, Problems& problems) {
+  const YamlNode* node = map.find(key);
+  if (node == nullptr) return true;
+  const auto value = read_bool(*node, key, problems);
+  if (value) flag = *value;
+  return value.has_value();
+}
+
+/// Combinations that no definition covers.
+bool check_combination(const StrictMap& map, const AttentionLayer& layer, Problems& problems) {
+  const auto refuse = [&](std::string_view key, const char* message, const char* hint) {
+    problems.add(map.place_of(key), message, hint);
+    return false;
+  };
+  const bool windowed = layer.sliding_window_size >= 0;
+  if (layer.kind == AttentionKind::kMlaAbsorbed) {
+    const char* hint = "multi-head latent attention here knows causal, window, softcap and scale";
+    if (layer.has_sinks) return refuse("sinks", "sinks on an MLA layer", hint);
+    if (layer.has_alibi) return refuse("alibi", "alibi on an MLA layer", hint);
+    if (layer.is_cross_attention) return refuse("cross", "cross attention on an MLA layer", hint);
+  }
+  if (layer.is_cross_attention) {
+    const char* hint = "an encoder's keys have no order relative to the queries";
+    if (windowed) return refuse("window", "a sliding window with cross attention", hint);
+    if (layer.has_alibi) return refuse("alibi", "alibi with cross attention", hint);
+    const YamlNode* causal = map.find("causal");
+    if (causal != nullptr && causal->text == "true") {
+      return refuse("causal", "causal cross attention", hint);
+    }
+  } else if (!layer.causal && windowed) {
+    return refuse(map.has("causal") ? "causal" : "window",
+                  "a sliding window without causal masking",
+                  "whether it would reach ahead too is not defined");
+  }
+  return true;
+}
+
+}  // namespace
+
+bool read_attention(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
+  const StrictMap map(node, "attention", "attention", problems);
+  bool valid = map.is_map();
+  if (const YamlNode* window = map.find("window")) {
+    valid = read_window(*window, layer, problems) && valid;
+  }
+  if (const YamlNode* softcap = map.find("softcap")) {
+    const auto cap = is_none(*softcap) ? 0.0 : read_positive(*softcap, "softcap", problems);
+    valid = valid && cap;
+    layer.logit_cap = cap.value_or(0);
+  }
+  if (const YamlNode* scale = map.find("scale")) {
+    const auto factor = read_positive(*scale, "scale", problems);
+    valid = valid && factor;
+    layer.scale = factor.value_or(1);
+  }
+  valid = read_flag(map, "sinks", layer.has_sinks, problems) && valid;
+  valid = read_flag(map, "alibi", layer.has_alibi, problems) && valid;
+  valid = read_flag(map, "causal", layer.causal, problems) && valid;
+  valid = read_flag(map, "cross", layer.is_cross_attention, problems) && valid;
+  valid = valid && check_combination(map, layer, problems);
+  if (layer.is_cross_attention) layer.causal = false;
+  return valid;
+}
+
+}  // namespace attnbench

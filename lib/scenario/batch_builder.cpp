@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/batch_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "lib/base/counter_hash.h"
+#include "lib/scenario/entry_lengths.h"
+#include "lib/scenario/value_reader.h"
+
+namespace attnbench {
+namespace {
+
+constexpr std::uint64_t kTreeDraw = 16;  // apart from the draws of the lengths
+
+std::optional<ForwardMode> batch_mode(const std::vector<BatchEntry>& entries, Problems& problems) {
+  const ForwardMode first = entries.front().mode;
+  ForwardMode mode = first;
+  for (const BatchEntry& entry : entries) {
+    const bool plain = first == ForwardMode::kDecode || first == ForwardMode::kExtend;
+    const bool entry_plain =
+        entry.mode == ForwardMode::kDecode || entry.mode == ForwardMode::kExtend;
+    if (plain && entry_plain) {
+      if (entry.mode != first) mode = ForwardMode::kMixed;
+      continue;
+    }
+    if (entry.mode == first && (first != ForwardMode::kIdle || &entry == &entries.front()))
+      continue;
+    problems.add(
+        entry.mode_place,
+        fmt::format("{} beside {} in one batch", to_string(entry.mode), to_string(first)),
+        "decode and extend entries can share a batch; target_verify, draft_extend and idle "
+        "are steps of their own");
+    return std::nullopt;
+  }
+  return mode;
+}
+
+/// Index of the entry's shared prefix in the batch, or -1.
+int use_prefix(const BatchEntry& entry, BuiltBatch& batch) {
+  if (!entry.prefix) return -1;
+  const auto known = std::ranges::find(batch.prefixes, entry.prefix->name, &SharedPrefix::name);
+  const auto index = known - batch.prefixes.begin();
+  if (known == batch.prefixes.end()) {
+    batch.prefixes.push_back({entry.prefix->name, entry.prefix->length});
+    batch.prefix_places.push_back(entry.prefix->place);
+  }
+  return static_cast<int>(index);
+}
+
+void append_requests(const BatchEntry& entry, const std::vector<RequestLengths>& lengths,
+                     std::uint64_t seed, BuiltBatch& batch) {
+  const int prefix = use_prefix(entry, batch);
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    Request request;
+    request.group = entry.name;
+    request.q_len = lengths[i].q_len;
+    request.kv_len = lengths[i].kv_len;
+    request.shared_prefix = prefix;
+    request.shared_len = entry.prefix ? entry.prefix->length : 0;
+    if (entry.tree)
+      request.tree_parents = entry.tree->parents(combine(combine(seed, kTreeDraw), i));
+    batch.requests.push_back(std::move(request));
+  }
+}
+
+bool check_totals(const BuiltBatch& batch, const Place& place, Problems& problems) {
+  std::int64_t q_tokens = 0, kv_tokens = 0;  // at most 2^20 requests of 2^31 tokens: no overflow
+  for (const Request& request : batch.requests) {
+    q_tokens += request.q_len;
+    kv_tokens += request.kv_len;
+  }
+  for (const auto& [what, tokens] : {std::pair{"q", q_tokens}, {"kv", kv_tokens}}) {
+    if (tokens <= kMaxSize) continue;
+    problems.add(place, fmt::format("the batch has {} {} tokens", tokens, what),
+                 "index arrays are int32: 2147483647 is the most");
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<BuiltBatch> build_batch(const std::vector<BatchEntry>& entries, const Place& place,
+                                      bool cross, std::uint64_t seed, Problems& problems) {
+  const auto mode = batch_mode(entries, problems);
+  if (!mode) return std::nullopt;
+  BuiltBatch batch;
+  batch.mode = *mode;
+  if (batch.mode == ForwardMode::kIdle) return batch;
+  bool valid = true;
+  for (std::size_t group = 0; group < entries.size(); ++group) {
+    const BatchEntry& entry = entries[group];
+    const std::uint64_t group_seed = combine(seed, group);
+    const auto lengths = settle_lengths(entry, cross, group_seed, problems);
+    valid = valid && lengths;
+    if (entry.tree && entries[0].tree && entry.tree->tokens() != entries[0].tree->tokens()) {
+      problems.add(entry.tree->place,
+                   fmt::format("a tree of {} tokens beside one of {}", entry.tree->tokens(),
+                               entries[0].tree->tokens()),
+                   "a target_verify step checks the same number of draft tokens for each request");
+      valid = false;
+    }
+    if (lengths) append_requests(entry, *lengths, group_seed, batch);
+  }
+  if (!valid || !check_totals(batch, place, problems)) return std::nullopt;
+  return batch;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lib/batch/forward_mode.h"
+#include "lib/scenario/batch_reader.h"
+#include "lib/scenario/case.h"
+#include "lib/scenario/problems.h"
+
+namespace attnbench {
+
+/// The requests of a step, every length settled.
+struct BuiltBatch {
+  ForwardMode mode = ForwardMode::kIdle;
+  std::vector<SharedPrefix> prefixes;  ///< those that some request uses
+  std::vector<Place> prefix_places;    ///< where their lengths are written
+  std::vector<Request> requests;
+};
+
+/// Draws and derives the lengths of a batch. `seed` is the mix's: two mixes draw differently, the
+/// cases of one mix's sweep alike. `cross`: kv_len counts an encoder's tokens, apart from q_len.
+[[nodiscard]] std::optional<BuiltBatch> build_batch(const std::vector<BatchEntry>& entries,
+                                                    const Place& place, bool cross,
+                                                    std::uint64_t seed, Problems& problems);
+
+}  // namespace attnbench

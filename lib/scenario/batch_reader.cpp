@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/batch_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "lib/scenario/batch_string.h"
+#include "lib/scenario/scenario_keys.h"
+#include "lib/scenario/strict_map.h"
+#include "lib/scenario/value_reader.h"
+
+namespace attnbench {
+namespace {
+
+/// More requests than any engine batches; it keeps a mistyped count from filling the memory.
+constexpr std::int64_t kMaxRequests = 1 << 20;
+
+constexpr std::array<std::string_view, 5> kModes{"decode", "extend", "target_verify",
+                                                 "draft_extend", "idle"};
+constexpr std::array<ForwardMode, 5> kForwardModes{ForwardMode::kDecode, ForwardMode::kExtend,
+                                                   ForwardMode::kTargetVerify,
+                                                   ForwardMode::kDraftExtend, ForwardMode::kIdle};
+
+bool read_mode(const StrictMap& map, BatchEntry& entry, Problems& problems) {
+  const YamlNode* mode = map.find("mode");
+  if (mode == nullptr) {
+    problems.add(entry.place, "a batch entry has no mode",
+                 allowed_words_hint(std::span<const std::string_view>(kModes), ""));
+    return false;
+  }
+  entry.mode_place = mode->place;
+  if (mode->is_scalar() && mode->text == "mixed") {
+    problems.add(mode->place, "mixed is what decode and extend entries make together",
+                 "write one entry for the decode requests and one for the extend requests");
+    return false;
+  }
+  const auto choice = read_choice(*mode, "mode", kModes, problems);
+  if (choice) entry.mode = kForwardModes[*choice];
+  return choice.has_value();
+}
+
+bool read_lengths(const StrictMap& map, BatchEntry& entry, Problems& problems) {
+  bool valid = true;
+  const auto read = [&](std::string_view key, std::int64_t lo, std::optional<LengthSpec>& length) {
+    const YamlNode* node = map.find(key);
+    if (node == nullptr) return;
+    length = read_length(*node, key, lo, problems);
+    valid = valid && length;
+  };
+  read("q_len", 1, entry.q_len);
+  read("prefix_len", 0, entry.prefix_len);
+  read("kv_len", 1, entry.kv_len);
+  read("prompt_len", 1, entry.prompt_len);
+  return valid;
+}
+
+bool read_chunk(const YamlNode& node, BatchEntry& entry, Problems& problems) {
+  const StrictMap map(node, "chunk", "chunk", problems);
+  if (!map.is_map()) return false;
+  const YamlNode* size = map.find("size");
+  const YamlNode* index = map.find("index");
+  if (size == nullptr || index == nullptr) {
+    problems.add(node.place, fmt::format("chunk has no {}", size == nullptr ? "size" : "index"),
+                 "for example chunk: {size: 2k, index: 3}: the fourth 2048 tokens of the prompt");
+    return false;
+  }
+  const auto tokens = read_size(*size, "size", 1, kMaxSize, problems);
+  const auto number = read_size(*index, "index", 0, kMaxSize, problems);
+  if (tokens && number) entry.chunk = ChunkSpec{*tokens, *number, index->place};
+  return tokens && number;
+}
+
+bool read_prefix(const YamlNode& node, const std::vector<PrefixSpec>& prefixes, BatchEntry& entry,
+                 Problems& problems) {
+  const auto named = [&](const PrefixSpec& prefix) { return prefix.name == node.text; };
+  const auto found = std::ranges::find_if(prefixes, named);
+  if (node.is_scalar() && found != prefixes.end()) {
+    entry.prefix = *found;
+    return true;
+  }
+  std::vector<std::string> names;
+  for (const PrefixSpec& prefix : prefixes) names.push_back(prefix.name);
+  problems.add(
+      node.place, fmt::format("prefix takes the name of a shared prefix, found {}", describe(node)),
+      names.empty()
+          ? "declare it at the top level, for example prefixes: {system: 2k}"
+          : allowed_words_hint(std::span<const std::string>(names), node.text, "prefixes here: "));
+  return false;
+}
+
+/// The number of requests: count, or the length of the lists, which must agree.
+bool read_count(const StrictMap& map, BatchEntry& entry, Problems& problems) {
+  const YamlNode* count = map.find("count");
+  std::optional<std::int64_t> known;
+  std::string source = "count";
+  if (count != nullptr) {
+    known = read_size(*count, "count", 1, kMaxRequests, problems);
+    if (!known) return false;
+  }
+  bool valid = true;
+  const auto compare = [&](std::string_view key, const std::optional<LengthSpec>& length) {
+    if (!length || !length->list_size()) return;
+    if (known && *known != *length->list_size()) {
+      problems.add(
+          length->place,
+          fmt::format("{} lists {} lengths, {} says {}", key, *length->list_size(), source, *known),
+          "a list has one length for each request of its entry");
+      valid = false;
+    }
+    if (!known) source = key;
+    known = length->list_size();
+  };
+  compare("q_len", entry.q_len);
+  compare("prefix_len", entry.prefix_len);
+  compare("kv_len", entry.kv_len);
+  compare("prompt_len", entry.prompt_len);
+  entry.count = known.value_or(1);
+  return valid;
+}
+
+/// An idle rank has no requests, so nothing but a name can be said of them.
+bool check_idle(const StrictMap& map, Problems& problems) {
+  for (const YamlEntry& given : map.node().entries) {
+    if (given.key == "mode" || given.key == "name") continue;
+    problems.add(given.place,
+                 fmt::format("an idle entry takes no {}: it has no requests", given.key),
+                 "a rank without work in this step: batch: [{mode: idle}]");
+    return false;
+  }
+  return true;
+}
+
+std::optional<BatchEntry> read_entry(const YamlNode& node, const std::vector<PrefixSpec>& prefixes,
+                                     Problems& problems) {
+  const StrictMap map(node, "entry", "a batch entry", problems);
+  if (!map.is_map()) return std::nullopt;
+  BatchEntry entry;
+  entry.place = node.place;
+  entry.name_place = map.place_of("name");
+  bool valid = read_mode(map, entry, problems);
+  if (valid && entry.mode == ForwardMode::kIdle && !check_idle(map, problems)) return std::nullopt;
+  if (const YamlNode* name = map.find("name")) {
+    const auto text = read_name(*name, "name", problems);
+    valid = valid && text;
+    entry.name = text.value_or("");
+  }
+  valid = read_lengths(map, entry, problems) && valid;
+  valid = read_count(map, entry, problems) && valid;
+  if (const YamlNode* chunk = map.find("chunk")) {
+    valid = read_chunk(*chunk, entry, problems) && valid;
+  }
+  if (const YamlNode* prefix = map.find("prefix")) {
+    valid = read_prefix(*prefix, prefixes, entry, problems) && valid;
+  }
+  if (const YamlNode* tree = map.find("tree")) {
+    entry.tree = read_tree(*tree, problems);
+    valid = valid && entry.tree;
+  }
+  return valid ? std::optional(entry) : std::nullopt;
+}
+
+/// vLLM's grammar: one new token is a decode, more are an extend (harness of vLLM, batch_spec.py).
+std::optional<std::vector<BatchEntry>> read_string(const YamlNode& node, Problems& problems) {
+  const auto parsed = parse_batch_string(node.text);
+  if (const auto* error = std::get_if<BatchStringError>(&parsed)) {
+    Place place = node.place;
+    const bool quoted = place.length > static_cast<int>(node.text.size());
+    place.column += static_cast<int>(error->offset) + (quoted ? 1 : 0);
+    place.length = static_cast<int>(std::max<std::size_t>(1, error->length));
+    problems.add(place, error->message, error->hint);
+    return std::nullopt;
+  }
+  std::vector<BatchEntry> entries;
+  for (const BatchSegment& segment : std::get<std::vector<BatchSegment>>(parsed)) {
+    BatchEntry entry;
+    entry.place = entry.name_place = entry.mode_place = node.place;
+    entry.mode = segment.q_len == 1 ? ForwardMode::kDecode : ForwardMode::kExtend;
+    entry.count = segment.count;
+    if (segment.q_len > 1) entry.q_len = LengthSpec{node.place, segment.q_len};
+    entry.kv_len = LengthSpec{node.place, segment.kv_len};
+    if (segment.count > kMaxRequests) {
+      problems.add(node.place,
+                   fmt::format("count {} is more than {}", segment.count, kMaxRequests));
+      return std::nullopt;
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+/// Entries without a name get their mode's, with a number from the second on.
+void name_entries(std::vector<BatchEntry>& entries, Problems& problems) {
+  const auto taken = [&](const std::string& name, const BatchEntry* self) {
+    return std::ranges::any_of(
+        entries, [&](const BatchEntry& other) { return &other != self && other.name == name; });
+  };
+  for (BatchEntry& entry : entries) {
+    if (entry.name.empty()) {
+      const std::string base(to_string(entry.mode));
+      entry.name = base;
+      for (int number = 2; taken(entry.name, &entry); ++number) {
+        entry.name = fmt::format("{}{}", base, number);
+      }
+    } else if (std::any_of(entries.data(), &entry,
+                           [&](const BatchEntry& other) { return other.name == entry.name; })) {
+      problems.add(entry.name_place,
+                   fmt::format("the name '{}' is taken by an entry further up", entry.name));
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<std::vector<BatchEntry>> read_batch(const YamlNode& node,
+                                                  const std::vector<PrefixSpec>& prefixes,
+                                                  Problems& problems) {
+  if (node.is_scalar()) {
+    auto entries = read_string(node, problems);
+    if (entries) name_entries(*entries, problems);
+    return entries;
+  }
+  if (!node.is_list() || node.items.empty()) {
+    problems.add(node.place,
+                 fmt::format("batch takes a list of entries or a batch string, found {}",
+                             node.is_list() ? "an empty list" : describe(node)),
+                 "for example [{count: 8, mode: decode, kv_len: 4k}] or 8q1s4k");
+    return std::nullopt;
+  }
+  std::vector<BatchEntry> entries;
+  for (const YamlPtr& item : node.items) {
+    auto entry = read_entry(*item, prefixes, problems);
+    if (entry) entries.push_back(std::move(*entry));
+  }
+  if (entries.size() != node.items.size()) return std::nullopt;
+  name_entries(entries, problems);
+  return entries;
+}
+
+}  // namespace attnbench

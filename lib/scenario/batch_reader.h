@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/batch/forward_mode.h"
+#include "lib/scenario/draft_tree.h"
+#include "lib/scenario/length_reader.h"
+#include "lib/scenario/problems.h"
+#include "lib/scenario/yaml_tree.h"
+
+namespace attnbench {
+
+/// A run of tokens that the file lets several requests share.
+struct PrefixSpec {
+  std::string name;
+  std::int64_t length = 0;
+  Place place;  ///< of the length
+};
+
+/// Chunk `index` (from 0) of a prompt that is prefilled `size` tokens a step.
+struct ChunkSpec {
+  std::int64_t size = 0, index = 0;
+  Place index_place;
+};
+
+/// One entry of a batch as it is written: nothing drawn, no length derived.
+struct BatchEntry {
+  Place place;
+  std::string name;
+  Place name_place;
+  ForwardMode mode = ForwardMode::kDecode;
+  Place mode_place;
+  std::int64_t count = 1;
+  std::optional<LengthSpec> q_len, prefix_len, kv_len, prompt_len;
+  std::optional<ChunkSpec> chunk;
+  std::optional<TreeSpec> tree;
+  std::optional<PrefixSpec> prefix;
+};
+
+/// Reads a list of entries or a vLLM batch string; nullopt after any mistake in it.
+[[nodiscard]] std::optional<std::vector<BatchEntry>> read_batch(
+    const YamlNode& node, const std::vector<PrefixSpec>& prefixes, Problems& problems);
+
+}  // namespace attnbench

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/case_reader.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "lib/base/counter_hash.h"
+#include "lib/scenario/batch_builder.h"
+#include "lib/scenario/layer_reader.h"
+#include "lib/scenario/strict_map.h"
+
+namespace attnbench {
+namespace {
+
+/// Pages are shared whole: half a page could not belong to two requests that continue differently.
+bool check_prefix_pages(const BuiltBatch& batch, std::int64_t page_size, Problems& problems) {
+  bool valid = true;
+  for (std::size_t i = 0; i < batch.prefixes.size(); ++i) {
+    const SharedPrefix& prefix = batch.prefixes[i];
+    const std::int64_t rest = prefix.length % page_size;
+    if (rest == 0) continue;
+    const std::int64_t below = prefix.length - rest;
+    const std::string nearest = below == 0 ? fmt::format("{}", page_size)
+                                           : fmt::format("{} or {}", below, below + page_size);
+    problems.add(batch.prefix_places[i],
+                 fmt::format("prefix '{}' of {} tokens does not end on a page of {}; pages are "
+                             "shared whole",
+                             prefix.name, prefix.length, page_size),
+                 "whole pages: " + nearest);
+    valid = false;
+  }
+  return valid;
+}
+
+/// The tokens that the batch's pages hold; the fixture's allocator has the last word.
+std::int64_t tokens_needed(const BuiltBatch& batch, std::int64_t page_size) {
+  std::int64_t tokens = 0;
+  for (const SharedPrefix& prefix : batch.prefixes) tokens += prefix.length;
+  for (const Request& request : batch.requests) {
+    const std::int64_t own = request.kv_len - request.shared_len;
+    tokens += (own + page_size - 1) / page_size * page_size;
+  }
+  return tokens;
+}
+
+bool check_pool(const BuiltBatch& batch, const KvCacheConfig& cache, const StrictMap& mix,
+                Problems& problems) {
+  if (cache.pool_tokens == 0) return true;
+  const std::int64_t needed = tokens_needed(batch, cache.page_size);
+  if (cache.pool_tokens >= needed) return true;
+  const YamlNode* pool = mix.find("kv_cache")->find("pool_tokens")->value.get();
+  problems.add(pool->place,
+               fmt::format("pool_tokens {} is too small: the batch fills {} tokens in pages of {}",
+                           cache.pool_tokens, needed, cache.page_size),
+               "leave pool_tokens out to get a pool that fits");
+  return false;
+}
+
+bool check_tree_mask(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
+                     Problems& problems) {
+  if (batch.mode != ForwardMode::kTargetVerify || layer.causal) return true;
+  problems.add(place, "target_verify without causal masking",
+               "a draft token sees its ancestors only");
+  return false;
+}
+
+}  // namespace
+
+YamlPtr with_defaults(const YamlPtr& mix, const YamlNode* defaults) {
+  if (defaults == nullptr || !defaults->is_map() || !mix->is_map()) return mix;
+  auto result = std::make_shared<YamlNode>(*mix);
+  for (const YamlEntry& entry : defaults->entries) {
+    const YamlEntry* own = mix->find(entry.key);
+    if (own == nullptr) {
+      result->entries.push_back(entry);
+    } else if (entry.key == "kv_cache" || entry.key == "attention") {
+      const YamlPtr merged = with_defaults(own->value, entry.value.get());
+      for (YamlEntry& target : result->entries) {
+        if (target.key == entry.key) target.value = merged;
+      }
+    }
+  }
+  return result;
+}
+
+std::uint64_t mix_seed(std::uint64_t scenario_seed, const std::string& mix_name) {
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a, 64 bits (Fowler, Noll, Vo)
+  for (const char c : mix_name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return combine(scenario_seed, hash);
+}
+
+std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_name,
+                              const Place& mix_place, const std::string& id,
+                              const ScenarioContext& scenario, Problems& problems) {
+  const StrictMap mix(mix_node, "mix", fmt::format("mix '{}'", mix_name), problems);
+  if (!mix.is_map()) return std::nullopt;
+  Case result;
+  result.id = id;
+  result.mix = mix_name;
+  result.scenario = scenario.name;
+  result.seed = mix_seed(scenario.seed, mix_name);
+
+  const auto choice = read_layer(mix, mix_name, mix_place, problems);
+  const auto dtype = read_activation_dtype(mix, problems);
+  // Further mistakes show even if the layer is unknown: a plain layer stands in for it.
+  const AttentionLayer layer = choice ? choice->layer : AttentionLayer{};
+  const auto cache =
+      read_kv_cache(mix.find("kv_cache"), dtype.value_or(DType::kBF16), layer, problems);
+
+  const YamlNode* batch_node = mix.find("batch");
+  if (batch_node == nullptr) {
+    problems.add(mix_place, fmt::format("mix '{}' has no batch", mix_name),
+                 "for example batch: [{count: 8, mode: decode, kv_len: 4k}] or batch: 8q1s4k");
+    return std::nullopt;
+  }
+  const auto entries = read_batch(*batch_node, scenario.prefixes, problems);
+  if (!entries) return std::nullopt;
+  auto batch =
+      build_batch(*entries, batch_node->place, layer.is_cross_attention, result.seed, problems);
+  if (!batch || !cache || !choice || !dtype) return std::nullopt;
+  const bool sound = check_prefix_pages(*batch, cache->page_size, problems) &&
+                     check_pool(*batch, *cache, mix, problems) &&
+                     check_tree_mask(*batch, layer, batch_node->place, problems);
+  if (!sound) return std::nullopt;
+
+  result.model = choice->model;
+  result.tp = choice->tp;
+  result.layer = layer;
+  result.dtype = *dtype;
+  result.kv_cache = *cache;
+  result.mode = batch->mode;
+  result.prefixes = std::move(batch->prefixes);
+  result.requests = std::move(batch->requests);
+  return result;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/draft_tree.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <utility>
+
+#include "lib/base/counter_hash.h"
+#include "lib/scenario/strict_map.h"
+#include "lib/scenario/value_reader.h"
+
+namespace attnbench {
+namespace {
+
+/// Trees of engines have tens of tokens; the mask grows with the square.
+constexpr std::int64_t kMaxTreeTokens = 4096;
+
+constexpr const char* kForms =
+    "three ways to write one: {topk: 4, depth: 4, tokens: 16}   {parents: [-1, 0, 0, 1]}   {chain: "
+    "4}";
+
+std::optional<TreeSpec> read_grown(const StrictMap& map, Problems& problems) {
+  const YamlNode* topk = map.find("topk");
+  const YamlNode* depth = map.find("depth");
+  const YamlNode* tokens = map.find("tokens");
+  if (topk == nullptr || depth == nullptr || tokens == nullptr) {
+    const char* missing = topk == nullptr ? "topk" : depth == nullptr ? "depth" : "tokens";
+    problems.add(map.node().place, fmt::format("tree has no {}", missing), kForms);
+    return std::nullopt;
+  }
+  const auto width = read_size(*topk, "topk", 1, kMaxTreeTokens, problems);
+  const auto levels = read_size(*depth, "depth", 1, kMaxTreeTokens, problems);
+  const auto nodes = read_size(*tokens, "tokens", 1, kMaxTreeTokens, problems);
+  if (!width || !levels || !nodes) return std::nullopt;
+  if (*nodes > 1 + *width * *levels) {
+    problems.add(tokens->place,
+                 fmt::format("tokens {}: a tree of topk {} and depth {} has at most {} tokens",
+                             *nodes, *width, *levels, 1 + *width * *levels),
+                 "the root, then topk tokens a level");
+    return std::nullopt;
+  }
+  return TreeSpec{map.node().place, GrownTree{*width, *levels, *nodes}};
+}
+
+std::optional<TreeSpec> read_parents(const YamlNode& node, const Place& place, Problems& problems) {
+  if (!node.is_list() || node.items.empty()) {
+    problems.add(node.place,
+                 fmt::format("parents takes a list, found {}",
+                             node.is_list() ? "an empty one" : describe(node)),
+                 "the parent of each token, -1 for the root: parents: [-1, 0, 0, 1]");
+    return std::nullopt;
+  }
+  std::vector<int> parents;
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    const YamlNode& item = *node.items[i];
+    if (i == 0) {
+      if (!item.is_scalar() || item.text != "-1") {
+        problems.add(item.place, fmt::format("token 0 is the root, its parent is -1, found {}",
+                                             describe(item)));
+        return std::nullopt;
+      }
+      parents.push_back(-1);
+      continue;
+    }
+    if (item.is_scalar() && item.text == "-1") {
+      problems.add(item.place, fmt::format("token {} is a second root", i),
+                   "a tree has one root, token 0: the last verified token");
+      return std::nullopt;
+    }
+    const auto parent = read_size(item, "parent", 0, kMaxTreeTokens, problems);
+    if (!parent) return std::nullopt;
+    if (*parent >= static_cast<std::int64_t>(i)) {
+      problems.add(item.place,
+                   fmt::format("parent {} of token {} does not come before it", *parent, i),
+                   fmt::format("parents come before their children: 0 to {} here", i - 1));
+      return std::nullopt;
+    }
+    parents.push_back(static_cast<int>(*parent));
+  }
+  return TreeSpec{place, std::move(parents)};
+}
+
+}  // namespace
+
+std::int64_t TreeSpec::tokens() const {
+  if (const auto* grown = std::get_if<GrownTree>(&form)) return grown->tokens;
+  return static_cast<std::int64_t>(std::get<std::vector<int>>(form).size());
+}
+
+std::vector<int> TreeSpec::parents(std::uint64_t seed) const {
+  if (const auto* list = std::get_if<std::vector<int>>(&form)) return *list;
+  const auto& tree = std::get<GrownTree>(form);
+  std::vector<int> parents{-1};
+  std::int64_t level_begin = 0, level_size = 1;  // of the level above
+  while (static_cast<std::int64_t>(parents.size()) < tree.tokens) {
+    const auto next_begin = static_cast<std::int64_t>(parents.size());
+    for (std::int64_t i = 0; i < tree.topk; ++i) {
+      const auto node = static_cast<std::int64_t>(parents.size());
+      if (node == tree.tokens) break;
+      const std::uint64_t draw = combine(seed, static_cast<std::uint64_t>(node));
+      const auto above = static_cast<std::int64_t>(draw % static_cast<std::uint64_t>(level_size));
+      parents.push_back(static_cast<int>(level_begin + above));
+    }
+    level_begin = next_begin;
+    level_size = static_cast<std::int64_t>(parents.size()) - next_begin;
+  }
+  return parents;
+}
+
+std::optional<TreeSpec> read_tree(const YamlNode& node, Problems& problems) {
+  const StrictMap map(node, "tree", "tree", problems);
+  if (!map.is_map()) return std::nullopt;
+  const bool grown = map.has("topk") || map.has("depth") || map.has("tokens");
+  const YamlNode* parents = map.find("parents");
+  const YamlNode* chain = map.find("chain");
+  if (int{grown} + int{parents != nullptr} + int{chain != nullptr} != 1) {
+    problems.add(node.place,
+                 grown || parents != nullptr ? "tree is written in two ways at once"
+                                             : "tree says nothing about its shape",
+                 kForms);
+    return std::nullopt;
+  }
+  if (grown) return read_grown(map, problems);
+  if (parents != nullptr) return read_parents(*parents, node.place, problems);
+  const auto length = read_size(*chain, "chain", 1, kMaxTreeTokens, problems);
+  if (!length) return std::nullopt;
+  std::vector<int> line(static_cast<std::size_t>(*length));
+  std::iota(line.begin(), line.end(), -1);
+  return TreeSpec{node.place, std::move(line)};
+}
+
+}  // namespace attnbench

@@ -1,0 +1,258 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/entry_lengths.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "lib/base/counter_hash.h"
+#include "lib/scenario/value_reader.h"
+
+namespace attnbench {
+namespace {
+
+using Lengths = std::vector<std::int64_t>;
+
+enum Draw : std::uint64_t { kQ = 0, kPrefix = 1, kKv = 2, kPrompt = 3 };
+
+class Settler {
+ public:
+  Settler(const BatchEntry& entry, bool cross, std::uint64_t seed, Problems& problems)
+      : entry_(&entry), cross_(cross), seed_(seed), problems_(&problems) {}
+
+  std::optional<std::vector<RequestLengths>> run() {
+    if (!(cross_ ? check_cross() : true) || !check_form()) return std::nullopt;
+    if (entry_->chunk) return chunked();
+    const bool q_known = entry_->q_len || implied_q() > 0;
+    if (!q_known) return from_prefix_and_kv();
+    Lengths q = entry_->q_len ? drawn(*entry_->q_len, kQ) : all(implied_q());
+    if (entry_->kv_len) return from_q_and_kv(q);
+    return from_q_and_prefix(q);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t shared() const { return entry_->prefix ? entry_->prefix->length : 0; }
+
+  /// q_len that the mode or the tree sets, or 0.
+  [[nodiscard]] std::int64_t implied_q() const {
+    if (entry_->mode == ForwardMode::kDecode) return 1;
+    return entry_->tree ? entry_->tree->tokens() : 0;
+  }
+
+  [[nodiscard]] Lengths drawn(const LengthSpec& spec, Draw what) const {
+    return spec.values(entry_->count, combine(seed_, what));
+  }
+  [[nodiscard]] Lengths all(std::int64_t value) const {
+    return Lengths(static_cast<std::size_t>(entry_->count), value);
+  }
+
+  bool fail(const Place& place, std::string message, std::string hint = {}) {
+    problems_->add(place, std::move(message), std::move(hint));
+    return false;
+  }
+
+  bool check_cross() {
+    const BatchEntry& e = *entry_;
+    const std::string hint =
+        "with cross attention q_len counts the decoder's, kv_len the encoder's tokens";
+    if (e.prefix_len) return fail(e.prefix_len->place, "prefix_len with cross attention", hint);
+    if (e.prefix) return fail(e.place, "a shared prefix with cross attention", hint);
+    if (e.chunk) return fail(e.place, "chunk with cross attention", hint);
+    if (e.tree) return fail(e.tree->place, "a draft tree with cross attention", hint);
+    if (e.mode != ForwardMode::kDecode && e.mode != ForwardMode::kExtend) {
+      return fail(e.mode_place, fmt::format("{} with cross attention", to_string(e.mode)),
+                  "cross attention is decode or extend");
+    }
+    return true;
+  }
+
+  /// Which keys go together, before any length is looked at.
+  bool check_form() {
+    const BatchEntry& e = *entry_;
+    const std::string_view mode = to_string(e.mode);
+    if (e.mode == ForwardMode::kTargetVerify && !e.tree) {
+      return fail(e.place, "target_verify has no tree",
+                  "for example tree: {topk: 4, depth: 4, tokens: 16} or tree: {chain: 4}");
+    }
+    if (e.mode != ForwardMode::kTargetVerify && e.tree) {
+      return fail(e.tree->place, fmt::format("{} takes no tree", mode),
+                  "a draft tree is checked by mode: target_verify");
+    }
+    if (e.prompt_len && !e.chunk) {
+      return fail(e.prompt_len->place, "prompt_len without chunk",
+                  "a whole prompt is q_len with prefix_len: 0; a piece of one has "
+                  "chunk: {size: 2k, index: 0}");
+    }
+    if (e.chunk) return check_chunk_form();
+    return check_implied_q() && check_two_given();
+  }
+
+  bool check_chunk_form() {
+    const BatchEntry& e = *entry_;
+    if (e.mode != ForwardMode::kExtend) {
+      return fail(e.mode_place, fmt::format("{} takes no chunk", to_string(e.mode)),
+                  "a chunk of a prompt is mode: extend");
+    }
+    if (!e.prompt_len)
+      return fail(e.place, "chunk without prompt_len", "for example prompt_len: 16k");
+    for (const auto* extra : {&e.q_len, &e.prefix_len, &e.kv_len}) {
+      if (!*extra) continue;
+      return fail((*extra)->place, "a length beside prompt_len and chunk",
+                  "these two decide all: q_len = min(size, prompt_len - index * size), "
+                  "prefix_len = index * size");
+    }
+    return true;
+  }
+
+  bool check_implied_q() {
+    const std::int64_t implied = implied_q();
+    if (implied == 0 || !entry_->q_len) return true;
+    const auto* number = std::get_if<std::int64_t>(&entry_->q_len->form);
+    if (number != nullptr && *number == implied) return true;
+    const std::string found = number != nullptr ? fmt::format("q_len {}", *number) : "q_len";
+    if (entry_->tree) {
+      return fail(entry_->q_len->place,
+                  fmt::format("{}, but the tree has {} tokens", found, implied),
+                  "leave q_len out: it counts the tree's tokens");
+    }
+    return fail(entry_->q_len->place, fmt::format("{}: a decode request has one new token", found),
+                "leave q_len out, or say mode: extend");
+  }
+
+  bool check_two_given() {
+    const BatchEntry& e = *entry_;
+    const bool q = e.q_len || implied_q() > 0;
+    if (q && e.prefix_len && e.kv_len) {
+      return fail(e.kv_len->place, "q_len, prefix_len and kv_len at once",
+                  "kv_len = prefix_len + q_len: any two decide the third");
+    }
+    const int known = int{q} + int{e.prefix_len.has_value()} + int{e.kv_len.has_value()};
+    if (known == 2 || (q && e.prefix)) return true;
+    if (q && cross_) return fail(e.place, "kv_len is missing", "it counts the encoder's tokens");
+    if (q) {
+      return fail(e.place, fmt::format("{} needs kv_len or prefix_len", to_string(e.mode)),
+                  e.mode == ForwardMode::kExtend ? "a whole new prompt has prefix_len: 0" : "");
+    }
+    return fail(e.place,
+                fmt::format("{} needs two of q_len, prefix_len and kv_len", to_string(e.mode)),
+                "kv_len = prefix_len + q_len: any two decide the third");
+  }
+
+  std::optional<std::vector<RequestLengths>> chunked() {
+    const Lengths prompt = drawn(*entry_->prompt_len, kPrompt);
+    const ChunkSpec& chunk = *entry_->chunk;
+    Lengths q, prefix;
+    for (const std::int64_t length : prompt) {
+      const std::int64_t begin = chunk.index * chunk.size;
+      if (begin >= length) {
+        fail(
+            chunk.index_place,
+            fmt::format("chunk index {} of a prompt of {} tokens in chunks of {}", chunk.index,
+                        length, chunk.size),
+            fmt::format("chunks count from 0: the last one here is {}", (length - 1) / chunk.size));
+        return std::nullopt;
+      }
+      q.push_back(std::min(chunk.size, length - begin));
+      prefix.push_back(begin);
+    }
+    return joined(q, prefix, chunk.index_place);
+  }
+
+  std::optional<std::vector<RequestLengths>> from_prefix_and_kv() {
+    const Lengths prefix = drawn_prefix();
+    const Lengths kv = drawn(*entry_->kv_len, kKv);
+    Lengths q;
+    for (std::size_t i = 0; i < kv.size(); ++i) {
+      if (kv[i] <= prefix[i]) {
+        fail(entry_->kv_len->place,
+             fmt::format("kv_len {} leaves no new token after prefix_len {}", kv[i], prefix[i]),
+             drawn_hint(*entry_->kv_len, *entry_->prefix_len));
+        return std::nullopt;
+      }
+      q.push_back(kv[i] - prefix[i]);
+    }
+    return joined(q, prefix, entry_->prefix_len->place);
+  }
+
+  std::optional<std::vector<RequestLengths>> from_q_and_kv(const Lengths& q) {
+    Lengths kv = drawn(*entry_->kv_len, kKv);
+    const Place& place = entry_->kv_len->place;
+    std::vector<RequestLengths> lengths;
+    for (std::size_t i = 0; i < kv.size(); ++i) {
+      // A drawn length never asks for less than the new tokens and the shared prefix need.
+      if (entry_->kv_len->is_drawn() && !cross_) kv[i] = std::max(kv[i], shared() + q[i]);
+      if (!cross_ && kv[i] < q[i]) {
+        fail(place,
+             fmt::format(
+                 "kv_len {} is shorter than q_len {}: a step's new tokens are part of its KV",
+                 kv[i], q[i]));
+        return std::nullopt;
+      }
+      if (!cross_ && kv[i] < shared() + q[i]) {
+        fail(place,
+             fmt::format("kv_len {} is shorter than prefix '{}' of {} and q_len {} together", kv[i],
+                         entry_->prefix->name, shared(), q[i]),
+             fmt::format("at least {} here", shared() + q[i]));
+        return std::nullopt;
+      }
+      lengths.push_back({q[i], kv[i]});
+    }
+    return lengths;
+  }
+
+  std::optional<std::vector<RequestLengths>> from_q_and_prefix(const Lengths& q) {
+    if (!entry_->prefix_len) return joined(q, all(shared()), entry_->place);
+    return joined(q, drawn_prefix(), entry_->prefix_len->place);
+  }
+
+  [[nodiscard]] Lengths drawn_prefix() const {
+    Lengths prefix = drawn(*entry_->prefix_len, kPrefix);
+    if (entry_->prefix_len->is_drawn()) {
+      for (std::int64_t& length : prefix) length = std::max(length, shared());
+    }
+    return prefix;
+  }
+
+  std::optional<std::vector<RequestLengths>> joined(const Lengths& q, const Lengths& prefix,
+                                                    const Place& place) {
+    std::vector<RequestLengths> lengths;
+    for (std::size_t i = 0; i < q.size(); ++i) {
+      if (prefix[i] < shared()) {
+        fail(place,
+             fmt::format("prefix_len {} is shorter than the shared prefix '{}' of {}", prefix[i],
+                         entry_->prefix->name, shared()),
+             "prefix_len counts the shared tokens too");
+        return std::nullopt;
+      }
+      if (prefix[i] + q[i] > kMaxSize) {
+        fail(place, fmt::format("kv_len {} is more than {}", prefix[i] + q[i], kMaxSize),
+             "index arrays are int32: 2^31 - 1 is the largest size");
+        return std::nullopt;
+      }
+      lengths.push_back({q[i], prefix[i] + q[i]});
+    }
+    return lengths;
+  }
+
+  static std::string drawn_hint(const LengthSpec& a, const LengthSpec& b) {
+    return a.is_drawn() || b.is_drawn() ? "lengths are drawn apart: bound them with min and max"
+                                        : "";
+  }
+
+  const BatchEntry* entry_;
+  bool cross_;
+  std::uint64_t seed_;
+  Problems* problems_;
+};
+
+}  // namespace
+
+std::optional<std::vector<RequestLengths>> settle_lengths(const BatchEntry& entry, bool cross,
+                                                          std::uint64_t seed, Problems& problems) {
+  return Settler(entry, cross, seed, problems).run();
+}
+
+}  // namespace attnbench

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lib/scenario/batch_reader.h"
+#include "lib/scenario/problems.h"
+
+namespace attnbench {
+
+struct RequestLengths {
+  std::int64_t q_len, kv_len;
+};
+
+/// The lengths of an entry's requests. Any two of q_len, prefix_len and kv_len decide the third;
+/// the mode, a tree, a chunk or a shared prefix can stand for one of them.
+[[nodiscard]] std::optional<std::vector<RequestLengths>> settle_lengths(const BatchEntry& entry,
+                                                                        bool cross,
+                                                                        std::uint64_t seed,
+                                                                        Problems& problems);
+
+}  // namespace attnbench

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "lib/scenario/layer_reader.h"
+#include "lib/scenario/value_reader.h"
+
+namespace attnbench {
+namespace {
+
+constexpr std::array<std::string_view, 5> kDTypes{"f32", "f16", "bf16", "e4m3", "e5m2"};
+constexpr std::array<DType, 5> kDTypeOf{DType::kF32, DType::kF16, DType::kBF16, DType::kE4M3,
+                                        DType::kE5M2};
+constexpr std::array<std::string_view, 2> kLayouts{"NHD", "HND"};
+constexpr std::array<std::string_view, 5> kPlacements{"contiguous", "shuffled", "interleaved",
+                                                      "fragmented", "reversed"};
+constexpr std::array<Placement, 5> kPlacementOf{Placement::kContiguous, Placement::kShuffled,
+                                                Placement::kInterleaved, Placement::kFragmented,
+                                                Placement::kReversed};
+
+bool read_scales(const StrictMap& map, const AttentionLayer& layer, KvCacheConfig& cache,
+                 Problems& problems) {
+  bool valid = true;
+  for (const auto& [key, scale] :
+       {std::pair{"k_scale", &cache.k_scale}, {"v_scale", &cache.v_scale}}) {
+    const YamlNode* node = map.find(key);
+    if (node == nullptr) continue;
+    const auto value = read_positive(*node, key, problems);
+    if (value) *scale = static_cast<float>(*value);
+    valid = valid && value;
+  }
+  if (!valid || layer.kind != AttentionKind::kMlaAbsorbed) return valid;
+  if (!map.has("v_scale")) cache.v_scale = cache.k_scale;
+  if (cache.v_scale == cache.k_scale) return true;
+  problems.add(map.place_of("v_scale"),
+               fmt::format("v_scale {} differs from k_scale {} on an MLA layer", cache.v_scale,
+                           cache.k_scale),
+               "MLA keeps one row for K and V: leave v_scale out");
+  return false;
+}
+
+}  // namespace
+
+std::optional<DType> read_activation_dtype(const StrictMap& mix, Problems& problems) {
+  const YamlNode* node = mix.find("dtype");
+  if (node == nullptr) return DType::kBF16;
+  if (node->is_scalar() && (node->text == "e4m3" || node->text == "e5m2")) {
+    problems.add(node->place,
+                 fmt::format("dtype {}: queries and outputs are f32, f16 or bf16", node->text),
+                 fmt::format("fp8 is for the cache: kv_cache: {{dtype: {}}}", node->text));
+    return std::nullopt;
+  }
+  const auto choice =
+      read_choice(*node, "dtype", std::span<const std::string_view>(kDTypes).first(3), problems);
+  return choice ? std::optional(kDTypeOf[*choice]) : std::nullopt;
+}
+
+std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activations,
+                                           const AttentionLayer& layer, Problems& problems) {
+  KvCacheConfig cache;
+  cache.dtype = activations;
+  if (node == nullptr) return cache;
+  const StrictMap map(*node, "kv_cache", "kv_cache", problems);
+  bool valid = map.is_map();
+  if (const YamlNode* page = map.find("page_size")) {
+    const auto size = read_size(*page, "page_size", 1, kMaxSize, problems);
+    valid = valid && size;
+    cache.page_size = size.value_or(1);
+  }
+  const auto choose = [&](std::string_view key, std::span<const std::string_view> words) {
+    const YamlNode* word = map.find(key);
+    if (word == nullptr) return std::optional<std::size_t>();
+    const auto choice = read_choice(*word, key, words, problems);
+    valid = valid && choice;
+    return choice;
+  };
+  if (const auto choice = choose("layout", kLayouts)) {
+    cache.layout = *choice == 0 ? KvLayout::kNhd : KvLayout::kHnd;
+  }
+  if (const auto choice = choose("dtype", kDTypes)) cache.dtype = kDTypeOf[*choice];
+  if (const auto choice = choose("placement", kPlacements)) cache.placement = kPlacementOf[*choice];
+  valid = read_scales(map, layer, cache, problems) && valid;
+  if (const YamlNode* pool = map.find("pool_tokens")) {
+    const auto tokens = read_size(*pool, "pool_tokens", 1, kMaxSize, problems);
+    valid = valid && tokens;
+    cache.pool_tokens = tokens.value_or(0);
+    if (valid && cache.pool_tokens % cache.page_size != 0) {
+      problems.add(pool->place,
+                   fmt::format("pool_tokens {} is not a whole number of pages of {}",
+                               cache.pool_tokens, cache.page_size),
+                   fmt::format("the nearest above is {}",
+                               (cache.pool_tokens / cache.page_size + 1) * cache.page_size));
+      valid = false;
+    }
+  }
+  return valid ? std::optional(cache) : std::nullopt;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/layer_reader.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "lib/model/model_geometry.h"
+#include "lib/scenario/scenario_keys.h"
+#include "lib/scenario/value_reader.h"
+
+namespace attnbench {
+namespace {
+
+constexpr const char* kModelForms =
+    "a preset's name, {hf_config: path} or {heads_q: 32, heads_kv: 8, head_dim: 128}";
+
+struct NamedGeometry {
+  std::string name;
+  ModelGeometry geometry;
+};
+
+/// The message of a ConfigError that was thrown without a place, ready to be given one.
+std::string plain_message(const ConfigError& error) {
+  return error.diagnostics().empty() ? error.what() : error.diagnostics().front().message;
+}
+
+std::optional<NamedGeometry> read_preset(const YamlNode& node, Problems& problems) {
+  if (const ModelGeometry* preset = find_model(node.text)) return NamedGeometry{node.text, *preset};
+  const std::vector<std::string> names = model_names();
+  problems.add(node.place, fmt::format("unknown model {}", describe(node)),
+               allowed_words_hint(std::span<const std::string>(names), node.text, "presets: "));
+  return std::nullopt;
+}
+
+std::optional<NamedGeometry> read_hf_config(const StrictMap& map, const YamlNode& node,
+                                            Problems& problems) {
+  const auto text = read_text(node, "hf_config", problems);
+  if (!text) return std::nullopt;
+  if (map.node().entries.size() > 1) {
+    problems.add(map.place_of("hf_config"), "hf_config beside other keys of a model",
+                 "the file says all: give it alone");
+    return std::nullopt;
+  }
+  const std::filesystem::path folder = std::filesystem::path(problems.file()).parent_path();
+  try {
+    return NamedGeometry{*text, model_from_hf_config((folder / *text).string())};
+  } catch (const ConfigError& error) {
+    problems.add(node.place, plain_message(error));
+    return std::nullopt;
+  }
+}
+
+std::optional<NamedGeometry> read_inline(const StrictMap& map, Problems& problems) {
+  NamedGeometry model{"inline", {}};
+  ModelGeometry& g = model.geometry;
+  const std::pair<const char*, int*> fields[] = {{"heads_q", &g.heads_q},
+                                                 {"heads_kv", &g.heads_kv},
+                                                 {"head_dim", &g.head_dim},
+                                                 {"head_dim_v", &g.head_dim_v},
+                                                 {"kv_lora_rank", &g.kv_lora_rank},
+                                                 {"qk_nope_head_dim", &g.qk_nope_head_dim},
+                                                 {"qk_rope_head_dim", &g.qk_rope_head_dim}};
+  constexpr std::int64_t kMaxDim = 65536;
+  bool valid = true;
+  for (const auto& [key, field] : fields) {
+    const YamlNode* node = map.find(key);
+    if (node == nullptr) continue;
+    const auto value = read_size(*node, key, 1, kMaxDim, problems);
+    valid = valid && value;
+    *field = static_cast<int>(value.value_or(0));
+  }
+  const bool mla = map.has("kv_lora_rank");
+  const auto needed =
+      mla ? std::vector<const char*>{"heads_q", "qk_nope_head_dim", "qk_rope_head_dim"}
+          : std::vector<const char*>{"heads_q", "heads_kv", "head_dim"};
+  for (const char* key : needed) {
+    if (map.has(key)) continue;
+    problems.add(
+        map.node().place, fmt::format("model has no {}", key),
+        mla ? "multi-head latent attention needs heads_q, kv_lora_rank, qk_nope_head_dim and "
+              "qk_rope_head_dim"
+            : kModelForms);
+    return std::nullopt;
+  }
+  for (const char* key : {"qk_nope_head_dim", "qk_rope_head_dim"}) {
+    if (mla || !map.has(key)) continue;
+    problems.add(map.place_of(key), fmt::format("{} without kv_lora_rank", key),
+                 "these keys describe multi-head latent attention together");
+    return std::nullopt;
+  }
+  for (const char* key : {"heads_kv", "head_dim"}) {
+    if (!mla || !map.has(key)) continue;
+    problems.add(map.place_of(key), fmt::format("{} beside kv_lora_rank", key),
+                 "latent attention has one KV row of kv_lora_rank + qk_rope_head_dim");
+    return std::nullopt;
+  }
+  return valid ? std::optional(model) : std::nullopt;
+}
+
+std::optional<NamedGeometry> read_model(const YamlNode& node, Problems& problems) {
+  if (node.is_scalar()) return read_preset(node, problems);
+  if (!node.is_map()) {
+    problems.add(node.place, fmt::format("model takes a name or a map, found {}", describe(node)),
+                 kModelForms);
+    return std::nullopt;
+  }
+  const StrictMap map(node, "model", "model", problems);
+  if (const YamlNode* config = map.find("hf_config")) return read_hf_config(map, *config, problems);
+  return read_inline(map, problems);
+}
+
+}  // namespace
+
+std::optional<LayerChoice> read_layer(const StrictMap& mix, const std::string& mix_name,
+                                      const Place& mix_place, Problems& problems) {
+  constexpr std::int64_t kMaxTp = 1024;
+  std::optional<std::int64_t> tp = 1;
+  const YamlNode* tp_node = mix.find("tp");
+  if (tp_node != nullptr) tp = read_size(*tp_node, "tp", 1, kMaxTp, problems);
+  const YamlNode* model_node = mix.find("model");
+  if (model_node == nullptr) {
+    problems.add(mix_place, fmt::format("mix '{}' has no model", mix_name),
+                 fmt::format("give one here or in defaults: {}", kModelForms));
+    return std::nullopt;
+  }
+  const auto model = read_model(*model_node, problems);
+  LayerChoice choice;
+  bool valid = model && tp;
+  if (valid) {
+    choice.model = model->name;
+    choice.tp = static_cast<int>(*tp);
+    try {
+      choice.layer = layer_of(model->geometry, choice.tp);
+    } catch (const ConfigError& error) {
+      problems.add(tp_node != nullptr ? tp_node->place : model_node->place, plain_message(error));
+      valid = false;
+    }
+  }
+  // Without a layer the attention keys are still checked, against a plain one.
+  if (const YamlNode* attention = mix.find("attention")) {
+    valid = read_attention(*attention, choice.layer, problems) && valid;
+  }
+  return valid ? std::optional(choice) : std::nullopt;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "lib/base/dtype.h"
+#include "lib/model/attention_layer.h"
+#include "lib/scenario/case.h"
+#include "lib/scenario/problems.h"
+#include "lib/scenario/strict_map.h"
+
+namespace attnbench {
+
+/// A model's layer on one rank, with the name that records carry.
+struct LayerChoice {
+  std::string model;  ///< preset, path of a config.json, or "inline"
+  int tp = 1;
+  AttentionLayer layer;
+};
+
+/// Reads `model`, `tp` and `attention` of a mix, whose name stands at `mix_place`. A relative
+/// hf_config starts at the scenario file.
+[[nodiscard]] std::optional<LayerChoice> read_layer(const StrictMap& mix,
+                                                    const std::string& mix_name,
+                                                    const Place& mix_place, Problems& problems);
+
+/// Applies the keys of an `attention` map to `layer`; false after a mistake.
+[[nodiscard]] bool read_attention(const YamlNode& node, AttentionLayer& layer, Problems& problems);
+
+/// Reads `dtype`: of activations, so never fp8.
+[[nodiscard]] std::optional<DType> read_activation_dtype(const StrictMap& mix, Problems& problems);
+
+/// Reads `kv_cache`, which may be null; the cache's dtype defaults to the activations'.
+[[nodiscard]] std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activations,
+                                                         const AttentionLayer& layer,
+                                                         Problems& problems);
+
+}  // namespace attnbench

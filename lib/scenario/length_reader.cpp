@@ -1,0 +1,197 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/length_reader.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "lib/scenario/quantile_table.h"
+#include "lib/scenario/scenario_keys.h"
+#include "lib/scenario/strict_map.h"
+#include "lib/scenario/value_reader.h"
+
+namespace attnbench {
+namespace {
+
+using Shape = decltype(LengthDistribution::shape);
+
+/// A key that its map must have; reports its absence.
+const YamlNode* need(const StrictMap& map, std::string_view key, std::string_view what,
+                     std::string_view example, Problems& problems) {
+  const YamlNode* node = map.find(key);
+  if (node == nullptr && map.is_map()) {
+    problems.add(map.node().place, fmt::format("{} has no {}", what, key),
+                 fmt::format("for example {}", example));
+  }
+  return node;
+}
+
+std::optional<Shape> read_uniform(const YamlNode& node, std::int64_t lo, Problems& problems) {
+  if (!node.is_list() || node.items.size() != 2) {
+    problems.add(node.place, fmt::format("uniform takes two lengths, found {}", describe(node)),
+                 "for example uniform: [500, 4k]; both ends can be drawn");
+    return std::nullopt;
+  }
+  const auto low = read_size(*node.items[0], "uniform", lo, kMaxSize, problems);
+  const auto high = read_size(*node.items[1], "uniform", lo, kMaxSize, problems);
+  if (!low || !high) return std::nullopt;
+  if (*low > *high) {
+    problems.add(node.items[0]->place,
+                 fmt::format("uniform begins at {} and ends at {}", *low, *high),
+                 "the smaller end comes first");
+    return std::nullopt;
+  }
+  return Uniform{*low, *high};
+}
+
+std::optional<Shape> read_lognormal(const YamlNode& node, Problems& problems) {
+  constexpr std::string_view kExample = "lognormal: {median: 1200, sigma: 0.9}";
+  const StrictMap map(node, "lognormal", "lognormal", problems);
+  const YamlNode* median = need(map, "median", "lognormal", kExample, problems);
+  const YamlNode* sigma = need(map, "sigma", "lognormal", kExample, problems);
+  if (median == nullptr || sigma == nullptr) return std::nullopt;
+  const auto middle = read_size(*median, "median", 1, kMaxSize, problems);
+  const auto spread = read_positive(*sigma, "sigma", problems);
+  if (!middle || !spread) return std::nullopt;
+  return Lognormal{static_cast<double>(*middle), *spread};
+}
+
+std::optional<Shape> read_zipf(const YamlNode& node, Problems& problems) {
+  constexpr std::string_view kExample = "zipf: {exponent: 1.1, max: 8k}";
+  const StrictMap map(node, "zipf", "zipf", problems);
+  const YamlNode* exponent = need(map, "exponent", "zipf", kExample, problems);
+  const YamlNode* max = need(map, "max", "zipf", kExample, problems);
+  if (exponent == nullptr || max == nullptr) return std::nullopt;
+  const auto power = read_positive(*exponent, "exponent", problems);
+  const auto largest = read_size(*max, "max", 1, kMaxSize, problems);
+  if (!power || !largest) return std::nullopt;
+  return Zipf{*power, *largest};
+}
+
+std::optional<Shape> read_bimodal(const YamlNode& node, std::int64_t lo, Problems& problems) {
+  constexpr std::string_view kExample = "bimodal: {low: 256, high: 16k, high_share: 10%}";
+  const StrictMap map(node, "bimodal", "bimodal", problems);
+  const YamlNode* low = need(map, "low", "bimodal", kExample, problems);
+  const YamlNode* high = need(map, "high", "bimodal", kExample, problems);
+  const YamlNode* share = need(map, "high_share", "bimodal", kExample, problems);
+  if (low == nullptr || high == nullptr || share == nullptr) return std::nullopt;
+  const auto shorter = read_size(*low, "low", lo, kMaxSize, problems);
+  const auto longer = read_size(*high, "high", lo, kMaxSize, problems);
+  const auto part = read_fraction(*share, "high_share", problems);
+  if (!shorter || !longer || !part) return std::nullopt;
+  if (*shorter >= *longer) {
+    problems.add(low->place, fmt::format("low {} is not below high {}", *shorter, *longer));
+    return std::nullopt;
+  }
+  return Bimodal{*shorter, *longer, *part};
+}
+
+std::optional<Shape> read_quantiles(const YamlNode& node, Problems& problems) {
+  Quantiles quantiles;
+  const YamlNode* table = &node;
+  if (node.is_map()) {
+    const StrictMap map(node, "quantiles", "quantiles", problems);
+    table = need(map, "table", "quantiles", "{table: azure-conv-2023}", problems);
+    if (const YamlNode* column = map.find("column")) {
+      const auto name = read_name(*column, "column", problems);
+      if (!name) return std::nullopt;
+      quantiles.column = *name;
+    }
+    if (table == nullptr) return std::nullopt;
+  }
+  const std::vector<std::string> tables = quantile_table_names();
+  if (!table->is_scalar() || std::ranges::find(tables, table->text) == tables.end()) {
+    problems.add(table->place,
+                 fmt::format("quantiles takes the name of a table, found {}", describe(*table)),
+                 allowed_words_hint(std::span<const std::string>(tables), table->text, "tables: "));
+    return std::nullopt;
+  }
+  quantiles.table = table->text;
+  return quantiles;
+}
+
+std::optional<LengthSpec> read_drawn(const YamlNode& node, std::string_view what, std::int64_t lo,
+                                     Problems& problems) {
+  constexpr std::array<std::string_view, 5> kShapes{"uniform", "lognormal", "zipf", "bimodal",
+                                                    "quantiles"};
+  const StrictMap map(node, "length", what, problems);
+  std::vector<std::string_view> given;
+  for (const std::string_view shape : kShapes) {
+    if (map.has(shape)) given.push_back(shape);
+  }
+  if (given.size() != 1) {
+    const std::string found = given.empty() ? "none" : fmt::format("{}", fmt::join(given, " and "));
+    problems.add(given.empty() ? node.place : map.place_of(given[1]),
+                 fmt::format("{} takes one distribution, found {}", what, found),
+                 allowed_words_hint(std::span<const std::string_view>(kShapes), ""));
+    return std::nullopt;
+  }
+  LengthDistribution distribution;
+  distribution.min = lo;
+  distribution.max = kMaxSize;
+  bool valid = true;
+  for (const auto& [key, bound] :
+       {std::pair{"min", &distribution.min}, {"max", &distribution.max}}) {
+    const YamlNode* limit = map.find(key);
+    if (limit == nullptr) continue;
+    const auto value = read_size(*limit, key, lo, kMaxSize, problems);
+    valid = valid && value;
+    if (value) *bound = *value;
+  }
+  if (valid && distribution.min > distribution.max) {
+    problems.add(map.find("max") != nullptr ? map.find("max")->place : node.place,
+                 fmt::format("max {} is below min {}", distribution.max, distribution.min));
+    valid = false;
+  }
+  const YamlNode& shape = *map.find(given[0]);
+  std::optional<Shape> drawn;
+  if (given[0] == "uniform") drawn = read_uniform(shape, lo, problems);
+  if (given[0] == "lognormal") drawn = read_lognormal(shape, problems);
+  if (given[0] == "zipf") drawn = read_zipf(shape, problems);
+  if (given[0] == "bimodal") drawn = read_bimodal(shape, lo, problems);
+  if (given[0] == "quantiles") drawn = read_quantiles(shape, problems);
+  if (!drawn || !valid) return std::nullopt;
+  distribution.shape = *drawn;
+  return LengthSpec{node.place, distribution};
+}
+
+}  // namespace
+
+std::optional<std::int64_t> LengthSpec::list_size() const {
+  const auto* list = std::get_if<std::vector<std::int64_t>>(&form);
+  return list == nullptr ? std::nullopt : std::optional(static_cast<std::int64_t>(list->size()));
+}
+
+std::vector<std::int64_t> LengthSpec::values(std::int64_t count, std::uint64_t seed) const {
+  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&form)) return *list;
+  if (const auto* drawn = std::get_if<LengthDistribution>(&form)) {
+    return draw_lengths(*drawn, count, seed);
+  }
+  return std::vector<std::int64_t>(static_cast<std::size_t>(count), std::get<std::int64_t>(form));
+}
+
+std::optional<LengthSpec> read_length(const YamlNode& node, std::string_view what, std::int64_t lo,
+                                      Problems& problems) {
+  if (node.is_map()) return read_drawn(node, what, lo, problems);
+  if (!node.is_list()) {
+    const auto value = read_size(node, what, lo, kMaxSize, problems);
+    return value ? std::optional(LengthSpec{node.place, *value}) : std::nullopt;
+  }
+  if (node.items.empty()) {
+    problems.add(node.place, fmt::format("{} is an empty list", what));
+    return std::nullopt;
+  }
+  std::vector<std::int64_t> values;
+  for (const YamlPtr& item : node.items) {
+    const auto value = read_size(*item, what, lo, kMaxSize, problems);
+    if (value) values.push_back(*value);
+  }
+  if (values.size() != node.items.size()) return std::nullopt;
+  return LengthSpec{node.place, std::move(values)};
+}
+
+}  // namespace attnbench

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/measure_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "lib/scenario/contents.h"
+#include "lib/scenario/strict_map.h"
+#include "lib/scenario/value_reader.h"
+
+namespace attnbench {
+namespace {
+
+/// A value or a list of values, none empty.
+std::vector<const YamlNode*> one_or_more(const YamlNode& node, std::string_view what,
+                                         Problems& problems) {
+  if (!node.is_list()) return {&node};
+  std::vector<const YamlNode*> nodes;
+  for (const YamlPtr& item : node.items) nodes.push_back(item.get());
+  if (nodes.empty()) problems.add(node.place, fmt::format("{} is an empty list", what));
+  return nodes;
+}
+
+template <class T>
+void add_distinct(std::vector<T>& values, T value, const YamlNode& node, Problems& problems) {
+  if (std::ranges::find(values, value) != values.end()) {
+    problems.add(node.place, fmt::format("'{}' is listed twice", node.text));
+    return;
+  }
+  values.push_back(std::move(value));
+}
+
+template <class T, std::size_t N>
+std::vector<T> read_choices(const YamlNode& node, std::string_view what,
+                            const std::array<std::string_view, N>& words,
+                            const std::array<T, N>& values, Problems& problems) {
+  std::vector<T> chosen;
+  for (const YamlNode* item : one_or_more(node, what, problems)) {
+    const auto choice = read_choice(*item, what, words, problems);
+    if (choice) add_distinct(chosen, values[*choice], *item, problems);
+  }
+  return chosen;
+}
+
+void read_bounds(const YamlNode& node, std::string_view what, int& min, int& max,
+                 Problems& problems) {
+  constexpr std::int64_t kMost = 1'000'000;
+  if (!node.is_list() || node.items.size() != 2) {
+    problems.add(node.place, fmt::format("{} takes two numbers, found {}", what, describe(node)),
+                 fmt::format("the fewest and the most: {}: [{}, {}]", what, min, max));
+    return;
+  }
+  const auto least = read_size(*node.items[0], what, 1, kMost, problems);
+  const auto most = read_size(*node.items[1], what, 1, kMost, problems);
+  if (!least || !most) return;
+  if (*least > *most) {
+    problems.add(node.items[0]->place,
+                 fmt::format("{} begins at {} and ends at {}", what, *least, *most),
+                 "the smaller number comes first");
+    return;
+  }
+  min = static_cast<int>(*least);
+  max = static_cast<int>(*most);
+}
+
+}  // namespace
+
+MeasureConfig read_measure(const YamlNode& node, Problems& problems) {
+  const StrictMap map(node, "measure", "measure", problems);
+  MeasureConfig config;
+  if (const YamlNode* cache = map.find("cache")) {
+    config.cache = read_choices<CacheState, 2>(*cache, "cache", {"cold", "warm"},
+                                               {CacheState::kCold, CacheState::kWarm}, problems);
+  }
+  if (const YamlNode* launch = map.find("launch")) {
+    config.launch = read_choices<LaunchMode, 2>(*launch, "launch", {"eager", "graph"},
+                                                {LaunchMode::kEager, LaunchMode::kGraph}, problems);
+  }
+  if (const YamlNode* precision = map.find("precision")) {
+    config.precision = read_fraction(*precision, "precision", problems).value_or(config.precision);
+  }
+  if (const YamlNode* rounds = map.find("rounds")) {
+    read_bounds(*rounds, "rounds", config.min_rounds, config.max_rounds, problems);
+  }
+  if (const YamlNode* samples = map.find("samples")) {
+    read_bounds(*samples, "samples", config.min_block_samples, config.max_block_samples, problems);
+  }
+  if (const YamlNode* block = map.find("block")) {
+    config.block_s = read_duration(*block, "block", problems).value_or(config.block_s);
+  }
+  if (const YamlNode* timeout = map.find("timeout")) {
+    config.cell_timeout_s =
+        read_duration(*timeout, "timeout", problems).value_or(config.cell_timeout_s);
+  }
+  return config;
+}
+
+VerifyConfig read_verify(const YamlNode& node, Problems& problems) {
+  const StrictMap map(node, "verify", "verify", problems);
+  VerifyConfig config;
+  if (const YamlNode* enabled = map.find("enabled")) {
+    config.enabled = read_bool(*enabled, "enabled", problems).value_or(config.enabled);
+  }
+  if (const YamlNode* rows = map.find("rows")) {
+    config.rows = read_size(*rows, "rows", 1, kMaxSize, problems).value_or(config.rows);
+  }
+  if (const YamlNode* fills = map.find("fills")) {
+    const std::array<std::string_view, 6> words{
+        to_string(Fill::kNeedle),  to_string(Fill::kTag),    to_string(Fill::kSparseInt),
+        to_string(Fill::kExtreme), to_string(Fill::kNormal), to_string(Fill::kTiming)};
+    std::array<std::string, 6> names;
+    std::ranges::copy(words, names.begin());
+    config.fills = read_choices<std::string, 6>(*fills, "fills", words, names, problems);
+  }
+  return config;
+}
+
+std::vector<std::string> read_backends(const YamlNode& node, Problems& problems) {
+  std::vector<std::string> names;
+  for (const YamlNode* item : one_or_more(node, "backends", problems)) {
+    auto name = read_name(*item, "backend", problems);
+    if (name) add_distinct(names, std::move(*name), *item, problems);
+  }
+  return names;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lib/scenario/problems.h"
+#include "lib/scenario/scenario.h"
+#include "lib/scenario/yaml_tree.h"
+
+namespace attnbench {
+
+[[nodiscard]] MeasureConfig read_measure(const YamlNode& node, Problems& problems);
+[[nodiscard]] VerifyConfig read_verify(const YamlNode& node, Problems& problems);
+
+/// One name or a list of distinct names. Whether such a backend exists is the driver's to say.
+[[nodiscard]] std::vector<std::string> read_backends(const YamlNode& node, Problems& problems);
+
+}  // namespace attnbench

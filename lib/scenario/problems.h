@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/error.h"
+
+namespace attnbench {
+
+/// A stretch of one line of a file; line and column count from 1 (column in bytes).
+struct Place {
+  int line = 0;  ///< 0: the file as a whole
+  int column = 0;
+  int length = 1;
+};
+
+/// Collects the mistakes of one file, so that all of them are reported at once.
+class Problems {
+ public:
+  Problems(std::string_view text, std::string file);
+
+  /// One mistake. A place is reported once: a value that is wrong in every case of a sweep is one
+  /// mistake, and what follows from a mistake is not another.
+  void add(const Place& place, std::string message, std::string hint = {});
+
+  [[nodiscard]] bool empty() const { return diagnostics_.empty(); }
+  [[nodiscard]] const std::string& file() const { return file_; }
+
+  /// Throws a ConfigError with all mistakes in the order of their places, if there are any.
+  void throw_if_any() const;
+
+ private:
+  std::string file_;
+  std::vector<std::string> lines_;
+  std::vector<Diagnostic> diagnostics_;
+};
+
+}  // namespace attnbench

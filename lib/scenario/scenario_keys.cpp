@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/scenario_keys.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "lib/base/error.h"
+
+namespace attnbench {
+namespace {
+
+constexpr ScenarioKey kScenario[] = {
+    {"scenario", ""},     {"description", ""}, {"seed", ""},       {"defaults", "defaults"},
+    {"prefixes", ""},     {"mixes", ""},       {"sweep", "sweep"}, {"measure", "measure"},
+    {"verify", "verify"}, {"backends", ""}};
+constexpr ScenarioKey kDefaults[] = {{"model", "model"},
+                                     {"tp", ""},
+                                     {"dtype", ""},
+                                     {"kv_cache", "kv_cache"},
+                                     {"attention", "attention"}};
+constexpr ScenarioKey kMix[] = {
+    {"model", "model"},         {"tp", ""},         {"dtype", ""},     {"kv_cache", "kv_cache"},
+    {"attention", "attention"}, {"batch", "entry"}, {"sweep", "sweep"}};
+constexpr ScenarioKey kModel[] = {
+    {"hf_config", ""},  {"heads_q", ""},      {"heads_kv", ""},         {"head_dim", ""},
+    {"head_dim_v", ""}, {"kv_lora_rank", ""}, {"qk_nope_head_dim", ""}, {"qk_rope_head_dim", ""}};
+constexpr ScenarioKey kKvCache[] = {{"page_size", ""},  {"layout", ""},  {"dtype", ""},
+                                    {"k_scale", ""},    {"v_scale", ""}, {"placement", ""},
+                                    {"pool_tokens", ""}};
+constexpr ScenarioKey kAttention[] = {{"window", "window"}, {"softcap", ""}, {"sinks", ""},
+                                      {"alibi", ""},        {"causal", ""},  {"cross", ""},
+                                      {"scale", ""}};
+constexpr ScenarioKey kWindow[] = {{"keys_before", ""}, {"keys", ""}};
+constexpr ScenarioKey kEntry[] = {{"name", ""},
+                                  {"count", ""},
+                                  {"mode", ""},
+                                  {"q_len", "length"},
+                                  {"prefix_len", "length"},
+                                  {"kv_len", "length"},
+                                  {"prompt_len", "length"},
+                                  {"chunk", "chunk"},
+                                  {"prefix", ""},
+                                  {"tree", "tree"}};
+constexpr ScenarioKey kChunk[] = {{"size", ""}, {"index", ""}};
+constexpr ScenarioKey kTree[] = {
+    {"topk", ""}, {"depth", ""}, {"tokens", ""}, {"parents", ""}, {"chain", ""}};
+constexpr ScenarioKey kLength[] = {{"uniform", ""},
+                                   {"lognormal", "lognormal"},
+                                   {"zipf", "zipf"},
+                                   {"bimodal", "bimodal"},
+                                   {"quantiles", "quantiles"},
+                                   {"min", ""},
+                                   {"max", ""}};
+constexpr ScenarioKey kLognormal[] = {{"median", ""}, {"sigma", ""}};
+constexpr ScenarioKey kZipf[] = {{"exponent", ""}, {"max", ""}};
+constexpr ScenarioKey kBimodal[] = {{"low", ""}, {"high", ""}, {"high_share", ""}};
+constexpr ScenarioKey kQuantiles[] = {{"table", ""}, {"column", ""}};
+constexpr ScenarioKey kSweep[] = {{"grid", ""}, {"zip", ""}};
+constexpr ScenarioKey kAxis[] = {{"range", "range"}, {"log2", "log2"}};
+constexpr ScenarioKey kRange[] = {{"start", ""}, {"stop", ""}, {"step", ""}};
+constexpr ScenarioKey kLog2[] = {{"start", ""}, {"stop", ""}};
+constexpr ScenarioKey kMeasure[] = {{"cache", ""},  {"launch", ""}, {"precision", ""},
+                                    {"rounds", ""}, {"block", ""},  {"samples", ""},
+                                    {"timeout", ""}};
+constexpr ScenarioKey kVerify[] = {{"enabled", ""}, {"rows", ""}, {"fills", ""}};
+
+constexpr KeySection kSections[] = {
+    {"scenario", kScenario}, {"defaults", kDefaults}, {"mix", kMix},
+    {"model", kModel},       {"kv_cache", kKvCache},  {"attention", kAttention},
+    {"window", kWindow},     {"entry", kEntry},       {"chunk", kChunk},
+    {"tree", kTree},         {"length", kLength},     {"lognormal", kLognormal},
+    {"zipf", kZipf},         {"bimodal", kBimodal},   {"quantiles", kQuantiles},
+    {"sweep", kSweep},       {"axis", kAxis},         {"range", kRange},
+    {"log2", kLog2},         {"measure", kMeasure},   {"verify", kVerify}};
+
+template <class Word>
+std::string hint_for(std::span<const Word> words, std::string_view found,
+                     std::string_view introduction) {
+  const std::string nearest = nearest_name(found, words);
+  const std::string question = nearest.empty() ? "" : fmt::format("did you mean '{}'?   ", nearest);
+  return fmt::format("{}{}{}", question, introduction, fmt::join(words, " "));
+}
+
+}  // namespace
+
+const ScenarioKey* KeySection::find(std::string_view key) const {
+  const auto found = std::ranges::find(keys, key, &ScenarioKey::name);
+  return found == keys.end() ? nullptr : &*found;
+}
+
+std::span<const KeySection> key_sections() { return kSections; }
+
+const KeySection& key_section(std::string_view name) {
+  const auto* found = std::ranges::find(kSections, name, &KeySection::name);
+  expects(found != std::end(kSections), "a section of the scenario language that does not exist");
+  return *found;
+}
+
+std::string allowed_keys_hint(const KeySection& section, std::string_view found) {
+  std::vector<std::string_view> names;
+  for (const ScenarioKey& key : section.keys) names.push_back(key.name);
+  return allowed_words_hint(std::span<const std::string_view>(names), found);
+}
+
+std::string allowed_words_hint(std::span<const std::string_view> words, std::string_view found,
+                               std::string_view introduction) {
+  return hint_for(words, found, introduction);
+}
+
+std::string allowed_words_hint(std::span<const std::string> words, std::string_view found,
+                               std::string_view introduction) {
+  return hint_for(words, found, introduction);
+}
+
+}  // namespace attnbench

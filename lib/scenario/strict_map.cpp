@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/strict_map.h"
+
+#include <fmt/format.h>
+
+namespace attnbench {
+
+StrictMap::StrictMap(const YamlNode& node, std::string_view section, std::string_view what,
+                     Problems& problems)
+    : node_(&node), section_(&key_section(section)) {
+  if (!node.is_map()) {
+    problems.add(node.place, fmt::format("{} takes a map, found {}", what, describe(node)),
+                 allowed_keys_hint(*section_, ""));
+    return;
+  }
+  for (const YamlEntry& entry : node.entries) {
+    // As in Docker Compose files: a place for anchors that the file's own maps merge.
+    if (section == "scenario" && entry.key.starts_with("x-")) continue;
+    if (section_->find(entry.key) == nullptr) {
+      const std::string where = entry.owner.empty() ? "at the top level" : "in " + entry.owner;
+      problems.add(entry.place, fmt::format("unknown key '{}' {}", entry.key, where),
+                   allowed_keys_hint(*section_, entry.key));
+    } else if (entry.value->kind == YamlNode::Kind::kNull) {
+      problems.add(entry.place, fmt::format("{} has no value", entry.key),
+                   "leave the key out to get its default");
+    }
+  }
+}
+
+const YamlNode* StrictMap::find(std::string_view key) const {
+  expects(section_->find(key) != nullptr, "the parser reads a key that is not declared");
+  const YamlEntry* entry = node_->find(key);
+  return entry == nullptr || entry->value->kind == YamlNode::Kind::kNull ? nullptr
+                                                                         : entry->value.get();
+}
+
+Place StrictMap::place_of(std::string_view key) const {
+  const YamlEntry* entry = node_->find(key);
+  return entry == nullptr ? node_->place : entry->place;
+}
+
+}  // namespace attnbench

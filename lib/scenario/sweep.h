@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/scenario/problems.h"
+#include "lib/scenario/yaml_tree.h"
+
+namespace attnbench {
+
+/// One swept key of a mix and the values it takes.
+struct SweepAxis {
+  std::string path;                ///< as written: "kv_cache.page_size", "batch[0].kv_len"
+  std::vector<std::string> steps;  ///< {"batch", "[0]", "kv_len"}
+  Place place;
+  std::vector<YamlPtr> values;
+  std::vector<std::string> labels;  ///< of the values, for case ids: "ps16"
+};
+
+/// One combination of values: an index into each axis.
+using SweepPoint = std::vector<std::size_t>;
+
+struct Sweep {
+  std::vector<SweepAxis> axes;
+  std::vector<SweepPoint> points;  ///< the last axis of a grid varies fastest
+};
+
+/// Reads and expands a sweep; without a node, or for `none`, one point and no axes.
+[[nodiscard]] std::optional<Sweep> read_sweep(const YamlNode* node, Problems& problems);
+
+/// The mix with the values of `point`; null after a mistake (a path that this mix does not have).
+[[nodiscard]] YamlPtr apply_sweep(const YamlPtr& mix, const std::string& mix_name,
+                                  const Sweep& sweep, const SweepPoint& point, Problems& problems);
+
+/// "chat" without a sweep, else "chat/ps16,tp8".
+[[nodiscard]] std::string case_id(const std::string& mix_name, const Sweep& sweep,
+                                  const SweepPoint& point);
+
+}  // namespace attnbench

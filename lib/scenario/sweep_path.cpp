@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/sweep_path.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lib/scenario/scenario_keys.h"
+#include "lib/scenario/size_literal.h"
+
+namespace attnbench {
+namespace {
+
+/// "batch[0].kv_len" -> {"batch", "[0]", "kv_len"}.
+std::vector<std::string> split(const std::string& path) {
+  std::vector<std::string> steps(1);
+  for (const char c : path) {
+    if (c == '.') {
+      steps.emplace_back();
+    } else if (c == '[') {
+      steps.emplace_back("[");
+    } else {
+      steps.back() += c;
+    }
+  }
+  return steps;
+}
+
+/// Case ids are single words: whatever else a value holds becomes '-'.
+std::string as_word(std::string_view text) {
+  std::string word;
+  for (const char c : text) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                       c == '.' || c == '_' || c == '+';
+    word += plain ? c : '-';
+  }
+  return word;
+}
+
+/// 4096 and 4k are the same value, so they get the same word.
+std::string value_word(const YamlNode& value) {
+  if (value.is_scalar()) {
+    const auto size = parse_size(value.text);
+    if (!size) return as_word(value.text);
+    constexpr std::int64_t kKilo = 1024;
+    return *size >= kKilo && *size % kKilo == 0 ? fmt::format("{}k", *size / kKilo)
+                                                : fmt::format("{}", *size);
+  }
+  std::string word;
+  // One level only: deeper values would make ids that nobody types.
+  for (const YamlPtr& item : value.items) word += (word.empty() ? "" : "+") + as_word(item->text);
+  for (const YamlEntry& entry : value.entries) {
+    word += (word.empty() ? "" : "+") + entry.key + as_word(entry.value->text);
+  }
+  return word.empty() ? "none" : word;
+}
+
+}  // namespace
+
+std::optional<std::vector<std::string>> read_sweep_path(const std::string& path, const Place& place,
+                                                        Problems& problems) {
+  std::vector<std::string> steps = split(path);
+  const KeySection* section = &key_section("mix");
+  std::string before;  // the part of the path that is known to be right
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const ScenarioKey* key =
+        section == nullptr || steps[i] == "sweep" ? nullptr : section->find(steps[i]);
+    if (key == nullptr) {
+      problems.add(place, fmt::format("unknown path '{}' in a sweep", path),
+                   section == nullptr ? fmt::format("{} holds no keys", before)
+                                      : fmt::format("'{}' is no key of {}   {}", steps[i],
+                                                    before.empty() ? "a mix" : before,
+                                                    allowed_keys_hint(*section, steps[i])));
+      return std::nullopt;
+    }
+    before += (before.empty() ? "" : ".") + steps[i];
+    section = key->section.empty() ? nullptr : &key_section(key->section);
+    // The step after batch chooses an entry, by its place or its name.
+    if (steps[i] == "batch" && i + 1 < steps.size()) {
+      const std::string& choice = steps[++i];
+      before += choice.starts_with('[') ? choice : "." + choice;
+      if (choice.empty() || i + 1 == steps.size()) {
+        problems.add(place, fmt::format("path '{}' chooses an entry and no key of it", path),
+                     "for example batch[0].kv_len or batch.chat.count");
+        return std::nullopt;
+      }
+    }
+  }
+  return steps;
+}
+
+std::string sweep_label(const std::string& path, const YamlNode& value) {
+  const std::string word = value_word(value);
+  if (path == "kv_cache.page_size") return "ps" + word;
+  if (path == "kv_cache.dtype") return "kv-" + word;
+  if (path == "dtype") return word;
+  const std::string name = path.substr(path.find_last_of('.') + 1);
+  const bool number = !word.empty() && word[0] >= '0' && word[0] <= '9';
+  return name + (number && value.is_scalar() ? "" : "-") + word;
+}
+
+}  // namespace attnbench
