@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/index/csr.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lib/base/error.h"
+#include "lib/batch/draft_tree.h"
+#include "lib/index/test_batch.h"
+#include "lib/index/validate.h"
+
+namespace attnbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Slots = std::vector<std::int32_t>;
+
+// Slots 0-4 hold A0..A4, 5-6 B0 B1, 7-8 A5 A6, 9-13 C5..C9; C shares A's first five tokens.
+const std::vector<Slots> kThreeRequests = {
+    {0, 1, 2, 3, 4, 7, 8}, {5, 6}, {0, 1, 2, 3, 4, 9, 10, 11, 12, 13}};
+
+TEST(BuildCsr, lists_token_slots_request_after_request) {
+  const TestBatch test(ForwardMode::kExtend, kThreeRequests, {2, 2, 5});
+  const CsrIndices csr = build_csr(test.batch, 1);
+  EXPECT_THAT(csr.kv_indptr, ElementsAre(0, 7, 9, 19));
+  EXPECT_THAT(csr.kv_indices,
+              ElementsAre(0, 1, 2, 3, 4, 7, 8, 5, 6, 0, 1, 2, 3, 4, 9, 10, 11, 12, 13));
+  EXPECT_THAT(csr.kv_last_page_len, ElementsAre(1, 1, 1));
+  EXPECT_THAT(qo_indptr(test.batch), ElementsAre(0, 2, 4, 9));
+}
+
+TEST(BuildCsr, follows_slots_that_requests_took_in_turns) {
+  // Slots in the order of arrival: A0 A1 B0 A2 C0 A3 A4 B1 C1.
+  const TestBatch test(ForwardMode::kDecode, {{0, 1, 3, 5, 6}, {2, 7}, {4, 8}}, {1, 1, 1});
+  const CsrIndices csr = build_csr(test.batch, 1);
+  EXPECT_THAT(csr.kv_indptr, ElementsAre(0, 5, 7, 9));
+  EXPECT_THAT(csr.kv_indices, ElementsAre(0, 1, 3, 5, 6, 2, 7, 4, 8));
+}
+
+TEST(BuildCsr, counts_pages_and_the_tokens_of_the_last_one) {
+  const TestBatch test(ForwardMode::kDecode,
+                       {slots_from(5, 4, 7), slots_from(2, 4, 2), slots_from(8, 4, 10)}, {1, 1, 1});
+  const CsrIndices csr = build_csr(test.batch, 4);
+  EXPECT_THAT(csr.kv_indptr, ElementsAre(0, 2, 3, 6));
+  EXPECT_THAT(csr.kv_last_page_len, ElementsAre(3, 2, 2));
+  EXPECT_THAT(csr.kv_indices, ElementsAre(5, 6, 2, 8, 9, 10));
+  validate_csr(csr, 11, 4);
+}
+
+TEST(BuildCsr, of_lengths_around_a_page_end_keeps_the_length_identity) {
+  for (const std::int32_t len : {0, 1, 15, 16, 17, 32}) {
+    const TestBatch test(ForwardMode::kDecode, {slots_from(3, 16, len)}, {1});
+    const CsrIndices csr = build_csr(test.batch, 16);
+    validate_csr(csr, 6, 16);
+    const std::int32_t pages = csr.kv_indptr[1];
+    EXPECT_EQ(pages == 0 ? 0 : 16 * (pages - 1) + csr.kv_last_page_len[0], len);
+  }
+}
+
+TEST(BuildCsr, of_an_idle_batch_is_empty) {
+  ForwardBatch batch;
+  for (const std::int64_t page_size : {1, 16}) {
+    const CsrIndices csr = build_csr(batch, page_size);
+    EXPECT_THAT(csr.kv_indptr, ElementsAre(0));
+    EXPECT_THAT(csr.kv_indices, IsEmpty());
+  }
+  EXPECT_THAT(qo_indptr(batch), ElementsAre(0));
+}
+
+TEST(BuildCsr, of_target_verify_covers_the_draft_tokens) {
+  TestBatch test(ForwardMode::kTargetVerify, {slots_from(10, 1, 9), slots_from(30, 1, 11)}, {6, 6});
+  test.batch.seq_lens = {3, 5};
+  test.batch.spec_info =
+      make_spec_info(std::vector<std::vector<int>>(2, {-1, 0, 0, 0, 1, 1}), test.batch.seq_lens);
+  EXPECT_THAT(build_csr(test.batch, 1).kv_indptr, ElementsAre(0, 9, 20));
+  EXPECT_THAT(build_csr(test.batch, prefix_spans(test.batch)).kv_indices,
+              ElementsAre(10, 11, 12, 30, 31, 32, 33, 34));
+  EXPECT_THAT(qo_indptr(test.batch), ElementsAre(0, 6, 12));
+}
+
+TEST(BuildCsr, refuses_a_request_longer_than_its_row) {
+  TestBatch test(ForwardMode::kDecode, {{1, 2, 3}}, {1}, 4);
+  test.batch.seq_lens = {5};
+  EXPECT_THROW(static_cast<void>(build_csr(test.batch, 1)), InternalError);
+  test.batch.req_to_token_pool = nullptr;
+  EXPECT_THROW(static_cast<void>(build_csr(test.batch, 1)), InternalError);
+}
+
+TEST(PrefixSpans, leave_out_the_new_tokens) {
+  const TestBatch test(ForwardMode::kExtend, kThreeRequests, {2, 2, 5});
+  const CsrIndices csr = build_csr(test.batch, prefix_spans(test.batch));
+  EXPECT_THAT(csr.kv_indptr, ElementsAre(0, 5, 5, 10));
+  EXPECT_THAT(csr.kv_indices, ElementsAre(0, 1, 2, 3, 4, 0, 1, 2, 3, 4));
+}
+
+TEST(WindowSpans, of_a_decode_hold_the_window_and_the_own_key) {
+  // A published sliding_window of 4096 is 4095 previous tokens.
+  const TestBatch test(ForwardMode::kDecode, {slots_from(1, 1, 5000), slots_from(6001, 1, 100)},
+                       {1, 1}, 5000);
+  const KvSpans spans = window_spans(test.batch, 4095);
+  EXPECT_THAT(spans.start, ElementsAre(904, 0));
+  EXPECT_THAT(spans.len, ElementsAre(4096, 100));
+  const CsrIndices csr = build_csr(test.batch, spans);
+  EXPECT_EQ(csr.kv_indices.front(), 905);
+  EXPECT_EQ(csr.kv_indices[4095], 5000);
+  EXPECT_EQ(csr.kv_indices[4096], 6001);
+}
+
+TEST(WindowSpans, of_an_extend_reach_back_from_the_first_query) {
+  const TestBatch test(ForwardMode::kExtend, {slots_from(1, 1, 20)}, {5});
+  const KvSpans spans = window_spans(test.batch, 3);
+  EXPECT_THAT(spans.start, ElementsAre(12));  // query 15 sees 12..15
+  EXPECT_THAT(spans.len, ElementsAre(8));
+  EXPECT_THAT(window_spans(test.batch, 0).len, ElementsAre(5));
+  EXPECT_THAT(window_spans(test.batch, -1).len, ElementsAre(20));
+  EXPECT_THROW(static_cast<void>(window_spans(test.batch, -2)), InternalError);
+}
+
+TEST(BuildCsr, splits_encoder_and_decoder_keys_by_start) {
+  // An encoder-decoder's row holds the encoder's 3 tokens first, then the decoder's 4.
+  TestBatch test(ForwardMode::kDecode, {slots_from(20, 1, 7)}, {1});
+  const CsrIndices self = build_csr(test.batch, KvSpans{{3}, {4}});
+  EXPECT_THAT(self.kv_indices, ElementsAre(23, 24, 25, 26));
+  test.batch.encoder_lens = {3};
+  EXPECT_THAT(build_csr(test.batch, 1).kv_indices, ElementsAre(20, 21, 22));
+  EXPECT_THROW(static_cast<void>(prefix_spans(test.batch)), InternalError);
+}
+
+}  // namespace
+}  // namespace attnbench
