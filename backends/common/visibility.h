@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "lib/batch/forward_batch.h"
+#include "lib/model/attention_layer.h"
+
+namespace attnbench {
+
+/// First query token of a request among the batch's T tokens.
+[[nodiscard]] inline std::int64_t first_token(const ForwardBatch& batch, std::int64_t request) {
+  switch (batch.forward_mode) {
+    case ForwardMode::kDecode:
+      return request;
+    case ForwardMode::kTargetVerify:
+      return request * batch.q_len(request);
+    default:
+      return batch.extend_start_loc[static_cast<std::size_t>(request)];
+  }
+}
+
+/// Keys that one query token may see: [begin, end), less the draft nodes that the tree hides.
+struct Visibility {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t position = 0;  ///< of the query among the keys; in a draft tree prefix + depth
+
+  // Draft trees only; mask is null otherwise.
+  const std::uint8_t* mask = nullptr;       ///< [kv_len], 1 = visible
+  std::int64_t prefix = 0;                  ///< keys before the tree's nodes
+  const std::int64_t* positions = nullptr;  ///< of the nodes
+  std::int64_t oldest = 0;                  ///< first position inside the window
+
+  /// Siblings share a position, so a node's differs from its index.
+  [[nodiscard]] std::int64_t key_position(std::int64_t key) const {
+    return mask != nullptr && key >= prefix ? positions[key - prefix] : key;
+  }
+  [[nodiscard]] bool tree_hides(std::int64_t key) const {
+    return mask != nullptr && (mask[key] == 0 || key_position(key) < oldest);
+  }
+  [[nodiscard]] bool sees(std::int64_t key) const {
+    return key >= begin && key < end && !tree_hides(key);
+  }
+};
+
+/// Queries are the last q_len of kv_len positions (bottom-right alignment). A draft tree's mask
+/// replaces causality; without causality there is no window either.
+[[nodiscard]] inline Visibility visibility_of(const ForwardBatch& batch,
+                                              const AttentionLayer& layer, std::int64_t request,
+                                              std::int64_t token) {
+  const std::int64_t kv_len = batch.kv_len(request), q_len = batch.q_len(request);
+  Visibility seen;
+  seen.position = kv_len - q_len + token;
+  seen.end = kv_len;
+  if (!layer.causal || layer.is_cross_attention) return seen;
+
+  if (batch.forward_mode == ForwardMode::kTargetVerify) {
+    const SpecInfo& spec = *batch.spec_info;
+    seen.mask = spec.custom_mask.data() + spec.mask_indptr[static_cast<std::size_t>(request)] +
+                token * kv_len;
+    seen.prefix = kv_len - q_len;
+    seen.positions = batch.positions.data() + first_token(batch, request);
+    seen.position = seen.positions[token];
+  } else {
+    seen.end = std::clamp<std::int64_t>(seen.position + 1, 0, kv_len);
+  }
+  if (layer.sliding_window_size < 0) return seen;
+  seen.oldest = seen.position - layer.sliding_window_size;
+  const std::int64_t last = seen.mask != nullptr ? seen.prefix : seen.end;
+  seen.begin = std::clamp<std::int64_t>(seen.oldest, 0, last);
+  return seen;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/backend/registry.h"
+#include "lib/base/dtype.h"
+#include "lib/fixture/fixture.h"
+#include "lib/fixture/testing/small_cases.h"
+#include "reference/oracle.h"
+
+// What every backend has to show, whatever it does inside. One line in a backend's test runs all:
+//   TEST(MyBackend, conforms) { conformance::expect_all([] { return std::make_unique<Mine>(); }); }
+namespace attnbench::conformance {
+
+inline constexpr Fill kFills[] = {Fill::kNeedle,  Fill::kTag,    Fill::kSparseInt,
+                                  Fill::kExtreme, Fill::kNormal, Fill::kTiming};
+
+/// The small cases, each also with every other KV dtype, and with the other order within pages.
+[[nodiscard]] inline std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const Case& small : all_small_cases()) {
+    all.push_back(small);
+    for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kE4M3, DType::kE5M2}) {
+      Case c = small;
+      if (c.kv_cache.dtype == dtype) continue;
+      c.kv_cache.dtype = dtype;
+      c.id += "/" + std::string(to_string(dtype));
+      if (size_bytes(dtype) == 1) c.kv_cache.k_scale = 0.37f, c.kv_cache.v_scale = 0.11f;
+      all.push_back(std::move(c));
+    }
+    Case c = small;
+    c.kv_cache.layout = c.kv_cache.layout == KvLayout::kNhd ? KvLayout::kHnd : KvLayout::kNhd;
+    c.id += "/" + std::string(to_string(c.kv_cache.layout));
+    all.push_back(std::move(c));
+  }
+  return all;
+}
+
+[[nodiscard]] inline std::vector<RowId> all_rows(const Case& c) {
+  std::vector<RowId> rows;
+  for (std::size_t r = 0; r < c.requests.size(); ++r) {
+    for (std::int64_t token = 0; token < c.requests[r].q_len; ++token) {
+      for (int head = 0; head < c.layer.heads_q; ++head) {
+        rows.push_back({static_cast<std::int64_t>(r), token, head});
+      }
+    }
+  }
+  return rows;
+}
+
+/// Output bytes of a forward, O then LSE, row by row.
+struct Outputs {
+  std::vector<std::byte> out, lse;
+  friend bool operator==(const Outputs&, const Outputs&) = default;
+};
+
+/// Plans and runs `backend` on `fixture` into freshly poisoned outputs.
+[[nodiscard]] inline Outputs forward(AttentionBackend& backend, Fixture& fixture, Device& device,
+                                     std::uint8_t poison = 0xff) {
+  Workspace workspace(device);
+  const auto stream = device.make_stream();
+  fixture.poison_outputs(poison);
+  const AttentionIo io = fixture.io();
+  backend.init_forward_metadata(*io.batch, *io.layer, workspace);
+  backend.forward(io, *stream);
+  stream->synchronize();
+  EXPECT_TRUE(workspace.guards_intact());
+  EXPECT_TRUE(fixture.damaged_guards().empty());
+  EXPECT_TRUE(fixture.changed_inputs().empty());
+  Outputs outputs;
+  const auto append = [](std::vector<std::byte>& to, const TensorView& from) {
+    for (std::int64_t t = 0; t < from.shape[0]; ++t) {
+      for (std::int64_t h = 0; h < from.shape[1]; ++h) {
+        const std::byte* row = from.row(t, h);
+        to.insert(to.end(), row, row + from.shape[2] * size_bytes(from.dtype));
+      }
+    }
+  };
+  append(outputs.out, io.out);
+  append(outputs.lse, io.lse);
+  return outputs;
+}
+
+/// Worst allowed error of one element: rounding of O, logit errors of a reduction over d (twice:
+/// numerator and denominator), a table or polynomial exp, summation over the keys.
+[[nodiscard]] inline double bound(const Case& c, const ReferenceRow& row, std::size_t d) {
+  const double u = unit_roundoff(DType::kF32);
+  const double logits = 2 * c.layer.head_dim_qk * u * row.s;
+  const double sums = static_cast<double>(std::min<std::int64_t>(row.visible, 1024)) * u;
+  return unit_roundoff(c.dtype) * std::abs(row.out[d]) + (2 * logits + 0x1p-21 + sums) * row.a[d] +
+         1e-7;
+}
+
+/// Every row of every case and fill within the bound of float32 arithmetic.
+inline void expect_agreement(AttentionBackend& backend, const Case& c, Fill fill, Device& device,
+                             Fixture& fixture) {
+  SCOPED_TRACE(c.id + " " + std::string(to_string(fill)));
+  fixture.fill(fill);
+  static_cast<void>(forward(backend, fixture, device));
+  const AttentionIo io = fixture.io();
+  const std::vector<RowId> rows = all_rows(c);
+  const Contents contents(c, fill);
+  std::vector<std::int64_t> first{0};
+  for (const Request& request : c.requests) first.push_back(first.back() + request.q_len);
+  int faults = 0;
+  for (const ReferenceRow& want : evaluate_rows(c, contents, rows)) {
+    const std::int64_t t = first[static_cast<std::size_t>(want.id.request)] + want.id.token;
+    const std::string where = "request " + std::to_string(want.id.request) + " token " +
+                              std::to_string(want.id.token) + " head " +
+                              std::to_string(want.id.head);
+    float lse = 0;
+    std::memcpy(&lse, io.lse.row(t, want.id.head), sizeof lse);
+    const double lse_bound = 4 * c.layer.head_dim_qk * unit_roundoff(DType::kF32) * want.s +
+                             1e-6 * std::max(1.0, std::abs(want.lse)) + 1e-5;
+    const bool same = static_cast<double>(lse) == want.lse;  // -inf
+    EXPECT_TRUE(same || std::abs(static_cast<double>(lse) - want.lse) <= lse_bound)
+        << where << ": LSE " << lse << ", not " << want.lse;
+    const std::byte* out = io.out.row(t, want.id.head);
+    for (std::size_t d = 0; d < want.out.size(); ++d) {
+      const double got =
+          load(io.out.dtype, out + static_cast<std::int64_t>(d) * size_bytes(io.out.dtype));
+      const double error = std::abs(got - want.out[d]);
+      if (error <= bound(c, want, d)) continue;  // NaN is not
+      ADD_FAILURE() << where << " dim " << d << ": " << got << ", not " << want.out[d];
+      if (++faults == 3) return;
+    }
+  }
+}
+
+inline void expect_agreement(const Registry::Factory& make) {
+  const auto device = make_cpu_device();
+  for (const Case& c : cases()) {
+    const auto backend = make();
+    if (!backend->supports(c, *device)) continue;
+    Fixture fixture(c, *device);
+    for (const Fill fill : kFills) expect_agreement(*backend, c, fill, *device, fixture);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+/// Two runs into outputs poisoned differently give the same bits.
+inline void expect_repeatable(const Registry::Factory& make) {
+  const auto device = make_cpu_device();
+  const auto backend = make();
+  for (const Case& c : all_small_cases()) {
+    SCOPED_TRACE(c.id);
+    if (!backend->supports(c, *device)) continue;
+    Fixture fixture(c, *device);
+    fixture.fill(Fill::kNormal);
+    const Outputs first = forward(*backend, fixture, *device, 0xff);
+    EXPECT_TRUE(first == forward(*backend, fixture, *device, 0x7f));
+  }
+}
+
+/// The same batch on other pages gives the same bits.
+inline void expect_page_permutation_invariance(const Registry::Factory& make) {
+  const auto device = make_cpu_device();
+  const auto backend = make();
+  for (const Case& c : all_small_cases()) {
+    SCOPED_TRACE(c.id);
+    if (!backend->supports(c, *device)) continue;
+    Fixture here(c, *device), there(c, *device, 99);
+    here.fill(Fill::kNormal);
+    there.fill(Fill::kNormal);
+    EXPECT_TRUE(forward(*backend, here, *device) == forward(*backend, there, *device));
+  }
+}
+
+/// A request alone gives the bits it gives in its batch.
+inline void expect_batch_invariance(const Registry::Factory& make, const Case& c) {
+  SCOPED_TRACE(c.id);
+  const auto device = make_cpu_device();
+  const auto backend = make();
+  if (!backend->supports(c, *device)) return;
+  Fixture together(c, *device);
+  together.fill(Fill::kNormal);
+  const Outputs batch = forward(*backend, together, *device);
+  std::size_t out_begin = 0, lse_begin = 0;
+  for (std::size_t r = 0; r < c.requests.size(); ++r) {
+    Case single = c;
+    single.requests = {c.requests[r]};
+    if (single.requests[0].stream < 0) {
+      single.requests[0].stream = static_cast<std::int64_t>(r);
+    }
+    Fixture alone(single, *device);
+    alone.fill(Fill::kNormal);
+    const Outputs outputs = forward(*backend, alone, *device);
+    EXPECT_TRUE(std::equal(outputs.out.begin(), outputs.out.end(),
+                           batch.out.begin() + static_cast<std::ptrdiff_t>(out_begin)))
+        << "request " << r;
+    EXPECT_TRUE(std::equal(outputs.lse.begin(), outputs.lse.end(),
+                           batch.lse.begin() + static_cast<std::ptrdiff_t>(lse_begin)))
+        << "request " << r;
+    out_begin += outputs.out.size();
+    lse_begin += outputs.lse.size();
+  }
+}
+
+/// A rank without work plans and runs to nothing.
+inline void expect_idle(const Registry::Factory& make) {
+  const auto device = make_cpu_device();
+  Fixture fixture(small_idle(), *device);
+  fixture.fill(Fill::kNormal);
+  EXPECT_TRUE(forward(*make(), fixture, *device).out.empty());
+}
+
+/// All of the above; batch invariance is promised by some only, and asked for apart.
+inline void expect_all(const Registry::Factory& make) {
+  expect_idle(make);
+  expect_agreement(make);
+  expect_repeatable(make);
+  expect_page_permutation_invariance(make);
+}
+
+}  // namespace attnbench::conformance

@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/torch_native/torch_native.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "backends/common/kv_convert.h"
+#include "backends/common/visibility.h"
+
+namespace attnbench {
+namespace {
+
+using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using MatrixView = Eigen::Map<Matrix>;
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+/// Turns q.k of one row into softmax weights in place; returns the row's LSE, the sink included.
+/// Keys that are not visible get weight 0.
+float softmax_row(float* row, std::int64_t keys, const Visibility& seen,
+                  const AttentionLayer& layer, int head, float scale, const float* sink) {
+  const auto cap = static_cast<float>(layer.logit_cap);
+  const float slope = layer.has_alibi ? static_cast<float>(alibi_slope(head, layer.heads_q)) : 0.0f;
+  float highest = sink != nullptr ? *sink : kMinusInfinity;
+  for (std::int64_t j = 0; j < keys; ++j) {
+    const bool visible = seen.sees(j);
+    float logit = row[j] * scale;
+    if (cap > 0) logit = cap * std::tanh(logit / cap);
+    logit += slope * static_cast<float>(seen.key_position(j) - seen.position);
+    row[j] = visible ? logit : kMinusInfinity;
+    highest = std::max(highest, row[j]);
+  }
+  if (highest == kMinusInfinity) {  // an empty row
+    std::fill(row, row + keys, 0.0f);
+    return kMinusInfinity;
+  }
+  float sum = sink != nullptr ? std::exp(*sink - highest) : 0.0f;
+  for (std::int64_t j = 0; j < keys; ++j) {
+    row[j] = std::exp(row[j] - highest);
+    sum += row[j];
+  }
+  for (std::int64_t j = 0; j < keys; ++j) row[j] /= sum;
+  return highest + std::log(sum);
+}
+
+}  // namespace
+
+TorchNativeBackend::TorchNativeBackend() {
+  info_.name = "torch_native";
+  info_.version = "1";
+  info_.description = "gathers each request's pages, dense scores with Eigen, one thread";
+  info_.index_format = "req_to_token";
+  info_.device = DeviceKind::kCpu;
+}
+
+Support TorchNativeBackend::supports(const Case&, const Device& device) const {
+  if (device.info().kind != DeviceKind::kCpu) return Support::no("runs on the CPU only");
+  return Support::yes();
+}
+
+void TorchNativeBackend::init_forward_metadata(const ForwardBatch& batch,
+                                               const AttentionLayer& layer, Workspace& workspace) {
+  std::int64_t keys = 0;
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) keys = std::max(keys, batch.kv_len(r));
+  const std::int64_t dk = layer.head_dim_qk, dv = layer.head_dim_v;
+  const std::int64_t floats = keys * (dk + dv) + kBlockRows * (dk + keys + dv);
+  auto* next =
+      reinterpret_cast<float*>(workspace.reserve(static_cast<std::size_t>(floats) * sizeof(float)));
+  const auto take = [&next](std::int64_t n) {
+    float* taken = next;
+    next += n;
+    return taken;
+  };
+  scratch_ = {take(keys * dk), take(keys * dv), take(kBlockRows * dk), take(kBlockRows * keys),
+              take(kBlockRows * dv)};
+}
+
+void TorchNativeBackend::gather(const AttentionIo& io, std::int64_t request, int kv_head) const {
+  const ForwardBatch& batch = *io.batch;
+  const KvPool& pool = *batch.token_to_kv_pool;
+  const auto slots =
+      batch.req_to_token_pool->row(batch.req_pool_indices[static_cast<std::size_t>(request)]);
+  const std::int64_t dk = io.layer->head_dim_qk, dv = io.layer->head_dim_v;
+  const std::int64_t keys = batch.kv_len(request);
+  for (std::int64_t j = 0; j < keys; ++j) {
+    const std::int64_t slot = slots[static_cast<std::size_t>(j)];
+    widen_row(pool.dtype, pool.k_row(slot, kv_head), scratch_.k + j * dk, dk);
+    widen_row(pool.dtype, pool.v_row(slot, kv_head), scratch_.v + j * dv, dv);
+  }
+}
+
+void TorchNativeBackend::finish_row(const AttentionIo& io, std::int64_t request, std::int64_t token,
+                                    int head, std::int64_t row) const {
+  const std::int64_t keys = io.batch->kv_len(request), dv = io.layer->head_dim_v;
+  const KvPool& pool = *io.batch->token_to_kv_pool;
+  const Visibility seen = visibility_of(*io.batch, *io.layer, request, token);
+  const float scale = static_cast<float>(io.layer->scale) * pool.k_scale;
+  const float* sink = io.layer->has_sinks ? io.sinks + head : nullptr;
+  const float lse =
+      softmax_row(scratch_.scores + row * keys, keys, seen, *io.layer, head, scale, sink);
+  const std::int64_t t = first_token(*io.batch, request) + token;
+  std::memcpy(io.lse.row(t, head), &lse, sizeof lse);
+  if (keys == 0) std::fill_n(scratch_.out + row * dv, dv, 0.0f);
+}
+
+void TorchNativeBackend::attend(const AttentionIo& io, std::int64_t request, int head,
+                                std::int64_t first_row) const {
+  const ForwardBatch& batch = *io.batch;
+  const KvPool& pool = *batch.token_to_kv_pool;
+  const std::int64_t dk = io.layer->head_dim_qk, dv = io.layer->head_dim_v;
+  const std::int64_t keys = batch.kv_len(request), q_len = batch.q_len(request);
+  const std::int64_t rows = first_row + q_len, first = first_token(batch, request);
+  // V is the head of the K row under MLA, stored through K's scale.
+  const float v_scale = io.layer->kind == AttentionKind::kMlaAbsorbed ? pool.k_scale : pool.v_scale;
+  const MatrixView k(scratch_.k, keys, dk), v(scratch_.v, keys, dv);
+  for (std::int64_t begin = 0; begin < rows; begin += kBlockRows) {
+    const std::int64_t count = std::min(kBlockRows, rows - begin);
+    const std::int64_t padding = std::clamp<std::int64_t>(first_row - begin, 0, count);
+    std::fill_n(scratch_.q, padding * dk, 0.0f);
+    for (std::int64_t row = padding; row < count; ++row) {
+      const std::int64_t t = first + begin + row - first_row;
+      widen_row(io.q.dtype, io.q.row(t, head), scratch_.q + row * dk, dk);
+    }
+    const MatrixView q(scratch_.q, count, dk);
+    MatrixView scores(scratch_.scores, count, keys), out(scratch_.out, count, dv);
+    scores.noalias() = q * k.transpose();
+    for (std::int64_t row = padding; row < count; ++row) {
+      finish_row(io, request, begin + row - first_row, head, row);
+    }
+    if (keys > 0) out.noalias() = scores * v;
+    for (std::int64_t row = padding; row < count; ++row) {
+      const std::int64_t t = first + begin + row - first_row;
+      std::byte* to = io.out.row(t, head);
+      for (std::int64_t d = 0; d < dv; ++d) {
+        store(io.out.dtype, to + d * size_bytes(io.out.dtype), out(row, d) * v_scale);
+      }
+    }
+  }
+}
+
+void TorchNativeBackend::forward_decode(const AttentionIo& io, Stream&) {
+  const int group = io.layer->group_size();
+  for (std::int64_t r = 0; r < io.batch->batch_size; ++r) {
+    for (int kv_head = 0; kv_head < io.layer->heads_kv; ++kv_head) {
+      gather(io, r, kv_head);
+      for (int g = 0; g < group; ++g) attend(io, r, kv_head * group + g, 0);
+    }
+  }
+}
+
+void TorchNativeBackend::forward_extend(const AttentionIo& io, Stream&) {
+  const int group = io.layer->group_size();
+  for (std::int64_t r = 0; r < io.batch->batch_size; ++r) {
+    // SGLang places the queries at the end of kv_len rows, so that a square causal mask is right.
+    const std::int64_t padding =
+        std::max<std::int64_t>(0, io.batch->kv_len(r) - io.batch->q_len(r));
+    for (int kv_head = 0; kv_head < io.layer->heads_kv; ++kv_head) {
+      gather(io, r, kv_head);
+      for (int g = 0; g < group; ++g) attend(io, r, kv_head * group + g, padding);
+    }
+  }
+}
+
+}  // namespace attnbench

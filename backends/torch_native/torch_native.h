@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/backend/attention_backend.h"
+
+namespace attnbench {
+
+/// Dense attention request by request, as SGLang's torch_native backend does it: gather, scores,
+/// softmax, weighted sum.
+class TorchNativeBackend final : public AttentionBackend {
+ public:
+  TorchNativeBackend();
+
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] Support supports(const Case& c, const Device& device) const override;
+  void init_forward_metadata(const ForwardBatch& batch, const AttentionLayer& layer,
+                             Workspace& workspace) override;
+
+ protected:
+  void forward_decode(const AttentionIo& io, Stream& stream) override;
+  void forward_extend(const AttentionIo& io, Stream& stream) override;
+
+ private:
+  /// Dense row-major float matrices in the workspace.
+  struct Scratch {
+    float* k = nullptr;       ///< [max kv_len, dk]
+    float* v = nullptr;       ///< [max kv_len, dv]
+    float* q = nullptr;       ///< [kBlockRows, dk]
+    float* scores = nullptr;  ///< [kBlockRows, max kv_len]
+    float* out = nullptr;     ///< [kBlockRows, dv]
+  };
+  static constexpr std::int64_t kBlockRows = 64;
+
+  void gather(const AttentionIo& io, std::int64_t request, int kv_head) const;
+  /// Rows [first_row, kv_len) of the square attention of one request and query head; those below
+  /// kv_len - q_len are padding, whose results are dropped.
+  void attend(const AttentionIo& io, std::int64_t request, int head, std::int64_t first_row) const;
+  void finish_row(const AttentionIo& io, std::int64_t request, std::int64_t token, int head,
+                  std::int64_t row) const;
+
+  BackendInfo info_;
+  Scratch scratch_;
+};
+
+}  // namespace attnbench

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/torch_native/torch_native.h"
+
+#include "backends/conformance.h"
+
+namespace attnbench {
+namespace {
+
+std::unique_ptr<AttentionBackend> make() { return std::make_unique<TorchNativeBackend>(); }
+
+TEST(TorchNative, agrees_with_the_reference_on_every_case_fill_and_dtype) {
+  conformance::expect_agreement(make);
+}
+
+TEST(TorchNative, repeats_its_bits) { conformance::expect_repeatable(make); }
+
+TEST(TorchNative, gives_the_same_bits_on_other_pages) {
+  conformance::expect_page_permutation_invariance(make);
+}
+
+TEST(TorchNative, runs_an_idle_batch) { conformance::expect_idle(make); }
+
+}  // namespace
+}  // namespace attnbench
