@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu_flash/cpu_flash.h"
+
+#include <omp.h>
+
+#include <algorithm>
+
+#include "backends/common/simd.h"
+
+namespace attnbench {
+
+CpuFlashBackend::CpuFlashBackend() {
+  info_.name = "cpu_flash";
+  info_.version = "1";
+  info_.description = "paged tiles, online softmax, split-KV; f32 arithmetic, all threads";
+  info_.index_format = "req_to_token";
+  info_.device = DeviceKind::kCpu;
+}
+
+Support CpuFlashBackend::supports(const Case&, const Device& device) const {
+  if (device.info().kind != DeviceKind::kCpu) return Support::no("runs on the CPU only");
+  return Support::yes();
+}
+
+void CpuFlashBackend::init_forward_metadata(const ForwardBatch& batch, const AttentionLayer& layer,
+                                            Workspace& workspace) {
+  plan_ = plan_flash(batch, layer);
+  const auto threads = static_cast<std::size_t>(omp_get_max_threads());
+  const std::size_t per_thread = scratch_bytes(plan_, layer);
+  const std::int64_t row_floats = simd::padded(layer.head_dim_v) + 2;
+  const auto partial_bytes =
+      static_cast<std::size_t>(plan_.partial_rows * row_floats) * sizeof(float);
+  std::byte* memory = workspace.reserve(threads * per_thread + partial_bytes);
+  scratch_.clear();
+  for (std::size_t t = 0; t < threads; ++t) {
+    scratch_.push_back(scratch_at(memory + t * per_thread, plan_, layer));
+  }
+  auto* floats = reinterpret_cast<float*>(memory + threads * per_thread);
+  partials_.out = floats;
+  partials_.highest = floats + plan_.partial_rows * (row_floats - 2);
+  partials_.sum = partials_.highest + plan_.partial_rows;
+}
+
+void CpuFlashBackend::run(const AttentionIo& io) const {
+  const auto items = static_cast<std::int64_t>(plan_.items.size());
+  const auto merges = static_cast<std::int64_t>(plan_.merges.size());
+  const int threads = static_cast<int>(scratch_.size());
+#pragma omp parallel num_threads(threads)
+  {
+    const FlashScratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
+#pragma omp for schedule(dynamic, 1)
+    for (std::int64_t i = 0; i < items; ++i) {
+      run_item(io, plan_.items[static_cast<std::size_t>(i)], scratch, partials_);
+    }
+#pragma omp for schedule(static)
+    for (std::int64_t i = 0; i < merges; ++i) {
+      const FlashMerge& merge = plan_.merges[static_cast<std::size_t>(i)];
+      for (std::int64_t row = 0; row < merge.row_end - merge.row_begin; ++row) {
+        merge_row(io, merge, row, partials_, scratch.out);
+      }
+    }
+  }
+}
+
+}  // namespace attnbench

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu_flash/plan.h"
+
+#include <algorithm>
+
+#include "backends/common/visibility.h"
+
+namespace attnbench {
+namespace {
+
+void plan_tile(FlashPlan& plan, FlashItem tile, bool may_split) {
+  plan.max_rows = std::max(plan.max_rows, tile.rows());
+  const std::int64_t first = tile.key_begin / FlashPlan::kSplitKeys;
+  const std::int64_t last = (tile.key_end + FlashPlan::kSplitKeys - 1) / FlashPlan::kSplitKeys;
+  const std::int64_t splits = last - first;
+  if (!may_split || splits <= 1) {
+    plan.items.push_back(tile);
+    return;
+  }
+  plan.merges.push_back(
+      {tile.request, tile.kv_head, tile.row_begin, tile.row_end, plan.partial_rows, splits});
+  for (std::int64_t split = first; split < last; ++split) {
+    FlashItem item = tile;
+    item.key_begin = std::max(tile.key_begin, split * FlashPlan::kSplitKeys);
+    item.key_end = std::min(tile.key_end, (split + 1) * FlashPlan::kSplitKeys);
+    item.partial = plan.partial_rows;
+    plan.partial_rows += tile.rows();
+    plan.items.push_back(item);
+  }
+}
+
+}  // namespace
+
+FlashPlan plan_flash(const ForwardBatch& batch, const AttentionLayer& layer) {
+  FlashPlan plan;
+  const std::int64_t group = layer.group_size();
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) {
+    const std::int64_t rows = batch.q_len(r) * group;
+    for (std::int64_t begin = 0; begin < rows; begin += FlashPlan::kTileRows) {
+      FlashItem tile;
+      tile.request = r;
+      tile.row_begin = begin;
+      tile.row_end = std::min(rows, begin + FlashPlan::kTileRows);
+      tile.key_begin = batch.kv_len(r);
+      for (std::int64_t t = begin / group; t <= (tile.row_end - 1) / group; ++t) {
+        const Visibility seen = visibility_of(batch, layer, r, t);
+        tile.key_begin = std::min(tile.key_begin, seen.begin);
+        tile.key_end = std::max(tile.key_end, seen.end);
+      }
+      tile.key_begin = std::min(tile.key_begin, tile.key_end);
+      for (tile.kv_head = 0; tile.kv_head < layer.heads_kv; ++tile.kv_head) {
+        plan_tile(plan, tile, rows <= FlashPlan::kMaxSplitRows);
+      }
+    }
+  }
+  // Longest first keeps the threads' finishing times close. Stable: neighbours share K and V.
+  std::ranges::stable_sort(plan.items, [](const FlashItem& a, const FlashItem& b) {
+    return a.rows() * (a.key_end - a.key_begin) > b.rows() * (b.key_end - b.key_begin);
+  });
+  return plan;
+}
+
+}  // namespace attnbench

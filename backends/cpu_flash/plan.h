@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lib/batch/forward_batch.h"
+#include "lib/model/attention_layer.h"
+
+namespace attnbench {
+
+/// Rows of one request that share a KV head, counted token * group_size + head within the group.
+/// What one thread computes in one go: rows [row_begin, row_end) over keys [key_begin, key_end).
+struct FlashItem {
+  std::int64_t request = 0;
+  int kv_head = 0;
+  std::int64_t row_begin = 0, row_end = 0;
+  std::int64_t key_begin = 0, key_end = 0;
+  std::int64_t partial = -1;  ///< first row among the partial results; -1: writes the output itself
+
+  [[nodiscard]] std::int64_t rows() const { return row_end - row_begin; }
+};
+
+/// Rows whose keys were split: partial results [partial + split * rows, ...), merged in this order.
+struct FlashMerge {
+  std::int64_t request = 0;
+  int kv_head = 0;
+  std::int64_t row_begin = 0, row_end = 0;
+  std::int64_t partial = 0;
+  std::int64_t splits = 0;
+};
+
+/// Work of one batch, the longest first. Tile and split boundaries of a request follow from its own
+/// lengths only: alone or in a batch, on one thread or many, it gives the same bits.
+struct FlashPlan {
+  static constexpr std::int64_t kTileRows = 64;
+  static constexpr std::int64_t kSplitKeys = 512;
+  /// Requests with more rows per KV head have tiles enough to be spread, and are not split.
+  static constexpr std::int64_t kMaxSplitRows = 512;
+
+  std::vector<FlashItem> items;
+  std::vector<FlashMerge> merges;
+  std::int64_t partial_rows = 0;
+  std::int64_t max_rows = 0;  ///< of an item
+
+  /// Keys converted and scored at once, a multiple of which every split is; wide rows take fewer,
+  /// so that the tile stays in a core's second-level cache.
+  [[nodiscard]] static std::int64_t tile_keys(const AttentionLayer& layer) {
+    return layer.head_dim_qk > 256 ? 32 : 64;
+  }
+};
+
+[[nodiscard]] FlashPlan plan_flash(const ForwardBatch& batch, const AttentionLayer& layer);
+
+}  // namespace attnbench

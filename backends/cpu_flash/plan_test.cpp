@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu_flash/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <tuple>
+
+#include "lib/fixture/fixture.h"
+#include "lib/fixture/testing/small_cases.h"
+
+namespace attnbench {
+namespace {
+
+Case decode_of(std::vector<std::int64_t> lengths) {
+  Case c = small_plain_decode();
+  c.requests.clear();
+  for (const std::int64_t length : lengths) {
+    Request request;
+    request.kv_len = length;
+    c.requests.push_back(request);
+  }
+  return c;
+}
+
+FlashPlan plan_of(const Case& c) {
+  const BatchLayout layout = lay_out(c);
+  return plan_flash(layout.batch, c.layer);
+}
+
+TEST(FlashPlan, splits_a_context_at_multiples_of_512_keys) {
+  const FlashPlan plan = plan_of(decode_of({512, 513}));
+  ASSERT_EQ(plan.merges.size(), 3u);  // three heads of the second request
+  for (const FlashMerge& merge : plan.merges) {
+    EXPECT_EQ(merge.request, 1);
+    EXPECT_EQ(merge.splits, 2);
+  }
+  for (const FlashItem& item : plan.items) {
+    if (item.request == 0) {
+      EXPECT_EQ(item.partial, -1);
+    } else if (item.key_begin == 0) {
+      EXPECT_EQ(item.key_end, 512);
+    } else {
+      EXPECT_EQ(item.key_begin, 512);
+      EXPECT_EQ(item.key_end, 513);
+    }
+  }
+}
+
+TEST(FlashPlan, hands_out_the_longest_work_first) {
+  const FlashPlan plan = plan_of(decode_of({3, 400, 20}));
+  EXPECT_EQ(plan.items.front().request, 1);
+  EXPECT_EQ(plan.items.back().request, 0);
+}
+
+TEST(FlashPlan, covers_every_row_of_every_head_with_consecutive_keys) {
+  for (const Case& c : all_small_cases()) {
+    std::map<std::tuple<std::int64_t, int, std::int64_t>, std::int64_t> keys;
+    const FlashPlan plan = plan_of(c);
+    for (const FlashItem& item : plan.items) {
+      for (std::int64_t row = item.row_begin; row < item.row_end; ++row) {
+        keys[{item.request, item.kv_head, row}] += item.key_end - item.key_begin;
+      }
+    }
+    std::size_t rows = 0;
+    for (std::size_t r = 0; r < c.requests.size(); ++r) {
+      rows += static_cast<std::size_t>(c.requests[r].q_len * c.layer.heads_q);
+    }
+    EXPECT_EQ(keys.size(), rows) << c.id;
+  }
+}
+
+TEST(FlashPlan, leaves_out_keys_before_the_window) {
+  Case c = decode_of({300});
+  c.layer.sliding_window_size = 7;
+  for (const FlashItem& item : plan_of(c).items) {
+    EXPECT_EQ(item.key_begin, 292);
+    EXPECT_EQ(item.key_end, 300);
+  }
+}
+
+}  // namespace
+}  // namespace attnbench

@@ -1,0 +1,287 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu_flash/tile_task.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "backends/common/visibility.h"
+#include "backends/cpu_flash/tile_kernels.h"
+
+namespace attnbench {
+namespace {
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+/// Up to here a tile's rows read K and V where they are stored; above, a converted copy pays.
+constexpr std::int64_t kDirectRows = 8;
+
+struct RowPointers {
+  const std::byte** k;
+  const std::byte** v;
+  std::int64_t keys = 0;
+};
+
+struct Geometry {
+  std::int64_t dk, dv, padded_dk, padded_dv, padded_rows, tile_keys;
+
+  Geometry(const AttentionLayer& layer, std::int64_t rows)
+      : dk(layer.head_dim_qk),
+        dv(layer.head_dim_v),
+        padded_dk(simd::padded(dk)),
+        padded_dv(simd::padded(dv)),
+        padded_rows(simd::padded(rows)),
+        tile_keys(FlashPlan::tile_keys(layer)) {}
+};
+
+/// Hands out pieces of the scratch memory; with a null base it only counts.
+class Carver {
+ public:
+  explicit Carver(std::byte* base) : base_(base) {}
+
+  template <class T>
+  T* take(std::int64_t n) {
+    T* taken = base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + used_);
+    used_ += (static_cast<std::size_t>(n) * sizeof(T) + 255) / 256 * 256;
+    return taken;
+  }
+  [[nodiscard]] std::size_t used() const { return used_; }
+
+ private:
+  std::byte* base_;
+  std::size_t used_ = 0;
+};
+
+FlashScratch carve(Carver& carver, const FlashPlan& plan, const AttentionLayer& layer) {
+  const Geometry g(layer, plan.max_rows);
+  FlashScratch s;
+  s.q = carver.take<float>(plan.max_rows * g.padded_dk);
+  s.out = carver.take<float>(plan.max_rows * g.padded_dv);
+  s.scores = carver.take<float>((g.tile_keys + kKeySlack) * g.padded_rows);
+  s.k = carver.take<float>(g.tile_keys * g.padded_dk);
+  s.v = carver.take<float>(g.tile_keys * g.padded_dv);
+  s.row_pointers = carver.take<const std::byte*>(4 * (g.tile_keys + kKeySlack));
+  s.rows.highest = carver.take<float>(g.padded_rows);
+  s.rows.sum = carver.take<float>(g.padded_rows);
+  s.rows.correction = carver.take<float>(g.padded_rows);
+  s.rows.slope = carver.take<float>(g.padded_rows);
+  s.rows.position = carver.take<std::int32_t>(g.padded_rows);
+  s.rows.key_begin = carver.take<std::int32_t>(g.padded_rows);
+  s.rows.key_end = carver.take<std::int32_t>(g.padded_rows);
+  s.rows.tree = carver.take<Visibility>(g.padded_rows);
+  return s;
+}
+
+/// Divides by the sum, applies the scale of V and the sink, rounds once, writes O and LSE.
+void write_row(const AttentionIo& io, std::int64_t token, int head, const float* out, float highest,
+               float sum) {
+  const KvPool& pool = *io.batch->token_to_kv_pool;
+  const bool mla = io.layer->kind == AttentionKind::kMlaAbsorbed;  // V is stored through K's scale
+  float factor = mla ? pool.k_scale : pool.v_scale;
+  float lse = kMinusInfinity;
+  if (io.layer->has_sinks) {
+    const float sink = io.sinks[head];
+    const float top = std::max(highest, sink);
+    const float keys = highest == kMinusInfinity ? 0.0f : std::exp(highest - top);
+    const float total = sum * keys + std::exp(sink - top);
+    lse = top + std::log(total);
+    factor *= keys / total;
+  } else if (highest != kMinusInfinity) {
+    lse = highest + std::log(sum);
+    factor /= sum;
+  }
+  std::memcpy(io.lse.row(token, head), &lse, sizeof lse);
+  std::byte* to = io.out.row(token, head);
+  const std::int64_t size = size_bytes(io.out.dtype);
+  for (std::int64_t d = 0; d < io.layer->head_dim_v; ++d) {
+    store(io.out.dtype, to + d * size, out[d] * factor);
+  }
+}
+
+void load_rows(const AttentionIo& io, const FlashItem& item, const FlashScratch& s) {
+  const AttentionLayer& layer = *io.layer;
+  const Geometry g(layer, item.rows());
+  const std::int64_t group = layer.group_size(), first = first_token(*io.batch, item.request);
+  for (std::int64_t r = 0; r < g.padded_rows; ++r) {
+    s.rows.highest[r] = kMinusInfinity;
+    s.rows.sum[r] = 0;
+    const bool real = r < item.rows();  // padding rows see everything: they never slow a tile down
+    const std::int64_t row = item.row_begin + std::min(r, item.rows() - 1);
+    const int head = item.kv_head * static_cast<int>(group) + static_cast<int>(row % group);
+    const Visibility seen = visibility_of(*io.batch, layer, item.request, row / group);
+    s.rows.slope[r] = layer.has_alibi ? static_cast<float>(alibi_slope(head, layer.heads_q)) : 0.0f;
+    s.rows.position[r] = static_cast<std::int32_t>(seen.position);
+    s.rows.key_begin[r] = real ? static_cast<std::int32_t>(seen.begin) : 0;
+    s.rows.key_end[r] =
+        real ? static_cast<std::int32_t>(seen.end) : std::numeric_limits<std::int32_t>::max();
+    std::construct_at(s.rows.tree + r, seen);
+    if (!real) continue;
+    float* q = s.q + r * g.padded_dk;
+    widen_row(io.q.dtype, io.q.row(first + row / group, head), q, g.dk);
+    std::fill(q + g.dk, q + g.padded_dk, 0.0f);
+  }
+  std::fill_n(s.out, item.rows() * g.padded_dv, 0.0f);
+}
+
+/// Addresses of the rows of keys [begin, end); the slack repeats the last key, which is owned.
+void address_rows(const AttentionIo& io, const FlashItem& item, std::int64_t begin,
+                  std::int64_t end, RowPointers& to) {
+  const KvPool& pool = *io.batch->token_to_kv_pool;
+  const auto slots = io.batch->req_to_token_pool->row(
+      io.batch->req_pool_indices[static_cast<std::size_t>(item.request)]);
+  to.keys = end - begin;
+  for (std::int64_t j = 0; j < to.keys; ++j) {
+    const auto slot = static_cast<std::uint32_t>(slots[static_cast<std::size_t>(begin + j)]);
+    const auto page_size = static_cast<std::uint32_t>(pool.page_size);  // 32 bits divide faster
+    const std::int64_t page = slot / page_size, offset = slot % page_size;
+    const std::int64_t size = size_bytes(pool.dtype);
+    to.k[j] = pool.k + (page * pool.page_stride_k + offset * pool.token_stride_k +
+                        item.kv_head * pool.head_stride_k) *
+                           size;
+    to.v[j] = pool.v + (page * pool.page_stride_v + offset * pool.token_stride_v +
+                        item.kv_head * pool.head_stride_v) *
+                           size;
+  }
+  for (std::int64_t j = to.keys; to.keys > 0 && j < to.keys + kKeySlack; ++j) {
+    to.k[j] = to.k[to.keys - 1];
+  }
+}
+
+template <DType dtype>
+void convert_rows(const std::byte** rows, std::int64_t keys, std::int64_t dim, float* to) {
+  const std::int64_t width = simd::padded(dim);
+  for (std::int64_t j = 0; j < keys; ++j) {
+    float* row = to + j * width;
+    widen_row<dtype>(rows[j], row, dim);
+    std::fill(row + dim, row + width, 0.0f);
+    rows[j] = reinterpret_cast<const std::byte*>(row);
+  }
+}
+
+template <DType dtype>
+void tile_products(const FlashItem& item, const FlashScratch& s, const Geometry& g,
+                   const RowPointers& tile, std::int32_t first, const LogitRule& rule,
+                   const Prefetch& next) {
+  tile_scores<dtype>(s.q, g.padded_dk, item.rows(), tile.k, tile.keys, g.padded_dk, s.scores,
+                     g.padded_rows, next);
+  online_softmax(s.scores, g.padded_rows, item.rows(), tile.keys, first, s.rows, rule);
+  tile_values<dtype>(s.scores, g.padded_rows, item.rows(), s.rows.correction, tile.v, tile.keys,
+                     g.padded_dv, s.out, g.padded_dv);
+}
+
+template <DType dtype>
+void run_keys(const AttentionIo& io, const FlashItem& item, const FlashScratch& s) {
+  const AttentionLayer& layer = *io.layer;
+  const Geometry g(layer, item.rows());
+  const bool mla = layer.kind == AttentionKind::kMlaAbsorbed;
+  const bool whole_vectors = g.dk == g.padded_dk && g.dv == g.padded_dv;
+  const bool direct = whole_vectors && (dtype == DType::kF32 || item.rows() <= kDirectRows);
+  const LogitRule rule{static_cast<float>(layer.scale) * io.batch->token_to_kv_pool->k_scale,
+                       static_cast<float>(layer.logit_cap), layer.has_alibi,
+                       s.rows.tree[0].mask != nullptr};
+
+  const std::int64_t stride = g.tile_keys + kKeySlack;
+  RowPointers tile{s.row_pointers, s.row_pointers + stride};
+  RowPointers next{s.row_pointers + 2 * stride, s.row_pointers + 3 * stride};
+  const auto end_of = [&](std::int64_t begin) {  // tiles end at multiples of their size
+    return std::min(item.key_end, (begin / g.tile_keys + 1) * g.tile_keys);
+  };
+  std::int64_t begin = item.key_begin, end = end_of(begin);
+  address_rows(io, item, begin, end, tile);
+  while (begin < item.key_end) {
+    const std::int64_t next_end = end_of(end);
+    address_rows(io, item, end, next_end, next);
+    const Prefetch prefetch{next.k, mla ? nullptr : next.v, next.keys, g.dk * size_bytes(dtype),
+                            g.dv * size_bytes(dtype)};
+    const auto first = static_cast<std::int32_t>(begin);
+    if (direct) {
+      tile_products<dtype>(item, s, g, tile, first, rule, prefetch);
+    } else {
+      convert_rows<dtype>(tile.k, tile.keys, g.dk, s.k);
+      for (std::int64_t j = 0; j < kKeySlack; ++j) tile.k[tile.keys + j] = tile.k[tile.keys - 1];
+      if (mla) {
+        std::copy_n(tile.k, tile.keys, tile.v);
+      } else {
+        convert_rows<dtype>(tile.v, tile.keys, g.dv, s.v);
+      }
+      tile_products<DType::kF32>(item, s, g, tile, first, rule, prefetch);
+    }
+    std::swap(tile, next);
+    begin = end;
+    end = next_end;
+  }
+}
+
+void run_keys(const AttentionIo& io, const FlashItem& item, const FlashScratch& s) {
+  switch (io.batch->token_to_kv_pool->dtype) {
+    case DType::kF32:
+      return run_keys<DType::kF32>(io, item, s);
+    case DType::kF16:
+      return run_keys<DType::kF16>(io, item, s);
+    case DType::kBF16:
+      return run_keys<DType::kBF16>(io, item, s);
+    case DType::kE4M3:
+      return run_keys<DType::kE4M3>(io, item, s);
+    case DType::kE5M2:
+      return run_keys<DType::kE5M2>(io, item, s);
+  }
+}
+
+}  // namespace
+
+std::size_t scratch_bytes(const FlashPlan& plan, const AttentionLayer& layer) {
+  Carver carver(nullptr);
+  static_cast<void>(carve(carver, plan, layer));
+  return carver.used();
+}
+
+FlashScratch scratch_at(std::byte* memory, const FlashPlan& plan, const AttentionLayer& layer) {
+  Carver carver(memory);
+  return carve(carver, plan, layer);
+}
+
+void run_item(const AttentionIo& io, const FlashItem& item, const FlashScratch& s,
+              const FlashPartials& partials) {
+  const Geometry g(*io.layer, item.rows());
+  load_rows(io, item, s);
+  run_keys(io, item, s);
+  if (item.partial >= 0) {
+    std::copy_n(s.out, item.rows() * g.padded_dv, partials.out + item.partial * g.padded_dv);
+    std::copy_n(s.rows.highest, item.rows(), partials.highest + item.partial);
+    std::copy_n(s.rows.sum, item.rows(), partials.sum + item.partial);
+    return;
+  }
+  const std::int64_t group = io.layer->group_size(), first = first_token(*io.batch, item.request);
+  for (std::int64_t r = 0; r < item.rows(); ++r) {
+    const std::int64_t row = item.row_begin + r;
+    const int head = item.kv_head * static_cast<int>(group) + static_cast<int>(row % group);
+    write_row(io, first + row / group, head, s.out + r * g.padded_dv, s.rows.highest[r],
+              s.rows.sum[r]);
+  }
+}
+
+void merge_row(const AttentionIo& io, const FlashMerge& merge, std::int64_t row,
+               const FlashPartials& partials, float* out) {
+  const Geometry g(*io.layer, 1);
+  const std::int64_t rows = merge.row_end - merge.row_begin;
+  float highest = kMinusInfinity, sum = 0;
+  for (std::int64_t split = 0; split < merge.splits; ++split) {
+    highest = std::max(highest, partials.highest[merge.partial + split * rows + row]);
+  }
+  std::fill_n(out, g.padded_dv, 0.0f);
+  for (std::int64_t split = 0; split < merge.splits; ++split) {
+    const std::int64_t part = merge.partial + split * rows + row;
+    if (partials.highest[part] == kMinusInfinity) continue;
+    const float factor = std::exp(partials.highest[part] - highest);
+    sum += partials.sum[part] * factor;
+    const float* from = partials.out + part * g.padded_dv;
+    for (std::int64_t d = 0; d < g.padded_dv; ++d) out[d] += from[d] * factor;
+  }
+  const std::int64_t group = io.layer->group_size();
+  const std::int64_t flat = merge.row_begin + row;
+  const int head = merge.kv_head * static_cast<int>(group) + static_cast<int>(flat % group);
+  write_row(io, first_token(*io.batch, merge.request) + flat / group, head, out, highest, sum);
+}
+
+}  // namespace attnbench
