@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace attnbench {
+
+/// "4096", "4k", "128k", "1m": digits and at most one suffix, k = 1024, m = 1024^2.
+/// nullopt for anything else, a value beyond 63 bits included.
+[[nodiscard]] std::optional<std::int64_t> parse_size(std::string_view text);
+
+}  // namespace attnbench
