@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <iosfwd>
 #include <string>
+#include <vector>
 
 #include "lib/bench/driver.h"
 #include "lib/bench/record.h"
+#include "lib/report/terminal_columns.h"
 
 namespace attnbench {
 
@@ -17,7 +20,7 @@ struct TerminalOptions {
 };
 
 /// Prints a run while it happens: header, one table per case, closing line. Columns never jump
-/// between cases. See experience.md for the look.
+/// between cases: their widths and units are settled before the first one.
 class TerminalReport {
  public:
   TerminalReport(std::ostream& out, TerminalOptions options);
@@ -28,8 +31,13 @@ class TerminalReport {
   void finished(const RunResult& run, int exit_code);
 
  private:
+  [[nodiscard]] std::string row(const Record& record, bool colour) const;
+
   std::ostream& out_;
   TerminalOptions options_;
+  std::vector<TerminalColumn> columns_;
+  std::int64_t last_level_cache_bytes_ = 0;
+  std::string untimed_;  ///< backend and reason of the last row without a time
 };
 
 }  // namespace attnbench

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/bench/driver.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+
+#include "lib/base/error.h"
+#include "lib/bench/backend_choice.h"
+#include "lib/bench/case_run.h"
+
+namespace attnbench {
+
+RunResult run_scenario(const Scenario& scenario, const Registry& registry, Device& device,
+                       const RunFilter& filter, const RunHooks& hooks) {
+  const auto begin = std::chrono::steady_clock::now();
+  // Every mistake a user can make stops the run here, before anything is measured.
+  const std::vector<const Case*> cases = select_cases(scenario, filter);
+  const std::vector<const Registry::Entry*> backends = choose_backends(scenario, registry, filter);
+  for (const Case* c : cases) {
+    if (c->kv_cache.pool_tokens > 0) static_cast<void>(lay_out(*c));  // is the pool large enough?
+  }
+
+  RunResult result;
+  result.environment = describe_environment(device);
+  result.scenario_name = scenario.name;
+  result.scenario_path = scenario.path;
+  result.scenario_sha256 = scenario.sha256;
+  result.seed = scenario.seed;
+  result.ceilings = measure_ceilings(device);
+  if (hooks.started) hooks.started(result);
+
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Case& c = *cases[i];
+    const Cost cost = count_cost(c);
+    CaseRun run(scenario, c, cost, result.ceilings, device, hooks);
+    std::vector<Record> records;
+    if (hooks.stop_requested && hooks.stop_requested()) {
+      records = run.skip(backends, "interrupted");
+    } else {
+      if (hooks.case_started) hooks.case_started(c, cost, i, cases.size());
+      records = run.run(backends, result.measuring_s);
+      if (hooks.case_finished) hooks.case_finished(c);
+    }
+    std::ranges::move(records, std::back_inserter(result.records));
+  }
+  result.interrupted = std::ranges::any_of(
+      result.records, [](const Record& r) { return r.status == "interrupted"; });
+  result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return result;
+}
+
+}  // namespace attnbench

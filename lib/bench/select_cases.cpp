@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "lib/base/error.h"
+#include "lib/bench/driver.h"
+
+namespace attnbench {
+namespace {
+
+/// `*` stands for any run of characters ('/' included), `?` for one.
+bool matches(std::string_view pattern, std::string_view text) {
+  std::size_t p = 0, t = 0;
+  std::size_t star = std::string_view::npos, resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {  // let the last star swallow one more
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+[[noreturn]] void nothing_matched(const Scenario& scenario, const std::string& pattern) {
+  std::vector<std::string> ids;
+  std::string list;
+  for (const Case& c : scenario.cases) {
+    ids.push_back(c.id);
+    list += (list.empty() ? "" : " ") + c.id;
+  }
+  const std::string near = nearest_name(pattern, ids);
+  throw ConfigError(
+      {Diagnostic{{},
+                  1,
+                  fmt::format("no case of {} matches '{}'", scenario.path, pattern),
+                  fmt::format("{}cases: {}",
+                              near.empty() ? "" : fmt::format("did you mean '{}'?   ", near), list),
+                  {}}});
+}
+
+}  // namespace
+
+std::vector<const Case*> select_cases(const Scenario& scenario, const RunFilter& filter) {
+  std::vector<bool> chosen(scenario.cases.size(), filter.cases.empty());
+  for (const std::string& pattern : filter.cases) {
+    bool any = false;
+    for (std::size_t i = 0; i < scenario.cases.size(); ++i) {
+      // An id is taken literally first: it may itself contain a star.
+      if (scenario.cases[i].id == pattern || matches(pattern, scenario.cases[i].id)) {
+        chosen[i] = any = true;
+      }
+    }
+    if (!any) nothing_matched(scenario, pattern);
+  }
+  std::vector<const Case*> cases;
+  for (std::size_t i = 0; i < scenario.cases.size(); ++i) {
+    if (chosen[i]) cases.push_back(&scenario.cases[i]);
+  }
+  return cases;
+}
+
+}  // namespace attnbench

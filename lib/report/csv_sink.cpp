@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <ostream>
+#include <string>
+
+#include "lib/report/csv_columns.h"
+#include "lib/report/sinks.h"
+
+namespace attnbench {
+namespace {
+
+/// RFC 4180 quoting. The CSV library reads line by line, so a line break inside a field (RFC 4180
+/// allows it) would end the row there: it becomes a space.
+std::string quoted(std::string text) {
+  bool quote = !text.empty() && (text.front() == ' ' || text.back() == ' ');
+  std::string out;
+  for (char& c : text) {
+    if (c == '\n' || c == '\r' || c == '\0') c = ' ';
+    if (c == ',' || c == '"') quote = true;
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return quote ? '"' + out + '"' : out;
+}
+
+}  // namespace
+
+void write_csv(const RunResult& run, std::ostream& out) {
+  const auto& columns = csv_columns();
+  std::string text;
+  for (const CsvColumn& column : columns) text += fmt::format("{},", column.name);
+  text.back() = '\r';
+  text += '\n';
+  for (const Record& record : run.records) {
+    for (const CsvColumn& column : columns) text += quoted(column.write(record)) + ',';
+    text.back() = '\r';
+    text += '\n';
+  }
+  out << text;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "lib/report/expand_report.h"
+#include "lib/report/expanded_case.h"
+
+namespace attnbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json layer_of(const AttentionLayer& l) {
+  return {{"kind", l.kind == AttentionKind::kMlaAbsorbed ? "mla_absorbed" : "mha"},
+          {"heads_q", l.heads_q},
+          {"heads_kv", l.heads_kv},
+          {"head_dim_qk", l.head_dim_qk},
+          {"head_dim_v", l.head_dim_v},
+          {"scale", l.scale},
+          {"logit_cap", l.logit_cap},
+          {"sliding_window_size", l.sliding_window_size},
+          {"causal", l.causal},
+          {"is_cross_attention", l.is_cross_attention},
+          {"has_sinks", l.has_sinks},
+          {"has_alibi", l.has_alibi}};
+}
+
+Json requests_of(const Case& c) {
+  Json requests = Json::array();
+  for (const Request& r : c.requests) {
+    Json request = {
+        {"group", r.group},   {"q_len", r.q_len},         {"prefix_len", r.prefix_len()},
+        {"kv_len", r.kv_len}, {"shared_prefix", nullptr}, {"shared_len", r.shared_len}};
+    if (r.shared_prefix >= 0) {
+      request["shared_prefix"] = c.prefixes[static_cast<std::size_t>(r.shared_prefix)].name;
+    }
+    if (!r.tree_parents.empty()) request["tree_parents"] = r.tree_parents;
+    requests.push_back(std::move(request));
+  }
+  return requests;
+}
+
+Json case_of(const ExpandedCase& e) {
+  const Case& c = *e.source;
+  Json arrays = Json::object();
+  for (const AbridgedArray& array : e.arrays) {
+    arrays[array.name] = {{"size", array.size}, {"first", array.head}, {"last", array.tail}};
+  }
+  return {{"id", c.id},
+          {"mix", c.mix},
+          {"model", c.model},
+          {"tp", c.tp},
+          {"seed", c.seed},
+          {"mode", to_string(c.mode)},
+          {"dtype", to_string(c.dtype)},
+          {"layer", layer_of(c.layer)},
+          {"kv_cache",
+           {{"page_size", c.kv_cache.page_size},
+            {"layout", to_string(c.kv_cache.layout)},
+            {"dtype", to_string(c.kv_cache.dtype)},
+            {"k_scale", c.kv_cache.k_scale},
+            {"v_scale", c.kv_cache.v_scale},
+            {"placement", to_string(c.kv_cache.placement)},
+            {"num_pages", e.num_pages},
+            {"pages_used", e.pages_used},
+            {"pool_bytes", e.pool_bytes}}},
+          {"q_tokens", c.q_tokens()},
+          {"kv_tokens", c.kv_tokens()},
+          {"visible_pairs", e.cost.visible_pairs},
+          {"flops", e.cost.flops},
+          {"bytes_unique", e.cost.bytes_unique},
+          {"bytes_streamed", e.cost.bytes_streamed},
+          {"requests", requests_of(c)},
+          {"index_arrays", std::move(arrays)}};
+}
+
+}  // namespace
+
+void write_expand_json(const Scenario& scenario, const std::vector<const Case*>& cases,
+                       std::ostream& out) {
+  Json root = {{"scenario", scenario.name},
+               {"path", scenario.path},
+               {"sha256", scenario.sha256},
+               {"seed", scenario.seed},
+               {"cases", Json::array()}};
+  for (const Case* c : cases) root["cases"].push_back(case_of(expand_case(*c)));
+  out << root.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace attnbench

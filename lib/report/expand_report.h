@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <iosfwd>
+#include <vector>
+
+#include "lib/backend/registry.h"
+#include "lib/scenario/scenario.h"
+
+namespace attnbench {
+
+// What a scenario means, without running it: requests, index arrays (abridged), pages, bytes and
+// FLOPs. Runs the allocators, never touches tensor memory.
+
+/// For people. Runs of requests with equal lengths share a line.
+void write_expand_table(const Scenario& scenario, const std::vector<const Case*>& cases,
+                        std::ostream& out);
+/// Every request on its own, index arrays abridged to their first and last entries.
+void write_expand_json(const Scenario& scenario, const std::vector<const Case*>& cases,
+                       std::ostream& out);
+
+/// The matrix case x backend: OK, or UNSUPPORTED with the reason.
+void write_support_table(const Scenario& scenario, const std::vector<const Case*>& cases,
+                         const Registry& registry, const Device& device, std::ostream& out);
+
+}  // namespace attnbench

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <ostream>
+
+#include "lib/report/expand_report.h"
+#include "lib/report/expanded_case.h"
+#include "lib/report/text_layout.h"
+#include "lib/report/units.h"
+
+namespace attnbench {
+namespace {
+
+constexpr std::size_t kWidth = 100;
+
+std::string geometry_text(const Case& c) {
+  const AttentionLayer& l = c.layer;
+  std::vector<std::string> parts = {
+      fmt::format("  {} tp {}", c.model, c.tp),
+      l.kind == AttentionKind::kMlaAbsorbed ? "MLA absorbed" : "",
+      fmt::format("{} q heads", l.heads_q),
+      fmt::format("{} kv head{}", l.heads_kv, l.heads_kv == 1 ? "" : "s"),
+      fmt::format("dk {} dv {}", l.head_dim_qk, l.head_dim_v),
+      fmt::format("scale {:.6g}", l.scale),
+      std::string(to_string(c.dtype)),
+      l.is_cross_attention ? "cross attention" : (l.causal ? "causal" : "not causal")};
+  if (l.sliding_window_size >= 0) {
+    parts.push_back(fmt::format("window: {} keys before", l.sliding_window_size));
+  }
+  if (l.logit_cap > 0) parts.push_back(fmt::format("softcap {:g}", l.logit_cap));
+  if (l.has_sinks) parts.emplace_back("sinks");
+  if (l.has_alibi) parts.emplace_back("ALiBi");
+  return join_parts(parts, kWidth, 4);
+}
+
+std::string pool_text(const ExpandedCase& e) {
+  const KvCacheConfig& kv = e.source->kv_cache;
+  const std::string parts[] = {fmt::format("  KV cache {}", to_string(kv.dtype)),
+                               fmt::format("pages of {}", kv.page_size),
+                               std::string(to_string(kv.layout)),
+                               std::string(to_string(kv.placement)),
+                               fmt::format("{} of {} pages used", e.pages_used, e.num_pages),
+                               "pool " + bytes_text(e.pool_bytes)};
+  return join_parts(parts, kWidth, 4);
+}
+
+std::string cost_text(const Cost& cost) {
+  const std::string parts[] = {"  " + si_text(static_cast<double>(cost.flops), "FLOP"),
+                               bytes_text(cost.bytes_unique) + " unique",
+                               bytes_text(cost.bytes_streamed) + " streamed",
+                               count_text(cost.visible_pairs) + " visible pairs per head"};
+  return join_parts(parts, kWidth, 4);
+}
+
+bool alike(const Request& a, const Request& b) {
+  return a.group == b.group && a.q_len == b.q_len && a.kv_len == b.kv_len &&
+         a.shared_prefix == b.shared_prefix && a.shared_len == b.shared_len;
+}
+
+void write_requests(const Case& c, std::ostream& out) {
+  out << fmt::format("    {:<12} {:<20} {:>8} {:>10} {:>8}  {}\n", "request", "group", "q_len",
+                     "prefix_len", "kv_len", "shared");
+  for (std::size_t first = 0; first < c.requests.size();) {
+    const Request& r = c.requests[first];
+    std::size_t end = first + 1;
+    while (end < c.requests.size() && alike(r, c.requests[end])) ++end;
+    std::string shared;
+    if (r.shared_prefix >= 0) {
+      shared = fmt::format("{} {}", c.prefixes[static_cast<std::size_t>(r.shared_prefix)].name,
+                           r.shared_len);
+    }
+    const std::string which =
+        end - first == 1 ? fmt::format("{}", first) : fmt::format("{}-{}", first, end - 1);
+    std::string line =
+        fmt::format("    {:<12} {} {:>8} {:>10} {:>8}  {}", which, fit_left(r.group, 20), r.q_len,
+                    r.prefix_len(), r.kv_len, shared);
+    line.erase(line.find_last_not_of(' ') + 1);
+    out << line << '\n';
+    first = end;
+  }
+}
+
+}  // namespace
+
+void write_expand_table(const Scenario& scenario, const std::vector<const Case*>& cases,
+                        std::ostream& out) {
+  out << fmt::format("{}   {} case{} · seed {}\n", scenario.name, cases.size(),
+                     cases.size() == 1 ? "" : "s", scenario.seed);
+  for (const Case* c : cases) {
+    const ExpandedCase e = expand_case(*c);
+    const std::string head[] = {
+        fmt::format("{}    {}", c->id, to_string(c->mode)),
+        fmt::format("{} seq{}", c->requests.size(), c->requests.size() == 1 ? "" : "s"),
+        fmt::format("{} q token{}", c->q_tokens(), c->q_tokens() == 1 ? "" : "s"),
+        fmt::format("{} kv tokens", c->kv_tokens())};
+    out << '\n'
+        << join_parts(head, kWidth, 4) << '\n'
+        << geometry_text(*c) << '\n'
+        << pool_text(e) << '\n'
+        << cost_text(e.cost) << '\n';
+    write_requests(*c, out);
+    for (const AbridgedArray& array : e.arrays) {
+      std::string line =
+          fmt::format("    {:<20} [{}] {}", array.name, array.size, fmt::join(array.head, " "));
+      if (!array.tail.empty()) line += fmt::format(" … {}", fmt::join(array.tail, " "));
+      line.erase(line.find_last_not_of(' ') + 1);
+      out << line << '\n';
+    }
+  }
+}
+
+}  // namespace attnbench

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lib/cost/cost.h"
+#include "lib/scenario/case.h"
+
+namespace attnbench {
+
+/// First and last entries of an index array.
+struct AbridgedArray {
+  std::string name;
+  std::int64_t size = 0;
+  std::vector<std::int64_t> head, tail;  ///< tail is empty when head is everything
+};
+
+/// What a case becomes when it is laid out.
+struct ExpandedCase {
+  const Case* source = nullptr;
+  Cost cost;
+  std::int64_t num_pages = 0;   ///< of the pool, dummy page 0 included
+  std::int64_t pages_used = 0;  ///< distinct pages that requests own
+  std::int64_t pool_bytes = 0;  ///< K and V, all pages
+  std::vector<AbridgedArray> arrays;
+};
+
+[[nodiscard]] ExpandedCase expand_case(const Case& c);
+
+}  // namespace attnbench

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "lib/report/record_text.h"
+#include "lib/report/sinks.h"
+
+namespace attnbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Entries of failed cells have zero times, as Google Benchmark's own reporter writes them: its
+/// compare.py needs the keys.
+Json entry_of(const Record& r, std::size_t family) {
+  const std::string name = cell_name(r);
+  const bool claims = r.claims_speed();
+  const double time = claims ? r.timing.median_us : 0;
+  Json entry = {{"name", name},
+                {"family_index", family},
+                {"per_family_instance_index", 0},
+                {"run_name", name},
+                {"run_type", "iteration"},
+                {"repetitions", 1},
+                {"repetition_index", 0},
+                {"threads", 1}};
+  if (!claims) {
+    entry["error_occurred"] = true;
+    entry["error_message"] = verdict_word(r) + ": " + r.reason;
+  }
+  entry["iterations"] = claims ? r.timing.samples : 0;
+  entry["real_time"] = time;
+  entry["cpu_time"] = time;
+  entry["time_unit"] = "us";
+  if (claims) {
+    entry["bytes_per_second"] = r.gb_per_s() * 1e9;
+    entry["flop_per_s"] = r.tflop_per_s() * 1e12;
+  }
+  return entry;
+}
+
+}  // namespace
+
+void write_google_benchmark_json(const RunResult& run, std::ostream& out) {
+  const Environment& e = run.environment;
+  Json root = {{"context",
+                {{"date", e.started_utc},
+                 {"host_name", e.hostname_hash},
+                 {"executable", "attnbench " + e.version},
+                 {"num_cpus", e.device.units},
+                 {"mhz_per_cpu", 0},
+                 {"cpu_scaling_enabled", false},
+                 {"caches", Json::array()},
+                 {"load_avg", Json::array()},
+                 {"library_build_type", e.build_type == "Debug" ? "debug" : "release"},
+                 {"scenario", run.scenario_name},
+                 {"scenario_sha256", run.scenario_sha256}}},
+               {"benchmarks", Json::array()}};
+  for (const Record& record : run.records) {
+    // What no one tried to measure is no benchmark; what failed is one with an error.
+    if (!record.timed && !is_failed_row(record)) continue;
+    root["benchmarks"].push_back(entry_of(record, root["benchmarks"].size()));
+  }
+  out << root.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace attnbench

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "lib/report/sinks.h"
+
+namespace attnbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON has no NaN and no infinity: they become null, and the verdict says what happened.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json environment_of(const Environment& e) {
+  return {{"version", e.version},
+          {"git_sha", e.git_sha},
+          {"build_type", e.build_type},
+          {"compiler", e.compiler},
+          {"flags", e.flags},
+          {"os", e.os},
+          {"hostname_hash", e.hostname_hash},
+          {"threads", e.threads},
+          {"started_utc", e.started_utc},
+          {"device",
+           {{"kind", e.device.kind == DeviceKind::kCpu ? "cpu" : "cuda"},
+            {"name", e.device.name},
+            {"arch", e.device.arch},
+            {"units", e.device.units},
+            {"last_level_cache_bytes", e.device.last_level_cache_bytes},
+            {"memory_bytes", e.device.memory_bytes}}}};
+}
+
+Json time_of(const Record& r) {
+  if (!r.timed) return nullptr;
+  return {{"median", number(r.timing.median_us)},
+          {"lo", number(r.timing.lo_us)},
+          {"hi", number(r.timing.hi_us)},
+          {"q1", number(r.timing.q1_us)},
+          {"q3", number(r.timing.q3_us)},
+          {"min", number(r.timing.min_us)},
+          {"max", number(r.timing.max_us)},
+          {"samples", r.timing.samples},
+          {"rounds", r.timing.rounds}};
+}
+
+Json error_of(const Record& r) {
+  if (r.error.rows == 0) return nullptr;
+  const WorstElement& w = r.error.worst;
+  return {{"max_abs", number(r.error.max_abs)},
+          {"max_abs_over_rms", number(r.error.max_abs_over_rms)},
+          {"nmse", number(r.error.nmse)},
+          {"bound_ratio", number(r.error.bound_ratio)},
+          {"rms_ratio", number(r.error.rms_ratio)},
+          {"lse", number(r.error.lse_abs)},
+          {"lse_bound_ratio", number(r.error.lse_bound_ratio)},
+          {"rows", r.error.rows},
+          {"non_finite", r.error.non_finite},
+          {"fill", r.error.fill},
+          {"worst",
+           {{"request", w.request},
+            {"group", w.group},
+            {"token", w.token},
+            {"head", w.head},
+            {"dim", w.dim},
+            {"page", w.page},
+            {"got", number(w.got)},
+            {"want", number(w.want)}}}};
+}
+
+Json tested(int property) { return property < 0 ? Json(nullptr) : Json(property == 1); }
+
+Json record_of(const Record& r) {
+  const bool claims = r.claims_speed();
+  return {
+      {"case", r.case_id},
+      {"mix", r.mix},
+      {"model", r.model},
+      {"backend", r.backend},
+      {"backend_version", r.backend_version},
+      {"device", r.device},
+      {"cache", to_string(r.cache)},
+      {"launch", to_string(r.launch)},
+      {"mode", r.mode},
+      {"dtype", r.dtype},
+      {"kv_dtype", r.kv_dtype},
+      {"heads_q", r.heads_q},
+      {"heads_kv", r.heads_kv},
+      {"head_dim_qk", r.head_dim_qk},
+      {"head_dim_v", r.head_dim_v},
+      {"page_size", r.page_size},
+      {"requests", r.requests},
+      {"q_tokens", r.q_tokens},
+      {"kv_tokens", r.kv_tokens},
+      {"status", r.status},
+      {"reason", r.reason},
+      {"verdict", to_string(r.verdict)},
+      {"time_us", time_of(r)},
+      {"plan_us", r.timed ? number(r.plan.median_us) : Json(nullptr)},
+      {"plan_max_us", r.timed ? number(r.plan.max_us) : Json(nullptr)},
+      {"visible_pairs", r.cost.visible_pairs},
+      {"flops", r.cost.flops},
+      {"bytes_unique", r.cost.bytes_unique},
+      {"bytes_streamed", r.cost.bytes_streamed},
+      {"kv_bytes_unique", r.cost.kv_bytes_unique},
+      {"kv_bytes_streamed", r.cost.kv_bytes_streamed},
+      {"tflop_per_s", claims ? number(r.tflop_per_s()) : Json(nullptr)},
+      {"gb_per_s", claims ? number(r.gb_per_s()) : Json(nullptr)},
+      {"roofline", claims ? number(r.roofline) : Json(nullptr)},
+      {"cache_resident", r.cache_resident},
+      {"impossible", r.impossible},
+      {"error", error_of(r)},
+      {"bitwise",
+       {{"repeatable", tested(r.bitwise.repeatable)},
+        {"page_permutation_invariant", tested(r.bitwise.page_permutation_invariant)},
+        {"batch_invariant", tested(r.bitwise.batch_invariant)}}},
+      {"fixture_hash", r.fixture_hash},
+      {"repro", r.repro},
+  };
+}
+
+}  // namespace
+
+void write_json(const RunResult& run, std::ostream& out) {
+  Json root = {{"schema_version", "1.0.0"},
+               {"environment", environment_of(run.environment)},
+               {"ceilings",
+                {{"read_bytes_per_s", number(run.ceilings.read_bytes_per_s)},
+                 {"copy_bytes_per_s", number(run.ceilings.copy_bytes_per_s)},
+                 {"flop_per_s", number(run.ceilings.flop_per_s)}}},
+               {"scenario",
+                {{"name", run.scenario_name},
+                 {"path", run.scenario_path},
+                 {"sha256", run.scenario_sha256},
+                 {"seed", run.seed}}},
+               {"wall_s", number(run.wall_s)},
+               {"measuring_s", number(run.measuring_s)},
+               {"interrupted", run.interrupted},
+               {"records", Json::array()}};
+  for (const Record& record : run.records) root["records"].push_back(record_of(record));
+  // A backend's message may hold anything: bytes that are no UTF-8 are replaced, not thrown at.
+  out << root.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace attnbench

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "lib/report/record_text.h"
+#include "lib/report/sinks.h"
+
+namespace attnbench {
+namespace {
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\n':
+      case '\r':
+      case '\t':
+        out += fmt::format("&#{};", static_cast<int>(c));
+        break;
+      default:  // XML 1.0 has no way to write other control characters
+        out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+    }
+  }
+  return out;
+}
+
+bool is_left_out(const Record& r) {
+  return r.verdict == Verdict::kUnsupported || r.verdict == Verdict::kSkipped;
+}
+
+std::string outcome_of(const Record& r) {
+  const std::string word = escaped(verdict_word(r));
+  const std::string reason = escaped(r.reason);
+  if (is_failed_row(r)) {
+    // A crash is an error, a wrong answer a failure: the distinction JUnit makes.
+    const char* tag = r.verdict == Verdict::kCrashed ? "error" : "failure";
+    return fmt::format("      <{0} type=\"{1}\" message=\"{2}\">{3}</{0}>\n", tag, word, reason,
+                       escaped(r.repro));
+  }
+  if (is_left_out(r)) {
+    return fmt::format("      <skipped message=\"{}: {}\"/>\n", word, reason);
+  }
+  return {};
+}
+
+}  // namespace
+
+void write_junit(const RunResult& run, std::ostream& out) {
+  const auto count = [&](auto&& condition) {
+    return std::ranges::count_if(run.records, condition);
+  };
+  const auto crashed = [](const Record& r) { return r.verdict == Verdict::kCrashed; };
+  const auto failed = [&](const Record& r) { return is_failed_row(r) && !crashed(r); };
+  const std::string totals = fmt::format(
+      "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{}\"", run.records.size(),
+      count(failed), count(crashed), count(is_left_out), run.wall_s);
+  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+  text += fmt::format("<testsuites {}>\n  <testsuite name=\"{}\" timestamp=\"{}\" {}>\n", totals,
+                      escaped(run.scenario_name), escaped(run.environment.started_utc), totals);
+  for (const Record& r : run.records) {
+    const std::string outcome = outcome_of(r);
+    // JUnit's time is in seconds; a cell that claims no speed shows none.
+    text += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{}\"",
+                        escaped(run.scenario_name + "." + r.mix), escaped(cell_name(r)),
+                        r.claims_speed() ? r.timing.median_us / 1e6 : 0.0);
+    text += outcome.empty() ? "/>\n" : ">\n" + outcome + "    </testcase>\n";
+  }
+  text += "  </testsuite>\n</testsuites>\n";
+  out << text;
+}
+
+}  // namespace attnbench

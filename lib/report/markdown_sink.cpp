@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <ostream>
+
+#include "lib/report/record_text.h"
+#include "lib/report/sinks.h"
+#include "lib/report/units.h"
+
+namespace attnbench {
+namespace {
+
+/// A table cell: a pipe would start the next one, a line break the next row.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return out;
+}
+
+std::string speed_cells(const Record& r) {
+  if (!r.claims_speed()) return "– | | | | |";
+  const bool open = r.timing.status != MeasureStatus::kConverged || r.timing.interrupted;
+  return fmt::format("{} | {}{} | {} | {} | {} |", time_text(r.timing.median_us),
+                     percent_text(r.timing.half_width()), open ? "\\*" : "",
+                     three_digits(r.gb_per_s()), three_digits(r.tflop_per_s() * 1e3),
+                     percent_text(r.roofline));
+}
+
+}  // namespace
+
+void write_markdown(const RunResult& run, std::ostream& out) {
+  const Environment& e = run.environment;
+  std::string text = fmt::format("### {}\n\n", escaped(run.scenario_name));
+  text += fmt::format("attnbench {} ({}), seed {}, {}  \n", e.version, e.git_sha, run.seed,
+                      e.started_utc);
+  text += fmt::format("{}, {} threads; measured ceilings: read {}, copy {}, {}\n\n", e.device.name,
+                      e.threads, si_text(run.ceilings.read_bytes_per_s, "B/s"),
+                      si_text(run.ceilings.copy_bytes_per_s, "B/s"),
+                      si_text(run.ceilings.flop_per_s, "FLOP/s"));
+  text +=
+      "| case | backend | cache | launch | median | ± | GB/s | GFLOP/s | roof | plan | verdict | "
+      "error/bound | bitwise | reason |\n"
+      "|---|---|---|---|--:|--:|--:|--:|--:|--:|---|--:|---|---|\n";
+  for (const Record& r : run.records) {
+    text += fmt::format("| {} | {} | {} | {} | {} {} | {} | {} | `{}` | {} |\n", escaped(r.case_id),
+                        escaped(r.backend), to_string(r.cache), to_string(r.launch), speed_cells(r),
+                        r.claims_speed() ? time_text(r.plan.median_us) : "", verdict_word(r),
+                        error_text(r), bitwise_flags(r), escaped(r.reason));
+  }
+  for (const Record& r : run.records) {
+    if (is_failed_row(r)) {
+      text += fmt::format("\n{}: {}\n\n    {}\n", verdict_word(r), escaped(cell_name(r)), r.repro);
+    }
+  }
+  text += fmt::format("\n{}{}\n", tally_text(run), run.interrupted ? " · interrupted" : "");
+  out << text;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "lib/report/expand_report.h"
+#include "lib/report/units.h"
+
+namespace attnbench {
+namespace {
+
+std::string answer_of(const Registry::Entry& entry, const Case& c, const Device& device) {
+  if (!entry.make) return fmt::format("UNSUPPORTED({})", entry.absence);
+  const Support support = entry.make()->supports(c, device);
+  return support ? "OK" : fmt::format("UNSUPPORTED({})", support.reason());
+}
+
+}  // namespace
+
+void write_support_table(const Scenario& scenario, const std::vector<const Case*>& cases,
+                         const Registry& registry, const Device& device, std::ostream& out) {
+  std::size_t case_width = 4, backend_width = 7;
+  for (const Case* c : cases) case_width = std::max(case_width, display_width(c->id));
+  for (const std::string& name : registry.names()) {
+    backend_width = std::max(backend_width, display_width(name));
+  }
+  out << fmt::format("{}\n{}  {}  support\n", scenario.name, fit_left("case", case_width),
+                     fit_left("backend", backend_width));
+  for (const Case* c : cases) {
+    for (const Registry::Entry& entry : registry.entries()) {
+      out << fmt::format("{}  {}  {}\n", fit_left(c->id, case_width),
+                         fit_left(entry.info.name, backend_width), answer_of(entry, *c, device));
+    }
+  }
+}
+
+}  // namespace attnbench

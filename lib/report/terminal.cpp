@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/report/terminal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+#include <set>
+
+#include "lib/report/record_text.h"
+#include "lib/report/text_layout.h"
+#include "lib/report/units.h"
+
+namespace attnbench {
+namespace {
+
+constexpr std::size_t kReasonIndent = 6;
+
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+template <class Value>
+std::string listed(const std::vector<Value>& values) {
+  std::string text;
+  for (const Value value : values)
+    text += (text.empty() ? "" : " and ") + std::string(to_string(value));
+  return text;
+}
+
+std::string padded(std::string_view text, std::size_t width, TerminalColumn::Align align) {
+  return align == TerminalColumn::Align::kLeft ? fit_left(text, width) : fit_right(text, width);
+}
+
+std::string without_trailing_spaces(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+/// ANSI colour of a verdict: green right, yellow doubtful, red wrong, dim not tried.
+std::string_view colour_of(const Record& r) {
+  if (is_failed_row(r)) return "\x1b[1;31m";
+  if (r.verdict == Verdict::kPassed) return "\x1b[32m";
+  if (r.verdict == Verdict::kMistrusted) return "\x1b[33m";
+  return "\x1b[2m";
+}
+
+/// Tokens of shared prefixes that at least two requests lean on.
+std::int64_t shared_tokens(const Case& c) {
+  std::int64_t tokens = 0;
+  for (std::size_t p = 0; p < c.prefixes.size(); ++p) {
+    const auto users = std::ranges::count(c.requests, static_cast<int>(p), &Request::shared_prefix);
+    if (users > 1) tokens += c.prefixes[p].length;
+  }
+  return tokens;
+}
+
+/// Whether the row's reason is printed: a star already says that a passed cell is noisy.
+bool shows_reason(const Record& r) {
+  return !r.reason.empty() && (!r.claims_speed() || r.verdict == Verdict::kMistrusted);
+}
+
+}  // namespace
+
+TerminalReport::TerminalReport(std::ostream& out, TerminalOptions options)
+    : out_(out), options_(options), columns_(terminal_columns({}, options.wide)) {}
+
+void TerminalReport::started(const RunResult& header, const Scenario& scenario) {
+  columns_ = terminal_columns(header.ceilings, options_.wide);
+  const Environment& e = header.environment;
+  last_level_cache_bytes_ = e.device.last_level_cache_bytes;
+  if (options_.quiet) return;
+  std::set<std::string> mixes;
+  for (const Case& c : scenario.cases) mixes.insert(c.mix);
+  const std::string first[] = {
+      fmt::format("attnbench {} ({})   {}   {}", e.version, e.git_sha, header.scenario_name,
+                  mixes.size() == 1 ? "1 mix" : fmt::format("{} mixes", mixes.size())),
+      counted(scenario.cases.size(), "case"), fmt::format("seed {}", header.seed)};
+  const std::string machine[] = {
+      e.device.name,
+      e.device.arch,
+      counted(static_cast<std::size_t>(std::max(e.threads, 0)), "thread"),
+      "read " + si_text(header.ceilings.read_bytes_per_s, "B/s"),
+      "copy " + si_text(header.ceilings.copy_bytes_per_s, "B/s"),
+      si_text(header.ceilings.flop_per_s, "FLOP/s")};
+  const std::string method[] = {
+      fmt::format("{} cache, {}, median of rounds; ± is the 95 % CI half-width, * above {:g} %",
+                  listed(scenario.measure.cache), listed(scenario.measure.launch),
+                  scenario.measure.precision * 100)};
+  out_ << join_parts(first, kTerminalWidth, 2) << '\n'
+       << join_parts(machine, kTerminalWidth, 2) << '\n'
+       << join_parts(method, kTerminalWidth, 2) << '\n';
+}
+
+void TerminalReport::case_started(const Case& c, const Cost& cost) {
+  untimed_.clear();
+  if (options_.quiet) return;
+  const std::int64_t shared = shared_tokens(c);
+  const std::string facts[] = {
+      fmt::format("{}    {}", c.id, counted(c.requests.size(), "seq")),
+      fmt::format("{} q token{}", count_text(c.q_tokens()), c.q_tokens() == 1 ? "" : "s"),
+      count_text(c.kv_tokens()) + " kv" +
+          (shared > 0 ? fmt::format(" ({} shared)", count_text(shared)) : ""),
+      bytes_text(cost.bytes_unique) + " unique",
+      si_text(static_cast<double>(cost.flops), "FLOP"),
+      cost.bytes_unique <= last_level_cache_bytes_ ? "fits the last-level cache" : ""};
+  std::string titles;
+  for (const TerminalColumn& column : columns_) {
+    titles += std::string(column.gap, ' ') + padded(column.title, column.width, column.align);
+  }
+  out_ << '\n'
+       << join_parts(facts, kTerminalWidth, 4) << '\n'
+       << without_trailing_spaces(titles) << '\n';
+}
+
+std::string TerminalReport::row(const Record& record, bool colour) const {
+  std::string line;
+  for (const TerminalColumn& column : columns_) {
+    line += std::string(column.gap, ' ');
+    std::string text = padded(column.text(record), column.width, column.align);
+    if (column.is_verdict && colour) {
+      const std::size_t end = text.find_last_not_of(' ') + 1;
+      text.insert(end, "\x1b[0m");
+      text.insert(0, colour_of(record));
+    }
+    line += text;
+  }
+  return without_trailing_spaces(line);
+}
+
+void TerminalReport::record(const Record& record) {
+  if (options_.quiet) return;
+  // A backend that does not take the case says so once, not once per cache state.
+  const std::string said = record.timed ? "" : record.backend + '\n' + record.reason;
+  if (!record.timed && said == untimed_ && !options_.wide) return;
+  untimed_ = said;
+  std::string line = row(record, options_.colour);
+  if (shows_reason(record)) {
+    const std::size_t plain_width = display_width(row(record, false));
+    const bool beside = record.error.rows == 0 && !options_.wide && !is_failed_row(record) &&
+                        plain_width + 2 + display_width(record.reason) <= kTerminalWidth;
+    if (beside) {
+      line += ": " + record.reason + '\n';
+    } else {
+      line += '\n' + wrapped(record.reason, kTerminalWidth, kReasonIndent);
+    }
+  } else {
+    line += '\n';
+  }
+  out_ << line;
+  // Unbroken, however long: it is meant to be pasted.
+  if (is_failed_row(record)) out_ << std::string(kReasonIndent, ' ') << record.repro << '\n';
+}
+
+void TerminalReport::case_finished(const Case&) { out_.flush(); }
+
+void TerminalReport::finished(const RunResult& run, int exit_code) {
+  std::set<std::string> ids;
+  for (const Record& record : run.records) ids.insert(record.case_id);
+  const std::string facts[] = {
+      counted(ids.size(), "case"), tally_text(run), run.interrupted ? "interrupted" : "",
+      fmt::format("{:.1f} s (measuring {:.1f} s)", run.wall_s, run.measuring_s)};
+  std::string text = join_parts(facts, kTerminalWidth, 2);
+  const std::string exit = fmt::format("exit {}", exit_code);
+  const std::size_t used = display_width(std::string_view(text).substr(text.rfind('\n') + 1));
+  if (used + 2 + exit.size() <= kTerminalWidth) {
+    text += fit_right(exit, kTerminalWidth - used);
+  } else {
+    text += '\n' + fit_right(exit, kTerminalWidth);
+  }
+  out_ << (options_.quiet ? "" : "\n") << text << '\n';
+}
+
+}  // namespace attnbench

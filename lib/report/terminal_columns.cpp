@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/report/terminal_columns.h"
+
+#include <fmt/format.h>
+
+#include "lib/report/record_text.h"
+#include "lib/report/units.h"
+
+namespace attnbench {
+namespace {
+
+using Text = std::function<std::string(const Record&)>;
+using Align = TerminalColumn::Align;
+
+/// Empty unless the cell claims a speed.
+Text speed(Text text) {
+  return [text = std::move(text)](const Record& r) {
+    return r.claims_speed() ? text(r) : std::string();
+  };
+}
+
+/// Empty unless something was compared with the reference.
+Text compared(double ErrorMetrics::*metric) {
+  return [metric](const Record& r) {
+    return r.error.rows > 0 ? three_digits(r.error.*metric) : std::string();
+  };
+}
+
+std::string median(const Record& r) {
+  if (r.claims_speed()) return time_text(r.timing.median_us);
+  return is_failed_row(r) || r.verdict == Verdict::kUnsupported ? "–" : "";
+}
+
+/// The star says that the interval did not reach the precision asked for.
+std::string half_width(const Record& r) {
+  const bool open = r.timing.status != MeasureStatus::kConverged || r.timing.interrupted;
+  return percent_text(r.timing.half_width()) + (open ? "*" : " ");
+}
+
+Text time_of(double CellTiming::*field) {
+  return speed([field](const Record& r) { return time_text(r.timing.*field); });
+}
+
+std::vector<TerminalColumn> narrow_columns(const Ceilings& ceilings) {
+  const bool tera_bytes = ceilings.read_bytes_per_s >= 1e12;
+  const bool tera_flops = ceilings.flop_per_s >= 1e12;
+  // 2 + 16 + 7 + 9 + 7 + 6 + 9 + 6 + 9 + 14 + 11 + 4 = 100
+  return {
+      {"backend", 2, 16, Align::kLeft, [](const Record& r) { return r.backend; }},
+      {"cache", 2, 5, Align::kLeft,
+       [](const Record& r) { return r.timed ? std::string(to_string(r.cache)) : ""; }},
+      {"median", 2, 7, Align::kRight, median},
+      {"± ", 1, 6, Align::kRight, speed(half_width)},
+      {tera_bytes ? "TB/s" : "GB/s", 1, 5, Align::kRight, speed([tera_bytes](const Record& r) {
+         return three_digits(r.gb_per_s() / (tera_bytes ? 1e3 : 1));
+       })},
+      {tera_flops ? "TFLOP/s" : "GFLOP/s", 2, 7, Align::kRight,
+       speed([tera_flops](const Record& r) {
+         return three_digits(r.tflop_per_s() * (tera_flops ? 1 : 1e3));
+       })},
+      {"roof", 1, 5, Align::kRight,
+       speed([](const Record& r) { return percent_text(r.roofline); })},
+      {"plan", 2, 7, Align::kRight,
+       speed([](const Record& r) { return time_text(r.plan.median_us); })},
+      {"verdict", 2, 12, Align::kLeft, verdict_word, true},
+      {"err/bound", 2, 9, Align::kLeft, error_text},
+      {"bit", 1, 3, Align::kLeft,
+       [](const Record& r) { return r.error.rows > 0 ? bitwise_flags(r) : std::string(); }},
+  };
+}
+
+}  // namespace
+
+std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool wide) {
+  std::vector<TerminalColumn> columns = narrow_columns(ceilings);
+  if (!wide) return columns;
+  columns.front().width = 24;
+  const auto add = [&](const char* title, std::size_t width, Text text) {
+    columns.push_back({title, 2, width, Align::kRight, std::move(text)});
+  };
+  add("launch", 6, [](const Record& r) { return std::string(to_string(r.launch)); });
+  add("status", 12, [](const Record& r) { return r.status; });
+  add("lo", 7, time_of(&CellTiming::lo_us));
+  add("hi", 7, time_of(&CellTiming::hi_us));
+  add("q1", 7, time_of(&CellTiming::q1_us));
+  add("q3", 7, time_of(&CellTiming::q3_us));
+  add("min", 7, time_of(&CellTiming::min_us));
+  add("max", 7, time_of(&CellTiming::max_us));
+  add("rounds", 6, speed([](const Record& r) { return fmt::format("{}", r.timing.rounds); }));
+  add("samples", 7, speed([](const Record& r) { return fmt::format("{}", r.timing.samples); }));
+  add("plan max", 8, speed([](const Record& r) { return time_text(r.plan.max_us); }));
+  add("flops", 10, [](const Record& r) { return count_text(r.cost.flops); });
+  add("unique", 8, [](const Record& r) { return bytes_text(r.cost.bytes_unique); });
+  add("streamed", 8, [](const Record& r) { return bytes_text(r.cost.bytes_streamed); });
+  add("in cache", 8, [](const Record& r) { return std::string(r.cache_resident ? "yes" : "no"); });
+  add("max abs", 7, compared(&ErrorMetrics::max_abs));
+  add("max/rms", 7, compared(&ErrorMetrics::max_abs_over_rms));
+  add("nmse", 7, compared(&ErrorMetrics::nmse));
+  add("rms ratio", 9, compared(&ErrorMetrics::rms_ratio));
+  add("lse abs", 7, compared(&ErrorMetrics::lse_abs));
+  add("rows", 6, [](const Record& r) { return fmt::format("{}", r.error.rows); });
+  add("fixture", 16, [](const Record& r) { return r.fixture_hash; });
+  return columns;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lib/bench/record.h"
+
+namespace attnbench {
+
+/// Widest line of the narrow table.
+inline constexpr std::size_t kTerminalWidth = 100;
+
+struct TerminalColumn {
+  enum class Align { kLeft, kRight };
+  std::string title;
+  std::size_t gap = 2;  ///< spaces before it
+  std::size_t width = 0;
+  Align align = Align::kRight;
+  std::function<std::string(const Record&)> text;
+  bool is_verdict = false;
+};
+
+/// Columns of the table, with units that suit the ceilings: a machine that reads terabytes per
+/// second gets TB/s, in every row.
+[[nodiscard]] std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool wide);
+
+}  // namespace attnbench

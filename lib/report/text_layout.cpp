@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/report/text_layout.h"
+
+#include <vector>
+
+#include "lib/report/units.h"
+
+namespace attnbench {
+namespace {
+
+std::string fill_lines(std::span<const std::string> parts, std::string_view separator,
+                       std::size_t width, std::size_t indent) {
+  std::string text, line;
+  for (const std::string& part : parts) {
+    if (part.empty()) continue;
+    const std::string joined = line.empty() ? part : line + std::string(separator) + part;
+    const std::size_t room = text.empty() ? width : width - indent;
+    if (line.empty() || display_width(joined) <= room) {
+      line = joined;
+      continue;
+    }
+    text += line + '\n' + std::string(indent, ' ');
+    line = part;
+  }
+  return text + line;
+}
+
+}  // namespace
+
+std::string join_parts(std::span<const std::string> parts, std::size_t width, std::size_t indent) {
+  return fill_lines(parts, " · ", width, indent);
+}
+
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+  std::vector<std::string> words(1);
+  for (const char c : text) {
+    if (c == ' ' || c == '\n' || c == '\r' || c == '\t') {
+      words.emplace_back();
+    } else {
+      words.back() += c;
+      // A word without end (a hash, a path) is cut rather than let out of the table.
+      if (words.back().size() + indent >= width) words.emplace_back();
+    }
+  }
+  return std::string(indent, ' ') + fill_lines(words, " ", width - indent, indent) + '\n';
+}
+
+}  // namespace attnbench

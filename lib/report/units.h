@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace attnbench {
+
+// Numbers for people: three significant digits, SI units by magnitude. Machine formats never use
+// these.
+
+/// "52.4", "107", "0.21", "1.8e+06".
+[[nodiscard]] std::string three_digits(double value);
+/// "52.4 µs", "1.23 ms".
+[[nodiscard]] std::string time_text(double microseconds);
+/// "187 MB"; 1 MB = 10^6 bytes.
+[[nodiscard]] std::string bytes_text(std::int64_t bytes);
+/// "624", "98.3 k", "1.23 M".
+[[nodiscard]] std::string count_text(std::int64_t count);
+/// "0.3 %", "77 %".
+[[nodiscard]] std::string percent_text(double fraction);
+/// Value and unit with an SI prefix: si_text(5.1e9, "FLOP") is "5.10 GFLOP".
+[[nodiscard]] std::string si_text(double value, std::string_view unit);
+
+/// Columns that UTF-8 text takes on a terminal, counting one per code point.
+[[nodiscard]] std::size_t display_width(std::string_view text);
+/// `text` padded with spaces to `width` columns; longer text loses its tail to "…".
+[[nodiscard]] std::string fit_left(std::string_view text, std::size_t width);
+[[nodiscard]] std::string fit_right(std::string_view text, std::size_t width);
+
+}  // namespace attnbench
