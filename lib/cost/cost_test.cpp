@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/cost/cost.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "lib/base/error.h"
+#include "lib/fixture/testing/small_cases.h"
+#include "reference/visible_keys.h"
+
+namespace attnbench {
+namespace {
+
+Case batch_of(int count, std::int64_t q_len, std::int64_t kv_len) {
+  Case c;  // Llama-3.1-8B
+  c.layer.heads_q = 32;
+  c.layer.heads_kv = 8;
+  c.layer.head_dim_qk = 128;
+  c.layer.head_dim_v = 128;
+  for (int i = 0; i < count; ++i) {
+    Request request;
+    request.q_len = q_len;
+    request.kv_len = kv_len;
+    c.requests.push_back(request);
+  }
+  return c;
+}
+
+/// Everything but KV of 64 decodes of 4096 tokens, with pages of one token: Q, O, LSE, table.
+std::int64_t beside_kv(std::int64_t q, std::int64_t out, std::int64_t heads) {
+  return q + out + 64 * heads * 4 + 64 * 4096 * 4;
+}
+
+TEST(Cost, counts_a_llama_decode) {
+  const Cost cost = count_cost(batch_of(64, 1, 4096));
+  EXPECT_EQ(cost.visible_pairs, 64 * 4096);
+  EXPECT_EQ(cost.flops, 4'294'967'296);
+  EXPECT_EQ(cost.kv_bytes_unique, 1'073'741'824);
+  EXPECT_EQ(cost.kv_bytes_streamed, 1'073'741'824);
+  EXPECT_EQ(cost.bytes_unique, 1'073'741'824 + beside_kv(524'288, 524'288, 32));
+  // KV, Q and O at the 4.8 TB/s of an H200, then LSE and table.
+  EXPECT_NEAR(roofline_s(cost, {.read_bytes_per_s = 4.8e12}) * 1e6, 223.9 + 0.22, 0.06);
+}
+
+TEST(Cost, reads_a_latent_row_once_for_k_and_v) {
+  Case c = batch_of(64, 1, 4096);
+  c.layer.kind = AttentionKind::kMlaAbsorbed;
+  c.layer.heads_q = 128;
+  c.layer.heads_kv = 1;
+  c.layer.head_dim_qk = 576;
+  c.layer.head_dim_v = 512;
+  const Cost cost = count_cost(c);
+  EXPECT_EQ(cost.kv_bytes_unique, 301'989'888);
+  EXPECT_EQ(cost.flops, 73'014'444'032);
+  EXPECT_EQ(cost.bytes_unique, 301'989'888 + beside_kv(9'437'184, 8'388'608, 128));
+}
+
+TEST(Cost, counts_an_extend_behind_a_prefix) {
+  Case c = batch_of(1, 512, 1536);
+  c.layer.heads_kv = 32;
+  EXPECT_EQ(count_cost(c).visible_pairs, 655'616);
+  EXPECT_EQ(count_cost(c).flops, 10'741'612'544);
+}
+
+TEST(Cost, counts_a_shared_prefix_once) {
+  Case c = batch_of(32, 1, 4096 + 128);
+  c.prefixes = {{"system", 4096}, {"unused", 1 << 20}};
+  for (Request& request : c.requests) request.shared_prefix = 0, request.shared_len = 4096;
+  const Cost cost = count_cost(c);
+  EXPECT_EQ(cost.kv_bytes_unique, 33'554'432);
+  EXPECT_EQ(cost.kv_bytes_streamed, 553'648'128);
+  EXPECT_EQ(cost.bytes_streamed - cost.bytes_unique, 553'648'128 - 33'554'432);
+}
+
+TEST(Cost, counts_pages_of_the_table_not_tokens) {
+  Case tokens = batch_of(2, 1, 33), pages = tokens;
+  pages.kv_cache.page_size = 16;
+  EXPECT_EQ(count_cost(tokens).bytes_unique - count_cost(pages).bytes_unique, 2 * (33 - 3) * 4);
+}
+
+TEST(Cost, shares_whole_pages_only) {
+  Case c = batch_of(2, 1, 40);
+  c.prefixes = {{"few_shot", 37}};
+  for (Request& request : c.requests) request.shared_prefix = 0, request.shared_len = 37;
+  const std::int64_t per_key = 8 * 256 * 2;
+  EXPECT_EQ(count_cost(c).kv_bytes_unique, (37 + 2 * 3) * per_key);
+  c.kv_cache.page_size = 16;
+  EXPECT_EQ(count_cost(c).kv_bytes_unique, (32 + 2 * 8) * per_key);
+}
+
+TEST(Cost, leaves_out_keys_that_no_window_reaches) {
+  Case c = batch_of(1, 1, 5000);
+  c.layer.sliding_window_size = 4095;
+  const std::int64_t per_key = 8 * 256 * 2;
+  EXPECT_EQ(count_cost(c).visible_pairs, 4096);
+  EXPECT_EQ(count_cost(c).kv_bytes_unique, 4096 * per_key);
+  EXPECT_EQ(count_cost(c).kv_bytes_streamed, 4096 * per_key);
+  c.requests[0].q_len = 5;  // the first of five rows reaches four keys farther back
+  EXPECT_EQ(count_cost(c).kv_bytes_unique, 4100 * per_key);
+}
+
+TEST(Cost, of_a_shared_prefix_takes_what_any_window_reaches) {
+  Case c = batch_of(3, 1, 100);
+  c.layer.sliding_window_size = 9;
+  c.prefixes = {{"system", 100}};
+  for (Request& request : c.requests) request.shared_prefix = 0, request.shared_len = 100;
+  c.requests[0].kv_len = 102;  // sees 92 .. 101
+  c.requests[1].kv_len = 105;  // sees 95 .. 104
+  c.requests[2].kv_len = 200;  // sees nothing of the prefix
+  const std::int64_t per_key = 8 * 256 * 2;
+  EXPECT_EQ(count_cost(c).kv_bytes_unique, (8 + 2 + 5 + 10) * per_key);
+}
+
+TEST(Cost, of_an_idle_step_is_nothing) {
+  const Cost cost = count_cost(small_idle());
+  EXPECT_EQ(cost.flops, 0);
+  EXPECT_EQ(cost.bytes_unique, 0);
+  EXPECT_EQ(roofline_s(cost, {.read_bytes_per_s = 1, .flop_per_s = 1}), 0);
+}
+
+TEST(Cost, refuses_what_does_not_fit_63_bits) {
+  EXPECT_GT(count_cost(batch_of(1, 1 << 20, 1 << 20)).flops, 0);
+  EXPECT_THROW((void)count_cost(batch_of(1, 1, std::numeric_limits<std::int64_t>::max() / 2)),
+               ConfigError);
+}
+
+TEST(Roofline, is_the_slower_of_both_roofs) {
+  Cost cost;
+  cost.bytes_unique = 100;
+  cost.flops = 1000;
+  EXPECT_DOUBLE_EQ(roofline_s(cost, {.read_bytes_per_s = 10, .flop_per_s = 1000}), 10);
+  EXPECT_DOUBLE_EQ(roofline_s(cost, {.read_bytes_per_s = 1000, .flop_per_s = 10}), 100);
+}
+
+TEST(Impossible, begins_two_percent_above_the_read_ceiling) {
+  Cost cost;
+  cost.bytes_unique = 1000;
+  const Ceilings ceilings{.read_bytes_per_s = 1000};
+  EXPECT_FALSE(impossible(cost, ceilings, 1.0));
+  EXPECT_FALSE(impossible(cost, ceilings, 0.985));
+  EXPECT_TRUE(impossible(cost, ceilings, 0.975));
+  EXPECT_FALSE(impossible(cost, {}, 0.001));  // no ceiling, no claim
+}
+
+/// Pairs and keys counted one by one through the reference's masks, which share no code with Cost.
+void expect_matches_enumeration(const Case& c) {
+  std::int64_t pairs = 0, streamed = 0;
+  std::set<std::tuple<int, std::int64_t, std::int64_t>> unique;  // (kind, owner, key)
+  for (std::size_t i = 0; i < c.requests.size(); ++i) {
+    const Request& r = c.requests[i];
+    const std::int64_t page = c.kv_cache.page_size;
+    std::set<std::int64_t> seen;
+    for (std::int64_t token = 0; token < r.q_len; ++token) {
+      std::int64_t count = 0;
+      keys_seen_by(c.layer, r, token).for_each_in(0, r.kv_len, [&](VisibleKeys::Key key) {
+        seen.insert(key.index);
+        ++count;
+      });
+      EXPECT_EQ(visible_keys(c, r, token), count) << c.id << " request " << i << " token " << token;
+      pairs += count;
+    }
+    streamed += static_cast<std::int64_t>(seen.size());
+    for (const std::int64_t key : seen) {
+      const bool shared = r.shared_prefix >= 0 && key < r.shared_len / page * page;
+      unique.emplace(shared ? 0 : 1, shared ? r.shared_prefix : static_cast<std::int64_t>(i), key);
+    }
+  }
+  const Cost cost = count_cost(c);
+  const bool latent = c.layer.kind == AttentionKind::kMlaAbsorbed;
+  const std::int64_t per_key = c.layer.heads_kv *
+                               (c.layer.head_dim_qk + (latent ? 0 : c.layer.head_dim_v)) *
+                               size_bytes(c.kv_cache.dtype);
+  EXPECT_EQ(cost.visible_pairs, pairs) << c.id;
+  EXPECT_EQ(cost.kv_bytes_streamed, streamed * per_key) << c.id;
+  EXPECT_EQ(cost.kv_bytes_unique, static_cast<std::int64_t>(unique.size()) * per_key) << c.id;
+}
+
+TEST(Cost, matches_enumeration_on_every_small_case) {
+  for (const Case& c : all_small_cases()) expect_matches_enumeration(c);
+}
+
+TEST(Cost, matches_enumeration_on_random_cases) {
+  std::mt19937_64 random(5);
+  const auto draw = [&](std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(high - low + 1));
+  };
+  for (int round = 0; round < 400; ++round) {
+    Case c = batch_of(static_cast<int>(draw(1, 5)), 1, 1);
+    c.id = "round " + std::to_string(round);
+    c.kv_cache.page_size = std::int64_t{1} << draw(0, 3);
+    c.layer.sliding_window_size = draw(0, 1) == 0 ? -1 : draw(0, 30);
+    c.layer.causal = draw(0, 5) != 0;
+    c.layer.is_cross_attention = draw(0, 5) == 0;
+    c.prefixes = {{"a", draw(1, 30)}, {"b", draw(1, 30)}};
+    const bool tree = draw(0, 2) == 0;
+    const std::int64_t nodes = draw(1, 8);
+    for (Request& r : c.requests) {
+      r.shared_prefix = static_cast<int>(draw(-1, 1));
+      if (r.shared_prefix >= 0) {
+        r.shared_len = c.prefixes[static_cast<std::size_t>(r.shared_prefix)].length;
+      }
+      r.q_len = tree ? nodes : draw(1, 20);
+      r.kv_len = r.shared_len + r.q_len + draw(0, 40);
+      // Queries may outnumber keys, but then nothing is shared.
+      if (!tree && r.shared_prefix < 0 && draw(0, 4) == 0) r.kv_len = draw(1, r.q_len);
+      for (std::int64_t node = 0; tree && node < nodes; ++node) {
+        r.tree_parents.push_back(node == 0 ? -1 : static_cast<int>(draw(0, node - 1)));
+      }
+    }
+    expect_matches_enumeration(c);
+    if (HasFailure()) break;
+  }
+}
+
+}  // namespace
+}  // namespace attnbench
