@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/model/model_geometry.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "lib/base/error.h"
+
+namespace attnbench {
+namespace {
+
+ModelGeometry preset(std::string_view name) {
+  const ModelGeometry* model = find_model(name);
+  if (model == nullptr) throw std::runtime_error("no preset " + std::string(name));
+  return *model;
+}
+
+std::string refusal(const ModelGeometry& model, int tp) {
+  try {
+    (void)layer_of(model, tp);
+  } catch (const ConfigError& error) {
+    return error.diagnostics().front().message;
+  }
+  return "accepted";
+}
+
+struct Row {
+  const char* name;
+  int layers, heads_q, heads_kv, head_dim;
+};
+
+// Figures of the models' published configs.
+TEST(ModelPresets, carry_the_published_heads_and_dims) {
+  for (const Row& row :
+       {Row{"llama-3.1-8b", 32, 32, 8, 128},   {"llama-3.1-70b", 80, 64, 8, 128},
+        {"qwen3-8b", 36, 32, 8, 128},          {"qwen3-235b-a22b", 94, 64, 4, 128},
+        {"qwen3-vl-235b", 94, 64, 4, 128},     {"qwen3-next-80b-a3b", 48, 16, 2, 256},
+        {"qwen3.5-397b-a17b", 60, 32, 2, 256}, {"qwen3.5-35b-a3b", 40, 16, 2, 256},
+        {"qwen3.5-27b", 64, 24, 4, 256},       {"gemma-2-9b", 42, 16, 8, 256},
+        {"gemma-2-27b", 46, 32, 16, 128},      {"gemma-3-1b", 26, 4, 1, 256},
+        {"gemma-3-4b", 34, 8, 4, 256},         {"mistral-7b-v0.1", 32, 32, 8, 128},
+        {"phi-3-mini-4k", 32, 32, 32, 96},     {"gpt-oss-120b", 36, 64, 8, 64},
+        {"llama-4-scout", 48, 40, 8, 128},     {"llama-4-maverick", 48, 40, 8, 128},
+        {"glm-4.7", 92, 96, 8, 128},           {"minimax-text-01", 80, 64, 8, 128}}) {
+    const ModelGeometry model = preset(row.name);
+    EXPECT_EQ(model.layers, row.layers) << row.name;
+    EXPECT_EQ(model.heads_q, row.heads_q) << row.name;
+    EXPECT_EQ(model.heads_kv, row.heads_kv) << row.name;
+    EXPECT_EQ(model.head_dim, row.head_dim) << row.name;
+    EXPECT_TRUE(model.verified) << row.name;
+  }
+}
+
+TEST(ModelPresets, are_at_least_twenty_verified_ones) {
+  int verified = 0;
+  for (const std::string& name : model_names()) verified += preset(name).verified ? 1 : 0;
+  EXPECT_GE(verified, 20);
+}
+
+TEST(ModelPresets, all_give_a_layer) {
+  for (const std::string& name : model_names()) {
+    const AttentionLayer layer = layer_of(preset(name), 1);
+    EXPECT_EQ(layer.heads_q % layer.heads_kv, 0) << name;
+    EXPECT_GT(layer.scale, 0) << name;
+  }
+}
+
+TEST(ModelPresets, an_unknown_name_is_null) { EXPECT_EQ(find_model("llama-9"), nullptr); }
+
+TEST(ModelPresets, a_misspelt_key_is_an_error) {
+  EXPECT_THROW((void)parse_model("heads_q: 8\nheads_kv: 8\nheaddim: 64\n", "x"), ConfigError);
+  EXPECT_THROW((void)parse_model("heads_q: 8\nheads_kv: 8\n", "x"), ConfigError);
+  EXPECT_THROW((void)parse_model("heads_q: many\nheads_kv: 8\nhead_dim: 64\n", "x"), ConfigError);
+}
+
+TEST(LayerOf, scales_by_the_root_of_the_head_dim_or_of_gemma_s_scalar) {
+  EXPECT_DOUBLE_EQ(layer_of(preset("llama-3.1-8b"), 1).scale, 1 / std::sqrt(128.0));
+  EXPECT_DOUBLE_EQ(layer_of(preset("gemma-2-9b"), 1).scale, 1.0 / 16);
+  EXPECT_DOUBLE_EQ(layer_of(preset("gemma-2-27b"), 1).scale, 1.0 / 12);
+}
+
+TEST(LayerOf, gives_mla_its_absorbed_form_with_the_scale_of_192_dims) {
+  const AttentionLayer layer = layer_of(preset("deepseek-v3"), 8);
+  EXPECT_EQ(layer.kind, AttentionKind::kMlaAbsorbed);
+  EXPECT_EQ(layer.heads_q, 16);
+  EXPECT_EQ(layer.heads_kv, 1);
+  EXPECT_EQ(layer.head_dim_qk, 576);
+  EXPECT_EQ(layer.head_dim_v, 512);
+  EXPECT_NEAR(layer.scale, 0.0721687836, 1e-10);
+}
+
+TEST(LayerOf, divides_heads_among_ranks_and_replicates_kv_heads_below_one) {
+  const AttentionLayer two = layer_of(preset("qwen3-235b-a22b"), 2);
+  EXPECT_EQ(two.heads_q, 32);
+  EXPECT_EQ(two.heads_kv, 2);
+  const AttentionLayer eight = layer_of(preset("qwen3-235b-a22b"), 8);
+  EXPECT_EQ(eight.heads_q, 8);
+  EXPECT_EQ(eight.heads_kv, 1);
+}
+
+TEST(LayerOf, refuses_heads_that_do_not_divide) {
+  EXPECT_EQ(refusal(preset("llama-3.1-8b"), 3), "32 query heads do not divide among tp 3 ranks");
+  ModelGeometry odd = preset("llama-3.1-8b");
+  odd.heads_kv = 5;
+  EXPECT_EQ(refusal(odd, 1), "32 query heads are not a multiple of 5 KV heads");
+  odd.heads_q = 36;
+  odd.heads_kv = 6;
+  EXPECT_EQ(refusal(odd, 4), "6 KV heads neither divide among tp 4 ranks nor replicate evenly");
+}
+
+TEST(LayerOf, slides_by_default_only_where_every_layer_does) {
+  EXPECT_EQ(layer_of(preset("mistral-7b-v0.1"), 1).sliding_window_size, 4095);
+  EXPECT_EQ(layer_of(preset("phi-3-mini-4k"), 1).sliding_window_size, 2046);
+  EXPECT_EQ(layer_of(preset("gemma-3-4b"), 1).sliding_window_size, -1);
+  EXPECT_TRUE(layer_of(preset("gpt-oss-120b"), 1).has_sinks);
+  EXPECT_EQ(layer_of(preset("gemma-2-9b"), 1).logit_cap, 50);
+}
+
+TEST(AlibiSlope, halves_from_head_to_head_for_eight_heads) {
+  EXPECT_DOUBLE_EQ(alibi_slope(0, 8), 0.5);
+  EXPECT_DOUBLE_EQ(alibi_slope(1, 8), 0.25);
+  EXPECT_DOUBLE_EQ(alibi_slope(7, 8), 0.00390625);
+}
+
+}  // namespace
+}  // namespace attnbench
