@@ -41,6 +41,18 @@ TEST(DynamicKvSplits, fill_the_multiprocessors_and_level_long_requests) {
   EXPECT_THAT(dynamic_kv_splits(Lens{4096}, launch(128, 1, 16)), ElementsAre(16));
 }
 
+TEST(DynamicKvSplits, treat_lengths_within_a_quarter_as_equal) {
+  Lens lens(128, 1000);
+  lens[5] = 900;
+  EXPECT_THAT(dynamic_kv_splits(lens, launch(32, 8, 8)), Each(1));
+  lens[5] = 800;
+  EXPECT_EQ(dynamic_kv_splits(lens, launch(32, 8, 8))[0], 2);
+}
+
+TEST(DynamicKvSplits, count_blocks_of_at_most_16_heads) {
+  EXPECT_THAT(dynamic_kv_splits(Lens(64, 1024), launch(128, 1, 8)), Each(2));
+}
+
 TEST(DynamicKvSplits, depend_on_the_branches_of_a_draft) {
   KvSplitLaunch draft = launch(32, 8, 8);
   draft.queries_per_request = 4;
@@ -82,6 +94,7 @@ TEST(FlashinferDecodePlan, does_not_split_what_fills_the_grid) {
   EXPECT_FALSE(plan.split);
   EXPECT_THAT(plan.chunks, Each(1));
   EXPECT_EQ(plan.chunk_pages, 1000);
+  EXPECT_EQ(flashinfer_decode_plan(std::vector<std::int64_t>(33, 5), 8, 264, 1).chunk_pages, 5);
 }
 
 TEST(FlashinferDecodePlan, cuts_no_piece_below_128_tokens) {

@@ -32,6 +32,10 @@ TEST(MlaSchedule, cuts_a_long_request_over_several_parts) {
 
 TEST(MlaSchedule, counts_a_block_for_a_request_without_keys) {
   EXPECT_THAT(mla_schedule(Lens{64, 0, 300}, 2).num_splits, ElementsAre(0, 1, 2, 3));
+  // 4 x (1 + 5) blocks over 4 parts leave room for one request each.
+  const MlaSchedule schedule = mla_schedule(Lens{0, 0, 0, 0}, 4);
+  EXPECT_EQ(schedule.tiles[1].begin_req, 1);
+  EXPECT_EQ(schedule.tiles[3].begin_req, 3);
 }
 
 TEST(MlaSchedule, of_a_whole_h200_splits_by_length) {
