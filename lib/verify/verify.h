@@ -40,7 +40,8 @@ void accumulate_error(const Case& c, const AttentionIo& io, const FillTruth& tru
 
 /// Runs `backend` on every fill of `truth` in `fixture` (poisoned outputs, guards and inputs
 /// re-checked after each run), compares, tests the bitwise properties on the normal data, and
-/// judges. Exceptions of the backend become kCrashed. Leaves the fixture filled with the last fill.
+/// judges. Exceptions of the backend become kCrashed. Leaves the fixture filled with the last fill,
+/// and the backend planned for a fixture that is gone: plan again before the next forward.
 [[nodiscard]] Verification verify_backend(const Case& c, AttentionBackend& backend,
                                           Fixture& fixture, Device& device,
                                           std::span<const FillTruth> truth);

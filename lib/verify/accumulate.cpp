@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "lib/base/error.h"
+#include "lib/verify/error_model.h"
+#include "lib/verify/verify.h"
+
+namespace attnbench {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// The larger, where NaN is larger than anything: std::max would let it vanish.
+double worse(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
+  return std::max(a, b);
+}
+
+/// Errors of one fill, walked row by row.
+class FillErrors {
+ public:
+  FillErrors(const Case& c, const AttentionIo& io, Fill fill, const Numerics& numerics,
+             ErrorMetrics& error)
+      : case_(&c), io_(&io), fill_(fill), model_(c, numerics), error_(&error) {
+    std::int64_t first = 0;
+    for (const Request& request : c.requests) {
+      first_token_.push_back(first);
+      first += request.q_len;
+    }
+    first_token_.push_back(first);
+  }
+
+  void compare(const ReferenceRow& reference) {
+    const std::int64_t token =
+        first_token_[static_cast<std::size_t>(reference.id.request)] + reference.id.token;
+    const ErrorModel::Row row = model_.row(reference);
+    const std::byte* const out = io_->out.row(token, reference.id.head);
+    for (std::size_t d = 0; d < reference.out.size(); ++d) {
+      const double got =
+          load(io_->out.dtype, out + static_cast<std::int64_t>(d) * size_bytes(io_->out.dtype));
+      compare_element(reference, row, d, got);
+    }
+    compare_lse(reference, row, load(DType::kF32, io_->lse.row(token, reference.id.head)));
+    ++error_->rows;
+  }
+
+  /// Rows outside the sample have no reference, but a poisoned output that was never written shows
+  /// all the same.
+  void scan_unsampled(std::span<const ReferenceRow> sampled) {
+    std::vector<bool> seen(static_cast<std::size_t>(first_token_.back() * case_->layer.heads_q));
+    const auto index = [&](std::int64_t token, int head) {
+      return static_cast<std::size_t>(token * case_->layer.heads_q + head);
+    };
+    for (const ReferenceRow& each : sampled) {
+      seen[index(first_token_[static_cast<std::size_t>(each.id.request)] + each.id.token,
+                 each.id.head)] = true;
+    }
+    for (std::size_t r = 0; r < case_->requests.size(); ++r) {
+      for (std::int64_t t = 0; t < case_->requests[r].q_len; ++t) {
+        for (int head = 0; head < case_->layer.heads_q; ++head) {
+          const std::int64_t token = first_token_[r] + t;
+          if (!seen[index(token, head)]) {
+            scan_row({static_cast<std::int64_t>(r), t, head}, token);
+          }
+        }
+      }
+    }
+  }
+
+  /// Folds the sums of this fill into the metrics.
+  void finish() {
+    error_->max_abs = worse(error_->max_abs, max_abs_);
+    if (elements_ == 0) return;
+    const auto count = static_cast<double>(elements_);
+    const auto ratio = [](double error, double size) {
+      return error == 0 ? 0.0 : error / size;  // size 0: infinite, as it should be
+    };
+    error_->max_abs_over_rms =
+        worse(error_->max_abs_over_rms, ratio(max_abs_, std::sqrt(sum_reference_ / count)));
+    error_->nmse = worse(error_->nmse, ratio(sum_error_, sum_reference_));
+    // Planted data leave most weights at zero and make sigma meaningless.
+    if (fill_ == Fill::kNormal || fill_ == Fill::kTiming) {
+      error_->rms_ratio = worse(error_->rms_ratio, std::sqrt(sum_ratio_ / count));
+    }
+  }
+
+ private:
+  void compare_element(const ReferenceRow& reference, const ErrorModel::Row& row, std::size_t d,
+                       double got) {
+    const double want = reference.out[d];
+    expects(std::isfinite(want) && std::isfinite(reference.a[d]), "the reference is not finite");
+    const int dim = static_cast<int>(d);
+    const double err = std::fabs(got - want);
+    ++elements_;
+    max_abs_ = worse(max_abs_, err);
+    sum_error_ += err * err;
+    sum_reference_ += want * want;
+    if (!std::isfinite(got)) {
+      note_non_finite(reference.id, dim, got, want);
+      sum_ratio_ = kInfinity;
+      return;
+    }
+    const double sigma = model_.sigma(row, want, reference.a[d], reference.b[d]);
+    sum_ratio_ += err / sigma * (err / sigma);
+    const double ratio = err / model_.bound(row, want, reference.a[d]);
+    note(reference.id, dim, got, want, ratio);
+    error_->bound_ratio = worse(error_->bound_ratio, ratio);
+  }
+
+  void compare_lse(const ReferenceRow& reference, const ErrorModel::Row& row, double got) {
+    const double want = reference.lse;
+    expects(!std::isnan(want) && want < kInfinity, "the reference LSE is not finite");
+    if (want == -kInfinity && got == -kInfinity) return;
+    if (!std::isfinite(got) || !std::isfinite(want)) {
+      note_non_finite(reference.id, -1, got, want);
+      error_->lse_abs = error_->lse_bound_ratio = kInfinity;
+      return;
+    }
+    const double err = std::fabs(got - want);
+    const double ratio = err / row.lse_bound;
+    note(reference.id, -1, got, want, ratio);
+    error_->lse_abs = worse(error_->lse_abs, err);
+    error_->lse_bound_ratio = worse(error_->lse_bound_ratio, ratio);
+  }
+
+  void scan_row(const RowId& id, std::int64_t token) {
+    const std::byte* const out = io_->out.row(token, id.head);
+    const std::int64_t step = size_bytes(io_->out.dtype);
+    for (int d = 0; d < case_->layer.head_dim_v; ++d) {
+      const float got = load(io_->out.dtype, out + d * step);
+      if (!std::isfinite(got)) note_non_finite(id, d, static_cast<double>(got), 0);
+    }
+    const double lse = load(DType::kF32, io_->lse.row(token, id.head));
+    if (std::isnan(lse) || lse == kInfinity) note_non_finite(id, -1, lse, 0);
+  }
+
+  void note_non_finite(const RowId& id, int dim, double got, double want) {
+    // Only the first is worth its place in the report.
+    if (error_->non_finite++ == 0) locate(id, dim, got, want);
+    max_abs_ = error_->bound_ratio = kInfinity;
+    error_->max_abs_over_rms = error_->nmse = error_->rms_ratio = kInfinity;
+  }
+
+  /// Keeps the element with the largest ratio of error to bound over all fills.
+  void note(const RowId& id, int dim, double got, double want, double ratio) {
+    const double so_far = std::max(error_->bound_ratio, error_->lse_bound_ratio);
+    if (error_->worst.request < 0 || ratio > so_far) locate(id, dim, got, want);
+  }
+
+  void locate(const RowId& id, int dim, double got, double want) {
+    const auto r = static_cast<std::size_t>(id.request);
+    error_->fill = to_string(fill_);
+    error_->worst = {id.request, case_->requests[r].group,
+                     id.token,   id.head,
+                     dim,        page_of(first_token_[r] + id.token),
+                     got,        want};
+  }
+
+  [[nodiscard]] std::int64_t page_of(std::int64_t token) const {
+    const auto& slots = io_->batch->out_cache_loc;
+    if (case_->layer.is_cross_attention || token >= static_cast<std::int64_t>(slots.size())) {
+      return -1;
+    }
+    return slots[static_cast<std::size_t>(token)] / case_->kv_cache.page_size;
+  }
+
+  const Case* case_;
+  const AttentionIo* io_;
+  Fill fill_;
+  ErrorModel model_;
+  ErrorMetrics* error_;
+  std::vector<std::int64_t> first_token_;
+  double max_abs_ = 0, sum_error_ = 0, sum_reference_ = 0, sum_ratio_ = 0;
+  std::int64_t elements_ = 0;
+};
+
+}  // namespace
+
+void accumulate_error(const Case& c, const AttentionIo& io, const FillTruth& truth,
+                      const Numerics& numerics, ErrorMetrics& error) {
+  FillErrors errors(c, io, truth.fill, numerics, error);
+  for (const ReferenceRow& row : truth.rows) errors.compare(row);
+  errors.scan_unsampled(truth.rows);
+  errors.finish();
+}
+
+}  // namespace attnbench

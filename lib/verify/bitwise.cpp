@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/verify/bitwise.h"
+
+#include <cmath>
+#include <cstring>
+#include <span>
+
+#include "lib/base/error.h"
+
+namespace attnbench {
+namespace {
+
+std::vector<std::byte> copy_rows(const TensorView& view, std::int64_t first, std::int64_t tokens) {
+  const auto row_bytes = static_cast<std::size_t>(view.shape[2] * size_bytes(view.dtype));
+  std::vector<std::byte> bytes;
+  bytes.reserve(static_cast<std::size_t>(tokens * view.shape[1]) * row_bytes);
+  for (std::int64_t token = first; token < first + tokens; ++token) {
+    for (std::int64_t head = 0; head < view.shape[1]; ++head) {
+      const std::byte* const row = view.row(token, head);
+      bytes.insert(bytes.end(), row, row + row_bytes);
+    }
+  }
+  return bytes;
+}
+
+std::int64_t count_differing(DType dtype, std::span<const std::byte> a,
+                             std::span<const std::byte> b) {
+  if (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0) return 0;
+  const auto step = static_cast<std::size_t>(size_bytes(dtype));
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < a.size(); i += step) {
+    if (std::memcmp(&a[i], &b[i], step) == 0) continue;
+    if (!(std::isnan(load(dtype, &a[i])) && std::isnan(load(dtype, &b[i])))) ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+OutputBits::OutputBits(const AttentionIo& io, std::int64_t first, std::int64_t tokens)
+    : dtype_(io.out.dtype),
+      out_per_token_(io.out.shape[1] * io.out.shape[2]),
+      lse_per_token_(io.lse.shape[1]),
+      out_(copy_rows(io.out, first, tokens)),
+      lse_(copy_rows(io.lse, first, tokens)) {}
+
+std::int64_t OutputBits::differing(const OutputBits& other, std::int64_t from) const {
+  expects(dtype_ == other.dtype_ && out_per_token_ == other.out_per_token_,
+          "bits of different tensors");
+  const auto part = [from](const std::vector<std::byte>& bytes, std::int64_t token_bytes,
+                           std::size_t size) {
+    const auto begin = static_cast<std::size_t>(from * token_bytes);
+    expects(begin + size <= bytes.size(), "bits beyond the end");
+    return std::span(bytes).subspan(begin, size);
+  };
+  const auto out = part(out_, out_per_token_ * size_bytes(dtype_), other.out_.size());
+  const auto lse = part(lse_, lse_per_token_ * size_bytes(DType::kF32), other.lse_.size());
+  return count_differing(dtype_, out, other.out_) + count_differing(DType::kF32, lse, other.lse_);
+}
+
+}  // namespace attnbench

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "lib/fixture/fixture.h"
+
+namespace attnbench {
+
+/// The bits of O and LSE after a run.
+class OutputBits {
+ public:
+  OutputBits() = default;
+  /// A copy of `tokens` query tokens from token `first` on.
+  OutputBits(const AttentionIo& io, std::int64_t first, std::int64_t tokens);
+  explicit OutputBits(const AttentionIo& io) : OutputBits(io, 0, io.out.shape[0]) {}
+
+  /// Elements whose bits differ. Two NaN are equal whatever their payload: it is the poison's, and
+  /// differs between runs on purpose. `from` is where `other` starts among this object's tokens.
+  [[nodiscard]] std::int64_t differing(const OutputBits& other, std::int64_t from = 0) const;
+
+ private:
+  DType dtype_ = DType::kF32;
+  std::int64_t out_per_token_ = 0, lse_per_token_ = 0;  ///< elements
+  std::vector<std::byte> out_, lse_;
+};
+
+}  // namespace attnbench

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "lib/verify/verify.h"
+
+namespace attnbench {
+namespace {
+
+// A correct kernel shows an rms_ratio of about 1.4 at every length; one lost page of a long context
+// shows 13 and more.
+constexpr double kMistrustedRms = 3;
+constexpr double kIncorrectRms = 5;
+
+/// ggml accepts 5e-4 for flash attention; wrong attention shows 0.5 and more at every length. This
+/// lies between, wide enough for weights rounded to fp8.
+constexpr double kIncorrectNmse = 0.05;
+
+constexpr double kOneKeyWeight = 0.99;
+constexpr double kOneKeyShare = 0.9;
+constexpr double kZeroShare = 0.3;
+
+std::string place(const ErrorMetrics& error) {
+  const WorstElement& worst = error.worst;
+  std::string text = fmt::format("on fill {} at request {}", error.fill, worst.request);
+  if (!worst.group.empty()) text += fmt::format(" ({})", worst.group);
+  text += fmt::format(", head {}, query {}", worst.head, worst.token);
+  text += worst.dim < 0 ? ", LSE" : fmt::format(", dim {}", worst.dim);
+  if (worst.page >= 0) text += fmt::format(", page {}", worst.page);
+  return text + fmt::format(": got {:.4g}, want {:.4g}", worst.got, worst.want);
+}
+
+/// Why the outputs are wrong; empty when they are not. Each comparison is written so that NaN
+/// fails.
+std::string fault(const ErrorMetrics& error) {
+  if (error.non_finite > 0) {
+    return fmt::format("{} non-finite element{}, first {}", error.non_finite,
+                       error.non_finite == 1 ? "" : "s", place(error));
+  }
+  if (!(error.bound_ratio <= 1) || !(error.lse_bound_ratio <= 1)) {
+    return fmt::format("{} exceeded {:.3g}x {}", error.worst.dim < 0 ? "LSE bound" : "bound",
+                       std::max(error.bound_ratio, error.lse_bound_ratio), place(error));
+  }
+  if (!(error.rms_ratio <= kIncorrectRms)) {
+    return fmt::format(
+        "errors on random data are {:.3g}x the rounding noise of a correct backend (limit {}): "
+        "each is small, together they are no rounding",
+        error.rms_ratio, kIncorrectRms);
+  }
+  if (!(error.nmse <= kIncorrectNmse)) {
+    return fmt::format("squared error is {:.3g} of the output's own power (limit {})", error.nmse,
+                       kIncorrectNmse);
+  }
+  return {};
+}
+
+/// Why agreement on random data proves little; empty when it does. Only normal and timing data are
+/// asked: the others are odd on purpose (needles hold all the weight, tags average to zeros).
+std::string weakness(const FillTruth& truth) {
+  if (truth.fill != Fill::kNormal && truth.fill != Fill::kTiming) return {};
+  if (truth.rows.empty()) return {};
+  std::size_t lone = 0, dominated = 0, zeros = 0, elements = 0;
+  for (const ReferenceRow& row : truth.rows) {
+    lone += row.visible <= 1 ? 1 : 0;
+    dominated += row.p_max > kOneKeyWeight ? 1 : 0;
+    zeros += static_cast<std::size_t>(std::ranges::count(row.out, 0.0));
+    elements += row.out.size();
+  }
+  const auto share = [](std::size_t part, std::size_t whole) {
+    return static_cast<double>(part) / static_cast<double>(whole);
+  };
+  if (lone == truth.rows.size()) return "every row sees at most one key, so weights are not tested";
+  if (share(zeros, elements) > kZeroShare) {
+    return fmt::format("{:.0f} % of the exact outputs are zeros", 100 * share(zeros, elements));
+  }
+  if (share(dominated, truth.rows.size()) > kOneKeyShare) {
+    return fmt::format("one key holds more than 99 % of the weight in {:.0f} % of the rows",
+                       100 * share(dominated, truth.rows.size()));
+  }
+  return {};
+}
+
+}  // namespace
+
+Verification judge(const Case& c, const ErrorMetrics& error, std::span<const FillTruth> truth) {
+  Verification result;
+  result.error = error;
+  if (truth.empty()) return result;  // kNotVerified
+  result.reason = fault(error);
+  if (!result.reason.empty()) {
+    result.verdict = Verdict::kIncorrect;
+    return result;
+  }
+  result.verdict = Verdict::kMistrusted;
+  if (error.rows == 0 && c.q_tokens() > 0) {
+    result.reason = "no row was compared";
+    return result;
+  }
+  if (error.rms_ratio > kMistrustedRms) {
+    result.reason = fmt::format(
+        "errors on random data are {:.3g}x the rounding noise of a correct backend (up to {} is "
+        "usual)",
+        error.rms_ratio, kMistrustedRms);
+    return result;
+  }
+  for (const FillTruth& each : truth) {
+    result.reason = weakness(each);
+    if (!result.reason.empty()) return result;
+  }
+  result.verdict = Verdict::kPassed;
+  return result;
+}
+
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kNotVerified:
+      return "not verified";
+    case Verdict::kPassed:
+      return "passed";
+    case Verdict::kMistrusted:
+      return "MISTRUSTED";
+    case Verdict::kIncorrect:
+      return "INCORRECT";
+    case Verdict::kUnsupported:
+      return "unsupported";
+    case Verdict::kSkipped:
+      return "skipped";
+    case Verdict::kCrashed:
+      return "CRASHED";
+  }
+  return "?";
+}
+
+bool is_failure(Verdict verdict) {
+  return verdict == Verdict::kIncorrect || verdict == Verdict::kCrashed;
+}
+
+}  // namespace attnbench

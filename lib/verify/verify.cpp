@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/verify/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "lib/base/error.h"
+#include "lib/verify/bitwise.h"
+
+namespace attnbench {
+namespace {
+
+/// What a backend threw, with where it was.
+struct BackendThrew {
+  std::string message;
+};
+
+/// One verification: the runs of a backend on a case, and everything noticed on the way.
+class Examination {
+ public:
+  Examination(const Case& c, AttentionBackend& backend, Device& device)
+      : case_(&c),
+        backend_(&backend),
+        device_(&device),
+        stream_(device.make_stream()),
+        workspace_(device) {}
+
+  void compare_fills(Fixture& fixture, std::span<const FillTruth> truth) {
+    // An earlier backend's doing is not this one's fault.
+    for (const std::string& name : fixture.damaged_guards()) known_damage_.emplace(&fixture, name);
+    plan(fixture, "planning");
+    for (const FillTruth& each : truth) {
+      const std::string where = fmt::format("on fill {}", to_string(each.fill));
+      fixture.fill(each.fill);
+      fixture.poison_outputs();
+      forward(fixture, where);
+      accumulate_error(*case_, fixture.io(), each, backend_->info().numerics, error_);
+      if (each.fill != bitwise_fill(truth)) continue;
+      bits_ = OutputBits(fixture.io());
+      fixture.poison_outputs(0x5a);
+      forward(fixture, where + ", second run");
+      repeat(OutputBits(fixture.io()));
+    }
+  }
+
+  /// The same batch on other pages, and up to two requests alone. The fixtures are this function's
+  /// own; a machine without memory for a second one leaves the property untested.
+  void compare_placements(std::span<const FillTruth> truth) {
+    const std::optional<Fill> fill = bitwise_fill(truth);
+    if (!fill || case_->requests.empty()) return;
+    try {
+      Fixture moved(*case_, *device_, 1);
+      bitwise_.page_permutation_invariant = same_bits(moved, *fill, 0, "on permuted pages");
+    } catch (const EnvironmentError&) {
+    }
+    if (case_->requests.size() < 2) return;
+    for (const std::size_t request : requests_to_isolate()) compare_alone(request, *fill);
+  }
+
+  [[nodiscard]] Verification conclude(std::span<const FillTruth> truth) const {
+    Verification result = judge(*case_, error_, truth);
+    result.bitwise = bitwise_;
+    if (faults_.empty()) return result;
+    // What the outputs show comes first; a weak pass is no longer worth a word.
+    std::string reason = result.verdict == Verdict::kIncorrect ? result.reason : std::string();
+    for (const std::string& fault : faults_) reason += (reason.empty() ? "" : "; ") + fault;
+    result.verdict = Verdict::kIncorrect;
+    result.reason = std::move(reason);
+    return result;
+  }
+
+  [[nodiscard]] Verification crashed(const std::string& message) const {
+    return {Verdict::kCrashed, message, error_, bitwise_};
+  }
+
+ private:
+  /// Normal data when they are among the fills, else timing data: planted ones hide reordering.
+  static std::optional<Fill> bitwise_fill(std::span<const FillTruth> truth) {
+    for (const Fill wanted : {Fill::kNormal, Fill::kTiming}) {
+      if (std::ranges::find(truth, wanted, &FillTruth::fill) != truth.end()) return wanted;
+    }
+    return std::nullopt;
+  }
+
+  template <class Work>
+  void guarded(const std::string& where, const Work& work) {
+    try {
+      work();
+    } catch (const std::exception& error) {
+      throw BackendThrew{fmt::format("{}: {}", where, error.what())};
+    } catch (...) {
+      throw BackendThrew{where + ": threw something that is no std::exception"};
+    }
+  }
+
+  void plan(const Fixture& fixture, const std::string& where) {
+    guarded(where, [&] {
+      backend_->init_forward_metadata(fixture.batch(), fixture.fixture_case().layer, workspace_);
+    });
+  }
+
+  void forward(const Fixture& fixture, const std::string& where) {
+    guarded(where, [&] {
+      backend_->forward(fixture.io(), *stream_);
+      stream_->synchronize();
+    });
+    for (const std::string& name : fixture.damaged_guards()) {
+      if (!known_damage_.emplace(&fixture, name).second) continue;
+      add_fault(fmt::format("guard bytes of '{}' changed {}", name, where));
+    }
+    for (const std::string& name : fixture.changed_inputs()) {
+      add_fault(fmt::format("input '{}' was modified {}", name, where));
+    }
+    if (!workspace_.guards_intact()) {
+      add_fault(fmt::format("guard bytes of the workspace changed {}", where));
+    }
+  }
+
+  /// The first few: one slip shows on every fill.
+  void add_fault(std::string fault) {
+    if (faults_.size() < 3) faults_.push_back(std::move(fault));
+  }
+
+  void repeat(const OutputBits& again) {
+    const std::int64_t differing = bits_.differing(again);
+    bitwise_.repeatable = differing == 0 ? 1 : 0;
+    if (differing > 0 && backend_->info().deterministic) {
+      add_fault(
+          fmt::format("two runs differ in {} element{} although the backend promises "
+                      "determinism",
+                      differing, differing == 1 ? "" : "s"));
+    }
+  }
+
+  /// 1 when a run of `fixture` gives the bits that the whole batch gave from token `first` on.
+  int same_bits(Fixture& fixture, Fill fill, std::int64_t first, const std::string& where) {
+    fixture.fill(fill);
+    fixture.poison_outputs();
+    plan(fixture, where);
+    forward(fixture, where);
+    return bits_.differing(OutputBits(fixture.io()), first) == 0 ? 1 : 0;
+  }
+
+  /// The longest request, which split-KV kernels treat most differently alone, and the first other.
+  [[nodiscard]] std::vector<std::size_t> requests_to_isolate() const {
+    const auto& requests = case_->requests;
+    const auto longest = std::ranges::max_element(requests, {}, &Request::kv_len);
+    const auto index = static_cast<std::size_t>(longest - requests.begin());
+    return {index, index == 0 ? std::size_t{1} : std::size_t{0}};
+  }
+
+  void compare_alone(std::size_t request, Fill fill) {
+    Case alone = *case_;
+    alone.requests = {case_->requests[request]};
+    alone.kv_cache.pool_tokens = 0;
+    if (alone.requests[0].stream < 0) {
+      alone.requests[0].stream = static_cast<std::int64_t>(request);  // keeps its contents
+    }
+    if (!backend_->supports(alone, *device_)) return;
+    std::int64_t first = 0;
+    for (std::size_t r = 0; r < request; ++r) first += case_->requests[r].q_len;
+    try {
+      Fixture fixture(alone, *device_);
+      const int same = same_bits(fixture, fill, first, fmt::format("on request {} alone", request));
+      bitwise_.batch_invariant = bitwise_.batch_invariant == 0 ? 0 : same;
+    } catch (const EnvironmentError&) {
+    }
+  }
+
+  const Case* case_;
+  AttentionBackend* backend_;
+  Device* device_;
+  std::unique_ptr<Stream> stream_;
+  Workspace workspace_;
+  OutputBits bits_;  ///< of the first run on the bitwise fill
+  ErrorMetrics error_;
+  BitwiseProperties bitwise_;
+  std::vector<std::string> faults_;
+  /// Guards stay damaged once they are: each is reported once.
+  std::set<std::pair<const Fixture*, std::string>> known_damage_;
+};
+
+}  // namespace
+
+Verification verify_backend(const Case& c, AttentionBackend& backend, Fixture& fixture,
+                            Device& device, std::span<const FillTruth> truth) {
+  Examination examination(c, backend, device);
+  try {
+    examination.compare_fills(fixture, truth);
+    examination.compare_placements(truth);
+  } catch (const BackendThrew& threw) {
+    return examination.crashed(threw.message);
+  }
+  return examination.conclude(truth);
+}
+
+}  // namespace attnbench
