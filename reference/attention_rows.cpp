@@ -14,11 +14,18 @@ namespace {
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
 constexpr std::int64_t kBlock = 256;  // keys: 256 x 128 doubles are 256 KiB, half of an L2 cache
 
-/// Keys [begin, begin + size) and where their logits stand.
+/// Keys [begin, begin + size), where their logits stand, and the rows that need them. Rows come
+/// sorted by token, so those that see a block are neighbours but for the odd one between.
 struct Block {
   std::int64_t begin = 0;
-  std::int64_t size = 0;
+  Eigen::Index size = 0;
   Eigen::Index column = 0;
+  Eigen::Index first_row = 0;
+  Eigen::Index rows = 0;
+
+  [[nodiscard]] bool has_row(Eigen::Index row) const {
+    return row >= first_row && row < first_row + rows;
+  }
 };
 
 std::vector<Block> blocks_seen_by(std::span<const QueryRow> rows) {
@@ -33,11 +40,11 @@ std::vector<Block> blocks_seen_by(std::span<const QueryRow> rows) {
   Eigen::Index column = 0;
   for (std::int64_t begin = first; begin < last; begin += kBlock) {
     const std::int64_t end = std::min(begin + kBlock, last);
-    if (std::ranges::none_of(rows,
-                             [&](const QueryRow& row) { return row.visible.any_in(begin, end); })) {
-      continue;
-    }
-    blocks.push_back({begin, end - begin, column});
+    const auto sees = [&](const QueryRow& row) { return row.visible.any_in(begin, end); };
+    const auto top = std::find_if(rows.begin(), rows.end(), sees);
+    if (top == rows.end()) continue;
+    const auto bottom = std::find_if(rows.rbegin(), rows.rend(), sees).base();
+    blocks.push_back({begin, end - begin, column, top - rows.begin(), bottom - top});
     column += end - begin;
   }
   return blocks;
@@ -52,22 +59,31 @@ double logit_of(double dot, const LogitRule& rule, const QueryRow& row, std::int
   return logit;
 }
 
-/// Replaces a row of logits by weights and sets lse and p_max.
-void normalise(Eigen::Ref<Eigen::RowVectorXd> logits, const std::optional<double>& sink,
-               ReferenceRow& result) {
-  const double largest = logits.size() == 0 ? kHidden : logits.maxCoeff();
+/// Replaces row i of the logits by weights and sets lse and p_max. Columns of blocks without this
+/// row hold nothing.
+void normalise(RowMatrix& logits, Eigen::Index i, std::span<const Block> blocks,
+               const std::optional<double>& sink, ReferenceRow& result) {
+  const auto for_each_block = [&](auto visit) {
+    for (const Block& block : blocks) {
+      if (block.has_row(i)) visit(logits.row(i).segment(block.column, block.size));
+    }
+  };
+  double largest = kHidden;
+  for_each_block([&](auto part) { largest = std::max(largest, part.maxCoeff()); });
   const double shift = std::max(largest, sink.value_or(kHidden));
   if (shift == kHidden) {  // no key, no sink: nothing to average
-    logits.setZero();
+    for_each_block([](auto part) { part.setZero(); });
     result.lse = kHidden;
     return;
   }
   double denominator = sink ? std::exp(*sink - shift) : 0.0;
-  for (double& entry : logits) {
-    entry = entry == kHidden ? 0.0 : std::exp(entry - shift);
-    denominator += entry;
-  }
-  logits /= denominator;
+  for_each_block([&](auto part) {
+    for (double& entry : part) {
+      entry = entry == kHidden ? 0.0 : std::exp(entry - shift);
+      denominator += entry;
+    }
+  });
+  for_each_block([&](auto part) { part /= denominator; });
   result.lse = shift + std::log(denominator);
   result.p_max = largest == kHidden ? 0.0 : std::exp(largest - shift) / denominator;
 }
@@ -84,28 +100,33 @@ std::vector<ReferenceRow> attend_rows(const RowMatrix& queries, std::span<const 
 
   const std::vector<Block> blocks = blocks_seen_by(rows);
   const Eigen::Index columns = blocks.empty() ? 0 : blocks.back().column + blocks.back().size;
-  RowMatrix weights = RowMatrix::Constant(m, columns, kHidden);
+  RowMatrix weights(m, columns);
 
   RowMatrix loaded(kBlock, queries.cols()), dots(m, kBlock), magnitudes(m, kBlock);
   for (const Block& block : blocks) {
     auto keys = loaded.topRows(block.size);
     load_keys(block.begin, keys);
-    dots.leftCols(block.size).noalias() = queries * keys.transpose();
-    magnitudes.leftCols(block.size).noalias() = queries.cwiseAbs() * keys.cwiseAbs().transpose();
-    for (Eigen::Index i = 0; i < m; ++i) {
-      const QueryRow& row = rows[static_cast<std::size_t>(i)];
-      double& s = results[static_cast<std::size_t>(i)].s;
-      row.visible.for_each_in(block.begin, block.begin + block.size, [&](VisibleKeys::Key key) {
+    const auto q = queries.middleRows(block.first_row, block.rows);
+    dots.topLeftCorner(block.rows, block.size).noalias() = q * keys.transpose();
+    magnitudes.topLeftCorner(block.rows, block.size).noalias() =
+        q.cwiseAbs() * keys.cwiseAbs().transpose();
+    weights.block(block.first_row, block.column, block.rows, block.size).setConstant(kHidden);
+    for (Eigen::Index i = 0; i < block.rows; ++i) {
+      const auto index = static_cast<std::size_t>(block.first_row + i);
+      double& s = results[index].s;
+      const auto take = [&](VisibleKeys::Key key) {
         const Eigen::Index at = key.index - block.begin;
-        weights(i, block.column + at) = logit_of(dots(i, at), rule, row, key.position);
+        weights(block.first_row + i, block.column + at) =
+            logit_of(dots(i, at), rule, rows[index], key.position);
         s = std::max(s, rule.scale * magnitudes(i, at));
-      });
+      };
+      rows[index].visible.for_each_in(block.begin, block.begin + block.size, take);
     }
   }
 
   for (Eigen::Index i = 0; i < m; ++i) {
-    normalise(weights.row(i), rows[static_cast<std::size_t>(i)].sink,
-              results[static_cast<std::size_t>(i)]);
+    const auto index = static_cast<std::size_t>(i);
+    normalise(weights, i, blocks, rows[index].sink, results[index]);
   }
 
   RowMatrix out = RowMatrix::Zero(m, head_dim_v), a = out, b_squared = out;
@@ -113,10 +134,11 @@ std::vector<ReferenceRow> attend_rows(const RowMatrix& queries, std::span<const 
   for (const Block& block : blocks) {
     auto values = loaded.topRows(block.size);
     load_values(block.begin, values);
-    const auto p = weights.middleCols(block.column, block.size);
-    out.noalias() += p * values;
-    a.noalias() += p * values.cwiseAbs();
-    b_squared.noalias() += p.cwiseAbs2() * values.cwiseAbs2();
+    const auto p = weights.block(block.first_row, block.column, block.rows, block.size);
+    out.middleRows(block.first_row, block.rows).noalias() += p * values;
+    a.middleRows(block.first_row, block.rows).noalias() += p * values.cwiseAbs();
+    b_squared.middleRows(block.first_row, block.rows).noalias() +=
+        p.cwiseAbs2() * values.cwiseAbs2();
   }
   for (Eigen::Index i = 0; i < m; ++i) {
     ReferenceRow& result = results[static_cast<std::size_t>(i)];

@@ -40,7 +40,7 @@ Count visible_pairs(const Case& c, const Request& r) {
   const std::int64_t limit = reach(c.layer);
   const std::int64_t ramp_end = std::clamp(limit, first - 1, last);  // rows first .. ramp_end
   const std::int64_t ramp = ramp_end - first + 1;
-  // (first + ramp_end) * ramp is even: both factors are odd only if their count is.
+  // An odd sum of both ends means an even number of rows, so halving is exact.
   const std::int64_t half = (Count(first + ramp_end) * ramp).value() / 2;
   const std::int64_t full = last - ramp_end;
   return full == 0 ? Count(half) : Count(half) + Count(limit) * full;
