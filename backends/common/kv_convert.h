@@ -9,7 +9,7 @@
 #include "backends/common/simd.h"
 #include "lib/base/dtype.h"
 
-#ifdef __F16C__
+#if defined(__AVX2__) || defined(__F16C__)
 #include <immintrin.h>
 #endif
 
@@ -32,10 +32,16 @@ struct Widen<DType::kF32> {
 template <>
 struct Widen<DType::kBF16> {
   [[nodiscard]] static ATTNBENCH_INLINE simd::f32x8 load8(const std::byte* p) {
+#ifdef __AVX2__
+    __m128i bits;
+    std::memcpy(&bits, p, sizeof bits);
+    return std::bit_cast<simd::f32x8>(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
+#else
     using u16x8 = std::uint16_t __attribute__((vector_size(16)));
     u16x8 bits;
     std::memcpy(&bits, p, sizeof bits);
     return std::bit_cast<simd::f32x8>(__builtin_convertvector(bits, simd::u32x8) << 16);
+#endif
   }
 };
 

@@ -54,28 +54,27 @@ ATTNBENCH_INLINE void dot_block(const float* q, std::int64_t ldq, const std::byt
 /// Key pointers and score rows must reach this far beyond a tile's keys.
 inline constexpr std::int64_t kKeySlack = 8;
 
-/// What is read next, asked for while the current tile is computed.
-struct Prefetch {
-  const std::byte* const* k = nullptr;
-  const std::byte* const* v = nullptr;  ///< null: V lies in the K row
-  std::int64_t keys = 0;
-  std::int64_t k_bytes = 0, v_bytes = 0;
+/// Rows that are read soon, asked for while something else is computed. Pages lie anywhere, so the
+/// processor's own prefetchers see no pattern to follow.
+struct RowsAhead {
+  const std::byte* const* rows = nullptr;
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;  ///< of each
 
-  ATTNBENCH_INLINE void rows(std::int64_t begin, std::int64_t end) const {
-    for (std::int64_t j = begin; j < end && j < keys; ++j) {
-      for (std::int64_t b = 0; b < k_bytes; b += 64) __builtin_prefetch(k[j] + b);
-      if (v == nullptr) continue;
-      for (std::int64_t b = 0; b < v_bytes; b += 64) __builtin_prefetch(v[j] + b);
+  /// Asks for rows [begin, end), as far as there are any.
+  ATTNBENCH_INLINE void prefetch(std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t j = begin; j < end && j < count; ++j) {
+      for (std::int64_t b = 0; b < bytes; b += 64) __builtin_prefetch(rows[j] + b);
     }
   }
 };
 
 template <DType dtype, int kRows>
 void dot_rows(const float* q, std::int64_t ldq, const std::byte* const* k, std::int64_t keys,
-              std::int64_t dk, float* scores, std::int64_t ld, const Prefetch& next) {
+              std::int64_t dk, float* scores, std::int64_t ld, const RowsAhead& ahead) {
   constexpr int kKeys = keys_per_block(kRows);
   for (std::int64_t j = 0; j < keys; j += kKeys) {
-    next.rows(j, j + kKeys);
+    ahead.prefetch(j, j + kKeys);
     dot_block<dtype, kRows, kKeys>(q, ldq, k + j, dk, scores + j * ld, ld);
   }
 }
@@ -85,18 +84,18 @@ void dot_rows(const float* q, std::int64_t ldq, const std::byte* const* k, std::
 template <DType dtype>
 void tile_scores(const float* q, std::int64_t ldq, std::int64_t rows, const std::byte* const* k,
                  std::int64_t keys, std::int64_t dk, float* scores, std::int64_t ld,
-                 const Prefetch& next) {
-  const Prefetch done;
+                 const RowsAhead& ahead) {
+  const RowsAhead none;
   std::int64_t r = 0;
   for (; r + 4 <= rows; r += 4) {
-    dot_rows<dtype, 4>(q + r * ldq, ldq, k, keys, dk, scores + r, ld, r == 0 ? next : done);
+    dot_rows<dtype, 4>(q + r * ldq, ldq, k, keys, dk, scores + r, ld, r == 0 ? ahead : none);
   }
   if (r + 2 <= rows) {
-    dot_rows<dtype, 2>(q + r * ldq, ldq, k, keys, dk, scores + r, ld, r == 0 ? next : done);
+    dot_rows<dtype, 2>(q + r * ldq, ldq, k, keys, dk, scores + r, ld, r == 0 ? ahead : none);
     r += 2;
   }
   if (r < rows) {
-    dot_rows<dtype, 1>(q + r * ldq, ldq, k, keys, dk, scores + r, ld, r == 0 ? next : done);
+    dot_rows<dtype, 1>(q + r * ldq, ldq, k, keys, dk, scores + r, ld, r == 0 ? ahead : none);
   }
 }
 
@@ -132,13 +131,16 @@ ATTNBENCH_INLINE void value_block(const float* weights, std::int64_t ld, const f
 template <DType dtype, int kRows>
 void value_rows(const float* weights, std::int64_t ld, const float* correction,
                 const std::byte* const* v, std::int64_t keys, std::int64_t dv, float* out,
-                std::int64_t ldo) {
+                std::int64_t ldo, const RowsAhead& ahead) {
   constexpr int kVectors = 8 / kRows;  // eight sums hide the latency of an FMA
   constexpr std::int64_t kColumns = kVectors * simd::kLanes;
-  std::int64_t column = 0;
-  for (; column + kColumns <= dv; column += kColumns) {
+  const std::int64_t share = ahead.count * kColumns / dv + 1;  // per block of columns
+  std::int64_t column = 0, asked = 0;
+  for (; column + kColumns <= dv; column += kColumns, asked += share) {
+    ahead.prefetch(asked, asked + share);
     value_block<dtype, kRows, kVectors>(weights, ld, correction, v, keys, column, out, ldo);
   }
+  ahead.prefetch(asked, ahead.count);
   for (; column < dv; column += simd::kLanes) {
     value_block<dtype, kRows, 1>(weights, ld, correction, v, keys, column, out, ldo);
   }
@@ -148,17 +150,21 @@ void value_rows(const float* weights, std::int64_t ld, const float* correction,
 template <DType dtype>
 void tile_values(const float* weights, std::int64_t ld, std::int64_t rows, const float* correction,
                  const std::byte* const* v, std::int64_t keys, std::int64_t dv, float* out,
-                 std::int64_t ldo) {
+                 std::int64_t ldo, const RowsAhead& ahead) {
+  const RowsAhead none;
   std::int64_t r = 0;
   for (; r + 4 <= rows; r += 4) {
-    value_rows<dtype, 4>(weights + r, ld, correction + r, v, keys, dv, out + r * ldo, ldo);
+    value_rows<dtype, 4>(weights + r, ld, correction + r, v, keys, dv, out + r * ldo, ldo,
+                         r == 0 ? ahead : none);
   }
   if (r + 2 <= rows) {
-    value_rows<dtype, 2>(weights + r, ld, correction + r, v, keys, dv, out + r * ldo, ldo);
+    value_rows<dtype, 2>(weights + r, ld, correction + r, v, keys, dv, out + r * ldo, ldo,
+                         r == 0 ? ahead : none);
     r += 2;
   }
   if (r < rows) {
-    value_rows<dtype, 1>(weights + r, ld, correction + r, v, keys, dv, out + r * ldo, ldo);
+    value_rows<dtype, 1>(weights + r, ld, correction + r, v, keys, dv, out + r * ldo, ldo,
+                         r == 0 ? ahead : none);
   }
 }
 

@@ -162,12 +162,12 @@ void convert_rows(const std::byte** rows, std::int64_t keys, std::int64_t dim, f
 template <DType dtype>
 void tile_products(const FlashItem& item, const FlashScratch& s, const Geometry& g,
                    const RowPointers& tile, std::int32_t first, const LogitRule& rule,
-                   const Prefetch& next) {
+                   const RowsAhead& during_scores, const RowsAhead& during_values) {
   tile_scores<dtype>(s.q, g.padded_dk, item.rows(), tile.k, tile.keys, g.padded_dk, s.scores,
-                     g.padded_rows, next);
+                     g.padded_rows, during_scores);
   online_softmax(s.scores, g.padded_rows, item.rows(), tile.keys, first, s.rows, rule);
   tile_values<dtype>(s.scores, g.padded_rows, item.rows(), s.rows.correction, tile.v, tile.keys,
-                     g.padded_dv, s.out, g.padded_dv);
+                     g.padded_dv, s.out, g.padded_dv, during_values);
 }
 
 template <DType dtype>
@@ -192,11 +192,12 @@ void run_keys(const AttentionIo& io, const FlashItem& item, const FlashScratch& 
   while (begin < item.key_end) {
     const std::int64_t next_end = end_of(end);
     address_rows(io, item, end, next_end, next);
-    const Prefetch prefetch{next.k, mla ? nullptr : next.v, next.keys, g.dk * size_bytes(dtype),
-                            g.dv * size_bytes(dtype)};
+    const RowsAhead next_k{next.k, next.keys, g.dk * size_bytes(dtype)};
+    const std::int64_t v_bytes = mla ? 0 : g.dv * size_bytes(dtype);  // MLA: K's row is V's
     const auto first = static_cast<std::int32_t>(begin);
     if (direct) {
-      tile_products<dtype>(item, s, g, tile, first, rule, prefetch);
+      const RowsAhead this_v{tile.v, tile.keys, v_bytes};
+      tile_products<dtype>(item, s, g, tile, first, rule, this_v, next_k);
     } else {
       convert_rows<dtype>(tile.k, tile.keys, g.dk, s.k);
       for (std::int64_t j = 0; j < kKeySlack; ++j) tile.k[tile.keys + j] = tile.k[tile.keys - 1];
@@ -205,7 +206,8 @@ void run_keys(const AttentionIo& io, const FlashItem& item, const FlashScratch& 
       } else {
         convert_rows<dtype>(tile.v, tile.keys, g.dv, s.v);
       }
-      tile_products<DType::kF32>(item, s, g, tile, first, rule, prefetch);
+      const RowsAhead next_v{next.v, next.keys, v_bytes};
+      tile_products<DType::kF32>(item, s, g, tile, first, rule, next_k, next_v);
     }
     std::swap(tile, next);
     begin = end;
