@@ -29,6 +29,11 @@ struct BasicTensorView {
                                              std::int64_t heads, std::int64_t dim) {
     return {data, dtype, {tokens, heads, dim}, {heads * dim, dim}};
   }
+
+  /// The same tensor, read-only.
+  [[nodiscard]] BasicTensorView<const std::byte> read_only() const {
+    return {data, dtype, shape, stride};
+  }
 };
 
 using TensorView = BasicTensorView<std::byte>;

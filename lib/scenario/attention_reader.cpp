@@ -24,7 +24,7 @@ bool read_window(const YamlNode& node, AttentionLayer& layer, Problems& problems
     return false;
   }
   const StrictMap map(node, "window", "window", problems);
-  if (!map.is_map()) return false;
+  if (!map.sound()) return false;
   const YamlNode* before = map.find("keys_before");
   const YamlNode* keys = map.find("keys");
   if ((before == nullptr) == (keys == nullptr)) {
@@ -86,7 +86,7 @@ bool check_combination(const StrictMap& map, const AttentionLayer& layer, Proble
 
 bool read_attention(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
   const StrictMap map(node, "attention", "attention", problems);
-  bool valid = map.is_map();
+  bool valid = map.sound();
   if (const YamlNode* window = map.find("window")) {
     valid = read_window(*window, layer, problems) && valid;
   }

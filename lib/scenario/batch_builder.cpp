@@ -87,6 +87,7 @@ bool check_totals(const BuiltBatch& batch, const Place& place, Problems& problem
 
 std::optional<BuiltBatch> build_batch(const std::vector<BatchEntry>& entries, const Place& place,
                                       bool cross, std::uint64_t seed, Problems& problems) {
+  if (entries.empty()) return std::nullopt;
   const auto mode = batch_mode(entries, problems);
   if (!mode) return std::nullopt;
   BuiltBatch batch;

@@ -29,6 +29,7 @@ constexpr std::array<ForwardMode, 5> kForwardModes{ForwardMode::kDecode, Forward
 bool read_mode(const StrictMap& map, BatchEntry& entry, Problems& problems) {
   const YamlNode* mode = map.find("mode");
   if (mode == nullptr) {
+    if (!map.sound()) return false;
     problems.add(entry.place, "a batch entry has no mode",
                  allowed_words_hint(std::span<const std::string_view>(kModes), ""));
     return false;
@@ -61,7 +62,7 @@ bool read_lengths(const StrictMap& map, BatchEntry& entry, Problems& problems) {
 
 bool read_chunk(const YamlNode& node, BatchEntry& entry, Problems& problems) {
   const StrictMap map(node, "chunk", "chunk", problems);
-  if (!map.is_map()) return false;
+  if (!map.sound()) return false;
   const YamlNode* size = map.find("size");
   const YamlNode* index = map.find("index");
   if (size == nullptr || index == nullptr) {
@@ -138,11 +139,11 @@ bool check_idle(const StrictMap& map, Problems& problems) {
 std::optional<BatchEntry> read_entry(const YamlNode& node, const std::vector<PrefixSpec>& prefixes,
                                      Problems& problems) {
   const StrictMap map(node, "entry", "a batch entry", problems);
-  if (!map.is_map()) return std::nullopt;
+  if (!node.is_map()) return std::nullopt;
   BatchEntry entry;
   entry.place = node.place;
   entry.name_place = map.place_of("name");
-  bool valid = read_mode(map, entry, problems);
+  bool valid = read_mode(map, entry, problems) && map.sound();
   if (valid && entry.mode == ForwardMode::kIdle && !check_idle(map, problems)) return std::nullopt;
   if (const YamlNode* name = map.find("name")) {
     const auto text = read_name(*name, "name", problems);
@@ -216,29 +217,27 @@ void name_entries(std::vector<BatchEntry>& entries, Problems& problems) {
 
 }  // namespace
 
-std::optional<std::vector<BatchEntry>> read_batch(const YamlNode& node,
-                                                  const std::vector<PrefixSpec>& prefixes,
-                                                  Problems& problems) {
+BatchEntries read_batch(const YamlNode& node, const std::vector<PrefixSpec>& prefixes,
+                        Problems& problems) {
+  BatchEntries batch;
   if (node.is_scalar()) {
     auto entries = read_string(node, problems);
-    if (entries) name_entries(*entries, problems);
-    return entries;
-  }
-  if (!node.is_list() || node.items.empty()) {
+    batch.all_valid = entries.has_value();
+    batch.entries = std::move(entries).value_or(std::vector<BatchEntry>());
+  } else if (!node.is_list() || node.items.empty()) {
     problems.add(node.place,
                  fmt::format("batch takes a list of entries or a batch string, found {}",
                              node.is_list() ? "an empty list" : describe(node)),
                  "for example [{count: 8, mode: decode, kv_len: 4k}] or 8q1s4k");
-    return std::nullopt;
+  } else {
+    for (const YamlPtr& item : node.items) {
+      auto entry = read_entry(*item, prefixes, problems);
+      if (entry) batch.entries.push_back(std::move(*entry));
+    }
+    batch.all_valid = batch.entries.size() == node.items.size();
   }
-  std::vector<BatchEntry> entries;
-  for (const YamlPtr& item : node.items) {
-    auto entry = read_entry(*item, prefixes, problems);
-    if (entry) entries.push_back(std::move(*entry));
-  }
-  if (entries.size() != node.items.size()) return std::nullopt;
-  name_entries(entries, problems);
-  return entries;
+  name_entries(batch.entries, problems);
+  return batch;
 }
 
 }  // namespace attnbench

@@ -42,8 +42,14 @@ struct BatchEntry {
   std::optional<PrefixSpec> prefix;
 };
 
-/// Reads a list of entries or a vLLM batch string; nullopt after any mistake in it.
-[[nodiscard]] std::optional<std::vector<BatchEntry>> read_batch(
-    const YamlNode& node, const std::vector<PrefixSpec>& prefixes, Problems& problems);
+/// The entries that could be read; their lengths are worth checking even beside a bad one.
+struct BatchEntries {
+  std::vector<BatchEntry> entries;
+  bool all_valid = false;
+};
+
+/// Reads a list of entries or a vLLM batch string.
+[[nodiscard]] BatchEntries read_batch(const YamlNode& node, const std::vector<PrefixSpec>& prefixes,
+                                      Problems& problems);
 
 }  // namespace attnbench

@@ -96,7 +96,7 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
                               const Place& mix_place, const std::string& id,
                               const ScenarioContext& scenario, Problems& problems) {
   const StrictMap mix(mix_node, "mix", fmt::format("mix '{}'", mix_name), problems);
-  if (!mix.is_map()) return std::nullopt;
+  if (!mix.node().is_map()) return std::nullopt;
   Case result;
   result.id = id;
   result.mix = mix_name;
@@ -112,15 +112,15 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
 
   const YamlNode* batch_node = mix.find("batch");
   if (batch_node == nullptr) {
+    if (!mix.sound()) return std::nullopt;
     problems.add(mix_place, fmt::format("mix '{}' has no batch", mix_name),
                  "for example batch: [{count: 8, mode: decode, kv_len: 4k}] or batch: 8q1s4k");
     return std::nullopt;
   }
-  const auto entries = read_batch(*batch_node, scenario.prefixes, problems);
-  if (!entries) return std::nullopt;
-  auto batch =
-      build_batch(*entries, batch_node->place, layer.is_cross_attention, result.seed, problems);
-  if (!batch || !cache || !choice || !dtype) return std::nullopt;
+  const BatchEntries entries = read_batch(*batch_node, scenario.prefixes, problems);
+  auto batch = build_batch(entries.entries, batch_node->place, layer.is_cross_attention,
+                           result.seed, problems);
+  if (!batch || !cache || !choice || !dtype || !entries.all_valid) return std::nullopt;
   const bool sound = check_prefix_pages(*batch, cache->page_size, problems) &&
                      check_pool(*batch, *cache, mix, problems) &&
                      check_tree_mask(*batch, layer, batch_node->place, problems);

@@ -111,7 +111,7 @@ std::vector<int> TreeSpec::parents(std::uint64_t seed) const {
 
 std::optional<TreeSpec> read_tree(const YamlNode& node, Problems& problems) {
   const StrictMap map(node, "tree", "tree", problems);
-  if (!map.is_map()) return std::nullopt;
+  if (!map.sound()) return std::nullopt;
   const bool grown = map.has("topk") || map.has("depth") || map.has("tokens");
   const YamlNode* parents = map.find("parents");
   const YamlNode* chain = map.find("chain");

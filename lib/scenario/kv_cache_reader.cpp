@@ -64,7 +64,7 @@ std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activatio
   cache.dtype = activations;
   if (node == nullptr) return cache;
   const StrictMap map(*node, "kv_cache", "kv_cache", problems);
-  bool valid = map.is_map();
+  bool valid = map.sound();
   if (const YamlNode* page = map.find("page_size")) {
     const auto size = read_size(*page, "page_size", 1, kMaxSize, problems);
     valid = valid && size;

@@ -56,7 +56,9 @@ std::optional<NamedGeometry> read_hf_config(const StrictMap& map, const YamlNode
 }
 
 std::optional<NamedGeometry> read_inline(const StrictMap& map, Problems& problems) {
-  NamedGeometry model{"inline", {}};
+  if (!map.sound()) return std::nullopt;
+  NamedGeometry model;
+  model.name = "inline";
   ModelGeometry& g = model.geometry;
   const std::pair<const char*, int*> fields[] = {{"heads_q", &g.heads_q},
                                                  {"heads_kv", &g.heads_kv},
@@ -124,6 +126,7 @@ std::optional<LayerChoice> read_layer(const StrictMap& mix, const std::string& m
   if (tp_node != nullptr) tp = read_size(*tp_node, "tp", 1, kMaxTp, problems);
   const YamlNode* model_node = mix.find("model");
   if (model_node == nullptr) {
+    if (!mix.sound()) return std::nullopt;
     problems.add(mix_place, fmt::format("mix '{}' has no model", mix_name),
                  fmt::format("give one here or in defaults: {}", kModelForms));
     return std::nullopt;
@@ -137,7 +140,8 @@ std::optional<LayerChoice> read_layer(const StrictMap& mix, const std::string& m
     try {
       choice.layer = layer_of(model->geometry, choice.tp);
     } catch (const ConfigError& error) {
-      problems.add(tp_node != nullptr ? tp_node->place : model_node->place, plain_message(error));
+      const bool about_tp = tp_node != nullptr && *tp > 1;
+      problems.add(about_tp ? tp_node->place : model_node->place, plain_message(error));
       valid = false;
     }
   }

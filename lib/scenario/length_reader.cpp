@@ -23,7 +23,7 @@ using Shape = decltype(LengthDistribution::shape);
 const YamlNode* need(const StrictMap& map, std::string_view key, std::string_view what,
                      std::string_view example, Problems& problems) {
   const YamlNode* node = map.find(key);
-  if (node == nullptr && map.is_map()) {
+  if (node == nullptr && map.sound()) {
     problems.add(map.node().place, fmt::format("{} has no {}", what, key),
                  fmt::format("for example {}", example));
   }
@@ -93,14 +93,11 @@ std::optional<Shape> read_bimodal(const YamlNode& node, std::int64_t lo, Problem
 std::optional<Shape> read_quantiles(const YamlNode& node, Problems& problems) {
   Quantiles quantiles;
   const YamlNode* table = &node;
+  const YamlNode* column = nullptr;
   if (node.is_map()) {
     const StrictMap map(node, "quantiles", "quantiles", problems);
     table = need(map, "table", "quantiles", "{table: azure-conv-2023}", problems);
-    if (const YamlNode* column = map.find("column")) {
-      const auto name = read_name(*column, "column", problems);
-      if (!name) return std::nullopt;
-      quantiles.column = *name;
-    }
+    column = map.find("column");
     if (table == nullptr) return std::nullopt;
   }
   const std::vector<std::string> tables = quantile_table_names();
@@ -111,6 +108,16 @@ std::optional<Shape> read_quantiles(const YamlNode& node, Problems& problems) {
     return std::nullopt;
   }
   quantiles.table = table->text;
+  if (column == nullptr) return quantiles;
+  const auto name = read_name(*column, "column", problems);
+  if (!name) return std::nullopt;
+  quantiles.column = *name;
+  try {
+    static_cast<void>(quantile_table(quantiles.table, quantiles.column));
+  } catch (const ConfigError& error) {
+    problems.add(column->place, error.diagnostics().front().message);
+    return std::nullopt;
+  }
   return quantiles;
 }
 
@@ -119,6 +126,7 @@ std::optional<LengthSpec> read_drawn(const YamlNode& node, std::string_view what
   constexpr std::array<std::string_view, 5> kShapes{"uniform", "lognormal", "zipf", "bimodal",
                                                     "quantiles"};
   const StrictMap map(node, "length", what, problems);
+  if (!map.sound()) return std::nullopt;
   std::vector<std::string_view> given;
   for (const std::string_view shape : kShapes) {
     if (map.has(shape)) given.push_back(shape);

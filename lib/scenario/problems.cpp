@@ -50,6 +50,11 @@ void Problems::add(const Place& place, std::string message, std::string hint) {
   if (std::ranges::none_of(diagnostics_, same_place)) diagnostics_.push_back(std::move(diagnostic));
 }
 
+std::string_view Problems::line(int number) const {
+  if (number < 1 || static_cast<std::size_t>(number) > lines_.size()) return {};
+  return lines_[static_cast<std::size_t>(number) - 1];
+}
+
 void Problems::throw_if_any() const {
   if (diagnostics_.empty()) return;
   std::vector<Diagnostic> sorted = diagnostics_;

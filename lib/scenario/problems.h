@@ -26,6 +26,8 @@ class Problems {
   /// mistake, and what follows from a mistake is not another.
   void add(const Place& place, std::string message, std::string hint = {});
 
+  /// Text of a line, counted from 1; "" for others.
+  [[nodiscard]] std::string_view line(int number) const;
   [[nodiscard]] bool empty() const { return diagnostics_.empty(); }
   [[nodiscard]] const std::string& file() const { return file_; }
 

@@ -33,7 +33,8 @@ std::vector<PrefixSpec> read_prefixes(const YamlNode& node, Problems& problems) 
   for (const YamlEntry& entry : node.entries) {
     const bool named = check_name(entry.key, entry.place, "prefix", problems);
     const auto length = read_size(*entry.value, "prefix length", 1, kMaxSize, problems);
-    if (named && length) prefixes.push_back({entry.key, *length, entry.value->place});
+    // One without a good length is still known, so that its users are no further mistakes.
+    if (named) prefixes.push_back({entry.key, length.value_or(0), entry.value->place});
   }
   return prefixes;
 }
@@ -43,7 +44,7 @@ void check_defaults(const YamlNode& node, Problems& problems) {
   const StrictMap defaults(node, "defaults", "defaults", problems);
   for (const std::string_view section : {"kv_cache", "attention"}) {
     const YamlNode* map = defaults.find(section);
-    if (map != nullptr) static_cast<void>(StrictMap(*map, section, section, problems));
+    if (map != nullptr) StrictMap(*map, section, section, problems);
   }
 }
 
@@ -72,7 +73,7 @@ void read_mixes(const StrictMap& file, const ScenarioContext& context, std::vect
                 Problems& problems) {
   const YamlNode* mixes = file.find("mixes");
   if (mixes == nullptr || !mixes->is_map() || mixes->entries.empty()) {
-    if (!file.is_map()) return;
+    if (!file.node().is_map() || (mixes == nullptr && !file.sound())) return;
     const bool absent = mixes == nullptr;
     problems.add(absent ? file.place_of("mixes") : mixes->place,
                  absent            ? "the scenario has no mixes"
@@ -96,7 +97,8 @@ std::string_view to_string(LaunchMode launch) {
   return launch == LaunchMode::kEager ? "eager" : "graph";
 }
 
-Scenario parse_scenario(const std::string& text, const std::string& path) {
+Scenario parse_scenario(const std::string& text, const std::string& path,
+                        std::optional<std::uint64_t> seed) {
   Problems problems(text, path);
   Scenario scenario;
   scenario.path = path;
@@ -116,11 +118,12 @@ Scenario parse_scenario(const std::string& text, const std::string& path) {
   if (const YamlNode* description = file.find("description")) {
     scenario.description = read_text(*description, "description", problems).value_or("");
   }
-  if (const YamlNode* seed = file.find("seed")) {
+  if (const YamlNode* own_seed = file.find("seed")) {
     const auto value =
-        read_size(*seed, "seed", 0, std::numeric_limits<std::int64_t>::max(), problems);
+        read_size(*own_seed, "seed", 0, std::numeric_limits<std::int64_t>::max(), problems);
     scenario.seed = static_cast<std::uint64_t>(value.value_or(0));
   }
+  if (seed) scenario.seed = *seed;
   if (const YamlNode* defaults = file.find("defaults")) check_defaults(*defaults, problems);
   ScenarioContext context{scenario.name, scenario.seed, {}};
   if (const YamlNode* prefixes = file.find("prefixes")) {
@@ -140,7 +143,7 @@ Scenario parse_scenario(const std::string& text, const std::string& path) {
   return scenario;
 }
 
-Scenario load_scenario(const std::string& path) {
+Scenario load_scenario(const std::string& path, std::optional<std::uint64_t> seed) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
     throw ConfigError(fmt::format("{} is a folder, a scenario is a YAML file", path));
@@ -153,7 +156,7 @@ Scenario load_scenario(const std::string& path) {
     throw ConfigError(fmt::format("cannot read {}: {}", path,
                                   errno != 0 ? std::strerror(errno) : "reading failed"));
   }
-  return parse_scenario(std::move(text).str(), path);
+  return parse_scenario(std::move(text).str(), path, seed);
 }
 
 }  // namespace attnbench

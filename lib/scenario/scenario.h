@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,7 @@ enum class LaunchMode : std::uint8_t { kEager, kGraph };
 [[nodiscard]] std::string_view to_string(CacheState cache);
 [[nodiscard]] std::string_view to_string(LaunchMode launch);
 
-/// What to measure and when to stop (measuring.md A.2, A.4; defaults from there).
+/// What to measure and when to stop .
 struct MeasureConfig {
   std::vector<CacheState> cache{CacheState::kCold};
   std::vector<LaunchMode> launch{LaunchMode::kEager};
@@ -50,10 +51,13 @@ struct Scenario {
   std::vector<Case> cases;            ///< in file order
 };
 
-/// Reads and expands a scenario. Throws ConfigError with every mistake of the file at once.
-[[nodiscard]] Scenario load_scenario(const std::string& path);
+/// Reads and expands a scenario; `seed` overrides the file's own, and with it every drawn length and
+/// all contents. Throws ConfigError with every mistake of the file at once.
+[[nodiscard]] Scenario load_scenario(const std::string& path,
+                                     std::optional<std::uint64_t> seed = std::nullopt);
 
 /// The same for text that is already in memory; `path` only names it in messages.
-[[nodiscard]] Scenario parse_scenario(const std::string& text, const std::string& path);
+[[nodiscard]] Scenario parse_scenario(const std::string& text, const std::string& path,
+                                      std::optional<std::uint64_t> seed = std::nullopt);
 
 }  // namespace attnbench

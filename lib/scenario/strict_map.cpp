@@ -10,6 +10,7 @@ StrictMap::StrictMap(const YamlNode& node, std::string_view section, std::string
                      Problems& problems)
     : node_(&node), section_(&key_section(section)) {
   if (!node.is_map()) {
+    sound_ = false;
     problems.add(node.place, fmt::format("{} takes a map, found {}", what, describe(node)),
                  allowed_keys_hint(*section_, ""));
     return;
@@ -18,6 +19,7 @@ StrictMap::StrictMap(const YamlNode& node, std::string_view section, std::string
     // As in Docker Compose files: a place for anchors that the file's own maps merge.
     if (section == "scenario" && entry.key.starts_with("x-")) continue;
     if (section_->find(entry.key) == nullptr) {
+      sound_ = false;
       const std::string where = entry.owner.empty() ? "at the top level" : "in " + entry.owner;
       problems.add(entry.place, fmt::format("unknown key '{}' {}", entry.key, where),
                    allowed_keys_hint(*section_, entry.key));

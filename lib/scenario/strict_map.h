@@ -24,12 +24,14 @@ class StrictMap {
   [[nodiscard]] Place place_of(std::string_view key) const;
   [[nodiscard]] bool has(std::string_view key) const { return find(key) != nullptr; }
   [[nodiscard]] const YamlNode& node() const { return *node_; }
-  /// False if the node was no map.
-  [[nodiscard]] bool is_map() const { return node_->is_map(); }
+  /// False if the node is no map or has unknown keys: then a key that is missing is likely one that
+  /// is misspelt, and no second mistake.
+  [[nodiscard]] bool sound() const { return sound_; }
 
  private:
   const YamlNode* node_;
   const KeySection* section_;
+  bool sound_ = true;
 };
 
 }  // namespace attnbench

@@ -27,6 +27,7 @@ constexpr const char* kAxisExample =
 /// The numbers of {range: {start, stop, step}} or {log2: {start, stop}}; both ends belong to it.
 void read_progression(const YamlNode& node, SweepAxis& axis, Problems& problems) {
   const StrictMap map(node, "axis", axis.path, problems);
+  if (!map.sound()) return;
   const YamlNode* range = map.find("range");
   const YamlNode* log2 = map.find("log2");
   if ((range == nullptr) == (log2 == nullptr)) {
@@ -40,7 +41,7 @@ void read_progression(const YamlNode& node, SweepAxis& axis, Problems& problems)
   const YamlNode* start = ends.find("start");
   const YamlNode* stop = ends.find("stop");
   if (start == nullptr || stop == nullptr) {
-    if (ends.is_map()) {
+    if (ends.sound()) {
       problems.add(bounds.place,
                    fmt::format("{} has no {}", what, start == nullptr ? "start" : "stop"),
                    kAxisExample);
@@ -199,7 +200,7 @@ std::optional<Sweep> read_sweep(const YamlNode* node, Problems& problems) {
   sweep.points = {{}};
   if (node == nullptr || (node->is_scalar() && node->text == "none")) return sweep;
   const StrictMap map(*node, "sweep", "sweep", problems);
-  if (!map.is_map()) return std::nullopt;
+  if (!map.sound()) return std::nullopt;
   const YamlNode* grid = map.find("grid");
   const YamlNode* zip = map.find("zip");
   if ((grid == nullptr) == (zip == nullptr)) {

@@ -115,7 +115,9 @@ class TreeBuilder : public YAML::EventHandler {
   void open(YamlNode::Kind kind, const YAML::Mark& mark, const std::string& tag,
             YAML::anchor_t anchor) {
     refuse_tag(mark, tag);
-    if (expects_key()) throw YAML::ParserException(mark, "a key is one word, not a list or a map");
+    if (expects_key())
+      throw YAML::ParserException(mark,
+                                  "a list or a map stands where a key is due; is a bracket open?");
     Frame frame;
     frame.node = make(kind, mark, 1);
     frame.anchor = anchor;
@@ -218,7 +220,10 @@ YamlPtr read_yaml(const std::string& text, Problems& problems) {
     }
   } catch (const YAML::Exception& error) {
     const bool placed = !error.mark.is_null();
-    problems.add(placed ? place_of(error.mark, 1) : Place{}, "not YAML: " + error.msg);
+    const Place place = placed ? place_of(error.mark, 1) : Place{};
+    const bool tab = problems.line(place.line).starts_with('\t');
+    problems.add(place, "not YAML: " + error.msg,
+                 tab ? "the line begins with a tab: YAML is indented by spaces" : "");
     return nullptr;
   }
   return builder.root();

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "apps/attnbench/command.h"
+#include "lib/base/error.h"
+#include "lib/base/exit_code.h"
+#include "lib/bench/backend_choice.h"
+#include "lib/bench/driver.h"
+#include "lib/fixture/dump.h"
+#include "reference/oracle.h"
+
+namespace attnbench {
+namespace {
+
+struct DumpOptions {
+  std::string scenario;
+  std::vector<std::string> cases;
+  std::vector<std::string> backends;
+  std::string directory;
+  std::string fill = "timing";
+  std::optional<std::uint64_t> seed;
+  std::int64_t rows = 512;
+  int threads = 0;
+};
+
+const Case& the_one_case(const Scenario& scenario, const DumpOptions& options) {
+  const std::vector<const Case*> cases = select_cases(scenario, {.cases = options.cases});
+  if (cases.size() == 1) return *cases.front();
+  std::string ids;
+  for (const Case* c : cases) ids += "\n   --case '" + c->id + "'";
+  throw ConfigError(
+      fmt::format("dump writes one case, {} match; choose one:{}", cases.size(), ids));
+}
+
+/// One line per row: request, token, query head, LSE, then O.
+NpyArray reference_table(const Case& c, const Contents& contents, std::int64_t budget) {
+  const std::vector<ReferenceRow> rows = evaluate_rows(c, contents, sample_rows(c, budget));
+  std::vector<double> table;
+  for (const ReferenceRow& row : rows) {
+    table.insert(table.end(),
+                 {static_cast<double>(row.id.request), static_cast<double>(row.id.token),
+                  static_cast<double>(row.id.head), row.lse});
+    table.insert(table.end(), row.out.begin(), row.out.end());
+  }
+  return make_npy(table, {static_cast<std::int64_t>(rows.size()), 4 + c.layer.head_dim_v});
+}
+
+void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, Fixture& fixture,
+                  Device& device, Console& console) {
+  const std::string& name = entry.info.name;
+  if (!entry.make) {
+    console.err << fmt::format("{}: no outputs: {}\n", name, entry.absence);
+    return;
+  }
+  const std::unique_ptr<AttentionBackend> backend = entry.make();
+  const Support support = backend->supports(fixture.fixture_case(), device);
+  if (!support) {
+    console.err << fmt::format("{}: no outputs: UNSUPPORTED({})\n", name, support.reason());
+    return;
+  }
+  Workspace workspace(device);
+  const std::unique_ptr<Stream> stream = device.make_stream();
+  fixture.poison_outputs();
+  backend->init_forward_metadata(fixture.batch(), fixture.fixture_case().layer, workspace);
+  backend->forward(fixture.io(), *stream);
+  stream->synchronize();
+  writer.add("out_" + name, widened(fixture.io().out.read_only()),
+             "O of " + name + " [tokens, heads_q, dv]");
+  writer.add("lse_" + name, widened_2d(fixture.io().lse.read_only()),
+             "LSE of " + name + " [tokens, heads_q]");
+}
+
+int dump(const DumpOptions& options, const Registry& registry, Console& console) {
+  const Scenario scenario = load_scenario(options.scenario, options.seed);
+  const Case& c = the_one_case(scenario, options);
+  const auto entries = choose_backends(scenario, registry, {.backends = options.backends});
+  const std::unique_ptr<Device> device = make_cpu_device(options.threads);
+  const Fill fill = fill_from_string(options.fill).value();
+  const Contents contents(c, fill);
+  Fixture fixture(c, *device);
+  fixture.fill(fill);
+
+  DumpWriter writer(options.directory);
+  dump_case(writer, fixture, contents);
+  writer.add("reference_rows", reference_table(c, contents, options.rows),
+             "float64 reference, one line per row: request, token, head, LSE, O[dv]");
+  for (const Registry::Entry* entry : entries) {
+    dump_outputs(writer, *entry, fixture, *device, console);
+  }
+  writer.finish();
+  console.out << fmt::format("{}: written to {}/case.json\n", c.id, options.directory);
+  return static_cast<int>(ExitCode::kOk);
+}
+
+}  // namespace
+
+void add_dump_command(CLI::App& app, Action& action) {
+  auto options = std::make_shared<DumpOptions>();
+  CLI::App* dump_app = app.add_subcommand(
+      "dump",
+      "Write one case as .npy files - Q, K, V, pools, index arrays, masks, every backend's O and "
+      "LSE, reference rows - with a case.json, so that anyone can recompute it.\n\n"
+      "  attnbench dump scenarios/quickstart.yaml --case mla -o mla\n");
+  dump_app->add_option("scenario", options->scenario, "scenario file")->required();
+  dump_app->add_option("--case", options->cases, "the case id; * and ? match");
+  dump_app->add_option("-o,--output", options->directory, "folder to write")->required();
+  dump_app->add_option("--backend", options->backends, "outputs of these backends only");
+  dump_app->add_option("--fill", options->fill, "data set")
+      ->check(CLI::IsMember({"needle", "tag", "sparse_int", "extreme", "normal", "timing"}))
+      ->capture_default_str();
+  dump_app->add_option("--rows", options->rows, "about this many reference rows")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+      ->capture_default_str();
+  dump_app->add_option("--seed", options->seed, "overrides the scenario's seed");
+  dump_app->add_option("--threads", options->threads, "CPU threads; 0 = all this process may use")
+      ->check(CLI::Range(0, 4096));
+  dump_app->callback([options, &action] {
+    action = [options](const Registry& registry, Console& console) {
+      return dump(*options, registry, console);
+    };
+  });
+}
+
+}  // namespace attnbench

@@ -1,0 +1,331 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/bench/driver.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "lib/base/error.h"
+#include "lib/fixture/testing/small_cases.h"
+#include "reference/oracle.h"
+
+namespace attnbench {
+namespace {
+
+using testing::HasSubstr;
+
+enum class Habit { kRight, kWrong, kThrowsInPlan, kThrowsWhenTimed, kRefuses };
+
+/// Answers from the float64 reference, which only a test may do, and misbehaves as told. It finds
+/// the fill by itself: it looks which contents the queries are.
+class Puppet : public AttentionBackend {
+ public:
+  Puppet(std::string name, Habit habit, const Case& c) : habit_(habit), case_(&c) {
+    info_.name = std::move(name);
+    info_.version = "1";
+  }
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] Support supports(const Case&, const Device&) const override {
+    return habit_ == Habit::kRefuses ? Support::no("does not feel like it") : Support::yes();
+  }
+  void init_forward_metadata(const ForwardBatch&, const AttentionLayer&, Workspace&) override {
+    if (habit_ == Habit::kThrowsInPlan) throw std::runtime_error("plan: out of ideas");
+    rows_.clear();
+  }
+
+ private:
+  void forward_decode(const AttentionIo& io, Stream&) override { answer(io); }
+  void forward_extend(const AttentionIo& io, Stream&) override { answer(io); }
+
+  [[nodiscard]] Fill fill_of(const AttentionIo& io) const {
+    for (const Fill fill : {Fill::kNeedle, Fill::kTag, Fill::kSparseInt, Fill::kExtreme,
+                            Fill::kNormal, Fill::kTiming}) {
+      std::vector<float> row(static_cast<std::size_t>(io.q.shape[2]));
+      bool same = true;
+      const Contents contents(*case_, fill);
+      for (int head = 0; head < io.q.shape[1]; ++head) {
+        contents.q_row(0, 0, head, row);
+        for (std::size_t d = 0; d < row.size(); ++d) {
+          same = same && load(io.q.dtype, io.q.row(0, head) + static_cast<std::int64_t>(d) *
+                                                                  size_bytes(io.q.dtype)) == row[d];
+        }
+      }
+      if (same) return fill;
+    }
+    throw std::runtime_error("unknown contents");
+  }
+
+  void answer(const AttentionIo& io) {
+    const Fill fill = fill_of(io);
+    if (habit_ == Habit::kThrowsWhenTimed && fill == Fill::kTiming) {
+      throw std::runtime_error("kernel launch failed");
+    }
+    if (rows_.empty() || fill != fill_) {
+      fill_ = fill;
+      std::vector<RowId> ids;
+      for (std::size_t r = 0; r < case_->requests.size(); ++r) {
+        for (std::int64_t t = 0; t < case_->requests[r].q_len; ++t) {
+          for (int h = 0; h < case_->layer.heads_q; ++h) {
+            ids.push_back({static_cast<std::int64_t>(r), t, h});
+          }
+        }
+      }
+      rows_ = evaluate_rows(*case_, Contents(*case_, fill), ids);
+    }
+    std::vector<std::int64_t> first;
+    std::int64_t tokens = 0;
+    for (const Request& request : case_->requests) {
+      first.push_back(tokens);
+      tokens += request.q_len;
+    }
+    for (const ReferenceRow& row : rows_) {
+      const std::int64_t t = first[static_cast<std::size_t>(row.id.request)] + row.id.token;
+      for (std::size_t d = 0; d < row.out.size(); ++d) {
+        const double value = habit_ == Habit::kWrong ? row.out[d] + 1 : row.out[d];
+        store(io.out.dtype,
+              io.out.row(t, row.id.head) + static_cast<std::int64_t>(d) * size_bytes(io.out.dtype),
+              static_cast<float>(value));
+      }
+      store(DType::kF32, io.lse.row(t, row.id.head), static_cast<float>(row.lse));
+    }
+  }
+
+  Habit habit_;
+  const Case* case_;
+  BackendInfo info_;
+  Fill fill_ = Fill::kNormal;
+  std::vector<ReferenceRow> rows_;
+};
+
+class Driver : public testing::Test {
+ protected:
+  Driver() : device_(make_cpu_device(1)) {
+    scenario_.name = "driver";
+    scenario_.path = "driver.yaml";
+    scenario_.seed = 7;
+    scenario_.cases = {small_plain_decode()};
+    scenario_.measure.min_rounds = scenario_.measure.max_rounds = 3;
+    scenario_.measure.block_s = 1e-4;
+    scenario_.measure.min_block_samples = scenario_.measure.max_block_samples = 1;
+    scenario_.verify.fills = {"normal", "timing"};
+  }
+
+  void add(const std::string& name, Habit habit) {
+    registry_.add([this, name, habit] {
+      return std::make_unique<Puppet>(name, habit, scenario_.cases.front());
+    });
+  }
+  RunResult run() { return run_scenario(scenario_, registry_, *device_, filter_, hooks_); }
+
+  std::string error_of_run() {
+    try {
+      static_cast<void>(run());
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  std::unique_ptr<Device> device_;
+  Scenario scenario_;
+  Registry registry_;
+  RunFilter filter_;
+  RunHooks hooks_;
+};
+
+TEST_F(Driver, times_and_passes_a_right_backend) {
+  add("right", Habit::kRight);
+  const RunResult result = run();
+  ASSERT_EQ(result.records.size(), 1u);
+  const Record& r = result.records[0];
+  EXPECT_EQ(r.verdict, Verdict::kPassed) << r.reason;
+  EXPECT_TRUE(r.timed);
+  EXPECT_GT(r.timing.median_us, 0);
+  EXPECT_EQ(r.timing.rounds, 3);
+  EXPECT_GT(r.gb_per_s(), 0);
+  EXPECT_GT(r.roofline, 0);
+  EXPECT_EQ(r.fixture_hash.size(), 16u);
+  EXPECT_EQ(r.backend, "right");
+  EXPECT_EQ(r.requests, static_cast<std::int64_t>(scenario_.cases[0].requests.size()));
+  EXPECT_GT(result.ceilings.read_bytes_per_s, 0);
+  EXPECT_FALSE(result.interrupted);
+}
+
+TEST_F(Driver, times_a_wrong_backend_but_lets_it_claim_nothing) {
+  add("wrong", Habit::kWrong);
+  const Record r = run().records.at(0);
+  EXPECT_EQ(r.verdict, Verdict::kIncorrect);
+  EXPECT_FALSE(r.reason.empty());
+  EXPECT_TRUE(r.timed);
+  EXPECT_EQ(r.gb_per_s(), 0);
+  EXPECT_EQ(r.roofline, 0);
+}
+
+TEST_F(Driver, goes_on_when_a_backend_throws) {
+  add("plan", Habit::kThrowsInPlan);
+  add("timed", Habit::kThrowsWhenTimed);
+  add("right", Habit::kRight);
+  scenario_.verify.enabled = false;  // so that the throw happens while timing
+  const RunResult result = run();
+  ASSERT_EQ(result.records.size(), 3u);
+  EXPECT_EQ(result.records[0].verdict, Verdict::kCrashed);
+  EXPECT_EQ(result.records[0].reason, "plan: out of ideas");
+  EXPECT_EQ(result.records[1].verdict, Verdict::kCrashed);
+  EXPECT_THAT(result.records[1].reason, HasSubstr("kernel launch failed"));
+  EXPECT_FALSE(result.records[1].timed);
+  EXPECT_EQ(result.records[2].verdict, Verdict::kNotVerified);
+  EXPECT_TRUE(result.records[2].timed);
+}
+
+TEST_F(Driver, calls_a_throw_while_verifying_a_crash) {
+  add("timed", Habit::kThrowsWhenTimed);
+  EXPECT_EQ(run().records.at(0).verdict, Verdict::kCrashed);
+}
+
+TEST_F(Driver, records_a_refusal_with_its_reason) {
+  add("refuses", Habit::kRefuses);
+  const Record r = run().records.at(0);
+  EXPECT_EQ(r.verdict, Verdict::kUnsupported);
+  EXPECT_EQ(r.reason, "does not feel like it");
+  EXPECT_EQ(r.status, "not measured");
+}
+
+TEST_F(Driver, lists_an_absent_backend_only_when_asked_for) {
+  add("right", Habit::kRight);
+  BackendInfo info;
+  info.name = "absent";
+  registry_.add_absent(info, "built without nvcc");
+  EXPECT_EQ(run().records.size(), 1u);
+  filter_.backends = {"absent"};
+  const RunResult result = run();
+  ASSERT_EQ(result.records.size(), 1u);
+  EXPECT_EQ(result.records[0].verdict, Verdict::kUnsupported);
+  EXPECT_EQ(result.records[0].reason, "built without nvcc");
+}
+
+TEST_F(Driver, refuses_an_unknown_backend_before_anything_runs) {
+  add("cpu_flash", Habit::kRight);
+  bool began = false;
+  hooks_.started = [&](const RunResult&) { began = true; };
+  filter_.backends = {"cpu_flsh"};
+  const std::string error = error_of_run();
+  EXPECT_THAT(error, HasSubstr("unknown backend 'cpu_flsh'"));
+  EXPECT_THAT(error, HasSubstr("did you mean 'cpu_flash'?"));
+  EXPECT_FALSE(began);
+}
+
+TEST_F(Driver, measures_no_graph_on_a_cpu) {
+  add("right", Habit::kRight);
+  scenario_.measure.launch = {LaunchMode::kEager, LaunchMode::kGraph};
+  const RunResult result = run();
+  ASSERT_EQ(result.records.size(), 2u);
+  EXPECT_TRUE(result.records[0].timed);
+  EXPECT_FALSE(result.records[1].timed);
+  EXPECT_EQ(result.records[1].verdict, Verdict::kUnsupported);
+  EXPECT_EQ(result.records[1].reason, "no CUDA graph on a CPU");
+}
+
+TEST_F(Driver, has_one_record_per_cell_in_backend_order) {
+  add("a", Habit::kRight);
+  add("b", Habit::kRight);
+  scenario_.measure.cache = {CacheState::kCold, CacheState::kWarm};
+  std::vector<std::string> seen;
+  hooks_.record = [&](const Record& r) {
+    seen.push_back(r.backend + "/" + std::string(to_string(r.cache)));
+  };
+  EXPECT_EQ(run().records.size(), 4u);
+  EXPECT_THAT(seen, testing::ElementsAre("a/cold", "a/warm", "b/cold", "b/warm"));
+}
+
+TEST_F(Driver, keeps_a_row_for_every_cell_that_a_stop_left_out) {
+  add("right", Habit::kRight);
+  scenario_.cases.push_back(small_plain_decode());
+  scenario_.cases.back().id = "second";
+  bool stop = false;
+  hooks_.case_finished = [&](const Case&) { stop = true; };
+  hooks_.stop_requested = [&] { return stop; };
+  const RunResult result = run();
+  ASSERT_EQ(result.records.size(), 2u);
+  EXPECT_TRUE(result.records[0].timed);
+  EXPECT_EQ(result.records[1].verdict, Verdict::kSkipped);
+  EXPECT_EQ(result.records[1].reason, "interrupted");
+  EXPECT_TRUE(result.interrupted);
+}
+
+TEST_F(Driver, keeps_a_wrong_verdict_though_stopped_before_timing) {
+  add("wrong", Habit::kWrong);
+  bool stop = false;
+  hooks_.progress = [&](const std::string& line, double) {
+    stop = stop || line.find("verifying") != std::string::npos;
+  };
+  hooks_.stop_requested = [&] { return stop; };
+  const Record r = run().records.at(0);
+  EXPECT_EQ(r.verdict, Verdict::kIncorrect);
+  EXPECT_FALSE(r.timed);
+  EXPECT_EQ(r.status, "interrupted");
+}
+
+TEST_F(Driver, runs_an_idle_case) {
+  scenario_.cases = {small_idle()};
+  add("right", Habit::kRight);
+  EXPECT_EQ(run().records.size(), 1u);
+}
+
+TEST(SelectCases, takes_ids_and_globs_in_file_order) {
+  Scenario scenario;
+  scenario.path = "s.yaml";
+  for (const char* id : {"mla/ps1", "mla/ps64", "tree/ps1"}) {
+    scenario.cases.emplace_back();
+    scenario.cases.back().id = id;
+  }
+  const auto ids = [&](std::vector<std::string> patterns) {
+    std::string text;
+    for (const Case* c : select_cases(scenario, {std::move(patterns), {}})) text += c->id + " ";
+    return text;
+  };
+  EXPECT_EQ(ids({}), "mla/ps1 mla/ps64 tree/ps1 ");
+  EXPECT_EQ(ids({"*/ps1"}), "mla/ps1 tree/ps1 ");
+  EXPECT_EQ(ids({"tree*", "mla/ps64"}), "mla/ps64 tree/ps1 ");
+  EXPECT_EQ(ids({"mla/ps??"}), "mla/ps64 ");
+  EXPECT_EQ(ids({"*a*p*4"}), "mla/ps64 ");
+  try {
+    ids({"mla/ps65"});
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no case of s.yaml matches 'mla/ps65'"));
+    EXPECT_THAT(error.what(), HasSubstr("did you mean 'mla/ps64'?"));
+    EXPECT_THAT(error.what(), HasSubstr("tree/ps1"));
+  }
+}
+
+TEST(ReproLine, elides_defaults_and_quotes_for_the_shell) {
+  Scenario scenario;
+  scenario.path = "it's here.yaml";
+  scenario.seed = 7;
+  Record record;
+  record.case_id = "mla/ps64";
+  record.backend = "cpu_flash";
+  EXPECT_EQ(repro_line(scenario, record),
+            "attnbench run 'it'\\''s here.yaml' --case mla/ps64 --backend cpu_flash --cache cold "
+            "--seed 7");
+  scenario.measure.launch = {LaunchMode::kEager, LaunchMode::kGraph};
+  scenario.verify.enabled = false;
+  EXPECT_THAT(repro_line(scenario, record), HasSubstr("--launch eager --seed 7 --no-verify"));
+}
+
+TEST(Environment, names_the_machine_but_not_the_host) {
+  const auto device = make_cpu_device(1);
+  const Environment e = describe_environment(*device);
+  EXPECT_FALSE(e.version.empty());
+  EXPECT_FALSE(e.git_sha.empty());
+  EXPECT_FALSE(e.compiler.empty());
+  EXPECT_FALSE(e.os.empty());
+  EXPECT_EQ(e.hostname_hash.size(), 12u);
+  EXPECT_EQ(e.started_utc.size(), 20u);
+  EXPECT_EQ(e.started_utc.back(), 'Z');
+}
+
+}  // namespace
+}  // namespace attnbench

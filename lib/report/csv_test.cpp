@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "lib/base/error.h"
+#include "lib/report/csv_columns.h"
+#include "lib/report/sinks.h"
+#include "lib/report/testing/sample_run.h"
+
+namespace attnbench {
+namespace {
+
+/// A file of this test's own, gone with it.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& text)
+      : path_(testing::TempDir() + "attnbench_csv_" +
+              testing::UnitTest::GetInstance()->current_test_info()->name() + ".csv") {
+    std::ofstream(path_, std::ios::binary) << text;
+  }
+  ~TemporaryFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::string csv_of(const RunResult& run) {
+  std::ostringstream out;
+  write_csv(run, out);
+  return out.str();
+}
+
+std::string error_of(const std::string& text) {
+  const TemporaryFile file(text);
+  try {
+    static_cast<void>(read_csv(file.path()));
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Csv, has_a_distinct_name_for_every_column) {
+  std::set<std::string> names;
+  for (const CsvColumn& column : csv_columns()) {
+    ASSERT_NE(column.name, nullptr);
+    EXPECT_TRUE(names.insert(column.name).second) << column.name;
+  }
+}
+
+TEST(Csv, reads_back_every_field_that_it_wrote) {
+  RunResult run = sample_run();
+  const TemporaryFile file(csv_of(run));
+  const std::vector<Record> records = read_csv(file.path());
+  ASSERT_EQ(records.size(), run.records.size());
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    for (const CsvColumn& column : csv_columns()) {
+      std::string written = column.write(run.records[i]);
+      std::ranges::replace(written, '\n', ' ');  // the one thing that the format gives up
+      EXPECT_EQ(column.write(records[i]), written) << column.name << " of record " << i;
+    }
+    EXPECT_EQ(records[i].timed, run.records[i].timed);
+    EXPECT_EQ(records[i].timing.status, run.records[i].timing.status);
+    EXPECT_EQ(records[i].error.max_abs > 0, run.records[i].error.max_abs > 0);
+  }
+}
+
+TEST(Csv, keeps_the_last_bit_of_a_number) {
+  RunResult run = sample_run();
+  run.records.resize(1);
+  run.records[0].timing.median_us = 0.1 + 0.2;
+  run.records[0].error.nmse = 5e-324;
+  const TemporaryFile file(csv_of(run));
+  const Record record = read_csv(file.path()).at(0);
+  EXPECT_EQ(record.timing.median_us, 0.1 + 0.2);
+  EXPECT_EQ(record.error.nmse, 5e-324);
+}
+
+TEST(Csv, reads_files_with_plain_line_ends_too) {
+  std::string text = csv_of(sample_run());
+  std::erase(text, '\r');
+  const TemporaryFile file(text);
+  EXPECT_EQ(read_csv(file.path()).size(), sample_run().records.size());
+}
+
+TEST(Csv, ends_every_line_as_rfc_4180_asks) {
+  const std::string text = csv_of(sample_run());
+  EXPECT_EQ(std::ranges::count(text, '\n'), std::ranges::count(text, '\r'));
+  EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(text, '\n')),
+            sample_run().records.size() + 1);
+}
+
+TEST(Csv, leaves_the_speed_of_a_cell_empty_that_claims_none) {
+  const auto& columns = csv_columns();
+  const Record wrong = sample_run().records[2];
+  for (const CsvColumn& column : columns) {
+    const std::string name = column.name;
+    if (name == "gb_per_s" || name == "tflop_per_s" || name == "roofline") {
+      EXPECT_EQ(column.write(wrong), "") << name;
+    }
+  }
+}
+
+TEST(Csv, names_the_line_and_the_column_of_a_bad_value) {
+  std::string text = csv_of(sample_run());
+  text.replace(text.find(",26,"), 4, ",x6,");
+  EXPECT_THAT(error_of(text), testing::HasSubstr(".csv:2:1: error: column requests: 'x6'"));
+}
+
+TEST(Csv, refuses_a_missing_column_a_short_row_and_a_missing_file) {
+  std::string text = csv_of(sample_run());
+  EXPECT_THAT(error_of(text.substr(text.find(',') + 1)), testing::HasSubstr("case"));
+  EXPECT_THAT(error_of(text.substr(0, text.size() - 30)), testing::HasSubstr("error"));
+  EXPECT_THROW(static_cast<void>(read_csv("no/such/file.csv")), ConfigError);
+}
+
+}  // namespace
+}  // namespace attnbench

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/report/expand_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "lib/fixture/testing/small_cases.h"
+#include "lib/report/expanded_case.h"
+#include "lib/report/units.h"
+
+namespace attnbench {
+namespace {
+
+using testing::HasSubstr;
+
+Scenario small_scenario() {
+  Scenario scenario;
+  scenario.name = "small";
+  scenario.path = "small.yaml";
+  scenario.cases = all_small_cases();
+  scenario.cases.push_back(small_idle());
+  return scenario;
+}
+
+std::vector<const Case*> all_of(const Scenario& scenario) {
+  std::vector<const Case*> cases;
+  for (const Case& c : scenario.cases) cases.push_back(&c);
+  return cases;
+}
+
+class Refusing : public AttentionBackend {
+ public:
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] Support supports(const Case& c, const Device&) const override {
+    return c.mode == ForwardMode::kDecode ? Support::yes() : Support::no("decode only");
+  }
+  void init_forward_metadata(const ForwardBatch&, const AttentionLayer&, Workspace&) override {}
+
+ private:
+  void forward_decode(const AttentionIo&, Stream&) override {}
+  void forward_extend(const AttentionIo&, Stream&) override {}
+  BackendInfo info_{.name = "refusing"};
+};
+
+TEST(ExpandTable, fits_100_columns_and_names_every_request) {
+  const Scenario scenario = small_scenario();
+  std::ostringstream out;
+  write_expand_table(scenario, all_of(scenario), out);
+  std::istringstream lines(out.str());
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100u) << line;
+  for (const Case& c : scenario.cases) {
+    EXPECT_THAT(out.str(), HasSubstr("\n" + c.id + "    "));
+    for (const Request& r : c.requests) EXPECT_THAT(out.str(), HasSubstr(r.group));
+  }
+}
+
+TEST(ExpandJson, lists_every_request_with_its_lengths) {
+  const Scenario scenario = small_scenario();
+  std::ostringstream out;
+  write_expand_json(scenario, all_of(scenario), out);
+  const auto root = nlohmann::json::parse(out.str());
+  ASSERT_EQ(root["cases"].size(), scenario.cases.size());
+  for (std::size_t i = 0; i < scenario.cases.size(); ++i) {
+    const Case& c = scenario.cases[i];
+    const auto& found = root["cases"][i];
+    EXPECT_EQ(found["id"], c.id);
+    ASSERT_EQ(found["requests"].size(), c.requests.size());
+    for (std::size_t r = 0; r < c.requests.size(); ++r) {
+      EXPECT_EQ(found["requests"][r]["q_len"], c.requests[r].q_len);
+      EXPECT_EQ(found["requests"][r]["prefix_len"], c.requests[r].prefix_len());
+      EXPECT_EQ(found["requests"][r]["kv_len"], c.requests[r].kv_len);
+    }
+    EXPECT_EQ(found["index_arrays"]["kv_indptr"]["size"], c.requests.size() + 1);
+    EXPECT_EQ(found["flops"], count_cost(c).flops);
+  }
+}
+
+TEST(ExpandedCase, shows_both_ends_of_a_long_array_and_all_of_a_short_one) {
+  const Case c = small_prefix_hits();
+  for (const AbridgedArray& array : expand_case(c).arrays) {
+    const auto shown = static_cast<std::int64_t>(array.head.size() + array.tail.size());
+    EXPECT_EQ(shown, std::min<std::int64_t>(array.size, 8)) << array.name;
+  }
+}
+
+TEST(ExpandedCase, counts_a_shared_page_once) {
+  const Case c = small_prefix_hits();
+  const ExpandedCase e = expand_case(c);
+  EXPECT_GT(e.pages_used, 0);
+  EXPECT_LT(e.pages_used, e.num_pages);  // page 0 is nobody's
+}
+
+TEST(SupportTable, says_ok_or_why_not_for_every_pair) {
+  const Scenario scenario = small_scenario();
+  Registry registry;
+  registry.add([] { return std::make_unique<Refusing>(); });
+  BackendInfo absent;
+  absent.name = "absent_one";
+  registry.add_absent(absent, "built without nvcc");
+  const auto device = make_cpu_device(1);
+  const Case decode = small_plain_decode();
+  const Case extend = small_sliding_window();
+  std::ostringstream out;
+  write_support_table(scenario, {&decode, &extend}, registry, *device, out);
+  EXPECT_THAT(out.str(), HasSubstr("refusing    OK\n"));
+  EXPECT_THAT(out.str(), HasSubstr("refusing    UNSUPPORTED(decode only)\n"));
+  EXPECT_THAT(out.str(), HasSubstr("absent_one  UNSUPPORTED(built without nvcc)\n"));
+}
+
+}  // namespace
+}  // namespace attnbench

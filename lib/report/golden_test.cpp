@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "lib/report/sinks.h"
+#include "lib/report/terminal.h"
+#include "lib/report/testing/sample_run.h"
+
+namespace attnbench {
+namespace {
+
+using Sink = void (*)(const RunResult&, std::ostream&);
+
+std::string written_by(Sink write) {
+  std::ostringstream out;
+  write(sample_run(), out);
+  return out.str();
+}
+
+std::string terminal_text(TerminalOptions options) {
+  std::ostringstream out;
+  const RunResult run = sample_run();
+  const Scenario scenario = sample_scenario();
+  TerminalReport report(out, options);
+  report.started(run, scenario);
+  for (const Case& c : scenario.cases) {
+    report.case_started(c, run.records[0].cost);
+    for (const Record& record : run.records) {
+      if (record.case_id == c.id) report.record(record);
+    }
+    report.case_finished(c);
+  }
+  report.finished(run, 2);
+  return out.str();
+}
+
+/// Whole outputs are kept beside the test. After a deliberate change, run the test once with
+/// ATTNBENCH_UPDATE_GOLDEN set and read the difference.
+void expect_golden(const std::string& name, const std::string& text) {
+  const std::string path = std::string(ATTNBENCH_SOURCE_DIR) + "/lib/report/testdata/" + name;
+  if (std::getenv("ATTNBENCH_UPDATE_GOLDEN")) {
+    std::ofstream(path, std::ios::binary) << text;
+    return;
+  }
+  std::ifstream file(path, std::ios::binary);
+  ASSERT_TRUE(file) << path;
+  std::ostringstream golden;
+  golden << file.rdbuf();
+  EXPECT_EQ(text, golden.str());
+}
+
+TEST(Golden, json) { expect_golden("sample.json", written_by(write_json)); }
+TEST(Golden, csv) { expect_golden("sample.csv", written_by(write_csv)); }
+TEST(Golden, markdown) { expect_golden("sample.md", written_by(write_markdown)); }
+TEST(Golden, junit) { expect_golden("sample.xml", written_by(write_junit)); }
+TEST(Golden, google_benchmark) {
+  expect_golden("sample.gbench.json", written_by(write_google_benchmark_json));
+}
+TEST(Golden, terminal) { expect_golden("terminal.txt", terminal_text({})); }
+TEST(Golden, terminal_in_colour) {
+  expect_golden("terminal_colour.txt", terminal_text({.colour = true}));
+}
+TEST(Golden, terminal_wide) { expect_golden("terminal_wide.txt", terminal_text({.wide = true})); }
+TEST(Golden, terminal_quiet) {
+  expect_golden("terminal_quiet.txt", terminal_text({.quiet = true}));
+}
+
+}  // namespace
+}  // namespace attnbench

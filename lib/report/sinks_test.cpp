@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/report/sinks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "lib/report/csv_columns.h"
+#include "lib/report/testing/sample_run.h"
+
+namespace attnbench {
+namespace {
+
+using Json = nlohmann::json;
+
+Json json_of(const RunResult& run) {
+  std::ostringstream out;
+  write_json(run, out);
+  return Json::parse(out.str());
+}
+
+std::map<std::string, std::string> csv_row_of(const Record& record) {
+  std::map<std::string, std::string> row;
+  for (const CsvColumn& column : csv_columns()) row[column.name] = column.write(record);
+  return row;
+}
+
+/// Where the JSON keeps a column of the CSV.
+std::string pointer_of(const std::string& column) {
+  static const std::map<std::string, std::string> kNested = {
+      {"median_us", "/time_us/median"},
+      {"lo_us", "/time_us/lo"},
+      {"hi_us", "/time_us/hi"},
+      {"q1_us", "/time_us/q1"},
+      {"q3_us", "/time_us/q3"},
+      {"min_us", "/time_us/min"},
+      {"max_us", "/time_us/max"},
+      {"samples", "/time_us/samples"},
+      {"rounds", "/time_us/rounds"},
+      {"max_abs", "/error/max_abs"},
+      {"max_abs_over_rms", "/error/max_abs_over_rms"},
+      {"nmse", "/error/nmse"},
+      {"bound_ratio", "/error/bound_ratio"},
+      {"rms_ratio", "/error/rms_ratio"},
+      {"lse_abs", "/error/lse"},
+      {"lse_bound_ratio", "/error/lse_bound_ratio"},
+      {"rows", "/error/rows"},
+      {"non_finite", "/error/non_finite"},
+      {"fill", "/error/fill"},
+      {"worst_request", "/error/worst/request"},
+      {"worst_group", "/error/worst/group"},
+      {"worst_token", "/error/worst/token"},
+      {"worst_head", "/error/worst/head"},
+      {"worst_dim", "/error/worst/dim"},
+      {"worst_page", "/error/worst/page"},
+      {"repeatable", "/bitwise/repeatable"},
+      {"page_permutation_invariant", "/bitwise/page_permutation_invariant"},
+      {"batch_invariant", "/bitwise/batch_invariant"},
+  };
+  const auto nested = kNested.find(column);
+  return nested == kNested.end() ? "/" + column : nested->second;
+}
+
+/// What the CSV spells for a JSON value; the two formats differ in null only.
+bool agree(const Json& value, const std::string& text) {
+  if (value.is_null()) return text.empty() || text == "nan" || text == "inf" || text == "-1";
+  if (value.is_boolean()) return text == (value.get<bool>() ? "1" : "0");
+  if (value.is_string()) return text == value.get<std::string>();
+  if (value.is_number_integer()) return text == std::to_string(value.get<std::int64_t>());
+  return std::strtod(text.c_str(), nullptr) == value.get<double>();
+}
+
+TEST(Sinks, json_and_csv_agree_field_by_field) {
+  const RunResult run = sample_run();
+  const Json root = json_of(run);
+  ASSERT_EQ(root["records"].size(), run.records.size());
+  for (std::size_t i = 0; i < run.records.size(); ++i) {
+    for (const auto& [column, text] : csv_row_of(run.records[i])) {
+      const Json::json_pointer pointer(pointer_of(column));
+      // Below a null (nothing timed, nothing compared) there is nothing.
+      const Json& record = root["records"][i];
+      const Json value = record.contains(pointer) ? record.at(pointer) : Json(nullptr);
+      EXPECT_TRUE(record.contains(pointer) || record.at(pointer.parent_pointer()).is_null() ||
+                  record.at(pointer.parent_pointer().parent_pointer()).is_null())
+          << column;
+      EXPECT_TRUE(agree(value, text)) << column << ": " << value << " against '" << text << "'";
+    }
+  }
+}
+
+TEST(Sinks, every_format_has_every_record) {
+  const RunResult run = sample_run();
+  std::ostringstream junit, markdown;
+  write_junit(run, junit);
+  write_markdown(run, markdown);
+  std::size_t cases = 0, rows = 0;
+  for (std::size_t at = 0; (at = junit.str().find("<testcase ", at)) != std::string::npos; ++at) {
+    ++cases;
+  }
+  std::istringstream lines(markdown.str());
+  for (std::string line; std::getline(lines, line);) rows += line.starts_with("| ") ? 1u : 0u;
+  EXPECT_EQ(cases, run.records.size());
+  EXPECT_EQ(rows, run.records.size() + 1);  // and the heading
+}
+
+TEST(Sinks, a_wrong_cell_claims_no_speed_anywhere) {
+  const Json root = json_of(sample_run());
+  for (const Json& record : root["records"]) {
+    const bool wrong = record["verdict"] == "INCORRECT" || record["impossible"] == true;
+    if (!wrong) continue;
+    EXPECT_TRUE(record["gb_per_s"].is_null());
+    EXPECT_TRUE(record["tflop_per_s"].is_null());
+    EXPECT_TRUE(record["roofline"].is_null());
+  }
+}
+
+TEST(Sinks, a_failed_row_carries_its_repro_line_in_every_format_for_people) {
+  RunResult run = sample_run();
+  for (Record& record : run.records) record.repro = "repro-of-" + record.backend;
+  std::ostringstream junit, markdown;
+  write_junit(run, junit);
+  write_markdown(run, markdown);
+  for (const char* backend : {"too_fast", "cpu_flash"}) {
+    EXPECT_THAT(junit.str(), testing::HasSubstr(std::string("repro-of-") + backend));
+    EXPECT_THAT(markdown.str(), testing::HasSubstr(std::string("repro-of-") + backend));
+  }
+}
+
+TEST(Sinks, junit_escapes_what_xml_cannot_hold) {
+  RunResult run = sample_run();
+  run.records.resize(1);
+  run.records[0].case_id = "a<b>&\"c\"\x01";
+  std::ostringstream out;
+  write_junit(run, out);
+  EXPECT_THAT(out.str(), testing::HasSubstr("a&lt;b&gt;&amp;&quot;c&quot;?"));
+}
+
+TEST(Sinks, json_survives_bytes_that_are_no_utf_8) {
+  RunResult run = sample_run();
+  run.records[0].reason = "\xff\xfe";
+  EXPECT_NO_THROW(json_of(run));
+}
+
+TEST(Sinks, a_stream_that_fails_says_so) {
+  for (const auto write :
+       {write_json, write_csv, write_markdown, write_junit, write_google_benchmark_json}) {
+    std::ofstream full("/dev/full");
+    if (!full) GTEST_SKIP() << "no /dev/full here";
+    write(sample_run(), full);
+    full.flush();
+    EXPECT_TRUE(full.fail());
+  }
+}
+
+/// Runs a Python program of this room on a file with the sample run in it.
+int python_on(const std::string& program, const std::string& arguments,
+              void (*write)(const RunResult&, std::ostream&)) {
+  const std::string path = testing::TempDir() + "attnbench_sinks_" +
+                           testing::UnitTest::GetInstance()->current_test_info()->name();
+  {
+    std::ofstream out(path, std::ios::binary);
+    write(sample_run(), out);
+  }
+  const std::string root = ATTNBENCH_SOURCE_DIR;
+  const std::string command = std::string(ATTNBENCH_PYTHON) + " '" + root +
+                              "/lib/report/testdata/" + program + "' '" + path + "' " + arguments;
+  const int status = std::system(command.c_str());
+  std::remove(path.c_str());
+  return status;
+}
+
+TEST(Sinks, json_is_valid_under_the_published_schema) {
+  const std::string schema = std::string("'") + ATTNBENCH_SOURCE_DIR + "/results/schema.json'";
+  EXPECT_EQ(python_on("validate_json.py", schema, write_json), 0);
+}
+
+TEST(Sinks, google_benchmarks_compare_py_can_read_its_json) {
+  EXPECT_EQ(python_on("load_as_compare_py.py", "", write_google_benchmark_json), 0);
+}
+
+TEST(Sinks, junit_is_well_formed_and_counts_right) {
+  EXPECT_EQ(python_on("check_junit.py", "", write_junit), 0);
+}
+
+TEST(Schema, knows_every_verdict) {
+  std::ifstream file(std::string(ATTNBENCH_SOURCE_DIR) + "/results/schema.json");
+  const Json schema = Json::parse(file);
+  const Json& words = schema.at("/$defs/record/properties/verdict/enum"_json_pointer);
+  for (const Verdict verdict :
+       {Verdict::kNotVerified, Verdict::kPassed, Verdict::kMistrusted, Verdict::kIncorrect,
+        Verdict::kUnsupported, Verdict::kSkipped, Verdict::kCrashed}) {
+    EXPECT_THAT(words, testing::Contains(Json(to_string(verdict))));
+  }
+}
+
+}  // namespace
+}  // namespace attnbench

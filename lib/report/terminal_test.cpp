@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/report/terminal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "lib/report/testing/sample_run.h"
+#include "lib/report/units.h"
+
+namespace attnbench {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string print(const std::vector<Record>& records, TerminalOptions options = {},
+                  double read_bytes_per_s = 21.3e9) {
+  std::ostringstream out;
+  RunResult run = sample_run();
+  run.ceilings.read_bytes_per_s = read_bytes_per_s;
+  run.records = records;
+  const Scenario scenario = sample_scenario();
+  TerminalReport report(out, options);
+  report.started(run, scenario);
+  report.case_started(scenario.cases[0], records.front().cost);
+  for (const Record& record : records) report.record(record);
+  report.case_finished(scenario.cases[0]);
+  report.finished(run, 0);
+  return out.str();
+}
+
+/// The widest value that every column can get.
+Record widest() {
+  Record r = sample_run().records[0];
+  r.backend = "sixteen_letters_";
+  r.cost.bytes_unique = 99999000000;
+  r.cost.flops = 99999000000;
+  r.timing.median_us = 999.4e3;
+  r.timing.lo_us = 0;
+  r.timing.hi_us = 9e6;
+  r.roofline = 9.999;
+  r.plan.median_us = 999.4e3;
+  r.verdict = Verdict::kNotVerified;
+  r.error.bound_ratio = 1.8e300;
+  return r;
+}
+
+TEST(TerminalReport, fits_100_columns_in_the_worst_case) {
+  std::vector<Record> records = sample_run().records;
+  records.push_back(widest());
+  Record chatty = records[5];
+  chatty.backend = "a_backend_with_a_name_that_does_not_end";
+  chatty.reason = std::string(300, 'x') + " and then some words to wrap";
+  records.push_back(chatty);
+  for (Record& record : records) record.repro = "short";
+  for (const std::string& line : lines_of(print(records))) {
+    EXPECT_LE(display_width(line), kTerminalWidth) << line;
+  }
+}
+
+TEST(TerminalReport, keeps_every_column_at_its_place) {
+  Record small = sample_run().records[0];
+  small.backend = "a";
+  small.timing.median_us = 1.5;
+  const std::vector<std::string> lines = lines_of(print({widest(), small}));
+  const auto column_of = [&](const std::string& word, const std::string& line) {
+    return display_width(std::string_view(line).substr(0, line.find(word)));
+  };
+  std::vector<std::size_t> places;
+  for (const std::string& line : lines) {
+    if (line.find("  verdict") != std::string::npos) places.push_back(column_of("verdict", line));
+    if (line.find("not verified") != std::string::npos && line.starts_with("  sixteen")) {
+      places.push_back(column_of("not verified", line));
+    }
+    if (line.starts_with("  a  ")) places.push_back(column_of("passed", line));
+  }
+  ASSERT_EQ(places.size(), 3u);
+  EXPECT_EQ(places[0], places[1]);
+  EXPECT_EQ(places[0], places[2]);
+}
+
+TEST(TerminalReport, settles_units_by_the_machine) {
+  const Record record = sample_run().records[0];
+  EXPECT_THAT(print({record}), HasSubstr("GB/s"));
+  EXPECT_THAT(print({record}, {}, 4.65e12), HasSubstr("  TB/s"));
+}
+
+TEST(TerminalReport, prints_no_speed_of_a_wrong_cell_but_its_reason_and_repro_line) {
+  const Record wrong = sample_run().records[2];
+  const std::string text = print({wrong});
+  EXPECT_THAT(text, Not(HasSubstr("5.00 ms")));
+  EXPECT_THAT(text, HasSubstr("INCORRECT"));
+  EXPECT_THAT(text, HasSubstr("3 NaN, the first at request 3"));
+  EXPECT_THAT(text, HasSubstr("\n      " + wrong.repro + "\n"));
+}
+
+TEST(TerminalReport, says_once_why_a_backend_does_not_take_a_case) {
+  Record cold = sample_run().records[3];
+  Record warm = cold;
+  warm.cache = CacheState::kWarm;
+  const std::string text = print({cold, warm});
+  EXPECT_EQ(text.find("no extend beside decode"), text.rfind("no extend beside decode"));
+}
+
+TEST(TerminalReport, marks_a_cell_that_did_not_converge) {
+  EXPECT_THAT(print({sample_run().records[1]}), HasSubstr("%*"));
+  EXPECT_THAT(print({sample_run().records[0]}), Not(HasSubstr("%*")));
+}
+
+TEST(TerminalReport, colours_nothing_but_verdicts) {
+  std::string text = print(sample_run().records, {.colour = true});
+  std::size_t marks = 0;
+  for (std::size_t at = 0; (at = text.find('\x1b', at)) != std::string::npos;) {
+    text.erase(at, text.find('m', at) - at + 1);
+    ++marks;
+  }
+  EXPECT_EQ(text, print(sample_run().records));
+  EXPECT_EQ(marks, 2 * sample_run().records.size());
+}
+
+TEST(TerminalReport, keeps_to_the_closing_line_when_quiet) {
+  const std::string text = print(sample_run().records, {.quiet = true});
+  EXPECT_THAT(text, HasSubstr("8 cells"));
+  EXPECT_THAT(text, Not(HasSubstr("median")));
+}
+
+TEST(Units, keep_three_digits_across_their_limits) {
+  EXPECT_EQ(three_digits(9.994), "9.99");
+  EXPECT_EQ(three_digits(9.996), "10.0");
+  EXPECT_EQ(three_digits(99.96), "100");
+  EXPECT_EQ(time_text(0.75), "750 ns");
+  EXPECT_EQ(time_text(999.6), "1.00 ms");
+  EXPECT_EQ(time_text(52.4), "52.4 µs");
+  EXPECT_EQ(bytes_text(187000000), "187 MB");
+  EXPECT_EQ(count_text(98304), "98.3 k");
+  EXPECT_EQ(count_text(624), "624");
+  EXPECT_EQ(percent_text(0.003), "0.3 %");
+  EXPECT_EQ(percent_text(0.774), "77 %");
+}
+
+TEST(Units, count_characters_not_bytes) {
+  EXPECT_EQ(display_width("µs"), 2u);
+  EXPECT_EQ(fit_left("µµµ", 2), "µ…");
+  EXPECT_EQ(fit_right("µ", 3), "  µ");
+}
+
+}  // namespace
+}  // namespace attnbench

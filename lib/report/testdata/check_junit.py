@@ -1,0 +1,13 @@
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""check_junit.py FILE: the XML parses, and its totals are those of its testcases."""
+import sys
+import xml.etree.ElementTree as tree
+
+suite = tree.parse(sys.argv[1]).getroot().find("testsuite")
+cases = suite.findall("testcase")
+assert int(suite.get("tests")) == len(cases)
+for total, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+    found = [c for c in cases if c.find(tag) is not None]
+    assert int(suite.get(total)) == len(found) > 0, total
+assert all(c.get("name") and c.get("classname") and float(c.get("time")) >= 0 for c in cases)

@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/report/testing/sample_run.h"
+
+#include <limits>
+
+namespace attnbench {
+namespace {
+
+Record blank(const char* case_id, const char* backend) {
+  Record r;
+  r.case_id = case_id;
+  r.mix = "prefix_hits";
+  r.model = "llama-3.1-8b";
+  r.backend = backend;
+  r.backend_version = "0.1.0";
+  r.device = "Sample CPU, 2 cores";
+  r.mode = "mixed";
+  r.dtype = "bf16";
+  r.kv_dtype = "e4m3";
+  r.heads_q = 32;
+  r.heads_kv = 8;
+  r.head_dim_qk = 128;
+  r.head_dim_v = 128;
+  r.page_size = 16;
+  r.requests = 26;
+  r.q_tokens = 624;
+  r.kv_tokens = 98304;
+  r.status = "not measured";
+  r.cost = {9876543, 161817280512, 187000000, 201000000, 186000000, 200000000};
+  r.fixture_hash = "0123456789abcdef";
+  r.repro = std::string("attnbench run sample.yaml --case ") + case_id + " --backend " + backend +
+            " --cache cold --seed 7";
+  return r;
+}
+
+Record timed(Record r, double median_us) {
+  r.status = "converged";
+  r.verdict = Verdict::kPassed;
+  r.timed = true;
+  r.timing.median_us = median_us;
+  r.timing.lo_us = median_us * 0.997;
+  r.timing.hi_us = median_us * 1.003;
+  r.timing.q1_us = median_us * 0.99;
+  r.timing.q3_us = median_us * 1.02;
+  r.timing.min_us = median_us * 0.98;
+  r.timing.max_us = median_us * 1.5;
+  r.timing.rounds = 12;
+  r.timing.samples = 240;
+  r.plan = {12.25, 40.0 / 3};
+  r.roofline = 0.774;
+  r.error = {1.0 / 3, 0.0125, 1e-9, 0.21, 0.9, 1e-7, 0.125, 512, 0, "needle", {}};
+  r.error.worst = {3, "chat", 0, 12, 77, 127, 0.5, 0.25};
+  r.bitwise = {1, 1, 0};
+  return r;
+}
+
+}  // namespace
+
+RunResult sample_run() {
+  RunResult run;
+  run.environment = {
+      "0.1.0",
+      "3f2c1a9",
+      "Release",
+      "GNU 12.2.0",
+      "-O2",
+      "Debian GNU/Linux 12",
+      "00ff00ff00ff",
+      {DeviceKind::kCpu, "Sample CPU, 2 cores", "x86-64 avx2", 2, 33554432, std::int64_t{8} << 30},
+      2,
+      "2026-01-02T03:04:05Z"};
+  run.ceilings = {21.3e9, 18.04e9, 92.5e9};
+  run.scenario_name = "sample \"quoted\", <marked> & piped|";
+  run.scenario_path = "sample.yaml";
+  run.scenario_sha256 = std::string(64, 'a');
+  run.seed = 7;
+  run.wall_s = 14.25;
+  run.measuring_s = 9.75;
+  run.interrupted = true;
+
+  Record passed = timed(blank("prefix_hits/ps16", "cpu_flash"), 11236.5);
+  Record noisy = timed(blank("prefix_hits/ps16", "cpu_flash"), 10500.125);
+  noisy.cache = CacheState::kWarm;
+  noisy.status = "noisy";
+  noisy.timing.status = MeasureStatus::kNoisy;
+  noisy.timing.hi_us = 11500;
+  noisy.reason = "half-width 4.9 % above 0.5 % after 40 rounds";
+  noisy.cache_resident = true;
+
+  Record wrong = timed(blank("prefix_hits/ps16", "say \"fast\", ok"), 5000);
+  wrong.verdict = Verdict::kIncorrect;
+  wrong.reason = "3 NaN, the first at request 3, head 12, query 0\nafter a line break | and a pipe";
+  wrong.error.max_abs = std::numeric_limits<double>::quiet_NaN();
+  wrong.error.bound_ratio = std::numeric_limits<double>::infinity();
+  wrong.error.non_finite = 3;
+  wrong.bitwise = {0, -1, -1};
+  wrong.roofline = 0;
+
+  Record unsupported = blank("prefix_hits/ps16", "torch_native");
+  unsupported.verdict = Verdict::kUnsupported;
+  unsupported.reason = "no extend beside decode, <yet>";
+
+  Record crashed = blank("mla,\"odd\"", "cpu_flash");
+  crashed.mix = "mla";
+  crashed.verdict = Verdict::kCrashed;
+  crashed.reason = "std::bad_alloc & more";
+
+  Record mistrusted = timed(blank("mla,\"odd\"", "torch_native"), 52.4);
+  mistrusted.mix = "mla";
+  mistrusted.verdict = Verdict::kMistrusted;
+  mistrusted.reason = "41 % of the outputs are zero";
+
+  Record impossible = timed(blank("mla,\"odd\"", "too_fast"), 0.75);
+  impossible.mix = "mla";
+  impossible.impossible = true;
+  impossible.roofline = 0;
+  impossible.reason = "249333.3 GB/s from cold memory is above 1.02 x the measured read ceiling";
+
+  Record skipped = blank("mla,\"odd\"", "late");
+  skipped.mix = "mla";
+  skipped.status = "interrupted";
+  skipped.timing.interrupted = true;
+  skipped.verdict = Verdict::kSkipped;
+  skipped.reason = "interrupted";
+
+  run.records = {passed, noisy, wrong, unsupported, crashed, mistrusted, impossible, skipped};
+  return run;
+}
+
+Scenario sample_scenario() {
+  Scenario scenario;
+  scenario.name = sample_run().scenario_name;
+  scenario.path = "sample.yaml";
+  scenario.seed = 7;
+  scenario.measure.cache = {CacheState::kCold, CacheState::kWarm};
+  Case first;
+  first.id = "prefix_hits/ps16";
+  first.mix = "prefix_hits";
+  first.prefixes = {{"system", 2048}};
+  Request request;
+  request.group = "chat";
+  request.kv_len = 4096;
+  request.shared_prefix = 0;
+  request.shared_len = 2048;
+  first.requests.assign(26, request);
+  Case second;
+  second.id = "mla,\"odd\"";
+  second.mix = "mla";
+  second.requests.assign(1, Request{});
+  scenario.cases = {first, second};
+  return scenario;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,313 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/scenario.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "lib/base/error.h"
+#include "lib/scenario/sha256.h"
+
+namespace attnbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* kServingMixes = R"(
+scenario: serving-mixes
+seed: 7
+defaults:
+  model: llama-3.1-8b
+  tp: 1
+  dtype: bf16
+  kv_cache: {page_size: 16, layout: NHD, dtype: bf16, placement: shuffled}
+prefixes:
+  system: 2k
+mixes:
+  prefix_hits:
+    batch:
+      - {name: chat, count: 24, mode: decode, prefix: system, kv_len: {quantiles: azure-conv-2023, min: 2k, max: 8k}}
+      - {name: new,  count: 2,  mode: extend, prefix: system, q_len: 300}
+  chunked_prefill:
+    batch:
+      - {name: long,  count: 1,  mode: extend, prompt_len: 16k, chunk: {size: 2k, index: 3}}
+      - {name: decode, count: 32, mode: decode, kv_len: {lognormal: {median: 1200, sigma: 0.9}, max: 8k}}
+  spec_tree:
+    batch:
+      - {count: 8, mode: target_verify, prefix_len: {uniform: [500, 4k]}, tree: {topk: 4, depth: 4, tokens: 16}}
+  sliding_window:
+    model: gemma-3-12b
+    attention: {window: {keys_before: 1023}}
+    batch: 16q1s8k
+  mla:
+    model: deepseek-v3
+    tp: 8
+    kv_cache: {page_size: 64}
+    batch: [{count: 64, mode: decode, kv_len: 4k}]
+sweep:
+  grid: {kv_cache.page_size: [1, 16, 64]}
+measure: {cache: [cold, warm], launch: [eager, graph], precision: 0.5%}
+verify:  {rows: 4096}
+backends: [splitkv, paged_fa, torch_native]
+)";
+
+Case only_case(const std::string& mix, const std::string& top = "") {
+  const Scenario scenario = parse_scenario(
+      "defaults: {model: llama-3.1-8b}\n" + top + "mixes:\n  m: {" + mix + "}\n", "s.yaml");
+  EXPECT_EQ(scenario.cases.size(), 1u);
+  return scenario.cases.at(0);
+}
+
+std::vector<std::string> ids(const Scenario& scenario) {
+  std::vector<std::string> names;
+  for (const Case& c : scenario.cases) names.push_back(c.id);
+  return names;
+}
+
+std::map<std::string, Case> by_id(const Scenario& scenario) {
+  std::map<std::string, Case> cases;
+  for (const Case& c : scenario.cases) cases[c.id] = c;
+  return cases;
+}
+
+std::vector<std::int64_t> kv_lens(const Case& c) {
+  std::vector<std::int64_t> lengths;
+  for (const Request& request : c.requests) lengths.push_back(request.kv_len);
+  return lengths;
+}
+
+TEST(Scenario, expands_the_serving_mixes) {
+  const Scenario scenario = parse_scenario(kServingMixes, "serving.yaml");
+  EXPECT_EQ(scenario.name, "serving-mixes");
+  EXPECT_EQ(scenario.seed, 7u);
+  EXPECT_THAT(scenario.backends, ElementsAre("splitkv", "paged_fa", "torch_native"));
+  EXPECT_THAT(scenario.measure.cache, ElementsAre(CacheState::kCold, CacheState::kWarm));
+  EXPECT_THAT(scenario.measure.launch, ElementsAre(LaunchMode::kEager, LaunchMode::kGraph));
+  EXPECT_DOUBLE_EQ(scenario.measure.precision, 0.005);
+  EXPECT_EQ(scenario.verify.rows, 4096);
+  ASSERT_EQ(scenario.cases.size(), 15u);
+  EXPECT_EQ(scenario.cases[1].id, "prefix_hits/ps16");
+  EXPECT_EQ(scenario.cases[14].id, "mla/ps64");
+}
+
+TEST(Scenario, mixes_decodes_and_extends_that_share_a_prefix) {
+  const Case c = by_id(parse_scenario(kServingMixes, "s.yaml")).at("prefix_hits/ps16");
+  EXPECT_EQ(c.mode, ForwardMode::kMixed);
+  ASSERT_EQ(c.prefixes.size(), 1u);
+  EXPECT_EQ(c.prefixes[0].length, 2048);
+  ASSERT_EQ(c.requests.size(), 26u);
+  for (const Request& request : c.requests) {
+    EXPECT_EQ(request.shared_prefix, 0);
+    EXPECT_EQ(request.shared_len, 2048);
+    EXPECT_GE(request.kv_len, 2048 + request.q_len);
+    EXPECT_LE(request.kv_len, 8192);
+  }
+  EXPECT_EQ(c.requests[25].group, "new");
+  EXPECT_EQ(c.requests[25].q_len, 300);
+  EXPECT_EQ(c.requests[25].kv_len, 2348);
+}
+
+TEST(Scenario, cuts_chunk_three_out_of_a_prompt) {
+  const Case c = by_id(parse_scenario(kServingMixes, "s.yaml")).at("chunked_prefill/ps16");
+  EXPECT_EQ(c.requests[0].q_len, 2048);
+  EXPECT_EQ(c.requests[0].prefix_len(), 3 * 2048);
+}
+
+TEST(Scenario, cuts_the_last_chunk_short) {
+  const Case c =
+      only_case("batch: [{mode: extend, prompt_len: 5000, chunk: {size: 2k, index: 2}}]");
+  EXPECT_EQ(c.requests[0].q_len, 5000 - 4096);
+  EXPECT_EQ(c.requests[0].kv_len, 5000);
+}
+
+TEST(Scenario, shards_mla_heads_and_keeps_one_latent_row) {
+  const Case c = by_id(parse_scenario(kServingMixes, "s.yaml")).at("mla/ps1");
+  EXPECT_EQ(c.layer.kind, AttentionKind::kMlaAbsorbed);
+  EXPECT_EQ(c.layer.heads_q, 16);
+  EXPECT_EQ(c.layer.heads_kv, 1);
+  EXPECT_EQ(c.layer.head_dim_qk, 576);
+  EXPECT_EQ(c.tp, 8);
+}
+
+TEST(Scenario, reads_the_same_window_in_both_spellings) {
+  EXPECT_EQ(only_case("attention: {window: {keys: 1024}}, batch: q1s8k").layer.sliding_window_size,
+            1023);
+  EXPECT_EQ(
+      only_case("attention: {window: {keys_before: 1023}}, batch: q1s8k").layer.sliding_window_size,
+      1023);
+  EXPECT_EQ(only_case("model: mistral-7b-v0.1, attention: {window: none}, batch: q1s8k")
+                .layer.sliding_window_size,
+            -1);
+}
+
+TEST(Scenario, takes_a_batch_string_verbatim) {
+  const Case c = only_case("batch: 2q1ks4k_32q1s2k");
+  EXPECT_EQ(c.mode, ForwardMode::kMixed);
+  ASSERT_EQ(c.requests.size(), 34u);
+  EXPECT_EQ(c.requests[1].q_len, 1024);
+  EXPECT_EQ(c.requests[1].kv_len, 4096);
+  EXPECT_EQ(c.requests[33].q_len, 1);
+  EXPECT_EQ(c.requests[33].kv_len, 2048);
+  EXPECT_EQ(c.requests[0].group, "extend");
+  EXPECT_EQ(c.requests[33].group, "decode");
+}
+
+TEST(Scenario, derives_the_third_length_from_any_two) {
+  for (const char* lengths :
+       {"q_len: 100, prefix_len: 300", "q_len: 100, kv_len: 400", "prefix_len: 300, kv_len: 400"}) {
+    const Case c = only_case(std::string("batch: [{mode: extend, ") + lengths + "}]");
+    EXPECT_EQ(c.requests[0].q_len, 100) << lengths;
+    EXPECT_EQ(c.requests[0].kv_len, 400) << lengths;
+  }
+}
+
+TEST(Scenario, takes_the_count_from_a_list) {
+  EXPECT_THAT(kv_lens(only_case("batch: [{mode: decode, kv_len: [1k, 17, 2k]}]")),
+              ElementsAre(1024, 17, 2048));
+}
+
+TEST(Scenario, keeps_an_idle_rank_without_requests) {
+  const Case c = only_case("batch: [{mode: idle}]");
+  EXPECT_EQ(c.mode, ForwardMode::kIdle);
+  EXPECT_TRUE(c.requests.empty());
+}
+
+TEST(Scenario, lets_the_encoder_be_shorter_than_the_queries_with_cross_attention) {
+  const Case c =
+      only_case("attention: {cross: true}, batch: [{mode: extend, q_len: 100, kv_len: 30}]");
+  EXPECT_FALSE(c.layer.causal);
+  EXPECT_EQ(c.requests[0].kv_len, 30);
+}
+
+TEST(Scenario, gives_the_cache_the_dtype_of_activations_unless_told) {
+  EXPECT_EQ(only_case("dtype: f16, batch: q1s8").kv_cache.dtype, DType::kF16);
+  const Case c = only_case("kv_cache: {dtype: e4m3, k_scale: 0.5, v_scale: 0.25}, batch: q1s8");
+  EXPECT_EQ(c.kv_cache.dtype, DType::kE4M3);
+  EXPECT_EQ(c.kv_cache.k_scale, 0.5f);
+  EXPECT_EQ(c.kv_cache.v_scale, 0.25f);
+}
+
+TEST(Scenario, lets_a_mix_override_defaults_key_by_key) {
+  const Case c = parse_scenario(R"(
+defaults: {model: llama-3.1-8b, kv_cache: {page_size: 16, layout: HND}, attention: {softcap: 30}}
+mixes:
+  m: {kv_cache: {page_size: 64}, attention: {softcap: none}, batch: q1s8}
+)",
+                                "s.yaml")
+                     .cases.at(0);
+  EXPECT_EQ(c.kv_cache.page_size, 64);
+  EXPECT_EQ(c.kv_cache.layout, KvLayout::kHnd);
+  EXPECT_EQ(c.layer.logit_cap, 0);
+}
+
+TEST(Scenario, resolves_anchors_and_merges_with_local_keys_first) {
+  const Scenario scenario = parse_scenario(R"(
+x-decode: &decode {count: 8, mode: decode, kv_len: 4k}
+x-short: &short {kv_len: 1k, q_len: 1}
+defaults: {model: llama-3.1-8b}
+mixes:
+  local:  {batch: [{<<: *decode, count: 3}]}
+  first:  {batch: [{<<: [*short, *decode]}]}
+  alias:  {batch: [*decode, *decode]}
+)",
+                                           "s.yaml");
+  EXPECT_THAT(kv_lens(scenario.cases[0]), ElementsAre(4096, 4096, 4096));
+  EXPECT_EQ(scenario.cases[1].requests.size(), 8u);
+  EXPECT_EQ(scenario.cases[1].requests[0].kv_len, 1024);
+  EXPECT_EQ(scenario.cases[2].requests.size(), 16u);
+  EXPECT_EQ(scenario.cases[2].requests[15].group, "decode2");
+}
+
+TEST(Scenario, draws_the_same_lengths_in_every_case_of_a_page_size_sweep) {
+  const auto cases = by_id(parse_scenario(kServingMixes, "s.yaml"));
+  EXPECT_EQ(kv_lens(cases.at("chunked_prefill/ps1")), kv_lens(cases.at("chunked_prefill/ps64")));
+  EXPECT_EQ(cases.at("chunked_prefill/ps1").seed, cases.at("chunked_prefill/ps64").seed);
+}
+
+TEST(Scenario, keeps_a_mix_as_it_is_when_another_is_added_before_it) {
+  std::string longer = kServingMixes;
+  longer.replace(longer.find("mixes:\n"), 7, "mixes:\n  extra: {batch: 4q1s1k}\n");
+  const auto before = by_id(parse_scenario(kServingMixes, "s.yaml"));
+  const auto after = by_id(parse_scenario(longer, "s.yaml"));
+  ASSERT_EQ(after.size(), before.size() + 3);
+  for (const auto& [id, c] : before) {
+    EXPECT_EQ(after.at(id).seed, c.seed) << id;
+    EXPECT_EQ(kv_lens(after.at(id)), kv_lens(c)) << id;
+  }
+}
+
+TEST(Scenario, draws_other_lengths_from_another_seed_and_in_another_mix) {
+  const auto text = [](const char* seed) {
+    return std::string("defaults: {model: llama-3.1-8b}\nseed: ") + seed +
+           "\nmixes:\n"
+           "  a: {batch: [{count: 8, mode: decode, kv_len: {uniform: [1, 1m]}}]}\n"
+           "  b: {batch: [{count: 8, mode: decode, kv_len: {uniform: [1, 1m]}}]}\n";
+  };
+  const Scenario one = parse_scenario(text("1"), "s.yaml"),
+                 two = parse_scenario(text("2"), "s.yaml");
+  EXPECT_NE(kv_lens(one.cases[0]), kv_lens(two.cases[0]));
+  EXPECT_NE(kv_lens(one.cases[0]), kv_lens(one.cases[1]));
+  EXPECT_EQ(kv_lens(one.cases[0]), kv_lens(parse_scenario(text("1"), "t.yaml").cases[0]));
+}
+
+TEST(Scenario, is_named_after_its_file_and_hashed_as_it_is) {
+  const std::string text = "mixes: {m: {model: llama-3.1-8b, batch: q1s8}}\n";
+  const Scenario scenario = parse_scenario(text, "some/folder/night-run.yaml");
+  EXPECT_EQ(scenario.name, "night-run");
+  EXPECT_EQ(scenario.sha256, sha256_hex(text));
+  EXPECT_THAT(ids(scenario), ElementsAre("m"));
+}
+
+TEST(Scenario, reads_how_to_measure_and_verify) {
+  const Scenario scenario = parse_scenario(
+      "mixes: {m: {model: llama-3.1-8b, batch: q1s8}}\n"
+      "measure: {cache: warm, precision: 0.01, rounds: [3, 9], samples: [2, 50], block: 500us, "
+      "timeout: 2min}\n"
+      "verify: {enabled: false, fills: [tag, needle]}\n",
+      "s.yaml");
+  EXPECT_THAT(scenario.measure.cache, ElementsAre(CacheState::kWarm));
+  EXPECT_DOUBLE_EQ(scenario.measure.precision, 0.01);
+  EXPECT_EQ(scenario.measure.min_rounds, 3);
+  EXPECT_EQ(scenario.measure.max_rounds, 9);
+  EXPECT_EQ(scenario.measure.min_block_samples, 2);
+  EXPECT_EQ(scenario.measure.max_block_samples, 50);
+  EXPECT_DOUBLE_EQ(scenario.measure.block_s, 500e-6);
+  EXPECT_DOUBLE_EQ(scenario.measure.cell_timeout_s, 120);
+  EXPECT_FALSE(scenario.verify.enabled);
+  EXPECT_THAT(scenario.verify.fills, ElementsAre("tag", "needle"));
+}
+
+TEST(Scenario, builds_a_layer_from_inline_geometry) {
+  const Case c = only_case(
+      "model: {heads_q: 12, heads_kv: 4, head_dim: 96, head_dim_v: 64}, tp: 2, batch: q1s8");
+  EXPECT_EQ(c.model, "inline");
+  EXPECT_EQ(c.layer.heads_q, 6);
+  EXPECT_EQ(c.layer.heads_kv, 2);
+  EXPECT_EQ(c.layer.head_dim_qk, 96);
+  EXPECT_EQ(c.layer.head_dim_v, 64);
+}
+
+TEST(Scenario, reads_a_file_of_windows_line_ends) {
+  const Scenario scenario = parse_scenario(
+      "defaults: {model: llama-3.1-8b}\r\nmixes:\r\n  m: {batch: 8q1s4k}\r\n", "s.yaml");
+  EXPECT_EQ(scenario.cases.size(), 1u);
+}
+
+TEST(LoadScenario, says_why_a_file_cannot_be_read) {
+  try {
+    static_cast<void>(load_scenario("no/such/file.yaml"));
+    FAIL() << "accepted";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("cannot read no/such/file.yaml: No such file"));
+  }
+  EXPECT_THROW(static_cast<void>(load_scenario("/")), ConfigError);
+}
+
+}  // namespace
+}  // namespace attnbench

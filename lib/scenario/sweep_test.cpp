@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/sweep.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "lib/scenario/scenario.h"
+
+namespace attnbench {
+namespace {
+
+using testing::ElementsAre;
+
+Scenario swept(
+    const std::string& sweep,
+    const std::string& mix = "{batch: [{name: chat, count: 4, mode: decode, kv_len: 1k}]}") {
+  return parse_scenario(
+      "defaults: {model: llama-3.1-8b}\nmixes:\n  m: " + mix + "\nsweep: " + sweep, "s.yaml");
+}
+
+std::vector<std::string> ids(const Scenario& scenario) {
+  std::vector<std::string> names;
+  for (const Case& c : scenario.cases) names.push_back(c.id);
+  return names;
+}
+
+TEST(Sweep, varies_the_last_axis_of_a_grid_fastest) {
+  EXPECT_THAT(ids(swept("{grid: {tp: [1, 2], kv_cache.page_size: [16, 64]}}")),
+              ElementsAre("m/tp1,ps16", "m/tp1,ps64", "m/tp2,ps16", "m/tp2,ps64"));
+}
+
+TEST(Sweep, walks_zipped_lists_together) {
+  const Scenario scenario =
+      swept("{zip: {kv_cache.dtype: [bf16, e4m3], kv_cache.k_scale: [1, 0.5]}}");
+  EXPECT_THAT(ids(scenario), ElementsAre("m/kv-bf16,k_scale1", "m/kv-e4m3,k_scale0.5"));
+  EXPECT_EQ(scenario.cases[1].kv_cache.k_scale, 0.5f);
+}
+
+TEST(Sweep, includes_both_ends_of_a_range) {
+  EXPECT_THAT(ids(swept("{grid: {batch.chat.count: {range: {start: 8, stop: 24, step: 8}}}}")),
+              ElementsAre("m/count8", "m/count16", "m/count24"));
+  EXPECT_THAT(ids(swept("{grid: {batch.chat.count: {range: {start: 1, stop: 8, step: 4}}}}")),
+              ElementsAre("m/count1", "m/count5"));
+}
+
+TEST(Sweep, doubles_along_log2) {
+  EXPECT_THAT(ids(swept("{grid: {\"batch[0].kv_len\": {log2: {start: 512, stop: 4k}}}}")),
+              ElementsAre("m/kv_len512", "m/kv_len1k", "m/kv_len2k", "m/kv_len4k"));
+}
+
+TEST(Sweep, sets_the_value_in_its_case) {
+  const Scenario scenario = swept("{grid: {batch.chat.kv_len: [100, 4k]}}");
+  EXPECT_EQ(scenario.cases[0].requests[3].kv_len, 100);
+  EXPECT_EQ(scenario.cases[1].requests[3].kv_len, 4096);
+}
+
+TEST(Sweep, makes_maps_on_the_way_to_its_key) {
+  const Scenario scenario = swept("{grid: {attention.window.keys: [128, 1k]}}");
+  EXPECT_THAT(ids(scenario), ElementsAre("m/keys128", "m/keys1k"));
+  EXPECT_EQ(scenario.cases[0].layer.sliding_window_size, 127);
+}
+
+TEST(Sweep, names_dtypes_and_words_plainly) {
+  EXPECT_THAT(ids(swept("{grid: {dtype: [f16, bf16]}}")), ElementsAre("m/f16", "m/bf16"));
+  EXPECT_THAT(ids(swept("{grid: {kv_cache.placement: [shuffled]}}")),
+              ElementsAre("m/placement-shuffled"));
+  EXPECT_THAT(ids(swept("{grid: {attention.window: [none, {keys: 1024}]}}")),
+              ElementsAre("m/window-none", "m/window-keys1024"));
+}
+
+TEST(Sweep, sweeps_whole_batch_strings) {
+  const Scenario scenario = swept("{grid: {batch: [1q1s1k, 8q1s1k]}}");
+  EXPECT_THAT(ids(scenario), ElementsAre("m/batch-1q1s1k", "m/batch-8q1s1k"));
+  EXPECT_EQ(scenario.cases[1].requests.size(), 8u);
+}
+
+TEST(Sweep, of_a_mix_replaces_that_of_the_file) {
+  EXPECT_THAT(ids(swept("{grid: {tp: [1, 2]}}", "{batch: q1s8, sweep: {grid: {dtype: [f16]}}}")),
+              ElementsAre("m/f16"));
+  EXPECT_THAT(ids(swept("{grid: {tp: [1, 2]}}", "{batch: q1s8, sweep: none}")), ElementsAre("m"));
+}
+
+}  // namespace
+}  // namespace attnbench

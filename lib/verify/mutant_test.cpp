@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "lib/fixture/testing/small_cases.h"
+#include "lib/verify/testing/mutant_backend.h"
+#include "lib/verify/verify.h"
+
+namespace attnbench {
+namespace {
+
+/// A case with its truth, computed once for all mutants.
+struct Examined {
+  Case c;
+  std::vector<FillTruth> truth;
+};
+
+const std::vector<Examined>& small_examined() {
+  static const std::vector<Examined> all = [] {
+    std::vector<Examined> examined;
+    VerifyConfig config;
+    config.rows = 256;
+    for (const Case& c : all_small_cases()) examined.push_back({c, compute_truth(c, config)});
+    return examined;
+  }();
+  return all;
+}
+
+Verification verify_fault(const Examined& examined, Fault fault) {
+  const auto device = make_cpu_device();
+  MutantBackend backend(fault);
+  Fixture fixture(examined.c, *device);
+  return verify_backend(examined.c, backend, fixture, *device, examined.truth);
+}
+
+TEST(CorrectBackend, passes_on_every_case_and_fill) {
+  for (const Examined& examined : small_examined()) {
+    const Verification result = verify_fault(examined, Fault::kNone);
+    EXPECT_EQ(result.verdict, Verdict::kPassed) << examined.c.id << ": " << result.reason;
+    EXPECT_EQ(result.bitwise.repeatable, 1) << examined.c.id;
+    EXPECT_EQ(result.bitwise.page_permutation_invariant, 1) << examined.c.id;
+    EXPECT_EQ(result.bitwise.batch_invariant, 1) << examined.c.id;
+    EXPECT_LT(result.error.rms_ratio, 2) << examined.c.id;
+    EXPECT_GT(result.error.bound_ratio, 0) << examined.c.id;
+    EXPECT_LE(result.error.lse_bound_ratio, 1) << examined.c.id;
+  }
+}
+
+TEST(CorrectBackend, passes_with_every_output_type_and_on_a_longer_context) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+    Case c = small_plain_decode();
+    c.dtype = c.kv_cache.dtype = dtype;
+    c.requests.resize(1);
+    c.requests[0].kv_len = 2000;
+    const Examined examined{c, compute_truth(c, {})};
+    const Verification result = verify_fault(examined, Fault::kNone);
+    EXPECT_EQ(result.verdict, Verdict::kPassed) << to_string(dtype) << ": " << result.reason;
+    EXPECT_LT(result.error.rms_ratio, 2) << to_string(dtype);
+  }
+}
+
+class Mutant : public testing::TestWithParam<Fault> {};
+
+TEST_P(Mutant, is_caught) {
+  const Verdict expected = GetParam() == Fault::kThrows ? Verdict::kCrashed : Verdict::kIncorrect;
+  std::string caught_by;
+  for (const Examined& examined : small_examined()) {
+    const Verification result = verify_fault(examined, GetParam());
+    if (result.verdict != expected) continue;
+    EXPECT_FALSE(result.reason.empty());
+    if (caught_by.empty()) RecordProperty("reason", result.reason);
+    caught_by += examined.c.id + " ";
+    if (std::getenv("ATTNBENCH_SHOW_REASONS") != nullptr) {
+      std::cout << examined.c.id << ": " << result.reason << '\n';
+    }
+  }
+  EXPECT_FALSE(caught_by.empty()) << to_string(GetParam()) << " passes everywhere";
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, Mutant, testing::ValuesIn(all_faults()),
+                         [](const testing::TestParamInfo<Fault>& fault) {
+                           std::string name(to_string(fault.param));
+                           for (char& letter : name) {
+                             if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
+                           }
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace attnbench
