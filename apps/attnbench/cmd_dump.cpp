@@ -107,7 +107,8 @@ void add_dump_command(CLI::App& app, Action& action) {
       "dump",
       "Write one case as .npy files - Q, K, V, pools, index arrays, masks, every backend's O and "
       "LSE, reference rows - with a case.json, so that anyone can recompute it.\n\n"
-      "  attnbench dump scenarios/quickstart.yaml --case mla -o mla\n");
+      "  attnbench dump scenarios/quickstart.yaml --case mla -o mla\n"
+      "  attnbench dump scenarios/quickstart.yaml --case spec_tree --fill needle -o tree\n");
   dump_app->add_option("scenario", options->scenario, "scenario file")->required();
   dump_app->add_option("--case", options->cases, "the case id; * and ? match");
   dump_app->add_option("-o,--output", options->directory, "folder to write")->required();

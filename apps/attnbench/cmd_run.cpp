@@ -123,6 +123,7 @@ int run(const RunOptions& options, const Registry& registry, Console& console) {
     progress.clear();
     progress.enter_case(c.id, index, count);
     if (table) report.case_started(c, cost);
+    console.out.flush();  // a log that is followed shows what is under way
   };
   hooks.progress = [&](const std::string& line, double eta_s) { progress.show(line, eta_s); };
   hooks.record = [&](const Record& record) {

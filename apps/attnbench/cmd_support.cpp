@@ -25,7 +25,8 @@ void add_support_command(CLI::App& app, Action& action) {
   CLI::App* support = app.add_subcommand(
       "support",
       "Print the matrix case x backend: OK, or UNSUPPORTED with the reason. Runs nothing.\n\n"
-      "  attnbench support scenarios/mla.yaml\n");
+      "  attnbench support scenarios/mla.yaml\n"
+      "  attnbench support scenarios/quickstart.yaml --case 'spec*'\n");
   support->add_option("scenario", options->scenario, "scenario file")->required();
   support->add_option("--case", options->filter.cases, "only these case ids; * and ? match");
   support->add_option("--seed", options->seed, "overrides the scenario's seed");
