@@ -1,16 +1,28 @@
 # Flags of every target of the project, as one INTERFACE target.
 add_library(attnbench_build_flags INTERFACE)
 target_include_directories(attnbench_build_flags INTERFACE ${PROJECT_SOURCE_DIR})
-target_compile_options(attnbench_build_flags INTERFACE
+
+set(cxx_flags
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast -Wcast-qual
   -Woverloaded-virtual
   # Designated initialisers name what they set and leave the rest to its default: that is their point.
   -Wno-missing-field-initializers
   # Fixture contents must be the same bits on every machine: no silent fusing of a*b+c.
   -ffp-contract=off)
+# Contents share their constexpr formulas with the host; source lines serve the profilers.
+set(cuda_flags --expt-relaxed-constexpr -lineinfo -Xcompiler=-Wall,-Wextra
+  # "pointless comparison" and "never referenced" of if-constexpr branches: noise in templates.
+  -diag-suppress=186,177)
 if(ATTNBENCH_WERROR)
-  target_compile_options(attnbench_build_flags INTERFACE -Werror)
+  list(APPEND cxx_flags -Werror)
+  list(APPEND cuda_flags -Werror=all-warnings)
 endif()
 if(ATTNBENCH_NATIVE)
-  target_compile_options(attnbench_build_flags INTERFACE -march=native)
+  list(APPEND cxx_flags -march=native)
+endif()
+target_compile_options(attnbench_build_flags INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:${cxx_flags}>" "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_flags}>")
+if(ATTNBENCH_HAVE_CUDA)
+  target_compile_definitions(attnbench_build_flags INTERFACE ATTNBENCH_HAVE_CUDA=1)
+  target_link_libraries(attnbench_build_flags INTERFACE CUDA::cudart_static)
 endif()

@@ -59,12 +59,13 @@ if(ATTNBENCH_BUILD_TESTS)
                  "python3-numpy python3-jsonschema python3-yaml")
 endif()
 
-# The only optional one. NVTX ranges name the work on a profiler's timeline; without a CUDA Toolkit (or its
-# headers) the program is complete but for them. CMake 3.25 calls the headers CUDA::nvToolsExt, so the
-# header-only target is made here.
+# The only optional one: the CUDA Toolkit. Without nvcc there is no GPU device and no CUDA backend; without its
+# headers no NVTX ranges. Everything else is complete.
+set(ATTNBENCH_HAVE_CUDA OFF)
 if(ATTNBENCH_CUDA)
   find_package(CUDAToolkit QUIET)
   if(CUDAToolkit_FOUND)
+    # CMake 3.25 calls the NVTX headers CUDA::nvToolsExt, so the header-only target is made here.
     find_path(NVTX_INCLUDE_DIR nvtx3/nvToolsExt.h HINTS ${CUDAToolkit_INCLUDE_DIRS} NO_DEFAULT_PATH)
     if(NVTX_INCLUDE_DIR AND NOT TARGET CUDA::nvtx3)
       add_library(CUDA::nvtx3 INTERFACE IMPORTED)
@@ -72,4 +73,16 @@ if(ATTNBENCH_CUDA)
       target_link_libraries(CUDA::nvtx3 INTERFACE ${CMAKE_DL_LIBS})
     endif()
   endif()
+  if(CUDAToolkit_NVCC_EXECUTABLE AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12.4)
+    set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
+    # Ampere and Hopper as machine code, PTX for whatever comes later. 90a: wgmma and setmaxnreg need the "a".
+    set(CMAKE_CUDA_ARCHITECTURES "80-real;90a-real;90-virtual" CACHE STRING "GPU architectures")
+    enable_language(CUDA)
+    set(CMAKE_CUDA_STANDARD 20)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    set(CMAKE_CUDA_FLAGS_RELEASE "-O3 -DNDEBUG")
+    set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
+    set(ATTNBENCH_HAVE_CUDA ON)
+  endif()
 endif()
+message(STATUS "CUDA backends: ${ATTNBENCH_HAVE_CUDA}")

@@ -40,6 +40,8 @@ class Workspace {
   /// At least `bytes` of device memory, 256-byte aligned, filled with 0xFF when it is new. Called
   /// in init_forward_metadata only: forward never allocates.
   [[nodiscard]] std::byte* reserve(std::size_t bytes);
+  /// Where the memory is: copies plans into it.
+  [[nodiscard]] Device& device() const { return *device_; }
   [[nodiscard]] bool guards_intact() const { return !buffer_ || buffer_->guards_intact(); }
 
  private:

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "lib/batch/device_batch.h"
 #include "lib/batch/forward_mode.h"
 #include "lib/batch/kv_pool.h"
 #include "lib/batch/req_to_token_pool.h"
@@ -47,6 +48,7 @@ struct ForwardBatch {
   std::optional<SpecInfo> spec_info;           ///< target_verify only
   const ReqToTokenPool* req_to_token_pool = nullptr;
   const KvPool* token_to_kv_pool = nullptr;
+  const DeviceBatch* device_batch = nullptr;  ///< null where backends read host memory
 
   /// Query tokens of request r: 1 for decode, N for target_verify, extend_seq_lens[r] otherwise.
   [[nodiscard]] std::int64_t q_len(std::int64_t r) const;

@@ -32,6 +32,9 @@ class Stream {
   /// Blocks until everything enqueued is done.
   virtual void synchronize() = 0;
 
+  /// The cudaStream_t of a GPU's stream; null on a CPU.
+  [[nodiscard]] virtual void* native() const noexcept { return nullptr; }
+
  protected:
   Stream() = default;
 };
@@ -69,6 +72,10 @@ class Device {
                                                          std::string_view what) = 0;
 
   [[nodiscard]] virtual std::unique_ptr<Stream> make_stream() = 0;
+
+  /// Copies between host memory and this device's, done on return.
+  virtual void copy_to_host(void* to, const std::byte* from, std::size_t bytes) = 0;
+  virtual void copy_from_host(std::byte* to, const void* from, std::size_t bytes) = 0;
 
   /// Pushes earlier data out of the last-level cache by *reading* a buffer of twice its size,
   /// written once: lines left by a write would be written back inside the next sample

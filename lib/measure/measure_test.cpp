@@ -31,6 +31,8 @@ class FakeMachine final : public Device {
   [[nodiscard]] std::unique_ptr<Stream> make_stream() override {
     return std::make_unique<IdleStream>();
   }
+  void copy_to_host(void*, const std::byte*, std::size_t) override {}
+  void copy_from_host(std::byte*, const void*, std::size_t) override {}
   void flush_cache(Stream&) override {
     now_s += 0.001;
     log += 'F';

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <omp.h>
+#include <cstring>
 
 #include <atomic>
 #include <vector>
@@ -49,6 +50,13 @@ class CpuDevice final : public Device {
 
   [[nodiscard]] std::unique_ptr<Stream> make_stream() override {
     return std::make_unique<CpuStream>();
+  }
+
+  void copy_to_host(void* to, const std::byte* from, std::size_t bytes) override {
+    if (bytes > 0) std::memcpy(to, from, bytes);
+  }
+  void copy_from_host(std::byte* to, const void* from, std::size_t bytes) override {
+    if (bytes > 0) std::memcpy(to, from, bytes);
   }
 
   void flush_cache(Stream&) override {

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace attnbench {
+
+/// The batch's index tensors in a GPU's memory, where an engine keeps them too. Lives in the
+/// fixture. B requests, T query tokens.
+struct DeviceBatch {
+  const std::int32_t* req_to_token = nullptr;      ///< [rows, req_to_token_stride]
+  std::int64_t req_to_token_stride = 0;            ///< max_context_len of the pool
+  const std::int32_t* req_pool_indices = nullptr;  ///< [B]
+  const std::int32_t* kv_lens = nullptr;    ///< [B] ForwardBatch::kv_len: this step's keys included
+  const std::int32_t* qo_indptr = nullptr;  ///< [B + 1] query tokens, cumulative
+  const std::int64_t* positions = nullptr;  ///< [T]
+  const std::uint8_t* custom_mask = nullptr;  ///< as SpecInfo's; null without a draft tree
+  const std::int64_t* mask_indptr = nullptr;  ///< [B + 1]; null without a draft tree
+};
+
+}  // namespace attnbench
