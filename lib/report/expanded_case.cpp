@@ -52,7 +52,7 @@ ExpandedCase expand_case(const Case& c) {
   e.num_pages = layout.num_pages;
   std::vector<std::int32_t> pages = csr.kv_indices;
   std::ranges::sort(pages);
-  e.pages_used = std::ranges::unique(pages).begin() - pages.begin();
+  e.pages_used = std::unique(pages.begin(), pages.end()) - pages.begin();
   e.pool_bytes = pool_bytes(c, layout.num_pages);
   e.arrays = {abridged("seq_lens", batch.seq_lens),
               abridged("qo_indptr", qo_indptr(batch)),

@@ -39,8 +39,7 @@ void add_if_inside(std::vector<std::int64_t>& positions, std::int64_t position, 
 
 void sort_unique(std::vector<std::int64_t>& positions) {
   std::ranges::sort(positions);
-  const auto repeated = std::ranges::unique(positions);
-  positions.erase(repeated.begin(), repeated.end());
+  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
 }
 
 /// Where kernels go wrong along a run of keys [begin, end): its ends, page ends, split ends.
