@@ -9,8 +9,9 @@ set(cxx_flags
   -Wno-missing-field-initializers
   # Fixture contents must be the same bits on every machine: no silent fusing of a*b+c.
   -ffp-contract=off)
-# Contents share their constexpr formulas with the host; source lines serve the profilers.
-set(cuda_flags --expt-relaxed-constexpr -lineinfo -Xcompiler=-Wall,-Wextra
+# CMake 3.25 does not know that nvcc speaks C++20, so the flag is spelt out. Contents share their constexpr
+# formulas with the host; source lines serve the profilers.
+set(cuda_flags -std=c++20 --expt-relaxed-constexpr -lineinfo -Xcompiler=-Wall,-Wextra
   # "pointless comparison" and "never referenced" of if-constexpr branches: noise in templates.
   -diag-suppress=186,177)
 if(ATTNBENCH_WERROR)
