@@ -8,7 +8,7 @@
 #include <string>
 
 #include "lib/fixture/testing/small_cases.h"
-#include "lib/verify/testing/mutant_backend.h"
+#include "lib/verify/mutant_backend.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/verify/testing/mutant_backend.h"
+#include "lib/verify/mutant_backend.h"
 
 #include <algorithm>
 #include <cmath>
