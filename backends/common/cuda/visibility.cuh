@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace attnbench::cuda {
+
+/// What decides visibility within one request: backends/common/visibility.h's inputs, for a kernel.
+struct RequestGeometry {
+  int kv_len = 0;
+  int q_len = 0;
+  bool causal = true;  ///< false for cross attention too
+  int window = -1;     ///< previous keys visible; -1: all
+  // Draft trees only; mask is null otherwise.
+  const std::uint8_t* mask = nullptr;       ///< of this request, [q_len, kv_len], 1 = visible
+  const std::int64_t* positions = nullptr;  ///< of this request's nodes, [q_len]
+};
+
+/// Keys that one query token may see: the rule of backends/common/visibility.h, line by line.
+struct Visibility {
+  int begin = 0;
+  int end = 0;
+  int position = 0;  ///< of the query among the keys; in a draft tree prefix + depth
+  const std::uint8_t* mask = nullptr;       ///< row of this token, [kv_len]
+  int prefix = 0;                           ///< keys before the tree's nodes
+  const std::int64_t* positions = nullptr;  ///< of the nodes
+  int oldest = 0;                           ///< first position inside the window
+
+  /// Siblings share a position, so a node's differs from its index.
+  __device__ __forceinline__ int key_position(int key) const {
+    return mask != nullptr && key >= prefix ? static_cast<int>(positions[key - prefix]) : key;
+  }
+  /// Asked of the tree's own keys only: every node sees the committed prefix as far as `begin`
+  /// and `end` say, so prefix keys need no look at the mask.
+  __device__ __forceinline__ bool tree_hides(int key) const {
+    return mask != nullptr && key >= prefix && (mask[key] == 0 || key_position(key) < oldest);
+  }
+  __device__ __forceinline__ bool sees(int key) const {
+    return key >= begin && key < end && !tree_hides(key);
+  }
+};
+
+__device__ __forceinline__ Visibility visibility_of(const RequestGeometry& request, int token) {
+  Visibility seen;
+  seen.position = request.kv_len - request.q_len + token;
+  seen.end = request.kv_len;
+  if (!request.causal) return seen;
+
+  if (request.mask != nullptr) {
+    seen.mask = request.mask + static_cast<std::int64_t>(token) * request.kv_len;
+    seen.prefix = request.kv_len - request.q_len;
+    seen.positions = request.positions;
+    seen.position = static_cast<int>(request.positions[token]);
+  } else {
+    seen.end = min(max(seen.position + 1, 0), request.kv_len);
+  }
+  if (request.window < 0) return seen;
+  seen.oldest = seen.position - request.window;
+  const int last = seen.mask != nullptr ? seen.prefix : seen.end;
+  seen.begin = min(max(seen.oldest, 0), last);
+  return seen;
+}
+
+}  // namespace attnbench::cuda
