@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -57,6 +59,55 @@ class Buffer {
   Buffer() = default;
 };
 
+/// Enqueues something on the stream it is given.
+using Work = std::function<void(Stream&)>;
+
+/// Work recorded once and enqueued again with one call: a CUDA graph.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  virtual void replay(Stream& stream) = 0;
+
+ protected:
+  Recording() = default;
+};
+
+/// Work that waits for its own stream or allocates: it can be neither queued ahead of time nor
+/// recorded.
+class HostSyncError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// One timed run of a work.
+struct TimedSample {
+  double us = 0;          ///< on the device, from the work's first operation to its last
+  double enqueue_us = 0;  ///< on the host: the call that enqueued it
+  double clock_mhz = 0;   ///< of the device's units meanwhile; 0 where it was too short to tell
+};
+
+/// Times work that goes on after the call that enqueued it has returned.
+class SampleTimer {
+ public:
+  virtual ~SampleTimer() = default;
+  SampleTimer(const SampleTimer&) = delete;
+  SampleTimer& operator=(const SampleTimer&) = delete;
+
+  /// One run of `work` after an untimed `prepare` that is waited for. All of `work` is enqueued
+  /// before its first operation begins, so the host's pace is not in `us`. Throws HostSyncError.
+  [[nodiscard]] virtual TimedSample time(const Work& prepare, const Work& work) = 0;
+
+  /// Repeats both for `seconds`; mean clock of the device's units meanwhile, 0 when unknown.
+  [[nodiscard]] virtual double clock_mhz_over(double seconds, const Work& prepare,
+                                              const Work& work) = 0;
+
+ protected:
+  SampleTimer() = default;
+};
+
 /// A place where backends run.
 class Device {
  public:
@@ -81,6 +132,14 @@ class Device {
   /// written once: lines left by a write would be written back inside the next sample
   /// (measuring.md 6.2).
   virtual void flush_cache(Stream& stream) = 0;
+
+  /// A timer of work on `stream`, which must outlive it. Null where work is done when its call
+  /// returns: a host clock times it.
+  [[nodiscard]] virtual std::unique_ptr<SampleTimer> make_timer(Stream&) { return nullptr; }
+
+  /// Records what `work` enqueues, without running it. Null where nothing can be recorded. Throws
+  /// what `work` throws, and HostSyncError when it did what cannot be recorded.
+  [[nodiscard]] virtual std::unique_ptr<Recording> record(Stream&, const Work&) { return nullptr; }
 
  protected:
   Device() = default;

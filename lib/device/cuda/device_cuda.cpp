@@ -10,6 +10,7 @@
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/device/cuda/guarded_memory.cuh"
 #include "lib/device/cuda/handles.cuh"
+#include "lib/device/cuda/sample_timer.cuh"
 
 namespace attnbench {
 namespace {
@@ -86,6 +87,16 @@ class CudaDevice final : public Device {
       check_cuda(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
     }
     flush_->enqueue(static_cast<cudaStream_t>(stream.native()));
+  }
+
+  [[nodiscard]] std::unique_ptr<SampleTimer> make_timer(Stream& stream) override {
+    use();
+    return make_event_timer(stream, info_.units);
+  }
+
+  [[nodiscard]] std::unique_ptr<Recording> record(Stream& stream, const Work& work) override {
+    use();
+    return record_graph(stream, work);
   }
 
  private:

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "lib/device/device.h"
+
+namespace attnbench {
+
+/// Times work on `stream` with events behind a blocker, and reads the clock of `sms` SMs around it.
+[[nodiscard]] std::unique_ptr<SampleTimer> make_event_timer(Stream& stream, int sms);
+
+/// Records what `work` enqueues on `stream` as a graph, instantiated and uploaded.
+[[nodiscard]] std::unique_ptr<Recording> record_graph(Stream& stream, const Work& work);
+
+}  // namespace attnbench
