@@ -75,6 +75,7 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
   add_support_command(app, action);
   add_list_command(app, action);
   add_dump_command(app, action);
+  add_profile_command(app, action);
 
   try {
     app.parse(argc, argv);

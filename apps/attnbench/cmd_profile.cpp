@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "apps/attnbench/command.h"
+#include "lib/base/error.h"
+#include "lib/base/exit_code.h"
+#include "lib/bench/driver.h"
+#include "lib/cost/cost.h"
+#include "lib/device/cuda/cuda_device.h"
+#include "lib/profile/capture_window.h"
+#include "lib/profile/ncu_csv.h"
+#include "lib/profile/nvtx_range.h"
+#include "lib/profile/profiler_line.h"
+
+namespace attnbench {
+namespace {
+
+struct ProfileOptions {
+  std::string scenario, case_id, backend;
+  std::string output = "attnbench";
+  std::string set = "full";
+  std::string summarize;
+  std::string tool = "ncu", cache = "cold";
+
+  [[nodiscard]] ProfilerTool profiler() const {
+    return tool == "ncu" ? ProfilerTool::kNcu : ProfilerTool::kNsys;
+  }
+  std::optional<std::uint64_t> seed;
+  int device = 0;
+  bool exec = false, window = false;
+};
+
+const Case& the_case(const Scenario& scenario, const ProfileOptions& options) {
+  const auto cases = select_cases(scenario, {.cases = {options.case_id}});
+  if (cases.size() == 1) return *cases.front();
+  throw ConfigError(
+      fmt::format("--case {}: {} cases match, a profile takes one", options.case_id, cases.size()));
+}
+
+const Registry::Entry& the_backend(const Registry& registry, const ProfileOptions& options) {
+  const Registry::Entry* entry = registry.find(options.backend);
+  if (entry == nullptr) {
+    const std::vector<std::string> names = registry.names();
+    throw ConfigError(fmt::format("unknown backend '{}'   did you mean '{}'?", options.backend,
+                                  nearest_name(options.backend, names)));
+  }
+  if (!entry->make) {
+    throw EnvironmentError(fmt::format("{} cannot run here: {}", options.backend, entry->absence));
+  }
+  return *entry;
+}
+
+/// What the profiler sees: one forward, and nothing of what prepares it.
+void run_window(const ProfileOptions& options, const Registry& registry) {
+  const Scenario scenario = load_scenario(options.scenario, options.seed);
+  const Case& c = the_case(scenario, options);
+  const Registry::Entry& entry = the_backend(registry, options);
+  const std::unique_ptr<Device> device =
+      entry.info.device == DeviceKind::kCuda ? make_cuda_device(options.device) : make_cpu_device();
+  const std::unique_ptr<AttentionBackend> backend = entry.make();
+  if (const Support support = backend->supports(c, *device); !support) {
+    throw ConfigError(fmt::format("{}: UNSUPPORTED({})", options.backend, support.reason()));
+  }
+  Fixture fixture(c, *device);
+  fixture.fill(Fill::kTiming);
+  Workspace workspace(*device);
+  const std::unique_ptr<Stream> stream = device->make_stream();
+  backend->init_forward_metadata(fixture.batch(), c.layer, workspace);
+  backend->forward(fixture.io(), *stream);  // lazy loading
+  stream->synchronize();
+  if (options.cache == "cold") device->flush_cache(*stream);
+  stream->synchronize();
+
+  const CaptureWindow window;
+  const NvtxRange range(fmt::format("{}/{}/{}", scenario.name, c.id, options.backend));
+  backend->forward(fixture.io(), *stream);
+  stream->synchronize();
+}
+
+std::string own_path() {
+  char path[4096];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : "attnbench";
+}
+
+std::vector<std::string> inner_command(const ProfileOptions& options) {
+  std::vector<std::string> words = {own_path(),      "profile",   options.scenario, "--case",
+                                    options.case_id, "--backend", options.backend,  "--cache",
+                                    options.cache,   "--window"};
+  if (options.seed) words.insert(words.end(), {"--seed", std::to_string(*options.seed)});
+  if (options.device != 0) words.insert(words.end(), {"--device", std::to_string(options.device)});
+  return words;
+}
+
+/// Replaces this process by the profiler, so that exit code and signals are the profiler's.
+[[noreturn]] void become(std::vector<std::string> words) {
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(argv.front(), argv.data());
+  throw EnvironmentError(
+      fmt::format("{}: cannot be started: {}", words.front(), std::strerror(errno)));
+}
+
+void print_or_start(const ProfileOptions& options, const Registry& registry, Console& console) {
+  // Mistakes show here, before a profiler starts.
+  const Scenario scenario = load_scenario(options.scenario, options.seed);
+  static_cast<void>(the_case(scenario, options));
+  if (options.exec) {
+    static_cast<void>(the_backend(registry, options));
+  } else if (registry.find(options.backend) == nullptr) {
+    static_cast<void>(the_backend(registry, options));  // throws with the nearest name
+  }
+
+  const char* path = std::getenv("PATH");
+  const ProfilerSearch search = find_profiler(options.profiler(), path != nullptr ? path : "");
+  const auto words =
+      profiler_line(options.profiler(), search.path.empty() ? options.tool : search.path,
+                    options.output, options.set, inner_command(options));
+  if (search.path.empty()) {
+    console.err << fmt::format("{} was not found; looked in {}\n", options.tool,
+                               fmt::join(search.looked, " "));
+    if (options.exec) throw EnvironmentError(options.tool + " is not installed");
+  }
+  if (options.exec) become(words);
+  console.out << shell_text(words) << '\n';
+  if (options.profiler() == ProfilerTool::kNcu) {
+    const std::string report = options.output + ".ncu-rep", csv = options.output + ".csv";
+    console.out << shell_text({search.path.empty() ? options.tool : search.path, "--import", report,
+                               "--csv", "--page", "raw"})
+                << " > " << shell_text({csv}) << '\n'
+                << shell_text({"attnbench", "profile", options.scenario, "--case", options.case_id,
+                               "--backend", options.backend, "--summarize", csv})
+                << '\n';
+  }
+}
+
+void summarize(const ProfileOptions& options, Console& console) {
+  const Scenario scenario = load_scenario(options.scenario, options.seed);
+  const Case& c = the_case(scenario, options);
+  const Cost cost = count_cost(c);
+  NcuKernel sum;
+  console.out << fmt::format("{}   {}\n{:<48} {:>9} {:>13} {:>13} {:>7}\n", c.id, options.backend,
+                             "kernel", "time µs", "DRAM read MB", "DRAM write MB", "L2 hit");
+  const std::vector<NcuKernel> kernels = read_ncu_csv(options.summarize);
+  for (const NcuKernel& kernel : kernels) {
+    console.out << fmt::format("{:<48.48} {:>9.1f} {:>13.3f} {:>13.3f} {:>6.1f}%\n", kernel.name,
+                               kernel.time_us, kernel.dram_read_bytes / 1e6,
+                               kernel.dram_write_bytes / 1e6, kernel.l2_hit_rate * 100);
+    sum.time_us += kernel.time_us;
+    sum.dram_read_bytes += kernel.dram_read_bytes;
+    sum.dram_write_bytes += kernel.dram_write_bytes;
+  }
+  const auto counted = static_cast<double>(cost.bytes_unique);
+  console.out << fmt::format(
+      "{} kernels, {:.1f} µs; DRAM read {:.3f} MB + written {:.3f} MB; counted {:.3f} MB (each "
+      "byte "
+      "once)\nmeasured read / counted = {:.3f}\n",
+      kernels.size(), sum.time_us, sum.dram_read_bytes / 1e6, sum.dram_write_bytes / 1e6,
+      counted / 1e6, counted > 0 ? sum.dram_read_bytes / counted : 0.0);
+}
+
+}  // namespace
+
+void add_profile_command(CLI::App& app, Action& action) {
+  auto options = std::make_shared<ProfileOptions>();
+  CLI::App* profile = app.add_subcommand(
+      "profile",
+      "Print (or with --exec start) the profiler's exact line for one cell: one forward between "
+      "cudaProfilerStart and Stop.\n\n"
+      "  attnbench profile scenarios/decode.yaml --case gqa --backend splitkv --tool ncu\n"
+      "  attnbench profile scenarios/decode.yaml --case gqa --backend splitkv --summarize x.csv\n");
+  profile->add_option("scenario", options->scenario, "scenario file")->required();
+  profile->add_option("--case", options->case_id, "the case id; * and ? match")->required();
+  profile->add_option("--backend", options->backend, "the backend")->required();
+  profile->add_option("--tool", options->tool, "ncu or nsys")
+      ->check(CLI::IsMember({"ncu", "nsys"}))
+      ->capture_default_str();
+  profile->add_option("--set", options->set, "ncu's section set: full, detailed, roofline, basic")
+      ->capture_default_str();
+  profile->add_option("--cache", options->cache, "cold or warm")
+      ->check(CLI::IsMember({"cold", "warm"}))
+      ->capture_default_str();
+  profile->add_option("-o,--output", options->output, "report file, without its ending")
+      ->capture_default_str();
+  profile->add_option("--seed", options->seed, "overrides the scenario's seed");
+  profile->add_option("--device", options->device, "GPU number")->check(CLI::Range(0, 1023));
+  profile->add_flag("--exec", options->exec, "start the profiler instead of printing its line");
+  profile->add_flag("--window", options->window, "the inner command: one forward, to be profiled");
+  profile->add_option("--summarize", options->summarize,
+                      "read ncu's raw CSV page: measured DRAM bytes beside the counted ones");
+  profile->callback([options, &action] {
+    action = [options](const Registry& registry, Console& console) {
+      if (options->window) {
+        run_window(*options, registry);
+      } else if (!options->summarize.empty()) {
+        summarize(*options, console);
+      } else {
+        print_or_start(*options, registry, console);
+      }
+      return static_cast<int>(ExitCode::kOk);
+    };
+  });
+}
+
+}  // namespace attnbench
