@@ -96,7 +96,8 @@ std::string sweep_label(const std::string& path, const YamlNode& value) {
   if (path == "kv_cache.dtype") return "kv-" + word;
   if (path == "dtype") return word;
   const std::string name = path.substr(path.find_last_of('.') + 1);
-  const bool number = !word.empty() && word[0] >= '0' && word[0] <= '9';
+  // "tp8", "kv_len4k", but "batch-8q1s1k": only a number may follow a name without a dash.
+  const bool number = !word.empty() && word.find_first_not_of("0123456789.km") == std::string::npos;
   return name + (number && value.is_scalar() ? "" : "-") + word;
 }
 
