@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace attnbench {
 namespace {
 
@@ -34,7 +36,7 @@ TEST(DType, every_fp8_pattern_survives_a_round_trip) {
   }
 }
 
-// semantics.md 2.5: K = 3.3 with k_scale 0.5 is stored as 6.5 and read as 3.25.
+// K = 3.3 with k_scale 0.5 is stored as 6.5 and read as 3.25.
 TEST(DType, e4m3_rounds_on_its_grid) {
   EXPECT_EQ(rounded(DType::kE4M3, 3.3f / 0.5f), 6.5f);
   EXPECT_EQ(rounded(DType::kE4M3, 0x1p-10f), 0.0f);       // half of the smallest: tie to even

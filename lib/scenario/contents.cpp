@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "lib/base/error.h"
@@ -22,15 +23,11 @@ constexpr std::array<std::pair<Fill, std::string_view>, 6> kNames{{{Fill::kNeedl
 /// constant, because a request's contents must not depend on its batch.
 constexpr double kNeedleLogit = 12.78;
 
-/// Standard deviation of everything that is not planted, small enough not to drown the needles.
-constexpr float kNeedleNoise = 0.3f;
-
 /// exp(88.7) overflows f32: a kernel that forgets the maximum returns infinities.
 constexpr double kExtremeLogit = 88;
 
-/// Two primes-to-each-other digits of base 13 tell 169 neighbouring tokens apart; -6..6 is exact
-/// even in e4m3, and so are their sums in f32.
-constexpr std::int64_t kTagBase = 13;
+/// Streams of requests start above those of prefixes, so the two never meet.
+constexpr std::int64_t kOwnStreams = std::int64_t{1} << 32;
 
 void add_if_inside(std::vector<std::int64_t>& positions, std::int64_t position, std::int64_t begin,
                    std::int64_t end) {
@@ -78,27 +75,41 @@ std::vector<std::int64_t> request_needles(const Case& c, const Request& request)
   return positions;
 }
 
-void normal_row(std::uint64_t key, float sigma, std::span<float> row) {
-  for (std::size_t dim = 0; dim < row.size(); ++dim) {
-    row[dim] = sigma * normal_element(key, static_cast<std::uint32_t>(dim));
+ContentParams params_of(const Case& c, Fill fill) {
+  const bool mla = c.layer.kind == AttentionKind::kMlaAbsorbed;
+  ContentParams p;
+  p.fill = fill;
+  p.seed = combine(c.seed, static_cast<std::uint64_t>(fill));
+  p.group_size = c.layer.group_size();
+  p.head_dim_qk = static_cast<std::uint32_t>(c.layer.head_dim_qk);
+  p.head_dim_v = static_cast<std::uint32_t>(c.layer.head_dim_v);
+  p.match_begin = mla ? p.head_dim_v : 0;
+  // A key m * direction meets a query along the same direction with logit scale * m * dims.
+  const double logit_per_unit = c.layer.scale * static_cast<double>(p.head_dim_qk - p.match_begin);
+  p.needle_size = static_cast<float>(kNeedleLogit / logit_per_unit);
+  for (std::size_t step = 0; step < std::size(kExtremeSteps); ++step) {
+    // Heads alternate between +88, which overflows an unshifted exp, and -88, which a maximum
+    // started at 0 misses.
+    p.extreme_size[0][step] =
+        static_cast<float>((kExtremeLogit - kExtremeSteps[step]) / logit_per_unit);
+    p.extreme_size[1][step] =
+        static_cast<float>((-kExtremeLogit - kExtremeSteps[step]) / logit_per_unit);
   }
+  p.dtype = c.dtype;
+  p.kv_dtype = c.kv_cache.dtype;
+  p.k_scale = c.kv_cache.k_scale;
+  p.v_scale = mla ? c.kv_cache.k_scale : c.kv_cache.v_scale;
+  return p;
 }
 
-/// Four fifths zeros, the rest integers -2, -1, 1, 2.
-void sparse_integer_row(std::uint64_t key, std::span<float> row) {
-  for (std::size_t dim = 0; dim < row.size(); ++dim) {
-    const std::uint32_t bits = element_bits(key, static_cast<std::uint32_t>(dim));
-    const float magnitude = (bits & 1u) != 0 ? 1.0f : 2.0f;
-    const float value = (bits & 2u) != 0 ? magnitude : -magnitude;
-    row[dim] = (bits >> 8) % 5 == 0 ? value : 0.0f;
-  }
-}
-
-void integer_row(std::uint64_t key, std::span<float> row) {
-  for (std::size_t dim = 0; dim < row.size(); ++dim) {
-    const std::uint32_t bits = element_bits(key, static_cast<std::uint32_t>(dim));
-    row[dim] = static_cast<float>(static_cast<std::int32_t>(bits % 9)) - 4.0f;
-  }
+/// Elements [begin, end) of a row, before rounding.
+void write_part(RowRecipe recipe, std::size_t begin, std::size_t end, std::span<float> row) {
+  with_formula(recipe.formula, [&](auto formula) {
+    const RowRecipe r = recipe;  // a copy, which the row cannot alias
+    for (std::size_t dim = begin; dim < end; ++dim) {
+      row[dim] = row_element<decltype(formula)::value>(r, static_cast<std::uint32_t>(dim));
+    }
+  });
 }
 
 /// Rounds a row to its storage type; scale 1 skips the division so that plain dtypes stay exact.
@@ -130,14 +141,8 @@ std::optional<Fill> fill_from_string(std::string_view name) {
   return std::nullopt;
 }
 
-Contents::Contents(const Case& c, Fill fill)
-    : case_(&c),
-      fill_(fill),
-      seed_(combine(c.seed, static_cast<std::uint64_t>(fill))),
-      match_begin_(c.layer.kind == AttentionKind::kMlaAbsorbed
-                       ? static_cast<std::size_t>(c.layer.head_dim_v)
-                       : 0) {
-  if (fill_ != Fill::kNeedle) return;
+Contents::Contents(const Case& c, Fill fill) : case_(&c), params_(params_of(c, fill)) {
+  if (fill != Fill::kNeedle) return;
   for (const SharedPrefix& prefix : c.prefixes) {
     prefix_needles_.push_back(run_needles(0, prefix.length, c.kv_cache.page_size));
     sort_unique(prefix_needles_.back());
@@ -145,14 +150,18 @@ Contents::Contents(const Case& c, Fill fill)
   for (const Request& request : c.requests) request_needles_.push_back(request_needles(c, request));
 }
 
+std::uint64_t Contents::query_stream(std::int64_t request) const {
+  const Request& r = case_->requests[static_cast<std::size_t>(request)];
+  return static_cast<std::uint64_t>(r.stream >= 0 ? r.stream : request);
+}
+
 Contents::Source Contents::source_of(std::int64_t request, std::int64_t position) const {
   const Request& r = case_->requests[static_cast<std::size_t>(request)];
   const bool shared = position < r.shared_len;
-  // Streams of requests start above those of prefixes, so the two never meet.
-  const std::int64_t own = std::int64_t{1} << 32;
-  const std::int64_t stream = shared ? r.shared_prefix : own + (r.stream >= 0 ? r.stream : request);
+  const std::int64_t stream =
+      shared ? r.shared_prefix : kOwnStreams + (r.stream >= 0 ? r.stream : request);
   bool planted = false;
-  if (fill_ == Fill::kNeedle) {
+  if (params_.fill == Fill::kNeedle) {
     const auto& needles = shared ? prefix_needles_[static_cast<std::size_t>(r.shared_prefix)]
                                  : request_needles_[static_cast<std::size_t>(request)];
     planted = std::ranges::binary_search(needles, position);
@@ -160,118 +169,30 @@ Contents::Source Contents::source_of(std::int64_t request, std::int64_t position
   return {static_cast<std::uint64_t>(stream), planted};
 }
 
-float Contents::direction(std::uint64_t key, std::size_t dim) const {
-  return (element_bits(key, static_cast<std::uint32_t>(dim)) & 1u) != 0 ? 1.0f : -1.0f;
-}
-
 void Contents::q_row(std::int64_t request, std::int64_t token, int head,
                      std::span<float> row) const {
-  const Request& r = case_->requests[static_cast<std::size_t>(request)];
-  const std::int64_t stream = r.stream >= 0 ? r.stream : request;
-  const std::uint64_t key =
-      row_key(seed_, Role::kQ, static_cast<std::uint64_t>(stream), token, head);
-  const int kv_head = head / case_->layer.group_size();
-  switch (fill_) {
-    case Fill::kTag:
-      // Zero queries weigh all visible keys alike, so O is an exact mean of tags. (Zero keys would
-      // do the same but are V as well under MLA.)
-      std::ranges::fill(row, 0.0f);
-      break;
-    case Fill::kSparseInt:
-      sparse_integer_row(key, row);
-      break;
-    case Fill::kNeedle:
-    case Fill::kExtreme: {
-      const std::uint64_t towards = row_key(seed_, Role::kNeedle, 0, 0, kv_head);
-      normal_row(key, fill_ == Fill::kNeedle ? kNeedleNoise : 0.0f, row);
-      for (std::size_t dim = match_begin_; dim < row.size(); ++dim)
-        row[dim] += direction(towards, dim);
-      break;
-    }
-    case Fill::kNormal:
-    case Fill::kTiming:
-      normal_row(key, 1.0f, row);
-      break;
-  }
-  round_row(case_->dtype, 1.0f, row);
-}
-
-void Contents::fill_k(const Source& source, std::int64_t position, int head,
-                      std::span<float> row) const {
-  const std::uint64_t key = row_key(seed_, Role::kK, source.stream, position, head);
-  const auto match = row.subspan(match_begin_);
-  const std::uint64_t towards = row_key(seed_, Role::kNeedle, 0, 0, head);
-  // A key m * direction meets a query along the same direction with logit scale * m * dims.
-  const double logit_per_unit = case_->layer.scale * static_cast<double>(match.size());
-  switch (fill_) {
-    case Fill::kNeedle:
-      normal_row(key, kNeedleNoise, match);
-      if (source.planted) {
-        const auto size = static_cast<float>(kNeedleLogit / logit_per_unit);
-        for (std::size_t dim = match_begin_; dim < row.size(); ++dim) {
-          row[dim] = size * direction(towards, dim);
-        }
-      }
-      break;
-    case Fill::kExtreme: {
-      // Few keys at the top, some just below, more below that, the rest far down; heads alternate
-      // between +88, which overflows an unshifted exp, and -88, which a maximum started at 0
-      // misses.
-      const std::uint32_t draw =
-          element_bits(row_key(seed_, Role::kExtreme, source.stream, position, head), 0) % 64;
-      const double below = draw == 0 ? 0.0 : draw < 5 ? 1.0 : draw < 17 ? 2.0 : 8.0;
-      const double logit = (head % 2 == 0 ? kExtremeLogit : -kExtremeLogit) - below;
-      const auto size = static_cast<float>(logit / logit_per_unit);
-      for (std::size_t dim = match_begin_; dim < row.size(); ++dim) {
-        row[dim] = size * direction(towards, dim);
-      }
-      break;
-    }
-    case Fill::kSparseInt:
-      sparse_integer_row(key, match);
-      break;
-    case Fill::kTag:
-    case Fill::kNormal:
-    case Fill::kTiming:
-      normal_row(key, 1.0f, match);
-      break;
-  }
-}
-
-void Contents::fill_v(const Source& source, std::int64_t position, int head,
-                      std::span<float> row) const {
-  const std::uint64_t key = row_key(seed_, Role::kV, source.stream, position, head);
-  if (fill_ == Fill::kSparseInt) {
-    integer_row(key, row);
-  } else if (fill_ == Fill::kTag) {
-    // Heads are offset against each other so that a wrong head map cannot cancel.
-    const std::int64_t tag = position + 5 * static_cast<std::int64_t>(head);
-    const auto low = static_cast<float>(tag % kTagBase - kTagBase / 2);
-    const auto high = static_cast<float>(tag / kTagBase % kTagBase - kTagBase / 2);
-    for (std::size_t dim = 0; dim < row.size(); ++dim) row[dim] = dim < row.size() / 2 ? low : high;
-  } else {
-    normal_row(key, 1.0f, row);
-  }
+  write_part(q_recipe(params_, query_stream(request), token, head), 0, row.size(), row);
+  round_row(params_.dtype, 1.0f, row);
 }
 
 void Contents::k_row(std::int64_t request, std::int64_t position, int head,
                      std::span<float> row) const {
   const Source source = source_of(request, position);
+  const std::size_t match = params_.match_begin;
   // MLA keeps V in the leading columns of the same row.
-  if (match_begin_ > 0) fill_v(source, position, head, row.first(match_begin_));
-  fill_k(source, position, head, row);
-  round_row(case_->kv_cache.dtype, case_->kv_cache.k_scale, row);
+  if (match > 0) write_part(v_recipe(params_, source.stream, position, head), 0, match, row);
+  write_part(k_recipe(params_, source.stream, source.planted, position, head), match, row.size(),
+             row);
+  round_row(params_.kv_dtype, params_.k_scale, row);
 }
 
 void Contents::v_row(std::int64_t request, std::int64_t position, int head,
                      std::span<float> row) const {
-  fill_v(source_of(request, position), position, head, row);
-  const bool mla = match_begin_ > 0;
-  round_row(case_->kv_cache.dtype, mla ? case_->kv_cache.k_scale : case_->kv_cache.v_scale, row);
+  const Source source = source_of(request, position);
+  write_part(v_recipe(params_, source.stream, position, head), 0, row.size(), row);
+  round_row(params_.kv_dtype, params_.v_scale, row);
 }
 
-float Contents::sink(int head) const {
-  return normal_element(row_key(seed_, Role::kSink, 0, 0, head), 0);
-}
+float Contents::sink(int head) const { return sink_logit(params_, head); }
 
 }  // namespace attnbench

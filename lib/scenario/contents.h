@@ -8,13 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/base/counter_hash.h"
 #include "lib/scenario/case.h"
+#include "lib/scenario/content_rows.h"
 
 namespace attnbench {
-
-/// Data sets that make different faults visible (measuring.md C.2). kTiming is what is timed.
-enum class Fill : std::uint8_t { kNeedle, kTag, kSparseInt, kExtreme, kNormal, kTiming };
 
 [[nodiscard]] std::string_view to_string(Fill fill);
 [[nodiscard]] std::optional<Fill> fill_from_string(std::string_view name);
@@ -40,24 +37,20 @@ class Contents {
   /// Sink logit of query head `head`, in scaled-logit space; only if the layer has sinks.
   [[nodiscard]] float sink(int head) const;
 
-  [[nodiscard]] Fill fill() const { return fill_; }
+  [[nodiscard]] Fill fill() const { return params_.fill; }
 
- private:
-  struct Source {  ///< where a row's content comes from
+  // What a device needs to make the same rows by the recipes of content_rows.h.
+  struct Source {  ///< where a KV position's content comes from
     std::uint64_t stream;
     bool planted;  ///< a needle key lies here
   };
+  [[nodiscard]] const ContentParams& params() const { return params_; }
   [[nodiscard]] Source source_of(std::int64_t request, std::int64_t position) const;
-  /// Value before rounding of K at the dims that q meets, and of the rest of the row.
-  void fill_k(const Source& source, std::int64_t position, int head, std::span<float> row) const;
-  void fill_v(const Source& source, std::int64_t position, int head, std::span<float> row) const;
-  /// The direction that needle and extreme queries of KV head `head` look along: +1 or -1 per dim.
-  [[nodiscard]] float direction(std::uint64_t key, std::size_t dim) const;
+  [[nodiscard]] std::uint64_t query_stream(std::int64_t request) const;
 
+ private:
   const Case* case_;
-  Fill fill_;
-  std::uint64_t seed_;
-  std::size_t match_begin_;  ///< dims [match_begin_, dk) carry planted logits: MLA keeps them off V
+  ContentParams params_;
   std::vector<std::vector<std::int64_t>> prefix_needles_;   ///< sorted positions, by shared prefix
   std::vector<std::vector<std::int64_t>> request_needles_;  ///< sorted positions, by request
 };
