@@ -106,62 +106,46 @@ void TorchNativeBackend::finish_row(const AttentionIo& io, std::int64_t request,
   if (keys == 0) std::fill_n(scratch_.out + row * dv, dv, 0.0f);
 }
 
-void TorchNativeBackend::attend(const AttentionIo& io, std::int64_t request, int head,
-                                std::int64_t first_row) const {
+void TorchNativeBackend::attend(const AttentionIo& io, std::int64_t request, int head) const {
   const ForwardBatch& batch = *io.batch;
   const KvPool& pool = *batch.token_to_kv_pool;
   const std::int64_t dk = io.layer->head_dim_qk, dv = io.layer->head_dim_v;
   const std::int64_t keys = batch.kv_len(request), q_len = batch.q_len(request);
-  const std::int64_t rows = first_row + q_len, first = first_token(batch, request);
+  const std::int64_t first = first_token(batch, request);
   // V is the head of the K row under MLA, stored through K's scale.
   const float v_scale = io.layer->kind == AttentionKind::kMlaAbsorbed ? pool.k_scale : pool.v_scale;
   const MatrixView k(scratch_.k, keys, dk), v(scratch_.v, keys, dv);
-  for (std::int64_t begin = 0; begin < rows; begin += kBlockRows) {
-    const std::int64_t count = std::min(kBlockRows, rows - begin);
-    const std::int64_t padding = std::clamp<std::int64_t>(first_row - begin, 0, count);
-    std::fill_n(scratch_.q, padding * dk, 0.0f);
-    for (std::int64_t row = padding; row < count; ++row) {
-      const std::int64_t t = first + begin + row - first_row;
-      widen_row(io.q.dtype, io.q.row(t, head), scratch_.q + row * dk, dk);
+  for (std::int64_t begin = 0; begin < q_len; begin += kBlockRows) {
+    const std::int64_t count = std::min(kBlockRows, q_len - begin);
+    for (std::int64_t i = 0; i < count; ++i) {
+      widen_row(io.q.dtype, io.q.row(first + begin + i, head), scratch_.q + i * dk, dk);
     }
     const MatrixView q(scratch_.q, count, dk);
     MatrixView scores(scratch_.scores, count, keys), out(scratch_.out, count, dv);
     scores.noalias() = q * k.transpose();
-    for (std::int64_t row = padding; row < count; ++row) {
-      finish_row(io, request, begin + row - first_row, head, row);
-    }
+    for (std::int64_t i = 0; i < count; ++i) finish_row(io, request, begin + i, head, i);
     if (keys > 0) out.noalias() = scores * v;
-    for (std::int64_t row = padding; row < count; ++row) {
-      const std::int64_t t = first + begin + row - first_row;
-      std::byte* to = io.out.row(t, head);
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::byte* to = io.out.row(first + begin + i, head);
       for (std::int64_t d = 0; d < dv; ++d) {
-        store(io.out.dtype, to + d * size_bytes(io.out.dtype), out(row, d) * v_scale);
+        store(io.out.dtype, to + d * size_bytes(io.out.dtype), out(i, d) * v_scale);
       }
     }
   }
 }
 
-void TorchNativeBackend::forward_decode(const AttentionIo& io, Stream&) {
+void TorchNativeBackend::attend_all(const AttentionIo& io) const {
   const int group = io.layer->group_size();
   for (std::int64_t r = 0; r < io.batch->batch_size; ++r) {
     for (int kv_head = 0; kv_head < io.layer->heads_kv; ++kv_head) {
       gather(io, r, kv_head);
-      for (int g = 0; g < group; ++g) attend(io, r, kv_head * group + g, 0);
+      for (int g = 0; g < group; ++g) attend(io, r, kv_head * group + g);
     }
   }
 }
 
-void TorchNativeBackend::forward_extend(const AttentionIo& io, Stream&) {
-  const int group = io.layer->group_size();
-  for (std::int64_t r = 0; r < io.batch->batch_size; ++r) {
-    // SGLang places the queries at the end of kv_len rows, so that a square causal mask is right.
-    const std::int64_t padding =
-        std::max<std::int64_t>(0, io.batch->kv_len(r) - io.batch->q_len(r));
-    for (int kv_head = 0; kv_head < io.layer->heads_kv; ++kv_head) {
-      gather(io, r, kv_head);
-      for (int g = 0; g < group; ++g) attend(io, r, kv_head * group + g, padding);
-    }
-  }
-}
+void TorchNativeBackend::forward_decode(const AttentionIo& io, Stream&) { attend_all(io); }
+
+void TorchNativeBackend::forward_extend(const AttentionIo& io, Stream&) { attend_all(io); }
 
 }  // namespace attnbench

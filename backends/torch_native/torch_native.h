@@ -33,9 +33,9 @@ class TorchNativeBackend final : public AttentionBackend {
   static constexpr std::int64_t kBlockRows = 64;
 
   void gather(const AttentionIo& io, std::int64_t request, int kv_head) const;
-  /// Rows [first_row, kv_len) of the square attention of one request and query head; those below
-  /// kv_len - q_len are padding, whose results are dropped.
-  void attend(const AttentionIo& io, std::int64_t request, int head, std::int64_t first_row) const;
+  /// One request under one query head, kBlockRows queries at a time.
+  void attend(const AttentionIo& io, std::int64_t request, int head) const;
+  void attend_all(const AttentionIo& io) const;
   void finish_row(const AttentionIo& io, std::int64_t request, std::int64_t token, int head,
                   std::int64_t row) const;
 
