@@ -19,7 +19,7 @@ struct BasicTensorView {
   std::array<std::int64_t, 3> shape{};
   std::array<std::int64_t, 2> stride{};
 
-  [[nodiscard]] Byte* row(std::int64_t token, std::int64_t head) const {
+  [[nodiscard]] constexpr Byte* row(std::int64_t token, std::int64_t head) const {
     return data + (token * stride[0] + head * stride[1]) * size_bytes(dtype);
   }
   [[nodiscard]] std::int64_t size() const { return shape[0] * shape[1] * shape[2]; }

@@ -31,12 +31,12 @@ struct KvPool {
   std::int64_t page_stride_k = 0, token_stride_k = 0, head_stride_k = 0;
   std::int64_t page_stride_v = 0, token_stride_v = 0, head_stride_v = 0;
 
-  [[nodiscard]] std::byte* k_row(std::int64_t slot, std::int64_t head) const {
+  [[nodiscard]] constexpr std::byte* k_row(std::int64_t slot, std::int64_t head) const {
     return k + ((slot / page_size) * page_stride_k + (slot % page_size) * token_stride_k +
                 head * head_stride_k) *
                    size_bytes(dtype);
   }
-  [[nodiscard]] std::byte* v_row(std::int64_t slot, std::int64_t head) const {
+  [[nodiscard]] constexpr std::byte* v_row(std::int64_t slot, std::int64_t head) const {
     return v + ((slot / page_size) * page_stride_v + (slot % page_size) * token_stride_v +
                 head * head_stride_v) *
                    size_bytes(dtype);
