@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "lib/base/error.h"
 #include "lib/measure/ceiling_kernels.h"
 #include "lib/measure/clock.h"
+#include "lib/measure/gpu_ceilings.h"
 #include "lib/measure/measure.h"
 #include "lib/measure/statistics.h"
 
@@ -66,7 +66,7 @@ std::int64_t stream_bytes(const DeviceInfo& info) {
 
 Ceilings measure_ceilings(Device& device) {
   const DeviceInfo& info = device.info();
-  expects(info.kind == DeviceKind::kCpu, "ceilings are measured on a CPU only");
+  if (info.kind == DeviceKind::kCuda) return measure_gpu_ceilings(device);
   const int threads = std::max(1, info.units);
   const std::int64_t bytes = stream_bytes(info);
   const auto count = static_cast<std::size_t>(bytes) / sizeof(std::uint64_t);

@@ -36,6 +36,12 @@ std::string_view to_string(MeasureStatus status) {
       return "noisy";
     case MeasureStatus::kTimeout:
       return "timeout";
+    case MeasureStatus::kThrottled:
+      return "throttled";
+    case MeasureStatus::kHostSync:
+      return "host sync";
+    case MeasureStatus::kFailed:
+      return "failed";
   }
   return "?";
 }
@@ -50,10 +56,13 @@ std::vector<CellTiming> measure_cells_by(const Clock& clock, std::span<const Tim
   };
   const double begin = clock();
   const std::unique_ptr<Stream> stream = device.make_stream();
+  const std::unique_ptr<SampleTimer> timer = device.make_timer(*stream);
 
   std::vector<CellRun> runs;
   runs.reserve(cells.size());
-  for (const TimedCell& cell : cells) runs.emplace_back(cell, clock, device, *stream, config);
+  for (const TimedCell& cell : cells) {
+    runs.emplace_back(cell, clock, device, *stream, timer.get(), config);
+  }
   for (CellRun& run : runs) {
     if (!stop()) run.warm_up(stop);
   }

@@ -19,10 +19,18 @@ namespace attnbench {
 struct TimedCell {
   std::string name;  ///< for the progress line
   CacheState cache = CacheState::kCold;
-  std::function<void(Stream&)> forward;
+  Work forward;
+  LaunchMode launch = LaunchMode::kEager;  ///< kGraph: recorded once, replayed for each sample
 };
 
-enum class MeasureStatus : std::uint8_t { kConverged, kNoisy, kTimeout };
+enum class MeasureStatus : std::uint8_t {
+  kConverged,
+  kNoisy,
+  kTimeout,
+  kThrottled,  ///< the device slowed down in more than a tenth of the samples
+  kHostSync,   ///< forward waits or allocates: it can be neither queued nor captured
+  kFailed,     ///< forward or the device threw
+};
 [[nodiscard]] std::string_view to_string(MeasureStatus status);
 
 /// Times of one cell. The unit of replication is the round: lo and hi are the 95 % order-statistic
@@ -35,6 +43,12 @@ struct CellTiming {
   int rounds = 0;
   int samples = 0;
   bool interrupted = false;  ///< ended early by the stop request; what is here was really measured
+
+  // Of devices with a timer of their own; 0 elsewhere.
+  double enqueue_us = 0;  ///< host time of the call that enqueues a sample, median
+  double sm_mhz = 0;      ///< clock during the samples, median
+  int discarded = 0;      ///< samples taken below 0.95 of the settled clock, not counted above
+  std::string failure;    ///< what was thrown when the status is kHostSync or kFailed
 
   /// Half of hi - lo over the median.
   [[nodiscard]] double half_width() const {
@@ -59,7 +73,7 @@ struct MeasureHooks {
 /// Times all cells of one case in rounds (measuring.md A): every round visits each unfinished cell
 /// once in an order drawn from `seed`; a visit is a block of samples. Cold samples flush the device
 /// cache first, warm samples run the forward once untimed. Each cell stops by itself, with its
-/// status.
+/// status; one whose forward throws a runtime_error ends alone.
 [[nodiscard]] std::vector<CellTiming> measure_cells(std::span<const TimedCell> cells,
                                                     Device& device, const MeasureConfig& config,
                                                     std::uint64_t seed, const MeasureHooks& hooks);
@@ -71,7 +85,12 @@ struct HostTiming {
 };
 [[nodiscard]] HostTiming time_host(const std::function<void()>& work, int repeats);
 
-/// Read, copy and multiply-add rates of this device, measured now (about half a second).
+/// Read, copy and multiply-add rates of this device, measured now (about half a second). On a GPU
+/// the multiply-adds are bf16 on its tensor cores.
 [[nodiscard]] Ceilings measure_ceilings(Device& device);
+
+/// Times kernels of known length, where the device has a timer of its own, and throws
+/// EnvironmentError when it is off by more than 2.5 % or 2 us: no figure would be worth printing.
+void check_timer(Device& device);
 
 }  // namespace attnbench

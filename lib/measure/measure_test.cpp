@@ -286,6 +286,9 @@ TEST(MeasureStatus, is_written_in_lower_case_words) {
   EXPECT_EQ(to_string(MeasureStatus::kConverged), "converged");
   EXPECT_EQ(to_string(MeasureStatus::kNoisy), "noisy");
   EXPECT_EQ(to_string(MeasureStatus::kTimeout), "timeout");
+  EXPECT_EQ(to_string(MeasureStatus::kThrottled), "throttled");
+  EXPECT_EQ(to_string(MeasureStatus::kHostSync), "host sync");
+  EXPECT_EQ(to_string(MeasureStatus::kFailed), "failed");
 }
 
 TEST(Ceilings, are_rates_of_a_real_machine) {

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <stdexcept>
 
+#include "lib/base/error.h"
+#include "lib/measure/settled_clock.h"
 #include "lib/measure/statistics.h"
 
 namespace attnbench {
@@ -18,33 +21,85 @@ constexpr double kFloorUs = 0.1;
 
 constexpr int kEstimateSamples = 3;
 
+/// Of the clock that this cell's preheat or last block settled at, not of the device's default: a
+/// power-capped prefill runs below that for good, and is what is to be measured.
+constexpr double kThrottledBelow = 0.95;
+constexpr double kMostDiscarded = 0.10;
+
 }  // namespace
 
 CellRun::CellRun(const TimedCell& cell, const Clock& clock, Device& device, Stream& stream,
-                 const MeasureConfig& config)
-    : cell_(&cell), clock_(&clock), device_(&device), stream_(&stream), config_(&config) {}
+                 SampleTimer* timer, const MeasureConfig& config)
+    : cell_(&cell),
+      clock_(&clock),
+      device_(&device),
+      stream_(&stream),
+      timer_(timer),
+      config_(&config),
+      launch_(cell.forward) {}
 
-double CellRun::sample_us() {
-  if (cell_->cache == CacheState::kCold) {
-    device_->flush_cache(*stream_);
-  } else {
-    cell_->forward(*stream_);
-  }
+TimedSample CellRun::sample() {
+  if (timer_ != nullptr) return timer_->time(prepare_, launch_);
+  prepare_(*stream_);
   stream_->synchronize();
   const double begin = (*clock_)();
-  cell_->forward(*stream_);
+  launch_(*stream_);
   stream_->synchronize();
-  return ((*clock_)() - begin) * 1e6;
+  return {((*clock_)() - begin) * 1e6, 0, 0};
 }
 
-void CellRun::warm_up(const std::function<bool()>& stop) {
-  const double begin = (*clock_)();
+void CellRun::keep(const TimedSample& sample) {
+  if (sample.clock_mhz > 0) block_clocks_mhz_.push_back(sample.clock_mhz);
+  if (sample.clock_mhz > 0 && sample.clock_mhz < kThrottledBelow * settled_mhz_) {
+    ++discarded_;
+    return;
+  }
+  samples_us_.push_back(sample.us);
+  enqueue_us_.push_back(sample.enqueue_us);
+  if (sample.clock_mhz > 0) clocks_mhz_.push_back(sample.clock_mhz);
+}
+
+void CellRun::follow_clock() {
+  if (!block_clocks_mhz_.empty()) settled_mhz_ = median(block_clocks_mhz_);
+  block_clocks_mhz_.clear();
+}
+
+void CellRun::guarded(const std::function<void()>& step) {
+  try {
+    step();
+    return;
+  } catch (const HostSyncError& error) {
+    status_ = MeasureStatus::kHostSync;
+    failure_ = error.what();
+  } catch (const std::runtime_error& error) {
+    status_ = MeasureStatus::kFailed;
+    failure_ = error.what();
+  }
+  done_ = true;
+}
+
+void CellRun::load_and_record() {
   cell_->forward(*stream_);
   stream_->synchronize();
+  if (cell_->launch == LaunchMode::kGraph) {
+    graph_ = device_->record(*stream_, cell_->forward);
+    expects(graph_ != nullptr, "a graph cell was given to a device without graphs");
+    launch_ = [graph = graph_.get()](Stream& stream) { graph->replay(stream); };
+    launch_(*stream_);
+    stream_->synchronize();
+  }
+  if (cell_->cache == CacheState::kCold) {
+    prepare_ = [device = device_](Stream& stream) { device->flush_cache(stream); };
+  } else {
+    prepare_ = launch_;
+  }
+}
+
+void CellRun::take_first_samples(double begin, const std::function<bool()>& stop) {
   double cost_s = spent_s_ = (*clock_)() - begin;
   for (int i = 0; i < kEstimateSamples && spent_s_ < config_->cell_timeout_s && !stop(); ++i) {
     const double sample_begin = (*clock_)();
-    (void)sample_us();
+    static_cast<void>(sample());
     const double now = (*clock_)();
     // The least: a disturbed estimate would shrink every block that follows.
     cost_s = i == 0 ? now - sample_begin : std::min(cost_s, now - sample_begin);
@@ -58,38 +113,72 @@ void CellRun::warm_up(const std::function<bool()>& stop) {
                                   static_cast<double>(config_->max_block_samples)));
 }
 
-void CellRun::visit(const std::function<bool()>& stop) {
+void CellRun::warm_up(const std::function<bool()>& stop) {
+  guarded([&] {
+    double begin = (*clock_)();
+    load_and_record();
+    if (timer_ != nullptr) {
+      const double before = (*clock_)();
+      settled_mhz_ = settled_clock_mhz([&](double seconds) {
+        return stop() ? 0 : timer_->clock_mhz_over(seconds, prepare_, launch_);
+      });
+      begin += (*clock_)() - before;  // a cold device's settling is not this cell's doing
+    }
+    take_first_samples(begin, stop);
+  });
+}
+
+void CellRun::take_block(const std::function<bool()>& stop) {
   const double begin = (*clock_)();
   const double spent_before = spent_s_;
-  const std::size_t first = samples_us_.size();
   for (int i = 0; i < block_samples_; ++i) {
     // Only between samples, and never before the first: a timeout leaves at least one block.
     if (i > 0 && spent_s_ >= config_->cell_timeout_s) break;
     if (stop()) break;
-    samples_us_.push_back(sample_us());
+    keep(sample());
     spent_s_ = spent_before + ((*clock_)() - begin);
   }
-  if (samples_us_.size() == first) return;
   blocks_s_ += spent_s_ - spent_before;
-  block_medians_us_.push_back(median(std::span(samples_us_).subspan(first)));
+}
+
+void CellRun::visit(const std::function<bool()>& stop) {
+  const std::size_t first = samples_us_.size();
+  const int discarded_before = discarded_;
+  guarded([&] { take_block(stop); });
+  follow_clock();
+  if (samples_us_.size() > first) {
+    block_medians_us_.push_back(median(std::span(samples_us_).subspan(first)));
+  }
+  if (done_ || (samples_us_.size() == first && discarded_ == discarded_before)) return;
+  ++visits_;
   decide();
 }
 
-void CellRun::decide() {
+bool CellRun::throttled() const {
+  return discarded_ > kMostDiscarded * (discarded_ + static_cast<int>(samples_us_.size()));
+}
+
+bool CellRun::converged() const {
+  if (rounds() < config_->min_rounds || block_medians_us_.empty()) return false;
   const MedianInterval interval = median_interval(block_medians_us_, kLevel);
   const double half_us = (interval.hi - interval.lo) / 2;
   const double limit_us = std::max(config_->precision * median(block_medians_us_), kFloorUs);
   // Without an order statistic that reaches 95 % (fewer than six rounds) nothing has converged.
-  if (rounds() >= config_->min_rounds && interval.k > 0 && half_us <= limit_us) {
+  return interval.k > 0 && half_us <= limit_us;
+}
+
+void CellRun::decide() {
+  if (converged()) {
     status_ = MeasureStatus::kConverged;
     done_ = true;
-  } else if (rounds() >= config_->max_rounds) {
+  } else if (visits_ >= config_->max_rounds) {
     status_ = MeasureStatus::kNoisy;
     done_ = true;
   } else if (spent_s_ >= config_->cell_timeout_s) {
     status_ = MeasureStatus::kTimeout;
     done_ = true;
   }
+  if (done_ && throttled()) status_ = MeasureStatus::kThrottled;
 }
 
 double CellRun::half_width() const {
@@ -117,6 +206,8 @@ CellTiming CellRun::timing() const {
   timing.interrupted = !done_;
   timing.rounds = rounds();
   timing.samples = static_cast<int>(samples_us_.size());
+  timing.discarded = discarded_;
+  timing.failure = failure_;
   if (samples_us_.empty()) return timing;
   const MedianInterval interval = median_interval(block_medians_us_, kLevel);
   timing.median_us = median(block_medians_us_);
@@ -126,6 +217,8 @@ CellTiming CellRun::timing() const {
   timing.q3_us = quantile(samples_us_, 0.75);
   timing.min_us = quantile(samples_us_, 0);
   timing.max_us = quantile(samples_us_, 1);
+  timing.enqueue_us = median(enqueue_us_);
+  if (!clocks_mhz_.empty()) timing.sm_mhz = median(clocks_mhz_);
   return timing;
 }
 

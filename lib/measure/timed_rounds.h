@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "lib/measure/clock.h"
@@ -12,11 +14,13 @@ namespace attnbench {
 /// The visits of one cell: takes its samples, keeps them, and knows when it is done.
 class CellRun {
  public:
+  /// Without a `timer`, by `clock`.
   CellRun(const TimedCell& cell, const Clock& clock, Device& device, Stream& stream,
-          const MeasureConfig& config);
+          SampleTimer* timer, const MeasureConfig& config);
 
-  /// One untimed forward (lazy loading, page faults, thread start), then up to three samples from
-  /// which the block size follows. Returns early when `stop` says so.
+  /// One untimed forward (lazy loading, page faults, thread start), the recording of a graph, and
+  /// runs until the device's clock has settled; then up to three samples from which the block size
+  /// follows. Returns early when `stop` says so.
   void warm_up(const std::function<bool()>& stop);
 
   /// One visit: a block of samples. Ends early, with what it has, when `stop` says so or when the
@@ -34,22 +38,44 @@ class CellRun {
   [[nodiscard]] CellTiming timing() const;
 
  private:
-  double sample_us();
+  /// Runs `step`; what it throws ends this cell with a status.
+  void guarded(const std::function<void()>& step);
+  void load_and_record();
+  void take_first_samples(double begin, const std::function<bool()>& stop);
+  void take_block(const std::function<bool()>& stop);
+  TimedSample sample();
+  void keep(const TimedSample& sample);
+  /// A power cap acts within a second, later than a short preheat: the next block is judged by this
+  /// one's clock, its discarded samples included.
+  void follow_clock();
   void decide();
+  [[nodiscard]] bool converged() const;
+  [[nodiscard]] bool throttled() const;
 
   const TimedCell* cell_;
   const Clock* clock_;
   Device* device_;
   Stream* stream_;
+  SampleTimer* timer_;
   const MeasureConfig* config_;
+  std::unique_ptr<Recording> graph_;
+  Work prepare_;
+  Work launch_;
+  double settled_mhz_ = 0;  ///< 0: unknown, nothing is discarded
 
   int block_samples_ = 1;
+  int visits_ = 0;
   double spent_s_ = 0;   ///< in this cell: warm-up, flushes and untimed forwards included
   double blocks_s_ = 0;  ///< the part spent in blocks
   std::vector<double> samples_us_;
+  std::vector<double> enqueue_us_;
+  std::vector<double> clocks_mhz_;
+  std::vector<double> block_clocks_mhz_;
+  int discarded_ = 0;
   std::vector<double> block_medians_us_;
   bool done_ = false;
   MeasureStatus status_ = MeasureStatus::kNoisy;
+  std::string failure_;
 };
 
 }  // namespace attnbench

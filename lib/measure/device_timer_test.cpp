@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/base/error.h"
+#include "lib/measure/clock.h"
+#include "lib/measure/measure.h"
+
+namespace attnbench {
+namespace {
+
+/// A device with a timer of its own: what a sample finds is up to the test.
+class FakeGpu final : public Device {
+ public:
+  [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] std::unique_ptr<Buffer> allocate(std::size_t, std::string_view) override {
+    return nullptr;
+  }
+  [[nodiscard]] std::unique_ptr<Stream> make_stream() override {
+    return std::make_unique<IdleStream>();
+  }
+  void copy_to_host(void*, const std::byte*, std::size_t) override {}
+  void copy_from_host(std::byte*, const void*, std::size_t) override {}
+  void flush_cache(Stream&) override { log += 'F'; }
+
+  [[nodiscard]] std::unique_ptr<SampleTimer> make_timer(Stream& stream) override {
+    return std::make_unique<Timer>(*this, stream);
+  }
+  [[nodiscard]] std::unique_ptr<Recording> record(Stream& stream, const Work& work) override {
+    log += '[';
+    work(stream);
+    log += ']';
+    return std::make_unique<Replay>(*this);
+  }
+
+  /// Time passes with each sample and each preheat window only.
+  [[nodiscard]] Clock clock() {
+    return [this] { return now_s; };
+  }
+  [[nodiscard]] TimedCell cell(CacheState cache = CacheState::kCold,
+                               LaunchMode launch = LaunchMode::kEager) {
+    return {"cell", cache, [this](Stream&) { log += 'f'; }, launch};
+  }
+  [[nodiscard]] CellTiming measure(const TimedCell& timed) {
+    MeasureConfig config;
+    config.min_block_samples = config.max_block_samples = 10;
+    return measure_cells_by(clock(), std::vector<TimedCell>{timed}, *this, config, 1, {}).front();
+  }
+
+  std::function<TimedSample(int index)> sample = [](int) { return TimedSample{200, 3, 1980}; };
+  double preheat_mhz = 1980;
+  int preheats = 0;
+  int samples = 0;
+  double now_s = 100;
+  std::string log;  ///< f = forward, r = replay, F = flush
+
+ private:
+  class IdleStream final : public Stream {
+   public:
+    void synchronize() override {}
+  };
+  class Timer final : public SampleTimer {
+   public:
+    Timer(FakeGpu& gpu, Stream& stream) : gpu_(&gpu), stream_(&stream) {}
+    [[nodiscard]] TimedSample time(const Work& prepare, const Work& work) override {
+      prepare(*stream_);
+      work(*stream_);
+      gpu_->now_s += 0.002;
+      return gpu_->sample(gpu_->samples++);
+    }
+    [[nodiscard]] double clock_mhz_over(double seconds, const Work&, const Work&) override {
+      ++gpu_->preheats;
+      gpu_->now_s += seconds;
+      return gpu_->preheat_mhz;
+    }
+
+   private:
+    FakeGpu* gpu_;
+    Stream* stream_;
+  };
+  class Replay final : public Recording {
+   public:
+    explicit Replay(FakeGpu& gpu) : gpu_(&gpu) {}
+    void replay(Stream&) override { gpu_->log += 'r'; }
+
+   private:
+    FakeGpu* gpu_;
+  };
+  DeviceInfo info_;
+};
+
+TEST(DeviceTimers, are_believed_instead_of_the_hosts_clock) {
+  FakeGpu gpu;
+  const CellTiming timing = gpu.measure(gpu.cell());
+  EXPECT_EQ(timing.status, MeasureStatus::kConverged);
+  EXPECT_EQ(timing.median_us, 200);
+  EXPECT_EQ(timing.enqueue_us, 3);
+  EXPECT_EQ(timing.sm_mhz, 1980);
+  EXPECT_EQ(timing.discarded, 0);
+  EXPECT_EQ(timing.samples, 120);
+  EXPECT_EQ(gpu.preheats, 3);
+}
+
+TEST(DeviceTimers, discard_samples_below_the_settled_clock_and_count_them) {
+  FakeGpu gpu;
+  gpu.sample = [](int index) {
+    return index % 20 == 19 ? TimedSample{300, 3, 1800} : TimedSample{200, 3, 1980};
+  };
+  const CellTiming timing = gpu.measure(gpu.cell());
+  EXPECT_EQ(timing.status, MeasureStatus::kConverged);
+  EXPECT_EQ(timing.max_us, 200);
+  EXPECT_EQ(timing.discarded, 6);
+  EXPECT_EQ(timing.samples, 114);
+}
+
+TEST(DeviceTimers, call_a_cell_throttled_when_more_than_a_tenth_was_discarded) {
+  FakeGpu gpu;
+  gpu.sample = [](int index) {
+    return index % 5 == 4 ? TimedSample{300, 3, 1800} : TimedSample{200, 3, 1980};
+  };
+  const CellTiming timing = gpu.measure(gpu.cell());
+  EXPECT_EQ(timing.status, MeasureStatus::kThrottled);
+  EXPECT_EQ(timing.median_us, 200);
+}
+
+TEST(DeviceTimers, follow_a_clock_that_settles_lower_for_good) {
+  FakeGpu gpu;
+  gpu.sample = [](int) { return TimedSample{250, 3, 1500}; };
+  const CellTiming timing = gpu.measure(gpu.cell());
+  EXPECT_EQ(timing.status, MeasureStatus::kConverged);
+  EXPECT_EQ(timing.discarded, 10) << "the block that showed it";
+  EXPECT_EQ(timing.rounds, 12);
+  EXPECT_EQ(timing.sm_mhz, 1500);
+}
+
+TEST(DeviceTimers, discard_nothing_where_the_clock_cannot_be_told) {
+  FakeGpu gpu;
+  gpu.preheat_mhz = 0;
+  gpu.sample = [](int index) { return TimedSample{5, 3, index % 2 * 1000.0}; };
+  const CellTiming timing = gpu.measure(gpu.cell());
+  EXPECT_EQ(timing.status, MeasureStatus::kConverged);
+  EXPECT_EQ(timing.discarded, 0);
+  EXPECT_EQ(gpu.preheats, 1);
+}
+
+TEST(DeviceTimers, replay_a_graph_that_was_recorded_once_after_an_eager_run) {
+  FakeGpu gpu;
+  const CellTiming timing = gpu.measure(gpu.cell(CacheState::kCold, LaunchMode::kGraph));
+  EXPECT_EQ(timing.status, MeasureStatus::kConverged);
+  EXPECT_EQ(gpu.log.substr(0, 11), "f[f]rFrFrFr");
+  EXPECT_EQ(gpu.log.find('f', 4), std::string::npos);
+
+  gpu.log.clear();
+  static_cast<void>(gpu.measure(gpu.cell(CacheState::kWarm, LaunchMode::kGraph)));
+  EXPECT_EQ(gpu.log, "f[f]" + std::string(1 + 2 * 123, 'r'));
+}
+
+TEST(DeviceTimers, end_a_cell_whose_forward_waits_with_the_reason) {
+  FakeGpu gpu;
+  gpu.sample = [](int) -> TimedSample { throw HostSyncError("forward waits"); };
+  const CellTiming timing = gpu.measure(gpu.cell());
+  EXPECT_EQ(timing.status, MeasureStatus::kHostSync);
+  EXPECT_EQ(timing.failure, "forward waits");
+  EXPECT_EQ(timing.samples, 0);
+  EXPECT_EQ(gpu.samples, 1);
+}
+
+TEST(DeviceTimers, end_a_cell_that_throws_alone_with_what_it_had) {
+  FakeGpu gpu;
+  std::vector<TimedCell> cells{gpu.cell(), gpu.cell()};
+  int forwards = 0;
+  cells[0].forward = [&](Stream&) {
+    if (++forwards == 40) throw std::runtime_error("launch failed");
+  };
+  const auto timings = measure_cells_by(gpu.clock(), cells, gpu, {}, 1, {});
+  EXPECT_EQ(timings[0].status, MeasureStatus::kFailed);
+  EXPECT_EQ(timings[0].failure, "launch failed");
+  EXPECT_EQ(timings[0].samples, 40 - 2 - 3) << "all but the warm-up, the estimates and the last";
+  EXPECT_EQ(timings[1].status, MeasureStatus::kConverged);
+  EXPECT_EQ(timings[1].failure, "");
+}
+
+TEST(DeviceTimers, are_asked_for_graphs_only_of_devices_that_have_them) {
+  const auto device = make_cpu_device(1);
+  const std::vector<TimedCell> cells{
+      {"cell", CacheState::kCold, [](Stream&) {}, LaunchMode::kGraph}};
+  EXPECT_THROW(static_cast<void>(measure_cells(cells, *device, {}, 1, {})), InternalError);
+}
+
+}  // namespace
+}  // namespace attnbench

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/measure/settled_clock.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace attnbench {
+namespace {
+
+TEST(SettledClock, waits_until_three_windows_agree_within_one_percent) {
+  const std::vector<double> windows{345, 900, 1500, 1940, 1980, 1975, 1979, 7};
+  std::size_t next = 0;
+  EXPECT_EQ(settled_clock_mhz([&](double) { return windows.at(next++); }), 1979);
+  EXPECT_EQ(next, 7u);
+}
+
+TEST(SettledClock, takes_three_windows_on_a_warm_device) {
+  double seconds = 0;
+  EXPECT_EQ(settled_clock_mhz([&](double window_s) {
+              seconds += window_s;
+              return 1410.0;
+            }),
+            1410);
+  EXPECT_NEAR(seconds, 0.06, 1e-9);
+}
+
+TEST(SettledClock, gives_up_after_three_seconds_with_the_last_window) {
+  double seconds = 0;
+  double mhz = 1000;
+  EXPECT_EQ(settled_clock_mhz([&](double window_s) {
+              seconds += window_s;
+              return mhz = mhz == 1000 ? 1100 : 1000;
+            }),
+            1000);
+  EXPECT_NEAR(seconds, 3, 1e-9);
+}
+
+TEST(SettledClock, is_unknown_where_a_window_has_no_clock) {
+  EXPECT_EQ(settled_clock_mhz([](double) { return 0.0; }), 0);
+}
+
+}  // namespace
+}  // namespace attnbench
