@@ -15,10 +15,12 @@
 #include "lib/base/dtype.h"
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"
+#include "lib/verify/error_model.h"
 #include "reference/oracle.h"
 
 // What every backend has to show, whatever it does inside. One line in a backend's test runs all:
 //   TEST(MyBackend, conforms) { conformance::expect_all([] { return std::make_unique<Mine>(); }); }
+// and on a GPU, in a *_gpu_test.cpp, with the device as the second argument.
 namespace attnbench::conformance {
 
 inline constexpr Fill kFills[] = {Fill::kNeedle,  Fill::kTag,    Fill::kSparseInt,
@@ -85,32 +87,24 @@ struct Outputs {
       }
     }
   };
-  append(outputs.out, io.out);
-  append(outputs.lse, io.lse);
+  const AttentionIo on_host = fixture.host_outputs();
+  append(outputs.out, on_host.out);
+  append(outputs.lse, on_host.lse);
   return outputs;
 }
 
-/// Worst allowed error of one element: rounding of O, logit errors of a reduction over d (twice:
-/// numerator and denominator), a table or polynomial exp, summation over the keys.
-[[nodiscard]] inline double bound(const Case& c, const ReferenceRow& row, std::size_t d) {
-  const double u = unit_roundoff(DType::kF32);
-  const double logits = 2 * c.layer.head_dim_qk * u * row.s;
-  const double sums = static_cast<double>(std::min<std::int64_t>(row.visible, 1024)) * u;
-  return unit_roundoff(c.dtype) * std::abs(row.out[d]) + (2 * logits + 0x1p-21 + sums) * row.a[d] +
-         1e-7;
-}
-
-/// Every row of every case and fill within the bound of float32 arithmetic.
+/// Every row within the bounds that follow from where the backend says it rounds.
 inline void expect_agreement(AttentionBackend& backend, const Case& c, Fill fill, Device& device,
                              Fixture& fixture) {
   SCOPED_TRACE(c.id + " " + std::string(to_string(fill)));
   fixture.fill(fill);
   static_cast<void>(forward(backend, fixture, device));
-  const AttentionIo io = fixture.io();
+  const AttentionIo io = fixture.host_outputs();
   const std::vector<RowId> rows = all_rows(c);
   const Contents contents(c, fill);
   std::vector<std::int64_t> first{0};
   for (const Request& request : c.requests) first.push_back(first.back() + request.q_len);
+  const ErrorModel model(c, backend.info().numerics);
   int faults = 0;
   for (const ReferenceRow& want : evaluate_rows(c, contents, rows)) {
     const std::int64_t t = first[static_cast<std::size_t>(want.id.request)] + want.id.token;
@@ -119,71 +113,66 @@ inline void expect_agreement(AttentionBackend& backend, const Case& c, Fill fill
                               std::to_string(want.id.head);
     float lse = 0;
     std::memcpy(&lse, io.lse.row(t, want.id.head), sizeof lse);
-    const double lse_bound = 4 * c.layer.head_dim_qk * unit_roundoff(DType::kF32) * want.s +
-                             1e-6 * std::max(1.0, std::abs(want.lse)) + 1e-5;
+    const ErrorModel::Row bounds = model.row(want);
     const bool same = static_cast<double>(lse) == want.lse;  // -inf
-    EXPECT_TRUE(same || std::abs(static_cast<double>(lse) - want.lse) <= lse_bound)
+    EXPECT_TRUE(same || std::abs(static_cast<double>(lse) - want.lse) <= bounds.lse_bound)
         << where << ": LSE " << lse << ", not " << want.lse;
     const std::byte* out = io.out.row(t, want.id.head);
     for (std::size_t d = 0; d < want.out.size(); ++d) {
       const double got =
           load(io.out.dtype, out + static_cast<std::int64_t>(d) * size_bytes(io.out.dtype));
       const double error = std::abs(got - want.out[d]);
-      if (error <= bound(c, want, d)) continue;  // NaN is not
+      if (error <= model.bound(bounds, want.out[d], want.a[d])) continue;  // NaN is not
       ADD_FAILURE() << where << " dim " << d << ": " << got << ", not " << want.out[d];
       if (++faults == 3) return;
     }
   }
 }
 
-inline void expect_agreement(const Registry::Factory& make) {
-  const auto device = make_cpu_device();
+inline void expect_agreement(const Registry::Factory& make, Device& device) {
   for (const Case& c : cases()) {
     const auto backend = make();
-    if (!backend->supports(c, *device)) continue;
-    Fixture fixture(c, *device);
-    for (const Fill fill : kFills) expect_agreement(*backend, c, fill, *device, fixture);
+    if (!backend->supports(c, device)) continue;
+    Fixture fixture(c, device);
+    for (const Fill fill : kFills) expect_agreement(*backend, c, fill, device, fixture);
     if (testing::Test::HasFailure()) return;
   }
 }
 
 /// Two runs into outputs poisoned differently give the same bits.
-inline void expect_repeatable(const Registry::Factory& make) {
-  const auto device = make_cpu_device();
+inline void expect_repeatable(const Registry::Factory& make, Device& device) {
   const auto backend = make();
   for (const Case& c : all_small_cases()) {
     SCOPED_TRACE(c.id);
-    if (!backend->supports(c, *device)) continue;
-    Fixture fixture(c, *device);
+    if (!backend->supports(c, device)) continue;
+    Fixture fixture(c, device);
     fixture.fill(Fill::kNormal);
-    const Outputs first = forward(*backend, fixture, *device, 0xff);
-    EXPECT_TRUE(first == forward(*backend, fixture, *device, 0x7f));
+    const Outputs first = forward(*backend, fixture, device, 0xff);
+    EXPECT_TRUE(first == forward(*backend, fixture, device, 0x7f));
   }
 }
 
 /// The same batch on other pages gives the same bits.
-inline void expect_page_permutation_invariance(const Registry::Factory& make) {
-  const auto device = make_cpu_device();
+inline void expect_page_permutation_invariance(const Registry::Factory& make, Device& device) {
   const auto backend = make();
   for (const Case& c : all_small_cases()) {
     SCOPED_TRACE(c.id);
-    if (!backend->supports(c, *device)) continue;
-    Fixture here(c, *device), there(c, *device, 99);
+    if (!backend->supports(c, device)) continue;
+    Fixture here(c, device), there(c, device, 99);
     here.fill(Fill::kNormal);
     there.fill(Fill::kNormal);
-    EXPECT_TRUE(forward(*backend, here, *device) == forward(*backend, there, *device));
+    EXPECT_TRUE(forward(*backend, here, device) == forward(*backend, there, device));
   }
 }
 
 /// A request alone gives the bits it gives in its batch.
-inline void expect_batch_invariance(const Registry::Factory& make, const Case& c) {
+inline void expect_batch_invariance(const Registry::Factory& make, const Case& c, Device& device) {
   SCOPED_TRACE(c.id);
-  const auto device = make_cpu_device();
   const auto backend = make();
-  if (!backend->supports(c, *device)) return;
-  Fixture together(c, *device);
+  if (!backend->supports(c, device)) return;
+  Fixture together(c, device);
   together.fill(Fill::kNormal);
-  const Outputs batch = forward(*backend, together, *device);
+  const Outputs batch = forward(*backend, together, device);
   std::size_t out_begin = 0, lse_begin = 0;
   for (std::size_t r = 0; r < c.requests.size(); ++r) {
     Case single = c;
@@ -191,9 +180,9 @@ inline void expect_batch_invariance(const Registry::Factory& make, const Case& c
     if (single.requests[0].stream < 0) {
       single.requests[0].stream = static_cast<std::int64_t>(r);
     }
-    Fixture alone(single, *device);
+    Fixture alone(single, device);
     alone.fill(Fill::kNormal);
-    const Outputs outputs = forward(*backend, alone, *device);
+    const Outputs outputs = forward(*backend, alone, device);
     EXPECT_TRUE(std::equal(outputs.out.begin(), outputs.out.end(),
                            batch.out.begin() + static_cast<std::ptrdiff_t>(out_begin)))
         << "request " << r;
@@ -206,19 +195,35 @@ inline void expect_batch_invariance(const Registry::Factory& make, const Case& c
 }
 
 /// A rank without work plans and runs to nothing.
-inline void expect_idle(const Registry::Factory& make) {
-  const auto device = make_cpu_device();
-  Fixture fixture(small_idle(), *device);
+inline void expect_idle(const Registry::Factory& make, Device& device) {
+  const Case c = small_idle();
+  Fixture fixture(c, device);
   fixture.fill(Fill::kNormal);
-  EXPECT_TRUE(forward(*make(), fixture, *device).out.empty());
+  EXPECT_TRUE(forward(*make(), fixture, device).out.empty());
 }
 
 /// All of the above; batch invariance is promised by some only, and asked for apart.
-inline void expect_all(const Registry::Factory& make) {
-  expect_idle(make);
-  expect_agreement(make);
-  expect_repeatable(make);
-  expect_page_permutation_invariance(make);
+inline void expect_all(const Registry::Factory& make, Device& device) {
+  expect_idle(make, device);
+  expect_agreement(make, device);
+  expect_repeatable(make, device);
+  expect_page_permutation_invariance(make, device);
 }
+
+// On the host's processor.
+inline void expect_agreement(const Registry::Factory& make) {
+  expect_agreement(make, *make_cpu_device());
+}
+inline void expect_repeatable(const Registry::Factory& make) {
+  expect_repeatable(make, *make_cpu_device());
+}
+inline void expect_page_permutation_invariance(const Registry::Factory& make) {
+  expect_page_permutation_invariance(make, *make_cpu_device());
+}
+inline void expect_batch_invariance(const Registry::Factory& make, const Case& c) {
+  expect_batch_invariance(make, c, *make_cpu_device());
+}
+inline void expect_idle(const Registry::Factory& make) { expect_idle(make, *make_cpu_device()); }
+inline void expect_all(const Registry::Factory& make) { expect_all(make, *make_cpu_device()); }
 
 }  // namespace attnbench::conformance

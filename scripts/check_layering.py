@@ -5,7 +5,7 @@ import re
 import sys
 
 ROOMS = ["lib/base", "lib/device", "lib/model", "lib/batch", "lib/index", "lib/scenario", "reference",
-         "lib/fixture", "lib/cost", "lib/backend", "backends", "lib/measure", "lib/verify", "lib/bench",
+         "lib/fixture", "lib/cost", "lib/backend", "lib/verify", "backends", "lib/measure", "lib/bench",
          "lib/report", "lib/gate", "lib/profile", "apps"]
 # The oracle must not know pages or index arrays: its errors stay independent of the code under test.
 FORBIDDEN = {"reference": {"lib/device", "lib/index"}}

@@ -14,7 +14,7 @@ namespace attnbench {
 class OutputBits {
  public:
   OutputBits() = default;
-  /// A copy of `tokens` query tokens from token `first` on.
+  /// A copy of `tokens` query tokens from token `first` on; `io` is readable by the host.
   OutputBits(const AttentionIo& io, std::int64_t first, std::int64_t tokens);
   explicit OutputBits(const AttentionIo& io) : OutputBits(io, 0, io.out.shape[0]) {}
 

@@ -40,12 +40,12 @@ class Examination {
       fixture.fill(each.fill);
       fixture.poison_outputs();
       forward(fixture, where);
-      accumulate_error(*case_, fixture.io(), each, backend_->info().numerics, error_);
+      accumulate_error(*case_, fixture.host_outputs(), each, backend_->info().numerics, error_);
       if (each.fill != bitwise_fill(truth)) continue;
-      bits_ = OutputBits(fixture.io());
+      bits_ = OutputBits(fixture.host_outputs());
       fixture.poison_outputs(0x5a);
       forward(fixture, where + ", second run");
-      repeat(OutputBits(fixture.io()));
+      repeat(OutputBits(fixture.host_outputs()));
     }
   }
 
@@ -144,7 +144,7 @@ class Examination {
     fixture.poison_outputs();
     plan(fixture, where);
     forward(fixture, where);
-    return bits_.differing(OutputBits(fixture.io()), first) == 0 ? 1 : 0;
+    return bits_.differing(OutputBits(fixture.host_outputs()), first) == 0 ? 1 : 0;
   }
 
   /// The longest request, which split-KV kernels treat most differently alone, and the first other.
