@@ -89,6 +89,22 @@ struct TimedSample {
   double clock_mhz = 0;   ///< of the device's units meanwhile; 0 where it was too short to tell
 };
 
+/// Why a device runs below its highest clock.
+struct ClockEvents {
+  bool power_cap = false;    ///< the board draws what it may
+  bool thermal = false;      ///< too hot
+  bool hw_slowdown = false;  ///< an outside signal: power brake, over-current
+
+  ClockEvents& operator|=(const ClockEvents& other) {
+    power_cap = power_cap || other.power_cap;
+    thermal = thermal || other.thermal;
+    hw_slowdown = hw_slowdown || other.hw_slowdown;
+    return *this;
+  }
+};
+/// "power_cap thermal"; empty when there are none.
+[[nodiscard]] std::string to_string(const ClockEvents& events);
+
 /// Times work that goes on after the call that enqueued it has returned.
 class SampleTimer {
  public:
@@ -132,6 +148,9 @@ class Device {
   /// written once: lines left by a write would be written back inside the next sample
   /// (measuring.md 6.2).
   virtual void flush_cache(Stream& stream) = 0;
+
+  /// At this moment; none where the device cannot tell.
+  [[nodiscard]] virtual ClockEvents clock_events() const { return {}; }
 
   /// A timer of work on `stream`, which must outlive it. Null where work is done when its call
   /// returns: a host clock times it.

@@ -28,6 +28,10 @@ class FakeGpu final : public Device {
   void copy_from_host(std::byte*, const void*, std::size_t) override {}
   void flush_cache(Stream&) override { log += 'F'; }
 
+  [[nodiscard]] ClockEvents clock_events() const override {
+    // After the second block, and within the fifth, where it must not be looked for.
+    return {.power_cap = samples == 23, .thermal = samples == 50, .hw_slowdown = false};
+  }
   [[nodiscard]] std::unique_ptr<SampleTimer> make_timer(Stream& stream) override {
     return std::make_unique<Timer>(*this, stream);
   }
@@ -183,6 +187,12 @@ TEST(DeviceTimers, end_a_cell_that_throws_alone_with_what_it_had) {
   EXPECT_EQ(timings[0].samples, 40 - 2 - 3) << "all but the warm-up, the estimates and the last";
   EXPECT_EQ(timings[1].status, MeasureStatus::kConverged);
   EXPECT_EQ(timings[1].failure, "");
+}
+
+TEST(DeviceTimers, come_with_the_clock_events_of_all_blocks) {
+  FakeGpu gpu;
+  const CellTiming timing = gpu.measure(gpu.cell());
+  EXPECT_EQ(to_string(timing.clock_events), "power_cap");
 }
 
 TEST(DeviceTimers, are_asked_for_graphs_only_of_devices_that_have_them) {

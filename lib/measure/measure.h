@@ -45,10 +45,11 @@ struct CellTiming {
   bool interrupted = false;  ///< ended early by the stop request; what is here was really measured
 
   // Of devices with a timer of their own; 0 elsewhere.
-  double enqueue_us = 0;  ///< host time of the call that enqueues a sample, median
-  double sm_mhz = 0;      ///< clock during the samples, median
-  int discarded = 0;      ///< samples taken below 0.95 of the settled clock, not counted above
-  std::string failure;    ///< what was thrown when the status is kHostSync or kFailed
+  double enqueue_us = 0;     ///< host time of the call that enqueues a sample, median
+  double sm_mhz = 0;         ///< clock during the samples, median
+  ClockEvents clock_events;  ///< of any block
+  int discarded = 0;         ///< samples taken below 0.95 of the settled clock, not counted above
+  std::string failure;       ///< what was thrown when the status is kHostSync or kFailed
 
   /// Half of hi - lo over the median.
   [[nodiscard]] double half_width() const {

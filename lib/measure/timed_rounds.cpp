@@ -146,6 +146,7 @@ void CellRun::visit(const std::function<bool()>& stop) {
   const int discarded_before = discarded_;
   guarded([&] { take_block(stop); });
   follow_clock();
+  clock_events_ |= device_->clock_events();
   if (samples_us_.size() > first) {
     block_medians_us_.push_back(median(std::span(samples_us_).subspan(first)));
   }
@@ -207,6 +208,7 @@ CellTiming CellRun::timing() const {
   timing.rounds = rounds();
   timing.samples = static_cast<int>(samples_us_.size());
   timing.discarded = discarded_;
+  timing.clock_events = clock_events_;
   timing.failure = failure_;
   if (samples_us_.empty()) return timing;
   const MedianInterval interval = median_interval(block_medians_us_, kLevel);

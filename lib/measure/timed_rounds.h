@@ -72,6 +72,7 @@ class CellRun {
   std::vector<double> clocks_mhz_;
   std::vector<double> block_clocks_mhz_;
   int discarded_ = 0;
+  ClockEvents clock_events_;
   std::vector<double> block_medians_us_;
   bool done_ = false;
   MeasureStatus status_ = MeasureStatus::kNoisy;

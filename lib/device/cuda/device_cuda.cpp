@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <array>
 #include <memory>
 #include <optional>
 
 #include "lib/base/error.h"
 #include "lib/device/cuda/cache_flush.cuh"
+#include "lib/device/cuda/clock_events.h"
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/device/cuda/guarded_memory.cuh"
 #include "lib/device/cuda/handles.cuh"
@@ -58,6 +60,10 @@ class CudaDevice final : public Device {
     info_.last_level_cache_bytes = properties.l2CacheSize;
     info_.memory_bytes = static_cast<std::int64_t>(free_gpu_memory());
     stream_ = make_stream_handle();
+    std::array<char, 32> bus_id{};
+    check_cuda(cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()), ordinal),
+               "cudaDeviceGetPCIBusId");
+    clock_events_ = ClockEventReader::open(bus_id.data());
   }
 
   [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
@@ -89,6 +95,10 @@ class CudaDevice final : public Device {
     flush_->enqueue(static_cast<cudaStream_t>(stream.native()));
   }
 
+  [[nodiscard]] ClockEvents clock_events() const override {
+    return clock_events_ ? clock_events_->read() : ClockEvents{};
+  }
+
   [[nodiscard]] std::unique_ptr<SampleTimer> make_timer(Stream& stream) override {
     use();
     return make_event_timer(stream, info_.units);
@@ -116,6 +126,7 @@ class CudaDevice final : public Device {
   DeviceInfo info_;
   StreamHandle stream_;  ///< of copies and fills
   std::optional<CacheFlush> flush_;
+  std::unique_ptr<ClockEventReader> clock_events_;  ///< null without NVML
 };
 
 }  // namespace
