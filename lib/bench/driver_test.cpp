@@ -19,7 +19,8 @@ using testing::HasSubstr;
 enum class Habit { kRight, kWrong, kThrowsInPlan, kThrowsWhenTimed, kRefuses };
 
 /// Answers from the float64 reference, which only a test may do, and misbehaves as told. It finds
-/// the fill by itself: it looks which contents the queries are.
+/// by itself what it was handed: the fill, and which requests of the case (verification also runs
+/// some of them alone), by looking at the queries.
 class Puppet : public AttentionBackend {
  public:
   Puppet(std::string name, Habit habit, const Case& c) : habit_(habit), case_(&c) {
@@ -30,8 +31,11 @@ class Puppet : public AttentionBackend {
   [[nodiscard]] Support supports(const Case&, const Device&) const override {
     return habit_ == Habit::kRefuses ? Support::no("does not feel like it") : Support::yes();
   }
-  void init_forward_metadata(const ForwardBatch&, const AttentionLayer&, Workspace&) override {
+  void init_forward_metadata(const ForwardBatch& batch, const AttentionLayer&,
+                             Workspace&) override {
     if (habit_ == Habit::kThrowsInPlan) throw std::runtime_error("plan: out of ideas");
+    kv_lens_.clear();
+    for (std::int64_t r = 0; r < batch.batch_size; ++r) kv_lens_.push_back(batch.kv_len(r));
     rows_.clear();
   }
 
@@ -39,49 +43,61 @@ class Puppet : public AttentionBackend {
   void forward_decode(const AttentionIo& io, Stream&) override { answer(io); }
   void forward_extend(const AttentionIo& io, Stream&) override { answer(io); }
 
-  [[nodiscard]] Fill fill_of(const AttentionIo& io) const {
-    for (const Fill fill : {Fill::kNeedle, Fill::kTag, Fill::kSparseInt, Fill::kExtreme,
-                            Fill::kNormal, Fill::kTiming}) {
-      std::vector<float> row(static_cast<std::size_t>(io.q.shape[2]));
-      bool same = true;
-      const Contents contents(*case_, fill);
-      for (int head = 0; head < io.q.shape[1]; ++head) {
-        contents.q_row(0, 0, head, row);
-        for (std::size_t d = 0; d < row.size(); ++d) {
-          same = same && load(io.q.dtype, io.q.row(0, head) + static_cast<std::int64_t>(d) *
-                                                                  size_bytes(io.q.dtype)) == row[d];
+  /// Whether the query at token `t` is that of request `request`; a decode has one a request.
+  [[nodiscard]] bool is_query_of(std::size_t request, Fill fill, std::int64_t t,
+                                 const AttentionIo& io) const {
+    const Contents contents(*case_, fill);
+    std::vector<float> row(static_cast<std::size_t>(io.q.shape[2]));
+    for (int head = 0; head < io.q.shape[1]; ++head) {
+      contents.q_row(static_cast<std::int64_t>(request), 0, head, row);
+      for (std::size_t d = 0; d < row.size(); ++d) {
+        const auto offset = static_cast<std::int64_t>(d) * size_bytes(io.q.dtype);
+        if (load(io.q.dtype, io.q.row(t, head) + offset) != row[d]) return false;
+      }
+    }
+    return true;
+  }
+
+  /// The case's requests that are this batch's under `fill`; fewer when one is not among them.
+  [[nodiscard]] std::vector<std::int64_t> requests_of(Fill fill, const AttentionIo& io) const {
+    std::vector<std::int64_t> found;
+    for (std::size_t t = 0; t < kv_lens_.size(); ++t) {
+      for (std::size_t r = 0; r < case_->requests.size(); ++r) {
+        if (case_->requests[r].kv_len == kv_lens_[t] &&
+            is_query_of(r, fill, static_cast<std::int64_t>(t), io)) {
+          found.push_back(static_cast<std::int64_t>(r));
+          break;
         }
       }
-      if (same) return fill;
+    }
+    return found;
+  }
+
+  void recognise(const AttentionIo& io) {
+    for (const Fill fill : {Fill::kNeedle, Fill::kTag, Fill::kSparseInt, Fill::kExtreme,
+                            Fill::kNormal, Fill::kTiming}) {
+      const std::vector<std::int64_t> requests = requests_of(fill, io);
+      if (requests.size() != kv_lens_.size()) continue;
+      if (!rows_.empty() && fill == fill_) return;
+      fill_ = fill;
+      std::vector<RowId> ids;
+      for (const std::int64_t request : requests) {
+        for (int h = 0; h < case_->layer.heads_q; ++h) ids.push_back({request, 0, h});
+      }
+      rows_ = evaluate_rows(*case_, Contents(*case_, fill), ids);
+      return;
     }
     throw std::runtime_error("unknown contents");
   }
 
   void answer(const AttentionIo& io) {
-    const Fill fill = fill_of(io);
-    if (habit_ == Habit::kThrowsWhenTimed && fill == Fill::kTiming) {
+    recognise(io);
+    if (habit_ == Habit::kThrowsWhenTimed && fill_ == Fill::kTiming) {
       throw std::runtime_error("kernel launch failed");
     }
-    if (rows_.empty() || fill != fill_) {
-      fill_ = fill;
-      std::vector<RowId> ids;
-      for (std::size_t r = 0; r < case_->requests.size(); ++r) {
-        for (std::int64_t t = 0; t < case_->requests[r].q_len; ++t) {
-          for (int h = 0; h < case_->layer.heads_q; ++h) {
-            ids.push_back({static_cast<std::int64_t>(r), t, h});
-          }
-        }
-      }
-      rows_ = evaluate_rows(*case_, Contents(*case_, fill), ids);
-    }
-    std::vector<std::int64_t> first;
-    std::int64_t tokens = 0;
-    for (const Request& request : case_->requests) {
-      first.push_back(tokens);
-      tokens += request.q_len;
-    }
-    for (const ReferenceRow& row : rows_) {
-      const std::int64_t t = first[static_cast<std::size_t>(row.id.request)] + row.id.token;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const ReferenceRow& row = rows_[i];
+      const auto t = static_cast<std::int64_t>(i) / case_->layer.heads_q;
       for (std::size_t d = 0; d < row.out.size(); ++d) {
         const double value = habit_ == Habit::kWrong ? row.out[d] + 1 : row.out[d];
         store(io.out.dtype,
@@ -95,6 +111,7 @@ class Puppet : public AttentionBackend {
   Habit habit_;
   const Case* case_;
   BackendInfo info_;
+  std::vector<std::int64_t> kv_lens_;  ///< of the planned batch
   Fill fill_ = Fill::kNormal;
   std::vector<ReferenceRow> rows_;
 };
