@@ -10,4 +10,7 @@ namespace attnbench {
 /// absent.
 void register_builtin_backends(Registry& registry);
 
+/// Those that need an NVIDIA GPU; absent in a build without nvcc or on a machine without one.
+void register_cuda_backends(Registry& registry);
+
 }  // namespace attnbench

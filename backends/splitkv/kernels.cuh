@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/splitkv/fetch.cuh"
+#include "backends/splitkv/store.cuh"
+
+namespace attnbench::splitkv {
+
+inline constexpr int kWarps = 4;
+inline constexpr int kThreads = 32 * kWarps;
+/// Two blocks of this much shared memory share a multiprocessor of sm_80 (partly) and sm_90.
+inline constexpr int kHalfShared = 113 * 1024;
+
+constexpr int fitting_stages(int stage_bytes, int least, int most) {
+  int stages = least;
+  while (stages < most && (stages + 1) * stage_bytes <= kHalfShared) ++stages;
+  return stages;
+}
+
+/// Few rows (one tile of 16): the warps share the keys out among themselves, each with a ring of
+/// its own and no barrier until the end.
+template <class S>
+struct FewRows {
+  static constexpr int kRows = 16;
+  static constexpr int kStageBytes = kGatherKeys * (S::kRowBytesK + S::kRowBytesV);
+  static constexpr int kStages = fitting_stages(kWarps * kStageBytes, 2, 6);
+  static constexpr int kMergeBytes = 4 * kWarps * kRows * (kRowFloats<S::kDv> + 2) + 4 * kRows;
+  static constexpr int kSharedBytes =
+      kWarps * kStages * kStageBytes > kMergeBytes ? kWarps* kStages* kStageBytes : kMergeBytes;
+};
+
+template <class S>
+__global__ void __launch_bounds__(kThreads)
+    few_rows_kernel(const __grid_constant__ SplitKvParams p) {
+  using Plan = FewRows<S>;
+  extern __shared__ __align__(128) std::byte shared[];
+  const SplitKvItem item = p.items[blockIdx.x];
+  if (item.rows == 0) return;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+
+  Accumulator<S> acc;
+  {
+    const Gather<S> gather(p, item);
+    const std::uint32_t ring =
+        cuda::shared_address(shared) + warp * Plan::kStages * Plan::kStageBytes;
+    const auto k_tile = [&](int stage) { return ring + stage * Plan::kStageBytes; };
+    const auto v_tile = [&](int stage) { return k_tile(stage) + kGatherKeys * S::kRowBytesK; };
+    const auto key = [&](int step) {
+      return item.key_begin + (step * kWarps + warp) * kGatherKeys;
+    };
+
+    int slots[Plan::kStages];
+#pragma unroll
+    for (int s = 0; s < Plan::kStages; ++s) slots[s] = gather.slot(key(s));
+#pragma unroll
+    for (int s = 0; s < Plan::kStages - 1; ++s) {
+      if (key(s) < item.key_end) gather.fetch(slots[s], k_tile(s), v_tile(s));
+      cuda::cp_async_commit();
+    }
+    int next_slot = slots[Plan::kStages - 1];
+    const LaneRows rows = lane_rows(p, item, 0);
+    QueryTile<S> q;
+    q.load(p, item, rows);
+
+    int stage = 0, free = Plan::kStages - 1;
+    for (int step = 0; key(step) < item.key_end; ++step) {
+      cuda::cp_async_wait<Plan::kStages - 2>();
+      __syncwarp();
+      const int ahead = step + Plan::kStages - 1;
+      if (key(ahead) < item.key_end) gather.fetch(next_slot, k_tile(free), v_tile(free));
+      cuda::cp_async_commit();
+      next_slot = gather.slot(key(ahead + 1));
+      attend<S, kGatherKeys>(k_tile(stage), v_tile(stage), key(step), q, rows, p, acc);
+      free = stage;
+      stage = stage + 1 == Plan::kStages ? 0 : stage + 1;
+    }
+    acc.finish();
+  }
+
+  cuda::cp_async_wait<0>();
+  __syncthreads();                                      // the rings are free
+  auto* const outs = reinterpret_cast<float*>(shared);  // [warps, 16, kRowFloats]
+  float* const highest = outs + kWarps * Plan::kRows * kRowFloats<S::kDv>;  // [warps, 16]
+  float* const sums = highest + kWarps * Plan::kRows;                       // [warps, 16]
+  float* const lse = sums + kWarps * Plan::kRows;                           // [16]
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const int row = static_cast<int>(threadIdx.x % 32) / 4 + 8 * i;
+    if (row >= item.rows) continue;
+    float* const out = outs + (warp * Plan::kRows + row) * kRowFloats<S::kDv>;
+#pragma unroll
+    for (int t = 0; t < S::kDv / 8; ++t) {
+#pragma unroll
+      for (int j = 0; j < 2; ++j) out[acc.dimension(t, j)] = acc.out[t][2 * i + j];
+    }
+    if (threadIdx.x % 4 == 0) {
+      highest[warp * Plan::kRows + row] = acc.highest[i];
+      sums[warp * Plan::kRows + row] = acc.sum[i];
+    }
+  }
+  __syncthreads();
+  for (int i = static_cast<int>(threadIdx.x); i < item.rows * S::kDv / 4; i += kThreads) {
+    const int row = i / (S::kDv / 4), d = 4 * (i % (S::kDv / 4));
+    float top = -INFINITY;
+#pragma unroll
+    for (int w = 0; w < kWarps; ++w) top = fmaxf(top, highest[w * Plan::kRows + row]);
+    float total = 0;
+    float4 merged{0, 0, 0, 0};
+#pragma unroll
+    for (int w = 0; w < kWarps; ++w) {
+      const float factor = top == -INFINITY ? 0.0f : exp2f(highest[w * Plan::kRows + row] - top);
+      total += factor * sums[w * Plan::kRows + row];
+      const float4 part =
+          *reinterpret_cast<const float4*>(outs + (w * Plan::kRows + row) * kRowFloats<S::kDv> + d);
+      merged.x += factor * part.x;
+      merged.y += factor * part.y;
+      merged.z += factor * part.z;
+      merged.w += factor * part.w;
+    }
+    // Only this thread reads these four places of the first warp's rows.
+    *reinterpret_cast<float4*>(outs + row * kRowFloats<S::kDv> + d) =
+        merged * (total > 0 ? 1.0f / total : 0.0f);
+    if (d == 0) lse[row] = total > 0 ? top + log2f(total) : -INFINITY;
+  }
+  __syncthreads();
+  store_tile<S>(p, item, outs, lse);
+}
+
+/// Many rows: each warp has 16 of the tile's 64, and all share the keys.
+template <class S>
+struct ManyRows {
+  static constexpr int kRows = 16 * kWarps;
+  static constexpr int kKeys = kGatherKeys * kWarps;
+  static constexpr int kStageBytes = kKeys * (S::kRowBytesK + S::kRowBytesV);
+  static constexpr int kStages = fitting_stages(kStageBytes, 2, 3);
+  /// Keys whose logits are in registers at once.
+  static constexpr int kStepKeys = S::kDv > 128 ? 32 : 64;
+  static constexpr int kMergeBytes = 4 * kRows * (kRowFloats<S::kDv> + 1);
+  static constexpr int kSharedBytes =
+      kStages * kStageBytes > kMergeBytes ? kStages* kStageBytes : kMergeBytes;
+};
+
+template <class S>
+__global__ void __launch_bounds__(kThreads)
+    many_rows_kernel(const __grid_constant__ SplitKvParams p) {
+  using Plan = ManyRows<S>;
+  extern __shared__ __align__(128) std::byte shared[];
+  const SplitKvItem item = p.items[blockIdx.x];
+  if (item.rows == 0) return;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+
+  Accumulator<S> acc;
+  {
+    const Gather<S> gather(p, item);
+    const std::uint32_t ring = cuda::shared_address(shared);
+    const auto k_tile = [&](int stage) { return ring + stage * Plan::kStageBytes; };
+    const auto v_tile = [&](int stage) { return k_tile(stage) + Plan::kKeys * S::kRowBytesK; };
+    const auto key = [&](int step) { return item.key_begin + step * Plan::kKeys; };
+    const auto fetch = [&](int slot, int stage) {
+      gather.fetch(slot, k_tile(stage) + warp * kGatherKeys * S::kRowBytesK,
+                   v_tile(stage) + warp * kGatherKeys * S::kRowBytesV);
+    };
+    const auto slot = [&](int step) { return gather.slot(key(step) + warp * kGatherKeys); };
+
+    int slots[Plan::kStages];
+#pragma unroll
+    for (int s = 0; s < Plan::kStages; ++s) slots[s] = slot(s);
+#pragma unroll
+    for (int s = 0; s < Plan::kStages - 1; ++s) {
+      if (key(s) < item.key_end) fetch(slots[s], s);
+      cuda::cp_async_commit();
+    }
+    int next_slot = slots[Plan::kStages - 1];
+    const LaneRows rows = lane_rows(p, item, 16 * warp);
+    QueryTile<S> q;
+    q.load(p, item, rows);
+
+    int stage = 0, free = Plan::kStages - 1;
+    for (int step = 0; key(step) < item.key_end; ++step) {
+      cuda::cp_async_wait<Plan::kStages - 2>();
+      __syncthreads();
+      const int ahead = step + Plan::kStages - 1;
+      if (key(ahead) < item.key_end) fetch(next_slot, free);
+      cuda::cp_async_commit();
+      next_slot = slot(ahead + 1);
+      if (16 * warp < item.rows) {
+#pragma unroll
+        for (int keys = 0; keys < Plan::kKeys; keys += Plan::kStepKeys) {
+          attend<S, Plan::kStepKeys>(k_tile(stage) + keys * S::kRowBytesK,
+                                     v_tile(stage) + keys * S::kRowBytesV, key(step) + keys, q,
+                                     rows, p, acc);
+        }
+      }
+      free = stage;
+      stage = stage + 1 == Plan::kStages ? 0 : stage + 1;
+    }
+    acc.finish();
+  }
+
+  cuda::cp_async_wait<0>();
+  __syncthreads();                                             // the ring is free
+  auto* const outs = reinterpret_cast<float*>(shared);         // [64, kRowFloats]
+  float* const lse = outs + Plan::kRows * kRowFloats<S::kDv>;  // [64]
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const int row = 16 * warp + static_cast<int>(threadIdx.x % 32) / 4 + 8 * i;
+    if (row >= item.rows) continue;
+    const float inverse = acc.sum[i] > 0 ? 1.0f / acc.sum[i] : 0.0f;
+    float* const out = outs + row * kRowFloats<S::kDv>;
+#pragma unroll
+    for (int t = 0; t < S::kDv / 8; ++t) {
+#pragma unroll
+      for (int j = 0; j < 2; ++j) out[acc.dimension(t, j)] = acc.out[t][2 * i + j] * inverse;
+    }
+    if (threadIdx.x % 4 == 0) {
+      lse[row] = acc.sum[i] > 0 ? acc.highest[i] + log2f(acc.sum[i]) : -INFINITY;
+    }
+  }
+  __syncthreads();
+  store_tile<S>(p, item, outs, lse);
+}
+
+}  // namespace attnbench::splitkv

@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/splitkv/dispatch.cuh"
+
+namespace attnbench::splitkv {
+
+CompiledKernel bf16_e4m3_kernel(const SplitKvKernel& kernel) {
+  return find_kernel<__nv_bfloat16, __nv_fp8_e4m3>(kernel);
+}
+
+}  // namespace attnbench::splitkv

@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/splitkv/dispatch.cuh"
+
+namespace attnbench::splitkv {
+
+CompiledKernel f16_kernel(const SplitKvKernel& kernel) {
+  return find_kernel<__half, __half>(kernel);
+}
+
+}  // namespace attnbench::splitkv

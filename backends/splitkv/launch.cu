@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/splitkv/launch.h"
+
+#include "backends/splitkv/dispatch.cuh"
+#include "lib/base/error.h"
+#include "lib/device/cuda/check.cuh"
+
+namespace attnbench {
+namespace {
+
+splitkv::CompiledKernel find(const SplitKvKernel& kernel) {
+  const bool half = kernel.dtype == DType::kF16;
+  if (!half && kernel.dtype != DType::kBF16) return {};
+  if (kernel.kv_dtype == kernel.dtype) {
+    return half ? splitkv::f16_kernel(kernel) : splitkv::bf16_kernel(kernel);
+  }
+  if (kernel.kv_dtype == DType::kE4M3) {
+    return half ? splitkv::f16_e4m3_kernel(kernel) : splitkv::bf16_e4m3_kernel(kernel);
+  }
+  if (kernel.kv_dtype == DType::kE5M2) {
+    return half ? splitkv::f16_e5m2_kernel(kernel) : splitkv::bf16_e5m2_kernel(kernel);
+  }
+  return {};
+}
+
+}  // namespace
+
+bool splitkv_has_kernel(const SplitKvKernel& kernel) { return find(kernel).function != nullptr; }
+
+void prepare_splitkv(const SplitKvKernel& kernel) {
+  const splitkv::CompiledKernel found = find(kernel);
+  expects(found.function != nullptr, "no kernel for what supports() accepted");
+  check_cuda(cudaFuncSetAttribute(found.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  found.shared_bytes),
+             "cudaFuncSetAttribute");
+}
+
+void launch_splitkv(const SplitKvKernel& kernel, const SplitKvParams& params, void* stream) {
+  const splitkv::CompiledKernel found = find(kernel);
+  found.function<<<static_cast<unsigned>(params.num_items), splitkv::kThreads,
+                   static_cast<std::size_t>(found.shared_bytes),
+                   static_cast<cudaStream_t>(stream)>>>(params);
+  check_launch("splitkv");
+}
+
+}  // namespace attnbench

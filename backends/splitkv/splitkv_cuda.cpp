@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <string>
+
+#include "backends/splitkv/splitkv.h"
+#include "lib/base/error.h"
+#include "lib/base/int_math.h"
+#include "lib/index/csr.h"
+
+namespace attnbench {
+namespace {
+
+const char* suffix_of(SplitRule rule) {
+  switch (rule) {
+    case SplitRule::kFill:
+      return "";
+    case SplitRule::kStepped:
+      return "_stepped";
+    case SplitRule::kDynamic:
+      return "_dynamic";
+    case SplitRule::kFixedTile:
+      return "_fixed";
+  }
+  return "";
+}
+
+SplitKvKernel kernel_for(const AttentionLayer& layer, DType dtype, DType kv_dtype, bool many_rows) {
+  return {dtype, kv_dtype, layer.head_dim_qk, layer.head_dim_v, many_rows};
+}
+
+/// Host copies of a plan's arrays, placed one after another in one block of device memory.
+class Upload {
+ public:
+  template <class T>
+  std::size_t add(const std::vector<T>& values) {
+    const std::size_t at = bytes_.size();
+    const std::size_t size = values.size() * sizeof(T);
+    bytes_.resize(
+        static_cast<std::size_t>(round_up(static_cast<std::int64_t>(at + size), kAlignment)));
+    if (size > 0) std::memcpy(bytes_.data() + at, values.data(), size);
+    return at;
+  }
+  /// Room that is not copied comes after everything that is.
+  [[nodiscard]] static std::size_t aligned(std::size_t bytes) {
+    return static_cast<std::size_t>(round_up(static_cast<std::int64_t>(bytes), kAlignment));
+  }
+  [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
+
+ private:
+  static constexpr std::int64_t kAlignment = 256;
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace
+
+SplitKvBackend::SplitKvBackend(SplitRule rule) : rule_(rule) {
+  info_.name = std::string("splitkv") + suffix_of(rule);
+  info_.version = "1";
+  info_.description = "tensor-core tiles through token indices, keys split, merged by LSE";
+  info_.index_format = "kv_indptr/kv_indices";
+  info_.device = DeviceKind::kCuda;
+  // q.k: bf16, f16 and fp8 go into the tensor cores as they are stored, scales join the logits; so
+  // no operand is rounded. Weights have the type of the activations, bf16 at worst.
+  info_.numerics.qk_input = DType::kF32;
+  info_.numerics.p = DType::kBF16;
+  info_.numerics.accumulator = DType::kF32;
+  info_.numerics.partial_out = DType::kF32;
+  info_.numerics.max_splits = rule == SplitRule::kFill ? 1024 : 8;
+  if (rule == SplitRule::kFixedTile) info_.numerics.max_splits = 1 << 16;
+}
+
+Support SplitKvBackend::supports(const Case& c, const Device& device) const {
+  if (device.info().kind != DeviceKind::kCuda) return Support::no("runs on NVIDIA GPUs only");
+  if (c.layer.kind != AttentionKind::kMha) {
+    return Support::no("no MLA: K and V are read as separate heads (see mla)");
+  }
+  if (c.dtype != DType::kBF16 && c.dtype != DType::kF16) {
+    return Support::no("activations in bf16 or f16 only: tensor cores round f32");
+  }
+  if (c.kv_cache.dtype != c.dtype && size_bytes(c.kv_cache.dtype) != 1) {
+    return Support::no("KV cache in the activations' type, e4m3 or e5m2 only");
+  }
+  if (!splitkv_has_kernel(kernel_for(c.layer, c.dtype, c.kv_cache.dtype, false))) {
+    return Support::no("head dims 64, 96, 128, 256 and 192/128 only");
+  }
+  return Support::yes();
+}
+
+void SplitKvBackend::init_forward_metadata(const ForwardBatch& batch, const AttentionLayer& layer,
+                                           Workspace& workspace) {
+  plan_ = {};
+  if (batch.batch_size == 0) return;
+  const SplitKvPlan plan = plan_splitkv(batch, layer, rule_, workspace.device().info().units);
+  const CsrIndices csr = build_csr(batch, whole_spans(batch));
+  many_rows_ = plan.many_rows;
+
+  Upload upload;
+  const std::size_t items = upload.add(plan.items);
+  const std::size_t counters =
+      upload.add(std::vector<std::int32_t>(static_cast<std::size_t>(plan.tiles), 0));
+  const std::size_t kv_indptr = upload.add(csr.kv_indptr);
+  const std::size_t kv_indices = upload.add(csr.kv_indices);
+  const std::size_t queries = upload.add(qo_indptr(batch));
+  const std::size_t partial_out = upload.bytes().size();
+  const auto partial_rows =
+      static_cast<std::size_t>(plan.partials) * static_cast<std::size_t>(plan.partial_rows);
+  const std::size_t out_bytes =
+      Upload::aligned(partial_rows * static_cast<std::size_t>(layer.head_dim_v) * sizeof(float));
+  std::byte* const memory =
+      workspace.reserve(partial_out + out_bytes + partial_rows * sizeof(float));
+  workspace.device().copy_from_host(memory, upload.bytes().data(), upload.bytes().size());
+
+  plan_.items = reinterpret_cast<const SplitKvItem*>(memory + items);
+  plan_.num_items = static_cast<std::int32_t>(plan.items.size());
+  plan_.counters = reinterpret_cast<std::int32_t*>(memory + counters);
+  plan_.kv_indptr = reinterpret_cast<const std::int32_t*>(memory + kv_indptr);
+  plan_.kv_indices = reinterpret_cast<const std::int32_t*>(memory + kv_indices);
+  plan_.qo_indptr = reinterpret_cast<const std::int32_t*>(memory + queries);
+  plan_.partial_out = reinterpret_cast<float*>(memory + partial_out);
+  plan_.partial_lse = reinterpret_cast<float*>(memory + partial_out + out_bytes);
+  plan_.partial_rows = plan.partial_rows;
+
+  if (batch.forward_mode == ForwardMode::kTargetVerify && layer.causal &&
+      !layer.is_cross_attention) {
+    expects(batch.device_batch != nullptr && batch.device_batch->custom_mask != nullptr,
+            "a draft tree without its mask on the device");
+    plan_.custom_mask = batch.device_batch->custom_mask;
+    plan_.mask_indptr = batch.device_batch->mask_indptr;
+    plan_.positions = batch.device_batch->positions;
+  }
+  const KvPool& pool = *batch.token_to_kv_pool;
+  // The activations' type is not known before forward(); both may come.
+  for (const DType dtype : {DType::kBF16, DType::kF16}) {
+    const SplitKvKernel kernel = kernel_for(layer, dtype, pool.dtype, many_rows_);
+    if (splitkv_has_kernel(kernel)) prepare_splitkv(kernel);
+  }
+}
+
+void SplitKvBackend::run(const AttentionIo& io, Stream& stream) const {
+  if (plan_.num_items == 0) return;
+  const AttentionLayer& layer = *io.layer;
+  const KvPool& pool = *io.batch->token_to_kv_pool;
+  const std::int64_t element = size_bytes(io.q.dtype), stored = size_bytes(pool.dtype);
+  SplitKvParams p = plan_;
+  p.q = io.q.data;
+  p.q_token_stride = io.q.stride[0] * element;
+  p.q_head_stride = io.q.stride[1] * element;
+  p.out = io.out.data;
+  p.out_token_stride = io.out.stride[0] * element;
+  p.out_head_stride = io.out.stride[1] * element;
+  p.lse = io.lse.data;
+  p.lse_token_stride = io.lse.stride[0] * size_bytes(io.lse.dtype);
+  p.lse_head_stride = io.lse.stride[1] * size_bytes(io.lse.dtype);
+  p.sinks = io.sinks;
+
+  p.k = pool.k;
+  p.v = pool.v;
+  p.k_page_stride = pool.page_stride_k * stored;
+  p.k_token_stride = pool.token_stride_k * stored;
+  p.k_head_stride = pool.head_stride_k * stored;
+  p.v_page_stride = pool.page_stride_v * stored;
+  p.v_token_stride = pool.token_stride_v * stored;
+  p.v_head_stride = pool.head_stride_v * stored;
+  p.page_size = static_cast<std::int32_t>(pool.page_size);
+  if (p.k_page_stride == pool.page_size * p.k_token_stride &&
+      p.v_page_stride == pool.page_size * p.v_token_stride) {
+    p.page_size = 1;  // tokens follow each other evenly: a slot needs no division
+    p.k_page_stride = p.k_token_stride;
+    p.v_page_stride = p.v_token_stride;
+  }
+
+  p.group = layer.group_size();
+  p.heads_q = layer.heads_q;
+  p.causal = layer.causal && !layer.is_cross_attention;
+  p.window = static_cast<std::int32_t>(layer.sliding_window_size);
+  p.alibi = layer.has_alibi;
+  p.scale = static_cast<float>(layer.scale) * pool.k_scale;
+  p.softcap = static_cast<float>(layer.logit_cap);
+  p.v_scale = pool.v_scale;
+  launch_splitkv(kernel_for(layer, io.q.dtype, pool.dtype, many_rows_), p, stream.native());
+}
+
+}  // namespace attnbench

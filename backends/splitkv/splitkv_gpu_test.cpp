@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/splitkv/splitkv.h"
+
+#include "backends/conformance.h"
+#include "lib/device/cuda/cuda_device.h"
+
+namespace attnbench {
+namespace {
+
+class SplitKvGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string absence = cuda_absence();
+    if (!absence.empty()) GTEST_SKIP() << absence;
+    device_ = make_cuda_device();
+  }
+  std::unique_ptr<Device> device_;
+};
+
+template <SplitRule rule>
+std::unique_ptr<AttentionBackend> make() {
+  return std::make_unique<SplitKvBackend>(rule);
+}
+
+constexpr SplitRule kRules[] = {SplitRule::kFill, SplitRule::kStepped, SplitRule::kDynamic,
+                                SplitRule::kFixedTile};
+
+/// Contexts long enough to be split, with ragged ends.
+Case long_case(const Case& small) {
+  Case c = small;
+  c.id = small.mix + "/long";
+  for (Request& request : c.requests) request.kv_len += 1100;
+  return c;
+}
+
+/// Decode with `group` query heads per KV head, ragged lengths around tiles, rounds and splits.
+Case decode(int heads_kv, int group, int dk, int dv) {
+  Case c = small_fp8();
+  c.id = "decode/" + std::to_string(group) + "x" + std::to_string(dk);
+  c.kv_cache.dtype = DType::kBF16;
+  c.kv_cache.k_scale = c.kv_cache.v_scale = 1;
+  c.kv_cache.page_size = 16;
+  c.layer.heads_kv = heads_kv;
+  c.layer.heads_q = heads_kv * group;
+  c.layer.head_dim_qk = dk;
+  c.layer.head_dim_v = dv;
+  c.layer.scale = 1 / std::sqrt(static_cast<double>(dk));
+  c.prefixes.clear();
+  c.requests.clear();
+  for (const std::int64_t len : {1, 15, 16, 17, 63, 64, 65, 255, 256, 257, 513, 1000, 2049}) {
+    Request request;
+    request.group = "decode";
+    request.kv_len = len;
+    c.requests.push_back(request);
+  }
+  return c;
+}
+
+void expect_agreement(AttentionBackend& backend, const Case& c, Device& device,
+                      std::initializer_list<Fill> fills) {
+  ASSERT_TRUE(backend.supports(c, device)) << c.id << ": " << backend.supports(c, device).reason();
+  Fixture fixture(c, device);
+  for (const Fill fill : fills) {
+    conformance::expect_agreement(backend, c, fill, device, fixture);
+  }
+}
+
+TEST_F(SplitKvGpu, conforms) { conformance::expect_all(make<SplitRule::kFill>, *device_); }
+
+TEST_F(SplitKvGpu, agrees_with_the_reference_under_every_rule_where_contexts_are_split) {
+  for (const Case& small : {small_prefix_hits(), small_tree_verify(), small_sliding_window(),
+                            small_fp8(), small_cross(), small_draft_extend()}) {
+    for (const SplitRule rule : kRules) {
+      SplitKvBackend backend(rule);
+      expect_agreement(backend, long_case(small), *device_, {Fill::kNeedle, Fill::kNormal});
+    }
+  }
+}
+
+TEST_F(SplitKvGpu, agrees_with_the_reference_for_every_head_dim_and_kv_type) {
+  const int dims[][2] = {{64, 64}, {96, 96}, {128, 128}, {192, 128}, {256, 256}};
+  for (const auto& [dk, dv] : dims) {
+    for (const DType kv : {DType::kBF16, DType::kE4M3, DType::kE5M2}) {
+      Case c = decode(2, 4, dk, dv);
+      c.kv_cache.dtype = kv;
+      if (size_bytes(kv) == 1) c.kv_cache.k_scale = 0.37f, c.kv_cache.v_scale = 0.11f;
+      SplitKvBackend backend;
+      expect_agreement(backend, c, *device_, {Fill::kTag, Fill::kNormal});
+      // The same cache behind a few new tokens each: tiles of 64 rows.
+      c.mode = ForwardMode::kExtend;
+      c.dtype = DType::kF16;
+      if (kv == DType::kBF16) c.kv_cache.dtype = DType::kF16;
+      for (Request& request : c.requests)
+        request.q_len = std::min<std::int64_t>(request.kv_len, 21);
+      expect_agreement(backend, c, *device_, {Fill::kTag, Fill::kNormal});
+    }
+  }
+}
+
+TEST_F(SplitKvGpu, takes_any_group_of_query_heads) {
+  for (const int group : {1, 2, 3, 7, 8, 16, 17, 64}) {
+    SplitKvBackend backend;
+    expect_agreement(backend, decode(2, group, 64, 64), *device_, {Fill::kTag, Fill::kNormal});
+  }
+}
+
+TEST_F(SplitKvGpu, follows_depths_not_indices_when_a_tree_meets_a_window_or_alibi) {
+  Case windowed = small_tree_verify(), sloped = small_tree_verify();
+  windowed.layer.sliding_window_size = 2;
+  sloped.layer.has_alibi = true;
+  for (const Case& c : {windowed, sloped}) {
+    SplitKvBackend backend;
+    expect_agreement(backend, c, *device_, {Fill::kNormal});
+  }
+}
+
+TEST_F(SplitKvGpu, gives_a_request_the_same_bits_alone_and_in_a_batch_under_fixed_tiles) {
+  conformance::expect_batch_invariance(make<SplitRule::kFixedTile>, decode(2, 4, 128, 128),
+                                       *device_);
+  for (const Case& small : all_small_cases()) {
+    conformance::expect_batch_invariance(make<SplitRule::kFixedTile>, long_case(small), *device_);
+  }
+}
+
+TEST_F(SplitKvGpu, says_why_it_cannot) {
+  const SplitKvBackend backend;
+  EXPECT_NE(backend.supports(small_mla(), *device_).reason().find("mla"), std::string::npos);
+  EXPECT_NE(backend.supports(small_plain_decode(), *device_).reason().find("f32"),
+            std::string::npos);
+  EXPECT_NE(backend.supports(small_fp8(), *make_cpu_device()).reason().find("GPU"),
+            std::string::npos);
+  EXPECT_NE(backend.supports(decode(1, 1, 80, 80), *device_).reason().find("head dims"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace attnbench

@@ -1,0 +1,304 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <climits>
+#include <cmath>
+#include <type_traits>
+
+#include "backends/common/cuda/kv_convert.cuh"
+#include "backends/common/cuda/ldmatrix.cuh"
+#include "backends/common/cuda/mma.cuh"
+#include "backends/common/cuda/visibility.cuh"
+#include "backends/splitkv/work_list.h"
+
+// What one warp does: 16 query rows against keys that lie in shared memory, with an online softmax
+// in base 2 (Milakov and Gimelshein, 2018).
+namespace attnbench::splitkv {
+
+inline constexpr float kLog2e = 1.4426950408889634f;
+inline constexpr float kLn2 = 0.6931471805599453f;
+
+__device__ __forceinline__ float exp2_approx(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+/// tanh with an absolute error of a few 2^-24; tanh.approx has 2^-11.
+__device__ __forceinline__ float tanh_accurate(float x) {
+  return 1.0f - 2.0f * __frcp_rn(exp2_approx(2.0f * kLog2e * x) + 1.0f);
+}
+
+/// T is the type of the activations and of the tensor cores' operands; Kv of the cache.
+template <class T_, class Kv_, int kDk_, int kDv_>
+struct Shape {
+  using T = T_;
+  using Kv = Kv_;
+  static constexpr int kDk = kDk_;
+  static constexpr int kDv = kDv_;
+  static constexpr bool kFp8 = sizeof(Kv) == 1;
+  static constexpr int kRowBytesK = kDk * static_cast<int>(sizeof(Kv));
+  static constexpr int kRowBytesV = kDv * static_cast<int>(sizeof(Kv));
+  static constexpr int kChunksK = kRowBytesK / 16;
+  static constexpr int kChunksV = kRowBytesV / 16;
+  static constexpr int kStepsK = kDk / 16;
+};
+
+/// Where chunk `chunk` (16 bytes) of row `row` lies in its row: eight rows that ldmatrix reads at
+/// once fall into different banks.
+template <int kChunks>
+__device__ __forceinline__ int swizzle(int row, int chunk) {
+  constexpr int kSpan = kChunks % 8 == 0 ? 8 : kChunks % 4 == 0 ? 4 : 2;
+  static_assert(kChunks % 2 == 0);
+  return chunk ^ ((row / (8 / kSpan)) & (kSpan - 1));
+}
+
+/// The rows of the tile that one lane holds: row lane / 4 and the one eight below.
+struct LaneRows {
+  cuda::RequestGeometry request;
+  bool tree = false;
+  int token[2];  ///< -1: no such row
+  int head[2];
+  int begin[2];
+  int end[2];
+};
+
+__device__ __forceinline__ LaneRows lane_rows(const SplitKvParams& p, const SplitKvItem& item,
+                                              int first_row) {
+  LaneRows rows;
+  const int r = item.request, first_token = p.qo_indptr[r];
+  rows.request.kv_len = p.kv_indptr[r + 1] - p.kv_indptr[r];
+  rows.request.q_len = p.qo_indptr[r + 1] - first_token;
+  rows.request.causal = p.causal;
+  rows.request.window = p.window;
+  if (p.custom_mask != nullptr) {
+    rows.tree = true;
+    rows.request.mask = p.custom_mask + p.mask_indptr[r];
+    rows.request.positions = p.positions + first_token;
+  }
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const int row = first_row + static_cast<int>(threadIdx.x % 32) / 4 + 8 * i;
+    const bool real = row < item.rows;
+    rows.token[i] = real ? (item.row_begin + row) / p.group : -1;
+    rows.head[i] = real ? item.kv_head * p.group + (item.row_begin + row) % p.group : 0;
+    rows.begin[i] = 0;  // rows beyond the tile see all, so that they never ask for a mask
+    rows.end[i] = INT_MAX;
+    if (real) {
+      const cuda::Visibility seen = cuda::visibility_of(rows.request, rows.token[i]);
+      rows.begin[i] = seen.begin;
+      rows.end[i] = min(seen.end, item.key_end);
+    }
+  }
+  return rows;
+}
+
+/// A lane's part of 16 query rows as operand A. Element order within 16 dimensions follows from
+/// what ldmatrix gives of a K row: pairs for 16-bit elements, fours for 8-bit ones.
+template <class S>
+struct QueryTile {
+  std::uint32_t a[S::kStepsK][4];
+
+  __device__ __forceinline__ void load(const SplitKvParams& p, const SplitKvItem& item,
+                                       const LaneRows& rows) {
+    const int pair = static_cast<int>(threadIdx.x % 4);
+    const std::int64_t first_token = p.qo_indptr[item.request];
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const std::byte* row =
+          p.q + (first_token + rows.token[i]) * p.q_token_stride + rows.head[i] * p.q_head_stride;
+#pragma unroll
+      for (int step = 0; step < S::kStepsK; ++step) {
+        const int first = 16 * step + (S::kFp8 ? 4 : 2) * pair;
+        const auto at = [&](int d) {
+          return rows.token[i] < 0 ? 0u : *reinterpret_cast<const std::uint32_t*>(row + 2 * d);
+        };
+        a[step][i] = at(first);
+        a[step][i + 2] = at(first + (S::kFp8 ? 2 : 8));
+      }
+    }
+  }
+};
+
+/// Softmax state and output of 16 rows: a lane holds two rows, two columns of each eight.
+template <class S>
+struct Accumulator {
+  float out[S::kDv / 8][4] = {};
+  float highest[2] = {-INFINITY, -INFINITY};  ///< log2 domain
+  float sum[2] = {0, 0};                      ///< of this lane's columns until finish()
+
+  /// Dimension of out[tile][j] and out[tile][j + 2].
+  __device__ __forceinline__ static int dimension(int tile, int j) {
+    const int pair = static_cast<int>(threadIdx.x % 4);
+    return S::kFp8 ? 16 * (tile / 2) + 4 * pair + 2 * j + tile % 2 : 8 * tile + 2 * pair + j;
+  }
+
+  __device__ __forceinline__ void finish() {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      sum[i] += __shfl_xor_sync(~0u, sum[i], 1);
+      sum[i] += __shfl_xor_sync(~0u, sum[i], 2);
+    }
+  }
+};
+
+/// Logits of the lane's rows and columns in the log2 domain, -inf where a key is hidden.
+template <int kKeys>
+__device__ __forceinline__ void finish_logits(float (&s)[kKeys / 8][4], int first_key,
+                                              const LaneRows& rows, const SplitKvParams& p) {
+  const float scale = p.scale * kLog2e;
+  if (p.softcap > 0) {
+    const float into = p.scale / p.softcap, out_of = p.softcap * kLog2e;
+#pragma unroll
+    for (auto& tile : s)
+#pragma unroll
+      for (float& x : tile) x = out_of * tanh_accurate(x * into);
+  } else {
+#pragma unroll
+    for (auto& tile : s)
+#pragma unroll
+      for (float& x : tile) x *= scale;
+  }
+  const int prefix = rows.request.kv_len - rows.request.q_len;
+  const bool cut = first_key < max(rows.begin[0], rows.begin[1]) ||
+                   first_key + kKeys > min(rows.end[0], rows.end[1]);
+  const bool in_tree = rows.tree && first_key + kKeys > prefix;
+  if (!__any_sync(~0u, cut || in_tree || p.alibi)) return;
+  const int first_column = first_key + 2 * static_cast<int>(threadIdx.x % 4);
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    if (in_tree || p.alibi) {
+      const cuda::Visibility seen = cuda::visibility_of(rows.request, max(rows.token[i], 0));
+      const float slope = p.alibi ? exp2f(-8.0f * static_cast<float>(rows.head[i] + 1) /
+                                          static_cast<float>(p.heads_q)) *
+                                        kLog2e
+                                  : 0.0f;
+#pragma unroll
+      for (int n = 0; n < kKeys / 8; ++n) {
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+          const int key = first_column + 8 * n + j;
+          if (key >= rows.end[i] || rows.token[i] < 0) continue;
+          if (seen.tree_hides(key)) s[n][2 * i + j] = -INFINITY;
+          s[n][2 * i + j] += slope * static_cast<float>(seen.key_position(key) - seen.position);
+        }
+      }
+    }
+#pragma unroll
+    for (int n = 0; n < kKeys / 8; ++n) {
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        const int key = first_column + 8 * n + j;
+        if (key < rows.begin[i] || key >= rows.end[i]) s[n][2 * i + j] = -INFINITY;
+      }
+    }
+  }
+}
+
+/// Turns logits into weights relative to the highest logit so far; rescales what was summed.
+template <class S, int kKeys>
+__device__ __forceinline__ void to_weights(float (&s)[kKeys / 8][4], Accumulator<S>& acc) {
+  float factor[2];
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    float highest = acc.highest[i];
+#pragma unroll
+    for (auto& tile : s) highest = fmaxf(highest, fmaxf(tile[2 * i], tile[2 * i + 1]));
+    highest = fmaxf(highest, __shfl_xor_sync(~0u, highest, 1));
+    highest = fmaxf(highest, __shfl_xor_sync(~0u, highest, 2));
+    const float base = highest == -INFINITY ? 0.0f : highest;  // no key seen yet: weights are 0
+    factor[i] = exp2_approx(acc.highest[i] - base);
+    acc.highest[i] = highest;
+    acc.sum[i] *= factor[i];
+#pragma unroll
+    for (auto& tile : s) {
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        tile[2 * i + j] = exp2_approx(tile[2 * i + j] - base);
+        acc.sum[i] += tile[2 * i + j];
+      }
+    }
+  }
+  if (!__any_sync(~0u, factor[0] != 1.0f || factor[1] != 1.0f)) return;
+#pragma unroll
+  for (auto& tile : acc.out) {
+    tile[0] *= factor[0];
+    tile[1] *= factor[0];
+    tile[2] *= factor[1];
+    tile[3] *= factor[1];
+  }
+}
+
+/// Bytes 0 and 2, or 1 and 3, of a word as the low half.
+__device__ __forceinline__ std::uint32_t every_other_byte(std::uint32_t word, bool odd) {
+  return __byte_perm(word, 0, odd ? 0x4431 : 0x4420);
+}
+
+/// 16 rows against kKeys keys, the first of which is `first_key` of the request.
+template <class S, int kKeys>
+__device__ __forceinline__ void attend(std::uint32_t k_tile, std::uint32_t v_tile, int first_key,
+                                       const QueryTile<S>& q, const LaneRows& rows,
+                                       const SplitKvParams& p, Accumulator<S>& acc) {
+  using T = typename S::T;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  float s[kKeys / 8][4] = {};
+#pragma unroll
+  for (int c = 0; c < S::kChunksK; c += 2) {
+#pragma unroll
+    for (int keys = 0; keys < kKeys; keys += 16) {
+      const int row = keys + lane % 8 + 8 * (lane / 16);
+      const int chunk = c + lane / 8 % 2;
+      std::uint32_t b[4];
+      cuda::ldmatrix_x4(b, k_tile + row * S::kRowBytesK + 16 * swizzle<S::kChunksK>(row, chunk));
+      float(&low)[4] = s[keys / 8];
+      float(&high)[4] = s[keys / 8 + 1];
+      if constexpr (S::kFp8) {
+        const auto widen = [](std::uint32_t two) {
+          return cuda::widen_fp8x2<T, typename S::Kv>(two);
+        };
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          cuda::mma_m16n8k16<T>(low, q.a[c + h], widen(b[h]), widen(b[h] >> 16));
+          cuda::mma_m16n8k16<T>(high, q.a[c + h], widen(b[h + 2]), widen(b[h + 2] >> 16));
+        }
+      } else {
+        cuda::mma_m16n8k16<T>(low, q.a[c / 2], b[0], b[1]);
+        cuda::mma_m16n8k16<T>(high, q.a[c / 2], b[2], b[3]);
+      }
+    }
+  }
+  finish_logits<kKeys>(s, first_key, rows, p);
+  to_weights<S, kKeys>(s, acc);
+#pragma unroll
+  for (int keys = 0; keys < kKeys; keys += 16) {
+    const float(&low)[4] = s[keys / 8];
+    const float(&high)[4] = s[keys / 8 + 1];
+    const std::uint32_t weights[4] = {
+        cuda::pack2<T>(low[0], low[1]), cuda::pack2<T>(low[2], low[3]),
+        cuda::pack2<T>(high[0], high[1]), cuda::pack2<T>(high[2], high[3])};
+    const int row = keys + lane % 16;
+#pragma unroll
+    for (int c = 0; c < S::kChunksV; c += 2) {
+      std::uint32_t b[4];
+      cuda::ldmatrix_x4_trans(
+          b, v_tile + row * S::kRowBytesV + 16 * swizzle<S::kChunksV>(row, c + lane / 16));
+      if constexpr (S::kFp8) {
+        // A 16-bit column is two dimensions: the even ones make one tile, the odd ones the next.
+#pragma unroll
+        for (int n = 0; n < 4; ++n) {
+          const auto widen = [&](std::uint32_t word) {
+            return cuda::widen_fp8x2<T, typename S::Kv>(every_other_byte(word, n % 2 == 1));
+          };
+          cuda::mma_m16n8k16<T>(acc.out[2 * c + n], weights, widen(b[n / 2 * 2]),
+                                widen(b[n / 2 * 2 + 1]));
+        }
+      } else {
+        cuda::mma_m16n8k16<T>(acc.out[c], weights, b[0], b[1]);
+        cuda::mma_m16n8k16<T>(acc.out[c + 1], weights, b[2], b[3]);
+      }
+    }
+  }
+}
+
+}  // namespace attnbench::splitkv

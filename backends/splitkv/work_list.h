@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace attnbench {
+
+/// What one thread block computes: a tile of rows over keys [key_begin, key_end). Rows of a request
+/// that share a KV head are counted token * group_size + head within the group.
+struct SplitKvItem {
+  std::int32_t request = 0;
+  std::int32_t kv_head = 0;
+  std::int32_t row_begin = 0;
+  std::int32_t rows = 0;
+  std::int32_t key_begin = 0;
+  std::int32_t key_end = 0;
+  std::int32_t splits = 1;         ///< pieces that this tile's keys were cut into
+  std::int32_t tile = 0;           ///< among the tiles that were split: which counter
+  std::int32_t partial = 0;        ///< where this piece's result waits for the merge
+  std::int32_t first_partial = 0;  ///< of the tile's first piece
+  std::int32_t padding[2] = {};    ///< to a multiple of 16 bytes
+};
+
+/// Everything a kernel needs, by value. Addresses are the device's, strides count bytes.
+struct SplitKvParams {
+  const SplitKvItem* items = nullptr;
+  std::int32_t num_items = 0;
+  std::int32_t* counters = nullptr;  ///< [tiles] pieces done; 0 between launches
+  float* partial_out = nullptr;      ///< [partials, partial_rows, dv]
+  float* partial_lse = nullptr;      ///< [partials, partial_rows], base 2
+  std::int32_t partial_rows = 0;
+
+  const std::int32_t* kv_indptr = nullptr;   ///< [B + 1]
+  const std::int32_t* kv_indices = nullptr;  ///< token slots
+  const std::int32_t* qo_indptr = nullptr;   ///< [B + 1]
+  const std::uint8_t* custom_mask = nullptr;
+  const std::int64_t* mask_indptr = nullptr;
+  const std::int64_t* positions = nullptr;
+
+  const std::byte* q = nullptr;
+  std::int64_t q_token_stride = 0, q_head_stride = 0;
+  std::byte* out = nullptr;
+  std::int64_t out_token_stride = 0, out_head_stride = 0;
+  std::byte* lse = nullptr;
+  std::int64_t lse_token_stride = 0, lse_head_stride = 0;
+  const float* sinks = nullptr;
+
+  const std::byte* k = nullptr;
+  const std::byte* v = nullptr;
+  std::int32_t page_size = 1;  ///< 1 when slots follow each other evenly across pages
+  std::int64_t k_page_stride = 0, k_token_stride = 0, k_head_stride = 0;
+  std::int64_t v_page_stride = 0, v_token_stride = 0, v_head_stride = 0;
+
+  std::int32_t group = 1;  ///< query heads per KV head
+  std::int32_t heads_q = 0;
+  std::int32_t window = -1;
+  bool causal = true;
+  bool alibi = false;
+  float scale = 1;  ///< of q.k, the cache's k_scale included
+  float softcap = 0;
+  float v_scale = 1;
+};
+
+}  // namespace attnbench
