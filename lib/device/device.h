@@ -113,7 +113,8 @@ class SampleTimer {
   SampleTimer& operator=(const SampleTimer&) = delete;
 
   /// One run of `work` after an untimed `prepare` that is waited for. All of `work` is enqueued
-  /// before its first operation begins, so the host's pace is not in `us`. Throws HostSyncError.
+  /// before its first operation begins, so the host's pace is not in `us`, and neither is what the
+  /// timer itself costs. Throws HostSyncError.
   [[nodiscard]] virtual TimedSample time(const Work& prepare, const Work& work) = 0;
 
   /// Repeats both for `seconds`; mean clock of the device's units meanwhile, 0 when unknown.

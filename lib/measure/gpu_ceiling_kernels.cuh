@@ -26,6 +26,9 @@ struct TensorWork {
   double flops = 0;
   std::function<void(Stream&, std::byte* sink)> enqueue;
 };
-[[nodiscard]] TensorWork tensor_work_of(const DeviceInfo& info);
+/// Zeros are for showing what they do to a measurement: tensor cores draw less power on them.
+enum class TensorData : std::uint8_t { kRandom, kZeros };
+[[nodiscard]] TensorWork tensor_work_of(const DeviceInfo& info,
+                                        TensorData data = TensorData::kRandom);
 
 }  // namespace attnbench

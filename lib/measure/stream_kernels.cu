@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
   for (int j = 0; j < kInFlight; ++j) {
     const std::int64_t i = first + j * kThreads;
-    loaded[j] = i < vectors ? __ldcs(from + i) : make_uint4(0, 0, 0, 0);
+    loaded[j] = i < vectors ? __ldcg(from + i) : make_uint4(0, 0, 0, 0);
   }
   std::uint32_t bits = 0;
 #pragma unroll
