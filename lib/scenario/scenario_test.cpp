@@ -5,19 +5,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "lib/base/error.h"
 #include "lib/scenario/sha256.h"
 
 namespace attnbench {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 constexpr const char* kServingMixes = R"(
 scenario: serving-mixes
@@ -297,16 +294,6 @@ TEST(Scenario, reads_a_file_of_windows_line_ends) {
   const Scenario scenario = parse_scenario(
       "defaults: {model: llama-3.1-8b}\r\nmixes:\r\n  m: {batch: 8q1s4k}\r\n", "s.yaml");
   EXPECT_EQ(scenario.cases.size(), 1u);
-}
-
-TEST(LoadScenario, says_why_a_file_cannot_be_read) {
-  try {
-    static_cast<void>(load_scenario("no/such/file.yaml"));
-    FAIL() << "accepted";
-  } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("cannot read no/such/file.yaml: No such file"));
-  }
-  EXPECT_THROW(static_cast<void>(load_scenario("/")), ConfigError);
 }
 
 }  // namespace

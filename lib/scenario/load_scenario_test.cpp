@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lib/base/error.h"
+#include "lib/scenario/scenario.h"
+
+namespace attnbench {
+namespace {
+
+using testing::HasSubstr;
+
+namespace fs = std::filesystem;
+const fs::path kSource = ATTNBENCH_SOURCE_DIR;
+
+std::string path_of(const std::string& scenario) {
+  return (kSource / "scenarios" / (scenario + ".yaml")).string();
+}
+
+std::vector<std::string> shipped_scenarios() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(kSource / "scenarios")) {
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::vector<std::string> ids(const Scenario& scenario) {
+  std::vector<std::string> names;
+  for (const Case& c : scenario.cases) names.push_back(c.id);
+  return names;
+}
+
+std::vector<std::int64_t> kv_lens(const Scenario& scenario) {
+  std::vector<std::int64_t> lengths;
+  for (const Case& c : scenario.cases) {
+    for (const Request& request : c.requests) lengths.push_back(request.kv_len);
+  }
+  return lengths;
+}
+
+class ShippedScenario : public testing::TestWithParam<std::string> {};
+
+TEST_P(ShippedScenario, loads_into_cases_with_ids_of_their_own) {
+  const Scenario scenario = load_scenario(path_of(GetParam()));
+  EXPECT_FALSE(scenario.cases.empty());
+  EXPECT_FALSE(scenario.description.empty());
+  std::set<std::string> seen;
+  for (const std::string& id : ids(scenario)) EXPECT_TRUE(seen.insert(id).second) << id;
+}
+
+TEST_P(ShippedScenario, has_the_same_ids_under_any_seed) {
+  const std::string path = path_of(GetParam());
+  EXPECT_EQ(ids(load_scenario(path, 1)), ids(load_scenario(path, 2)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, ShippedScenario, testing::ValuesIn(shipped_scenarios()),
+                         [](const auto& file) { return file.param; });
+
+/// Records, baselines and repro lines name cases by id: a change here orphans them.
+TEST(ShippedScenarios, keep_the_recorded_case_ids) {
+  std::vector<std::string> found;
+  for (const std::string& name : shipped_scenarios()) {
+    for (const std::string& id : ids(load_scenario(path_of(name))))
+      found.push_back(name + " " + id);
+  }
+  std::vector<std::string> recorded;
+  std::ifstream file(kSource / "lib/scenario/testdata/shipped_case_ids.txt");
+  for (std::string line; std::getline(file, line);) recorded.push_back(line);
+  EXPECT_EQ(found, recorded);
+}
+
+TEST(LoadScenario, lets_the_caller_override_the_seed_of_the_file) {
+  const Scenario own = load_scenario(path_of("quickstart"));
+  const Scenario other = load_scenario(path_of("quickstart"), own.seed + 1);
+  EXPECT_EQ(other.seed, own.seed + 1);
+  EXPECT_EQ(other.sha256, own.sha256);
+  EXPECT_NE(kv_lens(other), kv_lens(own));
+  EXPECT_EQ(kv_lens(load_scenario(path_of("quickstart"), own.seed)), kv_lens(own));
+  for (std::size_t i = 0; i < own.cases.size(); ++i) {
+    EXPECT_NE(other.cases[i].seed, own.cases[i].seed) << own.cases[i].id;
+  }
+}
+
+TEST(LoadScenario, says_why_a_file_cannot_be_read) {
+  try {
+    static_cast<void>(load_scenario("no/such/file.yaml"));
+    FAIL() << "accepted";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("cannot read no/such/file.yaml: No such file"));
+  }
+  EXPECT_THROW(static_cast<void>(load_scenario("/")), ConfigError);
+}
+
+}  // namespace
+}  // namespace attnbench
