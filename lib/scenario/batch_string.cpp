@@ -69,6 +69,8 @@ class SegmentReader {
       return whole(fmt::format("'{}' is vLLM's older batch syntax", text_),
                    "write s instead of kv: 8q1s1k, not 8q1kv1k");
     }
+    // A segment that ends in a line break would tear the message apart.
+    const std::string_view shown = text_.substr(0, text_.find('\n'));
     std::string hint = kForm;
     if (rest.front() == '.') hint = "lengths are whole numbers; 1536 instead of 1.5k";
     if (std::ranges::any_of(text_, [](char c) { return c >= 'A' && c <= 'Z'; })) {
@@ -76,7 +78,7 @@ class SegmentReader {
     }
     return {offset_ + at_, 1,
             fmt::format("unexpected '{}' in segment '{}' of the batch string",
-                        rest.front() == '\n' ? "\\n" : std::string(1, rest.front()), text_),
+                        rest.front() == '\n' ? "\\n" : std::string(1, rest.front()), shown),
             hint};
   }
 

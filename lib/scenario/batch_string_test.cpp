@@ -54,7 +54,7 @@ TEST(BatchString, names_the_new_form_for_the_old_one) {
 }
 
 TEST(BatchString, refuses_what_python_s_dollar_would_let_through) {
-  EXPECT_EQ(refused("q1s1k\n"), "unexpected '\\n' in segment 'q1s1k\n' of the batch string");
+  EXPECT_EQ(refused("q1s1k\n"), "unexpected '\\n' in segment 'q1s1k' of the batch string");
 }
 
 TEST(BatchString, refuses_other_letters_decimals_and_gaps) {
