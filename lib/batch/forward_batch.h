@@ -13,7 +13,7 @@
 
 namespace attnbench {
 
-/// Draft trees of a target_verify step (EagleVerifyInput; semantics.md 8). All requests have
+/// Draft trees of a target_verify step (SGLang's EagleVerifyInput). All requests have
 /// draft_token_num nodes; node 0 is the last verified token.
 struct SpecInfo {
   std::int64_t draft_token_num = 0;  ///< N
@@ -27,7 +27,7 @@ struct SpecInfo {
 };
 
 /// One forward step of a batch, as SGLang's engine hands it to an attention backend
-/// (semantics.md 1.2). B = batch_size requests, T query tokens in all. input_ids are left out:
+/// (forward_batch_info.py). B = batch_size requests, T query tokens in all. input_ids are left out:
 /// attention never reads them.
 struct ForwardBatch {
   ForwardMode forward_mode = ForwardMode::kIdle;

@@ -10,7 +10,7 @@
 namespace attnbench {
 
 /// One layer's KV cache as kernels address it, independent of NHD or HND order
-/// (semantics.md 2.4, 2.6). Element (slot, head, d) of K, with slot = page * page_size + offset,
+/// (MHA and MLA). Element (slot, head, d) of K, with slot = page * page_size + offset,
 /// lies at
 ///   k + (page * page_stride_k + offset * token_stride_k + head * head_stride_k + d) *
 ///   size_bytes(dtype)

@@ -8,7 +8,7 @@
 
 namespace attnbench {
 
-/// req_to_token[row, t] = KV slot of logical token t (semantics.md 2.1). Row 0 is reserved for
+/// req_to_token[row, t] = KV slot of logical token t (SGLang, memory_pool.py). Row 0 is for
 /// padding. Entries at and beyond a request's length are stale garbage by design: consumers bound
 /// by seq_lens.
 class ReqToTokenPool {

@@ -8,7 +8,7 @@
 
 namespace attnbench {
 
-/// Work of one forward, counted from the case (semantics.md 14). Softmax itself is not counted.
+/// Work of one forward, counted from the case: two FLOPs a multiply-add, softmax not counted.
 struct Cost {
   std::int64_t visible_pairs =
       0;                          ///< (query token, key) pairs that the mask lets through, per head
@@ -37,7 +37,7 @@ struct Ceilings {
 [[nodiscard]] double roofline_s(const Cost& cost, const Ceilings& ceilings);
 
 /// True when the counted work needs more bandwidth than 1.02 x the read ceiling: then the byte
-/// model, the flush or the kernel is wrong (measuring.md A.6).
+/// model, the flush or the kernel is wrong.
 [[nodiscard]] bool impossible(const Cost& cost, const Ceilings& ceilings, double seconds);
 
 }  // namespace attnbench

@@ -7,11 +7,11 @@
 namespace attnbench {
 
 /// How keys and values are kept: separate heads, or one latent row that serves as both
-/// (semantics.md 7).
+/// (multi-head latent attention: DeepSeek-V2, arXiv:2405.04434, section 2.1).
 enum class AttentionKind : std::uint8_t { kMha, kMlaAbsorbed };
 
-/// One attention layer as one tensor-parallel rank sees it (RadixAttention's parameters,
-/// semantics.md 1.4).
+/// One attention layer as one tensor-parallel rank sees it (the parameters of SGLang's
+/// RadixAttention, python/sglang/srt/layers/radix_attention.py).
 struct AttentionLayer {
   AttentionKind kind = AttentionKind::kMha;
   int heads_q = 0;
@@ -26,7 +26,7 @@ struct AttentionLayer {
   bool is_cross_attention =
       false;               ///< keys come from an encoder: kv_len says how many; never causal
   bool has_sinks = false;  ///< a learned logit per query head joins the denominator
-  bool has_alibi = false;  ///< slope_h * (j - i) joins the logit; slopes as in semantics.md 4.5
+  bool has_alibi = false;  ///< slope_h * (j - i) joins the logit; slopes: arXiv:2108.12409
 
   /// Query heads per KV head.
   [[nodiscard]] int group_size() const { return heads_q / heads_kv; }

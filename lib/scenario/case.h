@@ -27,7 +27,7 @@ struct KvCacheConfig {
   std::int64_t page_size = 1;  ///< tokens
   KvLayout layout = KvLayout::kNhd;
   DType dtype = DType::kBF16;
-  float k_scale = 1;  ///< stored K times k_scale is K (semantics.md 2.5)
+  float k_scale = 1;  ///< stored K times k_scale is K (SGLang's and vLLM's k_scale)
   float v_scale = 1;
   Placement placement = Placement::kShuffled;
   std::int64_t pool_tokens = 0;  ///< capacity; 0 = what the batch needs plus an eighth for poison

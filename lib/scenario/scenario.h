@@ -18,7 +18,7 @@ enum class LaunchMode : std::uint8_t { kEager, kGraph };
 [[nodiscard]] std::string_view to_string(CacheState cache);
 [[nodiscard]] std::string_view to_string(LaunchMode launch);
 
-/// What to measure and when to stop .
+/// What to measure and when to stop.
 struct MeasureConfig {
   std::vector<CacheState> cache{CacheState::kCold};
   std::vector<LaunchMode> launch{LaunchMode::kEager};
@@ -31,7 +31,7 @@ struct MeasureConfig {
   double cell_timeout_s = 15;
 };
 
-/// What to check before timing (measuring.md C).
+/// What to check before timing.
 struct VerifyConfig {
   bool enabled = true;
   std::int64_t rows = 512;  ///< rows (query token x head) per fill; every request at least once
@@ -51,8 +51,8 @@ struct Scenario {
   std::vector<Case> cases;            ///< in file order
 };
 
-/// Reads and expands a scenario; `seed` overrides the file's own, and with it every drawn length and
-/// all contents. Throws ConfigError with every mistake of the file at once.
+/// Reads and expands a scenario; `seed` overrides the file's own, and with it every drawn length
+/// and all contents. Throws ConfigError with every mistake of the file at once.
 [[nodiscard]] Scenario load_scenario(const std::string& path,
                                      std::optional<std::uint64_t> seed = std::nullopt);
 
