@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "lib/base/error.h"
+#include "lib/report/record_text.h"
 
 namespace attnbench {
 namespace {
@@ -179,10 +180,10 @@ std::array<CsvColumn, kCsvColumns> make_columns() {
           "reason", [](auto& r) -> auto& { return r.reason; }),
       verdict_column(),
       median_column(),
-      timing(
-          "lo_us", [](auto& r) -> auto& { return r.timing.lo_us; }),
-      timing(
-          "hi_us", [](auto& r) -> auto& { return r.timing.hi_us; }),
+      field_if(
+          "lo_us", has_interval, [](auto& r) -> auto& { return r.timing.lo_us; }),
+      field_if(
+          "hi_us", has_interval, [](auto& r) -> auto& { return r.timing.hi_us; }),
       timing(
           "q1_us", [](auto& r) -> auto& { return r.timing.q1_us; }),
       timing(

@@ -29,6 +29,7 @@ Json entry_of(const Record& r, std::size_t family) {
     entry["error_occurred"] = true;
     entry["error_message"] = verdict_word(r) + ": " + r.reason;
   }
+  if (is_open(r)) entry["label"] = r.status;
   entry["iterations"] = claims ? r.timing.samples : 0;
   entry["real_time"] = time;
   entry["cpu_time"] = time;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "lib/report/record_text.h"
 #include "lib/report/sinks.h"
 
 namespace attnbench {
@@ -36,8 +37,8 @@ Json environment_of(const Environment& e) {
 Json time_of(const Record& r) {
   if (!r.timed) return nullptr;
   return {{"median", number(r.timing.median_us)},
-          {"lo", number(r.timing.lo_us)},
-          {"hi", number(r.timing.hi_us)},
+          {"lo", has_interval(r) ? number(r.timing.lo_us) : Json(nullptr)},
+          {"hi", has_interval(r) ? number(r.timing.hi_us) : Json(nullptr)},
           {"q1", number(r.timing.q1_us)},
           {"q3", number(r.timing.q3_us)},
           {"min", number(r.timing.min_us)},

@@ -67,15 +67,16 @@ void write_junit(const RunResult& run, std::ostream& out) {
   const auto crashed = [](const Record& r) { return r.verdict == Verdict::kCrashed; };
   const auto failed = [&](const Record& r) { return is_failed_row(r) && !crashed(r); };
   const std::string totals = fmt::format(
-      "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{}\"", run.records.size(),
-      count(failed), count(crashed), count(is_left_out), run.wall_s);
+      "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3f}\"",
+      run.records.size(), count(failed), count(crashed), count(is_left_out), run.wall_s);
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
   text += fmt::format("<testsuites {}>\n  <testsuite name=\"{}\" timestamp=\"{}\" {}>\n", totals,
                       escaped(run.scenario_name), escaped(run.environment.started_utc), totals);
   for (const Record& r : run.records) {
     const std::string outcome = outcome_of(r);
-    // JUnit's time is in seconds; a cell that claims no speed shows none.
-    text += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{}\"",
+    // JUnit's time is in seconds, a decimal without exponent; a cell that claims no speed shows
+    // none.
+    text += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.9f}\"",
                         escaped(run.scenario_name + "." + r.mix), escaped(cell_name(r)),
                         r.claims_speed() ? r.timing.median_us / 1e6 : 0.0);
     text += outcome.empty() ? "/>\n" : ">\n" + outcome + "    </testcase>\n";

@@ -6,28 +6,34 @@
 
 #include "lib/report/record_text.h"
 #include "lib/report/sinks.h"
+#include "lib/report/text_layout.h"
 #include "lib/report/units.h"
 
 namespace attnbench {
 namespace {
 
-/// A table cell: a pipe would start the next one, a line break the next row.
+/// A table cell: a pipe would start the next one, a line break the next row, '<' a tag that no one
+/// sees.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    if (c == '|') out += '\\';
-    out += c == '\n' || c == '\r' ? ' ' : c;
+    if (c == '<') {
+      out += "&lt;";
+    } else if (c == '&') {
+      out += "&amp;";
+    } else {
+      if (c == '|') out += '\\';
+      out += c == '\n' || c == '\r' ? ' ' : c;
+    }
   }
   return out;
 }
 
 std::string speed_cells(const Record& r) {
   if (!r.claims_speed()) return "– | | | | |";
-  const bool open = r.timing.status != MeasureStatus::kConverged || r.timing.interrupted;
   return fmt::format("{} | {}{} | {} | {} | {} |", time_text(r.timing.median_us),
-                     percent_text(r.timing.half_width()), open ? "\\*" : "",
-                     three_digits(r.gb_per_s()), three_digits(r.tflop_per_s() * 1e3),
-                     percent_text(r.roofline));
+                     half_width_text(r), is_open(r) ? "\\*" : "", three_digits(r.gb_per_s()),
+                     three_digits(r.tflop_per_s() * 1e3), percent_text(r.roofline));
 }
 
 }  // namespace
@@ -43,20 +49,24 @@ void write_markdown(const RunResult& run, std::ostream& out) {
                       si_text(run.ceilings.flop_per_s, "FLOP/s"));
   text +=
       "| case | backend | cache | launch | median | ± | GB/s | GFLOP/s | roof | plan | verdict | "
+      "status | "
       "error/bound | bitwise | reason |\n"
-      "|---|---|---|---|--:|--:|--:|--:|--:|--:|---|--:|---|---|\n";
+      "|---|---|---|---|--:|--:|--:|--:|--:|--:|---|---|--:|---|---|\n";
   for (const Record& r : run.records) {
-    text += fmt::format("| {} | {} | {} | {} | {} {} | {} | {} | `{}` | {} |\n", escaped(r.case_id),
-                        escaped(r.backend), to_string(r.cache), to_string(r.launch), speed_cells(r),
-                        r.claims_speed() ? time_text(r.plan.median_us) : "", verdict_word(r),
-                        error_text(r), bitwise_flags(r), escaped(r.reason));
+    text +=
+        fmt::format("| {} | {} | {} | {} | {} {} | {} | {} | {} | `{}` | {} |\n",
+                    escaped(r.case_id), escaped(r.backend), to_string(r.cache), to_string(r.launch),
+                    speed_cells(r), r.claims_speed() ? time_text(r.plan.median_us) : "",
+                    verdict_word(r), r.status, error_text(r), bitwise_flags(r), escaped(r.reason));
   }
   for (const Record& r : run.records) {
     if (is_failed_row(r)) {
       text += fmt::format("\n{}: {}\n\n    {}\n", verdict_word(r), escaped(cell_name(r)), r.repro);
     }
   }
-  text += fmt::format("\n{}{}\n", tally_text(run), run.interrupted ? " · interrupted" : "");
+  std::vector<std::string> closing = tally_parts(run);
+  if (run.interrupted) closing.emplace_back("interrupted");
+  text += '\n' + join_parts(closing, std::string::npos, 0) + '\n';
   out << text;
 }
 

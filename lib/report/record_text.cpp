@@ -40,12 +40,25 @@ std::string error_text(const Record& record) {
   return three_digits(std::max(record.error.bound_ratio, record.error.lse_bound_ratio));
 }
 
-std::string tally_text(const RunResult& run) {
+bool has_interval(const Record& record) {
+  static constexpr int kFewestRounds = 6;  // 1 - 2 / 2^n >= 0.95
+  return record.timed && record.timing.rounds >= kFewestRounds;
+}
+
+std::string half_width_text(const Record& record) {
+  if (!record.claims_speed()) return {};
+  return has_interval(record) ? percent_text(record.timing.half_width()) : "–";
+}
+
+bool is_open(const Record& record) {
+  return record.claims_speed() && record.status != to_string(MeasureStatus::kConverged);
+}
+
+std::vector<std::string> tally_parts(const RunResult& run) {
   // In the order of their first cell, so that the words are those of the table.
-  std::vector<std::pair<std::string, int>> counts;
-  int open = 0;
-  for (const Record& record : run.records) {
-    const std::string word = verdict_word(record);
+  using Counts = std::vector<std::pair<std::string, int>>;
+  Counts verdicts, statuses;
+  const auto count = [](Counts& counts, const std::string& word) {
     const auto known =
         std::ranges::find_if(counts, [&](const auto& entry) { return entry.first == word; });
     if (known == counts.end()) {
@@ -53,17 +66,20 @@ std::string tally_text(const RunResult& run) {
     } else {
       ++known->second;
     }
-    if (record.timed && record.timing.status != MeasureStatus::kConverged) ++open;
+  };
+  for (const Record& record : run.records) {
+    count(verdicts, verdict_word(record));
+    if (is_open(record)) count(statuses, record.status);
   }
-  std::string text =
-      fmt::format("{} cell{}", run.records.size(), run.records.size() == 1 ? "" : "s");
-  std::string separator = " · ";
-  for (const auto& [word, count] : counts) {
-    text += fmt::format("{}{} {}", separator, count, word);
-    separator = ", ";
+  std::vector<std::string> parts = {
+      fmt::format("{} cell{}", run.records.size(), run.records.size() == 1 ? "" : "s")};
+  for (const Counts& counts : {verdicts, statuses}) {
+    for (const auto& [word, number] : counts) {
+      const bool last = &word == &counts.back().first;
+      parts.push_back(fmt::format("{} {}{}", number, word, last ? "" : ","));
+    }
   }
-  if (open > 0) text += fmt::format(" · {} not converged", open);
-  return text;
+  return parts;
 }
 
 }  // namespace attnbench

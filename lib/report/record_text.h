@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "lib/bench/record.h"
 
@@ -22,7 +23,16 @@ namespace attnbench {
 /// "0.21" or, when nothing was compared, "".
 [[nodiscard]] std::string error_text(const Record& record);
 
-/// Counts for a closing line: "9 cells · 5 passed, 1 INCORRECT, 3 unsupported · 2 not converged".
-[[nodiscard]] std::string tally_text(const RunResult& run);
+/// Whether lo and hi are a 95 % interval of the median. Below six rounds there is none: the whole
+/// range of five values holds the median with 1 - 2 / 2^5 = 93.75 % only, that of one with none.
+[[nodiscard]] bool has_interval(const Record& record);
+/// "0.3 %", or "–" where there is no interval; empty for a cell that claims no speed.
+[[nodiscard]] std::string half_width_text(const Record& record);
+/// A figure that is shown although its interval is wider than asked for, or is none.
+[[nodiscard]] bool is_open(const Record& record);
+
+/// Counts for a closing line, for join_parts: "9 cells", "5 passed,", "1 INCORRECT", "2 noisy". The
+/// last ones are statuses of cells whose figure is_open.
+[[nodiscard]] std::vector<std::string> tally_parts(const RunResult& run);
 
 }  // namespace attnbench

@@ -56,9 +56,11 @@ std::int64_t shared_tokens(const Case& c) {
   return tokens;
 }
 
-/// Whether the row's reason is printed: a star already says that a passed cell is noisy.
+/// Whether the row's reason is printed: a star and the status already say that a passed cell is
+/// noisy, but not why there is no interval.
 bool shows_reason(const Record& r) {
-  return !r.reason.empty() && (!r.claims_speed() || r.verdict == Verdict::kMistrusted);
+  const bool says_all = r.claims_speed() && has_interval(r) && r.verdict != Verdict::kMistrusted;
+  return !r.reason.empty() && !says_all;
 }
 
 }  // namespace
@@ -158,9 +160,10 @@ void TerminalReport::case_finished(const Case&) { out_.flush(); }
 void TerminalReport::finished(const RunResult& run, int exit_code) {
   std::set<std::string> ids;
   for (const Record& record : run.records) ids.insert(record.case_id);
-  const std::string facts[] = {
-      counted(ids.size(), "case"), tally_text(run), run.interrupted ? "interrupted" : "",
-      fmt::format("{:.1f} s (measuring {:.1f} s)", run.wall_s, run.measuring_s)};
+  std::vector<std::string> facts = {counted(ids.size(), "case")};
+  for (const std::string& part : tally_parts(run)) facts.push_back(part);
+  if (run.interrupted) facts.emplace_back("interrupted");
+  facts.push_back(fmt::format("{:.1f} s (measuring {:.1f} s)", run.wall_s, run.measuring_s));
   std::string text = join_parts(facts, kTerminalWidth, 2);
   const std::string exit = fmt::format("exit {}", exit_code);
   const std::size_t used = display_width(std::string_view(text).substr(text.rfind('\n') + 1));

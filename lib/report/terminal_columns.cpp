@@ -29,25 +29,37 @@ Text compared(double ErrorMetrics::*metric) {
 
 std::string median(const Record& r) {
   if (r.claims_speed()) return time_text(r.timing.median_us);
-  return is_failed_row(r) || r.verdict == Verdict::kUnsupported ? "–" : "";
+  return "–";
 }
 
 /// The star says that the interval did not reach the precision asked for.
-std::string half_width(const Record& r) {
-  const bool open = r.timing.status != MeasureStatus::kConverged || r.timing.interrupted;
-  return percent_text(r.timing.half_width()) + (open ? "*" : " ");
+std::string half_width(const Record& r) { return half_width_text(r) + (is_open(r) ? "*" : " "); }
+
+constexpr std::size_t kVerdictWidth = 14;
+
+/// "passed", or "passed noisy". A longer pair keeps to the verdict: the star stands for the rest.
+std::string verdict_and_status(const Record& r) {
+  const std::string word = verdict_word(r);
+  if (!is_open(r) || word.size() + 1 + r.status.size() > kVerdictWidth) return word;
+  return word + ' ' + r.status;
 }
 
 Text time_of(double CellTiming::*field) {
   return speed([field](const Record& r) { return time_text(r.timing.*field); });
 }
 
+Text end_of_interval(double CellTiming::*field) {
+  return speed([field](const Record& r) {
+    return has_interval(r) ? time_text(r.timing.*field) : std::string("–");
+  });
+}
+
 std::vector<TerminalColumn> narrow_columns(const Ceilings& ceilings) {
   const bool tera_bytes = ceilings.read_bytes_per_s >= 1e12;
   const bool tera_flops = ceilings.flop_per_s >= 1e12;
-  // 2 + 16 + 7 + 9 + 7 + 6 + 9 + 6 + 9 + 14 + 11 + 4 = 100
+  // 2 + 14 + 7 + 9 + 7 + 6 + 9 + 6 + 9 + 16 + 11 + 4 = 100
   return {
-      {"backend", 2, 16, Align::kLeft, [](const Record& r) { return r.backend; }},
+      {"backend", 2, 14, Align::kLeft, [](const Record& r) { return r.backend; }},
       {"cache", 2, 5, Align::kLeft,
        [](const Record& r) { return r.timed ? std::string(to_string(r.cache)) : ""; }},
       {"median", 2, 7, Align::kRight, median},
@@ -63,7 +75,7 @@ std::vector<TerminalColumn> narrow_columns(const Ceilings& ceilings) {
        speed([](const Record& r) { return percent_text(r.roofline); })},
       {"plan", 2, 7, Align::kRight,
        speed([](const Record& r) { return time_text(r.plan.median_us); })},
-      {"verdict", 2, 12, Align::kLeft, verdict_word, true},
+      {"verdict", 2, kVerdictWidth, Align::kLeft, verdict_and_status, true},
       {"err/bound", 2, 9, Align::kLeft, error_text},
       {"bit", 1, 3, Align::kLeft,
        [](const Record& r) { return r.error.rows > 0 ? bitwise_flags(r) : std::string(); }},
@@ -81,8 +93,8 @@ std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool wide
   };
   add("launch", 6, [](const Record& r) { return std::string(to_string(r.launch)); });
   add("status", 12, [](const Record& r) { return r.status; });
-  add("lo", 7, time_of(&CellTiming::lo_us));
-  add("hi", 7, time_of(&CellTiming::hi_us));
+  add("lo", 7, end_of_interval(&CellTiming::lo_us));
+  add("hi", 7, end_of_interval(&CellTiming::hi_us));
   add("q1", 7, time_of(&CellTiming::q1_us));
   add("q3", 7, time_of(&CellTiming::q3_us));
   add("min", 7, time_of(&CellTiming::min_us));
@@ -99,7 +111,9 @@ std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool wide
   add("nmse", 7, compared(&ErrorMetrics::nmse));
   add("rms ratio", 9, compared(&ErrorMetrics::rms_ratio));
   add("lse abs", 7, compared(&ErrorMetrics::lse_abs));
-  add("rows", 6, [](const Record& r) { return fmt::format("{}", r.error.rows); });
+  add("rows", 6, [](const Record& r) {
+    return r.error.rows > 0 ? fmt::format("{}", r.error.rows) : std::string();
+  });
   add("fixture", 16, [](const Record& r) { return r.fixture_hash; });
   return columns;
 }

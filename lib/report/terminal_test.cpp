@@ -42,7 +42,7 @@ std::string print(const std::vector<Record>& records, TerminalOptions options = 
 /// The widest value that every column can get.
 Record widest() {
   Record r = sample_run().records[0];
-  r.backend = "sixteen_letters_";
+  r.backend = "fourteen_wide_";
   r.cost.bytes_unique = 99999000000;
   r.cost.flops = 99999000000;
   r.timing.median_us = 999.4e3;
@@ -79,7 +79,7 @@ TEST(TerminalReport, keeps_every_column_at_its_place) {
   std::vector<std::size_t> places;
   for (const std::string& line : lines) {
     if (line.find("  verdict") != std::string::npos) places.push_back(column_of("verdict", line));
-    if (line.find("not verified") != std::string::npos && line.starts_with("  sixteen")) {
+    if (line.find("not verified") != std::string::npos && line.starts_with("  fourteen")) {
       places.push_back(column_of("not verified", line));
     }
     if (line.starts_with("  a  ")) places.push_back(column_of("passed", line));
@@ -117,6 +117,32 @@ TEST(TerminalReport, marks_a_cell_that_did_not_converge) {
   EXPECT_THAT(print({sample_run().records[0]}), Not(HasSubstr("%*")));
 }
 
+TEST(TerminalReport, names_the_status_beside_the_verdict_of_a_figure_that_is_open) {
+  EXPECT_THAT(print({sample_run().records[1]}), HasSubstr("  passed noisy  "));
+  Record doubtful = sample_run().records[5];
+  doubtful.status = "interrupted";
+  EXPECT_THAT(print({doubtful}), HasSubstr("%*"));
+  EXPECT_THAT(print({doubtful}), HasSubstr("  MISTRUSTED    "));
+}
+
+TEST(TerminalReport, prints_no_interval_of_a_single_round_but_says_why) {
+  const Record single = sample_run().records[8];
+  const std::string text = print({single});
+  EXPECT_THAT(text, HasSubstr("  1.50 s     –*"));
+  EXPECT_THAT(text, Not(HasSubstr("0.0 %")));
+  EXPECT_THAT(text, HasSubstr("  passed timeout  "));
+  EXPECT_THAT(text, HasSubstr("\n      timeout after 1 round\n"));
+  EXPECT_THAT(text, HasSubstr("1 passed · 1 timeout"));
+}
+
+TEST(TerminalReport, counts_open_figures_by_status_and_leaves_those_out_that_it_does_not_show) {
+  std::vector<Record> records = sample_run().records;
+  records[2].status = "noisy";  // wrong: no figure of it is shown
+  records[2].timing.status = MeasureStatus::kNoisy;
+  const std::string text = print(records, {.quiet = true});
+  EXPECT_THAT(text, HasSubstr("1 skipped · 1 noisy, 1 timeout · interrupted"));
+}
+
 TEST(TerminalReport, colours_nothing_but_verdicts) {
   std::string text = print(sample_run().records, {.colour = true});
   std::size_t marks = 0;
@@ -130,7 +156,7 @@ TEST(TerminalReport, colours_nothing_but_verdicts) {
 
 TEST(TerminalReport, keeps_to_the_closing_line_when_quiet) {
   const std::string text = print(sample_run().records, {.quiet = true});
-  EXPECT_THAT(text, HasSubstr("8 cells"));
+  EXPECT_THAT(text, HasSubstr("9 cells"));
   EXPECT_THAT(text, Not(HasSubstr("median")));
 }
 

@@ -14,7 +14,8 @@ std::string fill_lines(std::span<const std::string> parts, std::string_view sepa
   std::string text, line;
   for (const std::string& part : parts) {
     if (part.empty()) continue;
-    const std::string joined = line.empty() ? part : line + std::string(separator) + part;
+    const std::string_view between = line.ends_with(',') ? " " : separator;
+    const std::string joined = line.empty() ? part : line + std::string(between) + part;
     const std::size_t room = text.empty() ? width : width - indent;
     if (line.empty() || display_width(joined) <= room) {
       line = joined;

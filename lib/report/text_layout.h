@@ -9,7 +9,8 @@
 
 namespace attnbench {
 
-/// Parts joined by " · ", on as many lines as `width` asks for; later lines are indented.
+/// Parts joined by " · " (after a comma by a space), on as many lines as `width` asks for; later
+/// lines are indented.
 [[nodiscard]] std::string join_parts(std::span<const std::string> parts, std::size_t width,
                                      std::size_t indent);
 /// Words of `text` on lines of at most `width` columns, each indented, each ending in a line break.

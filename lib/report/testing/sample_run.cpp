@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "lib/bench/driver.h"
+
 namespace attnbench {
 namespace {
 
@@ -29,8 +31,6 @@ Record blank(const char* case_id, const char* backend) {
   r.status = "not measured";
   r.cost = {9876543, 161817280512, 187000000, 201000000, 186000000, 200000000};
   r.fixture_hash = "0123456789abcdef";
-  r.repro = std::string("attnbench run sample.yaml --case ") + case_id + " --backend " + backend +
-            " --cache cold --seed 7";
   return r;
 }
 
@@ -124,7 +124,19 @@ RunResult sample_run() {
   skipped.verdict = Verdict::kSkipped;
   skipped.reason = "interrupted";
 
-  run.records = {passed, noisy, wrong, unsupported, crashed, mistrusted, impossible, skipped};
+  Record single = timed(blank("mla,\"odd\"", "slow"), 1.5e6);
+  single.mix = "mla";
+  single.status = "timeout";
+  single.timing = {MeasureStatus::kTimeout, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1, 1};
+  single.reason = "timeout after 1 round";
+  single.roofline = 0.006;
+
+  run.records = {passed,     noisy,      wrong,   unsupported, crashed,
+                 mistrusted, impossible, skipped, single};
+  Scenario scenario;
+  scenario.path = run.scenario_path;
+  scenario.seed = run.seed;
+  for (Record& record : run.records) record.repro = repro_line(scenario, record);
   return run;
 }
 
