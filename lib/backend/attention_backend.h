@@ -12,7 +12,7 @@
 
 namespace attnbench {
 
-/// Where a backend rounds: decides the error bounds it is judged by (measuring.md C.4).
+/// Where a backend rounds: decides the error bounds it is judged by.
 struct Numerics {
   DType qk_input = DType::kF32;  ///< operands of q.k after any conversion
   DType p = DType::kF32;         ///< softmax weights before P.V

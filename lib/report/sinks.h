@@ -10,7 +10,7 @@
 
 namespace attnbench {
 
-/// Writers of one record model (architecture.md): they agree because none computes anything of its
+/// Writers of one record model (Record): they agree because none computes anything of its
 /// own.
 
 /// Machine formats: fixed units, every record, failed ones included. Schema: results/schema.json.

@@ -8,7 +8,7 @@
 
 namespace attnbench {
 
-/// What is known about a cell's correctness (measuring.md C.7). Ordered by weight.
+/// What is known about a cell's correctness. Ordered by weight.
 enum class Verdict : std::uint8_t {
   kNotVerified,  ///< verification was switched off
   kPassed,

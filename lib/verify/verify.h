@@ -30,11 +30,11 @@ struct Verification {
 };
 
 /// Compares one backend's outputs in `io` (host-readable) with the truth of one fill and folds the
-/// result into `error`. Bounds follow the backend's declared numerics (measuring.md C.4).
+/// result into `error`. Bounds follow the backend's declared numerics (error_model.h).
 void accumulate_error(const Case& c, const AttentionIo& io, const FillTruth& truth,
                       const Numerics& numerics, ErrorMetrics& error);
 
-/// The verdict that the metrics deserve, with its reason (measuring.md C.7).
+/// The verdict that the metrics deserve, with its reason (Verdict).
 [[nodiscard]] Verification judge(const Case& c, const ErrorMetrics& error,
                                  std::span<const FillTruth> truth);
 

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "lib/bench/driver.h"
+
+namespace attnbench {
+namespace {
+
+/// The words that a POSIX shell makes of a line.
+std::vector<std::string> words_in_a_shell(const std::string& line) {
+  FILE* pipe = popen(("set -f; printf '%s\\0' " + line).c_str(), "r");
+  if (pipe == nullptr) return {};
+  std::vector<std::string> words(1);
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) {
+    if (c == '\0') {
+      words.emplace_back();
+    } else {
+      words.back() += static_cast<char>(c);
+    }
+  }
+  words.pop_back();
+  return pclose(pipe) == 0 ? words : std::vector<std::string>{};
+}
+
+TEST(ReproLine, reaches_the_program_word_for_word_through_a_shell) {
+  for (const std::string odd : {"plain/ps16", "mla,\"odd\"", "it's", "a b  c", "$HOME;`ls`",
+                                "*/?[x]", "back\\slash", "#comment", "~", "grün"}) {
+    Scenario scenario;
+    scenario.path = odd + ".yaml";
+    scenario.seed = 18446744073709551615u;
+    Record record;
+    record.case_id = odd;
+    record.backend = "b " + odd;
+    record.cache = CacheState::kWarm;
+    record.launch = LaunchMode::kGraph;
+    const std::vector<std::string> expected = {
+        "attnbench",           "run",     scenario.path, "--case",   odd,     "--backend",
+        record.backend,        "--cache", "warm",        "--launch", "graph", "--seed",
+        "18446744073709551615"};
+    EXPECT_EQ(words_in_a_shell(repro_line(scenario, record)), expected) << odd;
+  }
+}
+
+}  // namespace
+}  // namespace attnbench
