@@ -28,8 +28,9 @@ std::vector<std::string> words_in_a_shell(const std::string& line) {
 }
 
 TEST(ReproLine, reaches_the_program_word_for_word_through_a_shell) {
-  for (const std::string odd : {"plain/ps16", "mla,\"odd\"", "it's", "a b  c", "$HOME;`ls`",
-                                "*/?[x]", "back\\slash", "#comment", "~", "grün"}) {
+  for (const std::string odd :
+       {"plain/ps16", "mla,\"odd\"", "it's", "a b  c", "$HOME", "a;true", "*", "a&b", "(x)",
+        "$HOME;`ls`", "*/?[x]", "back\\slash", "#comment", "~", "grün"}) {
     Scenario scenario;
     scenario.path = odd + ".yaml";
     scenario.seed = 18446744073709551615u;
