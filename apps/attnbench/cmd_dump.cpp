@@ -27,7 +27,7 @@ struct DumpOptions {
   std::string fill = "timing";
   std::optional<std::uint64_t> seed;
   std::int64_t rows = 512;
-  int threads = 0;
+  DeviceOptions devices;
 };
 
 const Case& the_one_case(const Scenario& scenario, const DumpOptions& options) {
@@ -52,28 +52,31 @@ NpyArray reference_table(const Case& c, const Contents& contents, std::int64_t b
   return make_npy(table, {static_cast<std::int64_t>(rows.size()), 4 + c.layer.head_dim_v});
 }
 
-void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, Fixture& fixture,
-                  Device& device, Console& console) {
+void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& c, Fill fill,
+                  const Devices& devices, Console& console) {
   const std::string& name = entry.info.name;
   if (!entry.make) {
     console.err << fmt::format("{}: no outputs: {}\n", name, entry.absence);
     return;
   }
+  Device& device = *device_for(entry, devices);
   const std::unique_ptr<AttentionBackend> backend = entry.make();
-  const Support support = backend->supports(fixture.fixture_case(), device);
+  const Support support = backend->supports(c, device);
   if (!support) {
     console.err << fmt::format("{}: no outputs: UNSUPPORTED({})\n", name, support.reason());
     return;
   }
+  Fixture fixture(c, device);
+  fixture.fill(fill);
   Workspace workspace(device);
   const std::unique_ptr<Stream> stream = device.make_stream();
-  fixture.poison_outputs();
-  backend->init_forward_metadata(fixture.batch(), fixture.fixture_case().layer, workspace);
+  backend->init_forward_metadata(fixture.batch(), c.layer, workspace);
   backend->forward(fixture.io(), *stream);
   stream->synchronize();
-  writer.add("out_" + name, widened(fixture.io().out.read_only()),
+  const AttentionIo outputs = fixture.host_outputs();
+  writer.add("out_" + name, widened(outputs.out.read_only()),
              "O of " + name + " [tokens, heads_q, dv]");
-  writer.add("lse_" + name, widened_2d(fixture.io().lse.read_only()),
+  writer.add("lse_" + name, widened_2d(outputs.lse.read_only()),
              "LSE of " + name + " [tokens, heads_q]");
 }
 
@@ -81,18 +84,19 @@ int dump(const DumpOptions& options, const Registry& registry, Console& console)
   const Scenario scenario = load_scenario(options.scenario, options.seed);
   const Case& c = the_one_case(scenario, options);
   const auto entries = choose_backends(scenario, registry, {.backends = options.backends});
-  const std::unique_ptr<Device> device = make_cpu_device(options.threads);
+  const Devices devices = open_devices(entries, options.devices);
   const Fill fill = fill_from_string(options.fill).value();
   const Contents contents(c, fill);
-  Fixture fixture(c, *device);
-  fixture.fill(fill);
-
   DumpWriter writer(options.directory);
-  dump_case(writer, fixture, contents);
+  {
+    Fixture fixture(c, *devices.front());  // the host's
+    fixture.fill(fill);
+    dump_case(writer, fixture, contents);
+  }
   writer.add("reference_rows", reference_table(c, contents, options.rows),
              "float64 reference, one line per row: request, token, head, LSE, O[dv]");
   for (const Registry::Entry* entry : entries) {
-    dump_outputs(writer, *entry, fixture, *device, console);
+    dump_outputs(writer, *entry, c, fill, devices, console);
   }
   writer.finish();
   console.out << fmt::format("{}: written to {}/case.json\n", c.id, options.directory);
@@ -120,7 +124,9 @@ void add_dump_command(CLI::App& app, Action& action) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
       ->capture_default_str();
   dump_app->add_option("--seed", options->seed, "overrides the scenario's seed");
-  dump_app->add_option("--threads", options->threads, "CPU threads; 0 = all this process may use")
+  dump_app
+      ->add_option("--threads", options->devices.threads,
+                   "CPU threads; 0 = all this process may use")
       ->check(CLI::Range(0, 4096));
   dump_app->callback([options, &action] {
     action = [options](const Registry& registry, Console& console) {

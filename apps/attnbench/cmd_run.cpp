@@ -15,6 +15,7 @@
 #include "apps/attnbench/run_outcome.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
+#include "lib/bench/backend_choice.h"
 #include "lib/bench/driver.h"
 #include "lib/profile/nvtx_range.h"
 #include "lib/report/sinks.h"
@@ -31,7 +32,7 @@ struct RunOptions {
   std::optional<std::uint64_t> seed;
   std::string json, csv, markdown, junit, google_benchmark;
   std::vector<std::string> outputs;  ///< format by extension
-  int threads = 0;
+  DeviceOptions devices;
   bool wide = false, quiet = false, quick = false, no_verify = false, strict = false;
 };
 
@@ -106,7 +107,8 @@ int run(const RunOptions& options, const Registry& registry, Console& console) {
   bool table = true;
   for (const Output& output : outputs) table = table && output.path != "-";
 
-  const std::unique_ptr<Device> device = make_cpu_device(options.threads);
+  const Devices devices =
+      open_devices(choose_backends(scenario, registry, options.filter), options.devices);
   TerminalReport report(console.out, {.colour = console.out_is_terminal && !std::getenv("NO_COLOR"),
                                       .wide = options.wide,
                                       .quiet = options.quiet || !table});
@@ -140,7 +142,7 @@ int run(const RunOptions& options, const Registry& registry, Console& console) {
     return interrupt_signal() != 0 || (!console.out && outputs.empty());
   };
 
-  RunResult result = run_scenario(scenario, registry, *device, options.filter, hooks);
+  RunResult result = run_scenario(scenario, registry, devices, options.filter, hooks);
   progress.clear();
   const bool written = write_outputs(result, outputs, console);
   const RunOutcome outcome = judge_run(result, {.strict = options.strict,
@@ -177,8 +179,13 @@ void add_run_command(CLI::App& app, Action& action) {
   run_app->add_option("--launch", options->launch, "eager and/or graph; overrides the scenario")
       ->transform(CLI::CheckedTransformer(launches));
   run_app->add_option("--seed", options->seed, "overrides the scenario's seed");
-  run_app->add_option("--threads", options->threads, "CPU threads; 0 = all this process may use")
+  run_app
+      ->add_option("--threads", options->devices.threads,
+                   "CPU threads; 0 = all this process may use")
       ->check(CLI::Range(0, 4096));
+  run_app
+      ->add_option("--device", options->devices.gpu, "GPU number, as CUDA counts; 0 if not given")
+      ->check(CLI::Range(0, 1023));
   run_app->add_option("--json", options->json, "write results as JSON; '-' = standard output");
   run_app->add_option("--csv", options->csv, "write results as CSV (RFC 4180)");
   run_app->add_option("--markdown", options->markdown, "write the table as Markdown");

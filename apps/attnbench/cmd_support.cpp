@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "apps/attnbench/command.h"
 #include "lib/base/exit_code.h"
@@ -33,8 +34,10 @@ void add_support_command(CLI::App& app, Action& action) {
   support->callback([options, &action] {
     action = [options](const Registry& registry, Console& console) {
       const Scenario scenario = load_scenario(options->scenario, options->seed);
-      const std::unique_ptr<Device> device = make_cpu_device();
-      write_support_table(scenario, select_cases(scenario, options->filter), registry, *device,
+      std::vector<const Registry::Entry*> backends;
+      for (const Registry::Entry& entry : registry.entries()) backends.push_back(&entry);
+      const Devices devices = open_devices(backends, {});
+      write_support_table(scenario, select_cases(scenario, options->filter), registry, devices,
                           console.out);
       return static_cast<int>(ExitCode::kOk);
     };

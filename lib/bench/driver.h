@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lib/backend/registry.h"
+#include "lib/bench/devices.h"
 #include "lib/bench/record.h"
 #include "lib/scenario/scenario.h"
 
@@ -34,10 +35,13 @@ struct RunHooks {
                                                     const RunFilter& filter);
 
 /// Expands, builds, verifies, times. Records come in case order, within a case in backend order. A
-/// backend that throws ends its own cells only. Stops early, keeping all that is measured, when
-/// asked to.
+/// backend that throws ends its own cells only; a GPU that is lost to an error ends those on it.
+/// Stops early, keeping all that is measured, when asked to.
+///
+/// A backend runs on the device of its BackendInfo::device; absent kinds are no device's fault, but
+/// the backend's row says so.
 [[nodiscard]] RunResult run_scenario(const Scenario& scenario, const Registry& registry,
-                                     Device& device, const RunFilter& filter,
+                                     const Devices& devices, const RunFilter& filter,
                                      const RunHooks& hooks);
 
 /// The command that runs exactly this cell again.

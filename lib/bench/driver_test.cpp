@@ -28,6 +28,7 @@ class Puppet : public AttentionBackend {
     info_.version = "1";
   }
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+  void moves_to(DeviceKind kind) { info_.device = kind; }
   [[nodiscard]] Support supports(const Case&, const Device&) const override {
     return habit_ == Habit::kRefuses ? Support::no("does not feel like it") : Support::yes();
   }
@@ -118,7 +119,8 @@ class Puppet : public AttentionBackend {
 
 class Driver : public testing::Test {
  protected:
-  Driver() : device_(make_cpu_device(1)) {
+  Driver() {
+    devices_.push_back(make_cpu_device(1));
     scenario_.name = "driver";
     scenario_.path = "driver.yaml";
     scenario_.seed = 7;
@@ -134,7 +136,7 @@ class Driver : public testing::Test {
       return std::make_unique<Puppet>(name, habit, scenario_.cases.front());
     });
   }
-  RunResult run() { return run_scenario(scenario_, registry_, *device_, filter_, hooks_); }
+  RunResult run() { return run_scenario(scenario_, registry_, devices_, filter_, hooks_); }
 
   std::string error_of_run() {
     try {
@@ -145,7 +147,7 @@ class Driver : public testing::Test {
     return "no error";
   }
 
-  std::unique_ptr<Device> device_;
+  Devices devices_;
   Scenario scenario_;
   Registry registry_;
   RunFilter filter_;
@@ -167,6 +169,9 @@ TEST_F(Driver, times_and_passes_a_right_backend) {
   EXPECT_EQ(r.backend, "right");
   EXPECT_EQ(r.requests, static_cast<std::int64_t>(scenario_.cases[0].requests.size()));
   EXPECT_GT(result.ceilings.read_bytes_per_s, 0);
+  EXPECT_EQ(r.device, devices_.front()->info().name);
+  ASSERT_EQ(result.devices.size(), 1u);
+  EXPECT_EQ(result.devices[0].device.name, r.device);
   EXPECT_FALSE(result.interrupted);
 }
 
@@ -220,6 +225,20 @@ TEST_F(Driver, lists_an_absent_backend_only_when_asked_for) {
   ASSERT_EQ(result.records.size(), 1u);
   EXPECT_EQ(result.records[0].verdict, Verdict::kUnsupported);
   EXPECT_EQ(result.records[0].reason, "built without nvcc");
+}
+
+TEST_F(Driver, says_that_a_backend_has_no_device_here) {
+  registry_.add([this] {
+    auto puppet = std::make_unique<Puppet>("on_gpu", Habit::kRight, scenario_.cases.front());
+    puppet->moves_to(DeviceKind::kCuda);
+    return puppet;
+  });
+  add("right", Habit::kRight);
+  const RunResult result = run();
+  ASSERT_EQ(result.records.size(), 2u);
+  EXPECT_EQ(result.records[0].verdict, Verdict::kUnsupported);
+  EXPECT_EQ(result.records[0].reason, "no device of its kind takes part");
+  EXPECT_EQ(result.records[1].verdict, Verdict::kPassed);
 }
 
 TEST_F(Driver, refuses_an_unknown_backend_before_anything_runs) {

@@ -59,10 +59,17 @@ struct Environment {
   std::string started_utc;  ///< ISO 8601
 };
 
+/// A device of a run with its measured rates.
+struct DeviceRates {
+  DeviceInfo device;
+  Ceilings ceilings;
+};
+
 /// A whole run: what every sink writes.
 struct RunResult {
-  Environment environment;
-  Ceilings ceilings;
+  Environment environment;           ///< its device is the main one: the GPU, where one takes part
+  Ceilings ceilings;                 ///< of the main device
+  std::vector<DeviceRates> devices;  ///< every device that the chosen backends use
   std::string scenario_name, scenario_path, scenario_sha256;
   std::uint64_t seed = 0;
   std::vector<Record> records;

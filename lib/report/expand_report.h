@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lib/backend/registry.h"
+#include "lib/bench/devices.h"
 #include "lib/scenario/scenario.h"
 
 namespace attnbench {
@@ -22,6 +23,6 @@ void write_expand_json(const Scenario& scenario, const std::vector<const Case*>&
 
 /// The matrix case x backend: OK, or UNSUPPORTED with the reason.
 void write_support_table(const Scenario& scenario, const std::vector<const Case*>& cases,
-                         const Registry& registry, const Device& device, std::ostream& out);
+                         const Registry& registry, const Devices& devices, std::ostream& out);
 
 }  // namespace attnbench

@@ -102,11 +102,12 @@ TEST(SupportTable, says_ok_or_why_not_for_every_pair) {
   BackendInfo absent;
   absent.name = "absent_one";
   registry.add_absent(absent, "built without nvcc");
-  const auto device = make_cpu_device(1);
+  Devices devices;
+  devices.push_back(make_cpu_device(1));
   const Case decode = small_plain_decode();
   const Case extend = small_sliding_window();
   std::ostringstream out;
-  write_support_table(scenario, {&decode, &extend}, registry, *device, out);
+  write_support_table(scenario, {&decode, &extend}, registry, devices, out);
   EXPECT_THAT(out.str(), HasSubstr("refusing    OK\n"));
   EXPECT_THAT(out.str(), HasSubstr("refusing    UNSUPPORTED(decode only)\n"));
   EXPECT_THAT(out.str(), HasSubstr("absent_one  UNSUPPORTED(built without nvcc)\n"));

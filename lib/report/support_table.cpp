@@ -11,16 +11,18 @@
 namespace attnbench {
 namespace {
 
-std::string answer_of(const Registry::Entry& entry, const Case& c, const Device& device) {
+std::string answer_of(const Registry::Entry& entry, const Case& c, const Devices& devices) {
   if (!entry.make) return fmt::format("UNSUPPORTED({})", entry.absence);
-  const Support support = entry.make()->supports(c, device);
+  const Device* const device = device_for(entry, devices);
+  if (device == nullptr) return "UNSUPPORTED(no device of its kind takes part)";
+  const Support support = entry.make()->supports(c, *device);
   return support ? "OK" : fmt::format("UNSUPPORTED({})", support.reason());
 }
 
 }  // namespace
 
 void write_support_table(const Scenario& scenario, const std::vector<const Case*>& cases,
-                         const Registry& registry, const Device& device, std::ostream& out) {
+                         const Registry& registry, const Devices& devices, std::ostream& out) {
   std::size_t case_width = 4, backend_width = 7;
   for (const Case* c : cases) case_width = std::max(case_width, display_width(c->id));
   for (const std::string& name : registry.names()) {
@@ -31,7 +33,7 @@ void write_support_table(const Scenario& scenario, const std::vector<const Case*
   for (const Case* c : cases) {
     for (const Registry::Entry& entry : registry.entries()) {
       out << fmt::format("{}  {}  {}\n", fit_left(c->id, case_width),
-                         fit_left(entry.info.name, backend_width), answer_of(entry, *c, device));
+                         fit_left(entry.info.name, backend_width), answer_of(entry, *c, devices));
     }
   }
 }

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/bench/case_run.h"
+
+namespace attnbench {
+namespace {
+
+constexpr const char* kInterrupted = "interrupted";
+
+}  // namespace
+
+const RunDevice* CaseRun::device_of(const Registry::Entry& entry) const {
+  for (const Place& place : places_) {
+    if (place.on->device->info().kind == entry.info.device) return place.on;
+  }
+  return nullptr;
+}
+
+std::vector<Record> CaseRun::skip(std::span<const Registry::Entry* const> entries,
+                                  const std::string& reason) const {
+  std::vector<Record> records;
+  for (const Registry::Entry* entry : entries) {
+    for (const LaunchMode launch : scenario_->measure.launch) {
+      for (const CacheState cache : scenario_->measure.cache) {
+        Record record = blank_record(*entry, cache, launch);
+        record.verdict = Verdict::kSkipped;
+        record.reason = reason;
+        record.status = reason == kInterrupted ? kInterrupted : "not measured";
+        records.push_back(std::move(record));
+      }
+    }
+  }
+  return records;
+}
+
+Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
+                             LaunchMode launch) const {
+  const Case& c = *case_;
+  Record r;
+  r.case_id = c.id;
+  r.mix = c.mix;
+  r.model = c.model;
+  r.backend = entry.info.name;
+  r.backend_version = entry.info.version;
+  if (const RunDevice* on = device_of(entry)) {
+    const DeviceInfo& info = on->device->info();
+    r.device = info.name;
+    r.cache_resident = cost_.bytes_unique <= info.last_level_cache_bytes;
+  }
+  r.cache = cache;
+  r.launch = launch;
+  r.mode = to_string(c.mode);
+  r.dtype = to_string(c.dtype);
+  r.kv_dtype = to_string(c.kv_cache.dtype);
+  r.heads_q = c.layer.heads_q;
+  r.heads_kv = c.layer.heads_kv;
+  r.head_dim_qk = c.layer.head_dim_qk;
+  r.head_dim_v = c.layer.head_dim_v;
+  r.page_size = c.kv_cache.page_size;
+  r.requests = static_cast<std::int64_t>(c.requests.size());
+  r.q_tokens = c.q_tokens();
+  r.kv_tokens = c.kv_tokens();
+  r.cost = cost_;
+  r.status = "not measured";
+  r.fixture_hash = fixture_hash_;
+  r.repro = repro_line(*scenario_, r);
+  return r;
+}
+
+Record CaseRun::make_record(const Candidate& candidate, CacheState cache, LaunchMode launch) const {
+  Record r = blank_record(*candidate.entry, cache, launch);
+  r.verdict = candidate.verification.verdict;
+  r.reason = candidate.verification.reason;
+  r.error = candidate.verification.error;
+  r.bitwise = candidate.verification.bitwise;
+  if (!candidate.runs) return r;
+  if (launch == LaunchMode::kGraph && candidate.entry->info.device == DeviceKind::kCpu) {
+    r.verdict = Verdict::kUnsupported;
+    r.reason = "no CUDA graph on a CPU";
+    r.error = {};
+    r.bitwise = {};
+    return r;
+  }
+  const auto timing = std::ranges::find_if(candidate.timings, [&](const Timing& each) {
+    return each.cache == cache && each.launch == launch;
+  });
+  if (timing != candidate.timings.end() && timing->timing.status == MeasureStatus::kHostSync) {
+    r.status = to_string(MeasureStatus::kHostSync);
+    if (!is_failure(r.verdict)) r.reason = timing->timing.failure;
+    return r;
+  }
+  if (timing != candidate.timings.end() && timing->timing.samples > 0) {
+    add_timing(r, candidate, timing->timing);
+    return r;
+  }
+  // Never reached. A wrong verdict stands all the same.
+  r.status = kInterrupted;
+  if (!is_failure(r.verdict)) {
+    r.verdict = Verdict::kSkipped;
+    r.reason = kInterrupted;
+  }
+  return r;
+}
+
+void CaseRun::add_timing(Record& r, const Candidate& candidate, const CellTiming& timing) const {
+  r.timed = true;
+  r.timing = timing;
+  r.plan = candidate.plan;
+  r.status = timing.interrupted ? kInterrupted : std::string(to_string(timing.status));
+  if (is_failure(r.verdict)) return;
+  const double seconds = timing.median_us / 1e6;
+  const Ceilings& ceilings = candidate.place->on->ceilings;
+  // Data that stay in a cache between samples may well come faster than memory delivers.
+  r.impossible = r.cache == CacheState::kCold && impossible(cost_, ceilings, seconds);
+  if (r.impossible) {
+    r.reason = fmt::format(
+        "{:.1f} GB/s from cold memory is above 1.02 x the measured read ceiling of {:.1f} GB/s: "
+        "byte count, cache flush or kernel is wrong",
+        static_cast<double>(cost_.bytes_unique) / seconds / 1e9, ceilings.read_bytes_per_s / 1e9);
+    return;
+  }
+  if (seconds > 0) r.roofline = roofline_s(cost_, ceilings) / seconds;
+  if (!r.reason.empty()) return;
+  if (timing.interrupted) {
+    r.reason = fmt::format("interrupted after {} rounds", timing.rounds);
+  } else if (timing.status == MeasureStatus::kThrottled) {
+    const std::string events = to_string(timing.clock_events);
+    r.reason =
+        fmt::format("{} of {} samples below 0.95 of the settled clock{}", timing.discarded,
+                    timing.discarded + timing.samples, events.empty() ? "" : " (" + events + ")");
+  } else if (timing.rounds < 6) {  // 1 - 2 / 2^n < 0.95: no order statistics reach 95 %
+    r.reason = fmt::format("{} round{}: too few for an interval", timing.rounds,
+                           timing.rounds == 1 ? "" : "s");
+  } else if (timing.status != MeasureStatus::kConverged) {
+    r.reason =
+        fmt::format("half-width {:.1f} % above {:.1f} % after {} rounds", timing.half_width() * 100,
+                    scenario_->measure.precision * 100, timing.rounds);
+  }
+}
+
+}  // namespace attnbench

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "lib/cost/cost.h"
+#include "lib/device/device.h"
+
+namespace attnbench {
+
+/// A device that takes part in a run.
+struct RunDevice {
+  Device* device = nullptr;
+  Ceilings ceilings;
+  std::string lost;  ///< why nothing can run on it any more; empty while it works
+};
+
+}  // namespace attnbench
