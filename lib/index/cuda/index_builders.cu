@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/index/cuda/index_builders.cuh"
+
+#include "lib/device/cuda/check.cuh"
+
+namespace attnbench {
+namespace {
+
+constexpr int kWarp = 32;
+constexpr int kSumThreads = 1024;
+constexpr int kSumWarps = kSumThreads / kWarp;
+constexpr int kThreads = 256;
+/// Blocks that share a request: enough for one long request to fill a GPU.
+constexpr int kBlocksPerRequest = 32;
+
+/// Sum of `value` over the lanes up to the caller's.
+__device__ std::int32_t warp_inclusive_sum(std::int32_t value) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  for (int step = 1; step < kWarp; step *= 2) {
+    const std::int32_t below = __shfl_up_sync(0xffffffffu, value, step);
+    if (lane >= step) value += below;
+  }
+  return value;
+}
+
+/// kv_indptr and kv_last_page_len from the lengths; one block, which walks the requests.
+__global__ void __launch_bounds__(kSumThreads)
+    sum_pages(const std::int32_t* lens, int batch_size, int page_size, CudaCsrIndices to) {
+  __shared__ std::int32_t warp_sums[kSumWarps];
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  std::int32_t before = 0;  // pages of the requests of earlier steps
+  if (threadIdx.x == 0) to.kv_indptr[0] = 0;
+  for (int begin = 0; begin < batch_size; begin += kSumThreads) {
+    const int r = begin + static_cast<int>(threadIdx.x);
+    const std::int32_t len = r < batch_size ? lens[r] : 0;
+    const std::int32_t sum = warp_inclusive_sum((len + page_size - 1) / page_size);
+    if (lane == kWarp - 1) warp_sums[warp] = sum;
+    __syncthreads();
+    if (warp == 0) warp_sums[lane] = warp_inclusive_sum(warp_sums[lane]);
+    __syncthreads();
+    const std::int32_t through = before + sum + (warp > 0 ? warp_sums[warp - 1] : 0);
+    if (r < batch_size) {
+      to.kv_indptr[r + 1] = through;
+      to.kv_last_page_len[r] = len == 0 ? 1 : (len - 1) % page_size + 1;
+    }
+    before += warp_sums[kSumWarps - 1];
+    __syncthreads();  // before the sums are written anew
+  }
+}
+static_assert(kSumWarps == kWarp, "one warp sums the sums");
+
+__global__ void __launch_bounds__(kThreads)
+    scatter_pages(DeviceBatch batch, const std::int32_t* start, int page_size, CudaCsrIndices to) {
+  const int r = static_cast<int>(blockIdx.x);
+  const std::int32_t* const row = batch.req_to_token +
+                                  batch.req_pool_indices[r] * batch.req_to_token_stride +
+                                  (start != nullptr ? start[r] : 0);
+  const std::int32_t first = to.kv_indptr[r];
+  const std::int32_t pages = to.kv_indptr[r + 1] - first;
+  for (int i = static_cast<int>(blockIdx.y * kThreads + threadIdx.x); i < pages;
+       i += kBlocksPerRequest * kThreads) {
+    to.kv_indices[first + i] = row[std::int64_t{i} * page_size] / page_size;
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    write_page_table(DeviceBatch batch, int page_size, std::int64_t width, std::int32_t pad,
+                     std::int32_t* page_table) {
+  const int r = static_cast<int>(blockIdx.x);
+  const std::int32_t* const row =
+      batch.req_to_token + batch.req_pool_indices[r] * batch.req_to_token_stride;
+  const std::int32_t pages = (batch.kv_lens[r] + page_size - 1) / page_size;
+  for (std::int64_t i = blockIdx.y * kThreads + threadIdx.x; i < width;
+       i += kBlocksPerRequest * kThreads) {
+    page_table[r * width + i] = i < pages ? row[i * page_size] / page_size : pad;
+  }
+}
+
+dim3 grid_of(std::int64_t batch_size) {
+  return {static_cast<unsigned>(batch_size), kBlocksPerRequest, 1};
+}
+
+void enqueue(const DeviceBatch& batch, std::int64_t batch_size, std::int64_t page_size,
+             const CudaKvSpans& spans, const CudaCsrIndices& to, cudaStream_t stream) {
+  const int page = static_cast<int>(page_size);
+  sum_pages<<<1, kSumThreads, 0, stream>>>(spans.len, static_cast<int>(batch_size), page, to);
+  check_launch("sum_pages");
+  if (batch_size == 0) return;
+  scatter_pages<<<grid_of(batch_size), kThreads, 0, stream>>>(batch, spans.start, page, to);
+  check_launch("scatter_pages");
+}
+
+}  // namespace
+
+void enqueue_csr(const DeviceBatch& batch, std::int64_t batch_size, std::int64_t page_size,
+                 const CudaCsrIndices& to, cudaStream_t stream) {
+  enqueue(batch, batch_size, page_size, {nullptr, batch.kv_lens}, to, stream);
+}
+
+void enqueue_csr(const DeviceBatch& batch, std::int64_t batch_size, const CudaKvSpans& spans,
+                 const CudaCsrIndices& to, cudaStream_t stream) {
+  enqueue(batch, batch_size, 1, spans, to, stream);
+}
+
+void enqueue_page_table(const DeviceBatch& batch, std::int64_t batch_size, std::int64_t page_size,
+                        std::int64_t width, std::int32_t pad, std::int32_t* page_table,
+                        cudaStream_t stream) {
+  if (batch_size == 0 || width == 0) return;
+  write_page_table<<<grid_of(batch_size), kThreads, 0, stream>>>(batch, static_cast<int>(page_size),
+                                                                 width, pad, page_table);
+  check_launch("write_page_table");
+}
+
+}  // namespace attnbench
