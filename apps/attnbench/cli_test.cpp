@@ -145,7 +145,7 @@ TEST_F(CommandLine, documents_every_exit_code_in_its_help) {
 }
 
 TEST_F(CommandLine, every_command_starts_its_help_with_two_examples) {
-  for (const char* command : {"run", "expand", "support", "list", "dump", "profile"}) {
+  for (const char* command : {"run", "expand", "support", "list", "dump", "profile", "selftest"}) {
     EXPECT_EQ(run({command, "--help"}), 0);
     const std::string help = out_.str();
     const std::string example = std::string("  attnbench ") + command + " ";

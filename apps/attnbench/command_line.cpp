@@ -76,6 +76,7 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
   add_list_command(app, action);
   add_dump_command(app, action);
   add_profile_command(app, action);
+  add_selftest_command(app, action);
 
   try {
     app.parse(argc, argv);
