@@ -3,6 +3,8 @@
 #include <memory>
 #include <string>
 
+#include "backends/mla/mla.h"
+#include "backends/paged_fa/paged_fa.h"
 #include "backends/register.h"
 #include "backends/splitkv/splitkv.h"
 #include "lib/device/cuda/cuda_device.h"
@@ -35,11 +37,9 @@ BackendInfo planned(const char* name, const char* description, const char* index
 void register_cuda_backends(Registry& registry) {
   const std::string absence = cuda_absence();
   add<SplitKvBackend>(registry, absence);
+  add<PagedFaBackend>(registry, absence);
+  add<MlaBackend>(registry, absence);
   const char* unwritten = "not part of this version yet";
-  registry.add_absent(planned("paged_fa", "extend: tensor-core tiles over pages", "page_table"),
-                      unwritten);
-  registry.add_absent(planned("mla", "decode: one latent row as K and V", "block_table"),
-                      unwritten);
   registry.add_absent(
       planned("cascade", "a shared prefix once, suffixes each, LSE merge", "kv_indptr"), unwritten);
 }

@@ -16,7 +16,7 @@ class Gather {
  public:
   __device__ __forceinline__ Gather(const SplitKvParams& p, const SplitKvItem& item)
       : p_(p),
-        slots_(p.kv_indices + p.kv_indptr[item.request]),
+        slots_(p.kv_indices + item.kv_begin),
         k_(p.k + item.kv_head * p.k_head_stride),
         v_(p.v + item.kv_head * p.v_head_stride),
         key_end_(item.key_end) {}
@@ -51,7 +51,7 @@ class Gather {
     for (int i = 0; i < kChunks * kGatherKeys / 32; ++i) {
       const int row = (32 * i + lane) / kChunks, chunk = (32 * i + lane) % kChunks;
       const std::int64_t at = __shfl_sync(~0u, offset, row);
-      cuda::cp_async_16(tile + row * kChunks * 16 + 16 * swizzle<kChunks>(row, chunk),
+      cuda::cp_async_16(tile + row * kChunks * 16 + 16 * cuda::swizzle<kChunks>(row, chunk),
                         from + (at < 0 ? 0 : at) + 16 * chunk, at >= 0);
     }
   }

@@ -8,6 +8,7 @@
 #include "backends/splitkv/launch.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
+#include "lib/index/csr.h"
 #include "lib/index/kv_splits.h"
 
 namespace attnbench {
@@ -31,6 +32,8 @@ std::vector<Tile> tiles_of(const ForwardBatch& batch, const AttentionLayer& laye
                            std::int64_t tile_rows) {
   std::vector<Tile> tiles;
   const std::int64_t group = layer.group_size();
+  const std::vector<std::int32_t> q_indptr = qo_indptr(batch);
+  std::int64_t kv_begin = 0;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
     const std::int64_t rows = batch.q_len(r) * group;
     for (std::int64_t begin = 0; begin < rows; begin += tile_rows) {
@@ -43,6 +46,10 @@ std::vector<Tile> tiles_of(const ForwardBatch& batch, const AttentionLayer& laye
       }
       Tile tile;
       tile.item.request = narrow_i32(r);
+      tile.item.kv_begin = narrow_i32(kv_begin);
+      tile.item.kv_len = narrow_i32(batch.kv_len(r));
+      tile.item.q_begin = q_indptr[static_cast<std::size_t>(r)];
+      tile.item.q_len = narrow_i32(batch.q_len(r));
       tile.item.row_begin = narrow_i32(begin);
       tile.item.rows = narrow_i32(end - begin);
       tile.item.key_begin = narrow_i32(std::min(key_begin, key_end));
@@ -52,6 +59,7 @@ std::vector<Tile> tiles_of(const ForwardBatch& batch, const AttentionLayer& laye
         tiles.push_back(tile);
       }
     }
+    kv_begin += batch.kv_len(r);
   }
   return tiles;
 }

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
 #include <string>
 
+#include "backends/common/upload.h"
 #include "backends/splitkv/splitkv.h"
 #include "lib/base/error.h"
-#include "lib/base/int_math.h"
 #include "lib/index/csr.h"
 
 namespace attnbench {
@@ -28,29 +27,6 @@ const char* suffix_of(SplitRule rule) {
 SplitKvKernel kernel_for(const AttentionLayer& layer, DType dtype, DType kv_dtype, bool many_rows) {
   return {dtype, kv_dtype, layer.head_dim_qk, layer.head_dim_v, many_rows};
 }
-
-/// Host copies of a plan's arrays, placed one after another in one block of device memory.
-class Upload {
- public:
-  template <class T>
-  std::size_t add(const std::vector<T>& values) {
-    const std::size_t at = bytes_.size();
-    const std::size_t size = values.size() * sizeof(T);
-    bytes_.resize(
-        static_cast<std::size_t>(round_up(static_cast<std::int64_t>(at + size), kAlignment)));
-    if (size > 0) std::memcpy(bytes_.data() + at, values.data(), size);
-    return at;
-  }
-  /// Room that is not copied comes after everything that is.
-  [[nodiscard]] static std::size_t aligned(std::size_t bytes) {
-    return static_cast<std::size_t>(round_up(static_cast<std::int64_t>(bytes), kAlignment));
-  }
-  [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
-
- private:
-  static constexpr std::int64_t kAlignment = 256;
-  std::vector<std::byte> bytes_;
-};
 
 }  // namespace
 
@@ -99,9 +75,7 @@ void SplitKvBackend::init_forward_metadata(const ForwardBatch& batch, const Atte
   const std::size_t items = upload.add(plan.items);
   const std::size_t counters =
       upload.add(std::vector<std::int32_t>(static_cast<std::size_t>(plan.tiles), 0));
-  const std::size_t kv_indptr = upload.add(csr.kv_indptr);
   const std::size_t kv_indices = upload.add(csr.kv_indices);
-  const std::size_t queries = upload.add(qo_indptr(batch));
   const std::size_t partial_out = upload.bytes().size();
   const auto partial_rows =
       static_cast<std::size_t>(plan.partials) * static_cast<std::size_t>(plan.partial_rows);
@@ -114,9 +88,7 @@ void SplitKvBackend::init_forward_metadata(const ForwardBatch& batch, const Atte
   plan_.items = reinterpret_cast<const SplitKvItem*>(memory + items);
   plan_.num_items = static_cast<std::int32_t>(plan.items.size());
   plan_.counters = reinterpret_cast<std::int32_t*>(memory + counters);
-  plan_.kv_indptr = reinterpret_cast<const std::int32_t*>(memory + kv_indptr);
   plan_.kv_indices = reinterpret_cast<const std::int32_t*>(memory + kv_indices);
-  plan_.qo_indptr = reinterpret_cast<const std::int32_t*>(memory + queries);
   plan_.partial_out = reinterpret_cast<float*>(memory + partial_out);
   plan_.partial_lse = reinterpret_cast<float*>(memory + partial_out + out_bytes);
   plan_.partial_rows = plan.partial_rows;

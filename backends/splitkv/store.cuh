@@ -12,17 +12,21 @@ namespace attnbench::splitkv {
 template <int kDv>
 inline constexpr int kRowFloats = kDv + 8;
 
+/// Rows of the largest tile.
+inline constexpr int kMostRows = 64;
+
 /// Merges results relative to their LSEs; base 2. Sinks join as a result without output.
 struct LseMerge {
   float highest = -INFINITY;
   float sum = 0;
 
-  __device__ __forceinline__ void add(float lse) {
-    if (lse == -INFINITY) return;
-    const float now = fmaxf(highest, lse);
-    sum = sum * exp2f(highest - now) + exp2f(lse - now);
+  __device__ __forceinline__ void add(float other_highest, float other_sum) {
+    if (other_highest == -INFINITY) return;
+    const float now = fmaxf(highest, other_highest);
+    sum = sum * exp2f(highest - now) + other_sum * exp2f(other_highest - now);
     highest = now;
   }
+  __device__ __forceinline__ void add(float lse) { add(lse, 1.0f); }
   [[nodiscard]] __device__ __forceinline__ float lse() const {
     return sum > 0 ? highest + log2f(sum) : -INFINITY;
   }
@@ -36,7 +40,7 @@ template <class S>
 __device__ __forceinline__ void store_row_part(const SplitKvParams& p, const SplitKvItem& item,
                                                int row, int d, float4 value, float lse) {
   const int token = (item.row_begin + row) / p.group;
-  const std::int64_t t = p.qo_indptr[item.request] + token;
+  const std::int64_t t = item.q_begin + token;
   const int head = item.kv_head * p.group + (item.row_begin + row) % p.group;
   using T = typename S::T;
   uint2 packed;
@@ -46,7 +50,7 @@ __device__ __forceinline__ void store_row_part(const SplitKvParams& p, const Spl
       packed;
   if (d == 0) {
     *reinterpret_cast<float*>(p.lse + t * p.lse_token_stride + head * p.lse_head_stride) =
-        lse * kLn2;
+        lse * cuda::kLn2;
   }
 }
 
@@ -58,7 +62,7 @@ __device__ __forceinline__ LseMerge with_sink(const SplitKvParams& p, const Spli
                                               int row) {
   LseMerge merge;
   if (p.sinks != nullptr) {
-    merge.add(p.sinks[item.kv_head * p.group + (item.row_begin + row) % p.group] * kLog2e);
+    merge.add(p.sinks[item.kv_head * p.group + (item.row_begin + row) % p.group] * cuda::kLog2e);
   }
   return merge;
 }
@@ -95,17 +99,35 @@ __device__ __forceinline__ void store_tile(const SplitKvParams& p, const SplitKv
   __syncthreads();
   if (!last) return;
   __threadfence();
+
+  // A warp reads the LSEs of a row's pieces side by side.
+  __shared__ float2 merges[kMostRows];  // highest and sum
+  const std::int64_t first = static_cast<std::int64_t>(item.first_partial) * p.partial_rows;
+  for (int row = thread / 32; row < item.rows; row += threads / 32) {
+    LseMerge merge;
+    for (int split = thread % 32; split < item.splits; split += 32) {
+      merge.add(__ldcg(p.partial_lse + first + split * p.partial_rows + row));
+    }
+#pragma unroll
+    for (int other = 16; other > 0; other /= 2) {
+      const float highest = __shfl_xor_sync(~0u, merge.highest, other);
+      const float sum = __shfl_xor_sync(~0u, merge.sum, other);
+      merge.add(highest, sum);
+    }
+    if (thread % 32 == 0) {
+      const LseMerge sink = with_sink(p, item, row);
+      merge.add(sink.highest, sink.sum);
+      merges[row] = {merge.highest, merge.sum};
+    }
+  }
+  __syncthreads();
   for (int i = thread; i < parts; i += threads) {
     const int row = i / kParts, d = 4 * (i % kParts);
-    const std::int64_t first = static_cast<std::int64_t>(item.first_partial) * p.partial_rows + row;
-    LseMerge merge = with_sink(p, item, row);
-    for (int split = 0; split < item.splits; ++split) {
-      merge.add(__ldcg(p.partial_lse + first + split * p.partial_rows));
-    }
+    const LseMerge merge{merges[row].x, merges[row].y};
     float4 sum{0, 0, 0, 0};
-#pragma unroll 4
+#pragma unroll 8
     for (int split = 0; split < item.splits; ++split) {
-      const std::int64_t at = first + split * p.partial_rows;
+      const std::int64_t at = first + split * p.partial_rows + row;
       const float weight = merge.weight(__ldcg(p.partial_lse + at));
       const float4 part = __ldcg(reinterpret_cast<const float4*>(p.partial_out + at * S::kDv + d));
       sum.x += weight * part.x;

@@ -6,29 +6,17 @@
 #include <cmath>
 #include <type_traits>
 
+#include "backends/common/cuda/exp2.cuh"
 #include "backends/common/cuda/kv_convert.cuh"
 #include "backends/common/cuda/ldmatrix.cuh"
 #include "backends/common/cuda/mma.cuh"
+#include "backends/common/cuda/swizzle.cuh"
 #include "backends/common/cuda/visibility.cuh"
 #include "backends/splitkv/work_list.h"
 
 // What one warp does: 16 query rows against keys that lie in shared memory, with an online softmax
 // in base 2 (Milakov and Gimelshein, 2018).
 namespace attnbench::splitkv {
-
-inline constexpr float kLog2e = 1.4426950408889634f;
-inline constexpr float kLn2 = 0.6931471805599453f;
-
-__device__ __forceinline__ float exp2_approx(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
-/// tanh with an absolute error of a few 2^-24; tanh.approx has 2^-11.
-__device__ __forceinline__ float tanh_accurate(float x) {
-  return 1.0f - 2.0f * __frcp_rn(exp2_approx(2.0f * kLog2e * x) + 1.0f);
-}
 
 /// T is the type of the activations and of the tensor cores' operands; Kv of the cache.
 template <class T_, class Kv_, int kDk_, int kDv_>
@@ -45,15 +33,6 @@ struct Shape {
   static constexpr int kStepsK = kDk / 16;
 };
 
-/// Where chunk `chunk` (16 bytes) of row `row` lies in its row: eight rows that ldmatrix reads at
-/// once fall into different banks.
-template <int kChunks>
-__device__ __forceinline__ int swizzle(int row, int chunk) {
-  constexpr int kSpan = kChunks % 8 == 0 ? 8 : kChunks % 4 == 0 ? 4 : 2;
-  static_assert(kChunks % 2 == 0);
-  return chunk ^ ((row / (8 / kSpan)) & (kSpan - 1));
-}
-
 /// The rows of the tile that one lane holds: row lane / 4 and the one eight below.
 struct LaneRows {
   cuda::RequestGeometry request;
@@ -67,15 +46,14 @@ struct LaneRows {
 __device__ __forceinline__ LaneRows lane_rows(const SplitKvParams& p, const SplitKvItem& item,
                                               int first_row) {
   LaneRows rows;
-  const int r = item.request, first_token = p.qo_indptr[r];
-  rows.request.kv_len = p.kv_indptr[r + 1] - p.kv_indptr[r];
-  rows.request.q_len = p.qo_indptr[r + 1] - first_token;
+  rows.request.kv_len = item.kv_len;
+  rows.request.q_len = item.q_len;
   rows.request.causal = p.causal;
   rows.request.window = p.window;
   if (p.custom_mask != nullptr) {
     rows.tree = true;
-    rows.request.mask = p.custom_mask + p.mask_indptr[r];
-    rows.request.positions = p.positions + first_token;
+    rows.request.mask = p.custom_mask + p.mask_indptr[item.request];
+    rows.request.positions = p.positions + item.q_begin;
   }
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
@@ -103,11 +81,11 @@ struct QueryTile {
   __device__ __forceinline__ void load(const SplitKvParams& p, const SplitKvItem& item,
                                        const LaneRows& rows) {
     const int pair = static_cast<int>(threadIdx.x % 4);
-    const std::int64_t first_token = p.qo_indptr[item.request];
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const std::byte* row =
-          p.q + (first_token + rows.token[i]) * p.q_token_stride + rows.head[i] * p.q_head_stride;
+          p.q + static_cast<std::int64_t>(item.q_begin + rows.token[i]) * p.q_token_stride +
+          rows.head[i] * p.q_head_stride;
 #pragma unroll
       for (int step = 0; step < S::kStepsK; ++step) {
         const int first = 16 * step + (S::kFp8 ? 4 : 2) * pair;
@@ -147,13 +125,13 @@ struct Accumulator {
 template <int kKeys>
 __device__ __forceinline__ void finish_logits(float (&s)[kKeys / 8][4], int first_key,
                                               const LaneRows& rows, const SplitKvParams& p) {
-  const float scale = p.scale * kLog2e;
+  const float scale = p.scale * cuda::kLog2e;
   if (p.softcap > 0) {
-    const float into = p.scale / p.softcap, out_of = p.softcap * kLog2e;
+    const float into = p.scale / p.softcap, out_of = p.softcap * cuda::kLog2e;
 #pragma unroll
     for (auto& tile : s)
 #pragma unroll
-      for (float& x : tile) x = out_of * tanh_accurate(x * into);
+      for (float& x : tile) x = out_of * cuda::tanh_accurate(x * into);
   } else {
 #pragma unroll
     for (auto& tile : s)
@@ -172,7 +150,7 @@ __device__ __forceinline__ void finish_logits(float (&s)[kKeys / 8][4], int firs
       const cuda::Visibility seen = cuda::visibility_of(rows.request, max(rows.token[i], 0));
       const float slope = p.alibi ? exp2f(-8.0f * static_cast<float>(rows.head[i] + 1) /
                                           static_cast<float>(p.heads_q)) *
-                                        kLog2e
+                                        cuda::kLog2e
                                   : 0.0f;
 #pragma unroll
       for (int n = 0; n < kKeys / 8; ++n) {
@@ -208,14 +186,14 @@ __device__ __forceinline__ void to_weights(float (&s)[kKeys / 8][4], Accumulator
     highest = fmaxf(highest, __shfl_xor_sync(~0u, highest, 1));
     highest = fmaxf(highest, __shfl_xor_sync(~0u, highest, 2));
     const float base = highest == -INFINITY ? 0.0f : highest;  // no key seen yet: weights are 0
-    factor[i] = exp2_approx(acc.highest[i] - base);
+    factor[i] = cuda::exp2_approx(acc.highest[i] - base);
     acc.highest[i] = highest;
     acc.sum[i] *= factor[i];
 #pragma unroll
     for (auto& tile : s) {
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        tile[2 * i + j] = exp2_approx(tile[2 * i + j] - base);
+        tile[2 * i + j] = cuda::exp2_approx(tile[2 * i + j] - base);
         acc.sum[i] += tile[2 * i + j];
       }
     }
@@ -250,7 +228,8 @@ __device__ __forceinline__ void attend(std::uint32_t k_tile, std::uint32_t v_til
       const int row = keys + lane % 8 + 8 * (lane / 16);
       const int chunk = c + lane / 8 % 2;
       std::uint32_t b[4];
-      cuda::ldmatrix_x4(b, k_tile + row * S::kRowBytesK + 16 * swizzle<S::kChunksK>(row, chunk));
+      cuda::ldmatrix_x4(b,
+                        k_tile + row * S::kRowBytesK + 16 * cuda::swizzle<S::kChunksK>(row, chunk));
       float(&low)[4] = s[keys / 8];
       float(&high)[4] = s[keys / 8 + 1];
       if constexpr (S::kFp8) {
@@ -282,7 +261,7 @@ __device__ __forceinline__ void attend(std::uint32_t k_tile, std::uint32_t v_til
     for (int c = 0; c < S::kChunksV; c += 2) {
       std::uint32_t b[4];
       cuda::ldmatrix_x4_trans(
-          b, v_tile + row * S::kRowBytesV + 16 * swizzle<S::kChunksV>(row, c + lane / 16));
+          b, v_tile + row * S::kRowBytesV + 16 * cuda::swizzle<S::kChunksV>(row, c + lane / 16));
       if constexpr (S::kFp8) {
         // A 16-bit column is two dimensions: the even ones make one tile, the odd ones the next.
 #pragma unroll

@@ -8,9 +8,15 @@
 namespace attnbench {
 
 /// What one thread block computes: a tile of rows over keys [key_begin, key_end). Rows of a request
-/// that share a KV head are counted token * group_size + head within the group.
-struct SplitKvItem {
+/// that share a KV head are counted token * group_size + head within the group. The request's
+/// entries of kv_indptr and qo_indptr come along: reading them first would put one more trip to
+/// memory before the first key.
+struct alignas(16) SplitKvItem {
   std::int32_t request = 0;
+  std::int32_t kv_begin = 0;  ///< kv_indptr[request]
+  std::int32_t kv_len = 0;
+  std::int32_t q_begin = 0;  ///< qo_indptr[request]
+  std::int32_t q_len = 0;
   std::int32_t kv_head = 0;
   std::int32_t row_begin = 0;
   std::int32_t rows = 0;
@@ -32,9 +38,7 @@ struct SplitKvParams {
   float* partial_lse = nullptr;      ///< [partials, partial_rows], base 2
   std::int32_t partial_rows = 0;
 
-  const std::int32_t* kv_indptr = nullptr;   ///< [B + 1]
   const std::int32_t* kv_indices = nullptr;  ///< token slots
-  const std::int32_t* qo_indptr = nullptr;   ///< [B + 1]
   const std::uint8_t* custom_mask = nullptr;
   const std::int64_t* mask_indptr = nullptr;
   const std::int64_t* positions = nullptr;

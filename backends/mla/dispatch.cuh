@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/mla/kernel.cuh"
+
+namespace attnbench::mla {
+
+struct CompiledKernel {
+  void (*function)(MlaParams) = nullptr;
+  int threads = 0;
+  int shared_bytes = 0;
+};
+
+template <class T, class Kv>
+[[nodiscard]] CompiledKernel compiled(const MlaKernel& kernel) {
+  using Few = FewRows<T, Kv>;
+  using Many = ManyRows<T, Kv>;
+  if (kernel.many_rows) return {mla_kernel<Many>, Many::kThreads, Many::kSharedBytes};
+  return {mla_kernel<Few>, Few::kThreads, Few::kSharedBytes};
+}
+
+/// `kv_dtype` is T itself, e4m3 or e5m2. One translation unit each: compiling takes a while.
+[[nodiscard]] CompiledKernel bf16_kernel(const MlaKernel& kernel);
+[[nodiscard]] CompiledKernel f16_kernel(const MlaKernel& kernel);
+
+}  // namespace attnbench::mla

@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/mla/dispatch.cuh"
+
+namespace attnbench::mla {
+
+CompiledKernel bf16_kernel(const MlaKernel& kernel) {
+  if (kernel.kv_dtype == DType::kE4M3) return compiled<__nv_bfloat16, __nv_fp8_e4m3>(kernel);
+  if (kernel.kv_dtype == DType::kE5M2) return compiled<__nv_bfloat16, __nv_fp8_e5m2>(kernel);
+  return compiled<__nv_bfloat16, __nv_bfloat16>(kernel);
+}
+
+}  // namespace attnbench::mla

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/paged_fa/kernel_params.h"
+#include "backends/paged_fa/launch.h"
+
+namespace attnbench::paged_fa {
+
+struct CompiledKernel {
+  void (*function)(PagedFaParams) = nullptr;  ///< null: there is none
+  int threads = 0;
+  int shared_bytes = 0;
+};
+
+// One translation unit each, because compiling takes a while: tiles of 16 and 64 rows by pair of
+// types, those of 128 rows by type.
+[[nodiscard]] CompiledKernel bf16_kernel(const PagedFaKernel& kernel);
+[[nodiscard]] CompiledKernel bf16_e4m3_kernel(const PagedFaKernel& kernel);
+[[nodiscard]] CompiledKernel bf16_e5m2_kernel(const PagedFaKernel& kernel);
+[[nodiscard]] CompiledKernel f16_kernel(const PagedFaKernel& kernel);
+[[nodiscard]] CompiledKernel f16_e4m3_kernel(const PagedFaKernel& kernel);
+[[nodiscard]] CompiledKernel f16_e5m2_kernel(const PagedFaKernel& kernel);
+[[nodiscard]] CompiledKernel bf16_many_rows_kernel(const PagedFaKernel& kernel);
+[[nodiscard]] CompiledKernel f16_many_rows_kernel(const PagedFaKernel& kernel);
+
+}  // namespace attnbench::paged_fa

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "backends/common/cuda/cp_async.cuh"
+#include "backends/common/cuda/swizzle.cuh"
+#include "backends/paged_fa/kernel_params.h"
+
+namespace attnbench::paged_fa {
+
+/// Keys that a warp gathers at once: lanes 0..15 and 16..31 each know where all of them lie.
+inline constexpr int kGatherKeys = 16;
+
+/// Finds K and V rows of one sequence and KV head through its page table. Offsets travel between
+/// lanes in units of 32 bytes, so that 128 GiB fit into one register.
+class PageGather {
+ public:
+  __device__ __forceinline__ PageGather(const PagedFaParams& p, const PagedFaItem& item,
+                                        int kv_head)
+      : p_(p),
+        pages_(p.page_table + item.sequence * p.page_table_stride),
+        k_(p.k + kv_head * p.k_head_stride),
+        v_(p.v + kv_head * p.v_head_stride),
+        key_end_(item.key_end) {}
+
+  /// Page of `key`; -1 beyond the item's keys. Asked for well before it is needed: it waits for
+  /// memory.
+  __device__ __forceinline__ int page(int key) const {
+    if (key >= key_end_) return -1;
+    return __ldg(pages_ + (p_.page_shift >= 0 ? key >> p_.page_shift : key / p_.page_size));
+  }
+
+  /// Starts copying the K rows of the keys that lanes 0..15 and 16..31 hold into shared memory,
+  /// rows of kRowBytes swizzled; zeros for absent keys.
+  template <int kRowBytes>
+  __device__ __forceinline__ void fetch_k(int page, int key, std::uint32_t tile) const {
+    copy<kRowBytes>(offset(page, key, p_.k_page_stride, p_.k_token_stride), k_, tile);
+  }
+  template <int kRowBytes>
+  __device__ __forceinline__ void fetch_v(int page, int key, std::uint32_t tile) const {
+    copy<kRowBytes>(offset(page, key, p_.v_page_stride, p_.v_token_stride), v_, tile);
+  }
+
+ private:
+  static constexpr std::uint32_t kAbsent = ~0u;
+
+  __device__ __forceinline__ std::uint32_t offset(int page, int key, std::int64_t page_stride,
+                                                  std::int64_t token_stride) const {
+    if (page < 0) return kAbsent;
+    const int rest = p_.page_shift >= 0 ? key & (p_.page_size - 1) : key % p_.page_size;
+    return static_cast<std::uint32_t>((page * page_stride + rest * token_stride) >> 5);
+  }
+
+  template <int kRowBytes>
+  __device__ __forceinline__ static void copy(std::uint32_t offset, const std::byte* from,
+                                              std::uint32_t tile) {
+    constexpr int kChunks = kRowBytes / 16;
+    const int lane = static_cast<int>(threadIdx.x % 32);
+#pragma unroll
+    for (int i = 0; i < kChunks * kGatherKeys / 32; ++i) {
+      const int row = (32 * i + lane) / kChunks, chunk = (32 * i + lane) % kChunks;
+      const std::uint32_t at = __shfl_sync(~0u, offset, row);
+      const bool real = at != kAbsent;
+      cuda::cp_async_16(tile + row * kRowBytes + 16 * cuda::swizzle<kChunks>(row, chunk),
+                        from + (real ? static_cast<std::int64_t>(at) << 5 : 0) + 16 * chunk, real);
+    }
+  }
+
+  const PagedFaParams& p_;
+  const std::int32_t* pages_;
+  const std::byte* k_;
+  const std::byte* v_;
+  int key_end_;
+};
+
+}  // namespace attnbench::paged_fa

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace attnbench {
+
+/// A tile of query rows over keys [key_begin, key_end), for every KV head. Rows of a sequence that
+/// share a KV head are counted token * group_size + head within the group (FlashAttention 3's
+/// PackGQA). Keys count from the sequence's first.
+struct PagedFaItem {
+  std::int32_t sequence = 0;
+  std::int32_t row_begin = 0;
+  std::int32_t rows = 0;
+  std::int32_t key_begin = 0;
+  std::int32_t key_end = 0;
+  std::int32_t full_begin = 0;  ///< every row sees all keys of [full_begin, full_end)
+  std::int32_t full_end = 0;
+  std::int32_t splits = 1;         ///< pieces that this tile's keys were cut into
+  std::int32_t tile = 0;           ///< among the tiles that were split: which counter
+  std::int32_t partial = 0;        ///< where this piece's result waits for the merge
+  std::int32_t first_partial = 0;  ///< of the tile's first piece
+  std::int32_t padding = 0;        ///< to a multiple of 16 bytes
+};
+
+/// Everything a kernel needs, by value. Addresses are the device's, strides count bytes unless said
+/// otherwise; those of q, out, k and v are multiples of 16 (k, v: 32).
+struct PagedFaParams {
+  const PagedFaItem* items = nullptr;
+  std::int32_t num_items = 0;
+  std::int32_t* counters = nullptr;  ///< [tiles, heads_kv] pieces done; 0 between launches
+  float* partial_out = nullptr;      ///< [partials, heads_kv, partial_rows, dv]
+  float* partial_lse = nullptr;      ///< [partials, heads_kv, partial_rows], base 2
+  std::int32_t partial_rows = 0;
+
+  const std::int32_t* page_table = nullptr;     ///< [sequences, page_table_stride]
+  std::int64_t page_table_stride = 0;           ///< in entries; 0: all sequences share one row
+  const std::int32_t* cache_seqlens = nullptr;  ///< [sequences] keys
+  const std::int32_t* cu_seqlens_q = nullptr;   ///< [sequences + 1] query tokens, cumulative
+  // Draft trees only; null otherwise.
+  const std::uint8_t* custom_mask = nullptr;  ///< per sequence [q_len, kv_len], 1 = visible
+  const std::int64_t* mask_indptr = nullptr;  ///< [sequences], in elements
+  const std::int64_t* positions = nullptr;    ///< [query tokens]
+
+  const std::byte* q = nullptr;
+  std::int64_t q_token_stride = 0, q_head_stride = 0;
+  std::byte* out = nullptr;
+  std::int64_t out_token_stride = 0, out_head_stride = 0;
+  bool out_f32 = false;  ///< out is f32 instead of q's type: a partial result of the caller's own
+  std::byte* lse = nullptr;  ///< f32, natural log
+  std::int64_t lse_token_stride = 0, lse_head_stride = 0;
+  const float* sinks = nullptr;  ///< [heads_q] or null
+
+  const std::byte* k = nullptr;
+  const std::byte* v = nullptr;
+  std::int32_t page_size = 1;
+  std::int32_t page_shift = -1;  ///< log2(page_size), or -1 when that is none; launch sets it
+  std::int64_t k_page_stride = 0, k_token_stride = 0, k_head_stride = 0;
+  std::int64_t v_page_stride = 0, v_token_stride = 0, v_head_stride = 0;
+
+  std::int32_t heads_kv = 1;
+  std::int32_t group = 1;  ///< query heads per KV head
+  std::int32_t window = -1;
+  bool causal = true;
+  float scale = 1;    ///< of q.k, the cache's k_scale included
+  float softcap = 0;  ///< 0: off
+  float v_scale = 1;
+};
+
+}  // namespace attnbench

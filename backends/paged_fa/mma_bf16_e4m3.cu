@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/paged_fa/mma_dispatch.cuh"
+
+namespace attnbench::paged_fa {
+
+CompiledKernel bf16_e4m3_kernel(const PagedFaKernel& kernel) {
+  return find_kernel<__nv_bfloat16, __nv_fp8_e4m3>(kernel);
+}
+
+}  // namespace attnbench::paged_fa

@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/paged_fa/mma_dispatch.cuh"
+
+namespace attnbench::paged_fa {
+
+CompiledKernel f16_many_rows_kernel(const PagedFaKernel& kernel) {
+  return find_many_rows_kernel<__half>(kernel);
+}
+
+}  // namespace attnbench::paged_fa

@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/paged_fa/paged_fa.h"
+
+#include "backends/conformance.h"
+#include "lib/device/cuda/cuda_device.h"
+
+namespace attnbench {
+namespace {
+
+class PagedFaGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string absence = cuda_absence();
+    if (!absence.empty()) GTEST_SKIP() << absence;
+    device_ = make_cuda_device();
+  }
+  std::unique_ptr<Device> device_;
+};
+
+std::unique_ptr<AttentionBackend> make() { return std::make_unique<PagedFaBackend>(); }
+
+/// Requests of `q_len` new tokens behind lengths around pages, steps and splits.
+Case extend(int heads_kv, int group, int dk, int dv, std::int64_t q_len) {
+  Case c = small_fp8();
+  c.id = "extend/" + std::to_string(group) + "x" + std::to_string(dk) + "q" + std::to_string(q_len);
+  c.mode = q_len == 1 ? ForwardMode::kDecode : ForwardMode::kExtend;
+  c.kv_cache.dtype = DType::kBF16;
+  c.kv_cache.k_scale = c.kv_cache.v_scale = 1;
+  c.kv_cache.page_size = 16;
+  c.layer.heads_kv = heads_kv;
+  c.layer.heads_q = heads_kv * group;
+  c.layer.head_dim_qk = dk;
+  c.layer.head_dim_v = dv;
+  c.layer.scale = 1 / std::sqrt(static_cast<double>(dk));
+  c.prefixes.clear();
+  c.requests.clear();
+  for (const std::int64_t len : {1, 16, 17, 63, 65, 127, 128, 129, 257, 513, 1000, 2049}) {
+    Request request;
+    request.group = "some";
+    request.kv_len = len;
+    request.q_len = std::min(len, q_len);
+    c.requests.push_back(request);
+  }
+  return c;
+}
+
+void expect_agreement(const Case& c, Device& device, std::initializer_list<Fill> fills) {
+  PagedFaBackend backend;
+  ASSERT_TRUE(backend.supports(c, device)) << c.id << ": " << backend.supports(c, device).reason();
+  Fixture fixture(c, device);
+  for (const Fill fill : fills) {
+    conformance::expect_agreement(backend, c, fill, device, fixture);
+  }
+}
+
+TEST_F(PagedFaGpu, conforms) { conformance::expect_all(make, *device_); }
+
+TEST_F(PagedFaGpu, agrees_with_the_reference_where_contexts_are_split) {
+  for (Case c : {small_prefix_hits(), small_chunked_mixed(), small_tree_verify(),
+                 small_sliding_window(), small_fp8(), small_cross()}) {
+    c.id += "/long";
+    for (Request& request : c.requests) request.kv_len += 2100;
+    expect_agreement(c, *device_, {Fill::kNeedle, Fill::kNormal});
+  }
+}
+
+TEST_F(PagedFaGpu, agrees_with_the_reference_for_every_kernel) {
+  const int dims[][2] = {{64, 64}, {96, 96}, {128, 128}, {192, 128}, {256, 256}};
+  for (const auto& [dk, dv] : dims) {
+    for (const DType dtype : {DType::kBF16, DType::kF16}) {
+      for (const DType kv : {dtype, DType::kE4M3, DType::kE5M2}) {
+        for (const std::int64_t q_len : {1, 13, 150}) {  // tiles of 16, 64 and 128 rows
+          Case c = extend(1, 4, dk, dv, q_len);
+          c.dtype = dtype;
+          c.kv_cache.dtype = kv;
+          if (size_bytes(kv) == 1) c.kv_cache.k_scale = 0.37f, c.kv_cache.v_scale = 0.11f;
+          expect_agreement(c, *device_, {Fill::kNormal});
+        }
+      }
+    }
+  }
+}
+
+TEST_F(PagedFaGpu, agrees_with_the_reference_over_long_tiles_of_every_feature) {
+  for (const int dk : {64, 128}) {
+    const Case plain = extend(2, 4, dk, dk, 150);
+    Case windowed = plain, capped = plain, sinks = plain, both_ways = plain;
+    windowed.layer.sliding_window_size = 100;
+    capped.layer.logit_cap = 5;
+    sinks.layer.has_sinks = true;
+    both_ways.layer.causal = false;
+    for (Case c : {plain, windowed, capped, sinks, both_ways}) {
+      expect_agreement(c, *device_, {Fill::kTag, Fill::kNeedle, Fill::kNormal, Fill::kExtreme});
+    }
+  }
+}
+
+TEST_F(PagedFaGpu, takes_pages_of_any_size_in_either_order) {
+  for (const std::int64_t page_size : {1, 3, 16, 100, 256}) {
+    for (const KvLayout layout : {KvLayout::kNhd, KvLayout::kHnd}) {
+      Case c = extend(2, 4, 128, 128, 40);
+      c.kv_cache.page_size = page_size;
+      c.kv_cache.layout = layout;
+      expect_agreement(c, *device_, {Fill::kTag});
+    }
+  }
+}
+
+TEST_F(PagedFaGpu, takes_any_group_of_query_heads) {
+  for (const int group : {1, 2, 3, 7, 8, 16, 17}) {
+    for (const std::int64_t q_len : {1, 50}) {
+      expect_agreement(extend(2, group, 64, 64, q_len), *device_, {Fill::kTag});
+    }
+  }
+}
+
+TEST_F(PagedFaGpu, follows_depths_not_indices_when_a_tree_meets_a_window) {
+  Case windowed = small_tree_verify();
+  windowed.layer.sliding_window_size = 2;
+  expect_agreement(windowed, *device_, {Fill::kNormal});
+}
+
+TEST_F(PagedFaGpu, says_why_it_cannot) {
+  const PagedFaBackend backend;
+  EXPECT_NE(backend.supports(small_mla(), *device_).reason().find("mla"), std::string::npos);
+  EXPECT_NE(backend.supports(small_plain_decode(), *device_).reason().find("f32"),
+            std::string::npos);
+  EXPECT_NE(backend.supports(small_draft_extend(), *device_).reason().find("ALiBi"),
+            std::string::npos);
+  EXPECT_NE(backend.supports(small_fp8(), *make_cpu_device()).reason().find("GPU"),
+            std::string::npos);
+  EXPECT_NE(backend.supports(extend(1, 1, 80, 80, 1), *device_).reason().find("head dims"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace attnbench

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/paged_fa/plan.h"
+
+#include <algorithm>
+
+#include "backends/common/visibility.h"
+#include "lib/base/int_math.h"
+#include "lib/base/narrow.h"
+
+namespace attnbench {
+namespace {
+
+/// Keys of a piece are a multiple of this, and of what a block takes in one step.
+constexpr std::int64_t kStepKeys = 128;
+/// Blocks that one multiprocessor holds at a time.
+constexpr std::int64_t kBlocksPerMultiprocessor = 2;
+
+/// Below this a piece is more start and merge than work.
+constexpr std::int64_t least_keys(PagedFaTile tile) {
+  return tile == PagedFaTile::kFew ? 256 : 1024;
+}
+
+/// Keys [begin, end) that some row of a tile sees, and [full_begin, full_end) that all rows see.
+struct KeyRange {
+  std::int64_t begin = 0, end = 0, full_begin = 0, full_end = 0;
+};
+
+KeyRange range_of(const PagedFaProblem& problem, const PagedFaSequence& sequence,
+                  std::int64_t first_token, std::int64_t last_token) {
+  const std::int64_t kv_len = sequence.kv_len;
+  if (!problem.causal) return {0, kv_len, 0, kv_len};
+  const std::int64_t prefix = kv_len - sequence.q_len;
+  KeyRange range{kv_len, 0, 0, kv_len};
+  for (std::int64_t t = first_token; t <= last_token; ++t) {
+    const bool tree = sequence.tree_positions != nullptr;
+    const std::int64_t position = tree ? sequence.tree_positions[t] : prefix + t;
+    const std::int64_t end = tree ? kv_len : std::clamp<std::int64_t>(position + 1, 0, kv_len);
+    std::int64_t begin = 0;
+    if (problem.window >= 0) {
+      begin = std::clamp<std::int64_t>(position - problem.window, 0, tree ? prefix : end);
+    }
+    range.begin = std::min(range.begin, begin);
+    range.end = std::max(range.end, end);
+    range.full_begin = std::max(range.full_begin, begin);
+    range.full_end = std::min(range.full_end, tree ? prefix : end);
+  }
+  range.begin = std::min(range.begin, range.end);
+  return range;
+}
+
+std::vector<PagedFaItem> tiles_of(const PagedFaProblem& problem, PagedFaTile kind,
+                                  const std::vector<PagedFaTile>& kinds) {
+  std::vector<PagedFaItem> tiles;
+  for (std::size_t s = 0; s < problem.sequences.size(); ++s) {
+    if (kinds[s] != kind) continue;
+    const PagedFaSequence& sequence = problem.sequences[s];
+    const std::int64_t rows = sequence.q_len * problem.group;
+    for (std::int64_t begin = 0; begin < rows; begin += static_cast<std::int64_t>(kind)) {
+      const std::int64_t end = std::min(rows, begin + static_cast<std::int64_t>(kind));
+      const KeyRange range =
+          range_of(problem, sequence, begin / problem.group, (end - 1) / problem.group);
+      PagedFaItem tile;
+      tile.sequence = narrow_i32(static_cast<std::int64_t>(s));
+      tile.row_begin = narrow_i32(begin);
+      tile.rows = narrow_i32(end - begin);
+      tile.key_begin = narrow_i32(range.begin);
+      tile.key_end = narrow_i32(range.end);
+      tile.full_begin = narrow_i32(range.full_begin);
+      tile.full_end = narrow_i32(range.full_end);
+      tiles.push_back(tile);
+    }
+  }
+  return tiles;
+}
+
+std::int64_t keys_of(const PagedFaItem& item) {
+  return static_cast<std::int64_t>(item.key_end) - item.key_begin;
+}
+
+/// Appends a tile's pieces of at most `chunk` keys.
+void cut(PagedFaPlan& plan, const PagedFaItem& tile, std::int64_t chunk) {
+  const std::int64_t pieces = keys_of(tile) > chunk ? ceil_div(keys_of(tile), chunk) : 1;
+  if (pieces == 1) {
+    plan.items.push_back(tile);
+    return;
+  }
+  PagedFaItem item = tile;
+  item.splits = narrow_i32(pieces);
+  item.tile = plan.tiles++;
+  item.first_partial = plan.partials;
+  plan.partial_rows = std::max(plan.partial_rows, item.rows);
+  for (std::int64_t piece = 0; piece < pieces; ++piece) {
+    item.key_begin = narrow_i32(tile.key_begin + piece * chunk);
+    item.key_end =
+        narrow_i32(std::min<std::int64_t>(tile.key_end, tile.key_begin + (piece + 1) * chunk));
+    item.full_end = std::min(tile.full_end, item.key_end);
+    item.partial = plan.partials++;
+    plan.items.push_back(item);
+  }
+}
+
+PagedFaTile kind_of(const PagedFaProblem& problem, const PagedFaSequence& sequence) {
+  const std::int64_t rows = sequence.q_len * problem.group;
+  if (rows <= static_cast<std::int64_t>(PagedFaTile::kFew)) return PagedFaTile::kFew;
+  if (rows <= static_cast<std::int64_t>(PagedFaTile::kSome) || !problem.many_rows) {
+    return PagedFaTile::kSome;
+  }
+  return PagedFaTile::kMany;
+}
+
+}  // namespace
+
+PagedFaProblem paged_fa_problem(const ForwardBatch& batch, const AttentionLayer& layer,
+                                bool many_rows, int multiprocessors) {
+  PagedFaProblem problem;
+  problem.heads_kv = layer.heads_kv;
+  problem.group = layer.group_size();
+  problem.causal = layer.causal && !layer.is_cross_attention;
+  problem.window = layer.sliding_window_size;
+  problem.many_rows = many_rows;
+  problem.multiprocessors = multiprocessors;
+  const bool tree = batch.forward_mode == ForwardMode::kTargetVerify && problem.causal;
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) {
+    PagedFaSequence sequence{batch.q_len(r), batch.kv_len(r), nullptr};
+    if (tree) sequence.tree_positions = batch.positions.data() + first_token(batch, r);
+    problem.sequences.push_back(sequence);
+  }
+  return problem;
+}
+
+PagedFaPlan plan_paged_fa(const PagedFaProblem& problem) {
+  PagedFaPlan plan;
+  std::vector<PagedFaTile> kinds;
+  for (const PagedFaSequence& sequence : problem.sequences) {
+    kinds.push_back(kind_of(problem, sequence));
+  }
+  for (const PagedFaTile kind : {PagedFaTile::kMany, PagedFaTile::kSome, PagedFaTile::kFew}) {
+    const std::vector<PagedFaItem> tiles = tiles_of(problem, kind, kinds);
+    if (tiles.empty()) continue;
+    std::int64_t total = 0;
+    for (const PagedFaItem& tile : tiles) total += keys_of(tile) * problem.heads_kv;
+    const std::int64_t blocks = std::max(1, problem.multiprocessors) * kBlocksPerMultiprocessor;
+    const std::int64_t share = std::max(least_keys(kind), ceil_div(total, blocks));
+
+    PagedFaPlan::Launch launch;
+    launch.tile = kind;
+    launch.first_item = narrow_i32(static_cast<std::int64_t>(plan.items.size()));
+    for (const PagedFaItem& tile : tiles) {
+      const std::int64_t keys = keys_of(tile);
+      const std::int64_t pieces = std::max<std::int64_t>(1, (keys + share / 2) / share);
+      cut(plan, tile, round_up(ceil_div(keys, pieces), kStepKeys));
+    }
+    launch.num_items = narrow_i32(static_cast<std::int64_t>(plan.items.size())) - launch.first_item;
+    // Longest first keeps the last blocks' finishing times close.
+    std::stable_sort(
+        plan.items.begin() + launch.first_item, plan.items.end(),
+        [](const PagedFaItem& a, const PagedFaItem& b) { return keys_of(a) > keys_of(b); });
+    plan.launches.push_back(launch);
+  }
+  return plan;
+}
+
+}  // namespace attnbench

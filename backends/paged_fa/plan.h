@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backends/paged_fa/kernel_params.h"
+#include "backends/paged_fa/launch.h"
+#include "lib/batch/forward_batch.h"
+#include "lib/model/attention_layer.h"
+
+namespace attnbench {
+
+/// Queries of one sequence over its keys; what planning has to know of a batch.
+struct PagedFaSequence {
+  std::int64_t q_len = 0;
+  std::int64_t kv_len = 0;
+  const std::int64_t* tree_positions = nullptr;  ///< [q_len] of a draft tree's nodes, or null
+};
+
+/// A batch as the planner sees it. Without causality there is no window either.
+struct PagedFaProblem {
+  std::vector<PagedFaSequence> sequences;
+  int heads_kv = 1;
+  int group = 1;  ///< query heads per KV head
+  bool causal = true;
+  std::int64_t window = -1;
+  bool many_rows = true;  ///< whether kernels of 128 rows exist for these types and head dims
+  int multiprocessors = 1;
+};
+[[nodiscard]] PagedFaProblem paged_fa_problem(const ForwardBatch& batch,
+                                              const AttentionLayer& layer, bool many_rows,
+                                              int multiprocessors);
+
+/// Work of one batch: a launch per kind of tile, because a step may mix prompts and decodes.
+struct PagedFaPlan {
+  struct Launch {
+    PagedFaTile tile = PagedFaTile::kFew;
+    std::int32_t first_item = 0;
+    std::int32_t num_items = 0;
+  };
+  std::vector<Launch> launches;
+  std::vector<PagedFaItem> items;  ///< the longest of a launch first
+  std::int32_t tiles = 0;          ///< that were split
+  std::int32_t partials = 0;       ///< results that wait for a merge, per KV head
+  std::int32_t partial_rows = 0;   ///< rows kept for each
+};
+[[nodiscard]] PagedFaPlan plan_paged_fa(const PagedFaProblem& problem);
+
+}  // namespace attnbench
