@@ -85,6 +85,7 @@ class FillErrors {
     // Planted data leave most weights at zero and make sigma meaningless.
     if (fill_ == Fill::kNormal || fill_ == Fill::kTiming) {
       error_->rms_ratio = worse(error_->rms_ratio, std::sqrt(sum_ratio_ / count));
+      error_->zero_share = std::max(error_->zero_share, static_cast<double>(zeros_) / count);
     }
   }
 
@@ -96,6 +97,7 @@ class FillErrors {
     const int dim = static_cast<int>(d);
     const double err = std::fabs(got - want);
     ++elements_;
+    zeros_ += got == 0 ? 1 : 0;
     max_abs_ = worse(max_abs_, err);
     sum_error_ += err * err;
     sum_reference_ += want * want;
@@ -175,7 +177,7 @@ class FillErrors {
   ErrorMetrics* error_;
   std::vector<std::int64_t> first_token_;
   double max_abs_ = 0, sum_error_ = 0, sum_reference_ = 0, sum_ratio_ = 0;
-  std::int64_t elements_ = 0;
+  std::int64_t elements_ = 0, zeros_ = 0;
 };
 
 }  // namespace

@@ -41,8 +41,10 @@ std::string fault(const ErrorMetrics& error) {
                        error.non_finite == 1 ? "" : "s", place(error));
   }
   if (!(error.bound_ratio <= 1) || !(error.lse_bound_ratio <= 1)) {
-    return fmt::format("{} exceeded {:.3g}x {}", error.worst.dim < 0 ? "LSE bound" : "bound",
-                       std::max(error.bound_ratio, error.lse_bound_ratio), place(error));
+    // Of the two the one at the worst element: std::max would hide a NaN.
+    const bool lse = error.worst.dim < 0;
+    return fmt::format("{} exceeded {:.3g}x {}", lse ? "LSE bound" : "bound",
+                       lse ? error.lse_bound_ratio : error.bound_ratio, place(error));
   }
   if (!(error.rms_ratio <= kIncorrectRms)) {
     return fmt::format(
@@ -59,23 +61,23 @@ std::string fault(const ErrorMetrics& error) {
 
 /// Why agreement on random data proves little; empty when it does. Only normal and timing data are
 /// asked: the others are odd on purpose (needles hold all the weight, tags average to zeros).
+///
+/// A bound that is wide beside the output is no reason, although it proves little by itself: on
+/// random data A / |o| grows as sqrt(L), so that with bf16 every context beyond a few hundred keys
+/// would be mistrusted. There rms_ratio, which is as sharp at every length, decides; the bound
+/// decides on planted data, where it is a small part of the output.
 std::string weakness(const FillTruth& truth) {
   if (truth.fill != Fill::kNormal && truth.fill != Fill::kTiming) return {};
   if (truth.rows.empty()) return {};
-  std::size_t lone = 0, dominated = 0, zeros = 0, elements = 0;
+  std::size_t lone = 0, dominated = 0;
   for (const ReferenceRow& row : truth.rows) {
     lone += row.visible <= 1 ? 1 : 0;
     dominated += row.p_max > kOneKeyWeight ? 1 : 0;
-    zeros += static_cast<std::size_t>(std::ranges::count(row.out, 0.0));
-    elements += row.out.size();
   }
   const auto share = [](std::size_t part, std::size_t whole) {
     return static_cast<double>(part) / static_cast<double>(whole);
   };
   if (lone == truth.rows.size()) return "every row sees at most one key, so weights are not tested";
-  if (share(zeros, elements) > kZeroShare) {
-    return fmt::format("{:.0f} % of the exact outputs are zeros", 100 * share(zeros, elements));
-  }
   if (share(dominated, truth.rows.size()) > kOneKeyShare) {
     return fmt::format("one key holds more than 99 % of the weight in {:.0f} % of the rows",
                        100 * share(dominated, truth.rows.size()));
@@ -97,6 +99,13 @@ Verification judge(const Case& c, const ErrorMetrics& error, std::span<const Fil
   result.verdict = Verdict::kMistrusted;
   if (error.rows == 0 && c.q_tokens() > 0) {
     result.reason = "no row was compared";
+    return result;
+  }
+  // The backend's own zeros: outputs too small for their type agree with anything that small. Where
+  // they are right to be zero (rows without keys) agreement proves as little.
+  if (error.zero_share > kZeroShare) {
+    result.reason =
+        fmt::format("{:.0f} % of the outputs on random data are zeros", 100 * error.zero_share);
     return result;
   }
   if (error.rms_ratio > kMistrustedRms) {

@@ -67,19 +67,27 @@ class Examination {
     Verification result = judge(*case_, error_, truth);
     result.bitwise = bitwise_;
     if (faults_.empty()) return result;
-    // What the outputs show comes first; a weak pass is no longer worth a word.
-    std::string reason = result.verdict == Verdict::kIncorrect ? result.reason : std::string();
-    for (const std::string& fault : faults_) reason += (reason.empty() ? "" : "; ") + fault;
+    result.reason = all_faults(result);
     result.verdict = Verdict::kIncorrect;
-    result.reason = std::move(reason);
     return result;
   }
 
-  [[nodiscard]] Verification crashed(const std::string& message) const {
-    return {Verdict::kCrashed, message, error_, bitwise_};
+  /// What was found before the crash often explains it.
+  [[nodiscard]] Verification crashed(const std::string& message,
+                                     std::span<const FillTruth> truth) const {
+    const std::string before = all_faults(judge(*case_, error_, truth));
+    return {Verdict::kCrashed, before.empty() ? message : message + "; before that: " + before,
+            error_, bitwise_};
   }
 
  private:
+  /// What the outputs show comes first; a weak pass is not worth a word.
+  [[nodiscard]] std::string all_faults(const Verification& judged) const {
+    std::string all = judged.verdict == Verdict::kIncorrect ? judged.reason : std::string();
+    for (const std::string& fault : faults_) all += (all.empty() ? "" : "; ") + fault;
+    return all;
+  }
+
   /// Normal data when they are among the fills, else timing data: planted ones hide reordering.
   static std::optional<Fill> bitwise_fill(std::span<const FillTruth> truth) {
     for (const Fill wanted : {Fill::kNormal, Fill::kTiming}) {
@@ -195,7 +203,7 @@ Verification verify_backend(const Case& c, AttentionBackend& backend, Fixture& f
     examination.compare_fills(fixture, truth);
     examination.compare_placements(truth);
   } catch (const BackendThrew& threw) {
-    return examination.crashed(threw.message);
+    return examination.crashed(threw.message, truth);
   }
   return examination.conclude(truth);
 }

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "lib/base/error.h"
+#include "lib/fixture/testing/small_cases.h"
+#include "lib/verify/verify.h"
+
+namespace attnbench {
+namespace {
+
+/// The plain f32 case with outputs that are the truth itself, rounded to f32.
+class AccumulateError : public testing::Test {
+ protected:
+  AccumulateError() {
+    VerifyConfig config;
+    config.fills = {"normal"};
+    truth_ = compute_truth(case_, config);
+    for (const ReferenceRow& row : truth_[0].rows) {  // one query token for each request
+      for (std::size_t d = 0; d < row.out.size(); ++d) {
+        set(row.id, static_cast<int>(d), static_cast<float>(row.out[d]));
+      }
+      store(DType::kF32, io_.lse.row(row.id.request, row.id.head), static_cast<float>(row.lse));
+    }
+  }
+
+  void set(const RowId& id, int dim, float value) {
+    store(DType::kF32, io_.out.row(id.request, id.head) + dim * 4, value);
+  }
+  [[nodiscard]] ErrorMetrics accumulate() const {
+    ErrorMetrics error;
+    accumulate_error(case_, io_, truth_[0], {}, error);
+    return error;
+  }
+
+  Case case_ = small_plain_decode();
+  std::unique_ptr<Device> device_ = make_cpu_device();
+  Fixture fixture_{case_, *device_};
+  AttentionIo io_ = fixture_.io();
+  std::vector<FillTruth> truth_;
+};
+
+TEST_F(AccumulateError, finds_next_to_nothing_in_the_truth_itself) {
+  const ErrorMetrics error = accumulate();
+  EXPECT_EQ(error.rows, case_.q_tokens() * case_.layer.heads_q);
+  EXPECT_EQ(error.non_finite, 0);
+  EXPECT_LT(error.bound_ratio, 1);
+  EXPECT_LT(error.rms_ratio, 1);
+  EXPECT_LT(error.nmse, 1e-12);
+}
+
+TEST_F(AccumulateError, locates_the_worst_element) {
+  set({3, 0, 2}, 7, static_cast<float>(truth_[0].rows[0].out[0]) + 100);
+  const ErrorMetrics error = accumulate();
+  EXPECT_GT(error.bound_ratio, 1000);
+  EXPECT_GT(error.max_abs, 90);
+  EXPECT_EQ(error.worst.request, 3);
+  EXPECT_EQ(error.worst.head, 2);
+  EXPECT_EQ(error.worst.dim, 7);
+  EXPECT_EQ(error.fill, "normal");
+}
+
+TEST_F(AccumulateError, lets_no_nan_vanish) {
+  set({1, 0, 0}, 0, std::numeric_limits<float>::quiet_NaN());
+  const ErrorMetrics error = accumulate();
+  EXPECT_EQ(error.non_finite, 1);
+  EXPECT_FALSE(error.bound_ratio <= 1);
+  EXPECT_FALSE(error.rms_ratio <= 1);
+  EXPECT_FALSE(error.max_abs <= 1);
+}
+
+TEST_F(AccumulateError, counts_the_backends_zeros) {
+  for (int d = 0; d < case_.layer.head_dim_v; ++d) set({0, 0, 0}, d, 0);
+  EXPECT_DOUBLE_EQ(accumulate().zero_share, 1.0 / 15) << "one of 5 x 3 rows";
+}
+
+TEST_F(AccumulateError, sees_poison_in_rows_outside_the_sample) {
+  truth_[0].rows.resize(1);
+  set({4, 0, 1}, 3, std::numeric_limits<float>::quiet_NaN());
+  const ErrorMetrics error = accumulate();
+  EXPECT_EQ(error.rows, 1);
+  EXPECT_EQ(error.non_finite, 1);
+  EXPECT_EQ(error.worst.request, 4);
+}
+
+TEST_F(AccumulateError, wants_minus_infinity_where_the_truth_has_it) {
+  truth_[0].rows[0].lse = -std::numeric_limits<double>::infinity();
+  EXPECT_EQ(accumulate().non_finite, 1);
+  const RowId id = truth_[0].rows[0].id;
+  store(DType::kF32, io_.lse.row(id.request, id.head), -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(accumulate().non_finite, 0);
+}
+
+TEST_F(AccumulateError, blames_attnbench_for_a_truth_that_is_not_finite) {
+  truth_[0].rows[0].out[0] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(static_cast<void>(accumulate()), InternalError);
+}
+
+}  // namespace
+}  // namespace attnbench

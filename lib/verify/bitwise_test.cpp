@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/verify/bitwise.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "lib/base/error.h"
+
+namespace attnbench {
+namespace {
+
+/// O [3, 2, 2] and LSE [3, 2], f32.
+struct Outputs {
+  std::vector<float> out = std::vector<float>(12, 1.5f);
+  std::vector<float> lse = std::vector<float>(6, 2.0f);
+
+  [[nodiscard]] AttentionIo io() {
+    AttentionIo io;
+    io.out = TensorView::dense(reinterpret_cast<std::byte*>(out.data()), DType::kF32, 3, 2, 2);
+    io.lse = TensorView::dense(reinterpret_cast<std::byte*>(lse.data()), DType::kF32, 3, 2, 1);
+    return io;
+  }
+};
+
+TEST(OutputBits, counts_differing_elements_of_both_tensors) {
+  Outputs a, b;
+  EXPECT_EQ(OutputBits(a.io()).differing(OutputBits(b.io())), 0);
+  b.out[3] = 1.25f;
+  b.lse[5] = 2.5f;
+  EXPECT_EQ(OutputBits(a.io()).differing(OutputBits(b.io())), 2);
+}
+
+TEST(OutputBits, tells_zeros_apart_by_sign) {
+  Outputs a, b;
+  a.out[0] = 0.0f;
+  b.out[0] = -0.0f;
+  EXPECT_EQ(OutputBits(a.io()).differing(OutputBits(b.io())), 1);
+}
+
+TEST(OutputBits, takes_any_two_nan_for_equal_but_not_nan_for_a_number) {
+  Outputs a, b;
+  a.out[0] = std::numeric_limits<float>::quiet_NaN();
+  b.out[0] = -std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(OutputBits(a.io()).differing(OutputBits(b.io())), 0);
+  b.out[0] = 1;
+  EXPECT_EQ(OutputBits(a.io()).differing(OutputBits(b.io())), 1);
+}
+
+TEST(OutputBits, compares_a_part_with_the_tokens_it_was_taken_from) {
+  Outputs a;
+  a.out[8] = 7;  // token 2
+  const OutputBits whole(a.io());
+  const OutputBits last(a.io(), 2, 1);
+  EXPECT_EQ(whole.differing(last, 2), 0);
+  EXPECT_EQ(whole.differing(last, 1), 1);
+  EXPECT_THROW(static_cast<void>(whole.differing(last, 3)), InternalError);
+}
+
+}  // namespace
+}  // namespace attnbench

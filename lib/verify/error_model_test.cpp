@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/verify/error_model.h"
+
+#include <gtest/gtest.h>
+
+#include "lib/fixture/testing/small_cases.h"
+
+namespace attnbench {
+namespace {
+
+Case bf16_case() {
+  Case c = small_plain_decode();
+  c.dtype = c.kv_cache.dtype = DType::kBF16;
+  return c;
+}
+
+ReferenceRow row_of(double s, std::int64_t visible) {
+  ReferenceRow row;
+  row.s = s;
+  row.visible = visible;
+  row.lse = 1;
+  return row;
+}
+
+double bound_per_a(const Case& c, const Numerics& numerics, const ReferenceRow& row) {
+  return ErrorModel(c, numerics).row(row).per_a;
+}
+
+TEST(ErrorModel, bounds_the_store_by_the_unit_roundoff_of_the_output_type) {
+  const ErrorModel model(bf16_case(), {});
+  const ErrorModel::Row row = model.row(row_of(0, 1));
+  EXPECT_NEAR(model.bound(row, 4, 0), 4 * 0x1p-8, 1e-12) << "bf16 keeps 8 bits";
+  EXPECT_DOUBLE_EQ(model.bound(row, 4, 0) / model.bound(row, 2, 0), 2);
+}
+
+TEST(ErrorModel, adds_the_rounding_of_the_weights_per_a) {
+  Numerics numerics;
+  const double exact = bound_per_a(bf16_case(), numerics, row_of(1, 100));
+  numerics.p = DType::kBF16;
+  const double rounded = bound_per_a(bf16_case(), numerics, row_of(1, 100));
+  EXPECT_NEAR(rounded - exact, unit_roundoff(DType::kBF16), 1e-6);
+}
+
+TEST(ErrorModel, counts_an_operand_only_where_its_type_does_not_hold_it) {
+  Case c = bf16_case();
+  Numerics numerics;
+  const double f32 = bound_per_a(c, numerics, row_of(1, 10));
+  numerics.qk_input = DType::kBF16;
+  EXPECT_DOUBLE_EQ(bound_per_a(c, numerics, row_of(1, 10)), f32) << "bf16 q and k are exact in it";
+  c.kv_cache.k_scale = 0.3f;
+  EXPECT_NEAR(bound_per_a(c, numerics, row_of(1, 10)) - f32, 2 * unit_roundoff(DType::kBF16), 1e-6)
+      << "a scaled key is not";
+}
+
+TEST(ErrorModel, adds_partial_results_once_per_split) {
+  Numerics numerics;
+  numerics.max_splits = 8;
+  const double f32 = bound_per_a(bf16_case(), numerics, row_of(1, 10));
+  numerics.partial_out = DType::kBF16;
+  EXPECT_NEAR(bound_per_a(bf16_case(), numerics, row_of(1, 10)) - f32,
+              8 * unit_roundoff(DType::kBF16), 1e-9);
+}
+
+TEST(ErrorModel, stops_growing_with_the_length_where_tiles_end) {
+  const double at_1024 = bound_per_a(bf16_case(), {}, row_of(1, 1024));
+  EXPECT_LT(bound_per_a(bf16_case(), {}, row_of(1, 64)), at_1024);
+  EXPECT_DOUBLE_EQ(bound_per_a(bf16_case(), {}, row_of(1, 1 << 20)), at_1024);
+}
+
+TEST(ErrorModel, keeps_the_noise_below_the_bound) {
+  for (const DType p : {DType::kF32, DType::kBF16, DType::kE4M3}) {
+    Numerics numerics;
+    numerics.p = p;
+    const ErrorModel model(bf16_case(), numerics);
+    const ErrorModel::Row row = model.row(row_of(3, 500));
+    EXPECT_LT(model.sigma(row, 0.5, 1, 0.2), model.bound(row, 0.5, 1)) << to_string(p);
+    EXPECT_GT(model.sigma(row, 0, 0, 0), 0) << "never a division by zero";
+  }
+}
+
+TEST(ErrorModel, bounds_the_lse_far_below_the_slip_of_a_base) {
+  const ErrorModel model(bf16_case(), {});
+  EXPECT_GE(model.row(row_of(5, 100)).lse_bound, 1e-5);
+  EXPECT_LT(model.row(row_of(5, 100)).lse_bound, 1e-3);
+}
+
+}  // namespace
+}  // namespace attnbench
