@@ -44,11 +44,11 @@ struct ErrorMetrics {
   double rms_ratio = 0;        ///< RMS of err / sigma; <= 3 passes, 3-5 mistrusted, above incorrect
   double lse_abs = 0;          ///< worst |lse - ref|
   double lse_bound_ratio = 0;  ///< worst |lse - ref| / bound; <= 1 passes
-  double zero_share = 0;       ///< zeros among the outputs on random data, 0 to 1
   std::int64_t rows = 0;       ///< rows compared, all fills
   std::int64_t non_finite = 0;  ///< NaN or wrongly infinite elements
   std::string fill;             ///< fill of the worst bound_ratio
   WorstElement worst;
+  double zero_share = 0;  ///< zeros among the outputs on random data, 0 to 1
 };
 
 /// Properties that need no reference: equal bits or not. -1 not tested, 0 no, 1 yes.
