@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "backends/cascade/cascade.h"
 #include "backends/mla/mla.h"
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/register.h"
@@ -22,16 +23,6 @@ void add(Registry& registry, const std::string& absence) {
   }
 }
 
-BackendInfo planned(const char* name, const char* description, const char* index_format) {
-  BackendInfo info;
-  info.name = name;
-  info.version = "-";
-  info.description = description;
-  info.index_format = index_format;
-  info.device = DeviceKind::kCuda;
-  return info;
-}
-
 }  // namespace
 
 void register_cuda_backends(Registry& registry) {
@@ -39,9 +30,7 @@ void register_cuda_backends(Registry& registry) {
   add<SplitKvBackend>(registry, absence);
   add<PagedFaBackend>(registry, absence);
   add<MlaBackend>(registry, absence);
-  const char* unwritten = "not part of this version yet";
-  registry.add_absent(
-      planned("cascade", "a shared prefix once, suffixes each, LSE merge", "kv_indptr"), unwritten);
+  add<CascadeBackend>(registry, absence);
 }
 
 }  // namespace attnbench

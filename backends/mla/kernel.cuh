@@ -12,7 +12,7 @@
 // quarter of the keys for q.k and a quarter of the columns for the output.
 namespace attnbench::mla {
 
-using splitkv::exp2_approx;
+using cuda::exp2_approx;
 using splitkv::LaneRows;
 
 inline constexpr int kDk = 576;

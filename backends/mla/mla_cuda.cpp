@@ -6,6 +6,7 @@
 #include "backends/common/upload.h"
 #include "backends/mla/mla.h"
 #include "backends/splitkv/plan.h"
+#include "backends/splitkv/tensors.h"
 #include "lib/base/error.h"
 #include "lib/index/block_table.h"
 
@@ -92,29 +93,10 @@ void MlaBackend::init_forward_metadata(const ForwardBatch& batch, const Attentio
 
 void MlaBackend::run(const AttentionIo& io, Stream& stream) const {
   if (plan_.num_items == 0) return;
-  const AttentionLayer& layer = *io.layer;
   const KvPool& pool = *io.batch->token_to_kv_pool;
-  const std::int64_t element = size_bytes(io.q.dtype), stored = size_bytes(pool.dtype);
   MlaParams p = plan_;
-  p.q = io.q.data;
-  p.q_token_stride = io.q.stride[0] * element;
-  p.q_head_stride = io.q.stride[1] * element;
-  p.out = io.out.data;
-  p.out_token_stride = io.out.stride[0] * element;
-  p.out_head_stride = io.out.stride[1] * element;
-  p.lse = io.lse.data;
-  p.lse_token_stride = io.lse.stride[0] * size_bytes(io.lse.dtype);
-  p.lse_head_stride = io.lse.stride[1] * size_bytes(io.lse.dtype);
-  p.k = pool.k;
-  p.page_size = static_cast<std::int32_t>(pool.page_size);
-  p.k_page_stride = pool.page_stride_k * stored;
-  p.k_token_stride = pool.token_stride_k * stored;
-  p.group = layer.group_size();
-  p.heads_q = layer.heads_q;
-  p.causal = layer.causal;
-  p.window = static_cast<std::int32_t>(layer.sliding_window_size);
-  p.scale = static_cast<float>(layer.scale) * pool.k_scale;
-  p.softcap = static_cast<float>(layer.logit_cap);
+  set_tensors(p, io);
+  p.k_page_stride = pool.page_stride_k * size_bytes(pool.dtype);  // blocks, not slots
   p.v_scale = pool.k_scale;  // V is the head of the K row, stored through K's scale
   launch_mla({io.q.dtype, pool.dtype, many_rows_}, p, stream.native());
 }

@@ -4,6 +4,7 @@
 
 #include "backends/common/upload.h"
 #include "backends/splitkv/splitkv.h"
+#include "backends/splitkv/tensors.h"
 #include "lib/base/error.h"
 #include "lib/index/csr.h"
 
@@ -111,46 +112,10 @@ void SplitKvBackend::init_forward_metadata(const ForwardBatch& batch, const Atte
 
 void SplitKvBackend::run(const AttentionIo& io, Stream& stream) const {
   if (plan_.num_items == 0) return;
-  const AttentionLayer& layer = *io.layer;
-  const KvPool& pool = *io.batch->token_to_kv_pool;
-  const std::int64_t element = size_bytes(io.q.dtype), stored = size_bytes(pool.dtype);
   SplitKvParams p = plan_;
-  p.q = io.q.data;
-  p.q_token_stride = io.q.stride[0] * element;
-  p.q_head_stride = io.q.stride[1] * element;
-  p.out = io.out.data;
-  p.out_token_stride = io.out.stride[0] * element;
-  p.out_head_stride = io.out.stride[1] * element;
-  p.lse = io.lse.data;
-  p.lse_token_stride = io.lse.stride[0] * size_bytes(io.lse.dtype);
-  p.lse_head_stride = io.lse.stride[1] * size_bytes(io.lse.dtype);
-  p.sinks = io.sinks;
-
-  p.k = pool.k;
-  p.v = pool.v;
-  p.k_page_stride = pool.page_stride_k * stored;
-  p.k_token_stride = pool.token_stride_k * stored;
-  p.k_head_stride = pool.head_stride_k * stored;
-  p.v_page_stride = pool.page_stride_v * stored;
-  p.v_token_stride = pool.token_stride_v * stored;
-  p.v_head_stride = pool.head_stride_v * stored;
-  p.page_size = static_cast<std::int32_t>(pool.page_size);
-  if (p.k_page_stride == pool.page_size * p.k_token_stride &&
-      p.v_page_stride == pool.page_size * p.v_token_stride) {
-    p.page_size = 1;  // tokens follow each other evenly: a slot needs no division
-    p.k_page_stride = p.k_token_stride;
-    p.v_page_stride = p.v_token_stride;
-  }
-
-  p.group = layer.group_size();
-  p.heads_q = layer.heads_q;
-  p.causal = layer.causal && !layer.is_cross_attention;
-  p.window = static_cast<std::int32_t>(layer.sliding_window_size);
-  p.alibi = layer.has_alibi;
-  p.scale = static_cast<float>(layer.scale) * pool.k_scale;
-  p.softcap = static_cast<float>(layer.logit_cap);
-  p.v_scale = pool.v_scale;
-  launch_splitkv(kernel_for(layer, io.q.dtype, pool.dtype, many_rows_), p, stream.native());
+  set_tensors(p, io);
+  const DType stored = io.batch->token_to_kv_pool->dtype;
+  launch_splitkv(kernel_for(*io.layer, io.q.dtype, stored, many_rows_), p, stream.native());
 }
 
 }  // namespace attnbench

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cascade/cascade.h"
+
+#include "backends/conformance.h"
+#include "lib/device/cuda/cuda_device.h"
+
+namespace attnbench {
+namespace {
+
+class CascadeGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string absence = cuda_absence();
+    if (!absence.empty()) GTEST_SKIP() << absence;
+    device_ = make_cuda_device();
+  }
+
+  void expect_agreement(const Case& c) {
+    CascadeBackend backend;
+    ASSERT_TRUE(backend.supports(c, *device_)) << backend.supports(c, *device_).reason();
+    Fixture fixture(c, *device_);
+    for (const Fill fill : {Fill::kTag, Fill::kNeedle, Fill::kExtreme, Fill::kNormal}) {
+      conformance::expect_agreement(backend, c, fill, *device_, fixture);
+    }
+  }
+
+  std::unique_ptr<Device> device_;
+};
+
+/// Twenty requests behind one prefix of 1000 tokens: prefix tiles hold rows of many requests.
+Case behind_one_prefix(std::int64_t q_len) {
+  Case c = small_prefix_hits();
+  c.id = "behind_one_prefix/q" + std::to_string(q_len);
+  c.mode = q_len == 1 ? ForwardMode::kDecode : ForwardMode::kExtend;
+  c.prefixes = {{"system", 1000}};
+  c.requests.clear();
+  for (int i = 0; i < 20; ++i) {
+    Request request;
+    request.group = "chat";
+    request.q_len = q_len;
+    request.kv_len = 1000 + q_len + 37 * i;
+    request.shared_prefix = 0;
+    request.shared_len = 1000;
+    c.requests.push_back(request);
+  }
+  return c;
+}
+
+TEST_F(CascadeGpu, conforms) {
+  conformance::expect_all([] { return std::make_unique<CascadeBackend>(); }, *device_);
+}
+
+TEST_F(CascadeGpu, agrees_with_the_reference_behind_a_long_prefix) {
+  for (const std::int64_t q_len : {1, 5, 33}) expect_agreement(behind_one_prefix(q_len));
+}
+
+TEST_F(CascadeGpu, lets_sinks_join_once) {
+  Case c = behind_one_prefix(1);
+  c.layer.has_sinks = true;
+  expect_agreement(c);
+}
+
+TEST_F(CascadeGpu, says_why_it_cannot) {
+  EXPECT_EQ(CascadeBackend().supports(small_sliding_window(), *device_).reason(),
+            "no sliding window: a prefix is seen whole");
+}
+
+}  // namespace
+}  // namespace attnbench
