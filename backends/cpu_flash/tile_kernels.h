@@ -99,6 +99,50 @@ void tile_scores(const float* q, std::int64_t ldq, std::int64_t rows, const std:
   }
 }
 
+/// scores[n, r] for kKeys keys and kPanels * 8 rows whose queries lie in panels: eight rows side by
+/// side, [dk, 8]. Rows fill the lanes, so that nothing is summed across them.
+template <int kPanels, int kKeys>
+ATTNBENCH_INLINE void panel_block(const float* q, const std::byte* const* k, std::int64_t dk,
+                                  float* scores, std::int64_t ld) {
+  using simd::f32x8;
+  f32x8 sums[std::size_t{kKeys}][std::size_t{kPanels}] = {};
+  for (std::int64_t d = 0; d < dk; ++d) {
+    f32x8 query[std::size_t{kPanels}];
+    for (int p = 0; p < kPanels; ++p) query[p] = simd::load8(q + (p * dk + d) * simd::kLanes);
+    for (int n = 0; n < kKeys; ++n) {
+      float element;
+      std::memcpy(&element, k[n] + d * std::int64_t{sizeof element}, sizeof element);
+      const f32x8 key = simd::splat(element);
+      for (int p = 0; p < kPanels; ++p) sums[n][p] += query[p] * key;
+    }
+  }
+  for (int n = 0; n < kKeys; ++n) {
+    for (int p = 0; p < kPanels; ++p) simd::store8(scores + n * ld + p * simd::kLanes, sums[n][p]);
+  }
+}
+
+template <int kPanels>
+void panel_rows(const float* q, const std::byte* const* k, std::int64_t keys, std::int64_t dk,
+                float* scores, std::int64_t ld, const RowsAhead& ahead) {
+  constexpr int kKeys = kPanels == 2 ? 6 : 8;  // sums, queries and a key fill the 16 registers
+  for (std::int64_t j = 0; j < keys; j += kKeys) {
+    ahead.prefetch(j, j + kKeys);
+    panel_block<kPanels, kKeys>(q, k + j, dk, scores + j * ld, ld);
+  }
+}
+
+/// tile_scores of many rows over f32 keys; q in panels, the last one filled up with zeros.
+inline void panel_scores(const float* q, std::int64_t rows, const std::byte* const* k,
+                         std::int64_t keys, std::int64_t dk, float* scores, std::int64_t ld,
+                         const RowsAhead& ahead) {
+  const RowsAhead none;
+  std::int64_t r = 0;
+  for (; r + simd::kLanes < rows; r += 2 * simd::kLanes) {
+    panel_rows<2>(q + r * dk, k, keys, dk, scores + r, ld, r == 0 ? ahead : none);
+  }
+  if (r < rows) panel_rows<1>(q + r * dk, k, keys, dk, scores + r, ld, r == 0 ? ahead : none);
+}
+
 /// out_r = correction_r * out_r + sum_j weights[j, r] * v_j over kVectors * 8 columns.
 template <DType dtype, int kRows, int kVectors>
 ATTNBENCH_INLINE void value_block(const float* weights, std::int64_t ld, const float* correction,

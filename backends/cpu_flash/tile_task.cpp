@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "backends/common/visibility.h"
+#include "backends/cpu_flash/geometry.h"
 #include "backends/cpu_flash/tile_kernels.h"
 
 namespace attnbench {
@@ -14,7 +15,8 @@ namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-/// Up to here a tile's rows read K and V where they are stored; above, a converted copy pays.
+/// Up to here a tile's rows read K and V where they are stored; above, a converted copy pays, and
+/// so do queries in panels.
 constexpr std::int64_t kDirectRows = 8;
 
 struct RowPointers {
@@ -22,56 +24,6 @@ struct RowPointers {
   const std::byte** v;
   std::int64_t keys = 0;
 };
-
-struct Geometry {
-  std::int64_t dk, dv, padded_dk, padded_dv, padded_rows, tile_keys;
-
-  Geometry(const AttentionLayer& layer, std::int64_t rows)
-      : dk(layer.head_dim_qk),
-        dv(layer.head_dim_v),
-        padded_dk(simd::padded(dk)),
-        padded_dv(simd::padded(dv)),
-        padded_rows(simd::padded(rows)),
-        tile_keys(FlashPlan::tile_keys(layer)) {}
-};
-
-/// Hands out pieces of the scratch memory; with a null base it only counts.
-class Carver {
- public:
-  explicit Carver(std::byte* base) : base_(base) {}
-
-  template <class T>
-  T* take(std::int64_t n) {
-    T* taken = base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + used_);
-    used_ += (static_cast<std::size_t>(n) * sizeof(T) + 255) / 256 * 256;
-    return taken;
-  }
-  [[nodiscard]] std::size_t used() const { return used_; }
-
- private:
-  std::byte* base_;
-  std::size_t used_ = 0;
-};
-
-FlashScratch carve(Carver& carver, const FlashPlan& plan, const AttentionLayer& layer) {
-  const Geometry g(layer, plan.max_rows);
-  FlashScratch s;
-  s.q = carver.take<float>(plan.max_rows * g.padded_dk);
-  s.out = carver.take<float>(plan.max_rows * g.padded_dv);
-  s.scores = carver.take<float>((g.tile_keys + kKeySlack) * g.padded_rows);
-  s.k = carver.take<float>(g.tile_keys * g.padded_dk);
-  s.v = carver.take<float>(g.tile_keys * g.padded_dv);
-  s.row_pointers = carver.take<const std::byte*>(4 * (g.tile_keys + kKeySlack));
-  s.rows.highest = carver.take<float>(g.padded_rows);
-  s.rows.sum = carver.take<float>(g.padded_rows);
-  s.rows.correction = carver.take<float>(g.padded_rows);
-  s.rows.slope = carver.take<float>(g.padded_rows);
-  s.rows.position = carver.take<std::int32_t>(g.padded_rows);
-  s.rows.key_begin = carver.take<std::int32_t>(g.padded_rows);
-  s.rows.key_end = carver.take<std::int32_t>(g.padded_rows);
-  s.rows.tree = carver.take<Visibility>(g.padded_rows);
-  return s;
-}
 
 /// Divides by the sum, applies the scale of V and the sink, rounds once, writes O and LSE.
 void write_row(const AttentionIo& io, std::int64_t token, int head, const float* out, float highest,
@@ -99,10 +51,29 @@ void write_row(const AttentionIo& io, std::int64_t token, int head, const float*
   }
 }
 
+/// Widens the item's queries: row by row for the direct path, else in panels of eight rows,
+/// [padded_dk, 8], the last one filled up with zeros.
+void load_queries(const AttentionIo& io, const FlashItem& item, const FlashScratch& s) {
+  const FlashGeometry g(*io.layer, item.rows());
+  const std::int64_t group = io.layer->group_size(), first = first_token(*io.batch, item.request);
+  const bool panels = item.rows() > kDirectRows;
+  std::fill_n(s.q, (panels ? g.padded_rows : item.rows()) * g.padded_dk, 0.0f);
+  for (std::int64_t r = 0; r < item.rows(); ++r) {
+    const std::int64_t row = item.row_begin + r;
+    const int head = item.kv_head * static_cast<int>(group) + static_cast<int>(row % group);
+    // A panel's row is widened where converted keys will lie, which is not in use yet.
+    float* const q = panels ? s.k : s.q + r * g.padded_dk;
+    widen_row(io.q.dtype, io.q.row(first + row / group, head), q, g.dk);
+    if (!panels) continue;
+    float* const panel = s.q + r / simd::kLanes * simd::kLanes * g.padded_dk + r % simd::kLanes;
+    for (std::int64_t d = 0; d < g.dk; ++d) panel[d * simd::kLanes] = q[d];
+  }
+}
+
 void load_rows(const AttentionIo& io, const FlashItem& item, const FlashScratch& s) {
   const AttentionLayer& layer = *io.layer;
-  const Geometry g(layer, item.rows());
-  const std::int64_t group = layer.group_size(), first = first_token(*io.batch, item.request);
+  const FlashGeometry g(layer, item.rows());
+  const std::int64_t group = layer.group_size();
   for (std::int64_t r = 0; r < g.padded_rows; ++r) {
     s.rows.highest[r] = kMinusInfinity;
     s.rows.sum[r] = 0;
@@ -116,11 +87,8 @@ void load_rows(const AttentionIo& io, const FlashItem& item, const FlashScratch&
     s.rows.key_end[r] =
         real ? static_cast<std::int32_t>(seen.end) : std::numeric_limits<std::int32_t>::max();
     std::construct_at(s.rows.tree + r, seen);
-    if (!real) continue;
-    float* q = s.q + r * g.padded_dk;
-    widen_row(io.q.dtype, io.q.row(first + row / group, head), q, g.dk);
-    std::fill(q + g.dk, q + g.padded_dk, 0.0f);
   }
+  load_queries(io, item, s);
   std::fill_n(s.out, item.rows() * g.padded_dv, 0.0f);
 }
 
@@ -152,7 +120,7 @@ template <DType dtype>
 void convert_rows(const std::byte** rows, std::int64_t keys, std::int64_t dim, float* to) {
   const std::int64_t width = simd::padded(dim);
   for (std::int64_t j = 0; j < keys; ++j) {
-    float* row = to + j * width;
+    float* row = to + j * (width + kRowGap);
     widen_row<dtype>(rows[j], row, dim);
     std::fill(row + dim, row + width, 0.0f);
     rows[j] = reinterpret_cast<const std::byte*>(row);
@@ -160,11 +128,16 @@ void convert_rows(const std::byte** rows, std::int64_t keys, std::int64_t dim, f
 }
 
 template <DType dtype>
-void tile_products(const FlashItem& item, const FlashScratch& s, const Geometry& g,
+void tile_products(const FlashItem& item, const FlashScratch& s, const FlashGeometry& g,
                    const RowPointers& tile, std::int32_t first, const LogitRule& rule,
                    const RowsAhead& during_scores, const RowsAhead& during_values) {
-  tile_scores<dtype>(s.q, g.padded_dk, item.rows(), tile.k, tile.keys, g.padded_dk, s.scores,
-                     g.padded_rows, during_scores);
+  if (dtype == DType::kF32 && item.rows() > kDirectRows) {
+    panel_scores(s.q, item.rows(), tile.k, tile.keys, g.padded_dk, s.scores, g.padded_rows,
+                 during_scores);
+  } else {
+    tile_scores<dtype>(s.q, g.padded_dk, item.rows(), tile.k, tile.keys, g.padded_dk, s.scores,
+                       g.padded_rows, during_scores);
+  }
   online_softmax(s.scores, g.padded_rows, item.rows(), tile.keys, first, s.rows, rule);
   tile_values<dtype>(s.scores, g.padded_rows, item.rows(), s.rows.correction, tile.v, tile.keys,
                      g.padded_dv, s.out, g.padded_dv, during_values);
@@ -173,7 +146,7 @@ void tile_products(const FlashItem& item, const FlashScratch& s, const Geometry&
 template <DType dtype>
 void run_keys(const AttentionIo& io, const FlashItem& item, const FlashScratch& s) {
   const AttentionLayer& layer = *io.layer;
-  const Geometry g(layer, item.rows());
+  const FlashGeometry g(layer, item.rows());
   const bool mla = layer.kind == AttentionKind::kMlaAbsorbed;
   const bool whole_vectors = g.dk == g.padded_dk && g.dv == g.padded_dv;
   const bool direct = whole_vectors && (dtype == DType::kF32 || item.rows() <= kDirectRows);
@@ -232,20 +205,9 @@ void run_keys(const AttentionIo& io, const FlashItem& item, const FlashScratch& 
 
 }  // namespace
 
-std::size_t scratch_bytes(const FlashPlan& plan, const AttentionLayer& layer) {
-  Carver carver(nullptr);
-  static_cast<void>(carve(carver, plan, layer));
-  return carver.used();
-}
-
-FlashScratch scratch_at(std::byte* memory, const FlashPlan& plan, const AttentionLayer& layer) {
-  Carver carver(memory);
-  return carve(carver, plan, layer);
-}
-
 void run_item(const AttentionIo& io, const FlashItem& item, const FlashScratch& s,
               const FlashPartials& partials) {
-  const Geometry g(*io.layer, item.rows());
+  const FlashGeometry g(*io.layer, item.rows());
   load_rows(io, item, s);
   run_keys(io, item, s);
   if (item.partial >= 0) {
@@ -265,7 +227,7 @@ void run_item(const AttentionIo& io, const FlashItem& item, const FlashScratch& 
 
 void merge_row(const AttentionIo& io, const FlashMerge& merge, std::int64_t row,
                const FlashPartials& partials, float* out) {
-  const Geometry g(*io.layer, 1);
+  const FlashGeometry g(*io.layer, 1);
   const std::int64_t rows = merge.row_end - merge.row_begin;
   float highest = kMinusInfinity, sum = 0;
   for (std::int64_t split = 0; split < merge.splits; ++split) {

@@ -20,11 +20,11 @@ struct FlashPartials {
 
 /// One thread's working memory, in the workspace.
 struct FlashScratch {
-  float* q = nullptr;                        ///< [rows, padded dk]
+  float* q = nullptr;                        ///< [rows, padded dk], many rows in panels
   float* out = nullptr;                      ///< [rows, padded dv]
   float* scores = nullptr;                   ///< [tile keys + slack, padded rows]
-  float* k = nullptr;                        ///< [tile keys, padded dk] converted
-  float* v = nullptr;                        ///< [tile keys, padded dv]
+  float* k = nullptr;                        ///< [tile keys, padded dk + gap] converted
+  float* v = nullptr;                        ///< [tile keys, padded dv + gap]
   const std::byte** row_pointers = nullptr;  ///< [4, tile keys + slack]
   SoftmaxRows rows;
 };
