@@ -79,20 +79,23 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
       fmt::format("attnbench {} ({})   {}   {}", e.version, e.git_sha, header.scenario_name,
                   mixes.size() == 1 ? "1 mix" : fmt::format("{} mixes", mixes.size())),
       counted(scenario.cases.size(), "case"), fmt::format("seed {}", header.seed)};
-  const std::string machine[] = {
-      e.device.name,
-      e.device.arch,
-      counted(static_cast<std::size_t>(std::max(e.threads, 0)), "thread"),
-      "read " + si_text(header.ceilings.read_bytes_per_s, "B/s"),
-      "copy " + si_text(header.ceilings.copy_bytes_per_s, "B/s"),
-      si_text(header.ceilings.flop_per_s, "FLOP/s")};
-  const std::string method[] = {
-      fmt::format("{} cache, {}, median of rounds; ± is the 95 % CI half-width, * above {:g} %",
-                  listed(scenario.measure.cache), listed(scenario.measure.launch),
-                  scenario.measure.precision * 100)};
-  out_ << join_parts(first, kTerminalWidth, 2) << '\n'
-       << join_parts(machine, kTerminalWidth, 2) << '\n'
-       << join_parts(method, kTerminalWidth, 2) << '\n';
+  const std::string method[] = {fmt::format(
+      "{} cache, {}{}, median of rounds; ± is the 95 % CI half-width, * above {:g} %",
+      listed(scenario.measure.cache), listed(scenario.measure.launch),
+      scenario.measure.launch.size() > 1 ? " (/g)" : "", scenario.measure.precision * 100)};
+  out_ << join_parts(first, kTerminalWidth, 2) << '\n';
+  for (const DeviceRates& rates : header.devices) {
+    const std::string machine[] = {
+        rates.device.name,
+        rates.device.arch,
+        counted(static_cast<std::size_t>(std::max(rates.device.units, 0)),
+                rates.device.kind == DeviceKind::kCuda ? "SM" : "thread"),
+        "read " + si_text(rates.ceilings.read_bytes_per_s, "B/s"),
+        "copy " + si_text(rates.ceilings.copy_bytes_per_s, "B/s"),
+        si_text(rates.ceilings.flop_per_s, "FLOP/s")};
+    out_ << join_parts(machine, kTerminalWidth, 2) << '\n';
+  }
+  out_ << join_parts(method, kTerminalWidth, 2) << '\n';
 }
 
 void TerminalReport::case_started(const Case& c, const Cost& cost) {

@@ -44,6 +44,17 @@ std::string verdict_and_status(const Record& r) {
   return word + ' ' + r.status;
 }
 
+/// A graph's replay is told from an eager launch of the same backend and cache state.
+std::string cache_and_launch(const Record& r) {
+  if (!r.timed) return "";
+  return std::string(to_string(r.cache)) + (r.launch == LaunchMode::kGraph ? "/g" : "");
+}
+
+/// In the machine's unit; what is far slower than the machine has no digits there.
+std::string rate_text(double value) {
+  return value > 0 && value < 0.001 ? "<.001" : three_digits(value);
+}
+
 Text time_of(double CellTiming::*field) {
   return speed([field](const Record& r) { return time_text(r.timing.*field); });
 }
@@ -57,19 +68,18 @@ Text end_of_interval(double CellTiming::*field) {
 std::vector<TerminalColumn> narrow_columns(const Ceilings& ceilings) {
   const bool tera_bytes = ceilings.read_bytes_per_s >= 1e12;
   const bool tera_flops = ceilings.flop_per_s >= 1e12;
-  // 2 + 14 + 7 + 9 + 7 + 6 + 9 + 6 + 9 + 16 + 11 + 4 = 100
+  // 2 + 13 + 8 + 9 + 7 + 6 + 9 + 6 + 9 + 16 + 11 + 4 = 100
   return {
-      {"backend", 2, 14, Align::kLeft, [](const Record& r) { return r.backend; }},
-      {"cache", 2, 5, Align::kLeft,
-       [](const Record& r) { return r.timed ? std::string(to_string(r.cache)) : ""; }},
+      {"backend", 2, 13, Align::kLeft, [](const Record& r) { return r.backend; }},
+      {"cache", 2, 6, Align::kLeft, cache_and_launch},
       {"median", 2, 7, Align::kRight, median},
       {"± ", 1, 6, Align::kRight, speed(half_width)},
       {tera_bytes ? "TB/s" : "GB/s", 1, 5, Align::kRight, speed([tera_bytes](const Record& r) {
-         return three_digits(r.gb_per_s() / (tera_bytes ? 1e3 : 1));
+         return rate_text(r.gb_per_s() / (tera_bytes ? 1e3 : 1));
        })},
       {tera_flops ? "TFLOP/s" : "GFLOP/s", 2, 7, Align::kRight,
        speed([tera_flops](const Record& r) {
-         return three_digits(r.tflop_per_s() * (tera_flops ? 1 : 1e3));
+         return rate_text(r.tflop_per_s() * (tera_flops ? 1 : 1e3));
        })},
       {"roof", 1, 5, Align::kRight,
        speed([](const Record& r) { return percent_text(r.roofline); })},

@@ -71,6 +71,7 @@ RunResult sample_run() {
       2,
       "2026-01-02T03:04:05Z"};
   run.ceilings = {21.3e9, 18.04e9, 92.5e9};
+  run.devices = {{run.environment.device, run.ceilings}};
   run.scenario_name = "sample \"quoted\", <marked> & piped|";
   run.scenario_path = "sample.yaml";
   run.scenario_sha256 = std::string(64, 'a');
