@@ -49,8 +49,8 @@ class FillErrors {
   }
 
   /// Rows outside the sample have no reference, but a poisoned output that was never written shows
-  /// all the same.
-  void scan_unsampled(std::span<const ReferenceRow> sampled) {
+  /// all the same. `rows` are all that may be non-finite.
+  void scan_unsampled(std::span<const ReferenceRow> sampled, std::span<const OutputRow> rows) {
     std::vector<bool> seen(static_cast<std::size_t>(first_token_.back() * case_->layer.heads_q));
     const auto index = [&](std::int64_t token, int head) {
       return static_cast<std::size_t>(token * case_->layer.heads_q + head);
@@ -59,15 +59,8 @@ class FillErrors {
       seen[index(first_token_[static_cast<std::size_t>(each.id.request)] + each.id.token,
                  each.id.head)] = true;
     }
-    for (std::size_t r = 0; r < case_->requests.size(); ++r) {
-      for (std::int64_t t = 0; t < case_->requests[r].q_len; ++t) {
-        for (int head = 0; head < case_->layer.heads_q; ++head) {
-          const std::int64_t token = first_token_[r] + t;
-          if (!seen[index(token, head)]) {
-            scan_row({static_cast<std::int64_t>(r), t, head}, token);
-          }
-        }
-      }
+    for (const OutputRow& row : rows) {
+      if (!seen[index(row.token, row.head)]) scan_row(row);
     }
   }
 
@@ -129,14 +122,16 @@ class FillErrors {
     error_->lse_bound_ratio = worse(error_->lse_bound_ratio, ratio);
   }
 
-  void scan_row(const RowId& id, std::int64_t token) {
-    const std::byte* const out = io_->out.row(token, id.head);
+  void scan_row(const OutputRow& row) {
+    const auto next = std::ranges::upper_bound(first_token_, row.token);
+    const RowId id{next - first_token_.begin() - 1, row.token - *(next - 1), row.head};
+    const std::byte* const out = io_->out.row(row.token, id.head);
     const std::int64_t step = size_bytes(io_->out.dtype);
     for (int d = 0; d < case_->layer.head_dim_v; ++d) {
       const float got = load(io_->out.dtype, out + d * step);
       if (!std::isfinite(got)) note_non_finite(id, d, static_cast<double>(got), 0);
     }
-    const double lse = load(DType::kF32, io_->lse.row(token, id.head));
+    const double lse = load(DType::kF32, io_->lse.row(row.token, id.head));
     if (std::isnan(lse) || lse == kInfinity) note_non_finite(id, -1, lse, 0);
   }
 
@@ -182,11 +177,19 @@ class FillErrors {
 
 }  // namespace
 
-void accumulate_error(const Case& c, const AttentionIo& io, const FillTruth& truth,
+void accumulate_error(const Case& c, const Fixture& fixture, const FillTruth& truth,
                       const Numerics& numerics, ErrorMetrics& error) {
+  std::vector<std::int64_t> first{0};
+  for (const Request& request : c.requests) first.push_back(first.back() + request.q_len);
+  const std::vector<OutputRow> suspects = fixture.non_finite_outputs();
+  std::vector<OutputRow> wanted = suspects;
+  for (const ReferenceRow& row : truth.rows) {
+    wanted.push_back({first[static_cast<std::size_t>(row.id.request)] + row.id.token, row.id.head});
+  }
+  const AttentionIo io = fixture.host_outputs(wanted);
   FillErrors errors(c, io, truth.fill, numerics, error);
   for (const ReferenceRow& row : truth.rows) errors.compare(row);
-  errors.scan_unsampled(truth.rows);
+  errors.scan_unsampled(truth.rows, suspects);
   errors.finish();
 }
 

@@ -32,7 +32,7 @@ class AccumulateError : public testing::Test {
   }
   [[nodiscard]] ErrorMetrics accumulate() const {
     ErrorMetrics error;
-    accumulate_error(case_, io_, truth_[0], {}, error);
+    accumulate_error(case_, fixture_, truth_[0], {}, error);
     return error;
   }
 

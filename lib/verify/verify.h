@@ -29,9 +29,10 @@ struct Verification {
   BitwiseProperties bitwise;
 };
 
-/// Compares one backend's outputs in `io` (host-readable) with the truth of one fill and folds the
-/// result into `error`. Bounds follow the backend's declared numerics (error_model.h).
-void accumulate_error(const Case& c, const AttentionIo& io, const FillTruth& truth,
+/// Compares the outputs in `fixture` with the truth of one fill and folds the result into `error`.
+/// Bounds follow the backend's declared numerics (error_model.h). From a GPU only the rows of the
+/// truth and those that are not finite are copied.
+void accumulate_error(const Case& c, const Fixture& fixture, const FillTruth& truth,
                       const Numerics& numerics, ErrorMetrics& error);
 
 /// The verdict that the metrics deserve, with its reason (Verdict).
