@@ -48,20 +48,30 @@ TimedSample CellRun::sample() {
   return {((*clock_)() - begin) * 1e6, 0, 0};
 }
 
-void CellRun::keep(const TimedSample& sample) {
-  if (sample.clock_mhz > 0) block_clocks_mhz_.push_back(sample.clock_mhz);
-  if (sample.clock_mhz > 0 && sample.clock_mhz < kThrottledBelow * settled_mhz_) {
-    ++discarded_;
-    return;
+void CellRun::keep_block() {
+  std::vector<double> clocks;
+  for (const TimedSample& sample : block_) {
+    if (sample.clock_mhz > 0) clocks.push_back(sample.clock_mhz);
   }
-  samples_us_.push_back(sample.us);
-  enqueue_us_.push_back(sample.enqueue_us);
-  if (sample.clock_mhz > 0) clocks_mhz_.push_back(sample.clock_mhz);
-}
-
-void CellRun::follow_clock() {
-  if (!block_clocks_mhz_.empty()) settled_mhz_ = median(block_clocks_mhz_);
-  block_clocks_mhz_.clear();
+  double reference_mhz = settled_mhz_;
+  if (!clocks.empty()) {
+    // A power cap acts within a second, later than a short preheat: a whole block below the settled
+    // clock means that it has settled lower.
+    const double block_mhz = median(clocks);
+    reference_mhz = std::min(settled_mhz_, block_mhz);
+    settled_mhz_ = block_mhz;
+  }
+  // The faster half of a block is always kept.
+  for (const TimedSample& sample : block_) {
+    if (sample.clock_mhz > 0 && sample.clock_mhz < kThrottledBelow * reference_mhz) {
+      ++discarded_;
+      continue;
+    }
+    samples_us_.push_back(sample.us);
+    enqueue_us_.push_back(sample.enqueue_us);
+    if (sample.clock_mhz > 0) clocks_mhz_.push_back(sample.clock_mhz);
+  }
+  block_.clear();
 }
 
 void CellRun::guarded(const std::function<void()>& step) {
@@ -135,7 +145,7 @@ void CellRun::take_block(const std::function<bool()>& stop) {
     // Only between samples, and never before the first: a timeout leaves at least one block.
     if (i > 0 && spent_s_ >= config_->cell_timeout_s) break;
     if (stop()) break;
-    keep(sample());
+    block_.push_back(sample());
     spent_s_ = spent_before + ((*clock_)() - begin);
   }
   blocks_s_ += spent_s_ - spent_before;
@@ -143,16 +153,12 @@ void CellRun::take_block(const std::function<bool()>& stop) {
 
 void CellRun::visit(const std::function<bool()>& stop) {
   const std::size_t first = samples_us_.size();
-  const int discarded_before = discarded_;
   guarded([&] { take_block(stop); });
-  follow_clock();
+  keep_block();
   clock_events_ |= device_->clock_events();
-  if (samples_us_.size() > first) {
-    block_medians_us_.push_back(median(std::span(samples_us_).subspan(first)));
-  }
-  if (done_ || (samples_us_.size() == first && discarded_ == discarded_before)) return;
-  ++visits_;
-  decide();
+  if (samples_us_.size() == first) return;
+  block_medians_us_.push_back(median(std::span(samples_us_).subspan(first)));
+  if (!done_) decide();
 }
 
 bool CellRun::throttled() const {
@@ -172,7 +178,7 @@ void CellRun::decide() {
   if (converged()) {
     status_ = MeasureStatus::kConverged;
     done_ = true;
-  } else if (visits_ >= config_->max_rounds) {
+  } else if (rounds() >= config_->max_rounds) {
     status_ = MeasureStatus::kNoisy;
     done_ = true;
   } else if (spent_s_ >= config_->cell_timeout_s) {

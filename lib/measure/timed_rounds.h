@@ -44,10 +44,7 @@ class CellRun {
   void take_first_samples(double begin, const std::function<bool()>& stop);
   void take_block(const std::function<bool()>& stop);
   TimedSample sample();
-  void keep(const TimedSample& sample);
-  /// A power cap acts within a second, later than a short preheat: the next block is judged by this
-  /// one's clock, its discarded samples included.
-  void follow_clock();
+  void keep_block();
   void decide();
   [[nodiscard]] bool converged() const;
   [[nodiscard]] bool throttled() const;
@@ -64,13 +61,12 @@ class CellRun {
   double settled_mhz_ = 0;  ///< 0: unknown, nothing is discarded
 
   int block_samples_ = 1;
-  int visits_ = 0;
   double spent_s_ = 0;   ///< in this cell: warm-up, flushes and untimed forwards included
   double blocks_s_ = 0;  ///< the part spent in blocks
+  std::vector<TimedSample> block_;  ///< of the visit under way
   std::vector<double> samples_us_;
   std::vector<double> enqueue_us_;
   std::vector<double> clocks_mhz_;
-  std::vector<double> block_clocks_mhz_;
   int discarded_ = 0;
   ClockEvents clock_events_;
   std::vector<double> block_medians_us_;
