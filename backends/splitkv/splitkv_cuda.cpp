@@ -6,7 +6,8 @@
 #include "backends/splitkv/splitkv.h"
 #include "backends/splitkv/tensors.h"
 #include "lib/base/error.h"
-#include "lib/index/csr.h"
+#include "lib/device/cuda/check.cuh"
+#include "lib/index/cuda/index_builders.cuh"
 
 namespace attnbench {
 namespace {
@@ -69,34 +70,47 @@ void SplitKvBackend::init_forward_metadata(const ForwardBatch& batch, const Atte
   plan_ = {};
   if (batch.batch_size == 0) return;
   const SplitKvPlan plan = plan_splitkv(batch, layer, rule_, workspace.device().info().units);
-  const CsrIndices csr = build_csr(batch, whole_spans(batch));
   many_rows_ = plan.many_rows;
 
   Upload upload;
   const std::size_t items = upload.add(plan.items);
   const std::size_t counters =
       upload.add(std::vector<std::int32_t>(static_cast<std::size_t>(plan.tiles), 0));
-  const std::size_t kv_indices = upload.add(csr.kv_indices);
-  const std::size_t partial_out = upload.bytes().size();
-  const auto partial_rows =
-      static_cast<std::size_t>(plan.partials) * static_cast<std::size_t>(plan.partial_rows);
-  const std::size_t out_bytes =
-      Upload::aligned(partial_rows * static_cast<std::size_t>(layer.head_dim_v) * sizeof(float));
-  std::byte* const memory =
-      workspace.reserve(partial_out + out_bytes + partial_rows * sizeof(float));
+  std::size_t bytes = upload.bytes().size();
+  const auto reserve = [&](std::int64_t words) {  // floats or int32
+    const std::size_t at = bytes;
+    bytes += Upload::aligned(static_cast<std::size_t>(words) * sizeof(std::int32_t));
+    return at;
+  };
+  std::int64_t keys = 0;
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) keys += batch.kv_len(r);
+  const std::size_t kv_indptr = reserve(batch.batch_size + 1);
+  const std::size_t kv_last_page_len = reserve(batch.batch_size);
+  const std::size_t kv_indices = reserve(keys);
+  const std::int64_t partial_rows = std::int64_t{plan.partials} * plan.partial_rows;
+  const std::size_t partial_out = reserve(partial_rows * layer.head_dim_v);
+  const std::size_t partial_lse = reserve(partial_rows);
+  std::byte* const memory = workspace.reserve(bytes);
   workspace.device().copy_from_host(memory, upload.bytes().data(), upload.bytes().size());
+  const auto words = [&](std::size_t at) { return reinterpret_cast<std::int32_t*>(memory + at); };
+
+  expects(batch.device_batch != nullptr, "a GPU backend without the batch in GPU memory");
+  enqueue_csr(*batch.device_batch, batch.batch_size, 1,
+              {words(kv_indptr), words(kv_indices), words(kv_last_page_len)}, nullptr);
+  check_cuda(cudaStreamSynchronize(nullptr),
+             "cudaStreamSynchronize");  // forward has its own stream
 
   plan_.items = reinterpret_cast<const SplitKvItem*>(memory + items);
   plan_.num_items = static_cast<std::int32_t>(plan.items.size());
-  plan_.counters = reinterpret_cast<std::int32_t*>(memory + counters);
-  plan_.kv_indices = reinterpret_cast<const std::int32_t*>(memory + kv_indices);
+  plan_.counters = words(counters);
+  plan_.kv_indices = words(kv_indices);
   plan_.partial_out = reinterpret_cast<float*>(memory + partial_out);
-  plan_.partial_lse = reinterpret_cast<float*>(memory + partial_out + out_bytes);
+  plan_.partial_lse = reinterpret_cast<float*>(memory + partial_lse);
   plan_.partial_rows = plan.partial_rows;
 
   if (batch.forward_mode == ForwardMode::kTargetVerify && layer.causal &&
       !layer.is_cross_attention) {
-    expects(batch.device_batch != nullptr && batch.device_batch->custom_mask != nullptr,
+    expects(batch.device_batch->custom_mask != nullptr,
             "a draft tree without its mask on the device");
     plan_.custom_mask = batch.device_batch->custom_mask;
     plan_.mask_indptr = batch.device_batch->mask_indptr;

@@ -125,7 +125,7 @@ __device__ __forceinline__ void store_tile(const SplitKvParams& p, const SplitKv
     const int row = i / kParts, d = 4 * (i % kParts);
     const LseMerge merge{merges[row].x, merges[row].y};
     float4 sum{0, 0, 0, 0};
-#pragma unroll 8
+#pragma unroll 16
     for (int split = 0; split < item.splits; ++split) {
       const std::int64_t at = first + split * p.partial_rows + row;
       const float weight = merge.weight(__ldcg(p.partial_lse + at));
