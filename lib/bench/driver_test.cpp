@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "lib/base/error.h"
+#include "lib/device/cuda/cuda_error.h"
 #include "lib/fixture/testing/small_cases.h"
 #include "reference/oracle.h"
 
@@ -301,6 +302,51 @@ TEST_F(Driver, keeps_a_wrong_verdict_though_stopped_before_timing) {
   EXPECT_EQ(r.verdict, Verdict::kIncorrect);
   EXPECT_FALSE(r.timed);
   EXPECT_EQ(r.status, "interrupted");
+}
+
+/// A processor that, like a GPU after an illegal access, does nothing more once it is broken.
+class Breaking : public Device {
+ public:
+  [[nodiscard]] const DeviceInfo& info() const noexcept override { return cpu_->info(); }
+  [[nodiscard]] std::unique_ptr<Buffer> allocate(std::size_t bytes,
+                                                 std::string_view what) override {
+    if (broken) throw CudaError("cudaMalloc", "cudaErrorIllegalAddress", "an illegal access");
+    return cpu_->allocate(bytes, what);
+  }
+  [[nodiscard]] std::unique_ptr<Stream> make_stream() override { return cpu_->make_stream(); }
+  void copy_to_host(void* to, const std::byte* from, std::size_t bytes) override {
+    cpu_->copy_to_host(to, from, bytes);
+  }
+  void copy_from_host(std::byte* to, const void* from, std::size_t bytes) override {
+    cpu_->copy_from_host(to, from, bytes);
+  }
+  void flush_cache(Stream& stream) override { cpu_->flush_cache(stream); }
+
+  bool broken = false;
+
+ private:
+  std::unique_ptr<Device> cpu_ = make_cpu_device(1);
+};
+
+TEST_F(Driver, skips_what_is_left_for_a_device_that_is_lost) {
+  add("right", Habit::kRight);
+  for (const char* id : {"second", "third"}) {
+    scenario_.cases.push_back(small_plain_decode());
+    scenario_.cases.back().id = id;
+  }
+  auto device = std::make_unique<Breaking>();
+  hooks_.case_started = [&, breaking = device.get()](const Case& c, const Cost&, std::size_t,
+                                                     std::size_t) {
+    breaking->broken = c.id == "second";  // the third case must not even try
+  };
+  devices_.front() = std::move(device);
+  const RunResult result = run();
+  ASSERT_EQ(result.records.size(), 3u);
+  EXPECT_EQ(result.records[0].verdict, Verdict::kPassed);
+  for (const std::size_t i : {1u, 2u}) {
+    EXPECT_EQ(result.records[i].verdict, Verdict::kSkipped);
+    EXPECT_THAT(result.records[i].reason, HasSubstr("the GPU was lost: cudaMalloc"));
+  }
 }
 
 TEST_F(Driver, runs_an_idle_case) {

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+#include "backends/register.h"
+#include "lib/bench/driver.h"
+#include "lib/device/cuda/cuda_device.h"
+#include "lib/fixture/testing/small_cases.h"
+
+namespace attnbench {
+namespace {
+
+class TwoDevices : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string absence = cuda_absence(); !absence.empty()) GTEST_SKIP() << absence;
+    register_builtin_backends(registry_);
+    std::vector<const Registry::Entry*> all;
+    for (const Registry::Entry& entry : registry_.entries()) all.push_back(&entry);
+    devices_ = open_devices(all, {});
+    scenario_.name = "two";
+    scenario_.path = "two.yaml";
+    scenario_.seed = 7;
+    scenario_.cases = {small_prefix_hits(), small_tree_verify(), small_mla()};
+    scenario_.measure.min_rounds = scenario_.measure.max_rounds = 3;
+    scenario_.measure.min_block_samples = scenario_.measure.max_block_samples = 1;
+    scenario_.measure.launch = {LaunchMode::kEager, LaunchMode::kGraph};
+    scenario_.verify.fills = {"needle", "normal", "timing"};
+  }
+
+  Scenario scenario_;
+  Registry registry_;
+  Devices devices_;
+};
+
+TEST_F(TwoDevices, run_every_backend_where_it_belongs_on_the_same_contents) {
+  const RunResult result = run_scenario(scenario_, registry_, devices_, {}, {});
+  ASSERT_EQ(result.devices.size(), 2u);
+  EXPECT_EQ(result.environment.device.kind, DeviceKind::kCuda);
+  EXPECT_GT(result.devices[1].ceilings.read_bytes_per_s, 0);
+  std::map<std::string, std::set<std::string>> hashes;  // by case
+  std::set<DeviceKind> timed;
+  for (const Record& r : result.records) {
+    SCOPED_TRACE(r.case_id + " " + r.backend + " " + std::string(to_string(r.launch)));
+    const DeviceKind kind = registry_.find(r.backend)->info.device;
+    EXPECT_EQ(r.device, devices_[kind == DeviceKind::kCpu ? 0 : 1]->info().name);
+    EXPECT_FALSE(is_failure(r.verdict)) << r.reason;
+    hashes[r.case_id].insert(r.fixture_hash);
+    if (!r.timed) continue;
+    timed.insert(kind);
+    EXPECT_TRUE(kind == DeviceKind::kCuda || r.launch == LaunchMode::kEager);
+    EXPECT_GT(r.timing.median_us, 0);
+  }
+  EXPECT_EQ(timed.size(), 2u);
+  for (const auto& [id, seen] : hashes) {
+    EXPECT_THAT(seen, testing::SizeIs(1)) << id;
+    EXPECT_EQ(seen.begin()->size(), 16u) << id;
+  }
+}
+
+TEST_F(TwoDevices, leave_the_one_out_that_no_chosen_backend_needs) {
+  scenario_.cases.resize(1);
+  RunFilter filter;
+  filter.backends = {"torch_native"};
+  const RunResult result = run_scenario(scenario_, registry_, devices_, filter, {});
+  ASSERT_EQ(result.devices.size(), 1u);
+  EXPECT_EQ(result.environment.device.kind, DeviceKind::kCpu);
+}
+
+TEST(OpenDevices, refuses_a_gpu_that_is_not_there) {
+  EXPECT_ANY_THROW(static_cast<void>(open_devices({}, {.threads = 1, .gpu = 1000})));
+}
+
+}  // namespace
+}  // namespace attnbench
