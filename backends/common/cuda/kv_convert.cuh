@@ -52,28 +52,41 @@ __device__ __forceinline__ __half narrow_to<__half>(float value) {
   return __float2half_rn(value);
 }
 
+/// Two stored fp8 elements (the low 16 bits of `bits`) as f16.
+template <class Fp8>
+__device__ __forceinline__ std::uint32_t fp8x2_to_f16x2(std::uint32_t bits);
+/// e5m2 is the upper byte of an f16.
+template <>
+__device__ __forceinline__ std::uint32_t fp8x2_to_f16x2<__nv_fp8_e5m2>(std::uint32_t bits) {
+  return __byte_perm(bits, 0, 0x1404);
+}
+template <>
+__device__ __forceinline__ std::uint32_t fp8x2_to_f16x2<__nv_fp8_e4m3>(std::uint32_t bits) {
+#if __CUDA_ARCH__ >= 890
+  std::uint32_t halves;
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(static_cast<std::uint16_t>(bits)));
+  return halves;
+#else
+  // e4m3's exponent and mantissa, moved to the place where f16 keeps them, mean 2^-8 of their value
+  // (biases 7 and 15): f16 represents all of them, subnormals included. S.1111.111 is NaN.
+  const std::uint32_t high = __byte_perm(bits, 0, 0x1404);
+  const std::uint32_t magnitude = (high & 0x7f007f00u) >> 1;
+  const std::uint32_t nan = __vcmpeq2(magnitude, 0x3f803f80u) & 0x7e007e00u;
+  const std::uint32_t scaled = (high & 0x80008000u) | magnitude;
+  const __half2 wide = __hmul2(*reinterpret_cast<const __half2*>(&scaled), __float2half2_rn(256));
+  return bits_of(wide) | nan;
+#endif
+}
+
 /// Two stored fp8 elements (the low 16 bits of `bits`) as two T in one register. Exact: both T hold
 /// every fp8 value; NaN stays NaN.
 template <class T, class Fp8>
-__device__ __forceinline__ std::uint32_t widen_fp8x2(std::uint32_t bits);
-
-namespace detail {
-template <class Fp8>
-inline constexpr __nv_fp8_interpretation_t kInterpretation = __NV_E4M3;
-template <>
-inline constexpr __nv_fp8_interpretation_t kInterpretation<__nv_fp8_e5m2> = __NV_E5M2;
-}  // namespace detail
-
-template <class T, class Fp8>
 __device__ __forceinline__ std::uint32_t widen_fp8x2(std::uint32_t bits) {
-  const __half2_raw halves = __nv_cvt_fp8x2_to_halfraw2(
-      static_cast<__nv_fp8x2_storage_t>(bits & 0xffffu), detail::kInterpretation<Fp8>);
-  const std::uint32_t pair =
-      static_cast<std::uint32_t>(halves.x) | (static_cast<std::uint32_t>(halves.y) << 16);
-  if constexpr (sizeof(T) == 2 && std::is_same_v<T, __half>) {
-    return pair;
+  const std::uint32_t halves = fp8x2_to_f16x2<Fp8>(bits);
+  if constexpr (std::is_same_v<T, __half>) {
+    return halves;
   } else {
-    const float2 wide = unpack2<__half>(pair);
+    const float2 wide = unpack2<__half>(halves);
     return pack2<T>(wide.x, wide.y);
   }
 }
