@@ -155,31 +155,5 @@ TEST_F(GpuIndices, of_page_and_block_tables_are_the_host_builders) {
   }
 }
 
-TEST_F(GpuIndices, take_microseconds) {
-  const TwoBatches batches(*device_, std::vector<std::int32_t>(64, 8192), 16);
-  const CsrIndices csr = build_csr(batches.host.batch, 16);
-  const PageTable table = build_page_table(batches.host.batch, 16);
-  const GpuArray indptr(*device_, 65u), indices(*device_, csr.kv_indices.size()),
-      last(*device_, 64u), pages(*device_, table.page_table.size());
-  const std::unique_ptr<SampleTimer> timer = device_->make_timer(*stream_);
-  const auto us_of = [&](const Work& work) {
-    double best = 1e9;
-    for (int i = 0; i < 20; ++i) best = std::min(best, timer->time([](Stream&) {}, work).us);
-    return best;
-  };
-  const double csr_us = us_of([&](Stream& stream) {
-    enqueue_csr(batches.gpu, 64, 16, {indptr.data(), indices.data(), last.data()},
-                static_cast<cudaStream_t>(stream.native()));
-  });
-  const double table_us = us_of([&](Stream& stream) {
-    enqueue_page_table(batches.gpu, 64, 16, table.width, -1, pages.data(),
-                       static_cast<cudaStream_t>(stream.native()));
-  });
-  std::printf("64 requests of 8k, pages of 16: kv_indices %.1f us, page table %.1f us\n", csr_us,
-              table_us);
-  EXPECT_LT(csr_us, 200);
-  EXPECT_LT(table_us, 100);
-}
-
 }  // namespace
 }  // namespace attnbench
