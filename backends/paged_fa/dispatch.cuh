@@ -11,6 +11,7 @@ struct CompiledKernel {
   void (*function)(PagedFaParams) = nullptr;  ///< null: there is none
   int threads = 0;
   int shared_bytes = 0;
+  bool persistent = false;  ///< a block per multiprocessor, not per item
 };
 
 // One translation unit each, because compiling takes a while: tiles of 16 and 64 rows by pair of
@@ -23,5 +24,7 @@ struct CompiledKernel {
 [[nodiscard]] CompiledKernel f16_e5m2_kernel(const PagedFaKernel& kernel);
 [[nodiscard]] CompiledKernel bf16_many_rows_kernel(const PagedFaKernel& kernel);
 [[nodiscard]] CompiledKernel f16_many_rows_kernel(const PagedFaKernel& kernel);
+/// Tiles of 128 rows for a GPU with wgmma; no draft trees.
+[[nodiscard]] CompiledKernel hopper_kernel(const PagedFaKernel& kernel);
 
 }  // namespace attnbench::paged_fa

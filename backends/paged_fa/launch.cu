@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/paged_fa/launch.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "backends/paged_fa/dispatch.cuh"
@@ -30,6 +31,34 @@ paged_fa::CompiledKernel find(const PagedFaKernel& kernel) {
   return {};
 }
 
+/// The kernel for tiles of 128 rows with wgmma, where this GPU and this build have it.
+paged_fa::CompiledKernel find_hopper(const PagedFaKernel& kernel) {
+  if (kernel.tile != PagedFaTile::kMany || kernel.kv_dtype != kernel.dtype) return {};
+  const paged_fa::CompiledKernel found = paged_fa::hopper_kernel(kernel);
+  if (found.function == nullptr) return {};
+  static const bool usable = [&] {
+    cudaFuncAttributes attributes{};
+    check_cuda(cudaFuncGetAttributes(&attributes, found.function), "cudaFuncGetAttributes");
+    // Built for anything but sm_90a its body is empty, and an empty body needs few registers.
+    return attributes.binaryVersion == 90 && attributes.numRegs > 100;
+  }();
+  return usable ? found : paged_fa::CompiledKernel{};
+}
+
+int multiprocessors() {
+  int device = 0, count = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
+             "cudaDeviceGetAttribute");
+  return count;
+}
+
+void allow_shared_memory(const paged_fa::CompiledKernel& kernel) {
+  check_cuda(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  kernel.shared_bytes),
+             "cudaFuncSetAttribute");
+}
+
 }  // namespace
 
 bool paged_fa_has_kernel(const PagedFaKernel& kernel) { return find(kernel).function != nullptr; }
@@ -37,18 +66,20 @@ bool paged_fa_has_kernel(const PagedFaKernel& kernel) { return find(kernel).func
 void prepare_paged_fa(const PagedFaKernel& kernel) {
   const paged_fa::CompiledKernel found = find(kernel);
   expects(found.function != nullptr, "no kernel for what supports() accepted");
-  check_cuda(cudaFuncSetAttribute(found.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  found.shared_bytes),
-             "cudaFuncSetAttribute");
+  allow_shared_memory(found);
+  const paged_fa::CompiledKernel hopper = find_hopper(kernel);
+  if (hopper.function != nullptr) allow_shared_memory(hopper);
 }
 
 void launch_paged_fa(const PagedFaKernel& kernel, const PagedFaParams& params, void* stream) {
-  const paged_fa::CompiledKernel found = find(kernel);
+  paged_fa::CompiledKernel found = find_hopper(kernel);
+  if (found.function == nullptr || params.custom_mask != nullptr) found = find(kernel);
   PagedFaParams p = params;
   const auto page_size = static_cast<unsigned>(p.page_size);
   p.page_shift = std::has_single_bit(page_size) ? std::countr_zero(page_size) : -1;
+  const int items = p.num_items * p.heads_kv;
   const auto blocks =
-      static_cast<unsigned>(params.num_items) * static_cast<unsigned>(params.heads_kv);
+      static_cast<unsigned>(found.persistent ? std::min(items, multiprocessors()) : items);
   found.function<<<blocks, static_cast<unsigned>(found.threads),
                    static_cast<std::size_t>(found.shared_bytes),
                    static_cast<cudaStream_t>(stream)>>>(p);

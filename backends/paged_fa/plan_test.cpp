@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/paged_fa/plan.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <utility>
+
+#include "backends/common/visibility.h"
+#include "lib/fixture/fixture.h"
+#include "lib/fixture/testing/small_cases.h"
+
+namespace attnbench {
+namespace {
+
+constexpr int kMultiprocessors = 132;
+
+Case longer(const Case& small, std::int64_t keys) {
+  Case c = small;
+  for (Request& request : c.requests) request.kv_len += keys;
+  return c;
+}
+
+PagedFaPlan plan_of(const BatchLayout& layout, const Case& c) {
+  return plan_paged_fa(paged_fa_problem(layout.batch, c.layer, true, kMultiprocessors));
+}
+
+/// `queries` prompt tokens over `keys` keys for each of `count` requests.
+PagedFaPlan prompt(int count, std::int64_t queries, std::int64_t keys, int heads_kv = 8) {
+  PagedFaProblem problem;
+  problem.sequences.assign(static_cast<std::size_t>(count), {queries, keys, nullptr});
+  problem.heads_kv = heads_kv;
+  problem.group = 4;
+  problem.multiprocessors = kMultiprocessors;
+  return plan_paged_fa(problem);
+}
+
+TEST(PagedFaPlan, computes_every_visible_key_of_every_row_once) {
+  for (const Case& small : all_small_cases()) {
+    const Case c = longer(small, 3000);
+    SCOPED_TRACE(c.id);
+    const BatchLayout layout = lay_out(c);
+    const int group = c.layer.group_size();
+    std::map<std::pair<int, int>, std::int64_t> next_key;  // of (request, row)
+    PagedFaPlan plan = plan_of(layout, c);
+    std::ranges::stable_sort(plan.items, {}, &PagedFaItem::key_begin);
+    for (const PagedFaItem& item : plan.items) {
+      for (int row = item.row_begin; row < item.row_begin + item.rows; ++row) {
+        const Visibility seen = visibility_of(layout.batch, c.layer, item.sequence, row / group);
+        const auto first = next_key.try_emplace({item.sequence, row}, item.key_begin);
+        if (first.second) {
+          EXPECT_LE(item.key_begin, seen.begin);
+        }
+        EXPECT_EQ(first.first->second, item.key_begin);
+        first.first->second = item.key_end;
+      }
+    }
+    std::size_t rows = 0;
+    for (std::int64_t r = 0; r < layout.batch.batch_size; ++r) {
+      rows += static_cast<std::size_t>(layout.batch.q_len(r) * group);
+    }
+    EXPECT_EQ(next_key.size(), rows);
+    for (const auto& [row, end] : next_key) {
+      EXPECT_GE(end, visibility_of(layout.batch, c.layer, row.first, row.second / group).end);
+    }
+  }
+}
+
+TEST(PagedFaPlan, leaves_masks_out_only_where_every_row_of_a_tile_sees_every_key) {
+  for (const Case& small : all_small_cases()) {
+    const Case c = longer(small, 300);
+    SCOPED_TRACE(c.id);
+    const BatchLayout layout = lay_out(c);
+    for (const PagedFaItem& item : plan_of(layout, c).items) {
+      EXPECT_LE(item.full_end, item.key_end);
+      for (int row = item.row_begin; row < item.row_begin + item.rows; ++row) {
+        const Visibility seen =
+            visibility_of(layout.batch, c.layer, item.sequence, row / c.layer.group_size());
+        for (int key = item.full_begin; key < item.full_end; ++key) ASSERT_TRUE(seen.sees(key));
+      }
+    }
+  }
+}
+
+TEST(PagedFaPlan, gives_each_request_of_a_mixed_step_tiles_of_its_size) {
+  PagedFaProblem problem;
+  problem.group = 4;
+  problem.sequences = {{1, 5000, nullptr}, {2048, 9000, nullptr}, {8, 700, nullptr}};
+  const auto tile_of_sequence = [](const PagedFaPlan& plan) {
+    std::map<int, PagedFaTile> tiles;
+    for (const PagedFaPlan::Launch& launch : plan.launches) {
+      for (int i = 0; i < launch.num_items; ++i) {
+        const auto at = static_cast<std::size_t>(launch.first_item + i);
+        tiles[plan.items[at].sequence] = launch.tile;
+      }
+    }
+    return tiles;
+  };
+  EXPECT_THAT(
+      tile_of_sequence(plan_paged_fa(problem)),
+      testing::ElementsAre(std::pair(0, PagedFaTile::kFew), std::pair(1, PagedFaTile::kMany),
+                           std::pair(2, PagedFaTile::kSome)));
+  problem.many_rows = false;
+  EXPECT_THAT(
+      tile_of_sequence(plan_paged_fa(problem)),
+      testing::ElementsAre(std::pair(0, PagedFaTile::kFew), std::pair(1, PagedFaTile::kSome),
+                           std::pair(2, PagedFaTile::kSome)));
+}
+
+TEST(PagedFaPlan, puts_long_tiles_first_and_splits_only_what_does_not_fill_the_gpu) {
+  const PagedFaPlan long_prompt = prompt(1, 16384, 16384);
+  EXPECT_EQ(long_prompt.items.size(), 512u);
+  EXPECT_EQ(long_prompt.partials, 0);
+  EXPECT_TRUE(std::ranges::is_sorted(long_prompt.items, std::greater{}, &PagedFaItem::key_end));
+  EXPECT_EQ(prompt(64, 1, 8192).partials, 0);
+
+  const PagedFaPlan lone_decode = prompt(1, 1, 8192);
+  EXPECT_EQ(lone_decode.items.size(), 32u);  // of 256 keys, for 8 heads: 256 blocks
+  EXPECT_EQ(lone_decode.partials, 32);
+  EXPECT_EQ(lone_decode.tiles, 1);
+  EXPECT_EQ(lone_decode.partial_rows, 4);
+}
+
+TEST(PagedFaPlan, gives_rows_without_keys_an_item_that_stores_them) {
+  const PagedFaPlan empty = prompt(1, 3, 0);
+  ASSERT_EQ(empty.items.size(), 1u);
+  EXPECT_EQ(empty.items[0].rows, 12);
+  EXPECT_EQ(empty.items[0].key_begin, empty.items[0].key_end);
+}
+
+}  // namespace
+}  // namespace attnbench
