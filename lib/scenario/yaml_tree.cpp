@@ -222,7 +222,8 @@ YamlPtr read_yaml(const std::string& text, Problems& problems) {
     const bool placed = !error.mark.is_null();
     const Place place = placed ? place_of(error.mark, 1) : Place{};
     const bool tab = problems.line(place.line).starts_with('\t');
-    problems.add(place, "not YAML: " + error.msg,
+    // yaml-cpp 0.8 appends the anchor's name, 0.7 does not.
+    problems.add(place, "not YAML: " + error.msg.substr(0, error.msg.find(": ")),
                  tab ? "the line begins with a tab: YAML is indented by spaces" : "");
     return nullptr;
   }
