@@ -20,7 +20,7 @@ struct RowId {
   friend bool operator==(const RowId&, const RowId&) = default;
 };
 
-/// Exact results of one row in float64, with what the error bounds of measuring.md C.4 need.
+/// Exact results of one row in float64, with what the error bounds of lib/verify need.
 /// Vectors have head_dim_v entries.
 struct ReferenceRow {
   RowId id;

@@ -147,7 +147,7 @@ class Device {
 
   /// Pushes earlier data out of the last-level cache by *reading* a buffer of twice its size,
   /// written once: lines left by a write would be written back inside the next sample
-  /// (measuring.md 6.2).
+  /// (results/h200/timing.md, E1).
   virtual void flush_cache(Stream& stream) = 0;
 
   /// At this moment; none where the device cannot tell.

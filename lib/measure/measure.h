@@ -71,7 +71,7 @@ struct MeasureHooks {
   std::function<bool()> stop_requested;                  ///< may be empty; checked between samples
 };
 
-/// Times all cells of one case in rounds (measuring.md A): every round visits each unfinished cell
+/// Times all cells of one case in rounds: every round visits each unfinished cell
 /// once in an order drawn from `seed`; a visit is a block of samples. Cold samples flush the device
 /// cache first, warm samples run the forward once untimed. Each cell stops by itself, with its
 /// status; one whose forward throws a runtime_error ends alone.

@@ -10,7 +10,7 @@ namespace attnbench {
 [[nodiscard]] double median(std::span<const double> values);
 
 /// Distribution-free confidence interval of a median: the k-th smallest and k-th largest value, k
-/// the largest with coverage 1 - 2 P(Bin(n, 1/2) < k) >= level (measuring.md 5.3). Fewer values
+/// the largest with coverage 1 - 2 P(Bin(n, 1/2) < k) >= level. Fewer values
 /// than such an interval needs give the whole range and the coverage it really has.
 struct MedianInterval {
   double lo = 0;
