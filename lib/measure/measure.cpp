@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "lib/base/counter_hash.h"
-#include "lib/measure/clock.h"
+#include "lib/measure/device_samples.h"
 #include "lib/measure/timed_rounds.h"
 
 namespace attnbench {
@@ -46,23 +46,21 @@ std::string_view to_string(MeasureStatus status) {
   return "?";
 }
 
-std::vector<CellTiming> measure_cells_by(const Clock& clock, std::span<const TimedCell> cells,
-                                         Device& device, const MeasureConfig& config,
-                                         std::uint64_t seed, const MeasureHooks& hooks) {
+namespace {
+
+/// In rounds, until every cell is done. `clock` is for the progress line alone.
+std::vector<CellTiming> rounds_by(const Clock& clock, std::span<const SourcedCell> cells,
+                                  const MeasureConfig& config, std::uint64_t seed,
+                                  const MeasureHooks& hooks) {
   bool stopped = false;
   const auto stop = [&] {
     stopped = stopped || (hooks.stop_requested && hooks.stop_requested());
     return stopped;
   };
   const double begin = clock();
-  const std::unique_ptr<Stream> stream = device.make_stream();
-  const std::unique_ptr<SampleTimer> timer = device.make_timer(*stream);
-
   std::vector<CellRun> runs;
   runs.reserve(cells.size());
-  for (const TimedCell& cell : cells) {
-    runs.emplace_back(cell, clock, device, *stream, timer.get(), config);
-  }
+  for (const SourcedCell& cell : cells) runs.emplace_back(cell, config);
   for (CellRun& run : runs) {
     if (!stop()) run.warm_up(stop);
   }
@@ -79,7 +77,7 @@ std::vector<CellTiming> measure_cells_by(const Clock& clock, std::span<const Tim
       if (!hooks.progress) continue;
       double remaining_s = 0;
       for (const CellRun& each : runs) remaining_s += each.remaining_s();
-      hooks.progress({run.cell().name, round + 1, run.half_width(), clock() - begin, remaining_s});
+      hooks.progress({run.name(), round + 1, run.half_width(), clock() - begin, remaining_s});
     }
   }
 
@@ -87,6 +85,28 @@ std::vector<CellTiming> measure_cells_by(const Clock& clock, std::span<const Tim
   timings.reserve(runs.size());
   for (const CellRun& run : runs) timings.push_back(run.timing());
   return timings;
+}
+
+}  // namespace
+
+std::vector<CellTiming> measure_in_rounds(std::span<const SourcedCell> cells,
+                                          const MeasureConfig& config, std::uint64_t seed,
+                                          const MeasureHooks& hooks) {
+  return rounds_by(real_clock(), cells, config, seed, hooks);
+}
+
+std::vector<CellTiming> measure_cells_by(const Clock& clock, std::span<const TimedCell> cells,
+                                         Device& device, const MeasureConfig& config,
+                                         std::uint64_t seed, const MeasureHooks& hooks) {
+  const std::unique_ptr<Stream> stream = device.make_stream();
+  const std::unique_ptr<SampleTimer> timer = device.make_timer(*stream);
+  std::vector<std::unique_ptr<DeviceSamples>> samples;
+  std::vector<SourcedCell> sourced;
+  for (const TimedCell& cell : cells) {
+    samples.push_back(std::make_unique<DeviceSamples>(cell, clock, device, *stream, timer.get()));
+    sourced.push_back({cell.name, samples.back().get()});
+  }
+  return rounds_by(clock, sourced, config, seed, hooks);
 }
 
 std::vector<CellTiming> measure_cells(std::span<const TimedCell> cells, Device& device,

@@ -7,8 +7,6 @@
 #include <span>
 #include <stdexcept>
 
-#include "lib/base/error.h"
-#include "lib/measure/settled_clock.h"
 #include "lib/measure/statistics.h"
 
 namespace attnbench {
@@ -19,8 +17,6 @@ constexpr double kLevel = 0.95;
 /// A narrower interval than this says nothing more: the step of common timers and of a wake-up.
 constexpr double kFloorUs = 0.1;
 
-constexpr int kEstimateSamples = 3;
-
 /// Of the clock that this cell's preheat or last block settled at, not of the device's default: a
 /// power-capped prefill runs below that for good, and is what is to be measured.
 constexpr double kThrottledBelow = 0.95;
@@ -28,29 +24,12 @@ constexpr double kMostDiscarded = 0.10;
 
 }  // namespace
 
-CellRun::CellRun(const TimedCell& cell, const Clock& clock, Device& device, Stream& stream,
-                 SampleTimer* timer, const MeasureConfig& config)
-    : cell_(&cell),
-      clock_(&clock),
-      device_(&device),
-      stream_(&stream),
-      timer_(timer),
-      config_(&config),
-      launch_(cell.forward) {}
+CellRun::CellRun(const SourcedCell& cell, const MeasureConfig& config)
+    : cell_(cell), config_(&config) {}
 
-TimedSample CellRun::sample() {
-  if (timer_ != nullptr) return timer_->time(prepare_, launch_);
-  prepare_(*stream_);
-  stream_->synchronize();
-  const double begin = (*clock_)();
-  launch_(*stream_);
-  stream_->synchronize();
-  return {((*clock_)() - begin) * 1e6, 0, 0};
-}
-
-void CellRun::keep_block() {
+void CellRun::keep(const SampleBlock& block) {
   std::vector<double> clocks;
-  for (const TimedSample& sample : block_) {
+  for (const TimedSample& sample : block.samples) {
     if (sample.clock_mhz > 0) clocks.push_back(sample.clock_mhz);
   }
   double reference_mhz = settled_mhz_;
@@ -62,7 +41,7 @@ void CellRun::keep_block() {
     settled_mhz_ = block_mhz;
   }
   // The faster half of a block is always kept.
-  for (const TimedSample& sample : block_) {
+  for (const TimedSample& sample : block.samples) {
     if (sample.clock_mhz > 0 && sample.clock_mhz < kThrottledBelow * reference_mhz) {
       ++discarded_;
       continue;
@@ -71,7 +50,6 @@ void CellRun::keep_block() {
     enqueue_us_.push_back(sample.enqueue_us);
     if (sample.clock_mhz > 0) clocks_mhz_.push_back(sample.clock_mhz);
   }
-  block_.clear();
 }
 
 void CellRun::guarded(const std::function<void()>& step) {
@@ -88,74 +66,28 @@ void CellRun::guarded(const std::function<void()>& step) {
   done_ = true;
 }
 
-void CellRun::load_and_record() {
-  cell_->forward(*stream_);
-  stream_->synchronize();
-  if (cell_->launch == LaunchMode::kGraph) {
-    graph_ = device_->record(*stream_, cell_->forward);
-    expects(graph_ != nullptr, "a graph cell was given to a device without graphs");
-    launch_ = [graph = graph_.get()](Stream& stream) { graph->replay(stream); };
-    launch_(*stream_);
-    stream_->synchronize();
-  }
-  if (cell_->cache == CacheState::kCold) {
-    prepare_ = [device = device_](Stream& stream) { device->flush_cache(stream); };
-  } else {
-    prepare_ = launch_;
-  }
-}
-
-void CellRun::take_first_samples(double begin, const std::function<bool()>& stop) {
-  double cost_s = spent_s_ = (*clock_)() - begin;
-  for (int i = 0; i < kEstimateSamples && spent_s_ < config_->cell_timeout_s && !stop(); ++i) {
-    const double sample_begin = (*clock_)();
-    static_cast<void>(sample());
-    const double now = (*clock_)();
-    // The least: a disturbed estimate would shrink every block that follows.
-    cost_s = i == 0 ? now - sample_begin : std::min(cost_s, now - sample_begin);
-    spent_s_ = now - begin;
-    if (spent_s_ > config_->block_s) break;
-  }
+void CellRun::warm_up(const SampleSource::Stop& stop) {
+  FirstSamples first;
+  guarded([&] { cell_.samples->warm_up(first, config_->block_s, config_->cell_timeout_s, stop); });
+  settled_mhz_ = first.settled_mhz;
+  spent_s_ = first.spent_s;
   // As double first: a forward below the clock's step makes the quotient infinite.
-  const double wanted = cost_s > 0 ? std::ceil(config_->block_s / cost_s) : 1e9;
+  const double wanted = first.sample_s > 0 ? std::ceil(config_->block_s / first.sample_s) : 1e9;
   block_samples_ =
       static_cast<int>(std::clamp(wanted, static_cast<double>(config_->min_block_samples),
                                   static_cast<double>(config_->max_block_samples)));
 }
 
-void CellRun::warm_up(const std::function<bool()>& stop) {
-  guarded([&] {
-    double begin = (*clock_)();
-    load_and_record();
-    if (timer_ != nullptr) {
-      const double before = (*clock_)();
-      settled_mhz_ = settled_clock_mhz([&](double seconds) {
-        return stop() ? 0 : timer_->clock_mhz_over(seconds, prepare_, launch_);
-      });
-      begin += (*clock_)() - before;  // a cold device's settling is not this cell's doing
-    }
-    take_first_samples(begin, stop);
-  });
-}
-
-void CellRun::take_block(const std::function<bool()>& stop) {
-  const double begin = (*clock_)();
-  const double spent_before = spent_s_;
-  for (int i = 0; i < block_samples_; ++i) {
-    // Only between samples, and never before the first: a timeout leaves at least one block.
-    if (i > 0 && spent_s_ >= config_->cell_timeout_s) break;
-    if (stop()) break;
-    block_.push_back(sample());
-    spent_s_ = spent_before + ((*clock_)() - begin);
-  }
-  blocks_s_ += spent_s_ - spent_before;
-}
-
-void CellRun::visit(const std::function<bool()>& stop) {
+void CellRun::visit(const SampleSource::Stop& stop) {
   const std::size_t first = samples_us_.size();
-  guarded([&] { take_block(stop); });
-  keep_block();
-  clock_events_ |= device_->clock_events();
+  SampleBlock block;
+  guarded([&] {
+    cell_.samples->take(block, block_samples_, config_->cell_timeout_s - spent_s_, stop);
+  });
+  spent_s_ += block.spent_s;
+  blocks_s_ += block.spent_s;
+  clock_events_ |= block.clock_events;
+  keep(block);
   if (samples_us_.size() == first) return;
   block_medians_us_.push_back(median(std::span(samples_us_).subspan(first)));
   if (!done_) decide();

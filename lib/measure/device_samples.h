@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "lib/measure/clock.h"
+#include "lib/measure/sample_source.h"
+
+namespace attnbench {
+
+/// Samples of a cell on a device of this process.
+class DeviceSamples final : public SampleSource {
+ public:
+  /// Without a `timer`, by `clock`. Device, stream and timer must outlive it.
+  DeviceSamples(TimedCell cell, Clock clock, Device& device, Stream& stream, SampleTimer* timer);
+
+  void warm_up(FirstSamples& first, double enough_s, double limit_s, const Stop& stop) override;
+  void take(SampleBlock& block, int count, double left_s, const Stop& stop) override;
+
+ private:
+  void load_and_record();
+  TimedSample sample();
+
+  TimedCell cell_;
+  Clock clock_;
+  Device* device_;
+  Stream* stream_;
+  SampleTimer* timer_;
+  std::unique_ptr<Recording> graph_;
+  Work prepare_;
+  Work launch_;
+};
+
+}  // namespace attnbench
