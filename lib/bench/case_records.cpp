@@ -14,11 +14,10 @@ constexpr const char* kInterrupted = "interrupted";
 
 }  // namespace
 
-const RunDevice* CaseRun::device_of(const Registry::Entry& entry) const {
-  for (const Place& place : places_) {
-    if (place.on->device->info().kind == entry.info.device) return place.on;
-  }
-  return nullptr;
+RunDevice* CaseRun::device_of(const Registry::Entry& entry) const {
+  const auto found = std::ranges::find_if(
+      devices_, [&](const RunDevice& device) { return device.info.kind == entry.info.device; });
+  return found == devices_.end() ? nullptr : &*found;
 }
 
 std::vector<Record> CaseRun::skip(std::span<const Registry::Entry* const> entries,
@@ -48,7 +47,7 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
   r.backend = entry.info.name;
   r.backend_version = entry.info.version;
   if (const RunDevice* on = device_of(entry)) {
-    const DeviceInfo& info = on->device->info();
+    const DeviceInfo& info = on->info;
     r.device = info.name;
     r.cache_resident = cost_.bytes_unique <= info.last_level_cache_bytes;
   }
@@ -94,6 +93,11 @@ Record CaseRun::make_record(const Candidate& candidate, CacheState cache, Launch
     if (!is_failure(r.verdict)) r.reason = timing->timing.failure;
     return r;
   }
+  if (timing != candidate.timings.end() && timing->timing.status == MeasureStatus::kFailed) {
+    r.verdict = Verdict::kCrashed;
+    r.reason = "while timed: " + timing->timing.failure;
+    return r;
+  }
   if (timing != candidate.timings.end() && timing->timing.samples > 0) {
     add_timing(r, candidate, timing->timing);
     return r;
@@ -114,7 +118,7 @@ void CaseRun::add_timing(Record& r, const Candidate& candidate, const CellTiming
   r.status = timing.interrupted ? kInterrupted : std::string(to_string(timing.status));
   if (is_failure(r.verdict)) return;
   const double seconds = timing.median_us / 1e6;
-  const Ceilings& ceilings = candidate.place->on->ceilings;
+  const Ceilings& ceilings = candidate.device->ceilings;
   // Data that stay in a cache between samples may well come faster than memory delivers.
   r.impossible = r.cache == CacheState::kCold && impossible(cost_, ceilings, seconds);
   if (r.impossible) {

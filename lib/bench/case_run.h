@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "lib/bench/driver.h"
-#include "lib/bench/run_device.h"
-#include "lib/verify/verify.h"
+#include "lib/bench/workshop.h"
 
 namespace attnbench {
 
 /// One case from verification to records. Lives as long as the case is worked on: fixtures,
-/// backends and workspaces go with it.
+/// backends and workspaces go with it. What a backend does, it does in the workshop; order, rounds
+/// and records are here.
 class CaseRun {
  public:
-  CaseRun(const Scenario& scenario, const Case& c, const Cost& cost, std::span<RunDevice> devices,
-          const RunHooks& hooks);
+  CaseRun(const Scenario& scenario, const Case& c, const Cost& cost, Workshop& workshop,
+          std::span<RunDevice> devices, const RunHooks& hooks);
 
   /// Records of every cell, backend after backend. Adds the time spent timing to `measuring_s`.
   [[nodiscard]] std::vector<Record> run(std::span<const Registry::Entry* const> entries,
@@ -29,12 +29,6 @@ class CaseRun {
                                          const std::string& reason) const;
 
  private:
-  /// The case on one device.
-  struct Place {
-    RunDevice* on = nullptr;
-    std::unique_ptr<Fixture> fixture;
-  };
-
   struct Timing {
     CacheState cache;
     LaunchMode launch;
@@ -44,9 +38,8 @@ class CaseRun {
   /// One backend's way through the case. `verdict` other than a timeable one ends it.
   struct Candidate {
     const Registry::Entry* entry = nullptr;
-    Place* place = nullptr;  ///< null when the run has no device for it
-    std::unique_ptr<AttentionBackend> backend;
-    std::unique_ptr<Workspace> workspace;
+    RunDevice* device = nullptr;  ///< null when the run has none for it
+    std::unique_ptr<BackendWork> work;
     Verification verification;
     HostTiming plan;
     bool runs = false;  ///< takes part in timing
@@ -54,25 +47,24 @@ class CaseRun {
   };
 
   // case_run.cpp
-  [[nodiscard]] Place* place_of(const Registry::Entry& entry);
   void consider(Candidate& candidate);
-  /// Runs `work`; a device without enough memory, or lost to an error, ends its candidates only.
-  void on_place(Place& place, const std::function<void()>& work);
-  void build_fixture(Place& place);
-  void build_fixtures();
+  /// Runs `step`. What it throws ends the candidate's work, or that of all on a lost device.
+  void attempt(Candidate& candidate, const std::function<void()>& step);
+  void lose(RunDevice& device, const std::string& trouble);
+  /// attempt() with each candidate that runs, until a stop is asked for.
+  void for_all_that_run(const std::function<void(Candidate&)>& step);
   void verify();
   void fill_for_timing();
-  void plan(Candidate& candidate);
   void time();
-  void time_on(Place& place);
-  void note_timing(Candidate& candidate, Timing timing);
+  void time_on(RunDevice& device);
+  [[nodiscard]] std::vector<LaunchMode> launches_on(const RunDevice& device) const;
   void rule_out(Candidate& candidate, Verdict verdict, std::string reason) const;
-  [[nodiscard]] bool anyone_runs_on(const Place& place) const;
+  [[nodiscard]] bool anyone_runs() const;
   [[nodiscard]] bool stop_requested() const;
   void tell(const std::string& what) const;
 
   // case_records.cpp
-  [[nodiscard]] const RunDevice* device_of(const Registry::Entry& entry) const;
+  [[nodiscard]] RunDevice* device_of(const Registry::Entry& entry) const;
   [[nodiscard]] Record blank_record(const Registry::Entry& entry, CacheState cache,
                                     LaunchMode launch) const;
   [[nodiscard]] Record make_record(const Candidate& candidate, CacheState cache,
@@ -82,8 +74,9 @@ class CaseRun {
   const Scenario* scenario_;
   const Case* case_;
   Cost cost_;
+  Workshop* workshop_;
+  std::span<RunDevice> devices_;
   const RunHooks* hooks_;
-  std::vector<Place> places_;
   std::vector<Candidate> candidates_;
   std::string fixture_hash_;
 };

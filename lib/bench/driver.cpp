@@ -9,40 +9,25 @@
 #include "lib/base/error.h"
 #include "lib/bench/backend_choice.h"
 #include "lib/bench/case_run.h"
+#include "lib/bench/local_workshop.h"
 
 namespace attnbench {
 
 namespace {
 
-/// The devices that the chosen backends need, each checked and measured.
-std::vector<RunDevice> prepare_devices(const Devices& devices,
-                                       std::span<const Registry::Entry* const> backends) {
-  std::vector<RunDevice> used;
-  for (const std::unique_ptr<Device>& device : devices) {
-    const bool needed = std::ranges::any_of(backends, [&](const Registry::Entry* entry) {
-      return entry->make && device_for(*entry, devices) == device.get();
-    });
-    if (!needed) continue;
-    check_timer(*device);
-    used.push_back({device.get(), measure_ceilings(*device), {}});
-  }
-  return used;
-}
-
 /// The GPU, where one takes part, else the host's processor.
 const RunDevice* main_device(std::span<const RunDevice> used) {
   for (const RunDevice& each : used) {
-    if (each.device->info().kind == DeviceKind::kCuda) return &each;
+    if (each.info.kind == DeviceKind::kCuda) return &each;
   }
   return used.empty() ? nullptr : &used.front();
 }
 
 }  // namespace
 
-RunResult run_scenario(const Scenario& scenario, const Registry& registry, const Devices& devices,
+RunResult run_scenario(const Scenario& scenario, const Registry& registry, Workshop& workshop,
                        const RunFilter& filter, const RunHooks& hooks) {
   const auto begin = std::chrono::steady_clock::now();
-  expects(!devices.empty(), "a run needs a device");
   // Every mistake a user can make stops the run here, before anything is measured.
   const std::vector<const Case*> cases = select_cases(scenario, filter);
   const std::vector<const Registry::Entry*> backends = choose_backends(scenario, registry, filter);
@@ -50,16 +35,16 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, const
     if (c->kv_cache.pool_tokens > 0) static_cast<void>(lay_out(*c));  // is the pool large enough?
   }
 
-  std::vector<RunDevice> used = prepare_devices(devices, backends);
+  std::vector<RunDevice> used = workshop.prepare(backends);
   const RunDevice* const shown = main_device(used);
   RunResult result;
-  result.environment = describe_environment(shown ? *shown->device : *devices.front());
+  result.environment = describe_environment(shown ? shown->info : workshop.host());
   result.scenario_name = scenario.name;
   result.scenario_path = scenario.path;
   result.scenario_sha256 = scenario.sha256;
   result.seed = scenario.seed;
   for (const RunDevice& each : used) {
-    result.devices.push_back({each.device->info(), each.ceilings});
+    result.devices.push_back({each.info, each.ceilings});
   }
   if (shown) result.ceilings = shown->ceilings;
   if (hooks.started) hooks.started(result);
@@ -67,7 +52,7 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, const
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Case& c = *cases[i];
     const Cost cost = count_cost(c);
-    CaseRun run(scenario, c, cost, used, hooks);
+    CaseRun run(scenario, c, cost, workshop, used, hooks);
     std::vector<Record> records;
     if (hooks.stop_requested && hooks.stop_requested()) {
       records = run.skip(backends, "interrupted");
@@ -82,6 +67,13 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, const
       result.records, [](const Record& r) { return r.status == "interrupted"; });
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;
+}
+
+RunResult run_scenario(const Scenario& scenario, const Registry& registry, const Devices& devices,
+                       const RunFilter& filter, const RunHooks& hooks) {
+  expects(!devices.empty(), "a run needs a device");
+  LocalWorkshop workshop(devices);
+  return run_scenario(scenario, registry, workshop, filter, hooks);
 }
 
 }  // namespace attnbench

@@ -9,6 +9,7 @@
 #include "lib/backend/registry.h"
 #include "lib/bench/devices.h"
 #include "lib/bench/record.h"
+#include "lib/bench/workshop.h"
 #include "lib/scenario/scenario.h"
 
 namespace attnbench {
@@ -41,12 +42,16 @@ struct RunHooks {
 /// A backend runs on the device of its BackendInfo::device; absent kinds are no device's fault, but
 /// the backend's row says so.
 [[nodiscard]] RunResult run_scenario(const Scenario& scenario, const Registry& registry,
+                                     Workshop& workshop, const RunFilter& filter,
+                                     const RunHooks& hooks);
+/// In this process.
+[[nodiscard]] RunResult run_scenario(const Scenario& scenario, const Registry& registry,
                                      const Devices& devices, const RunFilter& filter,
                                      const RunHooks& hooks);
 
 /// The command that runs exactly this cell again.
 [[nodiscard]] std::string repro_line(const Scenario& scenario, const Record& record);
 
-[[nodiscard]] Environment describe_environment(const Device& device);
+[[nodiscard]] Environment describe_environment(const DeviceInfo& device);
 
 }  // namespace attnbench

@@ -399,7 +399,7 @@ TEST(ReproLine, elides_defaults_and_quotes_for_the_shell) {
 
 TEST(Environment, names_the_machine_but_not_the_host) {
   const auto device = make_cpu_device(1);
-  const Environment e = describe_environment(*device);
+  const Environment e = describe_environment(device->info());
   EXPECT_FALSE(e.version.empty());
   EXPECT_FALSE(e.git_sha.empty());
   EXPECT_FALSE(e.compiler.empty());

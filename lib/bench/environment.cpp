@@ -37,7 +37,7 @@ std::string utc_now() {
 
 }  // namespace
 
-Environment describe_environment(const Device& device) {
+Environment describe_environment(const DeviceInfo& device) {
   Environment e;
   e.version = ATTNBENCH_VERSION;
   e.git_sha = ATTNBENCH_GIT_SHA;
@@ -52,8 +52,8 @@ Environment describe_environment(const Device& device) {
   }
   const std::string name = distribution();
   if (!name.empty()) e.os = name + ", " + e.os;
-  e.device = device.info();
-  e.threads = device.info().units;
+  e.device = device;
+  e.threads = device.units;
   e.started_utc = utc_now();
   return e;
 }

@@ -9,9 +9,9 @@
 
 namespace attnbench {
 
-/// A device that takes part in a run.
+/// A device that takes part in a run, of this process or of its children.
 struct RunDevice {
-  Device* device = nullptr;
+  DeviceInfo info;
   Ceilings ceilings;
   std::string lost;  ///< why nothing can run on it any more; empty while it works
 };

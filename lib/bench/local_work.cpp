@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/bench/local_work.h"
+
+#include <exception>
+
+#include "lib/measure/device_samples.h"
+
+namespace attnbench {
+namespace {
+
+/// Planning is host work of microseconds to milliseconds; its median settles within these.
+constexpr int kPlanRepeats = 20;
+
+constexpr const char* kNoException = "threw something that is no std::exception";
+
+/// Runs a backend's own code; whatever it throws is its failure.
+template <class Step>
+auto of_backend(const Step& step) {
+  try {
+    return step();
+  } catch (const std::exception& error) {
+    throw BackendFailed(error.what());
+  } catch (...) {
+    throw BackendFailed(kNoException);
+  }
+}
+
+}  // namespace
+
+Support LocalWork::supports() {
+  return of_backend([&] {
+    backend_ = entry_->make();
+    return backend_->supports(place_->place_case(), place_->device());
+  });
+}
+
+Verification LocalWork::verify(std::span<const FillTruth> truth) {
+  return verify_backend(place_->place_case(), *backend_, place_->fixture(), place_->device(),
+                        truth);
+}
+
+void LocalWork::tidy_up() {
+  if (!place_->fixture().damaged_guards().empty()) place_->build_again();
+}
+
+HostTiming LocalWork::plan() {
+  return of_backend([&] {
+    workspace_ = std::make_unique<Workspace>(place_->device());
+    return time_host(
+        [&] {
+          backend_->init_forward_metadata(place_->filled_fixture().batch(),
+                                          place_->place_case().layer, *workspace_);
+        },
+        kPlanRepeats);
+  });
+}
+
+std::unique_ptr<SampleSource> LocalWork::samples(CacheState cache, LaunchMode launch) {
+  TimedCell cell;
+  cell.cache = cache;
+  cell.launch = launch;
+  // An exception ends this backend's cells only, whatever its kind.
+  cell.forward = [backend = backend_.get(), io = place_->filled_fixture().io()](Stream& stream) {
+    try {
+      backend->forward(io, stream);
+    } catch (const std::runtime_error&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw std::runtime_error(error.what());
+    } catch (...) {
+      throw std::runtime_error(kNoException);
+    }
+  };
+  return std::make_unique<DeviceSamples>(std::move(cell), real_clock(), place_->device(),
+                                         place_->stream(), place_->timer());
+}
+
+void LocalWork::finish() { place_->device().make_stream()->synchronize(); }
+
+}  // namespace attnbench

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "lib/bench/local_place.h"
+#include "lib/bench/workshop.h"
+
+namespace attnbench {
+
+/// A backend's work on a device of this process.
+class LocalWork final : public BackendWork {
+ public:
+  LocalWork(const Registry::Entry& entry, std::shared_ptr<LocalPlace> place)
+      : entry_(&entry), place_(std::move(place)) {}
+
+  [[nodiscard]] Support supports() override;
+  void build() override { place_->build(); }
+  [[nodiscard]] Verification verify(std::span<const FillTruth> truth) override;
+  void tidy_up() override;
+  [[nodiscard]] std::string fill_for_timing() override { return place_->fill_for_timing(); }
+  [[nodiscard]] HostTiming plan() override;
+  [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache, LaunchMode launch) override;
+  void finish() override;
+
+ private:
+  const Registry::Entry* entry_;
+  std::shared_ptr<LocalPlace> place_;
+  std::unique_ptr<AttentionBackend> backend_;
+  std::unique_ptr<Workspace> workspace_;
+};
+
+}  // namespace attnbench

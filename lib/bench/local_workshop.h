@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lib/bench/devices.h"
+#include "lib/bench/workshop.h"
+
+namespace attnbench {
+
+class LocalPlace;
+
+/// Work on devices of this process. Backends on one device share the case's fixture, so it takes
+/// memory once; an error that costs the device costs it all of them.
+class LocalWorkshop final : public Workshop {
+ public:
+  /// The devices must outlive it; the first is the processor.
+  explicit LocalWorkshop(const Devices& devices) : devices_(&devices) {}
+
+  [[nodiscard]] DeviceInfo host() const override { return devices_->front()->info(); }
+  [[nodiscard]] std::vector<RunDevice> prepare(
+      std::span<const Registry::Entry* const> backends) override;
+  [[nodiscard]] std::unique_ptr<BackendWork> begin(const Case& c,
+                                                   const Registry::Entry& entry) override;
+
+ private:
+  const Devices* devices_;
+  std::map<const Device*, std::weak_ptr<LocalPlace>> places_;  ///< of the case under way
+};
+
+}  // namespace attnbench

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "lib/backend/registry.h"
+#include "lib/bench/run_device.h"
+#include "lib/measure/sample_source.h"
+#include "lib/verify/verify.h"
+
+namespace attnbench {
+
+/// A backend threw, or took its process down: its work on this case is over.
+class BackendFailed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The run was asked to stop while a step was under way; there is no result of it.
+class WorkStopped : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override { return "stopped"; }
+};
+
+/// One backend's work on one case, wherever it takes place. Steps in this order; each may throw
+/// BackendFailed, WorkStopped, EnvironmentError (no memory) or CudaError (the device is lost, for
+/// every backend on it).
+class BackendWork {
+ public:
+  virtual ~BackendWork() = default;
+  BackendWork(const BackendWork&) = delete;
+  BackendWork& operator=(const BackendWork&) = delete;
+
+  [[nodiscard]] virtual Support supports() = 0;
+  /// Builds the fixture, unless there is one.
+  virtual void build() = 0;
+  [[nodiscard]] virtual Verification verify(std::span<const FillTruth> truth) = 0;
+  /// After a verification: a backend that wrote out of bounds leaves the next one clean memory.
+  virtual void tidy_up() = 0;
+  /// Returns the fixture's hash.
+  [[nodiscard]] virtual std::string fill_for_timing() = 0;
+  [[nodiscard]] virtual HostTiming plan() = 0;
+  /// Lives no longer than this. The backend stays planned while its cells take samples.
+  [[nodiscard]] virtual std::unique_ptr<SampleSource> samples(CacheState cache,
+                                                              LaunchMode launch) = 0;
+  /// After the last sample: shows whether a failure cost the device.
+  virtual void finish() = 0;
+
+ protected:
+  BackendWork() = default;
+};
+
+/// Where the work of a run takes place: in this process, or in children.
+class Workshop {
+ public:
+  virtual ~Workshop() = default;
+  Workshop(const Workshop&) = delete;
+  Workshop& operator=(const Workshop&) = delete;
+
+  /// The processor of this machine.
+  [[nodiscard]] virtual DeviceInfo host() const = 0;
+  /// The devices that `backends` need, their timers checked and their ceilings measured. Throws
+  /// EnvironmentError.
+  [[nodiscard]] virtual std::vector<RunDevice> prepare(
+      std::span<const Registry::Entry* const> backends) = 0;
+  /// `entry` is present and its device one of those prepared. Case and entry outlive the result.
+  [[nodiscard]] virtual std::unique_ptr<BackendWork> begin(const Case& c,
+                                                           const Registry::Entry& entry) = 0;
+
+ protected:
+  Workshop() = default;
+};
+
+}  // namespace attnbench
