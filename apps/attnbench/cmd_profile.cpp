@@ -20,7 +20,7 @@
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/profile/capture_window.h"
 #include "lib/profile/ncu_csv.h"
-#include "lib/profile/nvtx_range.h"
+#include "lib/device/nvtx_range.h"
 #include "lib/profile/profiler_line.h"
 
 namespace attnbench {

@@ -17,7 +17,7 @@
 #include "lib/base/exit_code.h"
 #include "lib/bench/backend_choice.h"
 #include "lib/bench/driver.h"
-#include "lib/profile/nvtx_range.h"
+#include "lib/device/nvtx_range.h"
 #include "lib/report/sinks.h"
 #include "lib/report/terminal.h"
 

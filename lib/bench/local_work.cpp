@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/bench/local_work.h"
 
+#include <fmt/format.h>
+
 #include <exception>
 
 #include "lib/measure/device_samples.h"
@@ -57,7 +59,11 @@ HostTiming LocalWork::plan() {
 }
 
 std::unique_ptr<SampleSource> LocalWork::samples(CacheState cache, LaunchMode launch) {
+  const Case& c = place_->place_case();
   TimedCell cell;
+  cell.name =
+      fmt::format("{}/{}/{}/{}", c.id, entry_->info.name, to_string(cache), to_string(launch));
+  cell.bytes = count_cost(c).bytes_unique;
   cell.cache = cache;
   cell.launch = launch;
   // An exception ends this backend's cells only, whatever its kind.

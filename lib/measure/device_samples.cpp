@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/device/nvtx_range.h"
 #include "lib/measure/settled_clock.h"
 
 namespace attnbench {
@@ -75,6 +76,7 @@ void DeviceSamples::warm_up(FirstSamples& first, double enough_s, double limit_s
 }
 
 void DeviceSamples::take(SampleBlock& block, int count, double left_s, const Stop& stop) {
+  const NvtxRange range(cell_.name, cell_.bytes);  // around the block: inside, it would be timed
   const double begin = clock_();
   for (int i = 0; i < count; ++i) {
     // Only between samples, and never before the first: a timeout leaves at least one block.

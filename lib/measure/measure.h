@@ -17,10 +17,11 @@ namespace attnbench {
 
 /// One thing to time: `forward` enqueues one sample on the given stream.
 struct TimedCell {
-  std::string name;  ///< for the progress line
+  std::string name;  ///< for the progress line and a profiler's timeline
   CacheState cache = CacheState::kCold;
   Work forward;
   LaunchMode launch = LaunchMode::kEager;  ///< kGraph: recorded once, replayed for each sample
+  std::int64_t bytes = 0;                  ///< that a forward has to move; for a timeline
 };
 
 enum class MeasureStatus : std::uint8_t {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/profile/nvtx_range.h"
+#include "lib/device/nvtx_range.h"
 
 #ifdef ATTNBENCH_HAVE_NVTX
 #include <nvtx3/nvToolsExt.h>
@@ -17,27 +17,37 @@ nvtxDomainHandle_t domain() {
   return handle;
 }
 
-}  // namespace
-
-NvtxRange::NvtxRange(const std::string& name) {
+/// Points into `name`.
+nvtxEventAttributes_t named(const std::string& name) {
   nvtxEventAttributes_t attributes{};
   attributes.version = NVTX_VERSION;
   attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
   attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
   attributes.message.ascii = name.c_str();
+  return attributes;
+}
+
+}  // namespace
+
+NvtxRange::NvtxRange(const std::string& name) {
+  const nvtxEventAttributes_t attributes = named(name);
+  nvtxDomainRangePushEx(domain(), &attributes);
+}
+
+NvtxRange::NvtxRange(const std::string& name, std::int64_t bytes) {
+  nvtxEventAttributes_t attributes = named(name);
+  attributes.payloadType = NVTX_PAYLOAD_TYPE_INT64;
+  attributes.payload.llValue = bytes;
   nvtxDomainRangePushEx(domain(), &attributes);
 }
 
 NvtxRange::~NvtxRange() { nvtxDomainRangePop(domain()); }
 
-bool nvtx_available() { return true; }
-
 #else
 
 NvtxRange::NvtxRange(const std::string&) {}
+NvtxRange::NvtxRange(const std::string&, std::int64_t) {}
 NvtxRange::~NvtxRange() = default;
-
-bool nvtx_available() { return false; }
 
 #endif
 
