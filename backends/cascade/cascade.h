@@ -27,8 +27,12 @@ class CascadeBackend final : public AttentionBackend {
   void run(const AttentionIo& io, Stream& stream) const;
 
   BackendInfo info_;
-  bool many_prefix_rows_ = false, many_suffix_rows_ = false;
-  SplitKvParams prefix_, suffix_;  ///< what planning decides; run() adds the tensors
+  /// What planning decides of a pass; run() adds the tensors.
+  struct Pass {
+    bool many_rows = false;
+    SplitKvParams params;
+  };
+  Pass prefix_, suffix_;
   CascadeMerge merge_;
 };
 

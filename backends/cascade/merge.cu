@@ -10,39 +10,61 @@ namespace {
 
 constexpr int kWarps = 4;
 
+/// Results [first, first + count) of one KV head; of each, row `row`.
+struct Parts {
+  std::int64_t first = 0;
+  int count = 0;
+  int row = 0;
+};
+
 /// One warp a row; a lane has every 32nd column.
 template <class T>
 __global__ void merge_kernel(const __grid_constant__ CascadeMerge p) {
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const std::int64_t row = std::int64_t{blockIdx.x} * kWarps + threadIdx.x / 32;
-  if (blockIdx.x == 0 && threadIdx.x == 0) *p.counter = 0;
-  if (row >= p.tokens * p.heads_q) return;
-  const std::int64_t token = row / p.heads_q, head = row % p.heads_q;
-  const CascadeRow parts = p.rows[row];
+  const int row = static_cast<int>(blockIdx.z * kWarps + threadIdx.x / 32);
+  const CascadeTile tile = p.tiles[blockIdx.x];
+  if (row >= tile.rows) return;
+  const auto kv_head = static_cast<int>(blockIdx.y);
+  const std::int64_t token = tile.q_begin + (tile.row_begin + row) / p.group;
+  const int head = kv_head * p.group + (tile.row_begin + row) % p.group;
+
+  const int run_row = tile.prefix_row + row;
+  const Parts prefix{std::int64_t{kv_head} * p.prefix.per_head + tile.prefix_first +
+                         std::int64_t{run_row / p.prefix_tile_rows} * tile.prefix_count,
+                     tile.prefix_count, run_row % p.prefix_tile_rows};
+  const Parts suffix{std::int64_t{kv_head} * p.suffix.per_head + tile.suffix_first,
+                     tile.suffix_count, row};
 
   splitkv::LseMerge merge;
   if (p.sinks != nullptr) merge.add(p.sinks[head] * cuda::kLog2e);
-  const auto each = [&](auto&& visit) {
-    for (const PartialRows& part : {parts.prefix, parts.suffix}) {
-      for (int i = 0; i < part.count; ++i) visit(part.first + std::int64_t{i} * part.step);
+  const auto add_lses = [&](const CascadePartials& from, const Parts& parts) {
+    for (int i = 0; i < parts.count; ++i) {
+      merge.add(from.lse[(parts.first + i) * from.rows + parts.row]);
     }
   };
-  each([&](std::int64_t at) { merge.add(p.partial_lse[at]); });
+  add_lses(p.prefix, prefix);
+  add_lses(p.suffix, suffix);
 
   float out[8] = {};
   const int columns = p.head_dim_v / 32;
-  each([&](std::int64_t at) {
-    const float weight = merge.weight(p.partial_lse[at]);
+  const auto add_outs = [&](const CascadePartials& from, const Parts& parts) {
+    for (int i = 0; i < parts.count; ++i) {
+      const std::int64_t at = (parts.first + i) * from.rows + parts.row;
+      const float weight = merge.weight(from.lse[at]);
 #pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      if (i < columns) out[i] += weight * p.partial_out[at * p.head_dim_v + 32 * i + lane];
+      for (int c = 0; c < 8; ++c) {
+        if (c < columns) out[c] += weight * from.out[at * p.head_dim_v + 32 * c + lane];
+      }
     }
-  });
+  };
+  add_outs(p.prefix, prefix);
+  add_outs(p.suffix, suffix);
+
   auto* const to =
       reinterpret_cast<T*>(p.out + token * p.out_token_stride + head * p.out_head_stride);
 #pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    if (i < columns) to[32 * i + lane] = cuda::narrow_to<T>(out[i] * p.v_scale);
+  for (int c = 0; c < 8; ++c) {
+    if (c < columns) to[32 * c + lane] = cuda::narrow_to<T>(out[c] * p.v_scale);
   }
   if (lane == 0) {
     *reinterpret_cast<float*>(p.lse + token * p.lse_token_stride + head * p.lse_head_stride) =
@@ -53,8 +75,8 @@ __global__ void merge_kernel(const __grid_constant__ CascadeMerge p) {
 }  // namespace
 
 void launch_cascade_merge(const CascadeMerge& merge, void* stream) {
-  const std::int64_t rows = merge.tokens * merge.heads_q;
-  const auto blocks = static_cast<unsigned>((rows + kWarps - 1) / kWarps);
+  const dim3 blocks{static_cast<unsigned>(merge.num_tiles), static_cast<unsigned>(merge.heads_kv),
+                    static_cast<unsigned>((merge.tile_rows + kWarps - 1) / kWarps)};
   const auto launch = [&](auto* kernel) {
     kernel<<<blocks, 32 * kWarps, 0, static_cast<cudaStream_t>(stream)>>>(merge);
   };

@@ -7,15 +7,24 @@
 
 namespace attnbench {
 
-/// Joins the partial results of each row by their LSEs. Addresses are the device's.
+/// Partial results of one pass. Addresses are the device's.
+struct CascadePartials {
+  const float* out = nullptr;  ///< [heads_kv, per_head, rows, head_dim_v], normalised
+  const float* lse = nullptr;  ///< [heads_kv, per_head, rows], base 2
+  std::int32_t per_head = 0;   ///< results per KV head
+  std::int32_t rows = 0;       ///< kept for each
+};
+
+/// Joins the partial results of each row by their LSEs.
 struct CascadeMerge {
-  const CascadeRow* rows = nullptr;    ///< [tokens, heads_q]
-  const float* partial_out = nullptr;  ///< [partial rows, head_dim_v], normalised
-  const float* partial_lse = nullptr;  ///< [partial rows], base 2
-  std::int32_t* counter = nullptr;     ///< set back to 0
-  const float* sinks = nullptr;        ///< [heads_q] or null
-  std::int64_t tokens = 0;
-  std::int32_t heads_q = 0;
+  const CascadeTile* tiles = nullptr;
+  std::int32_t num_tiles = 0;
+  std::int32_t tile_rows = 0;         ///< most rows of one
+  std::int32_t prefix_tile_rows = 0;  ///< rows of a tile of the prefix pass
+  CascadePartials prefix, suffix;
+  const float* sinks = nullptr;  ///< [heads_q] or null
+  std::int32_t heads_kv = 0;
+  std::int32_t group = 1;       ///< query heads per KV head
   std::int32_t head_dim_v = 0;  ///< a multiple of 32, at most 256
   float v_scale = 1;
   DType dtype = DType::kBF16;  ///< of O: bf16 or f16

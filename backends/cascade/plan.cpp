@@ -3,151 +3,97 @@
 #include "backends/cascade/plan.h"
 
 #include <algorithm>
-#include <limits>
+#include <utility>
 
 #include "backends/common/visibility.h"
+#include "backends/splitkv/launch.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
-#include "lib/index/csr.h"
+#include "lib/index/request_tokens.h"
 
 namespace attnbench {
 namespace {
 
-/// Keys of a piece are a multiple of this: what the warps of a block take in one round.
-constexpr std::int64_t kRoundKeys = 64;
-/// Below this a piece is more start and merge than work.
-constexpr std::int64_t kLeastKeys = 256;
-constexpr std::int64_t kBlocksPerMultiprocessor = 2;
-/// No block is ever the last of so many: pieces stay partial, the merge kernel joins them.
-constexpr std::int32_t kNeverMerged = std::numeric_limits<std::int32_t>::max();
-
-std::int64_t common_slots(const ForwardBatch& batch, std::int64_t a, std::int64_t b) {
-  const auto row = [&](std::int64_t r) {
-    return batch.req_to_token_pool->row(batch.req_pool_indices[static_cast<std::size_t>(r)]);
-  };
-  // Every new token of both sees the whole of what they share.
+/// Keys that two requests share, of those that every new token of both sees.
+std::int64_t shared_keys(const ForwardBatch& batch, std::int64_t a, std::int64_t b) {
   const std::int64_t most =
       std::min(batch.kv_len(a) - batch.q_len(a), batch.kv_len(b) - batch.q_len(b));
-  const auto x = row(a), y = row(b);
-  std::int64_t length = 0;
-  while (length < most &&
-         x[static_cast<std::size_t>(length)] == y[static_cast<std::size_t>(length)])
-    ++length;
-  return length;
+  if (most <= 0) return 0;
+  const auto of_a = request_tokens(batch, a, 0, most);
+  const auto of_b = request_tokens(batch, b, 0, most);
+  std::size_t shared = 0, differs = of_a.size();
+  while (shared < differs) {
+    const std::size_t middle = shared + (differs - shared) / 2;
+    if (of_a[middle] == of_b[middle]) {
+      shared = middle + 1;
+    } else {
+      differs = middle;
+    }
+  }
+  return static_cast<std::int64_t>(shared);
 }
 
-/// A tile of rows before it is cut into pieces, and the rows of the plan that it stands for.
+/// A tile of KV head 0 over all its keys.
 struct Tile {
   SplitKvItem item;
-  std::int64_t first_token = 0;  ///< that row 0 of `item`'s request belongs to, in the batch
+  std::size_t run = 0;
+  std::int64_t run_row = 0;  ///< of its first row, among the rows of the run
 };
 
-class Builder {
- public:
-  Builder(const ForwardBatch& batch, const AttentionLayer& layer)
-      : batch_(batch),
-        layer_(layer),
-        kv_indptr_(build_csr(batch, whole_spans(batch)).kv_indptr),
-        q_indptr_(qo_indptr(batch)) {}
-
-  /// Tiles over `rows` rows (token x head of the group) of tokens from `q_begin` on.
-  void add_tiles(std::vector<Tile>& tiles, SplitKvItem item, std::int64_t rows,
-                 std::int64_t tile_rows) const {
-    for (std::int64_t begin = 0; begin < rows; begin += tile_rows) {
-      item.row_begin = narrow_i32(begin);
-      item.rows = narrow_i32(std::min(rows, begin + tile_rows) - begin);
-      for (int head = 0; head < layer_.heads_kv; ++head) {
-        item.kv_head = head;
-        tiles.push_back({item, item.q_begin});
-      }
-    }
+/// `whole` in tiles of `tile_rows` of its `rows`. key_end(row): of a tile whose last row that is.
+template <class KeyEnd>
+void add_tiles(std::vector<Tile>& tiles, const Tile& whole, std::int64_t rows,
+               std::int64_t tile_rows, const KeyEnd& key_end) {
+  for (std::int64_t begin = 0; begin < rows; begin += tile_rows) {
+    const std::int64_t end = std::min(rows, begin + tile_rows);
+    Tile& tile = tiles.emplace_back(whole);
+    tile.run_row += begin;
+    tile.item.row_begin = narrow_i32(begin);
+    tile.item.rows = narrow_i32(end - begin);
+    tile.item.key_end = narrow_i32(key_end(end - 1));
   }
+}
 
-  [[nodiscard]] std::vector<Tile> prefix_tiles(const std::vector<SharedRun>& runs,
-                                               std::int64_t tile_rows) const {
-    std::vector<Tile> tiles;
-    for (const SharedRun& run : runs) {
-      if (run.length == 0) continue;
-      const std::int32_t q_begin = q_indptr_[static_cast<std::size_t>(run.begin)];
-      const std::int32_t q_end = q_indptr_[static_cast<std::size_t>(run.end)];
-      SplitKvItem item;
-      item.request = narrow_i32(run.begin);
-      item.kv_begin = kv_indptr_[static_cast<std::size_t>(run.begin)];
-      item.q_begin = q_begin;
-      item.q_len = q_end - q_begin;
-      item.kv_len = narrow_i32(run.length + item.q_len);  // so that every token sees the prefix
-      item.key_end = narrow_i32(run.length);
-      add_tiles(tiles, item, std::int64_t{item.q_len} * layer_.group_size(), tile_rows);
-    }
-    return tiles;
-  }
-
-  [[nodiscard]] std::vector<Tile> suffix_tiles(const std::vector<SharedRun>& runs,
-                                               std::int64_t tile_rows) const {
-    std::vector<Tile> tiles;
-    for (const SharedRun& run : runs) {
-      for (std::int64_t r = run.begin; r < run.end; ++r) {
-        SplitKvItem item;
-        item.request = narrow_i32(r);
-        item.kv_begin = kv_indptr_[static_cast<std::size_t>(r)];
-        item.kv_len = narrow_i32(batch_.kv_len(r));
-        item.q_begin = q_indptr_[static_cast<std::size_t>(r)];
-        item.q_len = narrow_i32(batch_.q_len(r));
-        item.key_begin = narrow_i32(run.length);
-        const std::size_t first = tiles.size();
-        add_tiles(tiles, item, std::int64_t{item.q_len} * layer_.group_size(), tile_rows);
-        for (std::size_t i = first; i < tiles.size(); ++i) {
-          SplitKvItem& tile = tiles[i].item;
-          const std::int64_t last = (tile.row_begin + tile.rows - 1) / layer_.group_size();
-          tile.key_end = narrow_i32(visibility_of(batch_, layer_, r, last).end);
-        }
-      }
-    }
-    return tiles;
-  }
-
-  /// Cuts tiles into pieces of about equal work that fill the GPU; returns the number of pieces.
-  std::int64_t cut(const std::vector<Tile>& tiles, int multiprocessors, std::int64_t tile_rows,
-                   std::int64_t first_row, PartialRows CascadeRow::*part,
-                   std::vector<SplitKvItem>& items, std::vector<CascadeRow>& rows) const {
-    std::int64_t total = 0, partials = 0;
-    for (const Tile& tile : tiles) total += tile.item.key_end - tile.item.key_begin;
-    const std::int64_t blocks = std::max(1, multiprocessors) * kBlocksPerMultiprocessor;
-    const std::int64_t share = std::max(kLeastKeys, ceil_div(total, blocks));
-    for (const Tile& tile : tiles) {
-      const std::int64_t keys = std::max(0, tile.item.key_end - tile.item.key_begin);
-      const std::int64_t wanted = std::max<std::int64_t>(1, (keys + share / 2) / share);
-      const std::int64_t chunk = std::max(kRoundKeys, round_up(ceil_div(keys, wanted), kRoundKeys));
-      const std::int64_t pieces = std::max<std::int64_t>(1, ceil_div(keys, chunk));
-      SplitKvItem item = tile.item;
-      item.splits = kNeverMerged;
-      item.first_partial = narrow_i32(partials);
-      for (std::int64_t piece = 0; piece < pieces; ++piece) {
-        item.key_begin = narrow_i32(tile.item.key_begin + piece * chunk);
-        item.key_end =
-            narrow_i32(std::min<std::int64_t>(tile.item.key_end, item.key_begin + chunk));
-        item.partial = narrow_i32(partials++);
-        items.push_back(item);
-      }
-      for (std::int64_t row = 0; row < item.rows; ++row) {
-        const std::int64_t place = item.row_begin + row, group = layer_.group_size();
-        const std::int64_t t = tile.first_token + place / group;
-        const std::int64_t head = item.kv_head * group + place % group;
-        rows[static_cast<std::size_t>(t * layer_.heads_q + head)].*
-            part = {narrow_i32(first_row + item.first_partial * tile_rows + row),
-                    narrow_i32(tile_rows), narrow_i32(pieces)};
-      }
-    }
-    std::ranges::stable_sort(items, std::ranges::greater{},
-                             [](const SplitKvItem& item) { return item.key_end - item.key_begin; });
-    return partials;
-  }
-
- private:
-  const ForwardBatch& batch_;
-  const AttentionLayer& layer_;
-  std::vector<std::int32_t> kv_indptr_, q_indptr_;
+struct Passes {
+  std::vector<Tile> prefix, suffix;
 };
+
+Passes tiles_of(const ForwardBatch& batch, const AttentionLayer& layer,
+                const std::vector<SharedRun>& runs, std::int64_t prefix_rows,
+                std::int64_t suffix_rows) {
+  Passes passes;
+  const std::int64_t group = layer.group_size();
+  SplitKvItem request;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const SharedRun& run = runs[i];
+    SplitKvItem all = request;  // the run as one request
+    all.request = narrow_i32(run.begin);
+    all.key_begin = 0;
+    for (std::int64_t r = run.begin; r < run.end; ++r) {
+      request.request = narrow_i32(r);
+      request.kv_len = narrow_i32(batch.kv_len(r));
+      request.q_len = narrow_i32(batch.q_len(r));
+      request.key_begin = narrow_i32(run.length);
+      const std::int64_t run_row = (request.q_begin - all.q_begin) * group;
+      add_tiles(passes.suffix, {request, i, run_row}, request.q_len * group, suffix_rows,
+                [&](std::int64_t row) { return visibility_of(batch, layer, r, row / group).end; });
+      request.kv_begin = narrow_i32(std::int64_t{request.kv_begin} + request.kv_len);
+      request.q_begin = narrow_i32(std::int64_t{request.q_begin} + request.q_len);
+    }
+    if (run.length == 0) continue;
+    all.q_len = request.q_begin - all.q_begin;
+    all.kv_len = narrow_i32(run.length + all.q_len);  // so that every token sees the prefix
+    add_tiles(passes.prefix, {all, i, 0}, all.q_len * group, prefix_rows,
+              [&](std::int64_t) { return run.length; });
+  }
+  return passes;
+}
+
+EqualShares shares_of(const std::vector<Tile>& tiles, int heads_kv, int multiprocessors) {
+  std::int64_t keys = 0;
+  for (const Tile& tile : tiles) keys += keys_of(tile.item);
+  return EqualShares(keys * heads_kv, multiprocessors);
+}
 
 }  // namespace
 
@@ -155,9 +101,9 @@ std::vector<SharedRun> shared_runs(const ForwardBatch& batch) {
   std::vector<SharedRun> runs;
   for (std::int64_t r = 0; r < batch.batch_size;) {
     SharedRun run{r, r + 1, 0};
-    if (r + 1 < batch.batch_size) run.length = common_slots(batch, r, r + 1);
+    if (r + 1 < batch.batch_size) run.length = shared_keys(batch, r, r + 1);
     if (run.length > 0) {
-      while (run.end < batch.batch_size && common_slots(batch, r, run.end) == run.length) ++run.end;
+      while (run.end < batch.batch_size && shared_keys(batch, r, run.end) == run.length) ++run.end;
     }
     runs.push_back(run);
     r = run.end;
@@ -167,27 +113,42 @@ std::vector<SharedRun> shared_runs(const ForwardBatch& batch) {
 
 CascadePlan plan_cascade(const ForwardBatch& batch, const AttentionLayer& layer,
                          int multiprocessors) {
-  CascadePlan plan;
   const std::vector<SharedRun> runs = shared_runs(batch);
-  const Builder builder(batch, layer);
-  std::int64_t most_prefix = 0, most_suffix = 0;
+  std::int64_t most_prefix = 0, most_suffix = 0;  // query tokens
   for (const SharedRun& run : runs) {
     std::int64_t tokens = 0;
     for (std::int64_t r = run.begin; r < run.end; ++r) {
       tokens += batch.q_len(r);
-      most_suffix = std::max(most_suffix, batch.q_len(r) * layer.group_size());
+      most_suffix = std::max(most_suffix, batch.q_len(r));
     }
-    if (run.length > 0) most_prefix = std::max(most_prefix, tokens * layer.group_size());
+    if (run.length > 0) most_prefix = std::max(most_prefix, tokens);
   }
-  plan.many_prefix_rows = most_prefix > 16;
-  plan.many_suffix_rows = most_suffix > 16;
-  plan.rows.resize(static_cast<std::size_t>(batch.q_tokens() * layer.heads_q));
-  plan.prefix_partials =
-      builder.cut(builder.prefix_tiles(runs, plan.prefix_rows()), multiprocessors,
-                  plan.prefix_rows(), 0, &CascadeRow::prefix, plan.prefix_items, plan.rows);
-  plan.suffix_partials = builder.cut(
-      builder.suffix_tiles(runs, plan.suffix_rows()), multiprocessors, plan.suffix_rows(),
-      plan.prefix_partials * plan.prefix_rows(), &CascadeRow::suffix, plan.suffix_items, plan.rows);
+  SplitKvPlanner prefix(most_prefix * layer.group_size() > kSplitKvFewRows);
+  SplitKvPlanner suffix(most_suffix * layer.group_size() > kSplitKvFewRows);
+  const Passes passes = tiles_of(batch, layer, runs, prefix.tile_rows(), suffix.tile_rows());
+
+  std::vector<SplitKvPlanner::Pieces> of_run(runs.size());  // of its first tile
+  const EqualShares prefix_shares = shares_of(passes.prefix, layer.heads_kv, multiprocessors);
+  for (const Tile& tile : passes.prefix) {
+    // Tiles of a run have the same keys, so the same number of pieces each.
+    const auto pieces = prefix.add_unmerged(tile.item, prefix_shares.chunk(keys_of(tile.item)));
+    if (tile.run_row == 0) of_run[tile.run] = pieces;
+  }
+  CascadePlan plan;
+  const EqualShares suffix_shares = shares_of(passes.suffix, layer.heads_kv, multiprocessors);
+  for (const Tile& tile : passes.suffix) {
+    const std::int64_t chunk = suffix_shares.chunk(keys_of(tile.item));
+    if (runs[tile.run].length == 0) {
+      suffix.add(tile.item, chunk);
+      continue;
+    }
+    const auto pieces = suffix.add_unmerged(tile.item, chunk);
+    plan.tiles.push_back({tile.item.q_begin, tile.item.row_begin, tile.item.rows, pieces.first,
+                          pieces.count, narrow_i32(tile.run_row), of_run[tile.run].first,
+                          of_run[tile.run].count});
+  }
+  plan.prefix = std::move(prefix).finish(layer.heads_kv);
+  plan.suffix = std::move(suffix).finish(layer.heads_kv);
   return plan;
 }
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/splitkv/work_list.h"
+#include "backends/splitkv/planner.h"
 #include "lib/batch/forward_batch.h"
 #include "lib/model/attention_layer.h"
 
@@ -18,36 +18,30 @@ struct SharedRun {
 };
 
 /// Every request in one run, in order. Runs of two or more share a prefix that all their new tokens
-/// see whole.
+/// see whole. A slot holds one token after one history (so it is in SGLang's radix tree, and in
+/// vLLM's blocks, whose hashes include their parents'): requests that share a key share all before
+/// it, and a binary search finds where they part.
 [[nodiscard]] std::vector<SharedRun> shared_runs(const ForwardBatch& batch);
 
-/// Where the partial results of one output row wait: `count` rows, `step` apart, from `first`.
-struct PartialRows {
-  std::int32_t first = 0;
-  std::int32_t step = 0;
-  std::int32_t count = 0;
-};
-
-/// What the merge needs of one (token, query head).
-struct CascadeRow {
-  PartialRows prefix;  ///< count 0 without a shared prefix
-  PartialRows suffix;
+/// Rows of a request in a run, KV head 0: where their partial results wait. Row i's suffix is row i
+/// of its pieces; among the rows of its run, all requests' one after another, it is prefix_row + i.
+struct alignas(16) CascadeTile {
+  std::int32_t q_begin = 0;    ///< qo_indptr[request]
+  std::int32_t row_begin = 0;  ///< as in SplitKvItem
+  std::int32_t rows = 0;
+  std::int32_t suffix_first = 0;  ///< partial results
+  std::int32_t suffix_count = 0;
+  std::int32_t prefix_row = 0;
+  std::int32_t prefix_first = 0;  ///< of the run's first tile; each tile has `prefix_count`
+  std::int32_t prefix_count = 0;
 };
 
 /// Two work lists for splitkv's kernels and a merge. Rows of a run count as one long request's, so
-/// that a tile of the prefix pass holds rows of many requests.
+/// that a tile of the prefix pass holds rows of many requests. A request on its own is all suffix,
+/// and needs no merge.
 struct CascadePlan {
-  std::vector<SplitKvItem> prefix_items, suffix_items;
-  bool many_prefix_rows = false, many_suffix_rows = false;  ///< tiles of 64 rows, else of 16
-  std::int64_t prefix_partials = 0, suffix_partials = 0;
-  std::vector<CascadeRow> rows;  ///< [T, heads_q]
-
-  [[nodiscard]] std::int64_t prefix_rows() const { return many_prefix_rows ? 64 : 16; }
-  [[nodiscard]] std::int64_t suffix_rows() const { return many_suffix_rows ? 64 : 16; }
-  /// Rows of partial results, the prefix's first.
-  [[nodiscard]] std::int64_t partial_rows() const {
-    return prefix_partials * prefix_rows() + suffix_partials * suffix_rows();
-  }
+  SplitKvPlan prefix, suffix;
+  std::vector<CascadeTile> tiles;
 };
 
 [[nodiscard]] CascadePlan plan_cascade(const ForwardBatch& batch, const AttentionLayer& layer,

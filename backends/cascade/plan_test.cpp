@@ -5,18 +5,24 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
+#include <cstring>
+#include <map>
+#include <utility>
+#include <vector>
 
+#include "backends/splitkv/plan.h"
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"
 
 namespace attnbench {
 namespace {
 
+constexpr int kMultiprocessors = 4;
+
 struct Planned {
   explicit Planned(const Case& c) : layout(lay_out(c)) {
     layout.batch.req_to_token_pool = &layout.req_to_token_pool;
-    plan = plan_cascade(layout.batch, c.layer, 4);
+    plan = plan_cascade(layout.batch, c.layer, kMultiprocessors);
   }
   BatchLayout layout;
   CascadePlan plan;
@@ -34,37 +40,125 @@ TEST(SharedRuns, join_neighbours_that_share_slots) {
   for (std::size_t i = 2; i < 6; ++i) EXPECT_EQ(runs[i].length, 0);
 }
 
-TEST(PlanCascade, covers_every_key_of_every_row_once) {
-  const Case c = small_prefix_hits();
-  const Planned planned(c);
-  const ForwardBatch& batch = planned.layout.batch;
-  std::int64_t first = 0;
-  for (std::int64_t r = 0; r < batch.batch_size; first += batch.q_len(r), ++r) {
-    for (std::int64_t token = 0; token < batch.q_len(r); ++token) {
-      for (int head = 0; head < c.layer.heads_q; ++head) {
-        const std::int64_t row = (first + token) * c.layer.heads_q + head;
-        const CascadeRow& parts = planned.plan.rows[static_cast<std::size_t>(row)];
-        std::multiset<std::int64_t> keys;
-        const auto add = [&](const std::vector<SplitKvItem>& items, const PartialRows& part,
-                             std::int64_t tile_rows, std::int64_t first_row) {
-          for (int i = 0; i < part.count; ++i) {
-            const std::int64_t at = part.first + std::int64_t{i} * part.step - first_row;
-            const auto item = std::ranges::find_if(
-                items, [&](const SplitKvItem& each) { return each.partial == at / tile_rows; });
-            ASSERT_NE(item, items.end());
-            EXPECT_EQ(item->kv_head, head / c.layer.group_size());
-            const std::int64_t place = item->row_begin + at % tile_rows;
-            EXPECT_EQ(item->q_begin + place / c.layer.group_size(), first + token);
-            for (std::int64_t key = item->key_begin; key < item->key_end; ++key) keys.insert(key);
-          }
-        };
-        const std::int64_t prefix_rows = planned.plan.prefix_partials * planned.plan.prefix_rows();
-        add(planned.plan.prefix_items, parts.prefix, planned.plan.prefix_rows(), 0);
-        add(planned.plan.suffix_items, parts.suffix, planned.plan.suffix_rows(), prefix_rows);
-        const std::int64_t visible = batch.kv_len(r) - batch.q_len(r) + token + 1;
-        for (std::int64_t key = 0; key < visible; ++key) EXPECT_EQ(keys.count(key), 1u);
+/// Seven requests behind 1000 tokens, three of which share no more than 500 with the others' kind,
+/// one on its own.
+Case behind_prefixes(std::int64_t q_len) {
+  Case c = small_prefix_hits();
+  c.mode = q_len == 1 ? ForwardMode::kDecode : ForwardMode::kExtend;
+  c.prefixes = {{"long", 1000}, {"short", 500}};
+  c.requests.clear();
+  for (int i = 0; i < 8; ++i) {
+    Request request;
+    request.q_len = q_len;
+    request.shared_prefix = i < 4 ? 0 : i < 7 ? 1 : -1;
+    request.shared_len = i < 4 ? 1000 : i < 7 ? 500 : 0;
+    request.kv_len = request.shared_len + q_len + 300 * i;
+    c.requests.push_back(request);
+  }
+  return c;
+}
+
+using Row = std::pair<std::int64_t, std::int64_t>;  // query token, query head
+
+/// How often each row meets each key.
+using Keys = std::map<Row, std::vector<int>>;
+
+void add_keys(Keys& keys, const SplitKvItem& item, int row, int group) {
+  const int place = item.row_begin + row;
+  auto& met = keys[{item.q_begin + place / group, item.kv_head * group + place % group}];
+  const auto end = static_cast<std::size_t>(item.key_end);
+  if (met.size() < end) met.resize(end);
+  for (auto key = static_cast<std::size_t>(item.key_begin); key < end; ++key) ++met[key];
+}
+
+/// The keys of the partial results that the merge joins, row by row, as the merge finds them.
+void add_merged(Keys& keys, const CascadePlan& plan, const AttentionLayer& layer) {
+  const int group = layer.group_size();
+  const auto join = [&](const SplitKvPlan& pass, Row row, std::int64_t first, int count,
+                        int row_of_item) {
+    for (std::int64_t partial = first; partial < first + count; ++partial) {
+      const auto item = std::ranges::find_if(pass.items, [&](const SplitKvItem& each) {
+        return each.splits == 0 && each.partial == partial;
+      });
+      ASSERT_NE(item, pass.items.end());
+      ASSERT_LT(row_of_item, std::min(item->rows, pass.partial_rows));
+      const int place = item->row_begin + row_of_item;
+      EXPECT_EQ(row, Row(item->q_begin + place / group, item->kv_head * group + place % group));
+      add_keys(keys, *item, row_of_item, group);
+    }
+  };
+  const int prefix_rows = plan.prefix.many_rows ? 64 : 16;
+  for (const CascadeTile& tile : plan.tiles) {
+    for (int head = 0; head < layer.heads_kv; ++head) {
+      for (int i = 0; i < tile.rows; ++i) {
+        const int place = tile.row_begin + i, run_row = tile.prefix_row + i;
+        const Row row{tile.q_begin + place / group, head * group + place % group};
+        join(plan.prefix, row,
+             head * (plan.prefix.partials / layer.heads_kv) + tile.prefix_first +
+                 run_row / prefix_rows * tile.prefix_count,
+             tile.prefix_count, run_row % prefix_rows);
+        join(plan.suffix, row, head * (plan.suffix.partials / layer.heads_kv) + tile.suffix_first,
+             tile.suffix_count, i);
       }
     }
+  }
+}
+
+TEST(PlanCascade, covers_every_key_of_every_row_once) {
+  for (const Case& c : {small_prefix_hits(), behind_prefixes(1), behind_prefixes(3),
+                        behind_prefixes(40), small_plain_decode()}) {
+    SCOPED_TRACE(c.id + " q " + std::to_string(c.requests[0].q_len));
+    const Planned planned(c);
+    const ForwardBatch& batch = planned.layout.batch;
+    Keys keys;
+    for (const SplitKvItem& item : planned.plan.suffix.items) {
+      if (item.splits == 0) continue;
+      for (int row = 0; row < item.rows; ++row) add_keys(keys, item, row, c.layer.group_size());
+    }
+    add_merged(keys, planned.plan, c.layer);
+    std::int64_t first = 0;
+    for (std::int64_t r = 0; r < batch.batch_size; first += batch.q_len(r), ++r) {
+      for (std::int64_t token = 0; token < batch.q_len(r); ++token) {
+        // The last row of a tile decides how far its keys go; rows before it mask the rest.
+        const auto visible = static_cast<std::size_t>(batch.kv_len(r) - batch.q_len(r) + token + 1);
+        for (int head = 0; head < c.layer.heads_q; ++head) {
+          std::vector<int> met = keys[{first + token, head}];
+          ASSERT_GE(met.size(), visible);
+          met.resize(visible);
+          ASSERT_EQ(met, std::vector<int>(visible, 1)) << first + token << ' ' << head;
+        }
+      }
+    }
+    EXPECT_EQ(keys.size(), static_cast<std::size_t>(c.q_tokens() * c.layer.heads_q));
+  }
+}
+
+TEST(PlanCascade, of_requests_that_share_nothing_is_splitkvs) {
+  Case c = behind_prefixes(1);
+  for (Request& request : c.requests) request.shared_prefix = -1, request.shared_len = 0;
+  const Planned planned(c);
+  EXPECT_TRUE(planned.plan.prefix.items.empty());
+  EXPECT_TRUE(planned.plan.tiles.empty());
+  const SplitKvPlan alone =
+      plan_splitkv(planned.layout.batch, c.layer, SplitRule::kFill, kMultiprocessors);
+  ASSERT_EQ(planned.plan.suffix.items.size(), alone.items.size());
+  for (std::size_t i = 0; i < alone.items.size(); ++i) {
+    EXPECT_EQ(std::memcmp(&planned.plan.suffix.items[i], &alone.items[i], sizeof(SplitKvItem)), 0);
+  }
+}
+
+TEST(SharedRuns, find_the_last_key_that_two_requests_share) {
+  for (const std::int64_t shared : {0, 16, 32, 496, 1008}) {
+    Case c = behind_prefixes(1);
+    c.prefixes = {{"p", 1008}};
+    c.requests.resize(2);
+    for (Request& request : c.requests) {
+      request.shared_prefix = shared > 0 ? 0 : -1;
+      request.shared_len = shared;
+      request.kv_len = 1500;
+    }
+    const Planned planned(c);
+    EXPECT_EQ(shared_runs(planned.layout.batch).front().length, shared);
   }
 }
 

@@ -3,9 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "backends/splitkv/work_list.h"
+#include "backends/splitkv/planner.h"
 #include "lib/batch/forward_batch.h"
 #include "lib/model/attention_layer.h"
 
@@ -21,14 +20,6 @@ enum class SplitRule : std::uint8_t {
 };
 
 /// Work of one batch.
-struct SplitKvPlan {
-  bool many_rows = false;          ///< tiles of 64 rows, else of 16
-  std::vector<SplitKvItem> items;  ///< the longest first
-  std::int32_t tiles = 0;          ///< that were split
-  std::int32_t partials = 0;       ///< results that wait for a merge
-  std::int32_t partial_rows = 0;   ///< rows kept for each
-};
-
 [[nodiscard]] SplitKvPlan plan_splitkv(const ForwardBatch& batch, const AttentionLayer& layer,
                                        SplitRule rule, int multiprocessors);
 

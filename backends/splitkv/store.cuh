@@ -88,7 +88,7 @@ __device__ __forceinline__ void store_tile(const SplitKvParams& p, const SplitKv
       if (d == 0) p.partial_lse[at] = lse[row];
     }
   }
-  if (item.splits == 1) return;
+  if (item.splits <= 1) return;  // 0: another kernel merges
 
   // The block that finishes last merges all pieces, in their order: which block that is does not
   // show in the result.

@@ -22,9 +22,9 @@ struct alignas(16) SplitKvItem {
   std::int32_t rows = 0;
   std::int32_t key_begin = 0;
   std::int32_t key_end = 0;
-  std::int32_t splits = 1;         ///< pieces that this tile's keys were cut into
-  std::int32_t tile = 0;           ///< among the tiles that were split: which counter
-  std::int32_t partial = 0;        ///< where this piece's result waits for the merge
+  std::int32_t splits = 1;   ///< pieces that this tile's keys were cut into; 0: merged elsewhere
+  std::int32_t tile = 0;     ///< among the tiles that were split: which counter
+  std::int32_t partial = 0;  ///< where this piece's result waits for the merge
   std::int32_t first_partial = 0;  ///< of the tile's first piece
   std::int32_t padding[2] = {};    ///< to a multiple of 16 bytes
 };

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/splitkv/planner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/splitkv/launch.h"
+#include "lib/base/int_math.h"
+#include "lib/base/narrow.h"
+
+namespace attnbench {
+namespace {
+
+/// Keys of a piece are a multiple of this: what the warps of a block take in one round.
+constexpr std::int64_t kRoundKeys = 64;
+/// Below this a piece is more start and merge than work.
+constexpr std::int64_t kLeastKeys = 256;
+/// Blocks that one multiprocessor holds at a time.
+constexpr std::int64_t kBlocksPerMultiprocessor = 2;
+
+/// Places in `items`, the one with most keys first: the last blocks' finishing times stay close.
+std::vector<std::uint32_t> longest_first(const std::vector<SplitKvItem>& items) {
+  std::vector<std::uint64_t> keyed;  // keys counted down, then the place
+  keyed.reserve(items.size());
+  for (const SplitKvItem& item : items) {
+    const auto fewer = ~static_cast<std::uint32_t>(keys_of(item));
+    keyed.push_back((std::uint64_t{fewer} << 32) | keyed.size());
+  }
+  if (!std::ranges::is_sorted(keyed)) std::ranges::sort(keyed);
+  std::vector<std::uint32_t> places;
+  places.reserve(keyed.size());
+  for (const std::uint64_t each : keyed) places.push_back(static_cast<std::uint32_t>(each));
+  return places;
+}
+
+}  // namespace
+
+std::int64_t SplitKvPlanner::tile_rows() const {
+  return plan_.many_rows ? kSplitKvManyRows : kSplitKvFewRows;
+}
+
+SplitKvPlanner::Pieces SplitKvPlanner::add_pieces(SplitKvItem item, std::int64_t chunk) {
+  const std::int64_t begin = item.key_begin, end = item.key_end;
+  const Pieces pieces{plan_.partials,
+                      narrow_i32(end - begin > chunk ? ceil_div(end - begin, chunk) : 1)};
+  item.first_partial = pieces.first;
+  plan_.partial_rows = std::max(plan_.partial_rows, item.rows);
+  for (std::int64_t piece = 0; piece < pieces.count; ++piece) {
+    item.key_begin = narrow_i32(begin + piece * chunk);
+    item.key_end = narrow_i32(std::min(end, begin + (piece + 1) * chunk));
+    item.partial = plan_.partials++;
+    plan_.items.push_back(item);
+  }
+  return pieces;
+}
+
+void SplitKvPlanner::add(const SplitKvItem& tile, std::int64_t chunk) {
+  if (keys_of(tile) <= chunk) {
+    plan_.items.push_back(tile);
+    return;
+  }
+  SplitKvItem item = tile;
+  item.splits = narrow_i32(ceil_div(keys_of(tile), chunk));
+  item.tile = plan_.tiles++;
+  add_pieces(item, chunk);
+}
+
+SplitKvPlanner::Pieces SplitKvPlanner::add_unmerged(const SplitKvItem& tile, std::int64_t chunk) {
+  SplitKvItem item = tile;
+  item.splits = 0;
+  return add_pieces(item, chunk);
+}
+
+SplitKvPlan SplitKvPlanner::finish(int heads_kv) && {
+  SplitKvPlan plan = std::move(plan_);
+  const std::vector<SplitKvItem> of_head_0 = std::move(plan.items);
+  const std::int32_t tiles = plan.tiles, partials = plan.partials;
+  plan.tiles = narrow_i32(std::int64_t{tiles} * heads_kv);
+  plan.partials = narrow_i32(std::int64_t{partials} * heads_kv);
+  plan.items = {};
+  plan.items.reserve(of_head_0.size() * static_cast<std::size_t>(heads_kv));
+  for (const std::uint32_t place : longest_first(of_head_0)) {
+    for (int head = 0; head < heads_kv; ++head) {
+      SplitKvItem& item = plan.items.emplace_back(of_head_0[place]);
+      item.kv_head = head;
+      if (item.splits == 1) continue;
+      item.tile += head * tiles;
+      item.partial += head * partials;
+      item.first_partial += head * partials;
+    }
+  }
+  return plan;
+}
+
+std::int64_t keys_of(const std::vector<SplitKvItem>& tiles) {
+  std::int64_t keys = 0;
+  for (const SplitKvItem& tile : tiles) keys += keys_of(tile);
+  return keys;
+}
+
+EqualShares::EqualShares(std::int64_t keys, int multiprocessors)
+    : share_(std::max(kLeastKeys,
+                      ceil_div(keys, std::max(1, multiprocessors) * kBlocksPerMultiprocessor))) {}
+
+std::int64_t EqualShares::chunk(std::int64_t keys) const {
+  const std::int64_t pieces = std::max<std::int64_t>(1, (keys + share_ / 2) / share_);
+  return std::max(kRoundKeys, round_up(ceil_div(keys, pieces), kRoundKeys));
+}
+
+}  // namespace attnbench

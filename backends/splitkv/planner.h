@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backends/splitkv/work_list.h"
+
+namespace attnbench {
+
+/// Work of one launch.
+struct SplitKvPlan {
+  bool many_rows = false;          ///< tiles of 64 rows, else of 16
+  std::vector<SplitKvItem> items;  ///< the longest first
+  std::int32_t tiles = 0;          ///< that were split and merge themselves
+  std::int32_t partials = 0;       ///< results that wait for a merge
+  std::int32_t partial_rows = 0;   ///< rows kept for each
+};
+
+/// Cuts tiles of rows into pieces of their keys. Every KV head has the same tiles: they are planned
+/// for head 0, so that the cost per head is that of writing its items.
+class SplitKvPlanner {
+ public:
+  explicit SplitKvPlanner(bool many_rows) { plan_.many_rows = many_rows; }
+
+  [[nodiscard]] std::int64_t tile_rows() const;
+
+  /// `tile` is an item of KV head 0 over all its keys; a piece has at most `chunk` of them. The
+  /// block that finishes last merges the pieces.
+  void add(const SplitKvItem& tile, std::int64_t chunk);
+
+  /// Results of KV head 0 that another kernel merges: numbers [first, first + count). Those of head
+  /// h are h * partials / heads_kv further on.
+  struct Pieces {
+    std::int32_t first = 0;
+    std::int32_t count = 0;
+  };
+  Pieces add_unmerged(const SplitKvItem& tile, std::int64_t chunk);
+
+  /// The plan for all KV heads.
+  [[nodiscard]] SplitKvPlan finish(int heads_kv) &&;
+
+ private:
+  Pieces add_pieces(SplitKvItem item, std::int64_t chunk);
+
+  SplitKvPlan plan_;  // of one KV head, in the order of addition
+};
+
+/// Keys of a tile and of all tiles of a KV head.
+[[nodiscard]] inline std::int64_t keys_of(const SplitKvItem& item) {
+  return std::int64_t{item.key_end} - item.key_begin;
+}
+[[nodiscard]] std::int64_t keys_of(const std::vector<SplitKvItem>& tiles);
+
+/// Pieces of about equal work, as many as fill a GPU.
+class EqualShares {
+ public:
+  /// For `keys` keys, all tiles of all heads.
+  EqualShares(std::int64_t keys, int multiprocessors);
+  /// Keys of each piece of a tile that has `keys`.
+  [[nodiscard]] std::int64_t chunk(std::int64_t keys) const;
+
+ private:
+  std::int64_t share_;
+};
+
+}  // namespace attnbench
