@@ -77,6 +77,14 @@ constexpr KeySection kSections[] = {
     {"sweep", kSweep},       {"axis", kAxis},         {"range", kRange},
     {"log2", kLog2},         {"measure", kMeasure},   {"verify", kVerify}};
 
+/// What a section is called in messages.
+std::string_view spoken(std::string_view section) {
+  if (section == "scenario") return "the top level";
+  if (section == "mix") return "a mix";
+  if (section == "entry") return "a batch entry";
+  return section;
+}
+
 template <class Word>
 std::string hint_for(std::span<const Word> words, std::string_view found,
                      std::string_view introduction) {
@@ -103,6 +111,15 @@ const KeySection& key_section(std::string_view name) {
 std::string allowed_keys_hint(const KeySection& section, std::string_view found) {
   std::vector<std::string_view> names;
   for (const ScenarioKey& key : section.keys) names.push_back(key.name);
+  // The right key in the wrong map: more likely than a misspelt other one.
+  std::vector<std::string_view> homes;
+  for (const KeySection& other : kSections) {
+    if (other.find(found) != nullptr) homes.push_back(spoken(other.name));
+  }
+  if (!homes.empty()) {
+    return fmt::format("'{}' belongs in {}   allowed here: {}", found, fmt::join(homes, " or "),
+                       fmt::join(names, " "));
+  }
   return allowed_words_hint(std::span<const std::string_view>(names), found);
 }
 

@@ -28,7 +28,8 @@ struct KeySection {
 /// The section of that name; it must exist.
 [[nodiscard]] const KeySection& key_section(std::string_view name);
 
-/// "did you mean 'kv_len'?   allowed here: name count ..."; the question only if a key is near.
+/// "did you mean 'kv_len'?   allowed here: name count ..."; the question only if a key is near. A
+/// key of other sections: "'rows' belongs in verify   allowed here: ...".
 [[nodiscard]] std::string allowed_keys_hint(const KeySection& section, std::string_view found);
 
 /// The same for any list of words.
