@@ -57,7 +57,8 @@ void CaseRun::consider(Candidate& candidate) {
 
 void CaseRun::attempt(Candidate& candidate, const std::function<void()>& step) {
   const auto end = [&](Verdict verdict, const char* reason) {
-    if (candidate.runs) rule_out(candidate, verdict, reason);
+    // What was timed before stays.
+    if (candidate.runs && candidate.timings.empty()) rule_out(candidate, verdict, reason);
   };
   try {
     step();
@@ -74,7 +75,6 @@ void CaseRun::attempt(Candidate& candidate, const std::function<void()>& step) {
 void CaseRun::lose(RunDevice& device, const std::string& trouble) {
   device.lost = trouble;
   for (Candidate& candidate : candidates_) {
-    // What was timed before stays.
     if (candidate.runs && candidate.device == &device && candidate.timings.empty()) {
       rule_out(candidate, Verdict::kSkipped, trouble);
     }

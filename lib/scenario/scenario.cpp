@@ -102,6 +102,7 @@ Scenario parse_scenario(const std::string& text, const std::string& path,
   Problems problems(text, path);
   Scenario scenario;
   scenario.path = path;
+  scenario.text = text;
   scenario.sha256 = sha256_hex(text);
   scenario.name = std::filesystem::path(path).stem().string();
 

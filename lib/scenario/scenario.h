@@ -43,7 +43,8 @@ struct Scenario {
   std::string name;
   std::string description;
   std::string path;    ///< as given on the command line
-  std::string sha256;  ///< of the file's bytes, hex
+  std::string text;    ///< the file's bytes
+  std::string sha256;  ///< of them, hex
   std::uint64_t seed = 0;
   MeasureConfig measure;
   VerifyConfig verify;

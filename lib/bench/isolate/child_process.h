@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attnbench {
+
+/// A child process that runs this same program with other arguments. Started anew rather than
+/// forked: neither CUDA nor OpenMP's threads survive a fork. In a process group of its own, so that
+/// Ctrl-C is the parent's to handle and what a backend started itself is killed with it. Its
+/// standard output is our standard error: results stay clean of what backends print.
+class ChildProcess {
+ public:
+  /// `descriptor` becomes kWorkerDescriptor in the child. Throws EnvironmentError.
+  ChildProcess(const std::vector<std::string>& arguments, int descriptor);
+  /// Kills it, unless end() was called.
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;  // one process, one owner
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  /// Waits for its end: "exited with code 3", "was killed by signal 11 (SIGSEGV)". After `patience`
+  /// kills it: nullopt.
+  [[nodiscard]] std::optional<std::string> end(std::chrono::milliseconds patience) noexcept;
+
+ private:
+  pid_t pid_ = -1;  ///< -1: ended and reaped
+};
+
+}  // namespace attnbench

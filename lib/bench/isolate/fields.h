@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/measure/sample_source.h"
+#include "lib/verify/verify.h"
+
+// The members of what a run and its workers exchange, each listed once: json_fields.h and
+// truth_bytes.cpp write and read them all. A member that is missing here does not compile.
+
+namespace attnbench {
+
+template <class Visit>
+void visit_fields(ClockEvents& value, Visit visit) {
+  auto& [power_cap, thermal, hw_slowdown] = value;
+  visit(power_cap, thermal, hw_slowdown);
+}
+
+template <class Visit>
+void visit_fields(DeviceInfo& value, Visit visit) {
+  auto& [kind, name, arch, units, last_level_cache_bytes, memory_bytes] = value;
+  visit(kind, name, arch, units, last_level_cache_bytes, memory_bytes);
+}
+
+template <class Visit>
+void visit_fields(Ceilings& value, Visit visit) {
+  auto& [read, copy, flop] = value;
+  visit(read, copy, flop);
+}
+
+template <class Visit>
+void visit_fields(WorstElement& value, Visit visit) {
+  auto& [request, group, token, head, dim, page, got, want] = value;
+  visit(request, group, token, head, dim, page, got, want);
+}
+
+template <class Visit>
+void visit_fields(ErrorMetrics& value, Visit visit) {
+  auto& [max_abs, max_abs_over_rms, nmse, bound_ratio, rms_ratio, lse_abs, lse_bound_ratio, rows,
+         non_finite, fill, worst, zero_share] = value;
+  visit(max_abs, max_abs_over_rms, nmse, bound_ratio, rms_ratio, lse_abs, lse_bound_ratio, rows,
+        non_finite, fill, worst, zero_share);
+}
+
+template <class Visit>
+void visit_fields(BitwiseProperties& value, Visit visit) {
+  auto& [repeatable, page_permutation_invariant, batch_invariant] = value;
+  visit(repeatable, page_permutation_invariant, batch_invariant);
+}
+
+template <class Visit>
+void visit_fields(Verification& value, Visit visit) {
+  auto& [verdict, reason, error, bitwise] = value;
+  visit(verdict, reason, error, bitwise);
+}
+
+template <class Visit>
+void visit_fields(HostTiming& value, Visit visit) {
+  auto& [median_us, max_us] = value;
+  visit(median_us, max_us);
+}
+
+template <class Visit>
+void visit_fields(FirstSamples& value, Visit visit) {
+  auto& [settled_mhz, sample_s, spent_s] = value;
+  visit(settled_mhz, sample_s, spent_s);
+}
+
+template <class Visit>
+void visit_fields(TimedSample& value, Visit visit) {
+  auto& [us, enqueue_us, clock_mhz] = value;
+  visit(us, enqueue_us, clock_mhz);
+}
+
+template <class Visit>
+void visit_fields(SampleBlock& value, Visit visit) {
+  auto& [samples, spent_s, clock_events] = value;
+  visit(samples, spent_s, clock_events);
+}
+
+template <class Visit>
+void visit_fields(RowId& value, Visit visit) {
+  auto& [request, token, head] = value;
+  visit(request, token, head);
+}
+
+template <class Visit>
+void visit_fields(ReferenceRow& value, Visit visit) {
+  auto& [id, out, lse, a, b, s, p_max, visible] = value;
+  visit(id, out, lse, a, b, s, p_max, visible);
+}
+
+template <class Visit>
+void visit_fields(FillTruth& value, Visit visit) {
+  auto& [fill, rows] = value;
+  visit(fill, rows);
+}
+
+}  // namespace attnbench

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/bench/isolate/fields.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "lib/base/error.h"
+#include "lib/bench/isolate/json_fields.h"
+#include "lib/bench/isolate/truth_bytes.h"
+
+namespace attnbench {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+/// There and back as text.
+template <class T>
+T through_json(const T& value) {
+  return from_json_fields<T>(nlohmann::json::parse(to_json_fields(value).dump()));
+}
+
+TEST(JsonFields, keep_every_bit_of_a_double_and_what_json_lacks) {
+  for (const double value : {0.1, -0.0, 1e-310, 123456789.123456789, kInf, -kInf}) {
+    const HostTiming back = through_json(HostTiming{value, 1});
+    EXPECT_EQ(back.median_us, value);
+    EXPECT_EQ(std::signbit(back.median_us), std::signbit(value));
+  }
+  EXPECT_TRUE(std::isnan(through_json(HostTiming{std::nan(""), 1}).median_us));
+}
+
+TEST(JsonFields, keep_a_whole_verification) {
+  Verification v;
+  v.verdict = Verdict::kIncorrect;
+  v.reason = "\"why\"\n";
+  v.error.max_abs = kInf;
+  v.error.rows = std::int64_t{1} << 60;
+  v.error.fill = "needle";
+  v.error.worst = {3, "group", 5, 7, -1, 11, std::nan(""), 13};
+  v.error.zero_share = 0.25;
+  v.bitwise = {1, 0, -1};
+  const Verification back = through_json(v);
+  EXPECT_EQ(back.verdict, v.verdict);
+  EXPECT_EQ(back.reason, v.reason);
+  EXPECT_EQ(back.error.max_abs, kInf);
+  EXPECT_EQ(back.error.rows, v.error.rows);
+  EXPECT_EQ(back.error.fill, "needle");
+  EXPECT_EQ(back.error.worst.group, "group");
+  EXPECT_EQ(back.error.worst.page, 11);
+  EXPECT_TRUE(std::isnan(back.error.worst.got));
+  EXPECT_EQ(back.error.worst.want, 13);
+  EXPECT_EQ(back.error.zero_share, 0.25);
+  EXPECT_EQ(back.bitwise.repeatable, 1);
+  EXPECT_EQ(back.bitwise.batch_invariant, -1);
+}
+
+TEST(JsonFields, keep_the_samples_of_a_visit) {
+  SampleBlock block{{{1.5, 2.5, 1980}, {3, 4, 0}}, 0.25, {.power_cap = true, .thermal = false}};
+  const SampleBlock back = through_json(block);
+  ASSERT_EQ(back.samples.size(), 2u);
+  EXPECT_EQ(back.samples[0].enqueue_us, 2.5);
+  EXPECT_EQ(back.samples[1].us, 3);
+  EXPECT_EQ(back.spent_s, 0.25);
+  EXPECT_TRUE(back.clock_events.power_cap);
+  EXPECT_FALSE(back.clock_events.thermal);
+}
+
+std::vector<FillTruth> some_truth() {
+  ReferenceRow row;
+  row.id = {1, 2, 3};
+  row.out = {0.5, -kInf};
+  row.lse = -kInf;
+  row.a = {1, 2};
+  row.b = {3};
+  row.visible = 77;
+  return {{Fill::kNeedle, {row, row}}, {Fill::kTiming, {}}};
+}
+
+TEST(TruthBytes, give_back_what_was_packed) {
+  const std::vector<FillTruth> back = unpack_truth(pack_truth(some_truth()));
+  ASSERT_EQ(back.size(), 2u);
+  EXPECT_EQ(back[0].fill, Fill::kNeedle);
+  EXPECT_EQ(back[1].fill, Fill::kTiming);
+  EXPECT_TRUE(back[1].rows.empty());
+  ASSERT_EQ(back[0].rows.size(), 2u);
+  const ReferenceRow& row = back[0].rows[1];
+  EXPECT_EQ(row.id, (RowId{1, 2, 3}));
+  EXPECT_EQ(row.out, (std::vector<double>{0.5, -kInf}));
+  EXPECT_EQ(row.lse, -kInf);
+  EXPECT_EQ(row.b, (std::vector<double>{3}));
+  EXPECT_EQ(row.visible, 77);
+}
+
+TEST(TruthBytes, are_refused_when_cut_or_longer) {
+  std::vector<std::byte> bytes = pack_truth(some_truth());
+  bytes.push_back({});
+  EXPECT_THROW(static_cast<void>(unpack_truth(bytes)), InternalError);
+  bytes.resize(bytes.size() / 2);
+  EXPECT_THROW(static_cast<void>(unpack_truth(bytes)), InternalError);
+}
+
+}  // namespace
+}  // namespace attnbench

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lib/bench/devices.h"
+#include "lib/bench/isolate/worker.h"
+
+namespace attnbench {
+
+/// How backends are kept apart from the run and from each other.
+struct Isolation {
+  double timeout_s = 300;  ///< for each step of a child: a fixture, a verification, a visit
+  DeviceOptions devices;
+  std::function<bool()> stop_requested;  ///< may be empty; children under way are killed then
+};
+
+}  // namespace attnbench

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/bench/isolate/remote_work.h"
+
+#include <exception>
+
+#include "lib/bench/isolate/json_fields.h"
+#include "lib/bench/isolate/truth_bytes.h"
+
+namespace attnbench {
+namespace {
+
+using nlohmann::json;
+
+/// Has a child take the samples of one of its cells. The child is not asked to stop early: a run
+/// that wants to stop kills it.
+class RemoteSamples final : public SampleSource {
+ public:
+  RemoteSamples(RemoteWorker& worker, int cell, CacheState cache, LaunchMode launch)
+      : worker_(&worker), cell_(cell), cache_(cache), launch_(launch) {}
+
+  void warm_up(FirstSamples& first, double enough_s, double limit_s, const Stop&) override {
+    found(first, "warming up",
+          {{"cache", cache_}, {"launch", launch_}, {"enough_s", enough_s}, {"limit_s", limit_s}});
+  }
+  void take(SampleBlock& block, int count, double left_s, const Stop&) override {
+    found(block, "taking samples", {{"count", count}, {"left_s", left_s}});
+  }
+
+ private:
+  template <class Found>
+  void found(Found& found, const char* step, json request) {
+    request["cell"] = cell_;
+    json before_failing;
+    try {
+      from_json_fields(worker_->ask(step, std::move(request), {}, &before_failing), found);
+    } catch (const WorkStopped&) {
+    } catch (const std::runtime_error&) {
+      if (!before_failing.is_null()) from_json_fields(before_failing, found);
+      throw;
+    }
+  }
+
+  RemoteWorker* worker_;
+  int cell_;
+  CacheState cache_;
+  LaunchMode launch_;
+};
+
+}  // namespace
+
+RemoteWork::~RemoteWork() {
+  if (!worker_->trusted()) {
+    worker_->retire();
+    return;
+  }
+  try {
+    worker_->ask("leaving the case");
+  } catch (const std::exception&) {
+    // Then it is no longer trusted, either.
+  }
+}
+
+Support RemoteWork::supports() {
+  const json reason = worker_->ask("considering the case", {{"case", case_->id}});
+  if (reason == "") return Support::yes();
+  return Support::no(reason.get<std::string>());
+}
+
+void RemoteWork::build() { worker_->ask("building the fixture"); }
+
+Verification RemoteWork::verify(std::span<const FillTruth> truth) {
+  return from_json_fields<Verification>(
+      worker_->ask("verifying", json::object(), pack_truth(truth)));
+}
+
+void RemoteWork::tidy_up() { worker_->ask("tidying up"); }
+
+std::string RemoteWork::fill_for_timing() {
+  return worker_->ask("filling the fixture").get<std::string>();
+}
+
+HostTiming RemoteWork::plan() { return from_json_fields<HostTiming>(worker_->ask("planning")); }
+
+std::unique_ptr<SampleSource> RemoteWork::samples(CacheState cache, LaunchMode launch) {
+  return std::make_unique<RemoteSamples>(*worker_, cells_++, cache, launch);
+}
+
+void RemoteWork::finish() { worker_->ask("finishing"); }
+
+}  // namespace attnbench

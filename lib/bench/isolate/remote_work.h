@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/bench/isolate/remote_worker.h"
+#include "lib/bench/workshop.h"
+
+namespace attnbench {
+
+/// A backend's work in a child process.
+class RemoteWork final : public BackendWork {
+ public:
+  RemoteWork(const Case& c, RemoteWorker& worker) : case_(&c), worker_(&worker) {}
+  ~RemoteWork() override;
+
+  [[nodiscard]] Support supports() override;
+  void build() override;
+  [[nodiscard]] Verification verify(std::span<const FillTruth> truth) override;
+  void tidy_up() override;
+  [[nodiscard]] std::string fill_for_timing() override;
+  [[nodiscard]] HostTiming plan() override;
+  [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache, LaunchMode launch) override;
+  void finish() override;
+
+ private:
+  const Case* case_;
+  RemoteWorker* worker_;
+  int cells_ = 0;
+};
+
+}  // namespace attnbench

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/bench/isolate/remote_worker.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "lib/base/error.h"
+#include "lib/bench/isolate/worker.h"
+#include "lib/bench/workshop.h"
+
+namespace attnbench {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+
+/// A process that has closed its channel ends within milliseconds, unless its GPU has much to free.
+constexpr milliseconds kToEnd{5000};
+
+}  // namespace
+
+RemoteWorker::SocketPair::SocketPair() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    throw EnvironmentError(
+        fmt::format("cannot start a worker process: socketpair: {}", std::strerror(errno)));
+  }
+  ours = ends[0];
+  theirs = ends[1];
+}
+
+RemoteWorker::RemoteWorker(const Scenario& scenario, const Isolation& isolation,
+                           const std::string& backend, SocketPair sockets)
+    : isolation_(&isolation), channel_(sockets.ours) {
+  {
+    const Channel theirs(sockets.theirs);  // closed once the child has it: its end shows then
+    child_ = std::make_unique<ChildProcess>(
+        std::vector<std::string>{kWorkerCommand, std::to_string(getpid())}, sockets.theirs);
+  }
+  const DeviceOptions& devices = isolation.devices;
+  ask("starting",
+      {{"protocol", kWorkerProtocol},
+       {"backend", backend},
+       {"threads", devices.threads},
+       {"gpu", devices.gpu ? json(*devices.gpu) : json()},
+       {"scenario", {{"text", scenario.text}, {"path", scenario.path}, {"seed", scenario.seed}}}});
+}
+
+RemoteWorker::~RemoteWorker() {
+  channel_.close();
+  // One that is not trusted may be in any state.
+  static_cast<void>(child_->end(trusted_ ? kToEnd : milliseconds(0)));
+}
+
+void RemoteWorker::retire() noexcept {
+  trusted_ = false;
+  channel_.close();
+  static_cast<void>(child_->end(milliseconds(0)));
+}
+
+void RemoteWorker::fail(std::string why) {
+  trusted_ = false;
+  end_ = std::move(why);
+  channel_.close();
+  throw BackendFailed(end_);
+}
+
+Message RemoteWorker::exchange(const std::string& step, json request,
+                               std::span<const std::byte> bytes) {
+  request["step"] = step;
+  const auto limit = std::chrono::duration<double>(isolation_->timeout_s);
+  const Patience patience{
+      std::chrono::steady_clock::now() +
+          std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit),
+      isolation_->stop_requested};
+  try {
+    channel_.send(std::move(request), bytes, patience);
+    return channel_.receive(patience);
+  } catch (const ChannelTimeout&) {
+    static_cast<void>(child_->end(milliseconds(0)));
+    fail(fmt::format("its process gave no answer within {} s while {} (--timeout)",
+                     isolation_->timeout_s, step));
+  } catch (const ChannelClosed& closed) {
+    const std::optional<std::string> end = child_->end(kToEnd);
+    fail(fmt::format("its process {} while {}",
+                     end.value_or(fmt::format("was cut off ({})", closed.what())), step));
+  } catch (const WorkStopped&) {
+    trusted_ = false;
+    end_ = "interrupted";
+    static_cast<void>(child_->end(milliseconds(0)));
+    throw;
+  }
+}
+
+json RemoteWorker::ask(const std::string& step, json request, std::span<const std::byte> bytes,
+                       json* answer) {
+  if (!end_.empty()) throw BackendFailed(end_);
+  Message reply = exchange(step, std::move(request), bytes);
+  json found = std::move(reply.head["answer"]);
+  if (!reply.head.contains("error")) return found;
+  if (answer != nullptr) *answer = std::move(found);
+  const auto kind = reply.head["error"].at(0).get<std::string>();
+  const auto what = reply.head["error"].at(1).get<std::string>();
+  if (kind == "environment") throw EnvironmentError(what);
+  if (kind == "host sync") throw HostSyncError(what);
+  trusted_ = false;
+  if (kind == "internal") throw InternalError(what);
+  throw BackendFailed(what);
+}
+
+}  // namespace attnbench

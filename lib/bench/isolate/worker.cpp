@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/bench/isolate/worker.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "lib/base/error.h"
+#include "lib/base/exit_code.h"
+#include "lib/bench/isolate/channel.h"
+#include "lib/bench/isolate/json_fields.h"
+#include "lib/bench/isolate/truth_bytes.h"
+#include "lib/bench/local_workshop.h"
+#include "lib/device/cuda/cuda_error.h"
+
+namespace attnbench {
+namespace {
+
+using nlohmann::json;
+
+/// The child's side of a RemoteWork: does with a LocalWork what it is asked.
+class Worker {
+ public:
+  Worker(const Registry& registry, Channel& channel) : registry_(&registry), channel_(&channel) {}
+
+  void serve() {
+    while (true) {
+      const Message request = channel_->receive({});
+      json reply;
+      reply["answer"] = nullptr;
+      try {
+        answer(request, reply["answer"]);
+      } catch (const EnvironmentError& error) {
+        reply["error"] = json::array({"environment", error.what()});
+      } catch (const HostSyncError& error) {
+        reply["error"] = json::array({"host sync", error.what()});
+      } catch (const std::logic_error& error) {
+        reply["error"] = json::array({"internal", error.what()});
+      } catch (const std::exception& error) {
+        reply["error"] = json::array({"failed", error.what()});
+      }
+      channel_->send(std::move(reply), {}, {});
+    }
+  }
+
+ private:
+  /// What was found before a failure is answered along with it.
+  void answer(const Message& request, json& answer) {
+    const json& head = request.head;
+    const auto step = head.at("step").get<std::string>();
+    if (step == "starting") {
+      start(head);
+    } else if (step == "measuring the device") {
+      const std::vector<const Registry::Entry*> backends{entry_};
+      const RunDevice device = workshop_->prepare(backends).at(0);
+      answer = json::array({to_json_fields(device.info), to_json_fields(device.ceilings)});
+    } else if (step == "considering the case") {
+      begin_case(head.at("case").get<std::string>());
+      answer = work_->supports().reason();
+    } else if (step == "building the fixture") {
+      work_->build();
+    } else if (step == "verifying") {
+      answer = to_json_fields(work_->verify(unpack_truth(request.bytes)));
+    } else if (step == "tidying up") {
+      work_->tidy_up();
+    } else if (step == "filling the fixture") {
+      answer = work_->fill_for_timing();
+    } else if (step == "planning") {
+      answer = to_json_fields(work_->plan());
+    } else if (step == "warming up") {
+      warm_up(head, answer);
+    } else if (step == "taking samples") {
+      take_samples(head, answer);
+    } else if (step == "finishing") {
+      work_->finish();
+    } else if (step == "leaving the case") {
+      leave_case();
+    } else {
+      throw InternalError("a worker was asked for '" + step + "'");
+    }
+  }
+
+  void start(const json& head) {
+    expects(head.at("protocol") == kWorkerProtocol, "run and worker speak different protocols");
+    entry_ = registry_->find(head.at("backend").get<std::string>());
+    expects(entry_ != nullptr && entry_->make, "run and worker know different backends");
+    const json& scenario = head.at("scenario");
+    scenario_ = parse_scenario(scenario.at("text").get<std::string>(),
+                               scenario.at("path").get<std::string>(),
+                               scenario.at("seed").get<std::uint64_t>());
+    DeviceOptions options;
+    options.threads = head.at("threads").get<int>();
+    if (!head.at("gpu").is_null()) options.gpu = head.at("gpu").get<int>();
+    const std::vector<const Registry::Entry*> backends{entry_};
+    devices_ = open_devices(backends, options);
+    workshop_ = std::make_unique<LocalWorkshop>(devices_);
+  }
+
+  void begin_case(const std::string& id) {
+    leave_case();
+    const auto found = std::ranges::find(scenario_.cases, id, &Case::id);
+    expects(found != scenario_.cases.end(), "run and worker know different cases");
+    work_ = workshop_->begin(*found, *entry_);
+  }
+
+  void leave_case() {
+    cells_.clear();
+    work_.reset();
+  }
+
+  void warm_up(const json& head, json& answer) {
+    std::unique_ptr<SampleSource>& cell = cells_[head.at("cell").get<int>()];
+    cell = work_->samples(head.at("cache").get<CacheState>(), head.at("launch").get<LaunchMode>());
+    found_before_failing(FirstSamples(), answer, [&](FirstSamples& first) {
+      cell->warm_up(first, head.at("enough_s").get<double>(), head.at("limit_s").get<double>(),
+                    never_);
+    });
+  }
+
+  void take_samples(const json& head, json& answer) {
+    SampleSource& cell = *cells_.at(head.at("cell").get<int>());
+    found_before_failing(SampleBlock(), answer, [&](SampleBlock& block) {
+      cell.take(block, head.at("count").get<int>(), head.at("left_s").get<double>(), never_);
+    });
+  }
+
+  template <class Found, class Step>
+  static void found_before_failing(Found found, json& answer, const Step& step) {
+    try {
+      step(found);
+    } catch (...) {
+      answer = to_json_fields(found);
+      throw;
+    }
+    answer = to_json_fields(std::move(found));
+  }
+
+  const Registry* registry_;
+  Channel* channel_;
+  const Registry::Entry* entry_ = nullptr;
+  Scenario scenario_;
+  Devices devices_;
+  std::unique_ptr<LocalWorkshop> workshop_;
+  std::unique_ptr<BackendWork> work_;
+  std::map<int, std::unique_ptr<SampleSource>> cells_;
+  /// A run that wants to stop kills its workers.
+  SampleSource::Stop never_ = [] { return false; };
+};
+
+}  // namespace
+
+int run_worker(const Registry& registry, pid_t parent) {
+  // A backend that hangs reads no channel: only the kernel can end it when the run is killed.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) return static_cast<int>(ExitCode::kInternal);  // it was quicker
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
+  fcntl(kWorkerDescriptor, F_SETFD, FD_CLOEXEC);  // not for what a backend may start
+  Channel channel(kWorkerDescriptor);
+  try {
+    Worker(registry, channel).serve();
+  } catch (const ChannelClosed&) {
+  }
+  return static_cast<int>(ExitCode::kOk);
+}
+
+}  // namespace attnbench
