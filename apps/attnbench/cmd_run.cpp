@@ -17,6 +17,8 @@
 #include "lib/base/exit_code.h"
 #include "lib/bench/backend_choice.h"
 #include "lib/bench/driver.h"
+#include "lib/bench/isolate/isolated_workshop.h"
+#include "lib/bench/local_workshop.h"
 #include "lib/device/nvtx_range.h"
 #include "lib/report/sinks.h"
 #include "lib/report/terminal.h"
@@ -33,6 +35,8 @@ struct RunOptions {
   std::string json, csv, markdown, junit, google_benchmark;
   std::vector<std::string> outputs;  ///< format by extension
   DeviceOptions devices;
+  bool isolate = false;
+  double timeout_s = Isolation().timeout_s;
   bool wide = false, quiet = false, quick = false, no_verify = false, strict = false;
 };
 
@@ -101,14 +105,25 @@ bool write_outputs(const RunResult& result, const std::vector<Output>& outputs, 
   return complete;
 }
 
+/// In this process, or in children: then this one opens no GPU.
+RunResult run_in_place(const RunOptions& options, const Scenario& scenario,
+                       const Registry& registry, const RunHooks& hooks) {
+  if (options.isolate) {
+    IsolatedWorkshop workshop(scenario, {options.timeout_s, options.devices, hooks.stop_requested});
+    return run_scenario(scenario, registry, workshop, options.filter, hooks);
+  }
+  const Devices devices =
+      open_devices(choose_backends(scenario, registry, options.filter), options.devices);
+  LocalWorkshop workshop(devices);
+  return run_scenario(scenario, registry, workshop, options.filter, hooks);
+}
+
 int run(const RunOptions& options, const Registry& registry, Console& console) {
   const Scenario scenario = scenario_of(options);
   const std::vector<Output> outputs = outputs_of(options);
   bool table = true;
   for (const Output& output : outputs) table = table && output.path != "-";
 
-  const Devices devices =
-      open_devices(choose_backends(scenario, registry, options.filter), options.devices);
   TerminalReport report(console.out, {.colour = console.out_is_terminal && !std::getenv("NO_COLOR"),
                                       .wide = options.wide,
                                       .quiet = options.quiet || !table});
@@ -142,7 +157,7 @@ int run(const RunOptions& options, const Registry& registry, Console& console) {
     return interrupt_signal() != 0 || (!console.out && outputs.empty());
   };
 
-  RunResult result = run_scenario(scenario, registry, devices, options.filter, hooks);
+  const RunResult result = run_in_place(options, scenario, registry, hooks);
   progress.clear();
   const bool written = write_outputs(result, outputs, console);
   const RunOutcome outcome = judge_run(result, {.strict = options.strict,
@@ -186,6 +201,18 @@ void add_run_command(CLI::App& app, Action& action) {
   run_app
       ->add_option("--device", options->devices.gpu, "GPU number, as CUDA counts; 0 if not given")
       ->check(CLI::Range(0, 1023));
+  run_app->add_flag(
+      "--isolate", options->isolate,
+      "each backend in a process of its own: one that crashes, hangs or loses its GPU "
+      "costs its own cells of one case, as CRASHED with the signal, CUDA call or "
+      "timeout; rounds interleave as ever. Each process holds a copy of the fixture");
+  run_app
+      ->add_option("--timeout", options->timeout_s,
+                   "with --isolate: seconds that a process may take for one step (to build a "
+                   "fixture, to verify, to plan, one visit of samples) before it is killed")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->needs("--isolate");
   run_app->add_option("--json", options->json, "write results as JSON; '-' = standard output");
   run_app->add_option("--csv", options->csv, "write results as CSV (RFC 4180)");
   run_app->add_option("--markdown", options->markdown, "write the table as Markdown");

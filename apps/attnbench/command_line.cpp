@@ -33,7 +33,9 @@ constexpr const char* kExitCodes =
 /// Everything a user may type at this point: subcommands and long options.
 std::vector<std::string> known_words(const CLI::App& app) {
   std::vector<std::string> words;
-  for (const CLI::App* sub : app.get_subcommands(nullptr)) words.push_back(sub->get_name());
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) {
+    if (!sub->get_group().empty()) words.push_back(sub->get_name());
+  }
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
   }
@@ -77,6 +79,7 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
   add_dump_command(app, action);
   add_profile_command(app, action);
   add_selftest_command(app, action);
+  add_worker_command(app, action);
 
   try {
     app.parse(argc, argv);

@@ -30,6 +30,17 @@ backends: [torch_native]
 """
 
 
+def processes():
+    """(pid, state, parent's pid) of every process there is."""
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat") as file:
+                state, parent = file.read().rpartition(")")[2].split()[:2]
+        except OSError:  # gone meanwhile
+            continue
+        yield int(name), state, int(parent)
+
+
 class ProcessTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -47,13 +58,57 @@ class ProcessTest(unittest.TestCase):
         return subprocess.Popen([BINARY, "run", self.scenario, *arguments], text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
-    def test_an_interrupt_keeps_what_is_measured_and_exits_with_130(self):
+    def start_and_wait_for_the_second_case(self, *arguments):
         self.write(rounds=100000, timeout_s=2)  # the first case ends by its timeout, the second runs on
-        process = self.start("--json", self.json)
+        process = self.start("--json", self.json, *arguments)
         for line in process.stdout:
             if line.startswith("second"):
                 break
         time.sleep(0.5)
+        return process
+
+    def children_of(self, process):
+        return [pid for pid, _, parent in processes() if parent == process.pid]
+
+    def assert_gone(self, pids):
+        for _ in range(100):
+            left = [pid for pid, state, _ in processes() if pid in pids and state != "Z"]
+            if not left:
+                return
+            time.sleep(0.1)
+        self.fail(f"still there: {left}")
+
+    def test_an_interrupt_keeps_what_is_measured_and_exits_with_130(self):
+        self.interrupt_the_second_case(self.start_and_wait_for_the_second_case())
+
+    def test_an_interrupt_of_an_isolated_run_keeps_it_too_and_ends_the_children(self):
+        process = self.start_and_wait_for_the_second_case("--isolate")
+        children = self.children_of(process)
+        self.assertEqual(len(children), 1)
+        self.interrupt_the_second_case(process)
+        self.assert_gone(children)
+
+    def test_children_do_not_outlive_a_run_that_is_killed(self):
+        process = self.start_and_wait_for_the_second_case("--isolate")
+        children = self.children_of(process)
+        # Stopped, the child cannot notice that its run is gone: only the kernel can tell it.
+        os.kill(children[0], signal.SIGSTOP)
+        process.kill()
+        process.communicate(timeout=30)
+        self.assert_gone(children)
+
+    def test_a_killed_child_costs_its_own_cell_and_makes_the_run_exit_with_2(self):
+        process = self.start_and_wait_for_the_second_case("--isolate")
+        os.kill(self.children_of(process)[0], signal.SIGKILL)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 2, out + err)
+        with open(self.json) as file:
+            records = json.load(file)["records"]
+        verdicts = {r["case"].split("/")[0]: r["verdict"].lower() for r in records}
+        self.assertEqual(verdicts, {"first": "passed", "second": "crashed"})
+        self.assertIn("signal 9 (SIGKILL)", out)
+
+    def interrupt_the_second_case(self, process):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
         self.assertEqual(process.returncode, 130, out + err)

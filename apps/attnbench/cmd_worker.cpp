@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "apps/attnbench/command.h"
+#include "lib/bench/isolate/worker.h"
+
+namespace attnbench {
+
+void add_worker_command(CLI::App& app, Action& action) {
+  auto parent = std::make_shared<int>(0);
+  CLI::App* worker = app.add_subcommand(kWorkerCommand, "what run --isolate starts");
+  worker->group("");  // not in --help: it is nobody else's to start
+  worker->add_option("parent", *parent, "process id of the run")->required();
+  worker->callback([parent, &action] {
+    action = [parent](const Registry& registry, Console&) { return run_worker(registry, *parent); };
+  });
+}
+
+}  // namespace attnbench
