@@ -4,6 +4,7 @@
 
 #include "backends/paged_fa/kernel_params.h"
 #include "backends/paged_fa/launch.h"
+#include "backends/paged_fa/tensor_map.h"
 
 namespace attnbench::paged_fa {
 
@@ -11,7 +12,6 @@ struct CompiledKernel {
   void (*function)(PagedFaParams) = nullptr;  ///< null: there is none
   int threads = 0;
   int shared_bytes = 0;
-  bool persistent = false;  ///< a block per multiprocessor, not per item
 };
 
 // One translation unit each, because compiling takes a while: tiles of 16 and 64 rows by pair of
@@ -24,7 +24,13 @@ struct CompiledKernel {
 [[nodiscard]] CompiledKernel f16_e5m2_kernel(const PagedFaKernel& kernel);
 [[nodiscard]] CompiledKernel bf16_many_rows_kernel(const PagedFaKernel& kernel);
 [[nodiscard]] CompiledKernel f16_many_rows_kernel(const PagedFaKernel& kernel);
-/// Tiles of 128 rows for a GPU with wgmma; no draft trees.
-[[nodiscard]] CompiledKernel hopper_kernel(const PagedFaKernel& kernel);
+
+/// Tiles of 128 rows for a GPU with wgmma; no draft trees. Blocks take items until none is left.
+struct HopperKernel {
+  void (*function)(PagedFaParams, PageMaps) = nullptr;
+  int threads = 0;
+  int shared_bytes = 0;
+};
+[[nodiscard]] HopperKernel hopper_kernel(const PagedFaKernel& kernel);
 
 }  // namespace attnbench::paged_fa

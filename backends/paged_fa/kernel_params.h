@@ -30,7 +30,9 @@ struct PagedFaItem {
 struct PagedFaParams {
   const PagedFaItem* items = nullptr;
   std::int32_t num_items = 0;
+  std::int32_t heads_together = 1;   ///< KV heads whose items are taken up side by side
   std::int32_t* counters = nullptr;  ///< [tiles, heads_kv] pieces done; 0 between launches
+  std::int32_t* taken = nullptr;     ///< items that blocks have asked for; 0 between launches
   float* partial_out = nullptr;      ///< [partials, heads_kv, partial_rows, dv]
   float* partial_lse = nullptr;      ///< [partials, heads_kv, partial_rows], base 2
   std::int32_t partial_rows = 0;

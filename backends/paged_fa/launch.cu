@@ -32,9 +32,9 @@ paged_fa::CompiledKernel find(const PagedFaKernel& kernel) {
 }
 
 /// The kernel for tiles of 128 rows with wgmma, where this GPU and this build have it.
-paged_fa::CompiledKernel find_hopper(const PagedFaKernel& kernel) {
+paged_fa::HopperKernel find_hopper(const PagedFaKernel& kernel) {
   if (kernel.tile != PagedFaTile::kMany || kernel.kv_dtype != kernel.dtype) return {};
-  const paged_fa::CompiledKernel found = paged_fa::hopper_kernel(kernel);
+  const paged_fa::HopperKernel found = paged_fa::hopper_kernel(kernel);
   if (found.function == nullptr) return {};
   static const bool usable = [&] {
     cudaFuncAttributes attributes{};
@@ -42,7 +42,7 @@ paged_fa::CompiledKernel find_hopper(const PagedFaKernel& kernel) {
     // Built for anything but sm_90a its body is empty, and an empty body needs few registers.
     return attributes.binaryVersion == 90 && attributes.numRegs > 100;
   }();
-  return usable ? found : paged_fa::CompiledKernel{};
+  return usable ? found : paged_fa::HopperKernel{};
 }
 
 int multiprocessors() {
@@ -53,7 +53,8 @@ int multiprocessors() {
   return count;
 }
 
-void allow_shared_memory(const paged_fa::CompiledKernel& kernel) {
+template <class Kernel>
+void allow_shared_memory(const Kernel& kernel) {
   check_cuda(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   kernel.shared_bytes),
              "cudaFuncSetAttribute");
@@ -67,22 +68,27 @@ void prepare_paged_fa(const PagedFaKernel& kernel) {
   const paged_fa::CompiledKernel found = find(kernel);
   expects(found.function != nullptr, "no kernel for what supports() accepted");
   allow_shared_memory(found);
-  const paged_fa::CompiledKernel hopper = find_hopper(kernel);
+  const paged_fa::HopperKernel hopper = find_hopper(kernel);
   if (hopper.function != nullptr) allow_shared_memory(hopper);
 }
 
 void launch_paged_fa(const PagedFaKernel& kernel, const PagedFaParams& params, void* stream) {
-  paged_fa::CompiledKernel found = find_hopper(kernel);
-  if (found.function == nullptr || params.custom_mask != nullptr) found = find(kernel);
   PagedFaParams p = params;
   const auto page_size = static_cast<unsigned>(p.page_size);
   p.page_shift = std::has_single_bit(page_size) ? std::countr_zero(page_size) : -1;
   const int items = p.num_items * p.heads_kv;
-  const auto blocks =
-      static_cast<unsigned>(found.persistent ? std::min(items, multiprocessors()) : items);
-  found.function<<<blocks, static_cast<unsigned>(found.threads),
-                   static_cast<std::size_t>(found.shared_bytes),
-                   static_cast<cudaStream_t>(stream)>>>(p);
+  const auto on = static_cast<cudaStream_t>(stream);
+  const paged_fa::HopperKernel hopper = find_hopper(kernel);
+  if (hopper.function != nullptr && p.custom_mask == nullptr) {
+    const auto blocks = static_cast<unsigned>(std::min(items, multiprocessors()));
+    hopper.function<<<blocks, static_cast<unsigned>(hopper.threads),
+                      static_cast<std::size_t>(hopper.shared_bytes), on>>>(p,
+                                                                           paged_fa::map_pages(p));
+  } else {
+    const paged_fa::CompiledKernel found = find(kernel);
+    found.function<<<static_cast<unsigned>(items), static_cast<unsigned>(found.threads),
+                     static_cast<std::size_t>(found.shared_bytes), on>>>(p);
+  }
   check_launch("paged_fa");
 }
 

@@ -106,6 +106,7 @@ void PagedFaBackend::init_forward_metadata(const ForwardBatch& batch, const Atte
   const std::size_t items = block.add(plan.items);
   const std::size_t counters = block.add(std::vector<std::int32_t>(
       static_cast<std::size_t>(plan.tiles) * static_cast<std::size_t>(layer.heads_kv), 0));
+  const std::size_t taken = block.add(std::vector<std::int32_t>(launches_.size(), 0));
   const std::size_t page_table = block.add(metadata.page_table.page_table);
   const std::size_t cache_seqlens = block.add(metadata.page_table.cache_seqlens);
   const std::size_t cu_seqlens_q = block.add(metadata.varlen.cu_seqlens_q);
@@ -119,6 +120,7 @@ void PagedFaBackend::init_forward_metadata(const ForwardBatch& batch, const Atte
 
   plan_.items = reinterpret_cast<const PagedFaItem*>(memory + items);
   plan_.counters = reinterpret_cast<std::int32_t*>(memory + counters);
+  plan_.taken = reinterpret_cast<std::int32_t*>(memory + taken);
   plan_.page_table = reinterpret_cast<const std::int32_t*>(memory + page_table);
   plan_.page_table_stride = metadata.page_table.width;
   plan_.cache_seqlens = reinterpret_cast<const std::int32_t*>(memory + cache_seqlens);
@@ -179,7 +181,9 @@ void PagedFaBackend::run(const AttentionIo& io, Stream& stream) const {
   for (const PagedFaPlan::Launch& launch : launches_) {
     p.items = plan_.items + launch.first_item;
     p.num_items = launch.num_items;
+    p.heads_together = launch.heads_together;
     launch_paged_fa(kernel_for(layer, io.q.dtype, pool.dtype, launch.tile), p, stream.native());
+    ++p.taken;
   }
 }
 

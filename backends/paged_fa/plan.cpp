@@ -21,6 +21,10 @@ constexpr std::int64_t least_keys(PagedFaTile tile) {
   return tile == PagedFaTile::kFew ? 256 : 1024;
 }
 
+/// Keys of one KV head that the second-level cache keeps along with what else is there: 24 MB of an
+/// H200's 60, in 16-bit K and V of 128 dimensions.
+constexpr std::int64_t kCachedKeys = (24 << 20) / 512;
+
 /// Keys [begin, end) that some row of a tile sees, and [full_begin, full_end) that all rows see.
 struct KeyRange {
   std::int64_t begin = 0, end = 0, full_begin = 0, full_end = 0;
@@ -143,8 +147,15 @@ PagedFaPlan plan_paged_fa(const PagedFaProblem& problem) {
     const std::int64_t blocks = std::max(1, problem.multiprocessors) * kBlocksPerMultiprocessor;
     const std::int64_t share = std::max(least_keys(kind), ceil_div(total, blocks));
 
+    std::int64_t keys_per_head = 1;
+    for (std::size_t s = 0; s < kinds.size(); ++s) {
+      if (kinds[s] == kind) keys_per_head += problem.sequences[s].kv_len;
+    }
+
     PagedFaPlan::Launch launch;
     launch.tile = kind;
+    launch.heads_together =
+        narrow_i32(std::clamp<std::int64_t>(kCachedKeys / keys_per_head, 1, problem.heads_kv));
     launch.first_item = narrow_i32(static_cast<std::int64_t>(plan.items.size()));
     for (const PagedFaItem& tile : tiles) {
       const std::int64_t keys = keys_of(tile);

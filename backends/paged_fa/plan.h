@@ -39,6 +39,7 @@ struct PagedFaPlan {
     PagedFaTile tile = PagedFaTile::kFew;
     std::int32_t first_item = 0;
     std::int32_t num_items = 0;
+    std::int32_t heads_together = 1;  ///< KV heads whose keys share the second-level cache
   };
   std::vector<Launch> launches;
   std::vector<PagedFaItem> items;  ///< the longest of a launch first

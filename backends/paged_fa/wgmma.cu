@@ -7,13 +7,13 @@ namespace attnbench::paged_fa {
 namespace {
 
 template <class T>
-CompiledKernel compiled() {
-  return {hopper::wgmma_kernel<T>, hopper::kThreads, hopper::Shared::kBytes, true};
+HopperKernel compiled() {
+  return {hopper::wgmma_kernel<T>, hopper::kThreads, hopper::Shared::kBytes};
 }
 
 }  // namespace
 
-CompiledKernel hopper_kernel(const PagedFaKernel& kernel) {
+HopperKernel hopper_kernel(const PagedFaKernel& kernel) {
   if (kernel.head_dim_k != hopper::kDim || kernel.head_dim_v != hopper::kDim) return {};
   return kernel.dtype == DType::kF16 ? compiled<__half>() : compiled<__nv_bfloat16>();
 }

@@ -14,6 +14,11 @@ __device__ __forceinline__ void mbarrier_init(std::uint32_t barrier, int arrival
 __device__ __forceinline__ void mbarrier_arrive(std::uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared.b64 _, [%0];\n" ::"r"(barrier) : "memory");
 }
+/// Arrives, and has the phase also wait for `bytes` that the copy engine brings.
+__device__ __forceinline__ void mbarrier_arrive_expect(std::uint32_t barrier, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;\n" ::"r"(barrier), "r"(bytes)
+               : "memory");
+}
 /// Returns once a phase of this parity has ended; that before the first counts as one of parity 1.
 __device__ __forceinline__ void mbarrier_wait(std::uint32_t barrier, int parity) {
   asm volatile(

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda.h>
+
+#include "backends/paged_fa/kernel_params.h"
+
+namespace attnbench::paged_fa {
+
+/// K and V of a pool as the copy engine sees them: [pages, heads, tokens of a page, head dim],
+/// copied in boxes of `rows` tokens by 64 columns.
+struct PageMaps {
+  CUtensorMap k;
+  CUtensorMap v;
+  std::int32_t rows = 1;  ///< 1: no maps, pages of this size are copied row by row
+};
+
+/// For head dims of 128 16-bit elements. Host work only: no allocation, nothing is enqueued.
+[[nodiscard]] PageMaps map_pages(const PagedFaParams& params);
+
+}  // namespace attnbench::paged_fa

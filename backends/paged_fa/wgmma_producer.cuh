@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/common/cuda/cp_async.cuh"
+#include "backends/common/cuda/tensor_copy.cuh"
+#include "backends/paged_fa/store.cuh"
+#include "backends/paged_fa/tensor_map.h"
+#include "backends/paged_fa/wgmma_shared.cuh"
+
+namespace attnbench::paged_fa::hopper {
+
+__device__ __forceinline__ int first_key_of(const PagedFaItem& item, int box_rows) {
+  return item.key_begin & -box_rows;
+}
+__device__ __forceinline__ int steps_of(const PagedFaItem& item, int box_rows) {
+  return max(1, (item.key_end - first_key_of(item, box_rows) + kStepKeys - 1) / kStepKeys);
+}
+
+/// One of the four warps that copy: 32 rows of every tile. The first also hands out work.
+class Producer {
+ public:
+  __device__ __forceinline__ Producer(const PagedFaParams& p, const PageMaps& maps, Shared shared)
+      : p_(p),
+        maps_(maps),
+        shared_(shared),
+        lane_(static_cast<int>(threadIdx.x % 32)),
+        first_row_(static_cast<int>(threadIdx.x % kGroupThreads) / 32 * kWarpRows) {
+    const int chunk = lane_ % 16, odd = lane_ / 16;
+    to_ = chunk / 8 * kHalfBytes + (first_row_ + odd) * cuda::kSwizzledRowBytes +
+          16 * ((chunk % 8) ^ odd);
+  }
+
+  __device__ __forceinline__ void run() {
+    if (maps_.rows > 1 && threadIdx.x == 0) {
+      cuda::prefetch_map(maps_.k);
+      cuda::prefetch_map(maps_.v);
+    }
+    int index = static_cast<int>(blockIdx.x);
+    WorkPlace at;
+    for (;; at.advance()) {
+      if (first_row_ == 0) offer(at, index);
+      cuda::mbarrier_wait(shared_.work_full(at.index), at.phase);
+      const PagedFaItem item = shared_.work[at.index].item;
+      const int kv_head = shared_.work[at.index].kv_head;
+      __syncwarp();
+      release(shared_.work_empty(at.index));
+      if (kv_head < 0) break;
+      if (first_row_ == 0) index = take();
+      load(item, kv_head);
+      if (first_row_ == 0) index = __shfl_sync(~0u, index, 0);
+    }
+    cuda::cp_async_wait<0>();
+    publish();
+  }
+
+ private:
+  static constexpr std::uint32_t kAbsent = ~0u;
+
+  /// Asks for one more item than there are at the end; the last of all blocks to do so winds back.
+  /// Known to lane 0 only.
+  __device__ __forceinline__ int take() const {
+    if (lane_ != 0) return 0;
+    return static_cast<int>(gridDim.x) + atomicAdd(p_.taken, 1);
+  }
+
+  __device__ __forceinline__ void offer(WorkPlace at, int index) const {
+    static_assert(sizeof(PagedFaItem) % sizeof(int) == 0);
+    constexpr int kWords = sizeof(PagedFaItem) / sizeof(int);
+    const int all = p_.num_items * p_.heads_kv;
+    cuda::mbarrier_wait(shared_.work_empty(at.index), at.phase ^ 1);
+    Work& work = shared_.work[at.index];
+    if (index < all) {
+      // Some heads at a time, so that their keys stay in the second-level cache; within them the
+      // longest items first.
+      const int together = p_.heads_together * p_.num_items;
+      const int first_head = index / together * p_.heads_together, rest = index % together;
+      const int heads = min(p_.heads_together, p_.heads_kv - first_head);
+      if (lane_ < kWords) {
+        reinterpret_cast<int*>(&work.item)[lane_] =
+            __ldg(reinterpret_cast<const int*>(p_.items + rest / heads) + lane_);
+      }
+      if (lane_ == 0) work.kv_head = first_head + rest % heads;
+    } else if (lane_ == 0) {
+      work.kv_head = -1;
+      if (index == all + static_cast<int>(gridDim.x) - 1) *p_.taken = 0;
+    }
+    __syncwarp();
+    release(shared_.work_full(at.index));
+  }
+
+  __device__ __forceinline__ void load(const PagedFaItem& item, int kv_head) {
+    const std::int32_t* const pages = p_.page_table + item.sequence * p_.page_table_stride;
+    const int steps = steps_of(item, maps_.rows);
+    int key = first_key_of(item, maps_.rows) + first_row_ + lane_;
+    const auto page_of = [&](int at) {
+      if (at >= item.key_end) return -1;
+      return __ldg(pages + (p_.page_shift >= 0 ? at >> p_.page_shift : at / p_.page_size));
+    };
+    int page = page_of(key), next_page = page_of(key + kStepKeys);
+    copy_k(page, key, kv_head);
+    copy_q(item, kv_head);
+    holding_ = true;  // the first tiles need not wait until the queries are there
+    for (int i = 0; i < steps; ++i, key += kStepKeys) {
+      if (i + 1 < steps) copy_k(next_page, key + kStepKeys, kv_head);
+      copy_v(page, key, kv_head);
+      if (i == 0) {
+        holding_ = false;
+        flush();
+      }
+      page = next_page;
+      next_page = page_of(key + 2 * kStepKeys);
+    }
+  }
+
+  __device__ __forceinline__ void copy_k(int page, int key, int kv_head) {
+    cuda::mbarrier_wait(shared_.k_empty(k_.index), k_.phase ^ 1);
+    copy_pages(page, key, kv_head, p_.k + kv_head * p_.k_head_stride, p_.k_page_stride,
+               p_.k_token_stride, maps_.k, shared_.k(k_.index), shared_.k_full(k_.index));
+    k_.advance();
+  }
+  __device__ __forceinline__ void copy_v(int page, int key, int kv_head) {
+    cuda::mbarrier_wait(shared_.v_empty(v_.index), v_.phase ^ 1);
+    copy_pages(page, key, kv_head, p_.v + kv_head * p_.v_head_stride, p_.v_page_stride,
+               p_.v_token_stride, maps_.v, shared_.v(v_.index), shared_.v_full(v_.index));
+    v_.advance();
+  }
+  __device__ __forceinline__ void copy_q(const PagedFaItem& item, int kv_head) {
+    const int group = first_row_ / 64;
+    cuda::mbarrier_wait(shared_.q_empty(group), q_phase_ ^ 1);
+    q_phase_ ^= 1;
+    std::uint32_t offset = kAbsent;
+    if (first_row_ + lane_ < item.rows) {
+      const RowPlace place = place_of(p_, item, kv_head, first_row_ + lane_);
+      offset = static_cast<std::uint32_t>(
+          (place.token * p_.q_token_stride + place.head * p_.q_head_stride) >> 5);
+    }
+    copy_rows(offset, p_.q, shared_.q(), shared_.q_full(group));
+  }
+
+  /// 32 keys, of which every lane holds one and its page.
+  __device__ __forceinline__ void copy_pages(int page, int key, int kv_head, const std::byte* from,
+                                             std::int64_t page_stride, std::int64_t token_stride,
+                                             const CUtensorMap& map, std::uint32_t tile,
+                                             std::uint32_t full) {
+    const int rest = p_.page_shift >= 0 ? key & (p_.page_size - 1) : key % p_.page_size;
+    const bool whole = __all_sync(~0u, page >= 0);
+    if (maps_.rows > 1 && whole) {
+      if (!holding_) flush();
+      if (lane_ == 0) {
+        cuda::mbarrier_arrive_expect(full, kWarpRows * 2 * cuda::kSwizzledRowBytes);
+      }
+      __syncwarp();
+      // Two boxes next to each other for each group of `rows` lanes: its first two lanes see to it.
+      const int in_group = lane_ & (maps_.rows - 1);
+      const int group_page = __shfl_sync(~0u, page, lane_ - in_group);
+      if (in_group < 2) {
+        cuda::copy_box(tile + in_group * kHalfBytes +
+                           (first_row_ + lane_ - in_group) * cuda::kSwizzledRowBytes,
+                       map, 64 * in_group, rest - in_group, kv_head, group_page, full);
+      }
+      return;
+    }
+    std::uint32_t offset = kAbsent;
+    if (page >= 0) {
+      offset = static_cast<std::uint32_t>((page * page_stride + rest * token_stride) >> 5);
+    }
+    copy_rows(offset, from, tile, full);
+  }
+
+  /// Starts copying 32 rows, whose offsets the lanes hold, zeros where there is none, and then
+  /// declares the copies before these as done: two are on their way at any time.
+  __device__ __forceinline__ void copy_rows(std::uint32_t offset, const std::byte* from,
+                                            std::uint32_t tile, std::uint32_t full) {
+    const std::byte* const column = from + 16 * (lane_ % 16);
+#pragma unroll
+    for (int i = 0; i < 16; ++i) {
+      const std::uint32_t at = __shfl_sync(~0u, offset, 2 * i + lane_ / 16);
+      const bool real = at != kAbsent;
+      // Row 2 i + odd of the warp: i % 4 picks bits 1 and 2 of the swizzle.
+      const std::uint32_t to = tile + ((to_ + 2 * i * cuda::kSwizzledRowBytes) ^ (32 * (i % 4)));
+      cuda::cp_async_16(to, column + (real ? static_cast<std::int64_t>(at) << 5 : 0), real);
+    }
+    cuda::cp_async_commit();
+    cuda::cp_async_wait<1>();
+    publish();
+    pending_ = full;
+  }
+
+  __device__ __forceinline__ void flush() {
+    if (pending_ == 0) return;
+    cuda::cp_async_wait<0>();
+    publish();
+  }
+  __device__ __forceinline__ void publish() {
+    if (pending_ == 0) return;
+    cuda::fence_proxy_async();
+    __syncwarp();
+    release(pending_);
+    pending_ = 0;
+  }
+
+  const PagedFaParams& p_;
+  const PageMaps& maps_;
+  Shared shared_;
+  int lane_;
+  int first_row_;
+  std::uint32_t to_;
+  std::uint32_t pending_ = 0;  ///< barrier of the copies that are not declared as done
+  bool holding_ = false;
+  StagePlace k_, v_;
+  int q_phase_ = 0;
+};
+
+}  // namespace attnbench::paged_fa::hopper

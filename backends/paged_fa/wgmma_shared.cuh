@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/common/cuda/mbarrier.cuh"
+#include "backends/common/cuda/wgmma.cuh"
+#include "backends/paged_fa/kernel_params.h"
+
+// What the warpgroups of a block share.
+namespace attnbench::paged_fa::hopper {
+
+inline constexpr int kRows = 128;
+inline constexpr int kStepKeys = 128;
+inline constexpr int kDim = 128;
+inline constexpr int kStages = 2;
+inline constexpr int kGroupThreads = 128;
+inline constexpr int kConsumers = 2;
+inline constexpr int kThreads = (1 + kConsumers) * kGroupThreads;
+inline constexpr int kWarpRows = kRows / (kGroupThreads / 32);  ///< of a tile, copied by one warp
+
+/// A tile of 128 rows of 128 elements: two halves of 64 columns, each of 128 swizzled rows.
+inline constexpr int kHalfBytes = 128 * cuda::kSwizzledRowBytes;
+inline constexpr int kTileBytes = 2 * kHalfBytes;
+
+/// What a block works on next.
+struct Work {
+  PagedFaItem item;
+  std::int32_t kv_head;  ///< negative: nothing is left
+};
+
+/// A place in a ring of buffers; `phase` is the parity of its turns.
+template <int kPlaces>
+struct Place {
+  int index = 0;
+  int phase = 0;
+  __device__ __forceinline__ void advance() {
+    if (++index < kPlaces) return;
+    index = 0;
+    phase ^= 1;
+  }
+};
+using StagePlace = Place<kStages>;
+using WorkPlace = Place<2>;
+
+/// Where things lie in shared memory.
+struct Shared {
+  std::uint32_t base;  ///< multiple of 1024
+  Work* work;          ///< [2]
+  bool* last;
+
+  static constexpr int kBarriers = (1 + 2 * kStages) * kTileBytes;
+  static constexpr int kWork = kBarriers + 8 * (8 + 4 * kStages);
+  static constexpr int kLast = kWork + 2 * static_cast<int>(sizeof(Work));
+  static constexpr int kBytes = kLast + 16 + 1024;  ///< 1024 for the alignment of the base
+
+  __device__ __forceinline__ explicit Shared(std::byte* dynamic)
+      : base((cuda_address(dynamic) + 1023) & ~1023u),
+        work(reinterpret_cast<Work*>(dynamic + (base - cuda_address(dynamic)) + kWork)),
+        last(reinterpret_cast<bool*>(dynamic + (base - cuda_address(dynamic)) + kLast)) {}
+
+  __device__ __forceinline__ std::uint32_t q() const { return base; }
+  __device__ __forceinline__ std::uint32_t k(int stage) const {
+    return base + (1 + stage) * kTileBytes;
+  }
+  __device__ __forceinline__ std::uint32_t v(int stage) const { return k(kStages + stage); }
+
+  // Barriers. "Full" ends when a buffer may be read, "empty" when it may be written again.
+  __device__ __forceinline__ std::uint32_t q_full(int group) const { return barrier(group); }
+  __device__ __forceinline__ std::uint32_t q_empty(int group) const { return barrier(2 + group); }
+  __device__ __forceinline__ std::uint32_t work_full(int i) const { return barrier(4 + i); }
+  __device__ __forceinline__ std::uint32_t work_empty(int i) const { return barrier(6 + i); }
+  __device__ __forceinline__ std::uint32_t k_full(int stage) const { return barrier(8 + stage); }
+  __device__ __forceinline__ std::uint32_t v_full(int stage) const {
+    return barrier(8 + kStages + stage);
+  }
+  __device__ __forceinline__ std::uint32_t k_empty(int stage) const {
+    return barrier(8 + 2 * kStages + stage);
+  }
+  __device__ __forceinline__ std::uint32_t v_empty(int stage) const {
+    return barrier(8 + 3 * kStages + stage);
+  }
+
+  /// By one thread, before a barrier of the block.
+  __device__ __forceinline__ void init_barriers() const {
+    constexpr int kCopiers = kGroupThreads / 32, kReaders = kConsumers * kGroupThreads / 32;
+    for (int i = 0; i < 2; ++i) {
+      cuda::mbarrier_init(q_full(i), kCopiers / kConsumers);
+      cuda::mbarrier_init(q_empty(i), kReaders / kConsumers);
+      cuda::mbarrier_init(work_full(i), 1);
+      cuda::mbarrier_init(work_empty(i), kCopiers + kReaders);
+    }
+    for (int stage = 0; stage < kStages; ++stage) {
+      cuda::mbarrier_init(k_full(stage), kCopiers);
+      cuda::mbarrier_init(v_full(stage), kCopiers);
+      cuda::mbarrier_init(k_empty(stage), kReaders);
+      cuda::mbarrier_init(v_empty(stage), kReaders);
+    }
+    asm volatile("fence.mbarrier_init.release.cluster;\n" ::: "memory");
+  }
+
+ private:
+  __device__ __forceinline__ static std::uint32_t cuda_address(const void* p) {
+    return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
+  }
+  __device__ __forceinline__ std::uint32_t barrier(int index) const {
+    return base + kBarriers + 8 * index;
+  }
+};
+
+/// One arrival for the whole warp.
+__device__ __forceinline__ void release(std::uint32_t empty) {
+  if (threadIdx.x % 32 == 0) cuda::mbarrier_arrive(empty);
+}
+
+}  // namespace attnbench::paged_fa::hopper
