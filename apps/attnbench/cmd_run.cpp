@@ -37,7 +37,7 @@ struct RunOptions {
   DeviceOptions devices;
   bool isolate = false;
   double timeout_s = Isolation().timeout_s;
-  bool wide = false, quiet = false, quick = false, no_verify = false, strict = false;
+  bool wide = false, quiet = false, quick = false, no_verify = false, strict = false, aa = false;
 };
 
 using Sink = void (*)(const RunResult&, std::ostream&);
@@ -77,6 +77,7 @@ Scenario scenario_of(const RunOptions& options) {
   if (!options.cache.empty()) scenario.measure.cache = options.cache;
   if (!options.launch.empty()) scenario.measure.launch = options.launch;
   if (options.no_verify) scenario.verify.enabled = false;
+  scenario.measure.aa = options.aa;
   if (options.quick) {
     // Enough to see that everything runs; too few rounds for a claim, so rows come out as noisy.
     scenario.measure.min_rounds = scenario.measure.max_rounds = 3;
@@ -226,6 +227,8 @@ void add_run_command(CLI::App& app, Action& action) {
   run_app->add_flag("--quick", options->quick,
                     "3 rounds of 1 sample: a smoke test, not a measurement");
   run_app->add_flag("--no-verify", options->no_verify, "time without checking; no verdicts");
+  run_app->add_flag("--aa", options->aa,
+                    "time every cell twice, the second as BACKEND#2: how far equal things differ");
   run_app->add_flag("--strict", options->strict,
                     "exit 3 when a cell is noisy, mistrusted or skipped");
   run_app->callback([options, &action] {

@@ -10,6 +10,7 @@
 
 #include "lib/base/counter_hash.h"
 #include "lib/base/error.h"
+#include "lib/bench/twins.h"
 #include "lib/device/cuda/cuda_error.h"
 
 namespace attnbench {
@@ -186,6 +187,7 @@ std::vector<Record> CaseRun::run(std::span<const Registry::Entry* const> entries
     for (const LaunchMode launch : scenario_->measure.launch) {
       for (const CacheState cache : scenario_->measure.cache) {
         records.push_back(make_record(candidate, cache, launch));
+        compare_twin(records);
         if (hooks_->record) hooks_->record(records.back());
       }
     }

@@ -10,6 +10,7 @@
 #include "lib/bench/backend_choice.h"
 #include "lib/bench/case_run.h"
 #include "lib/bench/local_workshop.h"
+#include "lib/bench/twins.h"
 
 namespace attnbench {
 
@@ -30,7 +31,9 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Works
   const auto begin = std::chrono::steady_clock::now();
   // Every mistake a user can make stops the run here, before anything is measured.
   const std::vector<const Case*> cases = select_cases(scenario, filter);
-  const std::vector<const Registry::Entry*> backends = choose_backends(scenario, registry, filter);
+  std::vector<const Registry::Entry*> backends = choose_backends(scenario, registry, filter);
+  Twins twins;
+  if (scenario.measure.aa) backends = twins.beside(backends);
   for (const Case* c : cases) {
     if (c->kv_cache.pool_tokens > 0) static_cast<void>(lay_out(*c));  // is the pool large enough?
   }

@@ -10,6 +10,7 @@
 #include "lib/cost/cost.h"
 #include "lib/device/device.h"
 #include "lib/measure/measure.h"
+#include "lib/measure/paired_ratio.h"
 #include "lib/verify/verdict.h"
 
 namespace attnbench {
@@ -35,6 +36,7 @@ struct Record {
   bool timed = false;  ///< timing below is a measurement
   CellTiming timing;
   HostTiming plan;
+  PairedRatio aa;  ///< of a twin over its first (--aa); no pairs otherwise
   Cost cost;
   ErrorMetrics error;
   BitwiseProperties bitwise;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "lib/bench/driver.h"
+#include "lib/bench/twins.h"
 
 namespace attnbench {
 namespace {
@@ -36,7 +37,7 @@ std::string option(std::string_view name, std::string_view value) {
 std::string repro_line(const Scenario& scenario, const Record& record) {
   std::string line = "attnbench run " + shell_quoted(scenario.path);
   line += option("--case", record.case_id);
-  line += option("--backend", record.backend);
+  line += option("--backend", registered_name(record.backend));
   // Cache state and seed are always spelled, since the file and the command line can both set them.
   line += option("--cache", to_string(record.cache));
   const bool eager_alone = scenario.measure.launch == std::vector{LaunchMode::kEager};
@@ -44,6 +45,7 @@ std::string repro_line(const Scenario& scenario, const Record& record) {
     line += option("--launch", to_string(record.launch));
   }
   line += fmt::format(" --seed {}", scenario.seed);
+  if (scenario.measure.aa) line += " --aa";
   if (!scenario.verify.enabled) line += " --no-verify";
   return line;
 }

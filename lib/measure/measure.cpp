@@ -72,7 +72,7 @@ std::vector<CellTiming> rounds_by(const Clock& clock, std::span<const SourcedCel
     for (const std::size_t index : order_of_round(runs.size(), seed, round)) {
       CellRun& run = runs[index];
       if (run.done()) continue;
-      run.visit(stop);
+      run.visit(round, stop);
       if (stop()) break;
       if (!hooks.progress) continue;
       double remaining_s = 0;

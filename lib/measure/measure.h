@@ -34,6 +34,12 @@ enum class MeasureStatus : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(MeasureStatus status);
 
+/// The median of one visit's samples.
+struct BlockMedian {
+  int round = 0;  ///< the same for all cells of a case; a round that kept no sample is left out
+  double us = 0;
+};
+
 /// Times of one cell. The unit of replication is the round: lo and hi are the 95 % order-statistic
 /// interval of the median of block medians.
 struct CellTiming {
@@ -50,7 +56,8 @@ struct CellTiming {
   double sm_mhz = 0;         ///< clock during the samples, median
   ClockEvents clock_events;  ///< of any block
   int discarded = 0;         ///< samples taken below 0.95 of the settled clock, not counted above
-  std::string failure;       ///< what was thrown when the status is kHostSync or kFailed
+  std::vector<BlockMedian> blocks;  ///< one a round, in their order
+  std::string failure;              ///< what was thrown when the status is kHostSync or kFailed
 
   /// Half of hi - lo over the median.
   [[nodiscard]] double half_width() const {

@@ -178,6 +178,19 @@ TEST(MeasureCells, visits_every_cell_once_a_round_in_a_changing_order_that_the_s
   EXPECT_NE(order, order_of(8));
 }
 
+TEST(MeasureCells, keeps_the_median_of_every_round) {
+  FakeMachine machine;
+  const std::vector<TimedCell> cells{machine.cell('a', 200, 0), machine.cell('b', 300, 0.5)};
+  const auto timings = measure_cells_by(machine.clock(), cells, machine, small_blocks(), 1, {});
+  ASSERT_EQ(timings[0].blocks.size(), 12u);
+  ASSERT_EQ(timings[1].blocks.size(), 40u);
+  for (std::size_t i = 0; i < 12; ++i) {
+    EXPECT_EQ(timings[0].blocks[i].round, static_cast<int>(i));
+    EXPECT_NEAR(timings[0].blocks[i].us, 200, 0.01);
+    EXPECT_EQ(timings[1].blocks[i].round, static_cast<int>(i));
+  }
+}
+
 TEST(MeasureCells, stops_visiting_a_cell_that_is_done) {
   FakeMachine machine;
   const std::vector<TimedCell> cells{machine.cell('a', 200, 0), machine.cell('b', 200, 0.5)};

@@ -78,7 +78,7 @@ void CellRun::warm_up(const SampleSource::Stop& stop) {
                                   static_cast<double>(config_->max_block_samples)));
 }
 
-void CellRun::visit(const SampleSource::Stop& stop) {
+void CellRun::visit(int round, const SampleSource::Stop& stop) {
   const std::size_t first = samples_us_.size();
   SampleBlock block;
   guarded([&] {
@@ -89,7 +89,7 @@ void CellRun::visit(const SampleSource::Stop& stop) {
   clock_events_ |= block.clock_events;
   keep(block);
   if (samples_us_.size() == first) return;
-  block_medians_us_.push_back(median(std::span(samples_us_).subspan(first)));
+  blocks_.push_back({round, median(std::span(samples_us_).subspan(first))});
   if (!done_) decide();
 }
 
@@ -97,11 +97,18 @@ bool CellRun::throttled() const {
   return discarded_ > kMostDiscarded * (discarded_ + static_cast<int>(samples_us_.size()));
 }
 
+std::vector<double> CellRun::block_medians_us() const {
+  std::vector<double> medians;
+  for (const BlockMedian& block : blocks_) medians.push_back(block.us);
+  return medians;
+}
+
 bool CellRun::converged() const {
-  if (rounds() < config_->min_rounds || block_medians_us_.empty()) return false;
-  const MedianInterval interval = median_interval(block_medians_us_, kLevel);
+  if (rounds() < config_->min_rounds || blocks_.empty()) return false;
+  const std::vector<double> medians = block_medians_us();
+  const MedianInterval interval = median_interval(medians, kLevel);
   const double half_us = (interval.hi - interval.lo) / 2;
-  const double limit_us = std::max(config_->precision * median(block_medians_us_), kFloorUs);
+  const double limit_us = std::max(config_->precision * median(medians), kFloorUs);
   // Without an order statistic that reaches 95 % (fewer than six rounds) nothing has converged.
   return interval.k > 0 && half_us <= limit_us;
 }
@@ -121,9 +128,10 @@ void CellRun::decide() {
 }
 
 double CellRun::half_width() const {
-  if (block_medians_us_.empty()) return 0;
-  const MedianInterval interval = median_interval(block_medians_us_, kLevel);
-  const double middle = median(block_medians_us_);
+  if (blocks_.empty()) return 0;
+  const std::vector<double> medians = block_medians_us();
+  const MedianInterval interval = median_interval(medians, kLevel);
+  const double middle = median(medians);
   return interval.k > 0 && middle > 0 ? (interval.hi - interval.lo) / 2 / middle : 0;
 }
 
@@ -149,8 +157,10 @@ CellTiming CellRun::timing() const {
   timing.clock_events = clock_events_;
   timing.failure = failure_;
   if (samples_us_.empty()) return timing;
-  const MedianInterval interval = median_interval(block_medians_us_, kLevel);
-  timing.median_us = median(block_medians_us_);
+  const std::vector<double> medians = block_medians_us();
+  const MedianInterval interval = median_interval(medians, kLevel);
+  timing.median_us = median(medians);
+  timing.blocks = blocks_;
   timing.lo_us = interval.lo;
   timing.hi_us = interval.hi;
   timing.q1_us = quantile(samples_us_, 0.25);

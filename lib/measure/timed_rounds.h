@@ -18,12 +18,12 @@ class CellRun {
   /// Until its samples can be taken; the block size follows. Returns early when `stop` says so.
   void warm_up(const SampleSource::Stop& stop);
 
-  /// One visit: a block of samples. Ends early, with what it has, when `stop` says so or when the
-  /// cell's time is up; a block that ends so counts if it has a sample.
-  void visit(const SampleSource::Stop& stop);
+  /// The visit of `round`: a block of samples. Ends early, with what it has, when `stop` says so or
+  /// when the cell's time is up; a block that ends so counts if it has a sample.
+  void visit(int round, const SampleSource::Stop& stop);
 
   [[nodiscard]] bool done() const { return done_; }
-  [[nodiscard]] int rounds() const { return static_cast<int>(block_medians_us_.size()); }
+  [[nodiscard]] int rounds() const { return static_cast<int>(blocks_.size()); }
   /// CI half-width over the median of block medians; 0 while there is no 95 % interval.
   [[nodiscard]] double half_width() const;
   /// Estimated seconds until this cell is done.
@@ -37,6 +37,7 @@ class CellRun {
   void guarded(const std::function<void()>& step);
   void keep(const SampleBlock& block);
   void decide();
+  [[nodiscard]] std::vector<double> block_medians_us() const;
   [[nodiscard]] bool converged() const;
   [[nodiscard]] bool throttled() const;
 
@@ -52,7 +53,7 @@ class CellRun {
   std::vector<double> clocks_mhz_;
   int discarded_ = 0;
   ClockEvents clock_events_;
-  std::vector<double> block_medians_us_;
+  std::vector<BlockMedian> blocks_;
   bool done_ = false;
   MeasureStatus status_ = MeasureStatus::kNoisy;
   std::string failure_;

@@ -76,6 +76,8 @@ CsvColumn derived(const char* name, Compute compute) {
 }
 
 bool is_timed(const Record& r) { return r.timed; }
+bool is_twin(const Record& r) { return r.aa.pairs > 0; }
+bool has_floor(const Record& r) { return r.aa.has_interval(); }
 bool is_compared(const Record& r) { return r.error.rows > 0; }
 
 template <class Access>
@@ -265,6 +267,19 @@ std::array<CsvColumn, kCsvColumns> make_columns() {
           "repro", [](auto& r) -> auto& { return r.repro; }),
       error(
           "worst_group", [](auto& r) -> auto& { return r.error.worst.group; }),
+      field_if(
+          "aa_pairs", is_twin, [](auto& r) -> auto& { return r.aa.pairs; }),
+      field_if(
+          "aa_ratio", is_twin, [](auto& r) -> auto& { return r.aa.median; }),
+      field_if(
+          "aa_lo", has_floor, [](auto& r) -> auto& { return r.aa.lo; }),
+      field_if(
+          "aa_hi", has_floor, [](auto& r) -> auto& { return r.aa.hi; }),
+      {"aa_floor",
+       [](const Record& r) { return has_floor(r) ? to_text(r.aa.floor()) : std::string(); },
+       [](Record&, const std::string&) {}},
+      field_if(
+          "aa_largest", is_twin, [](auto& r) -> auto& { return r.aa.largest; }),
   };
 }
 

@@ -71,6 +71,15 @@ Json error_of(const Record& r) {
             {"want", number(w.want)}}}};
 }
 
+Json aa_of(const Record& r) {
+  if (r.aa.pairs == 0) return nullptr;
+  const auto end = [&](double value) {
+    return r.aa.has_interval() ? number(value) : Json(nullptr);
+  };
+  return {{"pairs", r.aa.pairs}, {"ratio", number(r.aa.median)}, {"lo", end(r.aa.lo)},
+          {"hi", end(r.aa.hi)},  {"floor", end(r.aa.floor())},   {"largest", number(r.aa.largest)}};
+}
+
 Json tested(int property) { return property < 0 ? Json(nullptr) : Json(property == 1); }
 
 Json record_of(const Record& r) {
@@ -119,13 +128,14 @@ Json record_of(const Record& r) {
         {"batch_invariant", tested(r.bitwise.batch_invariant)}}},
       {"fixture_hash", r.fixture_hash},
       {"repro", r.repro},
+      {"aa", aa_of(r)},
   };
 }
 
 }  // namespace
 
 void write_json(const RunResult& run, std::ostream& out) {
-  Json root = {{"schema_version", "1.0.0"},
+  Json root = {{"schema_version", "1.1.0"},
                {"environment", environment_of(run.environment)},
                {"ceilings",
                 {{"read_bytes_per_s", number(run.ceilings.read_bytes_per_s)},

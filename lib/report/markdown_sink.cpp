@@ -4,6 +4,7 @@
 
 #include <ostream>
 
+#include "lib/report/aa_section.h"
 #include "lib/report/record_text.h"
 #include "lib/report/sinks.h"
 #include "lib/report/text_layout.h"
@@ -11,23 +12,6 @@
 
 namespace attnbench {
 namespace {
-
-/// A table cell: a pipe would start the next one, a line break the next row, '<' a tag that no one
-/// sees.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<') {
-      out += "&lt;";
-    } else if (c == '&') {
-      out += "&amp;";
-    } else {
-      if (c == '|') out += '\\';
-      out += c == '\n' || c == '\r' ? ' ' : c;
-    }
-  }
-  return out;
-}
 
 std::string speed_cells(const Record& r) {
   if (!r.claims_speed()) return "– | | | | |";
@@ -40,7 +24,7 @@ std::string speed_cells(const Record& r) {
 
 void write_markdown(const RunResult& run, std::ostream& out) {
   const Environment& e = run.environment;
-  std::string text = fmt::format("### {}\n\n", escaped(run.scenario_name));
+  std::string text = fmt::format("### {}\n\n", markdown_cell(run.scenario_name));
   text += fmt::format("attnbench {} ({}), seed {}, {}  \n", e.version, e.git_sha, run.seed,
                       e.started_utc);
   text += fmt::format("{}, {} threads; measured ceilings: read {}, copy {}, {}\n\n", e.device.name,
@@ -53,17 +37,19 @@ void write_markdown(const RunResult& run, std::ostream& out) {
       "error/bound | bitwise | reason |\n"
       "|---|---|---|---|--:|--:|--:|--:|--:|--:|---|---|--:|---|---|\n";
   for (const Record& r : run.records) {
-    text +=
-        fmt::format("| {} | {} | {} | {} | {} {} | {} | {} | {} | `{}` | {} |\n",
-                    escaped(r.case_id), escaped(r.backend), to_string(r.cache), to_string(r.launch),
-                    speed_cells(r), r.claims_speed() ? time_text(r.plan.median_us) : "",
-                    verdict_word(r), r.status, error_text(r), bitwise_flags(r), escaped(r.reason));
+    text += fmt::format("| {} | {} | {} | {} | {} {} | {} | {} | {} | `{}` | {} |\n",
+                        markdown_cell(r.case_id), markdown_cell(r.backend), to_string(r.cache),
+                        to_string(r.launch), speed_cells(r),
+                        r.claims_speed() ? time_text(r.plan.median_us) : "", verdict_word(r),
+                        r.status, error_text(r), bitwise_flags(r), markdown_cell(r.reason));
   }
   for (const Record& r : run.records) {
     if (is_failed_row(r)) {
-      text += fmt::format("\n{}: {}\n\n    {}\n", verdict_word(r), escaped(cell_name(r)), r.repro);
+      text += fmt::format("\n{}: {}\n\n    {}\n", verdict_word(r), markdown_cell(cell_name(r)),
+                          r.repro);
     }
   }
+  text += aa_markdown_section(run);
   std::vector<std::string> closing = tally_parts(run);
   if (run.interrupted) closing.emplace_back("interrupted");
   text += '\n' + join_parts(closing, std::string::npos, 0) + '\n';

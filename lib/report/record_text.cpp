@@ -29,6 +29,27 @@ std::string verdict_word(const Record& record) {
 
 bool is_failed_row(const Record& record) { return is_failure(record.verdict) || record.impossible; }
 
+std::string cache_and_launch(const Record& r) {
+  if (!r.timed) return "";
+  return std::string(to_string(r.cache)) + (r.launch == LaunchMode::kGraph ? "/g" : "");
+}
+
+std::string markdown_cell(std::string_view text) {
+  // A pipe would start the next cell, a line break the next row, '<' a tag that no one sees.
+  std::string out;
+  for (const char c : text) {
+    if (c == '<') {
+      out += "&lt;";
+    } else if (c == '&') {
+      out += "&amp;";
+    } else {
+      if (c == '|') out += '\\';
+      out += c == '\n' || c == '\r' ? ' ' : c;
+    }
+  }
+  return out;
+}
+
 std::string bitwise_flags(const Record& record) {
   const BitwiseProperties& b = record.bitwise;
   return {flag(b.repeatable, 'r'), flag(b.page_permutation_invariant, 'p'),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/bench/record.h"
@@ -17,6 +18,10 @@ namespace attnbench {
 [[nodiscard]] std::string verdict_word(const Record& record);
 /// A row that needs a repro line: wrong, crashed or impossible.
 [[nodiscard]] bool is_failed_row(const Record& record);
+/// "cold", or "cold/g" when a graph was replayed; empty for a cell that was not timed.
+[[nodiscard]] std::string cache_and_launch(const Record& record);
+/// `text` as a cell of a Markdown table.
+[[nodiscard]] std::string markdown_cell(std::string_view text);
 /// Three letters: r repeatable, p page-permutation invariant, b batch invariant; '-' where it is
 /// not, '.' where it was not tested.
 [[nodiscard]] std::string bitwise_flags(const Record& record);

@@ -66,6 +66,12 @@ std::string pointer_of(const std::string& column) {
       {"repeatable", "/bitwise/repeatable"},
       {"page_permutation_invariant", "/bitwise/page_permutation_invariant"},
       {"batch_invariant", "/bitwise/batch_invariant"},
+      {"aa_pairs", "/aa/pairs"},
+      {"aa_ratio", "/aa/ratio"},
+      {"aa_lo", "/aa/lo"},
+      {"aa_hi", "/aa/hi"},
+      {"aa_floor", "/aa/floor"},
+      {"aa_largest", "/aa/largest"},
   };
   const auto nested = kNested.find(column);
   return nested == kNested.end() ? "/" + column : nested->second;
@@ -128,7 +134,7 @@ TEST(Sinks, every_format_has_every_record) {
   for (std::size_t at = 0; (at = junit.str().find("<testcase ", at)) != std::string::npos; ++at) {
     ++cases;
   }
-  std::istringstream lines(markdown.str());
+  std::istringstream lines(markdown.str().substr(0, markdown.str().find("\nA/A")));
   for (std::string line; std::getline(lines, line);) rows += line.starts_with("| ") ? 1u : 0u;
   EXPECT_EQ(cases, run.records.size());
   EXPECT_EQ(rows, run.records.size() + 1);  // and the heading

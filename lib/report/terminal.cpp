@@ -8,6 +8,7 @@
 #include <ostream>
 #include <set>
 
+#include "lib/report/aa_section.h"
 #include "lib/report/record_text.h"
 #include "lib/report/text_layout.h"
 #include "lib/report/units.h"
@@ -161,6 +162,7 @@ void TerminalReport::record(const Record& record) {
 void TerminalReport::case_finished(const Case&) { out_.flush(); }
 
 void TerminalReport::finished(const RunResult& run, int exit_code) {
+  if (!options_.quiet) out_ << aa_terminal_section(run);
   std::set<std::string> ids;
   for (const Record& record : run.records) ids.insert(record.case_id);
   std::vector<std::string> facts = {counted(ids.size(), "case")};

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "lib/bench/twins.h"
 #include "lib/report/record_text.h"
 #include "lib/report/units.h"
 
@@ -27,6 +28,16 @@ Text compared(double ErrorMetrics::*metric) {
   };
 }
 
+/// A name that does not fit loses its tail, but a twin keeps what tells it from its first.
+TerminalColumn backend_column(std::size_t width) {
+  return {"backend", 2, width, Align::kLeft, [width](const Record& r) {
+            const std::string_view name = registered_name(r.backend);
+            const std::string mark = r.backend.substr(name.size());
+            if (mark.empty() || display_width(r.backend) <= width) return r.backend;
+            return fit_left(name, width - mark.size()) + mark;
+          }};
+}
+
 std::string median(const Record& r) {
   if (r.claims_speed()) return time_text(r.timing.median_us);
   return "–";
@@ -42,12 +53,6 @@ std::string verdict_and_status(const Record& r) {
   const std::string word = verdict_word(r);
   if (!is_open(r) || word.size() + 1 + r.status.size() > kVerdictWidth) return word;
   return word + ' ' + r.status;
-}
-
-/// A graph's replay is told from an eager launch of the same backend and cache state.
-std::string cache_and_launch(const Record& r) {
-  if (!r.timed) return "";
-  return std::string(to_string(r.cache)) + (r.launch == LaunchMode::kGraph ? "/g" : "");
 }
 
 /// In the machine's unit; what is far slower than the machine has no digits there.
@@ -70,7 +75,7 @@ std::vector<TerminalColumn> narrow_columns(const Ceilings& ceilings) {
   const bool tera_flops = ceilings.flop_per_s >= 1e12;
   // 2 + 13 + 8 + 9 + 7 + 6 + 9 + 6 + 9 + 16 + 11 + 4 = 100
   return {
-      {"backend", 2, 13, Align::kLeft, [](const Record& r) { return r.backend; }},
+      backend_column(13),
       {"cache", 2, 6, Align::kLeft, cache_and_launch},
       {"median", 2, 7, Align::kRight, median},
       {"± ", 1, 6, Align::kRight, speed(half_width)},
@@ -97,7 +102,7 @@ std::vector<TerminalColumn> narrow_columns(const Ceilings& ceilings) {
 std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool wide) {
   std::vector<TerminalColumn> columns = narrow_columns(ceilings);
   if (!wide) return columns;
-  columns.front().width = 24;
+  columns.front() = backend_column(24);
   const auto add = [&](const char* title, std::size_t width, Text text) {
     columns.push_back({title, 2, width, Align::kRight, std::move(text)});
   };

@@ -29,6 +29,7 @@ struct MeasureConfig {
   int min_block_samples = 5;
   int max_block_samples = 200;
   double cell_timeout_s = 15;
+  bool aa = false;  ///< every cell twice, to see what the machine cannot tell apart
 };
 
 /// What to check before timing.

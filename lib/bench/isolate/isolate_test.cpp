@@ -133,6 +133,20 @@ class Isolate : public testing::Test {
   IsolatedWorkshop* workshop_ = nullptr;  ///< while it runs
 };
 
+TEST_F(Isolate, gives_a_twin_a_process_of_its_own) {
+  scenario_.measure.aa = true;
+  const RunResult result = run({"honest"});
+  EXPECT_EQ(of(result, "honest").size(), 2u);
+  const std::vector<Record> twins = of(result, "honest#2");
+  expect_well(twins);
+  for (const Record& twin : twins) {
+    EXPECT_EQ(twin.aa.pairs, 6);
+    EXPECT_GT(twin.aa.median, 0);
+    EXPECT_THAT(twin.repro, HasSubstr("--backend honest --cache warm --seed 7 --aa"));
+  }
+  EXPECT_EQ(of(result, "honest")[0].aa.pairs, 0);
+}
+
 TEST_F(Isolate, finds_what_a_run_without_it_finds) {
   const RunResult apart = run({"honest", "also_honest"});
   const RunResult here = run_here({"honest", "also_honest"});

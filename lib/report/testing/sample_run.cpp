@@ -107,10 +107,11 @@ RunResult sample_run() {
   crashed.verdict = Verdict::kCrashed;
   crashed.reason = "std::bad_alloc & more";
 
-  Record mistrusted = timed(blank("mla,\"odd\"", "torch_native"), 52.4);
+  Record mistrusted = timed(blank("mla,\"odd\"", "torch_native#2"), 52.4);
   mistrusted.mix = "mla";
   mistrusted.verdict = Verdict::kMistrusted;
   mistrusted.reason = "41 % of the outputs are zero";
+  mistrusted.aa = {12, 1.00125, 0.997, 1.0041, 1.021};
 
   Record impossible = timed(blank("mla,\"odd\"", "too_fast"), 0.75);
   impossible.mix = "mla";
@@ -125,12 +126,13 @@ RunResult sample_run() {
   skipped.verdict = Verdict::kSkipped;
   skipped.reason = "interrupted";
 
-  Record single = timed(blank("mla,\"odd\"", "slow"), 1.5e6);
+  Record single = timed(blank("mla,\"odd\"", "slow#2"), 1.5e6);
   single.mix = "mla";
   single.status = "timeout";
   single.timing = {MeasureStatus::kTimeout, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1, 1};
   single.reason = "timeout after 1 round";
   single.roofline = 0.006;
+  single.aa = {1, 0.9, 0.9, 0.9, 10.0 / 9};
 
   run.records = {passed,     noisy,      wrong,   unsupported, crashed,
                  mistrusted, impossible, skipped, single};

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/measure/paired_ratio.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "lib/measure/statistics.h"
+
+namespace attnbench {
+
+double PairedRatio::floor() const { return has_interval() ? std::max(hi, 1 / lo) - 1 : 0; }
+
+PairedRatio paired_ratio(std::span<const BlockMedian> first, std::span<const BlockMedian> second) {
+  std::vector<double> logs;
+  double largest = 0;
+  for (const BlockMedian& block : second) {
+    const auto partner = std::ranges::find(first, block.round, &BlockMedian::round);
+    if (partner == first.end() || partner->us <= 0 || block.us <= 0) continue;
+    logs.push_back(std::log(block.us / partner->us));
+    largest = std::max(largest, std::abs(logs.back()));
+  }
+  PairedRatio ratio;
+  if (logs.empty()) return ratio;
+  const MedianInterval interval = median_interval(logs, 0.95);
+  ratio.pairs = static_cast<int>(logs.size());
+  ratio.median = std::exp(median(logs));
+  ratio.lo = std::exp(interval.lo);
+  ratio.hi = std::exp(interval.hi);
+  ratio.largest = std::exp(largest);
+  return ratio;
+}
+
+}  // namespace attnbench
