@@ -2,7 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/backend/attention_backend.h"
 
+#include "lib/base/error.h"
+
 namespace attnbench {
+namespace {
+
+[[noreturn]] void refuse_graphs(const AttentionBackend& backend) {
+  throw InternalError(backend.info().name + " has no CUDA graphs (info().cuda_graph)");
+}
+
+}  // namespace
 
 std::byte* Workspace::reserve(std::size_t bytes) {
   if (!buffer_ || buffer_->size() < bytes) {
@@ -26,6 +35,19 @@ void AttentionBackend::forward(const AttentionIo& io, Stream& stream) {
       forward_extend(io, stream);
       return;
   }
+}
+
+void AttentionBackend::init_cuda_graph_state(int, int) { refuse_graphs(*this); }
+
+void AttentionBackend::init_forward_metadata_capture_cuda_graph(const ForwardBatch&,
+                                                                const AttentionLayer&,
+                                                                Workspace&) {
+  refuse_graphs(*this);
+}
+
+void AttentionBackend::init_forward_metadata_replay_cuda_graph(const ForwardBatch&,
+                                                               const AttentionLayer&, Stream&) {
+  refuse_graphs(*this);
 }
 
 }  // namespace attnbench

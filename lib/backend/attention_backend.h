@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
+#include "lib/backend/cuda_graph_support.h"
 #include "lib/backend/support.h"
 #include "lib/base/dtype.h"
 #include "lib/device/device.h"
@@ -30,6 +32,10 @@ struct BackendInfo {
   DeviceKind device = DeviceKind::kCpu;
   Numerics numerics;
   bool deterministic = true;  ///< promises bitwise equal repeats; a differing repeat is INCORRECT
+  CudaGraphSupport cuda_graph = CudaGraphSupport::kNever;
+  /// Takes part where no backend is named. A variant, which is there to be compared with its base,
+  /// does not: "splitkv:dynamic".
+  bool by_default = true;
 };
 
 /// Scratch memory that grows while planning and keeps its address between plan and forward.
@@ -43,6 +49,11 @@ class Workspace {
   /// Where the memory is: copies plans into it.
   [[nodiscard]] Device& device() const { return *device_; }
   [[nodiscard]] bool guards_intact() const { return !buffer_ || buffer_->guards_intact(); }
+  /// What was reserved; addresses of the device. Empty before.
+  [[nodiscard]] std::span<const std::byte> memory() const {
+    return buffer_ ? std::span<const std::byte>(buffer_->data(), buffer_->size())
+                   : std::span<const std::byte>();
+  }
 
  private:
   Device* device_;
@@ -51,8 +62,7 @@ class Workspace {
 
 /// One way to compute attention: builds the index format its kernels want, picks a kernel, launches
 /// it. forward() allocates nothing, never synchronises, uses only the given stream and keeps its
-/// workspace pointers stable. The CUDA-graph methods join with the first backend that can be
-/// captured.
+/// workspace pointers stable.
 class AttentionBackend {
  public:
   virtual ~AttentionBackend() = default;
@@ -66,6 +76,32 @@ class AttentionBackend {
 
   /// Computes io.out and io.lse for the batch planned last. Idle batches return at once.
   void forward(const AttentionIo& io, Stream& stream);
+
+  // CUDA graphs, by the names of SGLang's base_attn_backend.py. An engine records forward() once
+  // per batch size and kind of step; before each replay it copies the step's tensors and indices to
+  // where the recorded ones were, filled up by pad_for_cuda_graph(). What forward() launches after
+  // a capture is the same for every batch of that size: grids have room for the most work, blocks
+  // without any return at once. Backends whose info().cuda_graph is kNever throw InternalError.
+
+  /// Makes room for batches of up to `max_bs` requests and `max_num_tokens` query tokens, the same
+  /// number for each request. Once, before the first capture.
+  virtual void init_cuda_graph_state(int max_bs, int max_num_tokens);
+
+  /// Plans `batch` so that the next forward() can be recorded. May allocate and synchronise. All
+  /// captures use one workspace, which serves nothing else and outlives the graphs.
+  virtual void init_forward_metadata_capture_cuda_graph(const ForwardBatch& batch,
+                                                        const AttentionLayer& layer,
+                                                        Workspace& workspace);
+
+  /// Plans `batch`, of the size and kind of one captured before, in the memory that its graph
+  /// reads: what is enqueued on `stream` from now on sees it. Allocates nothing on the device.
+  /// `batch.device_batch` is read on the stream, too.
+  virtual void init_forward_metadata_replay_cuda_graph(const ForwardBatch& batch,
+                                                       const AttentionLayer& layer, Stream& stream);
+
+  /// seq_len of padding requests: 0, or 1 where a kernel needs a key. What they leave in their rows
+  /// of the outputs is the backend's affair; nobody reads those.
+  [[nodiscard]] virtual int cuda_graph_seq_len_fill_value() const noexcept { return 1; }
 
  protected:
   virtual void forward_decode(const AttentionIo& io, Stream& stream) = 0;

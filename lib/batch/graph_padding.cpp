@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/batch/graph_padding.h"
+
+#include "lib/base/error.h"
+
+namespace attnbench {
+namespace {
+
+/// The draft trees of `requests` more requests, whose nodes see nothing.
+void pad_trees(SpecInfo& spec, std::int64_t requests, std::int64_t seq_len) {
+  const std::int64_t nodes = spec.draft_token_num;
+  const auto more = static_cast<std::size_t>(requests * nodes);
+  for (std::int64_t i = 0; i < requests; ++i) {
+    spec.mask_indptr.push_back(spec.mask_indptr.back() + nodes * (seq_len + nodes));
+  }
+  spec.custom_mask.resize(static_cast<std::size_t>(spec.mask_indptr.back()), 0);
+  for (auto* links : {&spec.retrive_index, &spec.retrive_next_token, &spec.retrive_next_sibling}) {
+    links->resize(links->size() + more, -1);
+  }
+}
+
+}  // namespace
+
+bool is_padding(const ForwardBatch& batch, std::int64_t r) {
+  return batch.req_pool_indices[static_cast<std::size_t>(r)] == kPaddingRow;
+}
+
+ForwardBatch pad_for_cuda_graph(const ForwardBatch& batch, std::int64_t batch_size,
+                                std::int32_t seq_len_fill_value) {
+  expects(batch.batch_size <= batch_size, "a batch larger than the captured one");
+  expects(batch.forward_mode == ForwardMode::kIdle || batch.forward_mode == ForwardMode::kDecode ||
+              batch.forward_mode == ForwardMode::kTargetVerify,
+          "only decode, target_verify and idle steps are padded for a CUDA graph");
+  ForwardBatch padded = batch;
+  if (batch.forward_mode == ForwardMode::kIdle) padded.forward_mode = ForwardMode::kDecode;
+  padded.device_batch = nullptr;
+  const std::int64_t more = batch_size - batch.batch_size;
+  const auto requests = static_cast<std::size_t>(batch_size);
+  padded.batch_size = batch_size;
+  padded.req_pool_indices.resize(requests, kPaddingRow);
+  padded.seq_lens.resize(requests, seq_len_fill_value);
+  padded.seq_lens_sum += more * seq_len_fill_value;
+  if (!batch.encoder_lens.empty()) padded.encoder_lens.resize(requests, 0);
+  std::int64_t tokens = batch_size;
+  if (padded.spec_info) {
+    tokens = batch_size * padded.spec_info->draft_token_num;
+    pad_trees(*padded.spec_info, more, seq_len_fill_value);
+  }
+  padded.out_cache_loc.resize(static_cast<std::size_t>(tokens), 0);
+  padded.positions.resize(static_cast<std::size_t>(tokens), 0);
+  return padded;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "lib/batch/forward_batch.h"
+
+namespace attnbench {
+
+/// The row of req_to_token that no request owns: requests there fill a batch up to a captured size.
+inline constexpr std::int32_t kPaddingRow = 0;
+
+/// Whether request r only fills the batch up.
+[[nodiscard]] bool is_padding(const ForwardBatch& batch, std::int64_t r);
+
+/// `batch`, a decode, target_verify or idle step, with padding requests up to `batch_size`, as
+/// SGLang's CudaGraphRunner::replay_prepare fills its buffers: pool row 0, slot 0, position 0,
+/// seq_len `seq_len_fill_value` (AttentionBackend::cuda_graph_seq_len_fill_value()), encoder_len 0.
+/// A padding request's draft nodes form no tree, and their mask is empty. An idle step becomes a
+/// decode of nothing but padding. The pools stay; the DeviceBatch, which knows nothing of padding,
+/// does not.
+[[nodiscard]] ForwardBatch pad_for_cuda_graph(const ForwardBatch& batch, std::int64_t batch_size,
+                                              std::int32_t seq_len_fill_value);
+
+}  // namespace attnbench

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/batch/graph_padding.h"
+
+#include <gmock/gmock.h>
+
+#include "lib/base/error.h"
+#include "lib/batch/draft_tree.h"
+#include "lib/batch/positions.h"
+
+namespace attnbench {
+namespace {
+
+using testing::ElementsAre;
+
+ForwardBatch decode() {
+  ForwardBatch batch;
+  batch.forward_mode = ForwardMode::kDecode;
+  batch.batch_size = 2;
+  batch.req_pool_indices = {3, 1};
+  batch.seq_lens = {7, 5};
+  batch.seq_lens_sum = 12;
+  batch.out_cache_loc = {40, 41};
+  batch.positions = decode_positions(batch.seq_lens);
+  return batch;
+}
+
+TEST(GraphPadding, sends_padding_requests_to_pool_row_0_and_slot_0) {
+  for (const std::int32_t fill : {0, 1}) {
+    const ForwardBatch padded = pad_for_cuda_graph(decode(), 4, fill);
+    EXPECT_EQ(padded.batch_size, 4);
+    EXPECT_EQ(padded.forward_mode, ForwardMode::kDecode);
+    EXPECT_THAT(padded.req_pool_indices, ElementsAre(3, 1, 0, 0));
+    EXPECT_THAT(padded.seq_lens, ElementsAre(7, 5, fill, fill));
+    EXPECT_EQ(padded.seq_lens_sum, 12 + 2 * fill);
+    EXPECT_THAT(padded.out_cache_loc, ElementsAre(40, 41, 0, 0));
+    EXPECT_THAT(padded.positions, ElementsAre(6, 4, 0, 0));
+    EXPECT_EQ(padded.kv_len(3), fill);
+    EXPECT_FALSE(is_padding(padded, 1));
+    EXPECT_TRUE(is_padding(padded, 2));
+  }
+}
+
+TEST(GraphPadding, leaves_a_batch_of_the_captured_size_as_it_is) {
+  const ForwardBatch padded = pad_for_cuda_graph(decode(), 2, 1);
+  EXPECT_EQ(padded.seq_lens, decode().seq_lens);
+  EXPECT_EQ(padded.seq_lens_sum, 12);
+  EXPECT_EQ(padded.positions, decode().positions);
+}
+
+TEST(GraphPadding, gives_padding_requests_draft_nodes_that_see_nothing) {
+  ForwardBatch batch = decode();
+  batch.forward_mode = ForwardMode::kTargetVerify;
+  const std::vector<std::vector<int>> trees(2, {-1, 0, 0});
+  batch.spec_info = make_spec_info(trees, batch.seq_lens);
+  batch.positions = verify_positions(batch.seq_lens, trees);
+  batch.out_cache_loc = {40, 41, 42, 43, 44, 45};
+  const ForwardBatch padded = pad_for_cuda_graph(batch, 3, 1);
+  EXPECT_EQ(padded.q_tokens(), 9);
+  EXPECT_EQ(padded.kv_len(2), 1 + 3);
+  const SpecInfo& spec = *padded.spec_info;
+  EXPECT_THAT(spec.mask_indptr, ElementsAre(0, 30, 54, 54 + 12));
+  ASSERT_EQ(spec.custom_mask.size(), 66u);
+  for (std::size_t i = 0; i < spec.custom_mask.size(); ++i) {
+    EXPECT_EQ(spec.custom_mask[i], i < 54 ? batch.spec_info->custom_mask[i] : 0);
+  }
+  EXPECT_EQ(spec.retrive_next_token.size(), 9u);
+  EXPECT_EQ(spec.retrive_next_token.back(), -1);
+}
+
+TEST(GraphPadding, gives_padding_requests_of_a_cross_attention_no_keys) {
+  ForwardBatch batch = decode();
+  batch.encoder_lens = {1500, 900};
+  const ForwardBatch padded = pad_for_cuda_graph(batch, 3, 1);
+  EXPECT_THAT(padded.encoder_lens, ElementsAre(1500, 900, 0));
+  EXPECT_EQ(padded.kv_len(2), 0);
+}
+
+TEST(GraphPadding, makes_an_idle_rank_decode_padding) {
+  ForwardBatch idle;
+  const ForwardBatch padded = pad_for_cuda_graph(idle, 2, 1);
+  EXPECT_EQ(padded.forward_mode, ForwardMode::kDecode);
+  EXPECT_EQ(padded.batch_size, 2);
+  EXPECT_TRUE(is_padding(padded, 0));
+}
+
+TEST(GraphPadding, refuses_what_no_graph_is_captured_for) {
+  EXPECT_THAT([] { static_cast<void>(pad_for_cuda_graph(decode(), 1, 0)); },
+              testing::ThrowsMessage<InternalError>(testing::HasSubstr("larger")));
+  ForwardBatch extend = decode();
+  extend.forward_mode = ForwardMode::kExtend;
+  EXPECT_THROW(static_cast<void>(pad_for_cuda_graph(extend, 4, 0)), InternalError);
+}
+
+}  // namespace
+}  // namespace attnbench
