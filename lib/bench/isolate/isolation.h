@@ -13,7 +13,7 @@ namespace attnbench {
 
 /// How backends are kept apart from the run and from each other.
 struct Isolation {
-  double timeout_s = 300;  ///< for each step of a child: a fixture, a verification, a visit
+  double timeout_s = 300;  ///< for each step of a backend: a fixture, a verification, a visit
   DeviceOptions devices;
   std::function<bool()> stop_requested;  ///< may be empty; children under way are killed then
 };

@@ -10,7 +10,9 @@ namespace attnbench {
 /// A backend's work in a child process.
 class RemoteWork final : public BackendWork {
  public:
-  RemoteWork(const Case& c, RemoteWorker& worker) : case_(&c), worker_(&worker) {}
+  RemoteWork(const Case& c, RemoteWorker& worker) : case_(&c), worker_(&worker) {
+    worker.limit_steps();
+  }
   ~RemoteWork() override;
 
   [[nodiscard]] Support supports() override;

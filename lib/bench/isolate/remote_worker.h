@@ -32,6 +32,8 @@ class RemoteWorker {
   nlohmann::json ask(const std::string& step, nlohmann::json request = nlohmann::json::object(),
                      std::span<const std::byte> bytes = {}, nlohmann::json* answer = nullptr);
 
+  /// From now on a backend's code runs there: each step within Isolation::timeout_s.
+  void limit_steps() { limit_s_ = isolation_->timeout_s; }
   /// False once anything has failed in it: what else is damaged there, nobody knows.
   [[nodiscard]] bool trusted() const { return trusted_; }
   [[nodiscard]] pid_t pid() const { return child_->pid(); }
@@ -52,6 +54,7 @@ class RemoteWorker {
   [[noreturn]] void fail(std::string why);
 
   const Isolation* isolation_;
+  double limit_s_;
   Channel channel_;
   std::unique_ptr<ChildProcess> child_;
   std::string end_;  ///< why there is nobody to ask any more
