@@ -16,12 +16,18 @@ template <class T, class Kv>
 [[nodiscard]] CompiledKernel compiled(const MlaKernel& kernel) {
   using Few = FewRows<T, Kv>;
   using Many = ManyRows<T, Kv>;
-  if (kernel.many_rows) return {mla_kernel<Many>, Many::kThreads, Many::kSharedBytes};
+  if (kernel.tile == MlaTile::kMany) return {mla_kernel<Many>, Many::kThreads, Many::kSharedBytes};
   return {mla_kernel<Few>, Few::kThreads, Few::kSharedBytes};
 }
 
 /// `kv_dtype` is T itself, e4m3 or e5m2. One translation unit each: compiling takes a while.
 [[nodiscard]] CompiledKernel bf16_kernel(const MlaKernel& kernel);
 [[nodiscard]] CompiledKernel f16_kernel(const MlaKernel& kernel);
+
+/// With wgmma; what it splits, `merge` puts together.
+struct WarpgroupKernel {
+  CompiledKernel attend, merge;
+};
+[[nodiscard]] WarpgroupKernel warpgroup_kernel(DType dtype);
 
 }  // namespace attnbench::mla

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/common/upload.h"
 #include "backends/mla/params.h"
 #include "lib/backend/attention_backend.h"
 
@@ -23,10 +24,16 @@ class MlaBackend final : public AttentionBackend {
   void forward_extend(const AttentionIo& io, Stream& stream) override { run(io, stream); }
 
  private:
+  void plan_blocks(const ForwardBatch& batch, const AttentionLayer& layer, Workspace& workspace);
+  void plan_warpgroups(const ForwardBatch& batch, const AttentionLayer& layer,
+                       Workspace& workspace);
+  /// Appends the block table, uploads all and makes room for partial results.
+  std::byte* place(Upload& upload, const ForwardBatch& batch, std::int64_t partial_rows,
+                   Workspace& workspace);
   void run(const AttentionIo& io, Stream& stream) const;
 
   BackendInfo info_;
-  bool many_rows_ = false;
+  MlaTile tile_ = MlaTile::kFew;
   MlaParams plan_;  ///< what planning decides; run() adds the tensors
 };
 

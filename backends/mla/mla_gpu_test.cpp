@@ -46,39 +46,118 @@ Case decode(int heads, std::int64_t page_size, DType kv = DType::kBF16) {
   return c;
 }
 
+/// Many rows of every request: q tokens of 16 heads.
+Case extend(std::int64_t q_len) {
+  Case c = decode(16, 64);
+  c.mode = ForwardMode::kExtend;
+  for (Request& request : c.requests) request.q_len = std::min(request.kv_len, q_len);
+  return c;
+}
+
+/// Draft trees behind prefixes that are `more` tokens longer than small_tree_verify()'s.
+Case trees(std::int64_t more) {
+  Case c = small_tree_verify();
+  c.id = "mla/trees+" + std::to_string(more);
+  c.layer = small_mla().layer;
+  c.kv_cache = small_mla().kv_cache;
+  c.prefixes.clear();
+  for (Request& request : c.requests) {
+    request.shared_prefix = -1;
+    request.shared_len = 0;
+    request.kv_len += more;
+  }
+  return c;
+}
+
+/// Few requests, so long that their keys are split.
+Case split(int heads) {
+  Case c = decode(heads, 64);
+  c.requests.resize(2);
+  c.requests[0].kv_len = 12345;
+  c.requests[1].kv_len = 2000;
+  return c;
+}
+
 TEST_F(MlaGpu, conforms) {
   conformance::expect_all([] { return std::make_unique<MlaBackend>(); }, *device_);
 }
 
 TEST_F(MlaGpu, agrees_with_the_reference_for_any_number_of_heads) {
-  for (const int heads : {1, 8, 16, 17, 64, 128}) expect_agreement(decode(heads, 64));
+  for (const int heads : {1, 8, 16, 17, 64, 65, 128}) expect_agreement(decode(heads, 64));
 }
 
 TEST_F(MlaGpu, agrees_with_the_reference_on_any_page_size_and_kv_type) {
-  for (const std::int64_t page_size : {1, 32, 64, 128}) expect_agreement(decode(16, page_size));
+  for (const std::int64_t page_size : {1, 16, 32, 64, 128}) {
+    expect_agreement(decode(16, page_size));
+    expect_agreement(decode(128, page_size));
+  }
   for (const DType kv : {DType::kE4M3, DType::kE5M2}) {
     expect_agreement(decode(16, 64, kv));
     expect_agreement(decode(128, 64, kv));
   }
+  for (const int heads : {16, 128}) {
+    Case c = decode(heads, 64, DType::kF16);
+    c.dtype = DType::kF16;
+    expect_agreement(c);
+  }
 }
 
 TEST_F(MlaGpu, extends_causally_and_inside_a_window) {
-  Case c = decode(16, 64);
-  c.mode = ForwardMode::kExtend;
-  for (Request& request : c.requests) request.q_len = std::min<std::int64_t>(request.kv_len, 9);
-  expect_agreement(c);
-  c.layer.sliding_window_size = 100;
-  c.layer.logit_cap = 30;
-  expect_agreement(c);
+  for (const std::int64_t q_len : {9, 70}) {
+    Case c = extend(q_len);
+    expect_agreement(c);
+    c.layer.sliding_window_size = 100;
+    c.layer.logit_cap = 30;
+    expect_agreement(c);
+  }
 }
 
 TEST_F(MlaGpu, checks_draft_trees) {
-  Case c = small_tree_verify();
-  c.layer = small_mla().layer;
-  c.kv_cache = small_mla().kv_cache;
-  c.prefixes.clear();
-  for (Request& request : c.requests) request.shared_prefix = -1, request.shared_len = 0;
-  expect_agreement(c);
+  for (const std::int64_t more : {0, 60, 122, 3000}) {
+    Case c = trees(more);
+    expect_agreement(c);
+    c.layer.sliding_window_size = 20;
+    expect_agreement(c);
+  }
+}
+
+TEST_F(MlaGpu, merges_split_keys_and_sinks) {
+  for (const int heads : {16, 64, 128}) {
+    Case c = split(heads);
+    expect_agreement(c);
+    c.layer.has_sinks = true;
+    expect_agreement(c);
+    c.requests.erase(c.requests.begin());  // sinks where nothing is merged
+    c.requests[0].kv_len = 100;
+    expect_agreement(c);
+  }
+}
+
+TEST_F(MlaGpu, follows_logits_that_keep_rising) {
+  // The scale makes single keys dominate: the weights' reference is raised again and again.
+  for (const double scale : {1.0, 8.0}) {
+    Case c = decode(128, 64);
+    c.layer.scale = scale;
+    MlaBackend backend;
+    Fixture fixture(c, *device_);
+    conformance::expect_agreement(backend, c, Fill::kNormal, *device_, fixture);
+    conformance::expect_agreement(backend, c, Fill::kExtreme, *device_, fixture);
+  }
+}
+
+TEST_F(MlaGpu, gives_the_same_bits_every_time_and_on_other_pages) {
+  for (const Case& c : {decode(128, 64), decode(64, 16), extend(9), trees(3000), split(128)}) {
+    SCOPED_TRACE(c.id);
+    MlaBackend backend;
+    Fixture here(c, *device_), there(c, *device_, 99);
+    here.fill(Fill::kNormal);
+    there.fill(Fill::kNormal);
+    const conformance::Outputs first = conformance::forward(backend, here, *device_, 0xff);
+    for (int again = 0; again < 3; ++again) {
+      EXPECT_TRUE(first == conformance::forward(backend, here, *device_, 0x7f));
+    }
+    EXPECT_TRUE(first == conformance::forward(backend, there, *device_));
+  }
 }
 
 TEST_F(MlaGpu, says_why_it_cannot) {

@@ -13,20 +13,34 @@ struct MlaParams : SplitKvParams {
   const std::int32_t* block_table = nullptr;  ///< [B, block_table_width]
   std::int64_t block_table_width = 0;
   std::int32_t page_shift = 0;  ///< log2 of the page size
+  // Of the kernel with wgmma only: blocks of one part walk the same items, 64 rows each.
+  const std::int32_t* part_begin = nullptr;  ///< [parts + 1] first item of each part
+  std::int32_t parts = 0;
+  std::int32_t lanes = 1;               ///< blocks per part
+  const SplitKvItem* merges = nullptr;  ///< tiles that were split, over all their pieces
+  std::int32_t num_merges = 0;
+};
+
+/// Rows that a block has, and how it multiplies.
+enum class MlaTile : std::uint8_t {
+  kFew,         ///< 16, mma.sync
+  kMany,        ///< 64, mma.sync
+  kWarpgroups,  ///< 64, wgmma: sm_90a, 16-bit latents
 };
 
 /// What selects a compiled kernel.
 struct MlaKernel {
   DType dtype = DType::kBF16;  ///< of Q and O
   DType kv_dtype = DType::kBF16;
-  bool many_rows = false;  ///< tiles of 64 rows, else of 16
+  MlaTile tile = MlaTile::kFew;
 };
 
-/// Whether there is such a kernel.
+/// Whether this build has such a kernel for the current GPU.
 [[nodiscard]] bool mla_has_kernel(const MlaKernel& kernel);
 /// Raises the kernel's shared memory limit; once before the first launch, outside of any capture.
 void prepare_mla(const MlaKernel& kernel);
-/// Enqueues one kernel on a cudaStream_t: a block per item.
+/// Enqueues a kernel on a cudaStream_t: a block per item, or p.lanes blocks per part and, if tiles
+/// were split, another kernel that merges.
 void launch_mla(const MlaKernel& kernel, const MlaParams& params, void* stream);
 
 }  // namespace attnbench

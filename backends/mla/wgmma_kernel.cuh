@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/mla/wgmma_consumer.cuh"
+#include "backends/mla/wgmma_producer.cuh"
+
+namespace attnbench::mla::hopper {
+
+/// p.lanes blocks for every part of the work list: one block per multiprocessor.
+template <class T>
+__global__ void __launch_bounds__(kThreads, 1)
+    wgmma_kernel([[maybe_unused]] const __grid_constant__ MlaParams p) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ std::byte dynamic[];
+  const std::uint32_t base = (cuda::shared_address(dynamic) + 1023) & ~1023u;
+  const Shared shared{base, dynamic + (base - cuda::shared_address(dynamic))};
+  if (threadIdx.x == 0) {
+    constexpr int kWarps = kGroupThreads / 32;
+    cuda::mbarrier_init(shared.q_full(), kGroupThreads);
+    cuda::mbarrier_init(shared.q_empty(), 2 * kWarps);
+    for (int part = 0; part < kParts; ++part) {
+      cuda::mbarrier_init(shared.full(part), kGroupThreads);
+      cuda::mbarrier_init(shared.empty(part), kWarps);
+    }
+  }
+  __syncthreads();
+  const int group = static_cast<int>(threadIdx.x) / kGroupThreads;
+  if (group == 0) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(kProducerRegisters));
+    Producer(p, shared).run();
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kConsumerRegisters));
+    if (group == 1) {
+      Consumer<T, 0>(p, shared).run();
+    } else {
+      Consumer<T, 1>(p, shared).run();
+    }
+  }
+#endif
+}
+
+}  // namespace attnbench::mla::hopper

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/common/cuda/cp_async.cuh"
+#include "backends/common/cuda/ldmatrix.cuh"
+#include "backends/mla/wgmma_layout.cuh"
+
+namespace attnbench::mla::hopper {
+
+/// Arrives at `barrier` once all copies that this thread has started are done.
+__device__ __forceinline__ void arrive_after_copies(std::uint32_t barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];\n" ::"r"(barrier) : "memory");
+}
+
+/// One of the four warps that copy: 16 rows of every tile. Eight lanes copy 128 bytes of a row; a
+/// lane has four rows, lane / 8 and every fourth from there.
+class Producer {
+ public:
+  __device__ __forceinline__ Producer(const MlaParams& p, Shared shared)
+      : p_(p),
+        shared_(shared),
+        lane_(static_cast<int>(threadIdx.x % 32)),
+        first_row_(static_cast<int>(threadIdx.x % kGroupThreads) / 32 * 16) {
+    const int row = first_row_ + lane_ / 8;
+    to_ = shared.base +
+          static_cast<std::uint32_t>(row * cuda::kSwizzledRowBytes + 16 * (lane_ % 8 ^ (row & 7)));
+  }
+
+  __device__ __forceinline__ void run() {
+    WorkList work(p_);
+    SplitKvItem item;
+    for (int count = 0; work.take(item); ++count) {
+      const std::int32_t* const blocks = p_.block_table + item.request * p_.block_table_width;
+      // Lanes 0..15 look up this warp's rows of the first tile, the others those of the second.
+      int key = item.key_begin + lane_ / 16 * kTileKeys + first_row_ + lane_ % 16;
+      const auto page_of = [&](int at) {
+        return at < item.key_end ? __ldg(blocks + (at >> p_.page_shift)) : -1;
+      };
+      int page = page_of(key);
+      copy_queries(item, count);
+      const int steps = steps_of(item);
+      for (int step = 0; step < steps; ++step, key += kStepKeys) {
+        const int next_page = page_of(key + kStepKeys);
+        const std::int64_t place = page < 0 ? kAbsent : place_of(page, key);
+        const Rows first(p_.k, place, lane_ / 8), second(p_.k, place, 16 + lane_ / 8);
+        copy_part<kLeft0>(first);
+        copy_part<kRight1>(second);
+        copy_part<kRight0>(first);
+        copy_part<kLeft1>(second);
+        // There is no room for more tiles here, but there is in the second-level cache. Of two
+        // blocks that read the same keys each asks for one tile.
+        if (p_.lanes == 1 || work.lane == lane_ / 16) prefetch(next_page, key + kStepKeys);
+        phase_ ^= 1;
+        page = next_page;
+      }
+    }
+    cuda::cp_async_wait<0>();
+  }
+
+ private:
+  static constexpr std::int64_t kAbsent = -1;
+
+  /// Where a key's row lies.
+  __device__ __forceinline__ std::int64_t place_of(int page, int key) const {
+    return page * p_.k_page_stride + (key & ((1 << p_.page_shift) - 1)) * p_.k_token_stride;
+  }
+  __device__ __forceinline__ void prefetch(int page, int key) const {
+    if (page < 0) return;
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;\n" ::"l"(p_.k + place_of(page, key)),
+                 "n"(2 * kDk)
+                 : "memory");
+  }
+
+  /// The four rows of a lane.
+  struct Rows {
+    const std::byte* from[4];
+    bool present[4];
+
+    /// Lane `first` and every fourth from there know the places.
+    __device__ __forceinline__ Rows(const std::byte* base, std::int64_t place, int first) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const std::int64_t at = __shfl_sync(~0u, place, first + 4 * i);
+        present[i] = at != kAbsent;
+        from[i] = base + (present[i] ? at : 0) + 16 * (threadIdx.x % 8);
+      }
+    }
+  };
+
+  /// Columns [64 kFirst, 64 kLast) into the same blocks of what lies kAt bytes into shared memory.
+  template <int kAt, int kFirst, int kLast>
+  __device__ __forceinline__ void copy(const Rows& rows) const {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      // Every other of the four is at 4 modulo 8, which the swizzle turns into chunk ^ 4.
+      const std::uint32_t to = (to_ ^ (64 * (i % 2))) + kAt + 4 * i * cuda::kSwizzledRowBytes;
+#pragma unroll
+      for (int block = kFirst; block < kLast; ++block) {
+        cuda::cp_async_16(to + block * kBlockBytes, rows.from[i] + block * cuda::kSwizzledRowBytes,
+                          rows.present[i]);
+      }
+    }
+  }
+  template <Part kPart>
+  __device__ __forceinline__ void copy_part(const Rows& rows) const {
+    cuda::mbarrier_wait(shared_.empty(kPart), phase_ ^ 1);
+    constexpr int kAt = Shared::kTilesAt + kPart / 2 * kTileBytes;
+    if constexpr (kPart == kLeft0 || kPart == kLeft1) {
+      copy<kAt, 0, kHalfBlocks>(rows);
+    } else {
+      copy<kAt, kHalfBlocks, 2 * kHalfBlocks + 1>(rows);
+    }
+    arrive_after_copies(shared_.full(kPart));
+  }
+  __device__ __forceinline__ void copy_queries(const SplitKvItem& item, int count) const {
+    std::int64_t place = kAbsent;
+    if (first_row_ + lane_ % 16 < item.rows) {
+      const int row = item.row_begin + first_row_ + lane_ % 16;
+      place = static_cast<std::int64_t>(item.q_begin + row / p_.group) * p_.q_token_stride +
+              row % p_.group * p_.q_head_stride;
+    }
+    const Rows rows(p_.q, place, lane_ / 8);
+    cuda::mbarrier_wait(shared_.q_empty(), (count & 1) ^ 1);
+    copy<0, 0, 2 * kHalfBlocks>(rows);
+    arrive_after_copies(shared_.q_full());
+  }
+
+  const MlaParams& p_;
+  Shared shared_;
+  int lane_;
+  int first_row_;
+  std::uint32_t to_;  ///< place of this lane's first row and chunk in a block at shared_.base
+  int phase_ = 0;     ///< steps so far, modulo 2
+};
+
+}  // namespace attnbench::mla::hopper
