@@ -186,9 +186,10 @@ void add_run_command(CLI::App& app, Action& action) {
       ->required();
   run_app->add_option("--case", options->filter.cases, "only these case ids; * and ? match");
   run_app->add_option("--backend", options->filter.backends, "only these backends");
-  const std::map<std::string, CacheState> caches{{"cold", CacheState::kCold},
-                                                 {"warm", CacheState::kWarm}};
-  run_app->add_option("--cache", options->cache, "cold and/or warm; overrides the scenario")
+  std::map<std::string, CacheState> caches;
+  for (const CacheState cache : kCacheStates) caches.emplace(to_string(cache), cache);
+  run_app
+      ->add_option("--cache", options->cache, "cold, warm and/or serving; overrides the scenario")
       ->transform(CLI::CheckedTransformer(caches));
   const std::map<std::string, LaunchMode> launches{{"eager", LaunchMode::kEager},
                                                    {"graph", LaunchMode::kGraph}};

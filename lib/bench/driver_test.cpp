@@ -321,6 +321,9 @@ class Breaking : public Device {
     cpu_->copy_from_host(to, from, bytes);
   }
   void flush_cache(Stream& stream) override { cpu_->flush_cache(stream); }
+  void touch(Stream& stream, std::span<const std::byte> memory) override {
+    cpu_->touch(stream, memory);
+  }
 
   bool broken = false;
 

@@ -6,6 +6,7 @@
 
 #include <exception>
 
+#include "lib/bench/serving_state.h"
 #include "lib/measure/device_samples.h"
 
 namespace attnbench {
@@ -66,6 +67,9 @@ std::unique_ptr<SampleSource> LocalWork::samples(CacheState cache, LaunchMode la
   cell.bytes = count_cost(c).bytes_unique;
   cell.cache = cache;
   cell.launch = launch;
+  if (cache == CacheState::kServing) {
+    cell.serving = serving_state(place_->filled_fixture(), *workspace_);
+  }
   // An exception ends this backend's cells only, whatever its kind.
   cell.forward = [backend = backend_.get(), io = place_->filled_fixture().io()](Stream& stream) {
     try {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -149,6 +150,9 @@ class Device {
   /// written once: lines left by a write would be written back inside the next sample
   /// (results/h200/timing.md, E1).
   virtual void flush_cache(Stream& stream) = 0;
+
+  /// Reads this memory of the device's, so that it lies in the last-level cache (as far as it fits).
+  virtual void touch(Stream& stream, std::span<const std::byte> memory) = 0;
 
   /// At this moment; none where the device cannot tell.
   [[nodiscard]] virtual ClockEvents clock_events() const { return {}; }

@@ -45,10 +45,19 @@ void DeviceSamples::load_and_record() {
     launch_(*stream_);
     stream_->synchronize();
   }
-  if (cell_.cache == CacheState::kCold) {
-    prepare_ = [device = device_](Stream& stream) { device->flush_cache(stream); };
-  } else {
-    prepare_ = launch_;
+  switch (cell_.cache) {
+    case CacheState::kCold:
+      prepare_ = [device = device_](Stream& stream) { device->flush_cache(stream); };
+      break;
+    case CacheState::kWarm:
+      prepare_ = launch_;
+      break;
+    case CacheState::kServing:
+      prepare_ = [device = device_, serving = cell_.serving](Stream& stream) {
+        device->flush_cache(stream);
+        for (const std::span<const std::byte> memory : serving) device->touch(stream, memory);
+      };
+      break;
   }
 }
 

@@ -27,6 +27,7 @@ class FakeGpu final : public Device {
   void copy_to_host(void*, const std::byte*, std::size_t) override {}
   void copy_from_host(std::byte*, const void*, std::size_t) override {}
   void flush_cache(Stream&) override { log += 'F'; }
+  void touch(Stream&, std::span<const std::byte>) override { log += 'T'; }
 
   [[nodiscard]] ClockEvents clock_events() const override {
     // After the second block, and within the fifth, where it must not be looked for.

@@ -22,6 +22,8 @@ struct TimedCell {
   Work forward;
   LaunchMode launch = LaunchMode::kEager;  ///< kGraph: recorded once, replayed for each sample
   std::int64_t bytes = 0;                  ///< that a forward has to move; for a timeline
+  /// kServing: memory that is read after the flush, the last of it last.
+  std::vector<std::span<const std::byte>> serving = {};
 };
 
 enum class MeasureStatus : std::uint8_t {
@@ -81,7 +83,8 @@ struct MeasureHooks {
 
 /// Times all cells of one case in rounds: every round visits each unfinished cell
 /// once in an order drawn from `seed`; a visit is a block of samples. Cold samples flush the device
-/// cache first, warm samples run the forward once untimed. Each cell stops by itself, with its
+/// cache first, warm samples run the forward once untimed, serving ones flush and then read what a
+/// step has just written. Each cell stops by itself, with its
 /// status; one whose forward throws a runtime_error ends alone.
 [[nodiscard]] std::vector<CellTiming> measure_cells(std::span<const TimedCell> cells,
                                                     Device& device, const MeasureConfig& config,

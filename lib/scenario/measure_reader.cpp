@@ -72,8 +72,9 @@ MeasureConfig read_measure(const YamlNode& node, Problems& problems) {
   const StrictMap map(node, "measure", "measure", problems);
   MeasureConfig config;
   if (const YamlNode* cache = map.find("cache")) {
-    config.cache = read_choices<CacheState, 2>(*cache, "cache", {"cold", "warm"},
-                                               {CacheState::kCold, CacheState::kWarm}, problems);
+    config.cache = read_choices<CacheState, 3>(
+        *cache, "cache", {"cold", "warm", "serving"},
+        {CacheState::kCold, CacheState::kWarm, CacheState::kServing}, problems);
   }
   if (const YamlNode* launch = map.find("launch")) {
     config.launch = read_choices<LaunchMode, 2>(*launch, "launch", {"eager", "graph"},

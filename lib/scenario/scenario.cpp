@@ -90,7 +90,15 @@ void read_mixes(const StrictMap& file, const ScenarioContext& context, std::vect
 }  // namespace
 
 std::string_view to_string(CacheState cache) {
-  return cache == CacheState::kCold ? "cold" : "warm";
+  switch (cache) {
+    case CacheState::kCold:
+      return "cold";
+    case CacheState::kWarm:
+      return "warm";
+    case CacheState::kServing:
+      return "serving";
+  }
+  return "?";
 }
 
 std::string_view to_string(LaunchMode launch) {

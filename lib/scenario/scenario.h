@@ -12,7 +12,15 @@
 
 namespace attnbench {
 
-enum class CacheState : std::uint8_t { kCold, kWarm };
+/// What the last-level cache holds when a forward begins.
+enum class CacheState : std::uint8_t {
+  kCold,     ///< nothing of it
+  kWarm,     ///< what the same forward left there
+  kServing,  ///< queries, index arrays and the plan, which an engine's step has just written; no KV,
+             ///< because all other layers have run since this one's was read last
+};
+inline constexpr CacheState kCacheStates[] = {CacheState::kCold, CacheState::kWarm,
+                                              CacheState::kServing};
 enum class LaunchMode : std::uint8_t { kEager, kGraph };
 
 [[nodiscard]] std::string_view to_string(CacheState cache);

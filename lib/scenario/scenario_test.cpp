@@ -49,7 +49,7 @@ mixes:
     batch: [{count: 64, mode: decode, kv_len: 4k}]
 sweep:
   grid: {kv_cache.page_size: [1, 16, 64]}
-measure: {cache: [cold, warm], launch: [eager, graph], precision: 0.5%}
+measure: {cache: [cold, warm, serving], launch: [eager, graph], precision: 0.5%}
 verify:  {rows: 4096}
 backends: [splitkv, paged_fa, torch_native]
 )";
@@ -84,7 +84,7 @@ TEST(Scenario, expands_the_serving_mixes) {
   EXPECT_EQ(scenario.name, "serving-mixes");
   EXPECT_EQ(scenario.seed, 7u);
   EXPECT_THAT(scenario.backends, ElementsAre("splitkv", "paged_fa", "torch_native"));
-  EXPECT_THAT(scenario.measure.cache, ElementsAre(CacheState::kCold, CacheState::kWarm));
+  EXPECT_THAT(scenario.measure.cache, ElementsAre(CacheState::kCold, CacheState::kWarm, CacheState::kServing));
   EXPECT_THAT(scenario.measure.launch, ElementsAre(LaunchMode::kEager, LaunchMode::kGraph));
   EXPECT_DOUBLE_EQ(scenario.measure.precision, 0.005);
   EXPECT_EQ(scenario.verify.rows, 4096);

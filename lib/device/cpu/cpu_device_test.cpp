@@ -54,6 +54,16 @@ TEST(CpuDevice, refuses_more_memory_than_there_is_with_both_figures) {
   }
 }
 
+TEST(CpuDevice, touches_memory_of_any_size) {
+  const auto device = make_cpu_device(1);
+  const auto stream = device->make_stream();
+  for (const std::size_t bytes : {0u, 1u, 64u, 65u, 100'001u}) {
+    const auto buffer = device->allocate(bytes, "test");
+    device->touch(*stream, {buffer->data(), buffer->size()});
+    EXPECT_TRUE(buffer->guards_intact());
+  }
+}
+
 TEST(CpuDevice, flushing_twice_is_harmless) {
   const auto device = make_cpu_device(1);
   const auto stream = device->make_stream();

@@ -39,6 +39,17 @@ __global__ void read_all(const uint4* lines, std::size_t vectors, std::uint32_t*
   if (bits == 0x5eed5eed) *sink = bits;
 }
 
+/// One word of each 32 bytes, the sector that L2 is filled by, and the last word.
+__global__ void read_sectors(const std::uint32_t* words, std::size_t count, std::uint32_t* sink) {
+  constexpr std::size_t kSector = 32 / sizeof(std::uint32_t);
+  std::uint32_t bits = __ldcg(words + count - 1);
+  for (std::size_t i = (blockIdx.x * std::size_t{kThreads} + threadIdx.x) * kSector; i < count;
+       i += std::size_t{gridDim.x} * kThreads * kSector) {
+    bits ^= __ldcg(words + i);
+  }
+  if (bits == 0x5eed5eed) *sink = bits;
+}
+
 }  // namespace
 
 CacheFlush::CacheFlush(std::size_t cache_bytes, cudaStream_t stream)
@@ -52,6 +63,15 @@ CacheFlush::CacheFlush(std::size_t cache_bytes, cudaStream_t stream)
 void CacheFlush::enqueue(cudaStream_t stream) const {
   read_all<<<kBlocks, kThreads, 0, stream>>>(lines_.get(), vectors_, sink_.get());
   check_launch("read_all");
+}
+
+void CacheFlush::enqueue_touch(const std::byte* from, std::size_t bytes,
+                               cudaStream_t stream) const {
+  const std::size_t words = bytes / sizeof(std::uint32_t);
+  if (words == 0) return;
+  read_sectors<<<kBlocks / 8, kThreads, 0, stream>>>(reinterpret_cast<const std::uint32_t*>(from),
+                                                     words, sink_.get());
+  check_launch("read_sectors");
 }
 
 }  // namespace attnbench

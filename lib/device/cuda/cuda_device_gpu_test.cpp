@@ -100,6 +100,17 @@ TEST_F(CudaDevice, flushes_on_the_stream_it_is_given) {
   stream->synchronize();
 }
 
+TEST_F(CudaDevice, touches_memory_of_any_size_without_changing_it) {
+  const auto stream = device_->make_stream();
+  for (const std::size_t bytes : {0ul, 1ul, 4ul, 100ul, 3'000'001ul}) {
+    const auto buffer = device_->allocate(bytes, "test");
+    device_->touch(*stream, {buffer->data(), buffer->size()});
+    stream->synchronize();
+    EXPECT_TRUE(std::ranges::all_of(read(buffer->data(), bytes),
+                                    [](std::byte b) { return b == std::byte{0xff}; }));
+  }
+}
+
 TEST_F(CudaDevice, names_the_call_that_failed) {
   void* memory = nullptr;
   try {

@@ -87,12 +87,11 @@ class CudaDevice final : public Device {
   }
 
   void flush_cache(Stream& stream) override {
-    use();
-    if (!flush_) {
-      flush_.emplace(static_cast<std::size_t>(info_.last_level_cache_bytes), stream_.get());
-      check_cuda(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
-    }
-    flush_->enqueue(static_cast<cudaStream_t>(stream.native()));
+    cache_flush().enqueue(static_cast<cudaStream_t>(stream.native()));
+  }
+  void touch(Stream& stream, std::span<const std::byte> memory) override {
+    cache_flush().enqueue_touch(memory.data(), memory.size(),
+                                static_cast<cudaStream_t>(stream.native()));
   }
 
   [[nodiscard]] ClockEvents clock_events() const override {
@@ -112,6 +111,15 @@ class CudaDevice final : public Device {
  private:
   /// The current GPU belongs to the calling thread.
   void use() const { check_cuda(cudaSetDevice(ordinal_), "cudaSetDevice"); }
+
+  [[nodiscard]] const CacheFlush& cache_flush() {
+    use();
+    if (!flush_) {
+      flush_.emplace(static_cast<std::size_t>(info_.last_level_cache_bytes), stream_.get());
+      check_cuda(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
+    }
+    return *flush_;
+  }
 
   /// On a stream of its own and waited for: a plain cudaMemcpy from pageable memory may return
   /// before its last bytes have arrived, and streams of ours do not wait for the default stream.

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/bench/serving_state.h"
+
+namespace attnbench {
+
+std::vector<std::span<const std::byte>> serving_state(const Fixture& fixture,
+                                                      const Workspace& workspace) {
+  std::vector<std::span<const std::byte>> memory{workspace.memory()};
+  for (const std::span<const std::byte> index : fixture.index_memory()) memory.push_back(index);
+  const ConstTensorView q = fixture.io().q;
+  memory.emplace_back(q.data, static_cast<std::size_t>(q.size() * size_bytes(q.dtype)));
+  return memory;
+}
+
+}  // namespace attnbench
