@@ -34,4 +34,20 @@ class Upload {
   std::vector<std::byte> bytes_;
 };
 
+/// Room for arrays one after another in one block of device memory, aligned as an Upload's.
+class DeviceRoom {
+ public:
+  /// Where `count` values of type T begin.
+  template <class T>
+  std::size_t add(std::int64_t count) {
+    const std::size_t at = bytes_;
+    bytes_ += Upload::aligned(static_cast<std::size_t>(count) * sizeof(T));
+    return at;
+  }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::size_t bytes_ = 0;
+};
+
 }  // namespace attnbench

@@ -8,7 +8,9 @@
 
 #include "backends/common/visibility.h"
 #include "backends/splitkv/launch.h"
+#include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
+#include "lib/batch/graph_padding.h"
 #include "lib/index/kv_splits.h"
 
 namespace attnbench {
@@ -16,6 +18,14 @@ namespace {
 
 /// Triton's kernels: max_kv_splits unless told otherwise.
 constexpr std::int64_t kMaxTritonSplits = 8;
+/// SGLang's deterministic mode: keys of a piece.
+constexpr std::int64_t kFixedTileKeys = 256;
+
+/// Which kernel a request meets may depend on its batch only where the splits do too.
+bool takes_many_rows(SplitRule rule, ForwardMode mode, std::int64_t most_rows) {
+  const bool any_kernel = rule == SplitRule::kFill || mode == ForwardMode::kDecode;
+  return most_rows > kSplitKvFewRows || !any_kernel;
+}
 
 struct KeyRange {
   std::int64_t begin = 0;
@@ -44,7 +54,7 @@ std::vector<SplitKvItem> tiles_of(const ForwardBatch& batch, const AttentionLaye
   const std::int64_t group = layer.group_size();
   SplitKvItem tile;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
-    const std::int64_t rows = batch.q_len(r) * group;
+    const std::int64_t rows = is_padding(batch, r) ? 0 : batch.q_len(r) * group;
     tile.request = narrow_i32(r);
     tile.kv_len = narrow_i32(batch.kv_len(r));
     tile.q_len = narrow_i32(batch.q_len(r));
@@ -79,11 +89,15 @@ std::vector<std::int64_t> chunks_of(const std::vector<SplitKvItem>& tiles,
     return chunks;
   }
   std::vector<std::int32_t> dynamic;
+  std::vector<std::size_t> place(static_cast<std::size_t>(batch.batch_size));  // without padding
   if (rule == SplitRule::kDynamic) {
-    std::vector<std::int32_t> lens(static_cast<std::size_t>(batch.batch_size), 1);
+    std::vector<std::int32_t> lens;
+    std::int32_t last = -1;
     for (const SplitKvItem& tile : tiles) {
-      auto& len = lens[static_cast<std::size_t>(tile.request)];
-      len = std::max(len, narrow_i32(keys_of(tile)));
+      if (tile.request != last) lens.push_back(1);
+      last = tile.request;
+      place[static_cast<std::size_t>(last)] = lens.size() - 1;
+      lens.back() = std::max(lens.back(), narrow_i32(keys_of(tile)));
     }
     dynamic = dynamic_kv_splits(lens, {.heads_q = layer.heads_q,
                                        .heads_kv = layer.heads_kv,
@@ -93,11 +107,11 @@ std::vector<std::int64_t> chunks_of(const std::vector<SplitKvItem>& tiles,
   for (const SplitKvItem& tile : tiles) {
     switch (rule) {
       case SplitRule::kFixedTile:
-        chunks.push_back(256);
+        chunks.push_back(kFixedTileKeys);
         break;
       case SplitRule::kDynamic:
         chunks.push_back(
-            kv_split_chunk(keys_of(tile), dynamic[static_cast<std::size_t>(tile.request)]));
+            kv_split_chunk(keys_of(tile), dynamic[place[static_cast<std::size_t>(tile.request)]]));
         break;
       default:
         chunks.push_back(kv_split_chunk(keys_of(tile), stepped_kv_splits(keys_of(tile))));
@@ -108,19 +122,66 @@ std::vector<std::int64_t> chunks_of(const std::vector<SplitKvItem>& tiles,
 
 }  // namespace
 
+std::string_view name_of(SplitRule rule) {
+  switch (rule) {
+    case SplitRule::kFill:
+      return "splitkv";
+    case SplitRule::kStepped:
+      return "splitkv:stepped";
+    case SplitRule::kDynamic:
+      return "splitkv:dynamic";
+    case SplitRule::kFixedTile:
+      return "splitkv:fixed_tile";
+  }
+  return "";
+}
+
+std::string_view description_of(SplitRule rule) {
+  switch (rule) {
+    case SplitRule::kFill:
+      return "tensor-core tiles through token indices, keys split, merged by LSE";
+    case SplitRule::kStepped:
+      return "splitkv, decodes in a piece per 512 keys, at most 8";
+    case SplitRule::kDynamic:
+      return "splitkv, decodes in as many pieces as SGLang's Triton backend has, at most 8";
+    case SplitRule::kFixedTile:
+      return "splitkv, decodes in pieces of 256 keys: the same bits in any batch";
+  }
+  return "";
+}
+
 SplitKvPlan plan_splitkv(const ForwardBatch& batch, const AttentionLayer& layer, SplitRule rule,
                          int multiprocessors) {
   std::int64_t most_rows = 0;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
     most_rows = std::max(most_rows, batch.q_len(r) * layer.group_size());
   }
-  // Which kernel a request meets may depend on its batch only where the splits do too.
-  const bool any_kernel = rule == SplitRule::kFill || batch.forward_mode == ForwardMode::kDecode;
-  SplitKvPlanner planner(most_rows > kSplitKvFewRows || !any_kernel);
+  SplitKvPlanner planner(takes_many_rows(rule, batch.forward_mode, most_rows));
   const std::vector<SplitKvItem> tiles = tiles_of(batch, layer, planner.tile_rows());
   const std::vector<std::int64_t> chunks = chunks_of(tiles, batch, layer, rule, multiprocessors);
   for (std::size_t i = 0; i < tiles.size(); ++i) planner.add(tiles[i], chunks[i]);
   return std::move(planner).finish(layer.heads_kv);
+}
+
+SplitKvRoom splitkv_room(const UniformBatches& batches, const AttentionLayer& layer, SplitRule rule,
+                         int multiprocessors) {
+  const std::int64_t rows = batches.q_len * layer.group_size();
+  const bool many_rows = takes_many_rows(rule, batches.mode, rows);
+  const std::int64_t tile_rows = std::min(rows, SplitKvPlanner(many_rows).tile_rows());
+  SplitKvRoom room;
+  room.tiles = batches.requests * ceil_div(rows, tile_rows) * layer.heads_kv;
+  room.items = room.tiles;
+  if (rule == SplitRule::kFill) {
+    room.items += EqualShares::most_further_pieces(multiprocessors);
+    room.partials = EqualShares::most_partials(multiprocessors);
+  } else if (batches.mode == ForwardMode::kDecode) {
+    const std::int64_t pieces = rule == SplitRule::kFixedTile
+                                    ? ceil_div(batches.max_kv_len, kFixedTileKeys)
+                                    : kMaxTritonSplits;
+    room.partials = room.items = room.tiles * pieces;
+  }
+  if (room.partials > 0) room.partial_rows = narrow_i32(tile_rows);
+  return room;
 }
 
 }  // namespace attnbench

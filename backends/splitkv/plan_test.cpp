@@ -4,9 +4,12 @@
 
 #include <gmock/gmock.h>
 
+#include <cstring>
 #include <map>
+#include <random>
 #include <tuple>
 
+#include "lib/batch/graph_padding.h"
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"
 
@@ -115,6 +118,61 @@ TEST(SplitKvPlan, leaves_out_tiles_of_keys_outside_the_window) {
   for (const SplitKvItem& item : plan(c, SplitRule::kFill).items) {
     EXPECT_EQ(item.key_begin, 5000 - 128);
     EXPECT_EQ(item.key_end, 5000);
+  }
+}
+
+TEST(SplitKvPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
+  std::mt19937 random(5);
+  const auto upto = [&](std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(0, most)(random);
+  };
+  constexpr std::int64_t kMaxKvLen = 20000;
+  SplitKvRoom fullest;  // in percent
+  for (int i = 0; i < 80; ++i) {
+    const SplitRule rule = kRules[i % 4];
+    const auto requests = static_cast<std::size_t>(1 + upto(i % 3 == 0 ? 40 : 5));
+    const int group = 1 << upto(5);
+    Case c = decode({}, 8 * group);
+    c.requests.resize(requests);
+    const std::int64_t q_len = upto(1) == 0 ? 1 : 1 + upto(9);
+    c.mode = q_len == 1 ? ForwardMode::kDecode : ForwardMode::kTargetVerify;
+    const std::int64_t longest = upto(2) == 0 ? 600 : kMaxKvLen;
+    for (Request& request : c.requests) {
+      request.q_len = q_len;
+      request.kv_len = std::min(kMaxKvLen, q_len + upto(longest));
+      if (q_len > 1) request.tree_parents.assign(static_cast<std::size_t>(q_len), 0);
+      if (q_len > 1) request.tree_parents[0] = -1;
+    }
+    const SplitKvRoom made = plan(c, rule).room();
+    const SplitKvRoom room =
+        splitkv_room({c.mode, static_cast<std::int64_t>(requests), q_len, kMaxKvLen}, c.layer, rule,
+                     kMultiprocessors);
+    EXPECT_LE(made.items, room.items);
+    EXPECT_LE(made.tiles, room.tiles);
+    EXPECT_LE(made.partials, room.partials);
+    EXPECT_LE(made.partial_rows, room.partial_rows);
+    if (rule != SplitRule::kFill) continue;
+    fullest = most_of(fullest, {100 * made.items / room.items, 100 * made.tiles / room.tiles,
+                                100 * made.partials / room.partials, 0});
+  }
+  EXPECT_GE(fullest.items, 90);  // and the room is no larger than needed
+  EXPECT_EQ(fullest.tiles, 100);
+  EXPECT_GE(fullest.partials, 75);
+}
+
+TEST(SplitKvPlan, gives_padding_no_work_and_leaves_the_others_theirs) {
+  const Case c = decode({100, 1000, 60000});
+  const BatchLayout layout = lay_out(c);
+  ForwardBatch batch = layout.batch;
+  batch.req_to_token_pool = &layout.req_to_token_pool;
+  for (const SplitRule rule : kRules) {
+    const SplitKvPlan alone = plan_splitkv(batch, c.layer, rule, kMultiprocessors);
+    const SplitKvPlan padded =
+        plan_splitkv(pad_for_cuda_graph(batch, 8, 1), c.layer, rule, kMultiprocessors);
+    ASSERT_EQ(alone.items.size(), padded.items.size());
+    for (std::size_t i = 0; i < alone.items.size(); ++i) {
+      EXPECT_EQ(std::memcmp(&alone.items[i], &padded.items[i], sizeof(SplitKvItem)), 0);
+    }
   }
 }
 

@@ -19,6 +19,10 @@ constexpr std::int64_t kLeastKeys = 256;
 /// Blocks that one multiprocessor holds at a time.
 constexpr std::int64_t kBlocksPerMultiprocessor = 2;
 
+constexpr std::int64_t blocks_of(int multiprocessors) {
+  return std::max(1, multiprocessors) * kBlocksPerMultiprocessor;
+}
+
 /// Places in `items`, the one with most keys first: the last blocks' finishing times stay close.
 std::vector<std::uint32_t> longest_first(const std::vector<SplitKvItem>& items) {
   std::vector<std::uint64_t> keyed;  // keys counted down, then the place
@@ -100,12 +104,27 @@ std::int64_t keys_of(const std::vector<SplitKvItem>& tiles) {
 }
 
 EqualShares::EqualShares(std::int64_t keys, int multiprocessors)
-    : share_(std::max(kLeastKeys,
-                      ceil_div(keys, std::max(1, multiprocessors) * kBlocksPerMultiprocessor))) {}
+    : share_(std::max(kLeastKeys, ceil_div(keys, blocks_of(multiprocessors)))) {}
 
 std::int64_t EqualShares::chunk(std::int64_t keys) const {
   const std::int64_t pieces = std::max<std::int64_t>(1, (keys + share_ / 2) / share_);
   return std::max(kRoundKeys, round_up(ceil_div(keys, pieces), kRoundKeys));
+}
+
+// A tile of x shares has max(1, floor(x + 1/2)) pieces or fewer, and all tiles have as many shares
+// as there are blocks: pieces beyond the first are fewer than x, and where there are two or more
+// (x >= 3/2), all of them are at most 4/3 x.
+std::int64_t EqualShares::most_partials(int multiprocessors) {
+  return ceil_div(4 * blocks_of(multiprocessors), std::int64_t{3});
+}
+
+std::int64_t EqualShares::most_further_pieces(int multiprocessors) {
+  return blocks_of(multiprocessors);
+}
+
+SplitKvRoom most_of(const SplitKvRoom& a, const SplitKvRoom& b) {
+  return {std::max(a.items, b.items), std::max(a.tiles, b.tiles), std::max(a.partials, b.partials),
+          std::max(a.partial_rows, b.partial_rows)};
 }
 
 }  // namespace attnbench

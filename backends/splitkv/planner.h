@@ -9,6 +9,15 @@
 
 namespace attnbench {
 
+/// What a plan takes up in memory, or the most that any of several takes up.
+struct SplitKvRoom {
+  std::int64_t items = 0;
+  std::int64_t tiles = 0;
+  std::int64_t partials = 0;
+  std::int32_t partial_rows = 0;
+};
+[[nodiscard]] SplitKvRoom most_of(const SplitKvRoom& a, const SplitKvRoom& b);
+
 /// Work of one launch.
 struct SplitKvPlan {
   bool many_rows = false;          ///< tiles of 64 rows, else of 16
@@ -16,6 +25,10 @@ struct SplitKvPlan {
   std::int32_t tiles = 0;          ///< that were split and merge themselves
   std::int32_t partials = 0;       ///< results that wait for a merge
   std::int32_t partial_rows = 0;   ///< rows kept for each
+
+  [[nodiscard]] SplitKvRoom room() const {
+    return {static_cast<std::int64_t>(items.size()), tiles, partials, partial_rows};
+  }
 };
 
 /// Cuts tiles of rows into pieces of their keys. Every KV head has the same tiles: they are planned
@@ -60,6 +73,10 @@ class EqualShares {
   EqualShares(std::int64_t keys, int multiprocessors);
   /// Keys of each piece of a tile that has `keys`.
   [[nodiscard]] std::int64_t chunk(std::int64_t keys) const;
+
+  /// Whatever the work: pieces of those tiles that are cut, and how many more pieces than tiles.
+  [[nodiscard]] static std::int64_t most_partials(int multiprocessors);
+  [[nodiscard]] static std::int64_t most_further_pieces(int multiprocessors);
 
  private:
   std::int64_t share_;

@@ -1,30 +1,17 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
+#include <utility>
 
 #include "backends/common/upload.h"
 #include "backends/splitkv/splitkv.h"
 #include "backends/splitkv/tensors.h"
 #include "lib/base/error.h"
+#include "lib/base/narrow.h"
 #include "lib/device/cuda/check.cuh"
 #include "lib/index/cuda/index_builders.cuh"
 
 namespace attnbench {
 namespace {
-
-const char* suffix_of(SplitRule rule) {
-  switch (rule) {
-    case SplitRule::kFill:
-      return "";
-    case SplitRule::kStepped:
-      return "_stepped";
-    case SplitRule::kDynamic:
-      return "_dynamic";
-    case SplitRule::kFixedTile:
-      return "_fixed";
-  }
-  return "";
-}
 
 SplitKvKernel kernel_for(const AttentionLayer& layer, DType dtype, DType kv_dtype, bool many_rows) {
   return {dtype, kv_dtype, layer.head_dim_qk, layer.head_dim_v, many_rows};
@@ -33,9 +20,10 @@ SplitKvKernel kernel_for(const AttentionLayer& layer, DType dtype, DType kv_dtyp
 }  // namespace
 
 SplitKvBackend::SplitKvBackend(SplitRule rule) : rule_(rule) {
-  info_.name = std::string("splitkv") + suffix_of(rule);
+  info_.name = name_of(rule);
+  info_.by_default = rule == SplitRule::kFill;
   info_.version = "1";
-  info_.description = "tensor-core tiles through token indices, keys split, merged by LSE";
+  info_.description = description_of(rule);
   info_.index_format = "kv_indptr/kv_indices";
   info_.device = DeviceKind::kCuda;
   // q.k: bf16, f16 and fp8 go into the tensor cores as they are stored, scales join the logits; so
@@ -46,6 +34,7 @@ SplitKvBackend::SplitKvBackend(SplitRule rule) : rule_(rule) {
   info_.numerics.partial_out = DType::kF32;
   info_.numerics.max_splits = rule == SplitRule::kFill ? 1024 : 8;
   if (rule == SplitRule::kFixedTile) info_.numerics.max_splits = 1 << 16;
+  info_.cuda_graph = CudaGraphSupport::kUniformBatch;
 }
 
 Support SplitKvBackend::supports(const Case& c, const Device& device) const {
@@ -65,71 +54,144 @@ Support SplitKvBackend::supports(const Case& c, const Device& device) const {
   return Support::yes();
 }
 
-void SplitKvBackend::init_forward_metadata(const ForwardBatch& batch, const AttentionLayer& layer,
-                                           Workspace& workspace) {
-  plan_ = {};
-  if (batch.batch_size == 0) return;
-  const SplitKvPlan plan = plan_splitkv(batch, layer, rule_, workspace.device().info().units);
-  many_rows_ = plan.many_rows;
-
-  Upload upload;
-  const std::size_t items = upload.add(plan.items);
-  const std::size_t counters =
-      upload.add(std::vector<std::int32_t>(static_cast<std::size_t>(plan.tiles), 0));
-  std::size_t bytes = upload.bytes().size();
-  const auto reserve = [&](std::int64_t words) {  // floats or int32
-    const std::size_t at = bytes;
-    bytes += Upload::aligned(static_cast<std::size_t>(words) * sizeof(std::int32_t));
-    return at;
+SplitKvBackend::Planned SplitKvBackend::place(Workspace& workspace, DeviceRoom& memory,
+                                              const SplitKvRoom& room, std::int64_t requests,
+                                              std::int64_t keys, int head_dim_v) {
+  const std::int64_t partial_rows = room.partials * room.partial_rows;
+  const std::size_t counters = memory.add<std::int32_t>(room.tiles);
+  const std::size_t items = memory.add<SplitKvItem>(room.items);
+  const std::size_t kv_indptr = memory.add<std::int32_t>(requests + 1);
+  const std::size_t kv_last_page_len = memory.add<std::int32_t>(requests);
+  const std::size_t kv_indices = memory.add<std::int32_t>(keys);
+  const std::size_t partial_out = memory.add<float>(partial_rows * head_dim_v);
+  const std::size_t partial_lse = memory.add<float>(partial_rows);
+  std::byte* const at = workspace.reserve(memory.bytes());
+  const auto words = [&](std::size_t offset) {
+    return reinterpret_cast<std::int32_t*>(at + offset);
   };
-  std::int64_t keys = 0;
-  for (std::int64_t r = 0; r < batch.batch_size; ++r) keys += batch.kv_len(r);
-  const std::size_t kv_indptr = reserve(batch.batch_size + 1);
-  const std::size_t kv_last_page_len = reserve(batch.batch_size);
-  const std::size_t kv_indices = reserve(keys);
-  const std::int64_t partial_rows = std::int64_t{plan.partials} * plan.partial_rows;
-  const std::size_t partial_out = reserve(partial_rows * layer.head_dim_v);
-  const std::size_t partial_lse = reserve(partial_rows);
-  std::byte* const memory = workspace.reserve(bytes);
-  workspace.device().copy_from_host(memory, upload.bytes().data(), upload.bytes().size());
-  const auto words = [&](std::size_t at) { return reinterpret_cast<std::int32_t*>(memory + at); };
 
+  Planned planned;
+  planned.counters = at + counters;
+  planned.tiles = room.tiles;
+  planned.kv_indptr = words(kv_indptr);
+  planned.kv_last_page_len = words(kv_last_page_len);
+  planned.kv_indices = words(kv_indices);
+  planned.params.items = reinterpret_cast<const SplitKvItem*>(at + items);
+  planned.params.counters = words(counters);
+  planned.params.kv_indices = planned.kv_indices;
+  planned.params.partial_out = reinterpret_cast<float*>(at + partial_out);
+  planned.params.partial_lse = reinterpret_cast<float*>(at + partial_lse);
+  planned.params.partial_rows = room.partial_rows;
+  return planned;
+}
+
+void SplitKvBackend::enqueue(SplitKvPlan plan, std::int64_t num_items, const ForwardBatch& batch,
+                             void* stream) {
+  expects(std::ssize(plan.items) <= num_items && plan.tiles <= now_.tiles,
+          "a plan larger than its memory");
+  now_.many_rows = plan.many_rows;
+  now_.params.num_items = narrow_i32(num_items);
+  plan.items.resize(static_cast<std::size_t>(num_items));  // an empty item has no rows
+  Upload upload;
+  static_cast<void>(upload.add(std::vector<std::int32_t>(static_cast<std::size_t>(now_.tiles), 0)));
+  static_cast<void>(upload.add(plan.items));
+  const auto on = static_cast<cudaStream_t>(stream);
+  // From pageable memory: what is copied may go when the call returns.
+  check_cuda(cudaMemcpyAsync(now_.counters, upload.bytes().data(), upload.bytes().size(),
+                             cudaMemcpyHostToDevice, on),
+             "cudaMemcpyAsync");
   expects(batch.device_batch != nullptr, "a GPU backend without the batch in GPU memory");
   enqueue_csr(*batch.device_batch, batch.batch_size, 1,
-              {words(kv_indptr), words(kv_indices), words(kv_last_page_len)}, nullptr);
-  check_cuda(cudaStreamSynchronize(nullptr),
-             "cudaStreamSynchronize");  // forward has its own stream
+              {now_.kv_indptr, now_.kv_indices, now_.kv_last_page_len}, on);
+}
 
-  plan_.items = reinterpret_cast<const SplitKvItem*>(memory + items);
-  plan_.num_items = static_cast<std::int32_t>(plan.items.size());
-  plan_.counters = words(counters);
-  plan_.kv_indices = words(kv_indices);
-  plan_.partial_out = reinterpret_cast<float*>(memory + partial_out);
-  plan_.partial_lse = reinterpret_cast<float*>(memory + partial_lse);
-  plan_.partial_rows = plan.partial_rows;
-
-  if (batch.forward_mode == ForwardMode::kTargetVerify && layer.causal &&
-      !layer.is_cross_attention) {
-    expects(batch.device_batch->custom_mask != nullptr,
-            "a draft tree without its mask on the device");
-    plan_.custom_mask = batch.device_batch->custom_mask;
-    plan_.mask_indptr = batch.device_batch->mask_indptr;
-    plan_.positions = batch.device_batch->positions;
-  }
-  const KvPool& pool = *batch.token_to_kv_pool;
+void SplitKvBackend::prepare(const AttentionLayer& layer, DType stored) const {
   // The activations' type is not known before forward(); both may come.
   for (const DType dtype : {DType::kBF16, DType::kF16}) {
-    const SplitKvKernel kernel = kernel_for(layer, dtype, pool.dtype, many_rows_);
+    const SplitKvKernel kernel = kernel_for(layer, dtype, stored, now_.many_rows);
     if (splitkv_has_kernel(kernel)) prepare_splitkv(kernel);
   }
 }
 
+void SplitKvBackend::init_forward_metadata(const ForwardBatch& batch, const AttentionLayer& layer,
+                                           Workspace& workspace) {
+  now_ = {};
+  if (batch.batch_size == 0) return;
+  SplitKvPlan plan = plan_splitkv(batch, layer, rule_, workspace.device().info().units);
+  const SplitKvRoom room = plan.room();
+  std::int64_t keys = 0;
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) keys += batch.kv_len(r);
+  DeviceRoom memory;
+  now_ = place(workspace, memory, room, batch.batch_size, keys, layer.head_dim_v);
+  enqueue(std::move(plan), room.items, batch, nullptr);
+  check_cuda(cudaStreamSynchronize(nullptr),
+             "cudaStreamSynchronize");  // forward has its own stream
+  if (checks_draft_tree(batch, layer)) {
+    expects(batch.device_batch->custom_mask != nullptr,
+            "a draft tree without its mask on the device");
+    now_.params.custom_mask = batch.device_batch->custom_mask;
+    now_.params.mask_indptr = batch.device_batch->mask_indptr;
+    now_.params.positions = batch.device_batch->positions;
+  }
+  prepare(layer, batch.token_to_kv_pool->dtype);
+}
+
+void SplitKvBackend::init_cuda_graph_state(int max_bs, int max_num_tokens) {
+  limits_ = CudaGraphLimits(max_bs, max_num_tokens);
+  graph_ = {};
+}
+
+void SplitKvBackend::init_forward_metadata_capture_cuda_graph(const ForwardBatch& batch,
+                                                              const AttentionLayer& layer,
+                                                              Workspace& workspace) {
+  limits_.admit(batch);
+  multiprocessors_ = workspace.device().info().units;
+  const auto room_of = [&](ForwardMode mode, std::int64_t q_len) {
+    return splitkv_room({mode, limits_.max_bs(), q_len, limits_.max_kv_len()}, layer, rule_,
+                        multiprocessors_);
+  };
+  const SplitKvRoom room = most_of(room_of(ForwardMode::kDecode, 1),
+                                   room_of(ForwardMode::kTargetVerify, limits_.max_q_len()));
+  DeviceRoom memory;
+  graph_tree_ = GraphDraftTree(limits_, memory);
+  const Planned planned = place(workspace, memory, room, limits_.max_bs(),
+                                limits_.max_bs() * limits_.max_kv_len(), layer.head_dim_v);
+  expects(graph_.counters == nullptr || graph_.counters == planned.counters,
+          "a second workspace for the CUDA graphs of one backend");
+  graph_ = planned;
+  graph_tree_.place(workspace.reserve(memory.bytes()));
+  enqueue_in_graph(batch, layer, nullptr);
+  check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+  prepare(layer, batch.token_to_kv_pool->dtype);
+}
+
+void SplitKvBackend::init_forward_metadata_replay_cuda_graph(const ForwardBatch& batch,
+                                                             const AttentionLayer& layer,
+                                                             Stream& stream) {
+  limits_.check(batch);
+  enqueue_in_graph(batch, layer, stream.native());
+}
+
+void SplitKvBackend::enqueue_in_graph(const ForwardBatch& batch, const AttentionLayer& layer,
+                                      void* stream) {
+  now_ = graph_;
+  const SplitKvRoom room =
+      splitkv_room({batch.forward_mode, batch.batch_size, batch.q_len(0), limits_.max_kv_len()},
+                   layer, rule_, multiprocessors_);
+  enqueue(plan_splitkv(batch, layer, rule_, multiprocessors_), room.items, batch, stream);
+  if (!checks_draft_tree(batch, layer)) return;
+  graph_tree_.enqueue_copy(batch, stream);
+  now_.params.custom_mask = graph_tree_.custom_mask();
+  now_.params.mask_indptr = graph_tree_.mask_indptr();
+  now_.params.positions = graph_tree_.positions();
+}
+
 void SplitKvBackend::run(const AttentionIo& io, Stream& stream) const {
-  if (plan_.num_items == 0) return;
-  SplitKvParams p = plan_;
+  if (now_.params.num_items == 0) return;
+  SplitKvParams p = now_.params;
   set_tensors(p, io);
   const DType stored = io.batch->token_to_kv_pool->dtype;
-  launch_splitkv(kernel_for(*io.layer, io.q.dtype, stored, many_rows_), p, stream.native());
+  launch_splitkv(kernel_for(*io.layer, io.q.dtype, stored, now_.many_rows), p, stream.native());
 }
 
 }  // namespace attnbench
