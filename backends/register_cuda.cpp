@@ -14,12 +14,12 @@ namespace attnbench {
 namespace {
 
 /// A backend of this build: it runs, or the machine says why it cannot.
-template <class Backend>
-void add(Registry& registry, const std::string& absence) {
+template <class Backend, class... Arguments>
+void add(Registry& registry, const std::string& absence, Arguments... arguments) {
   if (absence.empty()) {
-    registry.add([] { return std::make_unique<Backend>(); });
+    registry.add([arguments...] { return std::make_unique<Backend>(arguments...); });
   } else {
-    registry.add_absent(Backend().info(), absence);
+    registry.add_absent(Backend(arguments...).info(), absence);
   }
 }
 
@@ -27,7 +27,7 @@ void add(Registry& registry, const std::string& absence) {
 
 void register_cuda_backends(Registry& registry) {
   const std::string absence = cuda_absence();
-  add<SplitKvBackend>(registry, absence);
+  for (const SplitRule rule : kSplitRules) add<SplitKvBackend>(registry, absence, rule);
   add<PagedFaBackend>(registry, absence);
   add<MlaBackend>(registry, absence);
   add<CascadeBackend>(registry, absence);

@@ -1,11 +1,16 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include <string_view>
+#include <utility>
+
 #include "backends/register.h"
+#include "backends/splitkv/plan.h"
 
 namespace attnbench {
 namespace {
 
-BackendInfo cuda_backend(const char* name, const char* description, const char* index_format) {
+BackendInfo cuda_backend(std::string_view name, std::string_view description,
+                         std::string_view index_format) {
   BackendInfo info;
   info.name = name;
   info.version = "-";
@@ -19,11 +24,11 @@ BackendInfo cuda_backend(const char* name, const char* description, const char* 
 
 void register_cuda_backends(Registry& registry) {
   const char* absence = "built without nvcc";
-  registry.add_absent(cuda_backend("splitkv",
-                                   "tensor-core tiles through token indices, keys split, merged "
-                                   "by LSE",
-                                   "kv_indptr/kv_indices"),
-                      absence);
+  for (const SplitRule rule : kSplitRules) {
+    BackendInfo info = cuda_backend(name_of(rule), description_of(rule), "kv_indptr/kv_indices");
+    info.by_default = rule == SplitRule::kFill;
+    registry.add_absent(std::move(info), absence);
+  }
   registry.add_absent(
       cuda_backend("paged_fa", "extend: tensor-core tiles over pages", "page_table"), absence);
   registry.add_absent(cuda_backend("mla", "decode: one latent row as K and V", "block_table"),

@@ -168,6 +168,9 @@ TEST_F(CommandLine, lists_backends_with_reasons_and_models) {
   EXPECT_EQ(run({"list", "backends"}), 0);
   EXPECT_NE(out_.str().find("cpu_flash"), std::string::npos);
   EXPECT_NE(out_.str().find("absent: not on this machine"), std::string::npos);
+  const std::size_t variant = out_.str().find("\nsplitkv:dynamic ");
+  ASSERT_NE(variant, std::string::npos);
+  EXPECT_NE(out_.str().find("(only by name)\n", variant), std::string::npos);
   EXPECT_EQ(run({"list", "models"}), 0);
   EXPECT_NE(out_.str().find("deepseek-v3"), std::string::npos);
 }

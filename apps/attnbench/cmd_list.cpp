@@ -18,11 +18,14 @@ namespace attnbench {
 namespace {
 
 void list_backends(const Registry& registry, std::ostream& out) {
+  std::size_t width = 0;
+  for (const std::string& name : registry.names()) width = std::max(width, name.size());
   for (const Registry::Entry& entry : registry.entries()) {
-    out << fmt::format("{:<14} {:<5} {:<24} {}\n", entry.info.name,
+    out << fmt::format("{:<{}} {:<5} {:<28} {}{}\n", entry.info.name, width,
                        entry.info.device == DeviceKind::kCpu ? "cpu" : "cuda",
                        entry.info.index_format,
-                       entry.absence.empty() ? entry.info.description : "absent: " + entry.absence);
+                       entry.absence.empty() ? entry.info.description : "absent: " + entry.absence,
+                       entry.info.by_default ? "" : " (only by name)");
   }
 }
 
@@ -79,7 +82,8 @@ void add_list_command(CLI::App& app, Action& action) {
                                       "  attnbench list backends\n"
                                       "  attnbench list models\n");
   list->require_subcommand(1);
-  list->add_subcommand("backends", "every backend, absent ones with the reason")
+  list->add_subcommand("backends",
+                       "every backend, absent ones with the reason; variants run only by name")
       ->callback([&action] {
         action = [](const Registry& registry, Console& console) {
           list_backends(registry, console.out);

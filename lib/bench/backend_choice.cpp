@@ -44,7 +44,7 @@ std::vector<const Registry::Entry*> choose_backends(const Scenario& scenario,
   }
   if (!asked.empty()) return entries;
   for (const Registry::Entry& entry : registry.entries()) {
-    if (entry.make) entries.push_back(&entry);
+    if (entry.make && entry.info.by_default) entries.push_back(&entry);
   }
   return entries;
 }

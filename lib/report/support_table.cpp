@@ -25,15 +25,18 @@ void write_support_table(const Scenario& scenario, const std::vector<const Case*
                          const Registry& registry, const Devices& devices, std::ostream& out) {
   std::size_t case_width = 4, backend_width = 7;
   for (const Case* c : cases) case_width = std::max(case_width, display_width(c->id));
-  for (const std::string& name : registry.names()) {
-    backend_width = std::max(backend_width, display_width(name));
+  std::vector<const Registry::Entry*> entries;  // a variant takes what its base takes
+  for (const Registry::Entry& entry : registry.entries()) {
+    if (!entry.info.by_default) continue;
+    entries.push_back(&entry);
+    backend_width = std::max(backend_width, display_width(entry.info.name));
   }
   out << fmt::format("{}\n{}  {}  support\n", scenario.name, fit_left("case", case_width),
                      fit_left("backend", backend_width));
   for (const Case* c : cases) {
-    for (const Registry::Entry& entry : registry.entries()) {
+    for (const Registry::Entry* entry : entries) {
       out << fmt::format("{}  {}  {}\n", fit_left(c->id, case_width),
-                         fit_left(entry.info.name, backend_width), answer_of(entry, *c, devices));
+                         fit_left(entry->info.name, backend_width), answer_of(*entry, *c, devices));
     }
   }
 }

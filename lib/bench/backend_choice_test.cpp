@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/bench/backend_choice.h"
+
+#include <gmock/gmock.h>
+
+#include "lib/base/error.h"
+
+namespace attnbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Named final : public AttentionBackend {
+ public:
+  Named(std::string name, bool by_default) {
+    info_.name = std::move(name);
+    info_.by_default = by_default;
+  }
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] Support supports(const Case&, const Device&) const override {
+    return Support::yes();
+  }
+  void init_forward_metadata(const ForwardBatch&, const AttentionLayer&, Workspace&) override {}
+
+ private:
+  void forward_decode(const AttentionIo&, Stream&) override {}
+  void forward_extend(const AttentionIo&, Stream&) override {}
+  BackendInfo info_;
+};
+
+class ChooseBackends : public testing::Test {
+ protected:
+  ChooseBackends() {
+    for (const char* name : {"splitkv", "splitkv:dynamic", "splitkv:fixed_tile", "cascade"}) {
+      const bool variant = std::string_view(name).find(':') != std::string_view::npos;
+      registry_.add([=] { return std::make_unique<Named>(name, !variant); });
+    }
+    BackendInfo absent;
+    absent.name = "absent";
+    registry_.add_absent(absent, "not here");
+  }
+
+  [[nodiscard]] std::vector<std::string> chosen() const {
+    std::vector<std::string> names;
+    for (const Registry::Entry* entry : choose_backends(scenario_, registry_, filter_)) {
+      names.push_back(entry->info.name);
+    }
+    return names;
+  }
+
+  Registry registry_;
+  Scenario scenario_;
+  RunFilter filter_;
+};
+
+TEST_F(ChooseBackends, leaves_variants_and_absent_ones_out_unless_named) {
+  EXPECT_THAT(chosen(), ElementsAre("splitkv", "cascade"));
+  scenario_.backends = {"cascade", "splitkv:fixed_tile"};
+  EXPECT_THAT(chosen(), ElementsAre("cascade", "splitkv:fixed_tile"));
+  filter_.backends = {"splitkv:dynamic", "splitkv", "absent", "splitkv:dynamic"};
+  EXPECT_THAT(chosen(), ElementsAre("splitkv:dynamic", "splitkv", "absent"));
+}
+
+TEST_F(ChooseBackends, names_the_nearest_variant) {
+  filter_.backends = {"splitkv:dynamc"};
+  try {
+    static_cast<void>(chosen());
+    FAIL() << "took an unknown name";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("did you mean 'splitkv:dynamic'?"));
+    EXPECT_THAT(error.what(), HasSubstr("splitkv:fixed_tile"));
+  }
+}
+
+}  // namespace
+}  // namespace attnbench
