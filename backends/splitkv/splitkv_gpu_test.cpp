@@ -3,6 +3,7 @@
 #include "backends/splitkv/splitkv.h"
 
 #include "backends/conformance.h"
+#include "backends/graph_conformance.h"
 #include "lib/device/cuda/cuda_device.h"
 
 namespace attnbench {
@@ -67,6 +68,13 @@ void expect_agreement(AttentionBackend& backend, const Case& c, Device& device,
 }
 
 TEST_F(SplitKvGpu, conforms) { conformance::expect_all(make<SplitRule::kFill>, *device_); }
+
+TEST_F(SplitKvGpu, repeats_other_batches_from_a_graph_under_every_rule) {
+  conformance::expect_graph_replay(make<SplitRule::kFill>, *device_);
+  conformance::expect_graph_replay(make<SplitRule::kStepped>, *device_);
+  conformance::expect_graph_replay(make<SplitRule::kDynamic>, *device_);
+  conformance::expect_graph_replay(make<SplitRule::kFixedTile>, *device_);
+}
 
 TEST_F(SplitKvGpu, agrees_with_the_reference_under_every_rule_where_contexts_are_split) {
   for (const Case& small : {small_prefix_hits(), small_tree_verify(), small_sliding_window(),

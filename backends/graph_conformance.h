@@ -1,0 +1,302 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/conformance.h"
+#include "lib/base/narrow.h"
+#include "lib/batch/graph_padding.h"
+#include "lib/device/cuda/guarded_memory.cuh"
+#include "lib/fixture/device_indices.h"
+
+// What a backend whose info().cuda_graph is not kNever has to show on a GPU:
+//   conformance::expect_graph_replay(make, device);
+// An engine in small: a KV pool, queries and outputs that stay where they are, and steps whose
+// contents, lengths and pages are copied there, each from a fixture of its own.
+namespace attnbench::conformance {
+
+/// Slots of every pool, and tokens of every row of req_to_token.
+inline constexpr std::int64_t kGraphPoolTokens = 16384;
+inline constexpr std::int64_t kGraphContext = 4096;
+
+/// Requests of one query token each, or of a draft tree of four, with these keys.
+[[nodiscard]] inline Case graph_case(const AttentionLayer& layer, ForwardMode mode,
+                                     const std::vector<std::int64_t>& kv_lens) {
+  Case c = small_tree_verify();
+  c.layer = layer;
+  c.mode = mode;
+  c.kv_cache.pool_tokens = kGraphPoolTokens;
+  c.requests.clear();
+  for (const std::int64_t kv_len : kv_lens) {
+    Request request;
+    request.group = "graph";
+    request.kv_len = kv_len;
+    if (mode == ForwardMode::kTargetVerify) {
+      request.q_len = 4;
+      request.kv_len += 4;
+      request.tree_parents = {-1, 0, 0, 1};
+    }
+    c.requests.push_back(std::move(request));
+  }
+  return c;
+}
+
+/// Geometries of which every backend takes one: grouped heads in one tile and in several, MLA.
+[[nodiscard]] inline std::vector<AttentionLayer> graph_layers() {
+  AttentionLayer grouped = small_tree_verify().layer, wide = grouped;
+  grouped.head_dim_qk = grouped.head_dim_v = 128;
+  wide.heads_q = 40;
+  return {grouped, wide, small_mla().layer};
+}
+
+/// A step, filled up to `batch_size` requests.
+class GraphStep {
+ public:
+  GraphStep(Case c, std::int64_t batch_size, int fill_value, Device& device,
+            std::uint64_t placement_salt = 0)
+      : case_(std::move(c)),
+        fixture_(case_, device, placement_salt),
+        layout_(lay_out_padded(case_, batch_size, fill_value, placement_salt)),
+        indices_(layout_, device) {
+    fixture_.fill(Fill::kNormal);
+    layout_.batch.req_to_token_pool = &layout_.req_to_token_pool;
+    layout_.batch.device_batch = &indices_.batch();
+  }
+  GraphStep(const GraphStep&) = delete;
+  GraphStep& operator=(const GraphStep&) = delete;
+
+  [[nodiscard]] const AttentionLayer& layer() const { return case_.layer; }
+  [[nodiscard]] const ForwardBatch& padded() const { return layout_.batch; }
+  [[nodiscard]] Fixture& fixture() { return fixture_; }
+
+ private:
+  /// An engine's req_to_token is as wide as its longest context, whatever the step.
+  static BatchLayout lay_out_padded(const Case& c, std::int64_t batch_size, int fill_value,
+                                    std::uint64_t placement_salt) {
+    const BatchLayout own = lay_out(c, placement_salt);
+    BatchLayout padded{ReqToTokenPool(batch_size + 3, kGraphContext), {}, own.num_pages};
+    for (const std::int32_t row : own.batch.req_pool_indices) {
+      std::ranges::copy(own.req_to_token_pool.row(row), padded.req_to_token_pool.row(row).begin());
+    }
+    padded.batch = pad_for_cuda_graph(own.batch, batch_size, fill_value);
+    return padded;
+  }
+
+  Case case_;
+  Fixture fixture_;
+  BatchLayout layout_;
+  DeviceIndices indices_;
+};
+
+/// A backend's graphs over memory that stays where it is.
+class GraphEngine {
+ public:
+  GraphEngine(AttentionBackend& backend, Device& device, GraphStep& first, int max_bs)
+      : backend_(backend), device_(device), workspace_(device), stream_(device.make_stream()) {
+    io_ = first.fixture().io();
+    pool_ = first.fixture().kv_pool();
+    const std::int64_t k_elements = pool_.num_pages * pool_.page_stride_k;
+    const bool mla = pool_.v == pool_.k;
+    pool_.k = allocate(k_elements * size_bytes(pool_.dtype));
+    pool_.v =
+        mla ? pool_.k : allocate(pool_.num_pages * pool_.page_stride_v * size_bytes(pool_.dtype));
+    const std::int64_t rows = max_bs * first.padded().q_len(0);
+    const auto tensor = [&](DType dtype, std::int64_t heads, std::int64_t dim) {
+      return TensorView::dense(allocate(rows * heads * dim * size_bytes(dtype)), dtype, rows, heads,
+                               dim);
+    };
+    q_ = tensor(io_.q.dtype, io_.q.shape[1], io_.q.shape[2]);
+    io_.q = q_.read_only();
+    io_.out = tensor(io_.out.dtype, io_.out.shape[1], io_.out.shape[2]);
+    io_.lse = tensor(io_.lse.dtype, io_.lse.shape[1], 1);
+    backend_.init_cuda_graph_state(max_bs, narrow_i32(rows));
+  }
+  GraphEngine(const GraphEngine&) = delete;
+  GraphEngine& operator=(const GraphEngine&) = delete;
+
+  /// Records the step's forward without running it.
+  [[nodiscard]] std::unique_ptr<Recording> capture(GraphStep& step) {
+    ForwardBatch batch = load(step);
+    backend_.init_forward_metadata_capture_cuda_graph(batch, step.layer(), workspace_);
+    io_.batch = &batch;
+    auto recording =
+        device_.record(*stream_, [&](Stream& stream) { backend_.forward(io_, stream); });
+    io_.batch = nullptr;
+    const std::byte* const memory = workspace_.memory().data();
+    EXPECT_TRUE(memory_ == nullptr || memory_ == memory) << "another capture moved the memory";
+    memory_ = memory;
+    return recording;
+  }
+
+  /// Outputs of all rows, padding's included.
+  [[nodiscard]] Outputs replay(Recording& graph, GraphStep& step, std::uint8_t poison = 0xff) {
+    const ForwardBatch batch = load(step);
+    fill(io_.out, poison);
+    fill(io_.lse, poison);
+    backend_.init_forward_metadata_replay_cuda_graph(batch, step.layer(), *stream_);
+    graph.replay(*stream_);
+    stream_->synchronize();
+    EXPECT_TRUE(workspace_.guards_intact());
+    EXPECT_EQ(workspace_.memory().data(), memory_);
+    for (const auto& buffer : buffers_) EXPECT_TRUE(buffer->guards_intact());
+    return {read(io_.out), read(io_.lse)};
+  }
+
+ private:
+  std::byte* allocate(std::int64_t bytes) {
+    buffers_.push_back(device_.allocate(static_cast<std::size_t>(bytes), "an engine's memory"));
+    return buffers_.back()->data();
+  }
+  static std::size_t bytes_of(const TensorView& view) {
+    return static_cast<std::size_t>(view.shape[0] * view.stride[0] * size_bytes(view.dtype));
+  }
+  void fill(const TensorView& view, std::uint8_t value) {
+    const std::vector<std::uint8_t> bytes(bytes_of(view), value);
+    device_.copy_from_host(view.data, bytes.data(), bytes.size());
+  }
+  [[nodiscard]] std::vector<std::byte> read(const TensorView& view) {
+    std::vector<std::byte> bytes(bytes_of(view));
+    device_.copy_to_host(bytes.data(), view.data, bytes.size());
+    return bytes;
+  }
+  void copy(std::byte* to, const std::byte* from, std::int64_t count) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(count));
+    device_.copy_to_host(bytes.data(), from, bytes.size());
+    device_.copy_from_host(to, bytes.data(), bytes.size());
+  }
+
+  /// Copies a step's tensors to where the graphs read them.
+  ForwardBatch load(GraphStep& step) {
+    const AttentionIo from = step.fixture().io();
+    const KvPool& pool = step.fixture().kv_pool();
+    EXPECT_EQ(pool.num_pages, pool_.num_pages);
+    const std::int64_t element = size_bytes(pool.dtype);
+    copy(pool_.k, pool.k, pool.num_pages * pool.page_stride_k * element);
+    if (pool.v != pool.k) copy(pool_.v, pool.v, pool.num_pages * pool.page_stride_v * element);
+    copy(q_.data, from.q.data, from.q.shape[0] * from.q.stride[0] * size_bytes(from.q.dtype));
+    ForwardBatch batch = step.padded();
+    batch.token_to_kv_pool = &pool_;
+    return batch;
+  }
+
+  AttentionBackend& backend_;
+  Device& device_;
+  Workspace workspace_;
+  std::unique_ptr<Stream> stream_;
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+  KvPool pool_;
+  TensorView q_;
+  AttentionIo io_;
+  const std::byte* memory_ = nullptr;
+};
+
+/// The rows of real requests have the bits of `want`, those of padding still the poison.
+inline void expect_rows(const Outputs& got, const Outputs& want, std::uint8_t poison = 0xff) {
+  const auto expect = [&](const std::vector<std::byte>& all, const std::vector<std::byte>& real,
+                          const char* what) {
+    ASSERT_GE(all.size(), real.size());
+    const auto end = all.begin() + std::ssize(real);
+    const auto differs = std::mismatch(real.begin(), real.end(), all.begin()).first;
+    EXPECT_TRUE(differs == real.end())
+        << what << " differs from byte " << differs - real.begin() << " of " << real.size();
+    const auto written = std::find_if(
+        end, all.end(), [&](std::byte b) { return b != static_cast<std::byte>(poison); });
+    EXPECT_TRUE(written == all.end()) << what << " of padding was written";
+  };
+  expect(got.out, want.out, "O");
+  expect(got.lse, want.lse, "LSE");
+}
+
+/// The steps of one geometry and mode.
+inline void expect_graph_replay(const Registry::Factory& make, Device& device,
+                                const AttentionLayer& layer, ForwardMode mode) {
+  const auto backend = make();
+  const int fill = backend->cuda_graph_seq_len_fill_value();
+  const auto step = [&](const std::vector<std::int64_t>& lens, std::int64_t batch_size,
+                        std::uint64_t salt = 0, std::optional<int> other_fill = {}) {
+    return std::make_unique<GraphStep>(graph_case(layer, mode, lens), batch_size,
+                                       other_fill.value_or(fill), device, salt);
+  };
+  const auto eager = [&](GraphStep& of) { return forward(*make(), of.fixture(), device); };
+  const std::vector<std::int64_t> first_lens{1, 15, 16, 17, 300, 64, 65, 2};
+  const auto first = step(first_lens, 8);
+  const auto longer = step({900, 1, 2600, 33, 257, 1025, 16, 3000}, 8);
+  const auto shorter = step({1, 2, 3, 1, 16, 5, 1, 9}, 8);
+  const auto elsewhere = step(first_lens, 8, 99);
+  const auto five = step({700, 1, 3500, 40, 16}, 8);
+  const auto five_of_length_1 = step({700, 1, 3500, 40, 16}, 8, 0, 1 - fill);
+  const auto three = step({1900, 7, 530}, 4);
+
+  GraphEngine engine(*backend, device, *first, 8);
+  const auto graph = engine.capture(*first);
+  const auto small_graph = engine.capture(*three);
+  {
+    SCOPED_TRACE("a batch of the captured size");
+    expect_rows(engine.replay(*graph, *first), eager(*first));
+    expect_rows(engine.replay(*graph, *longer), eager(*longer));
+    expect_rows(engine.replay(*graph, *elsewhere), eager(*elsewhere));
+  }
+  {
+    SCOPED_TRACE("nothing is left of a longer step");
+    static_cast<void>(engine.replay(*graph, *longer));
+    const Outputs after = engine.replay(*graph, *shorter, 0x7f);
+    expect_rows(after, eager(*shorter), 0x7f);
+    const auto fresh_backend = make();
+    GraphEngine fresh(*fresh_backend, device, *first, 8);
+    EXPECT_TRUE(after == fresh.replay(*fresh.capture(*first), *shorter, 0x7f));
+  }
+  {
+    SCOPED_TRACE("padding");
+    expect_rows(engine.replay(*graph, *five), eager(*five));
+    expect_rows(engine.replay(*graph, *five_of_length_1, 0x7f), eager(*five), 0x7f);
+    if (mode == ForwardMode::kDecode) {
+      expect_rows(engine.replay(*graph, *step({}, 8)), Outputs{});
+    }
+  }
+  {
+    SCOPED_TRACE("graphs of two sizes and eager steps take turns");
+    expect_rows(engine.replay(*small_graph, *three), eager(*three));
+    Workspace other(device);
+    const AttentionIo io = longer->fixture().io();
+    backend->init_forward_metadata(*io.batch, *io.layer, other);
+    expect_rows(engine.replay(*graph, *five), eager(*five));
+    expect_rows(engine.replay(*small_graph, *three), eager(*three));
+  }
+  {
+    SCOPED_TRACE("a replay takes no memory");
+    const std::size_t before = free_gpu_memory();
+    for (const auto* each : {&longer, &shorter, &five}) {
+      static_cast<void>(engine.replay(*graph, **each));
+    }
+    EXPECT_EQ(free_gpu_memory(), before);
+  }
+}
+
+inline void expect_graph_replay(const Registry::Factory& make, Device& device) {
+  const auto backend = make();
+  ASSERT_NE(backend->info().cuda_graph, CudaGraphSupport::kNever);
+  int taken = 0;
+  for (const AttentionLayer& layer : graph_layers()) {
+    for (const ForwardMode mode : {ForwardMode::kDecode, ForwardMode::kTargetVerify}) {
+      const Case c = graph_case(layer, mode, {1});
+      const std::int32_t q_len = narrow_i32(c.requests[0].q_len);
+      if (!allows(backend->info().cuda_graph, {&q_len, 1}) || !backend->supports(c, device)) {
+        continue;
+      }
+      SCOPED_TRACE(std::string(to_string(mode)) + ", " + std::to_string(layer.heads_q) +
+                   " heads of " + std::to_string(layer.head_dim_qk));
+      ++taken;
+      expect_graph_replay(make, device, layer, mode);
+    }
+  }
+  EXPECT_GT(taken, 0);
+}
+
+}  // namespace attnbench::conformance
