@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 namespace attnbench {
 
@@ -21,14 +22,19 @@ struct CascadeInput {
 };
 
 /// Time of the prefix in units of one tile of 128 x 128, by vLLM's model, which counts no memory
-/// traffic.
+/// traffic: how many tiles a multiprocessor computes one after another.
 struct CascadeEstimate {
   std::int64_t cascade = 0;
   std::int64_t flash_decoding = 0;
 };
 [[nodiscard]] CascadeEstimate estimate_cascade(const CascadeInput& input);
 
+struct CascadeDecision {
+  bool use = false;
+  std::string reason;  ///< the clause of the rule that decided
+};
+
 /// Whether vLLM would attend to the common prefix once for all requests.
-[[nodiscard]] bool use_cascade_attention(const CascadeInput& input);
+[[nodiscard]] CascadeDecision use_cascade_attention(const CascadeInput& input);
 
 }  // namespace attnbench

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/backend/cascade_choice.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "lib/base/narrow.h"
+#include "lib/index/cascade_rule.h"
+
+namespace attnbench {
+namespace {
+
+/// Whether some two requests share a prefix.
+bool shares_a_prefix(const Case& c) {
+  std::vector<int> users(c.prefixes.size());
+  return std::ranges::any_of(c.requests, [&](const Request& request) {
+    return request.shared_prefix >= 0 &&
+           ++users[static_cast<std::size_t>(request.shared_prefix)] == 2;
+  });
+}
+
+}  // namespace
+
+std::int64_t common_prefix_len(const Case& c) {
+  if (c.requests.empty()) return 0;
+  const int prefix = c.requests.front().shared_prefix;
+  std::int64_t length = c.requests.front().shared_len;
+  for (const Request& request : c.requests) {
+    if (request.shared_prefix < 0 || request.shared_prefix != prefix) return 0;
+    length = std::min({length, request.shared_len, request.prefix_len()});
+  }
+  return std::max<std::int64_t>(length, 0) / c.kv_cache.page_size * c.kv_cache.page_size;
+}
+
+CascadeChoice choose_cascade(const Case& c, int multiprocessors) {
+  if (!shares_a_prefix(c)) return {"-", "no shared prefix"};
+  // Its builders for MLA keep the base class's answer, False (v1/attention/backend.py).
+  if (c.layer.kind == AttentionKind::kMlaAbsorbed) return {"no", "vLLM has no cascade for MLA"};
+  const std::int64_t common = common_prefix_len(c);
+  if (common == 0) return {"no", "no whole page is common to all requests"};
+  std::vector<std::int32_t> query_lens;
+  for (const Request& request : c.requests) query_lens.push_back(narrow_i32(request.q_len));
+  const CascadeDecision decision =
+      use_cascade_attention({.common_prefix_len = common,
+                             .query_lens = query_lens,
+                             .heads_q = c.layer.heads_q,
+                             .heads_kv = c.layer.heads_kv,
+                             .multiprocessors = multiprocessors,
+                             .use_alibi = c.layer.has_alibi,
+                             .use_sliding_window = c.layer.sliding_window_size >= 0});
+  return {decision.use ? "yes" : "no", decision.reason};
+}
+
+}  // namespace attnbench
