@@ -186,8 +186,12 @@ TEST_F(Isolate, visits_cells_in_the_order_of_a_run_without_it) {
 }
 
 TEST_F(Isolate, outlives_whatever_a_backend_does) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
   const RunResult result =
       run({"segfaults", "aborts", "exits", "honest", "throws", "throws_an_int", "prints"});
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");  // results are to go there
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("{\"answer\":null,\"bytes\":0}"));
   ASSERT_EQ(result.records.size(), 14u);
   expect_crashed(of(result, "segfaults"), "was killed by signal 11 (SIGSEGV) while verifying");
   expect_crashed(of(result, "aborts"), "was killed by signal 6 (SIGABRT) while verifying");
@@ -201,7 +205,8 @@ TEST_F(Isolate, outlives_whatever_a_backend_does) {
 
 TEST_F(Isolate, names_the_step_in_which_a_child_died) {
   scenario_.verify.enabled = false;
-  const RunResult result = run({"aborts", "segfaults"});
+  const RunResult result = run({"aborts", "segfaults", "throws_an_int"});
+  expect_crashed(of(result, "throws_an_int"), "threw something that is no std::exception");
   expect_crashed(of(result, "aborts"), "was killed by signal 6 (SIGABRT) while planning");
   expect_crashed(of(result, "segfaults"),
                  "while timed: its process was killed by signal 11 (SIGSEGV) while warming up");
