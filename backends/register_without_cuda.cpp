@@ -5,6 +5,7 @@
 
 #include "backends/register.h"
 #include "backends/splitkv/plan.h"
+#include "lib/device/cuda/cuda_device.h"
 
 namespace attnbench {
 namespace {
@@ -23,7 +24,7 @@ BackendInfo cuda_backend(std::string_view name, std::string_view description,
 }  // namespace
 
 void register_cuda_backends(Registry& registry) {
-  const char* absence = "built without nvcc";
+  const std::string absence = cuda_absence();
   for (const SplitRule rule : kSplitRules) {
     BackendInfo info = cuda_backend(name_of(rule), description_of(rule), "kv_indptr/kv_indices");
     info.by_default = rule == SplitRule::kFill;

@@ -62,8 +62,13 @@ endif()
 # The only optional one: the CUDA Toolkit. Without nvcc there is no GPU device and no CUDA backend; without its
 # headers no NVTX ranges. Everything else is complete.
 set(ATTNBENCH_HAVE_CUDA OFF)
+set(ATTNBENCH_CUDA_ABSENCE "built with ATTNBENCH_CUDA=OFF")
 if(ATTNBENCH_CUDA)
+  set(ATTNBENCH_CUDA_ABSENCE "built without nvcc")
   find_package(CUDAToolkit QUIET)
+  if(CUDAToolkit_NVCC_EXECUTABLE AND CUDAToolkit_VERSION VERSION_LESS 12.4)
+    set(ATTNBENCH_CUDA_ABSENCE "built with CUDA ${CUDAToolkit_VERSION}, which is older than 12.4")
+  endif()
   if(CUDAToolkit_FOUND)
     # CMake 3.25 calls the NVTX headers CUDA::nvToolsExt, so the header-only target is made here.
     find_path(NVTX_INCLUDE_DIR nvtx3/nvToolsExt.h HINTS ${CUDAToolkit_INCLUDE_DIRS} NO_DEFAULT_PATH)

@@ -5,7 +5,7 @@
 
 namespace attnbench {
 
-std::string cuda_absence() { return "built without nvcc"; }
+std::string cuda_absence() { return ATTNBENCH_CUDA_ABSENCE; }
 
 std::unique_ptr<Device> make_cuda_device(int) { throw EnvironmentError(cuda_absence()); }
 
