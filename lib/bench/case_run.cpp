@@ -125,9 +125,13 @@ void CaseRun::time_on(RunDevice& device) {
   };
   std::vector<Cell> cells;
   std::vector<SourcedCell> sourced;
+  device.index = {};
   for_all_that_run([&](Candidate& candidate) {
     if (candidate.device != &device) return;
     candidate.plan = candidate.work->plan();
+    if (device.info.kind == DeviceKind::kCuda && device.index.host_us == 0) {
+      device.index = candidate.work->time_indices();
+    }
     for (const LaunchMode launch : launches_on(device)) {
       for (const CacheState cache : scenario_->measure.cache) {
         cells.push_back({&candidate, cache, launch, candidate.work->samples(cache, launch)});

@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 
 #include "lib/base/error.h"
+#include "lib/bench/local_workshop.h"
 #include "lib/device/cuda/cuda_error.h"
 #include "lib/fixture/testing/small_cases.h"
 #include "reference/oracle.h"
@@ -17,7 +19,15 @@ namespace {
 
 using testing::HasSubstr;
 
-enum class Habit { kRight, kWrong, kThrowsInPlan, kThrowsWhenTimed, kRefuses };
+enum class Habit {
+  kRight,
+  kWrong,
+  kThrowsInPlan,
+  kThrowsWhenTimed,
+  kRefuses,
+  kWritesTooFar,
+  kWrongAndThrows
+};
 
 /// Answers from the float64 reference, which only a test may do, and misbehaves as told. It finds
 /// by itself what it was handed: the fill, and which requests of the case (verification also runs
@@ -94,14 +104,19 @@ class Puppet : public AttentionBackend {
 
   void answer(const AttentionIo& io) {
     recognise(io);
-    if (habit_ == Habit::kThrowsWhenTimed && fill_ == Fill::kTiming) {
+    const bool throws = habit_ == Habit::kThrowsWhenTimed || habit_ == Habit::kWrongAndThrows;
+    if (throws && fill_ == Fill::kTiming) {
       throw std::runtime_error("kernel launch failed");
     }
+    if (habit_ == Habit::kWritesTooFar) {
+      io.out.data[io.out.size() * size_bytes(io.out.dtype)] = std::byte{0};
+    }
+    const bool wrong = habit_ == Habit::kWrong || habit_ == Habit::kWrongAndThrows;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const ReferenceRow& row = rows_[i];
       const auto t = static_cast<std::int64_t>(i) / case_->layer.heads_q;
       for (std::size_t d = 0; d < row.out.size(); ++d) {
-        const double value = habit_ == Habit::kWrong ? row.out[d] + 1 : row.out[d];
+        const double value = wrong ? row.out[d] + 1 : row.out[d];
         store(io.out.dtype,
               io.out.row(t, row.id.head) + static_cast<std::int64_t>(d) * size_bytes(io.out.dtype),
               static_cast<float>(value));
@@ -137,7 +152,16 @@ class Driver : public testing::Test {
       return std::make_unique<Puppet>(name, habit, scenario_.cases.front());
     });
   }
-  RunResult run() { return run_scenario(scenario_, registry_, devices_, filter_, hooks_); }
+  RunResult run() {
+    LocalWorkshop workshop(devices_, [this](Device& device) { return ceilings_of(device); });
+    return run_scenario(scenario_, registry_, workshop, filter_, hooks_);
+  }
+  /// Those of this machine, measured once for all tests: it takes half a second.
+  Ceilings ceilings_of(Device& device) const {
+    if (ceilings_) return *ceilings_;
+    static const Ceilings measured = measure_ceilings(device);
+    return measured;
+  }
 
   std::string error_of_run() {
     try {
@@ -148,6 +172,7 @@ class Driver : public testing::Test {
     return "no error";
   }
 
+  std::optional<Ceilings> ceilings_;  ///< instead of the machine's own
   Devices devices_;
   Scenario scenario_;
   Registry registry_;
@@ -198,8 +223,55 @@ TEST_F(Driver, goes_on_when_a_backend_throws) {
   EXPECT_EQ(result.records[1].verdict, Verdict::kCrashed);
   EXPECT_THAT(result.records[1].reason, HasSubstr("kernel launch failed"));
   EXPECT_FALSE(result.records[1].timed);
+  EXPECT_EQ(result.records[1].status, "failed");
   EXPECT_EQ(result.records[2].verdict, Verdict::kNotVerified);
   EXPECT_TRUE(result.records[2].timed);
+}
+
+TEST_F(Driver, keeps_a_wrong_verdict_though_a_timed_forward_throws) {
+  scenario_.verify.fills = {"normal"};  // so that verification does not meet the throw
+  add("both", Habit::kWrongAndThrows);
+  const Record r = run().records.at(0);
+  EXPECT_EQ(r.verdict, Verdict::kIncorrect);
+  EXPECT_EQ(r.status, "failed");
+  EXPECT_FALSE(r.timed);
+}
+
+TEST_F(Driver, blames_every_backend_that_writes_out_of_bounds_and_no_other) {
+  add("first", Habit::kWritesTooFar);
+  add("second", Habit::kWritesTooFar);
+  add("right", Habit::kRight);
+  const RunResult result = run();
+  ASSERT_EQ(result.records.size(), 3u);
+  for (const std::size_t i : {0u, 1u}) {
+    EXPECT_EQ(result.records[i].verdict, Verdict::kIncorrect);
+    EXPECT_THAT(result.records[i].reason, HasSubstr("guard bytes of 'out' changed"));
+  }
+  EXPECT_EQ(result.records[2].verdict, Verdict::kPassed) << result.records[2].reason;
+}
+
+TEST_F(Driver, calls_it_impossible_to_beat_the_memory_from_outside_a_cache) {
+  add("right", Habit::kRight);
+  scenario_.measure.cache = {CacheState::kCold, CacheState::kWarm, CacheState::kServing};
+  ceilings_ = Ceilings{.read_bytes_per_s = 1, .copy_bytes_per_s = 1, .flop_per_s = 1e30};
+  const RunResult result = run();
+  ASSERT_EQ(result.records.size(), 3u);
+  EXPECT_TRUE(result.records[0].impossible);
+  EXPECT_THAT(result.records[0].reason, HasSubstr("GB/s from memory is above 1.02 x"));
+  EXPECT_EQ(result.records[0].gb_per_s(), 0);
+  EXPECT_FALSE(result.records[1].impossible) << "warm: data may come from a cache";
+  EXPECT_TRUE(result.records[2].impossible) << "serving: K and V come from memory";
+}
+
+TEST_F(Driver, calls_it_impossible_to_beat_the_arithmetic_in_any_cache_state) {
+  add("right", Habit::kRight);
+  scenario_.measure.cache = {CacheState::kCold, CacheState::kWarm};
+  ceilings_ = Ceilings{.read_bytes_per_s = 1e30, .copy_bytes_per_s = 1e30, .flop_per_s = 1};
+  for (const Record& r : run().records) {
+    EXPECT_TRUE(r.impossible);
+    EXPECT_THAT(r.reason, HasSubstr("GFLOP/s is above 1.02 x"));
+    EXPECT_EQ(r.tflop_per_s(), 0);
+  }
 }
 
 TEST_F(Driver, calls_a_throw_while_verifying_a_crash) {

@@ -59,6 +59,10 @@ HostTiming LocalWork::plan() {
   });
 }
 
+IndexTiming LocalWork::time_indices() {
+  return time_index_builds(place_->filled_fixture(), place_->device());
+}
+
 std::unique_ptr<SampleSource> LocalWork::samples(CacheState cache, LaunchMode launch) {
   const Case& c = place_->place_case();
   TimedCell cell;

@@ -23,6 +23,7 @@ class LocalWork final : public BackendWork {
   void tidy_up() override;
   [[nodiscard]] std::string fill_for_timing() override { return place_->fill_for_timing(); }
   [[nodiscard]] HostTiming plan() override;
+  [[nodiscard]] IndexTiming time_indices() override;
   [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache, LaunchMode launch) override;
   void finish() override;
 

@@ -17,7 +17,7 @@ std::vector<RunDevice> LocalWorkshop::prepare(std::span<const Registry::Entry* c
     });
     if (!needed) continue;
     check_timer(*device);
-    used.push_back({device->info(), measure_ceilings(*device), {}});
+    used.push_back({device->info(), ceilings_of_(*device), {}});
   }
   return used;
 }

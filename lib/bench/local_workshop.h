@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "lib/bench/devices.h"
 #include "lib/bench/workshop.h"
+#include "lib/measure/measure.h"
 
 namespace attnbench {
 
@@ -18,8 +21,11 @@ class LocalPlace;
 /// memory once; an error that costs the device costs it all of them.
 class LocalWorkshop final : public Workshop {
  public:
+  using MeasureCeilings = std::function<Ceilings(Device&)>;
+
   /// The devices must outlive it; the first is the processor.
-  explicit LocalWorkshop(const Devices& devices) : devices_(&devices) {}
+  explicit LocalWorkshop(const Devices& devices, MeasureCeilings ceilings_of = measure_ceilings)
+      : devices_(&devices), ceilings_of_(std::move(ceilings_of)) {}
 
   [[nodiscard]] DeviceInfo host() const override { return devices_->front()->info(); }
   [[nodiscard]] std::vector<RunDevice> prepare(
@@ -29,6 +35,7 @@ class LocalWorkshop final : public Workshop {
 
  private:
   const Devices* devices_;
+  MeasureCeilings ceilings_of_;
   std::map<const Device*, std::weak_ptr<LocalPlace>> places_;  ///< of the case under way
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/bench/index_timing.h"
 #include "lib/cost/cost.h"
 #include "lib/device/device.h"
 #include "lib/measure/measure.h"
@@ -36,12 +37,14 @@ struct Record {
   bool timed = false;  ///< timing below is a measurement
   CellTiming timing;
   HostTiming plan;
-  PairedRatio aa;  ///< of a twin over its first (--aa); no pairs otherwise
+  IndexTiming index;  ///< of the case, on a GPU; 0 elsewhere
+  PairedRatio aa;     ///< of a twin over its first (--aa); no pairs otherwise
   Cost cost;
   ErrorMetrics error;
   BitwiseProperties bitwise;
   bool cache_resident = false;  ///< bytes_unique fits the last-level cache
-  bool impossible = false;      ///< more bandwidth than the machine has: something is wrong
+  bool impossible = false;      ///< faster than a measured ceiling allows: something is wrong
+  bool is_short = false;        ///< on a GPU, so short that its launch and the timer's step show
   std::string fixture_hash;
   std::string repro;  ///< paste-ready command line that runs this cell alone
 

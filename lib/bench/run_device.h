@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "lib/bench/index_timing.h"
 #include "lib/cost/cost.h"
 #include "lib/device/device.h"
 
@@ -13,6 +14,7 @@ namespace attnbench {
 struct RunDevice {
   DeviceInfo info;
   Ceilings ceilings;
+  IndexTiming index;  ///< of the case under way
   std::string lost;  ///< why nothing can run on it any more; empty while it works
 };
 

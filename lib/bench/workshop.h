@@ -45,6 +45,8 @@ class BackendWork {
   /// Returns the fixture's hash.
   [[nodiscard]] virtual std::string fill_for_timing() = 0;
   [[nodiscard]] virtual HostTiming plan() = 0;
+  /// Of the case, on a GPU.
+  [[nodiscard]] virtual IndexTiming time_indices() = 0;
   /// Lives no longer than this. The backend stays planned while its cells take samples.
   [[nodiscard]] virtual std::unique_ptr<SampleSource> samples(CacheState cache,
                                                               LaunchMode launch) = 0;

@@ -151,11 +151,10 @@ double roofline_s(const Cost& cost, const Ceilings& ceilings) {
                   seconds(cost.flops, ceilings.flop_per_s));
 }
 
-bool impossible(const Cost& cost, const Ceilings& ceilings, double seconds) {
+bool exceeds(std::int64_t work, double rate, double seconds) {
   // 2 %: what a ceiling measured beside the samples may itself be off by.
   constexpr double kTolerance = 1.02;
-  return ceilings.read_bytes_per_s > 0 &&
-         static_cast<double>(cost.bytes_unique) > kTolerance * ceilings.read_bytes_per_s * seconds;
+  return rate > 0 && static_cast<double>(work) > kTolerance * rate * seconds;
 }
 
 }  // namespace attnbench

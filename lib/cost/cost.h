@@ -29,15 +29,15 @@ struct Cost {
 struct Ceilings {
   double read_bytes_per_s = 0;
   double copy_bytes_per_s = 0;  ///< bytes read plus bytes written
-  double flop_per_s = 0;        ///< f32 multiply-add on a CPU
+  double flop_per_s = 0;        ///< multiply-adds: f32 on a CPU, bf16 on a GPU's tensor cores
 };
 
 /// Least seconds that the counted work takes at the ceilings: the roofline (the slower of both
 /// roofs).
 [[nodiscard]] double roofline_s(const Cost& cost, const Ceilings& ceilings);
 
-/// True when the counted work needs more bandwidth than 1.02 x the read ceiling: then the byte
-/// model, the flush or the kernel is wrong.
-[[nodiscard]] bool impossible(const Cost& cost, const Ceilings& ceilings, double seconds);
+/// True when `work` (bytes or operations) in `seconds` is more than 1.02 x the measured `rate`
+/// allows: then the count, the kernel or the ceiling is wrong. Without a rate, false.
+[[nodiscard]] bool exceeds(std::int64_t work, double rate, double seconds);
 
 }  // namespace attnbench

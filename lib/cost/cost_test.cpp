@@ -140,14 +140,12 @@ TEST(Roofline, is_the_slower_of_both_roofs) {
   EXPECT_DOUBLE_EQ(roofline_s(cost, {.read_bytes_per_s = 1000, .flop_per_s = 10}), 100);
 }
 
-TEST(Impossible, begins_two_percent_above_the_read_ceiling) {
-  Cost cost;
-  cost.bytes_unique = 1000;
-  const Ceilings ceilings{.read_bytes_per_s = 1000};
-  EXPECT_FALSE(impossible(cost, ceilings, 1.0));
-  EXPECT_FALSE(impossible(cost, ceilings, 0.985));
-  EXPECT_TRUE(impossible(cost, ceilings, 0.975));
-  EXPECT_FALSE(impossible(cost, {}, 0.001));  // no ceiling, no claim
+TEST(Exceeds, begins_two_percent_above_the_ceiling) {
+  EXPECT_FALSE(exceeds(1000, 1000, 1.0));
+  EXPECT_FALSE(exceeds(1000, 1000, 0.985));
+  EXPECT_TRUE(exceeds(1000, 1000, 0.975));
+  EXPECT_FALSE(exceeds(1000, 0, 0.001));  // no ceiling, no claim
+  EXPECT_TRUE(exceeds(1, 1000, 0));
 }
 
 /// Pairs and keys counted one by one through the reference's masks, which share no code with Cost.

@@ -101,11 +101,9 @@ CsvColumn verdict_column() {
 }
 
 CsvColumn cache_column() {
-  return {"cache", [](const Record& r) { return std::string(to_string(r.cache)); },
-          [](Record& r, const std::string& text) {
-            static constexpr CacheState kAll[] = {CacheState::kCold, CacheState::kWarm};
-            r.cache = one_of<CacheState>(text, kAll);
-          }};
+  return {
+      "cache", [](const Record& r) { return std::string(to_string(r.cache)); },
+      [](Record& r, const std::string& text) { r.cache = one_of<CacheState>(text, kCacheStates); }};
 }
 
 CsvColumn launch_column() {
@@ -116,14 +114,26 @@ CsvColumn launch_column() {
           }};
 }
 
-/// "converged", "noisy", "timeout" are also the status of the timing.
+/// "power_cap thermal".
+CsvColumn clock_events_column() {
+  return {"clock_events", [](const Record& r) { return to_string(r.timing.clock_events); },
+          [](Record& r, const std::string& text) {
+            ClockEvents& events = r.timing.clock_events;
+            events.power_cap = text.find("power_cap") != std::string::npos;
+            events.thermal = text.find("thermal") != std::string::npos;
+            events.hw_slowdown = text.find("hw_slowdown") != std::string::npos;
+          }};
+}
+
+/// "converged", "noisy", "timeout" … are also the status of the timing.
 CsvColumn status_column() {
   return {"status", [](const Record& r) { return r.status; },
           [](Record& r, const std::string& text) {
             r.status = text;
             r.timing.interrupted = text == "interrupted";
             for (const MeasureStatus status :
-                 {MeasureStatus::kConverged, MeasureStatus::kNoisy, MeasureStatus::kTimeout}) {
+                 {MeasureStatus::kConverged, MeasureStatus::kNoisy, MeasureStatus::kTimeout,
+                  MeasureStatus::kThrottled, MeasureStatus::kHostSync, MeasureStatus::kFailed}) {
               if (to_string(status) == text) r.timing.status = status;
             }
           }};
@@ -280,6 +290,20 @@ std::array<CsvColumn, kCsvColumns> make_columns() {
        [](Record&, const std::string&) {}},
       field_if(
           "aa_largest", is_twin, [](auto& r) -> auto& { return r.aa.largest; }),
+      field_if(
+          "enqueue_us", has_device_timer, [](auto& r) -> auto& { return r.timing.enqueue_us; }),
+      field_if(
+          "sm_mhz", [](const Record& r) { return r.timed && r.timing.sm_mhz > 0; },
+          [](auto& r) -> auto& { return r.timing.sm_mhz; }),
+      timing(
+          "discarded", [](auto& r) -> auto& { return r.timing.discarded; }),
+      clock_events_column(),
+      field(
+          "short", [](auto& r) -> auto& { return r.is_short; }),
+      field_if(
+          "index_device_us", has_index_timing, [](auto& r) -> auto& { return r.index.device_us; }),
+      field_if(
+          "index_host_us", has_index_timing, [](auto& r) -> auto& { return r.index.host_us; }),
   };
 }
 

@@ -15,6 +15,30 @@ using Json = nlohmann::ordered_json;
 /// JSON has no NaN and no infinity: they become null, and the verdict says what happened.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
+Json device_of(const DeviceInfo& d) {
+  return {{"kind", d.kind == DeviceKind::kCpu ? "cpu" : "cuda"},
+          {"name", d.name},
+          {"arch", d.arch},
+          {"units", d.units},
+          {"last_level_cache_bytes", d.last_level_cache_bytes},
+          {"memory_bytes", d.memory_bytes}};
+}
+
+Json ceilings_of(const Ceilings& c) {
+  return {{"read_bytes_per_s", number(c.read_bytes_per_s)},
+          {"copy_bytes_per_s", number(c.copy_bytes_per_s)},
+          {"flop_per_s", number(c.flop_per_s)}};
+}
+
+Json devices_of(const RunResult& run) {
+  Json devices = Json::array();
+  for (const DeviceRates& each : run.devices) {
+    devices.push_back(device_of(each.device));
+    devices.back()["ceilings"] = ceilings_of(each.ceilings);
+  }
+  return devices;
+}
+
 Json environment_of(const Environment& e) {
   return {{"version", e.version},
           {"git_sha", e.git_sha},
@@ -25,13 +49,7 @@ Json environment_of(const Environment& e) {
           {"hostname_hash", e.hostname_hash},
           {"threads", e.threads},
           {"started_utc", e.started_utc},
-          {"device",
-           {{"kind", e.device.kind == DeviceKind::kCpu ? "cpu" : "cuda"},
-            {"name", e.device.name},
-            {"arch", e.device.arch},
-            {"units", e.device.units},
-            {"last_level_cache_bytes", e.device.last_level_cache_bytes},
-            {"memory_bytes", e.device.memory_bytes}}}};
+          {"device", device_of(e.device)}};
 }
 
 Json time_of(const Record& r) {
@@ -80,6 +98,11 @@ Json aa_of(const Record& r) {
           {"hi", end(r.aa.hi)},  {"floor", end(r.aa.floor())},   {"largest", number(r.aa.largest)}};
 }
 
+Json index_of(const Record& r) {
+  if (!has_index_timing(r)) return nullptr;
+  return {{"device", number(r.index.device_us)}, {"host", number(r.index.host_us)}};
+}
+
 Json tested(int property) { return property < 0 ? Json(nullptr) : Json(property == 1); }
 
 Json record_of(const Record& r) {
@@ -110,6 +133,12 @@ Json record_of(const Record& r) {
       {"time_us", time_of(r)},
       {"plan_us", r.timed ? number(r.plan.median_us) : Json(nullptr)},
       {"plan_max_us", r.timed ? number(r.plan.max_us) : Json(nullptr)},
+      {"enqueue_us", has_device_timer(r) ? number(r.timing.enqueue_us) : Json(nullptr)},
+      {"sm_mhz", r.timed && r.timing.sm_mhz > 0 ? number(r.timing.sm_mhz) : Json(nullptr)},
+      {"discarded", r.timed ? Json(r.timing.discarded) : Json(nullptr)},
+      {"clock_events", to_string(r.timing.clock_events)},
+      {"short", r.is_short},
+      {"index_us", index_of(r)},
       {"visible_pairs", r.cost.visible_pairs},
       {"flops", r.cost.flops},
       {"bytes_unique", r.cost.bytes_unique},
@@ -137,10 +166,8 @@ Json record_of(const Record& r) {
 void write_json(const RunResult& run, std::ostream& out) {
   Json root = {{"schema_version", "1.1.0"},
                {"environment", environment_of(run.environment)},
-               {"ceilings",
-                {{"read_bytes_per_s", number(run.ceilings.read_bytes_per_s)},
-                 {"copy_bytes_per_s", number(run.ceilings.copy_bytes_per_s)},
-                 {"flop_per_s", number(run.ceilings.flop_per_s)}}},
+               {"ceilings", ceilings_of(run.ceilings)},
+               {"devices", devices_of(run)},
                {"scenario",
                 {{"name", run.scenario_name},
                  {"path", run.scenario_path},

@@ -31,7 +31,8 @@ bool is_failed_row(const Record& record) { return is_failure(record.verdict) || 
 
 std::string cache_and_launch(const Record& r) {
   if (!r.timed) return "";
-  return std::string(to_string(r.cache)) + (r.launch == LaunchMode::kGraph ? "/g" : "");
+  const std::string_view cache = r.cache == CacheState::kServing ? "serv" : to_string(r.cache);
+  return std::string(cache) + (r.launch == LaunchMode::kGraph ? "/g" : "");
 }
 
 std::string markdown_cell(std::string_view text) {
@@ -75,6 +76,15 @@ bool is_open(const Record& record) {
   return record.claims_speed() && record.status != to_string(MeasureStatus::kConverged);
 }
 
+bool has_device_timer(const Record& record) { return record.timed && record.timing.enqueue_us > 0; }
+
+bool has_index_timing(const Record& record) { return record.index.host_us > 0; }
+
+std::string index_text(const IndexTiming& index) {
+  return fmt::format("built on the GPU in {}, on the host in {}", time_text(index.device_us),
+                     time_text(index.host_us));
+}
+
 std::vector<std::string> tally_parts(const RunResult& run) {
   // In the order of their first cell, so that the words are those of the table.
   using Counts = std::vector<std::pair<std::string, int>>;
@@ -91,6 +101,9 @@ std::vector<std::string> tally_parts(const RunResult& run) {
   for (const Record& record : run.records) {
     count(verdicts, verdict_word(record));
     if (is_open(record)) count(statuses, record.status);
+  }
+  for (const Record& record : run.records) {
+    if (record.is_short && record.claims_speed()) count(statuses, "short");
   }
   std::vector<std::string> parts = {
       fmt::format("{} cell{}", run.records.size(), run.records.size() == 1 ? "" : "s")};

@@ -18,7 +18,8 @@ namespace attnbench {
 [[nodiscard]] std::string verdict_word(const Record& record);
 /// A row that needs a repro line: wrong, crashed or impossible.
 [[nodiscard]] bool is_failed_row(const Record& record);
-/// "cold", or "cold/g" when a graph was replayed; empty for a cell that was not timed.
+/// "cold", "warm", "serv", or "cold/g" when a graph was replayed; empty for a cell that was not
+/// timed.
 [[nodiscard]] std::string cache_and_launch(const Record& record);
 /// `text` as a cell of a Markdown table.
 [[nodiscard]] std::string markdown_cell(std::string_view text);
@@ -35,6 +36,17 @@ namespace attnbench {
 [[nodiscard]] std::string half_width_text(const Record& record);
 /// A figure that is shown although its interval is wider than asked for, or is none.
 [[nodiscard]] bool is_open(const Record& record);
+
+/// Whether the device timed by a clock of its own, so that the host's enqueueing is apart from it.
+[[nodiscard]] bool has_device_timer(const Record& record);
+/// Whether index builds were timed: on a GPU.
+[[nodiscard]] bool has_index_timing(const Record& record);
+/// "built on the GPU in 12.3 µs, on the host in 180 µs".
+[[nodiscard]] std::string index_text(const IndexTiming& index);
+
+/// What Record::is_short means for who reads the table.
+inline constexpr const char* kShortLegend =
+    "short: below 10 µs, where the launch itself and the timer's step are part of the figure";
 
 /// Counts for a closing line, for join_parts: "9 cells", "5 passed,", "1 INCORRECT", "2 noisy". The
 /// last ones are statuses of cells whose figure is_open.

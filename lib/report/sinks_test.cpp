@@ -66,6 +66,8 @@ std::string pointer_of(const std::string& column) {
       {"repeatable", "/bitwise/repeatable"},
       {"page_permutation_invariant", "/bitwise/page_permutation_invariant"},
       {"batch_invariant", "/bitwise/batch_invariant"},
+      {"index_device_us", "/index_us/device"},
+      {"index_host_us", "/index_us/host"},
       {"aa_pairs", "/aa/pairs"},
       {"aa_ratio", "/aa/ratio"},
       {"aa_lo", "/aa/lo"},
@@ -138,6 +140,34 @@ TEST(Sinks, every_format_has_every_record) {
   for (std::string line; std::getline(lines, line);) rows += line.starts_with("| ") ? 1u : 0u;
   EXPECT_EQ(cases, run.records.size());
   EXPECT_EQ(rows, run.records.size() + 1);  // and the heading
+}
+
+TEST(Sinks, json_names_every_device_with_its_own_ceilings) {
+  RunResult run = sample_run();
+  run.devices.push_back(
+      {{DeviceKind::kCuda, "Sample GPU", "sm_90", 132, 60, 70}, {4e12, 3e12, 8e14}});
+  const Json devices = json_of(run)["devices"];
+  ASSERT_EQ(devices.size(), 2u);
+  EXPECT_EQ(devices[0]["kind"], "cpu");
+  EXPECT_EQ(devices[0]["ceilings"]["read_bytes_per_s"], 21.3e9);
+  EXPECT_EQ(devices[1]["kind"], "cuda");
+  EXPECT_EQ(devices[1]["name"], "Sample GPU");
+  EXPECT_EQ(devices[1]["units"], 132);
+  EXPECT_EQ(devices[1]["ceilings"]["copy_bytes_per_s"], 3e12);
+  EXPECT_EQ(devices[1]["ceilings"]["flop_per_s"], 8e14);
+}
+
+TEST(Sinks, tell_what_the_host_does_from_what_the_device_does) {
+  const Json records = json_of(sample_run())["records"];
+  EXPECT_EQ(records[5]["enqueue_us"], 2.8125);
+  EXPECT_EQ(records[5]["clock_events"], "power_cap thermal");
+  EXPECT_EQ(records[5]["index_us"]["device"], 12.3);
+  EXPECT_EQ(records[5]["index_us"]["host"], 180.5);
+  EXPECT_TRUE(records[0]["enqueue_us"].is_null()) << "a CPU's work is done when its call returns";
+  EXPECT_TRUE(records[0]["index_us"].is_null());
+  EXPECT_EQ(records[0]["discarded"], 0);
+  EXPECT_TRUE(records[3]["discarded"].is_null());
+  EXPECT_EQ(records[6]["short"], true);
 }
 
 TEST(Sinks, a_wrong_cell_claims_no_speed_anywhere) {

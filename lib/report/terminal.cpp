@@ -22,11 +22,14 @@ std::string counted(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+/// "cold", "cold and warm", "cold, warm and serving".
 template <class Value>
 std::string listed(const std::vector<Value>& values) {
   std::string text;
-  for (const Value value : values)
-    text += (text.empty() ? "" : " and ") + std::string(to_string(value));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) text += i + 1 == values.size() ? " and " : ", ";
+    text += to_string(values[i]);
+  }
   return text;
 }
 
@@ -67,10 +70,13 @@ bool shows_reason(const Record& r) {
 }  // namespace
 
 TerminalReport::TerminalReport(std::ostream& out, TerminalOptions options)
-    : out_(out), options_(options), columns_(terminal_columns({}, options.wide)) {}
+    : out_(out), options_(options), columns_(terminal_columns({}, false, options.wide)) {}
 
 void TerminalReport::started(const RunResult& header, const Scenario& scenario) {
-  columns_ = terminal_columns(header.ceilings, options_.wide);
+  const bool gpu = std::ranges::any_of(header.devices, [](const DeviceRates& rates) {
+    return rates.device.kind == DeviceKind::kCuda;
+  });
+  columns_ = terminal_columns(header.ceilings, gpu, options_.wide);
   const Environment& e = header.environment;
   last_level_cache_bytes_ = e.device.last_level_cache_bytes;
   if (options_.quiet) return;
@@ -101,6 +107,7 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
 
 void TerminalReport::case_started(const Case& c, const Cost& cost) {
   untimed_.clear();
+  index_ = {};
   if (options_.quiet) return;
   const std::int64_t shared = shared_tokens(c);
   const std::string facts[] = {
@@ -137,6 +144,7 @@ std::string TerminalReport::row(const Record& record, bool colour) const {
 
 void TerminalReport::record(const Record& record) {
   if (options_.quiet) return;
+  if (has_index_timing(record)) index_ = record.index;
   // A backend that does not take the case says so once, not once per cache state.
   const std::string said = record.timed ? "" : record.backend + '\n' + record.reason;
   if (!record.timed && said == untimed_ && !options_.wide) return;
@@ -159,10 +167,18 @@ void TerminalReport::record(const Record& record) {
   if (is_failed_row(record)) out_ << std::string(kReasonIndent, ' ') << record.repro << '\n';
 }
 
-void TerminalReport::case_finished(const Case&) { out_.flush(); }
+void TerminalReport::case_finished(const Case&) {
+  if (index_.host_us > 0) out_ << "  index arrays: " << index_text(index_) << '\n';
+  out_.flush();
+}
 
 void TerminalReport::finished(const RunResult& run, int exit_code) {
-  if (!options_.quiet) out_ << aa_terminal_section(run);
+  if (!options_.quiet) {
+    out_ << aa_terminal_section(run);
+    const bool any_short = std::ranges::any_of(
+        run.records, [](const Record& r) { return r.is_short && r.claims_speed(); });
+    if (any_short) out_ << '\n' << kShortLegend << '\n';
+  }
   std::set<std::string> ids;
   for (const Record& record : run.records) ids.insert(record.case_id);
   std::vector<std::string> facts = {counted(ids.size(), "case")};

@@ -48,11 +48,17 @@ std::string half_width(const Record& r) { return half_width_text(r) + (is_open(r
 
 constexpr std::size_t kVerdictWidth = 14;
 
-/// "passed", or "passed noisy". A longer pair keeps to the verdict: the star stands for the rest.
+/// "passed", "passed noisy", "passed short". A longer pair keeps to the verdict: the star stands
+/// for the rest.
 std::string verdict_and_status(const Record& r) {
   const std::string word = verdict_word(r);
-  if (!is_open(r) || word.size() + 1 + r.status.size() > kVerdictWidth) return word;
-  return word + ' ' + r.status;
+  std::string more;
+  if (is_open(r)) {
+    more = ' ' + r.status;
+  } else if (r.is_short && r.claims_speed()) {
+    more = " short";
+  }
+  return word.size() + more.size() > kVerdictWidth ? word : word + more;
 }
 
 /// In the machine's unit; what is far slower than the machine has no digits there.
@@ -70,38 +76,53 @@ Text end_of_interval(double CellTiming::*field) {
   });
 }
 
-std::vector<TerminalColumn> narrow_columns(const Ceilings& ceilings) {
+TerminalColumn bitwise_column() {
+  return {"bit", 1, 3, Align::kLeft,
+          [](const Record& r) { return r.error.rows > 0 ? bitwise_flags(r) : std::string(); }};
+}
+
+std::string enqueue(const Record& r) {
+  return has_device_timer(r) ? time_text(r.timing.enqueue_us) : std::string("–");
+}
+
+/// Where a GPU takes part, the host's part of a launch stands beside the plan, and the bitwise
+/// flags give way to it.
+std::vector<TerminalColumn> narrow_columns(const Ceilings& ceilings, bool gpu) {
   const bool tera_bytes = ceilings.read_bytes_per_s >= 1e12;
   const bool tera_flops = ceilings.flop_per_s >= 1e12;
+  const std::size_t gap = gpu ? 1 : 2;
   // 2 + 13 + 8 + 9 + 7 + 6 + 9 + 6 + 9 + 16 + 11 + 4 = 100
-  return {
+  // 2 + 13 + 8 + 8 + 7 + 6 + 8 + 6 + 8 + 8 + 16 + 10 = 100 with a GPU
+  std::vector<TerminalColumn> columns = {
       backend_column(13),
       {"cache", 2, 6, Align::kLeft, cache_and_launch},
-      {"median", 2, 7, Align::kRight, median},
+      {"median", gap, 7, Align::kRight, median},
       {"± ", 1, 6, Align::kRight, speed(half_width)},
       {tera_bytes ? "TB/s" : "GB/s", 1, 5, Align::kRight, speed([tera_bytes](const Record& r) {
          return rate_text(r.gb_per_s() / (tera_bytes ? 1e3 : 1));
        })},
-      {tera_flops ? "TFLOP/s" : "GFLOP/s", 2, 7, Align::kRight,
+      {tera_flops ? "TFLOP/s" : "GFLOP/s", gap, 7, Align::kRight,
        speed([tera_flops](const Record& r) {
          return rate_text(r.tflop_per_s() * (tera_flops ? 1 : 1e3));
        })},
       {"roof", 1, 5, Align::kRight,
        speed([](const Record& r) { return percent_text(r.roofline); })},
-      {"plan", 2, 7, Align::kRight,
+      {"plan", gap, 7, Align::kRight,
        speed([](const Record& r) { return time_text(r.plan.median_us); })},
-      {"verdict", 2, kVerdictWidth, Align::kLeft, verdict_and_status, true},
-      {"err/bound", 2, 9, Align::kLeft, error_text},
-      {"bit", 1, 3, Align::kLeft,
-       [](const Record& r) { return r.error.rows > 0 ? bitwise_flags(r) : std::string(); }},
   };
+  if (gpu) columns.push_back({"enqueue", gap, 7, Align::kRight, speed(enqueue)});
+  columns.push_back({"verdict", 2, kVerdictWidth, Align::kLeft, verdict_and_status, true});
+  columns.push_back({"err/bound", gap, 9, Align::kLeft, error_text});
+  if (!gpu) columns.push_back(bitwise_column());
+  return columns;
 }
 
 }  // namespace
 
-std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool wide) {
-  std::vector<TerminalColumn> columns = narrow_columns(ceilings);
+std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool gpu, bool wide) {
+  std::vector<TerminalColumn> columns = narrow_columns(ceilings, gpu);
   if (!wide) return columns;
+  if (gpu) columns.push_back(bitwise_column());
   columns.front() = backend_column(24);
   const auto add = [&](const char* title, std::size_t width, Text text) {
     columns.push_back({title, 2, width, Align::kRight, std::move(text)});

@@ -25,7 +25,8 @@ struct TerminalColumn {
 };
 
 /// Columns of the table, with units that suit the ceilings: a machine that reads terabytes per
-/// second gets TB/s, in every row.
-[[nodiscard]] std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool wide);
+/// second gets TB/s, in every row. `gpu`: one takes part.
+[[nodiscard]] std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool gpu,
+                                                           bool wide);
 
 }  // namespace attnbench

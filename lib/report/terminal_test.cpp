@@ -7,6 +7,7 @@
 
 #include <sstream>
 
+#include "lib/report/record_text.h"
 #include "lib/report/testing/sample_run.h"
 #include "lib/report/units.h"
 
@@ -24,9 +25,10 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 std::string print(const std::vector<Record>& records, TerminalOptions options = {},
-                  double read_bytes_per_s = 21.3e9) {
+                  double read_bytes_per_s = 21.3e9, DeviceKind kind = DeviceKind::kCpu) {
   std::ostringstream out;
   RunResult run = sample_run();
+  run.devices[0].device.kind = kind;
   run.ceilings.read_bytes_per_s = read_bytes_per_s;
   run.records = records;
   const Scenario scenario = sample_scenario();
@@ -63,9 +65,56 @@ TEST(TerminalReport, fits_100_columns_in_the_worst_case) {
   chatty.reason = std::string(300, 'x') + " and then some words to wrap";
   records.push_back(chatty);
   for (Record& record : records) record.repro = "short";
-  for (const std::string& line : lines_of(print(records))) {
-    EXPECT_LE(display_width(line), kTerminalWidth) << line;
+  for (const DeviceKind kind : {DeviceKind::kCpu, DeviceKind::kCuda}) {
+    for (const std::string& line : lines_of(print(records, {}, 21.3e9, kind))) {
+      EXPECT_LE(display_width(line), kTerminalWidth) << line;
+    }
   }
+}
+
+std::string print_on_gpu(const Record& record) {
+  return print({record}, {}, 4.65e12, DeviceKind::kCuda);
+}
+
+TEST(TerminalReport, shows_what_a_launch_takes_on_the_host_where_a_gpu_takes_part) {
+  Record record = sample_run().records[0];
+  record.timing.enqueue_us = 2.8125;
+  const std::string text = print_on_gpu(record);
+  EXPECT_THAT(text, HasSubstr("    plan enqueue  verdict"));
+  EXPECT_THAT(text, HasSubstr(" 12.2 µs 2.81 µs  passed"));
+  EXPECT_THAT(print({record}), Not(HasSubstr("enqueue")));
+  record.timing.enqueue_us = 0;  // a CPU's row beside it
+  EXPECT_THAT(print_on_gpu(record), HasSubstr(" 12.2 µs       –  passed"));
+}
+
+TEST(TerminalReport, says_once_a_case_what_index_builds_take) {
+  Record record = sample_run().records[0];
+  record.index = {12.3, 180.5};
+  const std::string text = print({record, record});
+  const std::string line = "\n  index arrays: built on the GPU in 12.3 µs, on the host in 180 µs\n";
+  EXPECT_THAT(text, HasSubstr(line));
+  EXPECT_EQ(text.find(line), text.rfind(line));
+  EXPECT_THAT(print({sample_run().records[0]}), Not(HasSubstr("index arrays")));
+}
+
+TEST(TerminalReport, marks_a_figure_in_which_the_launch_shows) {
+  Record record = sample_run().records[0];
+  record.is_short = true;
+  const std::string text = print_on_gpu(record);
+  EXPECT_THAT(text, HasSubstr("  passed short  "));
+  EXPECT_THAT(text, HasSubstr(kShortLegend));
+  EXPECT_THAT(text, HasSubstr("1 passed · 1 short"));
+  record.status = "noisy";
+  EXPECT_THAT(print_on_gpu(record), HasSubstr("  passed noisy  "));
+  EXPECT_THAT(print_on_gpu(sample_run().records[0]), Not(HasSubstr("short")));
+}
+
+TEST(TerminalReport, writes_serving_short_enough_for_its_column) {
+  Record record = sample_run().records[0];
+  record.cache = CacheState::kServing;
+  EXPECT_THAT(print({record}), HasSubstr("  serv    "));
+  record.launch = LaunchMode::kGraph;
+  EXPECT_THAT(print({record}), HasSubstr("  serv/g  "));
 }
 
 TEST(TerminalReport, keeps_every_column_at_its_place) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "lib/bench/index_timing.h"
 #include "lib/measure/sample_source.h"
 #include "lib/verify/verify.h"
 
@@ -58,6 +59,12 @@ template <class Visit>
 void visit_fields(HostTiming& value, Visit visit) {
   auto& [median_us, max_us] = value;
   visit(median_us, max_us);
+}
+
+template <class Visit>
+void visit_fields(IndexTiming& value, Visit visit) {
+  auto& [device_us, host_us] = value;
+  visit(device_us, host_us);
 }
 
 template <class Visit>

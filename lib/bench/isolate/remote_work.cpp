@@ -82,6 +82,10 @@ std::string RemoteWork::fill_for_timing() {
 
 HostTiming RemoteWork::plan() { return from_json_fields<HostTiming>(worker_->ask("planning")); }
 
+IndexTiming RemoteWork::time_indices() {
+  return from_json_fields<IndexTiming>(worker_->ask("building indices"));
+}
+
 std::unique_ptr<SampleSource> RemoteWork::samples(CacheState cache, LaunchMode launch) {
   return std::make_unique<RemoteSamples>(*worker_, cells_++, cache, launch);
 }

@@ -21,6 +21,7 @@ class RemoteWork final : public BackendWork {
   void tidy_up() override;
   [[nodiscard]] std::string fill_for_timing() override;
   [[nodiscard]] HostTiming plan() override;
+  [[nodiscard]] IndexTiming time_indices() override;
   [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache, LaunchMode launch) override;
   void finish() override;
 

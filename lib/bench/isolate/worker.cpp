@@ -74,6 +74,8 @@ class Worker {
       answer = work_->fill_for_timing();
     } else if (step == "planning") {
       answer = to_json_fields(work_->plan());
+    } else if (step == "building indices") {
+      answer = to_json_fields(work_->time_indices());
     } else if (step == "warming up") {
       warm_up(head, answer);
     } else if (step == "taking samples") {

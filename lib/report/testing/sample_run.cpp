@@ -111,11 +111,17 @@ RunResult sample_run() {
   mistrusted.mix = "mla";
   mistrusted.verdict = Verdict::kMistrusted;
   mistrusted.reason = "41 % of the outputs are zero";
+  mistrusted.timing.enqueue_us = 2.8125;
+  mistrusted.timing.sm_mhz = 1980;
+  mistrusted.timing.discarded = 3;
+  mistrusted.timing.clock_events = {.power_cap = true, .thermal = true};
+  mistrusted.index = {12.3, 180.5};
   mistrusted.aa = {12, 1.00125, 0.997, 1.0041, 1.021};
 
   Record impossible = timed(blank("mla,\"odd\"", "too_fast"), 0.75);
   impossible.mix = "mla";
   impossible.impossible = true;
+  impossible.is_short = true;
   impossible.roofline = 0;
   impossible.reason = "249333.3 GB/s from cold memory is above 1.02 x the measured read ceiling";
 
