@@ -7,11 +7,11 @@
 #include <string>
 
 #include "backends/cascade/plan.h"
+#include "backends/mla/plan.h"
 #include "backends/paged_fa/plan.h"
 #include "backends/splitkv/plan.h"
 #include "lib/fixture/fixture.h"
 #include "lib/index/block_table.h"
-#include "lib/index/varlen.h"
 #include "lib/scenario/scenario.h"
 
 namespace attnbench {
@@ -67,13 +67,13 @@ void cascade(benchmark::State& state) {
 void paged_fa(benchmark::State& state) {
   time_plans(state, "llama-3.1-8b", [](const ForwardBatch& batch, const AttentionLayer& layer) {
     benchmark::DoNotOptimize(plan_paged_fa(paged_fa_problem(batch, layer, true, kMultiprocessors)));
-    benchmark::DoNotOptimize(build_flash_attention_metadata(batch, kPageSize));
   });
 }
 
 void mla(benchmark::State& state) {
   time_plans(state, "deepseek-v3", [](const ForwardBatch& batch, const AttentionLayer& layer) {
-    benchmark::DoNotOptimize(plan_splitkv(batch, layer, SplitRule::kFill, kMultiprocessors));
+    const int lanes = mla_lanes(batch, layer);
+    benchmark::DoNotOptimize(plan_mla(mla_tiles(batch, layer, lanes), lanes, kMultiprocessors));
     benchmark::DoNotOptimize(build_block_table(batch, kPageSize));
   });
 }
