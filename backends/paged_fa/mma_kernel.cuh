@@ -166,6 +166,7 @@ __global__ void __launch_bounds__(kThreads) mma_kernel(const __grid_constant__ P
   __shared__ PagedFaItem item;  // not in registers, of which the loop leaves none
   if (threadIdx.x == 0) item = p.items[C::kMany ? block % p.num_items : block / p.heads_kv];
   __syncthreads();
+  if (item.rows == 0) return;  // a CUDA graph's grid has room for the most work
   const int warp = static_cast<int>(threadIdx.x) / 32;
   Accumulator<S, C::kRowTiles> acc;
   {

@@ -3,6 +3,7 @@
 #include "backends/paged_fa/paged_fa.h"
 
 #include "backends/conformance.h"
+#include "backends/graph_conformance.h"
 #include "lib/device/cuda/cuda_device.h"
 
 namespace attnbench {
@@ -56,6 +57,10 @@ void expect_agreement(const Case& c, Device& device, std::initializer_list<Fill>
 
 TEST_F(PagedFaGpu, conforms) { conformance::expect_all(make, *device_); }
 
+TEST_F(PagedFaGpu, repeats_other_batches_from_a_graph) {
+  conformance::expect_graph_replay(make, *device_);
+}
+
 TEST_F(PagedFaGpu, agrees_with_the_reference_where_contexts_are_split) {
   for (Case c : {small_prefix_hits(), small_chunked_mixed(), small_tree_verify(),
                  small_sliding_window(), small_fp8(), small_cross()}) {
@@ -97,13 +102,23 @@ TEST_F(PagedFaGpu, agrees_with_the_reference_over_long_tiles_of_every_feature) {
 }
 
 TEST_F(PagedFaGpu, takes_pages_of_any_size_in_either_order) {
-  for (const std::int64_t page_size : {1, 3, 16, 100, 256}) {
+  for (const std::int64_t page_size : {1, 3, 8, 16, 24, 100, 256}) {
     for (const KvLayout layout : {KvLayout::kNhd, KvLayout::kHnd}) {
       Case c = extend(2, 4, 128, 128, 40);
       c.kv_cache.page_size = page_size;
       c.kv_cache.layout = layout;
       expect_agreement(c, *device_, {Fill::kTag});
     }
+  }
+}
+
+TEST_F(PagedFaGpu, begins_a_window_in_the_middle_of_a_page_and_cuts_it_there) {
+  for (const std::int64_t page_size : {8, 16, 32, 64}) {
+    Case c = extend(2, 4, 128, 128, 70);
+    c.kv_cache.page_size = page_size;
+    c.layer.sliding_window_size = 2345;  // long enough to be cut, and no multiple of anything
+    for (Request& request : c.requests) request.kv_len += 3000;
+    expect_agreement(c, *device_, {Fill::kNeedle, Fill::kNormal});
   }
 }
 

@@ -7,6 +7,7 @@
 #include "backends/common/visibility.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
+#include "lib/batch/graph_padding.h"
 
 namespace attnbench {
 namespace {
@@ -78,6 +79,10 @@ std::vector<PagedFaItem> tiles_of(const PagedFaProblem& problem, PagedFaTile kin
   return tiles;
 }
 
+std::int64_t blocks_of(const PagedFaProblem& problem) {
+  return std::max(1, problem.multiprocessors) * kBlocksPerMultiprocessor;
+}
+
 std::int64_t keys_of(const PagedFaItem& item) {
   return static_cast<std::int64_t>(item.key_end) - item.key_begin;
 }
@@ -104,8 +109,8 @@ void cut(PagedFaPlan& plan, const PagedFaItem& tile, std::int64_t chunk) {
   }
 }
 
-PagedFaTile kind_of(const PagedFaProblem& problem, const PagedFaSequence& sequence) {
-  const std::int64_t rows = sequence.q_len * problem.group;
+PagedFaTile kind_of(const PagedFaProblem& problem, std::int64_t q_len) {
+  const std::int64_t rows = q_len * problem.group;
   if (rows <= static_cast<std::int64_t>(PagedFaTile::kFew)) return PagedFaTile::kFew;
   if (rows <= static_cast<std::int64_t>(PagedFaTile::kSome) || !problem.many_rows) {
     return PagedFaTile::kSome;
@@ -126,7 +131,7 @@ PagedFaProblem paged_fa_problem(const ForwardBatch& batch, const AttentionLayer&
   problem.multiprocessors = multiprocessors;
   const bool tree = batch.forward_mode == ForwardMode::kTargetVerify && problem.causal;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
-    PagedFaSequence sequence{batch.q_len(r), batch.kv_len(r), nullptr};
+    PagedFaSequence sequence{is_padding(batch, r) ? 0 : batch.q_len(r), batch.kv_len(r), nullptr};
     if (tree) sequence.tree_positions = batch.positions.data() + first_token(batch, r);
     problem.sequences.push_back(sequence);
   }
@@ -137,15 +142,14 @@ PagedFaPlan plan_paged_fa(const PagedFaProblem& problem) {
   PagedFaPlan plan;
   std::vector<PagedFaTile> kinds;
   for (const PagedFaSequence& sequence : problem.sequences) {
-    kinds.push_back(kind_of(problem, sequence));
+    kinds.push_back(kind_of(problem, sequence.q_len));
   }
   for (const PagedFaTile kind : {PagedFaTile::kMany, PagedFaTile::kSome, PagedFaTile::kFew}) {
     const std::vector<PagedFaItem> tiles = tiles_of(problem, kind, kinds);
     if (tiles.empty()) continue;
     std::int64_t total = 0;
     for (const PagedFaItem& tile : tiles) total += keys_of(tile) * problem.heads_kv;
-    const std::int64_t blocks = std::max(1, problem.multiprocessors) * kBlocksPerMultiprocessor;
-    const std::int64_t share = std::max(least_keys(kind), ceil_div(total, blocks));
+    const std::int64_t share = std::max(least_keys(kind), ceil_div(total, blocks_of(problem)));
 
     std::int64_t keys_per_head = 1;
     for (std::size_t s = 0; s < kinds.size(); ++s) {
@@ -170,6 +174,29 @@ PagedFaPlan plan_paged_fa(const PagedFaProblem& problem) {
     plan.launches.push_back(launch);
   }
   return plan;
+}
+
+PagedFaRoom most_of(const PagedFaRoom& a, const PagedFaRoom& b) {
+  return {std::max(a.items, b.items), std::max(a.tiles, b.tiles), std::max(a.partials, b.partials),
+          std::max(a.partial_rows, b.partial_rows)};
+}
+
+PagedFaUniform paged_fa_uniform(std::int64_t requests, std::int64_t q_len,
+                                const PagedFaProblem& like) {
+  PagedFaUniform uniform;
+  uniform.tile = kind_of(like, q_len);
+  const std::int64_t rows = q_len * like.group;
+  const std::int64_t tile_rows = std::min(rows, static_cast<std::int64_t>(uniform.tile));
+  PagedFaRoom& room = uniform.room;
+  room.tiles = requests * ceil_div(rows, tile_rows);
+  // A tile of x shares has max(1, floor(x + 1/2)) pieces or fewer, and the tiles of all heads have
+  // as many shares as there are blocks: pieces beyond the first are fewer than x, and where there
+  // are two or more (x >= 3/2), all of them are at most 4/3 x.
+  const std::int64_t blocks = blocks_of(like), heads = like.heads_kv;
+  room.items = room.tiles + ceil_div(blocks, heads);
+  room.partials = ceil_div(4 * blocks, 3 * heads);
+  room.partial_rows = narrow_i32(tile_rows);
+  return uniform;
 }
 
 }  // namespace attnbench

@@ -14,7 +14,7 @@ namespace attnbench {
 
 /// Queries of one sequence over its keys; what planning has to know of a batch.
 struct PagedFaSequence {
-  std::int64_t q_len = 0;
+  std::int64_t q_len = 0;  ///< 0: a padding request, which has no work
   std::int64_t kv_len = 0;
   const std::int64_t* tree_positions = nullptr;  ///< [q_len] of a draft tree's nodes, or null
 };
@@ -33,6 +33,14 @@ struct PagedFaProblem {
                                               const AttentionLayer& layer, bool many_rows,
                                               int multiprocessors);
 
+/// What a plan takes up in memory, or the most that any of several takes up.
+struct PagedFaRoom {
+  std::int64_t items = 0;
+  std::int64_t tiles = 0;     ///< that are split
+  std::int64_t partials = 0;  ///< per KV head
+  std::int32_t partial_rows = 0;
+};
+
 /// Work of one batch: a launch per kind of tile, because a step may mix prompts and decodes.
 struct PagedFaPlan {
   struct Launch {
@@ -46,7 +54,23 @@ struct PagedFaPlan {
   std::int32_t tiles = 0;          ///< that were split
   std::int32_t partials = 0;       ///< results that wait for a merge, per KV head
   std::int32_t partial_rows = 0;   ///< rows kept for each
+
+  [[nodiscard]] PagedFaRoom room() const {
+    return {static_cast<std::int64_t>(items.size()), tiles, partials, partial_rows};
+  }
 };
 [[nodiscard]] PagedFaPlan plan_paged_fa(const PagedFaProblem& problem);
+
+[[nodiscard]] PagedFaRoom most_of(const PagedFaRoom& a, const PagedFaRoom& b);
+
+/// Batches of `requests` sequences with `q_len` queries each, over any number of keys: what a CUDA
+/// graph is captured with.
+struct PagedFaUniform {
+  PagedFaTile tile = PagedFaTile::kFew;  ///< of their only launch
+  PagedFaRoom room;                      ///< for the plan of any of them
+};
+/// `like` gives the rest: heads, kernels and multiprocessors.
+[[nodiscard]] PagedFaUniform paged_fa_uniform(std::int64_t requests, std::int64_t q_len,
+                                              const PagedFaProblem& like);
 
 }  // namespace attnbench

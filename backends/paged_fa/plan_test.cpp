@@ -4,10 +4,13 @@
 
 #include <gmock/gmock.h>
 
+#include <cstring>
 #include <map>
+#include <random>
 #include <utility>
 
 #include "backends/common/visibility.h"
+#include "lib/batch/graph_padding.h"
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"
 
@@ -127,6 +130,54 @@ TEST(PagedFaPlan, gives_rows_without_keys_an_item_that_stores_them) {
   ASSERT_EQ(empty.items.size(), 1u);
   EXPECT_EQ(empty.items[0].rows, 12);
   EXPECT_EQ(empty.items[0].key_begin, empty.items[0].key_end);
+}
+
+TEST(PagedFaPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
+  std::mt19937 random(5);
+  const auto upto = [&](std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(0, most)(random);
+  };
+  PagedFaRoom fullest;  // in percent
+  for (int i = 0; i < 2000; ++i) {
+    PagedFaProblem problem;
+    problem.heads_kv = 1 << upto(4);
+    problem.group = 1 << upto(5);
+    problem.many_rows = upto(1) == 0;
+    problem.multiprocessors = kMultiprocessors;
+    const std::int64_t requests = 1 + upto(i % 3 == 0 ? 40 : 5), q_len = 1 + upto(9);
+    const std::int64_t longest = upto(2) == 0 ? 600 : 50000;
+    for (std::int64_t r = 0; r < requests; ++r) {
+      problem.sequences.push_back({q_len, q_len + upto(longest), nullptr});
+    }
+    const PagedFaPlan plan = plan_paged_fa(problem);
+    const PagedFaUniform uniform = paged_fa_uniform(requests, q_len, problem);
+    const PagedFaRoom made = plan.room(), room = uniform.room;
+    ASSERT_EQ(plan.launches.size(), 1u);
+    EXPECT_EQ(plan.launches[0].tile, uniform.tile);
+    EXPECT_LE(made.items, room.items);
+    EXPECT_LE(made.tiles, room.tiles);
+    EXPECT_LE(made.partials, room.partials);
+    EXPECT_LE(made.partial_rows, room.partial_rows);
+    fullest = most_of(fullest, {100 * made.items / room.items, 100 * made.tiles / room.tiles,
+                                100 * made.partials / room.partials, 0});
+  }
+  EXPECT_GE(fullest.items, 90);  // and the room is no larger than needed
+  EXPECT_EQ(fullest.tiles, 100);
+  EXPECT_GE(fullest.partials, 75);
+}
+
+TEST(PagedFaPlan, gives_padding_no_work_and_leaves_the_others_theirs) {
+  const Case c = longer(small_tree_verify(), 3000);
+  const BatchLayout layout = lay_out(c);
+  const auto plan = [&](const ForwardBatch& batch) {
+    return plan_paged_fa(paged_fa_problem(batch, c.layer, true, kMultiprocessors));
+  };
+  const PagedFaPlan alone = plan(layout.batch);
+  const PagedFaPlan padded = plan(pad_for_cuda_graph(layout.batch, 9, 1));
+  ASSERT_EQ(alone.items.size(), padded.items.size());
+  for (std::size_t i = 0; i < alone.items.size(); ++i) {
+    EXPECT_EQ(std::memcmp(&alone.items[i], &padded.items[i], sizeof(PagedFaItem)), 0);
+  }
 }
 
 }  // namespace
