@@ -48,12 +48,14 @@ inline constexpr std::int64_t kGraphContext = 4096;
   return c;
 }
 
-/// Geometries of which every backend takes one: grouped heads in one tile and in several, MLA.
+/// Geometries of which every backend takes some: few and many heads that share keys, MLA's too.
 [[nodiscard]] inline std::vector<AttentionLayer> graph_layers() {
   AttentionLayer grouped = small_tree_verify().layer, wide = grouped;
+  AttentionLayer latent = small_mla().layer, wide_latent = latent;
   grouped.head_dim_qk = grouped.head_dim_v = 128;
   wide.heads_q = 40;
-  return {grouped, wide, small_mla().layer};
+  wide_latent.heads_q = 128;
+  return {grouped, wide, latent, wide_latent};
 }
 
 /// A step, filled up to `batch_size` requests.

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "backends/common/upload.h"
+#include "backends/common/cuda/draft_tree.h"
 #include "backends/mla/params.h"
+#include "backends/mla/plan.h"
 #include "lib/backend/attention_backend.h"
+#include "lib/backend/cuda_graph_limits.h"
 
 namespace attnbench {
 
@@ -19,22 +21,53 @@ class MlaBackend final : public AttentionBackend {
   void init_forward_metadata(const ForwardBatch& batch, const AttentionLayer& layer,
                              Workspace& workspace) override;
 
+  void init_cuda_graph_state(int max_bs, int max_num_tokens) override;
+  void init_forward_metadata_capture_cuda_graph(const ForwardBatch& batch,
+                                                const AttentionLayer& layer,
+                                                Workspace& workspace) override;
+  void init_forward_metadata_replay_cuda_graph(const ForwardBatch& batch,
+                                               const AttentionLayer& layer,
+                                               Stream& stream) override;
+  /// Padding requests have no work: nothing is read for them, and nothing written.
+  [[nodiscard]] int cuda_graph_seq_len_fill_value() const noexcept override { return 0; }
+
  protected:
   void forward_decode(const AttentionIo& io, Stream& stream) override { run(io, stream); }
   void forward_extend(const AttentionIo& io, Stream& stream) override { run(io, stream); }
 
  private:
-  void plan_blocks(const ForwardBatch& batch, const AttentionLayer& layer, Workspace& workspace);
-  void plan_warpgroups(const ForwardBatch& batch, const AttentionLayer& layer,
-                       Workspace& workspace);
-  /// Appends the block table, uploads all and makes room for partial results.
-  std::byte* place(Upload& upload, const ForwardBatch& batch, std::int64_t partial_rows,
-                   Workspace& workspace);
+  /// What planning decides; run() adds the tensors.
+  struct Planned {
+    MlaTile tile = MlaTile::kFew;
+    MlaParams params;
+    // Where it lies, in device memory.
+    std::byte* memory = nullptr;  ///< what the host writes, all of it side by side
+    std::int64_t tiles = 0;       ///< that there are counters for
+    std::int64_t parts = 0;       ///< and room for parts and merges
+    std::int64_t merges = 0;
+    std::int32_t* block_table = nullptr;
+  };
+  struct Work;
+
+  /// Where plans go that need `room` for the work of `requests` requests on up to `width` blocks.
+  /// `memory` may hold more already.
+  [[nodiscard]] static Planned place(Workspace& workspace, DeviceRoom& memory, const MlaRoom& room,
+                                     std::int64_t requests, std::int64_t width);
+  /// Copies `work` to where now_ says, then empty items and merges up to those of `room`, and finds
+  /// the blocks.
+  void enqueue(Work work, const MlaRoom& room, const ForwardBatch& batch, void* stream);
+  void enqueue_in_graph(const ForwardBatch& batch, const AttentionLayer& layer, void* stream);
+  void prepare(DType stored) const;
   void run(const AttentionIo& io, Stream& stream) const;
 
   BackendInfo info_;
-  MlaTile tile_ = MlaTile::kFew;
-  MlaParams plan_;  ///< what planning decides; run() adds the tensors
+  Planned now_;
+
+  // Of CUDA graphs: one memory for all of them.
+  CudaGraphLimits limits_;
+  int multiprocessors_ = 0;
+  Planned graph_;
+  GraphDraftTree graph_tree_;
 };
 
 }  // namespace attnbench

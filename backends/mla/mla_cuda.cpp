@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
-#include <string>
+#include <utility>
+#include <vector>
 
 #include "backends/common/upload.h"
 #include "backends/mla/mla.h"
@@ -11,7 +12,10 @@
 #include "backends/splitkv/plan.h"
 #include "backends/splitkv/tensors.h"
 #include "lib/base/error.h"
-#include "lib/index/block_table.h"
+#include "lib/base/int_math.h"
+#include "lib/base/narrow.h"
+#include "lib/device/cuda/check.cuh"
+#include "lib/index/cuda/index_builders.cuh"
 
 namespace attnbench {
 namespace {
@@ -19,7 +23,62 @@ namespace {
 constexpr int kDk = 576;
 constexpr int kDv = 512;
 
+/// For requests of up to `rows` rows.
+MlaTile tile_for(std::int64_t rows, DType stored) {
+  if (rows <= kSplitKvFewRows) return MlaTile::kFew;
+  // Latents of 16 bits have the activations' type.
+  const bool warpgroups = mla_has_kernel({stored, stored, MlaTile::kWarpgroups});
+  return warpgroups ? MlaTile::kWarpgroups : MlaTile::kMany;
+}
+
+/// Of batches of `requests` requests with `q_len` query tokens each.
+MlaRoom uniform_room(std::int64_t requests, std::int64_t q_len, const AttentionLayer& layer,
+                     DType stored, int multiprocessors) {
+  const std::int64_t rows = q_len * layer.group_size();
+  if (tile_for(rows, stored) == MlaTile::kWarpgroups) {
+    return mla_room(requests, rows, multiprocessors);
+  }
+  const SplitKvRoom room = splitkv_room({ForwardMode::kDecode, requests, q_len, 0}, layer,
+                                        SplitRule::kFill, multiprocessors);
+  return {room.items, room.tiles, 0, 0, room.partials, room.partial_rows};
+}
+
 }  // namespace
+
+/// Of one batch: in parts for warpgroups, else as splitkv's.
+struct MlaBackend::Work {
+  Work(const ForwardBatch& batch, const AttentionLayer& layer, int multiprocessors) {
+    std::int64_t most_rows = 0;
+    for (std::int64_t r = 0; r < batch.batch_size; ++r) {
+      most_rows = std::max(most_rows, batch.q_len(r) * layer.group_size());
+    }
+    tile = tile_for(most_rows, batch.token_to_kv_pool->dtype);
+    if (tile == MlaTile::kWarpgroups) {
+      lanes = mla_lanes(batch, layer);
+      MlaPlan plan = plan_mla(mla_tiles(batch, layer, lanes), lanes, multiprocessors);
+      room = {std::ssize(plan.items),
+              0,
+              std::ssize(plan.part_begin) - 1,
+              std::ssize(plan.merges),
+              plan.partials,
+              plan.partial_rows};
+      items = std::move(plan.items);
+      part_begin = std::move(plan.part_begin);
+      merges = std::move(plan.merges);
+    } else {
+      SplitKvPlan plan = plan_splitkv(batch, layer, SplitRule::kFill, multiprocessors);
+      room = {std::ssize(plan.items), plan.tiles, 0, 0, plan.partials, plan.partial_rows};
+      items = std::move(plan.items);
+      part_begin = {0};
+    }
+  }
+
+  MlaTile tile = MlaTile::kFew;
+  int lanes = 1;
+  MlaRoom room;
+  std::vector<SplitKvItem> items, merges;
+  std::vector<std::int32_t> part_begin;
+};
 
 MlaBackend::MlaBackend() {
   info_.name = "mla";
@@ -33,6 +92,7 @@ MlaBackend::MlaBackend() {
   info_.numerics.accumulator = DType::kF32;
   info_.numerics.partial_out = DType::kF32;
   info_.numerics.max_splits = 1024;
+  info_.cuda_graph = CudaGraphSupport::kUniformBatch;
 }
 
 Support MlaBackend::supports(const Case& c, const Device& device) const {
@@ -53,98 +113,161 @@ Support MlaBackend::supports(const Case& c, const Device& device) const {
   return Support::yes();
 }
 
+MlaBackend::Planned MlaBackend::place(Workspace& workspace, DeviceRoom& memory, const MlaRoom& room,
+                                      std::int64_t requests, std::int64_t width) {
+  const std::int64_t partial_rows = room.partials * room.partial_rows;
+  const std::size_t counters = memory.add<std::int32_t>(room.tiles);
+  const std::size_t part_begin = memory.add<std::int32_t>(room.parts + 1);
+  const std::size_t merges = memory.add<SplitKvItem>(room.merges);
+  const std::size_t items = memory.add<SplitKvItem>(room.items);
+  const std::size_t block_table = memory.add<std::int32_t>(requests * width);
+  const std::size_t partial_out = memory.add<float>(partial_rows * kDv);
+  const std::size_t partial_lse = memory.add<float>(partial_rows);
+  std::byte* const block = workspace.reserve(memory.bytes());
+  const auto words = [&](std::size_t at) { return reinterpret_cast<std::int32_t*>(block + at); };
+
+  Planned planned;
+  planned.memory = block + counters;
+  planned.tiles = room.tiles;
+  planned.parts = room.parts;
+  planned.merges = room.merges;
+  planned.block_table = words(block_table);
+  MlaParams& p = planned.params;
+  p.counters = words(counters);
+  p.part_begin = words(part_begin);
+  p.merges = reinterpret_cast<const SplitKvItem*>(block + merges);
+  p.items = reinterpret_cast<const SplitKvItem*>(block + items);
+  p.block_table = planned.block_table;
+  p.block_table_width = width;
+  p.partial_out = reinterpret_cast<float*>(block + partial_out);
+  p.partial_lse = reinterpret_cast<float*>(block + partial_lse);
+  return planned;
+}
+
+void MlaBackend::enqueue(Work work, const MlaRoom& room, const ForwardBatch& batch, void* stream) {
+  expects(work.room.items <= room.items && work.room.merges <= room.merges,
+          "a plan larger than its memory");
+  const std::int64_t page_size = batch.token_to_kv_pool->page_size;
+  MlaParams& p = now_.params;
+  p.num_items = narrow_i32(room.items);
+  p.parts = narrow_i32(room.parts);
+  p.lanes = work.lanes;
+  p.num_merges = narrow_i32(room.merges);
+  p.partial_rows = room.partial_rows;
+  p.page_shift = std::countr_zero(static_cast<std::uint64_t>(page_size));
+  now_.tile = work.tile;
+
+  work.items.resize(static_cast<std::size_t>(room.items));  // an empty item has no rows
+  work.merges.resize(static_cast<std::size_t>(now_.merges));
+  work.part_begin.resize(static_cast<std::size_t>(now_.parts + 1), work.part_begin.back());
+  Upload upload;  // as placed
+  upload.add(std::vector<std::int32_t>(static_cast<std::size_t>(now_.tiles), 0));
+  upload.add(work.part_begin);
+  upload.add(work.merges);
+  upload.add(work.items);
+  const auto on = static_cast<cudaStream_t>(stream);
+  // From pageable memory: what is copied may go when the call returns.
+  check_cuda(cudaMemcpyAsync(now_.memory, upload.bytes().data(), upload.bytes().size(),
+                             cudaMemcpyHostToDevice, on),
+             "cudaMemcpyAsync");
+  expects(batch.device_batch != nullptr, "a GPU backend without the batch in GPU memory");
+  enqueue_page_table(*batch.device_batch, batch.batch_size, page_size, p.block_table_width, -1,
+                     now_.block_table, on);
+}
+
+void MlaBackend::prepare(DType stored) const {
+  if (now_.tile == MlaTile::kWarpgroups) return prepare_mla({stored, stored, now_.tile});
+  // The activations' type is not known before forward(); both may come.
+  for (const DType dtype : {DType::kBF16, DType::kF16}) {
+    const MlaKernel kernel{dtype, stored, now_.tile};
+    if (mla_has_kernel(kernel)) prepare_mla(kernel);
+  }
+}
+
 void MlaBackend::init_forward_metadata(const ForwardBatch& batch, const AttentionLayer& layer,
                                        Workspace& workspace) {
-  plan_ = {};
+  now_ = {};
   if (batch.batch_size == 0) return;
   const KvPool& pool = *batch.token_to_kv_pool;
-  std::int64_t most_rows = 0;
+  Work work(batch, layer, workspace.device().info().units);
+  std::int64_t width = 0;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
-    most_rows = std::max(most_rows, batch.q_len(r) * layer.group_size());
+    width = std::max(width, ceil_div(batch.kv_len(r), pool.page_size));
   }
-  tile_ = most_rows <= kSplitKvFewRows ? MlaTile::kFew : MlaTile::kMany;
-  // Latents of 16 bits have the activations' type.
-  if (tile_ == MlaTile::kMany && mla_has_kernel({pool.dtype, pool.dtype, MlaTile::kWarpgroups})) {
-    tile_ = MlaTile::kWarpgroups;
-    plan_warpgroups(batch, layer, workspace);
-    prepare_mla({pool.dtype, pool.dtype, tile_});
-  } else {
-    plan_blocks(batch, layer, workspace);
-    // The activations' type is not known before forward(); both may come.
-    for (const DType dtype : {DType::kBF16, DType::kF16}) {
-      const MlaKernel kernel{dtype, pool.dtype, tile_};
-      if (mla_has_kernel(kernel)) prepare_mla(kernel);
-    }
-  }
-  plan_.page_shift = std::countr_zero(static_cast<std::uint64_t>(pool.page_size));
-  if (batch.forward_mode == ForwardMode::kTargetVerify && layer.causal) {
-    expects(batch.device_batch != nullptr && batch.device_batch->custom_mask != nullptr,
+  const MlaRoom room = work.room;
+  DeviceRoom memory;
+  now_ = place(workspace, memory, room, batch.batch_size, width);
+  enqueue(std::move(work), room, batch, nullptr);
+  check_cuda(cudaStreamSynchronize(nullptr),
+             "cudaStreamSynchronize");  // forward has its own stream
+  if (checks_draft_tree(batch, layer)) {
+    expects(batch.device_batch->custom_mask != nullptr,
             "a draft tree without its mask on the device");
-    plan_.custom_mask = batch.device_batch->custom_mask;
-    plan_.mask_indptr = batch.device_batch->mask_indptr;
-    plan_.positions = batch.device_batch->positions;
+    now_.params.custom_mask = batch.device_batch->custom_mask;
+    now_.params.mask_indptr = batch.device_batch->mask_indptr;
+    now_.params.positions = batch.device_batch->positions;
   }
+  prepare(pool.dtype);
 }
 
-void MlaBackend::plan_blocks(const ForwardBatch& batch, const AttentionLayer& layer,
-                             Workspace& workspace) {
-  const SplitKvPlan plan =
-      plan_splitkv(batch, layer, SplitRule::kFill, workspace.device().info().units);
-  Upload upload;
-  const std::size_t items = upload.add(plan.items);
-  const std::size_t counters =
-      upload.add(std::vector<std::int32_t>(static_cast<std::size_t>(plan.tiles), 0));
-  std::byte* const memory =
-      place(upload, batch, std::int64_t{plan.partials} * plan.partial_rows, workspace);
-  plan_.items = reinterpret_cast<const SplitKvItem*>(memory + items);
-  plan_.num_items = static_cast<std::int32_t>(plan.items.size());
-  plan_.counters = reinterpret_cast<std::int32_t*>(memory + counters);
-  plan_.partial_rows = plan.partial_rows;
+void MlaBackend::init_cuda_graph_state(int max_bs, int max_num_tokens) {
+  limits_ = CudaGraphLimits(max_bs, max_num_tokens);
+  graph_ = {};
 }
 
-void MlaBackend::plan_warpgroups(const ForwardBatch& batch, const AttentionLayer& layer,
-                                 Workspace& workspace) {
-  const int lanes = mla_lanes(batch, layer);
-  const MlaPlan plan =
-      plan_mla(mla_tiles(batch, layer, lanes), lanes, workspace.device().info().units);
-  Upload upload;
-  const std::size_t items = upload.add(plan.items), parts = upload.add(plan.part_begin),
-                    merges = upload.add(plan.merges);
-  std::byte* const memory =
-      place(upload, batch, std::int64_t{plan.partials} * plan.partial_rows, workspace);
-  plan_.items = reinterpret_cast<const SplitKvItem*>(memory + items);
-  plan_.num_items = static_cast<std::int32_t>(plan.items.size());
-  plan_.part_begin = reinterpret_cast<const std::int32_t*>(memory + parts);
-  plan_.parts = static_cast<std::int32_t>(plan.part_begin.size()) - 1;
-  plan_.lanes = plan.lanes;
-  plan_.merges = reinterpret_cast<const SplitKvItem*>(memory + merges);
-  plan_.num_merges = static_cast<std::int32_t>(plan.merges.size());
-  plan_.partial_rows = plan.partial_rows;
+void MlaBackend::init_forward_metadata_capture_cuda_graph(const ForwardBatch& batch,
+                                                          const AttentionLayer& layer,
+                                                          Workspace& workspace) {
+  limits_.admit(batch);
+  multiprocessors_ = workspace.device().info().units;
+  const KvPool& pool = *batch.token_to_kv_pool;
+  const auto room_of = [&](std::int64_t q_len) {
+    return uniform_room(limits_.max_bs(), q_len, layer, pool.dtype, multiprocessors_);
+  };
+  DeviceRoom memory;
+  graph_tree_ = GraphDraftTree(limits_, memory);
+  const Planned planned =
+      place(workspace, memory, most_of(room_of(1), room_of(limits_.max_q_len())), limits_.max_bs(),
+            ceil_div(limits_.max_kv_len(), pool.page_size));
+  expects(graph_.memory == nullptr || graph_.memory == planned.memory,
+          "a second workspace for the CUDA graphs of one backend");
+  graph_ = planned;
+  graph_tree_.place(workspace.reserve(memory.bytes()));
+  enqueue_in_graph(batch, layer, nullptr);
+  check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+  prepare(pool.dtype);
 }
 
-std::byte* MlaBackend::place(Upload& upload, const ForwardBatch& batch, std::int64_t partial_rows,
-                             Workspace& workspace) {
-  const PageTable blocks = build_block_table(batch, batch.token_to_kv_pool->page_size);
-  const std::size_t table = upload.add(blocks.page_table), partial_out = upload.bytes().size();
-  const auto rows = static_cast<std::size_t>(partial_rows);
-  const std::size_t out_bytes = Upload::aligned(rows * kDv * sizeof(float));
-  std::byte* const memory = workspace.reserve(partial_out + out_bytes + rows * sizeof(float));
-  workspace.device().copy_from_host(memory, upload.bytes().data(), upload.bytes().size());
-  plan_.block_table = reinterpret_cast<const std::int32_t*>(memory + table);
-  plan_.block_table_width = blocks.width;
-  plan_.partial_out = reinterpret_cast<float*>(memory + partial_out);
-  plan_.partial_lse = reinterpret_cast<float*>(memory + partial_out + out_bytes);
-  return memory;
+void MlaBackend::init_forward_metadata_replay_cuda_graph(const ForwardBatch& batch,
+                                                         const AttentionLayer& layer,
+                                                         Stream& stream) {
+  limits_.check(batch);
+  enqueue_in_graph(batch, layer, stream.native());
+}
+
+void MlaBackend::enqueue_in_graph(const ForwardBatch& batch, const AttentionLayer& layer,
+                                  void* stream) {
+  now_ = graph_;
+  enqueue(Work(batch, layer, multiprocessors_),
+          uniform_room(batch.batch_size, batch.q_len(0), layer, batch.token_to_kv_pool->dtype,
+                       multiprocessors_),
+          batch, stream);
+  now_.params.lanes = mla_lanes(batch.q_len(0) * layer.group_size());
+  if (!checks_draft_tree(batch, layer)) return;
+  graph_tree_.enqueue_copy(batch, stream);
+  now_.params.custom_mask = graph_tree_.custom_mask();
+  now_.params.mask_indptr = graph_tree_.mask_indptr();
+  now_.params.positions = graph_tree_.positions();
 }
 
 void MlaBackend::run(const AttentionIo& io, Stream& stream) const {
-  if (plan_.num_items == 0) return;
+  if (now_.params.num_items == 0) return;
   const KvPool& pool = *io.batch->token_to_kv_pool;
-  MlaParams p = plan_;
+  MlaParams p = now_.params;
   set_tensors(p, io);
   p.k_page_stride = pool.page_stride_k * size_bytes(pool.dtype);  // blocks, not slots
   p.v_scale = pool.k_scale;  // V is the head of the K row, stored through K's scale
-  launch_mla({io.q.dtype, pool.dtype, tile_}, p, stream.native());
+  launch_mla({io.q.dtype, pool.dtype, now_.tile}, p, stream.native());
 }
 
 }  // namespace attnbench

@@ -3,6 +3,7 @@
 #include "backends/mla/mla.h"
 
 #include "backends/conformance.h"
+#include "backends/graph_conformance.h"
 #include "lib/device/cuda/cuda_device.h"
 
 namespace attnbench {
@@ -80,6 +81,10 @@ Case split(int heads) {
 
 TEST_F(MlaGpu, conforms) {
   conformance::expect_all([] { return std::make_unique<MlaBackend>(); }, *device_);
+}
+
+TEST_F(MlaGpu, repeats_other_batches_from_a_graph) {
+  conformance::expect_graph_replay([] { return std::make_unique<MlaBackend>(); }, *device_);
 }
 
 TEST_F(MlaGpu, agrees_with_the_reference_for_any_number_of_heads) {

@@ -11,6 +11,7 @@
 #include "backends/common/visibility.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
+#include "lib/batch/graph_padding.h"
 
 namespace attnbench {
 namespace {
@@ -23,6 +24,8 @@ constexpr std::int64_t kStepKeys = 128;
 constexpr std::int64_t kItemCost = 2;
 constexpr std::int64_t kLeastSteps = 2;
 constexpr std::int64_t kMergeCost = 2;
+
+int parts_of(int lanes, int multiprocessors) { return std::max(1, multiprocessors / lanes); }
 
 std::int64_t steps_of(const SplitKvItem& item) {
   return std::max<std::int64_t>(1,
@@ -100,13 +103,17 @@ int mla_lanes(const ForwardBatch& batch, const AttentionLayer& layer) {
   return 20 * wide <= 21 * narrow ? 2 : 1;
 }
 
+int mla_lanes(std::int64_t rows) {
+  return 20 * 2 * ceil_div(rows, 2 * kRows) <= 21 * ceil_div(rows, kRows) ? 2 : 1;
+}
+
 std::vector<SplitKvItem> mla_tiles(const ForwardBatch& batch, const AttentionLayer& layer,
                                    int lanes) {
   std::vector<SplitKvItem> tiles;
   const std::int64_t group = layer.group_size(), tile_rows = kRows * lanes;
   SplitKvItem tile;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
-    const std::int64_t rows = batch.q_len(r) * group;
+    const std::int64_t rows = is_padding(batch, r) ? 0 : batch.q_len(r) * group;
     tile.request = narrow_i32(r);
     tile.kv_len = narrow_i32(batch.kv_len(r));
     tile.q_len = narrow_i32(batch.q_len(r));
@@ -135,7 +142,7 @@ MlaPlan plan_mla(const std::vector<SplitKvItem>& tiles, int lanes, int multiproc
   plan.partial_rows = narrow_i32(kRows * lanes);
   plan.part_begin.push_back(0);
   if (tiles.empty()) return plan;
-  const auto parts = static_cast<std::size_t>(std::max(1, multiprocessors / lanes));
+  const auto parts = static_cast<std::size_t>(parts_of(lanes, multiprocessors));
   std::int64_t total = 0;
   for (const SplitKvItem& tile : tiles) total += steps_of(tile) + kItemCost;
   const Whole whole = assign_whole(tiles, parts);
@@ -179,6 +186,26 @@ MlaPlan plan_mla(const std::vector<SplitKvItem>& tiles, int lanes, int multiproc
     plan.part_begin.push_back(narrow_i32(static_cast<std::int64_t>(plan.items.size())));
   }
   return plan;
+}
+
+MlaRoom most_of(const MlaRoom& a, const MlaRoom& b) {
+  return {std::max(a.items, b.items),       std::max(a.tiles, b.tiles),
+          std::max(a.parts, b.parts),       std::max(a.merges, b.merges),
+          std::max(a.partials, b.partials), std::max(a.partial_rows, b.partial_rows)};
+}
+
+MlaRoom mla_room(std::int64_t requests, std::int64_t rows, int multiprocessors) {
+  const int lanes = mla_lanes(rows);
+  const std::int64_t tiles = requests * ceil_div(rows, kRows * lanes);
+  MlaRoom room;
+  room.parts = parts_of(lanes, multiprocessors);
+  // Only the end of a part, but the last one's, cuts a tile.
+  const std::int64_t cuts = room.parts - 1;
+  room.items = tiles + cuts;
+  room.merges = std::min(tiles, cuts);
+  room.partials = room.merges + cuts;
+  room.partial_rows = narrow_i32(kRows * lanes);
+  return room;
 }
 
 }  // namespace attnbench

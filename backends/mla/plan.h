@@ -22,13 +22,30 @@ struct MlaPlan {
   std::int32_t partial_rows = 0;         ///< rows kept for each
 };
 
-/// Tiles of all requests, each over all keys that some of its rows see.
+/// Tiles of all requests, each over all keys that some of its rows see. Padding has none.
 [[nodiscard]] std::vector<SplitKvItem> mla_tiles(const ForwardBatch& batch,
                                                  const AttentionLayer& layer, int lanes);
 /// Blocks that should share a tile's keys: 2 where requests have more than 64 rows.
 [[nodiscard]] int mla_lanes(const ForwardBatch& batch, const AttentionLayer& layer);
+/// Where all requests have this many rows.
+[[nodiscard]] int mla_lanes(std::int64_t rows);
 
 [[nodiscard]] MlaPlan plan_mla(const std::vector<SplitKvItem>& tiles, int lanes,
                                int multiprocessors);
+
+/// What a plan takes up in memory, or the most that any of several takes up.
+struct MlaRoom {
+  std::int64_t items = 0;
+  std::int64_t tiles = 0;   ///< that are split and merge themselves: splitkv's
+  std::int64_t parts = 0;   ///< 0: splitkv's
+  std::int64_t merges = 0;  ///< split tiles that another kernel merges
+  std::int64_t partials = 0;
+  std::int32_t partial_rows = 0;
+};
+[[nodiscard]] MlaRoom most_of(const MlaRoom& a, const MlaRoom& b);
+
+/// Room for plan_mla() of any batch of `requests` requests with `rows` rows each: what a CUDA graph
+/// is captured with.
+[[nodiscard]] MlaRoom mla_room(std::int64_t requests, std::int64_t rows, int multiprocessors);
 
 }  // namespace attnbench

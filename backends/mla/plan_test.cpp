@@ -5,10 +5,13 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <numeric>
+#include <random>
 #include <utility>
 
+#include "lib/batch/graph_padding.h"
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"
 
@@ -122,6 +125,50 @@ TEST(MlaPlan, gives_every_part_a_start_even_if_there_is_little_to_do) {
   const MlaPlan made = plan(decode(1, 5)).plan;
   EXPECT_EQ(made.items.size(), 1u);
   EXPECT_EQ(made.part_begin.size(), static_cast<std::size_t>(kMultiprocessors / 2) + 1);
+}
+
+TEST(MlaPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
+  std::mt19937 random(5);
+  const auto upto = [&](std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(0, most)(random);
+  };
+  MlaRoom fullest;  // in percent
+  for (int i = 0; i < 120; ++i) {
+    const std::int64_t requests = 1 + upto(i % 3 == 0 ? 150 : 5);
+    Case c = decode(static_cast<int>(requests), 1, 8 << upto(4));
+    const std::int64_t longest = upto(2) == 0 ? 600 : 20000;
+    for (Request& request : c.requests) request.kv_len += upto(longest);
+    const Planned planned = plan(c);
+    const MlaRoom room = mla_room(requests, c.layer.heads_q, kMultiprocessors);
+    EXPECT_EQ(mla_lanes(c.layer.heads_q), planned.plan.lanes);
+    EXPECT_EQ(std::ssize(planned.plan.part_begin) - 1, room.parts);
+    EXPECT_LE(std::ssize(planned.plan.items), room.items);
+    EXPECT_LE(std::ssize(planned.plan.merges), room.merges);
+    EXPECT_LE(planned.plan.partials, room.partials);
+    EXPECT_LE(planned.plan.partial_rows, room.partial_rows);
+    fullest = most_of(fullest, {100 * std::ssize(planned.plan.items) / room.items, 0, 0,
+                                100 * std::ssize(planned.plan.merges) / room.merges,
+                                100 * planned.plan.partials / room.partials, 0});
+  }
+  EXPECT_GE(fullest.items, 99);  // and the room is no larger than needed
+  EXPECT_EQ(fullest.merges, 100);
+  EXPECT_GE(fullest.partials, 90);
+}
+
+TEST(MlaPlan, gives_padding_no_work_and_leaves_the_others_theirs) {
+  const Case c = decode(5, 4000);
+  const BatchLayout layout = lay_out(c);
+  const auto work_of = [&](const ForwardBatch& batch) {
+    const int lanes = mla_lanes(batch, c.layer);
+    return plan_mla(mla_tiles(batch, c.layer, lanes), lanes, kMultiprocessors);
+  };
+  const MlaPlan alone = work_of(layout.batch);
+  const MlaPlan padded = work_of(pad_for_cuda_graph(layout.batch, 8, 1));
+  EXPECT_EQ(alone.part_begin, padded.part_begin);
+  ASSERT_EQ(alone.items.size(), padded.items.size());
+  for (std::size_t i = 0; i < alone.items.size(); ++i) {
+    EXPECT_EQ(std::memcmp(&alone.items[i], &padded.items[i], sizeof(SplitKvItem)), 0);
+  }
 }
 
 }  // namespace
