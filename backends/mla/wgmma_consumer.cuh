@@ -195,12 +195,18 @@ class Consumer {
     }
     return hidden;
   }
-  __device__ __forceinline__ static float top_of(const float (&s)[8][4], int i) {
-    float top = fmaxf(s[0][2 * i], s[0][2 * i + 1]);
+  /// Highest logits of the lane's two rows.
+  __device__ __forceinline__ static float2 top_of(const float (&s)[8][4]) {
+    float top[2];
 #pragma unroll
-    for (int n = 1; n < 8; ++n) top = fmaxf(top, fmaxf(s[n][2 * i], s[n][2 * i + 1]));
-    top = fmaxf(top, __shfl_xor_sync(~0u, top, 1));
-    return fmaxf(top, __shfl_xor_sync(~0u, top, 2));
+    for (int i = 0; i < 2; ++i) {
+      top[i] = fmaxf(s[0][2 * i], s[0][2 * i + 1]);
+#pragma unroll
+      for (int n = 1; n < 8; ++n) top[i] = fmaxf(top[i], fmaxf(s[n][2 * i], s[n][2 * i + 1]));
+      top[i] = fmaxf(top[i], __shfl_xor_sync(~0u, top[i], 1));
+      top[i] = fmaxf(top[i], __shfl_xor_sync(~0u, top[i], 2));
+    }
+    return {top[0], top[1]};
   }
   /// The reference of a row after a tile whose highest logit is `top`.
   __device__ __forceinline__ static float raised(float reference, float top) {
@@ -259,10 +265,10 @@ class Consumer {
     }
   }
   /// Raises references where this tile's logits ask for it, and tells the other warpgroup.
-  __device__ __forceinline__ void raise(const float (&s)[8][4], float factor, float (&by)[2]) {
+  __device__ __forceinline__ void raise(float2 top, float factor, float (&by)[2]) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      const float now = raised(highest_[i], top_of(s, i) * factor);
+      const float now = raised(highest_[i], (i == 0 ? top.x : top.y) * factor);
       by[i] = change(highest_[i], now);
       highest_[i] = now;
       sum_[i] *= by[i];
@@ -287,18 +293,17 @@ class Consumer {
       release(shared_.q_empty(), last);
       float by[2];
       const float factor = finish_logits(s, item, item.key_begin + step * kStepKeys, clear);
-      raise(s, factor, by);
-      cuda::named_arrive(kHighest0, kPairThreads);
+      raise(top_of(s), factor, by);
       std::uint32_t weights[4][4];
       weigh(s, factor, weights);
       cuda::named_arrive(kWeights0, kPairThreads);
       multiply(out, by);
       start_pv(out, weights, 0);
-      cuda::named_sync(kWeights1, kPairThreads);
-      follow(1, by);
       cuda::wgmma_wait<0>();
       pin_registers(out);
       release(shared_.empty(kLeft0));
+      cuda::named_sync(kWeights1, kPairThreads);
+      follow(1, by);
       multiply(out, by);
       start_pv_shared(out, 1);
       phase_ ^= 1;
@@ -320,78 +325,37 @@ class Consumer {
   __device__ __forceinline__ void attend_second(const SplitKvItem& item, Clear clear,
                                                 float (&out)[32][4]) {
     const int steps = steps_of(item);
-    float s[8][4];
-    await(kRight1);
-    start_qk<true>(s, 1, false);
-    await(kLeft1);
-    start_qk<false>(s, 1, true);
-    cuda::wgmma_wait<0>();
-    pin_registers(s);
     for (int step = 0; step < steps; ++step) {
-      const bool last = step + 1 == steps;
-      release(shared_.q_empty(), last);
-      float by[2], raise_by[2];
+      float s[8][4];
+      await(kLeft1);
+      start_qk<false>(s, 1, false);
+      await(kRight1);
+      start_qk<true>(s, 1, true);
+      cuda::wgmma_wait<0>();
+      pin_registers(s);
+      release(shared_.q_empty(), step + 1 == steps);
       const float factor =
           finish_logits(s, item, item.key_begin + step * kStepKeys + kTileKeys, clear);
-      cuda::named_sync(kHighest0, kPairThreads);
+      const float2 top = top_of(s);
+      cuda::named_sync(kWeights0, kPairThreads);
+      float by[2];
       follow(0, by);
-      raise(s, factor, raise_by);
+      multiply(out, by);
+      start_pv_shared(out, 0);  // while this warpgroup makes its weights
+      raise(top, factor, by);
       std::uint32_t weights[4][4];
       weigh(s, factor, weights);
       cuda::named_arrive(kWeights1, kPairThreads);
-      const bool raised = raise_by[0] != 1.0f || raise_by[1] != 1.0f;
-      by[0] *= raise_by[0];
-      by[1] *= raise_by[1];
-      multiply(out, by);
-      cuda::named_sync(kWeights0, kPairThreads);
-      if (any_of_group(raised)) rescale_first_weights(raise_by);
-      start_pv(out, weights, 1);
-      start_pv_shared(out, 0);
-      phase_ ^= 1;
-      cuda::wgmma_wait<1>();
-      release(shared_.empty(kRight1));
-      if (!last) {
-        await(kRight1);
-        start_qk<true>(s, 1, false);
-        cuda::wgmma_wait<1>();
-        release(shared_.empty(kRight0));
-        await(kLeft1);
-        start_qk<false>(s, 1, true);
-      }
       cuda::wgmma_wait<0>();
-      pin_registers(s);
       pin_registers(out);
-      release(shared_.empty(kRight0), last);
+      release(shared_.empty(kRight0));
+      multiply(out, by);
+      start_pv(out, weights, 1);
+      phase_ ^= 1;
+      cuda::wgmma_wait<0>();
+      pin_registers(out);
+      release(shared_.empty(kRight1));
     }
-  }
-
-  /// Whether it holds for any thread of this warpgroup.
-  __device__ __forceinline__ static bool any_of_group(bool here) {
-    int any = 0;
-    asm volatile(
-        "{\n.reg .pred here, any;\nsetp.ne.b32 here, %1, 0;\n"
-        "bar.red.or.pred any, %2, %3, here;\nselp.b32 %0, 1, 0, any;\n}\n"
-        : "=r"(any)
-        : "r"(static_cast<int>(here)), "n"(kSecondGroup), "n"(kGroupThreads)
-        : "memory");
-    return any != 0;
-  }
-  /// The second tile raised references after the first tile's weights were written: they shrink by
-  /// 2^8 or more, so that rounding them again does not matter.
-  __device__ __forceinline__ void rescale_first_weights(const float (&by)[2]) const {
-    std::byte* const weights = shared_.bytes + Shared::kWeightsAt;
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-#pragma unroll
-      for (int n = 0; n < 8; ++n) {
-        auto* const word = reinterpret_cast<std::uint32_t*>(
-            weights + row(i) * cuda::kSwizzledRowBytes + 16 * (n ^ (row(i) & 7)) + 4 * (lane_ % 4));
-        const float2 two = cuda::unpack2<T>(*word);
-        *word = cuda::pack2<T>(two.x * by[i], two.y * by[i]);
-      }
-    }
-    cuda::fence_proxy_async();
-    cuda::named_sync(kSecondGroup, kGroupThreads);
   }
 
   /// Normalises and stores.

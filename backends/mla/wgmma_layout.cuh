@@ -32,11 +32,9 @@ inline constexpr int kParts = 4;  ///< left and right of two tiles
 enum Part : int { kLeft0, kRight0, kLeft1, kRight1 };
 
 // Named barriers.
-inline constexpr int kHighest0 = 1;  ///< the first tile's highest logits are there
-inline constexpr int kWeights0 = 2;  ///< and its weights
-inline constexpr int kWeights1 = 3;  ///< the second tile's, both
-inline constexpr int kSecondGroup = 4;
-inline constexpr int kBothGroups = 5;
+inline constexpr int kWeights0 = 1;  ///< the first tile's weights are there, and their references
+inline constexpr int kWeights1 = 2;  ///< the second tile's
+inline constexpr int kBothGroups = 3;
 
 /// Where things lie in shared memory.
 struct Shared {

@@ -45,9 +45,9 @@ class Producer {
         const std::int64_t place = page < 0 ? kAbsent : place_of(page, key);
         const Rows first(p_.k, place, lane_ / 8), second(p_.k, place, 16 + lane_ / 8);
         copy_part<kLeft0>(first);
-        copy_part<kRight1>(second);
         copy_part<kRight0>(first);
         copy_part<kLeft1>(second);
+        copy_part<kRight1>(second);
         // There is no room for more tiles here, but there is in the second-level cache. Of two
         // blocks that read the same keys each asks for one tile.
         if (p_.lanes == 1 || work.lane == lane_ / 16) prefetch(next_page, key + kStepKeys);
