@@ -24,6 +24,9 @@ CascadeBackend::CascadeBackend() {
   info_ = SplitKvBackend().info();  // the same kernels, so the same numerics
   info_.name = "cascade";
   info_.description = "shared prefixes once for all, suffixes each, merged by LSE";
+  // Who shares with whom decides which kernels run; vLLM keeps cascade out of its full graphs, too
+  // (docs/design/cuda_graphs.md).
+  info_.cuda_graph = CudaGraphSupport::kNever;
 }
 
 Support CascadeBackend::supports(const Case& c, const Device& device) const {

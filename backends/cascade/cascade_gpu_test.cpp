@@ -3,6 +3,7 @@
 #include "backends/cascade/cascade.h"
 
 #include "backends/conformance.h"
+#include "lib/base/error.h"
 #include "lib/device/cuda/cuda_device.h"
 
 namespace attnbench {
@@ -59,6 +60,11 @@ TEST_F(CascadeGpu, lets_sinks_join_once) {
   Case c = behind_one_prefix(1);
   c.layer.has_sinks = true;
   expect_agreement(c);
+}
+
+TEST_F(CascadeGpu, has_no_graphs_although_its_kernels_do) {
+  EXPECT_EQ(CascadeBackend().info().cuda_graph, CudaGraphSupport::kNever);
+  EXPECT_THROW(CascadeBackend().init_cuda_graph_state(8, 8), InternalError);
 }
 
 TEST_F(CascadeGpu, says_why_it_cannot) {
