@@ -185,7 +185,8 @@ void add_run_command(CLI::App& app, Action& action) {
       ->add_option("scenario", options->scenario, "scenario file (YAML; see scenarios/README.md)")
       ->required();
   run_app->add_option("--case", options->filter.cases, "only these case ids; * and ? match");
-  run_app->add_option("--backend", options->filter.backends, "only these backends");
+  run_app->add_option("--backend", options->filter.backends,
+                      "only these backends, variants (splitkv:dynamic) among them");
   std::map<std::string, CacheState> caches;
   for (const CacheState cache : kCacheStates) caches.emplace(to_string(cache), cache);
   run_app

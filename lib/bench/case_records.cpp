@@ -59,6 +59,12 @@ RunDevice* CaseRun::device_of(const Registry::Entry& entry) const {
   return found == devices_.end() ? nullptr : &*found;
 }
 
+int CaseRun::multiprocessors() const {
+  const auto gpu = std::ranges::find_if(
+      devices_, [](const RunDevice& device) { return device.info.kind == DeviceKind::kCuda; });
+  return gpu == devices_.end() ? kUsualMultiprocessors : gpu->info.units;
+}
+
 std::vector<Record> CaseRun::skip(std::span<const Registry::Entry* const> entries,
                                   const std::string& reason) const {
   std::vector<Record> records;
@@ -103,6 +109,7 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
   r.requests = static_cast<std::int64_t>(c.requests.size());
   r.q_tokens = c.q_tokens();
   r.kv_tokens = c.kv_tokens();
+  r.use_cascade = choose_cascade(c, multiprocessors());
   r.cost = cost_;
   r.status = "not measured";
   r.fixture_hash = fixture_hash_;

@@ -65,6 +65,8 @@ class CaseRun {
 
   // case_records.cpp
   [[nodiscard]] RunDevice* device_of(const Registry::Entry& entry) const;
+  /// Of the GPU that takes part, or of a usual one.
+  [[nodiscard]] int multiprocessors() const;
   [[nodiscard]] Record blank_record(const Registry::Entry& entry, CacheState cache,
                                     LaunchMode launch) const;
   [[nodiscard]] Record make_record(const Candidate& candidate, CacheState cache,

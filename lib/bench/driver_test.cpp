@@ -287,6 +287,17 @@ TEST_F(Driver, records_a_refusal_with_its_reason) {
   EXPECT_EQ(r.status, "not measured");
 }
 
+TEST_F(Driver, records_what_vllm_would_do_about_a_shared_prefix) {
+  scenario_.cases.push_back(small_prefix_hits());
+  add("refuses", Habit::kRefuses);
+  const std::vector<Record> records = run().records;
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].use_cascade.answer, "-");
+  EXPECT_EQ(records[0].use_cascade.reason, "no shared prefix");
+  EXPECT_EQ(records[1].use_cascade.answer, "no");
+  EXPECT_EQ(records[1].use_cascade.reason, "no whole page is common to all requests");
+}
+
 TEST_F(Driver, lists_an_absent_backend_only_when_asked_for) {
   add("right", Habit::kRight);
   BackendInfo info;

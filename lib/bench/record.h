@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/backend/cascade_choice.h"
 #include "lib/bench/index_timing.h"
 #include "lib/cost/cost.h"
 #include "lib/device/device.h"
@@ -30,6 +31,7 @@ struct Record {
   std::string dtype, kv_dtype;
   int heads_q = 0, heads_kv = 0, head_dim_qk = 0, head_dim_v = 0;
   std::int64_t page_size = 0, requests = 0, q_tokens = 0, kv_tokens = 0;
+  CascadeChoice use_cascade;  ///< by vLLM's rule, on the GPU of the run
 
   std::string status;  ///< "converged", "noisy", "timeout", "interrupted", "not measured"
   std::string reason;  ///< why not passed or not measured; empty when all is well

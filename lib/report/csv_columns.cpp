@@ -304,6 +304,11 @@ std::array<CsvColumn, kCsvColumns> make_columns() {
           "index_device_us", has_index_timing, [](auto& r) -> auto& { return r.index.device_us; }),
       field_if(
           "index_host_us", has_index_timing, [](auto& r) -> auto& { return r.index.host_us; }),
+      // vLLM's rule: yes, no, or - where no requests share a prefix.
+      field(
+          "use_cascade", [](auto& r) -> auto& { return r.use_cascade.answer; }),
+      field(
+          "use_cascade_reason", [](auto& r) -> auto& { return r.use_cascade.reason; }),
   };
 }
 

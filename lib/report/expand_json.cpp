@@ -71,6 +71,9 @@ Json case_of(const ExpandedCase& e) {
           {"flops", e.cost.flops},
           {"bytes_unique", e.cost.bytes_unique},
           {"bytes_streamed", e.cost.bytes_streamed},
+          {"common_prefix_len", e.common_prefix_len},
+          {"use_cascade", e.use_cascade.answer},
+          {"use_cascade_reason", e.use_cascade.reason},
           {"requests", requests_of(c)},
           {"index_arrays", std::move(arrays)}};
 }

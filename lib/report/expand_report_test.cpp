@@ -80,6 +80,34 @@ TEST(ExpandJson, lists_every_request_with_its_lengths) {
   }
 }
 
+TEST(Expand, says_what_vllm_would_do_about_a_shared_prefix) {
+  Case shared = small_plain_decode();
+  shared.id = "shared";
+  shared.layer.heads_q = 32;
+  shared.layer.heads_kv = 8;
+  shared.prefixes = {{"system", 8192}};
+  Request request;
+  request.kv_len = 8200;
+  request.shared_prefix = 0;
+  request.shared_len = 8192;
+  shared.requests.assign(16, request);
+  const Case alone = small_plain_decode();
+  Scenario scenario;
+  std::ostringstream table, json;
+  write_expand_table(scenario, {&shared, &alone}, table);
+  // 8192 / 128 = 64 tiles; 16 x 8 x 64 = 8192 blocks are 63 waves on 132 multiprocessors.
+  EXPECT_THAT(table.str(),
+              HasSubstr("\n  use_cascade no (64 tiles in turn, 63 by FlashDecoding, on 132 SMs)\n"));
+  EXPECT_THAT(table.str(), HasSubstr("\n  use_cascade - (no shared prefix)\n"));
+  write_expand_json(scenario, {&shared, &alone}, json);
+  const auto cases = nlohmann::json::parse(json.str())["cases"];
+  EXPECT_EQ(cases[0]["common_prefix_len"], 8192);
+  EXPECT_EQ(cases[0]["use_cascade"], "no");
+  EXPECT_EQ(cases[0]["use_cascade_reason"], "64 tiles in turn, 63 by FlashDecoding, on 132 SMs");
+  EXPECT_EQ(cases[1]["use_cascade"], "-");
+  EXPECT_EQ(cases[1]["use_cascade_reason"], "no shared prefix");
+}
+
 TEST(ExpandedCase, shows_both_ends_of_a_long_array_and_all_of_a_short_one) {
   const Case c = small_prefix_hits();
   for (const AbridgedArray& array : expand_case(c).arrays) {

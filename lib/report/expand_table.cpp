@@ -53,6 +53,11 @@ std::string cost_text(const Cost& cost) {
   return join_parts(parts, kWidth, 4);
 }
 
+/// What vLLM would do about a shared prefix.
+std::string cascade_text(const CascadeChoice& choice) {
+  return fmt::format("  use_cascade {} ({})", choice.answer, choice.reason);
+}
+
 bool alike(const Request& a, const Request& b) {
   return a.group == b.group && a.q_len == b.q_len && a.kv_len == b.kv_len &&
          a.shared_prefix == b.shared_prefix && a.shared_len == b.shared_len;
@@ -98,7 +103,8 @@ void write_expand_table(const Scenario& scenario, const std::vector<const Case*>
         << join_parts(head, kWidth, 4) << '\n'
         << geometry_text(*c) << '\n'
         << pool_text(e) << '\n'
-        << cost_text(e.cost) << '\n';
+        << cost_text(e.cost) << '\n'
+        << cascade_text(e.use_cascade) << '\n';
     write_requests(*c, out);
     for (const AbridgedArray& array : e.arrays) {
       std::string line =

@@ -49,6 +49,8 @@ ExpandedCase expand_case(const Case& c) {
   ExpandedCase e;
   e.source = &c;
   e.cost = count_cost(c);
+  e.common_prefix_len = common_prefix_len(c);
+  e.use_cascade = choose_cascade(c, kUsualMultiprocessors);
   e.num_pages = layout.num_pages;
   std::vector<std::int32_t> pages = csr.kv_indices;
   std::ranges::sort(pages);

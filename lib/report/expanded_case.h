@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/backend/cascade_choice.h"
 #include "lib/cost/cost.h"
 #include "lib/scenario/case.h"
 
@@ -23,6 +24,8 @@ struct AbridgedArray {
 struct ExpandedCase {
   const Case* source = nullptr;
   Cost cost;
+  std::int64_t common_prefix_len = 0;
+  CascadeChoice use_cascade;    ///< on a usual GPU: expanding needs none
   std::int64_t num_pages = 0;   ///< of the pool, dummy page 0 included
   std::int64_t pages_used = 0;  ///< distinct pages that requests own
   std::int64_t pool_bytes = 0;  ///< K and V, all pages

@@ -158,6 +158,8 @@ Json record_of(const Record& r) {
       {"fixture_hash", r.fixture_hash},
       {"repro", r.repro},
       {"aa", aa_of(r)},
+      {"use_cascade", r.use_cascade.answer},
+      {"use_cascade_reason", r.use_cascade.reason},
   };
 }
 

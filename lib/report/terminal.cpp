@@ -60,6 +60,19 @@ std::int64_t shared_tokens(const Case& c) {
   return tokens;
 }
 
+int multiprocessors_of(const RunResult& run) {
+  for (const DeviceRates& rates : run.devices) {
+    if (rates.device.kind == DeviceKind::kCuda) return rates.device.units;
+  }
+  return kUsualMultiprocessors;
+}
+
+/// "use_cascade yes": whether vLLM would; empty where nothing is shared.
+std::string cascade_text(const Case& c, int multiprocessors) {
+  const std::string answer = choose_cascade(c, multiprocessors).answer;
+  return answer == "-" ? "" : "use_cascade " + answer;
+}
+
 /// Whether the row's reason is printed: a star and the status already say that a passed cell is
 /// noisy, but not why there is no interval.
 bool shows_reason(const Record& r) {
@@ -79,6 +92,7 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
   columns_ = terminal_columns(header.ceilings, gpu, options_.wide);
   const Environment& e = header.environment;
   last_level_cache_bytes_ = e.device.last_level_cache_bytes;
+  multiprocessors_ = multiprocessors_of(header);
   if (options_.quiet) return;
   std::set<std::string> mixes;
   for (const Case& c : scenario.cases) mixes.insert(c.mix);
@@ -117,6 +131,7 @@ void TerminalReport::case_started(const Case& c, const Cost& cost) {
           (shared > 0 ? fmt::format(" ({} shared)", count_text(shared)) : ""),
       bytes_text(cost.bytes_unique) + " unique",
       si_text(static_cast<double>(cost.flops), "FLOP"),
+      cascade_text(c, multiprocessors_),
       cost.bytes_unique <= last_level_cache_bytes_ ? "fits the last-level cache" : ""};
   std::string titles;
   for (const TerminalColumn& column : columns_) {

@@ -138,6 +138,14 @@ TEST(TerminalReport, keeps_every_column_at_its_place) {
   EXPECT_EQ(places[0], places[2]);
 }
 
+TEST(TerminalReport, says_over_a_case_with_a_shared_prefix_what_vllm_would_do) {
+  EXPECT_THAT(print({sample_run().records[0]}), HasSubstr("use_cascade yes\n"));
+  std::ostringstream out;
+  TerminalReport report(out, {});
+  report.case_started(sample_scenario().cases[1], {});
+  EXPECT_THAT(out.str(), Not(HasSubstr("use_cascade")));
+}
+
 TEST(TerminalReport, settles_units_by_the_machine) {
   const Record record = sample_run().records[0];
   EXPECT_THAT(print({record}), HasSubstr("GB/s"));

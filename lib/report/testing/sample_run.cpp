@@ -28,6 +28,7 @@ Record blank(const char* case_id, const char* backend) {
   r.requests = 26;
   r.q_tokens = 624;
   r.kv_tokens = 98304;
+  r.use_cascade = {"yes", "FlashDecoding needs single queries"};
   r.status = "not measured";
   r.cost = {9876543, 161817280512, 187000000, 201000000, 186000000, 200000000};
   r.fixture_hash = "0123456789abcdef";
@@ -104,6 +105,7 @@ RunResult sample_run() {
 
   Record crashed = blank("mla,\"odd\"", "cpu_flash");
   crashed.mix = "mla";
+  crashed.use_cascade = {"-", "no shared prefix"};
   crashed.verdict = Verdict::kCrashed;
   crashed.reason = "std::bad_alloc & more";
 
