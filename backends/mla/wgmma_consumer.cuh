@@ -216,6 +216,11 @@ class Consumer {
   __device__ __forceinline__ static float change(float before, float after) {
     return before == after ? 1.0f : cuda::exp2_approx(before - after);
   }
+  /// Where store_matrices() puts columns 16 i and on of a tile [64, 64] of this warpgroup.
+  __device__ __forceinline__ std::uint32_t own_weights(int i) const {
+    return shared_.weights(kGroup) + (warp_row_ + lane_ % 16) * cuda::kSwizzledRowBytes +
+           16 * ((2 * i + lane_ / 16) ^ (lane_ & 7));
+  }
   /// Logits to weights, summed, packed as operand A and left for the other warpgroup.
   __device__ __forceinline__ void weigh(float (&s)[8][4], float factor,
                                         std::uint32_t (&weights)[4][4]) {
@@ -232,15 +237,13 @@ class Consumer {
         }
       }
     }
-    const std::uint32_t to =
-        shared_.weights(kGroup) + (warp_row_ + lane_ % 16) * cuda::kSwizzledRowBytes;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       weights[i][0] = cuda::pack2<T>(s[2 * i][0], s[2 * i][1]);
       weights[i][1] = cuda::pack2<T>(s[2 * i][2], s[2 * i][3]);
       weights[i][2] = cuda::pack2<T>(s[2 * i + 1][0], s[2 * i + 1][1]);
       weights[i][3] = cuda::pack2<T>(s[2 * i + 1][2], s[2 * i + 1][3]);
-      store_matrices(to + 16 * ((2 * i + lane_ / 16) ^ (lane_ & 7)), weights[i]);
+      store_matrices(own_weights(i), weights[i]);
     }
     cuda::fence_proxy_async();
   }
@@ -359,8 +362,7 @@ class Consumer {
   }
 
   /// Normalises and stores.
-  __device__ __forceinline__ void finish(const SplitKvItem& item, bool odd,
-                                         const float (&out)[32][4]) {
+  __device__ __forceinline__ void finish(const SplitKvItem& item, bool odd, float (&out)[32][4]) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       sum_[i] += __shfl_xor_sync(~0u, sum_[i], 1);
@@ -368,40 +370,96 @@ class Consumer {
       if (lane_ % 4 == 0) shared_.sums(kGroup, odd)[row(i)] = sum_[i];
     }
     cuda::named_sync(kBothGroups, kPairThreads);
+    float share[2];
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const float total = shared_.sums(0, odd)[row(i)] + shared_.sums(1, odd)[row(i)];
+      const float lse = total > 0 ? highest_[i] + log2f(total) : -INFINITY;
+      share[i] = total > 0 ? 1.0f / total : 0.0f;
+      if (row(i) >= item.rows) continue;
+      if (item.splits > 1) {
+        if (kGroup == 0 && lane_ % 4 == 0) p_.partial_lse[partial_row(item, row(i))] = lse;
+        continue;
+      }
+      splitkv::LseMerge merge = splitkv::with_sink(p_, item, row(i));
+      merge.add(lse);
+      share[i] *= merge.weight(lse) * p_.v_scale;
+      if (kGroup == 0 && lane_ % 4 == 0) {
+        const RowPlace place = place_of(item, row(i));
+        *reinterpret_cast<float*>(p_.lse + place.token * p_.lse_token_stride +
+                                  place.head * p_.lse_head_stride) = merge.lse() * cuda::kLn2;
+      }
+    }
+    multiply(out, share);
+    if (item.splits > 1) {
+      store_partial(item, out);
+    } else {
+      store_output(item, out);
+    }
+  }
+
+  struct RowPlace {
+    std::int64_t token;
+    int head;
+  };
+  __device__ __forceinline__ RowPlace place_of(const SplitKvItem& item, int row) const {
+    const int index = item.row_begin + row;
+    return {static_cast<std::int64_t>(item.q_begin) + index / p_.group, index % p_.group};
+  }
+  __device__ __forceinline__ std::int64_t partial_row(const SplitKvItem& item, int row) const {
+    return static_cast<std::int64_t>(item.partial) * p_.partial_rows +
+           static_cast<int>(blockIdx.x) % p_.lanes * kRows + row;
+  }
+
+  /// 64 columns at a time through shared memory, where this warpgroup's weights were: a warp writes
+  /// whole lines of its rows.
+  __device__ __forceinline__ void store_output(const SplitKvItem& item,
+                                               const float (&out)[32][4]) const {
+    std::byte* to[4];  // rows lane / 8 and every fourth from there
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int row = warp_row_ + 4 * i + lane_ / 8;
+      const RowPlace place = place_of(item, min(row, item.rows - 1));
+      to[i] = row < item.rows
+                  ? p_.out + place.token * p_.out_token_stride + place.head * p_.out_head_stride +
+                        2 * kGroup * kHalfDims + 16 * (lane_ % 8)
+                  : nullptr;
+    }
+#pragma unroll
+    for (int block = 0; block < kHalfBlocks; ++block) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float(&low)[4] = out[8 * block + 2 * i];
+        const float(&high)[4] = out[8 * block + 2 * i + 1];
+        const std::uint32_t words[4] = {
+            cuda::pack2<T>(low[0], low[1]), cuda::pack2<T>(low[2], low[3]),
+            cuda::pack2<T>(high[0], high[1]), cuda::pack2<T>(high[2], high[3])};
+        store_matrices(own_weights(i), words);
+      }
+      __syncwarp();
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int row = warp_row_ + 4 * i + lane_ / 8;
+        const auto* const from = reinterpret_cast<const uint4*>(
+            shared_.bytes + Shared::kWeightsAt + kGroup * kBlockBytes +
+            row * cuda::kSwizzledRowBytes + 16 * (lane_ % 8 ^ (row & 7)));
+        if (to[i] != nullptr) {
+          *reinterpret_cast<uint4*>(to[i] + block * cuda::kSwizzledRowBytes) = *from;
+        }
+      }
+      __syncwarp();
+    }
+  }
+  __device__ __forceinline__ void store_partial(const SplitKvItem& item,
+                                                const float (&out)[32][4]) const {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       if (row(i) >= item.rows) continue;
-      const float total = shared_.sums(0, odd)[row(i)] + shared_.sums(1, odd)[row(i)];
-      const float inverse = total > 0 ? 1.0f / total : 0.0f;
-      const float lse = total > 0 ? highest_[i] + log2f(total) : -INFINITY;
-      const int first = kGroup * kHalfDims + 2 * (lane_ % 4);
-      if (item.splits == 1) {
-        splitkv::LseMerge merge = splitkv::with_sink(p_, item, row(i));
-        merge.add(lse);
-        const float share = inverse * merge.weight(lse) * p_.v_scale;
-        const std::int64_t token = item.q_begin + (item.row_begin + row(i)) / p_.group;
-        const int head = (item.row_begin + row(i)) % p_.group;
-        std::byte* const to =
-            p_.out + token * p_.out_token_stride + head * p_.out_head_stride + 2 * first;
+      float* const to =
+          p_.partial_out + partial_row(item, row(i)) * kDv + kGroup * kHalfDims + 2 * (lane_ % 4);
 #pragma unroll
-        for (int n = 0; n < 32; ++n) {
-          *reinterpret_cast<std::uint32_t*>(to + 16 * n) =
-              cuda::pack2<T>(out[n][2 * i] * share, out[n][2 * i + 1] * share);
-        }
-        if (kGroup == 0 && lane_ % 4 == 0) {
-          *reinterpret_cast<float*>(p_.lse + token * p_.lse_token_stride +
-                                    head * p_.lse_head_stride) = merge.lse() * cuda::kLn2;
-        }
-      } else {
-        const std::int64_t at = static_cast<std::int64_t>(item.partial) * p_.partial_rows +
-                                static_cast<int>(blockIdx.x) % p_.lanes * kRows + row(i);
-        float* const to = p_.partial_out + at * kDv + first;
-#pragma unroll
-        for (int n = 0; n < 32; ++n) {
-          *reinterpret_cast<float2*>(to + 8 * n) = {out[n][2 * i] * inverse,
-                                                    out[n][2 * i + 1] * inverse};
-        }
-        if (kGroup == 0 && lane_ % 4 == 0) p_.partial_lse[at] = lse;
+      for (int n = 0; n < 32; ++n) {
+        *reinterpret_cast<float2*>(to + 8 * n) = {out[n][2 * i], out[n][2 * i + 1]};
       }
     }
   }
