@@ -11,14 +11,12 @@
 #include "backends/paged_fa/plan.h"
 #include "backends/splitkv/plan.h"
 #include "lib/fixture/fixture.h"
-#include "lib/index/block_table.h"
 #include "lib/scenario/scenario.h"
 
 namespace attnbench {
 namespace {
 
 constexpr int kMultiprocessors = 132;  // of an H200
-constexpr std::int64_t kPageSize = 16;
 
 /// Batches that are long in one dimension each.
 struct Shape {
@@ -45,9 +43,6 @@ void time_plans(benchmark::State& state, const std::string& model, const Plan& p
   const Case c = parse_scenario(text, "bench.yaml").cases.front();
   BatchLayout layout = lay_out(c);
   layout.batch.req_to_token_pool = &layout.req_to_token_pool;
-  KvPool pool;
-  pool.page_size = kPageSize;
-  layout.batch.token_to_kv_pool = &pool;
   for (auto _ : state) plan(layout.batch, c.layer);
   state.SetLabel(shape.name);
 }
@@ -74,7 +69,6 @@ void mla(benchmark::State& state) {
   time_plans(state, "deepseek-v3", [](const ForwardBatch& batch, const AttentionLayer& layer) {
     const int lanes = mla_lanes(batch, layer);
     benchmark::DoNotOptimize(plan_mla(mla_tiles(batch, layer, lanes), lanes, kMultiprocessors));
-    benchmark::DoNotOptimize(build_block_table(batch, kPageSize));
   });
 }
 

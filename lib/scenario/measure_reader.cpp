@@ -119,10 +119,23 @@ VerifyConfig read_verify(const YamlNode& node, Problems& problems) {
   return config;
 }
 
+namespace {
+
+/// A name, or two that a colon joins: a variant of a backend.
+std::optional<std::string> read_backend(const YamlNode& node, Problems& problems) {
+  const std::size_t colon = node.is_scalar() ? node.text.find(':') : std::string::npos;
+  if (colon == std::string::npos) return read_name(node, "backend", problems);
+  const bool named = check_name(node.text.substr(0, colon), node.place, "backend", problems) &&
+                     check_name(node.text.substr(colon + 1), node.place, "variant", problems);
+  return named ? std::optional(node.text) : std::nullopt;
+}
+
+}  // namespace
+
 std::vector<std::string> read_backends(const YamlNode& node, Problems& problems) {
   std::vector<std::string> names;
   for (const YamlNode* item : one_or_more(node, "backends", problems)) {
-    auto name = read_name(*item, "backend", problems);
+    auto name = read_backend(*item, problems);
     if (name) add_distinct(names, std::move(*name), *item, problems);
   }
   return names;

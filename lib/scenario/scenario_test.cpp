@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/scenario/scenario.h"
+#include "lib/base/error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/error.h"
 #include "lib/scenario/sha256.h"
 
 namespace attnbench {
@@ -79,12 +81,28 @@ std::vector<std::int64_t> kv_lens(const Case& c) {
   return lengths;
 }
 
+TEST(Scenario, takes_variants_of_backends_by_name) {
+  const auto backends = [](const std::string& list) {
+    return parse_scenario(
+               "defaults: {model: llama-3.1-8b}\nmixes: {m: {batch: 1q1s64}}\nbackends: " + list +
+                   "\n",
+               "s.yaml")
+        .backends;
+  };
+  EXPECT_THAT(backends("[splitkv, splitkv:dynamic]"), ElementsAre("splitkv", "splitkv:dynamic"));
+  EXPECT_THAT(backends("splitkv:fixed_tile"), ElementsAre("splitkv:fixed_tile"));
+  for (const char* wrong : {"'splitkv:'", "':dynamic'", "'splitkv:dyn/amic'", "'a:b:c'"}) {
+    EXPECT_THROW(backends(wrong), ConfigError) << wrong;
+  }
+}
+
 TEST(Scenario, expands_the_serving_mixes) {
   const Scenario scenario = parse_scenario(kServingMixes, "serving.yaml");
   EXPECT_EQ(scenario.name, "serving-mixes");
   EXPECT_EQ(scenario.seed, 7u);
   EXPECT_THAT(scenario.backends, ElementsAre("splitkv", "paged_fa", "torch_native"));
-  EXPECT_THAT(scenario.measure.cache, ElementsAre(CacheState::kCold, CacheState::kWarm, CacheState::kServing));
+  EXPECT_THAT(scenario.measure.cache,
+              ElementsAre(CacheState::kCold, CacheState::kWarm, CacheState::kServing));
   EXPECT_THAT(scenario.measure.launch, ElementsAre(LaunchMode::kEager, LaunchMode::kGraph));
   EXPECT_DOUBLE_EQ(scenario.measure.precision, 0.005);
   EXPECT_EQ(scenario.verify.rows, 4096);
