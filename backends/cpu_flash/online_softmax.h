@@ -20,7 +20,8 @@ struct SoftmaxRows {
   std::int32_t* position = nullptr;   ///< of the query among the keys
   std::int32_t* key_begin = nullptr;  ///< keys visible to the row
   std::int32_t* key_end = nullptr;
-  Visibility* tree = nullptr;  ///< read when the rule says tree
+  std::int32_t* plain_end = nullptr;  ///< from key_begin to here nothing is hidden
+  Visibility* tree = nullptr;         ///< read when the rule says tree
 };
 
 struct LogitRule {
@@ -41,10 +42,6 @@ ATTNBENCH_INLINE void logits_of_rows(float* scores, std::int64_t ld, std::int64_
   std::memcpy(&end, rows.key_end + r, sizeof end);
   std::memcpy(&position, rows.position + r, sizeof position);
   const f32x8 slope = simd::load8(rows.slope + r);
-  bool masked = false;
-  for (int lane = 0; lane < 8; ++lane) {
-    masked |= begin[lane] > first || end[lane] < first + static_cast<std::int32_t>(keys);
-  }
   const f32x8 hidden = simd::splat(-std::numeric_limits<float>::infinity());
   const float inverse_cap = rule.cap > 0 ? 1.0f / rule.cap : 0.0f;
   for (std::int64_t j = 0; j < keys; ++j) {
@@ -52,16 +49,13 @@ ATTNBENCH_INLINE void logits_of_rows(float* scores, std::int64_t ld, std::int64_
     f32x8 s = simd::load8(scores + j * ld + r) * rule.scale;
     if (rule.cap > 0) s = tanh8(s * inverse_cap) * rule.cap;
     if (rule.alibi) s += slope * __builtin_convertvector(key - position, f32x8);
-    if (masked) s = simd::select((begin <= key) & (end > key), s, hidden);
-    simd::store8(scores + j * ld + r, s);
+    simd::store8(scores + j * ld + r, simd::select((begin <= key) & (end > key), s, hidden));
   }
 }
 
 /// Hides what a draft tree hides, and moves ALiBi from the index of a node to its position.
 inline void apply_tree(float* scores, std::int64_t ld, std::int64_t keys, std::int64_t first,
                        const Visibility& seen, float slope, std::int64_t row) {
-  const bool plain = std::memchr(seen.mask + first, 0, static_cast<std::size_t>(keys)) == nullptr;
-  if (plain && first + keys <= seen.prefix) return;
   for (std::int64_t j = 0; j < keys; ++j) {
     float& score = scores[j * ld + row];
     if (seen.tree_hides(first + j)) {
@@ -72,27 +66,43 @@ inline void apply_tree(float* scores, std::int64_t ld, std::int64_t keys, std::i
   }
 }
 
+/// Whether the logits of eight rows are scale * q.k and nothing else: no mask cuts into the keys.
+[[nodiscard]] ATTNBENCH_INLINE bool scale_is_all(std::int64_t keys, std::int32_t first,
+                                                 const SoftmaxRows& rows, std::int64_t r,
+                                                 const LogitRule& rule) {
+  bool all = rule.cap <= 0 && !rule.alibi && rule.scale > 0;
+  for (std::int64_t lane = r; lane < r + simd::kLanes; ++lane) {
+    all &= rows.key_begin[lane] <= first && rows.plain_end[lane] - first >= keys;
+  }
+  return all;
+}
+
 /// Turns scores[keys, ld] into weights relative to the new maximum and updates the row state.
 inline void online_softmax(float* scores, std::int64_t ld, std::int64_t n_rows, std::int64_t keys,
                            std::int32_t first, const SoftmaxRows& rows, const LogitRule& rule) {
   using simd::f32x8;
   for (std::int64_t r = 0; r < n_rows; r += simd::kLanes) {
-    logits_of_rows(scores, ld, keys, first, rows, r, rule);
-    for (std::int64_t row = r; rule.tree && row < n_rows && row < r + simd::kLanes; ++row) {
-      apply_tree(scores, ld, keys, first, rows.tree[row], rows.slope[row], row);
+    float scale = rule.scale;  // that the scores still need
+    if (!scale_is_all(keys, first, rows, r, rule)) {
+      logits_of_rows(scores, ld, keys, first, rows, r, rule);
+      for (std::int64_t row = r; rule.tree && row < n_rows && row < r + simd::kLanes; ++row) {
+        apply_tree(scores, ld, keys, first, rows.tree[row], rows.slope[row], row);
+      }
+      scale = 1;
+    }
+    f32x8 top = simd::load8(scores + r);
+    for (std::int64_t j = 1; j < keys; ++j) {
+      top = simd::max(simd::load8(scores + j * ld + r), top);
     }
     const f32x8 old_highest = simd::load8(rows.highest + r);
-    f32x8 highest = old_highest;
-    for (std::int64_t j = 0; j < keys; ++j) {
-      highest = simd::max(simd::load8(scores + j * ld + r), highest);
-    }
+    const f32x8 highest = simd::max(top * scale, old_highest);
     // A row that has seen nothing yet must not compute -inf minus -inf.
     const f32x8 reference =
         simd::select(highest == -std::numeric_limits<float>::infinity(), f32x8{}, highest);
     const f32x8 correction = exp8(old_highest - reference);
     f32x8 sum = simd::load8(rows.sum + r) * correction;
     for (std::int64_t j = 0; j < keys; ++j) {
-      const f32x8 weight = exp8(simd::load8(scores + j * ld + r) - reference);
+      const f32x8 weight = exp8(simd::load8(scores + j * ld + r) * scale - reference);
       sum += weight;
       simd::store8(scores + j * ld + r, weight);
     }

@@ -9,6 +9,15 @@
 namespace attnbench {
 namespace {
 
+/// Rows of a tile, about as many in the last as in the others, in steps that fill a core's
+/// registers.
+std::int64_t tile_rows(std::int64_t rows) {
+  constexpr std::int64_t kStep = 16;
+  const std::int64_t tiles = (rows + FlashPlan::kTileRows - 1) / FlashPlan::kTileRows;
+  if (tiles <= 1) return FlashPlan::kTileRows;
+  return ((rows + tiles - 1) / tiles + kStep - 1) / kStep * kStep;
+}
+
 void plan_tile(FlashPlan& plan, FlashItem tile, bool may_split) {
   plan.max_rows = std::max(plan.max_rows, tile.rows());
   const std::int64_t first = tile.key_begin / FlashPlan::kSplitKeys;
@@ -37,11 +46,12 @@ FlashPlan plan_flash(const ForwardBatch& batch, const AttentionLayer& layer) {
   const std::int64_t group = layer.group_size();
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
     const std::int64_t rows = batch.q_len(r) * group;
-    for (std::int64_t begin = 0; begin < rows; begin += FlashPlan::kTileRows) {
+    const std::int64_t step = tile_rows(rows);
+    for (std::int64_t begin = 0; begin < rows; begin += step) {
       FlashItem tile;
       tile.request = r;
       tile.row_begin = begin;
-      tile.row_end = std::min(rows, begin + FlashPlan::kTileRows);
+      tile.row_end = std::min(rows, begin + step);
       tile.key_begin = batch.kv_len(r);
       for (std::int64_t t = begin / group; t <= (tile.row_end - 1) / group; ++t) {
         const Visibility seen = visibility_of(batch, layer, r, t);

@@ -34,7 +34,8 @@ struct FlashMerge {
 /// Work of one batch, the longest first. Tile and split boundaries of a request follow from its own
 /// lengths only: alone or in a batch, on one thread or many, it gives the same bits.
 struct FlashPlan {
-  static constexpr std::int64_t kTileRows = 64;
+  /// At most: more rows share a converted key, until they no longer fit beside it.
+  static constexpr std::int64_t kTileRows = 96;
   static constexpr std::int64_t kSplitKeys = 512;
   /// Requests with more rows per KV head have tiles enough to be spread, and are not split.
   static constexpr std::int64_t kMaxSplitRows = 512;

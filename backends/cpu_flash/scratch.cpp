@@ -29,7 +29,7 @@ FlashScratch carve(Carver& carver, const FlashPlan& plan, const AttentionLayer& 
   const FlashGeometry g(layer, plan.max_rows);
   FlashScratch s;
   s.q = carver.take<float>(g.padded_rows * g.padded_dk);
-  s.out = carver.take<float>(plan.max_rows * g.padded_dv);
+  s.out = carver.take<float>(plan.max_rows * g.out_stride);
   s.scores = carver.take<float>((g.tile_keys + kKeySlack) * g.padded_rows);
   s.k = carver.take<float>(g.tile_keys * (g.padded_dk + kRowGap));
   s.v = carver.take<float>(g.tile_keys * (g.padded_dv + kRowGap));
@@ -41,6 +41,7 @@ FlashScratch carve(Carver& carver, const FlashPlan& plan, const AttentionLayer& 
   s.rows.position = carver.take<std::int32_t>(g.padded_rows);
   s.rows.key_begin = carver.take<std::int32_t>(g.padded_rows);
   s.rows.key_end = carver.take<std::int32_t>(g.padded_rows);
+  s.rows.plain_end = carver.take<std::int32_t>(g.padded_rows);
   s.rows.tree = carver.take<Visibility>(g.padded_rows);
   return s;
 }

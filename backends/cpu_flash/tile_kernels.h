@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -13,13 +14,46 @@
 // neighbouring rows are neighbours for the second product.
 namespace attnbench {
 
-/// scores[n, r] = q_r . k_n for kRows rows and kKeys keys.
+/// Rows that are read soon, asked for while something else is computed. Pages lie anywhere, so the
+/// processor's own prefetchers see no pattern to follow. A core keeps track of some two dozen
+/// missing lines and stops at the next: kernels ask for few at a time, all along.
+struct RowsAhead {
+  static constexpr std::int64_t kLine = 64;
+
+  const std::byte* const* rows = nullptr;
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;  ///< of each
+
+  /// Asks for bytes [from, bytes) of rows [begin, end), as far as there are any.
+  ATTNBENCH_INLINE void prefetch(std::int64_t begin, std::int64_t end,
+                                 std::int64_t from = 0) const {
+    for (std::int64_t j = begin; j < end && j < count; ++j) {
+      for (std::int64_t b = from; b < bytes; b += kLine) __builtin_prefetch(rows[j] + b);
+    }
+  }
+
+  /// Asks for shares [share, share + n) of the rows, of which there are `shares`.
+  ATTNBENCH_INLINE void prefetch_share(std::int64_t share, std::int64_t shares,
+                                       std::int64_t n = 1) const {
+    prefetch(count * share / shares, count * (share + n) / shares);
+  }
+};
+
+/// scores[n, r] = q_r . k_n for kRows rows and kKeys keys, while rows [j, j + kKeys) of `ahead` are
+/// asked for as far as dk elements reach.
 template <DType dtype, int kRows, int kKeys>
 ATTNBENCH_INLINE void dot_block(const float* q, std::int64_t ldq, const std::byte* const* k,
-                                std::int64_t dk, float* scores, std::int64_t ld) {
+                                std::int64_t dk, float* scores, std::int64_t ld,
+                                const RowsAhead& ahead, std::int64_t j) {
   using simd::f32x8;
   f32x8 sums[std::size_t{kRows}][std::size_t{kKeys}] = {};
   for (std::int64_t d = 0; d < dk; d += simd::kLanes) {
+    const std::int64_t byte = d * size_bytes(dtype);
+    if (byte % RowsAhead::kLine == 0 && byte < ahead.bytes) {
+      for (std::int64_t n = j; n < j + kKeys && n < ahead.count; ++n) {
+        __builtin_prefetch(ahead.rows[n] + byte);
+      }
+    }
     f32x8 key[std::size_t{kKeys}];
     for (int n = 0; n < kKeys; ++n) key[n] = Widen<dtype>::load8(k[n] + d * size_bytes(dtype));
     for (int r = 0; r < kRows; ++r) {
@@ -54,28 +88,12 @@ ATTNBENCH_INLINE void dot_block(const float* q, std::int64_t ldq, const std::byt
 /// Key pointers and score rows must reach this far beyond a tile's keys.
 inline constexpr std::int64_t kKeySlack = 8;
 
-/// Rows that are read soon, asked for while something else is computed. Pages lie anywhere, so the
-/// processor's own prefetchers see no pattern to follow.
-struct RowsAhead {
-  const std::byte* const* rows = nullptr;
-  std::int64_t count = 0;
-  std::int64_t bytes = 0;  ///< of each
-
-  /// Asks for rows [begin, end), as far as there are any.
-  ATTNBENCH_INLINE void prefetch(std::int64_t begin, std::int64_t end) const {
-    for (std::int64_t j = begin; j < end && j < count; ++j) {
-      for (std::int64_t b = 0; b < bytes; b += 64) __builtin_prefetch(rows[j] + b);
-    }
-  }
-};
-
 template <DType dtype, int kRows>
 void dot_rows(const float* q, std::int64_t ldq, const std::byte* const* k, std::int64_t keys,
               std::int64_t dk, float* scores, std::int64_t ld, const RowsAhead& ahead) {
   constexpr int kKeys = keys_per_block(kRows);
   for (std::int64_t j = 0; j < keys; j += kKeys) {
-    ahead.prefetch(j, j + kKeys);
-    dot_block<dtype, kRows, kKeys>(q, ldq, k + j, dk, scores + j * ld, ld);
+    dot_block<dtype, kRows, kKeys>(q, ldq, k + j, dk, scores + j * ld, ld, ahead, j);
   }
 }
 
@@ -121,13 +139,21 @@ ATTNBENCH_INLINE void panel_block(const float* q, const std::byte* const* k, std
   }
 }
 
+/// The pass-th of `passes` over the same keys; each asks for its share of the rows ahead.
 template <int kPanels>
 void panel_rows(const float* q, const std::byte* const* k, std::int64_t keys, std::int64_t dk,
-                float* scores, std::int64_t ld, const RowsAhead& ahead) {
+                float* scores, std::int64_t ld, const RowsAhead& ahead, std::int64_t pass,
+                std::int64_t passes) {
   constexpr int kKeys = kPanels == 2 ? 6 : 8;  // sums, queries and a key fill the 16 registers
-  for (std::int64_t j = 0; j < keys; j += kKeys) {
-    ahead.prefetch(j, j + kKeys);
-    panel_block<kPanels, kKeys>(q, k + j, dk, scores + j * ld, ld);
+  const std::int64_t blocks = (keys + kKeys - 1) / kKeys;
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    ahead.prefetch_share(pass * blocks + block, passes * blocks);
+    const std::int64_t j = block * kKeys;
+    if (j + 4 < keys) {
+      panel_block<kPanels, kKeys>(q, k + j, dk, scores + j * ld, ld);
+    } else {
+      panel_block<kPanels, 4>(q, k + j, dk, scores + j * ld, ld);
+    }
   }
 }
 
@@ -135,20 +161,27 @@ void panel_rows(const float* q, const std::byte* const* k, std::int64_t keys, st
 inline void panel_scores(const float* q, std::int64_t rows, const std::byte* const* k,
                          std::int64_t keys, std::int64_t dk, float* scores, std::int64_t ld,
                          const RowsAhead& ahead) {
-  const RowsAhead none;
-  std::int64_t r = 0;
-  for (; r + simd::kLanes < rows; r += 2 * simd::kLanes) {
-    panel_rows<2>(q + r * dk, k, keys, dk, scores + r, ld, r == 0 ? ahead : none);
+  constexpr std::int64_t kPair = 2 * simd::kLanes;
+  const std::int64_t passes = (rows + kPair - 1) / kPair;
+  for (std::int64_t pass = 0, r = 0; pass < passes; ++pass, r += kPair) {
+    if (r + simd::kLanes < rows) {
+      panel_rows<2>(q + r * dk, k, keys, dk, scores + r, ld, ahead, pass, passes);
+    } else {
+      panel_rows<1>(q + r * dk, k, keys, dk, scores + r, ld, ahead, pass, passes);
+    }
   }
-  if (r < rows) panel_rows<1>(q + r * dk, k, keys, dk, scores + r, ld, r == 0 ? ahead : none);
 }
 
-/// out_r = correction_r * out_r + sum_j weights[j, r] * v_j over kVectors * 8 columns.
+/// out_r = correction_r * out_r + sum_j weights[j, r] * v_j over kVectors * 8 columns, while the
+/// same columns of the rows of `ahead` are asked for.
 template <DType dtype, int kRows, int kVectors>
 ATTNBENCH_INLINE void value_block(const float* weights, std::int64_t ld, const float* correction,
                                   const std::byte* const* v, std::int64_t keys, std::int64_t column,
-                                  float* out, std::int64_t ldo) {
+                                  float* out, std::int64_t ldo, const RowsAhead& ahead) {
   using simd::f32x8;
+  constexpr std::int64_t kBytes = kVectors * simd::kLanes * size_bytes(dtype);
+  const std::int64_t byte = column * size_bytes(dtype);
+  const std::int64_t asked = byte % RowsAhead::kLine == 0 ? ahead.count : 0;
   f32x8 sums[std::size_t{kRows}][std::size_t{kVectors}];
   for (int r = 0; r < kRows; ++r) {
     for (int c = 0; c < kVectors; ++c) {
@@ -156,6 +189,11 @@ ATTNBENCH_INLINE void value_block(const float* weights, std::int64_t ld, const f
     }
   }
   for (std::int64_t j = 0; j < keys; ++j) {
+    if (j < asked) {
+      for (std::int64_t b = 0; b < kBytes; b += RowsAhead::kLine) {
+        __builtin_prefetch(ahead.rows[j] + byte + b);
+      }
+    }
     f32x8 value[std::size_t{kVectors}];
     for (int c = 0; c < kVectors; ++c) {
       value[c] = Widen<dtype>::load8(v[j] + (column + c * simd::kLanes) * size_bytes(dtype));
@@ -178,15 +216,14 @@ void value_rows(const float* weights, std::int64_t ld, const float* correction,
                 std::int64_t ldo, const RowsAhead& ahead) {
   constexpr int kVectors = 8 / kRows;  // eight sums hide the latency of an FMA
   constexpr std::int64_t kColumns = kVectors * simd::kLanes;
-  const std::int64_t share = ahead.count * kColumns / dv + 1;  // per block of columns
-  std::int64_t column = 0, asked = 0;
-  for (; column + kColumns <= dv; column += kColumns, asked += share) {
-    ahead.prefetch(asked, asked + share);
-    value_block<dtype, kRows, kVectors>(weights, ld, correction, v, keys, column, out, ldo);
+  std::int64_t column = 0;
+  for (; column + kColumns <= dv; column += kColumns) {
+    value_block<dtype, kRows, kVectors>(weights, ld, correction, v, keys, column, out, ldo, ahead);
   }
-  ahead.prefetch(asked, ahead.count);
+  ahead.prefetch(keys, ahead.count);
+  ahead.prefetch(0, std::min(keys, ahead.count), column * size_bytes(dtype));
   for (; column < dv; column += simd::kLanes) {
-    value_block<dtype, kRows, 1>(weights, ld, correction, v, keys, column, out, ldo);
+    value_block<dtype, kRows, 1>(weights, ld, correction, v, keys, column, out, ldo, RowsAhead{});
   }
 }
 
@@ -209,6 +246,50 @@ void tile_values(const float* weights, std::int64_t ld, std::int64_t rows, const
   if (r < rows) {
     value_rows<dtype, 1>(weights + r, ld, correction + r, v, keys, dv, out + r * ldo, ldo,
                          r == 0 ? ahead : none);
+  }
+}
+
+/// All rows' kVectors * 8 columns, the pass-th of `passes`. Six rows and two vectors: twelve sums
+/// hide the latency of an FMA with room to spare, and fill the 16 registers with V and a weight.
+template <int kVectors>
+void value_column(const float* weights, std::int64_t ld, std::int64_t rows, const float* correction,
+                  const std::byte* const* v, std::int64_t keys, std::int64_t column, float* out,
+                  std::int64_t ldo, const RowsAhead& ahead, std::int64_t pass,
+                  std::int64_t passes) {
+  const RowsAhead none;
+  std::int64_t r = 0;
+  for (; r + 6 <= rows; r += 6) {
+    ahead.prefetch_share(pass * rows + r, passes * rows, 6);
+    value_block<DType::kF32, 6, kVectors>(weights + r, ld, correction + r, v, keys, column,
+                                          out + r * ldo, ldo, none);
+  }
+  ahead.prefetch_share(pass * rows + r, passes * rows, rows - r);
+  if (r + 4 <= rows) {
+    value_block<DType::kF32, 4, kVectors>(weights + r, ld, correction + r, v, keys, column,
+                                          out + r * ldo, ldo, none);
+    r += 4;
+  }
+  for (; r < rows; ++r) {
+    value_block<DType::kF32, 1, kVectors>(weights + r, ld, correction + r, v, keys, column,
+                                          out + r * ldo, ldo, none);
+  }
+}
+
+/// tile_values of many rows over f32 values. Columns outside, so that 16 columns of the tile's V
+/// and its weights stay in the first-level cache while all rows pass.
+inline void panel_values(const float* weights, std::int64_t ld, std::int64_t rows,
+                         const float* correction, const std::byte* const* v, std::int64_t keys,
+                         std::int64_t dv, float* out, std::int64_t ldo, const RowsAhead& ahead) {
+  constexpr std::int64_t kColumns = 2 * simd::kLanes;
+  const std::int64_t passes = (dv + kColumns - 1) / kColumns;
+  for (std::int64_t pass = 0, column = 0; pass < passes; ++pass, column += kColumns) {
+    if (column + kColumns <= dv) {
+      value_column<2>(weights, ld, rows, correction, v, keys, column, out, ldo, ahead, pass,
+                      passes);
+    } else {
+      value_column<1>(weights, ld, rows, correction, v, keys, column, out, ldo, ahead, pass,
+                      passes);
+    }
   }
 }
 

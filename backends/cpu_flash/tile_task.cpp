@@ -25,6 +25,18 @@ struct RowPointers {
   std::int64_t keys = 0;
 };
 
+/// factor * from, rounded. One loop per type that is written often: each becomes vector code.
+void store_row(DType dtype, const float* from, float factor, std::int64_t n, std::byte* to) {
+  if (dtype == DType::kBF16) {
+    for (std::int64_t d = 0; d < n; ++d) {
+      const std::uint16_t bits = bf16_bits(from[d] * factor);
+      std::memcpy(to + d * std::int64_t{sizeof bits}, &bits, sizeof bits);
+    }
+    return;
+  }
+  for (std::int64_t d = 0; d < n; ++d) store(dtype, to + d * size_bytes(dtype), from[d] * factor);
+}
+
 /// Divides by the sum, applies the scale of V and the sink, rounds once, writes O and LSE.
 void write_row(const AttentionIo& io, std::int64_t token, int head, const float* out, float highest,
                float sum) {
@@ -45,10 +57,7 @@ void write_row(const AttentionIo& io, std::int64_t token, int head, const float*
   }
   std::memcpy(io.lse.row(token, head), &lse, sizeof lse);
   std::byte* to = io.out.row(token, head);
-  const std::int64_t size = size_bytes(io.out.dtype);
-  for (std::int64_t d = 0; d < io.layer->head_dim_v; ++d) {
-    store(io.out.dtype, to + d * size, out[d] * factor);
-  }
+  store_row(io.out.dtype, out, factor, io.layer->head_dim_v, to);
 }
 
 /// Widens the item's queries: row by row for the direct path, else in panels of eight rows,
@@ -70,6 +79,16 @@ void load_queries(const AttentionIo& io, const FlashItem& item, const FlashScrat
   }
 }
 
+/// First key of the item's range, or its end, from which on the row's mask has to be looked at.
+std::int64_t plain_end(const Visibility& seen, const FlashItem& item) {
+  if (seen.mask == nullptr) return seen.end;
+  const std::int64_t begin = std::max(item.key_begin, seen.begin);
+  const std::int64_t end = std::min(item.key_end, seen.prefix);
+  if (begin >= end) return begin;
+  const void* hidden = std::memchr(seen.mask + begin, 0, static_cast<std::size_t>(end - begin));
+  return hidden == nullptr ? end : static_cast<const std::uint8_t*>(hidden) - seen.mask;
+}
+
 void load_rows(const AttentionIo& io, const FlashItem& item, const FlashScratch& s) {
   const AttentionLayer& layer = *io.layer;
   const FlashGeometry g(layer, item.rows());
@@ -86,10 +105,12 @@ void load_rows(const AttentionIo& io, const FlashItem& item, const FlashScratch&
     s.rows.key_begin[r] = real ? static_cast<std::int32_t>(seen.begin) : 0;
     s.rows.key_end[r] =
         real ? static_cast<std::int32_t>(seen.end) : std::numeric_limits<std::int32_t>::max();
+    s.rows.plain_end[r] =
+        real ? static_cast<std::int32_t>(plain_end(seen, item)) : s.rows.key_end[r];
     std::construct_at(s.rows.tree + r, seen);
   }
   load_queries(io, item, s);
-  std::fill_n(s.out, item.rows() * g.padded_dv, 0.0f);
+  std::fill_n(s.out, item.rows() * g.out_stride, 0.0f);
 }
 
 /// Addresses of the rows of keys [begin, end); the slack repeats the last key, which is owned.
@@ -131,7 +152,8 @@ template <DType dtype>
 void tile_products(const FlashItem& item, const FlashScratch& s, const FlashGeometry& g,
                    const RowPointers& tile, std::int32_t first, const LogitRule& rule,
                    const RowsAhead& during_scores, const RowsAhead& during_values) {
-  if (dtype == DType::kF32 && item.rows() > kDirectRows) {
+  const bool panels = dtype == DType::kF32 && item.rows() > kDirectRows;
+  if (panels) {
     panel_scores(s.q, item.rows(), tile.k, tile.keys, g.padded_dk, s.scores, g.padded_rows,
                  during_scores);
   } else {
@@ -139,8 +161,13 @@ void tile_products(const FlashItem& item, const FlashScratch& s, const FlashGeom
                        g.padded_rows, during_scores);
   }
   online_softmax(s.scores, g.padded_rows, item.rows(), tile.keys, first, s.rows, rule);
-  tile_values<dtype>(s.scores, g.padded_rows, item.rows(), s.rows.correction, tile.v, tile.keys,
-                     g.padded_dv, s.out, g.padded_dv, during_values);
+  if (panels) {
+    panel_values(s.scores, g.padded_rows, item.rows(), s.rows.correction, tile.v, tile.keys,
+                 g.padded_dv, s.out, g.out_stride, during_values);
+  } else {
+    tile_values<dtype>(s.scores, g.padded_rows, item.rows(), s.rows.correction, tile.v, tile.keys,
+                       g.padded_dv, s.out, g.out_stride, during_values);
+  }
 }
 
 template <DType dtype>
@@ -211,7 +238,10 @@ void run_item(const AttentionIo& io, const FlashItem& item, const FlashScratch& 
   load_rows(io, item, s);
   run_keys(io, item, s);
   if (item.partial >= 0) {
-    std::copy_n(s.out, item.rows() * g.padded_dv, partials.out + item.partial * g.padded_dv);
+    for (std::int64_t r = 0; r < item.rows(); ++r) {
+      std::copy_n(s.out + r * g.out_stride, g.padded_dv,
+                  partials.out + (item.partial + r) * g.padded_dv);
+    }
     std::copy_n(s.rows.highest, item.rows(), partials.highest + item.partial);
     std::copy_n(s.rows.sum, item.rows(), partials.sum + item.partial);
     return;
@@ -220,7 +250,7 @@ void run_item(const AttentionIo& io, const FlashItem& item, const FlashScratch& 
   for (std::int64_t r = 0; r < item.rows(); ++r) {
     const std::int64_t row = item.row_begin + r;
     const int head = item.kv_head * static_cast<int>(group) + static_cast<int>(row % group);
-    write_row(io, first + row / group, head, s.out + r * g.padded_dv, s.rows.highest[r],
+    write_row(io, first + row / group, head, s.out + r * g.out_stride, s.rows.highest[r],
               s.rows.sum[r]);
   }
 }

@@ -21,7 +21,7 @@ struct FlashPartials {
 /// One thread's working memory, in the workspace.
 struct FlashScratch {
   float* q = nullptr;                        ///< [rows, padded dk], many rows in panels
-  float* out = nullptr;                      ///< [rows, padded dv]
+  float* out = nullptr;                      ///< [rows, padded dv + gap]
   float* scores = nullptr;                   ///< [tile keys + slack, padded rows]
   float* k = nullptr;                        ///< [tile keys, padded dk + gap] converted
   float* v = nullptr;                        ///< [tile keys, padded dv + gap]
