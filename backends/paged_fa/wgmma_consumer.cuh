@@ -27,9 +27,9 @@ class Consumer {
       cuda::mbarrier_wait(shared_.work_full(at.index), at.phase);
       const PagedFaItem item = shared_.work[at.index].item;
       const int kv_head = shared_.work[at.index].kv_head;
-      __syncwarp();
-      release(shared_.work_empty(at.index));
+      cuda::mbarrier_arrive(shared_.work_empty(at.index));
       if (kv_head < 0) return;
+      if (item.rows == 0) continue;  // filled up for a CUDA graph
       float out[16][4] = {};
       float highest[2] = {-INFINITY, -INFINITY}, sum[2] = {0, 0};
       attend(item, out, highest, sum);
@@ -48,8 +48,22 @@ class Consumer {
     cuda::named_arrive(kTurn + 1 - group_, 2 * kGroupThreads);
   }
 
+  __device__ __forceinline__ void release_queries() {
+    release(shared_.q_empty(q_.index, group_));
+    q_.advance();
+  }
+  /// Whether some rows of a step were not copied by the copy engine.
+  __device__ __forceinline__ bool copied_by_row(const PagedFaItem& item, int first_key) const {
+    return box_rows_ == 1 || first_key + kStepKeys > item.key_end;
+  }
+  /// Waits for a tile; what threads wrote has to be made visible to the matrix instructions.
+  __device__ __forceinline__ static void await(std::uint32_t full, int phase, bool by_row) {
+    cuda::mbarrier_wait(full, phase);
+    if (by_row) cuda::fence_proxy_async();
+  }
+
   __device__ __forceinline__ void start_qk(float (&s)[16][4], std::uint32_t k_tile) const {
-    const std::uint32_t q = shared_.q() + group_ * 64 * cuda::kSwizzledRowBytes;
+    const std::uint32_t q = shared_.q(q_.index) + group_ * 64 * cuda::kSwizzledRowBytes;
     const std::uint64_t a = cuda::wgmma_descriptor(q, cuda::kSwizzledAtomBytes, 16);
     const std::uint64_t b = cuda::wgmma_descriptor(k_tile, cuda::kSwizzledAtomBytes, 16);
     cuda::wgmma_fence();
@@ -155,7 +169,8 @@ class Consumer {
   }
 
   /// The logits of step n + 1 and the output of step n are computed while the softmax of the other
-  /// warpgroup runs, and the output of step n also while this one's does.
+  /// warpgroup runs. (The assembler moves this one's softmax behind the wait for the output; held
+  /// before it, it was slower.)
   __device__ __forceinline__ void attend(const PagedFaItem& item, float (&out)[16][4],
                                          float (&highest)[2], float (&sum)[2]) {
     const int steps = steps_of(item, box_rows_);
@@ -164,31 +179,30 @@ class Consumer {
     std::uint32_t weights[8][4];
     float rescale[2];
 
-    cuda::mbarrier_wait(shared_.q_full(group_), q_phase_);
-    q_phase_ ^= 1;
-    cuda::mbarrier_wait(shared_.k_full(k_.index), k_.phase);
+    cuda::mbarrier_wait(shared_.q_full(q_.index, group_), q_.phase);
+    await(shared_.k_full(k_.index), k_.phase, true);
     start_qk(s, shared_.k(k_.index));
     cuda::wgmma_wait<0>();
     cuda::pin_registers(s);
     release(shared_.k_empty(k_.index));
     k_.advance();
-    if (steps == 1) release(shared_.q_empty(group_));
+    if (steps == 1) release_queries();
     soften(s, item, key, highest, sum, rescale);
     pack(weights, s);
 
     for (int i = 1; i < steps; ++i) {
       key += kStepKeys;
-      cuda::mbarrier_wait(shared_.k_full(k_.index), k_.phase);
+      await(shared_.k_full(k_.index), k_.phase, copied_by_row(item, key));
       take_turn();
       start_qk(s, shared_.k(k_.index));
-      cuda::mbarrier_wait(shared_.v_full(v_.index), v_.phase);
+      await(shared_.v_full(v_.index), v_.phase, box_rows_ == 1);
       start_pv(out, weights, shared_.v(v_.index));
       pass_turn();
       cuda::wgmma_wait<1>();
       cuda::pin_registers(s);
       release(shared_.k_empty(k_.index));
       k_.advance();
-      if (i + 1 == steps) release(shared_.q_empty(group_));
+      if (i + 1 == steps) release_queries();
       soften(s, item, key, highest, sum, rescale);
       cuda::wgmma_wait<0>();
       cuda::pin_registers(out);
@@ -203,7 +217,7 @@ class Consumer {
         columns[3] *= rescale[1];
       }
     }
-    cuda::mbarrier_wait(shared_.v_full(v_.index), v_.phase);
+    await(shared_.v_full(v_.index), v_.phase, copied_by_row(item, key));
     start_pv(out, weights, shared_.v(v_.index));
     cuda::wgmma_wait<0>();
     cuda::pin_registers(out);
@@ -216,9 +230,48 @@ class Consumer {
     }
   }
 
+  /// Four lanes have a row together, two columns of each eight; they trade so that each writes 16
+  /// bytes at a time.
+  __device__ __forceinline__ void store_whole(const PagedFaItem& item, int kv_head,
+                                              const float (&out)[16][4], const float (&highest)[2],
+                                              const float (&sum)[2]) const {
+    const int pair = static_cast<int>(threadIdx.x % 4);
+    const bool odd = pair % 2 != 0, upper = pair / 2 != 0;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const RowPlace place = place_of(p_, item, kv_head, min(row(i), item.rows - 1));
+      const RowEnd end = end_of_row(highest[i], sum[i], sink_of(p_, place.head));
+      const float weight = end.weight * p_.v_scale;
+      const bool real = row(i) < item.rows;
+      std::byte* const to =
+          p_.out + place.token * p_.out_token_stride + place.head * p_.out_head_stride;
+#pragma unroll
+      for (int n = 0; n < 16; n += 4) {
+        std::uint32_t x[4];
+#pragma unroll
+        for (int m = 0; m < 4; ++m) {
+          x[m] = cuda::pack2<T>(out[n + m][2 * i] * weight, out[n + m][2 * i + 1] * weight);
+        }
+        trade(x[0], x[1], odd, 1);
+        trade(x[2], x[3], odd, 1);
+        trade(x[0], x[2], upper, 2);
+        trade(x[1], x[3], upper, 2);
+        if (real) *reinterpret_cast<uint4*>(to + 16 * (n + pair)) = {x[0], x[1], x[2], x[3]};
+      }
+      if (real && pair == 0) store_lse(p_, place, end.lse);
+    }
+  }
+  /// Between two lanes: the lower gives `high` for the other's `low`.
+  __device__ __forceinline__ static void trade(std::uint32_t& low, std::uint32_t& high, bool upper,
+                                               int distance) {
+    const std::uint32_t got = __shfl_xor_sync(~0u, upper ? low : high, distance);
+    (upper ? low : high) = got;
+  }
+
   __device__ __forceinline__ void store(const PagedFaItem& item, int kv_head,
                                         const float (&out)[16][4], const float (&highest)[2],
                                         const float (&sum)[2]) const {
+    if (item.splits == 1 && !p_.out_f32) return store_whole(item, kv_head, out, highest, sum);
     const int pair = static_cast<int>(threadIdx.x % 4);
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -238,7 +291,7 @@ class Consumer {
   Shared shared_;
   int group_;
   StagePlace k_, v_;
-  int q_phase_ = 0;
+  QueryPlace q_;
 };
 
 }  // namespace attnbench::paged_fa::hopper

@@ -9,9 +9,9 @@
 // turns. Head dim 128.
 namespace attnbench::paged_fa::hopper {
 
-// What 65536 registers allow: 128 * 56 + 256 * 224.
-inline constexpr int kProducerRegisters = 56;
-inline constexpr int kConsumerRegisters = 224;
+// What 65536 registers allow: 128 * 72 + 256 * 216.
+inline constexpr int kProducerRegisters = 72;
+inline constexpr int kConsumerRegisters = 216;
 
 /// As many blocks as multiprocessors; each takes items until there are no more.
 template <class T>

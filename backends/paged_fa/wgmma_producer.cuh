@@ -36,60 +36,64 @@ class Producer {
       cuda::prefetch_map(maps_.k);
       cuda::prefetch_map(maps_.v);
     }
-    int index = static_cast<int>(blockIdx.x);
-    WorkPlace at;
-    for (;; at.advance()) {
-      if (first_row_ == 0) offer(at, index);
+    if (hands_out()) look_up(static_cast<int>(blockIdx.x));
+    for (WorkPlace at;; at.advance()) {
+      if (hands_out()) offer(at);
       cuda::mbarrier_wait(shared_.work_full(at.index), at.phase);
       const PagedFaItem item = shared_.work[at.index].item;
       const int kv_head = shared_.work[at.index].kv_head;
-      __syncwarp();
-      release(shared_.work_empty(at.index));
-      if (kv_head < 0) break;
-      if (first_row_ == 0) index = take();
-      load(item, kv_head);
-      if (first_row_ == 0) index = __shfl_sync(~0u, index, 0);
+      cuda::mbarrier_arrive(shared_.work_empty(at.index));
+      if (kv_head < 0) return;
+      const int index = hands_out() ? take() : 0;
+      if (item.rows > 0) {
+        load(item, kv_head, index);
+      } else if (hands_out()) {
+        look_up(__shfl_sync(~0u, index, 0));
+      }
     }
-    cuda::cp_async_wait<0>();
-    publish();
   }
 
  private:
   static constexpr std::uint32_t kAbsent = ~0u;
 
-  /// Asks for one more item than there are at the end; the last of all blocks to do so winds back.
-  /// Known to lane 0 only.
+  __device__ __forceinline__ bool hands_out() const { return first_row_ == 0; }
+
+  /// The index of this block's next item; known to lane 0 only, and not waited for.
   __device__ __forceinline__ int take() const {
-    if (lane_ != 0) return 0;
-    return static_cast<int>(gridDim.x) + atomicAdd(p_.taken, 1);
+    return lane_ == 0 ? static_cast<int>(gridDim.x) + atomicAdd(p_.taken, 1) : 0;
   }
 
-  __device__ __forceinline__ void offer(WorkPlace at, int index) const {
-    static_assert(sizeof(PagedFaItem) % sizeof(int) == 0);
+  /// Which item and head come `index`th: some heads at a time, so that their keys stay in the
+  /// second-level cache, and of these the longest items first.
+  __device__ __forceinline__ void look_up(int index) {
     constexpr int kWords = sizeof(PagedFaItem) / sizeof(int);
     const int all = p_.num_items * p_.heads_kv;
-    cuda::mbarrier_wait(shared_.work_empty(at.index), at.phase ^ 1);
-    Work& work = shared_.work[at.index];
+    next_head_ = -1;
     if (index < all) {
-      // Some heads at a time, so that their keys stay in the second-level cache; within them the
-      // longest items first.
       const int together = p_.heads_together * p_.num_items;
       const int first_head = index / together * p_.heads_together, rest = index % together;
       const int heads = min(p_.heads_together, p_.heads_kv - first_head);
+      next_head_ = first_head + rest % heads;
       if (lane_ < kWords) {
-        reinterpret_cast<int*>(&work.item)[lane_] =
-            __ldg(reinterpret_cast<const int*>(p_.items + rest / heads) + lane_);
+        next_word_ = __ldg(reinterpret_cast<const int*>(p_.items + rest / heads) + lane_);
       }
-      if (lane_ == 0) work.kv_head = first_head + rest % heads;
-    } else if (lane_ == 0) {
-      work.kv_head = -1;
-      if (index == all + static_cast<int>(gridDim.x) - 1) *p_.taken = 0;
+    } else if (lane_ == 0 && index == all + static_cast<int>(gridDim.x) - 1) {
+      *p_.taken = 0;  // the last of all blocks to come away empty winds back
     }
-    __syncwarp();
-    release(shared_.work_full(at.index));
   }
 
-  __device__ __forceinline__ void load(const PagedFaItem& item, int kv_head) {
+  __device__ __forceinline__ void offer(WorkPlace at) const {
+    static_assert(sizeof(PagedFaItem) % sizeof(int) == 0);
+    cuda::mbarrier_wait(shared_.work_empty(at.index), at.phase ^ 1);
+    Work& work = shared_.work[at.index];
+    if (lane_ < static_cast<int>(sizeof(PagedFaItem) / sizeof(int))) {
+      reinterpret_cast<int*>(&work.item)[lane_] = next_word_;
+    }
+    if (lane_ == 0) work.kv_head = next_head_;
+    cuda::mbarrier_arrive(shared_.work_full(at.index));
+  }
+
+  __device__ __forceinline__ void load(const PagedFaItem& item, int kv_head, int index) {
     const std::int32_t* const pages = p_.page_table + item.sequence * p_.page_table_stride;
     const int steps = steps_of(item, maps_.rows);
     int key = first_key_of(item, maps_.rows) + first_row_ + lane_;
@@ -100,16 +104,12 @@ class Producer {
     int page = page_of(key), next_page = page_of(key + kStepKeys);
     copy_k(page, key, kv_head);
     copy_q(item, kv_head);
-    holding_ = true;  // the first tiles need not wait until the queries are there
     for (int i = 0; i < steps; ++i, key += kStepKeys) {
       if (i + 1 < steps) copy_k(next_page, key + kStepKeys, kv_head);
       copy_v(page, key, kv_head);
-      if (i == 0) {
-        holding_ = false;
-        flush();
-      }
       page = next_page;
       next_page = page_of(key + 2 * kStepKeys);
+      if (i == 0 && hands_out()) look_up(__shfl_sync(~0u, index, 0));
     }
   }
 
@@ -127,15 +127,15 @@ class Producer {
   }
   __device__ __forceinline__ void copy_q(const PagedFaItem& item, int kv_head) {
     const int group = first_row_ / 64;
-    cuda::mbarrier_wait(shared_.q_empty(group), q_phase_ ^ 1);
-    q_phase_ ^= 1;
+    cuda::mbarrier_wait(shared_.q_empty(q_.index, group), q_.phase ^ 1);
     std::uint32_t offset = kAbsent;
     if (first_row_ + lane_ < item.rows) {
       const RowPlace place = place_of(p_, item, kv_head, first_row_ + lane_);
       offset = static_cast<std::uint32_t>(
           (place.token * p_.q_token_stride + place.head * p_.q_head_stride) >> 5);
     }
-    copy_rows(offset, p_.q, shared_.q(), shared_.q_full(group));
+    copy_rows(offset, p_.q, shared_.q(q_.index), shared_.q_full(q_.index, group));
+    q_.advance();
   }
 
   /// 32 keys, of which every lane holds one and its page.
@@ -146,9 +146,9 @@ class Producer {
     const int rest = p_.page_shift >= 0 ? key & (p_.page_size - 1) : key % p_.page_size;
     const bool whole = __all_sync(~0u, page >= 0);
     if (maps_.rows > 1 && whole) {
-      if (!holding_) flush();
       if (lane_ == 0) {
         cuda::mbarrier_arrive_expect(full, kWarpRows * 2 * cuda::kSwizzledRowBytes);
+        cuda::mbarrier_arrive(full, 31);
       }
       __syncwarp();
       // Two boxes next to each other for each group of `rows` lanes: its first two lanes see to it.
@@ -168,36 +168,29 @@ class Producer {
     copy_rows(offset, from, tile, full);
   }
 
-  /// Starts copying 32 rows, whose offsets the lanes hold, zeros where there is none, and then
-  /// declares the copies before these as done: two are on their way at any time.
+  /// Starts copying 32 rows, whose offsets the lanes hold; zeros where there is none.
   __device__ __forceinline__ void copy_rows(std::uint32_t offset, const std::byte* from,
-                                            std::uint32_t tile, std::uint32_t full) {
-    const std::byte* const column = from + 16 * (lane_ % 16);
+                                            std::uint32_t tile, std::uint32_t full) const {
+    const std::byte* column = from + 16 * (lane_ % 16);
+    asm volatile("" : "+l"(column));  // one addition less per row
+    constexpr int kBatch = 8;  // places known before the first copy, or each would wait for its own
 #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      const std::uint32_t at = __shfl_sync(~0u, offset, 2 * i + lane_ / 16);
-      const bool real = at != kAbsent;
-      // Row 2 i + odd of the warp: i % 4 picks bits 1 and 2 of the swizzle.
-      const std::uint32_t to = tile + ((to_ + 2 * i * cuda::kSwizzledRowBytes) ^ (32 * (i % 4)));
-      cuda::cp_async_16(to, column + (real ? static_cast<std::int64_t>(at) << 5 : 0), real);
+    for (int first = 0; first < 16; first += kBatch) {
+      std::uint32_t at[kBatch];
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) {
+        at[i] = __shfl_sync(~0u, offset, 2 * (first + i) + lane_ / 16);
+      }
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) {
+        const bool real = at[i] != kAbsent;
+        // Row 2 (first + i) + odd of the warp: i % 4 picks bits 1 and 2 of the swizzle.
+        const std::uint32_t to =
+            tile + ((to_ + 2 * (first + i) * cuda::kSwizzledRowBytes) ^ (32 * (i % 4)));
+        cuda::cp_async_16(to, column + static_cast<std::uint64_t>(real ? at[i] : 0) * 32, real);
+      }
     }
-    cuda::cp_async_commit();
-    cuda::cp_async_wait<1>();
-    publish();
-    pending_ = full;
-  }
-
-  __device__ __forceinline__ void flush() {
-    if (pending_ == 0) return;
-    cuda::cp_async_wait<0>();
-    publish();
-  }
-  __device__ __forceinline__ void publish() {
-    if (pending_ == 0) return;
-    cuda::fence_proxy_async();
-    __syncwarp();
-    release(pending_);
-    pending_ = 0;
+    cuda::cp_async_arrive(full);
   }
 
   const PagedFaParams& p_;
@@ -206,10 +199,10 @@ class Producer {
   int lane_;
   int first_row_;
   std::uint32_t to_;
-  std::uint32_t pending_ = 0;  ///< barrier of the copies that are not declared as done
-  bool holding_ = false;
   StagePlace k_, v_;
-  int q_phase_ = 0;
+  QueryPlace q_;
+  int next_head_ = -1;
+  int next_word_ = 0;  ///< of the next item, one in each lane
 };
 
 }  // namespace attnbench::paged_fa::hopper

@@ -41,6 +41,7 @@ struct Place {
 };
 using StagePlace = Place<kStages>;
 using WorkPlace = Place<2>;
+using QueryPlace = Place<2>;
 
 /// Where things lie in shared memory.
 struct Shared {
@@ -48,8 +49,8 @@ struct Shared {
   Work* work;          ///< [2]
   bool* last;
 
-  static constexpr int kBarriers = (1 + 2 * kStages) * kTileBytes;
-  static constexpr int kWork = kBarriers + 8 * (8 + 4 * kStages);
+  static constexpr int kBarriers = (2 + 2 * kStages) * kTileBytes;
+  static constexpr int kWork = kBarriers + 8 * (12 + 4 * kStages);
   static constexpr int kLast = kWork + 2 * static_cast<int>(sizeof(Work));
   static constexpr int kBytes = kLast + 16 + 1024;  ///< 1024 for the alignment of the base
 
@@ -58,40 +59,47 @@ struct Shared {
         work(reinterpret_cast<Work*>(dynamic + (base - cuda_address(dynamic)) + kWork)),
         last(reinterpret_cast<bool*>(dynamic + (base - cuda_address(dynamic)) + kLast)) {}
 
-  __device__ __forceinline__ std::uint32_t q() const { return base; }
+  __device__ __forceinline__ std::uint32_t q(int i) const { return base + i * kTileBytes; }
   __device__ __forceinline__ std::uint32_t k(int stage) const {
-    return base + (1 + stage) * kTileBytes;
+    return base + (2 + stage) * kTileBytes;
   }
   __device__ __forceinline__ std::uint32_t v(int stage) const { return k(kStages + stage); }
 
   // Barriers. "Full" ends when a buffer may be read, "empty" when it may be written again.
-  __device__ __forceinline__ std::uint32_t q_full(int group) const { return barrier(group); }
-  __device__ __forceinline__ std::uint32_t q_empty(int group) const { return barrier(2 + group); }
-  __device__ __forceinline__ std::uint32_t work_full(int i) const { return barrier(4 + i); }
-  __device__ __forceinline__ std::uint32_t work_empty(int i) const { return barrier(6 + i); }
-  __device__ __forceinline__ std::uint32_t k_full(int stage) const { return barrier(8 + stage); }
+  __device__ __forceinline__ std::uint32_t q_full(int i, int group) const {
+    return barrier(2 * i + group);
+  }
+  __device__ __forceinline__ std::uint32_t q_empty(int i, int group) const {
+    return barrier(4 + 2 * i + group);
+  }
+  __device__ __forceinline__ std::uint32_t work_full(int i) const { return barrier(8 + i); }
+  __device__ __forceinline__ std::uint32_t work_empty(int i) const { return barrier(10 + i); }
+  __device__ __forceinline__ std::uint32_t k_full(int stage) const { return barrier(12 + stage); }
   __device__ __forceinline__ std::uint32_t v_full(int stage) const {
-    return barrier(8 + kStages + stage);
+    return barrier(12 + kStages + stage);
   }
   __device__ __forceinline__ std::uint32_t k_empty(int stage) const {
-    return barrier(8 + 2 * kStages + stage);
+    return barrier(12 + 2 * kStages + stage);
   }
   __device__ __forceinline__ std::uint32_t v_empty(int stage) const {
-    return barrier(8 + 3 * kStages + stage);
+    return barrier(12 + 3 * kStages + stage);
   }
 
   /// By one thread, before a barrier of the block.
   __device__ __forceinline__ void init_barriers() const {
-    constexpr int kCopiers = kGroupThreads / 32, kReaders = kConsumers * kGroupThreads / 32;
+    constexpr int kReaders = kConsumers * kGroupThreads / 32;
     for (int i = 0; i < 2; ++i) {
-      cuda::mbarrier_init(q_full(i), kCopiers / kConsumers);
-      cuda::mbarrier_init(q_empty(i), kReaders / kConsumers);
-      cuda::mbarrier_init(work_full(i), 1);
-      cuda::mbarrier_init(work_empty(i), kCopiers + kReaders);
+      for (int group = 0; group < kConsumers; ++group) {
+        cuda::mbarrier_init(q_full(i, group), kGroupThreads / kConsumers);
+        cuda::mbarrier_init(q_empty(i, group), kReaders / kConsumers);
+      }
+      // Of every thread: those of a warp write and read it by ordinary instructions.
+      cuda::mbarrier_init(work_full(i), 32);
+      cuda::mbarrier_init(work_empty(i), kThreads);
     }
     for (int stage = 0; stage < kStages; ++stage) {
-      cuda::mbarrier_init(k_full(stage), kCopiers);
-      cuda::mbarrier_init(v_full(stage), kCopiers);
+      cuda::mbarrier_init(k_full(stage), kGroupThreads);
+      cuda::mbarrier_init(v_full(stage), kGroupThreads);
       cuda::mbarrier_init(k_empty(stage), kReaders);
       cuda::mbarrier_init(v_empty(stage), kReaders);
     }

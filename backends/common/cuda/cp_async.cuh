@@ -27,4 +27,9 @@ __device__ __forceinline__ void cp_async_wait() {
   asm volatile("cp.async.wait_group %0;\n" ::"n"(pending) : "memory");
 }
 
+/// Has the mbarrier count one of its arrivals when this thread's copies so far are done.
+__device__ __forceinline__ void cp_async_arrive(std::uint32_t barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];\n" ::"r"(barrier) : "memory");
+}
+
 }  // namespace attnbench::cuda

@@ -14,6 +14,10 @@ __device__ __forceinline__ void mbarrier_init(std::uint32_t barrier, int arrival
 __device__ __forceinline__ void mbarrier_arrive(std::uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared.b64 _, [%0];\n" ::"r"(barrier) : "memory");
 }
+__device__ __forceinline__ void mbarrier_arrive(std::uint32_t barrier, int arrivals) {
+  asm volatile("mbarrier.arrive.shared.b64 _, [%0], %1;\n" ::"r"(barrier), "r"(arrivals)
+               : "memory");
+}
 /// Arrives, and has the phase also wait for `bytes` that the copy engine brings.
 __device__ __forceinline__ void mbarrier_arrive_expect(std::uint32_t barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;\n" ::"r"(barrier), "r"(bytes)
