@@ -3,7 +3,7 @@
 #include "backends/mla/mla.h"
 
 #include "backends/conformance.h"
-#include "backends/graph_conformance.h"
+#include "backends/graph_conformance.cuh"
 #include "lib/device/cuda/cuda_device.h"
 
 namespace attnbench {
