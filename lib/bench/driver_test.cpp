@@ -245,7 +245,7 @@ TEST_F(Driver, blames_every_backend_that_writes_out_of_bounds_and_no_other) {
   ASSERT_EQ(result.records.size(), 3u);
   for (const std::size_t i : {0u, 1u}) {
     EXPECT_EQ(result.records[i].verdict, Verdict::kIncorrect);
-    EXPECT_THAT(result.records[i].reason, HasSubstr("guard bytes of 'out' changed"));
+    EXPECT_THAT(result.records[i].reason, HasSubstr("guard bytes of 'out' changed on fill normal"));
   }
   EXPECT_EQ(result.records[2].verdict, Verdict::kPassed) << result.records[2].reason;
 }
