@@ -100,10 +100,10 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
       fmt::format("attnbench {} ({})   {}   {}", e.version, e.git_sha, header.scenario_name,
                   mixes.size() == 1 ? "1 mix" : fmt::format("{} mixes", mixes.size())),
       counted(scenario.cases.size(), "case"), fmt::format("seed {}", header.seed)};
-  const std::string method[] = {fmt::format(
+  const std::string method = fmt::format(
       "{} cache, {}{}, median of rounds; ± is the 95 % CI half-width, * above {:g} %",
       listed(scenario.measure.cache), listed(scenario.measure.launch),
-      scenario.measure.launch.size() > 1 ? " (/g)" : "", scenario.measure.precision * 100)};
+      scenario.measure.launch.size() > 1 ? " (/g)" : "", scenario.measure.precision * 100);
   out_ << join_parts(first, kTerminalWidth, 2) << '\n';
   for (const DeviceRates& rates : header.devices) {
     const std::string machine[] = {
@@ -116,7 +116,7 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
         si_text(rates.ceilings.flop_per_s, "FLOP/s")};
     out_ << join_parts(machine, kTerminalWidth, 2) << '\n';
   }
-  out_ << join_parts(method, kTerminalWidth, 2) << '\n';
+  out_ << wrapped(method, kTerminalWidth, 0);
 }
 
 void TerminalReport::case_started(const Case& c, const Cost& cost) {

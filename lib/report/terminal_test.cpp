@@ -109,6 +109,18 @@ TEST(TerminalReport, marks_a_figure_in_which_the_launch_shows) {
   EXPECT_THAT(print_on_gpu(sample_run().records[0]), Not(HasSubstr("short")));
 }
 
+TEST(TerminalReport, wraps_the_line_that_names_many_cache_states) {
+  Scenario scenario = sample_scenario();
+  scenario.measure.cache = {CacheState::kCold, CacheState::kWarm, CacheState::kServing};
+  scenario.measure.launch = {LaunchMode::kEager, LaunchMode::kGraph};
+  std::ostringstream out;
+  TerminalReport(out, {}).started(sample_run(), scenario);
+  EXPECT_THAT(out.str(), HasSubstr("\ncold, warm and serving cache, eager and graph (/g), median"));
+  for (const std::string& line : lines_of(out.str())) {
+    EXPECT_LE(display_width(line), kTerminalWidth) << line;
+  }
+}
+
 TEST(TerminalReport, writes_serving_short_enough_for_its_column) {
   Record record = sample_run().records[0];
   record.cache = CacheState::kServing;
