@@ -79,9 +79,10 @@ class CpuDevice final : public Device {
 
   void touch(Stream&, std::span<const std::byte> memory) override {
     constexpr std::int64_t kLine = 64;
+    constexpr std::int64_t kWorthATeam = 1 << 18;  // less is read before other threads have begun
     const auto bytes = static_cast<std::int64_t>(memory.size());
     std::uint64_t sum = 0;
-#pragma omp parallel for reduction(+ : sum) schedule(static)
+#pragma omp parallel for reduction(+ : sum) schedule(static) if (bytes > kWorthATeam)
     for (std::int64_t i = 0; i < bytes; i += kLine) {
       sum += static_cast<std::uint64_t>(memory[static_cast<std::size_t>(i)]);
     }
