@@ -15,7 +15,7 @@ struct RunDevice {
   DeviceInfo info;
   Ceilings ceilings;
   IndexTiming index;  ///< of the case under way
-  std::string lost;  ///< why nothing can run on it any more; empty while it works
+  std::string lost;   ///< why nothing can run on it any more; empty while it works
 };
 
 }  // namespace attnbench

@@ -21,8 +21,8 @@ class CacheFlush {
 
   /// Enqueues the flush. Must be the last work before a sample: any copy or write fills L2, too.
   void enqueue(cudaStream_t stream) const;
-  /// Enqueues a read of `bytes` bytes at `from`, a multiple of 4: after a flush, what alone is to be
-  /// in the cache.
+  /// Enqueues a read of `bytes` bytes at `from`, a multiple of 4: after a flush, what alone is to
+  /// be in the cache.
   void enqueue_touch(const std::byte* from, std::size_t bytes, cudaStream_t stream) const;
 
  private:
