@@ -82,7 +82,8 @@ TEST(CudaGraphLimits, take_the_longest_context_from_the_first_batch_admitted) {
   CudaGraphLimits limits(4, 4);
   limits.admit(decode(pool, {1, 1, 1, 1}));
   EXPECT_EQ(limits.max_kv_len(), 64);
-  limits.check(decode(wider, {64, 1, 9}));
+  limits.admit(decode(wider, {64, 1, 9}));
+  EXPECT_EQ(limits.max_kv_len(), 64);
   EXPECT_THAT([&] { limits.check(decode(wider, {65})); },
               ThrowsMessage<InternalError>(HasSubstr("longer")));
 }
@@ -91,7 +92,7 @@ TEST(CudaGraphLimits, refuse_what_there_is_no_room_for) {
   const ReqToTokenPool pool(4, 64);
   CudaGraphLimits none, limits(2, 2);
   EXPECT_THAT([&] { none.admit(decode(pool, {1})); },
-              ThrowsMessage<InternalError>(HasSubstr("init_cuda_graph_state")));
+              ThrowsMessage<InternalError>(HasSubstr("before the first capture")));
   EXPECT_THAT([&] { limits.check(decode(pool, {1})); },
               ThrowsMessage<InternalError>(HasSubstr("captured before")));
   EXPECT_THAT(
