@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "backends/common/simd.h"
+#include "backends/cpu_flash/geometry.h"
 
 namespace attnbench {
 
@@ -28,9 +28,9 @@ void CpuFlashBackend::init_forward_metadata(const ForwardBatch& batch, const Att
   plan_ = plan_flash(batch, layer);
   const auto threads = static_cast<std::size_t>(omp_get_max_threads());
   const std::size_t per_thread = scratch_bytes(plan_, layer);
-  const std::int64_t row_floats = simd::padded(layer.head_dim_v) + 2;
+  const std::int64_t out_floats = FlashGeometry(layer, plan_.max_rows).out_stride;
   const auto partial_bytes =
-      static_cast<std::size_t>(plan_.partial_rows * row_floats) * sizeof(float);
+      static_cast<std::size_t>(plan_.partial_rows * (out_floats + 2)) * sizeof(float);
   std::byte* memory = workspace.reserve(threads * per_thread + partial_bytes);
   scratch_.clear();
   for (std::size_t t = 0; t < threads; ++t) {
@@ -38,7 +38,7 @@ void CpuFlashBackend::init_forward_metadata(const ForwardBatch& batch, const Att
   }
   auto* floats = reinterpret_cast<float*>(memory + threads * per_thread);
   partials_.out = floats;
-  partials_.highest = floats + plan_.partial_rows * (row_floats - 2);
+  partials_.highest = floats + plan_.partial_rows * out_floats;
   partials_.sum = partials_.highest + plan_.partial_rows;
 }
 

@@ -29,6 +29,25 @@ namespace attnbench {
   return simd::select(x < -87.3365f, f32x8{}, result);
 }
 
+/// 2^x of eight lanes for x <= 127, error below 2 ulp; results that would be subnormal (x < -126)
+/// are 0, so that a masked logit of -inf weighs exactly nothing. NaN stays NaN. Polynomial of
+/// Cephes' exp2f (Moshier 1992): no range to reduce but the integer part, which is exact.
+[[nodiscard]] ATTNBENCH_INLINE simd::f32x8 exp2_8(simd::f32x8 x) {
+  using simd::f32x8;
+  // 1.5 * 2^23 leaves the integer in the low bits of the mantissa, 127 is the bias of an exponent.
+  constexpr float kRounding = 12582912.0f + 127.0f;
+  const f32x8 shifted = x + kRounding;
+  const f32x8 f = x - (shifted - kRounding);
+  f32x8 poly = f * 1.535336188319500e-4f + 1.339887440266574e-3f;
+  poly = poly * f + 9.618437357674640e-3f;
+  poly = poly * f + 5.550332471162809e-2f;
+  poly = poly * f + 2.402264791363012e-1f;
+  poly = poly * f + 6.931472028550421e-1f;
+  const f32x8 mantissa = poly * f + 1.0f;
+  const f32x8 power = std::bit_cast<f32x8>(std::bit_cast<simd::u32x8>(shifted) << 23);
+  return simd::select(x < -126.0f, f32x8{}, mantissa * power);
+}
+
 /// tanh of eight lanes, error of a few ulp. Cephes' tanhf: a polynomial where 1 - 2 / (e^2x + 1)
 /// would cancel.
 [[nodiscard]] ATTNBENCH_INLINE simd::f32x8 tanh8(simd::f32x8 x) {

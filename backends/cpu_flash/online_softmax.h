@@ -13,9 +13,9 @@ namespace attnbench {
 
 /// State of the rows of one item, eight rows to a vector; arrays are padded to whole vectors.
 struct SoftmaxRows {
-  float* highest = nullptr;           ///< largest logit so far, -inf before the first
-  float* sum = nullptr;               ///< of exp(logit - highest)
-  float* correction = nullptr;        ///< exp(old highest - new highest) of the last tile
+  float* highest = nullptr;           ///< largest logit so far / ln 2, -inf before the first
+  float* sum = nullptr;               ///< of 2^(logit / ln 2 - highest)
+  float* correction = nullptr;        ///< 2^(old highest - new highest) of the last tile
   float* slope = nullptr;             ///< ALiBi
   std::int32_t* position = nullptr;   ///< of the query among the keys
   std::int32_t* key_begin = nullptr;  ///< keys visible to the row
@@ -82,13 +82,14 @@ inline void online_softmax(float* scores, std::int64_t ld, std::int64_t n_rows, 
                            std::int32_t first, const SoftmaxRows& rows, const LogitRule& rule) {
   using simd::f32x8;
   for (std::int64_t r = 0; r < n_rows; r += simd::kLanes) {
-    float scale = rule.scale;  // that the scores still need
+    constexpr float kLog2E = 1.44269504088896341f;
+    float scale = rule.scale * kLog2E;  // that the scores still need
     if (!scale_is_all(keys, first, rows, r, rule)) {
       logits_of_rows(scores, ld, keys, first, rows, r, rule);
       for (std::int64_t row = r; rule.tree && row < n_rows && row < r + simd::kLanes; ++row) {
         apply_tree(scores, ld, keys, first, rows.tree[row], rows.slope[row], row);
       }
-      scale = 1;
+      scale = kLog2E;
     }
     f32x8 top = simd::load8(scores + r);
     for (std::int64_t j = 1; j < keys; ++j) {
@@ -99,10 +100,10 @@ inline void online_softmax(float* scores, std::int64_t ld, std::int64_t n_rows, 
     // A row that has seen nothing yet must not compute -inf minus -inf.
     const f32x8 reference =
         simd::select(highest == -std::numeric_limits<float>::infinity(), f32x8{}, highest);
-    const f32x8 correction = exp8(old_highest - reference);
+    const f32x8 correction = exp2_8(old_highest - reference);
     f32x8 sum = simd::load8(rows.sum + r) * correction;
     for (std::int64_t j = 0; j < keys; ++j) {
-      const f32x8 weight = exp8(simd::load8(scores + j * ld + r) * scale - reference);
+      const f32x8 weight = exp2_8(simd::load8(scores + j * ld + r) * scale - reference);
       sum += weight;
       simd::store8(scores + j * ld + r, weight);
     }

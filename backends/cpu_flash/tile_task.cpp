@@ -14,6 +14,7 @@ namespace attnbench {
 namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+constexpr float kLn2 = 0.693147180559945309f;
 
 /// Up to here a tile's rows read K and V where they are stored; above, a converted copy pays, and
 /// so do queries in panels.
@@ -38,11 +39,13 @@ void store_row(DType dtype, const float* from, float factor, std::int64_t n, std
 }
 
 /// Divides by the sum, applies the scale of V and the sink, rounds once, writes O and LSE.
+/// `highest` comes over ln 2, as the softmax keeps it.
 void write_row(const AttentionIo& io, std::int64_t token, int head, const float* out, float highest,
                float sum) {
   const KvPool& pool = *io.batch->token_to_kv_pool;
   const bool mla = io.layer->kind == AttentionKind::kMlaAbsorbed;  // V is stored through K's scale
   float factor = mla ? pool.k_scale : pool.v_scale;
+  highest *= kLn2;
   float lse = kMinusInfinity;
   if (io.layer->has_sinks) {
     const float sink = io.sinks[head];
@@ -66,7 +69,12 @@ void load_queries(const AttentionIo& io, const FlashItem& item, const FlashScrat
   const FlashGeometry g(*io.layer, item.rows());
   const std::int64_t group = io.layer->group_size(), first = first_token(*io.batch, item.request);
   const bool panels = item.rows() > kDirectRows;
-  std::fill_n(s.q, (panels ? g.padded_rows : item.rows()) * g.padded_dk, 0.0f);
+  if (panels) {  // lanes and columns that no query fills
+    const std::int64_t last = (g.padded_rows - simd::kLanes) * g.padded_dk;
+    std::fill(s.q + (g.dk == g.padded_dk ? last : 0), s.q + g.padded_rows * g.padded_dk, 0.0f);
+  } else {
+    std::fill_n(s.q, item.rows() * g.padded_dk, 0.0f);
+  }
   for (std::int64_t r = 0; r < item.rows(); ++r) {
     const std::int64_t row = item.row_begin + r;
     const int head = item.kv_head * static_cast<int>(group) + static_cast<int>(row % group);
@@ -232,16 +240,14 @@ void run_keys(const AttentionIo& io, const FlashItem& item, const FlashScratch& 
 
 }  // namespace
 
-void run_item(const AttentionIo& io, const FlashItem& item, const FlashScratch& s,
+void run_item(const AttentionIo& io, const FlashItem& item, const FlashScratch& scratch,
               const FlashPartials& partials) {
   const FlashGeometry g(*io.layer, item.rows());
+  FlashScratch s = scratch;
+  if (item.partial >= 0) s.out = partials.out + item.partial * g.out_stride;
   load_rows(io, item, s);
   run_keys(io, item, s);
   if (item.partial >= 0) {
-    for (std::int64_t r = 0; r < item.rows(); ++r) {
-      std::copy_n(s.out + r * g.out_stride, g.padded_dv,
-                  partials.out + (item.partial + r) * g.padded_dv);
-    }
     std::copy_n(s.rows.highest, item.rows(), partials.highest + item.partial);
     std::copy_n(s.rows.sum, item.rows(), partials.sum + item.partial);
     return;
@@ -267,9 +273,9 @@ void merge_row(const AttentionIo& io, const FlashMerge& merge, std::int64_t row,
   for (std::int64_t split = 0; split < merge.splits; ++split) {
     const std::int64_t part = merge.partial + split * rows + row;
     if (partials.highest[part] == kMinusInfinity) continue;
-    const float factor = std::exp(partials.highest[part] - highest);
+    const float factor = std::exp2(partials.highest[part] - highest);
     sum += partials.sum[part] * factor;
-    const float* from = partials.out + part * g.padded_dv;
+    const float* from = partials.out + part * g.out_stride;
     for (std::int64_t d = 0; d < g.padded_dv; ++d) out[d] += from[d] * factor;
   }
   const std::int64_t group = io.layer->group_size();

@@ -11,9 +11,9 @@
 
 namespace attnbench {
 
-/// Unnormalised outputs of split rows, their maxima and sums; all items' together.
+/// Unnormalised outputs of split rows, their maxima (over ln 2) and sums; all items' together.
 struct FlashPartials {
-  float* out = nullptr;  ///< [partial_rows, padded dv]
+  float* out = nullptr;  ///< [partial_rows, padded dv + gap]
   float* highest = nullptr;
   float* sum = nullptr;
 };
