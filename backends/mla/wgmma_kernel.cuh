@@ -19,6 +19,9 @@ __global__ void __launch_bounds__(kThreads, 1)
     constexpr int kWarps = kGroupThreads / 32;
     cuda::mbarrier_init(shared.q_full(), kGroupThreads);
     cuda::mbarrier_init(shared.q_empty(), 2 * kWarps);
+    cuda::mbarrier_init(shared.weights_full(0), kGroupThreads);
+    cuda::mbarrier_init(shared.weights_full(1), kGroupThreads);
+    cuda::mbarrier_init(shared.sums_full(), kPairThreads);
     for (int part = 0; part < kParts; ++part) {
       cuda::mbarrier_init(shared.full(part), kGroupThreads);
       cuda::mbarrier_init(shared.empty(part), kWarps);

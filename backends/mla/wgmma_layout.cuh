@@ -19,6 +19,7 @@ inline constexpr int kDv = 512;
 inline constexpr int kHalfDims = kDv / 2;
 inline constexpr int kGroupThreads = 128;
 inline constexpr int kThreads = 3 * kGroupThreads;
+inline constexpr int kPairThreads = 2 * kGroupThreads;  ///< that compute
 // What 65536 registers allow: 128 * 40 + 256 * 232.
 inline constexpr int kProducerRegisters = 40;
 inline constexpr int kConsumerRegisters = 232;
@@ -31,11 +32,6 @@ inline constexpr int kParts = 4;  ///< left and right of two tiles
 /// A half of one of the two tiles that are in shared memory.
 enum Part : int { kLeft0, kRight0, kLeft1, kRight1 };
 
-// Named barriers.
-inline constexpr int kWeights0 = 1;  ///< the first tile's weights are there, and their references
-inline constexpr int kWeights1 = 2;  ///< the second tile's
-inline constexpr int kBothGroups = 3;
-
 /// Where things lie in shared memory.
 struct Shared {
   std::uint32_t base;  ///< multiple of 1024
@@ -44,7 +40,7 @@ struct Shared {
   static constexpr int kTilesAt = 2 * kHalfBlocks * kBlockBytes;  // q without its rope columns
   static constexpr int kWeightsAt = kTilesAt + 2 * kTileBytes;
   static constexpr int kBarriersAt = kWeightsAt + 2 * kBlockBytes;
-  static constexpr int kHighestAt = kBarriersAt + 8 * (2 + 2 * kParts);
+  static constexpr int kHighestAt = kBarriersAt + 8 * (5 + 2 * kParts) + 8;
   static constexpr int kSumsAt = kHighestAt + 2 * kRows * 4;
   static constexpr int kBytes = kSumsAt + 2 * 2 * kRows * 4 + 1024;  // 1024 to align the base
 
@@ -60,6 +56,11 @@ struct Shared {
   __device__ __forceinline__ std::uint32_t q_empty() const { return q_full() + 8; }
   __device__ __forceinline__ std::uint32_t full(int part) const { return q_full() + 16 + 8 * part; }
   __device__ __forceinline__ std::uint32_t empty(int part) const { return full(kParts + part); }
+  /// A tile's weights are there, and their references; all sums are.
+  __device__ __forceinline__ std::uint32_t weights_full(int tile) const {
+    return empty(kParts + tile);
+  }
+  __device__ __forceinline__ std::uint32_t sums_full() const { return weights_full(2); }
   /// Highest logits so far as of a tile, per row.
   __device__ __forceinline__ float* highest(int tile) const {
     return reinterpret_cast<float*>(bytes + kHighestAt) + tile * kRows;

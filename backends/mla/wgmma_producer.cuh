@@ -31,17 +31,12 @@ class Producer {
     WorkList work(p_);
     SplitKvItem item;
     for (int count = 0; work.take(item); ++count) {
-      const std::int32_t* const blocks = p_.block_table + item.request * p_.block_table_width;
-      // Lanes 0..15 look up this warp's rows of the first tile, the others those of the second.
-      int key = item.key_begin + lane_ / 16 * kTileKeys + first_row_ + lane_ % 16;
-      const auto page_of = [&](int at) {
-        return at < item.key_end ? __ldg(blocks + (at >> p_.page_shift)) : -1;
-      };
-      int page = page_of(key);
+      int key = item.key_begin + own_key();
+      int page = page_of(item, key);
       copy_queries(item, count);
       const int steps = steps_of(item);
       for (int step = 0; step < steps; ++step, key += kStepKeys) {
-        const int next_page = page_of(key + kStepKeys);
+        const int next_page = page_of(item, key + kStepKeys);
         const std::int64_t place = page < 0 ? kAbsent : place_of(page, key);
         const Rows first(p_.k, place, lane_ / 8), second(p_.k, place, 16 + lane_ / 8);
         copy_part<kLeft0>(first);
@@ -51,6 +46,7 @@ class Producer {
         // There is no room for more tiles here, but there is in the second-level cache. Of two
         // blocks that read the same keys each asks for one tile.
         if (p_.lanes == 1 || work.lane == lane_ / 16) prefetch(next_page, key + kStepKeys);
+        if (step + 1 == steps && work.next != work.end) prefetch_start(*work.next);
         phase_ ^= 1;
         page = next_page;
       }
@@ -61,6 +57,16 @@ class Producer {
  private:
   static constexpr std::int64_t kAbsent = -1;
 
+  /// What this lane looks up of a step's keys: lanes 0..15 this warp's rows of the first tile, the
+  /// others those of the second.
+  __device__ __forceinline__ int own_key() const {
+    return lane_ / 16 * kTileKeys + first_row_ + lane_ % 16;
+  }
+  /// -1 beyond the item's keys.
+  __device__ __forceinline__ int page_of(const SplitKvItem& item, int key) const {
+    if (key >= item.key_end) return -1;
+    return __ldg(p_.block_table + item.request * p_.block_table_width + (key >> p_.page_shift));
+  }
   /// Where a key's row lies.
   __device__ __forceinline__ std::int64_t place_of(int page, int key) const {
     return page * p_.k_page_stride + (key & ((1 << p_.page_shift) - 1)) * p_.k_token_stride;
@@ -70,6 +76,12 @@ class Producer {
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;\n" ::"l"(p_.k + place_of(page, key)),
                  "n"(2 * kDk)
                  : "memory");
+  }
+
+  /// First step of an item that comes next.
+  __device__ __forceinline__ void prefetch_start(const SplitKvItem& item) const {
+    const int key = item.key_begin + own_key();
+    prefetch(page_of(item, key), key);
   }
 
   /// The four rows of a lane.

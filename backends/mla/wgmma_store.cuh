@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/mla/wgmma_softmax.cuh"
+#include "backends/splitkv/store.cuh"
+
+namespace attnbench::mla::hopper {
+
+/// How a warpgroup's half of an item's output leaves: as output, or as a piece that waits for the
+/// merge.
+template <class T, int kGroup>
+class Store {
+ public:
+  __device__ __forceinline__ Store(const MlaParams& p, Shared shared) : p_(p), shared_(shared) {}
+
+  /// Normalises and stores; `odd` is that of the item's number.
+  __device__ __forceinline__ void finish(const SplitKvItem& item, bool odd,
+                                         Softmax<T, kGroup>& softmax, float (&out)[32][4]) const {
+    softmax.share_sums(odd);
+    cuda::mbarrier_arrive(shared_.sums_full());
+    cuda::mbarrier_wait(shared_.sums_full(), odd ? 1 : 0);
+    float share[2];
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const float total = shared_.sums(0, odd)[lane_.row(i)] + shared_.sums(1, odd)[lane_.row(i)];
+      const float lse = softmax.lse(i, total);
+      share[i] = total > 0 ? 1.0f / total : 0.0f;
+      if (lane_.row(i) >= item.rows) continue;
+      if (item.splits > 1) {
+        if (kGroup == 0 && lane_.index % 4 == 0) {
+          p_.partial_lse[partial_row(item, lane_.row(i))] = lse;
+        }
+        continue;
+      }
+      splitkv::LseMerge merge = splitkv::with_sink(p_, item, lane_.row(i));
+      merge.add(lse);
+      share[i] *= merge.weight(lse) * p_.v_scale;
+      if (kGroup == 0 && lane_.index % 4 == 0) {
+        const RowPlace place = place_of(item, lane_.row(i));
+        *reinterpret_cast<float*>(p_.lse + place.token * p_.lse_token_stride +
+                                  place.head * p_.lse_head_stride) = merge.lse() * cuda::kLn2;
+      }
+    }
+    multiply(out, share);
+    if (item.splits > 1) {
+      store_partial(item, out);
+    } else {
+      store_output(item, out);
+    }
+  }
+
+ private:
+  struct RowPlace {
+    std::int64_t token;
+    int head;
+  };
+  __device__ __forceinline__ RowPlace place_of(const SplitKvItem& item, int row) const {
+    const int index = item.row_begin + row;
+    return {static_cast<std::int64_t>(item.q_begin) + index / p_.group, index % p_.group};
+  }
+  __device__ __forceinline__ std::int64_t partial_row(const SplitKvItem& item, int row) const {
+    return static_cast<std::int64_t>(item.partial) * p_.partial_rows +
+           static_cast<int>(blockIdx.x) % p_.lanes * kRows + row;
+  }
+
+  /// 64 columns at a time through shared memory, where this warpgroup's weights were: a warp writes
+  /// whole lines of its rows.
+  __device__ __forceinline__ void store_output(const SplitKvItem& item,
+                                               const float (&out)[32][4]) const {
+    std::byte* to[4];  // rows lane / 8 and every fourth from there
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int row = lane_.warp_row + 4 * i + lane_.index / 8;
+      const RowPlace place = place_of(item, min(row, item.rows - 1));
+      to[i] = row < item.rows
+                  ? p_.out + place.token * p_.out_token_stride + place.head * p_.out_head_stride +
+                        2 * kGroup * kHalfDims + 16 * (lane_.index % 8)
+                  : nullptr;
+    }
+#pragma unroll
+    for (int block = 0; block < kHalfBlocks; ++block) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float(&low)[4] = out[8 * block + 2 * i];
+        const float(&high)[4] = out[8 * block + 2 * i + 1];
+        const std::uint32_t words[4] = {
+            cuda::pack2<T>(low[0], low[1]), cuda::pack2<T>(low[2], low[3]),
+            cuda::pack2<T>(high[0], high[1]), cuda::pack2<T>(high[2], high[3])};
+        store_matrices(lane_.matrices(shared_.weights(kGroup), i), words);
+      }
+      __syncwarp();
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int row = lane_.warp_row + 4 * i + lane_.index / 8;
+        const auto* const from = reinterpret_cast<const uint4*>(
+            shared_.bytes + Shared::kWeightsAt + kGroup * kBlockBytes +
+            row * cuda::kSwizzledRowBytes + 16 * (lane_.index % 8 ^ (row & 7)));
+        if (to[i] != nullptr) {
+          *reinterpret_cast<uint4*>(to[i] + block * cuda::kSwizzledRowBytes) = *from;
+        }
+      }
+      __syncwarp();
+    }
+  }
+  /// Neighbouring lanes swap, so that each has four columns in a row: of every other eight.
+  __device__ __forceinline__ void store_partial(const SplitKvItem& item,
+                                                const float (&out)[32][4]) const {
+    const bool odd = lane_.index % 2 == 1;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      float* const to = p_.partial_out + partial_row(item, lane_.row(i)) * kDv +
+                        kGroup * kHalfDims + (odd ? 8 : 0) + lane_.index % 4 / 2 * 4;
+#pragma unroll
+      for (int n = 0; n < 32; n += 2) {
+        const float low[2] = {out[n][2 * i], out[n][2 * i + 1]};
+        const float high[2] = {out[n + 1][2 * i], out[n + 1][2 * i + 1]};
+        const float x = __shfl_xor_sync(~0u, odd ? low[0] : high[0], 1);
+        const float y = __shfl_xor_sync(~0u, odd ? low[1] : high[1], 1);
+        if (lane_.row(i) < item.rows) {
+          *reinterpret_cast<float4*>(to + 8 * n) =
+              odd ? float4{x, y, high[0], high[1]} : float4{low[0], low[1], x, y};
+        }
+      }
+    }
+  }
+
+  const MlaParams& p_;
+  Shared shared_;
+  Lane lane_;
+};
+
+}  // namespace attnbench::mla::hopper
