@@ -100,6 +100,18 @@ TEST_F(CommandLine, exits_4_on_a_misspelt_option_and_names_the_right_one) {
   EXPECT_NE(err_.str().find("--backend"), std::string::npos) << err_.str();
 }
 
+TEST_F(CommandLine, exits_4_on_a_timeout_of_nothing_and_says_what_it_needs) {
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--timeout", "3"}), 4);
+  EXPECT_NE(err_.str().find("--timeout requires --isolate"), std::string::npos) << err_.str();
+}
+
+TEST_F(CommandLine, tells_nobody_of_the_command_for_its_own_workers) {
+  EXPECT_EQ(run({"--help"}), 0);
+  EXPECT_EQ(out_.str().find("worker"), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"workr"}), 4);
+  EXPECT_EQ(err_.str().find("worker"), std::string::npos) << err_.str();
+}
+
 TEST_F(CommandLine, exits_4_on_a_misspelt_command_and_names_the_right_one) {
   EXPECT_EQ(run({"exapnd", scenario_.c_str()}), 4);
   EXPECT_NE(err_.str().find("expand"), std::string::npos) << err_.str();
