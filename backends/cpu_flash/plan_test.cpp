@@ -71,6 +71,18 @@ TEST(FlashPlan, covers_every_row_of_every_head_with_consecutive_keys) {
   }
 }
 
+TEST(FlashPlan, parts_many_rows_evenly_in_steps_of_16) {
+  Case c = decode_of({500});
+  c.layer.heads_q = c.layer.heads_kv = 1;
+  c.mode = ForwardMode::kExtend;
+  c.requests[0].q_len = 388;
+  std::map<std::int64_t, std::int64_t> tiles;  // first row -> rows
+  for (const FlashItem& item : plan_of(c).items) tiles[item.row_begin] = item.rows();
+  const std::map<std::int64_t, std::int64_t> want{
+      {0, 80}, {80, 80}, {160, 80}, {240, 80}, {320, 68}};
+  EXPECT_EQ(tiles, want);
+}
+
 TEST(FlashPlan, leaves_out_keys_before_the_window) {
   Case c = decode_of({300});
   c.layer.sliding_window_size = 7;
