@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,12 @@
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/bench/driver.h"
+#include "lib/bench/serving_state.h"
 #include "lib/cost/cost.h"
 #include "lib/device/cuda/cuda_device.h"
+#include "lib/device/nvtx_range.h"
 #include "lib/profile/capture_window.h"
 #include "lib/profile/ncu_csv.h"
-#include "lib/device/nvtx_range.h"
 #include "lib/profile/profiler_line.h"
 
 namespace attnbench {
@@ -79,7 +81,12 @@ void run_window(const ProfileOptions& options, const Registry& registry) {
   backend->init_forward_metadata(fixture.batch(), c.layer, workspace);
   backend->forward(fixture.io(), *stream);  // lazy loading
   stream->synchronize();
-  if (options.cache == "cold") device->flush_cache(*stream);
+  if (options.cache != "warm") device->flush_cache(*stream);
+  if (options.cache == "serving") {
+    for (const std::span<const std::byte> memory : serving_state(fixture, workspace)) {
+      device->touch(*stream, memory);
+    }
+  }
   stream->synchronize();
 
   const CaptureWindow window;
@@ -189,8 +196,8 @@ void add_profile_command(CLI::App& app, Action& action) {
       ->capture_default_str();
   profile->add_option("--set", options->set, "ncu's section set: full, detailed, roofline, basic")
       ->capture_default_str();
-  profile->add_option("--cache", options->cache, "cold or warm")
-      ->check(CLI::IsMember({"cold", "warm"}))
+  profile->add_option("--cache", options->cache, "cold, warm or serving")
+      ->check(CLI::IsMember({"cold", "warm", "serving"}))
       ->capture_default_str();
   profile->add_option("-o,--output", options->output, "report file, without its ending")
       ->capture_default_str();

@@ -59,7 +59,7 @@ class ProcessTest(unittest.TestCase):
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def start_and_wait_for_the_second_case(self, *arguments):
-        self.write(rounds=100000, timeout_s=2)  # the first case ends by its timeout, the second runs on
+        self.write(rounds=100000, timeout_s=4)  # the first case ends by its timeout, the second runs on
         process = self.start("--json", self.json, *arguments)
         for line in process.stdout:
             if line.startswith("second"):
