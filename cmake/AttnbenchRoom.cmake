@@ -46,7 +46,9 @@ function(attnbench_room name)
     add_executable(${name}_gpu_test ${gpu_tests})
     target_link_libraries(${name}_gpu_test PRIVATE attnbench_${name} ${room_TEST_DEPENDS}
                           GTest::gmock GTest::gtest_main)
-    gtest_discover_tests(${name}_gpu_test DISCOVERY_MODE PRE_TEST PROPERTIES LABELS gpu)
+    # One at a time: several at once disturb each other's times and each other's count of free memory.
+    gtest_discover_tests(${name}_gpu_test DISCOVERY_MODE PRE_TEST
+                         PROPERTIES LABELS gpu RESOURCE_LOCK gpu)
   endif()
 endfunction()
 

@@ -4,7 +4,7 @@
 
 #include "backends/paged_fa/kernel_params.h"
 #include "backends/paged_fa/launch.h"
-#include "backends/paged_fa/tensor_map.h"
+#include "backends/paged_fa/tensor_map.cuh"
 
 namespace attnbench::paged_fa {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/paged_fa/tensor_map.h"
+#include "backends/paged_fa/tensor_map.cuh"
 
 #include <cuda_runtime_api.h>
 

@@ -5,7 +5,7 @@
 #include "backends/common/cuda/cp_async.cuh"
 #include "backends/common/cuda/tensor_copy.cuh"
 #include "backends/paged_fa/store.cuh"
-#include "backends/paged_fa/tensor_map.h"
+#include "backends/paged_fa/tensor_map.cuh"
 #include "backends/paged_fa/wgmma_shared.cuh"
 
 namespace attnbench::paged_fa::hopper {

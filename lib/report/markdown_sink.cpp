@@ -42,8 +42,9 @@ void write_markdown(const RunResult& run, std::ostream& out) {
   std::string text = fmt::format("### {}\n\n", markdown_cell(run.scenario_name));
   text += fmt::format("attnbench {} ({}), seed {}, {}  \n", e.version, e.git_sha, run.seed,
                       e.started_utc);
-  text += fmt::format("{}, {} threads; measured ceilings: read {}, copy {}, {}\n\n", e.device.name,
-                      e.threads, si_text(run.ceilings.read_bytes_per_s, "B/s"),
+  text += fmt::format("{}, {} {}; measured ceilings: read {}, copy {}, {}\n\n", e.device.name,
+                      e.threads, e.device.kind == DeviceKind::kCuda ? "SMs" : "threads",
+                      si_text(run.ceilings.read_bytes_per_s, "B/s"),
                       si_text(run.ceilings.copy_bytes_per_s, "B/s"),
                       si_text(run.ceilings.flop_per_s, "FLOP/s"));
   text +=
