@@ -19,9 +19,12 @@
 namespace attnbench {
 namespace {
 
-constexpr double kBudgetS = 0.15;  ///< per ceiling
+constexpr double kBudgetS = 0.1;  ///< per median
 constexpr int kMinPasses = 3;
-constexpr int kMaxPasses = 40;
+/// Somebody else's work on one of two cores halves a rate for as long as it lasts. A ceiling that
+/// is too low calls good figures impossible, so each is the best of medians taken this many times
+/// over about a second.
+constexpr int kTurns = 4;
 constexpr std::int64_t kLeastStreamBytes = std::int64_t{256} << 20;
 constexpr std::int64_t kMostStreamBytes = std::int64_t{2} << 30;
 constexpr std::int64_t kPageBytes = 4096;
@@ -33,8 +36,7 @@ double median_rate(double work, const std::function<void()>& pass) {
   std::vector<double> rates;
   const double begin = clock();
   double now = begin;
-  while (static_cast<int>(rates.size()) < kMinPasses ||
-         (now - begin < kBudgetS && static_cast<int>(rates.size()) < kMaxPasses)) {
+  while (static_cast<int>(rates.size()) < kMinPasses || now - begin < kBudgetS) {
     const double before = now;
     pass();
     now = clock();
@@ -79,34 +81,43 @@ Ceilings measure_ceilings(Device& device) {
   std::ranges::fill(share_of(words, omp_get_thread_num(), omp_get_num_threads()), 1u);
 
   volatile std::uint64_t sum_sink = 0;
-  Ceilings ceilings;
-  ceilings.read_bytes_per_s = median_rate(static_cast<double>(bytes), [&] {
+  const auto read = [&] {
     std::uint64_t sum = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : sum)
     sum += sum_words(share_of(words, omp_get_thread_num(), omp_get_num_threads()));
     sum_sink = sum;
-  });
+  };
 
   // Each thread copies the first half of its share to the second: the half is read and written.
-  ceilings.copy_bytes_per_s = median_rate(static_cast<double>(bytes), [&] {
+  const auto copy = [&] {
 #pragma omp parallel num_threads(threads)
     {
       const auto share = share_of(words, omp_get_thread_num(), omp_get_num_threads());
       const std::size_t half = share.size() / 2;
       std::memcpy(share.data() + half, share.data(), half * sizeof(std::uint64_t));
     }
-  });
+  };
 
   // About a millisecond a pass on a current core: long against starting the threads.
   constexpr std::int64_t kSteps = 1 << 20;
   volatile float fma_sink = 0;
-  ceilings.flop_per_s = median_rate(static_cast<double>(kSteps * flop_per_step()) * threads, [&] {
+  const auto multiply_add = [&] {
     float sum = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : sum)
     sum += multiply_add_chains(kSteps);
     fma_sink = sum;
-  });
-  return ceilings;
+  };
+
+  Ceilings best;
+  const auto raise = [](double& ceiling, double work, const std::function<void()>& pass) {
+    ceiling = std::max(ceiling, median_rate(work, pass));
+  };
+  for (int turn = 0; turn < kTurns; ++turn) {
+    raise(best.read_bytes_per_s, static_cast<double>(bytes), read);
+    raise(best.copy_bytes_per_s, static_cast<double>(bytes), copy);
+    raise(best.flop_per_s, static_cast<double>(kSteps * flop_per_step()) * threads, multiply_add);
+  }
+  return best;
 }
 
 }  // namespace attnbench

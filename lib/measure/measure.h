@@ -97,7 +97,7 @@ struct HostTiming {
 };
 [[nodiscard]] HostTiming time_host(const std::function<void()>& work, int repeats);
 
-/// Read, copy and multiply-add rates of this device, measured now (about half a second). On a GPU
+/// Read, copy and multiply-add rates of this device, measured now (about a second). On a GPU
 /// the multiply-adds are bf16 on its tensor cores.
 [[nodiscard]] Ceilings measure_ceilings(Device& device);
 
