@@ -95,6 +95,19 @@ TEST_F(CommandLine, exits_3_when_strict_and_a_smoke_test_cannot_converge) {
       << out_.str() << err_.str();
 }
 
+TEST_F(CommandLine, takes_cache_states_by_name_and_names_the_nearest_of_a_misspelt_one) {
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--quick", "--cache", "warm", "serving"}), 0)
+      << err_.str();
+  EXPECT_NE(out_.str().find("serv"), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--cache", "servin"}), 4);
+  EXPECT_NE(err_.str().find("did you mean 'serving'?   allowed here: cold serving warm"),
+            std::string::npos)
+      << err_.str();
+  EXPECT_EQ(run({"run", "--help"}), 0);
+  EXPECT_NE(out_.str().find("--cache STATE ..."), std::string::npos) << out_.str();
+  EXPECT_EQ(out_.str().find('\0'), std::string::npos) << "an 8-bit value as a character";
+}
+
 TEST_F(CommandLine, exits_4_on_a_misspelt_option_and_names_the_right_one) {
   EXPECT_EQ(run({"run", scenario_.c_str(), "--bakend", "torch_native"}), 4);
   EXPECT_NE(err_.str().find("--backend"), std::string::npos) << err_.str();

@@ -19,11 +19,15 @@ namespace {
 
 void list_backends(const Registry& registry, std::ostream& out) {
   std::size_t width = 0;
-  for (const std::string& name : registry.names()) width = std::max(width, name.size());
+  std::size_t format_width = 0;
   for (const Registry::Entry& entry : registry.entries()) {
-    out << fmt::format("{:<{}} {:<5} {:<28} {}{}\n", entry.info.name, width,
+    width = std::max(width, entry.info.name.size());
+    format_width = std::max(format_width, entry.info.index_format.size());
+  }
+  for (const Registry::Entry& entry : registry.entries()) {
+    out << fmt::format("{:<{}} {:<5} {:<{}} {}{}\n", entry.info.name, width,
                        entry.info.device == DeviceKind::kCpu ? "cpu" : "cuda",
-                       entry.info.index_format,
+                       entry.info.index_format, format_width,
                        entry.absence.empty() ? entry.info.description : "absent: " + entry.absence,
                        entry.info.by_default ? "" : " (only by name)");
   }

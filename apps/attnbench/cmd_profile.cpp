@@ -186,8 +186,9 @@ void add_profile_command(CLI::App& app, Action& action) {
       "profile",
       "Print (or with --exec start) the profiler's exact line for one cell: one forward between "
       "cudaProfilerStart and Stop.\n\n"
-      "  attnbench profile scenarios/decode.yaml --case gqa --backend splitkv --tool ncu\n"
-      "  attnbench profile scenarios/decode.yaml --case gqa --backend splitkv --summarize x.csv\n");
+      "  attnbench profile scenarios/decode.yaml --case even --backend splitkv --tool ncu\n"
+      "  attnbench profile scenarios/decode.yaml --case even --backend splitkv --summarize "
+      "x.csv\n");
   profile->add_option("scenario", options->scenario, "scenario file")->required();
   profile->add_option("--case", options->case_id, "the case id; * and ? match")->required();
   profile->add_option("--backend", options->backend, "the backend")->required();

@@ -13,6 +13,7 @@
 #include "apps/attnbench/progress_line.h"
 #include "apps/attnbench/result_file.h"
 #include "apps/attnbench/run_outcome.h"
+#include "apps/attnbench/words_of.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/bench/backend_choice.h"
@@ -191,11 +192,13 @@ void add_run_command(CLI::App& app, Action& action) {
   for (const CacheState cache : kCacheStates) caches.emplace(to_string(cache), cache);
   run_app
       ->add_option("--cache", options->cache, "cold, warm and/or serving; overrides the scenario")
-      ->transform(CLI::CheckedTransformer(caches));
+      ->option_text("STATE ...")
+      ->transform(words_of(caches));
   const std::map<std::string, LaunchMode> launches{{"eager", LaunchMode::kEager},
                                                    {"graph", LaunchMode::kGraph}};
   run_app->add_option("--launch", options->launch, "eager and/or graph; overrides the scenario")
-      ->transform(CLI::CheckedTransformer(launches));
+      ->option_text("MODE ...")
+      ->transform(words_of(launches));
   run_app->add_option("--seed", options->seed, "overrides the scenario's seed");
   run_app
       ->add_option("--threads", options->devices.threads,

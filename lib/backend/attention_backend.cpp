@@ -40,8 +40,7 @@ void AttentionBackend::forward(const AttentionIo& io, Stream& stream) {
 void AttentionBackend::init_cuda_graph_state(int, int) { refuse_graphs(*this); }
 
 void AttentionBackend::init_forward_metadata_capture_cuda_graph(const ForwardBatch&,
-                                                                const AttentionLayer&,
-                                                                Workspace&) {
+                                                                const AttentionLayer&, Workspace&) {
   refuse_graphs(*this);
 }
 

@@ -151,7 +151,8 @@ class Device {
   /// (results/h200/timing.md, E1).
   virtual void flush_cache(Stream& stream) = 0;
 
-  /// Reads this memory of the device's, so that it lies in the last-level cache (as far as it fits).
+  /// Reads this memory of the device's, so that it lies in the last-level cache (as far as it
+  /// fits).
   virtual void touch(Stream& stream, std::span<const std::byte> memory) = 0;
 
   /// At this moment; none where the device cannot tell.

@@ -16,8 +16,8 @@ namespace attnbench {
 enum class CacheState : std::uint8_t {
   kCold,     ///< nothing of it
   kWarm,     ///< what the same forward left there
-  kServing,  ///< queries, index arrays and the plan, which an engine's step has just written; no KV,
-             ///< because all other layers have run since this one's was read last
+  kServing,  ///< queries, index arrays and the plan, which an engine's step has just written; no
+             ///< KV, because all other layers have run since this one's was read last
 };
 inline constexpr CacheState kCacheStates[] = {CacheState::kCold, CacheState::kWarm,
                                               CacheState::kServing};
