@@ -81,12 +81,12 @@ class Consumer {
 #pragma unroll
     for (int i = 0; i < 4 * kHalfBlocks; ++i) {
       const int at = ((kFirst + i / 4) * kBlockBytes + i % 4 * 32) >> 4;
-      wgmma_m64n64k16<T>(s, a + at, b + at, add || i > 0);
+      cuda::wgmma_m64n64k16<T>(s, a + at, b + at, add || i > 0);
     }
     if constexpr (kRight) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        wgmma_m64n64k16<T>(s, rope_[i], b + ((2 * kHalfBlocks * kBlockBytes + i * 32) >> 4));
+        cuda::wgmma_m64n64k16<T>(s, rope_[i], b + ((2 * kHalfBlocks * kBlockBytes + i * 32) >> 4));
       }
     }
     cuda::wgmma_commit();
@@ -98,7 +98,7 @@ class Consumer {
     cuda::wgmma_fence();
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      wgmma_m64n256k16<T>(out, weights[i], b + ((2 * i * cuda::kSwizzledAtomBytes) >> 4));
+      cuda::wgmma_m64n256k16<T>(out, weights[i], b + ((2 * i * cuda::kSwizzledAtomBytes) >> 4));
     }
     cuda::wgmma_commit();
   }
@@ -110,7 +110,8 @@ class Consumer {
     cuda::wgmma_fence();
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      wgmma_m64n256k16<T>(out, a + (i * 32 >> 4), b + ((2 * i * cuda::kSwizzledAtomBytes) >> 4));
+      cuda::wgmma_m64n256k16<T>(out, a + (i * 32 >> 4),
+                                b + ((2 * i * cuda::kSwizzledAtomBytes) >> 4), true);
     }
     cuda::wgmma_commit();
   }
@@ -130,7 +131,7 @@ class Consumer {
     await(kRight0);
     start_qk<true>(s, 0, true);
     cuda::wgmma_wait<0>();
-    pin_registers(s);
+    cuda::pin_registers(s);
     for (int step = 0; step < steps; ++step) {
       const bool last = step + 1 == steps;
       release(shared_.q_empty(), last);
@@ -143,7 +144,7 @@ class Consumer {
       multiply(out, by);
       start_pv(out, weights, 0);
       cuda::wgmma_wait<0>();
-      pin_registers(out);
+      cuda::pin_registers(out);
       release(shared_.empty(kLeft0));
       cuda::mbarrier_wait(shared_.weights_full(1), phase_);
       softmax.follow(1, by);
@@ -159,8 +160,8 @@ class Consumer {
         start_qk<true>(s, 0, true);
       }
       cuda::wgmma_wait<0>();
-      pin_registers(s);
-      pin_registers(out);
+      cuda::pin_registers(s);
+      cuda::pin_registers(out);
       release(shared_.empty(kLeft1), last);
     }
   }
@@ -175,7 +176,7 @@ class Consumer {
       await(kRight1);
       start_qk<true>(s, 1, true);
       cuda::wgmma_wait<0>();
-      pin_registers(s);
+      cuda::pin_registers(s);
       release(shared_.q_empty(), step + 1 == steps);
       const float factor = softmax.finish_logits(s, item.key_begin + step * kStepKeys + kTileKeys);
       const float2 top = softmax.top_of(s);
@@ -189,13 +190,13 @@ class Consumer {
       softmax.weigh(s, factor, weights);
       cuda::mbarrier_arrive(shared_.weights_full(1));
       cuda::wgmma_wait<0>();
-      pin_registers(out);
+      cuda::pin_registers(out);
       release(shared_.empty(kRight0));
       multiply(out, by);
       start_pv(out, weights, 1);
       phase_ ^= 1;
       cuda::wgmma_wait<0>();
-      pin_registers(out);
+      cuda::pin_registers(out);
       release(shared_.empty(kRight1));
     }
   }

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "backends/common/cuda/mbarrier.cuh"
+#include "backends/common/cuda/wgmma.cuh"
 #include "backends/mla/params.h"
-#include "backends/mla/wgmma_shapes.cuh"
 
 // What the three warpgroups of a block share. 64 rows; keys come in pairs of tiles of 64. A tile of
 // latent rows is nine blocks of 64 columns, each of 64 swizzled rows; its left part is the first

@@ -8,11 +8,6 @@
 
 namespace attnbench::mla::hopper {
 
-/// Arrives at `barrier` once all copies that this thread has started are done.
-__device__ __forceinline__ void arrive_after_copies(std::uint32_t barrier) {
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];\n" ::"r"(barrier) : "memory");
-}
-
 /// One of the four warps that copy: 16 rows of every tile. Eight lanes copy 128 bytes of a row; a
 /// lane has four rows, lane / 8 and every fourth from there.
 class Producer {
@@ -123,7 +118,7 @@ class Producer {
     } else {
       copy<kAt, kHalfBlocks, 2 * kHalfBlocks + 1>(rows);
     }
-    arrive_after_copies(shared_.full(kPart));
+    cuda::cp_async_arrive(shared_.full(kPart));
   }
   __device__ __forceinline__ void copy_queries(const SplitKvItem& item, int count) const {
     std::int64_t place = kAbsent;
@@ -135,7 +130,7 @@ class Producer {
     const Rows rows(p_.q, place, lane_ / 8);
     cuda::mbarrier_wait(shared_.q_empty(), (count & 1) ^ 1);
     copy<0, 0, 2 * kHalfBlocks>(rows);
-    arrive_after_copies(shared_.q_full());
+    cuda::cp_async_arrive(shared_.q_full());
   }
 
   const MlaParams& p_;

@@ -8,9 +8,9 @@
 #include <cstdint>
 
 // Warpgroup matrix instructions of sm_90a (PTX ISA, "Asynchronous warpgroup level matrix
-// instructions"): D[64, 128] of a warpgroup, 64 floats per thread. With i = 4 n + 2 r + j, thread t
-// holds row 16 (t / 32) + t % 32 / 4 + 8 r, column 8 n + 2 (t % 4) + j: a row of mma.m16n8k16's
-// tiles.
+// instructions"): D[64, N] of a warpgroup, N / 2 floats d[N / 8][4] per thread. Thread t holds in
+// d[n][2 r + j] row 16 (t / 32) + t % 32 / 4 + 8 r, column 8 n + 2 (t % 4) + j: a row of
+// mma.m16n8k16's tiles.
 namespace attnbench::cuda {
 
 /// Bytes of a row of a tile in shared memory that is swizzled over 128 bytes: 64 16-bit elements.
@@ -42,7 +42,8 @@ __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;\n" ::"n"(pending) : "memory");
 }
 /// Keeps the compiler from moving accesses of accumulators across this point.
-__device__ __forceinline__ void pin_registers(float (&d)[16][4]) {
+template <int kTiles>
+__device__ __forceinline__ void pin_registers(float (&d)[kTiles][4]) {
 #pragma unroll
   for (auto& tile : d) {
 #pragma unroll
@@ -50,116 +51,99 @@ __device__ __forceinline__ void pin_registers(float (&d)[16][4]) {
   }
 }
 
-/// d = a b, or d += a b: a [64, 16] and b [16, 128] in shared memory, rows of both along the sum.
+// d = a b, or d += a b. a [64, 16] lies in shared memory, its rows along the sum, or in registers
+// as mma.m16n8k16 holds it (which always adds). b [16, N] lies in shared memory, its rows along the
+// sum, as keys do for logits, or across, as values do for outputs.
+//
+// a in        N =  64    128     256
+// shared    rows  along  along   across
+// registers rows  along  across  across
+
+template <class T>
+__device__ __forceinline__ void wgmma_m64n64k16(float (&d)[8][4], std::uint64_t a, std::uint64_t b,
+                                                bool add);
+template <class T>
+__device__ __forceinline__ void wgmma_m64n64k16(float (&d)[8][4], const std::uint32_t (&a)[4],
+                                                std::uint64_t b);
 template <class T>
 __device__ __forceinline__ void wgmma_m64n128k16(float (&d)[16][4], std::uint64_t a,
                                                  std::uint64_t b, bool add);
-/// d += a b: a [64, 16] in registers as mma.m16n8k16 holds it, b [16, 128] in shared memory with
-/// rows across the sum.
 template <class T>
 __device__ __forceinline__ void wgmma_m64n128k16(float (&d)[16][4], const std::uint32_t (&a)[4],
                                                  std::uint64_t b);
+template <class T>
+__device__ __forceinline__ void wgmma_m64n256k16(float (&d)[32][4], std::uint64_t a,
+                                                 std::uint64_t b, bool add);
+template <class T>
+__device__ __forceinline__ void wgmma_m64n256k16(float (&d)[32][4], const std::uint32_t (&a)[4],
+                                                 std::uint64_t b);
 
-template <>
-__device__ __forceinline__ void wgmma_m64n128k16<__nv_bfloat16>(float (&d)[16][4], std::uint64_t a,
-                                                                std::uint64_t b, bool add) {
-  asm volatile(
-      "{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 "
-      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-      "%64, %65, add, 1, 1, 0, 0;\n}\n"
-      : "+f"(d[0][0]), "+f"(d[0][1]), "+f"(d[0][2]), "+f"(d[0][3]), "+f"(d[1][0]), "+f"(d[1][1]),
-        "+f"(d[1][2]), "+f"(d[1][3]), "+f"(d[2][0]), "+f"(d[2][1]), "+f"(d[2][2]), "+f"(d[2][3]),
-        "+f"(d[3][0]), "+f"(d[3][1]), "+f"(d[3][2]), "+f"(d[3][3]), "+f"(d[4][0]), "+f"(d[4][1]),
-        "+f"(d[4][2]), "+f"(d[4][3]), "+f"(d[5][0]), "+f"(d[5][1]), "+f"(d[5][2]), "+f"(d[5][3]),
-        "+f"(d[6][0]), "+f"(d[6][1]), "+f"(d[6][2]), "+f"(d[6][3]), "+f"(d[7][0]), "+f"(d[7][1]),
-        "+f"(d[7][2]), "+f"(d[7][3]), "+f"(d[8][0]), "+f"(d[8][1]), "+f"(d[8][2]), "+f"(d[8][3]),
-        "+f"(d[9][0]), "+f"(d[9][1]), "+f"(d[9][2]), "+f"(d[9][3]), "+f"(d[10][0]), "+f"(d[10][1]),
-        "+f"(d[10][2]), "+f"(d[10][3]), "+f"(d[11][0]), "+f"(d[11][1]), "+f"(d[11][2]),
-        "+f"(d[11][3]), "+f"(d[12][0]), "+f"(d[12][1]), "+f"(d[12][2]), "+f"(d[12][3]),
-        "+f"(d[13][0]), "+f"(d[13][1]), "+f"(d[13][2]), "+f"(d[13][3]), "+f"(d[14][0]),
-        "+f"(d[14][1]), "+f"(d[14][2]), "+f"(d[14][3]), "+f"(d[15][0]), "+f"(d[15][1]),
-        "+f"(d[15][2]), "+f"(d[15][3])
-      : "l"(a), "l"(b), "r"(static_cast<int>(add)));
-}
-template <>
-__device__ __forceinline__ void wgmma_m64n128k16<__nv_bfloat16>(float (&d)[16][4],
-                                                                const std::uint32_t (&a)[4],
-                                                                std::uint64_t b) {
-  asm volatile(
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 "
-      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-      "{%64, %65, %66, %67}, %68, 1, 1, 1, 1;\n"
-      : "+f"(d[0][0]), "+f"(d[0][1]), "+f"(d[0][2]), "+f"(d[0][3]), "+f"(d[1][0]), "+f"(d[1][1]),
-        "+f"(d[1][2]), "+f"(d[1][3]), "+f"(d[2][0]), "+f"(d[2][1]), "+f"(d[2][2]), "+f"(d[2][3]),
-        "+f"(d[3][0]), "+f"(d[3][1]), "+f"(d[3][2]), "+f"(d[3][3]), "+f"(d[4][0]), "+f"(d[4][1]),
-        "+f"(d[4][2]), "+f"(d[4][3]), "+f"(d[5][0]), "+f"(d[5][1]), "+f"(d[5][2]), "+f"(d[5][3]),
-        "+f"(d[6][0]), "+f"(d[6][1]), "+f"(d[6][2]), "+f"(d[6][3]), "+f"(d[7][0]), "+f"(d[7][1]),
-        "+f"(d[7][2]), "+f"(d[7][3]), "+f"(d[8][0]), "+f"(d[8][1]), "+f"(d[8][2]), "+f"(d[8][3]),
-        "+f"(d[9][0]), "+f"(d[9][1]), "+f"(d[9][2]), "+f"(d[9][3]), "+f"(d[10][0]), "+f"(d[10][1]),
-        "+f"(d[10][2]), "+f"(d[10][3]), "+f"(d[11][0]), "+f"(d[11][1]), "+f"(d[11][2]),
-        "+f"(d[11][3]), "+f"(d[12][0]), "+f"(d[12][1]), "+f"(d[12][2]), "+f"(d[12][3]),
-        "+f"(d[13][0]), "+f"(d[13][1]), "+f"(d[13][2]), "+f"(d[13][3]), "+f"(d[14][0]),
-        "+f"(d[14][1]), "+f"(d[14][2]), "+f"(d[14][3]), "+f"(d[15][0]), "+f"(d[15][1]),
-        "+f"(d[15][2]), "+f"(d[15][3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-}
+// Places of d among the operands, and d.
+#define ATTNBENCH_D_64                                                     \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define ATTNBENCH_D_128                                                                \
+  ATTNBENCH_D_64                                                                       \
+  ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+  "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define ATTNBENCH_D_256                                                                          \
+  ATTNBENCH_D_128                                                                                \
+  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "           \
+  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "             \
+  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
+  "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define ATTNBENCH_FLOATS(d, n) "+f"(d[n][0]), "+f"(d[n][1]), "+f"(d[n][2]), "+f"(d[n][3])
+#define ATTNBENCH_FLOATS_32(d, n)                                                         \
+  ATTNBENCH_FLOATS(d, n), ATTNBENCH_FLOATS(d, n + 1), ATTNBENCH_FLOATS(d, n + 2),         \
+      ATTNBENCH_FLOATS(d, n + 3), ATTNBENCH_FLOATS(d, n + 4), ATTNBENCH_FLOATS(d, n + 5), \
+      ATTNBENCH_FLOATS(d, n + 6), ATTNBENCH_FLOATS(d, n + 7)
+#define ATTNBENCH_FLOATS_64(d) ATTNBENCH_FLOATS_32(d, 0)
+#define ATTNBENCH_FLOATS_128(d) ATTNBENCH_FLOATS_32(d, 0), ATTNBENCH_FLOATS_32(d, 8)
+#define ATTNBENCH_FLOATS_256(d) \
+  ATTNBENCH_FLOATS_128(d), ATTNBENCH_FLOATS_32(d, 16), ATTNBENCH_FLOATS_32(d, 24)
 
-template <>
-__device__ __forceinline__ void wgmma_m64n128k16<__half>(float (&d)[16][4], std::uint64_t a,
-                                                         std::uint64_t b, bool add) {
-  asm volatile(
-      "{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
-      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-      "%64, %65, add, 1, 1, 0, 0;\n}\n"
-      : "+f"(d[0][0]), "+f"(d[0][1]), "+f"(d[0][2]), "+f"(d[0][3]), "+f"(d[1][0]), "+f"(d[1][1]),
-        "+f"(d[1][2]), "+f"(d[1][3]), "+f"(d[2][0]), "+f"(d[2][1]), "+f"(d[2][2]), "+f"(d[2][3]),
-        "+f"(d[3][0]), "+f"(d[3][1]), "+f"(d[3][2]), "+f"(d[3][3]), "+f"(d[4][0]), "+f"(d[4][1]),
-        "+f"(d[4][2]), "+f"(d[4][3]), "+f"(d[5][0]), "+f"(d[5][1]), "+f"(d[5][2]), "+f"(d[5][3]),
-        "+f"(d[6][0]), "+f"(d[6][1]), "+f"(d[6][2]), "+f"(d[6][3]), "+f"(d[7][0]), "+f"(d[7][1]),
-        "+f"(d[7][2]), "+f"(d[7][3]), "+f"(d[8][0]), "+f"(d[8][1]), "+f"(d[8][2]), "+f"(d[8][3]),
-        "+f"(d[9][0]), "+f"(d[9][1]), "+f"(d[9][2]), "+f"(d[9][3]), "+f"(d[10][0]), "+f"(d[10][1]),
-        "+f"(d[10][2]), "+f"(d[10][3]), "+f"(d[11][0]), "+f"(d[11][1]), "+f"(d[11][2]),
-        "+f"(d[11][3]), "+f"(d[12][0]), "+f"(d[12][1]), "+f"(d[12][2]), "+f"(d[12][3]),
-        "+f"(d[13][0]), "+f"(d[13][1]), "+f"(d[13][2]), "+f"(d[13][3]), "+f"(d[14][0]),
-        "+f"(d[14][1]), "+f"(d[14][2]), "+f"(d[14][3]), "+f"(d[15][0]), "+f"(d[15][1]),
-        "+f"(d[15][2]), "+f"(d[15][3])
-      : "l"(a), "l"(b), "r"(static_cast<int>(add)));
-}
-template <>
-__device__ __forceinline__ void wgmma_m64n128k16<__half>(float (&d)[16][4],
-                                                         const std::uint32_t (&a)[4],
-                                                         std::uint64_t b) {
-  asm volatile(
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
-      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-      "{%64, %65, %66, %67}, %68, 1, 1, 1, 1;\n"
-      : "+f"(d[0][0]), "+f"(d[0][1]), "+f"(d[0][2]), "+f"(d[0][3]), "+f"(d[1][0]), "+f"(d[1][1]),
-        "+f"(d[1][2]), "+f"(d[1][3]), "+f"(d[2][0]), "+f"(d[2][1]), "+f"(d[2][2]), "+f"(d[2][3]),
-        "+f"(d[3][0]), "+f"(d[3][1]), "+f"(d[3][2]), "+f"(d[3][3]), "+f"(d[4][0]), "+f"(d[4][1]),
-        "+f"(d[4][2]), "+f"(d[4][3]), "+f"(d[5][0]), "+f"(d[5][1]), "+f"(d[5][2]), "+f"(d[5][3]),
-        "+f"(d[6][0]), "+f"(d[6][1]), "+f"(d[6][2]), "+f"(d[6][3]), "+f"(d[7][0]), "+f"(d[7][1]),
-        "+f"(d[7][2]), "+f"(d[7][3]), "+f"(d[8][0]), "+f"(d[8][1]), "+f"(d[8][2]), "+f"(d[8][3]),
-        "+f"(d[9][0]), "+f"(d[9][1]), "+f"(d[9][2]), "+f"(d[9][3]), "+f"(d[10][0]), "+f"(d[10][1]),
-        "+f"(d[10][2]), "+f"(d[10][3]), "+f"(d[11][0]), "+f"(d[11][1]), "+f"(d[11][2]),
-        "+f"(d[11][3]), "+f"(d[12][0]), "+f"(d[12][1]), "+f"(d[12][2]), "+f"(d[12][3]),
-        "+f"(d[13][0]), "+f"(d[13][1]), "+f"(d[13][2]), "+f"(d[13][3]), "+f"(d[14][0]),
-        "+f"(d[14][1]), "+f"(d[14][2]), "+f"(d[14][3]), "+f"(d[15][0]), "+f"(d[15][1]),
-        "+f"(d[15][2]), "+f"(d[15][3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-}
+// `across` is "1" where b's rows lie across the sum.
+#define ATTNBENCH_WGMMA_SHARED(T, type, n, a_and_b, added, across)                            \
+  template <>                                                                                 \
+  __device__ __forceinline__ void wgmma_m64n##n##k16<T>(float(&d)[n / 8][4], std::uint64_t a, \
+                                                        std::uint64_t b, bool add) {          \
+    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, " added                                \
+                 ", 0;\n"                                                                     \
+                 "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." type "." type              \
+                 " {" ATTNBENCH_D_##n "}, " a_and_b ", add, 1, 1, 0, " across ";\n}\n"        \
+                 : ATTNBENCH_FLOATS_##n(d)                                                    \
+                 : "l"(a), "l"(b), "r"(static_cast<int>(add)));                               \
+  }
+#define ATTNBENCH_WGMMA_REGISTERS(T, type, n, a_and_b, across)                   \
+  template <>                                                                    \
+  __device__ __forceinline__ void wgmma_m64n##n##k16<T>(                         \
+      float(&d)[n / 8][4], const std::uint32_t(&a)[4], std::uint64_t b) {        \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." type "." type \
+                 " {" ATTNBENCH_D_##n "}, " a_and_b ", 1, 1, 1, " across ";\n"   \
+                 : ATTNBENCH_FLOATS_##n(d)                                       \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));          \
+  }
+#define ATTNBENCH_WGMMA(T, type)                                            \
+  ATTNBENCH_WGMMA_SHARED(T, type, 64, "%32, %33", "%34", "0")               \
+  ATTNBENCH_WGMMA_REGISTERS(T, type, 64, "{%32, %33, %34, %35}, %36", "0")  \
+  ATTNBENCH_WGMMA_SHARED(T, type, 128, "%64, %65", "%66", "0")              \
+  ATTNBENCH_WGMMA_REGISTERS(T, type, 128, "{%64, %65, %66, %67}, %68", "1") \
+  ATTNBENCH_WGMMA_SHARED(T, type, 256, "%128, %129", "%130", "1")           \
+  ATTNBENCH_WGMMA_REGISTERS(T, type, 256, "{%128, %129, %130, %131}, %132", "1")
+
+ATTNBENCH_WGMMA(__nv_bfloat16, "bf16")
+ATTNBENCH_WGMMA(__half, "f16")
+
+#undef ATTNBENCH_WGMMA
+#undef ATTNBENCH_WGMMA_REGISTERS
+#undef ATTNBENCH_WGMMA_SHARED
+#undef ATTNBENCH_FLOATS_256
+#undef ATTNBENCH_FLOATS_128
+#undef ATTNBENCH_FLOATS_64
+#undef ATTNBENCH_FLOATS_32
+#undef ATTNBENCH_FLOATS
+#undef ATTNBENCH_D_256
+#undef ATTNBENCH_D_128
+#undef ATTNBENCH_D_64
 
 }  // namespace attnbench::cuda
