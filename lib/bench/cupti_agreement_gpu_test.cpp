@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The figure that attnbench reports, beside the one that NVIDIA's own tracer records of the same
-// kernels.
+// The figure that attnbench reports, beside what NVIDIA's own tracer records of the very launches
+// that it was taken from.
 #include <gtest/gtest.h>
 
 #ifdef ATTNBENCH_HAVE_CUPTI
@@ -14,6 +14,8 @@
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -34,33 +36,38 @@ void check(CUptiResult result) {
   throw std::runtime_error(std::string("CUPTI: ") + what);
 }
 
-/// Start and end of the kernels that ran on the GPU while it records, in nanoseconds.
-/// CUPTI calls back without a context pointer, so there is one list for the process.
-class KernelRecords {
- public:
-  struct Span {
-    std::uint64_t start_ns, end_ns;
-  };
+/// A kernel's time on the GPU as CUPTI records it.
+struct KernelRecord {
+  std::string name;
+  std::uint64_t start_ns, end_ns;
+};
 
-  /// Of the kernels that `work` launches, from the first one's start to the last one's end.
-  static double span_us(const std::function<void()>& work) {
-    spans().clear();
+/// The kernels that `work` launches and waits for, in the order in which they ran. CUPTI calls
+/// back, from a thread of its own, without a context pointer: so there is one list for the process.
+class KernelTrace {
+ public:
+  static void install() { check(cuptiActivityRegisterCallbacks(give_buffer, take_buffer)); }
+
+  static std::vector<KernelRecord> of(const std::function<void()>& work) {
+    kernels().clear();
     check(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
     work();
     check(cuptiActivityFlushAll(0));
     check(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
-    if (spans().empty()) throw std::runtime_error("CUPTI recorded no kernel");
-    const auto first = std::ranges::min(spans(), {}, &Span::start_ns).start_ns;
-    const auto last = std::ranges::max(spans(), {}, &Span::end_ns).end_ns;
-    return static_cast<double>(last - first) / 1e3;
+    const std::lock_guard lock(mutex());
+    if (kernels().empty()) throw std::runtime_error("CUPTI recorded no kernel");
+    std::ranges::sort(kernels(), {}, &KernelRecord::start_ns);
+    return kernels();
   }
 
-  static void install() { check(cuptiActivityRegisterCallbacks(give_buffer, take_buffer)); }
-
  private:
-  static std::vector<Span>& spans() {
-    static std::vector<Span> all;
+  static std::vector<KernelRecord>& kernels() {
+    static std::vector<KernelRecord> all;
     return all;
+  }
+  static std::mutex& mutex() {
+    static std::mutex one;
+    return one;
   }
   static void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size,
                                    std::size_t* max_records) {
@@ -70,12 +77,13 @@ class KernelRecords {
   }
   static void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
                                    std::size_t valid) {
+    const std::lock_guard lock(mutex());
     CUpti_Activity* record = nullptr;
     while (cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
       if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
       // Later versions of the record only append to this one.
       const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel9*>(record);
-      spans().push_back({kernel->start, kernel->end});
+      kernels().push_back({kernel->name, kernel->start, kernel->end});
     }
     std::free(buffer);
   }
@@ -91,16 +99,22 @@ defaults:
 mixes:
   decode: {batch: 64q1s2k}
   prefill: {batch: q4k}
+  in_cache: {batch: 8q1s1k}
 )";
 
   static void SetUpTestSuite() {
-    if (cuda_absence().empty()) KernelRecords::install();
+    if (cuda_absence().empty()) KernelTrace::install();
   }
   void SetUp() override {
     if (const std::string absence = cuda_absence(); !absence.empty()) GTEST_SKIP() << absence;
     register_builtin_backends(registry_);
     device_ = make_cuda_device(0);
   }
+
+  /// CUPTI's records begin after the launch. That of an empty kernel from a cold cache takes 0.82 us
+  /// (results/h200/timing.md, E2), and while CUPTI records, 0.3 us more: `in_cache` took 17.3
+  /// instead of 17.0 us.
+  static constexpr double kTracedLaunchUs = 1.2;
 
   static double median(std::vector<double> values) {
     std::ranges::nth_element(values, values.begin() + std::ssize(values) / 2);
@@ -111,7 +125,7 @@ mixes:
   std::unique_ptr<Device> device_;
 };
 
-TEST_P(CuptiAgreement, is_within_one_percent_on_cold_replays_of_attention) {
+TEST_P(CuptiAgreement, is_within_one_percent_or_a_launch_on_the_very_samples_that_are_reported) {
   const Scenario scenario = parse_scenario(kScenario, "cupti.yaml");
   for (const Case& c : scenario.cases) {
     SCOPED_TRACE(c.id);
@@ -123,31 +137,36 @@ TEST_P(CuptiAgreement, is_within_one_percent_on_cold_replays_of_attention) {
     const AttentionIo io = fixture.io();
     const Work forward = [&](Stream& stream) { backend->forward(io, stream); };
 
-    const auto timing =
-        measure_cells(
-            std::vector<TimedCell>{{c.id, CacheState::kCold, forward, LaunchMode::kGraph}},
-            *device_, scenario.measure, 1, {})
-            .front();
-
-    // The same graph after the same flush, at the clock that the measurement left behind.
+    std::set<std::string> names;  // the forward's own kernels, not those of flush and timer
     const auto stream = device_->make_stream();
-    const auto graph = device_->record(*stream, forward);
-    std::vector<double> traced;
-    for (int i = 0; i < 41; ++i) {
-      device_->flush_cache(*stream);
+    const std::vector<KernelRecord> one_forward = KernelTrace::of([&] {
+      forward(*stream);
       stream->synchronize();
-      traced.push_back(KernelRecords::span_us([&] {
-        graph->replay(*stream);
-        stream->synchronize();
-      }));
+    });
+    for (const KernelRecord& kernel : one_forward) names.insert(kernel.name);
+
+    CellTiming timing;
+    std::vector<KernelRecord> traced = KernelTrace::of([&] {
+      timing = measure_cells(
+                   std::vector<TimedCell>{{c.id, CacheState::kCold, forward, LaunchMode::kGraph}},
+                   *device_, scenario.measure, 1, {})
+                   .front();
+    });
+    std::erase_if(traced, [&](const KernelRecord& kernel) { return !names.contains(kernel.name); });
+
+    // Nothing runs after the samples; what ran before them let the clocks settle.
+    const std::size_t samples = static_cast<std::size_t>(timing.samples + timing.discarded);
+    const std::size_t kernels = one_forward.size();
+    ASSERT_GE(traced.size(), samples * kernels);
+    std::vector<double> spans_us;
+    for (std::size_t at = traced.size() - samples * kernels; at < traced.size(); at += kernels) {
+      spans_us.push_back(
+          static_cast<double>(traced[at + kernels - 1].end_ns - traced[at].start_ns) / 1e3);
     }
-    const double cupti_us = median(traced);
-    EXPECT_NEAR(timing.median_us, cupti_us, 0.01 * cupti_us)
-        << timing.median_us << " us by attnbench, " << cupti_us << " us by CUPTI";
-    RecordProperty(c.id + "/attnbench_us", std::to_string(timing.median_us));
-    RecordProperty(c.id + "/cupti_us", std::to_string(cupti_us));
+    const double cupti_us = median(spans_us);
     std::cout << GetParam() << ' ' << c.id << ": attnbench " << timing.median_us << " us, CUPTI "
-              << cupti_us << " us\n";
+              << cupti_us << " us, " << samples << " samples\n";
+    EXPECT_NEAR(timing.median_us, cupti_us, std::max(0.01 * cupti_us, kTracedLaunchUs));
   }
 }
 
