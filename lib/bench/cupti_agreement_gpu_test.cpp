@@ -111,8 +111,8 @@ mixes:
     device_ = make_cuda_device(0);
   }
 
-  /// CUPTI's records begin after the launch. That of an empty kernel from a cold cache takes 0.82 us
-  /// (results/h200/timing.md, E2), and while CUPTI records, 0.3 us more: `in_cache` took 17.3
+  /// CUPTI's records begin after the launch. That of an empty kernel from a cold cache takes 0.82
+  /// us (results/h200/timing.md, E2), and while CUPTI records, 0.3 us more: `in_cache` took 17.3
   /// instead of 17.0 us.
   static constexpr double kTracedLaunchUs = 1.2;
 
