@@ -2,56 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "lib/backend/attention_backend.h"
+#include "lib/verify/fault.h"
 
 namespace attnbench {
 
-/// What can be wrong with an attention kernel. Each one happened to somebody.
-enum class Fault : std::uint8_t {
-  kNone,
-  kDropsLastToken,
-  kDropsFirstToken,
-  kSkipsAPage,
-  kReadsAPageTwice,
-  kSwapsTwoPages,
-  kHeadMapOffByOne,
-  kForgetsScale,
-  kCausalSeesNextKey,
-  kCausalMissesOwnKey,
-  kIgnoresTree,
-  kIgnoresWindow,
-  kWindowOffByOne,
-  kIgnoresSoftcap,
-  kNoMaximum,
-  kMaximumStartsAtZero,
-  kLseBaseTwo,
-  kLseForgetsSink,
-  kSinkCountedTwice,
-  kMergesWithoutRescale,
-  kForgetsVScale,
-  kAccumulatesInBf16,
-  kReadsTail,
-  kWritesBeyond,
-  kLeavesLastRow,
-  kWritesInput,
-  kDiffersBetweenRuns,
-  kThrows,
-};
-
-[[nodiscard]] std::string_view to_string(Fault fault);
-[[nodiscard]] std::vector<Fault> all_faults();  ///< without kNone
-
 /// A correct backend, simple on purpose, with one fault put in: shows that the checks can fail. It
-/// shares no code with any other backend and computes in f32: tiles of keys, online softmax.
+/// shares no code with any other backend. On a GPU it is a kernel of the same lines (mutant_row.h).
 class MutantBackend final : public AttentionBackend {
  public:
-  explicit MutantBackend(Fault fault);
+  explicit MutantBackend(Fault fault, DeviceKind device = DeviceKind::kCpu);
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Case&, const Device&) const override {
@@ -65,24 +28,15 @@ class MutantBackend final : public AttentionBackend {
   void forward_extend(const AttentionIo& io, Stream& stream) override;
 
  private:
-  struct Row {  ///< one query token under one head
-    std::int64_t request;
-    std::int64_t query;  ///< within the request
-    std::int64_t token;  ///< within the batch
-    int head;
-  };
-  [[nodiscard]] bool has(Fault fault) const { return fault_ == fault; }
-  [[nodiscard]] bool sees(const AttentionIo& io, const Row& row, std::int64_t key) const;
-  /// KV slots that the row attends to, with the key's position.
-  [[nodiscard]] std::vector<std::pair<std::int64_t, std::int64_t>> slots_of(const AttentionIo& io,
-                                                                            const Row& row) const;
-  [[nodiscard]] float logit(const AttentionIo& io, const Row& row, std::int64_t slot,
-                            std::int64_t key) const;
-  void compute(const AttentionIo& io, const Row& row) const;
+  /// The batch's index tensors where a CPU reads them.
+  [[nodiscard]] DeviceBatch host_indices(const ForwardBatch& batch);
 
   Fault fault_;
   BackendInfo info_;
-  int runs_ = 0;
+  DeviceBatch indices_;
+  std::vector<std::int32_t> kv_lens_;    ///< of host_indices()
+  std::vector<std::int32_t> qo_indptr_;  ///< likewise
+  std::byte* scratch_ = nullptr;         ///< the count of runs, then the sums
 };
 
 }  // namespace attnbench

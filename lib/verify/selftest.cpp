@@ -32,7 +32,7 @@ Verification verify_with_fill(Device& device, const std::vector<Examined>& exami
                               std::size_t fill) {
   Verification last;
   for (const Examined& each : examined) {
-    MutantBackend backend(fault);
+    MutantBackend backend(fault, device.info().kind);
     Fixture fixture(*each.c, device);
     last = verify_backend(*each.c, backend, fixture, device, std::span(&each.truth[fill], 1));
     // A mutant must fail; of the correct backend even a doubt is too much.

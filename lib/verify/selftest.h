@@ -37,8 +37,8 @@ struct SelftestMatrix {
 /// all mutants take seconds.
 [[nodiscard]] std::vector<Case> selftest_cases();
 
-/// Verifies the correct backend and the mutants of `faults` on `cases`, one fill at a time.
-/// `device` is a CPU: the mutants read host memory.
+/// Verifies the correct backend and the mutants of `faults` on `cases`, one fill at a time, where
+/// `device` is: on a GPU the mutants are kernels.
 [[nodiscard]] SelftestMatrix run_selftest(Device& device, const std::vector<Case>& cases,
                                           const std::vector<Fault>& faults);
 

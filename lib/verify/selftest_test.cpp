@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "lib/verify/selftest.h"
 
 namespace attnbench {
@@ -15,6 +17,20 @@ TEST(Selftest, catches_every_fault_and_never_blames_the_correct_backend) {
   for (const SelftestRow& row : matrix.mutants) EXPECT_TRUE(row.blamed()) << to_string(row.fault);
   EXPECT_FALSE(matrix.correct.blamed()) << matrix.correct.reason();
   EXPECT_TRUE(matrix.sound());
+}
+
+TEST(Selftest, sees_a_difference_between_runs_only_where_it_runs_twice) {
+  const auto device = make_cpu_device();
+  const SelftestMatrix matrix =
+      run_selftest(*device, selftest_cases(), {Fault::kDiffersBetweenRuns});
+  for (std::size_t f = 0; f < matrix.fills.size(); ++f) {
+    const Fill fill = matrix.fills[f];
+    const Verification& result = matrix.mutants[0].by_fill[f];
+    const bool twice = fill == Fill::kNormal || fill == Fill::kTiming;
+    EXPECT_EQ(is_failure(result.verdict), twice) << to_string(fill) << ": " << result.reason;
+    EXPECT_EQ(result.reason.find("two runs differ in 1 element") != std::string::npos, twice)
+        << result.reason;
+  }
 }
 
 TEST(Selftest, is_not_sound_when_a_fault_gets_through) {

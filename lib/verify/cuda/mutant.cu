@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/device/cuda/check.cuh"
+#include "lib/verify/mutant_row.h"
+
+namespace attnbench {
+namespace {
+
+constexpr unsigned kThreads = 64;
+constexpr unsigned kTooManyThreads = 2048;  ///< no GPU takes more than 1024 in a block
+
+__global__ void mutant_rows(const MutantStep step) {
+  const std::int64_t row = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (row < step.rows()) MutantRow(step, row).run();
+}
+
+}  // namespace
+
+void launch_mutant(const MutantStep& step, Stream& stream) {
+  const auto blocks = static_cast<unsigned>((step.rows() + kThreads - 1) / kThreads);
+  const unsigned threads = step.fault == Fault::kThrows ? kTooManyThreads : kThreads;
+  mutant_rows<<<blocks, threads, 0, static_cast<cudaStream_t>(stream.native())>>>(step);
+  check_launch("mutant_rows");
+}
+
+}  // namespace attnbench

@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/base/error.h"
+#include "lib/verify/mutant_step.h"
+
+namespace attnbench {
+
+void launch_mutant(const MutantStep&, Stream&) { throw InternalError("built without CUDA"); }
+
+}  // namespace attnbench

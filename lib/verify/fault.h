@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace attnbench {
+
+/// What can be wrong with an attention kernel. Each one happened to somebody.
+enum class Fault : std::uint8_t {
+  kNone,
+  kDropsLastToken,
+  kDropsFirstToken,
+  kSkipsAPage,
+  kReadsAPageTwice,
+  kSwapsTwoPages,
+  kHeadMapOffByOne,
+  kForgetsScale,
+  kCausalSeesNextKey,
+  kCausalMissesOwnKey,
+  kIgnoresTree,
+  kIgnoresWindow,
+  kWindowOffByOne,
+  kIgnoresSoftcap,
+  kNoMaximum,
+  kMaximumStartsAtZero,
+  kLseBaseTwo,
+  kLseForgetsSink,
+  kSinkCountedTwice,
+  kMergesWithoutRescale,
+  kForgetsVScale,
+  kAccumulatesInBf16,
+  kReadsTail,
+  kWritesBeyond,
+  kLeavesLastRow,
+  kWritesInput,
+  kDiffersBetweenRuns,
+  kThrows,
+};
+
+[[nodiscard]] std::string_view to_string(Fault fault);
+[[nodiscard]] std::vector<Fault> all_faults();  ///< without kNone
+
+}  // namespace attnbench
