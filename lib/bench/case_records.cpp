@@ -12,11 +12,6 @@ namespace {
 
 constexpr const char* kInterrupted = "interrupted";
 
-/// Below it a tenth or so of a GPU's figure is no work of the kernels: launching an empty one takes
-/// 0.6 to 0.8 us on an H200, even behind the blocker, and the events step by 32 ns
-/// (results/h200/timing.md).
-constexpr double kShortUs = 10;
-
 /// Bytes that memory itself had to deliver. Data that stay in a cache between samples may well come
 /// faster than memory delivers.
 std::int64_t bytes_from_memory(const Cost& cost, CacheState cache) {
@@ -148,7 +143,7 @@ Record CaseRun::make_record(const Candidate& candidate, CacheState cache, Launch
     return r;
   }
   if (timing != candidate.timings.end() && timing->timing.samples > 0) {
-    add_timing(r, candidate, timing->timing);
+    add_timing(r, candidate, *timing);
     return r;
   }
   // Never reached. A wrong verdict stands all the same.
@@ -160,7 +155,20 @@ Record CaseRun::make_record(const Candidate& candidate, CacheState cache, Launch
   return r;
 }
 
-void CaseRun::add_timing(Record& r, const Candidate& candidate, const CellTiming& timing) const {
+GraphOfMany CaseRun::judged(GraphOfMany graph_n, CacheState cache, const Ceilings& ceilings) const {
+  const CellTiming& timing = graph_n.timing;
+  if (!timing.failure.empty()) {
+    graph_n.reason = timing.failure;
+  } else if (timing.samples == 0) {
+    graph_n.reason = kInterrupted;
+  } else {
+    graph_n.reason = beyond_ceilings(cost_, cache, ceilings, timing.median_us / 1e6);
+  }
+  return graph_n;
+}
+
+void CaseRun::add_timing(Record& r, const Candidate& candidate, const Timing& measured) const {
+  const CellTiming& timing = measured.timing;
   r.timed = true;
   r.timing = timing;
   r.plan = candidate.plan;
@@ -176,6 +184,9 @@ void CaseRun::add_timing(Record& r, const Candidate& candidate, const CellTiming
     return;
   }
   r.is_short = candidate.device->info.kind == DeviceKind::kCuda && timing.median_us < kShortUs;
+  if (r.is_short && measured.graph_n.tried()) {
+    r.graph_n = judged(measured.graph_n, r.cache, ceilings);
+  }
   if (seconds > 0) r.roofline = roofline_s(cost_, ceilings) / seconds;
   if (!r.reason.empty()) return;
   if (timing.interrupted) {

@@ -142,6 +142,42 @@ void CaseRun::time_on(RunDevice& device) {
   });
   if (cells.empty() || stop_requested()) return;
 
+  const std::vector<CellTiming> timings = measure(sourced, 1);
+  for (std::size_t i = 0; i < timings.size(); ++i) {
+    cells[i].owner->timings.push_back({cells[i].cache, cells[i].launch, timings[i]});
+  }
+  repeat_short(device);
+  for_all_that_run([&](Candidate& candidate) {
+    if (candidate.device == &device) candidate.work->finish();
+  });
+}
+
+void CaseRun::repeat_short(RunDevice& device) {
+  if (device.info.kind != DeviceKind::kCuda) return;
+  std::vector<std::unique_ptr<SampleSource>> samples;
+  std::vector<SourcedCell> sourced;
+  std::vector<GraphOfMany*> found;
+  for_all_that_run([&](Candidate& candidate) {
+    if (candidate.device != &device || is_failure(candidate.verification.verdict)) return;
+    for (Timing& each : candidate.timings) {
+      if (each.launch != LaunchMode::kGraph || each.timing.samples == 0) continue;
+      if (!each.timing.failure.empty() || each.timing.median_us >= kShortUs) continue;
+      Repeats& repeats = each.graph_n.repeats;
+      repeats = repeats_for(each.cache, cost_.bytes_unique, device.info.last_level_cache_bytes);
+      if (!each.graph_n.tried()) continue;
+      samples.push_back(candidate.work->repeated(each.cache, repeats));
+      sourced.push_back({fmt::format("{} · {} · graph×{}", candidate.entry->info.name,
+                                     to_string(each.cache), repeats.forwards),
+                         samples.back().get(), repeats.forwards});
+      found.push_back(&each.graph_n);
+    }
+  });
+  const std::vector<CellTiming> timings = measure(sourced, 2);
+  for (std::size_t i = 0; i < timings.size(); ++i) found[i]->timing = timings[i];
+}
+
+std::vector<CellTiming> CaseRun::measure(std::span<const SourcedCell> cells,
+                                         std::uint64_t stream) const {
   MeasureHooks hooks;
   hooks.stop_requested = hooks_->stop_requested;
   if (hooks_->progress) {
@@ -154,14 +190,7 @@ void CaseRun::time_on(RunDevice& device) {
       hooks_->progress(line, p.remaining_s);
     };
   }
-  const std::vector<CellTiming> timings =
-      measure_in_rounds(sourced, scenario_->measure, combine(case_->seed, 1), hooks);
-  for (std::size_t i = 0; i < timings.size(); ++i) {
-    cells[i].owner->timings.push_back({cells[i].cache, cells[i].launch, timings[i]});
-  }
-  for_all_that_run([&](Candidate& candidate) {
-    if (candidate.device == &device) candidate.work->finish();
-  });
+  return measure_in_rounds(cells, scenario_->measure, combine(case_->seed, stream), hooks);
 }
 
 void CaseRun::time() {

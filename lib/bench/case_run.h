@@ -33,6 +33,7 @@ class CaseRun {
     CacheState cache;
     LaunchMode launch;
     CellTiming timing;
+    GraphOfMany graph_n = {};
   };
 
   /// One backend's way through the case. `verdict` other than a timeable one ends it.
@@ -57,6 +58,10 @@ class CaseRun {
   void fill_for_timing();
   void time();
   void time_on(RunDevice& device);
+  /// The short graph cells of a GPU again, many forwards to a graph.
+  void repeat_short(RunDevice& device);
+  [[nodiscard]] std::vector<CellTiming> measure(std::span<const SourcedCell> cells,
+                                                std::uint64_t stream) const;
   [[nodiscard]] std::vector<LaunchMode> launches_on(const RunDevice& device) const;
   void rule_out(Candidate& candidate, Verdict verdict, std::string reason) const;
   [[nodiscard]] bool anyone_runs() const;
@@ -71,7 +76,9 @@ class CaseRun {
                                     LaunchMode launch) const;
   [[nodiscard]] Record make_record(const Candidate& candidate, CacheState cache,
                                    LaunchMode launch) const;
-  void add_timing(Record& record, const Candidate& candidate, const CellTiming& timing) const;
+  void add_timing(Record& record, const Candidate& candidate, const Timing& timing) const;
+  [[nodiscard]] GraphOfMany judged(GraphOfMany graph_n, CacheState cache,
+                                   const Ceilings& ceilings) const;
 
   const Scenario* scenario_;
   const Case* case_;

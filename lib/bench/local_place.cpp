@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/bench/local_place.h"
 
+#include <utility>
+
 #include "lib/base/error.h"
 
 namespace attnbench {
@@ -36,6 +38,22 @@ const std::string& LocalPlace::fill_for_timing() {
     timing_hash_ = fixture_->hash();
   }
   return timing_hash_;
+}
+
+const Fixture& LocalPlace::input_set(std::size_t index) {
+  if (!no_memory_for_sets_.empty()) throw EnvironmentError(no_memory_for_sets_);
+  try {
+    while (more_sets_.size() < index) {
+      auto set = std::make_unique<Fixture>(*case_, *device_);
+      set->fill(Fill::kTiming);
+      more_sets_.push_back(std::move(set));
+    }
+  } catch (const EnvironmentError& error) {
+    more_sets_.clear();  // nobody was given all of them
+    no_memory_for_sets_ = error.what();
+    throw;
+  }
+  return index == 0 ? *fixture_ : *more_sets_[index - 1];
 }
 
 Stream& LocalPlace::stream() {

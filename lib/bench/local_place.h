@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "lib/device/device.h"
 #include "lib/fixture/fixture.h"
@@ -27,6 +28,10 @@ class LocalPlace {
   [[nodiscard]] Fixture& fixture();
   /// To time in.
   [[nodiscard]] const Fixture& filled_fixture() const { return *fixture_; }
+  /// The filled fixture, which is set 0, or another of the same case and seed: the same contents at
+  /// other addresses, its index arrays included. Made on first use, for all backends here; throws
+  /// EnvironmentError when there is no memory, and once that has happened, at once.
+  [[nodiscard]] const Fixture& input_set(std::size_t index);
   [[nodiscard]] Stream& stream();
   /// Null where a host clock times.
   [[nodiscard]] SampleTimer* timer();
@@ -35,8 +40,10 @@ class LocalPlace {
   const Case* case_;
   Device* device_;
   std::unique_ptr<Fixture> fixture_;
-  std::string no_memory_;    ///< why there is no fixture
-  std::string timing_hash_;  ///< empty unless filled for timing
+  std::string no_memory_;                            ///< why there is no fixture
+  std::string timing_hash_;                          ///< empty unless filled for timing
+  std::vector<std::unique_ptr<Fixture>> more_sets_;  ///< from set 1 on
+  std::string no_memory_for_sets_;
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<SampleTimer> timer_;
 };

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <exception>
-
+#include "lib/bench/backend_code.h"
+#include "lib/bench/repeated_samples.h"
 #include "lib/bench/serving_state.h"
 #include "lib/measure/device_samples.h"
 
@@ -14,20 +14,6 @@ namespace {
 
 /// Planning is host work of microseconds to milliseconds; its median settles within these.
 constexpr int kPlanRepeats = 20;
-
-constexpr const char* kNoException = "threw something that is no std::exception";
-
-/// Runs a backend's own code; whatever it throws is its failure.
-template <class Step>
-auto of_backend(const Step& step) {
-  try {
-    return step();
-  } catch (const std::exception& error) {
-    throw BackendFailed(error.what());
-  } catch (...) {
-    throw BackendFailed(kNoException);
-  }
-}
 
 }  // namespace
 
@@ -74,20 +60,13 @@ std::unique_ptr<SampleSource> LocalWork::samples(CacheState cache, LaunchMode la
   if (cache == CacheState::kServing) {
     cell.serving = serving_state(place_->filled_fixture(), *workspace_);
   }
-  // An exception ends this backend's cells only, whatever its kind.
-  cell.forward = [backend = backend_.get(), io = place_->filled_fixture().io()](Stream& stream) {
-    try {
-      backend->forward(io, stream);
-    } catch (const std::runtime_error&) {
-      throw;
-    } catch (const std::exception& error) {
-      throw std::runtime_error(error.what());
-    } catch (...) {
-      throw std::runtime_error(kNoException);
-    }
-  };
+  cell.forward = forward_work(*backend_, place_->filled_fixture().io());
   return std::make_unique<DeviceSamples>(std::move(cell), real_clock(), place_->device(),
                                          place_->stream(), place_->timer());
+}
+
+std::unique_ptr<SampleSource> LocalWork::repeated(CacheState cache, Repeats repeats) {
+  return std::make_unique<RepeatedSamples>(*entry_, place_, cache, repeats);
 }
 
 void LocalWork::finish() { place_->device().make_stream()->synchronize(); }

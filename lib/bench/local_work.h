@@ -25,6 +25,7 @@ class LocalWork final : public BackendWork {
   [[nodiscard]] HostTiming plan() override;
   [[nodiscard]] IndexTiming time_indices() override;
   [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache, LaunchMode launch) override;
+  [[nodiscard]] std::unique_ptr<SampleSource> repeated(CacheState cache, Repeats repeats) override;
   void finish() override;
 
  private:

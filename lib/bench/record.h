@@ -9,6 +9,7 @@
 
 #include "lib/backend/cascade_choice.h"
 #include "lib/bench/index_timing.h"
+#include "lib/bench/repeats.h"
 #include "lib/cost/cost.h"
 #include "lib/device/device.h"
 #include "lib/measure/measure.h"
@@ -16,6 +17,16 @@
 #include "lib/verify/verdict.h"
 
 namespace attnbench {
+
+/// A short cell on a GPU once more, as a graph of many forwards: what one of them takes then.
+struct GraphOfMany {
+  Repeats repeats;
+  CellTiming timing;   ///< of one forward
+  std::string reason;  ///< why it claims nothing; empty when all is well
+
+  [[nodiscard]] bool tried() const { return repeats.forwards > 0; }
+  [[nodiscard]] bool timed() const { return tried() && reason.empty() && timing.median_us > 0; }
+};
 
 /// The result row of one cell (case x backend x cache x launch).
 struct Record {
@@ -38,6 +49,7 @@ struct Record {
   Verdict verdict = Verdict::kNotVerified;
   bool timed = false;  ///< timing below is a measurement
   CellTiming timing;
+  GraphOfMany graph_n;
   HostTiming plan;
   IndexTiming index;  ///< of the case, on a GPU; 0 elsewhere
   PairedRatio aa;     ///< of a twin over its first (--aa); no pairs otherwise

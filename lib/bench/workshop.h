@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lib/backend/registry.h"
+#include "lib/bench/repeats.h"
 #include "lib/bench/run_device.h"
 #include "lib/measure/sample_source.h"
 #include "lib/verify/verify.h"
@@ -50,6 +51,10 @@ class BackendWork {
   /// Lives no longer than this. The backend stays planned while its cells take samples.
   [[nodiscard]] virtual std::unique_ptr<SampleSource> samples(CacheState cache,
                                                               LaunchMode launch) = 0;
+  /// The same of a graph of many forwards, on copies of the inputs that take turns. Its warm_up()
+  /// makes those, and throws EnvironmentError when there is no memory for them.
+  [[nodiscard]] virtual std::unique_ptr<SampleSource> repeated(CacheState cache,
+                                                               Repeats repeats) = 0;
   /// After the last sample: shows whether a failure cost the device.
   virtual void finish() = 0;
 

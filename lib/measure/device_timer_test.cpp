@@ -175,6 +175,27 @@ TEST(DeviceTimers, replay_a_graph_that_was_recorded_once_after_an_eager_run) {
   EXPECT_EQ(gpu.log, "f[f]" + std::string(1 + 2 * 123, 'r'));
 }
 
+TEST(DeviceTimers, share_a_sample_out_among_the_forwards_in_it) {
+  FakeGpu gpu;
+  TimedCell cell = gpu.cell(CacheState::kCold, LaunchMode::kGraph);
+  cell.repeats = 20;
+  gpu.sample = [](int index) { return TimedSample{60.0 + index % 3, 3, 1980}; };
+  const CellTiming timing = gpu.measure(cell);
+  EXPECT_NEAR(timing.median_us, 61.0 / 20, 1e-12);
+  EXPECT_NEAR(timing.min_us, 60.0 / 20, 1e-12);
+  EXPECT_NEAR(timing.blocks.at(0).us, 61.0 / 20, 1e-12);
+  EXPECT_EQ(timing.enqueue_us, 3) << "of the call, which is one";
+}
+
+TEST(DeviceTimers, share_the_timers_step_out_too) {
+  FakeGpu gpu;
+  // Blocks of ten differ by 3 %: 0.09 us of one forward, 1.8 us of the graph.
+  gpu.sample = [](int index) { return TimedSample{index / 10 % 2 == 0 ? 60.0 : 61.8, 3, 1980}; };
+  TimedCell cell = gpu.cell(CacheState::kCold, LaunchMode::kGraph);
+  cell.repeats = 20;
+  EXPECT_EQ(gpu.measure(cell).status, MeasureStatus::kNoisy);
+}
+
 TEST(DeviceTimers, end_a_cell_whose_forward_waits_with_the_reason) {
   FakeGpu gpu;
   gpu.sample = [](int) -> TimedSample { throw HostSyncError("forward waits"); };

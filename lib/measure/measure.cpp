@@ -104,7 +104,7 @@ std::vector<CellTiming> measure_cells_by(const Clock& clock, std::span<const Tim
   std::vector<SourcedCell> sourced;
   for (const TimedCell& cell : cells) {
     samples.push_back(std::make_unique<DeviceSamples>(cell, clock, device, *stream, timer.get()));
-    sourced.push_back({cell.name, samples.back().get()});
+    sourced.push_back({cell.name, samples.back().get(), cell.repeats});
   }
   return rounds_by(clock, sourced, config, seed, hooks);
 }

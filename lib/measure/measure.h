@@ -24,6 +24,7 @@ struct TimedCell {
   std::int64_t bytes = 0;                  ///< that a forward has to move; for a timeline
   /// kServing: memory that is read after the flush, the last of it last.
   std::vector<std::span<const std::byte>> serving = {};
+  std::int64_t repeats = 1;  ///< forwards that `forward` enqueues; times are of one of them
 };
 
 enum class MeasureStatus : std::uint8_t {
@@ -42,8 +43,8 @@ struct BlockMedian {
   double us = 0;
 };
 
-/// Times of one cell. The unit of replication is the round: lo and hi are the 95 % order-statistic
-/// interval of the median of block medians.
+/// Times of one forward of a cell. The unit of replication is the round: lo and hi are the 95 %
+/// order-statistic interval of the median of block medians.
 struct CellTiming {
   MeasureStatus status = MeasureStatus::kConverged;
   double median_us = 0;

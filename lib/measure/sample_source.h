@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -56,6 +57,7 @@ class SampleSource {
 struct SourcedCell {
   std::string name;  ///< for the progress line
   SampleSource* samples = nullptr;
+  std::int64_t repeats = 1;  ///< forwards in a sample; times are of one of them
 };
 
 /// measure_cells() wherever the samples are taken.

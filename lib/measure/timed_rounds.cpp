@@ -14,7 +14,8 @@ namespace {
 
 constexpr double kLevel = 0.95;
 
-/// A narrower interval than this says nothing more: the step of common timers and of a wake-up.
+/// A narrower interval of a sample than this says nothing more: the step of common timers and of a
+/// wake-up.
 constexpr double kFloorUs = 0.1;
 
 /// Of the clock that this cell's preheat or last block settled at, not of the device's default: a
@@ -46,7 +47,7 @@ void CellRun::keep(const SampleBlock& block) {
       ++discarded_;
       continue;
     }
-    samples_us_.push_back(sample.us);
+    samples_us_.push_back(sample.us / repeats());
     enqueue_us_.push_back(sample.enqueue_us);
     if (sample.clock_mhz > 0) clocks_mhz_.push_back(sample.clock_mhz);
   }
@@ -108,7 +109,7 @@ bool CellRun::converged() const {
   const std::vector<double> medians = block_medians_us();
   const MedianInterval interval = median_interval(medians, kLevel);
   const double half_us = (interval.hi - interval.lo) / 2;
-  const double limit_us = std::max(config_->precision * median(medians), kFloorUs);
+  const double limit_us = std::max(config_->precision * median(medians), kFloorUs / repeats());
   // Without an order statistic that reaches 95 % (fewer than six rounds) nothing has converged.
   return interval.k > 0 && half_us <= limit_us;
 }

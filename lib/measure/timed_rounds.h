@@ -40,6 +40,7 @@ class CellRun {
   [[nodiscard]] std::vector<double> block_medians_us() const;
   [[nodiscard]] bool converged() const;
   [[nodiscard]] bool throttled() const;
+  [[nodiscard]] double repeats() const { return static_cast<double>(cell_.repeats); }
 
   SourcedCell cell_;
   const MeasureConfig* config_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/bench/index_timing.h"
+#include "lib/bench/repeats.h"
 #include "lib/measure/sample_source.h"
 #include "lib/verify/verify.h"
 
@@ -65,6 +66,12 @@ template <class Visit>
 void visit_fields(IndexTiming& value, Visit visit) {
   auto& [device_us, host_us] = value;
   visit(device_us, host_us);
+}
+
+template <class Visit>
+void visit_fields(Repeats& value, Visit visit) {
+  auto& [forwards, sets] = value;
+  visit(forwards, sets);
 }
 
 template <class Visit>

@@ -97,6 +97,28 @@ TEST_F(IsolateGpu, a_gpu_lost_between_the_others_visits_costs_them_nothing) {
   expect_one_culprit(run(), Verdict::kNotVerified);
 }
 
+TEST_F(IsolateGpu, repeats_short_forwards_in_the_child) {
+  filter_.backends = {"splitkv"};
+  scenario_ = parse_scenario(R"(
+seed: 7
+defaults:
+  model: {heads_q: 8, heads_kv: 2, head_dim: 64}
+  kv_cache: {page_size: 16}
+mixes:
+  short: {batch: [{count: 4, mode: decode, kv_len: 1k}]}
+measure: {cache: [cold, warm], launch: [graph], rounds: [6, 6], samples: [1, 5]}
+verify: {rows: 64}
+)",
+                             "short.yaml");
+  const RunResult result = run();
+  ASSERT_EQ(result.records.size(), 2u);
+  for (const Record& r : result.records) {
+    EXPECT_TRUE(r.is_short) << r.timing.median_us;
+    EXPECT_TRUE(r.graph_n.timed()) << r.graph_n.reason;
+    EXPECT_LT(r.graph_n.timing.median_us, r.timing.median_us);
+  }
+}
+
 }  // namespace
 }  // namespace attnbench
 

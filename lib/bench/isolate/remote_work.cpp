@@ -16,12 +16,17 @@ using nlohmann::json;
 /// that wants to stop kills it.
 class RemoteSamples final : public SampleSource {
  public:
-  RemoteSamples(RemoteWorker& worker, int cell, CacheState cache, LaunchMode launch)
-      : worker_(&worker), cell_(cell), cache_(cache), launch_(launch) {}
+  RemoteSamples(RemoteWorker& worker, int cell, CacheState cache, LaunchMode launch,
+                Repeats repeats)
+      : worker_(&worker), cell_(cell), cache_(cache), launch_(launch), repeats_(repeats) {}
 
   void warm_up(FirstSamples& first, double enough_s, double limit_s, const Stop&) override {
     found(first, "warming up",
-          {{"cache", cache_}, {"launch", launch_}, {"enough_s", enough_s}, {"limit_s", limit_s}});
+          {{"cache", cache_},
+           {"launch", launch_},
+           {"repeats", to_json_fields(repeats_)},
+           {"enough_s", enough_s},
+           {"limit_s", limit_s}});
   }
   void take(SampleBlock& block, int count, double left_s, const Stop&) override {
     found(block, "taking samples", {{"count", count}, {"left_s", left_s}});
@@ -45,6 +50,7 @@ class RemoteSamples final : public SampleSource {
   int cell_;
   CacheState cache_;
   LaunchMode launch_;
+  Repeats repeats_;  ///< none: one forward a sample
 };
 
 }  // namespace
@@ -87,7 +93,11 @@ IndexTiming RemoteWork::time_indices() {
 }
 
 std::unique_ptr<SampleSource> RemoteWork::samples(CacheState cache, LaunchMode launch) {
-  return std::make_unique<RemoteSamples>(*worker_, cells_++, cache, launch);
+  return std::make_unique<RemoteSamples>(*worker_, cells_++, cache, launch, Repeats{});
+}
+
+std::unique_ptr<SampleSource> RemoteWork::repeated(CacheState cache, Repeats repeats) {
+  return std::make_unique<RemoteSamples>(*worker_, cells_++, cache, LaunchMode::kGraph, repeats);
 }
 
 void RemoteWork::finish() { worker_->ask("finishing"); }

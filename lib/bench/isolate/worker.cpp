@@ -119,7 +119,10 @@ class Worker {
 
   void warm_up(const json& head, json& answer) {
     std::unique_ptr<SampleSource>& cell = cells_[head.at("cell").get<int>()];
-    cell = work_->samples(head.at("cache").get<CacheState>(), head.at("launch").get<LaunchMode>());
+    const auto cache = head.at("cache").get<CacheState>();
+    const auto repeats = from_json_fields<Repeats>(head.at("repeats"));
+    cell = repeats.forwards > 0 ? work_->repeated(cache, repeats)
+                                : work_->samples(cache, head.at("launch").get<LaunchMode>());
     found_before_failing(FirstSamples(), answer, [&](FirstSamples& first) {
       cell->warm_up(first, head.at("enough_s").get<double>(), head.at("limit_s").get<double>(),
                     never_);

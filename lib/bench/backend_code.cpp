@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/bench/backend_code.h"
+
+namespace attnbench {
+
+Work forward_work(AttentionBackend& backend, const AttentionIo& io) {
+  return [backend = &backend, io](Stream& stream) {
+    try {
+      backend->forward(io, stream);
+    } catch (const std::runtime_error&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw std::runtime_error(error.what());
+    } catch (...) {
+      throw std::runtime_error(kNoException);
+    }
+  };
+}
+
+}  // namespace attnbench

@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which cells are timed a second time, as a graph of many forwards, and what their records say.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "lib/base/error.h"
+#include "lib/bench/driver.h"
+#include "lib/fixture/testing/small_cases.h"
+
+namespace attnbench {
+namespace {
+
+using testing::HasSubstr;
+
+/// What a fake GPU finds: the first figure of each cell, and the graph of many's.
+struct Script {
+  DeviceKind kind = DeviceKind::kCuda;
+  std::map<CacheState, double> once_us = {{CacheState::kCold, 4}, {CacheState::kWarm, 3}};
+  double graph_us = 60;  ///< of all its forwards
+  std::string failure;   ///< thrown instead of it
+  Verdict verdict = Verdict::kPassed;
+  double read_bytes_per_s = 1e15;
+  std::int64_t cache_bytes = 0;  ///< sized by the case
+  std::vector<Repeats> repeated;
+};
+
+class FakeSamples final : public SampleSource {
+ public:
+  FakeSamples(double us, std::string failure) : us_(us), failure_(std::move(failure)) {}
+  void warm_up(FirstSamples&, double, double, const Stop&) override {
+    if (!failure_.empty()) throw EnvironmentError(failure_);
+  }
+  void take(SampleBlock& block, int, double, const Stop&) override {
+    block.samples.assign(5, {us_, 1, 0});
+  }
+
+ private:
+  double us_;
+  std::string failure_;
+};
+
+class FakeWork final : public BackendWork {
+ public:
+  explicit FakeWork(Script& script) : script_(&script) {}
+  [[nodiscard]] Support supports() override { return Support::yes(); }
+  void build() override {}
+  [[nodiscard]] Verification verify(std::span<const FillTruth>) override {
+    Verification found;
+    found.verdict = script_->verdict;
+    return found;
+  }
+  void tidy_up() override {}
+  [[nodiscard]] std::string fill_for_timing() override { return "hash"; }
+  [[nodiscard]] HostTiming plan() override { return {1, 1}; }
+  [[nodiscard]] IndexTiming time_indices() override { return {}; }
+  [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache, LaunchMode) override {
+    return std::make_unique<FakeSamples>(script_->once_us.at(cache), "");
+  }
+  [[nodiscard]] std::unique_ptr<SampleSource> repeated(CacheState, Repeats repeats) override {
+    script_->repeated.push_back(repeats);
+    return std::make_unique<FakeSamples>(script_->graph_us, script_->failure);
+  }
+  void finish() override {}
+
+ private:
+  Script* script_;
+};
+
+class FakeWorkshop final : public Workshop {
+ public:
+  explicit FakeWorkshop(Script& script) : script_(&script) {}
+  [[nodiscard]] DeviceInfo host() const override { return {}; }
+  [[nodiscard]] std::vector<RunDevice> prepare(std::span<const Registry::Entry* const>) override {
+    DeviceInfo info;
+    info.kind = script_->kind;
+    info.name = "fake";
+    info.units = 132;
+    info.last_level_cache_bytes = script_->cache_bytes;
+    return {{info, {script_->read_bytes_per_s, 1e15, 1e18}, {}, {}}};
+  }
+  [[nodiscard]] std::unique_ptr<BackendWork> begin(const Case&, const Registry::Entry&) override {
+    return std::make_unique<FakeWork>(*script_);
+  }
+
+ private:
+  Script* script_;
+};
+
+class Nothing final : public AttentionBackend {
+ public:
+  explicit Nothing(DeviceKind kind) {
+    info_.name = "nothing";
+    info_.device = kind;
+  }
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] Support supports(const Case&, const Device&) const override {
+    return Support::yes();
+  }
+  void init_forward_metadata(const ForwardBatch&, const AttentionLayer&, Workspace&) override {}
+
+ private:
+  void forward_decode(const AttentionIo&, Stream&) override {}
+  void forward_extend(const AttentionIo&, Stream&) override {}
+  BackendInfo info_;
+};
+
+class GraphOfManyTest : public testing::Test {
+ protected:
+  GraphOfManyTest() {
+    scenario_.name = "short";
+    scenario_.cases = {small_plain_decode()};
+    scenario_.verify.enabled = true;
+    scenario_.verify.fills = {"normal"};
+    scenario_.measure.launch = {LaunchMode::kGraph};
+    scenario_.measure.block_s = 1e-4;
+    // A third of it lies between two uses of a set: 31 sets.
+    script_.cache_bytes = 10 * bytes();
+  }
+  [[nodiscard]] std::int64_t bytes() const { return count_cost(scenario_.cases[0]).bytes_unique; }
+  [[nodiscard]] RunResult run() {
+    Registry registry;
+    registry.add([this] { return std::make_unique<Nothing>(script_.kind); });
+    FakeWorkshop workshop(script_);
+    return run_scenario(scenario_, registry, workshop, {}, hooks_);
+  }
+
+  Scenario scenario_;
+  Script script_;
+  RunHooks hooks_;
+};
+
+TEST_F(GraphOfManyTest, stands_beside_the_figure_of_one_launch) {
+  const Record r = run().records.at(0);
+  EXPECT_TRUE(r.is_short);
+  EXPECT_EQ(r.timing.median_us, 4) << "the main figure stays";
+  ASSERT_TRUE(r.graph_n.timed()) << r.graph_n.reason;
+  EXPECT_EQ(r.graph_n.repeats.forwards, 31);
+  EXPECT_EQ(r.graph_n.repeats.sets, 31);
+  EXPECT_DOUBLE_EQ(r.graph_n.timing.median_us, 60.0 / 31);
+  EXPECT_EQ(r.graph_n.timing.rounds, 12);
+}
+
+TEST_F(GraphOfManyTest, rotates_cold_cells_only) {
+  scenario_.measure.cache = {CacheState::kCold, CacheState::kWarm};
+  const RunResult result = run();
+  ASSERT_EQ(script_.repeated.size(), 2u);
+  EXPECT_EQ(script_.repeated[0].sets, 31);
+  EXPECT_EQ(script_.repeated[1].sets, 1);
+  EXPECT_EQ(result.records[1].graph_n.repeats.forwards, 20);
+  EXPECT_DOUBLE_EQ(result.records[1].graph_n.timing.median_us, 3);
+}
+
+TEST_F(GraphOfManyTest, is_not_asked_of_longer_cells_serving_ones_eager_ones_or_wrong_ones) {
+  script_.once_us = {{CacheState::kCold, 10}, {CacheState::kServing, 4}};
+  scenario_.measure.cache = {CacheState::kCold, CacheState::kServing};
+  EXPECT_FALSE(run().records.at(0).graph_n.tried());
+  script_.once_us = {{CacheState::kCold, 4}};
+  scenario_.measure.cache = {CacheState::kCold};
+  scenario_.measure.launch = {LaunchMode::kEager};
+  EXPECT_FALSE(run().records.at(0).graph_n.tried());
+  scenario_.measure.launch = {LaunchMode::kGraph};
+  script_.verdict = Verdict::kIncorrect;
+  EXPECT_FALSE(run().records.at(0).graph_n.tried());
+  script_.verdict = Verdict::kPassed;
+  script_.kind = DeviceKind::kCpu;
+  EXPECT_FALSE(run().records.at(0).graph_n.tried());
+  EXPECT_TRUE(script_.repeated.empty());
+}
+
+TEST_F(GraphOfManyTest, is_refused_with_the_reason_when_there_is_no_memory_for_the_sets) {
+  script_.failure = "kv pool needs 7.0 GB of GPU memory, 3.0 GB are available";
+  const Record r = run().records.at(0);
+  EXPECT_EQ(r.verdict, Verdict::kPassed) << "the first figure is none the worse for it";
+  EXPECT_EQ(r.status, "converged");
+  EXPECT_TRUE(r.graph_n.tried());
+  EXPECT_FALSE(r.graph_n.timed());
+  EXPECT_EQ(r.graph_n.reason, script_.failure);
+}
+
+TEST_F(GraphOfManyTest, claims_nothing_that_memory_cannot_deliver) {
+  // 4 us are possible at this rate, 60 / 31 us are not.
+  script_.read_bytes_per_s = static_cast<double>(bytes()) / 3e-6;
+  scenario_.measure.cache = {CacheState::kCold, CacheState::kWarm};
+  script_.graph_us = 50;  // warm: 2.5 us, from the cache
+  const RunResult result = run();
+  EXPECT_FALSE(result.records[0].impossible);
+  EXPECT_FALSE(result.records[0].graph_n.timed());
+  EXPECT_THAT(result.records[0].graph_n.reason, HasSubstr("GB/s from memory is above 1.02 x"));
+  EXPECT_TRUE(result.records[1].graph_n.timed());
+}
+
+TEST_F(GraphOfManyTest, says_when_a_stop_left_it_out) {
+  bool stop = false;
+  hooks_.progress = [&](const std::string& line, double) {
+    stop = stop || line.find("· graph×31 · round 2") != std::string::npos;
+  };
+  hooks_.stop_requested = [&] { return stop; };
+  const RunResult result = run();
+  const Record& r = result.records.at(0);
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_EQ(r.status, "converged");
+  EXPECT_TRUE(r.graph_n.timing.interrupted);
+  EXPECT_EQ(r.graph_n.timing.rounds, 2);
+}
+
+}  // namespace
+}  // namespace attnbench

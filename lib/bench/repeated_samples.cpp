@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/bench/repeated_samples.h"
+
+#include <fmt/format.h>
+
+#include "lib/base/error.h"
+#include "lib/bench/backend_code.h"
+#include "lib/cost/cost.h"
+#include "lib/measure/clock.h"
+
+namespace attnbench {
+namespace {
+
+/// A set takes a dozen allocations and a plan, a few milliseconds: no case is to wait longer than
+/// some seconds for the sets of its short cells.
+constexpr std::int64_t kMostSets = 1024;
+
+}  // namespace
+
+RepeatedSamples::Bound RepeatedSamples::bind(const Fixture& fixture) const {
+  return of_backend([&] {
+    Bound bound{entry_->make(), std::make_unique<Workspace>(place_->device()), {}};
+    bound.backend->init_forward_metadata(fixture.batch(), place_->place_case().layer,
+                                         *bound.workspace);
+    bound.forward = forward_work(*bound.backend, fixture.io());
+    return bound;
+  });
+}
+
+void RepeatedSamples::bind_all() {
+  if (repeats_.sets > kMostSets) {
+    throw EnvironmentError(
+        fmt::format("it takes {} sets of inputs to leave none of them cached, {} at most are made",
+                    repeats_.sets, kMostSets));
+  }
+  try {
+    for (std::int64_t set = 0; set < repeats_.sets; ++set) {
+      bound_.push_back(bind(place_->input_set(static_cast<std::size_t>(set))));
+    }
+  } catch (...) {
+    bound_.clear();  // memory for those that come after
+    throw;
+  }
+}
+
+TimedCell RepeatedSamples::cell() const {
+  const Case& c = place_->place_case();
+  TimedCell cell;
+  cell.name = fmt::format("{}/{}/{}/graph x {}", c.id, entry_->info.name, to_string(cache_),
+                          repeats_.forwards);
+  cell.cache = cache_;
+  cell.launch = LaunchMode::kGraph;
+  cell.repeats = repeats_.forwards;
+  cell.bytes = repeats_.forwards * count_cost(c).bytes_unique;
+  cell.forward = [this](Stream& stream) {
+    for (std::int64_t i = 0; i < repeats_.forwards; ++i) {
+      bound_[static_cast<std::size_t>(i % repeats_.sets)].forward(stream);
+    }
+  };
+  return cell;
+}
+
+void RepeatedSamples::warm_up(FirstSamples& first, double enough_s, double limit_s,
+                              const Stop& stop) {
+  bind_all();
+  samples_.emplace(cell(), real_clock(), place_->device(), place_->stream(), place_->timer());
+  samples_->warm_up(first, enough_s, limit_s, stop);
+}
+
+void RepeatedSamples::take(SampleBlock& block, int count, double left_s, const Stop& stop) {
+  samples_->take(block, count, left_s, stop);
+}
+
+}  // namespace attnbench

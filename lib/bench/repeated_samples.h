@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "lib/backend/registry.h"
+#include "lib/bench/local_place.h"
+#include "lib/bench/repeats.h"
+#include "lib/measure/device_samples.h"
+
+namespace attnbench {
+
+/// Samples of a graph of many forwards of a cell. A backend is bound to its inputs when it plans,
+/// so every set of them has an instance of its own, with its own plan in its own workspace: with
+/// the inputs, those leave the cache, too.
+class RepeatedSamples final : public SampleSource {
+ public:
+  /// `entry` must outlive it.
+  RepeatedSamples(const Registry::Entry& entry, std::shared_ptr<LocalPlace> place, CacheState cache,
+                  Repeats repeats)
+      : entry_(&entry), place_(std::move(place)), cache_(cache), repeats_(repeats) {}
+
+  /// Makes the sets first. Throws EnvironmentError when there is no memory for them.
+  void warm_up(FirstSamples& first, double enough_s, double limit_s, const Stop& stop) override;
+  void take(SampleBlock& block, int count, double left_s, const Stop& stop) override;
+
+ private:
+  struct Bound {
+    std::unique_ptr<AttentionBackend> backend;
+    std::unique_ptr<Workspace> workspace;
+    Work forward;
+  };
+  void bind_all();
+  [[nodiscard]] Bound bind(const Fixture& fixture) const;
+  [[nodiscard]] TimedCell cell() const;
+
+  const Registry::Entry* entry_;
+  std::shared_ptr<LocalPlace> place_;
+  CacheState cache_;
+  Repeats repeats_;
+  std::vector<Bound> bound_;              ///< one a set
+  std::optional<DeviceSamples> samples_;  ///< its graph reads what is bound
+};
+
+}  // namespace attnbench
