@@ -7,12 +7,14 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
 
 #include "apps/attnbench/command.h"
 #include "backends/register.h"
 #include "lib/base/error.h"
+#include "lib/device/cuda/cuda_device.h"
 
 namespace attnbench {
 namespace {
@@ -180,6 +182,52 @@ TEST_F(CommandLine, every_command_starts_its_help_with_two_examples) {
     const std::size_t first = help.find(example);
     ASSERT_NE(first, std::string::npos) << help;
     EXPECT_NE(help.find(example, first + 1), std::string::npos) << help;
+  }
+}
+
+TEST_F(CommandLine, tests_itself_on_each_device_and_says_why_one_is_left_out) {
+  EXPECT_EQ(run({"selftest"}), 0) << out_.str() << err_.str();
+  EXPECT_NE(out_.str().find("\ncpu: "), std::string::npos) << out_.str();
+  EXPECT_NE(out_.str().find("ok: all 27 faults caught"), std::string::npos) << out_.str();
+  const std::string absence = cuda_absence();
+  const std::string gpu = absence.empty() ? "\ncuda: " : "\ncuda: not tested: " + absence + "\n";
+  EXPECT_NE(out_.str().find(gpu), std::string::npos) << out_.str();
+}
+
+TEST_F(CommandLine, tests_itself_on_the_one_device_asked_for) {
+  EXPECT_EQ(run({"selftest", "--device", "cpu", "--reasons"}), 0) << err_.str();
+  EXPECT_NE(out_.str().find("\ncpu: "), std::string::npos) << out_.str();
+  EXPECT_NE(out_.str().find("guard bytes of 'out' changed"), std::string::npos) << out_.str();
+  EXPECT_EQ(out_.str().find("cuda"), std::string::npos) << out_.str();
+  const std::string absence = cuda_absence();
+  EXPECT_EQ(run({"selftest", "--device", "cuda"}), absence.empty() ? 0 : 5) << err_.str();
+  EXPECT_EQ(out_.str().find("cpu"), std::string::npos) << out_.str();
+  EXPECT_EQ(err_.str(), absence.empty() ? "" : "error: " + absence + "\n");
+}
+
+TEST_F(CommandLine, exits_4_when_the_selftest_is_asked_for_a_device_of_no_such_kind) {
+  EXPECT_EQ(run({"selftest", "--device", "gpu"}), 4);
+  EXPECT_NE(err_.str().find("--device"), std::string::npos) << err_.str();
+  EXPECT_NE(err_.str().find("cuda"), std::string::npos) << err_.str();
+}
+
+TEST_F(CommandLine, writes_the_selftest_as_json_a_matrix_per_device) {
+  EXPECT_EQ(run({"selftest", "--format", "json"}), 0) << err_.str();
+  const auto all = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(all["sound"], true);
+  ASSERT_EQ(all["devices"].size(), 2u);
+  const auto& cpu = all["devices"][0];
+  EXPECT_EQ(cpu["device"], "cpu");
+  EXPECT_EQ(cpu["sound"], true);
+  ASSERT_EQ(cpu["mutants"].size(), 27u);
+  EXPECT_EQ(cpu["mutants"][0]["by_fill"].size(), 6u);
+  EXPECT_EQ(cpu["correct"]["by_fill"]["normal"]["verdict"], "passed");
+  const auto& cuda = all["devices"][1];
+  EXPECT_EQ(cuda["device"], "cuda");
+  if (const std::string absence = cuda_absence(); absence.empty()) {
+    EXPECT_EQ(cuda["mutants"].size(), 27u);
+  } else {
+    EXPECT_EQ(cuda["absence"], absence);
   }
 }
 

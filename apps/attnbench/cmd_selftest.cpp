@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "apps/attnbench/command.h"
 #include "lib/base/exit_code.h"
+#include "lib/device/cuda/cuda_device.h"
 #include "lib/report/text_layout.h"
 #include "lib/verify/selftest.h"
 
@@ -18,9 +21,30 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct SelftestOptions {
+  std::string device;  ///< "cpu", "cuda"; empty: every one that is here
   std::string format = "table";
   bool reasons = false;
 };
+
+/// What one device's part of the selftest came to.
+struct DevicePart {
+  std::string device;  ///< "cpu", "cuda"
+  DeviceInfo info;
+  std::string absence;  ///< why it was left out; then there is no matrix
+  SelftestMatrix matrix;
+};
+
+/// Runs the selftest on a device; one that is not here is an error only when it was asked for.
+DevicePart run_part(const std::string& name, bool asked_for) {
+  DevicePart part;
+  part.device = name;
+  if (name == "cuda" && !asked_for) part.absence = cuda_absence();
+  if (!part.absence.empty()) return part;
+  const auto device = name == "cpu" ? make_cpu_device() : make_cuda_device();
+  part.info = device->info();
+  part.matrix = run_selftest(*device, selftest_cases(), all_faults());
+  return part;
+}
 
 void write_row(std::ostream& out, const std::string& name, const std::vector<std::string>& cells) {
   out << fmt::format("{:<31}", name);
@@ -28,13 +52,16 @@ void write_row(std::ostream& out, const std::string& name, const std::vector<std
   out << '\n';
 }
 
-void write_table(const SelftestMatrix& matrix, bool reasons, std::ostream& out) {
-  std::string cases;
-  for (const std::string& id : matrix.cases) cases += (cases.empty() ? "" : ", ") + id;
+void write_legend(std::ostream& out) {
+  const std::vector<Case> cases = selftest_cases();
+  std::string ids;
+  for (const Case& c : cases) ids += (ids.empty() ? "" : ", ") + c.id;
   out << fmt::format("A correct backend and {} faulty copies of it on {} small cases ({}).\n",
-                     matrix.mutants.size(), matrix.cases.size(), cases)
-      << "x: the fill alone catches the fault   .: it does not\n\n";
+                     all_faults().size(), cases.size(), ids)
+      << "x: the fill alone catches the fault   .: it does not\n";
+}
 
+void write_matrix(const SelftestMatrix& matrix, bool reasons, std::ostream& out) {
   std::vector<std::string> cells;
   for (const Fill fill : matrix.fills) cells.emplace_back(to_string(fill));
   write_row(out, "fault", cells);
@@ -95,43 +122,70 @@ Json row_json(const SelftestMatrix& matrix, const SelftestRow& row) {
           {"by_fill", verdicts}};
 }
 
-void write_json(const SelftestMatrix& matrix, std::ostream& out) {
+void write_table(const DevicePart& part, bool reasons, std::ostream& out) {
+  if (!part.absence.empty()) {
+    out << fmt::format("\n{}: not tested: {}\n", part.device, part.absence);
+    return;
+  }
+  out << fmt::format("\n{}: {} {}\n", part.device, part.info.name, part.info.arch);
+  write_matrix(part.matrix, reasons, out);
+}
+
+Json part_json(const DevicePart& part) {
+  if (!part.absence.empty()) return {{"device", part.device}, {"absence", part.absence}};
   Json mutants = Json::array();
-  for (const SelftestRow& row : matrix.mutants) mutants.push_back(row_json(matrix, row));
-  const Json all = {{"sound", matrix.sound()},
-                    {"cases", matrix.cases},
-                    {"correct", row_json(matrix, matrix.correct)},
-                    {"mutants", mutants}};
-  out << all.dump(2) << '\n';
+  for (const SelftestRow& row : part.matrix.mutants) mutants.push_back(row_json(part.matrix, row));
+  return {{"device", part.device},      {"name", part.info.name},
+          {"arch", part.info.arch},     {"sound", part.matrix.sound()},
+          {"cases", part.matrix.cases}, {"correct", row_json(part.matrix, part.matrix.correct)},
+          {"mutants", mutants}};
+}
+
+void write_json(const std::vector<DevicePart>& parts, bool sound, std::ostream& out) {
+  Json devices = Json::array();
+  for (const DevicePart& part : parts) devices.push_back(part_json(part));
+  out << Json{{"sound", sound}, {"devices", devices}}.dump(2) << '\n';
+}
+
+int selftest(const SelftestOptions& options, Console& console) {
+  const bool table = options.format == "table";
+  std::vector<DevicePart> parts;
+  for (const std::string device : {"cpu", "cuda"}) {
+    if (!options.device.empty() && options.device != device) continue;
+    parts.push_back(run_part(device, !options.device.empty()));
+    if (!table) continue;
+    if (parts.size() == 1) write_legend(console.out);
+    write_table(parts.back(), options.reasons, console.out);
+    console.out.flush();  // stands even if the next device fails
+  }
+  const bool sound = std::ranges::all_of(
+      parts, [](const DevicePart& part) { return !part.absence.empty() || part.matrix.sound(); });
+  if (!table) write_json(parts, sound, console.out);
+  return static_cast<int>(sound ? ExitCode::kOk : ExitCode::kInternal);
 }
 
 }  // namespace
 
 void add_selftest_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<SelftestOptions>();
-  CLI::App* selftest = app.add_subcommand(
+  CLI::App* command = app.add_subcommand(
       "selftest",
       "Prove that the checks can fail: give a simple correct backend one fault after the other and "
-      "print which fill catches which. Exit code 70 if a fault gets through or the correct backend "
-      "is blamed.\n\n"
+      "print which fill catches which, on the CPU and, as a CUDA kernel, on the GPU. Exit code 70 "
+      "if a fault gets through or the correct backend is blamed.\n\n"
       "  attnbench selftest --reasons\n"
-      "  attnbench selftest --format json\n");
-  selftest->add_option("--format", options->format, "table or json")
+      "  attnbench selftest --device cpu --format json\n");
+  command
+      ->add_option("--device", options->device,
+                   "cpu or cuda (GPU 0); both if not given, as far as there is a GPU")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
-  selftest->add_flag("--reasons", options->reasons,
-                     "below each fault, what the first fill that catches it says");
-  selftest->callback([options, &action] {
-    action = [options](const Registry&, Console& console) {
-      const auto device = make_cpu_device();
-      const SelftestMatrix matrix = run_selftest(*device, selftest_cases(), all_faults());
-      if (options->format == "json") {
-        write_json(matrix, console.out);
-      } else {
-        write_table(matrix, options->reasons, console.out);
-      }
-      return static_cast<int>(matrix.sound() ? ExitCode::kOk : ExitCode::kInternal);
-    };
+  command->add_flag("--reasons", options->reasons,
+                    "below each fault, what the first fill that catches it says");
+  command->callback([options, &action] {
+    action = [options](const Registry&, Console& console) { return selftest(*options, console); };
   });
 }
 
