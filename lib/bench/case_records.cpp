@@ -160,7 +160,7 @@ GraphOfMany CaseRun::judged(GraphOfMany graph_n, CacheState cache, const Ceiling
   if (!timing.failure.empty()) {
     graph_n.reason = timing.failure;
   } else if (timing.samples == 0) {
-    graph_n.reason = kInterrupted;
+    graph_n.reason = "stopped before its first sample";
   } else {
     graph_n.reason = beyond_ceilings(cost_, cache, ceilings, timing.median_us / 1e6);
   }

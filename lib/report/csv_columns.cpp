@@ -78,6 +78,8 @@ CsvColumn derived(const char* name, Compute compute) {
 bool is_timed(const Record& r) { return r.timed; }
 bool is_twin(const Record& r) { return r.aa.pairs > 0; }
 bool has_floor(const Record& r) { return r.aa.has_interval(); }
+bool is_repeated(const Record& r) { return r.graph_n.tried(); }
+bool is_repeated_and_timed(const Record& r) { return r.graph_n.timed(); }
 bool is_compared(const Record& r) { return r.error.rows > 0; }
 
 template <class Access>
@@ -125,17 +127,30 @@ CsvColumn clock_events_column() {
           }};
 }
 
+/// The status of a timing by its word; kConverged for words that are none.
+MeasureStatus measure_status(const std::string& text) {
+  for (const MeasureStatus status :
+       {MeasureStatus::kNoisy, MeasureStatus::kTimeout, MeasureStatus::kThrottled,
+        MeasureStatus::kHostSync, MeasureStatus::kFailed}) {
+    if (to_string(status) == text) return status;
+  }
+  return MeasureStatus::kConverged;
+}
+
+CsvColumn graph_n_status_column() {
+  return {"graph_n_status", graph_n_status, [](Record& r, const std::string& text) {
+            r.graph_n.timing.interrupted = text == "interrupted";
+            r.graph_n.timing.status = measure_status(text);
+          }};
+}
+
 /// "converged", "noisy", "timeout" … are also the status of the timing.
 CsvColumn status_column() {
   return {"status", [](const Record& r) { return r.status; },
           [](Record& r, const std::string& text) {
             r.status = text;
             r.timing.interrupted = text == "interrupted";
-            for (const MeasureStatus status :
-                 {MeasureStatus::kConverged, MeasureStatus::kNoisy, MeasureStatus::kTimeout,
-                  MeasureStatus::kThrottled, MeasureStatus::kHostSync, MeasureStatus::kFailed}) {
-              if (to_string(status) == text) r.timing.status = status;
-            }
+            r.timing.status = measure_status(text);
           }};
 }
 
@@ -309,6 +324,29 @@ std::array<CsvColumn, kCsvColumns> make_columns() {
           "use_cascade", [](auto& r) -> auto& { return r.use_cascade.answer; }),
       field(
           "use_cascade_reason", [](auto& r) -> auto& { return r.use_cascade.reason; }),
+      // Short cells of a GPU, as a graph of many forwards.
+      field_if(
+          "graph_n_forwards", is_repeated,
+          [](auto& r) -> auto& { return r.graph_n.repeats.forwards; }),
+      field_if(
+          "graph_n_sets", is_repeated, [](auto& r) -> auto& { return r.graph_n.repeats.sets; }),
+      field_if(
+          "graph_n_us", is_repeated_and_timed,
+          [](auto& r) -> auto& { return r.graph_n.timing.median_us; }),
+      field_if(
+          "graph_n_lo_us", graph_n_has_interval,
+          [](auto& r) -> auto& { return r.graph_n.timing.lo_us; }),
+      field_if(
+          "graph_n_hi_us", graph_n_has_interval,
+          [](auto& r) -> auto& { return r.graph_n.timing.hi_us; }),
+      field_if(
+          "graph_n_samples", is_repeated,
+          [](auto& r) -> auto& { return r.graph_n.timing.samples; }),
+      field_if(
+          "graph_n_rounds", is_repeated, [](auto& r) -> auto& { return r.graph_n.timing.rounds; }),
+      graph_n_status_column(),
+      field(
+          "graph_n_reason", [](auto& r) -> auto& { return r.graph_n.reason; }),
   };
 }
 

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "lib/base/error.h"
 #include "lib/report/csv_columns.h"
@@ -17,14 +18,50 @@ namespace {
 // number parser knows neither nan nor the last bits of a double.
 using Reader = io::CSVReader<kCsvColumns, io::trim_chars<>, io::double_quote_escape<',', '"'>>;
 
-ConfigError at(const std::string& path, int line, std::string message) {
-  return ConfigError({Diagnostic{{path, line, 1}, 1, std::move(message), {}, {}}});
+/// Names of missing columns that a message lists; whoever lacks more has another kind of file.
+constexpr std::size_t kMostNamed = 3;
+
+ConfigError at(const std::string& path, int line, std::string message, std::string hint = {}) {
+  return ConfigError({Diagnostic{{path, line, 1}, 1, std::move(message), std::move(hint), {}}});
 }
 
-void read_names(Reader& reader) {
-  std::apply(
-      [&](const auto&... column) { reader.read_header(io::ignore_no_column, column.name...); },
-      csv_columns());
+ConfigError unknown_column(const std::string& path, const char* name) {
+  std::vector<std::string_view> known;
+  for (const CsvColumn& column : csv_columns()) known.emplace_back(column.name);
+  const std::string nearest = nearest_name(name, known);
+  return at(path, 1, fmt::format("unknown column '{}'", name),
+            nearest.empty() ? "written by a newer attnbench, or by something else"
+                            : fmt::format("did you mean '{}'?", nearest));
+}
+
+/// Later columns may be missing: the file is older than they are.
+void expect_first_columns(const Reader& reader, const std::string& path) {
+  std::vector<std::string> missing;
+  for (std::size_t i = 0; i < kFirstCsvColumns; ++i) {
+    const char* const name = csv_columns()[i].name;
+    if (!reader.has_column(name)) missing.push_back(fmt::format("'{}'", name));
+  }
+  if (missing.empty()) return;
+  const std::size_t named = std::min(missing.size(), kMostNamed);
+  throw at(path, 1,
+           fmt::format("missing column{} {}{}", missing.size() == 1 ? "" : "s",
+                       fmt::join(missing.begin(), missing.begin() + std::ptrdiff_t(named), ", "),
+                       missing.size() > named ? fmt::format(" and {} more", missing.size() - named)
+                                              : std::string()),
+           "every file that attnbench wrote has them");
+}
+
+void read_names(Reader& reader, const std::string& path) {
+  try {
+    std::apply(
+        [&](const auto&... column) {
+          reader.read_header(io::ignore_missing_column, column.name...);
+        },
+        csv_columns());
+  } catch (const io::error::extra_column_in_header& error) {
+    throw unknown_column(path, error.column_name);
+  }
+  expect_first_columns(reader, path);
 }
 
 bool read_fields(Reader& reader, std::array<std::string, kCsvColumns>& fields) {
@@ -38,11 +75,16 @@ std::vector<Record> read_csv(const std::string& path) {
   int line = 1;
   try {
     Reader reader(path);
-    read_names(reader);
+    read_names(reader, path);
+    std::array<bool, kCsvColumns> present{};
+    for (std::size_t i = 0; i < kCsvColumns; ++i) {
+      present[i] = reader.has_column(csv_columns()[i].name);
+    }
     std::array<std::string, kCsvColumns> fields;
     for (line = 2; read_fields(reader, fields); ++line) {
       Record record;
       for (std::size_t i = 0; i < kCsvColumns; ++i) {
+        if (!present[i]) continue;
         try {
           csv_columns()[i].read(record, fields[i]);
         } catch (const ConfigError& error) {

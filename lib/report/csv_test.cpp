@@ -120,9 +120,77 @@ TEST(Csv, names_the_line_and_the_column_of_a_bad_value) {
   EXPECT_THAT(error_of(text), testing::HasSubstr(".csv:2:1: error: column requests: 'x6'"));
 }
 
-TEST(Csv, refuses_a_missing_column_a_short_row_and_a_missing_file) {
-  std::string text = csv_of(sample_run());
-  EXPECT_THAT(error_of(text.substr(text.find(',') + 1)), testing::HasSubstr("case"));
+/// The sample as it was written when the file had so many columns.
+std::string csv_with(std::size_t columns) {
+  std::string text;
+  const auto add = [&](const std::string& field) {
+    text += field.find_first_of(",\"") == std::string::npos ? field + ',' : "\"\",";
+  };
+  for (std::size_t i = 0; i < columns; ++i) add(csv_columns()[i].name);
+  text.back() = '\n';
+  for (const Record& record : sample_run().records) {
+    for (std::size_t i = 0; i < columns; ++i) {
+      std::string field = csv_columns()[i].write(record);
+      std::ranges::replace(field, '\n', ' ');
+      add(field);
+    }
+    text.back() = '\n';
+  }
+  return text;
+}
+
+TEST(Csv, reads_what_every_version_before_it_wrote) {
+  // 1.0.0, then with --aa, with the GPU's columns, with use_cascade.
+  for (const std::size_t columns : {65u, 71u, 78u, 80u}) {
+    const TemporaryFile file(csv_with(columns));
+    const std::vector<Record> records = read_csv(file.path());
+    ASSERT_EQ(records.size(), sample_run().records.size());
+    const Record blank;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      EXPECT_EQ(records[i].timing.median_us, sample_run().records[i].timing.median_us);
+      for (std::size_t c = columns; c < kCsvColumns; ++c) {
+        const CsvColumn& column = csv_columns()[c];
+        if (std::string(column.name) == "discarded") continue;  // 0 of those that were kept
+        EXPECT_EQ(column.write(records[i]), column.write(blank)) << column.name << columns;
+      }
+    }
+  }
+}
+
+TEST(Csv, reads_the_table_that_is_published) {
+  const std::string path = std::string(ATTNBENCH_SOURCE_DIR) + "/results/h200/gpu.csv";
+  EXPECT_FALSE(read_csv(path).empty());
+}
+
+TEST(Csv, names_the_first_columns_that_are_missing) {
+  std::string text = csv_with(kCsvColumns);
+  const auto without = [&](const std::string& name) {
+    std::string renamed = text;
+    renamed.replace(renamed.find(name), name.size(), "sm_mhz");  // known, but later
+    return renamed;
+  };
+  std::string older = csv_with(65);
+  EXPECT_THAT(error_of(older.substr(older.find(',') + 1)),
+              testing::HasSubstr(".csv:1:1: error: missing column 'case'"));
+  EXPECT_THAT(
+      error_of("case,mix\na,b\n"),
+      testing::HasSubstr("missing columns 'model', 'backend', 'backend_version' and 60 more"));
+  EXPECT_THAT(error_of(without("median_us")), testing::HasSubstr("sm_mhz")) << "twice";
+}
+
+TEST(Csv, names_a_column_that_it_does_not_know) {
+  std::string text = csv_with(kCsvColumns);
+  const std::string name = "median_us";
+  text.replace(text.find(name), name.size(), "median_use");
+  EXPECT_THAT(error_of(text), testing::HasSubstr("unknown column 'median_use'"));
+  EXPECT_THAT(error_of(text), testing::HasSubstr("did you mean 'median_us'?"));
+  text.replace(text.find("median_use"), 10, "warp_stalls_of_2027");
+  EXPECT_THAT(error_of(text), testing::HasSubstr("unknown column 'warp_stalls_of_2027'"));
+  EXPECT_THAT(error_of(text), testing::HasSubstr("written by a newer attnbench"));
+}
+
+TEST(Csv, refuses_a_short_row_and_a_missing_file) {
+  const std::string text = csv_of(sample_run());
   EXPECT_THAT(error_of(text.substr(0, text.size() - 30)), testing::HasSubstr("error"));
   EXPECT_THROW(static_cast<void>(read_csv("no/such/file.csv")), ConfigError);
 }

@@ -103,6 +103,23 @@ Json index_of(const Record& r) {
   return {{"device", number(r.index.device_us)}, {"host", number(r.index.host_us)}};
 }
 
+Json graph_n_of(const Record& r) {
+  const GraphOfMany& g = r.graph_n;
+  if (!g.tried()) return nullptr;
+  const auto figure = [&](bool exists, double value) {
+    return exists ? number(value) : Json(nullptr);
+  };
+  return {{"forwards", g.repeats.forwards},
+          {"sets", g.repeats.sets},
+          {"status", graph_n_status(r)},
+          {"reason", g.reason},
+          {"median", figure(g.timed(), g.timing.median_us)},
+          {"lo", figure(graph_n_has_interval(r), g.timing.lo_us)},
+          {"hi", figure(graph_n_has_interval(r), g.timing.hi_us)},
+          {"samples", g.timing.samples},
+          {"rounds", g.timing.rounds}};
+}
+
 Json tested(int property) { return property < 0 ? Json(nullptr) : Json(property == 1); }
 
 Json record_of(const Record& r) {
@@ -160,13 +177,14 @@ Json record_of(const Record& r) {
       {"aa", aa_of(r)},
       {"use_cascade", r.use_cascade.answer},
       {"use_cascade_reason", r.use_cascade.reason},
+      {"graph_n", graph_n_of(r)},
   };
 }
 
 }  // namespace
 
 void write_json(const RunResult& run, std::ostream& out) {
-  Json root = {{"schema_version", "1.1.0"},
+  Json root = {{"schema_version", "1.2.0"},
                {"environment", environment_of(run.environment)},
                {"ceilings", ceilings_of(run.ceilings)},
                {"devices", devices_of(run)},

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ostream>
 
 #include "lib/report/aa_section.h"
@@ -13,11 +14,22 @@
 namespace attnbench {
 namespace {
 
-std::string speed_cells(const Record& r) {
-  if (!r.claims_speed()) return "– | | | | |";
-  return fmt::format("{} | {}{} | {} | {} | {} |", time_text(r.timing.median_us),
-                     half_width_text(r), is_open(r) ? "\\*" : "", three_digits(r.gb_per_s()),
-                     three_digits(r.tflop_per_s() * 1e3), percent_text(r.roofline));
+/// A cell of the column that is there only where a cell was repeated in a graph.
+std::string graph_n_cell(const Record& r) {
+  if (!r.graph_n.tried()) return " |";
+  std::string text = graph_n_text(r);
+  if (text.back() == '*') text.insert(text.size() - 1, 1, '\\');
+  if (!r.graph_n.timed()) return fmt::format(" {}: {} |", text, markdown_cell(r.graph_n.reason));
+  return fmt::format(" {} (×{}) |", text, r.graph_n.repeats.forwards);
+}
+
+std::string speed_cells(const Record& r, bool with_graph_n) {
+  const std::string graph_n = with_graph_n ? graph_n_cell(r) : std::string();
+  if (!r.claims_speed()) return fmt::format("– | |{} | | |", graph_n);
+  return fmt::format("{} | {}{} |{} {} | {} | {} |", time_text(r.timing.median_us),
+                     half_width_text(r), is_open(r) ? "\\*" : "", graph_n,
+                     three_digits(r.gb_per_s()), three_digits(r.tflop_per_s() * 1e3),
+                     percent_text(r.roofline));
 }
 
 std::string enqueue_cell(const Record& r) {
@@ -47,18 +59,20 @@ void write_markdown(const RunResult& run, std::ostream& out) {
                       si_text(run.ceilings.read_bytes_per_s, "B/s"),
                       si_text(run.ceilings.copy_bytes_per_s, "B/s"),
                       si_text(run.ceilings.flop_per_s, "FLOP/s"));
-  text +=
-      "| case | backend | cache | launch | median | ± | GB/s | GFLOP/s | roof | plan | enqueue | "
-      "verdict | "
-      "status | "
-      "error/bound | bitwise | reason |\n"
-      "|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|---|---|--:|---|---|\n";
+  const bool with_graph_n =
+      std::ranges::any_of(run.records, [](const Record& r) { return r.graph_n.tried(); });
+  text += fmt::format(
+      "| case | backend | cache | launch | median | ± |{} GB/s | GFLOP/s | roof | plan | enqueue | "
+      "verdict | status | error/bound | bitwise | reason |\n"
+      "|---|---|---|---|--:|--:|{}--:|--:|--:|--:|--:|---|---|--:|---|---|\n",
+      with_graph_n ? " graph×N |" : "", with_graph_n ? "--:|" : "");
   for (const Record& r : run.records) {
-    text += fmt::format(
-        "| {} | {} | {} | {} | {} {} | {} | {} | {} | {} | `{}` | {} |\n", markdown_cell(r.case_id),
-        markdown_cell(r.backend), to_string(r.cache), to_string(r.launch), speed_cells(r),
-        r.claims_speed() ? time_text(r.plan.median_us) : "", enqueue_cell(r), verdict_word(r),
-        r.status, error_text(r), bitwise_flags(r), markdown_cell(r.reason));
+    text += fmt::format("| {} | {} | {} | {} | {} {} | {} | {} | {} | {} | `{}` | {} |\n",
+                        markdown_cell(r.case_id), markdown_cell(r.backend), to_string(r.cache),
+                        to_string(r.launch), speed_cells(r, with_graph_n),
+                        r.claims_speed() ? time_text(r.plan.median_us) : "", enqueue_cell(r),
+                        verdict_word(r), r.status, error_text(r), bitwise_flags(r),
+                        markdown_cell(r.reason));
   }
   for (const Record& r : run.records) {
     if (is_failed_row(r)) {
@@ -67,6 +81,7 @@ void write_markdown(const RunResult& run, std::ostream& out) {
     }
   }
   text += index_lines(run);
+  if (with_graph_n) text += fmt::format("\n{}\n", kGraphNLegend);
   text += aa_markdown_section(run);
   std::vector<std::string> closing = tally_parts(run);
   if (run.interrupted) closing.emplace_back("interrupted");

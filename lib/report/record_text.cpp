@@ -11,6 +11,8 @@
 namespace attnbench {
 namespace {
 
+constexpr int kFewestRounds = 6;  ///< 1 - 2 / 2^n >= 0.95
+
 char flag(int property, char letter) {
   if (property < 0) return '.';
   return property == 1 ? letter : '-';
@@ -63,7 +65,6 @@ std::string error_text(const Record& record) {
 }
 
 bool has_interval(const Record& record) {
-  static constexpr int kFewestRounds = 6;  // 1 - 2 / 2^n >= 0.95
   return record.timed && record.timing.rounds >= kFewestRounds;
 }
 
@@ -83,6 +84,37 @@ bool has_index_timing(const Record& record) { return record.index.host_us > 0; }
 std::string index_text(const IndexTiming& index) {
   return fmt::format("built on the GPU in {}, on the host in {}", time_text(index.device_us),
                      time_text(index.host_us));
+}
+
+bool graph_n_has_interval(const Record& record) {
+  return record.graph_n.timed() && record.graph_n.timing.rounds >= kFewestRounds;
+}
+
+std::string graph_n_status(const Record& record) {
+  const GraphOfMany& graph_n = record.graph_n;
+  if (!graph_n.tried()) return {};
+  if (graph_n.timing.interrupted) return "interrupted";
+  return graph_n.timed() ? std::string(to_string(graph_n.timing.status)) : "refused";
+}
+
+std::string graph_n_text(const Record& record) {
+  const GraphOfMany& graph_n = record.graph_n;
+  if (!graph_n.timed()) return graph_n_status(record);
+  const std::string spread = graph_n_has_interval(record)
+                                 ? " ± " + percent_text(graph_n.timing.half_width())
+                                 : std::string();
+  const bool open = graph_n_status(record) != to_string(MeasureStatus::kConverged);
+  return time_text(graph_n.timing.median_us) + spread + (open ? "*" : "");
+}
+
+std::string graph_n_line(const Record& record) {
+  const GraphOfMany& graph_n = record.graph_n;
+  if (!graph_n.tried()) return {};
+  const std::string label = fmt::format("graph×{}: ", graph_n.repeats.forwards);
+  if (!graph_n.timed()) return label + graph_n_status(record) + ": " + graph_n.reason;
+  return label + graph_n_text(record) + " a forward, " +
+         (graph_n.repeats.sets > 1 ? fmt::format("{} sets of inputs in turn", graph_n.repeats.sets)
+                                   : std::string("the same inputs each time"));
 }
 
 std::vector<std::string> tally_parts(const RunResult& run) {

@@ -44,9 +44,24 @@ namespace attnbench {
 /// "built on the GPU in 12.3 µs, on the host in 180 µs".
 [[nodiscard]] std::string index_text(const IndexTiming& index);
 
+/// "converged", "noisy" …; "interrupted", "refused"; empty when the cell was not repeated.
+[[nodiscard]] std::string graph_n_status(const Record& record);
+/// "1.93 µs ± 0.3 %", with a star when it did not converge; "refused" when it claims nothing; empty
+/// when the cell was not repeated.
+[[nodiscard]] std::string graph_n_text(const Record& record);
+/// "graph×31: 1.93 µs ± 0.3 % a forward, 31 sets of inputs in turn", or why it was refused; empty
+/// likewise.
+[[nodiscard]] std::string graph_n_line(const Record& record);
+/// Whether lo and hi are a 95 % interval, as has_interval() of the main figure.
+[[nodiscard]] bool graph_n_has_interval(const Record& record);
+
 /// What Record::is_short means for who reads the table.
 inline constexpr const char* kShortLegend =
     "short: below 10 µs, where the launch itself and the timer's step are part of the figure";
+/// What graph_n_line() means.
+inline constexpr const char* kGraphNLegend =
+    "graph×N: N forwards in one graph, over N; cold ones on so many sets of inputs that none is "
+    "cached";
 
 /// Counts for a closing line, for join_parts: "9 cells", "5 passed,", "1 INCORRECT", "2 noisy". The
 /// last ones are statuses of cells whose figure is_open.

@@ -68,6 +68,15 @@ std::string pointer_of(const std::string& column) {
       {"batch_invariant", "/bitwise/batch_invariant"},
       {"index_device_us", "/index_us/device"},
       {"index_host_us", "/index_us/host"},
+      {"graph_n_forwards", "/graph_n/forwards"},
+      {"graph_n_sets", "/graph_n/sets"},
+      {"graph_n_us", "/graph_n/median"},
+      {"graph_n_lo_us", "/graph_n/lo"},
+      {"graph_n_hi_us", "/graph_n/hi"},
+      {"graph_n_samples", "/graph_n/samples"},
+      {"graph_n_rounds", "/graph_n/rounds"},
+      {"graph_n_status", "/graph_n/status"},
+      {"graph_n_reason", "/graph_n/reason"},
       {"aa_pairs", "/aa/pairs"},
       {"aa_ratio", "/aa/ratio"},
       {"aa_lo", "/aa/lo"},
@@ -168,6 +177,44 @@ TEST(Sinks, tell_what_the_host_does_from_what_the_device_does) {
   EXPECT_EQ(records[0]["discarded"], 0);
   EXPECT_TRUE(records[3]["discarded"].is_null());
   EXPECT_EQ(records[6]["short"], true);
+}
+
+TEST(Sinks, give_a_graph_of_many_its_own_figure_or_why_there_is_none) {
+  const Json records = json_of(sample_run())["records"];
+  EXPECT_TRUE(records[0]["graph_n"].is_null());
+  const Json& brief = records[9]["graph_n"];
+  EXPECT_EQ(records[9]["time_us"]["median"], 4.5) << "the main figure stays";
+  EXPECT_EQ(brief["median"], 3.875);
+  EXPECT_EQ(brief["forwards"], 31);
+  EXPECT_EQ(brief["status"], "converged");
+  const Json& alone = records[10]["graph_n"];
+  EXPECT_TRUE(alone["median"].is_null());
+  EXPECT_TRUE(alone["lo"].is_null());
+  EXPECT_EQ(alone["status"], "refused");
+  EXPECT_THAT(alone["reason"], testing::HasSubstr("7.0 GB"));
+}
+
+TEST(Sinks, the_table_has_a_column_for_graphs_of_many_only_where_there_is_one) {
+  RunResult run = sample_run();
+  const auto table_of = [&] {
+    std::ostringstream out;
+    write_markdown(run, out);
+    return out.str();
+  };
+  const std::string text = table_of();
+  EXPECT_THAT(text, testing::HasSubstr("| ± | graph×N | GB/s |"));
+  EXPECT_THAT(text, testing::HasSubstr("| 4.50 µs | 0.3 % | 3.88 µs ± 0.3 % (×31) | "));
+  EXPECT_THAT(text, testing::HasSubstr(" | refused: kv pool needs 7.0 GB"));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("| ") && !line.starts_with("|--")) continue;
+    if (line.find("#2 / #1") != std::string::npos) break;
+    std::size_t cells = 0;
+    for (std::size_t i = 1; i < line.size(); ++i) cells += line[i] == '|' && line[i - 1] != '\\';
+    EXPECT_EQ(cells, 17u) << line;
+  }
+  run.records.resize(9);
+  EXPECT_EQ(table_of().find("graph×"), std::string::npos);
 }
 
 TEST(Sinks, a_wrong_cell_claims_no_speed_anywhere) {

@@ -178,6 +178,9 @@ void TerminalReport::record(const Record& record) {
     line += '\n';
   }
   out_ << line;
+  if (const std::string graph_n = graph_n_line(record); !graph_n.empty()) {
+    out_ << wrapped(graph_n, kTerminalWidth, kReasonIndent);
+  }
   // Unbroken, however long: it is meant to be pasted.
   if (is_failed_row(record)) out_ << std::string(kReasonIndent, ' ') << record.repro << '\n';
 }
@@ -193,6 +196,9 @@ void TerminalReport::finished(const RunResult& run, int exit_code) {
     const bool any_short = std::ranges::any_of(
         run.records, [](const Record& r) { return r.is_short && r.claims_speed(); });
     if (any_short) out_ << '\n' << kShortLegend << '\n';
+    const bool any_graph_n =
+        std::ranges::any_of(run.records, [](const Record& r) { return r.graph_n.tried(); });
+    if (any_graph_n) out_ << wrapped(kGraphNLegend, kTerminalWidth, 0);
   }
   std::set<std::string> ids;
   for (const Record& record : run.records) ids.insert(record.case_id);

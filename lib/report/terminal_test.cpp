@@ -109,6 +109,29 @@ TEST(TerminalReport, marks_a_figure_in_which_the_launch_shows) {
   EXPECT_THAT(print_on_gpu(sample_run().records[0]), Not(HasSubstr("short")));
 }
 
+TEST(TerminalReport, says_below_a_short_figure_what_a_forward_takes_in_a_graph_of_many) {
+  Record record = sample_run().records[9];
+  std::string text = print_on_gpu(record);
+  EXPECT_THAT(text, HasSubstr("  cold/g 4.50 µs 0.3 % "));
+  EXPECT_THAT(
+      text, HasSubstr("\n      graph×31: 3.88 µs ± 0.3 % a forward, 31 sets of inputs in turn\n"));
+  EXPECT_THAT(text, HasSubstr("\ngraph×N: N forwards in one graph"));
+  record.graph_n.repeats = {20, 1};
+  record.graph_n.timing.status = MeasureStatus::kNoisy;
+  EXPECT_THAT(print_on_gpu(record),
+              HasSubstr("graph×20: 3.88 µs ± 0.3 %* a forward, the same inputs each time\n"));
+  record.graph_n = {};
+  EXPECT_THAT(print_on_gpu(record), Not(HasSubstr("graph×")));
+}
+
+TEST(TerminalReport, says_why_a_graph_of_many_was_refused) {
+  Record record = sample_run().records[10];
+  EXPECT_THAT(print_on_gpu(record), HasSubstr("\n      graph×31: refused: kv pool needs 7.0 GB"));
+  record.graph_n.timing.interrupted = true;
+  record.graph_n.reason = "stopped before its first sample";
+  EXPECT_THAT(print_on_gpu(record), HasSubstr("graph×31: interrupted: stopped before"));
+}
+
 TEST(TerminalReport, wraps_the_line_that_names_many_cache_states) {
   Scenario scenario = sample_scenario();
   scenario.measure.cache = {CacheState::kCold, CacheState::kWarm, CacheState::kServing};
@@ -209,7 +232,7 @@ TEST(TerminalReport, counts_open_figures_by_status_and_leaves_those_out_that_it_
   records[2].status = "noisy";  // wrong: no figure of it is shown
   records[2].timing.status = MeasureStatus::kNoisy;
   const std::string text = print(records, {.quiet = true});
-  EXPECT_THAT(text, HasSubstr("1 skipped · 1 noisy, 1 timeout · interrupted"));
+  EXPECT_THAT(text, HasSubstr("1 skipped · 1 noisy, 1 timeout, 2 short · interrupted"));
 }
 
 TEST(TerminalReport, colours_nothing_but_verdicts) {
@@ -225,7 +248,7 @@ TEST(TerminalReport, colours_nothing_but_verdicts) {
 
 TEST(TerminalReport, keeps_to_the_closing_line_when_quiet) {
   const std::string text = print(sample_run().records, {.quiet = true});
-  EXPECT_THAT(text, HasSubstr("9 cells"));
+  EXPECT_THAT(text, HasSubstr("11 cells"));
   EXPECT_THAT(text, Not(HasSubstr("median")));
 }
 
