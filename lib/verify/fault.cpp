@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 28> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 29> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -34,6 +34,7 @@ constexpr std::array<std::pair<Fault, std::string_view>, 28> kNames{{
     {Fault::kAccumulatesInBf16, "accumulates in bf16"},
     {Fault::kReadsTail, "reads the last page's tail"},
     {Fault::kWritesBeyond, "writes one row beyond"},
+    {Fault::kWritesBeyondWorkspace, "writes beyond its workspace"},
     {Fault::kLeavesLastRow, "leaves the last row unwritten"},
     {Fault::kWritesInput, "writes into its input"},
     {Fault::kDiffersBetweenRuns, "differs between runs"},

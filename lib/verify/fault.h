@@ -34,6 +34,7 @@ enum class Fault : std::uint8_t {
   kAccumulatesInBf16,
   kReadsTail,
   kWritesBeyond,
+  kWritesBeyondWorkspace,
   kLeavesLastRow,
   kWritesInput,
   kDiffersBetweenRuns,

@@ -36,7 +36,7 @@ class MutantBackend final : public AttentionBackend {
   DeviceBatch indices_;
   std::vector<std::int32_t> kv_lens_;    ///< of host_indices()
   std::vector<std::int32_t> qo_indptr_;  ///< likewise
-  std::byte* scratch_ = nullptr;         ///< the count of runs, then the sums
+  std::byte* scratch_ = nullptr;  ///< the count of runs, then the sums, to the workspace's end
 };
 
 }  // namespace attnbench

@@ -52,6 +52,7 @@ TEST_F(SelftestGpu, names_what_each_check_found) {
       {Fault::kReadsTail, "non-finite elements"},
       {Fault::kLeavesLastRow, "non-finite elements"},
       {Fault::kWritesBeyond, "guard bytes of 'out' changed on fill needle"},
+      {Fault::kWritesBeyondWorkspace, "guard bytes of the workspace changed on fill needle"},
       {Fault::kWritesInput, "input 'k pool' was modified on fill needle"},
       {Fault::kDiffersBetweenRuns, "two runs differ in 1 element although"},
   };
