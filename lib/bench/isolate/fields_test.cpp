@@ -56,6 +56,12 @@ TEST(JsonFields, keep_a_whole_verification) {
   EXPECT_EQ(back.bitwise.batch_invariant, -1);
 }
 
+TEST(JsonFields, keep_how_often_a_forward_is_repeated) {
+  const Repeats back = through_json(Repeats{31, 29});
+  EXPECT_EQ(back.forwards, 31);
+  EXPECT_EQ(back.sets, 29);
+}
+
 TEST(JsonFields, keep_the_samples_of_a_visit) {
   SampleBlock block{{{1.5, 2.5, 1980}, {3, 4, 0}}, 0.25, {.power_cap = true, .thermal = false}};
   const SampleBlock back = through_json(block);
