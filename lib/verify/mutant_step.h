@@ -33,8 +33,8 @@ struct MutantStep {
   [[nodiscard]] constexpr std::int64_t rows() const { return out.shape[0] * out.shape[1]; }
 };
 
-/// Enqueues the step as a kernel, a thread per row; Fault::kThrows as one that no GPU can launch.
-/// Throws CudaError; in a build without CUDA, InternalError.
+/// Enqueues the step as a kernel, a thread per row; Fault::kThrows as one without threads, which no
+/// GPU launches. Throws CudaError; in a build without CUDA, InternalError.
 void launch_mutant(const MutantStep& step, Stream& stream);
 
 }  // namespace attnbench
