@@ -9,10 +9,10 @@
 #include <chrono>
 #include <iostream>
 
-#include "backends/register.h"
 #include "lib/bench/driver.h"
 #include "lib/bench/local_place.h"
 #include "lib/bench/repeats.h"
+#include "lib/bench/testing/pool_reader.h"
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/scenario/scenario.h"
 
@@ -23,14 +23,12 @@ class GraphOfManyGpu : public testing::Test {
  protected:
   void SetUp() override {
     if (const std::string absence = cuda_absence(); !absence.empty()) GTEST_SKIP() << absence;
-    register_builtin_backends(registry_);
-    filter_.backends = {"splitkv"};
-    devices_ = open_devices(std::vector<const Registry::Entry*>{registry_.find("splitkv")}, {});
+    registry_.add([] { return std::make_unique<PoolReader>(); });
+    devices_ = open_devices(std::vector<const Registry::Entry*>{&registry_.entries().front()}, {});
   }
   [[nodiscard]] Device& gpu() const { return *devices_.back(); }
 
   Registry registry_;
-  RunFilter filter_;
   Devices devices_;
 };
 
@@ -69,7 +67,7 @@ TEST_F(GraphOfManyGpu, of_plain_reads_is_as_slow_as_memory_when_they_rotate) {
 }
 
 TEST_F(GraphOfManyGpu, of_a_backend_stays_cold_while_it_rotates) {
-  // 8 MB, about 5 us on an H200; and 262 kB, some hundred sets.
+  // 8 MB, and 0.5 MB in some hundred sets.
   const Scenario scenario = parse_scenario(R"(
 seed: 5
 defaults:
@@ -77,13 +75,13 @@ defaults:
   kv_cache: {page_size: 16, placement: shuffled}
 mixes:
   some: {batch: 8q1s1k}
-  many: {batch: [{count: 1, mode: decode, kv_len: 256}]}
+  many: {batch: [{count: 1, mode: decode, kv_len: 512}]}
 measure: {cache: [cold, warm], launch: [graph]}
-verify: {rows: 64}
+verify: {enabled: false}
 )",
                                            "short.yaml");
   const auto begin = std::chrono::steady_clock::now();
-  const RunResult result = run_scenario(scenario, registry_, devices_, filter_, {});
+  const RunResult result = run_scenario(scenario, registry_, devices_, {}, {});
   std::cout << "in "
             << std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()
             << " s\n";
@@ -100,7 +98,7 @@ verify: {rows: 64}
               << rotated << " us; warm " << warm.timing.median_us << " us, x "
               << warm.graph_n.repeats.forwards << ' ' << same << " us\n";
     EXPECT_LT(same, 0.9 * rotated);
-    EXPECT_GT(rotated, 0.7 * cold.timing.median_us);
+    EXPECT_GT(rotated, 0.6 * cold.timing.median_us) << "what remains when launches overlap";
     EXPECT_LT(rotated, 1.05 * cold.timing.median_us);
   }
 }
