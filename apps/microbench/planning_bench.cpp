@@ -67,8 +67,7 @@ void paged_fa(benchmark::State& state) {
 
 void mla(benchmark::State& state) {
   time_plans(state, "deepseek-v3", [](const ForwardBatch& batch, const AttentionLayer& layer) {
-    const int lanes = mla_lanes(batch, layer);
-    benchmark::DoNotOptimize(plan_mla(mla_tiles(batch, layer, lanes), lanes, kMultiprocessors));
+    benchmark::DoNotOptimize(plan_mla(batch, layer, MlaTile::kWarpgroups, kMultiprocessors));
   });
 }
 

@@ -24,10 +24,15 @@ template <class T, class Kv>
 [[nodiscard]] CompiledKernel bf16_kernel(const MlaKernel& kernel);
 [[nodiscard]] CompiledKernel f16_kernel(const MlaKernel& kernel);
 
-/// With wgmma; what it splits, `merge` puts together.
-struct WarpgroupKernel {
-  CompiledKernel attend, merge;
+/// With wgmma.
+[[nodiscard]] CompiledKernel warpgroup_kernel(DType dtype);
+
+/// Merges what any of them split: a grid of (merges, rows of each, blocks_per_row).
+struct MergeKernel {
+  CompiledKernel kernel;
+  int blocks_per_row = 1;
 };
-[[nodiscard]] WarpgroupKernel warpgroup_kernel(DType dtype);
+/// The one for so many rows in all. Which it is does not show in the result.
+[[nodiscard]] MergeKernel merge_kernel_for(DType dtype, std::int64_t rows);
 
 }  // namespace attnbench::mla

@@ -7,29 +7,23 @@
 namespace attnbench {
 namespace {
 
+mla::CompiledKernel find_warpgroups(const MlaKernel& kernel) {
+  if (kernel.kv_dtype != kernel.dtype) return {};
+  if (kernel.dtype != DType::kBF16 && kernel.dtype != DType::kF16) return {};
+  const mla::CompiledKernel found = mla::warpgroup_kernel(kernel.dtype);
+  cudaFuncAttributes attributes{};
+  check_cuda(cudaFuncGetAttributes(&attributes, found.function), "cudaFuncGetAttributes");
+  // Built for anything but sm_90a its body is empty, and an empty body needs few registers.
+  const bool usable = attributes.binaryVersion == 90 && attributes.numRegs > 100;
+  return usable ? found : mla::CompiledKernel{};
+}
+
 mla::CompiledKernel find(const MlaKernel& kernel) {
+  if (kernel.tile == MlaTile::kWarpgroups) return find_warpgroups(kernel);
   if (kernel.kv_dtype != kernel.dtype && size_bytes(kernel.kv_dtype) != 1) return {};
   if (kernel.dtype == DType::kBF16) return mla::bf16_kernel(kernel);
   if (kernel.dtype == DType::kF16) return mla::f16_kernel(kernel);
   return {};
-}
-
-mla::WarpgroupKernel find_warpgroups(const MlaKernel& kernel) {
-  if (kernel.kv_dtype != kernel.dtype) return {};
-  if (kernel.dtype != DType::kBF16 && kernel.dtype != DType::kF16) return {};
-  const mla::WarpgroupKernel found = mla::warpgroup_kernel(kernel.dtype);
-  cudaFuncAttributes attributes{};
-  check_cuda(cudaFuncGetAttributes(&attributes, found.attend.function), "cudaFuncGetAttributes");
-  // Built for anything but sm_90a its body is empty, and an empty body needs few registers.
-  const bool usable = attributes.binaryVersion == 90 && attributes.numRegs > 100;
-  return usable ? found : mla::WarpgroupKernel{};
-}
-
-void allow_shared_memory(const mla::CompiledKernel& kernel) {
-  expects(kernel.function != nullptr, "no kernel for what supports() accepted");
-  check_cuda(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  kernel.shared_bytes),
-             "cudaFuncSetAttribute");
 }
 
 void launch(const mla::CompiledKernel& kernel, dim3 blocks, const MlaParams& params, void* stream) {
@@ -41,32 +35,30 @@ void launch(const mla::CompiledKernel& kernel, dim3 blocks, const MlaParams& par
 
 }  // namespace
 
-bool mla_has_kernel(const MlaKernel& kernel) {
-  if (kernel.tile == MlaTile::kWarpgroups) {
-    return find_warpgroups(kernel).attend.function != nullptr;
-  }
-  return find(kernel).function != nullptr;
-}
+bool mla_has_kernel(const MlaKernel& kernel) { return find(kernel).function != nullptr; }
 
 void prepare_mla(const MlaKernel& kernel) {
-  allow_shared_memory(kernel.tile == MlaTile::kWarpgroups
-                          ? mla::warpgroup_kernel(kernel.dtype).attend
-                          : find(kernel));
+  const mla::CompiledKernel found = find(kernel);
+  expects(found.function != nullptr, "no kernel for what supports() accepted");
+  check_cuda(cudaFuncSetAttribute(found.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  found.shared_bytes),
+             "cudaFuncSetAttribute");
 }
 
 void launch_mla(const MlaKernel& kernel, const MlaParams& params, void* stream) {
-  if (kernel.tile != MlaTile::kWarpgroups) {
-    launch(find(kernel), dim3(static_cast<unsigned>(params.num_items)), params, stream);
-    return;
+  const auto count = [](std::int64_t blocks) { return static_cast<unsigned>(blocks); };
+  if (kernel.tile == MlaTile::kWarpgroups) {
+    const std::int64_t blocks = std::int64_t{params.parts} * params.lanes;
+    launch(mla::warpgroup_kernel(kernel.dtype), dim3(count(blocks)), params, stream);
+  } else {
+    launch(find(kernel), dim3(count(params.num_items)), params, stream);
   }
-  const mla::WarpgroupKernel found = mla::warpgroup_kernel(kernel.dtype);
-  launch(found.attend, dim3(static_cast<unsigned>(params.parts * params.lanes)), params, stream);
-  if (params.num_merges > 0) {
-    launch(
-        found.merge,
-        dim3(static_cast<unsigned>(params.num_merges), static_cast<unsigned>(params.partial_rows)),
-        params, stream);
-  }
+  if (params.num_merges == 0) return;
+  const mla::MergeKernel merge =
+      mla::merge_kernel_for(kernel.dtype, std::int64_t{params.num_merges} * params.partial_rows);
+  launch(merge.kernel,
+         dim3(count(params.num_merges), count(params.partial_rows), count(merge.blocks_per_row)),
+         params, stream);
 }
 
 }  // namespace attnbench

@@ -7,16 +7,31 @@
 
 namespace attnbench::mla {
 
-inline constexpr int kMergeThreads = 128;
+/// A row's pieces are added to as many sums in turn, and these to each other: whatever the number
+/// of warps that share the work, the same additions in the same order.
+inline constexpr int kMergeSums = 8;
 
-/// Merges the pieces of row blockIdx.y of tile blockIdx.x of p.merges by their LSEs, in their
-/// order.
-template <class T>
-__global__ void __launch_bounds__(kMergeThreads) merge_kernel(const __grid_constant__ MlaParams p) {
-  constexpr int kDv = 4 * kMergeThreads;
+/// How many warps share 128 columns of a row, kGroups, decides how many of those a block has.
+template <int kGroups>
+struct MergeShape {
+  static constexpr int kRowSlices = 4;  ///< 512 columns
+  static constexpr int kSlices = kGroups < kRowSlices ? kRowSlices / kGroups : 1;
+  static constexpr int kThreads = 32 * kSlices * kGroups;
+  static constexpr int kBlocks = kRowSlices / kSlices;  ///< for a row
+};
+
+/// Merges the pieces of row blockIdx.y of tile blockIdx.x of p.merges by their LSEs.
+template <class T, int kGroups>
+__global__ void __launch_bounds__(MergeShape<kGroups>::kThreads)
+    merge_kernel(const __grid_constant__ MlaParams p) {
+  using Shape = MergeShape<kGroups>;
+  constexpr int kDv = 128 * Shape::kRowSlices;
   const SplitKvItem item = p.merges[blockIdx.x];
-  const int row = static_cast<int>(blockIdx.y), lane = static_cast<int>(threadIdx.x % 32);
+  const int row = static_cast<int>(blockIdx.y);
   if (row >= item.rows) return;
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x) / 32;
+  const int group = warp / Shape::kSlices, slice = warp % Shape::kSlices;
+  const int d = 128 * (static_cast<int>(blockIdx.z) * Shape::kSlices + slice) + 4 * lane;
   const std::int64_t first = static_cast<std::int64_t>(item.first_partial) * p.partial_rows + row;
   const auto lse_of = [&](int split) {
     return __ldg(p.partial_lse + first + split * p.partial_rows);
@@ -33,22 +48,47 @@ __global__ void __launch_bounds__(kMergeThreads) merge_kernel(const __grid_const
   const splitkv::LseMerge sink = splitkv::with_sink(p, item, row);
   merge.add(sink.highest, sink.sum);
 
-  const int d = 4 * static_cast<int>(threadIdx.x);
-  float4 sum{0, 0, 0, 0};
-#pragma unroll 8
-  for (int split = 0; split < item.splits; ++split) {
-    const float weight = merge.weight(lse_of(split));
-    const float4 part = __ldg(reinterpret_cast<const float4*>(
-        p.partial_out + (first + static_cast<std::int64_t>(split) * p.partial_rows) * kDv + d));
-    sum.x += weight * part.x;
-    sum.y += weight * part.y;
-    sum.z += weight * part.z;
-    sum.w += weight * part.w;
+  constexpr int kOwnSums = kMergeSums / kGroups;
+  float4 sums[kOwnSums] = {};
+#pragma unroll kGroups
+  for (int round = 0; round < item.splits; round += kMergeSums) {
+#pragma unroll
+    for (int i = 0; i < kOwnSums; ++i) {
+      const int split = round + i * kGroups + group;
+      if (split >= item.splits) continue;
+      const float weight = merge.weight(lse_of(split));
+      const float4 part = __ldg(reinterpret_cast<const float4*>(
+          p.partial_out + (first + static_cast<std::int64_t>(split) * p.partial_rows) * kDv + d));
+      sums[i].x += weight * part.x;
+      sums[i].y += weight * part.y;
+      sums[i].z += weight * part.z;
+      sums[i].w += weight * part.w;
+    }
   }
+  float4 all{0, 0, 0, 0};
+  const auto add = [&](const float4& sum) {
+    all.x += sum.x;
+    all.y += sum.y;
+    all.z += sum.z;
+    all.w += sum.w;
+  };
+  if constexpr (kGroups == 1) {
+#pragma unroll
+    for (const float4& sum : sums) add(sum);
+  } else {
+    __shared__ float4 shared[kMergeSums][Shape::kSlices][32];
+#pragma unroll
+    for (int i = 0; i < kOwnSums; ++i) shared[i * kGroups + group][slice][lane] = sums[i];
+    __syncthreads();
+    if (group > 0) return;
+#pragma unroll
+    for (int i = 0; i < kMergeSums; ++i) add(shared[i][slice][lane]);
+  }
+
   const std::int64_t token = item.q_begin + (item.row_begin + row) / p.group;
   const int head = (item.row_begin + row) % p.group;
-  const uint2 packed{cuda::pack2<T>(sum.x * p.v_scale, sum.y * p.v_scale),
-                     cuda::pack2<T>(sum.z * p.v_scale, sum.w * p.v_scale)};
+  const uint2 packed{cuda::pack2<T>(all.x * p.v_scale, all.y * p.v_scale),
+                     cuda::pack2<T>(all.z * p.v_scale, all.w * p.v_scale)};
   *reinterpret_cast<uint2*>(p.out + token * p.out_token_stride + head * p.out_head_stride + 2 * d) =
       packed;
   if (d == 0) {

@@ -14,7 +14,8 @@ namespace attnbench {
 /// alike): one latent row per token serves every query head as key and as value.
 class MlaBackend final : public AttentionBackend {
  public:
-  MlaBackend();
+  /// Without `warpgroups` the kernels with mma.sync do everything, as on GPUs before Hopper.
+  explicit MlaBackend(bool warpgroups = true);
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Case& c, const Device& device) const override;
@@ -42,25 +43,30 @@ class MlaBackend final : public AttentionBackend {
     MlaParams params;
     // Where it lies, in device memory.
     std::byte* memory = nullptr;  ///< what the host writes, all of it side by side
-    std::int64_t tiles = 0;       ///< that there are counters for
-    std::int64_t parts = 0;       ///< and room for parts and merges
+    std::int64_t parts = 0;       ///< that there is room for, and merges
     std::int64_t merges = 0;
     std::int32_t* block_table = nullptr;
   };
-  struct Work;
-
   /// Where plans go that need `room` for the work of `requests` requests on up to `width` blocks.
   /// `memory` may hold more already.
   [[nodiscard]] static Planned place(Workspace& workspace, DeviceRoom& memory, const MlaRoom& room,
                                      std::int64_t requests, std::int64_t width);
-  /// Copies `work` to where now_ says, then empty items and merges up to those of `room`, and finds
+  /// Copies `plan` to where now_ says, then empty items and merges up to those of `room`, and finds
   /// the blocks.
-  void enqueue(Work work, const MlaRoom& room, const ForwardBatch& batch, void* stream);
+  void enqueue(MlaPlan plan, const MlaRoom& room, const ForwardBatch& batch, void* stream);
   void enqueue_in_graph(const ForwardBatch& batch, const AttentionLayer& layer, void* stream);
   void prepare(DType stored) const;
   void run(const AttentionIo& io, Stream& stream) const;
 
+  /// For requests of up to `rows` rows.
+  [[nodiscard]] MlaTile tile_for(std::int64_t rows, DType stored) const;
+  [[nodiscard]] MlaTile tile_of(const ForwardBatch& batch, const AttentionLayer& layer) const;
+  /// Of batches of `requests` requests with `q_len` query tokens each.
+  [[nodiscard]] MlaRoom uniform_room(std::int64_t requests, std::int64_t q_len,
+                                     const AttentionLayer& layer, DType stored) const;
+
   BackendInfo info_;
+  bool warpgroups_;
   Planned now_;
 
   // Of CUDA graphs: one memory for all of them.

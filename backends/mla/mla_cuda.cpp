@@ -7,9 +7,7 @@
 
 #include "backends/common/upload.h"
 #include "backends/mla/mla.h"
-#include "backends/mla/plan.h"
 #include "backends/splitkv/launch.h"
-#include "backends/splitkv/plan.h"
 #include "backends/splitkv/tensors.h"
 #include "lib/base/error.h"
 #include "lib/base/int_math.h"
@@ -23,64 +21,32 @@ namespace {
 constexpr int kDk = 576;
 constexpr int kDv = 512;
 
-/// For requests of up to `rows` rows.
-MlaTile tile_for(std::int64_t rows, DType stored) {
-  if (rows <= kSplitKvFewRows) return MlaTile::kFew;
-  // Latents of 16 bits have the activations' type.
-  const bool warpgroups = mla_has_kernel({stored, stored, MlaTile::kWarpgroups});
-  return warpgroups ? MlaTile::kWarpgroups : MlaTile::kMany;
-}
-
-/// Of batches of `requests` requests with `q_len` query tokens each.
-MlaRoom uniform_room(std::int64_t requests, std::int64_t q_len, const AttentionLayer& layer,
-                     DType stored, int multiprocessors) {
-  const std::int64_t rows = q_len * layer.group_size();
-  if (tile_for(rows, stored) == MlaTile::kWarpgroups) {
-    return mla_room(requests, rows, multiprocessors);
-  }
-  const SplitKvRoom room = splitkv_room({ForwardMode::kDecode, requests, q_len, 0}, layer,
-                                        SplitRule::kFill, multiprocessors);
-  return {room.items, room.tiles, 0, 0, room.partials, room.partial_rows};
-}
-
 }  // namespace
 
-/// Of one batch: in parts for warpgroups, else as splitkv's.
-struct MlaBackend::Work {
-  Work(const ForwardBatch& batch, const AttentionLayer& layer, int multiprocessors) {
-    std::int64_t most_rows = 0;
-    for (std::int64_t r = 0; r < batch.batch_size; ++r) {
-      most_rows = std::max(most_rows, batch.q_len(r) * layer.group_size());
-    }
-    tile = tile_for(most_rows, batch.token_to_kv_pool->dtype);
-    if (tile == MlaTile::kWarpgroups) {
-      lanes = mla_lanes(batch, layer);
-      MlaPlan plan = plan_mla(mla_tiles(batch, layer, lanes), lanes, multiprocessors);
-      room = {std::ssize(plan.items),
-              0,
-              std::ssize(plan.part_begin) - 1,
-              std::ssize(plan.merges),
-              plan.partials,
-              plan.partial_rows};
-      items = std::move(plan.items);
-      part_begin = std::move(plan.part_begin);
-      merges = std::move(plan.merges);
-    } else {
-      SplitKvPlan plan = plan_splitkv(batch, layer, SplitRule::kFill, multiprocessors);
-      room = {std::ssize(plan.items), plan.tiles, 0, 0, plan.partials, plan.partial_rows};
-      items = std::move(plan.items);
-      part_begin = {0};
-    }
+MlaTile MlaBackend::tile_for(std::int64_t rows, DType stored) const {
+  // Latents of 16 bits have the activations' type. Few rows leave the tensor cores half empty, but
+  // they are not what such a batch waits for.
+  if (warpgroups_ && mla_has_kernel({stored, stored, MlaTile::kWarpgroups})) {
+    return MlaTile::kWarpgroups;
   }
+  return rows <= kSplitKvFewRows ? MlaTile::kFew : MlaTile::kMany;
+}
 
-  MlaTile tile = MlaTile::kFew;
-  int lanes = 1;
-  MlaRoom room;
-  std::vector<SplitKvItem> items, merges;
-  std::vector<std::int32_t> part_begin;
-};
+MlaTile MlaBackend::tile_of(const ForwardBatch& batch, const AttentionLayer& layer) const {
+  std::int64_t most_rows = 0;
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) {
+    most_rows = std::max(most_rows, batch.q_len(r) * layer.group_size());
+  }
+  return tile_for(most_rows, batch.token_to_kv_pool->dtype);
+}
 
-MlaBackend::MlaBackend() {
+MlaRoom MlaBackend::uniform_room(std::int64_t requests, std::int64_t q_len,
+                                 const AttentionLayer& layer, DType stored) const {
+  const std::int64_t rows = q_len * layer.group_size();
+  return mla_room(tile_for(rows, stored), requests, rows, multiprocessors_);
+}
+
+MlaBackend::MlaBackend(bool warpgroups) : warpgroups_(warpgroups) {
   info_.name = "mla";
   info_.version = "1";
   info_.description = "absorbed MLA on tensor cores, keys split, merged by LSE";
@@ -116,7 +82,6 @@ Support MlaBackend::supports(const Case& c, const Device& device) const {
 MlaBackend::Planned MlaBackend::place(Workspace& workspace, DeviceRoom& memory, const MlaRoom& room,
                                       std::int64_t requests, std::int64_t width) {
   const std::int64_t partial_rows = room.partials * room.partial_rows;
-  const std::size_t counters = memory.add<std::int32_t>(room.tiles);
   const std::size_t part_begin = memory.add<std::int32_t>(room.parts + 1);
   const std::size_t merges = memory.add<SplitKvItem>(room.merges);
   const std::size_t items = memory.add<SplitKvItem>(room.items);
@@ -127,13 +92,11 @@ MlaBackend::Planned MlaBackend::place(Workspace& workspace, DeviceRoom& memory, 
   const auto words = [&](std::size_t at) { return reinterpret_cast<std::int32_t*>(block + at); };
 
   Planned planned;
-  planned.memory = block + counters;
-  planned.tiles = room.tiles;
+  planned.memory = block + part_begin;
   planned.parts = room.parts;
   planned.merges = room.merges;
   planned.block_table = words(block_table);
   MlaParams& p = planned.params;
-  p.counters = words(counters);
   p.part_begin = words(part_begin);
   p.merges = reinterpret_cast<const SplitKvItem*>(block + merges);
   p.items = reinterpret_cast<const SplitKvItem*>(block + items);
@@ -144,27 +107,27 @@ MlaBackend::Planned MlaBackend::place(Workspace& workspace, DeviceRoom& memory, 
   return planned;
 }
 
-void MlaBackend::enqueue(Work work, const MlaRoom& room, const ForwardBatch& batch, void* stream) {
-  expects(work.room.items <= room.items && work.room.merges <= room.merges,
+void MlaBackend::enqueue(MlaPlan plan, const MlaRoom& room, const ForwardBatch& batch,
+                         void* stream) {
+  expects(std::ssize(plan.items) <= room.items && std::ssize(plan.merges) <= room.merges &&
+              plan.partials <= room.partials && plan.partial_rows <= room.partial_rows,
           "a plan larger than its memory");
   const std::int64_t page_size = batch.token_to_kv_pool->page_size;
   MlaParams& p = now_.params;
   p.num_items = narrow_i32(room.items);
   p.parts = narrow_i32(room.parts);
-  p.lanes = work.lanes;
+  p.lanes = plan.lanes;
   p.num_merges = narrow_i32(room.merges);
   p.partial_rows = room.partial_rows;
   p.page_shift = std::countr_zero(static_cast<std::uint64_t>(page_size));
-  now_.tile = work.tile;
 
-  work.items.resize(static_cast<std::size_t>(room.items));  // an empty item has no rows
-  work.merges.resize(static_cast<std::size_t>(now_.merges));
-  work.part_begin.resize(static_cast<std::size_t>(now_.parts + 1), work.part_begin.back());
+  plan.items.resize(static_cast<std::size_t>(room.items));  // an empty item has no rows
+  plan.merges.resize(static_cast<std::size_t>(now_.merges));
+  plan.part_begin.resize(static_cast<std::size_t>(now_.parts + 1), plan.part_begin.back());
   Upload upload;  // as placed
-  upload.add(std::vector<std::int32_t>(static_cast<std::size_t>(now_.tiles), 0));
-  upload.add(work.part_begin);
-  upload.add(work.merges);
-  upload.add(work.items);
+  upload.add(plan.part_begin);
+  upload.add(plan.merges);
+  upload.add(plan.items);
   const auto on = static_cast<cudaStream_t>(stream);
   // From pageable memory: what is copied may go when the call returns.
   check_cuda(cudaMemcpyAsync(now_.memory, upload.bytes().data(), upload.bytes().size(),
@@ -189,15 +152,18 @@ void MlaBackend::init_forward_metadata(const ForwardBatch& batch, const Attentio
   now_ = {};
   if (batch.batch_size == 0) return;
   const KvPool& pool = *batch.token_to_kv_pool;
-  Work work(batch, layer, workspace.device().info().units);
+  multiprocessors_ = workspace.device().info().units;
+  const MlaTile tile = tile_of(batch, layer);
+  MlaPlan plan = plan_mla(batch, layer, tile, multiprocessors_);
   std::int64_t width = 0;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
     width = std::max(width, ceil_div(batch.kv_len(r), pool.page_size));
   }
-  const MlaRoom room = work.room;
+  const MlaRoom room = plan.room();
   DeviceRoom memory;
   now_ = place(workspace, memory, room, batch.batch_size, width);
-  enqueue(std::move(work), room, batch, nullptr);
+  now_.tile = tile;
+  enqueue(std::move(plan), room, batch, nullptr);
   check_cuda(cudaStreamSynchronize(nullptr),
              "cudaStreamSynchronize");  // forward has its own stream
   if (checks_draft_tree(batch, layer)) {
@@ -222,7 +188,7 @@ void MlaBackend::init_forward_metadata_capture_cuda_graph(const ForwardBatch& ba
   multiprocessors_ = workspace.device().info().units;
   const KvPool& pool = *batch.token_to_kv_pool;
   const auto room_of = [&](std::int64_t q_len) {
-    return uniform_room(limits_.max_bs(), q_len, layer, pool.dtype, multiprocessors_);
+    return uniform_room(limits_.max_bs(), q_len, layer, pool.dtype);
   };
   DeviceRoom memory;
   graph_tree_ = GraphDraftTree(limits_, memory);
@@ -248,9 +214,9 @@ void MlaBackend::init_forward_metadata_replay_cuda_graph(const ForwardBatch& bat
 void MlaBackend::enqueue_in_graph(const ForwardBatch& batch, const AttentionLayer& layer,
                                   void* stream) {
   now_ = graph_;
-  enqueue(Work(batch, layer, multiprocessors_),
-          uniform_room(batch.batch_size, batch.q_len(0), layer, batch.token_to_kv_pool->dtype,
-                       multiprocessors_),
+  now_.tile = tile_of(batch, layer);
+  enqueue(plan_mla(batch, layer, now_.tile, multiprocessors_),
+          uniform_room(batch.batch_size, batch.q_len(0), layer, batch.token_to_kv_pool->dtype),
           batch, stream);
   now_.params.lanes = mla_lanes(batch.q_len(0) * layer.group_size());
   if (!checks_draft_tree(batch, layer)) return;

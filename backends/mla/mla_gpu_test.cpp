@@ -17,12 +17,16 @@ class MlaGpu : public testing::Test {
     device_ = make_cuda_device();
   }
 
+  /// With every kernel that this GPU has for the case.
   void expect_agreement(const Case& c) {
-    MlaBackend backend;
-    ASSERT_TRUE(backend.supports(c, *device_)) << backend.supports(c, *device_).reason();
     Fixture fixture(c, *device_);
-    for (const Fill fill : {Fill::kTag, Fill::kNeedle, Fill::kNormal}) {
-      conformance::expect_agreement(backend, c, fill, *device_, fixture);
+    for (const bool warpgroups : {true, false}) {
+      SCOPED_TRACE(warpgroups ? "wgmma, if there is" : "mma.sync");
+      MlaBackend backend(warpgroups);
+      ASSERT_TRUE(backend.supports(c, *device_)) << backend.supports(c, *device_).reason();
+      for (const Fill fill : {Fill::kTag, Fill::kNeedle, Fill::kNormal}) {
+        conformance::expect_agreement(backend, c, fill, *device_, fixture);
+      }
     }
   }
 
@@ -70,7 +74,8 @@ Case trees(std::int64_t more) {
   return c;
 }
 
-/// Few requests, so long that their keys are split.
+/// Few requests, so long that their keys are split: the first into more pieces than a warp has
+/// lanes.
 Case split(int heads) {
   Case c = decode(heads, 64);
   c.requests.resize(2);
@@ -83,8 +88,16 @@ TEST_F(MlaGpu, conforms) {
   conformance::expect_all([] { return std::make_unique<MlaBackend>(); }, *device_);
 }
 
+TEST_F(MlaGpu, conforms_without_warpgroups) {
+  conformance::expect_all([] { return std::make_unique<MlaBackend>(false); }, *device_);
+}
+
 TEST_F(MlaGpu, repeats_other_batches_from_a_graph) {
   conformance::expect_graph_replay([] { return std::make_unique<MlaBackend>(); }, *device_);
+}
+
+TEST_F(MlaGpu, repeats_other_batches_from_a_graph_without_warpgroups) {
+  conformance::expect_graph_replay([] { return std::make_unique<MlaBackend>(false); }, *device_);
 }
 
 TEST_F(MlaGpu, agrees_with_the_reference_for_any_number_of_heads) {
@@ -127,7 +140,7 @@ TEST_F(MlaGpu, checks_draft_trees) {
 }
 
 TEST_F(MlaGpu, merges_split_keys_and_sinks) {
-  for (const int heads : {16, 64, 128}) {
+  for (const int heads : {16, 40, 64, 128}) {
     Case c = split(heads);
     expect_agreement(c);
     c.layer.has_sinks = true;
@@ -151,17 +164,20 @@ TEST_F(MlaGpu, follows_logits_that_keep_rising) {
 }
 
 TEST_F(MlaGpu, gives_the_same_bits_every_time_and_on_other_pages) {
-  for (const Case& c : {decode(128, 64), decode(64, 16), extend(9), trees(3000), split(128)}) {
+  for (const Case& c : {decode(128, 64), decode(64, 16), decode(16, 64), extend(9), trees(3000),
+                        split(16), split(128)}) {
     SCOPED_TRACE(c.id);
-    MlaBackend backend;
     Fixture here(c, *device_), there(c, *device_, 99);
     here.fill(Fill::kNormal);
     there.fill(Fill::kNormal);
-    const conformance::Outputs first = conformance::forward(backend, here, *device_, 0xff);
-    for (int again = 0; again < 3; ++again) {
-      EXPECT_TRUE(first == conformance::forward(backend, here, *device_, 0x7f));
+    for (const bool warpgroups : {true, false}) {
+      MlaBackend backend(warpgroups);
+      const conformance::Outputs first = conformance::forward(backend, here, *device_, 0xff);
+      for (int again = 0; again < 3; ++again) {
+        EXPECT_TRUE(first == conformance::forward(backend, here, *device_, 0x7f));
+      }
+      EXPECT_TRUE(first == conformance::forward(backend, there, *device_));
     }
-    EXPECT_TRUE(first == conformance::forward(backend, there, *device_));
   }
 }
 

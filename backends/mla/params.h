@@ -7,18 +7,19 @@
 
 namespace attnbench {
 
-/// splitkv's work list and addresses; keys are found through a block table instead of token slots.
-/// One KV head; V is the first 512 columns of each 576-column row.
+/// splitkv's work list and addresses, but for its counters: another kernel merges. Keys are found
+/// through a block table instead of token slots. One KV head; V is the first 512 columns of each
+/// 576-column row.
 struct MlaParams : SplitKvParams {
   const std::int32_t* block_table = nullptr;  ///< [B, block_table_width]
   std::int64_t block_table_width = 0;
-  std::int32_t page_shift = 0;  ///< log2 of the page size
+  std::int32_t page_shift = 0;          ///< log2 of the page size
+  const SplitKvItem* merges = nullptr;  ///< tiles that were split, over all their pieces
+  std::int32_t num_merges = 0;
   // Of the kernel with wgmma only: blocks of one part walk the same items, 64 rows each.
   const std::int32_t* part_begin = nullptr;  ///< [parts + 1] first item of each part
   std::int32_t parts = 0;
-  std::int32_t lanes = 1;               ///< blocks per part
-  const SplitKvItem* merges = nullptr;  ///< tiles that were split, over all their pieces
-  std::int32_t num_merges = 0;
+  std::int32_t lanes = 1;  ///< blocks per part
 };
 
 /// Rows that a block has, and how it multiplies.
@@ -39,8 +40,8 @@ struct MlaKernel {
 [[nodiscard]] bool mla_has_kernel(const MlaKernel& kernel);
 /// Raises the kernel's shared memory limit; once before the first launch, outside of any capture.
 void prepare_mla(const MlaKernel& kernel);
-/// Enqueues a kernel on a cudaStream_t: a block per item, or p.lanes blocks per part and, if tiles
-/// were split, another kernel that merges.
+/// Enqueues a kernel on a cudaStream_t: a block per item, or p.lanes blocks per part. If tiles were
+/// split, another one merges them.
 void launch_mla(const MlaKernel& kernel, const MlaParams& params, void* stream);
 
 }  // namespace attnbench

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
-#include <numeric>
-#include <utility>
+#include <iterator>
 
 #include "backends/common/visibility.h"
+#include "backends/mla/schedule.h"
+#include "backends/splitkv/launch.h"
+#include "backends/splitkv/planner.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
 #include "lib/batch/graph_padding.h"
@@ -16,81 +17,121 @@
 namespace attnbench {
 namespace {
 
-/// Rows of one block, and keys that it takes at a time.
+/// Rows of one block of warpgroups, and keys that it takes at a time.
 constexpr std::int64_t kRows = 64;
 constexpr std::int64_t kStepKeys = 128;
-// In steps, of about 3 us each on an H200: starting and storing an item, what a piece should have
-// at least, and the merge's launch.
-constexpr std::int64_t kItemCost = 2;
-constexpr std::int64_t kLeastSteps = 2;
-constexpr std::int64_t kMergeCost = 2;
 
 int parts_of(int lanes, int multiprocessors) { return std::max(1, multiprocessors / lanes); }
 
-std::int64_t steps_of(const SplitKvItem& item) {
-  return std::max<std::int64_t>(1,
-                                ceil_div(std::int64_t{item.key_end} - item.key_begin, kStepKeys));
-}
-
-/// Whole tiles, the longest first, each to the part that has least to do.
-struct Whole {
-  std::vector<std::vector<std::size_t>> tiles_of_part;
-  std::int64_t longest = 0;
-};
-Whole assign_whole(const std::vector<SplitKvItem>& tiles, std::size_t parts) {
-  std::vector<std::size_t> order(tiles.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return steps_of(tiles[a]) > steps_of(tiles[b]);
-  });
-  Whole whole;
-  whole.tiles_of_part.resize(parts);
-  using Load = std::pair<std::int64_t, std::size_t>;  // cost, part; a heap with the least on top
-  std::vector<Load> loads;
-  for (std::size_t part = 0; part < parts; ++part) loads.emplace_back(0, part);
-  for (const std::size_t tile : order) {
-    std::pop_heap(loads.begin(), loads.end(), std::greater<>());
-    Load& least = loads.back();
-    least.first += steps_of(tiles[tile]) + kItemCost;
-    whole.longest = std::max(whole.longest, least.first);
-    whole.tiles_of_part[least.second].push_back(tile);
-    std::push_heap(loads.begin(), loads.end(), std::greater<>());
-  }
-  return whole;
-}
-
-/// A piece of a tile: steps [begin, end).
-struct Piece {
-  std::size_t tile = 0;
+struct KeyRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
 };
-/// Tiles one after the other, cut where a part has had `cost`. Empty if the parts do not suffice.
-std::vector<std::vector<Piece>> cut(const std::vector<SplitKvItem>& tiles, std::size_t parts,
-                                    std::int64_t cost) {
-  std::vector<std::vector<Piece>> pieces(parts);
-  std::size_t part = 0;
-  std::int64_t room = cost;
-  for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
-    const std::int64_t steps = steps_of(tiles[tile]);
-    for (std::int64_t at = 0; at < steps;) {
-      std::int64_t take = std::min(steps - at, room - kItemCost);
-      if (take < std::min(steps - at, kLeastSteps)) {
-        if (++part == parts) return {};
-        room = cost;
-        continue;
-      }
-      const std::int64_t rest = steps - at - take;
-      if (rest > 0 && rest < kLeastSteps && take >= 2 * kLeastSteps) take -= kLeastSteps - rest;
-      pieces[part].push_back({tile, at, at + take});
-      at += take;
-      room -= take + kItemCost;
+
+/// Keys that some token of [first, last] sees. Later tokens never see less at the end nor more at
+/// the beginning, but for the nodes of a draft tree, whose positions follow no order.
+KeyRange keys_seen(const ForwardBatch& batch, const AttentionLayer& layer, std::int64_t r,
+                   std::int64_t first, std::int64_t last) {
+  const Visibility seen = visibility_of(batch, layer, r, first);
+  KeyRange range{seen.begin, last == first ? seen.end : visibility_of(batch, layer, r, last).end};
+  if (seen.mask != nullptr && layer.sliding_window_size >= 0) {
+    for (std::int64_t t = first + 1; t <= last; ++t) {
+      range.begin = std::min(range.begin, visibility_of(batch, layer, r, t).begin);
     }
   }
-  return pieces;
+  range.begin = std::min(range.begin, range.end);
+  return range;
+}
+
+/// `tile` waits in `splits` pieces, the first of them `first_partial`.
+void add_merge(MlaPlan& plan, const SplitKvItem& tile, std::int32_t splits,
+               std::int32_t first_partial) {
+  SplitKvItem& merge = plan.merges.emplace_back(tile);
+  merge.splits = splits;
+  merge.first_partial = first_partial;
+  plan.partial_rows = std::max(plan.partial_rows, tile.rows);
+}
+
+MlaPlan plan_warpgroups(const std::vector<SplitKvItem>& tiles, int lanes, int multiprocessors) {
+  std::vector<std::int64_t> steps;
+  steps.reserve(tiles.size());
+  for (const SplitKvItem& tile : tiles) {
+    steps.push_back(std::max<std::int64_t>(1, ceil_div(keys_of(tile), kStepKeys)));
+  }
+  const MlaSchedule schedule =
+      schedule_mla(steps, static_cast<std::size_t>(parts_of(lanes, multiprocessors)));
+
+  MlaPlan plan;
+  plan.lanes = lanes;
+  std::vector<std::int32_t> splits(tiles.size(), 0), partial(tiles.size(), 0);
+  for (const MlaPiece& piece : schedule.pieces) ++splits[piece.tile];
+  for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
+    if (splits[tile] == 1) continue;
+    partial[tile] = plan.partials;
+    add_merge(plan, tiles[tile], splits[tile], plan.partials);
+    plan.partials += splits[tile];
+  }
+  plan.items.reserve(schedule.pieces.size());
+  for (const MlaPiece& piece : schedule.pieces) {
+    SplitKvItem& item = plan.items.emplace_back(tiles[piece.tile]);
+    if (splits[piece.tile] == 1) continue;
+    const std::int64_t begin = item.key_begin, end = item.key_end;
+    item.key_begin = narrow_i32(begin + piece.begin * kStepKeys);
+    item.key_end = narrow_i32(std::min(end, begin + piece.end * kStepKeys));
+    item.splits = splits[piece.tile];
+    item.partial = partial[piece.tile]++;
+  }
+  plan.part_begin.reserve(schedule.part_begin.size());
+  for (const std::size_t begin : schedule.part_begin) {
+    plan.part_begin.push_back(narrow_i32(static_cast<std::int64_t>(begin)));
+  }
+  return plan;
+}
+
+MlaPlan plan_blocks(const std::vector<SplitKvItem>& tiles, int multiprocessors) {
+  MlaPlan plan;
+  plan.part_begin = {0};
+  const EqualShares shares(keys_of(tiles), multiprocessors);
+  for (const SplitKvItem& tile : tiles) {
+    const std::int64_t begin = tile.key_begin, end = tile.key_end;
+    const std::int64_t chunk = shares.chunk(end - begin);
+    if (end - begin <= chunk) {
+      plan.items.push_back(tile);
+      continue;
+    }
+    const std::int32_t first_partial = plan.partials;
+    for (std::int64_t key = begin; key < end; key += chunk) {
+      SplitKvItem& item = plan.items.emplace_back(tile);
+      item.key_begin = narrow_i32(key);
+      item.key_end = narrow_i32(std::min(end, key + chunk));
+      item.splits = 0;  // none of them merges
+      item.partial = plan.partials++;
+    }
+    add_merge(plan, tile, plan.partials - first_partial, first_partial);
+  }
+  // The last blocks' finishing times stay close.
+  const auto longer = [](const SplitKvItem& a, const SplitKvItem& b) {
+    return keys_of(a) > keys_of(b);
+  };
+  std::stable_sort(plan.items.begin(), plan.items.end(), longer);
+  return plan;
+}
+
+std::int64_t block_rows(MlaTile tile) {
+  return tile == MlaTile::kMany ? kSplitKvManyRows : kSplitKvFewRows;
 }
 
 }  // namespace
+
+MlaRoom most_of(const MlaRoom& a, const MlaRoom& b) {
+  return {std::max(a.items, b.items), std::max(a.parts, b.parts), std::max(a.merges, b.merges),
+          std::max(a.partials, b.partials), std::max(a.partial_rows, b.partial_rows)};
+}
+
+MlaRoom MlaPlan::room() const {
+  return {std::ssize(items), std::ssize(part_begin) - 1, std::ssize(merges), partials,
+          partial_rows};
+}
 
 int mla_lanes(const ForwardBatch& batch, const AttentionLayer& layer) {
   // Work in units of a row times a key, with tiles of 64 and of 128 rows.
@@ -108,27 +149,28 @@ int mla_lanes(std::int64_t rows) {
 }
 
 std::vector<SplitKvItem> mla_tiles(const ForwardBatch& batch, const AttentionLayer& layer,
-                                   int lanes) {
+                                   std::int64_t tile_rows) {
+  const std::int64_t group = layer.group_size();
+  const auto rows_of = [&](std::int64_t r) {
+    return is_padding(batch, r) ? 0 : batch.q_len(r) * group;
+  };
+  std::int64_t count = 0;
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) count += ceil_div(rows_of(r), tile_rows);
   std::vector<SplitKvItem> tiles;
-  const std::int64_t group = layer.group_size(), tile_rows = kRows * lanes;
+  tiles.reserve(static_cast<std::size_t>(count));
   SplitKvItem tile;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
-    const std::int64_t rows = is_padding(batch, r) ? 0 : batch.q_len(r) * group;
     tile.request = narrow_i32(r);
     tile.kv_len = narrow_i32(batch.kv_len(r));
     tile.q_len = narrow_i32(batch.q_len(r));
-    for (std::int64_t row = 0; row < rows; row += tile_rows) {
-      const std::int64_t end = std::min(rows, row + tile_rows);
-      std::int64_t first_key = tile.kv_len, last_key = 0;
-      for (std::int64_t t = row / group; t <= (end - 1) / group; ++t) {
-        const Visibility seen = visibility_of(batch, layer, r, t);
-        first_key = std::min(first_key, seen.begin);
-        last_key = std::max(last_key, seen.end);
-      }
-      tile.row_begin = narrow_i32(row);
-      tile.rows = narrow_i32(end - row);
-      tile.key_begin = narrow_i32(std::min(first_key, last_key));
-      tile.key_end = narrow_i32(last_key);
+    const std::int64_t rows = rows_of(r);
+    for (std::int64_t begin = 0; begin < rows; begin += tile_rows) {
+      const std::int64_t end = std::min(rows, begin + tile_rows);
+      const KeyRange keys = keys_seen(batch, layer, r, begin / group, (end - 1) / group);
+      tile.row_begin = narrow_i32(begin);
+      tile.rows = narrow_i32(end - begin);
+      tile.key_begin = narrow_i32(keys.begin);
+      tile.key_end = narrow_i32(keys.end);
       tiles.push_back(tile);
     }
     tile.q_begin = narrow_i32(std::int64_t{tile.q_begin} + tile.q_len);
@@ -136,75 +178,35 @@ std::vector<SplitKvItem> mla_tiles(const ForwardBatch& batch, const AttentionLay
   return tiles;
 }
 
-MlaPlan plan_mla(const std::vector<SplitKvItem>& tiles, int lanes, int multiprocessors) {
-  MlaPlan plan;
-  plan.lanes = lanes;
-  plan.partial_rows = narrow_i32(kRows * lanes);
-  plan.part_begin.push_back(0);
-  if (tiles.empty()) return plan;
-  const auto parts = static_cast<std::size_t>(parts_of(lanes, multiprocessors));
-  std::int64_t total = 0;
-  for (const SplitKvItem& tile : tiles) total += steps_of(tile) + kItemCost;
-  const Whole whole = assign_whole(tiles, parts);
-
-  std::vector<std::vector<Piece>> pieces;
-  std::int64_t cost =
-      std::max(ceil_div(total, static_cast<std::int64_t>(parts)), kItemCost + kLeastSteps);
-  while (pieces.empty() && cost + kMergeCost < whole.longest) pieces = cut(tiles, parts, cost++);
-  if (pieces.empty()) {
-    for (const std::vector<std::size_t>& of_part : whole.tiles_of_part) {
-      for (const std::size_t tile : of_part) plan.items.push_back(tiles[tile]);
-      plan.part_begin.push_back(narrow_i32(static_cast<std::int64_t>(plan.items.size())));
-    }
-    return plan;
+MlaPlan plan_mla(const ForwardBatch& batch, const AttentionLayer& layer, MlaTile tile,
+                 int multiprocessors) {
+  if (tile == MlaTile::kWarpgroups) {
+    const int lanes = mla_lanes(batch, layer);
+    return plan_warpgroups(mla_tiles(batch, layer, kRows * lanes), lanes, multiprocessors);
   }
-
-  std::vector<std::int32_t> splits(tiles.size(), 0);
-  for (const std::vector<Piece>& of_part : pieces) {
-    for (const Piece& piece : of_part) ++splits[piece.tile];
-  }
-  std::vector<std::int32_t> partial(tiles.size(), 0);
-  for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
-    if (splits[tile] == 1) continue;
-    partial[tile] = plan.partials;
-    SplitKvItem merge = tiles[tile];
-    merge.splits = splits[tile];
-    merge.first_partial = plan.partials;
-    plan.merges.push_back(merge);
-    plan.partials += splits[tile];
-  }
-  for (const std::vector<Piece>& of_part : pieces) {
-    for (const Piece& piece : of_part) {
-      SplitKvItem item = tiles[piece.tile];
-      const std::int64_t begin = item.key_begin, end = item.key_end;
-      item.key_begin = narrow_i32(begin + piece.begin * kStepKeys);
-      item.key_end = narrow_i32(std::min(end, begin + piece.end * kStepKeys));
-      item.splits = splits[piece.tile];
-      if (item.splits > 1) item.partial = partial[piece.tile]++;
-      plan.items.push_back(item);
-    }
-    plan.part_begin.push_back(narrow_i32(static_cast<std::int64_t>(plan.items.size())));
-  }
-  return plan;
+  return plan_blocks(mla_tiles(batch, layer, block_rows(tile)), multiprocessors);
 }
 
-MlaRoom most_of(const MlaRoom& a, const MlaRoom& b) {
-  return {std::max(a.items, b.items),       std::max(a.tiles, b.tiles),
-          std::max(a.parts, b.parts),       std::max(a.merges, b.merges),
-          std::max(a.partials, b.partials), std::max(a.partial_rows, b.partial_rows)};
-}
-
-MlaRoom mla_room(std::int64_t requests, std::int64_t rows, int multiprocessors) {
-  const int lanes = mla_lanes(rows);
-  const std::int64_t tiles = requests * ceil_div(rows, kRows * lanes);
+MlaRoom mla_room(MlaTile tile, std::int64_t requests, std::int64_t rows, int multiprocessors) {
   MlaRoom room;
-  room.parts = parts_of(lanes, multiprocessors);
-  // Only the end of a part, but the last one's, cuts a tile.
-  const std::int64_t cuts = room.parts - 1;
-  room.items = tiles + cuts;
-  room.merges = std::min(tiles, cuts);
-  room.partials = room.merges + cuts;
-  room.partial_rows = narrow_i32(kRows * lanes);
+  if (tile == MlaTile::kWarpgroups) {
+    const int lanes = mla_lanes(rows);
+    const std::int64_t tiles = requests * ceil_div(rows, kRows * lanes);
+    room.parts = parts_of(lanes, multiprocessors);
+    // Only the end of a part, but the last one's, cuts a tile.
+    const std::int64_t cuts = room.parts - 1;
+    room.items = tiles + cuts;
+    room.merges = std::min(tiles, cuts);
+    room.partials = room.merges + cuts;
+    room.partial_rows = narrow_i32(std::min(rows, kRows * lanes));
+    return room;
+  }
+  const std::int64_t tile_rows = block_rows(tile);
+  const std::int64_t tiles = requests * ceil_div(rows, tile_rows);
+  room.items = tiles + EqualShares::most_further_pieces(multiprocessors);
+  room.partials = EqualShares::most_partials(multiprocessors);
+  room.merges = std::min(tiles, room.partials / 2);  // of two pieces or more
+  room.partial_rows = narrow_i32(std::min(rows, tile_rows));
   return room;
 }
 

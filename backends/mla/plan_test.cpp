@@ -11,6 +11,8 @@
 #include <random>
 #include <utility>
 
+#include "backends/common/visibility.h"
+#include "lib/base/narrow.h"
 #include "lib/batch/graph_padding.h"
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"
@@ -28,16 +30,18 @@ Case decode(int requests, std::int64_t kv_len, int heads = 128) {
   return c;
 }
 
-struct Planned {
-  std::vector<SplitKvItem> tiles;
-  MlaPlan plan;
-};
-Planned plan(const Case& c, int multiprocessors = kMultiprocessors) {
+constexpr MlaTile kTiles[] = {MlaTile::kFew, MlaTile::kMany, MlaTile::kWarpgroups};
+
+MlaPlan plan(const Case& c, MlaTile tile = MlaTile::kWarpgroups) {
+  return plan_mla(lay_out(c).batch, c.layer, tile, kMultiprocessors);
+}
+
+/// The plan's tiles before any was split.
+std::vector<SplitKvItem> tiles(const Case& c, MlaTile tile) {
   const BatchLayout layout = lay_out(c);
   const int lanes = mla_lanes(layout.batch, c.layer);
-  Planned planned{mla_tiles(layout.batch, c.layer, lanes), {}};
-  planned.plan = plan_mla(planned.tiles, lanes, multiprocessors);
-  return planned;
+  const std::int64_t rows = tile == MlaTile::kFew ? 16 : tile == MlaTile::kMany ? 64 : 64 * lanes;
+  return mla_tiles(layout.batch, c.layer, rows);
 }
 
 std::vector<std::int64_t> keys_of_parts(const MlaPlan& plan) {
@@ -61,35 +65,50 @@ TEST(MlaPlan, covers_every_key_of_every_tile_once_and_knows_where_pieces_wait) {
     cases.back().requests[r].q_len = 1 + static_cast<std::int64_t>(7 * r % 50);
     cases.back().requests[r].kv_len += static_cast<std::int64_t>(300 * r);
   }
+  std::vector<std::pair<MlaTile, Case>> plans;
   for (const Case& c : cases) {
-    const Planned planned = plan(c);
-    const MlaPlan& made = planned.plan;
-    ASSERT_EQ(made.part_begin.back(), static_cast<std::int32_t>(made.items.size()));
-    EXPECT_LE(made.part_begin.size(), static_cast<std::size_t>(kMultiprocessors / made.lanes) + 1);
-    EXPECT_TRUE(std::is_sorted(made.part_begin.begin(), made.part_begin.end()));
+    for (const MlaTile tile : kTiles) plans.emplace_back(tile, c);
+  }
+  for (const auto& [which, c] : plans) {
+    const MlaPlan made = plan(c, which);
+    const std::vector<SplitKvItem> all = tiles(c, which);
+    if (which == MlaTile::kWarpgroups) {
+      ASSERT_EQ(made.part_begin.back(), static_cast<std::int32_t>(made.items.size()));
+      EXPECT_EQ(made.part_begin.size(),
+                static_cast<std::size_t>(kMultiprocessors / made.lanes) + 1);
+      EXPECT_TRUE(std::is_sorted(made.part_begin.begin(), made.part_begin.end()));
+    } else {
+      EXPECT_THAT(made.part_begin, testing::ElementsAre(0));
+    }
     using Tile = std::pair<int, int>;  // request, first row
     std::map<Tile, std::map<int, const SplitKvItem*>> pieces;
     for (const SplitKvItem& item : made.items) {
       const Tile name{item.request, item.row_begin};
       EXPECT_TRUE(pieces[name].emplace(item.key_begin, &item).second);
     }
-    EXPECT_EQ(pieces.size(), planned.tiles.size());
+    EXPECT_EQ(pieces.size(), all.size());
     std::map<Tile, const SplitKvItem*> merges;
     for (const SplitKvItem& merge : made.merges) merges[{merge.request, merge.row_begin}] = &merge;
     std::vector<int> waiting(static_cast<std::size_t>(made.partials));
-    for (const SplitKvItem& tile : planned.tiles) {
+    for (const SplitKvItem& tile : all) {
       const Tile name{tile.request, tile.row_begin};
       int end = tile.key_begin, index = 0;
       for (const auto& [begin, piece] : pieces[name]) {
         EXPECT_EQ(begin, end);
         end = piece->key_end;
         EXPECT_EQ(piece->rows, tile.rows);
+        const int splits = static_cast<int>(pieces[name].size());
+        if (splits == 1) {
+          EXPECT_EQ(piece->splits, 1);
+          EXPECT_FALSE(merges.count(name));
+          continue;
+        }
+        EXPECT_EQ(piece->splits, which == MlaTile::kWarpgroups ? splits : 0);
         EXPECT_LE(piece->rows, made.partial_rows);
-        EXPECT_EQ(piece->splits, static_cast<int>(pieces[name].size()));
-        if (piece->splits == 1) continue;
         ASSERT_TRUE(merges.count(name));
+        EXPECT_EQ(merges[name]->splits, splits);
+        EXPECT_EQ(merges[name]->rows, tile.rows);
         EXPECT_EQ(piece->partial, merges[name]->first_partial + index++);
-        EXPECT_EQ(piece->splits, merges[name]->splits);
         ++waiting[static_cast<std::size_t>(piece->partial)];
       }
       EXPECT_EQ(end, tile.key_end);
@@ -99,20 +118,20 @@ TEST(MlaPlan, covers_every_key_of_every_tile_once_and_knows_where_pieces_wait) {
 }
 
 TEST(MlaPlan, shares_keys_between_two_blocks_where_most_tiles_have_128_rows) {
-  EXPECT_EQ(plan(decode(8, 1000, 128)).plan.lanes, 2);
-  EXPECT_EQ(plan(decode(8, 1000, 64)).plan.lanes, 1);
-  EXPECT_EQ(plan(decode(8, 1000, 65)).plan.lanes, 2);
-  EXPECT_EQ(plan(decode(8, 1000, 192)).plan.lanes, 1);
+  EXPECT_EQ(plan(decode(8, 1000, 128)).lanes, 2);
+  EXPECT_EQ(plan(decode(8, 1000, 64)).lanes, 1);
+  EXPECT_EQ(plan(decode(8, 1000, 65)).lanes, 2);
+  EXPECT_EQ(plan(decode(8, 1000, 192)).lanes, 1);
 }
 
 TEST(MlaPlan, leaves_tiles_whole_where_they_fill_the_gpu) {
-  EXPECT_TRUE(plan(decode(64, 4096)).plan.merges.empty());
-  EXPECT_TRUE(plan(decode(128, 4096, 64)).plan.merges.empty());
+  EXPECT_TRUE(plan(decode(64, 4096)).merges.empty());
+  EXPECT_TRUE(plan(decode(128, 4096, 64)).merges.empty());
 }
 
 TEST(MlaPlan, splits_so_that_parts_have_about_the_same_to_do) {
   for (const Case& c : {decode(1, 100000), decode(16, 4096), decode(100, 3000)}) {
-    const MlaPlan made = plan(c).plan;
+    const MlaPlan made = plan(c);
     EXPECT_FALSE(made.merges.empty());
     const std::vector<std::int64_t> keys = keys_of_parts(made);
     const std::int64_t most = *std::max_element(keys.begin(), keys.end());
@@ -122,9 +141,16 @@ TEST(MlaPlan, splits_so_that_parts_have_about_the_same_to_do) {
 }
 
 TEST(MlaPlan, gives_every_part_a_start_even_if_there_is_little_to_do) {
-  const MlaPlan made = plan(decode(1, 5)).plan;
+  const MlaPlan made = plan(decode(1, 5));
   EXPECT_EQ(made.items.size(), 1u);
   EXPECT_EQ(made.part_begin.size(), static_cast<std::size_t>(kMultiprocessors / 2) + 1);
+}
+
+TEST(MlaPlan, keeps_no_more_rows_of_pieces_than_there_are) {
+  EXPECT_EQ(plan(decode(1, 32768, 16)).partial_rows, 16);
+  EXPECT_EQ(plan(decode(1, 32768, 65)).partial_rows, 65);
+  EXPECT_EQ(plan(decode(1, 32768, 200)).partial_rows, 128);
+  EXPECT_EQ(plan(decode(64, 4096)).partial_rows, 0);
 }
 
 TEST(MlaPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
@@ -132,35 +158,77 @@ TEST(MlaPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
   const auto upto = [&](std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(0, most)(random);
   };
-  MlaRoom fullest;  // in percent
-  for (int i = 0; i < 120; ++i) {
-    const std::int64_t requests = 1 + upto(i % 3 == 0 ? 150 : 5);
-    Case c = decode(static_cast<int>(requests), 1, 8 << upto(4));
-    const std::int64_t longest = upto(2) == 0 ? 600 : 20000;
-    for (Request& request : c.requests) request.kv_len += upto(longest);
-    const Planned planned = plan(c);
-    const MlaRoom room = mla_room(requests, c.layer.heads_q, kMultiprocessors);
-    EXPECT_EQ(mla_lanes(c.layer.heads_q), planned.plan.lanes);
-    EXPECT_EQ(std::ssize(planned.plan.part_begin) - 1, room.parts);
-    EXPECT_LE(std::ssize(planned.plan.items), room.items);
-    EXPECT_LE(std::ssize(planned.plan.merges), room.merges);
-    EXPECT_LE(planned.plan.partials, room.partials);
-    EXPECT_LE(planned.plan.partial_rows, room.partial_rows);
-    fullest = most_of(fullest, {100 * std::ssize(planned.plan.items) / room.items, 0, 0,
-                                100 * std::ssize(planned.plan.merges) / room.merges,
-                                100 * planned.plan.partials / room.partials, 0});
+  for (const MlaTile tile : kTiles) {
+    MlaRoom fullest;  // in percent
+    for (int i = 0; i < 120; ++i) {
+      const std::int64_t requests = i == 0 ? 176 : 1 + upto(i % 3 == 0 ? 150 : 5);
+      Case c = decode(narrow_i32(requests), 1, 8 << upto(4));
+      const std::int64_t longest = upto(2) == 0 ? 600 : 20000;
+      for (Request& request : c.requests) request.kv_len += upto(longest);
+      if (i == 0) c = decode(narrow_i32(requests), 6000, 8);  // all of them in two pieces
+      const MlaPlan made = plan(c, tile);
+      const MlaRoom need = made.room();
+      const MlaRoom room = mla_room(tile, requests, c.layer.heads_q, kMultiprocessors);
+      EXPECT_EQ(tile == MlaTile::kWarpgroups ? mla_lanes(c.layer.heads_q) : 1, made.lanes);
+      EXPECT_EQ(need.parts, room.parts);
+      EXPECT_LE(need.items, room.items);
+      EXPECT_LE(need.merges, room.merges);
+      EXPECT_LE(need.partials, room.partials);
+      EXPECT_LE(need.partial_rows, room.partial_rows);
+      fullest = most_of(fullest, {100 * need.items / room.items, 0, 100 * need.merges / room.merges,
+                                  100 * need.partials / room.partials,
+                                  100 * need.partial_rows / room.partial_rows});
+    }
+    // And the room is not much larger than needed.
+    EXPECT_GE(fullest.items, tile == MlaTile::kWarpgroups ? 99 : 80);
+    EXPECT_EQ(fullest.merges, 100);
+    EXPECT_GE(fullest.partials, 90);
+    EXPECT_EQ(fullest.partial_rows, 100);
   }
-  EXPECT_GE(fullest.items, 99);  // and the room is no larger than needed
-  EXPECT_EQ(fullest.merges, 100);
-  EXPECT_GE(fullest.partials, 90);
+}
+
+TEST(MlaPlan, has_tiles_of_all_keys_that_some_of_their_tokens_see) {
+  Case trees = small_tree_verify();
+  trees.layer = small_mla().layer;
+  trees.layer.heads_q = 2;
+  trees.kv_cache = small_mla().kv_cache;
+  Case trees_in_window = trees;
+  trees_in_window.layer.sliding_window_size = 2;
+  for (Request& request : trees_in_window.requests) {
+    request.tree_parents = {-1, 0, 1, 0, 3, 1};  // not in the order of depth
+  }
+  Case extend = small_mla();
+  extend.mode = ForwardMode::kExtend;
+  extend.layer.heads_q = 16;
+  for (Request& request : extend.requests) {
+    request.kv_len += 300;
+    request.q_len = 50;
+  }
+  Case extend_in_window = extend;
+  extend_in_window.layer.sliding_window_size = 40;
+  for (const Case& c : {trees, trees_in_window, extend, extend_in_window}) {
+    const BatchLayout layout = lay_out(c);
+    const std::int64_t group = c.layer.group_size();
+    for (const std::int64_t rows : {2, 4, 6, 16, 64, 128}) {
+      for (const SplitKvItem& tile : mla_tiles(layout.batch, c.layer, rows)) {
+        std::int64_t begin = tile.kv_len, end = 0;
+        for (std::int64_t row = tile.row_begin; row < tile.row_begin + tile.rows; ++row) {
+          const Visibility seen = visibility_of(layout.batch, c.layer, tile.request, row / group);
+          begin = std::min(begin, seen.begin);
+          end = std::max(end, seen.end);
+        }
+        EXPECT_EQ(tile.key_begin, std::min(begin, end));
+        EXPECT_EQ(tile.key_end, end);
+      }
+    }
+  }
 }
 
 TEST(MlaPlan, gives_padding_no_work_and_leaves_the_others_theirs) {
   const Case c = decode(5, 4000);
   const BatchLayout layout = lay_out(c);
   const auto work_of = [&](const ForwardBatch& batch) {
-    const int lanes = mla_lanes(batch, c.layer);
-    return plan_mla(mla_tiles(batch, c.layer, lanes), lanes, kMultiprocessors);
+    return plan_mla(batch, c.layer, MlaTile::kWarpgroups, kMultiprocessors);
   };
   const MlaPlan alone = work_of(layout.batch);
   const MlaPlan padded = work_of(pad_for_cuda_graph(layout.batch, 8, 1));

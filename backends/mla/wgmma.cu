@@ -1,21 +1,19 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/mla/dispatch.cuh"
-#include "backends/mla/merge.cuh"
 #include "backends/mla/wgmma_kernel.cuh"
 
 namespace attnbench::mla {
 namespace {
 
 template <class T>
-WarpgroupKernel compiled() {
-  return {{hopper::wgmma_kernel<T>, hopper::kThreads, hopper::Shared::kBytes},
-          {merge_kernel<T>, kMergeThreads, 0}};
+CompiledKernel compiled() {
+  return {hopper::wgmma_kernel<T>, hopper::kThreads, hopper::Shared::kBytes};
 }
 
 }  // namespace
 
-WarpgroupKernel warpgroup_kernel(DType dtype) {
+CompiledKernel warpgroup_kernel(DType dtype) {
   return dtype == DType::kF16 ? compiled<__half>() : compiled<__nv_bfloat16>();
 }
 
