@@ -50,8 +50,8 @@ void CascadeBackend::init_forward_metadata(const ForwardBatch& batch, const Atte
   const std::size_t prefix_items = upload.add(plan.prefix.items);
   const std::size_t suffix_items = upload.add(plan.suffix.items);
   const std::size_t tiles = upload.add(plan.tiles);
-  const std::size_t counters =
-      upload.add(std::vector<std::int32_t>(static_cast<std::size_t>(plan.suffix.tiles), 0));
+  const std::size_t counters = upload.add(std::vector<std::int32_t>(
+      static_cast<std::size_t>(plan.suffix.tiles) * static_cast<std::size_t>(layer.heads_kv), 0));
   std::size_t bytes = upload.bytes().size();
   const auto reserve = [&](std::int64_t words) {  // floats or int32
     const std::size_t at = bytes;
@@ -63,8 +63,8 @@ void CascadeBackend::init_forward_metadata(const ForwardBatch& batch, const Atte
   const std::size_t kv_indptr = reserve(batch.batch_size + 1);
   const std::size_t kv_last_page_len = reserve(batch.batch_size);
   const std::size_t kv_indices = reserve(keys);
-  const auto partial_rows = [](const SplitKvPlan& pass) {
-    return std::int64_t{pass.partials} * pass.partial_rows;
+  const auto partial_rows = [&](const SplitKvPlan& pass) {
+    return std::int64_t{pass.partials} * layer.heads_kv * pass.partial_rows;
   };
   const std::size_t prefix_out = reserve(partial_rows(plan.prefix) * layer.head_dim_v);
   const std::size_t prefix_lse = reserve(partial_rows(plan.prefix));
@@ -87,6 +87,8 @@ void CascadeBackend::init_forward_metadata(const ForwardBatch& batch, const Atte
     pass.many_rows = planned.many_rows;
     pass.params.items = reinterpret_cast<const SplitKvItem*>(memory + items);
     pass.params.num_items = static_cast<std::int32_t>(planned.items.size());
+    pass.params.tiles = planned.tiles;
+    pass.params.partials = planned.partials;
     pass.params.counters = words(counters);
     pass.params.kv_indices = words(kv_indices);
     pass.params.partial_out = floats(out);
@@ -111,9 +113,9 @@ void CascadeBackend::init_forward_metadata(const ForwardBatch& batch, const Atte
     merge_.tile_rows = std::max(merge_.tile_rows, tile.rows);
   }
   merge_.prefix_tile_rows = plan.prefix.many_rows ? kSplitKvManyRows : kSplitKvFewRows;
-  merge_.prefix = {floats(prefix_out), floats(prefix_lse), plan.prefix.partials / layer.heads_kv,
+  merge_.prefix = {floats(prefix_out), floats(prefix_lse), plan.prefix.partials,
                    plan.prefix.partial_rows};
-  merge_.suffix = {floats(suffix_out), floats(suffix_lse), plan.suffix.partials / layer.heads_kv,
+  merge_.suffix = {floats(suffix_out), floats(suffix_lse), plan.suffix.partials,
                    plan.suffix.partial_rows};
   merge_.heads_kv = layer.heads_kv;
   merge_.group = layer.group_size();

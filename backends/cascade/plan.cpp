@@ -33,7 +33,7 @@ std::int64_t shared_keys(const ForwardBatch& batch, std::int64_t a, std::int64_t
   return static_cast<std::int64_t>(shared);
 }
 
-/// A tile of KV head 0 over all its keys.
+/// A tile over all its keys.
 struct Tile {
   SplitKvItem item;
   std::size_t run = 0;
@@ -125,7 +125,14 @@ CascadePlan plan_cascade(const ForwardBatch& batch, const AttentionLayer& layer,
   }
   SplitKvPlanner prefix(most_prefix * layer.group_size() > kSplitKvFewRows);
   SplitKvPlanner suffix(most_suffix * layer.group_size() > kSplitKvFewRows);
-  const Passes passes = tiles_of(batch, layer, runs, prefix.tile_rows(), suffix.tile_rows());
+  Passes passes = tiles_of(batch, layer, runs, prefix.tile_rows(), suffix.tile_rows());
+  if (suffix.tile_rows() > kSplitKvFewRows) {
+    SmallTiles small(multiprocessors);
+    for (const Tile& tile : passes.suffix) small.add(tile.item);
+    if (small.are_better(layer.heads_kv)) {
+      passes = tiles_of(batch, layer, runs, prefix.tile_rows(), kSplitKvFewRows);
+    }
+  }
 
   std::vector<SplitKvPlanner::Pieces> of_run(runs.size());  // of its first tile
   const EqualShares prefix_shares = shares_of(passes.prefix, layer.heads_kv, multiprocessors);
@@ -147,8 +154,8 @@ CascadePlan plan_cascade(const ForwardBatch& batch, const AttentionLayer& layer,
                           pieces.count, narrow_i32(tile.run_row), of_run[tile.run].first,
                           of_run[tile.run].count});
   }
-  plan.prefix = std::move(prefix).finish(layer.heads_kv);
-  plan.suffix = std::move(suffix).finish(layer.heads_kv);
+  plan.prefix = std::move(prefix).finish();
+  plan.suffix = std::move(suffix).finish();
   return plan;
 }
 

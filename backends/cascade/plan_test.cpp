@@ -20,9 +20,9 @@ namespace {
 constexpr int kMultiprocessors = 4;
 
 struct Planned {
-  explicit Planned(const Case& c) : layout(lay_out(c)) {
+  explicit Planned(const Case& c, int multiprocessors = kMultiprocessors) : layout(lay_out(c)) {
     layout.batch.req_to_token_pool = &layout.req_to_token_pool;
-    plan = plan_cascade(layout.batch, c.layer, kMultiprocessors);
+    plan = plan_cascade(layout.batch, c.layer, multiprocessors);
   }
   BatchLayout layout;
   CascadePlan plan;
@@ -58,14 +58,14 @@ Case behind_prefixes(std::int64_t q_len) {
   return c;
 }
 
-using Row = std::pair<std::int64_t, std::int64_t>;  // query token, query head
+using Row = std::pair<std::int64_t, std::int64_t>;  // query token, query head of KV head 0
 
 /// How often each row meets each key.
 using Keys = std::map<Row, std::vector<int>>;
 
 void add_keys(Keys& keys, const SplitKvItem& item, int row, int group) {
   const int place = item.row_begin + row;
-  auto& met = keys[{item.q_begin + place / group, item.kv_head * group + place % group}];
+  auto& met = keys[{item.q_begin + place / group, place % group}];
   const auto end = static_cast<std::size_t>(item.key_end);
   if (met.size() < end) met.resize(end);
   for (auto key = static_cast<std::size_t>(item.key_begin); key < end; ++key) ++met[key];
@@ -83,23 +83,18 @@ void add_merged(Keys& keys, const CascadePlan& plan, const AttentionLayer& layer
       ASSERT_NE(item, pass.items.end());
       ASSERT_LT(row_of_item, std::min(item->rows, pass.partial_rows));
       const int place = item->row_begin + row_of_item;
-      EXPECT_EQ(row, Row(item->q_begin + place / group, item->kv_head * group + place % group));
+      EXPECT_EQ(row, Row(item->q_begin + place / group, place % group));
       add_keys(keys, *item, row_of_item, group);
     }
   };
   const int prefix_rows = plan.prefix.many_rows ? 64 : 16;
   for (const CascadeTile& tile : plan.tiles) {
-    for (int head = 0; head < layer.heads_kv; ++head) {
-      for (int i = 0; i < tile.rows; ++i) {
-        const int place = tile.row_begin + i, run_row = tile.prefix_row + i;
-        const Row row{tile.q_begin + place / group, head * group + place % group};
-        join(plan.prefix, row,
-             head * (plan.prefix.partials / layer.heads_kv) + tile.prefix_first +
-                 run_row / prefix_rows * tile.prefix_count,
-             tile.prefix_count, run_row % prefix_rows);
-        join(plan.suffix, row, head * (plan.suffix.partials / layer.heads_kv) + tile.suffix_first,
-             tile.suffix_count, i);
-      }
+    for (int i = 0; i < tile.rows; ++i) {
+      const int place = tile.row_begin + i, run_row = tile.prefix_row + i;
+      const Row row{tile.q_begin + place / group, place % group};
+      join(plan.prefix, row, tile.prefix_first + run_row / prefix_rows * tile.prefix_count,
+           tile.prefix_count, run_row % prefix_rows);
+      join(plan.suffix, row, tile.suffix_first, tile.suffix_count, i);
     }
   }
 }
@@ -121,7 +116,7 @@ TEST(PlanCascade, covers_every_key_of_every_row_once) {
       for (std::int64_t token = 0; token < batch.q_len(r); ++token) {
         // The last row of a tile decides how far its keys go; rows before it mask the rest.
         const auto visible = static_cast<std::size_t>(batch.kv_len(r) - batch.q_len(r) + token + 1);
-        for (int head = 0; head < c.layer.heads_q; ++head) {
+        for (int head = 0; head < c.layer.group_size(); ++head) {
           std::vector<int> met = keys[{first + token, head}];
           ASSERT_GE(met.size(), visible);
           met.resize(visible);
@@ -129,21 +124,26 @@ TEST(PlanCascade, covers_every_key_of_every_row_once) {
         }
       }
     }
-    EXPECT_EQ(keys.size(), static_cast<std::size_t>(c.q_tokens() * c.layer.heads_q));
+    EXPECT_EQ(keys.size(), static_cast<std::size_t>(c.q_tokens() * c.layer.group_size()));
   }
 }
 
 TEST(PlanCascade, of_requests_that_share_nothing_is_splitkvs) {
-  Case c = behind_prefixes(1);
-  for (Request& request : c.requests) request.shared_prefix = -1, request.shared_len = 0;
-  const Planned planned(c);
-  EXPECT_TRUE(planned.plan.prefix.items.empty());
-  EXPECT_TRUE(planned.plan.tiles.empty());
-  const SplitKvPlan alone =
-      plan_splitkv(planned.layout.batch, c.layer, SplitRule::kFill, kMultiprocessors);
-  ASSERT_EQ(planned.plan.suffix.items.size(), alone.items.size());
-  for (std::size_t i = 0; i < alone.items.size(); ++i) {
-    EXPECT_EQ(std::memcmp(&planned.plan.suffix.items[i], &alone.items[i], sizeof(SplitKvItem)), 0);
+  for (const std::int64_t q_len : {1, 40}) {
+    for (const int multiprocessors : {4, 132, 1000}) {  // tiles of 64 rows, or of 16
+      Case c = behind_prefixes(q_len);
+      for (Request& request : c.requests) request.shared_prefix = -1, request.shared_len = 0;
+      const Planned planned(c, multiprocessors);
+      EXPECT_TRUE(planned.plan.prefix.items.empty());
+      EXPECT_TRUE(planned.plan.tiles.empty());
+      const SplitKvPlan alone =
+          plan_splitkv(planned.layout.batch, c.layer, SplitRule::kFill, multiprocessors);
+      ASSERT_EQ(planned.plan.suffix.items.size(), alone.items.size());
+      for (std::size_t i = 0; i < alone.items.size(); ++i) {
+        EXPECT_EQ(std::memcmp(&planned.plan.suffix.items[i], &alone.items[i], sizeof(SplitKvItem)),
+                  0);
+      }
+    }
   }
 }
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+
 #include "backends/splitkv/kernels.cuh"
 #include "backends/splitkv/launch.h"
 
@@ -14,7 +16,9 @@ struct CompiledKernel {
 
 template <class S>
 [[nodiscard]] CompiledKernel compiled(bool many_rows) {
-  if (many_rows) return {many_rows_kernel<S>, ManyRows<S>::kSharedBytes};
+  if (many_rows) {
+    return {any_rows_kernel<S>, std::max(FewRows<S>::kSharedBytes, ManyRows<S>::kSharedBytes)};
+  }
   return {few_rows_kernel<S>, FewRows<S>::kSharedBytes};
 }
 

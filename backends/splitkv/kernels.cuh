@@ -30,13 +30,11 @@ struct FewRows {
       kWarps * kStages * kStageBytes > kMergeBytes ? kWarps* kStages* kStageBytes : kMergeBytes;
 };
 
+/// Leaves normalised outputs [16, kRowFloats] in `shared`; returns where their base-2 LSEs are.
 template <class S>
-__global__ void __launch_bounds__(kThreads)
-    few_rows_kernel(const __grid_constant__ SplitKvParams p) {
+__device__ __forceinline__ const float* few_rows(const SplitKvParams& p, const SplitKvItem& item,
+                                                 std::byte* shared) {
   using Plan = FewRows<S>;
-  extern __shared__ __align__(128) std::byte shared[];
-  const SplitKvItem item = p.items[blockIdx.x];
-  if (item.rows == 0) return;
   const int warp = static_cast<int>(threadIdx.x) / 32;
 
   Accumulator<S> acc;
@@ -124,7 +122,7 @@ __global__ void __launch_bounds__(kThreads)
     if (d == 0) lse[row] = total > 0 ? top + log2f(total) : -INFINITY;
   }
   __syncthreads();
-  store_tile<S>(p, item, outs, lse);
+  return lse;
 }
 
 /// Many rows: each warp has 16 of the tile's 64, and all share the keys.
@@ -141,13 +139,11 @@ struct ManyRows {
       kStages * kStageBytes > kMergeBytes ? kStages* kStageBytes : kMergeBytes;
 };
 
+/// Leaves normalised outputs [64, kRowFloats] in `shared`; returns where their base-2 LSEs are.
 template <class S>
-__global__ void __launch_bounds__(kThreads)
-    many_rows_kernel(const __grid_constant__ SplitKvParams p) {
+__device__ __forceinline__ const float* many_rows(const SplitKvParams& p, const SplitKvItem& item,
+                                                  std::byte* shared) {
   using Plan = ManyRows<S>;
-  extern __shared__ __align__(128) std::byte shared[];
-  const SplitKvItem item = p.items[blockIdx.x];
-  if (item.rows == 0) return;
   const int warp = static_cast<int>(threadIdx.x) / 32;
 
   Accumulator<S> acc;
@@ -218,7 +214,42 @@ __global__ void __launch_bounds__(kThreads)
     }
   }
   __syncthreads();
-  store_tile<S>(p, item, outs, lse);
+  return lse;
+}
+
+/// What this block computes. Blocks of all KV heads with the same item follow each other, so that
+/// the longest still come first.
+__device__ __forceinline__ SplitKvItem item_of_block(const SplitKvParams& p) {
+  const auto block = static_cast<int>(blockIdx.x);
+  SplitKvItem item = p.items[block / p.heads_kv];
+  item.kv_head = block % p.heads_kv;
+  item.tile += item.kv_head * p.tiles;
+  item.partial += item.kv_head * p.partials;
+  item.first_partial += item.kv_head * p.partials;
+  return item;
+}
+
+/// Tiles of up to 16 rows.
+template <class S>
+__global__ void __launch_bounds__(kThreads)
+    few_rows_kernel(const __grid_constant__ SplitKvParams p) {
+  extern __shared__ __align__(128) std::byte shared[];
+  const SplitKvItem item = item_of_block(p);
+  if (item.rows == 0) return;
+  const float* const lse = few_rows<S>(p, item, shared);
+  store_tile<S>(p, item, reinterpret_cast<const float*>(shared), lse);
+}
+
+/// Tiles of up to 64 rows; those of up to 16 go the shorter way.
+template <class S>
+__global__ void __launch_bounds__(kThreads)
+    any_rows_kernel(const __grid_constant__ SplitKvParams p) {
+  extern __shared__ __align__(128) std::byte shared[];
+  const SplitKvItem item = item_of_block(p);
+  if (item.rows == 0) return;
+  const float* const lse =
+      item.rows <= FewRows<S>::kRows ? few_rows<S>(p, item, shared) : many_rows<S>(p, item, shared);
+  store_tile<S>(p, item, reinterpret_cast<const float*>(shared), lse);
 }
 
 }  // namespace attnbench::splitkv

@@ -4,6 +4,7 @@
 
 #include "backends/splitkv/dispatch.cuh"
 #include "lib/base/error.h"
+#include "lib/base/narrow.h"
 #include "lib/device/cuda/check.cuh"
 
 namespace attnbench {
@@ -38,8 +39,9 @@ void prepare_splitkv(const SplitKvKernel& kernel) {
 
 void launch_splitkv(const SplitKvKernel& kernel, const SplitKvParams& params, void* stream) {
   const splitkv::CompiledKernel found = find(kernel);
-  found.function<<<static_cast<unsigned>(params.num_items), splitkv::kThreads,
-                   static_cast<std::size_t>(found.shared_bytes),
+  const auto blocks =
+      static_cast<unsigned>(narrow_i32(std::int64_t{params.num_items} * params.heads_kv));
+  found.function<<<blocks, splitkv::kThreads, static_cast<std::size_t>(found.shared_bytes),
                    static_cast<cudaStream_t>(stream)>>>(params);
   check_launch("splitkv");
 }

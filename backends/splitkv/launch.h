@@ -25,7 +25,7 @@ inline constexpr std::int32_t kSplitKvManyRows = 64;
 /// Raises the kernel's shared memory limit; once before the first launch, outside of any capture.
 void prepare_splitkv(const SplitKvKernel& kernel);
 
-/// Enqueues one kernel on a cudaStream_t: a block per item.
+/// Enqueues one kernel on a cudaStream_t: a block per item and KV head.
 void launch_splitkv(const SplitKvKernel& kernel, const SplitKvParams& params, void* stream);
 
 }  // namespace attnbench

@@ -27,6 +27,12 @@ bool takes_many_rows(SplitRule rule, ForwardMode mode, std::int64_t most_rows) {
   return most_rows > kSplitKvFewRows || !any_kernel;
 }
 
+/// Whether a plan may have tiles of few rows among, or instead of, those of many. mla's kernels are
+/// for one of both.
+bool may_have_small_tiles(SplitRule rule, const AttentionLayer& layer) {
+  return rule == SplitRule::kFill && layer.kind == AttentionKind::kMha;
+}
+
 struct KeyRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -47,7 +53,7 @@ KeyRange keys_seen(const ForwardBatch& batch, const AttentionLayer& layer, std::
   return range;
 }
 
-/// Tiles of KV head 0 over all their keys.
+/// Tiles over all their keys.
 std::vector<SplitKvItem> tiles_of(const ForwardBatch& batch, const AttentionLayer& layer,
                                   std::int64_t tile_rows) {
   std::vector<SplitKvItem> tiles;
@@ -157,10 +163,15 @@ SplitKvPlan plan_splitkv(const ForwardBatch& batch, const AttentionLayer& layer,
     most_rows = std::max(most_rows, batch.q_len(r) * layer.group_size());
   }
   SplitKvPlanner planner(takes_many_rows(rule, batch.forward_mode, most_rows));
-  const std::vector<SplitKvItem> tiles = tiles_of(batch, layer, planner.tile_rows());
+  std::vector<SplitKvItem> tiles = tiles_of(batch, layer, planner.tile_rows());
+  if (most_rows > kSplitKvFewRows && may_have_small_tiles(rule, layer)) {
+    SmallTiles small(multiprocessors);
+    for (const SplitKvItem& tile : tiles) small.add(tile);
+    if (small.are_better(layer.heads_kv)) tiles = tiles_of(batch, layer, kSplitKvFewRows);
+  }
   const std::vector<std::int64_t> chunks = chunks_of(tiles, batch, layer, rule, multiprocessors);
   for (std::size_t i = 0; i < tiles.size(); ++i) planner.add(tiles[i], chunks[i]);
-  return std::move(planner).finish(layer.heads_kv);
+  return std::move(planner).finish();
 }
 
 SplitKvRoom splitkv_room(const UniformBatches& batches, const AttentionLayer& layer, SplitRule rule,
@@ -169,11 +180,16 @@ SplitKvRoom splitkv_room(const UniformBatches& batches, const AttentionLayer& la
   const bool many_rows = takes_many_rows(rule, batches.mode, rows);
   const std::int64_t tile_rows = std::min(rows, SplitKvPlanner(many_rows).tile_rows());
   SplitKvRoom room;
-  room.tiles = batches.requests * ceil_div(rows, tile_rows) * layer.heads_kv;
+  room.tiles = batches.requests * ceil_div(rows, tile_rows);
+  if (may_have_small_tiles(rule, layer)) {
+    room.tiles =
+        std::max(room.tiles, std::min(batches.requests * ceil_div(rows, kSplitKvFewRows),
+                                      SmallTiles::most_tiles(layer.heads_kv, multiprocessors)));
+  }
   room.items = room.tiles;
   if (rule == SplitRule::kFill) {
-    room.items += EqualShares::most_further_pieces(multiprocessors);
-    room.partials = EqualShares::most_partials(multiprocessors);
+    room.items += EqualShares::most_further_pieces(multiprocessors) / layer.heads_kv;
+    room.partials = EqualShares::most_partials(multiprocessors) / layer.heads_kv;
   } else if (batches.mode == ForwardMode::kDecode) {
     const std::int64_t pieces = rule == SplitRule::kFixedTile
                                     ? ceil_div(batches.max_kv_len, kFixedTileKeys)

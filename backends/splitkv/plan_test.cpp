@@ -7,7 +7,7 @@
 #include <cstring>
 #include <map>
 #include <random>
-#include <tuple>
+#include <utility>
 
 #include "lib/batch/graph_padding.h"
 #include "lib/fixture/fixture.h"
@@ -39,7 +39,7 @@ SplitKvPlan plan(const Case& c, SplitRule rule) {
   return plan_splitkv(layout.batch, c.layer, rule, kMultiprocessors);
 }
 
-/// Splits of each request's first KV head.
+/// Splits of each request.
 std::vector<int> splits(const Case& c, SplitRule rule) {
   std::vector<int> all(c.requests.size());
   for (const SplitKvItem& item : plan(c, rule).items) {
@@ -55,12 +55,13 @@ TEST(SplitKvPlan, covers_every_key_of_every_row_once) {
       for (Request& request : c.requests) request.kv_len += 3000;
       SCOPED_TRACE(c.id);
       const SplitKvPlan made = plan(c, rule);
-      using Tile = std::tuple<int, int, int>;
+      using Tile = std::pair<int, int>;
       std::map<Tile, std::map<int, int>> pieces;  // begin -> end of the keys
       std::map<Tile, int> rows;
       std::vector<int> partial_uses(static_cast<std::size_t>(made.partials));
       for (const SplitKvItem& item : made.items) {
-        const Tile tile{item.request, item.kv_head, item.row_begin};
+        const Tile tile{item.request, item.row_begin};
+        EXPECT_EQ(item.kv_head, 0);
         EXPECT_TRUE(pieces[tile].emplace(item.key_begin, item.key_end).second);
         rows[tile] = item.rows;
         if (item.splits > 1) {
@@ -81,7 +82,7 @@ TEST(SplitKvPlan, covers_every_key_of_every_row_once) {
       }
       std::int64_t total = 0;
       for (const auto& [tile, count] : rows) total += count;
-      EXPECT_EQ(total, c.q_tokens() * c.layer.heads_q);
+      EXPECT_EQ(total, c.q_tokens() * c.layer.group_size());
     }
   }
 }
@@ -99,7 +100,7 @@ TEST(SplitKvPlan, cuts_by_the_engines_rules) {
 TEST(SplitKvPlan, fills_the_gpu_with_pieces_of_like_size) {
   const SplitKvPlan ragged = plan(decode({100, 1000, 60000}), SplitRule::kFill);
   const auto keys = [](const SplitKvItem& item) { return item.key_end - item.key_begin; };
-  EXPECT_GE(ragged.items.size(), 2 * kMultiprocessors);
+  EXPECT_GE(8 * ragged.items.size(), 2 * kMultiprocessors);
   EXPECT_LE(keys(ragged.items.front()), 60000 / 16);
   for (std::size_t i = 1; i < ragged.items.size(); ++i) {
     EXPECT_LE(keys(ragged.items[i]), keys(ragged.items[i - 1]));
@@ -110,6 +111,36 @@ TEST(SplitKvPlan, packs_a_group_into_the_small_tile_where_it_fits) {
   EXPECT_FALSE(plan(decode({100}, 16, 1), SplitRule::kFill).many_rows);
   EXPECT_TRUE(plan(decode({100}, 17, 1), SplitRule::kFill).many_rows);
   EXPECT_TRUE(plan(small_prefix_hits(), SplitRule::kFill).many_rows);
+}
+
+/// Extends of `q_len` tokens, 64 rows per 16.
+Case extend(std::int64_t requests, std::int64_t q_len, std::int64_t kv_len) {
+  Case c = decode({});
+  c.mode = ForwardMode::kExtend;
+  c.requests.resize(static_cast<std::size_t>(requests));
+  for (Request& request : c.requests) request.q_len = q_len, request.kv_len = kv_len;
+  return c;
+}
+
+int most_rows(const SplitKvPlan& made) {
+  int rows = 0;
+  for (const SplitKvItem& item : made.items) rows = std::max(rows, item.rows);
+  return rows;
+}
+
+TEST(SplitKvPlan, prefers_small_tiles_while_there_is_little_to_read) {
+  // 8 KV heads and 264 blocks: 33 for each head.
+  EXPECT_EQ(most_rows(plan(extend(1, 32, 1000), SplitRule::kFill)), 16);
+  EXPECT_EQ(most_rows(plan(extend(8, 16, 700), SplitRule::kFill)), 16);
+  EXPECT_EQ(most_rows(plan(extend(8, 16, 900), SplitRule::kFill)), 64);  // 4 x 8 x 900 keys
+  EXPECT_EQ(most_rows(plan(extend(9, 16, 100), SplitRule::kFill)), 64);  // 36 tiles of 16
+  EXPECT_EQ(most_rows(plan(extend(1, 32, 1000), SplitRule::kStepped)), 64);
+  // The kernel is the same, so that a CUDA graph can repeat either.
+  EXPECT_TRUE(plan(extend(1, 32, 1000), SplitRule::kFill).many_rows);
+  // mla's kernels are for tiles of one size.
+  Case latent = extend(1, 32, 1000);
+  latent.layer.kind = AttentionKind::kMlaAbsorbed;
+  EXPECT_EQ(most_rows(plan(latent, SplitRule::kFill)), 64);
 }
 
 TEST(SplitKvPlan, leaves_out_tiles_of_keys_outside_the_window) {

@@ -16,6 +16,9 @@ namespace {
 constexpr std::int64_t kRoundKeys = 64;
 /// Below this a piece is more start and merge than work.
 constexpr std::int64_t kLeastKeys = 256;
+/// Up to here, reading keys for four tiles of 16 rows takes no longer than one tile of 64 takes to
+/// merge (H200: even at 1000).
+constexpr std::int64_t kMostSmallTileKeys = 768;
 /// Blocks that one multiprocessor holds at a time.
 constexpr std::int64_t kBlocksPerMultiprocessor = 2;
 
@@ -76,24 +79,12 @@ SplitKvPlanner::Pieces SplitKvPlanner::add_unmerged(const SplitKvItem& tile, std
   return add_pieces(item, chunk);
 }
 
-SplitKvPlan SplitKvPlanner::finish(int heads_kv) && {
+SplitKvPlan SplitKvPlanner::finish() && {
   SplitKvPlan plan = std::move(plan_);
-  const std::vector<SplitKvItem> of_head_0 = std::move(plan.items);
-  const std::int32_t tiles = plan.tiles, partials = plan.partials;
-  plan.tiles = narrow_i32(std::int64_t{tiles} * heads_kv);
-  plan.partials = narrow_i32(std::int64_t{partials} * heads_kv);
+  const std::vector<SplitKvItem> added = std::move(plan.items);
   plan.items = {};
-  plan.items.reserve(of_head_0.size() * static_cast<std::size_t>(heads_kv));
-  for (const std::uint32_t place : longest_first(of_head_0)) {
-    for (int head = 0; head < heads_kv; ++head) {
-      SplitKvItem& item = plan.items.emplace_back(of_head_0[place]);
-      item.kv_head = head;
-      if (item.splits == 1) continue;
-      item.tile += head * tiles;
-      item.partial += head * partials;
-      item.first_partial += head * partials;
-    }
-  }
+  plan.items.reserve(added.size());
+  for (const std::uint32_t place : longest_first(added)) plan.items.push_back(added[place]);
   return plan;
 }
 
@@ -101,6 +92,23 @@ std::int64_t keys_of(const std::vector<SplitKvItem>& tiles) {
   std::int64_t keys = 0;
   for (const SplitKvItem& tile : tiles) keys += keys_of(tile);
   return keys;
+}
+
+SmallTiles::SmallTiles(int multiprocessors) : multiprocessors_(multiprocessors) {}
+
+void SmallTiles::add(const SplitKvItem& tile) {
+  const std::int64_t tiles = ceil_div(tile.rows, kSplitKvFewRows);
+  tiles_ += tiles;
+  keys_ += tiles * keys_of(tile);
+}
+
+bool SmallTiles::are_better(int heads_kv) const {
+  return tiles_ <= most_tiles(heads_kv, multiprocessors_) &&
+         keys_ * heads_kv <= kMostSmallTileKeys * blocks_of(multiprocessors_);
+}
+
+std::int64_t SmallTiles::most_tiles(int heads_kv, int multiprocessors) {
+  return blocks_of(multiprocessors) / heads_kv;
 }
 
 EqualShares::EqualShares(std::int64_t keys, int multiprocessors)

@@ -9,7 +9,7 @@
 
 namespace attnbench {
 
-/// What a plan takes up in memory, or the most that any of several takes up.
+/// What a plan takes up in memory for one KV head, or the most that any of several takes up.
 struct SplitKvRoom {
   std::int64_t items = 0;
   std::int64_t tiles = 0;
@@ -18,9 +18,10 @@ struct SplitKvRoom {
 };
 [[nodiscard]] SplitKvRoom most_of(const SplitKvRoom& a, const SplitKvRoom& b);
 
-/// Work of one launch.
+/// Work of one launch: that of KV head 0, because every KV head has the same. A plan then costs the
+/// host no more for more heads, neither time nor bytes to copy.
 struct SplitKvPlan {
-  bool many_rows = false;          ///< tiles of 64 rows, else of 16
+  bool many_rows = false;          ///< some tile has more than 16 rows, or could have
   std::vector<SplitKvItem> items;  ///< the longest first
   std::int32_t tiles = 0;          ///< that were split and merge themselves
   std::int32_t partials = 0;       ///< results that wait for a merge
@@ -31,40 +32,54 @@ struct SplitKvPlan {
   }
 };
 
-/// Cuts tiles of rows into pieces of their keys. Every KV head has the same tiles: they are planned
-/// for head 0, so that the cost per head is that of writing its items.
+/// Cuts tiles of rows into pieces of their keys.
 class SplitKvPlanner {
  public:
   explicit SplitKvPlanner(bool many_rows) { plan_.many_rows = many_rows; }
 
   [[nodiscard]] std::int64_t tile_rows() const;
 
-  /// `tile` is an item of KV head 0 over all its keys; a piece has at most `chunk` of them. The
+  /// `tile` is an item over all its keys; a piece has at most `chunk` of them. The
   /// block that finishes last merges the pieces.
   void add(const SplitKvItem& tile, std::int64_t chunk);
 
-  /// Results of KV head 0 that another kernel merges: numbers [first, first + count). Those of head
-  /// h are h * partials / heads_kv further on.
+  /// Results that another kernel merges: numbers [first, first + count).
   struct Pieces {
     std::int32_t first = 0;
     std::int32_t count = 0;
   };
   Pieces add_unmerged(const SplitKvItem& tile, std::int64_t chunk);
 
-  /// The plan for all KV heads.
-  [[nodiscard]] SplitKvPlan finish(int heads_kv) &&;
+  [[nodiscard]] SplitKvPlan finish() &&;
 
  private:
   Pieces add_pieces(SplitKvItem item, std::int64_t chunk);
 
-  SplitKvPlan plan_;  // of one KV head, in the order of addition
+  SplitKvPlan plan_;  // in the order of addition
 };
 
-/// Keys of a tile and of all tiles of a KV head.
+/// Keys of a tile and of several.
 [[nodiscard]] inline std::int64_t keys_of(const SplitKvItem& item) {
   return std::int64_t{item.key_end} - item.key_begin;
 }
 [[nodiscard]] std::int64_t keys_of(const std::vector<SplitKvItem>& tiles);
+
+/// Whether requests of more than 16 rows should be cut into tiles of 16 all the same, told from
+/// their tiles of 64. Each tile reads its keys anew, but where there is little to read, more blocks
+/// with less to merge are done sooner.
+class SmallTiles {
+ public:
+  explicit SmallTiles(int multiprocessors);
+  void add(const SplitKvItem& tile);
+  [[nodiscard]] bool are_better(int heads_kv) const;
+
+  /// The most tiles of one KV head with which they are.
+  [[nodiscard]] static std::int64_t most_tiles(int heads_kv, int multiprocessors);
+
+ private:
+  int multiprocessors_;
+  std::int64_t tiles_ = 0, keys_ = 0;
+};
 
 /// Pieces of about equal work, as many as fill a GPU.
 class EqualShares {

@@ -42,8 +42,8 @@ class SplitKvBackend final : public AttentionBackend {
     bool many_rows = false;
     SplitKvParams params;
     // Where the rest of the plan lies, in device memory.
-    std::byte* counters = nullptr;  ///< of `tiles` tiles; items follow
-    std::int64_t tiles = 0;
+    std::byte* counters = nullptr;  ///< items follow
+    std::int64_t num_counters = 0;
     std::int32_t* kv_indptr = nullptr;
     std::int32_t* kv_last_page_len = nullptr;
     std::int32_t* kv_indices = nullptr;
@@ -53,7 +53,7 @@ class SplitKvBackend final : public AttentionBackend {
   /// `memory` may hold more already.
   [[nodiscard]] static Planned place(Workspace& workspace, DeviceRoom& memory,
                                      const SplitKvRoom& room, std::int64_t requests,
-                                     std::int64_t keys, int head_dim_v);
+                                     std::int64_t keys, const AttentionLayer& layer);
   /// Copies `plan` to where now_ says, then empty items up to `num_items`, and finds the slots.
   void enqueue(SplitKvPlan plan, std::int64_t num_items, const ForwardBatch& batch, void* stream);
   void enqueue_in_graph(const ForwardBatch& batch, const AttentionLayer& layer, void* stream);

@@ -56,14 +56,16 @@ Support SplitKvBackend::supports(const Case& c, const Device& device) const {
 
 SplitKvBackend::Planned SplitKvBackend::place(Workspace& workspace, DeviceRoom& memory,
                                               const SplitKvRoom& room, std::int64_t requests,
-                                              std::int64_t keys, int head_dim_v) {
-  const std::int64_t partial_rows = room.partials * room.partial_rows;
-  const std::size_t counters = memory.add<std::int32_t>(room.tiles);
+                                              std::int64_t keys, const AttentionLayer& layer) {
+  const std::int64_t num_counters = room.tiles * layer.heads_kv;
+  const std::int64_t partials = narrow_i32(room.partials * layer.heads_kv);
+  const std::int64_t partial_rows = partials * room.partial_rows;
+  const std::size_t counters = memory.add<std::int32_t>(num_counters);
   const std::size_t items = memory.add<SplitKvItem>(room.items);
   const std::size_t kv_indptr = memory.add<std::int32_t>(requests + 1);
   const std::size_t kv_last_page_len = memory.add<std::int32_t>(requests);
   const std::size_t kv_indices = memory.add<std::int32_t>(keys);
-  const std::size_t partial_out = memory.add<float>(partial_rows * head_dim_v);
+  const std::size_t partial_out = memory.add<float>(partial_rows * layer.head_dim_v);
   const std::size_t partial_lse = memory.add<float>(partial_rows);
   std::byte* const at = workspace.reserve(memory.bytes());
   const auto words = [&](std::size_t offset) {
@@ -72,11 +74,13 @@ SplitKvBackend::Planned SplitKvBackend::place(Workspace& workspace, DeviceRoom& 
 
   Planned planned;
   planned.counters = at + counters;
-  planned.tiles = room.tiles;
+  planned.num_counters = num_counters;
   planned.kv_indptr = words(kv_indptr);
   planned.kv_last_page_len = words(kv_last_page_len);
   planned.kv_indices = words(kv_indices);
   planned.params.items = reinterpret_cast<const SplitKvItem*>(at + items);
+  planned.params.tiles = narrow_i32(room.tiles);
+  planned.params.partials = narrow_i32(room.partials);
   planned.params.counters = words(counters);
   planned.params.kv_indices = planned.kv_indices;
   planned.params.partial_out = reinterpret_cast<float*>(at + partial_out);
@@ -87,13 +91,15 @@ SplitKvBackend::Planned SplitKvBackend::place(Workspace& workspace, DeviceRoom& 
 
 void SplitKvBackend::enqueue(SplitKvPlan plan, std::int64_t num_items, const ForwardBatch& batch,
                              void* stream) {
-  expects(std::ssize(plan.items) <= num_items && plan.tiles <= now_.tiles,
+  expects(std::ssize(plan.items) <= num_items && plan.tiles <= now_.params.tiles &&
+              plan.partials <= now_.params.partials,
           "a plan larger than its memory");
   now_.many_rows = plan.many_rows;
   now_.params.num_items = narrow_i32(num_items);
   plan.items.resize(static_cast<std::size_t>(num_items));  // an empty item has no rows
   Upload upload;
-  static_cast<void>(upload.add(std::vector<std::int32_t>(static_cast<std::size_t>(now_.tiles), 0)));
+  static_cast<void>(
+      upload.add(std::vector<std::int32_t>(static_cast<std::size_t>(now_.num_counters), 0)));
   static_cast<void>(upload.add(plan.items));
   const auto on = static_cast<cudaStream_t>(stream);
   // From pageable memory: what is copied may go when the call returns.
@@ -122,7 +128,7 @@ void SplitKvBackend::init_forward_metadata(const ForwardBatch& batch, const Atte
   std::int64_t keys = 0;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) keys += batch.kv_len(r);
   DeviceRoom memory;
-  now_ = place(workspace, memory, room, batch.batch_size, keys, layer.head_dim_v);
+  now_ = place(workspace, memory, room, batch.batch_size, keys, layer);
   enqueue(std::move(plan), room.items, batch, nullptr);
   check_cuda(cudaStreamSynchronize(nullptr),
              "cudaStreamSynchronize");  // forward has its own stream
@@ -155,7 +161,7 @@ void SplitKvBackend::init_forward_metadata_capture_cuda_graph(const ForwardBatch
   DeviceRoom memory;
   graph_tree_ = GraphDraftTree(limits_, memory);
   const Planned planned = place(workspace, memory, room, limits_.max_bs(),
-                                limits_.max_bs() * limits_.max_kv_len(), layer.head_dim_v);
+                                limits_.max_bs() * limits_.max_kv_len(), layer);
   expects(graph_.counters == nullptr || graph_.counters == planned.counters,
           "a second workspace for the CUDA graphs of one backend");
   graph_ = planned;

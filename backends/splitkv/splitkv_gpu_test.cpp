@@ -95,13 +95,17 @@ TEST_F(SplitKvGpu, agrees_with_the_reference_for_every_head_dim_and_kv_type) {
       if (size_bytes(kv) == 1) c.kv_cache.k_scale = 0.37f, c.kv_cache.v_scale = 0.11f;
       SplitKvBackend backend;
       expect_agreement(backend, c, *device_, {Fill::kTag, Fill::kNormal});
-      // The same cache behind a few new tokens each: tiles of 64 rows.
+      // The same cache behind a few new tokens each: tiles of 16 rows. Behind more: of 64 rows, cut
+      // for this backend's own rule, whole for the others.
       c.mode = ForwardMode::kExtend;
       c.dtype = DType::kF16;
       if (kv == DType::kBF16) c.kv_cache.dtype = DType::kF16;
-      for (Request& request : c.requests)
-        request.q_len = std::min<std::int64_t>(request.kv_len, 21);
-      expect_agreement(backend, c, *device_, {Fill::kTag, Fill::kNormal});
+      for (const std::int64_t q_len : {21, 64}) {
+        for (Request& request : c.requests) request.q_len = std::min(request.kv_len, q_len);
+        expect_agreement(backend, c, *device_, {Fill::kTag, Fill::kNormal});
+      }
+      SplitKvBackend uncut(SplitRule::kStepped);
+      expect_agreement(uncut, c, *device_, {Fill::kNormal});
     }
   }
 }

@@ -30,6 +30,10 @@ struct LseMerge {
   [[nodiscard]] __device__ __forceinline__ float lse() const {
     return sum > 0 ? highest + log2f(sum) : -INFINITY;
   }
+  /// Share of a result of LSE `part`, times the sum.
+  [[nodiscard]] __device__ __forceinline__ float unscaled_weight(float part) const {
+    return part == -INFINITY ? 0.0f : exp2f(part - highest);
+  }
   /// Share of a result of LSE `part`.
   [[nodiscard]] __device__ __forceinline__ float weight(float part) const {
     return part == -INFINITY ? 0.0f : exp2f(part - highest) / sum;
@@ -67,6 +71,100 @@ __device__ __forceinline__ LseMerge with_sink(const SplitKvParams& p, const Spli
   return merge;
 }
 
+// What the block that merges a tile does. Most of the GPU is idle by then, so what counts is how
+// many loads are on their way at a time: one after another they take longer than the pieces did.
+// Loops are unrolled no further than that, because code that is not in a cache yet costs as much as
+// data.
+
+/// LSEs of all rows, the sinks' included, into `merges` [tile rows]. `lanes` neighbouring threads
+/// share a row, so that all rows are read at once.
+__device__ __forceinline__ void merge_lses(const SplitKvParams& p, const SplitKvItem& item,
+                                           float2* merges) {
+  constexpr int kLoads = 4;
+  const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  int lanes = 32;
+  while (lanes * item.rows > threads) lanes /= 2;
+  const int row = thread / lanes, lane = thread % lanes;
+  const int splits = row < item.rows ? item.splits : 0;
+  const float* const lses =
+      p.partial_lse + static_cast<std::int64_t>(item.first_partial) * p.partial_rows + row;
+  LseMerge merge;
+  for (int first = lane; first < splits; first += kLoads * lanes) {
+    float lse[kLoads];
+#pragma unroll
+    for (int i = 0; i < kLoads; ++i) {
+      const int split = first + i * lanes;
+      lse[i] = split < splits ? __ldcg(lses + split * p.partial_rows) : -INFINITY;
+    }
+#pragma unroll
+    for (int i = 0; i < kLoads; ++i) merge.add(lse[i]);
+  }
+  for (int other = lanes / 2; other > 0; other /= 2) {
+    const float highest = __shfl_xor_sync(~0u, merge.highest, other);
+    const float sum = __shfl_xor_sync(~0u, merge.sum, other);
+    merge.add(highest, sum);
+  }
+  if (lane > 0 || row >= item.rows) return;
+  const LseMerge sink = with_sink(p, item, row);
+  merge.add(sink.highest, sink.sum);
+  merges[row] = {merge.highest, merge.sum};
+}
+
+/// Outputs of all rows. A thread has kTogether fours of columns at a time, and loads them from
+/// kSplits pieces at once.
+template <class S>
+__device__ __forceinline__ void merge_outputs(const SplitKvParams& p, const SplitKvItem& item,
+                                              const float2* merges) {
+  constexpr int kTogether = 2, kSplits = 4;
+  constexpr int kParts = S::kDv / 4;
+  const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  const int parts = item.rows * kParts;
+  const std::int64_t first = static_cast<std::int64_t>(item.first_partial) * p.partial_rows;
+  for (int begin = thread; begin < parts; begin += kTogether * threads) {
+    float4 sum[kTogether] = {};
+    for (int split = 0; split < item.splits; split += kSplits) {
+      float4 out[kTogether][kSplits];
+      float lse[kTogether][kSplits];
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) {
+        const int part = begin + i * threads;
+#pragma unroll
+        for (int j = 0; j < kSplits; ++j) {
+          lse[i][j] = -INFINITY;
+          out[i][j] = {0, 0, 0, 0};
+          if (part >= parts || split + j >= item.splits) continue;
+          const std::int64_t at = first + (split + j) * p.partial_rows + part / kParts;
+          lse[i][j] = __ldcg(p.partial_lse + at);
+          out[i][j] = __ldcg(
+              reinterpret_cast<const float4*>(p.partial_out + at * S::kDv + 4 * (part % kParts)));
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) {
+        const float2 state = merges[min((begin + i * threads) / kParts, item.rows - 1)];
+        const LseMerge merge{state.x, state.y};
+#pragma unroll
+        for (int j = 0; j < kSplits; ++j) {
+          const float weight = merge.unscaled_weight(lse[i][j]);
+          sum[i].x += weight * out[i][j].x;
+          sum[i].y += weight * out[i][j].y;
+          sum[i].z += weight * out[i][j].z;
+          sum[i].w += weight * out[i][j].w;
+        }
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kTogether; ++i) {
+      const int part = begin + i * threads;
+      if (part >= parts) break;
+      const int row = part / kParts;
+      const LseMerge merge{merges[row].x, merges[row].y};
+      store_row_part<S>(p, item, row, 4 * (part % kParts),
+                        sum[i] * (merge.sum > 0 ? 1.0f / merge.sum : 0.0f), merge.lse());
+    }
+  }
+}
+
 /// Called by every thread of the block. `rows` [tile rows, kRowFloats] holds normalised outputs,
 /// `lse` [tile rows] their base-2 LSEs.
 template <class S>
@@ -100,43 +198,10 @@ __device__ __forceinline__ void store_tile(const SplitKvParams& p, const SplitKv
   if (!last) return;
   __threadfence();
 
-  // A warp reads the LSEs of a row's pieces side by side.
   __shared__ float2 merges[kMostRows];  // highest and sum
-  const std::int64_t first = static_cast<std::int64_t>(item.first_partial) * p.partial_rows;
-  for (int row = thread / 32; row < item.rows; row += threads / 32) {
-    LseMerge merge;
-    for (int split = thread % 32; split < item.splits; split += 32) {
-      merge.add(__ldcg(p.partial_lse + first + split * p.partial_rows + row));
-    }
-#pragma unroll
-    for (int other = 16; other > 0; other /= 2) {
-      const float highest = __shfl_xor_sync(~0u, merge.highest, other);
-      const float sum = __shfl_xor_sync(~0u, merge.sum, other);
-      merge.add(highest, sum);
-    }
-    if (thread % 32 == 0) {
-      const LseMerge sink = with_sink(p, item, row);
-      merge.add(sink.highest, sink.sum);
-      merges[row] = {merge.highest, merge.sum};
-    }
-  }
+  merge_lses(p, item, merges);
   __syncthreads();
-  for (int i = thread; i < parts; i += threads) {
-    const int row = i / kParts, d = 4 * (i % kParts);
-    const LseMerge merge{merges[row].x, merges[row].y};
-    float4 sum{0, 0, 0, 0};
-#pragma unroll 16
-    for (int split = 0; split < item.splits; ++split) {
-      const std::int64_t at = first + split * p.partial_rows + row;
-      const float weight = merge.weight(__ldcg(p.partial_lse + at));
-      const float4 part = __ldcg(reinterpret_cast<const float4*>(p.partial_out + at * S::kDv + d));
-      sum.x += weight * part.x;
-      sum.y += weight * part.y;
-      sum.z += weight * part.z;
-      sum.w += weight * part.w;
-    }
-    store_row_part<S>(p, item, row, d, sum, merge.lse());
-  }
+  merge_outputs<S>(p, item, merges);
   if (thread == 0) p.counters[item.tile] = 0;  // ready for the next launch
 }
 

@@ -37,6 +37,7 @@ void set_tensors(SplitKvParams& params, const AttentionIo& io) {
 
   params.group = layer.group_size();
   params.heads_q = layer.heads_q;
+  params.heads_kv = layer.heads_kv;
   params.causal = layer.causal && !layer.is_cross_attention;
   params.window = static_cast<std::int32_t>(layer.sliding_window_size);
   params.alibi = layer.has_alibi;

@@ -7,17 +7,17 @@
 
 namespace attnbench {
 
-/// What one thread block computes: a tile of rows over keys [key_begin, key_end). Rows of a request
-/// that share a KV head are counted token * group_size + head within the group. The request's
-/// entries of kv_indptr and qo_indptr come along: reading them first would put one more trip to
-/// memory before the first key.
+/// What one thread block per KV head computes: a tile of rows over keys [key_begin, key_end). Rows
+/// of a request that share a KV head are counted token * group_size + head within the group. The
+/// request's entries of kv_indptr and qo_indptr come along: reading them first would put one more
+/// trip to memory before the first key.
 struct alignas(16) SplitKvItem {
   std::int32_t request = 0;
   std::int32_t kv_begin = 0;  ///< kv_indptr[request]
   std::int32_t kv_len = 0;
   std::int32_t q_begin = 0;  ///< qo_indptr[request]
   std::int32_t q_len = 0;
-  std::int32_t kv_head = 0;
+  std::int32_t kv_head = 0;  ///< 0 in a list; a block fills in its own
   std::int32_t row_begin = 0;
   std::int32_t rows = 0;
   std::int32_t key_begin = 0;
@@ -31,11 +31,14 @@ struct alignas(16) SplitKvItem {
 
 /// Everything a kernel needs, by value. Addresses are the device's, strides count bytes.
 struct SplitKvParams {
-  const SplitKvItem* items = nullptr;
+  const SplitKvItem* items = nullptr;  ///< of KV head 0; the others' differ in head alone
   std::int32_t num_items = 0;
-  std::int32_t* counters = nullptr;  ///< [tiles] pieces done; 0 between launches
-  float* partial_out = nullptr;      ///< [partials, partial_rows, dv]
-  float* partial_lse = nullptr;      ///< [partials, partial_rows], base 2
+  std::int32_t heads_kv = 1;
+  std::int32_t tiles = 0;            ///< counters per KV head
+  std::int32_t partials = 0;         ///< partial results per KV head
+  std::int32_t* counters = nullptr;  ///< [heads_kv, tiles] pieces done; 0 between launches
+  float* partial_out = nullptr;      ///< [heads_kv, partials, partial_rows, dv]
+  float* partial_lse = nullptr;      ///< [heads_kv, partials, partial_rows], base 2
   std::int32_t partial_rows = 0;
 
   const std::int32_t* kv_indices = nullptr;  ///< token slots
