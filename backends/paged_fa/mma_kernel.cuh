@@ -170,6 +170,7 @@ __global__ void __launch_bounds__(kThreads) mma_kernel(const __grid_constant__ P
   const int warp = static_cast<int>(threadIdx.x) / 32;
   Accumulator<S, C::kRowTiles> acc;
   {
+    const std::int64_t q_begin = p.cu_seqlens_q[item.sequence];  // travels along with the pages
     const PageGather gather(p, item, kv_head);
     const std::uint32_t queries = cuda::shared_address(shared);
     const std::uint32_t ring = queries + C::kQueryBytes;
@@ -196,7 +197,7 @@ __global__ void __launch_bounds__(kThreads) mma_kernel(const __grid_constant__ P
       attend_all<C>(p, item, gather, q, ring, pages[C::kStages - 1], acc);
     } else {
       RegisterQueries<S> q;
-      q.load(p, item, kv_head, C::kFew ? 0 : 16 * warp);
+      q.load(p, item, kv_head, C::kFew ? 0 : 16 * warp, q_begin);
       attend_all<C>(p, item, gather, q, ring, pages[C::kStages - 1], acc);
     }
   }
@@ -207,9 +208,9 @@ __global__ void __launch_bounds__(kThreads) mma_kernel(const __grid_constant__ P
   } else {
     store_rows<C>(p, item, kv_head, 16 * C::kRowTiles * warp, acc);
   }
-  __shared__ bool last;
+  __shared__ MergeRoom<C::kRows> room;
   merge_pieces<typename S::T, S::kDv>(p, item, kv_head, static_cast<int>(threadIdx.x), kThreads,
-                                      &last, [] { __syncthreads(); });
+                                      room, [] { __syncthreads(); });
 }
 
 }  // namespace attnbench::paged_fa

@@ -32,13 +32,13 @@ template <class S>
 class RegisterQueries {
  public:
   __device__ __forceinline__ void load(const PagedFaParams& p, const PagedFaItem& item, int kv_head,
-                                       int first_row) {
+                                       int first_row, std::int64_t q_begin) {
     const int pair = static_cast<int>(threadIdx.x % 4);
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const int row = first_row + static_cast<int>(threadIdx.x % 32) / 4 + 8 * i;
       const bool real = row < item.rows;
-      const RowPlace place = place_of(p, item, kv_head, real ? row : 0);
+      const RowPlace place = place_of(p, item, kv_head, real ? row : 0, q_begin);
       const std::byte* const from =
           p.q + place.token * p.q_token_stride + place.head * p.q_head_stride;
 #pragma unroll

@@ -207,9 +207,11 @@ void PagedFaBackend::enqueue_in_graph(const ForwardBatch& batch, const Attention
   const PagedFaProblem problem = paged_fa_problem(
       batch, layer, has_many_rows(layer, batch.token_to_kv_pool->dtype), multiprocessors_);
   const PagedFaUniform uniform = paged_fa_uniform(batch.batch_size, batch.q_len(0), problem);
-  // One launch whatever the keys; which heads it takes side by side changes no result.
-  now_.launches = {{uniform.tile, 0, narrow_i32(uniform.room.items), 1}};
-  enqueue(plan_paged_fa(problem), uniform.room.items, batch, stream);
+  // The same launches whatever the keys; which heads they take side by side changes no result.
+  PagedFaPlan plan = plan_paged_fa(problem);
+  place_in(uniform, plan);
+  now_.launches = plan.launches;
+  enqueue(std::move(plan), uniform.room.items, batch, stream);
   if (!checks_draft_tree(batch, layer)) return;
   graph_tree_.enqueue_copy(batch, stream);
   now_.params.custom_mask = graph_tree_.custom_mask();

@@ -3,8 +3,10 @@
 #include "backends/paged_fa/plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "backends/common/visibility.h"
+#include "lib/base/error.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
 #include "lib/batch/graph_padding.h"
@@ -21,6 +23,10 @@ constexpr std::int64_t kBlocksPerMultiprocessor = 2;
 constexpr std::int64_t least_keys(PagedFaTile tile) {
   return tile == PagedFaTile::kFew ? 256 : 1024;
 }
+
+/// Up to so many keys for each block, tiles of 16 rows take no longer to read them than larger
+/// tiles take to be launched and merged (splitkv's bound, an H200's: there even 1000 keys).
+constexpr std::int64_t kMostSmallTileKeys = 768;
 
 /// Keys of one KV head that the second-level cache keeps along with what else is there: 24 MB of an
 /// H200's 60, in 16-bit K and V of 128 dimensions.
@@ -87,6 +93,27 @@ std::int64_t keys_of(const PagedFaItem& item) {
   return static_cast<std::int64_t>(item.key_end) - item.key_begin;
 }
 
+/// The most tiles of 16 rows that larger requests may be cut into.
+std::int64_t most_small_tiles(const PagedFaProblem& problem) {
+  return blocks_of(problem) / problem.heads_kv;
+}
+
+/// Whether all requests should be cut into tiles of 16 rows, though some have more. Each tile reads
+/// its keys anew, but where there is little to read, one launch of more blocks is done sooner than
+/// one after another.
+bool small_tiles_are_better(const PagedFaProblem& problem) {
+  constexpr auto kRows = static_cast<std::int64_t>(PagedFaTile::kFew);
+  std::int64_t count = 0;
+  for (const PagedFaSequence& sequence : problem.sequences) {
+    count += ceil_div(sequence.q_len * problem.group, kRows);
+  }
+  if (count > most_small_tiles(problem)) return false;  // told before any tile is made
+  std::int64_t keys = 0;
+  const std::vector<PagedFaTile> kinds(problem.sequences.size(), PagedFaTile::kFew);
+  for (const PagedFaItem& tile : tiles_of(problem, PagedFaTile::kFew, kinds)) keys += keys_of(tile);
+  return keys * problem.heads_kv <= kMostSmallTileKeys * blocks_of(problem);
+}
+
 /// Appends a tile's pieces of at most `chunk` keys.
 void cut(PagedFaPlan& plan, const PagedFaItem& tile, std::int64_t chunk) {
   const std::int64_t pieces = keys_of(tile) > chunk ? ceil_div(keys_of(tile), chunk) : 1;
@@ -107,6 +134,16 @@ void cut(PagedFaPlan& plan, const PagedFaItem& tile, std::int64_t chunk) {
     item.partial = plan.partials++;
     plan.items.push_back(item);
   }
+}
+
+/// For the plan of up to `tiles` tiles of `rows` rows, whatever their keys.
+PagedFaRoom room_of(const PagedFaProblem& problem, std::int64_t tiles, std::int64_t rows) {
+  // A tile of x shares has max(1, floor(x + 1/2)) pieces or fewer, and the tiles of all heads have
+  // as many shares as there are blocks: pieces beyond the first are fewer than x, and where there
+  // are two or more (x >= 3/2), all of them are at most 4/3 x.
+  const std::int64_t blocks = blocks_of(problem), heads = problem.heads_kv;
+  return {tiles + ceil_div(blocks, heads), tiles, ceil_div(4 * blocks, 3 * heads),
+          narrow_i32(rows)};
 }
 
 PagedFaTile kind_of(const PagedFaProblem& problem, std::int64_t q_len) {
@@ -143,6 +180,10 @@ PagedFaPlan plan_paged_fa(const PagedFaProblem& problem) {
   std::vector<PagedFaTile> kinds;
   for (const PagedFaSequence& sequence : problem.sequences) {
     kinds.push_back(kind_of(problem, sequence.q_len));
+  }
+  if (std::ranges::count(kinds, PagedFaTile::kFew) != std::ssize(kinds) &&
+      small_tiles_are_better(problem)) {
+    kinds.assign(kinds.size(), PagedFaTile::kFew);
   }
   for (const PagedFaTile kind : {PagedFaTile::kMany, PagedFaTile::kSome, PagedFaTile::kFew}) {
     const std::vector<PagedFaItem> tiles = tiles_of(problem, kind, kinds);
@@ -184,19 +225,36 @@ PagedFaRoom most_of(const PagedFaRoom& a, const PagedFaRoom& b) {
 PagedFaUniform paged_fa_uniform(std::int64_t requests, std::int64_t q_len,
                                 const PagedFaProblem& like) {
   PagedFaUniform uniform;
-  uniform.tile = kind_of(like, q_len);
+  const auto add = [&](PagedFaTile tile, const PagedFaRoom& room) {
+    uniform.launches.push_back(
+        {tile, narrow_i32(uniform.room.items), narrow_i32(room.items), /*heads_together=*/1});
+    const std::int64_t items = uniform.room.items + room.items;
+    uniform.room = most_of(uniform.room, room);  // a plan has one of the launches only
+    uniform.room.items = items;
+  };
+  const PagedFaTile tile = kind_of(like, q_len);
   const std::int64_t rows = q_len * like.group;
-  const std::int64_t tile_rows = std::min(rows, static_cast<std::int64_t>(uniform.tile));
-  PagedFaRoom& room = uniform.room;
-  room.tiles = requests * ceil_div(rows, tile_rows);
-  // A tile of x shares has max(1, floor(x + 1/2)) pieces or fewer, and the tiles of all heads have
-  // as many shares as there are blocks: pieces beyond the first are fewer than x, and where there
-  // are two or more (x >= 3/2), all of them are at most 4/3 x.
-  const std::int64_t blocks = blocks_of(like), heads = like.heads_kv;
-  room.items = room.tiles + ceil_div(blocks, heads);
-  room.partials = ceil_div(4 * blocks, 3 * heads);
-  room.partial_rows = narrow_i32(tile_rows);
+  const std::int64_t tile_rows = std::min(rows, static_cast<std::int64_t>(tile));
+  add(tile, room_of(like, requests * ceil_div(rows, tile_rows), tile_rows));
+  if (tile != PagedFaTile::kFew) {
+    constexpr auto kRows = static_cast<std::int64_t>(PagedFaTile::kFew);
+    const std::int64_t tiles = std::min(requests * ceil_div(rows, kRows), most_small_tiles(like));
+    if (tiles > 0) add(PagedFaTile::kFew, room_of(like, tiles, kRows));
+  }
   return uniform;
+}
+
+void place_in(const PagedFaUniform& uniform, PagedFaPlan& plan) {
+  std::vector<PagedFaItem> items(static_cast<std::size_t>(uniform.room.items));  // no rows
+  for (const PagedFaPlan::Launch& launch : plan.launches) {
+    const auto to = std::ranges::find(uniform.launches, launch.tile, &PagedFaPlan::Launch::tile);
+    expects(to != uniform.launches.end() && launch.num_items <= to->num_items,
+            "a plan larger than those of its batch size");
+    std::copy_n(plan.items.begin() + launch.first_item, launch.num_items,
+                items.begin() + to->first_item);
+  }
+  plan.items = std::move(items);
+  plan.launches = uniform.launches;
 }
 
 }  // namespace attnbench

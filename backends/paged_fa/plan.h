@@ -66,11 +66,15 @@ struct PagedFaPlan {
 /// Batches of `requests` sequences with `q_len` queries each, over any number of keys: what a CUDA
 /// graph is captured with.
 struct PagedFaUniform {
-  PagedFaTile tile = PagedFaTile::kFew;  ///< of their only launch
-  PagedFaRoom room;                      ///< for the plan of any of them
+  /// Which of them a plan fills depends on its keys; the others' items are empty.
+  std::vector<PagedFaPlan::Launch> launches;
+  PagedFaRoom room;  ///< for all launches' items, and the plan of any of them
 };
 /// `like` gives the rest: heads, kernels and multiprocessors.
 [[nodiscard]] PagedFaUniform paged_fa_uniform(std::int64_t requests, std::int64_t q_len,
                                               const PagedFaProblem& like);
+
+/// Moves a plan's items to those of `uniform`'s launches that they belong to.
+void place_in(const PagedFaUniform& uniform, PagedFaPlan& plan);
 
 }  // namespace attnbench

@@ -25,8 +25,27 @@ Case longer(const Case& small, std::int64_t keys) {
   return c;
 }
 
-PagedFaPlan plan_of(const BatchLayout& layout, const Case& c) {
-  return plan_paged_fa(paged_fa_problem(layout.batch, c.layer, true, kMultiprocessors));
+PagedFaPlan plan_of(const BatchLayout& layout, const Case& c, int multiprocessors) {
+  return plan_paged_fa(paged_fa_problem(layout.batch, c.layer, true, multiprocessors));
+}
+
+/// Of all small cases: in small tiles, and in large ones because the GPU is full.
+template <class F>
+void for_plans_of_small_cases(std::int64_t further_keys, const F& f) {
+  bool large = false;
+  for (const Case& small : all_small_cases()) {
+    const Case c = longer(small, further_keys);
+    SCOPED_TRACE(c.id);
+    const BatchLayout layout = lay_out(c);
+    for (const int multiprocessors : {1, kMultiprocessors}) {
+      const PagedFaPlan plan = plan_of(layout, c, multiprocessors);
+      for (const PagedFaPlan::Launch& launch : plan.launches) {
+        large |= launch.tile != PagedFaTile::kFew;
+      }
+      f(layout, c, plan);
+    }
+  }
+  EXPECT_TRUE(large);
 }
 
 /// `queries` prompt tokens over `keys` keys for each of `count` requests.
@@ -40,13 +59,9 @@ PagedFaPlan prompt(int count, std::int64_t queries, std::int64_t keys, int heads
 }
 
 TEST(PagedFaPlan, computes_every_visible_key_of_every_row_once) {
-  for (const Case& small : all_small_cases()) {
-    const Case c = longer(small, 3000);
-    SCOPED_TRACE(c.id);
-    const BatchLayout layout = lay_out(c);
+  for_plans_of_small_cases(3000, [](const BatchLayout& layout, const Case& c, PagedFaPlan plan) {
     const int group = c.layer.group_size();
     std::map<std::pair<int, int>, std::int64_t> next_key;  // of (request, row)
-    PagedFaPlan plan = plan_of(layout, c);
     std::ranges::stable_sort(plan.items, {}, &PagedFaItem::key_begin);
     for (const PagedFaItem& item : plan.items) {
       for (int row = item.row_begin; row < item.row_begin + item.rows; ++row) {
@@ -67,15 +82,12 @@ TEST(PagedFaPlan, computes_every_visible_key_of_every_row_once) {
     for (const auto& [row, end] : next_key) {
       EXPECT_GE(end, visibility_of(layout.batch, c.layer, row.first, row.second / group).end);
     }
-  }
+  });
 }
 
 TEST(PagedFaPlan, leaves_masks_out_only_where_every_row_of_a_tile_sees_every_key) {
-  for (const Case& small : all_small_cases()) {
-    const Case c = longer(small, 300);
-    SCOPED_TRACE(c.id);
-    const BatchLayout layout = lay_out(c);
-    for (const PagedFaItem& item : plan_of(layout, c).items) {
+  const auto check = [](const BatchLayout& layout, const Case& c, const PagedFaPlan& plan) {
+    for (const PagedFaItem& item : plan.items) {
       EXPECT_LE(item.full_end, item.key_end);
       for (int row = item.row_begin; row < item.row_begin + item.rows; ++row) {
         const Visibility seen =
@@ -83,7 +95,8 @@ TEST(PagedFaPlan, leaves_masks_out_only_where_every_row_of_a_tile_sees_every_key
         for (int key = item.full_begin; key < item.full_end; ++key) ASSERT_TRUE(seen.sees(key));
       }
     }
-  }
+  };
+  for_plans_of_small_cases(300, check);
 }
 
 TEST(PagedFaPlan, gives_each_request_of_a_mixed_step_tiles_of_its_size) {
@@ -109,6 +122,42 @@ TEST(PagedFaPlan, gives_each_request_of_a_mixed_step_tiles_of_its_size) {
       tile_of_sequence(plan_paged_fa(problem)),
       testing::ElementsAre(std::pair(0, PagedFaTile::kFew), std::pair(1, PagedFaTile::kSome),
                            std::pair(2, PagedFaTile::kSome)));
+}
+
+TEST(PagedFaPlan, cuts_a_step_with_little_to_read_into_tiles_of_16_rows_for_one_launch) {
+  PagedFaProblem step;  // quickstart's prefix_hits
+  step.group = 4;
+  step.multiprocessors = kMultiprocessors;
+  step.sequences.assign(12, {1, 2000, nullptr});
+  step.sequences.push_back({97, 1121, nullptr});
+  step.sequences.push_back({150, 1174, nullptr});
+  const auto tiles = [](const PagedFaProblem& problem) {
+    std::vector<PagedFaTile> kinds;
+    for (const PagedFaPlan::Launch& launch : plan_paged_fa(problem).launches) {
+      kinds.push_back(launch.tile);
+    }
+    return kinds;
+  };
+  const auto few = testing::ElementsAre(PagedFaTile::kFew);
+  const auto many_and_few = testing::ElementsAre(PagedFaTile::kMany, PagedFaTile::kFew);
+  EXPECT_THAT(tiles(step), few);
+  for (const PagedFaItem& item : plan_paged_fa(step).items) EXPECT_LE(item.rows, 16);
+
+  PagedFaProblem read_more = step;  // 63 tiles' keys: more than 768 for each of 264 blocks
+  read_more.sequences[12].kv_len = read_more.sequences[13].kv_len = 3200;
+  EXPECT_THAT(tiles(read_more), many_and_few);
+  PagedFaProblem more_heads = step;  // the keys of each
+  more_heads.heads_kv = 3;
+  EXPECT_THAT(tiles(more_heads), many_and_few);
+  for (PagedFaSequence& sequence : more_heads.sequences) sequence.kv_len = sequence.q_len;
+  EXPECT_THAT(tiles(more_heads), few);
+  more_heads.heads_kv = 4;  // 75 tiles of each head in 264 blocks
+  EXPECT_THAT(tiles(more_heads), many_and_few);
+  PagedFaProblem more_tiles = step;  // 75 of them, and 189 decodes of few keys
+  more_tiles.sequences.insert(more_tiles.sequences.end(), 189, {1, 16, nullptr});
+  EXPECT_THAT(tiles(more_tiles), few);
+  more_tiles.sequences.push_back({1, 16, nullptr});
+  EXPECT_THAT(tiles(more_tiles), many_and_few);
 }
 
 TEST(PagedFaPlan, puts_long_tiles_first_and_splits_only_what_does_not_fill_the_gpu) {
@@ -137,7 +186,8 @@ TEST(PagedFaPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
   const auto upto = [&](std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(0, most)(random);
   };
-  PagedFaRoom fullest;  // in percent
+  PagedFaRoom fullest;                                       // in percent
+  std::map<std::pair<PagedFaTile, PagedFaTile>, int> plans;  // of (usual tile, tile)
   for (int i = 0; i < 2000; ++i) {
     PagedFaProblem problem;
     problem.heads_kv = 1 << upto(4);
@@ -153,17 +203,51 @@ TEST(PagedFaPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
     const PagedFaUniform uniform = paged_fa_uniform(requests, q_len, problem);
     const PagedFaRoom made = plan.room(), room = uniform.room;
     ASSERT_EQ(plan.launches.size(), 1u);
-    EXPECT_EQ(plan.launches[0].tile, uniform.tile);
-    EXPECT_LE(made.items, room.items);
+    const auto place =
+        std::ranges::find(uniform.launches, plan.launches[0].tile, &PagedFaPlan::Launch::tile);
+    ASSERT_NE(place, uniform.launches.end());
+    ++plans[{uniform.launches[0].tile, place->tile}];
+    EXPECT_LE(made.items, place->num_items);
+    EXPECT_EQ(room.items, uniform.launches.back().first_item + uniform.launches.back().num_items);
     EXPECT_LE(made.tiles, room.tiles);
     EXPECT_LE(made.partials, room.partials);
     EXPECT_LE(made.partial_rows, room.partial_rows);
-    fullest = most_of(fullest, {100 * made.items / room.items, 100 * made.tiles / room.tiles,
+    fullest = most_of(fullest, {100 * made.items / place->num_items, 100 * made.tiles / room.tiles,
                                 100 * made.partials / room.partials, 0});
   }
   EXPECT_GE(fullest.items, 90);  // and the room is no larger than needed
   EXPECT_EQ(fullest.tiles, 100);
   EXPECT_GE(fullest.partials, 75);
+  for (const PagedFaTile tile : {PagedFaTile::kSome, PagedFaTile::kMany}) {
+    EXPECT_GT((plans[{tile, tile}]), 50);
+    EXPECT_GT((plans[{tile, PagedFaTile::kFew}]), 50);
+  }
+}
+
+TEST(PagedFaPlan, goes_to_the_launch_of_its_tiles_and_leaves_the_others_empty) {
+  for (const std::int64_t keys : {500, 50000}) {
+    PagedFaProblem problem;
+    problem.group = 4;
+    problem.multiprocessors = kMultiprocessors;
+    problem.sequences.assign(4, {16, keys, nullptr});
+    const PagedFaUniform uniform = paged_fa_uniform(4, 16, problem);
+    ASSERT_EQ(uniform.launches.size(), 2u);
+    const PagedFaPlan plan = plan_paged_fa(problem);
+    PagedFaPlan placed = plan;
+    place_in(uniform, placed);
+    EXPECT_EQ(placed.launches.size(), 2u);
+    ASSERT_EQ(std::ssize(placed.items), uniform.room.items);
+    const std::size_t filled = keys == 500 ? 1 : 0;
+    for (std::size_t l = 0; l < 2; ++l) {
+      for (int i = 0; i < uniform.launches[l].num_items; ++i) {
+        const PagedFaItem& item =
+            placed.items[static_cast<std::size_t>(uniform.launches[l].first_item + i)];
+        const bool real = l == filled && i < std::ssize(plan.items);
+        EXPECT_EQ(item.rows, real ? plan.items[static_cast<std::size_t>(i)].rows : 0);
+        EXPECT_LE(item.rows, static_cast<int>(uniform.launches[l].tile));
+      }
+    }
+  }
 }
 
 TEST(PagedFaPlan, gives_padding_no_work_and_leaves_the_others_theirs) {

@@ -6,6 +6,7 @@
 
 #include "backends/common/cuda/exp2.cuh"
 #include "backends/common/cuda/kv_convert.cuh"
+#include "backends/common/cuda/merge_pieces.cuh"
 #include "backends/paged_fa/kernel_params.h"
 
 // How rows leave a block: as output, or as partial results that the tile's last block merges.
@@ -26,17 +27,20 @@ __device__ __forceinline__ RowEnd end_of_row(float highest, float sum, float sin
   return {factor / total, top + log2f(total)};
 }
 
-/// Where row `row` of a tile lies in q, out and lse.
+/// Where row `row` of a tile lies in q, out and lse; `q_begin` is its sequence's first query token.
 struct RowPlace {
   std::int64_t token = 0;
   int head = 0;
 };
 
 __device__ __forceinline__ RowPlace place_of(const PagedFaParams& p, const PagedFaItem& item,
-                                             int kv_head, int row) {
+                                             int kv_head, int row, std::int64_t q_begin) {
   const int at = item.row_begin + row;
-  return {static_cast<std::int64_t>(p.cu_seqlens_q[item.sequence]) + at / p.group,
-          kv_head * p.group + at % p.group};
+  return {q_begin + at / p.group, kv_head * p.group + at % p.group};
+}
+__device__ __forceinline__ RowPlace place_of(const PagedFaParams& p, const PagedFaItem& item,
+                                             int kv_head, int row) {
+  return place_of(p, item, kv_head, row, p.cu_seqlens_q[item.sequence]);
 }
 
 __device__ __forceinline__ float sink_of(const PagedFaParams& p, int head) {
@@ -114,51 +118,47 @@ class RowStore {
   RowEnd end_;
 };
 
+/// What merging a tile's pieces needs in shared memory.
+template <int kRows>
+struct MergeRoom {
+  float2 rows[kRows];  ///< highest LSE and sum
+  bool last;
+};
+
 /// Called by `threads` threads after their last store, `thread` counting from 0, with `sync` a
 /// barrier of them: the block that finishes a tile last merges all pieces, in their order, so that
-/// which block that is does not show in the result. `last` is in shared memory.
-template <class T, int kDv, class Sync>
+/// which block that is does not show in the result.
+template <class T, int kDv, int kRows, class Sync>
 __device__ __forceinline__ void merge_pieces(const PagedFaParams& p, const PagedFaItem& item,
-                                             int kv_head, int thread, int threads, bool* last,
-                                             const Sync& sync) {
+                                             int kv_head, int thread, int threads,
+                                             MergeRoom<kRows>& room, const Sync& sync) {
   if (item.splits == 1) return;
   std::int32_t* const counter = p.counters + item.tile * p.heads_kv + kv_head;
+  const std::int64_t q_begin = p.cu_seqlens_q[item.sequence];  // one trip less at the end
   __threadfence();
   sync();
-  if (thread == 0) *last = atomicAdd(counter, 1) == item.splits - 1;
+  if (thread == 0) room.last = atomicAdd(counter, 1) == item.splits - 1;
   sync();
-  if (!*last) return;
+  if (!room.last) return;
   __threadfence();
-  constexpr int kParts = kDv / 4;
-  const std::int64_t stride = static_cast<std::int64_t>(p.heads_kv) * p.partial_rows;
-  for (int i = thread; i < item.rows * kParts; i += threads) {
-    const int row = i / kParts, d = 4 * (i % kParts);
-    const RowPlace place = place_of(p, item, kv_head, row);
-    const std::int64_t first = partial_row(p, item.first_partial, kv_head) + row;
-    float highest = sink_of(p, place.head);
-    for (int split = 0; split < item.splits; ++split) {
-      highest = fmaxf(highest, __ldcg(p.partial_lse + first + split * stride));
-    }
-    const float base = highest == -INFINITY ? 0.0f : highest;
-    float total = exp2f(sink_of(p, place.head) - base);
-    float value[4] = {};
-#pragma unroll 4
-    for (int split = 0; split < item.splits; ++split) {
-      const std::int64_t at = first + split * stride;
-      const float weight = exp2f(__ldcg(p.partial_lse + at) - base);
-      const float4 part = __ldcg(reinterpret_cast<const float4*>(p.partial_out + at * kDv + d));
-      total += weight;
-      value[0] += weight * part.x;
-      value[1] += weight * part.y;
-      value[2] += weight * part.z;
-      value[3] += weight * part.w;
-    }
-    const float inverse = total > 0 ? p.v_scale / total : 0.0f;
+  const std::int64_t first = partial_row(p, item.first_partial, kv_head);
+  cuda::TilePieces pieces;
+  pieces.out = p.partial_out + first * kDv;
+  pieces.lse = p.partial_lse + first;
+  pieces.stride = static_cast<std::int64_t>(p.heads_kv) * p.partial_rows;
+  pieces.count = item.splits;
+  pieces.rows = item.rows;
+  const auto place = [&](int row) { return place_of(p, item, kv_head, row, q_begin); };
+  cuda::merge_lses(
+      pieces, thread, threads, [&](int row) { return sink_of(p, place(row).head); }, room.rows);
+  sync();
+  cuda::merge_outputs<kDv>(pieces, thread, threads, room.rows,
+                           [&](int row, int d, float(&value)[4], const cuda::LseMerge& merge) {
 #pragma unroll
-    for (float& x : value) x *= inverse;
-    store_out<T>(p, place, d, value);
-    if (d == 0) store_lse(p, place, total > 0 ? base + log2f(total) : -INFINITY);
-  }
+                             for (float& x : value) x *= p.v_scale;
+                             store_out<T>(p, place(row), d, value);
+                             if (d == 0) store_lse(p, place(row), merge.lse());
+                           });
   if (thread == 0) *counter = 0;  // ready for the next launch
 }
 

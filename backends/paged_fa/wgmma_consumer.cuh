@@ -35,7 +35,7 @@ class Consumer {
       attend(item, out, highest, sum);
       store(item, kv_head, out, highest, sum);
       merge_pieces<T, kDim>(p_, item, kv_head, static_cast<int>(threadIdx.x) - kGroupThreads,
-                            kConsumers * kGroupThreads, shared_.last,
+                            kConsumers * kGroupThreads, *shared_.merge,
                             [] { cuda::named_sync(kAllConsumers, kConsumers * kGroupThreads); });
     }
   }
