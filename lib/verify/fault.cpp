@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 29> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 33> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -32,6 +32,10 @@ constexpr std::array<std::pair<Fault, std::string_view>, 29> kNames{{
     {Fault::kMergesWithoutRescale, "merges tiles without rescaling"},
     {Fault::kForgetsVScale, "forgets v_scale"},
     {Fault::kAccumulatesInBf16, "accumulates in bf16"},
+    {Fault::kDividesByZeroQuery, "0 / 0 on a query of zeros"},
+    {Fault::kDividesByZeroKey, "0 / 0 on a key of zeros"},
+    {Fault::kLongSplitDropsAKey, "long split drops its last key"},
+    {Fault::kLongSplitRoundsWeights, "long split keeps weights in fp8"},
     {Fault::kReadsTail, "reads the last page's tail"},
     {Fault::kWritesBeyond, "writes one row beyond"},
     {Fault::kWritesBeyondWorkspace, "writes beyond its workspace"},

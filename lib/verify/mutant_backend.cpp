@@ -26,6 +26,10 @@ MutantBackend::MutantBackend(Fault fault, DeviceKind device) : fault_(fault) {
   info_.description = to_string(fault);
   info_.index_format = "req_to_token";
   info_.device = device;
+  // As tensor cores take them; the bounds widen accordingly.
+  const bool narrow =
+      fault == Fault::kLongSplitDropsAKey || fault == Fault::kLongSplitRoundsWeights;
+  if (narrow) info_.numerics.p = DType::kBF16;
 }
 
 void MutantBackend::init_forward_metadata(const ForwardBatch& batch, const AttentionLayer& layer,

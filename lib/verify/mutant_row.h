@@ -53,6 +53,10 @@ class MutantRow {
 
  private:
   static constexpr int kTile = 8;  // small, so that short rows have several
+  /// From here on a request is cut in two, at a multiple of kSplit: short ones never show what is
+  /// wrong with a kernel for long ones.
+  static constexpr std::int64_t kLongContext = 4096;
+  static constexpr std::int64_t kSplit = 256;
   static constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
   /// A key that takes part: where it lies, and its place in the request.
@@ -112,6 +116,13 @@ class MutantRow {
     return key <= last;
   }
 
+  /// The key before the cut is the first half's last one: a bound that is exclusive there and
+  /// inclusive here loses it.
+  [[nodiscard]] ATTNBENCH_BOTH bool lost_at_split(std::int64_t key) const {
+    return has(Fault::kLongSplitDropsAKey) && kv_len_ >= kLongContext &&
+           key == kv_len_ / 2 / kSplit * kSplit - 1;
+  }
+
   /// Calls `visit` with each key that the row attends to, in their order.
   template <class Visit>
   ATTNBENCH_BOTH void for_each_key(const Visit& visit) const {
@@ -121,7 +132,7 @@ class MutantRow {
     const std::int64_t page_size = step_.pool.page_size;
     const std::int64_t last_page = (kv_len_ - 1) / page_size;
     for (std::int64_t key = 0; key < kv_len_; ++key) {
-      if (!sees(key)) continue;
+      if (!sees(key) || lost_at_split(key)) continue;
       std::int64_t page = key / page_size;
       if (has(Fault::kSwapsTwoPages)) page = page == 0 ? last_page : page == last_page ? 0 : page;
       if (has(Fault::kSkipsAPage) && last_page > 0 && page == last_page / 2) continue;
@@ -153,6 +164,15 @@ class MutantRow {
     });
   }
 
+  /// What is left of a dot product whose operand `row` went through 8 bits with a scale of its own,
+  /// its largest magnitude (SageAttention, arXiv:2410.02367): the same, unless all of it is zero.
+  [[nodiscard]] ATTNBENCH_BOTH static float through_scale(float dot, DType dtype,
+                                                          const std::byte* row, int dims) {
+    float largest = 0;
+    for (int d = 0; d < dims; ++d) largest = larger(largest, std::fabs(element(dtype, row, d)));
+    return dot / largest * largest;
+  }
+
   [[nodiscard]] ATTNBENCH_BOTH float logit(const Key& key) const {
     const AttentionLayer& layer = step_.layer;
     const std::byte* const k = step_.pool.k_row(key.slot, kv_head_);
@@ -162,6 +182,8 @@ class MutantRow {
     for (int d = 0; d < layer.head_dim_qk; ++d) {
       dot += element(q_dtype, q, d) * element(k_dtype, k, d);
     }
+    if (has(Fault::kDividesByZeroQuery)) dot = through_scale(dot, q_dtype, q, layer.head_dim_qk);
+    if (has(Fault::kDividesByZeroKey)) dot = through_scale(dot, k_dtype, k, layer.head_dim_qk);
     float s = dot * step_.pool.k_scale;
     if (!has(Fault::kForgetsScale)) s *= static_cast<float>(layer.scale);
     if (layer.logit_cap > 0 && !has(Fault::kIgnoresSoftcap)) {
@@ -180,6 +202,12 @@ class MutantRow {
     return has(Fault::kAccumulatesInBf16) ? rounded(DType::kBF16, value) : value;
   }
 
+  /// The weight that meets V.
+  [[nodiscard]] ATTNBENCH_BOTH float stored(float weight) const {
+    const bool narrow = has(Fault::kLongSplitRoundsWeights) && kv_len_ >= kLongContext;
+    return narrow ? rounded(DType::kE4M3, weight) : weight;
+  }
+
   ATTNBENCH_BOTH void add(const Key* tile, int count) {
     float logits[kTile];
     float tile_top = top_;
@@ -191,13 +219,16 @@ class MutantRow {
     const bool rescale = top_ > -kInfinity && !has(Fault::kMergesWithoutRescale);
     scale_sums(rescale ? std::exp(top_ - tile_top) : 1);
     top_ = tile_top;
+    float tile_sum = 0;  // of its own, which keeps the chain of roundings of a long context short
     for (int j = 0; j < count; ++j) {
       const float p = std::exp(logits[j] - top_);
-      denominator_ = kept(denominator_ + p);
+      tile_sum = kept(tile_sum + p);
+      const float weight = stored(p);
       const std::byte* const v = step_.pool.v_row(tile[j].slot, kv_head_);
       const DType dtype = step_.pool.dtype;
-      for (int d = 0; d < dims_; ++d) sums_[d] = kept(sums_[d] + p * element(dtype, v, d));
+      for (int d = 0; d < dims_; ++d) sums_[d] = kept(sums_[d] + weight * element(dtype, v, d));
     }
+    denominator_ = kept(denominator_ + tile_sum);
   }
 
   ATTNBENCH_BOTH void scale_sums(float factor) {

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cctype>
 #include <string>
 
 #include "lib/fixture/testing/small_cases.h"
 #include "lib/verify/mutant_backend.h"
+#include "lib/verify/selftest.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {
@@ -18,15 +20,23 @@ struct Examined {
   std::vector<FillTruth> truth;
 };
 
+std::vector<Examined> examine(const std::vector<Case>& cases) {
+  std::vector<Examined> examined;
+  VerifyConfig config;
+  config.rows = 256;
+  for (const Case& c : cases) examined.push_back({c, compute_truth(c, config)});
+  return examined;
+}
+
 const std::vector<Examined>& small_examined() {
-  static const std::vector<Examined> all = [] {
-    std::vector<Examined> examined;
-    VerifyConfig config;
-    config.rows = 256;
-    for (const Case& c : all_small_cases()) examined.push_back({c, compute_truth(c, config)});
-    return examined;
-  }();
+  static const std::vector<Examined> all = examine(all_small_cases());
   return all;
+}
+
+/// Some faults need many keys.
+const Examined& long_examined() {
+  static const std::vector<Examined> last = examine({selftest_cases().back()});
+  return last.front();
 }
 
 Verification verify_fault(const Examined& examined, Fault fault) {
@@ -66,13 +76,14 @@ class Mutant : public testing::TestWithParam<Fault> {};
 
 TEST_P(Mutant, is_caught) {
   const Verdict expected = GetParam() == Fault::kThrows ? Verdict::kCrashed : Verdict::kIncorrect;
-  for (const Examined& examined : small_examined()) {
+  const auto caught = [expected](const Examined& examined) {
     const Verification result = verify_fault(examined, GetParam());
-    if (result.verdict != expected) continue;
+    if (result.verdict != expected) return false;
     EXPECT_FALSE(result.reason.empty());
     RecordProperty("reason", examined.c.id + ": " + result.reason);
-    return;
-  }
+    return true;
+  };
+  if (std::ranges::any_of(small_examined(), caught) || caught(long_examined())) return;
   FAIL() << to_string(GetParam()) << " passes everywhere";
 }
 
