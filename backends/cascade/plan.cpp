@@ -89,10 +89,11 @@ Passes tiles_of(const ForwardBatch& batch, const AttentionLayer& layer,
   return passes;
 }
 
-EqualShares shares_of(const std::vector<Tile>& tiles, int heads_kv, int multiprocessors) {
-  std::int64_t keys = 0;
-  for (const Tile& tile : tiles) keys += keys_of(tile.item);
-  return EqualShares(keys * heads_kv, multiprocessors);
+std::vector<SplitKvItem> items_of(const std::vector<Tile>& tiles) {
+  std::vector<SplitKvItem> items;
+  items.reserve(tiles.size());
+  for (const Tile& tile : tiles) items.push_back(tile.item);
+  return items;
 }
 
 }  // namespace
@@ -135,16 +136,19 @@ CascadePlan plan_cascade(const ForwardBatch& batch, const AttentionLayer& layer,
   }
 
   std::vector<SplitKvPlanner::Pieces> of_run(runs.size());  // of its first tile
-  const EqualShares prefix_shares = shares_of(passes.prefix, layer.heads_kv, multiprocessors);
+  const EqualShares prefix_shares(keys_of(items_of(passes.prefix)) * layer.heads_kv,
+                                  multiprocessors);
   for (const Tile& tile : passes.prefix) {
     // Tiles of a run have the same keys, so the same number of pieces each.
     const auto pieces = prefix.add_unmerged(tile.item, prefix_shares.chunk(keys_of(tile.item)));
     if (tile.run_row == 0) of_run[tile.run] = pieces;
   }
   CascadePlan plan;
-  const EqualShares suffix_shares = shares_of(passes.suffix, layer.heads_kv, multiprocessors);
-  for (const Tile& tile : passes.suffix) {
-    const std::int64_t chunk = suffix_shares.chunk(keys_of(tile.item));
+  const std::vector<std::int64_t> chunks =
+      chunks_in_full_rounds(items_of(passes.suffix), layer.heads_kv, multiprocessors);
+  for (std::size_t i = 0; i < passes.suffix.size(); ++i) {
+    const Tile& tile = passes.suffix[i];
+    const std::int64_t chunk = chunks[i];
     if (runs[tile.run].length == 0) {
       suffix.add(tile.item, chunk);
       continue;

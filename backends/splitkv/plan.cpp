@@ -27,12 +27,6 @@ bool takes_many_rows(SplitRule rule, ForwardMode mode, std::int64_t most_rows) {
   return most_rows > kSplitKvFewRows || !any_kernel;
 }
 
-/// Whether a plan may have tiles of few rows among, or instead of, those of many. mla's kernels are
-/// for one of both.
-bool may_have_small_tiles(SplitRule rule, const AttentionLayer& layer) {
-  return rule == SplitRule::kFill && layer.kind == AttentionKind::kMha;
-}
-
 struct KeyRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -86,9 +80,7 @@ std::vector<std::int64_t> chunks_of(const std::vector<SplitKvItem>& tiles,
   std::vector<std::int64_t> chunks;
   chunks.reserve(tiles.size());
   if (rule == SplitRule::kFill) {
-    const EqualShares shares(keys_of(tiles) * layer.heads_kv, multiprocessors);
-    for (const SplitKvItem& tile : tiles) chunks.push_back(shares.chunk(keys_of(tile)));
-    return chunks;
+    return chunks_in_full_rounds(tiles, layer.heads_kv, multiprocessors);
   }
   if (batch.forward_mode != ForwardMode::kDecode) {
     for (const SplitKvItem& tile : tiles) chunks.push_back(keys_of(tile));
@@ -164,7 +156,7 @@ SplitKvPlan plan_splitkv(const ForwardBatch& batch, const AttentionLayer& layer,
   }
   SplitKvPlanner planner(takes_many_rows(rule, batch.forward_mode, most_rows));
   std::vector<SplitKvItem> tiles = tiles_of(batch, layer, planner.tile_rows());
-  if (most_rows > kSplitKvFewRows && may_have_small_tiles(rule, layer)) {
+  if (most_rows > kSplitKvFewRows && rule == SplitRule::kFill) {
     SmallTiles small(multiprocessors);
     for (const SplitKvItem& tile : tiles) small.add(tile);
     if (small.are_better(layer.heads_kv)) tiles = tiles_of(batch, layer, kSplitKvFewRows);
@@ -181,15 +173,16 @@ SplitKvRoom splitkv_room(const UniformBatches& batches, const AttentionLayer& la
   const std::int64_t tile_rows = std::min(rows, SplitKvPlanner(many_rows).tile_rows());
   SplitKvRoom room;
   room.tiles = batches.requests * ceil_div(rows, tile_rows);
-  if (may_have_small_tiles(rule, layer)) {
+  if (rule == SplitRule::kFill) {
     room.tiles =
         std::max(room.tiles, std::min(batches.requests * ceil_div(rows, kSplitKvFewRows),
                                       SmallTiles::most_tiles(layer.heads_kv, multiprocessors)));
   }
   room.items = room.tiles;
   if (rule == SplitRule::kFill) {
-    room.items += EqualShares::most_further_pieces(multiprocessors) / layer.heads_kv;
-    room.partials = EqualShares::most_partials(multiprocessors) / layer.heads_kv;
+    const std::int64_t further = EqualShares::most_further_pieces(multiprocessors) / layer.heads_kv;
+    room.items += further;
+    room.partials = further + std::min(further, room.tiles);  // each cut tile has one more
   } else if (batches.mode == ForwardMode::kDecode) {
     const std::int64_t pieces = rule == SplitRule::kFixedTile
                                     ? ceil_div(batches.max_kv_len, kFixedTileKeys)

@@ -107,6 +107,35 @@ TEST(SplitKvPlan, fills_the_gpu_with_pieces_of_like_size) {
   }
 }
 
+TEST(SplitKvPlan, fills_a_last_round_of_blocks_that_would_be_mostly_empty) {
+  // 33 blocks for each of 8 KV heads. What they read, and for how long if each takes the longest
+  // piece that is left:
+  const auto keys_in_turn = [](std::size_t requests, std::int64_t kv_len) {
+    Case c = decode({});
+    c.requests.resize(requests);
+    for (Request& request : c.requests) request.kv_len = kv_len;
+    std::vector<std::int64_t> blocks(33);
+    for (const SplitKvItem& item : plan(c, SplitRule::kFill).items) {
+      *std::ranges::min_element(blocks) += keys_of(item);
+    }
+    const double ideal = static_cast<double>(requests) * static_cast<double>(kv_len) / 33;
+    return static_cast<double>(std::ranges::max(blocks)) / ideal;
+  };
+  EXPECT_LT(keys_in_turn(34, 8192), 1.05);  // 1.94 if all were whole
+  EXPECT_LT(keys_in_turn(48, 8192), 1.15);
+  EXPECT_LT(keys_in_turn(20, 8192), 1.3);  // 1.65 in two pieces each
+  EXPECT_LT(keys_in_turn(70, 8192), 1.1);
+  // As before where rounds are full enough, or short.
+  EXPECT_EQ(splits(decode({8192, 8192, 8192, 8192}), SplitRule::kFill), std::vector<int>(4, 8));
+  Case full = decode({});
+  full.requests.resize(64);
+  for (Request& request : full.requests) request.kv_len = 8192;
+  EXPECT_EQ(plan(full, SplitRule::kFill).partials, 0);
+  full.requests.resize(34);
+  for (Request& request : full.requests) request.kv_len = 800;
+  EXPECT_EQ(plan(full, SplitRule::kFill).partials, 0);
+}
+
 TEST(SplitKvPlan, packs_a_group_into_the_small_tile_where_it_fits) {
   EXPECT_FALSE(plan(decode({100}, 16, 1), SplitRule::kFill).many_rows);
   EXPECT_TRUE(plan(decode({100}, 17, 1), SplitRule::kFill).many_rows);
@@ -137,10 +166,6 @@ TEST(SplitKvPlan, prefers_small_tiles_while_there_is_little_to_read) {
   EXPECT_EQ(most_rows(plan(extend(1, 32, 1000), SplitRule::kStepped)), 64);
   // The kernel is the same, so that a CUDA graph can repeat either.
   EXPECT_TRUE(plan(extend(1, 32, 1000), SplitRule::kFill).many_rows);
-  // mla's kernels are for tiles of one size.
-  Case latent = extend(1, 32, 1000);
-  latent.layer.kind = AttentionKind::kMlaAbsorbed;
-  EXPECT_EQ(most_rows(plan(latent, SplitRule::kFill)), 64);
 }
 
 TEST(SplitKvPlan, leaves_out_tiles_of_keys_outside_the_window) {

@@ -22,8 +22,24 @@ constexpr std::int64_t kMostSmallTileKeys = 768;
 /// Blocks that one multiprocessor holds at a time.
 constexpr std::int64_t kBlocksPerMultiprocessor = 2;
 
+/// Beyond so many rounds of blocks, a last one that is mostly empty costs little.
+constexpr std::int64_t kMostRounds = 4;
+/// Shorter tiles are done before their pieces would be merged.
+constexpr std::int64_t kLeastLastRoundKeys = 1024;
+
 constexpr std::int64_t blocks_of(int multiprocessors) {
   return std::max(1, multiprocessors) * kBlocksPerMultiprocessor;
+}
+
+/// Pieces of a tile of `keys` keys, at most `chunk` each.
+std::int64_t pieces_of(std::int64_t keys, std::int64_t chunk) {
+  return keys > chunk ? ceil_div(keys, chunk) : 1;
+}
+
+/// Keys of each piece, if that is to be about `share`.
+std::int64_t chunk_of(std::int64_t keys, std::int64_t share) {
+  const std::int64_t pieces = std::max<std::int64_t>(1, (keys + share / 2) / share);
+  return std::max(kRoundKeys, round_up(ceil_div(keys, pieces), kRoundKeys));
 }
 
 /// Places in `items`, the one with most keys first: the last blocks' finishing times stay close.
@@ -49,8 +65,7 @@ std::int64_t SplitKvPlanner::tile_rows() const {
 
 SplitKvPlanner::Pieces SplitKvPlanner::add_pieces(SplitKvItem item, std::int64_t chunk) {
   const std::int64_t begin = item.key_begin, end = item.key_end;
-  const Pieces pieces{plan_.partials,
-                      narrow_i32(end - begin > chunk ? ceil_div(end - begin, chunk) : 1)};
+  const Pieces pieces{plan_.partials, narrow_i32(pieces_of(end - begin, chunk))};
   item.first_partial = pieces.first;
   plan_.partial_rows = std::max(plan_.partial_rows, item.rows);
   for (std::int64_t piece = 0; piece < pieces.count; ++piece) {
@@ -114,10 +129,7 @@ std::int64_t SmallTiles::most_tiles(int heads_kv, int multiprocessors) {
 EqualShares::EqualShares(std::int64_t keys, int multiprocessors)
     : share_(std::max(kLeastKeys, ceil_div(keys, blocks_of(multiprocessors)))) {}
 
-std::int64_t EqualShares::chunk(std::int64_t keys) const {
-  const std::int64_t pieces = std::max<std::int64_t>(1, (keys + share_ / 2) / share_);
-  return std::max(kRoundKeys, round_up(ceil_div(keys, pieces), kRoundKeys));
-}
+std::int64_t EqualShares::chunk(std::int64_t keys) const { return chunk_of(keys, share_); }
 
 // A tile of x shares has max(1, floor(x + 1/2)) pieces or fewer, and all tiles have as many shares
 // as there are blocks: pieces beyond the first are fewer than x, and where there are two or more
@@ -128,6 +140,39 @@ std::int64_t EqualShares::most_partials(int multiprocessors) {
 
 std::int64_t EqualShares::most_further_pieces(int multiprocessors) {
   return blocks_of(multiprocessors);
+}
+
+std::vector<std::int64_t> chunks_in_full_rounds(const std::vector<SplitKvItem>& tiles, int heads_kv,
+                                                int multiprocessors) {
+  const EqualShares shares(keys_of(tiles) * heads_kv, multiprocessors);
+  std::vector<std::int64_t> chunks;
+  chunks.reserve(tiles.size());
+  for (const SplitKvItem& tile : tiles) chunks.push_back(shares.chunk(keys_of(tile)));
+
+  const std::int64_t blocks = blocks_of(multiprocessors) / heads_kv;  // of one KV head
+  std::int64_t pieces = 0;
+  for (std::size_t i = 0; i < tiles.size(); ++i) pieces += pieces_of(keys_of(tiles[i]), chunks[i]);
+  if (blocks == 0 || pieces < blocks || pieces >= kMostRounds * blocks) return chunks;
+  const std::int64_t last_round = pieces % blocks;
+  if (last_round == 0 || 2 * last_round >= blocks) return chunks;
+
+  // The shortest tiles that have so many pieces; all others keep theirs.
+  const std::vector<std::uint32_t> order = longest_first(tiles);
+  std::size_t first = order.size();
+  std::int64_t kept = pieces, keys = 0;
+  while (pieces - kept < last_round) {
+    const std::size_t i = order[--first];
+    kept -= pieces_of(keys_of(tiles[i]), chunks[i]);
+    keys += keys_of(tiles[i]);
+  }
+  const std::int64_t further = blocks - (kept - static_cast<std::int64_t>(first));
+  if (further <= 0 || keys_of(tiles[order[first]]) < kLeastLastRoundKeys) return chunks;
+  const std::int64_t share = std::max(kLeastKeys, ceil_div(keys, further));
+  for (std::size_t place = first; place < order.size(); ++place) {
+    const std::size_t i = order[place];
+    chunks[i] = std::min(chunks[i], chunk_of(keys_of(tiles[i]), share));
+  }
+  return chunks;
 }
 
 SplitKvRoom most_of(const SplitKvRoom& a, const SplitKvRoom& b) {

@@ -97,4 +97,9 @@ class EqualShares {
   std::int64_t share_;
 };
 
+/// Keys per piece of each of `tiles` in equal shares of the work of all KV heads. Where these leave
+/// a last round of blocks mostly empty, the shortest tiles are cut further, to fill it: 34 tiles on
+/// 33 blocks would take as long as 66. EqualShares::most_further_pieces() holds for them, too.
+[[nodiscard]] std::vector<std::int64_t> chunks_in_full_rounds(const std::vector<SplitKvItem>& tiles,
+                                                              int heads_kv, int multiprocessors);
 }  // namespace attnbench
