@@ -188,7 +188,7 @@ TEST_F(CommandLine, every_command_starts_its_help_with_two_examples) {
 TEST_F(CommandLine, tests_itself_on_each_device_and_says_why_one_is_left_out) {
   EXPECT_EQ(run({"selftest"}), 0) << out_.str() << err_.str();
   EXPECT_NE(out_.str().find("\ncpu: "), std::string::npos) << out_.str();
-  EXPECT_NE(out_.str().find("ok: all 28 faults caught"), std::string::npos) << out_.str();
+  EXPECT_NE(out_.str().find("ok: all 32 faults caught"), std::string::npos) << out_.str();
   const std::string absence = cuda_absence();
   const std::string gpu = absence.empty() ? "\ncuda: " : "\ncuda: not tested: " + absence + "\n";
   EXPECT_NE(out_.str().find(gpu), std::string::npos) << out_.str();
