@@ -83,14 +83,20 @@ class MutantRow {
   /// Element `d` of a row.
   [[nodiscard]] static ATTNBENCH_BOTH float element(DType dtype, const std::byte* row,
                                                     std::int64_t d) {
-    switch (size_bytes(dtype)) {
-      case 4:
-        return stored_value(dtype, load_bits<std::uint32_t>(row, d));
-      case 2:
-        return stored_value(dtype, load_bits<std::uint16_t>(row, d));
-      default:
-        return stored_value(dtype, load_bits<std::uint8_t>(row, d));
+    // By type rather than by size, so that each conversion is compiled in line.
+    switch (dtype) {
+      case DType::kF32:
+        return stored_value(DType::kF32, load_bits<std::uint32_t>(row, d));
+      case DType::kF16:
+        return stored_value(DType::kF16, load_bits<std::uint16_t>(row, d));
+      case DType::kBF16:
+        return stored_value(DType::kBF16, load_bits<std::uint16_t>(row, d));
+      case DType::kE4M3:
+        return stored_value(DType::kE4M3, load_bits<std::uint8_t>(row, d));
+      case DType::kE5M2:
+        return stored_value(DType::kE5M2, load_bits<std::uint8_t>(row, d));
     }
+    return 0;
   }
   /// Outputs are never fp8.
   static ATTNBENCH_BOTH void set_element(DType dtype, std::byte* row, std::int64_t d, float value) {
