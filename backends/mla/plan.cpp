@@ -6,13 +6,12 @@
 #include <cstddef>
 #include <iterator>
 
-#include "backends/common/visibility.h"
 #include "backends/mla/schedule.h"
 #include "backends/splitkv/launch.h"
 #include "backends/splitkv/planner.h"
+#include "backends/splitkv/tiles.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
-#include "lib/batch/graph_padding.h"
 
 namespace attnbench {
 namespace {
@@ -22,26 +21,6 @@ constexpr std::int64_t kRows = 64;
 constexpr std::int64_t kStepKeys = 128;
 
 int parts_of(int lanes, int multiprocessors) { return std::max(1, multiprocessors / lanes); }
-
-struct KeyRange {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-};
-
-/// Keys that some token of [first, last] sees. Later tokens never see less at the end nor more at
-/// the beginning, but for the nodes of a draft tree, whose positions follow no order.
-KeyRange keys_seen(const ForwardBatch& batch, const AttentionLayer& layer, std::int64_t r,
-                   std::int64_t first, std::int64_t last) {
-  const Visibility seen = visibility_of(batch, layer, r, first);
-  KeyRange range{seen.begin, last == first ? seen.end : visibility_of(batch, layer, r, last).end};
-  if (seen.mask != nullptr && layer.sliding_window_size >= 0) {
-    for (std::int64_t t = first + 1; t <= last; ++t) {
-      range.begin = std::min(range.begin, visibility_of(batch, layer, r, t).begin);
-    }
-  }
-  range.begin = std::min(range.begin, range.end);
-  return range;
-}
 
 /// `tile` waits in `splits` pieces, the first of them `first_partial`.
 void add_merge(MlaPlan& plan, const SplitKvItem& tile, std::int32_t splits,
@@ -148,43 +127,13 @@ int mla_lanes(std::int64_t rows) {
   return 20 * 2 * ceil_div(rows, 2 * kRows) <= 21 * ceil_div(rows, kRows) ? 2 : 1;
 }
 
-std::vector<SplitKvItem> mla_tiles(const ForwardBatch& batch, const AttentionLayer& layer,
-                                   std::int64_t tile_rows) {
-  const std::int64_t group = layer.group_size();
-  const auto rows_of = [&](std::int64_t r) {
-    return is_padding(batch, r) ? 0 : batch.q_len(r) * group;
-  };
-  std::int64_t count = 0;
-  for (std::int64_t r = 0; r < batch.batch_size; ++r) count += ceil_div(rows_of(r), tile_rows);
-  std::vector<SplitKvItem> tiles;
-  tiles.reserve(static_cast<std::size_t>(count));
-  SplitKvItem tile;
-  for (std::int64_t r = 0; r < batch.batch_size; ++r) {
-    tile.request = narrow_i32(r);
-    tile.kv_len = narrow_i32(batch.kv_len(r));
-    tile.q_len = narrow_i32(batch.q_len(r));
-    const std::int64_t rows = rows_of(r);
-    for (std::int64_t begin = 0; begin < rows; begin += tile_rows) {
-      const std::int64_t end = std::min(rows, begin + tile_rows);
-      const KeyRange keys = keys_seen(batch, layer, r, begin / group, (end - 1) / group);
-      tile.row_begin = narrow_i32(begin);
-      tile.rows = narrow_i32(end - begin);
-      tile.key_begin = narrow_i32(keys.begin);
-      tile.key_end = narrow_i32(keys.end);
-      tiles.push_back(tile);
-    }
-    tile.q_begin = narrow_i32(std::int64_t{tile.q_begin} + tile.q_len);
-  }
-  return tiles;
-}
-
 MlaPlan plan_mla(const ForwardBatch& batch, const AttentionLayer& layer, MlaTile tile,
                  int multiprocessors) {
   if (tile == MlaTile::kWarpgroups) {
     const int lanes = mla_lanes(batch, layer);
-    return plan_warpgroups(mla_tiles(batch, layer, kRows * lanes), lanes, multiprocessors);
+    return plan_warpgroups(splitkv_tiles(batch, layer, kRows * lanes), lanes, multiprocessors);
   }
-  return plan_blocks(mla_tiles(batch, layer, block_rows(tile)), multiprocessors);
+  return plan_blocks(splitkv_tiles(batch, layer, block_rows(tile)), multiprocessors);
 }
 
 MlaRoom mla_room(MlaTile tile, std::int64_t requests, std::int64_t rows, int multiprocessors) {

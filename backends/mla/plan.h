@@ -44,10 +44,6 @@ struct MlaPlan {
 [[nodiscard]] MlaRoom mla_room(MlaTile tile, std::int64_t requests, std::int64_t rows,
                                int multiprocessors);
 
-/// Tiles of all requests, each over all keys that some of its rows see. Padding has none.
-[[nodiscard]] std::vector<SplitKvItem> mla_tiles(const ForwardBatch& batch,
-                                                 const AttentionLayer& layer,
-                                                 std::int64_t tile_rows);
 /// Blocks that should share a tile's keys: 2 where requests have more than 64 rows.
 [[nodiscard]] int mla_lanes(const ForwardBatch& batch, const AttentionLayer& layer);
 /// Where all requests have this many rows.

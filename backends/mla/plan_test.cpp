@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "backends/common/visibility.h"
+#include "backends/splitkv/tiles.h"
 #include "lib/base/narrow.h"
 #include "lib/batch/graph_padding.h"
 #include "lib/fixture/fixture.h"
@@ -41,7 +42,7 @@ std::vector<SplitKvItem> tiles(const Case& c, MlaTile tile) {
   const BatchLayout layout = lay_out(c);
   const int lanes = mla_lanes(layout.batch, c.layer);
   const std::int64_t rows = tile == MlaTile::kFew ? 16 : tile == MlaTile::kMany ? 64 : 64 * lanes;
-  return mla_tiles(layout.batch, c.layer, rows);
+  return splitkv_tiles(layout.batch, c.layer, rows);
 }
 
 std::vector<std::int64_t> keys_of_parts(const MlaPlan& plan) {
@@ -210,7 +211,7 @@ TEST(MlaPlan, has_tiles_of_all_keys_that_some_of_their_tokens_see) {
     const BatchLayout layout = lay_out(c);
     const std::int64_t group = c.layer.group_size();
     for (const std::int64_t rows : {2, 4, 6, 16, 64, 128}) {
-      for (const SplitKvItem& tile : mla_tiles(layout.batch, c.layer, rows)) {
+      for (const SplitKvItem& tile : splitkv_tiles(layout.batch, c.layer, rows)) {
         std::int64_t begin = tile.kv_len, end = 0;
         for (std::int64_t row = tile.row_begin; row < tile.row_begin + tile.rows; ++row) {
           const Visibility seen = visibility_of(layout.batch, c.layer, tile.request, row / group);

@@ -6,11 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "backends/common/visibility.h"
 #include "backends/splitkv/launch.h"
+#include "backends/splitkv/tiles.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
-#include "lib/batch/graph_padding.h"
 #include "lib/index/kv_splits.h"
 
 namespace attnbench {
@@ -25,52 +24,6 @@ constexpr std::int64_t kFixedTileKeys = 256;
 bool takes_many_rows(SplitRule rule, ForwardMode mode, std::int64_t most_rows) {
   const bool any_kernel = rule == SplitRule::kFill || mode == ForwardMode::kDecode;
   return most_rows > kSplitKvFewRows || !any_kernel;
-}
-
-struct KeyRange {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-};
-
-/// Keys that some token of [first, last] sees. Later tokens never see less at the end nor more at
-/// the beginning, but for the nodes of a draft tree, whose positions follow no order.
-KeyRange keys_seen(const ForwardBatch& batch, const AttentionLayer& layer, std::int64_t r,
-                   std::int64_t first, std::int64_t last) {
-  const Visibility seen = visibility_of(batch, layer, r, first);
-  KeyRange range{seen.begin, visibility_of(batch, layer, r, last).end};
-  if (seen.mask != nullptr && layer.sliding_window_size >= 0) {
-    for (std::int64_t t = first + 1; t <= last; ++t) {
-      range.begin = std::min(range.begin, visibility_of(batch, layer, r, t).begin);
-    }
-  }
-  range.begin = std::min(range.begin, range.end);
-  return range;
-}
-
-/// Tiles over all their keys.
-std::vector<SplitKvItem> tiles_of(const ForwardBatch& batch, const AttentionLayer& layer,
-                                  std::int64_t tile_rows) {
-  std::vector<SplitKvItem> tiles;
-  const std::int64_t group = layer.group_size();
-  SplitKvItem tile;
-  for (std::int64_t r = 0; r < batch.batch_size; ++r) {
-    const std::int64_t rows = is_padding(batch, r) ? 0 : batch.q_len(r) * group;
-    tile.request = narrow_i32(r);
-    tile.kv_len = narrow_i32(batch.kv_len(r));
-    tile.q_len = narrow_i32(batch.q_len(r));
-    for (std::int64_t begin = 0; begin < rows; begin += tile_rows) {
-      const std::int64_t end = std::min(rows, begin + tile_rows);
-      const KeyRange keys = keys_seen(batch, layer, r, begin / group, (end - 1) / group);
-      tile.row_begin = narrow_i32(begin);
-      tile.rows = narrow_i32(end - begin);
-      tile.key_begin = narrow_i32(keys.begin);
-      tile.key_end = narrow_i32(keys.end);
-      tiles.push_back(tile);
-    }
-    tile.kv_begin = narrow_i32(std::int64_t{tile.kv_begin} + tile.kv_len);
-    tile.q_begin = narrow_i32(std::int64_t{tile.q_begin} + tile.q_len);
-  }
-  return tiles;
 }
 
 /// Keys per piece of each tile.
@@ -155,11 +108,11 @@ SplitKvPlan plan_splitkv(const ForwardBatch& batch, const AttentionLayer& layer,
     most_rows = std::max(most_rows, batch.q_len(r) * layer.group_size());
   }
   SplitKvPlanner planner(takes_many_rows(rule, batch.forward_mode, most_rows));
-  std::vector<SplitKvItem> tiles = tiles_of(batch, layer, planner.tile_rows());
+  std::vector<SplitKvItem> tiles = splitkv_tiles(batch, layer, planner.tile_rows());
   if (most_rows > kSplitKvFewRows && rule == SplitRule::kFill) {
     SmallTiles small(multiprocessors);
     for (const SplitKvItem& tile : tiles) small.add(tile);
-    if (small.are_better(layer.heads_kv)) tiles = tiles_of(batch, layer, kSplitKvFewRows);
+    if (small.are_better(layer.heads_kv)) tiles = splitkv_tiles(batch, layer, kSplitKvFewRows);
   }
   const std::vector<std::int64_t> chunks = chunks_of(tiles, batch, layer, rule, multiprocessors);
   for (std::size_t i = 0; i < tiles.size(); ++i) planner.add(tiles[i], chunks[i]);

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/splitkv/tiles.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "backends/common/visibility.h"
+#include "lib/base/int_math.h"
+#include "lib/base/narrow.h"
+#include "lib/batch/graph_padding.h"
+
+namespace attnbench {
+namespace {
+
+struct KeyRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+/// Keys that some token of [first, last] sees. Later tokens never see less at the end nor more at
+/// the beginning, but for the nodes of a draft tree, whose positions follow no order.
+KeyRange keys_seen(const ForwardBatch& batch, const AttentionLayer& layer, std::int64_t r,
+                   std::int64_t first, std::int64_t last) {
+  const Visibility seen = visibility_of(batch, layer, r, first);
+  KeyRange range{seen.begin, last == first ? seen.end : visibility_of(batch, layer, r, last).end};
+  if (seen.mask != nullptr && layer.sliding_window_size >= 0) {
+    for (std::int64_t t = first + 1; t <= last; ++t) {
+      range.begin = std::min(range.begin, visibility_of(batch, layer, r, t).begin);
+    }
+  }
+  range.begin = std::min(range.begin, range.end);
+  return range;
+}
+
+}  // namespace
+
+std::vector<SplitKvItem> splitkv_tiles(const ForwardBatch& batch, const AttentionLayer& layer,
+                                       std::int64_t tile_rows) {
+  const std::int64_t group = layer.group_size();
+  const auto rows_of = [&](std::int64_t r) {
+    return is_padding(batch, r) ? 0 : batch.q_len(r) * group;
+  };
+  std::int64_t count = 0;
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) count += ceil_div(rows_of(r), tile_rows);
+  std::vector<SplitKvItem> tiles;
+  tiles.reserve(static_cast<std::size_t>(count));
+  SplitKvItem tile;
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) {
+    tile.request = narrow_i32(r);
+    tile.kv_len = narrow_i32(batch.kv_len(r));
+    tile.q_len = narrow_i32(batch.q_len(r));
+    const std::int64_t rows = rows_of(r);
+    for (std::int64_t begin = 0; begin < rows; begin += tile_rows) {
+      const std::int64_t end = std::min(rows, begin + tile_rows);
+      const KeyRange keys = keys_seen(batch, layer, r, begin / group, (end - 1) / group);
+      tile.row_begin = narrow_i32(begin);
+      tile.rows = narrow_i32(end - begin);
+      tile.key_begin = narrow_i32(keys.begin);
+      tile.key_end = narrow_i32(keys.end);
+      tiles.push_back(tile);
+    }
+    tile.kv_begin = narrow_i32(std::int64_t{tile.kv_begin} + tile.kv_len);
+    tile.q_begin = narrow_i32(std::int64_t{tile.q_begin} + tile.q_len);
+  }
+  return tiles;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backends/splitkv/work_list.h"
+#include "lib/batch/forward_batch.h"
+#include "lib/model/attention_layer.h"
+
+namespace attnbench {
+
+/// The query rows (token x head of the group) of each request in tiles of at most `tile_rows`, each
+/// over all keys that some row of it sees. Padding requests have none.
+[[nodiscard]] std::vector<SplitKvItem> splitkv_tiles(const ForwardBatch& batch,
+                                                     const AttentionLayer& layer,
+                                                     std::int64_t tile_rows);
+
+}  // namespace attnbench
