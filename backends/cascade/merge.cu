@@ -35,7 +35,7 @@ __global__ void merge_kernel(const __grid_constant__ CascadeMerge p) {
   const Parts suffix{std::int64_t{kv_head} * p.suffix.per_head + tile.suffix_first,
                      tile.suffix_count, row};
 
-  splitkv::LseMerge merge;
+  cuda::LseMerge merge;
   if (p.sinks != nullptr) merge.add(p.sinks[head] * cuda::kLog2e);
   const auto add_lses = [&](const CascadePartials& from, const Parts& parts) {
     for (int i = 0; i < parts.count; ++i) {

@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(MergeShape<kGroups>::kThreads)
     return __ldg(p.partial_lse + first + split * p.partial_rows);
   };
 
-  splitkv::LseMerge merge;
+  cuda::LseMerge merge;
   for (int split = lane; split < item.splits; split += 32) merge.add(lse_of(split));
 #pragma unroll
   for (int other = 16; other > 0; other /= 2) {
@@ -45,8 +45,7 @@ __global__ void __launch_bounds__(MergeShape<kGroups>::kThreads)
     const float sum = __shfl_xor_sync(~0u, merge.sum, other);
     merge.add(highest, sum);
   }
-  const splitkv::LseMerge sink = splitkv::with_sink(p, item, row);
-  merge.add(sink.highest, sink.sum);
+  merge.add(splitkv::sink_of(p, item, row));
 
   constexpr int kOwnSums = kMergeSums / kGroups;
   float4 sums[kOwnSums] = {};

@@ -33,7 +33,7 @@ class Store {
         }
         continue;
       }
-      splitkv::LseMerge merge = splitkv::with_sink(p_, item, lane_.row(i));
+      cuda::LseMerge merge = splitkv::with_sink(p_, item, lane_.row(i));
       merge.add(lse);
       share[i] *= merge.weight(lse) * p_.v_scale;
       if (kGroup == 0 && lane_.index % 4 == 0) {

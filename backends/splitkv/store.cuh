@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/common/cuda/merge_pieces.cuh"
 #include "backends/splitkv/warp_tile.cuh"
 
 // How a block's tile of rows leaves: as output, or as a partial result that the tile's last block
@@ -14,31 +15,6 @@ inline constexpr int kRowFloats = kDv + 8;
 
 /// Rows of the largest tile.
 inline constexpr int kMostRows = 64;
-
-/// Merges results relative to their LSEs; base 2. Sinks join as a result without output.
-struct LseMerge {
-  float highest = -INFINITY;
-  float sum = 0;
-
-  __device__ __forceinline__ void add(float other_highest, float other_sum) {
-    if (other_highest == -INFINITY) return;
-    const float now = fmaxf(highest, other_highest);
-    sum = sum * exp2f(highest - now) + other_sum * exp2f(other_highest - now);
-    highest = now;
-  }
-  __device__ __forceinline__ void add(float lse) { add(lse, 1.0f); }
-  [[nodiscard]] __device__ __forceinline__ float lse() const {
-    return sum > 0 ? highest + log2f(sum) : -INFINITY;
-  }
-  /// Share of a result of LSE `part`, times the sum.
-  [[nodiscard]] __device__ __forceinline__ float unscaled_weight(float part) const {
-    return part == -INFINITY ? 0.0f : exp2f(part - highest);
-  }
-  /// Share of a result of LSE `part`.
-  [[nodiscard]] __device__ __forceinline__ float weight(float part) const {
-    return part == -INFINITY ? 0.0f : exp2f(part - highest) / sum;
-  }
-};
 
 template <class S>
 __device__ __forceinline__ void store_row_part(const SplitKvParams& p, const SplitKvItem& item,
@@ -62,107 +38,16 @@ __device__ __forceinline__ float4 operator*(float4 a, float b) {
   return {a.x * b, a.y * b, a.z * b, a.w * b};
 }
 
-__device__ __forceinline__ LseMerge with_sink(const SplitKvParams& p, const SplitKvItem& item,
-                                              int row) {
-  LseMerge merge;
-  if (p.sinks != nullptr) {
-    merge.add(p.sinks[item.kv_head * p.group + (item.row_begin + row) % p.group] * cuda::kLog2e);
-  }
+/// In base 2; -inf where there is none.
+__device__ __forceinline__ float sink_of(const SplitKvParams& p, const SplitKvItem& item, int row) {
+  if (p.sinks == nullptr) return -INFINITY;
+  return p.sinks[item.kv_head * p.group + (item.row_begin + row) % p.group] * cuda::kLog2e;
+}
+__device__ __forceinline__ cuda::LseMerge with_sink(const SplitKvParams& p, const SplitKvItem& item,
+                                                    int row) {
+  cuda::LseMerge merge;
+  merge.add(sink_of(p, item, row));
   return merge;
-}
-
-// What the block that merges a tile does. Most of the GPU is idle by then, so what counts is how
-// many loads are on their way at a time: one after another they take longer than the pieces did.
-// Loops are unrolled no further than that, because code that is not in a cache yet costs as much as
-// data.
-
-/// LSEs of all rows, the sinks' included, into `merges` [tile rows]. `lanes` neighbouring threads
-/// share a row, so that all rows are read at once.
-__device__ __forceinline__ void merge_lses(const SplitKvParams& p, const SplitKvItem& item,
-                                           float2* merges) {
-  constexpr int kLoads = 4;
-  const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-  int lanes = 32;
-  while (lanes * item.rows > threads) lanes /= 2;
-  const int row = thread / lanes, lane = thread % lanes;
-  const int splits = row < item.rows ? item.splits : 0;
-  const float* const lses =
-      p.partial_lse + static_cast<std::int64_t>(item.first_partial) * p.partial_rows + row;
-  LseMerge merge;
-  for (int first = lane; first < splits; first += kLoads * lanes) {
-    float lse[kLoads];
-#pragma unroll
-    for (int i = 0; i < kLoads; ++i) {
-      const int split = first + i * lanes;
-      lse[i] = split < splits ? __ldcg(lses + split * p.partial_rows) : -INFINITY;
-    }
-#pragma unroll
-    for (int i = 0; i < kLoads; ++i) merge.add(lse[i]);
-  }
-  for (int other = lanes / 2; other > 0; other /= 2) {
-    const float highest = __shfl_xor_sync(~0u, merge.highest, other);
-    const float sum = __shfl_xor_sync(~0u, merge.sum, other);
-    merge.add(highest, sum);
-  }
-  if (lane > 0 || row >= item.rows) return;
-  const LseMerge sink = with_sink(p, item, row);
-  merge.add(sink.highest, sink.sum);
-  merges[row] = {merge.highest, merge.sum};
-}
-
-/// Outputs of all rows. A thread has kTogether fours of columns at a time, and loads them from
-/// kSplits pieces at once.
-template <class S>
-__device__ __forceinline__ void merge_outputs(const SplitKvParams& p, const SplitKvItem& item,
-                                              const float2* merges) {
-  constexpr int kTogether = 2, kSplits = 4;
-  constexpr int kParts = S::kDv / 4;
-  const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-  const int parts = item.rows * kParts;
-  const std::int64_t first = static_cast<std::int64_t>(item.first_partial) * p.partial_rows;
-  for (int begin = thread; begin < parts; begin += kTogether * threads) {
-    float4 sum[kTogether] = {};
-    for (int split = 0; split < item.splits; split += kSplits) {
-      float4 out[kTogether][kSplits];
-      float lse[kTogether][kSplits];
-#pragma unroll
-      for (int i = 0; i < kTogether; ++i) {
-        const int part = begin + i * threads;
-#pragma unroll
-        for (int j = 0; j < kSplits; ++j) {
-          lse[i][j] = -INFINITY;
-          out[i][j] = {0, 0, 0, 0};
-          if (part >= parts || split + j >= item.splits) continue;
-          const std::int64_t at = first + (split + j) * p.partial_rows + part / kParts;
-          lse[i][j] = __ldcg(p.partial_lse + at);
-          out[i][j] = __ldcg(
-              reinterpret_cast<const float4*>(p.partial_out + at * S::kDv + 4 * (part % kParts)));
-        }
-      }
-#pragma unroll
-      for (int i = 0; i < kTogether; ++i) {
-        const float2 state = merges[min((begin + i * threads) / kParts, item.rows - 1)];
-        const LseMerge merge{state.x, state.y};
-#pragma unroll
-        for (int j = 0; j < kSplits; ++j) {
-          const float weight = merge.unscaled_weight(lse[i][j]);
-          sum[i].x += weight * out[i][j].x;
-          sum[i].y += weight * out[i][j].y;
-          sum[i].z += weight * out[i][j].z;
-          sum[i].w += weight * out[i][j].w;
-        }
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < kTogether; ++i) {
-      const int part = begin + i * threads;
-      if (part >= parts) break;
-      const int row = part / kParts;
-      const LseMerge merge{merges[row].x, merges[row].y};
-      store_row_part<S>(p, item, row, 4 * (part % kParts),
-                        sum[i] * (merge.sum > 0 ? 1.0f / merge.sum : 0.0f), merge.lse());
-    }
-  }
 }
 
 /// Called by every thread of the block. `rows` [tile rows, kRowFloats] holds normalised outputs,
@@ -177,7 +62,7 @@ __device__ __forceinline__ void store_tile(const SplitKvParams& p, const SplitKv
     const int row = i / kParts, d = 4 * (i % kParts);
     const float4 value = *reinterpret_cast<const float4*>(rows + row * kRowFloats<S::kDv> + d);
     if (item.splits == 1) {
-      LseMerge merge = with_sink(p, item, row);
+      cuda::LseMerge merge = with_sink(p, item, row);
       merge.add(lse[row]);
       store_row_part<S>(p, item, row, d, value * merge.weight(lse[row]), merge.lse());
     } else {
@@ -199,9 +84,21 @@ __device__ __forceinline__ void store_tile(const SplitKvParams& p, const SplitKv
   __threadfence();
 
   __shared__ float2 merges[kMostRows];  // highest and sum
-  merge_lses(p, item, merges);
+  const std::int64_t first = static_cast<std::int64_t>(item.first_partial) * p.partial_rows;
+  cuda::TilePieces pieces;
+  pieces.out = p.partial_out + first * S::kDv;
+  pieces.lse = p.partial_lse + first;
+  pieces.stride = p.partial_rows;
+  pieces.count = item.splits;
+  pieces.rows = item.rows;
+  cuda::merge_lses(
+      pieces, thread, threads, [&](int row) { return sink_of(p, item, row); }, merges);
   __syncthreads();
-  merge_outputs<S>(p, item, merges);
+  cuda::merge_outputs<S::kDv>(
+      pieces, thread, threads, merges,
+      [&](int row, int d, const float(&value)[4], const cuda::LseMerge& merge) {
+        store_row_part<S>(p, item, row, d, {value[0], value[1], value[2], value[3]}, merge.lse());
+      });
   if (thread == 0) p.counters[item.tile] = 0;  // ready for the next launch
 }
 

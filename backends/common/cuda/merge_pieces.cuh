@@ -30,6 +30,10 @@ struct LseMerge {
   [[nodiscard]] __device__ __forceinline__ float unscaled_weight(float part) const {
     return part == -INFINITY ? 0.0f : exp2f(part - highest);
   }
+  /// Share of a result of LSE `part`.
+  [[nodiscard]] __device__ __forceinline__ float weight(float part) const {
+    return part == -INFINITY ? 0.0f : exp2f(part - highest) / sum;
+  }
 };
 
 /// Normalised outputs [rows, dv] and base-2 LSEs [rows] of each piece.
