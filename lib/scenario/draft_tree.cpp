@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "lib/base/counter_hash.h"
+#include "lib/batch/draft_selection.h"
+#include "lib/batch/draft_tree.h"
 #include "lib/scenario/strict_map.h"
 #include "lib/scenario/value_reader.h"
 
@@ -16,6 +18,8 @@ namespace {
 
 /// Trees of engines have tens of tokens; the mask grows with the square.
 constexpr std::int64_t kMaxTreeTokens = 4096;
+/// What each request's selection looks at; topk 64 over 16 steps.
+constexpr std::int64_t kMaxCandidates = 1 << 16;
 
 constexpr const char* kForms =
     "three ways to write one: {topk: 4, depth: 4, tokens: 16}   {parents: [-1, 0, 0, 1]}   {chain: "
@@ -34,11 +38,19 @@ std::optional<TreeSpec> read_grown(const StrictMap& map, Problems& problems) {
   const auto levels = read_size(*depth, "depth", 1, kMaxTreeTokens, problems);
   const auto nodes = read_size(*tokens, "tokens", 1, kMaxTreeTokens, problems);
   if (!width || !levels || !nodes) return std::nullopt;
-  if (*nodes > 1 + *width * *levels) {
+  const std::int64_t candidates = draft_candidates(*width, *levels);
+  if (candidates > kMaxCandidates) {
+    problems.add(topk->place,
+                 fmt::format("topk {} and depth {} propose {} tokens, more than {}", *width,
+                             *levels, candidates, kMaxCandidates),
+                 "each step after the first proposes topk x topk");
+    return std::nullopt;
+  }
+  if (*nodes > 1 + candidates) {
     problems.add(tokens->place,
                  fmt::format("tokens {}: a tree of topk {} and depth {} has at most {} tokens",
-                             *nodes, *width, *levels, 1 + *width * *levels),
-                 "the root, then topk tokens a level");
+                             *nodes, *width, *levels, 1 + candidates),
+                 "the root, topk after it, then topk x topk a step");
     return std::nullopt;
   }
   return TreeSpec{map.node().place, GrownTree{*width, *levels, *nodes}};
@@ -84,6 +96,17 @@ std::optional<TreeSpec> read_parents(const YamlNode& node, const Place& place, P
 
 }  // namespace
 
+double draft_probability(std::uint64_t seed, std::int64_t topk, std::int64_t candidate) {
+  // Sums and products of doubles only: the same tree on every machine.
+  const auto share = [&](std::int64_t i) {
+    const std::uint64_t draw = combine(seed, static_cast<std::uint64_t>(i));
+    return 0.5 + 0x1p-54 * static_cast<double>(draw >> 11);
+  };
+  double left = 1;
+  for (std::int64_t i = candidate / topk * topk; i < candidate; ++i) left *= 1 - share(i);
+  return left * share(candidate);
+}
+
 std::int64_t TreeSpec::tokens() const {
   if (const auto* grown = std::get_if<GrownTree>(&form)) return grown->tokens;
   return static_cast<std::int64_t>(std::get<std::vector<int>>(form).size());
@@ -92,21 +115,12 @@ std::int64_t TreeSpec::tokens() const {
 std::vector<int> TreeSpec::parents(std::uint64_t seed) const {
   if (const auto* list = std::get_if<std::vector<int>>(&form)) return *list;
   const auto& tree = std::get<GrownTree>(form);
-  std::vector<int> parents{-1};
-  std::int64_t level_begin = 0, level_size = 1;  // of the level above
-  while (static_cast<std::int64_t>(parents.size()) < tree.tokens) {
-    const auto next_begin = static_cast<std::int64_t>(parents.size());
-    for (std::int64_t i = 0; i < tree.topk; ++i) {
-      const auto node = static_cast<std::int64_t>(parents.size());
-      if (node == tree.tokens) break;
-      const std::uint64_t draw = combine(seed, static_cast<std::uint64_t>(node));
-      const auto above = static_cast<std::int64_t>(draw % static_cast<std::uint64_t>(level_size));
-      parents.push_back(static_cast<int>(level_begin + above));
-    }
-    level_begin = next_begin;
-    level_size = static_cast<std::int64_t>(parents.size()) - next_begin;
-  }
-  return parents;
+  const auto probability = [&](std::int64_t candidate) {
+    return draft_probability(seed, tree.topk, candidate);
+  };
+  const DraftSelection selection =
+      select_draft_tokens(tree.topk, tree.depth, tree.tokens - 1, probability);
+  return build_tree(selection.selected_index, selection.parent_list, tree.topk);
 }
 
 std::optional<TreeSpec> read_tree(const YamlNode& node, Problems& problems) {

@@ -12,11 +12,16 @@
 
 namespace attnbench {
 
-/// A tree like EAGLE-2's (Li et al., EMNLP 2024): topk children of the root, then topk new nodes a
-/// level below nodes of the level before, `tokens` in all with the root.
+/// A tree that EAGLE-2 draws: `tokens` in all with the root, the best of what `depth` steps propose
+/// (lib/batch/draft_selection.h).
 struct GrownTree {
   std::int64_t topk, depth, tokens;
 };
+
+/// What the draft model of a grown tree says of a candidate, given its parent: each child takes a
+/// seeded share, a half or more, of what its better siblings leave.
+[[nodiscard]] double draft_probability(std::uint64_t seed, std::int64_t topk,
+                                       std::int64_t candidate);
 
 /// How the draft tokens of target_verify requests hang together.
 struct TreeSpec {

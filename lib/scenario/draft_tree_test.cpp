@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
 #include <vector>
 
 #include "lib/scenario/draft_tree.h"
@@ -16,20 +19,66 @@ TreeSpec grown(std::int64_t topk, std::int64_t depth, std::int64_t tokens) {
   return {{}, GrownTree{topk, depth, tokens}};
 }
 
-std::vector<int> depths(const std::vector<int>& parents) {
-  std::vector<int> depth{0};
-  for (std::size_t i = 1; i < parents.size(); ++i) {
-    depth.push_back(depth[static_cast<std::size_t>(parents[i])] + 1);
+/// A candidate as a node of the tree of all proposals.
+struct Proposal {
+  int parent = -1;  ///< index of a proposal, -1 for the root
+  double score = 1;
+  bool kept = false;
+};
+
+/// The parents that SGLang's selection leaves (semantics: 1 + topk + (depth - 1) topk^2
+/// candidates), by sorting a whole list of proposals at every step.
+std::vector<int> simulated(std::uint64_t seed, int topk, int depth, int tokens) {
+  std::vector<Proposal> all;
+  std::vector<int> frontier{-1};
+  for (int step = 0; step < depth; ++step) {
+    std::vector<int> proposed;
+    for (const int parent : frontier) {
+      const double above = parent < 0 ? 1 : all[static_cast<std::size_t>(parent)].score;
+      for (int k = 0; k < topk; ++k) {
+        const auto index = static_cast<int>(all.size());
+        all.push_back({parent, above * draft_probability(seed, topk, index)});
+        proposed.push_back(index);
+      }
+    }
+    std::ranges::stable_sort(proposed, std::greater{},
+                             [&](int i) { return all[static_cast<std::size_t>(i)].score; });
+    proposed.resize(static_cast<std::size_t>(topk));
+    frontier = proposed;
   }
-  return depth;
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return all[i].score; });
+  for (int i = 0; i + 1 < tokens; ++i) all[order[static_cast<std::size_t>(i)]].kept = true;
+
+  std::vector<int> parents{-1}, node_of(all.size(), -1);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].kept) continue;
+    node_of[i] = static_cast<int>(parents.size());
+    const int up = all[i].parent;
+    parents.push_back(up < 0 ? 0 : node_of[static_cast<std::size_t>(up)]);
+  }
+  return parents;
 }
 
-TEST(TreeSpec, grows_topk_tokens_a_level_until_they_are_enough) {
+TEST(TreeSpec, is_the_tree_that_sglangs_selection_draws_from_the_same_scores) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    const std::vector<int> parents = grown(4, 4, 15).parents(seed);
-    ASSERT_EQ(parents.size(), 15u);
-    EXPECT_EQ(parents[0], -1);
-    EXPECT_THAT(depths(parents), ElementsAre(0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4));
+    EXPECT_EQ(grown(4, 3, 16).parents(seed), simulated(seed, 4, 3, 16)) << seed;
+    EXPECT_EQ(grown(8, 5, 64).parents(seed), simulated(seed, 8, 5, 64)) << seed;
+    EXPECT_EQ(grown(3, 2, 13).parents(seed), simulated(seed, 3, 2, 13)) << "every proposal";
+  }
+}
+
+TEST(TreeSpec, gives_the_better_child_the_larger_probability) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    double sum = 0;
+    for (std::int64_t k = 0; k < 4; ++k) {
+      const double p = draft_probability(seed, 4, 8 + k);
+      EXPECT_GT(p, 0);
+      EXPECT_LE(p, k == 0 ? 1 : draft_probability(seed, 4, 8 + k - 1));
+      sum += p;
+    }
+    EXPECT_LE(sum, 1);
   }
 }
 

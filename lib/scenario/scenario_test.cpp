@@ -96,6 +96,15 @@ TEST(Scenario, takes_variants_of_backends_by_name) {
   }
 }
 
+TEST(Scenario, accepts_the_trees_of_sglangs_documents) {
+  for (const auto& [tree, tokens] :
+       {std::pair{"topk: 4, depth: 3, tokens: 16", 16}, {"topk: 8, depth: 5, tokens: 64", 64}}) {
+    const Case c = only_case("batch: [{mode: target_verify, prefix_len: 500, tree: {" +
+                             std::string(tree) + "}}]");
+    EXPECT_EQ(c.requests.at(0).tree_parents.size(), static_cast<std::size_t>(tokens));
+  }
+}
+
 TEST(Scenario, expands_the_serving_mixes) {
   const Scenario scenario = parse_scenario(kServingMixes, "serving.yaml");
   EXPECT_EQ(scenario.name, "serving-mixes");
