@@ -40,6 +40,19 @@ RunOutcome judge_run(const RunResult& run, const RunCircumstances& circumstances
                                        timed, records.size())};
   }
   if (!circumstances.outputs_written) return {code(ExitCode::kEnvironment), {}};
+  const auto defect = std::ranges::find(records, Trouble::kDefect, &Record::trouble);
+  if (defect != records.end()) {
+    return {code(ExitCode::kInternal),
+            fmt::format("error: {}, {}: {}\n"
+                        "   this is a defect; please report it with the command line; the other "
+                        "cells are kept: {} of {} were measured",
+                        defect->case_id, defect->backend, defect->reason, timed, records.size())};
+  }
+  if (timed == 0 &&
+      std::ranges::find(records, Trouble::kEnvironment, &Record::trouble) != records.end()) {
+    return {code(ExitCode::kEnvironment),
+            "error: nothing was measured: this machine cannot do it; each cell says why"};
+  }
   if (timed == 0) {
     return {code(ExitCode::kUsage),
             "error: nothing was measured: no chosen backend supports any chosen case\n"

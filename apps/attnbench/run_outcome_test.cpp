@@ -67,6 +67,31 @@ TEST(RunOutcome, is_4_when_nothing_was_measured) {
   EXPECT_EQ(judge_run(run_of({}), {}).exit_code, 4);
 }
 
+TEST(RunOutcome, is_70_when_attnbench_failed_in_a_case_and_names_it) {
+  Record lost;
+  lost.case_id = "bad";
+  lost.backend = "cpu_flash";
+  lost.verdict = Verdict::kSkipped;
+  lost.trouble = Trouble::kDefect;
+  lost.reason = "attnbench itself failed: lost count";
+  const RunOutcome outcome = judge_run(run_of({good(), lost}), {});
+  EXPECT_EQ(outcome.exit_code, 70);
+  EXPECT_NE(outcome.message.find("bad, cpu_flash: attnbench itself failed: lost count"),
+            std::string::npos)
+      << outcome.message;
+  Record wrong = good();
+  wrong.verdict = Verdict::kIncorrect;
+  EXPECT_EQ(judge_run(run_of({wrong, lost}), {}).exit_code, 2);
+}
+
+TEST(RunOutcome, is_5_when_the_machine_could_do_nothing_of_it) {
+  Record no_memory;
+  no_memory.verdict = Verdict::kSkipped;
+  no_memory.trouble = Trouble::kEnvironment;
+  EXPECT_EQ(judge_run(run_of({no_memory}), {}).exit_code, 5);
+  EXPECT_EQ(judge_run(run_of({good(), no_memory}), {}).exit_code, 0);
+}
+
 TEST(RunOutcome, is_5_when_results_could_not_be_written) {
   EXPECT_EQ(judge_run(run_of({good()}), {.outputs_written = false}).exit_code, 5);
 }

@@ -116,6 +116,7 @@ Record CaseRun::make_record(const Candidate& candidate, CacheState cache, Launch
   Record r = blank_record(*candidate.entry, cache, launch);
   r.verdict = candidate.verification.verdict;
   r.reason = candidate.verification.reason;
+  r.trouble = candidate.trouble;
   r.error = candidate.verification.error;
   r.bitwise = candidate.verification.bitwise;
   if (!candidate.runs) return r;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <utility>
 
 #include "lib/base/counter_hash.h"
@@ -14,6 +15,25 @@
 #include "lib/device/cuda/cuda_error.h"
 
 namespace attnbench {
+namespace {
+
+/// What the exception being handled says about the machine or about attnbench.
+std::pair<Trouble, std::string> current_trouble() {
+  constexpr const char* kDefect = "attnbench itself failed: {}";
+  try {
+    throw;
+  } catch (const EnvironmentError& error) {
+    return {Trouble::kEnvironment, error.what()};
+  } catch (const std::bad_alloc&) {
+    return {Trouble::kEnvironment, "out of memory"};
+  } catch (const std::exception& error) {
+    return {Trouble::kDefect, fmt::format(kDefect, error.what())};
+  } catch (...) {
+    return {Trouble::kDefect, fmt::format(kDefect, "an exception without a message")};
+  }
+}
+
+}  // namespace
 
 CaseRun::CaseRun(const Scenario& scenario, const Case& c, const Cost& cost, Workshop& workshop,
                  std::span<RunDevice> devices, const RunHooks& hooks)
@@ -33,9 +53,10 @@ void CaseRun::tell(const std::string& what) const {
 bool CaseRun::anyone_runs() const { return std::ranges::any_of(candidates_, &Candidate::runs); }
 
 void CaseRun::rule_out(Candidate& candidate, Verdict verdict, std::string reason) const {
+  candidate.runs = false;
+  if (candidate.verification.verdict == Verdict::kIncorrect) return;  // that stands
   candidate.verification.verdict = verdict;
   candidate.verification.reason = std::move(reason);
-  candidate.runs = false;
 }
 
 void CaseRun::consider(Candidate& candidate) {
@@ -57,19 +78,39 @@ void CaseRun::consider(Candidate& candidate) {
 }
 
 void CaseRun::attempt(Candidate& candidate, const std::function<void()>& step) {
-  const auto end = [&](Verdict verdict, const char* reason) {
-    // What was timed before stays.
-    if (candidate.runs && candidate.timings.empty()) rule_out(candidate, verdict, reason);
-  };
   try {
     step();
   } catch (const WorkStopped&) {  // the next look at stop_requested() ends the case
   } catch (const BackendFailed& failure) {
-    end(Verdict::kCrashed, failure.what());
-  } catch (const EnvironmentError& error) {
-    end(Verdict::kSkipped, error.what());
+    // What was timed before stays.
+    if (candidate.runs && candidate.timings.empty()) {
+      rule_out(candidate, Verdict::kCrashed, failure.what());
+    }
   } catch (const CudaError& error) {
     lose(*candidate.device, fmt::format("the GPU was lost: {}", error.what()));
+  } catch (...) {
+    end_for_current_exception(candidate);
+  }
+}
+
+void CaseRun::attempt_for_all(const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const WorkStopped&) {  // what is not timed is "interrupted"
+  } catch (...) {
+    for (Candidate& candidate : candidates_) {
+      if (candidate.runs) end_for_current_exception(candidate);
+    }
+  }
+}
+
+void CaseRun::end_for_current_exception(Candidate& candidate) const {
+  const auto [trouble, reason] = current_trouble();
+  candidate.trouble = trouble;
+  if (candidate.runs && candidate.timings.empty()) {
+    rule_out(candidate, Verdict::kSkipped, reason);
+  } else if (candidate.verification.reason.empty()) {
+    candidate.verification.reason = reason;
   }
 }
 
@@ -199,6 +240,16 @@ void CaseRun::time() {
   }
 }
 
+void CaseRun::work(double& measuring_s) {
+  for_all_that_run([](Candidate& candidate) { candidate.work->build(); });
+  verify();
+  if (stop_requested()) return;
+  fill_for_timing();
+  const auto begin = std::chrono::steady_clock::now();
+  time();
+  measuring_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 std::vector<Record> CaseRun::run(std::span<const Registry::Entry* const> entries,
                                  double& measuring_s) {
   candidates_.resize(entries.size());
@@ -206,14 +257,7 @@ std::vector<Record> CaseRun::run(std::span<const Registry::Entry* const> entries
     candidates_[i].entry = entries[i];
     consider(candidates_[i]);
   }
-  for_all_that_run([](Candidate& candidate) { candidate.work->build(); });
-  verify();
-  if (!stop_requested()) {
-    fill_for_timing();
-    const auto begin = std::chrono::steady_clock::now();
-    time();
-    measuring_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  }
+  attempt_for_all([&] { work(measuring_s); });
 
   std::vector<Record> records;
   for (const Candidate& candidate : candidates_) {

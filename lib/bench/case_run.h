@@ -42,6 +42,7 @@ class CaseRun {
     RunDevice* device = nullptr;  ///< null when the run has none for it
     std::unique_ptr<BackendWork> work;
     Verification verification;
+    Trouble trouble = Trouble::kNone;
     HostTiming plan;
     bool runs = false;  ///< takes part in timing
     std::vector<Timing> timings;
@@ -51,11 +52,16 @@ class CaseRun {
   void consider(Candidate& candidate);
   /// Runs `step`. What it throws ends the candidate's work, or that of all on a lost device.
   void attempt(Candidate& candidate, const std::function<void()>& step);
+  /// Runs `step`. What it throws ends the work of all candidates.
+  void attempt_for_all(const std::function<void()>& step);
+  /// Ends the candidate's work for the exception that is being handled. What was timed stays.
+  void end_for_current_exception(Candidate& candidate) const;
   void lose(RunDevice& device, const std::string& trouble);
   /// attempt() with each candidate that runs, until a stop is asked for.
   void for_all_that_run(const std::function<void(Candidate&)>& step);
   void verify();
   void fill_for_timing();
+  void work(double& measuring_s);
   void time();
   void time_on(RunDevice& device);
   /// The short graph cells of a GPU again, many forwards to a graph.

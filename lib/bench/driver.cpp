@@ -37,6 +37,8 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Works
   for (const Case* c : cases) {
     if (c->kv_cache.pool_tokens > 0) static_cast<void>(lay_out(*c));  // is the pool large enough?
   }
+  std::vector<Cost> costs;
+  for (const Case* c : cases) costs.push_back(count_cost(*c));  // does it fit 63 bits?
 
   std::vector<RunDevice> used = workshop.prepare(backends);
   const RunDevice* const shown = main_device(used);
@@ -54,13 +56,12 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Works
 
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Case& c = *cases[i];
-    const Cost cost = count_cost(c);
-    CaseRun run(scenario, c, cost, workshop, used, hooks);
+    CaseRun run(scenario, c, costs[i], workshop, used, hooks);
     std::vector<Record> records;
     if (hooks.stop_requested && hooks.stop_requested()) {
       records = run.skip(backends, "interrupted");
     } else {
-      if (hooks.case_started) hooks.case_started(c, cost, i, cases.size());
+      if (hooks.case_started) hooks.case_started(c, costs[i], i, cases.size());
       records = run.run(backends, result.measuring_s);
       if (hooks.case_finished) hooks.case_finished(c);
     }

@@ -36,7 +36,8 @@ struct RunHooks {
                                                     const RunFilter& filter);
 
 /// Expands, builds, verifies, times. Records come in case order, within a case in backend order. A
-/// backend that throws ends its own cells only; a GPU that is lost to an error ends those on it.
+/// backend that throws ends its own cells only; a GPU that is lost to an error ends those on it;
+/// any other exception ends its case (Record::trouble), and what was measured before is kept.
 /// Stops early, keeping all that is measured, when asked to.
 ///
 /// A backend runs on the device of its BackendInfo::device; absent kinds are no device's fault, but

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <new>
 #include <optional>
 
 #include "lib/base/error.h"
@@ -296,6 +297,61 @@ TEST_F(Driver, records_what_vllm_would_do_about_a_shared_prefix) {
   EXPECT_EQ(records[0].use_cascade.reason, "no shared prefix");
   EXPECT_EQ(records[1].use_cascade.answer, "no");
   EXPECT_EQ(records[1].use_cascade.reason, "no whole page is common to all requests");
+}
+
+TEST_F(Driver, lets_an_error_of_its_own_cost_one_case_only) {
+  add("right", Habit::kRight);
+  scenario_.cases.resize(3, scenario_.cases.front());
+  scenario_.cases[1].id = "bad";
+  scenario_.cases[1].kv_cache.v_scale = 1e-40f;  // the reference is not finite
+  const RunResult result = run();
+  ASSERT_EQ(result.records.size(), 3u);
+  for (const std::size_t i : {0u, 2u}) {
+    EXPECT_EQ(result.records[i].verdict, Verdict::kPassed) << result.records[i].reason;
+    EXPECT_TRUE(result.records[i].timed);
+    EXPECT_EQ(result.records[i].trouble, Trouble::kNone);
+  }
+  EXPECT_EQ(result.records[1].verdict, Verdict::kSkipped);
+  EXPECT_EQ(result.records[1].trouble, Trouble::kDefect);
+  EXPECT_EQ(result.records[1].reason, "attnbench itself failed: the reference is not finite");
+}
+
+TEST_F(Driver, keeps_its_results_whatever_is_thrown_while_a_case_is_worked_on) {
+  add("right", Habit::kRight);
+  scenario_.cases.resize(2, scenario_.cases.front());
+  scenario_.cases[1].id = "second";
+  const auto record_when_thrown = [&](const auto& thrown, const std::string& in_step) {
+    bool second = false;
+    hooks_.case_started = [&](const Case& c, const Cost&, std::size_t, std::size_t) {
+      second = c.id == "second";
+    };
+    hooks_.progress = [&](const std::string& line, double) {
+      if (second && line.find(in_step) != std::string::npos) throw thrown;
+    };
+    const RunResult result = run();
+    EXPECT_EQ(result.records.size(), 2u);
+    EXPECT_EQ(result.records.at(0).verdict, Verdict::kPassed) << result.records[0].reason;
+    return result.records.at(1);
+  };
+  for (const char* step : {"float64 reference", "verifying", "round"}) {
+    const Record r = record_when_thrown(7, step);
+    EXPECT_EQ(r.trouble, Trouble::kDefect) << step;
+    EXPECT_EQ(r.reason, "attnbench itself failed: an exception without a message") << step;
+    EXPECT_EQ(r.verdict, Verdict::kSkipped) << step;
+  }
+  const Record no_memory = record_when_thrown(std::bad_alloc(), "float64 reference");
+  EXPECT_EQ(no_memory.trouble, Trouble::kEnvironment);
+  EXPECT_EQ(no_memory.reason, "out of memory");
+}
+
+TEST_F(Driver, keeps_a_wrong_verdict_though_it_fails_itself_later) {
+  add("wrong", Habit::kWrong);
+  hooks_.progress = [](const std::string& line, double) {
+    if (line.find("round") != std::string::npos) throw std::logic_error("lost count");
+  };
+  const Record r = run().records.at(0);
+  EXPECT_EQ(r.verdict, Verdict::kIncorrect);
+  EXPECT_EQ(r.trouble, Trouble::kDefect);
 }
 
 TEST_F(Driver, lists_an_absent_backend_only_when_asked_for) {

@@ -28,6 +28,13 @@ struct GraphOfMany {
   [[nodiscard]] bool timed() const { return tried() && reason.empty() && timing.median_us > 0; }
 };
 
+/// What other than its backend kept a cell from being measured, or ended its case.
+enum class Trouble : std::uint8_t {
+  kNone,
+  kEnvironment,  ///< the machine: no memory, say
+  kDefect,       ///< attnbench itself
+};
+
 /// The result row of one cell (case x backend x cache x launch).
 struct Record {
   std::string case_id;
@@ -47,7 +54,8 @@ struct Record {
   std::string status;  ///< "converged", "noisy", "timeout", "interrupted", "not measured"
   std::string reason;  ///< why not passed or not measured; empty when all is well
   Verdict verdict = Verdict::kNotVerified;
-  bool timed = false;  ///< timing below is a measurement
+  Trouble trouble = Trouble::kNone;  ///< `reason` says what it was
+  bool timed = false;                ///< timing below is a measurement
   CellTiming timing;
   GraphOfMany graph_n;
   HostTiming plan;

@@ -267,6 +267,19 @@ TEST_F(Isolate, stops_when_asked_to_though_a_backend_hangs) {
   EXPECT_LT(first.wall_s, 60);
 }
 
+TEST_F(Isolate, lets_an_error_of_attnbench_cost_one_case_only) {
+  std::string now;
+  hooks_.case_started = [&](const Case& c, const Cost&, std::size_t, std::size_t) { now = c.id; };
+  hooks_.progress = [&](const std::string& line, double) {
+    if (now == "first" && line == "honest · verifying") throw std::logic_error("lost count");
+  };
+  const RunResult result = run({"honest"});
+  ASSERT_EQ(result.records.size(), 2u);
+  EXPECT_EQ(result.records[0].trouble, Trouble::kDefect);
+  EXPECT_EQ(result.records[0].reason, "attnbench itself failed: lost count");
+  EXPECT_EQ(result.records[1].verdict, Verdict::kPassed) << result.records[1].reason;
+}
+
 TEST_F(Isolate, keeps_a_finished_case_when_stopped_in_the_next) {
   bool stop = false;
   hooks_.case_finished = [&](const Case&) { stop = true; };
