@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/graph_engine.h"
+#include "lib/backend/cuda_graph_capture.h"
 #include "lib/device/cuda/guarded_memory.cuh"
 
 // What a backend whose info().cuda_graph is not kNever has to show on a GPU:
@@ -104,10 +105,7 @@ inline void expect_graph_replay(const Registry::Factory& make, Device& device) {
   for (const AttentionLayer& layer : graph_layers()) {
     for (const ForwardMode mode : {ForwardMode::kDecode, ForwardMode::kTargetVerify}) {
       const Case c = graph_case(layer, mode, {1});
-      const std::int32_t q_len = narrow_i32(c.requests[0].q_len);
-      if (!allows(backend->info().cuda_graph, {&q_len, 1}) || !backend->supports(c, device)) {
-        continue;
-      }
+      if (!supports_cuda_graph(backend->info(), c) || !backend->supports(c, device)) continue;
       SCOPED_TRACE(std::string(to_string(mode)) + ", " + std::to_string(layer.heads_q) +
                    " heads of " + std::to_string(layer.head_dim_qk));
       ++taken;

@@ -39,6 +39,7 @@ struct RunOptions {
   bool isolate = false;
   double timeout_s = Isolation().timeout_s;
   bool wide = false, quiet = false, quick = false, no_verify = false, strict = false, aa = false;
+  bool force_graph = false;
 };
 
 using Sink = void (*)(const RunResult&, std::ostream&);
@@ -79,6 +80,7 @@ Scenario scenario_of(const RunOptions& options) {
   if (!options.launch.empty()) scenario.measure.launch = options.launch;
   if (options.no_verify) scenario.verify.enabled = false;
   scenario.measure.aa = options.aa;
+  scenario.measure.force_graph = options.force_graph;
   if (options.quick) {
     // Enough to see that everything runs; too few rounds for a claim, so rows come out as noisy.
     scenario.measure.min_rounds = scenario.measure.max_rounds = 3;
@@ -199,6 +201,9 @@ void add_run_command(CLI::App& app, Action& action) {
   run_app->add_option("--launch", options->launch, "eager and/or graph; overrides the scenario")
       ->option_text("MODE ...")
       ->transform(words_of(launches));
+  run_app->add_flag("--force-graph", options->force_graph,
+                    "time graphs that a backend does not claim (a prompt's, cascade's): recordings "
+                    "of one batch that no engine could replay for the next; marked graph_forced");
   run_app->add_option("--seed", options->seed, "overrides the scenario's seed");
   run_app
       ->add_option("--threads", options->devices.threads,

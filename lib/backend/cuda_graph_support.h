@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
+#include <string_view>
+
+#include "lib/batch/forward_mode.h"
 
 namespace attnbench {
 
@@ -18,19 +20,13 @@ enum class CudaGraphSupport : std::uint8_t {
   kAlways = 3,                    ///< prompts and decodes in any mix
 };
 
-/// Whether batches with these query lengths can be captured.
-[[nodiscard]] inline bool allows(CudaGraphSupport support, std::span<const std::int32_t> q_lens) {
-  switch (support) {
-    case CudaGraphSupport::kNever:
-      return false;
-    case CudaGraphSupport::kUniformSingleTokenDecode:
-      return std::ranges::all_of(q_lens, [](std::int32_t q_len) { return q_len == 1; });
-    case CudaGraphSupport::kUniformBatch:
-      return std::ranges::all_of(q_lens, [&](std::int32_t q_len) { return q_len == q_lens[0]; });
-    case CudaGraphSupport::kAlways:
-      return true;
-  }
-  return false;
-}
+/// vLLM's spelling: "UNIFORM_BATCH".
+[[nodiscard]] std::string_view to_string(CudaGraphSupport support);
+
+/// The least level that lets an engine capture the batch and replay it for others of its size.
+/// Prompts need kAlways even where they are equally long: a graph is captured for a number of
+/// query tokens, and the next prompts divide it otherwise.
+[[nodiscard]] CudaGraphSupport needed_cuda_graph_support(ForwardMode mode,
+                                                         std::span<const std::int32_t> q_lens);
 
 }  // namespace attnbench

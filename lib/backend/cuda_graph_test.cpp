@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lib/backend/attention_backend.h"
+#include "lib/backend/cuda_graph_capture.h"
 #include "lib/backend/cuda_graph_limits.h"
 #include "lib/base/error.h"
 #include "lib/batch/graph_padding.h"
@@ -51,14 +52,38 @@ TEST(CudaGraphSupport, orders_its_levels_as_vllm_does) {
   EXPECT_EQ(static_cast<int>(CudaGraphSupport::kUniformSingleTokenDecode), 1);
 }
 
-TEST(CudaGraphSupport, lets_each_level_capture_what_the_one_below_does_and_more) {
+TEST(CudaGraphSupport, needs_the_level_that_vllm_asks_of_a_batch) {
   using enum CudaGraphSupport;
-  const Lens decodes{1, 1, 1}, drafts{3, 3}, mixed{1, 7};
-  for (const CudaGraphSupport level : {kNever, kUniformSingleTokenDecode, kUniformBatch, kAlways}) {
-    EXPECT_EQ(allows(level, decodes), level >= kUniformSingleTokenDecode);
-    EXPECT_EQ(allows(level, drafts), level >= kUniformBatch);
-    EXPECT_EQ(allows(level, mixed), level >= kAlways);
-  }
+  const auto needed = [](ForwardMode mode, const Lens& q_lens) {
+    return needed_cuda_graph_support(mode, q_lens);
+  };
+  EXPECT_EQ(needed(ForwardMode::kDecode, {1, 1, 1}), kUniformSingleTokenDecode);
+  EXPECT_EQ(needed(ForwardMode::kTargetVerify, {3, 3}), kUniformBatch);
+  EXPECT_EQ(needed(ForwardMode::kTargetVerify, {1, 7}), kAlways);
+  EXPECT_EQ(needed(ForwardMode::kMixed, {1, 7}), kAlways);
+  EXPECT_EQ(needed(ForwardMode::kExtend, {512}), kAlways) << "prompts, however alike";
+  EXPECT_EQ(needed(ForwardMode::kDraftExtend, {4, 4}), kAlways) << "CudaGraphLimits takes none";
+}
+
+TEST(CudaGraphCapture, names_the_level_that_a_backend_lacks) {
+  Case c;
+  c.mode = ForwardMode::kDecode;
+  c.requests.resize(2);
+  for (Request& request : c.requests) request.q_len = 1;
+  BackendInfo info;
+  EXPECT_EQ(supports_cuda_graph(info, c).reason(), "no CUDA graph on a CPU");
+  info.device = DeviceKind::kCuda;
+  EXPECT_EQ(supports_cuda_graph(info, c).reason(),
+            "no CUDA graph: decode needs level UNIFORM_SINGLE_TOKEN_DECODE, the backend claims "
+            "NEVER");
+  info.cuda_graph = CudaGraphSupport::kUniformBatch;
+  EXPECT_TRUE(supports_cuda_graph(info, c));
+  c.mode = ForwardMode::kExtend;
+  for (Request& request : c.requests) request.q_len = 7;
+  EXPECT_EQ(supports_cuda_graph(info, c).reason(),
+            "no CUDA graph: extend needs level ALWAYS, the backend claims UNIFORM_BATCH");
+  info.cuda_graph = CudaGraphSupport::kAlways;
+  EXPECT_TRUE(supports_cuda_graph(info, c));
 }
 
 TEST(AttentionBackend, says_that_it_cannot_be_captured_unless_it_can) {

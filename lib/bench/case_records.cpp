@@ -93,6 +93,7 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
   }
   r.cache = cache;
   r.launch = launch;
+  r.graph_forced = is_forced(entry, launch);
   r.mode = to_string(c.mode);
   r.dtype = to_string(c.dtype);
   r.kv_dtype = to_string(c.kv_cache.dtype);
@@ -120,9 +121,9 @@ Record CaseRun::make_record(const Candidate& candidate, CacheState cache, Launch
   r.error = candidate.verification.error;
   r.bitwise = candidate.verification.bitwise;
   if (!candidate.runs) return r;
-  if (launch == LaunchMode::kGraph && candidate.entry->info.device == DeviceKind::kCpu) {
+  if (const Support launched = takes(*candidate.entry, launch); !launched) {
     r.verdict = Verdict::kUnsupported;
-    r.reason = "no CUDA graph on a CPU";
+    r.reason = launched.reason();
     r.error = {};
     r.bitwise = {};
     return r;

@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "lib/backend/cuda_graph_capture.h"
 #include "lib/base/counter_hash.h"
 #include "lib/base/error.h"
 #include "lib/bench/twins.h"
@@ -73,7 +74,11 @@ void CaseRun::consider(Candidate& candidate) {
   attempt(candidate, [&] {
     candidate.work = workshop_->begin(*case_, entry);
     const Support support = candidate.work->supports();
-    if (!support) rule_out(candidate, Verdict::kUnsupported, support.reason());
+    if (!support) return rule_out(candidate, Verdict::kUnsupported, support.reason());
+    const auto& launches = scenario_->measure.launch;
+    if (std::ranges::none_of(launches, [&](LaunchMode each) { return bool(takes(entry, each)); })) {
+      rule_out(candidate, Verdict::kUnsupported, takes(entry, launches.front()).reason());
+    }
   });
 }
 
@@ -151,10 +156,14 @@ void CaseRun::fill_for_timing() {
   });
 }
 
-std::vector<LaunchMode> CaseRun::launches_on(const RunDevice& device) const {
-  std::vector<LaunchMode> launches = scenario_->measure.launch;
-  if (device.info.kind == DeviceKind::kCpu) std::erase(launches, LaunchMode::kGraph);
-  return launches;
+Support CaseRun::takes(const Registry::Entry& entry, LaunchMode launch) const {
+  if (launch == LaunchMode::kEager || is_forced(entry, launch)) return Support::yes();
+  return supports_cuda_graph(entry.info, *case_);
+}
+
+bool CaseRun::is_forced(const Registry::Entry& entry, LaunchMode launch) const {
+  return scenario_->measure.force_graph && launch == LaunchMode::kGraph &&
+         entry.info.device == DeviceKind::kCuda && !supports_cuda_graph(entry.info, *case_);
 }
 
 void CaseRun::time_on(RunDevice& device) {
@@ -173,7 +182,8 @@ void CaseRun::time_on(RunDevice& device) {
     if (device.info.kind == DeviceKind::kCuda && device.index.host_us == 0) {
       device.index = candidate.work->time_indices();
     }
-    for (const LaunchMode launch : launches_on(device)) {
+    for (const LaunchMode launch : scenario_->measure.launch) {
+      if (!takes(*candidate.entry, launch)) continue;
       for (const CacheState cache : scenario_->measure.cache) {
         cells.push_back({&candidate, cache, launch, candidate.work->samples(cache, launch)});
         sourced.push_back({fmt::format("{} · {}", candidate.entry->info.name, to_string(cache)),

@@ -68,7 +68,10 @@ class CaseRun {
   void repeat_short(RunDevice& device);
   [[nodiscard]] std::vector<CellTiming> measure(std::span<const SourcedCell> cells,
                                                 std::uint64_t stream) const;
-  [[nodiscard]] std::vector<LaunchMode> launches_on(const RunDevice& device) const;
+  /// Whether the case is timed so, with the reason if not.
+  [[nodiscard]] Support takes(const Registry::Entry& entry, LaunchMode launch) const;
+  /// --force-graph: a graph that the backend does not claim.
+  [[nodiscard]] bool is_forced(const Registry::Entry& entry, LaunchMode launch) const;
   void rule_out(Candidate& candidate, Verdict verdict, std::string reason) const;
   [[nodiscard]] bool anyone_runs() const;
   [[nodiscard]] bool stop_requested() const;

@@ -15,6 +15,7 @@ namespace attnbench {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 /// What a fake GPU finds: the first figure of each cell, and the graph of many's.
 struct Script {
@@ -95,6 +96,7 @@ class Nothing final : public AttentionBackend {
   explicit Nothing(DeviceKind kind) {
     info_.name = "nothing";
     info_.device = kind;
+    info_.cuda_graph = CudaGraphSupport::kUniformBatch;
   }
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Case&, const Device&) const override {
@@ -205,6 +207,46 @@ TEST_F(GraphOfManyTest, says_when_a_stop_left_it_out) {
   EXPECT_EQ(r.status, "converged");
   EXPECT_TRUE(r.graph_n.timing.interrupted);
   EXPECT_EQ(r.graph_n.timing.rounds, 2);
+}
+
+class GraphLevelTest : public GraphOfManyTest {
+ protected:
+  GraphLevelTest() { scenario_.cases = {small_plain_decode(), small_sliding_window()}; }
+};
+
+TEST_F(GraphLevelTest, refuses_a_graph_that_the_backend_does_not_claim) {
+  scenario_.measure.launch = {LaunchMode::kEager, LaunchMode::kGraph};
+  const RunResult result = run();
+  ASSERT_EQ(result.records.size(), 4u);
+  for (const std::size_t claimed : {0u, 1u, 2u}) {
+    EXPECT_TRUE(result.records[claimed].timed) << claimed;
+    EXPECT_EQ(result.records[claimed].verdict, Verdict::kPassed) << claimed;
+  }
+  const Record& refused = result.records[3];
+  EXPECT_FALSE(refused.timed);
+  EXPECT_FALSE(refused.graph_forced);
+  EXPECT_EQ(refused.verdict, Verdict::kUnsupported);
+  EXPECT_EQ(refused.reason,
+            "no CUDA graph: extend needs level ALWAYS, the backend claims UNIFORM_BATCH");
+}
+
+TEST_F(GraphLevelTest, does_not_even_verify_where_no_launch_is_left) {
+  script_.verdict = Verdict::kIncorrect;
+  const RunResult result = run();
+  EXPECT_EQ(result.records[0].verdict, Verdict::kIncorrect);
+  EXPECT_EQ(result.records[1].verdict, Verdict::kUnsupported);
+  EXPECT_THAT(result.records[1].reason, HasSubstr("needs level ALWAYS"));
+}
+
+TEST_F(GraphLevelTest, times_it_by_force_and_marks_it) {
+  scenario_.measure.force_graph = true;
+  const RunResult result = run();
+  EXPECT_FALSE(result.records[0].graph_forced) << "claimed";
+  EXPECT_THAT(result.records[0].repro, Not(HasSubstr("--force-graph")));
+  EXPECT_TRUE(result.records[1].graph_forced);
+  EXPECT_TRUE(result.records[1].timed);
+  EXPECT_EQ(result.records[1].verdict, Verdict::kPassed);
+  EXPECT_THAT(result.records[1].repro, HasSubstr("--launch graph --seed 0 --force-graph"));
 }
 
 }  // namespace

@@ -45,7 +45,8 @@ struct Record {
   std::string device;  ///< DeviceInfo::name
   CacheState cache = CacheState::kCold;
   LaunchMode launch = LaunchMode::kEager;
-  std::string mode;  ///< forward mode
+  bool graph_forced = false;  ///< --force-graph: the backend claims no graph of such a batch
+  std::string mode;           ///< forward mode
   std::string dtype, kv_dtype;
   int heads_q = 0, heads_kv = 0, head_dim_qk = 0, head_dim_v = 0;
   std::int64_t page_size = 0, requests = 0, q_tokens = 0, kv_tokens = 0;

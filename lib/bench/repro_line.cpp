@@ -46,6 +46,7 @@ std::string repro_line(const Scenario& scenario, const Record& record) {
   }
   line += fmt::format(" --seed {}", scenario.seed);
   if (scenario.measure.aa) line += " --aa";
+  if (record.graph_forced) line += " --force-graph";
   if (!scenario.verify.enabled) line += " --no-verify";
   return line;
 }

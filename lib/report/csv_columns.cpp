@@ -347,6 +347,8 @@ std::array<CsvColumn, kCsvColumns> make_columns() {
       graph_n_status_column(),
       field(
           "graph_n_reason", [](auto& r) -> auto& { return r.graph_n.reason; }),
+      field(
+          "graph_forced", [](auto& r) -> auto& { return r.graph_forced; }),
   };
 }
 

@@ -17,6 +17,7 @@ namespace attnbench {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 Scenario small_scenario() {
   Scenario scenario;
@@ -122,6 +123,67 @@ TEST(ExpandedCase, counts_a_shared_page_once) {
   const ExpandedCase e = expand_case(c);
   EXPECT_GT(e.pages_used, 0);
   EXPECT_LT(e.pages_used, e.num_pages);  // page 0 is nobody's
+}
+
+/// Says that it is a GPU; nothing runs on it.
+class NamedGpu final : public Device {
+ public:
+  NamedGpu() { info_.kind = DeviceKind::kCuda; }
+  [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] std::unique_ptr<Buffer> allocate(std::size_t, std::string_view) override {
+    return {};
+  }
+  [[nodiscard]] std::unique_ptr<Stream> make_stream() override { return {}; }
+  void copy_to_host(void*, const std::byte*, std::size_t) override {}
+  void copy_from_host(std::byte*, const void*, std::size_t) override {}
+  void flush_cache(Stream&) override {}
+  void touch(Stream&, std::span<const std::byte>) override {}
+
+ private:
+  DeviceInfo info_;
+};
+
+/// A kernel of a GPU whose graphs repeat decodes, on a device that only says it is one.
+class Captured final : public AttentionBackend {
+ public:
+  Captured() {
+    info_.name = "captured";
+    info_.device = DeviceKind::kCuda;
+    info_.cuda_graph = CudaGraphSupport::kUniformBatch;
+  }
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] Support supports(const Case&, const Device&) const override {
+    return Support::yes();
+  }
+  void init_forward_metadata(const ForwardBatch&, const AttentionLayer&, Workspace&) override {}
+
+ private:
+  void forward_decode(const AttentionIo&, Stream&) override {}
+  void forward_extend(const AttentionIo&, Stream&) override {}
+  BackendInfo info_;
+};
+
+TEST(SupportTable, says_which_graphs_a_backend_does_not_claim) {
+  Scenario scenario = small_scenario();
+  Registry registry;
+  registry.add([] { return std::make_unique<Captured>(); });
+  Devices devices;
+  devices.push_back(std::make_unique<NamedGpu>());
+  const Case decode = small_plain_decode();
+  const Case extend = small_sliding_window();
+  const auto table = [&](std::vector<LaunchMode> launch) {
+    scenario.measure.launch = std::move(launch);
+    std::ostringstream out;
+    write_support_table(scenario, {&decode, &extend}, registry, devices, out);
+    return out.str();
+  };
+  const std::string refusal =
+      "UNSUPPORTED(no CUDA graph: extend needs level ALWAYS, the backend claims UNIFORM_BATCH)\n";
+  EXPECT_THAT(table({LaunchMode::kEager}), Not(HasSubstr("graph")));
+  EXPECT_THAT(table({LaunchMode::kGraph}), HasSubstr("captured  OK\n"));
+  EXPECT_THAT(table({LaunchMode::kGraph}), HasSubstr("captured  " + refusal));
+  EXPECT_THAT(table({LaunchMode::kEager, LaunchMode::kGraph}),
+              HasSubstr("captured  OK eager, graph " + refusal));
 }
 
 TEST(SupportTable, says_ok_or_why_not_for_every_pair) {

@@ -178,13 +178,14 @@ Json record_of(const Record& r) {
       {"use_cascade", r.use_cascade.answer},
       {"use_cascade_reason", r.use_cascade.reason},
       {"graph_n", graph_n_of(r)},
+      {"graph_forced", r.graph_forced},
   };
 }
 
 }  // namespace
 
 void write_json(const RunResult& run, std::ostream& out) {
-  Json root = {{"schema_version", "1.2.0"},
+  Json root = {{"schema_version", "1.3.0"},
                {"environment", environment_of(run.environment)},
                {"ceilings", ceilings_of(run.ceilings)},
                {"devices", devices_of(run)},

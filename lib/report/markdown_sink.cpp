@@ -67,12 +67,12 @@ void write_markdown(const RunResult& run, std::ostream& out) {
       "|---|---|---|---|--:|--:|{}--:|--:|--:|--:|--:|---|---|--:|---|---|\n",
       with_graph_n ? " graph×N |" : "", with_graph_n ? "--:|" : "");
   for (const Record& r : run.records) {
-    text += fmt::format("| {} | {} | {} | {} | {} {} | {} | {} | {} | {} | `{}` | {} |\n",
-                        markdown_cell(r.case_id), markdown_cell(r.backend), to_string(r.cache),
-                        to_string(r.launch), speed_cells(r, with_graph_n),
-                        r.claims_speed() ? time_text(r.plan.median_us) : "", enqueue_cell(r),
-                        verdict_word(r), r.status, error_text(r), bitwise_flags(r),
-                        markdown_cell(r.reason));
+    text += fmt::format(
+        "| {} | {} | {} | {} | {} {} | {} | {} | {} | {} | `{}` | {} |\n", markdown_cell(r.case_id),
+        markdown_cell(r.backend), to_string(r.cache),
+        r.graph_forced ? "graph, forced" : to_string(r.launch), speed_cells(r, with_graph_n),
+        r.claims_speed() ? time_text(r.plan.median_us) : "", enqueue_cell(r), verdict_word(r),
+        r.status, error_text(r), bitwise_flags(r), markdown_cell(r.reason));
   }
   for (const Record& r : run.records) {
     if (is_failed_row(r)) {

@@ -34,6 +34,7 @@ bool is_failed_row(const Record& record) { return is_failure(record.verdict) || 
 std::string cache_and_launch(const Record& r) {
   if (!r.timed) return "";
   const std::string_view cache = r.cache == CacheState::kServing ? "serv" : to_string(r.cache);
+  if (r.graph_forced) return std::string(cache) + "/f";
   return std::string(cache) + (r.launch == LaunchMode::kGraph ? "/g" : "");
 }
 

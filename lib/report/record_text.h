@@ -62,6 +62,9 @@ inline constexpr const char* kShortLegend =
 inline constexpr const char* kGraphNLegend =
     "graph×N: N forwards in one graph, over N; cold ones on so many sets of inputs that none is "
     "cached";
+/// What cache_and_launch() says of Record::graph_forced.
+inline constexpr const char* kForcedLegend =
+    "/f: a graph of this one batch that the backend does not claim; no engine would replay it";
 
 /// Counts for a closing line, for join_parts: "9 cells", "5 passed,", "1 INCORRECT", "2 noisy". The
 /// last ones are statuses of cells whose figure is_open.

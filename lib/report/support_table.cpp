@@ -5,18 +5,26 @@
 #include <algorithm>
 #include <ostream>
 
+#include "lib/backend/cuda_graph_capture.h"
 #include "lib/report/expand_report.h"
 #include "lib/report/units.h"
 
 namespace attnbench {
 namespace {
 
-std::string answer_of(const Registry::Entry& entry, const Case& c, const Devices& devices) {
+std::string answer_of(const Registry::Entry& entry, const Case& c, const Devices& devices,
+                      const std::vector<LaunchMode>& launches) {
   if (!entry.make) return fmt::format("UNSUPPORTED({})", entry.absence);
   const Device* const device = device_for(entry, devices);
   if (device == nullptr) return "UNSUPPORTED(no device of its kind takes part)";
-  const Support support = entry.make()->supports(c, *device);
-  return support ? "OK" : fmt::format("UNSUPPORTED({})", support.reason());
+  if (const Support support = entry.make()->supports(c, *device); !support) {
+    return fmt::format("UNSUPPORTED({})", support.reason());
+  }
+  const bool graph = std::ranges::find(launches, LaunchMode::kGraph) != launches.end();
+  const Support captured = graph ? supports_cuda_graph(entry.info, c) : Support::yes();
+  if (captured) return "OK";
+  const bool eager = launches.size() > 1;
+  return fmt::format("{}UNSUPPORTED({})", eager ? "OK eager, graph " : "", captured.reason());
 }
 
 }  // namespace
@@ -36,7 +44,8 @@ void write_support_table(const Scenario& scenario, const std::vector<const Case*
   for (const Case* c : cases) {
     for (const Registry::Entry* entry : entries) {
       out << fmt::format("{}  {}  {}\n", fit_left(c->id, case_width),
-                         fit_left(entry->info.name, backend_width), answer_of(*entry, *c, devices));
+                         fit_left(entry->info.name, backend_width),
+                         answer_of(*entry, *c, devices, scenario.measure.launch));
     }
   }
 }

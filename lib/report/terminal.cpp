@@ -199,6 +199,9 @@ void TerminalReport::finished(const RunResult& run, int exit_code) {
     const bool any_graph_n =
         std::ranges::any_of(run.records, [](const Record& r) { return r.graph_n.tried(); });
     if (any_graph_n) out_ << wrapped(kGraphNLegend, kTerminalWidth, 0);
+    const bool any_forced =
+        std::ranges::any_of(run.records, [](const Record& r) { return r.graph_forced && r.timed; });
+    if (any_forced) out_ << kForcedLegend << '\n';
   }
   std::set<std::string> ids;
   for (const Record& record : run.records) ids.insert(record.case_id);

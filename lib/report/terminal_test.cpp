@@ -150,6 +150,8 @@ TEST(TerminalReport, writes_serving_short_enough_for_its_column) {
   EXPECT_THAT(print({record}), HasSubstr("  serv    "));
   record.launch = LaunchMode::kGraph;
   EXPECT_THAT(print({record}), HasSubstr("  serv/g  "));
+  record.graph_forced = true;
+  EXPECT_THAT(print({record}), HasSubstr("  serv/f  "));
 }
 
 TEST(TerminalReport, keeps_every_column_at_its_place) {

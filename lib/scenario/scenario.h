@@ -37,7 +37,8 @@ struct MeasureConfig {
   int min_block_samples = 5;
   int max_block_samples = 200;
   double cell_timeout_s = 15;
-  bool aa = false;  ///< every cell twice, to see what the machine cannot tell apart
+  bool aa = false;           ///< every cell twice, to see what the machine cannot tell apart
+  bool force_graph = false;  ///< graphs that a backend does not claim, too
 };
 
 /// What to check before timing.

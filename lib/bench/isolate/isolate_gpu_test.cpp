@@ -56,6 +56,7 @@ class IsolateGpu : public testing::Test {
  protected:
   void SetUp() override {
     if (const std::string absence = cuda_absence(); !absence.empty()) GTEST_SKIP() << absence;
+    scenario_.measure.force_graph = true;
   }
   RunResult run() {
     IsolatedWorkshop workshop(scenario_, {});

@@ -18,6 +18,7 @@ class PoolReader final : public AttentionBackend {
     info_.name = "pool_reader";
     info_.version = "1";
     info_.device = DeviceKind::kCuda;
+    info_.cuda_graph = CudaGraphSupport::kUniformBatch;
   }
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Case&, const Device&) const override {

@@ -124,6 +124,8 @@ RunResult sample_run() {
   impossible.mix = "mla";
   impossible.impossible = true;
   impossible.is_short = true;
+  impossible.launch = LaunchMode::kGraph;
+  impossible.graph_forced = true;
   impossible.roofline = 0;
   impossible.reason = "249333.3 GB/s from cold memory is above 1.02 x the measured read ceiling";
 
