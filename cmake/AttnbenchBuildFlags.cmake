@@ -18,9 +18,13 @@ if(ATTNBENCH_WERROR)
   list(APPEND cxx_flags -Werror)
   list(APPEND cuda_flags -Werror=all-warnings)
 endif()
-if(ATTNBENCH_NATIVE)
-  list(APPEND cxx_flags -march=native)
+# One baseline for everything, so that reference, fixtures and verdicts do not depend on the processor that
+# compiled them. apps/attnbench/cpu_baseline.cpp refuses older ones. Kernels choose more at run time.
+set(ATTNBENCH_BASELINE "")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  set(ATTNBENCH_BASELINE -march=x86-64-v3)
 endif()
+list(APPEND cxx_flags ${ATTNBENCH_BASELINE})
 target_compile_options(attnbench_build_flags INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:${cxx_flags}>" "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_flags}>")
 if(ATTNBENCH_HAVE_CUDA)

@@ -32,6 +32,9 @@ target_include_directories(fccp SYSTEM INTERFACE ${FCCP_INCLUDE_DIR})
 # Its file name buffer is cut on purpose; g++ warns in the file that inlines it, system header or not.
 target_compile_options(fccp INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-truncation>)
 
+find_package(hwy QUIET)
+attnbench_need(hwy_FOUND "Highway (kernels of cpu_flash)" libhwy-dev)
+
 find_package(OpenMP QUIET COMPONENTS CXX)
 attnbench_need(OpenMP_CXX_FOUND "OpenMP (cpu_flash)" "libgomp1 (g++) or libomp-dev (clang)")
 

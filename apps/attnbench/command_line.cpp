@@ -26,7 +26,7 @@ constexpr const char* kExitCodes =
     "  2    incorrect result or crashed backend; dominates\n"
     "  3    noisy, mistrusted or unfinished cells, with --strict\n"
     "  4    wrong command line or scenario; nothing matched\n"
-    "  5    the machine cannot do it: no memory, disk full\n"
+    "  5    the machine cannot do it: no memory, disk full, an old processor\n"
     "  70   defect of attnbench\n"
     "  128+n  stopped by signal n; what was measured is kept\n";
 

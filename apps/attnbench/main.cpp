@@ -5,10 +5,12 @@
 #include <iostream>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/cpu_baseline.h"
 #include "apps/attnbench/interrupt.h"
 #include "backends/register.h"
 
 int main(int argc, char** argv) {
+  attnbench::require_baseline_cpu();
   attnbench::catch_interrupts();
   attnbench::Registry registry;
   attnbench::register_builtin_backends(registry);
