@@ -246,6 +246,22 @@ TEST_F(CommandLine, lists_backends_with_reasons_and_models) {
   EXPECT_NE(out_.str().find("(only by name)\n", variant), std::string::npos);
   EXPECT_EQ(run({"list", "models"}), 0);
   EXPECT_NE(out_.str().find("deepseek-v3"), std::string::npos);
+  EXPECT_NE(out_.str().find("12 full, 36 chunked; chunk 8192\n    the full layers have no RoPE\n"),
+            std::string::npos);
+}
+
+TEST_F(CommandLine, prints_what_a_model_s_name_leaves_unsaid) {
+  const std::string path = testing::TempDir() + "cli_test_notes.yaml";
+  std::ofstream(path) << "defaults: {model: gemma-3-1b}\n"
+                         "mixes: {a: {batch: 1q1s8}, b: {layer: sliding, batch: 1q1s8}}\n";
+  const char* full = "4 of 26 layers: full; not 22 sliding\n";
+  const char* sliding = "22 of 26 layers: sliding over 512 keys; not 4 full\n";
+  EXPECT_EQ(run({"expand", path.c_str()}), 0);
+  EXPECT_NE(out_.str().find(full), std::string::npos) << out_.str();
+  EXPECT_NE(out_.str().find(sliding), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"run", path.c_str(), "--quick", "--case", "a", "--backend", "torch_native"}), 0);
+  EXPECT_NE(out_.str().find(full), std::string::npos) << out_.str();
+  std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/model/model_geometry.h"
+#include "lib/report/text_layout.h"
 #include "lib/scenario/scenario.h"
 
 namespace attnbench {
@@ -33,23 +35,36 @@ void list_backends(const Registry& registry, std::ostream& out) {
   }
 }
 
+/// What sets a model's attention apart, in a few words.
+std::string traits_of(const ModelGeometry& model, const AttentionLayer& layer) {
+  std::vector<std::string> traits;
+  if (layer.kind == AttentionKind::kMlaAbsorbed) traits.emplace_back("MLA (absorbed)");
+  if (model.kinds[LayerKind::kFull] < model.layers) traits.push_back(model.kinds.text());
+  if (model.sliding_window > 0) traits.push_back(fmt::format("window {}", model.sliding_window));
+  if (model.attention_chunk > 0) traits.push_back(fmt::format("chunk {}", model.attention_chunk));
+  if (model.yarn.factor > 1) traits.push_back(fmt::format("YaRN {:g}", model.yarn.factor));
+  if (layer.logit_cap > 0) traits.push_back(fmt::format("softcap {:g}", layer.logit_cap));
+  if (layer.has_sinks) traits.emplace_back("sinks");
+  if (!model.verified) traits.emplace_back("figures from memory");
+  return fmt::format("{}", fmt::join(traits, "; "));
+}
+
 void list_models(std::ostream& out) {
+  constexpr std::size_t kWidth = 100;
   out << fmt::format("{:<22} {:>6} {:>9} {:>8} {:>9}  {}\n", "model", "layers", "q heads",
                      "kv heads", "head dim", "notes");
   for (const std::string& name : model_names()) {
     const ModelGeometry& model = *find_model(name);
-    const AttentionLayer layer = layer_of(model, 1);
+    const bool all_slide = model.kinds[LayerKind::kSliding] == model.layers;
+    const AttentionLayer layer =
+        layer_of(model, all_slide ? LayerKind::kSliding : LayerKind::kFull, 1);
     const std::string dim = layer.head_dim_qk == layer.head_dim_v
                                 ? std::to_string(layer.head_dim_qk)
                                 : fmt::format("{}/{}", layer.head_dim_qk, layer.head_dim_v);
-    std::string notes;
-    if (layer.kind == AttentionKind::kMlaAbsorbed) notes += "MLA (absorbed) ";
-    if (model.sliding_window > 0) notes += fmt::format("window {} keys ", model.sliding_window);
-    if (layer.logit_cap > 0) notes += fmt::format("softcap {} ", layer.logit_cap);
-    if (layer.has_sinks) notes += "sinks ";
-    if (!model.verified) notes += "(figures from memory)";
-    out << fmt::format("{:<22} {:>6} {:>9} {:>8} {:>9}  {}\n", name, model.layers, layer.heads_q,
-                       layer.heads_kv, dim, notes);
+    const std::string traits = traits_of(model, layer);
+    out << fmt::format("{:<22} {:>6} {:>9} {:>8} {:>9}{}{}\n", name, model.layers, layer.heads_q,
+                       layer.heads_kv, dim, traits.empty() ? "" : "  ", traits);
+    if (!model.notes.empty()) out << wrapped(model.notes, kWidth, 4);
   }
 }
 

@@ -1,89 +1,248 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
+#include "lib/model/hf_config.h"
 
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
 
 #include "lib/base/error.h"
-#include "lib/model/model_geometry.h"
+#include "lib/base/regular_file.h"
+#include "lib/model/hf_layer_kinds.h"
+#include "lib/model/hf_model_types.h"
+#include "lib/model/json_fields.h"
 
 namespace attnbench {
 namespace {
 
-using Json = nlohmann::json;
+// Published configs have some kilobytes; quantised ones that list their layers some hundred.
+constexpr std::size_t kMaxBytes = std::size_t{8} << 20;
+constexpr double kTiny = 1e-6;
+constexpr double kHuge = 1e6;
+constexpr std::int64_t kMaxHidden = kMaxHeads * kMaxHeadDim;
 
-/// A number under `key`, or `fallback` when it is absent or null.
-template <class Number>
-Number number_or(const Json& config, const char* key, Number fallback) {
-  const auto found = config.find(key);
-  if (found == config.end() || found->is_null()) return fallback;
-  return found->get<Number>();
-}
-
-int need(const Json& config, const char* key) {
-  const int value = number_or(config, key, 0);
-  if (value <= 0) throw ConfigError(fmt::format("the field {} is missing", key));
-  return value;
-}
-
-/// "all" when no layer attends in full; otherwise which layers slide, as the config words it.
-std::string window_layers(const Json& config) {
-  if (config.contains("layer_types")) {
-    std::size_t sliding = 0;
-    for (const Json& type : config["layer_types"]) sliding += type == "sliding_attention" ? 1u : 0u;
-    const std::size_t layers = config["layer_types"].size();
-    return sliding == layers ? "all" : fmt::format("{} of {} layers", sliding, layers);
+/// A whole number under either of its names.
+std::optional<int> figure(const JsonFields& config, const HfNames& names, std::int64_t hi) {
+  const auto first = config.whole(names.first, 1, hi);
+  const auto second = names.second.empty() ? std::nullopt : config.whole(names.second, 1, hi);
+  if (first && second && *first != *second) {
+    throw ConfigError(fmt::format("{} and {} are two names of one figure and differ: {} and {}",
+                                  config.path_of(names.first), names.second, *first, *second));
   }
-  if (const int pattern = number_or(config, "sliding_window_pattern", 0); pattern > 1) {
-    return fmt::format("all but every {}th", pattern);
-  }
-  return config.value("model_type", "") == "gemma2" ? "every other layer" : "all";
+  const auto stated = first ? first : second;
+  return stated ? std::optional(static_cast<int>(*stated)) : std::nullopt;
 }
 
-ModelGeometry geometry_of(const Json& config) {
+/// Null counts as absent where the type itself has no figure as its default.
+std::optional<int> optional_figure(const JsonFields& config, const HfNames& names, bool may_be_null,
+                                   std::int64_t hi) {
+  if (may_be_null && config.is_null(names.first)) return std::nullopt;
+  return figure(config, names, hi);
+}
+
+int kv_heads(const JsonFields& config, const HfModelType& type, int heads_q) {
+  const bool as_heads = type.heads_kv == 0;
+  const int stated = optional_figure(config, type.heads_kv_names, as_heads, kMaxHeads)
+                         .value_or(as_heads ? heads_q : type.heads_kv);
+  const auto flag = [&](std::string_view key, bool fallback) {
+    return config.flag(key).value_or(fallback);
+  };
+  switch (type.kv_rule) {
+    case HfKvRule::kStated:
+      return stated;
+    case HfKvRule::kAsHeads:
+      return heads_q;
+    case HfKvRule::kFalcon:
+      return flag("new_decoder_architecture", false) || !flag("multi_query", true) ? stated : 1;
+    case HfKvRule::kChatGlm:
+      return flag("multi_query_attention", false) ? stated : heads_q;
+  }
+  return stated;
+}
+
+int head_dim_of(const JsonFields& config, const HfModelType& type, int heads_q) {
+  const auto stated = optional_figure(config, type.head_dim_names, type.head_dim == 0, kMaxHeadDim);
+  if (stated) return *stated;
+  if (type.head_dim > 0) return type.head_dim;
+  const int hidden = figure(config, type.hidden_names, kMaxHidden).value_or(type.hidden_size);
+  if (hidden % heads_q != 0 || hidden / heads_q > kMaxHeadDim) {
+    throw ConfigError(fmt::format(
+        "{} is missing, and hidden_size {} shared among {} heads gives no whole number from 1 to "
+        "{}",
+        config.path_of(type.head_dim_names.first), hidden, heads_q, kMaxHeadDim));
+  }
+  return hidden / heads_q;
+}
+
+/// ALiBi, and what else MPT keeps in attn_config.
+void read_mpt(const JsonFields& config, ModelGeometry& model) {
+  model.alibi = true;
+  if (!config.states("attn_config")) return;
+  const JsonFields attention = *config.object("attn_config");
+  model.alibi = attention.flag("alibi").value_or(true);
+  if (attention.states("softmax_scale")) {
+    model.attention_multiplier = *attention.number("softmax_scale", kTiny, kHuge);
+  }
+  if (const auto kind = attention.word("attn_type"); kind && *kind != "multihead_attention") {
+    throw ConfigError(fmt::format("{} is {}; only multihead_attention is known",
+                                  attention.path_of("attn_type"), shown(*kind)));
+  }
+  if (const auto most = attention.number("alibi_bias_max", 0, kHuge); most && *most != 8) {
+    throw ConfigError(fmt::format("{} is {:g}; slopes here have 8, as the method's authors do",
+                                  attention.path_of("alibi_bias_max"), *most));
+  }
+}
+
+void read_alibi(const JsonFields& config, const HfModelType& type, ModelGeometry& model) {
+  if (type.model_type == "mpt") read_mpt(config, model);
+  if (type.model_type == "bloom") model.alibi = true;
+  if (type.model_type == "falcon" && config.states("alibi") && *config.flag("alibi")) {
+    throw ConfigError(fmt::format(
+        "{} is true: Falcon divides the bias by sqrt(head_dim) too, as no layer here does",
+        config.path_of("alibi")));
+  }
+}
+
+/// transformers reads rope_scaling, and rope_parameters where that is absent.
+YarnScaling yarn_of(const JsonFields& config) {
+  const std::string_view key = config.states("rope_scaling") ? "rope_scaling" : "rope_parameters";
+  if (!config.states(key)) return {};
+  const JsonFields rope = *config.object(key);
+  const auto type = rope.states("rope_type") ? rope.word("rope_type") : rope.word("type");
+  if (!rope.states("mscale_all_dim")) return {};
+  YarnScaling yarn;
+  yarn.mscale_all_dim = *rope.number("mscale_all_dim", 0, 100);
+  if (yarn.mscale_all_dim == 0) return {};
+  if (!type) {
+    throw ConfigError(fmt::format("{} is there, but no type that says whether it applies",
+                                  rope.path_of("mscale_all_dim")));
+  }
+  if (*type == "default") return {};
+  const auto factor = rope.number("factor", 1, kHuge);
+  if (!factor) {
+    throw ConfigError(fmt::format("{} is missing beside mscale_all_dim", rope.path_of("factor")));
+  }
+  yarn.factor = *factor;
+  return yarn;
+}
+
+void read_mla(const JsonFields& config, const HfModelType& type, ModelGeometry& model) {
+  const auto rank = [&](const char* key, int fallback) {
+    return static_cast<int>(config.whole(key, 1, kMaxHeadDim).value_or(fallback));
+  };
+  model.kv_lora_rank = rank("kv_lora_rank", type.kv_lora_rank);
+  model.qk_nope_head_dim = rank("qk_nope_head_dim", type.qk_nope_head_dim);
+  model.qk_rope_head_dim = rank("qk_rope_head_dim", type.qk_rope_head_dim);
+  if (type.yarn_scales_softmax) model.yarn = yarn_of(config);
+}
+
+void read_heads(const JsonFields& config, const HfModelType& type, ModelGeometry& model) {
+  model.heads_kv = kv_heads(config, type, model.heads_q);
+  if (model.heads_q % model.heads_kv != 0) {
+    throw ConfigError(fmt::format("{} is {}, no divisor of {} query heads",
+                                  config.path_of(type.heads_kv_names.first), model.heads_kv,
+                                  model.heads_q));
+  }
+  model.head_dim = head_dim_of(config, type, model.heads_q);
+  if (type.query_pre_attn_scalar > 0) {
+    model.query_pre_attn_scalar =
+        config.number("query_pre_attn_scalar", kTiny, kHuge).value_or(type.query_pre_attn_scalar);
+  }
+  if (type.attention_multiplier > 0) {
+    model.attention_multiplier =
+        config.number("attention_multiplier", kTiny, kHuge).value_or(type.attention_multiplier);
+  }
+  if (type.softcap > 0 && !config.is_null("attn_logit_softcapping")) {
+    model.softcap = config.number("attn_logit_softcapping", kTiny, kHuge).value_or(type.softcap);
+  }
+  model.sinks = type.sinks;
+  read_alibi(config, type, model);
+}
+
+ModelGeometry geometry_of(const JsonFields& config, const HfModelType& type) {
+  if (type.states_all) {
+    std::vector<std::string_view> missing;
+    for (const HfNames& names :
+         {type.layers_names, type.heads_q_names, type.heads_kv_names, type.head_dim_names}) {
+      if (!config.states(names.first)) missing.push_back(names.first);
+    }
+    if (!missing.empty()) {
+      throw ConfigError(fmt::format("model type {} has no defaults here; state {}",
+                                    shown(std::string(type.model_type)), fmt::join(missing, ", ")));
+    }
+  }
   ModelGeometry model;
-  model.layers = number_or(config, "num_hidden_layers", 0);
-  model.heads_q = need(config, "num_attention_heads");
-  model.kv_lora_rank = number_or(config, "kv_lora_rank", 0);
-  if (model.is_mla()) {
-    model.qk_nope_head_dim = need(config, "qk_nope_head_dim");
-    model.qk_rope_head_dim = need(config, "qk_rope_head_dim");
-    return model;
+  model.layers = figure(config, type.layers_names, kMaxLayers).value_or(type.layers);
+  model.heads_q = figure(config, type.heads_q_names, kMaxHeads).value_or(type.heads_q);
+  if (type.kv_lora_rank > 0) {
+    read_mla(config, type, model);
+  } else {
+    read_heads(config, type, model);
   }
-  model.heads_kv = number_or(config, "num_key_value_heads", model.heads_q);
-  model.head_dim = number_or(config, "head_dim", 0);
-  if (model.head_dim == 0) model.head_dim = need(config, "hidden_size") / model.heads_q;
-  model.query_pre_attn_scalar = number_or(config, "query_pre_attn_scalar", 0.0);
-  model.softcap = number_or(config, "attn_logit_softcapping", 0.0);
-  model.attention_chunk = number_or<std::int64_t>(config, "attention_chunk_size", 0);
-  model.sinks = config.value("model_type", "") == "gpt_oss";  // the config has no field for them
-  // Qwen writes a window and switches it off beside it.
-  const auto used = config.find("use_sliding_window");
-  if (used == config.end() || *used != false) {
-    model.sliding_window = number_or<std::int64_t>(config, "sliding_window", 0);
-    if (model.sliding_window > 0) model.window_layers = window_layers(config);
-  }
+  read_hf_layer_kinds(config, type, model);
   return model;
+}
+
+/// A type that the table has not: plain heads that the config states, with nothing beside them
+/// whose meaning only its modelling code could tell.
+HfModelType unknown_type(const JsonFields& config, const std::string& name) {
+  for (const std::string_view key :
+       {"kv_lora_rank", "query_pre_attn_scalar", "attention_multiplier", "attn_logit_softcapping",
+        "alibi", "attn_config", "multi_query", "multi_query_attention", "multi_query_group_num",
+        "attention_chunk_size", "linear_attn_config", "attn_type_list", "index_topk"}) {
+    if (!config.states(key) || config.is_false(key)) continue;
+    throw ConfigError(fmt::format(
+        "model type {} is unknown, and what {} means is its own to say: give the geometry inline, "
+        "{{heads_q: …}}",
+        shown(name), config.path_of(key)));
+  }
+  HfModelType type;
+  type.model_type = name;
+  type.states_all = true;
+  type.has_layer_types = true;
+  // With a window it takes layer_types to say where.
+  const bool slides = config.states("sliding_window") &&
+                      (!config.has("use_sliding_window") || *config.flag("use_sliding_window"));
+  if (slides && !config.states("layer_types")) {
+    throw ConfigError(
+        fmt::format("model type {} is unknown and states a sliding_window: state layer_types too",
+                    shown(name)));
+  }
+  if (slides) type.rule = HfLayerRule::kWindow;
+  return type;
+}
+
+ModelGeometry read_config(const JsonFields& file) {
+  // Multimodal models keep the language model's fields in a part of their own.
+  const bool nested = file.states("text_config");
+  const std::string outer = file.word("model_type").value_or("");
+  if (!nested && !hf_text_model_type(outer).empty()) {
+    throw ConfigError(
+        fmt::format("text_config is missing: model type {} keeps its layers there", outer));
+  }
+  const JsonFields config = nested ? *file.object("text_config") : file;
+  std::string name = nested ? std::string(hf_text_model_type(outer)) : outer;
+  if (nested && config.has("model_type")) name = *config.word("model_type");
+  if (const HfModelType* type = find_hf_model_type(name)) return geometry_of(config, *type);
+  return geometry_of(config, unknown_type(config, name));
 }
 
 }  // namespace
 
-ModelGeometry model_from_hf_config(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw ConfigError(fmt::format("cannot read {}", path));
+ModelGeometry parse_hf_config(std::string_view text, const std::string& name) {
   try {
-    const Json config = Json::parse(file);
-    // Multimodal models keep the language model's fields in a part of their own.
-    ModelGeometry model =
-        geometry_of(config.contains("text_config") ? config["text_config"] : config);
-    model.name = path;
+    const nlohmann::json parsed = parse_json_object(text);
+    ModelGeometry model = read_config(JsonFields(parsed, ""));
+    model.name = name;
     return model;
-  } catch (const Json::exception& error) {
-    throw ConfigError(fmt::format("{} is no model config: {}", path, error.what()));
   } catch (const ConfigError& error) {
-    throw ConfigError(fmt::format("{}: {}", path, error.diagnostics().front().message));
+    throw ConfigError(fmt::format("{}: {}", name, error.diagnostics().front().message));
   }
+}
+
+ModelGeometry model_from_hf_config(const std::string& path) {
+  return parse_hf_config(read_regular_file(path, kMaxBytes), path);
 }
 
 }  // namespace attnbench

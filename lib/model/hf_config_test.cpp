@@ -1,92 +1,291 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
+#include "lib/model/hf_config.h"
 
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <filesystem>
-#include <fstream>
+#include <set>
 
 #include "lib/base/error.h"
-#include "lib/model/model_geometry.h"
+#include "lib/model/hf_model_types.h"
 
 namespace attnbench {
 namespace {
 
-class HfConfig : public testing::Test {
- protected:
-  ModelGeometry read(const std::string& json) {
-    std::ofstream(path_) << json;
-    return model_from_hf_config(path_);
-  }
-  std::string refusal(const std::string& json) {
-    try {
-      (void)read(json);
-    } catch (const ConfigError& error) {
-      return error.what();
-    }
-    return "accepted";
-  }
-  void TearDown() override { std::filesystem::remove(path_); }
+ModelGeometry read(const std::string& json) { return parse_hf_config(json, "c.json"); }
 
-  std::string path_ = testing::TempDir() + "hf_config_test.json";
-};
-
-TEST_F(HfConfig, derives_the_head_dim_of_older_configs) {
-  const ModelGeometry model = read(
-      R"({"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
-          "num_key_value_heads": 8, "head_dim": null})");
-  EXPECT_EQ(model.head_dim, 128);
-  EXPECT_EQ(model.heads_kv, 8);
-  EXPECT_EQ(model.sliding_window, 0);
+std::string refusal(const std::string& json) {
+  try {
+    (void)read(json);
+  } catch (const ConfigError& error) {
+    return error.diagnostics().front().message;
+  }
+  return "accepted";
 }
 
-TEST_F(HfConfig, takes_absent_kv_heads_for_plain_multi_head_attention) {
-  EXPECT_EQ(read(R"({"hidden_size": 64, "num_attention_heads": 4})").heads_kv, 4);
+AttentionLayer layer(const std::string& json) {
+  const ModelGeometry model = read(json);
+  return layer_of(model, kind_to_run(model, std::nullopt), 1);
 }
 
-TEST_F(HfConfig, knows_gemma_s_scale_softcap_and_alternating_window) {
+LayerCounts counts(int full, LayerKind other, int others) {
+  LayerCounts kinds(LayerKind::kFull, full);
+  kinds[other] = others;
+  return kinds;
+}
+
+// testdata/hf holds the fields that the published configs state, and leaves out what they leave
+// out.
+class PublishedConfig : public testing::TestWithParam<std::string> {};
+
+TEST_P(PublishedConfig, is_its_preset) {
+  ModelGeometry preset = *find_model(GetParam());
+  ModelGeometry config =
+      model_from_hf_config(ATTNBENCH_SOURCE_DIR "/lib/model/testdata/hf/" + GetParam() + ".json");
+  config.name = preset.name;
+  config.notes = preset.notes;
+  config.verified = preset.verified;
+  EXPECT_EQ(config.kinds.text(), preset.kinds.text());
+  EXPECT_EQ(config.yarn.factor, preset.yarn.factor);
+  EXPECT_TRUE(config == preset);
+  const LayerKind kind = preset.kinds[LayerKind::kSparse] > 0 || preset.attention_chunk > 0
+                             ? LayerKind::kFull
+                             : kind_to_run(preset, std::nullopt);
+  EXPECT_DOUBLE_EQ(layer_of(config, kind, 1).scale, layer_of(preset, kind, 1).scale);
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, PublishedConfig, testing::ValuesIn(model_names()),
+                         [](const auto& name) {
+                           std::string word = name.param;
+                           std::ranges::replace_if(
+                               word, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+                           return word;
+                         });
+
+TEST(HfModelTypes, each_stand_once_with_a_source_and_whole_defaults) {
+  std::set<std::string_view> seen;
+  for (const HfModelType& type : hf_model_types()) {
+    EXPECT_TRUE(seen.insert(type.model_type).second) << type.model_type;
+    EXPECT_FALSE(type.source.empty()) << type.model_type;
+    if (type.states_all) continue;
+    const std::string json =
+        R"({"model_type": ")" + std::string(type.model_type) + R"(", "head_dim": 64})";
+    const ModelGeometry model = read(json);
+    EXPECT_GT(model.heads_q, 0) << json;
+    EXPECT_EQ(model.kinds.total(), model.layers) << json;
+  }
+}
+
+TEST(HfConfig, of_gemma_3_takes_head_dim_scalar_and_pattern_from_transformers) {
   const ModelGeometry model = read(
-      R"({"model_type": "gemma2", "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 256,
-          "query_pre_attn_scalar": 256, "attn_logit_softcapping": 50.0, "sliding_window": 4096})");
-  EXPECT_EQ(model.softcap, 50);
+      R"({"model_type": "gemma3", "text_config": {"model_type": "gemma3_text", "hidden_size": 3840,
+          "num_attention_heads": 16, "num_hidden_layers": 48, "num_key_value_heads": 8,
+          "sliding_window": 1024}})");
+  EXPECT_EQ(model.head_dim, 256);  // not 3840 / 16 = 240
   EXPECT_EQ(model.query_pre_attn_scalar, 256);
-  EXPECT_EQ(model.window_layers, "every other layer");
-  EXPECT_EQ(layer_of(model, 1).sliding_window_size, -1);
+  EXPECT_EQ(model.kinds, counts(8, LayerKind::kSliding, 40));
 }
 
-TEST_F(HfConfig, slides_everywhere_when_no_pattern_says_otherwise) {
-  const ModelGeometry model = read(
-      R"({"model_type": "mistral", "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128,
-          "sliding_window": 4096})");
-  EXPECT_EQ(layer_of(model, 1).sliding_window_size, 4095);
-}
-
-TEST_F(HfConfig, leaves_out_a_window_that_the_config_switches_off) {
-  const ModelGeometry model = read(
-      R"({"num_attention_heads": 32, "head_dim": 128, "sliding_window": 4096, "use_sliding_window": false})");
-  EXPECT_EQ(model.sliding_window, 0);
-}
-
-TEST_F(HfConfig, reads_deepseek_as_mla_and_gpt_oss_with_sinks) {
-  const ModelGeometry mla = read(
-      R"({"num_attention_heads": 128, "num_key_value_heads": 128, "kv_lora_rank": 512,
-          "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128})");
-  EXPECT_EQ(layer_of(mla, 8).head_dim_qk, 576);
-  const ModelGeometry oss = read(
-      R"({"model_type": "gpt_oss", "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 64,
-          "sliding_window": 128, "layer_types": ["sliding_attention", "full_attention"]})");
-  EXPECT_TRUE(oss.sinks);
-  EXPECT_EQ(oss.window_layers, "1 of 2 layers");
-}
-
-TEST_F(HfConfig, finds_the_language_model_inside_a_multimodal_one) {
-  EXPECT_EQ(read(R"({"text_config": {"num_attention_heads": 8, "head_dim": 64}})").heads_q, 8);
-}
-
-TEST_F(HfConfig, names_the_file_and_the_missing_field) {
-  EXPECT_NE(refusal(R"({"head_dim": 64})").find("the field num_attention_heads is missing"),
+TEST(HfConfig, of_falcon_has_one_kv_head_unless_it_says_otherwise) {
+  const std::string seven = R"({"model_type": "falcon", "hidden_size": 4544,
+      "num_attention_heads": 71, "num_hidden_layers": 32)";
+  EXPECT_EQ(read(seven + "}").heads_kv, 1);
+  EXPECT_EQ(read(seven + R"(, "multi_query": true})").heads_kv, 1);
+  EXPECT_EQ(read(seven + R"(, "multi_query": false})").heads_kv, 71);
+  EXPECT_EQ(read(seven + "}").head_dim, 64);
+  // Falcon-40B
+  EXPECT_EQ(read(R"({"model_type": "falcon", "hidden_size": 8192, "num_attention_heads": 128,
+                     "num_hidden_layers": 60, "num_kv_heads": 8, "multi_query": true,
+                     "new_decoder_architecture": true})")
+                .heads_kv,
+            8);
+  EXPECT_NE(refusal(seven + R"(, "alibi": true})").find("alibi is true: Falcon divides"),
             std::string::npos);
-  EXPECT_NE(refusal("{").find("is no model config"), std::string::npos);
+}
+
+TEST(HfConfig, of_chatglm_has_its_groups_as_kv_heads) {
+  const ModelGeometry model = read(
+      R"({"model_type": "chatglm", "hidden_size": 4096, "num_attention_heads": 32,
+          "multi_query_attention": true, "multi_query_group_num": 2, "kv_channels": 128,
+          "num_layers": 28})");
+  EXPECT_EQ(model.heads_kv, 2);
+  EXPECT_EQ(model.head_dim, 128);
+  EXPECT_EQ(model.layers, 28);
+  EXPECT_EQ(read(R"({"model_type": "chatglm"})").heads_kv, 32);
+}
+
+TEST(HfConfig, of_granite_scales_by_its_multiplier) {
+  // Granite-3.1-8b
+  EXPECT_DOUBLE_EQ(layer(R"({"model_type": "granite", "attention_multiplier": 0.0078125,
+                             "hidden_size": 4096, "num_attention_heads": 32,
+                             "num_hidden_layers": 40, "num_key_value_heads": 8})")
+                       .scale,
+                   0.0078125);
+  EXPECT_DOUBLE_EQ(layer(R"({"model_type": "granite"})").scale, 1);
+}
+
+TEST(HfConfig, of_qwen_slides_from_max_window_layers_on) {
+  const std::string qwen = R"({"model_type": "qwen2", "hidden_size": 3584, "sliding_window": 4096,
+      "num_attention_heads": 28, "num_hidden_layers": 28, "num_key_value_heads": 4)";
+  const std::string used = qwen + R"(, "use_sliding_window": true)";
+  EXPECT_EQ(read(qwen + "}").kinds[LayerKind::kSliding], 0);
+  EXPECT_EQ(read(used + "}").kinds[LayerKind::kSliding], 0);
+  EXPECT_EQ(read(used + R"(, "max_window_layers": 28})").sliding_window, 0);
+  EXPECT_EQ(read(used + R"(, "max_window_layers": 20})").kinds, counts(20, LayerKind::kSliding, 8));
+  EXPECT_EQ(read(used + R"(, "max_window_layers": 0})").kinds, counts(0, LayerKind::kSliding, 28));
+}
+
+TEST(HfConfig, of_mistral_slides_by_default_and_not_when_null) {
+  EXPECT_EQ(layer(R"({"model_type": "mistral"})").sliding_window_size, 4095);
+  EXPECT_EQ(layer(R"({"model_type": "mistral", "sliding_window": null})").sliding_window_size, -1);
+}
+
+TEST(HfConfig, of_bloom_and_mpt_has_alibi_and_goes_by_its_own_names) {
+  // bloom-7b1 and mpt-7b
+  const AttentionLayer bloom =
+      layer(R"({"model_type": "bloom", "n_layer": 30, "n_head": 32, "hidden_size": 4096})");
+  EXPECT_TRUE(bloom.has_alibi);
+  EXPECT_EQ(bloom.heads_kv, 32);
+  EXPECT_EQ(bloom.head_dim_qk, 128);
+  const std::string mpt = R"({"model_type": "mpt", "d_model": 4096, "n_heads": 32, "n_layers": 32)";
+  EXPECT_TRUE(layer(mpt + "}").has_alibi);
+  const AttentionLayer scaled =
+      layer(mpt + R"(, "attn_config": {"alibi": false, "attn_type": "multihead_attention",
+                                 "softmax_scale": 0.5}})");
+  EXPECT_FALSE(scaled.has_alibi);
+  EXPECT_EQ(scaled.scale, 0.5);
+  EXPECT_NE(refusal(mpt + R"(, "attn_config": {"attn_type": "multiquery_attention"}})")
+                .find("attn_config.attn_type is \"multiquery_attention\""),
+            std::string::npos);
+  EXPECT_EQ(refusal(R"({"model_type": "bloom", "n_head": 32, "num_attention_heads": 16})"),
+            "c.json: n_head and num_attention_heads are two names of one figure and differ: 32 and "
+            "16");
+}
+
+TEST(HfConfig, of_deepseek_multiplies_the_scale_by_mscale_squared_with_yarn) {
+  const std::string v3 = R"({"model_type": "deepseek_v3", "rope_scaling": )";
+  const auto scale = [&](const std::string& rope) { return layer(v3 + rope + "}").scale; };
+  EXPECT_NEAR(scale(R"({"type": "yarn", "factor": 40, "mscale": 1, "mscale_all_dim": 1})"),
+              0.1352337789, 1e-10);
+  EXPECT_NEAR(scale(R"({"rope_type": "deepseek_yarn", "factor": 40, "mscale_all_dim": 1})"),
+              0.1352337789, 1e-10);
+  EXPECT_NEAR(scale(R"({"type": "yarn", "factor": 40, "mscale": 1})"), 0.0721687836, 1e-10);
+  EXPECT_NEAR(scale(R"({"rope_type": "default", "mscale_all_dim": 1})"), 0.0721687836, 1e-10);
+  EXPECT_NEAR(scale("null"), 0.0721687836, 1e-10);
+  EXPECT_NEAR(layer(R"({"model_type": "deepseek_v3", "rope_parameters":
+                        {"rope_type": "yarn", "factor": 40, "mscale_all_dim": 1}})")
+                  .scale,
+              0.1352337789, 1e-10);
+  EXPECT_EQ(refusal(v3 + R"({"type": "yarn", "mscale_all_dim": 1}})"),
+            "c.json: rope_scaling.factor is missing beside mscale_all_dim");
+  EXPECT_EQ(refusal(v3 + R"({"factor": 40, "mscale_all_dim": 1}})"),
+            "c.json: rope_scaling.mscale_all_dim is there, but no type that says whether it "
+            "applies");
+}
+
+TEST(HfConfig, of_plain_heads_leaves_the_scale_to_head_dim_with_yarn) {
+  EXPECT_DOUBLE_EQ(layer(R"({"model_type": "qwen3", "rope_scaling":
+                             {"type": "yarn", "factor": 4, "mscale_all_dim": 1}})")
+                       .scale,
+                   1 / std::sqrt(128.0));
+}
+
+TEST(HfConfig, counts_layer_types_and_refuses_them_where_they_are_ignored) {
+  const std::string two = R"(, "num_hidden_layers": 2, "layer_types": ["sliding_attention",)";
+  EXPECT_EQ(read(R"({"model_type": "gpt_oss")" + two + R"( "full_attention"]})").kinds,
+            counts(1, LayerKind::kSliding, 1));
+  EXPECT_NE(refusal(R"({"model_type": "llama")" + two + R"( "full_attention"]})")
+                .find("layer_types says otherwise than model type llama"),
+            std::string::npos);
+  EXPECT_EQ(refusal(R"({"model_type": "gpt_oss")" + two + "\"full_attention\", \"x\"]}"),
+            "c.json: layer_types has 3 entries for 2 layers");
+  EXPECT_NE(refusal(R"({"model_type": "gpt_oss")" + two + "\"moe\"]}").find("has \"moe\"; known"),
+            std::string::npos);
+  EXPECT_EQ(
+      refusal(R"({"model_type": "gpt_oss", "sliding_window": null)" + two + "\"full_attention\"]}"),
+      "c.json: layer_types has sliding layers, but there is no sliding_window");
+}
+
+TEST(HfConfig, of_an_unknown_type_must_state_everything) {
+  EXPECT_EQ(refusal(R"({"model_type": "newmodel", "hidden_size": 64, "num_attention_heads": 4})"),
+            "c.json: model type \"newmodel\" has no defaults here; state num_hidden_layers, "
+            "num_key_value_heads, head_dim");
+  const std::string whole = R"({"model_type": "newmodel", "num_hidden_layers": 2, "head_dim": 64,
+      "num_attention_heads": 4, "num_key_value_heads": 2)";
+  EXPECT_EQ(read(whole + "}").head_dim, 64);
+  EXPECT_EQ(read(whole + R"(, "alibi": false})").head_dim, 64);
+  EXPECT_NE(refusal(whole + R"(, "sliding_window": 64})").find("state layer_types too"),
+            std::string::npos);
+  EXPECT_EQ(read(whole + R"(, "sliding_window": 64, "use_sliding_window": false})").sliding_window,
+            0);
+  EXPECT_EQ(read(whole + R"(, "sliding_window": 64,
+                             "layer_types": ["full_attention", "sliding_attention"]})")
+                .kinds,
+            counts(1, LayerKind::kSliding, 1));
+  EXPECT_NE(refusal(whole + R"(, "attention_multiplier": 0.1})")
+                .find("what attention_multiplier means is its own to say"),
+            std::string::npos);
+}
+
+TEST(HfConfig, names_the_path_of_a_number_that_is_none) {
+  const auto of = [](const std::string& key, const std::string& value) {
+    return refusal(R"({"model_type": "llama", ")" + key + "\": " + value + "}");
+  };
+  EXPECT_EQ(of("num_key_value_heads", "0"),
+            "c.json: num_key_value_heads is 0, not a whole number from 1 to 4096");
+  EXPECT_EQ(of("num_attention_heads", "-8"),
+            "c.json: num_attention_heads is -8, not a whole number from 1 to 4096");
+  EXPECT_EQ(of("num_attention_heads", "63.9"),
+            "c.json: num_attention_heads is 63.9, not a whole number from 1 to 4096");
+  EXPECT_EQ(of("num_attention_heads", "4294967360"),
+            "c.json: num_attention_heads is 4294967360, not a whole number from 1 to 4096");
+  EXPECT_EQ(of("num_attention_heads", "9223372036854775808"),
+            "c.json: num_attention_heads is 9223372036854775808, not a whole number from 1 to "
+            "4096");
+  EXPECT_EQ(of("head_dim", "2000000000"),
+            "c.json: head_dim is 2000000000, not a whole number from 1 to 4096");
+  EXPECT_EQ(of("num_key_value_heads", "false"),
+            "c.json: num_key_value_heads is false, not a whole number from 1 to 4096");
+  EXPECT_EQ(of("num_hidden_layers", "\"many\""),
+            "c.json: num_hidden_layers is a string, not a whole number from 1 to 4096");
+  EXPECT_EQ(of("num_key_value_heads", "5"),
+            "c.json: num_key_value_heads is 5, no divisor of 32 query heads");
+  EXPECT_EQ(refusal(R"({"model_type": "gemma3", "text_config": {"head_dim": -1}})"),
+            "c.json: text_config.head_dim is -1, not a whole number from 1 to 4096");
+  EXPECT_EQ(refusal(R"({"model_type": "gemma3", "text_config": 3})"),
+            "c.json: text_config is 3, not an object");
+  EXPECT_EQ(refusal(R"({"model_type": "gemma3"})"),
+            "c.json: text_config is missing: model type gemma3 keeps its layers there");
+}
+
+TEST(HfConfig, quotes_nothing_of_a_file_that_is_no_json_object) {
+  EXPECT_EQ(refusal("root:x:0:0:root"), "c.json: no JSON object: syntax error at 1:1");
+  EXPECT_EQ(refusal("{\n  secret"), "c.json: no JSON object: syntax error at 2:3");
+  EXPECT_EQ(refusal("\"secret\""), "c.json: no JSON object: it must begin with {");
+  EXPECT_EQ(refusal("{\"head_dim\": 1e999}").find("1e999"), std::string::npos);
+  EXPECT_EQ(refusal("").substr(0, 22), "c.json: no JSON object");
+}
+
+TEST(HfConfig, is_a_regular_file) {
+  const std::string folder = testing::TempDir();
+  EXPECT_THROW((void)model_from_hf_config(folder), ConfigError);
   EXPECT_THROW((void)model_from_hf_config("/no/such/config.json"), ConfigError);
+  const std::string pipe = folder + "hf_config_test_pipe";
+  std::filesystem::remove(pipe);
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THROW((void)model_from_hf_config(pipe), ConfigError);
+  std::filesystem::remove(pipe);
+}
+
+TEST(HfConfig, survives_a_million_open_brackets) {
+  EXPECT_NE(refusal(std::string(1000000, '[')), "accepted");
+  EXPECT_EQ(refusal(std::string(100000, '[') + std::string(100000, ']')),
+            "c.json: no JSON object: it must begin with {");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "lib/base/error.h"
 
@@ -19,7 +20,8 @@ AttentionLayer mla_layer(const ModelGeometry& model) {
   layer.head_dim_qk = model.kv_lora_rank + model.qk_rope_head_dim;
   layer.head_dim_v = model.kv_lora_rank;
   // The absorbed form computes the same logits as heads of nope + rope, so it keeps their scale.
-  layer.scale = 1.0 / std::sqrt(model.qk_nope_head_dim + model.qk_rope_head_dim);
+  layer.scale =
+      model.yarn.softmax_factor() / std::sqrt(model.qk_nope_head_dim + model.qk_rope_head_dim);
   return layer;
 }
 
@@ -38,13 +40,93 @@ AttentionLayer mha_layer(const ModelGeometry& model, int tp) {
   layer.head_dim_v = model.head_dim_v > 0 ? model.head_dim_v : model.head_dim;
   const double scalar =
       model.query_pre_attn_scalar > 0 ? model.query_pre_attn_scalar : model.head_dim;
-  layer.scale = 1.0 / std::sqrt(scalar);
+  layer.scale =
+      model.attention_multiplier > 0 ? model.attention_multiplier : 1.0 / std::sqrt(scalar);
   return layer;
+}
+
+[[noreturn]] void refuse(std::string message, std::string hint) {
+  Diagnostic mistake;
+  mistake.message = std::move(message);
+  mistake.hint = std::move(hint);
+  throw ConfigError(std::vector{std::move(mistake)});
+}
+
+std::string spelled_out(const ModelGeometry& model) {
+  if (model.kinds[LayerKind::kFull] > 0) {
+    return fmt::format("say `layer: full`, beside `model`, to run its {} full layers",
+                       model.kinds[LayerKind::kFull]);
+  }
+  return "say `layer: full`, beside `model`, to run its heads and dims with attention to every key";
+}
+
+/// Layers whose attention attnbench has not; the model's name promises it.
+LayerKind missing_kind(const ModelGeometry& model) {
+  for (const LayerKind kind : {LayerKind::kChunked, LayerKind::kSparse}) {
+    if (model.kinds[kind] > 0) return kind;
+  }
+  return LayerKind::kFull;
+}
+
+bool can_run(const ModelGeometry& model, LayerKind kind) {
+  // Dense attention in place of sparse: the same heads and cache, every key instead of some.
+  if (kind == LayerKind::kFull && model.kinds[LayerKind::kSparse] > 0) return true;
+  return (kind == LayerKind::kFull || kind == LayerKind::kSliding) && model.kinds[kind] > 0;
 }
 
 }  // namespace
 
-AttentionLayer layer_of(const ModelGeometry& model, int tp) {
+double YarnScaling::softmax_factor() const {
+  if (factor <= 1) return 1;
+  const double mscale = 0.1 * mscale_all_dim * std::log(factor) + 1;
+  return mscale * mscale;
+}
+
+LayerKind kind_to_run(const ModelGeometry& model, std::optional<LayerKind> asked) {
+  if (!asked) {
+    if (const LayerKind missing = missing_kind(model); missing != LayerKind::kFull) {
+      refuse(fmt::format("{} of the {} layers of {} are {}, which attnbench cannot run yet",
+                         model.kinds[missing], model.layers, model.name, to_string(missing)),
+             spelled_out(model));
+    }
+    for (const LayerKind kind : {LayerKind::kFull, LayerKind::kSliding}) {
+      if (can_run(model, kind)) return kind;
+    }
+    refuse(
+        fmt::format("{} has no layer that attnbench can run: {}", model.name, model.kinds.text()),
+        "full and sliding layers can be run");
+  }
+  if (can_run(model, *asked)) return *asked;
+  std::string allowed;
+  for (const LayerKind kind : {LayerKind::kFull, LayerKind::kSliding}) {
+    if (can_run(model, kind)) allowed += fmt::format(" {}", to_string(kind));
+  }
+  refuse(model.kinds[*asked] > 0
+             ? fmt::format("attnbench cannot run {} layers yet", to_string(*asked))
+             : fmt::format("{} has no {} layers, but {}", model.name, to_string(*asked),
+                           model.kinds.text()),
+         fmt::format("allowed here:{}   `attention` changes the window of the layer that is run",
+                     allowed));
+}
+
+std::string notes_on(const ModelGeometry& model, LayerKind kind) {
+  std::string text;
+  const int here = model.kinds[kind];
+  if (here == 0) {
+    text =
+        fmt::format("dense attention in place of the model's own ({} layers)", model.kinds.text());
+  } else if (here < model.layers) {
+    const std::string window =
+        kind == LayerKind::kSliding ? fmt::format(" over {} keys", model.sliding_window) : "";
+    text = fmt::format("{} of {} layers: {}{}; not {}", here, model.layers, to_string(kind), window,
+                       model.kinds.text(kind));
+  }
+  if (!model.notes.empty()) text += (text.empty() ? "" : "; ") + model.notes;
+  return text;
+}
+
+AttentionLayer layer_of(const ModelGeometry& model, LayerKind kind, int tp) {
+  expects(kind == LayerKind::kFull || kind == LayerKind::kSliding, "a layer that cannot be run");
   if (tp < 1 || model.heads_q % tp != 0) {
     throw ConfigError(
         fmt::format("{} query heads do not divide among tp {} ranks", model.heads_q, tp));
@@ -53,7 +135,8 @@ AttentionLayer layer_of(const ModelGeometry& model, int tp) {
   layer.heads_q = model.heads_q / tp;
   layer.logit_cap = model.softcap;
   layer.has_sinks = model.sinks;
-  if (model.window_layers == "all") layer.sliding_window_size = model.sliding_window - 1;
+  layer.has_alibi = model.alibi;
+  if (kind == LayerKind::kSliding) layer.sliding_window_size = model.sliding_window - 1;
   return layer;
 }
 

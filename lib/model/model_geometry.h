@@ -3,38 +3,64 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lib/model/attention_layer.h"
+#include "lib/model/layer_kind.h"
 
 namespace attnbench {
+
+// What a preset, a config.json and an inline model may state: far beyond every published model, and
+// small enough that heads x dims x tokens stays inside 64 bits.
+inline constexpr std::int64_t kMaxHeads = 4096;
+inline constexpr std::int64_t kMaxHeadDim = 4096;
+inline constexpr std::int64_t kMaxLayers = 4096;
+inline constexpr std::int64_t kMaxWindow = 2147483647;
+
+/// YaRN (arXiv:2309.00071) as far as it reaches the softmax scale of latent attention.
+struct YarnScaling {
+  double factor = 1;          ///< of the context's length; 1: no YaRN
+  double mscale_all_dim = 0;  ///< 0: the softmax scale stays as it is
+
+  /// What the softmax scale is multiplied by: (0.1 mscale_all_dim ln factor + 1)^2, as in
+  /// transformers' yarn_apply_mscale (models/deepseek_v3/modeling_deepseek_v3.py).
+  [[nodiscard]] double softmax_factor() const;
+  bool operator==(const YarnScaling&) const = default;
+};
 
 /// Attention geometry of a whole model, before tensor parallelism. Presets live in
 /// scenarios/models.
 struct ModelGeometry {
   std::string name;
   int layers = 0;
+  LayerCounts kinds;  ///< sum: layers
   int heads_q = 0;
   int heads_kv = 0;
   int head_dim = 0;
   int head_dim_v = 0;  ///< 0: as head_dim
   /// Gemma scales by 1/sqrt(this); 0: by 1/sqrt(head_dim).
   double query_pre_attn_scalar = 0;
+  double attention_multiplier = 0;   ///< Granite scales by this itself; 0: by a root as above
   double softcap = 0;                ///< 0: none
-  std::int64_t sliding_window = 0;   ///< keys of a window layer, the query's own included; 0: none
-  std::string window_layers;         ///< "all", or which layers slide, in words
-  std::int64_t attention_chunk = 0;  ///< Llama-4's local layers; 0: none
+  std::int64_t sliding_window = 0;   ///< keys of a sliding layer, the query's own included; 0: none
+  std::int64_t attention_chunk = 0;  ///< keys of a chunked layer's chunk; 0: none
   bool sinks = false;
+  bool alibi = false;
   // Multi-head latent attention; all 0 for every other model.
   int kv_lora_rank = 0;
   int qk_nope_head_dim = 0;
   int qk_rope_head_dim = 0;
+  /// Of latent attention alone. Models with plain heads multiply cos and sin by YaRN's attention
+  /// factor instead, so their queries and keys carry it before attention begins.
+  YarnScaling yarn;
   bool verified = false;  ///< figures were read in the model's published config
   std::string notes;
 
   [[nodiscard]] bool is_mla() const { return kv_lora_rank > 0; }
+  bool operator==(const ModelGeometry&) const = default;
 };
 
 /// Names of all presets, sorted.
@@ -43,20 +69,23 @@ struct ModelGeometry {
 /// Null when there is no such preset.
 [[nodiscard]] const ModelGeometry* find_model(std::string_view name);
 
-/// Reads a Hugging Face config.json (Llama, Qwen, Gemma, gpt-oss, DeepSeek fields).
-/// Throws ConfigError naming the file and the missing or odd field.
-[[nodiscard]] ModelGeometry model_from_hf_config(const std::string& path);
-
 /// Parses one preset file; strict: an unknown key is a ConfigError. `name` is the preset's.
 [[nodiscard]] ModelGeometry parse_model(std::string_view text, const std::string& name);
 
-/// The layer that one of `tp` ranks computes: query heads divide, KV heads divide or replicate.
-/// MLA gives the absorbed form: one KV row of kv_lora_rank + rope, V its first kv_lora_rank
-/// columns, scale 1/sqrt(nope + rope).
-///
-/// A preset describes its full-attention layer: its window applies by default only where all layers
-/// slide (window_layers "all"); softcap and sinks always apply.
+/// The kind of layer to run: the one that was asked for, or the only sensible one. A model stands
+/// for its full layers, or for its sliding ones where all slide. Where some layers are chunked or
+/// sparse, which attnbench cannot run, nothing goes without saying: `layer: full` must be asked
+/// for. Throws ConfigError, with a hint, for that and for a kind that the model has not.
+[[nodiscard]] LayerKind kind_to_run(const ModelGeometry& model, std::optional<LayerKind> asked);
+
+/// What to know about running `kind` of this model: the layers left out, then the preset's notes.
+/// Empty when there is nothing to say.
+[[nodiscard]] std::string notes_on(const ModelGeometry& model, LayerKind kind);
+
+/// The layer of `kind`, full or sliding, that one of `tp` ranks computes: query heads divide, KV
+/// heads divide or replicate. MLA gives the absorbed form: one KV row of kv_lora_rank + rope, V its
+/// first kv_lora_rank columns, scale yarn / sqrt(nope + rope). Softcap and sinks always apply.
 /// Throws ConfigError with a plain message when the heads do not divide.
-[[nodiscard]] AttentionLayer layer_of(const ModelGeometry& model, int tp);
+[[nodiscard]] AttentionLayer layer_of(const ModelGeometry& model, LayerKind kind, int tp);
 
 }  // namespace attnbench

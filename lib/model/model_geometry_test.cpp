@@ -17,6 +17,11 @@ ModelGeometry preset(std::string_view name) {
   return *model;
 }
 
+/// The layer that runs when a scenario says nothing of kinds.
+AttentionLayer layer_of(const ModelGeometry& model, int tp) {
+  return layer_of(model, kind_to_run(model, std::nullopt), tp);
+}
+
 std::string refusal(const ModelGeometry& model, int tp) {
   try {
     (void)layer_of(model, tp);
@@ -61,7 +66,10 @@ TEST(ModelPresets, are_at_least_twenty_verified_ones) {
 
 TEST(ModelPresets, all_give_a_layer) {
   for (const std::string& name : model_names()) {
-    const AttentionLayer layer = layer_of(preset(name), 1);
+    const ModelGeometry model = preset(name);
+    const bool slides = model.kinds[LayerKind::kSliding] == model.layers;
+    const AttentionLayer layer =
+        layer_of(model, slides ? LayerKind::kSliding : LayerKind::kFull, 1);
     EXPECT_EQ(layer.heads_q % layer.heads_kv, 0) << name;
     EXPECT_GT(layer.scale, 0) << name;
   }
@@ -73,6 +81,12 @@ TEST(ModelPresets, a_misspelt_key_is_an_error) {
   EXPECT_THROW((void)parse_model("heads_q: 8\nheads_kv: 8\nheaddim: 64\n", "x"), ConfigError);
   EXPECT_THROW((void)parse_model("heads_q: 8\nheads_kv: 8\n", "x"), ConfigError);
   EXPECT_THROW((void)parse_model("heads_q: many\nheads_kv: 8\nhead_dim: 64\n", "x"), ConfigError);
+  const std::string whole = "heads_q: 8\nheads_kv: 8\nhead_dim: 64\nlayers: 4\n";
+  EXPECT_NO_THROW((void)parse_model(whole, "x"));
+  EXPECT_THROW((void)parse_model(whole + "layer_kinds: {full: 3}\n", "x"), ConfigError);
+  EXPECT_THROW((void)parse_model(whole + "layer_kinds: {sliding: 4}\n", "x"), ConfigError);
+  EXPECT_THROW((void)parse_model(whole + "layer_kinds: {windowed: 4}\n", "x"), ConfigError);
+  EXPECT_THROW((void)parse_model(whole + "rope_scaling: {type: linear}\n", "x"), ConfigError);
 }
 
 TEST(LayerOf, scales_by_the_root_of_the_head_dim_or_of_gemma_s_scalar) {
@@ -81,14 +95,26 @@ TEST(LayerOf, scales_by_the_root_of_the_head_dim_or_of_gemma_s_scalar) {
   EXPECT_DOUBLE_EQ(layer_of(preset("gemma-2-27b"), 1).scale, 1.0 / 12);
 }
 
-TEST(LayerOf, gives_mla_its_absorbed_form_with_the_scale_of_192_dims) {
+TEST(LayerOf, gives_mla_its_absorbed_form_with_the_scale_of_192_dims_and_yarn) {
   const AttentionLayer layer = layer_of(preset("deepseek-v3"), 8);
   EXPECT_EQ(layer.kind, AttentionKind::kMlaAbsorbed);
   EXPECT_EQ(layer.heads_q, 16);
   EXPECT_EQ(layer.heads_kv, 1);
   EXPECT_EQ(layer.head_dim_qk, 576);
   EXPECT_EQ(layer.head_dim_v, 512);
-  EXPECT_NEAR(layer.scale, 0.0721687836, 1e-10);
+  EXPECT_NEAR(layer.scale, 0.1352337789, 1e-10);
+  EXPECT_NEAR(layer_of(preset("deepseek-v2-lite"), 1).scale, 0.1147213868, 1e-10);
+  EXPECT_NEAR(layer_of(preset("kimi-k2"), 1).scale, 0.1308608000, 1e-10);
+  // No YaRN: Kimi Linear has no RoPE at all.
+  EXPECT_NEAR(layer_of(preset("kimi-linear-48b"), 1).scale, 0.0721687836, 1e-10);
+  EXPECT_DOUBLE_EQ(layer_of(preset("glm-5"), LayerKind::kFull, 1).scale, 1.0 / 16);
+}
+
+TEST(YarnScaling, multiplies_by_mscale_squared_beyond_the_trained_length) {
+  EXPECT_NEAR((YarnScaling{.factor = 40, .mscale_all_dim = 1}.softmax_factor()), 1.8738542071,
+              1e-9);
+  EXPECT_EQ((YarnScaling{.factor = 1, .mscale_all_dim = 1}.softmax_factor()), 1);
+  EXPECT_EQ((YarnScaling{.factor = 40, .mscale_all_dim = 0}.softmax_factor()), 1);
 }
 
 TEST(LayerOf, divides_heads_among_ranks_and_replicates_kv_heads_below_one) {
@@ -116,6 +142,58 @@ TEST(LayerOf, slides_by_default_only_where_every_layer_does) {
   EXPECT_EQ(layer_of(preset("gemma-3-4b"), 1).sliding_window_size, -1);
   EXPECT_TRUE(layer_of(preset("gpt-oss-120b"), 1).has_sinks);
   EXPECT_EQ(layer_of(preset("gemma-2-9b"), 1).logit_cap, 50);
+}
+
+struct Asked {
+  const char* model;
+  std::optional<LayerKind> kind;
+  const char* message;
+};
+
+TEST(KindToRun, must_be_spelled_out_where_the_model_s_own_attention_is_missing) {
+  for (const Asked& asked : {
+           Asked{"deepseek-v3.2", std::nullopt,
+                 "61 of the 61 layers of deepseek-v3.2 are sparse, which attnbench cannot run yet"},
+           Asked{"glm-5", std::nullopt,
+                 "78 of the 78 layers of glm-5 are sparse, which attnbench cannot run yet"},
+           Asked{
+               "llama-4-scout", std::nullopt,
+               "36 of the 48 layers of llama-4-scout are chunked, which attnbench cannot run yet"},
+           Asked{"llama-4-scout", LayerKind::kChunked, "attnbench cannot run chunked layers yet"},
+           Asked{"kimi-linear-48b", LayerKind::kLinear, "attnbench cannot run linear layers yet"},
+           Asked{"llama-3.1-8b", LayerKind::kSliding,
+                 "llama-3.1-8b has no sliding layers, but 32 full"},
+           Asked{"mistral-7b-v0.1", LayerKind::kFull,
+                 "mistral-7b-v0.1 has no full layers, but 32 sliding"},
+       }) {
+    try {
+      (void)kind_to_run(preset(asked.model), asked.kind);
+      ADD_FAILURE() << asked.model << " runs";
+    } catch (const ConfigError& error) {
+      EXPECT_EQ(error.diagnostics().front().message, asked.message);
+      EXPECT_FALSE(error.diagnostics().front().hint.empty());
+    }
+  }
+}
+
+TEST(KindToRun, is_the_full_layer_or_the_one_that_was_asked_for) {
+  EXPECT_EQ(kind_to_run(preset("gemma-3-4b"), std::nullopt), LayerKind::kFull);
+  EXPECT_EQ(kind_to_run(preset("mistral-7b-v0.1"), std::nullopt), LayerKind::kSliding);
+  EXPECT_EQ(kind_to_run(preset("deepseek-v3.2"), LayerKind::kFull), LayerKind::kFull);
+  EXPECT_EQ(kind_to_run(preset("llama-4-scout"), LayerKind::kFull), LayerKind::kFull);
+  const ModelGeometry gemma = preset("gemma-3-4b");
+  EXPECT_EQ(layer_of(gemma, kind_to_run(gemma, LayerKind::kSliding), 1).sliding_window_size, 1023);
+}
+
+TEST(NotesOn, say_what_is_left_out) {
+  EXPECT_EQ(notes_on(preset("llama-3.1-405b"), LayerKind::kFull), "");
+  EXPECT_EQ(notes_on(preset("gemma-3-4b"), LayerKind::kFull),
+            "5 of 34 layers: full; not 29 sliding");
+  EXPECT_EQ(notes_on(preset("gemma-3-4b"), LayerKind::kSliding),
+            "29 of 34 layers: sliding over 1024 keys; not 5 full");
+  EXPECT_EQ(notes_on(preset("deepseek-v3.2"), LayerKind::kFull),
+            "dense attention in place of the model's own (61 sparse layers); each query meets the top 2048 "
+      "keys of an indexer of 64 heads x 128");
 }
 
 TEST(AlibiSlope, halves_from_head_to_head_for_eight_heads) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <map>
 #include <span>
 
@@ -44,8 +45,35 @@ void read_status(const YAML::Node& value, ModelGeometry& model) {
   model.verified = text == "verified";
 }
 
+void read_kinds(const YAML::Node& value, LayerCounts& kinds) {
+  for (const auto& entry : value) {
+    const auto word = entry.first.as<std::string>();
+    const auto* found = std::ranges::find(kLayerKindWords, word);
+    if (found == kLayerKindWords.end()) {
+      throw YAML::Exception(entry.first.Mark(), "unknown kind of layer '" + word + "'");
+    }
+    kinds[kLayerKinds[static_cast<std::size_t>(found - kLayerKindWords.begin())]] =
+        entry.second.as<int>();
+  }
+}
+
+void read_rope_scaling(const YAML::Node& value, YarnScaling& yarn) {
+  for (const auto& entry : value) {
+    const auto key = entry.first.as<std::string>();
+    if (key == "factor") {
+      read(entry.second, yarn.factor);
+    } else if (key == "mscale_all_dim") {
+      read(entry.second, yarn.mscale_all_dim);
+    } else if (key != "type" || entry.second.as<std::string>() != "yarn") {
+      throw YAML::Exception(entry.first.Mark(),
+                            "rope_scaling is {type: yarn, factor: …, mscale_all_dim: …}");
+    }
+  }
+}
+
 void read_key(const std::string& key, const YAML::Node& value, ModelGeometry& m) {
   if (key == "layers") return read(value, m.layers);
+  if (key == "layer_kinds") return read_kinds(value, m.kinds);
   if (key == "heads_q") return read(value, m.heads_q);
   if (key == "heads_kv") return read(value, m.heads_kv);
   if (key == "head_dim") return read(value, m.head_dim);
@@ -53,15 +81,30 @@ void read_key(const std::string& key, const YAML::Node& value, ModelGeometry& m)
   if (key == "query_pre_attn_scalar") return read(value, m.query_pre_attn_scalar);
   if (key == "softcap") return read(value, m.softcap);
   if (key == "sliding_window") return read(value, m.sliding_window);
-  if (key == "window_layers") return read(value, m.window_layers);
   if (key == "attention_chunk") return read(value, m.attention_chunk);
   if (key == "sinks") return read(value, m.sinks);
   if (key == "kv_lora_rank") return read(value, m.kv_lora_rank);
   if (key == "qk_nope_head_dim") return read(value, m.qk_nope_head_dim);
   if (key == "qk_rope_head_dim") return read(value, m.qk_rope_head_dim);
+  if (key == "rope_scaling") return read_rope_scaling(value, m.yarn);
   if (key == "status") return read_status(value, m);
   if (key == "notes") return read(value, m.notes);
   throw YAML::Exception(value.Mark(), "unknown key '" + key + "'");
+}
+
+/// What is missing or does not fit together; empty when the geometry is whole.
+std::string flaw_of(const ModelGeometry& m) {
+  const bool dims = m.is_mla() ? m.qk_nope_head_dim > 0 && m.qk_rope_head_dim > 0
+                               : m.heads_kv > 0 && m.head_dim > 0;
+  if (m.heads_q <= 0 || !dims) return "heads or dims are missing";
+  if (m.kinds.total() != m.layers) return "layer_kinds do not add up to layers";
+  if ((m.kinds[LayerKind::kSliding] > 0) != (m.sliding_window > 0)) {
+    return "sliding layers and sliding_window belong together";
+  }
+  if ((m.kinds[LayerKind::kChunked] > 0) != (m.attention_chunk > 0)) {
+    return "chunked layers and attention_chunk belong together";
+  }
+  return "";
 }
 
 }  // namespace
@@ -76,9 +119,10 @@ ModelGeometry parse_model(std::string_view text, const std::string& name) {
   } catch (const YAML::Exception& error) {
     throw ConfigError(fmt::format("model preset {}: {}", name, error.what()));
   }
-  const bool complete =
-      model.heads_q > 0 && (model.is_mla() || (model.heads_kv > 0 && model.head_dim > 0));
-  if (!complete) throw ConfigError(fmt::format("model preset {}: heads or dims are missing", name));
+  if (model.kinds.total() == 0) model.kinds = LayerCounts(LayerKind::kFull, model.layers);
+  if (const std::string flaw = flaw_of(model); !flaw.empty()) {
+    throw ConfigError(fmt::format("model preset {}: {}", name, flaw));
+  }
   return model;
 }
 

@@ -50,6 +50,7 @@ Json case_of(const ExpandedCase& e) {
   return {{"id", c.id},
           {"mix", c.mix},
           {"model", c.model},
+          {"model_note", c.model_note},
           {"tp", c.tp},
           {"seed", c.seed},
           {"mode", to_string(c.mode)},

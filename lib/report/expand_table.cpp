@@ -105,6 +105,7 @@ void write_expand_table(const Scenario& scenario, const std::vector<const Case*>
         << pool_text(e) << '\n'
         << cost_text(e.cost) << '\n'
         << cascade_text(e.use_cascade) << '\n';
+    if (!c->model_note.empty()) out << wrapped("note: " + c->model_note, kWidth, 2);
     write_requests(*c, out);
     for (const AbridgedArray& array : e.arrays) {
       std::string line =

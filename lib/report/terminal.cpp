@@ -117,6 +117,12 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
     out_ << join_parts(machine, kTerminalWidth, 2) << '\n';
   }
   out_ << wrapped(method, kTerminalWidth, 0);
+  std::set<std::string> notes;
+  for (const Case& c : scenario.cases) {
+    if (c.model_note.empty()) continue;
+    const std::string note = fmt::format("note: {}: {}", c.model, c.model_note);
+    if (notes.insert(note).second) out_ << wrapped(note, kTerminalWidth, 0);
+  }
 }
 
 void TerminalReport::case_started(const Case& c, const Cost& cost) {

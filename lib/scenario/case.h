@@ -62,7 +62,8 @@ struct Case {
   std::string id;  ///< "mix/ps16", stable, unique in its scenario, works as --case filter
   std::string mix;
   std::string scenario;
-  std::string model;  ///< preset name or "inline"
+  std::string model;       ///< preset name, path of a config.json, or "inline"
+  std::string model_note;  ///< what that name leaves unsaid; empty when nothing
   int tp = 1;
   std::uint64_t seed = 0;
   AttentionLayer layer;

@@ -127,6 +127,7 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   if (!sound) return std::nullopt;
 
   result.model = choice->model;
+  result.model_note = choice->note;
   result.tp = choice->tp;
   result.layer = layer;
   result.dtype = *dtype;

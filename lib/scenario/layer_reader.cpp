@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/model/hf_config.h"
 #include "lib/model/model_geometry.h"
 #include "lib/scenario/scenario_keys.h"
 #include "lib/scenario/value_reader.h"
@@ -24,9 +25,10 @@ struct NamedGeometry {
   ModelGeometry geometry;
 };
 
-/// The message of a ConfigError that was thrown without a place, ready to be given one.
-std::string plain_message(const ConfigError& error) {
-  return error.diagnostics().empty() ? error.what() : error.diagnostics().front().message;
+/// Gives a place to a ConfigError that was thrown without one.
+void add_placed(const ConfigError& error, const Place& place, Problems& problems) {
+  const Diagnostic& mistake = error.diagnostics().front();
+  problems.add(place, mistake.message, mistake.hint);
 }
 
 std::optional<NamedGeometry> read_preset(const YamlNode& node, Problems& problems) {
@@ -50,9 +52,38 @@ std::optional<NamedGeometry> read_hf_config(const StrictMap& map, const YamlNode
   try {
     return NamedGeometry{*text, model_from_hf_config((folder / *text).string())};
   } catch (const ConfigError& error) {
-    problems.add(node.place, plain_message(error));
+    add_placed(error, node.place, problems);
     return std::nullopt;
   }
+}
+
+/// YaRN of latent attention, in a config.json's words. `mscale` is of cos and sin, so queries and
+/// keys already carry it; the softmax scale takes mscale_all_dim alone, which therefore is
+/// required.
+bool read_rope_scaling(const YamlNode& node, YarnScaling& yarn, Problems& problems) {
+  const StrictMap map(node, "rope_scaling", "rope_scaling", problems);
+  if (!map.sound()) return false;
+  for (const char* key : {"type", "factor", "mscale_all_dim"}) {
+    if (map.has(key)) continue;
+    problems.add(node.place, fmt::format("rope_scaling has no {}", key),
+                 "for example {type: yarn, factor: 40, mscale: 1, mscale_all_dim: 1}");
+    return false;
+  }
+  constexpr std::string_view kTypes[] = {"yarn", "deepseek_yarn"};
+  const auto type = read_choice(*map.find("type"), "type", kTypes, problems);
+  const auto factor = read_positive(*map.find("factor"), "factor", problems);
+  const auto all_dim = read_positive(*map.find("mscale_all_dim"), "mscale_all_dim", problems);
+  const YamlNode* mscale = map.find("mscale");
+  const bool mscale_valid =
+      mscale == nullptr || read_positive(*mscale, "mscale", problems).has_value();
+  if (factor && *factor < 1) {
+    problems.add(map.place_of("factor"), "factor is below 1",
+                 "it says how many times longer the context has become");
+    return false;
+  }
+  if (!type || !factor || !all_dim || !mscale_valid) return false;
+  yarn = {.factor = *factor, .mscale_all_dim = *all_dim};
+  return true;
 }
 
 std::optional<NamedGeometry> read_inline(const StrictMap& map, Problems& problems) {
@@ -60,6 +91,7 @@ std::optional<NamedGeometry> read_inline(const StrictMap& map, Problems& problem
   NamedGeometry model;
   model.name = "inline";
   ModelGeometry& g = model.geometry;
+  g.name = model.name;
   const std::pair<const char*, int*> fields[] = {{"heads_q", &g.heads_q},
                                                  {"heads_kv", &g.heads_kv},
                                                  {"head_dim", &g.head_dim},
@@ -67,12 +99,13 @@ std::optional<NamedGeometry> read_inline(const StrictMap& map, Problems& problem
                                                  {"kv_lora_rank", &g.kv_lora_rank},
                                                  {"qk_nope_head_dim", &g.qk_nope_head_dim},
                                                  {"qk_rope_head_dim", &g.qk_rope_head_dim}};
-  constexpr std::int64_t kMaxDim = 65536;
+  g.layers = 1;
+  g.kinds = LayerCounts(LayerKind::kFull, 1);
   bool valid = true;
   for (const auto& [key, field] : fields) {
     const YamlNode* node = map.find(key);
     if (node == nullptr) continue;
-    const auto value = read_size(*node, key, 1, kMaxDim, problems);
+    const auto value = read_size(*node, key, 1, kMaxHeadDim, problems);
     valid = valid && value;
     *field = static_cast<int>(value.value_or(0));
   }
@@ -89,10 +122,13 @@ std::optional<NamedGeometry> read_inline(const StrictMap& map, Problems& problem
             : kModelForms);
     return std::nullopt;
   }
-  for (const char* key : {"qk_nope_head_dim", "qk_rope_head_dim"}) {
+  for (const char* key : {"qk_nope_head_dim", "qk_rope_head_dim", "rope_scaling"}) {
     if (mla || !map.has(key)) continue;
     problems.add(map.place_of(key), fmt::format("{} without kv_lora_rank", key),
-                 "these keys describe multi-head latent attention together");
+                 std::string_view(key) == "rope_scaling"
+                     ? "with plain heads queries and keys carry YaRN's factor already; "
+                       "`attention: {scale: …}` sets any other scale"
+                     : "these keys describe multi-head latent attention together");
     return std::nullopt;
   }
   for (const char* key : {"heads_kv", "head_dim"}) {
@@ -101,7 +137,28 @@ std::optional<NamedGeometry> read_inline(const StrictMap& map, Problems& problem
                  "latent attention has one KV row of kv_lora_rank + qk_rope_head_dim");
     return std::nullopt;
   }
+  if (const YamlNode* rope = map.find("rope_scaling")) {
+    valid = read_rope_scaling(*rope, g.yarn, problems) && valid;
+  }
   return valid ? std::optional(model) : std::nullopt;
+}
+
+/// The kind of layer to run; nullopt after a mistake.
+std::optional<LayerKind> read_kind(const StrictMap& mix, const YamlNode& model_node,
+                                   const ModelGeometry& model, Problems& problems) {
+  const YamlNode* node = mix.find("layer");
+  std::optional<LayerKind> asked;
+  if (node != nullptr) {
+    const auto word = read_choice(*node, "layer", kLayerKindWords, problems);
+    if (!word) return std::nullopt;
+    asked = kLayerKinds[*word];
+  }
+  try {
+    return kind_to_run(model, asked);
+  } catch (const ConfigError& error) {
+    add_placed(error, node != nullptr ? node->place : model_node.place, problems);
+    return std::nullopt;
+  }
 }
 
 std::optional<NamedGeometry> read_model(const YamlNode& node, Problems& problems) {
@@ -134,14 +191,17 @@ std::optional<LayerChoice> read_layer(const StrictMap& mix, const std::string& m
   const auto model = read_model(*model_node, problems);
   LayerChoice choice;
   bool valid = model && tp;
+  const auto kind = model ? read_kind(mix, *model_node, model->geometry, problems) : std::nullopt;
+  valid = valid && kind;
   if (valid) {
     choice.model = model->name;
+    choice.note = notes_on(model->geometry, *kind);
     choice.tp = static_cast<int>(*tp);
     try {
-      choice.layer = layer_of(model->geometry, choice.tp);
+      choice.layer = layer_of(model->geometry, *kind, choice.tp);
     } catch (const ConfigError& error) {
       const bool about_tp = tp_node != nullptr && *tp > 1;
-      problems.add(about_tp ? tp_node->place : model_node->place, plain_message(error));
+      add_placed(error, about_tp ? tp_node->place : model_node->place, problems);
       valid = false;
     }
   }

@@ -16,12 +16,13 @@ namespace attnbench {
 /// A model's layer on one rank, with the name that records carry.
 struct LayerChoice {
   std::string model;  ///< preset, path of a config.json, or "inline"
+  std::string note;   ///< what the name leaves unsaid; empty when nothing
   int tp = 1;
   AttentionLayer layer;
 };
 
-/// Reads `model`, `tp` and `attention` of a mix, whose name stands at `mix_place`. A relative
-/// hf_config starts at the scenario file.
+/// Reads `model`, `layer`, `tp` and `attention` of a mix, whose name stands at `mix_place`. A
+/// relative hf_config starts at the scenario file.
 [[nodiscard]] std::optional<LayerChoice> read_layer(const StrictMap& mix,
                                                     const std::string& mix_name,
                                                     const Place& mix_place, Problems& problems);

@@ -17,17 +17,23 @@ constexpr ScenarioKey kScenario[] = {
     {"scenario", ""},     {"description", ""}, {"seed", ""},       {"defaults", "defaults"},
     {"prefixes", ""},     {"mixes", ""},       {"sweep", "sweep"}, {"measure", "measure"},
     {"verify", "verify"}, {"backends", ""}};
-constexpr ScenarioKey kDefaults[] = {{"model", "model"},
-                                     {"tp", ""},
-                                     {"dtype", ""},
-                                     {"kv_cache", "kv_cache"},
-                                     {"attention", "attention"}};
-constexpr ScenarioKey kMix[] = {
-    {"model", "model"},         {"tp", ""},         {"dtype", ""},     {"kv_cache", "kv_cache"},
-    {"attention", "attention"}, {"batch", "entry"}, {"sweep", "sweep"}};
+constexpr ScenarioKey kDefaults[] = {
+    {"model", "model"},        {"layer", ""}, {"tp", ""}, {"dtype", ""}, {"kv_cache", "kv_cache"},
+    {"attention", "attention"}};
+constexpr ScenarioKey kMix[] = {{"model", "model"},
+                                {"layer", ""},
+                                {"tp", ""},
+                                {"dtype", ""},
+                                {"kv_cache", "kv_cache"},
+                                {"attention", "attention"},
+                                {"batch", "entry"},
+                                {"sweep", "sweep"}};
 constexpr ScenarioKey kModel[] = {
-    {"hf_config", ""},  {"heads_q", ""},      {"heads_kv", ""},         {"head_dim", ""},
-    {"head_dim_v", ""}, {"kv_lora_rank", ""}, {"qk_nope_head_dim", ""}, {"qk_rope_head_dim", ""}};
+    {"hf_config", ""},        {"heads_q", ""},          {"heads_kv", ""},
+    {"head_dim", ""},         {"head_dim_v", ""},       {"kv_lora_rank", ""},
+    {"qk_nope_head_dim", ""}, {"qk_rope_head_dim", ""}, {"rope_scaling", "rope_scaling"}};
+constexpr ScenarioKey kRopeScaling[] = {
+    {"type", ""}, {"factor", ""}, {"mscale", ""}, {"mscale_all_dim", ""}};
 constexpr ScenarioKey kKvCache[] = {{"page_size", ""},  {"layout", ""},  {"dtype", ""},
                                     {"k_scale", ""},    {"v_scale", ""}, {"placement", ""},
                                     {"pool_tokens", ""}};
@@ -68,14 +74,28 @@ constexpr ScenarioKey kMeasure[] = {{"cache", ""},  {"launch", ""}, {"precision"
                                     {"timeout", ""}};
 constexpr ScenarioKey kVerify[] = {{"enabled", ""}, {"rows", ""}, {"fills", ""}};
 
-constexpr KeySection kSections[] = {
-    {"scenario", kScenario}, {"defaults", kDefaults}, {"mix", kMix},
-    {"model", kModel},       {"kv_cache", kKvCache},  {"attention", kAttention},
-    {"window", kWindow},     {"entry", kEntry},       {"chunk", kChunk},
-    {"tree", kTree},         {"length", kLength},     {"lognormal", kLognormal},
-    {"zipf", kZipf},         {"bimodal", kBimodal},   {"quantiles", kQuantiles},
-    {"sweep", kSweep},       {"axis", kAxis},         {"range", kRange},
-    {"log2", kLog2},         {"measure", kMeasure},   {"verify", kVerify}};
+constexpr KeySection kSections[] = {{"scenario", kScenario},
+                                    {"defaults", kDefaults},
+                                    {"mix", kMix},
+                                    {"model", kModel},
+                                    {"rope_scaling", kRopeScaling},
+                                    {"kv_cache", kKvCache},
+                                    {"attention", kAttention},
+                                    {"window", kWindow},
+                                    {"entry", kEntry},
+                                    {"chunk", kChunk},
+                                    {"tree", kTree},
+                                    {"length", kLength},
+                                    {"lognormal", kLognormal},
+                                    {"zipf", kZipf},
+                                    {"bimodal", kBimodal},
+                                    {"quantiles", kQuantiles},
+                                    {"sweep", kSweep},
+                                    {"axis", kAxis},
+                                    {"range", kRange},
+                                    {"log2", kLog2},
+                                    {"measure", kMeasure},
+                                    {"verify", kVerify}};
 
 /// What a section is called in messages.
 std::string_view spoken(std::string_view section) {

@@ -317,6 +317,39 @@ TEST(Scenario, builds_a_layer_from_inline_geometry) {
   EXPECT_EQ(c.layer.head_dim_v, 64);
 }
 
+TEST(Scenario, scales_an_inline_mla_model_by_its_yarn) {
+  const std::string mla =
+      "model: {heads_q: 128, kv_lora_rank: 512, qk_nope_head_dim: 128, qk_rope_head_dim: 64";
+  EXPECT_NEAR(only_case(mla + "}, batch: 4q1s300").layer.scale, 0.0721687836, 1e-10);
+  EXPECT_NEAR(only_case(mla + ", rope_scaling: {type: yarn, factor: 40, mscale: 1, "
+                              "mscale_all_dim: 1}}, batch: 4q1s300")
+                  .layer.scale,
+              0.1352337789, 1e-10);
+  EXPECT_NEAR(only_case("model: deepseek-v3, batch: 4q1s300").layer.scale, 0.1352337789, 1e-10);
+}
+
+TEST(Scenario, runs_the_kind_of_layer_that_is_spelled_out) {
+  const Case dense = only_case("model: deepseek-v3.2, layer: full, batch: 4q1s300");
+  EXPECT_EQ(dense.layer.head_dim_qk, 576);
+  EXPECT_EQ(dense.model_note.rfind("dense attention in place of the model's own", 0), 0u);
+  EXPECT_EQ(
+      only_case("model: gemma-3-4b, layer: sliding, batch: 4q1s300").layer.sliding_window_size,
+      1023);
+  EXPECT_EQ(only_case("batch: 4q1s300").model_note, "");
+}
+
+TEST(Scenario, sweeps_over_the_kinds_of_layer) {
+  const Scenario scenario = parse_scenario(
+      "defaults: {model: gpt-oss-20b}\n"
+      "mixes: {m: {batch: 4q1s300}}\n"
+      "sweep: {grid: {layer: [full, sliding]}}\n",
+      "s.yaml");
+  ASSERT_EQ(scenario.cases.size(), 2u);
+  EXPECT_EQ(scenario.cases[0].layer.sliding_window_size, -1);
+  EXPECT_EQ(scenario.cases[1].layer.sliding_window_size, 127);
+  EXPECT_NE(scenario.cases[0].id, scenario.cases[1].id);
+}
+
 TEST(Scenario, reads_a_file_of_windows_line_ends) {
   const Scenario scenario = parse_scenario(
       "defaults: {model: llama-3.1-8b}\r\nmixes:\r\n  m: {batch: 8q1s4k}\r\n", "s.yaml");

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/model/hf_model_types.h"
+#include "lib/model/json_fields.h"
+#include "lib/model/model_geometry.h"
+
+namespace attnbench {
+
+/// Reads which of `model.layers` layers are of which kind, and the window or chunk of those that
+/// have one, into `model`.
+void read_hf_layer_kinds(const JsonFields& config, const HfModelType& type, ModelGeometry& model);
+
+}  // namespace attnbench

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace attnbench {
+
+/// Names under which a config.json may keep one figure; those that are absent do not count, and
+/// those that are present must agree.
+struct HfNames {
+  std::string_view first;
+  std::string_view second = {};
+};
+
+/// Which layers are of which kind when the config has no `layer_types`. Layers count from 0 here.
+enum class HfLayerRule : std::uint8_t {
+  kFull,                ///< every layer is full
+  kWindow,              ///< every layer slides, if there is a window
+  kWindowFrom,          ///< layers from max_window_layers on slide, with use_sliding_window
+  kWindowByFlag,        ///< every layer slides, with use_sliding_window
+  kWindowExceptNth,     ///< every nth layer is full, the others slide
+  kChunkedExceptNth,    ///< every nth layer is full, the others are chunked (no_rope_layers)
+  kLinearExceptNth,     ///< every nth layer is full, the others are linear
+  kFullExceptNth,       ///< every nth layer is linear, the others are full
+  kLinearExceptListed,  ///< linear_attn_config lists the full layers; without it 4, 8, 12 … are
+  kByAttnTypeList,      ///< attn_type_list: 1 full, 0 linear
+  kSparse               ///< every layer takes the keys that an indexer picks
+};
+
+/// How many KV heads there are.
+enum class HfKvRule : std::uint8_t {
+  kStated,   ///< the field says so
+  kAsHeads,  ///< as many as query heads, always
+  kFalcon,   ///< 1 with multi_query, unless new_decoder_architecture
+  kChatGlm   ///< multi_query_group_num with multi_query_attention, else as many as query heads
+};
+
+/// One model type: where its config.json keeps what, and what an absent field means.
+struct HfModelType {
+  std::string_view model_type;
+  std::string_view source;  ///< of the defaults
+  bool states_all = false;  ///< no defaults: the config must state layers, heads and dims
+  // Defaults of absent fields. 0 has a meaning of its own where one is named.
+  int layers = 0;
+  int heads_q = 0;
+  int heads_kv = 0;  ///< 0: as many as query heads
+  int hidden_size = 0;
+  int head_dim = 0;                  ///< 0: hidden_size / heads_q
+  int query_pre_attn_scalar = 0;     ///< 0: the type has no such field
+  double attention_multiplier = 0;   ///< 0: the type has no such field
+  double softcap = 0;                ///< 0: the type has no such field
+  std::int64_t sliding_window = 0;   ///< 0: none
+  std::int64_t attention_chunk = 0;  ///< 0: none
+  HfLayerRule rule = HfLayerRule::kFull;
+  int nth = 0;                    ///< of the rules that count
+  std::string_view nth_key = {};  ///< the field that states it; empty: the type has none
+  bool has_layer_types = false;   ///< transformers reads `layer_types` for this type
+  HfKvRule kv_rule = HfKvRule::kStated;
+  bool sinks = false;
+  int kv_lora_rank = 0;  ///< 0: no latent attention
+  int qk_nope_head_dim = 0;
+  int qk_rope_head_dim = 0;
+  bool yarn_scales_softmax = false;  ///< its attention multiplies the scale by mscale^2
+  HfNames layers_names = {"num_hidden_layers"};
+  HfNames heads_q_names = {"num_attention_heads"};
+  HfNames heads_kv_names = {"num_key_value_heads"};
+  HfNames hidden_names = {"hidden_size"};
+  HfNames head_dim_names = {"head_dim"};
+};
+
+/// Null for a type that the table has not.
+[[nodiscard]] const HfModelType* find_hf_model_type(std::string_view model_type);
+
+[[nodiscard]] std::span<const HfModelType> hf_model_types();
+
+/// The type of a multimodal config's `text_config` when that does not name its own; "" if unknown.
+[[nodiscard]] std::string_view hf_text_model_type(std::string_view outer);
+
+}  // namespace attnbench
