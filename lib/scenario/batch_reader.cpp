@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <map>
+#include <unordered_set>
 #include <utility>
 
 #include "lib/scenario/batch_string.h"
@@ -196,22 +198,21 @@ std::optional<std::vector<BatchEntry>> read_string(const YamlNode& node, Problem
 
 /// Entries without a name get their mode's, with a number from the second on.
 void name_entries(std::vector<BatchEntry>& entries, Problems& problems) {
-  const auto taken = [&](const std::string& name, const BatchEntry* self) {
-    return std::ranges::any_of(
-        entries, [&](const BatchEntry& other) { return &other != self && other.name == name; });
-  };
+  std::unordered_set<std::string> taken;
+  for (const BatchEntry& entry : entries) {
+    if (entry.name.empty() || taken.insert(entry.name).second) continue;
+    problems.add(entry.name_place,
+                 fmt::format("the name '{}' is taken by an entry further up", entry.name));
+  }
+  std::map<ForwardMode, int> numbers;  // the last that was tried
   for (BatchEntry& entry : entries) {
-    if (entry.name.empty()) {
-      const std::string base(to_string(entry.mode));
-      entry.name = base;
-      for (int number = 2; taken(entry.name, &entry); ++number) {
-        entry.name = fmt::format("{}{}", base, number);
-      }
-    } else if (std::any_of(entries.data(), &entry,
-                           [&](const BatchEntry& other) { return other.name == entry.name; })) {
-      problems.add(entry.name_place,
-                   fmt::format("the name '{}' is taken by an entry further up", entry.name));
-    }
+    if (!entry.name.empty()) continue;
+    const std::string base(to_string(entry.mode));
+    int& number = numbers[entry.mode];
+    do {
+      ++number;
+      entry.name = number == 1 ? base : fmt::format("{}{}", base, number);
+    } while (!taken.insert(entry.name).second);
   }
 }
 

@@ -151,7 +151,7 @@ bool check_distinct(const Sweep& sweep, Problems& problems) {
 std::size_t entry_index(const YamlNode& batch, const std::string& choice) {
   for (std::size_t i = 0; i < batch.items.size(); ++i) {
     const YamlEntry* name = batch.items[i]->find("name");
-    if (choice == fmt::format("[{}]", i)) return i;
+    if (choice.starts_with('[') && choice == fmt::format("[{}]", i)) return i;
     if (name != nullptr && name->value->is_scalar() && name->value->text == choice) return i;
   }
   return std::string::npos;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <sstream>
+#include <unordered_map>
 #include <utility>
 
 namespace attnbench {
@@ -84,6 +85,7 @@ class TreeBuilder : public YAML::EventHandler {
     bool has_key = false;
     bool key_is_merge = false;
     std::vector<YamlEntry> merges;
+    std::unordered_map<std::string, int> key_lines, merge_lines;  ///< of the keys met so far
   };
 
   [[nodiscard]] bool expects_key() const {
@@ -146,15 +148,14 @@ class TreeBuilder : public YAML::EventHandler {
     }
     frame.has_key = false;
     YamlEntry entry{frame.key, frame.key_place, frame.node->path, std::move(node)};
-    const auto same_key = [&](const YamlEntry& other) { return other.key == entry.key; };
-    auto& entries = frame.key_is_merge ? frame.merges : frame.node->entries;
-    const auto first = std::ranges::find_if(entries, same_key);
-    if (first != entries.end()) {
+    auto& lines = frame.key_is_merge ? frame.merge_lines : frame.key_lines;
+    const auto [first, is_new] = lines.try_emplace(entry.key, entry.place.line);
+    if (!is_new) {
       problems_->add(entry.place, fmt::format("key '{}' is given twice", entry.key),
-                     fmt::format("it stands already at line {}", first->place.line));
+                     fmt::format("it stands already at line {}", first->second));
       return;
     }
-    entries.push_back(std::move(entry));
+    (frame.key_is_merge ? frame.merges : frame.node->entries).push_back(std::move(entry));
   }
 
   void merge(Frame& frame) {
@@ -175,7 +176,8 @@ class TreeBuilder : public YAML::EventHandler {
       return;
     }
     for (const YamlEntry& entry : source.entries) {
-      if (frame.node->find(entry.key) == nullptr) frame.node->entries.push_back(entry);
+      const bool is_new = frame.key_lines.try_emplace(entry.key, entry.place.line).second;
+      if (is_new) frame.node->entries.push_back(entry);
     }
   }
 
