@@ -2,19 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/scenario/problems.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstddef>
-#include <tuple>
-#include <utility>
+#include <iterator>
+
+#include "lib/scenario/source_excerpt.h"
 
 namespace attnbench {
 namespace {
 
-/// Letters in the first `bytes` bytes of UTF-8: the column that an editor shows.
-int letters(std::string_view line, int bytes) {
-  const auto end = std::min(line.size(), static_cast<std::size_t>(std::max(bytes, 0)));
-  const auto continued = [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) == 0x80u; };
-  return bytes - static_cast<int>(std::ranges::count_if(line.substr(0, end), continued));
+/// Bytes of a message or a hint that are shown: room for every list of names of the language, and
+/// none for a value that fills the file.
+constexpr std::size_t kMessageBytes = 1200;
+
+/// An excerpt that does not begin where its line does, with its underline, in front of a hint.
+std::string framed(const SourceExcerpt& shown, int line) {
+  const std::string number = fmt::format("{:>2}", line);
+  return fmt::format("{} | {}\n   {:{}} | {:{}}^{:~<{}}\n   ", number, shown.text, "",
+                     number.size(), "", shown.column - 1, "", shown.length - 1);
 }
 
 }  // namespace
@@ -31,23 +37,37 @@ Problems::Problems(std::string_view text, std::string file) : file_(std::move(fi
 }
 
 void Problems::add(const Place& place, std::string message, std::string hint) {
-  Diagnostic diagnostic{
-      {file_, place.line, place.column}, place.length, std::move(message), std::move(hint), {}};
-  if (place.line > 0 && static_cast<std::size_t>(place.line) <= lines_.size()) {
-    const std::string& line = lines_[static_cast<std::size_t>(place.line) - 1];
-    const int before = place.column - 1;
-    const int inside =
-        std::clamp(static_cast<int>(line.size()) - before, 1, std::max(1, place.length));
-    diagnostic.where.column = letters(line, before) + 1;
-    diagnostic.length = letters(line, before + inside) - letters(line, before);
-    diagnostic.source_line = line;
-  }
-  const auto same_place = [&](const Diagnostic& other) {
-    return other.where.line == diagnostic.where.line &&
-           other.where.column == diagnostic.where.column &&
-           (place.line > 0 || other.message == diagnostic.message);
+  const bool placed = place.line > 0;
+  if (placed && !places_.emplace(place.line, place.column).second) return;
+  const auto same_message = [&](const auto& other) {
+    return other.second.where.line == 0 && other.second.message == message;
   };
-  if (std::ranges::none_of(diagnostics_, same_place)) diagnostics_.push_back(std::move(diagnostic));
+  if (!placed && std::ranges::any_of(shown_, same_message)) return;
+  const std::tuple key(place.line, place.column, reports_++);
+  if (shown_.size() == kMostShown) {
+    ++left_out_;  // this one, or the last of those shown
+    if (key > shown_.rbegin()->first) return;
+    shown_.erase(std::prev(shown_.end()));
+  }
+  Diagnostic diagnostic{{file_, place.line, place.column},
+                        place.length,
+                        shortened(message, kMessageBytes),
+                        shortened(hint, kMessageBytes),
+                        {}};
+  if (placed && static_cast<std::size_t>(place.line) <= lines_.size()) {
+    const std::string& line = lines_[static_cast<std::size_t>(place.line) - 1];
+    const auto begin = static_cast<std::size_t>(std::max(place.column, 1)) - 1;
+    const SourceExcerpt shown =
+        excerpt(line, begin, static_cast<std::size_t>(std::max(place.length, 1)));
+    diagnostic.where.column = characters(std::string_view(line).substr(0, begin)) + 1;
+    diagnostic.length = shown.length;
+    if (shown.column == diagnostic.where.column) {
+      diagnostic.source_line = shown.text;
+    } else {  // the underline of a Diagnostic stands at the column of its place
+      diagnostic.hint = framed(shown, place.line) + diagnostic.hint;
+    }
+  }
+  shown_.emplace(key, std::move(diagnostic));
 }
 
 std::string_view Problems::line(int number) const {
@@ -56,11 +76,17 @@ std::string_view Problems::line(int number) const {
 }
 
 void Problems::throw_if_any() const {
-  if (diagnostics_.empty()) return;
-  std::vector<Diagnostic> sorted = diagnostics_;
-  std::ranges::stable_sort(
-      sorted, {}, [](const Diagnostic& d) { return std::tuple(d.where.line, d.where.column); });
-  throw ConfigError(std::move(sorted));
+  if (shown_.empty()) return;
+  std::vector<Diagnostic> diagnostics;
+  for (const auto& [place, diagnostic] : shown_) diagnostics.push_back(diagnostic);
+  if (left_out_ > 0) {
+    diagnostics.push_back({{file_, 0, 0},
+                           1,
+                           fmt::format("... and {} more", left_out_),
+                           fmt::format("shown are the first {} of the file", kMostShown),
+                           {}});
+  }
+  throw ConfigError(std::move(diagnostics));
 }
 
 }  // namespace attnbench
