@@ -91,12 +91,12 @@ bool read_attention(const YamlNode& node, AttentionLayer& layer, Problems& probl
     valid = read_window(*window, layer, problems) && valid;
   }
   if (const YamlNode* softcap = map.find("softcap")) {
-    const auto cap = is_none(*softcap) ? 0.0 : read_positive(*softcap, "softcap", problems);
+    const auto cap = is_none(*softcap) ? 0.0 : read_factor(*softcap, "softcap", problems);
     valid = valid && cap;
     layer.logit_cap = cap.value_or(0);
   }
   if (const YamlNode* scale = map.find("scale")) {
-    const auto factor = read_positive(*scale, "scale", problems);
+    const auto factor = read_factor(*scale, "scale", problems);
     valid = valid && factor;
     layer.scale = factor.value_or(1);
   }

@@ -4,13 +4,18 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "lib/base/counter_hash.h"
 #include "lib/scenario/batch_builder.h"
+#include "lib/scenario/contents.h"
 #include "lib/scenario/layer_reader.h"
+#include "lib/scenario/pool_size.h"
 #include "lib/scenario/strict_map.h"
+#include "lib/scenario/value_reader.h"
 
 namespace attnbench {
 namespace {
@@ -57,6 +62,53 @@ bool check_pool(const BuiltBatch& batch, const KvCacheConfig& cache, const Stric
                            cache.pool_tokens, needed, cache.page_size),
                "leave pool_tokens out to get a pool that fits");
   return false;
+}
+
+/// Place of `key` in a map of the mix, or of the map, or of the mix.
+Place place_in(const StrictMap& mix, std::string_view map, std::string_view key) {
+  const YamlNode* node = mix.find(map);
+  if (node == nullptr) return mix.node().place;
+  const YamlEntry* entry = node->find(key);
+  return entry == nullptr ? node->place : entry->value->place;
+}
+
+/// Slot numbers are int32, those of the padding's page and of the unowned pages too.
+bool check_slots(const BuiltBatch& batch, const KvCacheConfig& cache, const StrictMap& mix,
+                 const Place& batch_place, Problems& problems) {
+  const std::int64_t needed = tokens_needed(batch, cache.page_size) / cache.page_size;
+  const std::int64_t pages =
+      cache.pool_tokens > 0 ? cache.pool_tokens / cache.page_size : roomy_pool_pages(needed);
+  const std::int64_t slots = (pages + 1) * cache.page_size;  // page 0 is the padding's
+  if (slots <= kMaxSize) return true;
+  const bool stated = cache.pool_tokens > 0;
+  problems.add(stated ? place_in(mix, "kv_cache", "pool_tokens") : batch_place,
+               fmt::format("{} a pool of {} slots in pages of {}, the padding's page included",
+                           stated ? "pool_tokens make" : "the batch needs", slots, cache.page_size),
+               "index arrays are int32: 2147483647 slots are the most");
+  return false;
+}
+
+/// The cache must hold the fixture's values as numbers. fp8 saturates, all others overflow.
+bool check_range(const Case& c, const StrictMap& mix, Problems& problems) {
+  const DType dtype = c.kv_cache.dtype;
+  if (size_bytes(dtype) == 1) return true;
+  const ContentRange range = content_range(c);
+  for (const auto& [key, scale, largest] : {std::tuple{"k_scale", c.kv_cache.k_scale, range.k},
+                                            {"v_scale", c.kv_cache.v_scale, range.v}}) {
+    const double stored = largest / static_cast<double>(scale);
+    if (std::isfinite(rounded(dtype, static_cast<float>(stored)))) continue;
+    const YamlNode* cache = mix.find("kv_cache");
+    const bool given = cache != nullptr && cache->find(key) != nullptr;
+    problems.add(
+        given ? place_in(mix, "kv_cache", key) : place_in(mix, "attention", "scale"),
+        fmt::format("{} {:.4g} makes values up to {:.4g}, more than {} holds",
+                    given ? key : "scale", given ? static_cast<double>(scale) : c.layer.scale,
+                    stored, to_string(dtype)),
+        given ? "stored values are the tensor's divided by it"
+              : "keys are as large as it takes to set one apart from the others");
+    return false;
+  }
+  return true;
 }
 
 bool check_tree_mask(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
@@ -123,6 +175,7 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   if (!batch || !cache || !choice || !dtype || !entries.all_valid) return std::nullopt;
   const bool sound = check_prefix_pages(*batch, cache->page_size, problems) &&
                      check_pool(*batch, *cache, mix, problems) &&
+                     check_slots(*batch, *cache, mix, batch_node->place, problems) &&
                      check_tree_mask(*batch, layer, batch_node->place, problems);
   if (!sound) return std::nullopt;
 
@@ -135,6 +188,7 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   result.mode = batch->mode;
   result.prefixes = std::move(batch->prefixes);
   result.requests = std::move(batch->requests);
+  if (!check_range(result, mix, problems)) return std::nullopt;
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -126,6 +127,16 @@ void round_row(DType dtype, float scale, std::span<float> row) {
 }
 
 }  // namespace
+
+ContentRange content_range(const Case& c) {
+  constexpr double kPlain = 6;  // of tags; integers reach 4, normal numbers 3.46
+  const ContentParams p = params_of(c, Fill::kExtreme);
+  double k = std::max(kPlain, static_cast<double>(p.needle_size));
+  for (const auto& sizes : p.extreme_size) {
+    for (const float size : sizes) k = std::max(k, std::fabs(static_cast<double>(size)));
+  }
+  return {k, kPlain};
+}
 
 std::string_view to_string(Fill fill) {
   for (const auto& [key, name] : kNames) {

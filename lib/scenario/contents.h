@@ -16,6 +16,13 @@ namespace attnbench {
 [[nodiscard]] std::string_view to_string(Fill fill);
 [[nodiscard]] std::optional<Fill> fill_from_string(std::string_view name);
 
+/// Largest magnitudes that any fill gives K and V, before the cache's scales divide them.
+struct ContentRange {
+  double k = 0;
+  double v = 0;
+};
+[[nodiscard]] ContentRange content_range(const Case& c);
+
 /// The values of a case's tensors, as a pure function of (case, fill, seed, request, position,
 /// head, dim): no page, no index array, no device. The fixture writes them, the reference evaluates
 /// them, and both regenerate any row at will.

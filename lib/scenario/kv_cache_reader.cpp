@@ -28,7 +28,7 @@ bool read_scales(const StrictMap& map, const AttentionLayer& layer, KvCacheConfi
        {std::pair{"k_scale", &cache.k_scale}, {"v_scale", &cache.v_scale}}) {
     const YamlNode* node = map.find(key);
     if (node == nullptr) continue;
-    const auto value = read_positive(*node, key, problems);
+    const auto value = read_factor(*node, key, problems);
     if (value) *scale = static_cast<float>(*value);
     valid = valid && value;
   }

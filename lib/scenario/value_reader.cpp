@@ -80,6 +80,17 @@ std::optional<double> read_positive(const YamlNode& node, std::string_view what,
   return std::nullopt;
 }
 
+std::optional<double> read_factor(const YamlNode& node, std::string_view what, Problems& problems) {
+  constexpr double kLeast = 1e-30, kMost = 1e30;
+  const auto value = read_positive(node, what, problems);
+  if (!value || (*value >= kLeast && *value <= kMost)) return value;
+  problems.add(node.place,
+               fmt::format("{} {} is {}", what, node.text,
+                           *value < kLeast ? "less than 1e-30" : "more than 1e30"),
+               "what it scales would leave the range of f32");
+  return std::nullopt;
+}
+
 std::optional<bool> read_bool(const YamlNode& node, std::string_view what, Problems& problems) {
   if (node.is_scalar() && node.text == "true") return true;
   if (node.is_scalar() && node.text == "false") return false;

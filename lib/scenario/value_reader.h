@@ -29,6 +29,11 @@ inline constexpr std::int64_t kMaxSize = 2147483647;
 [[nodiscard]] std::optional<double> read_positive(const YamlNode& node, std::string_view what,
                                                   Problems& problems);
 
+/// The same between 1e-30 and 1e30: a factor that f32 applies to a tensor's values and sums without
+/// an overflow.
+[[nodiscard]] std::optional<double> read_factor(const YamlNode& node, std::string_view what,
+                                                Problems& problems);
+
 [[nodiscard]] std::optional<bool> read_bool(const YamlNode& node, std::string_view what,
                                             Problems& problems);
 
