@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -100,6 +102,28 @@ TEST(LoadScenario, says_why_a_file_cannot_be_read) {
     EXPECT_THAT(error.what(), HasSubstr("cannot read no/such/file.yaml: No such file"));
   }
   EXPECT_THROW(static_cast<void>(load_scenario("/")), ConfigError);
+}
+
+TEST(LoadScenario, refuses_by_kind_and_size_what_is_no_scenario) {
+  const fs::path folder =
+      fs::temp_directory_path() / ("attnbench-load-" + std::to_string(getpid()));
+  fs::create_directory(folder);
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  std::ofstream(folder / "large.yaml") << "mixes: {}";
+  fs::resize_file(folder / "large.yaml", std::uintmax_t{1} << 34);  // 16 GiB, none of it on disk
+  const auto message_for = [](const std::string& path) -> std::string {
+    try {
+      static_cast<void>(load_scenario(path));
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_THAT(message_for("/dev/zero"), HasSubstr("/dev/zero is a device"));
+  EXPECT_THAT(message_for(folder), HasSubstr(" is a folder"));
+  EXPECT_THAT(message_for(folder / "pipe"), HasSubstr("pipe is a pipe"));
+  EXPECT_THAT(message_for(folder / "large.yaml"), HasSubstr("more than 16777216 bytes"));
+  fs::remove_all(folder);
 }
 
 }  // namespace

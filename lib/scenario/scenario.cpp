@@ -4,14 +4,11 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <limits>
-#include <sstream>
 #include <utility>
 
+#include "lib/base/regular_file.h"
 #include "lib/scenario/case_reader.h"
 #include "lib/scenario/layer_reader.h"
 #include "lib/scenario/measure_reader.h"
@@ -22,6 +19,9 @@
 
 namespace attnbench {
 namespace {
+
+/// Room for a hundred thousand batch entries; what is larger is no scenario.
+constexpr std::size_t kMaxScenarioBytes = std::size_t{16} << 20;
 
 std::vector<PrefixSpec> read_prefixes(const YamlNode& node, Problems& problems) {
   std::vector<PrefixSpec> prefixes;
@@ -153,19 +153,7 @@ Scenario parse_scenario(const std::string& text, const std::string& path,
 }
 
 Scenario load_scenario(const std::string& path, std::optional<std::uint64_t> seed) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    throw ConfigError(fmt::format("{} is a folder, a scenario is a YAML file", path));
-  }
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || file.bad()) {
-    throw ConfigError(fmt::format("cannot read {}: {}", path,
-                                  errno != 0 ? std::strerror(errno) : "reading failed"));
-  }
-  return parse_scenario(std::move(text).str(), path, seed);
+  return parse_scenario(read_regular_file(path, kMaxScenarioBytes), path, seed);
 }
 
 }  // namespace attnbench
