@@ -1,19 +1,24 @@
-# attnbench_room(<name> [DEPENDS <target>...])
+# attnbench_room(<name> [DEPENDS <target>...] [TEST_DEPENDS <target>...] [TEST_SHARDS <n>])
 #
 # Makes the static library attnbench_<name> of the sources in the current folder (and its subfolders
-# that have no CMakeLists.txt of their own) and, of the *_test.cpp beside them, the program <name>_test.
+# that have no CMakeLists.txt of their own) and, of the *_test.cpp beside them, the program <name>_test, which
+# ctest runs as TEST_SHARDS processes. Sources in folders testing/ become the library attnbench_<name>_testing:
+# the room's tests have it, other rooms' tests name it in TEST_DEPENDS, the product never has it.
 #
 # With a CUDA compiler its *.cu join the library, and *_gpu_test.cpp become <name>_gpu_test, labelled gpu.
 # What only makes sense with CUDA but is plain C++ ends in _cuda.cpp; its counterpart, in _without_cuda.cpp.
 function(attnbench_room name)
-  cmake_parse_arguments(room "" "" "DEPENDS;TEST_DEPENDS" ${ARGN})
+  cmake_parse_arguments(room "" "TEST_SHARDS" "DEPENDS;TEST_DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   set(tests ${sources})
   set(gpu_tests ${sources})
-  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$|/main\\.cpp$")
+  set(testing ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$|/main\\.cpp$|/testing/")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER tests EXCLUDE REGEX "_gpu_test\\.cpp$")
   list(FILTER gpu_tests INCLUDE REGEX "_gpu_test\\.cpp$")
+  list(FILTER testing INCLUDE REGEX "/testing/")
+  list(FILTER testing EXCLUDE REGEX "_test\\.cpp$")
   if(ATTNBENCH_HAVE_CUDA)
     file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cu)
     list(FILTER sources EXCLUDE REGEX "_without_cuda\\.cpp$")
@@ -32,24 +37,48 @@ function(attnbench_room name)
     add_library(attnbench_${name} INTERFACE)
     target_link_libraries(attnbench_${name} INTERFACE attnbench_build_flags ${room_DEPENDS})
   endif()
-
-  if(ATTNBENCH_BUILD_TESTS AND tests)
-    add_executable(${name}_test ${tests})
-    target_link_libraries(${name}_test PRIVATE attnbench_${name} ${room_TEST_DEPENDS}
-                          GTest::gmock GTest::gtest_main)
-    target_compile_definitions(${name}_test PRIVATE
-      ATTNBENCH_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ATTNBENCH_PYTHON="${ATTNBENCH_PYTHON}")
-    gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST)
+  if(NOT ATTNBENCH_BUILD_TESTS)
+    return()
   endif()
 
-  if(ATTNBENCH_BUILD_TESTS AND ATTNBENCH_HAVE_CUDA AND gpu_tests)
-    add_executable(${name}_gpu_test ${gpu_tests})
-    target_link_libraries(${name}_gpu_test PRIVATE attnbench_${name} ${room_TEST_DEPENDS}
-                          GTest::gmock GTest::gtest_main)
+  set(test_depends attnbench_${name} ${room_TEST_DEPENDS})
+  if(testing)
+    add_library(attnbench_${name}_testing STATIC ${testing})
+    target_link_libraries(attnbench_${name}_testing PUBLIC attnbench_${name})
+    list(PREPEND test_depends attnbench_${name}_testing)
+  endif()
+  if(tests)
+    attnbench_test_program(${name}_test SOURCES ${tests} DEPENDS ${test_depends} SHARDS ${room_TEST_SHARDS})
+  endif()
+  if(ATTNBENCH_HAVE_CUDA AND gpu_tests)
     # One at a time: several at once disturb each other's times and each other's count of free memory.
-    gtest_discover_tests(${name}_gpu_test DISCOVERY_MODE PRE_TEST
-                         PROPERTIES LABELS gpu RESOURCE_LOCK gpu)
+    attnbench_test_program(${name}_gpu_test SOURCES ${gpu_tests} DEPENDS ${test_depends}
+                           PROPERTIES LABELS gpu RESOURCE_LOCK gpu)
   endif()
+endfunction()
+
+# attnbench_test_program(<name> SOURCES <file>... DEPENDS <target>... [SHARDS <n>] [PROPERTIES <key> <value>...])
+#
+# A GoogleTest program. ctest runs it whole, or as <n> processes that share its tests: a process for each test
+# takes longer to start than most tests to run. What fails, or is skipped, is printed with its name.
+function(attnbench_test_program name)
+  cmake_parse_arguments(test "" "SHARDS" "SOURCES;DEPENDS;PROPERTIES" ${ARGN})
+  add_executable(${name} ${test_SOURCES})
+  target_link_libraries(${name} PRIVATE ${test_DEPENDS} attnbench_test_flags GTest::gtest_main)
+  target_precompile_headers(${name} REUSE_FROM attnbench_test_headers)
+  if(NOT test_SHARDS)
+    set(test_SHARDS 1)
+  endif()
+  foreach(shard RANGE 1 ${test_SHARDS})
+    set(entry ${name})
+    if(test_SHARDS GREATER 1)
+      set(entry ${name}.${shard}_of_${test_SHARDS})
+    endif()
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${entry} COMMAND ${name} --gtest_brief=1)
+    set_tests_properties(${entry} PROPERTIES
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${test_SHARDS};GTEST_SHARD_INDEX=${index}" ${test_PROPERTIES})
+  endforeach()
 endfunction()
 
 # attnbench_embed(<target> <symbol> <file>...)

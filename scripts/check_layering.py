@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
-"""Fails when a lower room includes a higher one. The order is that of the house, lowest first."""
+"""Fails when a lower room includes a higher one (cmake/rooms.txt says which is which), when a product
+source includes what only tests may (a folder testing/), or when a source includes anything before its own
+header: being first there is what proves that a header compiles alone, see cmake/AttnbenchHeaderCheck.cmake."""
 import pathlib
 import re
 import sys
 
-ROOMS = ["lib/base", "lib/device", "lib/model", "lib/batch", "lib/index", "lib/scenario", "reference",
-         "lib/fixture", "lib/cost", "lib/backend", "lib/verify", "backends", "lib/measure", "lib/bench",
-         "lib/report", "lib/gate", "lib/profile", "apps"]
+HOUSE = pathlib.Path(__file__).parent.parent
+ROOMS = [line for line in (HOUSE / "cmake/rooms.txt").read_text().splitlines() if line and line[0] != "#"]
 # The oracle must not know pages or index arrays: its errors stay independent of the code under test.
 FORBIDDEN = {"reference": {"lib/device", "lib/index"}}
 
 
 def room_of(path):
     return next((room for room in ROOMS if path.startswith(room + "/")), None)
+
+
+def only_for_tests(name):
+    return "/testing/" in name or name.endswith(("_test.cpp", "_bench.cpp"))
 
 
 def main():
@@ -27,11 +32,19 @@ def main():
             if here is None:
                 faults.append(f"{name}: stands in no room")
                 continue
+            own = path.with_suffix(".h").relative_to(root).as_posix()
+            has_own = path.suffix == ".cpp" and (root / own).exists()
             for number, line in enumerate(path.read_text().splitlines(), 1):
+                if has_own and line.startswith("#include"):
+                    if line != f'#include "{own}"':
+                        faults.append(f"{name}:{number}: its own header {own} comes first")
+                    has_own = False
                 found = re.match(r'#include "((?:lib|reference|backends|apps)/[^"]+)"', line)
                 there = found and room_of(found[1])
                 if not there:
                     continue
+                if only_for_tests(found[1]) and not only_for_tests(name):
+                    faults.append(f"{name}:{number}: {found[1]} is for tests only")
                 if ROOMS.index(there) > ROOMS.index(here) or there in FORBIDDEN.get(here, ()):
                     faults.append(f"{name}:{number}: {here} may not include {found[1]}")
     print("\n".join(faults) or "layering holds")

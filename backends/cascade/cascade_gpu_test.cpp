@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cascade/cascade.h"
 
-#include "backends/conformance.h"
+#include "backends/testing/conformance.h"
 #include "lib/base/error.h"
 #include "lib/device/cuda/cuda_device.h"
 

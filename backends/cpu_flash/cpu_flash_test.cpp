@@ -4,7 +4,7 @@
 
 #include <omp.h>
 
-#include "backends/conformance.h"
+#include "backends/testing/conformance.h"
 
 namespace attnbench {
 namespace {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "backends/conformance.h"
+#include "backends/testing/conformance.h"
 
 namespace attnbench {
 namespace {

@@ -20,7 +20,8 @@ template <class T, class Kv>
   return {mla_kernel<Few>, Few::kThreads, Few::kSharedBytes};
 }
 
-/// `kv_dtype` is T itself, e4m3 or e5m2. One translation unit each: compiling takes a while.
+/// `kv_dtype` is T itself, e4m3 or e5m2; null where this build has no such kernel. One translation
+/// unit each: compiling takes a while.
 [[nodiscard]] CompiledKernel bf16_kernel(const MlaKernel& kernel);
 [[nodiscard]] CompiledKernel f16_kernel(const MlaKernel& kernel);
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include "backends/common/kernels_in_build.h"
 #include "backends/mla/dispatch.cuh"
 #include "lib/base/error.h"
 #include "lib/device/cuda/check.cuh"
@@ -9,7 +10,7 @@ namespace {
 
 mla::CompiledKernel find_warpgroups(const MlaKernel& kernel) {
   if (kernel.kv_dtype != kernel.dtype) return {};
-  if (kernel.dtype != DType::kBF16 && kernel.dtype != DType::kF16) return {};
+  if (kernel.dtype != DType::kBF16 && (!kAllKernels || kernel.dtype != DType::kF16)) return {};
   const mla::CompiledKernel found = mla::warpgroup_kernel(kernel.dtype);
   cudaFuncAttributes attributes{};
   check_cuda(cudaFuncGetAttributes(&attributes, found.function), "cudaFuncGetAttributes");
@@ -22,7 +23,9 @@ mla::CompiledKernel find(const MlaKernel& kernel) {
   if (kernel.tile == MlaTile::kWarpgroups) return find_warpgroups(kernel);
   if (kernel.kv_dtype != kernel.dtype && size_bytes(kernel.kv_dtype) != 1) return {};
   if (kernel.dtype == DType::kBF16) return mla::bf16_kernel(kernel);
-  if (kernel.dtype == DType::kF16) return mla::f16_kernel(kernel);
+  if constexpr (kAllKernels) {
+    if (kernel.dtype == DType::kF16) return mla::f16_kernel(kernel);
+  }
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/common/kernels_in_build.h"
 #include "backends/common/upload.h"
 #include "backends/mla/mla.h"
 #include "backends/splitkv/launch.h"
@@ -74,7 +75,8 @@ Support MlaBackend::supports(const Case& c, const Device& device) const {
     return Support::no("page sizes that are powers of two only");
   }
   if (!mla_has_kernel({c.dtype, c.kv_cache.dtype, MlaTile::kFew})) {
-    return Support::no("activations in bf16 or f16, KV cache in the same type, e4m3 or e5m2");
+    return Support::no(
+        no_kernel_reason("activations in bf16 or f16, KV cache in the same type, e4m3 or e5m2"));
   }
   return Support::yes();
 }

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include "backends/common/kernels_in_build.h"
 #include "backends/mla/dispatch.cuh"
 #include "backends/mla/wgmma_kernel.cuh"
 
@@ -14,7 +15,10 @@ CompiledKernel compiled() {
 }  // namespace
 
 CompiledKernel warpgroup_kernel(DType dtype) {
-  return dtype == DType::kF16 ? compiled<__half>() : compiled<__nv_bfloat16>();
+  if constexpr (kAllKernels) {
+    if (dtype == DType::kF16) return compiled<__half>();
+  }
+  return compiled<__nv_bfloat16>();
 }
 
 }  // namespace attnbench::mla

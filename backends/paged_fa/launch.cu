@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "backends/common/kernels_in_build.h"
 #include "backends/paged_fa/dispatch.cuh"
 #include "lib/base/error.h"
 #include "lib/device/cuda/check.cuh"
@@ -13,20 +14,25 @@ namespace attnbench {
 namespace {
 
 paged_fa::CompiledKernel find(const PagedFaKernel& kernel) {
-  const bool half = kernel.dtype == DType::kF16;
-  if (!half && kernel.dtype != DType::kBF16) return {};
-  if (kernel.kv_dtype == kernel.dtype) {
-    if (kernel.tile == PagedFaTile::kMany) {
-      return half ? paged_fa::f16_many_rows_kernel(kernel)
-                  : paged_fa::bf16_many_rows_kernel(kernel);
+  const DType kv = kernel.kv_dtype;
+  const bool many_rows = kernel.tile == PagedFaTile::kMany;
+  if (kernel.dtype == DType::kBF16) {
+    if (kv == DType::kBF16) {
+      return many_rows ? paged_fa::bf16_many_rows_kernel(kernel) : paged_fa::bf16_kernel(kernel);
     }
-    return half ? paged_fa::f16_kernel(kernel) : paged_fa::bf16_kernel(kernel);
+    if (kv == DType::kE4M3) return paged_fa::bf16_e4m3_kernel(kernel);
   }
-  if (kernel.kv_dtype == DType::kE4M3) {
-    return half ? paged_fa::f16_e4m3_kernel(kernel) : paged_fa::bf16_e4m3_kernel(kernel);
-  }
-  if (kernel.kv_dtype == DType::kE5M2) {
-    return half ? paged_fa::f16_e5m2_kernel(kernel) : paged_fa::bf16_e5m2_kernel(kernel);
+  if constexpr (kAllKernels) {
+    if (kernel.dtype == DType::kBF16 && kv == DType::kE5M2) {
+      return paged_fa::bf16_e5m2_kernel(kernel);
+    }
+    if (kernel.dtype == DType::kF16) {
+      if (kv == DType::kF16) {
+        return many_rows ? paged_fa::f16_many_rows_kernel(kernel) : paged_fa::f16_kernel(kernel);
+      }
+      if (kv == DType::kE4M3) return paged_fa::f16_e4m3_kernel(kernel);
+      if (kv == DType::kE5M2) return paged_fa::f16_e5m2_kernel(kernel);
+    }
   }
   return {};
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/common/kernels_in_build.h"
 #include "backends/paged_fa/dispatch.cuh"
 #include "backends/paged_fa/mma_kernel.cuh"
 
@@ -24,11 +25,13 @@ template <class S>
 template <class T, class Kv>
 [[nodiscard]] CompiledKernel find_kernel(const PagedFaKernel& kernel) {
   const int dk = kernel.head_dim_k, dv = kernel.head_dim_v;
-  if (dk == 64 && dv == 64) return compiled<Shape<T, Kv, 64, 64>>(kernel.tile);
-  if (dk == 96 && dv == 96) return compiled<Shape<T, Kv, 96, 96>>(kernel.tile);
   if (dk == 128 && dv == 128) return compiled<Shape<T, Kv, 128, 128>>(kernel.tile);
-  if (dk == 192 && dv == 128) return compiled<Shape<T, Kv, 192, 128>>(kernel.tile);
-  if (dk == 256 && dv == 256) return compiled<Shape<T, Kv, 256, 256>>(kernel.tile);
+  if constexpr (kAllKernels) {
+    if (dk == 64 && dv == 64) return compiled<Shape<T, Kv, 64, 64>>(kernel.tile);
+    if (dk == 96 && dv == 96) return compiled<Shape<T, Kv, 96, 96>>(kernel.tile);
+    if (dk == 192 && dv == 128) return compiled<Shape<T, Kv, 192, 128>>(kernel.tile);
+    if (dk == 256 && dv == 256) return compiled<Shape<T, Kv, 256, 256>>(kernel.tile);
+  }
   return {};
 }
 
@@ -37,10 +40,12 @@ template <class T>
 [[nodiscard]] CompiledKernel find_many_rows_kernel(const PagedFaKernel& kernel) {
   const int dk = kernel.head_dim_k, dv = kernel.head_dim_v;
   constexpr PagedFaTile kMany = PagedFaTile::kMany;
-  if (dk == 64 && dv == 64) return compiled<Shape<T, T, 64, 64>, kMany>();
-  if (dk == 96 && dv == 96) return compiled<Shape<T, T, 96, 96>, kMany>();
   if (dk == 128 && dv == 128) return compiled<Shape<T, T, 128, 128>, kMany>();
-  if (dk == 192 && dv == 128) return compiled<Shape<T, T, 192, 128>, kMany>();
+  if constexpr (kAllKernels) {
+    if (dk == 64 && dv == 64) return compiled<Shape<T, T, 64, 64>, kMany>();
+    if (dk == 96 && dv == 96) return compiled<Shape<T, T, 96, 96>, kMany>();
+    if (dk == 192 && dv == 128) return compiled<Shape<T, T, 192, 128>, kMany>();
+  }
   return {};
 }
 

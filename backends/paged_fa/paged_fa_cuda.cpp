@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include "backends/common/kernels_in_build.h"
 #include "backends/paged_fa/paged_fa.h"
 
 #include <algorithm>
@@ -61,7 +62,7 @@ Support PagedFaBackend::supports(const Case& c, const Device& device) const {
     return Support::no("KV cache in the activations' type, e4m3 or e5m2 only");
   }
   if (!paged_fa_has_kernel(kernel_for(c.layer, c.dtype, c.kv_cache.dtype, PagedFaTile::kFew))) {
-    return Support::no("head dims 64, 96, 128, 256 and 192/128 only");
+    return Support::no(no_kernel_reason("head dims 64, 96, 128, 256 and 192/128 only"));
   }
   return Support::yes();
 }

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include "backends/common/kernels_in_build.h"
 #include "backends/paged_fa/dispatch.cuh"
 #include "backends/paged_fa/wgmma_kernel.cuh"
 
@@ -15,7 +16,11 @@ HopperKernel compiled() {
 
 HopperKernel hopper_kernel(const PagedFaKernel& kernel) {
   if (kernel.head_dim_k != hopper::kDim || kernel.head_dim_v != hopper::kDim) return {};
-  return kernel.dtype == DType::kF16 ? compiled<__half>() : compiled<__nv_bfloat16>();
+  if (kernel.dtype == DType::kBF16) return compiled<__nv_bfloat16>();
+  if constexpr (kAllKernels) {
+    if (kernel.dtype == DType::kF16) return compiled<__half>();
+  }
+  return {};
 }
 
 }  // namespace attnbench::paged_fa

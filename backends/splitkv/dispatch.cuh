@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backends/common/kernels_in_build.h"
 #include "backends/splitkv/kernels.cuh"
 #include "backends/splitkv/launch.h"
 
@@ -26,11 +27,13 @@ template <class S>
 template <class T, class Kv>
 [[nodiscard]] CompiledKernel find_kernel(const SplitKvKernel& kernel) {
   const int dk = kernel.head_dim_k, dv = kernel.head_dim_v;
-  if (dk == 64 && dv == 64) return compiled<Shape<T, Kv, 64, 64>>(kernel.many_rows);
-  if (dk == 96 && dv == 96) return compiled<Shape<T, Kv, 96, 96>>(kernel.many_rows);
   if (dk == 128 && dv == 128) return compiled<Shape<T, Kv, 128, 128>>(kernel.many_rows);
-  if (dk == 192 && dv == 128) return compiled<Shape<T, Kv, 192, 128>>(kernel.many_rows);
-  if (dk == 256 && dv == 256) return compiled<Shape<T, Kv, 256, 256>>(kernel.many_rows);
+  if constexpr (kAllKernels) {
+    if (dk == 64 && dv == 64) return compiled<Shape<T, Kv, 64, 64>>(kernel.many_rows);
+    if (dk == 96 && dv == 96) return compiled<Shape<T, Kv, 96, 96>>(kernel.many_rows);
+    if (dk == 192 && dv == 128) return compiled<Shape<T, Kv, 192, 128>>(kernel.many_rows);
+    if (dk == 256 && dv == 256) return compiled<Shape<T, Kv, 256, 256>>(kernel.many_rows);
+  }
   return {};
 }
 

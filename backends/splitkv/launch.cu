@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/splitkv/launch.h"
 
+#include "backends/common/kernels_in_build.h"
 #include "backends/splitkv/dispatch.cuh"
 #include "lib/base/error.h"
 #include "lib/base/narrow.h"
@@ -11,16 +12,19 @@ namespace attnbench {
 namespace {
 
 splitkv::CompiledKernel find(const SplitKvKernel& kernel) {
-  const bool half = kernel.dtype == DType::kF16;
-  if (!half && kernel.dtype != DType::kBF16) return {};
-  if (kernel.kv_dtype == kernel.dtype) {
-    return half ? splitkv::f16_kernel(kernel) : splitkv::bf16_kernel(kernel);
+  const DType kv = kernel.kv_dtype;
+  if (kernel.dtype == DType::kBF16) {
+    if (kv == DType::kBF16) return splitkv::bf16_kernel(kernel);
+    if (kv == DType::kE4M3) return splitkv::bf16_e4m3_kernel(kernel);
   }
-  if (kernel.kv_dtype == DType::kE4M3) {
-    return half ? splitkv::f16_e4m3_kernel(kernel) : splitkv::bf16_e4m3_kernel(kernel);
-  }
-  if (kernel.kv_dtype == DType::kE5M2) {
-    return half ? splitkv::f16_e5m2_kernel(kernel) : splitkv::bf16_e5m2_kernel(kernel);
+  if constexpr (kAllKernels) {
+    if (kernel.dtype == DType::kBF16 && kv == DType::kE5M2)
+      return splitkv::bf16_e5m2_kernel(kernel);
+    if (kernel.dtype == DType::kF16) {
+      if (kv == DType::kF16) return splitkv::f16_kernel(kernel);
+      if (kv == DType::kE4M3) return splitkv::f16_e4m3_kernel(kernel);
+      if (kv == DType::kE5M2) return splitkv::f16_e5m2_kernel(kernel);
+    }
   }
   return {};
 }

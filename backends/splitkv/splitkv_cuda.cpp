@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "backends/common/kernels_in_build.h"
 #include "backends/common/upload.h"
 #include "backends/splitkv/splitkv.h"
 #include "backends/splitkv/tensors.h"
@@ -49,7 +50,7 @@ Support SplitKvBackend::supports(const Case& c, const Device& device) const {
     return Support::no("KV cache in the activations' type, e4m3 or e5m2 only");
   }
   if (!splitkv_has_kernel(kernel_for(c.layer, c.dtype, c.kv_cache.dtype, false))) {
-    return Support::no("head dims 64, 96, 128, 256 and 192/128 only");
+    return Support::no(no_kernel_reason("head dims 64, 96, 128, 256 and 192/128 only"));
   }
   return Support::yes();
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/splitkv/splitkv.h"
 
-#include "backends/conformance.h"
-#include "backends/graph_conformance.cuh"
+#include "backends/testing/conformance.h"
+#include "backends/testing/graph_conformance.cuh"
 #include "lib/device/cuda/cuda_device.h"
 
 namespace attnbench {

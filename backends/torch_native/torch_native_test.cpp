@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/torch_native/torch_native.h"
 
-#include "backends/conformance.h"
+#include "backends/testing/conformance.h"
 
 namespace attnbench {
 namespace {

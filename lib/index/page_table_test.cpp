@@ -10,7 +10,7 @@
 #include <random>
 
 #include "lib/index/csr.h"
-#include "lib/index/test_batch.h"
+#include "lib/index/testing/test_batch.h"
 #include "lib/index/validate.h"
 
 namespace attnbench {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "lib/batch/draft_tree.h"
-#include "lib/index/test_batch.h"
+#include "lib/index/testing/test_batch.h"
 
 namespace attnbench {
 namespace {

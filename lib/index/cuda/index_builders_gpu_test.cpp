@@ -10,7 +10,7 @@
 #include "lib/index/block_table.h"
 #include "lib/index/csr.h"
 #include "lib/index/cuda/index_builders.cuh"
-#include "lib/index/test_batch.h"
+#include "lib/index/testing/test_batch.h"
 
 namespace attnbench {
 namespace {

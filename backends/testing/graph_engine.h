@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/conformance.h"
+#include "backends/testing/conformance.h"
 #include "lib/base/narrow.h"
 #include "lib/batch/graph_padding.h"
 #include "lib/fixture/device_indices.h"

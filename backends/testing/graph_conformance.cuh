@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/graph_engine.h"
+#include "backends/testing/graph_engine.h"
 #include "lib/backend/cuda_graph_capture.h"
 #include "lib/device/cuda/guarded_memory.cuh"
 
