@@ -8,6 +8,7 @@
 
 #include "lib/base/error.h"
 #include "reference/attention_rows.h"
+#include "reference/memory_need.h"
 #include "reference/oracle.h"
 
 namespace attnbench {
@@ -111,6 +112,15 @@ void check_rows(const Case& c, std::span<const RowId> rows) {
 }
 
 }  // namespace
+
+std::int64_t reference_memory_need(const Case& c, int threads) {
+  std::int64_t longest = 1;
+  for (const Request& request : c.requests) longest = std::max(longest, request.kv_len);
+  const auto groups = static_cast<std::int64_t>(c.requests.size()) * c.layer.heads_kv;
+  const std::int64_t logits = std::max(kLogitsPerGroup, kFewestRows * longest);
+  return std::min<std::int64_t>(threads, groups) * logits *
+         static_cast<std::int64_t>(sizeof(double));
+}
 
 std::vector<ReferenceRow> evaluate_rows(const Case& c, const Contents& contents,
                                         std::span<const RowId> rows) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
+#include "reference/memory_need.h"
 #include "reference/oracle.h"
 #include "reference/testing/expect_rows.h"
 #include "reference/testing/naive_attention.h"
@@ -161,6 +162,17 @@ TEST(EvaluateRows, a_row_that_the_case_does_not_have_is_a_defect) {
   for (const RowId& id : {RowId{3, 0, 0}, RowId{0, 1, 0}, RowId{0, 0, 4}, RowId{-1, 0, 0}}) {
     EXPECT_THROW((void)evaluate_rows(c, contents, {&id, 1}), InternalError);
   }
+}
+
+TEST(ReferenceMemory, is_64_MiB_a_thread_until_contexts_are_long) {
+  Case c;
+  c.layer.heads_kv = 8;
+  c.requests.resize(4);
+  c.requests[0].kv_len = 1000;
+  EXPECT_EQ(reference_memory_need(c, 2), std::int64_t{128} << 20);
+  EXPECT_EQ(reference_memory_need(c, 1000), std::int64_t{32 * 64} << 20) << "a KV head each";
+  c.requests[0].kv_len = std::int64_t{1} << 30;
+  EXPECT_EQ(reference_memory_need(c, 1), std::int64_t{128} << 30);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "lib/bench/case_run.h"
 #include "lib/bench/local_workshop.h"
 #include "lib/bench/twins.h"
+#include "lib/fixture/pool_demand.h"
 
 namespace attnbench {
 
@@ -35,7 +36,8 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Works
   Twins twins;
   if (scenario.measure.aa) backends = twins.beside(backends);
   for (const Case* c : cases) {
-    if (c->kv_cache.pool_tokens > 0) static_cast<void>(lay_out(*c));  // is the pool large enough?
+    if (c->kv_cache.pool_tokens > 0)
+      static_cast<void>(pool_demand(*c));  // is the pool large enough?
   }
   std::vector<Cost> costs;
   for (const Case* c : cases) costs.push_back(count_cost(*c));  // does it fit 63 bits?

@@ -204,5 +204,16 @@ TEST(SupportTable, says_ok_or_why_not_for_every_pair) {
   EXPECT_THAT(out.str(), HasSubstr("absent_one  UNSUPPORTED(built without nvcc)\n"));
 }
 
+TEST(ExpandCase, of_any_size_is_cheap_and_says_what_it_leaves_out) {
+  Case c = small_plain_decode();
+  c.requests.resize(1);
+  c.requests[0].kv_len = std::int64_t{1} << 30;
+  c.kv_cache.page_size = 16;
+  const ExpandedCase e = expand_case(c);
+  EXPECT_TRUE(e.arrays.empty());
+  EXPECT_THAT(e.arrays_left_out, HasSubstr("left out: they would take "));
+  EXPECT_EQ(e.pages_used, std::int64_t{1} << 26);
+}
+
 }  // namespace
 }  // namespace attnbench

@@ -114,6 +114,7 @@ void write_expand_table(const Scenario& scenario, const std::vector<const Case*>
       line.erase(line.find_last_not_of(' ') + 1);
       out << line << '\n';
     }
+    if (!e.arrays_left_out.empty()) out << "    index arrays " << e.arrays_left_out << '\n';
   }
 }
 

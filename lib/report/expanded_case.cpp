@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/report/expanded_case.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
 #include "lib/base/dtype.h"
 #include "lib/fixture/fixture.h"
+#include "lib/fixture/memory_need.h"
+#include "lib/fixture/pool_demand.h"
 #include "lib/index/csr.h"
 #include "lib/index/page_table.h"
 
@@ -13,6 +15,9 @@ namespace attnbench {
 namespace {
 
 constexpr std::size_t kShown = 4;  ///< entries at each end
+
+/// A case whose index arrays take more is described without them.
+constexpr std::int64_t kMostForArrays = std::int64_t{1} << 30;
 
 template <class Integer>
 AbridgedArray abridged(std::string name, const std::vector<Integer>& values) {
@@ -40,22 +45,27 @@ std::int64_t pool_bytes(const Case& c, std::int64_t num_pages) {
 }  // namespace
 
 ExpandedCase expand_case(const Case& c) {
-  BatchLayout layout = lay_out(c);
-  ForwardBatch& batch = layout.batch;
-  batch.req_to_token_pool = &layout.req_to_token_pool;
-  const CsrIndices csr = build_csr(batch, c.kv_cache.page_size);
-  const PageTable table = build_page_table(batch, c.kv_cache.page_size);
-
+  const PoolDemand demand = pool_demand(c);
   ExpandedCase e;
   e.source = &c;
   e.cost = count_cost(c);
   e.common_prefix_len = common_prefix_len(c);
   e.use_cascade = choose_cascade(c, kUsualMultiprocessors);
-  e.num_pages = layout.num_pages;
-  std::vector<std::int32_t> pages = csr.kv_indices;
-  std::ranges::sort(pages);
-  e.pages_used = std::unique(pages.begin(), pages.end()) - pages.begin();
-  e.pool_bytes = pool_bytes(c, layout.num_pages);
+  e.num_pages = demand.capacity + 1;
+  e.pages_used = demand.pages;
+  e.pool_bytes = pool_bytes(c, e.num_pages);
+  const std::int64_t bytes = memory_need(c).lay_out;
+  if (bytes > kMostForArrays) {
+    e.arrays_left_out =
+        fmt::format("left out: they would take {:.1f} GB", static_cast<double>(bytes) / 1e9);
+    return e;
+  }
+
+  BatchLayout layout = lay_out(c);
+  ForwardBatch& batch = layout.batch;
+  batch.req_to_token_pool = &layout.req_to_token_pool;
+  const CsrIndices csr = build_csr(batch, c.kv_cache.page_size);
+  const PageTable table = build_page_table(batch, c.kv_cache.page_size);
   e.arrays = {abridged("seq_lens", batch.seq_lens),
               abridged("qo_indptr", qo_indptr(batch)),
               abridged("kv_indptr", csr.kv_indptr),

@@ -30,6 +30,7 @@ struct ExpandedCase {
   std::int64_t pages_used = 0;  ///< distinct pages that requests own
   std::int64_t pool_bytes = 0;  ///< K and V, all pages
   std::vector<AbridgedArray> arrays;
+  std::string arrays_left_out;  ///< why there are none; empty otherwise
 };
 
 [[nodiscard]] ExpandedCase expand_case(const Case& c);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/device/cpu/available_memory.h"
 #include "lib/device/cpu/cpu_info.h"
 #include "lib/device/cpu/guarded_buffer.h"
 #include "lib/device/device.h"

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <limits>
 #include <sstream>
 
 namespace attnbench {
@@ -19,12 +18,6 @@ std::int64_t cache_size(const std::string& text) {
   char unit = ' ';
   in >> value >> unit;
   return unit == 'M' ? value << 20 : unit == 'K' ? value << 10 : value;
-}
-
-std::int64_t number_in(const char* path) {
-  std::ifstream file(path);
-  std::int64_t value = 0;
-  return file >> value ? value : std::numeric_limits<std::int64_t>::max();  // "max": no limit
 }
 
 }  // namespace
@@ -76,23 +69,6 @@ std::int64_t last_level_cache_bytes() {
   // Nothing reported (some virtual machines): assume a large server slice rather than none, so that
   // a cold sample stays cold.
   return largest > 0 ? largest : std::int64_t{32} << 20;
-}
-
-std::int64_t available_memory_bytes() {
-  std::int64_t available = std::numeric_limits<std::int64_t>::max();
-  std::ifstream file("/proc/meminfo");
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream fields(line);
-    std::string name;
-    std::int64_t kib = 0;
-    if (fields >> name >> kib && name == "MemAvailable:") available = kib << 10;
-  }
-  const std::int64_t limit = number_in("/sys/fs/cgroup/memory.max");
-  const std::int64_t used = number_in("/sys/fs/cgroup/memory.current");
-  if (limit < std::numeric_limits<std::int64_t>::max() && used < limit) {
-    available = std::min(available, limit - used);
-  }
-  return available;
 }
 
 }  // namespace attnbench

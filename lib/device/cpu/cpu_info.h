@@ -13,7 +13,5 @@ namespace attnbench {
 [[nodiscard]] std::string cpu_arch();
 /// Size of the largest cache that sysfs or sysconf reports.
 [[nodiscard]] std::int64_t last_level_cache_bytes();
-/// MemAvailable of /proc/meminfo, bounded by the control group's limit.
-[[nodiscard]] std::int64_t available_memory_bytes();
 
 }  // namespace attnbench

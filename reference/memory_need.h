@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "lib/scenario/case.h"
+
+namespace attnbench {
+
+/// Bytes that evaluate_rows() takes on `threads` threads, at most: logits of long contexts.
+[[nodiscard]] std::int64_t reference_memory_need(const Case& c, int threads);
+
+}  // namespace attnbench
