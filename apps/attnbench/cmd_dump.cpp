@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/attnbench/command.h"
@@ -14,6 +16,7 @@
 #include "lib/bench/backend_choice.h"
 #include "lib/bench/driver.h"
 #include "lib/fixture/dump.h"
+#include "lib/verify/error_model.h"
 #include "reference/oracle.h"
 
 namespace attnbench {
@@ -27,6 +30,7 @@ struct DumpOptions {
   std::string fill = "timing";
   std::optional<std::uint64_t> seed;
   std::int64_t rows = 512;
+  bool force = false;
   DeviceOptions devices;
 };
 
@@ -40,8 +44,7 @@ const Case& the_one_case(const Scenario& scenario, const DumpOptions& options) {
 }
 
 /// One line per row: request, token, query head, LSE, then O.
-NpyArray reference_table(const Case& c, const Contents& contents, std::int64_t budget) {
-  const std::vector<ReferenceRow> rows = evaluate_rows(c, contents, sample_rows(c, budget));
+NpyArray reference_table(const Case& c, const std::vector<ReferenceRow>& rows) {
   std::vector<double> table;
   for (const ReferenceRow& row : rows) {
     table.insert(table.end(),
@@ -52,20 +55,51 @@ NpyArray reference_table(const Case& c, const Contents& contents, std::int64_t b
   return make_npy(table, {static_cast<std::int64_t>(rows.size()), 4 + c.layer.head_dim_v});
 }
 
-void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& c, Fill fill,
-                  const Devices& devices, Console& console) {
-  const std::string& name = entry.info.name;
-  if (!entry.make) {
-    console.err << fmt::format("{}: no outputs: {}\n", name, entry.absence);
-    return;
+/// How far a backend of these numerics may be from each of the rows: LSE, then O.
+NpyArray bound_table(const Case& c, const Numerics& numerics,
+                     const std::vector<ReferenceRow>& rows) {
+  const ErrorModel model(c, numerics);
+  std::vector<double> table;
+  for (const ReferenceRow& row : rows) {
+    const ErrorModel::Row terms = model.row(row);
+    table.push_back(terms.lse_bound);
+    for (std::size_t d = 0; d < row.out.size(); ++d) {
+      table.push_back(model.bound(terms, row.out[d], row.a[d]));
+    }
   }
+  return make_npy(table, {static_cast<std::int64_t>(rows.size()), 1 + c.layer.head_dim_v});
+}
+
+std::vector<std::pair<std::string, std::string>> roundings_of(const Numerics& numerics) {
+  std::vector<std::pair<std::string, std::string>> roundings;
+  for (const auto& [what, dtype] : {std::pair{"qk_input", numerics.qk_input},
+                                    {"p", numerics.p},
+                                    {"accumulator", numerics.accumulator},
+                                    {"partial_out", numerics.partial_out}}) {
+    roundings.emplace_back(what, to_string(dtype));
+  }
+  roundings.emplace_back("max_splits", std::to_string(numerics.max_splits));
+  return roundings;
+}
+
+void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& c, Fill fill,
+                  const std::vector<ReferenceRow>& rows, const Devices& devices, Console& console) {
+  const std::string& name = entry.info.name;
+  std::string stem = name;  // of files: "splitkv:dynamic" is a name that not every system takes
+  std::ranges::replace(stem, ':', '.');
+  const auto skip = [&](const std::string& reason) {
+    console.err << fmt::format("{}: no outputs: {}\n", name, reason);
+    writer.describe({name, entry.info.version, reason, {}});
+  };
+  if (!entry.make) return skip(entry.absence);
   Device& device = *device_for(entry, devices);
   const std::unique_ptr<AttentionBackend> backend = entry.make();
   const Support support = backend->supports(c, device);
-  if (!support) {
-    console.err << fmt::format("{}: no outputs: UNSUPPORTED({})\n", name, support.reason());
-    return;
-  }
+  if (!support) return skip(fmt::format("UNSUPPORTED({})", support.reason()));
+  const Numerics& numerics = backend->info().numerics;
+  writer.describe({name, entry.info.version, "", roundings_of(numerics)});
+  writer.add("bound_" + stem, bound_table(c, numerics, rows),
+             "how far " + name + " may be from each of reference_rows: LSE, O[dv]");
   Fixture fixture(c, device);
   fixture.fill(fill);
   Workspace workspace(device);
@@ -74,9 +108,9 @@ void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& 
   backend->forward(fixture.io(), *stream);
   stream->synchronize();
   const AttentionIo outputs = fixture.host_outputs();
-  writer.add("out_" + name, widened(outputs.out.read_only()),
+  writer.add("out_" + stem, widened(outputs.out.read_only()),
              "O of " + name + " [tokens, heads_q, dv]");
-  writer.add("lse_" + name, widened_2d(outputs.lse.read_only()),
+  writer.add("lse_" + stem, widened_2d(outputs.lse.read_only()),
              "LSE of " + name + " [tokens, heads_q]");
 }
 
@@ -87,16 +121,20 @@ int dump(const DumpOptions& options, const Registry& registry, Console& console)
   const Devices devices = open_devices(entries, options.devices);
   const Fill fill = fill_from_string(options.fill).value();
   const Contents contents(c, fill);
-  DumpWriter writer(options.directory);
+  DumpWriter writer(options.directory, options.force);
+  const Environment environment = describe_environment(devices.front()->info());
+  writer.describe(DumpOrigin{environment.version, environment.git_sha, scenario.path,
+                             scenario.sha256, scenario.seed});
   {
     Fixture fixture(c, *devices.front());  // the host's
     fixture.fill(fill);
     dump_case(writer, fixture, contents);
   }
-  writer.add("reference_rows", reference_table(c, contents, options.rows),
+  const std::vector<ReferenceRow> rows = evaluate_rows(c, contents, sample_rows(c, options.rows));
+  writer.add("reference_rows", reference_table(c, rows),
              "float64 reference, one line per row: request, token, head, LSE, O[dv]");
   for (const Registry::Entry* entry : entries) {
-    dump_outputs(writer, *entry, c, fill, devices, console);
+    dump_outputs(writer, *entry, c, fill, rows, devices, console);
   }
   writer.finish();
   console.out << fmt::format("{}: written to {}/case.json\n", c.id, options.directory);
@@ -116,6 +154,8 @@ void add_dump_command(CLI::App& app, Action& action) {
   dump_app->add_option("scenario", options->scenario, "scenario file")->required();
   dump_app->add_option("--case", options->cases, "the case id; * and ? match");
   dump_app->add_option("-o,--output", options->directory, "folder to write")->required();
+  dump_app->add_flag("--force", options->force,
+                     "replace the dump that the folder holds; a used folder is refused otherwise");
   dump_app->add_option("--backend", options->backends, "outputs of these backends only");
   dump_app->add_option("--fill", options->fill, "data set")
       ->check(CLI::IsMember({"needle", "tag", "sparse_int", "extreme", "normal", "timing"}))
