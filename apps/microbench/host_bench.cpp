@@ -31,6 +31,17 @@ void expand(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0));  // requests
 }
 
+/// A file of many entries, each a line: what a recorded batch looks like.
+void read_entries(benchmark::State& state) {
+  std::string text = "defaults: {model: llama-3.1-8b}\nmixes:\n  recorded:\n    batch:\n";
+  for (std::int64_t i = 0; i < state.range(0); ++i) {
+    text += "      - {mode: decode, kv_len: " + std::to_string(i % 50 + 1) + "}\n";
+  }
+  for (auto _ : state) benchmark::DoNotOptimize(parse_scenario(text, "bench.yaml"));
+  state.SetItemsProcessed(state.iterations() * state.range(0));  // entries: the same rate for any
+  state.SetComplexityN(state.range(0));
+}
+
 void allocate_pages(benchmark::State& state) {
   const Case c = decode_batch(state.range(0));
   for (auto _ : state) benchmark::DoNotOptimize(lay_out(c));
@@ -74,6 +85,7 @@ void reference(benchmark::State& state) {
 }
 
 BENCHMARK(expand)->Arg(8)->Arg(256);
+BENCHMARK(read_entries)->Arg(1'000)->Arg(10'000)->Unit(benchmark::kMillisecond)->Complexity();
 BENCHMARK(allocate_pages)->Arg(8)->Arg(256);
 BENCHMARK(kv_indices)->Arg(8)->Arg(256);
 BENCHMARK(kv_page_indices)->Arg(8)->Arg(256);
