@@ -4,22 +4,43 @@
 
 #include <gmock/gmock.h>
 
+#include "backends/cascade/info.h"
+#include "backends/mla/info.h"
+#include "backends/paged_fa/info.h"
+#include "backends/splitkv/info.h"
+
 namespace attnbench {
 namespace {
 
 TEST(RegisterBuiltinBackends, lists_what_runs_and_what_is_absent_with_its_reason) {
   Registry registry;
   register_builtin_backends(registry);
-  EXPECT_THAT(
-      registry.names(),
-      testing::ElementsAre("torch_native", "cpu_flash", "splitkv", "splitkv:stepped",
-                           "splitkv:dynamic", "splitkv:fixed_tile", "paged_fa", "mla", "cascade"));
+  EXPECT_THAT(registry.names(),
+              testing::ElementsAre("torch_native", "cpu_flash", "splitkv", "splitkv:dynamic",
+                                   "splitkv:fixed_tile", "paged_fa", "mla", "cascade"));
   for (const Registry::Entry& entry : registry.entries()) {
     EXPECT_EQ(entry.make == nullptr, !entry.absence.empty()) << entry.info.name;
     const bool variant = entry.info.name.find(':') != std::string::npos;
     EXPECT_EQ(entry.info.by_default, !variant) << entry.info.name;
     if (!entry.make) continue;
     EXPECT_EQ(entry.make()->info().name, entry.info.name);
+  }
+}
+
+TEST(RegisterBuiltinBackends, says_the_same_of_gpu_backends_with_and_without_nvcc) {
+  Registry registry;
+  register_builtin_backends(registry);
+  std::vector<BackendInfo> infos{paged_fa_info(), mla_info(), cascade_info()};
+  for (const SplitRule rule : kSplitRules) infos.push_back(splitkv_info(rule));
+  for (const BackendInfo& info : infos) {
+    const Registry::Entry* entry = registry.find(info.name);
+    ASSERT_NE(entry, nullptr) << info.name;
+    EXPECT_EQ(entry->info.version, info.version) << info.name;
+    EXPECT_EQ(entry->info.description, info.description) << info.name;
+    EXPECT_EQ(entry->info.index_format, info.index_format) << info.name;
+    EXPECT_EQ(entry->info.device, info.device) << info.name;
+    EXPECT_EQ(entry->info.cuda_graph, info.cuda_graph) << info.name;
+    EXPECT_EQ(entry->info.by_default, info.by_default) << info.name;
   }
 }
 

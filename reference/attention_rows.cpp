@@ -50,7 +50,8 @@ std::vector<Block> blocks_seen_by(std::span<const QueryRow> rows) {
   return blocks;
 }
 
-double logit_of(double dot, const LogitRule& rule, const QueryRow& row, std::int64_t key_position) {
+double logit_of(double dot, const reference::LogitRule& rule, const QueryRow& row,
+                std::int64_t key_position) {
   double logit = rule.scale * dot;
   if (rule.logit_cap > 0) logit = rule.logit_cap * std::tanh(logit / rule.logit_cap);
   if (row.alibi_slope != 0) {
@@ -91,7 +92,7 @@ void normalise(RowMatrix& logits, Eigen::Index i, std::span<const Block> blocks,
 }  // namespace
 
 std::vector<ReferenceRow> attend_rows(const RowMatrix& queries, std::span<const QueryRow> rows,
-                                      const LogitRule& rule, std::int64_t head_dim_v,
+                                      const reference::LogitRule& rule, std::int64_t head_dim_v,
                                       const LoadRows& load_keys, const LoadRows& load_values) {
   const auto m = static_cast<Eigen::Index>(rows.size());
   expects(queries.rows() == m, "one query vector per row");
@@ -151,7 +152,7 @@ std::vector<ReferenceRow> attend_rows(const RowMatrix& queries, std::span<const 
 }
 
 std::vector<ReferenceRow> attend_rows(const RowMatrix& queries, std::span<const QueryRow> rows,
-                                      const LogitRule& rule, const RowMatrix& keys,
+                                      const reference::LogitRule& rule, const RowMatrix& keys,
                                       const RowMatrix& values) {
   const auto rows_of = [](const RowMatrix& matrix) -> LoadRows {
     return [&matrix](std::int64_t begin, Eigen::Ref<RowMatrix> block) {

@@ -21,7 +21,7 @@ struct Tiny {
   RowMatrix q{{1, 0}};
   RowMatrix keys{{1, 0}, {0, 1}, {1, 1}};
   RowMatrix values{{1, 0}, {0, 1}, {2, 2}};
-  LogitRule rule{.scale = std::sqrt(0.5)};
+  reference::LogitRule rule{.scale = std::sqrt(0.5)};
   QueryRow row = sees(0, 3);
 
   [[nodiscard]] ReferenceRow result() const {

@@ -20,7 +20,7 @@ class Identities : public ::testing::Test {
   RowMatrix q_ = random_matrix(1, 1, kDim);
   RowMatrix keys_ = random_matrix(2, kKeys, kDim);
   RowMatrix values_ = random_matrix(3, kKeys, kValueDim);
-  LogitRule rule_{.scale = 0.25};
+  reference::LogitRule rule_{.scale = 0.25};
 
   [[nodiscard]] std::vector<double> mean_value() const {
     const Eigen::RowVectorXd mean = values_.colwise().mean();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backends/cascade/info.h"
 #include "backends/common/upload.h"
 #include "backends/splitkv/splitkv.h"
 #include "backends/splitkv/tensors.h"
@@ -20,13 +21,8 @@ SplitKvKernel kernel_for(const AttentionLayer& layer, DType dtype, DType kv_dtyp
 
 }  // namespace
 
-CascadeBackend::CascadeBackend() {
-  info_ = SplitKvBackend().info();  // the same kernels, so the same numerics
-  info_.name = "cascade";
-  info_.description = "shared prefixes once for all, suffixes each, merged by LSE";
-  // Who shares with whom decides which kernels run; vLLM keeps cascade out of its full graphs, too
-  // (docs/design/cuda_graphs.md).
-  info_.cuda_graph = CudaGraphSupport::kNever;
+CascadeBackend::CascadeBackend() : info_(cascade_info()) {
+  info_.numerics = SplitKvBackend().info().numerics;  // the same kernels
 }
 
 Support CascadeBackend::supports(const Case& c, const Device& device) const {

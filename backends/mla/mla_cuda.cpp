@@ -7,6 +7,7 @@
 
 #include "backends/common/kernels_in_build.h"
 #include "backends/common/upload.h"
+#include "backends/mla/info.h"
 #include "backends/mla/mla.h"
 #include "backends/splitkv/launch.h"
 #include "backends/splitkv/tensors.h"
@@ -47,19 +48,13 @@ MlaRoom MlaBackend::uniform_room(std::int64_t requests, std::int64_t q_len,
   return mla_room(tile_for(rows, stored), requests, rows, multiprocessors_);
 }
 
-MlaBackend::MlaBackend(bool warpgroups) : warpgroups_(warpgroups) {
-  info_.name = "mla";
-  info_.version = "1";
-  info_.description = "absorbed MLA on tensor cores, keys split, merged by LSE";
-  info_.index_format = "block_table";
-  info_.device = DeviceKind::kCuda;
+MlaBackend::MlaBackend(bool warpgroups) : info_(mla_info()), warpgroups_(warpgroups) {
   // Operands of q.k are as stored; weights have the type of the activations, bf16 at worst.
   info_.numerics.qk_input = DType::kF32;
   info_.numerics.p = DType::kBF16;
   info_.numerics.accumulator = DType::kF32;
   info_.numerics.partial_out = DType::kF32;
   info_.numerics.max_splits = 1024;
-  info_.cuda_graph = CudaGraphSupport::kUniformBatch;
 }
 
 Support MlaBackend::supports(const Case& c, const Device& device) const {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backends/common/upload.h"
+#include "backends/paged_fa/info.h"
 #include "lib/base/error.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
@@ -33,12 +34,7 @@ bool has_many_rows(const AttentionLayer& layer, DType kv_dtype) {
 
 }  // namespace
 
-PagedFaBackend::PagedFaBackend() {
-  info_.name = "paged_fa";
-  info_.version = "1";
-  info_.description = "FlashAttention's design: tensor-core tiles over pages, varlen and KV cache";
-  info_.index_format = "page_table, cache_seqlens, cu_seqlens_q";
-  info_.device = DeviceKind::kCuda;
+PagedFaBackend::PagedFaBackend() : info_(paged_fa_info()) {
   // q.k: bf16, f16 and fp8 go into the tensor cores as they are stored, scales join the logits; so
   // no operand is rounded. Weights have the type of the activations, bf16 at worst.
   info_.numerics.qk_input = DType::kF32;
@@ -46,7 +42,6 @@ PagedFaBackend::PagedFaBackend() {
   info_.numerics.accumulator = DType::kF32;
   info_.numerics.partial_out = DType::kF32;
   info_.numerics.max_splits = 1024;
-  info_.cuda_graph = CudaGraphSupport::kUniformBatch;
 }
 
 Support PagedFaBackend::supports(const Case& c, const Device& device) const {

@@ -56,17 +56,10 @@ std::vector<std::int64_t> chunks_of(const std::vector<SplitKvItem>& tiles,
                                        .multiprocessors = multiprocessors});
   }
   for (const SplitKvItem& tile : tiles) {
-    switch (rule) {
-      case SplitRule::kFixedTile:
-        chunks.push_back(kFixedTileKeys);
-        break;
-      case SplitRule::kDynamic:
-        chunks.push_back(
-            kv_split_chunk(keys_of(tile), dynamic[place[static_cast<std::size_t>(tile.request)]]));
-        break;
-      default:
-        chunks.push_back(kv_split_chunk(keys_of(tile), stepped_kv_splits(keys_of(tile))));
-    }
+    chunks.push_back(rule == SplitRule::kFixedTile
+                         ? kFixedTileKeys
+                         : kv_split_chunk(keys_of(tile),
+                                          dynamic[place[static_cast<std::size_t>(tile.request)]]));
   }
   return chunks;
 }
@@ -77,8 +70,6 @@ std::string_view name_of(SplitRule rule) {
   switch (rule) {
     case SplitRule::kFill:
       return "splitkv";
-    case SplitRule::kStepped:
-      return "splitkv:stepped";
     case SplitRule::kDynamic:
       return "splitkv:dynamic";
     case SplitRule::kFixedTile:
@@ -91,8 +82,6 @@ std::string_view description_of(SplitRule rule) {
   switch (rule) {
     case SplitRule::kFill:
       return "tensor-core tiles through token indices, keys split, merged by LSE";
-    case SplitRule::kStepped:
-      return "splitkv, decodes in a piece per 512 keys, at most 8";
     case SplitRule::kDynamic:
       return "splitkv, decodes in as many pieces as SGLang's Triton backend has, at most 8";
     case SplitRule::kFixedTile:

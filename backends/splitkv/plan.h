@@ -15,13 +15,12 @@ namespace attnbench {
 /// only, as Triton's kernels do.
 enum class SplitRule : std::uint8_t {
   kFill,       ///< pieces of equal work, as many as fill the GPU: this backend's own
-  kStepped,    ///< 1 up to 512 keys, then one per 512, at most 8
   kDynamic,    ///< SGLang's get_num_kv_splits_triton, at most 8
   kFixedTile,  ///< one per 256 keys: a request's bits do not depend on its batch
 };
 
-inline constexpr SplitRule kSplitRules[] = {SplitRule::kFill, SplitRule::kStepped,
-                                            SplitRule::kDynamic, SplitRule::kFixedTile};
+inline constexpr SplitRule kSplitRules[] = {SplitRule::kFill, SplitRule::kDynamic,
+                                            SplitRule::kFixedTile};
 
 /// What a backend with this rule is registered as, "splitkv" or "splitkv:dynamic"; what
 /// `attnbench list backends` says of it.

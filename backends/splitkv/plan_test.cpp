@@ -17,8 +17,7 @@ namespace attnbench {
 namespace {
 
 constexpr int kMultiprocessors = 132;
-constexpr SplitRule kRules[] = {SplitRule::kFill, SplitRule::kStepped, SplitRule::kDynamic,
-                                SplitRule::kFixedTile};
+constexpr SplitRule kRules[] = {SplitRule::kFill, SplitRule::kDynamic, SplitRule::kFixedTile};
 
 Case decode(std::initializer_list<std::int64_t> lengths, int heads_q = 32, int heads_kv = 8) {
   Case c = small_fp8();
@@ -88,8 +87,6 @@ TEST(SplitKvPlan, covers_every_key_of_every_row_once) {
 }
 
 TEST(SplitKvPlan, cuts_by_the_engines_rules) {
-  EXPECT_THAT(splits(decode({512, 513, 1024, 4096, 8192}), SplitRule::kStepped),
-              testing::ElementsAre(1, 2, 2, 8, 8));
   EXPECT_THAT(splits(decode({1000, 4000}), SplitRule::kDynamic), testing::ElementsAre(2, 8));
   EXPECT_THAT(splits(decode({100, 100, 8192}, 32, 32), SplitRule::kDynamic),
               testing::ElementsAre(1, 1, 8));
@@ -163,7 +160,7 @@ TEST(SplitKvPlan, prefers_small_tiles_while_there_is_little_to_read) {
   EXPECT_EQ(most_rows(plan(extend(8, 16, 700), SplitRule::kFill)), 16);
   EXPECT_EQ(most_rows(plan(extend(8, 16, 900), SplitRule::kFill)), 64);  // 4 x 8 x 900 keys
   EXPECT_EQ(most_rows(plan(extend(9, 16, 100), SplitRule::kFill)), 64);  // 36 tiles of 16
-  EXPECT_EQ(most_rows(plan(extend(1, 32, 1000), SplitRule::kStepped)), 64);
+  EXPECT_EQ(most_rows(plan(extend(1, 32, 1000), SplitRule::kDynamic)), 64);
   // The kernel is the same, so that a CUDA graph can repeat either.
   EXPECT_TRUE(plan(extend(1, 32, 1000), SplitRule::kFill).many_rows);
 }

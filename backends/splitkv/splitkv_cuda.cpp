@@ -4,6 +4,7 @@
 
 #include "backends/common/kernels_in_build.h"
 #include "backends/common/upload.h"
+#include "backends/splitkv/info.h"
 #include "backends/splitkv/splitkv.h"
 #include "backends/splitkv/tensors.h"
 #include "lib/base/error.h"
@@ -20,13 +21,7 @@ SplitKvKernel kernel_for(const AttentionLayer& layer, DType dtype, DType kv_dtyp
 
 }  // namespace
 
-SplitKvBackend::SplitKvBackend(SplitRule rule) : rule_(rule) {
-  info_.name = name_of(rule);
-  info_.by_default = rule == SplitRule::kFill;
-  info_.version = "1";
-  info_.description = description_of(rule);
-  info_.index_format = "kv_indptr/kv_indices";
-  info_.device = DeviceKind::kCuda;
+SplitKvBackend::SplitKvBackend(SplitRule rule) : info_(splitkv_info(rule)), rule_(rule) {
   // q.k: bf16, f16 and fp8 go into the tensor cores as they are stored, scales join the logits; so
   // no operand is rounded. Weights have the type of the activations, bf16 at worst.
   info_.numerics.qk_input = DType::kF32;
@@ -35,7 +30,6 @@ SplitKvBackend::SplitKvBackend(SplitRule rule) : rule_(rule) {
   info_.numerics.partial_out = DType::kF32;
   info_.numerics.max_splits = rule == SplitRule::kFill ? 1024 : 8;
   if (rule == SplitRule::kFixedTile) info_.numerics.max_splits = 1 << 16;
-  info_.cuda_graph = CudaGraphSupport::kUniformBatch;
 }
 
 Support SplitKvBackend::supports(const Case& c, const Device& device) const {

@@ -24,8 +24,7 @@ std::unique_ptr<AttentionBackend> make() {
   return std::make_unique<SplitKvBackend>(rule);
 }
 
-constexpr SplitRule kRules[] = {SplitRule::kFill, SplitRule::kStepped, SplitRule::kDynamic,
-                                SplitRule::kFixedTile};
+constexpr SplitRule kRules[] = {SplitRule::kFill, SplitRule::kDynamic, SplitRule::kFixedTile};
 
 /// Contexts long enough to be split, with ragged ends.
 Case long_case(const Case& small) {
@@ -71,7 +70,6 @@ TEST_F(SplitKvGpu, conforms) { conformance::expect_all(make<SplitRule::kFill>, *
 
 TEST_F(SplitKvGpu, repeats_other_batches_from_a_graph_under_every_rule) {
   conformance::expect_graph_replay(make<SplitRule::kFill>, *device_);
-  conformance::expect_graph_replay(make<SplitRule::kStepped>, *device_);
   conformance::expect_graph_replay(make<SplitRule::kDynamic>, *device_);
   conformance::expect_graph_replay(make<SplitRule::kFixedTile>, *device_);
 }
@@ -104,7 +102,7 @@ TEST_F(SplitKvGpu, agrees_with_the_reference_for_every_head_dim_and_kv_type) {
         for (Request& request : c.requests) request.q_len = std::min(request.kv_len, q_len);
         expect_agreement(backend, c, *device_, {Fill::kTag, Fill::kNormal});
       }
-      SplitKvBackend uncut(SplitRule::kStepped);
+      SplitKvBackend uncut(SplitRule::kDynamic);
       expect_agreement(uncut, c, *device_, {Fill::kNormal});
     }
   }

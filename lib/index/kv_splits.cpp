@@ -11,10 +11,6 @@
 
 namespace attnbench {
 
-std::int64_t stepped_kv_splits(std::int64_t kv_len) {
-  return kv_len <= 512 ? 1 : std::min<std::int64_t>(ceil_div(kv_len, 512), 8);
-}
-
 std::vector<std::int32_t> dynamic_kv_splits(std::span<const std::int32_t> kv_lens,
                                             const KvSplitLaunch& launch) {
   if (kv_lens.empty()) return {};

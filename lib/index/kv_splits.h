@@ -8,13 +8,10 @@
 
 namespace attnbench {
 
-// How the keys of a decode are cut into pieces that run in parallel. Three rules for Triton's
+// How the keys of a decode are cut into pieces that run in parallel. Two rules for Triton's
 // num_kv_splits are in use.
 
-/// (a) One split up to 512 keys, then one per 512, at most 8.
-[[nodiscard]] std::int64_t stepped_kv_splits(std::int64_t kv_len);
-
-/// What rule (b) knows of the launch.
+/// What rule (a) knows of the launch.
 struct KvSplitLaunch {
   std::int64_t heads_q = 0;
   std::int64_t heads_kv = 0;
@@ -22,11 +19,11 @@ struct KvSplitLaunch {
   std::int64_t multiprocessors = 0;
   std::int64_t queries_per_request = 1;  ///< branches of a draft decode (topk)
 };
-/// (b) By the number of multiprocessors (SGLang's get_num_kv_splits_triton). kv_lens >= 1.
+/// (a) By the number of multiprocessors (SGLang's get_num_kv_splits_triton). kv_lens >= 1.
 [[nodiscard]] std::vector<std::int32_t> dynamic_kv_splits(std::span<const std::int32_t> kv_lens,
                                                           const KvSplitLaunch& launch);
 
-/// (c) One split per `tile` keys whatever the batch: SGLang's deterministic mode.
+/// (b) One split per `tile` keys whatever the batch: SGLang's deterministic mode.
 [[nodiscard]] std::int64_t deterministic_kv_splits(std::int64_t kv_len, std::int64_t tile = 256);
 
 /// Keys per split of the Triton decode kernel: kv_len / splits, rounded up to 32 (its block). Split

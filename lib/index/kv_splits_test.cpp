@@ -16,14 +16,6 @@ using testing::Each;
 using testing::ElementsAre;
 using Lens = std::vector<std::int32_t>;
 
-TEST(SteppedKvSplits, adds_a_split_every_512_keys_up_to_eight) {
-  EXPECT_EQ(stepped_kv_splits(512), 1);
-  EXPECT_EQ(stepped_kv_splits(513), 2);
-  EXPECT_EQ(stepped_kv_splits(1024), 2);
-  EXPECT_EQ(stepped_kv_splits(4096), 8);
-  EXPECT_EQ(stepped_kv_splits(8192), 8);
-}
-
 KvSplitLaunch launch(std::int64_t heads_q, std::int64_t heads_kv, std::int64_t max_splits) {
   KvSplitLaunch value;
   value.heads_q = heads_q;

@@ -34,7 +34,8 @@ namespace attnbench {
 
 /// Attention of the one query row `q` over all keys.
 [[nodiscard]] inline ReferenceRow attend_all(const RowMatrix& q, const RowMatrix& keys,
-                                             const RowMatrix& values, const LogitRule& rule) {
+                                             const RowMatrix& values,
+                                             const reference::LogitRule& rule) {
   const QueryRow row = sees(0, keys.rows());
   return attend_rows(q, {&row, 1}, rule, keys, values).front();
 }

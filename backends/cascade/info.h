@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/backend/attention_backend.h"
+
+namespace attnbench {
+
+/// What `attnbench list backends` says, with and without nvcc.
+[[nodiscard]] inline BackendInfo cascade_info() {
+  BackendInfo info;
+  info.name = "cascade";
+  info.version = "1";
+  info.description = "shared prefixes once for all, suffixes each, merged by LSE";
+  info.index_format = "kv_indptr/kv_indices";
+  info.device = DeviceKind::kCuda;
+  // Who shares with whom decides which kernels run; vLLM keeps cascade out of its full graphs, too
+  // (docs/design/cuda_graphs.md).
+  info.cuda_graph = CudaGraphSupport::kNever;
+  return info;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/backend/attention_backend.h"
+
+namespace attnbench {
+
+/// What `attnbench list backends` says, with and without nvcc.
+[[nodiscard]] inline BackendInfo mla_info() {
+  BackendInfo info;
+  info.name = "mla";
+  info.version = "1";
+  info.description = "absorbed MLA on tensor cores, keys split, merged by LSE";
+  info.index_format = "block_table";
+  info.device = DeviceKind::kCuda;
+  info.cuda_graph = CudaGraphSupport::kUniformBatch;
+  return info;
+}
+
+}  // namespace attnbench

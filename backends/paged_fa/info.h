@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/backend/attention_backend.h"
+
+namespace attnbench {
+
+/// What `attnbench list backends` says, with and without nvcc.
+[[nodiscard]] inline BackendInfo paged_fa_info() {
+  BackendInfo info;
+  info.name = "paged_fa";
+  info.version = "1";
+  info.description = "FlashAttention's design: tensor-core tiles over pages, varlen and KV cache";
+  info.index_format = "page_table, cache_seqlens, cu_seqlens_q";
+  info.device = DeviceKind::kCuda;
+  info.cuda_graph = CudaGraphSupport::kUniformBatch;
+  return info;
+}
+
+}  // namespace attnbench

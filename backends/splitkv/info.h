@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/splitkv/plan.h"
+#include "lib/backend/attention_backend.h"
+
+namespace attnbench {
+
+/// What `attnbench list backends` says, with and without nvcc.
+[[nodiscard]] inline BackendInfo splitkv_info(SplitRule rule) {
+  BackendInfo info;
+  info.name = name_of(rule);
+  info.version = "1";
+  info.description = description_of(rule);
+  info.index_format = "kv_indptr/kv_indices";
+  info.device = DeviceKind::kCuda;
+  info.cuda_graph = CudaGraphSupport::kUniformBatch;
+  info.by_default = rule == SplitRule::kFill;
+  return info;
+}
+
+}  // namespace attnbench
