@@ -89,7 +89,7 @@ void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& 
   std::ranges::replace(stem, ':', '.');
   const auto skip = [&](const std::string& reason) {
     console.err << fmt::format("{}: no outputs: {}\n", name, reason);
-    writer.describe({name, entry.info.version, reason, {}});
+    writer.describe(DumpedBackend{name, entry.info.version, reason, {}});
   };
   if (!entry.make) return skip(entry.absence);
   Device& device = *device_for(entry, devices);
@@ -97,7 +97,7 @@ void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& 
   const Support support = backend->supports(c, device);
   if (!support) return skip(fmt::format("UNSUPPORTED({})", support.reason()));
   const Numerics& numerics = backend->info().numerics;
-  writer.describe({name, entry.info.version, "", roundings_of(numerics)});
+  writer.describe(DumpedBackend{name, entry.info.version, "", roundings_of(numerics)});
   writer.add("bound_" + stem, bound_table(c, numerics, rows),
              "how far " + name + " may be from each of reference_rows: LSE, O[dv]");
   Fixture fixture(c, device);
