@@ -36,7 +36,7 @@ find_package(hwy QUIET)
 attnbench_need(hwy_FOUND "Highway (kernels of cpu_flash)" libhwy-dev)
 
 find_package(OpenMP QUIET COMPONENTS CXX)
-attnbench_need(OpenMP_CXX_FOUND "OpenMP (cpu_flash)" "libgomp1 (g++) or libomp-dev (clang)")
+attnbench_need(OpenMP_CXX_FOUND "OpenMP (loops over rows, cpu_flash)" "libgomp1 (g++) or libomp-dev (clang)")
 
 find_package(Threads REQUIRED)
 

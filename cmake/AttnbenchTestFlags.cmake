@@ -5,11 +5,6 @@ target_compile_options(attnbench_test_flags INTERFACE $<$<AND:$<COMPILE_LANGUAGE
 target_compile_definitions(attnbench_test_flags INTERFACE
   ATTNBENCH_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ATTNBENCH_PYTHON="${ATTNBENCH_PYTHON}")
 target_link_libraries(attnbench_test_flags INTERFACE attnbench_build_flags GTest::gmock)
-if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
-  # Who shares a precompiled header shares its flags; and ccache wants the preprocessor to name it.
-  target_link_libraries(attnbench_test_flags INTERFACE OpenMP::OpenMP_CXX)
-  target_compile_options(attnbench_test_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
-endif()
 
 file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/test_headers.cpp CONTENT "")
 add_library(attnbench_test_headers OBJECT ${CMAKE_CURRENT_BINARY_DIR}/test_headers.cpp)
