@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "lib/base/error.h"
@@ -55,7 +56,7 @@ double logit_of(double dot, const reference::LogitRule& rule, const QueryRow& ro
   double logit = rule.scale * dot;
   if (rule.logit_cap > 0) logit = rule.logit_cap * std::tanh(logit / rule.logit_cap);
   if (row.alibi_slope != 0) {
-    logit += row.alibi_slope * static_cast<double>(key_position - row.position);
+    logit -= row.alibi_slope * static_cast<double>(std::abs(key_position - row.position));
   }
   return logit;
 }

@@ -30,7 +30,7 @@ struct LogitRule {
 struct QueryRow {
   VisibleKeys visible;
   std::int64_t position = 0;   ///< for ALiBi only
-  double alibi_slope = 0;      ///< slope * (key position - position) joins the logit; 0 = off
+  double alibi_slope = 0;      ///< -slope * |key position - position| joins the logit; 0 = off
   std::optional<double> sink;  ///< logit that joins the denominator and nothing else
 };
 

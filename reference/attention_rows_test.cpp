@@ -66,8 +66,8 @@ TEST(AttentionRows, adds_alibi_relative_to_the_query) {
   tiny.row.alibi_slope = 0.5;
   tiny.row.position = 2;
   expect_result(tiny, {1.420494090, 1.379209981}, 1.218096823);
-  tiny.row.position = 0;  // slope * j: the same weights, LSE higher by slope * i
-  expect_result(tiny, {1.420494090, 1.379209981}, 2.218096823);
+  tiny.row.position = 0;  // ahead is as far as behind: logits .7071, -.5, -.2929
+  expect_result(tiny, {1.041284109, 0.620790019}, 1.218096823);
 }
 
 TEST(AttentionRows, adds_alibi_after_the_cap) {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <exception>
 #include <numeric>
 #include <tuple>
@@ -65,12 +67,29 @@ LoadRows dequantised(double scale, ReadRow read_row) {
   };
 }
 
+/// ALiBi's slopes as its authors' code gives them, for all heads of a model: a geometric sequence
+/// for a power of two; else that of the power below, and every other slope of the power above.
+std::vector<double> alibi_slopes(int heads) {
+  std::vector<double> slopes;
+  if (std::has_single_bit(static_cast<unsigned>(heads))) {
+    for (int head = 1; head <= heads; ++head) slopes.push_back(std::exp2(-8.0 * head / heads));
+    return slopes;
+  }
+  const auto below = static_cast<int>(std::bit_floor(static_cast<unsigned>(heads)));
+  slopes = alibi_slopes(below);
+  const std::vector<double> above = alibi_slopes(2 * below);
+  for (std::size_t i = 0; std::ssize(slopes) < heads; i += 2) slopes.push_back(above[i]);
+  return slopes;
+}
+
 std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents,
                                          std::span<const RowId> ids, const Group& group) {
   const AttentionLayer& layer = c.layer;
   const Request& request = c.requests[static_cast<std::size_t>(group.request)];
   RowMatrix queries(static_cast<Eigen::Index>(group.rows.size()), layer.head_dim_qk);
   Eigen::RowVectorXf stored(layer.head_dim_qk);
+  const std::vector<double> slopes =
+      layer.has_alibi ? alibi_slopes(layer.heads_q * layer.ranks) : std::vector<double>();
   std::vector<QueryRow> rows;
   for (const std::size_t index : group.rows) {
     const RowId& id = ids[index];
@@ -80,7 +99,7 @@ std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents
     QueryRow row;
     row.visible = keys_seen_by(layer, request, id.token);
     row.position = query_position(request, id.token);
-    if (layer.has_alibi) row.alibi_slope = alibi_slope(id.head, layer.heads_q);
+    if (layer.has_alibi) row.alibi_slope = slopes[static_cast<std::size_t>(id.head)];
     if (layer.has_sinks) row.sink = static_cast<double>(contents.sink(id.head));
     rows.push_back(std::move(row));
   }

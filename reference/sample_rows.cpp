@@ -57,6 +57,10 @@ std::vector<std::int64_t> pick_tokens(const Case& c, std::int64_t index, std::in
     for (const std::int64_t token : {window - prefix, window - prefix + 1, window, window + 1}) {
       list.add(token);
     }
+    // Where it reaches ahead: the first row that sees the last key, and the one before.
+    for (const std::int64_t token : {q_len - 1 - window, q_len - 2 - window}) {
+      if (!c.layer.causal) list.add(token);
+    }
   }
   // Rows that see exactly up to the end of a page or split, and one key more: the first, the
   // middle one and the last of them.

@@ -31,22 +31,28 @@ std::int64_t query_position(const Request& request, std::int64_t token) {
 
 VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request, std::int64_t token) {
   VisibleKeys seen;
+  const std::int64_t window = layer.sliding_window_size;
+  const std::int64_t position = query_position(request, token);
   if (layer.is_cross_attention || !layer.causal) {
     seen.end = request.kv_len;
+    if (layer.is_cross_attention || window < 0) return seen;
+    seen.begin = std::clamp<std::int64_t>(position - window, 0, request.kv_len);
+    seen.end = std::clamp<std::int64_t>(position + window + 1, 0, request.kv_len);
     return seen;
   }
-  const std::int64_t position = query_position(request, token);
-  const std::int64_t oldest = layer.sliding_window_size < 0
-                                  ? std::numeric_limits<std::int64_t>::min()
-                                  : position - layer.sliding_window_size;
   const bool tree = !request.tree_parents.empty();
+  const bool by_index = layer.window_in_trees == WindowInTrees::kIndex;
+  const std::int64_t own = by_index ? request.prefix_len() + token : position;
+  const std::int64_t oldest = window < 0 ? std::numeric_limits<std::int64_t>::min() : own - window;
   seen.end = std::max<std::int64_t>(tree ? request.prefix_len() : position + 1, 0);
   seen.begin = std::clamp<std::int64_t>(oldest, 0, seen.end);
   if (!tree) return seen;
 
   std::int64_t node_position = position;
-  for (std::int64_t node = token; node >= 0 && node_position >= oldest; --node_position) {
-    seen.branch.push_back({request.prefix_len() + node, node_position});
+  for (std::int64_t node = token; node >= 0; --node_position) {
+    const std::int64_t index = request.prefix_len() + node;
+    if ((by_index ? index : node_position) < oldest) break;
+    seen.branch.push_back({index, node_position});
     node = request.tree_parents[static_cast<std::size_t>(node)];
   }
   std::ranges::reverse(seen.branch);

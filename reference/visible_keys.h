@@ -38,12 +38,15 @@ struct VisibleKeys {
 [[nodiscard]] std::int64_t query_position(const Request& request, std::int64_t token);
 
 /// The masks of all modes:
-///   cross attention and non-causal layers: all keys, a window does not apply;
-///   causal: keys at positions j <= i, i being the query's (bottom-right alignment);
+///   cross attention: all keys, a window does not apply;
+///   non-causal: all keys; under a window W those at positions i - W <= j <= i + W, i being the
+///   query's (an encoder's window);
+///   causal: keys at positions j <= i (bottom-right alignment);
 ///   draft tree: the prefix, the node's ancestors, itself;
-///   sliding window W, on top of the latter two: keys at positions j >= i - W.
-/// A node of a draft tree lies at position prefix_len + depth, not at its index: the window and
-/// ALiBi count tokens of the text that the branch spells, and siblings are not part of it.
+///   sliding window W, on top of the latter two: keys at j >= i - W.
+/// A node of a draft tree lies at position prefix_len + depth, not at its index: ALiBi counts
+/// tokens of the text that the branch spells, and siblings are not part of it. So does the window
+/// under WindowInTrees::kDepth; under kIndex it counts places among the request's keys.
 [[nodiscard]] VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request,
                                        std::int64_t token);
 

@@ -84,11 +84,33 @@ TEST(VisibleKeys, a_window_over_a_draft_tree_counts_depth_not_siblings) {
   Request request = request_of(6, 10 + 6);
   request.tree_parents = {-1, 0, 0, 0, 1, 1};
   AttentionLayer layer;
+  layer.window_in_trees = WindowInTrees::kDepth;
   layer.sliding_window_size = 3;
   EXPECT_EQ(indices(layer, request, 3), (Keys{8, 9, 10, 13}));   // position 11
   EXPECT_EQ(indices(layer, request, 5), (Keys{9, 10, 11, 15}));  // position 12
   layer.sliding_window_size = 1;
   EXPECT_EQ(indices(layer, request, 5), (Keys{11, 15}));  // the root is out of reach
+}
+
+TEST(VisibleKeys, a_window_by_index_counts_every_node_before_the_query) {
+  Request request = request_of(6, 10 + 6);
+  request.tree_parents = {-1, 0, 0, 0, 1, 1};
+  AttentionLayer layer;  // q <= k + W of SGLang's extend kernel, places among the keys
+  layer.sliding_window_size = 4;
+  EXPECT_EQ(indices(layer, request, 3), (Keys{9, 10, 13}));  // index 13
+  EXPECT_EQ(indices(layer, request, 5), (Keys{11, 15}));     // index 15: the root is out of reach
+  layer.sliding_window_size = 6;
+  EXPECT_EQ(indices(layer, request, 5), (Keys{9, 10, 11, 15}));
+}
+
+TEST(VisibleKeys, an_encoder_s_window_reaches_as_far_ahead_as_back) {
+  AttentionLayer layer;
+  layer.causal = false;
+  layer.sliding_window_size = 2;  // (w - 1, w - 1) for w = 3
+  EXPECT_EQ(indices(layer, request_of(6, 6), 0), (Keys{0, 1, 2}));
+  EXPECT_EQ(indices(layer, request_of(6, 6), 3), (Keys{1, 2, 3, 4, 5}));
+  EXPECT_EQ(indices(layer, request_of(6, 6), 5), (Keys{3, 4, 5}));
+  EXPECT_EQ(indices(layer, request_of(2, 6), 0), (Keys{2, 3, 4, 5}));
 }
 
 TEST(VisibleKeys, a_chain_is_the_causal_mask) {
@@ -97,6 +119,7 @@ TEST(VisibleKeys, a_chain_is_the_causal_mask) {
   for (const std::int64_t window : {-1, 0, 2, 20}) {
     AttentionLayer layer;
     layer.sliding_window_size = window;
+    layer.window_in_trees = window == 2 ? WindowInTrees::kDepth : WindowInTrees::kIndex;
     for (std::int64_t token = 0; token < 4; ++token) {
       EXPECT_EQ(indices(layer, chain, token), indices(layer, request_of(4, 9), token));
     }

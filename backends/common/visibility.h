@@ -33,7 +33,7 @@ struct Visibility {
   const std::uint8_t* mask = nullptr;       ///< [kv_len], 1 = visible
   std::int64_t prefix = 0;                  ///< keys before the tree's nodes
   const std::int64_t* positions = nullptr;  ///< of the nodes
-  std::int64_t oldest = 0;                  ///< first position inside the window
+  std::int64_t oldest = 0;                  ///< first position inside a window by depth
 
   /// Siblings share a position, so a node's differs from its index.
   [[nodiscard]] std::int64_t key_position(std::int64_t key) const {
@@ -48,7 +48,7 @@ struct Visibility {
 };
 
 /// Queries are the last q_len of kv_len positions (bottom-right alignment). A draft tree's mask
-/// replaces causality; without causality there is no window either.
+/// replaces causality; without causality a window reaches as far ahead as back.
 [[nodiscard]] inline Visibility visibility_of(const ForwardBatch& batch,
                                               const AttentionLayer& layer, std::int64_t request,
                                               std::int64_t token) {
@@ -56,7 +56,13 @@ struct Visibility {
   Visibility seen;
   seen.position = kv_len - q_len + token;
   seen.end = kv_len;
-  if (!layer.causal || layer.is_cross_attention) return seen;
+  const std::int64_t window = layer.sliding_window_size;
+  if (!layer.causal || layer.is_cross_attention) {
+    if (window < 0 || layer.is_cross_attention) return seen;
+    seen.begin = std::clamp<std::int64_t>(seen.position - window, 0, kv_len);
+    seen.end = std::clamp<std::int64_t>(seen.position + window + 1, 0, kv_len);
+    return seen;
+  }
 
   if (batch.forward_mode == ForwardMode::kTargetVerify) {
     const SpecInfo& spec = *batch.spec_info;
@@ -68,8 +74,12 @@ struct Visibility {
   } else {
     seen.end = std::clamp<std::int64_t>(seen.position + 1, 0, kv_len);
   }
-  if (layer.sliding_window_size < 0) return seen;
-  seen.oldest = seen.position - layer.sliding_window_size;
+  if (window < 0) return seen;
+  if (seen.mask != nullptr && layer.window_in_trees == WindowInTrees::kIndex) {
+    seen.begin = std::max<std::int64_t>(kv_len - q_len + token - window, 0);
+    return seen;
+  }
+  seen.oldest = seen.position - window;
   const std::int64_t last = seen.mask != nullptr ? seen.prefix : seen.end;
   seen.begin = std::clamp<std::int64_t>(seen.oldest, 0, last);
   return seen;

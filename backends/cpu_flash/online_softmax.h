@@ -28,6 +28,7 @@ struct LogitRule {
   float scale = 1;
   float cap = 0;  ///< 0 = off
   bool alibi = false;
+  bool keys_ahead = false;  ///< a row sees keys behind its own position in the text
   bool tree = false;
 };
 
@@ -48,7 +49,12 @@ ATTNBENCH_INLINE void logits_of_rows(float* scores, std::int64_t ld, std::int64_
     const std::int32_t key = first + static_cast<std::int32_t>(j);
     f32x8 s = simd::load8(scores + j * ld + r) * rule.scale;
     if (rule.cap > 0) s = tanh8(s * inverse_cap) * rule.cap;
-    if (rule.alibi) s += slope * __builtin_convertvector(key - position, f32x8);
+    if (rule.alibi) {
+      // Of -|distance|; a draft tree's keys may have a larger index, which apply_tree() mends.
+      f32x8 distance = __builtin_convertvector(key - position, f32x8);
+      if (rule.keys_ahead) distance = simd::select(distance > 0.0f, -distance, distance);
+      s += slope * distance;
+    }
     simd::store8(scores + j * ld + r, simd::select((begin <= key) & (end > key), s, hidden));
   }
 }

@@ -108,7 +108,7 @@ void load_rows(const AttentionIo& io, const FlashItem& item, const FlashScratch&
     const std::int64_t row = item.row_begin + std::min(r, item.rows() - 1);
     const int head = item.kv_head * static_cast<int>(group) + static_cast<int>(row % group);
     const Visibility seen = visibility_of(*io.batch, layer, item.request, row / group);
-    s.rows.slope[r] = layer.has_alibi ? static_cast<float>(alibi_slope(head, layer.heads_q)) : 0.0f;
+    s.rows.slope[r] = layer.has_alibi ? static_cast<float>(alibi_slope(layer, head)) : 0.0f;
     s.rows.position[r] = static_cast<std::int32_t>(seen.position);
     s.rows.key_begin[r] = real ? static_cast<std::int32_t>(seen.begin) : 0;
     s.rows.key_end[r] =
@@ -187,7 +187,7 @@ void run_keys(const AttentionIo& io, const FlashItem& item, const FlashScratch& 
   const bool direct = whole_vectors && (dtype == DType::kF32 || item.rows() <= kDirectRows);
   const LogitRule rule{static_cast<float>(layer.scale) * io.batch->token_to_kv_pool->k_scale,
                        static_cast<float>(layer.logit_cap), layer.has_alibi,
-                       s.rows.tree[0].mask != nullptr};
+                       !layer.causal, s.rows.tree[0].mask != nullptr};
 
   const std::int64_t stride = g.tile_keys + kKeySlack;
   RowPointers tile{s.row_pointers, s.row_pointers + stride};

@@ -127,6 +127,8 @@ TEST_F(MlaGpu, extends_causally_and_inside_a_window) {
     c.layer.sliding_window_size = 100;
     c.layer.logit_cap = 30;
     expect_agreement(c);
+    c.layer.causal = false;  // as far ahead as back
+    expect_agreement(c);
   }
 }
 
@@ -135,6 +137,8 @@ TEST_F(MlaGpu, checks_draft_trees) {
     Case c = trees(more);
     expect_agreement(c);
     c.layer.sliding_window_size = 20;
+    expect_agreement(c);
+    c.layer.window_in_trees = WindowInTrees::kDepth;
     expect_agreement(c);
   }
 }

@@ -195,8 +195,12 @@ TEST(MlaPlan, has_tiles_of_all_keys_that_some_of_their_tokens_see) {
   trees.kv_cache = small_mla().kv_cache;
   Case trees_in_window = trees;
   trees_in_window.layer.sliding_window_size = 2;
-  for (Request& request : trees_in_window.requests) {
-    request.tree_parents = {-1, 0, 1, 0, 3, 1};  // not in the order of depth
+  Case trees_in_deep_window = trees_in_window;
+  trees_in_deep_window.layer.window_in_trees = WindowInTrees::kDepth;
+  for (Case* c : {&trees_in_window, &trees_in_deep_window}) {
+    for (Request& request : c->requests) {
+      request.tree_parents = {-1, 0, 1, 0, 3, 1};  // not in the order of depth
+    }
   }
   Case extend = small_mla();
   extend.mode = ForwardMode::kExtend;
@@ -207,7 +211,10 @@ TEST(MlaPlan, has_tiles_of_all_keys_that_some_of_their_tokens_see) {
   }
   Case extend_in_window = extend;
   extend_in_window.layer.sliding_window_size = 40;
-  for (const Case& c : {trees, trees_in_window, extend, extend_in_window}) {
+  Case encoder_in_window = extend_in_window;
+  encoder_in_window.layer.causal = false;
+  for (const Case& c : {trees, trees_in_window, trees_in_deep_window, extend, extend_in_window,
+                        encoder_in_window}) {
     const BatchLayout layout = lay_out(c);
     const std::int64_t group = c.layer.group_size();
     for (const std::int64_t rows : {2, 4, 6, 16, 64, 128}) {

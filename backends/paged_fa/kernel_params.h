@@ -65,6 +65,7 @@ struct PagedFaParams {
   std::int32_t heads_kv = 1;
   std::int32_t group = 1;  ///< query heads per KV head
   std::int32_t window = -1;
+  bool window_by_depth = false;  ///< in draft trees
   bool causal = true;
   float scale = 1;    ///< of q.k, the cache's k_scale included
   float softcap = 0;  ///< 0: off

@@ -20,6 +20,7 @@ __device__ __forceinline__ cuda::RequestGeometry geometry_of(const PagedFaParams
   request.q_len = p.cu_seqlens_q[sequence + 1] - first_token;
   request.causal = p.causal;
   request.window = p.window;
+  request.window_by_depth = p.window_by_depth;
   if (p.custom_mask != nullptr) {
     request.mask = p.custom_mask + p.mask_indptr[sequence];
     request.positions = p.positions + first_token;

@@ -245,6 +245,7 @@ void PagedFaBackend::run(const AttentionIo& io, Stream& stream) const {
   p.group = layer.group_size();
   p.causal = layer.causal && !layer.is_cross_attention;
   p.window = narrow_i32(layer.sliding_window_size);
+  p.window_by_depth = layer.window_in_trees == WindowInTrees::kDepth;
   p.scale = static_cast<float>(layer.scale) * pool.k_scale;
   p.softcap = static_cast<float>(layer.logit_cap);
   p.v_scale = pool.v_scale;

@@ -99,12 +99,13 @@ TEST_F(PagedFaGpu, agrees_with_the_reference_for_every_kernel) {
 TEST_F(PagedFaGpu, agrees_with_the_reference_over_long_tiles_of_every_feature) {
   for (const int dk : {64, 128}) {
     const Case plain = extend(2, 4, dk, dk, 150);
-    Case windowed = plain, capped = plain, sinks = plain, both_ways = plain;
+    Case windowed = plain, capped = plain, sinks = plain, both_ways = plain, encoder = plain;
     windowed.layer.sliding_window_size = 100;
     capped.layer.logit_cap = 5;
     sinks.layer.has_sinks = true;
-    both_ways.layer.causal = false;
-    for (Case c : {plain, windowed, capped, sinks, both_ways}) {
+    both_ways.layer.causal = encoder.layer.causal = false;
+    encoder.layer.sliding_window_size = 40;
+    for (Case c : {plain, windowed, capped, sinks, both_ways, encoder}) {
       expect_agreement(c, *device_, {Fill::kTag, Fill::kNeedle, Fill::kNormal, Fill::kExtreme});
     }
   }
@@ -139,10 +140,8 @@ TEST_F(PagedFaGpu, takes_any_group_of_query_heads) {
   }
 }
 
-TEST_F(PagedFaGpu, follows_depths_not_indices_when_a_tree_meets_a_window) {
-  Case windowed = small_tree_verify();
-  windowed.layer.sliding_window_size = 2;
-  expect_agreement(windowed, *device_, {Fill::kNormal});
+TEST_F(PagedFaGpu, knows_each_meaning_of_a_window) {
+  for (const Case& c : small_windows()) expect_agreement(c, *device_, {Fill::kNormal});
 }
 
 TEST_F(PagedFaGpu, says_why_it_cannot) {

@@ -40,16 +40,18 @@ struct KeyRange {
 KeyRange range_of(const PagedFaProblem& problem, const PagedFaSequence& sequence,
                   std::int64_t first_token, std::int64_t last_token) {
   const std::int64_t kv_len = sequence.kv_len;
-  if (!problem.causal) return {0, kv_len, 0, kv_len};
+  if (!problem.causal && problem.window < 0) return {0, kv_len, 0, kv_len};
   const std::int64_t prefix = kv_len - sequence.q_len;
   KeyRange range{kv_len, 0, 0, kv_len};
   for (std::int64_t t = first_token; t <= last_token; ++t) {
     const bool tree = sequence.tree_positions != nullptr;
-    const std::int64_t position = tree ? sequence.tree_positions[t] : prefix + t;
-    const std::int64_t end = tree ? kv_len : std::clamp<std::int64_t>(position + 1, 0, kv_len);
+    const bool by_depth = tree && problem.window_by_depth;
+    const std::int64_t place = by_depth ? sequence.tree_positions[t] : prefix + t;
+    const std::int64_t ahead = problem.causal ? 0 : problem.window;
+    const std::int64_t end = tree ? kv_len : std::clamp<std::int64_t>(place + ahead + 1, 0, kv_len);
     std::int64_t begin = 0;
     if (problem.window >= 0) {
-      begin = std::clamp<std::int64_t>(position - problem.window, 0, tree ? prefix : end);
+      begin = std::clamp<std::int64_t>(place - problem.window, 0, by_depth ? prefix : end);
     }
     range.begin = std::min(range.begin, begin);
     range.end = std::max(range.end, end);
@@ -164,6 +166,7 @@ PagedFaProblem paged_fa_problem(const ForwardBatch& batch, const AttentionLayer&
   problem.group = layer.group_size();
   problem.causal = layer.causal && !layer.is_cross_attention;
   problem.window = layer.sliding_window_size;
+  problem.window_by_depth = layer.window_in_trees == WindowInTrees::kDepth;
   problem.many_rows = many_rows;
   problem.multiprocessors = multiprocessors;
   const bool tree = batch.forward_mode == ForwardMode::kTargetVerify && problem.causal;

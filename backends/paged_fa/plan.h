@@ -19,13 +19,14 @@ struct PagedFaSequence {
   const std::int64_t* tree_positions = nullptr;  ///< [q_len] of a draft tree's nodes, or null
 };
 
-/// A batch as the planner sees it. Without causality there is no window either.
+/// A batch as the planner sees it.
 struct PagedFaProblem {
   std::vector<PagedFaSequence> sequences;
   int heads_kv = 1;
   int group = 1;  ///< query heads per KV head
   bool causal = true;
   std::int64_t window = -1;
+  bool window_by_depth = false;  ///< in draft trees
   bool many_rows = true;  ///< whether kernels of 128 rows exist for these types and head dims
   int multiprocessors = 1;
 };

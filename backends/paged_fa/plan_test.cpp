@@ -4,7 +4,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <random>
 #include <utility>
@@ -33,7 +35,9 @@ PagedFaPlan plan_of(const BatchLayout& layout, const Case& c, int multiprocessor
 template <class F>
 void for_plans_of_small_cases(std::int64_t further_keys, const F& f) {
   bool large = false;
-  for (const Case& small : all_small_cases()) {
+  std::vector<Case> cases = all_small_cases();
+  std::ranges::copy(small_windows(), std::back_inserter(cases));
+  for (const Case& small : cases) {
     const Case c = longer(small, further_keys);
     SCOPED_TRACE(c.id);
     const BatchLayout layout = lay_out(c);

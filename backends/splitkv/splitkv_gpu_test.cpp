@@ -115,13 +115,12 @@ TEST_F(SplitKvGpu, takes_any_group_of_query_heads) {
   }
 }
 
-TEST_F(SplitKvGpu, follows_depths_not_indices_when_a_tree_meets_a_window_or_alibi) {
-  Case windowed = small_tree_verify(), sloped = small_tree_verify();
-  windowed.layer.sliding_window_size = 2;
-  sloped.layer.has_alibi = true;
-  for (const Case& c : {windowed, sloped}) {
-    SplitKvBackend backend;
-    expect_agreement(backend, c, *device_, {Fill::kNormal});
+TEST_F(SplitKvGpu, knows_each_meaning_of_a_window_and_alibi_s_slopes) {
+  for (const std::vector<Case>& cases : {small_windows(), small_slopes()}) {
+    for (const Case& c : cases) {
+      SplitKvBackend backend;
+      expect_agreement(backend, c, *device_, {Fill::kNormal});
+    }
   }
 }
 

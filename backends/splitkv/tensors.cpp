@@ -36,11 +36,11 @@ void set_tensors(SplitKvParams& params, const AttentionIo& io) {
   }
 
   params.group = layer.group_size();
-  params.heads_q = layer.heads_q;
   params.heads_kv = layer.heads_kv;
   params.causal = layer.causal && !layer.is_cross_attention;
   params.window = static_cast<std::int32_t>(layer.sliding_window_size);
-  params.alibi = layer.has_alibi;
+  params.window_by_depth = layer.window_in_trees == WindowInTrees::kDepth;
+  params.alibi_power = layer.has_alibi ? alibi_power(layer) : 0;
   params.scale = static_cast<float>(layer.scale) * pool.k_scale;
   params.softcap = static_cast<float>(layer.logit_cap);
   params.v_scale = pool.v_scale;

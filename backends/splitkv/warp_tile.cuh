@@ -13,6 +13,7 @@
 #include "backends/common/cuda/swizzle.cuh"
 #include "backends/common/cuda/visibility.cuh"
 #include "backends/splitkv/work_list.h"
+#include "lib/model/attention_layer.h"
 
 // What one warp does: 16 query rows against keys that lie in shared memory, with an online softmax
 // in base 2 (Milakov and Gimelshein, 2018).
@@ -50,6 +51,7 @@ __device__ __forceinline__ LaneRows lane_rows(const SplitKvParams& p, const Spli
   rows.request.q_len = item.q_len;
   rows.request.causal = p.causal;
   rows.request.window = p.window;
+  rows.request.window_by_depth = p.window_by_depth;
   if (p.custom_mask != nullptr) {
     rows.tree = true;
     rows.request.mask = p.custom_mask + p.mask_indptr[item.request];
@@ -142,16 +144,15 @@ __device__ __forceinline__ void finish_logits(float (&s)[kKeys / 8][4], int firs
   const bool cut = first_key < max(rows.begin[0], rows.begin[1]) ||
                    first_key + kKeys > min(rows.end[0], rows.end[1]);
   const bool in_tree = rows.tree && first_key + kKeys > prefix;
-  if (!__any_sync(~0u, cut || in_tree || p.alibi)) return;
+  const bool alibi = p.alibi_power > 0;
+  if (!__any_sync(~0u, cut || in_tree || alibi)) return;
   const int first_column = first_key + 2 * static_cast<int>(threadIdx.x % 4);
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
-    if (in_tree || p.alibi) {
+    if (in_tree || alibi) {
       const cuda::Visibility seen = cuda::visibility_of(rows.request, max(rows.token[i], 0));
-      const float slope = p.alibi ? exp2f(-8.0f * static_cast<float>(rows.head[i] + 1) /
-                                          static_cast<float>(p.heads_q)) *
-                                        cuda::kLog2e
-                                  : 0.0f;
+      const float slope =
+          alibi ? exp2f(alibi_log2_slope(p.alibi_power, rows.head[i])) * cuda::kLog2e : 0.0f;
 #pragma unroll
       for (int n = 0; n < kKeys / 8; ++n) {
 #pragma unroll
@@ -159,7 +160,8 @@ __device__ __forceinline__ void finish_logits(float (&s)[kKeys / 8][4], int firs
           const int key = first_column + 8 * n + j;
           if (key >= rows.end[i] || rows.token[i] < 0) continue;
           if (seen.tree_hides(key)) s[n][2 * i + j] = -INFINITY;
-          s[n][2 * i + j] += slope * static_cast<float>(seen.key_position(key) - seen.position);
+          s[n][2 * i + j] -=
+              slope * static_cast<float>(abs(seen.key_position(key) - seen.position));
         }
       }
     }

@@ -61,11 +61,11 @@ struct SplitKvParams {
   std::int64_t v_page_stride = 0, v_token_stride = 0, v_head_stride = 0;
 
   std::int32_t group = 1;  ///< query heads per KV head
-  std::int32_t heads_q = 0;
   std::int32_t window = -1;
+  bool window_by_depth = false;  ///< in draft trees
   bool causal = true;
-  bool alibi = false;
-  float scale = 1;  ///< of q.k, the cache's k_scale included
+  std::int32_t alibi_power = 0;  ///< lib/model/attention_layer.h; 0: no ALiBi
+  float scale = 1;               ///< of q.k, the cache's k_scale included
   float softcap = 0;
   float v_scale = 1;
 };

@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "backends/common/kv_convert.h"
@@ -23,13 +24,13 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 float softmax_row(float* row, std::int64_t keys, const Visibility& seen,
                   const AttentionLayer& layer, int head, float scale, const float* sink) {
   const auto cap = static_cast<float>(layer.logit_cap);
-  const float slope = layer.has_alibi ? static_cast<float>(alibi_slope(head, layer.heads_q)) : 0.0f;
+  const float slope = layer.has_alibi ? static_cast<float>(alibi_slope(layer, head)) : 0.0f;
   float highest = sink != nullptr ? *sink : kMinusInfinity;
   for (std::int64_t j = 0; j < keys; ++j) {
     const bool visible = seen.sees(j);
     float logit = row[j] * scale;
     if (cap > 0) logit = cap * std::tanh(logit / cap);
-    logit += slope * static_cast<float>(seen.key_position(j) - seen.position);
+    logit -= slope * static_cast<float>(std::abs(seen.key_position(j) - seen.position));
     row[j] = visible ? logit : kMinusInfinity;
     highest = std::max(highest, row[j]);
   }

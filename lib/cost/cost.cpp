@@ -17,16 +17,27 @@ constexpr std::int64_t kLseBytes = 4;         // f32
 constexpr std::int64_t kTableEntryBytes = 4;  // int32 page number
 
 bool sees_everything(const AttentionLayer& layer) {
-  return layer.is_cross_attention || !layer.causal;
+  return layer.is_cross_attention || (!layer.causal && layer.sliding_window_size < 0);
 }
 
-/// Keys that a causal row may see at most, its own included.
+/// Keys that a row may see before its own.
 std::int64_t reach(const AttentionLayer& layer) {
-  return layer.sliding_window_size < 0 ? std::numeric_limits<std::int64_t>::max()
-                                       : layer.sliding_window_size + 1;
+  return layer.sliding_window_size < 0 ? std::numeric_limits<std::int32_t>::max()
+                                       : layer.sliding_window_size;
 }
 
-/// Visible pairs of one request in closed form: row i of a causal mask sees min(i + 1, W + 1) keys.
+/// The sum of clamp(first + i, 0, limit) over i = 0 .. count - 1, in closed form.
+Count clamped_sum(std::int64_t first, std::int64_t count, std::int64_t limit) {
+  const std::int64_t last = first + count - 1;
+  const std::int64_t low = std::max<std::int64_t>(first, 1), high = std::min(last, limit);
+  // An odd sum of both ends means an even number of terms, so halving is exact.
+  const std::int64_t ramp = low > high ? 0 : (Count(low + high) * (high - low + 1)).value() / 2;
+  const std::int64_t full = std::max<std::int64_t>(last - std::max(first - 1, limit), 0);
+  return Count(ramp) + Count(limit) * full;
+}
+
+/// Visible pairs of one request: row i sees the keys from position - reach to its own, or as far
+/// ahead as back, as far as there are any.
 Count visible_pairs(const Case& c, const Request& r) {
   if (sees_everything(c.layer)) return Count(r.q_len) * r.kv_len;
   if (!r.tree_parents.empty()) {
@@ -34,16 +45,10 @@ Count visible_pairs(const Case& c, const Request& r) {
     for (std::int64_t token = 0; token < r.q_len; ++token) pairs += visible_keys(c, r, token);
     return pairs;
   }
-  // Rows with no key at all (more queries than keys) come first; rows at full reach come last.
-  const std::int64_t first = std::max<std::int64_t>(r.prefix_len() + 1, 1), last = r.kv_len;
-  if (first > last) return 0;
-  const std::int64_t limit = reach(c.layer);
-  const std::int64_t ramp_end = std::clamp(limit, first - 1, last);  // rows first .. ramp_end
-  const std::int64_t ramp = ramp_end - first + 1;
-  // An odd sum of both ends means an even number of rows, so halving is exact.
-  const std::int64_t half = (Count(first + ramp_end) * ramp).value() / 2;
-  const std::int64_t full = last - ramp_end;
-  return full == 0 ? Count(half) : Count(half) + Count(limit) * full;
+  const std::int64_t back = reach(c.layer), ahead = c.layer.causal ? 0 : back;
+  const std::int64_t first = r.prefix_len();
+  return clamped_sum(first + ahead + 1, r.q_len, r.kv_len).value() -
+         clamped_sum(first - back, r.q_len, r.kv_len).value();
 }
 
 /// Keys that any row of the request sees: [first, kv_len), or none.
@@ -111,17 +116,22 @@ Count bytes_beside_kv(const Case& c) {
 
 std::int64_t visible_keys(const Case& c, const Request& r, std::int64_t token) {
   if (sees_everything(c.layer)) return r.kv_len;
+  const std::int64_t prefix = r.prefix_len(), back = reach(c.layer);
   if (r.tree_parents.empty()) {
-    return std::clamp<std::int64_t>(r.prefix_len() + token + 1, 0, reach(c.layer));
+    const std::int64_t own = prefix + token, ahead = c.layer.causal ? 0 : back;
+    return std::clamp<std::int64_t>(own + ahead + 1, 0, r.kv_len) -
+           std::clamp<std::int64_t>(own - back, 0, r.kv_len);
   }
-  // A draft node stands behind its ancestors, one position each: the window takes itself and
-  // ancestors first, then the end of the prefix.
-  std::int64_t branch = 0;
+  const bool by_index = c.layer.window_in_trees == WindowInTrees::kIndex;
+  std::int64_t branch = 0, in_window = 0;
   for (std::int64_t node = token; node >= 0;
        node = r.tree_parents[static_cast<std::size_t>(node)]) {
+    if ((by_index ? token - node : branch) <= back) ++in_window;
     ++branch;
   }
-  return std::min(r.prefix_len() + branch, reach(c.layer));
+  // The prefix stands behind the whole branch, or behind all tokens before this one.
+  const std::int64_t behind = by_index ? token : branch - 1;
+  return in_window + std::clamp<std::int64_t>(back - behind, 0, prefix);
 }
 
 Cost count_cost(const Case& c) {

@@ -195,10 +195,12 @@ TEST(Cost, matches_enumeration_on_random_cases) {
     c.id = "round " + std::to_string(round);
     c.kv_cache.page_size = std::int64_t{1} << draw(0, 3);
     c.layer.sliding_window_size = draw(0, 1) == 0 ? -1 : draw(0, 30);
+    c.layer.window_in_trees = draw(0, 1) == 0 ? WindowInTrees::kIndex : WindowInTrees::kDepth;
     c.layer.causal = draw(0, 5) != 0;
     c.layer.is_cross_attention = draw(0, 5) == 0;
     c.prefixes = {{"a", draw(1, 30)}, {"b", draw(1, 30)}};
     const bool tree = draw(0, 2) == 0;
+    if (tree) c.layer.causal = true;  // the scenario language refuses the other
     const std::int64_t nodes = draw(1, 8);
     for (Request& r : c.requests) {
       r.shared_prefix = static_cast<int>(draw(-1, 1));

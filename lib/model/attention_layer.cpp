@@ -6,6 +6,12 @@
 
 namespace attnbench {
 
-double alibi_slope(int head, int heads) { return std::exp2(-8.0 * (head + 1) / heads); }
+std::string_view to_string(WindowInTrees rule) {
+  return rule == WindowInTrees::kIndex ? "index" : "depth";
+}
+
+double alibi_slope(const AttentionLayer& layer, int head) {
+  return std::exp2(double{alibi_log2_slope(alibi_power(layer), head)});
+}
 
 }  // namespace attnbench

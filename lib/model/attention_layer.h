@@ -3,12 +3,19 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace attnbench {
 
 /// How keys and values are kept: separate heads, or one latent row that serves as both
 /// (multi-head latent attention: DeepSeek-V2, arXiv:2405.04434, section 2.1).
 enum class AttentionKind : std::uint8_t { kMha, kMlaAbsorbed };
+
+/// What a sliding window counts between two nodes of a draft tree: their places among the request's
+/// keys, as engines do (SGLang's Triton extend kernel), or positions in the text that a branch
+/// spells, which is what the model means. Siblings share a position.
+enum class WindowInTrees : std::uint8_t { kIndex, kDepth };
+[[nodiscard]] std::string_view to_string(WindowInTrees rule);
 
 /// One attention layer as one tensor-parallel rank sees it (the parameters of SGLang's
 /// RadixAttention, python/sglang/srt/layers/radix_attention.py).
@@ -21,18 +28,35 @@ struct AttentionLayer {
       0;  ///< dv; kMlaAbsorbed: kv_lora_rank, 512; V is the first dv columns of the K row
   double scale = 0;      ///< multiplies q.k; 1/sqrt(192) for DeepSeek, not 1/sqrt(576)
   double logit_cap = 0;  ///< cap * tanh(s / cap) after scaling; 0 = off
-  std::int64_t sliding_window_size = -1;  ///< previous keys visible (own key not counted); -1 = all
-  bool causal = true;                     ///< bottom-right aligned
+  /// Previous keys visible, the own one not counted; not causal: as many ahead too. -1 = all.
+  std::int64_t sliding_window_size = -1;
+  WindowInTrees window_in_trees = WindowInTrees::kIndex;
+  bool causal = true;  ///< bottom-right aligned
   bool is_cross_attention =
       false;               ///< keys come from an encoder: kv_len says how many; never causal
   bool has_sinks = false;  ///< a learned logit per query head joins the denominator
-  bool has_alibi = false;  ///< slope_h * (j - i) joins the logit; slopes: arXiv:2108.12409
+  bool has_alibi = false;  ///< -slope_h * |i - j| joins the logit (arXiv:2108.12409)
+  int ranks = 1;  ///< that divide the model's query heads; heads_q is the share of the first one
 
   /// Query heads per KV head.
   [[nodiscard]] int group_size() const { return heads_q / heads_kv; }
 };
 
-/// ALiBi slope of query head `head` (global index) of `heads`: 2^(-8 (head + 1) / heads).
-[[nodiscard]] double alibi_slope(int head, int heads);
+/// ALiBi's slopes are the whole model's, whose heads the ranks divide. Of n heads, n a power of
+/// two, head h's is 2^(-8 (h + 1) / n); with other numbers of heads n is the largest power of two
+/// that they hold, and the heads beyond take every other slope of 2 n heads (the authors' code,
+/// BLOOM's).
+[[nodiscard]] constexpr int alibi_power(const AttentionLayer& layer) {
+  int n = 1;
+  while (2 * n <= layer.heads_q * layer.ranks) n *= 2;
+  return n;
+}
+/// Base-2 logarithm of the slope of query head `head`, exact; kernels call it too.
+[[nodiscard]] constexpr float alibi_log2_slope(int power, int head) {
+  const int of_twice_as_many = head < power ? 2 * (head + 1) : 2 * (head - power) + 1;
+  return -4.0f * static_cast<float>(of_twice_as_many) / static_cast<float>(power);
+}
+/// The slope itself.
+[[nodiscard]] double alibi_slope(const AttentionLayer& layer, int head);
 
 }  // namespace attnbench

@@ -133,6 +133,7 @@ AttentionLayer layer_of(const ModelGeometry& model, LayerKind kind, int tp) {
   }
   AttentionLayer layer = model.is_mla() ? mla_layer(model) : mha_layer(model, tp);
   layer.heads_q = model.heads_q / tp;
+  layer.ranks = tp;
   layer.logit_cap = model.softcap;
   layer.has_sinks = model.sinks;
   layer.has_alibi = model.alibi;

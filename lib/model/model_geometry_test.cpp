@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/model/model_geometry.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -196,10 +197,31 @@ TEST(NotesOn, say_what_is_left_out) {
       "keys of an indexer of 64 heads x 128");
 }
 
+std::vector<double> alibi_slopes(int heads, int tp = 1) {
+  ModelGeometry model;
+  model.heads_q = heads;
+  model.heads_kv = heads;
+  model.head_dim = 64;
+  const AttentionLayer layer = layer_of(model, LayerKind::kFull, tp);
+  std::vector<double> slopes;
+  for (int head = 0; head < layer.heads_q; ++head) slopes.push_back(alibi_slope(layer, head));
+  return slopes;
+}
+
 TEST(AlibiSlope, halves_from_head_to_head_for_eight_heads) {
-  EXPECT_DOUBLE_EQ(alibi_slope(0, 8), 0.5);
-  EXPECT_DOUBLE_EQ(alibi_slope(1, 8), 0.25);
-  EXPECT_DOUBLE_EQ(alibi_slope(7, 8), 0.00390625);
+  EXPECT_THAT(alibi_slopes(8), testing::ElementsAre(.5, .25, .125, .0625, .03125, .015625,
+                                                    .0078125, .00390625));
+}
+
+TEST(AlibiSlope, of_heads_beyond_a_power_of_two_is_every_other_one_of_twice_as_many) {
+  EXPECT_THAT(alibi_slopes(6),
+              testing::ElementsAre(.25, .0625, .015625, .00390625, .5, .125));
+  EXPECT_THAT(alibi_slopes(3), testing::ElementsAre(.0625, .00390625, .25));
+}
+
+TEST(AlibiSlope, is_the_whole_model_s_on_every_rank) {
+  EXPECT_THAT(alibi_slopes(8, 2), testing::ElementsAre(.5, .25, .125, .0625));
+  EXPECT_THAT(alibi_slopes(12, 4), testing::ElementsAre(.5, .25, .125));
 }
 
 }  // namespace

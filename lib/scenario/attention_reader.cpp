@@ -2,11 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <array>
+#include <string_view>
+
 #include "lib/scenario/layer_reader.h"
 #include "lib/scenario/value_reader.h"
 
 namespace attnbench {
 namespace {
+
+constexpr std::array<std::string_view, 2> kWindowsInTrees{"index", "depth"};
 
 bool is_none(const YamlNode& node) { return node.is_scalar() && node.text == "none"; }
 
@@ -34,6 +39,11 @@ bool read_window(const YamlNode& node, AttentionLayer& layer, Problems& problems
                           : "window gives both keys and keys_before",
         "one of them: {keys: 1024} counts the query's own key, {keys_before: 1023} does not");
     return false;
+  }
+  if (const YamlNode* in_trees = map.find("in_trees")) {
+    const auto choice = read_choice(*in_trees, "in_trees", kWindowsInTrees, problems);
+    if (!choice) return false;
+    layer.window_in_trees = *choice == 0 ? WindowInTrees::kIndex : WindowInTrees::kDepth;
   }
   if (keys != nullptr) {
     const auto count = read_size(*keys, "keys", 1, kMaxSize, problems);
@@ -74,10 +84,6 @@ bool check_combination(const StrictMap& map, const AttentionLayer& layer, Proble
     if (causal != nullptr && causal->text == "true") {
       return refuse("causal", "causal cross attention", hint);
     }
-  } else if (!layer.causal && windowed) {
-    return refuse(map.has("causal") ? "causal" : "window",
-                  "a sliding window without causal masking",
-                  "whether it would reach ahead too is not defined");
   }
   return true;
 }

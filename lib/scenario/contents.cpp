@@ -70,6 +70,9 @@ std::vector<std::int64_t> request_needles(const Case& c, const Request& request)
     for (const std::int64_t row : {first_row, last_row}) {
       add_if_inside(positions, row - c.layer.sliding_window_size, begin, end);
       add_if_inside(positions, row - c.layer.sliding_window_size - 1, begin, end);
+      if (c.layer.causal) continue;
+      add_if_inside(positions, row + c.layer.sliding_window_size, begin, end);
+      add_if_inside(positions, row + c.layer.sliding_window_size + 1, begin, end);
     }
   }
   sort_unique(positions);

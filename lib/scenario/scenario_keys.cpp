@@ -40,7 +40,7 @@ constexpr ScenarioKey kKvCache[] = {{"page_size", ""},  {"layout", ""},  {"dtype
 constexpr ScenarioKey kAttention[] = {{"window", "window"}, {"softcap", ""}, {"sinks", ""},
                                       {"alibi", ""},        {"causal", ""},  {"cross", ""},
                                       {"scale", ""}};
-constexpr ScenarioKey kWindow[] = {{"keys_before", ""}, {"keys", ""}};
+constexpr ScenarioKey kWindow[] = {{"keys_before", ""}, {"keys", ""}, {"in_trees", ""}};
 constexpr ScenarioKey kEntry[] = {{"name", ""},
                                   {"count", ""},
                                   {"mode", ""},

@@ -96,6 +96,21 @@ TEST(Scenario, takes_variants_of_backends_by_name) {
   }
 }
 
+TEST(Scenario, says_what_a_window_counts_in_draft_trees) {
+  const auto rule = [](const std::string& window) {
+    return only_case("attention: {window: {" + window + "}}, batch: q1s8k").layer.window_in_trees;
+  };
+  EXPECT_EQ(rule("keys: 64"), WindowInTrees::kIndex);
+  EXPECT_EQ(rule("keys: 64, in_trees: index"), WindowInTrees::kIndex);
+  EXPECT_EQ(rule("keys: 64, in_trees: depth"), WindowInTrees::kDepth);
+}
+
+TEST(Scenario, accepts_a_window_without_causality) {
+  const Case c = only_case("attention: {window: {keys: 64}, causal: false}, batch: q64s64");
+  EXPECT_FALSE(c.layer.causal);
+  EXPECT_EQ(c.layer.sliding_window_size, 63);
+}
+
 TEST(Scenario, accepts_the_trees_of_sglangs_documents) {
   for (const auto& [tree, tokens] :
        {std::pair{"topk: 4, depth: 3, tokens: 16", 16}, {"topk: 8, depth: 5, tokens: 64", 64}}) {

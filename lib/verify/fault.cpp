@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 33> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 36> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -23,6 +23,7 @@ constexpr std::array<std::pair<Fault, std::string_view>, 33> kNames{{
     {Fault::kIgnoresTree, "ignores the draft tree"},
     {Fault::kIgnoresWindow, "ignores the window"},
     {Fault::kWindowOffByOne, "window off by one"},
+    {Fault::kWindowCountsTheOtherWay, "window in a tree: depth for index"},
     {Fault::kIgnoresSoftcap, "ignores the softcap"},
     {Fault::kNoMaximum, "does not subtract the maximum"},
     {Fault::kMaximumStartsAtZero, "starts the maximum at 0"},
@@ -34,6 +35,8 @@ constexpr std::array<std::pair<Fault, std::string_view>, 33> kNames{{
     {Fault::kAccumulatesInBf16, "accumulates in bf16"},
     {Fault::kDividesByZeroQuery, "0 / 0 on a query of zeros"},
     {Fault::kDividesByZeroKey, "0 / 0 on a key of zeros"},
+    {Fault::kDropsLastRopeDim, "MLA: drops the last rope dim"},
+    {Fault::kValueBeginsOneDimLate, "MLA: V ends in the rope dims"},
     {Fault::kLongSplitDropsAKey, "long split drops its last key"},
     {Fault::kLongSplitRoundsWeights, "long split keeps weights in fp8"},
     {Fault::kReadsTail, "reads the last page's tail"},

@@ -105,12 +105,30 @@ class MutantRow {
     store_bits(row, d, static_cast<std::uint16_t>(bits));
   }
 
+  [[nodiscard]] ATTNBENCH_BOTH bool outside_window(std::int64_t key) const {
+    const AttentionLayer& layer = step_.layer;
+    if (layer.sliding_window_size < 0 || has(Fault::kIgnoresWindow)) return false;
+    const std::int64_t window = layer.sliding_window_size + (has(Fault::kWindowOffByOne) ? 1 : 0);
+    std::int64_t behind = position_ - key;
+    if (counts_depth()) behind = text_position(position_) - text_position(key);
+    return behind > window || (!layer.causal && -behind > window);
+  }
+
+  /// Whether the window of a draft tree counts tokens of the branch.
+  [[nodiscard]] ATTNBENCH_BOTH bool counts_depth() const {
+    const bool depth = step_.layer.window_in_trees == WindowInTrees::kDepth;
+    return step_.batch.custom_mask != nullptr && depth != has(Fault::kWindowCountsTheOtherWay);
+  }
+
+  /// Position in the text of key `key`: draft nodes stand at their depth.
+  [[nodiscard]] ATTNBENCH_BOTH std::int64_t text_position(std::int64_t key) const {
+    const std::int64_t node = key - (position_ - query_);
+    return node < 0 ? key : step_.batch.positions[token_ - query_ + node];
+  }
+
   [[nodiscard]] ATTNBENCH_BOTH bool sees(std::int64_t key) const {
     const AttentionLayer& layer = step_.layer;
-    const std::int64_t window = layer.sliding_window_size + (has(Fault::kWindowOffByOne) ? 1 : 0);
-    if (layer.sliding_window_size >= 0 && !has(Fault::kIgnoresWindow) && key < position_ - window) {
-      return false;
-    }
+    if (outside_window(key)) return false;
     if (step_.batch.custom_mask != nullptr && !has(Fault::kIgnoresTree)) {
       const std::int64_t begin = step_.batch.mask_indptr[request_];
       return step_.batch.custom_mask[begin + query_ * kv_len_ + key] != 0;
@@ -185,7 +203,8 @@ class MutantRow {
     const std::byte* const q = step_.q.row(token_, head_);
     const DType k_dtype = step_.pool.dtype, q_dtype = step_.q.dtype;
     float dot = 0;
-    for (int d = 0; d < layer.head_dim_qk; ++d) {
+    const bool drops_one = has(Fault::kDropsLastRopeDim) && is_latent();
+    for (int d = 0; d < layer.head_dim_qk - (drops_one ? 1 : 0); ++d) {
       dot += element(q_dtype, q, d) * element(k_dtype, k, d);
     }
     if (has(Fault::kDividesByZeroQuery)) dot = through_scale(dot, q_dtype, q, layer.head_dim_qk);
@@ -197,10 +216,16 @@ class MutantRow {
       s = cap * std::tanh(s / cap);
     }
     if (layer.has_alibi) {
-      const double slope = std::exp2(-8.0 * (head_ + 1) / layer.heads_q);  // arXiv:2108.12409
-      s += static_cast<float>(slope * static_cast<double>(key.position - position_));
+      const double slope = std::exp2(double{alibi_log2_slope(alibi_power(layer), head_)});
+      const std::int64_t distance = text_position(key.position) - text_position(position_);
+      s -= static_cast<float>(slope * std::fabs(static_cast<double>(distance)));
     }
     return s;
+  }
+
+  /// A latent row's first dims are V, all of them K.
+  [[nodiscard]] ATTNBENCH_BOTH bool is_latent() const {
+    return step_.layer.kind == AttentionKind::kMlaAbsorbed;
   }
 
   /// The accumulator's rounding: none but f32's own.
@@ -230,8 +255,10 @@ class MutantRow {
       const float p = std::exp(logits[j] - top_);
       tile_sum = kept(tile_sum + p);
       const float weight = stored(p);
-      const std::byte* const v = step_.pool.v_row(tile[j].slot, kv_head_);
       const DType dtype = step_.pool.dtype;
+      const bool late = has(Fault::kValueBeginsOneDimLate) && is_latent();
+      const std::byte* const v =
+          step_.pool.v_row(tile[j].slot, kv_head_) + (late ? size_bytes(dtype) : 0);
       for (int d = 0; d < dims_; ++d) sums_[d] = kept(sums_[d] + weight * element(dtype, v, d));
     }
     denominator_ = kept(denominator_ + tile_sum);

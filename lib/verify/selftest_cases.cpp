@@ -56,11 +56,18 @@ std::vector<Case> selftest_cases() {
   Case tree = small_case("tree", ForwardMode::kTargetVerify, DType::kF16,
                          {{6, 1 + 6}, {6, 3 + 6}, {6, 4 + 6}, {6, 33 + 6}});
   for (Request& request : tree.requests) request.tree_parents = {-1, 0, 0, 0, 1, 1};
+  tree.layer.sliding_window_size = 20;  // node 5 sees other keys of the last prefix by its depth
 
   Case fp8 = small_case("fp8", ForwardMode::kDecode, DType::kBF16, {{1, 2}, {1, 14}, {1, 40}});
   fp8.kv_cache.dtype = DType::kE4M3;
   fp8.kv_cache.k_scale = 0.37f;  // no powers of two: forgetting them moves mantissas too
   fp8.kv_cache.v_scale = 0.11f;
+
+  Case latent = small_case("mla", ForwardMode::kDecode, DType::kBF16, {{1, 2}, {1, 14}, {1, 33}});
+  latent.layer.kind = AttentionKind::kMlaAbsorbed;
+  latent.layer.heads_kv = 1;
+  latent.layer.head_dim_qk = 32 + 8;  // DeepSeek's 512 + 64 in small
+  latent.layer.scale = 1 / std::sqrt(16.0 + 8.0);
 
   // Kernels for long contexts have faults of their own. One key of so many weighs less than what
   // bf16 weights may lose and than the LSE's bound, unless a needle lies there; the noise of all
@@ -72,7 +79,7 @@ std::vector<Case> selftest_cases() {
   long_context.layer.scale = 1 / std::sqrt(16.0);
   long_context.kv_cache.page_size = 64;
 
-  return {mixed, window, tree, fp8, long_context};
+  return {mixed, window, tree, fp8, latent, long_context};
 }
 
 }  // namespace attnbench

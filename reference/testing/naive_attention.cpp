@@ -26,6 +26,15 @@ bool descends_from(const Request& request, std::int64_t node, std::int64_t ances
          descends_from(request, request.tree_parents[static_cast<std::size_t>(node)], ancestor);
 }
 
+/// Press et al., arXiv:2108.12409: the ratio from slope to slope is the first slope.
+Real alibi_slope_of(int head, int heads) {
+  int power = 1;
+  while (power * 2 <= heads) power *= 2;
+  const bool inside = head < power;
+  const Real ratio = std::pow(Real{2}, Real{-8} / static_cast<Real>(inside ? power : 2 * power));
+  return std::pow(ratio, static_cast<Real>(inside ? head + 1 : 2 * (head - power) + 1));
+}
+
 /// Softmax state after some keys: everything relative to exp(max).
 struct Running {
   Real max = -std::numeric_limits<Real>::infinity();
@@ -45,12 +54,16 @@ struct Running {
 }  // namespace
 
 bool naive_is_visible(const Case& c, const Request& request, std::int64_t token, std::int64_t key) {
-  if (c.layer.is_cross_attention || !c.layer.causal) return true;
+  if (c.layer.is_cross_attention) return true;
   const std::int64_t own = request.kv_len - request.q_len + token;
-  if (c.layer.sliding_window_size >= 0 &&
-      text_position(request, own) - text_position(request, key) > c.layer.sliding_window_size) {
-    return false;
+  if (c.layer.sliding_window_size >= 0) {
+    const bool depth = c.layer.window_in_trees == WindowInTrees::kDepth;
+    const std::int64_t behind =
+        depth ? text_position(request, own) - text_position(request, key) : own - key;
+    if (behind > c.layer.sliding_window_size) return false;
+    if (!c.layer.causal && -behind > c.layer.sliding_window_size) return false;
   }
+  if (!c.layer.causal) return true;
   if (request.tree_parents.empty()) return key <= own;
   return key < request.prefix_len() || descends_from(request, token, key - request.prefix_len());
 }
@@ -90,7 +103,8 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
     }
     if (layer.has_alibi) {
       const auto distance = text_position(request, key) - text_position(request, own);
-      logit += static_cast<Real>(alibi_slope(id.head, layer.heads_q)) * static_cast<Real>(distance);
+      logit -= alibi_slope_of(id.head, layer.heads_q * layer.ranks) *
+               std::abs(static_cast<Real>(distance));
     }
     largest = std::max(largest, logit);
     if (logit > state.max) state.rescale(logit);

@@ -10,8 +10,9 @@ namespace attnbench::cuda {
 struct RequestGeometry {
   int kv_len = 0;
   int q_len = 0;
-  bool causal = true;  ///< false for cross attention too
-  int window = -1;     ///< previous keys visible; -1: all
+  bool causal = true;            ///< false for cross attention too
+  int window = -1;               ///< previous keys visible, not causal: and keys ahead; -1: all
+  bool window_by_depth = false;  ///< in draft trees: WindowInTrees::kDepth
   // Draft trees only; mask is null otherwise.
   const std::uint8_t* mask = nullptr;       ///< of this request, [q_len, kv_len], 1 = visible
   const std::int64_t* positions = nullptr;  ///< of this request's nodes, [q_len]
@@ -25,7 +26,7 @@ struct Visibility {
   const std::uint8_t* mask = nullptr;       ///< row of this token, [kv_len]
   int prefix = 0;                           ///< keys before the tree's nodes
   const std::int64_t* positions = nullptr;  ///< of the nodes
-  int oldest = 0;                           ///< first position inside the window
+  int oldest = 0;                           ///< first position inside a window by depth
 
   /// Siblings share a position, so a node's differs from its index.
   __device__ __forceinline__ int key_position(int key) const {
@@ -45,7 +46,13 @@ __device__ __forceinline__ Visibility visibility_of(const RequestGeometry& reque
   Visibility seen;
   seen.position = request.kv_len - request.q_len + token;
   seen.end = request.kv_len;
-  if (!request.causal) return seen;
+  if (!request.causal) {
+    if (request.window < 0) return seen;
+    seen.begin = min(max(seen.position - request.window, 0), request.kv_len);
+    const int later = request.kv_len - 1 - seen.position;  // subtracted: a window may be 2^31 - 1
+    seen.end = max(request.kv_len - max(later - request.window, 0), 0);
+    return seen;
+  }
 
   if (request.mask != nullptr) {
     seen.mask = request.mask + static_cast<std::int64_t>(token) * request.kv_len;
@@ -56,6 +63,10 @@ __device__ __forceinline__ Visibility visibility_of(const RequestGeometry& reque
     seen.end = min(max(seen.position + 1, 0), request.kv_len);
   }
   if (request.window < 0) return seen;
+  if (seen.mask != nullptr && !request.window_by_depth) {
+    seen.begin = max(seen.prefix + token - request.window, 0);
+    return seen;
+  }
   seen.oldest = seen.position - request.window;
   const int last = seen.mask != nullptr ? seen.prefix : seen.end;
   seen.begin = min(max(seen.oldest, 0), last);
