@@ -186,8 +186,8 @@ void run_keys(const AttentionIo& io, const FlashItem& item, const FlashScratch& 
   const bool whole_vectors = g.dk == g.padded_dk && g.dv == g.padded_dv;
   const bool direct = whole_vectors && (dtype == DType::kF32 || item.rows() <= kDirectRows);
   const LogitRule rule{static_cast<float>(layer.scale) * io.batch->token_to_kv_pool->k_scale,
-                       static_cast<float>(layer.logit_cap), layer.has_alibi,
-                       !layer.causal, s.rows.tree[0].mask != nullptr};
+                       static_cast<float>(layer.logit_cap), layer.has_alibi, !layer.causal,
+                       s.rows.tree[0].mask != nullptr};
 
   const std::int64_t stride = g.tile_keys + kKeySlack;
   RowPointers tile{s.row_pointers, s.row_pointers + stride};

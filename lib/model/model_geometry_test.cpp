@@ -209,13 +209,12 @@ std::vector<double> alibi_slopes(int heads, int tp = 1) {
 }
 
 TEST(AlibiSlope, halves_from_head_to_head_for_eight_heads) {
-  EXPECT_THAT(alibi_slopes(8), testing::ElementsAre(.5, .25, .125, .0625, .03125, .015625,
-                                                    .0078125, .00390625));
+  EXPECT_THAT(alibi_slopes(8),
+              testing::ElementsAre(.5, .25, .125, .0625, .03125, .015625, .0078125, .00390625));
 }
 
 TEST(AlibiSlope, of_heads_beyond_a_power_of_two_is_every_other_one_of_twice_as_many) {
-  EXPECT_THAT(alibi_slopes(6),
-              testing::ElementsAre(.25, .0625, .015625, .00390625, .5, .125));
+  EXPECT_THAT(alibi_slopes(6), testing::ElementsAre(.25, .0625, .015625, .00390625, .5, .125));
   EXPECT_THAT(alibi_slopes(3), testing::ElementsAre(.0625, .00390625, .25));
 }
 

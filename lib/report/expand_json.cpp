@@ -20,6 +20,7 @@ Json layer_of(const AttentionLayer& l) {
           {"scale", l.scale},
           {"logit_cap", l.logit_cap},
           {"sliding_window_size", l.sliding_window_size},
+          {"window_in_trees", to_string(l.window_in_trees)},
           {"causal", l.causal},
           {"is_cross_attention", l.is_cross_attention},
           {"has_sinks", l.has_sinks},
@@ -29,9 +30,15 @@ Json layer_of(const AttentionLayer& l) {
 Json requests_of(const Case& c) {
   Json requests = Json::array();
   for (const Request& r : c.requests) {
-    Json request = {
-        {"group", r.group},   {"q_len", r.q_len},         {"prefix_len", r.prefix_len()},
-        {"kv_len", r.kv_len}, {"shared_prefix", nullptr}, {"shared_len", r.shared_len}};
+    // An encoder's keys are no prefix of the decoder's tokens.
+    const bool cross = c.layer.is_cross_attention;
+    Json request = {{"group", r.group},
+                    {"q_len", r.q_len},
+                    {"prefix_len", cross ? Json(nullptr) : Json(r.prefix_len())},
+                    {"kv_len", r.kv_len},
+                    {"shared_prefix", nullptr},
+                    {"shared_len", r.shared_len},
+                    {"shared_page_len", whole_pages(r.shared_len, c.kv_cache.page_size)}};
     if (r.shared_prefix >= 0) {
       request["shared_prefix"] = c.prefixes[static_cast<std::size_t>(r.shared_prefix)].name;
     }

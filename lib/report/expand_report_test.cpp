@@ -12,6 +12,7 @@
 #include "lib/fixture/testing/small_cases.h"
 #include "lib/report/expanded_case.h"
 #include "lib/report/units.h"
+#include "lib/scenario/scenario.h"
 
 namespace attnbench {
 namespace {
@@ -73,12 +74,41 @@ TEST(ExpandJson, lists_every_request_with_its_lengths) {
     ASSERT_EQ(found["requests"].size(), c.requests.size());
     for (std::size_t r = 0; r < c.requests.size(); ++r) {
       EXPECT_EQ(found["requests"][r]["q_len"], c.requests[r].q_len);
-      EXPECT_EQ(found["requests"][r]["prefix_len"], c.requests[r].prefix_len());
+      if (!c.layer.is_cross_attention) {
+        EXPECT_EQ(found["requests"][r]["prefix_len"], c.requests[r].prefix_len());
+      }
       EXPECT_EQ(found["requests"][r]["kv_len"], c.requests[r].kv_len);
     }
     EXPECT_EQ(found["index_arrays"]["kv_indptr"]["size"], c.requests.size() + 1);
     EXPECT_EQ(found["flops"], count_cost(c).flops);
   }
+}
+
+TEST(Expand, prints_no_prefix_of_an_encoder_s_keys) {
+  const Case cross = small_cross();  // in one request queries outnumber keys
+  const Scenario scenario;
+  std::ostringstream table, json;
+  write_expand_table(scenario, {&cross}, table);
+  EXPECT_EQ(table.str().find(" -4 "), std::string::npos) << table.str();
+  EXPECT_THAT(table.str(), HasSubstr("audio                       7          -        3\n"));
+  write_expand_json(scenario, {&cross}, json);
+  for (const auto& request : nlohmann::json::parse(json.str())["cases"][0]["requests"]) {
+    EXPECT_TRUE(request["prefix_len"].is_null());
+  }
+}
+
+TEST(Expand, shows_how_much_of_a_prefix_lies_on_whole_pages) {
+  const Scenario scenario = parse_scenario(
+      "defaults: {model: llama-3.1-8b, kv_cache: {page_size: 64}}\nprefixes: {system: 65}\nmixes:\n"
+      "  m: {batch: [{mode: extend, prefix: system, q_len: 300}]}\n",
+      "s.yaml");
+  std::ostringstream table, json;
+  write_expand_table(scenario, {&scenario.cases.at(0)}, table);
+  EXPECT_THAT(table.str(), HasSubstr("301         64      365  system 65, 64 in whole pages\n"));
+  write_expand_json(scenario, {&scenario.cases.at(0)}, json);
+  const auto request = nlohmann::json::parse(json.str())["cases"][0]["requests"][0];
+  EXPECT_EQ(request["shared_len"], 65);
+  EXPECT_EQ(request["shared_page_len"], 64);
 }
 
 TEST(Expand, says_what_vllm_would_do_about_a_shared_prefix) {

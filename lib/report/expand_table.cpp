@@ -26,7 +26,11 @@ std::string geometry_text(const Case& c) {
       std::string(to_string(c.dtype)),
       l.is_cross_attention ? "cross attention" : (l.causal ? "causal" : "not causal")};
   if (l.sliding_window_size >= 0) {
-    parts.push_back(fmt::format("window: {} keys before", l.sliding_window_size));
+    parts.push_back(fmt::format("window: {} keys before{}{}", l.sliding_window_size,
+                                l.causal ? "" : " and after",
+                                c.mode == ForwardMode::kTargetVerify
+                                    ? fmt::format(", in trees by {}", to_string(l.window_in_trees))
+                                    : ""));
   }
   if (l.logit_cap > 0) parts.push_back(fmt::format("softcap {:g}", l.logit_cap));
   if (l.has_sinks) parts.emplace_back("sinks");
@@ -66,20 +70,23 @@ bool alike(const Request& a, const Request& b) {
 void write_requests(const Case& c, std::ostream& out) {
   out << fmt::format("    {:<12} {:<20} {:>8} {:>10} {:>8}  {}\n", "request", "group", "q_len",
                      "prefix_len", "kv_len", "shared");
+  const bool cross = c.layer.is_cross_attention;  // an encoder's keys are no prefix
   for (std::size_t first = 0; first < c.requests.size();) {
     const Request& r = c.requests[first];
     std::size_t end = first + 1;
     while (end < c.requests.size() && alike(r, c.requests[end])) ++end;
     std::string shared;
     if (r.shared_prefix >= 0) {
-      shared = fmt::format("{} {}", c.prefixes[static_cast<std::size_t>(r.shared_prefix)].name,
-                           r.shared_len);
+      const std::int64_t cached = whole_pages(r.shared_len, c.kv_cache.page_size);
+      shared = fmt::format("{} {}{}", c.prefixes[static_cast<std::size_t>(r.shared_prefix)].name,
+                           r.shared_len,
+                           cached < r.shared_len ? fmt::format(", {} in whole pages", cached) : "");
     }
     const std::string which =
         end - first == 1 ? fmt::format("{}", first) : fmt::format("{}-{}", first, end - 1);
     std::string line =
         fmt::format("    {:<12} {} {:>8} {:>10} {:>8}  {}", which, fit_left(r.group, 20), r.q_len,
-                    r.prefix_len(), r.kv_len, shared);
+                    cross ? "-" : fmt::format("{}", r.prefix_len()), r.kv_len, shared);
     line.erase(line.find_last_not_of(' ') + 1);
     out << line << '\n';
     first = end;

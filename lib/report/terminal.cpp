@@ -50,12 +50,12 @@ std::string_view colour_of(const Record& r) {
   return "\x1b[2m";
 }
 
-/// Tokens of shared prefixes that at least two requests lean on.
+/// Tokens on shared prefixes' whole pages that at least two requests lean on.
 std::int64_t shared_tokens(const Case& c) {
   std::int64_t tokens = 0;
   for (std::size_t p = 0; p < c.prefixes.size(); ++p) {
     const auto users = std::ranges::count(c.requests, static_cast<int>(p), &Request::shared_prefix);
-    if (users > 1) tokens += c.prefixes[p].length;
+    if (users > 1) tokens += whole_pages(c.prefixes[p].length, c.kv_cache.page_size);
   }
   return tokens;
 }

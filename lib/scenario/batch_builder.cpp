@@ -47,14 +47,14 @@ int use_prefix(const BatchEntry& entry, BuiltBatch& batch) {
   const auto index = known - batch.prefixes.begin();
   if (known == batch.prefixes.end()) {
     batch.prefixes.push_back({entry.prefix->name, entry.prefix->length});
-    batch.prefix_places.push_back(entry.prefix->place);
   }
   return static_cast<int>(index);
 }
 
 void append_requests(const BatchEntry& entry, const std::vector<RequestLengths>& lengths,
-                     std::uint64_t seed, BuiltBatch& batch) {
+                     std::int64_t page_size, std::uint64_t seed, BuiltBatch& batch) {
   const int prefix = use_prefix(entry, batch);
+  const bool computes_rest = entry.mode == ForwardMode::kExtend && !entry.chunk;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     Request request;
     request.group = entry.name;
@@ -62,6 +62,9 @@ void append_requests(const BatchEntry& entry, const std::vector<RequestLengths>&
     request.kv_len = lengths[i].kv_len;
     request.shared_prefix = prefix;
     request.shared_len = entry.prefix ? entry.prefix->length : 0;
+    if (computes_rest && request.prefix_len() == request.shared_len) {
+      request.q_len += request.shared_len - whole_pages(request.shared_len, page_size);
+    }
     if (entry.tree)
       request.tree_parents = entry.tree->parents(combine(combine(seed, kTreeDraw), i));
     batch.requests.push_back(std::move(request));
@@ -86,7 +89,8 @@ bool check_totals(const BuiltBatch& batch, const Place& place, Problems& problem
 }  // namespace
 
 std::optional<BuiltBatch> build_batch(const std::vector<BatchEntry>& entries, const Place& place,
-                                      bool cross, std::uint64_t seed, Problems& problems) {
+                                      bool cross, std::int64_t page_size, std::uint64_t seed,
+                                      Problems& problems) {
   if (entries.empty()) return std::nullopt;
   const auto mode = batch_mode(entries, problems);
   if (!mode) return std::nullopt;
@@ -106,7 +110,7 @@ std::optional<BuiltBatch> build_batch(const std::vector<BatchEntry>& entries, co
                    "a target_verify step checks the same number of draft tokens for each request");
       valid = false;
     }
-    if (lengths) append_requests(entry, *lengths, group_seed, batch);
+    if (lengths) append_requests(entry, *lengths, page_size, group_seed, batch);
   }
   if (!valid || !check_totals(batch, place, problems)) return std::nullopt;
   return batch;

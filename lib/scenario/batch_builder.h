@@ -17,14 +17,18 @@ namespace attnbench {
 struct BuiltBatch {
   ForwardMode mode = ForwardMode::kIdle;
   std::vector<SharedPrefix> prefixes;  ///< those that some request uses
-  std::vector<Place> prefix_places;    ///< where their lengths are written
   std::vector<Request> requests;
 };
 
 /// Draws and derives the lengths of a batch. `seed` is the mix's: two mixes draw differently, the
 /// cases of one mix's sweep alike. `cross`: kv_len counts an encoder's tokens, apart from q_len.
+///
+/// Prefix caches match whole pages (SGLang: of 65 tokens in pages of 64, 64): an extend behind
+/// nothing but its shared prefix computes what the prefix leaves on a last, partial page itself, on
+/// top of its q_len.
 [[nodiscard]] std::optional<BuiltBatch> build_batch(const std::vector<BatchEntry>& entries,
                                                     const Place& place, bool cross,
-                                                    std::uint64_t seed, Problems& problems);
+                                                    std::int64_t page_size, std::uint64_t seed,
+                                                    Problems& problems);
 
 }  // namespace attnbench

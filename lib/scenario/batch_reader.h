@@ -19,7 +19,6 @@ namespace attnbench {
 struct PrefixSpec {
   std::string name;
   std::int64_t length = 0;
-  Place place;  ///< of the length
 };
 
 /// Chunk `index` (from 0) of a prompt that is prefilled `size` tokens a step.

@@ -33,7 +33,13 @@ struct KvCacheConfig {
   std::int64_t pool_tokens = 0;  ///< capacity; 0 = what the batch needs plus an eighth for poison
 };
 
-/// Keys and values that several requests share: same content, same pages.
+/// The tokens of `tokens` that fill pages.
+[[nodiscard]] constexpr std::int64_t whole_pages(std::int64_t tokens, std::int64_t page_size) {
+  return tokens / page_size * page_size;
+}
+
+/// Keys and values that several requests share: same content, and the same pages but for a last,
+/// partial one, which each has for itself.
 struct SharedPrefix {
   std::string name;
   std::int64_t length = 0;  ///< tokens

@@ -20,33 +20,13 @@
 namespace attnbench {
 namespace {
 
-/// Pages are shared whole: half a page could not belong to two requests that continue differently.
-bool check_prefix_pages(const BuiltBatch& batch, std::int64_t page_size, Problems& problems) {
-  bool valid = true;
-  for (std::size_t i = 0; i < batch.prefixes.size(); ++i) {
-    const SharedPrefix& prefix = batch.prefixes[i];
-    const std::int64_t rest = prefix.length % page_size;
-    if (rest == 0) continue;
-    const std::int64_t below = prefix.length - rest;
-    const std::string nearest = below == 0 ? fmt::format("{}", page_size)
-                                           : fmt::format("{} or {}", below, below + page_size);
-    problems.add(batch.prefix_places[i],
-                 fmt::format("prefix '{}' of {} tokens does not end on a page of {}; pages are "
-                             "shared whole",
-                             prefix.name, prefix.length, page_size),
-                 "whole pages: " + nearest);
-    valid = false;
-  }
-  return valid;
-}
-
 /// The tokens that the batch's pages hold; the fixture's allocator has the last word.
 std::int64_t tokens_needed(const BuiltBatch& batch, std::int64_t page_size) {
   std::int64_t tokens = 0;
-  for (const SharedPrefix& prefix : batch.prefixes) tokens += prefix.length;
+  for (const SharedPrefix& prefix : batch.prefixes) tokens += whole_pages(prefix.length, page_size);
   for (const Request& request : batch.requests) {
-    const std::int64_t own = request.kv_len - request.shared_len;
-    tokens += (own + page_size - 1) / page_size * page_size;
+    const std::int64_t own = request.kv_len - whole_pages(request.shared_len, page_size);
+    tokens += whole_pages(own + page_size - 1, page_size);
   }
   return tokens;
 }
@@ -171,10 +151,9 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   }
   const BatchEntries entries = read_batch(*batch_node, scenario.prefixes, problems);
   auto batch = build_batch(entries.entries, batch_node->place, layer.is_cross_attention,
-                           result.seed, problems);
+                           cache ? cache->page_size : 1, result.seed, problems);
   if (!batch || !cache || !choice || !dtype || !entries.all_valid) return std::nullopt;
-  const bool sound = check_prefix_pages(*batch, cache->page_size, problems) &&
-                     check_pool(*batch, *cache, mix, problems) &&
+  const bool sound = check_pool(*batch, *cache, mix, problems) &&
                      check_slots(*batch, *cache, mix, batch_node->place, problems) &&
                      check_tree_mask(*batch, layer, batch_node->place, problems);
   if (!sound) return std::nullopt;

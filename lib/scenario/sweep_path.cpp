@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "lib/base/counter_hash.h"
 #include "lib/scenario/scenario_keys.h"
 #include "lib/scenario/size_literal.h"
 
@@ -38,6 +39,27 @@ std::string as_word(std::string_view text) {
   return word;
 }
 
+/// The word of a list or map; what lies inside it is joined with '_', so that levels stay apart.
+std::string composite_word(const YamlNode& value, char separator) {
+  std::string word;
+  const auto add = [&](const std::string& key, const YamlNode& part) {
+    if (!word.empty()) word += separator;
+    word += key + (part.is_scalar() ? as_word(part.text) : composite_word(part, '_'));
+  };
+  for (const YamlPtr& item : value.items) add("", *item);
+  for (const YamlEntry& entry : value.entries) add(entry.key, *entry.value);
+  return word.empty() ? "none" : word;
+}
+
+/// A long word keeps its beginning and gets a hash, which still tells it from others.
+std::string shortened(const std::string& word) {
+  constexpr std::size_t kMost = 40, kKept = 24;
+  if (word.size() <= kMost) return word;
+  std::uint64_t hash = 0;
+  for (const char c : word) hash = combine(hash, static_cast<unsigned char>(c));
+  return fmt::format("{}-{:08x}", word.substr(0, kKept), hash >> 32);
+}
+
 /// 4096 and 4k are the same value, so they get the same word.
 std::string value_word(const YamlNode& value) {
   if (value.is_scalar()) {
@@ -47,13 +69,7 @@ std::string value_word(const YamlNode& value) {
     return *size >= kKilo && *size % kKilo == 0 ? fmt::format("{}k", *size / kKilo)
                                                 : fmt::format("{}", *size);
   }
-  std::string word;
-  // One level only: deeper values would make ids that nobody types.
-  for (const YamlPtr& item : value.items) word += (word.empty() ? "" : "+") + as_word(item->text);
-  for (const YamlEntry& entry : value.entries) {
-    word += (word.empty() ? "" : "+") + entry.key + as_word(entry.value->text);
-  }
-  return word.empty() ? "none" : word;
+  return shortened(composite_word(value, '+'));
 }
 
 }  // namespace

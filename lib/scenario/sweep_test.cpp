@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,47 @@ TEST(Sweep, names_dtypes_and_words_plainly) {
               ElementsAre("m/placement-shuffled"));
   EXPECT_THAT(ids(swept("{grid: {attention.window: [none, {keys: 1024}]}}")),
               ElementsAre("m/window-none", "m/window-keys1024"));
+}
+
+TEST(Sweep, names_maps_within_maps_apart) {
+  EXPECT_THAT(ids(swept("{grid: {\"batch[0].kv_len\": [{uniform: [1, 10]}, {uniform: [1, 100]}, "
+                        "{lognormal: {median: 100, sigma: 0.5}, max: 1k}]}}")),
+              ElementsAre("m/kv_len-uniform1_10", "m/kv_len-uniform1_100",
+                          "m/kv_len-lognormalmedian100_sigma0.5+max1k"));
+  const std::string verify = "{batch: [{mode: target_verify, prefix_len: 9, tree: {chain: 2}}]}";
+  EXPECT_THAT(
+      ids(swept("{grid: {\"batch[0].tree\": [{parents: [-1, 0, 0]}, {parents: [-1, 0, 1]}]}}",
+                verify)),
+      ElementsAre("m/tree-parents-1_0_0", "m/tree-parents-1_0_1"));
+}
+
+TEST(Sweep, gives_a_long_value_a_short_id_that_still_differs) {
+  const auto id_with_last = [](int last) {
+    std::string parents = "-1";
+    for (int i = 0; i < 30; ++i) parents += ", 0";
+    return ids(swept("{grid: {\"batch[0].tree\": [{parents: [" + parents + ", " +
+                         std::to_string(last) + "]}]}}",
+                     "{batch: [{mode: target_verify, prefix_len: 9, tree: {chain: 2}}]}"))
+        .at(0);
+  };
+  EXPECT_LT(id_with_last(0).size(), 48u);
+  EXPECT_NE(id_with_last(0), id_with_last(1));
+}
+
+TEST(Sweep, of_page_sizes_goes_over_a_prefix_that_is_no_multiple_of_them) {
+  const Scenario scenario = parse_scenario(
+      "defaults: {model: llama-3.1-8b}\nprefixes: {system: 65}\nmixes:\n"
+      "  m: {batch: [{mode: extend, prefix: system, q_len: 300}]}\n"
+      "sweep: {grid: {kv_cache.page_size: [1, 16, 64, 128]}}\n",
+      "s.yaml");
+  std::vector<std::int64_t> q_lens, prefix_lens;
+  for (const Case& c : scenario.cases) {
+    q_lens.push_back(c.requests.at(0).q_len);
+    prefix_lens.push_back(c.requests.at(0).prefix_len());
+    EXPECT_EQ(c.requests[0].kv_len, 365);
+  }
+  EXPECT_THAT(prefix_lens, ElementsAre(65, 64, 64, 0));
+  EXPECT_THAT(q_lens, ElementsAre(300, 301, 301, 365));
 }
 
 TEST(Sweep, sweeps_whole_batch_strings) {
