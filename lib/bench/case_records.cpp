@@ -131,6 +131,13 @@ Record CaseRun::make_record(const Candidate& candidate, CacheState cache, Launch
   const auto timing = std::ranges::find_if(candidate.timings, [&](const Timing& each) {
     return each.cache == cache && each.launch == launch;
   });
+  if (timing != candidate.timings.end()) {
+    r.samples_checked = timing->checks.compared;
+    if (const std::string& fault = timing->checks.fault; !fault.empty()) {
+      r.reason = is_failure(r.verdict) ? r.reason + "; " + fault : fault;
+      r.verdict = Verdict::kIncorrect;
+    }
+  }
   if (timing != candidate.timings.end() && timing->timing.status == MeasureStatus::kHostSync) {
     r.status = to_string(MeasureStatus::kHostSync);
     if (!is_failure(r.verdict)) r.reason = timing->timing.failure;

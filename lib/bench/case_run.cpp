@@ -147,8 +147,15 @@ void CaseRun::verify() {
   });
 }
 
-void CaseRun::fill_for_timing() {
+void CaseRun::plan(RunDevice& device) {
   for_all_that_run([&](Candidate& candidate) {
+    if (candidate.device == &device) candidate.plan = candidate.work->plan();
+  });
+}
+
+void CaseRun::fill_for_timing(RunDevice& device) {
+  for_all_that_run([&](Candidate& candidate) {
+    if (candidate.device != &device) return;
     const std::string hash = candidate.work->fill_for_timing();
     expects(fixture_hash_.empty() || fixture_hash_ == hash,
             "two devices hold different contents of one case");
@@ -166,48 +173,74 @@ bool CaseRun::is_forced(const Registry::Entry& entry, LaunchMode launch) const {
          entry.info.device == DeviceKind::kCuda && !supports_cuda_graph(entry.info, *case_);
 }
 
-void CaseRun::time_on(RunDevice& device) {
-  struct Cell {
-    Candidate* owner;
-    CacheState cache;
-    LaunchMode launch;
-    std::unique_ptr<SampleSource> samples;
-  };
+std::unique_ptr<WatchedSamples> CaseRun::watched(std::unique_ptr<SampleSource> samples) {
+  const std::uint64_t seed = combine(combine(case_->seed, 3), cells_watched_++);
+  return std::make_unique<WatchedSamples>(std::move(samples), seed);
+}
+
+std::vector<SampleChecks> CaseRun::checked(std::span<const CheckedCell> cells) const {
+  if (!scenario_->verify.enabled) return std::vector<SampleChecks>(cells.size());
+  tell("comparing timed samples with the reference");
+  return check_timed_samples(*case_, cells);
+}
+
+std::vector<CaseRun::Cell> CaseRun::cells_on(RunDevice& device) {
   std::vector<Cell> cells;
-  std::vector<SourcedCell> sourced;
   device.index = {};
   for_all_that_run([&](Candidate& candidate) {
     if (candidate.device != &device) return;
-    candidate.plan = candidate.work->plan();
     if (device.info.kind == DeviceKind::kCuda && device.index.host_us == 0) {
       device.index = candidate.work->time_indices();
     }
     for (const LaunchMode launch : scenario_->measure.launch) {
       if (!takes(*candidate.entry, launch)) continue;
       for (const CacheState cache : scenario_->measure.cache) {
-        cells.push_back({&candidate, cache, launch, candidate.work->samples(cache, launch)});
-        sourced.push_back({fmt::format("{} · {}", candidate.entry->info.name, to_string(cache)),
-                           cells.back().samples.get()});
+        cells.push_back(
+            {&candidate, cache, launch, watched(candidate.work->samples(cache, launch))});
       }
     }
   });
+  return cells;
+}
+
+void CaseRun::time_on(RunDevice& device) {
+  plan(device);
+  fill_for_timing(device);
+  const std::vector<Cell> cells = cells_on(device);
   if (cells.empty() || stop_requested()) return;
 
+  std::vector<SourcedCell> sourced;
+  std::vector<CheckedCell> to_check;
+  for (const Cell& cell : cells) {
+    const BackendInfo& info = cell.owner->entry->info;
+    sourced.push_back(
+        {fmt::format("{} · {}", info.name, to_string(cell.cache)), cell.samples.get()});
+    to_check.push_back({cell.samples.get(), info.numerics,
+                        cell.launch == LaunchMode::kGraph ? "the graph" : "the eager launches"});
+  }
   const std::vector<CellTiming> timings = measure(sourced, 1);
+  const std::vector<SampleChecks> checks = checked(to_check);
   for (std::size_t i = 0; i < timings.size(); ++i) {
-    cells[i].owner->timings.push_back({cells[i].cache, cells[i].launch, timings[i]});
+    cells[i].owner->timings.push_back({cells[i].cache, cells[i].launch, timings[i], checks[i]});
   }
   repeat_short(device);
   for_all_that_run([&](Candidate& candidate) {
-    if (candidate.device == &device) candidate.work->finish();
+    if (candidate.device != &device) return;
+    const std::string damage = candidate.work->finish();
+    for (Timing& each : candidate.timings) {
+      if (!damage.empty() && each.checks.fault.empty()) {
+        each.checks.fault = damage + " while it was timed";
+      }
+    }
   });
 }
 
 void CaseRun::repeat_short(RunDevice& device) {
   if (device.info.kind != DeviceKind::kCuda) return;
-  std::vector<std::unique_ptr<SampleSource>> samples;
+  std::vector<std::unique_ptr<WatchedSamples>> samples;
   std::vector<SourcedCell> sourced;
-  std::vector<GraphOfMany*> found;
+  std::vector<CheckedCell> to_check;
+  std::vector<Timing*> found;
   for_all_that_run([&](Candidate& candidate) {
     if (candidate.device != &device || is_failure(candidate.verification.verdict)) return;
     for (Timing& each : candidate.timings) {
@@ -216,15 +249,21 @@ void CaseRun::repeat_short(RunDevice& device) {
       Repeats& repeats = each.graph_n.repeats;
       repeats = repeats_for(each.cache, cost_.bytes_unique, device.info.last_level_cache_bytes);
       if (!each.graph_n.tried()) continue;
-      samples.push_back(candidate.work->repeated(each.cache, repeats));
+      samples.push_back(watched(candidate.work->repeated(each.cache, repeats)));
       sourced.push_back({fmt::format("{} · {} · graph×{}", candidate.entry->info.name,
                                      to_string(each.cache), repeats.forwards),
                          samples.back().get(), repeats.forwards});
-      found.push_back(&each.graph_n);
+      to_check.push_back({samples.back().get(), candidate.entry->info.numerics,
+                          fmt::format("the graph×{}", repeats.forwards)});
+      found.push_back(&each);
     }
   });
   const std::vector<CellTiming> timings = measure(sourced, 2);
-  for (std::size_t i = 0; i < timings.size(); ++i) found[i]->timing = timings[i];
+  const std::vector<SampleChecks> checks = checked(to_check);
+  for (std::size_t i = 0; i < timings.size(); ++i) {
+    found[i]->graph_n.timing = timings[i];
+    if (found[i]->checks.fault.empty()) found[i]->checks.fault = checks[i].fault;
+  }
 }
 
 std::vector<CellTiming> CaseRun::measure(std::span<const SourcedCell> cells,
@@ -254,7 +293,6 @@ void CaseRun::work(double& measuring_s) {
   for_all_that_run([](Candidate& candidate) { candidate.work->build(); });
   verify();
   if (stop_requested()) return;
-  fill_for_timing();
   const auto begin = std::chrono::steady_clock::now();
   time();
   measuring_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lib/bench/driver.h"
+#include "lib/bench/timed_checks.h"
 #include "lib/bench/workshop.h"
 
 namespace attnbench {
@@ -33,6 +34,7 @@ class CaseRun {
     CacheState cache;
     LaunchMode launch;
     CellTiming timing;
+    SampleChecks checks = {};
     GraphOfMany graph_n = {};
   };
 
@@ -48,6 +50,14 @@ class CaseRun {
     std::vector<Timing> timings;
   };
 
+  /// A cell on its way: where its result belongs.
+  struct Cell {
+    Candidate* owner;
+    CacheState cache;
+    LaunchMode launch;
+    std::unique_ptr<WatchedSamples> samples;
+  };
+
   // case_run.cpp
   void consider(Candidate& candidate);
   /// Runs `step`. What it throws ends the candidate's work, or that of all on a lost device.
@@ -60,7 +70,12 @@ class CaseRun {
   /// attempt() with each candidate that runs, until a stop is asked for.
   void for_all_that_run(const std::function<void(Candidate&)>& step);
   void verify();
-  void fill_for_timing();
+  void plan(RunDevice& device);
+  void fill_for_timing(RunDevice& device);
+  [[nodiscard]] std::vector<Cell> cells_on(RunDevice& device);
+  [[nodiscard]] std::unique_ptr<WatchedSamples> watched(std::unique_ptr<SampleSource> samples);
+  /// Results in the order of `cells`; empty ones when the scenario verifies nothing.
+  [[nodiscard]] std::vector<SampleChecks> checked(std::span<const CheckedCell> cells) const;
   void work(double& measuring_s);
   void time();
   void time_on(RunDevice& device);
@@ -97,6 +112,7 @@ class CaseRun {
   const RunHooks* hooks_;
   std::vector<Candidate> candidates_;
   std::string fixture_hash_;
+  std::uint64_t cells_watched_ = 0;
 };
 
 }  // namespace attnbench

@@ -65,7 +65,7 @@ class FakeWork final : public BackendWork {
     script_->repeated.push_back(repeats);
     return std::make_unique<FakeSamples>(script_->graph_us, script_->failure);
   }
-  void finish() override {}
+  [[nodiscard]] std::string finish() override { return {}; }
 
  private:
   Script* script_;

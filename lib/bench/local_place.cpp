@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/bench/local_place.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "lib/base/error.h"
@@ -15,8 +17,10 @@ void LocalPlace::build() {
 void LocalPlace::build_again() {
   // The next backend would wait as long for the same answer.
   if (!no_memory_.empty()) throw EnvironmentError(no_memory_);
+  sample_io_.reset();
   fixture_.reset();  // first the old one's memory, then the new one's
   timing_hash_.clear();
+  known_damage_.clear();
   try {
     fixture_ = std::make_unique<Fixture>(*case_, *device_);
   } catch (const EnvironmentError& error) {
@@ -31,6 +35,12 @@ Fixture& LocalPlace::fixture() {
   return *fixture_;
 }
 
+const Fixture& LocalPlace::fixture_to_plan() {
+  Fixture& fixture = this->fixture();
+  fixture.poison_inputs();
+  return fixture;
+}
+
 const std::string& LocalPlace::fill_for_timing() {
   build();
   if (timing_hash_.empty()) {
@@ -40,7 +50,25 @@ const std::string& LocalPlace::fill_for_timing() {
   return timing_hash_;
 }
 
-const Fixture& LocalPlace::input_set(std::size_t index) {
+CheckedInputs LocalPlace::checked_inputs() {
+  if (!sample_io_) sample_io_ = make_sample_io(*device_, {fixture_.get()});
+  return {sample_io_.get(), &numbers_, [this] { return damage_of(*fixture_); }};
+}
+
+std::string LocalPlace::damage_of(Fixture& fixture) {
+  std::string damage;
+  const auto add = [&](const std::string& what) { damage += (damage.empty() ? "" : "; ") + what; };
+  for (const std::string& name : fixture.damaged_guards()) {
+    if (!known_damage_.emplace(&fixture, name).second) continue;
+    add(fmt::format("guard bytes of '{}' changed", name));
+  }
+  const std::vector<std::string> changed = fixture.changed_inputs();
+  for (const std::string& name : changed) add(fmt::format("input '{}' was modified", name));
+  if (!changed.empty()) fixture.fill(Fill::kTiming);
+  return damage;
+}
+
+Fixture& LocalPlace::input_set(std::size_t index) {
   if (!no_memory_for_sets_.empty()) throw EnvironmentError(no_memory_for_sets_);
   try {
     while (more_sets_.size() < index) {

@@ -36,11 +36,9 @@ void LocalWork::tidy_up() {
 HostTiming LocalWork::plan() {
   return of_backend([&] {
     workspace_ = std::make_unique<Workspace>(place_->device());
+    const ForwardBatch& batch = place_->fixture_to_plan().batch();
     return time_host(
-        [&] {
-          backend_->init_forward_metadata(place_->filled_fixture().batch(),
-                                          place_->place_case().layer, *workspace_);
-        },
+        [&] { backend_->init_forward_metadata(batch, place_->place_case().layer, *workspace_); },
         kPlanRepeats);
   });
 }
@@ -61,6 +59,7 @@ std::unique_ptr<SampleSource> LocalWork::samples(CacheState cache, LaunchMode la
     cell.serving = serving_state(place_->filled_fixture(), *workspace_);
   }
   cell.forward = forward_work(*backend_, place_->filled_fixture().io());
+  cell.inputs = place_->checked_inputs();
   return std::make_unique<DeviceSamples>(std::move(cell), real_clock(), place_->device(),
                                          place_->stream(), place_->timer());
 }
@@ -69,6 +68,10 @@ std::unique_ptr<SampleSource> LocalWork::repeated(CacheState cache, Repeats repe
   return std::make_unique<RepeatedSamples>(*entry_, place_, cache, repeats);
 }
 
-void LocalWork::finish() { place_->device().make_stream()->synchronize(); }
+std::string LocalWork::finish() {
+  place_->device().make_stream()->synchronize();
+  const bool intact = !workspace_ || workspace_->guards_intact();
+  return intact ? "" : "guard bytes of the workspace changed";
+}
 
 }  // namespace attnbench

@@ -26,7 +26,7 @@ class LocalWork final : public BackendWork {
   [[nodiscard]] IndexTiming time_indices() override;
   [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache, LaunchMode launch) override;
   [[nodiscard]] std::unique_ptr<SampleSource> repeated(CacheState cache, Repeats repeats) override;
-  void finish() override;
+  [[nodiscard]] std::string finish() override;
 
  private:
   const Registry::Entry* entry_;

@@ -57,6 +57,7 @@ struct Record {
   Verdict verdict = Verdict::kNotVerified;
   Trouble trouble = Trouble::kNone;  ///< `reason` says what it was
   bool timed = false;                ///< timing below is a measurement
+  int samples_checked = 0;  ///< timed samples whose outputs were compared with the reference
   CellTiming timing;
   GraphOfMany graph_n;
   HostTiming plan;

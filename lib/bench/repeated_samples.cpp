@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "lib/base/error.h"
 #include "lib/bench/backend_code.h"
 #include "lib/cost/cost.h"
@@ -18,7 +20,8 @@ constexpr std::int64_t kMostSets = 2048;
 
 }  // namespace
 
-RepeatedSamples::Bound RepeatedSamples::bind(const Fixture& fixture) const {
+RepeatedSamples::Bound RepeatedSamples::bind(Fixture& fixture) const {
+  fixture.poison_inputs();  // planned before its data exist
   return of_backend([&] {
     Bound bound{entry_->make(), std::make_unique<Workspace>(place_->device()), {}};
     bound.backend->init_forward_metadata(fixture.batch(), place_->place_case().layer,
@@ -34,17 +37,32 @@ void RepeatedSamples::bind_all() {
         fmt::format("it takes {} sets of inputs to leave none of them cached, {} at most are made",
                     repeats_.sets, kMostSets));
   }
+  std::vector<const Fixture*> sets;
   try {
     for (std::int64_t set = 0; set < repeats_.sets; ++set) {
-      bound_.push_back(bind(place_->input_set(static_cast<std::size_t>(set))));
+      Fixture& fixture = place_->input_set(static_cast<std::size_t>(set));
+      bound_.push_back(bind(fixture));
+      fixture.fill(Fill::kTiming);
+      sets.push_back(&fixture);
     }
+    io_ = make_sample_io(place_->device(), std::move(sets));
   } catch (...) {
-    bound_.clear();  // memory for those that come after
+    bound_.clear();                            // memory for those that come after
+    place_->input_set(0).fill(Fill::kTiming);  // other cells are timed in it
     throw;
   }
 }
 
-TimedCell RepeatedSamples::cell() const {
+std::string RepeatedSamples::damage() {
+  const std::size_t set = next_looked_at_++ % bound_.size();
+  std::string damage = place_->damage_of(place_->input_set(set));
+  if (!bound_[set].workspace->guards_intact()) {
+    damage += (damage.empty() ? "" : "; ") + std::string("guard bytes of the workspace changed");
+  }
+  return damage;
+}
+
+TimedCell RepeatedSamples::cell() {
   const Case& c = place_->place_case();
   TimedCell cell;
   cell.name = fmt::format("{}/{}/{}/graph x {}", c.id, entry_->info.name, to_string(cache_),
@@ -58,6 +76,7 @@ TimedCell RepeatedSamples::cell() const {
       bound_[static_cast<std::size_t>(i % repeats_.sets)].forward(stream);
     }
   };
+  cell.inputs = {io_.get(), &place_->sample_numbers(), [this] { return damage(); }};
   return cell;
 }
 

@@ -34,14 +34,18 @@ class RepeatedSamples final : public SampleSource {
     Work forward;
   };
   void bind_all();
-  [[nodiscard]] Bound bind(const Fixture& fixture) const;
-  [[nodiscard]] TimedCell cell() const;
+  [[nodiscard]] Bound bind(Fixture& fixture) const;
+  [[nodiscard]] TimedCell cell();
+  /// Of one set at a visit: a hash of all of them would take longer than the visit.
+  [[nodiscard]] std::string damage();
 
   const Registry::Entry* entry_;
   std::shared_ptr<LocalPlace> place_;
   CacheState cache_;
   Repeats repeats_;
   std::vector<Bound> bound_;              ///< one a set
+  std::unique_ptr<SampleIo> io_;          ///< of all sets
+  std::size_t next_looked_at_ = 0;        ///< set whose damage the next visit finds
   std::optional<DeviceSamples> samples_;  ///< its graph reads what is bound
 };
 

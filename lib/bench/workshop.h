@@ -43,9 +43,10 @@ class BackendWork {
   [[nodiscard]] virtual Verification verify(std::span<const FillTruth> truth) = 0;
   /// After a verification: a backend that wrote out of bounds leaves the next one clean memory.
   virtual void tidy_up() = 0;
+  /// On queries and a cache that hold poison, so before fill_for_timing().
+  [[nodiscard]] virtual HostTiming plan() = 0;
   /// Returns the fixture's hash.
   [[nodiscard]] virtual std::string fill_for_timing() = 0;
-  [[nodiscard]] virtual HostTiming plan() = 0;
   /// Of the case, on a GPU.
   [[nodiscard]] virtual IndexTiming time_indices() = 0;
   /// Lives no longer than this. The backend stays planned while its cells take samples.
@@ -55,8 +56,9 @@ class BackendWork {
   /// makes those, and throws EnvironmentError when there is no memory for them.
   [[nodiscard]] virtual std::unique_ptr<SampleSource> repeated(CacheState cache,
                                                                Repeats repeats) = 0;
-  /// After the last sample: shows whether a failure cost the device.
-  virtual void finish() = 0;
+  /// After the last sample: shows whether a failure cost the device. Returns what the samples did
+  /// to memory beside the backend's own; empty when nothing.
+  [[nodiscard]] virtual std::string finish() = 0;
 
  protected:
   BackendWork() = default;

@@ -106,6 +106,15 @@ struct ClockEvents {
 /// "power_cap thermal"; empty when there are none.
 [[nodiscard]] std::string to_string(const ClockEvents& events);
 
+/// A timed run and what surrounds it, in this order; each enqueues on the timer's stream and may be
+/// empty, but for `work`.
+struct SampleSteps {
+  Work prepare;  ///< waited for before anything else is enqueued
+  Work write;    ///< not begun before all of `work` is enqueued, done before the clock starts
+  Work work;     ///< what is timed
+  Work collect;  ///< right behind the moment at which the clock stops
+};
+
 /// Times work that goes on after the call that enqueued it has returned.
 class SampleTimer {
  public:
@@ -113,10 +122,13 @@ class SampleTimer {
   SampleTimer(const SampleTimer&) = delete;
   SampleTimer& operator=(const SampleTimer&) = delete;
 
-  /// One run of `work` after an untimed `prepare` that is waited for. All of `work` is enqueued
-  /// before its first operation begins, so the host's pace is not in `us`, and neither is what the
-  /// timer itself costs. Throws HostSyncError.
-  [[nodiscard]] virtual TimedSample time(const Work& prepare, const Work& work) = 0;
+  /// One run of steps.work. All of it is enqueued before its first operation begins, so the host's
+  /// pace is not in `us`, and neither is what the timer itself costs. Throws HostSyncError.
+  [[nodiscard]] virtual TimedSample time(const SampleSteps& steps) = 0;
+  /// Without inputs of its own.
+  [[nodiscard]] TimedSample time(const Work& prepare, const Work& work) {
+    return time(SampleSteps{prepare, {}, work, {}});
+  }
 
   /// Repeats both for `seconds`; mean clock of the device's units meanwhile, 0 when unknown.
   [[nodiscard]] virtual double clock_mhz_over(double seconds, const Work& prepare,
@@ -154,6 +166,10 @@ class Device {
   /// Reads this memory of the device's, so that it lies in the last-level cache (as far as it
   /// fits).
   virtual void touch(Stream& stream, std::span<const std::byte> memory) = 0;
+
+  /// Takes back what earlier work had set aside of the last-level cache for data of its own: such
+  /// lines would survive a flush. Waits for nothing.
+  virtual void release_cache_reservations() {}
 
   /// At this moment; none where the device cannot tell.
   [[nodiscard]] virtual ClockEvents clock_events() const { return {}; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/base/counter_hash.h"
 #include "lib/base/error.h"
 #include "lib/device/nvtx_range.h"
 #include "lib/measure/settled_clock.h"
@@ -25,14 +26,51 @@ DeviceSamples::DeviceSamples(TimedCell cell, Clock clock, Device& device, Stream
       timer_(timer),
       launch_(cell_.forward) {}
 
-TimedSample DeviceSamples::sample() {
-  if (timer_ != nullptr) return timer_->time(prepare_, launch_);
-  prepare_(*stream_);
+void DeviceSamples::poison_outputs(Stream& stream) const {
+  if (cell_.inputs.io != nullptr) cell_.inputs.io->poison_outputs(stream);
+}
+
+TimedSample DeviceSamples::sample(int left) {
+  SampleSteps steps{prepare_, {}, launch_, {}};
+  if (SampleIo* const io = cell_.inputs.io; io != nullptr) {
+    first_number_ += io->sets();
+    if (staged_ == 0) {
+      first_number_ = cell_.inputs.numbers->take(left * io->sets());
+      staged_ = io->stage(first_number_, left, *stream_);
+    }
+    --staged_;
+    const std::uint64_t draw = mix64(static_cast<std::uint64_t>(first_number_));
+    watched_set_ = static_cast<std::int64_t>(draw % static_cast<std::uint64_t>(io->sets()));
+    steps.write = [this, io](Stream& stream) { io->write(first_number_, stream); };
+    steps.collect = [this, io](Stream& stream) {
+      io->collect(watched_set_, first_number_, stream);
+    };
+  }
+  device_->release_cache_reservations();
+  if (timer_ != nullptr) return timer_->time(steps);
+  steps.prepare(*stream_);
+  if (steps.write) steps.write(*stream_);
   stream_->synchronize();
   const double begin = clock_();
   launch_(*stream_);
   stream_->synchronize();
-  return {(clock_() - begin) * 1e6, 0, 0};
+  const double end = clock_();
+  if (steps.collect) steps.collect(*stream_);
+  return {(end - begin) * 1e6, 0, 0};
+}
+
+std::string DeviceSamples::damage() {
+  if (!cell_.inputs.damage) return {};
+  static_cast<void>(cell_.inputs.io->stage(0, 1, *stream_));
+  cell_.inputs.io->write(0, *stream_);
+  staged_ = 0;
+  stream_->synchronize();
+  return cell_.inputs.damage();
+}
+
+SampleOutputs DeviceSamples::outputs() const {
+  const std::span<const std::byte> rows = cell_.inputs.io->collected();
+  return {first_number_ + watched_set_, {rows.begin(), rows.end()}};
 }
 
 void DeviceSamples::load_and_record() {
@@ -47,15 +85,24 @@ void DeviceSamples::load_and_record() {
   }
   switch (cell_.cache) {
     case CacheState::kCold:
-      prepare_ = [device = device_](Stream& stream) { device->flush_cache(stream); };
+      prepare_ = [this](Stream& stream) {
+        poison_outputs(stream);
+        device_->flush_cache(stream);
+      };
       break;
     case CacheState::kWarm:
-      prepare_ = launch_;
+      prepare_ = [this](Stream& stream) {
+        launch_(stream);
+        poison_outputs(stream);
+      };
       break;
     case CacheState::kServing:
-      prepare_ = [device = device_, serving = cell_.serving](Stream& stream) {
-        device->flush_cache(stream);
-        for (const std::span<const std::byte> memory : serving) device->touch(stream, memory);
+      prepare_ = [this](Stream& stream) {
+        poison_outputs(stream);
+        device_->flush_cache(stream);
+        for (const std::span<const std::byte> memory : cell_.serving) {
+          device_->touch(stream, memory);
+        }
       };
       break;
   }
@@ -75,13 +122,14 @@ void DeviceSamples::warm_up(FirstSamples& first, double enough_s, double limit_s
   first.sample_s = first.spent_s = clock_() - begin;
   for (int i = 0; i < kEstimateSamples && first.spent_s < limit_s && !stop(); ++i) {
     const double sample_begin = clock_();
-    static_cast<void>(sample());
+    static_cast<void>(sample(1));
     const double now = clock_();
     // The least: a disturbed estimate would shrink every block that follows.
     first.sample_s = i == 0 ? now - sample_begin : std::min(first.sample_s, now - sample_begin);
     first.spent_s = now - begin;
     if (first.spent_s > enough_s) break;
   }
+  first.damage = damage();
 }
 
 void DeviceSamples::take(SampleBlock& block, int count, double left_s, const Stop& stop) {
@@ -91,10 +139,14 @@ void DeviceSamples::take(SampleBlock& block, int count, double left_s, const Sto
     // Only between samples, and never before the first: a timeout leaves at least one block.
     if (i > 0 && block.spent_s >= left_s) break;
     if (stop()) break;
-    block.samples.push_back(sample());
+    block.samples.push_back(sample(count - i));
+    if (cell_.inputs.io != nullptr) block.outputs.push_back(outputs());
     block.spent_s = clock_() - begin;
   }
   block.clock_events = device_->clock_events();
+  if (block.samples.empty()) return;
+  block.damage = damage();
+  block.spent_s = clock_() - begin;
 }
 
 }  // namespace attnbench

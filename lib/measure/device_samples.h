@@ -20,7 +20,13 @@ class DeviceSamples final : public SampleSource {
 
  private:
   void load_and_record();
-  TimedSample sample();
+  void poison_outputs(Stream& stream) const;
+  /// Of the samples so far; empty where nobody checks.
+  [[nodiscard]] std::string damage();
+  /// The next of `left` samples, this one included.
+  TimedSample sample(int left);
+  /// Of the sample just taken.
+  [[nodiscard]] SampleOutputs outputs() const;
 
   TimedCell cell_;
   Clock clock_;
@@ -30,6 +36,9 @@ class DeviceSamples final : public SampleSource {
   std::unique_ptr<Recording> graph_;
   Work prepare_;
   Work launch_;
+  std::int64_t staged_ = 0;        ///< samples whose contents are ready
+  std::int64_t first_number_ = 0;  ///< of the contents of the latest sample's sets
+  std::int64_t watched_set_ = 0;   ///< whose outputs the latest sample had copied
 };
 
 }  // namespace attnbench

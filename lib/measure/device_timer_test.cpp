@@ -72,9 +72,11 @@ class FakeGpu final : public Device {
   class Timer final : public SampleTimer {
    public:
     Timer(FakeGpu& gpu, Stream& stream) : gpu_(&gpu), stream_(&stream) {}
-    [[nodiscard]] TimedSample time(const Work& prepare, const Work& work) override {
-      prepare(*stream_);
-      work(*stream_);
+    [[nodiscard]] TimedSample time(const SampleSteps& steps) override {
+      steps.prepare(*stream_);
+      if (steps.write) steps.write(*stream_);
+      steps.work(*stream_);
+      if (steps.collect) steps.collect(*stream_);
       gpu_->now_s += 0.002;
       return gpu_->sample(gpu_->samples++);
     }

@@ -11,9 +11,19 @@
 
 #include "lib/cost/cost.h"
 #include "lib/device/device.h"
+#include "lib/fixture/sample_io.h"
 #include "lib/scenario/scenario.h"
 
 namespace attnbench {
+
+/// What makes each sample of a cell one that only an honest run of its very launch passes. The
+/// members must outlive the samples.
+struct CheckedInputs {
+  SampleIo* io = nullptr;               ///< null: samples without inputs, which nobody checks
+  SampleNumbers* numbers = nullptr;     ///< shared by all cells of the fixtures
+  std::function<std::string()> damage;  ///< what a visit did to memory that is not its to change,
+                                        ///< named once and then mended; empty when nothing
+};
 
 /// One thing to time: `forward` enqueues one sample on the given stream.
 struct TimedCell {
@@ -25,6 +35,7 @@ struct TimedCell {
   /// kServing: memory that is read after the flush, the last of it last.
   std::vector<std::span<const std::byte>> serving = {};
   std::int64_t repeats = 1;  ///< forwards that `forward` enqueues; times are of one of them
+  CheckedInputs inputs = {};
 };
 
 enum class MeasureStatus : std::uint8_t {

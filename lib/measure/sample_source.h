@@ -18,13 +18,22 @@ struct FirstSamples {
   double settled_mhz = 0;  ///< 0: unknown
   double sample_s = 0;  ///< wall time of a sample with what prepares it, the least of those tried
   double spent_s = 0;   ///< wall time so far, without the settling of a cold device
+  std::string damage;   ///< CheckedInputs::damage after it
+};
+
+/// What the outputs held right behind one timed sample.
+struct SampleOutputs {
+  std::int64_t number = 0;      ///< of its contents
+  std::vector<std::byte> rows;  ///< of watched_rows(): O in its dtype, then its LSE as f32
 };
 
 /// The samples of one visit.
 struct SampleBlock {
   std::vector<TimedSample> samples;
-  double spent_s = 0;        ///< wall time, flushes and untimed forwards included
-  ClockEvents clock_events;  ///< at its end
+  std::vector<SampleOutputs> outputs;  ///< one a sample, where its inputs are checked
+  std::string damage;                  ///< CheckedInputs::damage after the last of them
+  double spent_s = 0;                  ///< wall time, flushes and untimed forwards included
+  ClockEvents clock_events;            ///< at its end
 };
 
 /// Takes the samples of one cell, in this process or in another. Statistics, rounds and the

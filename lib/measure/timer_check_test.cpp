@@ -17,7 +17,7 @@ namespace {
 class BiasedTimer final : public SampleTimer {
  public:
   BiasedTimer(double factor, double offset_us) : factor_(factor), offset_us_(offset_us) {}
-  [[nodiscard]] TimedSample time(const Work&, const Work&) override {
+  [[nodiscard]] TimedSample time(const SampleSteps&) override {
     return {length_us * factor_ + offset_us_, 0, 0};
   }
   [[nodiscard]] double clock_mhz_over(double, const Work&, const Work&) override { return 0; }

@@ -12,8 +12,10 @@
 // host and a GPU that runs the same functions (compiled without fusing a*b+c) agree in every bit.
 namespace attnbench {
 
-/// Data sets that make different faults visible. kTiming is what is timed.
-enum class Fill : std::uint8_t { kNeedle, kTag, kSparseInt, kExtreme, kNormal, kTiming };
+/// Data sets that make different faults visible. kTiming is what is timed. Before each timed sample
+/// kSample, under a seed of that sample's own, replaces its queries and one key and value of each
+/// request, so that nothing computed earlier is the answer.
+enum class Fill : std::uint8_t { kNeedle, kTag, kSparseInt, kExtreme, kNormal, kTiming, kSample };
 
 /// Extreme logits lie this far below the largest, by frequency: few keys at the top, some just
 /// below, more below that, the rest far down.
@@ -29,7 +31,7 @@ struct ContentParams {
   /// Dims [match_begin, head_dim_qk) of Q and K carry planted logits. MLA keeps them off the
   /// leading columns, which hold V; 0 where V has rows of its own.
   std::uint32_t match_begin = 0;
-  float needle_size = 0;          ///< of a planted key, per dim
+  float needle_size = 0;          ///< of a planted key, per dim; kSample: of the request's
   float extreme_size[2][4] = {};  ///< by parity of the KV head, then as kExtremeSteps
   DType dtype = DType::kBF16;     ///< of Q
   DType kv_dtype = DType::kBF16;
@@ -151,6 +153,11 @@ constexpr void with_formula(Formula formula, const Visit& visit) {
       r.towards = content_detail::direction_key(p, head / p.group_size);
       r.factor = p.fill == Fill::kNeedle ? content_detail::kNeedleNoise : 0.0f;
       break;
+    case Fill::kSample:
+      r.formula = Formula::kNormalTowards;
+      r.towards = content_detail::direction_key(p, head / p.group_size);
+      r.factor = 1;
+      break;
     case Fill::kNormal:
     case Fill::kTiming:
       r.formula = Formula::kNormal;
@@ -189,6 +196,11 @@ constexpr void with_formula(Formula formula, const Visit& visit) {
     }
     case Fill::kSparseInt:
       r.formula = Formula::kSparseInteger;
+      break;
+    case Fill::kSample:  // of the one key of a request that a sample replaces
+      r.formula = Formula::kTowards;
+      r.towards = content_detail::direction_key(p, head);
+      r.factor = p.needle_size;
       break;
     case Fill::kTag:
     case Fill::kNormal:

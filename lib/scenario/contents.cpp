@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/scenario/fresh_key.h"
 
 namespace attnbench {
 namespace {
@@ -142,6 +143,7 @@ ContentRange content_range(const Case& c) {
 }
 
 std::string_view to_string(Fill fill) {
+  if (fill == Fill::kSample) return "sample";  // no fill that a scenario can ask for
   for (const auto& [key, name] : kNames) {
     if (key == fill) return name;
   }
@@ -162,6 +164,31 @@ Contents::Contents(const Case& c, Fill fill) : case_(&c), params_(params_of(c, f
     sort_unique(prefix_needles_.back());
   }
   for (const Request& request : c.requests) request_needles_.push_back(request_needles(c, request));
+}
+
+ContentParams Contents::sample_params(const Case& c) { return params_of(c, Fill::kSample); }
+
+Contents::Contents(const Case& c, std::int64_t number)
+    : case_(&c), params_(params_of(c, Fill::kTiming)), sample_params_(sample_params(c)) {
+  expects(number > 0, "timed samples count from 1");
+  sample_params_.seed = combine(sample_params_.seed, static_cast<std::uint64_t>(number));
+  for (std::size_t r = 0; r < c.requests.size(); ++r) {
+    const auto request = static_cast<std::int64_t>(r);
+    fresh_keys_.push_back({fresh_position(c, c.requests[r], query_stream(request)),
+                           fresh_key_size(c, c.requests[r])});
+  }
+}
+
+bool Contents::is_fresh(std::int64_t request, std::int64_t position) const {
+  return !fresh_keys_.empty() &&
+         fresh_keys_[static_cast<std::size_t>(request)].position == position;
+}
+
+ContentParams Contents::params_of_key(std::int64_t request, std::int64_t position) const {
+  if (!is_fresh(request, position)) return params_;
+  ContentParams p = sample_params_;
+  p.needle_size = fresh_keys_[static_cast<std::size_t>(request)].size;
+  return p;
 }
 
 std::uint64_t Contents::query_stream(std::int64_t request) const {
@@ -185,25 +212,27 @@ Contents::Source Contents::source_of(std::int64_t request, std::int64_t position
 
 void Contents::q_row(std::int64_t request, std::int64_t token, int head,
                      std::span<float> row) const {
-  write_part(q_recipe(params_, query_stream(request), token, head), 0, row.size(), row);
+  const ContentParams& p = fresh_keys_.empty() ? params_ : sample_params_;
+  write_part(q_recipe(p, query_stream(request), token, head), 0, row.size(), row);
   round_row(params_.dtype, 1.0f, row);
 }
 
 void Contents::k_row(std::int64_t request, std::int64_t position, int head,
                      std::span<float> row) const {
   const Source source = source_of(request, position);
-  const std::size_t match = params_.match_begin;
+  const ContentParams p = params_of_key(request, position);
+  const std::size_t match = p.match_begin;
   // MLA keeps V in the leading columns of the same row.
-  if (match > 0) write_part(v_recipe(params_, source.stream, position, head), 0, match, row);
-  write_part(k_recipe(params_, source.stream, source.planted, position, head), match, row.size(),
-             row);
+  if (match > 0) write_part(v_recipe(p, source.stream, position, head), 0, match, row);
+  write_part(k_recipe(p, source.stream, source.planted, position, head), match, row.size(), row);
   round_row(params_.kv_dtype, params_.k_scale, row);
 }
 
 void Contents::v_row(std::int64_t request, std::int64_t position, int head,
                      std::span<float> row) const {
   const Source source = source_of(request, position);
-  write_part(v_recipe(params_, source.stream, position, head), 0, row.size(), row);
+  const ContentParams p = params_of_key(request, position);
+  write_part(v_recipe(p, source.stream, position, head), 0, row.size(), row);
   round_row(params_.kv_dtype, params_.v_scale, row);
 }
 

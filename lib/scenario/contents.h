@@ -33,6 +33,9 @@ struct ContentRange {
 class Contents {
  public:
   Contents(const Case& c, Fill fill);
+  /// Of a timed sample: the cache of Fill::kTiming, but with queries and one key and value of each
+  /// request (fresh_keys()) that no other number has. `number` counts from 1.
+  Contents(const Case& c, std::int64_t number);
 
   /// Q of query token `token` (0-based within the request) and query head `head`: head_dim_qk
   /// values.
@@ -46,6 +49,17 @@ class Contents {
 
   [[nodiscard]] Fill fill() const { return params_.fill; }
 
+  /// The key and value of a request that timed samples replace.
+  struct FreshKey {
+    std::int64_t position = -1;  ///< among the request's keys; -1: it has none of its own
+    float size = 0;              ///< ContentParams::needle_size of the request
+  };
+  /// By request; empty unless the contents are those of a timed sample.
+  [[nodiscard]] const std::vector<FreshKey>& fresh_keys() const { return fresh_keys_; }
+  /// Of what a timed sample replaces, with the seed that samples of the case share: the seed of one
+  /// of them is combine(seed, number).
+  [[nodiscard]] static ContentParams sample_params(const Case& c);
+
   // What a device needs to make the same rows by the recipes of content_rows.h.
   struct Source {  ///< where a KV position's content comes from
     std::uint64_t stream;
@@ -56,8 +70,14 @@ class Contents {
   [[nodiscard]] std::uint64_t query_stream(std::int64_t request) const;
 
  private:
+  [[nodiscard]] bool is_fresh(std::int64_t request, std::int64_t position) const;
+  /// The parameters that make a key and value.
+  [[nodiscard]] ContentParams params_of_key(std::int64_t request, std::int64_t position) const;
+
   const Case* case_;
   ContentParams params_;
+  ContentParams sample_params_;  ///< of the queries and fresh keys of a timed sample
+  std::vector<FreshKey> fresh_keys_;
   std::vector<std::vector<std::int64_t>> prefix_needles_;   ///< sorted positions, by shared prefix
   std::vector<std::vector<std::int64_t>> request_needles_;  ///< sorted positions, by request
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/fixture/sample_io.h"
 #include "lib/verify/error_model.h"
 #include "lib/verify/verify.h"
 
@@ -37,14 +38,19 @@ class FillErrors {
   void compare(const ReferenceRow& reference) {
     const std::int64_t token =
         first_token_[static_cast<std::size_t>(reference.id.request)] + reference.id.token;
+    compare(reference, io_->out.row(token, reference.id.head),
+            io_->lse.row(token, reference.id.head));
+  }
+
+  /// With the row and its LSE at these addresses.
+  void compare(const ReferenceRow& reference, const std::byte* out, const std::byte* lse) {
     const ErrorModel::Row row = model_.row(reference);
-    const std::byte* const out = io_->out.row(token, reference.id.head);
     for (std::size_t d = 0; d < reference.out.size(); ++d) {
       const double got =
-          load(io_->out.dtype, out + static_cast<std::int64_t>(d) * size_bytes(io_->out.dtype));
+          load(case_->dtype, out + static_cast<std::int64_t>(d) * size_bytes(case_->dtype));
       compare_element(reference, row, d, got);
     }
-    compare_lse(reference, row, load(DType::kF32, io_->lse.row(token, reference.id.head)));
+    compare_lse(reference, row, load(DType::kF32, lse));
     ++error_->rows;
   }
 
@@ -158,6 +164,7 @@ class FillErrors {
   }
 
   [[nodiscard]] std::int64_t page_of(std::int64_t token) const {
+    if (io_->batch == nullptr) return -1;
     const auto& slots = io_->batch->out_cache_loc;
     if (case_->layer.is_cross_attention || token >= static_cast<std::int64_t>(slots.size())) {
       return -1;
@@ -175,6 +182,19 @@ class FillErrors {
   std::int64_t elements_ = 0, zeros_ = 0;
 };
 
+/// The row of a batch's output as the reference names it.
+RowId row_id(const Case& c, const OutputRow& row) {
+  std::int64_t first = 0;
+  for (std::size_t r = 0; r < c.requests.size(); ++r) {
+    const std::int64_t q_len = c.requests[r].q_len;
+    if (row.token < first + q_len) {
+      return {static_cast<std::int64_t>(r), row.token - first, row.head};
+    }
+    first += q_len;
+  }
+  throw InternalError("a row beyond the batch");
+}
+
 }  // namespace
 
 void accumulate_error(const Case& c, const Fixture& fixture, const FillTruth& truth,
@@ -191,6 +211,34 @@ void accumulate_error(const Case& c, const Fixture& fixture, const FillTruth& tr
   for (const ReferenceRow& row : truth.rows) errors.compare(row);
   errors.scan_unsampled(truth.rows, suspects);
   errors.finish();
+}
+
+std::string fault_of_sample(const Case& c, const Numerics& numerics, std::int64_t number,
+                            std::span<const std::byte> rows) {
+  constexpr std::int64_t kMostKeys = 1 << 18;
+  const std::vector<OutputRow> watched = watched_rows(c, number);
+  const std::int64_t row_bytes = c.layer.head_dim_v * size_bytes(c.dtype) + size_bytes(DType::kF32);
+  expects(static_cast<std::int64_t>(rows.size()) ==
+              static_cast<std::int64_t>(watched.size()) * row_bytes,
+          "a timed sample left other rows than those that are watched");
+  std::int64_t longest = 1;
+  for (const Request& request : c.requests) longest = std::max(longest, request.kv_len);
+  const auto count = static_cast<std::size_t>(std::min(
+      std::max<std::int64_t>(kMostKeys / longest, 1), static_cast<std::int64_t>(watched.size())));
+  std::vector<RowId> ids;
+  for (const OutputRow& row : std::span(watched).first(count)) ids.push_back(row_id(c, row));
+
+  const AttentionIo nowhere;  // the rows are at hand, the batch is not
+  ErrorMetrics error;
+  FillErrors errors(c, nowhere, Fill::kSample, numerics, error);
+  FillTruth truth{Fill::kSample, evaluate_rows(c, Contents(c, number), ids)};
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::byte* const row = rows.data() + static_cast<std::int64_t>(i) * row_bytes;
+    errors.compare(truth.rows[i], row, row + row_bytes - size_bytes(DType::kF32));
+  }
+  errors.finish();
+  const Verification judged = judge(c, error, std::span(&truth, 1));
+  return judged.verdict == Verdict::kIncorrect ? judged.reason : std::string();
 }
 
 }  // namespace attnbench

@@ -34,6 +34,7 @@ class Examination {
   void compare_fills(Fixture& fixture, std::span<const FillTruth> truth) {
     // An earlier backend's doing is not this one's fault.
     for (const std::string& name : fixture.damaged_guards()) known_damage_.emplace(&fixture, name);
+    fixture.poison_inputs();  // an engine plans before a layer's data exist
     plan(fixture, "planning");
     for (const FillTruth& each : truth) {
       const std::string where = fmt::format("on fill {}", to_string(each.fill));
@@ -148,9 +149,9 @@ class Examination {
 
   /// 1 when a run of `fixture` gives the bits that the whole batch gave from token `first` on.
   int same_bits(Fixture& fixture, Fill fill, std::int64_t first, const std::string& where) {
+    plan(fixture, where);
     fixture.fill(fill);
     fixture.poison_outputs();
-    plan(fixture, where);
     forward(fixture, where);
     return bits_.differing(OutputBits(fixture.host_outputs()), first) == 0 ? 1 : 0;
   }

@@ -76,8 +76,8 @@ void visit_fields(Repeats& value, Visit visit) {
 
 template <class Visit>
 void visit_fields(FirstSamples& value, Visit visit) {
-  auto& [settled_mhz, sample_s, spent_s] = value;
-  visit(settled_mhz, sample_s, spent_s);
+  auto& [settled_mhz, sample_s, spent_s, damage] = value;
+  visit(settled_mhz, sample_s, spent_s, damage);
 }
 
 template <class Visit>
@@ -87,9 +87,15 @@ void visit_fields(TimedSample& value, Visit visit) {
 }
 
 template <class Visit>
+void visit_fields(SampleOutputs& value, Visit visit) {
+  auto& [number, rows] = value;
+  visit(number, rows);
+}
+
+template <class Visit>
 void visit_fields(SampleBlock& value, Visit visit) {
-  auto& [samples, spent_s, clock_events] = value;
-  visit(samples, spent_s, clock_events);
+  auto& [samples, outputs, damage, spent_s, clock_events] = value;
+  visit(samples, outputs, damage, spent_s, clock_events);
 }
 
 template <class Visit>

@@ -63,11 +63,21 @@ TEST(JsonFields, keep_how_often_a_forward_is_repeated) {
 }
 
 TEST(JsonFields, keep_the_samples_of_a_visit) {
-  SampleBlock block{{{1.5, 2.5, 1980}, {3, 4, 0}}, 0.25, {.power_cap = true, .thermal = false}};
+  SampleBlock block;
+  block.samples = {{1.5, 2.5, 1980}, {3, 4, 0}};
+  block.outputs = {{7, {std::byte{0x00}, std::byte{0xff}, std::byte{0x1a}}}, {8, {}}};
+  block.damage = "input 'q' was modified";
+  block.spent_s = 0.25;
+  block.clock_events = {.power_cap = true, .thermal = false};
   const SampleBlock back = through_json(block);
   ASSERT_EQ(back.samples.size(), 2u);
   EXPECT_EQ(back.samples[0].enqueue_us, 2.5);
   EXPECT_EQ(back.samples[1].us, 3);
+  ASSERT_EQ(back.outputs.size(), 2u);
+  EXPECT_EQ(back.outputs[0].number, 7);
+  EXPECT_EQ(back.outputs[0].rows, block.outputs[0].rows);
+  EXPECT_TRUE(back.outputs[1].rows.empty());
+  EXPECT_EQ(back.damage, block.damage);
   EXPECT_EQ(back.spent_s, 0.25);
   EXPECT_TRUE(back.clock_events.power_cap);
   EXPECT_FALSE(back.clock_events.thermal);

@@ -14,7 +14,11 @@
 
 namespace attnbench {
 
-// A struct is the array of its members; NaN and infinities, which JSON lacks, are words.
+// A struct is the array of its members; NaN and infinities, which JSON lacks, are words; bytes are
+// hexadecimal digits.
+
+[[nodiscard]] nlohmann::json to_json_fields(const std::vector<std::byte>& bytes);
+void from_json_fields(const nlohmann::json& json, std::vector<std::byte>& bytes);
 
 template <class T>
 [[nodiscard]] nlohmann::json to_json_fields(std::vector<T> values);

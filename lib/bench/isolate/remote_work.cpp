@@ -100,6 +100,6 @@ std::unique_ptr<SampleSource> RemoteWork::repeated(CacheState cache, Repeats rep
   return std::make_unique<RemoteSamples>(*worker_, cells_++, cache, LaunchMode::kGraph, repeats);
 }
 
-void RemoteWork::finish() { worker_->ask("finishing"); }
+std::string RemoteWork::finish() { return worker_->ask("finishing").get<std::string>(); }
 
 }  // namespace attnbench

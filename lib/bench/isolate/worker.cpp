@@ -81,7 +81,7 @@ class Worker {
     } else if (step == "taking samples") {
       take_samples(head, answer);
     } else if (step == "finishing") {
-      work_->finish();
+      answer = work_->finish();
     } else if (step == "leaving the case") {
       leave_case();
     } else {

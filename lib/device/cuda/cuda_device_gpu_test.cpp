@@ -43,6 +43,17 @@ TEST_F(CudaDevice, names_itself_and_its_resources) {
   EXPECT_GT(info.memory_bytes, std::int64_t{1} << 30);
 }
 
+TEST_F(CudaDevice, takes_back_what_a_backend_set_aside_of_the_l2) {
+  check_cuda(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, std::size_t{8} << 20),
+             "cudaDeviceSetLimit");
+  std::size_t bytes = 0;
+  check_cuda(cudaDeviceGetLimit(&bytes, cudaLimitPersistingL2CacheSize), "cudaDeviceGetLimit");
+  ASSERT_GT(bytes, 0u);
+  device_->release_cache_reservations();
+  check_cuda(cudaDeviceGetLimit(&bytes, cudaLimitPersistingL2CacheSize), "cudaDeviceGetLimit");
+  EXPECT_EQ(bytes, 0u);
+}
+
 TEST_F(CudaDevice, hands_out_aligned_memory_full_of_nan) {
   const auto buffer = device_->allocate(100'001, "test");
   EXPECT_EQ(buffer->size(), 100'001u);

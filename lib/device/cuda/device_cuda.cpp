@@ -94,6 +94,12 @@ class CudaDevice final : public Device {
                                 static_cast<cudaStream_t>(stream.native()));
   }
 
+  void release_cache_reservations() override {
+    use();
+    check_cuda(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0), "cudaDeviceSetLimit");
+    check_cuda(cudaCtxResetPersistingL2Cache(), "cudaCtxResetPersistingL2Cache");
+  }
+
   [[nodiscard]] ClockEvents clock_events() const override {
     return clock_events_ ? clock_events_->read() : ClockEvents{};
   }

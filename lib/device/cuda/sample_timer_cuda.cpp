@@ -30,8 +30,8 @@ class EventTimer final : public SampleTimer {
     overhead_us_ = measure_overhead_us();
   }
 
-  [[nodiscard]] TimedSample time(const Work& prepare, const Work& work) override {
-    TimedSample sample = time_raw(prepare, work);
+  [[nodiscard]] TimedSample time(const SampleSteps& steps) override {
+    TimedSample sample = time_raw(steps);
     sample.us = std::max(sample.us - overhead_us_, 0.0);
     return sample;
   }
@@ -56,13 +56,11 @@ class EventTimer final : public SampleTimer {
     const std::unique_ptr<Recording> graph = record_graph(*stream_, [count](Stream& stream) {
       for (int i = 0; i < count; ++i) enqueue_spin(stream, 0);
     });
-    const Work nothing = [](Stream&) {};
-    const Work replay = [&graph](Stream& stream) { graph->replay(stream); };
-    replay(*stream_);
+    SampleSteps steps;
+    steps.work = [&graph](Stream& stream) { graph->replay(stream); };
+    steps.work(*stream_);
     double least = std::numeric_limits<double>::max();
-    for (int i = 0; i < kOverheadSamples; ++i) {
-      least = std::min(least, time_raw(nothing, replay).us);
-    }
+    for (int i = 0; i < kOverheadSamples; ++i) least = std::min(least, time_raw(steps).us);
     return least;
   }
 
@@ -78,19 +76,22 @@ class EventTimer final : public SampleTimer {
     return std::max(one - each, 0.0);
   }
 
-  [[nodiscard]] TimedSample time_raw(const Work& prepare, const Work& work) {
-    prepare(*stream_);
+  [[nodiscard]] TimedSample time_raw(const SampleSteps& steps) {
+    if (steps.prepare) steps.prepare(*stream_);
     stream_->synchronize();
     TimedSample sample;
     {
       const Blocker::Hold hold(blocker_, native_);
+      // Behind the blocker: while the host enqueues the work, its inputs do not exist yet.
+      if (steps.write) steps.write(*stream_);
       // The stamps lie outside of the events: their kernels are no part of the sample.
       stamps_.enqueue_begin(native_);
       check_cuda(cudaEventRecord(begin_.get(), native_), "cudaEventRecord");
       const HostClock::time_point enqueue = HostClock::now();
-      work(*stream_);
+      steps.work(*stream_);
       sample.enqueue_us = us_since(enqueue);
       check_cuda(cudaEventRecord(end_.get(), native_), "cudaEventRecord");
+      if (steps.collect) steps.collect(*stream_);
       stamps_.enqueue_end(native_);
     }
     stream_->synchronize();

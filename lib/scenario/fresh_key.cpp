@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/fresh_key.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lib/base/counter_hash.h"
+
+namespace attnbench {
+namespace {
+
+/// First key that the last query may see.
+std::int64_t first_visible(const AttentionLayer& layer, const Request& request) {
+  if (layer.sliding_window_size < 0 || layer.is_cross_attention) return 0;
+  return std::max<std::int64_t>(request.kv_len - 1 - layer.sliding_window_size, 0);
+}
+
+}  // namespace
+
+std::int64_t fresh_position(const Case& c, const Request& request, std::uint64_t stream) {
+  const std::int64_t first = std::max(first_visible(c.layer, request), request.shared_len);
+  const std::int64_t last = request.kv_len - 1;
+  if (first > last) return -1;
+  std::int64_t end = last;
+  if (!c.layer.is_cross_attention) {
+    // Keys before this step's are seen by all queries, a draft tree's too. Of the step's own keys
+    // a causal mask hides the later ones from most queries, and a tree all but a node's own.
+    if (request.prefix_len() > first) {
+      end = request.prefix_len() - 1;
+    } else if (!request.tree_parents.empty()) {
+      return last;
+    } else {
+      end = first + (last - first) / 2;
+    }
+  }
+  const std::uint64_t bits = combine(combine(mix64(c.seed), 0xf2e5u), stream);
+  return first + static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(end - first + 1));
+}
+
+float fresh_key_size(const Case& c, const Request& request) {
+  const AttentionLayer& layer = c.layer;
+  const bool mla = layer.kind == AttentionKind::kMlaAbsorbed;
+  const double dims = layer.head_dim_qk - (mla ? layer.head_dim_v : 0);
+  if (dims <= 0 || layer.scale <= 0) return 1;
+  const auto keys = static_cast<double>(
+      std::max<std::int64_t>(request.kv_len - first_visible(layer, request), 1));
+  // A query's dims have variance 1, and 2 where the direction of the fresh key is added to them.
+  const double variance = layer.scale * layer.scale * (layer.head_dim_qk + dims);
+  const double log_keys = std::log(keys);
+  const double logit = variance < 2 * log_keys ? log_keys + variance / 2
+                                               : std::sqrt(2 * variance * std::max(log_keys, 0.5));
+  return static_cast<float>(logit / (layer.scale * dims));
+}
+
+}  // namespace attnbench
