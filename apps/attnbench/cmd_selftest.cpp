@@ -11,6 +11,7 @@
 
 #include "apps/attnbench/command.h"
 #include "lib/base/exit_code.h"
+#include "lib/bench/timed_selftest.h"
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/report/text_layout.h"
 #include "lib/verify/selftest.h"
@@ -32,6 +33,9 @@ struct DevicePart {
   DeviceInfo info;
   std::string absence;  ///< why it was left out; then there is no matrix
   SelftestMatrix matrix;
+  TimedSelftest timed;
+
+  [[nodiscard]] bool sound() const { return !absence.empty() || (matrix.sound() && timed.sound()); }
 };
 
 /// Runs the selftest on a device; one that is not here is an error only when it was asked for.
@@ -40,9 +44,12 @@ DevicePart run_part(const std::string& name, bool asked_for) {
   part.device = name;
   if (name == "cuda" && !asked_for) part.absence = cuda_absence();
   if (!part.absence.empty()) return part;
-  const auto device = name == "cpu" ? make_cpu_device() : make_cuda_device();
-  part.info = device->info();
-  part.matrix = run_selftest(*device, selftest_cases(), all_faults());
+  Devices devices;
+  devices.push_back(make_cpu_device());
+  if (name == "cuda") devices.push_back(make_cuda_device());
+  part.info = devices.back()->info();
+  part.matrix = run_selftest(*devices.back(), selftest_cases(), all_faults());
+  part.timed = run_timed_selftest(devices, all_timed_faults());
   return part;
 }
 
@@ -110,6 +117,47 @@ void write_matrix(const SelftestMatrix& matrix, bool reasons, std::ostream& out)
   }
 }
 
+void write_timed(const TimedSelftest& timed, bool reasons, std::ostream& out) {
+  out << "\nBackends that are right wherever they are looked at, but for their timed launches\n";
+  std::vector<std::string> cells;
+  for (const TimedVerdict& each : timed.correct.by_launch) {
+    cells.emplace_back(to_string(each.launch));
+  }
+  write_row(out, "fault", cells);
+  const auto write = [&](const TimedSelftestRow& row) {
+    cells.clear();
+    for (const TimedVerdict& each : row.by_launch) {
+      cells.emplace_back(row.fault == TimedFault::kNone     ? to_string(each.verdict)
+                         : is_failure(each.verdict)         ? "x"
+                         : shows_in(row.fault, each.launch) ? "MISSED"
+                                                            : ".");
+    }
+    write_row(out, std::string(to_string(row.fault)), cells);
+    for (const TimedVerdict& each : row.by_launch) {
+      const bool wanted = reasons || !row.judged_rightly();
+      if (wanted && !each.reason.empty()) out << wrapped(each.reason, 100, 4);
+    }
+  };
+  write(timed.correct);
+  for (const TimedSelftestRow& row : timed.mutants) write(row);
+  out << '\n'
+      << (timed.sound() ? fmt::format("ok: all {} faults of timed launches caught, the correct "
+                                      "backend never blamed\n",
+                                      timed.mutants.size())
+                        : std::string("FAILED: a timed launch is judged wrongly\n"));
+}
+
+Json timed_json(const TimedSelftestRow& row) {
+  Json verdicts = Json::object();
+  for (const TimedVerdict& each : row.by_launch) {
+    verdicts[std::string(to_string(each.launch))] = {
+        {"verdict", std::string(to_string(each.verdict))}, {"reason", each.reason}};
+  }
+  return {{"fault", std::string(to_string(row.fault))},
+          {"judged_rightly", row.judged_rightly()},
+          {"by_launch", verdicts}};
+}
+
 Json row_json(const SelftestMatrix& matrix, const SelftestRow& row) {
   Json verdicts = Json::object();
   for (std::size_t f = 0; f < row.by_fill.size(); ++f) {
@@ -129,16 +177,20 @@ void write_table(const DevicePart& part, bool reasons, std::ostream& out) {
   }
   out << fmt::format("\n{}: {} {}\n", part.device, part.info.name, part.info.arch);
   write_matrix(part.matrix, reasons, out);
+  write_timed(part.timed, reasons, out);
 }
 
 Json part_json(const DevicePart& part) {
   if (!part.absence.empty()) return {{"device", part.device}, {"absence", part.absence}};
   Json mutants = Json::array();
   for (const SelftestRow& row : part.matrix.mutants) mutants.push_back(row_json(part.matrix, row));
+  Json timed = Json::array();
+  for (const TimedSelftestRow& row : part.timed.mutants) timed.push_back(timed_json(row));
   return {{"device", part.device},      {"name", part.info.name},
-          {"arch", part.info.arch},     {"sound", part.matrix.sound()},
+          {"arch", part.info.arch},     {"sound", part.sound()},
           {"cases", part.matrix.cases}, {"correct", row_json(part.matrix, part.matrix.correct)},
-          {"mutants", mutants}};
+          {"mutants", mutants},         {"timed_correct", timed_json(part.timed.correct)},
+          {"timed_mutants", timed}};
 }
 
 void write_json(const std::vector<DevicePart>& parts, bool sound, std::ostream& out) {
@@ -158,8 +210,7 @@ int selftest(const SelftestOptions& options, Console& console) {
     write_table(parts.back(), options.reasons, console.out);
     console.out.flush();  // stands even if the next device fails
   }
-  const bool sound = std::ranges::all_of(
-      parts, [](const DevicePart& part) { return !part.absence.empty() || part.matrix.sound(); });
+  const bool sound = std::ranges::all_of(parts, &DevicePart::sound);
   if (!table) write_json(parts, sound, console.out);
   return static_cast<int>(sound ? ExitCode::kOk : ExitCode::kInternal);
 }
@@ -171,8 +222,9 @@ void add_selftest_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "selftest",
       "Prove that the checks can fail: give a simple correct backend one fault after the other and "
-      "print which fill catches which, on the CPU and, as a CUDA kernel, on the GPU. Exit code 70 "
-      "if a fault gets through or the correct backend is blamed.\n\n"
+      "print which fill catches which, on the CPU and, as a CUDA kernel, on the GPU; then run "
+      "backends that are wrong in their timed launches alone. Exit code 70 if a fault gets through "
+      "or the correct backend is blamed.\n\n"
       "  attnbench selftest --reasons\n"
       "  attnbench selftest --device cpu --format json\n");
   command

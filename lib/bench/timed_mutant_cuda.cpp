@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "lib/bench/timed_mutant.h"
+#include "lib/device/cuda/check.cuh"
+
+namespace attnbench {
+
+void enqueue_copy(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  if (stream.native() == nullptr) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice,
+                             static_cast<cudaStream_t>(stream.native())),
+             "cudaMemcpyAsync");
+}
+
+bool is_capturing(Stream& stream) {
+  if (stream.native() == nullptr) return false;
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check_cuda(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream.native()), &status),
+             "cudaStreamIsCapturing");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+}  // namespace attnbench
