@@ -35,7 +35,7 @@ struct MeasureConfig {
   int max_rounds = 40;
   double block_s = 0.020;  ///< samples of one visit fill about this long
   int min_block_samples = 5;
-  int max_block_samples = 200;
+  int max_block_samples = 150;
   double cell_timeout_s = 15;
   bool aa = false;           ///< every cell twice, to see what the machine cannot tell apart
   bool force_graph = false;  ///< graphs that a backend does not claim, too
