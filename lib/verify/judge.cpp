@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lib/base/told_apart.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {
@@ -30,7 +31,8 @@ std::string place(const ErrorMetrics& error) {
   text += fmt::format(", head {}, query {}", worst.head, worst.token);
   text += worst.dim < 0 ? ", LSE" : fmt::format(", dim {}", worst.dim);
   if (worst.page >= 0) text += fmt::format(", page {}", worst.page);
-  return text + fmt::format(": got {:.4g}, want {:.4g}", worst.got, worst.want);
+  const auto [got, want] = told_apart(worst.got, worst.want);
+  return text + fmt::format(": got {}, want {}", got, want);
 }
 
 /// Why the outputs are wrong; empty when they are not. Each comparison is written so that NaN

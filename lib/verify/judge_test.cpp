@@ -70,6 +70,15 @@ TEST(Judge, fails_a_broken_bound_and_says_how_often) {
   expect_verdict(error, Verdict::kIncorrect, "LSE bound exceeded 7x");
 }
 
+TEST(Judge, prints_what_was_got_and_wanted_so_that_they_differ) {
+  ErrorMetrics error = healthy_error();
+  error.lse_bound_ratio = 2;
+  error.worst.dim = -1;
+  error.worst.got = 11.6123;
+  error.worst.want = 11.6121;
+  expect_verdict(error, Verdict::kIncorrect, "LSE: got 11.6123, want 11.6121");
+}
+
 TEST(Judge, fails_metrics_that_are_nan) {
   for (double ErrorMetrics::*metric : {&ErrorMetrics::bound_ratio, &ErrorMetrics::lse_bound_ratio,
                                        &ErrorMetrics::rms_ratio, &ErrorMetrics::nmse}) {
