@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 
 #include "backends/common/kv_convert.h"
 #include "backends/common/visibility.h"
@@ -16,6 +17,14 @@ namespace {
 
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using MatrixView = Eigen::Map<Matrix>;
+using TotalsView =
+    Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+
+/// Keys whose terms are added up one after another in f32, before the sum of so many joins the
+/// others'. Through a chain of 100k keys f32 loses what an error bound allows. PyTorch's kernels
+/// keep chains short, too: cascade_sum (aten/src/ATen/native/cpu/SumKernel.cpp) adds in levels, and
+/// flash attention (FlashAttentionKernel.cpp) in blocks of 512 keys.
+constexpr std::int64_t kChain = 512;
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
@@ -38,11 +47,12 @@ float softmax_row(float* row, std::int64_t keys, const Visibility& seen,
     std::fill(row, row + keys, 0.0f);
     return kMinusInfinity;
   }
-  float sum = sink != nullptr ? std::exp(*sink - highest) : 0.0f;
-  for (std::int64_t j = 0; j < keys; ++j) {
-    row[j] = std::exp(row[j] - highest);
-    sum += row[j];
+  for (std::int64_t j = 0; j < keys; ++j) row[j] = std::exp(row[j] - highest);
+  double total = sink != nullptr ? std::exp(*sink - highest) : 0.0f;
+  for (std::int64_t begin = 0; begin < keys; begin += kChain) {
+    total += std::accumulate(row + begin, row + std::min(keys, begin + kChain), 0.0f);
   }
+  const auto sum = static_cast<float>(total);
   for (std::int64_t j = 0; j < keys; ++j) row[j] /= sum;
   return highest + std::log(sum);
 }
@@ -67,7 +77,8 @@ void TorchNativeBackend::init_forward_metadata(const ForwardBatch& batch,
   std::int64_t keys = 0;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) keys = std::max(keys, batch.kv_len(r));
   const std::int64_t dk = layer.head_dim_qk, dv = layer.head_dim_v;
-  const std::int64_t floats = keys * (dk + dv) + kBlockRows * (dk + keys + dv);
+  const std::int64_t totals = 2 * kBlockRows * dv;  // in floats
+  const std::int64_t floats = totals + keys * (dk + dv) + kBlockRows * (dk + keys + dv);
   auto* next =
       reinterpret_cast<float*>(workspace.reserve(static_cast<std::size_t>(floats) * sizeof(float)));
   const auto take = [&next](std::int64_t n) {
@@ -75,7 +86,12 @@ void TorchNativeBackend::init_forward_metadata(const ForwardBatch& batch,
     next += n;
     return taken;
   };
-  scratch_ = {take(keys * dk), take(keys * dv), take(kBlockRows * dk), take(kBlockRows * keys),
+  auto* const first = reinterpret_cast<double*>(take(totals));
+  scratch_ = {first,
+              take(keys * dk),
+              take(keys * dv),
+              take(kBlockRows * dk),
+              take(kBlockRows * keys),
               take(kBlockRows * dv)};
 }
 
@@ -107,6 +123,23 @@ void TorchNativeBackend::finish_row(const AttentionIo& io, std::int64_t request,
   if (keys == 0) std::fill_n(scratch_.out + row * dv, dv, 0.0f);
 }
 
+void TorchNativeBackend::weigh(std::int64_t count, std::int64_t keys, std::int64_t dv) const {
+  const MatrixView weights(scratch_.scores, count, keys), v(scratch_.v, keys, dv);
+  MatrixView out(scratch_.out, count, dv);
+  if (keys <= kChain) {
+    out.noalias() = weights * v;
+    return;
+  }
+  TotalsView total(scratch_.total, count, dv);
+  total.setZero();
+  for (std::int64_t begin = 0; begin < keys; begin += kChain) {
+    const std::int64_t size = std::min(kChain, keys - begin);
+    out.noalias() = weights.middleCols(begin, size) * v.middleRows(begin, size);
+    total += out.cast<double>();
+  }
+  out = total.cast<float>();
+}
+
 void TorchNativeBackend::attend(const AttentionIo& io, std::int64_t request, int head) const {
   const ForwardBatch& batch = *io.batch;
   const KvPool& pool = *batch.token_to_kv_pool;
@@ -115,7 +148,7 @@ void TorchNativeBackend::attend(const AttentionIo& io, std::int64_t request, int
   const std::int64_t first = first_token(batch, request);
   // V is the head of the K row under MLA, stored through K's scale.
   const float v_scale = io.layer->kind == AttentionKind::kMlaAbsorbed ? pool.k_scale : pool.v_scale;
-  const MatrixView k(scratch_.k, keys, dk), v(scratch_.v, keys, dv);
+  const MatrixView k(scratch_.k, keys, dk);
   for (std::int64_t begin = 0; begin < q_len; begin += kBlockRows) {
     const std::int64_t count = std::min(kBlockRows, q_len - begin);
     for (std::int64_t i = 0; i < count; ++i) {
@@ -125,7 +158,7 @@ void TorchNativeBackend::attend(const AttentionIo& io, std::int64_t request, int
     MatrixView scores(scratch_.scores, count, keys), out(scratch_.out, count, dv);
     scores.noalias() = q * k.transpose();
     for (std::int64_t i = 0; i < count; ++i) finish_row(io, request, begin + i, head, i);
-    if (keys > 0) out.noalias() = scores * v;
+    if (keys > 0) weigh(count, keys, dv);
     for (std::int64_t i = 0; i < count; ++i) {
       std::byte* to = io.out.row(first + begin + i, head);
       for (std::int64_t d = 0; d < dv; ++d) {

@@ -22,8 +22,9 @@ class TorchNativeBackend final : public AttentionBackend {
   void forward_extend(const AttentionIo& io, Stream& stream) override;
 
  private:
-  /// Dense row-major float matrices in the workspace.
+  /// Dense row-major matrices in the workspace.
   struct Scratch {
+    double* total = nullptr;  ///< [kBlockRows, dv] of O, where there are many keys
     float* k = nullptr;       ///< [max kv_len, dk]
     float* v = nullptr;       ///< [max kv_len, dv]
     float* q = nullptr;       ///< [kBlockRows, dk]
@@ -36,6 +37,8 @@ class TorchNativeBackend final : public AttentionBackend {
   /// One request under one query head, kBlockRows queries at a time.
   void attend(const AttentionIo& io, std::int64_t request, int head) const;
   void attend_all(const AttentionIo& io) const;
+  /// out = weights * v.
+  void weigh(std::int64_t count, std::int64_t keys, std::int64_t dv) const;
   void finish_row(const AttentionIo& io, std::int64_t request, std::int64_t token, int head,
                   std::int64_t row) const;
 

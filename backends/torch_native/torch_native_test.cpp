@@ -13,6 +13,20 @@ TEST(TorchNative, agrees_with_the_reference_on_every_case_fill_and_dtype) {
   conformance::expect_agreement(make);
 }
 
+// Integers make weights alike, and f32 sums of like terms drift.
+TEST(TorchNative, keeps_its_sums_short_over_a_long_context) {
+  Case c = small_plain_decode();
+  c.requests.resize(1);
+  c.requests[0].kv_len = 200000;
+  c.layer.heads_q = c.layer.heads_kv = 1;
+  const auto device = make_cpu_device();
+  Fixture fixture(c, *device);
+  const auto backend = make();
+  for (const Fill fill : {Fill::kSparseInt, Fill::kTag, Fill::kNormal}) {
+    conformance::expect_agreement(*backend, c, fill, *device, fixture);
+  }
+}
+
 TEST(TorchNative, repeats_its_bits) { conformance::expect_repeatable(make); }
 
 TEST(TorchNative, gives_the_same_bits_on_other_pages) {
