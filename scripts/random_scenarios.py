@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs random legal cases and fails unless every verdict is passed, MISTRUSTED or unsupported.
+
+  scripts/random_scenarios.py build/release/bin/attnbench                  # 10,000 cases
+  scripts/random_scenarios.py build/release/bin/attnbench --count 200 --seed 7
+
+Case number i of a seed is the same whatever --count, --first and --per-file are: what failed in a long run is
+run again by `--first i --count 1`. Cases are small, so that checking one takes milliseconds; many are mixes of
+one file, so that starting the program costs next to nothing.
+"""
+import argparse
+import collections
+import json
+import math
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+ALLOWED = {"passed", "MISTRUSTED", "unsupported"}
+PREFIXES = {"short": 192, "long": 384}  # whole pages of every size below
+PAGE_SIZES = [1, 2, 3, 4, 8, 16, 16, 32, 48, 64]
+KV_DTYPES = ["f32", "f16", "bf16", "e4m3", "e5m2"]
+CHECKS = {"measure": {"cache": "warm", "block": "1ms"}, "verify": {"rows": 64}}  # timing is not the point
+
+
+def length(rng, most):
+    """From 1 to `most`, short ones as often as long ones."""
+    return min(most, max(1, round(math.exp(rng.uniform(0, math.log(most))))))
+
+
+def model(rng):
+    if rng.random() < 0.15:
+        return {"heads_q": rng.choice([1, 2, 3, 8, 16]), "kv_lora_rank": rng.choice([16, 32, 64, 128, 512]),
+                "qk_nope_head_dim": rng.choice([16, 64, 128]), "qk_rope_head_dim": rng.choice([8, 16, 32, 64])}
+    heads_kv = rng.choice([1, 1, 2, 2, 3, 4])
+    geometry = {"heads_q": heads_kv * rng.choice([1, 1, 2, 3, 4, 7, 8]), "heads_kv": heads_kv,
+                "head_dim": rng.choice([8, 16, 24, 32, 40, 64, 64, 72, 96, 128, 128, 192, 256])}
+    if rng.random() < 0.15:
+        geometry["head_dim_v"] = rng.choice([8, 16, 48, 64, 128])
+    return geometry
+
+
+def is_mla(mix):
+    return "kv_lora_rank" in mix["model"]
+
+
+def kv_cache(rng, mla):
+    cache = {"page_size": rng.choice(PAGE_SIZES), "layout": rng.choice(["NHD", "HND"]),
+             "placement": rng.choice(["contiguous", "shuffled", "interleaved", "fragmented", "reversed"])}
+    if rng.random() < 0.5:
+        cache["dtype"] = rng.choice(KV_DTYPES)
+        for scale in ["k_scale"] if mla else ["k_scale", "v_scale"]:
+            if rng.random() < 0.6:
+                cache[scale] = round(math.exp(rng.uniform(-3, 3)), 4)
+    return cache
+
+
+def attention(rng, mode, mla):
+    wanted = {}
+    if mode == "cross":
+        wanted.update(cross=True, causal=False)
+    elif mode in ("decode", "extend", "mixed") and rng.random() < 0.1:
+        wanted["causal"] = False
+    elif rng.random() < 0.25:
+        wanted["window"] = {"keys_before": length(rng, 300) - 1} if rng.random() < 0.5 else {
+            "keys": length(rng, 300)}
+    if rng.random() < 0.2:
+        wanted["softcap"] = rng.choice([1, 5, 30, 50])
+    if not mla and rng.random() < 0.25:
+        wanted["sinks"] = True
+    if not mla and wanted.get("causal", True) and rng.random() < 0.15:
+        wanted["alibi"] = True
+    if rng.random() < 0.1:
+        wanted["scale"] = round(math.exp(rng.uniform(-4, 0)), 4)
+    return wanted
+
+
+def drawn(rng, least, most):
+    """A length of `least` at least, as a number or as a distribution."""
+    if rng.random() < 0.75:
+        return least - 1 + length(rng, most)
+    kind = rng.choice(["uniform", "lognormal", "zipf", "bimodal"])
+    low, high = sorted([length(rng, most), length(rng, most)])
+    parameters = {"uniform": [low, high], "lognormal": {"median": low, "sigma": 0.8},
+                  "zipf": {"exponent": 1.1, "max": high},
+                  "bimodal": {"low": low, "high": high + 1, "high_share": 0.3}}[kind]
+    return {kind: parameters, "min": least, "max": least + most}
+
+
+def decode(rng):
+    entry = {"mode": "decode", "count": rng.choice([1, 1, 2, 3, 7])}
+    if rng.random() < 0.2:
+        entry["prefix"] = rng.choice(list(PREFIXES))
+        return entry | {"kv_len": drawn(rng, PREFIXES[entry["prefix"]] + 1, 200)}
+    return entry | {"kv_len": drawn(rng, 1, 700)}
+
+
+def extend(rng):
+    entry = {"mode": "extend", "count": rng.choice([1, 1, 2, 3])}
+    chance = rng.random()
+    if chance < 0.15:
+        size = length(rng, 64)
+        index = rng.randrange(4)
+        return entry | {"prompt_len": size * index + length(rng, 100), "chunk": {"size": size, "index": index}}
+    if chance < 0.35:
+        return entry | {"prefix": rng.choice(list(PREFIXES)), "q_len": length(rng, 40)}
+    if chance < 0.6:
+        return entry | {"q_len": drawn(rng, 1, 70), "prefix_len": 0}
+    return entry | {"q_len": length(rng, 60), "prefix_len": drawn(rng, 1, 300)}
+
+
+def draft(rng, mode):
+    if mode == "draft_extend":
+        return [{"mode": mode, "count": rng.choice([1, 2, 5]), "q_len": rng.randint(1, 8),
+                 "prefix_len": drawn(rng, 1, 300)}]
+    kind = rng.choice(["chain", "parents", "topk"])
+    if kind == "chain":
+        tree = {"chain": rng.randint(1, 9)}
+    elif kind == "parents":
+        tree = {"parents": [-1] + [rng.randrange(i) for i in range(1, rng.randint(1, 24))]}
+    else:
+        topk, depth = rng.randint(1, 4), rng.randint(1, 4)
+        tree = {"topk": topk, "depth": depth, "tokens": rng.randint(2, 1 + topk * depth)}
+    return [{"mode": mode, "count": rng.choice([1, 2, 5]), "prefix_len": drawn(rng, 1, 400), "tree": tree}]
+
+
+def batch(rng, mode):
+    if mode == "cross":
+        if rng.random() < 0.5:
+            return [{"mode": "decode", "count": rng.choice([1, 3]), "kv_len": drawn(rng, 1, 400)}]
+        return [{"mode": "extend", "q_len": length(rng, 40), "kv_len": length(rng, 300)}]
+    if mode == "idle":
+        return [{"mode": "idle"}]
+    if mode in ("target_verify", "draft_extend"):
+        return draft(rng, mode)
+    makers = {"decode": [decode], "extend": [extend], "mixed": [decode, extend]}[mode]
+    return [make(rng) for make in makers for _ in range(rng.choice([1, 1, 2]))]
+
+
+def mix(seed, index):
+    """Case `index` of a seed."""
+    rng = random.Random(f"{seed}/{index}")
+    mode = rng.choice(["decode"] * 6 + ["extend"] * 5 + ["mixed"] * 4 + ["target_verify"] * 3 +
+                      ["draft_extend"] * 2 + ["cross"] * 2)
+    if rng.random() < 0.01:
+        mode = "idle"
+    made = {"model": model(rng), "dtype": rng.choice(["f32", "f16", "bf16"])}
+    if is_mla(made) and mode == "cross":
+        mode = "decode"
+    made["kv_cache"] = kv_cache(rng, is_mla(made))
+    made["attention"] = attention(rng, mode, is_mla(made))
+    made["batch"] = batch(rng, mode)
+    if made["model"]["heads_q"] % 2 == 0 and made["model"].get("heads_kv", 1) in (1, 2, 4) and rng.random() < 0.1:
+        made["tp"] = 2
+    if len(made["batch"]) > 1:
+        for number, entry in enumerate(made["batch"]):
+            entry["name"] = f"entry{number}"
+    return made
+
+
+def run(program, seed, numbers, backends, folder):
+    """Records of these cases; None where the program ended otherwise than by a table."""
+    path, out = folder / f"random-{numbers[0]}.yaml", folder / f"random-{numbers[0]}.json"
+    scenario = {"seed": seed, "prefixes": PREFIXES, **CHECKS,
+                "mixes": {f"r{i}": mix(seed, i) for i in numbers}}
+    if backends:
+        scenario["backends"] = backends
+    path.write_text(json.dumps(scenario, indent=1))  # which is YAML, too
+    command = [program, "run", str(path), "--quick", "--quiet", "--threads", "1", "--json", str(out)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    if not out.exists():
+        print(f"{' '.join(command)}: exit {ended.returncode}\n{ended.stdout[-2000:]}{ended.stderr[-4000:]}")
+        return None
+    return json.loads(out.read_text())["records"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", help="the attnbench to run")
+    parser.add_argument("--count", type=int, default=10000)
+    parser.add_argument("--first", type=int, default=0, help="number of the first case")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--per-file", type=int, default=250)
+    parser.add_argument("--backend", action="append", default=[], help="only these")
+    options = parser.parse_args()
+
+    verdicts, failed, refused = collections.Counter(), 0, 0
+    worst = collections.defaultdict(float)
+    numbers = range(options.first, options.first + options.count)
+    with tempfile.TemporaryDirectory() as folder:
+        for begin in range(0, len(numbers), options.per_file):
+            records = run(options.program, options.seed, numbers[begin:begin + options.per_file],
+                          options.backend, pathlib.Path(folder))
+            refused += records is None
+            for record in records or []:
+                verdict = "IMPOSSIBLE" if record["impossible"] else record["verdict"]
+                verdicts[verdict] += 1
+                if record["error"]:
+                    key = (record["backend"], record["dtype"])
+                    worst[key] = max(worst[key], record["error"]["rms_ratio"] or 0)
+                if record["verdict"] in ALLOWED:
+                    continue
+                failed += 1
+                number = int(record["mix"][1:])
+                print(f"{record['case']} {record['backend']}: {verdict}: {record['reason']}\n"
+                      f"  {json.dumps(mix(options.seed, number))}\n"
+                      f"  again: {sys.argv[0]} {options.program} --seed {options.seed} --first {number} --count 1")
+            sys.stdout.flush()
+    print(f"{len(numbers)} cases: " + ", ".join(f"{n} {v}" for v, n in sorted(verdicts.items())))
+    for (backend, dtype), ratio in sorted(worst.items()):
+        print(f"  largest rms_ratio of {backend}, {dtype}: {ratio:.2f}")
+    return 1 if failed or refused or not verdicts else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
