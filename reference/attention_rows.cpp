@@ -87,6 +87,7 @@ void normalise(RowMatrix& logits, Eigen::Index i, std::span<const Block> blocks,
   });
   for_each_block([&](auto part) { part /= denominator; });
   result.lse = shift + std::log(denominator);
+  result.denominator = denominator;
   result.p_max = largest == kHidden ? 0.0 : std::exp(largest - shift) / denominator;
 }
 
@@ -137,6 +138,11 @@ std::vector<ReferenceRow> attend_rows(const RowMatrix& queries, std::span<const 
     auto values = loaded.topRows(block.size);
     load_values(block.begin, values);
     const auto p = weights.block(block.first_row, block.column, block.rows, block.size);
+    const double largest = values.cwiseAbs().maxCoeff();
+    for (Eigen::Index i = block.first_row; i < block.first_row + block.rows; ++i) {
+      double& v_max = results[static_cast<std::size_t>(i)].v_max;
+      v_max = std::max(v_max, largest);
+    }
     out.middleRows(block.first_row, block.rows).noalias() += p * values;
     a.middleRows(block.first_row, block.rows).noalias() += p * values.cwiseAbs();
     b_squared.middleRows(block.first_row, block.rows).noalias() +=

@@ -126,6 +126,9 @@ TEST_P(EvaluateRows, agrees_with_the_naive_implementation) {
       expect_near(row.b, wanted.b, 1e-12);
       EXPECT_NEAR(row.s, wanted.s, 1e-12 * std::max(1.0, wanted.s));
       EXPECT_NEAR(row.p_max, wanted.p_max, 1e-12);
+      EXPECT_NEAR(row.denominator, wanted.denominator, 1e-12 * wanted.denominator);
+      EXPECT_GE(row.v_max, wanted.v_max);
+      EXPECT_LE(row.v_max, 16 * std::max(1.0, wanted.v_max)) << "of the keys around, no more";
       EXPECT_EQ(row.visible, wanted.visible);
       if (HasFailure()) {
         FAIL() << "request " << row.id.request << " token " << row.id.token << " head "

@@ -30,6 +30,8 @@ struct ReferenceRow {
   std::vector<double> b;     ///< B = sqrt(sum_j (p_j v_j)^2)
   double s = 0;              ///< S = max_j scale * sum_d |q_d| |k_jd| over visible keys
   double p_max = 0;          ///< largest weight
+  double v_max = 0;          ///< bounds |v| of the visible keys: the largest of their blocks
+  double denominator = 1;    ///< of the weights, relative to the largest logit or sink: at least 1
   std::int64_t visible = 0;  ///< keys the mask lets through
 };
 

@@ -51,7 +51,6 @@ class LazyBackend : public AttentionBackend {
                     .description = "writes nothing",
                     .index_format = "none",
                     .device = DeviceKind::kCpu,
-                    .numerics = {},
                     .deterministic = true};
 };
 

@@ -96,7 +96,7 @@ void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& 
   const std::unique_ptr<AttentionBackend> backend = entry.make();
   const Support support = backend->supports(c, device);
   if (!support) return skip(fmt::format("UNSUPPORTED({})", support.reason()));
-  const Numerics& numerics = backend->info().numerics;
+  const Numerics numerics = backend->numerics(c);
   writer.describe(DumpedBackend{name, entry.info.version, "", roundings_of(numerics)});
   writer.add("bound_" + stem, bound_table(c, numerics, rows),
              "how far " + name + " may be from each of reference_rows: LSE, O[dv]");

@@ -21,9 +21,10 @@ SplitKvKernel kernel_for(const AttentionLayer& layer, DType dtype, DType kv_dtyp
 
 }  // namespace
 
-CascadeBackend::CascadeBackend() : info_(cascade_info()) {
-  info_.numerics = SplitKvBackend().info().numerics;  // the same kernels
-}
+CascadeBackend::CascadeBackend() : info_(cascade_info()) {}
+
+// The same kernels, merged in f32.
+Numerics CascadeBackend::numerics(const Case& c) const { return SplitKvBackend().numerics(c); }
 
 Support CascadeBackend::supports(const Case& c, const Device& device) const {
   if (const Support kernels = SplitKvBackend().supports(c, device); !kernels) return kernels;

@@ -14,7 +14,6 @@ const BackendInfo& Example::info() const noexcept {
                                 .description = "the README's worked example",
                                 .index_format = "req_to_token",
                                 .device = DeviceKind::kCpu,
-                                .numerics = {},  // f32 throughout
                                 .deterministic = true};
   return info;
 }

@@ -19,6 +19,7 @@ class MlaBackend final : public AttentionBackend {
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Case& c, const Device& device) const override;
+  [[nodiscard]] Numerics numerics(const Case& c) const override;
   void init_forward_metadata(const ForwardBatch& batch, const AttentionLayer& layer,
                              Workspace& workspace) override;
 

@@ -48,14 +48,11 @@ MlaRoom MlaBackend::uniform_room(std::int64_t requests, std::int64_t q_len,
   return mla_room(tile_for(rows, stored), requests, rows, multiprocessors_);
 }
 
-MlaBackend::MlaBackend(bool warpgroups) : info_(mla_info()), warpgroups_(warpgroups) {
-  // Operands of q.k are as stored; weights have the type of the activations, bf16 at worst.
-  info_.numerics.qk_input = DType::kF32;
-  info_.numerics.p = DType::kBF16;
-  info_.numerics.accumulator = DType::kF32;
-  info_.numerics.partial_out = DType::kF32;
-  info_.numerics.max_splits = 1024;
-}
+MlaBackend::MlaBackend(bool warpgroups) : info_(mla_info()), warpgroups_(warpgroups) {}
+
+// Weights are packed in the type of the activations, which holds what the cache stores; all else is
+// f32.
+Numerics MlaBackend::numerics(const Case& c) const { return {.p = c.dtype}; }
 
 Support MlaBackend::supports(const Case& c, const Device& device) const {
   const AttentionLayer& layer = c.layer;

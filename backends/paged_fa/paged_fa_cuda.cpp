@@ -34,15 +34,11 @@ bool has_many_rows(const AttentionLayer& layer, DType kv_dtype) {
 
 }  // namespace
 
-PagedFaBackend::PagedFaBackend() : info_(paged_fa_info()) {
-  // q.k: bf16, f16 and fp8 go into the tensor cores as they are stored, scales join the logits; so
-  // no operand is rounded. Weights have the type of the activations, bf16 at worst.
-  info_.numerics.qk_input = DType::kF32;
-  info_.numerics.p = DType::kBF16;
-  info_.numerics.accumulator = DType::kF32;
-  info_.numerics.partial_out = DType::kF32;
-  info_.numerics.max_splits = 1024;
-}
+PagedFaBackend::PagedFaBackend() : info_(paged_fa_info()) {}
+
+// Weights are packed in the type of the activations, which holds what the cache stores; all else is
+// f32.
+Numerics PagedFaBackend::numerics(const Case& c) const { return {.p = c.dtype}; }
 
 Support PagedFaBackend::supports(const Case& c, const Device& device) const {
   if (device.info().kind != DeviceKind::kCuda) return Support::no("runs on NVIDIA GPUs only");

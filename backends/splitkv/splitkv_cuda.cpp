@@ -21,16 +21,11 @@ SplitKvKernel kernel_for(const AttentionLayer& layer, DType dtype, DType kv_dtyp
 
 }  // namespace
 
-SplitKvBackend::SplitKvBackend(SplitRule rule) : info_(splitkv_info(rule)), rule_(rule) {
-  // q.k: bf16, f16 and fp8 go into the tensor cores as they are stored, scales join the logits; so
-  // no operand is rounded. Weights have the type of the activations, bf16 at worst.
-  info_.numerics.qk_input = DType::kF32;
-  info_.numerics.p = DType::kBF16;
-  info_.numerics.accumulator = DType::kF32;
-  info_.numerics.partial_out = DType::kF32;
-  info_.numerics.max_splits = rule == SplitRule::kFill ? 1024 : 8;
-  if (rule == SplitRule::kFixedTile) info_.numerics.max_splits = 1 << 16;
-}
+SplitKvBackend::SplitKvBackend(SplitRule rule) : info_(splitkv_info(rule)), rule_(rule) {}
+
+// Tensor cores take q and k as they are stored, fp8 widened to the type of the activations, which
+// holds it: no operand is rounded. Weights are packed in that type; all else is f32.
+Numerics SplitKvBackend::numerics(const Case& c) const { return {.p = c.dtype}; }
 
 Support SplitKvBackend::supports(const Case& c, const Device& device) const {
   if (device.info().kind != DeviceKind::kCuda) return Support::no("runs on NVIDIA GPUs only");

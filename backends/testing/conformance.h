@@ -13,6 +13,7 @@
 
 #include "lib/backend/registry.h"
 #include "lib/base/dtype.h"
+#include "lib/base/told_apart.h"
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"
 #include "lib/verify/error_model.h"
@@ -93,6 +94,11 @@ struct Outputs {
   return outputs;
 }
 
+[[nodiscard]] inline std::string got_not_want(double got, double want) {
+  const auto [first, second] = told_apart(got, want);
+  return first + ", not " + second;
+}
+
 /// Every row within the bounds that follow from where the backend says it rounds.
 inline void expect_agreement(AttentionBackend& backend, const Case& c, Fill fill, Device& device,
                              Fixture& fixture) {
@@ -104,7 +110,7 @@ inline void expect_agreement(AttentionBackend& backend, const Case& c, Fill fill
   const Contents contents(c, fill);
   std::vector<std::int64_t> first{0};
   for (const Request& request : c.requests) first.push_back(first.back() + request.q_len);
-  const ErrorModel model(c, backend.info().numerics);
+  const ErrorModel model(c, backend.numerics(c));
   int faults = 0;
   for (const ReferenceRow& want : evaluate_rows(c, contents, rows)) {
     const std::int64_t t = first[static_cast<std::size_t>(want.id.request)] + want.id.token;
@@ -116,14 +122,14 @@ inline void expect_agreement(AttentionBackend& backend, const Case& c, Fill fill
     const ErrorModel::Row bounds = model.row(want);
     const bool same = static_cast<double>(lse) == want.lse;  // -inf
     EXPECT_TRUE(same || std::abs(static_cast<double>(lse) - want.lse) <= bounds.lse_bound)
-        << where << ": LSE " << lse << ", not " << want.lse;
+        << where << ": LSE " << got_not_want(lse, want.lse);
     const std::byte* out = io.out.row(t, want.id.head);
     for (std::size_t d = 0; d < want.out.size(); ++d) {
       const double got =
           load(io.out.dtype, out + static_cast<std::int64_t>(d) * size_bytes(io.out.dtype));
       const double error = std::abs(got - want.out[d]);
       if (error <= model.bound(bounds, want.out[d], want.a[d])) continue;  // NaN is not
-      ADD_FAILURE() << where << " dim " << d << ": " << got << ", not " << want.out[d];
+      ADD_FAILURE() << where << " dim " << d << ": " << got_not_want(got, want.out[d]);
       if (++faults == 3) return;
     }
   }

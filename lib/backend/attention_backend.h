@@ -14,10 +14,11 @@
 
 namespace attnbench {
 
-/// Where a backend rounds: decides the error bounds it is judged by.
+/// Where a backend rounds: decides the error bounds it is judged by. Operands are rounded as they
+/// are stored; k_scale and v_scale join sums in f32.
 struct Numerics {
   DType qk_input = DType::kF32;  ///< operands of q.k after any conversion
-  DType p = DType::kF32;         ///< softmax weights before P.V
+  DType p = DType::kF32;         ///< softmax weights before P.V, and V beside them
   DType accumulator = DType::kF32;
   DType partial_out = DType::kF32;  ///< split results between stages
   int max_splits = 1;
@@ -30,7 +31,6 @@ struct BackendInfo {
   std::string description;   ///< one line for `attnbench list backends`
   std::string index_format;  ///< "kv_indptr/kv_indices", "page_table", …
   DeviceKind device = DeviceKind::kCpu;
-  Numerics numerics;
   bool deterministic = true;  ///< promises bitwise equal repeats; a differing repeat is INCORRECT
   CudaGraphSupport cuda_graph = CudaGraphSupport::kNever;
   /// Takes part where no backend is named. A variant, which is there to be compared with its base,
@@ -69,6 +69,8 @@ class AttentionBackend {
 
   [[nodiscard]] virtual const BackendInfo& info() const noexcept = 0;
   [[nodiscard]] virtual Support supports(const Case& c, const Device& device) const = 0;
+  /// Where it rounds in this case. f32 throughout, unless it says otherwise: the tightest bounds.
+  [[nodiscard]] virtual Numerics numerics(const Case&) const { return {}; }
 
   /// Plans one batch: host work, may allocate and synchronise. Timed apart from forward().
   virtual void init_forward_metadata(const ForwardBatch& batch, const AttentionLayer& layer,

@@ -212,10 +212,10 @@ void CaseRun::time_on(RunDevice& device) {
   std::vector<SourcedCell> sourced;
   std::vector<CheckedCell> to_check;
   for (const Cell& cell : cells) {
-    const BackendInfo& info = cell.owner->entry->info;
+    const Registry::Entry& entry = *cell.owner->entry;
     sourced.push_back(
-        {fmt::format("{} · {}", info.name, to_string(cell.cache)), cell.samples.get()});
-    to_check.push_back({cell.samples.get(), info.numerics,
+        {fmt::format("{} · {}", entry.info.name, to_string(cell.cache)), cell.samples.get()});
+    to_check.push_back({cell.samples.get(), entry.make()->numerics(*case_),
                         cell.launch == LaunchMode::kGraph ? "the graph" : "the eager launches"});
   }
   const std::vector<CellTiming> timings = measure(sourced, 1);
@@ -253,7 +253,7 @@ void CaseRun::repeat_short(RunDevice& device) {
       sourced.push_back({fmt::format("{} · {} · graph×{}", candidate.entry->info.name,
                                      to_string(each.cache), repeats.forwards),
                          samples.back().get(), repeats.forwards});
-      to_check.push_back({samples.back().get(), candidate.entry->info.numerics,
+      to_check.push_back({samples.back().get(), candidate.entry->make()->numerics(*case_),
                           fmt::format("the graph×{}", repeats.forwards)});
       found.push_back(&each);
     }

@@ -13,6 +13,11 @@
 namespace attnbench {
 namespace {
 
+/// Of noise, in the power that squared errors are held against: noise of five sigma, the most that
+/// judge() lets pass, is then its limit of 0.05. Outputs that cancel have no power of their own:
+/// the mean of tags over their whole period is 0, and any rounding would be infinitely wrong.
+constexpr double kNoiseShare = 25 / 0.05;
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The larger, where NaN is larger than anything: std::max would let it vanish.
@@ -80,7 +85,8 @@ class FillErrors {
     };
     error_->max_abs_over_rms =
         worse(error_->max_abs_over_rms, ratio(max_abs_, std::sqrt(sum_reference_ / count)));
-    error_->nmse = worse(error_->nmse, ratio(sum_error_, sum_reference_));
+    error_->nmse =
+        worse(error_->nmse, ratio(sum_error_, sum_reference_ + kNoiseShare * sum_noise_));
     // Planted data leave most weights at zero and make sigma meaningless.
     if (fill_ == Fill::kNormal || fill_ == Fill::kTiming) {
       error_->rms_ratio = worse(error_->rms_ratio, std::sqrt(sum_ratio_ / count));
@@ -106,6 +112,7 @@ class FillErrors {
       return;
     }
     const double sigma = model_.sigma(row, want, reference.a[d], reference.b[d]);
+    sum_noise_ += sigma * sigma;
     sum_ratio_ += err / sigma * (err / sigma);
     const double ratio = err / model_.bound(row, want, reference.a[d]);
     note(reference.id, dim, got, want, ratio);
@@ -178,7 +185,7 @@ class FillErrors {
   ErrorModel model_;
   ErrorMetrics* error_;
   std::vector<std::int64_t> first_token_;
-  double max_abs_ = 0, sum_error_ = 0, sum_reference_ = 0, sum_ratio_ = 0;
+  double max_abs_ = 0, sum_error_ = 0, sum_reference_ = 0, sum_noise_ = 0, sum_ratio_ = 0;
   std::int64_t elements_ = 0, zeros_ = 0;
 };
 

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kF32 = 0x1p-24;
 constexpr double kExp = 0x1p-21;
+constexpr double kSmallestNormal = 0x1p-126;
 
 /// FlashMLA's tests accept 1e-6 plus 8.01 / 65536 relative; this floor lies between.
 constexpr double kLseFloor = 1e-5;
@@ -41,6 +42,7 @@ double gamma(double n, double u) { return n * u / (1 - n * u); }
 ErrorModel::ErrorModel(const Case& c, const Numerics& numerics)
     : u_out_(unit_roundoff(c.dtype)),
       half_subnormal_(half_subnormal(c.dtype)),
+      weight_underflow_(kSmallestNormal),
       u_p_(unit_roundoff(numerics.p)),
       p_roundings_(1),
       u_qk_input_(unit_roundoff(numerics.qk_input)),
@@ -50,13 +52,14 @@ ErrorModel::ErrorModel(const Case& c, const Numerics& numerics)
       dims_(c.layer.head_dim_qk),
       tanh_(c.layer.logit_cap * kExp) {
   const double u_kv = unit_roundoff(c.kv_cache.dtype);
-  // An operand that its type holds exactly is not rounded again; one that was scaled is.
+  // An operand that its type holds exactly is not rounded again.
   if (numerics.qk_input != DType::kF32) {
     qk_roundings_ += u_qk_input_ > u_out_ ? 1 : 0;
-    qk_roundings_ += u_qk_input_ > u_kv || c.kv_cache.k_scale != 1 ? 1 : 0;
+    qk_roundings_ += u_qk_input_ > u_kv ? 1 : 0;
   }
   if (numerics.p != DType::kF32) {
-    p_roundings_ += u_p_ > u_kv || c.kv_cache.v_scale != 1 ? 1 : 0;
+    p_roundings_ += u_p_ > u_kv ? 1 : 0;
+    weight_underflow_ += half_subnormal(numerics.p);
   }
   if (numerics.partial_out != DType::kF32) {
     splits_ = numerics.max_splits * unit_roundoff(numerics.partial_out);
@@ -67,34 +70,41 @@ ErrorModel::Row ErrorModel::row(const ReferenceRow& reference) const {
   // Four more roundings than products: scale, log2(e), softcap's quotient, maximum.
   const double dot = gamma(dims_ + 4, kF32) * reference.s;
   const double inputs = qk_roundings_ * u_qk_input_ * reference.s;
-  const double keys = static_cast<double>(std::min<std::int64_t>(reference.visible, 1024));
+  const auto visible = static_cast<double>(reference.visible);
+  const double keys = std::min(visible, 1024.0);
   const double accumulate = gamma(keys, std::min(u_acc_, 0.5 / std::max(keys, 1.0)));
   const double logit = dot + inputs + tanh_;
 
   Row row{};
   row.per_a = p_roundings_ * u_p_ + 2 * logit + kExp + accumulate + splits_;
+  row.underflow = visible * (weight_underflow_ * reference.v_max / reference.denominator +
+                             half_subnormal(DType::kF32));
+  const double weights = std::sqrt(static_cast<double>(p_roundings_)) * u_p_;
+  const double size = std::max(1.0, std::fabs(reference.lse));
   // Independent roundings of d products add as sqrt(d); S is a sum of d magnitudes, so the rounded
   // inputs of one logit, which are independent too, come to S / sqrt(d).
-  const double weights = std::sqrt(static_cast<double>(p_roundings_)) * u_p_ * kUniform;
-  const double dot_noise = 2 * std::sqrt(dims_) * kF32 * reference.s;
-  const double input_noise = 2 * std::sqrt(static_cast<double>(qk_roundings_)) * u_qk_input_ *
-                             reference.s / std::sqrt(std::max(dims_, 1.0));
-  row.noise_per_b = std::hypot(weights, dot_noise, qk_roundings_ > 0 ? input_noise : 0.0);
-  const double acc_noise = u_acc_ > kF32 ? std::sqrt(keys) * u_acc_ : 0;
-  row.noise_per_a = std::hypot(0x1p-22, acc_noise, splits_ * kUniform);
-  const double size = std::max(1.0, std::fabs(reference.lse));
+  const double input_noise =
+      std::sqrt(qk_roundings_ / std::max(dims_, 1.0)) * u_qk_input_ * reference.s;
+  const double largest =
+      reference.p_max > 0 ? std::fabs(reference.lse + std::log(reference.p_max)) : 0;
+  const double logit_noise =
+      std::hypot(kF32 * (reference.s + std::max(1.0, largest)), tanh_, input_noise);
+  const double sum = std::sqrt(keys / 2) * u_acc_;
+  row.noise_per_b = kUniform * std::hypot(std::hypot(weights, 0x1p-22), logit_noise, sum);
+  row.noise_per_a = kUniform * splits_;
+  row.noise_per_out = kUniform * std::hypot(4 * kF32, sum);
   row.lse_bound = std::max(2 * logit + 4 * 0x1p-23 * size, kLseFloor * size);
   if (u_acc_ > kF32) row.lse_bound += accumulate * size;
   return row;
 }
 
 double ErrorModel::bound(const Row& row, double out, double a) const {
-  return u_out_ * std::fabs(out) + row.per_a * a + half_subnormal_;
+  return u_out_ * std::fabs(out) + row.per_a * a + half_subnormal_ + row.underflow;
 }
 
 double ErrorModel::sigma(const Row& row, double out, double a, double b) const {
-  const double store = u_out_ * kUniform * std::fabs(out);
-  const double noise = std::hypot(store, row.noise_per_b * b, row.noise_per_a * a);
+  const double shared = std::hypot(u_out_ * kUniform, row.noise_per_out) * std::fabs(out);
+  const double noise = std::hypot(shared, row.noise_per_b * b, row.noise_per_a * a);
   return std::hypot(noise, 2 * half_subnormal_ * kUniform);
 }
 

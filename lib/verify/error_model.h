@@ -13,15 +13,27 @@ namespace attnbench {
 /// element, and the standard deviation that rounding noise really has.
 ///
 /// Both follow from where a value is rounded, with u the unit roundoff of a type, A = sum p |v|,
-/// B = sqrt(sum (p v)^2) and S = max_j scale sum |q| |k_j| from the reference:
+/// B = sqrt(sum (p v)^2) and S = max_j scale sum |q| |k_j| from the reference. In the worst case
 ///   - a logit is off by at most delta = (gamma_d + inputs rounded before the product) S; a weight
 ///     p_j then by 2 delta (numerator and denominator), so the output by 2 delta A;
-///   - weights rounded to `p` before P.V: u_p A in the worst case, u_p B / sqrt(12) as noise,
-///     because the roundings of different keys are independent;
+///   - weights rounded to `p` before P.V cost u_p A;
 ///   - exp, division and the k/v scales: a few ulps of f32, 2^-21 A (ex2.approx is good to 2^-22);
 ///   - accumulation over L keys: tiles keep chains short, min(L, 1024) u_acc A;
 ///   - partial results of splits stored below f32: u_partial A per split;
-///   - the store: u_out |o|, and half a subnormal step.
+///   - the store: u_out |o|, and half a subnormal step;
+///   - weights that underflow. Relative to the row's largest, as every kernel computes them, a
+///     weight below f32's smallest normal number may become 0 (ex2.approx.ftz, and vectorised
+///     polynomials), and one below p's is off by half a step of its subnormals. Of each key this
+///     costs |v| / D, D the denominator in the same units; and a product or a sum of such weights
+///     half a step of f32's subnormals. Next to a sink that outweighs all keys, or under f16
+///     weights, that is all there is.
+///
+/// As noise, the roundings of different keys are independent, and on random data partial sums walk
+/// at random, so that most of it grows as B: weights u_p, exp 2^-22, a sequential sum over L keys
+/// sqrt(L / 2) u_acc, and the logit's own error. That one is u S of the product, likewise a random
+/// walk, and u of the largest logit for the scale, log2(e) and the maximum. What the keys share -
+/// division, scales, the denominator's sum - is a part of the output itself.
+///
 /// An f32 output is no special case: u_out and u_p are then 2^-24, and the f32 terms above, which
 /// bf16 hides, are what remains.
 class ErrorModel {
@@ -30,21 +42,25 @@ class ErrorModel {
 
   /// What one row contributes; valid for that row only.
   struct Row {
-    double per_a;        ///< bound terms that multiply A
-    double noise_per_b;  ///< noise terms that multiply B
-    double noise_per_a;
+    double per_a;          ///< bound terms that multiply A
+    double underflow;      ///< bound of what underflows, whatever the output is
+    double noise_per_b;    ///< noise terms that multiply B
+    double noise_per_a;    ///< likewise A
+    double noise_per_out;  ///< likewise |o|
     double lse_bound;
   };
   [[nodiscard]] Row row(const ReferenceRow& reference) const;
 
   [[nodiscard]] double bound(const Row& row, double out, double a) const;
   /// Standard deviation of the error. Rounding within a binade is uneven, so that a correct kernel
-  /// shows an RMS of err / sigma between 1 and 2, 1.4 on average.
+  /// shows an RMS of err / sigma between 1 and 2 where the store or the weights round most, 1.4 on
+  /// average; below 1 where nothing but f32 does and its sums are shorter than a chain of all keys.
   [[nodiscard]] double sigma(const Row& row, double out, double a, double b) const;
 
  private:
   double u_out_;
   double half_subnormal_;
+  double weight_underflow_;  ///< of a weight, relative to the row's largest
   double u_p_;
   int p_roundings_;    ///< 1, or 2 when V is rounded with P
   double u_qk_input_;  ///< per rounded operand

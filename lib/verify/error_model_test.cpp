@@ -48,9 +48,52 @@ TEST(ErrorModel, counts_an_operand_only_where_its_type_does_not_hold_it) {
   const double f32 = bound_per_a(c, numerics, row_of(1, 10));
   numerics.qk_input = DType::kBF16;
   EXPECT_DOUBLE_EQ(bound_per_a(c, numerics, row_of(1, 10)), f32) << "bf16 q and k are exact in it";
-  c.kv_cache.k_scale = 0.3f;
+  c.kv_cache.dtype = DType::kE4M3;
+  EXPECT_DOUBLE_EQ(bound_per_a(c, numerics, row_of(1, 10)), f32) << "fp8 is, too";
+  c.kv_cache.dtype = DType::kF32;
   EXPECT_NEAR(bound_per_a(c, numerics, row_of(1, 10)) - f32, 2 * unit_roundoff(DType::kBF16), 1e-6)
-      << "a scaled key is not";
+      << "an f32 key is not";
+}
+
+TEST(ErrorModel, bounds_weights_by_the_type_that_the_case_gives_them) {
+  Case c = bf16_case();
+  for (const DType dtype : {DType::kF16, DType::kBF16}) {
+    c.dtype = c.kv_cache.dtype = dtype;
+    const double u = unit_roundoff(dtype);
+    EXPECT_LT(bound_per_a(c, {.p = dtype}, row_of(4, 100)), 1.2 * u) << to_string(dtype);
+    c.kv_cache.dtype = DType::kE4M3;
+    c.kv_cache.v_scale = 0.3f;
+    EXPECT_LT(bound_per_a(c, {.p = dtype}, row_of(4, 100)), 1.2 * u) << "v_scale joins a sum";
+  }
+}
+
+// A weight below 2^-126 of the row's largest may be flushed, each key's by itself.
+TEST(ErrorModel, lets_the_weight_of_each_key_underflow) {
+  Case c = bf16_case();
+  c.dtype = c.kv_cache.dtype = DType::kF32;
+  ReferenceRow row = row_of(88, 3);
+  row.v_max = 2.5;
+  const auto floor_of = [&](const Numerics& numerics) {
+    const ErrorModel model(c, numerics);
+    return model.bound(model.row(row), 0, 0);
+  };
+  EXPECT_NEAR(floor_of({}) / (3 * 2.5 * 0x1p-126), 1, 1e-6);
+  row.denominator = 1000;
+  EXPECT_NEAR(floor_of({}) / (3 * 2.5 * 0x1p-126 / 1000), 1, 1e-3);
+  c.dtype = c.kv_cache.dtype = DType::kF16;
+  EXPECT_NEAR(floor_of({}) / 0x1p-25, 1, 1e-6) << "half a step of the output";
+  EXPECT_NEAR(floor_of({.p = DType::kF16}) / (0x1p-25 * (1 + 3 * 2.5 / 1000)), 1, 1e-6);
+}
+
+// So that an error of four times the noise is doubted, the noise of f32 must not hide in a worst
+// case.
+TEST(ErrorModel, keeps_the_noise_of_f32_near_what_f32_rounds) {
+  Case c = bf16_case();
+  c.dtype = c.kv_cache.dtype = DType::kF32;
+  const ErrorModel model(c, {});
+  const ErrorModel::Row row = model.row(row_of(4, 64));
+  const double b = 0.25, out = 0.25, a = 1.6;  // of 64 keys alike
+  EXPECT_LT(model.sigma(row, out, a, b), 4 * 0x1p-24 * b);
 }
 
 TEST(ErrorModel, adds_partial_results_once_per_split) {

@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 36> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 39> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -39,6 +39,9 @@ constexpr std::array<std::pair<Fault, std::string_view>, 36> kNames{{
     {Fault::kValueBeginsOneDimLate, "MLA: V ends in the rope dims"},
     {Fault::kLongSplitDropsAKey, "long split drops its last key"},
     {Fault::kLongSplitRoundsWeights, "long split keeps weights in fp8"},
+    {Fault::kWeightsInF16, "keeps weights in f16"},
+    {Fault::kWeightsInBf16, "keeps weights in bf16"},
+    {Fault::kWeightsInE4m3, "keeps weights in e4m3"},
     {Fault::kReadsTail, "reads the last page's tail"},
     {Fault::kWritesBeyond, "writes one row beyond"},
     {Fault::kWritesBeyondWorkspace, "writes beyond its workspace"},

@@ -26,10 +26,19 @@ MutantBackend::MutantBackend(Fault fault, DeviceKind device) : fault_(fault) {
   info_.description = to_string(fault);
   info_.index_format = "req_to_token";
   info_.device = device;
-  // As tensor cores take them; the bounds widen accordingly.
-  const bool narrow =
-      fault == Fault::kLongSplitDropsAKey || fault == Fault::kLongSplitRoundsWeights;
-  if (narrow) info_.numerics.p = DType::kBF16;
+}
+
+Numerics MutantBackend::numerics(const Case& c) const {
+  switch (fault_) {
+    case Fault::kLongSplitDropsAKey:
+    case Fault::kLongSplitRoundsWeights:
+    case Fault::kWeightsInF16:
+    case Fault::kWeightsInBf16:
+    case Fault::kWeightsInE4m3:
+      return {.p = c.dtype};  // as tensor cores take them: the bounds widen accordingly
+    default:
+      return {};
+  }
 }
 
 void MutantBackend::init_forward_metadata(const ForwardBatch& batch, const AttentionLayer& layer,

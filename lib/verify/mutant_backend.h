@@ -20,6 +20,7 @@ class MutantBackend final : public AttentionBackend {
   [[nodiscard]] Support supports(const Case&, const Device&) const override {
     return Support::yes();
   }
+  [[nodiscard]] Numerics numerics(const Case& c) const override;
   void init_forward_metadata(const ForwardBatch& batch, const AttentionLayer& layer,
                              Workspace& workspace) override;
 

@@ -235,7 +235,10 @@ class MutantRow {
 
   /// The weight that meets V.
   [[nodiscard]] ATTNBENCH_BOTH float stored(float weight) const {
-    const bool narrow = has(Fault::kLongSplitRoundsWeights) && kv_len_ >= kLongContext;
+    if (has(Fault::kWeightsInF16)) return rounded(DType::kF16, weight);
+    if (has(Fault::kWeightsInBf16)) return rounded(DType::kBF16, weight);
+    const bool narrow = has(Fault::kWeightsInE4m3) ||
+                        (has(Fault::kLongSplitRoundsWeights) && kv_len_ >= kLongContext);
     return narrow ? rounded(DType::kE4M3, weight) : weight;
   }
 

@@ -76,6 +76,35 @@ TEST(CorrectBackend, passes_with_every_output_type_and_on_a_longer_context) {
   }
 }
 
+// Next to a sink of the usual size keys whose logits are -88 weigh next to nothing, and what f32
+// keeps of such weights are its subnormal numbers.
+TEST(CorrectBackend, passes_where_a_sink_outweighs_the_few_keys_there_are) {
+  Case c = small_plain_decode();
+  c.layer.has_sinks = true;
+  c.requests.resize(4);
+  for (std::size_t r = 0; r < c.requests.size(); ++r) {
+    c.requests[r].kv_len = 2 + static_cast<std::int64_t>(r);
+  }
+  VerifyConfig config;
+  config.fills = {"extreme"};
+  for (c.seed = 0; c.seed < 30; ++c.seed) {
+    const Verification result = verify_fault({c, compute_truth(c, config)}, Fault::kNone);
+    EXPECT_EQ(result.verdict, Verdict::kPassed) << c.seed << ": " << result.reason;
+  }
+}
+
+// Tags repeat after 169 tokens, and their sum is 0 then: what is left is rounding alone.
+TEST(CorrectBackend, passes_where_the_outputs_cancel) {
+  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    Case c = small_plain_decode();
+    c.dtype = c.kv_cache.dtype = dtype;
+    c.requests.resize(1);
+    c.requests[0].kv_len = 338;
+    const Verification result = verify_fault({c, compute_truth(c, {})}, Fault::kNone);
+    EXPECT_EQ(result.verdict, Verdict::kPassed) << to_string(dtype) << ": " << result.reason;
+  }
+}
+
 class Mutant : public testing::TestWithParam<Fault> {};
 
 TEST_P(Mutant, is_caught) {

@@ -39,7 +39,7 @@ struct WorstElement {
 struct ErrorMetrics {
   double max_abs = 0;
   double max_abs_over_rms = 0;  ///< max_abs / RMS(reference)
-  double nmse = 0;              ///< sum (o - ref)^2 / sum ref^2
+  double nmse = 0;              ///< sum (o - ref)^2 / sum (ref^2 + 500 sigma^2)
   double bound_ratio = 0;       ///< worst err / bound; <= 1 passes
   double rms_ratio = 0;        ///< RMS of err / sigma; <= 3 passes, 3-5 mistrusted, above incorrect
   double lse_abs = 0;          ///< worst |lse - ref|

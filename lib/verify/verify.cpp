@@ -41,7 +41,7 @@ class Examination {
       fixture.fill(each.fill);
       fixture.poison_outputs();
       forward(fixture, where);
-      accumulate_error(*case_, fixture, each, backend_->info().numerics, error_);
+      accumulate_error(*case_, fixture, each, backend_->numerics(*case_), error_);
       if (each.fill != bitwise_fill(truth)) continue;
       bits_ = OutputBits(fixture.host_outputs());
       fixture.poison_outputs(0x5a);

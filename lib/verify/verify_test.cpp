@@ -30,6 +30,7 @@ class Meddler final : public AttentionBackend {
                              Workspace& workspace) override {
     correct_.init_forward_metadata(batch, layer, workspace);
   }
+  [[nodiscard]] Numerics numerics(const Case& c) const override { return correct_.numerics(c); }
   void promise_determinism(bool promised) { info_.deterministic = promised; }
 
  protected:

@@ -115,6 +115,7 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
     for (std::size_t d = 0; d < dv; ++d) {
       // A latent row is its own value.
       const Real value = static_cast<Real>(latent ? k[d] : v[d]) * v_scale;
+      row.v_max = std::max(row.v_max, static_cast<double>(std::abs(value)));
       state.out[d] += weight * value;
       state.a[d] += weight * std::abs(value);
       state.b_squared[d] += weight * weight * value * value;
@@ -127,6 +128,7 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
   }
   row.lse = static_cast<double>(state.max + std::log(state.sum));
   if (state.sum == 0) row.lse = -std::numeric_limits<double>::infinity();
+  if (state.sum != 0) row.denominator = static_cast<double>(state.sum);
   if (row.visible > 0) row.p_max = static_cast<double>(std::exp(largest - state.max) / state.sum);
   for (std::size_t d = 0; d < dv; ++d) {
     const Real sum = state.sum == 0 ? Real{1} : state.sum;

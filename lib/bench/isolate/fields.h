@@ -106,8 +106,8 @@ void visit_fields(RowId& value, Visit visit) {
 
 template <class Visit>
 void visit_fields(ReferenceRow& value, Visit visit) {
-  auto& [id, out, lse, a, b, s, p_max, visible] = value;
-  visit(id, out, lse, a, b, s, p_max, visible);
+  auto& [id, out, lse, a, b, s, p_max, v_max, denominator, visible] = value;
+  visit(id, out, lse, a, b, s, p_max, v_max, denominator, visible);
 }
 
 template <class Visit>

@@ -90,6 +90,8 @@ std::vector<FillTruth> some_truth() {
   row.lse = -kInf;
   row.a = {1, 2};
   row.b = {3};
+  row.v_max = 4.5;
+  row.denominator = 2;
   row.visible = 77;
   return {{Fill::kNeedle, {row, row}}, {Fill::kTiming, {}}};
 }
