@@ -4,7 +4,9 @@
 // demands.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -70,12 +72,15 @@ class CommandLine : public testing::Test {
     BackendInfo info;  // whatever this machine has, one backend is absent
     info.name = "elsewhere";
     registry_.add_absent(info, "not on this machine");
+    std::filesystem::create_directory(folder_);
     std::ofstream(scenario_) << kTiny;
   }
-  void TearDown() override { std::filesystem::remove(scenario_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   Registry registry_;
-  std::string scenario_ = testing::TempDir() + "cli_test_tiny.yaml";
+  /// Of this process: several share the tests among them.
+  std::string folder_ = testing::TempDir() + "cli_test_" + std::to_string(getpid()) + "/";
+  std::string scenario_ = folder_ + "tiny.yaml";
   std::ostringstream out_, err_;
 };
 
@@ -99,15 +104,14 @@ TEST_F(CommandLine, exits_3_when_strict_and_a_smoke_test_cannot_converge) {
 }
 
 TEST_F(CommandLine, takes_cache_states_by_name_and_names_the_nearest_of_a_misspelt_one) {
-  EXPECT_EQ(run({"run", scenario_.c_str(), "--quick", "--cache", "warm", "serving"}), 0)
-      << err_.str();
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--quick", "--cache", "warm,serving"}), 0) << err_.str();
   EXPECT_NE(out_.str().find("serv"), std::string::npos) << out_.str();
   EXPECT_EQ(run({"run", scenario_.c_str(), "--cache", "servin"}), 4);
   EXPECT_NE(err_.str().find("did you mean 'serving'?   allowed here: cold serving warm"),
             std::string::npos)
       << err_.str();
   EXPECT_EQ(run({"run", "--help"}), 0);
-  EXPECT_NE(out_.str().find("--cache STATE ..."), std::string::npos) << out_.str();
+  EXPECT_NE(out_.str().find("--cache STATE,..."), std::string::npos) << out_.str();
   EXPECT_EQ(out_.str().find('\0'), std::string::npos) << "an 8-bit value as a character";
 }
 
@@ -156,6 +160,265 @@ TEST_F(CommandLine, exits_5_on_a_full_disk_and_prints_the_results_instead) {
   EXPECT_EQ(run({"run", scenario_.c_str(), "--quick", "--json", "/dev/full"}), 5);
   EXPECT_NE(err_.str().find("No space left on device"), std::string::npos) << err_.str();
   EXPECT_NE(out_.str().find("torch_native"), std::string::npos);
+}
+
+TEST_F(CommandLine, takes_the_scenario_behind_an_option_that_may_be_repeated) {
+  EXPECT_EQ(run({"run", "--case", "tiny", scenario_.c_str(), "--quick"}), 0) << err_.str();
+  EXPECT_EQ(run({"run", "--backend", "torch_native", scenario_.c_str(), "--quick"}), 0)
+      << err_.str();
+  EXPECT_EQ(run({"run", "--cache", "cold", scenario_.c_str(), "--quick"}), 0) << err_.str();
+  EXPECT_EQ(run({"expand", "--case", "tiny", scenario_.c_str(), "--format", "json"}), 0)
+      << err_.str();
+}
+
+TEST_F(CommandLine, exits_4_on_a_file_name_that_is_empty_and_measures_nothing) {
+  for (const char* option :
+       {"--json", "--csv", "--markdown", "--junit", "--google-benchmark", "-o"}) {
+    EXPECT_EQ(run({"run", scenario_.c_str(), "--quick", option, ""}), 4) << option;
+    EXPECT_NE(err_.str().find("a variable that is not set?"), std::string::npos) << err_.str();
+    EXPECT_EQ(out_.str(), "");
+  }
+}
+
+TEST_F(CommandLine, exits_5_before_the_run_when_a_file_cannot_be_written) {
+  for (const char* path : {"/no/such/folder/r.json", "/"}) {
+    EXPECT_EQ(run({"run", scenario_.c_str(), "--quick", "--json", path}), 5);
+    EXPECT_NE(err_.str().find(std::string("cannot write ") + path), std::string::npos);
+    EXPECT_EQ(out_.str(), "");
+  }
+}
+
+TEST_F(CommandLine, exits_4_when_a_file_would_overwrite_another_or_the_scenario) {
+  const std::string file = folder_ + "twice";
+  const std::string same = folder_ + "./twice";
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--json", file.c_str(), "--csv", same.c_str()}), 4);
+  EXPECT_NE(err_.str().find("would write the same file"), std::string::npos) << err_.str();
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--json", "-", "--csv", "-"}), 4);
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--json", scenario_.c_str()}), 4);
+  EXPECT_NE(err_.str().find("would overwrite the scenario"), std::string::npos) << err_.str();
+  EXPECT_FALSE(std::filesystem::exists(file));
+  EXPECT_EQ(out_.str(), "");
+}
+
+TEST_F(CommandLine, exits_4_on_a_number_that_is_none_and_says_what_is_allowed) {
+  const auto refused = [&](const char* option, const char* value, const char* why) {
+    EXPECT_EQ(run({"run", scenario_.c_str(), "--isolate", option, value}), 4) << option << value;
+    EXPECT_NE(err_.str().find(why), std::string::npos) << err_.str();
+    EXPECT_LT(err_.str().size(), 200u) << err_.str();
+    EXPECT_EQ(out_.str(), "");
+  };
+  refused("--seed", "-1", "less than 0");
+  refused("--seed", "99999999999999999999999", "more than 9223372036854775807");
+  refused("--seed", "1.5", "takes a whole number");
+  for (const char* nothing : {"nan", "inf", "0", "-3", "1e400", "soon"}) {
+    refused("--timeout", nothing, "greater than 0");
+    refused("--cell-timeout", nothing, "greater than 0");
+  }
+  refused("--timeout", "1e9", "more than 1e+06");
+  refused("--precision", "nan", "for example 0.5%");
+  refused("--precision", "150%", "not between 0 and 1");
+  refused("--rounds", "0", "less than 1");
+  refused("--rounds", "9,3", "the fewest and the most");
+  refused("--rounds", "1,2,3", "the fewest and the most");
+  refused("--threads", "-1", "0");
+}
+
+TEST_F(CommandLine, exits_4_when_a_cache_state_or_launch_is_listed_twice) {
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--cache", "cold,cold"}), 4);
+  EXPECT_NE(err_.str().find("--cache: 'cold' is listed twice"), std::string::npos) << err_.str();
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--launch", "eager", "--launch", "eager"}), 4);
+}
+
+TEST_F(CommandLine, names_the_commands_and_the_nearest_of_an_unknown_one) {
+  EXPECT_EQ(run({"compare", "a.json"}), 4);
+  EXPECT_NE(err_.str().find("unknown command 'compare'"), std::string::npos) << err_.str();
+  EXPECT_NE(err_.str().find("commands: run expand"), std::string::npos) << err_.str();
+  EXPECT_EQ(run({"exapnd"}), 4);
+  EXPECT_NE(err_.str().find("did you mean 'expand'?"), std::string::npos) << err_.str();
+  EXPECT_EQ(run({"list", "modles"}), 4);
+  EXPECT_NE(err_.str().find("unknown command 'modles'"), std::string::npos) << err_.str();
+  EXPECT_NE(err_.str().find("did you mean 'models'?"), std::string::npos) << err_.str();
+  EXPECT_NE(err_.str().find("see: attnbench list --help"), std::string::npos) << err_.str();
+  EXPECT_EQ(run({}), 4);
+  EXPECT_NE(err_.str().find("no command given"), std::string::npos) << err_.str();
+  EXPECT_EQ(run({"--verison"}), 4);
+  EXPECT_NE(err_.str().find("did you mean '--version'"), std::string::npos) << err_.str();
+}
+
+TEST_F(CommandLine, profiles_known_backends_of_a_gpu_only) {
+  const auto profile = [&](const char* backend) {
+    return run({"profile", scenario_.c_str(), "--case", "tiny", "--backend", backend});
+  };
+  EXPECT_EQ(profile("zzz"), 4);
+  EXPECT_EQ(err_.str().find("did you mean"), std::string::npos) << err_.str();
+  EXPECT_NE(err_.str().find("backends: "), std::string::npos) << err_.str();
+  EXPECT_EQ(profile("cpu_flash"), 4);
+  EXPECT_NE(err_.str().find("cpu_flash runs on the CPU"), std::string::npos) << err_.str();
+  EXPECT_EQ(out_.str(), "");
+}
+
+TEST_F(CommandLine, says_why_nothing_was_measured) {
+  EXPECT_EQ(
+      run({"run", scenario_.c_str(), "--quick", "--backend", "torch_native", "--launch", "graph"}),
+      4);
+  EXPECT_NE(err_.str().find("torch_native: no CUDA graph on a CPU"), std::string::npos)
+      << err_.str();
+}
+
+TEST_F(CommandLine, finds_an_unknown_backend_of_a_file_in_every_command_and_says_where) {
+  const std::string folder = folder_ + "more";
+  std::filesystem::create_directory(folder);
+  const std::string file = folder + "/bad.yaml";
+  std::ofstream(file) << kTiny << "backends: [cpu_flash, nope]\n";
+  for (const char* command : {"run", "expand", "support"}) {
+    EXPECT_EQ(run({command, file.c_str()}), 4) << command;
+    EXPECT_NE(err_.str().find(file + ":10:23: error: unknown backend 'nope'"), std::string::npos)
+        << err_.str();
+  }
+  EXPECT_EQ(run({"list", "scenarios", folder.c_str()}), 4);
+  EXPECT_NE(err_.str().find("'nope'"), std::string::npos) << err_.str();
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(CommandLine, asks_the_backends_of_the_file_or_of_the_command_line_for_support) {
+  std::ofstream(scenario_, std::ios::app) << "backends: [cpu_flash]\n";
+  EXPECT_EQ(run({"support", scenario_.c_str()}), 0);
+  EXPECT_NE(out_.str().find("cpu_flash"), std::string::npos);
+  EXPECT_EQ(out_.str().find("torch_native"), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"support", scenario_.c_str(), "--backend", "torch_native", "--format", "json"}),
+            0);
+  const auto root = nlohmann::json::parse(out_.str());
+  ASSERT_EQ(root["answers"].size(), 1u);
+  EXPECT_EQ(root["answers"][0]["backend"], "torch_native");
+}
+
+TEST_F(CommandLine, writes_lists_as_json) {
+  EXPECT_EQ(run({"list", "backends", "--format", "json"}), 0);
+  EXPECT_EQ(nlohmann::json::parse(out_.str()).back()["absence"], "not on this machine");
+  EXPECT_EQ(run({"list", "models", "--format", "json"}), 0);
+  EXPECT_GT(nlohmann::json::parse(out_.str()).size(), 5u);
+  EXPECT_EQ(run({"list", "cases", scenario_.c_str()}), 0);
+  EXPECT_EQ(out_.str(), "tiny\n");
+}
+
+TEST_F(CommandLine, shows_no_escape_that_a_file_brings) {
+  const std::string folder = folder_ + "more";
+  std::filesystem::create_directory(folder);
+  const std::string file = folder + "/a\x1b[2Jb.yaml";
+  std::ofstream(file) << "description: \"x\\e]0;owned\\a\"\n" << kTiny;
+  EXPECT_EQ(run({"list", "scenarios", folder.c_str()}), 0) << err_.str();
+  EXPECT_NE(out_.str().find("x\\x1b]0;owned\\x07"), std::string::npos) << out_.str();
+  EXPECT_EQ(out_.str().find('\x1b'), std::string::npos);
+  std::ofstream(file) << "\x1b[31mfoo: 1\n";
+  EXPECT_EQ(run({"run", file.c_str()}), 4);
+  EXPECT_EQ(run({"run", (folder + "/\x1b[5mnot_there.yaml").c_str()}), 4);
+  EXPECT_EQ(err_.str().find('\x1b'), std::string::npos) << err_.str();
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(CommandLine, exits_5_when_standard_output_takes_nothing) {
+  for (const char* command : {"list", "expand", "--help"}) {
+    std::ofstream full("/dev/full");
+    Console console{full, err_};
+    const char* const arguments[] = {"attnbench", command,
+                                     command[0] == 'l' ? "models" : scenario_.c_str()};
+    EXPECT_EQ(run_command_line(3, arguments, registry_, console), 5) << command;
+    EXPECT_NE(err_.str().find("cannot write standard output"), std::string::npos) << err_.str();
+  }
+}
+
+TEST_F(CommandLine, exits_141_when_the_reader_of_standard_output_is_gone) {
+  out_.setstate(std::ios::badbit);
+  Console console{.out = out_, .err = err_, .out_reader_is_gone = [] { return true; }};
+  const char* const arguments[] = {"attnbench", "list", "models"};
+  EXPECT_EQ(run_command_line(3, arguments, registry_, console), 141);
+}
+
+TEST_F(CommandLine, measures_as_its_options_say) {
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--backend", "torch_native", "--rounds", "7",
+                 "--precision", "0.3%"}),
+            0)
+      << err_.str();
+  EXPECT_NE(out_.str().find("* above 0.3 %"), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--backend", "torch_native", "--rounds", "100000",
+                 "--cell-timeout", "50ms", "--json", "-"}),
+            0);
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["records"][0]["status"], "timeout");
+}
+
+TEST_F(CommandLine, runs_several_scenarios_into_one_result) {
+  const std::string other = folder_ + "other.yaml";
+  std::ofstream(other) << kTiny << "seed: 5\n";
+  EXPECT_EQ(run({"run", scenario_.c_str(), other.c_str(), "--quick", "--backend", "torch_native",
+                 "--json", "-"}),
+            0)
+      << err_.str();
+  const auto root = nlohmann::json::parse(out_.str());
+  ASSERT_EQ(root["scenarios"].size(), 2u);
+  EXPECT_EQ(root["scenarios"][1]["seed"], 5);
+  ASSERT_EQ(root["records"].size(), 2u);
+  EXPECT_EQ(root["records"][0]["scenario"], "tiny");
+  EXPECT_EQ(root["records"][1]["scenario"], "other");
+  EXPECT_EQ(run({"run", scenario_.c_str(), scenario_.c_str()}), 4) << "the same one twice";
+  EXPECT_EQ(run({"run", scenario_.c_str(), other.c_str(), "--case", "tny"}), 4);
+  EXPECT_NE(err_.str().find("'tiny'"), std::string::npos) << err_.str();
+  std::ofstream(other) << kTiny << "backends: [nope]\n";
+  EXPECT_EQ(run({"run", scenario_.c_str(), other.c_str(), "--quick"}), 4);
+  EXPECT_EQ(out_.str(), "") << "a mistake in the second shows before the first is measured";
+  std::filesystem::remove(other);
+}
+
+/// The words that a POSIX shell makes of a line.
+std::vector<std::string> words_in_a_shell(const std::string& line) {
+  FILE* pipe = popen(("set -f; printf '%s\\n' " + line).c_str(), "r");
+  std::vector<std::string> words(1);
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) {
+    if (c == '\n') {
+      words.emplace_back();
+    } else {
+      words.back() += static_cast<char>(c);
+    }
+  }
+  words.pop_back();
+  pclose(pipe);
+  return words;
+}
+
+TEST_F(CommandLine, prints_repro_lines_that_measure_the_same_from_another_folder) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_);
+  EXPECT_EQ(
+      run({"run", "tiny.yaml", "--backend", "torch_native", "--rounds", "7", "--precision", "90%",
+           "--threads", "1", "--seed", "3", "--cache", "warm", "--no-verify", "--json", "-"}),
+      0)
+      << err_.str();
+  std::filesystem::current_path("/");
+  const auto first = nlohmann::json::parse(out_.str());
+  std::vector<std::string> words = words_in_a_shell(first["records"][0]["repro"]);
+  std::vector<const char*> arguments;
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  arguments.erase(arguments.begin());
+  arguments.insert(arguments.end(), {"--json", "-"});
+  EXPECT_EQ(run(arguments), 0) << err_.str();
+  std::filesystem::current_path(before);
+  const auto again = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(again["environment"]["threads"], 1);
+  EXPECT_EQ(again["scenario"]["seed"], 3);
+  for (const char* same : {"case", "backend", "cache", "verdict", "fixture_hash", "repro"}) {
+    EXPECT_EQ(again["records"][0][same], first["records"][0][same]) << same;
+  }
+  EXPECT_EQ(again["records"][0]["time_us"]["rounds"], 7);
+}
+
+TEST_F(CommandLine, sorts_every_option_of_run_so_that_repro_lines_know_what_to_repeat) {
+  EXPECT_EQ(run({"run", "--help"}), 0);
+  const std::string help = out_.str();
+  const std::size_t unsorted = help.find("\nOptions:");
+  ASSERT_NE(unsorted, std::string::npos) << help;
+  const std::size_t end = help.find("\n\n", unsorted);
+  EXPECT_EQ(help.substr(unsorted, end - unsorted).find("--", help.find("--help") + 2 - unsorted),
+            std::string::npos)
+      << "an option outside the groups of run_options.cpp";
 }
 
 TEST_F(CommandLine, exits_70_on_a_defect_of_its_own) {

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/option_values.h"
+#include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/bench/backend_choice.h"
@@ -115,7 +117,7 @@ void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& 
 }
 
 int dump(const DumpOptions& options, const Registry& registry, Console& console) {
-  const Scenario scenario = load_scenario(options.scenario, options.seed);
+  const Scenario scenario = read_scenario(options.scenario, options.seed);
   const Case& c = the_one_case(scenario, options);
   const auto entries = choose_backends(scenario, registry, {.backends = options.backends});
   const Devices devices = open_devices(entries, options.devices);
@@ -151,19 +153,25 @@ void add_dump_command(CLI::App& app, Action& action) {
       "LSE, reference rows - with a case.json, so that anyone can recompute it.\n\n"
       "  attnbench dump scenarios/quickstart.yaml --case mla -o mla\n"
       "  attnbench dump scenarios/quickstart.yaml --case spec_tree --fill needle -o tree\n");
-  dump_app->add_option("scenario", options->scenario, "scenario file")->required();
-  dump_app->add_option("--case", options->cases, "the case id; * and ? match");
-  dump_app->add_option("-o,--output", options->directory, "folder to write")->required();
+  dump_app->add_option("scenario", options->scenario, kScenarioHelp)->required();
+  dump_app->add_option("--case", options->cases, "the case id; * and ? match")
+      ->allow_extra_args(false);
+  dump_app->add_option("-o,--output", options->directory, "folder to write")
+      ->required()
+      ->check(not_empty());
   dump_app->add_flag("--force", options->force,
                      "replace the dump that the folder holds; a used folder is refused otherwise");
-  dump_app->add_option("--backend", options->backends, "outputs of these backends only");
+  dump_app->add_option("--backend", options->backends, "outputs of these backends only")
+      ->option_text("NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   dump_app->add_option("--fill", options->fill, "data set")
       ->check(CLI::IsMember({"needle", "tag", "sparse_int", "extreme", "normal", "timing"}))
       ->capture_default_str();
   dump_app->add_option("--rows", options->rows, "about this many reference rows")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
       ->capture_default_str();
-  dump_app->add_option("--seed", options->seed, "overrides the scenario's seed");
+  add_seed_option(*dump_app, options->seed);
   dump_app
       ->add_option("--threads", options->devices.threads,
                    "CPU threads; 0 = all this process may use")

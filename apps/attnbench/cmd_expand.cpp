@@ -6,7 +6,10 @@
 #include <string>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/option_values.h"
+#include "apps/attnbench/scenario_files.h"
 #include "lib/base/exit_code.h"
+#include "lib/bench/backend_choice.h"
 #include "lib/bench/driver.h"
 #include "lib/report/expand_report.h"
 
@@ -30,15 +33,17 @@ void add_expand_command(CLI::App& app, Action& action) {
       "it.\n\n"
       "  attnbench expand scenarios/quickstart.yaml\n"
       "  attnbench expand scenarios/quickstart.yaml --case 'mla*' --format json\n");
-  expand->add_option("scenario", options->scenario, "scenario file")->required();
-  expand->add_option("--case", options->filter.cases, "only these case ids; * and ? match");
-  expand->add_option("--seed", options->seed, "overrides the scenario's seed");
+  expand->add_option("scenario", options->scenario, kScenarioHelp)->required();
+  expand->add_option("--case", options->filter.cases, "only these case ids; * and ? match")
+      ->allow_extra_args(false);
+  add_seed_option(*expand, options->seed);
   expand->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
   expand->callback([options, &action] {
-    action = [options](const Registry&, Console& console) {
-      const Scenario scenario = load_scenario(options->scenario, options->seed);
+    action = [options](const Registry& registry, Console& console) {
+      const Scenario scenario = read_scenario(options->scenario, options->seed);
+      static_cast<void>(choose_backends(scenario, registry, {}));  // are there such?
       const auto cases = select_cases(scenario, options->filter);
       (options->format == "json" ? write_expand_json : write_expand_table)(scenario, cases,
                                                                            console.out);

@@ -6,18 +6,33 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
+#include <string>
 #include <vector>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
+#include "lib/base/printable.h"
+#include "lib/bench/backend_choice.h"
 #include "lib/model/model_geometry.h"
 #include "lib/report/text_layout.h"
 #include "lib/scenario/scenario.h"
 
 namespace attnbench {
 namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+void write(const Json& list, std::ostream& out) {
+  out << list.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+const char* device_word(DeviceKind kind) { return kind == DeviceKind::kCpu ? "cpu" : "cuda"; }
 
 void list_backends(const Registry& registry, std::ostream& out) {
   std::size_t width = 0;
@@ -28,8 +43,7 @@ void list_backends(const Registry& registry, std::ostream& out) {
   }
   for (const Registry::Entry& entry : registry.entries()) {
     out << fmt::format("{:<{}} {:<5} {:<{}} {}{}\n", entry.info.name, width,
-                       entry.info.device == DeviceKind::kCpu ? "cpu" : "cuda",
-                       entry.info.index_format, format_width,
+                       device_word(entry.info.device), entry.info.index_format, format_width,
                        entry.absence.empty() ? entry.info.description : "absent: " + entry.absence,
                        entry.info.by_default ? "" : " (only by name)");
   }
@@ -49,15 +63,19 @@ std::string traits_of(const ModelGeometry& model, const AttentionLayer& layer) {
   return fmt::format("{}", fmt::join(traits, "; "));
 }
 
+/// The one layer whose figures stand for the model.
+AttentionLayer shown_layer(const ModelGeometry& model) {
+  const bool all_slide = model.kinds[LayerKind::kSliding] == model.layers;
+  return layer_of(model, all_slide ? LayerKind::kSliding : LayerKind::kFull, 1);
+}
+
 void list_models(std::ostream& out) {
   constexpr std::size_t kWidth = 100;
   out << fmt::format("{:<22} {:>6} {:>9} {:>8} {:>9}  {}\n", "model", "layers", "q heads",
                      "kv heads", "head dim", "notes");
   for (const std::string& name : model_names()) {
     const ModelGeometry& model = *find_model(name);
-    const bool all_slide = model.kinds[LayerKind::kSliding] == model.layers;
-    const AttentionLayer layer =
-        layer_of(model, all_slide ? LayerKind::kSliding : LayerKind::kFull, 1);
+    const AttentionLayer layer = shown_layer(model);
     const std::string dim = layer.head_dim_qk == layer.head_dim_v
                                 ? std::to_string(layer.head_dim_qk)
                                 : fmt::format("{}/{}", layer.head_dim_qk, layer.head_dim_v);
@@ -68,62 +86,152 @@ void list_models(std::ostream& out) {
   }
 }
 
-/// Every scenario below `folder`, with what it holds or what is wrong with it.
-int list_scenarios(const std::string& folder, Console& console) {
-  namespace fs = std::filesystem;
-  std::vector<fs::path> paths;
+Json backends_json(const Registry& registry) {
+  Json list = Json::array();
+  for (const Registry::Entry& entry : registry.entries()) {
+    list.push_back({{"name", entry.info.name},
+                    {"version", entry.info.version},
+                    {"device", device_word(entry.info.device)},
+                    {"index_format", entry.info.index_format},
+                    {"description", entry.info.description},
+                    {"by_default", entry.info.by_default},
+                    {"absence", entry.absence.empty() ? Json(nullptr) : Json(entry.absence)}});
+  }
+  return list;
+}
+
+Json models_json() {
+  Json list = Json::array();
+  for (const std::string& name : model_names()) {
+    const ModelGeometry& model = *find_model(name);
+    const AttentionLayer layer = shown_layer(model);
+    list.push_back({{"name", name},
+                    {"layers", model.layers},
+                    {"kinds", model.kinds.text()},
+                    {"attention", layer.kind == AttentionKind::kMlaAbsorbed ? "mla" : "mha"},
+                    {"heads_q", layer.heads_q},
+                    {"heads_kv", layer.heads_kv},
+                    {"head_dim_qk", layer.head_dim_qk},
+                    {"head_dim_v", layer.head_dim_v},
+                    {"sliding_window", model.sliding_window},
+                    {"logit_cap", layer.logit_cap},
+                    {"sinks", layer.has_sinks},
+                    {"verified", model.verified},
+                    {"notes", model.notes}});
+  }
+  return list;
+}
+
+std::vector<std::string> scenarios_in(const std::string& folder) {
+  std::vector<std::string> paths;
   std::error_code failed;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed)) {
-    if (entry.path().extension() == ".yaml") paths.push_back(entry.path());
+    if (entry.path().extension() == ".yaml") paths.push_back(entry.path().string());
   }
   if (failed) throw ConfigError(fmt::format("cannot list {}: {}", folder, failed.message()));
   std::ranges::sort(paths);
+  return paths;
+}
+
+/// Every scenario of `folder`, with what it holds or what is wrong with it.
+int list_scenarios(const std::string& folder, bool json, const Registry& registry,
+                   Console& console) {
+  Json list = Json::array();
   int exit_code = static_cast<int>(ExitCode::kOk);
-  for (const fs::path& path : paths) {
+  for (const std::string& path : scenarios_in(folder)) {
     try {
-      const Scenario scenario = load_scenario(path.string());
-      console.out << fmt::format("{:<34} {:>3} {}  {}\n", path.string(), scenario.cases.size(),
-                                 scenario.cases.size() == 1 ? "case " : "cases",
-                                 scenario.description);
+      const Scenario scenario = load_scenario(path);
+      static_cast<void>(choose_backends(scenario, registry, {}));  // are there such?
+      if (json) {
+        list.push_back({{"path", path},
+                        {"name", scenario.name},
+                        {"cases", scenario.cases.size()},
+                        {"description", scenario.description}});
+        continue;
+      }
+      std::string description = printable(scenario.description);
+      std::ranges::replace(description, '\n', ' ');
+      console.out << fmt::format("{:<34} {:>3} {}  {}\n", printable(path), scenario.cases.size(),
+                                 scenario.cases.size() == 1 ? "case " : "cases", description);
     } catch (const ConfigError& error) {
       console.err << error.what();
+      if (json) list.push_back({{"path", path}, {"error", error.diagnostics().front().message}});
       exit_code = static_cast<int>(ExitCode::kUsage);
     }
   }
+  if (json) write(list, console.out);
   return exit_code;
+}
+
+void list_cases(const std::string& word, bool json, std::ostream& out) {
+  const Scenario scenario = read_scenario(word, std::nullopt);
+  Json list = Json::array();
+  for (const Case& c : scenario.cases) {
+    list.push_back(c.id);
+    if (!json) out << printable(c.id) << '\n';
+  }
+  if (json) write(list, out);
+}
+
+std::string usual_folder() {
+  std::error_code ignored;
+  return fs::is_directory("scenarios", ignored) ? "scenarios" : installed_scenarios();
 }
 
 }  // namespace
 
 void add_list_command(CLI::App& app, Action& action) {
   CLI::App* list = app.add_subcommand("list",
-                                      "List backends, model presets or scenarios.\n\n"
+                                      "List backends, model presets, scenarios or cases.\n\n"
                                       "  attnbench list backends\n"
-                                      "  attnbench list models\n");
+                                      "  attnbench list models --format json\n");
   list->require_subcommand(1);
-  list->add_subcommand("backends",
-                       "every backend, absent ones with the reason; variants run only by name")
-      ->callback([&action] {
-        action = [](const Registry& registry, Console& console) {
+  struct Options {
+    std::string format = "table";
+    std::string folder = usual_folder();
+    std::string scenario;
+    [[nodiscard]] bool json() const { return format == "json"; }
+  };
+  auto options = std::make_shared<Options>();
+  const auto add = [&](const char* name, const char* what, Action listing) {
+    CLI::App* command = list->add_subcommand(name, what);
+    command->add_option("--format", options->format, "table or json")
+        ->check(CLI::IsMember({"table", "json"}))
+        ->capture_default_str();
+    command->callback([listing = std::move(listing), &action] { action = listing; });
+    return command;
+  };
+  add("backends", "every backend, absent ones with the reason; variants run only by name",
+      [options](const Registry& registry, Console& console) {
+        if (options->json()) {
+          write(backends_json(registry), console.out);
+        } else {
           list_backends(registry, console.out);
-          return static_cast<int>(ExitCode::kOk);
-        };
+        }
+        return static_cast<int>(ExitCode::kOk);
       });
-  list->add_subcommand("models", "geometry presets of scenarios/models")->callback([&action] {
-    action = [](const Registry&, Console& console) {
-      list_models(console.out);
-      return static_cast<int>(ExitCode::kOk);
-    };
-  });
-  auto folder = std::make_shared<std::string>("scenarios");
-  CLI::App* scenarios =
-      list->add_subcommand("scenarios", "scenario files of a folder; broken ones: exit 4");
-  scenarios->add_option("folder", *folder, "where to look")->capture_default_str();
-  scenarios->callback([folder, &action] {
-    action = [folder](const Registry&, Console& console) {
-      return list_scenarios(*folder, console);
-    };
-  });
+  add("models", "geometry presets of scenarios/models",
+      [options](const Registry&, Console& console) {
+        if (options->json()) {
+          write(models_json(), console.out);
+        } else {
+          list_models(console.out);
+        }
+        return static_cast<int>(ExitCode::kOk);
+      });
+  add("scenarios", "scenario files of a folder; broken ones: exit 4",
+      [options](const Registry& registry, Console& console) {
+        return list_scenarios(options->folder, options->json(), registry, console);
+      })
+      ->add_option("folder", options->folder, "where to look")
+      ->capture_default_str();
+  add("cases", "ids of a scenario's cases, for --case",
+      [options](const Registry&, Console& console) {
+        list_cases(options->scenario, options->json(), console.out);
+        return static_cast<int>(ExitCode::kOk);
+      })
+      ->add_option("scenario", options->scenario, kScenarioHelp)
+      ->required();
 }
 
 }  // namespace attnbench

@@ -14,8 +14,12 @@
 #include <vector>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/option_values.h"
+#include "apps/attnbench/own_program.h"
+#include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
+#include "lib/bench/backend_choice.h"
 #include "lib/bench/driver.h"
 #include "lib/bench/serving_state.h"
 #include "lib/cost/cost.h"
@@ -51,25 +55,29 @@ const Case& the_case(const Scenario& scenario, const ProfileOptions& options) {
 }
 
 const Registry::Entry& the_backend(const Registry& registry, const ProfileOptions& options) {
-  const Registry::Entry* entry = registry.find(options.backend);
-  if (entry == nullptr) {
-    const std::vector<std::string> names = registry.names();
-    throw ConfigError(fmt::format("unknown backend '{}'   did you mean '{}'?", options.backend,
-                                  nearest_name(options.backend, names)));
+  const Scenario any{};
+  const Registry::Entry& entry =
+      *choose_backends(any, registry, {.backends = {options.backend}})[0];
+  if (entry.info.device == DeviceKind::kCpu) {
+    throw ConfigError(
+        fmt::format("{} runs on the CPU; {} shows what a GPU does", options.backend, options.tool));
   }
-  if (!entry->make) {
-    throw EnvironmentError(fmt::format("{} cannot run here: {}", options.backend, entry->absence));
-  }
-  return *entry;
+  return entry;
+}
+
+const Registry::Entry& the_present_backend(const Registry& registry,
+                                           const ProfileOptions& options) {
+  const Registry::Entry& entry = the_backend(registry, options);
+  if (entry.make) return entry;
+  throw EnvironmentError(fmt::format("{} cannot run here: {}", options.backend, entry.absence));
 }
 
 /// What the profiler sees: one forward, and nothing of what prepares it.
 void run_window(const ProfileOptions& options, const Registry& registry) {
-  const Scenario scenario = load_scenario(options.scenario, options.seed);
+  const Scenario scenario = read_scenario(options.scenario, options.seed);
   const Case& c = the_case(scenario, options);
-  const Registry::Entry& entry = the_backend(registry, options);
-  const std::unique_ptr<Device> device =
-      entry.info.device == DeviceKind::kCuda ? make_cuda_device(options.device) : make_cpu_device();
+  const Registry::Entry& entry = the_present_backend(registry, options);
+  const std::unique_ptr<Device> device = make_cuda_device(options.device);
   const std::unique_ptr<AttentionBackend> backend = entry.make();
   if (const Support support = backend->supports(c, *device); !support) {
     throw ConfigError(fmt::format("{}: UNSUPPORTED({})", options.backend, support.reason()));
@@ -95,14 +103,8 @@ void run_window(const ProfileOptions& options, const Registry& registry) {
   stream->synchronize();
 }
 
-std::string own_path() {
-  char path[4096];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : "attnbench";
-}
-
 std::vector<std::string> inner_command(const ProfileOptions& options) {
-  std::vector<std::string> words = {own_path(),      "profile",   options.scenario, "--case",
+  std::vector<std::string> words = {own_program(),   "profile",   options.scenario, "--case",
                                     options.case_id, "--backend", options.backend,  "--cache",
                                     options.cache,   "--window"};
   if (options.seed) words.insert(words.end(), {"--seed", std::to_string(*options.seed)});
@@ -122,13 +124,9 @@ std::vector<std::string> inner_command(const ProfileOptions& options) {
 
 void print_or_start(const ProfileOptions& options, const Registry& registry, Console& console) {
   // Mistakes show here, before a profiler starts.
-  const Scenario scenario = load_scenario(options.scenario, options.seed);
+  const Scenario scenario = read_scenario(options.scenario, options.seed);
   static_cast<void>(the_case(scenario, options));
-  if (options.exec) {
-    static_cast<void>(the_backend(registry, options));
-  } else if (registry.find(options.backend) == nullptr) {
-    static_cast<void>(the_backend(registry, options));  // throws with the nearest name
-  }
+  static_cast<void>((options.exec ? the_present_backend : the_backend)(registry, options));
 
   const char* path = std::getenv("PATH");
   const ProfilerSearch search = find_profiler(options.profiler(), path != nullptr ? path : "");
@@ -154,7 +152,7 @@ void print_or_start(const ProfileOptions& options, const Registry& registry, Con
 }
 
 void summarize(const ProfileOptions& options, Console& console) {
-  const Scenario scenario = load_scenario(options.scenario, options.seed);
+  const Scenario scenario = read_scenario(options.scenario, options.seed);
   const Case& c = the_case(scenario, options);
   const Cost cost = count_cost(c);
   NcuKernel sum;
@@ -189,7 +187,7 @@ void add_profile_command(CLI::App& app, Action& action) {
       "  attnbench profile scenarios/decode.yaml --case even --backend splitkv --tool ncu\n"
       "  attnbench profile scenarios/decode.yaml --case even --backend splitkv --summarize "
       "x.csv\n");
-  profile->add_option("scenario", options->scenario, "scenario file")->required();
+  profile->add_option("scenario", options->scenario, kScenarioHelp)->required();
   profile->add_option("--case", options->case_id, "the case id; * and ? match")->required();
   profile->add_option("--backend", options->backend, "the backend")->required();
   profile->add_option("--tool", options->tool, "ncu or nsys")
@@ -202,7 +200,7 @@ void add_profile_command(CLI::App& app, Action& action) {
       ->capture_default_str();
   profile->add_option("-o,--output", options->output, "report file, without its ending")
       ->capture_default_str();
-  profile->add_option("--seed", options->seed, "overrides the scenario's seed");
+  add_seed_option(*profile, options->seed);
   profile->add_option("--device", options->device, "GPU number")->check(CLI::Range(0, 1023));
   profile->add_flag("--exec", options->exec, "start the profiler instead of printing its line");
   profile->add_flag("--window", options->window, "the inner command: one forward, to be profiled");

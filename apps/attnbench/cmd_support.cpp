@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/option_values.h"
+#include "apps/attnbench/scenario_files.h"
 #include "lib/base/exit_code.h"
+#include "lib/bench/backend_choice.h"
 #include "lib/bench/driver.h"
 #include "lib/report/expand_report.h"
 
@@ -17,7 +20,21 @@ struct SupportOptions {
   std::string scenario;
   RunFilter filter;
   std::optional<std::uint64_t> seed;
+  std::string format = "table";
 };
+
+/// Those that are named, else all but variants: a variant takes what its base takes.
+std::vector<const Registry::Entry*> asked_about(const Scenario& scenario, const Registry& registry,
+                                                const RunFilter& filter) {
+  if (!filter.backends.empty() || !scenario.backends.empty()) {
+    return choose_backends(scenario, registry, filter);
+  }
+  std::vector<const Registry::Entry*> backends;
+  for (const Registry::Entry& entry : registry.entries()) {
+    if (entry.info.by_default) backends.push_back(&entry);
+  }
+  return backends;
+}
 
 }  // namespace
 
@@ -28,17 +45,27 @@ void add_support_command(CLI::App& app, Action& action) {
       "Print the matrix case x backend: OK, or UNSUPPORTED with the reason. Runs nothing.\n\n"
       "  attnbench support scenarios/mla.yaml\n"
       "  attnbench support scenarios/quickstart.yaml --case 'spec*'\n");
-  support->add_option("scenario", options->scenario, "scenario file")->required();
-  support->add_option("--case", options->filter.cases, "only these case ids; * and ? match");
-  support->add_option("--seed", options->seed, "overrides the scenario's seed");
+  support->add_option("scenario", options->scenario, kScenarioHelp)->required();
+  support->add_option("--case", options->filter.cases, "only these case ids; * and ? match")
+      ->allow_extra_args(false);
+  support
+      ->add_option("--backend", options->filter.backends,
+                   "only these backends; the scenario's, if it names any, otherwise all")
+      ->option_text("NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  support->add_option("--format", options->format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  add_seed_option(*support, options->seed);
   support->callback([options, &action] {
     action = [options](const Registry& registry, Console& console) {
-      const Scenario scenario = load_scenario(options->scenario, options->seed);
-      std::vector<const Registry::Entry*> backends;
-      for (const Registry::Entry& entry : registry.entries()) backends.push_back(&entry);
+      const Scenario scenario = read_scenario(options->scenario, options->seed);
+      const auto backends = asked_about(scenario, registry, options->filter);
       const Devices devices = open_devices(backends, {});
-      write_support_table(scenario, select_cases(scenario, options->filter), registry, devices,
-                          console.out);
+      const SupportQuestion question{scenario, select_cases(scenario, options->filter), backends,
+                                     devices};
+      (options->format == "json" ? write_support_json : write_support_table)(question, console.out);
       return static_cast<int>(ExitCode::kOk);
     };
   });

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstddef>
 #include <functional>
 #include <iosfwd>
+#include <string>
 
 #include "lib/backend/registry.h"
 
@@ -14,8 +16,13 @@ namespace attnbench {
 struct Console {
   std::ostream& out;
   std::ostream& err;
-  bool out_is_terminal = false;
-  bool err_is_terminal = false;
+  bool out_takes_escapes = false;
+  bool err_takes_escapes = false;
+  /// Columns now, 0 where there is no terminal; empty: none.
+  std::function<std::size_t()> out_width{}, err_width{};
+  /// Whether a failure of `out` means that its reader went away; empty: no.
+  std::function<bool()> out_reader_is_gone{};
+  std::string program = "attnbench";  ///< as a shell in any folder finds it again
 };
 
 /// What a subcommand's parse leaves behind: the call that does the work and returns the exit code.

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include <algorithm>
+#include <csignal>
+#include <filesystem>
 #include <ostream>
 #include <string>
-#include <vector>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/usage_error.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
+#include "lib/base/printable.h"
 
 namespace attnbench {
 namespace {
@@ -28,45 +28,49 @@ constexpr const char* kExitCodes =
     "  4    wrong command line or scenario; nothing matched\n"
     "  5    the machine cannot do it: no memory, disk full, an old processor\n"
     "  70   defect of attnbench\n"
-    "  128+n  stopped by signal n; what was measured is kept\n";
+    "  128+n  stopped by signal n, 141 by a closed pipe; run keeps what was measured\n";
 
-/// Everything a user may type at this point: subcommands and long options.
-std::vector<std::string> known_words(const CLI::App& app) {
-  std::vector<std::string> words;
-  for (const CLI::App* sub : app.get_subcommands(nullptr)) {
-    if (!sub->get_group().empty()) words.push_back(sub->get_name());
-  }
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
-  }
-  return words;
+/// The program as a shell in any folder finds it: by name on PATH, else by its whole path.
+std::string program_of(const char* called) {
+  const std::string word = called;
+  return word.find('/') == std::string::npos
+             ? word
+             : std::filesystem::absolute(word).lexically_normal().string();
 }
 
-int usage_error(const CLI::App& app, const CLI::ParseError& error,
-                const std::vector<std::string>& words, Console& console) {
-  const CLI::App* chosen = &app;
-  for (const CLI::App* sub : app.get_subcommands())
-    chosen = sub;  // the parsed one, when it got so far
-  console.err << "error: " << error.what() << '\n';
-  const std::vector<std::string> known = known_words(*chosen);
-  for (const std::string& word : words) {
-    const std::string bare = word.substr(0, word.find('='));
-    if (std::find(known.begin(), known.end(), bare) != known.end()) continue;
-    const std::string nearest = nearest_name(bare, known);
-    if (!nearest.empty() && (bare.starts_with("--") || chosen == &app)) {
-      console.err << fmt::format("   did you mean '{}' instead of '{}'?\n", nearest, bare);
-      break;
-    }
+int guarded(const Action& action, const Registry& registry, Console& console) {
+  try {
+    return action(registry, console);
+  } catch (const ConfigError& error) {
+    console.err << error.what();
+    return static_cast<int>(ExitCode::kUsage);
+  } catch (const EnvironmentError& error) {
+    console.err << "error: " << printable(error.what()) << '\n';
+    return static_cast<int>(ExitCode::kEnvironment);
+  } catch (const std::bad_alloc&) {
+    console.err << "error: out of memory\n";
+    return static_cast<int>(ExitCode::kEnvironment);
+  } catch (const std::exception& error) {
+    console.err << "error: attnbench itself failed: " << printable(error.what())
+                << "\n   this is a defect; please report it with the command line\n";
+    return static_cast<int>(ExitCode::kInternal);
   }
-  console.err << fmt::format("   see: attnbench {}--help\n",
-                             chosen == &app ? "" : chosen->get_name() + " ");
-  return static_cast<int>(ExitCode::kUsage);
+}
+
+/// A success whose output did not arrive is none.
+int after_output(int exit_code, Console& console) {
+  console.out.flush();
+  if (exit_code != static_cast<int>(ExitCode::kOk) || console.out) return exit_code;
+  if (console.out_reader_is_gone && console.out_reader_is_gone()) return 128 + SIGPIPE;
+  console.err << "error: cannot write standard output\n";
+  return static_cast<int>(ExitCode::kEnvironment);
 }
 
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv, const Registry& registry,
                      Console& console) {
+  console.program = program_of(argv[0]);
   CLI::App app(kDescription, "attnbench");
   app.footer(kExitCodes);
   app.require_subcommand(1);
@@ -85,30 +89,15 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     console.out << app.help();
-    return static_cast<int>(ExitCode::kOk);
+    return after_output(0, console);
   } catch (const CLI::CallForVersion& version) {
     console.out << version.what() << '\n';
-    return static_cast<int>(ExitCode::kOk);
+    return after_output(0, console);
   } catch (const CLI::ParseError& error) {
-    return usage_error(app, error, {argv + 1, argv + argc}, console);
-  }
-
-  try {
-    return action(registry, console);
-  } catch (const ConfigError& error) {
-    console.err << error.what();
+    console.err << printable(usage_message(app, error, {argv + 1, argv + argc}));
     return static_cast<int>(ExitCode::kUsage);
-  } catch (const EnvironmentError& error) {
-    console.err << "error: " << error.what() << '\n';
-    return static_cast<int>(ExitCode::kEnvironment);
-  } catch (const std::bad_alloc&) {
-    console.err << "error: out of memory\n";
-    return static_cast<int>(ExitCode::kEnvironment);
-  } catch (const std::exception& error) {
-    console.err << "error: attnbench itself failed: " << error.what()
-                << "\n   this is a defect; please report it with the command line\n";
-    return static_cast<int>(ExitCode::kInternal);
   }
+  return after_output(guarded(action, registry, console), console);
 }
 
 }  // namespace attnbench

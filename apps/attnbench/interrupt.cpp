@@ -20,6 +20,7 @@ void remember(int signal) {
 void catch_interrupts() {
   std::signal(SIGINT, remember);
   std::signal(SIGTERM, remember);
+  if (std::signal(SIGHUP, remember) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // under nohup
   std::signal(SIGPIPE, SIG_IGN);
 }
 

@@ -6,15 +6,20 @@
 
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/cpu_baseline.h"
-#include "apps/attnbench/interrupt.h"
+#include "apps/attnbench/standard_stream.h"
 #include "backends/register.h"
 
 int main(int argc, char** argv) {
   attnbench::require_baseline_cpu();
-  attnbench::catch_interrupts();
   attnbench::Registry registry;
   attnbench::register_builtin_backends(registry);
-  attnbench::Console console{std::cout, std::cerr, isatty(STDOUT_FILENO) == 1,
-                             isatty(STDERR_FILENO) == 1};
+  attnbench::Console console{
+      .out = std::cout,
+      .err = std::cerr,
+      .out_takes_escapes = attnbench::takes_escapes(STDOUT_FILENO),
+      .err_takes_escapes = attnbench::takes_escapes(STDERR_FILENO),
+      .out_width = [] { return attnbench::terminal_width(STDOUT_FILENO); },
+      .err_width = [] { return attnbench::terminal_width(STDERR_FILENO); },
+      .out_reader_is_gone = [] { return attnbench::reader_is_gone(STDOUT_FILENO); }};
   return attnbench::run_command_line(argc, argv, registry, console);
 }

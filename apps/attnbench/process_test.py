@@ -3,17 +3,24 @@
 
 usage: process_test.py <attnbench binary>
 """
+import fcntl
 import json
 import os
+import pty
+import re
+import shlex
 import signal
+import struct
 import statistics
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
-BINARY = sys.argv.pop(1)
+BINARY = os.path.abspath(sys.argv.pop(1))
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 # Two cases: the first is done in a moment, the second would take minutes.
 SCENARIO = """
@@ -136,6 +143,149 @@ class ProcessTest(unittest.TestCase):
         self.assertEqual(err, "")
         self.assertNotIn("\x1b", out)
         self.assertNotIn("\r", out)
+
+    def test_a_hang_up_keeps_what_is_measured_and_exits_with_129(self):
+        process = self.start_and_wait_for_the_second_case()
+        process.send_signal(signal.SIGHUP)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 129, out + err)
+        with open(self.json) as file:
+            self.assertEqual(json.load(file)["records"][0]["verdict"], "passed")
+
+    def test_a_hang_up_is_nothing_to_a_run_under_nohup(self):
+        self.write(rounds=3, timeout_s=1)
+        process = subprocess.Popen(
+            ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh", BINARY, "run", self.scenario, "--quick"],
+            text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stdout.readline()
+        process.send_signal(signal.SIGHUP)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, out + err)
+
+    def assert_ends_by(self, sent, *arguments):
+        process = subprocess.Popen([BINARY, *arguments], text=True, stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   preexec_fn=lambda: signal.signal(sent, signal.SIG_DFL))
+        time.sleep(0.3)
+        self.assertIsNone(process.poll(), "it was over before the signal")
+        process.send_signal(sent)
+        process.wait(timeout=5)
+        for stream in (process.stdin, process.stdout, process.stderr):
+            stream.close()
+        self.assertEqual(process.returncode, -sent)  # a shell makes 128 + n of it
+
+    def test_the_first_signal_ends_a_command_that_has_nothing_to_keep(self):
+        for sent in (signal.SIGINT, signal.SIGTERM):
+            self.assert_ends_by(sent, "selftest", "--device", "cpu")
+            self.assert_ends_by(sent, "expand", "-")
+            self.assert_ends_by(sent, "run", "-")
+
+    def test_a_full_disk_behind_standard_output_is_no_success(self):
+        self.write(rounds=3, timeout_s=1)
+        for arguments in (["list", "models"], ["expand", self.scenario], ["--help"],
+                          ["run", self.scenario, "--quick"],
+                          ["run", self.scenario, "--quick", "--json", "-"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([BINARY, *arguments], stdout=full, stderr=subprocess.PIPE,
+                                      text=True, timeout=60)
+            self.assertEqual(done.returncode, 5, done.stderr)
+            self.assertIn("cannot write standard output", done.stderr)
+
+    def test_a_list_whose_reader_is_gone_ends_as_other_programs_do(self):
+        for ignored in ("", "trap '' PIPE; "):
+            process = subprocess.Popen(
+                ["bash", "-c", ignored + "\"$@\" | exit 0; exit ${PIPESTATUS[0]}", "bash", "sh",
+                 "-c", "sleep 0.2; exec \"$@\"", "sh", BINARY, "list", "models"])
+            self.assertEqual(process.wait(timeout=20), 141)
+
+    def test_a_scenario_comes_from_standard_input_too(self):
+        self.write(rounds=3, timeout_s=1)
+        with open(self.scenario) as file:
+            done = subprocess.run([BINARY, "expand", "-"], stdin=file, text=True,
+                                  capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("second", done.stdout)
+        done = subprocess.run([BINARY, "run", "-"], input="foo: 1\n", text=True, capture_output=True)
+        self.assertEqual(done.returncode, 4)
+        with open("/dev/zero") as endless:
+            endless = subprocess.run([BINARY, "run", "-"], stdin=endless, capture_output=True)
+        self.assertEqual(endless.returncode, 4)
+        self.assertIn("stdin:1:1: error: unknown key 'foo'", done.stderr)
+
+    def test_a_repro_line_repeats_an_isolated_cell_from_another_folder(self):
+        self.write(rounds=3, timeout_s=1)
+        options = ["--case", "first", "--quick", "--isolate", "--timeout", "30s", "--threads", "1"]
+        done = subprocess.run([BINARY, "run", "s.yaml", *options, "--json", self.json],
+                              cwd=self.folder.name, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        with open(self.json) as file:
+            line = json.load(file)["records"][0]["repro"]
+        self.assertEqual(shlex.split(line)[0], BINARY)
+        for words in ("--quick", "--isolate", "--timeout 30", "--threads 1"):
+            self.assertIn(words, line)
+        done = subprocess.run(line + " --json -", shell=True, cwd="/", capture_output=True,
+                              text=True, check=True)
+        again = json.loads(done.stdout)
+        self.assertEqual(again["environment"]["threads"], 1)
+        self.assertEqual(again["records"][0]["repro"], line)
+
+    def on_a_terminal(self, columns, kind, *arguments):
+        """What a run writes to a terminal of so many columns."""
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        process = subprocess.Popen([BINARY, "run", self.scenario, *arguments], stdout=slave,
+                                   stderr=slave, env={**os.environ, "TERM": kind})
+        os.close(slave)
+        written = b""
+        while True:
+            try:
+                part = os.read(master, 65536)
+            except OSError:  # closed by the other side
+                break
+            if not part:
+                break
+            written += part
+        os.close(master)
+        self.assertEqual(process.wait(timeout=60), 0)
+        return written.decode()
+
+    def test_no_line_on_a_terminal_is_wider_than_it(self):
+        self.write(rounds=100000, timeout_s=1)
+        with open(self.scenario) as file:
+            text = file.read().replace("first:", "a_rather_long_mix_name_for_the_chat_of_a_tuesday:")
+        with open(self.scenario, "w") as file:
+            file.write(text)
+        for columns in (60, 80):
+            written = self.on_a_terminal(columns, "xterm", "--case", "a_rather*")
+            self.assertIn("case 1/1 a_rather", written)
+            for line in re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;]*[mK]", "", written)):
+                self.assertLessEqual(len(line), columns, line)
+
+    def test_a_dumb_terminal_gets_no_escapes(self):
+        self.write(rounds=3, timeout_s=1)
+        self.assertNotIn("\x1b", self.on_a_terminal(80, "dumb", "--quick"))
+        self.assertIn("\x1b", self.on_a_terminal(80, "xterm", "--quick"))
+
+    def completions(self, *words):
+        script = "source $0; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _attnbench;" \
+                 "printf '%s\\n' \"${COMPREPLY[@]}\""
+        path = os.path.join(SOURCE, "scripts/attnbench.bash-completion")
+        done = subprocess.run(["bash", "-c", script, path, BINARY, *words], text=True, check=True,
+                              capture_output=True, cwd=self.folder.name)
+        return done.stdout.split()
+
+    def test_the_shell_completes_commands_options_and_values(self):
+        self.write(rounds=3, timeout_s=1)
+        self.assertEqual(self.completions("ex"), ["expand"])
+        self.assertEqual(self.completions("run", "--cache", ""), ["cold", "warm", "serving"])
+        self.assertEqual(self.completions("run", self.scenario, "--case", "s"), ["second"])
+        self.assertIn("needle", self.completions("dump", "--fill", ""))
+        self.assertEqual(self.completions("selftest", "--device", ""), ["cpu", "cuda"])
+        self.assertIn("cpu_flash", self.completions("run", "--backend", "c"))
+        self.assertEqual(self.completions("run", "--prec"), ["--precision"])
+        self.assertEqual(self.completions("list", "c"), ["cases"])
+        self.assertIn("--format", self.completions("list", "models", "--"))
+        self.assertEqual(self.completions("run", "s"), ["s.yaml"])
 
     def test_help_answers_at_once(self):
         # The goal is 50 ms; the limit leaves room for a loaded machine.

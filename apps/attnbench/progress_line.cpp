@@ -4,27 +4,78 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <ostream>
 
-namespace attnbench {
+#include "lib/base/printable.h"
+#include "lib/report/units.h"
 
-void ProgressLine::enter_case(const std::string& id, std::size_t index, std::size_t count) {
-  lead_ = fmt::format("case {}/{} {}", index + 1, count, id);
+namespace attnbench {
+namespace {
+
+constexpr std::size_t kFewestOfId = 8;
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void ProgressLine::show(const std::string& text, double eta_s) {
-  if (!on_) return;
+}  // namespace
+
+void RemainingTime::case_begins(double now_s) {
+  if (begun_++ == 0) first_s_ = now_s;
+  case_began_s_ = now_s;
+}
+
+double RemainingTime::seconds(double now_s, double case_s) const {
+  if (begun_ == 0) return 0;
+  const double over_s = case_began_s_ - first_s_;  // in cases that are over
+  const auto over = static_cast<double>(begun_ - 1);
+  if (case_s <= 0 && over > 0) case_s = std::max(0.0, over_s / over - (now_s - case_began_s_));
+  if (case_s <= 0 && over == 0) return 0;
+  const double mean_s = (now_s - first_s_ + case_s) / (over + 1);
+  return case_s + mean_s * static_cast<double>(cases_ - std::min(cases_, begun_));
+}
+
+std::string rough_time(double seconds) {
+  if (seconds < 99.5) return fmt::format("{:.0f} s", seconds);
+  const auto minutes = static_cast<std::int64_t>(std::min(std::round(seconds / 60), 1e9));
+  if (minutes < 100) return fmt::format("{} min", minutes);
+  return fmt::format("{} h {} min", minutes / 60, minutes % 60);
+}
+
+std::string progress_text(const std::string& lead, const std::string& id,
+                          const std::string& figures, std::size_t width) {
+  const std::size_t rest = display_width(lead) + display_width(figures);
+  const std::size_t room = std::max(width - std::min(width, rest), kFewestOfId);
+  return cut_to_width(lead + cut_to_width(id, room) + figures, width);
+}
+
+void ProgressLine::next_case(const std::string& id) {
+  clear();
+  ++begun_;
+  id_ = printable(id);
+  remaining_.case_begins(now_s());
+}
+
+void ProgressLine::show(const std::string& text, double case_s) {
+  const std::size_t width = width_ ? width_() : 0;
+  if (width < 2) return;
   const auto now = std::chrono::steady_clock::now();
   if (visible_ && now - last_ < std::chrono::milliseconds(100)) return;
   last_ = now;
-  std::string line = fmt::format("{} · {}", lead_, text);
-  if (eta_s > 0) line += fmt::format(" · ETA {:.0f} s", eta_s);
-  err_ << "\r\x1b[K" << line << std::flush;  // ESC [ K erases to the end of the line
+  std::string figures = " · " + printable(text);
+  const double left_s = remaining_.seconds(now_s(), case_s);
+  if (left_s > 0) figures += " · " + rough_time(left_s) + " left of the run";
+  const std::string lead = fmt::format("case {}/{} ", begun_, cases_);
+  // The last column stays free: some terminals break the line there.
+  err_ << "\r\x1b[K" << progress_text(lead, id_, figures, width - 1) << std::flush;
   visible_ = true;
 }
 
 void ProgressLine::clear() {
-  if (visible_) err_ << "\r\x1b[K" << std::flush;
+  if (visible_) err_ << "\r\x1b[K" << std::flush;  // ESC [ K erases to the end of the line
   visible_ = false;
 }
 

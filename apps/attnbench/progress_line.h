@@ -4,29 +4,60 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <iosfwd>
 #include <string>
+#include <utility>
 
 namespace attnbench {
 
+/// What is left of a run, from what its cases took so far: a rough figure, as all cases but those
+/// that are over count as the mean.
+class RemainingTime {
+ public:
+  explicit RemainingTime(std::size_t cases) : cases_(cases) {}
+
+  /// `now_s` counts from any moment.
+  void case_begins(double now_s);
+  /// `case_s`: what the case itself still takes, 0 where that is not known. Returns 0 as long as
+  /// nothing is known.
+  [[nodiscard]] double seconds(double now_s, double case_s) const;
+
+ private:
+  std::size_t cases_, begun_ = 0;
+  double first_s_ = 0, case_began_s_ = 0;
+};
+
+/// "41 s", "12 min", "3 h 20 min".
+[[nodiscard]] std::string rough_time(double seconds);
+
 /// One line that is rewritten in place while a run goes on. Only on a terminal: into a pipe or a
-/// file it writes nothing.
+/// file it writes nothing. Never wider than the terminal, where a line that breaks stays behind.
 class ProgressLine {
  public:
-  ProgressLine(std::ostream& err, bool on_terminal) : err_(err), on_(on_terminal) {}
+  /// `width`: columns of the terminal now; empty where there is none.
+  ProgressLine(std::ostream& err, std::function<std::size_t()> width, std::size_t cases)
+      : err_(err), width_(std::move(width)), cases_(cases), remaining_(cases) {}
 
   /// "case 4/11 spec_tree" leads the lines that follow.
-  void enter_case(const std::string& id, std::size_t index, std::size_t count);
-  /// At most ten times a second, so that a slow terminal cannot slow the measurement.
-  void show(const std::string& text, double eta_s);
+  void next_case(const std::string& id);
+  /// At most ten times a second, so that a slow terminal cannot slow the measurement. `case_s`:
+  /// what the case still takes, 0 if not known.
+  void show(const std::string& text, double case_s);
   void clear();
 
  private:
   std::ostream& err_;
-  bool on_;
+  std::function<std::size_t()> width_;
+  std::size_t cases_, begun_ = 0;
+  RemainingTime remaining_;
   bool visible_ = false;
-  std::string lead_;
+  std::string id_;
   std::chrono::steady_clock::time_point last_{};
 };
+
+/// The line: the case's id is shortened first, since the figures change and the id does not.
+[[nodiscard]] std::string progress_text(const std::string& lead, const std::string& id,
+                                        const std::string& figures, std::size_t width);
 
 }  // namespace attnbench

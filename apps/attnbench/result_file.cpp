@@ -3,6 +3,7 @@
 #include "apps/attnbench/result_file.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -14,6 +15,10 @@
 
 namespace attnbench {
 namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostLinks = 40;  // as many as the kernel follows
 
 [[noreturn]] void fail(const std::string& path, int reason) {
   throw EnvironmentError(fmt::format("cannot write {}: {}", path,
@@ -28,7 +33,42 @@ void write_stream(const std::string& path, std::ostream& out,
   if (!out) fail(path, errno);
 }
 
+/// Neither a regular file nor absent: a pipe, a device, a folder.
+bool is_special(const std::string& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
+}
+
+std::string part_of(const std::string& target) { return target + ".part"; }
+
 }  // namespace
+
+std::string link_target(const std::string& path) {
+  if (is_special(path)) return path;  // /dev/stdout leads to names like "pipe:[7]"
+  fs::path target = path;
+  std::error_code failed;
+  for (int links = 0; links < kMostLinks && fs::is_symlink(target, failed); ++links) {
+    const fs::path next = fs::read_symlink(target, failed);
+    if (failed) break;
+    target = target.parent_path() / next;  // an absolute one replaces all
+  }
+  return target.string();
+}
+
+void expect_writable(const std::string& path) {
+  const std::string target = link_target(path);
+  std::error_code ignored;
+  if (fs::is_directory(target, ignored)) fail(path, EISDIR);
+  if (is_special(target)) {  // opening a pipe would wait for its reader
+    if (access(target.c_str(), W_OK) != 0) fail(path, errno);
+    return;
+  }
+  errno = 0;
+  const bool opens = std::ofstream(part_of(target), std::ios::binary).is_open();
+  const int reason = errno;
+  if (!opens) fail(path, reason);
+  fs::remove(part_of(target), ignored);
+}
 
 void write_result_file(const std::string& path, std::ostream& standard_output,
                        const std::function<void(std::ostream&)>& write) {
@@ -36,10 +76,10 @@ void write_result_file(const std::string& path, std::ostream& standard_output,
     write_stream("standard output", standard_output, write);
     return;
   }
+  const std::string final_target = link_target(path);
+  const bool special = is_special(final_target);
+  const std::string target = special ? final_target : part_of(final_target);
   std::error_code ignored;
-  const bool special =
-      std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored);
-  const std::string target = special ? path : path + ".part";
   errno = 0;
   std::ofstream file(target, std::ios::binary);
   if (!file) fail(path, errno);
@@ -49,12 +89,12 @@ void write_result_file(const std::string& path, std::ostream& standard_output,
     file.close();
     if (file.fail()) fail(path, errno);
   } catch (...) {
-    if (!special) std::filesystem::remove(target, ignored);
+    if (!special) fs::remove(target, ignored);
     throw;
   }
   if (special) return;
   std::error_code failed;
-  std::filesystem::rename(target, path, failed);
+  fs::rename(target, final_target, failed);
   if (failed) fail(path, failed.value());
 }
 

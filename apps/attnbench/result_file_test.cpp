@@ -3,6 +3,7 @@
 #include "apps/attnbench/result_file.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -22,7 +23,9 @@ std::string content_of(const std::string& path) {
 
 class ResultFile : public testing::Test {
  protected:
-  std::string path_ = testing::TempDir() + "result_file_test.json";
+  /// Of this process: several share the tests among them.
+  std::string name_ = "result_file_test_" + std::to_string(getpid()) + ".json";
+  std::string path_ = testing::TempDir() + name_;
   std::ostringstream standard_output_;
 
   void SetUp() override { std::filesystem::remove(path_); }
@@ -61,6 +64,32 @@ TEST_F(ResultFile, names_the_folder_that_does_not_exist) {
   } catch (const EnvironmentError& error) {
     EXPECT_STREQ(error.what(), "cannot write /no/such/folder/r.json: No such file or directory");
   }
+}
+
+TEST_F(ResultFile, writes_through_a_symbolic_link) {
+  const std::string link = path_ + ".link";
+  for (const std::string& target : {path_, name_}) {
+    std::filesystem::remove(path_);
+    std::filesystem::remove(link);
+    std::filesystem::create_symlink(target, link);
+    for (const char* text : {"first", "second"}) {  // the first time it leads nowhere
+      expect_writable(link);
+      write_result_file(link, standard_output_, [&](std::ostream& out) { out << text; });
+      EXPECT_TRUE(std::filesystem::is_symlink(link));
+      EXPECT_EQ(content_of(path_), text);
+    }
+  }
+  std::filesystem::remove(link);
+}
+
+TEST_F(ResultFile, is_tried_beforehand_without_a_trace) {
+  expect_writable(path_);
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".part"));
+  EXPECT_THROW(expect_writable("/no/such/folder/r.json"), EnvironmentError);
+  EXPECT_THROW(expect_writable(testing::TempDir()), EnvironmentError);
+  EXPECT_NO_THROW(expect_writable("/dev/stdout"));
+  EXPECT_NO_THROW(expect_writable("/dev/null"));
 }
 
 TEST_F(ResultFile, goes_to_standard_output_for_a_dash) {

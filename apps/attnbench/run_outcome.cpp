@@ -3,11 +3,15 @@
 #include "apps/attnbench/run_outcome.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
+#include <vector>
 
 #include "lib/base/exit_code.h"
+#include "lib/base/printable.h"
 
 namespace attnbench {
 namespace {
@@ -18,6 +22,28 @@ int code(ExitCode exit_code) { return static_cast<int>(exit_code); }
 bool inconclusive(const Record& record) {
   return record.verdict == Verdict::kMistrusted || record.verdict == Verdict::kSkipped ||
          (record.timed && record.timing.status != MeasureStatus::kConverged);
+}
+
+/// With the reasons, each with the backends that gave it; a few will do.
+std::string nothing_measured(const std::vector<Record>& records) {
+  constexpr std::size_t kMostReasons = 5;
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+  for (const Record& record : records) {
+    auto known = std::ranges::find(reasons, record.reason, [](const auto& r) { return r.first; });
+    if (known == reasons.end()) known = reasons.insert(known, {record.reason, {}});
+    if (std::ranges::find(known->second, record.backend) == known->second.end()) {
+      known->second.push_back(record.backend);
+    }
+  }
+  std::string text = "error: nothing was measured";
+  for (std::size_t i = 0; i < std::min(reasons.size(), kMostReasons); ++i) {
+    const auto& [reason, backends] = reasons[i];
+    text += fmt::format("\n   {}: {}", fmt::join(backends, ", "), reason);
+  }
+  if (reasons.size() > kMostReasons) {
+    text += fmt::format("\n   and {} more reasons", reasons.size() - kMostReasons);
+  }
+  return printable(text);
 }
 
 }  // namespace
@@ -39,7 +65,15 @@ RunOutcome judge_run(const RunResult& run, const RunCircumstances& circumstances
     return {128 + SIGPIPE, fmt::format("standard output was closed: {} of {} cells were measured",
                                        timed, records.size())};
   }
+  if (!circumstances.failure.empty()) {
+    return {code(ExitCode::kEnvironment),
+            fmt::format("error: {}: {} of {} cells were measured and are kept",
+                        printable(circumstances.failure), timed, records.size())};
+  }
   if (!circumstances.outputs_written) return {code(ExitCode::kEnvironment), {}};
+  if (circumstances.output_failed) {
+    return {code(ExitCode::kEnvironment), "error: cannot write standard output"};
+  }
   const auto defect = std::ranges::find(records, Trouble::kDefect, &Record::trouble);
   if (defect != records.end()) {
     return {code(ExitCode::kInternal),
@@ -53,12 +87,7 @@ RunOutcome judge_run(const RunResult& run, const RunCircumstances& circumstances
     return {code(ExitCode::kEnvironment),
             "error: nothing was measured: this machine cannot do it; each cell says why"};
   }
-  if (timed == 0) {
-    return {code(ExitCode::kUsage),
-            "error: nothing was measured: no chosen backend supports any chosen case\n"
-            "   see: attnbench support " +
-                run.scenario_path};
-  }
+  if (timed == 0) return {code(ExitCode::kUsage), nothing_measured(records)};
   if (circumstances.strict && std::ranges::any_of(records, inconclusive)) {
     return {code(ExitCode::kInconclusive),
             "--strict: some cells are noisy, mistrusted or were skipped"};

@@ -11,7 +11,9 @@ namespace attnbench {
 struct RunCircumstances {
   bool strict = false;
   bool outputs_written = true;
-  bool output_closed = false;  ///< standard output no longer takes anything
+  bool output_closed = false;  ///< nobody reads standard output any more
+  bool output_failed = false;  ///< standard output takes nothing for another reason: a full disk
+  std::string failure;         ///< what kept a further scenario from being run; empty: nothing
   int signal = 0;              ///< that asked for a stop; 0 = none
 };
 

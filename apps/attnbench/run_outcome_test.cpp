@@ -104,6 +104,24 @@ TEST(RunOutcome, is_128_plus_the_signal_and_says_what_was_kept) {
   EXPECT_EQ(outcome.message, "stopped by signal 2: 1 of 2 cells were measured and are kept");
 }
 
+TEST(RunOutcome, is_5_when_standard_output_takes_nothing_or_a_scenario_could_not_begin) {
+  EXPECT_EQ(judge_run(run_of({good()}), {.output_failed = true}).exit_code, 5);
+  const RunOutcome outcome = judge_run(run_of({good()}), {.failure = "no GPU 3"});
+  EXPECT_EQ(outcome.exit_code, 5);
+  EXPECT_EQ(outcome.message, "error: no GPU 3: 1 of 1 cells were measured and are kept");
+}
+
+TEST(RunOutcome, names_each_reason_once_when_nothing_was_measured) {
+  Record refused;
+  refused.verdict = Verdict::kUnsupported;
+  refused.backend = "a";
+  refused.reason = "decode only";
+  Record other = refused;
+  other.backend = "b";
+  EXPECT_EQ(judge_run(run_of({refused, refused, other}), {}).message,
+            "error: nothing was measured\n   a, b: decode only");
+}
+
 TEST(RunOutcome, treats_a_closed_pipe_as_the_signal_it_would_have_been) {
   EXPECT_EQ(judge_run(run_of({good()}), {.output_closed = true}).exit_code, 141);
 }

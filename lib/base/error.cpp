@@ -7,9 +7,33 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <utility>
+
+#include "lib/base/printable.h"
 
 namespace attnbench {
 namespace {
+
+bool continues_letter(char byte) { return (static_cast<unsigned char>(byte) & 0xc0u) == 0x80u; }
+
+/// The first `letters` letters of a line of UTF-8, and the rest.
+std::pair<std::string_view, std::string_view> split(std::string_view line, int letters) {
+  std::size_t bytes = 0;
+  for (int seen = 0; bytes < line.size(); ++bytes) {
+    if (!continues_letter(line[bytes]) && seen++ == std::max(letters, 0)) break;
+  }
+  return {line.substr(0, bytes), line.substr(bytes)};
+}
+
+/// A mark below each letter that `text` shows. Tabs are kept, so that an underline stays below its
+/// word in any terminal.
+std::string blanked(std::string_view text, char mark) {
+  std::string marks;
+  for (const char c : printable(text)) {
+    if (!continues_letter(c)) marks += c == '\t' ? c : mark;
+  }
+  return marks;
+}
 
 std::string render_all(const std::vector<Diagnostic>& diagnostics) {
   std::string text;
@@ -61,20 +85,18 @@ std::string render(const Diagnostic& d) {
   text += fmt::format("{}error: {}\n", text.empty() ? "" : " ", d.message);
   if (!d.source_line.empty()) {
     text += fmt::format("{:>5} | {}\n", d.where.line, d.source_line);
-    // Tabs are kept so that the underline stays below its word in any terminal.
-    std::string margin;
-    for (std::size_t i = 0; i + 1 < static_cast<std::size_t>(std::max(d.where.column, 1)); ++i) {
-      margin += i < d.source_line.size() && d.source_line[i] == '\t' ? '\t' : ' ';
-    }
-    const std::string tail(static_cast<std::size_t>(std::max(d.length, 1)) - 1, '~');
-    text += fmt::format("      | {}^{}\n", margin, tail);
+    const auto [before, inside] = split(d.source_line, d.where.column - 1);
+    std::string tail = blanked(split(inside, d.length).first, '~');
+    if (tail.empty()) tail = "~";
+    text += fmt::format("      | {}^{}\n", blanked(before, ' '), tail.substr(1));
   }
   if (!d.hint.empty()) text += "   " + d.hint + "\n";
-  return text;
+  return printable(text);
 }
 
 ConfigError::ConfigError(const std::string& message)
-    : std::runtime_error("error: " + message + "\n"), diagnostics_{{{}, 1, message, {}, {}}} {}
+    : std::runtime_error("error: " + printable(message) + "\n"),
+      diagnostics_{{{}, 1, message, {}, {}}} {}
 
 ConfigError::ConfigError(std::vector<Diagnostic> diagnostics)
     : std::runtime_error(render_all(diagnostics)), diagnostics_(std::move(diagnostics)) {}

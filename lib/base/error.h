@@ -26,7 +26,8 @@ struct Diagnostic {
   std::string source_line;  ///< the line at `where`, shown above the underline; may be empty
 };
 
-/// "file:line:column: error: message", the source line with its underline, then the hint.
+/// "file:line:column: error: message", the source line with its underline, then the hint;
+/// printable() throughout.
 [[nodiscard]] std::string render(const Diagnostic& diagnostic);
 
 /// A mistake of the user in a scenario, a command line or a file: exit code 4.

@@ -7,20 +7,29 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/scenario/scenario_keys.h"
 
 namespace attnbench {
 namespace {
 
-[[noreturn]] void unknown_backend(const Registry& registry, const std::string& name) {
-  const std::vector<std::string> names = registry.names();
-  const std::string near = nearest_name(name, names);
-  throw ConfigError({Diagnostic{
-      {},
-      1,
-      fmt::format("unknown backend '{}'", name),
-      fmt::format("{}backends: {}", near.empty() ? "" : fmt::format("did you mean '{}'?   ", near),
-                  fmt::join(names, " ")),
-      {}}});
+std::string message_for(const std::string& name) {
+  return fmt::format("unknown backend '{}'", name);
+}
+
+std::string hint_for(const Registry& registry, const std::string& name) {
+  return allowed_words_hint(registry.names(), name, "backends: ");
+}
+
+/// The file's own names, each with its place.
+void check_names_of_file(const Scenario& scenario, const Registry& registry) {
+  Problems problems(scenario.text, scenario.path);
+  for (std::size_t i = 0; i < scenario.backends.size(); ++i) {
+    const std::string& name = scenario.backends[i];
+    if (registry.find(name)) continue;
+    const Place place = i < scenario.backend_places.size() ? scenario.backend_places[i] : Place{};
+    problems.add(place, message_for(name), hint_for(registry, name));
+  }
+  problems.throw_if_any();
 }
 
 }  // namespace
@@ -30,10 +39,10 @@ std::vector<const Registry::Entry*> choose_backends(const Scenario& scenario,
                                                     const RunFilter& filter) {
   // The scenario's own names are checked even when the filter overrides them: a mistake in the
   // file does not hide.
-  for (const auto* names : {&scenario.backends, &filter.backends}) {
-    for (const std::string& name : *names) {
-      if (!registry.find(name)) unknown_backend(registry, name);
-    }
+  check_names_of_file(scenario, registry);
+  for (const std::string& name : filter.backends) {
+    if (registry.find(name)) continue;
+    throw ConfigError({Diagnostic{{}, 1, message_for(name), hint_for(registry, name), {}}});
   }
   const std::vector<std::string>& asked =
       filter.backends.empty() ? scenario.backends : filter.backends;

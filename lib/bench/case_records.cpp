@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "lib/bench/case_run.h"
@@ -46,6 +47,27 @@ std::string beyond_ceilings(const Cost& cost, CacheState cache, const Ceilings& 
   return {};
 }
 
+LayerFacts layer_facts(const AttentionLayer& layer) {
+  return {.attention = layer.kind == AttentionKind::kMlaAbsorbed ? "mla" : "mha",
+          .causal = layer.causal,
+          .cross = layer.is_cross_attention,
+          .sinks = layer.has_sinks,
+          .alibi = layer.has_alibi,
+          .sliding_window_size = layer.sliding_window_size,
+          .scale = layer.scale,
+          .logit_cap = layer.logit_cap};
+}
+
+/// The double that prints like `value`: 0.1, not 0.10000000149011612.
+double as_written(float value) { return std::stod(fmt::format("{}", value)); }
+
+CacheFacts cache_facts(const KvCacheConfig& kv_cache) {
+  return {.layout = std::string(to_string(kv_cache.layout)),
+          .placement = std::string(to_string(kv_cache.placement)),
+          .k_scale = as_written(kv_cache.k_scale),
+          .v_scale = as_written(kv_cache.v_scale)};
+}
+
 }  // namespace
 
 RunDevice* CaseRun::device_of(const Registry::Entry& entry) const {
@@ -81,6 +103,7 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
                              LaunchMode launch) const {
   const Case& c = *case_;
   Record r;
+  r.scenario = scenario_->name;
   r.case_id = c.id;
   r.mix = c.mix;
   r.model = c.model;
@@ -102,6 +125,10 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
   r.head_dim_qk = c.layer.head_dim_qk;
   r.head_dim_v = c.layer.head_dim_v;
   r.page_size = c.kv_cache.page_size;
+  r.layer = layer_facts(c.layer);
+  r.kv_cache = cache_facts(c.kv_cache);
+  r.tp = c.tp;
+  r.sweep = c.sweep;
   r.requests = static_cast<std::int64_t>(c.requests.size());
   r.q_tokens = c.q_tokens();
   r.kv_tokens = c.kv_tokens();

@@ -27,29 +27,31 @@ const RunDevice* main_device(std::span<const RunDevice> used) {
 
 }  // namespace
 
+void check_run(const Scenario& scenario, const Registry& registry, const RunFilter& filter) {
+  static_cast<void>(choose_backends(scenario, registry, filter));
+  for (const Case* c : select_cases(scenario, filter)) {
+    if (c->kv_cache.pool_tokens > 0)
+      static_cast<void>(pool_demand(*c));  // is the pool large enough?
+    static_cast<void>(count_cost(*c));     // does it fit 63 bits?
+  }
+}
+
 RunResult run_scenario(const Scenario& scenario, const Registry& registry, Workshop& workshop,
                        const RunFilter& filter, const RunHooks& hooks) {
   const auto begin = std::chrono::steady_clock::now();
-  // Every mistake a user can make stops the run here, before anything is measured.
+  check_run(scenario, registry, filter);  // before anything is measured
   const std::vector<const Case*> cases = select_cases(scenario, filter);
   std::vector<const Registry::Entry*> backends = choose_backends(scenario, registry, filter);
   Twins twins;
   if (scenario.measure.aa) backends = twins.beside(backends);
-  for (const Case* c : cases) {
-    if (c->kv_cache.pool_tokens > 0)
-      static_cast<void>(pool_demand(*c));  // is the pool large enough?
-  }
   std::vector<Cost> costs;
-  for (const Case* c : cases) costs.push_back(count_cost(*c));  // does it fit 63 bits?
+  for (const Case* c : cases) costs.push_back(count_cost(*c));
 
   std::vector<RunDevice> used = workshop.prepare(backends);
   const RunDevice* const shown = main_device(used);
   RunResult result;
   result.environment = describe_environment(shown ? shown->info : workshop.host());
-  result.scenario_name = scenario.name;
-  result.scenario_path = scenario.path;
-  result.scenario_sha256 = scenario.sha256;
-  result.seed = scenario.seed;
+  result.scenarios = {{scenario.name, scenario.path, scenario.sha256, scenario.seed}};
   for (const RunDevice& each : used) {
     result.devices.push_back({each.info, each.ceilings});
   }

@@ -35,6 +35,13 @@ struct RunHooks {
 [[nodiscard]] std::vector<const Case*> select_cases(const Scenario& scenario,
                                                     const RunFilter& filter);
 
+/// Whether `pattern` is the id of a case, or a glob that matches one.
+[[nodiscard]] bool any_case_matches(const Scenario& scenario, const std::string& pattern);
+
+/// Throws ConfigError for every mistake of a user that keeps a run from its start: a pattern or
+/// backend that does not exist, a pool that is too small, a case too large to count.
+void check_run(const Scenario& scenario, const Registry& registry, const RunFilter& filter);
+
 /// Expands, builds, verifies, times. Records come in case order, within a case in backend order. A
 /// backend that throws ends its own cells only; a GPU that is lost to an error ends those on it;
 /// any other exception ends its case (Record::trouble), and what was measured before is kept.

@@ -2,7 +2,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/bench/record.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace attnbench {
+namespace {
+
+/// The GPU takes the place of the processor as the main device.
+void add_device(RunResult& all, DeviceRates device) {
+  const auto same = [&](const DeviceRates& known) {
+    return known.device.kind == device.device.kind;
+  };
+  if (std::ranges::any_of(all.devices, same)) return;
+  if (device.device.kind == DeviceKind::kCuda) {
+    all.environment.device = device.device;
+    all.ceilings = device.ceilings;
+  }
+  all.devices.push_back(std::move(device));
+}
+
+}  // namespace
+
+void append(RunResult& all, RunResult further) {
+  if (all.scenarios.empty()) {
+    all = std::move(further);
+    return;
+  }
+  for (DeviceRates& device : further.devices) add_device(all, std::move(device));
+  std::ranges::move(further.scenarios, std::back_inserter(all.scenarios));
+  std::ranges::move(further.records, std::back_inserter(all.records));
+  all.wall_s += further.wall_s;
+  all.measuring_s += further.measuring_s;
+  all.interrupted = all.interrupted || further.interrupted;
+}
 
 double Record::gb_per_s() const {
   if (!claims_speed() || timing.median_us <= 0) return 0;

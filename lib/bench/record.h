@@ -14,6 +14,7 @@
 #include "lib/device/device.h"
 #include "lib/measure/measure.h"
 #include "lib/measure/paired_ratio.h"
+#include "lib/scenario/case.h"
 #include "lib/verify/verdict.h"
 
 namespace attnbench {
@@ -35,8 +36,24 @@ enum class Trouble : std::uint8_t {
   kDefect,       ///< attnbench itself
 };
 
+/// What of the attention layer its shape does not say.
+struct LayerFacts {
+  std::string attention = "mha";  ///< or "mla"
+  bool causal = true, cross = false, sinks = false, alibi = false;
+  std::int64_t sliding_window_size = -1;  ///< previous keys visible; -1 = all
+  double scale = 0;                       ///< multiplies q.k
+  double logit_cap = 0;                   ///< 0 = none
+};
+
+/// What of the KV cache page size and data type do not say.
+struct CacheFacts {
+  std::string layout, placement;
+  double k_scale = 1, v_scale = 1;
+};
+
 /// The result row of one cell (case x backend x cache x launch).
 struct Record {
+  std::string scenario;  ///< its name
   std::string case_id;
   std::string mix;
   std::string model;
@@ -50,6 +67,10 @@ struct Record {
   std::string dtype, kv_dtype;
   int heads_q = 0, heads_kv = 0, head_dim_qk = 0, head_dim_v = 0;
   std::int64_t page_size = 0, requests = 0, q_tokens = 0, kv_tokens = 0;
+  LayerFacts layer;
+  CacheFacts kv_cache;
+  int tp = 1;
+  SweptValues sweep;          ///< what the sweep put into this case
   CascadeChoice use_cascade;  ///< by vLLM's rule, on the GPU of the run
 
   std::string status;  ///< "converged", "noisy", "timeout", "interrupted", "not measured"
@@ -94,16 +115,24 @@ struct DeviceRates {
   Ceilings ceilings;
 };
 
+/// What a run's figures were asked by.
+struct ScenarioSource {
+  std::string name, path, sha256;
+  std::uint64_t seed = 0;
+};
+
 /// A whole run: what every sink writes.
 struct RunResult {
   Environment environment;           ///< its device is the main one: the GPU, where one takes part
   Ceilings ceilings;                 ///< of the main device
   std::vector<DeviceRates> devices;  ///< every device that the chosen backends use
-  std::string scenario_name, scenario_path, scenario_sha256;
-  std::uint64_t seed = 0;
+  std::vector<ScenarioSource> scenarios;  ///< that were run, in order
   std::vector<Record> records;
   double wall_s = 0, measuring_s = 0;
   bool interrupted = false;
 };
+
+/// Joins the run of a further scenario to `all`, which may be empty.
+void append(RunResult& all, RunResult further);
 
 }  // namespace attnbench

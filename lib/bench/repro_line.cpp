@@ -35,7 +35,9 @@ std::string option(std::string_view name, std::string_view value) {
 }  // namespace
 
 std::string repro_line(const Scenario& scenario, const Record& record) {
-  std::string line = "attnbench run " + shell_quoted(scenario.path);
+  const ScenarioCommand& command = scenario.command;
+  std::string line = shell_quoted(command.program) + " run " +
+                     shell_quoted(command.file.empty() ? scenario.path : command.file);
   line += option("--case", record.case_id);
   line += option("--backend", registered_name(record.backend));
   // Cache state and seed are always spelled, since the file and the command line can both set them.
@@ -48,6 +50,7 @@ std::string repro_line(const Scenario& scenario, const Record& record) {
   if (scenario.measure.aa) line += " --aa";
   if (record.graph_forced) line += " --force-graph";
   if (!scenario.verify.enabled) line += " --no-verify";
+  for (const std::string& word : command.options) line += ' ' + shell_quoted(word);
   return line;
 }
 

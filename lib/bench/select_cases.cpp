@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "lib/base/error.h"
@@ -32,6 +33,11 @@ bool matches(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
+/// An id is taken literally first: it may itself contain a star.
+bool chooses(const std::string& pattern, const Case& c) {
+  return c.id == pattern || matches(pattern, c.id);
+}
+
 [[noreturn]] void nothing_matched(const Scenario& scenario, const std::string& pattern) {
   std::vector<std::string> ids;
   std::string list;
@@ -51,15 +57,16 @@ bool matches(std::string_view pattern, std::string_view text) {
 
 }  // namespace
 
+bool any_case_matches(const Scenario& scenario, const std::string& pattern) {
+  return std::ranges::any_of(scenario.cases, [&](const Case& c) { return chooses(pattern, c); });
+}
+
 std::vector<const Case*> select_cases(const Scenario& scenario, const RunFilter& filter) {
   std::vector<bool> chosen(scenario.cases.size(), filter.cases.empty());
   for (const std::string& pattern : filter.cases) {
     bool any = false;
     for (std::size_t i = 0; i < scenario.cases.size(); ++i) {
-      // An id is taken literally first: it may itself contain a star.
-      if (scenario.cases[i].id == pattern || matches(pattern, scenario.cases[i].id)) {
-        chosen[i] = any = true;
-      }
+      if (chooses(pattern, scenario.cases[i])) chosen[i] = any = true;
     }
     if (!any) nothing_matched(scenario, pattern);
   }

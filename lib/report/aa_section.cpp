@@ -25,7 +25,7 @@ std::vector<AaRow> aa_rows(const RunResult& run) {
   std::vector<AaRow> rows;
   for (const Record& r : run.records) {
     if (r.aa.pairs == 0) continue;
-    rows.push_back({r.case_id, std::string(registered_name(r.backend)), cache_and_launch(r),
+    rows.push_back({case_name(run, r), std::string(registered_name(r.backend)), cache_and_launch(r),
                     signed_percent(r.aa.median) + " %",
                     r.aa.has_interval()
                         ? fmt::format("{} … {} %", signed_percent(r.aa.lo), signed_percent(r.aa.hi))
@@ -48,21 +48,26 @@ std::string aa_floor_text(const RunResult& run) {
                      distance(1 + floor));
 }
 
-std::string aa_terminal_section(const RunResult& run) {
+std::string aa_terminal_section(const RunResult& run, std::size_t width) {
   const std::vector<AaRow> rows = aa_rows(run);
   if (rows.empty()) return {};
-  // 2 + 27 + 15 + 8 + 11 + 20 + 11 + 6 = 100
-  const auto line = [](const AaRow& row) {
-    return "  " + fit_left(row.case_id, 27) + "  " + fit_left(row.backend, 13) + "  " +
+  // 2 + 27 + 15 + 8 + 11 + 20 + 11 + 6 = 100; a narrower terminal shortens the case.
+  const std::size_t lacking = kTerminalWidth - std::min(width, kTerminalWidth);
+  const std::size_t case_width = 27 - std::min<std::size_t>(lacking, 20);
+  const auto line = [&](const AaRow& row) {
+    return "  " + fit_left(row.case_id, case_width) + "  " + fit_left(row.backend, 13) + "  " +
            fit_left(row.cache, 6) + "  " + fit_right(row.ratio, 9) + "  " +
            fit_right(row.range, 18) + "  " + fit_right(row.largest, 9) + ' ' +
            fit_right(row.pairs, 5) + '\n';
   };
   std::string text =
-      "\nA/A: every cell against its twin, in pairs by round; 95 % CI of the median ratio less 1\n";
+      '\n' +
+      wrapped(
+          "A/A: every cell against its twin, in pairs by round; 95 % CI of the median ratio less 1",
+          width, 0);
   text += line({"case", "backend", "cache", "#2 / #1", "95 % CI", "largest", "pairs"});
   for (const AaRow& row : rows) text += line(row);
-  return text + wrapped(aa_floor_text(run), kTerminalWidth, 2);
+  return text + wrapped(aa_floor_text(run), width, 2);
 }
 
 std::string aa_markdown_section(const RunResult& run) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lib/bench/record.h"
+#include "lib/report/terminal_columns.h"
 
 namespace attnbench {
 
@@ -26,7 +27,8 @@ struct AaRow {
 [[nodiscard]] std::string aa_floor_text(const RunResult& run);
 
 /// The section that stands below the tables on a terminal; empty for a run without twins.
-[[nodiscard]] std::string aa_terminal_section(const RunResult& run);
+[[nodiscard]] std::string aa_terminal_section(const RunResult& run,
+                                              std::size_t width = kTerminalWidth);
 /// The same as a Markdown table.
 [[nodiscard]] std::string aa_markdown_section(const RunResult& run);
 

@@ -11,6 +11,7 @@
 
 #include "lib/base/error.h"
 #include "lib/report/record_text.h"
+#include "lib/report/sweep_json.h"
 
 namespace attnbench {
 namespace {
@@ -82,6 +83,9 @@ bool is_repeated(const Record& r) { return r.graph_n.tried(); }
 bool is_repeated_and_timed(const Record& r) { return r.graph_n.timed(); }
 bool is_compared(const Record& r) { return r.error.rows > 0; }
 
+bool has_window(const Record& r) { return r.layer.sliding_window_size >= 0; }
+bool has_logit_cap(const Record& r) { return r.layer.logit_cap > 0; }
+
 template <class Access>
 CsvColumn timing(const char* name, Access access) {
   return field_if(name, is_timed, access);
@@ -151,6 +155,27 @@ CsvColumn status_column() {
             r.status = text;
             r.timing.interrupted = text == "interrupted";
             r.timing.status = measure_status(text);
+          }};
+}
+
+/// A JSON object of texts, as in the JSON file; empty without a sweep.
+CsvColumn sweep_column() {
+  return {"sweep",
+          [](const Record& r) {
+            return r.sweep.empty()
+                       ? std::string()
+                       : sweep_json(r).dump(-1, ' ', false, Json::error_handler_t::replace);
+          },
+          [](Record& r, const std::string& text) {
+            if (text.empty()) return;
+            const Json values = Json::parse(text, nullptr, false);
+            if (!values.is_object()) {
+              throw ConfigError(fmt::format("'{}' is no JSON object", text));
+            }
+            for (const auto& [path, value] : values.items()) {
+              if (!value.is_string()) throw ConfigError(fmt::format("{} is no text", path));
+              r.sweep.emplace_back(path, value.get<std::string>());
+            }
           }};
 }
 
@@ -349,6 +374,36 @@ std::array<CsvColumn, kCsvColumns> make_columns() {
           "graph_n_reason", [](auto& r) -> auto& { return r.graph_n.reason; }),
       field(
           "graph_forced", [](auto& r) -> auto& { return r.graph_forced; }),
+      field(
+          "scenario", [](auto& r) -> auto& { return r.scenario; }),
+      field(
+          "tp", [](auto& r) -> auto& { return r.tp; }),
+      field(
+          "attention", [](auto& r) -> auto& { return r.layer.attention; }),
+      field(
+          "causal", [](auto& r) -> auto& { return r.layer.causal; }),
+      field(
+          "cross_attention", [](auto& r) -> auto& { return r.layer.cross; }),
+      field(
+          "sinks", [](auto& r) -> auto& { return r.layer.sinks; }),
+      field(
+          "alibi", [](auto& r) -> auto& { return r.layer.alibi; }),
+      field_if(
+          "sliding_window_size", has_window,
+          [](auto& r) -> auto& { return r.layer.sliding_window_size; }),
+      field(
+          "scale", [](auto& r) -> auto& { return r.layer.scale; }),
+      field_if(
+          "logit_cap", has_logit_cap, [](auto& r) -> auto& { return r.layer.logit_cap; }),
+      field(
+          "kv_layout", [](auto& r) -> auto& { return r.kv_cache.layout; }),
+      field(
+          "placement", [](auto& r) -> auto& { return r.kv_cache.placement; }),
+      field(
+          "k_scale", [](auto& r) -> auto& { return r.kv_cache.k_scale; }),
+      field(
+          "v_scale", [](auto& r) -> auto& { return r.kv_cache.v_scale; }),
+      sweep_column(),
   };
 }
 

@@ -21,8 +21,16 @@ void write_expand_table(const Scenario& scenario, const std::vector<const Case*>
 void write_expand_json(const Scenario& scenario, const std::vector<const Case*>& cases,
                        std::ostream& out);
 
+/// What is asked about: cases x backends, on these devices.
+struct SupportQuestion {
+  const Scenario& scenario;
+  std::vector<const Case*> cases;
+  std::vector<const Registry::Entry*> backends;
+  const Devices& devices;
+};
+
 /// The matrix case x backend: OK, or UNSUPPORTED with the reason.
-void write_support_table(const Scenario& scenario, const std::vector<const Case*>& cases,
-                         const Registry& registry, const Devices& devices, std::ostream& out);
+void write_support_table(const SupportQuestion& question, std::ostream& out);
+void write_support_json(const SupportQuestion& question, std::ostream& out);
 
 }  // namespace attnbench

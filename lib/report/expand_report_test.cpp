@@ -193,6 +193,12 @@ class Captured final : public AttentionBackend {
   BackendInfo info_;
 };
 
+std::vector<const Registry::Entry*> all_of(const Registry& registry) {
+  std::vector<const Registry::Entry*> entries;
+  for (const Registry::Entry& entry : registry.entries()) entries.push_back(&entry);
+  return entries;
+}
+
 TEST(SupportTable, says_which_graphs_a_backend_does_not_claim) {
   Scenario scenario = small_scenario();
   Registry registry;
@@ -204,7 +210,7 @@ TEST(SupportTable, says_which_graphs_a_backend_does_not_claim) {
   const auto table = [&](std::vector<LaunchMode> launch) {
     scenario.measure.launch = std::move(launch);
     std::ostringstream out;
-    write_support_table(scenario, {&decode, &extend}, registry, devices, out);
+    write_support_table({scenario, {&decode, &extend}, all_of(registry), devices}, out);
     return out.str();
   };
   const std::string refusal =
@@ -228,7 +234,7 @@ TEST(SupportTable, says_ok_or_why_not_for_every_pair) {
   const Case decode = small_plain_decode();
   const Case extend = small_sliding_window();
   std::ostringstream out;
-  write_support_table(scenario, {&decode, &extend}, registry, devices, out);
+  write_support_table({scenario, {&decode, &extend}, all_of(registry), devices}, out);
   EXPECT_THAT(out.str(), HasSubstr("refusing    OK\n"));
   EXPECT_THAT(out.str(), HasSubstr("refusing    UNSUPPORTED(decode only)\n"));
   EXPECT_THAT(out.str(), HasSubstr("absent_one  UNSUPPORTED(built without nvcc)\n"));
@@ -243,6 +249,27 @@ TEST(ExpandCase, of_any_size_is_cheap_and_says_what_it_leaves_out) {
   EXPECT_TRUE(e.arrays.empty());
   EXPECT_THAT(e.arrays_left_out, HasSubstr("left out: they would take "));
   EXPECT_EQ(e.pages_used, std::int64_t{1} << 26);
+}
+
+TEST(SupportJson, says_for_every_launch_of_every_pair_whether_and_why_not) {
+  Scenario scenario = small_scenario();
+  scenario.measure.launch = {LaunchMode::kEager, LaunchMode::kGraph};
+  Registry registry;
+  registry.add([] { return std::make_unique<Refusing>(); });
+  Devices devices;
+  devices.push_back(make_cpu_device(1));
+  const Case decode = small_plain_decode();
+  const Case extend = small_sliding_window();
+  std::ostringstream out;
+  write_support_json({scenario, {&decode, &extend}, all_of(registry), devices}, out);
+  const auto root = nlohmann::json::parse(out.str());
+  EXPECT_EQ(root["scenario"], scenario.name);
+  ASSERT_EQ(root["answers"].size(), 4u);
+  EXPECT_EQ(root["answers"][0]["supported"], true);
+  EXPECT_EQ(root["answers"][1]["launch"], "graph");
+  EXPECT_EQ(root["answers"][1]["reason"], "no CUDA graph on a CPU");
+  EXPECT_EQ(root["answers"][2]["reason"], "decode only");
+  EXPECT_EQ(root["answers"][2]["supported"], false);
 }
 
 }  // namespace

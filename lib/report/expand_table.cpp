@@ -4,6 +4,7 @@
 
 #include <ostream>
 
+#include "lib/base/printable.h"
 #include "lib/report/expand_report.h"
 #include "lib/report/expanded_case.h"
 #include "lib/report/text_layout.h"
@@ -97,7 +98,7 @@ void write_requests(const Case& c, std::ostream& out) {
 
 void write_expand_table(const Scenario& scenario, const std::vector<const Case*>& cases,
                         std::ostream& out) {
-  out << fmt::format("{}   {} case{} · seed {}\n", scenario.name, cases.size(),
+  out << fmt::format("{}   {} case{} · seed {}\n", printable(scenario.name), cases.size(),
                      cases.size() == 1 ? "" : "s", scenario.seed);
   for (const Case* c : cases) {
     const ExpandedCase e = expand_case(*c);

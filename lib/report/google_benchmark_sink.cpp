@@ -13,8 +13,7 @@ using Json = nlohmann::ordered_json;
 
 /// Entries of failed cells have zero times, as Google Benchmark's own reporter writes them: its
 /// compare.py needs the keys.
-Json entry_of(const Record& r, std::size_t family) {
-  const std::string name = cell_name(r);
+Json entry_of(const Record& r, const std::string& name, std::size_t family) {
   const bool claims = r.claims_speed();
   const double time = claims ? r.timing.median_us : 0;
   Json entry = {{"name", name},
@@ -41,6 +40,12 @@ Json entry_of(const Record& r, std::size_t family) {
   return entry;
 }
 
+std::string scenario_hashes(const RunResult& run) {
+  std::string text;
+  for (const ScenarioSource& each : run.scenarios) text += (text.empty() ? "" : " ") + each.sha256;
+  return text;
+}
+
 }  // namespace
 
 void write_google_benchmark_json(const RunResult& run, std::ostream& out) {
@@ -55,13 +60,14 @@ void write_google_benchmark_json(const RunResult& run, std::ostream& out) {
                  {"caches", Json::array()},
                  {"load_avg", Json::array()},
                  {"library_build_type", e.build_type == "Debug" ? "debug" : "release"},
-                 {"scenario", run.scenario_name},
-                 {"scenario_sha256", run.scenario_sha256}}},
+                 {"scenario", scenario_names(run)},
+                 {"scenario_sha256", scenario_hashes(run)}}},
                {"benchmarks", Json::array()}};
   for (const Record& record : run.records) {
     // What no one tried to measure is no benchmark; what failed is one with an error.
     if (!record.timed && !is_failed_row(record)) continue;
-    root["benchmarks"].push_back(entry_of(record, root["benchmarks"].size()));
+    root["benchmarks"].push_back(
+        entry_of(record, cell_name(run, record), root["benchmarks"].size()));
   }
   out << root.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }

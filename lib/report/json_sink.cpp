@@ -1,16 +1,14 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "lib/report/record_text.h"
 #include "lib/report/sinks.h"
+#include "lib/report/sweep_json.h"
 
 namespace attnbench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// JSON has no NaN and no infinity: they become null, and the verdict says what happened.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -122,9 +120,30 @@ Json graph_n_of(const Record& r) {
 
 Json tested(int property) { return property < 0 ? Json(nullptr) : Json(property == 1); }
 
+Json layer_of(const Record& r) {
+  const LayerFacts& l = r.layer;
+  return {{"attention", l.attention},
+          {"causal", l.causal},
+          {"cross_attention", l.cross},
+          {"sinks", l.sinks},
+          {"alibi", l.alibi},
+          {"sliding_window_size",
+           l.sliding_window_size >= 0 ? Json(l.sliding_window_size) : Json(nullptr)},
+          {"scale", number(l.scale)},
+          {"logit_cap", l.logit_cap > 0 ? number(l.logit_cap) : Json(nullptr)}};
+}
+
+Json kv_cache_of(const Record& r) {
+  return {{"layout", r.kv_cache.layout},
+          {"placement", r.kv_cache.placement},
+          {"k_scale", number(r.kv_cache.k_scale)},
+          {"v_scale", number(r.kv_cache.v_scale)}};
+}
+
 Json record_of(const Record& r) {
   const bool claims = r.claims_speed();
   return {
+      {"scenario", r.scenario},
       {"case", r.case_id},
       {"mix", r.mix},
       {"model", r.model},
@@ -141,6 +160,10 @@ Json record_of(const Record& r) {
       {"head_dim_qk", r.head_dim_qk},
       {"head_dim_v", r.head_dim_v},
       {"page_size", r.page_size},
+      {"tp", r.tp},
+      {"layer", layer_of(r)},
+      {"kv_cache", kv_cache_of(r)},
+      {"sweep", sweep_json(r)},
       {"requests", r.requests},
       {"q_tokens", r.q_tokens},
       {"kv_tokens", r.kv_tokens},
@@ -182,6 +205,10 @@ Json record_of(const Record& r) {
   };
 }
 
+Json source_of(const ScenarioSource& s) {
+  return {{"name", s.name}, {"path", s.path}, {"sha256", s.sha256}, {"seed", s.seed}};
+}
+
 }  // namespace
 
 void write_json(const RunResult& run, std::ostream& out) {
@@ -189,15 +216,13 @@ void write_json(const RunResult& run, std::ostream& out) {
                {"environment", environment_of(run.environment)},
                {"ceilings", ceilings_of(run.ceilings)},
                {"devices", devices_of(run)},
-               {"scenario",
-                {{"name", run.scenario_name},
-                 {"path", run.scenario_path},
-                 {"sha256", run.scenario_sha256},
-                 {"seed", run.seed}}},
+               {"scenario", run.scenarios.empty() ? Json(nullptr) : source_of(run.scenarios[0])},
+               {"scenarios", Json::array()},
                {"wall_s", number(run.wall_s)},
                {"measuring_s", number(run.measuring_s)},
                {"interrupted", run.interrupted},
                {"records", Json::array()}};
+  for (const ScenarioSource& each : run.scenarios) root["scenarios"].push_back(source_of(each));
   for (const Record& record : run.records) root["records"].push_back(record_of(record));
   // A backend's message may hold anything: bytes that are no UTF-8 are replaced, not thrown at.
   out << root.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';

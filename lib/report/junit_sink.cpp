@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "lib/base/printable.h"
 #include "lib/report/record_text.h"
 #include "lib/report/sinks.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(text)) {  // XML has no way to write other control characters
     switch (c) {
       case '&':
         out += "&amp;";
@@ -28,12 +29,11 @@ std::string escaped(std::string_view text) {
         out += "&quot;";
         break;
       case '\n':
-      case '\r':
       case '\t':
         out += fmt::format("&#{};", static_cast<int>(c));
         break;
-      default:  // XML 1.0 has no way to write other control characters
-        out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+      default:
+        out += c;
     }
   }
   return out;
@@ -71,13 +71,13 @@ void write_junit(const RunResult& run, std::ostream& out) {
       run.records.size(), count(failed), count(crashed), count(is_left_out), run.wall_s);
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
   text += fmt::format("<testsuites {}>\n  <testsuite name=\"{}\" timestamp=\"{}\" {}>\n", totals,
-                      escaped(run.scenario_name), escaped(run.environment.started_utc), totals);
+                      escaped(scenario_names(run)), escaped(run.environment.started_utc), totals);
   for (const Record& r : run.records) {
     const std::string outcome = outcome_of(r);
     // JUnit's time is in seconds, a decimal without exponent; a cell that claims no speed shows
     // none.
     text += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.9f}\"",
-                        escaped(run.scenario_name + "." + r.mix), escaped(cell_name(r)),
+                        escaped(r.scenario + "." + r.mix), escaped(cell_name(run, r)),
                         r.claims_speed() ? r.timing.median_us / 1e6 : 0.0);
     text += outcome.empty() ? "/>\n" : ">\n" + outcome + "    </testcase>\n";
   }

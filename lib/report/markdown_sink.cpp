@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "lib/base/printable.h"
 #include "lib/report/aa_section.h"
 #include "lib/report/record_text.h"
 #include "lib/report/sinks.h"
@@ -40,25 +41,34 @@ std::string enqueue_cell(const Record& r) {
 std::string index_lines(const RunResult& run) {
   std::string text, last;
   for (const Record& r : run.records) {
-    if (!has_index_timing(r) || r.case_id == last) continue;
-    text += fmt::format("- {}: {}\n", markdown_cell(r.case_id), index_text(r.index));
-    last = r.case_id;
+    if (!has_index_timing(r) || case_name(run, r) == last) continue;
+    text += fmt::format("- {}: {}\n", markdown_cell(case_name(run, r)), index_text(r.index));
+    last = case_name(run, r);
   }
   return text.empty() ? text : "\nIndex arrays:\n\n" + text;
+}
+
+/// "seed 7", or the seed of each of several scenarios.
+std::string seeds(const RunResult& run) {
+  std::string text;
+  for (const ScenarioSource& each : run.scenarios) {
+    text += (text.empty() ? "seed " : ", ") + std::to_string(each.seed);
+  }
+  return text;
 }
 
 }  // namespace
 
 void write_markdown(const RunResult& run, std::ostream& out) {
   const Environment& e = run.environment;
-  std::string text = fmt::format("### {}\n\n", markdown_cell(run.scenario_name));
-  text += fmt::format("attnbench {} ({}), seed {}, {}  \n", e.version, e.git_sha, run.seed,
-                      e.started_utc);
-  text += fmt::format("{}, {} {}; measured ceilings: read {}, copy {}, {}\n\n", e.device.name,
-                      e.threads, e.device.kind == DeviceKind::kCuda ? "SMs" : "threads",
-                      si_text(run.ceilings.read_bytes_per_s, "B/s"),
-                      si_text(run.ceilings.copy_bytes_per_s, "B/s"),
-                      si_text(run.ceilings.flop_per_s, "FLOP/s"));
+  std::string text = fmt::format("### {}\n\n", markdown_cell(scenario_names(run)));
+  text +=
+      fmt::format("attnbench {} ({}), {}, {}  \n", e.version, e.git_sha, seeds(run), e.started_utc);
+  text += fmt::format(
+      "{}, {} {}; measured ceilings: read {}, copy {}, {}\n\n", markdown_cell(e.device.name),
+      e.threads, e.device.kind == DeviceKind::kCuda ? "SMs" : "threads",
+      si_text(run.ceilings.read_bytes_per_s, "B/s"), si_text(run.ceilings.copy_bytes_per_s, "B/s"),
+      si_text(run.ceilings.flop_per_s, "FLOP/s"));
   const bool with_graph_n =
       std::ranges::any_of(run.records, [](const Record& r) { return r.graph_n.tried(); });
   text += fmt::format(
@@ -68,16 +78,16 @@ void write_markdown(const RunResult& run, std::ostream& out) {
       with_graph_n ? " graph×N |" : "", with_graph_n ? "--:|" : "");
   for (const Record& r : run.records) {
     text += fmt::format(
-        "| {} | {} | {} | {} | {} {} | {} | {} | {} | {} | `{}` | {} |\n", markdown_cell(r.case_id),
-        markdown_cell(r.backend), to_string(r.cache),
+        "| {} | {} | {} | {} | {} {} | {} | {} | {} | {} | `{}` | {} |\n",
+        markdown_cell(case_name(run, r)), markdown_cell(r.backend), to_string(r.cache),
         r.graph_forced ? "graph, forced" : to_string(r.launch), speed_cells(r, with_graph_n),
         r.claims_speed() ? time_text(r.plan.median_us) : "", enqueue_cell(r), verdict_word(r),
-        r.status, error_text(r), bitwise_flags(r), markdown_cell(r.reason));
+        markdown_cell(r.status), error_text(r), bitwise_flags(r), markdown_cell(r.reason));
   }
   for (const Record& r : run.records) {
     if (is_failed_row(r)) {
-      text += fmt::format("\n{}: {}\n\n    {}\n", verdict_word(r), markdown_cell(cell_name(r)),
-                          r.repro);
+      text += fmt::format("\n{}: {}\n\n    {}\n", verdict_word(r), markdown_cell(cell_name(run, r)),
+                          printable(r.repro));
     }
   }
   text += index_lines(run);

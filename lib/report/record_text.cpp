@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "lib/base/printable.h"
 #include "lib/report/units.h"
 
 namespace attnbench {
@@ -20,8 +21,21 @@ char flag(int property, char letter) {
 
 }  // namespace
 
-std::string cell_name(const Record& r) {
-  return fmt::format("{}/{}/{}/{}", r.case_id, r.backend, to_string(r.cache), to_string(r.launch));
+std::string case_name(const RunResult& run, const Record& r) {
+  return run.scenarios.size() > 1 ? r.scenario + '/' + r.case_id : r.case_id;
+}
+
+std::string cell_name(const RunResult& run, const Record& r) {
+  return fmt::format("{}/{}/{}/{}", case_name(run, r), r.backend, to_string(r.cache),
+                     to_string(r.launch));
+}
+
+std::string scenario_names(const RunResult& run) {
+  std::string names;
+  for (const ScenarioSource& each : run.scenarios) {
+    names += (names.empty() ? "" : ", ") + each.name;
+  }
+  return names;
 }
 
 std::string verdict_word(const Record& record) {
@@ -41,14 +55,14 @@ std::string cache_and_launch(const Record& r) {
 std::string markdown_cell(std::string_view text) {
   // A pipe would start the next cell, a line break the next row, '<' a tag that no one sees.
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     if (c == '<') {
       out += "&lt;";
     } else if (c == '&') {
       out += "&amp;";
     } else {
       if (c == '|') out += '\\';
-      out += c == '\n' || c == '\r' ? ' ' : c;
+      out += c == '\n' ? ' ' : c;
     }
   }
   return out;

@@ -12,8 +12,12 @@ namespace attnbench {
 
 // What the sinks for people say about a record, in one wording.
 
+/// "case", or "scenario/case" in a run of several scenarios: unique there.
+[[nodiscard]] std::string case_name(const RunResult& run, const Record& record);
 /// "case/backend/cache/launch": unique in a run.
-[[nodiscard]] std::string cell_name(const Record& record);
+[[nodiscard]] std::string cell_name(const RunResult& run, const Record& record);
+/// "quickstart", "decode, mla".
+[[nodiscard]] std::string scenario_names(const RunResult& run);
 /// The verdict's word, or "IMPOSSIBLE" for a cell that beats the machine.
 [[nodiscard]] std::string verdict_word(const Record& record);
 /// A row that needs a repro line: wrong, crashed or impossible.

@@ -77,6 +77,18 @@ std::string pointer_of(const std::string& column) {
       {"graph_n_rounds", "/graph_n/rounds"},
       {"graph_n_status", "/graph_n/status"},
       {"graph_n_reason", "/graph_n/reason"},
+      {"attention", "/layer/attention"},
+      {"causal", "/layer/causal"},
+      {"cross_attention", "/layer/cross_attention"},
+      {"sinks", "/layer/sinks"},
+      {"alibi", "/layer/alibi"},
+      {"sliding_window_size", "/layer/sliding_window_size"},
+      {"scale", "/layer/scale"},
+      {"logit_cap", "/layer/logit_cap"},
+      {"kv_layout", "/kv_cache/layout"},
+      {"placement", "/kv_cache/placement"},
+      {"k_scale", "/kv_cache/k_scale"},
+      {"v_scale", "/kv_cache/v_scale"},
       {"aa_pairs", "/aa/pairs"},
       {"aa_ratio", "/aa/ratio"},
       {"aa_lo", "/aa/lo"},
@@ -91,6 +103,7 @@ std::string pointer_of(const std::string& column) {
 /// What the CSV spells for a JSON value; the two formats differ in null only.
 bool agree(const Json& value, const std::string& text) {
   if (value.is_null()) return text.empty() || text == "nan" || text == "inf" || text == "-1";
+  if (value.is_object()) return value.empty() ? text.empty() : Json::parse(text) == value;
   if (value.is_boolean()) return text == (value.get<bool>() ? "1" : "0");
   if (value.is_string()) return text == value.get<std::string>();
   if (value.is_number_integer()) return text == std::to_string(value.get<std::int64_t>());
@@ -246,7 +259,51 @@ TEST(Sinks, junit_escapes_what_xml_cannot_hold) {
   run.records[0].case_id = "a<b>&\"c\"\x01";
   std::ostringstream out;
   write_junit(run, out);
-  EXPECT_THAT(out.str(), testing::HasSubstr("a&lt;b&gt;&amp;&quot;c&quot;?"));
+  EXPECT_THAT(out.str(), testing::HasSubstr("a&lt;b&gt;&amp;&quot;c&quot;\\x01"));
+}
+
+/// As hostile as a file, a name or a backend's message can be.
+RunResult hostile_run() {
+  RunResult run = sample_run();
+  const std::string text = "x\x1b]0;owned\x07\xff\xc2\x9b\xe2\x80\xae";
+  run.scenarios[0].name = text;
+  run.environment.device.name = text;
+  for (Record& record : run.records) {
+    record.scenario = record.case_id = record.backend = record.reason = record.repro = text;
+  }
+  return run;
+}
+
+TEST(Sinks, for_people_pass_on_nothing_that_steers_a_terminal) {
+  for (const auto write : {write_markdown, write_junit}) {
+    std::ostringstream out;
+    write(hostile_run(), out);
+    EXPECT_THAT(out.str(), testing::HasSubstr("x\\x1b]0;owned\\x07\\xff\\u009b\\u202e"));
+    for (const char* bad : {"\x1b", "\x07", "\xff", "\xc2\x9b", "\xe2\x80\xae"}) {
+      EXPECT_EQ(out.str().find(bad), std::string::npos);
+    }
+  }
+}
+
+TEST(Sinks, tell_the_cells_of_several_scenarios_apart) {
+  RunResult run = sample_run();
+  append(run, sample_run());
+  run.scenarios[1].name = "other";
+  const std::size_t half = run.records.size() / 2;
+  for (std::size_t i = half; i < run.records.size(); ++i) run.records[i].scenario = "other";
+  EXPECT_EQ(run.wall_s, 2 * sample_run().wall_s);
+  const Json root = json_of(run);
+  EXPECT_EQ(root["scenario"], root["scenarios"][0]);
+  EXPECT_EQ(root["scenarios"][1]["name"], "other");
+  EXPECT_EQ(root["records"][half]["scenario"], "other");
+  std::ostringstream junit, markdown, benchmark;
+  write_junit(run, junit);
+  EXPECT_THAT(junit.str(), testing::HasSubstr("classname=\"other.prefix_hits\""));
+  write_markdown(run, markdown);
+  EXPECT_THAT(markdown.str(), testing::HasSubstr("| other/prefix_hits/ps16 |"));
+  write_google_benchmark_json(run, benchmark);
+  EXPECT_THAT(benchmark.str(),
+              testing::HasSubstr("\"other/prefix_hits/ps16/cpu_flash/cold/eager\""));
 }
 
 TEST(Sinks, json_survives_bytes_that_are_no_utf_8) {

@@ -3,51 +3,83 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "lib/backend/cuda_graph_capture.h"
+#include "lib/base/printable.h"
 #include "lib/report/expand_report.h"
 #include "lib/report/units.h"
 
 namespace attnbench {
 namespace {
 
-std::string answer_of(const Registry::Entry& entry, const Case& c, const Devices& devices,
-                      const std::vector<LaunchMode>& launches) {
-  if (!entry.make) return fmt::format("UNSUPPORTED({})", entry.absence);
+/// Why not; empty: it is supported.
+std::string refusal_of(const Registry::Entry& entry, const Case& c, const Devices& devices) {
+  if (!entry.make) return entry.absence;
   const Device* const device = device_for(entry, devices);
-  if (device == nullptr) return "UNSUPPORTED(no device of its kind takes part)";
-  if (const Support support = entry.make()->supports(c, *device); !support) {
-    return fmt::format("UNSUPPORTED({})", support.reason());
-  }
+  if (device == nullptr) return "no device of its kind takes part";
+  const Support support = entry.make()->supports(c, *device);
+  return support ? std::string() : support.reason();
+}
+
+std::string refusal_of_graph(const Registry::Entry& entry, const Case& c) {
+  const Support captured = supports_cuda_graph(entry.info, c);
+  return captured ? std::string() : captured.reason();
+}
+
+std::string answer_of(const SupportQuestion& question, const Registry::Entry& entry,
+                      const Case& c) {
+  const auto& launches = question.scenario.measure.launch;
+  std::string refusal = refusal_of(entry, c, question.devices);
   const bool graph = std::ranges::find(launches, LaunchMode::kGraph) != launches.end();
-  const Support captured = graph ? supports_cuda_graph(entry.info, c) : Support::yes();
-  if (captured) return "OK";
-  const bool eager = launches.size() > 1;
-  return fmt::format("{}UNSUPPORTED({})", eager ? "OK eager, graph " : "", captured.reason());
+  const bool eager = graph && refusal.empty() && launches.size() > 1;
+  if (refusal.empty() && graph) refusal = refusal_of_graph(entry, c);
+  if (refusal.empty()) return "OK";
+  return fmt::format("{}UNSUPPORTED({})", eager ? "OK eager, graph " : "", printable(refusal));
 }
 
 }  // namespace
 
-void write_support_table(const Scenario& scenario, const std::vector<const Case*>& cases,
-                         const Registry& registry, const Devices& devices, std::ostream& out) {
+void write_support_table(const SupportQuestion& question, std::ostream& out) {
   std::size_t case_width = 4, backend_width = 7;
-  for (const Case* c : cases) case_width = std::max(case_width, display_width(c->id));
-  std::vector<const Registry::Entry*> entries;  // a variant takes what its base takes
-  for (const Registry::Entry& entry : registry.entries()) {
-    if (!entry.info.by_default) continue;
-    entries.push_back(&entry);
-    backend_width = std::max(backend_width, display_width(entry.info.name));
+  for (const Case* c : question.cases) {
+    case_width = std::max(case_width, display_width(printable(c->id)));
   }
-  out << fmt::format("{}\n{}  {}  support\n", scenario.name, fit_left("case", case_width),
-                     fit_left("backend", backend_width));
-  for (const Case* c : cases) {
-    for (const Registry::Entry* entry : entries) {
-      out << fmt::format("{}  {}  {}\n", fit_left(c->id, case_width),
+  for (const Registry::Entry* entry : question.backends) {
+    backend_width = std::max(backend_width, display_width(entry->info.name));
+  }
+  out << fmt::format("{}\n{}  {}  support\n", printable(question.scenario.name),
+                     fit_left("case", case_width), fit_left("backend", backend_width));
+  for (const Case* c : question.cases) {
+    for (const Registry::Entry* entry : question.backends) {
+      out << fmt::format("{}  {}  {}\n", fit_left(printable(c->id), case_width),
                          fit_left(entry->info.name, backend_width),
-                         answer_of(*entry, *c, devices, scenario.measure.launch));
+                         answer_of(question, *entry, *c));
     }
   }
+}
+
+void write_support_json(const SupportQuestion& question, std::ostream& out) {
+  using Json = nlohmann::ordered_json;
+  Json answers = Json::array();
+  for (const Case* c : question.cases) {
+    for (const Registry::Entry* entry : question.backends) {
+      const std::string refusal = refusal_of(*entry, *c, question.devices);
+      for (const LaunchMode launch : question.scenario.measure.launch) {
+        const std::string reason = refusal.empty() && launch == LaunchMode::kGraph
+                                       ? refusal_of_graph(*entry, *c)
+                                       : refusal;
+        answers.push_back({{"case", c->id},
+                           {"backend", entry->info.name},
+                           {"launch", to_string(launch)},
+                           {"supported", reason.empty()},
+                           {"reason", reason}});
+      }
+    }
+  }
+  const Json root = {{"scenario", question.scenario.name}, {"answers", answers}};
+  out << root.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 }  // namespace attnbench

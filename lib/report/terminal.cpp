@@ -3,11 +3,13 @@
 #include "lib/report/terminal.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <ostream>
 #include <set>
 
+#include "lib/base/printable.h"
 #include "lib/report/aa_section.h"
 #include "lib/report/record_text.h"
 #include "lib/report/text_layout.h"
@@ -34,7 +36,8 @@ std::string listed(const std::vector<Value>& values) {
 }
 
 std::string padded(std::string_view text, std::size_t width, TerminalColumn::Align align) {
-  return align == TerminalColumn::Align::kLeft ? fit_left(text, width) : fit_right(text, width);
+  const std::string shown = printable(text);
+  return align == TerminalColumn::Align::kLeft ? fit_left(shown, width) : fit_right(shown, width);
 }
 
 std::string without_trailing_spaces(std::string line) {
@@ -73,6 +76,24 @@ std::string cascade_text(const Case& c, int multiprocessors) {
   return answer == "-" ? "" : "use_cascade " + answer;
 }
 
+/// What of a case's layer and cache is not as usual: "tp 8 window 1024 sinks HND".
+std::string layer_text(const Case& c) {
+  std::vector<std::string> facts;
+  const AttentionLayer& layer = c.layer;
+  if (c.tp > 1) facts.push_back(fmt::format("tp {}", c.tp));
+  if (layer.sliding_window_size >= 0) {
+    facts.push_back(fmt::format("window {}", layer.sliding_window_size + 1));
+  }
+  if (layer.has_sinks) facts.emplace_back("sinks");
+  if (layer.has_alibi) facts.emplace_back("ALiBi");
+  if (layer.logit_cap > 0) facts.push_back(fmt::format("softcap {:g}", layer.logit_cap));
+  if (c.kv_cache.layout != KvLayout::kNhd) facts.emplace_back(to_string(c.kv_cache.layout));
+  if (c.kv_cache.placement != Placement::kShuffled) {
+    facts.emplace_back(to_string(c.kv_cache.placement));
+  }
+  return fmt::format("{}", fmt::join(facts, " "));
+}
+
 /// Whether the row's reason is printed: a star and the status already say that a passed cell is
 /// noisy, but not why there is no interval.
 bool shows_reason(const Record& r) {
@@ -83,13 +104,15 @@ bool shows_reason(const Record& r) {
 }  // namespace
 
 TerminalReport::TerminalReport(std::ostream& out, TerminalOptions options)
-    : out_(out), options_(options), columns_(terminal_columns({}, false, options.wide)) {}
+    : out_(out),
+      options_(options),
+      columns_(terminal_columns({}, false, options.wide, options.width)) {}
 
 void TerminalReport::started(const RunResult& header, const Scenario& scenario) {
   const bool gpu = std::ranges::any_of(header.devices, [](const DeviceRates& rates) {
     return rates.device.kind == DeviceKind::kCuda;
   });
-  columns_ = terminal_columns(header.ceilings, gpu, options_.wide);
+  columns_ = terminal_columns(header.ceilings, gpu, options_.wide, options_.width);
   const Environment& e = header.environment;
   last_level_cache_bytes_ = e.device.last_level_cache_bytes;
   multiprocessors_ = multiprocessors_of(header);
@@ -97,14 +120,14 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
   std::set<std::string> mixes;
   for (const Case& c : scenario.cases) mixes.insert(c.mix);
   const std::string first[] = {
-      fmt::format("attnbench {} ({})   {}   {}", e.version, e.git_sha, header.scenario_name,
+      fmt::format("attnbench {} ({})   {}   {}", e.version, e.git_sha, scenario_names(header),
                   mixes.size() == 1 ? "1 mix" : fmt::format("{} mixes", mixes.size())),
-      counted(scenario.cases.size(), "case"), fmt::format("seed {}", header.seed)};
+      counted(scenario.cases.size(), "case"), fmt::format("seed {}", scenario.seed)};
   const std::string method = fmt::format(
       "{} cache, {}{}, median of rounds; ± is the 95 % CI half-width, * above {:g} %",
       listed(scenario.measure.cache), listed(scenario.measure.launch),
       scenario.measure.launch.size() > 1 ? " (/g)" : "", scenario.measure.precision * 100);
-  out_ << join_parts(first, kTerminalWidth, 2) << '\n';
+  out_ << join_parts(first, options_.width, 2) << '\n';
   for (const DeviceRates& rates : header.devices) {
     const std::string machine[] = {
         rates.device.name,
@@ -114,14 +137,14 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
         "read " + si_text(rates.ceilings.read_bytes_per_s, "B/s"),
         "copy " + si_text(rates.ceilings.copy_bytes_per_s, "B/s"),
         si_text(rates.ceilings.flop_per_s, "FLOP/s")};
-    out_ << join_parts(machine, kTerminalWidth, 2) << '\n';
+    out_ << join_parts(machine, options_.width, 2) << '\n';
   }
-  out_ << wrapped(method, kTerminalWidth, 0);
+  out_ << wrapped(method, options_.width, 0);
   std::set<std::string> notes;
   for (const Case& c : scenario.cases) {
     if (c.model_note.empty()) continue;
     const std::string note = fmt::format("note: {}: {}", c.model, c.model_note);
-    if (notes.insert(note).second) out_ << wrapped(note, kTerminalWidth, 0);
+    if (notes.insert(note).second) out_ << wrapped(note, options_.width, 0);
   }
 }
 
@@ -135,6 +158,7 @@ void TerminalReport::case_started(const Case& c, const Cost& cost) {
       fmt::format("{} q token{}", count_text(c.q_tokens()), c.q_tokens() == 1 ? "" : "s"),
       count_text(c.kv_tokens()) + " kv" +
           (shared > 0 ? fmt::format(" ({} shared)", count_text(shared)) : ""),
+      layer_text(c),
       bytes_text(cost.bytes_unique) + " unique",
       si_text(static_cast<double>(cost.flops), "FLOP"),
       cascade_text(c, multiprocessors_),
@@ -144,7 +168,7 @@ void TerminalReport::case_started(const Case& c, const Cost& cost) {
     titles += std::string(column.gap, ' ') + padded(column.title, column.width, column.align);
   }
   out_ << '\n'
-       << join_parts(facts, kTerminalWidth, 4) << '\n'
+       << join_parts(facts, options_.width, 4) << '\n'
        << without_trailing_spaces(titles) << '\n';
 }
 
@@ -173,22 +197,26 @@ void TerminalReport::record(const Record& record) {
   std::string line = row(record, options_.colour);
   if (shows_reason(record)) {
     const std::size_t plain_width = display_width(row(record, false));
+    const std::string reason = printable(record.reason);
+    const bool one_line = reason.find('\n') == std::string::npos;
     const bool beside = record.error.rows == 0 && !options_.wide && !is_failed_row(record) &&
-                        plain_width + 2 + display_width(record.reason) <= kTerminalWidth;
+                        one_line && plain_width + 2 + display_width(reason) <= options_.width;
     if (beside) {
-      line += ": " + record.reason + '\n';
+      line += ": " + reason + '\n';
     } else {
-      line += '\n' + wrapped(record.reason, kTerminalWidth, kReasonIndent);
+      line += '\n' + wrapped(record.reason, options_.width, kReasonIndent);
     }
   } else {
     line += '\n';
   }
   out_ << line;
   if (const std::string graph_n = graph_n_line(record); !graph_n.empty()) {
-    out_ << wrapped(graph_n, kTerminalWidth, kReasonIndent);
+    out_ << wrapped(graph_n, options_.width, kReasonIndent);
   }
   // Unbroken, however long: it is meant to be pasted.
-  if (is_failed_row(record)) out_ << std::string(kReasonIndent, ' ') << record.repro << '\n';
+  if (is_failed_row(record)) {
+    out_ << std::string(kReasonIndent, ' ') << printable(record.repro) << '\n';
+  }
 }
 
 void TerminalReport::case_finished(const Case&) {
@@ -198,30 +226,30 @@ void TerminalReport::case_finished(const Case&) {
 
 void TerminalReport::finished(const RunResult& run, int exit_code) {
   if (!options_.quiet) {
-    out_ << aa_terminal_section(run);
+    out_ << aa_terminal_section(run, options_.width);
     const bool any_short = std::ranges::any_of(
         run.records, [](const Record& r) { return r.is_short && r.claims_speed(); });
-    if (any_short) out_ << '\n' << kShortLegend << '\n';
+    if (any_short) out_ << '\n' << wrapped(kShortLegend, options_.width, 0);
     const bool any_graph_n =
         std::ranges::any_of(run.records, [](const Record& r) { return r.graph_n.tried(); });
-    if (any_graph_n) out_ << wrapped(kGraphNLegend, kTerminalWidth, 0);
+    if (any_graph_n) out_ << wrapped(kGraphNLegend, options_.width, 0);
     const bool any_forced =
         std::ranges::any_of(run.records, [](const Record& r) { return r.graph_forced && r.timed; });
-    if (any_forced) out_ << kForcedLegend << '\n';
+    if (any_forced) out_ << wrapped(kForcedLegend, options_.width, 0);
   }
   std::set<std::string> ids;
-  for (const Record& record : run.records) ids.insert(record.case_id);
+  for (const Record& record : run.records) ids.insert(case_name(run, record));
   std::vector<std::string> facts = {counted(ids.size(), "case")};
   for (const std::string& part : tally_parts(run)) facts.push_back(part);
   if (run.interrupted) facts.emplace_back("interrupted");
   facts.push_back(fmt::format("{:.1f} s (measuring {:.1f} s)", run.wall_s, run.measuring_s));
-  std::string text = join_parts(facts, kTerminalWidth, 2);
+  std::string text = join_parts(facts, options_.width, 2);
   const std::string exit = fmt::format("exit {}", exit_code);
   const std::size_t used = display_width(std::string_view(text).substr(text.rfind('\n') + 1));
-  if (used + 2 + exit.size() <= kTerminalWidth) {
-    text += fit_right(exit, kTerminalWidth - used);
+  if (used + 2 + exit.size() <= options_.width) {
+    text += fit_right(exit, options_.width - used);
   } else {
-    text += '\n' + fit_right(exit, kTerminalWidth);
+    text += '\n' + fit_right(exit, options_.width);
   }
   out_ << (options_.quiet ? "" : "\n") << text << '\n';
 }

@@ -15,8 +15,9 @@ namespace attnbench {
 
 struct TerminalOptions {
   bool colour = false;
-  bool wide = false;   ///< every column; otherwise the table fits 100 columns
-  bool quiet = false;  ///< only the closing line
+  bool wide = false;                   ///< every column; otherwise the table fits 100 columns
+  bool quiet = false;                  ///< only the closing line
+  std::size_t width = kTerminalWidth;  ///< of a line; wide rows and repro lines may be longer
 };
 
 /// Prints a run while it happens: header, one table per case, closing line. Columns never jump

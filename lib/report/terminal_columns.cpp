@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lib/bench/twins.h"
 #include "lib/report/record_text.h"
 #include "lib/report/units.h"
@@ -77,8 +79,13 @@ Text end_of_interval(double CellTiming::*field) {
 }
 
 TerminalColumn bitwise_column() {
-  return {"bit", 1, 3, Align::kLeft,
-          [](const Record& r) { return r.error.rows > 0 ? bitwise_flags(r) : std::string(); }};
+  return {"bit",
+          1,
+          3,
+          Align::kLeft,
+          [](const Record& r) { return r.error.rows > 0 ? bitwise_flags(r) : std::string(); },
+          false,
+          7};
 }
 
 std::string enqueue(const Record& r) {
@@ -100,32 +107,53 @@ std::vector<TerminalColumn> narrow_columns(const Ceilings& ceilings, bool gpu) {
       {"± ", 1, 6, Align::kRight, speed(half_width)},
       {tera_bytes ? "TB/s" : "GB/s", 1, 5, Align::kRight, speed([tera_bytes](const Record& r) {
          return rate_text(r.gb_per_s() / (tera_bytes ? 1e3 : 1));
-       })},
+       }),
+       false, 1},
       {tera_flops ? "TFLOP/s" : "GFLOP/s", gap, 7, Align::kRight,
        speed([tera_flops](const Record& r) {
          return rate_text(r.tflop_per_s() * (tera_flops ? 1 : 1e3));
-       })},
-      {"roof", 1, 5, Align::kRight,
-       speed([](const Record& r) { return percent_text(r.roofline); })},
+       }),
+       false, 4},
+      {"roof", 1, 5, Align::kRight, speed([](const Record& r) { return percent_text(r.roofline); }),
+       false, 3},
       {"plan", gap, 7, Align::kRight,
-       speed([](const Record& r) { return time_text(r.plan.median_us); })},
+       speed([](const Record& r) { return time_text(r.plan.median_us); }), false, 5},
   };
-  if (gpu) columns.push_back({"enqueue", gap, 7, Align::kRight, speed(enqueue)});
+  if (gpu) columns.push_back({"enqueue", gap, 7, Align::kRight, speed(enqueue), false, 6});
   columns.push_back({"verdict", 2, kVerdictWidth, Align::kLeft, verdict_and_status, true});
-  columns.push_back({"err/bound", gap, 9, Align::kLeft, error_text});
+  columns.push_back({"err/bound", gap, 9, Align::kLeft, error_text, false, 2});
   if (!gpu) columns.push_back(bitwise_column());
   return columns;
 }
 
+std::size_t line_width(const std::vector<TerminalColumn>& columns) {
+  std::size_t width = 0;
+  for (const TerminalColumn& column : columns) width += column.gap + column.width;
+  return width;
+}
+
+/// Leaves columns out, the most dispensable first, until a line has room.
+void narrow_down(std::vector<TerminalColumn>& columns, std::size_t width) {
+  while (line_width(columns) > width) {
+    const auto most = std::ranges::max_element(columns, {}, &TerminalColumn::dispensable);
+    if (most->dispensable == 0) return;
+    columns.erase(most);
+  }
+}
+
 }  // namespace
 
-std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool gpu, bool wide) {
+std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool gpu, bool wide,
+                                             std::size_t width) {
   std::vector<TerminalColumn> columns = narrow_columns(ceilings, gpu);
-  if (!wide) return columns;
+  if (!wide) {
+    narrow_down(columns, width);
+    return columns;
+  }
   if (gpu) columns.push_back(bitwise_column());
   columns.front() = backend_column(24);
-  const auto add = [&](const char* title, std::size_t width, Text text) {
-    columns.push_back({title, 2, width, Align::kRight, std::move(text)});
+  const auto add = [&](const char* title, std::size_t own_width, Text text) {
+    columns.push_back({title, 2, own_width, Align::kRight, std::move(text)});
   };
   add("launch", 6, [](const Record& r) { return std::string(to_string(r.launch)); });
   add("status", 12, [](const Record& r) { return r.status; });

@@ -22,11 +22,14 @@ struct TerminalColumn {
   Align align = Align::kRight;
   std::function<std::string(const Record&)> text;
   bool is_verdict = false;
+  int dispensable = 0;  ///< in a narrow terminal the highest goes first; 0 stays
 };
 
 /// Columns of the table, with units that suit the ceilings: a machine that reads terabytes per
-/// second gets TB/s, in every row. `gpu`: one takes part.
+/// second gets TB/s, in every row. `gpu`: one takes part. Unless all of them are asked for by
+/// `wide`, as many as `width` has room for.
 [[nodiscard]] std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool gpu,
-                                                           bool wide);
+                                                           bool wide,
+                                                           std::size_t width = kTerminalWidth);
 
 }  // namespace attnbench

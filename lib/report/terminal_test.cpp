@@ -72,6 +72,51 @@ TEST(TerminalReport, fits_100_columns_in_the_worst_case) {
   }
 }
 
+TEST(TerminalReport, fits_a_narrow_terminal_by_leaving_columns_out) {
+  std::vector<Record> records = sample_run().records;
+  records.push_back(widest());
+  for (Record& record : records) record.repro = "short";
+  for (const DeviceKind kind : {DeviceKind::kCpu, DeviceKind::kCuda}) {
+    for (const std::size_t width : {80u, 90u, 99u}) {
+      const std::string text = print(records, {.width = width}, 21.3e9, kind);
+      for (const std::string& line : lines_of(text)) EXPECT_LE(display_width(line), width) << line;
+      EXPECT_THAT(text, HasSubstr("median"));
+      EXPECT_THAT(text, HasSubstr("verdict"));
+    }
+  }
+  EXPECT_THAT(print(records, {.width = 80}), HasSubstr("roof"));
+  EXPECT_THAT(print(records, {.width = 80}), Not(HasSubstr("plan")));
+}
+
+TEST(TerminalReport, passes_on_nothing_that_steers_a_terminal) {
+  Record hostile = sample_run().records[2];
+  hostile.backend = "b\x1b[31m";
+  hostile.reason = "why\x1b]0;owned\x07\xff";
+  hostile.repro = "attnbench run '\x1b[2J'";
+  const std::string text = print({hostile});
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, HasSubstr("why\\x1b]0;owned\\x07\\xff"));
+}
+
+TEST(TerminalReport, says_what_of_a_layer_is_not_as_usual) {
+  const auto header = [](const Case& c) {
+    std::ostringstream out;
+    TerminalReport report(out, {});
+    report.started(sample_run(), sample_scenario());
+    report.case_started(c, {});
+    return out.str();
+  };
+  Case c = sample_scenario().cases[1];
+  EXPECT_THAT(header(c), Not(HasSubstr("window")));
+  c.tp = 8;
+  c.layer.sliding_window_size = 1023;
+  c.layer.has_sinks = true;
+  c.layer.logit_cap = 50;
+  c.kv_cache.layout = KvLayout::kHnd;
+  c.kv_cache.placement = Placement::kReversed;
+  EXPECT_THAT(header(c), HasSubstr("tp 8 window 1024 sinks softcap 50 HND reversed"));
+}
+
 std::string print_on_gpu(const Record& record) {
   return print({record}, {}, 4.65e12, DeviceKind::kCuda);
 }
@@ -270,6 +315,10 @@ TEST(Units, keep_three_digits_across_their_limits) {
 
 TEST(Units, count_characters_not_bytes) {
   EXPECT_EQ(display_width("µs"), 2u);
+  EXPECT_EQ(display_width("注意"), 4u) << "two columns each";
+  EXPECT_EQ(cut_to_width("注意力", 5), "注意…");
+  EXPECT_EQ(cut_to_width("注意力", 4), "注…");
+  EXPECT_EQ(cut_to_width("abc", 0), "");
   EXPECT_EQ(fit_left("µµµ", 2), "µ…");
   EXPECT_EQ(fit_right("µ", 3), "  µ");
 }

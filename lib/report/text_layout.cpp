@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "lib/base/printable.h"
 #include "lib/report/units.h"
 
 namespace attnbench {
@@ -12,8 +13,9 @@ namespace {
 std::string fill_lines(std::span<const std::string> parts, std::string_view separator,
                        std::size_t width, std::size_t indent) {
   std::string text, line;
-  for (const std::string& part : parts) {
-    if (part.empty()) continue;
+  for (const std::string& given : parts) {
+    if (given.empty()) continue;
+    const std::string part = printable(given);
     const std::string_view between = line.ends_with(',') ? " " : separator;
     const std::string joined = line.empty() ? part : line + std::string(between) + part;
     const std::size_t room = text.empty() ? width : width - indent;
@@ -35,14 +37,15 @@ std::string join_parts(std::span<const std::string> parts, std::size_t width, st
 
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
   std::vector<std::string> words(1);
-  for (const char c : text) {
-    if (c == ' ' || c == '\n' || c == '\r' || c == '\t') {
+  for (const char c : printable(text)) {
+    if (c == ' ' || c == '\n' || c == '\t') {
       words.emplace_back();
-    } else {
-      words.back() += c;
-      // A word without end (a hash, a path) is cut rather than let out of the table.
-      if (words.back().size() + indent >= width) words.emplace_back();
+      continue;
     }
+    // A word without end (a hash, a path) is cut rather than let out of the table.
+    const bool begins_letter = (static_cast<unsigned char>(c) & 0xc0u) != 0x80u;
+    if (begins_letter && words.back().size() + indent + 1 >= width) words.emplace_back();
+    words.back() += c;
   }
   return std::string(indent, ' ') + fill_lines(words, " ", width - indent, indent) + '\n';
 }

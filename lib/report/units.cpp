@@ -12,14 +12,11 @@ namespace {
 
 bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0u) == 0x80u; }
 
-/// The first `width` characters of `text`, or all but the last one and "…" when it is longer.
-std::string cut(std::string_view text, std::size_t width) {
-  if (display_width(text) <= width || width == 0) return std::string(text);
-  std::size_t bytes = 0;
-  for (std::size_t seen = 0; bytes < text.size(); ++bytes) {
-    if (!continues_character(text[bytes]) && seen++ == width - 1) break;
-  }
-  return std::string(text.substr(0, bytes)) + "…";
+/// Columns of the character that `byte` is a part of; counted at its first byte.
+std::size_t columns_at(char byte) {
+  constexpr unsigned char kFirstOfWide = 0xe3;  // of U+3000
+  if (continues_character(byte)) return 0;
+  return static_cast<unsigned char>(byte) >= kFirstOfWide ? 2 : 1;
 }
 
 }  // namespace
@@ -71,18 +68,30 @@ std::string percent_text(double fraction) {
 
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
-  for (const char byte : text) width += continues_character(byte) ? 0u : 1u;
+  for (const char byte : text) width += columns_at(byte);
   return width;
 }
 
+std::string cut_to_width(std::string_view text, std::size_t width) {
+  if (display_width(text) <= width) return std::string(text);
+  if (width == 0) return {};
+  std::size_t bytes = 0, used = 0;
+  for (; bytes < text.size(); ++bytes) {
+    const std::size_t columns = columns_at(text[bytes]);
+    if (used + columns > width - 1) break;
+    used += columns;
+  }
+  return std::string(text.substr(0, bytes)) + "…";
+}
+
 std::string fit_left(std::string_view text, std::size_t width) {
-  std::string fitted = cut(text, width);
+  std::string fitted = cut_to_width(text, width);
   fitted.append(width - std::min(width, display_width(fitted)), ' ');
   return fitted;
 }
 
 std::string fit_right(std::string_view text, std::size_t width) {
-  const std::string fitted = cut(text, width);
+  const std::string fitted = cut_to_width(text, width);
   return std::string(width - std::min(width, display_width(fitted)), ' ') + fitted;
 }
 

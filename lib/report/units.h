@@ -25,8 +25,11 @@ namespace attnbench {
 /// Value and unit with an SI prefix: si_text(5.1e9, "FLOP") is "5.10 GFLOP".
 [[nodiscard]] std::string si_text(double value, std::string_view unit);
 
-/// Columns that UTF-8 text takes on a terminal, counting one per code point.
+/// Columns that UTF-8 text takes on a terminal: two for each code point from U+3000 on (East Asian
+/// letters, emoji), one for others.
 [[nodiscard]] std::size_t display_width(std::string_view text);
+/// `text`, or as much of it as fits `width` columns with a "…" at its end.
+[[nodiscard]] std::string cut_to_width(std::string_view text, std::size_t width);
 /// `text` padded with spaces to `width` columns; longer text loses its tail to "…".
 [[nodiscard]] std::string fit_left(std::string_view text, std::size_t width);
 [[nodiscard]] std::string fit_right(std::string_view text, std::size_t width);

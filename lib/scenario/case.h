@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lib/base/dtype.h"
@@ -62,6 +63,9 @@ struct Request {
   [[nodiscard]] std::int64_t prefix_len() const { return kv_len - q_len; }
 };
 
+/// Keys of a mix that a sweep set, with their values as text: {"kv_cache.page_size", "16"}.
+using SweptValues = std::vector<std::pair<std::string, std::string>>;
+
 /// One fully determined forward step: no ranges, no distributions left. Everything that follows
 /// (fixture, contents, truth, cost) is a pure function of this value.
 struct Case {
@@ -78,6 +82,7 @@ struct Case {
   ForwardMode mode = ForwardMode::kDecode;
   std::vector<SharedPrefix> prefixes;
   std::vector<Request> requests;
+  SweptValues sweep;
 
   [[nodiscard]] std::int64_t q_tokens() const;  ///< T
   [[nodiscard]] std::int64_t kv_tokens()

@@ -132,13 +132,13 @@ std::optional<std::string> read_backend(const YamlNode& node, Problems& problems
 
 }  // namespace
 
-std::vector<std::string> read_backends(const YamlNode& node, Problems& problems) {
-  std::vector<std::string> names;
+void read_backends(const YamlNode& node, Scenario& scenario, Problems& problems) {
   for (const YamlNode* item : one_or_more(node, "backends", problems)) {
     auto name = read_backend(*item, problems);
-    if (name) add_distinct(names, std::move(*name), *item, problems);
+    if (name) add_distinct(scenario.backends, std::move(*name), *item, problems);
+    // A name that is none or listed twice is a mistake, and ends the scenario.
+    scenario.backend_places.push_back(item->place);
   }
-  return names;
 }
 
 }  // namespace attnbench

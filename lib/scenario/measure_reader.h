@@ -14,7 +14,8 @@ namespace attnbench {
 [[nodiscard]] MeasureConfig read_measure(const YamlNode& node, Problems& problems);
 [[nodiscard]] VerifyConfig read_verify(const YamlNode& node, Problems& problems);
 
-/// One name or a list of distinct names. Whether such a backend exists is the driver's to say.
-[[nodiscard]] std::vector<std::string> read_backends(const YamlNode& node, Problems& problems);
+/// One name or a list of distinct names, with their places. Whether such a backend exists is the
+/// driver's to say.
+void read_backends(const YamlNode& node, Scenario& scenario, Problems& problems);
 
 }  // namespace attnbench

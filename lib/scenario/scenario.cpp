@@ -65,7 +65,9 @@ void read_mix(const YamlEntry& entry, const YamlNode* defaults, const YamlNode* 
     if (variant == nullptr) return;
     auto result = read_case(*variant, entry.key, entry.place, case_id(entry.key, *sweep, point),
                             context, problems);
-    if (result && named) cases.push_back(std::move(*result));
+    if (!result || !named) continue;
+    result->sweep = swept_values(*sweep, point);
+    cases.push_back(std::move(*result));
   }
 }
 
@@ -146,7 +148,7 @@ Scenario parse_scenario(const std::string& text, const std::string& path,
     scenario.verify = read_verify(*verify, problems);
   }
   if (const YamlNode* backends = file.find("backends")) {
-    scenario.backends = read_backends(*backends, problems);
+    read_backends(*backends, scenario, problems);
   }
   problems.throw_if_any();
   return scenario;

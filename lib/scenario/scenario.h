@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lib/scenario/case.h"
+#include "lib/scenario/problems.h"
 
 namespace attnbench {
 
@@ -48,6 +49,13 @@ struct VerifyConfig {
   std::vector<std::string> fills{"needle", "tag", "sparse_int", "extreme", "normal", "timing"};
 };
 
+/// How a shell reaches a scenario again: for the lines that repeat a cell.
+struct ScenarioCommand {
+  std::string program = "attnbench";
+  std::string file;                  ///< empty: Scenario::path
+  std::vector<std::string> options;  ///< words that make it measure otherwise than the file says
+};
+
 /// One scenario file, expanded.
 struct Scenario {
   std::string name;
@@ -59,7 +67,9 @@ struct Scenario {
   MeasureConfig measure;
   VerifyConfig verify;
   std::vector<std::string> backends;  ///< empty: every one that supports the case
+  std::vector<Place> backend_places;  ///< where the file names them
   std::vector<Case> cases;            ///< in file order
+  ScenarioCommand command;
 };
 
 /// Reads and expands a scenario; `seed` overrides the file's own, and with it every drawn length

@@ -25,7 +25,7 @@ StrictMap::StrictMap(const YamlNode& node, std::string_view section, std::string
                    allowed_keys_hint(*section_, entry.key));
     } else if (entry.value->kind == YamlNode::Kind::kNull) {
       problems.add(entry.place, fmt::format("{} has no value", entry.key),
-                   "leave the key out to get its default");
+                   "give it one, or leave the key out where it has a default");
     }
   }
 }

@@ -246,6 +246,14 @@ YamlPtr apply_sweep(const YamlPtr& mix, const std::string& mix_name, const Sweep
   return result;
 }
 
+SweptValues swept_values(const Sweep& sweep, const SweepPoint& point) {
+  SweptValues values;
+  for (std::size_t axis = 0; axis < point.size(); ++axis) {
+    values.emplace_back(sweep.axes[axis].path, flow_text(*sweep.axes[axis].values[point[axis]]));
+  }
+  return values;
+}
+
 std::string case_id(const std::string& mix_name, const Sweep& sweep, const SweepPoint& point) {
   if (point.empty()) return mix_name;
   std::vector<std::string> labels;

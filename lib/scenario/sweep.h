@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/scenario/case.h"
 #include "lib/scenario/problems.h"
 #include "lib/scenario/yaml_tree.h"
 
@@ -40,5 +41,8 @@ struct Sweep {
 /// "chat" without a sweep, else "chat/ps16,tp8".
 [[nodiscard]] std::string case_id(const std::string& mix_name, const Sweep& sweep,
                                   const SweepPoint& point);
+
+/// What `point` puts into a mix: each path with its value, maps and lists in YAML's flow style.
+[[nodiscard]] SweptValues swept_values(const Sweep& sweep, const SweepPoint& point);
 
 }  // namespace attnbench

@@ -34,6 +34,15 @@ TEST(Sweep, varies_the_last_axis_of_a_grid_fastest) {
               ElementsAre("m/tp1,ps16", "m/tp1,ps64", "m/tp2,ps16", "m/tp2,ps64"));
 }
 
+TEST(Sweep, leaves_its_values_in_each_case_as_the_file_has_them) {
+  const Scenario scenario = swept(
+      "{grid: {tp: [1, 2], attention.window: [none, {keys: 1k}], \"batch[0].kv_len\": [4k]}}");
+  ASSERT_EQ(scenario.cases.size(), 4u);
+  EXPECT_EQ(
+      scenario.cases[3].sweep,
+      (SweptValues{{"tp", "2"}, {"attention.window", "{keys: 1k}"}, {"batch[0].kv_len", "4k"}}));
+}
+
 TEST(Sweep, walks_zipped_lists_together) {
   const Scenario scenario =
       swept("{zip: {kv_cache.dtype: [bf16, e4m3], kv_cache.k_scale: [1, 0.5]}}");

@@ -8,6 +8,7 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <sstream>
 #include <unordered_map>
@@ -18,6 +19,18 @@ namespace {
 
 Place place_of(const YAML::Mark& mark, std::size_t length) {
   return {mark.line + 1, mark.column + 1, static_cast<int>(std::max<std::size_t>(1, length))};
+}
+
+/// What most often makes a line no YAML, as far as it can be seen from the line.
+std::string likely_cause(std::string_view line, int column) {
+  if (line.starts_with('\t')) return "the line begins with a tab: YAML is indented by spaces";
+  // {batch[0].count: 8}: there a bracket begins a list.
+  const std::string_view before = line.substr(0, static_cast<std::size_t>(std::max(column, 0)));
+  const std::size_t bracket = before.rfind('[');
+  const bool inside_word = bracket != std::string_view::npos && bracket > 0 &&
+                           std::isalnum(static_cast<unsigned char>(before[bracket - 1])) != 0;
+  return inside_word ? "inside { } a path with brackets takes quotes: {\"batch[0].count\": [8, 16]}"
+                     : "";
 }
 
 /// Builds the tree from the parser's events: unlike yaml-cpp's own nodes it tells an alias from
@@ -223,10 +236,9 @@ YamlPtr read_yaml(const std::string& text, Problems& problems) {
   } catch (const YAML::Exception& error) {
     const bool placed = !error.mark.is_null();
     const Place place = placed ? place_of(error.mark, 1) : Place{};
-    const bool tab = problems.line(place.line).starts_with('\t');
     // yaml-cpp 0.8 appends the anchor's name, 0.7 does not.
     problems.add(place, "not YAML: " + error.msg.substr(0, error.msg.find(": ")),
-                 tab ? "the line begins with a tab: YAML is indented by spaces" : "");
+                 likely_cause(problems.line(place.line), place.column));
     return nullptr;
   }
   return builder.root();
@@ -256,6 +268,24 @@ YamlPtr with_item(const YamlNode& node, std::size_t index, YamlPtr value) {
   auto copy = std::make_shared<YamlNode>(node);
   copy->items.at(index) = std::move(value);
   return copy;
+}
+
+std::string flow_text(const YamlNode& node) {
+  std::string inside;
+  const auto add = [&](const std::string& text) { inside += (inside.empty() ? "" : ", ") + text; };
+  switch (node.kind) {
+    case YamlNode::Kind::kNull:
+      return "~";
+    case YamlNode::Kind::kScalar:
+      return node.text;
+    case YamlNode::Kind::kList:
+      for (const YamlPtr& item : node.items) add(flow_text(*item));
+      return '[' + inside + ']';
+    case YamlNode::Kind::kMap:
+      for (const YamlEntry& entry : node.entries) add(entry.key + ": " + flow_text(*entry.value));
+      return '{' + inside + '}';
+  }
+  return inside;
 }
 
 }  // namespace attnbench

@@ -43,6 +43,9 @@ struct YamlNode {
 /// A node as error messages name it: "'text'", "a list", "a map", "nothing".
 [[nodiscard]] std::string describe(const YamlNode& node);
 
+/// A node on one line, in YAML's flow style: "16", "[1, 4k]", "{topk: 4, depth: 3}".
+[[nodiscard]] std::string flow_text(const YamlNode& node);
+
 /// Reads one YAML document. What is not YAML, a key given twice or a merge of something else than
 /// maps goes to `problems`; null if nothing useful was read.
 [[nodiscard]] YamlPtr read_yaml(const std::string& text, Problems& problems);

@@ -9,8 +9,14 @@
 namespace attnbench {
 namespace {
 
+constexpr const char* kName = "sample \"quoted\", <marked> & piped|";
+
 Record blank(const char* case_id, const char* backend) {
   Record r;
+  r.scenario = kName;
+  r.tp = 4;
+  r.layer.scale = 0.08838834764831845;
+  r.kv_cache = {"NHD", "shuffled", 0.1, 1};
   r.case_id = case_id;
   r.mix = "prefix_hits";
   r.model = "llama-3.1-8b";
@@ -73,15 +79,16 @@ RunResult sample_run() {
       "2026-01-02T03:04:05Z"};
   run.ceilings = {21.3e9, 18.04e9, 92.5e9};
   run.devices = {{run.environment.device, run.ceilings}};
-  run.scenario_name = "sample \"quoted\", <marked> & piped|";
-  run.scenario_path = "sample.yaml";
-  run.scenario_sha256 = std::string(64, 'a');
-  run.seed = 7;
+  run.scenarios = {{kName, "sample.yaml", std::string(64, 'a'), 7}};
   run.wall_s = 14.25;
   run.measuring_s = 9.75;
   run.interrupted = true;
 
   Record passed = timed(blank("prefix_hits/ps16", "cpu_flash"), 11236.5);
+  passed.layer.sliding_window_size = 1023;
+  passed.layer.sinks = true;
+  passed.layer.logit_cap = 30;
+  passed.sweep = {{"kv_cache.page_size", "16"}, {"batch[0].kv_len", "\"4k\", or so"}};
   Record noisy = timed(blank("prefix_hits/ps16", "cpu_flash"), 10500.125);
   noisy.cache = CacheState::kWarm;
   noisy.status = "noisy";
@@ -162,15 +169,15 @@ RunResult sample_run() {
   run.records = {passed,     noisy,   wrong,  unsupported, crashed, mistrusted,
                  impossible, skipped, single, brief,       alone};
   Scenario scenario;
-  scenario.path = run.scenario_path;
-  scenario.seed = run.seed;
+  scenario.path = run.scenarios[0].path;
+  scenario.seed = run.scenarios[0].seed;
   for (Record& record : run.records) record.repro = repro_line(scenario, record);
   return run;
 }
 
 Scenario sample_scenario() {
   Scenario scenario;
-  scenario.name = sample_run().scenario_name;
+  scenario.name = kName;
   scenario.path = "sample.yaml";
   scenario.seed = 7;
   scenario.measure.cache = {CacheState::kCold, CacheState::kWarm};

@@ -3,13 +3,19 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lib/scenario/scenario_keys.h"
 
 namespace attnbench {
+
+// Values of options, by the readers of the scenario language: what a file may say a command line
+// may say, and nothing else. CLI11's own conversions take -1 for an unsigned number and nan for a
+// positive one.
 
 /// Takes an enumeration's words on the command line. CLI11's own transformer writes the values of
 /// an 8-bit enumeration as characters into help and errors.
@@ -28,5 +34,17 @@ template <class Enum>
       },
       "");
 }
+
+/// A whole number in [lo, hi]; 4k is 4096.
+[[nodiscard]] CLI::Validator whole_number(std::string what, std::int64_t lo, std::int64_t hi);
+/// "0.5%" or 0.005.
+[[nodiscard]] CLI::Validator fraction(std::string what);
+/// "500ms", "20s", "2min", or a number of seconds; at most eleven days.
+[[nodiscard]] CLI::Validator seconds(std::string what);
+/// An empty word is most often a variable that is not set: it must not quietly mean "none".
+[[nodiscard]] CLI::Validator not_empty();
+
+/// Declares --seed.
+CLI::Option* add_seed_option(CLI::App& app, std::optional<std::uint64_t>& seed);
 
 }  // namespace attnbench

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/attnbench/output_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <ostream>
+#include <string_view>
+
+#include "apps/attnbench/option_values.h"
+#include "apps/attnbench/result_file.h"
+#include "lib/base/error.h"
+#include "lib/report/sinks.h"
+
+namespace attnbench {
+namespace {
+
+constexpr const char* kStandardOutput = "-";
+
+Sink sink_for(const std::string& path) {
+  const auto ends = [&](std::string_view tail) { return path.ends_with(tail); };
+  if (ends(".gbench.json")) return write_google_benchmark_json;
+  if (ends(".json")) return write_json;
+  if (ends(".csv")) return write_csv;
+  if (ends(".md")) return write_markdown;
+  if (ends(".xml")) return write_junit;
+  throw ConfigError(fmt::format(
+      "-o {}: the ending names the format: .json .csv .md .xml (JUnit) .gbench.json", path));
+}
+
+std::vector<OutputFile> outputs_of(const OutputOptions& options) {
+  std::vector<OutputFile> outputs = {
+      {"--json", options.json, write_json},
+      {"--csv", options.csv, write_csv},
+      {"--markdown", options.markdown, write_markdown},
+      {"--junit", options.junit, write_junit},
+      {"--google-benchmark", options.google_benchmark, write_google_benchmark_json}};
+  std::erase_if(outputs, [](const OutputFile& output) { return output.path.empty(); });
+  for (const std::string& path : options.by_ending) outputs.push_back({"-o", path, sink_for(path)});
+  return outputs;
+}
+
+/// However they are spelled.
+bool same_file(const std::string& a, const std::string& b) {
+  if (a == kStandardOutput || b == kStandardOutput) return a == b;
+  std::error_code unreadable;
+  return std::filesystem::weakly_canonical(link_target(a), unreadable) ==
+         std::filesystem::weakly_canonical(link_target(b), unreadable);
+}
+
+}  // namespace
+
+void add_output_options(CLI::App& app, OutputOptions& options) {
+  const auto add = [&](const char* name, std::string& path, const char* what) {
+    app.add_option(name, path, what)->check(not_empty());
+  };
+  add("--json", options.json, "write results as JSON; '-' = standard output");
+  add("--csv", options.csv, "write results as CSV (RFC 4180)");
+  add("--markdown", options.markdown, "write the table as Markdown");
+  add("--junit", options.junit, "write JUnit XML, one testcase per cell");
+  add("--google-benchmark", options.google_benchmark,
+      "write JSON that Google Benchmark's compare.py reads");
+  app.add_option("-o,--output", options.by_ending,
+                 "write a file, format by ending: .json .csv .md .xml .gbench.json")
+      ->allow_extra_args(false)
+      ->check(not_empty());
+}
+
+std::vector<OutputFile> checked_outputs(const OutputOptions& options,
+                                        const std::vector<std::string>& inputs) {
+  std::vector<OutputFile> outputs = outputs_of(options);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const OutputFile& output = outputs[i];
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!same_file(output.path, outputs[j].path)) continue;
+      throw ConfigError(fmt::format("{} {} and {} {} would write the same file", outputs[j].option,
+                                    outputs[j].path, output.option, output.path));
+    }
+    if (output.path == kStandardOutput) continue;
+    for (const std::string& input : inputs) {
+      if (!same_file(output.path, input)) continue;
+      throw ConfigError(
+          fmt::format("{} {} would overwrite the scenario", output.option, output.path));
+    }
+    expect_writable(output.path);
+  }
+  return outputs;
+}
+
+bool use_standard_output(const std::vector<OutputFile>& outputs) {
+  return std::ranges::any_of(
+      outputs, [](const OutputFile& output) { return output.path == kStandardOutput; });
+}
+
+bool write_outputs(const RunResult& result, const std::vector<OutputFile>& outputs,
+                   Console& console) {
+  bool complete = true;
+  for (const OutputFile& output : outputs) {
+    try {
+      write_result_file(output.path, console.out,
+                        [&](std::ostream& out) { output.write(result, out); });
+    } catch (const EnvironmentError& error) {
+      console.err << "error: " << error.what() << '\n';
+      if (complete && console.out) {
+        console.err << "   the results follow as JSON on standard output\n";
+        write_json(result, console.out);
+      }
+      complete = false;
+    }
+  }
+  return complete;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/attnbench/command.h"
+#include "lib/bench/record.h"
+
+namespace attnbench {
+
+/// The files that a run was asked to write; "-" is standard output.
+struct OutputOptions {
+  std::string json, csv, markdown, junit, google_benchmark;
+  std::vector<std::string> by_ending;
+};
+
+using Sink = void (*)(const RunResult&, std::ostream&);
+
+struct OutputFile {
+  std::string option;  ///< "--json", as messages name it
+  std::string path;
+  Sink write;
+};
+
+void add_output_options(CLI::App& app, OutputOptions& options);
+
+/// In the order of the options. Throws ConfigError when two would overwrite each other or one of
+/// `inputs`, and EnvironmentError when one cannot be written: before a run, not after it.
+[[nodiscard]] std::vector<OutputFile> checked_outputs(const OutputOptions& options,
+                                                      const std::vector<std::string>& inputs);
+
+/// Whether one of them is standard output, which then carries nothing else.
+[[nodiscard]] bool use_standard_output(const std::vector<OutputFile>& outputs);
+
+/// Writes them all. A file that cannot be written after all costs no result: the first failure
+/// prints the results as JSON instead. Returns whether all were written.
+[[nodiscard]] bool write_outputs(const RunResult& result, const std::vector<OutputFile>& outputs,
+                                 Console& console);
+
+}  // namespace attnbench

@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/attnbench/run_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "apps/attnbench/option_values.h"
+#include "apps/attnbench/scenario_files.h"
+#include "lib/base/error.h"
+#include "lib/scenario/scenario_keys.h"
+
+namespace attnbench {
+namespace {
+
+constexpr const char* kCells = "What to run";
+constexpr const char* kMeasuring = "How to run it";
+constexpr const char* kOutput = "What to write";
+
+void declare_cells(CLI::App& app, RunOptions& options) {
+  app.option_defaults()->group(kCells);
+  app.add_option("scenario", options.scenarios, kScenarioHelp)->required();
+  app.add_option("--case", options.filter.cases, "only these case ids; * and ? match; repeatable")
+      ->allow_extra_args(false);
+  app.add_option("--backend", options.filter.backends,
+                 "only these backends, variants (splitkv:dynamic) among them")
+      ->option_text("NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  std::map<std::string, CacheState> caches;
+  for (const CacheState cache : kCacheStates) caches.emplace(to_string(cache), cache);
+  app.add_option("--cache", options.cache, "cold, warm and/or serving; overrides the scenario")
+      ->option_text("STATE,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->transform(words_of(caches));
+  const std::map<std::string, LaunchMode> launches{{"eager", LaunchMode::kEager},
+                                                   {"graph", LaunchMode::kGraph}};
+  app.add_option("--launch", options.launch, "eager and/or graph; overrides the scenario")
+      ->option_text("MODE,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->transform(words_of(launches));
+  app.add_flag("--force-graph", options.force_graph,
+               "time graphs that a backend does not claim (a prompt's, cascade's): recordings "
+               "of one batch that no engine could replay for the next; marked graph_forced");
+  add_seed_option(app, options.seed);
+  app.add_flag("--no-verify", options.no_verify, "time without checking; no verdicts");
+  app.add_flag("--aa", options.aa,
+               "time every cell twice, the second as BACKEND#2: how far equal things differ");
+}
+
+void declare_measuring(CLI::App& app, RunOptions& options) {
+  app.option_defaults()->group(kMeasuring);
+  app.add_option("--precision", options.precision,
+                 "stop when the interval's half-width is this part of the median: 0.5% or 0.005; "
+                 "overrides the scenario")
+      ->transform(fraction("precision"));
+  app.add_option("--rounds", options.rounds, "fewest and most rounds, or just so many; likewise")
+      ->option_text("MIN,MAX")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->transform(whole_number("rounds", 1, 1'000'000));
+  app.add_option("--cell-timeout", options.cell_timeout_s,
+                 "time for the rounds of one cell, 15s or 2min; likewise")
+      ->transform(seconds("cell-timeout"));
+  app.add_flag("--quick", options.quick, "3 rounds of 1 sample: a smoke test, not a measurement");
+  app.add_option("--threads", options.devices.threads, "CPU threads; 0 = all this process may use")
+      ->check(CLI::Range(0, 4096));
+  app.add_option("--device", options.devices.gpu, "GPU number, as CUDA counts; 0 if not given")
+      ->check(CLI::Range(0, 1023));
+  app.add_flag("--isolate", options.isolate,
+               "each backend in a process of its own: one that crashes, hangs or loses its GPU "
+               "costs its own cells of one case, as CRASHED with the signal, CUDA call or "
+               "timeout; rounds interleave as ever. Each process holds a copy of the fixture");
+  app.add_option("--timeout", options.timeout_s,
+                 "with --isolate: seconds that a process may take for one step (to build a "
+                 "fixture, to verify, to plan, one visit of samples) before it is killed")
+      ->transform(seconds("timeout"))
+      ->default_str(fmt::format("{}", options.timeout_s))
+      ->needs("--isolate");
+}
+
+void declare_output(CLI::App& app, RunOptions& options) {
+  app.option_defaults()->group(kOutput);
+  add_output_options(app, options.outputs);
+  app.add_flag("--wide", options.wide, "every column, however wide");
+  app.add_flag("--quiet", options.quiet, "only the closing line");
+  app.add_flag("--strict", options.strict, "exit 3 when a cell is noisy, mistrusted or skipped");
+}
+
+template <class Value>
+void expect_distinct(const char* option, const std::vector<Value>& values) {
+  for (auto value = values.begin(); value != values.end(); ++value) {
+    if (std::find(values.begin(), value, *value) != value) {
+      throw ConfigError(fmt::format("{}: '{}' is listed twice", option, to_string(*value)));
+    }
+  }
+}
+
+void set_rounds(const std::vector<int>& rounds, MeasureConfig& measure) {
+  if (rounds.empty()) return;
+  if (rounds.size() > 2 || rounds.front() > rounds.back()) {
+    throw ConfigError(fmt::format("--rounds {}: takes one number, or the fewest and the most",
+                                  fmt::join(rounds, ",")));
+  }
+  measure.min_rounds = rounds.front();
+  measure.max_rounds = rounds.back();
+}
+
+void override_measure(const RunOptions& options, MeasureConfig& measure) {
+  if (!options.cache.empty()) measure.cache = options.cache;
+  if (!options.launch.empty()) measure.launch = options.launch;
+  measure.aa = options.aa;
+  measure.force_graph = options.force_graph;
+  if (options.quick) {
+    // Enough to see that everything runs; too few rounds for a claim, so rows come out as noisy.
+    measure.min_rounds = measure.max_rounds = 3;
+    measure.min_block_samples = measure.max_block_samples = 1;
+  }
+  set_rounds(options.rounds, measure);
+  measure.precision = options.precision.value_or(measure.precision);
+  measure.cell_timeout_s = options.cell_timeout_s.value_or(measure.cell_timeout_s);
+}
+
+/// What a shell in any folder would type for the scenario.
+std::string lasting_word(const std::string& word) {
+  return word == kStandardInput
+             ? word
+             : std::filesystem::absolute(find_scenario(word)).lexically_normal().string();
+}
+
+std::vector<Scenario> scenarios_of(const RunOptions& options, const std::string& program) {
+  std::vector<Scenario> scenarios;
+  for (const std::string& word : options.scenarios) {
+    Scenario scenario = read_scenario(word, options.seed);
+    if (std::ranges::find(scenarios, scenario.name, &Scenario::name) != scenarios.end()) {
+      throw ConfigError(fmt::format(
+          "two scenarios are called '{}': no result could tell them apart", scenario.name));
+    }
+    override_measure(options, scenario.measure);
+    if (options.no_verify) scenario.verify.enabled = false;
+    scenario.command = {program, lasting_word(word), options.repeated};
+    scenarios.push_back(std::move(scenario));
+  }
+  return scenarios;
+}
+
+[[noreturn]] void nothing_matches(const std::vector<Scenario>& scenarios,
+                                  const std::string& pattern) {
+  std::vector<std::string> ids;
+  for (const Scenario& scenario : scenarios) {
+    for (const Case& c : scenario.cases) ids.push_back(c.id);
+  }
+  throw ConfigError({Diagnostic{{},
+                                1,
+                                fmt::format("no case of the scenarios matches '{}'", pattern),
+                                allowed_words_hint(ids, pattern, "cases: "),
+                                {}}});
+}
+
+/// With several scenarios a pattern need match in one of them only.
+void expect_each_matches(const std::vector<Scenario>& scenarios,
+                         const std::vector<std::string>& patterns) {
+  for (const std::string& pattern : patterns) {
+    const auto has_it = [&](const Scenario& s) { return any_case_matches(s, pattern); };
+    if (std::ranges::none_of(scenarios, has_it)) nothing_matches(scenarios, pattern);
+  }
+}
+
+}  // namespace
+
+void declare_run_options(CLI::App& app, RunOptions& options) {
+  declare_cells(app, options);
+  declare_measuring(app, options);
+  declare_output(app, options);
+}
+
+std::vector<std::string> repeated_options(const CLI::App& app) {
+  std::vector<std::string> words;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group() != kMeasuring || option->count() == 0) continue;
+    words.push_back("--" + option->get_lnames().front());
+    const bool flag = option->get_items_expected_max() == 0;
+    if (!flag) words.push_back(fmt::format("{}", fmt::join(option->results(), ",")));
+  }
+  return words;
+}
+
+std::vector<PlannedRun> planned_runs(const RunOptions& options, const std::string& program) {
+  expect_distinct("--cache", options.cache);
+  expect_distinct("--launch", options.launch);
+  std::vector<Scenario> scenarios = scenarios_of(options, program);
+  const std::vector<std::string>& patterns = options.filter.cases;
+  if (scenarios.size() == 1) return {{std::move(scenarios.front()), options.filter}};
+  expect_each_matches(scenarios, patterns);
+  std::vector<PlannedRun> runs;
+  for (Scenario& scenario : scenarios) {
+    RunFilter filter = options.filter;
+    std::erase_if(filter.cases,
+                  [&](const std::string& p) { return !any_case_matches(scenario, p); });
+    if (filter.cases.empty() && !patterns.empty()) continue;
+    runs.push_back({std::move(scenario), std::move(filter)});
+  }
+  return runs;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/attnbench/scenario_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <vector>
+
+#include "apps/attnbench/own_program.h"
+#include "lib/base/error.h"
+#include "lib/scenario/scenario_keys.h"
+
+namespace attnbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+bool is_bare_name(const std::string& word) { return word.find('/') == std::string::npos; }
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) {
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+/// No more than a scenario file may have: what has more is no scenario.
+std::string read_standard_input() {
+  constexpr std::size_t kMost = std::size_t{16} << 20;
+  std::string text(kMost + 1, '\0');
+  std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(std::cin.gcount()));
+  if (text.size() > kMost) throw ConfigError(fmt::format("stdin has more than {} bytes", kMost));
+  return text;
+}
+
+}  // namespace
+
+std::string installed_scenarios() {
+  return (fs::path(own_program()).parent_path() / "../share/attnbench/scenarios")
+      .lexically_normal()
+      .string();
+}
+
+std::string find_scenario(const std::string& word, const std::string& installed) {
+  if (word == kStandardInput || word.empty() || is_there(word) || !is_bare_name(word)) return word;
+  for (const std::string& name : {word, word + ".yaml"}) {
+    const fs::path path = fs::path(installed) / name;
+    if (is_there(path)) return path.string();
+  }
+  return word;
+}
+
+Scenario read_scenario(const std::string& word, std::optional<std::uint64_t> seed) {
+  if (word == kStandardInput) {
+    return parse_scenario(read_standard_input(), "stdin", seed);
+  }
+  const std::string path = find_scenario(word);
+  if (!is_there(path) && is_bare_name(path)) {
+    const std::vector<std::string> names = names_in(installed_scenarios());
+    if (!names.empty()) {
+      throw ConfigError({Diagnostic{{},
+                                    1,
+                                    fmt::format("there is no scenario '{}'", word),
+                                    allowed_words_hint(names, word, "installed: "),
+                                    {}}});
+    }
+  }
+  return load_scenario(path, seed);
+}
+
+}  // namespace attnbench

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/attnbench/scenario_files.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace attnbench {
+namespace {
+
+class ScenarioFiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directory(installed_);
+    std::ofstream(installed_ + "/decode.yaml") << "";
+  }
+  void TearDown() override { std::filesystem::remove_all(installed_); }
+  std::string installed_ = testing::TempDir() + "scenario_files_test_" + std::to_string(getpid());
+};
+
+TEST_F(ScenarioFiles, are_found_by_name_where_they_were_installed) {
+  EXPECT_EQ(find_scenario("decode", installed_), installed_ + "/decode.yaml");
+  EXPECT_EQ(find_scenario("decode.yaml", installed_), installed_ + "/decode.yaml");
+}
+
+TEST_F(ScenarioFiles, are_taken_as_given_where_they_exist_or_have_a_folder) {
+  const std::string here = installed_ + "/../" + std::to_string(getpid()) + ".yaml";
+  std::ofstream(here) << "";
+  EXPECT_EQ(find_scenario(here, installed_), here);
+  EXPECT_EQ(find_scenario("./decode.yaml", installed_), "./decode.yaml");
+  EXPECT_EQ(find_scenario("-", installed_), "-");
+  EXPECT_EQ(find_scenario("mla", installed_), "mla");
+  EXPECT_EQ(find_scenario("", installed_), "");
+  std::filesystem::remove(here);
+}
+
+TEST_F(ScenarioFiles, lie_beside_the_folder_of_the_program) {
+  EXPECT_TRUE(installed_scenarios().ends_with("/share/attnbench/scenarios"));
+  EXPECT_EQ(installed_scenarios().find(".."), std::string::npos);
+}
+
+}  // namespace
+}  // namespace attnbench
