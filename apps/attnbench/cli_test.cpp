@@ -421,6 +421,28 @@ TEST_F(CommandLine, sorts_every_option_of_run_so_that_repro_lines_know_what_to_r
       << "an option outside the groups of run_options.cpp";
 }
 
+TEST_F(CommandLine, runs_cpu_kernels_for_the_instruction_set_asked_for_and_says_which) {
+  for (const CpuTarget target : cpu_targets()) {
+    const std::string name(to_string(target));
+    EXPECT_EQ(run({"run", scenario_.c_str(), "--quick", "--backend", "cpu_flash", "--cpu-target",
+                   name.c_str(), "--json", "-"}),
+              0)
+        << err_.str();
+    const auto json = nlohmann::json::parse(out_.str());
+    const std::string arch = json["environment"]["device"]["arch"];
+    EXPECT_TRUE(arch.ends_with(" " + name)) << arch;
+  }
+}
+
+TEST_F(CommandLine, exits_4_on_an_unknown_cpu_target_and_5_on_one_of_another_processor) {
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--quick", "--cpu-target", "avx1024"}), 4);
+  const std::string have(to_string(cpu_targets().front()));
+  EXPECT_NE(err_.str().find("this processor has: " + have), std::string::npos) << err_.str();
+  const char* const elsewhere = cpu_targets().front() == CpuTarget::kNeon ? "avx2" : "neon";
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--quick", "--cpu-target", elsewhere}), 5);
+  EXPECT_NE(err_.str().find("it has: " + have), std::string::npos) << err_.str();
+}
+
 TEST_F(CommandLine, exits_70_on_a_defect_of_its_own) {
   registry_.add([]() -> std::unique_ptr<AttentionBackend> {
     static int made = 0;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/cpu_target_option.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
@@ -34,6 +35,7 @@ struct DumpOptions {
   std::int64_t rows = 512;
   bool force = false;
   DeviceOptions devices;
+  CpuTargetOption cpu_target;
 };
 
 const Case& the_one_case(const Scenario& scenario, const DumpOptions& options) {
@@ -176,8 +178,10 @@ void add_dump_command(CLI::App& app, Action& action) {
       ->add_option("--threads", options->devices.threads,
                    "CPU threads; 0 = all this process may use")
       ->check(CLI::Range(0, 4096));
+  options->cpu_target.add_to(*dump_app);
   dump_app->callback([options, &action] {
     action = [options](const Registry& registry, Console& console) {
+      options->devices.cpu_target = options->cpu_target.target();
       return dump(*options, registry, console);
     };
   });

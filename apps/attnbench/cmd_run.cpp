@@ -154,6 +154,7 @@ void add_run_command(CLI::App& app, Action& action) {
   run_app->callback([options, run_app, &action] {
     options->repeated = repeated_options(*run_app);
     action = [options](const Registry& registry, Console& console) {
+      options->devices.cpu_target = options->cpu_target.target();
       return run(*options, registry, console);
     };
   });

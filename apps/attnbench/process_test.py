@@ -6,6 +6,7 @@ usage: process_test.py <attnbench binary>
 import fcntl
 import json
 import os
+import platform
 import pty
 import re
 import shlex
@@ -114,6 +115,15 @@ class ProcessTest(unittest.TestCase):
         verdicts = {r["case"].split("/")[0]: r["verdict"].lower() for r in records}
         self.assertEqual(verdicts, {"first": "passed", "second": "crashed"})
         self.assertIn("signal 9 (SIGKILL)", out)
+
+    def test_an_isolated_backend_uses_the_instruction_set_asked_for(self):
+        self.write(rounds=3, timeout_s=1)
+        target = "avx2" if platform.machine() == "x86_64" else "neon"
+        out, err = self.start("--isolate", "--case", "first*", "--cpu-target", target, "--json",
+                              self.json).communicate(timeout=60)
+        with open(self.json) as file:
+            arch = json.load(file)["devices"][0]["arch"]  # as the child says
+        self.assertTrue(arch.endswith(" " + target), arch + out + err)
 
     def interrupt_the_second_case(self, process):
         process.send_signal(signal.SIGINT)

@@ -70,6 +70,7 @@ void declare_measuring(CLI::App& app, RunOptions& options) {
   app.add_flag("--quick", options.quick, "3 rounds of 1 sample: a smoke test, not a measurement");
   app.add_option("--threads", options.devices.threads, "CPU threads; 0 = all this process may use")
       ->check(CLI::Range(0, 4096));
+  options.cpu_target.add_to(app);
   app.add_option("--device", options.devices.gpu, "GPU number, as CUDA counts; 0 if not given")
       ->check(CLI::Range(0, 1023));
   app.add_flag("--isolate", options.isolate,

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/attnbench/cpu_target_option.h"
 #include "apps/attnbench/output_files.h"
 #include "lib/bench/driver.h"
 #include "lib/bench/isolate/isolation.h"
@@ -23,6 +24,7 @@ struct RunOptions {
   std::vector<int> rounds;  ///< fewest and most, or one number for both
   OutputOptions outputs;
   DeviceOptions devices;
+  CpuTargetOption cpu_target;
   bool isolate = false;
   double timeout_s = Isolation().timeout_s;
   bool wide = false, quiet = false, quick = false, no_verify = false, strict = false, aa = false;

@@ -25,16 +25,17 @@ Support CpuFlashBackend::supports(const Case&, const Device& device) const {
 
 void CpuFlashBackend::init_forward_metadata(const ForwardBatch& batch, const AttentionLayer& layer,
                                             Workspace& workspace) {
+  kernels_ = &flash_kernels(workspace.device().info().cpu_target);
   plan_ = plan_flash(batch, layer);
   const auto threads = static_cast<std::size_t>(omp_get_max_threads());
-  const std::size_t per_thread = scratch_bytes(plan_, layer);
-  const std::int64_t out_floats = FlashGeometry(layer, plan_.max_rows).out_stride;
+  const std::size_t per_thread = scratch_bytes(plan_, layer, kernels_->lanes);
+  const std::int64_t out_floats = FlashGeometry(layer, plan_.max_rows, kernels_->lanes).out_stride;
   const auto partial_bytes =
       static_cast<std::size_t>(plan_.partial_rows * (out_floats + 2)) * sizeof(float);
   std::byte* memory = workspace.reserve(threads * per_thread + partial_bytes);
   scratch_.clear();
   for (std::size_t t = 0; t < threads; ++t) {
-    scratch_.push_back(scratch_at(memory + t * per_thread, plan_, layer));
+    scratch_.push_back(scratch_at(memory + t * per_thread, plan_, layer, kernels_->lanes));
   }
   auto* floats = reinterpret_cast<float*>(memory + threads * per_thread);
   partials_.out = floats;
@@ -51,13 +52,13 @@ void CpuFlashBackend::run(const AttentionIo& io) const {
     const FlashScratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
 #pragma omp for schedule(dynamic, 1)
     for (std::int64_t i = 0; i < items; ++i) {
-      run_item(io, plan_.items[static_cast<std::size_t>(i)], scratch, partials_);
+      run_item(io, plan_.items[static_cast<std::size_t>(i)], *kernels_, scratch, partials_);
     }
 #pragma omp for schedule(static)
     for (std::int64_t i = 0; i < merges; ++i) {
       const FlashMerge& merge = plan_.merges[static_cast<std::size_t>(i)];
       for (std::int64_t row = 0; row < merge.row_end - merge.row_begin; ++row) {
-        merge_row(io, merge, row, partials_, scratch.out);
+        merge_row(io, merge, row, *kernels_, partials_, scratch.out);
       }
     }
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/cpu_flash/flash_kernels.h"
 #include "backends/cpu_flash/plan.h"
 #include "backends/cpu_flash/tile_task.h"
 #include "lib/backend/attention_backend.h"
@@ -9,7 +10,7 @@
 namespace attnbench {
 
 /// Tiled attention with an online softmax straight from the paged cache, on all threads; long
-/// contexts are split and merged by their LSE.
+/// contexts are split and merged by their LSE. Kernels are those of the device's instruction set.
 class CpuFlashBackend final : public AttentionBackend {
  public:
   CpuFlashBackend();
@@ -27,6 +28,7 @@ class CpuFlashBackend final : public AttentionBackend {
   void run(const AttentionIo& io) const;
 
   BackendInfo info_;
+  const FlashKernels* kernels_ = nullptr;  ///< of the device's instruction set
   FlashPlan plan_;
   FlashPartials partials_;
   std::vector<FlashScratch> scratch_;  ///< by thread

@@ -19,69 +19,83 @@ Case long_case(const Case& small) {
   return c;
 }
 
-TEST(CpuFlash, agrees_with_the_reference_on_every_case_fill_and_dtype) {
-  conformance::expect_agreement(make);
-}
-
-TEST(CpuFlash, repeats_its_bits) { conformance::expect_repeatable(make); }
-
-TEST(CpuFlash, gives_the_same_bits_on_other_pages) {
-  conformance::expect_page_permutation_invariance(make);
-}
-
-TEST(CpuFlash, runs_an_idle_batch) { conformance::expect_idle(make); }
-
-TEST(CpuFlash, gives_a_request_the_same_bits_alone_and_in_a_batch) {
-  for (const Case& c : all_small_cases()) conformance::expect_batch_invariance(make, c);
-  conformance::expect_batch_invariance(make, long_case(small_fp8()));
-}
-
-TEST(CpuFlash, agrees_with_the_reference_where_contexts_are_split) {
-  const auto device = make_cpu_device();
-  for (const Case& small : all_small_cases()) {
-    const Case c = long_case(small);
+/// Each test once for each instruction set that this processor has.
+class CpuFlash : public testing::TestWithParam<CpuTarget> {
+ protected:
+  void expect_agreement(const Case& c, Fill fill) {
     CpuFlashBackend backend;
-    Fixture fixture(c, *device);
-    for (const Fill fill : {Fill::kNeedle, Fill::kNormal}) {
-      conformance::expect_agreement(backend, c, fill, *device, fixture);
-    }
+    Fixture fixture(c, *device_);
+    conformance::expect_agreement(backend, c, fill, *device_, fixture);
+  }
+
+  std::unique_ptr<Device> device_ = make_cpu_device(0, GetParam());
+};
+
+INSTANTIATE_TEST_SUITE_P(EachTarget, CpuFlash, testing::ValuesIn(cpu_targets()),
+                         [](const auto& each) { return std::string(to_string(each.param)); });
+
+TEST_P(CpuFlash, agrees_with_the_reference_on_every_case_fill_and_dtype) {
+  conformance::expect_agreement(make, *device_);
+}
+
+TEST_P(CpuFlash, repeats_its_bits) { conformance::expect_repeatable(make, *device_); }
+
+TEST_P(CpuFlash, gives_the_same_bits_on_other_pages) {
+  conformance::expect_page_permutation_invariance(make, *device_);
+}
+
+TEST_P(CpuFlash, runs_an_idle_batch) { conformance::expect_idle(make, *device_); }
+
+TEST_P(CpuFlash, gives_a_request_the_same_bits_alone_and_in_a_batch) {
+  for (const Case& c : all_small_cases()) conformance::expect_batch_invariance(make, c, *device_);
+  conformance::expect_batch_invariance(make, long_case(small_fp8()), *device_);
+}
+
+TEST_P(CpuFlash, agrees_with_the_reference_where_contexts_are_split) {
+  for (const Case& small : all_small_cases()) {
+    for (const Fill fill : {Fill::kNeedle, Fill::kNormal}) expect_agreement(long_case(small), fill);
   }
 }
 
-TEST(CpuFlash, gives_the_same_bits_on_one_thread_and_on_three) {
-  const auto device = make_cpu_device();
+TEST_P(CpuFlash, gives_the_same_bits_on_one_thread_and_on_three) {
   const int before = omp_get_max_threads();
   for (const Case& c : {long_case(small_fp8()), small_chunked_mixed()}) {
-    Fixture fixture(c, *device);
+    Fixture fixture(c, *device_);
     fixture.fill(Fill::kNormal);
     CpuFlashBackend backend;
     omp_set_num_threads(1);
-    const conformance::Outputs one = conformance::forward(backend, fixture, *device);
+    const conformance::Outputs one = conformance::forward(backend, fixture, *device_);
     omp_set_num_threads(3);
-    EXPECT_TRUE(one == conformance::forward(backend, fixture, *device)) << c.id;
+    EXPECT_TRUE(one == conformance::forward(backend, fixture, *device_)) << c.id;
   }
   omp_set_num_threads(before);
 }
 
-TEST(CpuFlash, takes_head_sizes_that_fill_no_whole_vector) {
-  const auto device = make_cpu_device();
+TEST_P(CpuFlash, takes_head_sizes_that_fill_no_whole_vector) {
   for (Case c : {small_prefix_hits(), small_plain_decode(), small_draft_extend()}) {
     c.layer.head_dim_qk = 21;
     c.layer.head_dim_v = 13;
-    CpuFlashBackend backend;
-    Fixture fixture(c, *device);
-    conformance::expect_agreement(backend, c, Fill::kNormal, *device, fixture);
+    expect_agreement(c, Fill::kNormal);
   }
 }
 
-TEST(CpuFlash, knows_each_meaning_of_a_window_and_alibi_s_slopes) {
-  const auto device = make_cpu_device();
-  for (const std::vector<Case>& cases : {small_windows(), small_slopes()}) {
-    for (const Case& c : cases) {
-      CpuFlashBackend backend;
-      Fixture fixture(c, *device);
-      conformance::expect_agreement(backend, c, Fill::kNormal, *device, fixture);
+TEST_P(CpuFlash, takes_any_number_of_rows_that_share_a_key) {
+  for (const DType dtype : {DType::kBF16, DType::kF32}) {
+    for (const int rows : {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33}) {
+      Case c = small_plain_decode();
+      c.id = std::to_string(rows) + " rows";
+      c.layer.heads_kv = 1;
+      c.layer.heads_q = rows;
+      c.layer.head_dim_qk = c.layer.head_dim_v = 64;
+      c.dtype = c.kv_cache.dtype = dtype;
+      for (const Fill fill : {Fill::kTag, Fill::kNormal}) expect_agreement(c, fill);
     }
+  }
+}
+
+TEST_P(CpuFlash, knows_each_meaning_of_a_window_and_alibi_s_slopes) {
+  for (const std::vector<Case>& cases : {small_windows(), small_slopes()}) {
+    for (const Case& c : cases) expect_agreement(c, Fill::kNormal);
   }
 }
 

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "backends/common/simd.h"
+#include <bit>
+#include <cstdint>
+
 #include "backends/cpu_flash/plan.h"
 
 namespace attnbench {
@@ -12,16 +14,32 @@ namespace attnbench {
 /// sets.
 inline constexpr std::int64_t kRowGap = 16;
 
-/// Sizes of an item, filled up to whole vectors.
-struct FlashGeometry {
-  std::int64_t dk, dv, padded_dk, padded_dv, padded_rows, tile_keys, out_stride;
+/// Up to here a tile's rows read K and V where they are stored; above, a converted copy pays, and
+/// so do queries in panels.
+inline constexpr std::int64_t kDirectRows = 8;
 
-  FlashGeometry(const AttentionLayer& layer, std::int64_t rows)
-      : dk(layer.head_dim_qk),
+/// n rounded up to whole vectors.
+[[nodiscard]] constexpr std::int64_t padded(std::int64_t n, std::int64_t lanes) {
+  return (n + lanes - 1) / lanes * lanes;
+}
+
+/// n rounded up to a power of two.
+[[nodiscard]] constexpr std::int64_t power_of_two(std::int64_t n) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n)));
+}
+
+/// Sizes of an item, filled up to whole vectors of `lanes` floats; few rows, which share a vector
+/// with those of other keys, to a power of two.
+struct FlashGeometry {
+  std::int64_t lanes, dk, dv, padded_dk, padded_dv, padded_rows, tile_keys, out_stride;
+
+  FlashGeometry(const AttentionLayer& layer, std::int64_t rows, std::int64_t vector_lanes)
+      : lanes(vector_lanes),
+        dk(layer.head_dim_qk),
         dv(layer.head_dim_v),
-        padded_dk(simd::padded(dk)),
-        padded_dv(simd::padded(dv)),
-        padded_rows(simd::padded(rows)),
+        padded_dk(padded(dk, lanes)),
+        padded_dv(padded(dv, lanes)),
+        padded_rows(rows <= kDirectRows ? power_of_two(rows) : padded(rows, lanes)),
         tile_keys(FlashPlan::tile_keys(layer)),
         out_stride(padded_dv + kRowGap) {}
 };

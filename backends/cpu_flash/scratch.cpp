@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu_flash/geometry.h"
-#include "backends/cpu_flash/tile_kernels.h"
 #include "backends/cpu_flash/tile_task.h"
 
 namespace attnbench {
@@ -25,8 +24,9 @@ class Carver {
   std::size_t used_ = 0;
 };
 
-FlashScratch carve(Carver& carver, const FlashPlan& plan, const AttentionLayer& layer) {
-  const FlashGeometry g(layer, plan.max_rows);
+FlashScratch carve(Carver& carver, const FlashPlan& plan, const AttentionLayer& layer,
+                   std::int64_t lanes) {
+  const FlashGeometry g(layer, plan.max_rows, lanes);
   FlashScratch s;
   s.q = carver.take<float>(g.padded_rows * g.padded_dk);
   s.out = carver.take<float>(plan.max_rows * g.out_stride);
@@ -48,15 +48,16 @@ FlashScratch carve(Carver& carver, const FlashPlan& plan, const AttentionLayer& 
 
 }  // namespace
 
-std::size_t scratch_bytes(const FlashPlan& plan, const AttentionLayer& layer) {
+std::size_t scratch_bytes(const FlashPlan& plan, const AttentionLayer& layer, std::int64_t lanes) {
   Carver carver(nullptr);
-  static_cast<void>(carve(carver, plan, layer));
+  static_cast<void>(carve(carver, plan, layer, lanes));
   return carver.used();
 }
 
-FlashScratch scratch_at(std::byte* memory, const FlashPlan& plan, const AttentionLayer& layer) {
+FlashScratch scratch_at(std::byte* memory, const FlashPlan& plan, const AttentionLayer& layer,
+                        std::int64_t lanes) {
   Carver carver(memory);
-  return carve(carver, plan, layer);
+  return carve(carver, plan, layer, lanes);
 }
 
 }  // namespace attnbench

@@ -8,23 +8,13 @@
 
 #include "backends/common/visibility.h"
 #include "backends/cpu_flash/geometry.h"
-#include "backends/cpu_flash/tile_kernels.h"
+#include "backends/cpu_flash/tile_queries.h"
 
 namespace attnbench {
 namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 constexpr float kLn2 = 0.693147180559945309f;
-
-/// Up to here a tile's rows read K and V where they are stored; above, a converted copy pays, and
-/// so do queries in panels.
-constexpr std::int64_t kDirectRows = 8;
-
-struct RowPointers {
-  const std::byte** k;
-  const std::byte** v;
-  std::int64_t keys = 0;
-};
 
 /// factor * from, rounded. One loop per type that is written often: each becomes vector code.
 void store_row(DType dtype, const float* from, float factor, std::int64_t n, std::byte* to) {
@@ -63,30 +53,6 @@ void write_row(const AttentionIo& io, std::int64_t token, int head, const float*
   store_row(io.out.dtype, out, factor, io.layer->head_dim_v, to);
 }
 
-/// Widens the item's queries: row by row for the direct path, else in panels of eight rows,
-/// [padded_dk, 8], the last one filled up with zeros.
-void load_queries(const AttentionIo& io, const FlashItem& item, const FlashScratch& s) {
-  const FlashGeometry g(*io.layer, item.rows());
-  const std::int64_t group = io.layer->group_size(), first = first_token(*io.batch, item.request);
-  const bool panels = item.rows() > kDirectRows;
-  if (panels) {  // lanes and columns that no query fills
-    const std::int64_t last = (g.padded_rows - simd::kLanes) * g.padded_dk;
-    std::fill(s.q + (g.dk == g.padded_dk ? last : 0), s.q + g.padded_rows * g.padded_dk, 0.0f);
-  } else {
-    std::fill_n(s.q, item.rows() * g.padded_dk, 0.0f);
-  }
-  for (std::int64_t r = 0; r < item.rows(); ++r) {
-    const std::int64_t row = item.row_begin + r;
-    const int head = item.kv_head * static_cast<int>(group) + static_cast<int>(row % group);
-    // A panel's row is widened where converted keys will lie, which is not in use yet.
-    float* const q = panels ? s.k : s.q + r * g.padded_dk;
-    widen_row(io.q.dtype, io.q.row(first + row / group, head), q, g.dk);
-    if (!panels) continue;
-    float* const panel = s.q + r / simd::kLanes * simd::kLanes * g.padded_dk + r % simd::kLanes;
-    for (std::int64_t d = 0; d < g.dk; ++d) panel[d * simd::kLanes] = q[d];
-  }
-}
-
 /// First key of the item's range, or its end, from which on the row's mask has to be looked at.
 std::int64_t plain_end(const Visibility& seen, const FlashItem& item) {
   if (seen.mask == nullptr) return seen.end;
@@ -97,9 +63,9 @@ std::int64_t plain_end(const Visibility& seen, const FlashItem& item) {
   return hidden == nullptr ? end : static_cast<const std::uint8_t*>(hidden) - seen.mask;
 }
 
-void load_rows(const AttentionIo& io, const FlashItem& item, const FlashScratch& s) {
+void load_rows(const AttentionIo& io, const FlashItem& item, const FlashGeometry& g,
+               const FlashScratch& s) {
   const AttentionLayer& layer = *io.layer;
-  const FlashGeometry g(layer, item.rows());
   const std::int64_t group = layer.group_size();
   for (std::int64_t r = 0; r < g.padded_rows; ++r) {
     s.rows.highest[r] = kMinusInfinity;
@@ -117,7 +83,6 @@ void load_rows(const AttentionIo& io, const FlashItem& item, const FlashScratch&
         real ? static_cast<std::int32_t>(plain_end(seen, item)) : s.rows.key_end[r];
     std::construct_at(s.rows.tree + r, seen);
   }
-  load_queries(io, item, s);
   std::fill_n(s.out, item.rows() * g.out_stride, 0.0f);
 }
 
@@ -145,114 +110,53 @@ void address_rows(const AttentionIo& io, const FlashItem& item, std::int64_t beg
   }
 }
 
-template <DType dtype>
-void convert_rows(const std::byte** rows, std::int64_t keys, std::int64_t dim, float* to) {
-  const std::int64_t width = simd::padded(dim);
-  for (std::int64_t j = 0; j < keys; ++j) {
-    float* row = to + j * (width + kRowGap);
-    widen_row<dtype>(rows[j], row, dim);
-    std::fill(row + dim, row + width, 0.0f);
-    rows[j] = reinterpret_cast<const std::byte*>(row);
-  }
-}
-
-template <DType dtype>
-void tile_products(const FlashItem& item, const FlashScratch& s, const FlashGeometry& g,
-                   const RowPointers& tile, std::int32_t first, const LogitRule& rule,
-                   const RowsAhead& during_scores, const RowsAhead& during_values) {
-  const bool panels = dtype == DType::kF32 && item.rows() > kDirectRows;
-  if (panels) {
-    panel_scores(s.q, item.rows(), tile.k, tile.keys, g.padded_dk, s.scores, g.padded_rows,
-                 during_scores);
-  } else {
-    tile_scores<dtype>(s.q, g.padded_dk, item.rows(), tile.k, tile.keys, g.padded_dk, s.scores,
-                       g.padded_rows, during_scores);
-  }
-  online_softmax(s.scores, g.padded_rows, item.rows(), tile.keys, first, s.rows, rule);
-  if (panels) {
-    panel_values(s.scores, g.padded_rows, item.rows(), s.rows.correction, tile.v, tile.keys,
-                 g.padded_dv, s.out, g.out_stride, during_values);
-  } else {
-    tile_values<dtype>(s.scores, g.padded_rows, item.rows(), s.rows.correction, tile.v, tile.keys,
-                       g.padded_dv, s.out, g.out_stride, during_values);
-  }
-}
-
-template <DType dtype>
-void run_keys(const AttentionIo& io, const FlashItem& item, const FlashScratch& s) {
-  const AttentionLayer& layer = *io.layer;
-  const FlashGeometry g(layer, item.rows());
-  const bool mla = layer.kind == AttentionKind::kMlaAbsorbed;
-  const bool whole_vectors = g.dk == g.padded_dk && g.dv == g.padded_dv;
-  const bool direct = whole_vectors && (dtype == DType::kF32 || item.rows() <= kDirectRows);
-  const LogitRule rule{static_cast<float>(layer.scale) * io.batch->token_to_kv_pool->k_scale,
-                       static_cast<float>(layer.logit_cap), layer.has_alibi, !layer.causal,
-                       s.rows.tree[0].mask != nullptr};
-
-  const std::int64_t stride = g.tile_keys + kKeySlack;
-  RowPointers tile{s.row_pointers, s.row_pointers + stride};
-  RowPointers next{s.row_pointers + 2 * stride, s.row_pointers + 3 * stride};
+void run_keys(const AttentionIo& io, const FlashItem& item, const FlashKernels& kernels,
+              const TileWork& work) {
+  const std::int64_t tile_keys = work.g.tile_keys, stride = tile_keys + kKeySlack;
+  const std::byte** const pointers = work.s.row_pointers;
+  RowPointers tile{pointers, pointers + stride};
+  RowPointers next{pointers + 2 * stride, pointers + 3 * stride};
   const auto end_of = [&](std::int64_t begin) {  // tiles end at multiples of their size
-    return std::min(item.key_end, (begin / g.tile_keys + 1) * g.tile_keys);
+    return std::min(item.key_end, (begin / tile_keys + 1) * tile_keys);
   };
   std::int64_t begin = item.key_begin, end = end_of(begin);
   address_rows(io, item, begin, end, tile);
   while (begin < item.key_end) {
     const std::int64_t next_end = end_of(end);
     address_rows(io, item, end, next_end, next);
-    const RowsAhead next_k{next.k, next.keys, g.dk * size_bytes(dtype)};
-    const std::int64_t v_bytes = mla ? 0 : g.dv * size_bytes(dtype);  // MLA: K's row is V's
-    const auto first = static_cast<std::int32_t>(begin);
-    if (direct) {
-      const RowsAhead this_v{tile.v, tile.keys, v_bytes};
-      tile_products<dtype>(item, s, g, tile, first, rule, this_v, next_k);
-    } else {
-      convert_rows<dtype>(tile.k, tile.keys, g.dk, s.k);
-      for (std::int64_t j = 0; j < kKeySlack; ++j) tile.k[tile.keys + j] = tile.k[tile.keys - 1];
-      if (mla) {
-        std::copy_n(tile.k, tile.keys, tile.v);
-      } else {
-        convert_rows<dtype>(tile.v, tile.keys, g.dv, s.v);
-      }
-      const RowsAhead next_v{next.v, next.keys, v_bytes};
-      tile_products<DType::kF32>(item, s, g, tile, first, rule, next_k, next_v);
-    }
+    kernels.run_tile(work, tile, next, static_cast<std::int32_t>(begin));
     std::swap(tile, next);
     begin = end;
     end = next_end;
   }
 }
 
-void run_keys(const AttentionIo& io, const FlashItem& item, const FlashScratch& s) {
-  switch (io.batch->token_to_kv_pool->dtype) {
-    case DType::kF32:
-      return run_keys<DType::kF32>(io, item, s);
-    case DType::kF16:
-      return run_keys<DType::kF16>(io, item, s);
-    case DType::kBF16:
-      return run_keys<DType::kBF16>(io, item, s);
-    case DType::kE4M3:
-      return run_keys<DType::kE4M3>(io, item, s);
-    case DType::kE5M2:
-      return run_keys<DType::kE5M2>(io, item, s);
-  }
-}
-
 }  // namespace
 
-void run_item(const AttentionIo& io, const FlashItem& item, const FlashScratch& scratch,
-              const FlashPartials& partials) {
-  const FlashGeometry g(*io.layer, item.rows());
+void run_item(const AttentionIo& io, const FlashItem& item, const FlashKernels& kernels,
+              const FlashScratch& scratch, const FlashPartials& partials) {
+  const AttentionLayer& layer = *io.layer;
+  const KvPool& pool = *io.batch->token_to_kv_pool;
+  const FlashGeometry g(layer, item.rows(), kernels.lanes);
   FlashScratch s = scratch;
   if (item.partial >= 0) s.out = partials.out + item.partial * g.out_stride;
-  load_rows(io, item, s);
-  run_keys(io, item, s);
+  load_rows(io, item, g, s);
+  const TileWork work{
+      pool.dtype,
+      layer.kind == AttentionKind::kMlaAbsorbed,
+      load_queries(io, item, kernels, g, s),
+      item.rows(),
+      g,
+      s,
+      {static_cast<float>(layer.scale) * pool.k_scale, static_cast<float>(layer.logit_cap),
+       layer.has_alibi, !layer.causal, s.rows.tree[0].mask != nullptr}};
+  run_keys(io, item, kernels, work);
   if (item.partial >= 0) {
     std::copy_n(s.rows.highest, item.rows(), partials.highest + item.partial);
     std::copy_n(s.rows.sum, item.rows(), partials.sum + item.partial);
     return;
   }
-  const std::int64_t group = io.layer->group_size(), first = first_token(*io.batch, item.request);
+  const std::int64_t group = layer.group_size(), first = first_token(*io.batch, item.request);
   for (std::int64_t r = 0; r < item.rows(); ++r) {
     const std::int64_t row = item.row_begin + r;
     const int head = item.kv_head * static_cast<int>(group) + static_cast<int>(row % group);
@@ -262,8 +166,8 @@ void run_item(const AttentionIo& io, const FlashItem& item, const FlashScratch& 
 }
 
 void merge_row(const AttentionIo& io, const FlashMerge& merge, std::int64_t row,
-               const FlashPartials& partials, float* out) {
-  const FlashGeometry g(*io.layer, 1);
+               const FlashKernels& kernels, const FlashPartials& partials, float* out) {
+  const FlashGeometry g(*io.layer, 1, kernels.lanes);
   const std::int64_t rows = merge.row_end - merge.row_begin;
   float highest = kMinusInfinity, sum = 0;
   for (std::int64_t split = 0; split < merge.splits; ++split) {

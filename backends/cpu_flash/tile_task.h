@@ -5,8 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "backends/cpu_flash/online_softmax.h"
+#include "backends/cpu_flash/flash_kernels.h"
 #include "backends/cpu_flash/plan.h"
+#include "backends/cpu_flash/tile_work.h"
 #include "lib/fixture/fixture.h"
 
 namespace attnbench {
@@ -18,28 +19,18 @@ struct FlashPartials {
   float* sum = nullptr;
 };
 
-/// One thread's working memory, in the workspace.
-struct FlashScratch {
-  float* q = nullptr;                        ///< [rows, padded dk], many rows in panels
-  float* out = nullptr;                      ///< [rows, padded dv + gap]
-  float* scores = nullptr;                   ///< [tile keys + slack, padded rows]
-  float* k = nullptr;                        ///< [tile keys, padded dk + gap] converted
-  float* v = nullptr;                        ///< [tile keys, padded dv + gap]
-  const std::byte** row_pointers = nullptr;  ///< [4, tile keys + slack]
-  SoftmaxRows rows;
-};
-
-/// Bytes of one thread's scratch for a plan, a multiple of 256.
-[[nodiscard]] std::size_t scratch_bytes(const FlashPlan& plan, const AttentionLayer& layer);
+/// Bytes of one thread's scratch for a plan, a multiple of 256; vectors have `lanes` floats.
+[[nodiscard]] std::size_t scratch_bytes(const FlashPlan& plan, const AttentionLayer& layer,
+                                        std::int64_t lanes);
 [[nodiscard]] FlashScratch scratch_at(std::byte* memory, const FlashPlan& plan,
-                                      const AttentionLayer& layer);
+                                      const AttentionLayer& layer, std::int64_t lanes);
 
 /// Computes one item into the output, or into the partial results.
-void run_item(const AttentionIo& io, const FlashItem& item, const FlashScratch& scratch,
-              const FlashPartials& partials);
+void run_item(const AttentionIo& io, const FlashItem& item, const FlashKernels& kernels,
+              const FlashScratch& scratch, const FlashPartials& partials);
 
 /// Merges row `row` of the merge's rows over its splits, first to last, into the output.
 void merge_row(const AttentionIo& io, const FlashMerge& merge, std::int64_t row,
-               const FlashPartials& partials, float* out);
+               const FlashKernels& kernels, const FlashPartials& partials, float* out);
 
 }  // namespace attnbench

@@ -11,7 +11,7 @@ namespace attnbench {
 Devices open_devices(std::span<const Registry::Entry* const> backends,
                      const DeviceOptions& options) {
   Devices devices;
-  devices.push_back(make_cpu_device(options.threads));
+  devices.push_back(make_cpu_device(options.threads, options.cpu_target));
   const bool needed = std::ranges::any_of(backends, [](const Registry::Entry* entry) {
     return entry->make && entry->info.device == DeviceKind::kCuda;
   });

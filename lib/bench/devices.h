@@ -16,7 +16,8 @@ namespace attnbench {
 using Devices = std::vector<std::unique_ptr<Device>>;
 
 struct DeviceOptions {
-  int threads = 0;         ///< of the host's processor; 0 = all this process may use
+  int threads = 0;  ///< of the host's processor; 0 = all this process may use
+  CpuTarget cpu_target = best_cpu_target();  ///< of the host's processor
   std::optional<int> gpu;  ///< asked for by number; unset: GPU 0, if any backend needs one
 };
 

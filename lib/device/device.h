@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "lib/device/cpu_target.h"
+
 namespace attnbench {
 
 enum class DeviceKind : std::uint8_t { kCpu, kCuda };
@@ -19,10 +21,11 @@ enum class DeviceKind : std::uint8_t { kCpu, kCuda };
 struct DeviceInfo {
   DeviceKind kind = DeviceKind::kCpu;
   std::string name;                         ///< "AMD EPYC", "NVIDIA H200"
-  std::string arch;                         ///< "x86-64 avx2 fma f16c", "sm_90"
+  std::string arch;                         ///< "x86-64 avx512", "sm_90"
   int units = 0;                            ///< hardware threads in use, or SMs
   std::int64_t last_level_cache_bytes = 0;  ///< what a cold sample has to be flushed out of
   std::int64_t memory_bytes = 0;            ///< available to fixtures
+  CpuTarget cpu_target{};                   ///< of a CPU: the instruction set that its kernels use
 };
 
 /// An ordered queue of work. On a CPU work is done when the call returns.
@@ -186,7 +189,9 @@ class Device {
   Device() = default;
 };
 
-/// The host processor. `threads` 0 takes every hardware thread this process may use.
-[[nodiscard]] std::unique_ptr<Device> make_cpu_device(int threads = 0);
+/// The host processor. `threads` 0 takes every hardware thread this process may use. Kernels use
+/// the instructions of `target`, which the processor has.
+[[nodiscard]] std::unique_ptr<Device> make_cpu_device(int threads = 0,
+                                                      CpuTarget target = best_cpu_target());
 
 }  // namespace attnbench

@@ -20,8 +20,8 @@ void visit_fields(ClockEvents& value, Visit visit) {
 
 template <class Visit>
 void visit_fields(DeviceInfo& value, Visit visit) {
-  auto& [kind, name, arch, units, last_level_cache_bytes, memory_bytes] = value;
-  visit(kind, name, arch, units, last_level_cache_bytes, memory_bytes);
+  auto& [kind, name, arch, units, last_level_cache_bytes, memory_bytes, cpu_target] = value;
+  visit(kind, name, arch, units, last_level_cache_bytes, memory_bytes, cpu_target);
 }
 
 template <class Visit>

@@ -29,7 +29,7 @@ IsolatedWorkshop::~IsolatedWorkshop() {
 }
 
 DeviceInfo IsolatedWorkshop::host() const {
-  return make_cpu_device(isolation_.devices.threads)->info();
+  return make_cpu_device(isolation_.devices.threads, isolation_.devices.cpu_target)->info();
 }
 
 RemoteWorker& IsolatedWorkshop::worker_of(const Registry::Entry& entry) {

@@ -53,6 +53,7 @@ RemoteWorker::RemoteWorker(const Scenario& scenario, const Isolation& isolation,
       {{"protocol", kWorkerProtocol},
        {"backend", backend},
        {"threads", devices.threads},
+       {"cpu_target", to_string(devices.cpu_target)},
        {"gpu", devices.gpu ? json(*devices.gpu) : json()},
        {"scenario", {{"text", scenario.text}, {"path", scenario.path}, {"seed", scenario.seed}}}});
 }

@@ -99,6 +99,7 @@ class Worker {
                                scenario.at("seed").get<std::uint64_t>());
     DeviceOptions options;
     options.threads = head.at("threads").get<int>();
+    options.cpu_target = cpu_target_named(head.at("cpu_target").get<std::string>());
     if (!head.at("gpu").is_null()) options.gpu = head.at("gpu").get<int>();
     const std::vector<const Registry::Entry*> backends{entry_};
     devices_ = open_devices(backends, options);

@@ -24,13 +24,14 @@ class CpuStream final : public Stream {
 
 class CpuDevice final : public Device {
  public:
-  explicit CpuDevice(int threads)
+  CpuDevice(int threads, CpuTarget target)
       : info_{DeviceKind::kCpu,
               cpu_name(),
-              cpu_arch(),
+              cpu_arch(target),
               threads > 0 ? threads : omp_get_num_procs(),
               last_level_cache_bytes(),
-              available_memory_bytes()} {
+              available_memory_bytes(),
+              target} {
     omp_set_num_threads(info_.units);
   }
 
@@ -99,8 +100,8 @@ class CpuDevice final : public Device {
 
 }  // namespace
 
-std::unique_ptr<Device> make_cpu_device(int threads) {
-  return std::make_unique<CpuDevice>(threads);
+std::unique_ptr<Device> make_cpu_device(int threads, CpuTarget target) {
+  return std::make_unique<CpuDevice>(threads, target);
 }
 
 }  // namespace attnbench

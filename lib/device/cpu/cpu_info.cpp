@@ -31,28 +31,15 @@ std::string cpu_name() {
   return "unknown CPU";
 }
 
-std::string cpu_arch() {
-  std::string arch;
+std::string cpu_arch(CpuTarget target) {
 #if defined(__x86_64__)
-  arch = "x86-64";
+  const std::string family = "x86-64 ";
 #elif defined(__aarch64__)
-  arch = "aarch64";
+  const std::string family = "aarch64 ";
 #else
-  arch = "unknown";
+  const std::string family = "unknown ";
 #endif
-#ifdef __AVX2__
-  arch += " avx2";
-#endif
-#ifdef __FMA__
-  arch += " fma";
-#endif
-#ifdef __F16C__
-  arch += " f16c";
-#endif
-#ifdef __AVX512F__
-  arch += " avx512f";
-#endif
-  return arch;
+  return family + std::string(to_string(target));
 }
 
 std::int64_t last_level_cache_bytes() {

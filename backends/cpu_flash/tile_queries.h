@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/cpu_flash/flash_kernels.h"
+#include "backends/cpu_flash/plan.h"
+#include "lib/fixture/fixture.h"
+
+namespace attnbench {
+
+/// Lays out the item's queries in scratch for the product that will read them.
+[[nodiscard]] QueryLayout load_queries(const AttentionIo& io, const FlashItem& item,
+                                       const FlashKernels& kernels, const FlashGeometry& g,
+                                       const FlashScratch& s);
+
+}  // namespace attnbench
