@@ -25,6 +25,7 @@
 #include "lib/bench/isolate/isolated_workshop.h"
 #include "lib/bench/isolate/testing/planted_backend.h"
 #include "lib/bench/isolate/worker.h"
+#include "lib/bench/timed_mutant.h"
 
 namespace attnbench {
 namespace {
@@ -64,6 +65,9 @@ Registry planted_registry() {
                              std::fflush(stdout);
                            }});
   add(registry, "also_honest", {});
+  registry.add([] {
+    return std::make_unique<TimedMutant>(TimedFault::kComputesAllInOne, DeviceKind::kCpu);
+  });
   return registry;
 }
 
@@ -132,6 +136,19 @@ class Isolate : public testing::Test {
   RunHooks hooks_;
   IsolatedWorkshop* workshop_ = nullptr;  ///< while it runs
 };
+
+TEST_F(Isolate, has_the_timed_samples_of_a_child_compared_by_the_run) {
+  const std::string mutant(to_string(TimedFault::kComputesAllInOne));
+  const RunResult result = run({"honest", mutant});
+  for (const Record& r : of(result, "honest")) EXPECT_GE(r.samples_checked, 4) << r.reason;
+  const std::vector<Record> wrong = of(result, mutant);
+  ASSERT_EQ(wrong.size(), 2u);
+  for (const Record& r : wrong) {
+    EXPECT_EQ(r.verdict, Verdict::kIncorrect);
+    EXPECT_THAT(r.reason, HasSubstr("in timed sample "));
+    EXPECT_EQ(r.gb_per_s(), 0);
+  }
+}
 
 TEST_F(Isolate, gives_a_twin_a_process_of_its_own) {
   scenario_.measure.aa = true;
