@@ -375,6 +375,8 @@ std::array<CsvColumn, kCsvColumns> make_columns() {
       field(
           "graph_forced", [](auto& r) -> auto& { return r.graph_forced; }),
       field(
+          "samples_checked", [](auto& r) -> auto& { return r.samples_checked; }),
+      field(
           "scenario", [](auto& r) -> auto& { return r.scenario; }),
       field(
           "tp", [](auto& r) -> auto& { return r.tp; }),

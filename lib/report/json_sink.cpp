@@ -202,6 +202,7 @@ Json record_of(const Record& r) {
       {"use_cascade_reason", r.use_cascade.reason},
       {"graph_n", graph_n_of(r)},
       {"graph_forced", r.graph_forced},
+      {"samples_checked", r.samples_checked},
   };
 }
 
