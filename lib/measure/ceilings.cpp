@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lib/measure/ceiling_kernels.h"
+#include "lib/measure/multiply_add.h"
 #include "lib/measure/clock.h"
 #include "lib/measure/gpu_ceilings.h"
 #include "lib/measure/measure.h"
@@ -101,10 +102,10 @@ Ceilings measure_ceilings(Device& device) {
   // About a millisecond a pass on a current core: long against starting the threads.
   constexpr std::int64_t kSteps = 1 << 20;
   volatile float fma_sink = 0;
-  const auto multiply_add = [&] {
+  const auto run_chains = [&](const MultiplyAdd& chains) {
     float sum = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : sum)
-    sum += multiply_add_chains(kSteps);
+    sum += chains.run(kSteps);
     fma_sink = sum;
   };
 
@@ -115,7 +116,10 @@ Ceilings measure_ceilings(Device& device) {
   for (int turn = 0; turn < kTurns; ++turn) {
     raise(best.read_bytes_per_s, static_cast<double>(bytes), read);
     raise(best.copy_bytes_per_s, static_cast<double>(bytes), copy);
-    raise(best.flop_per_s, static_cast<double>(kSteps * flop_per_step()) * threads, multiply_add);
+    for (const MultiplyAdd& each : multiply_adds(info.cpu_target)) {
+      raise(best.flop_per_s, static_cast<double>(kSteps * each.flop_per_step) * threads,
+            [&] { run_chains(each); });
+    }
   }
   return best;
 }
