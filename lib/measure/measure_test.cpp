@@ -105,7 +105,7 @@ TEST(MeasureCells, sizes_blocks_to_fill_their_time) {
                                      machine.cell('c', 1e5, 0)};
   const auto timings = measure_cells_by(machine.clock(), cells, machine, {}, 1, {});
   EXPECT_EQ(timings[0].samples / timings[0].rounds, 20);  // 20 ms / (0.5 ms untimed + 0.5 ms)
-  EXPECT_EQ(timings[1].samples / timings[1].rounds, 200);
+  EXPECT_EQ(timings[1].samples / timings[1].rounds, 150);
   EXPECT_EQ(timings[2].samples / timings[2].rounds, 5);
 }
 
