@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "lib/measure/ceiling_kernels.h"
-#include "lib/measure/multiply_add.h"
 #include "lib/measure/clock.h"
 #include "lib/measure/gpu_ceilings.h"
 #include "lib/measure/measure.h"
+#include "lib/measure/multiply_add.h"
 #include "lib/measure/statistics.h"
 
 namespace attnbench {

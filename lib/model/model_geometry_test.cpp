@@ -193,8 +193,9 @@ TEST(NotesOn, say_what_is_left_out) {
   EXPECT_EQ(notes_on(preset("gemma-3-4b"), LayerKind::kSliding),
             "29 of 34 layers: sliding over 1024 keys; not 5 full");
   EXPECT_EQ(notes_on(preset("deepseek-v3.2"), LayerKind::kFull),
-            "dense attention in place of the model's own (61 sparse layers); each query meets the top 2048 "
-      "keys of an indexer of 64 heads x 128");
+            "dense attention in place of the model's own (61 sparse layers); each query meets the "
+            "top 2048 "
+            "keys of an indexer of 64 heads x 128");
 }
 
 std::vector<double> alibi_slopes(int heads, int tp = 1) {

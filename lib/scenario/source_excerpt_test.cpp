@@ -74,8 +74,7 @@ TEST(Problems, with_a_nul_in_a_value_are_shown_whole) {
 }
 
 TEST(Problems, beyond_the_first_fifty_of_a_file_are_counted) {
-  std::string scenario =
-      "defaults: {model: llama-3.1-8b}\nmixes: {m: {batch: [{mode: decod}";
+  std::string scenario = "defaults: {model: llama-3.1-8b}\nmixes: {m: {batch: [{mode: decod}";
   for (int i = 1; i < 4000; ++i) scenario += ", {mode: decod}";
   const std::string message = message_of(scenario + "]}}\nzzz: 1\n");
   EXPECT_LT(message.size(), 50'000u);

@@ -98,8 +98,7 @@ class CudaDevice final : public Device {
     use();
     // Asked for first: setting it takes longer than many a sample.
     std::size_t reserved = 0;
-    check_cuda(cudaDeviceGetLimit(&reserved, cudaLimitPersistingL2CacheSize),
-               "cudaDeviceGetLimit");
+    check_cuda(cudaDeviceGetLimit(&reserved, cudaLimitPersistingL2CacheSize), "cudaDeviceGetLimit");
     if (reserved == 0) return;
     check_cuda(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0), "cudaDeviceSetLimit");
     check_cuda(cudaCtxResetPersistingL2Cache(), "cudaCtxResetPersistingL2Cache");
