@@ -53,8 +53,12 @@ DevicePart run_part(const std::string& name, bool asked_for) {
   return part;
 }
 
-void write_row(std::ostream& out, const std::string& name, const std::vector<std::string>& cells) {
-  out << fmt::format("{:<31}", name);
+/// Of the columns of names; those of timed faults are the longer ones.
+constexpr std::size_t kFaultWidth = 31, kTimedFaultWidth = 37;
+
+void write_row(std::ostream& out, const std::string& name, const std::vector<std::string>& cells,
+               std::size_t width = kFaultWidth) {
+  out << fmt::format("{:<{}}", name, width);
   for (const std::string& cell : cells) out << fmt::format(" {:>10}", cell);
   out << '\n';
 }
@@ -123,7 +127,7 @@ void write_timed(const TimedSelftest& timed, bool reasons, std::ostream& out) {
   for (const TimedVerdict& each : timed.correct.by_launch) {
     cells.emplace_back(to_string(each.launch));
   }
-  write_row(out, "fault", cells);
+  write_row(out, "fault", cells, kTimedFaultWidth);
   const auto write = [&](const TimedSelftestRow& row) {
     cells.clear();
     for (const TimedVerdict& each : row.by_launch) {
@@ -132,7 +136,7 @@ void write_timed(const TimedSelftest& timed, bool reasons, std::ostream& out) {
                          : shows_in(row.fault, each.launch) ? "MISSED"
                                                             : ".");
     }
-    write_row(out, std::string(to_string(row.fault)), cells);
+    write_row(out, std::string(to_string(row.fault)), cells, kTimedFaultWidth);
     for (const TimedVerdict& each : row.by_launch) {
       const bool wanted = reasons || !row.judged_rightly();
       if (wanted && !each.reason.empty()) out << wrapped(each.reason, 100, 4);
