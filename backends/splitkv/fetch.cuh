@@ -38,21 +38,23 @@ class Gather {
     }
     const std::int64_t k_row = page * p_.k_page_stride + rest * p_.k_token_stride;
     const std::int64_t v_row = page * p_.v_page_stride + rest * p_.v_token_stride;
-    copy<S::kChunksK>(slot < 0 ? -1 : k_row, k_, k_tile);
-    copy<S::kChunksV>(slot < 0 ? -1 : v_row, v_, v_tile);
+    copy<S::kChunksK>(slot < 0 ? kAbsent : static_cast<std::uint32_t>(k_row / 16), k_, k_tile);
+    copy<S::kChunksV>(slot < 0 ? kAbsent : static_cast<std::uint32_t>(v_row / 16), v_, v_tile);
   }
 
  private:
+  static constexpr std::uint32_t kAbsent = ~0u;  ///< offsets count 16 bytes: see kReachOfRows
+
   template <int kChunks>
-  __device__ __forceinline__ static void copy(std::int64_t offset, const std::byte* from,
+  __device__ __forceinline__ static void copy(std::uint32_t offset, const std::byte* from,
                                               std::uint32_t tile) {
     const int lane = static_cast<int>(threadIdx.x % 32);
 #pragma unroll
     for (int i = 0; i < kChunks * kGatherKeys / 32; ++i) {
       const int row = (32 * i + lane) / kChunks, chunk = (32 * i + lane) % kChunks;
-      const std::int64_t at = __shfl_sync(~0u, offset, row);
+      const std::uint32_t at = __shfl_sync(~0u, offset, row);
       cuda::cp_async_16(tile + row * kChunks * 16 + 16 * cuda::swizzle<kChunks>(row, chunk),
-                        from + (at < 0 ? 0 : at) + 16 * chunk, at >= 0);
+                        from + 16 * (std::uint64_t{at == kAbsent ? 0 : at} + chunk), at != kAbsent);
     }
   }
 

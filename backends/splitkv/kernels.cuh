@@ -18,6 +18,11 @@ constexpr int fitting_stages(int stage_bytes, int least, int most) {
   return stages;
 }
 
+/// Read from one lane, so that the compiler knows that a warp's branches on it do not diverge.
+__device__ __forceinline__ int warp_of_block() {
+  return __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
+}
+
 /// Few rows (one tile of 16): the warps share the keys out among themselves, each with a ring of
 /// its own and no barrier until the end.
 template <class S>
@@ -35,7 +40,7 @@ template <class S>
 __device__ __forceinline__ const float* few_rows(const SplitKvParams& p, const SplitKvItem& item,
                                                  std::byte* shared) {
   using Plan = FewRows<S>;
-  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int warp = warp_of_block();
 
   Accumulator<S> acc;
   {
@@ -51,7 +56,7 @@ __device__ __forceinline__ const float* few_rows(const SplitKvParams& p, const S
     int slots[Plan::kStages];
 #pragma unroll
     for (int s = 0; s < Plan::kStages; ++s) slots[s] = gather.slot(key(s));
-#pragma unroll
+#pragma unroll 1  // the code of a fetch is long, and comes from memory in a cold cache
     for (int s = 0; s < Plan::kStages - 1; ++s) {
       if (key(s) < item.key_end) gather.fetch(slots[s], k_tile(s), v_tile(s));
       cuda::cp_async_commit();
@@ -144,7 +149,7 @@ template <class S>
 __device__ __forceinline__ const float* many_rows(const SplitKvParams& p, const SplitKvItem& item,
                                                   std::byte* shared) {
   using Plan = ManyRows<S>;
-  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int warp = warp_of_block();
 
   Accumulator<S> acc;
   {
@@ -162,7 +167,7 @@ __device__ __forceinline__ const float* many_rows(const SplitKvParams& p, const 
     int slots[Plan::kStages];
 #pragma unroll
     for (int s = 0; s < Plan::kStages; ++s) slots[s] = slot(s);
-#pragma unroll
+#pragma unroll 1  // the code of a fetch is long, and comes from memory in a cold cache
     for (int s = 0; s < Plan::kStages - 1; ++s) {
       if (key(s) < item.key_end) fetch(slots[s], s);
       cuda::cp_async_commit();

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/splitkv/tensors.h"
 
+#include <algorithm>
+
+#include "lib/base/error.h"
+
 namespace attnbench {
 
 void set_tensors(SplitKvParams& params, const AttentionIo& io) {
@@ -27,6 +31,8 @@ void set_tensors(SplitKvParams& params, const AttentionIo& io) {
   params.v_page_stride = pool.page_stride_v * stored;
   params.v_token_stride = pool.token_stride_v * stored;
   params.v_head_stride = pool.head_stride_v * stored;
+  expects(pool.num_pages * std::max(params.k_page_stride, params.v_page_stride) < kReachOfRows,
+          "K or V of one layer has 64 GiB or more: rows are found by 32 bits of 16 bytes each");
   params.page_size = static_cast<std::int32_t>(pool.page_size);
   if (params.k_page_stride == pool.page_size * params.k_token_stride &&
       params.v_page_stride == pool.page_size * params.v_token_stride) {

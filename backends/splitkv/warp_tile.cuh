@@ -123,6 +123,50 @@ struct Accumulator {
   }
 };
 
+/// Calls change(key, logit) for the keys before `end` whose logits of row `i` the lane has.
+template <int kKeys, class Change>
+__device__ __forceinline__ void for_keys(float (&s)[kKeys / 8][4], int i, int first_key, int end,
+                                         const Change& change) {
+  const int first_column = first_key + 2 * static_cast<int>(threadIdx.x % 4);
+#pragma unroll
+  for (int n = 0; n < kKeys / 8; ++n) {
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      const int key = first_column + 8 * n + j;
+      if (key < end) change(key, s[n][2 * i + j]);
+    }
+  }
+}
+
+template <int kKeys>
+__device__ __forceinline__ void add_alibi(float (&s)[kKeys / 8][4], int i, int first_key,
+                                          const LaneRows& rows, const SplitKvParams& p) {
+  const cuda::Visibility seen = cuda::visibility_of(rows.request, rows.token[i]);
+  const float slope = exp2f(alibi_log2_slope(p.alibi_power, rows.head[i])) * cuda::kLog2e;
+  for_keys<kKeys>(s, i, first_key, rows.end[i], [&](int key, float& x) {
+    x -= slope * static_cast<float>(abs(seen.key_position(key) - seen.position));
+  });
+}
+
+/// Hides what a row does not see of its draft tree. A window by depth is a path of its own: the
+/// code of the common one shall be short.
+template <int kKeys>
+__device__ __forceinline__ void hide_nodes(float (&s)[kKeys / 8][4], int i, int first_key,
+                                           const LaneRows& rows) {
+  const cuda::RequestGeometry& request = rows.request;
+  const int prefix = request.kv_len - request.q_len;
+  const std::uint8_t* const mask =
+      request.mask + static_cast<std::int64_t>(rows.token[i]) * request.kv_len;
+  for_keys<kKeys>(s, i, first_key, rows.end[i], [&](int key, float& x) {
+    if (key >= prefix && mask[key] == 0) x = -INFINITY;
+  });
+  if (request.window < 0 || !request.window_by_depth) return;
+  const std::int64_t oldest = request.positions[rows.token[i]] - request.window;
+  for_keys<kKeys>(s, i, first_key, rows.end[i], [&](int key, float& x) {
+    if (key >= prefix && request.positions[key - prefix] < oldest) x = -INFINITY;
+  });
+}
+
 /// Logits of the lane's rows and columns in the log2 domain, -inf where a key is hidden.
 template <int kKeys>
 __device__ __forceinline__ void finish_logits(float (&s)[kKeys / 8][4], int first_key,
@@ -146,33 +190,14 @@ __device__ __forceinline__ void finish_logits(float (&s)[kKeys / 8][4], int firs
   const bool in_tree = rows.tree && first_key + kKeys > prefix;
   const bool alibi = p.alibi_power > 0;
   if (!__any_sync(~0u, cut || in_tree || alibi)) return;
-  const int first_column = first_key + 2 * static_cast<int>(threadIdx.x % 4);
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
-    if (in_tree || alibi) {
-      const cuda::Visibility seen = cuda::visibility_of(rows.request, max(rows.token[i], 0));
-      const float slope =
-          alibi ? exp2f(alibi_log2_slope(p.alibi_power, rows.head[i])) * cuda::kLog2e : 0.0f;
-#pragma unroll
-      for (int n = 0; n < kKeys / 8; ++n) {
-#pragma unroll
-        for (int j = 0; j < 2; ++j) {
-          const int key = first_column + 8 * n + j;
-          if (key >= rows.end[i] || rows.token[i] < 0) continue;
-          if (seen.tree_hides(key)) s[n][2 * i + j] = -INFINITY;
-          s[n][2 * i + j] -=
-              slope * static_cast<float>(abs(seen.key_position(key) - seen.position));
-        }
-      }
-    }
-#pragma unroll
-    for (int n = 0; n < kKeys / 8; ++n) {
-#pragma unroll
-      for (int j = 0; j < 2; ++j) {
-        const int key = first_column + 8 * n + j;
-        if (key < rows.begin[i] || key >= rows.end[i]) s[n][2 * i + j] = -INFINITY;
-      }
-    }
+    if (rows.token[i] < 0) continue;
+    if (alibi) add_alibi<kKeys>(s, i, first_key, rows, p);
+    if (in_tree) hide_nodes<kKeys>(s, i, first_key, rows);
+    for_keys<kKeys>(s, i, first_key, INT_MAX, [&](int key, float& x) {
+      if (key < rows.begin[i] || key >= rows.end[i]) x = -INFINITY;
+    });
   }
 }
 

@@ -29,6 +29,10 @@ struct alignas(16) SplitKvItem {
   std::int32_t padding[2] = {};    ///< to a multiple of 16 bytes
 };
 
+/// Bytes of K or V within which a kernel finds rows: a warp's lanes tell each other where a row
+/// lies in units of 16 bytes, in one 32-bit word, whose highest value means that there is no row.
+inline constexpr std::int64_t kReachOfRows = std::int64_t{16} << 32;
+
 /// Everything a kernel needs, by value. Addresses are the device's, strides count bytes.
 struct SplitKvParams {
   const SplitKvItem* items = nullptr;  ///< of KV head 0; the others' differ in head alone
