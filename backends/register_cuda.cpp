@@ -14,12 +14,12 @@ namespace attnbench {
 namespace {
 
 /// A backend of this build: it runs, or the machine says why it cannot.
-template <class Backend, class... Arguments>
+template <class Kind, class... Arguments>
 void add(Registry& registry, const std::string& absence, Arguments... arguments) {
   if (absence.empty()) {
-    registry.add([arguments...] { return std::make_unique<Backend>(arguments...); });
+    registry.add([arguments...] { return std::make_unique<Kind>(arguments...); });
   } else {
-    registry.add_absent(Backend(arguments...).info(), absence);
+    registry.add_absent(Kind(arguments...).info(), absence);
   }
 }
 

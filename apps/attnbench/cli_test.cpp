@@ -16,6 +16,7 @@
 
 #include "apps/attnbench/command.h"
 #include "backends/register.h"
+#include "lib/backend/testing/stub_backend.h"
 #include "lib/base/error.h"
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/verify/fault.h"
@@ -35,25 +36,13 @@ verify: {rows: 8}
 )";
 
 /// Leaves the outputs as they were: poisoned.
-class LazyBackend : public AttentionBackend {
+class LazyBackend : public StubBackend {
  public:
-  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] Support supports(const Case&, const Device&) const override {
-    return Support::yes();
+  LazyBackend() : StubBackend("lazy") {
+    info_.version = "1";
+    info_.description = "writes nothing";
+    info_.index_format = "none";
   }
-  void init_forward_metadata(const ForwardBatch&, const AttentionLayer&, Workspace&) override {}
-
- protected:
-  void forward_decode(const AttentionIo&, Stream&) override {}
-  void forward_extend(const AttentionIo&, Stream&) override {}
-
- private:
-  BackendInfo info_{.name = "lazy",
-                    .version = "1",
-                    .description = "writes nothing",
-                    .index_format = "none",
-                    .device = DeviceKind::kCpu,
-                    .deterministic = true};
 };
 
 class CommandLine : public testing::Test {
@@ -444,7 +433,7 @@ TEST_F(CommandLine, exits_4_on_an_unknown_cpu_target_and_5_on_one_of_another_pro
 }
 
 TEST_F(CommandLine, exits_70_on_a_defect_of_its_own) {
-  registry_.add([]() -> std::unique_ptr<AttentionBackend> {
+  registry_.add([]() -> std::unique_ptr<Backend> {
     static int made = 0;
     if (made++ == 0) return std::make_unique<LazyBackend>();
     throw InternalError("the factory forgot how");

@@ -19,6 +19,7 @@
 #include "lib/bench/backend_choice.h"
 #include "lib/bench/driver.h"
 #include "lib/fixture/dump.h"
+#include "lib/scenario/problem_of.h"
 #include "lib/verify/error_model.h"
 #include "reference/oracle.h"
 
@@ -97,21 +98,21 @@ void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& 
   };
   if (!entry.make) return skip(entry.absence);
   Device& device = *device_for(entry, devices);
-  const std::unique_ptr<AttentionBackend> backend = entry.make();
-  const Support support = backend->supports(c, device);
+  const std::unique_ptr<Backend> backend = entry.make();
+  const Support support = backend->supports(problem_of(c));
   if (!support) return skip(fmt::format("UNSUPPORTED({})", support.reason()));
-  const Numerics numerics = backend->numerics(c);
+  const Numerics numerics = backend->numerics(problem_of(c));
   writer.describe(DumpedBackend{name, entry.info.version, "", roundings_of(numerics)});
   writer.add("bound_" + stem, bound_table(c, numerics, rows),
              "how far " + name + " may be from each of reference_rows: LSE, O[dv]");
   Fixture fixture(c, device);
   fixture.fill(fill);
-  Workspace workspace(device);
+  PlanMemory memory(device);
   const std::unique_ptr<Stream> stream = device.make_stream();
-  backend->init_forward_metadata(fixture.batch(), c.layer, workspace);
-  backend->forward(fixture.io(), *stream);
+  const std::unique_ptr<Plan> plan = backend->plan(fixture.batch(), memory);
+  plan->run(*stream);
   stream->synchronize();
-  const AttentionIo outputs = fixture.host_outputs();
+  const AttentionTensors outputs = fixture.host_outputs();
   writer.add("out_" + stem, widened(outputs.out.read_only()),
              "O of " + name + " [tokens, heads_q, dv]");
   writer.add("lse_" + stem, widened_2d(outputs.lse.read_only()),

@@ -28,6 +28,7 @@
 #include "lib/profile/capture_window.h"
 #include "lib/profile/ncu_csv.h"
 #include "lib/profile/profiler_line.h"
+#include "lib/scenario/problem_of.h"
 
 namespace attnbench {
 namespace {
@@ -78,28 +79,31 @@ void run_window(const ProfileOptions& options, const Registry& registry) {
   const Case& c = the_case(scenario, options);
   const Registry::Entry& entry = the_present_backend(registry, options);
   const std::unique_ptr<Device> device = make_cuda_device(options.device);
-  const std::unique_ptr<AttentionBackend> backend = entry.make();
-  if (const Support support = backend->supports(c, *device); !support) {
+  const std::unique_ptr<Backend> backend = entry.make();
+  const Support support = entry.info.device == DeviceKind::kCuda
+                              ? backend->supports(problem_of(c))
+                              : Support::no("runs on the CPU only");
+  if (!support) {
     throw ConfigError(fmt::format("{}: UNSUPPORTED({})", options.backend, support.reason()));
   }
   Fixture fixture(c, *device);
   fixture.fill(Fill::kTiming);
-  Workspace workspace(*device);
+  PlanMemory memory(*device);
   const std::unique_ptr<Stream> stream = device->make_stream();
-  backend->init_forward_metadata(fixture.batch(), c.layer, workspace);
-  backend->forward(fixture.io(), *stream);  // lazy loading
+  const std::unique_ptr<Plan> plan = backend->plan(fixture.batch(), memory);
+  plan->run(*stream);  // lazy loading
   stream->synchronize();
   if (options.cache != "warm") device->flush_cache(*stream);
   if (options.cache == "serving") {
-    for (const std::span<const std::byte> memory : serving_state(fixture, workspace)) {
-      device->touch(*stream, memory);
+    for (const std::span<const std::byte> part : serving_state(fixture, memory)) {
+      device->touch(*stream, part);
     }
   }
   stream->synchronize();
 
   const CaptureWindow window;
   const NvtxRange range(fmt::format("{}/{}/{}", scenario.name, c.id, options.backend));
-  backend->forward(fixture.io(), *stream);
+  plan->run(*stream);
   stream->synchronize();
 }
 

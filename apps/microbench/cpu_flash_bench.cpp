@@ -96,10 +96,9 @@ void run_forward(benchmark::State& state, const std::string& name, Case (*make_c
   const auto backend = registry.find(name)->make();
   Fixture fixture(c, *device);
   fixture.fill(Fill::kTiming);
-  Workspace workspace(*device);
-  const AttentionIo io = fixture.io();
-  backend->init_forward_metadata(*io.batch, *io.layer, workspace);
-  for (auto _ : state) backend->forward(io, *stream);
+  PlanMemory memory(*device);
+  const std::unique_ptr<Plan> plan = backend->plan(fixture.batch(), memory);
+  for (auto _ : state) plan->run(*stream);
 
   const double pairs = static_cast<double>(visible_pairs(c)) * c.layer.heads_q;
   const bool latent = c.layer.kind == AttentionKind::kMlaAbsorbed;

@@ -3,8 +3,8 @@
 #include "backends/cascade/cascade.h"
 
 #include "backends/testing/conformance.h"
-#include "lib/base/error.h"
 #include "lib/device/cuda/cuda_device.h"
+#include "lib/scenario/problem_of.h"
 
 namespace attnbench {
 namespace {
@@ -19,7 +19,7 @@ class CascadeGpu : public testing::Test {
 
   void expect_agreement(const Case& c) {
     CascadeBackend backend;
-    ASSERT_TRUE(backend.supports(c, *device_)) << backend.supports(c, *device_).reason();
+    ASSERT_TRUE(backend.supports(problem_of(c))) << backend.supports(problem_of(c)).reason();
     Fixture fixture(c, *device_);
     for (const Fill fill : {Fill::kTag, Fill::kNeedle, Fill::kExtreme, Fill::kNormal}) {
       conformance::expect_agreement(backend, c, fill, *device_, fixture);
@@ -64,11 +64,16 @@ TEST_F(CascadeGpu, lets_sinks_join_once) {
 
 TEST_F(CascadeGpu, has_no_graphs_although_its_kernels_do) {
   EXPECT_EQ(CascadeBackend().info().cuda_graph, CudaGraphSupport::kNever);
-  EXPECT_THROW(CascadeBackend().init_cuda_graph_state(8, 8), InternalError);
+  const Case c = behind_one_prefix(1);
+  Fixture fixture(c, *device_);
+  PlanMemory memory(*device_);
+  const auto stream = device_->make_stream();
+  const auto plan = CascadeBackend().plan(fixture.batch(), memory);
+  EXPECT_FALSE(plan->update(fixture.batch(), *stream));
 }
 
 TEST_F(CascadeGpu, says_why_it_cannot) {
-  EXPECT_EQ(CascadeBackend().supports(small_sliding_window(), *device_).reason(),
+  EXPECT_EQ(CascadeBackend().supports(problem_of(small_sliding_window())).reason(),
             "no sliding window: a prefix is seen whole");
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "lib/backend/attention_backend.h"
+#include "lib/backend/backend_info.h"
 
 namespace attnbench {
 

@@ -5,10 +5,72 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <vector>
 
+#include "backends/cpu_flash/flash_kernels.h"
 #include "backends/cpu_flash/geometry.h"
+#include "backends/cpu_flash/plan.h"
+#include "backends/cpu_flash/tile_task.h"
 
 namespace attnbench {
+namespace {
+
+class PlannedFlash final : public Plan {
+ public:
+  PlannedFlash(const ForwardBatch& batch, PlanMemory& memory);
+
+  void run(Stream& stream) override;
+
+ private:
+  const ForwardBatch* batch_;
+  const FlashKernels* kernels_;  ///< of the device's instruction set
+  FlashPlan plan_;
+  FlashPartials partials_;
+  std::vector<FlashScratch> scratch_;  ///< by thread
+};
+
+PlannedFlash::PlannedFlash(const ForwardBatch& batch, PlanMemory& memory)
+    : batch_(&batch),
+      kernels_(&flash_kernels(memory.device().info().cpu_target)),
+      plan_(plan_flash(batch, batch.problem->layer)) {
+  const AttentionLayer& layer = batch.problem->layer;
+  const auto threads = static_cast<std::size_t>(omp_get_max_threads());
+  const std::size_t per_thread = scratch_bytes(plan_, layer, kernels_->lanes);
+  const std::int64_t out_floats = FlashGeometry(layer, plan_.max_rows, kernels_->lanes).out_stride;
+  const auto partial_bytes =
+      static_cast<std::size_t>(plan_.partial_rows * (out_floats + 2)) * sizeof(float);
+  std::byte* const block = memory.reserve(threads * per_thread + partial_bytes);
+  for (std::size_t t = 0; t < threads; ++t) {
+    scratch_.push_back(scratch_at(block + t * per_thread, plan_, layer, kernels_->lanes));
+  }
+  auto* floats = reinterpret_cast<float*>(block + threads * per_thread);
+  partials_.out = floats;
+  partials_.highest = floats + plan_.partial_rows * out_floats;
+  partials_.sum = partials_.highest + plan_.partial_rows;
+}
+
+void PlannedFlash::run(Stream&) {
+  const auto items = static_cast<std::int64_t>(plan_.items.size());
+  const auto merges = static_cast<std::int64_t>(plan_.merges.size());
+  const int threads = static_cast<int>(scratch_.size());
+#pragma omp parallel num_threads(threads)
+  {
+    const FlashScratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
+#pragma omp for schedule(dynamic, 1)
+    for (std::int64_t i = 0; i < items; ++i) {
+      run_item(*batch_, plan_.items[static_cast<std::size_t>(i)], *kernels_, scratch, partials_);
+    }
+#pragma omp for schedule(static)
+    for (std::int64_t i = 0; i < merges; ++i) {
+      const FlashMerge& merge = plan_.merges[static_cast<std::size_t>(i)];
+      for (std::int64_t row = 0; row < merge.row_end - merge.row_begin; ++row) {
+        merge_row(*batch_, merge, row, *kernels_, partials_, scratch.out);
+      }
+    }
+  }
+}
+
+}  // namespace
 
 CpuFlashBackend::CpuFlashBackend() {
   info_.name = "cpu_flash";
@@ -18,50 +80,8 @@ CpuFlashBackend::CpuFlashBackend() {
   info_.device = DeviceKind::kCpu;
 }
 
-Support CpuFlashBackend::supports(const Case&, const Device& device) const {
-  if (device.info().kind != DeviceKind::kCpu) return Support::no("runs on the CPU only");
-  return Support::yes();
-}
-
-void CpuFlashBackend::init_forward_metadata(const ForwardBatch& batch, const AttentionLayer& layer,
-                                            Workspace& workspace) {
-  kernels_ = &flash_kernels(workspace.device().info().cpu_target);
-  plan_ = plan_flash(batch, layer);
-  const auto threads = static_cast<std::size_t>(omp_get_max_threads());
-  const std::size_t per_thread = scratch_bytes(plan_, layer, kernels_->lanes);
-  const std::int64_t out_floats = FlashGeometry(layer, plan_.max_rows, kernels_->lanes).out_stride;
-  const auto partial_bytes =
-      static_cast<std::size_t>(plan_.partial_rows * (out_floats + 2)) * sizeof(float);
-  std::byte* memory = workspace.reserve(threads * per_thread + partial_bytes);
-  scratch_.clear();
-  for (std::size_t t = 0; t < threads; ++t) {
-    scratch_.push_back(scratch_at(memory + t * per_thread, plan_, layer, kernels_->lanes));
-  }
-  auto* floats = reinterpret_cast<float*>(memory + threads * per_thread);
-  partials_.out = floats;
-  partials_.highest = floats + plan_.partial_rows * out_floats;
-  partials_.sum = partials_.highest + plan_.partial_rows;
-}
-
-void CpuFlashBackend::run(const AttentionIo& io) const {
-  const auto items = static_cast<std::int64_t>(plan_.items.size());
-  const auto merges = static_cast<std::int64_t>(plan_.merges.size());
-  const int threads = static_cast<int>(scratch_.size());
-#pragma omp parallel num_threads(threads)
-  {
-    const FlashScratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
-#pragma omp for schedule(dynamic, 1)
-    for (std::int64_t i = 0; i < items; ++i) {
-      run_item(io, plan_.items[static_cast<std::size_t>(i)], *kernels_, scratch, partials_);
-    }
-#pragma omp for schedule(static)
-    for (std::int64_t i = 0; i < merges; ++i) {
-      const FlashMerge& merge = plan_.merges[static_cast<std::size_t>(i)];
-      for (std::int64_t row = 0; row < merge.row_end - merge.row_begin; ++row) {
-        merge_row(io, merge, row, *kernels_, partials_, scratch.out);
-      }
-    }
-  }
+std::unique_ptr<Plan> CpuFlashBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
+  return std::make_unique<PlannedFlash>(batch, memory);
 }
 
 }  // namespace attnbench

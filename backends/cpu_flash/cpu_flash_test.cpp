@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-std::unique_ptr<AttentionBackend> make() { return std::make_unique<CpuFlashBackend>(); }
+std::unique_ptr<Backend> make() { return std::make_unique<CpuFlashBackend>(); }
 
 /// Contexts beyond one split, with ragged ends; few query rows, so that they are split.
 Case long_case(const Case& small) {

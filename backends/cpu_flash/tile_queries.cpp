@@ -19,20 +19,20 @@ constexpr int kLargestExponent = 32;
 /// The item's rows of queries as stored.
 class QueryRows {
  public:
-  QueryRows(const AttentionIo& io, const FlashItem& item)
-      : io_(&io),
+  QueryRows(const ForwardBatch& batch, const FlashItem& item)
+      : q_(batch.tensors.q),
         item_(&item),
-        group_(io.layer->group_size()),
-        first_(first_token(*io.batch, item.request)) {}
+        group_(batch.problem->layer.group_size()),
+        first_(first_token(batch, item.request)) {}
 
   [[nodiscard]] const std::byte* operator[](std::int64_t r) const {
     const std::int64_t row = item_->row_begin + r;
     const int head = item_->kv_head * static_cast<int>(group_) + static_cast<int>(row % group_);
-    return io_->q.row(first_ + row / group_, head);
+    return q_.row(first_ + row / group_, head);
   }
 
  private:
-  const AttentionIo* io_;
+  ConstTensorView q_;
   const FlashItem* item_;
   std::int64_t group_, first_;
 };
@@ -50,12 +50,13 @@ bool normal_and_moderate(const std::byte* row, std::int64_t n) {
   return all;
 }
 
-bool fits_bf16_dots(const AttentionIo& io, const FlashItem& item, const QueryRows& rows) {
-  const KvPool& pool = *io.batch->token_to_kv_pool;
-  const std::int64_t dk = io.layer->head_dim_qk;
-  if (io.q.dtype != DType::kBF16 || pool.dtype != DType::kBF16) return false;
+bool fits_bf16_dots(const ForwardBatch& batch, const FlashItem& item, const QueryRows& rows) {
+  const KvPool& pool = *batch.token_to_kv_pool;
+  const std::int64_t dk = batch.problem->layer.head_dim_qk;
+  if (batch.tensors.q.dtype != DType::kBF16 || pool.dtype != DType::kBF16) return false;
   if (dk % (item.rows() > kDirectRows ? 2 : 32) != 0) return false;
-  if (std::abs(io.layer->scale * pool.k_scale) > std::ldexp(1.0, kLargestExponent)) return false;
+  if (std::abs(batch.problem->layer.scale * pool.k_scale) > std::ldexp(1.0, kLargestExponent))
+    return false;
   for (std::int64_t r = 0; r < item.rows(); ++r) {
     if (!normal_and_moderate(rows[r], dk)) return false;
   }
@@ -88,12 +89,13 @@ void load_lane(const void* cells, std::int64_t n, std::int64_t r, std::int64_t h
 
 }  // namespace
 
-QueryLayout load_queries(const AttentionIo& io, const FlashItem& item, const FlashKernels& kernels,
-                         const FlashGeometry& g, const FlashScratch& s) {
-  const QueryRows rows(io, item);
+QueryLayout load_queries(const ForwardBatch& batch, const FlashItem& item,
+                         const FlashKernels& kernels, const FlashGeometry& g,
+                         const FlashScratch& s) {
+  const QueryRows rows(batch, item);
   const std::int64_t count = item.rows();
   const bool few = count <= kDirectRows;
-  const bool bf16 = kernels.bf16_dots && fits_bf16_dots(io, item, rows);
+  const bool bf16 = kernels.bf16_dots && fits_bf16_dots(batch, item, rows);
   if (few && bf16) {
     load_chunks(rows, count, g.dk, reinterpret_cast<std::byte*>(s.q));
     return QueryLayout::kBf16Chunks;
@@ -101,7 +103,7 @@ QueryLayout load_queries(const AttentionIo& io, const FlashItem& item, const Fla
   if (few) {
     std::fill_n(s.q, count * g.padded_dk, 0.0f);
     for (std::int64_t r = 0; r < count; ++r) {
-      widen_row(io.q.dtype, rows[r], s.q + r * g.padded_dk, g.dk);
+      widen_row(batch.tensors.q.dtype, rows[r], s.q + r * g.padded_dk, g.dk);
     }
     return QueryLayout::kRows;
   }
@@ -116,7 +118,7 @@ QueryLayout load_queries(const AttentionIo& io, const FlashItem& item, const Fla
   std::fill(s.q + (g.dk == g.padded_dk ? last : 0), s.q + g.padded_rows * g.padded_dk, 0.0f);
   for (std::int64_t r = 0; r < count; ++r) {
     // A panel's row is widened where converted keys will lie, which is not in use yet.
-    widen_row(io.q.dtype, rows[r], s.k, g.dk);
+    widen_row(batch.tensors.q.dtype, rows[r], s.k, g.dk);
     load_lane(s.k, g.dk, r, g.padded_dk, g.lanes, s.q);
   }
   return QueryLayout::kPanels;

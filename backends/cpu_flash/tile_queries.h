@@ -4,12 +4,12 @@
 
 #include "backends/cpu_flash/flash_kernels.h"
 #include "backends/cpu_flash/plan.h"
-#include "lib/fixture/fixture.h"
+#include "lib/batch/forward_batch.h"
 
 namespace attnbench {
 
 /// Lays out the item's queries in scratch for the product that will read them.
-[[nodiscard]] QueryLayout load_queries(const AttentionIo& io, const FlashItem& item,
+[[nodiscard]] QueryLayout load_queries(const ForwardBatch& batch, const FlashItem& item,
                                        const FlashKernels& kernels, const FlashGeometry& g,
                                        const FlashScratch& s);
 

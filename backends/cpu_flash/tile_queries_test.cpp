@@ -10,6 +10,7 @@
 
 #include "backends/cpu_flash/tile_task.h"
 #include "lib/device/device.h"
+#include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"
 
 namespace attnbench {
@@ -24,16 +25,17 @@ class TileQueries : public testing::Test {
   [[nodiscard]] QueryLayout layout(const Case& c,
                                    const std::vector<std::uint16_t>& first_elements) {
     Fixture fixture(c, *device_);
-    AttentionIo io = fixture.io();
-    std::vector<std::uint16_t> queries(static_cast<std::size_t>(io.q.size()), kOne);
+    ForwardBatch batch = fixture.batch();
+    std::vector<std::uint16_t> queries(static_cast<std::size_t>(batch.tensors.q.size()), kOne);
     std::ranges::copy(first_elements, queries.begin());
-    io.q.data = reinterpret_cast<const std::byte*>(queries.data());
-    const FlashPlan plan = plan_flash(*io.batch, *io.layer);
-    std::vector<std::byte> memory(scratch_bytes(plan, *io.layer, kernels_.lanes));
-    const FlashScratch scratch = scratch_at(memory.data(), plan, *io.layer, kernels_.lanes);
+    batch.tensors.q.data = reinterpret_cast<const std::byte*>(queries.data());
+    const FlashPlan plan = plan_flash(batch, batch.problem->layer);
+    std::vector<std::byte> memory(scratch_bytes(plan, batch.problem->layer, kernels_.lanes));
+    const FlashScratch scratch =
+        scratch_at(memory.data(), plan, batch.problem->layer, kernels_.lanes);
     const FlashItem& item = plan.items.front();
-    const FlashGeometry geometry(*io.layer, item.rows(), kernels_.lanes);
-    return load_queries(io, item, kernels_, geometry, scratch);
+    const FlashGeometry geometry(batch.problem->layer, item.rows(), kernels_.lanes);
+    return load_queries(batch, item, kernels_, geometry, scratch);
   }
 
   [[nodiscard]] static Case decode_of_four_heads() {

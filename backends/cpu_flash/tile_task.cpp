@@ -30,15 +30,16 @@ void store_row(DType dtype, const float* from, float factor, std::int64_t n, std
 
 /// Divides by the sum, applies the scale of V and the sink, rounds once, writes O and LSE.
 /// `highest` comes over ln 2, as the softmax keeps it.
-void write_row(const AttentionIo& io, std::int64_t token, int head, const float* out, float highest,
-               float sum) {
-  const KvPool& pool = *io.batch->token_to_kv_pool;
-  const bool mla = io.layer->kind == AttentionKind::kMlaAbsorbed;  // V is stored through K's scale
+void write_row(const ForwardBatch& batch, std::int64_t token, int head, const float* out,
+               float highest, float sum) {
+  const KvPool& pool = *batch.token_to_kv_pool;
+  const bool mla =
+      batch.problem->layer.kind == AttentionKind::kMlaAbsorbed;  // V is stored through K's scale
   float factor = mla ? pool.k_scale : pool.v_scale;
   highest *= kLn2;
   float lse = kMinusInfinity;
-  if (io.layer->has_sinks) {
-    const float sink = io.sinks[head];
+  if (batch.problem->layer.has_sinks) {
+    const float sink = batch.tensors.sinks[head];
     const float top = std::max(highest, sink);
     const float keys = highest == kMinusInfinity ? 0.0f : std::exp(highest - top);
     const float total = sum * keys + std::exp(sink - top);
@@ -48,9 +49,9 @@ void write_row(const AttentionIo& io, std::int64_t token, int head, const float*
     lse = highest + std::log(sum);
     factor /= sum;
   }
-  std::memcpy(io.lse.row(token, head), &lse, sizeof lse);
-  std::byte* to = io.out.row(token, head);
-  store_row(io.out.dtype, out, factor, io.layer->head_dim_v, to);
+  std::memcpy(batch.tensors.lse.row(token, head), &lse, sizeof lse);
+  std::byte* to = batch.tensors.out.row(token, head);
+  store_row(batch.tensors.out.dtype, out, factor, batch.problem->layer.head_dim_v, to);
 }
 
 /// First key of the item's range, or its end, from which on the row's mask has to be looked at.
@@ -63,9 +64,9 @@ std::int64_t plain_end(const Visibility& seen, const FlashItem& item) {
   return hidden == nullptr ? end : static_cast<const std::uint8_t*>(hidden) - seen.mask;
 }
 
-void load_rows(const AttentionIo& io, const FlashItem& item, const FlashGeometry& g,
+void load_rows(const ForwardBatch& batch, const FlashItem& item, const FlashGeometry& g,
                const FlashScratch& s) {
-  const AttentionLayer& layer = *io.layer;
+  const AttentionLayer& layer = batch.problem->layer;
   const std::int64_t group = layer.group_size();
   for (std::int64_t r = 0; r < g.padded_rows; ++r) {
     s.rows.highest[r] = kMinusInfinity;
@@ -73,7 +74,7 @@ void load_rows(const AttentionIo& io, const FlashItem& item, const FlashGeometry
     const bool real = r < item.rows();  // padding rows see everything: they never slow a tile down
     const std::int64_t row = item.row_begin + std::min(r, item.rows() - 1);
     const int head = item.kv_head * static_cast<int>(group) + static_cast<int>(row % group);
-    const Visibility seen = visibility_of(*io.batch, layer, item.request, row / group);
+    const Visibility seen = visibility_of(batch, layer, item.request, row / group);
     s.rows.slope[r] = layer.has_alibi ? static_cast<float>(alibi_slope(layer, head)) : 0.0f;
     s.rows.position[r] = static_cast<std::int32_t>(seen.position);
     s.rows.key_begin[r] = real ? static_cast<std::int32_t>(seen.begin) : 0;
@@ -87,11 +88,11 @@ void load_rows(const AttentionIo& io, const FlashItem& item, const FlashGeometry
 }
 
 /// Addresses of the rows of keys [begin, end); the slack repeats the last key, which is owned.
-void address_rows(const AttentionIo& io, const FlashItem& item, std::int64_t begin,
+void address_rows(const ForwardBatch& batch, const FlashItem& item, std::int64_t begin,
                   std::int64_t end, RowPointers& to) {
-  const KvPool& pool = *io.batch->token_to_kv_pool;
-  const auto slots = io.batch->req_to_token_pool->row(
-      io.batch->req_pool_indices[static_cast<std::size_t>(item.request)]);
+  const KvPool& pool = *batch.token_to_kv_pool;
+  const auto slots =
+      batch.req_to_token_pool->row(batch.req_pool_indices[static_cast<std::size_t>(item.request)]);
   to.keys = end - begin;
   for (std::int64_t j = 0; j < to.keys; ++j) {
     const auto slot = static_cast<std::uint32_t>(slots[static_cast<std::size_t>(begin + j)]);
@@ -110,7 +111,7 @@ void address_rows(const AttentionIo& io, const FlashItem& item, std::int64_t beg
   }
 }
 
-void run_keys(const AttentionIo& io, const FlashItem& item, const FlashKernels& kernels,
+void run_keys(const ForwardBatch& batch, const FlashItem& item, const FlashKernels& kernels,
               const TileWork& work) {
   const std::int64_t tile_keys = work.g.tile_keys, stride = tile_keys + kKeySlack;
   const std::byte** const pointers = work.s.row_pointers;
@@ -120,10 +121,10 @@ void run_keys(const AttentionIo& io, const FlashItem& item, const FlashKernels& 
     return std::min(item.key_end, (begin / tile_keys + 1) * tile_keys);
   };
   std::int64_t begin = item.key_begin, end = end_of(begin);
-  address_rows(io, item, begin, end, tile);
+  address_rows(batch, item, begin, end, tile);
   while (begin < item.key_end) {
     const std::int64_t next_end = end_of(end);
-    address_rows(io, item, end, next_end, next);
+    address_rows(batch, item, end, next_end, next);
     kernels.run_tile(work, tile, next, static_cast<std::int32_t>(begin));
     std::swap(tile, next);
     begin = end;
@@ -133,41 +134,41 @@ void run_keys(const AttentionIo& io, const FlashItem& item, const FlashKernels& 
 
 }  // namespace
 
-void run_item(const AttentionIo& io, const FlashItem& item, const FlashKernels& kernels,
+void run_item(const ForwardBatch& batch, const FlashItem& item, const FlashKernels& kernels,
               const FlashScratch& scratch, const FlashPartials& partials) {
-  const AttentionLayer& layer = *io.layer;
-  const KvPool& pool = *io.batch->token_to_kv_pool;
+  const AttentionLayer& layer = batch.problem->layer;
+  const KvPool& pool = *batch.token_to_kv_pool;
   const FlashGeometry g(layer, item.rows(), kernels.lanes);
   FlashScratch s = scratch;
   if (item.partial >= 0) s.out = partials.out + item.partial * g.out_stride;
-  load_rows(io, item, g, s);
+  load_rows(batch, item, g, s);
   const TileWork work{
       pool.dtype,
       layer.kind == AttentionKind::kMlaAbsorbed,
-      load_queries(io, item, kernels, g, s),
+      load_queries(batch, item, kernels, g, s),
       item.rows(),
       g,
       s,
       {static_cast<float>(layer.scale) * pool.k_scale, static_cast<float>(layer.logit_cap),
        layer.has_alibi, !layer.causal, s.rows.tree[0].mask != nullptr}};
-  run_keys(io, item, kernels, work);
+  run_keys(batch, item, kernels, work);
   if (item.partial >= 0) {
     std::copy_n(s.rows.highest, item.rows(), partials.highest + item.partial);
     std::copy_n(s.rows.sum, item.rows(), partials.sum + item.partial);
     return;
   }
-  const std::int64_t group = layer.group_size(), first = first_token(*io.batch, item.request);
+  const std::int64_t group = layer.group_size(), first = first_token(batch, item.request);
   for (std::int64_t r = 0; r < item.rows(); ++r) {
     const std::int64_t row = item.row_begin + r;
     const int head = item.kv_head * static_cast<int>(group) + static_cast<int>(row % group);
-    write_row(io, first + row / group, head, s.out + r * g.out_stride, s.rows.highest[r],
+    write_row(batch, first + row / group, head, s.out + r * g.out_stride, s.rows.highest[r],
               s.rows.sum[r]);
   }
 }
 
-void merge_row(const AttentionIo& io, const FlashMerge& merge, std::int64_t row,
+void merge_row(const ForwardBatch& batch, const FlashMerge& merge, std::int64_t row,
                const FlashKernels& kernels, const FlashPartials& partials, float* out) {
-  const FlashGeometry g(*io.layer, 1, kernels.lanes);
+  const FlashGeometry g(batch.problem->layer, 1, kernels.lanes);
   const std::int64_t rows = merge.row_end - merge.row_begin;
   float highest = kMinusInfinity, sum = 0;
   for (std::int64_t split = 0; split < merge.splits; ++split) {
@@ -182,10 +183,10 @@ void merge_row(const AttentionIo& io, const FlashMerge& merge, std::int64_t row,
     const float* from = partials.out + part * g.out_stride;
     for (std::int64_t d = 0; d < g.padded_dv; ++d) out[d] += from[d] * factor;
   }
-  const std::int64_t group = io.layer->group_size();
+  const std::int64_t group = batch.problem->layer.group_size();
   const std::int64_t flat = merge.row_begin + row;
   const int head = merge.kv_head * static_cast<int>(group) + static_cast<int>(flat % group);
-  write_row(io, first_token(*io.batch, merge.request) + flat / group, head, out, highest, sum);
+  write_row(batch, first_token(batch, merge.request) + flat / group, head, out, highest, sum);
 }
 
 }  // namespace attnbench

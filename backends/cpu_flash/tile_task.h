@@ -8,7 +8,7 @@
 #include "backends/cpu_flash/flash_kernels.h"
 #include "backends/cpu_flash/plan.h"
 #include "backends/cpu_flash/tile_work.h"
-#include "lib/fixture/fixture.h"
+#include "lib/batch/forward_batch.h"
 
 namespace attnbench {
 
@@ -26,11 +26,11 @@ struct FlashPartials {
                                       const AttentionLayer& layer, std::int64_t lanes);
 
 /// Computes one item into the output, or into the partial results.
-void run_item(const AttentionIo& io, const FlashItem& item, const FlashKernels& kernels,
+void run_item(const ForwardBatch& batch, const FlashItem& item, const FlashKernels& kernels,
               const FlashScratch& scratch, const FlashPartials& partials);
 
 /// Merges row `row` of the merge's rows over its splits, first to last, into the output.
-void merge_row(const AttentionIo& io, const FlashMerge& merge, std::int64_t row,
+void merge_row(const ForwardBatch& batch, const FlashMerge& merge, std::int64_t row,
                const FlashKernels& kernels, const FlashPartials& partials, float* out);
 
 }  // namespace attnbench

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "lib/backend/attention_backend.h"
+#include "lib/backend/backend_info.h"
 
 namespace attnbench {
 
@@ -15,6 +15,8 @@ namespace attnbench {
   info.index_format = "block_table";
   info.device = DeviceKind::kCuda;
   info.cuda_graph = CudaGraphSupport::kUniformBatch;
+  // Padding requests have no work: nothing is read for them, and nothing written.
+  info.padding_seq_len = 0;
   return info;
 }
 

@@ -5,6 +5,7 @@
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
 #include "lib/device/cuda/cuda_device.h"
+#include "lib/scenario/problem_of.h"
 
 namespace attnbench {
 namespace {
@@ -23,7 +24,7 @@ class MlaGpu : public testing::Test {
     for (const bool warpgroups : {true, false}) {
       SCOPED_TRACE(warpgroups ? "wgmma, if there is" : "mma.sync");
       MlaBackend backend(warpgroups);
-      ASSERT_TRUE(backend.supports(c, *device_)) << backend.supports(c, *device_).reason();
+      ASSERT_TRUE(backend.supports(problem_of(c))) << backend.supports(problem_of(c)).reason();
       for (const Fill fill : {Fill::kTag, Fill::kNeedle, Fill::kNormal}) {
         conformance::expect_agreement(backend, c, fill, *device_, fixture);
       }
@@ -186,8 +187,8 @@ TEST_F(MlaGpu, gives_the_same_bits_every_time_and_on_other_pages) {
 }
 
 TEST_F(MlaGpu, says_why_it_cannot) {
-  EXPECT_FALSE(MlaBackend().supports(small_prefix_hits(), *device_));
-  EXPECT_FALSE(MlaBackend().supports(decode(16, 48), *device_));
+  EXPECT_FALSE(MlaBackend().supports(problem_of(small_prefix_hits())));
+  EXPECT_FALSE(MlaBackend().supports(problem_of(decode(16, 48))));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
 #include "lib/device/cuda/cuda_device.h"
+#include "lib/scenario/problem_of.h"
 
 namespace attnbench {
 namespace {
@@ -19,7 +20,7 @@ class PagedFaGpu : public testing::Test {
   std::unique_ptr<Device> device_;
 };
 
-std::unique_ptr<AttentionBackend> make() { return std::make_unique<PagedFaBackend>(); }
+std::unique_ptr<Backend> make() { return std::make_unique<PagedFaBackend>(); }
 
 /// Requests of `q_len` new tokens behind lengths around pages, steps and splits.
 Case extend(int heads_kv, int group, int dk, int dv, std::int64_t q_len) {
@@ -48,7 +49,8 @@ Case extend(int heads_kv, int group, int dk, int dv, std::int64_t q_len) {
 
 void expect_agreement(const Case& c, Device& device, std::initializer_list<Fill> fills) {
   PagedFaBackend backend;
-  ASSERT_TRUE(backend.supports(c, device)) << c.id << ": " << backend.supports(c, device).reason();
+  ASSERT_TRUE(backend.supports(problem_of(c)))
+      << c.id << ": " << backend.supports(problem_of(c)).reason();
   Fixture fixture(c, device);
   for (const Fill fill : fills) {
     conformance::expect_agreement(backend, c, fill, device, fixture);
@@ -146,14 +148,12 @@ TEST_F(PagedFaGpu, knows_each_meaning_of_a_window) {
 
 TEST_F(PagedFaGpu, says_why_it_cannot) {
   const PagedFaBackend backend;
-  EXPECT_NE(backend.supports(small_mla(), *device_).reason().find("mla"), std::string::npos);
-  EXPECT_NE(backend.supports(small_plain_decode(), *device_).reason().find("f32"),
+  EXPECT_NE(backend.supports(problem_of(small_mla())).reason().find("mla"), std::string::npos);
+  EXPECT_NE(backend.supports(problem_of(small_plain_decode())).reason().find("f32"),
             std::string::npos);
-  EXPECT_NE(backend.supports(small_draft_extend(), *device_).reason().find("ALiBi"),
+  EXPECT_NE(backend.supports(problem_of(small_draft_extend())).reason().find("ALiBi"),
             std::string::npos);
-  EXPECT_NE(backend.supports(small_fp8(), *make_cpu_device()).reason().find("GPU"),
-            std::string::npos);
-  EXPECT_NE(backend.supports(extend(1, 1, 80, 80, 1), *device_).reason().find("head dims"),
+  EXPECT_NE(backend.supports(problem_of(extend(1, 1, 80, 80, 1))).reason().find("head dims"),
             std::string::npos);
 }
 

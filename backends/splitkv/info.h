@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backends/splitkv/plan.h"
-#include "lib/backend/attention_backend.h"
+#include "lib/backend/backend_info.h"
 
 namespace attnbench {
 
@@ -16,6 +16,8 @@ namespace attnbench {
   info.index_format = "kv_indptr/kv_indices";
   info.device = DeviceKind::kCuda;
   info.cuda_graph = CudaGraphSupport::kUniformBatch;
+  // Padding requests have no work: nothing is read for them, and nothing written.
+  info.padding_seq_len = 0;
   info.by_default = rule == SplitRule::kFill;
   return info;
 }

@@ -5,6 +5,7 @@
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
 #include "lib/device/cuda/cuda_device.h"
+#include "lib/scenario/problem_of.h"
 
 namespace attnbench {
 namespace {
@@ -20,7 +21,7 @@ class SplitKvGpu : public testing::Test {
 };
 
 template <SplitRule rule>
-std::unique_ptr<AttentionBackend> make() {
+std::unique_ptr<Backend> make() {
   return std::make_unique<SplitKvBackend>(rule);
 }
 
@@ -57,9 +58,10 @@ Case decode(int heads_kv, int group, int dk, int dv) {
   return c;
 }
 
-void expect_agreement(AttentionBackend& backend, const Case& c, Device& device,
+void expect_agreement(Backend& backend, const Case& c, Device& device,
                       std::initializer_list<Fill> fills) {
-  ASSERT_TRUE(backend.supports(c, device)) << c.id << ": " << backend.supports(c, device).reason();
+  ASSERT_TRUE(backend.supports(problem_of(c)))
+      << c.id << ": " << backend.supports(problem_of(c)).reason();
   Fixture fixture(c, device);
   for (const Fill fill : fills) {
     conformance::expect_agreement(backend, c, fill, device, fixture);
@@ -134,12 +136,10 @@ TEST_F(SplitKvGpu, gives_a_request_the_same_bits_alone_and_in_a_batch_under_fixe
 
 TEST_F(SplitKvGpu, says_why_it_cannot) {
   const SplitKvBackend backend;
-  EXPECT_NE(backend.supports(small_mla(), *device_).reason().find("mla"), std::string::npos);
-  EXPECT_NE(backend.supports(small_plain_decode(), *device_).reason().find("f32"),
+  EXPECT_NE(backend.supports(problem_of(small_mla())).reason().find("mla"), std::string::npos);
+  EXPECT_NE(backend.supports(problem_of(small_plain_decode())).reason().find("f32"),
             std::string::npos);
-  EXPECT_NE(backend.supports(small_fp8(), *make_cpu_device()).reason().find("GPU"),
-            std::string::npos);
-  EXPECT_NE(backend.supports(decode(1, 1, 80, 80), *device_).reason().find("head dims"),
+  EXPECT_NE(backend.supports(problem_of(decode(1, 1, 80, 80))).reason().find("head dims"),
             std::string::npos);
 }
 

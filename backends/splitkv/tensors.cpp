@@ -8,20 +8,21 @@
 
 namespace attnbench {
 
-void set_tensors(SplitKvParams& params, const AttentionIo& io) {
-  const AttentionLayer& layer = *io.layer;
-  const KvPool& pool = *io.batch->token_to_kv_pool;
-  const std::int64_t element = size_bytes(io.q.dtype), stored = size_bytes(pool.dtype);
-  params.q = io.q.data;
-  params.q_token_stride = io.q.stride[0] * element;
-  params.q_head_stride = io.q.stride[1] * element;
-  params.out = io.out.data;
-  params.out_token_stride = io.out.stride[0] * element;
-  params.out_head_stride = io.out.stride[1] * element;
-  params.lse = io.lse.data;
-  params.lse_token_stride = io.lse.stride[0] * size_bytes(io.lse.dtype);
-  params.lse_head_stride = io.lse.stride[1] * size_bytes(io.lse.dtype);
-  params.sinks = io.sinks;
+void set_tensors(SplitKvParams& params, const ForwardBatch& batch) {
+  const AttentionLayer& layer = batch.problem->layer;
+  const KvPool& pool = *batch.token_to_kv_pool;
+  const AttentionTensors& tensors = batch.tensors;
+  const std::int64_t element = size_bytes(tensors.q.dtype), stored = size_bytes(pool.dtype);
+  params.q = tensors.q.data;
+  params.q_token_stride = tensors.q.stride[0] * element;
+  params.q_head_stride = tensors.q.stride[1] * element;
+  params.out = tensors.out.data;
+  params.out_token_stride = tensors.out.stride[0] * element;
+  params.out_head_stride = tensors.out.stride[1] * element;
+  params.lse = tensors.lse.data;
+  params.lse_token_stride = tensors.lse.stride[0] * size_bytes(tensors.lse.dtype);
+  params.lse_head_stride = tensors.lse.stride[1] * size_bytes(tensors.lse.dtype);
+  params.sinks = tensors.sinks;
 
   params.k = pool.k;
   params.v = pool.v;

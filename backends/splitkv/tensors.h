@@ -2,12 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/splitkv/launch.h"
 #include "backends/splitkv/work_list.h"
-#include "lib/fixture/fixture.h"
+#include "lib/batch/forward_batch.h"
+#include "lib/batch/problem.h"
 
 namespace attnbench {
 
-/// Sets what `params` takes from the tensors and the layer: addresses, strides, mask rules, scales.
-void set_tensors(SplitKvParams& params, const AttentionIo& io);
+/// What selects the kernel for a problem's types and head dims.
+[[nodiscard]] inline SplitKvKernel splitkv_kernel_for(const Problem& problem, bool many_rows) {
+  return {problem.dtype, problem.cache.dtype, problem.layer.head_dim_qk, problem.layer.head_dim_v,
+          many_rows};
+}
+
+/// Sets what `params` takes from the batch's tensors, its KV pool and the layer: addresses,
+/// strides, mask rules, scales.
+void set_tensors(SplitKvParams& params, const ForwardBatch& batch);
 
 }  // namespace attnbench

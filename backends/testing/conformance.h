@@ -16,6 +16,7 @@
 #include "lib/base/told_apart.h"
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/problem_of.h"
 #include "lib/verify/error_model.h"
 #include "reference/oracle.h"
 
@@ -66,17 +67,22 @@ struct Outputs {
   friend bool operator==(const Outputs&, const Outputs&) = default;
 };
 
+/// Whether `backend` takes the case on this device.
+[[nodiscard]] inline bool supports(const Backend& backend, const Case& c, const Device& device) {
+  return backend.info().device == device.info().kind &&
+         static_cast<bool>(backend.supports(problem_of(c)));
+}
+
 /// Plans and runs `backend` on `fixture` into freshly poisoned outputs.
-[[nodiscard]] inline Outputs forward(AttentionBackend& backend, Fixture& fixture, Device& device,
+[[nodiscard]] inline Outputs forward(Backend& backend, Fixture& fixture, Device& device,
                                      std::uint8_t poison = 0xff) {
-  Workspace workspace(device);
+  PlanMemory memory(device);
   const auto stream = device.make_stream();
   fixture.poison_outputs(poison);
-  const AttentionIo io = fixture.io();
-  backend.init_forward_metadata(*io.batch, *io.layer, workspace);
-  backend.forward(io, *stream);
+  const std::unique_ptr<Plan> plan = backend.plan(fixture.batch(), memory);
+  plan->run(*stream);
   stream->synchronize();
-  EXPECT_TRUE(workspace.guards_intact());
+  EXPECT_TRUE(memory.guards_intact());
   EXPECT_TRUE(fixture.damaged_guards().empty());
   EXPECT_TRUE(fixture.changed_inputs().empty());
   Outputs outputs;
@@ -88,7 +94,7 @@ struct Outputs {
       }
     }
   };
-  const AttentionIo on_host = fixture.host_outputs();
+  const AttentionTensors on_host = fixture.host_outputs();
   append(outputs.out, on_host.out);
   append(outputs.lse, on_host.lse);
   return outputs;
@@ -100,17 +106,17 @@ struct Outputs {
 }
 
 /// Every row within the bounds that follow from where the backend says it rounds.
-inline void expect_agreement(AttentionBackend& backend, const Case& c, Fill fill, Device& device,
+inline void expect_agreement(Backend& backend, const Case& c, Fill fill, Device& device,
                              Fixture& fixture) {
   SCOPED_TRACE(c.id + " " + std::string(to_string(fill)));
   fixture.fill(fill);
   static_cast<void>(forward(backend, fixture, device));
-  const AttentionIo io = fixture.host_outputs();
+  const AttentionTensors io = fixture.host_outputs();
   const std::vector<RowId> rows = all_rows(c);
   const Contents contents(c, fill);
   std::vector<std::int64_t> first{0};
   for (const Request& request : c.requests) first.push_back(first.back() + request.q_len);
-  const ErrorModel model(c, backend.numerics(c));
+  const ErrorModel model(c, backend.numerics(problem_of(c)));
   int faults = 0;
   for (const ReferenceRow& want : evaluate_rows(c, contents, rows)) {
     const std::int64_t t = first[static_cast<std::size_t>(want.id.request)] + want.id.token;
@@ -138,7 +144,7 @@ inline void expect_agreement(AttentionBackend& backend, const Case& c, Fill fill
 inline void expect_agreement(const Registry::Factory& make, Device& device) {
   for (const Case& c : cases()) {
     const auto backend = make();
-    if (!backend->supports(c, device)) continue;
+    if (!supports(*backend, c, device)) continue;
     Fixture fixture(c, device);
     for (const Fill fill : kFills) expect_agreement(*backend, c, fill, device, fixture);
     if (testing::Test::HasFailure()) return;
@@ -150,7 +156,7 @@ inline void expect_repeatable(const Registry::Factory& make, Device& device) {
   const auto backend = make();
   for (const Case& c : all_small_cases()) {
     SCOPED_TRACE(c.id);
-    if (!backend->supports(c, device)) continue;
+    if (!supports(*backend, c, device)) continue;
     Fixture fixture(c, device);
     fixture.fill(Fill::kNormal);
     const Outputs first = forward(*backend, fixture, device, 0xff);
@@ -163,7 +169,7 @@ inline void expect_page_permutation_invariance(const Registry::Factory& make, De
   const auto backend = make();
   for (const Case& c : all_small_cases()) {
     SCOPED_TRACE(c.id);
-    if (!backend->supports(c, device)) continue;
+    if (!supports(*backend, c, device)) continue;
     Fixture here(c, device), there(c, device, 99);
     here.fill(Fill::kNormal);
     there.fill(Fill::kNormal);
@@ -175,7 +181,7 @@ inline void expect_page_permutation_invariance(const Registry::Factory& make, De
 inline void expect_batch_invariance(const Registry::Factory& make, const Case& c, Device& device) {
   SCOPED_TRACE(c.id);
   const auto backend = make();
-  if (!backend->supports(c, device)) return;
+  if (!supports(*backend, c, device)) return;
   Fixture together(c, device);
   together.fill(Fill::kNormal);
   const Outputs batch = forward(*backend, together, device);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,7 +11,9 @@
 
 #include "backends/testing/graph_engine.h"
 #include "lib/backend/cuda_graph_capture.h"
+#include "lib/base/error.h"
 #include "lib/device/cuda/guarded_memory.cuh"
+#include "lib/scenario/problem_of.h"
 
 // What a backend whose info().cuda_graph is not kNever has to show on a GPU:
 //   conformance::expect_graph_replay(make, device);
@@ -37,9 +40,9 @@ inline void expect_rows(const Outputs& got, const Outputs& want, std::uint8_t po
 inline void expect_graph_replay(const Registry::Factory& make, Device& device,
                                 const AttentionLayer& layer, ForwardMode mode) {
   const auto backend = make();
-  const int fill = backend->cuda_graph_seq_len_fill_value();
+  const std::int32_t fill = backend->info().padding_seq_len;
   const auto step = [&](const std::vector<std::int64_t>& lens, std::int64_t batch_size,
-                        std::uint64_t salt = 0, std::optional<int> other_fill = {}) {
+                        std::uint64_t salt = 0, std::optional<std::int32_t> other_fill = {}) {
     return std::make_unique<GraphStep>(graph_case(layer, mode, lens), batch_size,
                                        other_fill.value_or(fill), device, salt);
   };
@@ -82,11 +85,20 @@ inline void expect_graph_replay(const Registry::Factory& make, Device& device,
   {
     SCOPED_TRACE("graphs of two sizes and eager steps take turns");
     expect_rows(engine.replay(*small_graph, *three), eager(*three));
-    Workspace other(device);
-    const AttentionIo io = longer->fixture().io();
-    backend->init_forward_metadata(*io.batch, *io.layer, other);
+    PlanMemory other(device);
+    const auto eager_plan = backend->plan(longer->fixture().batch(), other);
     expect_rows(engine.replay(*graph, *five), eager(*five));
     expect_rows(engine.replay(*small_graph, *three), eager(*three));
+  }
+  {
+    SCOPED_TRACE("only decode and target_verify are recorded");
+    PlanMemory other(device);
+    ForwardBatch batch = first->fixture().batch();
+    Problem extend = *batch.problem;
+    extend.mode = ForwardMode::kExtend;
+    extend.recorded = true;
+    batch.problem = &extend;
+    EXPECT_THROW(static_cast<void>(backend->plan(batch, other)), InternalError);
   }
   {
     SCOPED_TRACE("a replay takes no memory");
@@ -104,8 +116,8 @@ inline void expect_graph_replay(const Registry::Factory& make, Device& device) {
   int taken = 0;
   for (const AttentionLayer& layer : graph_layers()) {
     for (const ForwardMode mode : {ForwardMode::kDecode, ForwardMode::kTargetVerify}) {
-      const Case c = graph_case(layer, mode, {1});
-      if (!supports_cuda_graph(backend->info(), c) || !backend->supports(c, device)) continue;
+      const Problem problem = problem_of(graph_case(layer, mode, {1}));
+      if (!supports_cuda_graph(backend->info(), problem) || !backend->supports(problem)) continue;
       SCOPED_TRACE(std::string(to_string(mode)) + ", " + std::to_string(layer.heads_q) +
                    " heads of " + std::to_string(layer.head_dim_qk));
       ++taken;

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "backends/testing/conformance.h"
-#include "lib/base/narrow.h"
+#include "lib/backend/backend.h"
 #include "lib/batch/graph_padding.h"
 #include "lib/fixture/device_indices.h"
 
@@ -56,7 +58,7 @@ inline constexpr std::int64_t kGraphContext = 4096;
 /// A step, filled up to `batch_size` requests.
 class GraphStep {
  public:
-  GraphStep(Case c, std::int64_t batch_size, int fill_value, Device& device,
+  GraphStep(Case c, std::int64_t batch_size, std::int32_t fill_value, Device& device,
             std::uint64_t placement_salt = 0)
       : case_(std::move(c)),
         fixture_(case_, device, placement_salt),
@@ -69,13 +71,12 @@ class GraphStep {
   GraphStep(const GraphStep&) = delete;
   GraphStep& operator=(const GraphStep&) = delete;
 
-  [[nodiscard]] const AttentionLayer& layer() const { return case_.layer; }
   [[nodiscard]] const ForwardBatch& padded() const { return layout_.batch; }
   [[nodiscard]] Fixture& fixture() { return fixture_; }
 
  private:
   /// An engine's req_to_token is as wide as its longest context, whatever the step.
-  static BatchLayout lay_out_padded(const Case& c, std::int64_t batch_size, int fill_value,
+  static BatchLayout lay_out_padded(const Case& c, std::int64_t batch_size, std::int32_t fill_value,
                                     std::uint64_t placement_salt) {
     const BatchLayout own = lay_out(c, placement_salt);
     BatchLayout padded{ReqToTokenPool(batch_size + 3, kGraphContext), {}, own.num_pages};
@@ -92,12 +93,23 @@ class GraphStep {
   DeviceIndices indices_;
 };
 
-/// A backend's graphs over memory that stays where it is.
+/// A recorded plan, and what it lives on.
+struct CapturedGraph {
+  explicit CapturedGraph(Device& device) : memory(device) {}
+
+  Problem problem;
+  PlanMemory memory;
+  std::unique_ptr<Plan> plan;
+  std::unique_ptr<Recording> recording;
+  std::span<const std::byte> captured_memory;  ///< what the recording knows
+};
+
+/// A backend's graphs over tensors that stay where they are.
 class GraphEngine {
  public:
-  GraphEngine(AttentionBackend& backend, Device& device, GraphStep& first, int max_bs)
-      : backend_(backend), device_(device), workspace_(device), stream_(device.make_stream()) {
-    io_ = first.fixture().io();
+  GraphEngine(Backend& backend, Device& device, GraphStep& first, int max_bs)
+      : backend_(backend), device_(device), stream_(device.make_stream()) {
+    tensors_ = first.fixture().tensors();
     pool_ = first.fixture().kv_pool();
     const std::int64_t k_elements = pool_.num_pages * pool_.page_stride_k;
     const bool mla = pool_.v == pool_.k;
@@ -109,41 +121,41 @@ class GraphEngine {
       return TensorView::dense(allocate(rows * heads * dim * size_bytes(dtype)), dtype, rows, heads,
                                dim);
     };
-    q_ = tensor(io_.q.dtype, io_.q.shape[1], io_.q.shape[2]);
-    io_.q = q_.read_only();
-    io_.out = tensor(io_.out.dtype, io_.out.shape[1], io_.out.shape[2]);
-    io_.lse = tensor(io_.lse.dtype, io_.lse.shape[1], 1);
-    backend_.init_cuda_graph_state(max_bs, narrow_i32(rows));
+    q_ = tensor(tensors_.q.dtype, tensors_.q.shape[1], tensors_.q.shape[2]);
+    tensors_.q = q_.read_only();
+    tensors_.k_new = tensors_.v_new = {};  // in the pool
+    tensors_.out = tensor(tensors_.out.dtype, tensors_.out.shape[1], tensors_.out.shape[2]);
+    tensors_.lse = tensor(tensors_.lse.dtype, tensors_.lse.shape[1], 1);
   }
   GraphEngine(const GraphEngine&) = delete;
   GraphEngine& operator=(const GraphEngine&) = delete;
 
-  /// Records the step's forward without running it.
-  [[nodiscard]] std::unique_ptr<Recording> capture(GraphStep& step) {
-    ForwardBatch batch = load(step);
-    backend_.init_forward_metadata_capture_cuda_graph(batch, step.layer(), workspace_);
-    io_.batch = &batch;
-    auto recording =
-        device_.record(*stream_, [&](Stream& stream) { backend_.forward(io_, stream); });
-    io_.batch = nullptr;
-    const std::byte* const memory = workspace_.memory().data();
-    EXPECT_TRUE(memory_ == nullptr || memory_ == memory) << "another capture moved the memory";
-    memory_ = memory;
-    return recording;
+  /// Records the plan of a step without running it, for steps of as many requests.
+  [[nodiscard]] std::unique_ptr<CapturedGraph> capture(GraphStep& step) {
+    auto graph = std::make_unique<CapturedGraph>(device_);
+    const ForwardBatch& padded = step.padded();
+    graph->problem = *step.fixture().batch().problem;
+    graph->problem.limits = {padded.batch_size, padded.q_len(0), padded.q_tokens(), kGraphContext};
+    graph->problem.recorded = true;
+    graph->plan = backend_.plan(load(step, graph->problem), graph->memory);
+    graph->recording = device_.record(*stream_, [&](Stream& stream) { graph->plan->run(stream); });
+    graph->captured_memory = graph->memory.memory();
+    return graph;
   }
 
   /// Outputs of all rows, padding's included.
-  [[nodiscard]] Outputs replay(Recording& graph, GraphStep& step, std::uint8_t poison = 0xff) {
-    const ForwardBatch batch = load(step);
-    fill(io_.out, poison);
-    fill(io_.lse, poison);
-    backend_.init_forward_metadata_replay_cuda_graph(batch, step.layer(), *stream_);
-    graph.replay(*stream_);
+  [[nodiscard]] Outputs replay(CapturedGraph& graph, GraphStep& step, std::uint8_t poison = 0xff) {
+    const ForwardBatch batch = load(step, graph.problem);
+    fill(tensors_.out, poison);
+    fill(tensors_.lse, poison);
+    EXPECT_TRUE(graph.plan->update(batch, *stream_));
+    graph.recording->replay(*stream_);
     stream_->synchronize();
-    EXPECT_TRUE(workspace_.guards_intact());
-    EXPECT_EQ(workspace_.memory().data(), memory_);
+    EXPECT_TRUE(graph.memory.guards_intact());
+    EXPECT_EQ(graph.memory.memory().data(), graph.captured_memory.data());
+    EXPECT_EQ(graph.memory.memory().size(), graph.captured_memory.size());
     for (const auto& buffer : buffers_) EXPECT_TRUE(buffer->guards_intact());
-    return {read(io_.out), read(io_.lse)};
+    return {read(tensors_.out), read(tensors_.lse)};
   }
 
  private:
@@ -170,28 +182,32 @@ class GraphEngine {
   }
 
   /// Copies a step's tensors to where the graphs read them.
-  ForwardBatch load(GraphStep& step) {
-    const AttentionIo from = step.fixture().io();
+  ForwardBatch load(GraphStep& step, const Problem& problem) {
+    const ConstTensorView& q = step.fixture().tensors().q;
     const KvPool& pool = step.fixture().kv_pool();
     EXPECT_EQ(pool.num_pages, pool_.num_pages);
     const std::int64_t element = size_bytes(pool.dtype);
     copy(pool_.k, pool.k, pool.num_pages * pool.page_stride_k * element);
     if (pool.v != pool.k) copy(pool_.v, pool.v, pool.num_pages * pool.page_stride_v * element);
-    copy(q_.data, from.q.data, from.q.shape[0] * from.q.stride[0] * size_bytes(from.q.dtype));
+    copy(q_.data, q.data, q.shape[0] * q.stride[0] * size_bytes(q.dtype));
     ForwardBatch batch = step.padded();
+    batch.problem = &problem;
+    batch.tensors = tensors_;
+    for (auto* shape :
+         {&batch.tensors.q.shape, &batch.tensors.out.shape, &batch.tensors.lse.shape}) {
+      shape->front() = batch.q_tokens();
+    }
     batch.token_to_kv_pool = &pool_;
     return batch;
   }
 
-  AttentionBackend& backend_;
+  Backend& backend_;
   Device& device_;
-  Workspace workspace_;
   std::unique_ptr<Stream> stream_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   KvPool pool_;
   TensorView q_;
-  AttentionIo io_;
-  const std::byte* memory_ = nullptr;
+  AttentionTensors tensors_;  ///< room for the largest step
 };
 
 }  // namespace attnbench::conformance

@@ -57,30 +57,44 @@ float softmax_row(float* row, std::int64_t keys, const Visibility& seen,
   return highest + std::log(sum);
 }
 
-}  // namespace
+class PlannedDense final : public Plan {
+ public:
+  PlannedDense(const ForwardBatch& batch, PlanMemory& memory);
 
-TorchNativeBackend::TorchNativeBackend() {
-  info_.name = "torch_native";
-  info_.version = "1";
-  info_.description = "gathers each request's pages, dense scores with Eigen, one thread";
-  info_.index_format = "req_to_token";
-  info_.device = DeviceKind::kCpu;
-}
+  void run(Stream& stream) override;
 
-Support TorchNativeBackend::supports(const Case&, const Device& device) const {
-  if (device.info().kind != DeviceKind::kCpu) return Support::no("runs on the CPU only");
-  return Support::yes();
-}
+ private:
+  /// Dense row-major matrices in the memory of the plan.
+  struct Scratch {
+    double* total = nullptr;  ///< [kBlockRows, dv] of O, where there are many keys
+    float* k = nullptr;       ///< [max kv_len, dk]
+    float* v = nullptr;       ///< [max kv_len, dv]
+    float* q = nullptr;       ///< [kBlockRows, dk]
+    float* scores = nullptr;  ///< [kBlockRows, max kv_len]
+    float* out = nullptr;     ///< [kBlockRows, dv]
+  };
+  static constexpr std::int64_t kBlockRows = 64;
 
-void TorchNativeBackend::init_forward_metadata(const ForwardBatch& batch,
-                                               const AttentionLayer& layer, Workspace& workspace) {
+  void gather(std::int64_t request, int kv_head) const;
+  /// One request under one query head, kBlockRows queries at a time.
+  void attend(std::int64_t request, int head) const;
+  /// out = weights * v.
+  void weigh(std::int64_t count, std::int64_t keys, std::int64_t dv) const;
+  void finish_row(std::int64_t request, std::int64_t token, int head, std::int64_t row) const;
+
+  const ForwardBatch& batch_;
+  Scratch scratch_;
+};
+
+PlannedDense::PlannedDense(const ForwardBatch& batch, PlanMemory& memory) : batch_(batch) {
+  const AttentionLayer& layer = batch.problem->layer;
   std::int64_t keys = 0;
-  for (std::int64_t r = 0; r < batch.batch_size; ++r) keys = std::max(keys, batch.kv_len(r));
+  for (std::int64_t r = 0; r < batch_.batch_size; ++r) keys = std::max(keys, batch_.kv_len(r));
   const std::int64_t dk = layer.head_dim_qk, dv = layer.head_dim_v;
   const std::int64_t totals = 2 * kBlockRows * dv;  // in floats
   const std::int64_t floats = totals + keys * (dk + dv) + kBlockRows * (dk + keys + dv);
   auto* next =
-      reinterpret_cast<float*>(workspace.reserve(static_cast<std::size_t>(floats) * sizeof(float)));
+      reinterpret_cast<float*>(memory.reserve(static_cast<std::size_t>(floats) * sizeof(float)));
   const auto take = [&next](std::int64_t n) {
     float* taken = next;
     next += n;
@@ -95,13 +109,12 @@ void TorchNativeBackend::init_forward_metadata(const ForwardBatch& batch,
               take(kBlockRows * dv)};
 }
 
-void TorchNativeBackend::gather(const AttentionIo& io, std::int64_t request, int kv_head) const {
-  const ForwardBatch& batch = *io.batch;
-  const KvPool& pool = *batch.token_to_kv_pool;
+void PlannedDense::gather(std::int64_t request, int kv_head) const {
+  const KvPool& pool = *batch_.token_to_kv_pool;
   const auto slots =
-      batch.req_to_token_pool->row(batch.req_pool_indices[static_cast<std::size_t>(request)]);
-  const std::int64_t dk = io.layer->head_dim_qk, dv = io.layer->head_dim_v;
-  const std::int64_t keys = batch.kv_len(request);
+      batch_.req_to_token_pool->row(batch_.req_pool_indices[static_cast<std::size_t>(request)]);
+  const std::int64_t dk = batch_.problem->layer.head_dim_qk, dv = batch_.problem->layer.head_dim_v;
+  const std::int64_t keys = batch_.kv_len(request);
   for (std::int64_t j = 0; j < keys; ++j) {
     const std::int64_t slot = slots[static_cast<std::size_t>(j)];
     widen_row(pool.dtype, pool.k_row(slot, kv_head), scratch_.k + j * dk, dk);
@@ -109,21 +122,21 @@ void TorchNativeBackend::gather(const AttentionIo& io, std::int64_t request, int
   }
 }
 
-void TorchNativeBackend::finish_row(const AttentionIo& io, std::int64_t request, std::int64_t token,
-                                    int head, std::int64_t row) const {
-  const std::int64_t keys = io.batch->kv_len(request), dv = io.layer->head_dim_v;
-  const KvPool& pool = *io.batch->token_to_kv_pool;
-  const Visibility seen = visibility_of(*io.batch, *io.layer, request, token);
-  const float scale = static_cast<float>(io.layer->scale) * pool.k_scale;
-  const float* sink = io.layer->has_sinks ? io.sinks + head : nullptr;
-  const float lse =
-      softmax_row(scratch_.scores + row * keys, keys, seen, *io.layer, head, scale, sink);
-  const std::int64_t t = first_token(*io.batch, request) + token;
-  std::memcpy(io.lse.row(t, head), &lse, sizeof lse);
+void PlannedDense::finish_row(std::int64_t request, std::int64_t token, int head,
+                              std::int64_t row) const {
+  const std::int64_t keys = batch_.kv_len(request), dv = batch_.problem->layer.head_dim_v;
+  const KvPool& pool = *batch_.token_to_kv_pool;
+  const Visibility seen = visibility_of(batch_, batch_.problem->layer, request, token);
+  const float scale = static_cast<float>(batch_.problem->layer.scale) * pool.k_scale;
+  const float* sink = batch_.problem->layer.has_sinks ? batch_.tensors.sinks + head : nullptr;
+  const float lse = softmax_row(scratch_.scores + row * keys, keys, seen, batch_.problem->layer,
+                                head, scale, sink);
+  const std::int64_t t = first_token(batch_, request) + token;
+  std::memcpy(batch_.tensors.lse.row(t, head), &lse, sizeof lse);
   if (keys == 0) std::fill_n(scratch_.out + row * dv, dv, 0.0f);
 }
 
-void TorchNativeBackend::weigh(std::int64_t count, std::int64_t keys, std::int64_t dv) const {
+void PlannedDense::weigh(std::int64_t count, std::int64_t keys, std::int64_t dv) const {
   const MatrixView weights(scratch_.scores, count, keys), v(scratch_.v, keys, dv);
   MatrixView out(scratch_.out, count, dv);
   if (keys <= kChain) {
@@ -140,46 +153,58 @@ void TorchNativeBackend::weigh(std::int64_t count, std::int64_t keys, std::int64
   out = total.cast<float>();
 }
 
-void TorchNativeBackend::attend(const AttentionIo& io, std::int64_t request, int head) const {
-  const ForwardBatch& batch = *io.batch;
-  const KvPool& pool = *batch.token_to_kv_pool;
-  const std::int64_t dk = io.layer->head_dim_qk, dv = io.layer->head_dim_v;
-  const std::int64_t keys = batch.kv_len(request), q_len = batch.q_len(request);
-  const std::int64_t first = first_token(batch, request);
+void PlannedDense::attend(std::int64_t request, int head) const {
+  const KvPool& pool = *batch_.token_to_kv_pool;
+  const std::int64_t dk = batch_.problem->layer.head_dim_qk, dv = batch_.problem->layer.head_dim_v;
+  const std::int64_t keys = batch_.kv_len(request), q_len = batch_.q_len(request);
+  const std::int64_t first = first_token(batch_, request);
   // V is the head of the K row under MLA, stored through K's scale.
-  const float v_scale = io.layer->kind == AttentionKind::kMlaAbsorbed ? pool.k_scale : pool.v_scale;
+  const float v_scale =
+      batch_.problem->layer.kind == AttentionKind::kMlaAbsorbed ? pool.k_scale : pool.v_scale;
   const MatrixView k(scratch_.k, keys, dk);
   for (std::int64_t begin = 0; begin < q_len; begin += kBlockRows) {
     const std::int64_t count = std::min(kBlockRows, q_len - begin);
     for (std::int64_t i = 0; i < count; ++i) {
-      widen_row(io.q.dtype, io.q.row(first + begin + i, head), scratch_.q + i * dk, dk);
+      widen_row(batch_.tensors.q.dtype, batch_.tensors.q.row(first + begin + i, head),
+                scratch_.q + i * dk, dk);
     }
     const MatrixView q(scratch_.q, count, dk);
     MatrixView scores(scratch_.scores, count, keys), out(scratch_.out, count, dv);
     scores.noalias() = q * k.transpose();
-    for (std::int64_t i = 0; i < count; ++i) finish_row(io, request, begin + i, head, i);
+    for (std::int64_t i = 0; i < count; ++i) finish_row(request, begin + i, head, i);
     if (keys > 0) weigh(count, keys, dv);
     for (std::int64_t i = 0; i < count; ++i) {
-      std::byte* to = io.out.row(first + begin + i, head);
+      std::byte* to = batch_.tensors.out.row(first + begin + i, head);
       for (std::int64_t d = 0; d < dv; ++d) {
-        store(io.out.dtype, to + d * size_bytes(io.out.dtype), out(i, d) * v_scale);
+        store(batch_.tensors.out.dtype, to + d * size_bytes(batch_.tensors.out.dtype),
+              out(i, d) * v_scale);
       }
     }
   }
 }
 
-void TorchNativeBackend::attend_all(const AttentionIo& io) const {
-  const int group = io.layer->group_size();
-  for (std::int64_t r = 0; r < io.batch->batch_size; ++r) {
-    for (int kv_head = 0; kv_head < io.layer->heads_kv; ++kv_head) {
-      gather(io, r, kv_head);
-      for (int g = 0; g < group; ++g) attend(io, r, kv_head * group + g);
+void PlannedDense::run(Stream&) {
+  const int group = batch_.problem->layer.group_size();
+  for (std::int64_t r = 0; r < batch_.batch_size; ++r) {
+    for (int kv_head = 0; kv_head < batch_.problem->layer.heads_kv; ++kv_head) {
+      gather(r, kv_head);
+      for (int g = 0; g < group; ++g) attend(r, kv_head * group + g);
     }
   }
 }
 
-void TorchNativeBackend::forward_decode(const AttentionIo& io, Stream&) { attend_all(io); }
+}  // namespace
 
-void TorchNativeBackend::forward_extend(const AttentionIo& io, Stream&) { attend_all(io); }
+TorchNativeBackend::TorchNativeBackend() {
+  info_.name = "torch_native";
+  info_.version = "1";
+  info_.description = "gathers each request's pages, dense scores with Eigen, one thread";
+  info_.index_format = "req_to_token";
+  info_.device = DeviceKind::kCpu;
+}
+
+std::unique_ptr<Plan> TorchNativeBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
+  return std::make_unique<PlannedDense>(batch, memory);
+}
 
 }  // namespace attnbench

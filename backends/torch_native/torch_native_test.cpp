@@ -7,7 +7,7 @@
 namespace attnbench {
 namespace {
 
-std::unique_ptr<AttentionBackend> make() { return std::make_unique<TorchNativeBackend>(); }
+std::unique_ptr<Backend> make() { return std::make_unique<TorchNativeBackend>(); }
 
 TEST(TorchNative, agrees_with_the_reference_on_every_case_fill_and_dtype) {
   conformance::expect_agreement(make);

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/backend/cuda_graph_support.h"
 
-#include <algorithm>
-
 namespace attnbench {
 
 std::string_view to_string(CudaGraphSupport support) {
@@ -20,8 +18,8 @@ std::string_view to_string(CudaGraphSupport support) {
   return "?";
 }
 
-CudaGraphSupport needed_cuda_graph_support(ForwardMode mode, std::span<const std::int32_t> q_lens) {
-  switch (mode) {
+CudaGraphSupport needed_cuda_graph_support(const Problem& problem) {
+  switch (problem.mode) {
     case ForwardMode::kIdle:
     case ForwardMode::kDecode:
     case ForwardMode::kTargetVerify:
@@ -31,11 +29,8 @@ CudaGraphSupport needed_cuda_graph_support(ForwardMode mode, std::span<const std
     case ForwardMode::kDraftExtend:
       return CudaGraphSupport::kAlways;
   }
-  const auto all_are = [&](std::int32_t q_len) {
-    return std::ranges::all_of(q_lens, [=](std::int32_t each) { return each == q_len; });
-  };
-  if (all_are(1)) return CudaGraphSupport::kUniformSingleTokenDecode;
-  return all_are(q_lens[0]) ? CudaGraphSupport::kUniformBatch : CudaGraphSupport::kAlways;
+  if (problem.limits.q_len <= 1) return CudaGraphSupport::kUniformSingleTokenDecode;
+  return problem.limits.is_uniform() ? CudaGraphSupport::kUniformBatch : CudaGraphSupport::kAlways;
 }
 
 }  // namespace attnbench

@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 
-#include "lib/batch/forward_mode.h"
+#include "lib/batch/problem.h"
 
 namespace attnbench {
 
@@ -23,10 +22,9 @@ enum class CudaGraphSupport : std::uint8_t {
 /// vLLM's spelling: "UNIFORM_BATCH".
 [[nodiscard]] std::string_view to_string(CudaGraphSupport support);
 
-/// The least level that lets an engine capture the batch and replay it for others of its size.
-/// Prompts need kAlways even where they are equally long: a graph is captured for a number of
-/// query tokens, and the next prompts divide it otherwise.
-[[nodiscard]] CudaGraphSupport needed_cuda_graph_support(ForwardMode mode,
-                                                         std::span<const std::int32_t> q_lens);
+/// The least level that lets an engine capture the problem's largest step and replay it for others
+/// within its limits. Prompts need kAlways even where they are equally long: a graph is captured
+/// for a number of query tokens, and the next prompts divide it otherwise.
+[[nodiscard]] CudaGraphSupport needed_cuda_graph_support(const Problem& problem);
 
 }  // namespace attnbench

@@ -9,15 +9,16 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/backend/attention_backend.h"
+#include "lib/backend/backend.h"
 
 namespace attnbench {
 
 /// The backends of this program by name. Filled explicitly (backends/register.h), never by static
-/// initialisers: linkers drop those from static libraries, and their order is nobody's.
+/// initialisers: linkers drop those from static libraries, and the order in
+/// which they run is not defined.
 class Registry {
  public:
-  using Factory = std::function<std::unique_ptr<AttentionBackend>()>;
+  using Factory = std::function<std::unique_ptr<Backend>()>;
 
   struct Entry {
     BackendInfo info;

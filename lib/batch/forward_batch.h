@@ -6,9 +6,11 @@
 #include <optional>
 #include <vector>
 
+#include "lib/batch/attention_tensors.h"
 #include "lib/batch/device_batch.h"
 #include "lib/batch/forward_mode.h"
 #include "lib/batch/kv_pool.h"
+#include "lib/batch/problem.h"
 #include "lib/batch/req_to_token_pool.h"
 
 namespace attnbench {
@@ -46,6 +48,8 @@ struct ForwardBatch {
   std::int64_t extend_num_tokens = 0;          ///< sum of extend_seq_lens
   std::vector<std::int32_t> encoder_lens;      ///< [B] cross attention only
   std::optional<SpecInfo> spec_info;           ///< target_verify only
+  const Problem* problem = nullptr;
+  AttentionTensors tensors;  ///< addresses of the device that computes
   const ReqToTokenPool* req_to_token_pool = nullptr;
   const KvPool* token_to_kv_pool = nullptr;
   const DeviceBatch* device_batch = nullptr;  ///< null where backends read host memory

@@ -39,7 +39,7 @@ enum class ForwardMode : std::uint8_t {
   return mode == ForwardMode::kDecode || mode == ForwardMode::kIdle;
 }
 
-/// Served by forward_extend: everything that is neither decode nor idle.
+/// Everything that is neither decode nor idle.
 [[nodiscard]] constexpr bool is_extend(ForwardMode mode) { return !is_decode_or_idle(mode); }
 
 }  // namespace attnbench

@@ -16,7 +16,7 @@ inline constexpr std::int32_t kPaddingRow = 0;
 
 /// `batch`, a decode, target_verify or idle step, with padding requests up to `batch_size`, as
 /// SGLang's CudaGraphRunner::replay_prepare fills its buffers: pool row 0, slot 0, position 0,
-/// seq_len `seq_len_fill_value` (AttentionBackend::cuda_graph_seq_len_fill_value()), encoder_len 0.
+/// seq_len `seq_len_fill_value` (BackendInfo::padding_seq_len), encoder_len 0.
 /// A padding request's draft nodes form no tree, and their mask is empty. An idle step becomes a
 /// decode of nothing but padding. The pools stay; the DeviceBatch, which knows nothing of padding,
 /// does not.

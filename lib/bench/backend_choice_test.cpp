@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/bench/backend_choice.h"
+#include "lib/backend/testing/stub_backend.h"
 
 #include <gmock/gmock.h>
 
@@ -12,22 +13,11 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class Named final : public AttentionBackend {
+class Named final : public StubBackend {
  public:
-  Named(std::string name, bool by_default) {
-    info_.name = std::move(name);
+  Named(std::string name, bool by_default) : StubBackend(std::move(name)) {
     info_.by_default = by_default;
   }
-  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] Support supports(const Case&, const Device&) const override {
-    return Support::yes();
-  }
-  void init_forward_metadata(const ForwardBatch&, const AttentionLayer&, Workspace&) override {}
-
- private:
-  void forward_decode(const AttentionIo&, Stream&) override {}
-  void forward_extend(const AttentionIo&, Stream&) override {}
-  BackendInfo info_;
 };
 
 class ChooseBackends : public testing::Test {

@@ -4,10 +4,10 @@
 
 namespace attnbench {
 
-Work forward_work(AttentionBackend& backend, const AttentionIo& io) {
-  return [backend = &backend, io](Stream& stream) {
+Work run_of(Plan& plan) {
+  return [plan = &plan](Stream& stream) {
     try {
-      backend->forward(io, stream);
+      plan->run(stream);
     } catch (const std::runtime_error&) {
       throw;
     } catch (const std::exception& error) {

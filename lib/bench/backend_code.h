@@ -4,7 +4,7 @@
 
 #include <exception>
 
-#include "lib/backend/attention_backend.h"
+#include "lib/backend/backend.h"
 #include "lib/base/error.h"
 #include "lib/bench/workshop.h"
 
@@ -26,8 +26,8 @@ auto of_backend(const Step& step) {
   }
 }
 
-/// A forward of `backend`, which is planned and outlives the work. An exception ends this backend's
+/// A run of `plan`, which outlives the work. An exception ends this backend's
 /// cells only, whatever its kind: it becomes a runtime_error.
-[[nodiscard]] Work forward_work(AttentionBackend& backend, const AttentionIo& io);
+[[nodiscard]] Work run_of(Plan& plan);
 
 }  // namespace attnbench

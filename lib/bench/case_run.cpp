@@ -14,6 +14,7 @@
 #include "lib/base/error.h"
 #include "lib/bench/twins.h"
 #include "lib/device/cuda/cuda_error.h"
+#include "lib/scenario/problem_of.h"
 
 namespace attnbench {
 namespace {
@@ -165,12 +166,13 @@ void CaseRun::fill_for_timing(RunDevice& device) {
 
 Support CaseRun::takes(const Registry::Entry& entry, LaunchMode launch) const {
   if (launch == LaunchMode::kEager || is_forced(entry, launch)) return Support::yes();
-  return supports_cuda_graph(entry.info, *case_);
+  return supports_cuda_graph(entry.info, problem_of(*case_));
 }
 
 bool CaseRun::is_forced(const Registry::Entry& entry, LaunchMode launch) const {
   return scenario_->measure.force_graph && launch == LaunchMode::kGraph &&
-         entry.info.device == DeviceKind::kCuda && !supports_cuda_graph(entry.info, *case_);
+         entry.info.device == DeviceKind::kCuda &&
+         !supports_cuda_graph(entry.info, problem_of(*case_));
 }
 
 std::unique_ptr<WatchedSamples> CaseRun::watched(std::unique_ptr<SampleSource> samples) {
@@ -215,7 +217,7 @@ void CaseRun::time_on(RunDevice& device) {
     const Registry::Entry& entry = *cell.owner->entry;
     sourced.push_back(
         {fmt::format("{} · {}", entry.info.name, to_string(cell.cache)), cell.samples.get()});
-    to_check.push_back({cell.samples.get(), entry.make()->numerics(*case_),
+    to_check.push_back({cell.samples.get(), entry.make()->numerics(problem_of(*case_)),
                         cell.launch == LaunchMode::kGraph ? "the graph" : "the eager launches"});
   }
   const std::vector<CellTiming> timings = measure(sourced, 1);
@@ -253,7 +255,8 @@ void CaseRun::repeat_short(RunDevice& device) {
       sourced.push_back({fmt::format("{} · {} · graph×{}", candidate.entry->info.name,
                                      to_string(each.cache), repeats.forwards),
                          samples.back().get(), repeats.forwards});
-      to_check.push_back({samples.back().get(), candidate.entry->make()->numerics(*case_),
+      to_check.push_back({samples.back().get(),
+                          candidate.entry->make()->numerics(problem_of(*case_)),
                           fmt::format("the graph×{}", repeats.forwards)});
       found.push_back(&each);
     }

@@ -132,10 +132,9 @@ TEST_P(CuptiAgreement, is_within_one_percent_or_a_launch_on_the_very_samples_tha
     Fixture fixture(c, *device_);
     fixture.fill(Fill::kTiming);
     const auto backend = registry_.find(GetParam())->make();
-    Workspace workspace(*device_);
-    backend->init_forward_metadata(fixture.batch(), c.layer, workspace);
-    const AttentionIo io = fixture.io();
-    const Work forward = [&](Stream& stream) { backend->forward(io, stream); };
+    PlanMemory memory(*device_);
+    const std::unique_ptr<Plan> plan = backend->plan(fixture.batch(), memory);
+    const Work forward = [&](Stream& stream) { plan->run(stream); };
 
     std::set<std::string> names;  // the forward's own kernels, not those of flush and timer
     const auto stream = device_->make_stream();

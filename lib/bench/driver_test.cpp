@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/bench/driver.h"
+#include "lib/backend/testing/stub_backend.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,32 +34,25 @@ enum class Habit {
 /// Answers from the float64 reference, which only a test may do, and misbehaves as told. It finds
 /// by itself what it was handed: the fill, and which requests of the case (verification also runs
 /// some of them alone), by looking at the queries.
-class Puppet : public AttentionBackend {
+class Puppet : public StubBackend {
  public:
-  Puppet(std::string name, Habit habit, const Case& c) : habit_(habit), case_(&c) {
-    info_.name = std::move(name);
+  Puppet(std::string name, Habit habit, const Case& c)
+      : StubBackend(std::move(name)), habit_(habit), case_(&c) {
     info_.version = "1";
   }
-  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   void moves_to(DeviceKind kind) { info_.device = kind; }
-  [[nodiscard]] Support supports(const Case&, const Device&) const override {
+  [[nodiscard]] Support supports(const Problem&) const override {
     return habit_ == Habit::kRefuses ? Support::no("does not feel like it") : Support::yes();
   }
-  void init_forward_metadata(const ForwardBatch& batch, const AttentionLayer&,
-                             Workspace&) override {
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory&) override {
     if (habit_ == Habit::kThrowsInPlan) throw std::runtime_error("plan: out of ideas");
-    kv_lens_.clear();
-    for (std::int64_t r = 0; r < batch.batch_size; ++r) kv_lens_.push_back(batch.kv_len(r));
-    rows_.clear();
+    return std::make_unique<FunctionPlan>([this, &batch](Stream&) { answer(batch); });
   }
 
  private:
-  void forward_decode(const AttentionIo& io, Stream&) override { answer(io); }
-  void forward_extend(const AttentionIo& io, Stream&) override { answer(io); }
-
   /// Whether the query at token `t` is that of request `request`; a decode has one a request.
   [[nodiscard]] static bool is_query_of(std::size_t request, const Contents& contents,
-                                        std::int64_t t, const AttentionIo& io) {
+                                        std::int64_t t, const AttentionTensors& io) {
     std::vector<float> row(static_cast<std::size_t>(io.q.shape[2]));
     for (int head = 0; head < io.q.shape[1]; ++head) {
       contents.q_row(static_cast<std::int64_t>(request), 0, head, row);
@@ -72,7 +66,7 @@ class Puppet : public AttentionBackend {
 
   /// The case's requests that are this batch's with `contents`; fewer when one is not among them.
   [[nodiscard]] std::vector<std::int64_t> requests_of(const Contents& contents,
-                                                      const AttentionIo& io) const {
+                                                      const AttentionTensors& io) const {
     std::vector<std::int64_t> found;
     for (std::size_t t = 0; t < kv_lens_.size(); ++t) {
       for (std::size_t r = 0; r < case_->requests.size(); ++r) {
@@ -86,7 +80,7 @@ class Puppet : public AttentionBackend {
     return found;
   }
 
-  void recognise(const AttentionIo& io) {
+  void recognise(const AttentionTensors& io) {
     for (const Fill fill : {Fill::kNeedle, Fill::kTag, Fill::kSparseInt, Fill::kExtreme,
                             Fill::kNormal, Fill::kTiming}) {
       fill_ = fill;
@@ -100,7 +94,7 @@ class Puppet : public AttentionBackend {
   }
 
   /// False when the batch holds other contents.
-  [[nodiscard]] bool evaluate(const Contents& contents, const AttentionIo& io) {
+  [[nodiscard]] bool evaluate(const Contents& contents, const AttentionTensors& io) {
     const std::vector<std::int64_t> requests = requests_of(contents, io);
     if (requests.size() != kv_lens_.size()) return false;
     std::vector<RowId> ids;
@@ -111,7 +105,10 @@ class Puppet : public AttentionBackend {
     return true;
   }
 
-  void answer(const AttentionIo& io) {
+  void answer(const ForwardBatch& batch) {
+    const AttentionTensors& io = batch.tensors;
+    kv_lens_.clear();
+    for (std::int64_t r = 0; r < batch.batch_size; ++r) kv_lens_.push_back(batch.kv_len(r));
     recognise(io);
     const bool throws = habit_ == Habit::kThrowsWhenTimed || habit_ == Habit::kWrongAndThrows;
     if (throws && fill_ == Fill::kTiming) {
@@ -136,8 +133,7 @@ class Puppet : public AttentionBackend {
 
   Habit habit_;
   const Case* case_;
-  BackendInfo info_;
-  std::vector<std::int64_t> kv_lens_;  ///< of the planned batch
+  std::vector<std::int64_t> kv_lens_;  ///< of the batch that is run
   Fill fill_ = Fill::kNormal;
   std::vector<ReferenceRow> rows_;
 };

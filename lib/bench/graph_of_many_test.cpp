@@ -7,6 +7,7 @@
 
 #include <map>
 
+#include "lib/backend/testing/stub_backend.h"
 #include "lib/base/error.h"
 #include "lib/bench/driver.h"
 #include "lib/fixture/testing/small_cases.h"
@@ -91,23 +92,12 @@ class FakeWorkshop final : public Workshop {
   Script* script_;
 };
 
-class Nothing final : public AttentionBackend {
+class Nothing final : public StubBackend {
  public:
-  explicit Nothing(DeviceKind kind) {
-    info_.name = "nothing";
+  explicit Nothing(DeviceKind kind) : StubBackend("nothing") {
     info_.device = kind;
     info_.cuda_graph = CudaGraphSupport::kUniformBatch;
   }
-  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] Support supports(const Case&, const Device&) const override {
-    return Support::yes();
-  }
-  void init_forward_metadata(const ForwardBatch&, const AttentionLayer&, Workspace&) override {}
-
- private:
-  void forward_decode(const AttentionIo&, Stream&) override {}
-  void forward_extend(const AttentionIo&, Stream&) override {}
-  BackendInfo info_;
 };
 
 class GraphOfManyTest : public testing::Test {

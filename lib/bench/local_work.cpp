@@ -8,6 +8,7 @@
 #include "lib/bench/repeated_samples.h"
 #include "lib/bench/serving_state.h"
 #include "lib/measure/device_samples.h"
+#include "lib/scenario/problem_of.h"
 
 namespace attnbench {
 namespace {
@@ -20,7 +21,7 @@ constexpr int kPlanRepeats = 20;
 Support LocalWork::supports() {
   return of_backend([&] {
     backend_ = entry_->make();
-    return backend_->supports(place_->place_case(), place_->device());
+    return backend_->supports(problem_of(place_->place_case()));
   });
 }
 
@@ -35,10 +36,14 @@ void LocalWork::tidy_up() {
 
 HostTiming LocalWork::plan() {
   return of_backend([&] {
-    workspace_ = std::make_unique<Workspace>(place_->device());
+    plan_.reset();
+    memory_ = std::make_unique<PlanMemory>(place_->device());
     const ForwardBatch& batch = place_->fixture_to_plan().batch();
     return time_host(
-        [&] { backend_->init_forward_metadata(batch, place_->place_case().layer, *workspace_); },
+        [&] {
+          plan_.reset();
+          plan_ = backend_->plan(batch, *memory_);
+        },
         kPlanRepeats);
   });
 }
@@ -56,9 +61,9 @@ std::unique_ptr<SampleSource> LocalWork::samples(CacheState cache, LaunchMode la
   cell.cache = cache;
   cell.launch = launch;
   if (cache == CacheState::kServing) {
-    cell.serving = serving_state(place_->filled_fixture(), *workspace_);
+    cell.serving = serving_state(place_->filled_fixture(), *memory_);
   }
-  cell.forward = forward_work(*backend_, place_->filled_fixture().io());
+  cell.forward = run_of(*plan_);
   cell.inputs = place_->checked_inputs();
   return std::make_unique<DeviceSamples>(std::move(cell), real_clock(), place_->device(),
                                          place_->stream(), place_->timer());
@@ -70,7 +75,7 @@ std::unique_ptr<SampleSource> LocalWork::repeated(CacheState cache, Repeats repe
 
 std::string LocalWork::finish() {
   place_->device().make_stream()->synchronize();
-  const bool intact = !workspace_ || workspace_->guards_intact();
+  const bool intact = !memory_ || memory_->guards_intact();
   return intact ? "" : "guard bytes of the workspace changed";
 }
 

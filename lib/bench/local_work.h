@@ -31,8 +31,9 @@ class LocalWork final : public BackendWork {
  private:
   const Registry::Entry* entry_;
   std::shared_ptr<LocalPlace> place_;
-  std::unique_ptr<AttentionBackend> backend_;
-  std::unique_ptr<Workspace> workspace_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<PlanMemory> memory_;
+  std::unique_ptr<Plan> plan_;  ///< in memory_
 };
 
 }  // namespace attnbench

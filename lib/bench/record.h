@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "lib/backend/cascade_choice.h"
 #include "lib/bench/index_timing.h"
 #include "lib/bench/repeats.h"
 #include "lib/cost/cost.h"
 #include "lib/device/device.h"
 #include "lib/measure/measure.h"
 #include "lib/measure/paired_ratio.h"
+#include "lib/scenario/cascade_choice.h"
 #include "lib/scenario/case.h"
 #include "lib/verify/verdict.h"
 

@@ -23,10 +23,9 @@ constexpr std::int64_t kMostSets = 2048;
 RepeatedSamples::Bound RepeatedSamples::bind(Fixture& fixture) const {
   fixture.poison_inputs();  // planned before its data exist
   return of_backend([&] {
-    Bound bound{entry_->make(), std::make_unique<Workspace>(place_->device()), {}};
-    bound.backend->init_forward_metadata(fixture.batch(), place_->place_case().layer,
-                                         *bound.workspace);
-    bound.forward = forward_work(*bound.backend, fixture.io());
+    Bound bound{std::make_unique<PlanMemory>(place_->device()), {}, {}};
+    bound.plan = backend_->plan(fixture.batch(), *bound.memory);
+    bound.run = run_of(*bound.plan);
     return bound;
   });
 }
@@ -37,6 +36,7 @@ void RepeatedSamples::bind_all() {
         fmt::format("it takes {} sets of inputs to leave none of them cached, {} at most are made",
                     repeats_.sets, kMostSets));
   }
+  backend_ = of_backend([&] { return entry_->make(); });
   std::vector<const Fixture*> sets;
   try {
     for (std::int64_t set = 0; set < repeats_.sets; ++set) {
@@ -56,7 +56,7 @@ void RepeatedSamples::bind_all() {
 std::string RepeatedSamples::damage() {
   const std::size_t set = next_looked_at_++ % bound_.size();
   std::string damage = place_->damage_of(place_->input_set(set));
-  if (!bound_[set].workspace->guards_intact()) {
+  if (!bound_[set].memory->guards_intact()) {
     damage += (damage.empty() ? "" : "; ") + std::string("guard bytes of the workspace changed");
   }
   return damage;
@@ -73,7 +73,7 @@ TimedCell RepeatedSamples::cell() {
   cell.bytes = repeats_.forwards * count_cost(c).bytes_unique;
   cell.forward = [this](Stream& stream) {
     for (std::int64_t i = 0; i < repeats_.forwards; ++i) {
-      bound_[static_cast<std::size_t>(i % repeats_.sets)].forward(stream);
+      bound_[static_cast<std::size_t>(i % repeats_.sets)].run(stream);
     }
   };
   cell.inputs = {io_.get(), &place_->sample_numbers(), [this] { return damage(); }};

@@ -13,9 +13,8 @@
 
 namespace attnbench {
 
-/// Samples of a graph of many forwards of a cell. A backend is bound to its inputs when it plans,
-/// so every set of them has an instance of its own, with its own plan in its own workspace: with
-/// the inputs, those leave the cache, too.
+/// Samples of a graph of many forwards of a cell. Every set of inputs has a plan of its own in its
+/// own memory: with the inputs, those leave the cache, too.
 class RepeatedSamples final : public SampleSource {
  public:
   /// `entry` must outlive it.
@@ -29,9 +28,9 @@ class RepeatedSamples final : public SampleSource {
 
  private:
   struct Bound {
-    std::unique_ptr<AttentionBackend> backend;
-    std::unique_ptr<Workspace> workspace;
-    Work forward;
+    std::unique_ptr<PlanMemory> memory;
+    std::unique_ptr<Plan> plan;
+    Work run;
   };
   void bind_all();
   [[nodiscard]] Bound bind(Fixture& fixture) const;
@@ -43,6 +42,7 @@ class RepeatedSamples final : public SampleSource {
   std::shared_ptr<LocalPlace> place_;
   CacheState cache_;
   Repeats repeats_;
+  std::unique_ptr<Backend> backend_;
   std::vector<Bound> bound_;              ///< one a set
   std::unique_ptr<SampleIo> io_;          ///< of all sets
   std::size_t next_looked_at_ = 0;        ///< set whose damage the next visit finds

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/bench/repeated_samples.h"
+#include "lib/backend/testing/stub_backend.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -66,33 +67,18 @@ struct Seen {
   const std::byte* plan;
 };
 
-/// Notes what it is given, and fails when that is not what it was planned for.
-class Scribe final : public AttentionBackend {
+/// Notes what each run of its plans works on.
+class Scribe final : public StubBackend {
  public:
-  explicit Scribe(std::vector<Seen>& seen) : seen_(&seen) { info_.name = "scribe"; }
-  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] Support supports(const Case&, const Device&) const override {
-    return Support::yes();
-  }
-  void init_forward_metadata(const ForwardBatch& batch, const AttentionLayer&,
-                             Workspace& workspace) override {
-    planned_ = &batch;
-    plan_ = workspace.reserve(64);
+  explicit Scribe(std::vector<Seen>& seen) : StubBackend("scribe"), seen_(&seen) {}
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
+    const Seen one{batch.tensors.q.data, batch.tensors.out.data, batch.token_to_kv_pool->k,
+                   memory.reserve(64)};
+    return std::make_unique<FunctionPlan>([this, one](Stream&) { seen_->push_back(one); });
   }
 
  private:
-  void forward_decode(const AttentionIo& io, Stream&) override {
-    if (io.batch != planned_) throw std::runtime_error("planned for another batch");
-    seen_->push_back({io.q.data, io.out.data, io.batch->token_to_kv_pool->k, plan_});
-  }
-  void forward_extend(const AttentionIo& io, Stream& stream) override {
-    forward_decode(io, stream);
-  }
-
   std::vector<Seen>* seen_;
-  BackendInfo info_;
-  const ForwardBatch* planned_ = nullptr;
-  const std::byte* plan_ = nullptr;
 };
 
 class RepeatedSamplesTest : public testing::Test {
@@ -147,7 +133,7 @@ TEST_F(RepeatedSamplesTest, stay_on_the_timed_inputs_when_warm) {
   warm->take(block, 1, 1, never_);
   ASSERT_EQ(seen_.size(), 40u) << "an untimed graph before the timed one";
   EXPECT_EQ(distinct(seen_, &Seen::q),
-            std::set<const std::byte*>{place_->filled_fixture().io().q.data});
+            std::set<const std::byte*>{place_->filled_fixture().tensors().q.data});
   EXPECT_EQ(device_.flushes, 0);
 }
 

@@ -5,10 +5,10 @@
 namespace attnbench {
 
 std::vector<std::span<const std::byte>> serving_state(const Fixture& fixture,
-                                                      const Workspace& workspace) {
-  std::vector<std::span<const std::byte>> memory{workspace.memory()};
+                                                      const PlanMemory& plan) {
+  std::vector<std::span<const std::byte>> memory{plan.memory()};
   for (const std::span<const std::byte> index : fixture.index_memory()) memory.push_back(index);
-  const ConstTensorView q = fixture.io().q;
+  const ConstTensorView q = fixture.tensors().q;
   memory.emplace_back(q.data, static_cast<std::size_t>(q.size() * size_bytes(q.dtype)));
   return memory;
 }

@@ -6,15 +6,16 @@
 #include <span>
 #include <vector>
 
-#include "lib/backend/attention_backend.h"
+#include "lib/backend/plan_memory.h"
+#include "lib/fixture/fixture.h"
 
 namespace attnbench {
 
 /// What lies in the cache when an engine calls attention, in the order in which it was written: the
-/// plan in the backend's workspace and the index arrays, once a step; the queries, by the layer's
+/// plan in its memory and the index arrays, once a step; the queries, by the layer's
 /// projection just before. Keys and values do not: all other layers have read theirs since.
 /// Addresses of the fixture's device; they live as long as both.
 [[nodiscard]] std::vector<std::span<const std::byte>> serving_state(const Fixture& fixture,
-                                                                    const Workspace& workspace);
+                                                                    const PlanMemory& plan);
 
 }  // namespace attnbench

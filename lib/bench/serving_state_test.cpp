@@ -90,11 +90,11 @@ TEST(ServingState, is_queries_indices_and_workspace_but_no_keys_and_values) {
   const auto device = make_cpu_device(1);
   const Case c = small_plain_decode();
   Fixture fixture(c, *device);
-  Workspace workspace(*device);
+  PlanMemory workspace(*device);
   std::byte* const reserved = workspace.reserve(1000);
   const Memory memory = serving_state(fixture, workspace);
 
-  const AttentionIo io = fixture.io();
+  const AttentionTensors io = fixture.tensors();
   const auto q_bytes = static_cast<std::size_t>(io.q.size() * size_bytes(io.q.dtype));
   EXPECT_EQ(covered(memory, io.q.data, q_bytes), q_bytes);
   EXPECT_EQ(memory.back().data(), io.q.data) << "the queries are the last that was written";
@@ -118,7 +118,7 @@ TEST(ServingState, of_a_backend_without_workspace_has_an_empty_part_for_it) {
   const auto device = make_cpu_device(1);
   const Case c = small_plain_decode();
   const Fixture fixture(c, *device);
-  const Workspace workspace(*device);
+  const PlanMemory workspace(*device);
   EXPECT_TRUE(serving_state(fixture, workspace).front().empty());
 }
 

@@ -4,10 +4,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "lib/bench/timed_fault.h"
 #include "lib/verify/mutant_backend.h"
@@ -15,46 +11,25 @@
 namespace attnbench {
 
 /// A correct backend around which one fault of timed launches is put.
-class TimedMutant final : public AttentionBackend {
+class TimedMutant final : public Backend {
  public:
   TimedMutant(TimedFault fault, DeviceKind device);
-  ~TimedMutant() override;
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] Support supports(const Case& c, const Device& device) const override {
-    return honest_.supports(c, device);
+  [[nodiscard]] Support supports(const Problem& problem) const override {
+    return honest_.supports(problem);
   }
-  void init_forward_metadata(const ForwardBatch& batch, const AttentionLayer& layer,
-                             Workspace& workspace) override;
-
- protected:
-  void forward_decode(const AttentionIo& io, Stream& stream) override { run(io, stream); }
-  void forward_extend(const AttentionIo& io, Stream& stream) override { run(io, stream); }
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 
  private:
-  void run(const AttentionIo& io, Stream& stream);
-  /// Runs honestly and keeps the result until it is late; then hands out what is kept.
-  void run_kept(const AttentionIo& io, Stream& stream);
-  void run_on_kept_cache(const AttentionIo& io, Stream& stream);
-  void run_elsewhere(const AttentionIo& io);
-  void keep(const AttentionIo& io, Stream& stream);
-  void hand_out(const AttentionIo& io, Stream& stream) const;
-  /// What the kept result is known by.
-  [[nodiscard]] std::string key_of(const AttentionIo& io) const;
-  void wait_for_threads();
+  friend class PlannedTimedMutant;
 
   TimedFault fault_;
   DeviceKind device_;
   MutantBackend honest_, wrong_;
   BackendInfo info_;
-  int launches_ = 0;
-  std::unique_ptr<Buffer> kept_out_, kept_lse_, kept_k_, kept_v_;
-  std::string kept_key_;
-  std::optional<AttentionIo> first_io_;  ///< of the first forward ever
-  bool answered_ = false;                ///< while planning, for first_io_
-  std::unique_ptr<Workspace> wrong_workspace_;
-  std::unique_ptr<Stream> other_stream_;
-  std::vector<std::thread> threads_;
+  int launches_ = 0;                           ///< of all plans
+  const ForwardBatch* first_batch_ = nullptr;  ///< that was ever run
 };
 
 // What a mutant does on the device of `stream`.

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/report/expand_report.h"
+#include "lib/backend/testing/stub_backend.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,18 +36,12 @@ std::vector<const Case*> all_of(const Scenario& scenario) {
   return cases;
 }
 
-class Refusing : public AttentionBackend {
+class Refusing : public StubBackend {
  public:
-  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] Support supports(const Case& c, const Device&) const override {
-    return c.mode == ForwardMode::kDecode ? Support::yes() : Support::no("decode only");
+  Refusing() : StubBackend("refusing") {}
+  [[nodiscard]] Support supports(const Problem& problem) const override {
+    return problem.mode == ForwardMode::kDecode ? Support::yes() : Support::no("decode only");
   }
-  void init_forward_metadata(const ForwardBatch&, const AttentionLayer&, Workspace&) override {}
-
- private:
-  void forward_decode(const AttentionIo&, Stream&) override {}
-  void forward_extend(const AttentionIo&, Stream&) override {}
-  BackendInfo info_{.name = "refusing"};
 };
 
 TEST(ExpandTable, fits_100_columns_and_names_every_request) {
@@ -174,23 +169,12 @@ class NamedGpu final : public Device {
 };
 
 /// A kernel of a GPU whose graphs repeat decodes, on a device that only says it is one.
-class Captured final : public AttentionBackend {
+class Captured final : public StubBackend {
  public:
-  Captured() {
-    info_.name = "captured";
+  Captured() : StubBackend("captured") {
     info_.device = DeviceKind::kCuda;
     info_.cuda_graph = CudaGraphSupport::kUniformBatch;
   }
-  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] Support supports(const Case&, const Device&) const override {
-    return Support::yes();
-  }
-  void init_forward_metadata(const ForwardBatch&, const AttentionLayer&, Workspace&) override {}
-
- private:
-  void forward_decode(const AttentionIo&, Stream&) override {}
-  void forward_extend(const AttentionIo&, Stream&) override {}
-  BackendInfo info_;
 };
 
 std::vector<const Registry::Entry*> all_of(const Registry& registry) {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "lib/backend/cascade_choice.h"
 #include "lib/cost/cost.h"
+#include "lib/scenario/cascade_choice.h"
 #include "lib/scenario/case.h"
 
 namespace attnbench {

@@ -10,6 +10,7 @@
 #include "lib/base/printable.h"
 #include "lib/report/expand_report.h"
 #include "lib/report/units.h"
+#include "lib/scenario/problem_of.h"
 
 namespace attnbench {
 namespace {
@@ -17,14 +18,13 @@ namespace {
 /// Why not; empty: it is supported.
 std::string refusal_of(const Registry::Entry& entry, const Case& c, const Devices& devices) {
   if (!entry.make) return entry.absence;
-  const Device* const device = device_for(entry, devices);
-  if (device == nullptr) return "no device of its kind takes part";
-  const Support support = entry.make()->supports(c, *device);
+  if (device_for(entry, devices) == nullptr) return "no device of its kind takes part";
+  const Support support = entry.make()->supports(problem_of(c));
   return support ? std::string() : support.reason();
 }
 
 std::string refusal_of_graph(const Registry::Entry& entry, const Case& c) {
-  const Support captured = supports_cuda_graph(entry.info, c);
+  const Support captured = supports_cuda_graph(entry.info, problem_of(c));
   return captured ? std::string() : captured.reason();
 }
 

@@ -29,9 +29,15 @@ double worse(double a, double b) {
 /// Errors of one fill, walked row by row.
 class FillErrors {
  public:
-  FillErrors(const Case& c, const AttentionIo& io, Fill fill, const Numerics& numerics,
-             ErrorMetrics& error)
-      : case_(&c), io_(&io), fill_(fill), model_(c, numerics), error_(&error) {
+  /// `outputs` are readable by the host. Without a `batch` no page is named.
+  FillErrors(const Case& c, const AttentionTensors& outputs, const ForwardBatch* batch, Fill fill,
+             const Numerics& numerics, ErrorMetrics& error)
+      : case_(&c),
+        outputs_(&outputs),
+        batch_(batch),
+        fill_(fill),
+        model_(c, numerics),
+        error_(&error) {
     std::int64_t first = 0;
     for (const Request& request : c.requests) {
       first_token_.push_back(first);
@@ -43,8 +49,8 @@ class FillErrors {
   void compare(const ReferenceRow& reference) {
     const std::int64_t token =
         first_token_[static_cast<std::size_t>(reference.id.request)] + reference.id.token;
-    compare(reference, io_->out.row(token, reference.id.head),
-            io_->lse.row(token, reference.id.head));
+    compare(reference, outputs_->out.row(token, reference.id.head),
+            outputs_->lse.row(token, reference.id.head));
   }
 
   /// With the row and its LSE at these addresses.
@@ -138,13 +144,13 @@ class FillErrors {
   void scan_row(const OutputRow& row) {
     const auto next = std::ranges::upper_bound(first_token_, row.token);
     const RowId id{next - first_token_.begin() - 1, row.token - *(next - 1), row.head};
-    const std::byte* const out = io_->out.row(row.token, id.head);
-    const std::int64_t step = size_bytes(io_->out.dtype);
+    const std::byte* const out = outputs_->out.row(row.token, id.head);
+    const std::int64_t step = size_bytes(outputs_->out.dtype);
     for (int d = 0; d < case_->layer.head_dim_v; ++d) {
-      const float got = load(io_->out.dtype, out + d * step);
+      const float got = load(outputs_->out.dtype, out + d * step);
       if (!std::isfinite(got)) note_non_finite(id, d, static_cast<double>(got), 0);
     }
-    const double lse = load(DType::kF32, io_->lse.row(row.token, id.head));
+    const double lse = load(DType::kF32, outputs_->lse.row(row.token, id.head));
     if (std::isnan(lse) || lse == kInfinity) note_non_finite(id, -1, lse, 0);
   }
 
@@ -171,8 +177,8 @@ class FillErrors {
   }
 
   [[nodiscard]] std::int64_t page_of(std::int64_t token) const {
-    if (io_->batch == nullptr) return -1;
-    const auto& slots = io_->batch->out_cache_loc;
+    if (batch_ == nullptr) return -1;
+    const auto& slots = batch_->out_cache_loc;
     if (case_->layer.is_cross_attention || token >= static_cast<std::int64_t>(slots.size())) {
       return -1;
     }
@@ -180,7 +186,8 @@ class FillErrors {
   }
 
   const Case* case_;
-  const AttentionIo* io_;
+  const AttentionTensors* outputs_;
+  const ForwardBatch* batch_;
   Fill fill_;
   ErrorModel model_;
   ErrorMetrics* error_;
@@ -213,8 +220,8 @@ void accumulate_error(const Case& c, const Fixture& fixture, const FillTruth& tr
   for (const ReferenceRow& row : truth.rows) {
     wanted.push_back({first[static_cast<std::size_t>(row.id.request)] + row.id.token, row.id.head});
   }
-  const AttentionIo io = fixture.host_outputs(wanted);
-  FillErrors errors(c, io, truth.fill, numerics, error);
+  const AttentionTensors outputs = fixture.host_outputs(wanted);
+  FillErrors errors(c, outputs, &fixture.batch(), truth.fill, numerics, error);
   for (const ReferenceRow& row : truth.rows) errors.compare(row);
   errors.scan_unsampled(truth.rows, suspects);
   errors.finish();
@@ -235,9 +242,9 @@ std::string fault_of_sample(const Case& c, const Numerics& numerics, std::int64_
   std::vector<RowId> ids;
   for (const OutputRow& row : std::span(watched).first(count)) ids.push_back(row_id(c, row));
 
-  const AttentionIo nowhere;  // the rows are at hand, the batch is not
+  const AttentionTensors nowhere;  // the rows are at hand
   ErrorMetrics error;
-  FillErrors errors(c, nowhere, Fill::kSample, numerics, error);
+  FillErrors errors(c, nowhere, nullptr, Fill::kSample, numerics, error);
   FillTruth truth{Fill::kSample, evaluate_rows(c, Contents(c, number), ids)};
   for (std::size_t i = 0; i < count; ++i) {
     const std::byte* const row = rows.data() + static_cast<std::int64_t>(i) * row_bytes;

@@ -39,7 +39,7 @@ class AccumulateError : public testing::Test {
   Case case_ = small_plain_decode();
   std::unique_ptr<Device> device_ = make_cpu_device();
   Fixture fixture_{case_, *device_};
-  AttentionIo io_ = fixture_.io();
+  AttentionTensors io_ = fixture_.tensors();
   std::vector<FillTruth> truth_;
 };
 

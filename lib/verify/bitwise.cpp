@@ -38,7 +38,7 @@ std::int64_t count_differing(DType dtype, std::span<const std::byte> a,
 
 }  // namespace
 
-OutputBits::OutputBits(const AttentionIo& io, std::int64_t first, std::int64_t tokens)
+OutputBits::OutputBits(const AttentionTensors& io, std::int64_t first, std::int64_t tokens)
     : dtype_(io.out.dtype),
       out_per_token_(io.out.shape[1] * io.out.shape[2]),
       lse_per_token_(io.lse.shape[1]),

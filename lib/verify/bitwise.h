@@ -15,8 +15,8 @@ class OutputBits {
  public:
   OutputBits() = default;
   /// A copy of `tokens` query tokens from token `first` on; `io` is readable by the host.
-  OutputBits(const AttentionIo& io, std::int64_t first, std::int64_t tokens);
-  explicit OutputBits(const AttentionIo& io) : OutputBits(io, 0, io.out.shape[0]) {}
+  OutputBits(const AttentionTensors& io, std::int64_t first, std::int64_t tokens);
+  explicit OutputBits(const AttentionTensors& io) : OutputBits(io, 0, io.out.shape[0]) {}
 
   /// Elements whose bits differ. Two NaN are equal whatever their payload: it is the poison's, and
   /// differs between runs on purpose. `from` is where `other` starts among this object's tokens.

@@ -16,8 +16,8 @@ struct Outputs {
   std::vector<float> out = std::vector<float>(12, 1.5f);
   std::vector<float> lse = std::vector<float>(6, 2.0f);
 
-  [[nodiscard]] AttentionIo io() {
-    AttentionIo io;
+  [[nodiscard]] AttentionTensors io() {
+    AttentionTensors io;
     io.out = TensorView::dense(reinterpret_cast<std::byte*>(out.data()), DType::kF32, 3, 2, 2);
     io.lse = TensorView::dense(reinterpret_cast<std::byte*>(lse.data()), DType::kF32, 3, 2, 1);
     return io;

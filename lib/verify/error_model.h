@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "lib/backend/attention_backend.h"
+#include "lib/backend/numerics.h"
 #include "reference/oracle.h"
 
 namespace attnbench {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/verify/mutant_backend.h"
 
+#include <vector>
+
 #include <stdexcept>
 
 #include "lib/base/narrow.h"
@@ -18,38 +20,33 @@ void run_on_host(const MutantStep& step) {
   for (std::int64_t row = 0; row < step.rows(); ++row) MutantRow(step, row).run();
 }
 
-}  // namespace
-
-MutantBackend::MutantBackend(Fault fault, DeviceKind device) : fault_(fault) {
-  info_.name = "mutant";
-  info_.version = "1";
-  info_.description = to_string(fault);
-  info_.index_format = "req_to_token";
-  info_.device = device;
-}
-
-Numerics MutantBackend::numerics(const Case& c) const {
-  switch (fault_) {
-    case Fault::kLongSplitDropsAKey:
-    case Fault::kLongSplitRoundsWeights:
-    case Fault::kWeightsInF16:
-    case Fault::kWeightsInBf16:
-    case Fault::kWeightsInE4m3:
-      return {.p = c.dtype};  // as tensor cores take them: the bounds widen accordingly
-    default:
-      return {};
+class PlannedMutant final : public Plan {
+ public:
+  PlannedMutant(Fault fault, DeviceKind device, const ForwardBatch& batch, PlanMemory& memory)
+      : fault_(fault), device_(device), batch_(batch) {
+    indices_ = batch.device_batch != nullptr ? *batch.device_batch : host_indices(batch);
+    const AttentionLayer& layer = batch.problem->layer;
+    const std::int64_t sums = batch.q_tokens() * layer.heads_q * layer.head_dim_v;
+    const std::int64_t bytes = kSumsOffset + sums * std::int64_t{sizeof(float)};
+    scratch_ = memory.reserve(static_cast<std::size_t>(bytes));
   }
-}
 
-void MutantBackend::init_forward_metadata(const ForwardBatch& batch, const AttentionLayer& layer,
-                                          Workspace& workspace) {
-  indices_ = batch.device_batch != nullptr ? *batch.device_batch : host_indices(batch);
-  const std::int64_t sums = batch.q_tokens() * layer.heads_q * layer.head_dim_v;
-  const std::int64_t bytes = kSumsOffset + sums * std::int64_t{sizeof(float)};
-  scratch_ = workspace.reserve(static_cast<std::size_t>(bytes));
-}
+  void run(Stream& stream) override;
 
-DeviceBatch MutantBackend::host_indices(const ForwardBatch& batch) {
+ private:
+  /// The batch's index tensors where a CPU reads them.
+  [[nodiscard]] DeviceBatch host_indices(const ForwardBatch& batch);
+
+  Fault fault_;
+  DeviceKind device_;
+  const ForwardBatch& batch_;
+  DeviceBatch indices_;
+  std::vector<std::int32_t> kv_lens_;    ///< of host_indices()
+  std::vector<std::int32_t> qo_indptr_;  ///< likewise
+  std::byte* scratch_ = nullptr;         ///< the count of runs, then the sums, to the memory's end
+};
+
+DeviceBatch PlannedMutant::host_indices(const ForwardBatch& batch) {
   kv_lens_.clear();
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
     kv_lens_.push_back(narrow_i32(batch.kv_len(r)));
@@ -69,28 +66,51 @@ DeviceBatch MutantBackend::host_indices(const ForwardBatch& batch) {
   return indices;
 }
 
-void MutantBackend::forward_decode(const AttentionIo& io, Stream& stream) {
-  forward_extend(io, stream);
-}
-
-void MutantBackend::forward_extend(const AttentionIo& io, Stream& stream) {
+void PlannedMutant::run(Stream& stream) {
   MutantStep step;
   step.fault = fault_;
-  step.layer = *io.layer;
+  step.layer = batch_.problem->layer;
   step.batch = indices_;
-  step.pool = *io.batch->token_to_kv_pool;
-  step.q = io.q;
-  step.sinks = io.sinks;
-  step.out = io.out;
-  step.lse = io.lse;
+  step.pool = *batch_.token_to_kv_pool;
+  step.q = batch_.tensors.q;
+  step.sinks = batch_.tensors.sinks;
+  step.out = batch_.tensors.out;
+  step.lse = batch_.tensors.lse;
   // Memory of a Device, aligned for any type.
   step.runs = static_cast<std::uint32_t*>(static_cast<void*>(scratch_));
   step.sums = static_cast<float*>(static_cast<void*>(scratch_ + kSumsOffset));
-  if (info_.device == DeviceKind::kCpu) {
+  if (device_ == DeviceKind::kCpu) {
     run_on_host(step);
   } else {
     launch_mutant(step, stream);
   }
+}
+
+}  // namespace
+
+MutantBackend::MutantBackend(Fault fault, DeviceKind device) : fault_(fault) {
+  info_.name = "mutant";
+  info_.version = "1";
+  info_.description = to_string(fault);
+  info_.index_format = "req_to_token";
+  info_.device = device;
+}
+
+Numerics MutantBackend::numerics(const Problem& problem) const {
+  switch (fault_) {
+    case Fault::kLongSplitDropsAKey:
+    case Fault::kLongSplitRoundsWeights:
+    case Fault::kWeightsInF16:
+    case Fault::kWeightsInBf16:
+    case Fault::kWeightsInE4m3:
+      return {.p = problem.dtype};  // as tensor cores take them: the bounds widen accordingly
+    default:
+      return {};
+  }
+}
+
+std::unique_ptr<Plan> MutantBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
+  return std::make_unique<PlannedMutant>(fault_, info_.device, batch, memory);
 }
 
 }  // namespace attnbench

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/problem_of.h"
 #include "lib/verify/mutant_backend.h"
 #include "lib/verify/verify.h"
 
@@ -46,14 +47,13 @@ Verification verify_enlarged(DType dtype, double times) {
   VerifyConfig config;
   config.rows = 1000;  // all of them
   const std::vector<FillTruth> truth = compute_truth(c, config);
-  Workspace workspace(*device);
+  PlanMemory memory(*device);
   const auto stream = device->make_stream();
-  const AttentionIo io = fixture.io();
+  const AttentionTensors io = fixture.tensors();
   ErrorMetrics error;
   for (const FillTruth& each : truth) {
     fixture.fill(each.fill);
-    backend.init_forward_metadata(*io.batch, *io.layer, workspace);
-    backend.forward(io, *stream);
+    backend.plan(fixture.batch(), memory)->run(*stream);
     for (const ReferenceRow& row : each.rows) {  // one query token for each request
       std::byte* const out = io.out.row(row.id.request, row.id.head);
       for (std::size_t d = 0; d < row.out.size(); ++d) {
@@ -62,7 +62,7 @@ Verification verify_enlarged(DType dtype, double times) {
         store(dtype, at, static_cast<float>(row.out[d] + times * (got - row.out[d])));
       }
     }
-    accumulate_error(c, fixture, each, backend.numerics(c), error);
+    accumulate_error(c, fixture, each, backend.numerics(problem_of(c)), error);
   }
   return judge(c, error, truth);
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/scenario/problem_of.h"
 #include "lib/verify/bitwise.h"
 
 namespace attnbench {
@@ -24,12 +25,13 @@ struct BackendThrew {
 /// One verification: the runs of a backend on a case, and everything noticed on the way.
 class Examination {
  public:
-  Examination(const Case& c, AttentionBackend& backend, Device& device)
+  Examination(const Case& c, Backend& backend, Device& device)
       : case_(&c),
         backend_(&backend),
         device_(&device),
         stream_(device.make_stream()),
-        workspace_(device) {}
+        memory_(device),
+        numerics_(backend.numerics(problem_of(c))) {}
 
   void compare_fills(Fixture& fixture, std::span<const FillTruth> truth) {
     // An earlier backend's doing is not this one's fault.
@@ -41,7 +43,7 @@ class Examination {
       fixture.fill(each.fill);
       fixture.poison_outputs();
       forward(fixture, where);
-      accumulate_error(*case_, fixture, each, backend_->numerics(*case_), error_);
+      accumulate_error(*case_, fixture, each, numerics_, error_);
       if (each.fill != bitwise_fill(truth)) continue;
       bits_ = OutputBits(fixture.host_outputs());
       fixture.poison_outputs(0x5a);
@@ -110,13 +112,14 @@ class Examination {
 
   void plan(const Fixture& fixture, const std::string& where) {
     guarded(where, [&] {
-      backend_->init_forward_metadata(fixture.batch(), fixture.fixture_case().layer, workspace_);
+      plan_.reset();
+      plan_ = backend_->plan(fixture.batch(), memory_);
     });
   }
 
   void forward(const Fixture& fixture, const std::string& where) {
     guarded(where, [&] {
-      backend_->forward(fixture.io(), *stream_);
+      plan_->run(*stream_);
       stream_->synchronize();
     });
     for (const std::string& name : fixture.damaged_guards()) {
@@ -126,7 +129,7 @@ class Examination {
     for (const std::string& name : fixture.changed_inputs()) {
       add_fault(fmt::format("input '{}' was modified {}", name, where));
     }
-    if (!workspace_.guards_intact()) {
+    if (!memory_.guards_intact()) {
       add_fault(fmt::format("guard bytes of the workspace changed {}", where));
     }
   }
@@ -153,6 +156,7 @@ class Examination {
     fixture.fill(fill);
     fixture.poison_outputs();
     forward(fixture, where);
+    plan_.reset();  // the fixture is its caller's
     return bits_.differing(OutputBits(fixture.host_outputs()), first) == 0 ? 1 : 0;
   }
 
@@ -171,7 +175,7 @@ class Examination {
     if (alone.requests[0].stream < 0) {
       alone.requests[0].stream = static_cast<std::int64_t>(request);  // keeps its contents
     }
-    if (!backend_->supports(alone, *device_)) return;
+    if (!backend_->supports(problem_of(alone))) return;
     std::int64_t first = 0;
     for (std::size_t r = 0; r < request; ++r) first += case_->requests[r].q_len;
     try {
@@ -183,10 +187,12 @@ class Examination {
   }
 
   const Case* case_;
-  AttentionBackend* backend_;
+  Backend* backend_;
   Device* device_;
   std::unique_ptr<Stream> stream_;
-  Workspace workspace_;
+  PlanMemory memory_;
+  std::unique_ptr<Plan> plan_;  ///< in memory_
+  Numerics numerics_;
   OutputBits bits_;  ///< of the first run on the bitwise fill
   ErrorMetrics error_;
   BitwiseProperties bitwise_;
@@ -197,8 +203,8 @@ class Examination {
 
 }  // namespace
 
-Verification verify_backend(const Case& c, AttentionBackend& backend, Fixture& fixture,
-                            Device& device, std::span<const FillTruth> truth) {
+Verification verify_backend(const Case& c, Backend& backend, Fixture& fixture, Device& device,
+                            std::span<const FillTruth> truth) {
   Examination examination(c, backend, device);
   try {
     examination.compare_fills(fixture, truth);

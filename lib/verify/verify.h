@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "lib/backend/attention_backend.h"
+#include "lib/backend/backend.h"
+#include "lib/fixture/fixture.h"
 #include "lib/scenario/scenario.h"
 #include "lib/verify/verdict.h"
 #include "reference/oracle.h"
@@ -47,10 +48,8 @@ void accumulate_error(const Case& c, const Fixture& fixture, const FillTruth& tr
 
 /// Runs `backend` on every fill of `truth` in `fixture` (poisoned outputs, guards and inputs
 /// re-checked after each run), compares, tests the bitwise properties on the normal data, and
-/// judges. Exceptions of the backend become kCrashed. Leaves the fixture filled with the last fill,
-/// and the backend planned for a fixture that is gone: plan again before the next forward.
-[[nodiscard]] Verification verify_backend(const Case& c, AttentionBackend& backend,
-                                          Fixture& fixture, Device& device,
-                                          std::span<const FillTruth> truth);
+/// judges. Exceptions of the backend become kCrashed. Leaves the fixture filled with the last fill.
+[[nodiscard]] Verification verify_backend(const Case& c, Backend& backend, Fixture& fixture,
+                                          Device& device, std::span<const FillTruth> truth);
 
 }  // namespace attnbench

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "lib/backend/testing/stub_backend.h"
 #include "lib/fixture/testing/small_cases.h"
 #include "lib/verify/mutant_backend.h"
 #include "lib/verify/verify.h"
@@ -16,40 +17,34 @@
 namespace attnbench {
 namespace {
 
-/// The correct backend, then a deed of its own after each forward.
-class Meddler final : public AttentionBackend {
+/// The correct backend, then a deed of its own after each run.
+class Meddler final : public StubBackend {
  public:
-  using Deed = std::function<void(const AttentionIo&, int run)>;
-  explicit Meddler(Deed deed) : deed_(std::move(deed)), info_(correct_.info()) {}
+  using Deed = std::function<void(const ForwardBatch&, int run)>;
+  explicit Meddler(Deed deed) : StubBackend("meddler"), deed_(std::move(deed)) {
+    info_ = correct_.info();
+  }
 
-  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] Support supports(const Case&, const Device&) const override {
-    return Support::yes();
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
+    return std::make_unique<FunctionPlan>(
+        [this, &batch,
+         correct = std::shared_ptr<Plan>(correct_.plan(batch, memory))](Stream& stream) {
+          correct->run(stream);
+          deed_(batch, runs_++);
+        });
   }
-  void init_forward_metadata(const ForwardBatch& batch, const AttentionLayer& layer,
-                             Workspace& workspace) override {
-    correct_.init_forward_metadata(batch, layer, workspace);
+  [[nodiscard]] Numerics numerics(const Problem& problem) const override {
+    return correct_.numerics(problem);
   }
-  [[nodiscard]] Numerics numerics(const Case& c) const override { return correct_.numerics(c); }
   void promise_determinism(bool promised) { info_.deterministic = promised; }
-
- protected:
-  void forward_decode(const AttentionIo& io, Stream& stream) override {
-    correct_.forward(io, stream);
-    deed_(io, runs_++);
-  }
-  void forward_extend(const AttentionIo& io, Stream& stream) override {
-    forward_decode(io, stream);
-  }
 
  private:
   MutantBackend correct_{Fault::kNone};
   Deed deed_;
-  BackendInfo info_;
   int runs_ = 0;
 };
 
-Verification verify(AttentionBackend& backend, const Case& c = small_plain_decode()) {
+Verification verify(Backend& backend, const Case& c = small_plain_decode()) {
   const auto device = make_cpu_device();
   VerifyConfig config;
   config.fills = {"needle", "normal"};
@@ -69,7 +64,7 @@ void expect(const Verification& result, Verdict verdict, const std::string& reas
 }
 
 TEST(VerifyBackend, passes_the_correct_backend) {
-  const Verification result = verify([](const AttentionIo&, int) {});
+  const Verification result = verify([](const ForwardBatch&, int) {});
   expect(result, Verdict::kPassed, "");
   EXPECT_EQ(result.bitwise.repeatable, 1);
   EXPECT_EQ(result.bitwise.page_permutation_invariant, 1);
@@ -77,51 +72,53 @@ TEST(VerifyBackend, passes_the_correct_backend) {
 }
 
 TEST(VerifyBackend, reports_a_crash_with_its_place_and_message) {
-  expect(verify([](const AttentionIo&, int) { throw std::runtime_error("no such kernel"); }),
+  expect(verify([](const ForwardBatch&, int) { throw std::runtime_error("no such kernel"); }),
          Verdict::kCrashed, "on fill needle: no such kernel");
-  expect(verify([](const AttentionIo&, int) { throw 7; }), Verdict::kCrashed, "no std::exception");
+  expect(verify([](const ForwardBatch&, int) { throw 7; }), Verdict::kCrashed, "no std::exception");
 }
 
 TEST(VerifyBackend, keeps_what_it_found_before_a_crash) {
-  const auto write_beyond_then_crash = [](const AttentionIo& io, int run) {
+  const auto write_beyond_then_crash = [](const ForwardBatch& batch, int run) {
     if (run > 0) throw std::runtime_error("gone");
-    io.out.data[io.out.size() * size_bytes(io.out.dtype)] = std::byte{0};
+    batch.tensors.out.data[batch.tensors.out.size() * size_bytes(batch.tensors.out.dtype)] =
+        std::byte{0};
   };
   expect(verify(write_beyond_then_crash), Verdict::kCrashed,
          "gone; before that: guard bytes of 'out' changed on fill needle");
 }
 
 TEST(VerifyBackend, blames_writes_into_every_input) {
-  using Place = std::function<std::byte*(const AttentionIo&)>;
+  using Place = std::function<std::byte*(const ForwardBatch&)>;
   const auto writable = [](const std::byte* data) { return const_cast<std::byte*>(data); };
   const std::vector<std::pair<std::string, Place>> inputs{
-      {"q", [&](const AttentionIo& io) { return writable(io.q.data); }},
-      {"k_new", [&](const AttentionIo& io) { return writable(io.k_new.data); }},
-      {"v_new", [&](const AttentionIo& io) { return writable(io.v_new.data); }},
-      {"k pool", [](const AttentionIo& io) { return io.batch->token_to_kv_pool->k; }},
-      {"v pool", [](const AttentionIo& io) { return io.batch->token_to_kv_pool->v; }},
+      {"q", [&](const ForwardBatch& batch) { return writable(batch.tensors.q.data); }},
+      {"k_new", [&](const ForwardBatch& batch) { return writable(batch.tensors.k_new.data); }},
+      {"v_new", [&](const ForwardBatch& batch) { return writable(batch.tensors.v_new.data); }},
+      {"k pool", [](const ForwardBatch& batch) { return batch.token_to_kv_pool->k; }},
+      {"v pool", [](const ForwardBatch& batch) { return batch.token_to_kv_pool->v; }},
   };
   for (const auto& [name, place] : inputs) {
     const Place& at = place;
     const Verification result =
-        verify([&at](const AttentionIo& io, int) { *at(io) ^= std::byte{1}; });
+        verify([&at](const ForwardBatch& batch, int) { *at(batch) ^= std::byte{1}; });
     expect(result, Verdict::kIncorrect, "input '" + name + "' was modified on fill needle");
   }
 }
 
 TEST(VerifyBackend, blames_writes_past_the_outputs) {
-  expect(verify([](const AttentionIo& io, int) {
-           io.out.data[io.out.size() * size_bytes(io.out.dtype)] = std::byte{0};
+  expect(verify([](const ForwardBatch& batch, int) {
+           batch.tensors.out.data[batch.tensors.out.size() * size_bytes(batch.tensors.out.dtype)] =
+               std::byte{0};
          }),
          Verdict::kIncorrect, "guard bytes of 'out' changed");
-  expect(verify([](const AttentionIo& io, int) { io.lse.data[-1] = std::byte{0}; }),
+  expect(verify([](const ForwardBatch& batch, int) { batch.tensors.lse.data[-1] = std::byte{0}; }),
          Verdict::kIncorrect, "guard bytes of 'lse' changed");
 }
 
 TEST(VerifyBackend, blames_differing_runs_only_where_determinism_was_promised) {
   // One ulp of f32, far below the bound.
-  Meddler backend([](const AttentionIo& io, int run) {
-    if (run % 2 == 1) io.out.data[0] ^= std::byte{1};
+  Meddler backend([](const ForwardBatch& batch, int run) {
+    if (run % 2 == 1) batch.tensors.out.data[0] ^= std::byte{1};
   });
   const Verification promised = verify(backend);
   expect(promised, Verdict::kIncorrect, "two runs differ in 1 element although");
@@ -133,8 +130,9 @@ TEST(VerifyBackend, blames_differing_runs_only_where_determinism_was_promised) {
 }
 
 TEST(VerifyBackend, blames_a_single_unwritten_or_nan_element) {
-  const auto poison = [](const AttentionIo& io, int) {
-    store(io.out.dtype, io.out.row(2, 1) + 5 * size_bytes(io.out.dtype),
+  const auto poison = [](const ForwardBatch& batch, int) {
+    store(batch.tensors.out.dtype,
+          batch.tensors.out.row(2, 1) + 5 * size_bytes(batch.tensors.out.dtype),
           std::numeric_limits<float>::quiet_NaN());
   };
   const Verification result = verify(poison);
@@ -159,8 +157,10 @@ TEST(VerifyBackend, wants_zeros_and_minus_infinity_of_rows_without_keys) {
   c.requests[1].kv_len = 0;
   c.layer.is_cross_attention = true;
   c.layer.causal = false;
-  expect(verify([](const AttentionIo&, int) {}, c), Verdict::kMistrusted, "zeros");
-  expect(verify([](const AttentionIo& io, int) { store(DType::kF32, io.lse.row(1, 0), 0); }, c),
+  expect(verify([](const ForwardBatch&, int) {}, c), Verdict::kMistrusted, "zeros");
+  expect(verify([](const ForwardBatch& batch,
+                   int) { store(DType::kF32, batch.tensors.lse.row(1, 0), 0); },
+                c),
          Verdict::kIncorrect, "request 1");
 }
 

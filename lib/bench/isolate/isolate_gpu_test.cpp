@@ -23,7 +23,7 @@ using testing::HasSubstr;
 
 /// Queries of an address that nobody owns: the kernel ends with an error that no later call of the
 /// process is spared.
-void read_nowhere(AttentionIo& io) { io.q.data += std::ptrdiff_t{1} << 46; }
+void read_nowhere(AttentionTensors& io) { io.q.data += std::ptrdiff_t{1} << 46; }
 
 Registry planted_registry() {
   Registry registry;

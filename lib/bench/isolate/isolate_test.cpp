@@ -54,13 +54,14 @@ void add(Registry& registry, const std::string& name, const Misdeeds& misdeeds) 
 Registry planted_registry() {
   Registry registry;
   add(registry, "honest", {});
-  add(registry, "segfaults", {{}, [](AttentionIo&) { die_by(SIGSEGV); }});
+  add(registry, "segfaults", {{}, [](AttentionTensors&) { die_by(SIGSEGV); }});
   add(registry, "aborts", {[] { die_by(SIGABRT); }, {}});
-  add(registry, "exits", {{}, [](AttentionIo&) { std::_Exit(0); }});
-  add(registry, "throws", {{}, [](AttentionIo&) { throw std::runtime_error("out of ideas"); }});
+  add(registry, "exits", {{}, [](AttentionTensors&) { std::_Exit(0); }});
+  add(registry, "throws",
+      {{}, [](AttentionTensors&) { throw std::runtime_error("out of ideas"); }});
   add(registry, "throws_an_int", {[] { throw 7; }, {}});
-  add(registry, "hangs", {{}, [](AttentionIo&) { wait_for_ever(); }});
-  add(registry, "prints", {{}, [](AttentionIo&) {
+  add(registry, "hangs", {{}, [](AttentionTensors&) { wait_for_ever(); }});
+  add(registry, "prints", {{}, [](AttentionTensors&) {
                              std::puts("{\"answer\":null,\"bytes\":0}");
                              std::fflush(stdout);
                            }});

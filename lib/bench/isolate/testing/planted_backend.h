@@ -8,43 +8,41 @@
 #include <utility>
 
 #include "lib/backend/registry.h"
+#include "lib/backend/testing/stub_backend.h"
 
 namespace attnbench {
 
 /// What a planted backend does besides its work; each may be empty.
 struct Misdeeds {
   std::function<void()> when_planning;
-  /// Before each forward; may change what it reads and writes.
-  std::function<void(AttentionIo&)> when_running;
+  /// Before each run, which works on what is left of the tensors.
+  std::function<void(AttentionTensors&)> when_running;
 };
 
 /// A backend under another name, with misdeeds.
-class PlantedBackend final : public AttentionBackend {
+class PlantedBackend final : public Backend {
  public:
-  PlantedBackend(std::string name, std::unique_ptr<AttentionBackend> honest, Misdeeds misdeeds)
+  PlantedBackend(std::string name, std::unique_ptr<Backend> honest, Misdeeds misdeeds)
       : honest_(std::move(honest)), misdeeds_(std::move(misdeeds)), info_(honest_->info()) {
     info_.name = std::move(name);
   }
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] Support supports(const Case& c, const Device& device) const override {
-    return honest_->supports(c, device);
+  [[nodiscard]] Support supports(const Problem& problem) const override {
+    return honest_->supports(problem);
   }
-  void init_forward_metadata(const ForwardBatch& batch, const AttentionLayer& layer,
-                             Workspace& workspace) override {
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
     if (misdeeds_.when_planning) misdeeds_.when_planning();
-    honest_->init_forward_metadata(batch, layer, workspace);
+    if (!misdeeds_.when_running) return honest_->plan(batch, memory);
+    return std::make_unique<FunctionPlan>([this, batch, &memory](Stream& stream) {
+      ForwardBatch changed = batch;
+      misdeeds_.when_running(changed.tensors);
+      honest_->plan(changed, memory)->run(stream);
+    });
   }
 
  private:
-  void forward_decode(const AttentionIo& io, Stream& stream) override { run(io, stream); }
-  void forward_extend(const AttentionIo& io, Stream& stream) override { run(io, stream); }
-  void run(AttentionIo io, Stream& stream) {
-    if (misdeeds_.when_running) misdeeds_.when_running(io);
-    honest_->forward(io, stream);
-  }
-
-  std::unique_ptr<AttentionBackend> honest_;
+  std::unique_ptr<Backend> honest_;
   Misdeeds misdeeds_;
   BackendInfo info_;
 };

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/cascade/merge.h"
+#include "backends/splitkv/launch.h"
+#include "lib/backend/backend.h"
+
+namespace attnbench {
+
+/// Up to three launches: splitkv's kernels over the shared prefixes and over the suffixes, then the
+/// merge of both.
+class PlannedCascade final : public Plan {
+ public:
+  PlannedCascade(const ForwardBatch& batch, PlanMemory& memory);
+
+  void run(Stream& stream) override;
+
+ private:
+  struct Pass {
+    SplitKvKernel kernel;
+    SplitKvParams params;
+  };
+  Pass prefix_, suffix_;
+  CascadeMerge merge_;
+};
+
+}  // namespace attnbench

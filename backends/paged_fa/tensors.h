@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/paged_fa/kernel_params.h"
+#include "backends/paged_fa/launch.h"
+#include "lib/batch/forward_batch.h"
+#include "lib/batch/problem.h"
+
+namespace attnbench {
+
+/// What selects the kernel for a problem's types and head dims.
+[[nodiscard]] inline PagedFaKernel paged_fa_kernel_for(const Problem& problem, PagedFaTile tile) {
+  return {problem.dtype, problem.cache.dtype, problem.layer.head_dim_qk, problem.layer.head_dim_v,
+          tile};
+}
+
+/// Sets what `params` takes from the batch's tensors, its KV pool and the layer: addresses,
+/// strides, mask rules, scales.
+void set_tensors(PagedFaParams& params, const ForwardBatch& batch);
+
+}  // namespace attnbench

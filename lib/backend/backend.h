@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "lib/backend/backend_info.h"
+#include "lib/backend/numerics.h"
+#include "lib/backend/plan_memory.h"
+#include "lib/backend/support.h"
+#include "lib/batch/forward_batch.h"
+
+namespace attnbench {
+
+/// A backend's work for one batch, decided and laid out. The batch it was made for, that batch's
+/// tensors and the memory in which it was planned outlive it.
+class Plan {
+ public:
+  virtual ~Plan() = default;
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  /// Computes out and lse of the batch, once for each layer of a model: allocates nothing, never
+  /// synchronises, enqueues on `stream` alone.
+  virtual void run(Stream& stream) = 0;
+
+  /// Plans the next step of the same problem in the same memory, before a replay of what run()
+  /// recorded: what is enqueued on `stream` from now on sees it. Allocates no device memory. The
+  /// tensors have the addresses that they had. False when the plan cannot do it, and has to be made
+  /// anew.
+  [[nodiscard]] virtual bool update(const ForwardBatch& batch, Stream& stream);
+
+ protected:
+  Plan() = default;
+};
+
+/// One way to compute attention: builds the index format its kernels want, picks a kernel, launches
+/// it.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  [[nodiscard]] virtual const BackendInfo& info() const noexcept = 0;
+  /// Asked for problems of the kind of device that info() names.
+  [[nodiscard]] virtual Support supports(const Problem& problem) const = 0;
+  /// Where it rounds in this problem. f32 throughout, unless it says otherwise: the tightest
+  /// bounds.
+  [[nodiscard]] virtual Numerics numerics(const Problem&) const { return {}; }
+
+  /// Plans one batch of a problem that it supports (`batch.problem`): host work that may allocate
+  /// and synchronise, timed apart from run(). `memory` serves no other plan that still lives.
+  /// Queries and the cache have no contents yet: an engine plans before a layer's data exist. A
+  /// batch without requests makes a plan whose run() does nothing.
+  [[nodiscard]] virtual std::unique_ptr<Plan> plan(const ForwardBatch& batch,
+                                                   PlanMemory& memory) = 0;
+};
+
+}  // namespace attnbench

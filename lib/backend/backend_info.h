@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "lib/backend/cuda_graph_support.h"
+#include "lib/device/device.h"
+
+namespace attnbench {
+
+/// What a backend is; constant.
+struct BackendInfo {
+  std::string name;  ///< registered name, "cpu_flash"
+  std::string version;
+  std::string description;   ///< one line for `attnbench list backends`
+  std::string index_format;  ///< "kv_indptr/kv_indices", "page_table", …
+  DeviceKind device = DeviceKind::kCpu;
+  bool deterministic = true;  ///< promises bitwise equal repeats; a differing repeat is INCORRECT
+  CudaGraphSupport cuda_graph = CudaGraphSupport::kNever;
+  /// seq_len of the requests that fill a batch up to the size of a recorded one: 0, or 1 where a
+  /// kernel needs a key. Nobody reads what such requests leave in their rows of the outputs.
+  std::int32_t padding_seq_len = 1;
+  /// Takes part where no backend is named. A variant, which is there to be compared with its base,
+  /// does not: "splitkv:dynamic".
+  bool by_default = true;
+};
+
+}  // namespace attnbench

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/dtype.h"
+
+namespace attnbench {
+
+/// Where a backend rounds: decides the error bounds it is judged by. Operands are rounded as they
+/// are stored; k_scale and v_scale join sums in f32.
+struct Numerics {
+  DType qk_input = DType::kF32;  ///< operands of q.k after any conversion
+  DType p = DType::kF32;         ///< softmax weights before P.V, and V beside them
+  DType accumulator = DType::kF32;
+  DType partial_out = DType::kF32;  ///< split results between stages
+  int max_splits = 1;
+};
+
+}  // namespace attnbench

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/base/tensor_view.h"
+
+namespace attnbench {
+
+/// What a layer reads and writes beside the KV cache; borrowed. T query tokens, Hq query and Hkv KV
+/// heads.
+struct AttentionTensors {
+  ConstTensorView q;  ///< [T, Hq, dk]
+  /// [T, Hkv, dk] this step's keys in the type of the activations; they are in the cache already.
+  ConstTensorView k_new;
+  ConstTensorView v_new;         ///< [T, Hkv, dv] likewise; MLA: a view of k_new's first dv columns
+  const float* sinks = nullptr;  ///< [Hq] or null
+  TensorView out;                ///< [T, Hq, dv]
+  TensorView lse;  ///< [T, Hq, 1] f32, natural log, sink included, -inf for an empty row
+};
+
+}  // namespace attnbench

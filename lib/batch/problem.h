@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "lib/base/dtype.h"
+#include "lib/batch/forward_mode.h"
+#include "lib/batch/kv_layout.h"
+#include "lib/model/attention_layer.h"
+
+namespace attnbench {
+
+struct ForwardBatch;
+
+/// How rows of K and V lie in the KV cache. MLA: the one latent row that serves as both.
+struct CacheFormat {
+  DType dtype = DType::kBF16;
+  KvLayout layout = KvLayout::kNhd;
+  std::int64_t page_size = 1;  ///< tokens
+
+  friend bool operator==(const CacheFormat&, const CacheFormat&) = default;
+};
+
+/// The largest step that a plan serves.
+struct StepLimits {
+  std::int64_t requests = 0;
+  std::int64_t q_len = 0;     ///< query tokens of one request
+  std::int64_t q_tokens = 0;  ///< query tokens of all requests together
+  std::int64_t kv_len = 0;    ///< keys of one request, this step's own included
+
+  /// Whether all requests have the same number of query tokens when the step is the largest one.
+  [[nodiscard]] bool is_uniform() const { return q_tokens == requests * q_len; }
+  friend bool operator==(const StepLimits&, const StepLimits&) = default;
+};
+
+/// What is computed, without any batch: a backend says from it alone whether it can do it, how the
+/// cache may lie, and where it rounds. Plain data.
+struct Problem {
+  AttentionLayer layer;
+  DType dtype = DType::kBF16;  ///< of q, k_new, v_new and out
+  CacheFormat cache;
+  ForwardMode mode = ForwardMode::kDecode;
+  StepLimits limits;
+  /// The launches of a plan are recorded once, as a CUDA graph, and replayed for other steps within
+  /// `limits`, which Plan::update() brings. Otherwise a plan serves the step it was made for.
+  bool recorded = false;
+};
+
+/// Throws InternalError when `batch` is no step of `problem`: another mode, or beyond its limits.
+void expect_step_of(const Problem& problem, const ForwardBatch& batch);
+
+}  // namespace attnbench

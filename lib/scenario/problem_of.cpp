@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/problem_of.h"
+
+#include <algorithm>
+
+namespace attnbench {
+
+Problem problem_of(const Case& c) {
+  Problem problem;
+  problem.layer = c.layer;
+  problem.dtype = c.dtype;
+  problem.cache = {c.kv_cache.dtype, c.kv_cache.layout, c.kv_cache.page_size};
+  problem.mode = c.mode;
+  problem.limits.requests = static_cast<std::int64_t>(c.requests.size());
+  problem.limits.q_tokens = c.q_tokens();
+  for (const Request& request : c.requests) {
+    problem.limits.q_len = std::max(problem.limits.q_len, request.q_len);
+    problem.limits.kv_len = std::max(problem.limits.kv_len, request.kv_len);
+  }
+  return problem;
+}
+
+}  // namespace attnbench
