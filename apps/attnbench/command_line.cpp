@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/plugins.h"
 #include "apps/attnbench/usage_error.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
@@ -38,9 +40,10 @@ std::string program_of(const char* called) {
              : std::filesystem::absolute(word).lexically_normal().string();
 }
 
-int guarded(const Action& action, const Registry& registry, Console& console) {
+int guarded(const Action& action, const Registry& registry, const std::vector<std::string>& plugins,
+            Console& console) {
   try {
-    return action(registry, console);
+    return action(with_plugins(registry, plugins), console);
   } catch (const ConfigError& error) {
     console.err << error.what();
     return static_cast<int>(ExitCode::kUsage);
@@ -83,7 +86,10 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
   add_dump_command(app, action);
   add_profile_command(app, action);
   add_selftest_command(app, action);
+  add_new_plugin_command(app, action);
   add_worker_command(app, action);
+  std::vector<std::string> plugins;
+  add_plugin_options(app, plugins);
 
   try {
     app.parse(argc, argv);
@@ -97,7 +103,7 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
     console.err << printable(usage_message(app, error, {argv + 1, argv + argc}));
     return static_cast<int>(ExitCode::kUsage);
   }
-  return after_output(guarded(action, registry, console), console);
+  return after_output(guarded(action, registry, plugins, console), console);
 }
 
 }  // namespace attnbench

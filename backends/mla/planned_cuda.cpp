@@ -99,7 +99,7 @@ void PlannedMla::enqueue(MlaPlan plan, const ForwardBatch& batch, void* stream) 
               std::ssize(plan.part_begin) <= params_.parts + 1 &&
               plan.partials <= params_.partials && plan.partial_rows <= params_.partial_rows,
           "a plan larger than its memory");
-  expects(plan.items.empty() || plan.lanes == params_.lanes,
+  expects(kernel_.tile != MlaTile::kWarpgroups || plan.items.empty() || plan.lanes == params_.lanes,
           "a plan for other blocks than those that run");
   plan.items.resize(static_cast<std::size_t>(params_.num_items));  // an empty item has no rows
   plan.merges.resize(static_cast<std::size_t>(params_.num_merges));

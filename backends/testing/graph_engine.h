@@ -63,7 +63,7 @@ class GraphStep {
       : case_(std::move(c)),
         fixture_(case_, device, placement_salt),
         layout_(lay_out_padded(case_, batch_size, fill_value, placement_salt)),
-        indices_(layout_, device) {
+        indices_(layout_, case_.kv_cache.page_size, device) {
     fixture_.fill(Fill::kNormal);
     layout_.batch.req_to_token_pool = &layout_.req_to_token_pool;
     layout_.batch.device_batch = &indices_.batch();

@@ -8,16 +8,16 @@
 
 namespace attnbench {
 
-void Registry::add(Factory make) {
+void Registry::add(Factory make, std::string plugin) {
   BackendInfo info = make()->info();
   expects(find(info.name) == nullptr, "backend '" + info.name + "' is registered twice");
-  entries_.push_back({std::move(info), std::move(make), {}});
+  entries_.push_back({std::move(info), std::move(make), {}, std::move(plugin)});
 }
 
-void Registry::add_absent(BackendInfo info, std::string reason) {
+void Registry::add_absent(BackendInfo info, std::string reason, std::string plugin) {
   expects(find(info.name) == nullptr, "backend '" + info.name + "' is registered twice");
   expects(!reason.empty(), "an absent backend needs a reason");
-  entries_.push_back({std::move(info), {}, std::move(reason)});
+  entries_.push_back({std::move(info), {}, std::move(reason), std::move(plugin)});
 }
 
 const Registry::Entry* Registry::find(std::string_view name) const {

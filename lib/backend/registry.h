@@ -24,12 +24,13 @@ class Registry {
     BackendInfo info;
     Factory make;         ///< empty when the backend is absent
     std::string absence;  ///< why it is absent ("built without nvcc"); empty when it can run
+    std::string plugin;   ///< file that it comes from; empty: it is part of the program
   };
 
   /// Registers a backend that can run. Throws InternalError on a name already taken.
-  void add(Factory make);
+  void add(Factory make, std::string plugin = {});
   /// Registers a backend that this build or machine lacks, with the reason. It is still listed.
-  void add_absent(BackendInfo info, std::string reason);
+  void add_absent(BackendInfo info, std::string reason, std::string plugin = {});
 
   [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
   /// Null when there is no such backend.

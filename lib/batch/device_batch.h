@@ -12,6 +12,9 @@ struct DeviceBatch {
   const std::int32_t* req_to_token = nullptr;      ///< [rows, req_to_token_stride]
   std::int64_t req_to_token_stride = 0;            ///< max_context_len of the pool
   const std::int32_t* req_pool_indices = nullptr;  ///< [B]
+  const std::int32_t* block_table = nullptr;       ///< [B, block_table_width] pages; -1: none
+  std::int64_t block_table_width = 0;
+  const std::int64_t* out_cache_loc = nullptr;  ///< [T] slots of this step's keys
   const std::int32_t* kv_lens = nullptr;    ///< [B] ForwardBatch::kv_len: this step's keys included
   const std::int32_t* qo_indptr = nullptr;  ///< [B + 1] query tokens, cumulative
   const std::int64_t* positions = nullptr;  ///< [T]

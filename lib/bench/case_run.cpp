@@ -150,7 +150,9 @@ void CaseRun::verify() {
 
 void CaseRun::plan(RunDevice& device) {
   for_all_that_run([&](Candidate& candidate) {
-    if (candidate.device == &device) candidate.plan = candidate.work->plan();
+    if (candidate.device != &device) return;
+    candidate.numerics = candidate.work->numerics();
+    candidate.plan = candidate.work->plan();
   });
 }
 
@@ -217,7 +219,7 @@ void CaseRun::time_on(RunDevice& device) {
     const Registry::Entry& entry = *cell.owner->entry;
     sourced.push_back(
         {fmt::format("{} · {}", entry.info.name, to_string(cell.cache)), cell.samples.get()});
-    to_check.push_back({cell.samples.get(), entry.make()->numerics(problem_of(*case_)),
+    to_check.push_back({cell.samples.get(), cell.owner->numerics,
                         cell.launch == LaunchMode::kGraph ? "the graph" : "the eager launches"});
   }
   const std::vector<CellTiming> timings = measure(sourced, 1);
@@ -255,8 +257,7 @@ void CaseRun::repeat_short(RunDevice& device) {
       sourced.push_back({fmt::format("{} · {} · graph×{}", candidate.entry->info.name,
                                      to_string(each.cache), repeats.forwards),
                          samples.back().get(), repeats.forwards});
-      to_check.push_back({samples.back().get(),
-                          candidate.entry->make()->numerics(problem_of(*case_)),
+      to_check.push_back({samples.back().get(), candidate.numerics,
                           fmt::format("the graph×{}", repeats.forwards)});
       found.push_back(&each);
     }

@@ -45,6 +45,7 @@ class CaseRun {
     std::unique_ptr<BackendWork> work;
     Verification verification;
     Trouble trouble = Trouble::kNone;
+    Numerics numerics;
     HostTiming plan;
     bool runs = false;  ///< takes part in timing
     std::vector<Timing> timings;

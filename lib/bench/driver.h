@@ -58,7 +58,8 @@ void check_run(const Scenario& scenario, const Registry& registry, const RunFilt
                                      const RunHooks& hooks);
 
 /// The command that runs exactly this cell again.
-[[nodiscard]] std::string repro_line(const Scenario& scenario, const Record& record);
+[[nodiscard]] std::string repro_line(const Scenario& scenario, const Record& record,
+                                     const std::string& plugin = {});
 
 [[nodiscard]] Environment describe_environment(const DeviceInfo& device);
 

@@ -48,6 +48,7 @@ class FakeSamples final : public SampleSource {
 class FakeWork final : public BackendWork {
  public:
   explicit FakeWork(Script& script) : script_(&script) {}
+  [[nodiscard]] Numerics numerics() override { return {}; }
   [[nodiscard]] Support supports() override { return Support::yes(); }
   void build() override {}
   [[nodiscard]] Verification verify(std::span<const FillTruth>) override {

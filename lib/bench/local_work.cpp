@@ -25,6 +25,10 @@ Support LocalWork::supports() {
   });
 }
 
+Numerics LocalWork::numerics() {
+  return of_backend([&] { return backend_->numerics(problem_of(place_->place_case())); });
+}
+
 Verification LocalWork::verify(std::span<const FillTruth> truth) {
   return verify_backend(place_->place_case(), *backend_, place_->fixture(), place_->device(),
                         truth);

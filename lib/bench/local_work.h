@@ -18,6 +18,7 @@ class LocalWork final : public BackendWork {
       : entry_(&entry), place_(std::move(place)) {}
 
   [[nodiscard]] Support supports() override;
+  [[nodiscard]] Numerics numerics() override;
   void build() override { place_->build(); }
   [[nodiscard]] Verification verify(std::span<const FillTruth> truth) override;
   void tidy_up() override;

@@ -34,12 +34,13 @@ std::string option(std::string_view name, std::string_view value) {
 
 }  // namespace
 
-std::string repro_line(const Scenario& scenario, const Record& record) {
+std::string repro_line(const Scenario& scenario, const Record& record, const std::string& plugin) {
   const ScenarioCommand& command = scenario.command;
   std::string line = shell_quoted(command.program) + " run " +
                      shell_quoted(command.file.empty() ? scenario.path : command.file);
   line += option("--case", record.case_id);
   line += option("--backend", registered_name(record.backend));
+  if (!plugin.empty()) line += option("--plugin", plugin);
   // Cache state and seed are always spelled, since the file and the command line can both set them.
   line += option("--cache", to_string(record.cache));
   const bool eager_alone = scenario.measure.launch == std::vector{LaunchMode::kEager};

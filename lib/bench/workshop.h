@@ -38,6 +38,8 @@ class BackendWork {
   BackendWork& operator=(const BackendWork&) = delete;
 
   [[nodiscard]] virtual Support supports() = 0;
+  /// Where the backend rounds, of a case that it supports.
+  [[nodiscard]] virtual Numerics numerics() = 0;
   /// Builds the fixture, unless there is one.
   virtual void build() = 0;
   [[nodiscard]] virtual Verification verify(std::span<const FillTruth> truth) = 0;

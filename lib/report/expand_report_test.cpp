@@ -87,7 +87,8 @@ TEST(Expand, prints_no_prefix_of_an_encoder_s_keys) {
   EXPECT_EQ(table.str().find(" -4 "), std::string::npos) << table.str();
   EXPECT_THAT(table.str(), HasSubstr("audio                       7          -        3\n"));
   write_expand_json(scenario, {&cross}, json);
-  for (const auto& request : nlohmann::json::parse(json.str())["cases"][0]["requests"]) {
+  const auto parsed = nlohmann::json::parse(json.str());
+  for (const auto& request : parsed["cases"][0]["requests"]) {
     EXPECT_TRUE(request["prefix_len"].is_null());
   }
 }

@@ -30,12 +30,12 @@ class Examination {
         backend_(&backend),
         device_(&device),
         stream_(device.make_stream()),
-        memory_(device),
-        numerics_(backend.numerics(problem_of(c))) {}
+        memory_(device) {}
 
   void compare_fills(Fixture& fixture, std::span<const FillTruth> truth) {
     // An earlier backend's doing is not this one's fault.
     for (const std::string& name : fixture.damaged_guards()) known_damage_.emplace(&fixture, name);
+    guarded("saying where it rounds", [&] { numerics_ = backend_->numerics(problem_of(*case_)); });
     fixture.poison_inputs();  // an engine plans before a layer's data exist
     plan(fixture, "planning");
     for (const FillTruth& each : truth) {

@@ -31,6 +31,12 @@ void visit_fields(Ceilings& value, Visit visit) {
 }
 
 template <class Visit>
+void visit_fields(Numerics& value, Visit visit) {
+  auto& [qk_input, p, accumulator, partial_out, max_splits] = value;
+  visit(qk_input, p, accumulator, partial_out, max_splits);
+}
+
+template <class Visit>
 void visit_fields(WorstElement& value, Visit visit) {
   auto& [request, group, token, head, dim, page, got, want] = value;
   visit(request, group, token, head, dim, page, got, want);

@@ -73,6 +73,10 @@ Support RemoteWork::supports() {
   return Support::no(reason.get<std::string>());
 }
 
+Numerics RemoteWork::numerics() {
+  return from_json_fields<Numerics>(worker_->ask("saying where it rounds"));
+}
+
 void RemoteWork::build() { worker_->ask("building the fixture"); }
 
 Verification RemoteWork::verify(std::span<const FillTruth> truth) {

@@ -16,6 +16,7 @@ class RemoteWork final : public BackendWork {
   ~RemoteWork() override;
 
   [[nodiscard]] Support supports() override;
+  [[nodiscard]] Numerics numerics() override;
   void build() override;
   [[nodiscard]] Verification verify(std::span<const FillTruth> truth) override;
   void tidy_up() override;

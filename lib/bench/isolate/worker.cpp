@@ -64,6 +64,8 @@ class Worker {
     } else if (step == "considering the case") {
       begin_case(head.at("case").get<std::string>());
       answer = work_->supports().reason();
+    } else if (step == "saying where it rounds") {
+      answer = to_json_fields(work_->numerics());
     } else if (step == "building the fixture") {
       work_->build();
     } else if (step == "verifying") {

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "apps/attnbench/command.h"
+#include "apps/attnbench/option_values.h"
+#include "apps/attnbench/own_program.h"
+#include "apps/attnbench/result_file.h"
+#include "lib/base/embedded_file.h"
+#include "lib/base/error.h"
+#include "lib/base/exit_code.h"
+#include "lib/profile/profiler_line.h"
+
+namespace attnbench {
+
+/// backends/example_plugin/example_plugin.c alone.
+std::span<const EmbeddedFile> embedded_plugins();
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct NewPluginOptions {
+  std::string name, folder = ".";
+  bool c = false;
+};
+
+void check_name(const std::string& name, const Registry& registry) {
+  constexpr std::string_view kFirst = "abcdefghijklmnopqrstuvwxyz";
+  constexpr std::string_view kLater = "abcdefghijklmnopqrstuvwxyz0123456789_";
+  if (name.find_first_of(kFirst) != 0 || name.find_first_not_of(kLater) != std::string::npos) {
+    throw ConfigError(fmt::format(
+        "'{}' is no name of a plug-in: a lower case letter comes first, then such letters, digits "
+        "and '_'",
+        name));
+  }
+  if (registry.find(name) != nullptr) {
+    throw ConfigError(fmt::format("there is a backend '{}' already: choose another name", name));
+  }
+}
+
+std::string source_of(const std::string& name) {
+  const EmbeddedFile& example = embedded_plugins().front();
+  std::string text(example.text);
+  for (std::size_t at = 0; (at = text.find(example.stem, at)) != std::string::npos;) {
+    text.replace(at, example.stem.size(), name);
+    at += name.size();
+  }
+  return text;
+}
+
+/// What comes next: compile it, then run it beside another backend. An installed program has the
+/// header and the scenarios beside its folder, any other one in the source tree.
+std::string next_lines(const NewPluginOptions& options, const std::string& program) {
+  const fs::path installed =
+      (fs::path(own_program()).parent_path() / "../include").lexically_normal();
+  std::error_code ignored;
+  const bool is_installed = fs::exists(installed / "attnbench/backend.h", ignored);
+  const fs::path tree = ATTNBENCH_SOURCE_DIR;
+  const fs::path include = is_installed ? installed : tree / "lib/backend/include";
+  std::string scenario = "scenarios/quickstart.yaml";
+  if (!fs::exists(scenario, ignored)) scenario = is_installed ? "quickstart" : tree / scenario;
+
+  const std::string stem = fs::path(options.folder) / options.name;
+  return shell_text({"cc", "-std=c99", "-O3", "-Wall", "-Wextra", "-shared", "-fPIC", "-I", include,
+                     stem + ".c", "-o", stem + ".so", "-lm"}) +
+         '\n' +
+         shell_text({program, "run", scenario, "--plugin", stem + ".so", "--backend",
+                     options.name + ",cpu_flash"}) +
+         '\n';
+}
+
+int new_plugin(const NewPluginOptions& options, const Registry& registry, Console& console) {
+  if (!options.c) throw ConfigError("say in which language, with --c: C is what there is");
+  check_name(options.name, registry);
+  const std::string path = fs::path(options.folder) / (options.name + ".c");
+  std::error_code ignored;
+  if (fs::exists(fs::symlink_status(path, ignored))) {
+    throw ConfigError(fmt::format("{} is there already: choose another name or folder", path));
+  }
+  write_result_file(path, console.out, [&](std::ostream& out) { out << source_of(options.name); });
+  console.out << next_lines(options, console.program);
+  return static_cast<int>(ExitCode::kOk);
+}
+
+}  // namespace
+
+void add_new_plugin_command(CLI::App& app, Action& action) {
+  auto options = std::make_shared<NewPluginOptions>();
+  CLI::App* new_plugin_app = app.add_subcommand(
+      "new-plugin",
+      "Write NAME.c, a whole backend of one's own as a shared object, to begin with; then print "
+      "the lines that compile and run it.\n\n"
+      "  attnbench new-plugin mine --c\n");
+  new_plugin_app->add_option("name", options->name, "of the backend and of its file")->required();
+  new_plugin_app->add_flag("--c", options->c, "write it in C, the one language there is");
+  new_plugin_app->add_option("-o,--output", options->folder, "folder to write into")
+      ->check(not_empty())
+      ->capture_default_str();
+  new_plugin_app->callback([options, &action] {
+    action = [options](const Registry& registry, Console& console) {
+      return new_plugin(*options, registry, console);
+    };
+  });
+}
+
+}  // namespace attnbench

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""A plug-in that misbehaves costs its own cells, with a message, and nobody else's.
+
+usage: plugin_test.py <attnbench binary> <misbehaving_plugin.so>
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PLUGIN = os.path.abspath(sys.argv.pop(2))
+BINARY = os.path.abspath(sys.argv.pop(1))
+
+SCENARIO = """
+defaults:
+  model: {heads_q: 4, heads_kv: 2, head_dim: 32}
+  dtype: f32
+  kv_cache: {page_size: 4, dtype: f32}
+mixes:
+  tiny: {batch: [{count: 2, mode: decode, kv_len: 9}]}
+measure: {cache: [cold], rounds: [3, 3], samples: [1, 1]}
+verify: {rows: 8}
+"""
+
+
+class PluginTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.scenario = os.path.join(self.folder.name, "s.yaml")
+        with open(self.scenario, "w") as file:
+            file.write(SCENARIO)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def attnbench(self, *arguments, misbehave="", plugins=""):
+        environment = dict(os.environ, MISBEHAVE=misbehave, ATTNBENCH_PLUGINS=plugins, OMP_NUM_THREADS="1")
+        return subprocess.run([BINARY, *arguments], env=environment, capture_output=True, text=True, timeout=120)
+
+    def run_all(self, expected, *options):
+        """Runs the named backends beside cpu_flash; `expected` is {backend: (verdict, part of the reason)}."""
+        results = os.path.join(self.folder.name, "r.json")
+        done = self.attnbench("run", self.scenario, "--plugin", PLUGIN, "--backend", ",".join([*expected, "cpu_flash"]),
+                              "--json", results, *options)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        with open(results) as file:
+            records = {record["backend"]: record for record in json.load(file)["records"]}
+        self.assertEqual(records["cpu_flash"]["verdict"], "passed", done.stdout + done.stderr)
+        for backend, (verdict, reason) in expected.items():
+            with self.subTest(backend=backend):
+                record = records[backend]
+                self.assertEqual(record["verdict"], verdict, record["reason"])
+                self.assertIn(reason, record["reason"])
+                self.assertIn(f"--plugin {PLUGIN}", record["repro"])
+
+    def test_each_failure_costs_its_own_cells_and_says_why(self):
+        self.run_all({
+            "throws_in_supports": ("CRASHED", "no idea"),
+            "fails_in_supports": ("CRASHED", "supports(): lost the table"),
+            "silent_refusal": ("unsupported", "it gives no reason"),
+            "throws_in_numerics": ("CRASHED", "no number"),
+            "rounds_to_nonsense": ("CRASHED", "numerics(): 77 is no floating-point dtype"),
+            "throws_in_plan": ("CRASHED", "threw something that is no std::exception"),
+            "fails_in_plan": ("CRASHED", "plan(): no kernel for this batch"),
+            "throws_in_run": ("CRASHED", "out of luck"),
+            "fails_in_run": ("CRASHED", "run(): launch failed"),
+            "writes_too_far": ("INCORRECT", "guard bytes of 'out' changed"),
+            "changes_inputs": ("INCORRECT", "input 'q' was modified"),
+            "throws_in_destroy": ("INCORRECT", "non-finite"),
+        })
+
+    def test_what_ends_a_process_is_survived_in_isolation(self):
+        self.run_all({
+            "crashes": ("CRASHED", "SIGSEGV"),
+            "exits": ("CRASHED", "exited with code 3"),
+            "hangs": ("CRASHED", "gave no answer within 3 s"),
+        }, "--isolate", "--timeout", "3s")
+
+    def test_a_plug_in_that_is_none_is_refused_with_the_reason(self):
+        for misbehave, reason in [
+            ("other_version", "built for version 99"),
+            ("throws", "not today"),
+            ("old_table", "a backend of 8 bytes"),
+            ("bad_name", "'Not A Name'"),
+            ("taken_name", "there is a backend 'cpu_flash' already"),
+            ("no_run", "has no run()"),
+            ("no_device", "is for device 5"),
+            ("no_backends", "exports no backend"),
+        ]:
+            with self.subTest(misbehave=misbehave):
+                done = self.attnbench("list", "backends", "--plugin", PLUGIN, misbehave=misbehave)
+                self.assertEqual(done.returncode, 4, done.stdout)
+                self.assertIn(reason, done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        for path, reason in [("/nowhere.so", "there is no such file"), (self.scenario, "cannot be loaded")]:
+            done = self.attnbench("list", "backends", "--plugin", path)
+            self.assertEqual(done.returncode, 4)
+            self.assertIn(reason, done.stderr)
+
+    def test_the_environment_names_plug_ins_for_every_command(self):
+        done = self.attnbench("list", "backends", plugins=PLUGIN)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("fails_in_plan", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,150 @@
+/* SPDX-FileCopyrightText: 2026 attnbench authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A whole attention backend in a shared object: causal attention on the CPU, one query row after
+ * another, in f32. attnbench/backend.h says what each function is given and what it may do.
+ */
+#include <attnbench/backend.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What run() needs of the batch and the problem: those structs end with the call of plan(). */
+struct plan {
+  const attnbench_tensor* tensors;
+  float logit_scale, v_scale;
+  float *out, *scores; /* of the row at hand, in the plan's memory: run() allocates nothing */
+};
+
+/* A bf16 is the upper half of an f32; an f16 fits into one once its exponent's bias is made up. */
+static float load(const attnbench_tensor* from, int64_t at) {
+  if (from->dtype == ATTNBENCH_F32) return ((const float*)from->data)[at];
+  const uint32_t half = ((const uint16_t*)from->data)[at], is_f16 = from->dtype == ATTNBENCH_F16;
+  const uint32_t bits = (half & 0x8000) << 16 | (half & 0x7fff) << (is_f16 ? 13 : 16);
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  if (is_f16) value *= 0x1p112f;
+  return is_f16 && fabsf(value) >= 0x1p16f ? NAN : value; /* infinity is no input */
+}
+
+/* Rounds to nearest even. What is no number becomes infinite. */
+static void store(const attnbench_tensor* to, int64_t at, float value) {
+  const int is_f16 = to->dtype == ATTNBENCH_F16, shift = is_f16 ? 13 : 16;
+  float magnitude = fminf(fabsf(value), is_f16 ? 0x1p16f : INFINITY);
+  if (is_f16 && magnitude < 0x1p-14f) magnitude = magnitude + 0.5f - 0.5f; /* to whole 2^-24 */
+  const float placed = is_f16 ? magnitude * 0x1p-112f : magnitude;
+  uint32_t bits;
+  memcpy(&bits, &placed, sizeof bits);
+  bits = (bits + (1u << (shift - 1)) - 1 + (bits >> shift & 1)) >> shift;
+  if (signbit(value)) bits |= 0x8000;
+  if (to->dtype == ATTNBENCH_F32) ((float*)to->data)[at] = value;
+  if (to->dtype != ATTNBENCH_F32) ((uint16_t*)to->data)[at] = (uint16_t)bits;
+}
+
+/* Where the key or value of a slot begins. The strides know the layout. */
+static int64_t place(const attnbench_tensor* cache, int64_t slot, int64_t head) {
+  const int64_t page = slot / cache->shape[1], offset = slot % cache->shape[1];
+  return page * cache->stride[0] + offset * cache->stride[1] + head * cache->stride[2];
+}
+
+/* One query token of one head, which sees the keys in the first `visible` slots. */
+static void attend(const struct plan* plan, const int32_t* slots, int64_t visible, int64_t token,
+                   int64_t head) {
+  const attnbench_tensor *t = plan->tensors, *q = &t[ATTNBENCH_Q], *k = &t[ATTNBENCH_K_CACHE];
+  const attnbench_tensor *v = &t[ATTNBENCH_V_CACHE], *out = &t[ATTNBENCH_OUT];
+  const attnbench_tensor* lse = &t[ATTNBENCH_LSE];
+  const int64_t kv_head = head / (q->shape[1] / k->shape[2]);
+  const int64_t q_row = token * q->stride[0] + head * q->stride[1];
+  const int64_t out_row = token * out->stride[0] + head * out->stride[1];
+  float top = -INFINITY, denominator = 0;
+  for (int64_t j = 0; j < visible; ++j) {
+    const int64_t key = place(k, slots[j], kv_head);
+    float dot = 0;
+    for (int64_t d = 0; d < k->shape[3]; ++d) dot += load(q, q_row + d) * load(k, key + d);
+    plan->scores[j] = dot * plan->logit_scale;
+    top = fmaxf(top, plan->scores[j]);
+  }
+  memset(plan->out, 0, (size_t)v->shape[3] * sizeof *plan->out);
+  for (int64_t j = 0; j < visible; ++j) {
+    const int64_t value = place(v, slots[j], kv_head);
+    const float weight = expf(plan->scores[j] - top);
+    for (int64_t d = 0; d < v->shape[3]; ++d) plan->out[d] += weight * load(v, value + d);
+    denominator += weight;
+  }
+  const float factor = plan->v_scale / denominator;
+  for (int64_t d = 0; d < v->shape[3]; ++d) store(out, out_row + d, plan->out[d] * factor);
+  store(lse, token * lse->stride[0] + head * lse->stride[1], top + logf(denominator));
+}
+
+static int run(void* self, void* stream, char* message, size_t message_size) {
+  const struct plan* const plan = self;
+  const attnbench_tensor *t = plan->tensors, *table = &t[ATTNBENCH_REQ_TO_TOKEN];
+  const int32_t *rows = t[ATTNBENCH_REQ_POOL_INDICES].data, *kv_lens = t[ATTNBENCH_SEQ_LENS].data;
+  const int32_t* starts = t[ATTNBENCH_QUERY_START_LOC].data; /* [r + 1]: where request r ends */
+  const int64_t requests = t[ATTNBENCH_SEQ_LENS].shape[0], heads = t[ATTNBENCH_Q].shape[1];
+  for (int64_t r = 0; r < requests; ++r) {
+    const int32_t* slots = (const int32_t*)table->data + rows[r] * table->stride[0];
+    for (int64_t token = starts[r]; token < starts[r + 1]; ++token) {
+      const int64_t visible = kv_lens[r] - (starts[r + 1] - 1 - token); /* causal, bottom right */
+      for (int64_t head = 0; head < heads; ++head) attend(plan, slots, visible, token, head);
+    }
+  }
+  (void)stream, (void)message, (void)message_size; /* no stream on a CPU, and nothing that fails */
+  return ATTNBENCH_OK;
+}
+
+static int make_plan(void* self, const attnbench_batch* batch, const attnbench_memory* memory,
+                     void** made, char* message, size_t message_size) {
+  const attnbench_problem* const p = batch->problem;
+  const size_t floats = (size_t)(p->head_dim_v + p->max_kv_len);
+  struct plan* const plan = malloc(sizeof *plan);
+  float* const out = memory->reserve(memory->context, floats * sizeof *out);
+  if (plan == NULL || out == NULL) {
+    free(plan);
+    snprintf(message, message_size, "no memory for %zu numbers", floats);
+    return ATTNBENCH_ERROR;
+  }
+  const float logit_scale = (float)(p->scale * batch->k_scale);
+  *plan = (struct plan){batch->tensors, logit_scale, batch->v_scale, out, out + p->head_dim_v};
+  *made = plan;
+  (void)self;
+  return ATTNBENCH_OK;
+}
+
+static int supports(void* self, const attnbench_problem* p, char* message, size_t message_size) {
+  const char* no = NULL;
+  if (p->dtype > ATTNBENCH_BF16 || p->cache_dtype > ATTNBENCH_BF16) no = "f32, f16, bf16 only";
+  if (p->sliding_window_size >= 0 || p->logit_cap > 0) no = "no sliding window, no softcap";
+  if (p->has_sinks || p->has_alibi) no = "no sinks, no ALiBi";
+  if (!p->causal || p->is_cross_attention) no = "causal self-attention only";
+  if (p->mode == ATTNBENCH_TARGET_VERIFY) no = "no draft trees";
+  if (p->family != ATTNBENCH_SOFTMAX) no = "no MLA: keys and values are read apart";
+  if (no != NULL) snprintf(message, message_size, "%s", no);
+  (void)self;
+  return no == NULL ? ATTNBENCH_OK : ATTNBENCH_UNSUPPORTED;
+}
+
+/* What is not named is 0: no numerics(), f32 throughout; no update(), never recorded. */
+static const attnbench_backend backend = {.struct_size = sizeof backend,
+                                          .name = "example_plugin",
+                                          .version = "1",
+                                          .description = "causal attention, one row after another",
+                                          .index_format = "req_to_token",
+                                          .device = ATTNBENCH_CPU,
+                                          .deterministic = 1,
+                                          .supports = supports,
+                                          .plan = make_plan,
+                                          .run = run,
+                                          .destroy = free};
+
+int attnbench_plugin(uint32_t abi_version, const attnbench_backend** backends, size_t* count,
+                     char* message, size_t message_size) {
+  if (abi_version != ATTNBENCH_ABI_VERSION) {
+    snprintf(message, message_size, "built for version %d of the interface", ATTNBENCH_ABI_VERSION);
+    return ATTNBENCH_ERROR;
+  }
+  *backends = &backend;
+  *count = 1;
+  return ATTNBENCH_OK;
+}

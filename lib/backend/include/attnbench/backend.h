@@ -1,0 +1,204 @@
+/* SPDX-FileCopyrightText: 2026 attnbench authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * How a shared object gives attention backends to attnbench: `attnbench run s.yaml --plugin my.so`.
+ *
+ * It exports one function, attnbench_plugin(), which hands out tables of functions, one for each
+ * backend. Every struct begins with its size in bytes, so that later versions can add members at
+ * the end. All memory belongs to attnbench unless it says otherwise; what a call is given lives as
+ * long as the call, and what plan() is given lives as long as the plan (tensors and host arrays
+ * too), but for the structs attnbench_batch and attnbench_problem themselves: copy what you need of
+ * those. The last dimension of a tensor has stride 1.
+ *
+ * Functions that can fail return ATTNBENCH_OK or ATTNBENCH_ERROR and write the reason, with a
+ * terminating 0, into `message`, which has room for `message_size` bytes. C++ exceptions are caught
+ * by attnbench, too.
+ */
+#ifndef ATTNBENCH_BACKEND_H
+#define ATTNBENCH_BACKEND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A plug-in of another version is refused. */
+#define ATTNBENCH_ABI_VERSION 1
+
+enum { ATTNBENCH_OK = 0, ATTNBENCH_ERROR = 1, ATTNBENCH_UNSUPPORTED = 2 };
+
+enum attnbench_device { ATTNBENCH_CPU = 0, ATTNBENCH_CUDA = 1 };
+
+enum attnbench_dtype {
+  ATTNBENCH_F32 = 0,
+  ATTNBENCH_F16 = 1,
+  ATTNBENCH_BF16 = 2,
+  ATTNBENCH_E4M3 = 3, /* fp8, OCP */
+  ATTNBENCH_E5M2 = 4,
+  ATTNBENCH_I32 = 5,
+  ATTNBENCH_I64 = 6,
+  ATTNBENCH_U8 = 7
+};
+
+enum attnbench_family {
+  ATTNBENCH_SOFTMAX = 0, /* keys and values of their own */
+  ATTNBENCH_LATENT = 1   /* absorbed MLA: one latent row is key and, its first part, value */
+};
+
+enum attnbench_mode {
+  ATTNBENCH_EXTEND = 0,
+  ATTNBENCH_DECODE = 1,
+  ATTNBENCH_MIXED = 2,
+  ATTNBENCH_IDLE = 3,
+  ATTNBENCH_TARGET_VERIFY = 4, /* draft trees: custom_mask says which keys a node sees */
+  ATTNBENCH_DRAFT_EXTEND = 5
+};
+
+enum attnbench_layout {
+  ATTNBENCH_NHD = 0, /* [pages, page_size, heads, dim] */
+  ATTNBENCH_HND = 1  /* [pages, heads, page_size, dim] */
+};
+
+/* Batches that a CUDA graph may repeat; vLLM's AttentionCGSupport. */
+enum attnbench_graph_support {
+  ATTNBENCH_GRAPH_NEVER = 0,
+  ATTNBENCH_GRAPH_UNIFORM_SINGLE_TOKEN_DECODE = 1,
+  ATTNBENCH_GRAPH_UNIFORM_BATCH = 2,
+  ATTNBENCH_GRAPH_ALWAYS = 3
+};
+
+/* What is computed, without any batch. */
+typedef struct attnbench_problem {
+  size_t struct_size;
+  int32_t family;
+  int32_t heads_q;
+  int32_t heads_kv;
+  int32_t head_dim_qk; /* latent: kv_lora_rank + qk_rope_head_dim */
+  int32_t head_dim_v;  /* latent: kv_lora_rank */
+  int32_t causal;      /* aligned at the bottom right */
+  int32_t is_cross_attention;
+  int32_t has_sinks;           /* a logit for each query head joins the denominator */
+  int32_t has_alibi;           /* -slope * |i - j| joins each logit */
+  int32_t window_counts_depth; /* in draft trees: 0 places among the keys, 1 depth in the tree */
+  int64_t sliding_window_size; /* previous keys that are seen, the own one not counted; -1 all */
+  double scale;                /* multiplies q.k */
+  double logit_cap;            /* cap * tanh(s / cap) after scaling; 0 off */
+  int32_t ranks;               /* tensor-parallel: heads_q is this rank's share */
+  int32_t dtype;               /* of q, k_new, v_new and out */
+  int32_t cache_dtype;
+  int32_t cache_layout;
+  int64_t page_size; /* tokens */
+  int32_t mode;
+  int32_t recorded;     /* 1: run() is recorded once, update() brings the next steps */
+  int64_t max_requests; /* limits of the steps that a plan serves */
+  int64_t max_q_len;    /* query tokens of one request */
+  int64_t max_q_tokens; /* of all requests */
+  int64_t max_kv_len;   /* keys of one request, this step's own included */
+} attnbench_problem;
+
+/* Strides count elements. An absent tensor has data 0. */
+typedef struct attnbench_tensor {
+  void* data;
+  int32_t device; /* attnbench_device */
+  int32_t device_id;
+  int32_t dtype;
+  int32_t rank; /* dimensions in use */
+  int64_t shape[4];
+  int64_t stride[4];
+} attnbench_tensor;
+
+/* B requests, T query tokens, Hq query and Hkv KV heads. Indices of attnbench_batch::tensors. */
+enum attnbench_role {
+  ATTNBENCH_Q = 0,       /* [T, Hq, dk] */
+  ATTNBENCH_K_NEW = 1,   /* [T, Hkv, dk]; in the cache already */
+  ATTNBENCH_V_NEW = 2,   /* [T, Hkv, dv] */
+  ATTNBENCH_SINKS = 3,   /* [Hq] f32 */
+  ATTNBENCH_OUT = 4,     /* [T, Hq, dv]: written */
+  ATTNBENCH_LSE = 5,     /* [T, Hq] f32: written; natural log, sinks included, -inf for no key */
+  ATTNBENCH_K_CACHE = 6, /* [pages, page_size, Hkv, dk] whatever the layout: strides say it */
+  ATTNBENCH_V_CACHE = 7, /* [pages, page_size, Hkv, dv]; latent: the first dv columns of K */
+  ATTNBENCH_REQ_TO_TOKEN = 8,     /* i32 [rows, width] token slots: page * page_size + offset */
+  ATTNBENCH_REQ_POOL_INDICES = 9, /* i32 [B] a request's row of req_to_token */
+  ATTNBENCH_BLOCK_TABLE = 10,     /* i32 [B, width] pages of each request; -1 beyond its last */
+  ATTNBENCH_SEQ_LENS = 11,        /* i32 [B] keys of each request, this step's own included */
+  ATTNBENCH_QUERY_START_LOC = 12, /* i32 [B + 1] query tokens, cumulative (qo_indptr) */
+  ATTNBENCH_POSITIONS = 13,       /* i64 [T] */
+  ATTNBENCH_SLOT_MAPPING = 14,    /* i64 [T] slots of k_new and v_new (out_cache_loc) */
+  ATTNBENCH_CUSTOM_MASK = 15,     /* u8, per request [q_len, kv_len], concatenated; draft trees */
+  ATTNBENCH_MASK_INDPTR = 16,     /* i64 [B + 1] elements of custom_mask, cumulative */
+  ATTNBENCH_ROLES = 17
+};
+
+/* One step as an engine hands it over. */
+typedef struct attnbench_batch {
+  size_t struct_size;
+  const attnbench_problem* problem;
+  int64_t batch_size;     /* B */
+  int64_t q_tokens;       /* T */
+  const int32_t* q_lens;  /* host, [B] */
+  const int32_t* kv_lens; /* host, [B] */
+  float k_scale;          /* a stored K times k_scale is K */
+  float v_scale;
+  int32_t num_tensors;             /* ATTNBENCH_ROLES of the version that calls */
+  const attnbench_tensor* tensors; /* by attnbench_role */
+} attnbench_batch;
+
+/* Scratch memory of one plan, on the device of the backend. */
+typedef struct attnbench_memory {
+  size_t struct_size;
+  void* context;
+  /* At least `bytes`, aligned to 256; 0 when there is none. Called while planning only, once. */
+  void* (*reserve)(void* context, size_t bytes);
+} attnbench_memory;
+
+/* Where a backend rounds, as dtypes: decides the error bounds it is judged by. */
+typedef struct attnbench_numerics {
+  size_t struct_size;
+  int32_t qk_input; /* operands of q.k after any conversion */
+  int32_t p;        /* softmax weights before P.V, and V beside them */
+  int32_t accumulator;
+  int32_t partial_out; /* split results between stages */
+} attnbench_numerics;
+
+typedef struct attnbench_backend {
+  size_t struct_size;
+  const char* name; /* as in --backend; lower case letters, digits, '_' and ':' */
+  const char* version;
+  const char* description;  /* one line */
+  const char* index_format; /* what it reads: "block_table" */
+  int32_t device;           /* attnbench_device */
+  int32_t deterministic;    /* 1: promises the same bits each time */
+  int32_t graph_support;    /* attnbench_graph_support */
+  int32_t padding_seq_len;  /* seq_len of requests that fill a recorded batch up: 0 or 1 */
+  void* self;               /* handed to the functions below */
+
+  /* ATTNBENCH_OK, or ATTNBENCH_UNSUPPORTED with a reason that a person can act on. */
+  int (*supports)(void* self, const attnbench_problem* problem, char* message, size_t message_size);
+  /* Fills in where it rounds; 0: f32 throughout, the tightest bounds. */
+  int (*numerics)(void* self, const attnbench_problem* problem, attnbench_numerics* numerics);
+  /* Host work for one batch, timed apart from run(): may allocate and wait. Queries and cache have
+   * no contents yet. Writes a plan of its own kind to *plan. */
+  int (*plan)(void* self, const attnbench_batch* batch, const attnbench_memory* memory, void** plan,
+              char* message, size_t message_size);
+  /* Computes out and lse: allocates nothing, never waits, enqueues on `stream` alone (a
+   * cudaStream_t; 0 on a CPU). */
+  int (*run)(void* plan, void* stream, char* message, size_t message_size);
+  /* The next step of a recorded plan; 0, or ATTNBENCH_UNSUPPORTED: it has to be planned anew. */
+  int (*update)(void* plan, const attnbench_batch* batch, void* stream, char* message,
+                size_t message_size);
+  void (*destroy)(void* plan);
+} attnbench_backend;
+
+/* What a plug-in exports. `abi_version` is attnbench's ATTNBENCH_ABI_VERSION; a plug-in that was
+ * built for another one returns ATTNBENCH_ERROR with a message. On success *backends is an array of
+ * *count tables, which live until the program ends. */
+typedef int (*attnbench_plugin_function)(uint32_t abi_version, const attnbench_backend** backends,
+                                         size_t* count, char* message, size_t message_size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/backend/plugin.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <span>
+
+#include "lib/backend/include/attnbench/backend.h"
+#include "lib/backend/plugin_batch.h"
+#include "lib/base/error.h"
+
+namespace attnbench {
+namespace {
+
+/// Where a plug-in writes why it failed.
+class Message {
+ public:
+  [[nodiscard]] char* data() { return text_.data(); }
+  [[nodiscard]] static constexpr std::size_t size() { return kSize; }
+  /// What was written, or `otherwise` when that is nothing. A missing terminator is forgiven.
+  [[nodiscard]] std::string text(std::string_view otherwise) {
+    text_.back() = '\0';
+    return text_.front() == '\0' ? std::string(otherwise) : std::string(text_.data());
+  }
+
+ private:
+  static constexpr std::size_t kSize = 1024;
+  std::array<char, kSize> text_{};
+};
+
+/// A dtype that may stand in a plug-in's answer.
+std::optional<DType> dtype_of(std::int32_t value) {
+  switch (value) {
+    case ATTNBENCH_F32:
+      return DType::kF32;
+    case ATTNBENCH_F16:
+      return DType::kF16;
+    case ATTNBENCH_BF16:
+      return DType::kBF16;
+    case ATTNBENCH_E4M3:
+      return DType::kE4M3;
+    case ATTNBENCH_E5M2:
+      return DType::kE5M2;
+    default:
+      return std::nullopt;
+  }
+}
+
+void* reserve_in(void* memory, std::size_t bytes) {
+  try {
+    return static_cast<PlanMemory*>(memory)->reserve(bytes);
+  } catch (const std::exception&) {
+    return nullptr;  // the plug-in says that there is no memory
+  }
+}
+
+class PluginPlan final : public Plan {
+ public:
+  PluginPlan(const attnbench_backend& backend, const ForwardBatch& batch, PlanMemory& memory)
+      : backend_(backend), batch_(batch, memory.device()) {
+    attnbench_memory scratch{sizeof scratch, &memory, reserve_in};
+    Message message;
+    const int status = backend.plan(backend.self, &batch_.view(), &scratch, &plan_, message.data(),
+                                    Message::size());
+    if (status != ATTNBENCH_OK) {
+      throw std::runtime_error("plan(): " + message.text("failed without a message"));
+    }
+  }
+  ~PluginPlan() override {
+    if (backend_.destroy == nullptr) return;
+    try {
+      backend_.destroy(plan_);
+    } catch (...) {  // a plan that cannot go is no reason to end the program
+    }
+  }
+
+  void run(Stream& stream) override {
+    Message message;
+    if (backend_.run(plan_, stream.native(), message.data(), Message::size()) == ATTNBENCH_OK) {
+      return;
+    }
+    throw std::runtime_error("run(): " + message.text("failed without a message"));
+  }
+
+  bool update(const ForwardBatch& batch, Stream& stream) override {
+    if (backend_.update == nullptr) return false;
+    next_.emplace(batch, batch_.device());
+    Message message;
+    const int status =
+        backend_.update(plan_, &next_->view(), stream.native(), message.data(), Message::size());
+    if (status == ATTNBENCH_ERROR) {
+      throw std::runtime_error("update(): " + message.text("failed without a message"));
+    }
+    return status == ATTNBENCH_OK;
+  }
+
+ private:
+  const attnbench_backend& backend_;
+  PluginBatch batch_;
+  std::optional<PluginBatch> next_;  ///< its host arrays live as long as the plan
+  void* plan_ = nullptr;
+};
+
+class PluginBackend final : public Backend {
+ public:
+  PluginBackend(const attnbench_backend& backend, BackendInfo info)
+      : backend_(backend), info_(std::move(info)) {}
+
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+
+  [[nodiscard]] Support supports(const Problem& problem) const override {
+    const attnbench_problem asked = plugin_problem(problem);
+    Message message;
+    const int status = backend_.supports(backend_.self, &asked, message.data(), Message::size());
+    if (status == ATTNBENCH_OK) return Support::yes();
+    if (status == ATTNBENCH_UNSUPPORTED) return Support::no(message.text("it gives no reason"));
+    throw std::runtime_error("supports(): " + message.text("failed without a message"));
+  }
+
+  [[nodiscard]] Numerics numerics(const Problem& problem) const override {
+    if (backend_.numerics == nullptr) return {};
+    const attnbench_problem asked = plugin_problem(problem);
+    attnbench_numerics answer{sizeof answer, ATTNBENCH_F32, ATTNBENCH_F32, ATTNBENCH_F32,
+                              ATTNBENCH_F32};
+    if (backend_.numerics(backend_.self, &asked, &answer) != ATTNBENCH_OK) {
+      throw std::runtime_error("numerics() failed");
+    }
+    const auto checked = [](std::int32_t dtype) {
+      if (const auto known = dtype_of(dtype)) return *known;
+      throw std::runtime_error(fmt::format("numerics(): {} is no floating-point dtype", dtype));
+    };
+    Numerics numerics;
+    numerics.qk_input = checked(answer.qk_input);
+    numerics.p = checked(answer.p);
+    numerics.accumulator = checked(answer.accumulator);
+    numerics.partial_out = checked(answer.partial_out);
+    return numerics;
+  }
+
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
+    return std::make_unique<PluginPlan>(backend_, batch, memory);
+  }
+
+ private:
+  const attnbench_backend& backend_;  ///< of the loaded object
+  BackendInfo info_;
+};
+
+/// What a table says of itself. Throws ConfigError where that cannot be.
+BackendInfo info_of(const attnbench_backend& table, const std::string& where) {
+  const auto refuse = [&](const std::string& why) { throw ConfigError(where + ": " + why); };
+  if (table.struct_size < sizeof(attnbench_backend)) {
+    refuse(fmt::format("a backend of {} bytes, of an older attnbench/backend.h; {} are known here",
+                       table.struct_size, sizeof(attnbench_backend)));
+  }
+  const auto text = [](const char* words) { return std::string(words == nullptr ? "" : words); };
+  BackendInfo info;
+  info.name = text(table.name);
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == ':';
+  };
+  if (info.name.empty() || !std::ranges::all_of(info.name, fits)) {
+    refuse(fmt::format(
+        "a backend is named '{}'; lower case letters, digits, '_' and ':' make a name", info.name));
+  }
+  const auto need = [&](bool there, const char* function) {
+    if (!there) refuse(fmt::format("backend '{}' has no {}()", info.name, function));
+  };
+  need(table.supports != nullptr, "supports");
+  need(table.plan != nullptr, "plan");
+  need(table.run != nullptr, "run");
+  if (table.device != ATTNBENCH_CPU && table.device != ATTNBENCH_CUDA) {
+    refuse(
+        fmt::format("backend '{}' is for device {}; 0 is a CPU, 1 a GPU", info.name, table.device));
+  }
+  if (table.graph_support < ATTNBENCH_GRAPH_NEVER || table.graph_support > ATTNBENCH_GRAPH_ALWAYS) {
+    refuse(fmt::format("backend '{}' has graph_support {}; 0 to 3 are known", info.name,
+                       table.graph_support));
+  }
+  info.version = text(table.version);
+  info.description = text(table.description);
+  info.index_format = text(table.index_format);
+  info.device = table.device == ATTNBENCH_CUDA ? DeviceKind::kCuda : DeviceKind::kCpu;
+  info.deterministic = table.deterministic != 0;
+  info.cuda_graph = static_cast<CudaGraphSupport>(table.graph_support);
+  info.padding_seq_len = table.padding_seq_len;
+  return info;
+}
+
+/// The tables that the shared object exports. It is never unloaded: its code may have left threads
+/// and exit handlers behind.
+std::span<const attnbench_backend> tables_of(const std::string& path) {
+  const auto refuse = [&](const std::string& why) {
+    throw ConfigError(fmt::format("plug-in {}: {}", path, why));
+  };
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) refuse("there is no such file");
+  // An absolute path: a bare name would be looked for elsewhere.
+  void* const object = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (object == nullptr) refuse(fmt::format("cannot be loaded: {}", dlerror()));
+  void* const symbol = dlsym(object, "attnbench_plugin");
+  if (symbol == nullptr) {
+    refuse("exports no function attnbench_plugin; attnbench/backend.h says what a plug-in is");
+  }
+  const auto function = reinterpret_cast<attnbench_plugin_function>(symbol);
+  const attnbench_backend* tables = nullptr;
+  std::size_t count = 0;
+  Message message;
+  int status = ATTNBENCH_ERROR;
+  try {
+    status = function(ATTNBENCH_ABI_VERSION, &tables, &count, message.data(), Message::size());
+  } catch (const std::exception& error) {
+    refuse(fmt::format("attnbench_plugin() threw: {}", error.what()));
+  }
+  if (status != ATTNBENCH_OK) {
+    refuse(message.text(fmt::format("refuses version {} of the interface", ATTNBENCH_ABI_VERSION)));
+  }
+  if (tables == nullptr || count == 0) refuse("exports no backend");
+  return {tables, count};
+}
+
+}  // namespace
+
+void load_plugin(const std::string& path, const std::string& cuda_absence, Registry& registry) {
+  const std::string where = "plug-in " + path;
+  // Tables of a later version are longer: their own size leads from one to the next.
+  const std::span<const attnbench_backend> tables = tables_of(path);
+  const auto* at = reinterpret_cast<const std::byte*>(tables.data());
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const auto& table = *reinterpret_cast<const attnbench_backend*>(at);
+    BackendInfo info = info_of(table, where);
+    at += table.struct_size;
+    if (registry.find(info.name) != nullptr) {
+      throw ConfigError(fmt::format("{}: there is a backend '{}' already; give it another name",
+                                    where, info.name));
+    }
+    if (info.device == DeviceKind::kCuda && !cuda_absence.empty()) {
+      registry.add_absent(std::move(info), cuda_absence, path);
+    } else {
+      registry.add([&table, info] { return std::make_unique<PluginBackend>(table, info); }, path);
+    }
+  }
+}
+
+}  // namespace attnbench

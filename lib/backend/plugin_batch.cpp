@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/backend/plugin_batch.h"
+
+#include <algorithm>
+
+#include "lib/base/int_math.h"
+#include "lib/base/narrow.h"
+
+namespace attnbench {
+namespace {
+
+// The interface's numbers are the enums' own, so that a plug-in and a debugger see the same.
+static_assert(static_cast<int>(DType::kF32) == ATTNBENCH_F32);
+static_assert(static_cast<int>(DType::kF16) == ATTNBENCH_F16);
+static_assert(static_cast<int>(DType::kBF16) == ATTNBENCH_BF16);
+static_assert(static_cast<int>(DType::kE4M3) == ATTNBENCH_E4M3);
+static_assert(static_cast<int>(DType::kE5M2) == ATTNBENCH_E5M2);
+static_assert(static_cast<int>(AttentionKind::kMha) == ATTNBENCH_SOFTMAX);
+static_assert(static_cast<int>(AttentionKind::kMlaAbsorbed) == ATTNBENCH_LATENT);
+static_assert(static_cast<int>(ForwardMode::kExtend) == ATTNBENCH_EXTEND);
+static_assert(static_cast<int>(ForwardMode::kDecode) == ATTNBENCH_DECODE);
+static_assert(static_cast<int>(ForwardMode::kMixed) == ATTNBENCH_MIXED);
+static_assert(static_cast<int>(ForwardMode::kIdle) == ATTNBENCH_IDLE);
+static_assert(static_cast<int>(ForwardMode::kTargetVerify) == ATTNBENCH_TARGET_VERIFY);
+static_assert(static_cast<int>(ForwardMode::kDraftExtend) == ATTNBENCH_DRAFT_EXTEND);
+static_assert(static_cast<int>(KvLayout::kNhd) == ATTNBENCH_NHD);
+static_assert(static_cast<int>(KvLayout::kHnd) == ATTNBENCH_HND);
+static_assert(static_cast<int>(DeviceKind::kCpu) == ATTNBENCH_CPU);
+static_assert(static_cast<int>(DeviceKind::kCuda) == ATTNBENCH_CUDA);
+
+}  // namespace
+
+attnbench_problem plugin_problem(const Problem& problem) {
+  const AttentionLayer& layer = problem.layer;
+  attnbench_problem to{};
+  to.struct_size = sizeof to;
+  to.family = static_cast<std::int32_t>(layer.kind);
+  to.heads_q = layer.heads_q;
+  to.heads_kv = layer.heads_kv;
+  to.head_dim_qk = layer.head_dim_qk;
+  to.head_dim_v = layer.head_dim_v;
+  to.causal = layer.causal ? 1 : 0;
+  to.is_cross_attention = layer.is_cross_attention ? 1 : 0;
+  to.has_sinks = layer.has_sinks ? 1 : 0;
+  to.has_alibi = layer.has_alibi ? 1 : 0;
+  to.window_counts_depth = layer.window_in_trees == WindowInTrees::kDepth ? 1 : 0;
+  to.sliding_window_size = layer.sliding_window_size;
+  to.scale = layer.scale;
+  to.logit_cap = layer.logit_cap;
+  to.ranks = layer.ranks;
+  to.dtype = static_cast<std::int32_t>(problem.dtype);
+  to.cache_dtype = static_cast<std::int32_t>(problem.cache.dtype);
+  to.cache_layout = static_cast<std::int32_t>(problem.cache.layout);
+  to.page_size = problem.cache.page_size;
+  to.mode = static_cast<std::int32_t>(problem.mode);
+  to.recorded = problem.recorded ? 1 : 0;
+  to.max_requests = problem.limits.requests;
+  to.max_q_len = problem.limits.q_len;
+  to.max_q_tokens = problem.limits.q_tokens;
+  to.max_kv_len = problem.limits.kv_len;
+  return to;
+}
+
+PluginBatch::PluginBatch(const ForwardBatch& batch, const Device& device)
+    : device_(&device), problem_(plugin_problem(*batch.problem)) {
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) {
+    q_lens_.push_back(narrow_i32(batch.q_len(r)));
+    kv_lens_.push_back(narrow_i32(batch.kv_len(r)));
+  }
+  const AttentionTensors& from = batch.tensors;
+  set(ATTNBENCH_Q, from.q);
+  set(ATTNBENCH_K_NEW, from.k_new);
+  set(ATTNBENCH_V_NEW, from.v_new);
+  set(ATTNBENCH_SINKS, from.sinks, ATTNBENCH_F32, {problem_.heads_q});
+  set(ATTNBENCH_OUT, from.out.read_only());
+  set(ATTNBENCH_LSE, from.lse.read_only());
+  tensors_[ATTNBENCH_LSE].rank = 2;
+  const KvPool& pool = *batch.token_to_kv_pool;
+  set_cache(ATTNBENCH_K_CACHE, pool.k, pool, pool.head_dim_k,
+            {pool.page_stride_k, pool.token_stride_k, pool.head_stride_k});
+  set_cache(ATTNBENCH_V_CACHE, pool.v, pool, pool.head_dim_v,
+            {pool.page_stride_v, pool.token_stride_v, pool.head_stride_v});
+  set_indices(batch.device_batch != nullptr ? *batch.device_batch : host_indices(batch), batch);
+
+  view_.struct_size = sizeof view_;
+  view_.problem = &problem_;
+  view_.batch_size = batch.batch_size;
+  view_.q_tokens = batch.q_tokens();
+  view_.q_lens = q_lens_.data();
+  view_.kv_lens = kv_lens_.data();
+  view_.k_scale = pool.k_scale;
+  view_.v_scale = pool.v_scale;
+  view_.num_tensors = ATTNBENCH_ROLES;
+  view_.tensors = tensors_.data();
+}
+
+void PluginBatch::set_indices(const DeviceBatch& indices, const ForwardBatch& batch) {
+  const std::int64_t requests = batch.batch_size, tokens = batch.q_tokens();
+  set(ATTNBENCH_REQ_TO_TOKEN, indices.req_to_token, ATTNBENCH_I32,
+      {batch.req_to_token_pool->rows(), indices.req_to_token_stride});
+  set(ATTNBENCH_REQ_POOL_INDICES, indices.req_pool_indices, ATTNBENCH_I32, {requests});
+  set(ATTNBENCH_BLOCK_TABLE, indices.block_table, ATTNBENCH_I32,
+      {requests, indices.block_table_width});
+  set(ATTNBENCH_SEQ_LENS, indices.kv_lens, ATTNBENCH_I32, {requests});
+  set(ATTNBENCH_QUERY_START_LOC, indices.qo_indptr, ATTNBENCH_I32, {requests + 1});
+  set(ATTNBENCH_POSITIONS, indices.positions, ATTNBENCH_I64, {tokens});
+  set(ATTNBENCH_SLOT_MAPPING, indices.out_cache_loc, ATTNBENCH_I64, {tokens});
+  if (!batch.spec_info) return;
+  set(ATTNBENCH_CUSTOM_MASK, indices.custom_mask, ATTNBENCH_U8,
+      {std::ssize(batch.spec_info->custom_mask)});
+  set(ATTNBENCH_MASK_INDPTR, indices.mask_indptr, ATTNBENCH_I64, {requests + 1});
+}
+
+DeviceBatch PluginBatch::host_indices(const ForwardBatch& batch) {
+  const ReqToTokenPool& pool = *batch.req_to_token_pool;
+  const std::int64_t page_size = problem_.page_size;
+  qo_indptr_ = {0};
+  for (const std::int32_t q_len : q_lens_) qo_indptr_.push_back(qo_indptr_.back() + q_len);
+  std::int64_t width = 0;
+  for (const std::int32_t kv_len : kv_lens_) {
+    width = std::max(width, ceil_div(std::int64_t{kv_len}, page_size));
+  }
+  block_table_.assign(static_cast<std::size_t>(batch.batch_size * width), -1);
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) {
+    const auto slots = pool.row(batch.req_pool_indices[static_cast<std::size_t>(r)]);
+    for (std::int64_t key = 0; key < batch.kv_len(r); key += page_size) {
+      block_table_[static_cast<std::size_t>(r * width + key / page_size)] =
+          narrow_i32(slots[static_cast<std::size_t>(key)] / page_size);
+    }
+  }
+  DeviceBatch indices;
+  indices.req_to_token = pool.row(0).data();  // rows follow one another
+  indices.req_to_token_stride = pool.max_context_len();
+  indices.req_pool_indices = batch.req_pool_indices.data();
+  indices.block_table = block_table_.data();
+  indices.block_table_width = width;
+  indices.out_cache_loc = batch.out_cache_loc.data();
+  indices.kv_lens = kv_lens_.data();
+  indices.qo_indptr = qo_indptr_.data();
+  indices.positions = batch.positions.data();
+  if (batch.spec_info) {
+    indices.custom_mask = batch.spec_info->custom_mask.data();
+    indices.mask_indptr = batch.spec_info->mask_indptr.data();
+  }
+  return indices;
+}
+
+void PluginBatch::set(int role, const void* data, std::int32_t dtype,
+                      std::vector<std::int64_t> shape) {
+  attnbench_tensor& to = tensors_[static_cast<std::size_t>(role)];
+  to.data = const_cast<void*>(data);  // one struct for inputs and outputs; roles say which is which
+  to.device = static_cast<std::int32_t>(device_->info().kind);
+  to.dtype = dtype;
+  to.rank = static_cast<std::int32_t>(shape.size());
+  std::int64_t stride = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    to.shape[d] = shape[d];
+    to.stride[d] = stride;
+    stride *= shape[d];
+  }
+}
+
+void PluginBatch::set(int role, const ConstTensorView& view) {
+  set(role, view.data, static_cast<std::int32_t>(view.dtype),
+      {view.shape[0], view.shape[1], view.shape[2]});
+  attnbench_tensor& to = tensors_[static_cast<std::size_t>(role)];
+  to.stride[0] = view.stride[0];
+  to.stride[1] = view.stride[1];
+}
+
+void PluginBatch::set_cache(int role, std::byte* data, const KvPool& pool, int dim,
+                            std::array<std::int64_t, 3> strides) {
+  set(role, data, static_cast<std::int32_t>(pool.dtype),
+      {pool.num_pages, pool.page_size, pool.heads_kv, dim});
+  std::ranges::copy(strides, tensors_[static_cast<std::size_t>(role)].stride);
+}
+
+}  // namespace attnbench

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "lib/backend/include/attnbench/backend.h"
+#include "lib/batch/forward_batch.h"
+#include "lib/device/device.h"
+
+namespace attnbench {
+
+/// A problem as plug-ins see it.
+[[nodiscard]] attnbench_problem plugin_problem(const Problem& problem);
+
+/// A batch as plug-ins see it. The index arrays that a GPU's batch has in its DeviceBatch are made
+/// here for a CPU's, and live as long as this object.
+class PluginBatch {
+ public:
+  PluginBatch(const ForwardBatch& batch, const Device& device);
+  PluginBatch(const PluginBatch&) = delete;  // the view points into it
+  PluginBatch& operator=(const PluginBatch&) = delete;
+
+  [[nodiscard]] const attnbench_batch& view() const { return view_; }
+  [[nodiscard]] const Device& device() const { return *device_; }
+
+ private:
+  void set_indices(const DeviceBatch& indices, const ForwardBatch& batch);
+  /// The same arrays in the host's memory.
+  [[nodiscard]] DeviceBatch host_indices(const ForwardBatch& batch);
+  /// A dense tensor of these dimensions; none where `data` is null.
+  void set(int role, const void* data, std::int32_t dtype, std::vector<std::int64_t> shape);
+  void set(int role, const ConstTensorView& view);
+  void set_cache(int role, std::byte* data, const KvPool& pool, int dim,
+                 std::array<std::int64_t, 3> strides);
+
+  const Device* device_;
+  attnbench_problem problem_;
+  attnbench_batch view_{};
+  std::array<attnbench_tensor, ATTNBENCH_ROLES> tensors_{};
+  std::vector<std::int32_t> q_lens_, kv_lens_, qo_indptr_, block_table_;
+};
+
+}  // namespace attnbench

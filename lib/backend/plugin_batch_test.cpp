@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/backend/plugin_batch.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "lib/batch/req_to_token_pool.h"
+#include "lib/batch/token_to_kv_pool.h"
+
+namespace attnbench {
+namespace {
+
+constexpr std::int64_t kPageSize = 4;
+
+/// Two decodes with 5 and 9 keys, on pages 7 3 and 1 5 2.
+class PluginBatchTest : public testing::Test {
+ protected:
+  PluginBatchTest() {
+    problem_.layer.heads_q = 4;
+    problem_.layer.heads_kv = 2;
+    problem_.layer.head_dim_qk = problem_.layer.head_dim_v = 8;
+    problem_.layer.sliding_window_size = 100;
+    problem_.dtype = DType::kBF16;
+    problem_.cache = {DType::kE4M3, KvLayout::kHnd, kPageSize};
+    problem_.limits = {2, 1, 2, 9};
+    batch_.problem = &problem_;
+    batch_.forward_mode = ForwardMode::kDecode;
+    batch_.batch_size = 2;
+    batch_.seq_lens = {5, 9};
+    batch_.req_pool_indices = {1, 3};
+    batch_.positions = {4, 8};
+    batch_.out_cache_loc = {12, 8};
+    const std::vector<std::vector<int>> pages{{7, 3}, {1, 5, 2}};
+    for (std::size_t r = 0; r < pages.size(); ++r) {
+      const auto row = rows_.row(batch_.req_pool_indices[r]);
+      for (std::int32_t key = 0; key < batch_.seq_lens[r]; ++key) {
+        const auto page = static_cast<std::size_t>(key / kPageSize);
+        row[static_cast<std::size_t>(key)] =
+            static_cast<std::int32_t>(pages[r][page] * kPageSize + key % kPageSize);
+      }
+    }
+    batch_.req_to_token_pool = &rows_;
+    pool_ = mha_pool_view(memory_.data(), memory_.data(),
+                          {DType::kE4M3, KvLayout::kHnd, kPageSize, 8, 2, 8, 8});
+    pool_.k_scale = 0.5f;
+    batch_.token_to_kv_pool = &pool_;
+    batch_.tensors.q = ConstTensorView::dense(memory_.data(), DType::kBF16, 2, 4, 8);
+    batch_.tensors.lse = TensorView::dense(memory_.data(), DType::kF32, 2, 4, 1);
+  }
+
+  template <class T>
+  [[nodiscard]] static std::vector<T> values(const attnbench_tensor& tensor) {
+    std::int64_t count = 1;
+    for (int d = 0; d < tensor.rank; ++d) count *= tensor.shape[d];
+    const auto* const first = static_cast<const T*>(tensor.data);
+    return {first, first + count};
+  }
+
+  std::unique_ptr<Device> device_ = make_cpu_device(1);
+  Problem problem_;
+  ReqToTokenPool rows_{4, 16};
+  std::vector<std::byte> memory_ = std::vector<std::byte>(4096);
+  KvPool pool_;
+  ForwardBatch batch_;
+};
+
+TEST_F(PluginBatchTest, has_the_index_arrays_of_both_engines) {
+  const PluginBatch plugin(batch_, *device_);
+  const attnbench_batch& view = plugin.view();
+  const auto ints = [&](int role) { return values<std::int32_t>(view.tensors[role]); };
+  EXPECT_EQ(ints(ATTNBENCH_BLOCK_TABLE), (std::vector<std::int32_t>{7, 3, -1, 1, 5, 2}));
+  EXPECT_EQ(ints(ATTNBENCH_SEQ_LENS), (std::vector<std::int32_t>{5, 9}));
+  EXPECT_EQ(ints(ATTNBENCH_QUERY_START_LOC), (std::vector<std::int32_t>{0, 1, 2}));
+  EXPECT_EQ(ints(ATTNBENCH_REQ_POOL_INDICES), (std::vector<std::int32_t>{1, 3}));
+  EXPECT_EQ(values<std::int64_t>(view.tensors[ATTNBENCH_SLOT_MAPPING]),
+            (std::vector<std::int64_t>{12, 8}));
+  const attnbench_tensor& rows = view.tensors[ATTNBENCH_REQ_TO_TOKEN];
+  EXPECT_EQ(static_cast<const std::int32_t*>(rows.data)[3 * rows.stride[0] + 8], 2 * kPageSize);
+  EXPECT_EQ(view.tensors[ATTNBENCH_CUSTOM_MASK].data, nullptr);
+  EXPECT_EQ(view.kv_lens[1], 9);
+  EXPECT_EQ(view.q_lens[1], 1);
+}
+
+TEST_F(PluginBatchTest, has_the_cache_with_strides_that_say_its_layout) {
+  const PluginBatch plugin(batch_, *device_);
+  const attnbench_tensor& k = plugin.view().tensors[ATTNBENCH_K_CACHE];
+  EXPECT_EQ(k.dtype, ATTNBENCH_E4M3);
+  EXPECT_TRUE(std::equal(k.shape, k.shape + 4, std::vector<std::int64_t>{8, 4, 2, 8}.begin()));
+  // HND: a page holds one head's tokens after the other's.
+  EXPECT_TRUE(std::equal(k.stride, k.stride + 4, std::vector<std::int64_t>{64, 8, 32, 1}.begin()));
+  EXPECT_EQ(plugin.view().k_scale, 0.5f);
+}
+
+TEST_F(PluginBatchTest, has_queries_and_lse_as_they_lie) {
+  const PluginBatch plugin(batch_, *device_);
+  const attnbench_tensor& q = plugin.view().tensors[ATTNBENCH_Q];
+  EXPECT_EQ(q.data, memory_.data());
+  EXPECT_EQ(q.dtype, ATTNBENCH_BF16);
+  EXPECT_EQ(q.rank, 3);
+  EXPECT_EQ(plugin.view().tensors[ATTNBENCH_LSE].rank, 2);
+  EXPECT_EQ(plugin.view().tensors[ATTNBENCH_SINKS].data, nullptr);
+}
+
+TEST_F(PluginBatchTest, has_a_problem_with_the_numbers_of_the_interface) {
+  const attnbench_problem problem = plugin_problem(problem_);
+  EXPECT_EQ(problem.struct_size, sizeof problem);
+  EXPECT_EQ(problem.family, ATTNBENCH_SOFTMAX);
+  EXPECT_EQ(problem.mode, ATTNBENCH_DECODE);
+  EXPECT_EQ(problem.cache_dtype, ATTNBENCH_E4M3);
+  EXPECT_EQ(problem.cache_layout, ATTNBENCH_HND);
+  EXPECT_EQ(problem.sliding_window_size, 100);
+  EXPECT_EQ(problem.max_kv_len, 9);
+}
+
+}  // namespace
+}  // namespace attnbench
