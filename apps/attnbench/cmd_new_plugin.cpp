@@ -16,11 +16,12 @@
 #include "lib/base/embedded_file.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
+#include "lib/base/shell_text.h"
 #include "lib/profile/profiler_line.h"
 
 namespace attnbench {
 
-/// backends/example_plugin/example_plugin.c alone.
+/// example_plugin.c and python_example.py of backends/, in this order.
 std::span<const EmbeddedFile> embedded_plugins();
 
 namespace {
@@ -29,7 +30,11 @@ namespace fs = std::filesystem;
 
 struct NewPluginOptions {
   std::string name, folder = ".";
-  bool c = false;
+  bool c = false, python = false;
+
+  [[nodiscard]] std::string path() const {
+    return std::filesystem::path(folder) / (name + (python ? ".py" : ".c"));
+  }
 };
 
 void check_name(const std::string& name, const Registry& registry) {
@@ -46,8 +51,8 @@ void check_name(const std::string& name, const Registry& registry) {
   }
 }
 
-std::string source_of(const std::string& name) {
-  const EmbeddedFile& example = embedded_plugins().front();
+std::string source_of(const std::string& name, bool python) {
+  const EmbeddedFile& example = python ? embedded_plugins().back() : embedded_plugins().front();
   std::string text(example.text);
   for (std::size_t at = 0; (at = text.find(example.stem, at)) != std::string::npos;) {
     text.replace(at, example.stem.size(), name);
@@ -69,6 +74,11 @@ std::string next_lines(const NewPluginOptions& options, const std::string& progr
   if (!fs::exists(scenario, ignored)) scenario = is_installed ? "quickstart" : tree / scenario;
 
   const std::string stem = fs::path(options.folder) / options.name;
+  if (options.python) {
+    return shell_text({program, "run", scenario, "--plugin", stem + ".py", "--backend",
+                       options.name + ",cpu_flash"}) +
+           '\n';
+  }
   return shell_text({"cc", "-std=c99", "-O3", "-Wall", "-Wextra", "-shared", "-fPIC", "-I", include,
                      stem + ".c", "-o", stem + ".so", "-lm"}) +
          '\n' +
@@ -78,14 +88,15 @@ std::string next_lines(const NewPluginOptions& options, const std::string& progr
 }
 
 int new_plugin(const NewPluginOptions& options, const Registry& registry, Console& console) {
-  if (!options.c) throw ConfigError("say in which language, with --c: C is what there is");
+  if (options.c == options.python) throw ConfigError("say in which language: --c or --python");
   check_name(options.name, registry);
-  const std::string path = fs::path(options.folder) / (options.name + ".c");
+  const std::string path = options.path();
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(path, ignored))) {
     throw ConfigError(fmt::format("{} is there already: choose another name or folder", path));
   }
-  write_result_file(path, console.out, [&](std::ostream& out) { out << source_of(options.name); });
+  write_result_file(path, console.out,
+                    [&](std::ostream& out) { out << source_of(options.name, options.python); });
   console.out << next_lines(options, console.program);
   return static_cast<int>(ExitCode::kOk);
 }
@@ -96,11 +107,13 @@ void add_new_plugin_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<NewPluginOptions>();
   CLI::App* new_plugin_app = app.add_subcommand(
       "new-plugin",
-      "Write NAME.c, a whole backend of one's own as a shared object, to begin with; then print "
-      "the lines that compile and run it.\n\n"
-      "  attnbench new-plugin mine --c\n");
+      "Write NAME.c or NAME.py, a whole backend of one's own to begin with; then print the lines "
+      "that compile and run it.\n\n"
+      "  attnbench new-plugin mine --c\n"
+      "  attnbench new-plugin mine --python\n");
   new_plugin_app->add_option("name", options->name, "of the backend and of its file")->required();
-  new_plugin_app->add_flag("--c", options->c, "write it in C, the one language there is");
+  new_plugin_app->add_flag("--c", options->c, "as a shared object, in C");
+  new_plugin_app->add_flag("--python", options->python, "in Python, with numpy");
   new_plugin_app->add_option("-o,--output", options->folder, "folder to write into")
       ->check(not_empty())
       ->capture_default_str();

@@ -84,9 +84,17 @@ TEST_F(NewPlugin, refuses_names_that_no_backend_can_have) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
-TEST_F(NewPlugin, asks_for_a_language_and_says_that_c_is_what_there_is) {
+TEST_F(NewPlugin, writes_python_too) {
+  ASSERT_EQ(run({"mine", "--python", "-o", folder_.c_str()}), 0) << err_.str();
+  EXPECT_THAT(text_of(folder_ + "/mine.py"), HasSubstr("name = \"mine\""));
+  EXPECT_THAT(text_of(folder_ + "/mine.py"), Not(HasSubstr("python_example")));
+  EXPECT_THAT(out_.str(), HasSubstr("--plugin " + folder_ + "/mine.py --backend mine,cpu_flash\n"));
+}
+
+TEST_F(NewPlugin, asks_for_one_language) {
   EXPECT_EQ(run({"mine", "-o", folder_.c_str()}), 4);
-  EXPECT_THAT(err_.str(), HasSubstr("--c"));
+  EXPECT_THAT(err_.str(), HasSubstr("--c or --python"));
+  EXPECT_EQ(run({"mine", "--c", "--python", "-o", folder_.c_str()}), 4);
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 

@@ -19,6 +19,7 @@
 #include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
+#include "lib/base/shell_text.h"
 #include "lib/bench/backend_choice.h"
 #include "lib/bench/driver.h"
 #include "lib/bench/serving_state.h"

@@ -15,13 +15,15 @@
 #include "lib/bench/backend_choice.h"
 #include "lib/bench/isolate/isolated_workshop.h"
 #include "lib/bench/local_workshop.h"
+#include "lib/bench/mixed_workshop.h"
 #include "lib/device/nvtx_range.h"
 #include "lib/report/terminal.h"
 
 namespace attnbench {
 namespace {
 
-/// In this process, or in children: then this one opens no GPU.
+/// In this process, but for backends that have a host of their own; or in children: then this one
+/// opens no GPU.
 RunResult run_in_place(const RunOptions& options, const PlannedRun& planned,
                        const Registry& registry, const RunHooks& hooks) {
   const auto& [scenario, filter] = planned;
@@ -29,9 +31,12 @@ RunResult run_in_place(const RunOptions& options, const PlannedRun& planned,
     IsolatedWorkshop workshop(scenario, {options.timeout_s, options.devices, hooks.stop_requested});
     return run_scenario(scenario, registry, workshop, filter, hooks);
   }
-  const Devices devices =
-      open_devices(choose_backends(scenario, registry, filter), options.devices);
-  LocalWorkshop workshop(devices);
+  std::vector<const Registry::Entry*> here = choose_backends(scenario, registry, filter);
+  std::erase_if(here, [](const Registry::Entry* entry) { return !entry->host.empty(); });
+  const Devices devices = open_devices(here, options.devices);
+  LocalWorkshop local(devices);
+  IsolatedWorkshop hosted(scenario, {options.timeout_s, options.devices, hooks.stop_requested});
+  MixedWorkshop workshop(local, hosted);
   return run_scenario(scenario, registry, workshop, filter, hooks);
 }
 

@@ -40,7 +40,7 @@ std::string program_of(const char* called) {
              : std::filesystem::absolute(word).lexically_normal().string();
 }
 
-int guarded(const Action& action, const Registry& registry, const std::vector<std::string>& plugins,
+int guarded(const Action& action, const Registry& registry, const PluginOptions& plugins,
             Console& console) {
   try {
     return action(with_plugins(registry, plugins), console);
@@ -88,7 +88,7 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
   add_selftest_command(app, action);
   add_new_plugin_command(app, action);
   add_worker_command(app, action);
-  std::vector<std::string> plugins;
+  PluginOptions plugins;
   add_plugin_options(app, plugins);
 
   try {

@@ -1,5 +1,5 @@
 # Installs BUILD into an empty PREFIX. With the installed program it expands an installed scenario, by its name, and
-# writes a plug-in, which a project that finds nothing but PREFIX compiles, and runs it.
+# writes a plug-in, which a project that finds nothing but PREFIX compiles, and runs it; and one in Python.
 file(REMOVE_RECURSE ${PREFIX})
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${PREFIX}/bin/attnbench expand quickstart
@@ -39,4 +39,12 @@ execute_process(COMMAND ${PREFIX}/bin/attnbench run tiny.yaml --quick --plugin b
                 WORKING_DIRECTORY ${project} OUTPUT_VARIABLE table COMMAND_ERROR_IS_FATAL ANY)
 if(NOT table MATCHES "mine [^\n]*passed")
   message(FATAL_ERROR "mine did not pass:\n${table}")
+endif()
+
+execute_process(COMMAND ${PREFIX}/bin/attnbench new-plugin pymine --python
+                WORKING_DIRECTORY ${project} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${PREFIX}/bin/attnbench run tiny.yaml --quick --plugin pymine.py --python ${PYTHON} --backend pymine
+                WORKING_DIRECTORY ${project} OUTPUT_VARIABLE table COMMAND_ERROR_IS_FATAL ANY)
+if(NOT table MATCHES "pymine [^\n]*passed")
+  message(FATAL_ERROR "pymine did not pass:\n${table}")
 endif()

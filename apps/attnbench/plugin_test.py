@@ -25,6 +25,53 @@ verify: {rows: 8}
 """
 
 
+# Each of its backends does one thing that a plug-in must not do, and computes nothing.
+PYTHON_PLUGIN = """
+import os, time
+
+class Base:
+    def supports(self, problem): pass
+    def numerics(self, problem): pass
+    def plan(self, batch): return self
+    def run(self, stream): pass
+
+class A(Base):
+    name = "py_throws_in_supports"
+    def supports(self, problem): raise KeyError("table")
+class B(Base):
+    name = "py_refuses"
+    def supports(self, problem): return "not on a " + problem.mode
+class C(Base):
+    name = "py_throws_in_numerics"
+    def numerics(self, problem): return {"p": "f12"}
+class D(Base):
+    name = "py_throws_in_plan"
+    def plan(self, batch): return batch.tensor("no such thing")
+class E(Base):
+    name = "py_throws_in_run"
+    def run(self, stream):
+        raise ValueError("out of luck")
+class F(Base):
+    name = "py_has_no_run"
+    def plan(self, batch): return 5
+class G(Base):
+    name = "py_exits"
+    def run(self, stream): os._exit(3)
+class H(Base):
+    name = "py_quits"
+    def run(self, stream): raise SystemExit(0)
+class I(Base):
+    name = "py_hangs"
+    def run(self, stream): time.sleep(1000)
+class J(Base):
+    name = "py_crashes"
+    def run(self, stream): os.kill(os.getpid(), 11)
+class K(Base):
+    name = "py_computes_nothing"
+backends = [A, B, C, D, E, F, G, H, I, J, K]
+"""
+
+
 class PluginTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -39,10 +86,10 @@ class PluginTest(unittest.TestCase):
         environment = dict(os.environ, MISBEHAVE=misbehave, ATTNBENCH_PLUGINS=plugins, OMP_NUM_THREADS="1")
         return subprocess.run([BINARY, *arguments], env=environment, capture_output=True, text=True, timeout=120)
 
-    def run_all(self, expected, *options):
+    def run_all(self, expected, *options, plugin=PLUGIN):
         """Runs the named backends beside cpu_flash; `expected` is {backend: (verdict, part of the reason)}."""
         results = os.path.join(self.folder.name, "r.json")
-        done = self.attnbench("run", self.scenario, "--plugin", PLUGIN, "--backend", ",".join([*expected, "cpu_flash"]),
+        done = self.attnbench("run", self.scenario, "--plugin", plugin, "--backend", ",".join([*expected, "cpu_flash"]),
                               "--json", results, *options)
         self.assertEqual(done.returncode, 2, done.stderr)
         with open(results) as file:
@@ -53,7 +100,7 @@ class PluginTest(unittest.TestCase):
                 record = records[backend]
                 self.assertEqual(record["verdict"], verdict, record["reason"])
                 self.assertIn(reason, record["reason"])
-                self.assertIn(f"--plugin {PLUGIN}", record["repro"])
+                self.assertIn(f"--plugin {plugin}", record["repro"])
 
     def test_each_failure_costs_its_own_cells_and_says_why(self):
         self.run_all({
@@ -77,6 +124,42 @@ class PluginTest(unittest.TestCase):
             "exits": ("CRASHED", "exited with code 3"),
             "hangs": ("CRASHED", "gave no answer within 3 s"),
         }, "--isolate", "--timeout", "3s")
+
+    def test_each_failure_of_python_costs_its_own_cells_and_names_the_line(self):
+        plugin = os.path.join(self.folder.name, "bad.py")
+        with open(plugin, "w") as file:
+            file.write(PYTHON_PLUGIN)
+        line = {text.split('"')[1]: number + 1 for number, text in enumerate(PYTHON_PLUGIN.split("\n"), 1)
+                if "name = " in text}
+        self.run_all({
+            "py_throws_in_supports": ("CRASHED", f"bad.py:{line['py_throws_in_supports']}: KeyError: 'table'"),
+            "py_refuses": ("unsupported", "not on a decode"),
+            "py_throws_in_numerics": ("CRASHED", "f12"),
+            "py_throws_in_plan": ("CRASHED", f"bad.py:{line['py_throws_in_plan']}: "),
+            "py_throws_in_run": ("CRASHED", f"bad.py:{line['py_throws_in_run'] + 1}: ValueError: out of luck"),
+            "py_has_no_run": ("CRASHED", "run"),
+            "py_exits": ("CRASHED", "exited with code 3"),
+            "py_quits": ("CRASHED", "SystemExit"),
+            "py_crashes": ("CRASHED", "SIGSEGV"),
+            "py_computes_nothing": ("INCORRECT", "non-finite"),
+        }, "--python", sys.executable, plugin=plugin)
+        self.run_all({"py_hangs": ("CRASHED", "gave no answer within 3 s")},
+                     "--isolate", "--timeout", "3s", "--python", sys.executable, plugin=plugin)
+
+    def test_a_python_file_that_is_no_plug_in_is_refused_with_the_reason(self):
+        for text, reason in [("x = 1", "defines no backend"), ("import nowhere", "bad.py:1: ModuleNotFoundError"),
+                             ("class X: pass\n1/0", "bad.py:2: ZeroDivisionError"), ("def", "SyntaxError")]:
+            with self.subTest(text=text):
+                plugin = os.path.join(self.folder.name, "bad.py")
+                with open(plugin, "w") as file:
+                    file.write(text)
+                done = self.attnbench("list", "backends", "--plugin", plugin, "--python", sys.executable)
+                self.assertEqual(done.returncode, 4, done.stderr)
+                self.assertIn(reason, done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        done = self.attnbench("list", "backends", "--plugin", plugin, "--python", "/nowhere/python")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("--python names the interpreter", done.stderr)
 
     def test_a_plug_in_that_is_none_is_refused_with_the_reason(self):
         for misbehave, reason in [

@@ -10,16 +10,23 @@
 
 namespace attnbench {
 
-/// Names shared objects with backends of their own, separated by colons: for every command, and for
-/// the processes that a run starts.
+/// Names shared objects and Python files with backends of their own, separated by colons: for every
+/// command, and for the processes that a run starts.
 inline constexpr const char* kPluginsVariable = "ATTNBENCH_PLUGINS";
 
-/// `--plugin FILE` on every command that asks backends for something.
-void add_plugin_options(CLI::App& program, std::vector<std::string>& plugins);
+/// The interpreter of Python plug-ins, for every command.
+inline constexpr const char* kPythonVariable = "ATTNBENCH_PYTHON";
+
+struct PluginOptions {
+  std::vector<std::string> files;
+  std::string python;  ///< empty: what the environment says, else python3
+};
+
+/// `--plugin FILE` and `--python PROGRAM` on every command that asks backends for something.
+void add_plugin_options(CLI::App& program, PluginOptions& options);
 
 /// `registry` with the backends of these files and of those that the environment names, which then
-/// names them all. Throws ConfigError.
-[[nodiscard]] Registry with_plugins(const Registry& registry,
-                                    const std::vector<std::string>& plugins);
+/// names them all. Throws ConfigError and EnvironmentError.
+[[nodiscard]] Registry with_plugins(const Registry& registry, const PluginOptions& options);
 
 }  // namespace attnbench

@@ -36,7 +36,8 @@ int supports(void* self, const attnbench_problem*, char* message, std::size_t si
   return ATTNBENCH_OK;
 }
 
-int numerics(void* self, const attnbench_problem*, attnbench_numerics* numerics) {
+int numerics(void* self, const attnbench_problem*, attnbench_numerics* numerics, char*,
+             std::size_t) {
   if (is(self, "throws_in_numerics")) throw std::runtime_error("no number");
   if (is(self, "rounds_to_nonsense")) numerics->p = 77;
   return ATTNBENCH_OK;

@@ -128,8 +128,10 @@ class PluginBackend final : public Backend {
     const attnbench_problem asked = plugin_problem(problem);
     attnbench_numerics answer{sizeof answer, ATTNBENCH_F32, ATTNBENCH_F32, ATTNBENCH_F32,
                               ATTNBENCH_F32};
-    if (backend_.numerics(backend_.self, &asked, &answer) != ATTNBENCH_OK) {
-      throw std::runtime_error("numerics() failed");
+    Message message;
+    if (backend_.numerics(backend_.self, &asked, &answer, message.data(), Message::size()) !=
+        ATTNBENCH_OK) {
+      throw std::runtime_error("numerics(): " + message.text("failed without a message"));
     }
     const auto checked = [](std::int32_t dtype) {
       if (const auto known = dtype_of(dtype)) return *known;
@@ -227,25 +229,29 @@ std::span<const attnbench_backend> tables_of(const std::string& path) {
 
 }  // namespace
 
-void load_plugin(const std::string& path, const std::string& cuda_absence, Registry& registry) {
-  const std::string where = "plug-in " + path;
+void register_tables(const attnbench_backend* tables, std::size_t count, const std::string& where,
+                     const std::string& cuda_absence, Registry& registry) {
   // Tables of a later version are longer: their own size leads from one to the next.
-  const std::span<const attnbench_backend> tables = tables_of(path);
-  const auto* at = reinterpret_cast<const std::byte*>(tables.data());
-  for (std::size_t i = 0; i < tables.size(); ++i) {
+  const auto* at = reinterpret_cast<const std::byte*>(tables);
+  for (std::size_t i = 0; i < count; ++i) {
     const auto& table = *reinterpret_cast<const attnbench_backend*>(at);
-    BackendInfo info = info_of(table, where);
+    BackendInfo info = info_of(table, "plug-in " + where);
     at += table.struct_size;
     if (registry.find(info.name) != nullptr) {
-      throw ConfigError(fmt::format("{}: there is a backend '{}' already; give it another name",
-                                    where, info.name));
+      throw ConfigError(fmt::format(
+          "plug-in {}: there is a backend '{}' already; give it another name", where, info.name));
     }
     if (info.device == DeviceKind::kCuda && !cuda_absence.empty()) {
-      registry.add_absent(std::move(info), cuda_absence, path);
+      registry.add_absent(std::move(info), cuda_absence, where);
     } else {
-      registry.add([&table, info] { return std::make_unique<PluginBackend>(table, info); }, path);
+      registry.add([&table, info] { return std::make_unique<PluginBackend>(table, info); }, where);
     }
   }
+}
+
+void load_plugin(const std::string& path, const std::string& cuda_absence, Registry& registry) {
+  const std::span<const attnbench_backend> tables = tables_of(path);
+  register_tables(tables.data(), tables.size(), path, cuda_absence, registry);
 }
 
 }  // namespace attnbench

@@ -2,17 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 
+#include "lib/backend/include/attnbench/backend.h"
 #include "lib/backend/registry.h"
 
 namespace attnbench {
 
-/// Loads the shared object at `path` and registers the backends that it exports
-/// (attnbench/backend.h); it stays loaded until the program ends. Throws ConfigError when there is
-/// no such file, when it is no plug-in or one of another version of the interface, when what it
-/// says of itself makes no sense, and when a backend's name is taken. GPU backends are registered
-/// as absent, with `cuda_absence` as the reason, unless that is empty.
+/// Registers the backends that `count` tables describe, which live until the program ends. Throws
+/// ConfigError when what one says of itself makes no sense, and when its name is taken; `where`
+/// says where they come from, in messages and in Registry::Entry::plugin. GPU backends are
+/// registered as absent, with `cuda_absence` as the reason, unless that is empty.
+void register_tables(const attnbench_backend* tables, std::size_t count, const std::string& where,
+                     const std::string& cuda_absence, Registry& registry);
+
+/// Loads the shared object at `path` and registers the backends that it exports as
+/// register_tables() does. It stays loaded until the program ends. Throws ConfigError, too, when
+/// there is no such file, and when it is no plug-in or one of another version of the interface.
 void load_plugin(const std::string& path, const std::string& cuda_absence, Registry& registry);
 
 }  // namespace attnbench

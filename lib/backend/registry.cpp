@@ -11,13 +11,21 @@ namespace attnbench {
 void Registry::add(Factory make, std::string plugin) {
   BackendInfo info = make()->info();
   expects(find(info.name) == nullptr, "backend '" + info.name + "' is registered twice");
-  entries_.push_back({std::move(info), std::move(make), {}, std::move(plugin)});
+  entries_.push_back({std::move(info), std::move(make), {}, std::move(plugin), {}});
 }
 
 void Registry::add_absent(BackendInfo info, std::string reason, std::string plugin) {
   expects(find(info.name) == nullptr, "backend '" + info.name + "' is registered twice");
   expects(!reason.empty(), "an absent backend needs a reason");
-  entries_.push_back({std::move(info), {}, std::move(reason), std::move(plugin)});
+  entries_.push_back({std::move(info), {}, std::move(reason), std::move(plugin), {}});
+}
+
+void Registry::add_hosted(BackendInfo info, std::vector<std::string> host, std::string plugin) {
+  expects(find(info.name) == nullptr, "backend '" + info.name + "' is registered twice");
+  const auto make = [name = info.name]() -> std::unique_ptr<Backend> {
+    throw EnvironmentError(name + " runs in a process of its own: 'attnbench run' starts it");
+  };
+  entries_.push_back({std::move(info), make, {}, std::move(plugin), std::move(host)});
 }
 
 const Registry::Entry* Registry::find(std::string_view name) const {

@@ -25,12 +25,19 @@ class Registry {
     Factory make;         ///< empty when the backend is absent
     std::string absence;  ///< why it is absent ("built without nvcc"); empty when it can run
     std::string plugin;   ///< file that it comes from; empty: it is part of the program
+    /// Words that start the process in which it runs, but for the last, that of its parent. Empty:
+    /// any process of this program.
+    std::vector<std::string> host;
   };
 
   /// Registers a backend that can run. Throws InternalError on a name already taken.
   void add(Factory make, std::string plugin = {});
   /// Registers a backend that this build or machine lacks, with the reason. It is still listed.
   void add_absent(BackendInfo info, std::string reason, std::string plugin = {});
+
+  /// Registers a backend that runs in a process of its own. Its factory throws EnvironmentError:
+  /// who works in this process cannot have it.
+  void add_hosted(BackendInfo info, std::vector<std::string> host, std::string plugin);
 
   [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
   /// Null when there is no such backend.

@@ -136,7 +136,7 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
   r.cost = cost_;
   r.status = "not measured";
   r.fixture_hash = fixture_hash_;
-  r.repro = repro_line(*scenario_, r, entry.plugin);
+  r.repro = repro_line(*scenario_, r, entry);
   return r;
 }
 

@@ -57,9 +57,9 @@ void check_run(const Scenario& scenario, const Registry& registry, const RunFilt
                                      const Devices& devices, const RunFilter& filter,
                                      const RunHooks& hooks);
 
-/// The command that runs exactly this cell again.
+/// The command that runs exactly this cell again. `entry` is of the record's backend.
 [[nodiscard]] std::string repro_line(const Scenario& scenario, const Record& record,
-                                     const std::string& plugin = {});
+                                     const Registry::Entry& entry = {});
 
 [[nodiscard]] Environment describe_environment(const DeviceInfo& device);
 

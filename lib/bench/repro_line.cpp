@@ -4,29 +4,12 @@
 
 #include <string_view>
 
+#include "lib/base/shell_text.h"
 #include "lib/bench/driver.h"
 #include "lib/bench/twins.h"
 
 namespace attnbench {
 namespace {
-
-/// A word as a POSIX shell reads it back.
-std::string shell_quoted(std::string_view word) {
-  static constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) {
-    return std::string(word);
-  }
-  std::string out = "'";
-  for (const char c : word) {
-    if (c == '\'') {
-      out += "'\\''";
-    } else {
-      out += c;
-    }
-  }
-  return out + "'";
-}
 
 std::string option(std::string_view name, std::string_view value) {
   return fmt::format(" {} {}", name, shell_quoted(value));
@@ -34,13 +17,15 @@ std::string option(std::string_view name, std::string_view value) {
 
 }  // namespace
 
-std::string repro_line(const Scenario& scenario, const Record& record, const std::string& plugin) {
+std::string repro_line(const Scenario& scenario, const Record& record,
+                       const Registry::Entry& entry) {
   const ScenarioCommand& command = scenario.command;
   std::string line = shell_quoted(command.program) + " run " +
                      shell_quoted(command.file.empty() ? scenario.path : command.file);
   line += option("--case", record.case_id);
   line += option("--backend", registered_name(record.backend));
-  if (!plugin.empty()) line += option("--plugin", plugin);
+  if (!entry.plugin.empty()) line += option("--plugin", entry.plugin);
+  if (!entry.host.empty()) line += option("--python", entry.host.front());
   // Cache state and seed are always spelled, since the file and the command line can both set them.
   line += option("--cache", to_string(record.cache));
   const bool eager_alone = scenario.measure.launch == std::vector{LaunchMode::kEager};

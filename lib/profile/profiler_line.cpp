@@ -90,22 +90,4 @@ std::vector<std::string> profiler_line(ProfilerTool tool, const std::string& pro
   return words;
 }
 
-std::string shell_text(const std::vector<std::string>& words) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/=,:@%+";
-  std::string line;
-  for (const std::string& word : words) {
-    if (!line.empty()) line += ' ';
-    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char letter : word)
-      line += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-    line += '\'';
-  }
-  return line;
-}
-
 }  // namespace attnbench

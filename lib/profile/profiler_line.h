@@ -29,7 +29,4 @@ struct ProfilerSearch {
                                                      const std::string& set,
                                                      const std::vector<std::string>& inner);
 
-/// The words as one line that a shell reads back as the same words.
-[[nodiscard]] std::string shell_text(const std::vector<std::string>& words);
-
 }  // namespace attnbench

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/profile/profiler_line.h"
+#include "lib/base/shell_text.h"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

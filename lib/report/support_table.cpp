@@ -19,6 +19,7 @@ namespace {
 std::string refusal_of(const Registry::Entry& entry, const Case& c, const Devices& devices) {
   if (!entry.make) return entry.absence;
   if (device_for(entry, devices) == nullptr) return "no device of its kind takes part";
+  if (!entry.host.empty()) return "not asked here: it runs in a process of its own";
   const Support support = entry.make()->supports(problem_of(c));
   return support ? std::string() : support.reason();
 }

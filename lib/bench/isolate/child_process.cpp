@@ -80,16 +80,15 @@ std::string describe(int status) {
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::vector<std::string>& arguments, int descriptor) {
-  std::vector<std::string> words{"attnbench"};
-  words.insert(words.end(), arguments.begin(), arguments.end());
+ChildProcess::ChildProcess(std::vector<std::string> words, int descriptor) {
+  const std::string program = words.front() == kThisProgram ? kOwnProgram : words.front();
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   const FileActions actions(descriptor);
   const OwnGroup group;
-  check(posix_spawn(&pid_, kOwnProgram, actions.get(), group.get(), argv.data(), environ),
-        kOwnProgram);
+  check(posix_spawnp(&pid_, program.c_str(), actions.get(), group.get(), argv.data(), environ),
+        program.c_str());
 }
 
 ChildProcess::~ChildProcess() { static_cast<void>(end(std::chrono::milliseconds(0))); }

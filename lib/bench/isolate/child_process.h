@@ -11,14 +11,17 @@
 
 namespace attnbench {
 
-/// A child process that runs this same program with other arguments. Started anew rather than
-/// forked: neither CUDA nor OpenMP's threads survive a fork. In a process group of its own, so that
-/// Ctrl-C is the parent's to handle and what a backend started itself is killed with it. Its
-/// standard output is our standard error: results stay clean of what backends print.
+/// A child process that runs this same program, or the one that `words` begin with. Started anew
+/// rather than forked: neither CUDA nor OpenMP's threads survive a fork. In a process group of its
+/// own, so that Ctrl-C is the parent's to handle and what a backend started itself is killed with
+/// it. Its standard output is our standard error: results stay clean of what backends print.
 class ChildProcess {
  public:
-  /// `descriptor` becomes kWorkerDescriptor in the child. Throws EnvironmentError.
-  ChildProcess(const std::vector<std::string>& arguments, int descriptor);
+  static constexpr const char* kThisProgram = "attnbench";
+
+  /// The first of `words` is a program, looked for on PATH, or kThisProgram. `descriptor` becomes
+  /// kWorkerDescriptor in the child. Throws EnvironmentError.
+  ChildProcess(std::vector<std::string> words, int descriptor);
   /// Kills it, unless end() was called.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;  // one process, one owner

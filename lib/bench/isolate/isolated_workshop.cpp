@@ -10,7 +10,6 @@
 #include "lib/base/error.h"
 #include "lib/bench/isolate/json_fields.h"
 #include "lib/bench/isolate/remote_work.h"
-#include "lib/bench/twins.h"
 
 namespace attnbench {
 
@@ -36,8 +35,7 @@ RemoteWorker& IsolatedWorkshop::worker_of(const Registry::Entry& entry) {
   std::unique_ptr<RemoteWorker>& worker = workers_[entry.info.name];
   if (worker && !worker->trusted()) worker.reset();
   if (!worker) {
-    worker = std::make_unique<RemoteWorker>(*scenario_, isolation_,
-                                            std::string(registered_name(entry.info.name)));
+    worker = std::make_unique<RemoteWorker>(*scenario_, isolation_, entry);
   }
   return *worker;
 }

@@ -13,6 +13,7 @@
 
 #include "lib/base/error.h"
 #include "lib/bench/isolate/worker.h"
+#include "lib/bench/twins.h"
 #include "lib/bench/workshop.h"
 
 namespace attnbench {
@@ -41,17 +42,19 @@ RemoteWorker::SocketPair::SocketPair() {
 }
 
 RemoteWorker::RemoteWorker(const Scenario& scenario, const Isolation& isolation,
-                           const std::string& backend, SocketPair sockets)
+                           const Registry::Entry& entry, SocketPair sockets)
     : isolation_(&isolation), limit_s_(kOwnStepS), channel_(sockets.ours) {
   {
     const Channel theirs(sockets.theirs);  // closed once the child has it: its end shows then
-    child_ = std::make_unique<ChildProcess>(
-        std::vector<std::string>{kWorkerCommand, std::to_string(getpid())}, sockets.theirs);
+    std::vector<std::string> words = entry.host;
+    if (words.empty()) words = {ChildProcess::kThisProgram, kWorkerCommand};
+    words.push_back(std::to_string(getpid()));
+    child_ = std::make_unique<ChildProcess>(std::move(words), sockets.theirs);
   }
   const DeviceOptions& devices = isolation.devices;
   ask("starting",
       {{"protocol", kWorkerProtocol},
-       {"backend", backend},
+       {"backend", std::string(registered_name(entry.info.name))},
        {"threads", devices.threads},
        {"cpu_target", to_string(devices.cpu_target)},
        {"gpu", devices.gpu ? json(*devices.gpu) : json()},

@@ -18,9 +18,9 @@ namespace attnbench {
 /// One backend's child process, as long as it lives.
 class RemoteWorker {
  public:
-  /// Starts it. Scenario and isolation must outlive it.
-  RemoteWorker(const Scenario& scenario, const Isolation& isolation, const std::string& backend)
-      : RemoteWorker(scenario, isolation, backend, SocketPair()) {}
+  /// Starts it where the entry says. Scenario and isolation must outlive it.
+  RemoteWorker(const Scenario& scenario, const Isolation& isolation, const Registry::Entry& entry)
+      : RemoteWorker(scenario, isolation, entry, SocketPair()) {}
   ~RemoteWorker();
   RemoteWorker(const RemoteWorker&) = delete;
   RemoteWorker& operator=(const RemoteWorker&) = delete;
@@ -47,7 +47,7 @@ class RemoteWorker {
     SocketPair();
     int ours = -1, theirs = -1;
   };
-  RemoteWorker(const Scenario& scenario, const Isolation& isolation, const std::string& backend,
+  RemoteWorker(const Scenario& scenario, const Isolation& isolation, const Registry::Entry& entry,
                SocketPair sockets);
   [[nodiscard]] Message exchange(const std::string& step, nlohmann::json request,
                                  std::span<const std::byte> bytes);

@@ -177,7 +177,8 @@ typedef struct attnbench_backend {
   /* ATTNBENCH_OK, or ATTNBENCH_UNSUPPORTED with a reason that a person can act on. */
   int (*supports)(void* self, const attnbench_problem* problem, char* message, size_t message_size);
   /* Fills in where it rounds; 0: f32 throughout, the tightest bounds. */
-  int (*numerics)(void* self, const attnbench_problem* problem, attnbench_numerics* numerics);
+  int (*numerics)(void* self, const attnbench_problem* problem, attnbench_numerics* numerics,
+                  char* message, size_t message_size);
   /* Host work for one batch, timed apart from run(): may allocate and wait. Queries and cache have
    * no contents yet. Writes a plan of its own kind to *plan. */
   int (*plan)(void* self, const attnbench_batch* batch, const attnbench_memory* memory, void** plan,

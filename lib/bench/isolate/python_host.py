@@ -1,0 +1,348 @@
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts a plug-in that is written in Python: attnbench passes this text to any Python from 3.9 on.
+
+    python -c TEXT describe FILE.py                       prints the file's backends as JSON
+    python -c TEXT worker FILE.py LIBRARY PARENT_PID      lets LIBRARY serve a run with them
+
+The structs are those of attnbench/backend.h; a plug-in looks like backends/python_example/python_example.py.
+"""
+import sys
+
+if __name__ == "__main__":
+    # With -c the current folder comes first: a file json.py there is not the json that is meant below.
+    sys.path[:] = filter(None, sys.path)
+
+import ctypes
+import dataclasses
+import gc
+import inspect
+import json
+import os
+import traceback
+import types
+from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_void_p
+
+OK, ERROR, UNSUPPORTED = 0, 1, 2
+# Words for the interface's numbers, which count from 0.
+DEVICES = ("cpu", "cuda")
+DTYPES = ("f32", "f16", "bf16", "e4m3", "e5m2", "i32", "i64", "u8")
+GRAPH_SUPPORTS = ("NEVER", "UNIFORM_SINGLE_TOKEN_DECODE", "UNIFORM_BATCH", "ALWAYS")
+PROBLEM_WORDS = {"mode": ("extend", "decode", "mixed", "idle", "target_verify", "draft_extend"), "dtype": DTYPES,
+                 "cache_dtype": DTYPES, "cache_layout": ("NHD", "HND"), "family": ("softmax", "latent")}
+PROBLEM_TRUTHS = ("causal", "is_cross_attention", "has_sinks", "has_alibi", "window_counts_depth", "recorded")
+ROLES = ("q", "k_new", "v_new", "sinks", "out", "lse", "k_cache", "v_cache", "req_to_token", "req_pool_indices",
+         "block_table", "seq_lens", "query_start_loc", "positions", "slot_mapping", "custom_mask", "mask_indptr")
+# These are missing from some batches; the others can be empty, but are there.
+OPTIONAL_ROLES = ("k_new", "v_new", "sinks", "custom_mask", "mask_indptr")
+# DLPack's code and bits, and what NumPy calls the type or an integer of the same size.
+FORMATS = {"f32": (2, 32, "float32"), "f16": (2, 16, "float16"), "bf16": (4, 16, "uint16"), "e4m3": (10, 8, "uint8"),
+           "e5m2": (12, 8, "uint8"), "i32": (0, 32, "int32"), "i64": (0, 64, "int64"), "u8": (1, 8, "uint8")}
+
+
+def struct(*groups):
+    """A struct of C, from pairs of a type and the names of members that have it."""
+    return type("Struct", (ctypes.Structure,),
+                {"_fields_": [(name, ctype) for ctype, names in groups for name in names.split()]})
+
+
+ProblemStruct = struct(
+    (c_size_t, "struct_size"),
+    (c_int32, "family heads_q heads_kv head_dim_qk head_dim_v causal is_cross_attention has_sinks has_alibi"),
+    (c_int32, "window_counts_depth"), (c_int64, "sliding_window_size"), (ctypes.c_double, "scale logit_cap"),
+    (c_int32, "ranks dtype cache_dtype cache_layout"), (c_int64, "page_size"), (c_int32, "mode recorded"),
+    (c_int64, "max_requests max_q_len max_q_tokens max_kv_len"))
+TensorStruct = struct((c_void_p, "data"), (c_int32, "device device_id dtype rank"), (c_int64 * 4, "shape stride"))
+BatchStruct = struct(
+    (c_size_t, "struct_size"), (POINTER(ProblemStruct), "problem"), (c_int64, "batch_size q_tokens"),
+    (POINTER(c_int32), "q_lens kv_lens"), (ctypes.c_float, "k_scale v_scale"), (c_int32, "num_tensors"),
+    (POINTER(TensorStruct), "tensors"))
+MemoryStruct = struct((c_size_t, "struct_size"), (c_void_p, "context"),
+                      (CFUNCTYPE(c_void_p, c_void_p, c_size_t), "reserve"))
+NumericsStruct = struct((c_size_t, "struct_size"), (c_int32, "qk_input p accumulator partial_out"))
+# Pointers that are only handed on, a plan's handle among them, arrive as plain integers; where a function can fail,
+# the last two are a message and its room.
+FUNCTIONS = {
+    "supports": CFUNCTYPE(c_int, c_size_t, POINTER(ProblemStruct), c_size_t, c_size_t),
+    "numerics": CFUNCTYPE(c_int, c_size_t, POINTER(ProblemStruct), POINTER(NumericsStruct), c_size_t, c_size_t),
+    "plan": CFUNCTYPE(c_int, c_size_t, POINTER(BatchStruct), POINTER(MemoryStruct), POINTER(c_size_t), *2 * [c_size_t]),
+    "run": CFUNCTYPE(c_int, *4 * [c_size_t]),
+    "update": CFUNCTYPE(c_int, c_size_t, POINTER(BatchStruct), *3 * [c_size_t]),
+    "destroy": CFUNCTYPE(None, c_size_t)}
+BackendStruct = struct(
+    (c_size_t, "struct_size"), (c_char_p, "name version description index_format"),
+    (c_int32, "device deterministic graph_support padding_seq_len"), (c_size_t, "self"),
+    *((function, name) for name, function in FUNCTIONS.items()))
+# DLManagedTensor, with the structs in it laid out flat.
+DLPackStruct = struct(
+    (c_void_p, "data"), (c_int32, "device_type device_id ndim"), (ctypes.c_uint8, "code bits"),
+    (ctypes.c_uint16, "lanes"), (POINTER(c_int64), "shape strides"), (ctypes.c_uint64, "byte_offset"),
+    (c_void_p, "manager_ctx deleter"))
+
+# A tensor's memory is attnbench's, so that a deleter has nothing to do. But it may be called without the interpreter's
+# lock, amid an exception or after Python's end, which no function of Python's can bear. The C library's abs() stands
+# in. As nobody says when a description is no longer used, all of them stay; equal tensors share one, so they are few.
+DELETER = ctypes.cast(ctypes.CDLL(None).abs, c_void_p)
+CAPSULE_NAME = b"dltensor"
+new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, c_void_p, c_char_p, c_void_p)(("PyCapsule_New", ctypes.pythonapi))
+descriptions = {}
+
+
+@dataclasses.dataclass(frozen=True)
+class Tensor:
+    """A tensor of a batch. Its memory lives as long as the plan; nothing here copies it."""
+    address: int
+    dtype: str
+    shape: tuple
+    strides: tuple  # counted in elements
+    device: str
+    device_id: int
+
+    def numpy(self):
+        """A NumPy array on the same memory. bf16 shows as uint16 and fp8 as uint8: NumPy has neither."""
+        import numpy
+        if self.device != "cpu":
+            raise TypeError("NumPy cannot see a GPU's memory; use torch() or DLPack")
+        dtype = numpy.dtype(FORMATS[self.dtype][2])
+        if 0 in self.shape:
+            return numpy.empty(self.shape, dtype)
+        strides = [stride * dtype.itemsize for stride in self.strides]
+        extent = sum((size - 1) * stride for size, stride in zip(self.shape, strides)) + dtype.itemsize
+        return numpy.ndarray(self.shape, dtype, (ctypes.c_char * extent).from_address(self.address), 0, strides)
+
+    def torch(self):
+        """A torch.Tensor on the same memory."""
+        import torch
+        if self.dtype not in ("e4m3", "e5m2"):
+            return torch.utils.dlpack.from_dlpack(self)
+        # Only some versions of torch take fp8 from DLPack; all that have fp8 take bytes.
+        fp8 = torch.float8_e4m3fn if self.dtype == "e4m3" else torch.float8_e5m2
+        return torch.utils.dlpack.from_dlpack(dataclasses.replace(self, dtype="u8")).view(fp8)
+
+    def __dlpack_device__(self):
+        return (2 if self.device == "cuda" else 1, self.device_id)
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        if copy or dl_device not in (None, self.__dlpack_device__()):
+            raise BufferError("a tensor of attnbench is used where it is, without a copy")
+        rank, (code, bits, _) = len(self.shape), FORMATS[self.dtype]
+        described = descriptions.setdefault(self, DLPackStruct(
+            self.address, *self.__dlpack_device__(), rank, code, bits, 1, (c_int64 * rank)(*self.shape),
+            (c_int64 * rank)(*self.strides), 0, None, DELETER))
+        return new_capsule(ctypes.addressof(described), CAPSULE_NAME, None)
+
+
+def problem_of(given):
+    """An attnbench_problem with words for its enums."""
+    values = {name: getattr(given, name) for name, _ in ProblemStruct._fields_[1:]}
+    values.update({name: words[values[name]] for name, words in PROBLEM_WORDS.items()})
+    values.update({name: bool(values[name]) for name in PROBLEM_TRUTHS})
+    return types.SimpleNamespace(**values)
+
+
+class Batch:
+    """One step as an engine hands it over: a copy of an attnbench_batch, which lives as long as a call only."""
+
+    def __init__(self, given, memory=None):
+        self.problem = problem_of(given.problem.contents)
+        self.batch_size, self.q_tokens = given.batch_size, given.q_tokens
+        self.q_lens, self.kv_lens = (lens[:given.batch_size] for lens in (given.q_lens, given.kv_lens))
+        self.k_scale, self.v_scale = given.k_scale, given.v_scale  # a stored key times k_scale is the key
+        self._memory = memory
+        structs = TensorStruct * given.num_tensors
+        here = ctypes.cast(given.tensors, POINTER(structs)).contents
+        self._tensors = dict(zip(ROLES, structs.from_buffer_copy(here)))
+
+    def tensor(self, role):
+        """The tensor of a role, such as "q"; None when this batch has none."""
+        given = self._tensors[role]
+        shape = tuple(given.shape[:given.rank])
+        if not given.data and (role in OPTIONAL_ROLES or 0 not in shape):
+            return None
+        return Tensor(given.data or 0, DTYPES[given.dtype], shape, tuple(given.stride[:given.rank]),
+                      DEVICES[given.device], given.device_id)
+
+    def reserve(self, size):
+        """The address of so many bytes of scratch memory, which live as long as the plan. Once, in plan()."""
+        if self._memory is None:
+            raise RuntimeError("memory is reserved in plan(), and once")
+        memory, self._memory = self._memory, None
+        address = memory.reserve(memory.context, size)
+        if not address:
+            raise MemoryError(f"attnbench has no {size} bytes of scratch memory")
+        return address
+
+
+class PluginFault(Exception):
+    """What is wrong with a plug-in as a whole; no line of it is to blame."""
+
+
+def explain(error, path):
+    """An error in one line that begins with the place in the user's file where it arose, if it did there."""
+    place = os.path.basename(path)
+    if isinstance(error, PluginFault):
+        return f"{place}: {error}"
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == path]
+    try:
+        text = str(error)
+    except Exception:
+        text = "its message cannot be made"
+    if isinstance(error, SyntaxError) and error.filename == path:
+        lines, text = [error.lineno], error.msg
+    place += f":{lines[-1]}" if lines else ""
+    return f"{place}: {type(error).__name__}: {' '.join(text.split())}".removesuffix(": ")
+
+
+def tell(message, room, text):
+    """Puts a text where C wants it, cut to its room at the end of a character; else on stderr."""
+    if message and room:
+        cut = text.replace("\0", " ").encode("utf-8", "replace")[:room - 1].decode("utf-8", "ignore").encode()
+        ctypes.memmove(message, cut + b"\0", len(cut) + 1)
+    else:
+        sys.stdout.flush()  # what was printed before comes before, should both streams be one
+        print(text, file=sys.stderr, flush=True)
+
+
+def answering(function):
+    """Makes a callback with room for a message of a method that returns a refusal, or None, and may raise."""
+    def callback(self, *arguments):
+        *inputs, message, room = arguments
+        try:
+            refusal = function(self, *inputs)
+            if refusal is not None:
+                tell(message, room, refusal)
+            return OK if refusal is None else UNSUPPORTED
+        except BaseException as error:  # SystemExit, too: C has nobody who would catch it
+            tell(message, room, explain(error, self.path))
+            return ERROR
+    return callback
+
+
+class Tables:
+    """What C sees of backends: an array of attnbench_backend, and the functions in it."""
+
+    def __init__(self, path, backends):
+        self.path, self.backends = path, backends
+        self.plans, self.handles = {}, 0  # plans by the handle that C knows them by
+        functions = [function(getattr(self, name)) for name, function in FUNCTIONS.items()]
+        self.structs = []  # they keep alive what their copies in the array point to
+        for index, about in enumerate(map(describe, backends)):
+            about["device"] = DEVICES.index(about["device"])
+            about["graph_support"] = GRAPH_SUPPORTS.index(about["graph_support"])
+            values = [value.encode() if isinstance(value, str) else value for value in about.values()]
+            self.structs.append(BackendStruct(ctypes.sizeof(BackendStruct), *values, index, *functions))
+        self.array = (BackendStruct * len(backends))(*self.structs)
+
+    @answering
+    def supports(self, index, problem):
+        answer = self.backends[index].supports(problem_of(problem.contents))
+        if not isinstance(answer, (str, bool, type(None))):
+            raise TypeError(f"supports() returned {answer!r}; None means yes and a string is the reason for a no")
+        return None if answer in (None, True) else answer or ""
+
+    @answering
+    def numerics(self, index, problem, answer):
+        rounds = getattr(self.backends[index], "numerics", lambda problem: None)
+        for stage, word in (rounds(problem_of(problem.contents)) or {}).items():
+            if (stage, c_int32) not in NumericsStruct._fields_ or word not in DTYPES[:5]:
+                raise ValueError(f"numerics() says {stage!r}: {word!r}; attnbench/backend.h has the stages and types")
+            setattr(answer.contents, stage, DTYPES.index(word))
+
+    @answering
+    def plan(self, index, batch, memory, handle):
+        step = Batch(batch.contents, memory.contents)
+        plan = self.backends[index].plan(step)
+        step._memory = None
+        if not callable(getattr(plan, "run", None)):
+            raise PluginFault(f"plan() returned {type(plan).__name__}, which has no run(self, stream)")
+        self.handles = handle[0] = self.handles + 1
+        self.plans[self.handles] = plan
+
+    def run(self, handle, stream, message, room):
+        try:
+            self.plans[handle].run(stream)
+            return OK
+        except BaseException as error:
+            tell(message, room, explain(error, self.path))
+            return ERROR
+
+    @answering
+    def update(self, handle, batch, stream):
+        update = getattr(self.plans[handle], "update", lambda batch, stream: False)
+        taken = update(Batch(batch.contents), stream)
+        if taken is None:
+            raise TypeError("update() returned None; True means that the plan serves the step, False that it cannot")
+        return None if taken else ""
+
+    def destroy(self, handle):
+        self.plans.pop(handle, None)
+
+
+def describe(backend):
+    """A backend's attributes in the order of attnbench_backend, defaults where it says nothing."""
+    label, name = f"class {type(backend).__name__}", getattr(backend, "name", None)
+    missing = [] if isinstance(name, str) and name else ["name"]
+    missing += [f"{method}()" for method in ("supports", "plan") if not callable(getattr(backend, method, None))]
+    if missing:
+        raise PluginFault(f"{label} has no {' and no '.join(missing)}; a backend has a name, supports() and plan()")
+    about = {"name": name}
+    for key, default in (("version", "0"), ("description", ""), ("index_format", "")):
+        about[key] = " ".join(str(getattr(backend, key, default)).split())
+    for key, known in (("device", DEVICES), ("deterministic", (True, False)), ("graph_support", GRAPH_SUPPORTS),
+                       ("padding_seq_len", (1, 0))):
+        value = getattr(backend, key, known[0])
+        if value not in known:
+            raise PluginFault(f"{label} has {key} {value!r}; it is {' or '.join(map(str, known))}")
+        about[key] = known[known.index(value)]  # True is 1 to Python, but not to JSON
+    return about
+
+
+def load(path):
+    """Runs the user's file as a module, with its folder first where imports are looked for. Its backends."""
+    sys.argv = [path]
+    sys.path.insert(0, os.path.dirname(path))
+    module = sys.modules["attnbench_plugin"] = types.ModuleType("attnbench_plugin")
+    module.__file__ = path
+    with open(path, "rb") as file:  # not by an import, which would leave a __pycache__ beside it
+        exec(compile(file.read(), path, "exec"), module.__dict__)
+    found = getattr(module, "backends", None)
+    if not isinstance(found, (list, tuple)):
+        own = [value for value in dict.fromkeys(filter(inspect.isclass, vars(module).values()))
+               if value.__module__ == module.__name__ and not inspect.isabstract(value)]
+        found = [value for value in own if all(hasattr(value, name) for name in ("name", "supports", "plan"))]
+        # What was meant for a backend is to hear what it lacks.
+        found = found or [value for value in own if hasattr(value, "supports") or hasattr(value, "plan")]
+    if not found:
+        raise PluginFault("defines no backend; see attnbench new-plugin --python")
+    return [value() if inspect.isclass(value) else value for value in found]
+
+
+def main(mode, path, library="", parent="0"):
+    """Does what the command line asks for. The exit code."""
+    path = os.path.abspath(path)
+    if mode == "worker":
+        ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL: a long import does not outlive the run
+    answer = os.dup(1)
+    os.dup2(2, 1)  # whatever the user's file prints is no answer of ours
+    sys.stdout.reconfigure(line_buffering=True)
+    try:
+        backends = load(path)
+        if mode == "describe":
+            about = json.dumps([describe(backend) for backend in backends])
+            sys.stdout.flush()
+            os.write(answer, f"\n{about}\n".encode())  # a line of its own even if both streams are one
+            return 0
+        tables = Tables(path, backends)
+        serve = ctypes.CDLL(library).attnbench_worker
+        serve.argtypes, serve.restype = [c_int32, POINTER(BackendStruct), c_size_t], c_int
+        gc.freeze()  # what is imported stays: collections amid timed runs need not look at it
+        return serve(int(parent), tables.array, len(tables.array))
+    except BaseException as error:
+        tell(0, 0, explain(error, path))
+        return 1
+
+
+if __name__ == "__main__":
+    exit_code = main(*sys.argv[1:])
+    sys.stdout.flush()
+    os._exit(exit_code)  # a GPU's libraries can crash while an interpreter ends, which would hide the code
