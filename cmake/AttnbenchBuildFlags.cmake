@@ -7,11 +7,14 @@ set(cxx_flags
   -Woverloaded-virtual
   # Designated initialisers name what they set and leave the rest to its default: that is their point.
   -Wno-missing-field-initializers
+  # A library that a Python process loads has all of it. Programs are compiled like libraries, not with -fPIE as CMake's
+  # own variable for it would, since they share precompiled headers with them.
+  -fPIC
   # Fixture contents must be the same bits on every machine: no silent fusing of a*b+c.
   -ffp-contract=off)
 # CMake 3.25 does not know that nvcc speaks C++20, so the flag is spelt out. Contents share their constexpr
 # formulas with the host; source lines serve the profilers.
-set(cuda_flags -std=c++20 --expt-relaxed-constexpr -lineinfo -Xcompiler=-Wall,-Wextra
+set(cuda_flags -std=c++20 --expt-relaxed-constexpr -lineinfo -Xcompiler=-Wall,-Wextra,-fPIC
   # "pointless comparison" and "never referenced" of if-constexpr branches: noise in templates.
   -diag-suppress=186,177)
 if(ATTNBENCH_WERROR)

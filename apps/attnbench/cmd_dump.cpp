@@ -17,6 +17,7 @@
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/bench/backend_choice.h"
+#include "lib/bench/backend_code.h"
 #include "lib/bench/driver.h"
 #include "lib/fixture/dump.h"
 #include "lib/scenario/problem_of.h"
@@ -97,11 +98,13 @@ void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& 
     writer.describe(DumpedBackend{name, entry.info.version, reason, {}});
   };
   if (!entry.make) return skip(entry.absence);
+  if (!entry.host.empty())
+    return skip("it runs in a process of its own, which dump does not start");
   Device& device = *device_for(entry, devices);
   const std::unique_ptr<Backend> backend = entry.make();
-  const Support support = backend->supports(problem_of(c));
+  const Support support = of_backend([&] { return backend->supports(problem_of(c)); });
   if (!support) return skip(fmt::format("UNSUPPORTED({})", support.reason()));
-  const Numerics numerics = backend->numerics(problem_of(c));
+  const Numerics numerics = of_backend([&] { return backend->numerics(problem_of(c)); });
   writer.describe(DumpedBackend{name, entry.info.version, "", roundings_of(numerics)});
   writer.add("bound_" + stem, bound_table(c, numerics, rows),
              "how far " + name + " may be from each of reference_rows: LSE, O[dv]");
@@ -109,9 +112,12 @@ void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& 
   fixture.fill(fill);
   PlanMemory memory(device);
   const std::unique_ptr<Stream> stream = device.make_stream();
-  const std::unique_ptr<Plan> plan = backend->plan(fixture.batch(), memory);
-  plan->run(*stream);
-  stream->synchronize();
+  const std::unique_ptr<Plan> plan =
+      of_backend([&] { return backend->plan(fixture.batch(), memory); });
+  of_backend([&] {
+    plan->run(*stream);
+    stream->synchronize();
+  });
   const AttentionTensors outputs = fixture.host_outputs();
   writer.add("out_" + stem, widened(outputs.out.read_only()),
              "O of " + name + " [tokens, heads_q, dv]");
@@ -138,12 +144,18 @@ int dump(const DumpOptions& options, const Registry& registry, Console& console)
   const std::vector<ReferenceRow> rows = evaluate_rows(c, contents, sample_rows(c, options.rows));
   writer.add("reference_rows", reference_table(c, rows),
              "float64 reference, one line per row: request, token, head, LSE, O[dv]");
+  bool crashed = false;
   for (const Registry::Entry* entry : entries) {
-    dump_outputs(writer, *entry, c, fill, rows, devices, console);
+    try {
+      dump_outputs(writer, *entry, c, fill, rows, devices, console);
+    } catch (const BackendFailed& failed) {
+      console.err << fmt::format("{}: no outputs: CRASHED({})\n", entry->info.name, failed.what());
+      crashed = true;
+    }
   }
   writer.finish();
   console.out << fmt::format("{}: written to {}/case.json\n", c.id, options.directory);
-  return static_cast<int>(ExitCode::kOk);
+  return static_cast<int>(crashed ? ExitCode::kIncorrect : ExitCode::kOk);
 }
 
 }  // namespace

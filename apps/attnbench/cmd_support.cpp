@@ -11,6 +11,7 @@
 #include "lib/base/exit_code.h"
 #include "lib/bench/backend_choice.h"
 #include "lib/bench/driver.h"
+#include "lib/bench/isolate/isolated_workshop.h"
 #include "lib/report/expand_report.h"
 
 namespace attnbench {
@@ -62,9 +63,12 @@ void add_support_command(CLI::App& app, Action& action) {
     action = [options](const Registry& registry, Console& console) {
       const Scenario scenario = read_scenario(options->scenario, options->seed);
       const auto backends = asked_about(scenario, registry, options->filter);
-      const Devices devices = open_devices(backends, {});
+      std::vector<const Registry::Entry*> here = backends;
+      std::erase_if(here, [](const Registry::Entry* entry) { return !entry->host.empty(); });
+      const Devices devices = open_devices(here, {});
+      IsolatedWorkshop hosts(scenario, {});
       const SupportQuestion question{scenario, select_cases(scenario, options->filter), backends,
-                                     devices};
+                                     devices, hosts};
       (options->format == "json" ? write_support_json : write_support_table)(question, console.out);
       return static_cast<int>(ExitCode::kOk);
     };

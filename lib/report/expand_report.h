@@ -7,6 +7,7 @@
 
 #include "lib/backend/registry.h"
 #include "lib/bench/devices.h"
+#include "lib/bench/workshop.h"
 #include "lib/scenario/scenario.h"
 
 namespace attnbench {
@@ -27,6 +28,7 @@ struct SupportQuestion {
   std::vector<const Case*> cases;
   std::vector<const Registry::Entry*> backends;
   const Devices& devices;
+  Workshop& hosts;  ///< where backends that have a host of their own are asked
 };
 
 /// The matrix case x backend: OK, or UNSUPPORTED with the reason.

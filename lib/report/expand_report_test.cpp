@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/report/expand_report.h"
 #include "lib/backend/testing/stub_backend.h"
+#include "lib/bench/isolate/isolated_workshop.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -190,12 +191,13 @@ TEST(SupportTable, says_which_graphs_a_backend_does_not_claim) {
   registry.add([] { return std::make_unique<Captured>(); });
   Devices devices;
   devices.push_back(std::make_unique<NamedGpu>());
+  IsolatedWorkshop hosts(scenario, {});
   const Case decode = small_plain_decode();
   const Case extend = small_sliding_window();
   const auto table = [&](std::vector<LaunchMode> launch) {
     scenario.measure.launch = std::move(launch);
     std::ostringstream out;
-    write_support_table({scenario, {&decode, &extend}, all_of(registry), devices}, out);
+    write_support_table({scenario, {&decode, &extend}, all_of(registry), devices, hosts}, out);
     return out.str();
   };
   const std::string refusal =
@@ -216,10 +218,11 @@ TEST(SupportTable, says_ok_or_why_not_for_every_pair) {
   registry.add_absent(absent, "built without nvcc");
   Devices devices;
   devices.push_back(make_cpu_device(1));
+  IsolatedWorkshop hosts(scenario, {});
   const Case decode = small_plain_decode();
   const Case extend = small_sliding_window();
   std::ostringstream out;
-  write_support_table({scenario, {&decode, &extend}, all_of(registry), devices}, out);
+  write_support_table({scenario, {&decode, &extend}, all_of(registry), devices, hosts}, out);
   EXPECT_THAT(out.str(), HasSubstr("refusing    OK\n"));
   EXPECT_THAT(out.str(), HasSubstr("refusing    UNSUPPORTED(decode only)\n"));
   EXPECT_THAT(out.str(), HasSubstr("absent_one  UNSUPPORTED(built without nvcc)\n"));
@@ -243,10 +246,11 @@ TEST(SupportJson, says_for_every_launch_of_every_pair_whether_and_why_not) {
   registry.add([] { return std::make_unique<Refusing>(); });
   Devices devices;
   devices.push_back(make_cpu_device(1));
+  IsolatedWorkshop hosts(scenario, {});
   const Case decode = small_plain_decode();
   const Case extend = small_sliding_window();
   std::ostringstream out;
-  write_support_json({scenario, {&decode, &extend}, all_of(registry), devices}, out);
+  write_support_json({scenario, {&decode, &extend}, all_of(registry), devices, hosts}, out);
   const auto root = nlohmann::json::parse(out.str());
   EXPECT_EQ(root["scenario"], scenario.name);
   ASSERT_EQ(root["answers"].size(), 4u);

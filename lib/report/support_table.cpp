@@ -8,6 +8,7 @@
 
 #include "lib/backend/cuda_graph_capture.h"
 #include "lib/base/printable.h"
+#include "lib/bench/backend_code.h"
 #include "lib/report/expand_report.h"
 #include "lib/report/units.h"
 #include "lib/scenario/problem_of.h"
@@ -16,12 +17,16 @@ namespace attnbench {
 namespace {
 
 /// Why not; empty: it is supported.
-std::string refusal_of(const Registry::Entry& entry, const Case& c, const Devices& devices) {
+std::string refusal_of(const Registry::Entry& entry, const Case& c,
+                       const SupportQuestion& question) {
   if (!entry.make) return entry.absence;
-  if (device_for(entry, devices) == nullptr) return "no device of its kind takes part";
-  if (!entry.host.empty()) return "not asked here: it runs in a process of its own";
-  const Support support = entry.make()->supports(problem_of(c));
-  return support ? std::string() : support.reason();
+  try {
+    if (!entry.host.empty()) return question.hosts.begin(c, entry)->supports().reason();
+    if (device_for(entry, question.devices) == nullptr) return "no device of its kind takes part";
+    return of_backend([&] { return entry.make()->supports(problem_of(c)); }).reason();
+  } catch (const BackendFailed& failed) {
+    return fmt::format("it failed when it was asked: {}", failed.what());
+  }
 }
 
 std::string refusal_of_graph(const Registry::Entry& entry, const Case& c) {
@@ -32,7 +37,7 @@ std::string refusal_of_graph(const Registry::Entry& entry, const Case& c) {
 std::string answer_of(const SupportQuestion& question, const Registry::Entry& entry,
                       const Case& c) {
   const auto& launches = question.scenario.measure.launch;
-  std::string refusal = refusal_of(entry, c, question.devices);
+  std::string refusal = refusal_of(entry, c, question);
   const bool graph = std::ranges::find(launches, LaunchMode::kGraph) != launches.end();
   const bool eager = graph && refusal.empty() && launches.size() > 1;
   if (refusal.empty() && graph) refusal = refusal_of_graph(entry, c);
@@ -66,7 +71,7 @@ void write_support_json(const SupportQuestion& question, std::ostream& out) {
   Json answers = Json::array();
   for (const Case* c : question.cases) {
     for (const Registry::Entry* entry : question.backends) {
-      const std::string refusal = refusal_of(*entry, *c, question.devices);
+      const std::string refusal = refusal_of(*entry, *c, question);
       for (const LaunchMode launch : question.scenario.measure.launch) {
         const std::string reason = refusal.empty() && launch == LaunchMode::kGraph
                                        ? refusal_of_graph(*entry, *c)
