@@ -23,7 +23,8 @@ std::string refusal_of(const Registry::Entry& entry, const Case& c,
   try {
     if (!entry.host.empty()) return question.hosts.begin(c, entry)->supports().reason();
     if (device_for(entry, question.devices) == nullptr) return "no device of its kind takes part";
-    return of_backend([&] { return entry.make()->supports(problem_of(c)); }).reason();
+    const std::unique_ptr<Backend> backend = entry.make();
+    return of_backend([&] { return backend->supports(problem_of(c)); }).reason();
   } catch (const BackendFailed& failed) {
     return fmt::format("it failed when it was asked: {}", failed.what());
   }
