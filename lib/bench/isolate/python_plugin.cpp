@@ -57,7 +57,12 @@ json described(const std::string& path, const PythonHost& host) {
     throw EnvironmentError(
         fmt::format("{}: {} cannot be run; --python names the interpreter", path, host.python));
   }
-  if (output.exit_code != 0) throw ConfigError(fmt::format("plug-in {}: {}", path, last));
+  if (output.exit_code != 0) {
+    const bool elsewhere = last.find("ModuleNotFoundError") != std::string::npos;
+    throw ConfigError(fmt::format(
+        "plug-in {}: {}{}", path, last,
+        elsewhere ? fmt::format(" for {}; --python names another interpreter", host.python) : ""));
+  }
   try {
     return json::parse(last);
   } catch (const json::exception&) {
