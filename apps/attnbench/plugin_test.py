@@ -146,6 +146,17 @@ class PluginTest(unittest.TestCase):
         self.run_all({"py_hangs": ("CRASHED", "gave no answer within 3 s")},
                      "--isolate", "--timeout", "3s", "--python", sys.executable, plugin=plugin)
 
+    def test_other_backends_in_isolation_need_nothing_of_the_interpreter(self):
+        plugin = os.path.join(self.folder.name, "picky.py")
+        with open(plugin, "w") as file:
+            file.write("import os\nos.environ['ONLY_THERE']\n" + PYTHON_PLUGIN)
+        python = os.path.join(self.folder.name, "python")
+        with open(python, "w") as file:
+            file.write(f'#!/bin/sh\nONLY_THERE=1 exec {sys.executable} "$@"\n')
+        os.chmod(python, 0o755)
+        self.run_all({"py_computes_nothing": ("INCORRECT", "non-finite")}, "--isolate", "--python", python,
+                     plugin=plugin)
+
     def test_a_python_file_that_is_no_plug_in_is_refused_with_the_reason(self):
         for text, reason in [("x = 1", "defines no backend"), ("import nowhere", "bad.py:1: ModuleNotFoundError"),
                              ("class X: pass\n1/0", "bad.py:2: ZeroDivisionError"), ("def", "SyntaxError")]:

@@ -64,8 +64,8 @@ Registry with_plugins(const Registry& registry, const PluginOptions& options) {
       load_python_plugin(path, python_host(options), cuda_absence(), all);
     } else {
       load_plugin(path, cuda_absence(), all);
+      named += (named.empty() ? "" : ":") + path;
     }
-    named += (named.empty() ? "" : ":") + path;
   }
   if (!paths.empty()) setenv(kPluginsVariable, named.c_str(), 1);
   return all;

@@ -25,8 +25,9 @@ struct PluginOptions {
 /// `--plugin FILE` and `--python PROGRAM` on every command that asks backends for something.
 void add_plugin_options(CLI::App& program, PluginOptions& options);
 
-/// `registry` with the backends of these files and of those that the environment names, which then
-/// names them all. Throws ConfigError and EnvironmentError.
+/// `registry` with the backends of these files and of those that the environment names. From then
+/// on that names the shared objects among them, for child processes of this program: Python's
+/// backends have hosts of their own. Throws ConfigError and EnvironmentError.
 [[nodiscard]] Registry with_plugins(const Registry& registry, const PluginOptions& options);
 
 }  // namespace attnbench
