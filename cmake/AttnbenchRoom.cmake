@@ -38,10 +38,8 @@ function(attnbench_room name)
   if(sources)
     add_library(attnbench_${name} STATIC ${sources})
     target_link_libraries(attnbench_${name} PUBLIC attnbench_build_flags ${room_DEPENDS})
-    # What checks headers must not see those that a source forgot.
-    if(NOT ATTNBENCH_CHECK_HEADERS)
-      target_precompile_headers(attnbench_${name} REUSE_FROM attnbench_std_headers)
-    endif()
+    attnbench_unite_folders(attnbench_${name} ${sources})
+    target_precompile_headers(attnbench_${name} REUSE_FROM attnbench_std_headers)
   else()
     add_library(attnbench_${name} INTERFACE)
     target_link_libraries(attnbench_${name} INTERFACE attnbench_build_flags ${room_DEPENDS})
@@ -66,6 +64,20 @@ function(attnbench_room name)
   endif()
 endfunction()
 
+# attnbench_unite_folders(<target> <source>...)
+#
+# With CMAKE_UNITY_BUILD the sources of one folder are compiled as one, except those with options of their own: most of
+# a source's time goes into headers that its neighbours include as well.
+function(attnbench_unite_folders target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  foreach(source ${ARGN})
+    get_filename_component(folder ${source} DIRECTORY)
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+    string(REPLACE "/" "_" folder ${folder})
+    set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${folder})
+  endforeach()
+endfunction()
+
 # attnbench_test_program(<name> SOURCES <file>... DEPENDS <target>... [SHARDS <n>] [PROPERTIES <key> <value>...])
 #
 # A GoogleTest program. ctest runs it whole, or as <n> processes that share its tests: a process for each test
@@ -73,6 +85,7 @@ endfunction()
 function(attnbench_test_program name)
   cmake_parse_arguments(test "" "SHARDS" "SOURCES;DEPENDS;PROPERTIES" ${ARGN})
   add_executable(${name} ${test_SOURCES})
+  attnbench_unite_folders(${name} ${test_SOURCES})
   target_link_libraries(${name} PRIVATE ${test_DEPENDS} attnbench_test_flags GTest::gtest_main)
   target_precompile_headers(${name} REUSE_FROM attnbench_test_headers)
   if(NOT test_SHARDS)

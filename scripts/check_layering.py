@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails when a lower room includes a higher one (cmake/rooms.txt says which is which), when a product
 source includes what only tests may (a folder testing/), or when a source includes anything before its own
-header: being first there is what proves that a header compiles alone, see cmake/AttnbenchHeaderCheck.cmake."""
+header: there, a header that misses an include does not compile."""
 import pathlib
 import re
 import sys

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -19,6 +19,7 @@
 #include "lib/base/printable.h"
 #include "lib/bench/backend_choice.h"
 #include "lib/model/model_geometry.h"
+#include "lib/report/json.h"
 #include "lib/report/text_layout.h"
 #include "lib/scenario/scenario.h"
 
@@ -26,7 +27,6 @@ namespace attnbench {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 void write(const Json& list, std::ostream& out) {
   out << list.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';

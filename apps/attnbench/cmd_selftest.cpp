@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -13,13 +13,12 @@
 #include "lib/base/exit_code.h"
 #include "lib/bench/timed_selftest.h"
 #include "lib/device/cuda/cuda_device.h"
+#include "lib/report/json.h"
 #include "lib/report/text_layout.h"
 #include "lib/verify/selftest.h"
 
 namespace attnbench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct SelftestOptions {
   std::string device;  ///< "cpu", "cuda"; empty: every one that is here
@@ -197,7 +196,7 @@ Json part_json(const DevicePart& part) {
           {"timed_mutants", timed}};
 }
 
-void write_json(const std::vector<DevicePart>& parts, bool sound, std::ostream& out) {
+void write_devices_json(const std::vector<DevicePart>& parts, bool sound, std::ostream& out) {
   Json devices = Json::array();
   for (const DevicePart& part : parts) devices.push_back(part_json(part));
   out << Json{{"sound", sound}, {"devices", devices}}.dump(2) << '\n';
@@ -215,7 +214,7 @@ int selftest(const SelftestOptions& options, Console& console) {
     console.out.flush();  // stands even if the next device fails
   }
   const bool sound = std::ranges::all_of(parts, &DevicePart::sound);
-  if (!table) write_json(parts, sound, console.out);
+  if (!table) write_devices_json(parts, sound, console.out);
   return static_cast<int>(sound ? ExitCode::kOk : ExitCode::kInternal);
 }
 

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <functional>
 #include <iosfwd>
 #include <string>
 
+#include "apps/attnbench/cli_fwd.h"
 #include "lib/backend/registry.h"
 
 namespace attnbench {

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
+#include "apps/attnbench/cli_fwd.h"
 #include "apps/attnbench/command.h"
 #include "lib/bench/record.h"
 

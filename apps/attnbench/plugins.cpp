@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/attnbench/plugins.h"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

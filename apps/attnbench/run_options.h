@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "apps/attnbench/cli_fwd.h"
 #include "apps/attnbench/cpu_target_option.h"
 #include "apps/attnbench/output_files.h"
 #include "lib/bench/driver.h"

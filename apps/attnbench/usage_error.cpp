@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/attnbench/usage_error.h"
 
+#include <CLI/CLI.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>

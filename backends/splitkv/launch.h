@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "backends/splitkv/work_list.h"
 #include "lib/base/dtype.h"
 

@@ -18,10 +18,10 @@ using Parents = std::vector<int>;
 using Lens = std::vector<std::int32_t>;
 
 // 0 -> {1, 2, 3}, 1 -> {4, 5}
-const Parents kTree = {-1, 0, 0, 0, 1, 1};
+const Parents kDraft = {-1, 0, 0, 0, 1, 1};
 
 TEST(PackTreeRows, writes_one_little_endian_word_per_node) {
-  EXPECT_THAT(pack_tree_rows(kTree), ElementsAre(1, 3, 5, 9, 19, 35));
+  EXPECT_THAT(pack_tree_rows(kDraft), ElementsAre(1, 3, 5, 9, 19, 35));
 }
 
 TEST(PackTreeRows, takes_two_bytes_above_8_nodes_and_four_above_16) {
@@ -42,7 +42,7 @@ TEST(PackTreeRows, takes_two_bytes_above_8_nodes_and_four_above_16) {
 }
 
 TEST(FullMask, shows_the_whole_prefix_then_the_tree) {
-  const std::vector<Parents> trees = {kTree, kTree};
+  const std::vector<Parents> trees = {kDraft, kDraft};
   const auto mask = full_mask(trees, Lens{3, 5});
   EXPECT_THAT(mask_indptr(6, Lens{3, 5}), ElementsAre(0, 54, 120));
   ASSERT_EQ(mask.size(), 120u);
@@ -56,7 +56,7 @@ TEST(MaskIndptr, counts_in_64_bits) {
 }
 
 TEST(PackMask, packs_each_request_on_its_own) {
-  const std::vector<Parents> trees = {kTree, kTree};
+  const std::vector<Parents> trees = {kDraft, kDraft};
   const auto packed = pack_mask(full_mask(trees, Lens{3, 5}), mask_indptr(6, Lens{3, 5}));
   EXPECT_THAT(packed.bytes, ElementsAre(15, 62, 188, 120, 242, 233, 35,  //
                                         63, 248, 195, 47, 126, 242, 167, 63, 2));
@@ -68,7 +68,7 @@ TEST(PackMask, packs_each_request_on_its_own) {
 
 TEST(TwoStageDraftTable, puts_visible_slots_first) {
   const std::vector<std::int64_t> slots = {40, 41, 42, 43, 44, 45};
-  const DraftTable table = two_stage_draft_table(std::vector<Parents>{kTree}, slots);
+  const DraftTable table = two_stage_draft_table(std::vector<Parents>{kDraft}, slots);
   EXPECT_THAT(table.cache_seqlens, ElementsAre(1, 2, 2, 2, 3, 3));
   EXPECT_THAT(std::vector(table.page_table.begin() + 24, table.page_table.begin() + 30),
               ElementsAre(40, 41, 44, 42, 43, 45));
@@ -92,11 +92,11 @@ Partial attend(const std::vector<double>& logits, const std::vector<double>& val
 
 TEST(TwoStageDraftTable, merged_with_the_prefix_equals_the_full_mask) {
   constexpr std::size_t kPrefix = 7;
-  const std::size_t nodes = kTree.size();
+  const std::size_t nodes = kDraft.size();
   std::vector<std::int64_t> slots(nodes);
   std::iota(slots.begin(), slots.end(), static_cast<std::int64_t>(kPrefix));
-  const auto mask = full_mask(std::vector<Parents>{kTree}, Lens{kPrefix});
-  const DraftTable table = two_stage_draft_table(std::vector<Parents>{kTree}, slots);
+  const auto mask = full_mask(std::vector<Parents>{kDraft}, Lens{kPrefix});
+  const DraftTable table = two_stage_draft_table(std::vector<Parents>{kDraft}, slots);
 
   std::mt19937 random(3);
   std::normal_distribution<double> normal;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "lib/bench/local_place.h"
 #include "lib/bench/workshop.h"

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+#include <span>
+#include <vector>
+
 #include "lib/bench/workshop.h"
 
 namespace attnbench {

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "lib/bench/watched_samples.h"
 #include "lib/verify/verify.h"

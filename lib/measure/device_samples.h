@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
 
 #include "lib/measure/clock.h"
 #include "lib/measure/sample_source.h"

@@ -13,12 +13,12 @@
 namespace attnbench {
 namespace {
 
-constexpr int kSamples = 15;
+constexpr int kTimings = 15;
 
 double median_us(SampleTimer& timer, const Work& work) {
   const Work nothing = [](Stream&) {};
   std::vector<double> us;
-  for (int i = 0; i < kSamples; ++i) us.push_back(timer.time(nothing, work).us);
+  for (int i = 0; i < kTimings; ++i) us.push_back(timer.time(nothing, work).us);
   return median(us);
 }
 

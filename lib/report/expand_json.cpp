@@ -1,15 +1,13 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "lib/report/expand_report.h"
 #include "lib/report/expanded_case.h"
+#include "lib/report/json.h"
 
 namespace attnbench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json layer_of(const AttentionLayer& l) {
   return {{"kind", l.kind == AttentionKind::kMlaAbsorbed ? "mla_absorbed" : "mha"},

@@ -1,15 +1,13 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "lib/report/json.h"
 #include "lib/report/record_text.h"
 #include "lib/report/sinks.h"
 
 namespace attnbench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Entries of failed cells have zero times, as Google Benchmark's own reporter writes them: its
 /// compare.py needs the keys.

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "lib/backend/cuda_graph_capture.h"
 #include "lib/base/printable.h"
 #include "lib/bench/backend_code.h"
 #include "lib/report/expand_report.h"
+#include "lib/report/json.h"
 #include "lib/report/units.h"
 #include "lib/scenario/problem_of.h"
 
@@ -68,7 +68,6 @@ void write_support_table(const SupportQuestion& question, std::ostream& out) {
 }
 
 void write_support_json(const SupportQuestion& question, std::ostream& out) {
-  using Json = nlohmann::ordered_json;
   Json answers = Json::array();
   for (const Case* c : question.cases) {
     for (const Registry::Entry* entry : question.backends) {

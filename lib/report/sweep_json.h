@@ -2,13 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include "lib/bench/record.h"
+#include "lib/report/json.h"
 
 namespace attnbench {
-
-using Json = nlohmann::ordered_json;
 
 /// Swept keys of a case with their values as text, in the sweep's order.
 [[nodiscard]] inline Json sweep_json(const Record& record) {

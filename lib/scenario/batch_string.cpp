@@ -16,8 +16,6 @@ constexpr const char* kForm =
     "a segment is [count]q<new tokens>[k][s<all keys>[k]], as in 2q1ks4k_32q1s2k";
 constexpr std::int64_t kLimit = std::int64_t{1} << 31;  // index arrays are 32 bits wide
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /// Reads a segment from left to right; every take_ moves on only when it succeeds.
 class SegmentReader {
  public:

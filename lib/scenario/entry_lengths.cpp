@@ -16,7 +16,7 @@ namespace {
 
 using Lengths = std::vector<std::int64_t>;
 
-enum Draw : std::uint64_t { kQ = 0, kPrefix = 1, kKv = 2, kPrompt = 3 };
+enum Drawn : std::uint64_t { kQ = 0, kPrefix = 1, kKv = 2, kPrompt = 3 };
 
 class Settler {
  public:
@@ -42,7 +42,7 @@ class Settler {
     return entry_->tree ? entry_->tree->tokens() : 0;
   }
 
-  [[nodiscard]] Lengths drawn(const LengthSpec& spec, Draw what) const {
+  [[nodiscard]] Lengths drawn(const LengthSpec& spec, Drawn what) const {
     return spec.values(entry_->count, combine(seed_, what));
   }
   [[nodiscard]] Lengths all(std::int64_t value) const {

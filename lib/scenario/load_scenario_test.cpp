@@ -15,6 +15,7 @@
 
 #include "lib/base/error.h"
 #include "lib/scenario/scenario.h"
+#include "lib/scenario/testing/case_ids.h"
 
 namespace attnbench {
 namespace {
@@ -37,12 +38,6 @@ std::vector<std::string> shipped_scenarios() {
   return names;
 }
 
-std::vector<std::string> ids(const Scenario& scenario) {
-  std::vector<std::string> names;
-  for (const Case& c : scenario.cases) names.push_back(c.id);
-  return names;
-}
-
 std::vector<std::int64_t> kv_lens(const Scenario& scenario) {
   std::vector<std::int64_t> lengths;
   for (const Case& c : scenario.cases) {
@@ -58,12 +53,12 @@ TEST_P(ShippedScenario, loads_into_cases_with_ids_of_their_own) {
   EXPECT_FALSE(scenario.cases.empty());
   EXPECT_FALSE(scenario.description.empty());
   std::set<std::string> seen;
-  for (const std::string& id : ids(scenario)) EXPECT_TRUE(seen.insert(id).second) << id;
+  for (const std::string& id : case_ids(scenario)) EXPECT_TRUE(seen.insert(id).second) << id;
 }
 
 TEST_P(ShippedScenario, has_the_same_ids_under_any_seed) {
   const std::string path = path_of(GetParam());
-  EXPECT_EQ(ids(load_scenario(path, 1)), ids(load_scenario(path, 2)));
+  EXPECT_EQ(case_ids(load_scenario(path, 1)), case_ids(load_scenario(path, 2)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, ShippedScenario, testing::ValuesIn(shipped_scenarios()),
@@ -73,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(Files, ShippedScenario, testing::ValuesIn(shipped_scena
 TEST(ShippedScenarios, keep_the_recorded_case_ids) {
   std::vector<std::string> found;
   for (const std::string& name : shipped_scenarios()) {
-    for (const std::string& id : ids(load_scenario(path_of(name))))
+    for (const std::string& id : case_ids(load_scenario(path_of(name))))
       found.push_back(name + " " + id);
   }
   std::vector<std::string> recorded;

@@ -12,6 +12,7 @@
 
 #include "lib/base/error.h"
 #include "lib/scenario/sha256.h"
+#include "lib/scenario/testing/case_ids.h"
 
 namespace attnbench {
 namespace {
@@ -61,12 +62,6 @@ Case only_case(const std::string& mix, const std::string& top = "") {
       "defaults: {model: llama-3.1-8b}\n" + top + "mixes:\n  m: {" + mix + "}\n", "s.yaml");
   EXPECT_EQ(scenario.cases.size(), 1u);
   return scenario.cases.at(0);
-}
-
-std::vector<std::string> ids(const Scenario& scenario) {
-  std::vector<std::string> names;
-  for (const Case& c : scenario.cases) names.push_back(c.id);
-  return names;
 }
 
 std::map<std::string, Case> by_id(const Scenario& scenario) {
@@ -300,7 +295,7 @@ TEST(Scenario, is_named_after_its_file_and_hashed_as_it_is) {
   const Scenario scenario = parse_scenario(text, "some/folder/night-run.yaml");
   EXPECT_EQ(scenario.name, "night-run");
   EXPECT_EQ(scenario.sha256, sha256_hex(text));
-  EXPECT_THAT(ids(scenario), ElementsAre("m"));
+  EXPECT_THAT(case_ids(scenario), ElementsAre("m"));
 }
 
 TEST(Scenario, reads_how_to_measure_and_verify) {

@@ -8,6 +8,9 @@
 
 namespace attnbench {
 
+/// Of a decimal number, in any locale.
+[[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 /// "4096", "4k", "128k", "1m": digits and at most one suffix, k = 1024, m = 1024^2.
 /// nullopt for anything else, a value beyond 63 bits included.
 [[nodiscard]] std::optional<std::int64_t> parse_size(std::string_view text);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lib/scenario/scenario.h"
+#include "lib/scenario/testing/case_ids.h"
 
 namespace attnbench {
 namespace {
@@ -23,14 +24,8 @@ Scenario swept(
       "defaults: {model: llama-3.1-8b}\nmixes:\n  m: " + mix + "\nsweep: " + sweep, "s.yaml");
 }
 
-std::vector<std::string> ids(const Scenario& scenario) {
-  std::vector<std::string> names;
-  for (const Case& c : scenario.cases) names.push_back(c.id);
-  return names;
-}
-
 TEST(Sweep, varies_the_last_axis_of_a_grid_fastest) {
-  EXPECT_THAT(ids(swept("{grid: {tp: [1, 2], kv_cache.page_size: [16, 64]}}")),
+  EXPECT_THAT(case_ids(swept("{grid: {tp: [1, 2], kv_cache.page_size: [16, 64]}}")),
               ElementsAre("m/tp1,ps16", "m/tp1,ps64", "m/tp2,ps16", "m/tp2,ps64"));
 }
 
@@ -46,19 +41,19 @@ TEST(Sweep, leaves_its_values_in_each_case_as_the_file_has_them) {
 TEST(Sweep, walks_zipped_lists_together) {
   const Scenario scenario =
       swept("{zip: {kv_cache.dtype: [bf16, e4m3], kv_cache.k_scale: [1, 0.5]}}");
-  EXPECT_THAT(ids(scenario), ElementsAre("m/kv-bf16,k_scale1", "m/kv-e4m3,k_scale0.5"));
+  EXPECT_THAT(case_ids(scenario), ElementsAre("m/kv-bf16,k_scale1", "m/kv-e4m3,k_scale0.5"));
   EXPECT_EQ(scenario.cases[1].kv_cache.k_scale, 0.5f);
 }
 
 TEST(Sweep, includes_both_ends_of_a_range) {
-  EXPECT_THAT(ids(swept("{grid: {batch.chat.count: {range: {start: 8, stop: 24, step: 8}}}}")),
+  EXPECT_THAT(case_ids(swept("{grid: {batch.chat.count: {range: {start: 8, stop: 24, step: 8}}}}")),
               ElementsAre("m/count8", "m/count16", "m/count24"));
-  EXPECT_THAT(ids(swept("{grid: {batch.chat.count: {range: {start: 1, stop: 8, step: 4}}}}")),
+  EXPECT_THAT(case_ids(swept("{grid: {batch.chat.count: {range: {start: 1, stop: 8, step: 4}}}}")),
               ElementsAre("m/count1", "m/count5"));
 }
 
 TEST(Sweep, doubles_along_log2) {
-  EXPECT_THAT(ids(swept("{grid: {\"batch[0].kv_len\": {log2: {start: 512, stop: 4k}}}}")),
+  EXPECT_THAT(case_ids(swept("{grid: {\"batch[0].kv_len\": {log2: {start: 512, stop: 4k}}}}")),
               ElementsAre("m/kv_len512", "m/kv_len1k", "m/kv_len2k", "m/kv_len4k"));
 }
 
@@ -70,27 +65,28 @@ TEST(Sweep, sets_the_value_in_its_case) {
 
 TEST(Sweep, makes_maps_on_the_way_to_its_key) {
   const Scenario scenario = swept("{grid: {attention.window.keys: [128, 1k]}}");
-  EXPECT_THAT(ids(scenario), ElementsAre("m/keys128", "m/keys1k"));
+  EXPECT_THAT(case_ids(scenario), ElementsAre("m/keys128", "m/keys1k"));
   EXPECT_EQ(scenario.cases[0].layer.sliding_window_size, 127);
 }
 
 TEST(Sweep, names_dtypes_and_words_plainly) {
-  EXPECT_THAT(ids(swept("{grid: {dtype: [f16, bf16]}}")), ElementsAre("m/f16", "m/bf16"));
-  EXPECT_THAT(ids(swept("{grid: {kv_cache.placement: [shuffled]}}")),
+  EXPECT_THAT(case_ids(swept("{grid: {dtype: [f16, bf16]}}")), ElementsAre("m/f16", "m/bf16"));
+  EXPECT_THAT(case_ids(swept("{grid: {kv_cache.placement: [shuffled]}}")),
               ElementsAre("m/placement-shuffled"));
-  EXPECT_THAT(ids(swept("{grid: {attention.window: [none, {keys: 1024}]}}")),
+  EXPECT_THAT(case_ids(swept("{grid: {attention.window: [none, {keys: 1024}]}}")),
               ElementsAre("m/window-none", "m/window-keys1024"));
 }
 
 TEST(Sweep, names_maps_within_maps_apart) {
-  EXPECT_THAT(ids(swept("{grid: {\"batch[0].kv_len\": [{uniform: [1, 10]}, {uniform: [1, 100]}, "
-                        "{lognormal: {median: 100, sigma: 0.5}, max: 1k}]}}")),
-              ElementsAre("m/kv_len-uniform1_10", "m/kv_len-uniform1_100",
-                          "m/kv_len-lognormalmedian100_sigma0.5+max1k"));
+  EXPECT_THAT(
+      case_ids(swept("{grid: {\"batch[0].kv_len\": [{uniform: [1, 10]}, {uniform: [1, 100]}, "
+                     "{lognormal: {median: 100, sigma: 0.5}, max: 1k}]}}")),
+      ElementsAre("m/kv_len-uniform1_10", "m/kv_len-uniform1_100",
+                  "m/kv_len-lognormalmedian100_sigma0.5+max1k"));
   const std::string verify = "{batch: [{mode: target_verify, prefix_len: 9, tree: {chain: 2}}]}";
   EXPECT_THAT(
-      ids(swept("{grid: {\"batch[0].tree\": [{parents: [-1, 0, 0]}, {parents: [-1, 0, 1]}]}}",
-                verify)),
+      case_ids(swept("{grid: {\"batch[0].tree\": [{parents: [-1, 0, 0]}, {parents: [-1, 0, 1]}]}}",
+                     verify)),
       ElementsAre("m/tree-parents-1_0_0", "m/tree-parents-1_0_1"));
 }
 
@@ -98,9 +94,9 @@ TEST(Sweep, gives_a_long_value_a_short_id_that_still_differs) {
   const auto id_with_last = [](int last) {
     std::string parents = "-1";
     for (int i = 0; i < 30; ++i) parents += ", 0";
-    return ids(swept("{grid: {\"batch[0].tree\": [{parents: [" + parents + ", " +
-                         std::to_string(last) + "]}]}}",
-                     "{batch: [{mode: target_verify, prefix_len: 9, tree: {chain: 2}}]}"))
+    return case_ids(swept("{grid: {\"batch[0].tree\": [{parents: [" + parents + ", " +
+                              std::to_string(last) + "]}]}}",
+                          "{batch: [{mode: target_verify, prefix_len: 9, tree: {chain: 2}}]}"))
         .at(0);
   };
   EXPECT_LT(id_with_last(0).size(), 48u);
@@ -125,14 +121,16 @@ TEST(Sweep, of_page_sizes_goes_over_a_prefix_that_is_no_multiple_of_them) {
 
 TEST(Sweep, sweeps_whole_batch_strings) {
   const Scenario scenario = swept("{grid: {batch: [1q1s1k, 8q1s1k]}}");
-  EXPECT_THAT(ids(scenario), ElementsAre("m/batch-1q1s1k", "m/batch-8q1s1k"));
+  EXPECT_THAT(case_ids(scenario), ElementsAre("m/batch-1q1s1k", "m/batch-8q1s1k"));
   EXPECT_EQ(scenario.cases[1].requests.size(), 8u);
 }
 
 TEST(Sweep, of_a_mix_replaces_that_of_the_file) {
-  EXPECT_THAT(ids(swept("{grid: {tp: [1, 2]}}", "{batch: q1s8, sweep: {grid: {dtype: [f16]}}}")),
-              ElementsAre("m/f16"));
-  EXPECT_THAT(ids(swept("{grid: {tp: [1, 2]}}", "{batch: q1s8, sweep: none}")), ElementsAre("m"));
+  EXPECT_THAT(
+      case_ids(swept("{grid: {tp: [1, 2]}}", "{batch: q1s8, sweep: {grid: {dtype: [f16]}}}")),
+      ElementsAre("m/f16"));
+  EXPECT_THAT(case_ids(swept("{grid: {tp: [1, 2]}}", "{batch: q1s8, sweep: none}")),
+              ElementsAre("m"));
 }
 
 }  // namespace

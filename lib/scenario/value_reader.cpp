@@ -17,8 +17,6 @@
 namespace attnbench {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /// Digits with an optional size suffix: a size that parse_size refused for its magnitude.
 bool looks_like_size(std::string_view text) {
   if (text.ends_with('k') || text.ends_with('m')) text.remove_suffix(1);

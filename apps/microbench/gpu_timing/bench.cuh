@@ -15,6 +15,8 @@
 
 namespace attnbench::gpu_timing {
 
+inline constexpr std::int64_t kMb = 1 << 20;  ///< bytes
+
 /// Order statistics of some samples.
 struct Spread {
   double min_us = 0, q1_us = 0, median_us = 0, q3_us = 0, max_us = 0;

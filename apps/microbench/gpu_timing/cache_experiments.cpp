@@ -11,8 +11,6 @@
 namespace attnbench::gpu_timing {
 namespace {
 
-constexpr std::int64_t kMb = 1 << 20;
-
 /// Ranges to rotate over, so that each is read again only after three times the L2: CUTLASS's rule.
 std::int64_t rotation_sets(std::int64_t l2_bytes, std::int64_t bytes) {
   return 3 * l2_bytes / bytes + 2;

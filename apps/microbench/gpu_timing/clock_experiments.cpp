@@ -16,8 +16,6 @@
 namespace attnbench::gpu_timing {
 namespace {
 
-constexpr std::int64_t kMb = 1 << 20;
-
 Work tensor_work(const Bench& bench, TensorData data) {
   return [work = tensor_work_of(bench.device().info(), data), sink = bench.sink()](Stream& on) {
     work.enqueue(on, sink);

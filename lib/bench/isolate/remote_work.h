@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+#include <span>
+#include <string>
+
 #include "lib/bench/isolate/remote_worker.h"
 #include "lib/bench/workshop.h"
 

@@ -1,0 +1,9 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Headers that only name CLI11's classes include this: CLI/CLI.hpp takes seconds to compile.
+namespace CLI {
+class App;
+class ParseError;
+}  // namespace CLI
