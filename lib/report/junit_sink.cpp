@@ -39,16 +39,24 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+/// What the exit code reports although no answer was wrong: a backend that crashed, or attnbench
+/// itself failed.
+bool is_error(const Record& r) {
+  return r.verdict == Verdict::kCrashed || r.trouble == Trouble::kDefect;
+}
+
+bool is_wrong(const Record& r) { return is_failed_row(r) && !is_error(r); }
+
 bool is_left_out(const Record& r) {
-  return r.verdict == Verdict::kUnsupported || r.verdict == Verdict::kSkipped;
+  return !is_error(r) && (r.verdict == Verdict::kUnsupported || r.verdict == Verdict::kSkipped);
 }
 
 std::string outcome_of(const Record& r) {
   const std::string word = escaped(verdict_word(r));
   const std::string reason = escaped(r.reason);
-  if (is_failed_row(r)) {
-    // A crash is an error, a wrong answer a failure: the distinction JUnit makes.
-    const char* tag = r.verdict == Verdict::kCrashed ? "error" : "failure";
+  if (is_error(r) || is_wrong(r)) {
+    // JUnit tells an error from a wrong answer, which is a failure.
+    const char* tag = is_error(r) ? "error" : "failure";
     return fmt::format("      <{0} type=\"{1}\" message=\"{2}\">{3}</{0}>\n", tag, word, reason,
                        escaped(r.repro));
   }
@@ -64,11 +72,9 @@ void write_junit(const RunResult& run, std::ostream& out) {
   const auto count = [&](auto&& condition) {
     return std::ranges::count_if(run.records, condition);
   };
-  const auto crashed = [](const Record& r) { return r.verdict == Verdict::kCrashed; };
-  const auto failed = [&](const Record& r) { return is_failed_row(r) && !crashed(r); };
   const std::string totals = fmt::format(
       "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3f}\"",
-      run.records.size(), count(failed), count(crashed), count(is_left_out), run.wall_s);
+      run.records.size(), count(is_wrong), count(is_error), count(is_left_out), run.wall_s);
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
   text += fmt::format("<testsuites {}>\n  <testsuite name=\"{}\" timestamp=\"{}\" {}>\n", totals,
                       escaped(scenario_names(run)), escaped(run.environment.started_utc), totals);

@@ -253,6 +253,23 @@ TEST(Sinks, a_failed_row_carries_its_repro_line_in_every_format_for_people) {
   }
 }
 
+TEST(Sinks, junit_calls_a_defect_of_attnbench_an_error_and_a_machine_that_is_too_small_a_skip) {
+  RunResult run = sample_run();
+  run.records.resize(2);
+  for (Record& record : run.records) {
+    record.verdict = Verdict::kSkipped;
+    record.impossible = false;
+    record.reason = "why";
+  }
+  run.records[0].trouble = Trouble::kDefect;
+  run.records[1].trouble = Trouble::kEnvironment;
+  std::ostringstream out;
+  write_junit(run, out);
+  EXPECT_THAT(out.str(), testing::HasSubstr("failures=\"0\" errors=\"1\" skipped=\"1\""));
+  EXPECT_THAT(out.str(), testing::ContainsRegex("<error .*message=\"why\""));
+  EXPECT_THAT(out.str(), testing::ContainsRegex("<skipped message=\".*why\""));
+}
+
 TEST(Sinks, junit_escapes_what_xml_cannot_hold) {
   RunResult run = sample_run();
   run.records.resize(1);
