@@ -75,6 +75,9 @@ function(attnbench_unite_folders target)
     file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
     string(REPLACE "/" "_" folder ${folder})
     set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${folder})
+    if(source MATCHES "\\.cu$")  # newer versions of CMake would unite kernels too
+      set_property(SOURCE ${source} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
   endforeach()
 endfunction()
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/device/cpu/cpu_info.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -45,8 +46,7 @@ std::string cpu_arch(CpuTarget target) {
 std::int64_t last_level_cache_bytes() {
   std::int64_t largest = 0;
   for (int index = 0; index < 8; ++index) {
-    std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) +
-                       "/size");
+    std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
     std::string text;
     if (file >> text) largest = std::max(largest, cache_size(text));
   }
