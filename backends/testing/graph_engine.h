@@ -64,9 +64,8 @@ class GraphStep {
       : case_(std::move(c)),
         fixture_(case_, device, placement_salt),
         layout_(lay_out_padded(case_, batch_size, fill_value, placement_salt)),
-        indices_(layout_, case_.kv_cache.page_size, device) {
+        indices_(with_pool(layout_), case_.kv_cache.page_size, device) {
     fixture_.fill(Fill::kNormal);
-    layout_.batch.req_to_token_pool = &layout_.req_to_token_pool;
     layout_.batch.device_batch = &indices_.batch();
   }
   GraphStep(const GraphStep&) = delete;
@@ -76,6 +75,11 @@ class GraphStep {
   [[nodiscard]] Fixture& fixture() { return fixture_; }
 
  private:
+  static const ForwardBatch& with_pool(BatchLayout& layout) {
+    layout.batch.req_to_token_pool = &layout.req_to_token_pool;
+    return layout.batch;
+  }
+
   /// An engine's req_to_token is as wide as its longest context, whatever the step.
   static BatchLayout lay_out_padded(const Case& c, std::int64_t batch_size, std::int32_t fill_value,
                                     std::uint64_t placement_salt) {

@@ -52,4 +52,29 @@ ForwardBatch pad_for_cuda_graph(const ForwardBatch& batch, std::int64_t batch_si
   return padded;
 }
 
+ForwardBatch step_to_record(const ForwardBatch& batch, std::int64_t batch_size,
+                            std::int32_t seq_len_fill_value) {
+  ForwardBatch empty = batch;
+  empty.batch_size = empty.seq_lens_sum = 0;
+  empty.req_pool_indices.clear();
+  empty.seq_lens.clear();
+  empty.out_cache_loc.clear();
+  empty.positions.clear();
+  empty.encoder_lens.clear();
+  if (empty.spec_info) {
+    SpecInfo& spec = *empty.spec_info;
+    spec.custom_mask.clear();
+    spec.mask_indptr = {0};
+    for (auto* links :
+         {&spec.retrive_index, &spec.retrive_next_token, &spec.retrive_next_sibling}) {
+      links->clear();
+    }
+  }
+  ForwardBatch padding = pad_for_cuda_graph(empty, batch_size, seq_len_fill_value);
+  if (!batch.encoder_lens.empty()) {
+    padding.encoder_lens.assign(static_cast<std::size_t>(batch_size), 0);
+  }
+  return padding;
+}
+
 }  // namespace attnbench

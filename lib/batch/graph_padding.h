@@ -23,4 +23,9 @@ inline constexpr std::int32_t kPaddingRow = 0;
 [[nodiscard]] ForwardBatch pad_for_cuda_graph(const ForwardBatch& batch, std::int64_t batch_size,
                                               std::int32_t seq_len_fill_value);
 
+/// What an engine records a graph on, before it has any request: a step like `batch` that consists
+/// of padding alone.
+[[nodiscard]] ForwardBatch step_to_record(const ForwardBatch& batch, std::int64_t batch_size,
+                                          std::int32_t seq_len_fill_value);
+
 }  // namespace attnbench

@@ -84,6 +84,34 @@ TEST(GraphPadding, makes_an_idle_rank_decode_padding) {
   EXPECT_TRUE(is_padding(padded, 0));
 }
 
+TEST(StepToRecord, is_nothing_but_padding) {
+  ForwardBatch batch = decode();
+  batch.encoder_lens = {1500, 900};
+  const ForwardBatch step = step_to_record(batch, 3, 1);
+  EXPECT_EQ(step.forward_mode, ForwardMode::kDecode);
+  EXPECT_EQ(step.batch_size, 3);
+  EXPECT_THAT(step.req_pool_indices, ElementsAre(0, 0, 0));
+  EXPECT_THAT(step.seq_lens, ElementsAre(1, 1, 1));
+  EXPECT_EQ(step.seq_lens_sum, 3);
+  EXPECT_THAT(step.out_cache_loc, ElementsAre(0, 0, 0));
+  EXPECT_THAT(step.positions, ElementsAre(0, 0, 0));
+  EXPECT_THAT(step.encoder_lens, ElementsAre(0, 0, 0));
+}
+
+TEST(StepToRecord, has_as_many_draft_nodes_as_the_steps_that_follow) {
+  ForwardBatch batch = decode();
+  batch.forward_mode = ForwardMode::kTargetVerify;
+  const std::vector<std::vector<int>> trees(2, {-1, 0, 0});
+  batch.spec_info = make_spec_info(trees, batch.seq_lens);
+  batch.positions = verify_positions(batch.seq_lens, trees);
+  batch.out_cache_loc = {40, 41, 42, 43, 44, 45};
+  const ForwardBatch step = step_to_record(batch, 4, 0);
+  EXPECT_EQ(step.forward_mode, ForwardMode::kTargetVerify);
+  EXPECT_EQ(step.q_tokens(), 12);
+  EXPECT_EQ(step.spec_info->mask_indptr.size(), 5u);
+  EXPECT_EQ(step.spec_info->retrive_next_token.size(), 12u);
+}
+
 TEST(GraphPadding, refuses_what_no_graph_is_captured_for) {
   EXPECT_THAT([] { static_cast<void>(pad_for_cuda_graph(decode(), 1, 0)); },
               testing::ThrowsMessage<InternalError>(testing::HasSubstr("larger")));

@@ -45,6 +45,13 @@ struct Problem {
   /// The launches of a plan are recorded once, as a CUDA graph, and replayed for other steps within
   /// `limits`, which Plan::update() brings. Otherwise a plan serves the step it was made for.
   bool recorded = false;
+
+  /// Whether one recording can serve many steps: engines pad decode and target_verify steps alone,
+  /// and only where all requests have the same number of query tokens.
+  [[nodiscard]] bool can_be_recorded() const {
+    return (mode == ForwardMode::kDecode || mode == ForwardMode::kTargetVerify) &&
+           limits.is_uniform();
+  }
 };
 
 /// Throws InternalError when `batch` is no step of `problem`: another mode, or beyond its limits.

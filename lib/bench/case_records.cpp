@@ -148,7 +148,7 @@ Record CaseRun::make_record(const Candidate& candidate, CacheState cache, Launch
   r.error = candidate.verification.error;
   r.bitwise = candidate.verification.bitwise;
   if (!candidate.runs) return r;
-  if (const Support launched = takes(*candidate.entry, launch); !launched) {
+  if (const Support launched = takes(candidate, launch); !launched) {
     r.verdict = Verdict::kUnsupported;
     r.reason = launched.reason();
     r.error = {};

@@ -14,6 +14,7 @@
 #include "lib/base/error.h"
 #include "lib/bench/twins.h"
 #include "lib/device/cuda/cuda_error.h"
+#include "lib/scenario/graph_bucket.h"
 #include "lib/scenario/problem_of.h"
 
 namespace attnbench {
@@ -153,6 +154,13 @@ void CaseRun::plan(RunDevice& device) {
     if (candidate.device != &device) return;
     candidate.numerics = candidate.work->numerics();
     candidate.plan = candidate.work->plan();
+    const Registry::Entry& entry = *candidate.entry;
+    const auto& launches = scenario_->measure.launch;
+    if (std::ranges::find(launches, LaunchMode::kGraph) != launches.end() &&
+        problem_of(*case_).can_be_recorded() && takes(entry, LaunchMode::kGraph) &&
+        !is_forced(entry, LaunchMode::kGraph)) {
+      candidate.recorded = candidate.work->plan_recorded();
+    }
   });
 }
 
@@ -168,7 +176,17 @@ void CaseRun::fill_for_timing(RunDevice& device) {
 
 Support CaseRun::takes(const Registry::Entry& entry, LaunchMode launch) const {
   if (launch == LaunchMode::kEager || is_forced(entry, launch)) return Support::yes();
-  return supports_cuda_graph(entry.info, problem_of(*case_));
+  const Support claimed = supports_cuda_graph(entry.info, problem_of(*case_));
+  if (!claimed || !exceeds_graph_buckets(*case_, scenario_->measure)) return claimed;
+  return Support::no(fmt::format("no CUDA graph: {} requests, the largest graph bucket holds {}",
+                                 case_->requests.size(), scenario_->measure.graph_buckets.back()));
+}
+
+Support CaseRun::takes(const Candidate& candidate, LaunchMode launch) const {
+  if (launch == LaunchMode::kGraph && !candidate.recorded.refusal.empty()) {
+    return Support::no(candidate.recorded.refusal);
+  }
+  return takes(*candidate.entry, launch);
 }
 
 bool CaseRun::is_forced(const Registry::Entry& entry, LaunchMode launch) const {
@@ -197,7 +215,7 @@ std::vector<CaseRun::Cell> CaseRun::cells_on(RunDevice& device) {
       device.index = candidate.work->time_indices();
     }
     for (const LaunchMode launch : scenario_->measure.launch) {
-      if (!takes(*candidate.entry, launch)) continue;
+      if (!takes(candidate, launch)) continue;
       for (const CacheState cache : scenario_->measure.cache) {
         cells.push_back(
             {&candidate, cache, launch, watched(candidate.work->samples(cache, launch))});

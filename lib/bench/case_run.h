@@ -48,6 +48,7 @@ class CaseRun {
     Trouble trouble = Trouble::kNone;
     Numerics numerics;
     HostTiming plan;
+    RecordedPlan recorded;
     bool runs = false;  ///< takes part in timing
     std::vector<Timing> timings;
   };
@@ -87,6 +88,8 @@ class CaseRun {
                                                 std::uint64_t stream) const;
   /// Whether the case is timed so, with the reason if not.
   [[nodiscard]] Support takes(const Registry::Entry& entry, LaunchMode launch) const;
+  /// The same, once the candidate has planned.
+  [[nodiscard]] Support takes(const Candidate& candidate, LaunchMode launch) const;
   /// --force-graph: a graph that the backend does not claim.
   [[nodiscard]] bool is_forced(const Registry::Entry& entry, LaunchMode launch) const;
   void rule_out(Candidate& candidate, Verdict verdict, std::string reason) const;

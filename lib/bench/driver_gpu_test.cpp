@@ -61,6 +61,24 @@ TEST_F(TwoDevices, run_every_backend_where_it_belongs_on_the_same_contents) {
   }
 }
 
+TEST_F(TwoDevices, pad_recorded_steps_to_their_bucket_and_update_them) {
+  scenario_.cases = {small_plain_decode(), small_tree_verify(), small_mla()};
+  scenario_.measure.launch = {LaunchMode::kGraph};
+  for (Case& c : scenario_.cases) {
+    c.graph_bucket = static_cast<std::int64_t>(c.requests.size()) + 5;
+  }
+  const RunResult result = run_scenario(scenario_, registry_, devices_, {}, {});
+  int timed = 0;
+  for (const Record& r : result.records) {
+    SCOPED_TRACE(r.case_id + " " + r.backend);
+    EXPECT_FALSE(is_failure(r.verdict)) << r.reason;
+    if (!r.timed) continue;
+    ++timed;
+    EXPECT_GT(r.samples_checked, 0);
+  }
+  EXPECT_GE(timed, 3);
+}
+
 TEST_F(TwoDevices, leave_the_one_out_that_no_chosen_backend_needs) {
   scenario_.cases.resize(1);
   RunFilter filter;

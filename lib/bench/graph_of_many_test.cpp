@@ -59,6 +59,7 @@ class FakeWork final : public BackendWork {
   void tidy_up() override {}
   [[nodiscard]] std::string fill_for_timing() override { return "hash"; }
   [[nodiscard]] HostTiming plan() override { return {1, 1}; }
+  [[nodiscard]] RecordedPlan plan_recorded() override { return {{1, 1}, {}}; }
   [[nodiscard]] IndexTiming time_indices() override { return {}; }
   [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache, LaunchMode) override {
     return std::make_unique<FakeSamples>(script_->once_us.at(cache), "");

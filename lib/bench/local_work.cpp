@@ -52,6 +52,23 @@ HostTiming LocalWork::plan() {
   });
 }
 
+RecordedPlan LocalWork::plan_recorded() {
+  return of_backend([&]() -> RecordedPlan {
+    recorded_.reset();
+    recorded_ =
+        std::make_unique<RecordedStep>(*backend_, place_->fixture_to_plan(), place_->device());
+    Stream& stream = place_->stream();
+    if (!recorded_->update(stream)) {
+      recorded_.reset();
+      return {{}, "no CUDA graph: its plan cannot be updated to the next step"};
+    }
+    const HostTiming update =
+        time_host([&] { static_cast<void>(recorded_->update(stream)); }, kPlanRepeats);
+    stream.synchronize();
+    return {update, {}};
+  });
+}
+
 IndexTiming LocalWork::time_indices() {
   return time_index_builds(place_->filled_fixture(), place_->device());
 }
@@ -64,22 +81,26 @@ std::unique_ptr<SampleSource> LocalWork::samples(CacheState cache, LaunchMode la
   cell.bytes = count_cost(c).bytes_unique;
   cell.cache = cache;
   cell.launch = launch;
+  RecordedStep* const recorded = launch == LaunchMode::kGraph ? recorded_.get() : nullptr;
   if (cache == CacheState::kServing) {
-    cell.serving = serving_state(place_->filled_fixture(), *memory_);
+    cell.serving =
+        serving_state(place_->filled_fixture(), recorded ? recorded->memory() : *memory_);
   }
-  cell.forward = run_of(*plan_);
+  cell.forward = run_of(recorded ? recorded->plan() : *plan_);
+  if (recorded) cell.update = update_of(*recorded);
   cell.inputs = place_->checked_inputs();
   return std::make_unique<DeviceSamples>(std::move(cell), real_clock(), place_->device(),
                                          place_->stream(), place_->timer());
 }
 
 std::unique_ptr<SampleSource> LocalWork::repeated(CacheState cache, Repeats repeats) {
-  return std::make_unique<RepeatedSamples>(*entry_, place_, cache, repeats);
+  return std::make_unique<RepeatedSamples>(*entry_, place_, cache, repeats, recorded_ != nullptr);
 }
 
 std::string LocalWork::finish() {
   place_->device().make_stream()->synchronize();
-  const bool intact = !memory_ || memory_->guards_intact();
+  const bool intact =
+      (!memory_ || memory_->guards_intact()) && (!recorded_ || recorded_->memory().guards_intact());
   return intact ? "" : "guard bytes of the workspace changed";
 }
 

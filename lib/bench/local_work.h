@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lib/bench/local_place.h"
+#include "lib/bench/recorded_step.h"
 #include "lib/bench/workshop.h"
 
 namespace attnbench {
@@ -25,6 +26,7 @@ class LocalWork final : public BackendWork {
   void tidy_up() override;
   [[nodiscard]] std::string fill_for_timing() override { return place_->fill_for_timing(); }
   [[nodiscard]] HostTiming plan() override;
+  [[nodiscard]] RecordedPlan plan_recorded() override;
   [[nodiscard]] IndexTiming time_indices() override;
   [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache, LaunchMode launch) override;
   [[nodiscard]] std::unique_ptr<SampleSource> repeated(CacheState cache, Repeats repeats) override;
@@ -36,6 +38,7 @@ class LocalWork final : public BackendWork {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<PlanMemory> memory_;
   std::unique_ptr<Plan> plan_;  ///< in memory_
+  std::unique_ptr<RecordedStep> recorded_;
 };
 
 }  // namespace attnbench

@@ -23,7 +23,13 @@ constexpr std::int64_t kMostSets = 2048;
 RepeatedSamples::Bound RepeatedSamples::bind(Fixture& fixture) const {
   fixture.poison_inputs();  // planned before its data exist
   return of_backend([&] {
-    Bound bound{std::make_unique<PlanMemory>(place_->device()), {}, {}};
+    Bound bound;
+    if (recorded_) {
+      bound.recorded = std::make_unique<RecordedStep>(*backend_, fixture, place_->device());
+      bound.run = run_of(bound.recorded->plan());
+      return bound;
+    }
+    bound.memory = std::make_unique<PlanMemory>(place_->device());
     bound.plan = backend_->plan(fixture.batch(), *bound.memory);
     bound.run = run_of(*bound.plan);
     return bound;
@@ -56,7 +62,8 @@ void RepeatedSamples::bind_all() {
 std::string RepeatedSamples::damage() {
   const std::size_t set = next_looked_at_++ % bound_.size();
   std::string damage = place_->damage_of(place_->input_set(set));
-  if (!bound_[set].memory->guards_intact()) {
+  const Bound& bound = bound_[set];
+  if (!(bound.recorded ? bound.recorded->memory() : *bound.memory).guards_intact()) {
     damage += (damage.empty() ? "" : "; ") + std::string("guard bytes of the workspace changed");
   }
   return damage;
@@ -75,6 +82,15 @@ TimedCell RepeatedSamples::cell() {
     for (std::int64_t i = 0; i < repeats_.forwards; ++i) {
       bound_[static_cast<std::size_t>(i % repeats_.sets)].run(stream);
     }
+  };
+  // Engines update once a step, not once a layer; and as many updates as there are forwards would
+  // take longer than the sample.
+  cell.update = [this](Stream& stream) {
+    if (std::exchange(updated_, true)) return;
+    for (const Bound& each : bound_) {
+      if (each.recorded) update_of (*each.recorded)(stream);
+    }
+    stream.synchronize();
   };
   cell.inputs = {io_.get(), &place_->sample_numbers(), [this] { return damage(); }};
   return cell;

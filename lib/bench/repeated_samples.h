@@ -10,6 +10,7 @@
 
 #include "lib/backend/registry.h"
 #include "lib/bench/local_place.h"
+#include "lib/bench/recorded_step.h"
 #include "lib/bench/repeats.h"
 #include "lib/measure/device_samples.h"
 
@@ -19,10 +20,14 @@ namespace attnbench {
 /// own memory: with the inputs, those leave the cache, too.
 class RepeatedSamples final : public SampleSource {
  public:
-  /// `entry` must outlive it.
+  /// `entry` must outlive it. `recorded`: as RecordedStep says.
   RepeatedSamples(const Registry::Entry& entry, std::shared_ptr<LocalPlace> place, CacheState cache,
-                  Repeats repeats)
-      : entry_(&entry), place_(std::move(place)), cache_(cache), repeats_(repeats) {}
+                  Repeats repeats, bool recorded)
+      : entry_(&entry),
+        place_(std::move(place)),
+        cache_(cache),
+        repeats_(repeats),
+        recorded_(recorded) {}
 
   /// Makes the sets first. Throws EnvironmentError when there is no memory for them.
   void warm_up(FirstSamples& first, double enough_s, double limit_s, const Stop& stop) override;
@@ -31,7 +36,8 @@ class RepeatedSamples final : public SampleSource {
  private:
   struct Bound {
     std::unique_ptr<PlanMemory> memory;
-    std::unique_ptr<Plan> plan;
+    std::unique_ptr<Plan> plan;              ///< in memory
+    std::unique_ptr<RecordedStep> recorded;  ///< instead of both, where such steps are updated
     Work run;
   };
   void bind_all();
@@ -44,9 +50,11 @@ class RepeatedSamples final : public SampleSource {
   std::shared_ptr<LocalPlace> place_;
   CacheState cache_;
   Repeats repeats_;
+  bool recorded_;  ///< its plans are, and updated
   std::unique_ptr<Backend> backend_;
   std::vector<Bound> bound_;              ///< one a set
   std::unique_ptr<SampleIo> io_;          ///< of all sets
+  bool updated_ = false;                  ///< all recorded steps
   std::size_t next_looked_at_ = 0;        ///< set whose damage the next visit finds
   std::optional<DeviceSamples> samples_;  ///< its graph reads what is bound
 };

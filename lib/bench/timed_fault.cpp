@@ -21,6 +21,8 @@ constexpr std::array kDescriptions{
                 true},
     Description{TimedFault::kWrongWhenReplayed, "is right in eager launches only", false, true,
                 false, true},
+    Description{TimedFault::kLengthsOfRecording, "keeps the lengths of its recording", false, true,
+                false, true},
     Description{TimedFault::kOnlyTheFirstLaunches, "is right on the first launches only", true,
                 false, true, true},
     Description{TimedFault::kKeepsResultByPointer, "keeps its result, by pointer", true, true, true,

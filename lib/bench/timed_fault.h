@@ -17,6 +17,7 @@ enum class TimedFault : std::uint8_t {
   kNone,
   kNothingWhenReplayed,
   kWrongWhenReplayed,
+  kLengthsOfRecording,
   kOnlyTheFirstLaunches,
   kKeepsResultByPointer,
   kKeepsResultByFingerprint,

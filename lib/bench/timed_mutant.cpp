@@ -40,6 +40,7 @@ class PlannedTimedMutant final : public Plan {
   }
 
   void run(Stream& stream) override;
+  [[nodiscard]] bool update(const ForwardBatch& batch, Stream& stream) override;
 
  private:
   /// Runs honestly and keeps the result until it is late; then hands out what is kept.
@@ -85,19 +86,29 @@ PlannedTimedMutant::PlannedTimedMutant(TimedMutant& backend, const ForwardBatch&
   kept_pool_.v = pool.v == pool.k ? kept_pool_.k : kept_v_->data();
   on_kept_pool_.token_to_kv_pool = &kept_pool_;
   honest_on_kept_pool_ = backend.honest_.plan(on_kept_pool_, kept_memory_);
-  if (backend.fault_ != TimedFault::kAnswersFromPlan || backend.first_batch_ != &batch) return;
+  if (backend.fault_ != TimedFault::kAnswersFromPlan || backend.first_q_ != batch.tensors.q.data)
+    return;
   honest_->run(*other_stream_);
   keep(*other_stream_);
   other_stream_->synchronize();
   answered_ = true;
 }
 
+bool PlannedTimedMutant::update(const ForwardBatch& batch, Stream& stream) {
+  if (backend_.fault_ == TimedFault::kLengthsOfRecording) return true;
+  on_kept_pool_ = batch;
+  on_kept_pool_.token_to_kv_pool = &kept_pool_;
+  return honest_->update(batch, stream) && wrong_->update(batch, stream) &&
+         honest_on_kept_pool_->update(on_kept_pool_, stream);
+}
+
 void PlannedTimedMutant::run(Stream& stream) {
-  if (backend_.first_batch_ == nullptr) backend_.first_batch_ = &batch_;
+  if (backend_.first_q_ == nullptr) backend_.first_q_ = batch_.tensors.q.data;
   const bool late = ++backend_.launches_ > kLate;
   const bool capturing = is_capturing(stream);
   switch (backend_.fault_) {
     case TimedFault::kNone:
+    case TimedFault::kLengthsOfRecording:
       return honest_->run(stream);
     case TimedFault::kNothingWhenReplayed:
       if (!capturing) honest_->run(stream);

@@ -28,8 +28,8 @@ class TimedMutant final : public Backend {
   DeviceKind device_;
   MutantBackend honest_, wrong_;
   BackendInfo info_;
-  int launches_ = 0;                           ///< of all plans
-  const ForwardBatch* first_batch_ = nullptr;  ///< that was ever run
+  int launches_ = 0;                    ///< of all plans
+  const std::byte* first_q_ = nullptr;  ///< of the first batch that was ever run
 };
 
 // What a mutant does on the device of `stream`.

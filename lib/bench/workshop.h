@@ -29,6 +29,12 @@ class WorkStopped : public std::exception {
   [[nodiscard]] const char* what() const noexcept override { return "stopped"; }
 };
 
+/// The plan that graph launches of a step replay.
+struct RecordedPlan {
+  HostTiming update;    ///< host time of planning the step before a replay
+  std::string refusal;  ///< why there is no such plan; empty otherwise
+};
+
 /// One backend's work on one case, wherever it takes place. Steps in this order; each may throw
 /// BackendFailed, WorkStopped, EnvironmentError (no memory) or CudaError (the device is lost, for
 /// every backend on it).
@@ -48,6 +54,9 @@ class BackendWork {
   virtual void tidy_up() = 0;
   /// On queries and a cache that hold poison, so before fill_for_timing().
   [[nodiscard]] virtual HostTiming plan() = 0;
+  /// Of a case whose problem can be recorded: from now on graph launches are padded and updated, as
+  /// an engine's are. Also on poison.
+  [[nodiscard]] virtual RecordedPlan plan_recorded() = 0;
   /// Returns the fixture's hash.
   [[nodiscard]] virtual std::string fill_for_timing() = 0;
   /// Of the case, on a GPU.

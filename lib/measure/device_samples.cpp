@@ -30,6 +30,10 @@ void DeviceSamples::poison_outputs(Stream& stream) const {
   if (cell_.inputs.io != nullptr) cell_.inputs.io->poison_outputs(stream);
 }
 
+void DeviceSamples::update(Stream& stream) const {
+  if (cell_.update) cell_.update(stream);
+}
+
 TimedSample DeviceSamples::sample(int left) {
   SampleSteps steps{prepare_, {}, launch_, {}};
   if (SampleIo* const io = cell_.inputs.io; io != nullptr) {
@@ -80,24 +84,28 @@ void DeviceSamples::load_and_record() {
     graph_ = device_->record(*stream_, cell_.forward);
     expects(graph_ != nullptr, "a graph cell was given to a device without graphs");
     launch_ = [graph = graph_.get()](Stream& stream) { graph->replay(stream); };
+    update(*stream_);
     launch_(*stream_);
     stream_->synchronize();
   }
   switch (cell_.cache) {
     case CacheState::kCold:
       prepare_ = [this](Stream& stream) {
+        update(stream);
         poison_outputs(stream);
         device_->flush_cache(stream);
       };
       break;
     case CacheState::kWarm:
       prepare_ = [this](Stream& stream) {
+        update(stream);
         launch_(stream);
         poison_outputs(stream);
       };
       break;
     case CacheState::kServing:
       prepare_ = [this](Stream& stream) {
+        update(stream);
         poison_outputs(stream);
         device_->flush_cache(stream);
         for (const std::span<const std::byte> memory : cell_.serving) {

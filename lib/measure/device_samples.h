@@ -22,6 +22,7 @@ class DeviceSamples final : public SampleSource {
 
  private:
   void load_and_record();
+  void update(Stream& stream) const;
   void poison_outputs(Stream& stream) const;
   /// Of the samples so far; empty where nobody checks.
   [[nodiscard]] std::string damage();

@@ -32,7 +32,10 @@ struct TimedCell {
   CacheState cache = CacheState::kCold;
   Work forward;
   LaunchMode launch = LaunchMode::kEager;  ///< kGraph: recorded once, replayed for each sample
-  std::int64_t bytes = 0;                  ///< that a forward has to move; for a timeline
+  /// kGraph: plans the step that the replay computes, before each sample and untimed; empty where
+  /// the recording knows no other.
+  Work update = {};
+  std::int64_t bytes = 0;  ///< that a forward has to move; for a timeline
   /// kServing: memory that is read after the flush, the last of it last.
   std::vector<std::span<const std::byte>> serving = {};
   std::int64_t repeats = 1;  ///< forwards that `forward` enqueues; times are of one of them

@@ -76,6 +76,13 @@ std::string cascade_text(const Case& c, int multiprocessors) {
   return answer == "-" ? "" : "use_cascade " + answer;
 }
 
+/// "graph of 64 (31 padding)": what a CUDA graph computes where it is larger than the batch.
+std::string graph_text(const Case& c) {
+  const auto requests = static_cast<std::int64_t>(c.requests.size());
+  if (c.graph_bucket <= requests) return "";
+  return fmt::format("graph of {} ({} padding)", c.graph_bucket, c.graph_bucket - requests);
+}
+
 /// What of a case's layer and cache is not as usual: "tp 8 window 1024 sinks HND".
 std::string layer_text(const Case& c) {
   std::vector<std::string> facts;
@@ -162,6 +169,7 @@ void TerminalReport::case_started(const Case& c, const Cost& cost) {
       bytes_text(cost.bytes_unique) + " unique",
       si_text(static_cast<double>(cost.flops), "FLOP"),
       cascade_text(c, multiprocessors_),
+      graph_text(c),
       cost.bytes_unique <= last_level_cache_bytes_ ? "fits the last-level cache" : ""};
   std::string titles;
   for (const TerminalColumn& column : columns_) {

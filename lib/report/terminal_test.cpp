@@ -228,6 +228,21 @@ TEST(TerminalReport, says_over_a_case_with_a_shared_prefix_what_vllm_would_do) {
   EXPECT_THAT(out.str(), Not(HasSubstr("use_cascade")));
 }
 
+TEST(TerminalReport, says_over_a_case_how_much_of_its_graph_is_padding) {
+  Case c = sample_scenario().cases[1];
+  const auto requests = static_cast<std::int64_t>(c.requests.size());
+  const auto header = [&](std::int64_t bucket) {
+    c.graph_bucket = bucket;
+    std::ostringstream out;
+    TerminalReport(out, {}).case_started(c, {});
+    return out.str();
+  };
+  EXPECT_THAT(header(requests + 3),
+              HasSubstr("graph of " + std::to_string(requests + 3) + " (3 padding)"));
+  EXPECT_THAT(header(requests), Not(HasSubstr("padding")));
+  EXPECT_THAT(header(0), Not(HasSubstr("padding")));
+}
+
 TEST(TerminalReport, settles_units_by_the_machine) {
   const Record record = sample_run().records[0];
   EXPECT_THAT(print({record}), HasSubstr("GB/s"));

@@ -82,6 +82,9 @@ struct Case {
   ForwardMode mode = ForwardMode::kDecode;
   std::vector<SharedPrefix> prefixes;
   std::vector<Request> requests;
+  /// Requests of the recorded CUDA graph that serves this step, padding included. 0: there is no
+  /// padding, be it that no buckets are asked for or that such steps are not padded.
+  std::int64_t graph_bucket = 0;
   SweptValues sweep;
 
   [[nodiscard]] std::int64_t q_tokens() const;  ///< T

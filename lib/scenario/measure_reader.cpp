@@ -66,6 +66,23 @@ void read_bounds(const YamlNode& node, std::string_view what, int& min, int& max
   max = static_cast<int>(*most);
 }
 
+/// Batch sizes, each larger than the one before it.
+std::vector<std::int64_t> read_buckets(const YamlNode& node, Problems& problems) {
+  std::vector<std::int64_t> buckets;
+  for (const YamlNode* item : one_or_more(node, "graph_buckets", problems)) {
+    const auto size = read_size(*item, "a graph bucket", 1, kMaxSize, problems);
+    if (!size) continue;
+    if (!buckets.empty() && *size <= buckets.back()) {
+      problems.add(item->place,
+                   fmt::format("graph_buckets: {} comes after {}", *size, buckets.back()),
+                   "batch sizes in ascending order, as in [1, 2, 4, 8, 16]");
+      continue;
+    }
+    buckets.push_back(*size);
+  }
+  return buckets;
+}
+
 }  // namespace
 
 MeasureConfig read_measure(const YamlNode& node, Problems& problems) {
@@ -79,6 +96,9 @@ MeasureConfig read_measure(const YamlNode& node, Problems& problems) {
   if (const YamlNode* launch = map.find("launch")) {
     config.launch = read_choices<LaunchMode, 2>(*launch, "launch", {"eager", "graph"},
                                                 {LaunchMode::kEager, LaunchMode::kGraph}, problems);
+  }
+  if (const YamlNode* buckets = map.find("graph_buckets")) {
+    config.graph_buckets = read_buckets(*buckets, problems);
   }
   if (const YamlNode* precision = map.find("precision")) {
     config.precision = read_fraction(*precision, "precision", problems).value_or(config.precision);

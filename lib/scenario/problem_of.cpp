@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "lib/base/error.h"
+
 namespace attnbench {
 
 Problem problem_of(const Case& c) {
@@ -18,6 +20,17 @@ Problem problem_of(const Case& c) {
     problem.limits.q_len = std::max(problem.limits.q_len, request.q_len);
     problem.limits.kv_len = std::max(problem.limits.kv_len, request.kv_len);
   }
+  return problem;
+}
+
+Problem recorded_problem_of(const Case& c, std::int64_t max_kv_len) {
+  Problem problem = problem_of(c);
+  expects(problem.can_be_recorded(), "a step that engines do not pad");
+  StepLimits& limits = problem.limits;
+  limits.requests = std::max(limits.requests, c.graph_bucket);
+  limits.q_tokens = limits.requests * limits.q_len;
+  limits.kv_len = max_kv_len;
+  problem.recorded = true;
   return problem;
 }
 

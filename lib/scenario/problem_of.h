@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "lib/batch/problem.h"
 #include "lib/scenario/case.h"
 
@@ -9,5 +11,9 @@ namespace attnbench {
 
 /// What a case asks of a backend. The limits are the case's own step.
 [[nodiscard]] Problem problem_of(const Case& c);
+
+/// The same, recorded for the case's bucket, or for its own number of requests, and for requests of
+/// up to `max_kv_len` keys: the length that an engine's page tables have room for.
+[[nodiscard]] Problem recorded_problem_of(const Case& c, std::int64_t max_kv_len);
 
 }  // namespace attnbench

@@ -10,6 +10,7 @@
 
 #include "lib/base/regular_file.h"
 #include "lib/scenario/case_reader.h"
+#include "lib/scenario/graph_bucket.h"
 #include "lib/scenario/layer_reader.h"
 #include "lib/scenario/measure_reader.h"
 #include "lib/scenario/sha256.h"
@@ -151,6 +152,7 @@ Scenario parse_scenario(const std::string& text, const std::string& path,
     read_backends(*backends, scenario, problems);
   }
   problems.throw_if_any();
+  for (Case& c : scenario.cases) c.graph_bucket = graph_bucket_of(c, scenario.measure);
   return scenario;
 }
 

@@ -31,6 +31,9 @@ enum class LaunchMode : std::uint8_t { kEager, kGraph };
 struct MeasureConfig {
   std::vector<CacheState> cache{CacheState::kCold};
   std::vector<LaunchMode> launch{LaunchMode::kEager};
+  /// Batch sizes for which an engine records CUDA graphs, ascending; a smaller batch is padded.
+  /// Empty: a graph has the size of its batch.
+  std::vector<std::int64_t> graph_buckets;
   double precision = 0.005;  ///< stop when the CI half-width is this part of the median
   int min_rounds = 12;
   int max_rounds = 40;

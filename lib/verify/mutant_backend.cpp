@@ -13,7 +13,9 @@
 namespace attnbench {
 namespace {
 
-constexpr std::int64_t kSumsOffset = 256;  ///< behind the count of runs, aligned
+// Of what lies in a plan's memory, behind the count of runs; aligned.
+constexpr std::size_t kStepOffset = 256;
+constexpr std::size_t kSumsOffset = 256 + (sizeof(MutantStep) + 255) / 256 * 256;
 
 void run_on_host(const MutantStep& step) {
   if (step.fault == Fault::kThrows) throw std::runtime_error("no kernel for this");
@@ -23,27 +25,38 @@ void run_on_host(const MutantStep& step) {
 class PlannedMutant final : public Plan {
  public:
   PlannedMutant(Fault fault, DeviceKind device, const ForwardBatch& batch, PlanMemory& memory)
-      : fault_(fault), device_(device), batch_(batch) {
-    indices_ = batch.device_batch != nullptr ? *batch.device_batch : host_indices(batch);
+      : fault_(fault), device_(device) {
     const AttentionLayer& layer = batch.problem->layer;
     const std::int64_t sums = batch.q_tokens() * layer.heads_q * layer.head_dim_v;
-    const std::int64_t bytes = kSumsOffset + sums * std::int64_t{sizeof(float)};
-    scratch_ = memory.reserve(static_cast<std::size_t>(bytes));
+    scratch_ = memory.reserve(kSumsOffset + static_cast<std::size_t>(sums) * sizeof(float));
+    step_ = step_of(batch);
+    if (device_ == DeviceKind::kCpu) return;
+    memory.device().copy_from_host(scratch_ + kStepOffset, &step_, sizeof step_);
   }
 
-  void run(Stream& stream) override;
+  void run(Stream& stream) override {
+    if (device_ == DeviceKind::kCpu) return run_on_host(step_);
+    launch_mutant(step_, scratch_ + kStepOffset, stream);
+  }
+
+  [[nodiscard]] bool update(const ForwardBatch& batch, Stream& stream) override {
+    if (device_ == DeviceKind::kCpu) return false;
+    step_ = step_of(batch);
+    enqueue_step(step_, scratch_ + kStepOffset, stream);
+    return true;
+  }
 
  private:
+  [[nodiscard]] MutantStep step_of(const ForwardBatch& batch);
   /// The batch's index tensors where a CPU reads them.
   [[nodiscard]] DeviceBatch host_indices(const ForwardBatch& batch);
 
   Fault fault_;
   DeviceKind device_;
-  const ForwardBatch& batch_;
-  DeviceBatch indices_;
+  MutantStep step_;
   std::vector<std::int32_t> kv_lens_;    ///< of host_indices()
   std::vector<std::int32_t> qo_indptr_;  ///< likewise
-  std::byte* scratch_ = nullptr;         ///< the count of runs, then the sums, to the memory's end
+  std::byte* scratch_ = nullptr;         ///< the count of runs, a GPU's step, the sums
 };
 
 DeviceBatch PlannedMutant::host_indices(const ForwardBatch& batch) {
@@ -66,24 +79,20 @@ DeviceBatch PlannedMutant::host_indices(const ForwardBatch& batch) {
   return indices;
 }
 
-void PlannedMutant::run(Stream& stream) {
+MutantStep PlannedMutant::step_of(const ForwardBatch& batch) {
   MutantStep step;
   step.fault = fault_;
-  step.layer = batch_.problem->layer;
-  step.batch = indices_;
-  step.pool = *batch_.token_to_kv_pool;
-  step.q = batch_.tensors.q;
-  step.sinks = batch_.tensors.sinks;
-  step.out = batch_.tensors.out;
-  step.lse = batch_.tensors.lse;
+  step.layer = batch.problem->layer;
+  step.batch = batch.device_batch != nullptr ? *batch.device_batch : host_indices(batch);
+  step.pool = *batch.token_to_kv_pool;
+  step.q = batch.tensors.q;
+  step.sinks = batch.tensors.sinks;
+  step.out = batch.tensors.out;
+  step.lse = batch.tensors.lse;
   // Memory of a Device, aligned for any type.
   step.runs = static_cast<std::uint32_t*>(static_cast<void*>(scratch_));
   step.sums = static_cast<float*>(static_cast<void*>(scratch_ + kSumsOffset));
-  if (device_ == DeviceKind::kCpu) {
-    run_on_host(step);
-  } else {
-    launch_mutant(step, stream);
-  }
+  return step;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "lib/base/tensor_view.h"
@@ -33,8 +34,12 @@ struct MutantStep {
   [[nodiscard]] constexpr std::int64_t rows() const { return out.shape[0] * out.shape[1]; }
 };
 
-/// Enqueues the step as a kernel, a thread per row; Fault::kThrows as one without threads, which no
-/// GPU launches. Throws CudaError; in a build without CUDA, InternalError.
-void launch_mutant(const MutantStep& step, Stream& stream);
+/// Enqueues a copy of `step` to `on_device`, aligned GPU memory.
+void enqueue_step(const MutantStep& step, std::byte* on_device, Stream& stream);
+
+/// Enqueues the step that lies at `on_device` as a kernel, a thread per row; Fault::kThrows as one
+/// without threads, which no GPU launches. `step` has the same fault and rows. Throws CudaError; in
+/// a build without CUDA, InternalError.
+void launch_mutant(const MutantStep& step, const std::byte* on_device, Stream& stream);
 
 }  // namespace attnbench

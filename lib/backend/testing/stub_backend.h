@@ -11,11 +11,12 @@
 
 namespace attnbench {
 
-/// A plan whose run() is a function.
+/// A plan whose run() is a function, the same for every step.
 class FunctionPlan final : public Plan {
  public:
   explicit FunctionPlan(std::function<void(Stream&)> run) : run_(std::move(run)) {}
   void run(Stream& stream) override { run_(stream); }
+  [[nodiscard]] bool update(const ForwardBatch&, Stream&) override { return true; }
 
  private:
   std::function<void(Stream&)> run_;

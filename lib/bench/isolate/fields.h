@@ -4,6 +4,7 @@
 
 #include "lib/bench/index_timing.h"
 #include "lib/bench/repeats.h"
+#include "lib/bench/workshop.h"
 #include "lib/measure/sample_source.h"
 #include "lib/verify/verify.h"
 
@@ -66,6 +67,12 @@ template <class Visit>
 void visit_fields(HostTiming& value, Visit visit) {
   auto& [median_us, max_us] = value;
   visit(median_us, max_us);
+}
+
+template <class Visit>
+void visit_fields(RecordedPlan& value, Visit visit) {
+  auto& [update, refusal] = value;
+  visit(update, refusal);
 }
 
 template <class Visit>

@@ -92,6 +92,10 @@ std::string RemoteWork::fill_for_timing() {
 
 HostTiming RemoteWork::plan() { return from_json_fields<HostTiming>(worker_->ask("planning")); }
 
+RecordedPlan RemoteWork::plan_recorded() {
+  return from_json_fields<RecordedPlan>(worker_->ask("planning what is recorded"));
+}
+
 IndexTiming RemoteWork::time_indices() {
   return from_json_fields<IndexTiming>(worker_->ask("building indices"));
 }

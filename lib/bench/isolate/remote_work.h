@@ -26,6 +26,7 @@ class RemoteWork final : public BackendWork {
   void tidy_up() override;
   [[nodiscard]] std::string fill_for_timing() override;
   [[nodiscard]] HostTiming plan() override;
+  [[nodiscard]] RecordedPlan plan_recorded() override;
   [[nodiscard]] IndexTiming time_indices() override;
   [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache, LaunchMode launch) override;
   [[nodiscard]] std::unique_ptr<SampleSource> repeated(CacheState cache, Repeats repeats) override;

@@ -76,6 +76,8 @@ class Worker {
       answer = work_->fill_for_timing();
     } else if (step == "planning") {
       answer = to_json_fields(work_->plan());
+    } else if (step == "planning what is recorded") {
+      answer = to_json_fields(work_->plan_recorded());
     } else if (step == "building indices") {
       answer = to_json_fields(work_->time_indices());
     } else if (step == "warming up") {

@@ -5,6 +5,12 @@
 
 namespace attnbench {
 
-void launch_mutant(const MutantStep&, Stream&) { throw InternalError("built without CUDA"); }
+void enqueue_step(const MutantStep&, std::byte*, Stream&) {
+  throw InternalError("built without CUDA");
+}
+
+void launch_mutant(const MutantStep&, const std::byte*, Stream&) {
+  throw InternalError("built without CUDA");
+}
 
 }  // namespace attnbench

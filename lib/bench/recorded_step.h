@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "lib/backend/backend.h"
+#include "lib/fixture/device_indices.h"
+#include "lib/fixture/fixture.h"
+
+namespace attnbench {
+
+/// A case's step as engines run it from a CUDA graph: planned and recorded once on a step of
+/// nothing but padding, then brought to the requests of the step, and those that fill its bucket,
+/// before each replay.
+class RecordedStep {
+ public:
+  /// Plans. The backend and the fixture, of a case whose problem can be recorded, outlive it. What
+  /// the backend throws passes through.
+  RecordedStep(Backend& backend, const Fixture& fixture, Device& device);
+  RecordedStep(const RecordedStep&) = delete;
+  RecordedStep& operator=(const RecordedStep&) = delete;
+
+  /// What is recorded.
+  [[nodiscard]] Plan& plan() { return *plan_; }
+  /// Plans the case's step: what is replayed on `stream` from now on computes it. False when the
+  /// plan cannot.
+  [[nodiscard]] bool update(Stream& stream) { return plan_->update(step_.batch, stream); }
+  [[nodiscard]] const PlanMemory& memory() const { return memory_; }
+
+ private:
+  /// A batch with its own index arrays on the device.
+  struct PaddedBatch {
+    PaddedBatch(ForwardBatch padded, const Fixture& fixture, const Problem& problem,
+                Device& device);
+
+    ForwardBatch batch;
+    DeviceIndices indices;
+  };
+
+  Problem problem_;
+  PaddedBatch to_record_, step_;
+  PlanMemory memory_;
+  std::unique_ptr<Plan> plan_;  ///< in memory_
+};
+
+/// Updates of `step`, which outlives the work. A refusal, or what the backend throws, becomes a
+/// runtime_error.
+[[nodiscard]] Work update_of(RecordedStep& step);
+
+}  // namespace attnbench
