@@ -207,7 +207,8 @@ void CaseRun::add_timing(Record& r, const Candidate& candidate, const Timing& me
   const CellTiming& timing = measured.timing;
   r.timed = true;
   r.timing = timing;
-  r.plan = candidate.plan;
+  r.plan = candidate.plan.plan;
+  r.update = candidate.plan.update;
   r.index = candidate.device->index;
   r.status = timing.interrupted ? kInterrupted : std::string(to_string(timing.status));
   if (is_failure(r.verdict)) return;

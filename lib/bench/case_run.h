@@ -47,7 +47,7 @@ class CaseRun {
     Verification verification;
     Trouble trouble = Trouble::kNone;
     Numerics numerics;
-    HostTiming plan;
+    PlanTiming plan;
     bool runs = false;  ///< takes part in timing
     std::vector<Timing> timings;
   };

@@ -38,17 +38,19 @@ void LocalWork::tidy_up() {
   if (!place_->fixture().damaged_guards().empty()) place_->build_again();
 }
 
-HostTiming LocalWork::plan() {
+PlanTiming LocalWork::plan() {
   return of_backend([&] {
     plan_.reset();
     memory_ = std::make_unique<PlanMemory>(place_->device());
     const ForwardBatch& batch = place_->fixture_to_plan().batch();
-    return time_host(
+    PlanTiming timing;
+    timing.plan = time_host(
         [&] {
           plan_.reset();
           plan_ = backend_->plan(batch, *memory_);
         },
         kPlanRepeats);
+    return timing;
   });
 }
 

@@ -24,7 +24,7 @@ class LocalWork final : public BackendWork {
   [[nodiscard]] Verification verify(std::span<const FillTruth> truth) override;
   void tidy_up() override;
   [[nodiscard]] std::string fill_for_timing() override { return place_->fill_for_timing(); }
-  [[nodiscard]] HostTiming plan() override;
+  [[nodiscard]] PlanTiming plan() override;
   [[nodiscard]] IndexTiming time_indices() override;
   [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache, LaunchMode launch) override;
   [[nodiscard]] std::unique_ptr<SampleSource> repeated(CacheState cache, Repeats repeats) override;

@@ -82,6 +82,7 @@ struct Record {
   CellTiming timing;
   GraphOfMany graph_n;
   HostTiming plan;
+  HostTiming update;  ///< of a recorded plan; 0: not measured
   IndexTiming index;  ///< of the case, on a GPU; 0 elsewhere
   PairedRatio aa;     ///< of a twin over its first (--aa); no pairs otherwise
   Cost cost;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lib/backend/registry.h"
+#include "lib/bench/plan_timing.h"
 #include "lib/bench/repeats.h"
 #include "lib/bench/run_device.h"
 #include "lib/measure/sample_source.h"
@@ -47,7 +48,7 @@ class BackendWork {
   /// After a verification: a backend that wrote out of bounds leaves the next one clean memory.
   virtual void tidy_up() = 0;
   /// On queries and a cache that hold poison, so before fill_for_timing().
-  [[nodiscard]] virtual HostTiming plan() = 0;
+  [[nodiscard]] virtual PlanTiming plan() = 0;
   /// Returns the fixture's hash.
   [[nodiscard]] virtual std::string fill_for_timing() = 0;
   /// Of the case, on a GPU.

@@ -18,6 +18,7 @@ constexpr std::array kVerdicts = {
 constexpr std::array kLaunches = {LaunchMode::kEager, LaunchMode::kGraph};
 
 bool is_timed(const Record& r) { return r.timed; }
+bool is_updated(const Record& r) { return r.timed && r.update.median_us > 0; }
 bool claims_speed(const Record& r) { return r.claims_speed(); }
 bool has_clock(const Record& r) { return r.timed && r.timing.sm_mhz > 0; }
 bool is_twin(const Record& r) { return r.aa.pairs > 0; }
@@ -118,6 +119,10 @@ std::vector<RecordField> make_fields() {
        "Host time of Backend::plan(), median; null: not timed", is_timed},
       {33, "plan_max_us", "plan_max_us", "us", member<&R::plan, &HostTiming::max_us>(),
        "The slowest of them; null: not timed", is_timed},
+      {107, "update_us", "update_us", "us", member<&R::update, &HostTiming::median_us>(),
+       "Host time of Plan::update(), median: what a recorded plan needs to take on the next step's "
+       "batch; null: not measured",
+       is_updated},
       {72, "enqueue_us", "enqueue_us", "us", member<&R::timing, &Time::enqueue_us>(),
        "Host time of the call that launches a forward, median; null where the work is done when "
        "that call returns (CPU)",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/bench/index_timing.h"
+#include "lib/bench/plan_timing.h"
 #include "lib/bench/repeats.h"
 #include "lib/measure/sample_source.h"
 #include "lib/verify/verify.h"
@@ -66,6 +67,12 @@ template <class Visit>
 void visit_fields(HostTiming& value, Visit visit) {
   auto& [median_us, max_us] = value;
   visit(median_us, max_us);
+}
+
+template <class Visit>
+void visit_fields(PlanTiming& value, Visit visit) {
+  auto& [plan, update] = value;
+  visit(plan, update);
 }
 
 template <class Visit>

@@ -56,6 +56,14 @@ TEST(JsonFields, keep_a_whole_verification) {
   EXPECT_EQ(back.bitwise.batch_invariant, -1);
 }
 
+TEST(JsonFields, keep_what_planning_and_updating_cost) {
+  const PlanTiming back = through_json(PlanTiming{{1, 2}, {3, 4}});
+  EXPECT_EQ(back.plan.median_us, 1);
+  EXPECT_EQ(back.plan.max_us, 2);
+  EXPECT_EQ(back.update.median_us, 3);
+  EXPECT_EQ(back.update.max_us, 4);
+}
+
 TEST(JsonFields, keep_how_often_a_forward_is_repeated) {
   const Repeats back = through_json(Repeats{31, 29});
   EXPECT_EQ(back.forwards, 31);

@@ -89,7 +89,7 @@ std::string RemoteWork::fill_for_timing() {
   return worker_->ask("filling the fixture").get<std::string>();
 }
 
-HostTiming RemoteWork::plan() { return from_json_fields<HostTiming>(worker_->ask("planning")); }
+PlanTiming RemoteWork::plan() { return from_json_fields<PlanTiming>(worker_->ask("planning")); }
 
 IndexTiming RemoteWork::time_indices() {
   return from_json_fields<IndexTiming>(worker_->ask("building indices"));
