@@ -16,6 +16,7 @@ DECLARES = {
     "condition_variable": "condition_variable",
     "cstddef": "byte ptrdiff_t size_t",
     "cstdint": "int16_t int32_t int64_t int8_t uint16_t uint32_t uint64_t uint8_t uintptr_t",
+    "cstdlib": "getenv",
     "cstring": "memcmp memcpy memset strcmp strlen",
     "deque": "deque",
     "exception": "exception exception_ptr",

@@ -130,6 +130,7 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
   r.tp = c.tp;
   r.sweep = c.sweep;
   r.requests = static_cast<std::int64_t>(c.requests.size());
+  if (launch == LaunchMode::kGraph) r.graph_bucket = c.graph_bucket;
   r.q_tokens = c.q_tokens();
   r.kv_tokens = c.kv_tokens();
   r.use_cascade = choose_cascade(c, multiprocessors());
@@ -208,6 +209,7 @@ void CaseRun::add_timing(Record& r, const Candidate& candidate, const Timing& me
   r.timed = true;
   r.timing = timing;
   r.plan = candidate.plan;
+  if (r.launch == LaunchMode::kGraph) r.update = candidate.recorded.update;
   r.index = candidate.device->index;
   r.status = timing.interrupted ? kInterrupted : std::string(to_string(timing.status));
   if (is_failure(r.verdict)) return;

@@ -58,8 +58,8 @@ class FakeWork final : public BackendWork {
   }
   void tidy_up() override {}
   [[nodiscard]] std::string fill_for_timing() override { return "hash"; }
-  [[nodiscard]] HostTiming plan() override { return {1, 1}; }
-  [[nodiscard]] RecordedPlan plan_recorded() override { return {{1, 1}, {}}; }
+  [[nodiscard]] HostTiming plan() override { return {1, 2}; }
+  [[nodiscard]] RecordedPlan plan_recorded() override { return {{3, 4}, {}}; }
   [[nodiscard]] IndexTiming time_indices() override { return {}; }
   [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache, LaunchMode) override {
     return std::make_unique<FakeSamples>(script_->once_us.at(cache), "");
@@ -136,6 +136,14 @@ TEST_F(GraphOfManyTest, stands_beside_the_figure_of_one_launch) {
   EXPECT_EQ(r.graph_n.repeats.sets, 31);
   EXPECT_DOUBLE_EQ(r.graph_n.timing.median_us, 60.0 / 31);
   EXPECT_EQ(r.graph_n.timing.rounds, 12);
+}
+
+TEST_F(GraphOfManyTest, has_what_planning_and_updating_cost_in_its_record) {
+  const Record r = run().records.at(0);
+  EXPECT_EQ(r.plan.median_us, 1);
+  EXPECT_EQ(r.plan.max_us, 2);
+  EXPECT_EQ(r.update.median_us, 3);
+  EXPECT_EQ(r.update.max_us, 4);
 }
 
 TEST_F(GraphOfManyTest, rotates_cold_cells_only) {

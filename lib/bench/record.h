@@ -70,8 +70,9 @@ struct Record {
   LayerFacts layer;
   CacheFacts kv_cache;
   int tp = 1;
-  SweptValues sweep;          ///< what the sweep put into this case
-  CascadeChoice use_cascade;  ///< by vLLM's rule, on the GPU of the run
+  std::int64_t graph_bucket = 0;  ///< requests of a padded graph, its padding included; 0: none
+  SweptValues sweep;              ///< what the sweep put into this case
+  CascadeChoice use_cascade;      ///< by vLLM's rule, on the GPU of the run
 
   std::string status;  ///< "converged", "noisy", "timeout", "interrupted", "not measured"
   std::string reason;  ///< why not passed or not measured; empty when all is well
@@ -82,6 +83,7 @@ struct Record {
   CellTiming timing;
   GraphOfMany graph_n;
   HostTiming plan;
+  HostTiming update;  ///< of a graph's recorded plan; 0: there is none
   IndexTiming index;  ///< of the case, on a GPU; 0 elsewhere
   PairedRatio aa;     ///< of a twin over its first (--aa); no pairs otherwise
   Cost cost;

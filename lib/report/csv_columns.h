@@ -3,26 +3,24 @@
 #pragma once
 
 #include <array>
-#include <functional>
+#include <cstddef>
 #include <string>
 
-#include "lib/bench/record.h"
+#include "lib/report/record_fields.h"
 
 namespace attnbench {
 
-/// One column of the CSV, both ways, so that writer and reader cannot drift apart.
-struct CsvColumn {
-  const char* name;
-  std::function<std::string(const Record&)> write;
-  std::function<void(Record&, const std::string&)> read;  ///< throws ConfigError on a bad value
-};
-
-inline constexpr std::size_t kCsvColumns = 106;
+inline constexpr std::size_t kCsvColumns = kSchemaVersions.back().columns;
 /// Those of the first version. Every file has them; one written before a later column was added
 /// lacks that one, which reads as not measured.
 inline constexpr std::size_t kFirstCsvColumns = 65;
 
 /// In file order, which is part of the format: new columns join at the end.
-[[nodiscard]] const std::array<CsvColumn, kCsvColumns>& csv_columns();
+[[nodiscard]] const std::array<const RecordField*, kCsvColumns>& csv_columns();
+
+/// The shortest text that reads back as the same value; empty for what does not exist.
+[[nodiscard]] std::string csv_text(const RecordField& column, const Record& record);
+/// Throws ConfigError on a bad value.
+void read_csv_text(const RecordField& column, Record& record, const std::string& text);
 
 }  // namespace attnbench

@@ -27,7 +27,7 @@ ConfigError at(const std::string& path, int line, std::string message, std::stri
 
 ConfigError unknown_column(const std::string& path, const char* name) {
   std::vector<std::string_view> known;
-  for (const CsvColumn& column : csv_columns()) known.emplace_back(column.name);
+  for (const RecordField* column : csv_columns()) known.emplace_back(column->column);
   const std::string nearest = nearest_name(name, known);
   return at(path, 1, fmt::format("unknown column '{}'", name),
             nearest.empty() ? "written by a newer attnbench, or by something else"
@@ -38,7 +38,7 @@ ConfigError unknown_column(const std::string& path, const char* name) {
 void expect_first_columns(const Reader& reader, const std::string& path) {
   std::vector<std::string> missing;
   for (std::size_t i = 0; i < kFirstCsvColumns; ++i) {
-    const char* const name = csv_columns()[i].name;
+    const std::string& name = csv_columns()[i]->column;
     if (!reader.has_column(name)) missing.push_back(fmt::format("'{}'", name));
   }
   if (missing.empty()) return;
@@ -54,8 +54,8 @@ void expect_first_columns(const Reader& reader, const std::string& path) {
 void read_names(Reader& reader, const std::string& path) {
   try {
     std::apply(
-        [&](const auto&... column) {
-          reader.read_header(io::ignore_missing_column, column.name...);
+        [&](const auto*... column) {
+          reader.read_header(io::ignore_missing_column, column->column...);
         },
         csv_columns());
   } catch (const io::error::extra_column_in_header& error) {
@@ -78,7 +78,7 @@ std::vector<Record> read_csv(const std::string& path) {
     read_names(reader, path);
     std::array<bool, kCsvColumns> present{};
     for (std::size_t i = 0; i < kCsvColumns; ++i) {
-      present[i] = reader.has_column(csv_columns()[i].name);
+      present[i] = reader.has_column(csv_columns()[i]->column);
     }
     std::array<std::string, kCsvColumns> fields;
     for (line = 2; read_fields(reader, fields); ++line) {
@@ -86,10 +86,10 @@ std::vector<Record> read_csv(const std::string& path) {
       for (std::size_t i = 0; i < kCsvColumns; ++i) {
         if (!present[i]) continue;
         try {
-          csv_columns()[i].read(record, fields[i]);
+          read_csv_text(*csv_columns()[i], record, fields[i]);
         } catch (const ConfigError& error) {
           throw at(path, line,
-                   fmt::format("column {}: {}", csv_columns()[i].name,
+                   fmt::format("column {}: {}", csv_columns()[i]->column,
                                error.diagnostics().front().message));
         }
       }

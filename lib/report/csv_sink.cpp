@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <ostream>
 #include <string>
 
@@ -28,13 +26,12 @@ std::string quoted(std::string text) {
 }  // namespace
 
 void write_csv(const RunResult& run, std::ostream& out) {
-  const auto& columns = csv_columns();
   std::string text;
-  for (const CsvColumn& column : columns) text += fmt::format("{},", column.name);
+  for (const RecordField* column : csv_columns()) text += column->column + ',';
   text.back() = '\r';
   text += '\n';
   for (const Record& record : run.records) {
-    for (const CsvColumn& column : columns) text += quoted(column.write(record)) + ',';
+    for (const RecordField* column : csv_columns()) text += quoted(csv_text(*column, record)) + ',';
     text.back() = '\r';
     text += '\n';
   }

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 #include "lib/report/sinks.h"
 #include "lib/report/terminal.h"
+#include "lib/report/testing/golden.h"
 #include "lib/report/testing/sample_run.h"
 
 namespace attnbench {
@@ -38,36 +37,24 @@ std::string terminal_text(TerminalOptions options) {
   return out.str();
 }
 
-/// Whole outputs are kept beside the test. After a deliberate change, run the test once with
-/// ATTNBENCH_UPDATE_GOLDEN set and read the difference.
-void expect_golden(const std::string& name, const std::string& text) {
-  const std::string path = std::string(ATTNBENCH_SOURCE_DIR) + "/lib/report/testdata/" + name;
-  if (std::getenv("ATTNBENCH_UPDATE_GOLDEN")) {
-    std::ofstream(path, std::ios::binary) << text;
-    return;
-  }
-  std::ifstream file(path, std::ios::binary);
-  ASSERT_TRUE(file) << path;
-  std::ostringstream golden;
-  golden << file.rdbuf();
-  EXPECT_EQ(text, golden.str());
+/// Whole outputs are kept beside the test.
+void expect_kept(const std::string& name, const std::string& text) {
+  expect_golden("lib/report/testdata/" + name, text);
 }
 
-TEST(Golden, json) { expect_golden("sample.json", written_by(write_json)); }
-TEST(Golden, csv) { expect_golden("sample.csv", written_by(write_csv)); }
-TEST(Golden, markdown) { expect_golden("sample.md", written_by(write_markdown)); }
-TEST(Golden, junit) { expect_golden("sample.xml", written_by(write_junit)); }
+TEST(Golden, json) { expect_kept("sample.json", written_by(write_json)); }
+TEST(Golden, csv) { expect_kept("sample.csv", written_by(write_csv)); }
+TEST(Golden, markdown) { expect_kept("sample.md", written_by(write_markdown)); }
+TEST(Golden, junit) { expect_kept("sample.xml", written_by(write_junit)); }
 TEST(Golden, google_benchmark) {
-  expect_golden("sample.gbench.json", written_by(write_google_benchmark_json));
+  expect_kept("sample.gbench.json", written_by(write_google_benchmark_json));
 }
-TEST(Golden, terminal) { expect_golden("terminal.txt", terminal_text({})); }
+TEST(Golden, terminal) { expect_kept("terminal.txt", terminal_text({})); }
 TEST(Golden, terminal_in_colour) {
-  expect_golden("terminal_colour.txt", terminal_text({.colour = true}));
+  expect_kept("terminal_colour.txt", terminal_text({.colour = true}));
 }
-TEST(Golden, terminal_wide) { expect_golden("terminal_wide.txt", terminal_text({.wide = true})); }
-TEST(Golden, terminal_quiet) {
-  expect_golden("terminal_quiet.txt", terminal_text({.quiet = true}));
-}
+TEST(Golden, terminal_wide) { expect_kept("terminal_wide.txt", terminal_text({.wide = true})); }
+TEST(Golden, terminal_quiet) { expect_kept("terminal_quiet.txt", terminal_text({.quiet = true})); }
 
 }  // namespace
 }  // namespace attnbench

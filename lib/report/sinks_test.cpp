@@ -31,73 +31,8 @@ Json json_of(const RunResult& run) {
 
 std::map<std::string, std::string> csv_row_of(const Record& record) {
   std::map<std::string, std::string> row;
-  for (const CsvColumn& column : csv_columns()) row[column.name] = column.write(record);
+  for (const RecordField* column : csv_columns()) row[column->column] = csv_text(*column, record);
   return row;
-}
-
-/// Where the JSON keeps a column of the CSV.
-std::string pointer_of(const std::string& column) {
-  static const std::map<std::string, std::string> kNested = {
-      {"median_us", "/time_us/median"},
-      {"lo_us", "/time_us/lo"},
-      {"hi_us", "/time_us/hi"},
-      {"q1_us", "/time_us/q1"},
-      {"q3_us", "/time_us/q3"},
-      {"min_us", "/time_us/min"},
-      {"max_us", "/time_us/max"},
-      {"samples", "/time_us/samples"},
-      {"rounds", "/time_us/rounds"},
-      {"max_abs", "/error/max_abs"},
-      {"max_abs_over_rms", "/error/max_abs_over_rms"},
-      {"nmse", "/error/nmse"},
-      {"bound_ratio", "/error/bound_ratio"},
-      {"rms_ratio", "/error/rms_ratio"},
-      {"lse_abs", "/error/lse"},
-      {"lse_bound_ratio", "/error/lse_bound_ratio"},
-      {"rows", "/error/rows"},
-      {"non_finite", "/error/non_finite"},
-      {"fill", "/error/fill"},
-      {"worst_request", "/error/worst/request"},
-      {"worst_group", "/error/worst/group"},
-      {"worst_token", "/error/worst/token"},
-      {"worst_head", "/error/worst/head"},
-      {"worst_dim", "/error/worst/dim"},
-      {"worst_page", "/error/worst/page"},
-      {"repeatable", "/bitwise/repeatable"},
-      {"page_permutation_invariant", "/bitwise/page_permutation_invariant"},
-      {"batch_invariant", "/bitwise/batch_invariant"},
-      {"index_device_us", "/index_us/device"},
-      {"index_host_us", "/index_us/host"},
-      {"graph_n_forwards", "/graph_n/forwards"},
-      {"graph_n_sets", "/graph_n/sets"},
-      {"graph_n_us", "/graph_n/median"},
-      {"graph_n_lo_us", "/graph_n/lo"},
-      {"graph_n_hi_us", "/graph_n/hi"},
-      {"graph_n_samples", "/graph_n/samples"},
-      {"graph_n_rounds", "/graph_n/rounds"},
-      {"graph_n_status", "/graph_n/status"},
-      {"graph_n_reason", "/graph_n/reason"},
-      {"attention", "/layer/attention"},
-      {"causal", "/layer/causal"},
-      {"cross_attention", "/layer/cross_attention"},
-      {"sinks", "/layer/sinks"},
-      {"alibi", "/layer/alibi"},
-      {"sliding_window_size", "/layer/sliding_window_size"},
-      {"scale", "/layer/scale"},
-      {"logit_cap", "/layer/logit_cap"},
-      {"kv_layout", "/kv_cache/layout"},
-      {"placement", "/kv_cache/placement"},
-      {"k_scale", "/kv_cache/k_scale"},
-      {"v_scale", "/kv_cache/v_scale"},
-      {"aa_pairs", "/aa/pairs"},
-      {"aa_ratio", "/aa/ratio"},
-      {"aa_lo", "/aa/lo"},
-      {"aa_hi", "/aa/hi"},
-      {"aa_floor", "/aa/floor"},
-      {"aa_largest", "/aa/largest"},
-  };
-  const auto nested = kNested.find(column);
-  return nested == kNested.end() ? "/" + column : nested->second;
 }
 
 /// What the CSV spells for a JSON value; the two formats differ in null only.
@@ -115,8 +50,10 @@ TEST(Sinks, json_and_csv_agree_field_by_field) {
   const Json root = json_of(run);
   ASSERT_EQ(root["records"].size(), run.records.size());
   for (std::size_t i = 0; i < run.records.size(); ++i) {
-    for (const auto& [column, text] : csv_row_of(run.records[i])) {
-      const Json::json_pointer pointer(pointer_of(column));
+    for (const RecordField* field : csv_columns()) {
+      const std::string& column = field->column;
+      const std::string text = csv_text(*field, run.records[i]);
+      const Json::json_pointer pointer('/' + field->path);
       // Below a null (nothing timed, nothing compared) there is nothing.
       const Json& record = root["records"][i];
       const Json value = record.contains(pointer) ? record.at(pointer) : Json(nullptr);
@@ -384,37 +321,6 @@ TEST(Sinks, google_benchmarks_compare_py_can_read_its_json) {
 
 TEST(Sinks, junit_is_well_formed_and_counts_right) {
   EXPECT_EQ(python_on("check_junit.py", "", write_junit), 0);
-}
-
-TEST(ResultsPage, names_every_column_of_the_csv) {
-  std::ifstream file(std::string(ATTNBENCH_SOURCE_DIR) + "/results/README.md");
-  std::stringstream page;
-  page << file.rdbuf();
-  for (const CsvColumn& column : csv_columns()) {
-    EXPECT_THAT(page.str(), testing::HasSubstr("`" + std::string(column.name) + "`"));
-  }
-}
-
-TEST(Schema, knows_every_verdict) {
-  std::ifstream file(std::string(ATTNBENCH_SOURCE_DIR) + "/results/schema.json");
-  const Json schema = Json::parse(file);
-  const Json& words = schema.at("/$defs/record/properties/verdict/enum"_json_pointer);
-  for (const Verdict verdict :
-       {Verdict::kNotVerified, Verdict::kPassed, Verdict::kMistrusted, Verdict::kIncorrect,
-        Verdict::kUnsupported, Verdict::kSkipped, Verdict::kCrashed}) {
-    EXPECT_THAT(words, testing::Contains(Json(to_string(verdict))));
-  }
-}
-
-TEST(Schema, knows_every_status) {
-  std::ifstream file(std::string(ATTNBENCH_SOURCE_DIR) + "/results/schema.json");
-  const Json schema = Json::parse(file);
-  const Json& words = schema.at("/$defs/record/properties/status/enum"_json_pointer);
-  for (const MeasureStatus status :
-       {MeasureStatus::kConverged, MeasureStatus::kNoisy, MeasureStatus::kTimeout,
-        MeasureStatus::kThrottled, MeasureStatus::kHostSync, MeasureStatus::kFailed}) {
-    EXPECT_THAT(words, testing::Contains(Json(to_string(status))));
-  }
 }
 
 }  // namespace

@@ -2,15 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/bench/isolate/channel.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
+#include "lib/base/error.h"
 #include "lib/bench/workshop.h"
 
 namespace attnbench {
@@ -21,7 +24,9 @@ using std::chrono::steady_clock;
 /// A request to stop is noticed within this.
 constexpr int kPollMs = 50;
 constexpr std::size_t kReadBytes = std::size_t{1} << 16;
-constexpr std::size_t kLongestLine = std::size_t{16} << 20;
+/// Far beyond a step's reference. Text that is taken for a length is beyond it: "    " is
+/// 0x20202020.
+constexpr std::uint32_t kLongestMessage = 0x20000000;
 
 /// Full, empty or interrupted: to be tried again.
 bool for_now(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
@@ -51,14 +56,12 @@ void Channel::send_all(std::span<const std::byte> bytes, const Patience& patienc
   }
 }
 
-void Channel::send(nlohmann::json head, std::span<const std::byte> bytes,
-                   const Patience& patience) {
-  head["bytes"] = bytes.size();
-  // A backend's message may be of any bytes.
-  std::string line = head.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  line += '\n';
-  send_all(std::as_bytes(std::span(line)), patience);
-  send_all(bytes, patience);
+void Channel::send(const nlohmann::json& message, const Patience& patience) {
+  const std::vector<std::uint8_t> bytes = nlohmann::json::to_cbor(message);
+  expects(bytes.size() < kLongestMessage, "a message is too long for a worker's channel");
+  const auto length = static_cast<std::uint32_t>(bytes.size());
+  send_all(std::as_bytes(std::span(&length, 1)), patience);
+  send_all(std::as_bytes(std::span(bytes)), patience);
 }
 
 void Channel::read_more(const Patience& patience) {
@@ -71,32 +74,26 @@ void Channel::read_more(const Patience& patience) {
   if (count < 0 && !for_now(errno)) throw ChannelClosed(std::strerror(errno));
 }
 
-Message Channel::receive(const Patience& patience) {
-  std::size_t searched = 0;
-  auto end = read_.end();
-  while (true) {
-    end = std::find(read_.begin() + static_cast<std::ptrdiff_t>(searched), read_.end(),
-                    std::byte{'\n'});
-    if (end != read_.end()) break;
-    if (read_.size() > kLongestLine) throw ChannelClosed("a line without end");
-    searched = read_.size();
-    read_more(patience);
-  }
-  Message message;
+std::vector<std::byte> Channel::take(std::size_t count, const Patience& patience) {
+  while (read_.size() < count) read_more(patience);
+  const auto end = read_.begin() + static_cast<std::ptrdiff_t>(count);
+  std::vector<std::byte> taken(read_.begin(), end);
+  read_.erase(read_.begin(), end);
+  return taken;
+}
+
+nlohmann::json Channel::receive(const Patience& patience) {
+  std::uint32_t length = 0;
+  std::memcpy(&length, take(sizeof length, patience).data(), sizeof length);
+  if (length >= kLongestMessage) throw ChannelClosed("what came is no message");
+  const std::vector<std::byte> bytes = take(length, patience);
   try {
-    message.head =
-        nlohmann::json::parse(std::string(reinterpret_cast<const char*>(read_.data()),
-                                          static_cast<std::size_t>(end - read_.begin())));
-    const auto count = message.head.at("bytes").get<std::size_t>();
-    read_.erase(read_.begin(), end + 1);
-    while (read_.size() < count) read_more(patience);
-    const auto rest = read_.begin() + static_cast<std::ptrdiff_t>(count);
-    message.bytes.assign(read_.begin(), rest);
-    read_.erase(read_.begin(), rest);
+    nlohmann::json message = nlohmann::json::from_cbor(bytes);
+    if (message.is_object()) return message;
   } catch (const nlohmann::json::exception& error) {
-    throw ChannelClosed(error.what());
+    throw ChannelClosed(fmt::format("what came is no message: {}", error.what()));
   }
-  return message;
+  throw ChannelClosed("what came is no message");
 }
 
 void Channel::close() noexcept {

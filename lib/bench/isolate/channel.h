@@ -15,7 +15,7 @@
 namespace attnbench {
 
 /// Raised with every change of what a run and its workers say to each other.
-constexpr int kWorkerProtocol = 5;
+constexpr int kWorkerProtocol = 6;
 
 /// Where a worker finds its end of the channel. Not a standard stream: backends may print.
 constexpr int kWorkerDescriptor = 3;
@@ -37,13 +37,8 @@ struct Patience {
   std::function<bool()> stop;  ///< may be empty; makes a wait throw WorkStopped
 };
 
-struct Message {
-  nlohmann::json head;
-  std::vector<std::byte> bytes;
-};
-
-/// One end of a socket: messages are a line of JSON each and as many bytes behind it as its "bytes"
-/// says.
+/// One end of a socket. A message is an object in CBOR, which unlike JSON has NaN, infinities and
+/// bytes; its length goes before it.
 class Channel {
  public:
   /// Owns the descriptor.
@@ -53,8 +48,8 @@ class Channel {
   Channel& operator=(const Channel&) = delete;
 
   /// Both throw ChannelClosed, ChannelTimeout, WorkStopped.
-  void send(nlohmann::json head, std::span<const std::byte> bytes, const Patience& patience);
-  [[nodiscard]] Message receive(const Patience& patience);
+  void send(const nlohmann::json& message, const Patience& patience);
+  [[nodiscard]] nlohmann::json receive(const Patience& patience);
 
   void close() noexcept;
 
@@ -62,6 +57,7 @@ class Channel {
   void wait_for(short events, const Patience& patience) const;
   void send_all(std::span<const std::byte> bytes, const Patience& patience) const;
   void read_more(const Patience& patience);
+  [[nodiscard]] std::vector<std::byte> take(std::size_t count, const Patience& patience);
 
   int descriptor_;
   std::vector<std::byte> read_;  ///< and not yet taken

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/bench/isolate/channel.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <cmath>
 #include <string>
 #include <thread>
 
@@ -12,6 +14,8 @@
 
 namespace attnbench {
 namespace {
+
+using nlohmann::json;
 
 struct Ends {
   Ends() {
@@ -27,39 +31,43 @@ Patience for_ms(int ms) {
   return {std::chrono::steady_clock::now() + std::chrono::milliseconds(ms), {}};
 }
 
-TEST(Channel, carries_json_and_bytes_in_order) {
+TEST(Channel, carries_messages_in_order) {
   Ends ends;
-  const std::vector<std::byte> bytes(10, std::byte{'\n'});
-  ends.here->send({{"step", "one\ntwo"}}, bytes, for_ms(1000));
-  ends.here->send({{"step", "next"}}, {}, for_ms(1000));
-  const Message first = ends.there->receive(for_ms(1000));
-  EXPECT_EQ(first.head["step"], "one\ntwo");
-  EXPECT_EQ(first.bytes, bytes);
-  const Message next = ends.there->receive(for_ms(1000));
-  EXPECT_EQ(next.head["step"], "next");
-  EXPECT_TRUE(next.bytes.empty());
+  const json::binary_t bytes(std::vector<std::uint8_t>(10, 0xff));
+  ends.here->send({{"step", "one\ntwo"}, {"bytes", bytes}, {"nan", std::nan("")}}, for_ms(1000));
+  ends.here->send({{"step", "next"}}, for_ms(1000));
+  const json first = ends.there->receive(for_ms(1000));
+  EXPECT_EQ(first["step"], "one\ntwo");
+  EXPECT_EQ(first["bytes"].get_binary(), bytes);
+  EXPECT_TRUE(std::isnan(first["nan"].get<double>()));
+  EXPECT_EQ(ends.there->receive(for_ms(1000))["step"], "next");
+}
+
+/// More than a socket holds.
+json much() {
+  std::vector<std::uint8_t> bytes(std::size_t{20} << 20);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 7 >> 3);
+  return {{"bytes", json::binary(std::move(bytes))}};
 }
 
 TEST(Channel, carries_more_than_a_socket_holds) {
   Ends ends;
-  std::vector<std::byte> bytes(std::size_t{20} << 20);
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 7 >> 3);
-  std::thread sender([&] { ends.here->send({}, bytes, for_ms(20000)); });
-  EXPECT_TRUE(ends.there->receive(for_ms(20000)).bytes == bytes);
+  const json message = much();
+  std::thread sender([&] { ends.here->send(message, for_ms(20000)); });
+  EXPECT_TRUE(ends.there->receive(for_ms(20000)) == message);
   sender.join();
 }
 
-TEST(Channel, sends_messages_that_are_no_utf8) {
+TEST(Channel, carries_text_that_is_no_utf8) {
   Ends ends;
-  ends.here->send({{"what", "bad \xff byte"}}, {}, for_ms(1000));
-  EXPECT_EQ(ends.there->receive(for_ms(1000)).head["what"], "bad \xef\xbf\xbd byte");
+  ends.here->send({{"what", "bad \xff byte"}}, for_ms(1000));
+  EXPECT_EQ(ends.there->receive(for_ms(1000))["what"], "bad \xff byte");
 }
 
 TEST(Channel, gives_up_at_the_deadline) {
   Ends ends;
   EXPECT_THROW(static_cast<void>(ends.here->receive(for_ms(20))), ChannelTimeout);
-  const std::vector<std::byte> more_than_fits(std::size_t{20} << 20);
-  EXPECT_THROW(ends.here->send({}, more_than_fits, for_ms(20)), ChannelTimeout);
+  EXPECT_THROW(ends.here->send(much(), for_ms(20)), ChannelTimeout);
 }
 
 TEST(Channel, stops_waiting_when_told) {
@@ -74,17 +82,31 @@ TEST(Channel, notices_that_the_other_end_is_gone) {
   Ends ends;
   ends.there.reset();
   EXPECT_THROW(static_cast<void>(ends.here->receive(for_ms(1000))), ChannelClosed);
-  EXPECT_THROW(ends.here->send({}, {}, for_ms(1000)), ChannelClosed);
+  EXPECT_THROW(ends.here->send(json::object(), for_ms(1000)), ChannelClosed);
+}
+
+/// What is said of bytes that the other end sends.
+std::string said_of(const std::string& bytes) {
+  int pair[2];
+  EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+  Channel here(pair[0]);
+  const Channel there(pair[1]);
+  EXPECT_EQ(send(pair[1], bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  try {
+    static_cast<void>(here.receive(for_ms(1000)));
+  } catch (const ChannelClosed& closed) {
+    return closed.what();
+  }
+  return "nothing";
 }
 
 TEST(Channel, takes_no_other_language) {
-  int pair[2];
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-  Channel here(pair[0]);
-  const Channel there(pair[1]);
-  const std::string text = "hello\n";
-  ASSERT_EQ(send(pair[1], text.data(), text.size(), 0), 6);
-  EXPECT_THROW(static_cast<void>(here.receive(for_ms(1000))), ChannelClosed);
+  using namespace std::string_literals;
+  EXPECT_EQ(said_of("hello\n"), "what came is no message");
+  EXPECT_EQ(said_of("\1\0\0\0\7"s), "what came is no message") << "a number";
+  const auto broken = testing::StartsWith("what came is no message: ");
+  EXPECT_THAT(said_of("\3\0\0\0\xa1\x61\x61"s), broken) << "an object that is cut short";
+  EXPECT_THAT(said_of("\2\0\0\0\xa0\xa0"s), broken) << "two of them";
 }
 
 }  // namespace

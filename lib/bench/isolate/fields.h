@@ -8,8 +8,8 @@
 #include "lib/measure/sample_source.h"
 #include "lib/verify/verify.h"
 
-// The members of what a run and its workers exchange, each listed once: json_fields.h and
-// truth_bytes.cpp write and read them all. A member that is missing here does not compile.
+// The members of what a run and its workers exchange, each listed once: json_fields.h writes and
+// reads them all. A member that is missing here does not compile.
 
 namespace attnbench {
 

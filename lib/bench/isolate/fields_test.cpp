@@ -9,20 +9,20 @@
 
 #include "lib/base/error.h"
 #include "lib/bench/isolate/json_fields.h"
-#include "lib/bench/isolate/truth_bytes.h"
 
 namespace attnbench {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-/// There and back as text.
+/// There and back as the channel carries it.
 template <class T>
 T through_json(const T& value) {
-  return from_json_fields<T>(nlohmann::json::parse(to_json_fields(value).dump()));
+  return from_json_fields<T>(
+      nlohmann::json::from_cbor(nlohmann::json::to_cbor(to_json_fields(value))));
 }
 
-TEST(JsonFields, keep_every_bit_of_a_double_and_what_json_lacks) {
+TEST(JsonFields, keep_every_bit_of_a_double) {
   for (const double value : {0.1, -0.0, 1e-310, 123456789.123456789, kInf, -kInf}) {
     const HostTiming back = through_json(HostTiming{value, 1});
     EXPECT_EQ(back.median_us, value);
@@ -54,6 +54,13 @@ TEST(JsonFields, keep_a_whole_verification) {
   EXPECT_EQ(back.error.zero_share, 0.25);
   EXPECT_EQ(back.bitwise.repeatable, 1);
   EXPECT_EQ(back.bitwise.batch_invariant, -1);
+}
+
+TEST(JsonFields, keep_what_updating_costs_or_why_it_was_refused) {
+  const RecordedPlan back = through_json(RecordedPlan{{3, 4}, "why"});
+  EXPECT_EQ(back.update.median_us, 3);
+  EXPECT_EQ(back.update.max_us, 4);
+  EXPECT_EQ(back.refusal, "why");
 }
 
 TEST(JsonFields, keep_how_often_a_forward_is_repeated) {
@@ -96,8 +103,8 @@ std::vector<FillTruth> some_truth() {
   return {{Fill::kNeedle, {row, row}}, {Fill::kTiming, {}}};
 }
 
-TEST(TruthBytes, give_back_what_was_packed) {
-  const std::vector<FillTruth> back = unpack_truth(pack_truth(some_truth()));
+TEST(JsonFields, keep_a_reference) {
+  const std::vector<FillTruth> back = through_json(some_truth());
   ASSERT_EQ(back.size(), 2u);
   EXPECT_EQ(back[0].fill, Fill::kNeedle);
   EXPECT_EQ(back[1].fill, Fill::kTiming);
@@ -111,12 +118,10 @@ TEST(TruthBytes, give_back_what_was_packed) {
   EXPECT_EQ(row.visible, 77);
 }
 
-TEST(TruthBytes, are_refused_when_cut_or_longer) {
-  std::vector<std::byte> bytes = pack_truth(some_truth());
-  bytes.push_back({});
-  EXPECT_THROW(static_cast<void>(unpack_truth(bytes)), InternalError);
-  bytes.resize(bytes.size() / 2);
-  EXPECT_THROW(static_cast<void>(unpack_truth(bytes)), InternalError);
+TEST(JsonFields, refuse_numbers_that_are_cut) {
+  nlohmann::json numbers = to_json_fields(std::vector<double>{1, 2});
+  numbers.get_binary().pop_back();
+  EXPECT_THROW(static_cast<void>(from_json_fields<std::vector<double>>(numbers)), InternalError);
 }
 
 }  // namespace

@@ -2,24 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
 #include <cstddef>
-#include <limits>
+#include <cstdint>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "lib/base/error.h"
 #include "lib/bench/isolate/fields.h"
 
 namespace attnbench {
 
-// A struct is the array of its members; NaN and infinities, which JSON lacks, are words; bytes are
-// hexadecimal digits.
+// A struct is the array of its members, a vector of numbers the bytes that it holds: both ends run
+// on one machine.
 
-[[nodiscard]] nlohmann::json to_json_fields(const std::vector<std::byte>& bytes);
-void from_json_fields(const nlohmann::json& json, std::vector<std::byte>& bytes);
+template <class T>
+inline constexpr bool kIsPlain = std::is_arithmetic_v<T> || std::is_same_v<T, std::byte>;
 
 template <class T>
 [[nodiscard]] nlohmann::json to_json_fields(std::vector<T> values);
@@ -28,11 +29,7 @@ void from_json_fields(const nlohmann::json& json, std::vector<T>& values);
 
 template <class T>
 [[nodiscard]] nlohmann::json to_json_fields(T value) {
-  if constexpr (std::is_same_v<T, double>) {
-    if (std::isnan(value)) return "nan";
-    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    return value;
-  } else if constexpr (std::is_enum_v<T>) {
+  if constexpr (std::is_enum_v<T>) {
     return static_cast<std::underlying_type_t<T>>(value);
   } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
     return value;
@@ -47,23 +44,20 @@ template <class T>
 
 template <class T>
 [[nodiscard]] nlohmann::json to_json_fields(std::vector<T> values) {
-  nlohmann::json array = nlohmann::json::array();
-  for (T& value : values) array.push_back(to_json_fields(std::move(value)));
-  return array;
+  if constexpr (kIsPlain<T>) {
+    const auto* const begin = reinterpret_cast<const std::uint8_t*>(values.data());
+    return nlohmann::json::binary({begin, begin + values.size() * sizeof(T)});
+  } else {
+    nlohmann::json array = nlohmann::json::array();
+    for (T& value : values) array.push_back(to_json_fields(std::move(value)));
+    return array;
+  }
 }
 
 /// Throws nlohmann::json::exception on anything that to_json_fields did not make of a T.
 template <class T>
 void from_json_fields(const nlohmann::json& json, T& value) {
-  if constexpr (std::is_same_v<T, double>) {
-    if (!json.is_string()) {
-      value = json.get<double>();
-    } else if (json == "nan") {
-      value = std::numeric_limits<double>::quiet_NaN();
-    } else {
-      value = (json == "inf" ? 1 : -1) * std::numeric_limits<double>::infinity();
-    }
-  } else if constexpr (std::is_enum_v<T>) {
+  if constexpr (std::is_enum_v<T>) {
     value = static_cast<T>(json.get<std::underlying_type_t<T>>());
   } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
     value = json.get<T>();
@@ -76,8 +70,15 @@ void from_json_fields(const nlohmann::json& json, T& value) {
 
 template <class T>
 void from_json_fields(const nlohmann::json& json, std::vector<T>& values) {
-  values.assign(json.size(), T());
-  for (std::size_t i = 0; i < values.size(); ++i) from_json_fields(json.at(i), values[i]);
+  if constexpr (kIsPlain<T>) {
+    const auto& bytes = json.get_binary();
+    expects(bytes.size() % sizeof(T) == 0, "the numbers of a worker are cut short");
+    values.resize(bytes.size() / sizeof(T));
+    if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  } else {
+    values.assign(json.size(), T());
+    for (std::size_t i = 0; i < values.size(); ++i) from_json_fields(json.at(i), values[i]);
+  }
 }
 
 template <class T>

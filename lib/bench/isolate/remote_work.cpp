@@ -5,7 +5,6 @@
 #include <exception>
 
 #include "lib/bench/isolate/json_fields.h"
-#include "lib/bench/isolate/truth_bytes.h"
 
 namespace attnbench {
 namespace {
@@ -38,7 +37,7 @@ class RemoteSamples final : public SampleSource {
     request["cell"] = cell_;
     json before_failing;
     try {
-      from_json_fields(worker_->ask(step, std::move(request), {}, &before_failing), found);
+      from_json_fields(worker_->ask(step, std::move(request), &before_failing), found);
     } catch (const WorkStopped&) {
     } catch (const std::runtime_error&) {
       if (!before_failing.is_null()) from_json_fields(before_failing, found);
@@ -80,8 +79,8 @@ Numerics RemoteWork::numerics() {
 void RemoteWork::build() { worker_->ask("building the fixture"); }
 
 Verification RemoteWork::verify(std::span<const FillTruth> truth) {
-  return from_json_fields<Verification>(
-      worker_->ask("verifying", json::object(), pack_truth(truth)));
+  json copy = to_json_fields(std::vector<FillTruth>(truth.begin(), truth.end()));
+  return from_json_fields<Verification>(worker_->ask("verifying", {{"truth", std::move(copy)}}));
 }
 
 void RemoteWork::tidy_up() { worker_->ask("tidying up"); }

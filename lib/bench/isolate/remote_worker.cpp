@@ -80,8 +80,7 @@ void RemoteWorker::fail(std::string why) {
   throw BackendFailed(end_);
 }
 
-Message RemoteWorker::exchange(const std::string& step, json request,
-                               std::span<const std::byte> bytes) {
+json RemoteWorker::exchange(const std::string& step, json request) {
   request["step"] = step;
   const auto limit = std::chrono::duration<double>(limit_s_);
   const Patience patience{
@@ -89,7 +88,7 @@ Message RemoteWorker::exchange(const std::string& step, json request,
           std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit),
       isolation_->stop_requested};
   try {
-    channel_.send(std::move(request), bytes, patience);
+    channel_.send(request, patience);
     return channel_.receive(patience);
   } catch (const ChannelTimeout&) {
     static_cast<void>(child_->end(milliseconds(0)));
@@ -107,15 +106,14 @@ Message RemoteWorker::exchange(const std::string& step, json request,
   }
 }
 
-json RemoteWorker::ask(const std::string& step, json request, std::span<const std::byte> bytes,
-                       json* answer) {
+json RemoteWorker::ask(const std::string& step, json request, json* answer) {
   if (!end_.empty()) throw BackendFailed(end_);
-  Message reply = exchange(step, std::move(request), bytes);
-  json found = std::move(reply.head["answer"]);
-  if (!reply.head.contains("error")) return found;
+  json reply = exchange(step, std::move(request));
+  json found = std::move(reply["answer"]);
+  if (!reply.contains("error")) return found;
   if (answer != nullptr) *answer = std::move(found);
-  const auto kind = reply.head["error"].at(0).get<std::string>();
-  const auto what = reply.head["error"].at(1).get<std::string>();
+  const auto kind = reply["error"].at(0).get<std::string>();
+  const auto what = reply["error"].at(1).get<std::string>();
   if (kind == "environment") throw EnvironmentError(what);
   if (kind == "host sync") throw HostSyncError(what);
   trusted_ = false;

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <string>
 
 #include "lib/bench/isolate/channel.h"
@@ -31,7 +29,7 @@ class RemoteWorker {
   /// wrong there, the end of the child and silence included; WorkStopped. With `answer`, what was
   /// found before a failure goes there.
   nlohmann::json ask(const std::string& step, nlohmann::json request = nlohmann::json::object(),
-                     std::span<const std::byte> bytes = {}, nlohmann::json* answer = nullptr);
+                     nlohmann::json* answer = nullptr);
 
   /// From now on a backend's code runs there: each step within Isolation::timeout_s.
   void limit_steps() { limit_s_ = isolation_->timeout_s; }
@@ -50,8 +48,7 @@ class RemoteWorker {
   };
   RemoteWorker(const Scenario& scenario, const Isolation& isolation, const Registry::Entry& entry,
                SocketPair sockets);
-  [[nodiscard]] Message exchange(const std::string& step, nlohmann::json request,
-                                 std::span<const std::byte> bytes);
+  [[nodiscard]] nlohmann::json exchange(const std::string& step, nlohmann::json request);
   [[noreturn]] void fail(std::string why);
 
   const Isolation* isolation_;

@@ -16,7 +16,6 @@
 #include "lib/base/exit_code.h"
 #include "lib/bench/isolate/channel.h"
 #include "lib/bench/isolate/json_fields.h"
-#include "lib/bench/isolate/truth_bytes.h"
 #include "lib/bench/local_workshop.h"
 #include "lib/device/cuda/cuda_error.h"
 
@@ -32,7 +31,7 @@ class Worker {
 
   void serve() {
     while (true) {
-      const Message request = channel_->receive({});
+      const json request = channel_->receive({});
       json reply;
       reply["answer"] = nullptr;
       try {
@@ -46,30 +45,30 @@ class Worker {
       } catch (const std::exception& error) {
         reply["error"] = json::array({"failed", error.what()});
       }
-      channel_->send(std::move(reply), {}, {});
+      channel_->send(reply, {});
     }
   }
 
  private:
   /// What was found before a failure is answered along with it.
-  void answer(const Message& request, json& answer) {
-    const json& head = request.head;
-    const auto step = head.at("step").get<std::string>();
+  void answer(const json& request, json& answer) {
+    const auto step = request.at("step").get<std::string>();
     if (step == "starting") {
-      start(head);
+      start(request);
     } else if (step == "measuring the device") {
       const std::vector<const Registry::Entry*> backends{entry_};
       const RunDevice device = workshop_->prepare(backends).at(0);
       answer = json::array({to_json_fields(device.info), to_json_fields(device.ceilings)});
     } else if (step == "considering the case") {
-      begin_case(head.at("case").get<std::string>());
+      begin_case(request.at("case").get<std::string>());
       answer = work_->supports().reason();
     } else if (step == "saying where it rounds") {
       answer = to_json_fields(work_->numerics());
     } else if (step == "building the fixture") {
       work_->build();
     } else if (step == "verifying") {
-      answer = to_json_fields(work_->verify(unpack_truth(request.bytes)));
+      answer = to_json_fields(
+          work_->verify(from_json_fields<std::vector<FillTruth>>(request.at("truth"))));
     } else if (step == "tidying up") {
       work_->tidy_up();
     } else if (step == "filling the fixture") {
@@ -81,9 +80,9 @@ class Worker {
     } else if (step == "building indices") {
       answer = to_json_fields(work_->time_indices());
     } else if (step == "warming up") {
-      warm_up(head, answer);
+      warm_up(request, answer);
     } else if (step == "taking samples") {
-      take_samples(head, answer);
+      take_samples(request, answer);
     } else if (step == "finishing") {
       answer = work_->finish();
     } else if (step == "leaving the case") {
@@ -93,18 +92,18 @@ class Worker {
     }
   }
 
-  void start(const json& head) {
-    expects(head.at("protocol") == kWorkerProtocol, "run and worker speak different protocols");
-    entry_ = registry_->find(head.at("backend").get<std::string>());
+  void start(const json& request) {
+    expects(request.at("protocol") == kWorkerProtocol, "run and worker speak different protocols");
+    entry_ = registry_->find(request.at("backend").get<std::string>());
     expects(entry_ != nullptr && entry_->make, "run and worker know different backends");
-    const json& scenario = head.at("scenario");
+    const json& scenario = request.at("scenario");
     scenario_ = parse_scenario(scenario.at("text").get<std::string>(),
                                scenario.at("path").get<std::string>(),
                                scenario.at("seed").get<std::uint64_t>());
     DeviceOptions options;
-    options.threads = head.at("threads").get<int>();
-    options.cpu_target = cpu_target_named(head.at("cpu_target").get<std::string>());
-    if (!head.at("gpu").is_null()) options.gpu = head.at("gpu").get<int>();
+    options.threads = request.at("threads").get<int>();
+    options.cpu_target = cpu_target_named(request.at("cpu_target").get<std::string>());
+    if (!request.at("gpu").is_null()) options.gpu = request.at("gpu").get<int>();
     const std::vector<const Registry::Entry*> backends{entry_};
     devices_ = open_devices(backends, options);
     workshop_ = std::make_unique<LocalWorkshop>(devices_);
@@ -122,22 +121,22 @@ class Worker {
     work_.reset();
   }
 
-  void warm_up(const json& head, json& answer) {
-    std::unique_ptr<SampleSource>& cell = cells_[head.at("cell").get<int>()];
-    const auto cache = head.at("cache").get<CacheState>();
-    const auto repeats = from_json_fields<Repeats>(head.at("repeats"));
+  void warm_up(const json& request, json& answer) {
+    std::unique_ptr<SampleSource>& cell = cells_[request.at("cell").get<int>()];
+    const auto cache = request.at("cache").get<CacheState>();
+    const auto repeats = from_json_fields<Repeats>(request.at("repeats"));
     cell = repeats.forwards > 0 ? work_->repeated(cache, repeats)
-                                : work_->samples(cache, head.at("launch").get<LaunchMode>());
+                                : work_->samples(cache, request.at("launch").get<LaunchMode>());
     found_before_failing(FirstSamples(), answer, [&](FirstSamples& first) {
-      cell->warm_up(first, head.at("enough_s").get<double>(), head.at("limit_s").get<double>(),
-                    never_);
+      cell->warm_up(first, request.at("enough_s").get<double>(),
+                    request.at("limit_s").get<double>(), never_);
     });
   }
 
-  void take_samples(const json& head, json& answer) {
-    SampleSource& cell = *cells_.at(head.at("cell").get<int>());
+  void take_samples(const json& request, json& answer) {
+    SampleSource& cell = *cells_.at(request.at("cell").get<int>());
     found_before_failing(SampleBlock(), answer, [&](SampleBlock& block) {
-      cell.take(block, head.at("count").get<int>(), head.at("left_s").get<double>(), never_);
+      cell.take(block, request.at("count").get<int>(), request.at("left_s").get<double>(), never_);
     });
   }
 

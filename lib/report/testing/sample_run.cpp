@@ -155,6 +155,7 @@ RunResult sample_run() {
   Record brief = timed(blank("mla,\"odd\"", "quick"), 4.5);
   brief.mix = "mla";
   brief.launch = LaunchMode::kGraph;
+  brief.update = {3.125, 4};
   brief.timing.enqueue_us = 2.25;
   brief.is_short = true;
   brief.graph_n.repeats = {31, 31};

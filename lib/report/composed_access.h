@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/report/field_access.h"
+
+namespace attnbench {
+
+// Fields that are more than one member of a record.
+
+/// "converged", "noisy", "timeout" … are also the status of the timing.
+[[nodiscard]] FieldAccess status_access();
+[[nodiscard]] FieldAccess graph_n_status_access();
+/// A cell that has a median was timed.
+[[nodiscard]] FieldAccess median_access();
+/// "power_cap thermal".
+[[nodiscard]] FieldAccess clock_events_access();
+/// Swept keys with their values as text, in the sweep's order.
+[[nodiscard]] FieldAccess sweep_access();
+
+}  // namespace attnbench

@@ -1,0 +1,325 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/report/record_fields.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "lib/report/composed_access.h"
+#include "lib/report/record_text.h"
+
+namespace attnbench {
+namespace {
+
+constexpr std::array kVerdicts = {
+    Verdict::kNotVerified, Verdict::kPassed,  Verdict::kMistrusted, Verdict::kIncorrect,
+    Verdict::kUnsupported, Verdict::kSkipped, Verdict::kCrashed};
+constexpr std::array kLaunches = {LaunchMode::kEager, LaunchMode::kGraph};
+
+bool is_timed(const Record& r) { return r.timed; }
+bool is_updated(const Record& r) { return r.timed && r.update.median_us > 0; }
+bool claims_speed(const Record& r) { return r.claims_speed(); }
+bool has_clock(const Record& r) { return r.timed && r.timing.sm_mhz > 0; }
+bool is_twin(const Record& r) { return r.aa.pairs > 0; }
+bool twin_has_interval(const Record& r) { return r.aa.has_interval(); }
+bool is_repeated(const Record& r) { return r.graph_n.tried(); }
+bool is_repeated_and_timed(const Record& r) { return r.graph_n.timed(); }
+bool is_compared(const Record& r) { return r.error.rows > 0; }
+bool has_window(const Record& r) { return r.layer.sliding_window_size >= 0; }
+bool has_logit_cap(const Record& r) { return r.layer.logit_cap > 0; }
+
+std::vector<RecordField> make_fields() {
+  using R = Record;
+  using Time = CellTiming;
+  using Error = ErrorMetrics;
+  using Worst = WorstElement;
+  const std::vector<std::string> modes = {"extend", "decode",        "mixed",
+                                          "idle",   "target_verify", "draft_extend"};
+  const std::vector<std::string> dtypes = {"f32", "f16", "bf16", "e4m3", "e5m2"};
+  return {
+      {92, "scenario", "scenario", "", member<&R::scenario>(),
+       "Name of the scenario that the case is of"},
+      {1, "case", "case", "", member<&R::case_id>(), "Id of the case; works as --case filter"},
+      {2, "mix", "mix", "", member<&R::mix>(), "Name of the mix in the scenario"},
+      {3, "model", "model", "", member<&R::model>(), "Model preset, or inline"},
+      {4, "backend", "backend", "", member<&R::backend>(), "Registered name"},
+      {5, "backend_version", "backend_version", "", member<&R::backend_version>(),
+       "The backend's own version"},
+      {6, "device", "device", "", member<&R::device>(), "Name of the device"},
+      {7, "cache", "cache", "", word<kCacheStates, &R::cache>(),
+       "What the last-level cache holds when a sample starts: cold nothing of it, warm what the "
+       "same forward left, serving queries, index arrays and workspace but no KV"},
+      {8, "launch", "launch", "", word<kLaunches, &R::launch>(), "How the forward is launched"},
+      {9, "mode", "mode", "", of_words(member<&R::mode>(), modes), "Forward mode of the batch"},
+      {10, "dtype", "dtype", "", of_words(member<&R::dtype>(), dtypes), "Of Q, new K and V, and O"},
+      {11, "kv_dtype", "kv_dtype", "", of_words(member<&R::kv_dtype>(), dtypes), "Of the KV cache"},
+      {12, "heads_q", "heads_q", "", member<&R::heads_q>(),
+       "Query heads of this tensor-parallel rank"},
+      {13, "heads_kv", "heads_kv", "", member<&R::heads_kv>(), "KV heads of this rank"},
+      {14, "head_dim_qk", "head_dim_qk", "", member<&R::head_dim_qk>(), "Length of q and k rows"},
+      {15, "head_dim_v", "head_dim_v", "", member<&R::head_dim_v>(), "Length of v and o rows"},
+      {16, "page_size", "page_size", "", member<&R::page_size>(), "Tokens of a KV page"},
+      {93, "tp", "tp", "", member<&R::tp>(),
+       "Tensor-parallel ranks that share the heads; the heads above are one rank's"},
+      {94, "layer/attention", "attention", "",
+       of_words(member<&R::layer, &LayerFacts::attention>(), {"mha", "mla"}),
+       "Separate heads of keys and values (MHA, GQA, MQA), or absorbed multi-head latent "
+       "attention"},
+      {95, "layer/causal", "causal", "", member<&R::layer, &LayerFacts::causal>(),
+       "Bottom-right aligned"},
+      {96, "layer/cross_attention", "cross_attention", "", member<&R::layer, &LayerFacts::cross>(),
+       "Keys come from an encoder"},
+      {97, "layer/sinks", "sinks", "", member<&R::layer, &LayerFacts::sinks>(),
+       "A learned logit per head joins the denominator"},
+      {98, "layer/alibi", "alibi", "", member<&R::layer, &LayerFacts::alibi>(),
+       "Slopes times distance join the logits"},
+      {99, "layer/sliding_window_size", "sliding_window_size", "",
+       member<&R::layer, &LayerFacts::sliding_window_size>(),
+       "Previous keys that are visible, the query's own not counted; null: all", has_window},
+      {100, "layer/scale", "scale", "", member<&R::layer, &LayerFacts::scale>(), "Multiplies q.k"},
+      {101, "layer/logit_cap", "logit_cap", "", member<&R::layer, &LayerFacts::logit_cap>(),
+       "cap * tanh(s / cap); null: none", has_logit_cap},
+      {102, "kv_cache/layout", "kv_layout", "", member<&R::kv_cache, &CacheFacts::layout>(),
+       "NHD or HND"},
+      {103, "kv_cache/placement", "placement", "", member<&R::kv_cache, &CacheFacts::placement>(),
+       "Where the pages of a request lie in the pool: contiguous, shuffled, interleaved, "
+       "fragmented, reversed"},
+      {104, "kv_cache/k_scale", "k_scale", "", member<&R::kv_cache, &CacheFacts::k_scale>(),
+       "Stored K times it is K"},
+      {105, "kv_cache/v_scale", "v_scale", "", member<&R::kv_cache, &CacheFacts::v_scale>(),
+       "Stored V times it is V"},
+      {106, "sweep", "sweep", "", sweep_access(),
+       "What the sweep put into this case: each key's path with its value as text; empty without a "
+       "sweep"},
+      {17, "requests", "requests", "", member<&R::requests>(), "Sequences in the batch"},
+      {18, "q_tokens", "q_tokens", "", member<&R::q_tokens>(), "New tokens of this step"},
+      {19, "kv_tokens", "kv_tokens", "", member<&R::kv_tokens>(),
+       "Sum of KV lengths; a prefix that several requests share counts once for each"},
+      {108, "graph_bucket", "graph_bucket", "", member<&R::graph_bucket>(),
+       "Requests of the CUDA graph in which the batch ran, padding included; 0: a launch or a "
+       "graph "
+       "without padding"},
+      {20, "status", "status", "", status_access(), "How the measurement ended"},
+      {21, "reason", "reason", "", member<&R::reason>(),
+       "Why not passed, not converged or not measured; empty when all is well"},
+      {22, "verdict", "verdict", "", word<kVerdicts, &R::verdict>(),
+       "What is known about the result's correctness"},
+      {23, "time_us/median", "median_us", "us", median_access(), "Median of the block medians"},
+      {24, "time_us/lo", "lo_us", "us", member<&R::timing, &Time::lo_us>(),
+       "Lower end of its 95 % interval; null below six rounds, which have none", has_interval},
+      {25, "time_us/hi", "hi_us", "us", member<&R::timing, &Time::hi_us>(),
+       "Upper end; null likewise", has_interval},
+      {26, "time_us/q1", "q1_us", "us", member<&R::timing, &Time::q1_us>(),
+       "First quartile of all samples"},
+      {27, "time_us/q3", "q3_us", "us", member<&R::timing, &Time::q3_us>(), "Third quartile"},
+      {28, "time_us/min", "min_us", "us", member<&R::timing, &Time::min_us>(), "Fastest sample"},
+      {29, "time_us/max", "max_us", "us", member<&R::timing, &Time::max_us>(), "Slowest sample"},
+      {30, "time_us/samples", "samples", "", member<&R::timing, &Time::samples>(),
+       "Timed forwards"},
+      {31, "time_us/rounds", "rounds", "", member<&R::timing, &Time::rounds>(),
+       "Visits to the cell"},
+      {32, "plan_us", "plan_us", "us", member<&R::plan, &HostTiming::median_us>(),
+       "Host time of Backend::plan(), median; null: not timed", is_timed},
+      {33, "plan_max_us", "plan_max_us", "us", member<&R::plan, &HostTiming::max_us>(),
+       "The slowest of them; null: not timed", is_timed},
+      {107, "update_us", "update_us", "us", member<&R::update, &HostTiming::median_us>(),
+       "Host time of Plan::update(), median: what a recorded plan needs to take on the next step's "
+       "batch; null: not measured",
+       is_updated},
+      {72, "enqueue_us", "enqueue_us", "us", member<&R::timing, &Time::enqueue_us>(),
+       "Host time of the call that launches a forward, median; null where the work is done when "
+       "that call returns (CPU)",
+       has_device_timer},
+      {73, "sm_mhz", "sm_mhz", "MHz", member<&R::timing, &Time::sm_mhz>(),
+       "Median clock of a GPU's SMs during the samples; null where it cannot be told", has_clock},
+      {74, "discarded", "discarded", "", member<&R::timing, &Time::discarded>(),
+       "Samples taken below 0.95 of the settled clock, not counted in time_us", is_timed},
+      {75, "clock_events", "clock_events", "", clock_events_access(),
+       "Why the clock was held down during any block; empty when it was not, or cannot be told"},
+      {76, "short", "short", "", member<&R::is_short>(),
+       "On a GPU and below 10 us: the launch itself (0.6 to 0.8 us on an H200) and the timer's "
+       "step are part of the figure"},
+      {77, "index_us/device", "index_device_us", "us", member<&R::index, &IndexTiming::device_us>(),
+       "By kernels in GPU memory"},
+      {78, "index_us/host", "index_host_us", "us", member<&R::index, &IndexTiming::host_us>(),
+       "By the host in its own memory"},
+      {34, "visible_pairs", "visible_pairs", "", member<&R::cost, &Cost::visible_pairs>(),
+       "(query, key) pairs that the mask lets through, the same for every query head"},
+      {35, "flops", "flops", "", member<&R::cost, &Cost::flops>(),
+       "2 heads_q (head_dim_qk + head_dim_v) visible_pairs"},
+      {36, "bytes_unique", "bytes_unique", "bytes", member<&R::cost, &Cost::bytes_unique>(),
+       "Each distinct byte of Q, K, V, O and LSE once"},
+      {37, "bytes_streamed", "bytes_streamed", "bytes", member<&R::cost, &Cost::bytes_streamed>(),
+       "The same with KV counted for each request that reads it"},
+      {38, "kv_bytes_unique", "kv_bytes_unique", "bytes",
+       member<&R::cost, &Cost::kv_bytes_unique>(), "KV part of bytes_unique"},
+      {39, "kv_bytes_streamed", "kv_bytes_streamed", "bytes",
+       member<&R::cost, &Cost::kv_bytes_streamed>(), "KV part of bytes_streamed"},
+      {40, "tflop_per_s", "tflop_per_s", "TFLOP/s",
+       computed([](const R& r) { return Json(r.tflop_per_s()); }),
+       "flops / median / 1e12; null: no speed claimed", claims_speed},
+      {41, "gb_per_s", "gb_per_s", "GB/s", computed([](const R& r) { return Json(r.gb_per_s()); }),
+       "bytes_unique / median / 1e9; null: no speed claimed", claims_speed},
+      {42, "roofline", "roofline", "", member<&R::roofline>(),
+       "Time at the measured ceilings over the median, 0..1; null: no speed claimed", claims_speed},
+      {43, "cache_resident", "cache_resident", "", member<&R::cache_resident>(),
+       "bytes_unique fits the last-level cache"},
+      {44, "impossible", "impossible", "", member<&R::impossible>(),
+       "Faster than 1.02 x a measured ceiling (memory, from a cold or serving cache; arithmetic, "
+       "always): the count, the flush, the kernel or the ceiling is wrong"},
+      {45, "error/max_abs", "max_abs", "", member<&R::error, &Error::max_abs>(),
+       "Largest |o - ref|, in units of the output"},
+      {46, "error/max_abs_over_rms", "max_abs_over_rms", "",
+       member<&R::error, &Error::max_abs_over_rms>(), "The same over RMS(ref)"},
+      {47, "error/nmse", "nmse", "", member<&R::error, &Error::nmse>(),
+       "sum (o - ref)^2 / sum (ref^2 + 500 sigma^2), sigma the noise of a correct backend: outputs "
+       "that cancel have no power of their own"},
+      {48, "error/bound_ratio", "bound_ratio", "", member<&R::error, &Error::bound_ratio>(),
+       "Worst error over its bound; at most 1 passes"},
+      {49, "error/rms_ratio", "rms_ratio", "", member<&R::error, &Error::rms_ratio>(),
+       "RMS of error / expected deviation"},
+      {50, "error/lse", "lse_abs", "", member<&R::error, &Error::lse_abs>(),
+       "Worst |LSE - ref|, natural logarithm"},
+      {51, "error/lse_bound_ratio", "lse_bound_ratio", "",
+       member<&R::error, &Error::lse_bound_ratio>(), "The same over its bound"},
+      {52, "error/rows", "rows", "", member<&R::error, &Error::rows>(), "Rows compared, all fills"},
+      {53, "error/non_finite", "non_finite", "", member<&R::error, &Error::non_finite>(),
+       "NaN or wrongly infinite elements"},
+      {54, "error/fill", "fill", "", member<&R::error, &Error::fill>(),
+       "Fill of the worst bound_ratio"},
+      {55, "error/worst/request", "worst_request", "",
+       at_least(-1, member<&R::error, &Error::worst, &Worst::request>()), "-1: none"},
+      {65, "error/worst/group", "worst_group", "",
+       member<&R::error, &Error::worst, &Worst::group>(), "Batch entry of the request"},
+      {56, "error/worst/token", "worst_token", "",
+       at_least(-1, member<&R::error, &Error::worst, &Worst::token>()),
+       "Query token within the request"},
+      {57, "error/worst/head", "worst_head", "",
+       at_least(-1, member<&R::error, &Error::worst, &Worst::head>()), "Query head"},
+      {58, "error/worst/dim", "worst_dim", "",
+       at_least(-1, member<&R::error, &Error::worst, &Worst::dim>()), "-1: the LSE"},
+      {59, "error/worst/page", "worst_page", "",
+       at_least(-1, member<&R::error, &Error::worst, &Worst::page>()),
+       "Pool page of the query token's own key"},
+      {0, "error/worst/got", "", "", member<&R::error, &Error::worst, &Worst::got>(),
+       "Value found"},
+      {0, "error/worst/want", "", "", member<&R::error, &Error::worst, &Worst::want>(),
+       "Value of the reference"},
+      {60, "bitwise/repeatable", "repeatable", "",
+       tested<&R::bitwise, &BitwiseProperties::repeatable>(),
+       "Two runs give the same bits; null: not tested"},
+      {61, "bitwise/page_permutation_invariant", "page_permutation_invariant", "",
+       tested<&R::bitwise, &BitwiseProperties::page_permutation_invariant>(),
+       "Other pages, same bits; null: not tested"},
+      {62, "bitwise/batch_invariant", "batch_invariant", "",
+       tested<&R::bitwise, &BitwiseProperties::batch_invariant>(),
+       "A request alone gives the bits it gives inside the batch; null: not tested"},
+      {63, "fixture_hash", "fixture_hash", "", member<&R::fixture_hash>(),
+       "Digest of index arrays and inputs; empty: no fixture was built"},
+      {64, "repro", "repro", "", member<&R::repro>(), "Command line that runs this cell alone"},
+      {66, "aa/pairs", "aa_pairs", "", at_least(1, member<&R::aa, &PairedRatio::pairs>()),
+       "Rounds that timed both"},
+      {67, "aa/ratio", "aa_ratio", "", member<&R::aa, &PairedRatio::median>(),
+       "exp of the median over rounds of ln(twin / first)"},
+      {68, "aa/lo", "aa_lo", "", member<&R::aa, &PairedRatio::lo>(),
+       "Lower end of its 95 % interval; null below six pairs", twin_has_interval},
+      {69, "aa/hi", "aa_hi", "", member<&R::aa, &PairedRatio::hi>(), "Upper end; null likewise",
+       twin_has_interval},
+      {70, "aa/floor", "aa_floor", "", computed([](const R& r) { return Json(r.aa.floor()); }),
+       "The farther end of the interval, less 1: a smaller difference of this cell is noise",
+       twin_has_interval},
+      {71, "aa/largest", "aa_largest", "", member<&R::aa, &PairedRatio::largest>(),
+       "Ratio of a single round farthest from 1, inverted when below it"},
+      {79, "use_cascade", "use_cascade", "",
+       of_words(member<&R::use_cascade, &CascadeChoice::answer>(), {"yes", "no", "-"}),
+       "Whether vLLM would attend to the batch's common prefix once for all "
+       "(use_cascade_attention) on this GPU, or on 132 multiprocessors without one; -: nothing is "
+       "shared"},
+      {80, "use_cascade_reason", "use_cascade_reason", "",
+       member<&R::use_cascade, &CascadeChoice::reason>(), "The clause of that rule that decided"},
+      {81, "graph_n/forwards", "graph_n_forwards", "",
+       at_least(1, member<&R::graph_n, &GraphOfMany::repeats, &Repeats::forwards>()),
+       "Forwards in the graph, the N of graph×N"},
+      {82, "graph_n/sets", "graph_n_sets", "",
+       at_least(1, member<&R::graph_n, &GraphOfMany::repeats, &Repeats::sets>()),
+       "Sets of inputs that take turns, so many that between two uses of one lie 3 x the "
+       "last-level cache; 1 in a warm cell"},
+      {88, "graph_n/status", "graph_n_status", "", graph_n_status_access(),
+       "How the measurement ended; refused: it claims nothing, for the reason given"},
+      {89, "graph_n/reason", "graph_n_reason", "", member<&R::graph_n, &GraphOfMany::reason>(),
+       "Why there is no figure: no memory for the sets, or faster than a ceiling; empty when all "
+       "is well"},
+      {83, "graph_n/median", "graph_n_us", "us",
+       member<&R::graph_n, &GraphOfMany::timing, &Time::median_us>(),
+       "Of one forward: median of the block medians, over N", is_repeated_and_timed},
+      {84, "graph_n/lo", "graph_n_lo_us", "us",
+       member<&R::graph_n, &GraphOfMany::timing, &Time::lo_us>(),
+       "Lower end of its 95 % interval; null below six rounds", graph_n_has_interval},
+      {85, "graph_n/hi", "graph_n_hi_us", "us",
+       member<&R::graph_n, &GraphOfMany::timing, &Time::hi_us>(), "Upper end; null likewise",
+       graph_n_has_interval},
+      {86, "graph_n/samples", "graph_n_samples", "",
+       member<&R::graph_n, &GraphOfMany::timing, &Time::samples>(), "Timed graphs"},
+      {87, "graph_n/rounds", "graph_n_rounds", "",
+       member<&R::graph_n, &GraphOfMany::timing, &Time::rounds>(), "Visits"},
+      {90, "graph_forced", "graph_forced", "", member<&R::graph_forced>(),
+       "A graph that the backend does not claim (--force-graph): a recording of this one batch"},
+      {91, "samples_checked", "samples_checked", "", member<&R::samples_checked>(),
+       "Timed samples whose outputs were compared with the reference"},
+  };
+}
+
+}  // namespace
+
+const std::vector<RecordField>& record_fields() {
+  static const std::vector<RecordField> fields = make_fields();
+  return fields;
+}
+
+const std::vector<RecordGroup>& record_groups() {
+  static const std::vector<RecordGroup> groups = {
+      {"layer", "What of the layer its shape does not say"},
+      {"kv_cache", "What of the KV cache page_size and kv_dtype do not say"},
+      {"time_us",
+       "Microseconds of one forward; null: not timed. Of an INCORRECT cell it is for diagnosis "
+       "only",
+       is_timed},
+      {"index_us",
+       "One build of token-level kv_indptr / kv_indices and the page table from req_to_token, "
+       "microseconds, median; null on a CPU",
+       has_index_timing},
+      {"error",
+       "Against the float64 reference, worst over all fills; null: nothing compared. A figure that "
+       "is NaN or infinite is null",
+       is_compared},
+      {"error/worst", "Where the error is farthest beyond its bound, counted from 0"},
+      {"bitwise", "Whether the bits stay the same"},
+      {"aa", "Of a twin (--aa): its time over that of the cell it is the twin of; null: no twin",
+       is_twin},
+      {"graph_n",
+       "A short cell on a GPU once more, as a graph of many forwards, microseconds of one; null "
+       "where it is not short, not launched as a graph, or serving",
+       is_repeated},
+  };
+  return groups;
+}
+
+std::vector<const RecordGroup*> groups_around(const std::string& path) {
+  std::vector<const RecordGroup*> around;
+  for (const RecordGroup& group : record_groups()) {
+    if (path.starts_with(group.path + '/')) around.push_back(&group);
+  }
+  return around;
+}
+
+Json value_of(const RecordField& field, const Record& record) {
+  const auto absent = [&](const RecordGroup* group) {
+    return group->exists != nullptr && !group->exists(record);
+  };
+  if (std::ranges::any_of(groups_around(field.path), absent)) return nullptr;
+  if (field.exists != nullptr && !field.exists(record)) return nullptr;
+  return field.access.value(record);
+}
+
+}  // namespace attnbench
