@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/index/validate.h"
+#include "lib/index/testing/validate.h"
 
 #include "lib/base/error.h"
 #include "lib/base/int_math.h"
