@@ -160,6 +160,27 @@ TEST_F(CommandLine, takes_the_scenario_behind_an_option_that_may_be_repeated) {
       << err_.str();
 }
 
+TEST_F(CommandLine, expands_index_formats_by_name) {
+  EXPECT_EQ(run({"expand", scenario_.c_str()}), 0) << err_.str();
+  const std::string plain = out_.str();
+  EXPECT_EQ(plain.find("\n  indices "), std::string::npos) << plain;
+  EXPECT_EQ(run({"expand", scenario_.c_str(), "--indices", "slot_mapping,csr", "--indices", "swa"}),
+            0)
+      << err_.str();
+  const std::size_t csr = out_.str().find("\n  indices csr, read by "),
+                    slots = out_.str().find("\n  indices slot_mapping, read by "),
+                    swa = out_.str().find("\n  indices swa do not apply: ");
+  EXPECT_EQ(out_.str().substr(0, csr + 1), plain);
+  EXPECT_LT(csr, slots);
+  EXPECT_LT(slots, swa);
+  EXPECT_NE(swa, std::string::npos) << out_.str();
+  EXPECT_EQ(run({"expand", scenario_.c_str(), "--indices", "slot_maping"}), 4);
+  EXPECT_NE(err_.str().find("unknown word 'slot_maping'   did you mean 'slot_mapping'?"),
+            std::string::npos)
+      << err_.str();
+  EXPECT_EQ(run({"expand", scenario_.c_str(), "--indices"}), 4);
+}
+
 TEST_F(CommandLine, exits_4_on_a_file_name_that_is_empty_and_measures_nothing) {
   for (const char* option :
        {"--json", "--csv", "--markdown", "--junit", "--google-benchmark", "-o"}) {

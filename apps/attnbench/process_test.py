@@ -290,6 +290,7 @@ class ProcessTest(unittest.TestCase):
         self.assertEqual(self.completions("run", "--cache", ""), ["cold", "warm", "serving"])
         self.assertEqual(self.completions("run", self.scenario, "--case", "s"), ["second"])
         self.assertIn("needle", self.completions("dump", "--fill", ""))
+        self.assertEqual(self.completions("expand", "--indices", "slot"), ["slot_mapping"])
         self.assertEqual(self.completions("selftest", "--device", ""), ["cpu", "cuda"])
         self.assertIn("cpu_flash", self.completions("run", "--backend", "c"))
         self.assertEqual(self.completions("run", "--prec"), ["--precision"])

@@ -3,49 +3,11 @@
 #include "lib/batch/allocator.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "lib/base/error.h"
 #include "lib/base/int_math.h"
-#include "lib/base/narrow.h"
 
 namespace attnbench {
-namespace {
-
-/// Marks `index` as free; InternalError unless it is in use.
-void release(std::vector<bool>& in_use, std::int64_t index) {
-  expects(index > 0 && index < static_cast<std::int64_t>(in_use.size()) &&
-              in_use[static_cast<std::size_t>(index)],
-          "a KV slot is freed that nobody owns");
-  in_use[static_cast<std::size_t>(index)] = false;
-}
-
-}  // namespace
-
-TokenAllocator::TokenAllocator(std::int64_t size) : in_use_(static_cast<std::size_t>(size + 1)) {
-  for (std::int64_t slot = 1; slot <= size; ++slot) free_slots_.push_back(slot);
-}
-
-std::optional<std::vector<std::int64_t>> TokenAllocator::alloc(std::int64_t count) {
-  expects(count >= 0, "a negative number of KV slots");
-  if (count > available()) return std::nullopt;
-  const auto end = free_slots_.begin() + count;
-  std::vector<std::int64_t> slots(free_slots_.begin(), end);
-  free_slots_.erase(free_slots_.begin(), end);
-  for (const std::int64_t slot : slots) in_use_[static_cast<std::size_t>(slot)] = true;
-  return slots;
-}
-
-void TokenAllocator::free(std::span<const std::int64_t> slots) {
-  for (const std::int64_t slot : slots) {
-    release(in_use_, slot);
-    free_slots_.push_back(slot);
-  }
-}
-
-std::int64_t TokenAllocator::available() const {
-  return static_cast<std::int64_t>(free_slots_.size());
-}
 
 PagedAllocator::PagedAllocator(std::vector<std::int32_t> free_pages, std::int64_t page_size)
     : free_pages_(free_pages.begin(), free_pages.end()), page_size_(page_size) {
@@ -53,7 +15,6 @@ PagedAllocator::PagedAllocator(std::vector<std::int32_t> free_pages, std::int64_
   std::ranges::sort(free_pages);
   expects(free_pages.empty() || free_pages.front() > 0, "page 0 is the dummy");
   expects(std::ranges::adjacent_find(free_pages) == free_pages.end(), "a page is listed twice");
-  in_use_.resize(free_pages.empty() ? 0 : static_cast<std::size_t>(free_pages.back()) + 1);
 }
 
 std::optional<std::vector<std::int64_t>> PagedAllocator::alloc_extend(
@@ -93,18 +54,6 @@ std::optional<std::vector<std::int64_t>> PagedAllocator::alloc_decode(
   return alloc_extend(prefix_lens, seq_lens, last_loc);
 }
 
-void PagedAllocator::free(std::span<const std::int64_t> slots) {
-  std::vector<std::int32_t> pages;
-  pages.reserve(slots.size());
-  for (const std::int64_t slot : slots) {
-    pages.push_back(narrow_i32(slot / page_size_));
-  }
-  std::ranges::sort(pages);
-  pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
-  for (const std::int32_t page : pages) release(in_use_, page);
-  free_pages_.insert(free_pages_.begin(), pages.begin(), pages.end());
-}
-
 std::int64_t PagedAllocator::available_pages() const {
   return static_cast<std::int64_t>(free_pages_.size());
 }
@@ -112,7 +61,6 @@ std::int64_t PagedAllocator::available_pages() const {
 std::int32_t PagedAllocator::take_page() {
   const std::int32_t page = free_pages_.front();
   free_pages_.pop_front();
-  in_use_[static_cast<std::size_t>(page)] = true;
   return page;
 }
 

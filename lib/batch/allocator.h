@@ -10,26 +10,9 @@
 
 namespace attnbench {
 
-/// Hands out KV slots one by one: slots 1..size in order, slot 0 being the dummy that padding
-/// writes to (SGLang's TokenToKVPoolAllocator).
-class TokenAllocator {
- public:
-  explicit TokenAllocator(std::int64_t size);
-
-  /// The next `count` free slots, or nothing (and no change) when there are fewer.
-  [[nodiscard]] std::optional<std::vector<std::int64_t>> alloc(std::int64_t count);
-  /// Puts slots behind the free ones. InternalError for a slot that is free already, or the dummy.
-  void free(std::span<const std::int64_t> slots);
-  [[nodiscard]] std::int64_t available() const;
-
- private:
-  std::deque<std::int64_t> free_slots_;
-  std::vector<bool> in_use_;  // by slot
-};
-
 /// Hands out KV slots page by page: slot = page * page_size + offset, and the tokens of one logical
-/// page of a request are neighbours (SGLang's PagedTokenToKVPoolAllocator). With page_size 1 it
-/// behaves as a token allocator.
+/// page of a request are neighbours (SGLang's PagedTokenToKVPoolAllocator; with page_size 1 its
+/// TokenToKVPoolAllocator). Nothing is ever freed: a case is one step.
 class PagedAllocator {
  public:
   /// `free_pages` are handed out from the front; page 0 is the dummy and must not be among them.
@@ -48,10 +31,6 @@ class PagedAllocator {
   [[nodiscard]] std::optional<std::vector<std::int64_t>> alloc_decode(
       std::span<const std::int32_t> seq_lens, std::span<const std::int64_t> last_loc);
 
-  /// Frees the whole page of every slot given; pages come before the other free ones, ascending.
-  /// InternalError for a page that is free already, or the dummy.
-  void free(std::span<const std::int64_t> slots);
-
   [[nodiscard]] std::int64_t available_pages() const;
 
  private:
@@ -59,7 +38,6 @@ class PagedAllocator {
 
   std::deque<std::int32_t> free_pages_;
   std::int64_t page_size_;
-  std::vector<bool> in_use_;  // by page
 };
 
 }  // namespace attnbench

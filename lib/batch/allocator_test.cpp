@@ -19,24 +19,6 @@ using testing::Optional;
 using Lens = std::vector<std::int32_t>;
 using Slots = std::vector<std::int64_t>;
 
-TEST(TokenAllocator, hands_out_slots_in_order_and_never_the_dummy) {
-  TokenAllocator allocator(5);
-  EXPECT_THAT(allocator.alloc(2), Optional(ElementsAre(1, 2)));
-  EXPECT_EQ(allocator.alloc(4), std::nullopt);
-  EXPECT_EQ(allocator.available(), 3);
-  allocator.free(Slots{1});
-  EXPECT_THAT(allocator.alloc(4), Optional(ElementsAre(3, 4, 5, 1)));
-}
-
-TEST(TokenAllocator, refuses_to_free_what_nobody_owns) {
-  TokenAllocator allocator(3);
-  const auto slots = allocator.alloc(1);
-  allocator.free(*slots);
-  EXPECT_THROW(allocator.free(*slots), InternalError);
-  EXPECT_THROW(allocator.free(Slots{0}), InternalError);
-  EXPECT_THROW(allocator.free(Slots{4}), InternalError);
-}
-
 TEST(PagedAllocator, fills_the_last_prefix_page_before_it_takes_new_ones) {
   PagedAllocator allocator({3, 4, 5, 6}, 4);
   EXPECT_THAT(allocator.alloc_extend(Lens{5, 0}, Lens{10, 3}, Slots{8, -1}),
@@ -74,16 +56,6 @@ TEST(PagedAllocator, changes_nothing_when_the_pages_do_not_suffice) {
   EXPECT_THAT(allocator.alloc_extend(Lens{0}, Lens{1}, Slots{-1}), Optional(ElementsAre(4)));
 }
 
-TEST(PagedAllocator, frees_a_page_with_any_of_its_tokens_and_reuses_it_first) {
-  PagedAllocator allocator({1, 2, 3}, 4);
-  ASSERT_TRUE(allocator.alloc_extend(Lens{0}, Lens{8}, Slots{-1}));
-  allocator.free(Slots{10, 11, 5});
-  EXPECT_EQ(allocator.available_pages(), 3);
-  EXPECT_THROW(allocator.free(Slots{6}), InternalError);
-  EXPECT_THAT(allocator.alloc_decode(Lens{1, 1, 1}, Slots{-1, -1, -1}),
-              Optional(ElementsAre(4, 8, 12)));
-}
-
 TEST(PagedAllocator, refuses_contradictory_requests) {
   PagedAllocator allocator({1, 2, 3}, 4);
   EXPECT_THROW(static_cast<void>(allocator.alloc_extend(Lens{5}, Lens{6}, Slots{9})),
@@ -95,11 +67,11 @@ TEST(PagedAllocator, refuses_contradictory_requests) {
   EXPECT_THROW(PagedAllocator({2, 2}, 4), InternalError);
 }
 
-TEST(PagedAllocator, behaves_as_a_token_allocator_for_pages_of_one_token) {
+TEST(PagedAllocator, hands_out_pages_of_one_token_as_slots_in_their_order) {
   PagedAllocator pages({1, 2, 3, 4, 5}, 1);
-  TokenAllocator tokens(5);
-  EXPECT_EQ(pages.alloc_extend(Lens{0, 0}, Lens{2, 1}, Slots{-1, -1}), tokens.alloc(3));
-  EXPECT_EQ(pages.alloc_decode(Lens{3, 2}, Slots{2, 3}), tokens.alloc(2));
+  EXPECT_THAT(pages.alloc_extend(Lens{0, 0}, Lens{2, 1}, Slots{-1, -1}),
+              Optional(ElementsAre(1, 2, 3)));
+  EXPECT_THAT(pages.alloc_decode(Lens{3, 2}, Slots{2, 3}), Optional(ElementsAre(4, 5)));
 }
 
 TEST(PagedAllocator, gives_every_slot_to_one_request_and_keeps_pages_whole) {
@@ -131,9 +103,7 @@ TEST(PagedAllocator, gives_every_slot_to_one_request_and_keeps_pages_whole) {
       EXPECT_EQ(slots[t], slots[t - offset] + static_cast<std::int64_t>(offset));
       EXPECT_EQ(slots[t] % kPageSize, static_cast<std::int64_t>(offset));
     }
-    if (!slots.empty()) allocator.free(slots);
   }
-  EXPECT_EQ(allocator.available_pages(), 200);
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ std::size_t common_tree_size(std::span<const std::vector<int>> parents_per_reque
 std::vector<std::uint8_t> pack_tree_rows(std::span<const int> parents) {
   const std::vector<std::uint8_t> visible = tree_visibility(parents);
   const std::size_t nodes = parents.size();
-  expects(nodes <= 32, "a bit-packed tree row has at most 32 columns");
+  expects(std::ssize(parents) <= kMostPackedTreeNodes,
+          "a bit-packed tree row has at most 32 columns");
   const std::size_t row_bytes = nodes <= 8 ? 1 : nodes <= 16 ? 2 : 4;
   std::vector<std::uint8_t> packed(nodes * row_bytes, 0);
   for (std::size_t i = 0; i < nodes; ++i) {

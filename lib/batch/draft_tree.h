@@ -31,6 +31,8 @@ namespace attnbench {
 
 /// Row-major [N, N]; 1 where the row's node sees the column's (SGLang's QLEN_ONLY mask).
 [[nodiscard]] std::vector<std::uint8_t> tree_visibility(std::span<const int> parents);
+/// Nodes of the largest tree that pack_tree_rows() takes.
+inline constexpr std::int64_t kMostPackedTreeNodes = 32;
 /// QLEN_ONLY_BITPACKING: N rows of 1 (N <= 8), 2 (N <= 16) or 4 (N <= 32) bytes, bit j of the
 /// little-endian row = column j.
 [[nodiscard]] std::vector<std::uint8_t> pack_tree_rows(std::span<const int> parents);

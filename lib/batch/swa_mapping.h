@@ -16,8 +16,6 @@ class FullToSwaMapping {
   FullToSwaMapping(std::int64_t size_full, std::int64_t page_size);
 
   void map(std::int64_t full_slot, std::int64_t swa_slot);
-  /// The token left the window, its SWA slot is free.
-  void unmap(std::int64_t full_slot) { map(full_slot, 0); }
   [[nodiscard]] std::int64_t translate(std::int64_t full_slot) const;
   /// As kernels read it: size_full + page_size + 1 entries, the last one -1, so that a Python index
   /// of -1 finds it.

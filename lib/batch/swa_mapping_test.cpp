@@ -23,13 +23,6 @@ TEST(FullToSwaMapping, translates_slots_and_keeps_minus_one) {
   EXPECT_EQ(mapping.table().back(), -1);
 }
 
-TEST(FullToSwaMapping, sends_slots_outside_the_window_to_the_dummy) {
-  FullToSwaMapping mapping(6, 2);
-  mapping.map(4, 3);
-  mapping.unmap(4);
-  EXPECT_EQ(mapping.translate(4), 0);
-}
-
 TEST(FullToSwaMapping, refuses_slots_outside_the_pool) {
   FullToSwaMapping mapping(6, 1);
   EXPECT_THROW(mapping.map(7, 1), InternalError);

@@ -29,16 +29,4 @@ namespace attnbench {
                                                      std::span<const std::int64_t> positions,
                                                      std::int64_t block_size);
 
-/// Place of a key channel in vLLM's classic PagedAttention cache [blocks, heads, d / x, block_size,
-/// x], x = 16 bytes' worth of elements.
-struct KeyChannel {
-  std::int64_t group = 0;  ///< third index
-  std::int64_t lane = 0;   ///< last index
-};
-[[nodiscard]] constexpr KeyChannel paged_attention_key_channel(std::int64_t channel,
-                                                               std::int64_t element_bytes) {
-  const std::int64_t x = 16 / element_bytes;
-  return {channel / x, channel % x};
-}
-
 }  // namespace attnbench

@@ -51,11 +51,5 @@ TEST(SlotMapping, skips_padding_and_refuses_what_is_not_allocated) {
   EXPECT_THROW(static_cast<void>(slot_mapping(Rows{7, -1}, Positions{16}, 16)), InternalError);
 }
 
-TEST(PagedAttentionKeyChannel, groups_sixteen_bytes) {
-  EXPECT_EQ(paged_attention_key_channel(19, 2).group, 2);
-  EXPECT_EQ(paged_attention_key_channel(19, 2).lane, 3);
-  EXPECT_EQ(paged_attention_key_channel(19, 1).group, 1);
-}
-
 }  // namespace
 }  // namespace attnbench

@@ -8,7 +8,7 @@
 #include "lib/base/error.h"
 #include "lib/batch/draft_tree.h"
 #include "lib/index/testing/test_batch.h"
-#include "lib/index/validate.h"
+#include "lib/index/testing/validate.h"
 
 namespace attnbench {
 namespace {

@@ -42,11 +42,4 @@ LocalAttentionBatch make_local_attention_virtual_batches(std::int64_t chunk,
   return local;
 }
 
-DualChunkLens dual_chunk_decode_lens(std::int64_t kv_len, std::int64_t chunk) {
-  expects(kv_len > 0 && chunk > 0, "a dual-chunk decode has at least one key");
-  const std::int64_t earlier = (kv_len - 1) / chunk;  // whole chunks before the query's own
-  return {kv_len - earlier * chunk, earlier > 0 ? chunk : 0,
-          std::max<std::int64_t>(earlier - 1, 0) * chunk};
-}
-
 }  // namespace attnbench

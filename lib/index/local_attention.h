@@ -26,14 +26,4 @@ struct LocalAttentionBatch {
 [[nodiscard]] LocalAttentionBatch make_local_attention_virtual_batches(
     std::int64_t chunk, std::span<const std::int32_t> q_lens, const PageTable& table);
 
-/// How many keys each part of a dual-chunk decode (Qwen 1M) sees: the own chunk, the chunk before
-/// it, and all older ones.
-struct DualChunkLens {
-  std::int64_t intra = 0;
-  std::int64_t succ = 0;
-  std::int64_t inter = 0;
-};
-/// chunk is chunk_size - local_size of the model; kv_len >= 1.
-[[nodiscard]] DualChunkLens dual_chunk_decode_lens(std::int64_t kv_len, std::int64_t chunk);
-
 }  // namespace attnbench

@@ -83,17 +83,5 @@ TEST(LocalAttention, refuses_a_chunk_that_cuts_pages) {
       InternalError);
 }
 
-TEST(DualChunk, sums_to_the_whole_length) {
-  const auto lens = [](std::int64_t kv_len) {
-    const DualChunkLens found = dual_chunk_decode_lens(kv_len, 6);
-    EXPECT_EQ(found.intra + found.succ + found.inter, kv_len);
-    return std::vector{found.intra, found.succ, found.inter};
-  };
-  EXPECT_THAT(lens(6), ElementsAre(6, 0, 0));
-  EXPECT_THAT(lens(7), ElementsAre(1, 6, 0));
-  EXPECT_THAT(lens(13), ElementsAre(1, 6, 6));
-  EXPECT_THAT(lens(20), ElementsAre(2, 6, 12));
-}
-
 }  // namespace
 }  // namespace attnbench

@@ -11,7 +11,7 @@
 
 #include "lib/index/csr.h"
 #include "lib/index/testing/test_batch.h"
-#include "lib/index/validate.h"
+#include "lib/index/testing/validate.h"
 
 namespace attnbench {
 namespace {

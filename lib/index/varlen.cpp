@@ -20,9 +20,4 @@ Varlen build_varlen(const ForwardBatch& batch) {
   return varlen;
 }
 
-FlashAttentionMetadata build_flash_attention_metadata(const ForwardBatch& batch,
-                                                      std::int64_t page_size) {
-  return {build_varlen(batch), build_page_table(batch, page_size)};
-}
-
 }  // namespace attnbench

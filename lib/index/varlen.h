@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "lib/batch/forward_batch.h"
-#include "lib/index/page_table.h"
 
 namespace attnbench {
 
@@ -18,13 +17,5 @@ struct Varlen {
   std::int64_t max_seqlen_k = 0;
 };
 [[nodiscard]] Varlen build_varlen(const ForwardBatch& batch);
-
-/// What SGLang's FlashAttention backend prepares once a step.
-struct FlashAttentionMetadata {
-  Varlen varlen;
-  PageTable page_table;  ///< with cache_seqlens
-};
-[[nodiscard]] FlashAttentionMetadata build_flash_attention_metadata(const ForwardBatch& batch,
-                                                                    std::int64_t page_size);
 
 }  // namespace attnbench

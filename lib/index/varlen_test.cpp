@@ -41,15 +41,14 @@ TEST(BuildVarlen, of_a_decode_has_one_query_each) {
   EXPECT_EQ(varlen.max_seqlen_q, 1);
 }
 
-TEST(FlashAttentionMetadata, of_a_chain_verify_counts_the_draft_tokens_as_cached) {
+TEST(BuildVarlen, of_a_verified_chain_counts_the_draft_tokens_as_keys) {
   TestBatch test(ForwardMode::kTargetVerify, {slots_from(4, 4, 9)}, {4});
   test.batch.seq_lens = {5};
   test.batch.spec_info =
       make_spec_info(std::vector<std::vector<int>>{{-1, 0, 1, 2}}, test.batch.seq_lens);
-  const FlashAttentionMetadata metadata = build_flash_attention_metadata(test.batch, 4);
-  EXPECT_THAT(metadata.page_table.cache_seqlens, ElementsAre(9));
-  EXPECT_THAT(metadata.page_table.page_table, ElementsAre(4, 5, 6));
-  EXPECT_THAT(metadata.varlen.cu_seqlens_q, ElementsAre(0, 4));
+  const Varlen varlen = build_varlen(test.batch);
+  EXPECT_THAT(varlen.cu_seqlens_q, ElementsAre(0, 4));
+  EXPECT_THAT(varlen.cu_seqlens_k, ElementsAre(0, 9));
 }
 
 }  // namespace

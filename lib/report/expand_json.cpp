@@ -46,6 +46,24 @@ Json requests_of(const Case& c) {
   return requests;
 }
 
+Json indices_of(const ExpandedCase& e) {
+  Json indices = Json::object();
+  for (const BuiltIndices& built : e.indices) {
+    Json& json = indices[std::string(built.format->name)];
+    json["readers"] = built.format->readers;
+    if (!built.why_not.empty()) {
+      json["why_not"] = built.why_not;
+      continue;
+    }
+    json["arrays"] = Json::object();
+    for (const IndexArray& array : built.arrays) {
+      json["arrays"][array.name] = {
+          {"dtype", array.dtype}, {"shape", array.shape}, {"values", array.values}};
+    }
+  }
+  return indices;
+}
+
 Json case_of(const ExpandedCase& e) {
   const Case& c = *e.source;
   Json arrays = Json::object();
@@ -88,13 +106,17 @@ Json case_of(const ExpandedCase& e) {
 }  // namespace
 
 void write_expand_json(const Scenario& scenario, const std::vector<const Case*>& cases,
-                       std::ostream& out) {
+                       std::ostream& out, std::span<const IndexFormat* const> formats) {
   Json root = {{"scenario", scenario.name},
                {"path", scenario.path},
                {"sha256", scenario.sha256},
                {"seed", scenario.seed},
                {"cases", Json::array()}};
-  for (const Case* c : cases) root["cases"].push_back(case_of(expand_case(*c)));
+  for (const Case* c : cases) {
+    const ExpandedCase e = expand_case(*c, formats);
+    root["cases"].push_back(case_of(e));
+    if (!formats.empty()) root["cases"].back()["indices"] = indices_of(e);
+  }
   out << root.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 

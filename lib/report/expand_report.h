@@ -3,11 +3,13 @@
 #pragma once
 
 #include <iosfwd>
+#include <span>
 #include <vector>
 
 #include "lib/backend/registry.h"
 #include "lib/bench/devices.h"
 #include "lib/bench/workshop.h"
+#include "lib/report/index_formats.h"
 #include "lib/scenario/scenario.h"
 
 namespace attnbench {
@@ -15,12 +17,14 @@ namespace attnbench {
 // What a scenario means, without running it: requests, index arrays (abridged), pages, bytes and
 // FLOPs. Runs the allocators, never touches tensor memory.
 
-/// For people. Runs of requests with equal lengths share a line.
+/// For people. Runs of requests with equal lengths share a line; arrays of `formats` are abridged
+/// too, tables row by row.
 void write_expand_table(const Scenario& scenario, const std::vector<const Case*>& cases,
-                        std::ostream& out);
-/// Every request on its own, index arrays abridged to their first and last entries.
+                        std::ostream& out, std::span<const IndexFormat* const> formats = {});
+/// Every request on its own, index arrays abridged to their first and last entries, those of
+/// `formats` whole.
 void write_expand_json(const Scenario& scenario, const std::vector<const Case*>& cases,
-                       std::ostream& out);
+                       std::ostream& out, std::span<const IndexFormat* const> formats = {});
 
 /// What is asked about: cases x backends, on these devices.
 struct SupportQuestion {

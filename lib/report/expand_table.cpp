@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <ostream>
+#include <span>
+#include <string>
 
+#include "lib/base/int_math.h"
 #include "lib/base/printable.h"
+#include "lib/report/abridged_array.h"
 #include "lib/report/expand_report.h"
 #include "lib/report/expanded_case.h"
 #include "lib/report/text_layout.h"
@@ -94,14 +98,63 @@ void write_requests(const Case& c, std::ostream& out) {
   }
 }
 
+std::string entries_text(const AbridgedArray& array) {
+  std::string text = fmt::format("{}", fmt::join(array.head, " "));
+  if (!array.tail.empty()) text += fmt::format(" … {}", fmt::join(array.tail, " "));
+  return text;
+}
+
+/// A line of its name and entries, which have a second one where the first is too long.
+void write_entries(const std::string& name, const std::string& entries, std::ostream& out) {
+  if (entries.empty()) {
+    out << name << '\n';
+  } else if (display_width(name) + 1 + display_width(entries) <= kWidth) {
+    out << name << ' ' << entries << '\n';
+  } else {
+    out << name << "\n        " << entries << '\n';
+  }
+}
+
+void write_rows(const IndexArray& table, std::ostream& out) {
+  const auto rows = to_size(table.shape[0]), columns = to_size(table.shape[1]);
+  const std::size_t digits = std::to_string(rows).size();
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (row == kShownEntries && rows > 2 * kShownEntries) {
+      row = rows - kShownEntries;
+      out << "      …\n";
+    }
+    const auto entries = std::span(table.values).subspan(row * columns, columns);
+    write_entries(fmt::format("      {:<{}} ", row, digits), entries_text(abridged("", entries)),
+                  out);
+  }
+}
+
+void write_indices(const BuiltIndices& built, std::ostream& out) {
+  const IndexFormat& format = *built.format;
+  out << wrapped(built.why_not.empty()
+                     ? fmt::format("indices {}, read by {}", format.name, format.readers)
+                     : fmt::format("indices {} do not apply: {}", format.name, built.why_not),
+                 kWidth, 2);
+  for (const IndexArray& array : built.arrays) {
+    std::string name = fmt::format("    {:<20} {}", array.name, array.dtype);
+    if (!array.shape.empty()) name += fmt::format(" [{}]", fmt::join(array.shape, ", "));
+    if (array.shape.size() == 2) {
+      out << name << '\n';
+      write_rows(array, out);
+    } else {
+      write_entries(name, entries_text(abridged("", array.values)), out);
+    }
+  }
+}
+
 }  // namespace
 
 void write_expand_table(const Scenario& scenario, const std::vector<const Case*>& cases,
-                        std::ostream& out) {
+                        std::ostream& out, std::span<const IndexFormat* const> formats) {
   out << fmt::format("{}   {} case{} · seed {}\n", printable(scenario.name), cases.size(),
                      cases.size() == 1 ? "" : "s", scenario.seed);
   for (const Case* c : cases) {
-    const ExpandedCase e = expand_case(*c);
+    const ExpandedCase e = expand_case(*c, formats);
     const std::string head[] = {
         fmt::format("{}    {}", c->id, to_string(c->mode)),
         fmt::format("{} seq{}", c->requests.size(), c->requests.size() == 1 ? "" : "s"),
@@ -117,11 +170,11 @@ void write_expand_table(const Scenario& scenario, const std::vector<const Case*>
     write_requests(*c, out);
     for (const AbridgedArray& array : e.arrays) {
       std::string line =
-          fmt::format("    {:<20} [{}] {}", array.name, array.size, fmt::join(array.head, " "));
-      if (!array.tail.empty()) line += fmt::format(" … {}", fmt::join(array.tail, " "));
+          fmt::format("    {:<20} [{}] {}", array.name, array.size, entries_text(array));
       line.erase(line.find_last_not_of(' ') + 1);
       out << line << '\n';
     }
+    for (const BuiltIndices& built : e.indices) write_indices(built, out);
     if (!e.arrays_left_out.empty()) out << "    index arrays " << e.arrays_left_out << '\n';
   }
 }

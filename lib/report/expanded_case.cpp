@@ -14,25 +14,8 @@
 namespace attnbench {
 namespace {
 
-constexpr std::size_t kShown = 4;  ///< entries at each end
-
 /// A case whose index arrays take more is described without them.
 constexpr std::int64_t kMostForArrays = std::int64_t{1} << 30;
-
-template <class Integer>
-AbridgedArray abridged(std::string name, const std::vector<Integer>& values) {
-  AbridgedArray array;
-  array.name = std::move(name);
-  array.size = static_cast<std::int64_t>(values.size());
-  const std::size_t head = values.size() <= 2 * kShown ? values.size() : kShown;
-  for (std::size_t i = 0; i < head; ++i) array.head.push_back(values[i]);
-  if (head < values.size()) {
-    for (std::size_t i = values.size() - kShown; i < values.size(); ++i) {
-      array.tail.push_back(values[i]);
-    }
-  }
-  return array;
-}
 
 std::int64_t pool_bytes(const Case& c, std::int64_t num_pages) {
   // A latent row of MLA is both K and V.
@@ -44,7 +27,7 @@ std::int64_t pool_bytes(const Case& c, std::int64_t num_pages) {
 
 }  // namespace
 
-ExpandedCase expand_case(const Case& c) {
+ExpandedCase expand_case(const Case& c, std::span<const IndexFormat* const> formats) {
   const PoolDemand demand = pool_demand(c);
   ExpandedCase e;
   e.source = &c;
@@ -54,7 +37,10 @@ ExpandedCase expand_case(const Case& c) {
   e.num_pages = demand.capacity + 1;
   e.pages_used = demand.pages;
   e.pool_bytes = pool_bytes(c, e.num_pages);
-  const std::int64_t bytes = memory_need(c).lay_out;
+  // A format may name every slot of the pool.
+  const std::int64_t named = formats.empty() ? 0 : e.num_pages * c.kv_cache.page_size;
+  const std::int64_t bytes =
+      memory_need(c).lay_out + named * static_cast<std::int64_t>(sizeof(std::int64_t));
   if (bytes > kMostForArrays) {
     e.arrays_left_out =
         fmt::format("left out: they would take {:.1f} GB", static_cast<double>(bytes) / 1e9);
@@ -78,6 +64,9 @@ ExpandedCase expand_case(const Case& c) {
     e.arrays.push_back(abridged("custom_mask", batch.spec_info->custom_mask));
     e.arrays.push_back(abridged("retrive_next_token", batch.spec_info->retrive_next_token));
     e.arrays.push_back(abridged("retrive_next_sibling", batch.spec_info->retrive_next_sibling));
+  }
+  for (const IndexFormat* format : formats) {
+    e.indices.push_back(build_indices(*format, c, layout));
   }
   return e;
 }

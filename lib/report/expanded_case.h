@@ -8,17 +8,12 @@
 #include <vector>
 
 #include "lib/cost/cost.h"
+#include "lib/report/abridged_array.h"
+#include "lib/report/index_formats.h"
 #include "lib/scenario/cascade_choice.h"
 #include "lib/scenario/case.h"
 
 namespace attnbench {
-
-/// First and last entries of an index array.
-struct AbridgedArray {
-  std::string name;
-  std::int64_t size = 0;
-  std::vector<std::int64_t> head, tail;  ///< tail is empty when head is everything
-};
 
 /// What a case becomes when it is laid out.
 struct ExpandedCase {
@@ -30,9 +25,11 @@ struct ExpandedCase {
   std::int64_t pages_used = 0;  ///< distinct pages that requests own
   std::int64_t pool_bytes = 0;  ///< K and V, all pages
   std::vector<AbridgedArray> arrays;
-  std::string arrays_left_out;  ///< why there are none; empty otherwise
+  std::vector<BuiltIndices> indices;  ///< of the formats that were asked for
+  std::string arrays_left_out;        ///< why there are neither; empty otherwise
 };
 
-[[nodiscard]] ExpandedCase expand_case(const Case& c);
+[[nodiscard]] ExpandedCase expand_case(const Case& c,
+                                       std::span<const IndexFormat* const> formats = {});
 
 }  // namespace attnbench

@@ -348,6 +348,11 @@ TEST(Scenario, runs_the_kind_of_layer_that_is_spelled_out) {
   EXPECT_EQ(only_case("batch: 4q1s300").model_note, "");
 }
 
+TEST(Scenario, knows_the_chunk_of_layers_that_are_left_out) {
+  EXPECT_EQ(only_case("model: llama-4-scout, layer: full, batch: 4q1s300").attention_chunk, 8192);
+  EXPECT_EQ(only_case("batch: 4q1s300").attention_chunk, 0);
+}
+
 TEST(Scenario, sweeps_over_the_kinds_of_layer) {
   const Scenario scenario = parse_scenario(
       "defaults: {model: gpt-oss-20b}\n"

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/index/swa_pool.h"
+
+#include <cstddef>
+
+#include "lib/index/csr.h"
+#include "lib/index/request_tokens.h"
+
+namespace attnbench {
+
+FullToSwaMapping map_window_pages(const ForwardBatch& batch, std::int64_t window,
+                                  std::int64_t page_size, std::int64_t num_pages) {
+  FullToSwaMapping mapping((num_pages - 1) * page_size, page_size);
+  const KvSpans seen = window_spans(batch, window);
+  std::int64_t next_page = 1;
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) {
+    const std::int64_t first = seen.start[static_cast<std::size_t>(r)] / page_size * page_size;
+    const auto tokens = request_tokens(batch, r, first, batch.kv_len(r) - first);
+    for (std::size_t t = 0; t < tokens.size(); t += static_cast<std::size_t>(page_size)) {
+      const std::int64_t page = tokens[t] / page_size;
+      if (mapping.translate(page * page_size) != 0) continue;  // shared with a request before
+      for (std::int64_t offset = 0; offset < page_size; ++offset) {
+        mapping.map(page * page_size + offset, next_page * page_size + offset);
+      }
+      ++next_page;
+    }
+  }
+  return mapping;
+}
+
+}  // namespace attnbench

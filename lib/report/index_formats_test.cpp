@@ -1,0 +1,323 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/report/index_formats.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "lib/fixture/testing/small_cases.h"
+#include "lib/report/expand_report.h"
+#include "lib/report/units.h"
+
+namespace attnbench {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using Values = std::vector<std::int64_t>;
+
+const IndexFormat& format_named(std::string_view name) {
+  const auto formats = index_formats();
+  return *std::ranges::find(formats, name, &IndexFormat::name);
+}
+
+BuiltIndices indices_of(std::string_view format, const Case& c) {
+  BatchLayout layout = lay_out(c);
+  layout.batch.req_to_token_pool = &layout.req_to_token_pool;
+  return build_indices(format_named(format), c, layout);
+}
+
+const IndexArray& array_of(const BuiltIndices& built, std::string_view name) {
+  return *std::ranges::find(built.arrays, name, &IndexArray::name);
+}
+
+Case small_chunked_layers() {
+  Case c = small_prefix_hits();
+  c.attention_chunk = 16;
+  return c;
+}
+
+Case small_chain() {
+  Case c = small_mla();
+  c.mode = ForwardMode::kTargetVerify;
+  for (Request& request : c.requests) {
+    request.q_len = 2;
+    request.kv_len += 1;
+    request.tree_parents = {-1, 0};
+  }
+  return c;
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases = all_small_cases();
+  for (const auto& more : {small_windows(), small_slopes()}) {
+    cases.insert(cases.end(), more.begin(), more.end());
+  }
+  cases.insert(cases.end(), {small_idle(), small_chunked_layers(), small_chain()});
+  return cases;
+}
+
+TEST(IndexFormats, each_apply_to_some_case_and_say_in_a_sentence_why_not_to_another) {
+  std::set<std::string_view> names, applied, refused;
+  for (const IndexFormat& format : index_formats()) {
+    EXPECT_TRUE(names.insert(format.name).second) << format.name;
+    for (const Case& c : all_cases()) {
+      const BuiltIndices built = indices_of(format.name, c);
+      EXPECT_NE(built.arrays.empty(), built.why_not.empty()) << format.name << " of " << c.id;
+      (built.why_not.empty() ? applied : refused).insert(format.name);
+    }
+  }
+  EXPECT_EQ(applied, names);
+  for (const char* always : {"req_to_token", "csr", "page_table", "varlen", "block_table"}) {
+    EXPECT_TRUE(refused.insert(always).second) << always;
+  }
+  EXPECT_EQ(refused, names);
+}
+
+TEST(IndexFormats, have_as_many_values_as_their_shapes_say) {
+  for (const Case& c : all_cases()) {
+    for (const IndexFormat& format : index_formats()) {
+      for (const IndexArray& array : indices_of(format.name, c).arrays) {
+        const std::int64_t size = std::accumulate(array.shape.begin(), array.shape.end(),
+                                                  std::int64_t{1}, std::multiplies<>());
+        EXPECT_EQ(std::ssize(array.values), size) << c.id << " " << array.name;
+      }
+    }
+  }
+}
+
+TEST(IndexFormats, give_new_keys_the_slots_of_out_cache_loc) {
+  for (const Case& c : all_cases()) {
+    if (c.layer.is_cross_attention) continue;
+    EXPECT_EQ(array_of(indices_of("slot_mapping", c), "slot_mapping").values,
+              lay_out(c).batch.out_cache_loc)
+        << c.id;
+  }
+  EXPECT_EQ(indices_of("slot_mapping", small_cross()).why_not,
+            "cross attention writes no keys in this step");
+}
+
+TEST(IndexFormats, list_the_same_pages_in_rows_and_one_after_another) {
+  const BuiltIndices csr = indices_of("csr", small_prefix_hits());
+  const IndexArray table = array_of(indices_of("page_table", small_prefix_hits()), "page_table");
+  Values rows = table.values;
+  std::erase(rows, -1);
+  EXPECT_EQ(array_of(csr, "kv_indices").values, rows);
+  EXPECT_EQ(array_of(csr, "kv_indptr").values.back(), std::ssize(rows));
+  EXPECT_EQ(table.dtype, "int32");
+}
+
+TEST(IndexFormats, leave_new_tokens_out_of_the_prefix) {
+  const Case c = small_prefix_hits();
+  const auto built = indices_of("csr_prefix", c);
+  EXPECT_EQ(array_of(built, "kv_indptr").values.back(), c.kv_tokens() - c.q_tokens());
+}
+
+TEST(IndexFormats, reach_back_as_far_as_the_window) {
+  const Case c = small_sliding_window();
+  const BuiltIndices built = indices_of("csr_window", c);
+  const Values& indptr = array_of(built, "window_kv_indptr").values;
+  for (std::size_t r = 0; r < c.requests.size(); ++r) {
+    const Request& request = c.requests[r];
+    EXPECT_EQ(indptr[r + 1] - indptr[r],
+              std::min(request.kv_len, c.layer.sliding_window_size + request.q_len));
+  }
+}
+
+TEST(IndexFormats, translate_the_window_s_slots_into_a_pool_of_their_own) {
+  const Case c = small_sliding_window();
+  const BuiltIndices built = indices_of("swa", c);
+  const Values& mapping = array_of(built, "full_to_swa_index_mapping").values;
+  EXPECT_EQ(mapping.back(), -1);
+  const Values written = lay_out(c).batch.out_cache_loc;
+  for (std::size_t t = 0; t < written.size(); ++t) {
+    const std::int64_t slot = array_of(built, "swa_out_cache_loc").values[t];
+    EXPECT_EQ(slot, mapping[static_cast<std::size_t>(written[t])]);
+    EXPECT_GT(slot, 0);
+  }
+  // Something has left the window: its page is the dummy.
+  EXPECT_THAT(array_of(built, "swa_page_table").values, testing::Contains(0));
+}
+
+TEST(IndexFormats, cut_requests_into_the_chunks_of_layers_that_are_not_run) {
+  const Case c = small_chunked_layers();
+  const BuiltIndices built = indices_of("local_attention", c);
+  EXPECT_EQ(array_of(built, "local_query_start_loc").values.back(), c.q_tokens());
+  EXPECT_THAT(array_of(built, "local_seqused_k").values, Each(testing::Le(16)));
+  EXPECT_EQ(indices_of("local_attention", small_prefix_hits()).why_not,
+            "the model has no chunked layers");
+  Case odd = c;
+  odd.attention_chunk = 24;
+  EXPECT_EQ(indices_of("local_attention", odd).why_not,
+            "a chunk of 24 tokens is no whole number of pages of 16");
+}
+
+TEST(IndexFormats, of_latent_caches_want_a_kernel_s_page_size_and_no_branches) {
+  const Case c = small_mla();
+  const BuiltIndices flashmla = indices_of("flashmla", c);
+  EXPECT_EQ(array_of(flashmla, "tile_scheduler_metadata").shape.back(), 8);
+  EXPECT_EQ(array_of(flashmla, "num_splits").shape.front(), std::ssize(c.requests) + 1);
+  EXPECT_EQ(array_of(indices_of("trtllm_mla", c), "block_tables").shape.back() % 64, 0);
+  EXPECT_EQ(indices_of("flashmla", small_chain()).why_not, "");
+
+  Case small_pages = c;
+  small_pages.kv_cache.page_size = 16;
+  EXPECT_EQ(indices_of("flashmla", small_pages).why_not, "FlashMLA reads pages of 64 tokens");
+  EXPECT_EQ(indices_of("trtllm_mla", small_pages).why_not,
+            "TRT-LLM MLA reads pages of 32 or 64 tokens");
+  Case tree = small_chain();
+  for (Request& request : tree.requests) {
+    request.q_len = 3;
+    request.kv_len += 1;
+    request.tree_parents = {-1, 0, 0};
+  }
+  EXPECT_EQ(indices_of("flashmla", tree).why_not,
+            "its kernel verifies chains, not trees that branch");
+}
+
+TEST(IndexFormats, split_the_keys_of_a_decode_by_both_rules) {
+  Case c = small_plain_decode();
+  c.layer.heads_q = 32;
+  c.layer.heads_kv = 8;
+  c.requests.resize(2);
+  c.requests[0].kv_len = 1000;
+  c.requests[1].kv_len = 4000;
+  const BuiltIndices built = indices_of("kv_splits", c);
+  EXPECT_THAT(array_of(built, "num_kv_splits").values, ElementsAre(2, 8));
+  EXPECT_THAT(array_of(built, "num_kv_splits_deterministic").values, ElementsAre(4, 16));
+}
+
+TEST(IndexFormats, describe_a_draft_tree_in_every_form_of_its_mask) {
+  const Case c = small_tree_verify();
+  const BuiltIndices mask = indices_of("tree_mask", c);
+  const std::int64_t nodes = c.requests[0].q_len;
+  EXPECT_EQ(array_of(mask, "qlen_only_bitpacking").shape,
+            (Values{std::ssize(c.requests) * nodes, 1}));
+  EXPECT_EQ(array_of(mask, "packed_mask_indptr").values.back(),
+            std::ssize(array_of(mask, "packed_custom_mask").values));
+  const BuiltIndices table = indices_of("draft_table", c);
+  EXPECT_EQ(array_of(table, "page_table").shape, (Values{std::ssize(c.requests) * nodes, nodes}));
+  EXPECT_EQ(array_of(table, "cache_seqlens").values[0], 1);
+}
+
+TEST(IndexFormats, of_a_tree_beyond_32_nodes_have_no_bit_packed_rows) {
+  Case c = small_tree_verify();
+  for (Request& request : c.requests) {
+    request.kv_len += 33 - request.q_len;
+    request.q_len = 33;
+    request.tree_parents.resize(33);
+    std::iota(request.tree_parents.begin(), request.tree_parents.end(), -1);
+  }
+  const BuiltIndices built = indices_of("tree_mask", c);
+  EXPECT_TRUE(std::ranges::none_of(
+      built.arrays, [](const IndexArray& array) { return array.name == "qlen_only_bitpacking"; }));
+  EXPECT_EQ(array_of(built, "retrive_index").shape, (Values{std::ssize(c.requests) * 33}));
+}
+
+TEST(IndexFormats, fill_a_batch_up_to_a_captured_size) {
+  Case c = small_plain_decode();
+  for (const auto& [requests, captured] :
+       std::map<std::size_t, std::size_t>{{1, 1}, {3, 4}, {5, 8}, {9, 16}}) {
+    c.requests.resize(requests, c.requests.front());
+    const BuiltIndices built = indices_of("graph_padding", c);
+    const Values& rows = array_of(built, "req_pool_indices").values;
+    ASSERT_EQ(rows.size(), captured);
+    EXPECT_EQ(std::ranges::count(rows, 0), std::ssize(rows) - std::ssize(c.requests));
+  }
+}
+
+/// Of all formats, on all cases.
+struct Written {
+  Written() {
+    scenario.cases = all_cases();
+    std::vector<const Case*> cases;
+    for (const Case& c : scenario.cases) cases.push_back(&c);
+    std::vector<const IndexFormat*> formats;
+    for (const IndexFormat& format : index_formats()) formats.push_back(&format);
+    std::ostringstream out;
+    write_expand_table(scenario, cases, out, formats);
+    table = out.str();
+    out.str("");
+    write_expand_json(scenario, cases, out, formats);
+    json = nlohmann::json::parse(out.str());
+  }
+  Scenario scenario;
+  std::string table;
+  nlohmann::json json;
+};
+
+TEST(ExpandIndices, fit_100_columns_and_abridge_tables_row_by_row) {
+  const Written written;
+  std::istringstream lines(written.table);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100u) << line;
+  EXPECT_THAT(written.table,
+              AllOf(HasSubstr("\n  indices csr, read by FlashInfer, Triton, aiter\n"
+                              "    qo_indptr            int32 ["),
+                    HasSubstr("\n  indices swa do not apply: the layer has no sliding window\n"),
+                    HasSubstr("\n    max_seqlen_q         int "),
+                    HasSubstr("\n    tile_scheduler_metadata int32 [132, 8]\n      0    0 "),
+                    HasSubstr("\n      …\n      128 ")));
+}
+
+TEST(ExpandIndices, go_on_in_a_second_line_where_slots_are_long_numbers) {
+  Case c = small_sliding_window();
+  c.kv_cache.page_size = 1 << 16;
+  c.kv_cache.pool_tokens = 1 << 26;
+  c.kv_cache.placement = Placement::kReversed;
+  const IndexFormat* const format = &format_named("csr_window");
+  std::ostringstream out;
+  write_expand_table({}, {&c}, out, std::span(&format, 1));
+  const std::string indices = out.str().substr(out.str().find("\n  indices "));
+  EXPECT_THAT(indices, HasSubstr("]\n        67"));
+  std::istringstream lines(indices);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100u) << line;
+}
+
+TEST(ExpandIndices, are_whole_in_json) {
+  const Written written;
+  const auto cases = all_cases();
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto& indices = written.json["cases"][i]["indices"];
+    ASSERT_EQ(indices.size(), index_formats().size());
+    for (const IndexFormat& format : index_formats()) {
+      const auto& found = indices[std::string(format.name)];
+      const BuiltIndices built = indices_of(format.name, cases[i]);
+      if (!built.why_not.empty()) {
+        EXPECT_EQ(found["why_not"], built.why_not);
+        continue;
+      }
+      for (const IndexArray& array : built.arrays) {
+        const auto& values = found["arrays"][array.name];
+        EXPECT_EQ(values["dtype"], array.dtype);
+        EXPECT_EQ(values["shape"], nlohmann::json(array.shape));
+        EXPECT_EQ(values["values"], nlohmann::json(array.values));
+      }
+    }
+  }
+}
+
+TEST(ExpandIndices, stay_away_unless_asked_for) {
+  const Scenario scenario;
+  const Case c = small_plain_decode();
+  std::ostringstream table, json;
+  write_expand_table(scenario, {&c}, table);
+  write_expand_json(scenario, {&c}, json);
+  EXPECT_THAT(table.str(), Not(HasSubstr("\n  indices ")));
+  EXPECT_FALSE(nlohmann::json::parse(json.str())["cases"][0].contains("indices"));
+}
+
+}  // namespace
+}  // namespace attnbench
