@@ -57,12 +57,13 @@ TEST(CudaGraphCapture, names_the_level_that_a_backend_lacks) {
 }
 
 TEST(Plan, cannot_be_updated_unless_it_says_that_it_can) {
-  StubBackend backend("stub");
-  const auto device = make_cpu_device(1);
-  PlanMemory memory(*device);
-  const auto stream = device->make_stream();
-  const ForwardBatch batch;
-  EXPECT_FALSE(backend.plan(batch, memory)->update(batch, *stream));
+  class Silent final : public Plan {
+    void run(Stream&) override {}
+  };
+  Silent silent;
+  Plan& plan = silent;
+  const auto stream = make_cpu_device(1)->make_stream();
+  EXPECT_FALSE(plan.update(ForwardBatch(), *stream));
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ std::vector<Record> CaseRun::skip(std::span<const Registry::Entry* const> entrie
         Record record = blank_record(*entry, cache, launch);
         record.verdict = Verdict::kSkipped;
         record.reason = reason;
-        record.status = reason == kInterrupted ? kInterrupted : "not measured";
+        if (reason == kInterrupted) record.timing.status = MeasureStatus::kInterrupted;
         records.push_back(std::move(record));
       }
     }
@@ -135,7 +135,6 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
   r.kv_tokens = c.kv_tokens();
   r.use_cascade = choose_cascade(c, multiprocessors());
   r.cost = cost_;
-  r.status = "not measured";
   r.fixture_hash = fixture_hash_;
   r.repro = repro_line(*scenario_, r, entry);
   return r;
@@ -167,12 +166,12 @@ Record CaseRun::make_record(const Candidate& candidate, CacheState cache, Launch
     }
   }
   if (timing != candidate.timings.end() && timing->timing.status == MeasureStatus::kHostSync) {
-    r.status = to_string(MeasureStatus::kHostSync);
+    r.timing.status = MeasureStatus::kHostSync;
     if (!is_failure(r.verdict)) r.reason = timing->timing.failure;
     return r;
   }
   if (timing != candidate.timings.end() && timing->timing.status == MeasureStatus::kFailed) {
-    r.status = to_string(MeasureStatus::kFailed);
+    r.timing.status = MeasureStatus::kFailed;
     if (!is_failure(r.verdict)) {
       r.verdict = Verdict::kCrashed;
       r.reason = "while timed: " + timing->timing.failure;
@@ -184,7 +183,7 @@ Record CaseRun::make_record(const Candidate& candidate, CacheState cache, Launch
     return r;
   }
   // Never reached. A wrong verdict stands all the same.
-  r.status = kInterrupted;
+  r.timing.status = MeasureStatus::kInterrupted;
   if (!is_failure(r.verdict)) {
     r.verdict = Verdict::kSkipped;
     r.reason = kInterrupted;
@@ -211,7 +210,6 @@ void CaseRun::add_timing(Record& r, const Candidate& candidate, const Timing& me
   r.plan = candidate.plan;
   if (r.launch == LaunchMode::kGraph) r.update = candidate.recorded.update;
   r.index = candidate.device->index;
-  r.status = timing.interrupted ? kInterrupted : std::string(to_string(timing.status));
   if (is_failure(r.verdict)) return;
   const double seconds = timing.median_us / 1e6;
   const Ceilings& ceilings = candidate.device->ceilings;
@@ -227,7 +225,7 @@ void CaseRun::add_timing(Record& r, const Candidate& candidate, const Timing& me
   }
   if (seconds > 0) r.roofline = roofline_s(cost_, ceilings) / seconds;
   if (!r.reason.empty()) return;
-  if (timing.interrupted) {
+  if (timing.status == MeasureStatus::kInterrupted) {
     r.reason = fmt::format("interrupted after {} rounds", timing.rounds);
   } else if (timing.status == MeasureStatus::kThrottled) {
     const std::string events = to_string(timing.clock_events);

@@ -72,7 +72,8 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Works
     std::ranges::move(records, std::back_inserter(result.records));
   }
   result.interrupted = std::ranges::any_of(result.records, [](const Record& r) {
-    return r.status == "interrupted" || r.graph_n.timing.interrupted;
+    return r.timing.status == MeasureStatus::kInterrupted ||
+           r.graph_n.timing.status == MeasureStatus::kInterrupted;
   });
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;

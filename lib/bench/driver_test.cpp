@@ -228,7 +228,7 @@ TEST_F(Driver, goes_on_when_a_backend_throws) {
   EXPECT_EQ(result.records[1].verdict, Verdict::kCrashed);
   EXPECT_THAT(result.records[1].reason, HasSubstr("kernel launch failed"));
   EXPECT_FALSE(result.records[1].timed);
-  EXPECT_EQ(result.records[1].status, "failed");
+  EXPECT_EQ(result.records[1].timing.status, MeasureStatus::kFailed);
   EXPECT_EQ(result.records[2].verdict, Verdict::kNotVerified);
   EXPECT_TRUE(result.records[2].timed);
 }
@@ -238,7 +238,7 @@ TEST_F(Driver, keeps_a_wrong_verdict_though_a_timed_forward_throws) {
   add("both", Habit::kWrongAndThrows);
   const Record r = run().records.at(0);
   EXPECT_EQ(r.verdict, Verdict::kIncorrect);
-  EXPECT_EQ(r.status, "failed");
+  EXPECT_EQ(r.timing.status, MeasureStatus::kFailed);
   EXPECT_FALSE(r.timed);
 }
 
@@ -289,7 +289,7 @@ TEST_F(Driver, records_a_refusal_with_its_reason) {
   const Record r = run().records.at(0);
   EXPECT_EQ(r.verdict, Verdict::kUnsupported);
   EXPECT_EQ(r.reason, "does not feel like it");
-  EXPECT_EQ(r.status, "not measured");
+  EXPECT_EQ(r.timing.status, MeasureStatus::kNotMeasured);
 }
 
 TEST_F(Driver, records_what_vllm_would_do_about_a_shared_prefix) {
@@ -444,7 +444,7 @@ TEST_F(Driver, keeps_a_wrong_verdict_though_stopped_before_timing) {
   const Record r = run().records.at(0);
   EXPECT_EQ(r.verdict, Verdict::kIncorrect);
   EXPECT_FALSE(r.timed);
-  EXPECT_EQ(r.status, "interrupted");
+  EXPECT_EQ(r.timing.status, MeasureStatus::kInterrupted);
 }
 
 /// A processor that, like a GPU after an illegal access, does nothing more once it is broken.

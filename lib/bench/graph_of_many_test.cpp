@@ -177,7 +177,7 @@ TEST_F(GraphOfManyTest, is_refused_with_the_reason_when_there_is_no_memory_for_t
   script_.failure = "kv pool needs 7.0 GB of GPU memory, 3.0 GB are available";
   const Record r = run().records.at(0);
   EXPECT_EQ(r.verdict, Verdict::kPassed) << "the first figure is none the worse for it";
-  EXPECT_EQ(r.status, "converged");
+  EXPECT_EQ(r.timing.status, MeasureStatus::kConverged);
   EXPECT_TRUE(r.graph_n.tried());
   EXPECT_FALSE(r.graph_n.timed());
   EXPECT_EQ(r.graph_n.reason, script_.failure);
@@ -204,8 +204,8 @@ TEST_F(GraphOfManyTest, says_when_a_stop_left_it_out) {
   const RunResult result = run();
   const Record& r = result.records.at(0);
   EXPECT_TRUE(result.interrupted);
-  EXPECT_EQ(r.status, "converged");
-  EXPECT_TRUE(r.graph_n.timing.interrupted);
+  EXPECT_EQ(r.timing.status, MeasureStatus::kConverged);
+  EXPECT_EQ(r.graph_n.timing.status, MeasureStatus::kInterrupted);
   EXPECT_EQ(r.graph_n.timing.rounds, 2);
 }
 

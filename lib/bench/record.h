@@ -74,7 +74,6 @@ struct Record {
   SweptValues sweep;              ///< what the sweep put into this case
   CascadeChoice use_cascade;      ///< by vLLM's rule, on the GPU of the run
 
-  std::string status;  ///< "converged", "noisy", "timeout", "interrupted", "not measured"
   std::string reason;  ///< why not passed or not measured; empty when all is well
   Verdict verdict = Verdict::kNotVerified;
   Trouble trouble = Trouble::kNone;  ///< `reason` says what it was

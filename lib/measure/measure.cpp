@@ -42,6 +42,10 @@ std::string_view to_string(MeasureStatus status) {
       return "host sync";
     case MeasureStatus::kFailed:
       return "failed";
+    case MeasureStatus::kInterrupted:
+      return "interrupted";
+    case MeasureStatus::kNotMeasured:
+      return "not measured";
   }
   return "?";
 }

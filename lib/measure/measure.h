@@ -46,10 +46,16 @@ enum class MeasureStatus : std::uint8_t {
   kConverged,
   kNoisy,
   kTimeout,
-  kThrottled,  ///< the device slowed down in more than a tenth of the samples
-  kHostSync,   ///< forward waits or allocates: it can be neither queued nor captured
-  kFailed,     ///< forward or the device threw
+  kThrottled,    ///< the device slowed down in more than a tenth of the samples
+  kHostSync,     ///< forward waits or allocates: it can be neither queued nor captured
+  kFailed,       ///< forward or the device threw
+  kInterrupted,  ///< ended early by the stop request; what is there was really measured
+  kNotMeasured,
 };
+inline constexpr MeasureStatus kMeasureStatuses[] = {
+    MeasureStatus::kConverged,   MeasureStatus::kNoisy,      MeasureStatus::kTimeout,
+    MeasureStatus::kThrottled,   MeasureStatus::kHostSync,   MeasureStatus::kFailed,
+    MeasureStatus::kInterrupted, MeasureStatus::kNotMeasured};
 [[nodiscard]] std::string_view to_string(MeasureStatus status);
 
 /// The median of one visit's samples.
@@ -61,13 +67,12 @@ struct BlockMedian {
 /// Times of one forward of a cell. The unit of replication is the round: lo and hi are the 95 %
 /// order-statistic interval of the median of block medians.
 struct CellTiming {
-  MeasureStatus status = MeasureStatus::kConverged;
+  MeasureStatus status = MeasureStatus::kNotMeasured;
   double median_us = 0;
   double lo_us = 0, hi_us = 0;
   double q1_us = 0, q3_us = 0, min_us = 0, max_us = 0;  ///< of all samples
   int rounds = 0;
   int samples = 0;
-  bool interrupted = false;  ///< ended early by the stop request; what is here was really measured
 
   // Of devices with a timer of their own; 0 elsewhere.
   double enqueue_us = 0;     ///< host time of the call that enqueues a sample, median

@@ -95,7 +95,7 @@ TEST(MeasureCells, finds_the_median_of_a_known_duration) {
     EXPECT_LE(timing.median_us, timing.hi_us);
     EXPECT_LE(timing.median_us, timing.q3_us);
     EXPECT_LE(timing.q3_us, timing.max_us);
-    EXPECT_FALSE(timing.interrupted);
+    EXPECT_NE(timing.status, MeasureStatus::kInterrupted);
   }
 }
 
@@ -244,7 +244,7 @@ TEST(MeasureCells, keeps_what_was_measured_when_interrupted) {
   EXPECT_EQ(timings[0].samples + timings[1].samples, 22);
   EXPECT_EQ(timings[0].rounds + timings[1].rounds, 5) << "four visits and the one cut short";
   for (const CellTiming& timing : timings) {
-    EXPECT_TRUE(timing.interrupted);
+    EXPECT_EQ(timing.status, MeasureStatus::kInterrupted);
     EXPECT_NEAR(timing.median_us, 200, 0.01);
   }
 }
@@ -255,7 +255,7 @@ TEST(MeasureCells, interrupted_before_the_first_sample_has_none) {
   MeasureHooks hooks;
   hooks.stop_requested = [] { return true; };
   const auto timing = measure_cells_by(machine.clock(), cells, machine, {}, 1, hooks).front();
-  EXPECT_TRUE(timing.interrupted);
+  EXPECT_EQ(timing.status, MeasureStatus::kInterrupted);
   EXPECT_EQ(timing.samples, 0);
   EXPECT_EQ(timing.half_width(), 0);
   EXPECT_TRUE(machine.log.empty());
@@ -321,6 +321,8 @@ TEST(MeasureStatus, is_written_in_lower_case_words) {
   EXPECT_EQ(to_string(MeasureStatus::kThrottled), "throttled");
   EXPECT_EQ(to_string(MeasureStatus::kHostSync), "host sync");
   EXPECT_EQ(to_string(MeasureStatus::kFailed), "failed");
+  EXPECT_EQ(to_string(MeasureStatus::kInterrupted), "interrupted");
+  EXPECT_EQ(to_string(MeasureStatus::kNotMeasured), "not measured");
 }
 
 TEST(Ceilings, are_rates_of_a_real_machine) {

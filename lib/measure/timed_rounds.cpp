@@ -151,7 +151,6 @@ double CellRun::remaining_s() const {
 CellTiming CellRun::timing() const {
   CellTiming timing;
   timing.status = status_;
-  timing.interrupted = !done_;
   timing.rounds = rounds();
   timing.samples = static_cast<int>(samples_us_.size());
   timing.discarded = discarded_;

@@ -56,7 +56,7 @@ class CellRun {
   ClockEvents clock_events_;
   std::vector<BlockMedian> blocks_;
   bool done_ = false;
-  MeasureStatus status_ = MeasureStatus::kNoisy;
+  MeasureStatus status_ = MeasureStatus::kInterrupted;  ///< until it is done
   std::string failure_;
 };
 

@@ -3,45 +3,17 @@
 #include "lib/report/composed_access.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 
 #include "lib/report/record_text.h"
 
 namespace attnbench {
-namespace {
-
-constexpr std::array kStatuses = {MeasureStatus::kConverged, MeasureStatus::kNoisy,
-                                  MeasureStatus::kTimeout,   MeasureStatus::kThrottled,
-                                  MeasureStatus::kHostSync,  MeasureStatus::kFailed};
-
-/// The status of a timing by its word; kConverged for words that are none.
-MeasureStatus measure_status(const std::string& text) {
-  const auto found = std::ranges::find(
-      kStatuses, text, [](MeasureStatus status) { return std::string(to_string(status)); });
-  return found == kStatuses.end() ? MeasureStatus::kConverged : *found;
-}
-
-}  // namespace
-
-FieldAccess status_access() {
-  Json words = Json::array();
-  for (const MeasureStatus each : kStatuses) words.push_back(to_string(each));
-  words.push_back("interrupted");
-  words.push_back("not measured");
-  return {[](const Record& r) { return Json(r.status); },
-          [](Record& r, const std::string& text) {
-            r.status = text;
-            r.timing.interrupted = text == "interrupted";
-            r.timing.status = measure_status(text);
-          },
-          {{"enum", std::move(words)}}};
-}
-
 FieldAccess graph_n_status_access() {
   return {[](const Record& r) { return Json(graph_n_status(r)); },
           [](Record& r, const std::string& text) {
-            r.graph_n.timing.interrupted = text == "interrupted";
-            r.graph_n.timing.status = measure_status(text);
+            const auto found = std::ranges::find_if(
+                kMeasureStatuses, [&](MeasureStatus each) { return to_string(each) == text; });
+            if (found != std::ranges::end(kMeasureStatuses)) r.graph_n.timing.status = *found;
           },
           {{"enum", {"converged", "noisy", "timeout", "throttled", "interrupted", "refused"}}}};
 }

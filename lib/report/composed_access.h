@@ -8,8 +8,7 @@ namespace attnbench {
 
 // Fields that are more than one member of a record.
 
-/// "converged", "noisy", "timeout" … are also the status of the timing.
-[[nodiscard]] FieldAccess status_access();
+/// The status of the timing, or "refused".
 [[nodiscard]] FieldAccess graph_n_status_access();
 /// A cell that has a median was timed.
 [[nodiscard]] FieldAccess median_access();

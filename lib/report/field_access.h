@@ -49,15 +49,15 @@ template <auto... kMembers>
 }
 
 /// A member that is one of the enumerators `kAll`, by its word.
-template <const auto& kAll, auto kMember>
+template <const auto& kAll, auto... kMembers>
 [[nodiscard]] FieldAccess word() {
   Json words = Json::array();
   for (const auto each : kAll) words.push_back(to_string(each));
-  return {[](const Record& r) { return Json(to_string(r.*kMember)); },
+  return {[](const Record& r) { return Json(to_string((r.*....*kMembers))); },
           [](Record& r, const std::string& text) {
             for (const auto each : kAll) {
               if (to_string(each) != text) continue;
-              r.*kMember = each;
+              (r.*....*kMembers) = each;
               return;
             }
             throw ConfigError(fmt::format("unknown word '{}'", text));

@@ -26,7 +26,7 @@ Json entry_of(const Record& r, const std::string& name, std::size_t family) {
     entry["error_occurred"] = true;
     entry["error_message"] = verdict_word(r) + ": " + r.reason;
   }
-  if (is_open(r)) entry["label"] = r.status;
+  if (is_open(r)) entry["label"] = to_string(r.timing.status);
   entry["iterations"] = claims ? r.timing.samples : 0;
   entry["real_time"] = time;
   entry["cpu_time"] = time;

@@ -100,7 +100,8 @@ std::vector<RecordField> make_fields() {
        "Requests of the CUDA graph in which the batch ran, padding included; 0: a launch or a "
        "graph "
        "without padding"},
-      {20, "status", "status", "", status_access(), "How the measurement ended"},
+      {20, "status", "status", "", word<kMeasureStatuses, &R::timing, &Time::status>(),
+       "How the measurement ended"},
       {21, "reason", "reason", "", member<&R::reason>(),
        "Why not passed, not converged or not measured; empty when all is well"},
       {22, "verdict", "verdict", "", word<kVerdicts, &R::verdict>(),

@@ -89,7 +89,7 @@ std::string half_width_text(const Record& record) {
 }
 
 bool is_open(const Record& record) {
-  return record.claims_speed() && record.status != to_string(MeasureStatus::kConverged);
+  return record.claims_speed() && record.timing.status != MeasureStatus::kConverged;
 }
 
 bool has_device_timer(const Record& record) { return record.timed && record.timing.enqueue_us > 0; }
@@ -108,7 +108,7 @@ bool graph_n_has_interval(const Record& record) {
 std::string graph_n_status(const Record& record) {
   const GraphOfMany& graph_n = record.graph_n;
   if (!graph_n.tried()) return {};
-  if (graph_n.timing.interrupted) return "interrupted";
+  if (graph_n.timing.status == MeasureStatus::kInterrupted) return "interrupted";
   return graph_n.timed() ? std::string(to_string(graph_n.timing.status)) : "refused";
 }
 
@@ -118,7 +118,7 @@ std::string graph_n_text(const Record& record) {
   const std::string spread = graph_n_has_interval(record)
                                  ? " ± " + percent_text(graph_n.timing.half_width())
                                  : std::string();
-  const bool open = graph_n_status(record) != to_string(MeasureStatus::kConverged);
+  const bool open = graph_n.timing.status != MeasureStatus::kConverged;
   return time_text(graph_n.timing.median_us) + spread + (open ? "*" : "");
 }
 
@@ -147,7 +147,7 @@ std::vector<std::string> tally_parts(const RunResult& run) {
   };
   for (const Record& record : run.records) {
     count(verdicts, verdict_word(record));
-    if (is_open(record)) count(statuses, record.status);
+    if (is_open(record)) count(statuses, std::string(to_string(record.timing.status)));
   }
   for (const Record& record : run.records) {
     if (record.is_short && record.claims_speed()) count(statuses, "short");

@@ -56,7 +56,7 @@ std::string verdict_and_status(const Record& r) {
   const std::string word = verdict_word(r);
   std::string more;
   if (is_open(r)) {
-    more = ' ' + r.status;
+    more = ' ' + std::string(to_string(r.timing.status));
   } else if (r.is_short && r.claims_speed()) {
     more = " short";
   }
@@ -156,7 +156,7 @@ std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool gpu,
     columns.push_back({title, 2, own_width, Align::kRight, std::move(text)});
   };
   add("launch", 6, [](const Record& r) { return std::string(to_string(r.launch)); });
-  add("status", 12, [](const Record& r) { return r.status; });
+  add("status", 12, [](const Record& r) { return std::string(to_string(r.timing.status)); });
   add("lo", 7, end_of_interval(&CellTiming::lo_us));
   add("hi", 7, end_of_interval(&CellTiming::hi_us));
   add("q1", 7, time_of(&CellTiming::q1_us));

@@ -149,7 +149,7 @@ TEST(TerminalReport, marks_a_figure_in_which_the_launch_shows) {
   EXPECT_THAT(text, HasSubstr("  passed short  "));
   EXPECT_THAT(text, HasSubstr(kShortLegend));
   EXPECT_THAT(text, HasSubstr("1 passed · 1 short"));
-  record.status = "noisy";
+  record.timing.status = MeasureStatus::kNoisy;
   EXPECT_THAT(print_on_gpu(record), HasSubstr("  passed noisy  "));
   EXPECT_THAT(print_on_gpu(sample_run().records[0]), Not(HasSubstr("short")));
 }
@@ -172,7 +172,7 @@ TEST(TerminalReport, says_below_a_short_figure_what_a_forward_takes_in_a_graph_o
 TEST(TerminalReport, says_why_a_graph_of_many_was_refused) {
   Record record = sample_run().records[10];
   EXPECT_THAT(print_on_gpu(record), HasSubstr("\n      graph×31: refused: kv pool needs 7.0 GB"));
-  record.graph_n.timing.interrupted = true;
+  record.graph_n.timing.status = MeasureStatus::kInterrupted;
   record.graph_n.reason = "stopped before its first sample";
   EXPECT_THAT(print_on_gpu(record), HasSubstr("graph×31: interrupted: stopped before"));
 }
@@ -274,7 +274,7 @@ TEST(TerminalReport, marks_a_cell_that_did_not_converge) {
 TEST(TerminalReport, names_the_status_beside_the_verdict_of_a_figure_that_is_open) {
   EXPECT_THAT(print({sample_run().records[1]}), HasSubstr("  passed noisy  "));
   Record doubtful = sample_run().records[5];
-  doubtful.status = "interrupted";
+  doubtful.timing.status = MeasureStatus::kInterrupted;
   EXPECT_THAT(print({doubtful}), HasSubstr("%*"));
   EXPECT_THAT(print({doubtful}), HasSubstr("  MISTRUSTED    "));
 }
@@ -291,8 +291,7 @@ TEST(TerminalReport, prints_no_interval_of_a_single_round_but_says_why) {
 
 TEST(TerminalReport, counts_open_figures_by_status_and_leaves_those_out_that_it_does_not_show) {
   std::vector<Record> records = sample_run().records;
-  records[2].status = "noisy";  // wrong: no figure of it is shown
-  records[2].timing.status = MeasureStatus::kNoisy;
+  records[2].timing.status = MeasureStatus::kNoisy;  // wrong: no figure of it is shown
   const std::string text = print(records, {.quiet = true});
   EXPECT_THAT(text, HasSubstr("1 skipped · 1 noisy, 1 timeout, 2 short · interrupted"));
 }

@@ -73,7 +73,7 @@ class IsolateGpu : public testing::Test {
         ++crashed;
       } else {
         EXPECT_EQ(r.verdict, of_others) << r.reason;
-        EXPECT_EQ(r.status, "converged") << r.reason;
+        EXPECT_EQ(r.timing.status, MeasureStatus::kConverged) << r.reason;
         EXPECT_GT(r.timing.median_us, 0);
         ++well;
       }

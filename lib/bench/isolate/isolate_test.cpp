@@ -115,7 +115,7 @@ class Isolate : public testing::Test {
     ASSERT_FALSE(records.empty());
     for (const Record& r : records) {
       EXPECT_EQ(r.verdict, Verdict::kPassed) << r.reason;
-      EXPECT_EQ(r.status, "converged") << r.reason;
+      EXPECT_EQ(r.timing.status, MeasureStatus::kConverged) << r.reason;
       EXPECT_EQ(r.timing.rounds, 6);
       EXPECT_GT(r.timing.median_us, 0);
       EXPECT_GT(r.plan.max_us, 0);
@@ -175,7 +175,7 @@ TEST_F(Isolate, finds_what_a_run_without_it_finds) {
     EXPECT_EQ(a.backend, b.backend);
     EXPECT_EQ(a.device, b.device);
     EXPECT_EQ(a.verdict, b.verdict) << a.reason;
-    EXPECT_EQ(a.status, b.status);
+    EXPECT_EQ(a.timing.status, b.timing.status);
     EXPECT_EQ(a.fixture_hash, b.fixture_hash);
     EXPECT_EQ(a.fixture_hash.size(), 16u);
     EXPECT_EQ(a.error.max_abs, b.error.max_abs);
@@ -253,7 +253,7 @@ TEST_F(Isolate, keeps_what_a_child_measured_before_it_died) {
     const Record& r = result.records[i];
     if (done == "honest · " + std::string(to_string(r.cache))) {
       EXPECT_EQ(r.verdict, Verdict::kPassed) << r.reason;
-      EXPECT_EQ(r.status, "converged");
+      EXPECT_EQ(r.timing.status, MeasureStatus::kConverged);
     } else {
       EXPECT_EQ(r.verdict, Verdict::kCrashed);
       EXPECT_THAT(r.reason, HasSubstr("was killed by signal 9 (SIGKILL)"));
@@ -279,8 +279,8 @@ TEST_F(Isolate, stops_when_asked_to_though_a_backend_hangs) {
   const RunResult first = run({"honest", "hangs"}, 600);
   ASSERT_EQ(first.records.size(), 2u);
   EXPECT_TRUE(first.interrupted);
-  EXPECT_EQ(first.records[0].status, "interrupted");
-  EXPECT_EQ(first.records[1].status, "interrupted");
+  EXPECT_EQ(first.records[0].timing.status, MeasureStatus::kInterrupted);
+  EXPECT_EQ(first.records[1].timing.status, MeasureStatus::kInterrupted);
   EXPECT_EQ(first.records[1].verdict, Verdict::kSkipped);
   EXPECT_LT(first.wall_s, 60);
 }

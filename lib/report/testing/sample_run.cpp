@@ -35,14 +35,13 @@ Record blank(const char* case_id, const char* backend) {
   r.q_tokens = 624;
   r.kv_tokens = 98304;
   r.use_cascade = {"yes", "FlashDecoding needs single queries"};
-  r.status = "not measured";
   r.cost = {9876543, 161817280512, 187000000, 201000000, 186000000, 200000000};
   r.fixture_hash = "0123456789abcdef";
   return r;
 }
 
 Record timed(Record r, double median_us) {
-  r.status = "converged";
+  r.timing.status = MeasureStatus::kConverged;
   r.verdict = Verdict::kPassed;
   r.timed = true;
   r.timing.median_us = median_us;
@@ -92,7 +91,6 @@ RunResult sample_run() {
   passed.sweep = {{"kv_cache.page_size", "16"}, {"batch[0].kv_len", "\"4k\", or so"}};
   Record noisy = timed(blank("prefix_hits/ps16", "cpu_flash"), 10500.125);
   noisy.cache = CacheState::kWarm;
-  noisy.status = "noisy";
   noisy.timing.status = MeasureStatus::kNoisy;
   noisy.timing.hi_us = 11500;
   noisy.reason = "half-width 4.9 % above 0.5 % after 40 rounds";
@@ -139,14 +137,12 @@ RunResult sample_run() {
 
   Record skipped = blank("mla,\"odd\"", "late");
   skipped.mix = "mla";
-  skipped.status = "interrupted";
-  skipped.timing.interrupted = true;
+  skipped.timing.status = MeasureStatus::kInterrupted;
   skipped.verdict = Verdict::kSkipped;
   skipped.reason = "interrupted";
 
   Record single = timed(blank("mla,\"odd\"", "slow#2"), 1.5e6);
   single.mix = "mla";
-  single.status = "timeout";
   single.timing = {MeasureStatus::kTimeout, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1, 1};
   single.reason = "timeout after 1 round";
   single.roofline = 0.006;
