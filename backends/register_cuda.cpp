@@ -27,7 +27,8 @@ void add(Registry& registry, const std::string& absence, Arguments... arguments)
 
 void register_cuda_backends(Registry& registry) {
   const std::string absence = cuda_absence();
-  for (const SplitRule rule : kSplitRules) add<SplitKvBackend>(registry, absence, rule);
+  for (const auto rule : splitkv::kSplitRules)
+    add<splitkv::SplitKvBackend>(registry, absence, rule);
   add<PagedFaBackend>(registry, absence);
   add<MlaBackend>(registry, absence);
   add<CascadeBackend>(registry, absence);

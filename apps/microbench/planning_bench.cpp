@@ -49,7 +49,8 @@ void time_plans(benchmark::State& state, const std::string& model, const Plan& p
 
 void splitkv(benchmark::State& state) {
   time_plans(state, "llama-3.1-8b", [](const ForwardBatch& batch, const AttentionLayer& layer) {
-    benchmark::DoNotOptimize(plan_splitkv(batch, layer, SplitRule::kFill, kMultiprocessors));
+    benchmark::DoNotOptimize(
+        splitkv::plan_work(batch, layer, splitkv::SplitRule::kFill, kMultiprocessors));
   });
 }
 

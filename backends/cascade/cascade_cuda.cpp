@@ -12,11 +12,11 @@ CascadeBackend::CascadeBackend() : info_(cascade_info()) {}
 
 // The same kernels, merged in f32.
 Numerics CascadeBackend::numerics(const Problem& problem) const {
-  return SplitKvBackend().numerics(problem);
+  return splitkv::SplitKvBackend().numerics(problem);
 }
 
 Support CascadeBackend::supports(const Problem& problem) const {
-  if (const Support kernels = SplitKvBackend().supports(problem); !kernels) return kernels;
+  if (const Support kernels = splitkv::SplitKvBackend().supports(problem); !kernels) return kernels;
   const AttentionLayer& layer = problem.layer;
   if (layer.is_cross_attention || !layer.causal) return Support::no("causal self-attention only");
   if (layer.sliding_window_size >= 0)

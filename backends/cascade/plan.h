@@ -27,7 +27,7 @@ struct SharedRun {
 /// of its pieces; among the rows of its run, all requests' one after another, it is prefix_row + i.
 struct alignas(16) CascadeTile {
   std::int32_t q_begin = 0;    ///< qo_indptr[request]
-  std::int32_t row_begin = 0;  ///< as in SplitKvItem
+  std::int32_t row_begin = 0;  ///< as in splitkv::Item
   std::int32_t rows = 0;
   std::int32_t suffix_first = 0;  ///< partial results
   std::int32_t suffix_count = 0;
@@ -40,7 +40,7 @@ struct alignas(16) CascadeTile {
 /// that a tile of the prefix pass holds rows of many requests. A request on its own is all suffix,
 /// and needs no merge.
 struct CascadePlan {
-  SplitKvPlan prefix, suffix;
+  splitkv::WorkPlan prefix, suffix;
   std::vector<CascadeTile> tiles;
 };
 

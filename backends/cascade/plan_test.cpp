@@ -63,7 +63,7 @@ using Row = std::pair<std::int64_t, std::int64_t>;  // query token, query head o
 /// How often each row meets each key.
 using Keys = std::map<Row, std::vector<int>>;
 
-void add_keys(Keys& keys, const SplitKvItem& item, int row, int group) {
+void add_keys(Keys& keys, const splitkv::Item& item, int row, int group) {
   const int place = item.row_begin + row;
   auto& met = keys[{item.q_begin + place / group, place % group}];
   const auto end = static_cast<std::size_t>(item.key_end);
@@ -74,10 +74,10 @@ void add_keys(Keys& keys, const SplitKvItem& item, int row, int group) {
 /// The keys of the partial results that the merge joins, row by row, as the merge finds them.
 void add_merged(Keys& keys, const CascadePlan& plan, const AttentionLayer& layer) {
   const int group = layer.group_size();
-  const auto join = [&](const SplitKvPlan& pass, Row row, std::int64_t first, int count,
+  const auto join = [&](const splitkv::WorkPlan& pass, Row row, std::int64_t first, int count,
                         int row_of_item) {
     for (std::int64_t partial = first; partial < first + count; ++partial) {
-      const auto item = std::ranges::find_if(pass.items, [&](const SplitKvItem& each) {
+      const auto item = std::ranges::find_if(pass.items, [&](const splitkv::Item& each) {
         return each.splits == 0 && each.partial == partial;
       });
       ASSERT_NE(item, pass.items.end());
@@ -106,7 +106,7 @@ TEST(PlanCascade, covers_every_key_of_every_row_once) {
     const Planned planned(c);
     const ForwardBatch& batch = planned.layout.batch;
     Keys keys;
-    for (const SplitKvItem& item : planned.plan.suffix.items) {
+    for (const splitkv::Item& item : planned.plan.suffix.items) {
       if (item.splits == 0) continue;
       for (int row = 0; row < item.rows; ++row) add_keys(keys, item, row, c.layer.group_size());
     }
@@ -136,12 +136,12 @@ TEST(PlanCascade, of_requests_that_share_nothing_is_splitkvs) {
       const Planned planned(c, multiprocessors);
       EXPECT_TRUE(planned.plan.prefix.items.empty());
       EXPECT_TRUE(planned.plan.tiles.empty());
-      const SplitKvPlan alone =
-          plan_splitkv(planned.layout.batch, c.layer, SplitRule::kFill, multiprocessors);
+      const splitkv::WorkPlan alone = splitkv::plan_work(
+          planned.layout.batch, c.layer, splitkv::SplitRule::kFill, multiprocessors);
       ASSERT_EQ(planned.plan.suffix.items.size(), alone.items.size());
       for (std::size_t i = 0; i < alone.items.size(); ++i) {
-        EXPECT_EQ(std::memcmp(&planned.plan.suffix.items[i], &alone.items[i], sizeof(SplitKvItem)),
-                  0);
+        EXPECT_EQ(
+            std::memcmp(&planned.plan.suffix.items[i], &alone.items[i], sizeof(splitkv::Item)), 0);
       }
     }
   }

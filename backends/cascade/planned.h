@@ -18,8 +18,8 @@ class PlannedCascade final : public Plan {
 
  private:
   struct Pass {
-    SplitKvKernel kernel;
-    SplitKvParams params;
+    splitkv::Kernel kernel;
+    splitkv::Params params;
   };
   Pass prefix_, suffix_;
   CascadeMerge merge_;

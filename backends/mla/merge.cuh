@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(MergeShape<kGroups>::kThreads)
     merge_kernel(const __grid_constant__ MlaParams p) {
   using Shape = MergeShape<kGroups>;
   constexpr int kDv = 128 * Shape::kRowSlices;
-  const SplitKvItem item = p.merges[blockIdx.x];
+  const splitkv::Item item = p.merges[blockIdx.x];
   const int row = static_cast<int>(blockIdx.y);
   if (row >= item.rows) return;
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x) / 32;

@@ -12,11 +12,11 @@ namespace attnbench {
 /// splitkv's work list and addresses, but for its counters: another kernel merges. Keys are found
 /// through a block table instead of token slots. One KV head; V is the first 512 columns of each
 /// 576-column row.
-struct MlaParams : SplitKvParams {
+struct MlaParams : splitkv::Params {
   const std::int32_t* block_table = nullptr;  ///< [B, block_table_width]
   std::int64_t block_table_width = 0;
-  std::int32_t page_shift = 0;          ///< log2 of the page size
-  const SplitKvItem* merges = nullptr;  ///< tiles that were split, over all their pieces
+  std::int32_t page_shift = 0;            ///< log2 of the page size
+  const splitkv::Item* merges = nullptr;  ///< tiles that were split, over all their pieces
   std::int32_t num_merges = 0;
   // Of the kernel with wgmma only: blocks of one part walk the same items, 64 rows each.
   const std::int32_t* part_begin = nullptr;  ///< [parts + 1] first item of each part

@@ -23,19 +23,19 @@ constexpr std::int64_t kStepKeys = 128;
 int parts_of(int lanes, int multiprocessors) { return std::max(1, multiprocessors / lanes); }
 
 /// `tile` waits in `splits` pieces, the first of them `first_partial`.
-void add_merge(MlaPlan& plan, const SplitKvItem& tile, std::int32_t splits,
+void add_merge(MlaPlan& plan, const splitkv::Item& tile, std::int32_t splits,
                std::int32_t first_partial) {
-  SplitKvItem& merge = plan.merges.emplace_back(tile);
+  splitkv::Item& merge = plan.merges.emplace_back(tile);
   merge.splits = splits;
   merge.first_partial = first_partial;
   plan.partial_rows = std::max(plan.partial_rows, tile.rows);
 }
 
-MlaPlan plan_warpgroups(const std::vector<SplitKvItem>& tiles, int lanes, int multiprocessors) {
+MlaPlan plan_warpgroups(const std::vector<splitkv::Item>& tiles, int lanes, int multiprocessors) {
   std::vector<std::int64_t> steps;
   steps.reserve(tiles.size());
-  for (const SplitKvItem& tile : tiles) {
-    steps.push_back(std::max<std::int64_t>(1, ceil_div(keys_of(tile), kStepKeys)));
+  for (const splitkv::Item& tile : tiles) {
+    steps.push_back(std::max<std::int64_t>(1, ceil_div(splitkv::keys_of(tile), kStepKeys)));
   }
   const MlaSchedule schedule =
       schedule_mla(steps, static_cast<std::size_t>(parts_of(lanes, multiprocessors)));
@@ -52,7 +52,7 @@ MlaPlan plan_warpgroups(const std::vector<SplitKvItem>& tiles, int lanes, int mu
   }
   plan.items.reserve(schedule.pieces.size());
   for (const MlaPiece& piece : schedule.pieces) {
-    SplitKvItem& item = plan.items.emplace_back(tiles[piece.tile]);
+    splitkv::Item& item = plan.items.emplace_back(tiles[piece.tile]);
     if (splits[piece.tile] == 1) continue;
     const std::int64_t begin = item.key_begin, end = item.key_end;
     item.key_begin = narrow_i32(begin + piece.begin * kStepKeys);
@@ -67,11 +67,11 @@ MlaPlan plan_warpgroups(const std::vector<SplitKvItem>& tiles, int lanes, int mu
   return plan;
 }
 
-MlaPlan plan_blocks(const std::vector<SplitKvItem>& tiles, int multiprocessors) {
+MlaPlan plan_blocks(const std::vector<splitkv::Item>& tiles, int multiprocessors) {
   MlaPlan plan;
   plan.part_begin = {0};
-  const EqualShares shares(keys_of(tiles), multiprocessors);
-  for (const SplitKvItem& tile : tiles) {
+  const splitkv::EqualShares shares(splitkv::keys_of(tiles), multiprocessors);
+  for (const splitkv::Item& tile : tiles) {
     const std::int64_t begin = tile.key_begin, end = tile.key_end;
     const std::int64_t chunk = shares.chunk(end - begin);
     if (end - begin <= chunk) {
@@ -80,7 +80,7 @@ MlaPlan plan_blocks(const std::vector<SplitKvItem>& tiles, int multiprocessors) 
     }
     const std::int32_t first_partial = plan.partials;
     for (std::int64_t key = begin; key < end; key += chunk) {
-      SplitKvItem& item = plan.items.emplace_back(tile);
+      splitkv::Item& item = plan.items.emplace_back(tile);
       item.key_begin = narrow_i32(key);
       item.key_end = narrow_i32(std::min(end, key + chunk));
       item.splits = 0;  // none of them merges
@@ -89,15 +89,15 @@ MlaPlan plan_blocks(const std::vector<SplitKvItem>& tiles, int multiprocessors) 
     add_merge(plan, tile, plan.partials - first_partial, first_partial);
   }
   // The last blocks' finishing times stay close.
-  const auto longer = [](const SplitKvItem& a, const SplitKvItem& b) {
-    return keys_of(a) > keys_of(b);
+  const auto longer = [](const splitkv::Item& a, const splitkv::Item& b) {
+    return splitkv::keys_of(a) > splitkv::keys_of(b);
   };
   std::stable_sort(plan.items.begin(), plan.items.end(), longer);
   return plan;
 }
 
 std::int64_t block_rows(MlaTile tile) {
-  return tile == MlaTile::kMany ? kSplitKvManyRows : kSplitKvFewRows;
+  return tile == MlaTile::kMany ? splitkv::kManyRows : splitkv::kFewRows;
 }
 
 }  // namespace
@@ -131,9 +131,9 @@ MlaPlan plan_mla(const ForwardBatch& batch, const AttentionLayer& layer, MlaTile
                  int multiprocessors) {
   if (tile == MlaTile::kWarpgroups) {
     const int lanes = mla_lanes(batch, layer);
-    return plan_warpgroups(splitkv_tiles(batch, layer, kRows * lanes), lanes, multiprocessors);
+    return plan_warpgroups(splitkv::tiles_of(batch, layer, kRows * lanes), lanes, multiprocessors);
   }
-  return plan_blocks(splitkv_tiles(batch, layer, block_rows(tile)), multiprocessors);
+  return plan_blocks(splitkv::tiles_of(batch, layer, block_rows(tile)), multiprocessors);
 }
 
 MlaRoom mla_room(MlaTile tile, std::int64_t requests, std::int64_t rows, int multiprocessors) {
@@ -152,8 +152,8 @@ MlaRoom mla_room(MlaTile tile, std::int64_t requests, std::int64_t rows, int mul
   }
   const std::int64_t tile_rows = block_rows(tile);
   const std::int64_t tiles = requests * ceil_div(rows, tile_rows);
-  room.items = tiles + EqualShares::most_further_pieces(multiprocessors);
-  room.partials = EqualShares::most_partials(multiprocessors);
+  room.items = tiles + splitkv::EqualShares::most_further_pieces(multiprocessors);
+  room.partials = splitkv::EqualShares::most_partials(multiprocessors);
   room.merges = std::min(tiles, room.partials / 2);  // of two pieces or more
   room.partial_rows = narrow_i32(std::min(rows, tile_rows));
   return room;

@@ -23,9 +23,9 @@ struct MlaRoom {
 
 /// Work of one batch.
 struct MlaPlan {
-  std::vector<SplitKvItem> items;        ///< of warpgroups part after part, else longest first
+  std::vector<splitkv::Item> items;      ///< of warpgroups part after part, else longest first
   std::vector<std::int32_t> part_begin;  ///< [parts + 1] first item of each part
-  std::vector<SplitKvItem> merges;       ///< split tiles; splits and first_partial find the pieces
+  std::vector<splitkv::Item> merges;     ///< split tiles; splits and first_partial find the pieces
   int lanes = 1;                         ///< blocks of warpgroups that share a tile's keys
   std::int32_t partials = 0;             ///< results that wait for the merge
   std::int32_t partial_rows = 0;         ///< rows kept for each

@@ -38,11 +38,11 @@ MlaPlan plan(const Case& c, MlaTile tile = MlaTile::kWarpgroups) {
 }
 
 /// The plan's tiles before any was split.
-std::vector<SplitKvItem> tiles(const Case& c, MlaTile tile) {
+std::vector<splitkv::Item> tiles(const Case& c, MlaTile tile) {
   const BatchLayout layout = lay_out(c);
   const int lanes = mla_lanes(layout.batch, c.layer);
   const std::int64_t rows = tile == MlaTile::kFew ? 16 : tile == MlaTile::kMany ? 64 : 64 * lanes;
-  return splitkv_tiles(layout.batch, c.layer, rows);
+  return splitkv::tiles_of(layout.batch, c.layer, rows);
 }
 
 std::vector<std::int64_t> keys_of_parts(const MlaPlan& plan) {
@@ -50,7 +50,7 @@ std::vector<std::int64_t> keys_of_parts(const MlaPlan& plan) {
   for (std::size_t part = 0; part + 1 < plan.part_begin.size(); ++part) {
     keys.push_back(0);
     for (auto i = plan.part_begin[part]; i < plan.part_begin[part + 1]; ++i) {
-      const SplitKvItem& item = plan.items[static_cast<std::size_t>(i)];
+      const splitkv::Item& item = plan.items[static_cast<std::size_t>(i)];
       keys.back() += item.key_end - item.key_begin;
     }
   }
@@ -72,7 +72,7 @@ TEST(MlaPlan, covers_every_key_of_every_tile_once_and_knows_where_pieces_wait) {
   }
   for (const auto& [which, c] : plans) {
     const MlaPlan made = plan(c, which);
-    const std::vector<SplitKvItem> all = tiles(c, which);
+    const std::vector<splitkv::Item> all = tiles(c, which);
     if (which == MlaTile::kWarpgroups) {
       ASSERT_EQ(made.part_begin.back(), static_cast<std::int32_t>(made.items.size()));
       EXPECT_EQ(made.part_begin.size(),
@@ -82,16 +82,17 @@ TEST(MlaPlan, covers_every_key_of_every_tile_once_and_knows_where_pieces_wait) {
       EXPECT_THAT(made.part_begin, testing::ElementsAre(0));
     }
     using Tile = std::pair<int, int>;  // request, first row
-    std::map<Tile, std::map<int, const SplitKvItem*>> pieces;
-    for (const SplitKvItem& item : made.items) {
+    std::map<Tile, std::map<int, const splitkv::Item*>> pieces;
+    for (const splitkv::Item& item : made.items) {
       const Tile name{item.request, item.row_begin};
       EXPECT_TRUE(pieces[name].emplace(item.key_begin, &item).second);
     }
     EXPECT_EQ(pieces.size(), all.size());
-    std::map<Tile, const SplitKvItem*> merges;
-    for (const SplitKvItem& merge : made.merges) merges[{merge.request, merge.row_begin}] = &merge;
+    std::map<Tile, const splitkv::Item*> merges;
+    for (const splitkv::Item& merge : made.merges)
+      merges[{merge.request, merge.row_begin}] = &merge;
     std::vector<int> waiting(static_cast<std::size_t>(made.partials));
-    for (const SplitKvItem& tile : all) {
+    for (const splitkv::Item& tile : all) {
       const Tile name{tile.request, tile.row_begin};
       int end = tile.key_begin, index = 0;
       for (const auto& [begin, piece] : pieces[name]) {
@@ -218,7 +219,7 @@ TEST(MlaPlan, has_tiles_of_all_keys_that_some_of_their_tokens_see) {
     const BatchLayout layout = lay_out(c);
     const std::int64_t group = c.layer.group_size();
     for (const std::int64_t rows : {2, 4, 6, 16, 64, 128}) {
-      for (const SplitKvItem& tile : splitkv_tiles(layout.batch, c.layer, rows)) {
+      for (const splitkv::Item& tile : splitkv::tiles_of(layout.batch, c.layer, rows)) {
         std::int64_t begin = tile.kv_len, end = 0;
         for (std::int64_t row = tile.row_begin; row < tile.row_begin + tile.rows; ++row) {
           const Visibility seen = visibility_of(layout.batch, c.layer, tile.request, row / group);
@@ -243,7 +244,7 @@ TEST(MlaPlan, gives_padding_no_work_and_leaves_the_others_theirs) {
   EXPECT_EQ(alone.part_begin, padded.part_begin);
   ASSERT_EQ(alone.items.size(), padded.items.size());
   for (std::size_t i = 0; i < alone.items.size(); ++i) {
-    EXPECT_EQ(std::memcmp(&alone.items[i], &padded.items[i], sizeof(SplitKvItem)), 0);
+    EXPECT_EQ(std::memcmp(&alone.items[i], &padded.items[i], sizeof(splitkv::Item)), 0);
   }
 }
 

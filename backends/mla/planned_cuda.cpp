@@ -26,7 +26,7 @@ MlaKernel kernel_for(const Problem& problem, const ForwardBatch& batch, bool war
     most_rows = std::max(most_rows, batch.q_len(r) * problem.layer.group_size());
   }
   return {problem.dtype, problem.cache.dtype,
-          most_rows <= kSplitKvFewRows ? MlaTile::kFew : MlaTile::kMany};
+          most_rows <= splitkv::kFewRows ? MlaTile::kFew : MlaTile::kMany};
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ PlannedMla::PlannedMla(const ForwardBatch& batch, bool warpgroups, PlanMemory& m
     params_.lanes = plan.lanes;
     lay_out(plan.room(), batch.batch_size, ceil_div(longest, pool.page_size), memory);
   }
-  set_tensors(params_, batch);
+  splitkv::set_tensors(params_, batch);
   params_.k_page_stride = pool.page_stride_k * size_bytes(pool.dtype);  // blocks, not slots
   params_.page_shift = std::countr_zero(static_cast<std::uint64_t>(pool.page_size));
   params_.v_scale = pool.k_scale;  // V is the head of the K row, stored through K's scale
@@ -67,8 +67,8 @@ void PlannedMla::lay_out(const MlaRoom& room, std::int64_t requests, std::int64_
   const std::int64_t partial_rows = room.partials * room.partial_rows;
   DeviceRoom device;
   const std::size_t part_begin = device.add<std::int32_t>(room.parts + 1);
-  const std::size_t merges = device.add<SplitKvItem>(room.merges);
-  const std::size_t items = device.add<SplitKvItem>(room.items);
+  const std::size_t merges = device.add<splitkv::Item>(room.merges);
+  const std::size_t items = device.add<splitkv::Item>(room.items);
   const std::size_t block_table = device.add<std::int32_t>(requests * width);
   const std::size_t partial_out = device.add<float>(partial_rows * kMlaHeadDimV);
   const std::size_t partial_lse = device.add<float>(partial_rows);
@@ -81,9 +81,9 @@ void PlannedMla::lay_out(const MlaRoom& room, std::int64_t requests, std::int64_
   block_table_ = words(block_table);
   params_.part_begin = words(part_begin);
   params_.parts = narrow_i32(room.parts);
-  params_.merges = reinterpret_cast<const SplitKvItem*>(block + merges);
+  params_.merges = reinterpret_cast<const splitkv::Item*>(block + merges);
   params_.num_merges = narrow_i32(room.merges);
-  params_.items = reinterpret_cast<const SplitKvItem*>(block + items);
+  params_.items = reinterpret_cast<const splitkv::Item*>(block + items);
   params_.num_items = narrow_i32(room.items);
   params_.block_table = block_table_;
   params_.block_table_width = width;

@@ -16,7 +16,7 @@ class Consumer {
 
   __device__ __forceinline__ void run() {
     WorkList work(p_);
-    SplitKvItem item;
+    splitkv::Item item;
     for (int count = 0; work.take(item); ++count) {
       load_rope(item);
       Softmax<T, kGroup> softmax(p_, shared_, item);
@@ -33,7 +33,7 @@ class Consumer {
 
  private:
   /// The rope columns of the queries as operand A; there is no room for them in shared memory.
-  __device__ __forceinline__ void load_rope(const SplitKvItem& item) {
+  __device__ __forceinline__ void load_rope(const splitkv::Item& item) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const bool real = lane_.row(i) < item.rows;
@@ -122,8 +122,8 @@ class Consumer {
 
   // Matrix instructions of the next step's logits are started before those of this step's output
   // are done. ptxas serialises them all where some are under way around the end of a loop.
-  __device__ __forceinline__ void attend_first(const SplitKvItem& item, Softmax<T, kGroup>& softmax,
-                                               float (&out)[32][4]) {
+  __device__ __forceinline__ void attend_first(const splitkv::Item& item,
+                                               Softmax<T, kGroup>& softmax, float (&out)[32][4]) {
     const int steps = steps_of(item);
     float s[8][4];
     await(kLeft0);
@@ -166,7 +166,7 @@ class Consumer {
     }
   }
 
-  __device__ __forceinline__ void attend_second(const SplitKvItem& item,
+  __device__ __forceinline__ void attend_second(const splitkv::Item& item,
                                                 Softmax<T, kGroup>& softmax, float (&out)[32][4]) {
     const int steps = steps_of(item);
     for (int step = 0; step < steps; ++step) {
