@@ -31,7 +31,7 @@ void register_cuda_backends(Registry& registry) {
     add<splitkv::SplitKvBackend>(registry, absence, rule);
   add<PagedFaBackend>(registry, absence);
   add<MlaBackend>(registry, absence);
-  add<CascadeBackend>(registry, absence);
+  add<cascade::CascadeBackend>(registry, absence);
 }
 
 }  // namespace attnbench

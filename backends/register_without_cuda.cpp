@@ -14,7 +14,7 @@ void register_cuda_backends(Registry& registry) {
   for (const auto rule : splitkv::kSplitRules) registry.add_absent(splitkv::info(rule), absence);
   registry.add_absent(paged_fa_info(), absence);
   registry.add_absent(mla_info(), absence);
-  registry.add_absent(cascade_info(), absence);
+  registry.add_absent(cascade::info(), absence);
 }
 
 }  // namespace attnbench

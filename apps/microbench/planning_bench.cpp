@@ -56,7 +56,7 @@ void splitkv(benchmark::State& state) {
 
 void cascade(benchmark::State& state) {
   time_plans(state, "llama-3.1-8b", [](const ForwardBatch& batch, const AttentionLayer& layer) {
-    benchmark::DoNotOptimize(plan_cascade(batch, layer, kMultiprocessors));
+    benchmark::DoNotOptimize(cascade::plan_work(batch, layer, kMultiprocessors));
   });
 }
 

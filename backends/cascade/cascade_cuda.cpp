@@ -6,9 +6,9 @@
 #include "backends/common/cuda/planning.h"
 #include "backends/splitkv/splitkv.h"
 
-namespace attnbench {
+namespace attnbench::cascade {
 
-CascadeBackend::CascadeBackend() : info_(cascade_info()) {}
+CascadeBackend::CascadeBackend() : info_(cascade::info()) {}
 
 // The same kernels, merged in f32.
 Numerics CascadeBackend::numerics(const Problem& problem) const {
@@ -27,7 +27,7 @@ Support CascadeBackend::supports(const Problem& problem) const {
 
 std::unique_ptr<Plan> CascadeBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
   if (batch.batch_size == 0) return std::make_unique<IdlePlan>();
-  return std::make_unique<PlannedCascade>(batch, memory);
+  return std::make_unique<Planned>(batch, memory);
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::cascade

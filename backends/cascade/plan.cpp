@@ -11,7 +11,7 @@
 #include "lib/base/narrow.h"
 #include "lib/index/request_tokens.h"
 
-namespace attnbench {
+namespace attnbench::cascade {
 namespace {
 
 /// Keys that two requests share, of those that every new token of both sees.
@@ -112,8 +112,7 @@ std::vector<SharedRun> shared_runs(const ForwardBatch& batch) {
   return runs;
 }
 
-CascadePlan plan_cascade(const ForwardBatch& batch, const AttentionLayer& layer,
-                         int multiprocessors) {
+WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer, int multiprocessors) {
   const std::vector<SharedRun> runs = shared_runs(batch);
   std::int64_t most_prefix = 0, most_suffix = 0;  // query tokens
   for (const SharedRun& run : runs) {
@@ -144,7 +143,7 @@ CascadePlan plan_cascade(const ForwardBatch& batch, const AttentionLayer& layer,
         prefix.add_unmerged(tile.item, prefix_shares.chunk(splitkv::keys_of(tile.item)));
     if (tile.run_row == 0) of_run[tile.run] = pieces;
   }
-  CascadePlan plan;
+  WorkPlan plan;
   const std::vector<std::int64_t> chunks =
       splitkv::chunks_in_full_rounds(items_of(passes.suffix), layer.heads_kv, multiprocessors);
   for (std::size_t i = 0; i < passes.suffix.size(); ++i) {
@@ -164,4 +163,4 @@ CascadePlan plan_cascade(const ForwardBatch& batch, const AttentionLayer& layer,
   return plan;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::cascade

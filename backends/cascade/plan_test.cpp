@@ -14,7 +14,7 @@
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"
 
-namespace attnbench {
+namespace attnbench::cascade {
 namespace {
 
 constexpr int kMultiprocessors = 4;
@@ -22,10 +22,10 @@ constexpr int kMultiprocessors = 4;
 struct Planned {
   explicit Planned(const Case& c, int multiprocessors = kMultiprocessors) : layout(lay_out(c)) {
     layout.batch.req_to_token_pool = &layout.req_to_token_pool;
-    plan = plan_cascade(layout.batch, c.layer, multiprocessors);
+    plan = plan_work(layout.batch, c.layer, multiprocessors);
   }
   BatchLayout layout;
-  CascadePlan plan;
+  WorkPlan plan;
 };
 
 TEST(SharedRuns, join_neighbours_that_share_slots) {
@@ -72,7 +72,7 @@ void add_keys(Keys& keys, const splitkv::Item& item, int row, int group) {
 }
 
 /// The keys of the partial results that the merge joins, row by row, as the merge finds them.
-void add_merged(Keys& keys, const CascadePlan& plan, const AttentionLayer& layer) {
+void add_merged(Keys& keys, const WorkPlan& plan, const AttentionLayer& layer) {
   const int group = layer.group_size();
   const auto join = [&](const splitkv::WorkPlan& pass, Row row, std::int64_t first, int count,
                         int row_of_item) {
@@ -88,7 +88,7 @@ void add_merged(Keys& keys, const CascadePlan& plan, const AttentionLayer& layer
     }
   };
   const int prefix_rows = plan.prefix.many_rows ? 64 : 16;
-  for (const CascadeTile& tile : plan.tiles) {
+  for (const MergeTile& tile : plan.tiles) {
     for (int i = 0; i < tile.rows; ++i) {
       const int place = tile.row_begin + i, run_row = tile.prefix_row + i;
       const Row row{tile.q_begin + place / group, place % group};
@@ -163,4 +163,4 @@ TEST(SharedRuns, find_the_last_key_that_two_requests_share) {
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::cascade

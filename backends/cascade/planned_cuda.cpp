@@ -11,11 +11,11 @@
 #include "lib/base/narrow.h"
 #include "lib/index/cuda/index_builders.cuh"
 
-namespace attnbench {
+namespace attnbench::cascade {
 namespace {
 
 /// What a merge takes from the batch.
-void set_tensors(CascadeMerge& merge, const ForwardBatch& batch) {
+void set_tensors(Merge& merge, const ForwardBatch& batch) {
   const AttentionLayer& layer = batch.problem->layer;
   const TensorView &out = batch.tensors.out, &lse = batch.tensors.lse;
   merge.heads_kv = layer.heads_kv;
@@ -34,10 +34,10 @@ void set_tensors(CascadeMerge& merge, const ForwardBatch& batch) {
 
 }  // namespace
 
-PlannedCascade::PlannedCascade(const ForwardBatch& batch, PlanMemory& memory) {
+Planned::Planned(const ForwardBatch& batch, PlanMemory& memory) {
   const Problem& problem = *batch.problem;
   const AttentionLayer& layer = problem.layer;
-  const CascadePlan plan = plan_cascade(batch, layer, memory.device().info().units);
+  const WorkPlan plan = plan_work(batch, layer, memory.device().info().units);
 
   Upload upload;
   const std::size_t prefix_items = upload.add(plan.prefix.items);
@@ -89,9 +89,9 @@ PlannedCascade::PlannedCascade(const ForwardBatch& batch, PlanMemory& memory) {
   // Of the suffix only: every node of a draft tree sees the whole prefix.
   draft_tree_of(batch).set_in(suffix_.params);
 
-  merge_.tiles = reinterpret_cast<const CascadeTile*>(block + tiles);
+  merge_.tiles = reinterpret_cast<const MergeTile*>(block + tiles);
   merge_.num_tiles = narrow_i32(std::ssize(plan.tiles));
-  for (const CascadeTile& tile : plan.tiles) {
+  for (const MergeTile& tile : plan.tiles) {
     merge_.tile_rows = std::max(merge_.tile_rows, tile.rows);
   }
   merge_.prefix_tile_rows = plan.prefix.many_rows ? splitkv::kManyRows : splitkv::kFewRows;
@@ -107,11 +107,11 @@ PlannedCascade::PlannedCascade(const ForwardBatch& batch, PlanMemory& memory) {
   finish_planning();
 }
 
-void PlannedCascade::run(Stream& stream) {
+void Planned::run(Stream& stream) {
   for (const Pass* pass : {&prefix_, &suffix_}) {
     if (pass->params.num_items > 0) splitkv::launch(pass->kernel, pass->params, stream.native());
   }
-  if (merge_.num_tiles > 0) launch_cascade_merge(merge_, stream.native());
+  if (merge_.num_tiles > 0) launch(merge_, stream.native());
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::cascade
