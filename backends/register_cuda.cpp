@@ -29,7 +29,7 @@ void register_cuda_backends(Registry& registry) {
   const std::string absence = cuda_absence();
   for (const auto rule : splitkv::kSplitRules)
     add<splitkv::SplitKvBackend>(registry, absence, rule);
-  add<PagedFaBackend>(registry, absence);
+  add<paged_fa::PagedFaBackend>(registry, absence);
   add<MlaBackend>(registry, absence);
   add<cascade::CascadeBackend>(registry, absence);
 }

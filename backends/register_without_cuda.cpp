@@ -12,7 +12,7 @@ namespace attnbench {
 void register_cuda_backends(Registry& registry) {
   const std::string absence = cuda_absence();
   for (const auto rule : splitkv::kSplitRules) registry.add_absent(splitkv::info(rule), absence);
-  registry.add_absent(paged_fa_info(), absence);
+  registry.add_absent(paged_fa::info(), absence);
   registry.add_absent(mla_info(), absence);
   registry.add_absent(cascade::info(), absence);
 }

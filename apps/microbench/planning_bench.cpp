@@ -62,7 +62,8 @@ void cascade(benchmark::State& state) {
 
 void paged_fa(benchmark::State& state) {
   time_plans(state, "llama-3.1-8b", [](const ForwardBatch& batch, const AttentionLayer& layer) {
-    benchmark::DoNotOptimize(plan_paged_fa(paged_fa_problem(batch, layer, true, kMultiprocessors)));
+    benchmark::DoNotOptimize(
+        paged_fa::plan_work(paged_fa::plan_input(batch, layer, true, kMultiprocessors)));
   });
 }
 
