@@ -30,7 +30,7 @@ void register_cuda_backends(Registry& registry) {
   for (const auto rule : splitkv::kSplitRules)
     add<splitkv::SplitKvBackend>(registry, absence, rule);
   add<paged_fa::PagedFaBackend>(registry, absence);
-  add<MlaBackend>(registry, absence);
+  add<mla::MlaBackend>(registry, absence);
   add<cascade::CascadeBackend>(registry, absence);
 }
 

@@ -13,7 +13,7 @@ void register_cuda_backends(Registry& registry) {
   const std::string absence = cuda_absence();
   for (const auto rule : splitkv::kSplitRules) registry.add_absent(splitkv::info(rule), absence);
   registry.add_absent(paged_fa::info(), absence);
-  registry.add_absent(mla_info(), absence);
+  registry.add_absent(mla::info(), absence);
   registry.add_absent(cascade::info(), absence);
 }
 

@@ -69,7 +69,8 @@ void paged_fa(benchmark::State& state) {
 
 void mla(benchmark::State& state) {
   time_plans(state, "deepseek-v3", [](const ForwardBatch& batch, const AttentionLayer& layer) {
-    benchmark::DoNotOptimize(plan_mla(batch, layer, MlaTile::kWarpgroups, kMultiprocessors));
+    benchmark::DoNotOptimize(
+        mla::plan_work(batch, layer, mla::TileKind::kWarpgroups, kMultiprocessors));
   });
 }
 

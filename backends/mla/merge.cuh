@@ -23,10 +23,10 @@ struct MergeShape {
 /// Merges the pieces of row blockIdx.y of tile blockIdx.x of p.merges by their LSEs.
 template <class T, int kGroups>
 __global__ void __launch_bounds__(MergeShape<kGroups>::kThreads)
-    merge_kernel(const __grid_constant__ MlaParams p) {
+    merge_kernel(const __grid_constant__ Params p) {
   using Shape = MergeShape<kGroups>;
   constexpr int kDv = 128 * Shape::kRowSlices;
-  const splitkv::Item item = p.merges[blockIdx.x];
+  const Item item = p.merges[blockIdx.x];
   const int row = static_cast<int>(blockIdx.y);
   if (row >= item.rows) return;
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x) / 32;
