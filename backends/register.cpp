@@ -10,7 +10,7 @@
 namespace attnbench {
 
 void register_builtin_backends(Registry& registry) {
-  registry.add([] { return std::make_unique<TorchNativeBackend>(); });
+  registry.add([] { return std::make_unique<torch_native::TorchNativeBackend>(); });
   registry.add([] { return std::make_unique<CpuFlashBackend>(); });
   register_cuda_backends(registry);
 }
