@@ -121,7 +121,7 @@ inline void expect_agreement(Backend& backend, const Case& c, Fill fill, Device&
   for (const Request& request : c.requests) first.push_back(first.back() + request.q_len);
   const ErrorModel model(c, backend.numerics(problem_of(c)));
   int faults = 0;
-  for (const ReferenceRow& want : evaluate_rows(c, contents, rows)) {
+  for (const ReferenceRow& want : reference::evaluate_rows(c, contents, rows)) {
     const std::int64_t t = first[static_cast<std::size_t>(want.id.request)] + want.id.token;
     const std::string where = "request " + std::to_string(want.id.request) + " token " +
                               std::to_string(want.id.token) + " head " +
