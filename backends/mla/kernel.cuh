@@ -28,7 +28,7 @@ template <class T_, class Kv_, int kRowTiles_, int kGroups_, int kKeys_, int kSt
 struct Tile {
   using T = T_;
   using Kv = Kv_;
-  static constexpr int kDv = kDv;  // for splitkv's stores
+  static constexpr int kDv = mla::kDv;  // for splitkv's stores
   static constexpr bool kFp8 = sizeof(Kv) == 1;
   static constexpr int kRowTiles = kRowTiles_;
   static constexpr int kKeys = kKeys_;
