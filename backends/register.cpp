@@ -10,8 +10,8 @@
 namespace attnbench {
 
 void register_builtin_backends(Registry& registry) {
-  registry.add([] { return std::make_unique<TorchNativeBackend>(); });
-  registry.add([] { return std::make_unique<CpuFlashBackend>(); });
+  registry.add([] { return std::make_unique<torch_native::TorchNativeBackend>(); });
+  registry.add([] { return std::make_unique<cpu_flash::CpuFlashBackend>(); });
   register_cuda_backends(registry);
 }
 

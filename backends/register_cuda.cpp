@@ -27,10 +27,11 @@ void add(Registry& registry, const std::string& absence, Arguments... arguments)
 
 void register_cuda_backends(Registry& registry) {
   const std::string absence = cuda_absence();
-  for (const SplitRule rule : kSplitRules) add<SplitKvBackend>(registry, absence, rule);
-  add<PagedFaBackend>(registry, absence);
-  add<MlaBackend>(registry, absence);
-  add<CascadeBackend>(registry, absence);
+  for (const auto rule : splitkv::kSplitRules)
+    add<splitkv::SplitKvBackend>(registry, absence, rule);
+  add<paged_fa::PagedFaBackend>(registry, absence);
+  add<mla::MlaBackend>(registry, absence);
+  add<cascade::CascadeBackend>(registry, absence);
 }
 
 }  // namespace attnbench

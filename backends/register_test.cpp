@@ -30,8 +30,8 @@ TEST(RegisterBuiltinBackends, lists_what_runs_and_what_is_absent_with_its_reason
 TEST(RegisterBuiltinBackends, says_the_same_of_gpu_backends_with_and_without_nvcc) {
   Registry registry;
   register_builtin_backends(registry);
-  std::vector<BackendInfo> infos{paged_fa_info(), mla_info(), cascade_info()};
-  for (const SplitRule rule : kSplitRules) infos.push_back(splitkv_info(rule));
+  std::vector<BackendInfo> infos{paged_fa::info(), mla::info(), cascade::info()};
+  for (const auto rule : splitkv::kSplitRules) infos.push_back(splitkv::info(rule));
   for (const BackendInfo& info : infos) {
     const Registry::Entry* entry = registry.find(info.name);
     ASSERT_NE(entry, nullptr) << info.name;

@@ -11,10 +11,10 @@ namespace attnbench {
 
 void register_cuda_backends(Registry& registry) {
   const std::string absence = cuda_absence();
-  for (const SplitRule rule : kSplitRules) registry.add_absent(splitkv_info(rule), absence);
-  registry.add_absent(paged_fa_info(), absence);
-  registry.add_absent(mla_info(), absence);
-  registry.add_absent(cascade_info(), absence);
+  for (const auto rule : splitkv::kSplitRules) registry.add_absent(splitkv::info(rule), absence);
+  registry.add_absent(paged_fa::info(), absence);
+  registry.add_absent(mla::info(), absence);
+  registry.add_absent(cascade::info(), absence);
 }
 
 }  // namespace attnbench

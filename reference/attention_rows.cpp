@@ -9,7 +9,7 @@
 
 #include "lib/base/error.h"
 
-namespace attnbench {
+namespace attnbench::reference {
 namespace {
 
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
@@ -51,8 +51,7 @@ std::vector<Block> blocks_seen_by(std::span<const QueryRow> rows) {
   return blocks;
 }
 
-double logit_of(double dot, const reference::LogitRule& rule, const QueryRow& row,
-                std::int64_t key_position) {
+double logit_of(double dot, const LogitRule& rule, const QueryRow& row, std::int64_t key_position) {
   double logit = rule.scale * dot;
   if (rule.logit_cap > 0) logit = rule.logit_cap * std::tanh(logit / rule.logit_cap);
   if (row.alibi_slope != 0) {
@@ -94,7 +93,7 @@ void normalise(RowMatrix& logits, Eigen::Index i, std::span<const Block> blocks,
 }  // namespace
 
 std::vector<ReferenceRow> attend_rows(const RowMatrix& queries, std::span<const QueryRow> rows,
-                                      const reference::LogitRule& rule, std::int64_t head_dim_v,
+                                      const LogitRule& rule, std::int64_t head_dim_v,
                                       const LoadRows& load_keys, const LoadRows& load_values) {
   const auto m = static_cast<Eigen::Index>(rows.size());
   expects(queries.rows() == m, "one query vector per row");
@@ -159,7 +158,7 @@ std::vector<ReferenceRow> attend_rows(const RowMatrix& queries, std::span<const 
 }
 
 std::vector<ReferenceRow> attend_rows(const RowMatrix& queries, std::span<const QueryRow> rows,
-                                      const reference::LogitRule& rule, const RowMatrix& keys,
+                                      const LogitRule& rule, const RowMatrix& keys,
                                       const RowMatrix& values) {
   const auto rows_of = [](const RowMatrix& matrix) -> LoadRows {
     return [&matrix](std::int64_t begin, Eigen::Ref<RowMatrix> block) {
@@ -169,4 +168,4 @@ std::vector<ReferenceRow> attend_rows(const RowMatrix& queries, std::span<const 
   return attend_rows(queries, rows, rule, values.cols(), rows_of(keys), rows_of(values));
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::reference

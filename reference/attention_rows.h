@@ -12,19 +12,15 @@
 #include "reference/oracle.h"
 #include "reference/visible_keys.h"
 
-namespace attnbench {
+namespace attnbench::reference {
 
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-namespace reference {
 
 /// What turns q.k into a logit: scale, then the cap; ALiBi and the mask come after both.
 struct LogitRule {
   double scale = 1;
   double logit_cap = 0;  ///< cap * tanh(s / cap); 0 = off
 };
-
-}  // namespace reference
 
 /// One row of queries beside its vector.
 struct QueryRow {
@@ -41,14 +37,16 @@ using LoadRows = std::function<void(std::int64_t begin, Eigen::Ref<RowMatrix> bl
 /// first, then the softmax with its true maximum, then weights times values, all in float64. Keys
 /// and values come in blocks, only those that some row sees, so their number may be large; memory
 /// is queries.rows() * seen keys * 8 bytes. `id` of the results is left empty.
-[[nodiscard]] std::vector<ReferenceRow> attend_rows(
-    const RowMatrix& queries, std::span<const QueryRow> rows, const reference::LogitRule& rule,
-    std::int64_t head_dim_v, const LoadRows& load_keys, const LoadRows& load_values);
+[[nodiscard]] std::vector<ReferenceRow> attend_rows(const RowMatrix& queries,
+                                                    std::span<const QueryRow> rows,
+                                                    const LogitRule& rule, std::int64_t head_dim_v,
+                                                    const LoadRows& load_keys,
+                                                    const LoadRows& load_values);
 
 /// The same on matrices K [n, dk] and V [n, dv].
 [[nodiscard]] std::vector<ReferenceRow> attend_rows(const RowMatrix& queries,
                                                     std::span<const QueryRow> rows,
-                                                    const reference::LogitRule& rule,
-                                                    const RowMatrix& keys, const RowMatrix& values);
+                                                    const LogitRule& rule, const RowMatrix& keys,
+                                                    const RowMatrix& values);
 
-}  // namespace attnbench
+}  // namespace attnbench::reference

@@ -11,7 +11,7 @@
 #include "reference/testing/dense.h"
 #include "reference/testing/expect_rows.h"
 
-namespace attnbench {
+namespace attnbench::reference {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -21,7 +21,7 @@ struct Tiny {
   RowMatrix q{{1, 0}};
   RowMatrix keys{{1, 0}, {0, 1}, {1, 1}};
   RowMatrix values{{1, 0}, {0, 1}, {2, 2}};
-  reference::LogitRule rule{.scale = std::sqrt(0.5)};
+  LogitRule rule{.scale = std::sqrt(0.5)};
   QueryRow row = sees(0, 3);
 
   [[nodiscard]] ReferenceRow result() const {
@@ -159,4 +159,4 @@ TEST(AttentionRows, never_touches_blocks_that_no_row_sees) {
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::reference

@@ -13,7 +13,7 @@
 #include "reference/memory_need.h"
 #include "reference/oracle.h"
 
-namespace attnbench {
+namespace attnbench::reference {
 namespace {
 
 /// Rows that share one regeneration of K and V. `rows` indexes the caller's rows.
@@ -132,7 +132,7 @@ void check_rows(const Case& c, std::span<const RowId> rows) {
 
 }  // namespace
 
-std::int64_t reference_memory_need(const Case& c, int threads) {
+std::int64_t memory_need(const Case& c, int threads) {
   std::int64_t longest = 1;
   for (const Request& request : c.requests) longest = std::max(longest, request.kv_len);
   const auto groups = static_cast<std::int64_t>(c.requests.size()) * c.layer.heads_kv;
@@ -163,4 +163,4 @@ std::vector<ReferenceRow> evaluate_rows(const Case& c, const Contents& contents,
   return results;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::reference

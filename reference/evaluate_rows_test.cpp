@@ -15,7 +15,7 @@
 #include "reference/testing/expect_rows.h"
 #include "reference/testing/naive_attention.h"
 
-namespace attnbench {
+namespace attnbench::reference {
 namespace {
 
 Case case_of(const std::string& name, ForwardMode mode, int heads_q, int heads_kv,
@@ -186,11 +186,11 @@ TEST(ReferenceMemory, is_64_MiB_a_thread_until_contexts_are_long) {
   c.layer.heads_kv = 8;
   c.requests.resize(4);
   c.requests[0].kv_len = 1000;
-  EXPECT_EQ(reference_memory_need(c, 2), std::int64_t{128} << 20);
-  EXPECT_EQ(reference_memory_need(c, 1000), std::int64_t{32 * 64} << 20) << "a KV head each";
+  EXPECT_EQ(memory_need(c, 2), std::int64_t{128} << 20);
+  EXPECT_EQ(memory_need(c, 1000), std::int64_t{32 * 64} << 20) << "a KV head each";
   c.requests[0].kv_len = std::int64_t{1} << 30;
-  EXPECT_EQ(reference_memory_need(c, 1), std::int64_t{128} << 30);
+  EXPECT_EQ(memory_need(c, 1), std::int64_t{128} << 30);
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::reference

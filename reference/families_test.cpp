@@ -11,12 +11,11 @@
 #include "reference/testing/dense.h"
 #include "reference/testing/expect_rows.h"
 
-namespace attnbench {
+namespace attnbench::reference {
 namespace {
 
 ReferenceRow attend_one(const RowMatrix& q, const QueryRow& row, const RowMatrix& keys,
-                        const RowMatrix& values,
-                        const reference::LogitRule& rule = {.scale = 0.2}) {
+                        const RowMatrix& values, const LogitRule& rule = {.scale = 0.2}) {
   return attend_rows(q, {&row, 1}, rule, keys, values).front();
 }
 
@@ -29,7 +28,7 @@ RowMatrix beside(const RowMatrix& left, const RowMatrix& right) {
 TEST(Mla, absorbed_and_up_projected_forms_agree) {
   // DeepSeek-V3: latent 512, nope 128, rope 64, v 128; one head.
   constexpr Eigen::Index kTokens = 70;
-  const reference::LogitRule rule{.scale = 1 / std::sqrt(192.0)};
+  const LogitRule rule{.scale = 1 / std::sqrt(192.0)};
   const RowMatrix latent = random_matrix(1, kTokens, 512), rope = random_matrix(2, kTokens, 64);
   const RowMatrix up_k = random_matrix(3, 128, 512) / std::sqrt(512.0);
   const RowMatrix up_v = random_matrix(4, 128, 512) / std::sqrt(512.0);
@@ -48,7 +47,7 @@ TEST(Mla, absorbed_and_up_projected_forms_agree) {
 
 TEST(Mla, absorbs_a_one_dimensional_head) {
   // W_UK = 2, W_UV = 3, latents 1 and 2, rope keys 0 and 1: logits 2 and 5 times the scale.
-  const reference::LogitRule rule{.scale = std::sqrt(0.5)};
+  const LogitRule rule{.scale = std::sqrt(0.5)};
   const ReferenceRow absorbed =
       attend_all(RowMatrix{{2, 1}}, RowMatrix{{1, 0}, {2, 1}}, RowMatrix{{1}, {2}}, rule);
   const double p = 1 / (1 + std::exp(-3 * rule.scale));
@@ -149,4 +148,4 @@ TEST(DualChunk, three_branches_merge_to_one_softmax_over_mixed_logits) {
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::reference

@@ -10,7 +10,7 @@
 #include "reference/testing/dense.h"
 #include "reference/testing/expect_rows.h"
 
-namespace attnbench {
+namespace attnbench::reference {
 namespace {
 
 constexpr Eigen::Index kKeys = 600, kDim = 16, kValueDim = 24;  // three blocks, dk != dv
@@ -20,7 +20,7 @@ class Identities : public ::testing::Test {
   RowMatrix q_ = random_matrix(1, 1, kDim);
   RowMatrix keys_ = random_matrix(2, kKeys, kDim);
   RowMatrix values_ = random_matrix(3, kKeys, kValueDim);
-  reference::LogitRule rule_{.scale = 0.25};
+  LogitRule rule_{.scale = 0.25};
 
   [[nodiscard]] std::vector<double> mean_value() const {
     const Eigen::RowVectorXd mean = values_.colwise().mean();
@@ -122,4 +122,4 @@ TEST_F(Identities, rows_do_not_influence_each_other) {
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::reference

@@ -6,9 +6,9 @@
 
 #include "lib/scenario/case.h"
 
-namespace attnbench {
+namespace attnbench::reference {
 
 /// Bytes that evaluate_rows() takes on `threads` threads, at most: logits of long contexts.
-[[nodiscard]] std::int64_t reference_memory_need(const Case& c, int threads);
+[[nodiscard]] std::int64_t memory_need(const Case& c, int threads);
 
-}  // namespace attnbench
+}  // namespace attnbench::reference

@@ -35,6 +35,8 @@ struct ReferenceRow {
   std::int64_t visible = 0;  ///< keys the mask lets through
 };
 
+namespace reference {
+
 /// Evaluates rows of a case in float64 from its contents: stored values widened, K and V through
 /// k_scale and v_scale, two-pass softmax. Knows nothing of pages, index arrays or backends.
 /// `rows` may come in any order; results are in the same order. Uses OpenMP over (request, KV
@@ -47,5 +49,7 @@ struct ReferenceRow {
 /// 256 keys), at window and mask edges; the heads rotate so that every query head is met. Sorted by
 /// request, KV head, token, head; no row twice.
 [[nodiscard]] std::vector<RowId> sample_rows(const Case& c, std::int64_t budget);
+
+}  // namespace reference
 
 }  // namespace attnbench

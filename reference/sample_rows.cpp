@@ -17,7 +17,7 @@
 #include "lib/base/counter_hash.h"
 #include "reference/oracle.h"
 
-namespace attnbench {
+namespace attnbench::reference {
 namespace {
 
 constexpr std::int64_t kSplit = 256;  // tile of deterministic split-KV modes; others divide it
@@ -165,4 +165,4 @@ std::vector<RowId> sample_rows(const Case& c, std::int64_t budget) {
   return rows;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::reference

@@ -10,7 +10,7 @@
 
 #include "reference/oracle.h"
 
-namespace attnbench {
+namespace attnbench::reference {
 namespace {
 
 Case case_of(int heads_q, int heads_kv,
@@ -137,4 +137,4 @@ TEST(SampleRows, of_an_idle_step_is_empty) {
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::reference

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace attnbench {
+namespace attnbench::reference {
 namespace {
 
 int depth_of(const std::vector<int>& parents, std::int64_t node) {
@@ -59,4 +59,4 @@ VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request, st
   return seen;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::reference

@@ -8,7 +8,7 @@
 
 #include "lib/scenario/case.h"
 
-namespace attnbench {
+namespace attnbench::reference {
 
 /// Keys that one query row sees: a run, then single keys behind it (the branch of a draft tree).
 struct VisibleKeys {
@@ -50,4 +50,4 @@ struct VisibleKeys {
 [[nodiscard]] VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request,
                                        std::int64_t token);
 
-}  // namespace attnbench
+}  // namespace attnbench::reference

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace attnbench {
+namespace attnbench::reference {
 namespace {
 
 Request request_of(std::int64_t q_len, std::int64_t kv_len) {
@@ -127,4 +127,4 @@ TEST(VisibleKeys, a_chain_is_the_causal_mask) {
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::reference

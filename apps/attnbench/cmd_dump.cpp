@@ -142,7 +142,8 @@ int dump(const DumpOptions& options, const Registry& registry, Console& console)
     fixture.fill(fill);
     dump_case(writer, fixture, contents);
   }
-  const std::vector<ReferenceRow> rows = evaluate_rows(c, contents, sample_rows(c, options.rows));
+  const std::vector<ReferenceRow> rows =
+      reference::evaluate_rows(c, contents, reference::sample_rows(c, options.rows));
   writer.add("reference_rows", reference_table(c, rows),
              "float64 reference, one line per row: request, token, head, LSE, O[dv]");
   bool crashed = false;

@@ -79,8 +79,8 @@ void fill(benchmark::State& state) {
 void reference(benchmark::State& state) {
   const Case c = decode_batch(state.range(0));
   const Contents contents(c, Fill::kTiming);
-  const std::vector<RowId> rows = sample_rows(c, 128);
-  for (auto _ : state) benchmark::DoNotOptimize(evaluate_rows(c, contents, rows));
+  const std::vector<RowId> rows = reference::sample_rows(c, 128);
+  for (auto _ : state) benchmark::DoNotOptimize(reference::evaluate_rows(c, contents, rows));
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(rows.size()));
 }
 

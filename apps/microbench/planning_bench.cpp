@@ -49,25 +49,28 @@ void time_plans(benchmark::State& state, const std::string& model, const Plan& p
 
 void splitkv(benchmark::State& state) {
   time_plans(state, "llama-3.1-8b", [](const ForwardBatch& batch, const AttentionLayer& layer) {
-    benchmark::DoNotOptimize(plan_splitkv(batch, layer, SplitRule::kFill, kMultiprocessors));
+    benchmark::DoNotOptimize(
+        splitkv::plan_work(batch, layer, splitkv::SplitRule::kFill, kMultiprocessors));
   });
 }
 
 void cascade(benchmark::State& state) {
   time_plans(state, "llama-3.1-8b", [](const ForwardBatch& batch, const AttentionLayer& layer) {
-    benchmark::DoNotOptimize(plan_cascade(batch, layer, kMultiprocessors));
+    benchmark::DoNotOptimize(cascade::plan_work(batch, layer, kMultiprocessors));
   });
 }
 
 void paged_fa(benchmark::State& state) {
   time_plans(state, "llama-3.1-8b", [](const ForwardBatch& batch, const AttentionLayer& layer) {
-    benchmark::DoNotOptimize(plan_paged_fa(paged_fa_problem(batch, layer, true, kMultiprocessors)));
+    benchmark::DoNotOptimize(
+        paged_fa::plan_work(paged_fa::plan_input(batch, layer, true, kMultiprocessors)));
   });
 }
 
 void mla(benchmark::State& state) {
   time_plans(state, "deepseek-v3", [](const ForwardBatch& batch, const AttentionLayer& layer) {
-    benchmark::DoNotOptimize(plan_mla(batch, layer, MlaTile::kWarpgroups, kMultiprocessors));
+    benchmark::DoNotOptimize(
+        mla::plan_work(batch, layer, mla::TileKind::kWarpgroups, kMultiprocessors));
   });
 }
 

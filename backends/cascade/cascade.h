@@ -6,7 +6,7 @@
 
 #include "lib/backend/backend.h"
 
-namespace attnbench {
+namespace attnbench::cascade {
 
 /// Shared prefixes once for all who share them, suffixes for each, merged by LSE (Hydragen;
 /// FlashInfer's cascade). Requests that share nothing are all suffix. Every plan serves the step
@@ -24,4 +24,4 @@ class CascadeBackend final : public Backend {
   BackendInfo info_;
 };
 
-}  // namespace attnbench
+}  // namespace attnbench::cascade

@@ -6,17 +6,17 @@
 #include "backends/common/cuda/planning.h"
 #include "backends/splitkv/splitkv.h"
 
-namespace attnbench {
+namespace attnbench::cascade {
 
-CascadeBackend::CascadeBackend() : info_(cascade_info()) {}
+CascadeBackend::CascadeBackend() : info_(cascade::info()) {}
 
 // The same kernels, merged in f32.
 Numerics CascadeBackend::numerics(const Problem& problem) const {
-  return SplitKvBackend().numerics(problem);
+  return splitkv::SplitKvBackend().numerics(problem);
 }
 
 Support CascadeBackend::supports(const Problem& problem) const {
-  if (const Support kernels = SplitKvBackend().supports(problem); !kernels) return kernels;
+  if (const Support kernels = splitkv::SplitKvBackend().supports(problem); !kernels) return kernels;
   const AttentionLayer& layer = problem.layer;
   if (layer.is_cross_attention || !layer.causal) return Support::no("causal self-attention only");
   if (layer.sliding_window_size >= 0)
@@ -27,7 +27,7 @@ Support CascadeBackend::supports(const Problem& problem) const {
 
 std::unique_ptr<Plan> CascadeBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
   if (batch.batch_size == 0) return std::make_unique<IdlePlan>();
-  return std::make_unique<PlannedCascade>(batch, memory);
+  return std::make_unique<Planned>(batch, memory);
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::cascade

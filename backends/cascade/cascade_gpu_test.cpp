@@ -6,7 +6,7 @@
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/scenario/problem_of.h"
 
-namespace attnbench {
+namespace attnbench::cascade {
 namespace {
 
 class CascadeGpu : public testing::Test {
@@ -78,4 +78,4 @@ TEST_F(CascadeGpu, says_why_it_cannot) {
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::cascade

@@ -4,10 +4,10 @@
 
 #include "lib/backend/backend_info.h"
 
-namespace attnbench {
+namespace attnbench::cascade {
 
 /// What `attnbench list backends` says, with and without nvcc.
-[[nodiscard]] inline BackendInfo cascade_info() {
+[[nodiscard]] inline BackendInfo info() {
   BackendInfo info;
   info.name = "cascade";
   info.version = "1";
@@ -20,4 +20,4 @@ namespace attnbench {
   return info;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::cascade

@@ -5,7 +5,7 @@
 #include "backends/splitkv/store.cuh"
 #include "lib/device/cuda/check.cuh"
 
-namespace attnbench {
+namespace attnbench::cascade {
 namespace {
 
 constexpr int kWarps = 4;
@@ -19,10 +19,10 @@ struct Parts {
 
 /// One warp a row; a lane has every 32nd column.
 template <class T>
-__global__ void merge_kernel(const __grid_constant__ CascadeMerge p) {
+__global__ void merge_kernel(const __grid_constant__ Merge p) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int row = static_cast<int>(blockIdx.z * kWarps + threadIdx.x / 32);
-  const CascadeTile tile = p.tiles[blockIdx.x];
+  const MergeTile tile = p.tiles[blockIdx.x];
   if (row >= tile.rows) return;
   const auto kv_head = static_cast<int>(blockIdx.y);
   const std::int64_t token = tile.q_begin + (tile.row_begin + row) / p.group;
@@ -37,7 +37,7 @@ __global__ void merge_kernel(const __grid_constant__ CascadeMerge p) {
 
   cuda::LseMerge merge;
   if (p.sinks != nullptr) merge.add(p.sinks[head] * cuda::kLog2e);
-  const auto add_lses = [&](const CascadePartials& from, const Parts& parts) {
+  const auto add_lses = [&](const Partials& from, const Parts& parts) {
     for (int i = 0; i < parts.count; ++i) {
       merge.add(from.lse[(parts.first + i) * from.rows + parts.row]);
     }
@@ -47,7 +47,7 @@ __global__ void merge_kernel(const __grid_constant__ CascadeMerge p) {
 
   float out[8] = {};
   const int columns = p.head_dim_v / 32;
-  const auto add_outs = [&](const CascadePartials& from, const Parts& parts) {
+  const auto add_outs = [&](const Partials& from, const Parts& parts) {
     for (int i = 0; i < parts.count; ++i) {
       const std::int64_t at = (parts.first + i) * from.rows + parts.row;
       const float weight = merge.weight(from.lse[at]);
@@ -74,7 +74,7 @@ __global__ void merge_kernel(const __grid_constant__ CascadeMerge p) {
 
 }  // namespace
 
-void launch_cascade_merge(const CascadeMerge& merge, void* stream) {
+void launch(const Merge& merge, void* stream) {
   const dim3 blocks{static_cast<unsigned>(merge.num_tiles), static_cast<unsigned>(merge.heads_kv),
                     static_cast<unsigned>((merge.tile_rows + kWarps - 1) / kWarps)};
   const auto launch = [&](auto* kernel) {
@@ -88,4 +88,4 @@ void launch_cascade_merge(const CascadeMerge& merge, void* stream) {
   check_launch("cascade merge");
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::cascade

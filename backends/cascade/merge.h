@@ -8,10 +8,10 @@
 #include "backends/cascade/plan.h"
 #include "lib/base/dtype.h"
 
-namespace attnbench {
+namespace attnbench::cascade {
 
 /// Partial results of one pass. Addresses are the device's.
-struct CascadePartials {
+struct Partials {
   const float* out = nullptr;  ///< [heads_kv, per_head, rows, head_dim_v], normalised
   const float* lse = nullptr;  ///< [heads_kv, per_head, rows], base 2
   std::int32_t per_head = 0;   ///< results per KV head
@@ -19,12 +19,12 @@ struct CascadePartials {
 };
 
 /// Joins the partial results of each row by their LSEs.
-struct CascadeMerge {
-  const CascadeTile* tiles = nullptr;
+struct Merge {
+  const MergeTile* tiles = nullptr;
   std::int32_t num_tiles = 0;
   std::int32_t tile_rows = 0;         ///< most rows of one
   std::int32_t prefix_tile_rows = 0;  ///< rows of a tile of the prefix pass
-  CascadePartials prefix, suffix;
+  Partials prefix, suffix;
   const float* sinks = nullptr;  ///< [heads_q] or null
   std::int32_t heads_kv = 0;
   std::int32_t group = 1;       ///< query heads per KV head
@@ -38,6 +38,6 @@ struct CascadeMerge {
 };
 
 /// Enqueues the merge on a cudaStream_t.
-void launch_cascade_merge(const CascadeMerge& merge, void* stream);
+void launch(const Merge& merge, void* stream);
 
-}  // namespace attnbench
+}  // namespace attnbench::cascade

@@ -11,7 +11,7 @@
 #include "lib/base/narrow.h"
 #include "lib/index/request_tokens.h"
 
-namespace attnbench {
+namespace attnbench::cascade {
 namespace {
 
 /// Keys that two requests share, of those that every new token of both sees.
@@ -35,7 +35,7 @@ std::int64_t shared_keys(const ForwardBatch& batch, std::int64_t a, std::int64_t
 
 /// A tile over all its keys.
 struct Tile {
-  SplitKvItem item;
+  splitkv::Item item;
   std::size_t run = 0;
   std::int64_t run_row = 0;  ///< of its first row, among the rows of the run
 };
@@ -63,10 +63,10 @@ Passes tiles_of(const ForwardBatch& batch, const AttentionLayer& layer,
                 std::int64_t suffix_rows) {
   Passes passes;
   const std::int64_t group = layer.group_size();
-  SplitKvItem request;
+  splitkv::Item request;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const SharedRun& run = runs[i];
-    SplitKvItem all = request;  // the run as one request
+    splitkv::Item all = request;  // the run as one request
     all.request = narrow_i32(run.begin);
     all.key_begin = 0;
     for (std::int64_t r = run.begin; r < run.end; ++r) {
@@ -89,8 +89,8 @@ Passes tiles_of(const ForwardBatch& batch, const AttentionLayer& layer,
   return passes;
 }
 
-std::vector<SplitKvItem> items_of(const std::vector<Tile>& tiles) {
-  std::vector<SplitKvItem> items;
+std::vector<splitkv::Item> items_of(const std::vector<Tile>& tiles) {
+  std::vector<splitkv::Item> items;
   items.reserve(tiles.size());
   for (const Tile& tile : tiles) items.push_back(tile.item);
   return items;
@@ -112,8 +112,7 @@ std::vector<SharedRun> shared_runs(const ForwardBatch& batch) {
   return runs;
 }
 
-CascadePlan plan_cascade(const ForwardBatch& batch, const AttentionLayer& layer,
-                         int multiprocessors) {
+WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer, int multiprocessors) {
   const std::vector<SharedRun> runs = shared_runs(batch);
   std::int64_t most_prefix = 0, most_suffix = 0;  // query tokens
   for (const SharedRun& run : runs) {
@@ -124,28 +123,29 @@ CascadePlan plan_cascade(const ForwardBatch& batch, const AttentionLayer& layer,
     }
     if (run.length > 0) most_prefix = std::max(most_prefix, tokens);
   }
-  SplitKvPlanner prefix(most_prefix * layer.group_size() > kSplitKvFewRows);
-  SplitKvPlanner suffix(most_suffix * layer.group_size() > kSplitKvFewRows);
+  splitkv::Planner prefix(most_prefix * layer.group_size() > splitkv::kFewRows);
+  splitkv::Planner suffix(most_suffix * layer.group_size() > splitkv::kFewRows);
   Passes passes = tiles_of(batch, layer, runs, prefix.tile_rows(), suffix.tile_rows());
-  if (suffix.tile_rows() > kSplitKvFewRows) {
-    SmallTiles small(multiprocessors);
+  if (suffix.tile_rows() > splitkv::kFewRows) {
+    splitkv::SmallTiles small(multiprocessors);
     for (const Tile& tile : passes.suffix) small.add(tile.item);
     if (small.are_better(layer.heads_kv)) {
-      passes = tiles_of(batch, layer, runs, prefix.tile_rows(), kSplitKvFewRows);
+      passes = tiles_of(batch, layer, runs, prefix.tile_rows(), splitkv::kFewRows);
     }
   }
 
-  std::vector<SplitKvPlanner::Pieces> of_run(runs.size());  // of its first tile
-  const EqualShares prefix_shares(keys_of(items_of(passes.prefix)) * layer.heads_kv,
-                                  multiprocessors);
+  std::vector<splitkv::Planner::Pieces> of_run(runs.size());  // of its first tile
+  const splitkv::EqualShares prefix_shares(
+      splitkv::keys_of(items_of(passes.prefix)) * layer.heads_kv, multiprocessors);
   for (const Tile& tile : passes.prefix) {
     // Tiles of a run have the same keys, so the same number of pieces each.
-    const auto pieces = prefix.add_unmerged(tile.item, prefix_shares.chunk(keys_of(tile.item)));
+    const auto pieces =
+        prefix.add_unmerged(tile.item, prefix_shares.chunk(splitkv::keys_of(tile.item)));
     if (tile.run_row == 0) of_run[tile.run] = pieces;
   }
-  CascadePlan plan;
+  WorkPlan plan;
   const std::vector<std::int64_t> chunks =
-      chunks_in_full_rounds(items_of(passes.suffix), layer.heads_kv, multiprocessors);
+      splitkv::chunks_in_full_rounds(items_of(passes.suffix), layer.heads_kv, multiprocessors);
   for (std::size_t i = 0; i < passes.suffix.size(); ++i) {
     const Tile& tile = passes.suffix[i];
     const std::int64_t chunk = chunks[i];
@@ -163,4 +163,4 @@ CascadePlan plan_cascade(const ForwardBatch& batch, const AttentionLayer& layer,
   return plan;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::cascade

@@ -9,7 +9,7 @@
 #include "lib/batch/forward_batch.h"
 #include "lib/model/attention_layer.h"
 
-namespace attnbench {
+namespace attnbench::cascade {
 
 /// Neighbouring requests [begin, end) whose first `length` keys lie in the same slots.
 struct SharedRun {
@@ -25,9 +25,9 @@ struct SharedRun {
 
 /// Rows of a request in a run, KV head 0: where their partial results wait. Row i's suffix is row i
 /// of its pieces; among the rows of its run, all requests' one after another, it is prefix_row + i.
-struct alignas(16) CascadeTile {
+struct alignas(16) MergeTile {
   std::int32_t q_begin = 0;    ///< qo_indptr[request]
-  std::int32_t row_begin = 0;  ///< as in SplitKvItem
+  std::int32_t row_begin = 0;  ///< as in splitkv::Item
   std::int32_t rows = 0;
   std::int32_t suffix_first = 0;  ///< partial results
   std::int32_t suffix_count = 0;
@@ -39,12 +39,12 @@ struct alignas(16) CascadeTile {
 /// Two work lists for splitkv's kernels and a merge. Rows of a run count as one long request's, so
 /// that a tile of the prefix pass holds rows of many requests. A request on its own is all suffix,
 /// and needs no merge.
-struct CascadePlan {
-  SplitKvPlan prefix, suffix;
-  std::vector<CascadeTile> tiles;
+struct WorkPlan {
+  splitkv::WorkPlan prefix, suffix;
+  std::vector<MergeTile> tiles;
 };
 
-[[nodiscard]] CascadePlan plan_cascade(const ForwardBatch& batch, const AttentionLayer& layer,
-                                       int multiprocessors);
+[[nodiscard]] WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer,
+                                 int multiprocessors);
 
-}  // namespace attnbench
+}  // namespace attnbench::cascade

@@ -14,7 +14,7 @@
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"
 
-namespace attnbench {
+namespace attnbench::cascade {
 namespace {
 
 constexpr int kMultiprocessors = 4;
@@ -22,10 +22,10 @@ constexpr int kMultiprocessors = 4;
 struct Planned {
   explicit Planned(const Case& c, int multiprocessors = kMultiprocessors) : layout(lay_out(c)) {
     layout.batch.req_to_token_pool = &layout.req_to_token_pool;
-    plan = plan_cascade(layout.batch, c.layer, multiprocessors);
+    plan = plan_work(layout.batch, c.layer, multiprocessors);
   }
   BatchLayout layout;
-  CascadePlan plan;
+  WorkPlan plan;
 };
 
 TEST(SharedRuns, join_neighbours_that_share_slots) {
@@ -63,7 +63,7 @@ using Row = std::pair<std::int64_t, std::int64_t>;  // query token, query head o
 /// How often each row meets each key.
 using Keys = std::map<Row, std::vector<int>>;
 
-void add_keys(Keys& keys, const SplitKvItem& item, int row, int group) {
+void add_keys(Keys& keys, const splitkv::Item& item, int row, int group) {
   const int place = item.row_begin + row;
   auto& met = keys[{item.q_begin + place / group, place % group}];
   const auto end = static_cast<std::size_t>(item.key_end);
@@ -72,12 +72,12 @@ void add_keys(Keys& keys, const SplitKvItem& item, int row, int group) {
 }
 
 /// The keys of the partial results that the merge joins, row by row, as the merge finds them.
-void add_merged(Keys& keys, const CascadePlan& plan, const AttentionLayer& layer) {
+void add_merged(Keys& keys, const WorkPlan& plan, const AttentionLayer& layer) {
   const int group = layer.group_size();
-  const auto join = [&](const SplitKvPlan& pass, Row row, std::int64_t first, int count,
+  const auto join = [&](const splitkv::WorkPlan& pass, Row row, std::int64_t first, int count,
                         int row_of_item) {
     for (std::int64_t partial = first; partial < first + count; ++partial) {
-      const auto item = std::ranges::find_if(pass.items, [&](const SplitKvItem& each) {
+      const auto item = std::ranges::find_if(pass.items, [&](const splitkv::Item& each) {
         return each.splits == 0 && each.partial == partial;
       });
       ASSERT_NE(item, pass.items.end());
@@ -88,7 +88,7 @@ void add_merged(Keys& keys, const CascadePlan& plan, const AttentionLayer& layer
     }
   };
   const int prefix_rows = plan.prefix.many_rows ? 64 : 16;
-  for (const CascadeTile& tile : plan.tiles) {
+  for (const MergeTile& tile : plan.tiles) {
     for (int i = 0; i < tile.rows; ++i) {
       const int place = tile.row_begin + i, run_row = tile.prefix_row + i;
       const Row row{tile.q_begin + place / group, place % group};
@@ -106,7 +106,7 @@ TEST(PlanCascade, covers_every_key_of_every_row_once) {
     const Planned planned(c);
     const ForwardBatch& batch = planned.layout.batch;
     Keys keys;
-    for (const SplitKvItem& item : planned.plan.suffix.items) {
+    for (const splitkv::Item& item : planned.plan.suffix.items) {
       if (item.splits == 0) continue;
       for (int row = 0; row < item.rows; ++row) add_keys(keys, item, row, c.layer.group_size());
     }
@@ -136,12 +136,12 @@ TEST(PlanCascade, of_requests_that_share_nothing_is_splitkvs) {
       const Planned planned(c, multiprocessors);
       EXPECT_TRUE(planned.plan.prefix.items.empty());
       EXPECT_TRUE(planned.plan.tiles.empty());
-      const SplitKvPlan alone =
-          plan_splitkv(planned.layout.batch, c.layer, SplitRule::kFill, multiprocessors);
+      const splitkv::WorkPlan alone = splitkv::plan_work(
+          planned.layout.batch, c.layer, splitkv::SplitRule::kFill, multiprocessors);
       ASSERT_EQ(planned.plan.suffix.items.size(), alone.items.size());
       for (std::size_t i = 0; i < alone.items.size(); ++i) {
-        EXPECT_EQ(std::memcmp(&planned.plan.suffix.items[i], &alone.items[i], sizeof(SplitKvItem)),
-                  0);
+        EXPECT_EQ(
+            std::memcmp(&planned.plan.suffix.items[i], &alone.items[i], sizeof(splitkv::Item)), 0);
       }
     }
   }
@@ -163,4 +163,4 @@ TEST(SharedRuns, find_the_last_key_that_two_requests_share) {
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::cascade

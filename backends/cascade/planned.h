@@ -6,23 +6,23 @@
 #include "backends/splitkv/launch.h"
 #include "lib/backend/backend.h"
 
-namespace attnbench {
+namespace attnbench::cascade {
 
 /// Up to three launches: splitkv's kernels over the shared prefixes and over the suffixes, then the
 /// merge of both.
-class PlannedCascade final : public Plan {
+class Planned final : public Plan {
  public:
-  PlannedCascade(const ForwardBatch& batch, PlanMemory& memory);
+  Planned(const ForwardBatch& batch, PlanMemory& memory);
 
   void run(Stream& stream) override;
 
  private:
   struct Pass {
-    SplitKvKernel kernel;
-    SplitKvParams params;
+    splitkv::Kernel kernel;
+    splitkv::Params params;
   };
   Pass prefix_, suffix_;
-  CascadeMerge merge_;
+  Merge merge_;
 };
 
-}  // namespace attnbench
+}  // namespace attnbench::cascade

@@ -11,11 +11,11 @@
 #include "lib/base/narrow.h"
 #include "lib/index/cuda/index_builders.cuh"
 
-namespace attnbench {
+namespace attnbench::cascade {
 namespace {
 
 /// What a merge takes from the batch.
-void set_tensors(CascadeMerge& merge, const ForwardBatch& batch) {
+void set_tensors(Merge& merge, const ForwardBatch& batch) {
   const AttentionLayer& layer = batch.problem->layer;
   const TensorView &out = batch.tensors.out, &lse = batch.tensors.lse;
   merge.heads_kv = layer.heads_kv;
@@ -34,10 +34,10 @@ void set_tensors(CascadeMerge& merge, const ForwardBatch& batch) {
 
 }  // namespace
 
-PlannedCascade::PlannedCascade(const ForwardBatch& batch, PlanMemory& memory) {
+Planned::Planned(const ForwardBatch& batch, PlanMemory& memory) {
   const Problem& problem = *batch.problem;
   const AttentionLayer& layer = problem.layer;
-  const CascadePlan plan = plan_cascade(batch, layer, memory.device().info().units);
+  const WorkPlan plan = plan_work(batch, layer, memory.device().info().units);
 
   Upload upload;
   const std::size_t prefix_items = upload.add(plan.prefix.items);
@@ -56,7 +56,7 @@ PlannedCascade::PlannedCascade(const ForwardBatch& batch, PlanMemory& memory) {
   const std::size_t kv_indptr = reserve(batch.batch_size + 1);
   const std::size_t kv_last_page_len = reserve(batch.batch_size);
   const std::size_t kv_indices = reserve(keys);
-  const auto partial_rows = [&](const SplitKvPlan& pass) {
+  const auto partial_rows = [&](const splitkv::WorkPlan& pass) {
     return std::int64_t{pass.partials} * layer.heads_kv * pass.partial_rows;
   };
   const std::size_t prefix_out = reserve(partial_rows(plan.prefix) * layer.head_dim_v);
@@ -67,11 +67,11 @@ PlannedCascade::PlannedCascade(const ForwardBatch& batch, PlanMemory& memory) {
   const auto words = [&](std::size_t at) { return reinterpret_cast<std::int32_t*>(block + at); };
   const auto floats = [&](std::size_t at) { return reinterpret_cast<float*>(block + at); };
 
-  const auto pass_of = [&](const SplitKvPlan& planned, std::size_t items, std::size_t out,
+  const auto pass_of = [&](const splitkv::WorkPlan& planned, std::size_t items, std::size_t out,
                            std::size_t lse) {
     Pass pass;
-    pass.kernel = splitkv_kernel_for(problem, planned.many_rows);
-    pass.params.items = reinterpret_cast<const SplitKvItem*>(block + items);
+    pass.kernel = splitkv::kernel_for(problem, planned.many_rows);
+    pass.params.items = reinterpret_cast<const splitkv::Item*>(block + items);
     pass.params.num_items = narrow_i32(std::ssize(planned.items));
     pass.params.tiles = planned.tiles;
     pass.params.partials = planned.partials;
@@ -80,8 +80,8 @@ PlannedCascade::PlannedCascade(const ForwardBatch& batch, PlanMemory& memory) {
     pass.params.partial_out = floats(out);
     pass.params.partial_lse = floats(lse);
     pass.params.partial_rows = planned.partial_rows;
-    set_tensors(pass.params, batch);
-    prepare_splitkv(pass.kernel);
+    splitkv::set_tensors(pass.params, batch);
+    splitkv::prepare(pass.kernel);
     return pass;
   };
   prefix_ = pass_of(plan.prefix, prefix_items, prefix_out, prefix_lse);
@@ -89,12 +89,12 @@ PlannedCascade::PlannedCascade(const ForwardBatch& batch, PlanMemory& memory) {
   // Of the suffix only: every node of a draft tree sees the whole prefix.
   draft_tree_of(batch).set_in(suffix_.params);
 
-  merge_.tiles = reinterpret_cast<const CascadeTile*>(block + tiles);
+  merge_.tiles = reinterpret_cast<const MergeTile*>(block + tiles);
   merge_.num_tiles = narrow_i32(std::ssize(plan.tiles));
-  for (const CascadeTile& tile : plan.tiles) {
+  for (const MergeTile& tile : plan.tiles) {
     merge_.tile_rows = std::max(merge_.tile_rows, tile.rows);
   }
-  merge_.prefix_tile_rows = plan.prefix.many_rows ? kSplitKvManyRows : kSplitKvFewRows;
+  merge_.prefix_tile_rows = plan.prefix.many_rows ? splitkv::kManyRows : splitkv::kFewRows;
   merge_.prefix = {floats(prefix_out), floats(prefix_lse), plan.prefix.partials,
                    plan.prefix.partial_rows};
   merge_.suffix = {floats(suffix_out), floats(suffix_lse), plan.suffix.partials,
@@ -107,11 +107,11 @@ PlannedCascade::PlannedCascade(const ForwardBatch& batch, PlanMemory& memory) {
   finish_planning();
 }
 
-void PlannedCascade::run(Stream& stream) {
+void Planned::run(Stream& stream) {
   for (const Pass* pass : {&prefix_, &suffix_}) {
-    if (pass->params.num_items > 0) launch_splitkv(pass->kernel, pass->params, stream.native());
+    if (pass->params.num_items > 0) splitkv::launch(pass->kernel, pass->params, stream.native());
   }
-  if (merge_.num_tiles > 0) launch_cascade_merge(merge_, stream.native());
+  if (merge_.num_tiles > 0) launch(merge_, stream.native());
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::cascade

@@ -25,7 +25,9 @@
 // operands, but numbers below 2^-126 count as 0: tile_queries.cpp keeps out queries to which that
 // would matter.
 HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512bf16")
-namespace attnbench::HWY_NAMESPACE {
+namespace attnbench::cpu_flash::HWY_NAMESPACE {
+
+using namespace attnbench::HWY_NAMESPACE;  // the vectors of backends/common
 
 /// sums + a b, two neighbouring products to a lane.
 [[nodiscard]] HWY_INLINE Floats bf16_dots(Floats sums, __m512i a, __m512i b) {
@@ -161,7 +163,7 @@ inline void bf16_panel_scores(const float* q, std::int64_t rows, const std::byte
   }
 }
 
-}  // namespace attnbench::HWY_NAMESPACE
+}  // namespace attnbench::cpu_flash::HWY_NAMESPACE
 HWY_POP_ATTRIBUTES
 #endif
 

@@ -12,31 +12,31 @@
 #include "backends/cpu_flash/plan.h"
 #include "backends/cpu_flash/tile_task.h"
 
-namespace attnbench {
+namespace attnbench::cpu_flash {
 namespace {
 
-class PlannedFlash final : public Plan {
+class Planned final : public Plan {
  public:
-  PlannedFlash(const ForwardBatch& batch, PlanMemory& memory);
+  Planned(const ForwardBatch& batch, PlanMemory& memory);
 
   void run(Stream& stream) override;
 
  private:
   const ForwardBatch* batch_;
-  const FlashKernels* kernels_;  ///< of the device's instruction set
-  FlashPlan plan_;
-  FlashPartials partials_;
-  std::vector<FlashScratch> scratch_;  ///< by thread
+  const Kernels* kernels_;  ///< of the device's instruction set
+  WorkPlan plan_;
+  Partials partials_;
+  std::vector<Scratch> scratch_;  ///< by thread
 };
 
-PlannedFlash::PlannedFlash(const ForwardBatch& batch, PlanMemory& memory)
+Planned::Planned(const ForwardBatch& batch, PlanMemory& memory)
     : batch_(&batch),
-      kernels_(&flash_kernels(memory.device().info().cpu_target)),
-      plan_(plan_flash(batch, batch.problem->layer)) {
+      kernels_(&kernels_for(memory.device().info().cpu_target)),
+      plan_(plan_work(batch, batch.problem->layer)) {
   const AttentionLayer& layer = batch.problem->layer;
   const auto threads = static_cast<std::size_t>(omp_get_max_threads());
   const std::size_t per_thread = scratch_bytes(plan_, layer, kernels_->lanes);
-  const std::int64_t out_floats = FlashGeometry(layer, plan_.max_rows, kernels_->lanes).out_stride;
+  const std::int64_t out_floats = Geometry(layer, plan_.max_rows, kernels_->lanes).out_stride;
   const auto partial_bytes =
       static_cast<std::size_t>(plan_.partial_rows * (out_floats + 2)) * sizeof(float);
   std::byte* const block = memory.reserve(threads * per_thread + partial_bytes);
@@ -49,20 +49,20 @@ PlannedFlash::PlannedFlash(const ForwardBatch& batch, PlanMemory& memory)
   partials_.sum = partials_.highest + plan_.partial_rows;
 }
 
-void PlannedFlash::run(Stream&) {
+void Planned::run(Stream&) {
   const auto items = static_cast<std::int64_t>(plan_.items.size());
   const auto merges = static_cast<std::int64_t>(plan_.merges.size());
   const int threads = static_cast<int>(scratch_.size());
 #pragma omp parallel num_threads(threads)
   {
-    const FlashScratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
+    const Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
 #pragma omp for schedule(dynamic, 1)
     for (std::int64_t i = 0; i < items; ++i) {
       run_item(*batch_, plan_.items[static_cast<std::size_t>(i)], *kernels_, scratch, partials_);
     }
 #pragma omp for schedule(static)
     for (std::int64_t i = 0; i < merges; ++i) {
-      const FlashMerge& merge = plan_.merges[static_cast<std::size_t>(i)];
+      const Merge& merge = plan_.merges[static_cast<std::size_t>(i)];
       for (std::int64_t row = 0; row < merge.row_end - merge.row_begin; ++row) {
         merge_row(*batch_, merge, row, *kernels_, partials_, scratch.out);
       }
@@ -81,7 +81,7 @@ CpuFlashBackend::CpuFlashBackend() {
 }
 
 std::unique_ptr<Plan> CpuFlashBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
-  return std::make_unique<PlannedFlash>(batch, memory);
+  return std::make_unique<Planned>(batch, memory);
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::cpu_flash

@@ -6,7 +6,7 @@
 
 #include "lib/backend/backend.h"
 
-namespace attnbench {
+namespace attnbench::cpu_flash {
 
 /// Tiled attention with an online softmax straight from the paged cache, on all threads; long
 /// contexts are split and merged by their LSE. Kernels are those of the device's instruction set.
@@ -22,4 +22,4 @@ class CpuFlashBackend final : public Backend {
   BackendInfo info_;
 };
 
-}  // namespace attnbench
+}  // namespace attnbench::cpu_flash

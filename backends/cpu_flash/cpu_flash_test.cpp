@@ -6,7 +6,7 @@
 
 #include "backends/testing/conformance.h"
 
-namespace attnbench {
+namespace attnbench::cpu_flash {
 namespace {
 
 std::unique_ptr<Backend> make() { return std::make_unique<CpuFlashBackend>(); }
@@ -100,4 +100,4 @@ TEST_P(CpuFlash, knows_each_meaning_of_a_window_and_alibi_s_slopes) {
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::cpu_flash

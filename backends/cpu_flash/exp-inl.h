@@ -12,7 +12,9 @@
 #include "backends/common/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace attnbench::HWY_NAMESPACE {
+namespace attnbench::cpu_flash::HWY_NAMESPACE {
+
+using namespace attnbench::HWY_NAMESPACE;  // the vectors of backends/common
 
 /// a * b + c with constant b and c.
 [[nodiscard]] HWY_INLINE Floats mul_add(Floats a, float b, float c) {
@@ -80,7 +82,7 @@ namespace attnbench::HWY_NAMESPACE {
   return hn::IfThenElse(hn::Lt(magnitude, splat(0.625f)), near_zero, far);
 }
 
-}  // namespace attnbench::HWY_NAMESPACE
+}  // namespace attnbench::cpu_flash::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -12,7 +12,7 @@
 #include "backends/cpu_flash/exp-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace attnbench::HWY_NAMESPACE {
+namespace attnbench::cpu_flash::HWY_NAMESPACE {
 
 enum class Function : std::uint8_t { kExp, kExp2, kTanh };
 
@@ -31,7 +31,7 @@ inline float exp_of(float x) { return in_last_lane(Function::kExp, x); }
 inline float exp2_of(float x) { return in_last_lane(Function::kExp2, x); }
 inline float tanh_of(float x) { return in_last_lane(Function::kTanh, x); }
 
-}  // namespace attnbench::HWY_NAMESPACE
+}  // namespace attnbench::cpu_flash::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
@@ -43,7 +43,7 @@ HWY_AFTER_NAMESPACE();
 
 #include "lib/device/cpu_target.h"
 
-namespace attnbench {
+namespace attnbench::cpu_flash {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -136,5 +136,5 @@ TEST_P(Exp, makes_a_tanh_within_four_ulp) {
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::cpu_flash
 #endif

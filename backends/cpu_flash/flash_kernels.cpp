@@ -13,29 +13,29 @@
 #include "backends/cpu_flash/run_tile-inl.h"
 
 #if HWY_ONCE
-namespace attnbench {
+namespace attnbench::cpu_flash {
 
-const FlashKernels& flash_kernels(CpuTarget target) {
+const Kernels& kernels_for(CpuTarget target) {
   switch (target) {
 #if HWY_TARGETS & HWY_AVX2
     case CpuTarget::kAvx2: {
-      static constexpr FlashKernels kKernels{N_AVX2::kLanes, false, N_AVX2::run_tile};
+      static constexpr Kernels kKernels{N_AVX2::kLanes, false, N_AVX2::run_tile};
       return kKernels;
     }
 #endif
 #if HWY_TARGETS & HWY_AVX3
     case CpuTarget::kAvx512: {
-      static constexpr FlashKernels kKernels{N_AVX3::kLanes, false, N_AVX3::run_tile};
+      static constexpr Kernels kKernels{N_AVX3::kLanes, false, N_AVX3::run_tile};
       return kKernels;
     }
     case CpuTarget::kAvx512Bf16: {
-      static constexpr FlashKernels kKernels{N_AVX3::kLanes, true, N_AVX3::run_tile};
+      static constexpr Kernels kKernels{N_AVX3::kLanes, true, N_AVX3::run_tile};
       return kKernels;
     }
 #endif
 #if HWY_TARGETS & HWY_NEON
     case CpuTarget::kNeon: {
-      static constexpr FlashKernels kKernels{N_NEON::kLanes, false, N_NEON::run_tile};
+      static constexpr Kernels kKernels{N_NEON::kLanes, false, N_NEON::run_tile};
       return kKernels;
     }
 #endif
@@ -44,5 +44,5 @@ const FlashKernels& flash_kernels(CpuTarget target) {
   }
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::cpu_flash
 #endif

@@ -7,10 +7,10 @@
 #include "backends/cpu_flash/tile_work.h"
 #include "lib/device/cpu_target.h"
 
-namespace attnbench {
+namespace attnbench::cpu_flash {
 
 /// The vector code of one instruction set.
-struct FlashKernels {
+struct Kernels {
   std::int64_t lanes;  ///< floats of a vector
   bool bf16_dots;      ///< reads queries in the layouts for bf16 dot products
 
@@ -21,6 +21,6 @@ struct FlashKernels {
 };
 
 /// Of an instruction set that this processor has.
-[[nodiscard]] const FlashKernels& flash_kernels(CpuTarget target);
+[[nodiscard]] const Kernels& kernels_for(CpuTarget target);
 
-}  // namespace attnbench
+}  // namespace attnbench::cpu_flash

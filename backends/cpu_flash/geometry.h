@@ -7,7 +7,7 @@
 
 #include "backends/cpu_flash/plan.h"
 
-namespace attnbench {
+namespace attnbench::cpu_flash {
 
 /// Floats between the ends of converted rows and of output rows, a cache line. Without it rows lie
 /// 512, 1024 or 2048 bytes apart, and a column of them falls into few of the first-level cache's
@@ -30,18 +30,18 @@ inline constexpr std::int64_t kDirectRows = 8;
 
 /// Sizes of an item, filled up to whole vectors of `lanes` floats; few rows, which share a vector
 /// with those of other keys, to a power of two.
-struct FlashGeometry {
+struct Geometry {
   std::int64_t lanes, dk, dv, padded_dk, padded_dv, padded_rows, tile_keys, out_stride;
 
-  FlashGeometry(const AttentionLayer& layer, std::int64_t rows, std::int64_t vector_lanes)
+  Geometry(const AttentionLayer& layer, std::int64_t rows, std::int64_t vector_lanes)
       : lanes(vector_lanes),
         dk(layer.head_dim_qk),
         dv(layer.head_dim_v),
         padded_dk(padded(dk, lanes)),
         padded_dv(padded(dv, lanes)),
         padded_rows(rows <= kDirectRows ? power_of_two(rows) : padded(rows, lanes)),
-        tile_keys(FlashPlan::tile_keys(layer)),
+        tile_keys(WorkPlan::tile_keys(layer)),
         out_stride(padded_dv + kRowGap) {}
 };
 
-}  // namespace attnbench
+}  // namespace attnbench::cpu_flash

@@ -20,7 +20,7 @@
 #include "backends/cpu_flash/tile_work.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace attnbench::HWY_NAMESPACE {
+namespace attnbench::cpu_flash::HWY_NAMESPACE {
 
 // A vector holds kGroup rows of kLanes / kGroup neighbouring keys: few rows lie closely in
 // scores[keys, kGroup], so that no lane is idle.
@@ -185,7 +185,7 @@ inline void online_softmax(float* scores, std::int64_t ld, std::int64_t n_rows, 
   }
 }
 
-}  // namespace attnbench::HWY_NAMESPACE
+}  // namespace attnbench::cpu_flash::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -6,22 +6,22 @@
 
 #include "backends/common/visibility.h"
 
-namespace attnbench {
+namespace attnbench::cpu_flash {
 namespace {
 
 /// Rows of a tile, about as many in the last as in the others, in steps that fill a core's
 /// registers.
 std::int64_t tile_rows(std::int64_t rows) {
   constexpr std::int64_t kStep = 16;
-  const std::int64_t tiles = (rows + FlashPlan::kTileRows - 1) / FlashPlan::kTileRows;
-  if (tiles <= 1) return FlashPlan::kTileRows;
+  const std::int64_t tiles = (rows + WorkPlan::kTileRows - 1) / WorkPlan::kTileRows;
+  if (tiles <= 1) return WorkPlan::kTileRows;
   return ((rows + tiles - 1) / tiles + kStep - 1) / kStep * kStep;
 }
 
-void plan_tile(FlashPlan& plan, FlashItem tile, bool may_split) {
+void plan_tile(WorkPlan& plan, Item tile, bool may_split) {
   plan.max_rows = std::max(plan.max_rows, tile.rows());
-  const std::int64_t first = tile.key_begin / FlashPlan::kSplitKeys;
-  const std::int64_t last = (tile.key_end + FlashPlan::kSplitKeys - 1) / FlashPlan::kSplitKeys;
+  const std::int64_t first = tile.key_begin / WorkPlan::kSplitKeys;
+  const std::int64_t last = (tile.key_end + WorkPlan::kSplitKeys - 1) / WorkPlan::kSplitKeys;
   const std::int64_t splits = last - first;
   if (!may_split || splits <= 1) {
     plan.items.push_back(tile);
@@ -30,9 +30,9 @@ void plan_tile(FlashPlan& plan, FlashItem tile, bool may_split) {
   plan.merges.push_back(
       {tile.request, tile.kv_head, tile.row_begin, tile.row_end, plan.partial_rows, splits});
   for (std::int64_t split = first; split < last; ++split) {
-    FlashItem item = tile;
-    item.key_begin = std::max(tile.key_begin, split * FlashPlan::kSplitKeys);
-    item.key_end = std::min(tile.key_end, (split + 1) * FlashPlan::kSplitKeys);
+    Item item = tile;
+    item.key_begin = std::max(tile.key_begin, split * WorkPlan::kSplitKeys);
+    item.key_end = std::min(tile.key_end, (split + 1) * WorkPlan::kSplitKeys);
     item.partial = plan.partial_rows;
     plan.partial_rows += tile.rows();
     plan.items.push_back(item);
@@ -41,14 +41,14 @@ void plan_tile(FlashPlan& plan, FlashItem tile, bool may_split) {
 
 }  // namespace
 
-FlashPlan plan_flash(const ForwardBatch& batch, const AttentionLayer& layer) {
-  FlashPlan plan;
+WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer) {
+  WorkPlan plan;
   const std::int64_t group = layer.group_size();
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
     const std::int64_t rows = batch.q_len(r) * group;
     const std::int64_t step = tile_rows(rows);
     for (std::int64_t begin = 0; begin < rows; begin += step) {
-      FlashItem tile;
+      Item tile;
       tile.request = r;
       tile.row_begin = begin;
       tile.row_end = std::min(rows, begin + step);
@@ -60,15 +60,15 @@ FlashPlan plan_flash(const ForwardBatch& batch, const AttentionLayer& layer) {
       }
       tile.key_begin = std::min(tile.key_begin, tile.key_end);
       for (tile.kv_head = 0; tile.kv_head < layer.heads_kv; ++tile.kv_head) {
-        plan_tile(plan, tile, rows <= FlashPlan::kMaxSplitRows);
+        plan_tile(plan, tile, rows <= WorkPlan::kMaxSplitRows);
       }
     }
   }
   // Longest first keeps the threads' finishing times close. Stable: neighbours share K and V.
-  std::ranges::stable_sort(plan.items, [](const FlashItem& a, const FlashItem& b) {
+  std::ranges::stable_sort(plan.items, [](const Item& a, const Item& b) {
     return a.rows() * (a.key_end - a.key_begin) > b.rows() * (b.key_end - b.key_begin);
   });
   return plan;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::cpu_flash

@@ -8,11 +8,11 @@
 #include "lib/batch/forward_batch.h"
 #include "lib/model/attention_layer.h"
 
-namespace attnbench {
+namespace attnbench::cpu_flash {
 
 /// Rows of one request that share a KV head, counted token * group_size + head within the group.
 /// What one thread computes in one go: rows [row_begin, row_end) over keys [key_begin, key_end).
-struct FlashItem {
+struct Item {
   std::int64_t request = 0;
   int kv_head = 0;
   std::int64_t row_begin = 0, row_end = 0;
@@ -23,7 +23,7 @@ struct FlashItem {
 };
 
 /// Rows whose keys were split: partial results [partial + split * rows, ...), merged in this order.
-struct FlashMerge {
+struct Merge {
   std::int64_t request = 0;
   int kv_head = 0;
   std::int64_t row_begin = 0, row_end = 0;
@@ -33,15 +33,15 @@ struct FlashMerge {
 
 /// Work of one batch, the longest first. Tile and split boundaries of a request follow from its own
 /// lengths only: alone or in a batch, on one thread or many, it gives the same bits.
-struct FlashPlan {
+struct WorkPlan {
   /// At most: more rows share a converted key, until they no longer fit beside it.
   static constexpr std::int64_t kTileRows = 96;
   static constexpr std::int64_t kSplitKeys = 512;
   /// Requests with more rows per KV head have tiles enough to be spread, and are not split.
   static constexpr std::int64_t kMaxSplitRows = 512;
 
-  std::vector<FlashItem> items;
-  std::vector<FlashMerge> merges;
+  std::vector<Item> items;
+  std::vector<Merge> merges;
   std::int64_t partial_rows = 0;
   std::int64_t max_rows = 0;  ///< of an item
 
@@ -52,6 +52,6 @@ struct FlashPlan {
   }
 };
 
-[[nodiscard]] FlashPlan plan_flash(const ForwardBatch& batch, const AttentionLayer& layer);
+[[nodiscard]] WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer);
 
-}  // namespace attnbench
+}  // namespace attnbench::cpu_flash

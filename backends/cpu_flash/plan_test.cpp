@@ -10,7 +10,7 @@
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"
 
-namespace attnbench {
+namespace attnbench::cpu_flash {
 namespace {
 
 Case decode_of(std::vector<std::int64_t> lengths) {
@@ -24,19 +24,19 @@ Case decode_of(std::vector<std::int64_t> lengths) {
   return c;
 }
 
-FlashPlan plan_of(const Case& c) {
+WorkPlan plan_of(const Case& c) {
   const BatchLayout layout = lay_out(c);
-  return plan_flash(layout.batch, c.layer);
+  return plan_work(layout.batch, c.layer);
 }
 
 TEST(FlashPlan, splits_a_context_at_multiples_of_512_keys) {
-  const FlashPlan plan = plan_of(decode_of({512, 513}));
+  const WorkPlan plan = plan_of(decode_of({512, 513}));
   ASSERT_EQ(plan.merges.size(), 3u);  // three heads of the second request
-  for (const FlashMerge& merge : plan.merges) {
+  for (const Merge& merge : plan.merges) {
     EXPECT_EQ(merge.request, 1);
     EXPECT_EQ(merge.splits, 2);
   }
-  for (const FlashItem& item : plan.items) {
+  for (const Item& item : plan.items) {
     if (item.request == 0) {
       EXPECT_EQ(item.partial, -1);
     } else if (item.key_begin == 0) {
@@ -49,7 +49,7 @@ TEST(FlashPlan, splits_a_context_at_multiples_of_512_keys) {
 }
 
 TEST(FlashPlan, hands_out_the_longest_work_first) {
-  const FlashPlan plan = plan_of(decode_of({3, 400, 20}));
+  const WorkPlan plan = plan_of(decode_of({3, 400, 20}));
   EXPECT_EQ(plan.items.front().request, 1);
   EXPECT_EQ(plan.items.back().request, 0);
 }
@@ -57,8 +57,8 @@ TEST(FlashPlan, hands_out_the_longest_work_first) {
 TEST(FlashPlan, covers_every_row_of_every_head_with_consecutive_keys) {
   for (const Case& c : all_small_cases()) {
     std::map<std::tuple<std::int64_t, int, std::int64_t>, std::int64_t> keys;
-    const FlashPlan plan = plan_of(c);
-    for (const FlashItem& item : plan.items) {
+    const WorkPlan plan = plan_of(c);
+    for (const Item& item : plan.items) {
       for (std::int64_t row = item.row_begin; row < item.row_end; ++row) {
         keys[{item.request, item.kv_head, row}] += item.key_end - item.key_begin;
       }
@@ -77,7 +77,7 @@ TEST(FlashPlan, parts_many_rows_evenly_in_steps_of_16) {
   c.mode = ForwardMode::kExtend;
   c.requests[0].q_len = 388;
   std::map<std::int64_t, std::int64_t> tiles;  // first row -> rows
-  for (const FlashItem& item : plan_of(c).items) tiles[item.row_begin] = item.rows();
+  for (const Item& item : plan_of(c).items) tiles[item.row_begin] = item.rows();
   const std::map<std::int64_t, std::int64_t> want{
       {0, 80}, {80, 80}, {160, 80}, {240, 80}, {320, 68}};
   EXPECT_EQ(tiles, want);
@@ -86,11 +86,11 @@ TEST(FlashPlan, parts_many_rows_evenly_in_steps_of_16) {
 TEST(FlashPlan, leaves_out_keys_before_the_window) {
   Case c = decode_of({300});
   c.layer.sliding_window_size = 7;
-  for (const FlashItem& item : plan_of(c).items) {
+  for (const Item& item : plan_of(c).items) {
     EXPECT_EQ(item.key_begin, 292);
     EXPECT_EQ(item.key_end, 300);
   }
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::cpu_flash

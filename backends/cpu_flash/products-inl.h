@@ -21,7 +21,9 @@
 // key by key, [keys, ld], so that the softmax runs over rows side by side and the weights of
 // neighbouring rows are neighbours for the second product.
 HWY_BEFORE_NAMESPACE();
-namespace attnbench::HWY_NAMESPACE {
+namespace attnbench::cpu_flash::HWY_NAMESPACE {
+
+using namespace attnbench::HWY_NAMESPACE;  // the vectors of backends/common
 
 /// scores[n, r] = q_r . k_n for kRows rows and kKeys keys, while rows [j, j + kKeys) of `ahead` are
 /// asked for as far as dk elements reach.
@@ -298,7 +300,7 @@ inline void panel_values(const float* weights, std::int64_t ld, std::int64_t row
   }
 }
 
-}  // namespace attnbench::HWY_NAMESPACE
+}  // namespace attnbench::cpu_flash::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace attnbench {
+namespace attnbench::cpu_flash {
 
 /// Rows that are read soon, asked for while something else is computed. Pages lie anywhere, so the
 /// processor's own prefetchers see no pattern to follow. A core keeps track of some two dozen
@@ -39,4 +39,4 @@ struct RowsAhead {
   }
 };
 
-}  // namespace attnbench
+}  // namespace attnbench::cpu_flash

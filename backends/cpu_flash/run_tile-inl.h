@@ -18,7 +18,7 @@
 #include "backends/cpu_flash/products-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace attnbench::HWY_NAMESPACE {
+namespace attnbench::cpu_flash::HWY_NAMESPACE {
 
 /// Widens rows into `to` and points at the copies, which end in whole vectors.
 template <DType dtype>
@@ -35,7 +35,7 @@ void convert_rows(const std::byte** rows, std::int64_t keys, std::int64_t dim, f
 /// Scores of K as stored in `k_type`, or in bf16 where queries lie for its dot products.
 template <DType k_type>
 void scores_of_tile(const TileWork& w, const RowPointers& tile, const RowsAhead& ahead) {
-  const FlashScratch& s = w.s;
+  const Scratch& s = w.s;
   const std::int64_t dk = w.g.padded_dk, ld = w.g.padded_rows;
   switch (w.queries) {
     case QueryLayout::kRows:
@@ -49,7 +49,7 @@ void scores_of_tile(const TileWork& w, const RowPointers& tile, const RowsAhead&
       return bf16_panel_scores(s.q, w.rows, tile.k, tile.keys, w.g.dk, s.scores, ld, ahead);
 #else
     default:
-      return;  // FlashKernels::bf16_dots is false
+      return;  // Kernels::bf16_dots is false
 #endif
   }
 }
@@ -66,7 +66,7 @@ template <DType dtype>
 void run_tile_of(const TileWork& w, RowPointers& tile, const RowPointers& next,
                  std::int32_t first) {
   constexpr bool kFloats = dtype == DType::kF32;
-  const FlashGeometry& g = w.g;
+  const Geometry& g = w.g;
   const bool read_once = kFloats || w.rows <= kDirectRows;
   const bool bf16 = w.queries == QueryLayout::kBf16Chunks || w.queries == QueryLayout::kBf16Panels;
   const bool k_as_stored = bf16 || (read_once && g.dk == g.padded_dk);
@@ -118,7 +118,7 @@ inline void run_tile(const TileWork& work, RowPointers& tile, const RowPointers&
   }
 }
 
-}  // namespace attnbench::HWY_NAMESPACE
+}  // namespace attnbench::cpu_flash::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -3,7 +3,7 @@
 #include "backends/cpu_flash/geometry.h"
 #include "backends/cpu_flash/tile_task.h"
 
-namespace attnbench {
+namespace attnbench::cpu_flash {
 namespace {
 
 /// Hands out pieces of the scratch memory; with a null base it only counts.
@@ -24,10 +24,10 @@ class Carver {
   std::size_t used_ = 0;
 };
 
-FlashScratch carve(Carver& carver, const FlashPlan& plan, const AttentionLayer& layer,
-                   std::int64_t lanes) {
-  const FlashGeometry g(layer, plan.max_rows, lanes);
-  FlashScratch s;
+Scratch carve(Carver& carver, const WorkPlan& plan, const AttentionLayer& layer,
+              std::int64_t lanes) {
+  const Geometry g(layer, plan.max_rows, lanes);
+  Scratch s;
   s.q = carver.take<float>(g.padded_rows * g.padded_dk);
   s.out = carver.take<float>(plan.max_rows * g.out_stride);
   s.scores = carver.take<float>((g.tile_keys + kKeySlack) * g.padded_rows);
@@ -48,16 +48,16 @@ FlashScratch carve(Carver& carver, const FlashPlan& plan, const AttentionLayer& 
 
 }  // namespace
 
-std::size_t scratch_bytes(const FlashPlan& plan, const AttentionLayer& layer, std::int64_t lanes) {
+std::size_t scratch_bytes(const WorkPlan& plan, const AttentionLayer& layer, std::int64_t lanes) {
   Carver carver(nullptr);
   static_cast<void>(carve(carver, plan, layer, lanes));
   return carver.used();
 }
 
-FlashScratch scratch_at(std::byte* memory, const FlashPlan& plan, const AttentionLayer& layer,
-                        std::int64_t lanes) {
+Scratch scratch_at(std::byte* memory, const WorkPlan& plan, const AttentionLayer& layer,
+                   std::int64_t lanes) {
   Carver carver(memory);
   return carve(carver, plan, layer, lanes);
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::cpu_flash

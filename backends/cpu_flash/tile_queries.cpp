@@ -9,7 +9,7 @@
 #include "backends/common/kv_convert.h"
 #include "backends/common/visibility.h"
 
-namespace attnbench {
+namespace attnbench::cpu_flash {
 namespace {
 
 /// Largest query element and largest scale for bf16 dot products, which take keys and sums below
@@ -19,7 +19,7 @@ constexpr int kLargestExponent = 32;
 /// The item's rows of queries as stored.
 class QueryRows {
  public:
-  QueryRows(const ForwardBatch& batch, const FlashItem& item)
+  QueryRows(const ForwardBatch& batch, const Item& item)
       : q_(batch.tensors.q),
         item_(&item),
         group_(batch.problem->layer.group_size()),
@@ -33,7 +33,7 @@ class QueryRows {
 
  private:
   ConstTensorView q_;
-  const FlashItem* item_;
+  const Item* item_;
   std::int64_t group_, first_;
 };
 
@@ -50,7 +50,7 @@ bool normal_and_moderate(const std::byte* row, std::int64_t n) {
   return all;
 }
 
-bool fits_bf16_dots(const ForwardBatch& batch, const FlashItem& item, const QueryRows& rows) {
+bool fits_bf16_dots(const ForwardBatch& batch, const Item& item, const QueryRows& rows) {
   const KvPool& pool = *batch.token_to_kv_pool;
   const std::int64_t dk = batch.problem->layer.head_dim_qk;
   if (batch.tensors.q.dtype != DType::kBF16 || pool.dtype != DType::kBF16) return false;
@@ -89,9 +89,8 @@ void load_lane(const void* cells, std::int64_t n, std::int64_t r, std::int64_t h
 
 }  // namespace
 
-QueryLayout load_queries(const ForwardBatch& batch, const FlashItem& item,
-                         const FlashKernels& kernels, const FlashGeometry& g,
-                         const FlashScratch& s) {
+QueryLayout load_queries(const ForwardBatch& batch, const Item& item, const Kernels& kernels,
+                         const Geometry& g, const Scratch& s) {
   const QueryRows rows(batch, item);
   const std::int64_t count = item.rows();
   const bool few = count <= kDirectRows;
@@ -124,4 +123,4 @@ QueryLayout load_queries(const ForwardBatch& batch, const FlashItem& item,
   return QueryLayout::kPanels;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::cpu_flash

@@ -6,11 +6,10 @@
 #include "backends/cpu_flash/plan.h"
 #include "lib/batch/forward_batch.h"
 
-namespace attnbench {
+namespace attnbench::cpu_flash {
 
 /// Lays out the item's queries in scratch for the product that will read them.
-[[nodiscard]] QueryLayout load_queries(const ForwardBatch& batch, const FlashItem& item,
-                                       const FlashKernels& kernels, const FlashGeometry& g,
-                                       const FlashScratch& s);
+[[nodiscard]] QueryLayout load_queries(const ForwardBatch& batch, const Item& item,
+                                       const Kernels& kernels, const Geometry& g, const Scratch& s);
 
-}  // namespace attnbench
+}  // namespace attnbench::cpu_flash

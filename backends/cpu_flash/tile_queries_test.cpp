@@ -13,7 +13,7 @@
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"
 
-namespace attnbench {
+namespace attnbench::cpu_flash {
 namespace {
 
 constexpr std::uint16_t kOne = 0x3f80, kZero = 0, kSubnormal = 0x0040, kTwoTo40 = 0x5380,
@@ -29,12 +29,11 @@ class TileQueries : public testing::Test {
     std::vector<std::uint16_t> queries(static_cast<std::size_t>(batch.tensors.q.size()), kOne);
     std::ranges::copy(first_elements, queries.begin());
     batch.tensors.q.data = reinterpret_cast<const std::byte*>(queries.data());
-    const FlashPlan plan = plan_flash(batch, batch.problem->layer);
+    const WorkPlan plan = plan_work(batch, batch.problem->layer);
     std::vector<std::byte> memory(scratch_bytes(plan, batch.problem->layer, kernels_.lanes));
-    const FlashScratch scratch =
-        scratch_at(memory.data(), plan, batch.problem->layer, kernels_.lanes);
-    const FlashItem& item = plan.items.front();
-    const FlashGeometry geometry(batch.problem->layer, item.rows(), kernels_.lanes);
+    const Scratch scratch = scratch_at(memory.data(), plan, batch.problem->layer, kernels_.lanes);
+    const Item& item = plan.items.front();
+    const Geometry geometry(batch.problem->layer, item.rows(), kernels_.lanes);
     return load_queries(batch, item, kernels_, geometry, scratch);
   }
 
@@ -49,7 +48,7 @@ class TileQueries : public testing::Test {
   }
 
   std::unique_ptr<Device> device_ = make_cpu_device(1);
-  FlashKernels kernels_{16, true, nullptr};
+  Kernels kernels_{16, true, nullptr};
 };
 
 TEST_F(TileQueries, bf16_queries_and_keys_take_bf16_dot_products) {
@@ -81,4 +80,4 @@ TEST_F(TileQueries, other_types_and_head_sizes_are_widened) {
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::cpu_flash

@@ -10,7 +10,7 @@
 #include "backends/cpu_flash/geometry.h"
 #include "backends/cpu_flash/tile_queries.h"
 
-namespace attnbench {
+namespace attnbench::cpu_flash {
 namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
@@ -55,7 +55,7 @@ void write_row(const ForwardBatch& batch, std::int64_t token, int head, const fl
 }
 
 /// First key of the item's range, or its end, from which on the row's mask has to be looked at.
-std::int64_t plain_end(const Visibility& seen, const FlashItem& item) {
+std::int64_t plain_end(const Visibility& seen, const Item& item) {
   if (seen.mask == nullptr) return seen.end;
   const std::int64_t begin = std::max(item.key_begin, seen.begin);
   const std::int64_t end = std::min(item.key_end, seen.prefix);
@@ -64,8 +64,7 @@ std::int64_t plain_end(const Visibility& seen, const FlashItem& item) {
   return hidden == nullptr ? end : static_cast<const std::uint8_t*>(hidden) - seen.mask;
 }
 
-void load_rows(const ForwardBatch& batch, const FlashItem& item, const FlashGeometry& g,
-               const FlashScratch& s) {
+void load_rows(const ForwardBatch& batch, const Item& item, const Geometry& g, const Scratch& s) {
   const AttentionLayer& layer = batch.problem->layer;
   const std::int64_t group = layer.group_size();
   for (std::int64_t r = 0; r < g.padded_rows; ++r) {
@@ -88,8 +87,8 @@ void load_rows(const ForwardBatch& batch, const FlashItem& item, const FlashGeom
 }
 
 /// Addresses of the rows of keys [begin, end); the slack repeats the last key, which is owned.
-void address_rows(const ForwardBatch& batch, const FlashItem& item, std::int64_t begin,
-                  std::int64_t end, RowPointers& to) {
+void address_rows(const ForwardBatch& batch, const Item& item, std::int64_t begin, std::int64_t end,
+                  RowPointers& to) {
   const KvPool& pool = *batch.token_to_kv_pool;
   const auto slots =
       batch.req_to_token_pool->row(batch.req_pool_indices[static_cast<std::size_t>(item.request)]);
@@ -111,7 +110,7 @@ void address_rows(const ForwardBatch& batch, const FlashItem& item, std::int64_t
   }
 }
 
-void run_keys(const ForwardBatch& batch, const FlashItem& item, const FlashKernels& kernels,
+void run_keys(const ForwardBatch& batch, const Item& item, const Kernels& kernels,
               const TileWork& work) {
   const std::int64_t tile_keys = work.g.tile_keys, stride = tile_keys + kKeySlack;
   const std::byte** const pointers = work.s.row_pointers;
@@ -134,12 +133,12 @@ void run_keys(const ForwardBatch& batch, const FlashItem& item, const FlashKerne
 
 }  // namespace
 
-void run_item(const ForwardBatch& batch, const FlashItem& item, const FlashKernels& kernels,
-              const FlashScratch& scratch, const FlashPartials& partials) {
+void run_item(const ForwardBatch& batch, const Item& item, const Kernels& kernels,
+              const Scratch& scratch, const Partials& partials) {
   const AttentionLayer& layer = batch.problem->layer;
   const KvPool& pool = *batch.token_to_kv_pool;
-  const FlashGeometry g(layer, item.rows(), kernels.lanes);
-  FlashScratch s = scratch;
+  const Geometry g(layer, item.rows(), kernels.lanes);
+  Scratch s = scratch;
   if (item.partial >= 0) s.out = partials.out + item.partial * g.out_stride;
   load_rows(batch, item, g, s);
   const TileWork work{
@@ -166,9 +165,9 @@ void run_item(const ForwardBatch& batch, const FlashItem& item, const FlashKerne
   }
 }
 
-void merge_row(const ForwardBatch& batch, const FlashMerge& merge, std::int64_t row,
-               const FlashKernels& kernels, const FlashPartials& partials, float* out) {
-  const FlashGeometry g(batch.problem->layer, 1, kernels.lanes);
+void merge_row(const ForwardBatch& batch, const Merge& merge, std::int64_t row,
+               const Kernels& kernels, const Partials& partials, float* out) {
+  const Geometry g(batch.problem->layer, 1, kernels.lanes);
   const std::int64_t rows = merge.row_end - merge.row_begin;
   float highest = kMinusInfinity, sum = 0;
   for (std::int64_t split = 0; split < merge.splits; ++split) {
@@ -189,4 +188,4 @@ void merge_row(const ForwardBatch& batch, const FlashMerge& merge, std::int64_t 
   write_row(batch, first_token(batch, merge.request) + flat / group, head, out, highest, sum);
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::cpu_flash

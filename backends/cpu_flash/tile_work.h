@@ -10,12 +10,12 @@
 #include "lib/base/dtype.h"
 
 // What vector code gets from the plain code around it.
-namespace attnbench {
+namespace attnbench::cpu_flash {
 
 /// Key pointers and score rows must reach this far beyond a tile's keys.
 inline constexpr std::int64_t kKeySlack = 8;
 
-/// State of the rows of one item, padded as FlashGeometry::padded_rows says.
+/// State of the rows of one item, padded as Geometry::padded_rows says.
 struct SoftmaxRows {
   float* highest = nullptr;           ///< largest logit so far / ln 2, -inf before the first
   float* sum = nullptr;               ///< of 2^(logit / ln 2 - highest)
@@ -37,7 +37,7 @@ struct LogitRule {
 };
 
 /// One thread's working memory, in the workspace.
-struct FlashScratch {
+struct Scratch {
   float* q = nullptr;                        ///< [rows, padded dk], or as QueryLayout says
   float* out = nullptr;                      ///< [rows, padded dv + gap]
   float* scores = nullptr;                   ///< [tile keys + slack, padded rows]
@@ -61,8 +61,8 @@ struct TileWork {
   bool mla = false;           ///< V is the beginning of K
   QueryLayout queries = QueryLayout::kRows;
   std::int64_t rows = 0;
-  FlashGeometry g;
-  FlashScratch s;
+  Geometry g;
+  Scratch s;
   LogitRule rule;
 };
 
@@ -73,4 +73,4 @@ struct RowPointers {
   std::int64_t keys = 0;
 };
 
-}  // namespace attnbench
+}  // namespace attnbench::cpu_flash

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace attnbench {
+namespace attnbench::example {
 
 const BackendInfo& Example::info() const noexcept {
   static const BackendInfo info{.name = "example",
@@ -94,4 +94,4 @@ std::unique_ptr<Plan> Example::plan(const ForwardBatch& batch, PlanMemory& memor
 }
 // [README: end]
 
-}  // namespace attnbench
+}  // namespace attnbench::example

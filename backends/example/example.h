@@ -6,7 +6,7 @@
 
 #include "lib/backend/backend.h"
 
-namespace attnbench {
+namespace attnbench::example {
 
 /// The smallest honest backend, the README's worked example: causal attention straight from
 /// req_to_token, one query row after another, f32 arithmetic. Not registered; its test runs the
@@ -18,4 +18,4 @@ class Example : public Backend {
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 };
 
-}  // namespace attnbench
+}  // namespace attnbench::example

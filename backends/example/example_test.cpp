@@ -7,7 +7,7 @@
 
 #include "backends/testing/conformance.h"
 
-namespace attnbench {
+namespace attnbench::example {
 namespace {
 
 // One line runs the shared suite on a new backend.
@@ -36,4 +36,4 @@ TEST(Example, is_the_one_that_the_readme_shows) {
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::example

@@ -7,23 +7,23 @@
 namespace attnbench::mla {
 
 struct CompiledKernel {
-  void (*function)(MlaParams) = nullptr;
+  void (*function)(Params) = nullptr;
   int threads = 0;
   int shared_bytes = 0;
 };
 
 template <class T, class Kv>
-[[nodiscard]] CompiledKernel compiled(const MlaKernel& kernel) {
+[[nodiscard]] CompiledKernel compiled(const Kernel& kernel) {
   using Few = FewRows<T, Kv>;
   using Many = ManyRows<T, Kv>;
-  if (kernel.tile == MlaTile::kMany) return {mla_kernel<Many>, Many::kThreads, Many::kSharedBytes};
+  if (kernel.tile == TileKind::kMany) return {mla_kernel<Many>, Many::kThreads, Many::kSharedBytes};
   return {mla_kernel<Few>, Few::kThreads, Few::kSharedBytes};
 }
 
 /// `kv_dtype` is T itself, e4m3 or e5m2; null where this build has no such kernel. One translation
 /// unit each: compiling takes a while.
-[[nodiscard]] CompiledKernel bf16_kernel(const MlaKernel& kernel);
-[[nodiscard]] CompiledKernel f16_kernel(const MlaKernel& kernel);
+[[nodiscard]] CompiledKernel bf16_kernel(const Kernel& kernel);
+[[nodiscard]] CompiledKernel f16_kernel(const Kernel& kernel);
 
 /// With wgmma.
 [[nodiscard]] CompiledKernel warpgroup_kernel(DType dtype);

@@ -4,10 +4,10 @@
 
 #include "lib/backend/backend_info.h"
 
-namespace attnbench {
+namespace attnbench::mla {
 
 /// What `attnbench list backends` says, with and without nvcc.
-[[nodiscard]] inline BackendInfo mla_info() {
+[[nodiscard]] inline BackendInfo info() {
   BackendInfo info;
   info.name = "mla";
   info.version = "1";
@@ -20,4 +20,4 @@ namespace attnbench {
   return info;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::mla

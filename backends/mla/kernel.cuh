@@ -64,7 +64,7 @@ class LatentRows {
  public:
   static constexpr int kOwnRows = S::kKeys / S::kWarps;
 
-  __device__ __forceinline__ LatentRows(const MlaParams& p, const SplitKvItem& item)
+  __device__ __forceinline__ LatentRows(const Params& p, const Item& item)
       : p_(p),
         blocks_(p.block_table + item.request * p.block_table_width),
         key_end_(item.key_end) {}
@@ -113,15 +113,14 @@ class LatentRows {
     }
   }
 
-  const MlaParams& p_;
+  const Params& p_;
   const std::int32_t* blocks_;
   int key_end_;
 };
 
 /// The tile's queries; zeros beyond its rows.
 template <class S>
-__device__ __forceinline__ void load_queries(const MlaParams& p, const SplitKvItem& item,
-                                             std::byte* shared) {
+__device__ __forceinline__ void load_queries(const Params& p, const Item& item, std::byte* shared) {
   for (int i = static_cast<int>(threadIdx.x); i < S::kRows * kChunks; i += S::kThreads) {
     const int row = i / kChunks, chunk = i % kChunks;
     uint4 value{};
@@ -137,10 +136,10 @@ __device__ __forceinline__ void load_queries(const MlaParams& p, const SplitKvIt
 }
 
 template <class S>
-__global__ void __launch_bounds__(S::kThreads) mla_kernel(const __grid_constant__ MlaParams p) {
+__global__ void __launch_bounds__(S::kThreads) mla_kernel(const __grid_constant__ Params p) {
   using T = typename S::T;
   extern __shared__ __align__(128) std::byte shared[];
-  const SplitKvItem item = p.items[blockIdx.x];
+  const Item item = p.items[blockIdx.x];
   if (item.rows == 0) return;
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x) / 32;
   const int slice = warp % kSlices, first_row = warp / kSlices * 16 * S::kRowTiles;

@@ -5,7 +5,7 @@
 
 namespace attnbench::mla {
 
-CompiledKernel bf16_kernel(const MlaKernel& kernel) {
+CompiledKernel bf16_kernel(const Kernel& kernel) {
   if (kernel.kv_dtype == DType::kBF16) return compiled<__nv_bfloat16, __nv_bfloat16>(kernel);
   if (kernel.kv_dtype == DType::kE4M3) return compiled<__nv_bfloat16, __nv_fp8_e4m3>(kernel);
   if constexpr (kAllKernels) {

@@ -7,31 +7,31 @@
 #include "lib/base/error.h"
 #include "lib/device/cuda/check.cuh"
 
-namespace attnbench {
+namespace attnbench::mla {
 namespace {
 
-mla::CompiledKernel find_warpgroups(const MlaKernel& kernel) {
+CompiledKernel find_warpgroups(const Kernel& kernel) {
   if (kernel.kv_dtype != kernel.dtype) return {};
   if (kernel.dtype != DType::kBF16 && (!kAllKernels || kernel.dtype != DType::kF16)) return {};
-  const mla::CompiledKernel found = mla::warpgroup_kernel(kernel.dtype);
+  const CompiledKernel found = warpgroup_kernel(kernel.dtype);
   cudaFuncAttributes attributes{};
   check_cuda(cudaFuncGetAttributes(&attributes, found.function), "cudaFuncGetAttributes");
   // Built for anything but sm_90a its body is empty, and an empty body needs few registers.
   const bool usable = attributes.binaryVersion == 90 && attributes.numRegs > 100;
-  return usable ? found : mla::CompiledKernel{};
+  return usable ? found : CompiledKernel{};
 }
 
-mla::CompiledKernel find(const MlaKernel& kernel) {
-  if (kernel.tile == MlaTile::kWarpgroups) return find_warpgroups(kernel);
+CompiledKernel find(const Kernel& kernel) {
+  if (kernel.tile == TileKind::kWarpgroups) return find_warpgroups(kernel);
   if (kernel.kv_dtype != kernel.dtype && size_bytes(kernel.kv_dtype) != 1) return {};
-  if (kernel.dtype == DType::kBF16) return mla::bf16_kernel(kernel);
+  if (kernel.dtype == DType::kBF16) return bf16_kernel(kernel);
   if constexpr (kAllKernels) {
-    if (kernel.dtype == DType::kF16) return mla::f16_kernel(kernel);
+    if (kernel.dtype == DType::kF16) return f16_kernel(kernel);
   }
   return {};
 }
 
-void launch(const mla::CompiledKernel& kernel, dim3 blocks, const MlaParams& params, void* stream) {
+void launch(const CompiledKernel& kernel, dim3 blocks, const Params& params, void* stream) {
   kernel.function<<<blocks, static_cast<unsigned>(kernel.threads),
                     static_cast<std::size_t>(kernel.shared_bytes),
                     static_cast<cudaStream_t>(stream)>>>(params);
@@ -40,32 +40,32 @@ void launch(const mla::CompiledKernel& kernel, dim3 blocks, const MlaParams& par
 
 }  // namespace
 
-bool mla_has_kernel(const MlaKernel& kernel) { return find(kernel).function != nullptr; }
+bool has_kernel(const Kernel& kernel) { return find(kernel).function != nullptr; }
 
-void prepare_mla(const MlaKernel& kernel) {
-  const mla::CompiledKernel found = find(kernel);
+void prepare(const Kernel& kernel) {
+  const CompiledKernel found = find(kernel);
   expects(found.function != nullptr, "no kernel for what supports() accepted");
   check_cuda(cudaFuncSetAttribute(found.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   found.shared_bytes),
              "cudaFuncSetAttribute");
 }
 
-void launch_mla(const MlaKernel& kernel, const MlaParams& params, void* stream) {
+void launch(const Kernel& kernel, const Params& params, void* stream) {
   const auto count = [](std::int64_t blocks) { return static_cast<unsigned>(blocks); };
-  if (kernel.tile == MlaTile::kWarpgroups) {
+  if (kernel.tile == TileKind::kWarpgroups) {
     const std::int64_t blocks = std::int64_t{params.parts} * params.lanes;
-    launch(mla::warpgroup_kernel(kernel.dtype), dim3(count(blocks)), params, stream);
+    launch(warpgroup_kernel(kernel.dtype), dim3(count(blocks)), params, stream);
   } else {
     launch(find(kernel), dim3(count(params.num_items)), params, stream);
   }
   if (params.num_merges == 0) return;
-  const mla::MergeKernel merge =
-      mla::merge_kernel_for(kernel.dtype, std::int64_t{params.num_merges} * params.partial_rows);
+  const MergeKernel merge =
+      merge_kernel_for(kernel.dtype, std::int64_t{params.num_merges} * params.partial_rows);
   const std::int64_t rows_at_once = std::min<std::int64_t>(
-      params.partial_rows, std::max<std::int64_t>(1, mla::kBusyRows / params.num_merges));
+      params.partial_rows, std::max<std::int64_t>(1, kBusyRows / params.num_merges));
   launch(merge.kernel,
          dim3(count(params.num_merges), count(rows_at_once), count(merge.blocks_per_row)), params,
          stream);
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::mla

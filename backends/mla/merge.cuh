@@ -22,7 +22,7 @@ struct MergeShape {
 
 /// Merges the pieces of a row of `item` by their LSEs.
 template <class T, int kGroups>
-__device__ __forceinline__ void merge_row(const MlaParams& p, const SplitKvItem& item, int row) {
+__device__ __forceinline__ void merge_row(const Params& p, const Item& item, int row) {
   using Shape = MergeShape<kGroups>;
   constexpr int kDv = 128 * Shape::kRowSlices;
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x) / 32;
@@ -96,8 +96,8 @@ __device__ __forceinline__ void merge_row(const MlaParams& p, const SplitKvItem&
 /// on.
 template <class T, int kGroups>
 __global__ void __launch_bounds__(MergeShape<kGroups>::kThreads)
-    merge_kernel(const __grid_constant__ MlaParams p) {
-  const SplitKvItem item = p.merges[blockIdx.x];
+    merge_kernel(const __grid_constant__ Params p) {
+  const Item item = p.merges[blockIdx.x];
   for (int row = static_cast<int>(blockIdx.y); row < item.rows;
        row += static_cast<int>(gridDim.y)) {
     merge_row<T, kGroups>(p, item, row);

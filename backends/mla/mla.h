@@ -6,7 +6,7 @@
 
 #include "lib/backend/backend.h"
 
-namespace attnbench {
+namespace attnbench::mla {
 
 /// Absorbed multi-head latent attention on a GPU through a block table (decode, verify and extend
 /// alike): one latent row per token serves every query head as key and as value.
@@ -25,4 +25,4 @@ class MlaBackend final : public Backend {
   bool warpgroups_;
 };
 
-}  // namespace attnbench
+}  // namespace attnbench::mla

@@ -8,9 +8,9 @@
 #include "backends/mla/mla.h"
 #include "backends/mla/planned.h"
 
-namespace attnbench {
+namespace attnbench::mla {
 
-MlaBackend::MlaBackend(bool warpgroups) : info_(mla_info()), warpgroups_(warpgroups) {}
+MlaBackend::MlaBackend(bool warpgroups) : info_(mla::info()), warpgroups_(warpgroups) {}
 
 // Weights are packed in the type of the activations, which holds what the cache stores; all else is
 // f32.
@@ -21,13 +21,13 @@ Support MlaBackend::supports(const Problem& problem) const {
   if (layer.kind != AttentionKind::kMlaAbsorbed) {
     return Support::no("absorbed MLA only: one latent row as K and V");
   }
-  if (layer.head_dim_qk != kMlaHeadDimK || layer.head_dim_v != kMlaHeadDimV) {
+  if (layer.head_dim_qk != kHeadDimK || layer.head_dim_v != kHeadDimV) {
     return Support::no("latent rows of 512 + 64 only");
   }
   if (!std::has_single_bit(static_cast<std::uint64_t>(problem.cache.page_size))) {
     return Support::no("page sizes that are powers of two only");
   }
-  if (!mla_has_kernel({problem.dtype, problem.cache.dtype, MlaTile::kFew})) {
+  if (!has_kernel({problem.dtype, problem.cache.dtype, TileKind::kFew})) {
     return Support::no(
         no_kernel_reason("activations in bf16 or f16, KV cache in the same type, e4m3 or e5m2"));
   }
@@ -36,7 +36,7 @@ Support MlaBackend::supports(const Problem& problem) const {
 
 std::unique_ptr<Plan> MlaBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
   if (batch.batch_size == 0) return std::make_unique<IdlePlan>();
-  return std::make_unique<PlannedMla>(batch, warpgroups_, memory);
+  return std::make_unique<Planned>(batch, warpgroups_, memory);
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::mla

@@ -7,7 +7,7 @@
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/scenario/problem_of.h"
 
-namespace attnbench {
+namespace attnbench::mla {
 namespace {
 
 class MlaGpu : public testing::Test {
@@ -192,4 +192,4 @@ TEST_F(MlaGpu, says_why_it_cannot) {
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::mla

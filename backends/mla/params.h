@@ -7,16 +7,18 @@
 #include "backends/splitkv/work_list.h"
 #include "lib/base/dtype.h"
 
-namespace attnbench {
+namespace attnbench::mla {
+
+using splitkv::Item;
 
 /// splitkv's work list and addresses, but for its counters: another kernel merges. Keys are found
 /// through a block table instead of token slots. One KV head; V is the first 512 columns of each
 /// 576-column row.
-struct MlaParams : SplitKvParams {
+struct Params : splitkv::Params {
   const std::int32_t* block_table = nullptr;  ///< [B, block_table_width]
   std::int64_t block_table_width = 0;
-  std::int32_t page_shift = 0;          ///< log2 of the page size
-  const SplitKvItem* merges = nullptr;  ///< tiles that were split, over all their pieces
+  std::int32_t page_shift = 0;   ///< log2 of the page size
+  const Item* merges = nullptr;  ///< tiles that were split, over all their pieces
   std::int32_t num_merges = 0;
   // Of the kernel with wgmma only: blocks of one part walk the same items, 64 rows each.
   const std::int32_t* part_begin = nullptr;  ///< [parts + 1] first item of each part
@@ -25,25 +27,25 @@ struct MlaParams : SplitKvParams {
 };
 
 /// Rows that a block has, and how it multiplies.
-enum class MlaTile : std::uint8_t {
+enum class TileKind : std::uint8_t {
   kFew,         ///< 16, mma.sync
   kMany,        ///< 64, mma.sync
   kWarpgroups,  ///< 64, wgmma: sm_90a, 16-bit latents
 };
 
 /// What selects a compiled kernel.
-struct MlaKernel {
+struct Kernel {
   DType dtype = DType::kBF16;  ///< of Q and O
   DType kv_dtype = DType::kBF16;
-  MlaTile tile = MlaTile::kFew;
+  TileKind tile = TileKind::kFew;
 };
 
 /// Whether this build has such a kernel for the current GPU.
-[[nodiscard]] bool mla_has_kernel(const MlaKernel& kernel);
+[[nodiscard]] bool has_kernel(const Kernel& kernel);
 /// Raises the kernel's shared memory limit; once before the first launch, outside of any capture.
-void prepare_mla(const MlaKernel& kernel);
+void prepare(const Kernel& kernel);
 /// Enqueues a kernel on a cudaStream_t: a block per item, or p.lanes blocks per part. If tiles were
 /// split, another one merges them.
-void launch_mla(const MlaKernel& kernel, const MlaParams& params, void* stream);
+void launch(const Kernel& kernel, const Params& params, void* stream);
 
-}  // namespace attnbench
+}  // namespace attnbench::mla

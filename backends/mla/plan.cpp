@@ -13,7 +13,7 @@
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
 
-namespace attnbench {
+namespace attnbench::mla {
 namespace {
 
 /// Rows of one block of warpgroups, and keys that it takes at a time.
@@ -23,27 +23,26 @@ constexpr std::int64_t kStepKeys = 128;
 int parts_of(int lanes, int multiprocessors) { return std::max(1, multiprocessors / lanes); }
 
 /// `tile` waits in `splits` pieces, the first of them `first_partial`.
-void add_merge(MlaPlan& plan, const SplitKvItem& tile, std::int32_t splits,
-               std::int32_t first_partial) {
-  SplitKvItem& merge = plan.merges.emplace_back(tile);
+void add_merge(WorkPlan& plan, const Item& tile, std::int32_t splits, std::int32_t first_partial) {
+  Item& merge = plan.merges.emplace_back(tile);
   merge.splits = splits;
   merge.first_partial = first_partial;
   plan.partial_rows = std::max(plan.partial_rows, tile.rows);
 }
 
-MlaPlan plan_warpgroups(const std::vector<SplitKvItem>& tiles, int lanes, int multiprocessors) {
+WorkPlan plan_warpgroups(const std::vector<Item>& tiles, int lanes, int multiprocessors) {
   std::vector<std::int64_t> steps;
   steps.reserve(tiles.size());
-  for (const SplitKvItem& tile : tiles) {
-    steps.push_back(std::max<std::int64_t>(1, ceil_div(keys_of(tile), kStepKeys)));
+  for (const Item& tile : tiles) {
+    steps.push_back(std::max<std::int64_t>(1, ceil_div(splitkv::keys_of(tile), kStepKeys)));
   }
-  const MlaSchedule schedule =
-      schedule_mla(steps, static_cast<std::size_t>(parts_of(lanes, multiprocessors)));
+  const Schedule schedule =
+      make_schedule(steps, static_cast<std::size_t>(parts_of(lanes, multiprocessors)));
 
-  MlaPlan plan;
+  WorkPlan plan;
   plan.lanes = lanes;
   std::vector<std::int32_t> splits(tiles.size(), 0), partial(tiles.size(), 0);
-  for (const MlaPiece& piece : schedule.pieces) ++splits[piece.tile];
+  for (const Piece& piece : schedule.pieces) ++splits[piece.tile];
   for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
     if (splits[tile] == 1) continue;
     partial[tile] = plan.partials;
@@ -51,8 +50,8 @@ MlaPlan plan_warpgroups(const std::vector<SplitKvItem>& tiles, int lanes, int mu
     plan.partials += splits[tile];
   }
   plan.items.reserve(schedule.pieces.size());
-  for (const MlaPiece& piece : schedule.pieces) {
-    SplitKvItem& item = plan.items.emplace_back(tiles[piece.tile]);
+  for (const Piece& piece : schedule.pieces) {
+    Item& item = plan.items.emplace_back(tiles[piece.tile]);
     if (splits[piece.tile] == 1) continue;
     const std::int64_t begin = item.key_begin, end = item.key_end;
     item.key_begin = narrow_i32(begin + piece.begin * kStepKeys);
@@ -67,11 +66,11 @@ MlaPlan plan_warpgroups(const std::vector<SplitKvItem>& tiles, int lanes, int mu
   return plan;
 }
 
-MlaPlan plan_blocks(const std::vector<SplitKvItem>& tiles, int multiprocessors) {
-  MlaPlan plan;
+WorkPlan plan_blocks(const std::vector<Item>& tiles, int multiprocessors) {
+  WorkPlan plan;
   plan.part_begin = {0};
-  const EqualShares shares(keys_of(tiles), multiprocessors);
-  for (const SplitKvItem& tile : tiles) {
+  const splitkv::EqualShares shares(splitkv::keys_of(tiles), multiprocessors);
+  for (const Item& tile : tiles) {
     const std::int64_t begin = tile.key_begin, end = tile.key_end;
     const std::int64_t chunk = shares.chunk(end - begin);
     if (end - begin <= chunk) {
@@ -80,7 +79,7 @@ MlaPlan plan_blocks(const std::vector<SplitKvItem>& tiles, int multiprocessors) 
     }
     const std::int32_t first_partial = plan.partials;
     for (std::int64_t key = begin; key < end; key += chunk) {
-      SplitKvItem& item = plan.items.emplace_back(tile);
+      Item& item = plan.items.emplace_back(tile);
       item.key_begin = narrow_i32(key);
       item.key_end = narrow_i32(std::min(end, key + chunk));
       item.splits = 0;  // none of them merges
@@ -89,30 +88,30 @@ MlaPlan plan_blocks(const std::vector<SplitKvItem>& tiles, int multiprocessors) 
     add_merge(plan, tile, plan.partials - first_partial, first_partial);
   }
   // The last blocks' finishing times stay close.
-  const auto longer = [](const SplitKvItem& a, const SplitKvItem& b) {
-    return keys_of(a) > keys_of(b);
+  const auto longer = [](const Item& a, const Item& b) {
+    return splitkv::keys_of(a) > splitkv::keys_of(b);
   };
   std::stable_sort(plan.items.begin(), plan.items.end(), longer);
   return plan;
 }
 
-std::int64_t block_rows(MlaTile tile) {
-  return tile == MlaTile::kMany ? kSplitKvManyRows : kSplitKvFewRows;
+std::int64_t block_rows(TileKind tile) {
+  return tile == TileKind::kMany ? splitkv::kManyRows : splitkv::kFewRows;
 }
 
 }  // namespace
 
-MlaRoom most_of(const MlaRoom& a, const MlaRoom& b) {
+Room most_of(const Room& a, const Room& b) {
   return {std::max(a.items, b.items), std::max(a.parts, b.parts), std::max(a.merges, b.merges),
           std::max(a.partials, b.partials), std::max(a.partial_rows, b.partial_rows)};
 }
 
-MlaRoom MlaPlan::room() const {
+Room WorkPlan::room() const {
   return {std::ssize(items), std::ssize(part_begin) - 1, std::ssize(merges), partials,
           partial_rows};
 }
 
-int mla_lanes(const ForwardBatch& batch, const AttentionLayer& layer) {
+int lanes_of(const ForwardBatch& batch, const AttentionLayer& layer) {
   // Work in units of a row times a key, with tiles of 64 and of 128 rows.
   std::int64_t narrow = 0, wide = 0;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
@@ -123,23 +122,23 @@ int mla_lanes(const ForwardBatch& batch, const AttentionLayer& layer) {
   return 20 * wide <= 21 * narrow ? 2 : 1;
 }
 
-int mla_lanes(std::int64_t rows) {
+int lanes_of(std::int64_t rows) {
   return 20 * 2 * ceil_div(rows, 2 * kRows) <= 21 * ceil_div(rows, kRows) ? 2 : 1;
 }
 
-MlaPlan plan_mla(const ForwardBatch& batch, const AttentionLayer& layer, MlaTile tile,
-                 int multiprocessors) {
-  if (tile == MlaTile::kWarpgroups) {
-    const int lanes = mla_lanes(batch, layer);
-    return plan_warpgroups(splitkv_tiles(batch, layer, kRows * lanes), lanes, multiprocessors);
+WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer, TileKind tile,
+                   int multiprocessors) {
+  if (tile == TileKind::kWarpgroups) {
+    const int lanes = lanes_of(batch, layer);
+    return plan_warpgroups(splitkv::tiles_of(batch, layer, kRows * lanes), lanes, multiprocessors);
   }
-  return plan_blocks(splitkv_tiles(batch, layer, block_rows(tile)), multiprocessors);
+  return plan_blocks(splitkv::tiles_of(batch, layer, block_rows(tile)), multiprocessors);
 }
 
-MlaRoom mla_room(MlaTile tile, std::int64_t requests, std::int64_t rows, int multiprocessors) {
-  MlaRoom room;
-  if (tile == MlaTile::kWarpgroups) {
-    const int lanes = mla_lanes(rows);
+Room room_for(TileKind tile, std::int64_t requests, std::int64_t rows, int multiprocessors) {
+  Room room;
+  if (tile == TileKind::kWarpgroups) {
+    const int lanes = lanes_of(rows);
     const std::int64_t tiles = requests * ceil_div(rows, kRows * lanes);
     room.parts = parts_of(lanes, multiprocessors);
     // Only the end of a part, but the last one's, cuts a tile.
@@ -152,11 +151,11 @@ MlaRoom mla_room(MlaTile tile, std::int64_t requests, std::int64_t rows, int mul
   }
   const std::int64_t tile_rows = block_rows(tile);
   const std::int64_t tiles = requests * ceil_div(rows, tile_rows);
-  room.items = tiles + EqualShares::most_further_pieces(multiprocessors);
-  room.partials = EqualShares::most_partials(multiprocessors);
+  room.items = tiles + splitkv::EqualShares::most_further_pieces(multiprocessors);
+  room.partials = splitkv::EqualShares::most_partials(multiprocessors);
   room.merges = std::min(tiles, room.partials / 2);  // of two pieces or more
   room.partial_rows = narrow_i32(std::min(rows, tile_rows));
   return room;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::mla

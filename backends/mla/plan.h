@@ -9,44 +9,44 @@
 #include "lib/batch/forward_batch.h"
 #include "lib/model/attention_layer.h"
 
-namespace attnbench {
+namespace attnbench::mla {
 
 /// What a plan takes up in memory, or the most that any of several takes up.
-struct MlaRoom {
+struct Room {
   std::int64_t items = 0;
   std::int64_t parts = 0;     ///< of warpgroups
   std::int64_t merges = 0;    ///< tiles that were split
   std::int64_t partials = 0;  ///< results that wait for the merge
   std::int32_t partial_rows = 0;
 };
-[[nodiscard]] MlaRoom most_of(const MlaRoom& a, const MlaRoom& b);
+[[nodiscard]] Room most_of(const Room& a, const Room& b);
 
 /// Work of one batch.
-struct MlaPlan {
-  std::vector<SplitKvItem> items;        ///< of warpgroups part after part, else longest first
+struct WorkPlan {
+  std::vector<Item> items;               ///< of warpgroups part after part, else longest first
   std::vector<std::int32_t> part_begin;  ///< [parts + 1] first item of each part
-  std::vector<SplitKvItem> merges;       ///< split tiles; splits and first_partial find the pieces
+  std::vector<Item> merges;              ///< split tiles; splits and first_partial find the pieces
   int lanes = 1;                         ///< blocks of warpgroups that share a tile's keys
   std::int32_t partials = 0;             ///< results that wait for the merge
   std::int32_t partial_rows = 0;         ///< rows kept for each
 
-  [[nodiscard]] MlaRoom room() const;
+  [[nodiscard]] Room room() const;
 };
 
 /// For warpgroups: parts that take about equally long, one multiprocessor (or `lanes` of them, 64
 /// rows each) for each part. For mma.sync: a block per item, cut as splitkv's. Padding requests
 /// have no work.
-[[nodiscard]] MlaPlan plan_mla(const ForwardBatch& batch, const AttentionLayer& layer, MlaTile tile,
-                               int multiprocessors);
+[[nodiscard]] WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer,
+                                 TileKind tile, int multiprocessors);
 
 /// Room for the plan of any batch of `requests` requests with `rows` rows each: what a CUDA graph
 /// is captured with.
-[[nodiscard]] MlaRoom mla_room(MlaTile tile, std::int64_t requests, std::int64_t rows,
-                               int multiprocessors);
+[[nodiscard]] Room room_for(TileKind tile, std::int64_t requests, std::int64_t rows,
+                            int multiprocessors);
 
 /// Blocks that should share a tile's keys: 2 where requests have more than 64 rows.
-[[nodiscard]] int mla_lanes(const ForwardBatch& batch, const AttentionLayer& layer);
+[[nodiscard]] int lanes_of(const ForwardBatch& batch, const AttentionLayer& layer);
 /// Where all requests have this many rows.
-[[nodiscard]] int mla_lanes(std::int64_t rows);
+[[nodiscard]] int lanes_of(std::int64_t rows);
 
-}  // namespace attnbench
+}  // namespace attnbench::mla

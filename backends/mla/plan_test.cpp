@@ -18,7 +18,7 @@
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"
 
-namespace attnbench {
+namespace attnbench::mla {
 namespace {
 
 constexpr int kMultiprocessors = 132;
@@ -31,26 +31,26 @@ Case decode(int requests, std::int64_t kv_len, int heads = 128) {
   return c;
 }
 
-constexpr MlaTile kTiles[] = {MlaTile::kFew, MlaTile::kMany, MlaTile::kWarpgroups};
+constexpr TileKind kTiles[] = {TileKind::kFew, TileKind::kMany, TileKind::kWarpgroups};
 
-MlaPlan plan(const Case& c, MlaTile tile = MlaTile::kWarpgroups) {
-  return plan_mla(lay_out(c).batch, c.layer, tile, kMultiprocessors);
+WorkPlan plan(const Case& c, TileKind tile = TileKind::kWarpgroups) {
+  return plan_work(lay_out(c).batch, c.layer, tile, kMultiprocessors);
 }
 
 /// The plan's tiles before any was split.
-std::vector<SplitKvItem> tiles(const Case& c, MlaTile tile) {
+std::vector<Item> tiles(const Case& c, TileKind tile) {
   const BatchLayout layout = lay_out(c);
-  const int lanes = mla_lanes(layout.batch, c.layer);
-  const std::int64_t rows = tile == MlaTile::kFew ? 16 : tile == MlaTile::kMany ? 64 : 64 * lanes;
-  return splitkv_tiles(layout.batch, c.layer, rows);
+  const int lanes = lanes_of(layout.batch, c.layer);
+  const std::int64_t rows = tile == TileKind::kFew ? 16 : tile == TileKind::kMany ? 64 : 64 * lanes;
+  return splitkv::tiles_of(layout.batch, c.layer, rows);
 }
 
-std::vector<std::int64_t> keys_of_parts(const MlaPlan& plan) {
+std::vector<std::int64_t> keys_of_parts(const WorkPlan& plan) {
   std::vector<std::int64_t> keys;
   for (std::size_t part = 0; part + 1 < plan.part_begin.size(); ++part) {
     keys.push_back(0);
     for (auto i = plan.part_begin[part]; i < plan.part_begin[part + 1]; ++i) {
-      const SplitKvItem& item = plan.items[static_cast<std::size_t>(i)];
+      const Item& item = plan.items[static_cast<std::size_t>(i)];
       keys.back() += item.key_end - item.key_begin;
     }
   }
@@ -66,14 +66,14 @@ TEST(MlaPlan, covers_every_key_of_every_tile_once_and_knows_where_pieces_wait) {
     cases.back().requests[r].q_len = 1 + static_cast<std::int64_t>(7 * r % 50);
     cases.back().requests[r].kv_len += static_cast<std::int64_t>(300 * r);
   }
-  std::vector<std::pair<MlaTile, Case>> plans;
+  std::vector<std::pair<TileKind, Case>> plans;
   for (const Case& c : cases) {
-    for (const MlaTile tile : kTiles) plans.emplace_back(tile, c);
+    for (const TileKind tile : kTiles) plans.emplace_back(tile, c);
   }
   for (const auto& [which, c] : plans) {
-    const MlaPlan made = plan(c, which);
-    const std::vector<SplitKvItem> all = tiles(c, which);
-    if (which == MlaTile::kWarpgroups) {
+    const WorkPlan made = plan(c, which);
+    const std::vector<Item> all = tiles(c, which);
+    if (which == TileKind::kWarpgroups) {
       ASSERT_EQ(made.part_begin.back(), static_cast<std::int32_t>(made.items.size()));
       EXPECT_EQ(made.part_begin.size(),
                 static_cast<std::size_t>(kMultiprocessors / made.lanes) + 1);
@@ -82,16 +82,16 @@ TEST(MlaPlan, covers_every_key_of_every_tile_once_and_knows_where_pieces_wait) {
       EXPECT_THAT(made.part_begin, testing::ElementsAre(0));
     }
     using Tile = std::pair<int, int>;  // request, first row
-    std::map<Tile, std::map<int, const SplitKvItem*>> pieces;
-    for (const SplitKvItem& item : made.items) {
+    std::map<Tile, std::map<int, const Item*>> pieces;
+    for (const Item& item : made.items) {
       const Tile name{item.request, item.row_begin};
       EXPECT_TRUE(pieces[name].emplace(item.key_begin, &item).second);
     }
     EXPECT_EQ(pieces.size(), all.size());
-    std::map<Tile, const SplitKvItem*> merges;
-    for (const SplitKvItem& merge : made.merges) merges[{merge.request, merge.row_begin}] = &merge;
+    std::map<Tile, const Item*> merges;
+    for (const Item& merge : made.merges) merges[{merge.request, merge.row_begin}] = &merge;
     std::vector<int> waiting(static_cast<std::size_t>(made.partials));
-    for (const SplitKvItem& tile : all) {
+    for (const Item& tile : all) {
       const Tile name{tile.request, tile.row_begin};
       int end = tile.key_begin, index = 0;
       for (const auto& [begin, piece] : pieces[name]) {
@@ -104,7 +104,7 @@ TEST(MlaPlan, covers_every_key_of_every_tile_once_and_knows_where_pieces_wait) {
           EXPECT_FALSE(merges.count(name));
           continue;
         }
-        EXPECT_EQ(piece->splits, which == MlaTile::kWarpgroups ? splits : 0);
+        EXPECT_EQ(piece->splits, which == TileKind::kWarpgroups ? splits : 0);
         EXPECT_LE(piece->rows, made.partial_rows);
         ASSERT_TRUE(merges.count(name));
         EXPECT_EQ(merges[name]->splits, splits);
@@ -132,7 +132,7 @@ TEST(MlaPlan, leaves_tiles_whole_where_they_fill_the_gpu) {
 
 TEST(MlaPlan, splits_so_that_parts_have_about_the_same_to_do) {
   for (const Case& c : {decode(1, 100000), decode(16, 4096), decode(100, 3000)}) {
-    const MlaPlan made = plan(c);
+    const WorkPlan made = plan(c);
     EXPECT_FALSE(made.merges.empty());
     const std::vector<std::int64_t> keys = keys_of_parts(made);
     const std::int64_t most = *std::max_element(keys.begin(), keys.end());
@@ -142,7 +142,7 @@ TEST(MlaPlan, splits_so_that_parts_have_about_the_same_to_do) {
 }
 
 TEST(MlaPlan, gives_every_part_a_start_even_if_there_is_little_to_do) {
-  const MlaPlan made = plan(decode(1, 5));
+  const WorkPlan made = plan(decode(1, 5));
   EXPECT_EQ(made.items.size(), 1u);
   EXPECT_EQ(made.part_begin.size(), static_cast<std::size_t>(kMultiprocessors / 2) + 1);
 }
@@ -159,18 +159,18 @@ TEST(MlaPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
   const auto upto = [&](std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(0, most)(random);
   };
-  for (const MlaTile tile : kTiles) {
-    MlaRoom fullest;  // in percent
+  for (const TileKind tile : kTiles) {
+    Room fullest;  // in percent
     for (int i = 0; i < 120; ++i) {
       const std::int64_t requests = i == 0 ? 176 : 1 + upto(i % 3 == 0 ? 150 : 5);
       Case c = decode(narrow_i32(requests), 1, 8 << upto(4));
       const std::int64_t longest = upto(2) == 0 ? 600 : 20000;
       for (Request& request : c.requests) request.kv_len += upto(longest);
       if (i == 0) c = decode(narrow_i32(requests), 6000, 8);  // all of them in two pieces
-      const MlaPlan made = plan(c, tile);
-      const MlaRoom need = made.room();
-      const MlaRoom room = mla_room(tile, requests, c.layer.heads_q, kMultiprocessors);
-      EXPECT_EQ(tile == MlaTile::kWarpgroups ? mla_lanes(c.layer.heads_q) : 1, made.lanes);
+      const WorkPlan made = plan(c, tile);
+      const Room need = made.room();
+      const Room room = room_for(tile, requests, c.layer.heads_q, kMultiprocessors);
+      EXPECT_EQ(tile == TileKind::kWarpgroups ? lanes_of(c.layer.heads_q) : 1, made.lanes);
       EXPECT_EQ(need.parts, room.parts);
       EXPECT_LE(need.items, room.items);
       EXPECT_LE(need.merges, room.merges);
@@ -181,7 +181,7 @@ TEST(MlaPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
                                   100 * need.partial_rows / room.partial_rows});
     }
     // And the room is not much larger than needed.
-    EXPECT_GE(fullest.items, tile == MlaTile::kWarpgroups ? 99 : 80);
+    EXPECT_GE(fullest.items, tile == TileKind::kWarpgroups ? 99 : 80);
     EXPECT_EQ(fullest.merges, 100);
     EXPECT_GE(fullest.partials, 90);
     EXPECT_EQ(fullest.partial_rows, 100);
@@ -218,7 +218,7 @@ TEST(MlaPlan, has_tiles_of_all_keys_that_some_of_their_tokens_see) {
     const BatchLayout layout = lay_out(c);
     const std::int64_t group = c.layer.group_size();
     for (const std::int64_t rows : {2, 4, 6, 16, 64, 128}) {
-      for (const SplitKvItem& tile : splitkv_tiles(layout.batch, c.layer, rows)) {
+      for (const Item& tile : splitkv::tiles_of(layout.batch, c.layer, rows)) {
         std::int64_t begin = tile.kv_len, end = 0;
         for (std::int64_t row = tile.row_begin; row < tile.row_begin + tile.rows; ++row) {
           const Visibility seen = visibility_of(layout.batch, c.layer, tile.request, row / group);
@@ -236,16 +236,16 @@ TEST(MlaPlan, gives_padding_no_work_and_leaves_the_others_theirs) {
   const Case c = decode(5, 4000);
   const BatchLayout layout = lay_out(c);
   const auto work_of = [&](const ForwardBatch& batch) {
-    return plan_mla(batch, c.layer, MlaTile::kWarpgroups, kMultiprocessors);
+    return plan_work(batch, c.layer, TileKind::kWarpgroups, kMultiprocessors);
   };
-  const MlaPlan alone = work_of(layout.batch);
-  const MlaPlan padded = work_of(pad_for_cuda_graph(layout.batch, 8, 1));
+  const WorkPlan alone = work_of(layout.batch);
+  const WorkPlan padded = work_of(pad_for_cuda_graph(layout.batch, 8, 1));
   EXPECT_EQ(alone.part_begin, padded.part_begin);
   ASSERT_EQ(alone.items.size(), padded.items.size());
   for (std::size_t i = 0; i < alone.items.size(); ++i) {
-    EXPECT_EQ(std::memcmp(&alone.items[i], &padded.items[i], sizeof(SplitKvItem)), 0);
+    EXPECT_EQ(std::memcmp(&alone.items[i], &padded.items[i], sizeof(Item)), 0);
   }
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::mla

@@ -10,38 +10,38 @@
 #include "backends/mla/plan.h"
 #include "lib/backend/backend.h"
 
-namespace attnbench {
+namespace attnbench::mla {
 
 /// The width of a latent row, and how much of it is V.
-inline constexpr int kMlaHeadDimK = 576;
-inline constexpr int kMlaHeadDimV = 512;
+inline constexpr int kHeadDimK = 576;
+inline constexpr int kHeadDimV = 512;
 
 /// A launch of an mla kernel over a work list in GPU memory, and one that merges what it split.
 /// Where they are recorded, memory and grids have room for the most work that a step within the
 /// problem's limits can have.
-class PlannedMla final : public Plan {
+class Planned final : public Plan {
  public:
   /// `warpgroups`: with wgmma where there is a kernel.
-  PlannedMla(const ForwardBatch& batch, bool warpgroups, PlanMemory& memory);
+  Planned(const ForwardBatch& batch, bool warpgroups, PlanMemory& memory);
 
   void run(Stream& stream) override;
   [[nodiscard]] bool update(const ForwardBatch& batch, Stream& stream) override;
 
  private:
   /// Lays `memory` out for `room` and for `requests` requests on up to `width` blocks each.
-  void lay_out(const MlaRoom& room, std::int64_t requests, std::int64_t width, PlanMemory& memory);
+  void lay_out(const Room& room, std::int64_t requests, std::int64_t width, PlanMemory& memory);
   /// Copies `plan` to where there is room for it, empty items and merges behind its own, and finds
   /// the blocks.
-  void enqueue(MlaPlan plan, const ForwardBatch& batch, void* stream);
+  void enqueue(WorkPlan plan, const ForwardBatch& batch, void* stream);
 
   Problem problem_;
   int multiprocessors_;
-  MlaKernel kernel_;
-  MlaParams params_;
+  Kernel kernel_;
+  Params params_;
   // Where the rest lies, in device memory.
   std::byte* memory_ = nullptr;  ///< what the host writes, all of it side by side
   std::int32_t* block_table_ = nullptr;
   GraphDraftTree graph_tree_;
 };
 
-}  // namespace attnbench
+}  // namespace attnbench::mla

@@ -14,35 +14,35 @@
 #include "lib/base/narrow.h"
 #include "lib/index/cuda/index_builders.cuh"
 
-namespace attnbench {
+namespace attnbench::mla {
 namespace {
 
-MlaKernel kernel_for(const Problem& problem, const ForwardBatch& batch, bool warpgroups) {
+Kernel kernel_for(const Problem& problem, const ForwardBatch& batch, bool warpgroups) {
   // Few rows leave the tensor cores half empty, but they are not what such a batch waits for.
-  const MlaKernel wgmma{problem.dtype, problem.cache.dtype, MlaTile::kWarpgroups};
-  if (warpgroups && mla_has_kernel(wgmma)) return wgmma;
+  const Kernel wgmma{problem.dtype, problem.cache.dtype, TileKind::kWarpgroups};
+  if (warpgroups && has_kernel(wgmma)) return wgmma;
   std::int64_t most_rows = 0;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
     most_rows = std::max(most_rows, batch.q_len(r) * problem.layer.group_size());
   }
   return {problem.dtype, problem.cache.dtype,
-          most_rows <= kSplitKvFewRows ? MlaTile::kFew : MlaTile::kMany};
+          most_rows <= splitkv::kFewRows ? TileKind::kFew : TileKind::kMany};
 }
 
 }  // namespace
 
-PlannedMla::PlannedMla(const ForwardBatch& batch, bool warpgroups, PlanMemory& memory)
+Planned::Planned(const ForwardBatch& batch, bool warpgroups, PlanMemory& memory)
     : problem_(*batch.problem), multiprocessors_(memory.device().info().units) {
   if (problem_.recorded) expect_recorded_step(problem_, batch);
   kernel_ = kernel_for(problem_, batch, warpgroups);
   const AttentionLayer& layer = problem_.layer;
   const KvPool& pool = *batch.token_to_kv_pool;
-  MlaPlan plan = plan_mla(batch, layer, kernel_.tile, multiprocessors_);
+  WorkPlan plan = plan_work(batch, layer, kernel_.tile, multiprocessors_);
   if (problem_.recorded) {
     const StepLimits& limits = problem_.limits;
     const std::int64_t rows = limits.q_len * layer.group_size();
-    params_.lanes = mla_lanes(rows);
-    lay_out(mla_room(kernel_.tile, limits.requests, rows, multiprocessors_), limits.requests,
+    params_.lanes = lanes_of(rows);
+    lay_out(room_for(kernel_.tile, limits.requests, rows, multiprocessors_), limits.requests,
             ceil_div(limits.kv_len, pool.page_size), memory);
   } else {
     std::int64_t longest = 0;
@@ -52,25 +52,25 @@ PlannedMla::PlannedMla(const ForwardBatch& batch, bool warpgroups, PlanMemory& m
     params_.lanes = plan.lanes;
     lay_out(plan.room(), batch.batch_size, ceil_div(longest, pool.page_size), memory);
   }
-  set_tensors(params_, batch);
+  splitkv::set_tensors(params_, batch);
   params_.k_page_stride = pool.page_stride_k * size_bytes(pool.dtype);  // blocks, not slots
   params_.page_shift = std::countr_zero(static_cast<std::uint64_t>(pool.page_size));
   params_.v_scale = pool.k_scale;  // V is the head of the K row, stored through K's scale
   (problem_.recorded ? graph_tree_.arrays() : draft_tree_of(batch)).set_in(params_);
-  prepare_mla(kernel_);
+  prepare(kernel_);
   enqueue(std::move(plan), batch, nullptr);
   finish_planning();
 }
 
-void PlannedMla::lay_out(const MlaRoom& room, std::int64_t requests, std::int64_t width,
-                         PlanMemory& memory) {
+void Planned::lay_out(const Room& room, std::int64_t requests, std::int64_t width,
+                      PlanMemory& memory) {
   const std::int64_t partial_rows = room.partials * room.partial_rows;
   DeviceRoom device;
   const std::size_t part_begin = device.add<std::int32_t>(room.parts + 1);
-  const std::size_t merges = device.add<SplitKvItem>(room.merges);
-  const std::size_t items = device.add<SplitKvItem>(room.items);
+  const std::size_t merges = device.add<Item>(room.merges);
+  const std::size_t items = device.add<Item>(room.items);
   const std::size_t block_table = device.add<std::int32_t>(requests * width);
-  const std::size_t partial_out = device.add<float>(partial_rows * kMlaHeadDimV);
+  const std::size_t partial_out = device.add<float>(partial_rows * kHeadDimV);
   const std::size_t partial_lse = device.add<float>(partial_rows);
   if (problem_.recorded) graph_tree_ = GraphDraftTree(problem_, device);
 
@@ -81,9 +81,9 @@ void PlannedMla::lay_out(const MlaRoom& room, std::int64_t requests, std::int64_
   block_table_ = words(block_table);
   params_.part_begin = words(part_begin);
   params_.parts = narrow_i32(room.parts);
-  params_.merges = reinterpret_cast<const SplitKvItem*>(block + merges);
+  params_.merges = reinterpret_cast<const Item*>(block + merges);
   params_.num_merges = narrow_i32(room.merges);
-  params_.items = reinterpret_cast<const SplitKvItem*>(block + items);
+  params_.items = reinterpret_cast<const Item*>(block + items);
   params_.num_items = narrow_i32(room.items);
   params_.block_table = block_table_;
   params_.block_table_width = width;
@@ -93,14 +93,15 @@ void PlannedMla::lay_out(const MlaRoom& room, std::int64_t requests, std::int64_
   params_.partial_rows = room.partial_rows;
 }
 
-void PlannedMla::enqueue(MlaPlan plan, const ForwardBatch& batch, void* stream) {
+void Planned::enqueue(WorkPlan plan, const ForwardBatch& batch, void* stream) {
   expects(std::ssize(plan.items) <= params_.num_items &&
               std::ssize(plan.merges) <= params_.num_merges &&
               std::ssize(plan.part_begin) <= params_.parts + 1 &&
               plan.partials <= params_.partials && plan.partial_rows <= params_.partial_rows,
           "a plan larger than its memory");
-  expects(kernel_.tile != MlaTile::kWarpgroups || plan.items.empty() || plan.lanes == params_.lanes,
-          "a plan for other blocks than those that run");
+  expects(
+      kernel_.tile != TileKind::kWarpgroups || plan.items.empty() || plan.lanes == params_.lanes,
+      "a plan for other blocks than those that run");
   plan.items.resize(static_cast<std::size_t>(params_.num_items));  // an empty item has no rows
   plan.merges.resize(static_cast<std::size_t>(params_.num_merges));
   plan.part_begin.resize(static_cast<std::size_t>(params_.parts + 1), plan.part_begin.back());
@@ -115,15 +116,15 @@ void PlannedMla::enqueue(MlaPlan plan, const ForwardBatch& batch, void* stream) 
   graph_tree_.enqueue_copy(batch, stream);
 }
 
-void PlannedMla::run(Stream& stream) {
-  if (params_.num_items > 0) launch_mla(kernel_, params_, stream.native());
+void Planned::run(Stream& stream) {
+  if (params_.num_items > 0) launch(kernel_, params_, stream.native());
 }
 
-bool PlannedMla::update(const ForwardBatch& batch, Stream& stream) {
+bool Planned::update(const ForwardBatch& batch, Stream& stream) {
   if (!problem_.recorded) return false;
   expect_recorded_step(problem_, batch);
-  enqueue(plan_mla(batch, problem_.layer, kernel_.tile, multiprocessors_), batch, stream.native());
+  enqueue(plan_work(batch, problem_.layer, kernel_.tile, multiprocessors_), batch, stream.native());
   return true;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::mla

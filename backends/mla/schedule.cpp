@@ -10,7 +10,7 @@
 
 #include "lib/base/int_math.h"
 
-namespace attnbench {
+namespace attnbench::mla {
 namespace {
 
 // In steps, of about 3 us each on an H200: starting and storing a piece, and the merge's launch.
@@ -67,11 +67,11 @@ class Loads {
   std::int64_t least_ = 0, most_ = 0;
 };
 
-MlaSchedule assign_whole(const std::vector<std::int64_t>& steps, std::size_t parts) {
+Schedule assign_whole(const std::vector<std::int64_t>& steps, std::size_t parts) {
   const std::int64_t most = *std::max_element(steps.begin(), steps.end());
   const std::vector<std::size_t> order = longest_first(steps, most);
   Loads loads(parts, most + kStartCost);
-  MlaSchedule schedule;
+  Schedule schedule;
   schedule.part_begin.assign(parts + 1, 0);
   std::vector<std::size_t> part_of;
   part_of.reserve(order.size());
@@ -91,9 +91,9 @@ MlaSchedule assign_whole(const std::vector<std::int64_t>& steps, std::size_t par
 }
 
 /// Tiles one after the other, cut where a part has `longest`; nothing if the parts do not suffice.
-std::optional<MlaSchedule> cut(const std::vector<std::int64_t>& steps, std::size_t parts,
-                               std::int64_t longest) {
-  MlaSchedule schedule;
+std::optional<Schedule> cut(const std::vector<std::int64_t>& steps, std::size_t parts,
+                            std::int64_t longest) {
+  Schedule schedule;
   schedule.longest = longest;
   schedule.part_begin.push_back(0);
   schedule.pieces.reserve(steps.size() + parts);
@@ -118,17 +118,17 @@ std::optional<MlaSchedule> cut(const std::vector<std::int64_t>& steps, std::size
 
 }  // namespace
 
-MlaSchedule schedule_mla(const std::vector<std::int64_t>& steps, std::size_t parts) {
+Schedule make_schedule(const std::vector<std::int64_t>& steps, std::size_t parts) {
   if (steps.empty()) return {{}, std::vector<std::size_t>(parts + 1, 0), 0};
-  MlaSchedule whole = assign_whole(steps, parts);
+  Schedule whole = assign_whole(steps, parts);
   const std::int64_t total =
       std::accumulate(steps.begin(), steps.end(), std::int64_t{0}) + std::ssize(steps) * kStartCost;
   const std::int64_t least =
       std::max(ceil_div(total, static_cast<std::int64_t>(parts)), kStartCost + 1);
   for (std::int64_t longest = least; longest + kMergeCost < whole.longest; ++longest) {
-    if (std::optional<MlaSchedule> made = cut(steps, parts, longest)) return *std::move(made);
+    if (std::optional<Schedule> made = cut(steps, parts, longest)) return *std::move(made);
   }
   return whole;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::mla

@@ -6,18 +6,18 @@
 #include <cstdint>
 #include <vector>
 
-namespace attnbench {
+namespace attnbench::mla {
 
 /// A piece of a tile: steps [begin, end).
-struct MlaPiece {
+struct Piece {
   std::size_t tile = 0;
   std::int64_t begin = 0;
   std::int64_t end = 0;
 };
 
 /// Who does what: parts that run side by side, a multiprocessor (or several) each.
-struct MlaSchedule {
-  std::vector<MlaPiece> pieces;         ///< part after part
+struct Schedule {
+  std::vector<Piece> pieces;            ///< part after part
   std::vector<std::size_t> part_begin;  ///< [parts + 1]
   std::int64_t longest = 0;             ///< steps of the part with most to do, starts included
 };
@@ -26,6 +26,6 @@ struct MlaSchedule {
 /// longest first, each to a part that has least to do; or, where that ends sooner although pieces
 /// have to be merged, equal parts in the order of the tiles, as FlashMLA's scheduler does
 /// (get_mla_metadata). Costs are those of an H200.
-[[nodiscard]] MlaSchedule schedule_mla(const std::vector<std::int64_t>& steps, std::size_t parts);
+[[nodiscard]] Schedule make_schedule(const std::vector<std::int64_t>& steps, std::size_t parts);
 
-}  // namespace attnbench
+}  // namespace attnbench::mla

@@ -11,12 +11,12 @@
 #include <random>
 #include <utility>
 
-namespace attnbench {
+namespace attnbench::mla {
 namespace {
 
 constexpr std::int64_t kStart = 2;  ///< what a piece costs beyond its steps
 
-std::int64_t cost_of(const MlaSchedule& schedule, std::size_t part) {
+std::int64_t cost_of(const Schedule& schedule, std::size_t part) {
   std::int64_t cost = 0;
   for (std::size_t i = schedule.part_begin[part]; i < schedule.part_begin[part + 1]; ++i) {
     cost += schedule.pieces[i].end - schedule.pieces[i].begin + kStart;
@@ -24,7 +24,7 @@ std::int64_t cost_of(const MlaSchedule& schedule, std::size_t part) {
   return cost;
 }
 
-bool is_whole(const MlaSchedule& schedule, const std::vector<std::int64_t>& steps) {
+bool is_whole(const Schedule& schedule, const std::vector<std::int64_t>& steps) {
   return schedule.pieces.size() == steps.size();
 }
 
@@ -46,13 +46,13 @@ std::vector<std::vector<std::int64_t>> random_batches() {
 TEST(MlaSchedule, gives_every_step_of_every_tile_to_one_part) {
   int cut = 0;
   for (const std::vector<std::int64_t>& steps : random_batches()) {
-    const MlaSchedule schedule = schedule_mla(steps, 66);
+    const Schedule schedule = make_schedule(steps, 66);
     ASSERT_EQ(schedule.part_begin.size(), 67u);
     ASSERT_EQ(schedule.part_begin.front(), 0u);
     ASSERT_EQ(schedule.part_begin.back(), schedule.pieces.size());
     ASSERT_TRUE(std::is_sorted(schedule.part_begin.begin(), schedule.part_begin.end()));
     std::vector<std::int64_t> done(steps.size(), 0);  // a tile's pieces follow each other
-    for (const MlaPiece& piece : schedule.pieces) {
+    for (const Piece& piece : schedule.pieces) {
       ASSERT_EQ(piece.begin, done.at(piece.tile));
       ASSERT_LT(piece.begin, piece.end);
       done[piece.tile] = piece.end;
@@ -66,7 +66,7 @@ TEST(MlaSchedule, gives_every_step_of_every_tile_to_one_part) {
 
 TEST(MlaSchedule, says_how_much_the_part_with_most_to_do_has) {
   for (const std::vector<std::int64_t>& steps : random_batches()) {
-    const MlaSchedule schedule = schedule_mla(steps, 66);
+    const Schedule schedule = make_schedule(steps, 66);
     std::int64_t most = 0;
     for (std::size_t part = 0; part < 66; ++part) most = std::max(most, cost_of(schedule, part));
     if (is_whole(schedule, steps)) {
@@ -79,7 +79,7 @@ TEST(MlaSchedule, says_how_much_the_part_with_most_to_do_has) {
 
 TEST(MlaSchedule, gives_whole_tiles_to_who_has_least_the_longest_first) {
   for (std::vector<std::int64_t> steps : random_batches()) {
-    const MlaSchedule schedule = schedule_mla(steps, 66);
+    const Schedule schedule = make_schedule(steps, 66);
     if (!is_whole(schedule, steps)) continue;
     std::sort(steps.begin(), steps.end(), std::greater<>());
     std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> loads(
@@ -97,21 +97,21 @@ TEST(MlaSchedule, gives_whole_tiles_to_who_has_least_the_longest_first) {
 }
 
 TEST(MlaSchedule, cuts_into_single_steps_where_there_are_few) {
-  const MlaSchedule schedule = schedule_mla({8}, 66);
+  const Schedule schedule = make_schedule({8}, 66);
   EXPECT_EQ(schedule.pieces.size(), 8u);
   EXPECT_EQ(schedule.longest, 1 + kStart);
 }
 
 TEST(MlaSchedule, does_not_cut_where_the_merge_would_cost_more) {
-  EXPECT_TRUE(is_whole(schedule_mla({3, 3}, 66), {3, 3}));  // 3 steps instead of 1: no gain
-  EXPECT_FALSE(is_whole(schedule_mla({4, 4}, 66), {4, 4}));
+  EXPECT_TRUE(is_whole(make_schedule({3, 3}, 66), {3, 3}));  // 3 steps instead of 1: no gain
+  EXPECT_FALSE(is_whole(make_schedule({4, 4}, 66), {4, 4}));
 }
 
 TEST(MlaSchedule, of_nothing_has_empty_parts) {
-  const MlaSchedule schedule = schedule_mla({}, 5);
+  const Schedule schedule = make_schedule({}, 5);
   EXPECT_THAT(schedule.part_begin, testing::ElementsAre(0, 0, 0, 0, 0, 0));
   EXPECT_TRUE(schedule.pieces.empty());
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::mla

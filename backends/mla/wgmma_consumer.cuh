@@ -12,11 +12,11 @@ namespace attnbench::mla::hopper {
 template <class T, int kGroup>
 class Consumer {
  public:
-  __device__ __forceinline__ Consumer(const MlaParams& p, Shared shared) : p_(p), shared_(shared) {}
+  __device__ __forceinline__ Consumer(const Params& p, Shared shared) : p_(p), shared_(shared) {}
 
   __device__ __forceinline__ void run() {
     WorkList work(p_);
-    SplitKvItem item;
+    Item item;
     for (int count = 0; work.take(item); ++count) {
       load_rope(item);
       Softmax<T, kGroup> softmax(p_, shared_, item);
@@ -33,7 +33,7 @@ class Consumer {
 
  private:
   /// The rope columns of the queries as operand A; there is no room for them in shared memory.
-  __device__ __forceinline__ void load_rope(const SplitKvItem& item) {
+  __device__ __forceinline__ void load_rope(const Item& item) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const bool real = lane_.row(i) < item.rows;
@@ -122,7 +122,7 @@ class Consumer {
 
   // Matrix instructions of the next step's logits are started before those of this step's output
   // are done. ptxas serialises them all where some are under way around the end of a loop.
-  __device__ __forceinline__ void attend_first(const SplitKvItem& item, Softmax<T, kGroup>& softmax,
+  __device__ __forceinline__ void attend_first(const Item& item, Softmax<T, kGroup>& softmax,
                                                float (&out)[32][4]) {
     const int steps = steps_of(item);
     float s[8][4];
@@ -166,8 +166,8 @@ class Consumer {
     }
   }
 
-  __device__ __forceinline__ void attend_second(const SplitKvItem& item,
-                                                Softmax<T, kGroup>& softmax, float (&out)[32][4]) {
+  __device__ __forceinline__ void attend_second(const Item& item, Softmax<T, kGroup>& softmax,
+                                                float (&out)[32][4]) {
     const int steps = steps_of(item);
     for (int step = 0; step < steps; ++step) {
       float s[8][4];
@@ -201,7 +201,7 @@ class Consumer {
     }
   }
 
-  const MlaParams& p_;
+  const Params& p_;
   Shared shared_;
   Lane lane_;
   std::uint32_t rope_[4][4];

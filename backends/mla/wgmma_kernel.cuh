@@ -10,7 +10,7 @@ namespace attnbench::mla::hopper {
 /// p.lanes blocks for every part of the work list: one block per multiprocessor.
 template <class T>
 __global__ void __launch_bounds__(kThreads, 1)
-    wgmma_kernel([[maybe_unused]] const __grid_constant__ MlaParams p) {
+    wgmma_kernel([[maybe_unused]] const __grid_constant__ Params p) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ std::byte dynamic[];
   const std::uint32_t base = (cuda::shared_address(dynamic) + 1023) & ~1023u;

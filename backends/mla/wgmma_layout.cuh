@@ -73,17 +73,17 @@ struct Shared {
 
 /// The items of a block, each cut to the block's 64 of the rows.
 struct WorkList {
-  const SplitKvItem* next;
-  const SplitKvItem* end;
+  const Item* next;
+  const Item* end;
   int lane;
 
-  __device__ __forceinline__ explicit WorkList(const MlaParams& p) {
+  __device__ __forceinline__ explicit WorkList(const Params& p) {
     const int part = static_cast<int>(blockIdx.x) / p.lanes;
     lane = static_cast<int>(blockIdx.x) % p.lanes;
     next = p.items + p.part_begin[part];
     end = p.items + p.part_begin[part + 1];
   }
-  __device__ __forceinline__ bool take(SplitKvItem& item) {
+  __device__ __forceinline__ bool take(Item& item) {
     for (; next != end; ++next) {
       item = *next;
       item.row_begin += lane * kRows;
@@ -95,7 +95,7 @@ struct WorkList {
 };
 
 /// Pairs of tiles. What is absent of the last counts as keys that are zero and hidden.
-__device__ __forceinline__ int steps_of(const SplitKvItem& item) {
+__device__ __forceinline__ int steps_of(const Item& item) {
   return max(1, (item.key_end - item.key_begin + kStepKeys - 1) / kStepKeys);
 }
 

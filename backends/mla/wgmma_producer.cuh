@@ -12,7 +12,7 @@ namespace attnbench::mla::hopper {
 /// lane has four rows, lane / 8 and every fourth from there.
 class Producer {
  public:
-  __device__ __forceinline__ Producer(const MlaParams& p, Shared shared)
+  __device__ __forceinline__ Producer(const Params& p, Shared shared)
       : p_(p),
         shared_(shared),
         lane_(static_cast<int>(threadIdx.x % 32)),
@@ -24,7 +24,7 @@ class Producer {
 
   __device__ __forceinline__ void run() {
     WorkList work(p_);
-    SplitKvItem item;
+    Item item;
     for (int count = 0; work.take(item); ++count) {
       int key = item.key_begin + own_key();
       int page = page_of(item, key);
@@ -58,7 +58,7 @@ class Producer {
     return lane_ / 16 * kTileKeys + first_row_ + lane_ % 16;
   }
   /// -1 beyond the item's keys.
-  __device__ __forceinline__ int page_of(const SplitKvItem& item, int key) const {
+  __device__ __forceinline__ int page_of(const Item& item, int key) const {
     if (key >= item.key_end) return -1;
     return __ldg(p_.block_table + item.request * p_.block_table_width + (key >> p_.page_shift));
   }
@@ -74,7 +74,7 @@ class Producer {
   }
 
   /// First step of an item that comes next.
-  __device__ __forceinline__ void prefetch_start(const SplitKvItem& item) const {
+  __device__ __forceinline__ void prefetch_start(const Item& item) const {
     const int key = item.key_begin + own_key();
     prefetch(page_of(item, key), key);
   }
@@ -120,7 +120,7 @@ class Producer {
     }
     cuda::cp_async_arrive(shared_.full(kPart));
   }
-  __device__ __forceinline__ void copy_queries(const SplitKvItem& item, int count) const {
+  __device__ __forceinline__ void copy_queries(const Item& item, int count) const {
     std::int64_t place = kAbsent;
     if (first_row_ + lane_ % 16 < item.rows) {
       const int row = item.row_begin + first_row_ + lane_ % 16;
@@ -133,7 +133,7 @@ class Producer {
     cuda::cp_async_arrive(shared_.q_full());
   }
 
-  const MlaParams& p_;
+  const Params& p_;
   Shared shared_;
   int lane_;
   int first_row_;

@@ -48,7 +48,7 @@ __device__ __forceinline__ void multiply(float (&out)[32][4], const float (&by)[
 template <class T, int kGroup>
 class Softmax {
  public:
-  __device__ __forceinline__ Softmax(const MlaParams& p, Shared shared, const SplitKvItem& item)
+  __device__ __forceinline__ Softmax(const Params& p, Shared shared, const Item& item)
       : p_(p), shared_(shared), item_(item), clear_(clear_keys(item)) {}
 
   /// Logits in the log2 domain but for `factor`, which this returns; -inf where a key is hidden.
@@ -146,7 +146,7 @@ class Softmax {
   struct Clear {
     int begin, end;
   };
-  __device__ __forceinline__ Clear clear_keys(const SplitKvItem& item) const {
+  __device__ __forceinline__ Clear clear_keys(const Item& item) const {
     const splitkv::LaneRows rows = splitkv::lane_rows(p_, item, lane_.warp_row);
     int end = min(rows.end[0], rows.end[1]);
     if (rows.tree) end = min(end, item.kv_len - item.q_len);
@@ -188,9 +188,9 @@ class Softmax {
     return before == after ? 1.0f : cuda::exp2_approx(before - after);
   }
 
-  const MlaParams& p_;
+  const Params& p_;
   Shared shared_;
-  const SplitKvItem& item_;
+  const Item& item_;
   Clear clear_;
   Lane lane_;
   float highest_[2] = {-INFINITY, -INFINITY};  ///< what weights are relative to, log2 domain

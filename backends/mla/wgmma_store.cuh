@@ -12,11 +12,11 @@ namespace attnbench::mla::hopper {
 template <class T, int kGroup>
 class Store {
  public:
-  __device__ __forceinline__ Store(const MlaParams& p, Shared shared) : p_(p), shared_(shared) {}
+  __device__ __forceinline__ Store(const Params& p, Shared shared) : p_(p), shared_(shared) {}
 
   /// Normalises and stores; `odd` is that of the item's number.
-  __device__ __forceinline__ void finish(const SplitKvItem& item, bool odd,
-                                         Softmax<T, kGroup>& softmax, float (&out)[32][4]) const {
+  __device__ __forceinline__ void finish(const Item& item, bool odd, Softmax<T, kGroup>& softmax,
+                                         float (&out)[32][4]) const {
     softmax.share_sums(odd);
     cuda::mbarrier_arrive(shared_.sums_full());
     cuda::mbarrier_wait(shared_.sums_full(), odd ? 1 : 0);
@@ -55,19 +55,18 @@ class Store {
     std::int64_t token;
     int head;
   };
-  __device__ __forceinline__ RowPlace place_of(const SplitKvItem& item, int row) const {
+  __device__ __forceinline__ RowPlace place_of(const Item& item, int row) const {
     const int index = item.row_begin + row;
     return {static_cast<std::int64_t>(item.q_begin) + index / p_.group, index % p_.group};
   }
-  __device__ __forceinline__ std::int64_t partial_row(const SplitKvItem& item, int row) const {
+  __device__ __forceinline__ std::int64_t partial_row(const Item& item, int row) const {
     return static_cast<std::int64_t>(item.partial) * p_.partial_rows +
            static_cast<int>(blockIdx.x) % p_.lanes * kRows + row;
   }
 
   /// 64 columns at a time through shared memory, where this warpgroup's weights were: a warp writes
   /// whole lines of its rows.
-  __device__ __forceinline__ void store_output(const SplitKvItem& item,
-                                               const float (&out)[32][4]) const {
+  __device__ __forceinline__ void store_output(const Item& item, const float (&out)[32][4]) const {
     std::byte* to[4];  // rows lane / 8 and every fourth from there
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -104,8 +103,7 @@ class Store {
     }
   }
   /// Neighbouring lanes swap, so that each has four columns in a row: of every other eight.
-  __device__ __forceinline__ void store_partial(const SplitKvItem& item,
-                                                const float (&out)[32][4]) const {
+  __device__ __forceinline__ void store_partial(const Item& item, const float (&out)[32][4]) const {
     const bool odd = lane_.index % 2 == 1;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -125,7 +123,7 @@ class Store {
     }
   }
 
-  const MlaParams& p_;
+  const Params& p_;
   Shared shared_;
   Lane lane_;
 };

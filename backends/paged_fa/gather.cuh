@@ -17,8 +17,7 @@ inline constexpr int kGatherKeys = 16;
 /// lanes in units of 32 bytes, so that 128 GiB fit into one register.
 class PageGather {
  public:
-  __device__ __forceinline__ PageGather(const PagedFaParams& p, const PagedFaItem& item,
-                                        int kv_head)
+  __device__ __forceinline__ PageGather(const Params& p, const Item& item, int kv_head)
       : p_(p),
         pages_(p.page_table + item.sequence * p.page_table_stride),
         k_(p.k + kv_head * p.k_head_stride),
@@ -68,7 +67,7 @@ class PageGather {
     }
   }
 
-  const PagedFaParams& p_;
+  const Params& p_;
   const std::int32_t* pages_;
   const std::byte* k_;
   const std::byte* v_;

@@ -4,10 +4,10 @@
 
 #include "lib/backend/backend_info.h"
 
-namespace attnbench {
+namespace attnbench::paged_fa {
 
 /// What `attnbench list backends` says, with and without nvcc.
-[[nodiscard]] inline BackendInfo paged_fa_info() {
+[[nodiscard]] inline BackendInfo info() {
   BackendInfo info;
   info.name = "paged_fa";
   info.version = "1";
@@ -20,4 +20,4 @@ namespace attnbench {
   return info;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::paged_fa

@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace attnbench {
+namespace attnbench::paged_fa {
 
 /// A tile of query rows over keys [key_begin, key_end), for every KV head. Rows of a sequence that
 /// share a KV head are counted token * group_size + head within the group (FlashAttention 3's
 /// PackGQA). Keys count from the sequence's first.
-struct PagedFaItem {
+struct Item {
   std::int32_t sequence = 0;
   std::int32_t row_begin = 0;
   std::int32_t rows = 0;
@@ -27,8 +27,8 @@ struct PagedFaItem {
 
 /// Everything a kernel needs, by value. Addresses are the device's, strides count bytes unless said
 /// otherwise; those of q, out, k and v are multiples of 16 (k, v: 32).
-struct PagedFaParams {
-  const PagedFaItem* items = nullptr;
+struct Params {
+  const Item* items = nullptr;
   std::int32_t num_items = 0;
   std::int32_t heads_together = 1;   ///< KV heads whose items are taken up side by side
   std::int32_t* counters = nullptr;  ///< [tiles, heads_kv] pieces done; 0 between launches
@@ -72,4 +72,4 @@ struct PagedFaParams {
   float v_scale = 1;
 };
 
-}  // namespace attnbench
+}  // namespace attnbench::paged_fa

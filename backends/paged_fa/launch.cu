@@ -10,37 +10,37 @@
 #include "lib/base/error.h"
 #include "lib/device/cuda/check.cuh"
 
-namespace attnbench {
+namespace attnbench::paged_fa {
 namespace {
 
-paged_fa::CompiledKernel find(const PagedFaKernel& kernel) {
+CompiledKernel find(const Kernel& kernel) {
   const DType kv = kernel.kv_dtype;
-  const bool many_rows = kernel.tile == PagedFaTile::kMany;
+  const bool many_rows = kernel.tile == TileKind::kMany;
   if (kernel.dtype == DType::kBF16) {
     if (kv == DType::kBF16) {
-      return many_rows ? paged_fa::bf16_many_rows_kernel(kernel) : paged_fa::bf16_kernel(kernel);
+      return many_rows ? bf16_many_rows_kernel(kernel) : bf16_kernel(kernel);
     }
-    if (kv == DType::kE4M3) return paged_fa::bf16_e4m3_kernel(kernel);
+    if (kv == DType::kE4M3) return bf16_e4m3_kernel(kernel);
   }
   if constexpr (kAllKernels) {
     if (kernel.dtype == DType::kBF16 && kv == DType::kE5M2) {
-      return paged_fa::bf16_e5m2_kernel(kernel);
+      return bf16_e5m2_kernel(kernel);
     }
     if (kernel.dtype == DType::kF16) {
       if (kv == DType::kF16) {
-        return many_rows ? paged_fa::f16_many_rows_kernel(kernel) : paged_fa::f16_kernel(kernel);
+        return many_rows ? f16_many_rows_kernel(kernel) : f16_kernel(kernel);
       }
-      if (kv == DType::kE4M3) return paged_fa::f16_e4m3_kernel(kernel);
-      if (kv == DType::kE5M2) return paged_fa::f16_e5m2_kernel(kernel);
+      if (kv == DType::kE4M3) return f16_e4m3_kernel(kernel);
+      if (kv == DType::kE5M2) return f16_e5m2_kernel(kernel);
     }
   }
   return {};
 }
 
 /// The kernel for tiles of 128 rows with wgmma, where this GPU and this build have it.
-paged_fa::HopperKernel find_hopper(const PagedFaKernel& kernel) {
-  if (kernel.tile != PagedFaTile::kMany || kernel.kv_dtype != kernel.dtype) return {};
-  const paged_fa::HopperKernel found = paged_fa::hopper_kernel(kernel);
+HopperKernel find_hopper(const Kernel& kernel) {
+  if (kernel.tile != TileKind::kMany || kernel.kv_dtype != kernel.dtype) return {};
+  const HopperKernel found = hopper_kernel(kernel);
   if (found.function == nullptr) return {};
   static const bool usable = [&] {
     cudaFuncAttributes attributes{};
@@ -48,7 +48,7 @@ paged_fa::HopperKernel find_hopper(const PagedFaKernel& kernel) {
     // Built for anything but sm_90a its body is empty, and an empty body needs few registers.
     return attributes.binaryVersion == 90 && attributes.numRegs > 100;
   }();
-  return usable ? found : paged_fa::HopperKernel{};
+  return usable ? found : HopperKernel{};
 }
 
 int multiprocessors() {
@@ -59,8 +59,8 @@ int multiprocessors() {
   return count;
 }
 
-template <class Kernel>
-void allow_shared_memory(const Kernel& kernel) {
+template <class AnyKernel>
+void allow_shared_memory(const AnyKernel& kernel) {
   check_cuda(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   kernel.shared_bytes),
              "cudaFuncSetAttribute");
@@ -68,34 +68,33 @@ void allow_shared_memory(const Kernel& kernel) {
 
 }  // namespace
 
-bool paged_fa_has_kernel(const PagedFaKernel& kernel) { return find(kernel).function != nullptr; }
+bool has_kernel(const Kernel& kernel) { return find(kernel).function != nullptr; }
 
-void prepare_paged_fa(const PagedFaKernel& kernel) {
-  const paged_fa::CompiledKernel found = find(kernel);
+void prepare(const Kernel& kernel) {
+  const CompiledKernel found = find(kernel);
   expects(found.function != nullptr, "no kernel for what supports() accepted");
   allow_shared_memory(found);
-  const paged_fa::HopperKernel hopper = find_hopper(kernel);
+  const HopperKernel hopper = find_hopper(kernel);
   if (hopper.function != nullptr) allow_shared_memory(hopper);
 }
 
-void launch_paged_fa(const PagedFaKernel& kernel, const PagedFaParams& params, void* stream) {
-  PagedFaParams p = params;
+void launch(const Kernel& kernel, const Params& params, void* stream) {
+  Params p = params;
   const auto page_size = static_cast<unsigned>(p.page_size);
   p.page_shift = std::has_single_bit(page_size) ? std::countr_zero(page_size) : -1;
   const int items = p.num_items * p.heads_kv;
   const auto on = static_cast<cudaStream_t>(stream);
-  const paged_fa::HopperKernel hopper = find_hopper(kernel);
+  const HopperKernel hopper = find_hopper(kernel);
   if (hopper.function != nullptr && p.custom_mask == nullptr) {
     const auto blocks = static_cast<unsigned>(std::min(items, multiprocessors()));
     hopper.function<<<blocks, static_cast<unsigned>(hopper.threads),
-                      static_cast<std::size_t>(hopper.shared_bytes), on>>>(p,
-                                                                           paged_fa::map_pages(p));
+                      static_cast<std::size_t>(hopper.shared_bytes), on>>>(p, map_pages(p));
   } else {
-    const paged_fa::CompiledKernel found = find(kernel);
+    const CompiledKernel found = find(kernel);
     found.function<<<static_cast<unsigned>(items), static_cast<unsigned>(found.threads),
                      static_cast<std::size_t>(found.shared_bytes), on>>>(p);
   }
   check_launch("paged_fa");
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::paged_fa

@@ -7,28 +7,28 @@
 #include "backends/paged_fa/kernel_params.h"
 #include "lib/base/dtype.h"
 
-namespace attnbench {
+namespace attnbench::paged_fa {
 
 /// Query rows of a thread block's tile.
-enum class PagedFaTile : std::int32_t { kFew = 16, kSome = 64, kMany = 128 };
+enum class TileKind : std::int32_t { kFew = 16, kSome = 64, kMany = 128 };
 
 /// What selects a compiled kernel.
-struct PagedFaKernel {
+struct Kernel {
   DType dtype = DType::kBF16;  ///< of q
   DType kv_dtype = DType::kBF16;
   int head_dim_k = 0;
   int head_dim_v = 0;
-  PagedFaTile tile = PagedFaTile::kFew;
+  TileKind tile = TileKind::kFew;
 };
 
 /// Whether there is such a kernel.
-[[nodiscard]] bool paged_fa_has_kernel(const PagedFaKernel& kernel);
+[[nodiscard]] bool has_kernel(const Kernel& kernel);
 
 /// Raises the kernel's shared memory limit; once before the first launch, outside of any capture.
-void prepare_paged_fa(const PagedFaKernel& kernel);
+void prepare(const Kernel& kernel);
 
 /// Enqueues one kernel on a cudaStream_t: a block per item and KV head. Items are tiles of at most
 /// kernel.tile rows.
-void launch_paged_fa(const PagedFaKernel& kernel, const PagedFaParams& params, void* stream);
+void launch(const Kernel& kernel, const Params& params, void* stream);
 
-}  // namespace attnbench
+}  // namespace attnbench::paged_fa

@@ -13,7 +13,7 @@
 // the next: s[tile][n][2 i + j].
 namespace attnbench::paged_fa {
 
-__device__ __forceinline__ cuda::RequestGeometry geometry_of(const PagedFaParams& p, int sequence) {
+__device__ __forceinline__ cuda::RequestGeometry geometry_of(const Params& p, int sequence) {
   cuda::RequestGeometry request;
   const int first_token = p.cu_seqlens_q[sequence];
   request.kv_len = p.cache_seqlens[sequence];
@@ -32,7 +32,7 @@ __device__ __forceinline__ cuda::RequestGeometry geometry_of(const PagedFaParams
 /// kTree = false leaves out draft trees.
 template <bool kTree, int kTiles8>
 __device__ __forceinline__ void hide_row(float (&s)[kTiles8][4], int i, int first_key, int row,
-                                         const PagedFaParams& p, const PagedFaItem& item,
+                                         const Params& p, const Item& item,
                                          const cuda::RequestGeometry& request) {
   // Rows beyond the tile are computed like its last and never stored.
   const int token = (item.row_begin + min(row, item.rows - 1)) / p.group;
@@ -52,7 +52,7 @@ __device__ __forceinline__ void hide_row(float (&s)[kTiles8][4], int i, int firs
 
 /// softcap * tanh(scale * q.k / softcap), times log2(e).
 template <int kTiles8>
-__device__ __forceinline__ void cap_logits(float (&s)[kTiles8][4], const PagedFaParams& p) {
+__device__ __forceinline__ void cap_logits(float (&s)[kTiles8][4], const Params& p) {
   const float into = p.scale / p.softcap, out_of = p.softcap * cuda::kLog2e;
 #pragma unroll
   for (auto& tile : s) {

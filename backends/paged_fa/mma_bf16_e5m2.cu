@@ -4,7 +4,7 @@
 
 namespace attnbench::paged_fa {
 
-CompiledKernel bf16_e5m2_kernel(const PagedFaKernel& kernel) {
+CompiledKernel bf16_e5m2_kernel(const Kernel& kernel) {
   return find_kernel<__nv_bfloat16, __nv_fp8_e5m2>(kernel);
 }
 

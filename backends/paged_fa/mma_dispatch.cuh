@@ -8,22 +8,22 @@
 
 namespace attnbench::paged_fa {
 
-template <class S, PagedFaTile kTile>
+template <class S, TileKind kTile>
 [[nodiscard]] CompiledKernel compiled() {
   using Config = MmaConfig<S, kTile>;
   return {mma_kernel<Config>, kThreads, Config::kSharedBytes};
 }
 
 template <class S>
-[[nodiscard]] CompiledKernel compiled(PagedFaTile tile) {
-  if (tile == PagedFaTile::kFew) return compiled<S, PagedFaTile::kFew>();
-  if (tile == PagedFaTile::kSome) return compiled<S, PagedFaTile::kSome>();
+[[nodiscard]] CompiledKernel compiled(TileKind tile) {
+  if (tile == TileKind::kFew) return compiled<S, TileKind::kFew>();
+  if (tile == TileKind::kSome) return compiled<S, TileKind::kSome>();
   return {};
 }
 
 /// Head dims of one pair of types.
 template <class T, class Kv>
-[[nodiscard]] CompiledKernel find_kernel(const PagedFaKernel& kernel) {
+[[nodiscard]] CompiledKernel find_kernel(const Kernel& kernel) {
   const int dk = kernel.head_dim_k, dv = kernel.head_dim_v;
   if (dk == 128 && dv == 128) return compiled<Shape<T, Kv, 128, 128>>(kernel.tile);
   if constexpr (kAllKernels) {
@@ -37,9 +37,9 @@ template <class T, class Kv>
 
 /// Tiles of 128 rows need registers that a 256 wide output leaves none of.
 template <class T>
-[[nodiscard]] CompiledKernel find_many_rows_kernel(const PagedFaKernel& kernel) {
+[[nodiscard]] CompiledKernel find_many_rows_kernel(const Kernel& kernel) {
   const int dk = kernel.head_dim_k, dv = kernel.head_dim_v;
-  constexpr PagedFaTile kMany = PagedFaTile::kMany;
+  constexpr TileKind kMany = TileKind::kMany;
   if (dk == 128 && dv == 128) return compiled<Shape<T, T, 128, 128>, kMany>();
   if constexpr (kAllKernels) {
     if (dk == 64 && dv == 64) return compiled<Shape<T, T, 64, 64>, kMany>();

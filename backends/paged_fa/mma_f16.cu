@@ -4,8 +4,6 @@
 
 namespace attnbench::paged_fa {
 
-CompiledKernel f16_kernel(const PagedFaKernel& kernel) {
-  return find_kernel<__half, __half>(kernel);
-}
+CompiledKernel f16_kernel(const Kernel& kernel) { return find_kernel<__half, __half>(kernel); }
 
 }  // namespace attnbench::paged_fa

@@ -4,7 +4,7 @@
 
 namespace attnbench::paged_fa {
 
-CompiledKernel f16_e4m3_kernel(const PagedFaKernel& kernel) {
+CompiledKernel f16_e4m3_kernel(const Kernel& kernel) {
   return find_kernel<__half, __nv_fp8_e4m3>(kernel);
 }
 

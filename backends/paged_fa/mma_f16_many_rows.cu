@@ -4,7 +4,7 @@
 
 namespace attnbench::paged_fa {
 
-CompiledKernel f16_many_rows_kernel(const PagedFaKernel& kernel) {
+CompiledKernel f16_many_rows_kernel(const Kernel& kernel) {
   return find_many_rows_kernel<__half>(kernel);
 }
 

@@ -17,11 +17,11 @@ inline constexpr int kHalfShared = 113 * 1024;
 /// How a block's four warps share a tile. Few rows: all have the same 16, each other keys and a
 /// ring of its own without any barrier until the end. Else each has rows of its own, and all share
 /// the keys.
-template <class S_, PagedFaTile kTile>
+template <class S_, TileKind kTile>
 struct MmaConfig {
   using S = S_;
-  static constexpr bool kFew = kTile == PagedFaTile::kFew;
-  static constexpr bool kMany = kTile == PagedFaTile::kMany;
+  static constexpr bool kFew = kTile == TileKind::kFew;
+  static constexpr bool kMany = kTile == TileKind::kMany;
   static constexpr int kRows = static_cast<int>(kTile);
   /// Two tiles of 16 rows per warp halve the shared memory that K and V are read from.
   static constexpr int kRowTiles = kMany ? 2 : 1;
@@ -42,8 +42,8 @@ struct MmaConfig {
 
 /// Merges what the warps made of the same rows, and stores it.
 template <class C>
-__device__ __forceinline__ void store_few(const PagedFaParams& p, const PagedFaItem& item,
-                                          int kv_head, const Accumulator<typename C::S, 1>& acc,
+__device__ __forceinline__ void store_few(const Params& p, const Item& item, int kv_head,
+                                          const Accumulator<typename C::S, 1>& acc,
                                           std::byte* shared) {
   using S = typename C::S;
   const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -90,8 +90,8 @@ __device__ __forceinline__ void store_few(const PagedFaParams& p, const PagedFaI
 }
 
 template <class C>
-__device__ __forceinline__ void store_rows(const PagedFaParams& p, const PagedFaItem& item,
-                                           int kv_head, int first_row,
+__device__ __forceinline__ void store_rows(const Params& p, const Item& item, int kv_head,
+                                           int first_row,
                                            const Accumulator<typename C::S, C::kRowTiles>& acc) {
   using S = typename C::S;
 #pragma unroll
@@ -109,7 +109,7 @@ __device__ __forceinline__ void store_rows(const PagedFaParams& p, const PagedFa
 }
 
 template <class C, class Queries>
-__device__ __forceinline__ void attend_all(const PagedFaParams& p, const PagedFaItem& item,
+__device__ __forceinline__ void attend_all(const Params& p, const Item& item,
                                            const PageGather& gather, const Queries& q,
                                            std::uint32_t ring, int next_page,
                                            Accumulator<typename C::S, C::kRowTiles>& acc) {
@@ -156,14 +156,14 @@ __device__ __forceinline__ void attend_all(const PagedFaParams& p, const PagedFa
 }
 
 template <class C>
-__global__ void __launch_bounds__(kThreads) mma_kernel(const __grid_constant__ PagedFaParams p) {
+__global__ void __launch_bounds__(kThreads) mma_kernel(const __grid_constant__ Params p) {
   using S = typename C::S;
   extern __shared__ __align__(128) std::byte shared[];
   // A head's keys stay in the second-level cache while its prompt tiles pass; decodes instead read
   // neighbouring heads, which are neighbours in memory, at the same time.
   const auto block = static_cast<int>(blockIdx.x);
   const int kv_head = C::kMany ? block / p.num_items : block % p.heads_kv;
-  __shared__ PagedFaItem item;  // not in registers, of which the loop leaves none
+  __shared__ Item item;  // not in registers, of which the loop leaves none
   if (threadIdx.x == 0) item = p.items[C::kMany ? block % p.num_items : block / p.heads_kv];
   __syncthreads();
   if (item.rows == 0) return;  // a CUDA graph's grid has room for the most work

@@ -31,7 +31,7 @@ struct Shape {
 template <class S>
 class RegisterQueries {
  public:
-  __device__ __forceinline__ void load(const PagedFaParams& p, const PagedFaItem& item, int kv_head,
+  __device__ __forceinline__ void load(const Params& p, const Item& item, int kv_head,
                                        int first_row, std::int64_t q_begin) {
     const int pair = static_cast<int>(threadIdx.x % 4);
 #pragma unroll
@@ -66,8 +66,8 @@ template <class S>
 class SharedQueries {
  public:
   /// Starts copying a block's tile of rows into shared memory; the caller commits and waits.
-  __device__ __forceinline__ static void fetch(const PagedFaParams& p, const PagedFaItem& item,
-                                               int kv_head, std::uint32_t tile, int tile_rows) {
+  __device__ __forceinline__ static void fetch(const Params& p, const Item& item, int kv_head,
+                                               std::uint32_t tile, int tile_rows) {
     constexpr int kChunks = S::kRowBytesQ / 16;
     for (int i = static_cast<int>(threadIdx.x); i < tile_rows * kChunks;
          i += static_cast<int>(blockDim.x)) {
@@ -239,8 +239,8 @@ __device__ __forceinline__ void multiply_pv(Accumulator<S, kRowTiles>& acc,
 /// Rows `first_row`, … of the tile against kKeys keys, the first of which is `first_key`.
 template <class S, int kRowTiles, int kKeys, class Queries>
 __device__ __forceinline__ void attend(std::uint32_t k_tile, std::uint32_t v_tile, int first_key,
-                                       int first_row, const Queries& q, const PagedFaParams& p,
-                                       const PagedFaItem& item, Accumulator<S, kRowTiles>& acc) {
+                                       int first_row, const Queries& q, const Params& p,
+                                       const Item& item, Accumulator<S, kRowTiles>& acc) {
   float s[kRowTiles][kKeys / 8][4] = {};
   multiply_qk<S, kRowTiles, kKeys>(s, q, k_tile);
   float factor = p.scale * cuda::kLog2e;

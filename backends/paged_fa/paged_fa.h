@@ -6,7 +6,7 @@
 
 #include "lib/backend/backend.h"
 
-namespace attnbench {
+namespace attnbench::paged_fa {
 
 /// Attention on a GPU through a page table, after SGLang's and vLLM's FlashAttention backends:
 /// ragged queries (cu_seqlens_q) over pages of any size (page_table, cache_seqlens), prompts and
@@ -24,4 +24,4 @@ class PagedFaBackend final : public Backend {
   BackendInfo info_;
 };
 
-}  // namespace attnbench
+}  // namespace attnbench::paged_fa

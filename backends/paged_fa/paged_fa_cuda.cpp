@@ -7,9 +7,9 @@
 #include "backends/paged_fa/planned.h"
 #include "backends/paged_fa/tensors.h"
 
-namespace attnbench {
+namespace attnbench::paged_fa {
 
-PagedFaBackend::PagedFaBackend() : info_(paged_fa_info()) {}
+PagedFaBackend::PagedFaBackend() : info_(paged_fa::info()) {}
 
 // Weights are packed in the type of the activations, which holds what the cache stores; all else is
 // f32.
@@ -26,7 +26,7 @@ Support PagedFaBackend::supports(const Problem& problem) const {
   if (problem.cache.dtype != problem.dtype && size_bytes(problem.cache.dtype) != 1) {
     return Support::no("KV cache in the activations' type, e4m3 or e5m2 only");
   }
-  if (!paged_fa_has_kernel(paged_fa_kernel_for(problem, PagedFaTile::kFew))) {
+  if (!has_kernel(kernel_for(problem, TileKind::kFew))) {
     return Support::no(no_kernel_reason("head dims 64, 96, 128, 256 and 192/128 only"));
   }
   return Support::yes();
@@ -34,7 +34,7 @@ Support PagedFaBackend::supports(const Problem& problem) const {
 
 std::unique_ptr<Plan> PagedFaBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
   if (batch.batch_size == 0) return std::make_unique<IdlePlan>();
-  return std::make_unique<PlannedPagedFa>(batch, memory);
+  return std::make_unique<Planned>(batch, memory);
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::paged_fa

@@ -7,7 +7,7 @@
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/scenario/problem_of.h"
 
-namespace attnbench {
+namespace attnbench::paged_fa {
 namespace {
 
 class PagedFaGpu : public testing::Test {
@@ -158,4 +158,4 @@ TEST_F(PagedFaGpu, says_why_it_cannot) {
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::paged_fa

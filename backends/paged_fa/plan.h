@@ -10,18 +10,18 @@
 #include "lib/batch/forward_batch.h"
 #include "lib/model/attention_layer.h"
 
-namespace attnbench {
+namespace attnbench::paged_fa {
 
 /// Queries of one sequence over its keys; what planning has to know of a batch.
-struct PagedFaSequence {
+struct Sequence {
   std::int64_t q_len = 0;  ///< 0: a padding request, which has no work
   std::int64_t kv_len = 0;
   const std::int64_t* tree_positions = nullptr;  ///< [q_len] of a draft tree's nodes, or null
 };
 
 /// A batch as the planner sees it.
-struct PagedFaProblem {
-  std::vector<PagedFaSequence> sequences;
+struct PlanInput {
+  std::vector<Sequence> sequences;
   int heads_kv = 1;
   int group = 1;  ///< query heads per KV head
   bool causal = true;
@@ -30,12 +30,11 @@ struct PagedFaProblem {
   bool many_rows = true;  ///< whether kernels of 128 rows exist for these types and head dims
   int multiprocessors = 1;
 };
-[[nodiscard]] PagedFaProblem paged_fa_problem(const ForwardBatch& batch,
-                                              const AttentionLayer& layer, bool many_rows,
-                                              int multiprocessors);
+[[nodiscard]] PlanInput plan_input(const ForwardBatch& batch, const AttentionLayer& layer,
+                                   bool many_rows, int multiprocessors);
 
 /// What a plan takes up in memory, or the most that any of several takes up.
-struct PagedFaRoom {
+struct Room {
   std::int64_t items = 0;
   std::int64_t tiles = 0;     ///< that are split
   std::int64_t partials = 0;  ///< per KV head
@@ -43,39 +42,39 @@ struct PagedFaRoom {
 };
 
 /// Work of one batch: a launch per kind of tile, because a step may mix prompts and decodes.
-struct PagedFaPlan {
+struct WorkPlan {
   struct Launch {
-    PagedFaTile tile = PagedFaTile::kFew;
+    TileKind tile = TileKind::kFew;
     std::int32_t first_item = 0;
     std::int32_t num_items = 0;
     std::int32_t heads_together = 1;  ///< KV heads whose keys share the second-level cache
   };
   std::vector<Launch> launches;
-  std::vector<PagedFaItem> items;  ///< the longest of a launch first
-  std::int32_t tiles = 0;          ///< that were split
-  std::int32_t partials = 0;       ///< results that wait for a merge, per KV head
-  std::int32_t partial_rows = 0;   ///< rows kept for each
+  std::vector<Item> items;        ///< the longest of a launch first
+  std::int32_t tiles = 0;         ///< that were split
+  std::int32_t partials = 0;      ///< results that wait for a merge, per KV head
+  std::int32_t partial_rows = 0;  ///< rows kept for each
 
-  [[nodiscard]] PagedFaRoom room() const {
+  [[nodiscard]] Room room() const {
     return {static_cast<std::int64_t>(items.size()), tiles, partials, partial_rows};
   }
 };
-[[nodiscard]] PagedFaPlan plan_paged_fa(const PagedFaProblem& problem);
+[[nodiscard]] WorkPlan plan_work(const PlanInput& problem);
 
-[[nodiscard]] PagedFaRoom most_of(const PagedFaRoom& a, const PagedFaRoom& b);
+[[nodiscard]] Room most_of(const Room& a, const Room& b);
 
 /// Batches of `requests` sequences with `q_len` queries each, over any number of keys: what a CUDA
 /// graph is captured with.
-struct PagedFaUniform {
+struct UniformPlan {
   /// Which of them a plan fills depends on its keys; the others' items are empty.
-  std::vector<PagedFaPlan::Launch> launches;
-  PagedFaRoom room;  ///< for all launches' items, and the plan of any of them
+  std::vector<WorkPlan::Launch> launches;
+  Room room;  ///< for all launches' items, and the plan of any of them
 };
 /// `like` gives the rest: heads, kernels and multiprocessors.
-[[nodiscard]] PagedFaUniform paged_fa_uniform(std::int64_t requests, std::int64_t q_len,
-                                              const PagedFaProblem& like);
+[[nodiscard]] UniformPlan uniform_plan(std::int64_t requests, std::int64_t q_len,
+                                       const PlanInput& like);
 
 /// Moves a plan's items to those of `uniform`'s launches that they belong to.
-void place_in(const PagedFaUniform& uniform, PagedFaPlan& plan);
+void place_in(const UniformPlan& uniform, WorkPlan& plan);
 
-}  // namespace attnbench
+}  // namespace attnbench::paged_fa

@@ -16,7 +16,7 @@
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"
 
-namespace attnbench {
+namespace attnbench::paged_fa {
 namespace {
 
 constexpr int kMultiprocessors = 132;
@@ -27,8 +27,8 @@ Case longer(const Case& small, std::int64_t keys) {
   return c;
 }
 
-PagedFaPlan plan_of(const BatchLayout& layout, const Case& c, int multiprocessors) {
-  return plan_paged_fa(paged_fa_problem(layout.batch, c.layer, true, multiprocessors));
+WorkPlan plan_of(const BatchLayout& layout, const Case& c, int multiprocessors) {
+  return plan_work(plan_input(layout.batch, c.layer, true, multiprocessors));
 }
 
 /// Of all small cases: in small tiles, and in large ones because the GPU is full.
@@ -42,9 +42,9 @@ void for_plans_of_small_cases(std::int64_t further_keys, const F& f) {
     SCOPED_TRACE(c.id);
     const BatchLayout layout = lay_out(c);
     for (const int multiprocessors : {1, kMultiprocessors}) {
-      const PagedFaPlan plan = plan_of(layout, c, multiprocessors);
-      for (const PagedFaPlan::Launch& launch : plan.launches) {
-        large |= launch.tile != PagedFaTile::kFew;
+      const WorkPlan plan = plan_of(layout, c, multiprocessors);
+      for (const WorkPlan::Launch& launch : plan.launches) {
+        large |= launch.tile != TileKind::kFew;
       }
       f(layout, c, plan);
     }
@@ -53,21 +53,21 @@ void for_plans_of_small_cases(std::int64_t further_keys, const F& f) {
 }
 
 /// `queries` prompt tokens over `keys` keys for each of `count` requests.
-PagedFaPlan prompt(int count, std::int64_t queries, std::int64_t keys, int heads_kv = 8) {
-  PagedFaProblem problem;
+WorkPlan prompt(int count, std::int64_t queries, std::int64_t keys, int heads_kv = 8) {
+  PlanInput problem;
   problem.sequences.assign(static_cast<std::size_t>(count), {queries, keys, nullptr});
   problem.heads_kv = heads_kv;
   problem.group = 4;
   problem.multiprocessors = kMultiprocessors;
-  return plan_paged_fa(problem);
+  return plan_work(problem);
 }
 
 TEST(PagedFaPlan, computes_every_visible_key_of_every_row_once) {
-  for_plans_of_small_cases(3000, [](const BatchLayout& layout, const Case& c, PagedFaPlan plan) {
+  for_plans_of_small_cases(3000, [](const BatchLayout& layout, const Case& c, WorkPlan plan) {
     const int group = c.layer.group_size();
     std::map<std::pair<int, int>, std::int64_t> next_key;  // of (request, row)
-    std::ranges::stable_sort(plan.items, {}, &PagedFaItem::key_begin);
-    for (const PagedFaItem& item : plan.items) {
+    std::ranges::stable_sort(plan.items, {}, &Item::key_begin);
+    for (const Item& item : plan.items) {
       for (int row = item.row_begin; row < item.row_begin + item.rows; ++row) {
         const Visibility seen = visibility_of(layout.batch, c.layer, item.sequence, row / group);
         const auto first = next_key.try_emplace({item.sequence, row}, item.key_begin);
@@ -90,8 +90,8 @@ TEST(PagedFaPlan, computes_every_visible_key_of_every_row_once) {
 }
 
 TEST(PagedFaPlan, leaves_masks_out_only_where_every_row_of_a_tile_sees_every_key) {
-  const auto check = [](const BatchLayout& layout, const Case& c, const PagedFaPlan& plan) {
-    for (const PagedFaItem& item : plan.items) {
+  const auto check = [](const BatchLayout& layout, const Case& c, const WorkPlan& plan) {
+    for (const Item& item : plan.items) {
       EXPECT_LE(item.full_end, item.key_end);
       for (int row = item.row_begin; row < item.row_begin + item.rows; ++row) {
         const Visibility seen =
@@ -104,12 +104,12 @@ TEST(PagedFaPlan, leaves_masks_out_only_where_every_row_of_a_tile_sees_every_key
 }
 
 TEST(PagedFaPlan, gives_each_request_of_a_mixed_step_tiles_of_its_size) {
-  PagedFaProblem problem;
+  PlanInput problem;
   problem.group = 4;
   problem.sequences = {{1, 5000, nullptr}, {2048, 9000, nullptr}, {8, 700, nullptr}};
-  const auto tile_of_sequence = [](const PagedFaPlan& plan) {
-    std::map<int, PagedFaTile> tiles;
-    for (const PagedFaPlan::Launch& launch : plan.launches) {
+  const auto tile_of_sequence = [](const WorkPlan& plan) {
+    std::map<int, TileKind> tiles;
+    for (const WorkPlan::Launch& launch : plan.launches) {
       for (int i = 0; i < launch.num_items; ++i) {
         const auto at = static_cast<std::size_t>(launch.first_item + i);
         tiles[plan.items[at].sequence] = launch.tile;
@@ -117,47 +117,45 @@ TEST(PagedFaPlan, gives_each_request_of_a_mixed_step_tiles_of_its_size) {
     }
     return tiles;
   };
-  EXPECT_THAT(
-      tile_of_sequence(plan_paged_fa(problem)),
-      testing::ElementsAre(std::pair(0, PagedFaTile::kFew), std::pair(1, PagedFaTile::kMany),
-                           std::pair(2, PagedFaTile::kSome)));
+  EXPECT_THAT(tile_of_sequence(plan_work(problem)),
+              testing::ElementsAre(std::pair(0, TileKind::kFew), std::pair(1, TileKind::kMany),
+                                   std::pair(2, TileKind::kSome)));
   problem.many_rows = false;
-  EXPECT_THAT(
-      tile_of_sequence(plan_paged_fa(problem)),
-      testing::ElementsAre(std::pair(0, PagedFaTile::kFew), std::pair(1, PagedFaTile::kSome),
-                           std::pair(2, PagedFaTile::kSome)));
+  EXPECT_THAT(tile_of_sequence(plan_work(problem)),
+              testing::ElementsAre(std::pair(0, TileKind::kFew), std::pair(1, TileKind::kSome),
+                                   std::pair(2, TileKind::kSome)));
 }
 
 TEST(PagedFaPlan, cuts_a_step_with_little_to_read_into_tiles_of_16_rows_for_one_launch) {
-  PagedFaProblem step;  // quickstart's prefix_hits
+  PlanInput step;  // quickstart's prefix_hits
   step.group = 4;
   step.multiprocessors = kMultiprocessors;
   step.sequences.assign(12, {1, 2000, nullptr});
   step.sequences.push_back({97, 1121, nullptr});
   step.sequences.push_back({150, 1174, nullptr});
-  const auto tiles = [](const PagedFaProblem& problem) {
-    std::vector<PagedFaTile> kinds;
-    for (const PagedFaPlan::Launch& launch : plan_paged_fa(problem).launches) {
+  const auto tiles = [](const PlanInput& problem) {
+    std::vector<TileKind> kinds;
+    for (const WorkPlan::Launch& launch : plan_work(problem).launches) {
       kinds.push_back(launch.tile);
     }
     return kinds;
   };
-  const auto few = testing::ElementsAre(PagedFaTile::kFew);
-  const auto many_and_few = testing::ElementsAre(PagedFaTile::kMany, PagedFaTile::kFew);
+  const auto few = testing::ElementsAre(TileKind::kFew);
+  const auto many_and_few = testing::ElementsAre(TileKind::kMany, TileKind::kFew);
   EXPECT_THAT(tiles(step), few);
-  for (const PagedFaItem& item : plan_paged_fa(step).items) EXPECT_LE(item.rows, 16);
+  for (const Item& item : plan_work(step).items) EXPECT_LE(item.rows, 16);
 
-  PagedFaProblem read_more = step;  // 63 tiles' keys: more than 768 for each of 264 blocks
+  PlanInput read_more = step;  // 63 tiles' keys: more than 768 for each of 264 blocks
   read_more.sequences[12].kv_len = read_more.sequences[13].kv_len = 3200;
   EXPECT_THAT(tiles(read_more), many_and_few);
-  PagedFaProblem more_heads = step;  // the keys of each
+  PlanInput more_heads = step;  // the keys of each
   more_heads.heads_kv = 3;
   EXPECT_THAT(tiles(more_heads), many_and_few);
-  for (PagedFaSequence& sequence : more_heads.sequences) sequence.kv_len = sequence.q_len;
+  for (Sequence& sequence : more_heads.sequences) sequence.kv_len = sequence.q_len;
   EXPECT_THAT(tiles(more_heads), few);
   more_heads.heads_kv = 4;  // 75 tiles of each head in 264 blocks
   EXPECT_THAT(tiles(more_heads), many_and_few);
-  PagedFaProblem more_tiles = step;  // 75 of them, and 189 decodes of few keys
+  PlanInput more_tiles = step;  // 75 of them, and 189 decodes of few keys
   more_tiles.sequences.insert(more_tiles.sequences.end(), 189, {1, 16, nullptr});
   EXPECT_THAT(tiles(more_tiles), few);
   more_tiles.sequences.push_back({1, 16, nullptr});
@@ -165,13 +163,13 @@ TEST(PagedFaPlan, cuts_a_step_with_little_to_read_into_tiles_of_16_rows_for_one_
 }
 
 TEST(PagedFaPlan, puts_long_tiles_first_and_splits_only_what_does_not_fill_the_gpu) {
-  const PagedFaPlan long_prompt = prompt(1, 16384, 16384);
+  const WorkPlan long_prompt = prompt(1, 16384, 16384);
   EXPECT_EQ(long_prompt.items.size(), 512u);
   EXPECT_EQ(long_prompt.partials, 0);
-  EXPECT_TRUE(std::ranges::is_sorted(long_prompt.items, std::greater{}, &PagedFaItem::key_end));
+  EXPECT_TRUE(std::ranges::is_sorted(long_prompt.items, std::greater{}, &Item::key_end));
   EXPECT_EQ(prompt(64, 1, 8192).partials, 0);
 
-  const PagedFaPlan lone_decode = prompt(1, 1, 8192);
+  const WorkPlan lone_decode = prompt(1, 1, 8192);
   EXPECT_EQ(lone_decode.items.size(), 32u);  // of 256 keys, for 8 heads: 256 blocks
   EXPECT_EQ(lone_decode.partials, 32);
   EXPECT_EQ(lone_decode.tiles, 1);
@@ -179,7 +177,7 @@ TEST(PagedFaPlan, puts_long_tiles_first_and_splits_only_what_does_not_fill_the_g
 }
 
 TEST(PagedFaPlan, gives_rows_without_keys_an_item_that_stores_them) {
-  const PagedFaPlan empty = prompt(1, 3, 0);
+  const WorkPlan empty = prompt(1, 3, 0);
   ASSERT_EQ(empty.items.size(), 1u);
   EXPECT_EQ(empty.items[0].rows, 12);
   EXPECT_EQ(empty.items[0].key_begin, empty.items[0].key_end);
@@ -190,10 +188,10 @@ TEST(PagedFaPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
   const auto upto = [&](std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(0, most)(random);
   };
-  PagedFaRoom fullest;                                       // in percent
-  std::map<std::pair<PagedFaTile, PagedFaTile>, int> plans;  // of (usual tile, tile)
+  Room fullest;                                        // in percent
+  std::map<std::pair<TileKind, TileKind>, int> plans;  // of (usual tile, tile)
   for (int i = 0; i < 2000; ++i) {
-    PagedFaProblem problem;
+    PlanInput problem;
     problem.heads_kv = 1 << upto(4);
     problem.group = 1 << upto(5);
     problem.many_rows = upto(1) == 0;
@@ -203,12 +201,12 @@ TEST(PagedFaPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
     for (std::int64_t r = 0; r < requests; ++r) {
       problem.sequences.push_back({q_len, q_len + upto(longest), nullptr});
     }
-    const PagedFaPlan plan = plan_paged_fa(problem);
-    const PagedFaUniform uniform = paged_fa_uniform(requests, q_len, problem);
-    const PagedFaRoom made = plan.room(), room = uniform.room;
+    const WorkPlan plan = plan_work(problem);
+    const UniformPlan uniform = uniform_plan(requests, q_len, problem);
+    const Room made = plan.room(), room = uniform.room;
     ASSERT_EQ(plan.launches.size(), 1u);
     const auto place =
-        std::ranges::find(uniform.launches, plan.launches[0].tile, &PagedFaPlan::Launch::tile);
+        std::ranges::find(uniform.launches, plan.launches[0].tile, &WorkPlan::Launch::tile);
     ASSERT_NE(place, uniform.launches.end());
     ++plans[{uniform.launches[0].tile, place->tile}];
     EXPECT_LE(made.items, place->num_items);
@@ -222,29 +220,29 @@ TEST(PagedFaPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
   EXPECT_GE(fullest.items, 90);  // and the room is no larger than needed
   EXPECT_EQ(fullest.tiles, 100);
   EXPECT_GE(fullest.partials, 75);
-  for (const PagedFaTile tile : {PagedFaTile::kSome, PagedFaTile::kMany}) {
+  for (const TileKind tile : {TileKind::kSome, TileKind::kMany}) {
     EXPECT_GT((plans[{tile, tile}]), 50);
-    EXPECT_GT((plans[{tile, PagedFaTile::kFew}]), 50);
+    EXPECT_GT((plans[{tile, TileKind::kFew}]), 50);
   }
 }
 
 TEST(PagedFaPlan, goes_to_the_launch_of_its_tiles_and_leaves_the_others_empty) {
   for (const std::int64_t keys : {500, 50000}) {
-    PagedFaProblem problem;
+    PlanInput problem;
     problem.group = 4;
     problem.multiprocessors = kMultiprocessors;
     problem.sequences.assign(4, {16, keys, nullptr});
-    const PagedFaUniform uniform = paged_fa_uniform(4, 16, problem);
+    const UniformPlan uniform = uniform_plan(4, 16, problem);
     ASSERT_EQ(uniform.launches.size(), 2u);
-    const PagedFaPlan plan = plan_paged_fa(problem);
-    PagedFaPlan placed = plan;
+    const WorkPlan plan = plan_work(problem);
+    WorkPlan placed = plan;
     place_in(uniform, placed);
     EXPECT_EQ(placed.launches.size(), 2u);
     ASSERT_EQ(std::ssize(placed.items), uniform.room.items);
     const std::size_t filled = keys == 500 ? 1 : 0;
     for (std::size_t l = 0; l < 2; ++l) {
       for (int i = 0; i < uniform.launches[l].num_items; ++i) {
-        const PagedFaItem& item =
+        const Item& item =
             placed.items[static_cast<std::size_t>(uniform.launches[l].first_item + i)];
         const bool real = l == filled && i < std::ssize(plan.items);
         EXPECT_EQ(item.rows, real ? plan.items[static_cast<std::size_t>(i)].rows : 0);
@@ -258,15 +256,15 @@ TEST(PagedFaPlan, gives_padding_no_work_and_leaves_the_others_theirs) {
   const Case c = longer(small_tree_verify(), 3000);
   const BatchLayout layout = lay_out(c);
   const auto plan = [&](const ForwardBatch& batch) {
-    return plan_paged_fa(paged_fa_problem(batch, c.layer, true, kMultiprocessors));
+    return plan_work(plan_input(batch, c.layer, true, kMultiprocessors));
   };
-  const PagedFaPlan alone = plan(layout.batch);
-  const PagedFaPlan padded = plan(pad_for_cuda_graph(layout.batch, 9, 1));
+  const WorkPlan alone = plan(layout.batch);
+  const WorkPlan padded = plan(pad_for_cuda_graph(layout.batch, 9, 1));
   ASSERT_EQ(alone.items.size(), padded.items.size());
   for (std::size_t i = 0; i < alone.items.size(); ++i) {
-    EXPECT_EQ(std::memcmp(&alone.items[i], &padded.items[i], sizeof(PagedFaItem)), 0);
+    EXPECT_EQ(std::memcmp(&alone.items[i], &padded.items[i], sizeof(Item)), 0);
   }
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::paged_fa

@@ -10,42 +10,42 @@
 #include "backends/paged_fa/plan.h"
 #include "lib/backend/backend.h"
 
-namespace attnbench {
+namespace attnbench::paged_fa {
 
 /// A launch of a paged_fa kernel per kind of tile, over items in GPU memory. Where they are
 /// recorded, there is a launch for each kind that a step within the problem's limits can have, and
 /// the memory has room for the most items of each.
-class PlannedPagedFa final : public Plan {
+class Planned final : public Plan {
  public:
-  PlannedPagedFa(const ForwardBatch& batch, PlanMemory& memory);
+  Planned(const ForwardBatch& batch, PlanMemory& memory);
 
   void run(Stream& stream) override;
   [[nodiscard]] bool update(const ForwardBatch& batch, Stream& stream) override;
 
  private:
   struct Launch {
-    PagedFaKernel kernel;
-    PagedFaParams params;
+    Kernel kernel;
+    Params params;
   };
 
   /// The batch as the planner sees it.
-  [[nodiscard]] PagedFaProblem batch_of(const ForwardBatch& batch) const;
+  [[nodiscard]] PlanInput batch_of(const ForwardBatch& batch) const;
   /// Its plan; of a recorded plan in uniform_'s launches, whatever the keys.
-  [[nodiscard]] PagedFaPlan plan_of(const PagedFaProblem& batch) const;
+  [[nodiscard]] WorkPlan plan_of(const PlanInput& batch) const;
   /// Lays `memory` out for `room` and for `requests` sequences on up to `width` pages each. The
   /// parameters returned are those that all launches share.
-  [[nodiscard]] PagedFaParams lay_out(const PagedFaRoom& room, std::int64_t requests,
-                                      std::int64_t width, PlanMemory& memory);
+  [[nodiscard]] Params lay_out(const Room& room, std::int64_t requests, std::int64_t width,
+                               PlanMemory& memory);
   /// Copies `plan` and the batch's lengths to where there is room for them, and finds the pages.
-  void enqueue(const PagedFaPlan& plan, const ForwardBatch& batch, void* stream);
+  void enqueue(const WorkPlan& plan, const ForwardBatch& batch, void* stream);
 
   Problem problem_;
   int multiprocessors_;
-  PagedFaUniform uniform_;  ///< of a recorded plan
+  UniformPlan uniform_;  ///< of a recorded plan
   std::vector<Launch> launches_;
   // Where the rest lies, in device memory.
   std::byte* memory_ = nullptr;  ///< what the host writes, all of it side by side
-  PagedFaRoom room_;
+  Room room_;
   std::int64_t requests_ = 0;  ///< that there is room for
   std::int64_t counters_ = 0;
   std::int32_t* page_table_ = nullptr;
@@ -53,4 +53,4 @@ class PlannedPagedFa final : public Plan {
   GraphDraftTree graph_tree_;
 };
 
-}  // namespace attnbench
+}  // namespace attnbench::paged_fa

@@ -13,7 +13,7 @@
 #include "lib/index/csr.h"
 #include "lib/index/cuda/index_builders.cuh"
 
-namespace attnbench {
+namespace attnbench::paged_fa {
 namespace {
 
 /// Launches of a step's different tiles, at most: each has a counter of its own.
@@ -21,28 +21,28 @@ constexpr std::int64_t kMostLaunches = 3;
 
 }  // namespace
 
-PlannedPagedFa::PlannedPagedFa(const ForwardBatch& batch, PlanMemory& memory)
+Planned::Planned(const ForwardBatch& batch, PlanMemory& memory)
     : problem_(*batch.problem), multiprocessors_(memory.device().info().units) {
   if (problem_.recorded) expect_recorded_step(problem_, batch);
-  const PagedFaProblem of_batch = batch_of(batch);
+  const PlanInput of_batch = batch_of(batch);
   std::int64_t requests = batch.batch_size, longest = 0;
   if (problem_.recorded) {
     const StepLimits& limits = problem_.limits;
-    uniform_ = paged_fa_uniform(limits.requests, limits.q_len, of_batch);
+    uniform_ = uniform_plan(limits.requests, limits.q_len, of_batch);
     requests = limits.requests;
     longest = limits.kv_len;
   } else {
     for (std::int64_t r = 0; r < requests; ++r) longest = std::max(longest, batch.kv_len(r));
   }
-  const PagedFaPlan plan = plan_of(of_batch);
-  PagedFaParams params = lay_out(problem_.recorded ? uniform_.room : plan.room(), requests,
-                                 ceil_div(longest, batch.token_to_kv_pool->page_size), memory);
+  const WorkPlan plan = plan_of(of_batch);
+  Params params = lay_out(problem_.recorded ? uniform_.room : plan.room(), requests,
+                          ceil_div(longest, batch.token_to_kv_pool->page_size), memory);
   set_tensors(params, batch);
   (problem_.recorded ? graph_tree_.arrays() : draft_tree_of(batch)).set_in(params);
-  const PagedFaItem* const items = params.items;
-  for (const PagedFaPlan::Launch& launch : plan.launches) {
-    const PagedFaKernel kernel = paged_fa_kernel_for(problem_, launch.tile);
-    prepare_paged_fa(kernel);
+  const Item* const items = params.items;
+  for (const WorkPlan::Launch& launch : plan.launches) {
+    const Kernel kernel = kernel_for(problem_, launch.tile);
+    prepare(kernel);
     params.items = items + launch.first_item;
     params.num_items = launch.num_items;
     params.heads_together = launch.heads_together;
@@ -53,20 +53,20 @@ PlannedPagedFa::PlannedPagedFa(const ForwardBatch& batch, PlanMemory& memory)
   finish_planning();
 }
 
-PagedFaProblem PlannedPagedFa::batch_of(const ForwardBatch& batch) const {
-  const bool many_rows = paged_fa_has_kernel(paged_fa_kernel_for(problem_, PagedFaTile::kMany));
-  return paged_fa_problem(batch, problem_.layer, many_rows, multiprocessors_);
+PlanInput Planned::batch_of(const ForwardBatch& batch) const {
+  const bool many_rows = has_kernel(kernel_for(problem_, TileKind::kMany));
+  return plan_input(batch, problem_.layer, many_rows, multiprocessors_);
 }
 
-PagedFaPlan PlannedPagedFa::plan_of(const PagedFaProblem& batch) const {
-  PagedFaPlan plan = plan_paged_fa(batch);
+WorkPlan Planned::plan_of(const PlanInput& batch) const {
+  WorkPlan plan = plan_work(batch);
   // Which heads a launch takes side by side changes no result.
   if (problem_.recorded) place_in(uniform_, plan);
   return plan;
 }
 
-PagedFaParams PlannedPagedFa::lay_out(const PagedFaRoom& room, std::int64_t requests,
-                                      std::int64_t width, PlanMemory& memory) {
+Params Planned::lay_out(const Room& room, std::int64_t requests, std::int64_t width,
+                        PlanMemory& memory) {
   const AttentionLayer& layer = problem_.layer;
   const std::int64_t partial_rows = room.partials * layer.heads_kv * room.partial_rows;
   room_ = room;
@@ -77,7 +77,7 @@ PagedFaParams PlannedPagedFa::lay_out(const PagedFaRoom& room, std::int64_t requ
   const std::size_t counters = device.add<std::int32_t>(counters_);
   const std::size_t cache_seqlens = device.add<std::int32_t>(requests);
   const std::size_t cu_seqlens_q = device.add<std::int32_t>(requests + 1);
-  const std::size_t items = device.add<PagedFaItem>(room.items);
+  const std::size_t items = device.add<Item>(room.items);
   const std::size_t page_table = device.add<std::int32_t>(requests * width);
   const std::size_t partial_out = device.add<float>(partial_rows * layer.head_dim_v);
   const std::size_t partial_lse = device.add<float>(partial_rows);
@@ -88,12 +88,12 @@ PagedFaParams PlannedPagedFa::lay_out(const PagedFaRoom& room, std::int64_t requ
   graph_tree_.place(block);
   memory_ = block + counters;
   page_table_ = words(page_table);
-  PagedFaParams p;
+  Params p;
   p.taken = words(counters);
   p.counters = p.taken + kMostLaunches;
   p.cache_seqlens = words(cache_seqlens);
   p.cu_seqlens_q = words(cu_seqlens_q);
-  p.items = reinterpret_cast<const PagedFaItem*>(block + items);
+  p.items = reinterpret_cast<const Item*>(block + items);
   p.page_table = page_table_;
   p.page_table_stride = width;
   p.partial_out = reinterpret_cast<float*>(block + partial_out);
@@ -102,7 +102,7 @@ PagedFaParams PlannedPagedFa::lay_out(const PagedFaRoom& room, std::int64_t requ
   return p;
 }
 
-void PlannedPagedFa::enqueue(const PagedFaPlan& plan, const ForwardBatch& batch, void* stream) {
+void Planned::enqueue(const WorkPlan& plan, const ForwardBatch& batch, void* stream) {
   expects(std::ssize(plan.items) == room_.items && plan.tiles <= room_.tiles &&
               plan.partials <= room_.partials && plan.partial_rows <= room_.partial_rows,
           "a plan larger than its memory");
@@ -125,17 +125,15 @@ void PlannedPagedFa::enqueue(const PagedFaPlan& plan, const ForwardBatch& batch,
   graph_tree_.enqueue_copy(batch, stream);
 }
 
-void PlannedPagedFa::run(Stream& stream) {
-  for (const Launch& launch : launches_) {
-    launch_paged_fa(launch.kernel, launch.params, stream.native());
-  }
+void Planned::run(Stream& stream) {
+  for (const auto& [kernel, params] : launches_) launch(kernel, params, stream.native());
 }
 
-bool PlannedPagedFa::update(const ForwardBatch& batch, Stream& stream) {
+bool Planned::update(const ForwardBatch& batch, Stream& stream) {
   if (!problem_.recorded) return false;
   expect_recorded_step(problem_, batch);
   enqueue(plan_of(batch_of(batch)), batch, stream.native());
   return true;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::paged_fa

@@ -33,23 +33,23 @@ struct RowPlace {
   int head = 0;
 };
 
-__device__ __forceinline__ RowPlace place_of(const PagedFaParams& p, const PagedFaItem& item,
-                                             int kv_head, int row, std::int64_t q_begin) {
+__device__ __forceinline__ RowPlace place_of(const Params& p, const Item& item, int kv_head,
+                                             int row, std::int64_t q_begin) {
   const int at = item.row_begin + row;
   return {q_begin + at / p.group, kv_head * p.group + at % p.group};
 }
-__device__ __forceinline__ RowPlace place_of(const PagedFaParams& p, const PagedFaItem& item,
-                                             int kv_head, int row) {
+__device__ __forceinline__ RowPlace place_of(const Params& p, const Item& item, int kv_head,
+                                             int row) {
   return place_of(p, item, kv_head, row, p.cu_seqlens_q[item.sequence]);
 }
 
-__device__ __forceinline__ float sink_of(const PagedFaParams& p, int head) {
+__device__ __forceinline__ float sink_of(const Params& p, int head) {
   return p.sinks == nullptr ? -INFINITY : p.sinks[head] * cuda::kLog2e;
 }
 
 /// Values d, d + 1, … of one output row; kCount is 2 or 4.
 template <class T, int kCount>
-__device__ __forceinline__ void store_out(const PagedFaParams& p, const RowPlace& place, int d,
+__device__ __forceinline__ void store_out(const Params& p, const RowPlace& place, int d,
                                           const float (&value)[kCount]) {
   std::byte* const row = p.out + place.token * p.out_token_stride + place.head * p.out_head_stride;
 #pragma unroll
@@ -62,15 +62,13 @@ __device__ __forceinline__ void store_out(const PagedFaParams& p, const RowPlace
   }
 }
 
-__device__ __forceinline__ void store_lse(const PagedFaParams& p, const RowPlace& place,
-                                          float lse) {
+__device__ __forceinline__ void store_lse(const Params& p, const RowPlace& place, float lse) {
   *reinterpret_cast<float*>(p.lse + place.token * p.lse_token_stride +
                             place.head * p.lse_head_stride) = lse * cuda::kLn2;
 }
 
 /// Row of the partial results where piece `partial` keeps the tile's first row.
-__device__ __forceinline__ std::int64_t partial_row(const PagedFaParams& p, int partial,
-                                                    int kv_head) {
+__device__ __forceinline__ std::int64_t partial_row(const Params& p, int partial, int kv_head) {
   return (static_cast<std::int64_t>(partial) * p.heads_kv + kv_head) * p.partial_rows;
 }
 
@@ -78,8 +76,8 @@ __device__ __forceinline__ std::int64_t partial_row(const PagedFaParams& p, int 
 template <class T, int kDv>
 class RowStore {
  public:
-  __device__ __forceinline__ RowStore(const PagedFaParams& p, const PagedFaItem& item, int kv_head,
-                                      int row, float highest, float sum)
+  __device__ __forceinline__ RowStore(const Params& p, const Item& item, int kv_head, int row,
+                                      float highest, float sum)
       : p_(p), whole_(item.splits == 1) {
     place_ = place_of(p, item, kv_head, row);
     partial_ = partial_row(p, item.partial, kv_head) + row;
@@ -111,7 +109,7 @@ class RowStore {
   }
 
  private:
-  const PagedFaParams& p_;
+  const Params& p_;
   bool whole_;
   RowPlace place_;
   std::int64_t partial_;
@@ -129,9 +127,9 @@ struct MergeRoom {
 /// barrier of them: the block that finishes a tile last merges all pieces, in their order, so that
 /// which block that is does not show in the result.
 template <class T, int kDv, int kRows, class Sync>
-__device__ __forceinline__ void merge_pieces(const PagedFaParams& p, const PagedFaItem& item,
-                                             int kv_head, int thread, int threads,
-                                             MergeRoom<kRows>& room, const Sync& sync) {
+__device__ __forceinline__ void merge_pieces(const Params& p, const Item& item, int kv_head,
+                                             int thread, int threads, MergeRoom<kRows>& room,
+                                             const Sync& sync) {
   if (item.splits == 1) return;
   std::int32_t* const counter = p.counters + item.tile * p.heads_kv + kv_head;
   const std::int64_t q_begin = p.cu_seqlens_q[item.sequence];  // one trip less at the end

@@ -17,6 +17,6 @@ struct PageMaps {
 };
 
 /// For head dims of 128 16-bit elements. Host work only: no allocation, nothing is enqueued.
-[[nodiscard]] PageMaps map_pages(const PagedFaParams& params);
+[[nodiscard]] PageMaps map_pages(const Params& params);
 
 }  // namespace attnbench::paged_fa

@@ -29,9 +29,8 @@ Encode find_encode() {
   return reinterpret_cast<Encode>(found);
 }
 
-bool map(Encode encode, CUtensorMap& to, const std::byte* from, std::uint32_t rows,
-         const PagedFaParams& p, std::int64_t token_stride, std::int64_t head_stride,
-         std::int64_t page_stride) {
+bool map(Encode encode, CUtensorMap& to, const std::byte* from, std::uint32_t rows, const Params& p,
+         std::int64_t token_stride, std::int64_t head_stride, std::int64_t page_stride) {
   const cuuint64_t sizes[] = {128, static_cast<cuuint64_t>(p.page_size),
                               static_cast<cuuint64_t>(p.heads_kv),
                               std::numeric_limits<std::int32_t>::max()};
@@ -47,7 +46,7 @@ bool map(Encode encode, CUtensorMap& to, const std::byte* from, std::uint32_t ro
 
 }  // namespace
 
-PageMaps map_pages(const PagedFaParams& p) {
+PageMaps map_pages(const Params& p) {
   PageMaps maps{};
   // A warp copies 32 rows; an atom of the swizzle has 8.
   std::int32_t rows = 32;

@@ -4,9 +4,9 @@
 
 #include "lib/base/narrow.h"
 
-namespace attnbench {
+namespace attnbench::paged_fa {
 
-void set_tensors(PagedFaParams& params, const ForwardBatch& batch) {
+void set_tensors(Params& params, const ForwardBatch& batch) {
   const AttentionLayer& layer = batch.problem->layer;
   const KvPool& pool = *batch.token_to_kv_pool;
   const AttentionTensors& tensors = batch.tensors;
@@ -42,4 +42,4 @@ void set_tensors(PagedFaParams& params, const ForwardBatch& batch) {
   params.v_scale = pool.v_scale;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::paged_fa

@@ -7,16 +7,16 @@
 #include "lib/batch/forward_batch.h"
 #include "lib/batch/problem.h"
 
-namespace attnbench {
+namespace attnbench::paged_fa {
 
 /// What selects the kernel for a problem's types and head dims.
-[[nodiscard]] inline PagedFaKernel paged_fa_kernel_for(const Problem& problem, PagedFaTile tile) {
+[[nodiscard]] inline Kernel kernel_for(const Problem& problem, TileKind tile) {
   return {problem.dtype, problem.cache.dtype, problem.layer.head_dim_qk, problem.layer.head_dim_v,
           tile};
 }
 
 /// Sets what `params` takes from the batch's tensors, its KV pool and the layer: addresses,
 /// strides, mask rules, scales.
-void set_tensors(PagedFaParams& params, const ForwardBatch& batch);
+void set_tensors(Params& params, const ForwardBatch& batch);
 
-}  // namespace attnbench
+}  // namespace attnbench::paged_fa

@@ -14,7 +14,7 @@ HopperKernel compiled() {
 
 }  // namespace
 
-HopperKernel hopper_kernel(const PagedFaKernel& kernel) {
+HopperKernel hopper_kernel(const Kernel& kernel) {
   if (kernel.head_dim_k != hopper::kDim || kernel.head_dim_v != hopper::kDim) return {};
   if (kernel.dtype == DType::kBF16) return compiled<__nv_bfloat16>();
   if constexpr (kAllKernels) {

@@ -16,8 +16,7 @@ inline constexpr int kAllConsumers = 3;
 template <class T>
 class Consumer {
  public:
-  __device__ __forceinline__ Consumer(const PagedFaParams& p, int box_rows, Shared shared,
-                                      int group)
+  __device__ __forceinline__ Consumer(const Params& p, int box_rows, Shared shared, int group)
       : p_(p), box_rows_(box_rows), shared_(shared), group_(group) {}
 
   __device__ __forceinline__ void run() {
@@ -25,7 +24,7 @@ class Consumer {
     WorkPlace at;
     for (;; at.advance()) {
       cuda::mbarrier_wait(shared_.work_full(at.index), at.phase);
-      const PagedFaItem item = shared_.work[at.index].item;
+      const Item item = shared_.work[at.index].item;
       const int kv_head = shared_.work[at.index].kv_head;
       cuda::mbarrier_arrive(shared_.work_empty(at.index));
       if (kv_head < 0) return;
@@ -53,7 +52,7 @@ class Consumer {
     q_.advance();
   }
   /// Whether some rows of a step were not copied by the copy engine.
-  __device__ __forceinline__ bool copied_by_row(const PagedFaItem& item, int first_key) const {
+  __device__ __forceinline__ bool copied_by_row(const Item& item, int first_key) const {
     return box_rows_ == 1 || first_key + kStepKeys > item.key_end;
   }
   /// Waits for a tile; what threads wrote has to be made visible to the matrix instructions.
@@ -88,8 +87,7 @@ class Consumer {
   }
 
   /// Hides what this thread's rows must not see, and keys that belong to another piece.
-  __device__ __forceinline__ void hide(float (&s)[16][4], const PagedFaItem& item,
-                                       int first_key) const {
+  __device__ __forceinline__ void hide(float (&s)[16][4], const Item& item, int first_key) const {
     cuda::RequestGeometry request = geometry_of(p_, item.sequence);
     request.mask = nullptr;
     const int first_column = first_key + 2 * static_cast<int>(threadIdx.x % 4);
@@ -111,7 +109,7 @@ class Consumer {
   }
 
   /// Logits to weights; `rescale` is for what was summed before.
-  __device__ __forceinline__ void soften(float (&s)[16][4], const PagedFaItem& item, int first_key,
+  __device__ __forceinline__ void soften(float (&s)[16][4], const Item& item, int first_key,
                                          float (&highest)[2], float (&sum)[2],
                                          float (&rescale)[2]) const {
     float factor = p_.scale * cuda::kLog2e;
@@ -171,8 +169,8 @@ class Consumer {
   /// The logits of step n + 1 and the output of step n are computed while the softmax of the other
   /// warpgroup runs. (The assembler moves this one's softmax behind the wait for the output; held
   /// before it, it was slower.)
-  __device__ __forceinline__ void attend(const PagedFaItem& item, float (&out)[16][4],
-                                         float (&highest)[2], float (&sum)[2]) {
+  __device__ __forceinline__ void attend(const Item& item, float (&out)[16][4], float (&highest)[2],
+                                         float (&sum)[2]) {
     const int steps = steps_of(item, box_rows_);
     int key = first_key_of(item, box_rows_);
     float s[16][4];
@@ -232,7 +230,7 @@ class Consumer {
 
   /// Four lanes have a row together, two columns of each eight; they trade so that each writes 16
   /// bytes at a time.
-  __device__ __forceinline__ void store_whole(const PagedFaItem& item, int kv_head,
+  __device__ __forceinline__ void store_whole(const Item& item, int kv_head,
                                               const float (&out)[16][4], const float (&highest)[2],
                                               const float (&sum)[2]) const {
     const int pair = static_cast<int>(threadIdx.x % 4);
@@ -268,9 +266,8 @@ class Consumer {
     (upper ? low : high) = got;
   }
 
-  __device__ __forceinline__ void store(const PagedFaItem& item, int kv_head,
-                                        const float (&out)[16][4], const float (&highest)[2],
-                                        const float (&sum)[2]) const {
+  __device__ __forceinline__ void store(const Item& item, int kv_head, const float (&out)[16][4],
+                                        const float (&highest)[2], const float (&sum)[2]) const {
     if (item.splits == 1 && !p_.out_f32) return store_whole(item, kv_head, out, highest, sum);
     const int pair = static_cast<int>(threadIdx.x % 4);
 #pragma unroll
@@ -286,7 +283,7 @@ class Consumer {
     }
   }
 
-  const PagedFaParams& p_;
+  const Params& p_;
   int box_rows_;
   Shared shared_;
   int group_;

@@ -16,7 +16,7 @@ inline constexpr int kConsumerRegisters = 216;
 /// As many blocks as multiprocessors; each takes items until there are no more.
 template <class T>
 __global__ void __launch_bounds__(kThreads, 1)
-    wgmma_kernel([[maybe_unused]] const __grid_constant__ PagedFaParams p,
+    wgmma_kernel([[maybe_unused]] const __grid_constant__ Params p,
                  [[maybe_unused]] const __grid_constant__ PageMaps maps) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ std::byte dynamic[];

@@ -10,17 +10,17 @@
 
 namespace attnbench::paged_fa::hopper {
 
-__device__ __forceinline__ int first_key_of(const PagedFaItem& item, int box_rows) {
+__device__ __forceinline__ int first_key_of(const Item& item, int box_rows) {
   return item.key_begin & -box_rows;
 }
-__device__ __forceinline__ int steps_of(const PagedFaItem& item, int box_rows) {
+__device__ __forceinline__ int steps_of(const Item& item, int box_rows) {
   return max(1, (item.key_end - first_key_of(item, box_rows) + kStepKeys - 1) / kStepKeys);
 }
 
 /// One of the four warps that copy: 32 rows of every tile. The first also hands out work.
 class Producer {
  public:
-  __device__ __forceinline__ Producer(const PagedFaParams& p, const PageMaps& maps, Shared shared)
+  __device__ __forceinline__ Producer(const Params& p, const PageMaps& maps, Shared shared)
       : p_(p),
         maps_(maps),
         shared_(shared),
@@ -40,7 +40,7 @@ class Producer {
     for (WorkPlace at;; at.advance()) {
       if (hands_out()) offer(at);
       cuda::mbarrier_wait(shared_.work_full(at.index), at.phase);
-      const PagedFaItem item = shared_.work[at.index].item;
+      const Item item = shared_.work[at.index].item;
       const int kv_head = shared_.work[at.index].kv_head;
       cuda::mbarrier_arrive(shared_.work_empty(at.index));
       if (kv_head < 0) return;
@@ -66,7 +66,7 @@ class Producer {
   /// Which item and head come `index`th: some heads at a time, so that their keys stay in the
   /// second-level cache, and of these the longest items first.
   __device__ __forceinline__ void look_up(int index) {
-    constexpr int kWords = sizeof(PagedFaItem) / sizeof(int);
+    constexpr int kWords = sizeof(Item) / sizeof(int);
     const int all = p_.num_items * p_.heads_kv;
     next_head_ = -1;
     if (index < all) {
@@ -83,17 +83,17 @@ class Producer {
   }
 
   __device__ __forceinline__ void offer(WorkPlace at) const {
-    static_assert(sizeof(PagedFaItem) % sizeof(int) == 0);
+    static_assert(sizeof(Item) % sizeof(int) == 0);
     cuda::mbarrier_wait(shared_.work_empty(at.index), at.phase ^ 1);
     Work& work = shared_.work[at.index];
-    if (lane_ < static_cast<int>(sizeof(PagedFaItem) / sizeof(int))) {
+    if (lane_ < static_cast<int>(sizeof(Item) / sizeof(int))) {
       reinterpret_cast<int*>(&work.item)[lane_] = next_word_;
     }
     if (lane_ == 0) work.kv_head = next_head_;
     cuda::mbarrier_arrive(shared_.work_full(at.index));
   }
 
-  __device__ __forceinline__ void load(const PagedFaItem& item, int kv_head, int index) {
+  __device__ __forceinline__ void load(const Item& item, int kv_head, int index) {
     const std::int32_t* const pages = p_.page_table + item.sequence * p_.page_table_stride;
     const int steps = steps_of(item, maps_.rows);
     int key = first_key_of(item, maps_.rows) + first_row_ + lane_;
@@ -125,7 +125,7 @@ class Producer {
                p_.v_token_stride, maps_.v, shared_.v(v_.index), shared_.v_full(v_.index));
     v_.advance();
   }
-  __device__ __forceinline__ void copy_q(const PagedFaItem& item, int kv_head) {
+  __device__ __forceinline__ void copy_q(const Item& item, int kv_head) {
     const int group = first_row_ / 64;
     cuda::mbarrier_wait(shared_.q_empty(q_.index, group), q_.phase ^ 1);
     std::uint32_t offset = kAbsent;
@@ -193,7 +193,7 @@ class Producer {
     cuda::cp_async_arrive(full);
   }
 
-  const PagedFaParams& p_;
+  const Params& p_;
   const PageMaps& maps_;
   Shared shared_;
   int lane_;

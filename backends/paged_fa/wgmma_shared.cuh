@@ -24,7 +24,7 @@ inline constexpr int kTileBytes = 2 * kHalfBytes;
 
 /// What a block works on next.
 struct Work {
-  PagedFaItem item;
+  Item item;
   std::int32_t kv_head;  ///< negative: nothing is left
 };
 

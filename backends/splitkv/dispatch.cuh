@@ -11,7 +11,7 @@
 namespace attnbench::splitkv {
 
 struct CompiledKernel {
-  void (*function)(SplitKvParams) = nullptr;  ///< null: there is none
+  void (*function)(Params) = nullptr;  ///< null: there is none
   int shared_bytes = 0;
 };
 
@@ -25,7 +25,7 @@ template <class S>
 
 /// Head dims of one pair of types; one translation unit per pair, because compiling takes a while.
 template <class T, class Kv>
-[[nodiscard]] CompiledKernel find_kernel(const SplitKvKernel& kernel) {
+[[nodiscard]] CompiledKernel find_kernel(const Kernel& kernel) {
   const int dk = kernel.head_dim_k, dv = kernel.head_dim_v;
   if (dk == 128 && dv == 128) return compiled<Shape<T, Kv, 128, 128>>(kernel.many_rows);
   if constexpr (kAllKernels) {
@@ -37,11 +37,11 @@ template <class T, class Kv>
   return {};
 }
 
-[[nodiscard]] CompiledKernel bf16_kernel(const SplitKvKernel& kernel);
-[[nodiscard]] CompiledKernel bf16_e4m3_kernel(const SplitKvKernel& kernel);
-[[nodiscard]] CompiledKernel bf16_e5m2_kernel(const SplitKvKernel& kernel);
-[[nodiscard]] CompiledKernel f16_kernel(const SplitKvKernel& kernel);
-[[nodiscard]] CompiledKernel f16_e4m3_kernel(const SplitKvKernel& kernel);
-[[nodiscard]] CompiledKernel f16_e5m2_kernel(const SplitKvKernel& kernel);
+[[nodiscard]] CompiledKernel bf16_kernel(const Kernel& kernel);
+[[nodiscard]] CompiledKernel bf16_e4m3_kernel(const Kernel& kernel);
+[[nodiscard]] CompiledKernel bf16_e5m2_kernel(const Kernel& kernel);
+[[nodiscard]] CompiledKernel f16_kernel(const Kernel& kernel);
+[[nodiscard]] CompiledKernel f16_e4m3_kernel(const Kernel& kernel);
+[[nodiscard]] CompiledKernel f16_e5m2_kernel(const Kernel& kernel);
 
 }  // namespace attnbench::splitkv

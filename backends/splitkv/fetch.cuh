@@ -14,7 +14,7 @@ inline constexpr int kGatherKeys = 16;
 template <class S>
 class Gather {
  public:
-  __device__ __forceinline__ Gather(const SplitKvParams& p, const SplitKvItem& item)
+  __device__ __forceinline__ Gather(const Params& p, const Item& item)
       : p_(p),
         slots_(p.kv_indices + item.kv_begin),
         k_(p.k + item.kv_head * p.k_head_stride),
@@ -58,7 +58,7 @@ class Gather {
     }
   }
 
-  const SplitKvParams& p_;
+  const Params& p_;
   const std::int32_t* slots_;
   const std::byte* k_;
   const std::byte* v_;

@@ -5,10 +5,10 @@
 #include "backends/splitkv/plan.h"
 #include "lib/backend/backend_info.h"
 
-namespace attnbench {
+namespace attnbench::splitkv {
 
 /// What `attnbench list backends` says, with and without nvcc.
-[[nodiscard]] inline BackendInfo splitkv_info(SplitRule rule) {
+[[nodiscard]] inline BackendInfo info(SplitRule rule) {
   BackendInfo info;
   info.name = name_of(rule);
   info.version = "1";
@@ -22,4 +22,4 @@ namespace attnbench {
   return info;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::splitkv

@@ -37,7 +37,7 @@ struct FewRows {
 
 /// Leaves normalised outputs [16, kRowFloats] in `shared`; returns where their base-2 LSEs are.
 template <class S>
-__device__ __forceinline__ const float* few_rows(const SplitKvParams& p, const SplitKvItem& item,
+__device__ __forceinline__ const float* few_rows(const Params& p, const Item& item,
                                                  std::byte* shared) {
   using Plan = FewRows<S>;
   const int warp = warp_of_block();
@@ -146,7 +146,7 @@ struct ManyRows {
 
 /// Leaves normalised outputs [64, kRowFloats] in `shared`; returns where their base-2 LSEs are.
 template <class S>
-__device__ __forceinline__ const float* many_rows(const SplitKvParams& p, const SplitKvItem& item,
+__device__ __forceinline__ const float* many_rows(const Params& p, const Item& item,
                                                   std::byte* shared) {
   using Plan = ManyRows<S>;
   const int warp = warp_of_block();
@@ -224,9 +224,9 @@ __device__ __forceinline__ const float* many_rows(const SplitKvParams& p, const 
 
 /// What this block computes. Blocks of all KV heads with the same item follow each other, so that
 /// the longest still come first.
-__device__ __forceinline__ SplitKvItem item_of_block(const SplitKvParams& p) {
+__device__ __forceinline__ Item item_of_block(const Params& p) {
   const auto block = static_cast<int>(blockIdx.x);
-  SplitKvItem item = p.items[block / p.heads_kv];
+  Item item = p.items[block / p.heads_kv];
   item.kv_head = block % p.heads_kv;
   item.tile += item.kv_head * p.tiles;
   item.partial += item.kv_head * p.partials;
@@ -236,10 +236,9 @@ __device__ __forceinline__ SplitKvItem item_of_block(const SplitKvParams& p) {
 
 /// Tiles of up to 16 rows.
 template <class S>
-__global__ void __launch_bounds__(kThreads)
-    few_rows_kernel(const __grid_constant__ SplitKvParams p) {
+__global__ void __launch_bounds__(kThreads) few_rows_kernel(const __grid_constant__ Params p) {
   extern __shared__ __align__(128) std::byte shared[];
-  const SplitKvItem item = item_of_block(p);
+  const Item item = item_of_block(p);
   if (item.rows == 0) return;
   const float* const lse = few_rows<S>(p, item, shared);
   store_tile<S>(p, item, reinterpret_cast<const float*>(shared), lse);
@@ -247,10 +246,9 @@ __global__ void __launch_bounds__(kThreads)
 
 /// Tiles of up to 64 rows; those of up to 16 go the shorter way.
 template <class S>
-__global__ void __launch_bounds__(kThreads)
-    any_rows_kernel(const __grid_constant__ SplitKvParams p) {
+__global__ void __launch_bounds__(kThreads) any_rows_kernel(const __grid_constant__ Params p) {
   extern __shared__ __align__(128) std::byte shared[];
-  const SplitKvItem item = item_of_block(p);
+  const Item item = item_of_block(p);
   if (item.rows == 0) return;
   const float* const lse =
       item.rows <= FewRows<S>::kRows ? few_rows<S>(p, item, shared) : many_rows<S>(p, item, shared);

@@ -4,7 +4,7 @@
 
 namespace attnbench::splitkv {
 
-CompiledKernel bf16_kernel(const SplitKvKernel& kernel) {
+CompiledKernel bf16_kernel(const Kernel& kernel) {
   return find_kernel<__nv_bfloat16, __nv_bfloat16>(kernel);
 }
 

@@ -4,8 +4,6 @@
 
 namespace attnbench::splitkv {
 
-CompiledKernel f16_kernel(const SplitKvKernel& kernel) {
-  return find_kernel<__half, __half>(kernel);
-}
+CompiledKernel f16_kernel(const Kernel& kernel) { return find_kernel<__half, __half>(kernel); }
 
 }  // namespace attnbench::splitkv

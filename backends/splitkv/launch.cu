@@ -8,22 +8,21 @@
 #include "lib/base/narrow.h"
 #include "lib/device/cuda/check.cuh"
 
-namespace attnbench {
+namespace attnbench::splitkv {
 namespace {
 
-splitkv::CompiledKernel find(const SplitKvKernel& kernel) {
+CompiledKernel find(const Kernel& kernel) {
   const DType kv = kernel.kv_dtype;
   if (kernel.dtype == DType::kBF16) {
-    if (kv == DType::kBF16) return splitkv::bf16_kernel(kernel);
-    if (kv == DType::kE4M3) return splitkv::bf16_e4m3_kernel(kernel);
+    if (kv == DType::kBF16) return bf16_kernel(kernel);
+    if (kv == DType::kE4M3) return bf16_e4m3_kernel(kernel);
   }
   if constexpr (kAllKernels) {
-    if (kernel.dtype == DType::kBF16 && kv == DType::kE5M2)
-      return splitkv::bf16_e5m2_kernel(kernel);
+    if (kernel.dtype == DType::kBF16 && kv == DType::kE5M2) return bf16_e5m2_kernel(kernel);
     if (kernel.dtype == DType::kF16) {
-      if (kv == DType::kF16) return splitkv::f16_kernel(kernel);
-      if (kv == DType::kE4M3) return splitkv::f16_e4m3_kernel(kernel);
-      if (kv == DType::kE5M2) return splitkv::f16_e5m2_kernel(kernel);
+      if (kv == DType::kF16) return f16_kernel(kernel);
+      if (kv == DType::kE4M3) return f16_e4m3_kernel(kernel);
+      if (kv == DType::kE5M2) return f16_e5m2_kernel(kernel);
     }
   }
   return {};
@@ -31,23 +30,23 @@ splitkv::CompiledKernel find(const SplitKvKernel& kernel) {
 
 }  // namespace
 
-bool splitkv_has_kernel(const SplitKvKernel& kernel) { return find(kernel).function != nullptr; }
+bool has_kernel(const Kernel& kernel) { return find(kernel).function != nullptr; }
 
-void prepare_splitkv(const SplitKvKernel& kernel) {
-  const splitkv::CompiledKernel found = find(kernel);
+void prepare(const Kernel& kernel) {
+  const CompiledKernel found = find(kernel);
   expects(found.function != nullptr, "no kernel for what supports() accepted");
   check_cuda(cudaFuncSetAttribute(found.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   found.shared_bytes),
              "cudaFuncSetAttribute");
 }
 
-void launch_splitkv(const SplitKvKernel& kernel, const SplitKvParams& params, void* stream) {
-  const splitkv::CompiledKernel found = find(kernel);
+void launch(const Kernel& kernel, const Params& params, void* stream) {
+  const CompiledKernel found = find(kernel);
   const auto blocks =
       static_cast<unsigned>(narrow_i32(std::int64_t{params.num_items} * params.heads_kv));
-  found.function<<<blocks, splitkv::kThreads, static_cast<std::size_t>(found.shared_bytes),
+  found.function<<<blocks, kThreads, static_cast<std::size_t>(found.shared_bytes),
                    static_cast<cudaStream_t>(stream)>>>(params);
   check_launch("splitkv");
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::splitkv

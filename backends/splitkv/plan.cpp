@@ -12,7 +12,7 @@
 #include "lib/base/narrow.h"
 #include "lib/index/kv_splits.h"
 
-namespace attnbench {
+namespace attnbench::splitkv {
 namespace {
 
 /// Triton's kernels: max_kv_splits unless told otherwise.
@@ -23,20 +23,20 @@ constexpr std::int64_t kFixedTileKeys = 256;
 /// Which kernel a request meets may depend on its batch only where the splits do too.
 bool takes_many_rows(SplitRule rule, ForwardMode mode, std::int64_t most_rows) {
   const bool any_kernel = rule == SplitRule::kFill || mode == ForwardMode::kDecode;
-  return most_rows > kSplitKvFewRows || !any_kernel;
+  return most_rows > kFewRows || !any_kernel;
 }
 
 /// Keys per piece of each tile.
-std::vector<std::int64_t> chunks_of(const std::vector<SplitKvItem>& tiles,
-                                    const ForwardBatch& batch, const AttentionLayer& layer,
-                                    SplitRule rule, int multiprocessors) {
+std::vector<std::int64_t> chunks_of(const std::vector<Item>& tiles, const ForwardBatch& batch,
+                                    const AttentionLayer& layer, SplitRule rule,
+                                    int multiprocessors) {
   std::vector<std::int64_t> chunks;
   chunks.reserve(tiles.size());
   if (rule == SplitRule::kFill) {
     return chunks_in_full_rounds(tiles, layer.heads_kv, multiprocessors);
   }
   if (batch.forward_mode != ForwardMode::kDecode) {
-    for (const SplitKvItem& tile : tiles) chunks.push_back(keys_of(tile));
+    for (const Item& tile : tiles) chunks.push_back(keys_of(tile));
     return chunks;
   }
   std::vector<std::int32_t> dynamic;
@@ -44,7 +44,7 @@ std::vector<std::int64_t> chunks_of(const std::vector<SplitKvItem>& tiles,
   if (rule == SplitRule::kDynamic) {
     std::vector<std::int32_t> lens;
     std::int32_t last = -1;
-    for (const SplitKvItem& tile : tiles) {
+    for (const Item& tile : tiles) {
       if (tile.request != last) lens.push_back(1);
       last = tile.request;
       place[static_cast<std::size_t>(last)] = lens.size() - 1;
@@ -55,7 +55,7 @@ std::vector<std::int64_t> chunks_of(const std::vector<SplitKvItem>& tiles,
                                        .max_splits = kMaxTritonSplits,
                                        .multiprocessors = multiprocessors});
   }
-  for (const SplitKvItem& tile : tiles) {
+  for (const Item& tile : tiles) {
     chunks.push_back(rule == SplitRule::kFixedTile
                          ? kFixedTileKeys
                          : kv_split_chunk(keys_of(tile),
@@ -90,34 +90,34 @@ std::string_view description_of(SplitRule rule) {
   return "";
 }
 
-SplitKvPlan plan_splitkv(const ForwardBatch& batch, const AttentionLayer& layer, SplitRule rule,
-                         int multiprocessors) {
+WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer, SplitRule rule,
+                   int multiprocessors) {
   std::int64_t most_rows = 0;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
     most_rows = std::max(most_rows, batch.q_len(r) * layer.group_size());
   }
-  SplitKvPlanner planner(takes_many_rows(rule, batch.forward_mode, most_rows));
-  std::vector<SplitKvItem> tiles = splitkv_tiles(batch, layer, planner.tile_rows());
-  if (most_rows > kSplitKvFewRows && rule == SplitRule::kFill) {
+  Planner planner(takes_many_rows(rule, batch.forward_mode, most_rows));
+  std::vector<Item> tiles = tiles_of(batch, layer, planner.tile_rows());
+  if (most_rows > kFewRows && rule == SplitRule::kFill) {
     SmallTiles small(multiprocessors);
-    for (const SplitKvItem& tile : tiles) small.add(tile);
-    if (small.are_better(layer.heads_kv)) tiles = splitkv_tiles(batch, layer, kSplitKvFewRows);
+    for (const Item& tile : tiles) small.add(tile);
+    if (small.are_better(layer.heads_kv)) tiles = tiles_of(batch, layer, kFewRows);
   }
   const std::vector<std::int64_t> chunks = chunks_of(tiles, batch, layer, rule, multiprocessors);
   for (std::size_t i = 0; i < tiles.size(); ++i) planner.add(tiles[i], chunks[i]);
   return std::move(planner).finish();
 }
 
-SplitKvRoom splitkv_room(const UniformBatches& batches, const AttentionLayer& layer, SplitRule rule,
-                         int multiprocessors) {
+Room room_for(const UniformBatches& batches, const AttentionLayer& layer, SplitRule rule,
+              int multiprocessors) {
   const std::int64_t rows = batches.q_len * layer.group_size();
   const bool many_rows = takes_many_rows(rule, batches.mode, rows);
-  const std::int64_t tile_rows = std::min(rows, SplitKvPlanner(many_rows).tile_rows());
-  SplitKvRoom room;
+  const std::int64_t tile_rows = std::min(rows, Planner(many_rows).tile_rows());
+  Room room;
   room.tiles = batches.requests * ceil_div(rows, tile_rows);
   if (rule == SplitRule::kFill) {
     room.tiles =
-        std::max(room.tiles, std::min(batches.requests * ceil_div(rows, kSplitKvFewRows),
+        std::max(room.tiles, std::min(batches.requests * ceil_div(rows, kFewRows),
                                       SmallTiles::most_tiles(layer.heads_kv, multiprocessors)));
   }
   room.items = room.tiles;
@@ -135,4 +135,4 @@ SplitKvRoom splitkv_room(const UniformBatches& batches, const AttentionLayer& la
   return room;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::splitkv

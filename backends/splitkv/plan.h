@@ -9,7 +9,7 @@
 #include "lib/batch/forward_batch.h"
 #include "lib/model/attention_layer.h"
 
-namespace attnbench {
+namespace attnbench::splitkv {
 
 /// Who decides into how many pieces the keys of a tile are cut. The engines' rules cut decodes
 /// only, as Triton's kernels do.
@@ -28,8 +28,8 @@ inline constexpr SplitRule kSplitRules[] = {SplitRule::kFill, SplitRule::kDynami
 [[nodiscard]] std::string_view description_of(SplitRule rule);
 
 /// Work of one batch. Padding requests have none.
-[[nodiscard]] SplitKvPlan plan_splitkv(const ForwardBatch& batch, const AttentionLayer& layer,
-                                       SplitRule rule, int multiprocessors);
+[[nodiscard]] WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer,
+                                 SplitRule rule, int multiprocessors);
 
 /// Batches of up to `requests` requests with `q_len` query tokens and up to `max_kv_len` keys each.
 struct UniformBatches {
@@ -39,7 +39,7 @@ struct UniformBatches {
   std::int64_t max_kv_len = 0;
 };
 /// Room for the plan of any of them: what a CUDA graph is captured with.
-[[nodiscard]] SplitKvRoom splitkv_room(const UniformBatches& batches, const AttentionLayer& layer,
-                                       SplitRule rule, int multiprocessors);
+[[nodiscard]] Room room_for(const UniformBatches& batches, const AttentionLayer& layer,
+                            SplitRule rule, int multiprocessors);
 
-}  // namespace attnbench
+}  // namespace attnbench::splitkv

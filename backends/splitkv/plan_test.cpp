@@ -13,7 +13,7 @@
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"
 
-namespace attnbench {
+namespace attnbench::splitkv {
 namespace {
 
 constexpr int kMultiprocessors = 132;
@@ -33,15 +33,15 @@ Case decode(std::initializer_list<std::int64_t> lengths, int heads_q = 32, int h
   return c;
 }
 
-SplitKvPlan plan(const Case& c, SplitRule rule) {
+WorkPlan plan(const Case& c, SplitRule rule) {
   const BatchLayout layout = lay_out(c);
-  return plan_splitkv(layout.batch, c.layer, rule, kMultiprocessors);
+  return plan_work(layout.batch, c.layer, rule, kMultiprocessors);
 }
 
 /// Splits of each request.
 std::vector<int> splits(const Case& c, SplitRule rule) {
   std::vector<int> all(c.requests.size());
-  for (const SplitKvItem& item : plan(c, rule).items) {
+  for (const Item& item : plan(c, rule).items) {
     all[static_cast<std::size_t>(item.request)] = item.splits;
   }
   return all;
@@ -53,12 +53,12 @@ TEST(SplitKvPlan, covers_every_key_of_every_row_once) {
       Case c = small;
       for (Request& request : c.requests) request.kv_len += 3000;
       SCOPED_TRACE(c.id);
-      const SplitKvPlan made = plan(c, rule);
+      const WorkPlan made = plan(c, rule);
       using Tile = std::pair<int, int>;
       std::map<Tile, std::map<int, int>> pieces;  // begin -> end of the keys
       std::map<Tile, int> rows;
       std::vector<int> partial_uses(static_cast<std::size_t>(made.partials));
-      for (const SplitKvItem& item : made.items) {
+      for (const Item& item : made.items) {
         const Tile tile{item.request, item.row_begin};
         EXPECT_EQ(item.kv_head, 0);
         EXPECT_TRUE(pieces[tile].emplace(item.key_begin, item.key_end).second);
@@ -95,8 +95,8 @@ TEST(SplitKvPlan, cuts_by_the_engines_rules) {
 }
 
 TEST(SplitKvPlan, fills_the_gpu_with_pieces_of_like_size) {
-  const SplitKvPlan ragged = plan(decode({100, 1000, 60000}), SplitRule::kFill);
-  const auto keys = [](const SplitKvItem& item) { return item.key_end - item.key_begin; };
+  const WorkPlan ragged = plan(decode({100, 1000, 60000}), SplitRule::kFill);
+  const auto keys = [](const Item& item) { return item.key_end - item.key_begin; };
   EXPECT_GE(8 * ragged.items.size(), 2 * kMultiprocessors);
   EXPECT_LE(keys(ragged.items.front()), 60000 / 16);
   for (std::size_t i = 1; i < ragged.items.size(); ++i) {
@@ -112,7 +112,7 @@ TEST(SplitKvPlan, fills_a_last_round_of_blocks_that_would_be_mostly_empty) {
     c.requests.resize(requests);
     for (Request& request : c.requests) request.kv_len = kv_len;
     std::vector<std::int64_t> blocks(33);
-    for (const SplitKvItem& item : plan(c, SplitRule::kFill).items) {
+    for (const Item& item : plan(c, SplitRule::kFill).items) {
       *std::ranges::min_element(blocks) += keys_of(item);
     }
     const double ideal = static_cast<double>(requests) * static_cast<double>(kv_len) / 33;
@@ -148,9 +148,9 @@ Case extend(std::int64_t requests, std::int64_t q_len, std::int64_t kv_len) {
   return c;
 }
 
-int most_rows(const SplitKvPlan& made) {
+int most_rows(const WorkPlan& made) {
   int rows = 0;
-  for (const SplitKvItem& item : made.items) rows = std::max(rows, item.rows);
+  for (const Item& item : made.items) rows = std::max(rows, item.rows);
   return rows;
 }
 
@@ -168,7 +168,7 @@ TEST(SplitKvPlan, prefers_small_tiles_while_there_is_little_to_read) {
 TEST(SplitKvPlan, leaves_out_tiles_of_keys_outside_the_window) {
   Case c = decode({5000});
   c.layer.sliding_window_size = 127;
-  for (const SplitKvItem& item : plan(c, SplitRule::kFill).items) {
+  for (const Item& item : plan(c, SplitRule::kFill).items) {
     EXPECT_EQ(item.key_begin, 5000 - 128);
     EXPECT_EQ(item.key_end, 5000);
   }
@@ -180,7 +180,7 @@ TEST(SplitKvPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
     return std::uniform_int_distribution<std::int64_t>(0, most)(random);
   };
   constexpr std::int64_t kMaxKvLen = 20000;
-  SplitKvRoom fullest;  // in percent
+  Room fullest;  // in percent
   for (int i = 0; i < 80; ++i) {
     const SplitRule rule = kRules[static_cast<std::size_t>(i / 2) % std::size(kRules)];
     const auto requests = static_cast<std::size_t>(1 + upto(i % 3 == 0 ? 40 : 5));
@@ -196,10 +196,9 @@ TEST(SplitKvPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
       if (q_len > 1) request.tree_parents.assign(static_cast<std::size_t>(q_len), 0);
       if (q_len > 1) request.tree_parents[0] = -1;
     }
-    const SplitKvRoom made = plan(c, rule).room();
-    const SplitKvRoom room =
-        splitkv_room({c.mode, static_cast<std::int64_t>(requests), q_len, kMaxKvLen}, c.layer, rule,
-                     kMultiprocessors);
+    const Room made = plan(c, rule).room();
+    const Room room = room_for({c.mode, static_cast<std::int64_t>(requests), q_len, kMaxKvLen},
+                               c.layer, rule, kMultiprocessors);
     EXPECT_LE(made.items, room.items);
     EXPECT_LE(made.tiles, room.tiles);
     EXPECT_LE(made.partials, room.partials);
@@ -219,12 +218,12 @@ TEST(SplitKvPlan, gives_padding_no_work_and_leaves_the_others_theirs) {
   ForwardBatch batch = layout.batch;
   batch.req_to_token_pool = &layout.req_to_token_pool;
   for (const SplitRule rule : kRules) {
-    const SplitKvPlan alone = plan_splitkv(batch, c.layer, rule, kMultiprocessors);
-    const SplitKvPlan padded =
-        plan_splitkv(pad_for_cuda_graph(batch, 8, 1), c.layer, rule, kMultiprocessors);
+    const WorkPlan alone = plan_work(batch, c.layer, rule, kMultiprocessors);
+    const WorkPlan padded =
+        plan_work(pad_for_cuda_graph(batch, 8, 1), c.layer, rule, kMultiprocessors);
     ASSERT_EQ(alone.items.size(), padded.items.size());
     for (std::size_t i = 0; i < alone.items.size(); ++i) {
-      EXPECT_EQ(std::memcmp(&alone.items[i], &padded.items[i], sizeof(SplitKvItem)), 0);
+      EXPECT_EQ(std::memcmp(&alone.items[i], &padded.items[i], sizeof(Item)), 0);
     }
   }
 }
@@ -234,4 +233,4 @@ TEST(SplitKvPlan, of_an_idle_batch_is_empty) {
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::splitkv

@@ -10,29 +10,28 @@
 #include "backends/splitkv/plan.h"
 #include "lib/backend/backend.h"
 
-namespace attnbench {
+namespace attnbench::splitkv {
 
 /// One launch of a splitkv kernel over a work list in GPU memory. Where it is recorded, the memory
 /// and the grid have room for the most work that a step within the problem's limits can have.
-class PlannedSplitKv final : public Plan {
+class Planned final : public Plan {
  public:
-  PlannedSplitKv(const ForwardBatch& batch, SplitRule rule, PlanMemory& memory);
+  Planned(const ForwardBatch& batch, SplitRule rule, PlanMemory& memory);
 
   void run(Stream& stream) override;
   [[nodiscard]] bool update(const ForwardBatch& batch, Stream& stream) override;
 
  private:
   /// Lays `memory` out for `room` and for `keys` token slots of `requests` requests.
-  void lay_out(const SplitKvRoom& room, std::int64_t requests, std::int64_t keys,
-               PlanMemory& memory);
+  void lay_out(const Room& room, std::int64_t requests, std::int64_t keys, PlanMemory& memory);
   /// Copies `plan` to where there is room for it, empty items behind it, and finds the slots.
-  void enqueue(SplitKvPlan plan, const ForwardBatch& batch, void* stream);
+  void enqueue(WorkPlan plan, const ForwardBatch& batch, void* stream);
 
   Problem problem_;
   SplitRule rule_;
   int multiprocessors_;
-  SplitKvKernel kernel_;
-  SplitKvParams params_;
+  Kernel kernel_;
+  Params params_;
   // Where the rest lies, in device memory.
   std::byte* counters_ = nullptr;  ///< items follow
   std::int64_t num_counters_ = 0;
@@ -42,4 +41,4 @@ class PlannedSplitKv final : public Plan {
   GraphDraftTree graph_tree_;
 };
 
-}  // namespace attnbench
+}  // namespace attnbench::splitkv

@@ -11,17 +11,16 @@
 #include "lib/base/narrow.h"
 #include "lib/index/cuda/index_builders.cuh"
 
-namespace attnbench {
+namespace attnbench::splitkv {
 
-PlannedSplitKv::PlannedSplitKv(const ForwardBatch& batch, SplitRule rule, PlanMemory& memory)
+Planned::Planned(const ForwardBatch& batch, SplitRule rule, PlanMemory& memory)
     : problem_(*batch.problem), rule_(rule), multiprocessors_(memory.device().info().units) {
   if (problem_.recorded) expect_recorded_step(problem_, batch);
-  SplitKvPlan plan = plan_splitkv(batch, problem_.layer, rule_, multiprocessors_);
+  WorkPlan plan = plan_work(batch, problem_.layer, rule_, multiprocessors_);
   if (problem_.recorded) {
     const StepLimits& limits = problem_.limits;
-    const SplitKvRoom room =
-        splitkv_room({problem_.mode, limits.requests, limits.q_len, limits.kv_len}, problem_.layer,
-                     rule_, multiprocessors_);
+    const Room room = room_for({problem_.mode, limits.requests, limits.q_len, limits.kv_len},
+                               problem_.layer, rule_, multiprocessors_);
     lay_out(room, limits.requests, limits.requests * limits.kv_len, memory);
   } else {
     std::int64_t keys = 0;
@@ -30,21 +29,21 @@ PlannedSplitKv::PlannedSplitKv(const ForwardBatch& batch, SplitRule rule, PlanMe
   }
   set_tensors(params_, batch);
   (problem_.recorded ? graph_tree_.arrays() : draft_tree_of(batch)).set_in(params_);
-  kernel_ = splitkv_kernel_for(problem_, plan.many_rows);
-  prepare_splitkv(kernel_);
+  kernel_ = kernel_for(problem_, plan.many_rows);
+  prepare(kernel_);
   enqueue(std::move(plan), batch, nullptr);
   finish_planning();
 }
 
-void PlannedSplitKv::lay_out(const SplitKvRoom& room, std::int64_t requests, std::int64_t keys,
-                             PlanMemory& memory) {
+void Planned::lay_out(const Room& room, std::int64_t requests, std::int64_t keys,
+                      PlanMemory& memory) {
   const AttentionLayer& layer = problem_.layer;
   num_counters_ = room.tiles * layer.heads_kv;
   const std::int64_t partials = narrow_i32(room.partials * layer.heads_kv);
   const std::int64_t partial_rows = partials * room.partial_rows;
   DeviceRoom device;
   const std::size_t counters = device.add<std::int32_t>(num_counters_);
-  const std::size_t items = device.add<SplitKvItem>(room.items);
+  const std::size_t items = device.add<Item>(room.items);
   const std::size_t kv_indptr = device.add<std::int32_t>(requests + 1);
   const std::size_t kv_last_page_len = device.add<std::int32_t>(requests);
   const std::size_t kv_indices = device.add<std::int32_t>(keys);
@@ -61,7 +60,7 @@ void PlannedSplitKv::lay_out(const SplitKvRoom& room, std::int64_t requests, std
   kv_indptr_ = words(kv_indptr);
   kv_last_page_len_ = words(kv_last_page_len);
   kv_indices_ = words(kv_indices);
-  params_.items = reinterpret_cast<const SplitKvItem*>(at + items);
+  params_.items = reinterpret_cast<const Item*>(at + items);
   params_.num_items = narrow_i32(room.items);
   params_.tiles = narrow_i32(room.tiles);
   params_.partials = narrow_i32(room.partials);
@@ -72,7 +71,7 @@ void PlannedSplitKv::lay_out(const SplitKvRoom& room, std::int64_t requests, std
   params_.partial_rows = room.partial_rows;
 }
 
-void PlannedSplitKv::enqueue(SplitKvPlan plan, const ForwardBatch& batch, void* stream) {
+void Planned::enqueue(WorkPlan plan, const ForwardBatch& batch, void* stream) {
   expects(std::ssize(plan.items) <= params_.num_items && plan.tiles <= params_.tiles &&
               plan.partials <= params_.partials && plan.partial_rows <= params_.partial_rows,
           "a plan larger than its memory");
@@ -88,15 +87,15 @@ void PlannedSplitKv::enqueue(SplitKvPlan plan, const ForwardBatch& batch, void* 
   graph_tree_.enqueue_copy(batch, stream);
 }
 
-void PlannedSplitKv::run(Stream& stream) {
-  if (params_.num_items > 0) launch_splitkv(kernel_, params_, stream.native());
+void Planned::run(Stream& stream) {
+  if (params_.num_items > 0) launch(kernel_, params_, stream.native());
 }
 
-bool PlannedSplitKv::update(const ForwardBatch& batch, Stream& stream) {
+bool Planned::update(const ForwardBatch& batch, Stream& stream) {
   if (!problem_.recorded) return false;
   expect_recorded_step(problem_, batch);
-  enqueue(plan_splitkv(batch, problem_.layer, rule_, multiprocessors_), batch, stream.native());
+  enqueue(plan_work(batch, problem_.layer, rule_, multiprocessors_), batch, stream.native());
   return true;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::splitkv

@@ -9,7 +9,7 @@
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
 
-namespace attnbench {
+namespace attnbench::splitkv {
 namespace {
 
 /// Keys of a piece are a multiple of this: what the warps of a block take in one round.
@@ -43,10 +43,10 @@ std::int64_t chunk_of(std::int64_t keys, std::int64_t share) {
 }
 
 /// Places in `items`, the one with most keys first: the last blocks' finishing times stay close.
-std::vector<std::uint32_t> longest_first(const std::vector<SplitKvItem>& items) {
+std::vector<std::uint32_t> longest_first(const std::vector<Item>& items) {
   std::vector<std::uint64_t> keyed;  // keys counted down, then the place
   keyed.reserve(items.size());
-  for (const SplitKvItem& item : items) {
+  for (const Item& item : items) {
     const auto fewer = ~static_cast<std::uint32_t>(keys_of(item));
     keyed.push_back((std::uint64_t{fewer} << 32) | keyed.size());
   }
@@ -59,11 +59,9 @@ std::vector<std::uint32_t> longest_first(const std::vector<SplitKvItem>& items) 
 
 }  // namespace
 
-std::int64_t SplitKvPlanner::tile_rows() const {
-  return plan_.many_rows ? kSplitKvManyRows : kSplitKvFewRows;
-}
+std::int64_t Planner::tile_rows() const { return plan_.many_rows ? kManyRows : kFewRows; }
 
-SplitKvPlanner::Pieces SplitKvPlanner::add_pieces(SplitKvItem item, std::int64_t chunk) {
+Planner::Pieces Planner::add_pieces(Item item, std::int64_t chunk) {
   const std::int64_t begin = item.key_begin, end = item.key_end;
   const Pieces pieces{plan_.partials, narrow_i32(pieces_of(end - begin, chunk))};
   item.first_partial = pieces.first;
@@ -77,42 +75,42 @@ SplitKvPlanner::Pieces SplitKvPlanner::add_pieces(SplitKvItem item, std::int64_t
   return pieces;
 }
 
-void SplitKvPlanner::add(const SplitKvItem& tile, std::int64_t chunk) {
+void Planner::add(const Item& tile, std::int64_t chunk) {
   if (keys_of(tile) <= chunk) {
     plan_.items.push_back(tile);
     return;
   }
-  SplitKvItem item = tile;
+  Item item = tile;
   item.splits = narrow_i32(ceil_div(keys_of(tile), chunk));
   item.tile = plan_.tiles++;
   add_pieces(item, chunk);
 }
 
-SplitKvPlanner::Pieces SplitKvPlanner::add_unmerged(const SplitKvItem& tile, std::int64_t chunk) {
-  SplitKvItem item = tile;
+Planner::Pieces Planner::add_unmerged(const Item& tile, std::int64_t chunk) {
+  Item item = tile;
   item.splits = 0;
   return add_pieces(item, chunk);
 }
 
-SplitKvPlan SplitKvPlanner::finish() && {
-  SplitKvPlan plan = std::move(plan_);
-  const std::vector<SplitKvItem> added = std::move(plan.items);
+WorkPlan Planner::finish() && {
+  WorkPlan plan = std::move(plan_);
+  const std::vector<Item> added = std::move(plan.items);
   plan.items = {};
   plan.items.reserve(added.size());
   for (const std::uint32_t place : longest_first(added)) plan.items.push_back(added[place]);
   return plan;
 }
 
-std::int64_t keys_of(const std::vector<SplitKvItem>& tiles) {
+std::int64_t keys_of(const std::vector<Item>& tiles) {
   std::int64_t keys = 0;
-  for (const SplitKvItem& tile : tiles) keys += keys_of(tile);
+  for (const Item& tile : tiles) keys += keys_of(tile);
   return keys;
 }
 
 SmallTiles::SmallTiles(int multiprocessors) : multiprocessors_(multiprocessors) {}
 
-void SmallTiles::add(const SplitKvItem& tile) {
-  const std::int64_t tiles = ceil_div(tile.rows, kSplitKvFewRows);
+void SmallTiles::add(const Item& tile) {
+  const std::int64_t tiles = ceil_div(tile.rows, kFewRows);
   tiles_ += tiles;
   keys_ += tiles * keys_of(tile);
 }
@@ -142,12 +140,12 @@ std::int64_t EqualShares::most_further_pieces(int multiprocessors) {
   return blocks_of(multiprocessors);
 }
 
-std::vector<std::int64_t> chunks_in_full_rounds(const std::vector<SplitKvItem>& tiles, int heads_kv,
+std::vector<std::int64_t> chunks_in_full_rounds(const std::vector<Item>& tiles, int heads_kv,
                                                 int multiprocessors) {
   const EqualShares shares(keys_of(tiles) * heads_kv, multiprocessors);
   std::vector<std::int64_t> chunks;
   chunks.reserve(tiles.size());
-  for (const SplitKvItem& tile : tiles) chunks.push_back(shares.chunk(keys_of(tile)));
+  for (const Item& tile : tiles) chunks.push_back(shares.chunk(keys_of(tile)));
 
   const std::int64_t blocks = blocks_of(multiprocessors) / heads_kv;  // of one KV head
   std::int64_t pieces = 0;
@@ -175,9 +173,9 @@ std::vector<std::int64_t> chunks_in_full_rounds(const std::vector<SplitKvItem>& 
   return chunks;
 }
 
-SplitKvRoom most_of(const SplitKvRoom& a, const SplitKvRoom& b) {
+Room most_of(const Room& a, const Room& b) {
   return {std::max(a.items, b.items), std::max(a.tiles, b.tiles), std::max(a.partials, b.partials),
           std::max(a.partial_rows, b.partial_rows)};
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::splitkv

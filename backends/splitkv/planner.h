@@ -7,62 +7,62 @@
 
 #include "backends/splitkv/work_list.h"
 
-namespace attnbench {
+namespace attnbench::splitkv {
 
 /// What a plan takes up in memory for one KV head, or the most that any of several takes up.
-struct SplitKvRoom {
+struct Room {
   std::int64_t items = 0;
   std::int64_t tiles = 0;
   std::int64_t partials = 0;
   std::int32_t partial_rows = 0;
 };
-[[nodiscard]] SplitKvRoom most_of(const SplitKvRoom& a, const SplitKvRoom& b);
+[[nodiscard]] Room most_of(const Room& a, const Room& b);
 
 /// Work of one launch: that of KV head 0, because every KV head has the same. A plan then costs the
 /// host no more for more heads, neither time nor bytes to copy.
-struct SplitKvPlan {
-  bool many_rows = false;          ///< some tile has more than 16 rows, or could have
-  std::vector<SplitKvItem> items;  ///< the longest first
-  std::int32_t tiles = 0;          ///< that were split and merge themselves
-  std::int32_t partials = 0;       ///< results that wait for a merge
-  std::int32_t partial_rows = 0;   ///< rows kept for each
+struct WorkPlan {
+  bool many_rows = false;         ///< some tile has more than 16 rows, or could have
+  std::vector<Item> items;        ///< the longest first
+  std::int32_t tiles = 0;         ///< that were split and merge themselves
+  std::int32_t partials = 0;      ///< results that wait for a merge
+  std::int32_t partial_rows = 0;  ///< rows kept for each
 
-  [[nodiscard]] SplitKvRoom room() const {
+  [[nodiscard]] Room room() const {
     return {static_cast<std::int64_t>(items.size()), tiles, partials, partial_rows};
   }
 };
 
 /// Cuts tiles of rows into pieces of their keys.
-class SplitKvPlanner {
+class Planner {
  public:
-  explicit SplitKvPlanner(bool many_rows) { plan_.many_rows = many_rows; }
+  explicit Planner(bool many_rows) { plan_.many_rows = many_rows; }
 
   [[nodiscard]] std::int64_t tile_rows() const;
 
   /// `tile` is an item over all its keys; a piece has at most `chunk` of them. The
   /// block that finishes last merges the pieces.
-  void add(const SplitKvItem& tile, std::int64_t chunk);
+  void add(const Item& tile, std::int64_t chunk);
 
   /// Results that another kernel merges: numbers [first, first + count).
   struct Pieces {
     std::int32_t first = 0;
     std::int32_t count = 0;
   };
-  Pieces add_unmerged(const SplitKvItem& tile, std::int64_t chunk);
+  Pieces add_unmerged(const Item& tile, std::int64_t chunk);
 
-  [[nodiscard]] SplitKvPlan finish() &&;
+  [[nodiscard]] WorkPlan finish() &&;
 
  private:
-  Pieces add_pieces(SplitKvItem item, std::int64_t chunk);
+  Pieces add_pieces(Item item, std::int64_t chunk);
 
-  SplitKvPlan plan_;  // in the order of addition
+  WorkPlan plan_;  // in the order of addition
 };
 
 /// Keys of a tile and of several.
-[[nodiscard]] inline std::int64_t keys_of(const SplitKvItem& item) {
+[[nodiscard]] inline std::int64_t keys_of(const Item& item) {
   return std::int64_t{item.key_end} - item.key_begin;
 }
-[[nodiscard]] std::int64_t keys_of(const std::vector<SplitKvItem>& tiles);
+[[nodiscard]] std::int64_t keys_of(const std::vector<Item>& tiles);
 
 /// Whether requests of more than 16 rows should be cut into tiles of 16 all the same, told from
 /// their tiles of 64. Each tile reads its keys anew, but where there is little to read, more blocks
@@ -70,7 +70,7 @@ class SplitKvPlanner {
 class SmallTiles {
  public:
   explicit SmallTiles(int multiprocessors);
-  void add(const SplitKvItem& tile);
+  void add(const Item& tile);
   [[nodiscard]] bool are_better(int heads_kv) const;
 
   /// The most tiles of one KV head with which they are.
@@ -100,6 +100,6 @@ class EqualShares {
 /// Keys per piece of each of `tiles` in equal shares of the work of all KV heads. Where these leave
 /// a last round of blocks mostly empty, the shortest tiles are cut further, to fill it: 34 tiles on
 /// 33 blocks would take as long as 66. EqualShares::most_further_pieces() holds for them, too.
-[[nodiscard]] std::vector<std::int64_t> chunks_in_full_rounds(const std::vector<SplitKvItem>& tiles,
+[[nodiscard]] std::vector<std::int64_t> chunks_in_full_rounds(const std::vector<Item>& tiles,
                                                               int heads_kv, int multiprocessors);
-}  // namespace attnbench
+}  // namespace attnbench::splitkv

@@ -7,7 +7,7 @@
 #include "backends/splitkv/plan.h"
 #include "lib/backend/backend.h"
 
-namespace attnbench {
+namespace attnbench::splitkv {
 
 /// Split-KV attention on a GPU through kv_indptr and kv_indices, after SGLang's Triton backend: the
 /// keys of a few query rows are cut into pieces, whose results are merged by their LSEs. Extend
@@ -26,4 +26,4 @@ class SplitKvBackend final : public Backend {
   SplitRule rule_;
 };
 
-}  // namespace attnbench
+}  // namespace attnbench::splitkv

@@ -7,9 +7,9 @@
 #include "backends/splitkv/splitkv.h"
 #include "backends/splitkv/tensors.h"
 
-namespace attnbench {
+namespace attnbench::splitkv {
 
-SplitKvBackend::SplitKvBackend(SplitRule rule) : info_(splitkv_info(rule)), rule_(rule) {}
+SplitKvBackend::SplitKvBackend(SplitRule rule) : info_(splitkv::info(rule)), rule_(rule) {}
 
 // Tensor cores take q and k as they are stored, fp8 widened to the type of the activations, which
 // holds it: no operand is rounded. Weights are packed in that type; all else is f32.
@@ -25,7 +25,7 @@ Support SplitKvBackend::supports(const Problem& problem) const {
   if (problem.cache.dtype != problem.dtype && size_bytes(problem.cache.dtype) != 1) {
     return Support::no("KV cache in the activations' type, e4m3 or e5m2 only");
   }
-  if (!splitkv_has_kernel(splitkv_kernel_for(problem, false))) {
+  if (!has_kernel(kernel_for(problem, false))) {
     return Support::no(no_kernel_reason("head dims 64, 96, 128, 256 and 192/128 only"));
   }
   return Support::yes();
@@ -33,7 +33,7 @@ Support SplitKvBackend::supports(const Problem& problem) const {
 
 std::unique_ptr<Plan> SplitKvBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
   if (batch.batch_size == 0) return std::make_unique<IdlePlan>();
-  return std::make_unique<PlannedSplitKv>(batch, rule_, memory);
+  return std::make_unique<Planned>(batch, rule_, memory);
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::splitkv

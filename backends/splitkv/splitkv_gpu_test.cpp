@@ -7,7 +7,7 @@
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/scenario/problem_of.h"
 
-namespace attnbench {
+namespace attnbench::splitkv {
 namespace {
 
 class SplitKvGpu : public testing::Test {
@@ -144,4 +144,4 @@ TEST_F(SplitKvGpu, says_why_it_cannot) {
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::splitkv

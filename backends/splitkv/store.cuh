@@ -17,8 +17,8 @@ inline constexpr int kRowFloats = kDv + 8;
 inline constexpr int kMostRows = 64;
 
 template <class S>
-__device__ __forceinline__ void store_row_part(const SplitKvParams& p, const SplitKvItem& item,
-                                               int row, int d, float4 value, float lse) {
+__device__ __forceinline__ void store_row_part(const Params& p, const Item& item, int row, int d,
+                                               float4 value, float lse) {
   const int token = (item.row_begin + row) / p.group;
   const std::int64_t t = item.q_begin + token;
   const int head = item.kv_head * p.group + (item.row_begin + row) % p.group;
@@ -39,12 +39,11 @@ __device__ __forceinline__ float4 operator*(float4 a, float b) {
 }
 
 /// In base 2; -inf where there is none.
-__device__ __forceinline__ float sink_of(const SplitKvParams& p, const SplitKvItem& item, int row) {
+__device__ __forceinline__ float sink_of(const Params& p, const Item& item, int row) {
   if (p.sinks == nullptr) return -INFINITY;
   return p.sinks[item.kv_head * p.group + (item.row_begin + row) % p.group] * cuda::kLog2e;
 }
-__device__ __forceinline__ cuda::LseMerge with_sink(const SplitKvParams& p, const SplitKvItem& item,
-                                                    int row) {
+__device__ __forceinline__ cuda::LseMerge with_sink(const Params& p, const Item& item, int row) {
   cuda::LseMerge merge;
   merge.add(sink_of(p, item, row));
   return merge;
@@ -53,8 +52,8 @@ __device__ __forceinline__ cuda::LseMerge with_sink(const SplitKvParams& p, cons
 /// Called by every thread of the block. `rows` [tile rows, kRowFloats] holds normalised outputs,
 /// `lse` [tile rows] their base-2 LSEs.
 template <class S>
-__device__ __forceinline__ void store_tile(const SplitKvParams& p, const SplitKvItem& item,
-                                           const float* rows, const float* lse) {
+__device__ __forceinline__ void store_tile(const Params& p, const Item& item, const float* rows,
+                                           const float* lse) {
   constexpr int kParts = S::kDv / 4;
   const int parts = item.rows * kParts;
   const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);

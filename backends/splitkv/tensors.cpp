@@ -6,9 +6,9 @@
 
 #include "lib/base/error.h"
 
-namespace attnbench {
+namespace attnbench::splitkv {
 
-void set_tensors(SplitKvParams& params, const ForwardBatch& batch) {
+void set_tensors(Params& params, const ForwardBatch& batch) {
   const AttentionLayer& layer = batch.problem->layer;
   const KvPool& pool = *batch.token_to_kv_pool;
   const AttentionTensors& tensors = batch.tensors;
@@ -53,4 +53,4 @@ void set_tensors(SplitKvParams& params, const ForwardBatch& batch) {
   params.v_scale = pool.v_scale;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::splitkv

@@ -7,16 +7,16 @@
 #include "lib/batch/forward_batch.h"
 #include "lib/batch/problem.h"
 
-namespace attnbench {
+namespace attnbench::splitkv {
 
 /// What selects the kernel for a problem's types and head dims.
-[[nodiscard]] inline SplitKvKernel splitkv_kernel_for(const Problem& problem, bool many_rows) {
+[[nodiscard]] inline Kernel kernel_for(const Problem& problem, bool many_rows) {
   return {problem.dtype, problem.cache.dtype, problem.layer.head_dim_qk, problem.layer.head_dim_v,
           many_rows};
 }
 
 /// Sets what `params` takes from the batch's tensors, its KV pool and the layer: addresses,
 /// strides, mask rules, scales.
-void set_tensors(SplitKvParams& params, const ForwardBatch& batch);
+void set_tensors(Params& params, const ForwardBatch& batch);
 
-}  // namespace attnbench
+}  // namespace attnbench::splitkv

@@ -10,7 +10,7 @@
 #include "lib/base/narrow.h"
 #include "lib/batch/graph_padding.h"
 
-namespace attnbench {
+namespace attnbench::splitkv {
 namespace {
 
 struct KeyRange {
@@ -35,17 +35,17 @@ KeyRange keys_seen(const ForwardBatch& batch, const AttentionLayer& layer, std::
 
 }  // namespace
 
-std::vector<SplitKvItem> splitkv_tiles(const ForwardBatch& batch, const AttentionLayer& layer,
-                                       std::int64_t tile_rows) {
+std::vector<Item> tiles_of(const ForwardBatch& batch, const AttentionLayer& layer,
+                           std::int64_t tile_rows) {
   const std::int64_t group = layer.group_size();
   const auto rows_of = [&](std::int64_t r) {
     return is_padding(batch, r) ? 0 : batch.q_len(r) * group;
   };
   std::int64_t count = 0;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) count += ceil_div(rows_of(r), tile_rows);
-  std::vector<SplitKvItem> tiles;
+  std::vector<Item> tiles;
   tiles.reserve(static_cast<std::size_t>(count));
-  SplitKvItem tile;
+  Item tile;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
     tile.request = narrow_i32(r);
     tile.kv_len = narrow_i32(batch.kv_len(r));
@@ -66,4 +66,4 @@ std::vector<SplitKvItem> splitkv_tiles(const ForwardBatch& batch, const Attentio
   return tiles;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::splitkv

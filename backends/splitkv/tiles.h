@@ -9,12 +9,11 @@
 #include "lib/batch/forward_batch.h"
 #include "lib/model/attention_layer.h"
 
-namespace attnbench {
+namespace attnbench::splitkv {
 
 /// The query rows (token x head of the group) of each request in tiles of at most `tile_rows`, each
 /// over all keys that some row of it sees. Padding requests have none.
-[[nodiscard]] std::vector<SplitKvItem> splitkv_tiles(const ForwardBatch& batch,
-                                                     const AttentionLayer& layer,
-                                                     std::int64_t tile_rows);
+[[nodiscard]] std::vector<Item> tiles_of(const ForwardBatch& batch, const AttentionLayer& layer,
+                                         std::int64_t tile_rows);
 
-}  // namespace attnbench
+}  // namespace attnbench::splitkv

@@ -44,8 +44,7 @@ struct LaneRows {
   int end[2];
 };
 
-__device__ __forceinline__ LaneRows lane_rows(const SplitKvParams& p, const SplitKvItem& item,
-                                              int first_row) {
+__device__ __forceinline__ LaneRows lane_rows(const Params& p, const Item& item, int first_row) {
   LaneRows rows;
   rows.request.kv_len = item.kv_len;
   rows.request.q_len = item.q_len;
@@ -80,8 +79,7 @@ template <class S>
 struct QueryTile {
   std::uint32_t a[S::kStepsK][4];
 
-  __device__ __forceinline__ void load(const SplitKvParams& p, const SplitKvItem& item,
-                                       const LaneRows& rows) {
+  __device__ __forceinline__ void load(const Params& p, const Item& item, const LaneRows& rows) {
     const int pair = static_cast<int>(threadIdx.x % 4);
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -140,7 +138,7 @@ __device__ __forceinline__ void for_keys(float (&s)[kKeys / 8][4], int i, int fi
 
 template <int kKeys>
 __device__ __forceinline__ void add_alibi(float (&s)[kKeys / 8][4], int i, int first_key,
-                                          const LaneRows& rows, const SplitKvParams& p) {
+                                          const LaneRows& rows, const Params& p) {
   const cuda::Visibility seen = cuda::visibility_of(rows.request, rows.token[i]);
   const float slope = exp2f(alibi_log2_slope(p.alibi_power, rows.head[i])) * cuda::kLog2e;
   for_keys<kKeys>(s, i, first_key, rows.end[i], [&](int key, float& x) {
@@ -170,7 +168,7 @@ __device__ __forceinline__ void hide_nodes(float (&s)[kKeys / 8][4], int i, int 
 /// Logits of the lane's rows and columns in the log2 domain, -inf where a key is hidden.
 template <int kKeys>
 __device__ __forceinline__ void finish_logits(float (&s)[kKeys / 8][4], int first_key,
-                                              const LaneRows& rows, const SplitKvParams& p) {
+                                              const LaneRows& rows, const Params& p) {
   const float scale = p.scale * cuda::kLog2e;
   if (p.softcap > 0) {
     const float into = p.scale / p.softcap, out_of = p.softcap * cuda::kLog2e;
@@ -243,8 +241,8 @@ __device__ __forceinline__ std::uint32_t every_other_byte(std::uint32_t word, bo
 /// 16 rows against kKeys keys, the first of which is `first_key` of the request.
 template <class S, int kKeys>
 __device__ __forceinline__ void attend(std::uint32_t k_tile, std::uint32_t v_tile, int first_key,
-                                       const QueryTile<S>& q, const LaneRows& rows,
-                                       const SplitKvParams& p, Accumulator<S>& acc) {
+                                       const QueryTile<S>& q, const LaneRows& rows, const Params& p,
+                                       Accumulator<S>& acc) {
   using T = typename S::T;
   const int lane = static_cast<int>(threadIdx.x % 32);
   float s[kKeys / 8][4] = {};

@@ -5,13 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace attnbench {
+namespace attnbench::splitkv {
 
 /// What one thread block per KV head computes: a tile of rows over keys [key_begin, key_end). Rows
 /// of a request that share a KV head are counted token * group_size + head within the group. The
 /// request's entries of kv_indptr and qo_indptr come along: reading them first would put one more
 /// trip to memory before the first key.
-struct alignas(16) SplitKvItem {
+struct alignas(16) Item {
   std::int32_t request = 0;
   std::int32_t kv_begin = 0;  ///< kv_indptr[request]
   std::int32_t kv_len = 0;
@@ -34,8 +34,8 @@ struct alignas(16) SplitKvItem {
 inline constexpr std::int64_t kReachOfRows = std::int64_t{16} << 32;
 
 /// Everything a kernel needs, by value. Addresses are the device's, strides count bytes.
-struct SplitKvParams {
-  const SplitKvItem* items = nullptr;  ///< of KV head 0; the others' differ in head alone
+struct Params {
+  const Item* items = nullptr;  ///< of KV head 0; the others' differ in head alone
   std::int32_t num_items = 0;
   std::int32_t heads_kv = 1;
   std::int32_t tiles = 0;            ///< counters per KV head
@@ -74,4 +74,4 @@ struct SplitKvParams {
   float v_scale = 1;
 };
 
-}  // namespace attnbench
+}  // namespace attnbench::splitkv

@@ -5,23 +5,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "lib/backend/registry.h"
 #include "lib/base/dtype.h"
-#include "lib/base/told_apart.h"
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"
 #include "lib/scenario/problem_of.h"
-#include "lib/verify/error_model.h"
-#include "reference/oracle.h"
+#include "lib/verify/verify.h"
 
 // What every backend has to show, whatever it does inside. One line in a backend's test runs all:
 //   TEST(MyBackend, conforms) { conformance::expect_all([] { return std::make_unique<Mine>(); }); }
@@ -31,9 +28,10 @@ namespace attnbench::conformance {
 inline constexpr Fill kFills[] = {Fill::kNeedle,  Fill::kTag,    Fill::kSparseInt,
                                   Fill::kExtreme, Fill::kNormal, Fill::kTiming};
 
-/// The small cases, each also with every other KV dtype, and with the other order within pages.
+/// The small cases, each also with every other KV dtype, and with the other order within pages; and
+/// each meaning of a window.
 [[nodiscard]] inline std::vector<Case> cases() {
-  std::vector<Case> all;
+  std::vector<Case> all = small_windows();
   for (const Case& small : all_small_cases()) {
     all.push_back(small);
     for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kE4M3, DType::kE5M2}) {
@@ -50,18 +48,6 @@ inline constexpr Fill kFills[] = {Fill::kNeedle,  Fill::kTag,    Fill::kSparseIn
     all.push_back(std::move(c));
   }
   return all;
-}
-
-[[nodiscard]] inline std::vector<RowId> all_rows(const Case& c) {
-  std::vector<RowId> rows;
-  for (std::size_t r = 0; r < c.requests.size(); ++r) {
-    for (std::int64_t token = 0; token < c.requests[r].q_len; ++token) {
-      for (int head = 0; head < c.layer.heads_q; ++head) {
-        rows.push_back({static_cast<std::int64_t>(r), token, head});
-      }
-    }
-  }
-  return rows;
 }
 
 /// Output bytes of a forward, O then LSE, row by row.
@@ -103,81 +89,59 @@ struct Outputs {
   return outputs;
 }
 
-[[nodiscard]] inline std::string got_not_want(double got, double want) {
-  const auto [first, second] = told_apart(got, want);
-  return first + ", not " + second;
+/// What lib/verify finds, with every row of the case compared under each of `fills`.
+[[nodiscard]] inline Verification verify_all_rows(Backend& backend, const Case& c,
+                                                  std::span<const Fill> fills, Device& device,
+                                                  Fixture& fixture) {
+  VerifyConfig config{.rows = c.q_tokens() * c.layer.heads_q, .fills = {}};
+  for (const Fill fill : fills) config.fills.emplace_back(to_string(fill));
+  return verify_backend(c, backend, fixture, device, compute_truth(c, config));
 }
 
 /// Every row within the bounds that follow from where the backend says it rounds.
 inline void expect_agreement(Backend& backend, const Case& c, Fill fill, Device& device,
                              Fixture& fixture) {
-  SCOPED_TRACE(c.id + " " + std::string(to_string(fill)));
-  fixture.fill(fill);
-  static_cast<void>(forward(backend, fixture, device));
-  const AttentionTensors io = fixture.host_outputs();
-  const std::vector<RowId> rows = all_rows(c);
-  const Contents contents(c, fill);
-  std::vector<std::int64_t> first{0};
-  for (const Request& request : c.requests) first.push_back(first.back() + request.q_len);
-  const ErrorModel model(c, backend.numerics(problem_of(c)));
-  int faults = 0;
-  for (const ReferenceRow& want : evaluate_rows(c, contents, rows)) {
-    const std::int64_t t = first[static_cast<std::size_t>(want.id.request)] + want.id.token;
-    const std::string where = "request " + std::to_string(want.id.request) + " token " +
-                              std::to_string(want.id.token) + " head " +
-                              std::to_string(want.id.head);
-    float lse = 0;
-    std::memcpy(&lse, io.lse.row(t, want.id.head), sizeof lse);
-    const ErrorModel::Row bounds = model.row(want);
-    const bool same = static_cast<double>(lse) == want.lse;  // -inf
-    EXPECT_TRUE(same || std::abs(static_cast<double>(lse) - want.lse) <= bounds.lse_bound)
-        << where << ": LSE " << got_not_want(lse, want.lse);
-    const std::byte* out = io.out.row(t, want.id.head);
-    for (std::size_t d = 0; d < want.out.size(); ++d) {
-      const double got =
-          load(io.out.dtype, out + static_cast<std::int64_t>(d) * size_bytes(io.out.dtype));
-      const double error = std::abs(got - want.out[d]);
-      if (error <= model.bound(bounds, want.out[d], want.a[d])) continue;  // NaN is not
-      ADD_FAILURE() << where << " dim " << d << ": " << got_not_want(got, want.out[d]);
-      if (++faults == 3) return;
-    }
-  }
+  const Verification found = verify_all_rows(backend, c, {&fill, 1}, device, fixture);
+  EXPECT_FALSE(is_failure(found.verdict)) << c.id << ": " << found.reason;
 }
 
-inline void expect_agreement(const Registry::Factory& make, Device& device) {
+/// Which case the backend gets wrong first, and how; empty when there is none.
+[[nodiscard]] inline std::string first_fault(const Registry::Factory& make, Device& device) {
   for (const Case& c : cases()) {
     const auto backend = make();
     if (!supports(*backend, c, device)) continue;
     Fixture fixture(c, device);
-    for (const Fill fill : kFills) expect_agreement(*backend, c, fill, device, fixture);
-    if (testing::Test::HasFailure()) return;
+    const Verification found = verify_all_rows(*backend, c, kFills, device, fixture);
+    if (is_failure(found.verdict)) return c.id + ": " + found.reason;
+  }
+  return {};
+}
+
+inline void expect_agreement(const Registry::Factory& make, Device& device) {
+  EXPECT_EQ(first_fault(make, device), "");
+}
+
+/// Equal bits on every small case.
+inline void expect_equal_bits(const Registry::Factory& make, Device& device,
+                              int BitwiseProperties::*property) {
+  const auto backend = make();
+  for (const Case& c : all_small_cases()) {
+    if (!supports(*backend, c, device)) continue;
+    Fixture fixture(c, device);
+    constexpr Fill kFill = Fill::kNormal;
+    const Verification found = verify_all_rows(*backend, c, {&kFill, 1}, device, fixture);
+    EXPECT_EQ(found.bitwise.*property, 1) << c.id;
   }
 }
 
 /// Two runs into outputs poisoned differently give the same bits.
 inline void expect_repeatable(const Registry::Factory& make, Device& device) {
-  const auto backend = make();
-  for (const Case& c : all_small_cases()) {
-    SCOPED_TRACE(c.id);
-    if (!supports(*backend, c, device)) continue;
-    Fixture fixture(c, device);
-    fixture.fill(Fill::kNormal);
-    const Outputs first = forward(*backend, fixture, device, 0xff);
-    EXPECT_TRUE(first == forward(*backend, fixture, device, 0x7f));
-  }
+  expect_equal_bits(make, device, &BitwiseProperties::repeatable);
 }
 
 /// The same batch on other pages gives the same bits.
 inline void expect_page_permutation_invariance(const Registry::Factory& make, Device& device) {
-  const auto backend = make();
-  for (const Case& c : all_small_cases()) {
-    SCOPED_TRACE(c.id);
-    if (!supports(*backend, c, device)) continue;
-    Fixture here(c, device), there(c, device, 99);
-    here.fill(Fill::kNormal);
-    there.fill(Fill::kNormal);
-    EXPECT_TRUE(forward(*backend, here, device) == forward(*backend, there, device));
-  }
+  expect_equal_bits(make, device, &BitwiseProperties::page_permutation_invariant);
 }
 
 /// A request alone gives the bits it gives in its batch.

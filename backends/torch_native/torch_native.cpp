@@ -12,7 +12,7 @@
 #include "backends/common/kv_convert.h"
 #include "backends/common/visibility.h"
 
-namespace attnbench {
+namespace attnbench::torch_native {
 namespace {
 
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -207,4 +207,4 @@ std::unique_ptr<Plan> TorchNativeBackend::plan(const ForwardBatch& batch, PlanMe
   return std::make_unique<PlannedDense>(batch, memory);
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::torch_native

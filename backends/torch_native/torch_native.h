@@ -6,7 +6,7 @@
 
 #include "lib/backend/backend.h"
 
-namespace attnbench {
+namespace attnbench::torch_native {
 
 /// Dense attention request by request, as SGLang's torch_native backend does it: gather, scores,
 /// softmax, weighted sum.
@@ -22,4 +22,4 @@ class TorchNativeBackend final : public Backend {
   BackendInfo info_;
 };
 
-}  // namespace attnbench
+}  // namespace attnbench::torch_native

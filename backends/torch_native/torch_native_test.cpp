@@ -4,7 +4,7 @@
 
 #include "backends/testing/conformance.h"
 
-namespace attnbench {
+namespace attnbench::torch_native {
 namespace {
 
 std::unique_ptr<Backend> make() { return std::make_unique<TorchNativeBackend>(); }
@@ -47,4 +47,4 @@ TEST(TorchNative, knows_each_meaning_of_a_window_and_alibi_s_slopes) {
 }
 
 }  // namespace
-}  // namespace attnbench
+}  // namespace attnbench::torch_native

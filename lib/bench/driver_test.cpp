@@ -101,7 +101,7 @@ class Puppet : public StubBackend {
     for (const std::int64_t request : requests) {
       for (int h = 0; h < case_->layer.heads_q; ++h) ids.push_back({request, 0, h});
     }
-    rows_ = evaluate_rows(*case_, contents, ids);
+    rows_ = reference::evaluate_rows(*case_, contents, ids);
     return true;
   }
 

@@ -62,7 +62,7 @@ Memory touched_before_a_sample(CacheState cache, const Case& c) {
   devices.push_back(std::make_unique<Watched>());
   auto& device = static_cast<Watched&>(*devices.front());
   Registry registry;
-  registry.add([] { return std::make_unique<TorchNativeBackend>(); });
+  registry.add([] { return std::make_unique<torch_native::TorchNativeBackend>(); });
   LocalWorkshop workshop(devices);
   const auto work = workshop.begin(c, registry.entries().front());
   EXPECT_TRUE(static_cast<bool>(work->supports()));

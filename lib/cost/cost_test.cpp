@@ -158,10 +158,11 @@ void expect_matches_enumeration(const Case& c) {
     std::set<std::int64_t> seen;
     for (std::int64_t token = 0; token < r.q_len; ++token) {
       std::int64_t count = 0;
-      keys_seen_by(c.layer, r, token).for_each_in(0, r.kv_len, [&](VisibleKeys::Key key) {
-        seen.insert(key.index);
-        ++count;
-      });
+      reference::keys_seen_by(c.layer, r, token)
+          .for_each_in(0, r.kv_len, [&](reference::VisibleKeys::Key key) {
+            seen.insert(key.index);
+            ++count;
+          });
       EXPECT_EQ(visible_keys(c, r, token), count) << c.id << " request " << i << " token " << token;
       pairs += count;
     }

@@ -245,7 +245,7 @@ std::string fault_of_sample(const Case& c, const Numerics& numerics, std::int64_
   const AttentionTensors nowhere;  // the rows are at hand
   ErrorMetrics error;
   FillErrors errors(c, nowhere, nullptr, Fill::kSample, numerics, error);
-  FillTruth truth{Fill::kSample, evaluate_rows(c, Contents(c, number), ids)};
+  FillTruth truth{Fill::kSample, reference::evaluate_rows(c, Contents(c, number), ids)};
   for (std::size_t i = 0; i < count; ++i) {
     const std::byte* const row = rows.data() + static_cast<std::int64_t>(i) * row_bytes;
     errors.compare(truth.rows[i], row, row + row_bytes - size_bytes(DType::kF32));

@@ -15,7 +15,7 @@ namespace attnbench {
 namespace {
 
 void refuse_beyond_memory(const Case& c) {
-  const std::int64_t need = reference_memory_need(c, omp_get_max_threads());
+  const std::int64_t need = reference::memory_need(c, omp_get_max_threads());
   const std::int64_t available = available_memory_bytes();
   if (need <= available) return;
   throw EnvironmentError(
@@ -29,7 +29,7 @@ std::vector<FillTruth> compute_truth(const Case& c, const VerifyConfig& config) 
   std::vector<FillTruth> truth;
   if (!config.enabled) return truth;
   refuse_beyond_memory(c);
-  const std::vector<RowId> rows = sample_rows(c, config.rows);
+  const std::vector<RowId> rows = reference::sample_rows(c, config.rows);
   for (const std::string& name : config.fills) {
     const std::optional<Fill> fill = fill_from_string(name);
     if (!fill) {
@@ -37,7 +37,7 @@ std::vector<FillTruth> compute_truth(const Case& c, const VerifyConfig& config) 
           "unknown fill '{}'   allowed here: needle tag sparse_int extreme normal timing", name));
     }
     const Contents contents(c, *fill);
-    truth.push_back({*fill, evaluate_rows(c, contents, rows)});
+    truth.push_back({*fill, reference::evaluate_rows(c, contents, rows)});
   }
   return truth;
 }

@@ -11,7 +11,7 @@
 #include "lib/base/counter_hash.h"
 #include "reference/attention_rows.h"
 
-namespace attnbench {
+namespace attnbench::reference {
 
 /// Nearly normal entries; equal seeds, equal matrices.
 [[nodiscard]] inline RowMatrix random_matrix(std::uint64_t seed, Eigen::Index rows,
@@ -36,8 +36,7 @@ namespace attnbench {
 
 /// Attention of the one query row `q` over all keys.
 [[nodiscard]] inline ReferenceRow attend_all(const RowMatrix& q, const RowMatrix& keys,
-                                             const RowMatrix& values,
-                                             const reference::LogitRule& rule) {
+                                             const RowMatrix& values, const LogitRule& rule) {
   const QueryRow row = sees(0, keys.rows());
   return attend_rows(q, {&row, 1}, rule, keys, values).front();
 }
@@ -54,4 +53,4 @@ namespace attnbench {
   return sum;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::reference

@@ -10,7 +10,7 @@
 
 #include "reference/oracle.h"
 
-namespace attnbench {
+namespace attnbench::reference {
 
 inline void expect_near(std::span<const double> found, std::span<const double> wanted,
                         double tolerance) {
@@ -30,4 +30,4 @@ inline void expect_same_result(const ReferenceRow& found, const ReferenceRow& wa
   }
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::reference

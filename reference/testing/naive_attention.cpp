@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace attnbench {
+namespace attnbench::reference {
 namespace {
 
 using Real = long double;
@@ -139,4 +139,4 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
   return row;
 }
 
-}  // namespace attnbench
+}  // namespace attnbench::reference

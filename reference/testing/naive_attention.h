@@ -6,7 +6,7 @@
 
 #include "reference/oracle.h"
 
-namespace attnbench {
+namespace attnbench::reference {
 
 /// A second implementation of the reference, written to share nothing with the first but the case
 /// and its contents: one row at a time, key by key, online softmax in long double, the mask asked
@@ -17,4 +17,4 @@ namespace attnbench {
 [[nodiscard]] bool naive_is_visible(const Case& c, const Request& request, std::int64_t token,
                                     std::int64_t key);
 
-}  // namespace attnbench
+}  // namespace attnbench::reference

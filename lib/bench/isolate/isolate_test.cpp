@@ -46,7 +46,8 @@ void wait_for_ever() {
 
 void add(Registry& registry, const std::string& name, const Misdeeds& misdeeds) {
   registry.add([name, misdeeds] {
-    return std::make_unique<PlantedBackend>(name, std::make_unique<TorchNativeBackend>(), misdeeds);
+    return std::make_unique<PlantedBackend>(
+        name, std::make_unique<torch_native::TorchNativeBackend>(), misdeeds);
   });
 }
 
