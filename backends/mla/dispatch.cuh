@@ -28,10 +28,6 @@ template <class T, class Kv>
 /// With wgmma.
 [[nodiscard]] CompiledKernel warpgroup_kernel(DType dtype);
 
-/// Blocks for a row each that keep a GPU busy; where there are more rows, a block takes several. A
-/// recorded plan launches for all merges that there can be, and blocks without work are not free.
-inline constexpr std::int64_t kBusyRows = 2048;
-
 /// Merges what any of them split: a grid of (merges, rows of each, blocks_per_row).
 struct MergeKernel {
   CompiledKernel kernel;

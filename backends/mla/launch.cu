@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "backends/common/kernels_in_build.h"
 #include "backends/mla/dispatch.cuh"
 #include "lib/base/error.h"
@@ -61,11 +59,9 @@ void launch(const Kernel& kernel, const Params& params, void* stream) {
   if (params.num_merges == 0) return;
   const MergeKernel merge =
       merge_kernel_for(kernel.dtype, std::int64_t{params.num_merges} * params.partial_rows);
-  const std::int64_t rows_at_once = std::min<std::int64_t>(
-      params.partial_rows, std::max<std::int64_t>(1, kBusyRows / params.num_merges));
   launch(merge.kernel,
-         dim3(count(params.num_merges), count(rows_at_once), count(merge.blocks_per_row)), params,
-         stream);
+         dim3(count(params.num_merges), count(params.partial_rows), count(merge.blocks_per_row)),
+         params, stream);
 }
 
 }  // namespace attnbench::mla

@@ -7,6 +7,9 @@
 namespace attnbench::mla {
 namespace {
 
+/// Rows' quarters that keep a GPU busy: more are not cut further.
+constexpr std::int64_t kBusyRows = 2048;
+
 template <class T, int kGroups>
 MergeKernel of() {
   using Shape = MergeShape<kGroups>;

@@ -20,11 +20,15 @@ struct MergeShape {
   static constexpr int kBlocks = kRowSlices / kSlices;  ///< for a row
 };
 
-/// Merges the pieces of a row of `item` by their LSEs.
+/// Merges the pieces of row blockIdx.y of tile blockIdx.x of p.merges by their LSEs.
 template <class T, int kGroups>
-__device__ __forceinline__ void merge_row(const Params& p, const Item& item, int row) {
+__global__ void __launch_bounds__(MergeShape<kGroups>::kThreads)
+    merge_kernel(const __grid_constant__ Params p) {
   using Shape = MergeShape<kGroups>;
   constexpr int kDv = 128 * Shape::kRowSlices;
+  const Item item = p.merges[blockIdx.x];
+  const int row = static_cast<int>(blockIdx.y);
+  if (row >= item.rows) return;
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x) / 32;
   const int group = warp / Shape::kSlices, slice = warp % Shape::kSlices;
   const int d = 128 * (static_cast<int>(blockIdx.z) * Shape::kSlices + slice) + 4 * lane;
@@ -89,19 +93,6 @@ __device__ __forceinline__ void merge_row(const Params& p, const Item& item, int
   if (d == 0) {
     *reinterpret_cast<float*>(p.lse + token * p.lse_token_stride + head * p.lse_head_stride) =
         merge.lse() * cuda::kLn2;
-  }
-}
-
-/// Merges tile blockIdx.x of p.merges: row blockIdx.y and, of kGroups 1, those gridDim.y further
-/// on.
-template <class T, int kGroups>
-__global__ void __launch_bounds__(MergeShape<kGroups>::kThreads)
-    merge_kernel(const __grid_constant__ Params p) {
-  const Item item = p.merges[blockIdx.x];
-  for (int row = static_cast<int>(blockIdx.y); row < item.rows;
-       row += static_cast<int>(gridDim.y)) {
-    merge_row<T, kGroups>(p, item, row);
-    if constexpr (kGroups > 1) return;  // its shared memory is in use
   }
 }
 
