@@ -5,6 +5,7 @@ usage: plugin_test.py <attnbench binary> <misbehaving_plugin.so> <example_plugin
 """
 import json
 import os
+import resource
 import shlex
 import shutil
 import subprocess
@@ -71,7 +72,14 @@ class J(Base):
     def run(self, stream): os.kill(os.getpid(), 11)
 class K(Base):
     name = "py_computes_nothing"
-backends = [A, B, C, D, E, F, G, H, I, J, K]
+class L(Base):
+    name = "py_allocates_in_run"
+    def run(self, stream): bytearray(1 << 20)
+class M(Base):
+    name = "py_leaks_in_run"
+    lost = []
+    def run(self, stream): self.lost.append(bytes(2 << 30))  # pages that nobody touches cost nothing
+backends = [A, B, C, D, E, F, G, H, I, J, K, L, M]
 """
 
 
@@ -91,15 +99,18 @@ class PluginTest(unittest.TestCase):
             file.write(text)
         return path
 
-    def attnbench(self, *arguments, misbehave="", plugins=""):
+    def attnbench(self, *arguments, misbehave="", plugins="", memory=None):
+        """`memory` limits the bytes that each process may have."""
+        limit = (lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory))) if memory else None
         environment = dict(os.environ, MISBEHAVE=misbehave, ATTNBENCH_PLUGINS=plugins, OMP_NUM_THREADS="1")
-        return subprocess.run([BINARY, *arguments], env=environment, capture_output=True, text=True, timeout=120)
+        return subprocess.run([BINARY, *arguments], env=environment, preexec_fn=limit, capture_output=True,
+                              text=True, timeout=120)
 
-    def run_all(self, expected, *options, plugin=PLUGIN):
+    def run_all(self, expected, *options, plugin=PLUGIN, memory=None):
         """Runs the named backends beside cpu_flash; `expected` is {backend: (verdict, part of the reason)}."""
         results = os.path.join(self.folder.name, "r.json")
         done = self.attnbench("run", self.scenario, "--plugin", plugin, "--backend", ",".join([*expected, "cpu_flash"]),
-                              "--json", results, *options)
+                              "--json", results, *options, memory=memory)
         self.assertEqual(done.returncode, 2, done.stderr)
         with open(results) as file:
             records = {record["backend"]: record for record in json.load(file)["records"]}
@@ -164,6 +175,19 @@ class PluginTest(unittest.TestCase):
                 # Where nothing has a process of its own, no run takes the option.
                 self.assertEqual("--timeout 3" in records["cpu_flash"]["repro"], bool(isolation))
 
+    def test_memory_that_run_takes_or_loses_is_missed_by_its_own_process_only(self):
+        plugin = self.write("bad.py", PYTHON_PLUGIN)
+        unnoticed = ("INCORRECT", "non-finite")  # as any other that computes nothing
+        memory = 8 << 30
+        if self.attnbench("--version", memory=memory).returncode != 0:
+            self.skipTest("a sanitizer's shadow takes more address space than that")
+        self.run_all({"allocates_in_run": unnoticed, "leaks_in_run": ("CRASHED", "run(): no memory left")},
+                     "--isolate", memory=memory)
+        for isolation in [[], ["--isolate"]]:
+            with self.subTest(isolation=isolation):
+                self.run_all({"py_allocates_in_run": unnoticed, "py_leaks_in_run": ("CRASHED", "MemoryError")},
+                             *isolation, "--python", sys.executable, plugin=plugin, memory=memory)
+
     def test_other_backends_in_isolation_need_nothing_of_the_interpreter(self):
         plugin = os.path.join(self.folder.name, "picky.py")
         with open(plugin, "w") as file:
@@ -212,7 +236,7 @@ class PluginTest(unittest.TestCase):
             self.assertIn(reason, done.stderr)
 
     def test_a_scenario_names_plug_ins_by_their_files(self):
-        self.write("idle.py", PYTHON_PLUGIN.replace("backends = [A, B, C, D, E, F, G, H, I, J, K]", "backends = [K]"))
+        self.write("idle.py", PYTHON_PLUGIN + "backends = [K]")
         os.mkdir(os.path.join(self.folder.name, "kernels"))
         copy = shutil.copy(EXAMPLE, os.path.join(self.folder.name, "kernels"))
         self.write("s.yaml", SCENARIO + "backends: [cpu_flash, kernels/example_plugin.so, ./idle.py,"
