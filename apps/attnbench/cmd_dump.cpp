@@ -14,6 +14,7 @@
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/cpu_target_option.h"
 #include "apps/attnbench/option_values.h"
+#include "apps/attnbench/plugins.h"
 #include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
@@ -126,9 +127,10 @@ void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& 
              "LSE of " + name + " [tokens, heads_q]");
 }
 
-int dump(const DumpOptions& options, const Registry& registry, Console& console) {
+int dump(const DumpOptions& options, const KnownBackends& known, Console& console) {
   const Scenario scenario = read_scenario(options.scenario, options.seed);
   const Case& c = the_one_case(scenario, options);
+  const Registry registry = known.with_those_of(scenario);
   const auto entries = choose_backends(scenario, registry, {.backends = options.backends});
   const Devices devices = open_devices(entries, options.devices);
   const Fill fill = fill_from_string(options.fill).value();
@@ -195,9 +197,9 @@ void add_dump_command(CLI::App& app, Action& action) {
       ->check(CLI::Range(0, 4096));
   options->cpu_target.add_to(*dump_app);
   dump_app->callback([options, &action] {
-    action = [options](const Registry& registry, Console& console) {
+    action = [options](const KnownBackends& known, Console& console) {
       options->devices.cpu_target = options->cpu_target.target();
-      return dump(*options, registry, console);
+      return dump(*options, known, console);
     };
   });
 }

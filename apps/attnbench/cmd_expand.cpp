@@ -14,6 +14,7 @@
 
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/option_values.h"
+#include "apps/attnbench/plugins.h"
 #include "apps/attnbench/scenario_files.h"
 #include "lib/base/exit_code.h"
 #include "lib/bench/backend_choice.h"
@@ -68,9 +69,10 @@ void add_expand_command(CLI::App& app, Action& action) {
       ->capture_default_str();
   declare_indices(*expand, *options);
   expand->callback([options, &action] {
-    action = [options](const Registry& registry, Console& console) {
+    action = [options](const KnownBackends& known, Console& console) {
       const Scenario scenario = read_scenario(options->scenario, options->seed);
-      static_cast<void>(choose_backends(scenario, registry, {}));  // are there such?
+      static_cast<void>(
+          choose_backends(scenario, known.with_those_of(scenario), {}));  // are there such?
       const auto cases = select_cases(scenario, options->filter);
       std::vector<const IndexFormat*> formats;
       for (const int place : options->indices) {

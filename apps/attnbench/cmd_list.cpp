@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/plugins.h"
 #include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
@@ -141,7 +142,9 @@ int list_scenarios(const std::string& folder, bool json, const Registry& registr
   for (const std::string& path : scenarios_in(folder)) {
     try {
       const Scenario scenario = load_scenario(path);
-      static_cast<void>(choose_backends(scenario, registry, {}));  // are there such?
+      if (std::ranges::none_of(scenario.backends, is_plugin_file)) {  // a list runs no foreign code
+        static_cast<void>(choose_backends(scenario, registry, {}));   // are there such?
+      }
       if (json) {
         list.push_back({{"path", path},
                         {"name", scenario.name},
@@ -202,16 +205,16 @@ void add_list_command(CLI::App& app, Action& action) {
     return command;
   };
   add("backends", "every backend, absent ones with the reason; variants run only by name",
-      [options](const Registry& registry, Console& console) {
+      [options](const KnownBackends& known, Console& console) {
         if (options->json()) {
-          write(backends_json(registry), console.out);
+          write(backends_json(known.registry()), console.out);
         } else {
-          list_backends(registry, console.out);
+          list_backends(known.registry(), console.out);
         }
         return static_cast<int>(ExitCode::kOk);
       });
   add("models", "geometry presets of scenarios/models",
-      [options](const Registry&, Console& console) {
+      [options](const KnownBackends&, Console& console) {
         if (options->json()) {
           write(models_json(), console.out);
         } else {
@@ -220,13 +223,13 @@ void add_list_command(CLI::App& app, Action& action) {
         return static_cast<int>(ExitCode::kOk);
       });
   add("scenarios", "scenario files of a folder; broken ones: exit 4",
-      [options](const Registry& registry, Console& console) {
-        return list_scenarios(options->folder, options->json(), registry, console);
+      [options](const KnownBackends& known, Console& console) {
+        return list_scenarios(options->folder, options->json(), known.registry(), console);
       })
       ->add_option("folder", options->folder, "where to look")
       ->capture_default_str();
   add("cases", "ids of a scenario's cases, for --case",
-      [options](const Registry&, Console& console) {
+      [options](const KnownBackends&, Console& console) {
         list_cases(options->scenario, options->json(), console.out);
         return static_cast<int>(ExitCode::kOk);
       })

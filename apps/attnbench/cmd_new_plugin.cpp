@@ -13,6 +13,7 @@
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/own_program.h"
+#include "apps/attnbench/plugins.h"
 #include "apps/attnbench/result_file.h"
 #include "lib/base/embedded_file.h"
 #include "lib/base/error.h"
@@ -119,8 +120,8 @@ void add_new_plugin_command(CLI::App& app, Action& action) {
       ->check(not_empty())
       ->capture_default_str();
   new_plugin_app->callback([options, &action] {
-    action = [options](const Registry& registry, Console& console) {
-      return new_plugin(*options, registry, console);
+    action = [options](const KnownBackends& known, Console& console) {
+      return new_plugin(*options, known.registry(), console);
     };
   });
 }

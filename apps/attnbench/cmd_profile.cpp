@@ -17,6 +17,7 @@
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/own_program.h"
+#include "apps/attnbench/plugins.h"
 #include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
@@ -109,10 +110,12 @@ void run_window(const ProfileOptions& options, const Registry& registry) {
   stream->synchronize();
 }
 
-std::vector<std::string> inner_command(const ProfileOptions& options) {
+std::vector<std::string> inner_command(const ProfileOptions& options,
+                                       const Registry::Entry& entry) {
   std::vector<std::string> words = {own_program(),   "profile",   options.scenario, "--case",
                                     options.case_id, "--backend", options.backend,  "--cache",
                                     options.cache,   "--window"};
+  if (!entry.plugin.empty()) words.insert(words.end(), {"--plugin", entry.plugin});
   if (options.seed) words.insert(words.end(), {"--seed", std::to_string(*options.seed)});
   if (options.device != 0) words.insert(words.end(), {"--device", std::to_string(options.device)});
   return words;
@@ -128,17 +131,19 @@ std::vector<std::string> inner_command(const ProfileOptions& options) {
       fmt::format("{}: cannot be started: {}", words.front(), std::strerror(errno)));
 }
 
-void print_or_start(const ProfileOptions& options, const Registry& registry, Console& console) {
+void print_or_start(const ProfileOptions& options, const KnownBackends& known, Console& console) {
   // Mistakes show here, before a profiler starts.
   const Scenario scenario = read_scenario(options.scenario, options.seed);
   static_cast<void>(the_case(scenario, options));
-  static_cast<void>((options.exec ? the_present_backend : the_backend)(registry, options));
+  const Registry registry = known.with_those_of(scenario);
+  const Registry::Entry& entry =
+      (options.exec ? the_present_backend : the_backend)(registry, options);
 
   const char* path = std::getenv("PATH");
   const ProfilerSearch search = find_profiler(options.profiler(), path != nullptr ? path : "");
   const auto words =
       profiler_line(options.profiler(), search.path.empty() ? options.tool : search.path,
-                    options.output, options.set, inner_command(options));
+                    options.output, options.set, inner_command(options, entry));
   if (search.path.empty()) {
     console.err << fmt::format("{} was not found; looked in {}\n", options.tool,
                                fmt::join(search.looked, " "));
@@ -213,13 +218,13 @@ void add_profile_command(CLI::App& app, Action& action) {
   profile->add_option("--summarize", options->summarize,
                       "read ncu's raw CSV page: measured DRAM bytes beside the counted ones");
   profile->callback([options, &action] {
-    action = [options](const Registry& registry, Console& console) {
+    action = [options](const KnownBackends& known, Console& console) {
       if (options->window) {
-        run_window(*options, registry);
+        run_window(*options, known.registry());
       } else if (!options->summarize.empty()) {
         summarize(*options, console);
       } else {
-        print_or_start(*options, registry, console);
+        print_or_start(*options, known, console);
       }
       return static_cast<int>(ExitCode::kOk);
     };

@@ -26,17 +26,19 @@ namespace {
 /// In this process, but for backends that have a host of their own; or in children: then this one
 /// opens no GPU.
 RunResult run_in_place(const RunOptions& options, const PlannedRun& planned,
-                       const Registry& registry, const RunHooks& hooks) {
-  const auto& [scenario, filter] = planned;
+                       const RunHooks& hooks) {
+  const auto& [scenario, filter, registry] = planned;
+  Isolation isolation{.devices = options.devices, .stop_requested = hooks.stop_requested};
+  if (options.timeout_s) isolation.timeout_s = *options.timeout_s;
   if (options.isolate) {
-    IsolatedWorkshop workshop(scenario, {options.timeout_s, options.devices, hooks.stop_requested});
+    IsolatedWorkshop workshop(scenario, isolation);
     return run_scenario(scenario, registry, workshop, filter, hooks);
   }
   std::vector<const Registry::Entry*> here = choose_backends(scenario, registry, filter);
   std::erase_if(here, [](const Registry::Entry* entry) { return !entry->host.empty(); });
   const Devices devices = open_devices(here, options.devices);
   LocalWorkshop local(devices);
-  IsolatedWorkshop hosted(scenario, {options.timeout_s, options.devices, hooks.stop_requested});
+  IsolatedWorkshop hosted(scenario, isolation);
   MixedWorkshop workshop(local, hosted);
   return run_scenario(scenario, registry, workshop, filter, hooks);
 }
@@ -91,11 +93,11 @@ std::size_t count_cases(const std::vector<PlannedRun>& runs) {
   return count;
 }
 
-int run(const RunOptions& options, const Registry& registry, Console& console) {
+int run(const RunOptions& options, const KnownBackends& known, Console& console) {
   // Every mistake a user can make shows here, before anything is measured.
-  const std::vector<PlannedRun> runs = planned_runs(options, console.program);
+  const std::vector<PlannedRun> runs = planned_runs(options, known, console.program);
   if (runs.size() > 1) {  // run_scenario() would find them in the first only
-    for (const PlannedRun& each : runs) check_run(each.scenario, registry, each.filter);
+    for (const PlannedRun& each : runs) check_run(each.scenario, each.registry, each.filter);
   }
   std::vector<std::string> inputs;
   for (const PlannedRun& each : runs) inputs.push_back(each.scenario.path);
@@ -123,7 +125,7 @@ int run(const RunOptions& options, const Registry& registry, Console& console) {
       break;
     }
     try {
-      append(result, run_in_place(options, each, registry, hooks));
+      append(result, run_in_place(options, each, hooks));
     } catch (const EnvironmentError& error) {
       if (result.records.empty()) throw;
       failure = error.what();  // costs no result of the scenarios before it
@@ -159,9 +161,9 @@ void add_run_command(CLI::App& app, Action& action) {
   declare_run_options(*run_app, *options);
   run_app->callback([options, run_app, &action] {
     options->repeated = repeated_options(*run_app);
-    action = [options](const Registry& registry, Console& console) {
+    action = [options](const KnownBackends& known, Console& console) {
       options->devices.cpu_target = options->cpu_target.target();
-      return run(*options, registry, console);
+      return run(*options, known, console);
     };
   });
 }

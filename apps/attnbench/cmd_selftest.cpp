@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/plugins.h"
 #include "lib/base/exit_code.h"
 #include "lib/bench/timed_selftest.h"
 #include "lib/device/cuda/cuda_device.h"
@@ -240,7 +241,9 @@ void add_selftest_command(CLI::App& app, Action& action) {
   command->add_flag("--reasons", options->reasons,
                     "below each fault, what the first fill that catches it says");
   command->callback([options, &action] {
-    action = [options](const Registry&, Console& console) { return selftest(*options, console); };
+    action = [options](const KnownBackends&, Console& console) {
+      return selftest(*options, console);
+    };
   });
 }
 

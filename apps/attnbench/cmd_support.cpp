@@ -8,6 +8,7 @@
 
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/option_values.h"
+#include "apps/attnbench/plugins.h"
 #include "apps/attnbench/scenario_files.h"
 #include "lib/base/exit_code.h"
 #include "lib/bench/backend_choice.h"
@@ -61,8 +62,9 @@ void add_support_command(CLI::App& app, Action& action) {
       ->capture_default_str();
   add_seed_option(*support, options->seed);
   support->callback([options, &action] {
-    action = [options](const Registry& registry, Console& console) {
+    action = [options](const KnownBackends& known, Console& console) {
       const Scenario scenario = read_scenario(options->scenario, options->seed);
+      const Registry registry = known.with_those_of(scenario);
       const auto backends = asked_about(scenario, registry, options->filter);
       std::vector<const Registry::Entry*> here = backends;
       std::erase_if(here, [](const Registry::Entry* entry) { return !entry->host.empty(); });

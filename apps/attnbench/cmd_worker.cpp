@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/plugins.h"
 #include "lib/bench/isolate/worker.h"
 
 namespace attnbench {
@@ -14,7 +15,9 @@ void add_worker_command(CLI::App& app, Action& action) {
   worker->group("");  // not in --help: it is nobody else's to start
   worker->add_option("parent", *parent, "process id of the run")->required();
   worker->callback([parent, &action] {
-    action = [parent](const Registry& registry, Console&) { return run_worker(registry, *parent); };
+    action = [parent](const KnownBackends& known, Console&) {
+      return run_worker(known.registry(), *parent);
+    };
   });
 }
 

@@ -12,6 +12,8 @@
 
 namespace attnbench {
 
+class KnownBackends;
+
 /// Where a command writes: results to `out`, everything else to `err`.
 struct Console {
   std::ostream& out;
@@ -26,7 +28,7 @@ struct Console {
 };
 
 /// What a subcommand's parse leaves behind: the call that does the work and returns the exit code.
-using Action = std::function<int(const Registry&, Console&)>;
+using Action = std::function<int(const KnownBackends&, Console&)>;
 
 // One file per subcommand. Each declares its options on `app` and sets `action` when it is the one
 // chosen.

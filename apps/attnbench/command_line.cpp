@@ -44,7 +44,7 @@ std::string program_of(const char* called) {
 int guarded(const Action& action, const Registry& registry, const PluginOptions& plugins,
             Console& console) {
   try {
-    return action(with_plugins(registry, plugins), console);
+    return action(KnownBackends(registry, plugins), console);
   } catch (const ConfigError& error) {
     console.err << error.what();
     return static_cast<int>(ExitCode::kUsage);

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """A plug-in that misbehaves costs its own cells, with a message, and nobody else's.
 
-usage: plugin_test.py <attnbench binary> <misbehaving_plugin.so>
+usage: plugin_test.py <attnbench binary> <misbehaving_plugin.so> <example_plugin.so>
 """
 import json
 import os
+import resource
+import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
+EXAMPLE = os.path.abspath(sys.argv.pop(3))
 PLUGIN = os.path.abspath(sys.argv.pop(2))
 BINARY = os.path.abspath(sys.argv.pop(1))
 
@@ -68,7 +72,14 @@ class J(Base):
     def run(self, stream): os.kill(os.getpid(), 11)
 class K(Base):
     name = "py_computes_nothing"
-backends = [A, B, C, D, E, F, G, H, I, J, K]
+class L(Base):
+    name = "py_allocates_in_run"
+    def run(self, stream): bytearray(1 << 20)
+class M(Base):
+    name = "py_leaks_in_run"
+    lost = []
+    def run(self, stream): self.lost.append(bytes(2 << 30))  # pages that nobody touches cost nothing
+backends = [A, B, C, D, E, F, G, H, I, J, K, L, M]
 """
 
 
@@ -82,15 +93,24 @@ class PluginTest(unittest.TestCase):
     def tearDown(self):
         self.folder.cleanup()
 
-    def attnbench(self, *arguments, misbehave="", plugins=""):
-        environment = dict(os.environ, MISBEHAVE=misbehave, ATTNBENCH_PLUGINS=plugins, OMP_NUM_THREADS="1")
-        return subprocess.run([BINARY, *arguments], env=environment, capture_output=True, text=True, timeout=120)
+    def write(self, name, text):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "w") as file:
+            file.write(text)
+        return path
 
-    def run_all(self, expected, *options, plugin=PLUGIN):
+    def attnbench(self, *arguments, misbehave="", plugins="", memory=None):
+        """`memory` limits the bytes that each process may have."""
+        limit = (lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory))) if memory else None
+        environment = dict(os.environ, MISBEHAVE=misbehave, ATTNBENCH_PLUGINS=plugins, OMP_NUM_THREADS="1")
+        return subprocess.run([BINARY, *arguments], env=environment, preexec_fn=limit, capture_output=True,
+                              text=True, timeout=120)
+
+    def run_all(self, expected, *options, plugin=PLUGIN, memory=None):
         """Runs the named backends beside cpu_flash; `expected` is {backend: (verdict, part of the reason)}."""
         results = os.path.join(self.folder.name, "r.json")
         done = self.attnbench("run", self.scenario, "--plugin", plugin, "--backend", ",".join([*expected, "cpu_flash"]),
-                              "--json", results, *options)
+                              "--json", results, *options, memory=memory)
         self.assertEqual(done.returncode, 2, done.stderr)
         with open(results) as file:
             records = {record["backend"]: record for record in json.load(file)["records"]}
@@ -101,6 +121,7 @@ class PluginTest(unittest.TestCase):
                 self.assertEqual(record["verdict"], verdict, record["reason"])
                 self.assertIn(reason, record["reason"])
                 self.assertIn(f"--plugin {plugin}", record["repro"])
+        return records
 
     def test_each_failure_costs_its_own_cells_and_says_why(self):
         self.run_all({
@@ -143,8 +164,29 @@ class PluginTest(unittest.TestCase):
             "py_crashes": ("CRASHED", "SIGSEGV"),
             "py_computes_nothing": ("INCORRECT", "non-finite"),
         }, "--python", sys.executable, plugin=plugin)
-        self.run_all({"py_hangs": ("CRASHED", "gave no answer within 3 s")},
-                     "--isolate", "--timeout", "3s", "--python", sys.executable, plugin=plugin)
+
+    def test_python_that_hangs_is_given_up_with_isolation_and_without(self):
+        plugin = self.write("bad.py", PYTHON_PLUGIN)
+        for isolation in [[], ["--isolate"]]:
+            with self.subTest(isolation=isolation):
+                records = self.run_all({"py_hangs": ("CRASHED", "gave no answer within 3 s")}, *isolation,
+                                       "--timeout", "3s", "--python", sys.executable, plugin=plugin)
+                self.assertIn("--timeout 3", records["py_hangs"]["repro"])
+                # Where nothing has a process of its own, no run takes the option.
+                self.assertEqual("--timeout 3" in records["cpu_flash"]["repro"], bool(isolation))
+
+    def test_memory_that_run_takes_or_loses_is_missed_by_its_own_process_only(self):
+        plugin = self.write("bad.py", PYTHON_PLUGIN)
+        unnoticed = ("INCORRECT", "non-finite")  # as any other that computes nothing
+        memory = 8 << 30
+        if self.attnbench("--version", memory=memory).returncode != 0:
+            self.skipTest("a sanitizer's shadow takes more address space than that")
+        self.run_all({"allocates_in_run": unnoticed, "leaks_in_run": ("CRASHED", "run(): no memory left")},
+                     "--isolate", memory=memory)
+        for isolation in [[], ["--isolate"]]:
+            with self.subTest(isolation=isolation):
+                self.run_all({"py_allocates_in_run": unnoticed, "py_leaks_in_run": ("CRASHED", "MemoryError")},
+                             *isolation, "--python", sys.executable, plugin=plugin, memory=memory)
 
     def test_other_backends_in_isolation_need_nothing_of_the_interpreter(self):
         plugin = os.path.join(self.folder.name, "picky.py")
@@ -192,6 +234,52 @@ class PluginTest(unittest.TestCase):
             done = self.attnbench("list", "backends", "--plugin", path)
             self.assertEqual(done.returncode, 4)
             self.assertIn(reason, done.stderr)
+
+    def test_a_scenario_names_plug_ins_by_their_files(self):
+        self.write("idle.py", PYTHON_PLUGIN + "backends = [K]")
+        os.mkdir(os.path.join(self.folder.name, "kernels"))
+        copy = shutil.copy(EXAMPLE, os.path.join(self.folder.name, "kernels"))
+        self.write("s.yaml", SCENARIO + "backends: [cpu_flash, kernels/example_plugin.so, ./idle.py,"
+                                        " ./kernels/../kernels/example_plugin.so]\n")
+        verdicts = {"cpu_flash": "passed", "example_plugin": "passed", "py_computes_nothing": "INCORRECT"}
+        results = os.path.join(self.folder.name, "r.json")
+        python = ["--python", sys.executable]
+        for options in [[], ["--isolate"], ["--plugin", copy]]:
+            with self.subTest(options=options):
+                done = self.attnbench("run", self.scenario, *python, "--json", results, *options)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                with open(results) as file:
+                    records = {record["backend"]: record for record in json.load(file)["records"]}
+                self.assertEqual({name: record["verdict"] for name, record in records.items()}, verdicts)
+                for name, record in records.items():
+                    self.assertNotIn("--plugin", record["repro"])
+        for name, verdict in verdicts.items():
+            again = self.attnbench(*shlex.split(records[name]["repro"])[1:])
+            self.assertEqual(again.returncode, 2 if verdict == "INCORRECT" else 0, again.stdout + again.stderr)
+            self.assertIn(name[:8], again.stdout)
+        support = self.attnbench("support", self.scenario, *python)
+        self.assertEqual(support.returncode, 0, support.stderr)
+        self.assertIn("py_computes_nothing", support.stdout)
+        expanded = self.attnbench("expand", self.scenario, *python)
+        self.assertEqual(expanded.returncode, 0, expanded.stderr)
+
+    def test_a_plug_in_that_a_scenario_names_wrongly_is_told_with_its_place(self):
+        self.write("empty.py", "x = 1")
+        line = SCENARIO.count("\n") + 1
+        for item, interpreter, code, reason in [
+            ("nowhere.so", sys.executable, 4, "nowhere.so: there is no such file"),
+            ("./s.yaml", sys.executable, 4, "cannot be loaded"),
+            ("empty.py", sys.executable, 4, "defines no backend"),
+            ("empty.py", "/nowhere/python", 5, "--python names the interpreter"),
+        ]:
+            self.write("s.yaml", SCENARIO + f"backends: [cpu_flash, {item}]\n")
+            for command in ["run", "support", "expand"]:
+                with self.subTest(item=item, code=code, command=command):
+                    done = self.attnbench(command, self.scenario, "--python", interpreter)
+                    self.assertEqual(done.returncode, code, done.stderr)
+                    self.assertIn(f"{self.scenario}:{line}:23: ", done.stderr)
+                    self.assertIn(reason, done.stderr)
+                    self.assertEqual(done.stderr.count("error: "), 1, done.stderr)
 
     def test_the_environment_names_plug_ins_for_every_command(self):
         done = self.attnbench("list", "backends", plugins=PLUGIN)

@@ -2,17 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/attnbench/plugins.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
+#include <utility>
 
 #include "apps/attnbench/own_program.h"
 #include "lib/backend/plugin.h"
-#include "lib/bench/isolate/python_plugin.h"
+#include "lib/base/error.h"
+#include "lib/bench/isolate/worker.h"
 #include "lib/device/cuda/cuda_device.h"
+#include "lib/scenario/problems.h"
 
 namespace attnbench {
 namespace {
@@ -29,6 +33,34 @@ PythonHost python_host(const PluginOptions& options) {
   return host;
 }
 
+std::string lasting_path(const std::string& path) {
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+/// Files that the environment and the options name.
+std::vector<std::string> named_files(const PluginOptions& options) {
+  std::vector<std::string> paths;
+  if (const char* const named = std::getenv(kPluginsVariable)) {
+    std::istringstream list(named);
+    for (std::string path; std::getline(list, path, ':');) {
+      if (!path.empty()) paths.push_back(lasting_path(path));
+    }
+  }
+  for (const std::string& file : options.files) paths.push_back(lasting_path(file));
+  return paths;
+}
+
+/// Registers what the file holds, once.
+void load_once(const std::string& path, const PythonHost& host, Registry& registry) {
+  const auto of_this_file = [&](const Registry::Entry& entry) { return entry.plugin == path; };
+  if (std::ranges::any_of(registry.entries(), of_this_file)) return;
+  if (path.ends_with(".py")) {
+    load_python_plugin(path, host, cuda_absence(), registry);
+  } else {
+    load_plugin(path, cuda_absence(), registry);
+  }
+}
+
 }  // namespace
 
 void add_plugin_options(CLI::App& program, PluginOptions& options) {
@@ -43,33 +75,34 @@ void add_plugin_options(CLI::App& program, PluginOptions& options) {
                      "interpreter of .py plug-ins; python3 if not given")
         ->type_name("PROGRAM");
   };
-  for (const char* name : {"run", "support", "dump", "profile"}) add(program.get_subcommand(name));
+  for (const char* name : {"run", "expand", "support", "dump", "profile", kWorkerCommand}) {
+    add(program.get_subcommand(name));
+  }
   add(program.get_subcommand("list")->get_subcommand("backends"));
 }
 
-Registry with_plugins(const Registry& registry, const PluginOptions& options) {
-  std::vector<std::string> paths;
-  if (const char* const named = std::getenv(kPluginsVariable)) {
-    std::istringstream list(named);
-    for (std::string path; std::getline(list, path, ':');) {
-      if (!path.empty()) paths.push_back(path);
+KnownBackends::KnownBackends(Registry registry, const PluginOptions& options)
+    : registry_(std::move(registry)), host_(python_host(options)) {
+  for (const std::string& path : named_files(options)) load_once(path, host_, registry_);
+  unsetenv(kPluginsVariable);
+}
+
+Registry KnownBackends::with_those_of(const Scenario& scenario) const {
+  Registry all = registry_;
+  Problems problems(scenario.text, scenario.path);
+  for (std::size_t i = 0; i < scenario.backends.size(); ++i) {
+    if (!is_plugin_file(scenario.backends[i])) continue;
+    const Place& place = scenario.backend_places.at(i);
+    try {
+      load_once(scenario.backends[i], host_, all);
+    } catch (const ConfigError& error) {
+      problems.add(place, error.diagnostics().front().message);
+    } catch (const EnvironmentError& error) {
+      throw EnvironmentError(
+          fmt::format("{}:{}:{}: {}", scenario.path, place.line, place.column, error.what()));
     }
   }
-  for (const std::string& plugin : options.files) {
-    const std::string path = std::filesystem::absolute(plugin).lexically_normal().string();
-    if (std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
-  }
-  Registry all = registry;
-  std::string named;
-  for (const std::string& path : paths) {
-    if (path.ends_with(".py")) {
-      load_python_plugin(path, python_host(options), cuda_absence(), all);
-    } else {
-      load_plugin(path, cuda_absence(), all);
-      named += (named.empty() ? "" : ":") + path;
-    }
-  }
-  if (!paths.empty()) setenv(kPluginsVariable, named.c_str(), 1);
+  problems.throw_if_any();
   return all;
 }
 

@@ -7,11 +7,13 @@
 
 #include "apps/attnbench/cli_fwd.h"
 #include "lib/backend/registry.h"
+#include "lib/bench/isolate/python_plugin.h"
+#include "lib/scenario/scenario.h"
 
 namespace attnbench {
 
 /// Names shared objects and Python files with backends of their own, separated by colons: for every
-/// command, and for the processes that a run starts.
+/// command.
 inline constexpr const char* kPluginsVariable = "ATTNBENCH_PLUGINS";
 
 /// The interpreter of Python plug-ins, for every command.
@@ -25,9 +27,22 @@ struct PluginOptions {
 /// `--plugin FILE` and `--python PROGRAM` on every command that asks backends for something.
 void add_plugin_options(CLI::App& program, PluginOptions& options);
 
-/// `registry` with the backends of these files and of those that the environment names. From then
-/// on that names the shared objects among them, for child processes of this program: Python's
-/// backends have hosts of their own. Throws ConfigError and EnvironmentError.
-[[nodiscard]] Registry with_plugins(const Registry& registry, const PluginOptions& options);
+/// The backends that a command can have.
+class KnownBackends {
+ public:
+  /// Those of `registry`, of the files in `options` and of those that the environment names. It
+  /// names none from then on: a child process is told which file it needs. Throws ConfigError and
+  /// EnvironmentError.
+  KnownBackends(Registry registry, const PluginOptions& options);
+
+  [[nodiscard]] const Registry& registry() const { return registry_; }
+  /// And those of the plug-in files in the scenario's list. Throws a ConfigError with the place of
+  /// every file that is no plug-in, and EnvironmentError.
+  [[nodiscard]] Registry with_those_of(const Scenario& scenario) const;
+
+ private:
+  Registry registry_;
+  PythonHost host_;
+};
 
 }  // namespace attnbench

@@ -13,6 +13,7 @@
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
+#include "lib/bench/backend_choice.h"
 #include "lib/scenario/scenario_keys.h"
 
 namespace attnbench {
@@ -80,11 +81,11 @@ void declare_measuring(CLI::App& app, RunOptions& options) {
                "costs its own cells of one case, as CRASHED with the signal, CUDA call or "
                "timeout; rounds interleave as ever. Each process holds a copy of the fixture");
   app.add_option("--timeout", options.timeout_s,
-                 "with --isolate: seconds that a process may take for one step (to build a "
-                 "fixture, to verify, to plan, one visit of samples) before it is killed")
+                 "with --isolate or a backend in Python: seconds that a backend's process may take "
+                 "for one step (to build a fixture, to verify, to plan, one visit of samples) "
+                 "before it is killed")
       ->transform(seconds("timeout"))
-      ->default_str(fmt::format("{}", options.timeout_s))
-      ->needs("--isolate");
+      ->default_str(fmt::format("{}", Isolation().timeout_s));
 }
 
 void declare_output(CLI::App& app, RunOptions& options) {
@@ -146,7 +147,8 @@ std::vector<Scenario> scenarios_of(const RunOptions& options, const std::string&
     }
     override_measure(options, scenario.measure);
     if (options.no_verify) scenario.verify.enabled = false;
-    scenario.command = {program, lasting_word(word), options.repeated};
+    scenario.command = {program, lasting_word(word), options.repeated.always,
+                        options.repeated.hosted};
     scenarios.push_back(std::move(scenario));
   }
   return scenarios;
@@ -174,6 +176,37 @@ void expect_each_matches(const std::vector<Scenario>& scenarios,
   }
 }
 
+std::vector<PlannedRun> runs_with_cases(const RunOptions& options, const KnownBackends& known,
+                                        const std::string& program) {
+  std::vector<Scenario> scenarios = scenarios_of(options, program);
+  const std::vector<std::string>& patterns = options.filter.cases;
+  const auto planned = [&](Scenario& scenario, RunFilter filter) {
+    Registry registry = known.with_those_of(scenario);
+    return PlannedRun{std::move(scenario), std::move(filter), std::move(registry)};
+  };
+  if (scenarios.size() == 1) return {planned(scenarios.front(), options.filter)};
+  expect_each_matches(scenarios, patterns);
+  std::vector<PlannedRun> runs;
+  for (Scenario& scenario : scenarios) {
+    RunFilter filter = options.filter;
+    std::erase_if(filter.cases,
+                  [&](const std::string& p) { return !any_case_matches(scenario, p); });
+    if (filter.cases.empty() && !patterns.empty()) continue;
+    runs.push_back(planned(scenario, std::move(filter)));
+  }
+  return runs;
+}
+
+void expect_use_of_timeout(const RunOptions& options, const std::vector<PlannedRun>& runs) {
+  if (!options.timeout_s || options.isolate) return;
+  for (const PlannedRun& run : runs) {
+    for (const Registry::Entry* entry : choose_backends(run.scenario, run.registry, run.filter)) {
+      if (!entry->host.empty()) return;
+    }
+  }
+  throw ConfigError("--timeout requires --isolate: no backend here has a process of its own");
+}
+
 }  // namespace
 
 void declare_run_options(CLI::App& app, RunOptions& options) {
@@ -182,32 +215,26 @@ void declare_run_options(CLI::App& app, RunOptions& options) {
   declare_output(app, options);
 }
 
-std::vector<std::string> repeated_options(const CLI::App& app) {
-  std::vector<std::string> words;
+RepeatedOptions repeated_options(const CLI::App& app) {
+  RepeatedOptions repeated;
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group() != kMeasuring || option->count() == 0) continue;
+    // Without --isolate it is refused where no backend has a process of its own.
+    const bool hosted_alone = option->check_lname("timeout") && app.count("--isolate") == 0;
+    std::vector<std::string>& words = hosted_alone ? repeated.hosted : repeated.always;
     words.push_back("--" + option->get_lnames().front());
     const bool flag = option->get_items_expected_max() == 0;
     if (!flag) words.push_back(fmt::format("{}", fmt::join(option->results(), ",")));
   }
-  return words;
+  return repeated;
 }
 
-std::vector<PlannedRun> planned_runs(const RunOptions& options, const std::string& program) {
+std::vector<PlannedRun> planned_runs(const RunOptions& options, const KnownBackends& known,
+                                     const std::string& program) {
   expect_distinct("--cache", options.cache);
   expect_distinct("--launch", options.launch);
-  std::vector<Scenario> scenarios = scenarios_of(options, program);
-  const std::vector<std::string>& patterns = options.filter.cases;
-  if (scenarios.size() == 1) return {{std::move(scenarios.front()), options.filter}};
-  expect_each_matches(scenarios, patterns);
-  std::vector<PlannedRun> runs;
-  for (Scenario& scenario : scenarios) {
-    RunFilter filter = options.filter;
-    std::erase_if(filter.cases,
-                  [&](const std::string& p) { return !any_case_matches(scenario, p); });
-    if (filter.cases.empty() && !patterns.empty()) continue;
-    runs.push_back({std::move(scenario), std::move(filter)});
-  }
+  std::vector<PlannedRun> runs = runs_with_cases(options, known, program);
+  expect_use_of_timeout(options, runs);
   return runs;
 }
 

@@ -10,10 +10,19 @@
 #include "apps/attnbench/cli_fwd.h"
 #include "apps/attnbench/cpu_target_option.h"
 #include "apps/attnbench/output_files.h"
+#include "apps/attnbench/plugins.h"
 #include "lib/bench/driver.h"
 #include "lib/bench/isolate/isolation.h"
 
 namespace attnbench {
+
+/// Words that a line which repeats a cell carries: those of options that change how it is measured,
+/// as far as they were given. Which cell it is, and whether it is checked and doubled, the line
+/// says by itself.
+struct RepeatedOptions {
+  std::vector<std::string> always;
+  std::vector<std::string> hosted;  ///< where the backend has a host of its own
+};
 
 struct RunOptions {
   std::vector<std::string> scenarios;
@@ -27,28 +36,28 @@ struct RunOptions {
   DeviceOptions devices;
   CpuTargetOption cpu_target;
   bool isolate = false;
-  double timeout_s = Isolation().timeout_s;
+  std::optional<double> timeout_s;
   bool wide = false, quiet = false, quick = false, no_verify = false, strict = false, aa = false;
   bool force_graph = false;
-  std::vector<std::string> repeated;  ///< those that a line which repeats a cell carries
+  RepeatedOptions repeated;
 };
 
 void declare_run_options(CLI::App& app, RunOptions& options);
 
-/// Words of the options that change how a cell is measured, as far as they were given. Which cell
-/// it is, and whether it is checked and doubled, the line says by itself.
-[[nodiscard]] std::vector<std::string> repeated_options(const CLI::App& app);
+[[nodiscard]] RepeatedOptions repeated_options(const CLI::App& app);
 
 /// A scenario with what the options put in place of its own words, and what to run of it.
 struct PlannedRun {
   Scenario scenario;
   RunFilter filter;
+  Registry registry;  ///< with the backends of plug-ins that the scenario names
 };
 
 /// Those of a command line that have a case to run. `program` begins the lines that repeat a cell.
 /// Throws ConfigError, also for two files that no result could tell apart and for a pattern that
 /// matches no case of any.
 [[nodiscard]] std::vector<PlannedRun> planned_runs(const RunOptions& options,
+                                                   const KnownBackends& known,
                                                    const std::string& program);
 
 }  // namespace attnbench

@@ -61,6 +61,15 @@ int run(void* plan, void*, char* message, std::size_t size) {
   if (misdeed == "crashes") *static_cast<volatile int*>(nullptr) = 1;
   if (misdeed == "exits") _exit(3);
   while (misdeed == "hangs") sleep(1);
+  // Volatile: a compiler leaves out memory that nobody looks at.
+  if (misdeed == "allocates_in_run") {
+    void* volatile const taken = std::malloc(std::size_t{1} << 20);
+    std::free(taken);
+  }
+  if (misdeed == "leaks_in_run") {
+    void* volatile const lost = std::malloc(std::size_t{2} << 30);
+    if (lost == nullptr) return fail("no memory left", message, size);
+  }
   if (misdeed == "writes_too_far") {
     const attnbench_tensor& out = planned.out;
     const std::int64_t elements = out.shape[0] * out.stride[0];
@@ -91,6 +100,8 @@ constexpr std::array kMisdeeds = {"throws_in_supports",
                                   "hangs",
                                   "writes_too_far",
                                   "changes_inputs",
+                                  "allocates_in_run",
+                                  "leaks_in_run",
                                   "throws_in_destroy"};
 
 attnbench_backend backend_named(const char* name) {

@@ -25,7 +25,7 @@ void check_names_of_file(const Scenario& scenario, const Registry& registry) {
   Problems problems(scenario.text, scenario.path);
   for (std::size_t i = 0; i < scenario.backends.size(); ++i) {
     const std::string& name = scenario.backends[i];
-    if (registry.find(name)) continue;
+    if (is_plugin_file(name) || registry.find(name)) continue;
     const Place place = i < scenario.backend_places.size() ? scenario.backend_places[i] : Place{};
     problems.add(place, message_for(name), hint_for(registry, name));
   }
@@ -47,9 +47,11 @@ std::vector<const Registry::Entry*> choose_backends(const Scenario& scenario,
   const std::vector<std::string>& asked =
       filter.backends.empty() ? scenario.backends : filter.backends;
   std::vector<const Registry::Entry*> entries;
-  for (const std::string& name : asked) {
-    const Registry::Entry* entry = registry.find(name);
-    if (std::ranges::find(entries, entry) == entries.end()) entries.push_back(entry);
+  for (const std::string& item : asked) {
+    for (const Registry::Entry& entry : registry.entries()) {
+      const bool meant = entry.info.name == item || entry.plugin == item;
+      if (meant && std::ranges::find(entries, &entry) == entries.end()) entries.push_back(&entry);
+    }
   }
   if (!asked.empty()) return entries;
   for (const Registry::Entry& entry : registry.entries()) {

@@ -30,6 +30,9 @@ class ChooseBackends : public testing::Test {
     BackendInfo absent;
     absent.name = "absent";
     registry_.add_absent(absent, "not here");
+    registry_.add([] { return std::make_unique<Named>("mine", true); }, "/my/plugin.so");
+    absent.name = "mine_on_a_gpu";
+    registry_.add_absent(absent, "no GPU", "/my/plugin.so");
   }
 
   [[nodiscard]] std::vector<std::string> chosen() const {
@@ -46,11 +49,16 @@ class ChooseBackends : public testing::Test {
 };
 
 TEST_F(ChooseBackends, leaves_variants_and_absent_ones_out_unless_named) {
-  EXPECT_THAT(chosen(), ElementsAre("splitkv", "cascade"));
+  EXPECT_THAT(chosen(), ElementsAre("splitkv", "cascade", "mine"));
   scenario_.backends = {"cascade", "splitkv:fixed_tile"};
   EXPECT_THAT(chosen(), ElementsAre("cascade", "splitkv:fixed_tile"));
   filter_.backends = {"splitkv:dynamic", "splitkv", "absent", "splitkv:dynamic"};
   EXPECT_THAT(chosen(), ElementsAre("splitkv:dynamic", "splitkv", "absent"));
+}
+
+TEST_F(ChooseBackends, means_all_of_a_plug_in_by_its_file_each_once) {
+  scenario_.backends = {"/my/plugin.so", "cascade", "mine", "/my/plugin.so"};
+  EXPECT_THAT(chosen(), ElementsAre("mine", "mine_on_a_gpu", "cascade"));
 }
 
 TEST_F(ChooseBackends, names_the_nearest_variant) {

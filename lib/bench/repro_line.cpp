@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "lib/base/shell_text.h"
@@ -24,7 +25,9 @@ std::string repro_line(const Scenario& scenario, const Record& record,
                      shell_quoted(command.file.empty() ? scenario.path : command.file);
   line += option("--case", record.case_id);
   line += option("--backend", registered_name(record.backend));
-  if (!entry.plugin.empty()) line += option("--plugin", entry.plugin);
+  const bool in_the_file =
+      std::ranges::find(scenario.backends, entry.plugin) != scenario.backends.end();
+  if (!entry.plugin.empty() && !in_the_file) line += option("--plugin", entry.plugin);
   if (!entry.host.empty()) line += option("--python", entry.host.front());
   // Cache state and seed are always spelled, since the file and the command line can both set them.
   line += option("--cache", to_string(record.cache));
@@ -37,6 +40,8 @@ std::string repro_line(const Scenario& scenario, const Record& record,
   if (record.graph_forced) line += " --force-graph";
   if (!scenario.verify.enabled) line += " --no-verify";
   for (const std::string& word : command.options) line += ' ' + shell_quoted(word);
+  if (entry.host.empty()) return line;
+  for (const std::string& word : command.hosted_options) line += ' ' + shell_quoted(word);
   return line;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <cstdio>
 #include <string>
@@ -10,6 +10,10 @@
 
 namespace attnbench {
 namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
 
 /// The words that a POSIX shell makes of a line.
 std::vector<std::string> words_in_a_shell(const std::string& line) {
@@ -45,6 +49,27 @@ TEST(ReproLine, reaches_the_program_word_for_word_through_a_shell) {
         "18446744073709551615"};
     EXPECT_EQ(words_in_a_shell(repro_line(scenario, record)), expected) << odd;
   }
+}
+
+TEST(ReproLine, names_a_plug_in_that_the_scenario_does_not) {
+  Registry registry;
+  registry.add_hosted({.name = "mine"}, {"python3", "-c"}, "/my/plugin.py");
+  const Registry::Entry& mine = registry.entries().front();
+  Scenario scenario;
+  EXPECT_THAT(repro_line(scenario, {}, mine),
+              HasSubstr(" --plugin /my/plugin.py --python python3"));
+  scenario.backends = {"cpu_flash", "/my/plugin.py"};
+  EXPECT_THAT(repro_line(scenario, {}, mine), Not(HasSubstr("--plugin")));
+  EXPECT_THAT(repro_line(scenario, {}, mine), HasSubstr(" --python python3"));
+}
+
+TEST(ReproLine, gives_a_timeout_only_to_what_has_a_process_of_its_own) {
+  Registry registry;
+  registry.add_hosted({.name = "mine"}, {"python3", "-c"}, "/my/plugin.py");
+  Scenario scenario;
+  scenario.command.hosted_options = {"--timeout", "3s"};
+  EXPECT_THAT(repro_line(scenario, {}, registry.entries().front()), EndsWith(" --timeout 3s"));
+  EXPECT_THAT(repro_line(scenario, {}), Not(HasSubstr("--timeout")));
 }
 
 }  // namespace

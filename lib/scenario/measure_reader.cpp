@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "lib/scenario/contents.h"
 #include "lib/scenario/strict_map.h"
@@ -152,10 +153,19 @@ std::optional<std::string> read_backend(const YamlNode& node, Problems& problems
 
 }  // namespace
 
+bool is_plugin_file(const std::string& item) {
+  return item.find('/') != std::string::npos || item.ends_with(".so") || item.ends_with(".py");
+}
+
 void read_backends(const YamlNode& node, Scenario& scenario, Problems& problems) {
   for (const YamlNode* item : one_or_more(node, "backends", problems)) {
-    auto name = read_backend(*item, problems);
-    if (name) add_distinct(scenario.backends, std::move(*name), *item, problems);
+    if (item->is_scalar() && is_plugin_file(item->text)) {
+      const auto folder = std::filesystem::path(problems.file()).parent_path();
+      const auto file = std::filesystem::absolute(folder / item->text).lexically_normal();
+      scenario.backends.push_back(file.string());  // one that is named twice is loaded once
+    } else if (auto name = read_backend(*item, problems)) {
+      add_distinct(scenario.backends, std::move(*name), *item, problems);
+    }
     // A name that is none or listed twice is a mistake, and ends the scenario.
     scenario.backend_places.push_back(item->place);
   }

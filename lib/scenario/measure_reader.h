@@ -14,8 +14,9 @@ namespace attnbench {
 [[nodiscard]] MeasureConfig read_measure(const YamlNode& node, Problems& problems);
 [[nodiscard]] VerifyConfig read_verify(const YamlNode& node, Problems& problems);
 
-/// One name or a list of distinct names, with their places. Whether such a backend exists is the
-/// driver's to say.
+/// One item or a list of them, with their places: distinct names, and plug-in files, whose paths
+/// are relative to the scenario's folder. Whether such a backend or file exists is the driver's to
+/// say.
 void read_backends(const YamlNode& node, Scenario& scenario, Problems& problems);
 
 }  // namespace attnbench

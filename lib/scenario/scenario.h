@@ -57,6 +57,7 @@ struct ScenarioCommand {
   std::string program = "attnbench";
   std::string file;                  ///< empty: Scenario::path
   std::vector<std::string> options;  ///< words that make it measure otherwise than the file says
+  std::vector<std::string> hosted_options{};  ///< likewise, for backends with a host of their own
 };
 
 /// One scenario file, expanded.
@@ -69,11 +70,16 @@ struct Scenario {
   std::uint64_t seed = 0;
   MeasureConfig measure;
   VerifyConfig verify;
-  std::vector<std::string> backends;  ///< empty: every one that supports the case
+  /// Names, and whole paths of plug-in files, which mean all that they hold. Empty: every one that
+  /// supports the case.
+  std::vector<std::string> backends;
   std::vector<Place> backend_places;  ///< where the file names them
   std::vector<Case> cases;            ///< in file order
   ScenarioCommand command;
 };
+
+/// Whether an item of a list of backends is a plug-in file: no name looks like one.
+[[nodiscard]] bool is_plugin_file(const std::string& item);
 
 /// Reads and expands a scenario; `seed` overrides the file's own, and with it every drawn length
 /// and all contents. Throws ConfigError with every mistake of the file at once.

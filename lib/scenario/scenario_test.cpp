@@ -86,9 +86,22 @@ TEST(Scenario, takes_variants_of_backends_by_name) {
   };
   EXPECT_THAT(backends("[splitkv, splitkv:dynamic]"), ElementsAre("splitkv", "splitkv:dynamic"));
   EXPECT_THAT(backends("splitkv:fixed_tile"), ElementsAre("splitkv:fixed_tile"));
-  for (const char* wrong : {"'splitkv:'", "':dynamic'", "'splitkv:dyn/amic'", "'a:b:c'"}) {
+  for (const char* wrong : {"'splitkv:'", "':dynamic'", "'splitkv:dyn amic'", "'a:b:c'"}) {
     EXPECT_THROW(backends(wrong), ConfigError) << wrong;
   }
+}
+
+TEST(Scenario, takes_plug_in_files_from_its_own_folder_and_more_than_once) {
+  const Scenario scenario = parse_scenario(
+      "defaults: {model: llama-3.1-8b}\nmixes: {m: {batch: 1q1s64}}\n"
+      "backends: [splitkv, mine.so, ./mine.so, ../theirs/mine.py, /opt/any, mine.so]\n",
+      "/data/tests/s.yaml");
+  EXPECT_THAT(scenario.backends,
+              ElementsAre("splitkv", "/data/tests/mine.so", "/data/tests/mine.so",
+                          "/data/theirs/mine.py", "/opt/any", "/data/tests/mine.so"));
+  ASSERT_EQ(scenario.backend_places.size(), scenario.backends.size());
+  EXPECT_EQ(scenario.backend_places[3].line, 3);
+  EXPECT_EQ(scenario.backend_places[3].column, 41);
 }
 
 TEST(Scenario, says_what_a_window_counts_in_draft_trees) {

@@ -47,7 +47,10 @@ RemoteWorker::RemoteWorker(const Scenario& scenario, const Isolation& isolation,
   {
     const Channel theirs(sockets.theirs);  // closed once the child has it: its end shows then
     std::vector<std::string> words = entry.host;
-    if (words.empty()) words = {ChildProcess::kThisProgram, kWorkerCommand};
+    if (words.empty()) {
+      words = {ChildProcess::kThisProgram, kWorkerCommand};
+      if (!entry.plugin.empty()) words.insert(words.end(), {"--plugin", entry.plugin});
+    }
     words.push_back(std::to_string(getpid()));
     child_ = std::make_unique<ChildProcess>(std::move(words), sockets.theirs);
   }

@@ -184,7 +184,9 @@ typedef struct attnbench_backend {
   int (*plan)(void* self, const attnbench_batch* batch, const attnbench_memory* memory, void** plan,
               char* message, size_t message_size);
   /* Computes out and lse: allocates nothing, never waits, enqueues on `stream` alone (a
-   * cudaStream_t; 0 on a CPU). */
+   * cudaStream_t; 0 on a CPU). Allocations of host memory are not noticed: their time is in the
+   * sample of a CPU backend, and what is never freed is gone for every backend of the process. With
+   * --isolate that is this backend's own. */
   int (*run)(void* plan, void* stream, char* message, size_t message_size);
   /* The next step of a recorded plan; 0, or ATTNBENCH_UNSUPPORTED: it has to be planned anew. */
   int (*update)(void* plan, const attnbench_batch* batch, void* stream, char* message,
