@@ -20,3 +20,5 @@ target_precompile_headers(attnbench_header_check REUSE_FROM attnbench_std_header
 target_link_libraries(attnbench_header_check PRIVATE attnbench_build_flags CLI11::CLI11
   yaml-cpp::yaml-cpp Eigen3::Eigen fmt::fmt nlohmann_json::nlohmann_json fccp hwy::hwy OpenMP::OpenMP_CXX
   $<$<BOOL:${ATTNBENCH_BUILD_TESTS}>:GTest::gmock>)
+# What test programs have, for the headers in testing/ folders.
+target_compile_definitions(attnbench_header_check PRIVATE ATTNBENCH_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
