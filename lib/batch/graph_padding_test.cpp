@@ -25,6 +25,17 @@ ForwardBatch decode() {
   return batch;
 }
 
+/// Of two trees of three nodes.
+ForwardBatch verify() {
+  ForwardBatch batch = decode();
+  batch.forward_mode = ForwardMode::kTargetVerify;
+  const std::vector<std::vector<int>> trees(2, {-1, 0, 0});
+  batch.spec_info = make_spec_info(trees, batch.seq_lens);
+  batch.positions = verify_positions(batch.seq_lens, trees);
+  batch.out_cache_loc = {40, 41, 42, 43, 44, 45};
+  return batch;
+}
+
 TEST(GraphPadding, sends_padding_requests_to_pool_row_0_and_slot_0) {
   for (const std::int32_t fill : {0, 1}) {
     const ForwardBatch padded = pad_for_cuda_graph(decode(), 4, fill);
@@ -49,12 +60,7 @@ TEST(GraphPadding, leaves_a_batch_of_the_captured_size_as_it_is) {
 }
 
 TEST(GraphPadding, gives_padding_requests_draft_nodes_that_see_nothing) {
-  ForwardBatch batch = decode();
-  batch.forward_mode = ForwardMode::kTargetVerify;
-  const std::vector<std::vector<int>> trees(2, {-1, 0, 0});
-  batch.spec_info = make_spec_info(trees, batch.seq_lens);
-  batch.positions = verify_positions(batch.seq_lens, trees);
-  batch.out_cache_loc = {40, 41, 42, 43, 44, 45};
+  const ForwardBatch batch = verify();
   const ForwardBatch padded = pad_for_cuda_graph(batch, 3, 1);
   EXPECT_EQ(padded.q_tokens(), 9);
   EXPECT_EQ(padded.kv_len(2), 1 + 3);
@@ -99,13 +105,7 @@ TEST(StepToRecord, is_nothing_but_padding) {
 }
 
 TEST(StepToRecord, has_as_many_draft_nodes_as_the_steps_that_follow) {
-  ForwardBatch batch = decode();
-  batch.forward_mode = ForwardMode::kTargetVerify;
-  const std::vector<std::vector<int>> trees(2, {-1, 0, 0});
-  batch.spec_info = make_spec_info(trees, batch.seq_lens);
-  batch.positions = verify_positions(batch.seq_lens, trees);
-  batch.out_cache_loc = {40, 41, 42, 43, 44, 45};
-  const ForwardBatch step = step_to_record(batch, 4, 0);
+  const ForwardBatch step = step_to_record(verify(), 4, 0);
   EXPECT_EQ(step.forward_mode, ForwardMode::kTargetVerify);
   EXPECT_EQ(step.q_tokens(), 12);
   EXPECT_EQ(step.spec_info->mask_indptr.size(), 5u);
