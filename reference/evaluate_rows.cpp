@@ -104,7 +104,7 @@ std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents
     rows.push_back(std::move(row));
   }
   // A latent row serves as K and V, so one scale serves both.
-  const bool latent = layer.kind == AttentionKind::kMlaAbsorbed;
+  const bool latent = layer.family == Family::kLatent;
   const double k_scale = static_cast<double>(c.kv_cache.k_scale);
   const double v_scale = latent ? k_scale : static_cast<double>(c.kv_cache.v_scale);
   const auto read_key = [&](std::int64_t position, std::span<float> row) {

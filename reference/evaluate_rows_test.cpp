@@ -86,7 +86,7 @@ std::vector<Case> families() {
   encoder.layer.sliding_window_size = 3;
   cases.push_back(encoder);
   Case mla = case_of("mla", ForwardMode::kDecode, 4, 1, {{1, 65}, {3, 300}});
-  mla.layer.kind = AttentionKind::kMlaAbsorbed;
+  mla.layer.family = Family::kLatent;
   mla.layer.head_dim_qk = 40;
   cases.push_back(mla);
   mla.id = "mla_fp8";

@@ -53,7 +53,7 @@ void list_backends(const Registry& registry, std::ostream& out) {
 /// What sets a model's attention apart, in a few words.
 std::string traits_of(const ModelGeometry& model, const AttentionLayer& layer) {
   std::vector<std::string> traits;
-  if (layer.kind == AttentionKind::kMlaAbsorbed) traits.emplace_back("MLA (absorbed)");
+  if (layer.family == Family::kLatent) traits.emplace_back("MLA (absorbed)");
   if (model.kinds[LayerKind::kFull] < model.layers) traits.push_back(model.kinds.text());
   if (model.sliding_window > 0) traits.push_back(fmt::format("window {}", model.sliding_window));
   if (model.attention_chunk > 0) traits.push_back(fmt::format("chunk {}", model.attention_chunk));
@@ -109,7 +109,7 @@ Json models_json() {
     list.push_back({{"name", name},
                     {"layers", model.layers},
                     {"kinds", model.kinds.text()},
-                    {"attention", layer.kind == AttentionKind::kMlaAbsorbed ? "mla" : "mha"},
+                    {"attention", layer.family == Family::kLatent ? "mla" : "mha"},
                     {"heads_q", layer.heads_q},
                     {"heads_kv", layer.heads_kv},
                     {"head_dim_qk", layer.head_dim_qk},

@@ -26,7 +26,7 @@ AttentionLayer llama_rank(int heads_q, int heads_kv, int head_dim) {
 
 AttentionLayer deepseek_rank(int heads) {
   AttentionLayer layer = llama_rank(heads, 1, 576);
-  layer.kind = AttentionKind::kMlaAbsorbed;
+  layer.family = Family::kLatent;
   layer.head_dim_v = 512;
   layer.scale = 1 / std::sqrt(192.0);
   return layer;
@@ -101,7 +101,7 @@ void run_forward(benchmark::State& state, const std::string& name, Case (*make_c
   for (auto _ : state) plan->run(*stream);
 
   const double pairs = static_cast<double>(visible_pairs(c)) * c.layer.heads_q;
-  const bool latent = c.layer.kind == AttentionKind::kMlaAbsorbed;
+  const bool latent = c.layer.family == Family::kLatent;
   const int row = c.layer.head_dim_qk + (latent ? 0 : c.layer.head_dim_v);
   double keys = 0;
   for (const Request& request : c.requests) {

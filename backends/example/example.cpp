@@ -20,7 +20,7 @@ const BackendInfo& Example::info() const noexcept {
 
 Support Example::supports(const Problem& problem) const {
   const AttentionLayer& layer = problem.layer;
-  if (layer.kind != AttentionKind::kMha)
+  if (layer.family != Family::kSoftmax)
     return Support::no("no MLA: K and V are read as separate heads");
   if (problem.mode == ForwardMode::kTargetVerify) return Support::no("no tree mask");
   if (!layer.causal || layer.is_cross_attention) return Support::no("causal self-attention only");

@@ -18,7 +18,7 @@ Numerics MlaBackend::numerics(const Problem& problem) const { return {.p = probl
 
 Support MlaBackend::supports(const Problem& problem) const {
   const AttentionLayer& layer = problem.layer;
-  if (layer.kind != AttentionKind::kMlaAbsorbed) {
+  if (layer.family != Family::kLatent) {
     return Support::no("absorbed MLA only: one latent row as K and V");
   }
   if (layer.head_dim_qk != kHeadDimK || layer.head_dim_v != kHeadDimV) {

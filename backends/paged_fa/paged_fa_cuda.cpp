@@ -16,7 +16,7 @@ PagedFaBackend::PagedFaBackend() : info_(paged_fa::info()) {}
 Numerics PagedFaBackend::numerics(const Problem& problem) const { return {.p = problem.dtype}; }
 
 Support PagedFaBackend::supports(const Problem& problem) const {
-  if (problem.layer.kind != AttentionKind::kMha) {
+  if (problem.layer.family != Family::kSoftmax) {
     return Support::no("no MLA: K and V are read as separate heads (see mla)");
   }
   if (problem.layer.has_alibi) return Support::no("no ALiBi, as FlashAttention 3 (see splitkv)");

@@ -16,7 +16,7 @@ SplitKvBackend::SplitKvBackend(SplitRule rule) : info_(splitkv::info(rule)), rul
 Numerics SplitKvBackend::numerics(const Problem& problem) const { return {.p = problem.dtype}; }
 
 Support SplitKvBackend::supports(const Problem& problem) const {
-  if (problem.layer.kind != AttentionKind::kMha) {
+  if (problem.layer.family != Family::kSoftmax) {
     return Support::no("no MLA: K and V are read as separate heads (see mla)");
   }
   if (problem.dtype != DType::kBF16 && problem.dtype != DType::kF16) {

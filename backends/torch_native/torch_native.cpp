@@ -160,7 +160,7 @@ void PlannedDense::attend(std::int64_t request, int head) const {
   const std::int64_t first = first_token(batch_, request);
   // V is the head of the K row under MLA, stored through K's scale.
   const float v_scale =
-      batch_.problem->layer.kind == AttentionKind::kMlaAbsorbed ? pool.k_scale : pool.v_scale;
+      batch_.problem->layer.family == Family::kLatent ? pool.k_scale : pool.v_scale;
   const MatrixView k(scratch_.k, keys, dk);
   for (std::int64_t begin = 0; begin < q_len; begin += kBlockRows) {
     const std::int64_t count = std::min(kBlockRows, q_len - begin);

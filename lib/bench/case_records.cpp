@@ -48,7 +48,7 @@ std::string beyond_ceilings(const Cost& cost, CacheState cache, const Ceilings& 
 }
 
 LayerFacts layer_facts(const AttentionLayer& layer) {
-  return {.attention = layer.kind == AttentionKind::kMlaAbsorbed ? "mla" : "mha",
+  return {.attention = layer.family == Family::kLatent ? "mla" : "mha",
           .causal = layer.causal,
           .cross = layer.is_cross_attention,
           .sinks = layer.has_sinks,

@@ -93,7 +93,7 @@ Count unique_keys(const Case& c) {
 
 /// Bytes of one token's K and V over all heads; a latent row serves as both.
 Count kv_bytes_per_key(const Case& c) {
-  const bool latent = c.layer.kind == AttentionKind::kMlaAbsorbed;
+  const bool latent = c.layer.family == Family::kLatent;
   const std::int64_t dims = c.layer.head_dim_qk + (latent ? 0 : c.layer.head_dim_v);
   return Count(c.layer.heads_kv) * dims * size_bytes(c.kv_cache.dtype);
 }

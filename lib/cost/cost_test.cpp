@@ -52,7 +52,7 @@ TEST(Cost, counts_a_llama_decode) {
 
 TEST(Cost, reads_a_latent_row_once_for_k_and_v) {
   Case c = batch_of(64, 1, 4096);
-  c.layer.kind = AttentionKind::kMlaAbsorbed;
+  c.layer.family = Family::kLatent;
   c.layer.heads_q = 128;
   c.layer.heads_kv = 1;
   c.layer.head_dim_qk = 576;
@@ -173,7 +173,7 @@ void expect_matches_enumeration(const Case& c) {
     }
   }
   const Cost cost = count_cost(c);
-  const bool latent = c.layer.kind == AttentionKind::kMlaAbsorbed;
+  const bool latent = c.layer.family == Family::kLatent;
   const std::int64_t per_key = c.layer.heads_kv *
                                (c.layer.head_dim_qk + (latent ? 0 : c.layer.head_dim_v)) *
                                size_bytes(c.kv_cache.dtype);

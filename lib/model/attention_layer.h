@@ -7,9 +7,9 @@
 
 namespace attnbench {
 
-/// How keys and values are kept: separate heads, or one latent row that serves as both
-/// (multi-head latent attention: DeepSeek-V2, arXiv:2405.04434, section 2.1).
-enum class AttentionKind : std::uint8_t { kMha, kMlaAbsorbed };
+/// What a layer computes, and from which tensors: keys and values of their own, or one latent row
+/// that serves as both (multi-head latent attention: DeepSeek-V2, arXiv:2405.04434, section 2.1).
+enum class Family : std::uint8_t { kSoftmax, kLatent };
 
 /// What a sliding window counts between two nodes of a draft tree: their places among the request's
 /// keys, as engines do (SGLang's Triton extend kernel), or positions in the text that a branch
@@ -20,12 +20,11 @@ enum class WindowInTrees : std::uint8_t { kIndex, kDepth };
 /// One attention layer as one tensor-parallel rank sees it (the parameters of SGLang's
 /// RadixAttention, python/sglang/srt/layers/radix_attention.py).
 struct AttentionLayer {
-  AttentionKind kind = AttentionKind::kMha;
+  Family family = Family::kSoftmax;
   int heads_q = 0;
-  int heads_kv = 0;     ///< 1 for kMlaAbsorbed
-  int head_dim_qk = 0;  ///< dk; kMlaAbsorbed: kv_lora_rank + qk_rope_head_dim, 576 for DeepSeek
-  int head_dim_v =
-      0;  ///< dv; kMlaAbsorbed: kv_lora_rank, 512; V is the first dv columns of the K row
+  int heads_kv = 0;      ///< 1 for kLatent
+  int head_dim_qk = 0;   ///< dk; kLatent: kv_lora_rank + qk_rope_head_dim, 576 for DeepSeek
+  int head_dim_v = 0;    ///< dv; kLatent: kv_lora_rank, 512; V is the first dv columns of the K row
   double scale = 0;      ///< multiplies q.k; 1/sqrt(192) for DeepSeek, not 1/sqrt(576)
   double logit_cap = 0;  ///< cap * tanh(s / cap) after scaling; 0 = off
   /// Previous keys visible, the own one not counted; not causal: as many ahead too. -1 = all.

@@ -15,7 +15,7 @@ namespace {
 
 AttentionLayer mla_layer(const ModelGeometry& model) {
   AttentionLayer layer;
-  layer.kind = AttentionKind::kMlaAbsorbed;
+  layer.family = Family::kLatent;
   layer.heads_kv = 1;
   layer.head_dim_qk = model.kv_lora_rank + model.qk_rope_head_dim;
   layer.head_dim_v = model.kv_lora_rank;

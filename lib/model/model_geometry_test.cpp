@@ -98,7 +98,7 @@ TEST(LayerOf, scales_by_the_root_of_the_head_dim_or_of_gemma_s_scalar) {
 
 TEST(LayerOf, gives_mla_its_absorbed_form_with_the_scale_of_192_dims_and_yarn) {
   const AttentionLayer layer = layer_of(preset("deepseek-v3"), 8);
-  EXPECT_EQ(layer.kind, AttentionKind::kMlaAbsorbed);
+  EXPECT_EQ(layer.family, Family::kLatent);
   EXPECT_EQ(layer.heads_q, 16);
   EXPECT_EQ(layer.heads_kv, 1);
   EXPECT_EQ(layer.head_dim_qk, 576);

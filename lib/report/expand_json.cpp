@@ -10,7 +10,7 @@ namespace attnbench {
 namespace {
 
 Json layer_of(const AttentionLayer& l) {
-  return {{"kind", l.kind == AttentionKind::kMlaAbsorbed ? "mla_absorbed" : "mha"},
+  return {{"kind", l.family == Family::kLatent ? "mla_absorbed" : "mha"},
           {"heads_q", l.heads_q},
           {"heads_kv", l.heads_kv},
           {"head_dim_qk", l.head_dim_qk},

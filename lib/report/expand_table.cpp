@@ -23,7 +23,7 @@ std::string geometry_text(const Case& c) {
   const AttentionLayer& l = c.layer;
   std::vector<std::string> parts = {
       fmt::format("  {} tp {}", c.model, c.tp),
-      l.kind == AttentionKind::kMlaAbsorbed ? "MLA absorbed" : "",
+      l.family == Family::kLatent ? "MLA absorbed" : "",
       fmt::format("{} q heads", l.heads_q),
       fmt::format("{} kv head{}", l.heads_kv, l.heads_kv == 1 ? "" : "s"),
       fmt::format("dk {} dv {}", l.head_dim_qk, l.head_dim_v),

@@ -70,7 +70,7 @@ bool check_combination(const StrictMap& map, const AttentionLayer& layer, Proble
     return false;
   };
   const bool windowed = layer.sliding_window_size >= 0;
-  if (layer.kind == AttentionKind::kMlaAbsorbed) {
+  if (layer.family == Family::kLatent) {
     const char* hint = "multi-head latent attention here knows causal, window, softcap and scale";
     if (layer.has_sinks) return refuse("sinks", "sinks on an MLA layer", hint);
     if (layer.has_alibi) return refuse("alibi", "alibi on an MLA layer", hint);

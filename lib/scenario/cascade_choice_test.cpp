@@ -86,7 +86,7 @@ TEST(ChooseCascade, is_no_for_layers_that_vllm_computes_otherwise) {
   c.layer.has_alibi = true;
   EXPECT_EQ(answer(c), Answer("no", "ALiBi"));
   c.layer.has_alibi = false;
-  c.layer.kind = AttentionKind::kMlaAbsorbed;
+  c.layer.family = Family::kLatent;
   EXPECT_EQ(answer(c), Answer("no", "vLLM has no cascade for MLA"));
 }
 

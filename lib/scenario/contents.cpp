@@ -81,7 +81,7 @@ std::vector<std::int64_t> request_needles(const Case& c, const Request& request)
 }
 
 ContentParams params_of(const Case& c, Fill fill) {
-  const bool mla = c.layer.kind == AttentionKind::kMlaAbsorbed;
+  const bool mla = c.layer.family == Family::kLatent;
   ContentParams p;
   p.fill = fill;
   p.seed = combine(c.seed, static_cast<std::uint64_t>(fill));

@@ -42,7 +42,7 @@ class Contents {
   void q_row(std::int64_t request, std::int64_t token, int head, std::span<float> row) const;
   /// K at KV position `position` of KV head `head`: head_dim_qk values.
   void k_row(std::int64_t request, std::int64_t position, int head, std::span<float> row) const;
-  /// V likewise: head_dim_v values; for kMlaAbsorbed the first head_dim_v values of the K row.
+  /// V likewise: head_dim_v values; for kLatent the first head_dim_v values of the K row.
   void v_row(std::int64_t request, std::int64_t position, int head, std::span<float> row) const;
   /// Sink logit of query head `head`, in scaled-logit space; only if the layer has sinks.
   [[nodiscard]] float sink(int head) const;

@@ -111,7 +111,7 @@ TEST(Contents, tags_tell_neighbouring_tokens_apart) {
 
 TEST(Contents, mla_values_are_the_leading_columns_of_the_key_row) {
   Case c = two_sharing_requests();
-  c.layer = {.kind = AttentionKind::kMlaAbsorbed,
+  c.layer = {.family = Family::kLatent,
              .heads_q = 4,
              .heads_kv = 1,
              .head_dim_qk = 48,

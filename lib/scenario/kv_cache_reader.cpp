@@ -32,7 +32,7 @@ bool read_scales(const StrictMap& map, const AttentionLayer& layer, KvCacheConfi
     if (value) *scale = static_cast<float>(*value);
     valid = valid && value;
   }
-  if (!valid || layer.kind != AttentionKind::kMlaAbsorbed) return valid;
+  if (!valid || layer.family != Family::kLatent) return valid;
   if (!map.has("v_scale")) cache.v_scale = cache.k_scale;
   if (cache.v_scale == cache.k_scale) return true;
   problems.add(map.place_of("v_scale"),

@@ -175,7 +175,7 @@ TEST(Scenario, cuts_the_last_chunk_short) {
 
 TEST(Scenario, shards_mla_heads_and_keeps_one_latent_row) {
   const Case c = by_id(parse_scenario(kServingMixes, "s.yaml")).at("mla/ps1");
-  EXPECT_EQ(c.layer.kind, AttentionKind::kMlaAbsorbed);
+  EXPECT_EQ(c.layer.family, Family::kLatent);
   EXPECT_EQ(c.layer.heads_q, 16);
   EXPECT_EQ(c.layer.heads_kv, 1);
   EXPECT_EQ(c.layer.head_dim_qk, 576);

@@ -225,7 +225,7 @@ class MutantRow {
 
   /// A latent row's first dims are V, all of them K.
   [[nodiscard]] ATTNBENCH_BOTH bool is_latent() const {
-    return step_.layer.kind == AttentionKind::kMlaAbsorbed;
+    return step_.layer.family == Family::kLatent;
   }
 
   /// The accumulator's rounding: none but f32's own.

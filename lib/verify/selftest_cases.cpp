@@ -64,7 +64,7 @@ std::vector<Case> selftest_cases() {
   fp8.kv_cache.v_scale = 0.11f;
 
   Case latent = small_case("mla", ForwardMode::kDecode, DType::kBF16, {{1, 2}, {1, 14}, {1, 33}});
-  latent.layer.kind = AttentionKind::kMlaAbsorbed;
+  latent.layer.family = Family::kLatent;
   latent.layer.heads_kv = 1;
   latent.layer.head_dim_qk = 32 + 8;  // DeepSeek's 512 + 64 in small
   latent.layer.scale = 1 / std::sqrt(16.0 + 8.0);

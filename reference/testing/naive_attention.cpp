@@ -110,7 +110,7 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
     if (logit > state.max) state.rescale(logit);
     const Real weight = std::exp(logit - state.max);
     state.sum += weight;
-    const bool latent = layer.kind == AttentionKind::kMlaAbsorbed;
+    const bool latent = layer.family == Family::kLatent;
     const auto v_scale = static_cast<Real>(latent ? c.kv_cache.k_scale : c.kv_cache.v_scale);
     for (std::size_t d = 0; d < dv; ++d) {
       // A latent row is its own value.
