@@ -38,6 +38,8 @@ constexpr std::array kDescriptions{
                 true, true},
     Description{TimedFault::kWorksElsewhere, "works on another stream or thread", true, true, true,
                 true},
+    Description{TimedFault::kRestsOnCacheReservation, "rests on lines that it reserved in the L2",
+                true, false, false, true},
     Description{TimedFault::kChangesInputsLater, "changes its inputs in later launches", true,
                 false, true, true},
 };

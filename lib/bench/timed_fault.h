@@ -25,6 +25,7 @@ enum class TimedFault : std::uint8_t {
   kKeepsConvertedCache,
   kAnswersFromPlan,
   kWorksElsewhere,
+  kRestsOnCacheReservation,
   kChangesInputsLater,
 };
 

@@ -46,6 +46,9 @@ class PlannedTimedMutant final : public Plan {
   /// Runs honestly and keeps the result until it is late; then hands out what is kept.
   void run_kept(Stream& stream);
   void run_on_kept_cache(Stream& stream);
+  /// As if an answer came out of lines that an earlier launch kept in the L2: right for as long as
+  /// nobody takes the reservation back.
+  void run_on_reserved_cache(Stream& stream);
   void run_elsewhere();
   void keep(Stream& stream);
   void hand_out(Stream& stream) const;
@@ -128,6 +131,8 @@ void PlannedTimedMutant::run(Stream& stream) {
       return answered_ ? hand_out(stream) : honest_->run(stream);
     case TimedFault::kWorksElsewhere:
       return late ? run_elsewhere() : honest_->run(stream);
+    case TimedFault::kRestsOnCacheReservation:
+      return capturing ? honest_->run(stream) : run_on_reserved_cache(stream);
     case TimedFault::kChangesInputsLater:
       honest_->run(stream);
       // Into the page that no request owns: no output shows it.
@@ -180,6 +185,13 @@ void PlannedTimedMutant::run_on_kept_cache(Stream& stream) {
     kept_key_ = "converted";
   }
   honest_on_kept_pool_->run(stream);
+}
+
+void PlannedTimedMutant::run_on_reserved_cache(Stream& stream) {
+  const bool lost = backend_.reserved_cache_ && !has_cache_reservation();
+  if (!lost) reserve_cache();
+  backend_.reserved_cache_ = true;
+  return lost ? wrong_->run(stream) : honest_->run(stream);
 }
 
 void PlannedTimedMutant::run_elsewhere() {

@@ -28,7 +28,8 @@ class TimedMutant final : public Backend {
   DeviceKind device_;
   MutantBackend honest_, wrong_;
   BackendInfo info_;
-  int launches_ = 0;                    ///< of all plans
+  int launches_ = 0;  ///< of all plans
+  bool reserved_cache_ = false;
   const std::byte* first_q_ = nullptr;  ///< of the first batch that was ever run
 };
 
@@ -36,6 +37,9 @@ class TimedMutant final : public Backend {
 
 /// Enqueues a copy within the device's memory.
 void enqueue_copy(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes);
+/// Sets a part of the L2 aside for lines that outlast a flush; nothing on a CPU.
+void reserve_cache();
+[[nodiscard]] bool has_cache_reservation();
 /// Whether what is enqueued now is recorded instead of run.
 [[nodiscard]] bool is_capturing(Stream& stream);
 

@@ -26,4 +26,15 @@ bool is_capturing(Stream& stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
+void reserve_cache() {
+  check_cuda(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, std::size_t{4} << 20),
+             "cudaDeviceSetLimit");
+}
+
+bool has_cache_reservation() {
+  std::size_t bytes = 0;
+  check_cuda(cudaDeviceGetLimit(&bytes, cudaLimitPersistingL2CacheSize), "cudaDeviceGetLimit");
+  return bytes > 0;
+}
+
 }  // namespace attnbench

@@ -12,4 +12,8 @@ void enqueue_copy(Stream&, std::byte* to, const std::byte* from, std::size_t byt
 
 bool is_capturing(Stream&) { return false; }
 
+void reserve_cache() {}
+
+bool has_cache_reservation() { return false; }
+
 }  // namespace attnbench
