@@ -28,7 +28,9 @@ namespace {
 RunResult run_in_place(const RunOptions& options, const PlannedRun& planned,
                        const RunHooks& hooks) {
   const auto& [scenario, filter, registry] = planned;
-  Isolation isolation{.devices = options.devices, .stop_requested = hooks.stop_requested};
+  Isolation isolation{.devices = options.devices,
+                      .ceiling_turns = options.quick ? 1 : kCeilingTurns,
+                      .stop_requested = hooks.stop_requested};
   if (options.timeout_s) isolation.timeout_s = *options.timeout_s;
   if (options.isolate) {
     IsolatedWorkshop workshop(scenario, isolation);
@@ -37,7 +39,7 @@ RunResult run_in_place(const RunOptions& options, const PlannedRun& planned,
   std::vector<const Registry::Entry*> here = choose_backends(scenario, registry, filter);
   std::erase_if(here, [](const Registry::Entry* entry) { return !entry->host.empty(); });
   const Devices devices = open_devices(here, options.devices);
-  LocalWorkshop local(devices);
+  LocalWorkshop local(devices, isolation.ceiling_turns);
   IsolatedWorkshop hosted(scenario, isolation);
   MixedWorkshop workshop(local, hosted);
   return run_scenario(scenario, registry, workshop, filter, hooks);

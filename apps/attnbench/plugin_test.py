@@ -24,7 +24,7 @@ defaults:
   kv_cache: {page_size: 4, dtype: f32}
 mixes:
   tiny: {batch: [{count: 2, mode: decode, kv_len: 9}]}
-measure: {cache: [cold], rounds: [3, 3], samples: [1, 1]}
+measure: {cache: [cold]}
 verify: {rows: 8}
 """
 
@@ -109,7 +109,7 @@ class PluginTest(unittest.TestCase):
     def run_all(self, expected, *options, plugin=PLUGIN, memory=None):
         """Runs the named backends beside cpu_flash; `expected` is {backend: (verdict, part of the reason)}."""
         results = os.path.join(self.folder.name, "r.json")
-        done = self.attnbench("run", self.scenario, "--plugin", plugin, "--backend", ",".join([*expected, "cpu_flash"]),
+        done = self.attnbench("run", self.scenario, "--quick", "--plugin", plugin, "--backend", ",".join([*expected, "cpu_flash"]),
                               "--json", results, *options, memory=memory)
         self.assertEqual(done.returncode, 2, done.stderr)
         with open(results) as file:
@@ -246,7 +246,7 @@ class PluginTest(unittest.TestCase):
         python = ["--python", sys.executable]
         for options in [[], ["--isolate"], ["--plugin", copy]]:
             with self.subTest(options=options):
-                done = self.attnbench("run", self.scenario, *python, "--json", results, *options)
+                done = self.attnbench("run", self.scenario, "--quick", *python, "--json", results, *options)
                 self.assertEqual(done.returncode, 2, done.stderr)
                 with open(results) as file:
                     records = {record["backend"]: record for record in json.load(file)["records"]}

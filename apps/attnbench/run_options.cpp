@@ -70,7 +70,7 @@ void declare_measuring(CLI::App& app, RunOptions& options) {
   app.add_option("--cell-timeout", options.cell_timeout_s,
                  "time for the rounds of one cell, 15s or 2min; likewise")
       ->transform(seconds("cell-timeout"));
-  app.add_flag("--quick", options.quick, "3 rounds of 1 sample: a smoke test, not a measurement");
+  app.add_flag("--quick", options.quick, "3 rounds of 1 sample, ceilings of one turn: a smoke test, not a measurement");
   app.add_option("--threads", options.devices.threads, "CPU threads; 0 = all this process may use")
       ->check(CLI::Range(0, 4096));
   options.cpu_target.add_to(app);

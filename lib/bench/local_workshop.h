@@ -24,7 +24,11 @@ class LocalWorkshop final : public Workshop {
   using MeasureCeilings = std::function<Ceilings(Device&)>;
 
   /// The devices must outlive it; the first is the processor.
-  explicit LocalWorkshop(const Devices& devices, MeasureCeilings ceilings_of = measure_ceilings)
+  explicit LocalWorkshop(const Devices& devices, int ceiling_turns = kCeilingTurns)
+      : LocalWorkshop(devices, [ceiling_turns](Device& device) {
+          return measure_ceilings(device, ceiling_turns);
+        }) {}
+  LocalWorkshop(const Devices& devices, MeasureCeilings ceilings_of)
       : devices_(&devices), ceilings_of_(std::move(ceilings_of)) {}
 
   [[nodiscard]] DeviceInfo host() const override { return devices_->front()->info(); }

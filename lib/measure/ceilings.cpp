@@ -22,10 +22,6 @@ namespace {
 
 constexpr double kBudgetS = 0.1;  ///< per median
 constexpr int kMinPasses = 3;
-/// Somebody else's work on one of two cores halves a rate for as long as it lasts. A ceiling that
-/// is too low calls good figures impossible, so each is the best of medians taken this many times
-/// over about a second.
-constexpr int kTurns = 4;
 constexpr std::int64_t kLeastStreamBytes = std::int64_t{256} << 20;
 constexpr std::int64_t kMostStreamBytes = std::int64_t{2} << 30;
 constexpr std::int64_t kPageBytes = 4096;
@@ -67,7 +63,7 @@ std::int64_t stream_bytes(const DeviceInfo& info) {
 
 }  // namespace
 
-Ceilings measure_ceilings(Device& device) {
+Ceilings measure_ceilings(Device& device, int turns) {
   const DeviceInfo& info = device.info();
   if (info.kind == DeviceKind::kCuda) return measure_gpu_ceilings(device);
   const int threads = std::max(1, info.units);
@@ -113,7 +109,7 @@ Ceilings measure_ceilings(Device& device) {
   const auto raise = [](double& ceiling, double work, const std::function<void()>& pass) {
     ceiling = std::max(ceiling, median_rate(work, pass));
   };
-  for (int turn = 0; turn < kTurns; ++turn) {
+  for (int turn = 0; turn < turns; ++turn) {
     raise(best.read_bytes_per_s, static_cast<double>(bytes), read);
     raise(best.copy_bytes_per_s, static_cast<double>(bytes), copy);
     for (const MultiplyAdd& each : multiply_adds(info.cpu_target)) {

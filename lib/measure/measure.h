@@ -118,9 +118,15 @@ struct HostTiming {
 };
 [[nodiscard]] HostTiming time_host(const std::function<void()>& work, int repeats);
 
-/// Read, copy and multiply-add rates of this device, measured now (about a second). On a GPU
-/// the multiply-adds are bf16 on its tensor cores.
-[[nodiscard]] Ceilings measure_ceilings(Device& device);
+/// Turns over which a processor's ceilings are measured unless a smoke test is wanted. Somebody
+/// else's work on one of two cores halves a rate for as long as it lasts. A ceiling that is too low
+/// calls good figures impossible, so each is the best of medians taken this many times over about
+/// two seconds.
+inline constexpr int kCeilingTurns = 4;
+
+/// Read, copy and multiply-add rates of this device, measured now. On a GPU the multiply-adds are
+/// bf16 on its tensor cores, and one turn is enough.
+[[nodiscard]] Ceilings measure_ceilings(Device& device, int turns = kCeilingTurns);
 
 /// Times kernels of known length, where the device has a timer of its own, and throws
 /// EnvironmentError when it is off by more than 2.5 % or 2 us: no figure would be worth printing.

@@ -91,6 +91,7 @@ class Isolate : public testing::Test {
   RunResult run(std::vector<std::string> backends, double timeout_s = 60) {
     filter_.backends = std::move(backends);
     Isolation isolation;
+    isolation.ceiling_turns = 1;
     isolation.timeout_s = timeout_s;
     isolation.devices.threads = 1;
     isolation.stop_requested = hooks_.stop_requested;

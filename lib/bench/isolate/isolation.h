@@ -8,6 +8,7 @@
 
 #include "lib/bench/devices.h"
 #include "lib/bench/isolate/worker.h"
+#include "lib/measure/measure.h"
 
 namespace attnbench {
 
@@ -15,6 +16,7 @@ namespace attnbench {
 struct Isolation {
   double timeout_s = 300;  ///< for each step of a backend: a fixture, a verification, a visit
   DeviceOptions devices;
+  int ceiling_turns = kCeilingTurns;
   std::function<bool()> stop_requested;  ///< may be empty; children under way are killed then
 };
 

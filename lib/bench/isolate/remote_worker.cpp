@@ -59,6 +59,7 @@ RemoteWorker::RemoteWorker(const Scenario& scenario, const Isolation& isolation,
       {{"protocol", kWorkerProtocol},
        {"backend", std::string(registered_name(entry.info.name))},
        {"threads", devices.threads},
+       {"ceiling_turns", isolation.ceiling_turns},
        {"cpu_target", to_string(devices.cpu_target)},
        {"gpu", devices.gpu ? json(*devices.gpu) : json()},
        {"scenario", {{"text", scenario.text}, {"path", scenario.path}, {"seed", scenario.seed}}}});
