@@ -141,9 +141,10 @@ void CaseRun::verify() {
   if (!scenario_->verify.enabled || !anyone_runs() || stop_requested()) return;
   tell("computing the float64 reference");
   const std::vector<FillTruth> truth = compute_truth(*case_, scenario_->verify);
+  const WantedRows wanted = wanted_rows(truth);
   for_all_that_run([&](Candidate& candidate) {
     tell(fmt::format("{} · verifying", candidate.entry->info.name));
-    candidate.verification = candidate.work->verify(truth);
+    candidate.verification = conclude(*case_, candidate.work->observe(wanted), truth);
     if (candidate.verification.verdict == Verdict::kCrashed) candidate.runs = false;
     candidate.work->tidy_up();
   });

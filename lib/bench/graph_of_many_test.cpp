@@ -22,9 +22,9 @@ using testing::Not;
 struct Script {
   DeviceKind kind = DeviceKind::kCuda;
   std::map<CacheState, double> once_us = {{CacheState::kCold, 4}, {CacheState::kWarm, 3}};
-  double graph_us = 60;  ///< of all its forwards
-  std::string failure;   ///< thrown instead of it
-  Verdict verdict = Verdict::kPassed;
+  double graph_us = 60;         ///< of all its forwards
+  std::string failure;          ///< thrown instead of it
+  bool writes_too_far = false;  ///< as its verification finds
   double read_bytes_per_s = 1e15;
   std::int64_t cache_bytes = 0;  ///< sized by the case
   std::vector<Repeats> repeated;
@@ -47,13 +47,24 @@ class FakeSamples final : public SampleSource {
 
 class FakeWork final : public BackendWork {
  public:
-  explicit FakeWork(Script& script) : script_(&script) {}
+  FakeWork(const Case& c, Script& script) : case_(&c), script_(&script) {}
   [[nodiscard]] Numerics numerics() override { return {}; }
   [[nodiscard]] Support supports() override { return Support::yes(); }
   void build() override {}
-  [[nodiscard]] Verification verify(std::span<const FillTruth>) override {
-    Verification found;
-    found.verdict = script_->verdict;
+  /// The reference's own rows.
+  [[nodiscard]] Observation observe(const WantedRows& wanted) override {
+    Observation found;
+    for (const Fill fill : wanted.fills) {
+      FillOutputs outputs;
+      outputs.pages.assign(wanted.rows.size(), -1);
+      for (const ReferenceRow& row :
+           reference::evaluate_rows(*case_, Contents(*case_, fill), wanted.rows)) {
+        for (const double value : row.out) append(case_->dtype, outputs.rows, value);
+        append(DType::kF32, outputs.rows, row.lse);
+      }
+      found.fills.push_back(std::move(outputs));
+    }
+    if (script_->writes_too_far) found.faults.emplace_back("it wrote too far");
     return found;
   }
   void tidy_up() override {}
@@ -71,6 +82,13 @@ class FakeWork final : public BackendWork {
   [[nodiscard]] std::string finish() override { return {}; }
 
  private:
+  static void append(DType dtype, std::vector<std::byte>& bytes, double value) {
+    const auto size = static_cast<std::size_t>(size_bytes(dtype));
+    bytes.resize(bytes.size() + size);
+    store(dtype, bytes.data() + bytes.size() - size, static_cast<float>(value));
+  }
+
+  const Case* case_;
   Script* script_;
 };
 
@@ -86,8 +104,8 @@ class FakeWorkshop final : public Workshop {
     info.last_level_cache_bytes = script_->cache_bytes;
     return {{info, {script_->read_bytes_per_s, 1e15, 1e18}, {}, {}}};
   }
-  [[nodiscard]] std::unique_ptr<BackendWork> begin(const Case&, const Registry::Entry&) override {
-    return std::make_unique<FakeWork>(*script_);
+  [[nodiscard]] std::unique_ptr<BackendWork> begin(const Case& c, const Registry::Entry&) override {
+    return std::make_unique<FakeWork>(c, *script_);
   }
 
  private:
@@ -165,9 +183,9 @@ TEST_F(GraphOfManyTest, is_not_asked_of_longer_cells_serving_ones_eager_ones_or_
   scenario_.measure.launch = {LaunchMode::kEager};
   EXPECT_FALSE(run().records.at(0).graph_n.tried());
   scenario_.measure.launch = {LaunchMode::kGraph};
-  script_.verdict = Verdict::kIncorrect;
+  script_.writes_too_far = true;
   EXPECT_FALSE(run().records.at(0).graph_n.tried());
-  script_.verdict = Verdict::kPassed;
+  script_.writes_too_far = false;
   script_.kind = DeviceKind::kCpu;
   EXPECT_FALSE(run().records.at(0).graph_n.tried());
   EXPECT_TRUE(script_.repeated.empty());
@@ -231,7 +249,7 @@ TEST_F(GraphLevelTest, refuses_a_graph_that_the_backend_does_not_claim) {
 }
 
 TEST_F(GraphLevelTest, does_not_even_verify_where_no_launch_is_left) {
-  script_.verdict = Verdict::kIncorrect;
+  script_.writes_too_far = true;
   const RunResult result = run();
   EXPECT_EQ(result.records[0].verdict, Verdict::kIncorrect);
   EXPECT_EQ(result.records[1].verdict, Verdict::kUnsupported);

@@ -29,9 +29,9 @@ Numerics LocalWork::numerics() {
   return of_backend([&] { return backend_->numerics(problem_of(place_->place_case())); });
 }
 
-Verification LocalWork::verify(std::span<const FillTruth> truth) {
-  return verify_backend(place_->place_case(), *backend_, place_->fixture(), place_->device(),
-                        truth);
+Observation LocalWork::observe(const WantedRows& wanted) {
+  return observe_backend(place_->place_case(), *backend_, place_->fixture(), place_->device(),
+                         wanted);
 }
 
 void LocalWork::tidy_up() {

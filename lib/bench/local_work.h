@@ -22,7 +22,7 @@ class LocalWork final : public BackendWork {
   [[nodiscard]] Support supports() override;
   [[nodiscard]] Numerics numerics() override;
   void build() override { place_->build(); }
-  [[nodiscard]] Verification verify(std::span<const FillTruth> truth) override;
+  [[nodiscard]] Observation observe(const WantedRows& wanted) override;
   void tidy_up() override;
   [[nodiscard]] std::string fill_for_timing() override { return place_->fill_for_timing(); }
   [[nodiscard]] HostTiming plan() override;

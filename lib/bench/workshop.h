@@ -13,7 +13,7 @@
 #include "lib/bench/repeats.h"
 #include "lib/bench/run_device.h"
 #include "lib/measure/sample_source.h"
-#include "lib/verify/verify.h"
+#include "lib/verify/observation.h"
 
 namespace attnbench {
 
@@ -49,7 +49,8 @@ class BackendWork {
   [[nodiscard]] virtual Numerics numerics() = 0;
   /// Builds the fixture, unless there is one.
   virtual void build() = 0;
-  [[nodiscard]] virtual Verification verify(std::span<const FillTruth> truth) = 0;
+  /// Runs the backend for a verification: the caller knows what is right.
+  [[nodiscard]] virtual Observation observe(const WantedRows& wanted) = 0;
   /// After a verification: a backend that wrote out of bounds leaves the next one clean memory.
   virtual void tidy_up() = 0;
   /// On queries and a cache that hold poison, so before fill_for_timing().

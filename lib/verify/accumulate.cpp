@@ -29,33 +29,19 @@ double worse(double a, double b) {
 /// Errors of one fill, walked row by row.
 class FillErrors {
  public:
-  /// `outputs` are readable by the host. Without a `batch` no page is named.
-  FillErrors(const Case& c, const AttentionTensors& outputs, const ForwardBatch* batch, Fill fill,
-             const Numerics& numerics, ErrorMetrics& error)
-      : case_(&c),
-        outputs_(&outputs),
-        batch_(batch),
-        fill_(fill),
-        model_(c, numerics),
-        error_(&error) {
-    std::int64_t first = 0;
-    for (const Request& request : c.requests) {
-      first_token_.push_back(first);
-      first += request.q_len;
-    }
-    first_token_.push_back(first);
+  FillErrors(const Case& c, Fill fill, const Numerics& numerics, ErrorMetrics& error)
+      : case_(&c), fill_(fill), model_(c, numerics), error_(&error) {}
+
+  /// Bytes of a row of O with its LSE behind it.
+  [[nodiscard]] static std::int64_t row_bytes(const Case& c) {
+    return c.layer.head_dim_v * size_bytes(c.dtype) + size_bytes(DType::kF32);
   }
 
-  void compare(const ReferenceRow& reference) {
-    const std::int64_t token =
-        first_token_[static_cast<std::size_t>(reference.id.request)] + reference.id.token;
-    compare(reference, outputs_->out.row(token, reference.id.head),
-            outputs_->lse.row(token, reference.id.head));
-  }
-
-  /// With the row and its LSE at these addresses.
-  void compare(const ReferenceRow& reference, const std::byte* out, const std::byte* lse) {
+  /// `out` is row_bytes() long; the query token's own key lies in `page`.
+  void compare(const ReferenceRow& reference, const std::byte* out, std::int64_t page) {
+    const std::byte* const lse = out + row_bytes(*case_) - size_bytes(DType::kF32);
     const ErrorModel::Row row = model_.row(reference);
+    page_ = page;
     for (std::size_t d = 0; d < reference.out.size(); ++d) {
       const double got =
           load(case_->dtype, out + static_cast<std::int64_t>(d) * size_bytes(case_->dtype));
@@ -66,19 +52,15 @@ class FillErrors {
   }
 
   /// Rows outside the sample have no reference, but a poisoned output that was never written shows
-  /// all the same. `rows` are all that may be non-finite.
-  void scan_unsampled(std::span<const ReferenceRow> sampled, std::span<const OutputRow> rows) {
-    std::vector<bool> seen(static_cast<std::size_t>(first_token_.back() * case_->layer.heads_q));
-    const auto index = [&](std::int64_t token, int head) {
-      return static_cast<std::size_t>(token * case_->layer.heads_q + head);
-    };
-    for (const ReferenceRow& each : sampled) {
-      seen[index(first_token_[static_cast<std::size_t>(each.id.request)] + each.id.token,
-                 each.id.head)] = true;
+  /// all the same.
+  void add_elsewhere(const FillOutputs& outputs) {
+    if (outputs.non_finite_elsewhere == 0) return;
+    if (error_->non_finite == 0) {
+      error_->fill = to_string(fill_);
+      error_->worst = outputs.first_elsewhere;
     }
-    for (const OutputRow& row : rows) {
-      if (!seen[index(row.token, row.head)]) scan_row(row);
-    }
+    error_->non_finite += outputs.non_finite_elsewhere;
+    fail();
   }
 
   /// Folds the sums of this fill into the metrics.
@@ -141,22 +123,13 @@ class FillErrors {
     error_->lse_bound_ratio = worse(error_->lse_bound_ratio, ratio);
   }
 
-  void scan_row(const OutputRow& row) {
-    const auto next = std::ranges::upper_bound(first_token_, row.token);
-    const RowId id{next - first_token_.begin() - 1, row.token - *(next - 1), row.head};
-    const std::byte* const out = outputs_->out.row(row.token, id.head);
-    const std::int64_t step = size_bytes(outputs_->out.dtype);
-    for (int d = 0; d < case_->layer.head_dim_v; ++d) {
-      const float got = load(outputs_->out.dtype, out + d * step);
-      if (!std::isfinite(got)) note_non_finite(id, d, static_cast<double>(got), 0);
-    }
-    const double lse = load(DType::kF32, outputs_->lse.row(row.token, id.head));
-    if (std::isnan(lse) || lse == kInfinity) note_non_finite(id, -1, lse, 0);
-  }
-
   void note_non_finite(const RowId& id, int dim, double got, double want) {
     // Only the first is worth its place in the report.
     if (error_->non_finite++ == 0) locate(id, dim, got, want);
+    fail();
+  }
+
+  void fail() {
     max_abs_ = error_->bound_ratio = kInfinity;
     error_->max_abs_over_rms = error_->nmse = error_->rms_ratio = kInfinity;
   }
@@ -170,28 +143,15 @@ class FillErrors {
   void locate(const RowId& id, int dim, double got, double want) {
     const auto r = static_cast<std::size_t>(id.request);
     error_->fill = to_string(fill_);
-    error_->worst = {id.request, case_->requests[r].group,
-                     id.token,   id.head,
-                     dim,        page_of(first_token_[r] + id.token),
-                     got,        want};
-  }
-
-  [[nodiscard]] std::int64_t page_of(std::int64_t token) const {
-    if (batch_ == nullptr) return -1;
-    const auto& slots = batch_->out_cache_loc;
-    if (case_->layer.is_cross_attention || token >= static_cast<std::int64_t>(slots.size())) {
-      return -1;
-    }
-    return slots[static_cast<std::size_t>(token)] / case_->kv_cache.page_size;
+    error_->worst = {id.request, case_->requests[r].group, id.token, id.head, dim, page_, got,
+                     want};
   }
 
   const Case* case_;
-  const AttentionTensors* outputs_;
-  const ForwardBatch* batch_;
   Fill fill_;
   ErrorModel model_;
   ErrorMetrics* error_;
-  std::vector<std::int64_t> first_token_;
+  std::int64_t page_ = -1;  ///< of the row being compared
   double max_abs_ = 0, sum_error_ = 0, sum_reference_ = 0, sum_noise_ = 0, sum_ratio_ = 0;
   std::int64_t elements_ = 0, zeros_ = 0;
 };
@@ -211,19 +171,17 @@ RowId row_id(const Case& c, const OutputRow& row) {
 
 }  // namespace
 
-void accumulate_error(const Case& c, const Fixture& fixture, const FillTruth& truth,
+void accumulate_error(const Case& c, const FillOutputs& outputs, const FillTruth& truth,
                       const Numerics& numerics, ErrorMetrics& error) {
-  std::vector<std::int64_t> first{0};
-  for (const Request& request : c.requests) first.push_back(first.back() + request.q_len);
-  const std::vector<OutputRow> suspects = fixture.non_finite_outputs();
-  std::vector<OutputRow> wanted = suspects;
-  for (const ReferenceRow& row : truth.rows) {
-    wanted.push_back({first[static_cast<std::size_t>(row.id.request)] + row.id.token, row.id.head});
+  const auto row_bytes = static_cast<std::size_t>(FillErrors::row_bytes(c));
+  expects(outputs.rows.size() == truth.rows.size() * row_bytes &&
+              outputs.pages.size() == truth.rows.size(),
+          "other rows than those that were asked for");
+  FillErrors errors(c, truth.fill, numerics, error);
+  for (std::size_t i = 0; i < truth.rows.size(); ++i) {
+    errors.compare(truth.rows[i], outputs.rows.data() + i * row_bytes, outputs.pages[i]);
   }
-  const AttentionTensors outputs = fixture.host_outputs(wanted);
-  FillErrors errors(c, outputs, &fixture.batch(), truth.fill, numerics, error);
-  for (const ReferenceRow& row : truth.rows) errors.compare(row);
-  errors.scan_unsampled(truth.rows, suspects);
+  errors.add_elsewhere(outputs);
   errors.finish();
 }
 
@@ -231,7 +189,7 @@ std::string fault_of_sample(const Case& c, const Numerics& numerics, std::int64_
                             std::span<const std::byte> rows) {
   constexpr std::int64_t kMostKeys = 1 << 18;
   const std::vector<OutputRow> watched = watched_rows(c, number);
-  const std::int64_t row_bytes = c.layer.head_dim_v * size_bytes(c.dtype) + size_bytes(DType::kF32);
+  const std::int64_t row_bytes = FillErrors::row_bytes(c);
   expects(static_cast<std::int64_t>(rows.size()) ==
               static_cast<std::int64_t>(watched.size()) * row_bytes,
           "a timed sample left other rows than those that are watched");
@@ -242,13 +200,11 @@ std::string fault_of_sample(const Case& c, const Numerics& numerics, std::int64_
   std::vector<RowId> ids;
   for (const OutputRow& row : std::span(watched).first(count)) ids.push_back(row_id(c, row));
 
-  const AttentionTensors nowhere;  // the rows are at hand
   ErrorMetrics error;
-  FillErrors errors(c, nowhere, nullptr, Fill::kSample, numerics, error);
+  FillErrors errors(c, Fill::kSample, numerics, error);
   FillTruth truth{Fill::kSample, reference::evaluate_rows(c, Contents(c, number), ids)};
   for (std::size_t i = 0; i < count; ++i) {
-    const std::byte* const row = rows.data() + static_cast<std::int64_t>(i) * row_bytes;
-    errors.compare(truth.rows[i], row, row + row_bytes - size_bytes(DType::kF32));
+    errors.compare(truth.rows[i], rows.data() + static_cast<std::int64_t>(i) * row_bytes, -1);
   }
   errors.finish();
   const Verification judged = judge(c, error, std::span(&truth, 1));

@@ -32,7 +32,8 @@ class AccumulateError : public testing::Test {
   }
   [[nodiscard]] ErrorMetrics accumulate() const {
     ErrorMetrics error;
-    accumulate_error(case_, fixture_, truth_[0], {}, error);
+    const FillOutputs outputs = take_outputs(fixture_, wanted_rows(truth_).rows);
+    accumulate_error(case_, outputs, truth_[0], {}, error);
     return error;
   }
 

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/verify/verify.h"
 
 #include <fmt/format.h>
 
@@ -13,6 +12,7 @@
 #include "lib/base/error.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/verify/bitwise.h"
+#include "lib/verify/observation.h"
 
 namespace attnbench {
 namespace {
@@ -22,7 +22,7 @@ struct BackendThrew {
   std::string message;
 };
 
-/// One verification: the runs of a backend on a case, and everything noticed on the way.
+/// The runs of a backend on a case, and everything noticed on the way.
 class Examination {
  public:
   Examination(const Case& c, Backend& backend, Device& device)
@@ -32,19 +32,20 @@ class Examination {
         stream_(device.make_stream()),
         memory_(device) {}
 
-  void compare_fills(Fixture& fixture, std::span<const FillTruth> truth) {
+  void run_fills(Fixture& fixture, const WantedRows& wanted) {
     // An earlier backend's doing is not this one's fault.
     for (const std::string& name : fixture.damaged_guards()) known_damage_.emplace(&fixture, name);
-    guarded("saying where it rounds", [&] { numerics_ = backend_->numerics(problem_of(*case_)); });
+    guarded("saying where it rounds",
+            [&] { found_.numerics = backend_->numerics(problem_of(*case_)); });
     fixture.poison_inputs();  // an engine plans before a layer's data exist
     plan(fixture, "planning");
-    for (const FillTruth& each : truth) {
-      const std::string where = fmt::format("on fill {}", to_string(each.fill));
-      fixture.fill(each.fill);
+    for (const Fill fill : wanted.fills) {
+      const std::string where = fmt::format("on fill {}", to_string(fill));
+      fixture.fill(fill);
       fixture.poison_outputs();
       forward(fixture, where);
-      accumulate_error(*case_, fixture, each, numerics_, error_);
-      if (each.fill != bitwise_fill(truth)) continue;
+      found_.fills.push_back(take_outputs(fixture, wanted.rows));
+      if (fill != bitwise_fill(wanted)) continue;
       bits_ = OutputBits(fixture.host_outputs());
       fixture.poison_outputs(0x5a);
       forward(fixture, where + ", second run");
@@ -54,47 +55,25 @@ class Examination {
 
   /// The same batch on other pages, and up to two requests alone. The fixtures are this function's
   /// own; a machine without memory for a second one leaves the property untested.
-  void compare_placements(std::span<const FillTruth> truth) {
-    const std::optional<Fill> fill = bitwise_fill(truth);
+  void compare_placements(const WantedRows& wanted) {
+    const std::optional<Fill> fill = bitwise_fill(wanted);
     if (!fill || case_->requests.empty()) return;
     try {
       Fixture moved(*case_, *device_, 1);
-      bitwise_.page_permutation_invariant = same_bits(moved, *fill, 0, "on permuted pages");
+      found_.bitwise.page_permutation_invariant = same_bits(moved, *fill, 0, "on permuted pages");
     } catch (const EnvironmentError&) {
     }
     if (case_->requests.size() < 2) return;
     for (const std::size_t request : requests_to_isolate()) compare_alone(request, *fill);
   }
 
-  [[nodiscard]] Verification conclude(std::span<const FillTruth> truth) const {
-    Verification result = judge(*case_, error_, truth);
-    result.bitwise = bitwise_;
-    if (faults_.empty()) return result;
-    result.reason = all_faults(result);
-    result.verdict = Verdict::kIncorrect;
-    return result;
-  }
-
-  /// What was found before the crash often explains it.
-  [[nodiscard]] Verification crashed(const std::string& message,
-                                     std::span<const FillTruth> truth) const {
-    const std::string before = all_faults(judge(*case_, error_, truth));
-    return {Verdict::kCrashed, before.empty() ? message : message + "; before that: " + before,
-            error_, bitwise_};
-  }
+  [[nodiscard]] Observation& found() { return found_; }
 
  private:
-  /// What the outputs show comes first; a weak pass is not worth a word.
-  [[nodiscard]] std::string all_faults(const Verification& judged) const {
-    std::string all = judged.verdict == Verdict::kIncorrect ? judged.reason : std::string();
-    for (const std::string& fault : faults_) all += (all.empty() ? "" : "; ") + fault;
-    return all;
-  }
-
   /// Normal data when they are among the fills, else timing data: planted ones hide reordering.
-  static std::optional<Fill> bitwise_fill(std::span<const FillTruth> truth) {
-    for (const Fill wanted : {Fill::kNormal, Fill::kTiming}) {
-      if (std::ranges::find(truth, wanted, &FillTruth::fill) != truth.end()) return wanted;
+  static std::optional<Fill> bitwise_fill(const WantedRows& wanted) {
+    for (const Fill fill : {Fill::kNormal, Fill::kTiming}) {
+      if (std::ranges::find(wanted.fills, fill) != wanted.fills.end()) return fill;
     }
     return std::nullopt;
   }
@@ -136,12 +115,12 @@ class Examination {
 
   /// The first few: one slip shows on every fill.
   void add_fault(std::string fault) {
-    if (faults_.size() < 3) faults_.push_back(std::move(fault));
+    if (found_.faults.size() < 3) found_.faults.push_back(std::move(fault));
   }
 
   void repeat(const OutputBits& again) {
     const std::int64_t differing = bits_.differing(again);
-    bitwise_.repeatable = differing == 0 ? 1 : 0;
+    found_.bitwise.repeatable = differing == 0 ? 1 : 0;
     if (differing > 0 && backend_->info().deterministic) {
       add_fault(
           fmt::format("two runs differ in {} element{} although the backend promises "
@@ -181,7 +160,7 @@ class Examination {
     try {
       Fixture fixture(alone, *device_);
       const int same = same_bits(fixture, fill, first, fmt::format("on request {} alone", request));
-      bitwise_.batch_invariant = bitwise_.batch_invariant == 0 ? 0 : same;
+      found_.bitwise.batch_invariant = found_.bitwise.batch_invariant == 0 ? 0 : same;
     } catch (const EnvironmentError&) {
     }
   }
@@ -192,27 +171,24 @@ class Examination {
   std::unique_ptr<Stream> stream_;
   PlanMemory memory_;
   std::unique_ptr<Plan> plan_;  ///< in memory_
-  Numerics numerics_;
-  OutputBits bits_;  ///< of the first run on the bitwise fill
-  ErrorMetrics error_;
-  BitwiseProperties bitwise_;
-  std::vector<std::string> faults_;
+  OutputBits bits_;             ///< of the first run on the bitwise fill
+  Observation found_;
   /// Guards stay damaged once they are: each is reported once.
   std::set<std::pair<const Fixture*, std::string>> known_damage_;
 };
 
 }  // namespace
 
-Verification verify_backend(const Case& c, Backend& backend, Fixture& fixture, Device& device,
-                            std::span<const FillTruth> truth) {
+Observation observe_backend(const Case& c, Backend& backend, Fixture& fixture, Device& device,
+                            const WantedRows& wanted) {
   Examination examination(c, backend, device);
   try {
-    examination.compare_fills(fixture, truth);
-    examination.compare_placements(truth);
+    examination.run_fills(fixture, wanted);
+    examination.compare_placements(wanted);
   } catch (const BackendThrew& threw) {
-    return examination.crashed(threw.message, truth);
+    examination.found().crash = threw.message;
   }
-  return examination.conclude(truth);
+  return std::move(examination.found());
 }
 
 }  // namespace attnbench

@@ -12,6 +12,7 @@
 #include "lib/backend/backend.h"
 #include "lib/fixture/fixture.h"
 #include "lib/scenario/scenario.h"
+#include "lib/verify/observation.h"
 #include "lib/verify/verdict.h"
 #include "reference/oracle.h"
 
@@ -32,10 +33,12 @@ struct Verification {
   BitwiseProperties bitwise;
 };
 
-/// Compares the outputs in `fixture` with the truth of one fill and folds the result into `error`.
-/// Bounds follow the backend's declared numerics (error_model.h). From a GPU only the rows of the
-/// truth and those that are not finite are copied.
-void accumulate_error(const Case& c, const Fixture& fixture, const FillTruth& truth,
+/// The fills and rows of `truth`, without their values.
+[[nodiscard]] WantedRows wanted_rows(std::span<const FillTruth> truth);
+
+/// Compares `outputs`, of the rows of `truth`, with the truth of one fill and folds the result into
+/// `error`. Bounds follow the backend's declared numerics (error_model.h).
+void accumulate_error(const Case& c, const FillOutputs& outputs, const FillTruth& truth,
                       const Numerics& numerics, ErrorMetrics& error);
 
 /// Why what a timed sample left in its watched rows is wrong; empty when it is right. `rows` are
@@ -48,9 +51,12 @@ void accumulate_error(const Case& c, const Fixture& fixture, const FillTruth& tr
 [[nodiscard]] Verification judge(const Case& c, const ErrorMetrics& error,
                                  std::span<const FillTruth> truth);
 
-/// Runs `backend` on every fill of `truth` in `fixture` (poisoned outputs, guards and inputs
-/// re-checked after each run), compares, tests the bitwise properties on the normal data, and
-/// judges. Exceptions of the backend become kCrashed. Leaves the fixture filled with the last fill.
+/// Compares what was observed with the truth that its wanted rows were made of, and judges. A
+/// backend that threw is kCrashed.
+[[nodiscard]] Verification conclude(const Case& c, const Observation& observed,
+                                    std::span<const FillTruth> truth);
+
+/// observe_backend() and conclude() in one process.
 [[nodiscard]] Verification verify_backend(const Case& c, Backend& backend, Fixture& fixture,
                                           Device& device, std::span<const FillTruth> truth);
 

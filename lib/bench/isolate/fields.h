@@ -6,7 +6,7 @@
 #include "lib/bench/repeats.h"
 #include "lib/bench/workshop.h"
 #include "lib/measure/sample_source.h"
-#include "lib/verify/verify.h"
+#include "lib/verify/observation.h"
 
 // The members of what a run and its workers exchange, each listed once: json_fields.h writes and
 // reads them all. A member that is missing here does not compile.
@@ -44,23 +44,21 @@ void visit_fields(WorstElement& value, Visit visit) {
 }
 
 template <class Visit>
-void visit_fields(ErrorMetrics& value, Visit visit) {
-  auto& [max_abs, max_abs_over_rms, nmse, bound_ratio, rms_ratio, lse_abs, lse_bound_ratio, rows,
-         non_finite, fill, worst, zero_share] = value;
-  visit(max_abs, max_abs_over_rms, nmse, bound_ratio, rms_ratio, lse_abs, lse_bound_ratio, rows,
-        non_finite, fill, worst, zero_share);
-}
-
-template <class Visit>
 void visit_fields(BitwiseProperties& value, Visit visit) {
   auto& [repeatable, page_permutation_invariant, batch_invariant] = value;
   visit(repeatable, page_permutation_invariant, batch_invariant);
 }
 
 template <class Visit>
-void visit_fields(Verification& value, Visit visit) {
-  auto& [verdict, reason, error, bitwise] = value;
-  visit(verdict, reason, error, bitwise);
+void visit_fields(FillOutputs& value, Visit visit) {
+  auto& [rows, pages, non_finite_elsewhere, first_elsewhere] = value;
+  visit(rows, pages, non_finite_elsewhere, first_elsewhere);
+}
+
+template <class Visit>
+void visit_fields(Observation& value, Visit visit) {
+  auto& [numerics, fills, bitwise, faults, crash] = value;
+  visit(numerics, fills, bitwise, faults, crash);
 }
 
 template <class Visit>
@@ -118,15 +116,9 @@ void visit_fields(RowId& value, Visit visit) {
 }
 
 template <class Visit>
-void visit_fields(ReferenceRow& value, Visit visit) {
-  auto& [id, out, lse, a, b, s, p_max, v_max, denominator, visible] = value;
-  visit(id, out, lse, a, b, s, p_max, v_max, denominator, visible);
-}
-
-template <class Visit>
-void visit_fields(FillTruth& value, Visit visit) {
-  auto& [fill, rows] = value;
-  visit(fill, rows);
+void visit_fields(WantedRows& value, Visit visit) {
+  auto& [fills, rows] = value;
+  visit(fills, rows);
 }
 
 }  // namespace attnbench

@@ -31,29 +31,33 @@ TEST(JsonFields, keep_every_bit_of_a_double) {
   EXPECT_TRUE(std::isnan(through_json(HostTiming{std::nan(""), 1}).median_us));
 }
 
-TEST(JsonFields, keep_a_whole_verification) {
-  Verification v;
-  v.verdict = Verdict::kIncorrect;
-  v.reason = "\"why\"\n";
-  v.error.max_abs = kInf;
-  v.error.rows = std::int64_t{1} << 60;
-  v.error.fill = "needle";
-  v.error.worst = {3, "group", 5, 7, -1, 11, std::nan(""), 13};
-  v.error.zero_share = 0.25;
-  v.bitwise = {1, 0, -1};
-  const Verification back = through_json(v);
-  EXPECT_EQ(back.verdict, v.verdict);
-  EXPECT_EQ(back.reason, v.reason);
-  EXPECT_EQ(back.error.max_abs, kInf);
-  EXPECT_EQ(back.error.rows, v.error.rows);
-  EXPECT_EQ(back.error.fill, "needle");
-  EXPECT_EQ(back.error.worst.group, "group");
-  EXPECT_EQ(back.error.worst.page, 11);
-  EXPECT_TRUE(std::isnan(back.error.worst.got));
-  EXPECT_EQ(back.error.worst.want, 13);
-  EXPECT_EQ(back.error.zero_share, 0.25);
+TEST(JsonFields, keep_a_whole_observation) {
+  Observation seen;
+  seen.numerics.p = DType::kBF16;
+  FillOutputs outputs;
+  outputs.rows = {std::byte{0x00}, std::byte{0xff}};
+  outputs.pages = {-1, 7};
+  outputs.non_finite_elsewhere = std::int64_t{1} << 60;
+  outputs.first_elsewhere = {3, "group", 5, 7, -1, 11, std::nan(""), kInf};
+  seen.fills = {{}, outputs};
+  seen.bitwise = {1, 0, -1};
+  seen.faults = {"\"why\"\n"};
+  seen.crash = "gone";
+  const Observation back = through_json(seen);
+  EXPECT_EQ(back.numerics.p, DType::kBF16);
+  ASSERT_EQ(back.fills.size(), 2u);
+  EXPECT_TRUE(back.fills[0].rows.empty());
+  EXPECT_EQ(back.fills[1].rows, outputs.rows);
+  EXPECT_EQ(back.fills[1].pages, outputs.pages);
+  EXPECT_EQ(back.fills[1].non_finite_elsewhere, outputs.non_finite_elsewhere);
+  EXPECT_EQ(back.fills[1].first_elsewhere.group, "group");
+  EXPECT_EQ(back.fills[1].first_elsewhere.page, 11);
+  EXPECT_TRUE(std::isnan(back.fills[1].first_elsewhere.got));
+  EXPECT_EQ(back.fills[1].first_elsewhere.want, kInf);
   EXPECT_EQ(back.bitwise.repeatable, 1);
   EXPECT_EQ(back.bitwise.batch_invariant, -1);
+  EXPECT_EQ(back.faults, seen.faults);
+  EXPECT_EQ(back.crash, "gone");
 }
 
 TEST(JsonFields, keep_what_updating_costs_or_why_it_was_refused) {
@@ -90,32 +94,11 @@ TEST(JsonFields, keep_the_samples_of_a_visit) {
   EXPECT_FALSE(back.clock_events.thermal);
 }
 
-std::vector<FillTruth> some_truth() {
-  ReferenceRow row;
-  row.id = {1, 2, 3};
-  row.out = {0.5, -kInf};
-  row.lse = -kInf;
-  row.a = {1, 2};
-  row.b = {3};
-  row.v_max = 4.5;
-  row.denominator = 2;
-  row.visible = 77;
-  return {{Fill::kNeedle, {row, row}}, {Fill::kTiming, {}}};
-}
-
-TEST(JsonFields, keep_a_reference) {
-  const std::vector<FillTruth> back = through_json(some_truth());
-  ASSERT_EQ(back.size(), 2u);
-  EXPECT_EQ(back[0].fill, Fill::kNeedle);
-  EXPECT_EQ(back[1].fill, Fill::kTiming);
-  EXPECT_TRUE(back[1].rows.empty());
-  ASSERT_EQ(back[0].rows.size(), 2u);
-  const ReferenceRow& row = back[0].rows[1];
-  EXPECT_EQ(row.id, (RowId{1, 2, 3}));
-  EXPECT_EQ(row.out, (std::vector<double>{0.5, -kInf}));
-  EXPECT_EQ(row.lse, -kInf);
-  EXPECT_EQ(row.b, (std::vector<double>{3}));
-  EXPECT_EQ(row.visible, 77);
+TEST(JsonFields, keep_which_rows_are_wanted) {
+  const WantedRows back =
+      through_json(WantedRows{{Fill::kNeedle, Fill::kTiming}, {{1, 2, 3}, {4, 5, 6}}});
+  EXPECT_EQ(back.fills, (std::vector<Fill>{Fill::kNeedle, Fill::kTiming}));
+  EXPECT_EQ(back.rows, (std::vector<RowId>{{1, 2, 3}, {4, 5, 6}}));
 }
 
 TEST(JsonFields, refuse_numbers_that_are_cut) {

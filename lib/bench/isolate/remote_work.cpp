@@ -78,9 +78,9 @@ Numerics RemoteWork::numerics() {
 
 void RemoteWork::build() { worker_->ask("building the fixture"); }
 
-Verification RemoteWork::verify(std::span<const FillTruth> truth) {
-  json copy = to_json_fields(std::vector<FillTruth>(truth.begin(), truth.end()));
-  return from_json_fields<Verification>(worker_->ask("verifying", {{"truth", std::move(copy)}}));
+Observation RemoteWork::observe(const WantedRows& wanted) {
+  return from_json_fields<Observation>(
+      worker_->ask("verifying", {{"wanted", to_json_fields(wanted)}}));
 }
 
 void RemoteWork::tidy_up() { worker_->ask("tidying up"); }

@@ -22,7 +22,7 @@ class RemoteWork final : public BackendWork {
   [[nodiscard]] Support supports() override;
   [[nodiscard]] Numerics numerics() override;
   void build() override;
-  [[nodiscard]] Verification verify(std::span<const FillTruth> truth) override;
+  [[nodiscard]] Observation observe(const WantedRows& wanted) override;
   void tidy_up() override;
   [[nodiscard]] std::string fill_for_timing() override;
   [[nodiscard]] HostTiming plan() override;

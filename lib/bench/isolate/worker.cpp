@@ -67,8 +67,7 @@ class Worker {
     } else if (step == "building the fixture") {
       work_->build();
     } else if (step == "verifying") {
-      answer = to_json_fields(
-          work_->verify(from_json_fields<std::vector<FillTruth>>(request.at("truth"))));
+      answer = to_json_fields(work_->observe(from_json_fields<WantedRows>(request.at("wanted"))));
     } else if (step == "tidying up") {
       work_->tidy_up();
     } else if (step == "filling the fixture") {
@@ -106,7 +105,8 @@ class Worker {
     if (!request.at("gpu").is_null()) options.gpu = request.at("gpu").get<int>();
     const std::vector<const Registry::Entry*> backends{entry_};
     devices_ = open_devices(backends, options);
-    workshop_ = std::make_unique<LocalWorkshop>(devices_);
+    workshop_ =
+        std::make_unique<LocalWorkshop>(devices_, request.at("ceiling_turns").get<int>());
   }
 
   void begin_case(const std::string& id) {

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/base/error.h"
+#include "lib/verify/verify.h"
+
+namespace attnbench {
+namespace {
+
+/// What the outputs show comes first; a weak pass is not worth a word.
+std::string all_faults(const Verification& judged, const std::vector<std::string>& faults) {
+  std::string all = judged.verdict == Verdict::kIncorrect ? judged.reason : std::string();
+  for (const std::string& fault : faults) all += (all.empty() ? "" : "; ") + fault;
+  return all;
+}
+
+}  // namespace
+
+WantedRows wanted_rows(std::span<const FillTruth> truth) {
+  WantedRows wanted;
+  for (const FillTruth& each : truth) wanted.fills.push_back(each.fill);
+  if (truth.empty()) return wanted;
+  for (const ReferenceRow& row : truth.front().rows) wanted.rows.push_back(row.id);
+  return wanted;
+}
+
+Verification conclude(const Case& c, const Observation& observed,
+                      std::span<const FillTruth> truth) {
+  expects(observed.fills.size() <= truth.size(), "fills that nobody asked for");
+  ErrorMetrics error;
+  for (std::size_t i = 0; i < observed.fills.size(); ++i) {
+    accumulate_error(c, observed.fills[i], truth[i], observed.numerics, error);
+  }
+  Verification result = judge(c, error, truth);
+  result.bitwise = observed.bitwise;
+  const std::string faults = all_faults(result, observed.faults);
+  if (!observed.crash.empty()) {
+    // What was found before the crash often explains it.
+    result.verdict = Verdict::kCrashed;
+    result.reason = observed.crash + (faults.empty() ? "" : "; before that: " + faults);
+  } else if (!observed.faults.empty()) {
+    result.verdict = Verdict::kIncorrect;
+    result.reason = faults;
+  }
+  return result;
+}
+
+Verification verify_backend(const Case& c, Backend& backend, Fixture& fixture, Device& device,
+                            std::span<const FillTruth> truth) {
+  return conclude(c, observe_backend(c, backend, fixture, device, wanted_rows(truth)), truth);
+}
+
+}  // namespace attnbench

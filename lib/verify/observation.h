@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lib/backend/backend.h"
+#include "lib/fixture/fixture.h"
+#include "lib/verify/verdict.h"
+#include "reference/oracle.h"
+
+namespace attnbench {
+
+/// What a verification asks of a backend: to run each fill, and to show these rows of the outputs.
+/// It holds no truth, so that a backend in a process of its own cannot find the answers there.
+struct WantedRows {
+  std::vector<Fill> fills;
+  std::vector<RowId> rows;
+};
+
+/// What the run of one fill left in the outputs.
+struct FillOutputs {
+  /// Of each wanted row O in the dtype of the case, then its LSE as f32.
+  std::vector<std::byte> rows;
+  /// By wanted row: page of the pool that holds the query token's own key; -1: it has none.
+  std::vector<std::int64_t> pages;
+  std::int64_t non_finite_elsewhere = 0;  ///< elements in rows that nobody asked for
+  WorstElement first_elsewhere;           ///< of them
+};
+
+/// What a backend did on a case, before anyone says whether it is right.
+struct Observation {
+  Numerics numerics;
+  std::vector<FillOutputs> fills;  ///< in the order of WantedRows::fills, as far as it came
+  BitwiseProperties bitwise;
+  std::vector<std::string> faults;  ///< noticed beside the outputs: guards, inputs, determinism
+  std::string crash;                ///< what it threw, and where; empty when it ended well
+};
+
+/// Runs `backend` on every fill in `fixture` (poisoned outputs, guards and inputs re-checked after
+/// each run) and tests the bitwise properties on the normal data. Exceptions of the backend end it.
+/// Leaves the fixture filled with the last fill.
+[[nodiscard]] Observation observe_backend(const Case& c, Backend& backend, Fixture& fixture,
+                                          Device& device, const WantedRows& wanted);
+
+/// What lies in the outputs of `fixture` now. From a GPU only `rows` and those that are not finite
+/// are copied.
+[[nodiscard]] FillOutputs take_outputs(const Fixture& fixture, std::span<const RowId> rows);
+
+}  // namespace attnbench
