@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "backends/common/kv_write.h"
 #include "backends/cpu_flash/cpu_flash.h"
 #include "backends/torch_native/torch_native.h"
 
@@ -11,7 +12,9 @@ namespace attnbench {
 
 void register_builtin_backends(Registry& registry) {
   registry.add([] { return std::make_unique<torch_native::TorchNativeBackend>(); });
-  registry.add([] { return std::make_unique<cpu_flash::CpuFlashBackend>(); });
+  registry.add([] {
+    return with_kv_write(std::make_unique<cpu_flash::CpuFlashBackend>(), plan_kv_write_on_cpu);
+  });
   register_cuda_backends(registry);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "backends/cascade/cascade.h"
+#include "backends/common/kv_write.h"
 #include "backends/mla/mla.h"
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/register.h"
@@ -23,14 +24,26 @@ void add(Registry& registry, const std::string& absence, Arguments... arguments)
   }
 }
 
+/// The same of one whose step may begin with the write of its keys and values.
+template <class Kind, class... Arguments>
+void add_writing(Registry& registry, const std::string& absence, Arguments... arguments) {
+  if (absence.empty()) {
+    registry.add([arguments...] {
+      return with_kv_write(std::make_unique<Kind>(arguments...), plan_kv_write_on_gpu);
+    });
+  } else {
+    registry.add_absent(with_kv_write(Kind(arguments...).info()), absence);
+  }
+}
+
 }  // namespace
 
 void register_cuda_backends(Registry& registry) {
   const std::string absence = cuda_absence();
   for (const auto rule : splitkv::kSplitRules)
-    add<splitkv::SplitKvBackend>(registry, absence, rule);
-  add<paged_fa::PagedFaBackend>(registry, absence);
-  add<mla::MlaBackend>(registry, absence);
+    add_writing<splitkv::SplitKvBackend>(registry, absence, rule);
+  add_writing<paged_fa::PagedFaBackend>(registry, absence);
+  add_writing<mla::MlaBackend>(registry, absence);
   add<cascade::CascadeBackend>(registry, absence);
 }
 

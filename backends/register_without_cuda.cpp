@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cascade/info.h"
+#include "backends/common/kv_write.h"
 #include "backends/mla/info.h"
 #include "backends/paged_fa/info.h"
 #include "backends/register.h"
@@ -11,9 +12,10 @@ namespace attnbench {
 
 void register_cuda_backends(Registry& registry) {
   const std::string absence = cuda_absence();
-  for (const auto rule : splitkv::kSplitRules) registry.add_absent(splitkv::info(rule), absence);
-  registry.add_absent(paged_fa::info(), absence);
-  registry.add_absent(mla::info(), absence);
+  for (const auto rule : splitkv::kSplitRules)
+    registry.add_absent(with_kv_write(splitkv::info(rule)), absence);
+  registry.add_absent(with_kv_write(paged_fa::info()), absence);
+  registry.add_absent(with_kv_write(mla::info()), absence);
   registry.add_absent(cascade::info(), absence);
 }
 

@@ -91,7 +91,9 @@ struct Display {
 
 std::size_t count_cases(const std::vector<PlannedRun>& runs) {
   std::size_t count = 0;
-  for (const PlannedRun& run : runs) count += select_cases(run.scenario, run.filter).size();
+  for (const PlannedRun& run : runs) {
+    count += select_cases(run.scenario, run.filter).size() * run.scenario.measure.step.size();
+  }
   return count;
 }
 

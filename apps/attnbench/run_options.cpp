@@ -47,6 +47,15 @@ void declare_cells(CLI::App& app, RunOptions& options) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->transform(words_of(launches));
+  std::map<std::string, StepPart> steps;
+  for (const StepPart step : kStepParts) steps.emplace(to_string(step), step);
+  app.add_option("--step", options.step,
+                 "attention, kv_write (of the step's keys and values into the cache) and/or both; "
+                 "overrides the scenario")
+      ->option_text("PART,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->transform(words_of(steps));
   app.add_flag("--force-graph", options.force_graph,
                "time graphs that a backend does not claim (a prompt's, cascade's): recordings "
                "of one batch that no engine could replay for the next; marked graph_forced");
@@ -70,7 +79,8 @@ void declare_measuring(CLI::App& app, RunOptions& options) {
   app.add_option("--cell-timeout", options.cell_timeout_s,
                  "time for the rounds of one cell, 15s or 2min; likewise")
       ->transform(seconds("cell-timeout"));
-  app.add_flag("--quick", options.quick, "3 rounds of 1 sample, ceilings of one turn: a smoke test, not a measurement");
+  app.add_flag("--quick", options.quick,
+               "3 rounds of 1 sample, ceilings of one turn: a smoke test, not a measurement");
   app.add_option("--threads", options.devices.threads, "CPU threads; 0 = all this process may use")
       ->check(CLI::Range(0, 4096));
   options.cpu_target.add_to(app);
@@ -118,6 +128,7 @@ void set_rounds(const std::vector<int>& rounds, MeasureConfig& measure) {
 void override_measure(const RunOptions& options, MeasureConfig& measure) {
   if (!options.cache.empty()) measure.cache = options.cache;
   if (!options.launch.empty()) measure.launch = options.launch;
+  if (!options.step.empty()) measure.step = options.step;
   measure.aa = options.aa;
   measure.force_graph = options.force_graph;
   if (options.quick) {
@@ -233,6 +244,7 @@ std::vector<PlannedRun> planned_runs(const RunOptions& options, const KnownBacke
                                      const std::string& program) {
   expect_distinct("--cache", options.cache);
   expect_distinct("--launch", options.launch);
+  expect_distinct("--step", options.step);
   std::vector<PlannedRun> runs = runs_with_cases(options, known, program);
   expect_use_of_timeout(options, runs);
   return runs;

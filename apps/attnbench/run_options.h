@@ -29,6 +29,7 @@ struct RunOptions {
   RunFilter filter;
   std::vector<CacheState> cache;
   std::vector<LaunchMode> launch;
+  std::vector<StepPart> step;
   std::optional<std::uint64_t> seed;
   std::optional<double> precision, cell_timeout_s;
   std::vector<int> rounds;  ///< fewest and most, or one number for both

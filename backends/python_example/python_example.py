@@ -16,7 +16,7 @@ class PythonExample:
     description = "causal attention in NumPy, one request and head after another"
     index_format = "req_to_token"  # which of the index arrays is read
     # What else can be said, with what holds otherwise:
-    # device = "cpu", deterministic = True, graph_support = "NEVER", padding_seq_len = 1
+    # device = "cpu", deterministic = True, graph_support = "NEVER", padding_seq_len = 1, writes_kv = False
 
     def supports(self, problem):
         """None, or the reason why not: one that a person can act on."""

@@ -22,6 +22,8 @@ struct BackendInfo {
   /// seq_len of the requests that fill a batch up to the size of a recorded one: 0, or 1 where a
   /// kernel needs a key. Nobody reads what such requests leave in their rows of the outputs.
   std::int32_t padding_seq_len = 1;
+  /// Is asked for problems whose step writes keys and values into the cache (StepPart).
+  bool writes_kv = false;
   /// Takes part where no backend is named. A variant, which is there to be compared with its base,
   /// does not: "splitkv:dynamic".
   bool by_default = true;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -157,9 +158,13 @@ class PluginBackend final : public Backend {
 /// What a table says of itself. Throws ConfigError where that cannot be.
 BackendInfo info_of(const attnbench_backend& table, const std::string& where) {
   const auto refuse = [&](const std::string& why) { throw ConfigError(where + ": " + why); };
-  if (table.struct_size < sizeof(attnbench_backend)) {
-    refuse(fmt::format("a backend of {} bytes, of an older attnbench/backend.h; {} are known here",
-                       table.struct_size, sizeof(attnbench_backend)));
+  // Later members may be missing from tables of an earlier version.
+  constexpr std::size_t kLeast = offsetof(attnbench_backend, writes_kv);
+  if (table.struct_size < kLeast) {
+    refuse(
+        fmt::format("a backend of {} bytes, of an older attnbench/backend.h; at least {} are "
+                    "needed",
+                    table.struct_size, kLeast));
   }
   const auto text = [](const char* words) { return std::string(words == nullptr ? "" : words); };
   BackendInfo info;
@@ -192,6 +197,7 @@ BackendInfo info_of(const attnbench_backend& table, const std::string& where) {
   info.deterministic = table.deterministic != 0;
   info.cuda_graph = static_cast<CudaGraphSupport>(table.graph_support);
   info.padding_seq_len = table.padding_seq_len;
+  info.writes_kv = table.struct_size > kLeast && table.writes_kv != 0;
   return info;
 }
 

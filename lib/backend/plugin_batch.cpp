@@ -24,6 +24,9 @@ static_assert(static_cast<int>(ForwardMode::kMixed) == ATTNBENCH_MIXED);
 static_assert(static_cast<int>(ForwardMode::kIdle) == ATTNBENCH_IDLE);
 static_assert(static_cast<int>(ForwardMode::kTargetVerify) == ATTNBENCH_TARGET_VERIFY);
 static_assert(static_cast<int>(ForwardMode::kDraftExtend) == ATTNBENCH_DRAFT_EXTEND);
+static_assert(static_cast<int>(StepPart::kAttention) == ATTNBENCH_ATTENTION);
+static_assert(static_cast<int>(StepPart::kKvWrite) == ATTNBENCH_KV_WRITE);
+static_assert(static_cast<int>(StepPart::kBoth) == ATTNBENCH_BOTH);
 static_assert(static_cast<int>(KvLayout::kNhd) == ATTNBENCH_NHD);
 static_assert(static_cast<int>(KvLayout::kHnd) == ATTNBENCH_HND);
 static_assert(static_cast<int>(DeviceKind::kCpu) == ATTNBENCH_CPU);
@@ -59,6 +62,7 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.max_q_len = problem.limits.q_len;
   to.max_q_tokens = problem.limits.q_tokens;
   to.max_kv_len = problem.limits.kv_len;
+  to.step = static_cast<std::int32_t>(problem.step);
   return to;
 }
 

@@ -7,6 +7,7 @@
 #include "lib/base/dtype.h"
 #include "lib/batch/forward_mode.h"
 #include "lib/batch/kv_layout.h"
+#include "lib/batch/step_part.h"
 #include "lib/model/attention_layer.h"
 
 namespace attnbench {
@@ -41,6 +42,7 @@ struct Problem {
   DType dtype = DType::kBF16;  ///< of q, k_new, v_new and out
   CacheFormat cache;
   ForwardMode mode = ForwardMode::kDecode;
+  StepPart step = StepPart::kAttention;
   StepLimits limits;
   /// The launches of a plan are recorded once, as a CUDA graph, and replayed for other steps within
   /// `limits`, which Plan::update() brings. Otherwise a plan serves the step it was made for.

@@ -18,9 +18,9 @@ constexpr const char* kInterrupted = "interrupted";
 std::int64_t bytes_from_memory(const Cost& cost, CacheState cache) {
   switch (cache) {
     case CacheState::kCold:
-      return cost.bytes_unique;
+      return cost.bytes_unique - cost.kv_bytes_written;
     case CacheState::kServing:
-      return cost.kv_bytes_unique;
+      return cost.kv_bytes_unique - cost.kv_bytes_written;
     case CacheState::kWarm:
       return 0;
   }
@@ -116,6 +116,7 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
   }
   r.cache = cache;
   r.launch = launch;
+  r.step = c.step;
   r.graph_forced = is_forced(entry, launch);
   r.mode = to_string(c.mode);
   r.dtype = to_string(c.dtype);
@@ -147,12 +148,14 @@ Record CaseRun::make_record(const Candidate& candidate, CacheState cache, Launch
   r.trouble = candidate.trouble;
   r.error = candidate.verification.error;
   r.bitwise = candidate.verification.bitwise;
+  r.slots_checked = candidate.verification.slots_checked;
   if (!candidate.runs) return r;
   if (const Support launched = takes(candidate, launch); !launched) {
     r.verdict = Verdict::kUnsupported;
     r.reason = launched.reason();
     r.error = {};
     r.bitwise = {};
+    r.slots_checked = 0;
     return r;
   }
   const auto timing = std::ranges::find_if(candidate.timings, [&](const Timing& each) {

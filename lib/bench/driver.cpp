@@ -17,6 +17,18 @@ namespace attnbench {
 
 namespace {
 
+/// Each case once for each part of a step that is asked for.
+std::vector<Case> parts_of(const std::vector<const Case*>& cases, const MeasureConfig& measure) {
+  std::vector<Case> parts;
+  for (const Case* c : cases) {
+    for (const StepPart step : measure.step) {
+      parts.push_back(*c);
+      parts.back().step = step;
+    }
+  }
+  return parts;
+}
+
 /// The GPU, where one takes part, else the host's processor.
 const RunDevice* main_device(std::span<const RunDevice> used) {
   for (const RunDevice& each : used) {
@@ -40,12 +52,12 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Works
                        const RunFilter& filter, const RunHooks& hooks) {
   const auto begin = std::chrono::steady_clock::now();
   check_run(scenario, registry, filter);  // before anything is measured
-  const std::vector<const Case*> cases = select_cases(scenario, filter);
+  const std::vector<Case> cases = parts_of(select_cases(scenario, filter), scenario.measure);
   std::vector<const Registry::Entry*> backends = choose_backends(scenario, registry, filter);
   Twins twins;
   if (scenario.measure.aa) backends = twins.beside(backends);
   std::vector<Cost> costs;
-  for (const Case* c : cases) costs.push_back(count_cost(*c));
+  for (const Case& c : cases) costs.push_back(count_cost(c));
 
   std::vector<RunDevice> used = workshop.prepare(backends);
   const RunDevice* const shown = main_device(used);
@@ -59,7 +71,7 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Works
   if (hooks.started) hooks.started(result);
 
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Case& c = *cases[i];
+    const Case& c = cases[i];
     CaseRun run(scenario, c, costs[i], workshop, used, hooks);
     std::vector<Record> records;
     if (hooks.stop_requested && hooks.stop_requested()) {

@@ -9,6 +9,7 @@
 #include "lib/bench/serving_state.h"
 #include "lib/measure/device_samples.h"
 #include "lib/scenario/problem_of.h"
+#include "lib/verify/step_support.h"
 
 namespace attnbench {
 namespace {
@@ -19,6 +20,7 @@ constexpr int kPlanRepeats = 20;
 }  // namespace
 
 Support LocalWork::supports() {
+  if (Support step = supports_step(entry_->info, place_->place_case()); !step) return step;
   return of_backend([&] {
     backend_ = entry_->make();
     return backend_->supports(problem_of(place_->place_case()));

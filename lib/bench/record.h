@@ -51,7 +51,7 @@ struct CacheFacts {
   double k_scale = 1, v_scale = 1;
 };
 
-/// The result row of one cell (case x backend x cache x launch).
+/// The result row of one cell (case x part of the step x backend x cache x launch).
 struct Record {
   std::string scenario;  ///< its name
   std::string case_id;
@@ -62,6 +62,7 @@ struct Record {
   std::string device;  ///< DeviceInfo::name
   CacheState cache = CacheState::kCold;
   LaunchMode launch = LaunchMode::kEager;
+  StepPart step = StepPart::kAttention;
   bool graph_forced = false;  ///< --force-graph: the backend claims no graph of such a batch
   std::string mode;           ///< forward mode
   std::string dtype, kv_dtype;
@@ -88,9 +89,10 @@ struct Record {
   Cost cost;
   ErrorMetrics error;
   BitwiseProperties bitwise;
-  bool cache_resident = false;  ///< bytes_unique fits the last-level cache
-  bool impossible = false;      ///< faster than a measured ceiling allows: something is wrong
-  bool is_short = false;        ///< on a GPU, so short that its launch and the timer's step show
+  std::int64_t slots_checked = 0;  ///< of the cache that the step wrote, compared exactly
+  bool cache_resident = false;     ///< bytes_unique fits the last-level cache
+  bool impossible = false;         ///< faster than a measured ceiling allows: something is wrong
+  bool is_short = false;           ///< on a GPU, so short that its launch and the timer's step show
   std::string fixture_hash;
   std::string repro;  ///< paste-ready command line that runs this cell alone
 

@@ -35,6 +35,9 @@ std::string repro_line(const Scenario& scenario, const Record& record,
   if (record.launch != LaunchMode::kEager || !eager_alone) {
     line += option("--launch", to_string(record.launch));
   }
+  if (scenario.measure.step != std::vector{StepPart::kAttention}) {
+    line += option("--step", to_string(record.step));
+  }
   line += fmt::format(" --seed {}", scenario.seed);
   if (scenario.measure.aa) line += " --aa";
   if (record.graph_forced) line += " --force-graph";

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::int64_t kLseBytes = 4;         // f32
 constexpr std::int64_t kTableEntryBytes = 4;  // int32 page number
+constexpr std::int64_t kSlotBytes = 8;        // int64 in out_cache_loc
 
 bool sees_everything(const AttentionLayer& layer) {
   return layer.is_cross_attention || (!layer.causal && layer.sliding_window_size < 0);
@@ -134,7 +135,22 @@ std::int64_t visible_keys(const Case& c, const Request& r, std::int64_t token) {
   return in_window + std::clamp<std::int64_t>(back - behind, 0, prefix);
 }
 
-Cost count_cost(const Case& c) {
+/// k_new and v_new are read, by their slots, and rows of the cache are written.
+void add_kv_write(const Case& c, Cost& cost) {
+  const Count per_key = kv_bytes_per_key(c);
+  const Count fresh = (per_key * size_bytes(c.dtype)).value() / size_bytes(c.kv_cache.dtype);
+  const Count read = Count(c.q_tokens()) * (fresh + kSlotBytes);
+  const Count written = Count(c.q_tokens()) * per_key;
+  cost.kv_bytes_written = written.value();
+  // Attention counts the written rows among those that it reads.
+  const std::int64_t more = attends(c.step) ? read.value() : (read + written).value();
+  cost.bytes_unique = (Count(cost.bytes_unique) + more).value();
+  cost.bytes_streamed = (Count(cost.bytes_streamed) + more).value();
+  if (attends(c.step)) return;
+  cost.kv_bytes_unique = cost.kv_bytes_streamed = cost.kv_bytes_written;
+}
+
+Cost count_attention(const Case& c) {
   Count pairs = 0, streamed_keys = 0;
   for (const Request& r : c.requests) {
     pairs += visible_pairs(c, r);
@@ -153,11 +169,18 @@ Cost count_cost(const Case& c) {
   return cost;
 }
 
+Cost count_cost(const Case& c) {
+  Cost cost;
+  if (attends(c.step)) cost = count_attention(c);
+  if (writes_kv(c.step)) add_kv_write(c, cost);
+  return cost;
+}
+
 double roofline_s(const Cost& cost, const Ceilings& ceilings) {
   const auto seconds = [](std::int64_t work, double rate) {
     return rate > 0 ? static_cast<double>(work) / rate : 0.0;
   };
-  return std::max(seconds(cost.bytes_unique, ceilings.read_bytes_per_s),
+  return std::max(seconds(cost.bytes_unique - cost.kv_bytes_written, ceilings.read_bytes_per_s),
                   seconds(cost.flops, ceilings.flop_per_s));
 }
 

@@ -18,6 +18,9 @@ struct Cost {
   std::int64_t kv_bytes_unique =
       0;  ///< KV part of bytes_unique (shared prefixes once, keys out of every window not at all)
   std::int64_t kv_bytes_streamed = 0;
+  /// Rows of the cache that the step writes (StepPart), in bytes_unique and bytes_streamed, too:
+  /// they may stay in the last-level cache, so that no time follows from them.
+  std::int64_t kv_bytes_written = 0;
 };
 
 [[nodiscard]] Cost count_cost(const Case& c);
@@ -33,7 +36,7 @@ struct Ceilings {
 };
 
 /// Least seconds that the counted work takes at the ceilings: the roofline (the slower of both
-/// roofs).
+/// roofs). Of the bytes, those that a memory has to deliver: not kv_bytes_written.
 [[nodiscard]] double roofline_s(const Cost& cost, const Ceilings& ceilings);
 
 /// True when `work` (bytes or operations) in `seconds` is more than 1.02 x the measured `rate`

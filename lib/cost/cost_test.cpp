@@ -39,6 +39,36 @@ std::int64_t beside_kv(std::int64_t q, std::int64_t out, std::int64_t heads) {
   return q + out + 64 * heads * 4 + 64 * 4096 * 4;
 }
 
+TEST(Cost, counts_what_a_kv_write_reads_and_writes) {
+  Case c = batch_of(64, 1, 4096);
+  const Cost attention = count_cost(c);
+  c.step = StepPart::kKvWrite;
+  const Cost write = count_cost(c);
+  const std::int64_t rows = 64 * 8 * (128 + 128);  // elements of k_new and v_new
+  EXPECT_EQ(write.kv_bytes_written, rows * 2);
+  EXPECT_EQ(write.bytes_unique, rows * 2 + rows * 2 + 64 * 8) << "bf16 in, bf16 out, a slot each";
+  EXPECT_EQ(write.flops, 0);
+  EXPECT_EQ(write.visible_pairs, 0);
+  // Written rows may stay in a cache: the roofline waits for what is read alone.
+  EXPECT_DOUBLE_EQ(roofline_s(write, {.read_bytes_per_s = 1e12}),
+                   static_cast<double>(rows * 2 + 64 * 8) / 1e12);
+  c.kv_cache.dtype = DType::kE4M3;
+  EXPECT_EQ(count_cost(c).kv_bytes_written, rows);
+  EXPECT_EQ(count_cost(c).bytes_unique, rows * 2 + rows + 64 * 8);
+  c.kv_cache.dtype = DType::kBF16;
+  c.step = StepPart::kBoth;
+  const Cost both = count_cost(c);
+  EXPECT_EQ(both.flops, attention.flops);
+  EXPECT_EQ(both.bytes_unique, attention.bytes_unique + rows * 2 + 64 * 8)
+      << "attention counts the written rows already";
+}
+
+TEST(Cost, counts_the_one_row_that_an_mla_token_writes) {
+  Case c = small_mla();
+  c.step = StepPart::kKvWrite;
+  EXPECT_EQ(count_cost(c).kv_bytes_written, c.q_tokens() * 576 * size_bytes(c.kv_cache.dtype));
+}
+
 TEST(Cost, counts_a_llama_decode) {
   const Cost cost = count_cost(batch_of(64, 1, 4096));
   EXPECT_EQ(cost.visible_pairs, 64 * 4096);

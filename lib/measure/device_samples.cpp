@@ -67,6 +67,7 @@ std::string DeviceSamples::damage() {
   if (!cell_.inputs.damage) return {};
   static_cast<void>(cell_.inputs.io->stage(0, 1, *stream_));
   cell_.inputs.io->write(0, *stream_);
+  poison_outputs(*stream_);  // slots of the cache that the forward writes among them
   staged_ = 0;
   stream_->synchronize();
   return cell_.inputs.damage();

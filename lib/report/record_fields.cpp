@@ -15,6 +15,7 @@ namespace {
 constexpr std::array kVerdicts = {
     Verdict::kNotVerified, Verdict::kPassed,  Verdict::kMistrusted, Verdict::kIncorrect,
     Verdict::kUnsupported, Verdict::kSkipped, Verdict::kCrashed};
+constexpr std::array kSteps = {StepPart::kAttention, StepPart::kKvWrite, StepPart::kBoth};
 constexpr std::array kLaunches = {LaunchMode::kEager, LaunchMode::kGraph};
 
 bool is_timed(const Record& r) { return r.timed; }
@@ -51,6 +52,9 @@ std::vector<RecordField> make_fields() {
        "What the last-level cache holds when a sample starts: cold nothing of it, warm what the "
        "same forward left, serving queries, index arrays and workspace but no KV"},
       {8, "launch", "launch", "", word<kLaunches, &R::launch>(), "How the forward is launched"},
+      {109, "step", "step", "", word<kSteps, &R::step>(),
+       "What of the step is run: attention, the write of its keys and values into the cache, or "
+       "both"},
       {9, "mode", "mode", "", of_words(member<&R::mode>(), modes), "Forward mode of the batch"},
       {10, "dtype", "dtype", "", of_words(member<&R::dtype>(), dtypes), "Of Q, new K and V, and O"},
       {11, "kv_dtype", "kv_dtype", "", of_words(member<&R::kv_dtype>(), dtypes), "Of the KV cache"},
@@ -207,6 +211,8 @@ std::vector<RecordField> make_fields() {
        "Value found"},
       {0, "error/worst/want", "", "", member<&R::error, &Error::worst, &Worst::want>(),
        "Value of the reference"},
+      {110, "slots_checked", "slots_checked", "", member<&R::slots_checked>(),
+       "Slots of the cache that the step wrote, compared exactly, in all runs of the verification"},
       {60, "bitwise/repeatable", "repeatable", "",
        tested<&R::bitwise, &BitwiseProperties::repeatable>(),
        "Two runs give the same bits; null: not tested"},

@@ -83,6 +83,19 @@ std::string graph_text(const Case& c) {
   return fmt::format("graph of {} ({} padding)", c.graph_bucket, c.graph_bucket - requests);
 }
 
+/// What of the step is run, where it is not attention alone.
+std::string step_text(StepPart step) {
+  switch (step) {
+    case StepPart::kAttention:
+      return "";
+    case StepPart::kKvWrite:
+      return "KV write alone";
+    case StepPart::kBoth:
+      return "KV write, then attention";
+  }
+  return "";
+}
+
 /// What of a case's layer and cache is not as usual: "tp 8 window 1024 sinks HND".
 std::string layer_text(const Case& c) {
   std::vector<std::string> facts;
@@ -162,6 +175,7 @@ void TerminalReport::case_started(const Case& c, const Cost& cost) {
   const std::int64_t shared = shared_tokens(c);
   const std::string facts[] = {
       fmt::format("{}    {}", c.id, counted(c.requests.size(), "seq")),
+      step_text(c.step),
       fmt::format("{} q token{}", count_text(c.q_tokens()), c.q_tokens() == 1 ? "" : "s"),
       count_text(c.kv_tokens()) + " kv" +
           (shared > 0 ? fmt::format(" ({} shared)", count_text(shared)) : ""),

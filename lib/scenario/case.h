@@ -11,6 +11,7 @@
 #include "lib/base/dtype.h"
 #include "lib/batch/forward_mode.h"
 #include "lib/batch/kv_layout.h"
+#include "lib/batch/step_part.h"
 #include "lib/model/attention_layer.h"
 
 namespace attnbench {
@@ -83,6 +84,7 @@ struct Case {
   DType dtype = DType::kBF16;  ///< of Q, new K/V and O
   KvCacheConfig kv_cache;
   ForwardMode mode = ForwardMode::kDecode;
+  StepPart step = StepPart::kAttention;  ///< set by the run: the scenario's file lists several
   std::vector<SharedPrefix> prefixes;
   std::vector<Request> requests;
   /// Requests of the recorded CUDA graph that serves this step, padding included. 0: there is no

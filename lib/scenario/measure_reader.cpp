@@ -98,6 +98,11 @@ MeasureConfig read_measure(const YamlNode& node, Problems& problems) {
     config.launch = read_choices<LaunchMode, 2>(*launch, "launch", {"eager", "graph"},
                                                 {LaunchMode::kEager, LaunchMode::kGraph}, problems);
   }
+  if (const YamlNode* step = map.find("step")) {
+    config.step = read_choices<StepPart, 3>(
+        *step, "step", {"attention", "kv_write", "both"},
+        {StepPart::kAttention, StepPart::kKvWrite, StepPart::kBoth}, problems);
+  }
   if (const YamlNode* buckets = map.find("graph_buckets")) {
     config.graph_buckets = read_buckets(*buckets, problems);
   }

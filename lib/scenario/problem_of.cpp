@@ -14,6 +14,7 @@ Problem problem_of(const Case& c) {
   problem.dtype = c.dtype;
   problem.cache = {c.kv_cache.dtype, c.kv_cache.layout, c.kv_cache.page_size};
   problem.mode = c.mode;
+  problem.step = c.step;
   problem.limits.requests = static_cast<std::int64_t>(c.requests.size());
   problem.limits.q_tokens = c.q_tokens();
   for (const Request& request : c.requests) {

@@ -31,6 +31,7 @@ enum class LaunchMode : std::uint8_t { kEager, kGraph };
 struct MeasureConfig {
   std::vector<CacheState> cache{CacheState::kCold};
   std::vector<LaunchMode> launch{LaunchMode::kEager};
+  std::vector<StepPart> step{StepPart::kAttention};
   /// Batch sizes for which an engine records CUDA graphs, ascending; a smaller batch is padded.
   /// Empty: a graph has the size of its batch.
   std::vector<std::int64_t> graph_buckets;

@@ -69,9 +69,9 @@ constexpr ScenarioKey kSweep[] = {{"grid", ""}, {"zip", ""}};
 constexpr ScenarioKey kAxis[] = {{"range", "range"}, {"log2", "log2"}};
 constexpr ScenarioKey kRange[] = {{"start", ""}, {"stop", ""}, {"step", ""}};
 constexpr ScenarioKey kLog2[] = {{"start", ""}, {"stop", ""}};
-constexpr ScenarioKey kMeasure[] = {{"cache", ""},     {"launch", ""}, {"graph_buckets", ""},
-                                    {"precision", ""}, {"rounds", ""}, {"block", ""},
-                                    {"samples", ""},   {"timeout", ""}};
+constexpr ScenarioKey kMeasure[] = {{"cache", ""},         {"launch", ""},    {"step", ""},
+                                    {"graph_buckets", ""}, {"precision", ""}, {"rounds", ""},
+                                    {"block", ""},         {"samples", ""},   {"timeout", ""}};
 constexpr ScenarioKey kVerify[] = {{"enabled", ""}, {"rows", ""}, {"fills", ""}};
 
 constexpr KeySection kSections[] = {{"scenario", kScenario},

@@ -7,6 +7,7 @@
 
 #include "lib/base/error.h"
 #include "lib/fixture/sample_io.h"
+#include "lib/fixture/written_slots.h"
 #include "lib/verify/error_model.h"
 #include "lib/verify/verify.h"
 
@@ -169,6 +170,30 @@ RowId row_id(const Case& c, const OutputRow& row) {
   throw InternalError("a row beyond the batch");
 }
 
+/// Of watched rows of O and their LSEs.
+std::string fault_of_outputs(const Case& c, const Numerics& numerics, std::int64_t number,
+                             std::span<const OutputRow> watched, std::span<const std::byte> rows) {
+  constexpr std::int64_t kMostKeys = 1 << 18;
+  const std::int64_t row_bytes = FillErrors::row_bytes(c);
+  std::int64_t longest = 1;
+  for (const Request& request : c.requests) longest = std::max(longest, request.kv_len);
+  const auto count = static_cast<std::size_t>(std::min(
+      std::max<std::int64_t>(kMostKeys / longest, 1), static_cast<std::int64_t>(watched.size())));
+  if (count == 0) return {};
+  std::vector<RowId> ids;
+  for (const OutputRow& row : watched.first(count)) ids.push_back(row_id(c, row));
+
+  ErrorMetrics error;
+  FillErrors errors(c, Fill::kSample, numerics, error);
+  FillTruth truth{Fill::kSample, reference::evaluate_rows(c, Contents(c, number), ids)};
+  for (std::size_t i = 0; i < count; ++i) {
+    errors.compare(truth.rows[i], rows.data() + static_cast<std::int64_t>(i) * row_bytes, -1);
+  }
+  errors.finish();
+  const Verification judged = judge(c, error, std::span(&truth, 1));
+  return judged.verdict == Verdict::kIncorrect ? judged.reason : std::string();
+}
+
 }  // namespace
 
 void accumulate_error(const Case& c, const FillOutputs& outputs, const FillTruth& truth,
@@ -187,28 +212,15 @@ void accumulate_error(const Case& c, const FillOutputs& outputs, const FillTruth
 
 std::string fault_of_sample(const Case& c, const Numerics& numerics, std::int64_t number,
                             std::span<const std::byte> rows) {
-  constexpr std::int64_t kMostKeys = 1 << 18;
+  const auto row_bytes = static_cast<std::size_t>(FillErrors::row_bytes(c));
   const std::vector<OutputRow> watched = watched_rows(c, number);
-  const std::int64_t row_bytes = FillErrors::row_bytes(c);
-  expects(static_cast<std::int64_t>(rows.size()) ==
-              static_cast<std::int64_t>(watched.size()) * row_bytes,
+  expects(rows.size() >= watched.size() * row_bytes,
           "a timed sample left other rows than those that are watched");
-  std::int64_t longest = 1;
-  for (const Request& request : c.requests) longest = std::max(longest, request.kv_len);
-  const auto count = static_cast<std::size_t>(std::min(
-      std::max<std::int64_t>(kMostKeys / longest, 1), static_cast<std::int64_t>(watched.size())));
-  std::vector<RowId> ids;
-  for (const OutputRow& row : std::span(watched).first(count)) ids.push_back(row_id(c, row));
-
-  ErrorMetrics error;
-  FillErrors errors(c, Fill::kSample, numerics, error);
-  FillTruth truth{Fill::kSample, reference::evaluate_rows(c, Contents(c, number), ids)};
-  for (std::size_t i = 0; i < count; ++i) {
-    errors.compare(truth.rows[i], rows.data() + static_cast<std::int64_t>(i) * row_bytes, -1);
-  }
-  errors.finish();
-  const Verification judged = judge(c, error, std::span(&truth, 1));
-  return judged.verdict == Verdict::kIncorrect ? judged.reason : std::string();
+  const std::span<const std::byte> outputs = rows.first(watched.size() * row_bytes);
+  std::string fault = fault_of_outputs(c, numerics, number, watched, outputs);
+  if (!fault.empty()) return fault;
+  return fault_of_written_rows(c, Contents(c, number), watched_written_rows(c, number),
+                               rows.subspan(outputs.size()));
 }
 
 }  // namespace attnbench

@@ -30,7 +30,14 @@ Verification conclude(const Case& c, const Observation& observed,
   for (std::size_t i = 0; i < observed.fills.size(); ++i) {
     accumulate_error(c, observed.fills[i], truth[i], observed.numerics, error);
   }
-  Verification result = judge(c, error, truth);
+  Verification result;
+  if (attends(c.step)) {
+    result = judge(c, error, truth);
+  } else if (!truth.empty()) {
+    result.verdict = observed.slots_checked > 0 ? Verdict::kPassed : Verdict::kMistrusted;
+    if (observed.slots_checked == 0) result.reason = "no slot was written";
+  }
+  result.slots_checked = observed.slots_checked;
   result.bitwise = observed.bitwise;
   const std::string faults = all_faults(result, observed.faults);
   if (!observed.crash.empty()) {

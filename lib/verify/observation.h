@@ -37,6 +37,7 @@ struct Observation {
   Numerics numerics;
   std::vector<FillOutputs> fills;  ///< in the order of WantedRows::fills, as far as it came
   BitwiseProperties bitwise;
+  std::int64_t slots_checked = 0;   ///< that the step wrote, over all runs
   std::vector<std::string> faults;  ///< noticed beside the outputs: guards, inputs, determinism
   std::string crash;                ///< what it threw, and where; empty when it ended well
 };

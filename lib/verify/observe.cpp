@@ -43,12 +43,12 @@ class Examination {
       const std::string where = fmt::format("on fill {}", to_string(fill));
       fixture.fill(fill);
       fixture.poison_outputs();
-      forward(fixture, where);
+      forward(fixture, fill, where);
       found_.fills.push_back(take_outputs(fixture, wanted.rows));
-      if (fill != bitwise_fill(wanted)) continue;
+      if (fill != bitwise_fill(wanted) || !attends(case_->step)) continue;
       bits_ = OutputBits(fixture.host_outputs());
       fixture.poison_outputs(0x5a);
-      forward(fixture, where + ", second run");
+      forward(fixture, fill, where + ", second run");
       repeat(OutputBits(fixture.host_outputs()));
     }
   }
@@ -57,7 +57,7 @@ class Examination {
   /// own; a machine without memory for a second one leaves the property untested.
   void compare_placements(const WantedRows& wanted) {
     const std::optional<Fill> fill = bitwise_fill(wanted);
-    if (!fill || case_->requests.empty()) return;
+    if (!fill || case_->requests.empty() || !attends(case_->step)) return;
     try {
       Fixture moved(*case_, *device_, 1);
       found_.bitwise.page_permutation_invariant = same_bits(moved, *fill, 0, "on permuted pages");
@@ -96,11 +96,18 @@ class Examination {
     });
   }
 
-  void forward(const Fixture& fixture, const std::string& where) {
+  void forward(Fixture& fixture, Fill fill, const std::string& where) {
     guarded(where, [&] {
       plan_->run(*stream_);
       stream_->synchronize();
     });
+    if (fixture.written_slots() > 0) {
+      if (const std::string fault = fixture.fault_of_written_slots(fill); !fault.empty()) {
+        add_fault(fault + ' ' + where);
+      }
+      found_.slots_checked += fixture.written_slots();
+      fixture.poison_written_slots();
+    }
     for (const std::string& name : fixture.damaged_guards()) {
       if (!known_damage_.emplace(&fixture, name).second) continue;
       add_fault(fmt::format("guard bytes of '{}' changed {}", name, where));
@@ -134,7 +141,7 @@ class Examination {
     plan(fixture, where);
     fixture.fill(fill);
     fixture.poison_outputs();
-    forward(fixture, where);
+    forward(fixture, fill, where);
     plan_.reset();  // the fixture is its caller's
     return bits_.differing(OutputBits(fixture.host_outputs()), first) == 0 ? 1 : 0;
   }

@@ -29,7 +29,8 @@ std::vector<FillTruth> compute_truth(const Case& c, const VerifyConfig& config) 
   std::vector<FillTruth> truth;
   if (!config.enabled) return truth;
   refuse_beyond_memory(c);
-  const std::vector<RowId> rows = reference::sample_rows(c, config.rows);
+  std::vector<RowId> rows;
+  if (attends(c.step)) rows = reference::sample_rows(c, config.rows);
   for (const std::string& name : config.fills) {
     const std::optional<Fill> fill = fill_from_string(name);
     if (!fill) {

@@ -31,6 +31,7 @@ struct Verification {
   std::string reason;  ///< empty when passed
   ErrorMetrics error;
   BitwiseProperties bitwise;
+  std::int64_t slots_checked = 0;  ///< that the step wrote, over all runs
 };
 
 /// The fills and rows of `truth`, without their values.

@@ -15,7 +15,7 @@
 namespace attnbench {
 
 /// Raised with every change of what a run and its workers say to each other.
-constexpr int kWorkerProtocol = 7;
+constexpr int kWorkerProtocol = 8;
 
 /// Where a worker finds its end of the channel. Not a standard stream: backends may print.
 constexpr int kWorkerDescriptor = 3;

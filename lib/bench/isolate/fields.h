@@ -57,8 +57,8 @@ void visit_fields(FillOutputs& value, Visit visit) {
 
 template <class Visit>
 void visit_fields(Observation& value, Visit visit) {
-  auto& [numerics, fills, bitwise, faults, crash] = value;
-  visit(numerics, fills, bitwise, faults, crash);
+  auto& [numerics, fills, bitwise, slots_checked, faults, crash] = value;
+  visit(numerics, fills, bitwise, slots_checked, faults, crash);
 }
 
 template <class Visit>

@@ -29,7 +29,8 @@ DEVICES = ("cpu", "cuda")
 DTYPES = ("f32", "f16", "bf16", "e4m3", "e5m2", "i32", "i64", "u8")
 GRAPH_SUPPORTS = ("NEVER", "UNIFORM_SINGLE_TOKEN_DECODE", "UNIFORM_BATCH", "ALWAYS")
 PROBLEM_WORDS = {"mode": ("extend", "decode", "mixed", "idle", "target_verify", "draft_extend"), "dtype": DTYPES,
-                 "cache_dtype": DTYPES, "cache_layout": ("NHD", "HND"), "family": ("softmax", "latent")}
+                 "cache_dtype": DTYPES, "cache_layout": ("NHD", "HND"), "family": ("softmax", "latent"),
+                 "step": ("attention", "kv_write", "both")}
 PROBLEM_TRUTHS = ("causal", "is_cross_attention", "has_sinks", "has_alibi", "window_counts_depth", "recorded")
 ROLES = ("q", "k_new", "v_new", "sinks", "out", "lse", "k_cache", "v_cache", "req_to_token", "req_pool_indices",
          "block_table", "seq_lens", "query_start_loc", "positions", "slot_mapping", "custom_mask", "mask_indptr")
@@ -51,7 +52,7 @@ ProblemStruct = struct(
     (c_int32, "family heads_q heads_kv head_dim_qk head_dim_v causal is_cross_attention has_sinks has_alibi"),
     (c_int32, "window_counts_depth"), (c_int64, "sliding_window_size"), (ctypes.c_double, "scale logit_cap"),
     (c_int32, "ranks dtype cache_dtype cache_layout"), (c_int64, "page_size"), (c_int32, "mode recorded"),
-    (c_int64, "max_requests max_q_len max_q_tokens max_kv_len"))
+    (c_int64, "max_requests max_q_len max_q_tokens max_kv_len"), (c_int32, "step"))
 TensorStruct = struct((c_void_p, "data"), (c_int32, "device device_id dtype rank"), (c_int64 * 4, "shape stride"))
 BatchStruct = struct(
     (c_size_t, "struct_size"), (POINTER(ProblemStruct), "problem"), (c_int64, "batch_size q_tokens"),
@@ -72,7 +73,7 @@ FUNCTIONS = {
 BackendStruct = struct(
     (c_size_t, "struct_size"), (c_char_p, "name version description index_format"),
     (c_int32, "device deterministic graph_support padding_seq_len"), (c_size_t, "self"),
-    *((function, name) for name, function in FUNCTIONS.items()))
+    *((function, name) for name, function in FUNCTIONS.items()), (c_int32, "writes_kv"))
 # DLManagedTensor, with the structs in it laid out flat.
 DLPackStruct = struct(
     (c_void_p, "data"), (c_int32, "device_type device_id ndim"), (ctypes.c_uint8, "code bits"),
@@ -229,8 +230,9 @@ class Tables:
         for index, about in enumerate(map(describe, backends)):
             about["device"] = DEVICES.index(about["device"])
             about["graph_support"] = GRAPH_SUPPORTS.index(about["graph_support"])
-            values = [value.encode() if isinstance(value, str) else value for value in about.values()]
-            self.structs.append(BackendStruct(ctypes.sizeof(BackendStruct), *values, index, *functions))
+            values = {name: value.encode() if isinstance(value, str) else value for name, value in about.items()}
+            self.structs.append(BackendStruct(struct_size=ctypes.sizeof(BackendStruct), self=index, **values,
+                                              **dict(zip(FUNCTIONS, functions))))
         self.array = (BackendStruct * len(backends))(*self.structs)
 
     @answering
@@ -279,7 +281,7 @@ class Tables:
 
 
 def describe(backend):
-    """A backend's attributes in the order of attnbench_backend, defaults where it says nothing."""
+    """A backend's attributes by the names of attnbench_backend, defaults where it says nothing."""
     label, name = f"class {type(backend).__name__}", getattr(backend, "name", None)
     missing = [] if isinstance(name, str) and name else ["name"]
     missing += [f"{method}()" for method in ("supports", "plan") if not callable(getattr(backend, method, None))]
@@ -289,7 +291,7 @@ def describe(backend):
     for key, default in (("version", "0"), ("description", ""), ("index_format", "")):
         about[key] = " ".join(str(getattr(backend, key, default)).split())
     for key, known in (("device", DEVICES), ("deterministic", (True, False)), ("graph_support", GRAPH_SUPPORTS),
-                       ("padding_seq_len", (1, 0))):
+                       ("padding_seq_len", (1, 0)), ("writes_kv", (False, True))):
         value = getattr(backend, key, known[0])
         if value not in known:
             raise PluginFault(f"{label} has {key} {value!r}; it is {' or '.join(map(str, known))}")

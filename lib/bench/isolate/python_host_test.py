@@ -572,7 +572,7 @@ class ProgramTest(HostTest):
         """, cwd=self.folder)
         self.assertEqual(code, 0, err)
         other = {"name": "other", "version": "of the instance", "description": "", "index_format": "", "device": "cpu",
-                 "deterministic": False, "graph_support": "ALWAYS", "padding_seq_len": 1}
+                 "deterministic": False, "graph_support": "ALWAYS", "padding_seq_len": 1, "writes_kv": False}
         self.assertEqual(json.loads(out), [dict(other, name="mine", version="0"), other])
         self.assertIn("hello", err)
         self.assertIn("raw", err)

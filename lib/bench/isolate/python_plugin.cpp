@@ -92,6 +92,7 @@ BackendInfo info_of(const json& described) {
   info.deterministic = described.at("deterministic");
   info.cuda_graph = graph_support_of(described.at("graph_support"));
   info.padding_seq_len = described.at("padding_seq_len");
+  info.writes_kv = described.at("writes_kv");
   return info;
 }
 

@@ -67,7 +67,8 @@ RemoteWork::~RemoteWork() {
 }
 
 Support RemoteWork::supports() {
-  const json reason = worker_->ask("considering the case", {{"case", case_->id}});
+  const json reason =
+      worker_->ask("considering the case", {{"case", case_->id}, {"part", case_->step}});
   if (reason == "") return Support::yes();
   return Support::no(reason.get<std::string>());
 }

@@ -60,7 +60,7 @@ class Worker {
       const RunDevice device = workshop_->prepare(backends).at(0);
       answer = json::array({to_json_fields(device.info), to_json_fields(device.ceilings)});
     } else if (step == "considering the case") {
-      begin_case(request.at("case").get<std::string>());
+      begin_case(request.at("case").get<std::string>(), request.at("part").get<StepPart>());
       answer = work_->supports().reason();
     } else if (step == "saying where it rounds") {
       answer = to_json_fields(work_->numerics());
@@ -105,15 +105,16 @@ class Worker {
     if (!request.at("gpu").is_null()) options.gpu = request.at("gpu").get<int>();
     const std::vector<const Registry::Entry*> backends{entry_};
     devices_ = open_devices(backends, options);
-    workshop_ =
-        std::make_unique<LocalWorkshop>(devices_, request.at("ceiling_turns").get<int>());
+    workshop_ = std::make_unique<LocalWorkshop>(devices_, request.at("ceiling_turns").get<int>());
   }
 
-  void begin_case(const std::string& id) {
+  void begin_case(const std::string& id, StepPart step) {
     leave_case();
     const auto found = std::ranges::find(scenario_.cases, id, &Case::id);
     expects(found != scenario_.cases.end(), "run and worker know different cases");
-    work_ = workshop_->begin(*found, *entry_);
+    case_ = *found;
+    case_.step = step;
+    work_ = workshop_->begin(case_, *entry_);
   }
 
   void leave_case() {
@@ -157,6 +158,7 @@ class Worker {
   Scenario scenario_;
   Devices devices_;
   std::unique_ptr<LocalWorkshop> workshop_;
+  Case case_;  ///< under way
   std::unique_ptr<BackendWork> work_;
   std::map<int, std::unique_ptr<SampleSource>> cells_;
   /// A run that wants to stop kills its workers.

@@ -69,6 +69,13 @@ enum attnbench_graph_support {
   ATTNBENCH_GRAPH_ALWAYS = 3
 };
 
+/* What a plan does of a layer's step. */
+enum attnbench_step {
+  ATTNBENCH_ATTENTION = 0, /* this step's keys and values are in the cache already */
+  ATTNBENCH_KV_WRITE = 1,  /* k_new / k_scale and v_new / v_scale go to the slots slot_mapping */
+  ATTNBENCH_BOTH = 2       /* first the write, then attention over what was written */
+};
+
 /* What is computed, without any batch. */
 typedef struct attnbench_problem {
   size_t struct_size;
@@ -96,6 +103,7 @@ typedef struct attnbench_problem {
   int64_t max_q_len;    /* query tokens of one request */
   int64_t max_q_tokens; /* of all requests */
   int64_t max_kv_len;   /* keys of one request, this step's own included */
+  int32_t step;         /* attnbench_step; other than ATTNBENCH_ATTENTION only with writes_kv */
 } attnbench_problem;
 
 /* Strides count elements. An absent tensor has data 0. */
@@ -112,7 +120,7 @@ typedef struct attnbench_tensor {
 /* B requests, T query tokens, Hq query and Hkv KV heads. Indices of attnbench_batch::tensors. */
 enum attnbench_role {
   ATTNBENCH_Q = 0,       /* [T, Hq, dk] */
-  ATTNBENCH_K_NEW = 1,   /* [T, Hkv, dk]; in the cache already */
+  ATTNBENCH_K_NEW = 1,   /* [T, Hkv, dk]; in the cache already, unless the step writes it */
   ATTNBENCH_V_NEW = 2,   /* [T, Hkv, dv] */
   ATTNBENCH_SINKS = 3,   /* [Hq] f32 */
   ATTNBENCH_OUT = 4,     /* [T, Hq, dv]: written */
@@ -192,6 +200,7 @@ typedef struct attnbench_backend {
   int (*update)(void* plan, const attnbench_batch* batch, void* stream, char* message,
                 size_t message_size);
   void (*destroy)(void* plan);
+  int32_t writes_kv; /* 1: supports() is asked for steps that write the cache, too */
 } attnbench_backend;
 
 /* What a plug-in exports. `abi_version` is attnbench's ATTNBENCH_ABI_VERSION; a plug-in that was

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cuda_runtime_api.h>
+
+#include "backends/common/cuda/kv_write.cuh"
+#include "backends/common/cuda/planning.h"
+#include "backends/common/kv_write.h"
+#include "lib/device/cuda/check.cuh"
+
+namespace attnbench {
+namespace {
+
+class PlannedWrite final : public Plan {
+ public:
+  PlannedWrite(const ForwardBatch& batch, PlanMemory& memory) : problem_(*batch.problem) {
+    if (problem_.recorded) expect_recorded_step(problem_, batch);
+    params_.k_new = batch.tensors.k_new;
+    params_.v_new = batch.tensors.v_new;
+    params_.has_value_rows = problem_.layer.family != Family::kLatent;
+    params_.pool = *batch.token_to_kv_pool;
+    params_.tokens = batch.q_tokens();
+    params_.slots = device_batch_of(batch).out_cache_loc;
+    if (!problem_.recorded) return;
+    // The engine's array of the next step lies elsewhere; what is recorded reads this one.
+    slots_ = memory.device().allocate(bytes(), "slots of a recorded KV write");
+    copy_slots(batch, nullptr);
+    finish_planning();
+    params_.slots = static_cast<const std::int64_t*>(static_cast<const void*>(slots_->data()));
+  }
+
+  void run(Stream& stream) override { launch_kv_write(params_, stream.native()); }
+
+  [[nodiscard]] bool update(const ForwardBatch& batch, Stream& stream) override {
+    if (!problem_.recorded) return false;
+    expect_recorded_step(problem_, batch);
+    copy_slots(batch, stream.native());
+    return true;
+  }
+
+ private:
+  [[nodiscard]] std::size_t bytes() const {
+    return static_cast<std::size_t>(params_.tokens) * sizeof(std::int64_t);
+  }
+  void copy_slots(const ForwardBatch& batch, void* stream) const {
+    check_cuda(cudaMemcpyAsync(slots_->data(), device_batch_of(batch).out_cache_loc, bytes(),
+                               cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream)),
+               "cudaMemcpyAsync");
+  }
+
+  Problem problem_;
+  KvWriteParams params_;
+  std::unique_ptr<Buffer> slots_;
+};
+
+}  // namespace
+
+std::unique_ptr<Plan> plan_kv_write_on_gpu(const ForwardBatch& batch, PlanMemory& memory) {
+  if (batch.batch_size == 0) return std::make_unique<IdlePlan>();
+  return std::make_unique<PlannedWrite>(batch, memory);
+}
+
+}  // namespace attnbench

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/common/kv_write.h"
+
+#include "backends/common/testing/kv_write_conformance.h"
+#include "backends/mla/mla.h"
+#include "backends/paged_fa/paged_fa.h"
+#include "backends/splitkv/splitkv.h"
+#include "lib/device/cuda/cuda_device.h"
+
+namespace attnbench {
+namespace {
+
+class KvWriteGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string absence = cuda_absence();
+    if (!absence.empty()) GTEST_SKIP() << absence;
+    device_ = make_cuda_device();
+  }
+  std::unique_ptr<Device> device_;
+};
+
+TEST_F(KvWriteGpu, leaves_each_new_key_and_value_in_its_slot_before_splitkv) {
+  kv_write_conformance::expect_all(
+      [] {
+        return with_kv_write(std::make_unique<splitkv::SplitKvBackend>(splitkv::SplitRule::kFill),
+                             plan_kv_write_on_gpu);
+      },
+      *device_);
+}
+
+TEST_F(KvWriteGpu, leaves_each_new_key_and_value_in_its_slot_before_paged_fa) {
+  kv_write_conformance::expect_all(
+      [] {
+        return with_kv_write(std::make_unique<paged_fa::PagedFaBackend>(), plan_kv_write_on_gpu);
+      },
+      *device_);
+}
+
+TEST_F(KvWriteGpu, leaves_each_latent_row_in_its_slot_before_mla) {
+  kv_write_conformance::expect_all(
+      [] { return with_kv_write(std::make_unique<mla::MlaBackend>(), plan_kv_write_on_gpu); },
+      *device_);
+}
+
+}  // namespace
+}  // namespace attnbench

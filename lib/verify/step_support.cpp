@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/verify/step_support.h"
+
+namespace attnbench {
+
+Support supports_step(const BackendInfo& info, const Case& c) {
+  if (!writes_kv(c.step)) return Support::yes();
+  if (!info.writes_kv) return Support::no("it writes no KV cache: attention alone");
+  if (c.layer.is_cross_attention) {
+    return Support::no("cross attention writes no keys: they are the encoder's");
+  }
+  const KvCacheConfig& cache = c.kv_cache;
+  const bool is_fp8 = size_bytes(cache.dtype) == 1;
+  if (!is_fp8 && (cache.k_scale != 1 || cache.v_scale != 1)) {
+    return Support::no("a KV write divides by k_scale and v_scale exactly in an fp8 cache alone");
+  }
+  if (cache.dtype != c.dtype && size_bytes(cache.dtype) >= size_bytes(c.dtype)) {
+    return Support::no(
+        "activations cannot hold every number of the KV cache, which is no narrower");
+  }
+  return Support::yes();
+}
+
+}  // namespace attnbench
