@@ -84,6 +84,7 @@ class Plan:
                 self.lse[tokens, head] = (top + np.log(denominator))[:, 0]
 
     # A plan can also have update(self, batch, stream), for recorded ones: True when it now serves the next step.
+    # And graph(self): what it recorded itself, a torch.cuda.CUDAGraph(keep_graph=True), which is then timed as it is.
 
 
 # On a GPU, with torch: device = "cuda" in the backend, batch.tensor("q").torch() in the plan, and in run()

@@ -24,6 +24,11 @@ class Plan {
   /// synchronises, enqueues on `stream` alone.
   virtual void run(Stream& stream) = 0;
 
+  /// A cudaGraph_t that does what run() does, of a plan that was recorded by its own library; null
+  /// where there is none. It becomes a child of the graph that is timed, and is copied. Asked for
+  /// where run() would be recorded, and lives as long as the plan.
+  [[nodiscard]] virtual void* graph() { return nullptr; }
+
   /// Plans the next step of the same problem in the same memory, before a replay of what run()
   /// recorded: what is enqueued on `stream` from now on sees it. Allocates no device memory. The
   /// tensors have the addresses that they had. False when the plan cannot do it, and has to be made

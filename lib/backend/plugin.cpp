@@ -61,6 +61,16 @@ void* reserve_in(void* memory, std::size_t bytes) {
   }
 }
 
+// Members at the end of a table may be missing from one of an earlier version.
+constexpr std::size_t kLeastTable = offsetof(attnbench_backend, writes_kv);
+
+bool writes_kv(const attnbench_backend& table) {
+  return table.struct_size > offsetof(attnbench_backend, writes_kv) && table.writes_kv != 0;
+}
+bool has_graph(const attnbench_backend& table) {
+  return table.struct_size > offsetof(attnbench_backend, graph) && table.graph != nullptr;
+}
+
 class PluginPlan final : public Plan {
  public:
   PluginPlan(const attnbench_backend& backend, const ForwardBatch& batch, PlanMemory& memory)
@@ -87,6 +97,16 @@ class PluginPlan final : public Plan {
       return;
     }
     throw std::runtime_error("run(): " + message.text("failed without a message"));
+  }
+
+  void* graph() override {
+    if (!has_graph(backend_)) return nullptr;
+    void* graph = nullptr;
+    Message message;
+    if (backend_.graph(plan_, &graph, message.data(), Message::size()) == ATTNBENCH_OK) {
+      return graph;
+    }
+    throw std::runtime_error("graph(): " + message.text("failed without a message"));
   }
 
   bool update(const ForwardBatch& batch, Stream& stream) override {
@@ -158,13 +178,11 @@ class PluginBackend final : public Backend {
 /// What a table says of itself. Throws ConfigError where that cannot be.
 BackendInfo info_of(const attnbench_backend& table, const std::string& where) {
   const auto refuse = [&](const std::string& why) { throw ConfigError(where + ": " + why); };
-  // Later members may be missing from tables of an earlier version.
-  constexpr std::size_t kLeast = offsetof(attnbench_backend, writes_kv);
-  if (table.struct_size < kLeast) {
+  if (table.struct_size < kLeastTable) {
     refuse(
         fmt::format("a backend of {} bytes, of an older attnbench/backend.h; at least {} are "
                     "needed",
-                    table.struct_size, kLeast));
+                    table.struct_size, kLeastTable));
   }
   const auto text = [](const char* words) { return std::string(words == nullptr ? "" : words); };
   BackendInfo info;
@@ -197,7 +215,7 @@ BackendInfo info_of(const attnbench_backend& table, const std::string& where) {
   info.deterministic = table.deterministic != 0;
   info.cuda_graph = static_cast<CudaGraphSupport>(table.graph_support);
   info.padding_seq_len = table.padding_seq_len;
-  info.writes_kv = table.struct_size > kLeast && table.writes_kv != 0;
+  info.writes_kv = writes_kv(table);
   return info;
 }
 

@@ -7,6 +7,7 @@ namespace attnbench {
 Work run_of(Plan& plan) {
   return [plan = &plan](Stream& stream) {
     try {
+      if (void* const graph = plan->graph(); graph != nullptr && stream.embed(graph)) return;
       plan->run(stream);
     } catch (const std::runtime_error&) {
       throw;

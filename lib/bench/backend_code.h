@@ -26,7 +26,8 @@ auto of_backend(const Step& step) {
   }
 }
 
-/// A run of `plan`, which outlives the work. An exception ends this backend's
+/// A run of `plan`, which outlives the work; where it is being recorded, the plan's own graph if it
+/// has one. An exception ends this backend's
 /// cells only, whatever its kind: it becomes a runtime_error.
 [[nodiscard]] Work run_of(Plan& plan);
 

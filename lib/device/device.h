@@ -41,6 +41,13 @@ class Stream {
   /// The cudaStream_t of a GPU's stream; null on a CPU.
   [[nodiscard]] virtual void* native() const noexcept { return nullptr; }
 
+  /// Adds `graph`, a cudaGraph_t, as a child to what is being recorded on the stream: false when
+  /// nothing is. Copies it; throws a runtime_error when it cannot be a child.
+  [[nodiscard]] virtual bool embed(void* graph) {
+    static_cast<void>(graph);
+    return false;
+  }
+
  protected:
   Stream() = default;
 };

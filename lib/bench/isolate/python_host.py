@@ -69,11 +69,13 @@ FUNCTIONS = {
     "plan": CFUNCTYPE(c_int, c_size_t, POINTER(BatchStruct), POINTER(MemoryStruct), POINTER(c_size_t), *2 * [c_size_t]),
     "run": CFUNCTYPE(c_int, *4 * [c_size_t]),
     "update": CFUNCTYPE(c_int, c_size_t, POINTER(BatchStruct), *3 * [c_size_t]),
-    "destroy": CFUNCTYPE(None, c_size_t)}
+    "destroy": CFUNCTYPE(None, c_size_t),
+    "graph": CFUNCTYPE(c_int, c_size_t, POINTER(c_size_t), *2 * [c_size_t])}
 BackendStruct = struct(
     (c_size_t, "struct_size"), (c_char_p, "name version description index_format"),
     (c_int32, "device deterministic graph_support padding_seq_len"), (c_size_t, "self"),
-    *((function, name) for name, function in FUNCTIONS.items()), (c_int32, "writes_kv"))
+    *((function, name) for name, function in FUNCTIONS.items() if name != "graph"), (c_int32, "writes_kv"),
+    (FUNCTIONS["graph"], "graph"))
 # DLManagedTensor, with the structs in it laid out flat.
 DLPackStruct = struct(
     (c_void_p, "data"), (c_int32, "device_type device_id ndim"), (ctypes.c_uint8, "code bits"),
@@ -275,6 +277,15 @@ class Tables:
         if taken is None:
             raise TypeError("update() returned None; True means that the plan serves the step, False that it cannot")
         return None if taken else ""
+
+    @answering
+    def graph(self, handle, graph):
+        made = getattr(self.plans[handle], "graph", lambda: None)()
+        if hasattr(made, "raw_cuda_graph"):  # a torch.cuda.CUDAGraph(keep_graph=True)
+            made = made.raw_cuda_graph()
+        if made is not None and not isinstance(made, int):
+            raise TypeError(f"graph() returned {made!r}; it is a CUDAGraph, the address of a cudaGraph_t, or None")
+        graph[0] = made or 0
 
     def destroy(self, handle):
         self.plans.pop(handle, None)

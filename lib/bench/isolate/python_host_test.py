@@ -351,6 +351,21 @@ class PlanTest(HostTest):
             self.tables_alive.backends[0].batch.reserve(1)
         self.assertEqual(len(asked), 3)
 
+    def test_a_plan_may_hand_over_its_own_graph(self):
+        def graph(body):
+            table = self.backend(plan="def run(self, stream): pass\n" + body)
+            address = c_size_t(77)
+            return (*self.call(table.graph, self.planned(table), byref(address)), address.value)
+        answer = "def graph(self): return {}"
+        self.assertEqual(graph(""), (host.OK, "", 0))
+        self.assertEqual(graph(answer.format("None")), (host.OK, "", 0))
+        self.assertEqual(graph(answer.format("0x7f00")), (host.OK, "", 0x7F00))
+        own = "class Graph:\n    def raw_cuda_graph(self): return 99\n" + answer.format("self.Graph()")
+        self.assertEqual(graph(own), (host.OK, "", 99))
+        status, message, _ = graph(answer.format("'no graph'"))
+        self.assertEqual(status, host.ERROR)
+        self.assertIn("my.py: TypeError: graph() returned 'no graph'", message)
+
     def test_update_takes_the_step_or_refuses(self):
         def update(plan):
             table = self.backend(plan="def run(self, stream): pass\n" + textwrap.dedent(plan))

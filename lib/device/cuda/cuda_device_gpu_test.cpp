@@ -54,6 +54,33 @@ TEST_F(CudaDevice, takes_back_what_a_backend_set_aside_of_the_l2) {
   EXPECT_EQ(bytes, 0u);
 }
 
+TEST_F(CudaDevice, embeds_a_graph_of_somebody_else_in_what_it_records) {
+  const auto from = device_->allocate(4, "from"), to = device_->allocate(4, "to");
+  const auto stream = device_->make_stream();
+  const auto native = static_cast<cudaStream_t>(stream->native());
+  const auto copy = [&] {
+    check_cuda(cudaMemcpyAsync(to->data(), from->data(), 4, cudaMemcpyDeviceToDevice, native),
+               "cudaMemcpyAsync");
+  };
+  check_cuda(cudaStreamBeginCapture(native, cudaStreamCaptureModeThreadLocal), "capture");
+  copy();
+  cudaGraph_t graph = nullptr;
+  check_cuda(cudaStreamEndCapture(native, &graph), "capture");
+  EXPECT_FALSE(stream->embed(graph)) << "nothing is being recorded";
+  const auto recording = device_->record(*stream, [&](Stream& each) {
+    EXPECT_TRUE(each.embed(graph));
+    EXPECT_TRUE(each.embed(graph)) << "behind the first one";
+  });
+  check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");  // it was copied
+  const std::int32_t sent = 4711;
+  std::int32_t found = 0;
+  device_->copy_from_host(from->data(), &sent, 4);
+  recording->replay(*stream);
+  stream->synchronize();
+  device_->copy_to_host(&found, to->data(), 4);
+  EXPECT_EQ(found, sent);
+}
+
 TEST_F(CudaDevice, hands_out_aligned_memory_full_of_nan) {
   const auto buffer = device_->allocate(100'001, "test");
   EXPECT_EQ(buffer->size(), 100'001u);

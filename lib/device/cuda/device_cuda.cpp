@@ -26,6 +26,7 @@ class CudaStream final : public Stream {
     check_cuda(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
   }
   [[nodiscard]] void* native() const noexcept override { return stream_.get(); }
+  [[nodiscard]] bool embed(void* graph) override { return embed_graph(stream_.get(), graph); }
 
  private:
   StreamHandle stream_ = make_stream_handle();

@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include <stdexcept>
+#include <string>
+
 #include "lib/device/cuda/handles.cuh"
 #include "lib/device/cuda/sample_timer.cuh"
 
@@ -26,7 +29,34 @@ bool is_forbidden_while_capturing(cudaError_t status) {
          status == cudaErrorStreamCaptureUnjoined || status == cudaErrorStreamCaptureIsolation;
 }
 
+/// A graph that cannot be a child is its maker's fault, and no sign that the GPU is lost.
+void expect_embedded(cudaError_t status) {
+  if (status == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());
+  throw std::runtime_error(std::string("its graph cannot be a child of another one: ") +
+                           cudaGetErrorString(status));
+}
+
 }  // namespace
+
+bool embed_graph(cudaStream_t stream, void* graph) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  cudaGraph_t recording = nullptr;
+  const cudaGraphNode_t* last = nullptr;
+  std::size_t last_count = 0;
+  unsigned long long id = 0;
+  check_cuda(
+      cudaStreamGetCaptureInfo(stream, &status, &id, &recording, &last, nullptr, &last_count),
+      "cudaStreamGetCaptureInfo");
+  if (status != cudaStreamCaptureStatusActive) return false;
+  cudaGraphNode_t child = nullptr;
+  expect_embedded(cudaGraphAddChildGraphNode(&child, recording, last, last_count,
+                                             static_cast<cudaGraph_t>(graph)));
+  // What the stream records next follows the child.
+  expect_embedded(cudaStreamUpdateCaptureDependencies(stream, &child, nullptr, 1,
+                                                      cudaStreamSetCaptureDependencies));
+  return true;
+}
 
 std::unique_ptr<Recording> record_graph(Stream& stream, const Work& work) {
   const auto native = static_cast<cudaStream_t>(stream.native());

@@ -13,5 +13,7 @@ namespace attnbench {
 
 /// Records what `work` enqueues on `stream` as a graph, instantiated and uploaded.
 [[nodiscard]] std::unique_ptr<Recording> record_graph(Stream& stream, const Work& work);
+/// Stream::embed().
+[[nodiscard]] bool embed_graph(cudaStream_t stream, void* graph);
 
 }  // namespace attnbench

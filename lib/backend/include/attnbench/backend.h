@@ -201,6 +201,10 @@ typedef struct attnbench_backend {
                 size_t message_size);
   void (*destroy)(void* plan);
   int32_t writes_kv; /* 1: supports() is asked for steps that write the cache, too */
+  /* 0, or writes to *graph a cudaGraph_t that does what run() does, or 0 for none: it becomes a
+   * child node of the graph that is timed, and is copied. Asked for where run() would be
+   * recorded. */
+  int (*graph)(void* plan, void** graph, char* message, size_t message_size);
 } attnbench_backend;
 
 /* What a plug-in exports. `abi_version` is attnbench's ATTNBENCH_ABI_VERSION; a plug-in that was
