@@ -15,9 +15,10 @@ namespace {
 TEST(RegisterBuiltinBackends, lists_what_runs_and_what_is_absent_with_its_reason) {
   Registry registry;
   register_builtin_backends(registry);
-  EXPECT_THAT(registry.names(),
-              testing::ElementsAre("torch_native", "cpu_flash", "splitkv", "splitkv:dynamic",
-                                   "splitkv:fixed_tile", "paged_fa", "mla", "cascade"));
+  EXPECT_THAT(
+      registry.names(),
+      testing::ElementsAre("torch_native", "cpu_flash", "gated_delta_net", "splitkv",
+                           "splitkv:dynamic", "splitkv:fixed_tile", "paged_fa", "mla", "cascade"));
   for (const Registry::Entry& entry : registry.entries()) {
     EXPECT_EQ(entry.make == nullptr, !entry.absence.empty()) << entry.info.name;
     const bool variant = entry.info.name.find(':') != std::string::npos;

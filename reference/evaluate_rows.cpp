@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "reference/attention_rows.h"
+#include "reference/delta_net_rows.h"
 #include "reference/memory_need.h"
 #include "reference/oracle.h"
 
@@ -104,7 +105,7 @@ std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents
     rows.push_back(std::move(row));
   }
   // A latent row serves as K and V, so one scale serves both.
-  const bool latent = layer.family == Family::kLatent;
+  const bool latent = layer.shares_row_of_k_and_v();
   const double k_scale = static_cast<double>(c.kv_cache.k_scale);
   const double v_scale = latent ? k_scale : static_cast<double>(c.kv_cache.v_scale);
   const auto read_key = [&](std::int64_t position, std::span<float> row) {
@@ -125,7 +126,7 @@ void check_rows(const Case& c, std::span<const RowId> rows) {
     expects(row.request >= 0 && row.request < static_cast<std::int64_t>(c.requests.size()) &&
                 row.token >= 0 &&
                 row.token < c.requests[static_cast<std::size_t>(row.request)].q_len &&
-                row.head >= 0 && row.head < c.layer.heads_q,
+                row.head >= 0 && row.head < c.layer.heads_out() && row.state_row < 0,
             "the row is one of the case's");
   }
 }
@@ -133,6 +134,7 @@ void check_rows(const Case& c, std::span<const RowId> rows) {
 }  // namespace
 
 std::int64_t memory_need(const Case& c, int threads) {
+  if (c.layer.is_recurrent()) return delta_net_memory_need(c, threads);
   std::int64_t longest = 1;
   for (const Request& request : c.requests) longest = std::max(longest, request.kv_len);
   const auto groups = static_cast<std::int64_t>(c.requests.size()) * c.layer.heads_kv;
@@ -143,6 +145,7 @@ std::int64_t memory_need(const Case& c, int threads) {
 
 std::vector<ReferenceRow> evaluate_rows(const Case& c, const Contents& contents,
                                         std::span<const RowId> rows) {
+  if (c.layer.is_recurrent()) return evaluate_delta_net_rows(c, contents, rows);
   check_rows(c, rows);
   const std::vector<Group> groups = group_rows(c, rows);
   std::vector<ReferenceRow> results(rows.size());

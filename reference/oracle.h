@@ -11,17 +11,21 @@
 
 namespace attnbench {
 
-/// One row of the output: a query token of a request under one query head.
+/// One row of the output: a query token of a request under one query head. Of a recurrent layer the
+/// head is a value head, and a row may be one of the request's state after the step instead.
 struct RowId {
   std::int64_t request = 0;
-  std::int64_t token = 0;  ///< query token within the request, 0 .. q_len - 1
+  std::int64_t token = 0;  ///< query token within the request, 0 .. q_len - 1; a state's row: 0
   int head = 0;            ///< query head
+  int state_row = -1;      ///< key dim of a row of the state; -1: a row of the output
 
   friend bool operator==(const RowId&, const RowId&) = default;
 };
 
 /// Exact results of one row in float64, with what the error bounds of lib/verify need.
-/// Vectors have head_dim_v entries.
+/// Vectors have head_dim_v entries. Of a recurrent layer only id, out, a and b have a meaning, and
+/// the latter two are another thing: how far a step-by-step evaluation in arithmetic of unit
+/// roundoff u may be off at most (a u), and about is (b u) (reference/gated_delta_net.h).
 struct ReferenceRow {
   RowId id;
   std::vector<double> out;   ///< O; zeros for an empty row

@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "lib/base/counter_hash.h"
+#include "reference/delta_net_rows.h"
 #include "reference/oracle.h"
 
 namespace attnbench::reference {
@@ -155,6 +156,7 @@ std::vector<RowId> chosen_rows(const Case& c, std::int64_t budget) {
 }  // namespace
 
 std::vector<RowId> sample_rows(const Case& c, std::int64_t budget) {
+  if (c.layer.is_recurrent()) return sample_delta_net_rows(c, budget);
   if (c.q_tokens() == 0) return {};
   const bool all = budget / c.layer.heads_q >= c.q_tokens();
   std::vector<RowId> rows = all ? every_row(c) : chosen_rows(c, budget);

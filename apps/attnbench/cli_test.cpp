@@ -6,10 +6,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
@@ -522,7 +524,9 @@ TEST_F(CommandLine, writes_the_selftest_as_json_a_matrix_per_device) {
   const auto& cuda = all["devices"][1];
   EXPECT_EQ(cuda["device"], "cuda");
   if (const std::string absence = cuda_absence(); absence.empty()) {
-    EXPECT_EQ(cuda["mutants"].size(), all_faults().size());
+    const std::vector<Fault> faults = all_faults();
+    const auto of_cpu_alone = std::ranges::count_if(faults, is_of_delta_net);
+    EXPECT_EQ(std::ssize(cuda["mutants"]), std::ssize(faults) - of_cpu_alone);
   } else {
     EXPECT_EQ(cuda["absence"], absence);
   }
@@ -559,6 +563,44 @@ TEST_F(CommandLine, prints_what_a_model_s_name_leaves_unsaid) {
   EXPECT_EQ(run({"run", path.c_str(), "--quick", "--case", "a", "--backend", "torch_native"}), 0);
   EXPECT_NE(out_.str().find(full), std::string::npos) << out_.str();
   std::filesystem::remove(path);
+}
+
+/// Verdicts of the records that a run's JSON holds.
+std::vector<std::string> verdicts_in(const std::string& json) {
+  std::vector<std::string> verdicts;
+  const auto run = nlohmann::json::parse(json);
+  for (const auto& record : run["records"]) {
+    verdicts.push_back(record["verdict"]);
+  }
+  return verdicts;
+}
+
+TEST_F(CommandLine, runs_gated_delta_nets_and_refuses_them_for_backends_of_keys) {
+  const std::string path = ATTNBENCH_SOURCE_DIR "/scenarios/ci/linear.yaml";
+  EXPECT_EQ(run({"run", path.c_str(), "--quick", "--case", "mix", "--backend",
+                 "gated_delta_net,cpu_flash", "--json", "-"}),
+            0)
+      << err_.str();
+  EXPECT_EQ(verdicts_in(out_.str()), (std::vector<std::string>{"passed", "unsupported"}));
+  EXPECT_NE(out_.str().find("no recurrent layers"), std::string::npos);
+}
+
+TEST_F(CommandLine, expands_and_dumps_the_states_of_a_gated_delta_net) {
+  const std::string path = ATTNBENCH_SOURCE_DIR "/scenarios/ci/linear.yaml";
+  EXPECT_EQ(run({"expand", path.c_str(), "--case", "mix", "--indices", "csr"}), 0) << err_.str();
+  for (const char* text : {"gated delta net", "2 key heads", "4 value heads", "states f32",
+                           "state_indices", "has no KV cache to index"}) {
+    EXPECT_NE(out_.str().find(text), std::string::npos) << text << " is not in " << out_.str();
+  }
+  const std::string folder = folder_ + "dump";
+  EXPECT_EQ(run({"dump", path.c_str(), "--case", "mix", "-o", folder.c_str(), "--backend",
+                 "gated_delta_net"}),
+            0)
+      << err_.str();
+  for (const char* name : {"q", "k", "v", "g", "beta", "states_before", "state_indices",
+                           "states_gated_delta_net", "out_gated_delta_net", "reference_rows"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder + "/" + name + ".npy")) << name;
+  }
 }
 
 }  // namespace

@@ -51,13 +51,15 @@ const Case& the_one_case(const Scenario& scenario, const DumpOptions& options) {
       fmt::format("dump writes one case, {} match; choose one:{}", cases.size(), ids));
 }
 
-/// One line per row: request, token, query head, LSE, then O.
+/// One line per row: request, token, query head, LSE, then O. Of a recurrent layer the row of the
+/// state, or -1, stands in place of the LSE.
 NpyArray reference_table(const Case& c, const std::vector<ReferenceRow>& rows) {
   std::vector<double> table;
   for (const ReferenceRow& row : rows) {
     table.insert(table.end(),
                  {static_cast<double>(row.id.request), static_cast<double>(row.id.token),
-                  static_cast<double>(row.id.head), row.lse});
+                  static_cast<double>(row.id.head),
+                  c.layer.is_recurrent() ? static_cast<double>(row.id.state_row) : row.lse});
     table.insert(table.end(), row.out.begin(), row.out.end());
   }
   return make_npy(table, {static_cast<std::int64_t>(rows.size()), 4 + c.layer.head_dim_v});
@@ -122,7 +124,12 @@ void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& 
   });
   const AttentionTensors outputs = fixture.host_outputs();
   writer.add("out_" + stem, widened(outputs.out.read_only()),
-             "O of " + name + " [tokens, heads_q, dv]");
+             "O of " + name + " [tokens, heads, dv]");
+  if (c.layer.is_recurrent()) {
+    writer.add("states_" + stem, state_array(fixture.host_states()),
+               "states that " + name + " leaves [slots, value heads, dk, dv]");
+    return;
+  }
   writer.add("lse_" + stem, widened_2d(outputs.lse.read_only()),
              "LSE of " + name + " [tokens, heads_q]");
 }
@@ -147,7 +154,10 @@ int dump(const DumpOptions& options, const KnownBackends& known, Console& consol
   const std::vector<ReferenceRow> rows =
       reference::evaluate_rows(c, contents, reference::sample_rows(c, options.rows));
   writer.add("reference_rows", reference_table(c, rows),
-             "float64 reference, one line per row: request, token, head, LSE, O[dv]");
+             c.layer.is_recurrent()
+                 ? "float64 reference, one line per row: request, token, value head, row of the "
+                   "state or -1, O[dv] or state[dv]"
+                 : "float64 reference, one line per row: request, token, head, LSE, O[dv]");
   bool crashed = false;
   for (const Registry::Entry* entry : entries) {
     try {

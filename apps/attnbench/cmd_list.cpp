@@ -53,11 +53,16 @@ void list_backends(const Registry& registry, std::ostream& out) {
 /// What sets a model's attention apart, in a few words.
 std::string traits_of(const ModelGeometry& model, const AttentionLayer& layer) {
   std::vector<std::string> traits;
-  if (layer.family == Family::kLatent) traits.emplace_back("MLA (absorbed)");
+  if (layer.shares_row_of_k_and_v()) traits.emplace_back("MLA (absorbed)");
   if (model.kinds[LayerKind::kFull] < model.layers) traits.push_back(model.kinds.text());
   if (model.sliding_window > 0) traits.push_back(fmt::format("window {}", model.sliding_window));
   if (model.attention_chunk > 0) traits.push_back(fmt::format("chunk {}", model.attention_chunk));
   if (model.yarn.factor > 1) traits.push_back(fmt::format("YaRN {:g}", model.yarn.factor));
+  if (model.has_delta_net()) {
+    traits.push_back(fmt::format("linear: gated delta net, {} key and {} value heads of {}/{}",
+                                 model.linear_num_key_heads, model.linear_num_value_heads,
+                                 model.linear_key_head_dim, model.linear_value_head_dim));
+  }
   if (layer.logit_cap > 0) traits.push_back(fmt::format("softcap {:g}", layer.logit_cap));
   if (layer.has_sinks) traits.emplace_back("sinks");
   if (!model.verified) traits.emplace_back("figures from memory");
@@ -109,7 +114,7 @@ Json models_json() {
     list.push_back({{"name", name},
                     {"layers", model.layers},
                     {"kinds", model.kinds.text()},
-                    {"attention", layer.family == Family::kLatent ? "mla" : "mha"},
+                    {"attention", layer.attention()},
                     {"heads_q", layer.heads_q},
                     {"heads_kv", layer.heads_kv},
                     {"head_dim_qk", layer.head_dim_qk},

@@ -101,7 +101,7 @@ void run_forward(benchmark::State& state, const std::string& name, Case (*make_c
   for (auto _ : state) plan->run(*stream);
 
   const double pairs = static_cast<double>(visible_pairs(c)) * c.layer.heads_q;
-  const bool latent = c.layer.family == Family::kLatent;
+  const bool latent = c.layer.shares_row_of_k_and_v();
   const int row = c.layer.head_dim_qk + (latent ? 0 : c.layer.head_dim_v);
   double keys = 0;
   for (const Request& request : c.requests) {

@@ -34,7 +34,7 @@ class PlannedWrite final : public Plan {
   void run(Stream&) override {
     const KvPool& pool = *batch_->token_to_kv_pool;
     write({batch_->tensors.k_new, pool.k_scale, false}, pool);
-    if (batch_->problem->layer.family == Family::kLatent) return;  // V is part of the row
+    if (batch_->problem->layer.shares_row_of_k_and_v()) return;  // V is part of the row
     write({batch_->tensors.v_new, pool.v_scale, true}, pool);
   }
 

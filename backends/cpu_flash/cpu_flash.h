@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "backends/common/no_recurrent.h"
 #include "lib/backend/backend.h"
 
 namespace attnbench::cpu_flash {
@@ -15,7 +16,9 @@ class CpuFlashBackend final : public Backend {
   CpuFlashBackend();
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] Support supports(const Problem&) const override { return Support::yes(); }
+  [[nodiscard]] Support supports(const Problem& problem) const override {
+    return problem.layer.is_recurrent() ? Support::no(kNoRecurrent) : Support::yes();
+  }
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 
  private:

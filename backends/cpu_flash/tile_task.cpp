@@ -33,7 +33,7 @@ void store_row(DType dtype, const float* from, float factor, std::int64_t n, std
 void write_row(const ForwardBatch& batch, std::int64_t token, int head, const float* out,
                float highest, float sum) {
   const KvPool& pool = *batch.token_to_kv_pool;
-  const bool mla = batch.problem->layer.family == Family::kLatent;  // V is stored through K's scale
+  const bool mla = batch.problem->layer.shares_row_of_k_and_v();  // V is stored through K's scale
   float factor = mla ? pool.k_scale : pool.v_scale;
   highest *= kLn2;
   float lse = kMinusInfinity;
@@ -142,7 +142,7 @@ void run_item(const ForwardBatch& batch, const Item& item, const Kernels& kernel
   load_rows(batch, item, g, s);
   const TileWork work{
       pool.dtype,
-      layer.family == Family::kLatent,
+      layer.shares_row_of_k_and_v(),
       load_queries(batch, item, kernels, g, s),
       item.rows(),
       g,

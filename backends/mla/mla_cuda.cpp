@@ -4,6 +4,7 @@
 
 #include "backends/common/cuda/planning.h"
 #include "backends/common/kernels_in_build.h"
+#include "backends/common/no_recurrent.h"
 #include "backends/mla/info.h"
 #include "backends/mla/mla.h"
 #include "backends/mla/planned.h"
@@ -18,7 +19,8 @@ Numerics MlaBackend::numerics(const Problem& problem) const { return {.p = probl
 
 Support MlaBackend::supports(const Problem& problem) const {
   const AttentionLayer& layer = problem.layer;
-  if (layer.family != Family::kLatent) {
+  if (layer.is_recurrent()) return Support::no(kNoRecurrent);
+  if (!layer.shares_row_of_k_and_v()) {
     return Support::no("absorbed MLA only: one latent row as K and V");
   }
   if (layer.head_dim_qk != kHeadDimK || layer.head_dim_v != kHeadDimV) {

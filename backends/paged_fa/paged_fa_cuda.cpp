@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/common/cuda/planning.h"
 #include "backends/common/kernels_in_build.h"
+#include "backends/common/no_recurrent.h"
 #include "backends/paged_fa/info.h"
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/paged_fa/planned.h"
@@ -16,7 +17,8 @@ PagedFaBackend::PagedFaBackend() : info_(paged_fa::info()) {}
 Numerics PagedFaBackend::numerics(const Problem& problem) const { return {.p = problem.dtype}; }
 
 Support PagedFaBackend::supports(const Problem& problem) const {
-  if (problem.layer.family != Family::kSoftmax) {
+  if (problem.layer.is_recurrent()) return Support::no(kNoRecurrent);
+  if (problem.layer.shares_row_of_k_and_v()) {
     return Support::no("no MLA: K and V are read as separate heads (see mla)");
   }
   if (problem.layer.has_alibi) return Support::no("no ALiBi, as FlashAttention 3 (see splitkv)");

@@ -21,7 +21,7 @@ class PythonExample:
     def supports(self, problem):
         """None, or the reason why not: one that a person can act on."""
         if problem.family != "softmax":
-            return "no MLA: keys and values are read apart"
+            return "no MLA, no recurrent layers: keys and values are read apart"
         if problem.mode == "target_verify":
             return "no draft trees"
         if not problem.causal or problem.is_cross_attention:

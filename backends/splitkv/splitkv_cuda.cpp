@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/common/cuda/planning.h"
 #include "backends/common/kernels_in_build.h"
+#include "backends/common/no_recurrent.h"
 #include "backends/splitkv/info.h"
 #include "backends/splitkv/planned.h"
 #include "backends/splitkv/splitkv.h"
@@ -16,7 +17,8 @@ SplitKvBackend::SplitKvBackend(SplitRule rule) : info_(splitkv::info(rule)), rul
 Numerics SplitKvBackend::numerics(const Problem& problem) const { return {.p = problem.dtype}; }
 
 Support SplitKvBackend::supports(const Problem& problem) const {
-  if (problem.layer.family != Family::kSoftmax) {
+  if (problem.layer.is_recurrent()) return Support::no(kNoRecurrent);
+  if (problem.layer.shares_row_of_k_and_v()) {
     return Support::no("no MLA: K and V are read as separate heads (see mla)");
   }
   if (problem.dtype != DType::kBF16 && problem.dtype != DType::kF16) {

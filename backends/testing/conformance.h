@@ -28,10 +28,11 @@ namespace attnbench::conformance {
 inline constexpr Fill kFills[] = {Fill::kNeedle,  Fill::kTag,    Fill::kSparseInt,
                                   Fill::kExtreme, Fill::kNormal, Fill::kTiming};
 
-/// The small cases, each also with every other KV dtype, and with the other order within pages; and
-/// each meaning of a window.
+/// The small cases, those with a cache each also with every other KV dtype, and with the other
+/// order within pages; and each meaning of a window.
 [[nodiscard]] inline std::vector<Case> cases() {
   std::vector<Case> all = small_windows();
+  for (const Case& c : small_delta_nets()) all.push_back(c);
   for (const Case& small : all_small_cases()) {
     all.push_back(small);
     for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kE4M3, DType::kE5M2}) {
@@ -93,7 +94,7 @@ struct Outputs {
 [[nodiscard]] inline Verification verify_all_rows(Backend& backend, const Case& c,
                                                   std::span<const Fill> fills, Device& device,
                                                   Fixture& fixture) {
-  VerifyConfig config{.rows = c.q_tokens() * c.layer.heads_q, .fills = {}};
+  VerifyConfig config{.rows = c.q_tokens() * c.layer.heads_out(), .fills = {}};
   for (const Fill fill : fills) config.fills.emplace_back(to_string(fill));
   return verify_backend(c, backend, fixture, device, compute_truth(c, config));
 }
@@ -125,7 +126,9 @@ inline void expect_agreement(const Registry::Factory& make, Device& device) {
 inline void expect_equal_bits(const Registry::Factory& make, Device& device,
                               int BitwiseProperties::*property) {
   const auto backend = make();
-  for (const Case& c : all_small_cases()) {
+  std::vector<Case> cases = all_small_cases();
+  for (const Case& c : small_delta_nets()) cases.push_back(c);
+  for (const Case& c : cases) {
     if (!supports(*backend, c, device)) continue;
     Fixture fixture(c, device);
     constexpr Fill kFill = Fill::kNormal;

@@ -159,8 +159,7 @@ void PlannedDense::attend(std::int64_t request, int head) const {
   const std::int64_t keys = batch_.kv_len(request), q_len = batch_.q_len(request);
   const std::int64_t first = first_token(batch_, request);
   // V is the head of the K row under MLA, stored through K's scale.
-  const float v_scale =
-      batch_.problem->layer.family == Family::kLatent ? pool.k_scale : pool.v_scale;
+  const float v_scale = batch_.problem->layer.shares_row_of_k_and_v() ? pool.k_scale : pool.v_scale;
   const MatrixView k(scratch_.k, keys, dk);
   for (std::int64_t begin = 0; begin < q_len; begin += kBlockRows) {
     const std::int64_t count = std::min(kBlockRows, q_len - begin);

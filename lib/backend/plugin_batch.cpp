@@ -3,6 +3,7 @@
 #include "lib/backend/plugin_batch.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
@@ -18,6 +19,7 @@ static_assert(static_cast<int>(DType::kE4M3) == ATTNBENCH_E4M3);
 static_assert(static_cast<int>(DType::kE5M2) == ATTNBENCH_E5M2);
 static_assert(static_cast<int>(Family::kSoftmax) == ATTNBENCH_SOFTMAX);
 static_assert(static_cast<int>(Family::kLatent) == ATTNBENCH_LATENT);
+static_assert(static_cast<int>(Family::kRecurrent) == ATTNBENCH_RECURRENT);
 static_assert(static_cast<int>(ForwardMode::kExtend) == ATTNBENCH_EXTEND);
 static_assert(static_cast<int>(ForwardMode::kDecode) == ATTNBENCH_DECODE);
 static_assert(static_cast<int>(ForwardMode::kMixed) == ATTNBENCH_MIXED);
@@ -78,13 +80,17 @@ PluginBatch::PluginBatch(const ForwardBatch& batch, const Device& device)
   set(ATTNBENCH_V_NEW, from.v_new);
   set(ATTNBENCH_SINKS, from.sinks, ATTNBENCH_F32, {problem_.heads_q});
   set(ATTNBENCH_OUT, from.out.read_only());
-  set(ATTNBENCH_LSE, from.lse.read_only());
-  tensors_[ATTNBENCH_LSE].rank = 2;
   const KvPool& pool = *batch.token_to_kv_pool;
-  set_cache(ATTNBENCH_K_CACHE, pool.k, pool, pool.head_dim_k,
-            {pool.page_stride_k, pool.token_stride_k, pool.head_stride_k});
-  set_cache(ATTNBENCH_V_CACHE, pool.v, pool, pool.head_dim_v,
-            {pool.page_stride_v, pool.token_stride_v, pool.head_stride_v});
+  if (batch.problem->layer.is_recurrent()) {
+    set_states(batch);
+  } else {
+    set(ATTNBENCH_LSE, from.lse.read_only());
+    tensors_[ATTNBENCH_LSE].rank = 2;
+    set_cache(ATTNBENCH_K_CACHE, pool.k, pool, pool.head_dim_k,
+              {pool.page_stride_k, pool.token_stride_k, pool.head_stride_k});
+    set_cache(ATTNBENCH_V_CACHE, pool.v, pool, pool.head_dim_v,
+              {pool.page_stride_v, pool.token_stride_v, pool.head_stride_v});
+  }
   set_indices(batch.device_batch != nullptr ? *batch.device_batch : host_indices(batch), batch);
 
   view_.struct_size = sizeof view_;
@@ -101,14 +107,15 @@ PluginBatch::PluginBatch(const ForwardBatch& batch, const Device& device)
 
 void PluginBatch::set_indices(const DeviceBatch& indices, const ForwardBatch& batch) {
   const std::int64_t requests = batch.batch_size, tokens = batch.q_tokens();
+  set(ATTNBENCH_SEQ_LENS, indices.kv_lens, ATTNBENCH_I32, {requests});
+  set(ATTNBENCH_QUERY_START_LOC, indices.qo_indptr, ATTNBENCH_I32, {requests + 1});
+  set(ATTNBENCH_POSITIONS, indices.positions, ATTNBENCH_I64, {tokens});
+  if (batch.problem->layer.is_recurrent()) return;
   set(ATTNBENCH_REQ_TO_TOKEN, indices.req_to_token, ATTNBENCH_I32,
       {batch.req_to_token_pool->rows(), indices.req_to_token_stride});
   set(ATTNBENCH_REQ_POOL_INDICES, indices.req_pool_indices, ATTNBENCH_I32, {requests});
   set(ATTNBENCH_BLOCK_TABLE, indices.block_table, ATTNBENCH_I32,
       {requests, indices.block_table_width});
-  set(ATTNBENCH_SEQ_LENS, indices.kv_lens, ATTNBENCH_I32, {requests});
-  set(ATTNBENCH_QUERY_START_LOC, indices.qo_indptr, ATTNBENCH_I32, {requests + 1});
-  set(ATTNBENCH_POSITIONS, indices.positions, ATTNBENCH_I64, {tokens});
   set(ATTNBENCH_SLOT_MAPPING, indices.out_cache_loc, ATTNBENCH_I64, {tokens});
   if (!batch.spec_info) return;
   set(ATTNBENCH_CUSTOM_MASK, indices.custom_mask, ATTNBENCH_U8,
@@ -121,6 +128,11 @@ DeviceBatch PluginBatch::host_indices(const ForwardBatch& batch) {
   const std::int64_t page_size = problem_.page_size;
   qo_indptr_ = {0};
   for (const std::int32_t q_len : q_lens_) qo_indptr_.push_back(qo_indptr_.back() + q_len);
+  DeviceBatch indices;
+  indices.kv_lens = kv_lens_.data();
+  indices.qo_indptr = qo_indptr_.data();
+  indices.positions = batch.positions.data();
+  if (batch.problem->layer.is_recurrent()) return indices;
   std::int64_t width = 0;
   for (const std::int32_t kv_len : kv_lens_) {
     width = std::max(width, ceil_div(std::int64_t{kv_len}, page_size));
@@ -133,21 +145,30 @@ DeviceBatch PluginBatch::host_indices(const ForwardBatch& batch) {
           narrow_i32(slots[static_cast<std::size_t>(key)] / page_size);
     }
   }
-  DeviceBatch indices;
   indices.req_to_token = pool.row(0).data();  // rows follow one another
   indices.req_to_token_stride = pool.max_context_len();
   indices.req_pool_indices = batch.req_pool_indices.data();
   indices.block_table = block_table_.data();
   indices.block_table_width = width;
   indices.out_cache_loc = batch.out_cache_loc.data();
-  indices.kv_lens = kv_lens_.data();
-  indices.qo_indptr = qo_indptr_.data();
-  indices.positions = batch.positions.data();
   if (batch.spec_info) {
     indices.custom_mask = batch.spec_info->custom_mask.data();
     indices.mask_indptr = batch.spec_info->mask_indptr.data();
   }
   return indices;
+}
+
+void PluginBatch::set_states(const ForwardBatch& batch) {
+  for (const auto& [role, view] :
+       {std::pair{ATTNBENCH_G, &batch.tensors.g}, std::pair{ATTNBENCH_BETA, &batch.tensors.beta}}) {
+    set(role, *view);
+    tensors_[static_cast<std::size_t>(role)].rank = 2;
+  }
+  const StatePool& pool = *batch.state_pool;
+  set(ATTNBENCH_STATES, pool.data, ATTNBENCH_F32, {pool.slots, pool.heads, pool.dim_k, pool.dim_v});
+  set(ATTNBENCH_STATE_INDICES, batch.state_indices.data(), ATTNBENCH_I32, {batch.batch_size});
+  set(ATTNBENCH_HAS_INITIAL_STATE, batch.has_initial_state.data(), ATTNBENCH_U8,
+      {batch.batch_size});
 }
 
 void PluginBatch::set(int role, const void* data, std::int32_t dtype,

@@ -28,6 +28,8 @@ class PluginBatch {
   [[nodiscard]] const Device& device() const { return *device_; }
 
  private:
+  /// What a recurrent layer has in place of caches.
+  void set_states(const ForwardBatch& batch);
   void set_indices(const DeviceBatch& indices, const ForwardBatch& batch);
   /// The same arrays in the host's memory.
   [[nodiscard]] DeviceBatch host_indices(const ForwardBatch& batch);

@@ -115,5 +115,39 @@ TEST_F(PluginBatchTest, has_a_problem_with_the_numbers_of_the_interface) {
   EXPECT_EQ(problem.max_kv_len, 9);
 }
 
+TEST_F(PluginBatchTest, has_states_in_place_of_caches_for_a_recurrent_layer) {
+  problem_.layer = {.family = Family::kRecurrent,
+                    .heads_q = 1,
+                    .heads_kv = 2,
+                    .head_dim_qk = 4,
+                    .head_dim_v = 8,
+                    .scale = 0.5};
+  std::vector<float> states(3 * 2 * 4 * 8), gates(2 * 2);
+  const StatePool pool{states.data(), 3, 2, 4, 8};
+  batch_.state_pool = &pool;
+  batch_.state_indices = {2, 1};
+  batch_.has_initial_state = {1, 0};
+  batch_.tensors.g = batch_.tensors.beta =
+      ConstTensorView::dense(std::as_bytes(std::span(gates)).data(), DType::kF32, 2, 2, 1);
+  const PluginBatch plugin(batch_, *device_);
+  const attnbench_tensor* const tensors = plugin.view().tensors;
+  EXPECT_EQ(plugin.view().problem->family, ATTNBENCH_RECURRENT);
+  const attnbench_tensor& pooled = tensors[ATTNBENCH_STATES];
+  EXPECT_EQ(pooled.data, states.data());
+  EXPECT_TRUE(
+      std::equal(pooled.shape, pooled.shape + 4, std::vector<std::int64_t>{3, 2, 4, 8}.begin()));
+  EXPECT_EQ(values<std::int32_t>(tensors[ATTNBENCH_STATE_INDICES]),
+            (std::vector<std::int32_t>{2, 1}));
+  EXPECT_EQ(values<std::uint8_t>(tensors[ATTNBENCH_HAS_INITIAL_STATE]),
+            (std::vector<std::uint8_t>{1, 0}));
+  EXPECT_EQ(tensors[ATTNBENCH_G].rank, 2);
+  EXPECT_EQ(values<std::int32_t>(tensors[ATTNBENCH_QUERY_START_LOC]),
+            (std::vector<std::int32_t>{0, 1, 2}));
+  for (const int role : {ATTNBENCH_LSE, ATTNBENCH_K_CACHE, ATTNBENCH_V_CACHE,
+                         ATTNBENCH_REQ_TO_TOKEN, ATTNBENCH_BLOCK_TABLE, ATTNBENCH_SLOT_MAPPING}) {
+    EXPECT_EQ(tensors[role].data, nullptr) << role;
+  }
+}
+
 }  // namespace
 }  // namespace attnbench

@@ -7,7 +7,17 @@
 namespace attnbench {
 
 /// What a random number is for: numbers of different roles never come from the same counter.
-enum class Role : std::uint32_t { kQ = 1, kK = 2, kV = 3, kSink = 4, kNeedle = 5, kExtreme = 6 };
+enum class Role : std::uint32_t {
+  kQ = 1,
+  kK = 2,
+  kV = 3,
+  kSink = 4,
+  kNeedle = 5,
+  kExtreme = 6,
+  kGate = 7,
+  kBeta = 8,
+  kState = 9
+};
 
 /// Bijective 64-bit mixer: splitmix64's finaliser (Steele, Lea, Flood, OOPSLA 2014).
 [[nodiscard]] constexpr std::uint64_t mix64(std::uint64_t x) {

@@ -7,15 +7,18 @@
 namespace attnbench {
 
 /// What a layer reads and writes beside the KV cache; borrowed. T query tokens, Hq query and Hkv KV
-/// heads.
+/// heads. A recurrent layer has keys of Hq heads, outputs of Hkv heads, and no LSE.
 struct AttentionTensors {
   ConstTensorView q;  ///< [T, Hq, dk]
   /// [T, Hkv, dk] this step's keys in the type of the activations; they are in the cache already.
   ConstTensorView k_new;
   ConstTensorView v_new;         ///< [T, Hkv, dv] likewise; MLA: a view of k_new's first dv columns
   const float* sinks = nullptr;  ///< [Hq] or null
-  TensorView out;                ///< [T, Hq, dv]
-  TensorView lse;  ///< [T, Hq, 1] f32, natural log, sink included, -inf for an empty row
+  // Of a recurrent layer alone, as the engine's gating kernel leaves them.
+  ConstTensorView g;     ///< [T, Hkv, 1] f32 log decay, at most 0
+  ConstTensorView beta;  ///< [T, Hkv, 1] f32 inside (0, 1)
+  TensorView out;        ///< [T, Hq, dv]
+  TensorView lse;        ///< [T, Hq, 1] f32, natural log, sink included, -inf for an empty row
 };
 
 }  // namespace attnbench

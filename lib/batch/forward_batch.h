@@ -12,6 +12,7 @@
 #include "lib/batch/kv_pool.h"
 #include "lib/batch/problem.h"
 #include "lib/batch/req_to_token_pool.h"
+#include "lib/batch/state_pool.h"
 
 namespace attnbench {
 
@@ -48,10 +49,15 @@ struct ForwardBatch {
   std::int64_t extend_num_tokens = 0;          ///< sum of extend_seq_lens
   std::vector<std::int32_t> encoder_lens;      ///< [B] cross attention only
   std::optional<SpecInfo> spec_info;           ///< target_verify only
+  // Recurrent layers only (vLLM's gated-delta-net metadata, v1/attention/backends/gdn_attn.py).
+  std::vector<std::int32_t> state_indices;  ///< [B] slot of each request; -1: padding, skip it
+  /// [B] 1: the slot holds the state that a prefix left; 0: what lies there must be ignored.
+  std::vector<std::uint8_t> has_initial_state;
   const Problem* problem = nullptr;
   AttentionTensors tensors;  ///< addresses of the device that computes
   const ReqToTokenPool* req_to_token_pool = nullptr;
   const KvPool* token_to_kv_pool = nullptr;
+  const StatePool* state_pool = nullptr;      ///< null where the layer has none
   const DeviceBatch* device_batch = nullptr;  ///< null where backends read host memory
 
   /// Query tokens of request r: 1 for decode, N for target_verify, extend_seq_lens[r] otherwise.

@@ -48,7 +48,7 @@ std::string beyond_ceilings(const Cost& cost, CacheState cache, const Ceilings& 
 }
 
 LayerFacts layer_facts(const AttentionLayer& layer) {
-  return {.attention = layer.family == Family::kLatent ? "mla" : "mha",
+  return {.attention = std::string(layer.attention()),
           .causal = layer.causal,
           .cross = layer.is_cross_attention,
           .sinks = layer.has_sinks,
@@ -120,14 +120,16 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
   r.graph_forced = is_forced(entry, launch);
   r.mode = to_string(c.mode);
   r.dtype = to_string(c.dtype);
-  r.kv_dtype = to_string(c.kv_cache.dtype);
   r.heads_q = c.layer.heads_q;
   r.heads_kv = c.layer.heads_kv;
   r.head_dim_qk = c.layer.head_dim_qk;
   r.head_dim_v = c.layer.head_dim_v;
-  r.page_size = c.kv_cache.page_size;
   r.layer = layer_facts(c.layer);
-  r.kv_cache = cache_facts(c.kv_cache);
+  if (!c.layer.is_recurrent()) {
+    r.kv_dtype = to_string(c.kv_cache.dtype);
+    r.page_size = c.kv_cache.page_size;
+    r.kv_cache = cache_facts(c.kv_cache);
+  }
   r.tp = c.tp;
   r.sweep = c.sweep;
   r.requests = static_cast<std::int64_t>(c.requests.size());

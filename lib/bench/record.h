@@ -38,7 +38,7 @@ enum class Trouble : std::uint8_t {
 
 /// What of the attention layer its shape does not say.
 struct LayerFacts {
-  std::string attention = "mha";  ///< or "mla"
+  std::string attention = "mha";  ///< AttentionLayer::attention()
   bool causal = true, cross = false, sinks = false, alibi = false;
   std::int64_t sliding_window_size = -1;  ///< previous keys visible; -1 = all
   double scale = 0;                       ///< multiplies q.k
@@ -96,6 +96,7 @@ struct Record {
   std::string fixture_hash;
   std::string repro;  ///< paste-ready command line that runs this cell alone
 
+  [[nodiscard]] bool is_recurrent() const { return layer.attention == "gated_delta_net"; }
   // A wrong cell makes no speed claim: rates are 0 unless the cell was timed and did not fail.
   [[nodiscard]] bool claims_speed() const { return timed && !is_failure(verdict) && !impossible; }
   [[nodiscard]] double gb_per_s() const;  ///< bytes_unique / median, 1e9

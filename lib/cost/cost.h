@@ -8,12 +8,15 @@
 
 namespace attnbench {
 
-/// Work of one forward, counted from the case: two FLOPs a multiply-add, softmax not counted.
+/// Work of one forward, counted from the case: two FLOPs a multiply-add, softmax not counted. Of a
+/// recurrent layer the states take the place of the KV cache: read where a request has a prefix,
+/// and written; q, k, v, g, beta, O and the slots' numbers are counted once.
 struct Cost {
   std::int64_t visible_pairs =
-      0;                          ///< (query token, key) pairs that the mask lets through, per head
-  std::int64_t flops = 0;         ///< 2 Hq (dk + dv) visible_pairs
-  std::int64_t bytes_unique = 0;  ///< each distinct byte once: the least a memory must deliver
+      0;  ///< (query token, key) pairs that the mask lets through, per head; recurrent: 0
+  /// 2 Hq (dk + dv) visible_pairs; recurrent: 7 Hkv dk dv a token (decay 1, three products 2 each)
+  std::int64_t flops = 0;
+  std::int64_t bytes_unique = 0;    ///< each distinct byte once: the least a memory must deliver
   std::int64_t bytes_streamed = 0;  ///< KV per request without sharing
   std::int64_t kv_bytes_unique =
       0;  ///< KV part of bytes_unique (shared prefixes once, keys out of every window not at all)

@@ -251,5 +251,26 @@ TEST(Cost, matches_enumeration_on_random_cases) {
   }
 }
 
+TEST(Cost, of_a_gated_delta_net_counts_states_once_in_and_once_out) {
+  Case c;
+  c.layer = {.family = Family::kRecurrent,
+             .heads_q = 2,
+             .heads_kv = 4,
+             .head_dim_qk = 8,
+             .head_dim_v = 16,
+             .scale = 0.35};
+  c.dtype = DType::kBF16;
+  c.mode = ForwardMode::kExtend;
+  c.requests = {{.q_len = 3, .kv_len = 3}, {.q_len = 2, .kv_len = 100}};
+  const Cost cost = count_cost(c);
+  EXPECT_EQ(cost.flops, 7 * 4 * 8 * 16 * 5);
+  EXPECT_EQ(cost.kv_bytes_unique, 3 * 4 * 8 * 16 * 4);  // one read, two written
+  const std::int64_t token = 2 * (2 * 2 * 8 + 2 * 4 * 16) + 2 * 4 * 4;
+  EXPECT_EQ(cost.bytes_unique, cost.kv_bytes_unique + 5 * token + 2 * 4);
+  EXPECT_EQ(cost.bytes_streamed, cost.bytes_unique);
+  c.requests[1].kv_len = 100000;
+  EXPECT_EQ(count_cost(c).bytes_unique, cost.bytes_unique) << "a longer past costs nothing";
+}
+
 }  // namespace
 }  // namespace attnbench

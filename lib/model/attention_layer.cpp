@@ -10,6 +10,18 @@ std::string_view to_string(WindowInTrees rule) {
   return rule == WindowInTrees::kIndex ? "index" : "depth";
 }
 
+std::string_view AttentionLayer::attention() const {
+  switch (family) {
+    case Family::kSoftmax:
+      return "mha";
+    case Family::kLatent:
+      return "mla";
+    case Family::kRecurrent:
+      return "gated_delta_net";
+  }
+  return "?";
+}
+
 double alibi_slope(const AttentionLayer& layer, int head) {
   return std::exp2(double{alibi_log2_slope(alibi_power(layer), head)});
 }

@@ -8,8 +8,9 @@
 namespace attnbench {
 
 /// What a layer computes, and from which tensors: keys and values of their own, or one latent row
-/// that serves as both (multi-head latent attention: DeepSeek-V2, arXiv:2405.04434, section 2.1).
-enum class Family : std::uint8_t { kSoftmax, kLatent };
+/// that serves as both (multi-head latent attention: DeepSeek-V2, arXiv:2405.04434, section 2.1),
+/// or a state per request that each token updates (gated delta net, arXiv:2412.06464).
+enum class Family : std::uint8_t { kSoftmax, kLatent, kRecurrent };
 
 /// What a sliding window counts between two nodes of a draft tree: their places among the request's
 /// keys, as engines do (SGLang's Triton extend kernel), or positions in the text that a branch
@@ -21,8 +22,8 @@ enum class WindowInTrees : std::uint8_t { kIndex, kDepth };
 /// RadixAttention, python/sglang/srt/layers/radix_attention.py).
 struct AttentionLayer {
   Family family = Family::kSoftmax;
-  int heads_q = 0;
-  int heads_kv = 0;      ///< 1 for kLatent
+  int heads_q = 0;       ///< kRecurrent: of queries and keys
+  int heads_kv = 0;      ///< 1 for kLatent; kRecurrent: of values, states and outputs
   int head_dim_qk = 0;   ///< dk; kLatent: kv_lora_rank + qk_rope_head_dim, 576 for DeepSeek
   int head_dim_v = 0;    ///< dv; kLatent: kv_lora_rank, 512; V is the first dv columns of the K row
   double scale = 0;      ///< multiplies q.k; 1/sqrt(192) for DeepSeek, not 1/sqrt(576)
@@ -37,8 +38,20 @@ struct AttentionLayer {
   bool has_alibi = false;  ///< -slope_h * |i - j| joins the logit (arXiv:2108.12409)
   int ranks = 1;  ///< that divide the model's query heads; heads_q is the share of the first one
 
-  /// Query heads per KV head.
-  [[nodiscard]] int group_size() const { return heads_q / heads_kv; }
+  /// Query heads per KV head; of kRecurrent, value heads per key head.
+  [[nodiscard]] constexpr int group_size() const {
+    return is_recurrent() ? heads_kv / heads_q : heads_q / heads_kv;
+  }
+  /// Heads of the output.
+  [[nodiscard]] constexpr int heads_out() const { return is_recurrent() ? heads_kv : heads_q; }
+  /// Heads of this step's keys.
+  [[nodiscard]] constexpr int heads_k() const { return is_recurrent() ? heads_q : heads_kv; }
+  /// "mha", "mla" or "gated_delta_net": records' word for what is computed.
+  [[nodiscard]] std::string_view attention() const;
+  /// A row of the cache serves as key and, its first columns, as value.
+  [[nodiscard]] constexpr bool shares_row_of_k_and_v() const { return family == Family::kLatent; }
+  /// A state per request instead of keys and values per token; no softmax, so no LSE.
+  [[nodiscard]] constexpr bool is_recurrent() const { return family == Family::kRecurrent; }
 };
 
 /// ALiBi's slopes are the whole model's, whose heads the ranks divide. Of n heads, n a power of

@@ -160,6 +160,28 @@ void read_heads(const JsonFields& config, const HfModelType& type, ModelGeometry
   read_alibi(config, type, model);
 }
 
+/// After the kinds of layers. Without linear layers the figures mean nothing; where some are
+/// neither stated nor known, those layers cannot be run.
+void read_delta_net(const JsonFields& config, const HfModelType& type, ModelGeometry& model) {
+  if (!type.has_delta_net || model.kinds[LayerKind::kLinear] == 0) return;
+  const auto read = [&](const char* key, std::int64_t most, int fallback) {
+    return static_cast<int>(config.whole(key, 1, most).value_or(fallback));
+  };
+  const int keys = read("linear_num_key_heads", kMaxHeads, type.linear_num_key_heads);
+  const int values = read("linear_num_value_heads", kMaxHeads, type.linear_num_value_heads);
+  const int key_dim = read("linear_key_head_dim", kMaxHeadDim, type.linear_key_head_dim);
+  const int value_dim = read("linear_value_head_dim", kMaxHeadDim, type.linear_value_head_dim);
+  if (keys == 0 || values == 0 || key_dim == 0 || value_dim == 0) return;
+  if (values % keys != 0) {
+    throw ConfigError(fmt::format("{} is {}, no multiple of {} key heads",
+                                  config.path_of("linear_num_value_heads"), values, keys));
+  }
+  model.linear_num_key_heads = keys;
+  model.linear_num_value_heads = values;
+  model.linear_key_head_dim = key_dim;
+  model.linear_value_head_dim = value_dim;
+}
+
 ModelGeometry geometry_of(const JsonFields& config, const HfModelType& type) {
   if (type.states_all) {
     std::vector<std::string_view> missing;
@@ -181,6 +203,7 @@ ModelGeometry geometry_of(const JsonFields& config, const HfModelType& type) {
     read_heads(config, type, model);
   }
   read_hf_layer_kinds(config, type, model);
+  read_delta_net(config, type, model);
   return model;
 }
 

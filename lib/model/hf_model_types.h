@@ -63,6 +63,12 @@ struct HfModelType {
   int kv_lora_rank = 0;  ///< 0: no latent attention
   int qk_nope_head_dim = 0;
   int qk_rope_head_dim = 0;
+  /// Its linear layers are gated delta nets, whose heads and dims its config names.
+  bool has_delta_net = false;
+  int linear_num_key_heads = 0;  ///< 0 here and below: no default is known
+  int linear_num_value_heads = 0;
+  int linear_key_head_dim = 0;
+  int linear_value_head_dim = 0;
   bool yarn_scales_softmax = false;  ///< its attention multiplies the scale by mscale^2
   HfNames layers_names = {"num_hidden_layers"};
   HfNames heads_q_names = {"num_attention_heads"};

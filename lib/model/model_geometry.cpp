@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "lib/base/error.h"
@@ -45,6 +46,30 @@ AttentionLayer mha_layer(const ModelGeometry& model, int tp) {
   return layer;
 }
 
+/// Key heads are never replicated: a rank has the value heads that share its key heads.
+AttentionLayer delta_net_layer(const ModelGeometry& model, int tp) {
+  const int keys = model.linear_num_key_heads, values = model.linear_num_value_heads;
+  if (values % keys != 0) {
+    throw ConfigError(
+        fmt::format("{} value heads are not a multiple of {} key heads", values, keys));
+  }
+  if (tp < 1 || keys % tp != 0) {
+    throw ConfigError(fmt::format("{} key heads do not divide among tp {} ranks", keys, tp));
+  }
+  AttentionLayer layer;
+  layer.family = Family::kRecurrent;
+  layer.heads_q = keys / tp;
+  layer.heads_kv = values / tp;
+  layer.head_dim_qk = model.linear_key_head_dim;
+  layer.head_dim_v = model.linear_value_head_dim;
+  layer.scale = 1.0 / std::sqrt(layer.head_dim_qk);
+  layer.ranks = tp;
+  return layer;
+}
+
+/// In the order in which a model stands for one of them.
+constexpr LayerKind kRunnable[] = {LayerKind::kFull, LayerKind::kSliding, LayerKind::kLinear};
+
 [[noreturn]] void refuse(std::string message, std::string hint) {
   Diagnostic mistake;
   mistake.message = std::move(message);
@@ -71,7 +96,17 @@ LayerKind missing_kind(const ModelGeometry& model) {
 bool can_run(const ModelGeometry& model, LayerKind kind) {
   // Dense attention in place of sparse: the same heads and cache, every key instead of some.
   if (kind == LayerKind::kFull && model.kinds[LayerKind::kSparse] > 0) return true;
-  return (kind == LayerKind::kFull || kind == LayerKind::kSliding) && model.kinds[kind] > 0;
+  if (kind == LayerKind::kLinear && !model.has_delta_net()) return false;
+  return std::ranges::find(kRunnable, kind) != std::end(kRunnable) && model.kinds[kind] > 0;
+}
+
+std::string cannot_run(const ModelGeometry& model, LayerKind kind) {
+  if (kind != LayerKind::kLinear) {
+    return fmt::format("attnbench cannot run {} layers yet", to_string(kind));
+  }
+  return fmt::format(
+      "attnbench cannot run the linear layers of {}: their heads as gated delta nets are not known",
+      model.name);
 }
 
 }  // namespace
@@ -89,22 +124,21 @@ LayerKind kind_to_run(const ModelGeometry& model, std::optional<LayerKind> asked
                          model.kinds[missing], model.layers, model.name, to_string(missing)),
              spelled_out(model));
     }
-    for (const LayerKind kind : {LayerKind::kFull, LayerKind::kSliding}) {
+    for (const LayerKind kind : kRunnable) {
       if (can_run(model, kind)) return kind;
     }
     refuse(
         fmt::format("{} has no layer that attnbench can run: {}", model.name, model.kinds.text()),
-        "full and sliding layers can be run");
+        "full and sliding layers can be run, and linear ones that are gated delta nets");
   }
   if (can_run(model, *asked)) return *asked;
   std::string allowed;
-  for (const LayerKind kind : {LayerKind::kFull, LayerKind::kSliding}) {
+  for (const LayerKind kind : kRunnable) {
     if (can_run(model, kind)) allowed += fmt::format(" {}", to_string(kind));
   }
-  refuse(model.kinds[*asked] > 0
-             ? fmt::format("attnbench cannot run {} layers yet", to_string(*asked))
-             : fmt::format("{} has no {} layers, but {}", model.name, to_string(*asked),
-                           model.kinds.text()),
+  refuse(model.kinds[*asked] > 0 ? cannot_run(model, *asked)
+                                 : fmt::format("{} has no {} layers, but {}", model.name,
+                                               to_string(*asked), model.kinds.text()),
          fmt::format("allowed here:{}   `attention` changes the window of the layer that is run",
                      allowed));
 }
@@ -126,7 +160,8 @@ std::string notes_on(const ModelGeometry& model, LayerKind kind) {
 }
 
 AttentionLayer layer_of(const ModelGeometry& model, LayerKind kind, int tp) {
-  expects(kind == LayerKind::kFull || kind == LayerKind::kSliding, "a layer that cannot be run");
+  expects(std::ranges::find(kRunnable, kind) != std::end(kRunnable), "a layer that cannot be run");
+  if (kind == LayerKind::kLinear) return delta_net_layer(model, tp);
   if (tp < 1 || model.heads_q % tp != 0) {
     throw ConfigError(
         fmt::format("{} query heads do not divide among tp {} ranks", model.heads_q, tp));

@@ -53,6 +53,11 @@ struct ModelGeometry {
   int kv_lora_rank = 0;
   int qk_nope_head_dim = 0;
   int qk_rope_head_dim = 0;
+  // Gated delta net of the linear layers; all 0 where those are of another sort, or unknown.
+  int linear_num_key_heads = 0;  ///< of queries too
+  int linear_num_value_heads = 0;
+  int linear_key_head_dim = 0;
+  int linear_value_head_dim = 0;
   /// Of latent attention alone. Models with plain heads multiply cos and sin by YaRN's attention
   /// factor instead, so their queries and keys carry it before attention begins.
   YarnScaling yarn;
@@ -60,6 +65,7 @@ struct ModelGeometry {
   std::string notes;
 
   [[nodiscard]] bool is_mla() const { return kv_lora_rank > 0; }
+  [[nodiscard]] bool has_delta_net() const { return linear_num_key_heads > 0; }
   bool operator==(const ModelGeometry&) const = default;
 };
 

@@ -145,6 +145,22 @@ TEST(LayerOf, slides_by_default_only_where_every_layer_does) {
   EXPECT_EQ(layer_of(preset("gemma-2-9b"), 1).logit_cap, 50);
 }
 
+TEST(ModelGeometry, linear_layers_of_qwen3_next_are_gated_delta_nets_shared_by_the_ranks) {
+  const ModelGeometry& model = preset("qwen3-next-80b-a3b");
+  EXPECT_EQ(model.kinds[LayerKind::kFull], 12);
+  EXPECT_EQ(model.kinds[LayerKind::kLinear], 36);
+  const AttentionLayer layer = layer_of(model, kind_to_run(model, LayerKind::kLinear), 4);
+  EXPECT_EQ(layer.family, Family::kRecurrent);
+  EXPECT_EQ(layer.heads_q, 4);
+  EXPECT_EQ(layer.heads_kv, 8);
+  EXPECT_EQ(layer.heads_out(), 8);
+  EXPECT_EQ(layer.group_size(), 2);
+  EXPECT_EQ(layer.head_dim_qk, 128);
+  EXPECT_EQ(layer.head_dim_v, 128);
+  EXPECT_DOUBLE_EQ(layer.scale, 1 / std::sqrt(128.0));
+  EXPECT_THROW((void)layer_of(model, LayerKind::kLinear, 32), ConfigError);
+}
+
 struct Asked {
   const char* model;
   std::optional<LayerKind> kind;
@@ -161,7 +177,9 @@ TEST(KindToRun, must_be_spelled_out_where_the_model_s_own_attention_is_missing) 
                "llama-4-scout", std::nullopt,
                "36 of the 48 layers of llama-4-scout are chunked, which attnbench cannot run yet"},
            Asked{"llama-4-scout", LayerKind::kChunked, "attnbench cannot run chunked layers yet"},
-           Asked{"kimi-linear-48b", LayerKind::kLinear, "attnbench cannot run linear layers yet"},
+           Asked{"kimi-linear-48b", LayerKind::kLinear,
+                 "attnbench cannot run the linear layers of kimi-linear-48b: their heads as gated "
+                 "delta nets are not known"},
            Asked{"llama-3.1-8b", LayerKind::kSliding,
                  "llama-3.1-8b has no sliding layers, but 32 full"},
            Asked{"mistral-7b-v0.1", LayerKind::kFull,

@@ -86,6 +86,10 @@ void read_key(const std::string& key, const YAML::Node& value, ModelGeometry& m)
   if (key == "kv_lora_rank") return read(value, m.kv_lora_rank);
   if (key == "qk_nope_head_dim") return read(value, m.qk_nope_head_dim);
   if (key == "qk_rope_head_dim") return read(value, m.qk_rope_head_dim);
+  if (key == "linear_num_key_heads") return read(value, m.linear_num_key_heads);
+  if (key == "linear_num_value_heads") return read(value, m.linear_num_value_heads);
+  if (key == "linear_key_head_dim") return read(value, m.linear_key_head_dim);
+  if (key == "linear_value_head_dim") return read(value, m.linear_value_head_dim);
   if (key == "rope_scaling") return read_rope_scaling(value, m.yarn);
   if (key == "status") return read_status(value, m);
   if (key == "notes") return read(value, m.notes);
@@ -103,6 +107,13 @@ std::string flaw_of(const ModelGeometry& m) {
   }
   if ((m.kinds[LayerKind::kChunked] > 0) != (m.attention_chunk > 0)) {
     return "chunked layers and attention_chunk belong together";
+  }
+  const bool all = m.linear_num_key_heads > 0 && m.linear_num_value_heads > 0 &&
+                   m.linear_key_head_dim > 0 && m.linear_value_head_dim > 0;
+  const bool any = m.linear_num_key_heads > 0 || m.linear_num_value_heads > 0 ||
+                   m.linear_key_head_dim > 0 || m.linear_value_head_dim > 0;
+  if (any && (!all || m.kinds[LayerKind::kLinear] == 0)) {
+    return "linear layers, their heads and their dims belong together";
   }
   return "";
 }

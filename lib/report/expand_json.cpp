@@ -10,7 +10,7 @@ namespace attnbench {
 namespace {
 
 Json layer_of(const AttentionLayer& l) {
-  return {{"kind", l.family == Family::kLatent ? "mla_absorbed" : "mha"},
+  return {{"kind", l.shares_row_of_k_and_v() ? "mla_absorbed" : l.attention()},
           {"heads_q", l.heads_q},
           {"heads_kv", l.heads_kv},
           {"head_dim_qk", l.head_dim_qk},
@@ -46,6 +46,19 @@ Json requests_of(const Case& c) {
   return requests;
 }
 
+Json kv_cache_of(const ExpandedCase& e) {
+  const KvCacheConfig& kv_cache = e.source->kv_cache;
+  return {{"page_size", kv_cache.page_size},    {"layout", to_string(kv_cache.layout)},
+          {"dtype", to_string(kv_cache.dtype)}, {"k_scale", kv_cache.k_scale},
+          {"v_scale", kv_cache.v_scale},        {"placement", to_string(kv_cache.placement)},
+          {"num_pages", e.num_pages},           {"pages_used", e.pages_used},
+          {"pool_bytes", e.pool_bytes}};
+}
+
+Json states_of(const ExpandedCase& e) {
+  return {{"dtype", "f32"}, {"slots", e.state_slots}, {"pool_bytes", e.pool_bytes}};
+}
+
 Json indices_of(const ExpandedCase& e) {
   Json indices = Json::object();
   for (const BuiltIndices& built : e.indices) {
@@ -79,16 +92,8 @@ Json case_of(const ExpandedCase& e) {
           {"mode", to_string(c.mode)},
           {"dtype", to_string(c.dtype)},
           {"layer", layer_of(c.layer)},
-          {"kv_cache",
-           {{"page_size", c.kv_cache.page_size},
-            {"layout", to_string(c.kv_cache.layout)},
-            {"dtype", to_string(c.kv_cache.dtype)},
-            {"k_scale", c.kv_cache.k_scale},
-            {"v_scale", c.kv_cache.v_scale},
-            {"placement", to_string(c.kv_cache.placement)},
-            {"num_pages", e.num_pages},
-            {"pages_used", e.pages_used},
-            {"pool_bytes", e.pool_bytes}}},
+          {"kv_cache", c.layer.is_recurrent() ? Json(nullptr) : kv_cache_of(e)},
+          {"states", c.layer.is_recurrent() ? states_of(e) : Json(nullptr)},
           {"q_tokens", c.q_tokens()},
           {"kv_tokens", c.kv_tokens()},
           {"visible_pairs", e.cost.visible_pairs},

@@ -23,9 +23,12 @@ std::string geometry_text(const Case& c) {
   const AttentionLayer& l = c.layer;
   std::vector<std::string> parts = {
       fmt::format("  {} tp {}", c.model, c.tp),
-      l.family == Family::kLatent ? "MLA absorbed" : "",
-      fmt::format("{} q heads", l.heads_q),
-      fmt::format("{} kv head{}", l.heads_kv, l.heads_kv == 1 ? "" : "s"),
+      l.shares_row_of_k_and_v() ? "MLA absorbed"
+      : l.is_recurrent()        ? "gated delta net"
+                                : "",
+      fmt::format("{} {} heads", l.heads_q, l.is_recurrent() ? "key" : "q"),
+      fmt::format("{} {} head{}", l.heads_kv, l.is_recurrent() ? "value" : "kv",
+                  l.heads_kv == 1 ? "" : "s"),
       fmt::format("dk {} dv {}", l.head_dim_qk, l.head_dim_v),
       fmt::format("scale {:.6g}", l.scale),
       std::string(to_string(c.dtype)),
@@ -43,7 +46,16 @@ std::string geometry_text(const Case& c) {
   return join_parts(parts, kWidth, 4);
 }
 
+std::string states_text(const ExpandedCase& e) {
+  const std::int64_t slot = e.pool_bytes / e.state_slots;
+  const std::string parts[] = {"  states f32", bytes_text(slot) + " a request",
+                               fmt::format("{} slots", e.state_slots),
+                               "pool " + bytes_text(e.pool_bytes)};
+  return join_parts(parts, kWidth, 4);
+}
+
 std::string pool_text(const ExpandedCase& e) {
+  if (e.source->layer.is_recurrent()) return states_text(e);
   const KvCacheConfig& kv = e.source->kv_cache;
   const std::string parts[] = {fmt::format("  KV cache {}", to_string(kv.dtype)),
                                fmt::format("pages of {}", kv.page_size),
@@ -54,11 +66,12 @@ std::string pool_text(const ExpandedCase& e) {
   return join_parts(parts, kWidth, 4);
 }
 
-std::string cost_text(const Cost& cost) {
-  const std::string parts[] = {"  " + si_text(static_cast<double>(cost.flops), "FLOP"),
-                               bytes_text(cost.bytes_unique) + " unique",
-                               bytes_text(cost.bytes_streamed) + " streamed",
-                               count_text(cost.visible_pairs) + " visible pairs per head"};
+std::string cost_text(const Case& c, const Cost& cost) {
+  const std::string parts[] = {
+      "  " + si_text(static_cast<double>(cost.flops), "FLOP"),
+      bytes_text(cost.bytes_unique) + " unique", bytes_text(cost.bytes_streamed) + " streamed",
+      c.layer.is_recurrent() ? bytes_text(cost.kv_bytes_unique) + " of states"
+                             : count_text(cost.visible_pairs) + " visible pairs per head"};
   return join_parts(parts, kWidth, 4);
 }
 
@@ -164,7 +177,7 @@ void write_expand_table(const Scenario& scenario, const std::vector<const Case*>
         << join_parts(head, kWidth, 4) << '\n'
         << geometry_text(*c) << '\n'
         << pool_text(e) << '\n'
-        << cost_text(e.cost) << '\n'
+        << cost_text(*c, e.cost) << '\n'
         << cascade_text(e.use_cascade) << '\n';
     if (!c->model_note.empty()) out << wrapped("note: " + c->model_note, kWidth, 2);
     write_requests(*c, out);

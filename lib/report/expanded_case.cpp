@@ -19,7 +19,7 @@ constexpr std::int64_t kMostForArrays = std::int64_t{1} << 30;
 
 std::int64_t pool_bytes(const Case& c, std::int64_t num_pages) {
   // A latent row of MLA is both K and V.
-  const std::int64_t row = c.layer.family == Family::kLatent
+  const std::int64_t row = c.layer.shares_row_of_k_and_v()
                                ? c.layer.head_dim_qk
                                : c.layer.head_dim_qk + c.layer.head_dim_v;
   return num_pages * c.kv_cache.page_size * c.layer.heads_kv * row * size_bytes(c.kv_cache.dtype);
@@ -28,6 +28,7 @@ std::int64_t pool_bytes(const Case& c, std::int64_t num_pages) {
 }  // namespace
 
 ExpandedCase expand_case(const Case& c, std::span<const IndexFormat* const> formats) {
+  if (c.layer.is_recurrent()) return expand_recurrent_case(c, formats);
   const PoolDemand demand = pool_demand(c);
   ExpandedCase e;
   e.source = &c;

@@ -20,10 +20,11 @@ struct ExpandedCase {
   const Case* source = nullptr;
   Cost cost;
   std::int64_t common_prefix_len = 0;
-  CascadeChoice use_cascade;    ///< on a usual GPU: expanding needs none
-  std::int64_t num_pages = 0;   ///< of the pool, dummy page 0 included
-  std::int64_t pages_used = 0;  ///< distinct pages that requests own
-  std::int64_t pool_bytes = 0;  ///< K and V, all pages
+  CascadeChoice use_cascade;     ///< on a usual GPU: expanding needs none
+  std::int64_t num_pages = 0;    ///< of the pool, dummy page 0 included
+  std::int64_t pages_used = 0;   ///< distinct pages that requests own
+  std::int64_t state_slots = 0;  ///< of a recurrent layer, which has no pages; dummy included
+  std::int64_t pool_bytes = 0;   ///< K and V, all pages; or states, all slots
   std::vector<AbridgedArray> arrays;
   std::vector<BuiltIndices> indices;  ///< of the formats that were asked for
   std::string arrays_left_out;        ///< why there are neither; empty otherwise
@@ -31,5 +32,9 @@ struct ExpandedCase {
 
 [[nodiscard]] ExpandedCase expand_case(const Case& c,
                                        std::span<const IndexFormat* const> formats = {});
+
+/// The same for a recurrent layer.
+[[nodiscard]] ExpandedCase expand_recurrent_case(const Case& c,
+                                                 std::span<const IndexFormat* const> formats);
 
 }  // namespace attnbench

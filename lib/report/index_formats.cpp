@@ -55,7 +55,7 @@ std::string without_padding(const Case& c) {
 
 /// Kernels that decode from a latent cache, and verify chains.
 std::string without_latent_decode(const Case& c) {
-  if (c.layer.family != Family::kLatent) return "the layer has no latent cache (MLA)";
+  if (!c.layer.shares_row_of_k_and_v()) return "the layer has no latent cache (MLA)";
   if (!without_padding(c).empty()) return "its kernel computes decode and target_verify steps only";
   return has_branches(c) ? "its kernel verifies chains, not trees that branch" : "";
 }

@@ -27,6 +27,8 @@ bool twin_has_interval(const Record& r) { return r.aa.has_interval(); }
 bool is_repeated(const Record& r) { return r.graph_n.tried(); }
 bool is_repeated_and_timed(const Record& r) { return r.graph_n.timed(); }
 bool is_compared(const Record& r) { return r.error.rows > 0; }
+bool has_kv_cache(const Record& r) { return !r.is_recurrent(); }
+bool has_states(const Record& r) { return r.is_recurrent(); }
 bool has_window(const Record& r) { return r.layer.sliding_window_size >= 0; }
 bool has_logit_cap(const Record& r) { return r.layer.logit_cap > 0; }
 
@@ -57,19 +59,23 @@ std::vector<RecordField> make_fields() {
        "both"},
       {9, "mode", "mode", "", of_words(member<&R::mode>(), modes), "Forward mode of the batch"},
       {10, "dtype", "dtype", "", of_words(member<&R::dtype>(), dtypes), "Of Q, new K and V, and O"},
-      {11, "kv_dtype", "kv_dtype", "", of_words(member<&R::kv_dtype>(), dtypes), "Of the KV cache"},
+      {11, "kv_dtype", "kv_dtype", "", of_words(member<&R::kv_dtype>(), dtypes),
+       "Of the KV cache; null here and below: the layer has none", has_kv_cache},
       {12, "heads_q", "heads_q", "", member<&R::heads_q>(),
-       "Query heads of this tensor-parallel rank"},
-      {13, "heads_kv", "heads_kv", "", member<&R::heads_kv>(), "KV heads of this rank"},
+       "Query heads of this tensor-parallel rank; gated_delta_net: heads of queries and keys"},
+      {13, "heads_kv", "heads_kv", "", member<&R::heads_kv>(),
+       "KV heads of this rank; gated_delta_net: heads of values, states and outputs"},
       {14, "head_dim_qk", "head_dim_qk", "", member<&R::head_dim_qk>(), "Length of q and k rows"},
       {15, "head_dim_v", "head_dim_v", "", member<&R::head_dim_v>(), "Length of v and o rows"},
-      {16, "page_size", "page_size", "", member<&R::page_size>(), "Tokens of a KV page"},
+      {16, "page_size", "page_size", "", member<&R::page_size>(), "Tokens of a KV page",
+       has_kv_cache},
       {93, "tp", "tp", "", member<&R::tp>(),
        "Tensor-parallel ranks that share the heads; the heads above are one rank's"},
       {94, "layer/attention", "attention", "",
-       of_words(member<&R::layer, &LayerFacts::attention>(), {"mha", "mla"}),
-       "Separate heads of keys and values (MHA, GQA, MQA), or absorbed multi-head latent "
-       "attention"},
+       of_words(member<&R::layer, &LayerFacts::attention>(), {"mha", "mla", "gated_delta_net"}),
+       "Separate heads of keys and values (MHA, GQA, MQA), absorbed multi-head latent attention, "
+       "or "
+       "a gated delta net, which keeps a state instead of keys and values"},
       {95, "layer/causal", "causal", "", member<&R::layer, &LayerFacts::causal>(),
        "Bottom-right aligned"},
       {96, "layer/cross_attention", "cross_attention", "", member<&R::layer, &LayerFacts::cross>(),
@@ -85,14 +91,15 @@ std::vector<RecordField> make_fields() {
       {101, "layer/logit_cap", "logit_cap", "", member<&R::layer, &LayerFacts::logit_cap>(),
        "cap * tanh(s / cap); null: none", has_logit_cap},
       {102, "kv_cache/layout", "kv_layout", "", member<&R::kv_cache, &CacheFacts::layout>(),
-       "NHD or HND"},
+       "NHD or HND", has_kv_cache},
       {103, "kv_cache/placement", "placement", "", member<&R::kv_cache, &CacheFacts::placement>(),
        "Where the pages of a request lie in the pool: contiguous, shuffled, interleaved, "
-       "fragmented, reversed"},
+       "fragmented, reversed",
+       has_kv_cache},
       {104, "kv_cache/k_scale", "k_scale", "", member<&R::kv_cache, &CacheFacts::k_scale>(),
-       "Stored K times it is K"},
+       "Stored K times it is K", has_kv_cache},
       {105, "kv_cache/v_scale", "v_scale", "", member<&R::kv_cache, &CacheFacts::v_scale>(),
-       "Stored V times it is V"},
+       "Stored V times it is V", has_kv_cache},
       {106, "sweep", "sweep", "", sweep_access(),
        "What the sweep put into this case: each key's path with its value as text; empty without a "
        "sweep"},
@@ -152,7 +159,9 @@ std::vector<RecordField> make_fields() {
       {34, "visible_pairs", "visible_pairs", "", member<&R::cost, &Cost::visible_pairs>(),
        "(query, key) pairs that the mask lets through, the same for every query head"},
       {35, "flops", "flops", "", member<&R::cost, &Cost::flops>(),
-       "2 heads_q (head_dim_qk + head_dim_v) visible_pairs"},
+       "2 heads_q (head_dim_qk + head_dim_v) visible_pairs; gated_delta_net: 7 heads_kv "
+       "head_dim_qk "
+       "head_dim_v q_tokens"},
       {36, "bytes_unique", "bytes_unique", "bytes", member<&R::cost, &Cost::bytes_unique>(),
        "Each distinct byte of Q, K, V, O and LSE once"},
       {37, "bytes_streamed", "bytes_streamed", "bytes", member<&R::cost, &Cost::bytes_streamed>(),
@@ -185,9 +194,9 @@ std::vector<RecordField> make_fields() {
       {49, "error/rms_ratio", "rms_ratio", "", member<&R::error, &Error::rms_ratio>(),
        "RMS of error / expected deviation"},
       {50, "error/lse", "lse_abs", "", member<&R::error, &Error::lse_abs>(),
-       "Worst |LSE - ref|, natural logarithm"},
+       "Worst |LSE - ref|, natural logarithm; null: the layer has none", has_kv_cache},
       {51, "error/lse_bound_ratio", "lse_bound_ratio", "",
-       member<&R::error, &Error::lse_bound_ratio>(), "The same over its bound"},
+       member<&R::error, &Error::lse_bound_ratio>(), "The same over its bound", has_kv_cache},
       {52, "error/rows", "rows", "", member<&R::error, &Error::rows>(), "Rows compared, all fills"},
       {53, "error/non_finite", "non_finite", "", member<&R::error, &Error::non_finite>(),
        "NaN or wrongly infinite elements"},
@@ -201,12 +210,18 @@ std::vector<RecordField> make_fields() {
        at_least(-1, member<&R::error, &Error::worst, &Worst::token>()),
        "Query token within the request"},
       {57, "error/worst/head", "worst_head", "",
-       at_least(-1, member<&R::error, &Error::worst, &Worst::head>()), "Query head"},
+       at_least(-1, member<&R::error, &Error::worst, &Worst::head>()),
+       "Query head; gated_delta_net: value head"},
       {58, "error/worst/dim", "worst_dim", "",
        at_least(-1, member<&R::error, &Error::worst, &Worst::dim>()), "-1: the LSE"},
       {59, "error/worst/page", "worst_page", "",
        at_least(-1, member<&R::error, &Error::worst, &Worst::page>()),
        "Pool page of the query token's own key"},
+      {111, "error/worst/state_row", "worst_state_row", "",
+       at_least(-1, member<&R::error, &Error::worst, &Worst::state_row>()),
+       "Key dim of the state after the step; -1: the error is in the output; null: there are no "
+       "states",
+       has_states},
       {0, "error/worst/got", "", "", member<&R::error, &Error::worst, &Worst::got>(),
        "Value found"},
       {0, "error/worst/want", "", "", member<&R::error, &Error::worst, &Worst::want>(),

@@ -100,6 +100,7 @@ std::string step_text(StepPart step) {
 std::string layer_text(const Case& c) {
   std::vector<std::string> facts;
   const AttentionLayer& layer = c.layer;
+  if (layer.is_recurrent()) facts.emplace_back("gated delta net");
   if (c.tp > 1) facts.push_back(fmt::format("tp {}", c.tp));
   if (layer.sliding_window_size >= 0) {
     facts.push_back(fmt::format("window {}", layer.sliding_window_size + 1));

@@ -70,7 +70,15 @@ bool check_combination(const StrictMap& map, const AttentionLayer& layer, Proble
     return false;
   };
   const bool windowed = layer.sliding_window_size >= 0;
-  if (layer.family == Family::kLatent) {
+  if (layer.is_recurrent()) {
+    for (const YamlEntry& entry : map.node().entries) {
+      if (entry.key == "scale") continue;
+      const std::string message = fmt::format("{} on a linear layer", entry.key);
+      return refuse(entry.key, message.c_str(),
+                    "a gated delta net has a state instead of keys: of `attention` it knows scale");
+    }
+  }
+  if (layer.shares_row_of_k_and_v()) {
     const char* hint = "multi-head latent attention here knows causal, window, softcap and scale";
     if (layer.has_sinks) return refuse("sinks", "sinks on an MLA layer", hint);
     if (layer.has_alibi) return refuse("alibi", "alibi on an MLA layer", hint);

@@ -36,7 +36,8 @@ std::int64_t common_prefix_len(const Case& c) {
 CascadeChoice choose_cascade(const Case& c, int multiprocessors) {
   if (!shares_a_prefix(c)) return {"-", "no shared prefix"};
   // Its builders for MLA keep the base class's answer, False (v1/attention/backend.py).
-  if (c.layer.family == Family::kLatent) return {"no", "vLLM has no cascade for MLA"};
+  if (c.layer.is_recurrent()) return {"no", "a recurrent layer has no keys to share"};
+  if (c.layer.shares_row_of_k_and_v()) return {"no", "vLLM has no cascade for MLA"};
   const std::int64_t common = common_prefix_len(c);
   if (common == 0) return {"no", "no whole page is common to all requests"};
   std::vector<std::int32_t> query_lens;

@@ -70,6 +70,7 @@ bool check_slots(const BuiltBatch& batch, const KvCacheConfig& cache, const Stri
 
 /// The cache must hold the fixture's values as numbers. fp8 saturates, all others overflow.
 bool check_range(const Case& c, const StrictMap& mix, Problems& problems) {
+  if (c.layer.is_recurrent()) return true;  // keys are normalised, and there is no cache
   const DType dtype = c.kv_cache.dtype;
   if (size_bytes(dtype) == 1) return true;
   const ContentRange range = content_range(c);
@@ -96,6 +97,17 @@ bool check_tree_mask(const BuiltBatch& batch, const AttentionLayer& layer, const
   if (batch.mode != ForwardMode::kTargetVerify || layer.causal) return true;
   problems.add(place, "target_verify without causal masking",
                "a draft token sees its ancestors only");
+  return false;
+}
+
+/// A state has no tokens to take back, so that a draft cannot be verified or corrected in it.
+bool check_recurrent_mode(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
+                          Problems& problems) {
+  const bool drafts =
+      batch.mode == ForwardMode::kTargetVerify || batch.mode == ForwardMode::kDraftExtend;
+  if (!layer.is_recurrent() || !drafts) return true;
+  problems.add(place, fmt::format("{} on a linear layer", to_string(batch.mode)),
+               "a gated delta net runs decode, extend and mixed steps");
   return false;
 }
 
@@ -155,7 +167,8 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   if (!batch || !cache || !choice || !dtype || !entries.all_valid) return std::nullopt;
   const bool sound = check_pool(*batch, *cache, mix, problems) &&
                      check_slots(*batch, *cache, mix, batch_node->place, problems) &&
-                     check_tree_mask(*batch, layer, batch_node->place, problems);
+                     check_tree_mask(*batch, layer, batch_node->place, problems) &&
+                     check_recurrent_mode(*batch, layer, batch_node->place, problems);
   if (!sound) return std::nullopt;
 
   result.model = choice->model;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/scenario/delta_net_rows.h"
 #include "lib/scenario/fresh_key.h"
 
 namespace attnbench {
@@ -81,7 +82,7 @@ std::vector<std::int64_t> request_needles(const Case& c, const Request& request)
 }
 
 ContentParams params_of(const Case& c, Fill fill) {
-  const bool mla = c.layer.family == Family::kLatent;
+  const bool mla = c.layer.shares_row_of_k_and_v();
   ContentParams p;
   p.fill = fill;
   p.seed = combine(c.seed, static_cast<std::uint64_t>(fill));
@@ -159,6 +160,7 @@ std::optional<Fill> fill_from_string(std::string_view name) {
 
 Contents::Contents(const Case& c, Fill fill) : case_(&c), params_(params_of(c, fill)) {
   if (fill != Fill::kNeedle) return;
+  if (c.layer.is_recurrent()) return;  // no key is kept that could be planted
   for (const SharedPrefix& prefix : c.prefixes) {
     prefix_needles_.push_back(run_needles(0, prefix.length, c.kv_cache.page_size));
     sort_unique(prefix_needles_.back());
@@ -172,6 +174,7 @@ Contents::Contents(const Case& c, std::int64_t number)
     : case_(&c), params_(params_of(c, Fill::kTiming)), sample_params_(sample_params(c)) {
   expects(number > 0, "timed samples count from 1");
   sample_params_.seed = combine(sample_params_.seed, static_cast<std::uint64_t>(number));
+  if (c.layer.is_recurrent()) return;
   for (std::size_t r = 0; r < c.requests.size(); ++r) {
     const auto request = static_cast<std::int64_t>(r);
     fresh_keys_.push_back({fresh_position(c, c.requests[r], query_stream(request)),
@@ -196,6 +199,10 @@ std::uint64_t Contents::query_stream(std::int64_t request) const {
   return static_cast<std::uint64_t>(r.stream >= 0 ? r.stream : request);
 }
 
+std::uint64_t Contents::own_stream(std::int64_t request) const {
+  return static_cast<std::uint64_t>(kOwnStreams) + query_stream(request);
+}
+
 Contents::Source Contents::source_of(std::int64_t request, std::int64_t position) const {
   const Request& r = case_->requests[static_cast<std::size_t>(request)];
   const bool shared = position < r.shared_len;
@@ -212,13 +219,20 @@ Contents::Source Contents::source_of(std::int64_t request, std::int64_t position
 
 void Contents::q_row(std::int64_t request, std::int64_t token, int head,
                      std::span<float> row) const {
-  const ContentParams& p = fresh_keys_.empty() ? params_ : sample_params_;
-  write_part(q_recipe(p, query_stream(request), token, head), 0, row.size(), row);
+  const ContentParams& p = step_params();
+  const std::uint64_t stream = query_stream(request);
+  write_part(case_->layer.is_recurrent() ? delta_net_q(p, stream, token, head)
+                                         : q_recipe(p, stream, token, head),
+             0, row.size(), row);
   round_row(params_.dtype, 1.0f, row);
 }
 
 void Contents::k_row(std::int64_t request, std::int64_t position, int head,
                      std::span<float> row) const {
+  if (case_->layer.is_recurrent()) {
+    write_part(delta_net_k(step_params(), own_stream(request), position, head), 0, row.size(), row);
+    return round_row(params_.dtype, 1.0f, row);
+  }
   const Source source = source_of(request, position);
   const ContentParams p = params_of_key(request, position);
   const std::size_t match = p.match_begin;
@@ -230,10 +244,28 @@ void Contents::k_row(std::int64_t request, std::int64_t position, int head,
 
 void Contents::v_row(std::int64_t request, std::int64_t position, int head,
                      std::span<float> row) const {
+  if (case_->layer.is_recurrent()) {
+    write_part(delta_net_v(step_params(), own_stream(request), position, head), 0, row.size(), row);
+    return round_row(params_.dtype, 1.0f, row);
+  }
   const Source source = source_of(request, position);
   const ContentParams p = params_of_key(request, position);
   write_part(v_recipe(p, source.stream, position, head), 0, row.size(), row);
   round_row(params_.kv_dtype, params_.v_scale, row);
+}
+
+float Contents::gate(std::int64_t request, std::int64_t position, int head) const {
+  return delta_net_gate(step_params(), own_stream(request), position, head);
+}
+
+float Contents::beta(std::int64_t request, std::int64_t position, int head) const {
+  return delta_net_beta(step_params(), own_stream(request), position, head);
+}
+
+void Contents::state_row(std::int64_t request, int head, int key_dim, std::span<float> row) const {
+  const bool has_state = case_->requests[static_cast<std::size_t>(request)].prefix_len() > 0;
+  write_part(has_state ? delta_net_state(params_, own_stream(request), head, key_dim) : RowRecipe{},
+             0, row.size(), row);
 }
 
 float Contents::sink(int head) const { return sink_logit(params_, head); }

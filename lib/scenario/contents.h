@@ -34,18 +34,29 @@ class Contents {
  public:
   Contents(const Case& c, Fill fill);
   /// Of a timed sample: the cache of Fill::kTiming, but with queries and one key and value of each
-  /// request (fresh_keys()) that no other number has. `number` counts from 1.
+  /// request (fresh_keys()) that no other number has. `number` counts from 1. Of a recurrent layer
+  /// the states are those of Fill::kTiming, and all that the step brings is the number's own.
   Contents(const Case& c, std::int64_t number);
 
   /// Q of query token `token` (0-based within the request) and query head `head`: head_dim_qk
   /// values.
   void q_row(std::int64_t request, std::int64_t token, int head, std::span<float> row) const;
-  /// K at KV position `position` of KV head `head`: head_dim_qk values.
+  /// K at KV position `position` of KV head `head`: head_dim_qk values. A recurrent layer has none
+  /// before this step, and its key heads.
   void k_row(std::int64_t request, std::int64_t position, int head, std::span<float> row) const;
   /// V likewise: head_dim_v values; for kLatent the first head_dim_v values of the K row.
   void v_row(std::int64_t request, std::int64_t position, int head, std::span<float> row) const;
   /// Sink logit of query head `head`, in scaled-logit space; only if the layer has sinks.
   [[nodiscard]] float sink(int head) const;
+
+  // Of a recurrent layer, by the formulas of delta_net_rows.h. `head` is a value head.
+  /// Log decay at a position of this step, at most 0.
+  [[nodiscard]] float gate(std::int64_t request, std::int64_t position, int head) const;
+  /// How far the state's value under the key moves towards the new one: inside (0, 1).
+  [[nodiscard]] float beta(std::int64_t request, std::int64_t position, int head) const;
+  /// Row `key_dim` of the state before the step: head_dim_v values. A request without prefix has
+  /// none: zeros.
+  void state_row(std::int64_t request, int head, int key_dim, std::span<float> row) const;
 
   [[nodiscard]] Fill fill() const { return params_.fill; }
 
@@ -70,6 +81,12 @@ class Contents {
   [[nodiscard]] std::uint64_t query_stream(std::int64_t request) const;
 
  private:
+  [[nodiscard]] bool is_sample() const { return sample_params_.fill == Fill::kSample; }
+  /// The parameters of what this step brings.
+  [[nodiscard]] const ContentParams& step_params() const {
+    return is_sample() ? sample_params_ : params_;
+  }
+  [[nodiscard]] std::uint64_t own_stream(std::int64_t request) const;
   [[nodiscard]] bool is_fresh(std::int64_t request, std::int64_t position) const;
   /// The parameters that make a key and value.
   [[nodiscard]] ContentParams params_of_key(std::int64_t request, std::int64_t position) const;

@@ -42,7 +42,7 @@ std::int64_t fresh_position(const Case& c, const Request& request, std::uint64_t
 
 float fresh_key_size(const Case& c, const Request& request) {
   const AttentionLayer& layer = c.layer;
-  const bool mla = layer.family == Family::kLatent;
+  const bool mla = layer.shares_row_of_k_and_v();
   const double dims = layer.head_dim_qk - (mla ? layer.head_dim_v : 0);
   if (dims <= 0 || layer.scale <= 0) return 1;
   const auto keys = static_cast<double>(

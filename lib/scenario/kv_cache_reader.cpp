@@ -32,7 +32,7 @@ bool read_scales(const StrictMap& map, const AttentionLayer& layer, KvCacheConfi
     if (value) *scale = static_cast<float>(*value);
     valid = valid && value;
   }
-  if (!valid || layer.family != Family::kLatent) return valid;
+  if (!valid || !layer.shares_row_of_k_and_v()) return valid;
   if (!map.has("v_scale")) cache.v_scale = cache.k_scale;
   if (cache.v_scale == cache.k_scale) return true;
   problems.add(map.place_of("v_scale"),
@@ -63,6 +63,12 @@ std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activatio
   KvCacheConfig cache;
   cache.dtype = activations;
   if (node == nullptr) return cache;
+  if (layer.is_recurrent()) {
+    problems.add(node->place, "kv_cache on a linear layer",
+                 "a gated delta net has no KV cache, but one state of f32 per request: leave "
+                 "kv_cache out, also in defaults");
+    return std::nullopt;
+  }
   const StrictMap map(*node, "kv_cache", "kv_cache", problems);
   bool valid = map.sound();
   if (const YamlNode* page = map.find("page_size")) {

@@ -86,8 +86,46 @@ bool read_rope_scaling(const YamlNode& node, YarnScaling& yarn, Problems& proble
   return true;
 }
 
+/// A model whose only layer is a gated delta net: these four keys and no others.
+std::optional<NamedGeometry> read_inline_delta_net(const StrictMap& map, Problems& problems) {
+  NamedGeometry model{"inline", {}};
+  ModelGeometry& g = model.geometry;
+  g.name = model.name;
+  g.layers = 1;
+  g.kinds = LayerCounts(LayerKind::kLinear, 1);
+  constexpr const char* kNeeds =
+      "a gated delta net needs linear_num_key_heads, linear_num_value_heads, linear_key_head_dim "
+      "and linear_value_head_dim";
+  std::size_t known = 0;
+  for (const auto& [key, field] : {std::pair{"linear_num_key_heads", &g.linear_num_key_heads},
+                                   {"linear_num_value_heads", &g.linear_num_value_heads},
+                                   {"linear_key_head_dim", &g.linear_key_head_dim},
+                                   {"linear_value_head_dim", &g.linear_value_head_dim}}) {
+    const YamlNode* node = map.find(key);
+    if (node == nullptr) {
+      problems.add(map.node().place, fmt::format("model has no {}", key), kNeeds);
+      return std::nullopt;
+    }
+    const auto value = read_size(*node, key, 1, kMaxHeadDim, problems);
+    if (!value) return std::nullopt;
+    *field = static_cast<int>(*value);
+    ++known;
+  }
+  if (map.node().entries.size() == known) return model;
+  for (const YamlEntry& entry : map.node().entries) {
+    if (entry.key.starts_with("linear_")) continue;
+    problems.add(entry.value->place, fmt::format("{} beside linear_num_key_heads", entry.key),
+                 kNeeds);
+    break;
+  }
+  return std::nullopt;
+}
+
 std::optional<NamedGeometry> read_inline(const StrictMap& map, Problems& problems) {
   if (!map.sound()) return std::nullopt;
+  for (const YamlEntry& entry : map.node().entries) {
+    if (entry.key.starts_with("linear_")) return read_inline_delta_net(map, problems);
+  }
   NamedGeometry model;
   model.name = "inline";
   ModelGeometry& g = model.geometry;

@@ -28,10 +28,19 @@ constexpr ScenarioKey kMix[] = {{"model", "model"},
                                 {"attention", "attention"},
                                 {"batch", "entry"},
                                 {"sweep", "sweep"}};
-constexpr ScenarioKey kModel[] = {
-    {"hf_config", ""},        {"heads_q", ""},          {"heads_kv", ""},
-    {"head_dim", ""},         {"head_dim_v", ""},       {"kv_lora_rank", ""},
-    {"qk_nope_head_dim", ""}, {"qk_rope_head_dim", ""}, {"rope_scaling", "rope_scaling"}};
+constexpr ScenarioKey kModel[] = {{"hf_config", ""},
+                                  {"heads_q", ""},
+                                  {"heads_kv", ""},
+                                  {"head_dim", ""},
+                                  {"head_dim_v", ""},
+                                  {"kv_lora_rank", ""},
+                                  {"qk_nope_head_dim", ""},
+                                  {"qk_rope_head_dim", ""},
+                                  {"rope_scaling", "rope_scaling"},
+                                  {"linear_num_key_heads", ""},
+                                  {"linear_num_value_heads", ""},
+                                  {"linear_key_head_dim", ""},
+                                  {"linear_value_head_dim", ""}};
 constexpr ScenarioKey kRopeScaling[] = {
     {"type", ""}, {"factor", ""}, {"mscale", ""}, {"mscale_all_dim", ""}};
 constexpr ScenarioKey kKvCache[] = {{"page_size", ""},  {"layout", ""},  {"dtype", ""},

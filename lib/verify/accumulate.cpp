@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/base/int_math.h"
 #include "lib/fixture/sample_io.h"
 #include "lib/fixture/written_slots.h"
 #include "lib/verify/error_model.h"
@@ -33,23 +35,26 @@ class FillErrors {
   FillErrors(const Case& c, Fill fill, const Numerics& numerics, ErrorMetrics& error)
       : case_(&c), fill_(fill), model_(c, numerics), error_(&error) {}
 
-  /// Bytes of a row of O with its LSE behind it.
-  [[nodiscard]] static std::int64_t row_bytes(const Case& c) {
-    return c.layer.head_dim_v * size_bytes(c.dtype) + size_bytes(DType::kF32);
+  /// Bytes of a row of O with its LSE, if the layer has one, behind it; or of a row of a state.
+  [[nodiscard]] static std::int64_t row_bytes(const Case& c, int state_row) {
+    const std::int64_t f32 = size_bytes(DType::kF32);
+    if (state_row >= 0) return c.layer.head_dim_v * f32;
+    return c.layer.head_dim_v * size_bytes(c.dtype) + (c.layer.is_recurrent() ? 0 : f32);
   }
 
   /// `out` is row_bytes() long; the query token's own key lies in `page`.
   void compare(const ReferenceRow& reference, const std::byte* out, std::int64_t page) {
-    const std::byte* const lse = out + row_bytes(*case_) - size_bytes(DType::kF32);
     const ErrorModel::Row row = model_.row(reference);
+    const DType dtype = reference.id.state_row >= 0 ? DType::kF32 : case_->dtype;
     page_ = page;
     for (std::size_t d = 0; d < reference.out.size(); ++d) {
-      const double got =
-          load(case_->dtype, out + static_cast<std::int64_t>(d) * size_bytes(case_->dtype));
+      const double got = load(dtype, out + static_cast<std::int64_t>(d) * size_bytes(dtype));
       compare_element(reference, row, d, got);
     }
-    compare_lse(reference, row, load(DType::kF32, lse));
     ++error_->rows;
+    if (case_->layer.is_recurrent()) return;
+    const std::byte* const lse = out + row_bytes(*case_, -1) - size_bytes(DType::kF32);
+    compare_lse(reference, row, load(DType::kF32, lse));
   }
 
   /// Rows outside the sample have no reference, but a poisoned output that was never written shows
@@ -102,8 +107,9 @@ class FillErrors {
     }
     const double sigma = model_.sigma(row, want, reference.a[d], reference.b[d]);
     sum_noise_ += sigma * sigma;
-    sum_ratio_ += err / sigma * (err / sigma);
-    const double ratio = err / model_.bound(row, want, reference.a[d]);
+    if (err > 0) sum_ratio_ += err / sigma * (err / sigma);
+    // A request without tokens leaves its state as it was, to the bit.
+    const double ratio = err == 0 ? 0 : err / model_.bound(row, want, reference.a[d]);
     note(reference.id, dim, got, want, ratio);
     error_->bound_ratio = worse(error_->bound_ratio, ratio);
   }
@@ -144,8 +150,9 @@ class FillErrors {
   void locate(const RowId& id, int dim, double got, double want) {
     const auto r = static_cast<std::size_t>(id.request);
     error_->fill = to_string(fill_);
-    error_->worst = {id.request, case_->requests[r].group, id.token, id.head, dim, page_, got,
-                     want};
+    error_->worst = {
+        id.request,  case_->requests[r].group, id.token, id.head, dim, page_, got, want,
+        id.state_row};
   }
 
   const Case* case_;
@@ -163,7 +170,9 @@ RowId row_id(const Case& c, const OutputRow& row) {
   for (std::size_t r = 0; r < c.requests.size(); ++r) {
     const std::int64_t q_len = c.requests[r].q_len;
     if (row.token < first + q_len) {
-      return {static_cast<std::int64_t>(r), row.token - first, row.head};
+      const bool of_state = row.state_row >= 0;
+      return {static_cast<std::int64_t>(r), of_state ? 0 : row.token - first, row.head,
+              row.state_row};
     }
     first += q_len;
   }
@@ -174,7 +183,6 @@ RowId row_id(const Case& c, const OutputRow& row) {
 std::string fault_of_outputs(const Case& c, const Numerics& numerics, std::int64_t number,
                              std::span<const OutputRow> watched, std::span<const std::byte> rows) {
   constexpr std::int64_t kMostKeys = 1 << 18;
-  const std::int64_t row_bytes = FillErrors::row_bytes(c);
   std::int64_t longest = 1;
   for (const Request& request : c.requests) longest = std::max(longest, request.kv_len);
   const auto count = static_cast<std::size_t>(std::min(
@@ -187,7 +195,8 @@ std::string fault_of_outputs(const Case& c, const Numerics& numerics, std::int64
   FillErrors errors(c, Fill::kSample, numerics, error);
   FillTruth truth{Fill::kSample, reference::evaluate_rows(c, Contents(c, number), ids)};
   for (std::size_t i = 0; i < count; ++i) {
-    errors.compare(truth.rows[i], rows.data() + static_cast<std::int64_t>(i) * row_bytes, -1);
+    errors.compare(truth.rows[i], rows.data(), -1);
+    rows = rows.subspan(to_size(FillErrors::row_bytes(c, watched[i].state_row)));
   }
   errors.finish();
   const Verification judged = judge(c, error, std::span(&truth, 1));
@@ -198,13 +207,15 @@ std::string fault_of_outputs(const Case& c, const Numerics& numerics, std::int64
 
 void accumulate_error(const Case& c, const FillOutputs& outputs, const FillTruth& truth,
                       const Numerics& numerics, ErrorMetrics& error) {
-  const auto row_bytes = static_cast<std::size_t>(FillErrors::row_bytes(c));
-  expects(outputs.rows.size() == truth.rows.size() * row_bytes &&
-              outputs.pages.size() == truth.rows.size(),
+  std::int64_t bytes = 0;
+  for (const ReferenceRow& row : truth.rows) bytes += FillErrors::row_bytes(c, row.id.state_row);
+  expects(std::ssize(outputs.rows) == bytes && outputs.pages.size() == truth.rows.size(),
           "other rows than those that were asked for");
   FillErrors errors(c, truth.fill, numerics, error);
+  const std::byte* rows = outputs.rows.data();
   for (std::size_t i = 0; i < truth.rows.size(); ++i) {
-    errors.compare(truth.rows[i], outputs.rows.data() + i * row_bytes, outputs.pages[i]);
+    errors.compare(truth.rows[i], rows, outputs.pages[i]);
+    rows += FillErrors::row_bytes(c, truth.rows[i].id.state_row);
   }
   errors.add_elsewhere(outputs);
   errors.finish();
@@ -212,11 +223,11 @@ void accumulate_error(const Case& c, const FillOutputs& outputs, const FillTruth
 
 std::string fault_of_sample(const Case& c, const Numerics& numerics, std::int64_t number,
                             std::span<const std::byte> rows) {
-  const auto row_bytes = static_cast<std::size_t>(FillErrors::row_bytes(c));
   const std::vector<OutputRow> watched = watched_rows(c, number);
-  expects(rows.size() >= watched.size() * row_bytes,
-          "a timed sample left other rows than those that are watched");
-  const std::span<const std::byte> outputs = rows.first(watched.size() * row_bytes);
+  std::int64_t bytes = 0;
+  for (const OutputRow& row : watched) bytes += FillErrors::row_bytes(c, row.state_row);
+  expects(std::ssize(rows) >= bytes, "a timed sample left other rows than those that are watched");
+  const std::span<const std::byte> outputs = rows.first(to_size(bytes));
   std::string fault = fault_of_outputs(c, numerics, number, watched, outputs);
   if (!fault.empty()) return fault;
   return fault_of_written_rows(c, Contents(c, number), watched_written_rows(c, number),

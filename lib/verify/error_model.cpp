@@ -40,7 +40,8 @@ double gamma(double n, double u) { return n * u / (1 - n * u); }
 }  // namespace
 
 ErrorModel::ErrorModel(const Case& c, const Numerics& numerics)
-    : u_out_(unit_roundoff(c.dtype)),
+    : recurrent_(c.layer.is_recurrent()),
+      u_out_(unit_roundoff(c.dtype)),
       half_subnormal_(half_subnormal(c.dtype)),
       weight_underflow_(kSmallestNormal),
       u_p_(unit_roundoff(numerics.p)),
@@ -66,7 +67,7 @@ ErrorModel::ErrorModel(const Case& c, const Numerics& numerics)
   }
 }
 
-ErrorModel::Row ErrorModel::row(const ReferenceRow& reference) const {
+ErrorModel::Row ErrorModel::softmax_row(const ReferenceRow& reference) const {
   // Four more roundings than products: scale, log2(e), softcap's quotient, maximum.
   const double dot = gamma(dims_ + 4, kF32) * reference.s;
   const double inputs = qk_roundings_ * u_qk_input_ * reference.s;
@@ -76,6 +77,8 @@ ErrorModel::Row ErrorModel::row(const ReferenceRow& reference) const {
   const double logit = dot + inputs + tanh_;
 
   Row row{};
+  row.u_out = u_out_;
+  row.half_subnormal = half_subnormal_;
   row.per_a = p_roundings_ * u_p_ + 2 * logit + kExp + accumulate + splits_;
   row.underflow = visible * (weight_underflow_ * reference.v_max / reference.denominator +
                              half_subnormal(DType::kF32));
@@ -99,13 +102,13 @@ ErrorModel::Row ErrorModel::row(const ReferenceRow& reference) const {
 }
 
 double ErrorModel::bound(const Row& row, double out, double a) const {
-  return u_out_ * std::fabs(out) + row.per_a * a + half_subnormal_ + row.underflow;
+  return row.u_out * std::fabs(out) + row.per_a * a + row.half_subnormal + row.underflow;
 }
 
 double ErrorModel::sigma(const Row& row, double out, double a, double b) const {
-  const double shared = std::hypot(u_out_ * kUniform, row.noise_per_out) * std::fabs(out);
+  const double shared = std::hypot(row.u_out * kUniform, row.noise_per_out) * std::fabs(out);
   const double noise = std::hypot(shared, row.noise_per_b * b, row.noise_per_a * a);
-  return std::hypot(noise, 2 * half_subnormal_ * kUniform);
+  return std::hypot(noise, 2 * row.half_subnormal * kUniform);
 }
 
 }  // namespace attnbench

@@ -34,6 +34,9 @@ namespace attnbench {
 /// walk, and u of the largest logit for the scale, log2(e) and the maximum. What the keys share -
 /// division, scales, the denominator's sum - is a part of the output itself.
 ///
+/// A recurrent layer has no weights: A and B are then the reference's own count of roundings, in
+/// units of the accumulator's (reference/gated_delta_net.h), to which the store of O is added.
+///
 /// An f32 output is no special case: u_out and u_p are then 2^-24, and the f32 terms above, which
 /// bf16 hides, are what remains.
 class ErrorModel {
@@ -42,6 +45,8 @@ class ErrorModel {
 
   /// What one row contributes; valid for that row only.
   struct Row {
+    double u_out;  ///< of the store
+    double half_subnormal;
     double per_a;          ///< bound terms that multiply A
     double underflow;      ///< bound of what underflows, whatever the output is
     double noise_per_b;    ///< noise terms that multiply B
@@ -49,7 +54,9 @@ class ErrorModel {
     double noise_per_out;  ///< likewise |o|
     double lse_bound;
   };
-  [[nodiscard]] Row row(const ReferenceRow& reference) const;
+  [[nodiscard]] Row row(const ReferenceRow& reference) const {
+    return recurrent_ ? delta_net_row(reference) : softmax_row(reference);
+  }
 
   [[nodiscard]] double bound(const Row& row, double out, double a) const;
   /// Standard deviation of the error. Rounding within a binade is uneven, so that a correct kernel
@@ -58,6 +65,11 @@ class ErrorModel {
   [[nodiscard]] double sigma(const Row& row, double out, double a, double b) const;
 
  private:
+  [[nodiscard]] Row softmax_row(const ReferenceRow& reference) const;
+  /// delta_net_error.cpp.
+  [[nodiscard]] Row delta_net_row(const ReferenceRow& reference) const;
+
+  bool recurrent_;
   double u_out_;
   double half_subnormal_;
   double weight_underflow_;  ///< of a weight, relative to the row's largest

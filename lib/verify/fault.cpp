@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 39> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 51> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -49,6 +49,18 @@ constexpr std::array<std::pair<Fault, std::string_view>, 39> kNames{{
     {Fault::kWritesInput, "writes into its input"},
     {Fault::kDiffersBetweenRuns, "differs between runs"},
     {Fault::kThrows, "throws"},
+    {Fault::kDeltaNetIgnoresDecay, "delta net: no decay"},
+    {Fault::kDeltaNetIgnoresBeta, "delta net: no beta"},
+    {Fault::kDeltaNetKeyHeadOffByOne, "delta net: key head off by one"},
+    {Fault::kDeltaNetIgnoresInitialState, "delta net: no initial state"},
+    {Fault::kDeltaNetKeepsStaleState, "delta net: stale initial state"},
+    {Fault::kDeltaNetStateNotWritten, "delta net: state not written"},
+    {Fault::kDeltaNetStateInAnotherSlot, "delta net: state in wrong slot"},
+    {Fault::kDeltaNetUpdatesTwice, "delta net: updates twice"},
+    {Fault::kDeltaNetNoNorm, "delta net: q, k not normalised"},
+    {Fault::kDeltaNetNoEps, "delta net: 0 / 0 on zero key"},
+    {Fault::kDeltaNetOutputBeforeUpdate, "delta net: output before update"},
+    {Fault::kDeltaNetStateInBf16, "delta net: state kept in bf16"},
 }};
 
 }  // namespace

@@ -49,7 +49,25 @@ enum class Fault : std::uint8_t {
   kWritesInput,
   kDiffersBetweenRuns,
   kThrows,
+  // Of recurrent layers alone.
+  kDeltaNetIgnoresDecay,
+  kDeltaNetIgnoresBeta,
+  kDeltaNetKeyHeadOffByOne,
+  kDeltaNetIgnoresInitialState,
+  kDeltaNetKeepsStaleState,
+  kDeltaNetStateNotWritten,
+  kDeltaNetStateInAnotherSlot,
+  kDeltaNetUpdatesTwice,
+  kDeltaNetNoNorm,
+  kDeltaNetNoEps,
+  kDeltaNetOutputBeforeUpdate,
+  kDeltaNetStateInBf16,
 };
+
+/// Whether the fault is one of recurrent layers, which none of the others touches.
+[[nodiscard]] constexpr bool is_of_delta_net(Fault fault) {
+  return fault >= Fault::kDeltaNetIgnoresDecay;
+}
 
 [[nodiscard]] std::string_view to_string(Fault fault);
 [[nodiscard]] std::vector<Fault> all_faults();  ///< without kNone

@@ -8,6 +8,7 @@
 
 #include "lib/base/narrow.h"
 #include "lib/index/csr.h"
+#include "lib/verify/delta_net_mutant.h"
 #include "lib/verify/mutant_row.h"
 
 namespace attnbench {
@@ -119,6 +120,7 @@ Numerics MutantBackend::numerics(const Problem& problem) const {
 }
 
 std::unique_ptr<Plan> MutantBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
+  if (batch.problem->layer.is_recurrent()) return plan_delta_net_mutant(fault_, batch);
   return std::make_unique<PlannedMutant>(fault_, info_.device, batch, memory);
 }
 

@@ -16,7 +16,11 @@ class MutantBackend final : public Backend {
   explicit MutantBackend(Fault fault, DeviceKind device = DeviceKind::kCpu);
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] Support supports(const Problem&) const override { return Support::yes(); }
+  [[nodiscard]] Support supports(const Problem& problem) const override {
+    return problem.layer.is_recurrent() && info_.device == DeviceKind::kCuda
+               ? Support::no("mutants of recurrent layers run on a CPU only")
+               : Support::yes();
+  }
   [[nodiscard]] Numerics numerics(const Problem& problem) const override;
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 

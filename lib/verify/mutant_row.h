@@ -225,7 +225,7 @@ class MutantRow {
 
   /// A latent row's first dims are V, all of them K.
   [[nodiscard]] ATTNBENCH_BOTH bool is_latent() const {
-    return step_.layer.family == Family::kLatent;
+    return step_.layer.shares_row_of_k_and_v();
   }
 
   /// The accumulator's rounding: none but f32's own.

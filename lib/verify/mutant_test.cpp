@@ -32,6 +32,7 @@ const std::vector<Examined>& small_examined() {
   static const std::vector<Examined> all = [] {
     std::vector<Case> cases = all_small_cases();
     cases.push_back(small_windows().front());  // over draft trees
+    for (const Case& c : small_delta_nets()) cases.push_back(c);
     return examine(cases);
   }();
   return all;

@@ -24,7 +24,8 @@ struct WantedRows {
 
 /// What the run of one fill left in the outputs.
 struct FillOutputs {
-  /// Of each wanted row O in the dtype of the case, then its LSE as f32.
+  /// Of each wanted row O in the dtype of the case, then its LSE as f32; of a recurrent layer O
+  /// alone, or the row of the state in f32.
   std::vector<std::byte> rows;
   /// By wanted row: page of the pool that holds the query token's own key; -1: it has none.
   std::vector<std::int64_t> pages;

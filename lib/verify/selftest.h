@@ -38,7 +38,7 @@ struct SelftestMatrix {
 [[nodiscard]] std::vector<Case> selftest_cases();
 
 /// Verifies the correct backend and the mutants of `faults` on `cases`, one fill at a time, where
-/// `device` is: on a GPU the mutants are kernels.
+/// `device` is: on a GPU the mutants are kernels, and there are none of recurrent layers.
 [[nodiscard]] SelftestMatrix run_selftest(Device& device, const std::vector<Case>& cases,
                                           const std::vector<Fault>& faults);
 

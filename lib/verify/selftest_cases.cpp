@@ -69,6 +69,15 @@ std::vector<Case> selftest_cases() {
   latent.layer.head_dim_qk = 32 + 8;  // DeepSeek's 512 + 64 in small
   latent.layer.scale = 1 / std::sqrt(16.0 + 8.0);
 
+  // f32 for what a bf16 output hides; key heads are fewer than value heads. 61 tokens without a
+  // prefix, whose slot holds poison, and a few with one.
+  Case delta_net = small_case("delta_net", ForwardMode::kMixed, DType::kF32,
+                              {{61, 61}, {1, 1}, {1, 2}, {1, 300}, {7, 40}});
+  delta_net.layer.family = Family::kRecurrent;
+  delta_net.layer.heads_q = 2;
+  delta_net.layer.heads_kv = 4;
+  delta_net.layer.head_dim_qk = 16;
+
   // Kernels for long contexts have faults of their own. One key of so many weighs less than what
   // bf16 weights may lose and than the LSE's bound, unless a needle lies there; the noise of all
   // keys together averages below the bound of each element. One head, few dims, and last in line:
@@ -79,7 +88,7 @@ std::vector<Case> selftest_cases() {
   long_context.layer.scale = 1 / std::sqrt(16.0);
   long_context.kv_cache.page_size = 64;
 
-  return {mixed, window, tree, fp8, latent, long_context};
+  return {mixed, window, tree, fp8, latent, delta_net, long_context};
 }
 
 }  // namespace attnbench

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -80,7 +82,10 @@ TEST_F(SelftestGpu, gives_the_verdicts_of_the_cpu_under_every_fault_and_fill) {
   const SelftestMatrix here = run_selftest(*gpu_, selftest_cases(), all_faults());
   EXPECT_TRUE(here.sound());
   EXPECT_FALSE(here.correct.blamed()) << here.correct.reason();
-  ASSERT_EQ(here.mutants.size(), there.mutants.size());
+  // Those of recurrent layers, which come last, are the CPU's alone.
+  const auto shared = std::ranges::count_if(
+      there.mutants, [](const SelftestRow& row) { return !is_of_delta_net(row.fault); });
+  ASSERT_EQ(std::ssize(here.mutants), shared);
   for (std::size_t m = 0; m < here.mutants.size(); ++m) {
     const SelftestRow& row = here.mutants[m];
     EXPECT_TRUE(row.blamed()) << to_string(row.fault);

@@ -6,6 +6,7 @@ namespace attnbench {
 
 Support supports_step(const BackendInfo& info, const Case& c) {
   if (!writes_kv(c.step)) return Support::yes();
+  if (c.layer.is_recurrent()) return Support::no("a recurrent layer has no KV cache to write");
   if (!info.writes_kv) return Support::no("it writes no KV cache: attention alone");
   if (c.layer.is_cross_attention) {
     return Support::no("cross attention writes no keys: they are the encoder's");

@@ -20,31 +20,74 @@ class OutputReader {
     }
     suspects_ = fixture.non_finite_outputs();
     std::vector<OutputRow> needed = suspects_;
-    for (const RowId& row : rows) needed.push_back({token_of(row), row.head});
+    for (const RowId& row : rows) {
+      if (row.state_row < 0) needed.push_back({token_of(row), row.head});
+    }
     outputs_ = fixture.host_outputs(needed);
+    states_ = fixture.host_states();
   }
 
   void copy(const RowId& row, FillOutputs& taken) const {
+    if (row.state_row >= 0) return copy_state(row, taken);
     const std::int64_t token = token_of(row);
     const auto append = [&](const TensorView& view) {
       const std::byte* const data = view.row(token, row.head);
       taken.rows.insert(taken.rows.end(), data, data + view.shape[2] * size_bytes(view.dtype));
     };
     append(outputs_.out);
-    append(outputs_.lse);
+    if (outputs_.lse.size() > 0) append(outputs_.lse);
     taken.pages.push_back(page_of(token));
   }
 
   /// An output that was never written is poison still.
   void scan_elsewhere(std::span<const RowId> asked_for, FillOutputs& taken) const {
     std::set<std::pair<std::int64_t, int>> seen;
-    for (const RowId& row : asked_for) seen.emplace(token_of(row), row.head);
+    for (const RowId& row : asked_for) {
+      if (row.state_row < 0) seen.emplace(token_of(row), row.head);
+    }
     for (const OutputRow& row : suspects_) {
       if (!seen.contains({row.token, row.head})) scan(row, taken);
     }
   }
 
+  /// Likewise a state that was not written whole, where it has to be one.
+  void scan_states(FillOutputs& taken) const {
+    for (std::size_t r = 0; r < case_->requests.size() && states_.data != nullptr; ++r) {
+      if (case_->requests[r].q_len == 0 && batch_->has_initial_state[r] == 0) continue;
+      for (int head = 0; head < case_->layer.heads_out(); ++head) {
+        const float* const state = states_.state(batch_->state_indices[r], head);
+        for (std::int64_t i = 0; i < states_.dim_k * states_.dim_v; ++i) {
+          if (!is_bad_output(state[i])) continue;
+          note_state(r, head, i, static_cast<double>(state[i]), taken);
+          break;  // a state that nobody wrote counts once
+        }
+      }
+    }
+  }
+
  private:
+  void copy_state(const RowId& row, FillOutputs& taken) const {
+    const std::int32_t slot = batch_->state_indices[static_cast<std::size_t>(row.request)];
+    const auto values =
+        std::as_bytes(std::span(states_.state(slot, row.head) + row.state_row * states_.dim_v,
+                                static_cast<std::size_t>(states_.dim_v)));
+    taken.rows.insert(taken.rows.end(), values.begin(), values.end());
+    taken.pages.push_back(-1);
+  }
+
+  void note_state(std::size_t request, int head, std::int64_t element, double got,
+                  FillOutputs& taken) const {
+    if (taken.non_finite_elsewhere++ > 0) return;
+    taken.first_elsewhere = {.request = static_cast<std::int64_t>(request),
+                             .group = case_->requests[request].group,
+                             .token = 0,
+                             .head = head,
+                             .dim = static_cast<int>(element % states_.dim_v),
+                             .got = got,
+                             .want = 0,
+                             .state_row = static_cast<int>(element / states_.dim_v)};
+  }
+
   [[nodiscard]] std::int64_t token_of(const RowId& row) const {
     return first_token_[static_cast<std::size_t>(row.request)] + row.token;
   }
@@ -56,6 +99,7 @@ class OutputReader {
       const float got = load(outputs_.out.dtype, out + d * step);
       if (is_bad_output(got)) note(row, d, got, taken);
     }
+    if (case_->layer.is_recurrent()) return;
     const float lse = load(DType::kF32, outputs_.lse.row(row.token, row.head));
     if (is_bad_lse(lse)) note(row, -1, lse, taken);
   }
@@ -76,7 +120,8 @@ class OutputReader {
 
   [[nodiscard]] std::int64_t page_of(std::int64_t token) const {
     const auto& slots = batch_->out_cache_loc;
-    if (case_->layer.is_cross_attention || token >= static_cast<std::int64_t>(slots.size())) {
+    if (case_->layer.is_cross_attention || case_->layer.is_recurrent() ||
+        token >= static_cast<std::int64_t>(slots.size())) {
       return -1;
     }
     return slots[static_cast<std::size_t>(token)] / case_->kv_cache.page_size;
@@ -87,6 +132,7 @@ class OutputReader {
   std::vector<std::int64_t> first_token_{0};
   std::vector<OutputRow> suspects_;
   AttentionTensors outputs_;
+  StatePool states_;
 };
 
 }  // namespace
@@ -97,6 +143,7 @@ FillOutputs take_outputs(const Fixture& fixture, std::span<const RowId> rows) {
   const OutputReader reader(fixture, rows);
   for (const RowId& row : rows) reader.copy(row, taken);
   reader.scan_elsewhere(rows, taken);
+  reader.scan_states(taken);
   return taken;
 }
 

@@ -32,6 +32,7 @@ struct WorstElement {
   std::int64_t page = -1;   ///< pool page of the query token's own key
   double got = 0;
   double want = 0;
+  int state_row = -1;  ///< key dim of a recurrent layer's state; -1: the output
 };
 
 /// Error of one backend on one case, the worst over all fills. NaN outputs make every figure NaN or

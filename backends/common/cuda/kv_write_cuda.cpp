@@ -16,7 +16,7 @@ class PlannedWrite final : public Plan {
     if (problem_.recorded) expect_recorded_step(problem_, batch);
     params_.k_new = batch.tensors.k_new;
     params_.v_new = batch.tensors.v_new;
-    params_.has_value_rows = problem_.layer.family != Family::kLatent;
+    params_.has_value_rows = !problem_.layer.shares_row_of_k_and_v();
     params_.pool = *batch.token_to_kv_pool;
     params_.tokens = batch.q_tokens();
     params_.slots = device_batch_of(batch).out_cache_loc;

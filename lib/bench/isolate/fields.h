@@ -39,8 +39,8 @@ void visit_fields(Numerics& value, Visit visit) {
 
 template <class Visit>
 void visit_fields(WorstElement& value, Visit visit) {
-  auto& [request, group, token, head, dim, page, got, want] = value;
-  visit(request, group, token, head, dim, page, got, want);
+  auto& [request, group, token, head, dim, page, got, want, state_row] = value;
+  visit(request, group, token, head, dim, page, got, want, state_row);
 }
 
 template <class Visit>
@@ -111,8 +111,8 @@ void visit_fields(SampleBlock& value, Visit visit) {
 
 template <class Visit>
 void visit_fields(RowId& value, Visit visit) {
-  auto& [request, token, head] = value;
-  visit(request, token, head);
+  auto& [request, token, head, state_row] = value;
+  visit(request, token, head, state_row);
 }
 
 template <class Visit>

@@ -29,11 +29,12 @@ DEVICES = ("cpu", "cuda")
 DTYPES = ("f32", "f16", "bf16", "e4m3", "e5m2", "i32", "i64", "u8")
 GRAPH_SUPPORTS = ("NEVER", "UNIFORM_SINGLE_TOKEN_DECODE", "UNIFORM_BATCH", "ALWAYS")
 PROBLEM_WORDS = {"mode": ("extend", "decode", "mixed", "idle", "target_verify", "draft_extend"), "dtype": DTYPES,
-                 "cache_dtype": DTYPES, "cache_layout": ("NHD", "HND"), "family": ("softmax", "latent"),
+                 "cache_dtype": DTYPES, "cache_layout": ("NHD", "HND"), "family": ("softmax", "latent", "recurrent"),
                  "step": ("attention", "kv_write", "both")}
 PROBLEM_TRUTHS = ("causal", "is_cross_attention", "has_sinks", "has_alibi", "window_counts_depth", "recorded")
 ROLES = ("q", "k_new", "v_new", "sinks", "out", "lse", "k_cache", "v_cache", "req_to_token", "req_pool_indices",
-         "block_table", "seq_lens", "query_start_loc", "positions", "slot_mapping", "custom_mask", "mask_indptr")
+         "block_table", "seq_lens", "query_start_loc", "positions", "slot_mapping", "custom_mask", "mask_indptr", "g",
+         "beta", "states", "state_indices", "has_initial_state")
 # These are missing from some batches; the others can be empty, but are there.
 OPTIONAL_ROLES = ("k_new", "v_new", "sinks", "custom_mask", "mask_indptr")
 # DLPack's code and bits, and what NumPy calls the type or an integer of the same size.

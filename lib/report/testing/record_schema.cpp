@@ -48,7 +48,8 @@ Json empty_object(bool may_be_null) {
 
 Json property_of(const RecordField& field) {
   Json property = field.access.type;
-  if (field.exists != nullptr && property["type"].is_string()) {
+  if (field.exists != nullptr && property.contains("enum")) property["enum"].push_back(nullptr);
+  if (field.exists != nullptr && property.contains("type") && property["type"].is_string()) {
     property["type"] = {property["type"], "null"};
   }
   if (!field.unit.empty()) property["unit"] = field.unit;

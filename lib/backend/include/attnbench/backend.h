@@ -44,7 +44,11 @@ enum attnbench_dtype {
 
 enum attnbench_family {
   ATTNBENCH_SOFTMAX = 0, /* keys and values of their own */
-  ATTNBENCH_LATENT = 1   /* absorbed MLA: one latent row is key and, its first part, value */
+  ATTNBENCH_LATENT = 1,  /* absorbed MLA: one latent row is key and, its first part, value */
+  /* Gated delta net: q and k have heads_q heads and are L2-normalised inside (eps 1e-6), v, states
+   * and out heads_kv; value head h goes with key head h / (heads_kv / heads_q). Per token
+   * S = e^g S; S += k (beta (v - k^T S))^T; out = scale q^T S. There are no caches and no lse. */
+  ATTNBENCH_RECURRENT = 2
 };
 
 enum attnbench_mode {
@@ -119,11 +123,12 @@ typedef struct attnbench_tensor {
 
 /* B requests, T query tokens, Hq query and Hkv KV heads. Indices of attnbench_batch::tensors. */
 enum attnbench_role {
-  ATTNBENCH_Q = 0,       /* [T, Hq, dk] */
-  ATTNBENCH_K_NEW = 1,   /* [T, Hkv, dk]; in the cache already, unless the step writes it */
+  ATTNBENCH_Q = 0, /* [T, Hq, dk] */
+  /* [T, Hkv, dk]; in the cache already, unless the step writes it. Recurrent: [T, Hq, dk] */
+  ATTNBENCH_K_NEW = 1,
   ATTNBENCH_V_NEW = 2,   /* [T, Hkv, dv] */
   ATTNBENCH_SINKS = 3,   /* [Hq] f32 */
-  ATTNBENCH_OUT = 4,     /* [T, Hq, dv]: written */
+  ATTNBENCH_OUT = 4,     /* [T, Hq, dv]: written. Recurrent: [T, Hkv, dv] */
   ATTNBENCH_LSE = 5,     /* [T, Hq] f32: written; natural log, sinks included, -inf for no key */
   ATTNBENCH_K_CACHE = 6, /* [pages, page_size, Hkv, dk] whatever the layout: strides say it */
   ATTNBENCH_V_CACHE = 7, /* [pages, page_size, Hkv, dv]; latent: the first dv columns of K */
@@ -136,7 +141,13 @@ enum attnbench_role {
   ATTNBENCH_SLOT_MAPPING = 14,    /* i64 [T] slots of k_new and v_new (out_cache_loc) */
   ATTNBENCH_CUSTOM_MASK = 15,     /* u8, per request [q_len, kv_len], concatenated; draft trees */
   ATTNBENCH_MASK_INDPTR = 16,     /* i64 [B + 1] elements of custom_mask, cumulative */
-  ATTNBENCH_ROLES = 17
+  /* Of ATTNBENCH_RECURRENT alone, which has neither caches nor what leads to their slots. */
+  ATTNBENCH_G = 17,      /* [T, Hkv] f32 log decay, at most 0 */
+  ATTNBENCH_BETA = 18,   /* [T, Hkv] f32 inside (0, 1) */
+  ATTNBENCH_STATES = 19, /* [slots, Hkv, dk, dv] f32: read and written; no other slots than B's */
+  ATTNBENCH_STATE_INDICES = 20,     /* i32 [B] slot of each request; -1: padding, skip it */
+  ATTNBENCH_HAS_INITIAL_STATE = 21, /* u8 [B] 0: begin with zeros, whatever the slot holds */
+  ATTNBENCH_ROLES = 22
 };
 
 /* One step as an engine hands it over. */

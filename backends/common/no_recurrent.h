@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace attnbench {
+
+/// What a backend of keys and values says of a recurrent layer.
+inline constexpr const char* kNoRecurrent =
+    "no recurrent layers: it reads keys and values, where these keep a state (see gated_delta_net)";
+
+}  // namespace attnbench

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/gated_delta_net/gated_delta_net.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+#include "backends/common/kv_convert.h"
+#include "backends/gated_delta_net/column_block.h"
+#include "lib/base/int_math.h"
+
+namespace attnbench::gated_delta_net {
+namespace {
+
+/// A block of value dims of one value head of one request.
+struct Item {
+  std::int64_t request, first_token;
+  int head, column;
+};
+
+/// What one thread works in, in floats.
+struct Room {
+  float* q;      ///< [K]
+  float* k;      ///< [K]
+  float* v;      ///< [kColumns]
+  float* out;    ///< [kColumns]
+  float* state;  ///< [K, kColumns]
+};
+
+class Planned final : public Plan {
+ public:
+  Planned(const ForwardBatch& batch, PlanMemory& memory)
+      : batch_(&batch), layer_(batch.problem->layer), threads_(omp_get_max_threads()) {
+    const int blocks = static_cast<int>(ceil_div(layer_.head_dim_v, kColumns));
+    std::int64_t first = 0;
+    for (std::int64_t r = 0; r < batch.batch_size; ++r) {
+      const bool is_padding = batch.state_indices[static_cast<std::size_t>(r)] < 0;
+      for (int i = 0; i < layer_.heads_out() * blocks && !is_padding && batch.q_len(r) > 0; ++i) {
+        items_.push_back({r, first, i / blocks, i % blocks * kColumns});
+      }
+      first += batch.q_len(r);
+    }
+    // The longest first, so that no thread begins it when the others are done.
+    std::ranges::stable_sort(items_, std::ranges::greater{},
+                             [&](const Item& item) { return batch.q_len(item.request); });
+    const std::int64_t floats = layer_.head_dim_qk * (2 + kColumns) + 2 * kColumns;
+    room_floats_ = ceil_div(floats, std::int64_t{64}) * 64;
+    const auto bytes = static_cast<std::size_t>(threads_ * room_floats_) * sizeof(float);
+    scratch_ = static_cast<float*>(static_cast<void*>(memory.reserve(bytes)));
+  }
+
+  void run(Stream&) override {
+    const auto items = static_cast<std::int64_t>(items_.size());
+#pragma omp parallel num_threads(threads_)
+    {
+      const Room room = room_of(omp_get_thread_num());
+#pragma omp for schedule(dynamic, 1)
+      for (std::int64_t i = 0; i < items; ++i) run_item(items_[static_cast<std::size_t>(i)], room);
+    }
+  }
+
+ private:
+  [[nodiscard]] Room room_of(int thread) const {
+    float* const q = scratch_ + thread * room_floats_;
+    float* const k = q + layer_.head_dim_qk;
+    float* const v = k + layer_.head_dim_qk;
+    return {q, k, v, v + kColumns, v + 2 * kColumns};
+  }
+
+  void run_item(const Item& item, const Room& room) const {
+    const AttentionTensors& io = batch_->tensors;
+    const auto r = static_cast<std::size_t>(item.request);
+    const std::int64_t dim_k = layer_.head_dim_qk, dim_v = layer_.head_dim_v;
+    const int columns = static_cast<int>(std::min<std::int64_t>(kColumns, dim_v - item.column));
+    float* const state =
+        batch_->state_pool->state(batch_->state_indices[r], item.head) + item.column;
+    const bool starts_empty = batch_->has_initial_state[r] == 0;
+    const auto row_bytes = static_cast<std::size_t>(columns) * sizeof(float);
+    const auto block_floats = static_cast<std::size_t>(dim_k) * kColumns;
+    std::memset(room.v, 0, kColumns * sizeof(float));
+    std::memset(room.state, 0, block_floats * sizeof(float));
+    for (std::int64_t d = 0; d < dim_k && !starts_empty; ++d) {
+      std::memcpy(room.state + d * kColumns, state + d * dim_v, row_bytes);
+    }
+    const int key_head = item.head / layer_.group_size();
+    const std::int64_t element = size_bytes(io.v_new.dtype);
+    for (std::int64_t t = item.first_token; t < item.first_token + batch_->q_len(item.request);
+         ++t) {
+      widen_row(io.q.dtype, io.q.row(t, key_head), room.q, dim_k);
+      widen_row(io.k_new.dtype, io.k_new.row(t, key_head), room.k, dim_k);
+      widen_row(io.v_new.dtype, io.v_new.row(t, item.head) + item.column * element, room.v,
+                columns);
+      normalise(room.q, dim_k, static_cast<float>(layer_.scale));
+      normalise(room.k, dim_k, 1);
+      const Token token{room.q, room.k, room.v, load(DType::kF32, io.g.row(t, item.head)),
+                        load(DType::kF32, io.beta.row(t, item.head))};
+      step(room.state, dim_k, token, room.out);
+      std::byte* const out = io.out.row(t, item.head) + item.column * size_bytes(io.out.dtype);
+      for (int c = 0; c < columns; ++c) {
+        store(io.out.dtype, out + c * size_bytes(io.out.dtype), room.out[c]);
+      }
+    }
+    for (std::int64_t d = 0; d < dim_k; ++d) {
+      std::memcpy(state + d * dim_v, room.state + d * kColumns, row_bytes);
+    }
+  }
+
+  const ForwardBatch* batch_;
+  AttentionLayer layer_;
+  int threads_;
+  std::vector<Item> items_;
+  std::int64_t room_floats_ = 0;  ///< of a thread
+  float* scratch_ = nullptr;
+};
+
+}  // namespace
+
+GatedDeltaNetBackend::GatedDeltaNetBackend() {
+  info_.name = "gated_delta_net";
+  info_.version = "1";
+  info_.description = "gated delta rule token by token, blocks of value dims; f32, all threads";
+  info_.index_format = "state_indices";
+  info_.device = DeviceKind::kCpu;
+}
+
+Support GatedDeltaNetBackend::supports(const Problem& problem) const {
+  if (!problem.layer.is_recurrent()) {
+    return Support::no("recurrent layers only: it keeps a state instead of keys and values");
+  }
+  return Support::yes();
+}
+
+std::unique_ptr<Plan> GatedDeltaNetBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
+  return std::make_unique<Planned>(batch, memory);
+}
+
+}  // namespace attnbench::gated_delta_net

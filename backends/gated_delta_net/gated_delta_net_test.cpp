@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/gated_delta_net/gated_delta_net.h"
+
+#include "backends/testing/conformance.h"
+
+namespace attnbench::gated_delta_net {
+namespace {
+
+std::unique_ptr<Backend> make() { return std::make_unique<GatedDeltaNetBackend>(); }
+
+TEST(GatedDeltaNetBackend, conforms) { conformance::expect_all(make); }
+
+TEST(GatedDeltaNetBackend, gives_a_request_alone_the_bits_that_it_has_in_its_batch) {
+  for (const Case& c : small_delta_nets()) conformance::expect_batch_invariance(make, c);
+}
+
+TEST(GatedDeltaNetBackend, takes_no_layer_with_keys) {
+  EXPECT_FALSE(make()->supports(problem_of(small_plain_decode())));
+  EXPECT_FALSE(make()->supports(problem_of(small_mla())));
+}
+
+/// What engines do with a long prompt: the state that a chunk leaves is what the next one finds.
+TEST(GatedDeltaNetBackend, reaches_the_state_of_a_whole_prompt_chunk_by_chunk) {
+  Case whole = small_delta_nets().front();
+  whole.dtype = DType::kF32;
+  whole.mode = ForwardMode::kExtend;
+  whole.requests = {{.q_len = 37, .kv_len = 37}};
+  const auto device = make_cpu_device();
+  Fixture one(whole, *device), two(whole, *device);
+  for (Fixture* fixture : {&one, &two}) fixture->fill(Fill::kNormal);
+  static_cast<void>(conformance::forward(*make(), one, *device));
+
+  ForwardBatch chunk = two.batch();
+  const AttentionTensors all = chunk.tensors;
+  const auto run_tokens = [&](std::int64_t first, std::int64_t count, bool has_state) {
+    for (ConstTensorView* view : {&chunk.tensors.q, &chunk.tensors.k_new, &chunk.tensors.v_new,
+                                  &chunk.tensors.g, &chunk.tensors.beta}) {
+      view->data += first * view->stride[0] * size_bytes(view->dtype);
+    }
+    chunk.tensors.out.data += first * all.out.stride[0] * size_bytes(all.out.dtype);
+    chunk.extend_seq_lens = {static_cast<std::int32_t>(count)};
+    chunk.has_initial_state = {static_cast<std::uint8_t>(has_state)};
+    PlanMemory memory(*device);
+    const auto stream = device->make_stream();
+    make()->plan(chunk, memory)->run(*stream);
+    chunk.tensors = all;
+  };
+  run_tokens(0, 20, false);
+  run_tokens(20, 17, true);
+  const auto bytes_of = [&](const Fixture& fixture) {
+    const StatePool pool = fixture.host_states();
+    return std::vector<float>(pool.state(fixture.batch().state_indices[0], 0),
+                              pool.state(fixture.batch().state_indices[0] + 1, 0));
+  };
+  EXPECT_EQ(bytes_of(one), bytes_of(two));
+  EXPECT_TRUE(two.changed_inputs().empty());
+}
+
+}  // namespace
+}  // namespace attnbench::gated_delta_net

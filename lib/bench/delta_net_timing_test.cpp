@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recurrent layers change their inputs: what is timed is right only if the states of before are
+// there in each sample.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "lib/bench/driver.h"
+#include "lib/bench/local_workshop.h"
+#include "lib/fixture/testing/small_cases.h"
+#include "lib/verify/mutant_backend.h"
+
+namespace attnbench {
+namespace {
+
+enum class LateHabit { kNone, kRepeatsOutputs, kRepeatsStates };
+
+/// More runs than verification takes.
+constexpr int kLateAfter = 24;
+
+/// Honest at first; later it hands out what an earlier run made.
+class LatePlan final : public Plan {
+ public:
+  LatePlan(LateHabit habit, int& runs, const ForwardBatch& batch, std::unique_ptr<Plan> honest)
+      : habit_(habit), runs_(&runs), batch_(&batch), honest_(std::move(honest)) {}
+
+  void run(Stream& stream) override {
+    honest_->run(stream);
+    const TensorView& out = batch_->tensors.out;
+    const StatePool& pool = *batch_->state_pool;
+    const std::span<std::byte> outputs(
+        out.data, static_cast<std::size_t>(out.size() * size_bytes(out.dtype)));
+    const std::span<float> states(pool.data,
+                                  static_cast<std::size_t>(pool.slots * pool.slot_size()));
+    if (++*runs_ <= kLateAfter || outputs_.empty()) {
+      outputs_.assign(outputs.begin(), outputs.end());
+      states_.assign(states.begin(), states.end());
+    } else if (habit_ == LateHabit::kRepeatsOutputs) {
+      std::ranges::copy(outputs_, outputs.begin());
+    } else if (habit_ == LateHabit::kRepeatsStates) {
+      std::ranges::copy(states_, states.begin());
+    }
+  }
+
+ private:
+  LateHabit habit_;
+  int* runs_;
+  const ForwardBatch* batch_;
+  std::unique_ptr<Plan> honest_;
+  std::vector<std::byte> outputs_;
+  std::vector<float> states_;
+};
+
+class LateBackend final : public Backend {
+ public:
+  LateBackend(LateHabit habit, int& runs) : habit_(habit), runs_(&runs) {}
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return honest_.info(); }
+  [[nodiscard]] Support supports(const Problem&) const override { return Support::yes(); }
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
+    return std::make_unique<LatePlan>(habit_, *runs_, batch, honest_.plan(batch, memory));
+  }
+
+ private:
+  LateHabit habit_;
+  int* runs_;
+  MutantBackend honest_{Fault::kNone};
+};
+
+std::vector<Record> records_of(LateHabit habit, std::vector<CacheState> cache) {
+  Devices devices;
+  devices.push_back(make_cpu_device(1));
+  Scenario scenario;
+  scenario.name = "delta net";
+  scenario.seed = 7;
+  scenario.cases = {small_delta_nets().back()};
+  scenario.measure.cache = std::move(cache);
+  scenario.measure.min_rounds = scenario.measure.max_rounds = 4;
+  scenario.measure.block_s = 0;
+  scenario.measure.min_block_samples = scenario.measure.max_block_samples = 6;
+  scenario.verify.fills = {"normal"};
+  int runs = 0;
+  Registry registry;
+  registry.add([&] { return std::make_unique<LateBackend>(habit, runs); });
+  LocalWorkshop workshop(devices, [](Device&) { return Ceilings{1e18, 1e18, 1e18}; });
+  return run_scenario(scenario, registry, workshop, {}, {}).records;
+}
+
+TEST(DeltaNetTiming, passes_an_honest_backend_in_every_cache_state) {
+  const std::vector<Record> records =
+      records_of(LateHabit::kNone, {CacheState::kCold, CacheState::kWarm, CacheState::kServing});
+  EXPECT_EQ(records.size(), 3u);
+  for (const Record& record : records) {
+    EXPECT_EQ(record.verdict, Verdict::kPassed) << record.case_id << ": " << record.reason;
+    EXPECT_GT(record.samples_checked, 0) << record.case_id;
+    EXPECT_EQ(record.layer.attention, "gated_delta_net");
+    EXPECT_EQ(record.kv_dtype, "");
+  }
+}
+
+TEST(DeltaNetTiming, blames_outputs_and_states_of_an_earlier_sample) {
+  for (const LateHabit habit : {LateHabit::kRepeatsOutputs, LateHabit::kRepeatsStates}) {
+    for (const Record& record : records_of(habit, {CacheState::kWarm})) {
+      EXPECT_EQ(record.verdict, Verdict::kIncorrect) << record.case_id;
+      EXPECT_THAT(record.reason, testing::HasSubstr("in timed sample ")) << record.case_id;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnbench

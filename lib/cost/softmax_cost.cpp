@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "lib/base/dtype.h"
+#include "lib/cost/checked.h"
+#include "lib/cost/family_costs.h"
+
+namespace attnbench {
+namespace {
+
+constexpr std::int64_t kLseBytes = 4;         // f32
+constexpr std::int64_t kTableEntryBytes = 4;  // int32 page number
+constexpr std::int64_t kSlotBytes = 8;        // int64 in out_cache_loc
+
+bool sees_everything(const AttentionLayer& layer) {
+  return layer.is_cross_attention || (!layer.causal && layer.sliding_window_size < 0);
+}
+
+/// Keys that a row may see before its own.
+std::int64_t reach(const AttentionLayer& layer) {
+  return layer.sliding_window_size < 0 ? std::numeric_limits<std::int32_t>::max()
+                                       : layer.sliding_window_size;
+}
+
+/// The sum of clamp(first + i, 0, limit) over i = 0 .. count - 1, in closed form.
+Count clamped_sum(std::int64_t first, std::int64_t count, std::int64_t limit) {
+  const std::int64_t last = first + count - 1;
+  const std::int64_t low = std::max<std::int64_t>(first, 1), high = std::min(last, limit);
+  // An odd sum of both ends means an even number of terms, so halving is exact.
+  const std::int64_t ramp = low > high ? 0 : (Count(low + high) * (high - low + 1)).value() / 2;
+  const std::int64_t full = std::max<std::int64_t>(last - std::max(first - 1, limit), 0);
+  return Count(ramp) + Count(limit) * full;
+}
+
+/// Visible pairs of one request: row i sees the keys from position - reach to its own, or as far
+/// ahead as back, as far as there are any.
+Count visible_pairs(const Case& c, const Request& r) {
+  if (sees_everything(c.layer)) return Count(r.q_len) * r.kv_len;
+  if (!r.tree_parents.empty()) {
+    Count pairs = 0;
+    for (std::int64_t token = 0; token < r.q_len; ++token) pairs += visible_keys(c, r, token);
+    return pairs;
+  }
+  const std::int64_t back = reach(c.layer), ahead = c.layer.causal ? 0 : back;
+  const std::int64_t first = r.prefix_len();
+  return clamped_sum(first + ahead + 1, r.q_len, r.kv_len).value() -
+         clamped_sum(first - back, r.q_len, r.kv_len).value();
+}
+
+/// Keys that any row of the request sees: [first, kv_len), or none.
+std::int64_t first_seen_key(const Case& c, const Request& r) {
+  if (r.q_len == 0) return r.kv_len;
+  if (sees_everything(c.layer) || c.layer.sliding_window_size < 0) return 0;
+  // The first row reaches back farthest; a tree's root is that row.
+  return std::clamp<std::int64_t>(r.prefix_len() - c.layer.sliding_window_size, 0, r.kv_len);
+}
+
+/// Tokens in the union of half-open ranges.
+std::int64_t union_size(std::vector<std::pair<std::int64_t, std::int64_t>> ranges) {
+  std::ranges::sort(ranges);
+  std::int64_t size = 0, covered = 0;
+  for (const std::pair<std::int64_t, std::int64_t>& range : ranges) {
+    size += std::max<std::int64_t>(range.second - std::max(range.first, covered), 0);
+    covered = std::max(covered, range.second);
+  }
+  return size;
+}
+
+/// Distinct keys that the batch sees: own ones per request, those of a shared prefix once. Only
+/// whole pages are shared, so what a prefix leaves on its last, partial page is every request's
+/// own.
+Count unique_keys(const Case& c) {
+  std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> shared(c.prefixes.size());
+  Count keys = 0;
+  for (const Request& r : c.requests) {
+    const std::int64_t first = first_seen_key(c, r);
+    std::int64_t own_begin = 0;
+    if (r.shared_prefix >= 0) {
+      own_begin = r.shared_len / c.kv_cache.page_size * c.kv_cache.page_size;
+      if (first < own_begin) {
+        shared[static_cast<std::size_t>(r.shared_prefix)].emplace_back(first, own_begin);
+      }
+    }
+    keys += r.kv_len - std::max(first, own_begin);
+  }
+  for (const auto& ranges : shared) keys += union_size(ranges);
+  return keys;
+}
+
+/// Bytes of one token's K and V over all heads; a latent row serves as both.
+Count kv_bytes_per_key(const Case& c) {
+  const bool latent = c.layer.shares_row_of_k_and_v();
+  const std::int64_t dims = c.layer.head_dim_qk + (latent ? 0 : c.layer.head_dim_v);
+  return Count(c.layer.heads_kv) * dims * size_bytes(c.kv_cache.dtype);
+}
+
+/// Q, O, LSE and the page-table entries of seen pages: the same with and without sharing, because
+/// each request has a table row of its own.
+Count bytes_beside_kv(const Case& c) {
+  const Count row = Count(c.layer.head_dim_qk + c.layer.head_dim_v) * size_bytes(c.dtype);
+  Count bytes = Count(c.q_tokens()) * c.layer.heads_q * (row + kLseBytes);
+  const std::int64_t page = c.kv_cache.page_size;
+  for (const Request& r : c.requests) {
+    const std::int64_t first_page = first_seen_key(c, r) / page;
+    const std::int64_t pages = r.q_len == 0 ? 0 : (r.kv_len + page - 1) / page - first_page;
+    bytes += Count(pages) * kTableEntryBytes;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::int64_t visible_keys(const Case& c, const Request& r, std::int64_t token) {
+  if (sees_everything(c.layer)) return r.kv_len;
+  const std::int64_t prefix = r.prefix_len(), back = reach(c.layer);
+  if (r.tree_parents.empty()) {
+    const std::int64_t own = prefix + token, ahead = c.layer.causal ? 0 : back;
+    return std::clamp<std::int64_t>(own + ahead + 1, 0, r.kv_len) -
+           std::clamp<std::int64_t>(own - back, 0, r.kv_len);
+  }
+  const bool by_index = c.layer.window_in_trees == WindowInTrees::kIndex;
+  std::int64_t branch = 0, in_window = 0;
+  for (std::int64_t node = token; node >= 0;
+       node = r.tree_parents[static_cast<std::size_t>(node)]) {
+    if ((by_index ? token - node : branch) <= back) ++in_window;
+    ++branch;
+  }
+  // The prefix stands behind the whole branch, or behind all tokens before this one.
+  const std::int64_t behind = by_index ? token : branch - 1;
+  return in_window + std::clamp<std::int64_t>(back - behind, 0, prefix);
+}
+
+/// k_new and v_new are read, by their slots, and rows of the cache are written.
+void add_kv_write(const Case& c, Cost& cost) {
+  const Count per_key = kv_bytes_per_key(c);
+  const Count fresh = (per_key * size_bytes(c.dtype)).value() / size_bytes(c.kv_cache.dtype);
+  const Count read = Count(c.q_tokens()) * (fresh + kSlotBytes);
+  const Count written = Count(c.q_tokens()) * per_key;
+  cost.kv_bytes_written = written.value();
+  // Attention counts the written rows among those that it reads.
+  const std::int64_t more = attends(c.step) ? read.value() : (read + written).value();
+  cost.bytes_unique = (Count(cost.bytes_unique) + more).value();
+  cost.bytes_streamed = (Count(cost.bytes_streamed) + more).value();
+  if (attends(c.step)) return;
+  cost.kv_bytes_unique = cost.kv_bytes_streamed = cost.kv_bytes_written;
+}
+
+Cost count_attention(const Case& c) {
+  Count pairs = 0, streamed_keys = 0;
+  for (const Request& r : c.requests) {
+    pairs += visible_pairs(c, r);
+    streamed_keys += r.kv_len - first_seen_key(c, r);
+  }
+  const Count per_key = kv_bytes_per_key(c), beside = bytes_beside_kv(c);
+  const Count unique = unique_keys(c) * per_key, streamed = streamed_keys * per_key;
+  const Count dims = c.layer.head_dim_qk + c.layer.head_dim_v;
+  Cost cost;
+  cost.visible_pairs = pairs.value();
+  cost.flops = (Count(2) * c.layer.heads_q * dims * pairs).value();
+  cost.kv_bytes_unique = unique.value();
+  cost.kv_bytes_streamed = streamed.value();
+  cost.bytes_unique = (unique + beside).value();
+  cost.bytes_streamed = (streamed + beside).value();
+  return cost;
+}
+
+Cost softmax_cost(const Case& c) {
+  Cost cost;
+  if (attends(c.step)) cost = count_attention(c);
+  if (writes_kv(c.step)) add_kv_write(c, cost);
+  return cost;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/fixture/fixture.h"
+#include "lib/fixture/state_memory.h"
+#include "lib/index/csr.h"
+#include "lib/report/expanded_case.h"
+
+namespace attnbench {
+
+ExpandedCase expand_recurrent_case(const Case& c, std::span<const IndexFormat* const> formats) {
+  ExpandedCase e;
+  e.source = &c;
+  e.cost = count_cost(c);
+  e.use_cascade = choose_cascade(c, kUsualMultiprocessors);
+  const std::int64_t requests = std::ssize(c.requests);
+  e.state_slots = requests + 1 + kSpareStateSlots;
+  e.pool_bytes = state_memory_bytes(c.layer, requests) / 2;  // without the copy beside it
+  const BatchLayout layout = lay_out(c);
+  const ForwardBatch& batch = layout.batch;
+  e.arrays = {abridged("query_start_loc", qo_indptr(batch)),
+              abridged("state_indices", batch.state_indices),
+              abridged("has_initial_state", batch.has_initial_state),
+              abridged("positions", batch.positions)};
+  for (const IndexFormat* format : formats) {
+    BuiltIndices& built = e.indices.emplace_back();
+    built.format = format;
+    built.why_not = std::string("a recurrent layer has no KV cache to index");
+  }
+  return e;
+}
+
+}  // namespace attnbench

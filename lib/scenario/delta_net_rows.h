@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "lib/scenario/content_rows.h"
+
+// The formulas of a gated delta net's contents, for host and GPU alike (content_rows.h says why).
+// What each fill shows:
+//   normal, timing, sample   everything at random, memories of two to a hundred tokens
+//   needle       one of eight keys at a time, no decay, beta near 1: an output is one earlier value
+//   tag          one key throughout, beta 1/2: an output is a fading mean of tags, newest first
+//   sparse_int   small integers, some keys all zeros (the norm's eps), decays of 1 and 1/2
+//   extreme      decays to nothing, keys of 2^-12 (where eps weighs) to 2^10, large values
+namespace attnbench {
+
+namespace content_detail {
+inline constexpr std::int64_t kNeedleKeys = 8;
+
+/// Uniform in [0, 1), a multiple of 2^-24.
+[[nodiscard]] constexpr float uniform(std::uint64_t key) {
+  return static_cast<float>(element_bits(key, 0) >> 8) * 0x1p-24f;
+}
+
+/// 2^-n for small n.
+[[nodiscard]] constexpr float half_to(int n) { return 1.0f / static_cast<float>(1 << n); }
+}  // namespace content_detail
+
+/// Queries and keys: rows of key head `head`, whose tokens count from the step's (queries) or the
+/// request's (keys) first.
+[[nodiscard]] constexpr RowRecipe delta_net_key_like(const ContentParams& p, Role role,
+                                                     std::uint64_t stream, std::int64_t position,
+                                                     int head) {
+  RowRecipe r;
+  r.key = row_key(p.seed, role, stream, position, head);
+  r.factor = 1;
+  switch (p.fill) {
+    case Fill::kNeedle:
+      r.formula = Formula::kTowards;
+      r.towards = row_key(p.seed, Role::kNeedle, 0, position % content_detail::kNeedleKeys, head);
+      break;
+    case Fill::kTag:
+      r.formula = Formula::kTowards;
+      r.towards = content_detail::direction_key(p, head);
+      break;
+    case Fill::kSparseInt:
+      r.formula = Formula::kSparseInteger;
+      break;
+    case Fill::kExtreme:
+      r.formula = Formula::kNormal;
+      r.factor = element_bits(r.key, 1u << 20) % 2 == 0 ? 0x1p-12f : 0x1p10f;
+      break;
+    case Fill::kSample:
+    case Fill::kNormal:
+    case Fill::kTiming:
+      r.formula = Formula::kNormal;
+      break;
+  }
+  return r;
+}
+
+[[nodiscard]] constexpr RowRecipe delta_net_q(const ContentParams& p, std::uint64_t stream,
+                                              std::int64_t token, int head) {
+  return delta_net_key_like(p, Role::kQ, stream, token, head);
+}
+
+[[nodiscard]] constexpr RowRecipe delta_net_k(const ContentParams& p, std::uint64_t stream,
+                                              std::int64_t position, int head) {
+  return delta_net_key_like(p, Role::kK, stream, position, head);
+}
+
+[[nodiscard]] constexpr RowRecipe delta_net_v(const ContentParams& p, std::uint64_t stream,
+                                              std::int64_t position, int head) {
+  RowRecipe r = v_recipe(p, stream, position, head);
+  if (p.fill == Fill::kExtreme) r.factor = 0x1p8f;
+  return r;
+}
+
+/// Row `key_dim` of a value head's state before the step.
+[[nodiscard]] constexpr RowRecipe delta_net_state(const ContentParams& p, std::uint64_t stream,
+                                                  int head, int key_dim) {
+  RowRecipe r;
+  r.key = row_key(p.seed, Role::kState, stream, key_dim, head);
+  r.formula = Formula::kNormal;
+  r.factor = p.fill == Fill::kExtreme ? 0x1p8f : 1.0f;
+  return r;
+}
+
+/// Log decay of a token under a value head.
+[[nodiscard]] constexpr float delta_net_gate(const ContentParams& p, std::uint64_t stream,
+                                             std::int64_t position, int head) {
+  const std::uint64_t key = row_key(p.seed, Role::kGate, stream, position, head);
+  const float u = content_detail::uniform(key);
+  switch (p.fill) {
+    case Fill::kNeedle:
+    case Fill::kTag:
+      return 0;
+    case Fill::kSparseInt:
+      return u < 0.5f ? 0.0f : -0.6931472f;
+    case Fill::kExtreme:
+      return u < 0.125f ? -100.0f : u < 0.25f ? -20.0f : 0.0f;
+    case Fill::kSample:
+    case Fill::kNormal:
+    case Fill::kTiming:
+      break;
+  }
+  // Between 1/128 and 1 by head, as a model's learned rates differ.
+  return -content_detail::half_to(1 + head % 6) * (0.5f + u);
+}
+
+/// Inside (0, 1).
+[[nodiscard]] constexpr float delta_net_beta(const ContentParams& p, std::uint64_t stream,
+                                             std::int64_t position, int head) {
+  const float u = content_detail::uniform(row_key(p.seed, Role::kBeta, stream, position, head));
+  switch (p.fill) {
+    case Fill::kNeedle:
+      return 0.998046875f;
+    case Fill::kTag:
+      return 0.5f;
+    case Fill::kSparseInt:
+      return u < 0.5f ? 0.25f : 0.75f;
+    case Fill::kExtreme:
+      return u < 0.5f ? 0x1p-10f : 1 - 0x1p-10f;
+    case Fill::kSample:
+    case Fill::kNormal:
+    case Fill::kTiming:
+      break;
+  }
+  return 0.0625f + 0.875f * u;
+}
+
+}  // namespace attnbench

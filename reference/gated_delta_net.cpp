@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/gated_delta_net.h"
+
+#include <cmath>
+#include <utility>
+
+namespace attnbench::reference {
+
+Eigen::VectorXd l2_normalised(const Eigen::VectorXd& x) {
+  constexpr double kEps = 1e-6;
+  return x / std::sqrt(x.squaredNorm() + kEps);
+}
+
+GatedDeltaNet::GatedDeltaNet(Eigen::MatrixXd state, double scale)
+    : state_(std::move(state)),
+      scale_(scale),
+      error_(Eigen::RowVectorXd::Zero(state_.cols())),
+      noise_squared_(Eigen::RowVectorXd::Zero(state_.cols())) {}
+
+void GatedDeltaNet::step(const DeltaNetToken& token) {
+  const auto dims = static_cast<double>(state_.rows());
+  const double n = dims + 4, m = dims / 2 + 4;
+  const double decay = std::exp(token.g);
+  const Eigen::VectorXd q = l2_normalised(token.q), k = l2_normalised(token.k);
+
+  state_ *= decay;
+  const Eigen::RowVectorXd decayed = state_.colwise().norm();
+  const Eigen::RowVectorXd w = token.beta * (token.v - k.transpose() * state_);
+  state_.noalias() += k * w;
+  out_ = scale_ * (q.transpose() * state_);
+
+  const Eigen::RowVectorXd size = state_.colwise().norm();
+  error_ = decay * error_ +
+           (9 + 2 * std::fabs(token.g) + (n + m) * token.beta * k.norm()) * decayed +
+           (m + 4) * k.norm() * w.cwiseAbs() + size;
+  out_error_ = scale_ * q.norm() * (error_ + (n + m) * size);
+
+  noise_squared_ = decay * decay * noise_squared_ +
+                   0.5 * (16 * decayed.cwiseAbs2() + w.cwiseAbs2() + size.cwiseAbs2());
+  out_noise_ =
+      scale_ * q.norm() * (noise_squared_ + 4 * size.cwiseAbs2()).cwiseSqrt() / std::sqrt(dims);
+}
+
+Eigen::RowVectorXd GatedDeltaNet::state_noise() const {
+  return noise_squared_.cwiseSqrt() / std::sqrt(static_cast<double>(state_.rows()));
+}
+
+}  // namespace attnbench::reference

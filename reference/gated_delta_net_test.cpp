@@ -1,0 +1,241 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/gated_delta_net.h"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/LU>
+#include <cmath>
+#include <vector>
+
+#include "lib/base/counter_hash.h"
+#include "lib/scenario/contents.h"
+#include "reference/oracle.h"
+
+namespace attnbench::reference {
+namespace {
+
+using Tokens = std::vector<DeltaNetToken>;
+
+/// K = 2, V = 1. Keys of norm 1 come out of the normalisation as they went in, up to its eps.
+Tokens three_steps(double second_gate) {
+  const auto token = [](double q0, double q1, double k0, double k1, double v, double g,
+                        double beta) {
+    DeltaNetToken t;
+    t.q = Eigen::Vector2d(q0, q1);
+    t.k = Eigen::Vector2d(k0, k1);
+    t.v = Eigen::RowVectorXd::Constant(1, v);
+    t.g = g;
+    t.beta = beta;
+    return t;
+  };
+  return {token(1, 0, 1, 0, 2, 0, 1), token(1, 0, 0.6, 0.8, 1, second_gate, 0.5),
+          token(0, 1, 1, 0, 4, 0, 1)};
+}
+
+TEST(GatedDeltaNet, gives_the_figures_of_three_steps_by_hand) {
+  struct Expected {
+    double gate;
+    std::vector<double> out;
+    double state[2];
+  };
+  for (const Expected& expected : {Expected{std::log(0.5), {2, 1.12, 0.16}, {4, 0.16}},
+                                   Expected{0, {2, 1.94, -0.08}, {4, -0.08}}}) {
+    GatedDeltaNet net(Eigen::MatrixXd::Zero(2, 1), 1);
+    std::size_t i = 0;
+    for (const DeltaNetToken& token : three_steps(expected.gate)) {
+      net.step(token);
+      EXPECT_NEAR(net.out()(0), expected.out[i++], 1e-5);  // the eps of two norms, 5e-7 each
+    }
+    EXPECT_NEAR(net.state()(0, 0), expected.state[0], 1e-5);
+    EXPECT_NEAR(net.state()(1, 0), expected.state[1], 1e-5);
+  }
+}
+
+TEST(GatedDeltaNet, normalises_by_the_root_of_the_squares_and_an_eps) {
+  EXPECT_NEAR(l2_normalised(Eigen::Vector2d(3, 4))(1), 4 / std::sqrt(25 + 1e-6), 1e-15);
+  EXPECT_EQ(l2_normalised(Eigen::Vector2d(0, 0))(0), 0);
+}
+
+Tokens random_tokens(int count, int dk, int dv) {
+  Tokens tokens;
+  for (int t = 0; t < count; ++t) {
+    DeltaNetToken token;
+    token.q.resize(dk);
+    token.k.resize(dk);
+    token.v.resize(dv);
+    const auto draw = [&](Role role, int d) {
+      return static_cast<double>(
+          normal_element(row_key(7, role, 0, t, 0), static_cast<std::uint32_t>(d)));
+    };
+    for (int d = 0; d < dk; ++d) {
+      token.q(d) = draw(Role::kQ, d);
+      token.k(d) = draw(Role::kK, d) + 0.5;  // keys that resemble one another
+    }
+    for (int d = 0; d < dv; ++d) token.v(d) = draw(Role::kV, d);
+    token.g = t % 17 == 5 ? -80 : -0.1 * std::fabs(draw(Role::kGate, 0));
+    token.beta = 0.5 + 0.14 * draw(Role::kBeta, 0);
+    tokens.push_back(std::move(token));
+  }
+  return tokens;
+}
+
+/// The chunked (WY) form of the same rule: one linear system a chunk instead of one update a token.
+/// With gamma_i the sum of the log decays up to i,
+///   (I + A) W = beta (V - e^gamma K S0),  A_ij = beta_i e^(gamma_i - gamma_j) k_i.k_j, j < i
+///   O_i = scale (e^gamma_i q_i^T S0 + sum_(j <= i) e^(gamma_i - gamma_j) (q_i.k_j) w_j)
+///   S1 = e^gamma_C S0 + sum_j e^(gamma_C - gamma_j) k_j w_j^T
+Eigen::MatrixXd chunked(const Tokens& tokens, std::size_t chunk, double scale,
+                        Eigen::MatrixXd& state) {
+  Eigen::MatrixXd out(static_cast<Eigen::Index>(tokens.size()), state.cols());
+  for (std::size_t begin = 0; begin < tokens.size(); begin += chunk) {
+    const auto n = static_cast<Eigen::Index>(std::min(chunk, tokens.size() - begin));
+    Eigen::MatrixXd q(n, state.rows()), k(n, state.rows()), v(n, state.cols());
+    Eigen::VectorXd gamma(n), beta(n);
+    double sum = 0;
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const DeltaNetToken& t = tokens[begin + static_cast<std::size_t>(i)];
+      q.row(i) = t.q.transpose() / std::sqrt(t.q.dot(t.q) + 1e-6);
+      k.row(i) = t.k.transpose() / std::sqrt(t.k.dot(t.k) + 1e-6);
+      v.row(i) = t.v;
+      gamma(i) = sum += t.g;
+      beta(i) = t.beta;
+    }
+    const auto since = [&](Eigen::Index i, Eigen::Index j) {
+      return std::exp(gamma(i) - gamma(j));
+    };
+    Eigen::MatrixXd system = Eigen::MatrixXd::Identity(n, n);
+    Eigen::MatrixXd right = v;
+    for (Eigen::Index i = 0; i < n; ++i) {
+      right.row(i) = beta(i) * (v.row(i) - std::exp(gamma(i)) * k.row(i) * state);
+      for (Eigen::Index j = 0; j < i; ++j) {
+        system(i, j) = beta(i) * since(i, j) * k.row(i).dot(k.row(j));
+      }
+    }
+    const Eigen::MatrixXd w = system.partialPivLu().solve(right);
+    Eigen::MatrixXd next = std::exp(gamma(n - 1)) * state;
+    for (Eigen::Index i = 0; i < n; ++i) {
+      Eigen::RowVectorXd row = std::exp(gamma(i)) * q.row(i) * state;
+      for (Eigen::Index j = 0; j <= i; ++j) row += since(i, j) * q.row(i).dot(k.row(j)) * w.row(j);
+      out.row(static_cast<Eigen::Index>(begin) + i) = scale * row;
+      next += since(n - 1, i) * k.row(i).transpose() * w.row(i);
+    }
+    state = next;
+  }
+  return out;
+}
+
+TEST(GatedDeltaNet, equals_its_chunked_form) {
+  const Tokens tokens = random_tokens(150, 16, 12);
+  Eigen::MatrixXd start(16, 12);
+  for (Eigen::Index i = 0; i < start.size(); ++i) start(i) = std::sin(static_cast<double>(i));
+  GatedDeltaNet net(start, 0.25);
+  Eigen::MatrixXd state = start;
+  const Eigen::MatrixXd expected = chunked(tokens, 64, 0.25, state);
+  for (std::size_t t = 0; t < tokens.size(); ++t) {
+    net.step(tokens[t]);
+    EXPECT_LT((net.out() - expected.row(static_cast<Eigen::Index>(t))).cwiseAbs().maxCoeff(), 1e-12)
+        << t;
+  }
+  EXPECT_LT((net.state() - state).cwiseAbs().maxCoeff(), 1e-12);
+}
+
+Eigen::VectorXf normalised_f32(const Eigen::VectorXf& x) {
+  return x / std::sqrt(x.squaredNorm() + 1e-6f);
+}
+
+/// The steps in f32 stay within the bound. It is wide, since it adds up the worst of every dot
+/// product; the noise is not.
+TEST(GatedDeltaNet, bounds_what_f32_steps_lose) {
+  for (const int dims : {16, 128}) {
+    const Tokens tokens = random_tokens(300, dims, dims);
+    GatedDeltaNet net(Eigen::MatrixXd::Zero(dims, dims), 0.25);
+    Eigen::MatrixXf state = Eigen::MatrixXf::Zero(dims, dims);
+    double worst = 0, squares = 0, count = 0;
+    for (const DeltaNetToken& exact : tokens) {
+      DeltaNetToken t = exact;  // of inputs that f32 holds
+      t.q = exact.q.cast<float>().cast<double>();
+      t.k = exact.k.cast<float>().cast<double>();
+      t.v = exact.v.cast<float>().cast<double>();
+      t.g = static_cast<double>(static_cast<float>(exact.g));
+      t.beta = static_cast<double>(static_cast<float>(exact.beta));
+      net.step(t);
+      const Eigen::VectorXf q = normalised_f32(t.q.cast<float>());
+      const Eigen::VectorXf k = normalised_f32(t.k.cast<float>());
+      state *= std::exp(static_cast<float>(t.g));
+      const Eigen::RowVectorXf w =
+          static_cast<float>(t.beta) * (t.v.cast<float>() - k.transpose() * state);
+      state += k * w;
+      const Eigen::RowVectorXf out = 0.25f * (q.transpose() * state);
+      const Eigen::RowVectorXd error = out.cast<double>() - net.out();
+      worst = std::max(worst, (error.cwiseAbs().array() / net.out_error().array()).maxCoeff());
+      squares += (error.array() / net.out_noise().array()).square().sum();
+      count += static_cast<double>(dims);
+    }
+    const double u = 0x1p-24;
+    EXPECT_LE(worst, u) << dims;
+    EXPECT_GE(worst, u / 8 / dims) << dims;
+    const double noise = std::sqrt(squares / count) / u;
+    EXPECT_LE(noise, 1.5) << dims;
+    EXPECT_GE(noise, 0.2) << dims;
+  }
+}
+
+Case two_requests() {
+  Case c;
+  c.id = "delta";
+  c.seed = 3;
+  c.layer = {.family = Family::kRecurrent,
+             .heads_q = 2,
+             .heads_kv = 6,
+             .head_dim_qk = 8,
+             .head_dim_v = 5,
+             .scale = 0.35};
+  c.dtype = DType::kF32;
+  c.mode = ForwardMode::kExtend;
+  c.requests.push_back({.q_len = 9, .kv_len = 9});
+  c.requests.push_back({.q_len = 70, .kv_len = 100});
+  return c;
+}
+
+TEST(DeltaNetRows, of_a_chunked_prompt_continue_the_state_that_the_chunk_before_left) {
+  const Case whole = two_requests();
+  const Contents contents(whole, Fill::kNormal);
+  std::vector<RowId> rows{{0, 8, 4}, {0, 0, 4, 3}, {0, 2, 4}};
+  const std::vector<ReferenceRow> all = evaluate_rows(whole, contents, rows);
+  ASSERT_EQ(all[1].out.size(), 5u);
+  EXPECT_EQ(all[1].id, rows[1]);
+  // The last output from the last state: q^T S, with rows of the state asked for one by one.
+  std::vector<RowId> state;
+  for (int d = 0; d < 8; ++d) state.push_back({0, 0, 4, d});
+  const std::vector<ReferenceRow> columns = evaluate_rows(whole, contents, state);
+  Eigen::VectorXf q(8);
+  contents.q_row(0, 8, 4 / 3, {q.data(), 8});
+  const Eigen::VectorXd unit = l2_normalised(q.cast<double>());
+  for (std::size_t v = 0; v < 5; ++v) {
+    double sum = 0;
+    for (int d = 0; d < 8; ++d) sum += 0.35 * unit(d) * columns[static_cast<std::size_t>(d)].out[v];
+    EXPECT_NEAR(all[0].out[v], sum, 1e-12);
+  }
+}
+
+TEST(DeltaNetRows, sample_meets_every_request_its_ends_and_its_state) {
+  const Case c = two_requests();
+  const std::vector<RowId> rows = sample_rows(c, 48);
+  EXPECT_LE(rows.size(), 60u);
+  for (const auto& [request, last] : {std::pair{0, 8}, {1, 69}}) {
+    const auto has = [&](std::int64_t token, int state_row) {
+      return std::ranges::any_of(rows, [&](const RowId& row) {
+        return row.request == request && row.token == token && row.state_row == state_row;
+      });
+    };
+    EXPECT_TRUE(has(0, -1));
+    EXPECT_TRUE(has(last, -1));
+    EXPECT_TRUE(has(0, 0));
+    EXPECT_TRUE(has(0, 7));
+  }
+  EXPECT_EQ(evaluate_rows(c, Contents(c, Fill::kExtreme), rows).size(), rows.size());
+}
+
+}  // namespace
+}  // namespace attnbench::reference
