@@ -43,8 +43,13 @@ class PluginBatchTest : public testing::Test {
       }
     }
     batch_.req_to_token_pool = &rows_;
-    pool_ = mha_pool_view(memory_.data(), memory_.data(),
-                          {DType::kE4M3, KvLayout::kHnd, kPageSize, 8, 2, 8, 8});
+    pool_ = kv_pool_view(std::vector{memory_.data(), memory_.data()},
+                         {{DType::kE4M3, KvLayout::kHnd, kPageSize, KvScales::kTensor},
+                          8,
+                          Family::kSoftmax,
+                          2,
+                          8,
+                          8});
     pool_.k_scale = 0.5f;
     batch_.token_to_kv_pool = &pool_;
     batch_.tensors.q = ConstTensorView::dense(memory_.data(), DType::kBF16, 2, 4, 8);

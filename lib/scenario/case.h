@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "lib/base/dtype.h"
+#include "lib/batch/cache_format.h"
 #include "lib/batch/forward_mode.h"
-#include "lib/batch/kv_layout.h"
 #include "lib/batch/step_part.h"
 #include "lib/model/attention_layer.h"
 
@@ -97,7 +97,6 @@ struct Case {
       const;  ///< sum of kv_len, shared prefixes counted per request
 };
 
-[[nodiscard]] std::string_view to_string(KvLayout layout);
 [[nodiscard]] std::string_view to_string(Placement placement);
 
 }  // namespace attnbench
