@@ -22,8 +22,16 @@ float* scales_of(const KvPool& pool, KvPart part) {
   return part == KvPart::kKey ? pool.k_scales : pool.v_scales;
 }
 
-void store_scales(const KvPool& pool, KvPart part, std::int64_t slot, int head,
-                  std::span<const float> scales) {
+/// Calls visit(i) for each element, so that loops look alike.
+template <class Visit>
+void for_each_dim(std::size_t size, const Visit& visit) {
+  for (std::size_t i = 0; i < size; ++i) visit(i, static_cast<int>(i));
+}
+
+}  // namespace
+
+void store_kv_scales(const KvPool& pool, KvPart part, std::int64_t slot, int head,
+                     std::span<const float> scales) {
   if (pool.scales == KvScales::kToken) {
     expects(scales.size() == 1, "a row with a scale of its own brings it along");
     scales_of(pool, part)[slot * pool.heads_kv + head] = scales[0];
@@ -35,14 +43,6 @@ void store_scales(const KvPool& pool, KvPart part, std::int64_t slot, int head,
     expects(scales.empty(), "rows share their scales");
   }
 }
-
-/// Calls visit(i) for each element, so that loops look alike.
-template <class Visit>
-void for_each_dim(std::size_t size, const Visit& visit) {
-  for (std::size_t i = 0; i < size; ++i) visit(i, static_cast<int>(i));
-}
-
-}  // namespace
 
 float kv_scale_at(const KvPool& pool, KvPart part, std::int64_t slot, int head, int dim) {
   switch (pool.scales) {
@@ -61,7 +61,7 @@ float kv_scale_at(const KvPool& pool, KvPart part, std::int64_t slot, int head, 
 
 void store_kv_row(const KvPool& pool, KvPart part, std::int64_t slot, int head,
                   std::span<const float> stored, std::span<const float> scales) {
-  store_scales(pool, part, slot, head, scales);
+  store_kv_scales(pool, part, slot, head, scales);
   std::byte* const row = row_of(pool, part, slot, head);
   for_each_dim(stored.size(), [&](std::size_t i, int dim) {
     store(pool.element_dtype(dim), element_of(pool, part, row, dim), stored[i]);
@@ -78,7 +78,7 @@ void load_kv_row(const KvPool& pool, KvPart part, std::int64_t slot, int head,
 
 void encode_kv_row(const KvPool& pool, KvPart part, std::int64_t slot, int head,
                    std::span<const float> values, std::span<const float> scales) {
-  store_scales(pool, part, slot, head, scales);
+  store_kv_scales(pool, part, slot, head, scales);
   std::byte* const row = row_of(pool, part, slot, head);
   for_each_dim(values.size(), [&](std::size_t i, int dim) {
     store(pool.element_dtype(dim), element_of(pool, part, row, dim),

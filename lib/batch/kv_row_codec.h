@@ -35,6 +35,10 @@ void store_kv_row(const KvPool& pool, KvPart part, std::int64_t slot, int head,
 void load_kv_row(const KvPool& pool, KvPart part, std::int64_t slot, int head,
                  std::span<float> stored);
 
+/// The scales that a row brings along alone.
+void store_kv_scales(const KvPool& pool, KvPart part, std::int64_t slot, int head,
+                     std::span<const float> scales);
+
 /// What element `dim` of a stored row is multiplied with.
 [[nodiscard]] float kv_scale_at(const KvPool& pool, KvPart part, std::int64_t slot, int head,
                                 int dim);

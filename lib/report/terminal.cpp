@@ -108,7 +108,12 @@ std::string layer_text(const Case& c) {
   if (layer.has_sinks) facts.emplace_back("sinks");
   if (layer.has_alibi) facts.emplace_back("ALiBi");
   if (layer.logit_cap > 0) facts.push_back(fmt::format("softcap {:g}", layer.logit_cap));
-  if (c.kv_cache.layout != KvLayout::kNhd) facts.emplace_back(to_string(c.kv_cache.layout));
+  if (c.kv_cache.layout.value_or(KvLayout::kNhd) != KvLayout::kNhd) {
+    facts.emplace_back(to_string(*c.kv_cache.layout));
+  }
+  if (c.kv_cache.scales != KvScales::kTensor) {
+    facts.push_back(fmt::format("scales by {}", to_string(c.kv_cache.scales)));
+  }
   if (c.kv_cache.placement != Placement::kShuffled) {
     facts.emplace_back(to_string(c.kv_cache.placement));
   }

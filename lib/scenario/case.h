@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,10 +27,11 @@ enum class Placement : std::uint8_t {
 };
 
 struct KvCacheConfig {
-  std::int64_t page_size = 1;  ///< tokens
-  KvLayout layout = KvLayout::kNhd;
+  std::int64_t page_size = 1;      ///< tokens
+  std::optional<KvLayout> layout;  ///< none: each backend gets what it reads best
   DType dtype = DType::kBF16;
-  float k_scale = 1;  ///< stored K times k_scale is K (SGLang's and vLLM's k_scale)
+  KvScales scales = KvScales::kTensor;
+  float k_scale = 1;  ///< kTensor: stored K times k_scale is K (SGLang's and vLLM's k_scale)
   float v_scale = 1;
   Placement placement = Placement::kShuffled;
   std::int64_t pool_tokens = 0;  ///< capacity; 0 = what the batch needs plus an eighth for poison
