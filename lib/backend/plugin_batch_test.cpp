@@ -109,6 +109,39 @@ TEST_F(PluginBatchTest, has_queries_and_lse_as_they_lie) {
   EXPECT_EQ(plugin.view().tensors[ATTNBENCH_SINKS].data, nullptr);
 }
 
+TEST_F(PluginBatchTest, has_caches_of_other_layouts_and_their_scales_in_their_own_shapes) {
+  const auto shape_of = [](const attnbench_tensor& tensor) {
+    return std::vector<std::int64_t>(tensor.shape, tensor.shape + tensor.rank);
+  };
+  const std::vector<std::byte*> buffers(4, memory_.data());
+  pool_ = kv_pool_view(buffers, {{DType::kE4M3, KvLayout::kXPacked, kPageSize, KvScales::kToken},
+                                 2,
+                                 Family::kSoftmax,
+                                 3,
+                                 32,
+                                 8});
+  const PluginBatch packed(batch_, *device_);
+  const attnbench_tensor* tensors = packed.view().tensors;
+  EXPECT_EQ(shape_of(tensors[ATTNBENCH_K_CACHE]), (std::vector<std::int64_t>{2, 6, kPageSize, 16}));
+  EXPECT_EQ(shape_of(tensors[ATTNBENCH_V_CACHE]), (std::vector<std::int64_t>{2, 3, 8, kPageSize}));
+  EXPECT_EQ(shape_of(tensors[ATTNBENCH_V_SCALES]), (std::vector<std::int64_t>{2 * kPageSize, 3}));
+  EXPECT_EQ(tensors[ATTNBENCH_K_SCALES].dtype, ATTNBENCH_F32);
+
+  pool_ = kv_pool_view(buffers, {{DType::kE4M3, KvLayout::kNhd, kPageSize, KvScales::kBlock},
+                                 2,
+                                 Family::kLatent,
+                                 1,
+                                 576,
+                                 512});
+  const PluginBatch latent(batch_, *device_);
+  tensors = latent.view().tensors;
+  EXPECT_EQ(shape_of(tensors[ATTNBENCH_K_CACHE]),
+            (std::vector<std::int64_t>{2, kPageSize, 1, 656}));
+  EXPECT_EQ(tensors[ATTNBENCH_K_CACHE].dtype, ATTNBENCH_U8);
+  EXPECT_EQ(tensors[ATTNBENCH_V_CACHE].data, nullptr);
+  EXPECT_EQ(tensors[ATTNBENCH_K_SCALES].data, nullptr);
+}
+
 TEST_F(PluginBatchTest, has_a_problem_with_the_numbers_of_the_interface) {
   const attnbench_problem problem = plugin_problem(problem_);
   EXPECT_EQ(problem.struct_size, sizeof problem);

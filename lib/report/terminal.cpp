@@ -177,6 +177,7 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
 void TerminalReport::case_started(const Case& c, const Cost& cost) {
   untimed_.clear();
   index_ = {};
+  layout_ = c.kv_cache.layout;
   if (options_.quiet) return;
   const std::int64_t shared = shared_tokens(c);
   const std::string facts[] = {
@@ -238,6 +239,11 @@ void TerminalReport::record(const Record& record) {
     line += '\n';
   }
   out_ << line;
+  // What the case's line has not said already.
+  const std::string& layout = record.kv_cache.layout;
+  if (!layout_ && record.timed && layout != to_string(KvLayout::kNhd)) {
+    out_ << wrapped(fmt::format("on a {} cache", layout), options_.width, kReasonIndent);
+  }
   if (const std::string graph_n = graph_n_line(record); !graph_n.empty()) {
     out_ << wrapped(graph_n, options_.width, kReasonIndent);
   }
