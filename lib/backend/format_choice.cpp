@@ -14,9 +14,12 @@ namespace {
 
 Support no_such_format(const CacheFormat& cache, const std::vector<KvLayout>& read) {
   if (read.empty()) {
-    return Support::no(cache.scales == KvScales::kTensor
-                           ? fmt::format("reads no {} cache", to_string(cache.dtype))
-                           : fmt::format("reads no cache of {}", to_string(cache)));
+    if (cache.scales == KvScales::kBlock) return Support::no("reads no cache of fp8_ds_mla");
+    std::string reason = fmt::format("reads no {} cache", to_string(cache.dtype));
+    if (cache.scales != KvScales::kTensor) {
+      reason += fmt::format(" with a scale per {}", to_string(cache.scales));
+    }
+    return Support::no(reason);
   }
   std::vector<std::string_view> names;
   for (const KvLayout layout : read) names.push_back(to_string(layout));

@@ -101,7 +101,7 @@ TEST(ChooseFormat, gives_strided_rows_and_one_scale_to_a_backend_that_says_nothi
   EXPECT_FALSE(choose_format(backend, problem, kXPacked));
   problem.cache.scales = KvScales::kToken;
   EXPECT_EQ(choose_format(backend, problem, {}).support.reason(),
-            "reads no cache of e4m3 NHD with a scale per token");
+            "reads no e4m3 cache with a scale per token");
 }
 
 }  // namespace

@@ -165,7 +165,8 @@ class LayoutTest(HostTest):
                 field = getattr(struct, member)
                 expect(f"offsetof(attnbench_{name}, {member})", field.offset)
                 expect(f"sizeof ((attnbench_{name} *)0)->{member}", field.size)
-        words = list(host.PROBLEM_WORDS.values()) + [host.DEVICES, host.DTYPES, host.ROLES]
+        groups = {**host.PROBLEM_WORDS, "cache_scales": [f"scales_{word}" for word in host.PROBLEM_WORDS["cache_scales"]]}
+        words = list(groups.values()) + [host.DEVICES, host.DTYPES, host.ROLES]
         for index, word in (pair for group in words for pair in enumerate(group)):
             expect(f"ATTNBENCH_{word.upper()}", index)
         for index, word in enumerate(host.GRAPH_SUPPORTS):
