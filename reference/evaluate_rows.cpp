@@ -56,14 +56,23 @@ std::vector<Group> group_rows(const Case& c, std::span<const RowId> rows) {
   return groups;
 }
 
-/// Rows of K or V as the kernels must see them: stored values widened, times the cache's scale.
+/// Rows of K or V as the kernels must see them: stored values widened, times their scales, which
+/// `read_row` returns.
 template <typename ReadRow>
-LoadRows dequantised(double scale, ReadRow read_row) {
-  return [scale, read_row](std::int64_t begin, Eigen::Ref<RowMatrix> block) {
+LoadRows dequantised(ReadRow read_row) {
+  return [read_row](std::int64_t begin, Eigen::Ref<RowMatrix> block) {
     Eigen::RowVectorXf stored(block.cols());
     for (Eigen::Index j = 0; j < block.rows(); ++j) {
-      read_row(begin + j, std::span(stored.data(), static_cast<std::size_t>(stored.size())));
-      block.row(j) = stored.cast<double>() * scale;
+      const RowScale scale =
+          read_row(begin + j, std::span(stored.data(), static_cast<std::size_t>(stored.size())));
+      if (scale.blocked == 0) {
+        block.row(j) = stored.cast<double>() * static_cast<double>(scale.all);
+        continue;
+      }
+      for (Eigen::Index dim = 0; dim < stored.size(); ++dim) {
+        block(j, dim) = static_cast<double>(stored(dim)) *
+                        static_cast<double>(scale.at(static_cast<std::uint32_t>(dim)));
+      }
     }
   };
 }
@@ -104,19 +113,17 @@ std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents
     if (layer.has_sinks) row.sink = static_cast<double>(contents.sink(id.head));
     rows.push_back(std::move(row));
   }
-  // A latent row serves as K and V, so one scale serves both.
-  const bool latent = layer.shares_row_of_k_and_v();
-  const double k_scale = static_cast<double>(c.kv_cache.k_scale);
-  const double v_scale = latent ? k_scale : static_cast<double>(c.kv_cache.v_scale);
   const auto read_key = [&](std::int64_t position, std::span<float> row) {
     contents.k_row(group.request, position, group.kv_head, row);
+    return contents.k_scale(group.request, position, group.kv_head);
   };
   const auto read_value = [&](std::int64_t position, std::span<float> row) {
     contents.v_row(group.request, position, group.kv_head, row);
+    return contents.v_scale(group.request, position, group.kv_head);
   };
-  std::vector<ReferenceRow> results = attend_rows(
-      queries, rows, {.scale = layer.scale, .logit_cap = layer.logit_cap}, layer.head_dim_v,
-      dequantised(k_scale, read_key), dequantised(v_scale, read_value));
+  std::vector<ReferenceRow> results =
+      attend_rows(queries, rows, {.scale = layer.scale, .logit_cap = layer.logit_cap},
+                  layer.head_dim_v, dequantised(read_key), dequantised(read_value));
   for (std::size_t i = 0; i < results.size(); ++i) results[i].id = ids[group.rows[i]];
   return results;
 }

@@ -42,7 +42,7 @@ struct ReferenceRow {
 namespace reference {
 
 /// Evaluates rows of a case in float64 from its contents: stored values widened, K and V through
-/// k_scale and v_scale, two-pass softmax. Knows nothing of pages, index arrays or backends.
+/// their scales, two-pass softmax. Knows nothing of pages, index arrays or backends.
 /// `rows` may come in any order; results are in the same order. Uses OpenMP over (request, KV
 /// head); the result does not depend on the number of threads.
 [[nodiscard]] std::vector<ReferenceRow> evaluate_rows(const Case& c, const Contents& contents,

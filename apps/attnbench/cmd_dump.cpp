@@ -16,6 +16,7 @@
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/plugins.h"
 #include "apps/attnbench/scenario_files.h"
+#include "lib/backend/format_choice.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/bench/backend_choice.h"
@@ -92,8 +93,9 @@ std::vector<std::pair<std::string, std::string>> roundings_of(const Numerics& nu
   return roundings;
 }
 
-void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& c, Fill fill,
-                  const std::vector<ReferenceRow>& rows, const Devices& devices, Console& console) {
+void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& scenario_case,
+                  Fill fill, const std::vector<ReferenceRow>& rows, const Devices& devices,
+                  Console& console) {
   const std::string& name = entry.info.name;
   std::string stem = name;  // of files: "splitkv:dynamic" is a name that not every system takes
   std::ranges::replace(stem, ':', '.');
@@ -106,8 +108,12 @@ void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& 
     return skip("it runs in a process of its own, which dump does not start");
   Device& device = *device_for(entry, devices);
   const std::unique_ptr<Backend> backend = entry.make();
-  const Support support = of_backend([&] { return backend->supports(problem_of(c)); });
-  if (!support) return skip(fmt::format("UNSUPPORTED({})", support.reason()));
+  const FormatChoice choice = of_backend([&] {
+    return choose_format(*backend, problem_of(scenario_case), scenario_case.kv_cache.layout);
+  });
+  if (!choice) return skip(fmt::format("UNSUPPORTED({})", choice.support.reason()));
+  Case c = scenario_case;
+  c.kv_cache.layout = choice.layout;
   const Numerics numerics = of_backend([&] { return backend->numerics(problem_of(c)); });
   writer.describe(DumpedBackend{name, entry.info.version, "", roundings_of(numerics)});
   writer.add("bound_" + stem, bound_table(c, numerics, rows),

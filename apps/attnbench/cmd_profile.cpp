@@ -19,6 +19,7 @@
 #include "apps/attnbench/own_program.h"
 #include "apps/attnbench/plugins.h"
 #include "apps/attnbench/scenario_files.h"
+#include "lib/backend/format_choice.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/base/shell_text.h"
@@ -79,16 +80,17 @@ const Registry::Entry& the_present_backend(const Registry& registry,
 /// What the profiler sees: one forward, and nothing of what prepares it.
 void run_window(const ProfileOptions& options, const Registry& registry) {
   const Scenario scenario = read_scenario(options.scenario, options.seed);
-  const Case& c = the_case(scenario, options);
+  Case c = the_case(scenario, options);
   const Registry::Entry& entry = the_present_backend(registry, options);
   const std::unique_ptr<Device> device = make_cuda_device(options.device);
   const std::unique_ptr<Backend> backend = entry.make();
-  const Support support = entry.info.device == DeviceKind::kCuda
-                              ? backend->supports(problem_of(c))
-                              : Support::no("runs on the CPU only");
-  if (!support) {
-    throw ConfigError(fmt::format("{}: UNSUPPORTED({})", options.backend, support.reason()));
+  const FormatChoice choice = entry.info.device == DeviceKind::kCuda
+                                  ? choose_format(*backend, problem_of(c), c.kv_cache.layout)
+                                  : FormatChoice{Support::no("runs on the CPU only")};
+  if (!choice) {
+    throw ConfigError(fmt::format("{}: UNSUPPORTED({})", options.backend, choice.support.reason()));
   }
+  c.kv_cache.layout = choice.layout;
   Fixture fixture(c, *device);
   fixture.fill(Fill::kTiming);
   PlanMemory memory(*device);

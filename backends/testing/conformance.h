@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "lib/backend/format_choice.h"
 #include "lib/backend/registry.h"
 #include "lib/base/dtype.h"
 #include "lib/fixture/fixture.h"
@@ -28,8 +30,8 @@ namespace attnbench::conformance {
 inline constexpr Fill kFills[] = {Fill::kNeedle,  Fill::kTag,    Fill::kSparseInt,
                                   Fill::kExtreme, Fill::kNormal, Fill::kTiming};
 
-/// The small cases, those with a cache each also with every other KV dtype, and with the other
-/// order within pages; and each meaning of a window.
+/// The small cases, those with a cache each also with every other KV dtype, and in other formats;
+/// and each meaning of a window.
 [[nodiscard]] inline std::vector<Case> cases() {
   std::vector<Case> all = small_windows();
   for (const Case& c : small_delta_nets()) all.push_back(c);
@@ -43,10 +45,7 @@ inline constexpr Fill kFills[] = {Fill::kNeedle,  Fill::kTag,    Fill::kSparseIn
       if (size_bytes(dtype) == 1) c.kv_cache.k_scale = 0.37f, c.kv_cache.v_scale = 0.11f;
       all.push_back(std::move(c));
     }
-    Case c = small;
-    c.kv_cache.layout = c.kv_cache.layout == KvLayout::kNhd ? KvLayout::kHnd : KvLayout::kNhd;
-    c.id += "/" + std::string(to_string(c.kv_cache.layout));
-    all.push_back(std::move(c));
+    std::ranges::move(in_other_formats(small), std::back_inserter(all));
   }
   return all;
 }
@@ -60,7 +59,7 @@ struct Outputs {
 /// Whether `backend` takes the case on this device.
 [[nodiscard]] inline bool supports(const Backend& backend, const Case& c, const Device& device) {
   return backend.info().device == device.info().kind &&
-         static_cast<bool>(backend.supports(problem_of(c)));
+         choose_format(backend, problem_of(c), problem_of(c).cache.layout);
 }
 
 /// Plans and runs `backend` on `fixture` into freshly poisoned outputs.

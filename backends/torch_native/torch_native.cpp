@@ -11,6 +11,8 @@
 
 #include "backends/common/kv_convert.h"
 #include "backends/common/visibility.h"
+#include "lib/base/int_math.h"
+#include "lib/batch/kv_row_codec.h"
 
 namespace attnbench::torch_native {
 namespace {
@@ -55,6 +57,14 @@ float softmax_row(float* row, std::int64_t keys, const Visibility& seen,
   const auto sum = static_cast<float>(total);
   for (std::int64_t j = 0; j < keys; ++j) row[j] /= sum;
   return highest + std::log(sum);
+}
+
+/// One row as floats. k_scale and v_scale, the only ones that need not be short, join sums later.
+void read_row(const KvPool& pool, KvPart part, std::int64_t slot, int head, std::span<float> row) {
+  if (pool.scales != KvScales::kTensor) return decode_kv_row(pool, part, slot, head, row);
+  if (!pool.has_plain_rows()) return load_kv_row(pool, part, slot, head, row);
+  widen_row(pool.dtype, part == KvPart::kKey ? pool.k_row(slot, head) : pool.v_row(slot, head),
+            row.data(), std::ssize(row));
 }
 
 class PlannedDense final : public Plan {
@@ -117,8 +127,8 @@ void PlannedDense::gather(std::int64_t request, int kv_head) const {
   const std::int64_t keys = batch_.kv_len(request);
   for (std::int64_t j = 0; j < keys; ++j) {
     const std::int64_t slot = slots[static_cast<std::size_t>(j)];
-    widen_row(pool.dtype, pool.k_row(slot, kv_head), scratch_.k + j * dk, dk);
-    widen_row(pool.dtype, pool.v_row(slot, kv_head), scratch_.v + j * dv, dv);
+    read_row(pool, KvPart::kKey, slot, kv_head, {scratch_.k + j * dk, to_size(dk)});
+    read_row(pool, KvPart::kValue, slot, kv_head, {scratch_.v + j * dv, to_size(dv)});
   }
 }
 

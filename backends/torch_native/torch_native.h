@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "backends/common/no_recurrent.h"
 #include "lib/backend/backend.h"
@@ -18,6 +19,10 @@ class TorchNativeBackend final : public Backend {
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override {
     return problem.layer.is_recurrent() ? Support::no(kNoRecurrent) : Support::yes();
+  }
+  /// All of them.
+  [[nodiscard]] std::vector<KvLayout> formats(const Problem&) const override {
+    return {KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined, KvLayout::kXPacked};
   }
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 

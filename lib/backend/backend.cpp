@@ -4,6 +4,11 @@
 
 namespace attnbench {
 
+std::vector<KvLayout> Backend::formats(const Problem& problem) const {
+  if (problem.cache.scales != KvScales::kTensor) return {};
+  return {KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined};
+}
+
 bool Plan::update(const ForwardBatch&, Stream&) { return false; }
 
 }  // namespace attnbench

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "lib/backend/backend_info.h"
 #include "lib/backend/numerics.h"
@@ -48,6 +49,10 @@ class Backend {
   [[nodiscard]] virtual const BackendInfo& info() const noexcept = 0;
   /// Asked for problems of the kind of device that info() names.
   [[nodiscard]] virtual Support supports(const Problem& problem) const = 0;
+  /// How the cache may lie for its kernels, best first; the problem's own layout is not looked at.
+  /// Empty: it reads no cache of such a dtype or such scales. Unless it says otherwise, rows of
+  /// contiguous elements behind any strides, with k_scale and v_scale alone.
+  [[nodiscard]] virtual std::vector<KvLayout> formats(const Problem& problem) const;
   /// Where it rounds in this problem. f32 throughout, unless it says otherwise: the tightest
   /// bounds.
   [[nodiscard]] virtual Numerics numerics(const Problem&) const { return {}; }

@@ -128,6 +128,11 @@ class PluginPlan final : public Plan {
   void* plan_ = nullptr;
 };
 
+/// Whether a table, which may be of an earlier version, reaches as far as formats().
+bool has_formats(const attnbench_backend& table) {
+  return table.struct_size > offsetof(attnbench_backend, formats) && table.formats != nullptr;
+}
+
 class PluginBackend final : public Backend {
  public:
   PluginBackend(const attnbench_backend& backend, BackendInfo info)
@@ -142,6 +147,34 @@ class PluginBackend final : public Backend {
     if (status == ATTNBENCH_OK) return Support::yes();
     if (status == ATTNBENCH_UNSUPPORTED) return Support::no(message.text("it gives no reason"));
     throw std::runtime_error("supports(): " + message.text("failed without a message"));
+  }
+
+  [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
+    if (!has_formats(backend_)) {
+      if (problem.cache.scales != KvScales::kTensor) return {};
+      return {KvLayout::kNhd, KvLayout::kHnd};
+    }
+    const attnbench_problem asked = plugin_problem(problem);
+    std::array<std::int32_t, std::size(kAllLayouts)> layouts{};
+    std::int32_t count = static_cast<std::int32_t>(layouts.size());
+    Message message;
+    if (backend_.formats(backend_.self, &asked, layouts.data(), &count, message.data(),
+                         Message::size()) != ATTNBENCH_OK) {
+      throw std::runtime_error("formats(): " + message.text("failed without a message"));
+    }
+    if (count < 0 || count > static_cast<std::int32_t>(layouts.size())) {
+      throw std::runtime_error(
+          fmt::format("formats(): {} layouts, there is room for {}", count, layouts.size()));
+    }
+    std::vector<KvLayout> formats;
+    for (const std::int32_t layout : std::span(layouts).first(static_cast<std::size_t>(count))) {
+      if (layout < ATTNBENCH_NHD || layout > ATTNBENCH_X_PACKED) {
+        throw std::runtime_error(
+            fmt::format("formats(): {} is no layout; 0 to 3 are known", layout));
+      }
+      formats.push_back(static_cast<KvLayout>(layout));
+    }
+    return formats;
   }
 
   [[nodiscard]] Numerics numerics(const Problem& problem) const override {

@@ -31,6 +31,12 @@ static_assert(static_cast<int>(StepPart::kKvWrite) == ATTNBENCH_KV_WRITE);
 static_assert(static_cast<int>(StepPart::kBoth) == ATTNBENCH_BOTH);
 static_assert(static_cast<int>(KvLayout::kNhd) == ATTNBENCH_NHD);
 static_assert(static_cast<int>(KvLayout::kHnd) == ATTNBENCH_HND);
+static_assert(static_cast<int>(KvLayout::kCombined) == ATTNBENCH_COMBINED);
+static_assert(static_cast<int>(KvLayout::kXPacked) == ATTNBENCH_X_PACKED);
+static_assert(static_cast<int>(KvScales::kTensor) == ATTNBENCH_SCALES_TENSOR);
+static_assert(static_cast<int>(KvScales::kHead) == ATTNBENCH_SCALES_HEAD);
+static_assert(static_cast<int>(KvScales::kToken) == ATTNBENCH_SCALES_TOKEN);
+static_assert(static_cast<int>(KvScales::kBlock) == ATTNBENCH_SCALES_BLOCK);
 static_assert(static_cast<int>(DeviceKind::kCpu) == ATTNBENCH_CPU);
 static_assert(static_cast<int>(DeviceKind::kCuda) == ATTNBENCH_CUDA);
 
@@ -58,6 +64,7 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.cache_dtype = static_cast<std::int32_t>(problem.cache.dtype);
   to.cache_layout = static_cast<std::int32_t>(problem.cache.layout);
   to.page_size = problem.cache.page_size;
+  to.cache_scales = static_cast<std::int32_t>(problem.cache.scales);
   to.mode = static_cast<std::int32_t>(problem.mode);
   to.recorded = problem.recorded ? 1 : 0;
   to.max_requests = problem.limits.requests;
@@ -86,10 +93,7 @@ PluginBatch::PluginBatch(const ForwardBatch& batch, const Device& device)
   } else {
     set(ATTNBENCH_LSE, from.lse.read_only());
     tensors_[ATTNBENCH_LSE].rank = 2;
-    set_cache(ATTNBENCH_K_CACHE, pool.k, pool, pool.head_dim_k,
-              {pool.page_stride_k, pool.token_stride_k, pool.head_stride_k});
-    set_cache(ATTNBENCH_V_CACHE, pool.v, pool, pool.head_dim_v,
-              {pool.page_stride_v, pool.token_stride_v, pool.head_stride_v});
+    set_cache(pool);
   }
   set_indices(batch.device_batch != nullptr ? *batch.device_batch : host_indices(batch), batch);
 
@@ -194,11 +198,33 @@ void PluginBatch::set(int role, const ConstTensorView& view) {
   to.stride[1] = view.stride[1];
 }
 
-void PluginBatch::set_cache(int role, std::byte* data, const KvPool& pool, int dim,
-                            std::array<std::int64_t, 3> strides) {
-  set(role, data, static_cast<std::int32_t>(pool.dtype),
-      {pool.num_pages, pool.page_size, pool.heads_kv, dim});
-  std::ranges::copy(strides, tensors_[static_cast<std::size_t>(role)].stride);
+void PluginBatch::set_cache(const KvPool& pool) {
+  if (pool.k_scales != nullptr) {
+    std::vector<std::int64_t> shape{pool.heads_kv};
+    if (pool.scales == KvScales::kToken) {
+      shape.insert(shape.begin(), pool.num_pages * pool.page_size);
+    }
+    set(ATTNBENCH_K_SCALES, pool.k_scales, ATTNBENCH_F32, shape);
+    set(ATTNBENCH_V_SCALES, pool.v_scales, ATTNBENCH_F32, shape);
+  }
+  const auto dtype = static_cast<std::int32_t>(pool.dtype);
+  const std::int64_t pages = pool.num_pages, page_size = pool.page_size, heads = pool.heads_kv;
+  if (pool.scales == KvScales::kBlock) {
+    set(ATTNBENCH_K_CACHE, pool.k, ATTNBENCH_U8, {pages, page_size, 1, pool.token_stride_k});
+    return;
+  }
+  if (pool.layout == KvLayout::kXPacked) {
+    const std::int64_t x = std::int64_t{1} << pool.run_bits_k;
+    set(ATTNBENCH_K_CACHE, pool.k, dtype, {pages, heads * pool.head_dim_k / x, page_size, x});
+    set(ATTNBENCH_V_CACHE, pool.v, dtype, {pages, heads, pool.head_dim_v, page_size});
+    return;
+  }
+  set(ATTNBENCH_K_CACHE, pool.k, dtype, {pages, page_size, heads, pool.head_dim_k});
+  set(ATTNBENCH_V_CACHE, pool.v, dtype, {pages, page_size, heads, pool.head_dim_v});
+  std::ranges::copy(std::array{pool.page_stride_k, pool.token_stride_k, pool.head_stride_k},
+                    tensors_[ATTNBENCH_K_CACHE].stride);
+  std::ranges::copy(std::array{pool.page_stride_v, pool.token_stride_v, pool.head_stride_v},
+                    tensors_[ATTNBENCH_V_CACHE].stride);
 }
 
 }  // namespace attnbench

@@ -36,8 +36,7 @@ class PluginBatch {
   /// A dense tensor of these dimensions; none where `data` is null.
   void set(int role, const void* data, std::int32_t dtype, std::vector<std::int64_t> shape);
   void set(int role, const ConstTensorView& view);
-  void set_cache(int role, std::byte* data, const KvPool& pool, int dim,
-                 std::array<std::int64_t, 3> strides);
+  void set_cache(const KvPool& pool);
 
   const Device* device_;
   attnbench_problem problem_;

@@ -43,8 +43,13 @@ class PluginBatchTest : public testing::Test {
       }
     }
     batch_.req_to_token_pool = &rows_;
-    pool_ = mha_pool_view(memory_.data(), memory_.data(),
-                          {DType::kE4M3, KvLayout::kHnd, kPageSize, 8, 2, 8, 8});
+    pool_ = kv_pool_view(std::vector{memory_.data(), memory_.data()},
+                         {{DType::kE4M3, KvLayout::kHnd, kPageSize, KvScales::kTensor},
+                          8,
+                          Family::kSoftmax,
+                          2,
+                          8,
+                          8});
     pool_.k_scale = 0.5f;
     batch_.token_to_kv_pool = &pool_;
     batch_.tensors.q = ConstTensorView::dense(memory_.data(), DType::kBF16, 2, 4, 8);
@@ -102,6 +107,39 @@ TEST_F(PluginBatchTest, has_queries_and_lse_as_they_lie) {
   EXPECT_EQ(q.rank, 3);
   EXPECT_EQ(plugin.view().tensors[ATTNBENCH_LSE].rank, 2);
   EXPECT_EQ(plugin.view().tensors[ATTNBENCH_SINKS].data, nullptr);
+}
+
+TEST_F(PluginBatchTest, has_caches_of_other_layouts_and_their_scales_in_their_own_shapes) {
+  const auto shape_of = [](const attnbench_tensor& tensor) {
+    return std::vector<std::int64_t>(tensor.shape, tensor.shape + tensor.rank);
+  };
+  const std::vector<std::byte*> buffers(4, memory_.data());
+  pool_ = kv_pool_view(buffers, {{DType::kE4M3, KvLayout::kXPacked, kPageSize, KvScales::kToken},
+                                 2,
+                                 Family::kSoftmax,
+                                 3,
+                                 32,
+                                 8});
+  const PluginBatch packed(batch_, *device_);
+  const attnbench_tensor* tensors = packed.view().tensors;
+  EXPECT_EQ(shape_of(tensors[ATTNBENCH_K_CACHE]), (std::vector<std::int64_t>{2, 6, kPageSize, 16}));
+  EXPECT_EQ(shape_of(tensors[ATTNBENCH_V_CACHE]), (std::vector<std::int64_t>{2, 3, 8, kPageSize}));
+  EXPECT_EQ(shape_of(tensors[ATTNBENCH_V_SCALES]), (std::vector<std::int64_t>{2 * kPageSize, 3}));
+  EXPECT_EQ(tensors[ATTNBENCH_K_SCALES].dtype, ATTNBENCH_F32);
+
+  pool_ = kv_pool_view(buffers, {{DType::kE4M3, KvLayout::kNhd, kPageSize, KvScales::kBlock},
+                                 2,
+                                 Family::kLatent,
+                                 1,
+                                 576,
+                                 512});
+  const PluginBatch latent(batch_, *device_);
+  tensors = latent.view().tensors;
+  EXPECT_EQ(shape_of(tensors[ATTNBENCH_K_CACHE]),
+            (std::vector<std::int64_t>{2, kPageSize, 1, 656}));
+  EXPECT_EQ(tensors[ATTNBENCH_K_CACHE].dtype, ATTNBENCH_U8);
+  EXPECT_EQ(tensors[ATTNBENCH_V_CACHE].data, nullptr);
+  EXPECT_EQ(tensors[ATTNBENCH_K_SCALES].data, nullptr);
 }
 
 TEST_F(PluginBatchTest, has_a_problem_with_the_numbers_of_the_interface) {

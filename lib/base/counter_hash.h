@@ -16,7 +16,9 @@ enum class Role : std::uint32_t {
   kExtreme = 6,
   kGate = 7,
   kBeta = 8,
-  kState = 9
+  kState = 9,
+  kKScale = 10,
+  kVScale = 11
 };
 
 /// Bijective 64-bit mixer: splitmix64's finaliser (Steele, Lea, Flood, OOPSLA 2014).

@@ -6,31 +6,45 @@
 #include <cstdint>
 
 #include "lib/base/dtype.h"
+#include "lib/batch/cache_format.h"
 
 namespace attnbench {
 
-/// One layer's KV cache as kernels address it, independent of NHD or HND order
-/// (MHA and MLA). Element (slot, head, d) of K, with slot = page * page_size + offset,
+/// One layer's KV cache as kernels address it, whatever its format. slot = page * page_size +
+/// offset, and slot 0 (page 0) is the dummy that padding writes to; no request owns it.
+///
+/// Rows of NHD, HND, combined and plain MLA caches are contiguous: element (slot, head, d) of K
 /// lies at
 ///   k + (page * page_stride_k + offset * token_stride_k + head * head_stride_k + d) *
 ///   size_bytes(dtype)
-/// and V likewise. MLA: v == k and the strides agree, V being the first columns of the same row.
-/// Slot 0 (page 0) is the dummy that padding writes to; no request owns it.
+/// and V likewise. Elsewhere runs of 2^run_bits_k elements are contiguous, the next one
+/// run_stride_k elements on: k_element() finds each. MLA: v == k and the strides agree, V being
+/// the first columns of the same row.
 struct KvPool {
   std::byte* k = nullptr;
   std::byte* v = nullptr;
   DType dtype = DType::kBF16;
-  float k_scale = 1;
+  KvLayout layout = KvLayout::kNhd;
+  KvScales scales = KvScales::kTensor;
+  float k_scale = 1;  ///< KvScales::kTensor; 1 otherwise
   float v_scale = 1;
+  /// kHead: [heads_kv], kToken: [num_pages * page_size, heads_kv], of K and of V; MLA: the same
+  /// ones twice. Null otherwise.
+  float* k_scales = nullptr;
+  float* v_scales = nullptr;
   std::int64_t page_size = 1;
   std::int64_t num_pages = 0;  ///< dummy page included
   int heads_kv = 0;
   int head_dim_k = 0;
   int head_dim_v = 0;
-  // Strides count elements.
+  // Strides count elements; bytes under KvScales::kBlock.
   std::int64_t page_stride_k = 0, token_stride_k = 0, head_stride_k = 0;
   std::int64_t page_stride_v = 0, token_stride_v = 0, head_stride_v = 0;
+  static constexpr int kWholeRow = 30;
+  int run_bits_k = kWholeRow, run_bits_v = kWholeRow;
+  std::int64_t run_stride_k = 0, run_stride_v = 0;
 
+  /// First element of a row.
   [[nodiscard]] constexpr std::byte* k_row(std::int64_t slot, std::int64_t head) const {
     return k + ((slot / page_size) * page_stride_k + (slot % page_size) * token_stride_k +
                 head * head_stride_k) *
@@ -40,6 +54,39 @@ struct KvPool {
     return v + ((slot / page_size) * page_stride_v + (slot % page_size) * token_stride_v +
                 head * head_stride_v) *
                    size_bytes(dtype);
+  }
+
+  /// Whether rows are dim elements of `dtype`, one behind the other.
+  [[nodiscard]] constexpr bool has_plain_rows() const {
+    return run_bits_k == kWholeRow && scales != KvScales::kBlock;
+  }
+
+  /// Type of element `dim` of a row: the rope part of a row with scales inside is bf16.
+  [[nodiscard]] constexpr DType element_dtype(int dim) const {
+    return scales == KvScales::kBlock && dim >= head_dim_v ? DType::kBF16 : dtype;
+  }
+
+  /// Element `dim` of the K row that begins at `row`.
+  [[nodiscard]] constexpr std::byte* k_element(std::byte* row, int dim) const {
+    if (scales == KvScales::kBlock && dim >= head_dim_v) {
+      return row + block_row_bytes(head_dim_v, head_dim_v) + 2 * (dim - head_dim_v);
+    }
+    return row + run_offset(dim, run_bits_k, run_stride_k) * size_bytes(dtype);
+  }
+  /// Likewise of the V row.
+  [[nodiscard]] constexpr std::byte* v_element(std::byte* row, int dim) const {
+    return row + run_offset(dim, run_bits_v, run_stride_v) * size_bytes(dtype);
+  }
+
+  /// KvScales::kBlock: the f32 that values [128 * block, 128 * block + 128) of the K row at `row`
+  /// are multiplied with; 4-byte aligned.
+  [[nodiscard]] constexpr std::byte* block_scale(std::byte* row, int block) const {
+    return row + head_dim_v + block * 4;
+  }
+
+ private:
+  [[nodiscard]] static constexpr std::int64_t run_offset(int dim, int bits, std::int64_t stride) {
+    return (dim >> bits) * stride + (dim & ((1 << bits) - 1));
   }
 };
 

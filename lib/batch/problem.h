@@ -5,23 +5,14 @@
 #include <cstdint>
 
 #include "lib/base/dtype.h"
+#include "lib/batch/cache_format.h"
 #include "lib/batch/forward_mode.h"
-#include "lib/batch/kv_layout.h"
 #include "lib/batch/step_part.h"
 #include "lib/model/attention_layer.h"
 
 namespace attnbench {
 
 struct ForwardBatch;
-
-/// How rows of K and V lie in the KV cache. MLA: the one latent row that serves as both.
-struct CacheFormat {
-  DType dtype = DType::kBF16;
-  KvLayout layout = KvLayout::kNhd;
-  std::int64_t page_size = 1;  ///< tokens
-
-  friend bool operator==(const CacheFormat&, const CacheFormat&) = default;
-};
 
 /// The largest step that a plan serves.
 struct StepLimits {

@@ -4,34 +4,46 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "lib/base/dtype.h"
-#include "lib/batch/kv_layout.h"
+#include "lib/batch/cache_format.h"
 #include "lib/batch/kv_pool.h"
 
 namespace attnbench {
 
 /// Extent of one layer's KV cache: num_pages * page_size rows (tokens) of heads_kv heads.
 struct KvPoolShape {
-  DType dtype = DType::kBF16;
-  KvLayout layout = KvLayout::kNhd;
-  std::int64_t page_size = 1;
+  CacheFormat format;
   std::int64_t num_pages = 0;  ///< dummy page 0 included
+  Family family = Family::kSoftmax;
   int heads_kv = 0;
   int head_dim_k = 0;
   int head_dim_v = 0;  ///< MLA: leading columns of the K row
 };
+[[nodiscard]] KvPoolShape pool_shape_of(const AttentionLayer& layer, const CacheFormat& format,
+                                        std::int64_t num_pages);
 
-/// Bytes of the K buffer (MLA: of the one buffer) and of the V buffer (MHA only).
-[[nodiscard]] std::int64_t k_buffer_bytes(const KvPoolShape& shape);
-[[nodiscard]] std::int64_t v_buffer_bytes(const KvPoolShape& shape);
+/// A buffer of a cache, dense in row-major order.
+struct CacheBuffer {
+  std::string name;            ///< "k pool", "v scales"; "kv" where one buffer serves both
+  std::optional<DType> dtype;  ///< none: bytes, of rows that mix types
+  std::vector<std::int64_t> shape;
+  bool holds_scales = false;  ///< else keys, values or both
 
-/// K as dense [num_pages, page_size, heads_kv, dk] (NHD) or [num_pages, heads_kv, page_size, dk]
-/// (HND), V likewise with dv. Scales are 1 until the caller sets them.
-[[nodiscard]] KvPool mha_pool_view(std::byte* k, std::byte* v, const KvPoolShape& shape);
+  [[nodiscard]] std::int64_t bytes() const;
+};
 
-/// One buffer [num_pages, page_size, 1, dk], dk = kv_lora_rank + qk_rope_head_dim, whose first dv
-/// columns are V. heads_kv must be 1, which makes the layouts the same.
-[[nodiscard]] KvPool mla_pool_view(std::byte* kv, const KvPoolShape& shape);
+/// What a cache consists of: its keys and values, then its scales, K's first.
+[[nodiscard]] std::vector<CacheBuffer> cache_buffers(const KvPoolShape& shape);
+/// Bytes of all of them.
+[[nodiscard]] std::int64_t cache_bytes(const KvPoolShape& shape);
+
+/// The cache whose cache_buffers() lie at `buffers`. k_scale and v_scale are 1 until the caller
+/// sets them. Throws InternalError when the layer's cache cannot be of the format.
+[[nodiscard]] KvPool kv_pool_view(std::span<std::byte* const> buffers, const KvPoolShape& shape);
 
 }  // namespace attnbench

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <set>
 #include <vector>
 
@@ -14,93 +15,174 @@ namespace {
 
 KvPoolShape small(KvLayout layout) {
   KvPoolShape shape;
-  shape.dtype = DType::kF16;
-  shape.layout = layout;
-  shape.page_size = 4;
+  shape.format = {DType::kF16, layout, 4, KvScales::kTensor};
   shape.num_pages = 3;
   shape.heads_kv = 2;
-  shape.head_dim_k = 8;
-  shape.head_dim_v = 6;
+  shape.head_dim_k = shape.head_dim_v = 24;
   return shape;
 }
 
-TEST(MhaPoolView, puts_heads_inside_tokens_for_nhd_and_tokens_inside_heads_for_hnd) {
-  std::byte k{};
-  std::byte v{};
-  const KvPool nhd = mha_pool_view(&k, &v, small(KvLayout::kNhd));
-  EXPECT_EQ(nhd.token_stride_k, 16);
-  EXPECT_EQ(nhd.head_stride_k, 8);
-  EXPECT_EQ(nhd.token_stride_v, 12);
-  const KvPool hnd = mha_pool_view(&k, &v, small(KvLayout::kHnd));
-  EXPECT_EQ(hnd.token_stride_k, 8);
-  EXPECT_EQ(hnd.head_stride_k, 32);
-  EXPECT_EQ(hnd.head_stride_v, 24);
+KvPoolShape deepseek(KvScales scales, DType dtype) {
+  KvPoolShape shape;
+  shape.format = {dtype, KvLayout::kNhd, 64, scales};
+  shape.num_pages = 2;
+  shape.family = Family::kLatent;
+  shape.heads_kv = 1;
+  shape.head_dim_k = 576;
+  shape.head_dim_v = 512;
+  return shape;
+}
+
+/// A cache in memory of the test.
+struct Cache {
+  explicit Cache(const KvPoolShape& shape) : buffers(cache_buffers(shape)) {
+    for (const CacheBuffer& buffer : buffers) {
+      memory.emplace_back(static_cast<std::size_t>(buffer.bytes()));
+    }
+    std::vector<std::byte*> data;
+    for (auto& each : memory) data.push_back(each.data());
+    pool = kv_pool_view(data, shape);
+  }
+
+  std::vector<CacheBuffer> buffers;
+  std::vector<std::vector<std::byte>> memory;
+  KvPool pool;
+};
+
+TEST(KvPoolView, puts_heads_inside_tokens_for_nhd_and_tokens_inside_heads_for_hnd) {
+  const KvPool nhd = Cache(small(KvLayout::kNhd)).pool;
+  EXPECT_EQ(nhd.token_stride_k, 48);
+  EXPECT_EQ(nhd.head_stride_k, 24);
+  const KvPool hnd = Cache(small(KvLayout::kHnd)).pool;
+  EXPECT_EQ(hnd.token_stride_k, 24);
+  EXPECT_EQ(hnd.head_stride_k, 96);
+  EXPECT_EQ(hnd.head_stride_v, 96);
   EXPECT_EQ(hnd.page_stride_k, nhd.page_stride_k);
 }
 
-TEST(MhaPoolView, gives_every_row_a_place_of_its_own_in_the_buffer) {
-  for (const auto layout : {KvLayout::kNhd, KvLayout::kHnd}) {
-    const KvPoolShape shape = small(layout);
-    std::vector<std::byte> k(static_cast<std::size_t>(k_buffer_bytes(shape)));
-    std::vector<std::byte> v(static_cast<std::size_t>(v_buffer_bytes(shape)));
-    const KvPool pool = mha_pool_view(k.data(), v.data(), shape);
-    std::set<std::ptrdiff_t> k_rows;
-    std::set<std::ptrdiff_t> v_rows;
-    for (std::int64_t slot = 0; slot < shape.num_pages * shape.page_size; ++slot) {
-      for (int head = 0; head < shape.heads_kv; ++head) {
-        k_rows.insert(pool.k_row(slot, head) - k.data());
-        v_rows.insert(pool.v_row(slot, head) - v.data());
+TEST(KvPoolView, puts_values_behind_all_keys_of_a_combined_buffer) {
+  const Cache cache(small(KvLayout::kCombined));
+  ASSERT_EQ(cache.memory.size(), 1u);
+  EXPECT_EQ(cache.pool.v - cache.pool.k, 3 * 4 * 2 * 24 * 2);
+  EXPECT_EQ(cache.pool.k_row(5, 1) - cache.memory[0].data(), (5 * 2 + 1) * 24 * 2);
+  EXPECT_EQ(cache.pool.v_row(5, 1) - cache.pool.k_row(5, 1), cache.pool.v - cache.pool.k);
+}
+
+// vLLM: a key's channel 19 in fp16 is at [b, h, 2, o, 3] of [blocks, heads, d / 8, block_size, 8],
+// and a value's at [b, h, 19, o] of [blocks, heads, d, block_size].
+TEST(KvPoolView, finds_channel_19_where_vllm_s_paged_attention_has_it) {
+  const Cache cache(small(KvLayout::kXPacked));
+  EXPECT_EQ(cache.buffers[0].shape, (std::vector<std::int64_t>{3, 2, 3, 4, 8}));
+  EXPECT_EQ(cache.buffers[1].shape, (std::vector<std::int64_t>{3, 2, 24, 4}));
+  const std::int64_t b = 2, h = 1, o = 3, slot = b * 4 + o;
+  EXPECT_EQ(cache.pool.k_element(cache.pool.k_row(slot, h), 19) - cache.memory[0].data(),
+            ((((b * 2 + h) * 3 + 2) * 4 + o) * 8 + 3) * 2);
+  EXPECT_EQ(cache.pool.v_element(cache.pool.v_row(slot, h), 19) - cache.memory[1].data(),
+            (((b * 2 + h) * 24 + 19) * 4 + o) * 2);
+}
+
+// FlashMLA's and vLLM's row of 656 bytes: 512 e4m3, 4 f32 scales, 64 bf16.
+TEST(KvPoolView, finds_latent_scales_and_rope_in_a_row_of_656_bytes) {
+  const Cache cache(deepseek(KvScales::kBlock, DType::kE4M3));
+  EXPECT_EQ(cache.buffers[0].shape, (std::vector<std::int64_t>{2, 64, 1, 656}));
+  EXPECT_FALSE(cache.buffers[0].dtype.has_value());
+  std::byte* const row = cache.pool.k_row(65, 0);
+  EXPECT_EQ(row - cache.memory[0].data(), 65 * 656);
+  EXPECT_EQ(cache.pool.k_element(row, 511) - row, 511);
+  EXPECT_EQ(cache.pool.block_scale(row, 0) - row, 512);
+  EXPECT_EQ(cache.pool.block_scale(row, 3) - row, 524);
+  EXPECT_EQ(cache.pool.k_element(row, 512) - row, 528);
+  EXPECT_EQ(cache.pool.k_element(row, 575) - row, 654);
+  EXPECT_EQ(cache.pool.element_dtype(511), DType::kE4M3);
+  EXPECT_EQ(cache.pool.element_dtype(512), DType::kBF16);
+  EXPECT_FALSE(cache.pool.has_plain_rows());
+}
+
+TEST(KvPoolView, gives_every_element_a_place_of_its_own_and_leaves_none_over) {
+  for (const KvLayout layout : kAllLayouts) {
+    SCOPED_TRACE(to_string(layout));
+    const Cache cache(small(layout));
+    std::set<const std::byte*> places;
+    for (std::int64_t slot = 0; slot < 12; ++slot) {
+      for (int head = 0; head < 2; ++head) {
+        for (int dim = 0; dim < 24; ++dim) {
+          places.insert(cache.pool.k_element(cache.pool.k_row(slot, head), dim));
+          places.insert(cache.pool.v_element(cache.pool.v_row(slot, head), dim));
+        }
       }
     }
-    EXPECT_EQ(k_rows.size(), 24u);
-    EXPECT_EQ(*k_rows.rbegin() + 16, std::ssize(k));
-    EXPECT_EQ(v_rows.size(), 24u);
-    EXPECT_EQ(*v_rows.rbegin() + 12, std::ssize(v));
-    for (const std::ptrdiff_t row : k_rows) EXPECT_EQ(row % 16, 0);
-    for (const std::ptrdiff_t row : v_rows) EXPECT_EQ(row % 12, 0);
+    std::size_t elements = 0;
+    for (const auto& memory : cache.memory) {
+      for (std::size_t at = 0; at < memory.size(); at += 2, ++elements) {
+        EXPECT_EQ(places.count(memory.data() + at), 1u) << at;
+      }
+    }
+    EXPECT_EQ(places.size(), elements);
   }
 }
 
-TEST(KvBufferBytes, match_the_known_cost_per_token_of_llama_and_deepseek) {
+TEST(CacheBuffers, hold_scales_of_each_head_or_of_each_slot_and_head) {
+  KvPoolShape shape = small(KvLayout::kHnd);
+  shape.format.dtype = DType::kE5M2;
+  shape.format.scales = KvScales::kHead;
+  const Cache by_head(shape);
+  ASSERT_EQ(by_head.buffers.size(), 4u);
+  EXPECT_EQ(by_head.buffers[2].name, "k scales");
+  EXPECT_EQ(by_head.buffers[3].shape, (std::vector<std::int64_t>{2}));
+  EXPECT_NE(by_head.pool.k_scales, by_head.pool.v_scales);
+  shape.format.scales = KvScales::kToken;
+  EXPECT_EQ(Cache(shape).buffers[3].shape, (std::vector<std::int64_t>{12, 2}));
+  const Cache latent(deepseek(KvScales::kToken, DType::kE4M3));
+  ASSERT_EQ(latent.buffers.size(), 2u);
+  EXPECT_EQ(latent.pool.k_scales, latent.pool.v_scales);
+}
+
+TEST(CacheBytes, match_the_known_cost_per_token_of_llama_and_deepseek) {
   KvPoolShape llama;  // 3.1 8B: 32 layers of 8 heads
   llama.num_pages = 1;
   llama.heads_kv = 8;
   llama.head_dim_k = llama.head_dim_v = 128;
-  EXPECT_EQ((k_buffer_bytes(llama) + v_buffer_bytes(llama)) * 32, 131072);
-  KvPoolShape deepseek;  // V3: 61 layers, one latent row
-  deepseek.num_pages = 1;
-  deepseek.heads_kv = 1;
-  deepseek.head_dim_k = 576;
-  deepseek.head_dim_v = 512;
-  EXPECT_EQ(k_buffer_bytes(deepseek) * 61, 70272);
+  EXPECT_EQ(cache_bytes(llama) * 32, 131072);
+  // V3: 61 layers, one latent row
+  EXPECT_EQ(cache_bytes(deepseek(KvScales::kTensor, DType::kBF16)) / 128 * 61, 70272);
+  EXPECT_EQ(cache_bytes(deepseek(KvScales::kBlock, DType::kE4M3)) / 128 * 61, 40016);
+  EXPECT_EQ(cache_bytes(deepseek(KvScales::kTensor, DType::kE4M3)) / 128, 576);
 }
 
-TEST(KvBufferBytes, count_beyond_32_bits) {
+TEST(CacheBytes, count_beyond_32_bits) {
   KvPoolShape shape;
-  shape.page_size = 16;
+  shape.format.page_size = 16;
   shape.num_pages = 1 << 20;
   shape.heads_kv = 8;
   shape.head_dim_k = shape.head_dim_v = 128;
-  EXPECT_EQ(k_buffer_bytes(shape), std::int64_t{1} << 35);
+  EXPECT_EQ(cache_bytes(shape), std::int64_t{1} << 36);
 }
 
-TEST(MlaPoolView, finds_values_in_the_first_columns_of_the_keys) {
-  KvPoolShape shape;
-  shape.page_size = 64;
-  shape.num_pages = 2;
-  shape.heads_kv = 1;
-  shape.head_dim_k = 576;
-  shape.head_dim_v = 512;
-  std::vector<std::byte> kv(static_cast<std::size_t>(k_buffer_bytes(shape)));
-  for (const auto layout : {KvLayout::kNhd, KvLayout::kHnd}) {
-    shape.layout = layout;
-    const KvPool pool = mla_pool_view(kv.data(), shape);
-    EXPECT_EQ(pool.k, pool.v);
-    EXPECT_EQ(pool.k_row(65, 0), pool.v_row(65, 0));
-    EXPECT_EQ(pool.k_row(65, 0) - kv.data(), 65 * 576 * 2);
+TEST(KvPoolView, finds_values_in_the_first_columns_of_an_mla_row) {
+  KvPoolShape shape = deepseek(KvScales::kTensor, DType::kBF16);
+  for (const KvLayout layout : {KvLayout::kNhd, KvLayout::kHnd}) {
+    shape.format.layout = layout;
+    const Cache cache(shape);
+    EXPECT_EQ(cache.pool.k, cache.pool.v);
+    EXPECT_EQ(cache.pool.k_row(65, 0), cache.pool.v_row(65, 0));
+    EXPECT_EQ(cache.pool.k_row(65, 0) - cache.memory[0].data(), 65 * 576 * 2);
   }
   shape.heads_kv = 2;
-  EXPECT_THROW(static_cast<void>(mla_pool_view(kv.data(), shape)), InternalError);
+  EXPECT_THROW(Cache{shape}, InternalError);
+}
+
+TEST(KvPoolView, refuses_what_cannot_be) {
+  KvPoolShape shape = small(KvLayout::kCombined);
+  shape.head_dim_v = 16;
+  EXPECT_THROW(Cache{shape}, InternalError);
+  shape = small(KvLayout::kXPacked);
+  shape.head_dim_k = 20;
+  EXPECT_THROW(Cache{shape}, InternalError);
+  shape = deepseek(KvScales::kTensor, DType::kBF16);
+  shape.format.layout = KvLayout::kXPacked;
+  EXPECT_THROW(Cache{shape}, InternalError);
+  EXPECT_THROW(Cache{deepseek(KvScales::kBlock, DType::kE5M2)}, InternalError);
+  EXPECT_THROW(Cache{deepseek(KvScales::kToken, DType::kBF16)}, InternalError);
 }
 
 }  // namespace

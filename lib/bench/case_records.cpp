@@ -62,7 +62,8 @@ LayerFacts layer_facts(const AttentionLayer& layer) {
 double as_written(float value) { return std::stod(fmt::format("{}", value)); }
 
 CacheFacts cache_facts(const KvCacheConfig& kv_cache) {
-  return {.layout = std::string(to_string(kv_cache.layout)),
+  return {.layout = kv_cache.layout ? std::string(to_string(*kv_cache.layout)) : "",
+          .scales = std::string(to_string(kv_cache.scales)),
           .placement = std::string(to_string(kv_cache.placement)),
           .k_scale = as_written(kv_cache.k_scale),
           .v_scale = as_written(kv_cache.v_scale)};
@@ -145,6 +146,7 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
 
 Record CaseRun::make_record(const Candidate& candidate, CacheState cache, LaunchMode launch) const {
   Record r = blank_record(*candidate.entry, cache, launch);
+  if (candidate.layout && !r.is_recurrent()) r.kv_cache.layout = to_string(*candidate.layout);
   r.verdict = candidate.verification.verdict;
   r.reason = candidate.verification.reason;
   r.trouble = candidate.trouble;

@@ -75,8 +75,9 @@ void CaseRun::consider(Candidate& candidate) {
   candidate.runs = true;
   attempt(candidate, [&] {
     candidate.work = workshop_->begin(*case_, entry);
-    const Support support = candidate.work->supports();
-    if (!support) return rule_out(candidate, Verdict::kUnsupported, support.reason());
+    const FormatChoice choice = candidate.work->supports();
+    if (!choice) return rule_out(candidate, Verdict::kUnsupported, choice.support.reason());
+    candidate.layout = choice.layout;
     const auto& launches = scenario_->measure.launch;
     if (std::ranges::none_of(launches, [&](LaunchMode each) { return bool(takes(entry, each)); })) {
       rule_out(candidate, Verdict::kUnsupported, takes(entry, launches.front()).reason());
@@ -170,7 +171,7 @@ void CaseRun::fill_for_timing(RunDevice& device) {
     if (candidate.device != &device) return;
     const std::string hash = candidate.work->fill_for_timing();
     expects(fixture_hash_.empty() || fixture_hash_ == hash,
-            "two devices hold different contents of one case");
+            "two devices or layouts hold different contents of one case");
     fixture_hash_ = hash;
   });
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,7 +50,8 @@ class CaseRun {
     Numerics numerics;
     HostTiming plan;
     RecordedPlan recorded;
-    bool runs = false;  ///< takes part in timing
+    std::optional<KvLayout> layout;  ///< of the cache that it reads, once it supports the case
+    bool runs = false;               ///< takes part in timing
     std::vector<Timing> timings;
   };
 

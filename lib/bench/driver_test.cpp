@@ -41,6 +41,10 @@ class Puppet : public StubBackend {
     info_.version = "1";
   }
   void moves_to(DeviceKind kind) { info_.device = kind; }
+  void reads(KvLayout layout) { layout_ = layout; }
+  [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
+    return layout_ ? std::vector{*layout_} : Backend::formats(problem);
+  }
   [[nodiscard]] Support supports(const Problem&) const override {
     return habit_ == Habit::kRefuses ? Support::no("does not feel like it") : Support::yes();
   }
@@ -107,6 +111,7 @@ class Puppet : public StubBackend {
 
   void answer(const ForwardBatch& batch) {
     const AttentionTensors& io = batch.tensors;
+    if (layout_) expects(batch.token_to_kv_pool->layout == *layout_, "a cache in another layout");
     kv_lens_.clear();
     for (std::int64_t r = 0; r < batch.batch_size; ++r) kv_lens_.push_back(batch.kv_len(r));
     recognise(io);
@@ -132,6 +137,7 @@ class Puppet : public StubBackend {
   }
 
   Habit habit_;
+  std::optional<KvLayout> layout_;  ///< the only one that it reads
   const Case* case_;
   std::vector<std::int64_t> kv_lens_;  ///< of the batch that is run
   Fill fill_ = Fill::kNormal;
@@ -277,6 +283,37 @@ TEST_F(Driver, calls_it_impossible_to_beat_the_arithmetic_in_any_cache_state) {
     EXPECT_THAT(r.reason, HasSubstr("GFLOP/s is above 1.02 x"));
     EXPECT_EQ(r.tflop_per_s(), 0);
   }
+}
+
+TEST_F(Driver, gives_each_backend_the_layout_that_it_reads_best_and_all_the_same_contents) {
+  for (const KvLayout layout : {KvLayout::kXPacked, KvLayout::kHnd, KvLayout::kXPacked}) {
+    const std::string name = "reader_" + std::to_string(registry_.entries().size());
+    registry_.add([this, name, layout] {
+      auto puppet = std::make_unique<Puppet>(name, Habit::kRight, scenario_.cases.front());
+      puppet->reads(layout);
+      return puppet;
+    });
+  }
+  add("right", Habit::kRight);
+  std::set<std::string> hashes;
+  std::vector<std::string> layouts;
+  for (const Record& r : run().records) {
+    EXPECT_EQ(r.verdict, Verdict::kPassed) << r.reason;
+    EXPECT_TRUE(r.timed);
+    layouts.push_back(r.kv_cache.layout);
+    hashes.insert(r.fixture_hash);
+  }
+  EXPECT_EQ(layouts, (std::vector<std::string>{"x_packed", "HND", "x_packed", "NHD"}));
+  EXPECT_EQ(hashes.size(), 1u);
+}
+
+TEST_F(Driver, refuses_a_backend_that_does_not_read_the_layout_that_is_asked_for) {
+  scenario_.cases.front().kv_cache.layout = KvLayout::kXPacked;
+  add("right", Habit::kRight);
+  const Record r = run().records.at(0);
+  EXPECT_EQ(r.verdict, Verdict::kUnsupported);
+  EXPECT_EQ(r.reason, "reads no x_packed cache, but NHD, HND, combined");
+  EXPECT_EQ(r.kv_cache.layout, "x_packed");
 }
 
 TEST_F(Driver, calls_a_throw_while_verifying_a_crash) {

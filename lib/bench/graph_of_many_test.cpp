@@ -49,7 +49,7 @@ class FakeWork final : public BackendWork {
  public:
   FakeWork(const Case& c, Script& script) : case_(&c), script_(&script) {}
   [[nodiscard]] Numerics numerics() override { return {}; }
-  [[nodiscard]] Support supports() override { return Support::yes(); }
+  [[nodiscard]] FormatChoice supports() override { return {}; }
   void build() override {}
   /// The reference's own rows.
   [[nodiscard]] Observation observe(const WantedRows& wanted) override {

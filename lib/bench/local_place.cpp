@@ -22,7 +22,7 @@ void LocalPlace::build_again() {
   timing_hash_.clear();
   known_damage_.clear();
   try {
-    fixture_ = std::make_unique<Fixture>(*case_, *device_);
+    fixture_ = std::make_unique<Fixture>(case_, *device_);
   } catch (const EnvironmentError& error) {
     no_memory_ = error.what();
     throw;
@@ -72,7 +72,7 @@ Fixture& LocalPlace::input_set(std::size_t index) {
   if (!no_memory_for_sets_.empty()) throw EnvironmentError(no_memory_for_sets_);
   try {
     while (more_sets_.size() < index) {
-      auto set = std::make_unique<Fixture>(*case_, *device_);
+      auto set = std::make_unique<Fixture>(case_, *device_);
       set->fill(Fill::kTiming);
       more_sets_.push_back(std::move(set));
     }

@@ -15,10 +15,13 @@
 
 namespace attnbench {
 
-/// A case on a device: what the backends that run there share.
+/// A case on a device: what the backends that run there and read one layout of the cache share.
 class LocalPlace {
  public:
-  LocalPlace(const Case& c, Device& device) : case_(&c), device_(&device) {}
+  LocalPlace(const Case& c, Device& device, KvLayout layout)
+      : source_(&c), case_(c), device_(&device) {
+    case_.kv_cache.layout = layout;
+  }
 
   /// Throws EnvironmentError; once that has happened, at once.
   void build();
@@ -26,7 +29,9 @@ class LocalPlace {
   /// Contents stay until the next use of fixture() or fixture_to_plan(). Returns the hash.
   const std::string& fill_for_timing();
 
-  [[nodiscard]] const Case& place_case() const { return *case_; }
+  /// The case with the place's layout.
+  [[nodiscard]] const Case& place_case() const { return case_; }
+  [[nodiscard]] bool is_of(const Case& c) const { return source_ == &c; }
   [[nodiscard]] Device& device() const { return *device_; }
   /// To verify in, which changes its contents.
   [[nodiscard]] Fixture& fixture();
@@ -50,7 +55,8 @@ class LocalPlace {
   [[nodiscard]] SampleTimer* timer();
 
  private:
-  const Case* case_;
+  const Case* source_;
+  Case case_;
   Device* device_;
   std::unique_ptr<Fixture> fixture_;
   std::string no_memory_;                            ///< why there is no fixture

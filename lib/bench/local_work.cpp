@@ -19,12 +19,14 @@ constexpr int kPlanRepeats = 20;
 
 }  // namespace
 
-Support LocalWork::supports() {
-  if (Support step = supports_step(entry_->info, place_->place_case()); !step) return step;
-  return of_backend([&] {
+FormatChoice LocalWork::supports() {
+  if (Support step = supports_step(entry_->info, *case_); !step) return {step};
+  const FormatChoice choice = of_backend([&] {
     backend_ = entry_->make();
-    return backend_->supports(problem_of(place_->place_case()));
+    return choose_format(*backend_, problem_of(*case_), case_->kv_cache.layout);
   });
+  if (choice) place_ = place_of_(choice.layout);
+  return choice;
 }
 
 Numerics LocalWork::numerics() {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -16,10 +17,13 @@ namespace attnbench {
 /// A backend's work on a device of this process.
 class LocalWork final : public BackendWork {
  public:
-  LocalWork(const Registry::Entry& entry, std::shared_ptr<LocalPlace> place)
-      : entry_(&entry), place_(std::move(place)) {}
+  /// The place of the case with this layout.
+  using PlaceOf = std::function<std::shared_ptr<LocalPlace>(KvLayout)>;
 
-  [[nodiscard]] Support supports() override;
+  LocalWork(const Registry::Entry& entry, const Case& c, PlaceOf place_of)
+      : entry_(&entry), case_(&c), place_of_(std::move(place_of)) {}
+
+  [[nodiscard]] FormatChoice supports() override;
   [[nodiscard]] Numerics numerics() override;
   void build() override { place_->build(); }
   [[nodiscard]] Observation observe(const WantedRows& wanted) override;
@@ -34,7 +38,9 @@ class LocalWork final : public BackendWork {
 
  private:
   const Registry::Entry* entry_;
-  std::shared_ptr<LocalPlace> place_;
+  const Case* case_;
+  PlaceOf place_of_;
+  std::shared_ptr<LocalPlace> place_;  ///< once the backend supports the case
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<PlanMemory> memory_;
   std::unique_ptr<Plan> plan_;  ///< in memory_

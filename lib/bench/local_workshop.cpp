@@ -25,13 +25,15 @@ std::vector<RunDevice> LocalWorkshop::prepare(std::span<const Registry::Entry* c
 std::unique_ptr<BackendWork> LocalWorkshop::begin(const Case& c, const Registry::Entry& entry) {
   Device* const device = device_for(entry, *devices_);
   expects(device != nullptr, "a backend was begun without its device");
-  std::weak_ptr<LocalPlace>& known = places_[device];
-  std::shared_ptr<LocalPlace> place = known.lock();
-  if (!place || &place->place_case() != &c) {
-    place = std::make_shared<LocalPlace>(c, *device);
-    known = place;
-  }
-  return std::make_unique<LocalWork>(entry, std::move(place));
+  return std::make_unique<LocalWork>(entry, c, [this, &c, device](KvLayout layout) {
+    std::weak_ptr<LocalPlace>& known = places_[{device, layout}];
+    std::shared_ptr<LocalPlace> place = known.lock();
+    if (!place || !place->is_of(c)) {
+      place = std::make_shared<LocalPlace>(c, *device, layout);
+      known = place;
+    }
+    return place;
+  });
 }
 
 }  // namespace attnbench

@@ -40,7 +40,8 @@ class LocalWorkshop final : public Workshop {
  private:
   const Devices* devices_;
   MeasureCeilings ceilings_of_;
-  std::map<const Device*, std::weak_ptr<LocalPlace>> places_;  ///< of the case under way
+  /// Of the case under way, by device and layout of the cache.
+  std::map<std::pair<const Device*, KvLayout>, std::weak_ptr<LocalPlace>> places_;
 };
 
 }  // namespace attnbench

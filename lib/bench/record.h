@@ -47,7 +47,8 @@ struct LayerFacts {
 
 /// What of the KV cache page size and data type do not say.
 struct CacheFacts {
-  std::string layout, placement;
+  std::string layout;  ///< that the backend read; empty where none was asked for or chosen
+  std::string scales, placement;
   double k_scale = 1, v_scale = 1;
 };
 

@@ -88,7 +88,9 @@ class RepeatedSamplesTest : public testing::Test {
     static_cast<void>(place_->fill_for_timing());
   }
   [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache, Repeats repeats) {
-    return LocalWork(*registry_.find("scribe"), place_).repeated(cache, repeats);
+    LocalWork work(*registry_.find("scribe"), case_, [this](KvLayout) { return place_; });
+    EXPECT_TRUE(work.supports().support);
+    return work.repeated(cache, repeats);
   }
   void warm_up(SampleSource& samples) {
     FirstSamples first;
@@ -105,7 +107,7 @@ class RepeatedSamplesTest : public testing::Test {
 
   Case case_ = small_plain_decode();
   RecordingDevice device_;
-  std::shared_ptr<LocalPlace> place_ = std::make_shared<LocalPlace>(case_, device_);
+  std::shared_ptr<LocalPlace> place_ = std::make_shared<LocalPlace>(case_, device_, KvLayout::kNhd);
   std::vector<Seen> seen_;
   Registry registry_;
   SampleSource::Stop never_ = [] { return false; };

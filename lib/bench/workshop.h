@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/backend/format_choice.h"
 #include "lib/backend/registry.h"
 #include "lib/bench/repeats.h"
 #include "lib/bench/run_device.h"
@@ -44,7 +45,8 @@ class BackendWork {
   BackendWork(const BackendWork&) = delete;
   BackendWork& operator=(const BackendWork&) = delete;
 
-  [[nodiscard]] virtual Support supports() = 0;
+  /// With the layout of the cache that it gets from now on.
+  [[nodiscard]] virtual FormatChoice supports() = 0;
   /// Where the backend rounds, of a case that it supports.
   [[nodiscard]] virtual Numerics numerics() = 0;
   /// Builds the fixture, unless there is one.

@@ -93,6 +93,27 @@ TEST(Cost, reads_a_latent_row_once_for_k_and_v) {
   EXPECT_EQ(cost.bytes_unique, 301'989'888 + beside_kv(9'437'184, 8'388'608, 128));
 }
 
+TEST(Cost, counts_the_scales_of_a_cache) {
+  Case c = small_fp8();
+  const std::int64_t heads = c.layer.heads_kv;
+  const auto per_key = [](const Case& of) {
+    return count_cost(of).kv_bytes_streamed / of.kv_tokens();
+  };
+  const Cost plain = count_cost(c);
+  const std::int64_t plain_bytes = per_key(c);
+  c.kv_cache.scales = KvScales::kToken;
+  EXPECT_EQ(per_key(c), plain_bytes + heads * 2 * 4);
+  c.kv_cache.scales = KvScales::kHead;
+  EXPECT_EQ(count_cost(c).bytes_unique, plain.bytes_unique + heads * 2 * 4);
+  Case mla = small_mla();
+  mla.kv_cache.dtype = DType::kE4M3;
+  EXPECT_EQ(per_key(mla), 576);
+  mla.kv_cache.scales = KvScales::kToken;
+  EXPECT_EQ(per_key(mla), 580);
+  mla.kv_cache.scales = KvScales::kBlock;
+  EXPECT_EQ(per_key(mla), 656);
+}
+
 TEST(Cost, counts_an_extend_behind_a_prefix) {
   Case c = batch_of(1, 512, 1536);
   c.layer.heads_kv = 32;

@@ -14,6 +14,7 @@ namespace attnbench {
 namespace {
 
 constexpr std::int64_t kLseBytes = 4;         // f32
+constexpr std::int64_t kScaleBytes = 4;       // f32
 constexpr std::int64_t kTableEntryBytes = 4;  // int32 page number
 constexpr std::int64_t kSlotBytes = 8;        // int64 in out_cache_loc
 
@@ -92,18 +93,26 @@ Count unique_keys(const Case& c) {
   return keys;
 }
 
-/// Bytes of one token's K and V over all heads; a latent row serves as both.
+/// Bytes of one token's K and V over all heads, scales of their own included; a latent row serves
+/// as both.
 Count kv_bytes_per_key(const Case& c) {
   const bool latent = c.layer.shares_row_of_k_and_v();
+  if (c.kv_cache.scales == KvScales::kBlock) {
+    return Count(c.layer.heads_kv) * block_row_bytes(c.layer.head_dim_v, c.layer.head_dim_qk);
+  }
   const std::int64_t dims = c.layer.head_dim_qk + (latent ? 0 : c.layer.head_dim_v);
-  return Count(c.layer.heads_kv) * dims * size_bytes(c.kv_cache.dtype);
+  const std::int64_t scales = c.kv_cache.scales == KvScales::kToken ? (latent ? 1 : 2) : 0;
+  return Count(c.layer.heads_kv) * (dims * size_bytes(c.kv_cache.dtype) + scales * kScaleBytes);
 }
 
-/// Q, O, LSE and the page-table entries of seen pages: the same with and without sharing, because
-/// each request has a table row of its own.
+/// Q, O, LSE, the scales of heads and the page-table entries of seen pages: the same with and
+/// without sharing, because each request has a table row of its own.
 Count bytes_beside_kv(const Case& c) {
   const Count row = Count(c.layer.head_dim_qk + c.layer.head_dim_v) * size_bytes(c.dtype);
   Count bytes = Count(c.q_tokens()) * c.layer.heads_q * (row + kLseBytes);
+  if (c.kv_cache.scales == KvScales::kHead) {
+    bytes += Count(c.layer.heads_kv) * (c.layer.shares_row_of_k_and_v() ? 1 : 2) * kScaleBytes;
+  }
   const std::int64_t page = c.kv_cache.page_size;
   for (const Request& r : c.requests) {
     const std::int64_t first_page = first_seen_key(c, r) / page;

@@ -46,13 +46,32 @@ Json requests_of(const Case& c) {
   return requests;
 }
 
+Json layouts_of(const ExpandedCase& e) {
+  Json layouts = Json::object();
+  for (const ExpandedCase::Layout& each : e.layouts) {
+    Json& buffers = layouts[std::string(to_string(each.layout))];
+    for (const CacheBuffer& buffer : each.buffers) {
+      buffers[buffer.name] = {{"dtype", buffer.dtype ? to_string(*buffer.dtype) : "u8"},
+                              {"shape", buffer.shape},
+                              {"bytes", buffer.bytes()}};
+    }
+  }
+  return layouts;
+}
+
 Json kv_cache_of(const ExpandedCase& e) {
   const KvCacheConfig& kv_cache = e.source->kv_cache;
-  return {{"page_size", kv_cache.page_size},    {"layout", to_string(kv_cache.layout)},
-          {"dtype", to_string(kv_cache.dtype)}, {"k_scale", kv_cache.k_scale},
-          {"v_scale", kv_cache.v_scale},        {"placement", to_string(kv_cache.placement)},
-          {"num_pages", e.num_pages},           {"pages_used", e.pages_used},
-          {"pool_bytes", e.pool_bytes}};
+  return {{"page_size", kv_cache.page_size},
+          {"layout", kv_cache.layout ? Json(to_string(*kv_cache.layout)) : Json(nullptr)},
+          {"dtype", to_string(kv_cache.dtype)},
+          {"scales", to_string(kv_cache.scales)},
+          {"k_scale", kv_cache.k_scale},
+          {"v_scale", kv_cache.v_scale},
+          {"placement", to_string(kv_cache.placement)},
+          {"num_pages", e.num_pages},
+          {"pages_used", e.pages_used},
+          {"pool_bytes", e.pool_bytes},
+          {"layouts", layouts_of(e)}};
 }
 
 Json states_of(const ExpandedCase& e) {

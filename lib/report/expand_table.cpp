@@ -57,13 +57,29 @@ std::string states_text(const ExpandedCase& e) {
 std::string pool_text(const ExpandedCase& e) {
   if (e.source->layer.is_recurrent()) return states_text(e);
   const KvCacheConfig& kv = e.source->kv_cache;
-  const std::string parts[] = {fmt::format("  KV cache {}", to_string(kv.dtype)),
-                               fmt::format("pages of {}", kv.page_size),
-                               std::string(to_string(kv.layout)),
-                               std::string(to_string(kv.placement)),
-                               fmt::format("{} of {} pages used", e.pages_used, e.num_pages),
-                               "pool " + bytes_text(e.pool_bytes)};
+  const std::string parts[] = {
+      fmt::format("  KV cache {}", to_string(kv.dtype)),
+      fmt::format("pages of {}", kv.page_size),
+      kv.layout ? std::string(to_string(*kv.layout)) : "",
+      kv.scales == KvScales::kTensor ? "" : fmt::format("scales by {}", to_string(kv.scales)),
+      std::string(to_string(kv.placement)),
+      fmt::format("{} of {} pages used", e.pages_used, e.num_pages),
+      "pool " + bytes_text(e.pool_bytes)};
   return join_parts(parts, kWidth, 4);
+}
+
+/// What the cache consists of, a line for each layout that it may have.
+void write_layouts(const ExpandedCase& e, std::ostream& out) {
+  for (const ExpandedCase::Layout& layout : e.layouts) {
+    std::vector<std::string> buffers;
+    for (const CacheBuffer& buffer : layout.buffers) {
+      buffers.push_back(fmt::format("{} {} [{}] {}", buffer.name,
+                                    buffer.dtype ? to_string(*buffer.dtype) : "u8",
+                                    fmt::join(buffer.shape, ", "), bytes_text(buffer.bytes())));
+    }
+    out << wrapped(fmt::format("{:<9}{}", to_string(layout.layout), fmt::join(buffers, "   ")),
+                   kWidth, 4);
+  }
 }
 
 std::string cost_text(const Case& c, const Cost& cost) {
@@ -176,9 +192,9 @@ void write_expand_table(const Scenario& scenario, const std::vector<const Case*>
     out << '\n'
         << join_parts(head, kWidth, 4) << '\n'
         << geometry_text(*c) << '\n'
-        << pool_text(e) << '\n'
-        << cost_text(*c, e.cost) << '\n'
-        << cascade_text(e.use_cascade) << '\n';
+        << pool_text(e) << '\n';
+    write_layouts(e, out);
+    out << cost_text(*c, e.cost) << '\n' << cascade_text(e.use_cascade) << '\n';
     if (!c->model_note.empty()) out << wrapped("note: " + c->model_note, kWidth, 2);
     write_requests(*c, out);
     for (const AbridgedArray& array : e.arrays) {

@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
-#include "lib/base/dtype.h"
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/memory_need.h"
 #include "lib/fixture/pool_demand.h"
 #include "lib/index/csr.h"
 #include "lib/index/page_table.h"
+#include "lib/scenario/problem_of.h"
 
 namespace attnbench {
 namespace {
@@ -17,12 +17,18 @@ namespace {
 /// A case whose index arrays take more is described without them.
 constexpr std::int64_t kMostForArrays = std::int64_t{1} << 30;
 
-std::int64_t pool_bytes(const Case& c, std::int64_t num_pages) {
-  // A latent row of MLA is both K and V.
-  const std::int64_t row = c.layer.shares_row_of_k_and_v()
-                               ? c.layer.head_dim_qk
-                               : c.layer.head_dim_qk + c.layer.head_dim_v;
-  return num_pages * c.kv_cache.page_size * c.layer.heads_kv * row * size_bytes(c.kv_cache.dtype);
+/// Layouts that differ: MLA's rows lie the same way in NHD and HND.
+std::vector<ExpandedCase::Layout> layouts_of(const Case& c, std::int64_t num_pages) {
+  std::vector<ExpandedCase::Layout> layouts;
+  for (const KvLayout layout : kAllLayouts) {
+    CacheFormat format = cache_format_of(c);
+    const bool repeated = c.layer.shares_row_of_k_and_v() && layout != KvLayout::kNhd;
+    if (c.kv_cache.layout ? layout != format.layout : repeated) continue;
+    format.layout = layout;
+    if (!layout_refusal(c.layer, format).empty()) continue;
+    layouts.push_back({layout, cache_buffers(pool_shape_of(c.layer, format, num_pages))});
+  }
+  return layouts;
 }
 
 }  // namespace
@@ -37,7 +43,8 @@ ExpandedCase expand_case(const Case& c, std::span<const IndexFormat* const> form
   e.use_cascade = choose_cascade(c, kUsualMultiprocessors);
   e.num_pages = demand.capacity + 1;
   e.pages_used = demand.pages;
-  e.pool_bytes = pool_bytes(c, e.num_pages);
+  e.pool_bytes = cache_bytes(pool_shape_of(c.layer, cache_format_of(c), e.num_pages));
+  e.layouts = layouts_of(c, e.num_pages);
   // A format may name every slot of the pool.
   const std::int64_t named = formats.empty() ? 0 : e.num_pages * c.kv_cache.page_size;
   const std::int64_t bytes =

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/batch/token_to_kv_pool.h"
 #include "lib/cost/cost.h"
 #include "lib/report/abridged_array.h"
 #include "lib/report/index_formats.h"
@@ -24,7 +25,13 @@ struct ExpandedCase {
   std::int64_t num_pages = 0;    ///< of the pool, dummy page 0 included
   std::int64_t pages_used = 0;   ///< distinct pages that requests own
   std::int64_t state_slots = 0;  ///< of a recurrent layer, which has no pages; dummy included
-  std::int64_t pool_bytes = 0;   ///< K and V, all pages; or states, all slots
+  std::int64_t pool_bytes = 0;   ///< K, V and their scales, all pages; or states, all slots
+  /// The cache in the layout that is asked for; in each that it can have where that is left open.
+  struct Layout {
+    KvLayout layout;
+    std::vector<CacheBuffer> buffers;
+  };
+  std::vector<Layout> layouts;
   std::vector<AbridgedArray> arrays;
   std::vector<BuiltIndices> indices;  ///< of the formats that were asked for
   std::string arrays_left_out;        ///< why there are neither; empty otherwise

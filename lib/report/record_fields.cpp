@@ -29,6 +29,7 @@ bool is_repeated_and_timed(const Record& r) { return r.graph_n.timed(); }
 bool is_compared(const Record& r) { return r.error.rows > 0; }
 bool has_kv_cache(const Record& r) { return !r.is_recurrent(); }
 bool has_states(const Record& r) { return r.is_recurrent(); }
+bool has_layout(const Record& r) { return has_kv_cache(r) && !r.kv_cache.layout.empty(); }
 bool has_window(const Record& r) { return r.layer.sliding_window_size >= 0; }
 bool has_logit_cap(const Record& r) { return r.layer.logit_cap > 0; }
 
@@ -91,7 +92,10 @@ std::vector<RecordField> make_fields() {
       {101, "layer/logit_cap", "logit_cap", "", member<&R::layer, &LayerFacts::logit_cap>(),
        "cap * tanh(s / cap); null: none", has_logit_cap},
       {102, "kv_cache/layout", "kv_layout", "", member<&R::kv_cache, &CacheFacts::layout>(),
-       "NHD or HND", has_kv_cache},
+       "How the cache lay for this backend: NHD, HND, combined or x_packed; null: it chose none",
+       has_layout},
+      {112, "kv_cache/scales", "kv_scales", "", member<&R::kv_cache, &CacheFacts::scales>(),
+       "What shares a scale in the cache: tensor, head, token or block", has_kv_cache},
       {103, "kv_cache/placement", "placement", "", member<&R::kv_cache, &CacheFacts::placement>(),
        "Where the pages of a request lie in the pool: contiguous, shuffled, interleaved, "
        "fragmented, reversed",

@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "lib/backend/cuda_graph_capture.h"
+#include "lib/backend/format_choice.h"
 #include "lib/base/printable.h"
 #include "lib/bench/backend_code.h"
 #include "lib/report/expand_report.h"
@@ -21,10 +22,11 @@ std::string refusal_of(const Registry::Entry& entry, const Case& c,
                        const SupportQuestion& question) {
   if (!entry.make) return entry.absence;
   try {
-    if (!entry.host.empty()) return question.hosts.begin(c, entry)->supports().reason();
+    if (!entry.host.empty()) return question.hosts.begin(c, entry)->supports().support.reason();
     if (device_for(entry, question.devices) == nullptr) return "no device of its kind takes part";
     const std::unique_ptr<Backend> backend = entry.make();
-    return of_backend([&] { return backend->supports(problem_of(c)); }).reason();
+    return of_backend([&] { return choose_format(*backend, problem_of(c), c.kv_cache.layout); })
+        .support.reason();
   } catch (const BackendFailed& failed) {
     return fmt::format("it failed when it was asked: {}", failed.what());
   }

@@ -108,7 +108,12 @@ std::string layer_text(const Case& c) {
   if (layer.has_sinks) facts.emplace_back("sinks");
   if (layer.has_alibi) facts.emplace_back("ALiBi");
   if (layer.logit_cap > 0) facts.push_back(fmt::format("softcap {:g}", layer.logit_cap));
-  if (c.kv_cache.layout != KvLayout::kNhd) facts.emplace_back(to_string(c.kv_cache.layout));
+  if (c.kv_cache.layout.value_or(KvLayout::kNhd) != KvLayout::kNhd) {
+    facts.emplace_back(to_string(*c.kv_cache.layout));
+  }
+  if (c.kv_cache.scales != KvScales::kTensor) {
+    facts.push_back(fmt::format("scales by {}", to_string(c.kv_cache.scales)));
+  }
   if (c.kv_cache.placement != Placement::kShuffled) {
     facts.emplace_back(to_string(c.kv_cache.placement));
   }
@@ -172,6 +177,7 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
 void TerminalReport::case_started(const Case& c, const Cost& cost) {
   untimed_.clear();
   index_ = {};
+  layout_ = c.kv_cache.layout;
   if (options_.quiet) return;
   const std::int64_t shared = shared_tokens(c);
   const std::string facts[] = {
@@ -233,6 +239,11 @@ void TerminalReport::record(const Record& record) {
     line += '\n';
   }
   out_ << line;
+  // What the case's line has not said already.
+  const std::string& layout = record.kv_cache.layout;
+  if (!layout_ && record.timed && layout != to_string(KvLayout::kNhd)) {
+    out_ << wrapped(fmt::format("on a {} cache", layout), options_.width, kReasonIndent);
+  }
   if (const std::string graph_n = graph_n_line(record); !graph_n.empty()) {
     out_ << wrapped(graph_n, options_.width, kReasonIndent);
   }

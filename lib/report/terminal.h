@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,9 +39,10 @@ class TerminalReport {
   TerminalOptions options_;
   std::vector<TerminalColumn> columns_;
   std::int64_t last_level_cache_bytes_ = 0;
-  int multiprocessors_ = 0;  ///< of the run's GPU, or of a usual one
-  IndexTiming index_;        ///< of the case under way
-  std::string untimed_;      ///< backend and reason of the last row without a time
+  int multiprocessors_ = 0;         ///< of the run's GPU, or of a usual one
+  IndexTiming index_;               ///< of the case under way
+  std::optional<KvLayout> layout_;  ///< that the case under way asks for
+  std::string untimed_;             ///< backend and reason of the last row without a time
 };
 
 }  // namespace attnbench

@@ -117,6 +117,24 @@ TEST(TerminalReport, says_what_of_a_layer_is_not_as_usual) {
   EXPECT_THAT(header(c), HasSubstr("tp 8 window 1024 sinks softcap 50 HND reversed"));
 }
 
+TEST(TerminalReport, says_on_which_cache_a_backend_ran_where_the_scenario_left_it_open) {
+  const auto shown = [](std::optional<KvLayout> asked, const std::string& layout) {
+    std::ostringstream out;
+    TerminalReport report(out, {});
+    report.started(sample_run(), sample_scenario());
+    Case c = sample_scenario().cases[0];
+    c.kv_cache.layout = asked;
+    report.case_started(c, {});
+    Record record = sample_run().records[0];
+    record.kv_cache.layout = layout;
+    report.record(record);
+    return out.str();
+  };
+  EXPECT_THAT(shown({}, "x_packed"), HasSubstr("on a x_packed cache"));
+  EXPECT_THAT(shown({}, "NHD"), Not(HasSubstr("on a ")));
+  EXPECT_THAT(shown(KvLayout::kXPacked, "x_packed"), Not(HasSubstr("on a ")));
+}
+
 std::string print_on_gpu(const Record& record) {
   return print({record}, {}, 4.65e12, DeviceKind::kCuda);
 }

@@ -16,16 +16,6 @@ std::int64_t Case::kv_tokens() const {
   return sum;
 }
 
-std::string_view to_string(KvLayout layout) {
-  switch (layout) {
-    case KvLayout::kNhd:
-      return "NHD";
-    case KvLayout::kHnd:
-      return "HND";
-  }
-  return "?";
-}
-
 std::string_view to_string(Placement placement) {
   switch (placement) {
     case Placement::kContiguous:

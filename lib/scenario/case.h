@@ -3,14 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "lib/base/dtype.h"
+#include "lib/batch/cache_format.h"
 #include "lib/batch/forward_mode.h"
-#include "lib/batch/kv_layout.h"
 #include "lib/batch/step_part.h"
 #include "lib/model/attention_layer.h"
 
@@ -26,10 +27,11 @@ enum class Placement : std::uint8_t {
 };
 
 struct KvCacheConfig {
-  std::int64_t page_size = 1;  ///< tokens
-  KvLayout layout = KvLayout::kNhd;
+  std::int64_t page_size = 1;      ///< tokens
+  std::optional<KvLayout> layout;  ///< none: each backend gets what it reads best
   DType dtype = DType::kBF16;
-  float k_scale = 1;  ///< stored K times k_scale is K (SGLang's and vLLM's k_scale)
+  KvScales scales = KvScales::kTensor;
+  float k_scale = 1;  ///< kTensor: stored K times k_scale is K (SGLang's and vLLM's k_scale)
   float v_scale = 1;
   Placement placement = Placement::kShuffled;
   std::int64_t pool_tokens = 0;  ///< capacity; 0 = what the batch needs plus an eighth for poison
@@ -97,7 +99,6 @@ struct Case {
       const;  ///< sum of kv_len, shared prefixes counted per request
 };
 
-[[nodiscard]] std::string_view to_string(KvLayout layout);
 [[nodiscard]] std::string_view to_string(Placement placement);
 
 }  // namespace attnbench

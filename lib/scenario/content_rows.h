@@ -7,6 +7,7 @@
 
 #include "lib/base/counter_hash.h"
 #include "lib/base/dtype.h"
+#include "lib/batch/cache_format.h"
 
 // The formulas of tensor contents. constexpr, out of integers and single IEEE operations, so that a
 // host and a GPU that runs the same functions (compiled without fusing a*b+c) agree in every bit.
@@ -37,6 +38,8 @@ struct ContentParams {
   DType kv_dtype = DType::kBF16;
   float k_scale = 1;
   float v_scale = 1;  ///< MLA: k_scale
+  KvScales scales = KvScales::kTensor;
+  std::uint64_t scale_seed = 0;  ///< of scales other than k_scale: the same for all fills
 };
 
 /// How the elements of (a part of) a row come about.
@@ -238,6 +241,68 @@ constexpr void with_formula(Formula formula, const Visit& visit) {
 /// Sink logit of a query head, in scaled-logit space.
 [[nodiscard]] constexpr float sink_logit(const ContentParams& p, int head) {
   return normal_element(row_key(p.seed, Role::kSink, 0, 0, head), 0);
+}
+
+/// What the stored elements of a row are multiplied with.
+struct RowScale {
+  float all = 1;
+  std::uint32_t blocked = 0;  ///< leading dims that have a scale by block instead; the rest has 1
+  std::uint64_t key = 0;      ///< of the blocks' scales
+
+  /// Of values [kScaleBlock * block, kScaleBlock * (block + 1)): a power of two, as DeepSeek's are.
+  [[nodiscard]] constexpr float of_block(std::uint32_t block) const {
+    constexpr float kSizes[] = {1.0f, 0.5f, 0.25f, 0.125f};
+    return kSizes[element_bits(key, block) % 4];
+  }
+  [[nodiscard]] constexpr float at(std::uint32_t dim) const {
+    if (blocked == 0) return all;
+    return dim < blocked ? of_block(dim / kScaleBlock) : 1.0f;
+  }
+};
+
+namespace content_detail {
+
+/// A scale out of 24 from 1/4 to 15/8. Four significant bits: the product with a stored fp8 number
+/// is exact in f32.
+[[nodiscard]] constexpr float own_scale(std::uint64_t key) {
+  const std::uint32_t bits = element_bits(key, 0);
+  constexpr float kSizes[] = {1.0f, 0.5f, 0.25f};
+  return static_cast<float>(8 + bits % 8) / 8.0f * kSizes[(bits >> 8) % 3];
+}
+
+[[nodiscard]] constexpr RowScale row_scale(const ContentParams& p, Role role, float tensor_scale,
+                                           std::uint64_t stream, std::int64_t position, int head) {
+  switch (p.scales) {
+    case KvScales::kTensor:
+      return {tensor_scale, 0, 0};
+    case KvScales::kHead:
+      return {own_scale(row_key(p.scale_seed, role, 0, 0, head)), 0, 0};
+    case KvScales::kToken:
+      return {own_scale(row_key(p.scale_seed, role, stream, position, head)), 0, 0};
+    case KvScales::kBlock:
+      return {1.0f, p.match_begin, row_key(p.scale_seed, role, stream, position, head)};
+  }
+  return {};
+}
+
+}  // namespace content_detail
+
+/// Of K at a stream's position. Scales are the same for all fills and samples of a case: there they
+/// are parameters, not values.
+[[nodiscard]] constexpr RowScale k_row_scale(const ContentParams& p, std::uint64_t stream,
+                                             std::int64_t position, int head) {
+  return content_detail::row_scale(p, Role::kKScale, p.k_scale, stream, position, head);
+}
+/// Of V; under MLA K's, whose row it is a part of.
+[[nodiscard]] constexpr RowScale v_row_scale(const ContentParams& p, std::uint64_t stream,
+                                             std::int64_t position, int head) {
+  if (p.match_begin > 0) return k_row_scale(p, stream, position, head);
+  return content_detail::row_scale(p, Role::kVScale, p.v_scale, stream, position, head);
+}
+
+/// Type of element `dim` of a stored row of K, or of V.
+[[nodiscard]] constexpr DType cached_dtype(const ContentParams& p, std::uint32_t dim) {
+  return p.scales == KvScales::kBlock && dim >= p.match_begin ? DType::kBF16 : p.kv_dtype;
 }
 
 /// What a cache of `dtype` keeps of `value`: storage bits. Scale 1 skips the division so that plain

@@ -105,6 +105,8 @@ ContentParams params_of(const Case& c, Fill fill) {
   p.kv_dtype = c.kv_cache.dtype;
   p.k_scale = c.kv_cache.k_scale;
   p.v_scale = mla ? c.kv_cache.k_scale : c.kv_cache.v_scale;
+  p.scales = c.kv_cache.scales;
+  p.scale_seed = c.seed;
   return p;
 }
 
@@ -129,6 +131,18 @@ void round_row(DType dtype, float scale, std::span<float> row) {
     return;
   }
   for (float& value : row) value = rounded(dtype, value);
+}
+
+/// Rounds a row of the cache to its storage types, each element through its scale.
+void round_cached_row(const ContentParams& p, const RowScale& scale, std::span<float> row) {
+  if (scale.blocked == 0) return round_row(p.kv_dtype, scale.all, row);
+  for (std::size_t begin = 0; begin < row.size();) {
+    const bool blocked = begin < scale.blocked;
+    const std::size_t end = blocked ? begin + kScaleBlock : row.size();
+    const auto dim = static_cast<std::uint32_t>(begin);
+    round_row(cached_dtype(p, dim), scale.at(dim), row.subspan(begin, end - begin));
+    begin = end;
+  }
 }
 
 }  // namespace
@@ -239,7 +253,7 @@ void Contents::k_row(std::int64_t request, std::int64_t position, int head,
   // MLA keeps V in the leading columns of the same row.
   if (match > 0) write_part(v_recipe(p, source.stream, position, head), 0, match, row);
   write_part(k_recipe(p, source.stream, source.planted, position, head), match, row.size(), row);
-  round_row(params_.kv_dtype, params_.k_scale, row);
+  round_cached_row(params_, k_row_scale(params_, source.stream, position, head), row);
 }
 
 void Contents::v_row(std::int64_t request, std::int64_t position, int head,
@@ -251,7 +265,15 @@ void Contents::v_row(std::int64_t request, std::int64_t position, int head,
   const Source source = source_of(request, position);
   const ContentParams p = params_of_key(request, position);
   write_part(v_recipe(p, source.stream, position, head), 0, row.size(), row);
-  round_row(params_.kv_dtype, params_.v_scale, row);
+  round_cached_row(params_, v_row_scale(params_, source.stream, position, head), row);
+}
+
+RowScale Contents::k_scale(std::int64_t request, std::int64_t position, int head) const {
+  return k_row_scale(params_, source_of(request, position).stream, position, head);
+}
+
+RowScale Contents::v_scale(std::int64_t request, std::int64_t position, int head) const {
+  return v_row_scale(params_, source_of(request, position).stream, position, head);
 }
 
 float Contents::gate(std::int64_t request, std::int64_t position, int head) const {

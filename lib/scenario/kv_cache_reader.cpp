@@ -14,7 +14,10 @@ namespace {
 constexpr std::array<std::string_view, 5> kDTypes{"f32", "f16", "bf16", "e4m3", "e5m2"};
 constexpr std::array<DType, 5> kDTypeOf{DType::kF32, DType::kF16, DType::kBF16, DType::kE4M3,
                                         DType::kE5M2};
-constexpr std::array<std::string_view, 2> kLayouts{"NHD", "HND"};
+constexpr std::array<std::string_view, 4> kLayouts{"NHD", "HND", "combined", "x_packed"};
+constexpr std::array<std::string_view, 4> kScales{"tensor", "head", "token", "block"};
+constexpr std::array<KvScales, 4> kScalesOf{KvScales::kTensor, KvScales::kHead, KvScales::kToken,
+                                            KvScales::kBlock};
 constexpr std::array<std::string_view, 5> kPlacements{"contiguous", "shuffled", "interleaved",
                                                       "fragmented", "reversed"};
 constexpr std::array<Placement, 5> kPlacementOf{Placement::kContiguous, Placement::kShuffled,
@@ -28,6 +31,14 @@ bool read_scales(const StrictMap& map, const AttentionLayer& layer, KvCacheConfi
        {std::pair{"k_scale", &cache.k_scale}, {"v_scale", &cache.v_scale}}) {
     const YamlNode* node = map.find(key);
     if (node == nullptr) continue;
+    if (cache.scales != KvScales::kTensor) {
+      problems.add(map.place_of(key),
+                   fmt::format("{} is the scale of a whole tensor, and scales: {} has its own", key,
+                               to_string(cache.scales)),
+                   fmt::format("leave {} out, or scales", key));
+      valid = false;
+      continue;
+    }
     const auto value = read_factor(*node, key, problems);
     if (value) *scale = static_cast<float>(*value);
     valid = valid && value;
@@ -40,6 +51,26 @@ bool read_scales(const StrictMap& map, const AttentionLayer& layer, KvCacheConfi
                            cache.k_scale),
                "MLA keeps one row for K and V: leave v_scale out");
   return false;
+}
+
+/// Whether the layer's cache can have the scales and the layout that are asked for.
+bool is_possible(const StrictMap& map, const AttentionLayer& layer, const KvCacheConfig& cache,
+                 Problems& problems) {
+  const CacheFormat format{cache.dtype, cache.layout.value_or(KvLayout::kNhd), cache.page_size,
+                           cache.scales};
+  bool possible = true;
+  const auto refuse = [&](std::string_view key, std::string_view word, const std::string& reason,
+                          std::string hint) {
+    if (reason.empty()) return;
+    problems.add(map.place_of(key), fmt::format("{} {}: {}", key, word, reason), std::move(hint));
+    possible = false;
+  };
+  refuse("scales", to_string(format.scales), scales_refusal(layer, format),
+         layer.family == Family::kLatent ? "an e4m3 cache of MLA takes tensor, head, token or block"
+                                         : "an fp8 cache takes tensor, head or token");
+  refuse("layout", to_string(format.layout), layout_refusal(layer, format),
+         "NHD and HND are always possible; without a layout each backend gets what it reads best");
+  return possible;
 }
 
 }  // namespace
@@ -84,10 +115,12 @@ std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activatio
     return choice;
   };
   if (const auto choice = choose("layout", kLayouts)) {
-    cache.layout = *choice == 0 ? KvLayout::kNhd : KvLayout::kHnd;
+    cache.layout = kAllLayouts[*choice];
   }
   if (const auto choice = choose("dtype", kDTypes)) cache.dtype = kDTypeOf[*choice];
   if (const auto choice = choose("placement", kPlacements)) cache.placement = kPlacementOf[*choice];
+  if (const auto choice = choose("scales", kScales)) cache.scales = kScalesOf[*choice];
+  valid = valid && is_possible(map, layer, cache, problems);
   valid = read_scales(map, layer, cache, problems) && valid;
   if (const YamlNode* pool = map.find("pool_tokens")) {
     const auto tokens = read_size(*pool, "pool_tokens", 1, kMaxSize, problems);

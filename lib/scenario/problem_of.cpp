@@ -8,11 +8,16 @@
 
 namespace attnbench {
 
+CacheFormat cache_format_of(const Case& c) {
+  return {c.kv_cache.dtype, c.kv_cache.layout.value_or(KvLayout::kNhd), c.kv_cache.page_size,
+          c.kv_cache.scales};
+}
+
 Problem problem_of(const Case& c) {
   Problem problem;
   problem.layer = c.layer;
   problem.dtype = c.dtype;
-  problem.cache = {c.kv_cache.dtype, c.kv_cache.layout, c.kv_cache.page_size};
+  problem.cache = cache_format_of(c);
   problem.mode = c.mode;
   problem.step = c.step;
   problem.limits.requests = static_cast<std::int64_t>(c.requests.size());

@@ -9,6 +9,9 @@
 
 namespace attnbench {
 
+/// The case's cache; NHD where its layout is left to backends.
+[[nodiscard]] CacheFormat cache_format_of(const Case& c);
+
 /// What a case asks of a backend. The limits are the case's own step.
 [[nodiscard]] Problem problem_of(const Case& c);
 

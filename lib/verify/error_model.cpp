@@ -52,7 +52,9 @@ ErrorModel::ErrorModel(const Case& c, const Numerics& numerics)
       splits_(0),
       dims_(c.layer.head_dim_qk),
       tanh_(c.layer.logit_cap * kExp) {
-  const double u_kv = unit_roundoff(c.kv_cache.dtype);
+  // A row with scales inside has a part in bf16.
+  const double u_kv =
+      unit_roundoff(c.kv_cache.scales == KvScales::kBlock ? DType::kBF16 : c.kv_cache.dtype);
   // An operand that its type holds exactly is not rounded again.
   if (numerics.qk_input != DType::kF32) {
     qk_roundings_ += u_qk_input_ > u_out_ ? 1 : 0;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/verify/step_support.h"
 
+#include <fmt/format.h>
+
 namespace attnbench {
 
 Support supports_step(const BackendInfo& info, const Case& c) {
@@ -12,6 +14,14 @@ Support supports_step(const BackendInfo& info, const Case& c) {
     return Support::no("cross attention writes no keys: they are the encoder's");
   }
   const KvCacheConfig& cache = c.kv_cache;
+  if (cache.scales != KvScales::kTensor) {
+    return Support::no(fmt::format("a KV write knows k_scale and v_scale, and no scale per {}",
+                                   to_string(cache.scales)));
+  }
+  if (cache.layout == KvLayout::kXPacked) {
+    return Support::no(
+        "a KV write is compared in rows that lie together, and x_packed ones do not");
+  }
   const bool is_fp8 = size_bytes(cache.dtype) == 1;
   if (!is_fp8 && (cache.k_scale != 1 || cache.v_scale != 1)) {
     return Support::no("a KV write divides by k_scale and v_scale exactly in an fp8 cache alone");

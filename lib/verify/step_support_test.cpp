@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace attnbench {
 namespace {
 
@@ -44,6 +46,17 @@ TEST(StepSupport, asks_for_no_writes_of_what_is_not_exact) {
   Case cross = part(StepPart::kBoth);
   cross.layer.is_cross_attention = true;
   EXPECT_FALSE(bool(supports_step(cache_writer(), cross)));
+}
+
+TEST(StepSupport, asks_for_no_writes_into_packed_rows_or_through_scales_of_their_own) {
+  Case c = part(StepPart::kKvWrite);
+  c.kv_cache.layout = KvLayout::kXPacked;
+  EXPECT_NE(supports_step(cache_writer(), c).reason().find("x_packed"), std::string::npos);
+  c.kv_cache.layout = KvLayout::kCombined;
+  EXPECT_TRUE(bool(supports_step(cache_writer(), c)));
+  c.kv_cache.dtype = DType::kE4M3;
+  c.kv_cache.scales = KvScales::kToken;
+  EXPECT_NE(supports_step(cache_writer(), c).reason().find("per token"), std::string::npos);
 }
 
 }  // namespace

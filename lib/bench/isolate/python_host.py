@@ -28,15 +28,16 @@ OK, ERROR, UNSUPPORTED = 0, 1, 2
 DEVICES = ("cpu", "cuda")
 DTYPES = ("f32", "f16", "bf16", "e4m3", "e5m2", "i32", "i64", "u8")
 GRAPH_SUPPORTS = ("NEVER", "UNIFORM_SINGLE_TOKEN_DECODE", "UNIFORM_BATCH", "ALWAYS")
+LAYOUTS = ("NHD", "HND", "combined", "x_packed")
 PROBLEM_WORDS = {"mode": ("extend", "decode", "mixed", "idle", "target_verify", "draft_extend"), "dtype": DTYPES,
-                 "cache_dtype": DTYPES, "cache_layout": ("NHD", "HND"), "family": ("softmax", "latent", "recurrent"),
-                 "step": ("attention", "kv_write", "both")}
+                 "cache_dtype": DTYPES, "cache_layout": LAYOUTS, "family": ("softmax", "latent", "recurrent"),
+                 "step": ("attention", "kv_write", "both"), "cache_scales": ("tensor", "head", "token", "block")}
 PROBLEM_TRUTHS = ("causal", "is_cross_attention", "has_sinks", "has_alibi", "window_counts_depth", "recorded")
 ROLES = ("q", "k_new", "v_new", "sinks", "out", "lse", "k_cache", "v_cache", "req_to_token", "req_pool_indices",
          "block_table", "seq_lens", "query_start_loc", "positions", "slot_mapping", "custom_mask", "mask_indptr", "g",
-         "beta", "states", "state_indices", "has_initial_state")
+         "beta", "states", "state_indices", "has_initial_state", "k_scales", "v_scales")
 # These are missing from some batches; the others can be empty, but are there.
-OPTIONAL_ROLES = ("k_new", "v_new", "sinks", "custom_mask", "mask_indptr")
+OPTIONAL_ROLES = ("k_new", "v_new", "sinks", "custom_mask", "mask_indptr", "k_scales", "v_scales")
 # DLPack's code and bits, and what NumPy calls the type or an integer of the same size.
 FORMATS = {"f32": (2, 32, "float32"), "f16": (2, 16, "float16"), "bf16": (4, 16, "uint16"), "e4m3": (10, 8, "uint8"),
            "e5m2": (12, 8, "uint8"), "i32": (0, 32, "int32"), "i64": (0, 64, "int64"), "u8": (1, 8, "uint8")}
@@ -53,7 +54,7 @@ ProblemStruct = struct(
     (c_int32, "family heads_q heads_kv head_dim_qk head_dim_v causal is_cross_attention has_sinks has_alibi"),
     (c_int32, "window_counts_depth"), (c_int64, "sliding_window_size"), (ctypes.c_double, "scale logit_cap"),
     (c_int32, "ranks dtype cache_dtype cache_layout"), (c_int64, "page_size"), (c_int32, "mode recorded"),
-    (c_int64, "max_requests max_q_len max_q_tokens max_kv_len"), (c_int32, "step"))
+    (c_int64, "max_requests max_q_len max_q_tokens max_kv_len"), (c_int32, "step cache_scales"))
 TensorStruct = struct((c_void_p, "data"), (c_int32, "device device_id dtype rank"), (c_int64 * 4, "shape stride"))
 BatchStruct = struct(
     (c_size_t, "struct_size"), (POINTER(ProblemStruct), "problem"), (c_int64, "batch_size q_tokens"),
@@ -71,12 +72,14 @@ FUNCTIONS = {
     "run": CFUNCTYPE(c_int, *4 * [c_size_t]),
     "update": CFUNCTYPE(c_int, c_size_t, POINTER(BatchStruct), *3 * [c_size_t]),
     "destroy": CFUNCTYPE(None, c_size_t),
-    "graph": CFUNCTYPE(c_int, c_size_t, POINTER(c_size_t), *2 * [c_size_t])}
+    "graph": CFUNCTYPE(c_int, c_size_t, POINTER(c_size_t), *2 * [c_size_t]),
+    "formats": CFUNCTYPE(c_int, c_size_t, POINTER(ProblemStruct), POINTER(c_int32), POINTER(c_int32), *2 * [c_size_t])}
+LATER_FUNCTIONS = ("graph", "formats")  # behind writes_kv
 BackendStruct = struct(
     (c_size_t, "struct_size"), (c_char_p, "name version description index_format"),
     (c_int32, "device deterministic graph_support padding_seq_len"), (c_size_t, "self"),
-    *((function, name) for name, function in FUNCTIONS.items() if name != "graph"), (c_int32, "writes_kv"),
-    (FUNCTIONS["graph"], "graph"))
+    *((function, name) for name, function in FUNCTIONS.items() if name not in LATER_FUNCTIONS), (c_int32, "writes_kv"),
+    *((FUNCTIONS[name], name) for name in LATER_FUNCTIONS))
 # DLManagedTensor, with the structs in it laid out flat.
 DLPackStruct = struct(
     (c_void_p, "data"), (c_int32, "device_type device_id ndim"), (ctypes.c_uint8, "code bits"),
@@ -252,6 +255,17 @@ class Tables:
             if (stage, c_int32) not in NumericsStruct._fields_ or word not in DTYPES[:5]:
                 raise ValueError(f"numerics() says {stage!r}: {word!r}; attnbench/backend.h has the stages and types")
             setattr(answer.contents, stage, DTYPES.index(word))
+
+    @answering
+    def formats(self, index, problem, layouts, count):
+        asked, formats = problem_of(problem.contents), getattr(self.backends[index], "formats", None)
+        plain = ("NHD", "HND") if asked.cache_scales == "tensor" else ()
+        words = formats(asked) if callable(formats) else plain if formats is None else formats
+        if isinstance(words, str) or any(word not in LAYOUTS for word in words) or len(words) > count[0]:
+            raise ValueError(f"formats says {words!r}; it is a list of {', '.join(LAYOUTS)}")
+        count[0] = len(words)
+        for place, word in enumerate(words):
+            layouts[place] = LAYOUTS.index(word)
 
     @answering
     def plan(self, index, batch, memory, handle):

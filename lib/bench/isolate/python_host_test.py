@@ -165,7 +165,8 @@ class LayoutTest(HostTest):
                 field = getattr(struct, member)
                 expect(f"offsetof(attnbench_{name}, {member})", field.offset)
                 expect(f"sizeof ((attnbench_{name} *)0)->{member}", field.size)
-        words = list(host.PROBLEM_WORDS.values()) + [host.DEVICES, host.DTYPES, host.ROLES]
+        groups = {**host.PROBLEM_WORDS, "cache_scales": [f"scales_{word}" for word in host.PROBLEM_WORDS["cache_scales"]]}
+        words = list(groups.values()) + [host.DEVICES, host.DTYPES, host.ROLES]
         for index, word in (pair for group in words for pair in enumerate(group)):
             expect(f"ATTNBENCH_{word.upper()}", index)
         for index, word in enumerate(host.GRAPH_SUPPORTS):
@@ -270,6 +271,30 @@ class NumericsTest(HostTest):
         status, _, errors = self.ask("def numerics(self, problem): return 1 // 0")
         self.assertEqual(status, host.ERROR)
         self.assertRegex(errors, r"^my.py:\d+: ZeroDivisionError: ")
+
+
+class FormatsTest(HostTest):
+    def ask(self, members, **problem):
+        table = self.backend(members)
+        layouts, count = (ctypes.c_int32 * 4)(), ctypes.c_int32(4)
+        status, message = self.call(table.formats, table.self, byref(c_problem(**problem)), layouts, byref(count))
+        return ([host.LAYOUTS[layout] for layout in layouts[:count.value]] if status == host.OK else status), message
+
+    def test_without_a_word_strided_rows_with_one_scale_are_read(self):
+        self.assertEqual(self.ask("")[0], ["NHD", "HND"])
+        self.assertEqual(self.ask("", cache_scales="token")[0], [])
+
+    def test_a_list_or_a_method_says_what_is_read(self):
+        self.assertEqual(self.ask("formats = ['x_packed', 'NHD']")[0], ["x_packed", "NHD"])
+        method = "def formats(self, problem): return ['combined'] if problem.cache_scales == 'head' else []"
+        self.assertEqual(self.ask(method, cache_scales="head")[0], ["combined"])
+        self.assertEqual(self.ask(method)[0], [])
+
+    def test_nonsense_is_an_error(self):
+        for answer in ("'NHD'", "['nhd']", "['NHD'] * 5"):
+            status, message = self.ask(f"formats = {answer}")
+            self.assertEqual(status, host.ERROR)
+            self.assertIn("ValueError: formats says", message)
 
 
 class PlanTest(HostTest):

@@ -66,11 +66,12 @@ RemoteWork::~RemoteWork() {
   }
 }
 
-Support RemoteWork::supports() {
-  const json reason =
+FormatChoice RemoteWork::supports() {
+  const json answer =
       worker_->ask("considering the case", {{"case", case_->id}, {"part", case_->step}});
-  if (reason == "") return Support::yes();
-  return Support::no(reason.get<std::string>());
+  const auto layout = from_json_fields<KvLayout>(answer.at(1));
+  if (answer.at(0) == "") return {Support::yes(), layout};
+  return {Support::no(answer.at(0).get<std::string>()), layout};
 }
 
 Numerics RemoteWork::numerics() {

@@ -19,7 +19,7 @@ class RemoteWork final : public BackendWork {
   }
   ~RemoteWork() override;
 
-  [[nodiscard]] Support supports() override;
+  [[nodiscard]] FormatChoice supports() override;
   [[nodiscard]] Numerics numerics() override;
   void build() override;
   [[nodiscard]] Observation observe(const WantedRows& wanted) override;

@@ -61,7 +61,8 @@ class Worker {
       answer = json::array({to_json_fields(device.info), to_json_fields(device.ceilings)});
     } else if (step == "considering the case") {
       begin_case(request.at("case").get<std::string>(), request.at("part").get<StepPart>());
-      answer = work_->supports().reason();
+      const FormatChoice choice = work_->supports();
+      answer = json::array({choice.support.reason(), to_json_fields(choice.layout)});
     } else if (step == "saying where it rounds") {
       answer = to_json_fields(work_->numerics());
     } else if (step == "building the fixture") {

@@ -16,7 +16,7 @@ Record blank(const char* case_id, const char* backend) {
   r.scenario = kName;
   r.tp = 4;
   r.layer.scale = 0.08838834764831845;
-  r.kv_cache = {"NHD", "shuffled", 0.1, 1};
+  r.kv_cache = {"NHD", "tensor", "shuffled", 0.1, 1};
   r.case_id = case_id;
   r.mix = "prefix_hits";
   r.model = "llama-3.1-8b";

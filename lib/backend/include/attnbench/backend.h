@@ -61,8 +61,20 @@ enum attnbench_mode {
 };
 
 enum attnbench_layout {
-  ATTNBENCH_NHD = 0, /* [pages, page_size, heads, dim] */
-  ATTNBENCH_HND = 1  /* [pages, heads, page_size, dim] */
+  ATTNBENCH_NHD = 0,      /* [pages, page_size, heads, dim] */
+  ATTNBENCH_HND = 1,      /* [pages, heads, page_size, dim] */
+  ATTNBENCH_COMBINED = 2, /* [2, pages, page_size, heads, dim], K then V: NHD, V behind K */
+  ATTNBENCH_X_PACKED = 3  /* K [pages, heads, dim / x, page_size, x], x = 16 bytes of elements, V
+                           * [pages, heads, dim, page_size] */
+};
+
+/* What shares a scale of an fp8 cache; a stored number times its scale is the number. */
+enum attnbench_scales {
+  ATTNBENCH_SCALES_TENSOR = 0, /* k_scale and v_scale of the batch */
+  ATTNBENCH_SCALES_HEAD = 1,   /* ATTNBENCH_K_SCALES and ATTNBENCH_V_SCALES */
+  ATTNBENCH_SCALES_TOKEN = 2,
+  /* Inside the rows of a latent cache: dv e4m3, an f32 for each 128 of them, dk - dv bf16. */
+  ATTNBENCH_SCALES_BLOCK = 3
 };
 
 /* Batches that a CUDA graph may repeat; vLLM's AttentionCGSupport. */
@@ -108,6 +120,7 @@ typedef struct attnbench_problem {
   int64_t max_q_tokens; /* of all requests */
   int64_t max_kv_len;   /* keys of one request, this step's own included */
   int32_t step;         /* attnbench_step; other than ATTNBENCH_ATTENTION only with writes_kv */
+  int32_t cache_scales; /* attnbench_scales */
 } attnbench_problem;
 
 /* Strides count elements. An absent tensor has data 0. */
@@ -126,12 +139,16 @@ enum attnbench_role {
   ATTNBENCH_Q = 0, /* [T, Hq, dk] */
   /* [T, Hkv, dk]; in the cache already, unless the step writes it. Recurrent: [T, Hq, dk] */
   ATTNBENCH_K_NEW = 1,
-  ATTNBENCH_V_NEW = 2,   /* [T, Hkv, dv] */
-  ATTNBENCH_SINKS = 3,   /* [Hq] f32 */
-  ATTNBENCH_OUT = 4,     /* [T, Hq, dv]: written. Recurrent: [T, Hkv, dv] */
-  ATTNBENCH_LSE = 5,     /* [T, Hq] f32: written; natural log, sinks included, -inf for no key */
-  ATTNBENCH_K_CACHE = 6, /* [pages, page_size, Hkv, dk] whatever the layout: strides say it */
-  ATTNBENCH_V_CACHE = 7, /* [pages, page_size, Hkv, dv]; latent: the first dv columns of K */
+  ATTNBENCH_V_NEW = 2, /* [T, Hkv, dv] */
+  ATTNBENCH_SINKS = 3, /* [Hq] f32 */
+  ATTNBENCH_OUT = 4,   /* [T, Hq, dv]: written. Recurrent: [T, Hkv, dv] */
+  ATTNBENCH_LSE = 5,   /* [T, Hq] f32: written; natural log, sinks included, -inf for no key */
+  /* [pages, page_size, Hkv, dk] in NHD, HND and combined: strides say which. x_packed: [pages, Hkv
+   * * dk / x, page_size, x], dense. Scales by block: u8 [pages, page_size, 1, bytes of a row]. */
+  ATTNBENCH_K_CACHE = 6,
+  /* [pages, page_size, Hkv, dv]; latent: the first dv columns of K. x_packed: [pages, Hkv, dv,
+   * page_size], dense. Scales by block: absent. */
+  ATTNBENCH_V_CACHE = 7,
   ATTNBENCH_REQ_TO_TOKEN = 8,     /* i32 [rows, width] token slots: page * page_size + offset */
   ATTNBENCH_REQ_POOL_INDICES = 9, /* i32 [B] a request's row of req_to_token */
   ATTNBENCH_BLOCK_TABLE = 10,     /* i32 [B, width] pages of each request; -1 beyond its last */
@@ -147,7 +164,10 @@ enum attnbench_role {
   ATTNBENCH_STATES = 19, /* [slots, Hkv, dk, dv] f32: read and written; no other slots than B's */
   ATTNBENCH_STATE_INDICES = 20,     /* i32 [B] slot of each request; -1: padding, skip it */
   ATTNBENCH_HAS_INITIAL_STATE = 21, /* u8 [B] 0: begin with zeros, whatever the slot holds */
-  ATTNBENCH_ROLES = 22
+  /* f32, [Hkv] or [slots, Hkv], as cache_scales says; absent with other scales. */
+  ATTNBENCH_K_SCALES = 22,
+  ATTNBENCH_V_SCALES = 23, /* latent: the same as K's */
+  ATTNBENCH_ROLES = 24
 };
 
 /* One step as an engine hands it over. */
@@ -216,6 +236,11 @@ typedef struct attnbench_backend {
    * child node of the graph that is timed, and is copied. Asked for where run() would be
    * recorded. */
   int (*graph)(void* plan, void** graph, char* message, size_t message_size);
+  /* Layouts of the cache (attnbench_layout) that it reads for a problem, whose own cache_layout is
+   * to be left aside, best first: up to *count of them into `layouts`, and *count is how many. 0
+   * here, or an older table that ends before: NHD and HND, with k_scale and v_scale alone. */
+  int (*formats)(void* self, const attnbench_problem* problem, int32_t* layouts, int32_t* count,
+                 char* message, size_t message_size);
 } attnbench_backend;
 
 /* What a plug-in exports. `abi_version` is attnbench's ATTNBENCH_ABI_VERSION; a plug-in that was

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/backend/format_choice.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+namespace attnbench {
+namespace {
+
+Support no_such_format(const CacheFormat& cache, const std::vector<KvLayout>& read) {
+  if (read.empty()) {
+    if (cache.scales == KvScales::kBlock) return Support::no("reads no cache of fp8_ds_mla");
+    std::string reason = fmt::format("reads no {} cache", to_string(cache.dtype));
+    if (cache.scales != KvScales::kTensor) {
+      reason += fmt::format(" with a scale per {}", to_string(cache.scales));
+    }
+    return Support::no(reason);
+  }
+  std::vector<std::string_view> names;
+  for (const KvLayout layout : read) names.push_back(to_string(layout));
+  return Support::no(
+      fmt::format("reads no {} cache, but {}", to_string(cache.layout), fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+FormatChoice choose_format(const Backend& backend, Problem problem, std::optional<KvLayout> asked) {
+  if (problem.layer.is_recurrent()) return {backend.supports(problem)};  // it has no cache
+  problem.cache.layout = asked.value_or(KvLayout::kNhd);
+  const std::vector<KvLayout> read = backend.formats(problem);
+  // One row of MLA lies the same way in both.
+  const auto same = [&](KvLayout a, KvLayout b) {
+    const auto plain = [](KvLayout layout) {
+      return layout == KvLayout::kNhd || layout == KvLayout::kHnd;
+    };
+    return a == b || (problem.layer.family == Family::kLatent && plain(a) && plain(b));
+  };
+  FormatChoice first{no_such_format(problem.cache, read), problem.cache.layout};
+  bool refused = false;
+  for (const KvLayout layout : read) {
+    if (asked && !same(layout, *asked)) continue;
+    // Written rows are compared as runs of memory.
+    if (!asked && writes_kv(problem.step) && layout == KvLayout::kXPacked) continue;
+    problem.cache.layout = asked.value_or(layout);
+    if (!layout_refusal(problem.layer, problem.cache).empty()) continue;
+    const Support support = backend.supports(problem);
+    if (support) return {support, problem.cache.layout};
+    if (!refused) first = {support, problem.cache.layout};
+    refused = true;
+  }
+  return first;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/batch/cache_format.h"
+
+#include <fmt/format.h>
+
+namespace attnbench {
+
+std::string_view to_string(KvLayout layout) {
+  switch (layout) {
+    case KvLayout::kNhd:
+      return "NHD";
+    case KvLayout::kHnd:
+      return "HND";
+    case KvLayout::kCombined:
+      return "combined";
+    case KvLayout::kXPacked:
+      return "x_packed";
+  }
+  return "?";
+}
+
+std::string_view to_string(KvScales scales) {
+  switch (scales) {
+    case KvScales::kTensor:
+      return "tensor";
+    case KvScales::kHead:
+      return "head";
+    case KvScales::kToken:
+      return "token";
+    case KvScales::kBlock:
+      return "block";
+  }
+  return "?";
+}
+
+std::string to_string(const CacheFormat& format) {
+  if (format.scales == KvScales::kBlock) return "fp8_ds_mla";
+  std::string name = fmt::format("{} {}", to_string(format.dtype), to_string(format.layout));
+  if (format.scales != KvScales::kTensor) {
+    name += fmt::format(" with a scale per {}", to_string(format.scales));
+  }
+  return name;
+}
+
+std::string layout_refusal(const AttentionLayer& layer, const CacheFormat& format) {
+  const bool latent = layer.family == Family::kLatent;
+  if (format.layout == KvLayout::kCombined) {
+    if (latent) return "MLA keeps one row for K and V, which leaves nothing to combine";
+    if (layer.head_dim_qk != layer.head_dim_v) {
+      return fmt::format("one tensor of K and V has one head_dim, these are {} and {}",
+                         layer.head_dim_qk, layer.head_dim_v);
+    }
+  }
+  if (format.layout == KvLayout::kXPacked) {
+    if (latent) return "MLA rows are never packed";
+    const int x = x_of(format.dtype);
+    if (layer.head_dim_qk % x != 0) {
+      return fmt::format("x is {} in {}, and head_dim {} is no multiple of it", x,
+                         to_string(format.dtype), layer.head_dim_qk);
+    }
+  }
+  return {};
+}
+
+std::string scales_refusal(const AttentionLayer& layer, const CacheFormat& format) {
+  if (format.scales == KvScales::kTensor) return {};
+  if (size_bytes(format.dtype) != 1) {
+    return fmt::format("{} needs no scales: e4m3 and e5m2 do", to_string(format.dtype));
+  }
+  if (format.scales != KvScales::kBlock) return {};
+  if (layer.family != Family::kLatent) return "the 656-byte row with scales inside is MLA's";
+  if (format.dtype != DType::kE4M3) return "the 656-byte row with scales inside is of e4m3";
+  if (layer.head_dim_v % kScaleBlock != 0) {
+    return fmt::format("a scale is of {} values, and kv_lora_rank {} is no multiple of it",
+                       kScaleBlock, layer.head_dim_v);
+  }
+  if ((layer.head_dim_qk - layer.head_dim_v) % 2 != 0) {
+    return "f32 scales need rows of a multiple of 4 bytes: qk_rope_head_dim has to be even";
+  }
+  return {};
+}
+
+}  // namespace attnbench

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "lib/base/dtype.h"
+#include "lib/model/attention_layer.h"
+
+namespace attnbench {
+
+/// Where rows of K and V lie. The numbers in a cache, and hence all results, are the same in each.
+/// MLA has one row for both, [pages, page_size, 1, dim]: kNhd and kHnd are one there.
+enum class KvLayout : std::uint8_t {
+  kNhd,       ///< K and V each [pages, page_size, heads, dim]
+  kHnd,       ///< K and V each [pages, heads, page_size, dim]
+  kCombined,  ///< one buffer [2, pages, page_size, heads, dim], K then V (vLLM's flash layout)
+  /// K [pages, heads, dim / x, page_size, x] with x = 16 bytes of elements, V [pages, heads, dim,
+  /// page_size] (vLLM's paged_attention_v1 and _v2)
+  kXPacked,
+};
+inline constexpr KvLayout kAllLayouts[] = {KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined,
+                                           KvLayout::kXPacked};
+
+/// What a stored number of the cache is multiplied with to get the number that it stands for.
+/// Other than kTensor is for fp8 caches alone.
+enum class KvScales : std::uint8_t {
+  kTensor,  ///< k_scale and v_scale, for all of K and all of V
+  kHead,    ///< f32 [heads], for K and for V
+  kToken,   ///< f32 [slots, heads], for K and for V: of each row its own
+  /// Inside an MLA row, one for each 128 values of its latent part, whose rope part is bf16: 512
+  /// e4m3, 4 f32, 64 bf16, 656 bytes of DeepSeek's (vLLM's fp8_ds_mla, FlashMLA's sparse kernels)
+  kBlock,
+};
+
+[[nodiscard]] std::string_view to_string(KvLayout layout);
+[[nodiscard]] std::string_view to_string(KvScales scales);
+
+/// How rows of K and V lie in the KV cache. MLA: the one latent row that serves as both.
+struct CacheFormat {
+  DType dtype = DType::kBF16;
+  KvLayout layout = KvLayout::kNhd;
+  std::int64_t page_size = 1;  ///< tokens
+  KvScales scales = KvScales::kTensor;
+
+  friend bool operator==(const CacheFormat&, const CacheFormat&) = default;
+};
+
+/// "e4m3 NHD", "e4m3 x_packed with a scale per head", "fp8_ds_mla".
+[[nodiscard]] std::string to_string(const CacheFormat& format);
+
+/// Why a cache of this layer cannot be of the format; empty when it can.
+[[nodiscard]] std::string layout_refusal(const AttentionLayer& layer, const CacheFormat& format);
+[[nodiscard]] std::string scales_refusal(const AttentionLayer& layer, const CacheFormat& format);
+
+/// Latent values that share a scale under KvScales::kBlock.
+inline constexpr int kScaleBlock = 128;
+
+/// Elements of a K row that lie together under KvLayout::kXPacked.
+[[nodiscard]] constexpr int x_of(DType dtype) { return static_cast<int>(16 / size_bytes(dtype)); }
+
+/// Bytes of a latent row under KvScales::kBlock; `rank` is kv_lora_rank, `dim` with the rope part.
+[[nodiscard]] constexpr std::int64_t block_row_bytes(int rank, int dim) {
+  return rank + rank / kScaleBlock * 4 + (dim - rank) * 2;
+}
+
+}  // namespace attnbench
