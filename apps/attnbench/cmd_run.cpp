@@ -103,6 +103,11 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
   if (runs.size() > 1) {  // run_scenario() would find them in the first only
     for (const PlannedRun& each : runs) check_run(each.scenario, each.registry, each.filter);
   }
+  for (const std::string& file : idle_plugins(runs)) {
+    console.err << "note: no backend of " << file
+                << " takes part: the scenario's list of backends names others; --backend NAME,... "
+                   "names those to run\n";
+  }
   std::vector<std::string> inputs;
   for (const PlannedRun& each : runs) inputs.push_back(each.scenario.path);
   const std::vector<OutputFile> outputs = checked_outputs(options.outputs, inputs);

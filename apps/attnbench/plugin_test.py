@@ -281,6 +281,16 @@ class PluginTest(unittest.TestCase):
                     self.assertIn(reason, done.stderr)
                     self.assertEqual(done.stderr.count("error: "), 1, done.stderr)
 
+    def test_a_plug_in_that_a_scenario_leaves_out_is_told(self):
+        self.write("s.yaml", SCENARIO + "backends: [cpu_flash]\n")
+        done = self.attnbench("run", self.scenario, "--quick", "--plugin", EXAMPLE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn(f"note: no backend of {EXAMPLE} takes part", done.stderr)
+        for named in (["--backend", "example_plugin"], ["--backend", "cpu_flash"]):
+            done = self.attnbench("run", self.scenario, "--quick", "--plugin", EXAMPLE, *named)
+            self.assertEqual(done.stderr, "")
+
     def test_the_environment_names_plug_ins_for_every_command(self):
         done = self.attnbench("list", "backends", plugins=PLUGIN)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <set>
 
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/scenario_files.h"
@@ -248,6 +250,21 @@ std::vector<PlannedRun> planned_runs(const RunOptions& options, const KnownBacke
   std::vector<PlannedRun> runs = runs_with_cases(options, known, program);
   expect_use_of_timeout(options, runs);
   return runs;
+}
+
+std::vector<std::string> idle_plugins(const std::vector<PlannedRun>& runs) {
+  std::set<std::string> loaded, busy;
+  for (const PlannedRun& run : runs) {
+    if (!run.filter.backends.empty()) return {};
+    for (const Registry::Entry& entry : run.registry.entries()) loaded.insert(entry.plugin);
+    for (const Registry::Entry* entry : choose_backends(run.scenario, run.registry, run.filter)) {
+      busy.insert(entry->plugin);
+    }
+  }
+  loaded.erase("");  // this program's own
+  std::vector<std::string> idle;
+  std::ranges::set_difference(loaded, busy, std::back_inserter(idle));
+  return idle;
 }
 
 }  // namespace attnbench

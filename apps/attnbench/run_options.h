@@ -61,4 +61,8 @@ struct PlannedRun {
                                                    const KnownBackends& known,
                                                    const std::string& program);
 
+/// Plug-in files none of whose backends takes part, although no option names backends: the
+/// scenarios list others.
+[[nodiscard]] std::vector<std::string> idle_plugins(const std::vector<PlannedRun>& runs);
+
 }  // namespace attnbench

@@ -28,10 +28,10 @@ static float load(const attnbench_tensor* from, int64_t at) {
   return is_f16 && fabsf(value) >= 0x1p16f ? NAN : value; /* infinity is no input */
 }
 
-/* Rounds to nearest even. What is no number becomes infinite. */
+/* Rounds to nearest even. What is no number stays none. */
 static void store(const attnbench_tensor* to, int64_t at, float value) {
   const int is_f16 = to->dtype == ATTNBENCH_F16, shift = is_f16 ? 13 : 16;
-  float magnitude = fminf(fabsf(value), is_f16 ? 0x1p16f : INFINITY);
+  float magnitude = is_f16 && fabsf(value) > 0x1p16f ? 0x1p16f : fabsf(value);
   if (is_f16 && magnitude < 0x1p-14f) magnitude = magnitude + 0.5f - 0.5f; /* to whole 2^-24 */
   const float placed = is_f16 ? magnitude * 0x1p-112f : magnitude;
   uint32_t bits;

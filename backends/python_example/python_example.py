@@ -16,6 +16,7 @@ class PythonExample:
     description = "causal attention in NumPy, one request and head after another"
     index_format = "req_to_token"  # which of the index arrays is read
     # What else can be said, with what holds otherwise:
+    # (writes_kv: problem.step may be "kv_write" or "both", and k_new / k_scale, v_new / v_scale go to slot_mapping)
     # device = "cpu", deterministic = True, graph_support = "NEVER", padding_seq_len = 1, writes_kv = False
 
     def supports(self, problem):
@@ -92,7 +93,10 @@ class Plan:
 
 
 def to_f32(values):
-    """NumPy has no bf16 and shows it as uint16: the upper half of an f32."""
+    """NumPy has no bf16 and shows it as uint16: the upper half of an f32. fp8 (problem.cache_dtype "e4m3", "e5m2") shows
+    as uint8, whose values a table of 256 would hold."""
+    if values.dtype == np.uint8:
+        raise TypeError("fp8 is not decoded here")
     if values.dtype == np.uint16:
         return (values.astype(np.uint32, order="C") << 16).view(np.float32)
     return values.astype(np.float32)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iostream>
 #include <iterator>
 #include <memory>
 #include <span>
@@ -34,6 +35,7 @@ inline constexpr Fill kFills[] = {Fill::kNeedle,  Fill::kTag,    Fill::kSparseIn
 /// and each meaning of a window.
 [[nodiscard]] inline std::vector<Case> cases() {
   std::vector<Case> all = small_windows();
+  for (Case& c : small_single_features()) all.push_back(std::move(c));
   for (const Case& c : small_delta_nets()) all.push_back(c);
   for (const Case& small : all_small_cases()) {
     all.push_back(small);
@@ -118,7 +120,15 @@ inline void expect_agreement(Backend& backend, const Case& c, Fill fill, Device&
 }
 
 inline void expect_agreement(const Registry::Factory& make, Device& device) {
+  const std::vector<Case> all = cases();
+  const auto backend = make();
+  const auto taken =
+      std::ranges::count_if(all, [&](const Case& c) { return supports(*backend, c, device); });
+  EXPECT_GT(taken, 0) << "supports() refuses every small case, the first with: "
+                      << backend->supports(problem_of(all.front())).reason();
   EXPECT_EQ(first_fault(make, device), "");
+  std::cout << backend->info().name << " takes " << taken << " of " << all.size()
+            << " small cases\n";
 }
 
 /// Equal bits on every small case.

@@ -211,6 +211,7 @@ class PluginBackend final : public Backend {
 /// What a table says of itself. Throws ConfigError where that cannot be.
 BackendInfo info_of(const attnbench_backend& table, const std::string& where) {
   const auto refuse = [&](const std::string& why) { throw ConfigError(where + ": " + why); };
+  if (table.struct_size == 0) refuse("a backend whose struct_size is not set");
   if (table.struct_size < kLeastTable) {
     refuse(
         fmt::format("a backend of {} bytes, of an older attnbench/backend.h; at least {} are "

@@ -11,7 +11,9 @@ namespace attnbench {
 class Support {
  public:
   [[nodiscard]] static Support yes() { return Support({}); }
-  [[nodiscard]] static Support no(std::string reason) { return Support(std::move(reason)); }
+  [[nodiscard]] static Support no(std::string reason) {
+    return Support(reason.empty() ? "it gives no reason" : std::move(reason));
+  }
 
   [[nodiscard]] explicit operator bool() const noexcept { return reason_.empty(); }
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }

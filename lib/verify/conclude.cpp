@@ -1,5 +1,9 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "lib/base/error.h"
 #include "lib/verify/verify.h"
 
@@ -12,6 +16,19 @@ std::string all_faults(const Verification& judged, const std::vector<std::string
   for (const std::string& fault : faults) all += (all.empty() ? "" : "; ") + fault;
   return all;
 }
+
+/// Where the backend says that it rounds, which decides its bounds: an error a few times too large
+/// is as often a rounding that was not declared as a fault of the kernel.
+std::string declared(const Numerics& numerics) {
+  return fmt::format(
+      " (bounds of q.k in {}, weights in {}, sums in {}, partial results in {}, as numerics() "
+      "declares)",
+      to_string(numerics.qk_input), to_string(numerics.p), to_string(numerics.accumulator),
+      to_string(numerics.partial_out));
+}
+
+/// Beyond this many times its bound no rounding explains an error.
+constexpr double kMostByRounding = 1000;
 
 }  // namespace
 
@@ -33,6 +50,10 @@ Verification conclude(const Case& c, const Observation& observed,
   Verification result;
   if (attends(c.step)) {
     result = judge(c, error, truth);
+    const double ratio = std::max(error.bound_ratio, error.lse_bound_ratio);
+    if (result.verdict == Verdict::kIncorrect && ratio > 1 && ratio < kMostByRounding) {
+      result.reason += declared(observed.numerics);
+    }
   } else if (!truth.empty()) {
     result.verdict = observed.slots_checked > 0 ? Verdict::kPassed : Verdict::kMistrusted;
     if (observed.slots_checked == 0) result.reason = "no slot was written";

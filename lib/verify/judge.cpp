@@ -24,30 +24,49 @@ constexpr double kOneKeyWeight = 0.99;
 constexpr double kOneKeyShare = 0.9;
 constexpr double kZeroShare = 0.3;
 
-std::string place(const ErrorMetrics& error) {
+/// "; it sees keys 167 to 199": which keys the mask lets a query through to, where they are one
+/// range. Most wrong answers are a key too many or too few.
+std::string seen_keys(const Case& c, const WorstElement& worst) {
+  if (c.layer.is_recurrent() || worst.request < 0 || worst.token < 0) return {};
+  const Request& request = c.requests[static_cast<std::size_t>(worst.request)];
+  if (!request.tree_parents.empty()) return {};
+  const std::int64_t own = request.prefix_len() + worst.token;
+  const bool all = c.layer.is_cross_attention;
+  const std::int64_t window = c.layer.sliding_window_size;
+  const std::int64_t first = all || window < 0 ? 0 : std::max<std::int64_t>(own - window, 0);
+  std::int64_t last = request.kv_len - 1;
+  if (!all && c.layer.causal) last = own;
+  if (!all && !c.layer.causal && window >= 0) last = std::min(last, own + window);
+  if (first > last) return "; it sees no key";
+  return fmt::format("; it sees keys {} to {} of {}", first, last, request.kv_len);
+}
+
+std::string place(const Case& c, const ErrorMetrics& error) {
   const WorstElement& worst = error.worst;
   std::string text = fmt::format("on fill {} at request {}", error.fill, worst.request);
   if (!worst.group.empty()) text += fmt::format(" ({})", worst.group);
   text += worst.state_row < 0 ? fmt::format(", head {}, query {}", worst.head, worst.token)
                               : fmt::format(", head {}, state row {}", worst.head, worst.state_row);
   text += worst.dim < 0 ? ", LSE" : fmt::format(", dim {}", worst.dim);
-  if (worst.page >= 0) text += fmt::format(", page {}", worst.page);
-  const auto [got, want] = told_apart(worst.got, worst.want);
-  return text + fmt::format(": got {}, want {}", got, want);
+  if (worst.page >= 0) text += fmt::format(", own key on page {}", worst.page);
+  // Sums that cancel leave their roundings, which nobody wants to read.
+  const double want_value = std::fabs(worst.want) < 1e-12 * std::fabs(worst.got) ? 0 : worst.want;
+  const auto [got, want] = told_apart(worst.got, want_value);
+  return text + fmt::format(": got {}, want {}", got, want) + seen_keys(c, worst);
 }
 
 /// Why the outputs are wrong; empty when they are not. Each comparison is written so that NaN
 /// fails.
-std::string fault(const ErrorMetrics& error) {
+std::string fault(const Case& c, const ErrorMetrics& error) {
   if (error.non_finite > 0) {
     return fmt::format("{} non-finite element{}, first {}", error.non_finite,
-                       error.non_finite == 1 ? "" : "s", place(error));
+                       error.non_finite == 1 ? "" : "s", place(c, error));
   }
   if (!(error.bound_ratio <= 1) || !(error.lse_bound_ratio <= 1)) {
     // Of the two the one at the worst element: std::max would hide a NaN.
     const bool lse = error.worst.dim < 0;
     return fmt::format("{} exceeded {:.3g}x {}", lse ? "LSE bound" : "bound",
-                       lse ? error.lse_bound_ratio : error.bound_ratio, place(error));
+                       lse ? error.lse_bound_ratio : error.bound_ratio, place(c, error));
   }
   if (!(error.rms_ratio <= kIncorrectRms)) {
     return fmt::format(
@@ -94,7 +113,7 @@ Verification judge(const Case& c, const ErrorMetrics& error, std::span<const Fil
   Verification result;
   result.error = error;
   if (truth.empty()) return result;  // kNotVerified
-  result.reason = fault(error);
+  result.reason = fault(c, error);
   if (!result.reason.empty()) {
     result.verdict = Verdict::kIncorrect;
     return result;

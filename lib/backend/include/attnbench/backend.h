@@ -35,8 +35,8 @@ enum attnbench_dtype {
   ATTNBENCH_F32 = 0,
   ATTNBENCH_F16 = 1,
   ATTNBENCH_BF16 = 2,
-  ATTNBENCH_E4M3 = 3, /* fp8, OCP */
-  ATTNBENCH_E5M2 = 4,
+  ATTNBENCH_E4M3 = 3, /* fp8 (OCP): bias 7, no infinity, 0x7f and 0xff are NaN, 448 at most */
+  ATTNBENCH_E5M2 = 4, /* fp8 (OCP): bias 15, with infinities, 57344 at most */
   ATTNBENCH_I32 = 5,
   ATTNBENCH_I64 = 6,
   ATTNBENCH_U8 = 7
@@ -88,8 +88,9 @@ enum attnbench_graph_support {
 /* What a plan does of a layer's step. */
 enum attnbench_step {
   ATTNBENCH_ATTENTION = 0, /* this step's keys and values are in the cache already */
-  ATTNBENCH_KV_WRITE = 1,  /* k_new / k_scale and v_new / v_scale go to the slots slot_mapping */
-  ATTNBENCH_BOTH = 2       /* first the write, then attention over what was written */
+  /* k_new / k_scale and v_new / v_scale go to the slots slot_mapping, rounded to nearest even. */
+  ATTNBENCH_KV_WRITE = 1,
+  ATTNBENCH_BOTH = 2 /* first the write, then attention over what was written */
 };
 
 /* What is computed, without any batch. */
