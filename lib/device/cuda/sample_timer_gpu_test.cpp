@@ -47,7 +47,10 @@ class SampleTimers : public testing::Test {
 TEST_F(SampleTimers, find_the_length_of_a_known_kernel) {
   for (const std::uint64_t us : {10u, 100u, 1000u}) {
     const double found = median_us(nothing_, spin_us(us));
-    EXPECT_NEAR(found, static_cast<double>(us), std::max(1.0, 0.01 * static_cast<double>(us)));
+    // Launching and ending a kernel, 0.6 to 1.1 us from card to card, is part of what is timed, and
+    // no part of what the kernel spins.
+    EXPECT_NEAR(found, static_cast<double>(us) + 0.6,
+                std::max(0.6, 0.01 * static_cast<double>(us)));
   }
 }
 
