@@ -50,7 +50,7 @@ DECLARES = {
 # Declared by several headers; any of them will do.
 ANY_OF = {"size": "span vector string array iterator", "ssize": "span vector string array iterator",
           "get": "variant tuple utility array", "data": "span vector string array iterator",
-          "ostream": "ostream iosfwd sstream fstream iostream", "istream": "istream iosfwd sstream fstream iostream",
+          "cout": "iostream", "ostream": "ostream iosfwd sstream fstream iostream", "istream": "istream iosfwd sstream fstream iostream",
           "size_t": "cstddef cstring string string_view vector span array map",
           "abs": "cmath cstdlib", "string_view": "string_view string", "swap": "utility algorithm"}
 
