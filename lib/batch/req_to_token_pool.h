@@ -9,11 +9,11 @@
 namespace attnbench {
 
 /// req_to_token[row, t] = KV slot of logical token t (SGLang, memory_pool.py). Row 0 is for
-/// padding. Entries at and beyond a request's length are stale garbage by design: consumers bound
+/// padding, whose keys, where a kernel needs any, are slot 0. Entries of the other rows at and beyond a request's length are stale garbage by design: consumers bound
 /// by seq_lens.
 class ReqToTokenPool {
  public:
-  /// `size` request rows besides row 0; every entry starts as a large invalid slot.
+  /// `size` request rows besides row 0; every entry of theirs starts as a large invalid slot.
   ReqToTokenPool(std::int64_t size, std::int64_t max_context_len);
 
   [[nodiscard]] std::span<std::int32_t> row(std::int64_t index);
