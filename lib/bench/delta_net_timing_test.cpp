@@ -12,7 +12,7 @@
 #include "lib/bench/driver.h"
 #include "lib/bench/local_workshop.h"
 #include "lib/fixture/testing/small_cases.h"
-#include "lib/verify/mutant_backend.h"
+#include "lib/selftest/mutant_backend.h"
 
 namespace attnbench {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "lib/bench/driver.h"
 #include "lib/bench/local_workshop.h"
-#include "lib/bench/timed_mutant.h"
-#include "lib/verify/selftest.h"
+#include "lib/selftest/selftest.h"
+#include "lib/selftest/timed_mutant.h"
 
 namespace attnbench {
 namespace {

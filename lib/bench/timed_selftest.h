@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lib/bench/devices.h"
-#include "lib/bench/timed_fault.h"
+#include "lib/selftest/timed_fault.h"
 #include "lib/verify/verdict.h"
 
 namespace attnbench {

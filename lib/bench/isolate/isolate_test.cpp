@@ -25,7 +25,7 @@
 #include "lib/bench/isolate/isolated_workshop.h"
 #include "lib/bench/isolate/testing/planted_backend.h"
 #include "lib/bench/isolate/worker.h"
-#include "lib/bench/timed_mutant.h"
+#include "lib/selftest/timed_mutant.h"
 
 namespace attnbench {
 namespace {

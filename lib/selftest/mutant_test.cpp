@@ -7,8 +7,8 @@
 #include <string>
 
 #include "lib/fixture/testing/small_cases.h"
-#include "lib/verify/mutant_backend.h"
-#include "lib/verify/selftest.h"
+#include "lib/selftest/mutant_backend.h"
+#include "lib/selftest/selftest.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/verify/delta_net_mutant.h"
+#include "lib/selftest/delta_net_mutant.h"
 
 #include <algorithm>
 #include <cmath>

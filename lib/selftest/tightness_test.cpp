@@ -9,7 +9,7 @@
 
 #include "lib/fixture/testing/small_cases.h"
 #include "lib/scenario/problem_of.h"
-#include "lib/verify/mutant_backend.h"
+#include "lib/selftest/mutant_backend.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {

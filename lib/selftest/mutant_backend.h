@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "lib/backend/backend.h"
-#include "lib/verify/fault.h"
+#include "lib/selftest/fault.h"
 
 namespace attnbench {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/verify/fault.h"
+#include "lib/selftest/fault.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/bench/timed_fault.h"
+#include "lib/selftest/timed_fault.h"
 
 #include <algorithm>
 #include <array>

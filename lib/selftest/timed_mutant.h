@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <memory>
 
-#include "lib/bench/timed_fault.h"
-#include "lib/verify/mutant_backend.h"
+#include "lib/selftest/mutant_backend.h"
+#include "lib/selftest/timed_fault.h"
 
 namespace attnbench {
 

@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "lib/base/dtype.h"
-#include "lib/verify/mutant_step.h"
+#include "lib/selftest/mutant_step.h"
 
 #ifdef __CUDACC__
 #define ATTNBENCH_BOTH __host__ __device__

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "lib/fixture/testing/small_cases.h"
-#include "lib/verify/mutant_backend.h"
+#include "lib/selftest/mutant_backend.h"
 #include "lib/verify/verify.h"
 #include "reference/oracle.h"
 

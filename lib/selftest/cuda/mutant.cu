@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/device/cuda/check.cuh"
-#include "lib/verify/mutant_row.h"
+#include "lib/selftest/mutant_row.h"
 
 namespace attnbench {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "lib/backend/testing/stub_backend.h"
 #include "lib/fixture/testing/small_cases.h"
-#include "lib/verify/mutant_backend.h"
+#include "lib/selftest/mutant_backend.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 // The checks under test where backends are kernels and everything checked lies in GPU memory.
-#include "lib/verify/selftest.h"
+#include "lib/selftest/selftest.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

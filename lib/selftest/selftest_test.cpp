@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "lib/verify/selftest.h"
+#include "lib/selftest/selftest.h"
 
 namespace attnbench {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/bench/timed_mutant.h"
+#include "lib/selftest/timed_mutant.h"
 
 #include <fmt/format.h>
 

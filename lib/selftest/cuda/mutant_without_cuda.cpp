@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/error.h"
-#include "lib/verify/mutant_step.h"
+#include "lib/selftest/mutant_step.h"
 
 namespace attnbench {
 

@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "lib/verify/selftest.h"
+#include "lib/selftest/selftest.h"
 
 namespace attnbench {
 namespace {

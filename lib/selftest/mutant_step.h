@@ -10,7 +10,7 @@
 #include "lib/batch/kv_pool.h"
 #include "lib/device/device.h"
 #include "lib/model/attention_layer.h"
-#include "lib/verify/fault.h"
+#include "lib/selftest/fault.h"
 
 namespace attnbench {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
-#include "lib/bench/timed_mutant.h"
+#include "lib/selftest/timed_mutant.h"
 
 namespace attnbench {
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
-#include "lib/bench/timed_mutant.h"
 #include "lib/device/cuda/check.cuh"
+#include "lib/selftest/timed_mutant.h"
 
 namespace attnbench {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lib/device/device.h"
-#include "lib/verify/mutant_backend.h"
+#include "lib/selftest/mutant_backend.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/verify/mutant_backend.h"
+#include "lib/selftest/mutant_backend.h"
 
 #include <vector>
 
@@ -8,8 +8,8 @@
 
 #include "lib/base/narrow.h"
 #include "lib/index/csr.h"
-#include "lib/verify/delta_net_mutant.h"
-#include "lib/verify/mutant_row.h"
+#include "lib/selftest/delta_net_mutant.h"
+#include "lib/selftest/mutant_row.h"
 
 namespace attnbench {
 namespace {
