@@ -21,7 +21,7 @@
 #include "lib/backend/testing/stub_backend.h"
 #include "lib/base/error.h"
 #include "lib/device/cuda/cuda_device.h"
-#include "lib/verify/fault.h"
+#include "lib/selftest/fault.h"
 
 namespace attnbench {
 namespace {

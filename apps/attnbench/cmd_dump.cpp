@@ -20,10 +20,10 @@
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/bench/backend_choice.h"
-#include "lib/bench/backend_code.h"
 #include "lib/bench/driver.h"
 #include "lib/fixture/dump.h"
 #include "lib/scenario/problem_of.h"
+#include "lib/session/backend_code.h"
 #include "lib/verify/error_model.h"
 #include "reference/oracle.h"
 

@@ -25,7 +25,6 @@
 #include "lib/base/shell_text.h"
 #include "lib/bench/backend_choice.h"
 #include "lib/bench/driver.h"
-#include "lib/bench/serving_state.h"
 #include "lib/cost/cost.h"
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/device/nvtx_range.h"
@@ -33,6 +32,7 @@
 #include "lib/profile/ncu_csv.h"
 #include "lib/profile/profiler_line.h"
 #include "lib/scenario/problem_of.h"
+#include "lib/session/serving_state.h"
 
 namespace attnbench {
 namespace {

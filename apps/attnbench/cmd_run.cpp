@@ -14,11 +14,11 @@
 #include "apps/attnbench/run_outcome.h"
 #include "lib/base/error.h"
 #include "lib/bench/backend_choice.h"
-#include "lib/bench/isolate/isolated_workshop.h"
-#include "lib/bench/local_workshop.h"
-#include "lib/bench/mixed_workshop.h"
 #include "lib/device/nvtx_range.h"
 #include "lib/report/terminal.h"
+#include "lib/session/isolate/isolated_executor.h"
+#include "lib/session/local_executor.h"
+#include "lib/session/mixed_executor.h"
 
 namespace attnbench {
 namespace {
@@ -33,16 +33,16 @@ RunResult run_in_place(const RunOptions& options, const PlannedRun& planned,
                       .stop_requested = hooks.stop_requested};
   if (options.timeout_s) isolation.timeout_s = *options.timeout_s;
   if (options.isolate) {
-    IsolatedWorkshop workshop(scenario, isolation);
-    return run_scenario(scenario, registry, workshop, filter, hooks);
+    IsolatedExecutor executor(scenario, isolation);
+    return run_scenario(scenario, registry, executor, filter, hooks);
   }
   std::vector<const Registry::Entry*> here = choose_backends(scenario, registry, filter);
   std::erase_if(here, [](const Registry::Entry* entry) { return !entry->host.empty(); });
   const Devices devices = open_devices(here, options.devices);
-  LocalWorkshop local(devices, isolation.ceiling_turns);
-  IsolatedWorkshop hosted(scenario, isolation);
-  MixedWorkshop workshop(local, hosted);
-  return run_scenario(scenario, registry, workshop, filter, hooks);
+  LocalExecutor local(devices, isolation.ceiling_turns);
+  IsolatedExecutor hosted(scenario, isolation);
+  MixedExecutor executor(local, hosted);
+  return run_scenario(scenario, registry, executor, filter, hooks);
 }
 
 TerminalOptions table_options(const RunOptions& options, bool table, const Console& console) {

@@ -16,7 +16,7 @@
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/report/json.h"
 #include "lib/report/text_layout.h"
-#include "lib/verify/selftest.h"
+#include "lib/selftest/selftest.h"
 
 namespace attnbench {
 namespace {

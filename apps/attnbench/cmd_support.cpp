@@ -13,8 +13,8 @@
 #include "lib/base/exit_code.h"
 #include "lib/bench/backend_choice.h"
 #include "lib/bench/driver.h"
-#include "lib/bench/isolate/isolated_workshop.h"
 #include "lib/report/expand_report.h"
+#include "lib/session/isolate/isolated_executor.h"
 
 namespace attnbench {
 namespace {
@@ -69,7 +69,7 @@ void add_support_command(CLI::App& app, Action& action) {
       std::vector<const Registry::Entry*> here = backends;
       std::erase_if(here, [](const Registry::Entry* entry) { return !entry->host.empty(); });
       const Devices devices = open_devices(here, {});
-      IsolatedWorkshop hosts(scenario, {});
+      IsolatedExecutor hosts(scenario, {});
       const SupportQuestion question{scenario, select_cases(scenario, options->filter), backends,
                                      devices, hosts};
       (options->format == "json" ? write_support_json : write_support_table)(question, console.out);

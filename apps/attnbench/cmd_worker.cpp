@@ -5,7 +5,7 @@
 
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/plugins.h"
-#include "lib/bench/isolate/worker.h"
+#include "lib/session/isolate/worker.h"
 
 namespace attnbench {
 

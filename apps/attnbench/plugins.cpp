@@ -14,9 +14,9 @@
 #include "apps/attnbench/own_program.h"
 #include "lib/backend/plugin.h"
 #include "lib/base/error.h"
-#include "lib/bench/isolate/worker.h"
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/scenario/problems.h"
+#include "lib/session/isolate/worker.h"
 
 namespace attnbench {
 namespace {

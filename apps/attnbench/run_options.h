@@ -12,7 +12,7 @@
 #include "apps/attnbench/output_files.h"
 #include "apps/attnbench/plugins.h"
 #include "lib/bench/driver.h"
-#include "lib/bench/isolate/isolation.h"
+#include "lib/session/isolate/isolation.h"
 
 namespace attnbench {
 

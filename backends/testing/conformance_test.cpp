@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "lib/verify/mutant_backend.h"
+#include "lib/selftest/mutant_backend.h"
 
 namespace attnbench::conformance {
 namespace {
@@ -20,7 +20,7 @@ TEST(Conformance, finds_nothing_wrong_with_a_correct_backend) {
 }
 
 /// One for each thing that conformance looks at. That the comparison with the truth finds all
-/// others as well is shown by the tests of lib/verify, on larger cases.
+/// others as well is shown by the tests of lib/selftest, on larger cases.
 constexpr Fault kFaults[] = {
     Fault::kDropsLastToken,         // the outputs
     Fault::kLseBaseTwo,             // the LSE

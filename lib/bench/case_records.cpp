@@ -198,7 +198,8 @@ Record CaseRun::make_record(const Candidate& candidate, CacheState cache, Launch
   return r;
 }
 
-GraphOfMany CaseRun::judged(GraphOfMany graph_n, CacheState cache, const Ceilings& ceilings) const {
+BatchedGraphTiming CaseRun::judged(BatchedGraphTiming graph_n, CacheState cache,
+                                   const Ceilings& ceilings) const {
   const CellTiming& timing = graph_n.timing;
   if (!timing.failure.empty()) {
     graph_n.reason = timing.failure;

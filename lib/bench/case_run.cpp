@@ -12,7 +12,7 @@
 #include "lib/backend/cuda_graph_capture.h"
 #include "lib/base/counter_hash.h"
 #include "lib/base/error.h"
-#include "lib/bench/twins.h"
+#include "lib/bench/aa_ratio.h"
 #include "lib/device/cuda/cuda_error.h"
 #include "lib/scenario/graph_bucket.h"
 #include "lib/scenario/problem_of.h"
@@ -38,12 +38,12 @@ std::pair<Trouble, std::string> current_trouble() {
 
 }  // namespace
 
-CaseRun::CaseRun(const Scenario& scenario, const Case& c, const Cost& cost, Workshop& workshop,
+CaseRun::CaseRun(const Scenario& scenario, const Case& c, const Cost& cost, Executor& executor,
                  std::span<RunDevice> devices, const RunHooks& hooks)
     : scenario_(&scenario),
       case_(&c),
       cost_(cost),
-      workshop_(&workshop),
+      executor_(&executor),
       devices_(devices),
       hooks_(&hooks) {}
 
@@ -74,8 +74,8 @@ void CaseRun::consider(Candidate& candidate) {
   }
   candidate.runs = true;
   attempt(candidate, [&] {
-    candidate.work = workshop_->begin(*case_, entry);
-    const FormatChoice choice = candidate.work->supports();
+    candidate.session = executor_->begin(*case_, entry);
+    const FormatChoice choice = candidate.session->supports();
     if (!choice) return rule_out(candidate, Verdict::kUnsupported, choice.support.reason());
     candidate.layout = choice.layout;
     const auto& launches = scenario_->measure.launch;
@@ -88,7 +88,7 @@ void CaseRun::consider(Candidate& candidate) {
 void CaseRun::attempt(Candidate& candidate, const std::function<void()>& step) {
   try {
     step();
-  } catch (const WorkStopped&) {  // the next look at stop_requested() ends the case
+  } catch (const RunStopped&) {  // the next look at stop_requested() ends the case
   } catch (const BackendFailed& failure) {
     // What was timed before stays.
     if (candidate.runs && candidate.timings.empty()) {
@@ -104,7 +104,7 @@ void CaseRun::attempt(Candidate& candidate, const std::function<void()>& step) {
 void CaseRun::attempt_for_all(const std::function<void()>& step) {
   try {
     step();
-  } catch (const WorkStopped&) {  // what is not timed is "interrupted"
+  } catch (const RunStopped&) {  // what is not timed is "interrupted"
   } catch (...) {
     for (Candidate& candidate : candidates_) {
       if (candidate.runs) end_for_current_exception(candidate);
@@ -145,23 +145,23 @@ void CaseRun::verify() {
   const WantedRows wanted = wanted_rows(truth);
   for_all_that_run([&](Candidate& candidate) {
     tell(fmt::format("{} · verifying", candidate.entry->info.name));
-    candidate.verification = conclude(*case_, candidate.work->observe(wanted), truth);
+    candidate.verification = conclude(*case_, candidate.session->observe(wanted), truth);
     if (candidate.verification.verdict == Verdict::kCrashed) candidate.runs = false;
-    candidate.work->tidy_up();
+    candidate.session->tidy_up();
   });
 }
 
 void CaseRun::plan(RunDevice& device) {
   for_all_that_run([&](Candidate& candidate) {
     if (candidate.device != &device) return;
-    candidate.numerics = candidate.work->numerics();
-    candidate.plan = candidate.work->plan();
+    candidate.numerics = candidate.session->numerics();
+    candidate.plan = candidate.session->plan();
     const Registry::Entry& entry = *candidate.entry;
     const auto& launches = scenario_->measure.launch;
     if (std::ranges::find(launches, LaunchMode::kGraph) != launches.end() &&
         problem_of(*case_).can_be_recorded() && takes(entry, LaunchMode::kGraph) &&
         !is_forced(entry, LaunchMode::kGraph)) {
-      candidate.recorded = candidate.work->plan_recorded();
+      candidate.recorded = candidate.session->plan_recorded();
     }
   });
 }
@@ -169,7 +169,7 @@ void CaseRun::plan(RunDevice& device) {
 void CaseRun::fill_for_timing(RunDevice& device) {
   for_all_that_run([&](Candidate& candidate) {
     if (candidate.device != &device) return;
-    const std::string hash = candidate.work->fill_for_timing();
+    const std::string hash = candidate.session->fill_for_timing();
     expects(fixture_hash_.empty() || fixture_hash_ == hash,
             "two devices or layouts hold different contents of one case");
     fixture_hash_ = hash;
@@ -214,13 +214,13 @@ std::vector<CaseRun::Cell> CaseRun::cells_on(RunDevice& device) {
   for_all_that_run([&](Candidate& candidate) {
     if (candidate.device != &device) return;
     if (device.info.kind == DeviceKind::kCuda && device.index.host_us == 0) {
-      device.index = candidate.work->time_indices();
+      device.index = candidate.session->time_indices();
     }
     for (const LaunchMode launch : scenario_->measure.launch) {
       if (!takes(candidate, launch)) continue;
       for (const CacheState cache : scenario_->measure.cache) {
         cells.push_back(
-            {&candidate, cache, launch, watched(candidate.work->samples(cache, launch))});
+            {&candidate, cache, launch, watched(candidate.session->samples(cache, launch))});
       }
     }
   });
@@ -247,10 +247,10 @@ void CaseRun::time_on(RunDevice& device) {
   for (std::size_t i = 0; i < timings.size(); ++i) {
     cells[i].owner->timings.push_back({cells[i].cache, cells[i].launch, timings[i], checks[i]});
   }
-  repeat_short(device);
+  time_batched_graphs(device);
   for_all_that_run([&](Candidate& candidate) {
     if (candidate.device != &device) return;
-    const std::string damage = candidate.work->finish();
+    const std::string damage = candidate.session->finish();
     for (Timing& each : candidate.timings) {
       if (!damage.empty() && each.checks.fault.empty()) {
         each.checks.fault = damage + " while it was timed";
@@ -259,7 +259,7 @@ void CaseRun::time_on(RunDevice& device) {
   });
 }
 
-void CaseRun::repeat_short(RunDevice& device) {
+void CaseRun::time_batched_graphs(RunDevice& device) {
   if (device.info.kind != DeviceKind::kCuda) return;
   std::vector<std::unique_ptr<WatchedSamples>> samples;
   std::vector<SourcedCell> sourced;
@@ -270,15 +270,15 @@ void CaseRun::repeat_short(RunDevice& device) {
     for (Timing& each : candidate.timings) {
       if (each.launch != LaunchMode::kGraph || each.timing.samples == 0) continue;
       if (!each.timing.failure.empty() || each.timing.median_us >= kShortUs) continue;
-      Repeats& repeats = each.graph_n.repeats;
-      repeats = repeats_for(each.cache, cost_.bytes_unique, device.info.last_level_cache_bytes);
+      BatchedGraph& graph = each.graph_n.graph;
+      graph = batched_graph_for(each.cache, cost_.bytes_unique, device.info.last_level_cache_bytes);
       if (!each.graph_n.tried()) continue;
-      samples.push_back(watched(candidate.work->repeated(each.cache, repeats)));
+      samples.push_back(watched(candidate.session->batched_samples(each.cache, graph)));
       sourced.push_back({fmt::format("{} · {} · graph×{}", candidate.entry->info.name,
-                                     to_string(each.cache), repeats.forwards),
-                         samples.back().get(), repeats.forwards});
-      to_check.push_back({samples.back().get(), candidate.numerics,
-                          fmt::format("the graph×{}", repeats.forwards)});
+                                     to_string(each.cache), graph.forwards),
+                         samples.back().get(), graph.forwards});
+      to_check.push_back(
+          {samples.back().get(), candidate.numerics, fmt::format("the graph×{}", graph.forwards)});
       found.push_back(&each);
     }
   });
@@ -314,7 +314,7 @@ void CaseRun::time() {
 }
 
 void CaseRun::work(double& measuring_s) {
-  for_all_that_run([](Candidate& candidate) { candidate.work->build(); });
+  for_all_that_run([](Candidate& candidate) { candidate.session->build(); });
   verify();
   if (stop_requested()) return;
   const auto begin = std::chrono::steady_clock::now();
@@ -336,7 +336,7 @@ std::vector<Record> CaseRun::run(std::span<const Registry::Entry* const> entries
     for (const LaunchMode launch : scenario_->measure.launch) {
       for (const CacheState cache : scenario_->measure.cache) {
         records.push_back(make_record(candidate, cache, launch));
-        compare_twin(records);
+        add_aa_ratio(records);
         if (hooks_->record) hooks_->record(records.back());
       }
     }

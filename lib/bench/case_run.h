@@ -12,16 +12,16 @@
 
 #include "lib/bench/driver.h"
 #include "lib/bench/timed_checks.h"
-#include "lib/bench/workshop.h"
+#include "lib/session/executor.h"
 
 namespace attnbench {
 
 /// One case from verification to records. Lives as long as the case is worked on: fixtures,
-/// backends and workspaces go with it. What a backend does, it does in the workshop; order, rounds
+/// backends and workspaces go with it. What a backend does, it does in its session; order, rounds
 /// and records are here.
 class CaseRun {
  public:
-  CaseRun(const Scenario& scenario, const Case& c, const Cost& cost, Workshop& workshop,
+  CaseRun(const Scenario& scenario, const Case& c, const Cost& cost, Executor& executor,
           std::span<RunDevice> devices, const RunHooks& hooks);
 
   /// Records of every cell, backend after backend. Adds the time spent timing to `measuring_s`.
@@ -37,14 +37,14 @@ class CaseRun {
     LaunchMode launch;
     CellTiming timing;
     SampleChecks checks = {};
-    GraphOfMany graph_n = {};
+    BatchedGraphTiming graph_n = {};
   };
 
   /// One backend's way through the case. `verdict` other than a timeable one ends it.
   struct Candidate {
     const Registry::Entry* entry = nullptr;
     RunDevice* device = nullptr;  ///< null when the run has none for it
-    std::unique_ptr<BackendWork> work;
+    std::unique_ptr<Session> session;
     Verification verification;
     Trouble trouble = Trouble::kNone;
     Numerics numerics;
@@ -85,7 +85,7 @@ class CaseRun {
   void time();
   void time_on(RunDevice& device);
   /// The short graph cells of a GPU again, many forwards to a graph.
-  void repeat_short(RunDevice& device);
+  void time_batched_graphs(RunDevice& device);
   [[nodiscard]] std::vector<CellTiming> measure(std::span<const SourcedCell> cells,
                                                 std::uint64_t stream) const;
   /// Whether the case is timed so, with the reason if not.
@@ -108,13 +108,13 @@ class CaseRun {
   [[nodiscard]] Record make_record(const Candidate& candidate, CacheState cache,
                                    LaunchMode launch) const;
   void add_timing(Record& record, const Candidate& candidate, const Timing& timing) const;
-  [[nodiscard]] GraphOfMany judged(GraphOfMany graph_n, CacheState cache,
-                                   const Ceilings& ceilings) const;
+  [[nodiscard]] BatchedGraphTiming judged(BatchedGraphTiming graph_n, CacheState cache,
+                                          const Ceilings& ceilings) const;
 
   const Scenario* scenario_;
   const Case* case_;
   Cost cost_;
-  Workshop* workshop_;
+  Executor* executor_;
   std::span<RunDevice> devices_;
   const RunHooks* hooks_;
   std::vector<Candidate> candidates_;

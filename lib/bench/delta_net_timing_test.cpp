@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "lib/bench/driver.h"
-#include "lib/bench/local_workshop.h"
 #include "lib/fixture/testing/small_cases.h"
-#include "lib/verify/mutant_backend.h"
+#include "lib/selftest/mutant_backend.h"
+#include "lib/session/local_executor.h"
 
 namespace attnbench {
 namespace {
@@ -85,8 +85,8 @@ std::vector<Record> records_of(LateHabit habit, std::vector<CacheState> cache) {
   int runs = 0;
   Registry registry;
   registry.add([&] { return std::make_unique<LateBackend>(habit, runs); });
-  LocalWorkshop workshop(devices, [](Device&) { return Ceilings{1e18, 1e18, 1e18}; });
-  return run_scenario(scenario, registry, workshop, {}, {}).records;
+  LocalExecutor executor(devices, [](Device&) { return Ceilings{1e18, 1e18, 1e18}; });
+  return run_scenario(scenario, registry, executor, {}, {}).records;
 }
 
 TEST(DeltaNetTiming, passes_an_honest_backend_in_every_cache_state) {

@@ -9,9 +9,9 @@
 #include "lib/base/error.h"
 #include "lib/bench/backend_choice.h"
 #include "lib/bench/case_run.h"
-#include "lib/bench/local_workshop.h"
-#include "lib/bench/twins.h"
 #include "lib/fixture/pool_demand.h"
+#include "lib/session/aa_pairs.h"
+#include "lib/session/local_executor.h"
 
 namespace attnbench {
 
@@ -48,21 +48,21 @@ void check_run(const Scenario& scenario, const Registry& registry, const RunFilt
   }
 }
 
-RunResult run_scenario(const Scenario& scenario, const Registry& registry, Workshop& workshop,
+RunResult run_scenario(const Scenario& scenario, const Registry& registry, Executor& executor,
                        const RunFilter& filter, const RunHooks& hooks) {
   const auto begin = std::chrono::steady_clock::now();
   check_run(scenario, registry, filter);  // before anything is measured
   const std::vector<Case> cases = parts_of(select_cases(scenario, filter), scenario.measure);
   std::vector<const Registry::Entry*> backends = choose_backends(scenario, registry, filter);
-  Twins twins;
-  if (scenario.measure.aa) backends = twins.beside(backends);
+  AaPairs pairs;
+  if (scenario.measure.aa) backends = pairs.of(backends);
   std::vector<Cost> costs;
   for (const Case& c : cases) costs.push_back(count_cost(c));
 
-  std::vector<RunDevice> used = workshop.prepare(backends);
+  std::vector<RunDevice> used = executor.prepare(backends);
   const RunDevice* const shown = main_device(used);
   RunResult result;
-  result.environment = describe_environment(shown ? shown->info : workshop.host());
+  result.environment = describe_environment(shown ? shown->info : executor.host());
   result.scenarios = {{scenario.name, scenario.path, scenario.sha256, scenario.seed}};
   for (const RunDevice& each : used) {
     result.devices.push_back({each.info, each.ceilings});
@@ -72,7 +72,7 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Works
 
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Case& c = cases[i];
-    CaseRun run(scenario, c, costs[i], workshop, used, hooks);
+    CaseRun run(scenario, c, costs[i], executor, used, hooks);
     std::vector<Record> records;
     if (hooks.stop_requested && hooks.stop_requested()) {
       records = run.skip(backends, "interrupted");
@@ -94,8 +94,8 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Works
 RunResult run_scenario(const Scenario& scenario, const Registry& registry, const Devices& devices,
                        const RunFilter& filter, const RunHooks& hooks) {
   expects(!devices.empty(), "a run needs a device");
-  LocalWorkshop workshop(devices);
-  return run_scenario(scenario, registry, workshop, filter, hooks);
+  LocalExecutor executor(devices);
+  return run_scenario(scenario, registry, executor, filter, hooks);
 }
 
 }  // namespace attnbench

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "lib/backend/registry.h"
-#include "lib/bench/devices.h"
 #include "lib/bench/record.h"
-#include "lib/bench/workshop.h"
 #include "lib/scenario/scenario.h"
+#include "lib/session/devices.h"
+#include "lib/session/executor.h"
 
 namespace attnbench {
 
@@ -50,7 +50,7 @@ void check_run(const Scenario& scenario, const Registry& registry, const RunFilt
 /// A backend runs on the device of its BackendInfo::device; absent kinds are no device's fault, but
 /// the backend's row says so.
 [[nodiscard]] RunResult run_scenario(const Scenario& scenario, const Registry& registry,
-                                     Workshop& workshop, const RunFilter& filter,
+                                     Executor& executor, const RunFilter& filter,
                                      const RunHooks& hooks);
 /// In this process.
 [[nodiscard]] RunResult run_scenario(const Scenario& scenario, const Registry& registry,

@@ -11,9 +11,9 @@
 #include <optional>
 
 #include "lib/base/error.h"
-#include "lib/bench/local_workshop.h"
 #include "lib/device/cuda/cuda_error.h"
 #include "lib/fixture/testing/small_cases.h"
+#include "lib/session/local_executor.h"
 #include "reference/oracle.h"
 
 namespace attnbench {
@@ -164,8 +164,8 @@ class Driver : public testing::Test {
     });
   }
   RunResult run() {
-    LocalWorkshop workshop(devices_, [this](Device& device) { return ceilings_of(device); });
-    return run_scenario(scenario_, registry_, workshop, filter_, hooks_);
+    LocalExecutor executor(devices_, [this](Device& device) { return ceilings_of(device); });
+    return run_scenario(scenario_, registry_, executor, filter_, hooks_);
   }
   /// Those of this machine, measured once for all tests: it takes half a second.
   Ceilings ceilings_of(Device& device) const {

@@ -9,8 +9,8 @@
 
 #include "lib/backend/testing/stub_backend.h"
 #include "lib/bench/driver.h"
-#include "lib/bench/local_workshop.h"
 #include "lib/fixture/testing/small_cases.h"
+#include "lib/session/local_executor.h"
 
 namespace attnbench {
 namespace {
@@ -71,8 +71,8 @@ class KvWriteRun : public testing::Test {
     Registry registry;
     registry.add([=] { return std::make_unique<CopyingWriter>("writer", honest_runs); });
     registry.add([] { return std::make_unique<StubBackend>("reader"); });
-    LocalWorkshop workshop(devices_, [](Device&) { return Ceilings{1e18, 1e18, 1e18}; });
-    return run_scenario(scenario_, registry, workshop, {}, {}).records;
+    LocalExecutor executor(devices_, [](Device&) { return Ceilings{1e18, 1e18, 1e18}; });
+    return run_scenario(scenario_, registry, executor, {}, {}).records;
   }
 
   Devices devices_;

@@ -7,25 +7,25 @@
 #include <utility>
 #include <vector>
 
-#include "lib/bench/index_timing.h"
-#include "lib/bench/repeats.h"
 #include "lib/cost/cost.h"
 #include "lib/device/device.h"
 #include "lib/measure/measure.h"
 #include "lib/measure/paired_ratio.h"
 #include "lib/scenario/cascade_choice.h"
 #include "lib/scenario/case.h"
+#include "lib/session/batched_graph.h"
+#include "lib/session/index_timing.h"
 #include "lib/verify/verdict.h"
 
 namespace attnbench {
 
-/// A short cell on a GPU once more, as a graph of many forwards: what one of them takes then.
-struct GraphOfMany {
-  Repeats repeats;
+/// A short cell on a GPU once more, in a batched graph: what one of its forwards takes then.
+struct BatchedGraphTiming {
+  BatchedGraph graph;
   CellTiming timing;   ///< of one forward
   std::string reason;  ///< why it claims nothing; empty when all is well
 
-  [[nodiscard]] bool tried() const { return repeats.forwards > 0; }
+  [[nodiscard]] bool tried() const { return graph.forwards > 0; }
   [[nodiscard]] bool timed() const { return tried() && reason.empty() && timing.median_us > 0; }
 };
 
@@ -82,11 +82,11 @@ struct Record {
   bool timed = false;                ///< timing below is a measurement
   int samples_checked = 0;  ///< timed samples whose outputs were compared with the reference
   CellTiming timing;
-  GraphOfMany graph_n;
+  BatchedGraphTiming graph_n;
   HostTiming plan;
   HostTiming update;  ///< of a graph's recorded plan; 0: there is none
   IndexTiming index;  ///< of the case, on a GPU; 0 elsewhere
-  PairedRatio aa;     ///< of a twin over its first (--aa); no pairs otherwise
+  PairedRatio aa;     ///< of the second of an A/A pair over the first (--aa); no pairs otherwise
   Cost cost;
   ErrorMetrics error;
   BitwiseProperties bitwise;

@@ -7,7 +7,7 @@
 
 #include "lib/base/shell_text.h"
 #include "lib/bench/driver.h"
-#include "lib/bench/twins.h"
+#include "lib/session/aa_pairs.h"
 
 namespace attnbench {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "lib/bench/driver.h"
-#include "lib/bench/local_workshop.h"
-#include "lib/bench/timed_mutant.h"
-#include "lib/verify/selftest.h"
+#include "lib/selftest/selftest.h"
+#include "lib/selftest/timed_mutant.h"
+#include "lib/session/local_executor.h"
 
 namespace attnbench {
 namespace {
@@ -42,8 +42,8 @@ TimedSelftestRow run_fault(const Devices& devices, TimedFault fault) {
   Registry registry;
   registry.add([=] { return std::make_unique<TimedMutant>(fault, device); });
   // No speed is claimed here, so none is too high.
-  LocalWorkshop workshop(devices, [](Device&) { return Ceilings{1e18, 1e18, 1e18}; });
-  const RunResult result = run_scenario(scenario, registry, workshop, {}, {});
+  LocalExecutor executor(devices, [](Device&) { return Ceilings{1e18, 1e18, 1e18}; });
+  const RunResult result = run_scenario(scenario, registry, executor, {}, {});
 
   TimedSelftestRow row{fault, {}};
   for (const LaunchMode launch : scenario.measure.launch) {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "lib/bench/devices.h"
-#include "lib/bench/timed_fault.h"
+#include "lib/selftest/timed_fault.h"
+#include "lib/session/devices.h"
 #include "lib/verify/verdict.h"
 
 namespace attnbench {

@@ -140,7 +140,7 @@ class SampleTimer {
     return time(SampleSteps{prepare, {}, work, {}});
   }
 
-  /// Repeats both for `seconds`; mean clock of the device's units meanwhile, 0 when unknown.
+  /// BatchedGraph both for `seconds`; mean clock of the device's units meanwhile, 0 when unknown.
   [[nodiscard]] virtual double clock_mhz_over(double seconds, const Work& prepare,
                                               const Work& work) = 0;
 

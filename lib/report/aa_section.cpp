@@ -6,11 +6,11 @@
 
 #include <algorithm>
 
-#include "lib/bench/twins.h"
 #include "lib/report/record_text.h"
 #include "lib/report/terminal_columns.h"
 #include "lib/report/text_layout.h"
 #include "lib/report/units.h"
+#include "lib/session/aa_pairs.h"
 
 namespace attnbench {
 namespace {
@@ -60,11 +60,10 @@ std::string aa_terminal_section(const RunResult& run, std::size_t width) {
            fit_right(row.range, 18) + "  " + fit_right(row.largest, 9) + ' ' +
            fit_right(row.pairs, 5) + '\n';
   };
-  std::string text =
-      '\n' +
-      wrapped(
-          "A/A: every cell against its twin, in pairs by round; 95 % CI of the median ratio less 1",
-          width, 0);
+  std::string text = '\n' + wrapped(
+                                "A/A: the second of each pair over the first, by round; 95 % CI of "
+                                "the median ratio less 1",
+                                width, 0);
   text += line({"case", "backend", "cache", "#2 / #1", "95 % CI", "largest", "pairs"});
   for (const AaRow& row : rows) text += line(row);
   return text + wrapped(aa_floor_text(run), width, 2);
@@ -74,7 +73,7 @@ std::string aa_markdown_section(const RunResult& run) {
   const std::vector<AaRow> rows = aa_rows(run);
   if (rows.empty()) return {};
   std::string text =
-      "\nA/A: every cell against its twin, in pairs by round.\n\n"
+      "\nA/A: the second of each pair over the first, by round.\n\n"
       "| case | backend | cache | #2 / #1 | 95 % CI | largest | pairs |\n"
       "|---|---|---|--:|--:|--:|--:|\n";
   for (const AaRow& row : rows) {

@@ -12,7 +12,7 @@ namespace attnbench {
 
 // What an A/A run (--aa) found, for people.
 
-/// A twin's time over its first's.
+/// The time of the second of an A/A pair over the first's.
 struct AaRow {
   std::string case_id, backend, cache;
   std::string ratio;    ///< "+0.12 %"
@@ -20,13 +20,13 @@ struct AaRow {
   std::string largest;  ///< of a single round: "2.10 %"
   std::string pairs;
 };
-/// Empty for a run without twins.
+/// Empty for a run without A/A pairs.
 [[nodiscard]] std::vector<AaRow> aa_rows(const RunResult& run);
 
 /// "floor 0.41 %: …": what a difference must exceed to be one.
 [[nodiscard]] std::string aa_floor_text(const RunResult& run);
 
-/// The section that stands below the tables on a terminal; empty for a run without twins.
+/// The section that stands below the tables on a terminal; empty for a run without A/A pairs.
 [[nodiscard]] std::string aa_terminal_section(const RunResult& run,
                                               std::size_t width = kTerminalWidth);
 /// The same as a Markdown table.

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "lib/backend/registry.h"
-#include "lib/bench/devices.h"
-#include "lib/bench/workshop.h"
 #include "lib/report/index_formats.h"
 #include "lib/scenario/scenario.h"
+#include "lib/session/devices.h"
+#include "lib/session/executor.h"
 
 namespace attnbench {
 
@@ -32,7 +32,7 @@ struct SupportQuestion {
   std::vector<const Case*> cases;
   std::vector<const Registry::Entry*> backends;
   const Devices& devices;
-  Workshop& hosts;  ///< where backends that have a host of their own are asked
+  Executor& hosts;  ///< where backends that have a host of their own are asked
 };
 
 /// The matrix case x backend: OK, or UNSUPPORTED with the reason.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/report/expand_report.h"
 #include "lib/backend/testing/stub_backend.h"
-#include "lib/bench/isolate/isolated_workshop.h"
+#include "lib/session/isolate/isolated_executor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -191,7 +191,7 @@ TEST(SupportTable, says_which_graphs_a_backend_does_not_claim) {
   registry.add([] { return std::make_unique<Captured>(); });
   Devices devices;
   devices.push_back(std::make_unique<NamedGpu>());
-  IsolatedWorkshop hosts(scenario, {});
+  IsolatedExecutor hosts(scenario, {});
   const Case decode = small_plain_decode();
   const Case extend = small_sliding_window();
   const auto table = [&](std::vector<LaunchMode> launch) {
@@ -218,7 +218,7 @@ TEST(SupportTable, says_ok_or_why_not_for_every_pair) {
   registry.add_absent(absent, "built without nvcc");
   Devices devices;
   devices.push_back(make_cpu_device(1));
-  IsolatedWorkshop hosts(scenario, {});
+  IsolatedExecutor hosts(scenario, {});
   const Case decode = small_plain_decode();
   const Case extend = small_sliding_window();
   std::ostringstream out;
@@ -246,7 +246,7 @@ TEST(SupportJson, says_for_every_launch_of_every_pair_whether_and_why_not) {
   registry.add([] { return std::make_unique<Refusing>(); });
   Devices devices;
   devices.push_back(make_cpu_device(1));
-  IsolatedWorkshop hosts(scenario, {});
+  IsolatedExecutor hosts(scenario, {});
   const Case decode = small_plain_decode();
   const Case extend = small_sliding_window();
   std::ostringstream out;

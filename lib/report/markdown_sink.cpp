@@ -15,13 +15,13 @@
 namespace attnbench {
 namespace {
 
-/// A cell of the column that is there only where a cell was repeated in a graph.
+/// A cell of the column that is there only where a cell has a batched graph.
 std::string graph_n_cell(const Record& r) {
   if (!r.graph_n.tried()) return " |";
   std::string text = graph_n_text(r);
   if (text.back() == '*') text.insert(text.size() - 1, 1, '\\');
   if (!r.graph_n.timed()) return fmt::format(" {}: {} |", text, markdown_cell(r.graph_n.reason));
-  return fmt::format(" {} (×{}) |", text, r.graph_n.repeats.forwards);
+  return fmt::format(" {} (×{}) |", text, r.graph_n.graph.forwards);
 }
 
 std::string speed_cells(const Record& r, bool with_graph_n) {

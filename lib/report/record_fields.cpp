@@ -22,10 +22,10 @@ bool is_timed(const Record& r) { return r.timed; }
 bool is_updated(const Record& r) { return r.timed && r.update.median_us > 0; }
 bool claims_speed(const Record& r) { return r.claims_speed(); }
 bool has_clock(const Record& r) { return r.timed && r.timing.sm_mhz > 0; }
-bool is_twin(const Record& r) { return r.aa.pairs > 0; }
-bool twin_has_interval(const Record& r) { return r.aa.has_interval(); }
-bool is_repeated(const Record& r) { return r.graph_n.tried(); }
-bool is_repeated_and_timed(const Record& r) { return r.graph_n.timed(); }
+bool is_second(const Record& r) { return r.aa.pairs > 0; }
+bool aa_has_interval(const Record& r) { return r.aa.has_interval(); }
+bool has_batched_graph(const Record& r) { return r.graph_n.tried(); }
+bool has_batched_graph_timing(const Record& r) { return r.graph_n.timed(); }
 bool is_compared(const Record& r) { return r.error.rows > 0; }
 bool has_kv_cache(const Record& r) { return !r.is_recurrent(); }
 bool has_states(const Record& r) { return r.is_recurrent(); }
@@ -247,14 +247,14 @@ std::vector<RecordField> make_fields() {
       {66, "aa/pairs", "aa_pairs", "", at_least(1, member<&R::aa, &PairedRatio::pairs>()),
        "Rounds that timed both"},
       {67, "aa/ratio", "aa_ratio", "", member<&R::aa, &PairedRatio::median>(),
-       "exp of the median over rounds of ln(twin / first)"},
+       "exp of the median over rounds of ln(second / first)"},
       {68, "aa/lo", "aa_lo", "", member<&R::aa, &PairedRatio::lo>(),
-       "Lower end of its 95 % interval; null below six pairs", twin_has_interval},
+       "Lower end of its 95 % interval; null below six pairs", aa_has_interval},
       {69, "aa/hi", "aa_hi", "", member<&R::aa, &PairedRatio::hi>(), "Upper end; null likewise",
-       twin_has_interval},
+       aa_has_interval},
       {70, "aa/floor", "aa_floor", "", computed([](const R& r) { return Json(r.aa.floor()); }),
        "The farther end of the interval, less 1: a smaller difference of this cell is noise",
-       twin_has_interval},
+       aa_has_interval},
       {71, "aa/largest", "aa_largest", "", member<&R::aa, &PairedRatio::largest>(),
        "Ratio of a single round farthest from 1, inverted when below it"},
       {79, "use_cascade", "use_cascade", "",
@@ -265,30 +265,31 @@ std::vector<RecordField> make_fields() {
       {80, "use_cascade_reason", "use_cascade_reason", "",
        member<&R::use_cascade, &CascadeChoice::reason>(), "The clause of that rule that decided"},
       {81, "graph_n/forwards", "graph_n_forwards", "",
-       at_least(1, member<&R::graph_n, &GraphOfMany::repeats, &Repeats::forwards>()),
+       at_least(1, member<&R::graph_n, &BatchedGraphTiming::graph, &BatchedGraph::forwards>()),
        "Forwards in the graph, the N of graph×N"},
       {82, "graph_n/sets", "graph_n_sets", "",
-       at_least(1, member<&R::graph_n, &GraphOfMany::repeats, &Repeats::sets>()),
+       at_least(1, member<&R::graph_n, &BatchedGraphTiming::graph, &BatchedGraph::sets>()),
        "Sets of inputs that take turns, so many that between two uses of one lie 3 x the "
        "last-level cache; 1 in a warm cell"},
       {88, "graph_n/status", "graph_n_status", "", graph_n_status_access(),
        "How the measurement ended; refused: it claims nothing, for the reason given"},
-      {89, "graph_n/reason", "graph_n_reason", "", member<&R::graph_n, &GraphOfMany::reason>(),
+      {89, "graph_n/reason", "graph_n_reason", "",
+       member<&R::graph_n, &BatchedGraphTiming::reason>(),
        "Why there is no figure: no memory for the sets, or faster than a ceiling; empty when all "
        "is well"},
       {83, "graph_n/median", "graph_n_us", "us",
-       member<&R::graph_n, &GraphOfMany::timing, &Time::median_us>(),
-       "Of one forward: median of the block medians, over N", is_repeated_and_timed},
+       member<&R::graph_n, &BatchedGraphTiming::timing, &Time::median_us>(),
+       "Of one forward: median of the block medians, over N", has_batched_graph_timing},
       {84, "graph_n/lo", "graph_n_lo_us", "us",
-       member<&R::graph_n, &GraphOfMany::timing, &Time::lo_us>(),
+       member<&R::graph_n, &BatchedGraphTiming::timing, &Time::lo_us>(),
        "Lower end of its 95 % interval; null below six rounds", graph_n_has_interval},
       {85, "graph_n/hi", "graph_n_hi_us", "us",
-       member<&R::graph_n, &GraphOfMany::timing, &Time::hi_us>(), "Upper end; null likewise",
+       member<&R::graph_n, &BatchedGraphTiming::timing, &Time::hi_us>(), "Upper end; null likewise",
        graph_n_has_interval},
       {86, "graph_n/samples", "graph_n_samples", "",
-       member<&R::graph_n, &GraphOfMany::timing, &Time::samples>(), "Timed graphs"},
+       member<&R::graph_n, &BatchedGraphTiming::timing, &Time::samples>(), "Timed graphs"},
       {87, "graph_n/rounds", "graph_n_rounds", "",
-       member<&R::graph_n, &GraphOfMany::timing, &Time::rounds>(), "Visits"},
+       member<&R::graph_n, &BatchedGraphTiming::timing, &Time::rounds>(), "Visits"},
       {90, "graph_forced", "graph_forced", "", member<&R::graph_forced>(),
        "A graph that the backend does not claim (--force-graph): a recording of this one batch"},
       {91, "samples_checked", "samples_checked", "", member<&R::samples_checked>(),
@@ -321,12 +322,12 @@ const std::vector<RecordGroup>& record_groups() {
        is_compared},
       {"error/worst", "Where the error is farthest beyond its bound, counted from 0"},
       {"bitwise", "Whether the bits stay the same"},
-      {"aa", "Of a twin (--aa): its time over that of the cell it is the twin of; null: no twin",
-       is_twin},
+      {"aa", "Of the second of an A/A pair (--aa): its time over the first's; null: not one",
+       is_second},
       {"graph_n",
        "A short cell on a GPU once more, as a graph of many forwards, microseconds of one; null "
        "where it is not short, not launched as a graph, or serving",
-       is_repeated},
+       has_batched_graph},
   };
   return groups;
 }

@@ -106,14 +106,14 @@ bool graph_n_has_interval(const Record& record) {
 }
 
 std::string graph_n_status(const Record& record) {
-  const GraphOfMany& graph_n = record.graph_n;
+  const BatchedGraphTiming& graph_n = record.graph_n;
   if (!graph_n.tried()) return {};
   if (graph_n.timing.status == MeasureStatus::kInterrupted) return "interrupted";
   return graph_n.timed() ? std::string(to_string(graph_n.timing.status)) : "refused";
 }
 
 std::string graph_n_text(const Record& record) {
-  const GraphOfMany& graph_n = record.graph_n;
+  const BatchedGraphTiming& graph_n = record.graph_n;
   if (!graph_n.timed()) return graph_n_status(record);
   const std::string spread = graph_n_has_interval(record)
                                  ? " ± " + percent_text(graph_n.timing.half_width())
@@ -123,13 +123,13 @@ std::string graph_n_text(const Record& record) {
 }
 
 std::string graph_n_line(const Record& record) {
-  const GraphOfMany& graph_n = record.graph_n;
+  const BatchedGraphTiming& graph_n = record.graph_n;
   if (!graph_n.tried()) return {};
-  const std::string label = fmt::format("graph×{}: ", graph_n.repeats.forwards);
+  const std::string label = fmt::format("graph×{}: ", graph_n.graph.forwards);
   if (!graph_n.timed()) return label + graph_n_status(record) + ": " + graph_n.reason;
   return label + graph_n_text(record) + " a forward, " +
-         (graph_n.repeats.sets > 1 ? fmt::format("{} sets of inputs in turn", graph_n.repeats.sets)
-                                   : std::string("the same inputs each time"));
+         (graph_n.graph.sets > 1 ? fmt::format("{} sets of inputs in turn", graph_n.graph.sets)
+                                 : std::string("the same inputs each time"));
 }
 
 std::vector<std::string> tally_parts(const RunResult& run) {

@@ -48,10 +48,10 @@ namespace attnbench {
 /// "built on the GPU in 12.3 µs, on the host in 180 µs".
 [[nodiscard]] std::string index_text(const IndexTiming& index);
 
-/// "converged", "noisy" …; "interrupted", "refused"; empty when the cell was not repeated.
+/// "converged", "noisy" …; "interrupted", "refused"; empty when it has no batched graph.
 [[nodiscard]] std::string graph_n_status(const Record& record);
 /// "1.93 µs ± 0.3 %", with a star when it did not converge; "refused" when it claims nothing; empty
-/// when the cell was not repeated.
+/// when the cell has no batched graph.
 [[nodiscard]] std::string graph_n_text(const Record& record);
 /// "graph×31: 1.93 µs ± 0.3 % a forward, 31 sets of inputs in turn", or why it was refused; empty
 /// likewise.

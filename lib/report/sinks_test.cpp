@@ -129,7 +129,7 @@ TEST(Sinks, tell_what_the_host_does_from_what_the_device_does) {
   EXPECT_EQ(records[6]["short"], true);
 }
 
-TEST(Sinks, give_a_graph_of_many_its_own_figure_or_why_there_is_none) {
+TEST(Sinks, give_a_batched_graph_its_own_figure_or_why_there_is_none) {
   const Json records = json_of(sample_run())["records"];
   EXPECT_TRUE(records[0]["graph_n"].is_null());
   const Json& brief = records[9]["graph_n"];

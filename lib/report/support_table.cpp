@@ -8,11 +8,11 @@
 #include "lib/backend/cuda_graph_capture.h"
 #include "lib/backend/format_choice.h"
 #include "lib/base/printable.h"
-#include "lib/bench/backend_code.h"
 #include "lib/report/expand_report.h"
 #include "lib/report/json.h"
 #include "lib/report/units.h"
 #include "lib/scenario/problem_of.h"
+#include "lib/session/backend_code.h"
 
 namespace attnbench {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "lib/bench/twins.h"
 #include "lib/report/record_text.h"
 #include "lib/report/units.h"
+#include "lib/session/aa_pairs.h"
 
 namespace attnbench {
 namespace {
@@ -30,7 +30,8 @@ Text compared(double ErrorMetrics::*metric) {
   };
 }
 
-/// A name that does not fit loses its tail, but a twin keeps what tells it from its first.
+/// A name that does not fit loses its tail, but the second of an A/A pair keeps what tells it from
+/// the first.
 TerminalColumn backend_column(std::size_t width) {
   return {"backend", 2, width, Align::kLeft, [width](const Record& r) {
             const std::string_view name = registered_name(r.backend);

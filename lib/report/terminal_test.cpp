@@ -172,14 +172,14 @@ TEST(TerminalReport, marks_a_figure_in_which_the_launch_shows) {
   EXPECT_THAT(print_on_gpu(sample_run().records[0]), Not(HasSubstr("short")));
 }
 
-TEST(TerminalReport, says_below_a_short_figure_what_a_forward_takes_in_a_graph_of_many) {
+TEST(TerminalReport, says_below_a_short_figure_what_a_forward_takes_in_a_batched_graph) {
   Record record = sample_run().records[9];
   std::string text = print_on_gpu(record);
   EXPECT_THAT(text, HasSubstr("  cold/g 4.50 µs 0.3 % "));
   EXPECT_THAT(
       text, HasSubstr("\n      graph×31: 3.88 µs ± 0.3 % a forward, 31 sets of inputs in turn\n"));
   EXPECT_THAT(text, HasSubstr("\ngraph×N: N forwards in one graph"));
-  record.graph_n.repeats = {20, 1};
+  record.graph_n.graph = {20, 1};
   record.graph_n.timing.status = MeasureStatus::kNoisy;
   EXPECT_THAT(print_on_gpu(record),
               HasSubstr("graph×20: 3.88 µs ± 0.3 %* a forward, the same inputs each time\n"));
@@ -187,7 +187,7 @@ TEST(TerminalReport, says_below_a_short_figure_what_a_forward_takes_in_a_graph_o
   EXPECT_THAT(print_on_gpu(record), Not(HasSubstr("graph×")));
 }
 
-TEST(TerminalReport, says_why_a_graph_of_many_was_refused) {
+TEST(TerminalReport, says_why_a_batched_graph_was_refused) {
   Record record = sample_run().records[10];
   EXPECT_THAT(print_on_gpu(record), HasSubstr("\n      graph×31: refused: kv pool needs 7.0 GB"));
   record.graph_n.timing.status = MeasureStatus::kInterrupted;

@@ -154,7 +154,7 @@ RunResult sample_run() {
   brief.update = {3.125, 4};
   brief.timing.enqueue_us = 2.25;
   brief.is_short = true;
-  brief.graph_n.repeats = {31, 31};
+  brief.graph_n.graph = {31, 31};
   brief.graph_n.timing = {MeasureStatus::kConverged, 3.875, 3.8625, 3.8875};
   brief.graph_n.timing.rounds = 12;
   brief.graph_n.timing.samples = 2400;

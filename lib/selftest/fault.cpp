@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/selftest/fault.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace attnbench {
+namespace {
+
+constexpr std::array<std::pair<Fault, std::string_view>, 51> kNames{{
+    {Fault::kNone, "none"},
+    {Fault::kDropsLastToken, "drops the last token"},
+    {Fault::kDropsFirstToken, "drops the first token"},
+    {Fault::kSkipsAPage, "skips a page"},
+    {Fault::kReadsAPageTwice, "reads a page twice"},
+    {Fault::kSwapsTwoPages, "swaps two pages"},
+    {Fault::kHeadMapOffByOne, "KV head map off by one"},
+    {Fault::kForgetsScale, "forgets the scale"},
+    {Fault::kCausalSeesNextKey, "causal: sees the next key"},
+    {Fault::kCausalMissesOwnKey, "causal: misses its own key"},
+    {Fault::kIgnoresTree, "ignores the draft tree"},
+    {Fault::kIgnoresWindow, "ignores the window"},
+    {Fault::kWindowOffByOne, "window off by one"},
+    {Fault::kWindowCountsTheOtherWay, "window in a tree: depth for index"},
+    {Fault::kIgnoresSoftcap, "ignores the softcap"},
+    {Fault::kNoMaximum, "does not subtract the maximum"},
+    {Fault::kMaximumStartsAtZero, "starts the maximum at 0"},
+    {Fault::kLseBaseTwo, "LSE in base 2"},
+    {Fault::kLseForgetsSink, "LSE without the sink"},
+    {Fault::kSinkCountedTwice, "counts the sink twice"},
+    {Fault::kMergesWithoutRescale, "merges tiles without rescaling"},
+    {Fault::kForgetsVScale, "forgets v_scale"},
+    {Fault::kAccumulatesInBf16, "accumulates in bf16"},
+    {Fault::kDividesByZeroQuery, "0 / 0 on a query of zeros"},
+    {Fault::kDividesByZeroKey, "0 / 0 on a key of zeros"},
+    {Fault::kDropsLastRopeDim, "MLA: drops the last rope dim"},
+    {Fault::kValueBeginsOneDimLate, "MLA: V ends in the rope dims"},
+    {Fault::kLongSplitDropsAKey, "long split drops its last key"},
+    {Fault::kLongSplitRoundsWeights, "long split keeps weights in fp8"},
+    {Fault::kWeightsInF16, "keeps weights in f16"},
+    {Fault::kWeightsInBf16, "keeps weights in bf16"},
+    {Fault::kWeightsInE4m3, "keeps weights in e4m3"},
+    {Fault::kReadsTail, "reads the last page's tail"},
+    {Fault::kWritesBeyond, "writes one row beyond"},
+    {Fault::kWritesBeyondWorkspace, "writes beyond its workspace"},
+    {Fault::kLeavesLastRow, "leaves the last row unwritten"},
+    {Fault::kWritesInput, "writes into its input"},
+    {Fault::kDiffersBetweenRuns, "differs between runs"},
+    {Fault::kThrows, "throws"},
+    {Fault::kDeltaNetIgnoresDecay, "delta net: no decay"},
+    {Fault::kDeltaNetIgnoresBeta, "delta net: no beta"},
+    {Fault::kDeltaNetKeyHeadOffByOne, "delta net: key head off by one"},
+    {Fault::kDeltaNetIgnoresInitialState, "delta net: no initial state"},
+    {Fault::kDeltaNetKeepsStaleState, "delta net: stale initial state"},
+    {Fault::kDeltaNetStateNotWritten, "delta net: state not written"},
+    {Fault::kDeltaNetStateInAnotherSlot, "delta net: state in wrong slot"},
+    {Fault::kDeltaNetUpdatesTwice, "delta net: updates twice"},
+    {Fault::kDeltaNetNoNorm, "delta net: q, k not normalised"},
+    {Fault::kDeltaNetNoEps, "delta net: 0 / 0 on zero key"},
+    {Fault::kDeltaNetOutputBeforeUpdate, "delta net: output before update"},
+    {Fault::kDeltaNetStateInBf16, "delta net: state kept in bf16"},
+}};
+
+}  // namespace
+
+std::string_view to_string(Fault fault) {
+  const auto* const found = std::ranges::find(kNames, fault, [](const auto& n) { return n.first; });
+  return found == kNames.end() ? "?" : found->second;
+}
+
+std::vector<Fault> all_faults() {
+  std::vector<Fault> faults;
+  for (const auto& [fault, name] : kNames) {
+    if (fault != Fault::kNone) faults.push_back(fault);
+  }
+  return faults;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+// What verify_backend says of backends that misbehave beside their results.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "lib/backend/testing/stub_backend.h"
+#include "lib/fixture/testing/small_cases.h"
+#include "lib/selftest/mutant_backend.h"
+#include "lib/verify/verify.h"
+
+namespace attnbench {
+namespace {
+
+/// The correct backend, then a deed of its own after each run.
+class Meddler final : public StubBackend {
+ public:
+  using Deed = std::function<void(const ForwardBatch&, int run)>;
+  explicit Meddler(Deed deed) : StubBackend("meddler"), deed_(std::move(deed)) {
+    info_ = correct_.info();
+  }
+
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
+    return std::make_unique<FunctionPlan>(
+        [this, &batch,
+         correct = std::shared_ptr<Plan>(correct_.plan(batch, memory))](Stream& stream) {
+          correct->run(stream);
+          deed_(batch, runs_++);
+        });
+  }
+  [[nodiscard]] Numerics numerics(const Problem& problem) const override {
+    return correct_.numerics(problem);
+  }
+  void promise_determinism(bool promised) { info_.deterministic = promised; }
+
+ private:
+  MutantBackend correct_{Fault::kNone};
+  Deed deed_;
+  int runs_ = 0;
+};
+
+Verification verify(Backend& backend, const Case& c = small_plain_decode()) {
+  const auto device = make_cpu_device();
+  VerifyConfig config;
+  config.fills = {"needle", "normal"};
+  const std::vector<FillTruth> truth = compute_truth(c, config);
+  Fixture fixture(c, *device);
+  return verify_backend(c, backend, fixture, *device, truth);
+}
+
+Verification verify(Meddler::Deed deed, const Case& c = small_plain_decode()) {
+  Meddler backend(std::move(deed));
+  return verify(backend, c);
+}
+
+void expect(const Verification& result, Verdict verdict, const std::string& reason) {
+  EXPECT_EQ(result.verdict, verdict) << result.reason;
+  EXPECT_NE(result.reason.find(reason), std::string::npos) << result.reason;
+}
+
+TEST(VerifyBackend, passes_the_correct_backend) {
+  const Verification result = verify([](const ForwardBatch&, int) {});
+  expect(result, Verdict::kPassed, "");
+  EXPECT_EQ(result.bitwise.repeatable, 1);
+  EXPECT_EQ(result.bitwise.page_permutation_invariant, 1);
+  EXPECT_EQ(result.bitwise.batch_invariant, 1);
+}
+
+TEST(VerifyBackend, reports_a_crash_with_its_place_and_message) {
+  expect(verify([](const ForwardBatch&, int) { throw std::runtime_error("no such kernel"); }),
+         Verdict::kCrashed, "on fill needle: no such kernel");
+  expect(verify([](const ForwardBatch&, int) { throw 7; }), Verdict::kCrashed, "no std::exception");
+}
+
+TEST(VerifyBackend, keeps_what_it_found_before_a_crash) {
+  const auto write_beyond_then_crash = [](const ForwardBatch& batch, int run) {
+    if (run > 0) throw std::runtime_error("gone");
+    batch.tensors.out.data[batch.tensors.out.size() * size_bytes(batch.tensors.out.dtype)] =
+        std::byte{0};
+  };
+  expect(verify(write_beyond_then_crash), Verdict::kCrashed,
+         "gone; before that: guard bytes of 'out' changed on fill needle");
+}
+
+TEST(VerifyBackend, blames_writes_into_every_input) {
+  using Place = std::function<std::byte*(const ForwardBatch&)>;
+  const auto writable = [](const std::byte* data) { return const_cast<std::byte*>(data); };
+  const std::vector<std::pair<std::string, Place>> inputs{
+      {"q", [&](const ForwardBatch& batch) { return writable(batch.tensors.q.data); }},
+      {"k_new", [&](const ForwardBatch& batch) { return writable(batch.tensors.k_new.data); }},
+      {"v_new", [&](const ForwardBatch& batch) { return writable(batch.tensors.v_new.data); }},
+      {"k pool", [](const ForwardBatch& batch) { return batch.token_to_kv_pool->k; }},
+      {"v pool", [](const ForwardBatch& batch) { return batch.token_to_kv_pool->v; }},
+  };
+  for (const auto& [name, place] : inputs) {
+    const Place& at = place;
+    const Verification result =
+        verify([&at](const ForwardBatch& batch, int) { *at(batch) ^= std::byte{1}; });
+    expect(result, Verdict::kIncorrect, "input '" + name + "' was modified on fill needle");
+  }
+}
+
+TEST(VerifyBackend, blames_writes_past_the_outputs) {
+  expect(verify([](const ForwardBatch& batch, int) {
+           batch.tensors.out.data[batch.tensors.out.size() * size_bytes(batch.tensors.out.dtype)] =
+               std::byte{0};
+         }),
+         Verdict::kIncorrect, "guard bytes of 'out' changed");
+  expect(verify([](const ForwardBatch& batch, int) { batch.tensors.lse.data[-1] = std::byte{0}; }),
+         Verdict::kIncorrect, "guard bytes of 'lse' changed");
+}
+
+TEST(VerifyBackend, blames_differing_runs_only_where_determinism_was_promised) {
+  // One ulp of f32, far below the bound.
+  Meddler backend([](const ForwardBatch& batch, int run) {
+    if (run % 2 == 1) batch.tensors.out.data[0] ^= std::byte{1};
+  });
+  const Verification promised = verify(backend);
+  expect(promised, Verdict::kIncorrect, "two runs differ in 1 element although");
+  EXPECT_EQ(promised.bitwise.repeatable, 0);
+  backend.promise_determinism(false);
+  const Verification unpromised = verify(backend);
+  expect(unpromised, Verdict::kPassed, "");
+  EXPECT_EQ(unpromised.bitwise.repeatable, 0);
+}
+
+TEST(VerifyBackend, blames_a_single_unwritten_or_nan_element) {
+  const auto poison = [](const ForwardBatch& batch, int) {
+    store(batch.tensors.out.dtype,
+          batch.tensors.out.row(2, 1) + 5 * size_bytes(batch.tensors.out.dtype),
+          std::numeric_limits<float>::quiet_NaN());
+  };
+  const Verification result = verify(poison);
+  expect(result, Verdict::kIncorrect, "first on fill needle at request 2");
+  EXPECT_EQ(result.error.worst.dim, 5);
+  EXPECT_EQ(result.error.worst.head, 1);
+  EXPECT_EQ(result.error.non_finite, 2) << "one for each fill";
+}
+
+TEST(VerifyBackend, blames_an_lse_in_base_two) {
+  MutantBackend backend(Fault::kLseBaseTwo);
+  const Verification result = verify(backend);
+  expect(result, Verdict::kIncorrect, "LSE bound exceeded");
+  EXPECT_LE(result.error.bound_ratio, 1);
+}
+
+TEST(VerifyBackend, wants_zeros_and_minus_infinity_of_rows_without_keys) {
+  // An encoder that saw nothing.
+  Case c = small_plain_decode();
+  c.mode = ForwardMode::kDecode;
+  c.requests.resize(3);
+  c.requests[1].kv_len = 0;
+  c.layer.is_cross_attention = true;
+  c.layer.causal = false;
+  expect(verify([](const ForwardBatch&, int) {}, c), Verdict::kMistrusted, "zeros");
+  expect(verify([](const ForwardBatch& batch,
+                   int) { store(DType::kF32, batch.tensors.lse.row(1, 0), 0); },
+                c),
+         Verdict::kIncorrect, "request 1");
+}
+
+}  // namespace
+}  // namespace attnbench

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/device/device.h"
+#include "lib/fixture/fixture.h"
+#include "lib/fixture/sample_io.h"
+#include "lib/measure/measure.h"
+
+namespace attnbench {
+
+/// A case on a device: what the backends that run there and read one layout of the cache share.
+class CaseOnDevice {
+ public:
+  CaseOnDevice(const Case& c, Device& device, KvLayout layout)
+      : source_(&c), case_(c), device_(&device) {
+    case_.kv_cache.layout = layout;
+  }
+
+  /// Throws EnvironmentError; once that has happened, at once.
+  void build();
+  void build_again();
+  /// Contents stay until the next use of fixture() or fixture_to_plan(). Returns the hash.
+  const std::string& fill_for_timing();
+
+  /// The case with this layout.
+  [[nodiscard]] const Case& case_with_layout() const { return case_; }
+  [[nodiscard]] bool is_of(const Case& c) const { return source_ == &c; }
+  [[nodiscard]] Device& device() const { return *device_; }
+  /// To verify in, which changes its contents.
+  [[nodiscard]] Fixture& fixture();
+  /// To plan on: its queries and cache hold poison, as an engine plans before a layer's data exist.
+  [[nodiscard]] const Fixture& fixture_to_plan();
+  /// To time in.
+  [[nodiscard]] const Fixture& filled_fixture() const { return *fixture_; }
+  /// The filled fixture, which is set 0, or another of the same case and seed: the same contents at
+  /// other addresses, its index arrays included. Made on first use, for all backends here; throws
+  /// EnvironmentError when there is no memory, and once that has happened, at once.
+  [[nodiscard]] Fixture& input_set(std::size_t index);
+  /// Of samples in the filled fixture.
+  [[nodiscard]] CheckedInputs checked_inputs();
+  [[nodiscard]] SampleNumbers& sample_numbers() { return numbers_; }
+  /// What happened to memory of `fixture` that a forward may not change, each damaged guard named
+  /// once; empty when nothing did. Changed inputs are filled again: the next backend is not to
+  /// blame.
+  [[nodiscard]] std::string damage_of(Fixture& fixture);
+  [[nodiscard]] Stream& stream();
+  /// Null where a host clock times.
+  [[nodiscard]] SampleTimer* timer();
+
+ private:
+  const Case* source_;
+  Case case_;
+  Device* device_;
+  std::unique_ptr<Fixture> fixture_;
+  std::string no_memory_;                            ///< why there is no fixture
+  std::string timing_hash_;                          ///< empty unless filled for timing
+  std::vector<std::unique_ptr<Fixture>> more_sets_;  ///< from set 1 on
+  std::string no_memory_for_sets_;
+  std::unique_ptr<SampleIo> sample_io_;
+  SampleNumbers numbers_;
+  std::set<std::pair<const Fixture*, std::string>> known_damage_;  ///< guards stay damaged
+  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<SampleTimer> timer_;
+};
+
+}  // namespace attnbench

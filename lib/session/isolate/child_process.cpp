@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/session/isolate/child_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include "lib/base/error.h"
+#include "lib/session/isolate/channel.h"
+
+namespace attnbench {
+namespace {
+
+constexpr const char* kOwnProgram = "/proc/self/exe";
+
+void check(int error, const char* what) {
+  if (error != 0) {
+    throw EnvironmentError(
+        fmt::format("cannot start a worker process: {}: {}", what, std::strerror(error)));
+  }
+}
+
+class FileActions {
+ public:
+  explicit FileActions(int descriptor) {
+    check(posix_spawn_file_actions_init(&actions_), "file actions");
+    check(posix_spawn_file_actions_adddup2(&actions_, descriptor, kWorkerDescriptor), "dup2");
+    check(posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0),
+          "open");
+    check(posix_spawn_file_actions_adddup2(&actions_, STDERR_FILENO, STDOUT_FILENO), "dup2");
+  }
+  ~FileActions() { posix_spawn_file_actions_destroy(&actions_); }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+  [[nodiscard]] const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+};
+
+class OwnGroup {
+ public:
+  OwnGroup() {
+    check(posix_spawnattr_init(&attributes_), "attributes");
+    check(posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP), "process group");
+    check(posix_spawnattr_setpgroup(&attributes_, 0), "process group");
+  }
+  ~OwnGroup() { posix_spawnattr_destroy(&attributes_); }
+  OwnGroup(const OwnGroup&) = delete;
+  OwnGroup& operator=(const OwnGroup&) = delete;
+  [[nodiscard]] const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_{};
+};
+
+/// Ended, but still there to be asked and to keep its number and group from being given away.
+bool has_ended(pid_t pid) {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == pid;
+}
+
+std::string describe(int status) {
+  if (WIFEXITED(status)) return fmt::format("exited with code {}", WEXITSTATUS(status));
+  const int signal = WTERMSIG(status);
+  const char* const name = sigabbrev_np(signal);
+  return fmt::format("was killed by signal {} ({}){}", signal,
+                     name != nullptr ? fmt::format("SIG{}", name) : strsignal(signal),
+                     signal == SIGKILL ? ", perhaps for want of memory," : "");
+}
+
+}  // namespace
+
+ChildProcess::ChildProcess(std::vector<std::string> words, int descriptor) {
+  const std::string program = words.front() == kThisProgram ? kOwnProgram : words.front();
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const FileActions actions(descriptor);
+  const OwnGroup group;
+  check(posix_spawnp(&pid_, program.c_str(), actions.get(), group.get(), argv.data(), environ),
+        program.c_str());
+}
+
+ChildProcess::~ChildProcess() { static_cast<void>(end(std::chrono::milliseconds(0))); }
+
+std::optional<std::string> ChildProcess::end(std::chrono::milliseconds patience) noexcept {
+  using std::chrono::steady_clock;
+  if (pid_ < 0) return std::nullopt;
+  const auto deadline = steady_clock::now() + patience;
+  bool by_itself = has_ended(pid_);
+  while (!by_itself && steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    by_itself = has_ended(pid_);
+  }
+  ::kill(-pid_, SIGKILL);  // and whatever it has started
+  ::kill(pid_, SIGKILL);   // so early that it may not lead its group yet
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  if (!by_itself) return std::nullopt;
+  return describe(status);
+}
+
+}  // namespace attnbench

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/measure/sample_source.h"
+#include "lib/session/batched_graph.h"
+#include "lib/session/index_timing.h"
+#include "lib/session/session.h"
+#include "lib/verify/observation.h"
+
+// The members of what a run and its workers exchange, each listed once: json_fields.h writes and
+// reads them all. A member that is missing here does not compile.
+
+namespace attnbench {
+
+template <class Visit>
+void visit_fields(ClockEvents& value, Visit visit) {
+  auto& [power_cap, thermal, hw_slowdown] = value;
+  visit(power_cap, thermal, hw_slowdown);
+}
+
+template <class Visit>
+void visit_fields(DeviceInfo& value, Visit visit) {
+  auto& [kind, name, arch, units, last_level_cache_bytes, memory_bytes, cpu_target] = value;
+  visit(kind, name, arch, units, last_level_cache_bytes, memory_bytes, cpu_target);
+}
+
+template <class Visit>
+void visit_fields(Ceilings& value, Visit visit) {
+  auto& [read, copy, flop] = value;
+  visit(read, copy, flop);
+}
+
+template <class Visit>
+void visit_fields(Numerics& value, Visit visit) {
+  auto& [qk_input, p, accumulator, partial_out, max_splits] = value;
+  visit(qk_input, p, accumulator, partial_out, max_splits);
+}
+
+template <class Visit>
+void visit_fields(WorstElement& value, Visit visit) {
+  auto& [request, group, token, head, dim, page, got, want, state_row] = value;
+  visit(request, group, token, head, dim, page, got, want, state_row);
+}
+
+template <class Visit>
+void visit_fields(BitwiseProperties& value, Visit visit) {
+  auto& [repeatable, page_permutation_invariant, batch_invariant] = value;
+  visit(repeatable, page_permutation_invariant, batch_invariant);
+}
+
+template <class Visit>
+void visit_fields(FillOutputs& value, Visit visit) {
+  auto& [rows, pages, non_finite_elsewhere, first_elsewhere] = value;
+  visit(rows, pages, non_finite_elsewhere, first_elsewhere);
+}
+
+template <class Visit>
+void visit_fields(Observation& value, Visit visit) {
+  auto& [numerics, fills, bitwise, slots_checked, faults, crash] = value;
+  visit(numerics, fills, bitwise, slots_checked, faults, crash);
+}
+
+template <class Visit>
+void visit_fields(HostTiming& value, Visit visit) {
+  auto& [median_us, max_us] = value;
+  visit(median_us, max_us);
+}
+
+template <class Visit>
+void visit_fields(RecordedPlan& value, Visit visit) {
+  auto& [update, refusal] = value;
+  visit(update, refusal);
+}
+
+template <class Visit>
+void visit_fields(IndexTiming& value, Visit visit) {
+  auto& [device_us, host_us] = value;
+  visit(device_us, host_us);
+}
+
+template <class Visit>
+void visit_fields(BatchedGraph& value, Visit visit) {
+  auto& [forwards, sets] = value;
+  visit(forwards, sets);
+}
+
+template <class Visit>
+void visit_fields(FirstSamples& value, Visit visit) {
+  auto& [settled_mhz, sample_s, spent_s, damage] = value;
+  visit(settled_mhz, sample_s, spent_s, damage);
+}
+
+template <class Visit>
+void visit_fields(TimedSample& value, Visit visit) {
+  auto& [us, enqueue_us, clock_mhz] = value;
+  visit(us, enqueue_us, clock_mhz);
+}
+
+template <class Visit>
+void visit_fields(SampleOutputs& value, Visit visit) {
+  auto& [number, rows] = value;
+  visit(number, rows);
+}
+
+template <class Visit>
+void visit_fields(SampleBlock& value, Visit visit) {
+  auto& [samples, outputs, damage, spent_s, clock_events] = value;
+  visit(samples, outputs, damage, spent_s, clock_events);
+}
+
+template <class Visit>
+void visit_fields(RowId& value, Visit visit) {
+  auto& [request, token, head, state_row] = value;
+  visit(request, token, head, state_row);
+}
+
+template <class Visit>
+void visit_fields(WantedRows& value, Visit visit) {
+  auto& [fills, rows] = value;
+  visit(fills, rows);
+}
+
+}  // namespace attnbench

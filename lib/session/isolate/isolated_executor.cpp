@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/session/isolate/isolated_executor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/base/error.h"
+#include "lib/session/isolate/json_fields.h"
+#include "lib/session/isolate/remote_session.h"
+
+namespace attnbench {
+
+IsolatedExecutor::IsolatedExecutor(const Scenario& scenario, Isolation isolation)
+    : scenario_(&scenario), isolation_(std::move(isolation)) {
+  // Without devices there is no run whose results a stop could keep.
+  isolation_.stop_requested = [this, stop = isolation_.stop_requested] {
+    return !preparing_ && stop && stop();
+  };
+}
+
+IsolatedExecutor::~IsolatedExecutor() {
+  for (const auto& [name, worker] : workers_) {
+    if (worker) worker->dismiss();  // so that all go at once
+  }
+}
+
+DeviceInfo IsolatedExecutor::host() const {
+  return make_cpu_device(isolation_.devices.threads, isolation_.devices.cpu_target)->info();
+}
+
+RemoteWorker& IsolatedExecutor::worker_of(const Registry::Entry& entry) {
+  std::unique_ptr<RemoteWorker>& worker = workers_[entry.info.name];
+  if (worker && !worker->trusted()) worker.reset();
+  if (!worker) {
+    worker = std::make_unique<RemoteWorker>(*scenario_, isolation_, entry);
+  }
+  return *worker;
+}
+
+std::vector<RunDevice> IsolatedExecutor::prepare(std::span<const Registry::Entry* const> backends) {
+  std::vector<RunDevice> used;
+  preparing_ = true;
+  for (const DeviceKind kind : {DeviceKind::kCpu, DeviceKind::kCuda}) {
+    const auto first = std::ranges::find_if(backends, [&](const Registry::Entry* entry) {
+      return entry->make && entry->info.device == kind;
+    });
+    if (first == backends.end()) continue;
+    try {
+      const nlohmann::json answer = worker_of(**first).ask("measuring the device");
+      used.push_back({from_json_fields<DeviceInfo>(answer.at(0)),
+                      from_json_fields<Ceilings>(answer.at(1)),
+                      {}});
+    } catch (const BackendFailed& failure) {
+      throw EnvironmentError(fmt::format("the device cannot be measured: {}", failure.what()));
+    }
+  }
+  preparing_ = false;
+  return used;
+}
+
+std::unique_ptr<Session> IsolatedExecutor::begin(const Case& c, const Registry::Entry& entry) {
+  return std::make_unique<RemoteSession>(c, worker_of(entry));
+}
+
+std::vector<pid_t> IsolatedExecutor::children() const {
+  std::vector<pid_t> pids;
+  for (const auto& [name, worker] : workers_) {
+    if (worker && worker->pid() > 0) pids.push_back(worker->pid());
+  }
+  return pids;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lib/measure/measure.h"
+#include "lib/session/devices.h"
+#include "lib/session/isolate/worker.h"
+
+namespace attnbench {
+
+/// How backends are kept apart from the run and from each other.
+struct Isolation {
+  double timeout_s = 300;  ///< for each step of a backend: a fixture, a verification, a visit
+  DeviceOptions devices;
+  int ceiling_turns = kCeilingTurns;
+  std::function<bool()> stop_requested;  ///< may be empty; children under way are killed then
+};
+
+}  // namespace attnbench

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/session/isolate/remote_session.h"
+
+#include <exception>
+
+#include "lib/session/isolate/json_fields.h"
+
+namespace attnbench {
+namespace {
+
+using nlohmann::json;
+
+/// Has a child take the samples of one of its cells. The child is not asked to stop early: a run
+/// that wants to stop kills it.
+class RemoteSamples final : public SampleSource {
+ public:
+  RemoteSamples(RemoteWorker& worker, int cell, CacheState cache, LaunchMode launch,
+                BatchedGraph graph)
+      : worker_(&worker), cell_(cell), cache_(cache), launch_(launch), graph_(graph) {}
+
+  void warm_up(FirstSamples& first, double enough_s, double limit_s, const Stop&) override {
+    found(first, "warming up",
+          {{"cache", cache_},
+           {"launch", launch_},
+           {"batched_graph", to_json_fields(graph_)},
+           {"enough_s", enough_s},
+           {"limit_s", limit_s}});
+  }
+  void take(SampleBlock& block, int count, double left_s, const Stop&) override {
+    found(block, "taking samples", {{"count", count}, {"left_s", left_s}});
+  }
+
+ private:
+  template <class Found>
+  void found(Found& found, const char* step, json request) {
+    request["cell"] = cell_;
+    json before_failing;
+    try {
+      from_json_fields(worker_->ask(step, std::move(request), &before_failing), found);
+    } catch (const RunStopped&) {
+    } catch (const std::runtime_error&) {
+      if (!before_failing.is_null()) from_json_fields(before_failing, found);
+      throw;
+    }
+  }
+
+  RemoteWorker* worker_;
+  int cell_;
+  CacheState cache_;
+  LaunchMode launch_;
+  BatchedGraph graph_;  ///< none: one forward a sample
+};
+
+}  // namespace
+
+RemoteSession::~RemoteSession() {
+  if (!worker_->trusted()) {
+    worker_->retire();
+    return;
+  }
+  try {
+    worker_->ask("leaving the case");
+  } catch (const std::exception&) {
+    // Then it is no longer trusted, either.
+  }
+}
+
+FormatChoice RemoteSession::supports() {
+  const json answer =
+      worker_->ask("considering the case", {{"case", case_->id}, {"part", case_->step}});
+  const auto layout = from_json_fields<KvLayout>(answer.at(1));
+  if (answer.at(0) == "") return {Support::yes(), layout};
+  return {Support::no(answer.at(0).get<std::string>()), layout};
+}
+
+Numerics RemoteSession::numerics() {
+  return from_json_fields<Numerics>(worker_->ask("saying where it rounds"));
+}
+
+void RemoteSession::build() { worker_->ask("building the fixture"); }
+
+Observation RemoteSession::observe(const WantedRows& wanted) {
+  return from_json_fields<Observation>(
+      worker_->ask("verifying", {{"wanted", to_json_fields(wanted)}}));
+}
+
+void RemoteSession::tidy_up() { worker_->ask("tidying up"); }
+
+std::string RemoteSession::fill_for_timing() {
+  return worker_->ask("filling the fixture").get<std::string>();
+}
+
+HostTiming RemoteSession::plan() { return from_json_fields<HostTiming>(worker_->ask("planning")); }
+
+RecordedPlan RemoteSession::plan_recorded() {
+  return from_json_fields<RecordedPlan>(worker_->ask("planning what is recorded"));
+}
+
+IndexTiming RemoteSession::time_indices() {
+  return from_json_fields<IndexTiming>(worker_->ask("building indices"));
+}
+
+std::unique_ptr<SampleSource> RemoteSession::samples(CacheState cache, LaunchMode launch) {
+  return std::make_unique<RemoteSamples>(*worker_, cells_++, cache, launch, BatchedGraph{});
+}
+
+std::unique_ptr<SampleSource> RemoteSession::batched_samples(CacheState cache, BatchedGraph graph) {
+  return std::make_unique<RemoteSamples>(*worker_, cells_++, cache, LaunchMode::kGraph, graph);
+}
+
+std::string RemoteSession::finish() { return worker_->ask("finishing").get<std::string>(); }
+
+}  // namespace attnbench

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "lib/session/isolate/remote_worker.h"
+#include "lib/session/session.h"
+
+namespace attnbench {
+
+/// A session in a child process.
+class RemoteSession final : public Session {
+ public:
+  RemoteSession(const Case& c, RemoteWorker& worker) : case_(&c), worker_(&worker) {
+    worker.limit_steps();
+  }
+  ~RemoteSession() override;
+
+  [[nodiscard]] FormatChoice supports() override;
+  [[nodiscard]] Numerics numerics() override;
+  void build() override;
+  [[nodiscard]] Observation observe(const WantedRows& wanted) override;
+  void tidy_up() override;
+  [[nodiscard]] std::string fill_for_timing() override;
+  [[nodiscard]] HostTiming plan() override;
+  [[nodiscard]] RecordedPlan plan_recorded() override;
+  [[nodiscard]] IndexTiming time_indices() override;
+  [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache, LaunchMode launch) override;
+  [[nodiscard]] std::unique_ptr<SampleSource> batched_samples(CacheState cache,
+                                                              BatchedGraph graph) override;
+  [[nodiscard]] std::string finish() override;
+
+ private:
+  const Case* case_;
+  RemoteWorker* worker_;
+  int cells_ = 0;
+};
+
+}  // namespace attnbench

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/session/isolate/remote_worker.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "lib/base/error.h"
+#include "lib/session/aa_pairs.h"
+#include "lib/session/isolate/worker.h"
+#include "lib/session/session.h"
+
+namespace attnbench {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+
+/// A process that has closed its channel ends within milliseconds, unless its GPU has much to free.
+constexpr milliseconds kToEnd{5000};
+
+/// To start and to measure the device, which is no backend's doing: not to be cut short by a
+/// timeout that suits backends.
+constexpr double kOwnStepS = 300;
+
+}  // namespace
+
+RemoteWorker::SocketPair::SocketPair() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    throw EnvironmentError(
+        fmt::format("cannot start a worker process: socketpair: {}", std::strerror(errno)));
+  }
+  ours = ends[0];
+  theirs = ends[1];
+}
+
+RemoteWorker::RemoteWorker(const Scenario& scenario, const Isolation& isolation,
+                           const Registry::Entry& entry, SocketPair sockets)
+    : isolation_(&isolation), limit_s_(kOwnStepS), channel_(sockets.ours) {
+  {
+    const Channel theirs(sockets.theirs);  // closed once the child has it: its end shows then
+    std::vector<std::string> words = entry.host;
+    if (words.empty()) {
+      words = {ChildProcess::kThisProgram, kWorkerCommand};
+      if (!entry.plugin.empty()) words.insert(words.end(), {"--plugin", entry.plugin});
+    }
+    words.push_back(std::to_string(getpid()));
+    child_ = std::make_unique<ChildProcess>(std::move(words), sockets.theirs);
+  }
+  const DeviceOptions& devices = isolation.devices;
+  ask("starting",
+      {{"protocol", kWorkerProtocol},
+       {"backend", std::string(registered_name(entry.info.name))},
+       {"threads", devices.threads},
+       {"ceiling_turns", isolation.ceiling_turns},
+       {"cpu_target", to_string(devices.cpu_target)},
+       {"gpu", devices.gpu ? json(*devices.gpu) : json()},
+       {"scenario", {{"text", scenario.text}, {"path", scenario.path}, {"seed", scenario.seed}}}});
+}
+
+RemoteWorker::~RemoteWorker() {
+  channel_.close();
+  // One that is not trusted may be in any state.
+  static_cast<void>(child_->end(trusted_ ? kToEnd : milliseconds(0)));
+}
+
+void RemoteWorker::retire() noexcept {
+  trusted_ = false;
+  channel_.close();
+  static_cast<void>(child_->end(milliseconds(0)));
+}
+
+void RemoteWorker::fail(std::string why) {
+  trusted_ = false;
+  end_ = std::move(why);
+  channel_.close();
+  throw BackendFailed(end_);
+}
+
+json RemoteWorker::exchange(const std::string& step, json request) {
+  request["step"] = step;
+  const auto limit = std::chrono::duration<double>(limit_s_);
+  const Patience patience{
+      std::chrono::steady_clock::now() +
+          std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit),
+      isolation_->stop_requested};
+  try {
+    channel_.send(request, patience);
+    return channel_.receive(patience);
+  } catch (const ChannelTimeout&) {
+    static_cast<void>(child_->end(milliseconds(0)));
+    fail(
+        fmt::format("its process gave no answer within {} s while {} (--timeout)", limit_s_, step));
+  } catch (const ChannelClosed& closed) {
+    const std::optional<std::string> end = child_->end(kToEnd);
+    fail(fmt::format("its process {} while {}",
+                     end.value_or(fmt::format("was cut off ({})", closed.what())), step));
+  } catch (const RunStopped&) {
+    trusted_ = false;
+    end_ = "interrupted";
+    static_cast<void>(child_->end(milliseconds(0)));
+    throw;
+  }
+}
+
+json RemoteWorker::ask(const std::string& step, json request, json* answer) {
+  if (!end_.empty()) throw BackendFailed(end_);
+  json reply = exchange(step, std::move(request));
+  json found = std::move(reply["answer"]);
+  if (!reply.contains("error")) return found;
+  if (answer != nullptr) *answer = std::move(found);
+  const auto kind = reply["error"].at(0).get<std::string>();
+  const auto what = reply["error"].at(1).get<std::string>();
+  if (kind == "environment") throw EnvironmentError(what);
+  if (kind == "host sync") throw HostSyncError(what);
+  trusted_ = false;
+  if (kind == "internal") throw InternalError(what);
+  throw BackendFailed(what);
+}
+
+}  // namespace attnbench

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "lib/scenario/scenario.h"
+#include "lib/session/isolate/channel.h"
+#include "lib/session/isolate/child_process.h"
+#include "lib/session/isolate/isolation.h"
+
+namespace attnbench {
+
+/// One backend's child process, as long as it lives.
+class RemoteWorker {
+ public:
+  /// Starts it where the entry says. Scenario and isolation must outlive it.
+  RemoteWorker(const Scenario& scenario, const Isolation& isolation, const Registry::Entry& entry)
+      : RemoteWorker(scenario, isolation, entry, SocketPair()) {}
+  ~RemoteWorker();
+  RemoteWorker(const RemoteWorker&) = delete;
+  RemoteWorker& operator=(const RemoteWorker&) = delete;
+
+  /// Has the child do a step, `request` with its details, and returns its answer. Throws
+  /// EnvironmentError and HostSyncError as the child did, BackendFailed for whatever else went
+  /// wrong there, the end of the child and silence included; RunStopped. With `answer`, what was
+  /// found before a failure goes there.
+  nlohmann::json ask(const std::string& step, nlohmann::json request = nlohmann::json::object(),
+                     nlohmann::json* answer = nullptr);
+
+  /// From now on a backend's code runs there: each step within Isolation::timeout_s.
+  void limit_steps() { limit_s_ = isolation_->timeout_s; }
+  /// False once anything has failed in it: what else is damaged there, nobody knows.
+  [[nodiscard]] bool trusted() const { return trusted_; }
+  [[nodiscard]] pid_t pid() const { return child_->pid(); }
+  /// Ends the child at once, and with it what it holds of its device.
+  void retire() noexcept;
+  /// Tells an idle child to go; the destructor waits for it.
+  void dismiss() noexcept { channel_.close(); }
+
+ private:
+  struct SocketPair {
+    SocketPair();
+    int ours = -1, theirs = -1;
+  };
+  RemoteWorker(const Scenario& scenario, const Isolation& isolation, const Registry::Entry& entry,
+               SocketPair sockets);
+  [[nodiscard]] nlohmann::json exchange(const std::string& step, nlohmann::json request);
+  [[noreturn]] void fail(std::string why);
+
+  const Isolation* isolation_;
+  double limit_s_;
+  Channel channel_;
+  std::unique_ptr<ChildProcess> child_;
+  std::string end_;  ///< why there is nobody to ask any more
+  bool trusted_ = true;
+};
+
+}  // namespace attnbench

@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/session/isolate/worker.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "lib/base/error.h"
+#include "lib/base/exit_code.h"
+#include "lib/device/cuda/cuda_error.h"
+#include "lib/session/isolate/channel.h"
+#include "lib/session/isolate/json_fields.h"
+#include "lib/session/local_executor.h"
+
+namespace attnbench {
+namespace {
+
+using nlohmann::json;
+
+/// The child's side of a RemoteSession: does with a LocalSession what it is asked.
+class Worker {
+ public:
+  Worker(const Registry& registry, Channel& channel) : registry_(&registry), channel_(&channel) {}
+
+  void serve() {
+    while (true) {
+      const json request = channel_->receive({});
+      json reply;
+      reply["answer"] = nullptr;
+      try {
+        answer(request, reply["answer"]);
+      } catch (const EnvironmentError& error) {
+        reply["error"] = json::array({"environment", error.what()});
+      } catch (const HostSyncError& error) {
+        reply["error"] = json::array({"host sync", error.what()});
+      } catch (const std::logic_error& error) {
+        reply["error"] = json::array({"internal", error.what()});
+      } catch (const std::exception& error) {
+        reply["error"] = json::array({"failed", error.what()});
+      }
+      channel_->send(reply, {});
+    }
+  }
+
+ private:
+  /// What was found before a failure is answered along with it.
+  void answer(const json& request, json& answer) {
+    const auto step = request.at("step").get<std::string>();
+    if (step == "starting") {
+      start(request);
+    } else if (step == "measuring the device") {
+      const std::vector<const Registry::Entry*> backends{entry_};
+      const RunDevice device = executor_->prepare(backends).at(0);
+      answer = json::array({to_json_fields(device.info), to_json_fields(device.ceilings)});
+    } else if (step == "considering the case") {
+      begin_case(request.at("case").get<std::string>(), request.at("part").get<StepPart>());
+      const FormatChoice choice = session_->supports();
+      answer = json::array({choice.support.reason(), to_json_fields(choice.layout)});
+    } else if (step == "saying where it rounds") {
+      answer = to_json_fields(session_->numerics());
+    } else if (step == "building the fixture") {
+      session_->build();
+    } else if (step == "verifying") {
+      answer =
+          to_json_fields(session_->observe(from_json_fields<WantedRows>(request.at("wanted"))));
+    } else if (step == "tidying up") {
+      session_->tidy_up();
+    } else if (step == "filling the fixture") {
+      answer = session_->fill_for_timing();
+    } else if (step == "planning") {
+      answer = to_json_fields(session_->plan());
+    } else if (step == "planning what is recorded") {
+      answer = to_json_fields(session_->plan_recorded());
+    } else if (step == "building indices") {
+      answer = to_json_fields(session_->time_indices());
+    } else if (step == "warming up") {
+      warm_up(request, answer);
+    } else if (step == "taking samples") {
+      take_samples(request, answer);
+    } else if (step == "finishing") {
+      answer = session_->finish();
+    } else if (step == "leaving the case") {
+      leave_case();
+    } else {
+      throw InternalError("a worker was asked for '" + step + "'");
+    }
+  }
+
+  void start(const json& request) {
+    expects(request.at("protocol") == kWorkerProtocol, "run and worker speak different protocols");
+    entry_ = registry_->find(request.at("backend").get<std::string>());
+    expects(entry_ != nullptr && entry_->make, "run and worker know different backends");
+    const json& scenario = request.at("scenario");
+    scenario_ = parse_scenario(scenario.at("text").get<std::string>(),
+                               scenario.at("path").get<std::string>(),
+                               scenario.at("seed").get<std::uint64_t>());
+    DeviceOptions options;
+    options.threads = request.at("threads").get<int>();
+    options.cpu_target = cpu_target_named(request.at("cpu_target").get<std::string>());
+    if (!request.at("gpu").is_null()) options.gpu = request.at("gpu").get<int>();
+    const std::vector<const Registry::Entry*> backends{entry_};
+    devices_ = open_devices(backends, options);
+    executor_ = std::make_unique<LocalExecutor>(devices_, request.at("ceiling_turns").get<int>());
+  }
+
+  void begin_case(const std::string& id, StepPart step) {
+    leave_case();
+    const auto found = std::ranges::find(scenario_.cases, id, &Case::id);
+    expects(found != scenario_.cases.end(), "run and worker know different cases");
+    case_ = *found;
+    case_.step = step;
+    session_ = executor_->begin(case_, *entry_);
+  }
+
+  void leave_case() {
+    cells_.clear();
+    session_.reset();
+  }
+
+  void warm_up(const json& request, json& answer) {
+    std::unique_ptr<SampleSource>& cell = cells_[request.at("cell").get<int>()];
+    const auto cache = request.at("cache").get<CacheState>();
+    const auto graph = from_json_fields<BatchedGraph>(request.at("batched_graph"));
+    cell = graph.forwards > 0 ? session_->batched_samples(cache, graph)
+                              : session_->samples(cache, request.at("launch").get<LaunchMode>());
+    found_before_failing(FirstSamples(), answer, [&](FirstSamples& first) {
+      cell->warm_up(first, request.at("enough_s").get<double>(),
+                    request.at("limit_s").get<double>(), never_);
+    });
+  }
+
+  void take_samples(const json& request, json& answer) {
+    SampleSource& cell = *cells_.at(request.at("cell").get<int>());
+    found_before_failing(SampleBlock(), answer, [&](SampleBlock& block) {
+      cell.take(block, request.at("count").get<int>(), request.at("left_s").get<double>(), never_);
+    });
+  }
+
+  template <class Found, class Step>
+  static void found_before_failing(Found found, json& answer, const Step& step) {
+    try {
+      step(found);
+    } catch (...) {
+      answer = to_json_fields(found);
+      throw;
+    }
+    answer = to_json_fields(std::move(found));
+  }
+
+  const Registry* registry_;
+  Channel* channel_;
+  const Registry::Entry* entry_ = nullptr;
+  Scenario scenario_;
+  Devices devices_;
+  std::unique_ptr<LocalExecutor> executor_;
+  Case case_;  ///< under way
+  std::unique_ptr<Session> session_;
+  std::map<int, std::unique_ptr<SampleSource>> cells_;
+  /// A run that wants to stop kills its workers.
+  SampleSource::Stop never_ = [] { return false; };
+};
+
+}  // namespace
+
+int run_worker(const Registry& registry, pid_t parent) {
+  // A backend that hangs reads no channel: only the kernel can end it when the run is killed.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) return static_cast<int>(ExitCode::kInternal);  // it was quicker
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
+  fcntl(kWorkerDescriptor, F_SETFD, FD_CLOEXEC);  // not for what a backend may start
+  Channel channel(kWorkerDescriptor);
+  try {
+    Worker(registry, channel).serve();
+  } catch (const ChannelClosed&) {
+  }
+  return static_cast<int>(ExitCode::kOk);
+}
+
+}  // namespace attnbench

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/session/local_executor.h"
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/session/local_session.h"
+
+namespace attnbench {
+
+std::vector<RunDevice> LocalExecutor::prepare(std::span<const Registry::Entry* const> backends) {
+  std::vector<RunDevice> used;
+  for (const std::unique_ptr<Device>& device : *devices_) {
+    const bool needed = std::ranges::any_of(backends, [&](const Registry::Entry* entry) {
+      return entry->make && device_for(*entry, *devices_) == device.get();
+    });
+    if (!needed) continue;
+    check_timer(*device);
+    used.push_back({device->info(), ceilings_of_(*device), {}});
+  }
+  return used;
+}
+
+std::unique_ptr<Session> LocalExecutor::begin(const Case& c, const Registry::Entry& entry) {
+  Device* const device = device_for(entry, *devices_);
+  expects(device != nullptr, "a backend was begun without its device");
+  return std::make_unique<LocalSession>(entry, c, [this, &c, device](KvLayout layout) {
+    std::weak_ptr<CaseOnDevice>& known = cases_[{device, layout}];
+    std::shared_ptr<CaseOnDevice> on_device = known.lock();
+    if (!on_device || !on_device->is_of(c)) {
+      on_device = std::make_shared<CaseOnDevice>(c, *device, layout);
+      known = on_device;
+    }
+    return on_device;
+  });
+}
+
+}  // namespace attnbench

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "lib/backend/registry.h"
+#include "lib/session/case_on_device.h"
+#include "lib/session/recorded_step.h"
+#include "lib/session/session.h"
+
+namespace attnbench {
+
+/// A session on a device of this process.
+class LocalSession final : public Session {
+ public:
+  /// The case with this layout on the device of the session.
+  using OnDeviceOf = std::function<std::shared_ptr<CaseOnDevice>(KvLayout)>;
+
+  LocalSession(const Registry::Entry& entry, const Case& c, OnDeviceOf on_device_of)
+      : entry_(&entry), case_(&c), on_device_of_(std::move(on_device_of)) {}
+
+  [[nodiscard]] FormatChoice supports() override;
+  [[nodiscard]] Numerics numerics() override;
+  void build() override { on_device_->build(); }
+  [[nodiscard]] Observation observe(const WantedRows& wanted) override;
+  void tidy_up() override;
+  [[nodiscard]] std::string fill_for_timing() override { return on_device_->fill_for_timing(); }
+  [[nodiscard]] HostTiming plan() override;
+  [[nodiscard]] RecordedPlan plan_recorded() override;
+  [[nodiscard]] IndexTiming time_indices() override;
+  [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache, LaunchMode launch) override;
+  [[nodiscard]] std::unique_ptr<SampleSource> batched_samples(CacheState cache,
+                                                              BatchedGraph graph) override;
+  [[nodiscard]] std::string finish() override;
+
+ private:
+  const Registry::Entry* entry_;
+  const Case* case_;
+  OnDeviceOf on_device_of_;
+  std::shared_ptr<CaseOnDevice> on_device_;  ///< once the backend supports the case
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<PlanMemory> memory_;
+  std::unique_ptr<Plan> plan_;  ///< in memory_
+  std::unique_ptr<RecordedStep> recorded_;
+};
+
+}  // namespace attnbench

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/session/mixed_executor.h"
+
+#include <algorithm>
+
+namespace attnbench {
+
+std::vector<RunDevice> MixedExecutor::prepare(std::span<const Registry::Entry* const> backends) {
+  std::vector<const Registry::Entry*> local, hosted;
+  for (const Registry::Entry* entry : backends) {
+    (entry->host.empty() ? local : hosted).push_back(entry);
+  }
+  std::vector<RunDevice> devices = here_->prepare(local);
+  // A device is measured once, whoever runs on it.
+  std::erase_if(hosted, [&](const Registry::Entry* entry) {
+    return std::ranges::any_of(
+        devices, [&](const RunDevice& device) { return device.info.kind == entry->info.device; });
+  });
+  for (RunDevice& device : elsewhere_->prepare(hosted)) devices.push_back(std::move(device));
+  return devices;
+}
+
+std::unique_ptr<Session> MixedExecutor::begin(const Case& c, const Registry::Entry& entry) {
+  return (entry.host.empty() ? here_ : elsewhere_)->begin(c, entry);
+}
+
+}  // namespace attnbench

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "lib/backend/format_choice.h"
+#include "lib/measure/sample_source.h"
+#include "lib/session/batched_graph.h"
+#include "lib/session/index_timing.h"
+#include "lib/verify/observation.h"
+
+namespace attnbench {
+
+/// A backend threw, or took its process down: its session is over.
+class BackendFailed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The run was asked to stop while a step was under way; there is no result of it.
+class RunStopped : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override { return "stopped"; }
+};
+
+/// The plan that graph launches of a step replay.
+struct RecordedPlan {
+  HostTiming update;    ///< host time of planning the step before a replay
+  std::string refusal;  ///< why there is no such plan; empty otherwise
+};
+
+/// One backend at work on one case, in whatever process. Steps in this order; each may throw
+/// BackendFailed, RunStopped, EnvironmentError (no memory) or CudaError (the device is lost, for
+/// every backend on it).
+class Session {
+ public:
+  virtual ~Session() = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// With the layout of the cache that it gets from now on.
+  [[nodiscard]] virtual FormatChoice supports() = 0;
+  /// Where the backend rounds, of a case that it supports.
+  [[nodiscard]] virtual Numerics numerics() = 0;
+  /// Builds the fixture, unless there is one.
+  virtual void build() = 0;
+  /// Runs the backend for a verification: the caller knows what is right.
+  [[nodiscard]] virtual Observation observe(const WantedRows& wanted) = 0;
+  /// After a verification: a backend that wrote out of bounds leaves the next one clean memory.
+  virtual void tidy_up() = 0;
+  /// On queries and a cache that hold poison, so before fill_for_timing().
+  [[nodiscard]] virtual HostTiming plan() = 0;
+  /// Of a case whose problem can be recorded: from now on graph launches are padded and updated, as
+  /// an engine's are. Also on poison.
+  [[nodiscard]] virtual RecordedPlan plan_recorded() = 0;
+  /// Returns the fixture's hash.
+  [[nodiscard]] virtual std::string fill_for_timing() = 0;
+  /// Of the case, on a GPU.
+  [[nodiscard]] virtual IndexTiming time_indices() = 0;
+  /// Lives no longer than this. The backend stays planned while its cells take samples.
+  [[nodiscard]] virtual std::unique_ptr<SampleSource> samples(CacheState cache,
+                                                              LaunchMode launch) = 0;
+  /// The same of a batched graph, on copies of the inputs that take turns. Its warm_up()
+  /// makes those, and throws EnvironmentError when there is no memory for them.
+  [[nodiscard]] virtual std::unique_ptr<SampleSource> batched_samples(CacheState cache,
+                                                                      BatchedGraph graph) = 0;
+  /// After the last sample: shows whether a failure cost the device. Returns what the samples did
+  /// to memory beside the backend's own; empty when nothing.
+  [[nodiscard]] virtual std::string finish() = 0;
+
+ protected:
+  Session() = default;
+};
+
+}  // namespace attnbench
