@@ -13,8 +13,8 @@
 
 namespace attnbench {
 
-/// A/A: every backend takes part a second time under a name of its own, "cpu_flash#2", with its own
-/// plan and workspace. What the two differ by is what this machine cannot tell apart.
+/// A/A: every backend takes part a second time under another name, "cpu_flash#2", with its own plan
+/// and workspace. A difference between backends as small as that between the two is noise.
 class Twins {
  public:
   /// The twin of each present backend follows it; absent ones have none. The entries must outlive
@@ -26,7 +26,7 @@ class Twins {
   std::deque<Registry::Entry> twins_;
 };
 
-/// The name that the backend is registered under: without what marks a twin.
+/// The backend's registered name, without the mark of a twin.
 [[nodiscard]] std::string_view registered_name(std::string_view name);
 
 /// Completes the last record, when it is a twin's, with what it measured over the cell that it is
