@@ -6,7 +6,7 @@ target_precompile_headers(attnbench_std_headers PRIVATE
   <fmt/format.h> <algorithm> <filesystem> <fstream> <functional> <map> <memory> <optional> <span> <sstream> <string>
   <variant> <vector>)
 if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
-  # Who shares a precompiled header shares its flags; and ccache wants the preprocessor to name it.
+  # Targets that share a precompiled header need the same flags, and ccache needs the preprocessor to name it.
   target_link_libraries(attnbench_build_flags INTERFACE OpenMP::OpenMP_CXX)
   target_compile_options(attnbench_build_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
 endif()

@@ -42,9 +42,9 @@ struct ReferenceRow {
 namespace reference {
 
 /// Evaluates rows of a case in float64 from its contents: stored values widened, K and V through
-/// their scales, two-pass softmax. Knows nothing of pages, index arrays or backends.
-/// `rows` may come in any order; results are in the same order. Uses OpenMP over (request, KV
-/// head); the result does not depend on the number of threads.
+/// their scales, two-pass softmax. Uses no pages, index arrays or backends. `rows` may come in any
+/// order; results are in the same order. Uses OpenMP over (request, KV head); the result does not
+/// depend on the number of threads.
 [[nodiscard]] std::vector<ReferenceRow> evaluate_rows(const Case& c, const Contents& contents,
                                                       std::span<const RowId> rows);
 

@@ -52,7 +52,7 @@ std::vector<std::int64_t> pick_tokens(const Case& c, std::int64_t index, std::in
   for (const std::int64_t token : {std::int64_t{1}, q_len - 2, q_len / 2, q_len / 2 - 1}) {
     list.add(token);
   }
-  // The last row whose window still reaches key 0 and the first whose does not; likewise for the
+  // The last row whose window still reaches key 0 and the first whose does not; the same for the
   // first new token.
   if (const std::int64_t window = c.layer.sliding_window_size; window >= 0) {
     for (const std::int64_t token : {window - prefix, window - prefix + 1, window, window + 1}) {
@@ -137,7 +137,7 @@ std::vector<RowId> chosen_rows(const Case& c, std::int64_t budget) {
       const std::int64_t take = std::min({most, available, left});
       int& turn = next_query_head[static_cast<std::size_t>(kv_head)];
       // Walks the torus of tokens x query heads along its diagonal, one step aside after each lap,
-      // so that neither tokens nor heads wait for the other's end and no pair comes twice.
+      // so that tokens and heads are covered evenly and no pair occurs twice.
       const auto count = static_cast<std::int64_t>(tokens.size());
       const std::int64_t lap = std::lcm(count, std::int64_t{group_size});
       for (std::int64_t n = 0; n < take; ++n) {

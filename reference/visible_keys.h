@@ -45,8 +45,9 @@ struct VisibleKeys {
 ///   draft tree: the prefix, the node's ancestors, itself;
 ///   sliding window W, on top of the latter two: keys at j >= i - W.
 /// A node of a draft tree lies at position prefix_len + depth, not at its index: ALiBi counts
-/// tokens of the text that the branch spells, and siblings are not part of it. So does the window
-/// under WindowInTrees::kDepth; under kIndex it counts places among the request's keys.
+/// tokens of the text that the branch spells, and siblings are not part of it. The window counts in
+/// the same way under WindowInTrees::kDepth; under kIndex it counts places among the request's
+/// keys.
 [[nodiscard]] VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request,
                                        std::int64_t token);
 

@@ -185,7 +185,7 @@ void add_dump_command(CLI::App& app, Action& action) {
   CLI::App* dump_app = app.add_subcommand(
       "dump",
       "Write one case as .npy files - Q, K, V, pools, index arrays, masks, every backend's O and "
-      "LSE, reference rows - with a case.json, so that anyone can recompute it.\n\n"
+      "LSE, reference rows - with a case.json, so that it can be recomputed without attnbench.\n\n"
       "  attnbench dump scenarios/quickstart.yaml --case mla -o mla\n"
       "  attnbench dump scenarios/quickstart.yaml --case spec_tree --fill needle -o tree\n");
   dump_app->add_option("scenario", options->scenario, kScenarioHelp)->required();

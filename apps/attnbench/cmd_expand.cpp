@@ -72,7 +72,7 @@ void add_expand_command(CLI::App& app, Action& action) {
     action = [options](const KnownBackends& known, Console& console) {
       const Scenario scenario = read_scenario(options->scenario, options->seed);
       static_cast<void>(
-          choose_backends(scenario, known.with_those_of(scenario), {}));  // are there such?
+          choose_backends(scenario, known.with_those_of(scenario), {}));  // unknown names throw
       const auto cases = select_cases(scenario, options->filter);
       std::vector<const IndexFormat*> formats;
       for (const int place : options->indices) {

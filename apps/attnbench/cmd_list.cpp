@@ -147,8 +147,8 @@ int list_scenarios(const std::string& folder, bool json, const Registry& registr
   for (const std::string& path : scenarios_in(folder)) {
     try {
       const Scenario scenario = load_scenario(path);
-      if (std::ranges::none_of(scenario.backends, is_plugin_file)) {  // a list runs no foreign code
-        static_cast<void>(choose_backends(scenario, registry, {}));   // are there such?
+      if (std::ranges::none_of(scenario.backends, is_plugin_file)) {  // runs no plug-in code
+        static_cast<void>(choose_backends(scenario, registry, {}));   // unknown names throw
       }
       if (json) {
         list.push_back({{"path", path},

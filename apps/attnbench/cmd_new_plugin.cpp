@@ -44,8 +44,8 @@ void check_name(const std::string& name, const Registry& registry) {
   constexpr std::string_view kLater = "abcdefghijklmnopqrstuvwxyz0123456789_";
   if (name.find_first_of(kFirst) != 0 || name.find_first_not_of(kLater) != std::string::npos) {
     throw ConfigError(fmt::format(
-        "'{}' is no name of a plug-in: a lower case letter comes first, then such letters, digits "
-        "and '_'",
+        "'{}' is not a name of a plug-in: it begins with a lower case letter and consists of lower "
+        "case letters, digits and '_'",
         name));
   }
   if (registry.find(name) != nullptr) {
@@ -109,7 +109,7 @@ void add_new_plugin_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<NewPluginOptions>();
   CLI::App* new_plugin_app = app.add_subcommand(
       "new-plugin",
-      "Write NAME.c or NAME.py, a whole backend of one's own to begin with; then print the lines "
+      "Write NAME.c or NAME.py, a complete backend to begin with; then print the lines "
       "that compile and run it.\n\n"
       "  attnbench new-plugin mine --c\n"
       "  attnbench new-plugin mine --python\n");

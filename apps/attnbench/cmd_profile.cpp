@@ -77,7 +77,7 @@ const Registry::Entry& the_present_backend(const Registry& registry,
   throw EnvironmentError(fmt::format("{} cannot run here: {}", options.backend, entry.absence));
 }
 
-/// What the profiler sees: one forward, and nothing of what prepares it.
+/// The profiler records one forward, and none of the work that prepares it.
 void run_window(const ProfileOptions& options, const Registry& registry) {
   const Scenario scenario = read_scenario(options.scenario, options.seed);
   Case c = the_case(scenario, options);
@@ -134,7 +134,7 @@ std::vector<std::string> inner_command(const ProfileOptions& options,
 }
 
 void print_or_start(const ProfileOptions& options, const KnownBackends& known, Console& console) {
-  // Mistakes show here, before a profiler starts.
+  // Mistakes of the user are found here, before a profiler starts.
   const Scenario scenario = read_scenario(options.scenario, options.seed);
   static_cast<void>(the_case(scenario, options));
   const Registry registry = known.with_those_of(scenario);

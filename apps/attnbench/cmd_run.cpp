@@ -23,8 +23,8 @@
 namespace attnbench {
 namespace {
 
-/// In this process, but for backends that have a host of their own; or in children: then this one
-/// opens no GPU.
+/// Backends run in this process, except those with a host process of their own. With --isolate all
+/// of them run in child processes, and this process opens no GPU.
 RunResult run_in_place(const RunOptions& options, const PlannedRun& planned,
                        const RunHooks& hooks) {
   const auto& [scenario, filter, registry] = planned;
@@ -54,7 +54,7 @@ TerminalOptions table_options(const RunOptions& options, bool table, const Conso
   return shown;
 }
 
-/// What people see of a run while it goes on.
+/// The output for people while a run goes on.
 struct Display {
   TerminalReport report;
   ProgressLine progress;
@@ -71,7 +71,7 @@ struct Display {
       range.emplace(c.id);
       progress.next_case(c.id);
       if (table) report.case_started(c, cost);
-      console.out.flush();  // a log that is followed shows what is under way
+      console.out.flush();  // `tail -f` of a log then shows the case under way
     };
     hooks.progress = [this](const std::string& line, double case_s) {
       progress.show(line, case_s);
@@ -98,9 +98,9 @@ std::size_t count_cases(const std::vector<PlannedRun>& runs) {
 }
 
 int run(const RunOptions& options, const KnownBackends& known, Console& console) {
-  // Every mistake a user can make shows here, before anything is measured.
+  // Every mistake of the user is found here, before anything is measured.
   const std::vector<PlannedRun> runs = planned_runs(options, known, console.program);
-  if (runs.size() > 1) {  // run_scenario() would find them in the first only
+  if (runs.size() > 1) {  // run_scenario() would check the first one only
     for (const PlannedRun& each : runs) check_run(each.scenario, each.registry, each.filter);
   }
   for (const std::string& file : idle_plugins(runs)) {
@@ -125,7 +125,7 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
   std::string failure;
   for (const PlannedRun& each : runs) {
     RunHooks hooks = display.hooks_for(each.scenario);
-    // With standard output failed and no file to fill, nobody would see the rest.
+    // When standard output has failed and no file is to be written, further results would be lost.
     hooks.stop_requested = [&] {
       return interrupt_signal() != 0 || (!console.out && outputs.empty());
     };
@@ -137,7 +137,7 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
       append(result, run_in_place(options, each, hooks));
     } catch (const EnvironmentError& error) {
       if (result.records.empty()) throw;
-      failure = error.what();  // costs no result of the scenarios before it
+      failure = error.what();  // the results of earlier scenarios are kept
       break;
     }
   }

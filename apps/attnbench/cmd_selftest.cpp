@@ -22,12 +22,12 @@ namespace attnbench {
 namespace {
 
 struct SelftestOptions {
-  std::string device;  ///< "cpu", "cuda"; empty: every one that is here
+  std::string device;  ///< "cpu", "cuda"; empty: every device that is available
   std::string format = "table";
   bool reasons = false;
 };
 
-/// What one device's part of the selftest came to.
+/// The result of the selftest on one device.
 struct DevicePart {
   std::string device;  ///< "cpu", "cuda"
   DeviceInfo info;
@@ -38,7 +38,7 @@ struct DevicePart {
   [[nodiscard]] bool sound() const { return !absence.empty() || (matrix.sound() && timed.sound()); }
 };
 
-/// Runs the selftest on a device; one that is not here is an error only when it was asked for.
+/// Runs the selftest on a device. A missing device is an error only when the user asked for it.
 DevicePart run_part(const std::string& name, bool asked_for) {
   DevicePart part;
   part.device = name;
@@ -53,7 +53,7 @@ DevicePart run_part(const std::string& name, bool asked_for) {
   return part;
 }
 
-/// Of the columns of names; those of timed faults are the longer ones.
+/// Widths of the columns of names; timed faults have the longer names.
 constexpr std::size_t kFaultWidth = 31, kTimedFaultWidth = 37;
 
 void write_row(std::ostream& out, const std::string& name, const std::vector<std::string>& cells,
@@ -122,7 +122,7 @@ void write_matrix(const SelftestMatrix& matrix, bool reasons, std::ostream& out)
 }
 
 void write_timed(const TimedSelftest& timed, bool reasons, std::ostream& out) {
-  out << "\nBackends that are right wherever they are looked at, but for their timed launches\n";
+  out << "\nBackends that are correct in every check except that of their timed launches\n";
   std::vector<std::string> cells;
   for (const TimedVerdict& each : timed.correct.by_launch) {
     cells.emplace_back(to_string(each.launch));

@@ -26,7 +26,8 @@ struct SupportOptions {
   std::string format = "table";
 };
 
-/// Those that are named, else all but variants: a variant takes what its base takes.
+/// The backends that are named, otherwise all except variants: a variant supports the same cases as
+/// its base.
 std::vector<const Registry::Entry*> asked_about(const Scenario& scenario, const Registry& registry,
                                                 const RunFilter& filter) {
   if (!filter.backends.empty() || !scenario.backends.empty()) {

@@ -12,7 +12,7 @@ namespace attnbench {
 void add_worker_command(CLI::App& app, Action& action) {
   auto parent = std::make_shared<int>(0);
   CLI::App* worker = app.add_subcommand(kWorkerCommand, "what run --isolate starts");
-  worker->group("");  // not in --help: it is nobody else's to start
+  worker->group("");  // not in --help: only a run starts workers
   worker->add_option("parent", *parent, "process id of the run")->required();
   worker->callback([parent, &action] {
     action = [parent](const KnownBackends& known, Console&) {

@@ -61,7 +61,7 @@ int guarded(const Action& action, const Registry& registry, const PluginOptions&
   }
 }
 
-/// A success whose output did not arrive is none.
+/// A command whose output could not be written has failed.
 int after_output(int exit_code, Console& console) {
   console.out.flush();
   if (exit_code != static_cast<int>(ExitCode::kOk) || console.out) return exit_code;

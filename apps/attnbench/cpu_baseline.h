@@ -25,7 +25,7 @@ struct CpuComplaint {
 /// Ends the process with exit code 5 and the complaint when this processor is too old. It runs by
 /// itself before every other static initialiser, since those are x86-64-v3 code already; main()
 /// calls it so that the linker takes it along. Its source is compiled for plain x86-64 and uses no
-/// inline function of anybody: the linker may keep the x86-64-v3 copy of one.
+/// inline function: the linker may keep the x86-64-v3 copy of one.
 void require_baseline_cpu();
 
 /// Whether require_baseline_cpu() has come to its end in this process.

@@ -12,7 +12,7 @@ volatile std::sig_atomic_t received_signal = 0;
 
 void remember(int signal) {
   received_signal = signal;
-  std::signal(signal, SIG_DFL);  // the second one is meant
+  std::signal(signal, SIG_DFL);  // a second signal ends the process
 }
 
 }  // namespace

@@ -13,8 +13,8 @@
 
 namespace attnbench {
 
-// Values of options, by the readers of the scenario language: what a file may say a command line
-// may say, and nothing else. CLI11's own conversions take -1 for an unsigned number and nan for a
+// Values of options, read by the readers of the scenario language, so that a command line accepts
+// exactly what a file accepts. CLI11's own conversions take -1 for an unsigned number and nan for a
 // positive one.
 
 /// Takes an enumeration's words on the command line. CLI11's own transformer writes the values of

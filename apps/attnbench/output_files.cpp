@@ -44,7 +44,7 @@ std::vector<OutputFile> outputs_of(const OutputOptions& options) {
   return outputs;
 }
 
-/// However they are spelled.
+/// Compares files, not spellings: links and relative parts are resolved.
 bool same_file(const std::string& a, const std::string& b) {
   if (a == kStandardOutput || b == kStandardOutput) return a == b;
   std::error_code unreadable;

@@ -36,8 +36,8 @@ void add_output_options(CLI::App& app, OutputOptions& options);
 /// Whether one of them is standard output, which then carries nothing else.
 [[nodiscard]] bool use_standard_output(const std::vector<OutputFile>& outputs);
 
-/// Writes them all. A file that cannot be written after all costs no result: the first failure
-/// prints the results as JSON instead. Returns whether all were written.
+/// Writes them all. When a file cannot be written, the results are not lost: the first failure
+/// prints them as JSON instead. Returns whether all were written.
 [[nodiscard]] bool write_outputs(const RunResult& result, const std::vector<OutputFile>& outputs,
                                  Console& console);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A plug-in that misbehaves costs its own cells, with a message, and nobody else's.
+"""When a plug-in misbehaves, only its own cells are lost, with a message.
 
 usage: plugin_test.py <attnbench binary> <misbehaving_plugin.so> <example_plugin.so>
 """
@@ -78,7 +78,7 @@ class L(Base):
 class M(Base):
     name = "py_leaks_in_run"
     lost = []
-    def run(self, stream): self.lost.append(bytes(2 << 30))  # pages that nobody touches cost nothing
+    def run(self, stream): self.lost.append(bytes(2 << 30))  # untouched pages take no memory
 backends = [A, B, C, D, E, F, G, H, I, J, K, L, M]
 """
 

@@ -12,11 +12,11 @@
 
 namespace attnbench {
 
-/// Names shared objects and Python files with backends of their own, separated by colons: for every
-/// command.
+/// Environment variable of every command: shared objects and Python files with backends, separated
+/// by colons.
 inline constexpr const char* kPluginsVariable = "ATTNBENCH_PLUGINS";
 
-/// The interpreter of Python plug-ins, for every command.
+/// Environment variable of every command: the interpreter of Python plug-ins.
 inline constexpr const char* kPythonVariable = "ATTNBENCH_PYTHON";
 
 struct PluginOptions {

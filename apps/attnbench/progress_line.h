@@ -11,8 +11,8 @@
 
 namespace attnbench {
 
-/// What is left of a run, from what its cases took so far: a rough figure, as all cases but those
-/// that are over count as the mean.
+/// The time that a run still needs, estimated from the cases that are done. It is rough, because
+/// every other case counts as their mean.
 class RemainingTime {
  public:
   explicit RemainingTime(std::size_t cases) : cases_(cases) {}
@@ -32,7 +32,8 @@ class RemainingTime {
 [[nodiscard]] std::string rough_time(double seconds);
 
 /// One line that is rewritten in place while a run goes on. Only on a terminal: into a pipe or a
-/// file it writes nothing. Never wider than the terminal, where a line that breaks stays behind.
+/// file it writes nothing. Never wider than the terminal, because a line that wraps cannot be
+/// erased.
 class ProgressLine {
  public:
   /// `width`: columns of the terminal now; empty where there is none.

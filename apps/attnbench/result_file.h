@@ -8,10 +8,10 @@
 
 namespace attnbench {
 
-/// Writes a file so that a reader never meets half of it: to "<path>.part" first, renamed when
-/// complete. A symbolic link stays one: the file that it names is written.
-/// "-" and anything that is no regular file (a pipe, a device) is written directly.
-/// Throws EnvironmentError with the path and the system's reason.
+/// Writes a file so that a reader never sees a part of it: to "<path>.part" first, renamed when
+/// complete. A symbolic link stays one: the file that it names is written. "-" and anything that is
+/// no regular file (a pipe, a device) is written directly. Throws EnvironmentError with the path
+/// and the system's reason.
 void write_result_file(const std::string& path, std::ostream& standard_output,
                        const std::function<void(std::ostream&)>& write);
 

@@ -73,13 +73,14 @@ void declare_measuring(CLI::App& app, RunOptions& options) {
                  "stop when the interval's half-width is this part of the median: 0.5% or 0.005; "
                  "overrides the scenario")
       ->transform(fraction("precision"));
-  app.add_option("--rounds", options.rounds, "fewest and most rounds, or just so many; likewise")
+  app.add_option("--rounds", options.rounds,
+                 "fewest and most rounds, or one number for both; overrides the scenario")
       ->option_text("MIN,MAX")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->transform(whole_number("rounds", 1, 1'000'000));
   app.add_option("--cell-timeout", options.cell_timeout_s,
-                 "time for the rounds of one cell, 15s or 2min; likewise")
+                 "time for the rounds of one cell, 15s or 2min; overrides the scenario")
       ->transform(seconds("cell-timeout"));
   app.add_flag("--quick", options.quick,
                "3 rounds of 1 sample, ceilings of one turn: a smoke test, not a measurement");
@@ -88,10 +89,11 @@ void declare_measuring(CLI::App& app, RunOptions& options) {
   options.cpu_target.add_to(app);
   app.add_option("--device", options.devices.gpu, "GPU number, as CUDA counts; 0 if not given")
       ->check(CLI::Range(0, 1023));
-  app.add_flag("--isolate", options.isolate,
-               "each backend in a process of its own: one that crashes, hangs or loses its GPU "
-               "costs its own cells of one case, as CRASHED with the signal, CUDA call or "
-               "timeout; rounds interleave as ever. Each process holds a copy of the fixture");
+  app.add_flag(
+      "--isolate", options.isolate,
+      "run each backend in a process of its own: when it crashes, hangs or loses its GPU, only "
+      "its cells of that case are lost, as CRASHED with the signal, CUDA call or timeout. "
+      "Rounds still interleave; each process holds a copy of the fixture");
   app.add_option("--timeout", options.timeout_s,
                  "with --isolate or a backend in Python: seconds that a backend's process may take "
                  "for one step (to build a fixture, to verify, to plan, one visit of samples) "
@@ -232,7 +234,7 @@ RepeatedOptions repeated_options(const CLI::App& app) {
   RepeatedOptions repeated;
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group() != kMeasuring || option->count() == 0) continue;
-    // Without --isolate it is refused where no backend has a process of its own.
+    // Without --isolate, --timeout is refused where no backend has a process of its own.
     const bool hosted_alone = option->check_lname("timeout") && app.count("--isolate") == 0;
     std::vector<std::string>& words = hosted_alone ? repeated.hosted : repeated.always;
     words.push_back("--" + option->get_lnames().front());

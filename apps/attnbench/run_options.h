@@ -16,12 +16,11 @@
 
 namespace attnbench {
 
-/// Words that a line which repeats a cell carries: those of options that change how it is measured,
-/// as far as they were given. Which cell it is, and whether it is checked and doubled, the line
-/// says by itself.
+/// The options that a repro line repeats: those that were given and change how a cell is measured.
+/// Other parts of the line name the cell and say whether it is verified and timed twice.
 struct RepeatedOptions {
   std::vector<std::string> always;
-  std::vector<std::string> hosted;  ///< where the backend has a host of its own
+  std::vector<std::string> hosted;  ///< for backends with a host process of their own
 };
 
 struct RunOptions {
@@ -47,22 +46,22 @@ void declare_run_options(CLI::App& app, RunOptions& options);
 
 [[nodiscard]] RepeatedOptions repeated_options(const CLI::App& app);
 
-/// A scenario with what the options put in place of its own words, and what to run of it.
+/// A scenario whose settings the options have overridden, and which part of it to run.
 struct PlannedRun {
   Scenario scenario;
   RunFilter filter;
   Registry registry;  ///< with the backends of plug-ins that the scenario names
 };
 
-/// Those of a command line that have a case to run. `program` begins the lines that repeat a cell.
-/// Throws ConfigError, also for two files that no result could tell apart and for a pattern that
-/// matches no case of any.
+/// The runs of a command line, of scenarios that have a case to run. `program` begins the lines
+/// that repeat a cell. Throws ConfigError, also for two files that no result could tell apart and
+/// for a pattern that matches no case of any.
 [[nodiscard]] std::vector<PlannedRun> planned_runs(const RunOptions& options,
                                                    const KnownBackends& known,
                                                    const std::string& program);
 
-/// Plug-in files none of whose backends takes part, although no option names backends: the
-/// scenarios list others.
+/// Plug-in files without a backend that takes part, although no option names backends: the
+/// scenarios list other backends.
 [[nodiscard]] std::vector<std::string> idle_plugins(const std::vector<PlannedRun>& runs);
 
 }  // namespace attnbench

@@ -18,13 +18,13 @@ namespace {
 
 int code(ExitCode exit_code) { return static_cast<int>(exit_code); }
 
-/// What --strict does not let pass: a cell that is not a converged, trusted measurement.
+/// What --strict refuses: a cell that is not a converged, trusted measurement.
 bool inconclusive(const Record& record) {
   return record.verdict == Verdict::kMistrusted || record.verdict == Verdict::kSkipped ||
          (record.timed && record.timing.status != MeasureStatus::kConverged);
 }
 
-/// With the reasons, each with the backends that gave it; a few will do.
+/// The message with the first reasons, each with the backends that gave it.
 std::string nothing_measured(const std::vector<Record>& records) {
   constexpr std::size_t kMostReasons = 5;
   std::vector<std::pair<std::string, std::vector<std::string>>> reasons;

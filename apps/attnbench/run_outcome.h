@@ -11,8 +11,8 @@ namespace attnbench {
 struct RunCircumstances {
   bool strict = false;
   bool outputs_written = true;
-  bool output_closed = false;  ///< nobody reads standard output any more
-  bool output_failed = false;  ///< standard output takes nothing for another reason: a full disk
+  bool output_closed = false;  ///< the reader of standard output has gone
+  bool output_failed = false;  ///< standard output failed otherwise: a full disk
   std::string failure;         ///< what kept a further scenario from being run; empty: nothing
   int signal = 0;              ///< that asked for a stop; 0 = none
 };

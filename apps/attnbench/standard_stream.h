@@ -6,13 +6,13 @@
 
 namespace attnbench {
 
-// What the system knows of a standard stream that a C++ stream does not say.
+// Properties of a standard stream that a C++ stream does not report.
 
 /// Whether it is a terminal that understands escape sequences (TERM is set, and not to "dumb").
 [[nodiscard]] bool takes_escapes(int descriptor);
 /// Columns of the terminal now; 0 where there is none.
 [[nodiscard]] std::size_t terminal_width(int descriptor);
-/// Whether it is a pipe that nobody reads any more, as after `| head`.
+/// Whether it is a pipe whose reader has gone, as after `| head`.
 [[nodiscard]] bool reader_is_gone(int descriptor);
 
 }  // namespace attnbench

@@ -9,7 +9,7 @@
 
 namespace attnbench {
 
-/// What a command line that CLI11 refused is told: what was found, the nearest word, what is
+/// The message for a command line that CLI11 refused: what was found, the nearest word, what is
 /// allowed there. `words` are those of the command line, without the program's name.
 [[nodiscard]] std::string usage_message(const CLI::App& app, const CLI::ParseError& error,
                                         const std::vector<std::string>& words);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-// What an engine pays on the host once a step: the work lists and index arrays that the GPU
-// backends build before they launch anything. What a GPU builds is not in it, so no GPU is needed.
+// Host time that an engine spends once a step: the work lists and index arrays that the GPU
+// backends build before they launch anything. Arrays that a GPU builds are not included, so no GPU
+// is needed.
 #include <benchmark/benchmark.h>
 
 #include <string>

@@ -8,9 +8,9 @@
 
 namespace attnbench::cascade {
 
-/// Shared prefixes once for all who share them, suffixes for each, merged by LSE (Hydragen;
-/// FlashInfer's cascade). Requests that share nothing are all suffix. Every plan serves the step
-/// that it was made for, and no other.
+/// Computes a shared prefix once for all requests that share it and each suffix for its own
+/// request, and merges both by their LSEs (Hydragen; FlashInfer's cascade). A request that shares
+/// nothing is computed as a suffix. A plan serves only the step that it was made for.
 class CascadeBackend final : public Backend {
  public:
   CascadeBackend();

@@ -14,8 +14,8 @@ namespace attnbench::cascade {
   info.description = "shared prefixes once for all, suffixes each, merged by LSE";
   info.index_format = "kv_indptr/kv_indices";
   info.device = DeviceKind::kCuda;
-  // Who shares with whom decides which kernels run; vLLM keeps cascade out of its full graphs, too
-  // (docs/design/cuda_graphs.md).
+  // The requests that share a prefix decide which kernels run; vLLM keeps cascade out of its full
+  // graphs, too (docs/design/cuda_graphs.md).
   info.cuda_graph = CudaGraphSupport::kNever;
   return info;
 }

@@ -20,7 +20,7 @@ struct SharedRun {
 /// Every request in one run, in order. Runs of two or more share a prefix that all their new tokens
 /// see whole. A slot holds one token after one history (so it is in SGLang's radix tree, and in
 /// vLLM's blocks, whose hashes include their parents'): requests that share a key share all before
-/// it, and a binary search finds where they part.
+/// it, and a binary search finds where they diverge.
 [[nodiscard]] std::vector<SharedRun> shared_runs(const ForwardBatch& batch);
 
 /// Rows of a request in a run, KV head 0: where their partial results wait. Row i's suffix is row i

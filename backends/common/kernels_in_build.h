@@ -7,15 +7,15 @@
 namespace attnbench {
 
 /// False in a build with ATTNBENCH_KERNELS=ci, which compiles few of the CUDA kernels: bf16 with a
-/// cache in bf16 or e4m3 and, but for MLA, head dim 128. CMake leaves out the other files, so
-/// whoever chooses a kernel names the others only under `if constexpr (kAllKernels)`.
+/// cache in bf16 or e4m3 and, but for MLA, head dim 128. CMake leaves out the other files, so code
+/// that chooses a kernel may name the others only under `if constexpr (kAllKernels)`.
 #ifdef ATTNBENCH_KERNELS_CI
 inline constexpr bool kAllKernels = false;
 #else
 inline constexpr bool kAllKernels = true;
 #endif
 
-/// Why a backend has no kernel for a case: `kernels` are those that it has in a full build.
+/// Why a backend has no kernel for a case. `kernels` describes the kernels of a full build.
 [[nodiscard]] inline std::string no_kernel_reason(std::string kernels,
                                                   bool all_kernels = kAllKernels) {
   if (all_kernels) return kernels;

@@ -24,7 +24,7 @@ using PlanKvWrite = std::function<std::unique_ptr<Plan>(const ForwardBatch&, Pla
 /// `attention`, as engines launch them.
 [[nodiscard]] std::unique_ptr<Backend> with_kv_write(std::unique_ptr<Backend> attention,
                                                      PlanKvWrite plan_write);
-/// What is said of it.
+/// The info of such a backend.
 [[nodiscard]] BackendInfo with_kv_write(BackendInfo attention);
 
 }  // namespace attnbench

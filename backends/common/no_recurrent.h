@@ -4,7 +4,7 @@
 
 namespace attnbench {
 
-/// What a backend of keys and values says of a recurrent layer.
+/// The refusal of a recurrent layer by a backend that reads keys and values.
 inline constexpr const char* kNoRecurrent =
     "no recurrent layers: it reads keys and values, where these keep a state (see gated_delta_net)";
 

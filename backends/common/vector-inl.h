@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Compiled once for each instruction set (Highway's foreach_target.h), so the include guard turns
-// over with it.
+// Compiled once for each instruction set (Highway's foreach_target.h), so the include guard is
+// toggled each time.
 #if defined(ATTNBENCH_BACKENDS_COMMON_VECTOR_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTNBENCH_BACKENDS_COMMON_VECTOR_INL_H_
 #undef ATTNBENCH_BACKENDS_COMMON_VECTOR_INL_H_

@@ -19,9 +19,9 @@
 #if HWY_TARGET == HWY_AVX3
 #include <immintrin.h>
 
-// Scores from bf16 queries and keys as stored. Highway 1.0 knows no instruction set with
-// vdpbf16ps, so that these functions ask for it themselves; who calls them has asked the processor.
-// A product of two bf16 numbers is exact in f32 and its sums are f32 sums, as with widened
+// Scores from bf16 queries and keys as stored. No instruction set of Highway 1.0 contains
+// vdpbf16ps, so these functions enable it themselves; callers have checked that the processor has
+// it. A product of two bf16 numbers is exact in f32 and its sums are f32 sums, as with widened
 // operands, but numbers below 2^-126 count as 0: tile_queries.cpp keeps out queries to which that
 // would matter.
 HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512bf16")

@@ -14,8 +14,8 @@ namespace attnbench::cpu_flash {
 /// sets.
 inline constexpr std::int64_t kRowGap = 16;
 
-/// Up to here a tile's rows read K and V where they are stored; above, a converted copy pays, and
-/// so do queries in panels.
+/// Up to this many rows, a tile reads K and V where they are stored. For more rows a converted copy
+/// is faster, and so are queries in panels.
 inline constexpr std::int64_t kDirectRows = 8;
 
 /// n rounded up to whole vectors.

@@ -34,7 +34,8 @@ struct Merge {
 /// Work of one batch, the longest first. Tile and split boundaries of a request follow from its own
 /// lengths only: alone or in a batch, on one thread or many, it gives the same bits.
 struct WorkPlan {
-  /// At most: more rows share a converted key, until they no longer fit beside it.
+  /// Most rows of an item. More rows would share each converted key, but would not fit into the
+  /// cache beside it.
   static constexpr std::int64_t kTileRows = 96;
   static constexpr std::int64_t kSplitKeys = 512;
   /// Requests with more rows per KV head have tiles enough to be spread, and are not split.

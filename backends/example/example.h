@@ -8,7 +8,7 @@
 
 namespace attnbench::example {
 
-/// The smallest honest backend, the README's worked example: causal attention straight from
+/// A small but correct backend, the README's worked example: causal attention straight from
 /// req_to_token, one query row after another, f32 arithmetic. Not registered; its test runs the
 /// shared suite on it.
 class Example : public Backend {

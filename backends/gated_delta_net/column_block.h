@@ -11,7 +11,7 @@ namespace attnbench::gated_delta_net {
 /// part of the state is 16 KiB and stays in the first cache.
 inline constexpr int kColumns = 32;
 
-/// A token as the rule wants it: f32, q and k normalised, q times the scale.
+/// A token as the rule takes it: f32, q and k normalised, q times the scale.
 struct Token {
   const float* q;  ///< [K]
   const float* k;  ///< [K]
@@ -31,7 +31,7 @@ inline void normalise(float* x, std::int64_t n, float factor) {
 }
 
 /// One token over kColumns value dims: updates their part of the state, [K, kColumns], and writes
-/// their output. Columns know nothing of one another, so that those beyond a head's last value dim
+/// their output. Columns are independent of one another, so those beyond a head's last value dim
 /// may hold zeros.
 inline void step(float* state, std::int64_t dim_k, const Token& token, float* out) {
   float w[kColumns] = {}, sum[kColumns] = {};

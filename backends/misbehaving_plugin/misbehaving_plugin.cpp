@@ -61,7 +61,7 @@ int run(void* plan, void*, char* message, std::size_t size) {
   if (misdeed == "crashes") *static_cast<volatile int*>(nullptr) = 1;
   if (misdeed == "exits") _exit(3);
   while (misdeed == "hangs") sleep(1);
-  // Volatile: a compiler leaves out memory that nobody looks at.
+  // Volatile: a compiler leaves out writes to memory that is never read.
   if (misdeed == "allocates_in_run") {
     void* volatile const taken = std::malloc(std::size_t{1} << 20);
     std::free(taken);

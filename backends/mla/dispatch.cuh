@@ -33,7 +33,7 @@ struct MergeKernel {
   CompiledKernel kernel;
   int blocks_per_row = 1;
 };
-/// The one for so many rows in all. Which it is does not show in the result.
+/// The kernel for this many rows in all. The choice does not change the result.
 [[nodiscard]] MergeKernel merge_kernel_for(DType dtype, std::int64_t rows);
 
 }  // namespace attnbench::mla

@@ -70,7 +70,7 @@ class LatentRows {
         key_end_(item.key_end) {}
 
   /// Byte offset of the row of key first_key + (own row lane % kOwnRows); -1 beyond the item's
-  /// keys. Asked for a tile ahead: it waits for memory.
+  /// keys. Callers ask one tile ahead, because the lookup waits for memory.
   __device__ __forceinline__ std::int64_t offset(int first_key) const {
     const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x) / 32;
     const int key = first_key + warp * kOwnRows + lane % kOwnRows;
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(S::kThreads) mla_kernel(const __grid_constant_
   int stage = 0;
   for (int step = 0; key(step) < item.key_end; ++step) {
     cuda::cp_async_wait<S::kStages - 2>();
-    __syncthreads();  // this tile is there, and nobody reads the one before any more
+    __syncthreads();  // this tile is there, and the one before is not read any more
     const int ahead = step + S::kStages - 1, free = stage == 0 ? S::kStages - 1 : stage - 1;
     const std::int64_t now = next;
     next = latent.offset(key(ahead + 1));

@@ -14,7 +14,7 @@ CompiledKernel find_warpgroups(const Kernel& kernel) {
   const CompiledKernel found = warpgroup_kernel(kernel.dtype);
   cudaFuncAttributes attributes{};
   check_cuda(cudaFuncGetAttributes(&attributes, found.function), "cudaFuncGetAttributes");
-  // Built for anything but sm_90a its body is empty, and an empty body needs few registers.
+  // Compiled for any other architecture, the kernel has an empty body, which needs few registers.
   const bool usable = attributes.binaryVersion == 90 && attributes.numRegs > 100;
   return usable ? found : CompiledKernel{};
 }

@@ -7,8 +7,8 @@
 
 namespace attnbench::mla {
 
-/// A row's pieces are added to as many sums in turn, and these to each other: whatever the number
-/// of warps that share the work, the same additions in the same order.
+/// A row's pieces are added to this many sums in turn, and then the sums to each other. The
+/// additions and their order are therefore the same for any number of warps that share the work.
 inline constexpr int kMergeSums = 8;
 
 /// How many warps share 128 columns of a row, kGroups, decides how many of those a block has.

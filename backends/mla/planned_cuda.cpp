@@ -18,7 +18,8 @@ namespace attnbench::mla {
 namespace {
 
 Kernel kernel_for(const Problem& problem, const ForwardBatch& batch, bool warpgroups) {
-  // Few rows leave the tensor cores half empty, but they are not what such a batch waits for.
+  // Few rows leave the tensor cores half empty, but such a batch does not wait for the tensor
+  // cores.
   const Kernel wgmma{problem.dtype, problem.cache.dtype, TileKind::kWarpgroups};
   if (warpgroups && has_kernel(wgmma)) return wgmma;
   std::int64_t most_rows = 0;

@@ -31,8 +31,8 @@ std::vector<std::size_t> longest_first(const std::vector<std::int64_t>& steps, s
   return order;
 }
 
-/// Parts by how much they have to do. The least only grows, and no part is further ahead of it than
-/// one tile costs: so many lists, one for each load in turn, hold them all.
+/// Parts by their load. The least load only grows, and no part exceeds it by more than the cost of
+/// one tile. One list for each load in that range, used in turn, therefore holds all parts.
 class Loads {
  public:
   Loads(std::size_t parts, std::int64_t most_added)

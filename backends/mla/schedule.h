@@ -15,7 +15,7 @@ struct Piece {
   std::int64_t end = 0;
 };
 
-/// Who does what: parts that run side by side, a multiprocessor (or several) each.
+/// The pieces of each part. Parts run side by side, on one multiprocessor (or several) each.
 struct Schedule {
   std::vector<Piece> pieces;            ///< part after part
   std::vector<std::size_t> part_begin;  ///< [parts + 1]

@@ -49,7 +49,7 @@ class Consumer {
     }
   }
 
-  // Parts of tiles: waiting for the copies, saying that they are no longer needed.
+  // Parts of tiles: await() waits until one is copied, release() lets it be overwritten.
   __device__ __forceinline__ void await(Part part) const {
     cuda::mbarrier_wait(shared_.full(part), phase_);
     cuda::fence_proxy_async();  // what cp.async wrote, for the tensor cores

@@ -24,8 +24,8 @@ class PageGather {
         v_(p.v + kv_head * p.v_head_stride),
         key_end_(item.key_end) {}
 
-  /// Page of `key`; -1 beyond the item's keys. Asked for well before it is needed: it waits for
-  /// memory.
+  /// Page of `key`; -1 beyond the item's keys. Callers ask well before they need it, because the
+  /// lookup waits for memory.
   __device__ __forceinline__ int page(int key) const {
     if (key >= key_end_) return -1;
     return __ldg(pages_ + (p_.page_shift >= 0 ? key >> p_.page_shift : key / p_.page_size));

@@ -45,7 +45,7 @@ HopperKernel find_hopper(const Kernel& kernel) {
   static const bool usable = [&] {
     cudaFuncAttributes attributes{};
     check_cuda(cudaFuncGetAttributes(&attributes, found.function), "cudaFuncGetAttributes");
-    // Built for anything but sm_90a its body is empty, and an empty body needs few registers.
+    // Compiled for any other architecture, the kernel has an empty body, which needs few registers.
     return attributes.binaryVersion == 90 && attributes.numRegs > 100;
   }();
   return usable ? found : HopperKernel{};

@@ -22,7 +22,7 @@ constexpr std::int64_t kBlocksPerMultiprocessor = 2;
 /// Below this a piece is more start and merge than work.
 constexpr std::int64_t least_keys(TileKind tile) { return tile == TileKind::kFew ? 256 : 1024; }
 
-/// Up to so many keys for each block, tiles of 16 rows take no longer to read them than larger
+/// Up to this many keys for each block, tiles of 16 rows take no longer to read them than larger
 /// tiles take to be launched and merged (splitkv's bound, an H200's: there even 1000 keys).
 constexpr std::int64_t kMostSmallTileKeys = 768;
 

@@ -78,7 +78,7 @@ class Producer {
         next_word_ = __ldg(reinterpret_cast<const int*>(p_.items + rest / heads) + lane_);
       }
     } else if (lane_ == 0 && index == all + static_cast<int>(gridDim.x) - 1) {
-      *p_.taken = 0;  // the last of all blocks to come away empty winds back
+      *p_.taken = 0;  // the last block that finds no item resets it
     }
   }
 

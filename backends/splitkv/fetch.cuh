@@ -21,8 +21,8 @@ class Gather {
         v_(p.v + item.kv_head * p.v_head_stride),
         key_end_(item.key_end) {}
 
-  /// Slot of key first_key + lane % 16; -1 beyond the item's keys. Asked for well before fetch():
-  /// it waits for memory.
+  /// Slot of key first_key + lane % 16; -1 beyond the item's keys. Callers ask well before fetch(),
+  /// because the lookup waits for memory.
   __device__ __forceinline__ int slot(int first_key) const {
     const int key = first_key + static_cast<int>(threadIdx.x % kGatherKeys);
     return key < key_end_ ? __ldg(slots_ + key) : -1;

@@ -11,8 +11,8 @@
 
 namespace attnbench::splitkv {
 
-/// Who decides into how many pieces the keys of a tile are cut. The engines' rules cut decodes
-/// only, as Triton's kernels do.
+/// The rule that decides into how many pieces the keys of a tile are cut. The engines' rules cut
+/// decodes only, as Triton's kernels do.
 enum class SplitRule : std::uint8_t {
   kFill,       ///< pieces of equal work, as many as fill the GPU: this backend's own
   kDynamic,    ///< SGLang's get_num_kv_splits_triton, at most 8

@@ -22,7 +22,7 @@ constexpr std::int64_t kMostSmallTileKeys = 768;
 /// Blocks that one multiprocessor holds at a time.
 constexpr std::int64_t kBlocksPerMultiprocessor = 2;
 
-/// Beyond so many rounds of blocks, a last one that is mostly empty costs little.
+/// Beyond this many rounds of blocks, a last one that is mostly empty costs little.
 constexpr std::int64_t kMostRounds = 4;
 /// Shorter tiles are done before their pieces would be merged.
 constexpr std::int64_t kLeastLastRoundKeys = 1024;
@@ -154,7 +154,7 @@ std::vector<std::int64_t> chunks_in_full_rounds(const std::vector<Item>& tiles, 
   const std::int64_t last_round = pieces % blocks;
   if (last_round == 0 || 2 * last_round >= blocks) return chunks;
 
-  // The shortest tiles that have so many pieces; all others keep theirs.
+  // The shortest tiles that have that many pieces; all others keep theirs.
   const std::vector<std::uint32_t> order = longest_first(tiles);
   std::size_t first = order.size();
   std::int64_t kept = pieces, keys = 0;

@@ -64,7 +64,7 @@ class Planner {
 }
 [[nodiscard]] std::int64_t keys_of(const std::vector<Item>& tiles);
 
-/// Whether requests of more than 16 rows should be cut into tiles of 16 all the same, told from
+/// Whether requests of more than 16 rows should be cut into tiles of 16 nevertheless, judged by
 /// their tiles of 64. Each tile reads its keys anew, but where there is little to read, more blocks
 /// with less to merge are done sooner.
 class SmallTiles {

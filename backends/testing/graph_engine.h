@@ -106,7 +106,7 @@ struct CapturedGraph {
   PlanMemory memory;
   std::unique_ptr<Plan> plan;
   std::unique_ptr<Recording> recording;
-  std::span<const std::byte> captured_memory;  ///< what the recording knows
+  std::span<const std::byte> captured_memory;  ///< what the recording refers to
 };
 
 /// A backend's graphs over tensors that stay where they are.

@@ -22,7 +22,7 @@ using MatrixView = Eigen::Map<Matrix>;
 using TotalsView =
     Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
 
-/// Keys whose terms are added up one after another in f32, before the sum of so many joins the
+/// Keys whose terms are added up one after another in f32, before their sum is added to the
 /// others'. Through a chain of 100k keys f32 loses what an error bound allows. PyTorch's kernels
 /// keep chains short, too: cascade_sum (aten/src/ATen/native/cpu/SumKernel.cpp) adds in levels, and
 /// flash attention (FlashAttentionKernel.cpp) in blocks of 512 keys.

@@ -13,8 +13,8 @@
 
 namespace attnbench {
 
-/// A backend's work for one batch, decided and laid out. The batch it was made for, that batch's
-/// tensors and the memory in which it was planned outlive it.
+/// The plan of a backend's work for one batch. The batch, its tensors and the memory in which the
+/// work was planned must outlive it.
 class Plan {
  public:
   virtual ~Plan() = default;
@@ -25,15 +25,15 @@ class Plan {
   /// synchronises, enqueues on `stream` alone.
   virtual void run(Stream& stream) = 0;
 
-  /// A cudaGraph_t that does what run() does, of a plan that was recorded by its own library; null
-  /// where there is none. It becomes a child of the graph that is timed, and is copied. Asked for
-  /// where run() would be recorded, and lives as long as the plan.
+  /// A cudaGraph_t that does what run() does, for a plan that its own library recorded; null where
+  /// there is none. It is asked for where run() would be recorded, and is copied into the graph
+  /// that is timed, as a child. It lives as long as the plan.
   [[nodiscard]] virtual void* graph() { return nullptr; }
 
   /// Plans the next step of the same problem in the same memory, before a replay of what run()
-  /// recorded: what is enqueued on `stream` from now on sees it. Allocates no device memory. The
-  /// tensors have the addresses that they had. False when the plan cannot do it, and has to be made
-  /// anew.
+  /// recorded. Work that is enqueued on `stream` after this call computes the new step. Allocates
+  /// no device memory; the tensors keep their addresses. Returns false when the plan cannot do it,
+  /// so that a new plan is needed.
   [[nodiscard]] virtual bool update(const ForwardBatch& batch, Stream& stream);
 
  protected:
@@ -47,14 +47,13 @@ class Backend {
   virtual ~Backend() = default;
 
   [[nodiscard]] virtual const BackendInfo& info() const noexcept = 0;
-  /// Asked for problems of the kind of device that info() names.
+  /// Called only with problems for the kind of device that info() names.
   [[nodiscard]] virtual Support supports(const Problem& problem) const = 0;
-  /// How the cache may lie for its kernels, best first; the problem's own layout is not looked at.
-  /// Empty: it reads no cache of such a dtype or such scales. Unless it says otherwise, rows of
-  /// contiguous elements behind any strides, with k_scale and v_scale alone.
+  /// The cache formats that its kernels read, best first; the problem's own layout is ignored.
+  /// Empty: it reads no cache of such a dtype or such scales. The default is rows of contiguous
+  /// elements behind any strides, with k_scale and v_scale alone.
   [[nodiscard]] virtual std::vector<KvLayout> formats(const Problem& problem) const;
-  /// Where it rounds in this problem. f32 throughout, unless it says otherwise: the tightest
-  /// bounds.
+  /// Where it rounds in this problem. The default, f32 throughout, has the tightest bounds.
   [[nodiscard]] virtual Numerics numerics(const Problem&) const { return {}; }
 
   /// Plans one batch of a problem that it supports (`batch.problem`): host work that may allocate

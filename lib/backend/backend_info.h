@@ -20,9 +20,9 @@ struct BackendInfo {
   bool deterministic = true;  ///< promises bitwise equal repeats; a differing repeat is INCORRECT
   CudaGraphSupport cuda_graph = CudaGraphSupport::kNever;
   /// seq_len of the requests that fill a batch up to the size of a recorded one: 0, or 1 where a
-  /// kernel needs a key. Nobody reads what such requests leave in their rows of the outputs.
+  /// kernel needs a key. Their rows of the outputs are never read.
   std::int32_t padding_seq_len = 1;
-  /// Is asked for problems whose step writes keys and values into the cache (StepPart).
+  /// True: supports() is asked for steps that write keys and values into the cache (StepPart), too.
   bool writes_kv = false;
   /// Takes part where no backend is named. A variant, which is there to be compared with its base,
   /// does not: "splitkv:dynamic".

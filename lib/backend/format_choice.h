@@ -8,7 +8,7 @@
 
 namespace attnbench {
 
-/// Whether a backend takes a problem, and how the cache lies for it.
+/// Whether a backend supports a problem, and the cache layout that it gets.
 struct FormatChoice {
   Support support = Support::yes();
   KvLayout layout = KvLayout::kNhd;
@@ -16,9 +16,9 @@ struct FormatChoice {
   [[nodiscard]] explicit operator bool() const { return static_cast<bool>(support); }
 };
 
-/// The first of the backend's formats() in which it supports the problem, whose own layout is not
-/// looked at; `asked` leaves that one alone. Refuses with the format's name, or as the backend does
-/// in the layout that it likes best.
+/// The first of the backend's formats() in which it supports the problem. The problem's own layout
+/// is ignored; `asked` restricts the choice to that layout. A refusal names the format, or is the
+/// backend's own for the first layout that was tried.
 [[nodiscard]] FormatChoice choose_format(const Backend& backend, Problem problem,
                                          std::optional<KvLayout> asked);
 

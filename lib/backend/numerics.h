@@ -6,8 +6,8 @@
 
 namespace attnbench {
 
-/// Where a backend rounds: decides the error bounds it is judged by. Operands are rounded as they
-/// are stored; k_scale and v_scale join sums in f32.
+/// Where a backend rounds. The error bounds follow from it. Operands are rounded as they are
+/// stored; k_scale and v_scale join sums in f32.
 struct Numerics {
   DType qk_input = DType::kF32;  ///< operands of q.k after any conversion
   DType p = DType::kF32;         ///< softmax weights before P.V, and V beside them

@@ -24,7 +24,7 @@ class Message {
  public:
   [[nodiscard]] char* data() { return text_.data(); }
   [[nodiscard]] static constexpr std::size_t size() { return kSize; }
-  /// What was written, or `otherwise` when that is nothing. A missing terminator is forgiven.
+  /// What was written, or `otherwise` when that is nothing. A missing terminator is tolerated.
   [[nodiscard]] std::string text(std::string_view otherwise) {
     text_.back() = '\0';
     return text_.front() == '\0' ? std::string(otherwise) : std::string(text_.data());
@@ -87,7 +87,7 @@ class PluginPlan final : public Plan {
     if (backend_.destroy == nullptr) return;
     try {
       backend_.destroy(plan_);
-    } catch (...) {  // a plan that cannot go is no reason to end the program
+    } catch (...) {  // a plan that cannot be destroyed must not end the program
     }
   }
 
@@ -208,7 +208,7 @@ class PluginBackend final : public Backend {
   BackendInfo info_;
 };
 
-/// What a table says of itself. Throws ConfigError where that cannot be.
+/// The description in a table. Throws ConfigError when it is invalid.
 BackendInfo info_of(const attnbench_backend& table, const std::string& where) {
   const auto refuse = [&](const std::string& why) { throw ConfigError(where + ": " + why); };
   if (table.struct_size == 0) refuse("a backend whose struct_size is not set");
@@ -261,7 +261,7 @@ std::span<const attnbench_backend> tables_of(const std::string& path) {
   };
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) refuse("there is no such file");
-  // An absolute path: a bare name would be looked for elsewhere.
+  // An absolute path, because dlopen looks for a bare name in the library folders.
   void* const object = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (object == nullptr) refuse(fmt::format("cannot be loaded: {}", dlerror()));
   void* const symbol = dlsym(object, "attnbench_plugin");

@@ -11,9 +11,9 @@
 namespace attnbench {
 
 /// Registers the backends that `count` tables describe, which live until the program ends. Throws
-/// ConfigError when what one says of itself makes no sense, and when its name is taken; `where`
-/// says where they come from, in messages and in Registry::Entry::plugin. GPU backends are
-/// registered as absent, with `cuda_absence` as the reason, unless that is empty.
+/// ConfigError when a table is invalid or its name is taken; `where` names the origin of the tables
+/// in messages and in Registry::Entry::plugin. GPU backends are registered as absent, with
+/// `cuda_absence` as the reason, unless that is empty.
 void register_tables(const attnbench_backend* tables, std::size_t count, const std::string& where,
                      const std::string& cuda_absence, Registry& registry);
 

@@ -25,8 +25,8 @@ class Registry {
     Factory make;         ///< empty when the backend is absent
     std::string absence;  ///< why it is absent ("built without nvcc"); empty when it can run
     std::string plugin;   ///< file that it comes from; empty: it is part of the program
-    /// Words that start the process in which it runs, but for the last, that of its parent. Empty:
-    /// any process of this program.
+    /// Command line of the process in which it runs, without the last word, which is the parent's
+    /// process id. Empty: it runs in any process of this program.
     std::vector<std::string> host;
   };
 
@@ -35,8 +35,8 @@ class Registry {
   /// Registers a backend that this build or machine lacks, with the reason. It is still listed.
   void add_absent(BackendInfo info, std::string reason, std::string plugin = {});
 
-  /// Registers a backend that runs in a process of its own. Its factory throws EnvironmentError:
-  /// who works in this process cannot have it.
+  /// Registers a backend that runs in a process of its own. Its factory throws EnvironmentError,
+  /// because it cannot run in this process.
   void add_hosted(BackendInfo info, std::vector<std::string> host, std::string plugin);
 
   [[nodiscard]] std::span<const Entry> entries() const { return entries_; }

@@ -7,9 +7,9 @@
 
 namespace attnbench {
 
-/// `text` as it may be shown to a person, whoever wrote it: a file, a name, a backend. What could
-/// steer a terminal, turn the reading direction or break a document (control characters, bytes that
-/// are no UTF-8) becomes its number: "\x1b", "\u202e". Line breaks and tabs stay.
+/// `text`, which may come from a file, a name or a backend, made safe to show. Characters that
+/// could control a terminal, change the reading direction or break a document (control characters,
+/// bytes that are no UTF-8) become their numbers: "\x1b", "\u202e". Line breaks and tabs stay.
 [[nodiscard]] std::string printable(std::string_view text);
 
 }  // namespace attnbench

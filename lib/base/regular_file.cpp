@@ -17,7 +17,7 @@ namespace {
 
 class FileDescriptor {
  public:
-  /// O_NONBLOCK: opening a pipe would otherwise wait until somebody writes to it.
+  /// O_NONBLOCK: opening a pipe would otherwise wait for a writer.
   explicit FileDescriptor(const std::string& path)
       : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   ~FileDescriptor() {

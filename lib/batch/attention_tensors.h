@@ -12,7 +12,7 @@ struct AttentionTensors {
   ConstTensorView q;  ///< [T, Hq, dk]
   /// [T, Hkv, dk] this step's keys in the type of the activations; they are in the cache already.
   ConstTensorView k_new;
-  ConstTensorView v_new;         ///< [T, Hkv, dv] likewise; MLA: a view of k_new's first dv columns
+  ConstTensorView v_new;         ///< [T, Hkv, dv] values; MLA: a view of k_new's first dv columns
   const float* sinks = nullptr;  ///< [Hq] or null
   // Of a recurrent layer alone, as the engine's gating kernel leaves them.
   ConstTensorView g;     ///< [T, Hkv, 1] f32 log decay, at most 0

@@ -7,7 +7,7 @@
 
 namespace attnbench {
 
-/// What one forward step of a whole batch is (SGLang's ForwardMode, forward_batch_info.py).
+/// The kind of one forward step of a whole batch (SGLang's ForwardMode, forward_batch_info.py).
 enum class ForwardMode : std::uint8_t {
   kExtend,
   kDecode,

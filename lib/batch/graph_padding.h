@@ -18,8 +18,8 @@ inline constexpr std::int32_t kPaddingRow = 0;
 /// SGLang's CudaGraphRunner::replay_prepare fills its buffers: pool row 0, slot 0, position 0,
 /// seq_len `seq_len_fill_value` (BackendInfo::padding_seq_len), encoder_len 0.
 /// A padding request's draft nodes form no tree, and their mask is empty. An idle step becomes a
-/// decode of nothing but padding. The pools stay; the DeviceBatch, which knows nothing of padding,
-/// does not.
+/// decode of nothing but padding. The result keeps the pools, but not the DeviceBatch, which has no
+/// padding requests.
 [[nodiscard]] ForwardBatch pad_for_cuda_graph(const ForwardBatch& batch, std::int64_t batch_size,
                                               std::int32_t seq_len_fill_value);
 

@@ -17,9 +17,9 @@ namespace attnbench {
 /// lies at
 ///   k + (page * page_stride_k + offset * token_stride_k + head * head_stride_k + d) *
 ///   size_bytes(dtype)
-/// and V likewise. Elsewhere runs of 2^run_bits_k elements are contiguous, the next one
-/// run_stride_k elements on: k_element() finds each. MLA: v == k and the strides agree, V being
-/// the first columns of the same row.
+/// and in the same way for V. In other formats runs of 2^run_bits_k elements are contiguous, the
+/// next one run_stride_k elements on: k_element() finds each. MLA: v == k and the strides agree, V
+/// being the first columns of the same row.
 struct KvPool {
   std::byte* k = nullptr;
   std::byte* v = nullptr;

@@ -9,8 +9,8 @@
 
 namespace attnbench {
 
-/// Which row of a token and head. The V row of an MLA pool is a part of its K row: it can be read,
-/// and is written with that one.
+/// Which row of a token and head. The V row of an MLA pool is a part of its K row: it can be read
+/// alone, and is written with the K row.
 enum class KvPart : std::uint8_t { kKey, kValue };
 
 // One logical row, of head_dim_k or head_dim_v numbers, into and out of a pool of any format that
@@ -35,7 +35,7 @@ void store_kv_row(const KvPool& pool, KvPart part, std::int64_t slot, int head,
 void load_kv_row(const KvPool& pool, KvPart part, std::int64_t slot, int head,
                  std::span<float> stored);
 
-/// The scales that a row brings along alone.
+/// Only the scales that a row brings along.
 void store_kv_scales(const KvPool& pool, KvPart part, std::int64_t slot, int head,
                      std::span<const float> scales);
 

@@ -26,8 +26,8 @@ struct StepLimits {
   friend bool operator==(const StepLimits&, const StepLimits&) = default;
 };
 
-/// What is computed, without any batch: a backend says from it alone whether it can do it, how the
-/// cache may lie, and where it rounds. Plain data.
+/// A description of the computation without any batch. From it alone a backend says whether it
+/// supports the computation, which cache formats it reads, and where it rounds. Plain data.
 struct Problem {
   AttentionLayer layer;
   DType dtype = DType::kBF16;  ///< of q, k_new, v_new and out

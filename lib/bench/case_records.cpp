@@ -13,8 +13,8 @@ namespace {
 
 constexpr const char* kInterrupted = "interrupted";
 
-/// Bytes that memory itself had to deliver. Data that stay in a cache between samples may well come
-/// faster than memory delivers.
+/// Bytes that memory itself had to deliver. Data that stay in a cache between samples may be read
+/// faster than memory can deliver them.
 std::int64_t bytes_from_memory(const Cost& cost, CacheState cache) {
   switch (cache) {
     case CacheState::kCold:
@@ -27,7 +27,7 @@ std::int64_t bytes_from_memory(const Cost& cost, CacheState cache) {
   return 0;
 }
 
-/// What of the work is faster than the device was found to be; empty when nothing is.
+/// Which part of the work was faster than a measured ceiling of the device; empty when none was.
 std::string beyond_ceilings(const Cost& cost, CacheState cache, const Ceilings& ceilings,
                             double seconds) {
   const std::int64_t bytes = bytes_from_memory(cost, cache);
@@ -189,7 +189,7 @@ Record CaseRun::make_record(const Candidate& candidate, CacheState cache, Launch
     add_timing(r, candidate, *timing);
     return r;
   }
-  // Never reached. A wrong verdict stands all the same.
+  // The cell was not reached. A wrong verdict is kept nevertheless.
   r.timing.status = MeasureStatus::kInterrupted;
   if (!is_failure(r.verdict)) {
     r.verdict = Verdict::kSkipped;

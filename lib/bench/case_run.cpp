@@ -57,7 +57,7 @@ bool CaseRun::anyone_runs() const { return std::ranges::any_of(candidates_, &Can
 
 void CaseRun::rule_out(Candidate& candidate, Verdict verdict, std::string reason) const {
   candidate.runs = false;
-  if (candidate.verification.verdict == Verdict::kIncorrect) return;  // that stands
+  if (candidate.verification.verdict == Verdict::kIncorrect) return;  // a wrong result stays wrong
   candidate.verification.verdict = verdict;
   candidate.verification.reason = std::move(reason);
 }
@@ -90,7 +90,7 @@ void CaseRun::attempt(Candidate& candidate, const std::function<void()>& step) {
     step();
   } catch (const RunStopped&) {  // the next look at stop_requested() ends the case
   } catch (const BackendFailed& failure) {
-    // What was timed before stays.
+    // Earlier timings are kept.
     if (candidate.runs && candidate.timings.empty()) {
       rule_out(candidate, Verdict::kCrashed, failure.what());
     }

@@ -16,9 +16,9 @@
 
 namespace attnbench {
 
-/// One case from verification to records. Lives as long as the case is worked on: fixtures,
-/// backends and workspaces go with it. What a backend does, it does in its session; order, rounds
-/// and records are here.
+/// One case from verification to records. It lives as long as the case is worked on; fixtures,
+/// backends and workspaces are freed with it. The executor runs the backends' code; this class
+/// decides the order and the rounds and makes the records.
 class CaseRun {
  public:
   CaseRun(const Scenario& scenario, const Case& c, const Cost& cost, Executor& executor,
@@ -40,7 +40,7 @@ class CaseRun {
     BatchedGraphTiming graph_n = {};
   };
 
-  /// One backend's way through the case. `verdict` other than a timeable one ends it.
+  /// One backend's state in the case. A `verdict` that forbids timing ends its work.
   struct Candidate {
     const Registry::Entry* entry = nullptr;
     RunDevice* device = nullptr;  ///< null when the run has none for it
@@ -55,7 +55,7 @@ class CaseRun {
     std::vector<Timing> timings;
   };
 
-  /// A cell on its way: where its result belongs.
+  /// A cell under way, and where its result belongs.
   struct Cell {
     Candidate* owner;
     CacheState cache;
@@ -84,11 +84,11 @@ class CaseRun {
   void work(double& measuring_s);
   void time();
   void time_on(RunDevice& device);
-  /// The short graph cells of a GPU again, many forwards to a graph.
+  /// Times the short graph cells of a GPU again, with many forwards in a graph.
   void time_batched_graphs(RunDevice& device);
   [[nodiscard]] std::vector<CellTiming> measure(std::span<const SourcedCell> cells,
                                                 std::uint64_t stream) const;
-  /// Whether the case is timed so, with the reason if not.
+  /// Whether the case is timed in this launch mode, with the reason if not.
   [[nodiscard]] Support takes(const Registry::Entry& entry, LaunchMode launch) const;
   /// The same, once the candidate has planned.
   [[nodiscard]] Support takes(const Candidate& candidate, LaunchMode launch) const;
@@ -101,7 +101,7 @@ class CaseRun {
 
   // case_records.cpp
   [[nodiscard]] RunDevice* device_of(const Registry::Entry& entry) const;
-  /// Of the GPU that takes part, or of a usual one.
+  /// Those of the GPU that takes part, or of a usual one when there is none.
   [[nodiscard]] int multiprocessors() const;
   [[nodiscard]] Record blank_record(const Registry::Entry& entry, CacheState cache,
                                     LaunchMode launch) const;

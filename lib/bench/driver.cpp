@@ -43,8 +43,8 @@ void check_run(const Scenario& scenario, const Registry& registry, const RunFilt
   static_cast<void>(choose_backends(scenario, registry, filter));
   for (const Case* c : select_cases(scenario, filter)) {
     if (c->kv_cache.pool_tokens > 0)
-      static_cast<void>(pool_demand(*c));  // is the pool large enough?
-    static_cast<void>(count_cost(*c));     // does it fit 63 bits?
+      static_cast<void>(pool_demand(*c));  // throws when the pool is too small
+    static_cast<void>(count_cost(*c));     // throws when it exceeds 63 bits
   }
 }
 

@@ -47,7 +47,7 @@ void check_run(const Scenario& scenario, const Registry& registry, const RunFilt
 /// any other exception ends its case (Record::trouble), and what was measured before is kept.
 /// Stops early, keeping all that is measured, when asked to.
 ///
-/// A backend runs on the device of its BackendInfo::device; absent kinds are no device's fault, but
+/// A backend runs on a device of the kind BackendInfo::device. Where the run has none of that kind,
 /// the backend's row says so.
 [[nodiscard]] RunResult run_scenario(const Scenario& scenario, const Registry& registry,
                                      Executor& executor, const RunFilter& filter,

@@ -13,7 +13,7 @@
 namespace attnbench {
 namespace {
 
-/// The distribution's own name for itself; "" where there is no os-release file.
+/// The name of the distribution; "" where there is no os-release file.
 std::string distribution() {
   std::ifstream file("/etc/os-release");
   for (std::string line; std::getline(file, line);) {
@@ -47,7 +47,7 @@ Environment describe_environment(const DeviceInfo& device) {
   utsname system{};
   if (uname(&system) == 0) {
     e.os = fmt::format("{} {} {}", system.sysname, system.release, system.machine);
-    // Results are published: two of one machine can be told, the machine's name cannot.
+    // Results are published. The hash shows whether two come from one machine, without its name.
     e.hostname_hash = sha256_hex(system.nodename).substr(0, 12);
   }
   const std::string name = distribution();

@@ -19,7 +19,7 @@
 
 namespace attnbench {
 
-/// A short cell on a GPU once more, in a batched graph: what one of its forwards takes then.
+/// A short GPU cell, timed again as a graph of many forwards: the time of one of them.
 struct BatchedGraphTiming {
   BatchedGraph graph;
   CellTiming timing;   ///< of one forward
@@ -36,7 +36,7 @@ enum class Trouble : std::uint8_t {
   kDefect,       ///< attnbench itself
 };
 
-/// What of the attention layer its shape does not say.
+/// Properties of the attention layer beyond its shape.
 struct LayerFacts {
   std::string attention = "mha";  ///< AttentionLayer::attention()
   bool causal = true, cross = false, sinks = false, alibi = false;
@@ -45,7 +45,7 @@ struct LayerFacts {
   double logit_cap = 0;                   ///< 0 = none
 };
 
-/// What of the KV cache page size and data type do not say.
+/// Properties of the KV cache beyond page size and data type.
 struct CacheFacts {
   std::string layout;  ///< that the backend read; empty where none was asked for or chosen
   std::string scales, placement;
@@ -93,7 +93,7 @@ struct Record {
   std::int64_t slots_checked = 0;  ///< of the cache that the step wrote, compared exactly
   bool cache_resident = false;     ///< bytes_unique fits the last-level cache
   bool impossible = false;         ///< faster than a measured ceiling allows: something is wrong
-  bool is_short = false;           ///< on a GPU, so short that its launch and the timer's step show
+  bool is_short = false;           ///< on a GPU, so short that its launch is a visible part of it
   std::string fixture_hash;
   std::string repro;  ///< paste-ready command line that runs this cell alone
 
@@ -120,7 +120,7 @@ struct DeviceRates {
   Ceilings ceilings;
 };
 
-/// What a run's figures were asked by.
+/// The scenario that a run's figures belong to.
 struct ScenarioSource {
   std::string name, path, sha256;
   std::uint64_t seed = 0;

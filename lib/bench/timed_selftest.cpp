@@ -41,7 +41,7 @@ TimedSelftestRow run_fault(const Devices& devices, TimedFault fault) {
   scenario.measure = few_samples(device);
   Registry registry;
   registry.add([=] { return std::make_unique<TimedMutant>(fault, device); });
-  // No speed is claimed here, so none is too high.
+  // No speed is claimed here, so the ceilings are too high for any cell to exceed.
   LocalExecutor executor(devices, [](Device&) { return Ceilings{1e18, 1e18, 1e18}; });
   const RunResult result = run_scenario(scenario, registry, executor, {}, {});
 

@@ -26,8 +26,8 @@ struct TimedSelftestRow {
   [[nodiscard]] bool judged_rightly() const;
 };
 
-/// Whole runs, verification and timing, of a correct backend and of backends that are right
-/// wherever they are looked at, but for their timed launches.
+/// Whole runs, verification and timing, of a correct backend and of backends that are wrong in
+/// their timed launches only.
 struct TimedSelftest {
   TimedSelftestRow correct;
   std::vector<TimedSelftestRow> mutants;

@@ -12,9 +12,9 @@
 
 namespace attnbench {
 
-/// Samples of a cell, of which it keeps what a few left in the outputs: the last one, and others
-/// drawn once they are taken, so that nothing announces them. A visit that damaged memory ends the
-/// cell.
+/// Samples of a cell. It keeps the outputs of a few: of the last one, and of others that are drawn
+/// after they were taken, so that a backend cannot foresee them. A visit that damaged memory ends
+/// the cell.
 class WatchedSamples final : public SampleSource {
  public:
   struct Kept {

@@ -8,7 +8,8 @@
 
 namespace attnbench {
 
-/// A count that refuses to wrap around: a case whose work does not fit 63 bits is a ConfigError.
+/// A count that throws instead of wrapping around: ConfigError when a case's work does not fit 63
+/// bits.
 class Count {
  public:
   constexpr Count(std::int64_t value) : value_(value) {}  // implicit: counts mix with integers

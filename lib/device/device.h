@@ -17,7 +17,7 @@ namespace attnbench {
 
 enum class DeviceKind : std::uint8_t { kCpu, kCuda };
 
-/// What a run's header and the environment record say about where it ran.
+/// The device as a run's header and the environment record describe it.
 struct DeviceInfo {
   DeviceKind kind = DeviceKind::kCpu;
   std::string name;                         ///< "AMD EPYC", "NVIDIA H200"
@@ -86,8 +86,8 @@ class Recording {
   Recording() = default;
 };
 
-/// Work that waits for its own stream or allocates: it can be neither queued ahead of time nor
-/// recorded.
+/// Thrown for work that waits for its own stream or allocates, because it can be neither queued
+/// ahead of time nor recorded.
 class HostSyncError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -132,10 +132,10 @@ class SampleTimer {
   SampleTimer(const SampleTimer&) = delete;
   SampleTimer& operator=(const SampleTimer&) = delete;
 
-  /// One run of steps.work. All of it is enqueued before its first operation begins, so the host's
-  /// pace is not in `us`, and neither is what the timer itself costs. Throws HostSyncError.
+  /// One run of steps.work. All of it is enqueued before its first operation begins, so `us`
+  /// includes neither delays of the host nor the cost of the timer itself. Throws HostSyncError.
   [[nodiscard]] virtual TimedSample time(const SampleSteps& steps) = 0;
-  /// Without inputs of its own.
+  /// The same without inputs that are written for this sample.
   [[nodiscard]] TimedSample time(const Work& prepare, const Work& work) {
     return time(SampleSteps{prepare, {}, work, {}});
   }
@@ -177,8 +177,8 @@ class Device {
   /// fits).
   virtual void touch(Stream& stream, std::span<const std::byte> memory) = 0;
 
-  /// Takes back what earlier work had set aside of the last-level cache for data of its own: such
-  /// lines would survive a flush. Waits for nothing.
+  /// Ends reservations of the last-level cache that earlier work has made: reserved lines would
+  /// survive a flush. Waits for nothing.
   virtual void release_cache_reservations() {}
 
   /// At this moment; none where the device cannot tell.

@@ -19,7 +19,7 @@ namespace attnbench {
 [[nodiscard]] PageTable build_trtllm_block_table(const ForwardBatch& batch, std::int64_t page_size);
 
 /// ceil(max_len / page_size), rounded up to a multiple of lcm(128 / page_size, 4096 / page_size):
-/// the kernel wants 128 tokens of blocks at a time and the index builder writes 4096 (SGLang's
+/// the kernel reads 128 tokens of blocks at a time and the index builder writes 4096 (SGLang's
 /// trtllm_mla_backend). page_size divides 128.
 [[nodiscard]] std::int64_t trtllm_padded_blocks(std::int64_t max_len, std::int64_t page_size);
 

@@ -11,7 +11,7 @@ namespace attnbench {
 // How the keys of a decode are cut into pieces that run in parallel. Two rules for Triton's
 // num_kv_splits are in use.
 
-/// What rule (a) knows of the launch.
+/// The properties of the launch that rule (a) uses.
 struct KvSplitLaunch {
   std::int64_t heads_q = 0;
   std::int64_t heads_kv = 0;

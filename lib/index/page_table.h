@@ -12,7 +12,7 @@
 namespace attnbench {
 
 /// Dense page table as FlashAttention and TRT-LLM read it. Entries beyond ceil(len / page_size) of
-/// a row are padding that nobody may read.
+/// a row are padding that must not be read.
 struct PageTable {
   std::int64_t page_size = 1;
   std::int64_t width = 0;                   ///< columns

@@ -126,7 +126,7 @@ void DeviceSamples::warm_up(FirstSamples& first, double enough_s, double limit_s
     first.settled_mhz = settled_clock_mhz([&](double seconds) {
       return stop() ? 0 : timer_->clock_mhz_over(seconds, prepare_, launch_);
     });
-    begin += clock_() - before;  // a cold device's settling is not this cell's doing
+    begin += clock_() - before;  // the settling of a cold device is not counted
   }
   first.sample_s = first.spent_s = clock_() - begin;
   for (int i = 0; i < kEstimateSamples && first.spent_s < limit_s && !stop(); ++i) {

@@ -24,7 +24,7 @@ class DeviceSamples final : public SampleSource {
   void load_and_record();
   void update(Stream& stream) const;
   void poison_outputs(Stream& stream) const;
-  /// Of the samples so far; empty where nobody checks.
+  /// Of the samples so far; empty where samples are not checked.
   [[nodiscard]] std::string damage();
   /// The next of `left` samples, this one included.
   TimedSample sample(int left);

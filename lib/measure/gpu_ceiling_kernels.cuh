@@ -26,7 +26,7 @@ struct TensorWork {
   double flops = 0;
   std::function<void(Stream&, std::byte* sink)> enqueue;
 };
-/// Zeros are for showing what they do to a measurement: tensor cores draw less power on them.
+/// Zeros serve an experiment that shows their effect: tensor cores draw less power on them.
 enum class TensorData : std::uint8_t { kRandom, kZeros };
 [[nodiscard]] TensorWork tensor_work_of(const DeviceInfo& info,
                                         TensorData data = TensorData::kRandom);

@@ -17,13 +17,13 @@
 
 namespace attnbench {
 
-/// What makes each sample of a cell one that only an honest run of its very launch passes. The
-/// members must outlive the samples.
+/// The inputs of timed samples and their checks: a sample passes only if its own launch has
+/// computed its outputs. The members must outlive the samples.
 struct CheckedInputs {
-  SampleIo* io = nullptr;               ///< null: samples without inputs, which nobody checks
+  SampleIo* io = nullptr;               ///< null: samples without inputs, which are not checked
   SampleNumbers* numbers = nullptr;     ///< shared by all cells of the fixtures
-  std::function<std::string()> damage;  ///< what a visit did to memory that is not its to change,
-                                        ///< named once and then mended; empty when nothing
+  std::function<std::string()> damage;  ///< memory that a visit must not change but did,
+                                        ///< named once and then restored; empty if none
 };
 
 /// One thing to time: `forward` enqueues one sample on the given stream.
@@ -33,7 +33,7 @@ struct TimedCell {
   Work forward;
   LaunchMode launch = LaunchMode::kEager;  ///< kGraph: recorded once, replayed for each sample
   /// kGraph: plans the step that the replay computes, before each sample and untimed; empty where
-  /// the recording knows no other.
+  /// the recording serves one step only.
   Work update = {};
   std::int64_t bytes = 0;  ///< that a forward has to move; for a timeline
   /// kServing: memory that is read after the flush, the last of it last.
@@ -49,7 +49,7 @@ enum class MeasureStatus : std::uint8_t {
   kThrottled,    ///< the device slowed down in more than a tenth of the samples
   kHostSync,     ///< forward waits or allocates: it can be neither queued nor captured
   kFailed,       ///< forward or the device threw
-  kInterrupted,  ///< ended early by the stop request; what is there was really measured
+  kInterrupted,  ///< ended early by the stop request; its figures are measured
   kNotMeasured,
 };
 inline constexpr MeasureStatus kMeasureStatuses[] = {
@@ -105,8 +105,8 @@ struct MeasureHooks {
 /// Times all cells of one case in rounds: every round visits each unfinished cell
 /// once in an order drawn from `seed`; a visit is a block of samples. Cold samples flush the device
 /// cache first, warm samples run the forward once untimed, serving ones flush and then read what a
-/// step has just written. Each cell stops by itself, with its
-/// status; one whose forward throws a runtime_error ends alone.
+/// step has just written. Each cell stops independently, with its own status; one whose forward
+/// throws a runtime_error ends alone.
 [[nodiscard]] std::vector<CellTiming> measure_cells(std::span<const TimedCell> cells,
                                                     Device& device, const MeasureConfig& config,
                                                     std::uint64_t seed, const MeasureHooks& hooks);
@@ -118,10 +118,10 @@ struct HostTiming {
 };
 [[nodiscard]] HostTiming time_host(const std::function<void()>& work, int repeats);
 
-/// Turns over which a processor's ceilings are measured unless a smoke test is wanted. Somebody
-/// else's work on one of two cores halves a rate for as long as it lasts. A ceiling that is too low
-/// calls good figures impossible, so each is the best of medians taken this many times over about
-/// two seconds.
+/// How many times a processor's ceilings are measured, unless a smoke test is wanted. Other work on
+/// one of two cores halves a rate as long as it lasts, and with a ceiling that is too low, correct
+/// figures are called impossible. So each ceiling is the best of this many medians, taken over
+/// about two seconds.
 inline constexpr int kCeilingTurns = 4;
 
 /// Read, copy and multiply-add rates of this device, measured now. On a GPU the multiply-adds are

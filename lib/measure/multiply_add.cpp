@@ -27,7 +27,8 @@ using Lanes = hn::ScalableTag<float>;
 inline constexpr std::size_t kChains = 10;
 inline constexpr std::int64_t kFlopPerStep = 2 * std::int64_t{kChains} * HWY_LANES(float);
 
-/// Starts that the compiler cannot know: it would drop a chain that starts at its fixed point.
+/// Start values that are unknown at compile time: the compiler would drop a chain that starts at
+/// its fixed point.
 HWY_INLINE void start(hn::Vec<Lanes>* chains, std::int64_t steps) {
   const float first = static_cast<float>(steps % 8) + 2.0f;
   for (std::size_t c = 0; c < kChains; ++c) {
@@ -56,7 +57,8 @@ inline float multiply_add(std::int64_t steps) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_TARGET == HWY_AVX3
-// Highway 1.0 knows no instruction set with vdpbf16ps; who calls this has asked the processor.
+// No instruction set of Highway 1.0 contains vdpbf16ps; callers have checked that the processor has
+// it.
 HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512bf16")
 namespace attnbench::HWY_NAMESPACE {
 

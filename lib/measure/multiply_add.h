@@ -12,7 +12,7 @@ namespace attnbench {
 /// A loop of independent multiply-adds in registers: the most that kernels of an instruction set
 /// can reach.
 struct MultiplyAdd {
-  /// Runs so many steps; the result depends on all of them, so that no loop can be dropped.
+  /// Runs this many steps; the result depends on all of them, so that no loop can be dropped.
   float (*run)(std::int64_t steps) = nullptr;
   std::int64_t flop_per_step = 0;  ///< a multiplication and an addition count one each
 };

@@ -37,8 +37,8 @@ struct SampleBlock {
   ClockEvents clock_events;            ///< at its end
 };
 
-/// Takes the samples of one cell, in this process or in another. Statistics, rounds and the
-/// stopping rule are not its business.
+/// Takes the samples of one cell, in this process or in another. It contains no statistics, rounds
+/// or stopping rule.
 ///
 /// Results are filled in as they come, so that a method that throws leaves what it has:
 /// HostSyncError or another runtime_error ends the cell, with the matching status.
@@ -55,8 +55,8 @@ class SampleSource {
   /// taken `enough_s` or the cell its `limit_s`.
   virtual void warm_up(FirstSamples& first, double enough_s, double limit_s, const Stop& stop) = 0;
 
-  /// Up to `count` samples; ends early when `stop` says so, or, after the first, when `left_s` are
-  /// spent.
+  /// Up to `count` samples; ends early when `stop` returns true, or, after the first, when `left_s`
+  /// are spent.
   virtual void take(SampleBlock& block, int count, double left_s, const Stop& stop) = 0;
 
  protected:

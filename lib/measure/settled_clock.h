@@ -6,7 +6,7 @@
 
 namespace attnbench {
 
-/// Calls `run_for`, which keeps the device busy for so many seconds and returns its mean clock,
+/// Calls `run_for`, which keeps the device busy for that many seconds and returns its mean clock,
 /// until three successive windows lie within 1 % of each other, or for 3 s. Returns the last
 /// window's clock; 0 as soon as a window has none.
 [[nodiscard]] double settled_clock_mhz(const std::function<double(double seconds)>& run_for);

@@ -14,12 +14,12 @@ namespace {
 
 constexpr double kLevel = 0.95;
 
-/// A narrower interval of a sample than this says nothing more: the step of common timers and of a
-/// wake-up.
+/// An interval narrower than this carries no more information: it is the resolution of common
+/// timers and of a wake-up.
 constexpr double kFloorUs = 0.1;
 
 /// Of the clock that this cell's preheat or last block settled at, not of the device's default: a
-/// power-capped prefill runs below that for good, and is what is to be measured.
+/// power-capped prefill always runs below the default, and is to be measured as it runs.
 constexpr double kThrottledBelow = 0.95;
 constexpr double kMostDiscarded = 0.10;
 

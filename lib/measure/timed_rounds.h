@@ -10,16 +10,17 @@
 
 namespace attnbench {
 
-/// The visits of one cell: keeps its samples, and knows when it is done.
+/// The visits of one cell: keeps its samples, and decides when it is done.
 class CellRun {
  public:
   CellRun(const SourcedCell& cell, const MeasureConfig& config);
 
-  /// Until its samples can be taken; the block size follows. Returns early when `stop` says so.
+  /// Until its samples can be taken; the block size follows. Returns early when `stop` returns
+  /// true.
   void warm_up(const SampleSource::Stop& stop);
 
-  /// The visit of `round`: a block of samples. Ends early, with what it has, when `stop` says so or
-  /// when the cell's time is up; a block that ends so counts if it has a sample.
+  /// The visit of `round`: a block of samples. Ends early, with the samples so far, when `stop`
+  /// returns true or when the cell's time is up; a block that ends so counts if it has a sample.
   void visit(int round, const SampleSource::Stop& stop);
 
   [[nodiscard]] bool done() const { return done_; }

@@ -16,8 +16,8 @@ struct TimerReading {
   double found_us = 0;
 };
 
-/// Reads 10, 100 and 1000 us. `spin` makes work that lasts so long by the device's own clock; what
-/// launching and ending it takes besides is found with a length of 0 and subtracted.
+/// Reads 10, 100 and 1000 us. `spin` makes work of a given length by the device's own clock. The
+/// time to launch and end it is measured with a length of 0 and subtracted.
 [[nodiscard]] std::vector<TimerReading> read_known_lengths(
     SampleTimer& timer, const std::function<Work(double us)>& spin);
 

@@ -89,8 +89,9 @@ void read_mpt(const JsonFields& config, ModelGeometry& model) {
                                   attention.path_of("attn_type"), shown(*kind)));
   }
   if (const auto most = attention.number("alibi_bias_max", 0, kHuge); most && *most != 8) {
-    throw ConfigError(fmt::format("{} is {:g}; slopes here have 8, as the method's authors do",
-                                  attention.path_of("alibi_bias_max"), *most));
+    throw ConfigError(
+        fmt::format("{} is {:g}; only 8 is supported, the value of the method's authors",
+                    attention.path_of("alibi_bias_max"), *most));
   }
 }
 
@@ -98,9 +99,10 @@ void read_alibi(const JsonFields& config, const HfModelType& type, ModelGeometry
   if (type.model_type == "mpt") read_mpt(config, model);
   if (type.model_type == "bloom") model.alibi = true;
   if (type.model_type == "falcon" && config.states("alibi") && *config.flag("alibi")) {
-    throw ConfigError(fmt::format(
-        "{} is true: Falcon divides the bias by sqrt(head_dim) too, as no layer here does",
-        config.path_of("alibi")));
+    throw ConfigError(
+        fmt::format("{} is true: Falcon also divides the bias by sqrt(head_dim), which attnbench "
+                    "does not support",
+                    config.path_of("alibi")));
   }
 }
 
@@ -115,7 +117,7 @@ YarnScaling yarn_of(const JsonFields& config) {
   yarn.mscale_all_dim = *rope.number("mscale_all_dim", 0, 100);
   if (yarn.mscale_all_dim == 0) return {};
   if (!type) {
-    throw ConfigError(fmt::format("{} is there, but no type that says whether it applies",
+    throw ConfigError(fmt::format("{} is given without a type that says whether it applies",
                                   rope.path_of("mscale_all_dim")));
   }
   if (*type == "default") return {};
@@ -216,7 +218,7 @@ HfModelType unknown_type(const JsonFields& config, const std::string& name) {
         "attention_chunk_size", "linear_attn_config", "attn_type_list", "index_topk"}) {
     if (!config.states(key) || config.is_false(key)) continue;
     throw ConfigError(fmt::format(
-        "model type {} is unknown, and what {} means is its own to say: give the geometry inline, "
+        "model type {} is unknown, so the meaning of {} is unknown, too: give the geometry inline, "
         "{{heads_q: …}}",
         shown(name), config.path_of(key)));
   }

@@ -104,7 +104,7 @@ TEST(HfConfig, of_falcon_has_one_kv_head_unless_it_says_otherwise) {
                      "new_decoder_architecture": true})")
                 .heads_kv,
             8);
-  EXPECT_NE(refusal(seven + R"(, "alibi": true})").find("alibi is true: Falcon divides"),
+  EXPECT_NE(refusal(seven + R"(, "alibi": true})").find("alibi is true: Falcon also divides"),
             std::string::npos);
 }
 
@@ -184,7 +184,7 @@ TEST(HfConfig, of_deepseek_multiplies_the_scale_by_mscale_squared_with_yarn) {
   EXPECT_EQ(refusal(v3 + R"({"type": "yarn", "mscale_all_dim": 1}})"),
             "c.json: rope_scaling.factor is missing beside mscale_all_dim");
   EXPECT_EQ(refusal(v3 + R"({"factor": 40, "mscale_all_dim": 1}})"),
-            "c.json: rope_scaling.mscale_all_dim is there, but no type that says whether it "
+            "c.json: rope_scaling.mscale_all_dim is given without a type that says whether it "
             "applies");
 }
 
@@ -200,7 +200,7 @@ TEST(HfConfig, counts_layer_types_and_refuses_them_where_they_are_ignored) {
   EXPECT_EQ(read(R"({"model_type": "gpt_oss")" + two + R"( "full_attention"]})").kinds,
             counts(1, LayerKind::kSliding, 1));
   EXPECT_NE(refusal(R"({"model_type": "llama")" + two + R"( "full_attention"]})")
-                .find("layer_types says otherwise than model type llama"),
+                .find("layer_types contradicts model type llama"),
             std::string::npos);
   EXPECT_EQ(refusal(R"({"model_type": "gpt_oss")" + two + "\"full_attention\", \"x\"]}"),
             "c.json: layer_types has 3 entries for 2 layers");
@@ -228,7 +228,7 @@ TEST(HfConfig, of_an_unknown_type_must_state_everything) {
                 .kinds,
             counts(1, LayerKind::kSliding, 1));
   EXPECT_NE(refusal(whole + R"(, "attention_multiplier": 0.1})")
-                .find("what attention_multiplier means is its own to say"),
+                .find("the meaning of attention_multiplier is unknown, too"),
             std::string::npos);
 }
 

@@ -160,8 +160,7 @@ void read_hf_layer_kinds(const JsonFields& config, const HfModelType& type, Mode
     model.kinds = from_rule(config, type, model);
     if (listed && from_layer_types(config, model.layers) != model.kinds) {
       throw ConfigError(
-          fmt::format("{} says otherwise than model type {}, which takes no notice "
-                      "of it: {} layers",
+          fmt::format("{} contradicts model type {}, which ignores it and has {} layers",
                       config.path_of("layer_types"), type.model_type, model.kinds.text()));
     }
   }

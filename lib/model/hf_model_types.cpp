@@ -12,7 +12,7 @@ namespace {
 using enum HfLayerRule;
 
 // Sources are files of transformers 5.23.0, under src/transformers/models; 4.57.6 has the same
-// defaults for every type that it knows. `remote` means that the model's own repository brings its
+// defaults for every type that it has. `remote` means that the model's own repository brings its
 // configuration class.
 //
 // YaRN: latent attention multiplies the softmax scale by mscale^2 (yarn_apply_mscale in

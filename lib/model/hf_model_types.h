@@ -38,7 +38,8 @@ enum class HfKvRule : std::uint8_t {
   kChatGlm   ///< multi_query_group_num with multi_query_attention, else as many as query heads
 };
 
-/// One model type: where its config.json keeps what, and what an absent field means.
+/// One model type: under which names its config.json keeps each figure, and the meaning of an
+/// absent field.
 struct HfModelType {
   std::string_view model_type;
   std::string_view source;  ///< of the defaults

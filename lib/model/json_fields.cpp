@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What was found: a number or a flag as it stands, of everything else only what it is.
+/// What was found: the value of a number or a flag, and only the kind of everything else.
 std::string found(const Json& value) {
   if (value.is_null()) return "null";
   if (value.is_boolean() || value.is_number()) return value.dump();

@@ -48,7 +48,7 @@ class JsonFields {
 };
 
 /// Parses the text of a JSON object. The ConfigError for anything else gives the place and quotes
-/// nothing: the file may be anybody's, and none that was meant to be shown.
+/// nothing: the file may hold private text that must not be shown.
 [[nodiscard]] nlohmann::json parse_json_object(std::string_view text);
 
 /// A word from a file, fit to be shown: quoted, control characters escaped, cut when long.

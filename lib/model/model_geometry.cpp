@@ -85,7 +85,7 @@ std::string spelled_out(const ModelGeometry& model) {
   return "say `layer: full`, beside `model`, to run its heads and dims with attention to every key";
 }
 
-/// Layers whose attention attnbench has not; the model's name promises it.
+/// Layers whose attention attnbench does not implement, although the model's name promises it.
 LayerKind missing_kind(const ModelGeometry& model) {
   for (const LayerKind kind : {LayerKind::kChunked, LayerKind::kSparse}) {
     if (model.kinds[kind] > 0) return kind;

@@ -6,7 +6,7 @@
 
 namespace attnbench {
 
-// Without a GPU both return an error that means "nobody listens".
+// Without a GPU both return an error, which is ignored: then no profiler records.
 CaptureWindow::CaptureWindow() { static_cast<void>(cudaProfilerStart()); }
 CaptureWindow::~CaptureWindow() { static_cast<void>(cudaProfilerStop()); }
 

@@ -15,10 +15,10 @@ namespace attnbench {
 namespace {
 
 // No trimming: spaces are part of a field. Every field is read as text, since the library's own
-// number parser knows neither nan nor the last bits of a double.
+// number parser handles neither nan nor the last bits of a double.
 using Reader = io::CSVReader<kCsvColumns, io::trim_chars<>, io::double_quote_escape<',', '"'>>;
 
-/// Names of missing columns that a message lists; whoever lacks more has another kind of file.
+/// Names of missing columns that a message lists; a file that lacks more is of another kind.
 constexpr std::size_t kMostNamed = 3;
 
 ConfigError at(const std::string& path, int line, std::string message, std::string hint = {}) {

@@ -110,7 +110,7 @@ TEST(Csv, names_the_line_and_the_column_of_a_bad_value) {
   EXPECT_THAT(error_of(text), testing::HasSubstr(".csv:2:1: error: column requests: 'x6'"));
 }
 
-/// The sample as it was written when the file had so many columns.
+/// The sample as it was written when the file had this many columns.
 std::string csv_with(std::size_t columns) {
   std::string text;
   const auto add = [&](const std::string& field) {

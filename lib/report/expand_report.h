@@ -26,7 +26,7 @@ void write_expand_table(const Scenario& scenario, const std::vector<const Case*>
 void write_expand_json(const Scenario& scenario, const std::vector<const Case*>& cases,
                        std::ostream& out, std::span<const IndexFormat* const> formats = {});
 
-/// What is asked about: cases x backends, on these devices.
+/// The question: which of these backends support which cases on these devices.
 struct SupportQuestion {
   const Scenario& scenario;
   std::vector<const Case*> cases;

@@ -149,7 +149,7 @@ TEST(ExpandedCase, counts_a_shared_page_once) {
   const Case c = small_prefix_hits();
   const ExpandedCase e = expand_case(c);
   EXPECT_GT(e.pages_used, 0);
-  EXPECT_LT(e.pages_used, e.num_pages);  // page 0 is nobody's
+  EXPECT_LT(e.pages_used, e.num_pages);  // page 0 is the dummy
 }
 
 /// Says that it is a GPU; nothing runs on it.

@@ -21,7 +21,7 @@ struct ExpandedCase {
   const Case* source = nullptr;
   Cost cost;
   std::int64_t common_prefix_len = 0;
-  CascadeChoice use_cascade;     ///< on a usual GPU: expanding needs none
+  CascadeChoice use_cascade;     ///< for a usual GPU, because expanding needs none
   std::int64_t num_pages = 0;    ///< of the pool, dummy page 0 included
   std::int64_t pages_used = 0;   ///< distinct pages that requests own
   std::int64_t state_slots = 0;  ///< of a recurrent layer, which has no pages; dummy included

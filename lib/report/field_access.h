@@ -81,10 +81,10 @@ template <auto... kMembers>
 /// A figure that a reader computes again from others.
 [[nodiscard]] FieldAccess computed(Json (*value)(const Record&));
 
-/// One of so many words.
+/// Restricts the schema's type to these words.
 [[nodiscard]] FieldAccess of_words(FieldAccess access, std::vector<std::string> words);
 
-/// An integer of at least so much.
+/// Restricts the schema's type to integers of at least `minimum`.
 [[nodiscard]] FieldAccess at_least(int minimum, FieldAccess access);
 
 }  // namespace attnbench

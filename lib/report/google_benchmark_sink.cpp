@@ -62,7 +62,7 @@ void write_google_benchmark_json(const RunResult& run, std::ostream& out) {
                  {"scenario_sha256", scenario_hashes(run)}}},
                {"benchmarks", Json::array()}};
   for (const Record& record : run.records) {
-    // What no one tried to measure is no benchmark; what failed is one with an error.
+    // A cell that was not tried is left out; a cell that failed is an entry with an error.
     if (!record.timed && !is_failed_row(record)) continue;
     root["benchmarks"].push_back(
         entry_of(record, cell_name(run, record), root["benchmarks"].size()));

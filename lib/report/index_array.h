@@ -23,7 +23,8 @@ struct IndexArray {
 
 using IndexArrays = std::vector<IndexArray>;
 
-/// The array in `values`, a vector or a span: a table of so many columns, or of one dimension.
+/// The array in `values`, a vector or a span: a table of `columns` columns, or without them an
+/// array of one dimension.
 template <class Values>
 [[nodiscard]] IndexArray index_array(std::string name, const Values& values,
                                      std::optional<std::int64_t> columns = {}) {

@@ -6,7 +6,7 @@
 
 namespace attnbench {
 
-/// What is written keeps the order in which it was said.
+/// Objects keep the order in which their members were added.
 using Json = nlohmann::ordered_json;
 
 }  // namespace attnbench

@@ -52,11 +52,13 @@ std::vector<RecordField> make_fields() {
        "The backend's own version"},
       {6, "device", "device", "", member<&R::device>(), "Name of the device"},
       {7, "cache", "cache", "", word<kCacheStates, &R::cache>(),
-       "What the last-level cache holds when a sample starts: cold nothing of it, warm what the "
+       "What the last-level cache holds when a sample starts: cold no data of the forward, warm "
+       "what the "
        "same forward left, serving queries, index arrays and workspace but no KV"},
       {8, "launch", "launch", "", word<kLaunches, &R::launch>(), "How the forward is launched"},
       {109, "step", "step", "", word<kSteps, &R::step>(),
-       "What of the step is run: attention, the write of its keys and values into the cache, or "
+       "Part of the step that is run: attention, the write of its keys and values into the cache, "
+       "or "
        "both"},
       {9, "mode", "mode", "", of_words(member<&R::mode>(), modes), "Forward mode of the batch"},
       {10, "dtype", "dtype", "", of_words(member<&R::dtype>(), dtypes), "Of Q, new K and V, and O"},
@@ -125,7 +127,7 @@ std::vector<RecordField> make_fields() {
       {24, "time_us/lo", "lo_us", "us", member<&R::timing, &Time::lo_us>(),
        "Lower end of its 95 % interval; null below six rounds, which have none", has_interval},
       {25, "time_us/hi", "hi_us", "us", member<&R::timing, &Time::hi_us>(),
-       "Upper end; null likewise", has_interval},
+       "Upper end of that interval; null below six rounds", has_interval},
       {26, "time_us/q1", "q1_us", "us", member<&R::timing, &Time::q1_us>(),
        "First quartile of all samples"},
       {27, "time_us/q3", "q3_us", "us", member<&R::timing, &Time::q3_us>(), "Third quartile"},
@@ -250,8 +252,8 @@ std::vector<RecordField> make_fields() {
        "exp of the median over rounds of ln(second / first)"},
       {68, "aa/lo", "aa_lo", "", member<&R::aa, &PairedRatio::lo>(),
        "Lower end of its 95 % interval; null below six pairs", aa_has_interval},
-      {69, "aa/hi", "aa_hi", "", member<&R::aa, &PairedRatio::hi>(), "Upper end; null likewise",
-       aa_has_interval},
+      {69, "aa/hi", "aa_hi", "", member<&R::aa, &PairedRatio::hi>(),
+       "Upper end of that interval; null below six pairs", aa_has_interval},
       {70, "aa/floor", "aa_floor", "", computed([](const R& r) { return Json(r.aa.floor()); }),
        "The farther end of the interval, less 1: a smaller difference of this cell is noise",
        aa_has_interval},
@@ -269,8 +271,8 @@ std::vector<RecordField> make_fields() {
        "Forwards in the graph, the N of graph×N"},
       {82, "graph_n/sets", "graph_n_sets", "",
        at_least(1, member<&R::graph_n, &BatchedGraphTiming::graph, &BatchedGraph::sets>()),
-       "Sets of inputs that take turns, so many that between two uses of one lie 3 x the "
-       "last-level cache; 1 in a warm cell"},
+       "Sets of inputs that take turns: enough to read 3 x the last-level cache between two uses "
+       "of one; 1 in a warm cell"},
       {88, "graph_n/status", "graph_n_status", "", graph_n_status_access(),
        "How the measurement ended; refused: it claims nothing, for the reason given"},
       {89, "graph_n/reason", "graph_n_reason", "",
@@ -284,8 +286,8 @@ std::vector<RecordField> make_fields() {
        member<&R::graph_n, &BatchedGraphTiming::timing, &Time::lo_us>(),
        "Lower end of its 95 % interval; null below six rounds", graph_n_has_interval},
       {85, "graph_n/hi", "graph_n_hi_us", "us",
-       member<&R::graph_n, &BatchedGraphTiming::timing, &Time::hi_us>(), "Upper end; null likewise",
-       graph_n_has_interval},
+       member<&R::graph_n, &BatchedGraphTiming::timing, &Time::hi_us>(),
+       "Upper end of that interval; null below six rounds", graph_n_has_interval},
       {86, "graph_n/samples", "graph_n_samples", "",
        member<&R::graph_n, &BatchedGraphTiming::timing, &Time::samples>(), "Timed graphs"},
       {87, "graph_n/rounds", "graph_n_rounds", "",
@@ -306,8 +308,8 @@ const std::vector<RecordField>& record_fields() {
 
 const std::vector<RecordGroup>& record_groups() {
   static const std::vector<RecordGroup> groups = {
-      {"layer", "What of the layer its shape does not say"},
-      {"kv_cache", "What of the KV cache page_size and kv_dtype do not say"},
+      {"layer", "Properties of the layer beyond its shape"},
+      {"kv_cache", "Properties of the KV cache beyond page_size and kv_dtype"},
       {"time_us",
        "Microseconds of one forward; null: not timed. Of an INCORRECT cell it is for diagnosis "
        "only",

@@ -53,7 +53,7 @@ std::string cache_and_launch(const Record& r) {
 }
 
 std::string markdown_cell(std::string_view text) {
-  // A pipe would start the next cell, a line break the next row, '<' a tag that no one sees.
+  // A pipe would start the next cell, a line break the next row, '<' a tag that is not displayed.
   std::string out;
   for (const char c : printable(text)) {
     if (c == '<') {

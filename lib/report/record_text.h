@@ -41,7 +41,7 @@ namespace attnbench {
 /// A figure that is shown although its interval is wider than asked for, or is none.
 [[nodiscard]] bool is_open(const Record& record);
 
-/// Whether the device timed by a clock of its own, so that the host's enqueueing is apart from it.
+/// Whether the device has its own timer, so that the host's enqueueing is a separate figure.
 [[nodiscard]] bool has_device_timer(const Record& record);
 /// Whether index builds were timed: on a GPU.
 [[nodiscard]] bool has_index_timing(const Record& record);
@@ -54,19 +54,19 @@ namespace attnbench {
 /// when the cell has no batched graph.
 [[nodiscard]] std::string graph_n_text(const Record& record);
 /// "graph×31: 1.93 µs ± 0.3 % a forward, 31 sets of inputs in turn", or why it was refused; empty
-/// likewise.
+/// when the cell was not repeated.
 [[nodiscard]] std::string graph_n_line(const Record& record);
 /// Whether lo and hi are a 95 % interval, as has_interval() of the main figure.
 [[nodiscard]] bool graph_n_has_interval(const Record& record);
 
-/// What Record::is_short means for who reads the table.
+/// The table's explanation of Record::is_short.
 inline constexpr const char* kShortLegend =
     "short: below 10 µs, where the launch itself and the timer's step are part of the figure";
-/// What graph_n_line() means.
+/// The table's explanation of graph_n_line().
 inline constexpr const char* kGraphNLegend =
-    "graph×N: N forwards in one graph, over N; cold ones on so many sets of inputs that none is "
+    "graph×N: the time of N forwards in one graph, over N; cold: with enough inputs that none is "
     "cached";
-/// What cache_and_launch() says of Record::graph_forced.
+/// The table's explanation of Record::graph_forced, which cache_and_launch() marks.
 inline constexpr const char* kForcedLegend =
     "/f: a graph of this one batch that the backend does not claim; no engine would replay it";
 

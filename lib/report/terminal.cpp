@@ -83,7 +83,7 @@ std::string graph_text(const Case& c) {
   return fmt::format("graph of {} ({} padding)", c.graph_bucket, c.graph_bucket - requests);
 }
 
-/// What of the step is run, where it is not attention alone.
+/// The part of the step that is run, where it is not attention alone.
 std::string step_text(StepPart step) {
   switch (step) {
     case StepPart::kAttention:
@@ -96,7 +96,7 @@ std::string step_text(StepPart step) {
   return "";
 }
 
-/// What of a case's layer and cache is not as usual: "tp 8 window 1024 sinks HND".
+/// The unusual properties of a case's layer and cache: "tp 8 window 1024 sinks HND".
 std::string layer_text(const Case& c) {
   std::vector<std::string> facts;
   const AttentionLayer& layer = c.layer;

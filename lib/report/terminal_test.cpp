@@ -178,7 +178,7 @@ TEST(TerminalReport, says_below_a_short_figure_what_a_forward_takes_in_a_batched
   EXPECT_THAT(text, HasSubstr("  cold/g 4.50 µs 0.3 % "));
   EXPECT_THAT(
       text, HasSubstr("\n      graph×31: 3.88 µs ± 0.3 % a forward, 31 sets of inputs in turn\n"));
-  EXPECT_THAT(text, HasSubstr("\ngraph×N: N forwards in one graph"));
+  EXPECT_THAT(text, HasSubstr("\ngraph×N: the time of N forwards in one graph"));
   record.graph_n.graph = {20, 1};
   record.graph_n.timing.status = MeasureStatus::kNoisy;
   EXPECT_THAT(print_on_gpu(record),

@@ -42,7 +42,7 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
       words.emplace_back();
       continue;
     }
-    // A word without end (a hash, a path) is cut rather than let out of the table.
+    // A word longer than a line (a hash, a path) is cut, so that it stays inside the table.
     const bool begins_letter = (static_cast<unsigned char>(c) & 0xc0u) != 0x80u;
     if (begins_letter && words.back().size() + indent + 1 >= width) words.emplace_back();
     words.back() += c;

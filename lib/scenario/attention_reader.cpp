@@ -35,7 +35,7 @@ bool read_window(const YamlNode& node, AttentionLayer& layer, Problems& problems
   if ((before == nullptr) == (keys == nullptr)) {
     problems.add(
         node.place,
-        before == nullptr ? "window says no number of keys"
+        before == nullptr ? "window gives no number of keys"
                           : "window gives both keys and keys_before",
         "one of them: {keys: 1024} counts the query's own key, {keys_before: 1023} does not");
     return false;
@@ -74,12 +74,13 @@ bool check_combination(const StrictMap& map, const AttentionLayer& layer, Proble
     for (const YamlEntry& entry : map.node().entries) {
       if (entry.key == "scale") continue;
       const std::string message = fmt::format("{} on a linear layer", entry.key);
-      return refuse(entry.key, message.c_str(),
-                    "a gated delta net has a state instead of keys: of `attention` it knows scale");
+      return refuse(
+          entry.key, message.c_str(),
+          "a gated delta net has a state instead of keys: of `attention` it takes scale only");
     }
   }
   if (layer.shares_row_of_k_and_v()) {
-    const char* hint = "multi-head latent attention here knows causal, window, softcap and scale";
+    const char* hint = "multi-head latent attention here takes causal, window, softcap and scale";
     if (layer.has_sinks) return refuse("sinks", "sinks on an MLA layer", hint);
     if (layer.has_alibi) return refuse("alibi", "alibi on an MLA layer", hint);
     if (layer.is_cross_attention) return refuse("cross", "cross attention on an MLA layer", hint);

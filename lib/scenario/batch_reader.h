@@ -27,7 +27,7 @@ struct ChunkSpec {
   Place index_place;
 };
 
-/// One entry of a batch as it is written: nothing drawn, no length derived.
+/// One entry of a batch as it is written, before lengths are drawn or derived.
 struct BatchEntry {
   Place place;
   std::string name;
@@ -41,7 +41,7 @@ struct BatchEntry {
   std::optional<PrefixSpec> prefix;
 };
 
-/// The entries that could be read; their lengths are worth checking even beside a bad one.
+/// The entries that could be read; their lengths are checked even when another entry is bad.
 struct BatchEntries {
   std::vector<BatchEntry> entries;
   bool all_valid = false;

@@ -22,7 +22,7 @@ enum class Placement : std::uint8_t {
   kContiguous,   ///< request after request, ascending
   kShuffled,     ///< seeded permutation of all pages (default)
   kInterleaved,  ///< page j of every request, then page j + 1: how decode grows a batch
-  kFragmented,   ///< ascending with seeded holes that nobody owns
+  kFragmented,   ///< ascending with seeded holes that no request owns
   kReversed,     ///< descending
 };
 

@@ -20,7 +20,7 @@
 namespace attnbench {
 namespace {
 
-/// The tokens that the batch's pages hold; the fixture's allocator has the last word.
+/// The tokens that the batch's pages hold; the fixture's allocator makes the final check.
 std::int64_t tokens_needed(const BuiltBatch& batch, std::int64_t page_size) {
   std::int64_t tokens = 0;
   for (const SharedPrefix& prefix : batch.prefixes) tokens += whole_pages(prefix.length, page_size);
@@ -86,7 +86,7 @@ bool check_range(const Case& c, const StrictMap& mix, Problems& problems) {
                     given ? key : "scale", given ? static_cast<double>(scale) : c.layer.scale,
                     stored, to_string(dtype)),
         given ? "stored values are the tensor's divided by it"
-              : "keys are as large as it takes to set one apart from the others");
+              : "keys are made large enough to set one apart from the others");
     return false;
   }
   return true;

@@ -114,7 +114,7 @@ struct FormulaTag {
   static constexpr Formula value = formula;
 };
 
-/// Calls `visit` with the formula as a type, so that a loop over dims knows it.
+/// Calls `visit` with the formula as a type, so that it is a constant in a loop over dims.
 template <class Visit>
 constexpr void with_formula(Formula formula, const Visit& visit) {
   switch (formula) {

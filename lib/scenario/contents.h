@@ -44,7 +44,7 @@ class Contents {
   /// K at KV position `position` of KV head `head`: head_dim_qk values. A recurrent layer has none
   /// before this step, and its key heads.
   void k_row(std::int64_t request, std::int64_t position, int head, std::span<float> row) const;
-  /// V likewise: head_dim_v values; for kLatent the first head_dim_v values of the K row.
+  /// V in the same way: head_dim_v values; for kLatent the first head_dim_v values of the K row.
   void v_row(std::int64_t request, std::int64_t position, int head, std::span<float> row) const;
   /// What the stored rows are multiplied with.
   [[nodiscard]] RowScale k_scale(std::int64_t request, std::int64_t position, int head) const;

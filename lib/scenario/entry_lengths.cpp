@@ -100,9 +100,10 @@ class Settler {
       return fail(e.place, "chunk without prompt_len", "for example prompt_len: 16k");
     for (const auto* extra : {&e.q_len, &e.prefix_len, &e.kv_len}) {
       if (!*extra) continue;
-      return fail((*extra)->place, "a length beside prompt_len and chunk",
-                  "these two decide all: q_len = min(size, prompt_len - index * size), "
-                  "prefix_len = index * size");
+      return fail(
+          (*extra)->place, "a length beside prompt_len and chunk",
+          "prompt_len and chunk decide all lengths: q_len = min(size, prompt_len - index * size), "
+          "prefix_len = index * size");
     }
     return true;
   }
@@ -238,8 +239,9 @@ class Settler {
   }
 
   static std::string drawn_hint(const LengthSpec& a, const LengthSpec& b) {
-    return a.is_drawn() || b.is_drawn() ? "lengths are drawn apart: bound them with min and max"
-                                        : "";
+    return a.is_drawn() || b.is_drawn()
+               ? "lengths are drawn independently: bound them with min and max"
+               : "";
   }
 
   const BatchEntry* entry_;

@@ -8,9 +8,9 @@
 
 namespace attnbench {
 
-/// Which key of a request timed samples replace: one of its own (a shared prefix is not one
-/// request's to change) that its last query sees, and every query where the mask lets it; drawn
-/// from `stream`. -1 when there is none.
+/// Which key of a request timed samples replace: one of its own (a shared prefix also belongs to
+/// other requests) that its last query sees, and every query where the mask lets it; drawn from
+/// `stream`. -1 when there is none.
 [[nodiscard]] std::int64_t fresh_position(const Case& c, const Request& request,
                                           std::uint64_t stream);
 

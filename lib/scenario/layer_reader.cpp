@@ -45,7 +45,7 @@ std::optional<NamedGeometry> read_hf_config(const StrictMap& map, const YamlNode
   if (!text) return std::nullopt;
   if (map.node().entries.size() > 1) {
     problems.add(map.place_of("hf_config"), "hf_config beside other keys of a model",
-                 "the file says all: give it alone");
+                 "the config.json gives the whole model: leave the other keys out");
     return std::nullopt;
   }
   const std::filesystem::path folder = std::filesystem::path(problems.file()).parent_path();

@@ -15,8 +15,7 @@ namespace attnbench {
 [[nodiscard]] VerifyConfig read_verify(const YamlNode& node, Problems& problems);
 
 /// One item or a list of them, with their places: distinct names, and plug-in files, whose paths
-/// are relative to the scenario's folder. Whether such a backend or file exists is the driver's to
-/// say.
+/// are relative to the scenario's folder. The driver checks whether such a backend or file exists.
 void read_backends(const YamlNode& node, Scenario& scenario, Problems& problems);
 
 }  // namespace attnbench

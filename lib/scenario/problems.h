@@ -31,7 +31,7 @@ class Problems {
   Problems(std::string_view text, std::string file);
 
   /// One mistake. A place is reported once: a value that is wrong in every case of a sweep is one
-  /// mistake, and what follows from a mistake is not another.
+  /// mistake, and its consequences are not further mistakes.
   void add(const Place& place, std::string message, std::string hint = {});
 
   /// Text of a line, counted from 1; "" for others.

@@ -34,7 +34,8 @@ std::vector<PrefixSpec> read_prefixes(const YamlNode& node, Problems& problems) 
   for (const YamlEntry& entry : node.entries) {
     const bool named = check_name(entry.key, entry.place, "prefix", problems);
     const auto length = read_size(*entry.value, "prefix length", 1, kMaxSize, problems);
-    // One without a good length is still known, so that its users are no further mistakes.
+    // A prefix with a wrong length is still declared, so that its uses are not reported as further
+    // mistakes.
     if (named) prefixes.push_back({entry.key, length.value_or(0)});
   }
   return prefixes;

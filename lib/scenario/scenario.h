@@ -15,7 +15,7 @@ namespace attnbench {
 
 /// What the last-level cache holds when a forward begins.
 enum class CacheState : std::uint8_t {
-  kCold,     ///< nothing of it
+  kCold,     ///< no data of the forward
   kWarm,     ///< what the same forward left there
   kServing,  ///< queries, index arrays and the plan, which an engine's step has just written; no
              ///< KV, because all other layers have run since this one's was read last
@@ -58,7 +58,7 @@ struct ScenarioCommand {
   std::string program = "attnbench";
   std::string file;                  ///< empty: Scenario::path
   std::vector<std::string> options;  ///< words that make it measure otherwise than the file says
-  std::vector<std::string> hosted_options{};  ///< likewise, for backends with a host of their own
+  std::vector<std::string> hosted_options{};  ///< the same, for backends with a host process
 };
 
 /// One scenario file, expanded.

@@ -14,7 +14,7 @@ struct ScenarioKey {
   std::string_view section;
 };
 
-/// The keys that one kind of map knows, in the order in which messages list them.
+/// The keys that one kind of map allows, in the order in which messages list them.
 struct KeySection {
   std::string_view name;
   std::span<const ScenarioKey> keys;

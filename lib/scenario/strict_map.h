@@ -24,8 +24,8 @@ class StrictMap {
   [[nodiscard]] Place place_of(std::string_view key) const;
   [[nodiscard]] bool has(std::string_view key) const { return find(key) != nullptr; }
   [[nodiscard]] const YamlNode& node() const { return *node_; }
-  /// False if the node is no map or has unknown keys: then a key that is missing is likely one that
-  /// is misspelt, and no second mistake.
+  /// False if the node is no map or has unknown keys: then a missing key is probably a misspelt
+  /// one, and is not reported as a second mistake.
   [[nodiscard]] bool sound() const { return sound_; }
 
  private:

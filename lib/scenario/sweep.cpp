@@ -17,7 +17,7 @@
 namespace attnbench {
 namespace {
 
-/// More than anyone waits for; it stops a grid that was written by mistake.
+/// More cases than a run can time; the limit stops a grid that was written by mistake.
 constexpr std::int64_t kMaxPoints = 10'000;
 
 constexpr const char* kAxisExample =

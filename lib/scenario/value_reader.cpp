@@ -85,7 +85,7 @@ std::optional<double> read_factor(const YamlNode& node, std::string_view what, P
   problems.add(node.place,
                fmt::format("{} {} is {}", what, node.text,
                            *value < kLeast ? "less than 1e-30" : "more than 1e30"),
-               "what it scales would leave the range of f32");
+               "scaled values would leave the range of f32");
   return std::nullopt;
 }
 

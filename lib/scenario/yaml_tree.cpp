@@ -21,7 +21,7 @@ Place place_of(const YAML::Mark& mark, std::size_t length) {
   return {mark.line + 1, mark.column + 1, static_cast<int>(std::max<std::size_t>(1, length))};
 }
 
-/// What most often makes a line no YAML, as far as it can be seen from the line.
+/// The most frequent mistakes that make a line invalid YAML, as far as the line shows them.
 std::string likely_cause(std::string_view line, int column) {
   if (line.starts_with('\t')) return "the line begins with a tab: YAML is indented by spaces";
   // {batch[0].count: 8}: there a bracket begins a list.
@@ -131,8 +131,8 @@ class TreeBuilder : public YAML::EventHandler {
             YAML::anchor_t anchor) {
     refuse_tag(mark, tag);
     if (expects_key())
-      throw YAML::ParserException(mark,
-                                  "a list or a map stands where a key is due; is a bracket open?");
+      throw YAML::ParserException(
+          mark, "a list or a map stands where a key is expected; is a bracket open?");
     Frame frame;
     frame.node = make(kind, mark, 1);
     frame.anchor = anchor;
@@ -165,7 +165,7 @@ class TreeBuilder : public YAML::EventHandler {
     const auto [first, is_new] = lines.try_emplace(entry.key, entry.place.line);
     if (!is_new) {
       problems_->add(entry.place, fmt::format("key '{}' is given twice", entry.key),
-                     fmt::format("it stands already at line {}", first->second));
+                     fmt::format("it is given already at line {}", first->second));
       return;
     }
     (frame.key_is_merge ? frame.merges : frame.node->entries).push_back(std::move(entry));

@@ -23,7 +23,7 @@ struct YamlEntry {
   YamlPtr value;
 };
 
-/// A YAML value that knows where it stands. Merge keys (<<) are resolved: local keys win, then
+/// A YAML value with its place in the file. Merge keys (<<) are resolved: local keys win, then
 /// earlier merges.
 struct YamlNode {
   enum class Kind { kNull, kScalar, kList, kMap };

@@ -8,7 +8,7 @@
 
 namespace attnbench {
 
-/// What can be wrong with an attention kernel. Each one happened to somebody.
+/// Faults of attention kernels. Each one has occurred in a real kernel.
 enum class Fault : std::uint8_t {
   kNone,
   kDropsLastToken,

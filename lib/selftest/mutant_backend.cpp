@@ -56,7 +56,7 @@ class PlannedMutant final : public Plan {
   DeviceKind device_;
   MutantStep step_;
   std::vector<std::int32_t> kv_lens_;    ///< of host_indices()
-  std::vector<std::int32_t> qo_indptr_;  ///< likewise
+  std::vector<std::int32_t> qo_indptr_;  ///< of host_indices()
   std::byte* scratch_ = nullptr;         ///< the count of runs, a GPU's step, the sums
 };
 

@@ -294,7 +294,7 @@ class MutantRow {
     set_element(DType::kF32, step_.lse.row(token_, head_), 0, lse);
   }
 
-  /// Faults that are no wrong sum. One row of the step does them, after its own work.
+  /// Faults other than a wrong sum. One row of the step commits them, after its own work.
   ATTNBENCH_BOTH void damage() const {
     const TensorView& out = step_.out;
     if (has(Fault::kWritesBeyond)) {

@@ -26,8 +26,8 @@ std::vector<Examined> examine(const std::vector<Case>& cases) {
   return examined;
 }
 
-/// The first verdict that is no pass. The fixture is new each time: what one run damaged must not
-/// excuse the next.
+/// The first verdict that is no pass. The fixture is new each time: damage by one run must not
+/// affect the next.
 Verification verify_with_fill(Device& device, const std::vector<Examined>& examined, Fault fault,
                               std::size_t fill) {
   Verification last;
@@ -36,7 +36,7 @@ Verification verify_with_fill(Device& device, const std::vector<Examined>& exami
     MutantBackend backend(fault, device.info().kind);
     Fixture fixture(*each.c, device);
     last = verify_backend(*each.c, backend, fixture, device, std::span(&each.truth[fill], 1));
-    // A mutant must fail; of the correct backend even a doubt is too much.
+    // A mutant must fail; the correct backend must not even be mistrusted.
     const bool decided =
         fault == Fault::kNone ? last.verdict != Verdict::kPassed : is_failure(last.verdict);
     if (!decided) continue;

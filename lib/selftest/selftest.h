@@ -22,7 +22,7 @@ struct SelftestRow {
   [[nodiscard]] std::string reason() const;
 };
 
-/// The checks themselves under test: a correct backend and mutants of it, verified on small cases.
+/// A test of the checks themselves: a correct backend and mutants of it, verified on small cases.
 struct SelftestMatrix {
   std::vector<Fill> fills;  ///< all six
   std::vector<std::string> cases;

@@ -78,10 +78,10 @@ std::vector<Case> selftest_cases() {
   delta_net.layer.heads_kv = 4;
   delta_net.layer.head_dim_qk = 16;
 
-  // Kernels for long contexts have faults of their own. One key of so many weighs less than what
-  // bf16 weights may lose and than the LSE's bound, unless a needle lies there; the noise of all
-  // keys together averages below the bound of each element. One head, few dims, and last in line:
-  // a fault that a small case shows does not get here.
+  // Kernels for long contexts have faults of their own. One key of a long context weighs less than
+  // the error that bf16 weights and the LSE's bound allow, unless a needle lies there; the noise of
+  // all keys together averages below the bound of each element. One head and few dims. These cases
+  // come last: a fault that a small case shows does not reach them.
   Case long_context = small_case("long", ForwardMode::kDecode, DType::kBF16, {{1, 16384}});
   long_context.layer.heads_q = long_context.layer.heads_kv = 1;
   long_context.layer.head_dim_qk = long_context.layer.head_dim_v = 16;

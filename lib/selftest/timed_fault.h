@@ -11,8 +11,8 @@
 
 namespace attnbench {
 
-/// Faults of a backend that is right whenever it is run and looked at: only what its timed launches
-/// leave behind shows them.
+/// Faults of a backend that is correct in every check outside the timing: only the outputs of its
+/// timed launches show them.
 enum class TimedFault : std::uint8_t {
   kNone,
   kNothingWhenReplayed,

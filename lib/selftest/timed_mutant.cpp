@@ -13,7 +13,7 @@
 namespace attnbench {
 namespace {
 
-/// A verification takes a dozen launches, which are all honest.
+/// A verification takes a dozen launches, which are all correct.
 constexpr int kLate = 16;
 
 std::size_t bytes_of(const TensorView& view) {
@@ -43,16 +43,16 @@ class PlannedTimedMutant final : public Plan {
   [[nodiscard]] bool update(const ForwardBatch& batch, Stream& stream) override;
 
  private:
-  /// Runs honestly and keeps the result until it is late; then hands out what is kept.
+  /// Computes correctly and keeps the result; late launches return the kept result.
   void run_kept(Stream& stream);
   void run_on_kept_cache(Stream& stream);
-  /// As if an answer came out of lines that an earlier launch kept in the L2: right for as long as
-  /// nobody takes the reservation back.
+  /// Behaves like a kernel that reads its answer from lines that an earlier launch reserved in the
+  /// L2: correct as long as the reservation lasts.
   void run_on_reserved_cache(Stream& stream);
   void run_elsewhere();
   void keep(Stream& stream);
   void hand_out(Stream& stream) const;
-  /// What the kept result is known by.
+  /// What identifies the kept result.
   [[nodiscard]] std::string key() const;
 
   TimedMutant& backend_;

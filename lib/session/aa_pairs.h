@@ -11,8 +11,8 @@
 
 namespace attnbench {
 
-/// A/A: every backend takes part a second time under a name of its own, "cpu_flash#2", with its own
-/// plan and workspace. What the two of a pair differ by is what this machine cannot tell apart.
+/// A/A: every backend takes part a second time under another name, "cpu_flash#2", with its own plan
+/// and workspace. A difference between backends as small as that between the two is noise.
 class AaPairs {
  public:
   /// The second of each present backend follows it; absent ones have none. The entries must outlive
@@ -24,7 +24,7 @@ class AaPairs {
   std::deque<Registry::Entry> seconds_;
 };
 
-/// The name that the backend is registered under: without what marks the second of a pair.
+/// The backend's registered name, without the mark of the second of a pair.
 [[nodiscard]] std::string_view registered_name(std::string_view name);
 
 }  // namespace attnbench

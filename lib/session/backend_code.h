@@ -12,7 +12,8 @@ namespace attnbench {
 
 inline constexpr const char* kNoException = "threw something that is no std::exception";
 
-/// Runs a backend's own code; whatever it throws is its failure, but for memory that is not there.
+/// Runs a backend's own code. Whatever it throws is a failure of the backend, except a lack of
+/// memory.
 template <class Step>
 auto of_backend(const Step& step) {
   try {
@@ -26,9 +27,9 @@ auto of_backend(const Step& step) {
   }
 }
 
-/// A run of `plan`, which outlives the work; where it is being recorded, the plan's own graph if it
-/// has one. An exception ends this backend's
-/// cells only, whatever its kind: it becomes a runtime_error.
+/// Work that runs `plan`, which must outlive it. While a graph is recorded, the work adds the
+/// plan's own graph instead, if there is one. Any exception becomes a runtime_error, so that it
+/// ends this backend's cells only.
 [[nodiscard]] Work run_of(Plan& plan);
 
 }  // namespace attnbench

@@ -20,11 +20,11 @@ struct BatchedGraph {
   std::int64_t sets = 0;      ///< of inputs that take turns; 1: the same each time
 };
 
-/// Cold: so many sets that between two uses of one lie 3 x the cache of others (CUTLASS's
-/// profiler, gemm_operation_profiler.cu: 1 + 3 l2CacheSize / bytes), and no fewer forwards than
-/// sets: else only the first ones are ever read, and the cache keeps them (FlashInfer, issue 4468).
-/// Warm: all on one set. Serving: none, since a step writes its queries and its plan before each
-/// forward, and that would be timed.
+/// Cold: enough sets that 3 x the cache of other sets' data is read between two uses of one
+/// (CUTLASS's profiler, gemm_operation_profiler.cu: 1 + 3 l2CacheSize / bytes), and no fewer
+/// forwards than sets: else only the first ones are ever read, and the cache keeps them
+/// (FlashInfer, issue 4468). Warm: all on one set. Serving: none, since a step writes its queries
+/// and its plan before each forward, and that would be timed.
 [[nodiscard]] BatchedGraph batched_graph_for(CacheState cache, std::int64_t bytes,
                                              std::int64_t cache_bytes);
 

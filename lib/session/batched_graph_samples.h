@@ -43,7 +43,7 @@ class BatchedGraphSamples final : public SampleSource {
   void bind_all();
   [[nodiscard]] Bound bind(Fixture& fixture) const;
   [[nodiscard]] TimedCell cell();
-  /// Of one set at a visit: a hash of all of them would take longer than the visit.
+  /// Checks one set at a visit: a hash of all sets would take longer than the visit.
   [[nodiscard]] std::string damage();
 
   const Registry::Entry* entry_;

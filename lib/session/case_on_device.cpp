@@ -15,7 +15,7 @@ void CaseOnDevice::build() {
 }
 
 void CaseOnDevice::build_again() {
-  // The next backend would wait as long for the same answer.
+  // Fails at once: the next backend would wait as long for the same error.
   if (!no_memory_.empty()) throw EnvironmentError(no_memory_);
   sample_io_.reset();
   fixture_.reset();  // first the old one's memory, then the new one's
@@ -77,7 +77,7 @@ Fixture& CaseOnDevice::input_set(std::size_t index) {
       more_sets_.push_back(std::move(set));
     }
   } catch (const EnvironmentError& error) {
-    more_sets_.clear();  // nobody was given all of them
+    more_sets_.clear();  // they are used only when all of them exist
     no_memory_for_sets_ = error.what();
     throw;
   }

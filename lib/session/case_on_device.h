@@ -33,21 +33,22 @@ class CaseOnDevice {
   [[nodiscard]] const Case& case_with_layout() const { return case_; }
   [[nodiscard]] bool is_of(const Case& c) const { return source_ == &c; }
   [[nodiscard]] Device& device() const { return *device_; }
-  /// To verify in, which changes its contents.
+  /// The fixture for verification, which changes its contents.
   [[nodiscard]] Fixture& fixture();
-  /// To plan on: its queries and cache hold poison, as an engine plans before a layer's data exist.
+  /// The fixture for planning: its queries and cache hold poison, as an engine plans before a
+  /// layer's data exist.
   [[nodiscard]] const Fixture& fixture_to_plan();
-  /// To time in.
+  /// The fixture for timing.
   [[nodiscard]] const Fixture& filled_fixture() const { return *fixture_; }
   /// The filled fixture, which is set 0, or another of the same case and seed: the same contents at
   /// other addresses, its index arrays included. Made on first use, for all backends here; throws
   /// EnvironmentError when there is no memory, and once that has happened, at once.
   [[nodiscard]] Fixture& input_set(std::size_t index);
-  /// Of samples in the filled fixture.
+  /// The inputs of samples in the filled fixture.
   [[nodiscard]] CheckedInputs checked_inputs();
   [[nodiscard]] SampleNumbers& sample_numbers() { return numbers_; }
-  /// What happened to memory of `fixture` that a forward may not change, each damaged guard named
-  /// once; empty when nothing did. Changed inputs are filled again: the next backend is not to
+  /// Names the memory of `fixture` that a forward changed but may not change, each damaged guard
+  /// once; empty when there is none. Changed inputs are filled again: the next backend is not to
   /// blame.
   [[nodiscard]] std::string damage_of(Fixture& fixture);
   [[nodiscard]] Stream& stream();

@@ -14,8 +14,9 @@ struct IndexTiming {
   double host_us = 0;
 };
 
-/// Of the fixture's batch on the GPU that it lies on, arrays in the cache as when a step has just
-/// written them; nothing on a CPU, or where the GPU has no memory left for the arrays.
+/// Times the builds for the fixture's batch on the fixture's GPU, with the arrays in the cache as
+/// when a step has just written them. Returns zeros on a CPU and where the GPU has no memory
+/// left for the arrays.
 [[nodiscard]] IndexTiming time_index_builds(const Fixture& fixture, Device& device);
 
 }  // namespace attnbench

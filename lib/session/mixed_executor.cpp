@@ -12,7 +12,7 @@ std::vector<RunDevice> MixedExecutor::prepare(std::span<const Registry::Entry* c
     (entry->host.empty() ? local : hosted).push_back(entry);
   }
   std::vector<RunDevice> devices = here_->prepare(local);
-  // A device is measured once, whoever runs on it.
+  // A device is measured once for all backends that run on it.
   std::erase_if(hosted, [&](const Registry::Entry* entry) {
     return std::ranges::any_of(
         devices, [&](const RunDevice& device) { return device.info.kind == entry->info.device; });

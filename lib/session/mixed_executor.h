@@ -10,7 +10,7 @@
 
 namespace attnbench {
 
-/// Backends work in this process, but for those that have a host of their own.
+/// Backends work in this process, except those with a host process of their own.
 class MixedExecutor final : public Executor {
  public:
   /// Both must outlive it.

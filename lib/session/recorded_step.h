@@ -22,7 +22,7 @@ class RecordedStep {
   RecordedStep(const RecordedStep&) = delete;
   RecordedStep& operator=(const RecordedStep&) = delete;
 
-  /// What is recorded.
+  /// The work to record.
   [[nodiscard]] Plan& plan() { return *plan_; }
   /// Plans the case's step: what is replayed on `stream` from now on computes it. False when the
   /// plan cannot.

@@ -42,15 +42,16 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// With the layout of the cache that it gets from now on.
+  /// Whether the backend supports the case, and the cache layout that it gets in all later steps.
   [[nodiscard]] virtual FormatChoice supports() = 0;
   /// Where the backend rounds, of a case that it supports.
   [[nodiscard]] virtual Numerics numerics() = 0;
   /// Builds the fixture, unless there is one.
   virtual void build() = 0;
-  /// Runs the backend for a verification: the caller knows what is right.
+  /// Runs the backend for a verification; the caller has the expected results.
   [[nodiscard]] virtual Observation observe(const WantedRows& wanted) = 0;
-  /// After a verification: a backend that wrote out of bounds leaves the next one clean memory.
+  /// To be called after a verification: repairs memory that the backend damaged, for the next
+  /// backend.
   virtual void tidy_up() = 0;
   /// On queries and a cache that hold poison, so before fill_for_timing().
   [[nodiscard]] virtual HostTiming plan() = 0;
@@ -61,15 +62,16 @@ class Session {
   [[nodiscard]] virtual std::string fill_for_timing() = 0;
   /// Of the case, on a GPU.
   [[nodiscard]] virtual IndexTiming time_indices() = 0;
-  /// Lives no longer than this. The backend stays planned while its cells take samples.
+  /// The result must not outlive this object. The backend stays planned while its cells take
+  /// samples.
   [[nodiscard]] virtual std::unique_ptr<SampleSource> samples(CacheState cache,
                                                               LaunchMode launch) = 0;
-  /// The same of a batched graph, on copies of the inputs that take turns. Its warm_up()
-  /// makes those, and throws EnvironmentError when there is no memory for them.
+  /// The same for a graph of many forwards, on copies of the inputs that take turns. Its warm_up()
+  /// makes the copies, and throws EnvironmentError when there is no memory for them.
   [[nodiscard]] virtual std::unique_ptr<SampleSource> batched_samples(CacheState cache,
                                                                       BatchedGraph graph) = 0;
-  /// After the last sample: shows whether a failure cost the device. Returns what the samples did
-  /// to memory beside the backend's own; empty when nothing.
+  /// To be called after the last sample. Throws if the device is lost. Reports changed guard bytes
+  /// of the backend's own memory; empty when there are none.
   [[nodiscard]] virtual std::string finish() = 0;
 
  protected:

@@ -17,8 +17,8 @@ namespace attnbench {
 namespace {
 
 /// Of noise, in the power that squared errors are held against: noise of five sigma, the most that
-/// judge() lets pass, is then its limit of 0.05. Outputs that cancel have no power of their own:
-/// the mean of tags over their whole period is 0, and any rounding would be infinitely wrong.
+/// judge() lets pass, is then its limit of 0.05. Outputs that cancel have no power: the mean of
+/// tags over their whole period is 0, so that the relative error of any rounding would be infinite.
 constexpr double kNoiseShare = 25 / 0.05;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -57,8 +57,8 @@ class FillErrors {
     compare_lse(reference, row, load(DType::kF32, lse));
   }
 
-  /// Rows outside the sample have no reference, but a poisoned output that was never written shows
-  /// all the same.
+  /// Rows outside the sample have no reference, but an output that was never written is still
+  /// found, because it holds poison.
   void add_elsewhere(const FillOutputs& outputs) {
     if (outputs.non_finite_elsewhere == 0) return;
     if (error_->non_finite == 0) {
@@ -131,7 +131,7 @@ class FillErrors {
   }
 
   void note_non_finite(const RowId& id, int dim, double got, double want) {
-    // Only the first is worth its place in the report.
+    // Only the first one is reported.
     if (error_->non_finite++ == 0) locate(id, dim, got, want);
     fail();
   }

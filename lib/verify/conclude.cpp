@@ -10,15 +10,15 @@
 namespace attnbench {
 namespace {
 
-/// What the outputs show comes first; a weak pass is not worth a word.
+/// Wrong outputs come first. The reason of a mistrusted pass is left out.
 std::string all_faults(const Verification& judged, const std::vector<std::string>& faults) {
   std::string all = judged.verdict == Verdict::kIncorrect ? judged.reason : std::string();
   for (const std::string& fault : faults) all += (all.empty() ? "" : "; ") + fault;
   return all;
 }
 
-/// Where the backend says that it rounds, which decides its bounds: an error a few times too large
-/// is as often a rounding that was not declared as a fault of the kernel.
+/// Where the backend says that it rounds, which decides its bounds: an error that is a few times
+/// too large often comes from a rounding that numerics() does not declare.
 std::string declared(const Numerics& numerics) {
   return fmt::format(
       " (bounds of q.k in {}, weights in {}, sums in {}, partial results in {}, as numerics() "
@@ -42,7 +42,7 @@ WantedRows wanted_rows(std::span<const FillTruth> truth) {
 
 Verification conclude(const Case& c, const Observation& observed,
                       std::span<const FillTruth> truth) {
-  expects(observed.fills.size() <= truth.size(), "fills that nobody asked for");
+  expects(observed.fills.size() <= truth.size(), "fills that were not asked for");
   ErrorMetrics error;
   for (std::size_t i = 0; i < observed.fills.size(); ++i) {
     accumulate_error(c, observed.fills[i], truth[i], observed.numerics, error);

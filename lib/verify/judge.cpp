@@ -49,7 +49,7 @@ std::string place(const Case& c, const ErrorMetrics& error) {
                               : fmt::format(", head {}, state row {}", worst.head, worst.state_row);
   text += worst.dim < 0 ? ", LSE" : fmt::format(", dim {}", worst.dim);
   if (worst.page >= 0) text += fmt::format(", own key on page {}", worst.page);
-  // Sums that cancel leave their roundings, which nobody wants to read.
+  // Sums that cancel leave only roundings of the reference, which are shown as 0.
   const double want_value = std::fabs(worst.want) < 1e-12 * std::fabs(worst.got) ? 0 : worst.want;
   const auto [got, want] = told_apart(worst.got, want_value);
   return text + fmt::format(": got {}, want {}", got, want) + seen_keys(c, worst);

@@ -16,7 +16,7 @@
 namespace attnbench {
 
 /// What a verification asks of a backend: to run each fill, and to show these rows of the outputs.
-/// It holds no truth, so that a backend in a process of its own cannot find the answers there.
+/// It holds no expected values, so that a backend in another process cannot find the answers there.
 struct WantedRows {
   std::vector<Fill> fills;
   std::vector<RowId> rows;
@@ -29,11 +29,11 @@ struct FillOutputs {
   std::vector<std::byte> rows;
   /// By wanted row: page of the pool that holds the query token's own key; -1: it has none.
   std::vector<std::int64_t> pages;
-  std::int64_t non_finite_elsewhere = 0;  ///< elements in rows that nobody asked for
+  std::int64_t non_finite_elsewhere = 0;  ///< elements in rows that were not asked for
   WorstElement first_elsewhere;           ///< of them
 };
 
-/// What a backend did on a case, before anyone says whether it is right.
+/// What a backend did on a case, not judged yet.
 struct Observation {
   Numerics numerics;
   std::vector<FillOutputs> fills;  ///< in the order of WantedRows::fills, as far as it came

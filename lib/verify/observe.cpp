@@ -22,7 +22,7 @@ struct BackendThrew {
   std::string message;
 };
 
-/// The runs of a backend on a case, and everything noticed on the way.
+/// The runs of a backend on a case, with all faults that they show.
 class Examination {
  public:
   Examination(const Case& c, Backend& backend, Device& device)
@@ -33,7 +33,7 @@ class Examination {
         memory_(device) {}
 
   void run_fills(Fixture& fixture, const WantedRows& wanted) {
-    // An earlier backend's doing is not this one's fault.
+    // Damage by an earlier backend does not count against this one.
     for (const std::string& name : fixture.damaged_guards()) known_damage_.emplace(&fixture, name);
     guarded("saying where it rounds",
             [&] { found_.numerics = backend_->numerics(problem_of(*case_)); });
@@ -53,8 +53,8 @@ class Examination {
     }
   }
 
-  /// The same batch on other pages, and up to two requests alone. The fixtures are this function's
-  /// own; a machine without memory for a second one leaves the property untested.
+  /// The same batch on other pages, and up to two requests alone. This function makes its own
+  /// fixtures; without memory for a second one the property is not tested.
   void compare_placements(const WantedRows& wanted) {
     const std::optional<Fill> fill = bitwise_fill(wanted);
     if (!fill || case_->requests.empty() || !attends(case_->step)) return;
@@ -120,7 +120,7 @@ class Examination {
     }
   }
 
-  /// The first few: one slip shows on every fill.
+  /// Only the first few, because one mistake shows on every fill.
   void add_fault(std::string fault) {
     if (found_.faults.size() < 3) found_.faults.push_back(std::move(fault));
   }

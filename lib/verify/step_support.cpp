@@ -15,12 +15,12 @@ Support supports_step(const BackendInfo& info, const Case& c) {
   }
   const KvCacheConfig& cache = c.kv_cache;
   if (cache.scales != KvScales::kTensor) {
-    return Support::no(fmt::format("a KV write knows k_scale and v_scale, and no scale per {}",
+    return Support::no(fmt::format("a KV write applies k_scale and v_scale only, no scale per {}",
                                    to_string(cache.scales)));
   }
   if (cache.layout == KvLayout::kXPacked) {
     return Support::no(
-        "a KV write is compared in rows that lie together, and x_packed ones do not");
+        "a KV write is compared in contiguous rows, and those of x_packed are not contiguous");
   }
   const bool is_fp8 = size_bytes(cache.dtype) == 1;
   if (!is_fp8 && (cache.k_scale != 1 || cache.v_scale != 1)) {

@@ -8,9 +8,9 @@
 
 namespace attnbench {
 
-/// Whether a backend may be asked for the case's part of a step at all: attention always, a write
-/// into the cache where it says that it writes, and where k_new and v_new hold the very numbers
-/// that the cache is to hold.
+/// Whether a backend may be given the case's part of a step. Attention is always allowed. A write
+/// into the cache needs a backend that says that it writes, and k_new and v_new that hold exactly
+/// the numbers for the cache.
 [[nodiscard]] Support supports_step(const BackendInfo& info, const Case& c);
 
 }  // namespace attnbench

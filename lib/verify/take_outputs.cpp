@@ -10,7 +10,7 @@
 namespace attnbench {
 namespace {
 
-/// Copies rows out of a fixture and looks through those that nobody asked for.
+/// Copies rows out of a fixture and checks the other rows for elements that are not finite.
 class OutputReader {
  public:
   OutputReader(const Fixture& fixture, std::span<const RowId> rows)
@@ -50,7 +50,7 @@ class OutputReader {
     }
   }
 
-  /// Likewise a state that was not written whole, where it has to be one.
+  /// The same holds for a state that was not written completely, where it has to be.
   void scan_states(FillOutputs& taken) const {
     for (std::size_t r = 0; r < case_->requests.size() && states_.data != nullptr; ++r) {
       if (case_->requests[r].q_len == 0 && batch_->has_initial_state[r] == 0) continue;
@@ -59,7 +59,7 @@ class OutputReader {
         for (std::int64_t i = 0; i < states_.dim_k * states_.dim_v; ++i) {
           if (!is_bad_output(state[i])) continue;
           note_state(r, head, i, static_cast<double>(state[i]), taken);
-          break;  // a state that nobody wrote counts once
+          break;  // an unwritten state counts once
         }
       }
     }

@@ -42,13 +42,13 @@ struct Verification {
 void accumulate_error(const Case& c, const FillOutputs& outputs, const FillTruth& truth,
                       const Numerics& numerics, ErrorMetrics& error);
 
-/// Why what a timed sample left in its watched rows is wrong; empty when it is right. `rows` are
+/// Why the watched rows of a timed sample are wrong; empty when they are right. `rows` are
 /// SampleIo::collected() of contents `number`, the reference is evaluated here. Of contexts beyond
 /// 64k keys fewer rows are compared, since each costs the reference all of its keys.
 [[nodiscard]] std::string fault_of_sample(const Case& c, const Numerics& numerics,
                                           std::int64_t number, std::span<const std::byte> rows);
 
-/// The verdict that the metrics deserve, with its reason (Verdict).
+/// The verdict that follows from the metrics, with its reason.
 [[nodiscard]] Verification judge(const Case& c, const ErrorMetrics& error,
                                  std::span<const FillTruth> truth);
 

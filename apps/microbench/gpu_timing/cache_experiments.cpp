@@ -33,7 +33,7 @@ void compare_flushes(const Bench& bench) {
   const std::int64_t l2 = bench.l2_bytes();
   const auto scratch = bench.device().allocate(static_cast<std::size_t>(2 * l2), "scratch");
   const auto half = static_cast<std::size_t>(l2 / 2);
-  // CacheFlush reads twice what it is told.
+  // CacheFlush reads twice the size that it is given.
   const CacheFlush read_once(half, Bench::native(bench.stream()));
   const CacheFlush read_twice(2 * half, Bench::native(bench.stream()));
   const CacheFlush read_four_times(4 * half, Bench::native(bench.stream()));

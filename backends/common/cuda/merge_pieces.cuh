@@ -5,10 +5,11 @@
 #include <cmath>
 #include <cstdint>
 
-// What the block that ends a tile last does: it merges what other blocks made of the tile's rows
-// over other keys. Most of the GPU is idle by then, so what counts is how many loads are on their
-// way at a time: one after another they take longer than the pieces did. Loops are unrolled no
-// further than that, because code that is not in a cache yet costs as much as data.
+// The merge of a tile's pieces. The block that finishes last merges the results of the other
+// blocks, which have the same rows and other keys. Most of the GPU is idle by then, so the number
+// of loads in flight decides the time: one after another they take longer than the pieces did.
+// Loops are unrolled no further than that, because code that is not in a cache yet costs as much as
+// data.
 namespace attnbench::cuda {
 
 /// Merges results relative to their LSEs; base 2. Sinks join as a result without output.

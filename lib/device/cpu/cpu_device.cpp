@@ -81,7 +81,7 @@ class CpuDevice final : public Device {
 
   void touch(Stream&, std::span<const std::byte> memory) override {
     constexpr std::int64_t kLine = 64;
-    constexpr std::int64_t kWorthATeam = 1 << 18;  // less is read before other threads have begun
+    constexpr std::int64_t kWorthATeam = 1 << 18;  // less is read faster by one thread
     const auto bytes = static_cast<std::int64_t>(memory.size());
     std::uint64_t sum = 0;
 #pragma omp parallel for reduction(+ : sum) schedule(static) if (bytes > kWorthATeam)

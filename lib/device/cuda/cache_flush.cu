@@ -35,7 +35,7 @@ __global__ void read_all(const uint4* lines, std::size_t vectors, std::uint32_t*
       bits ^= loaded[j].x ^ loaded[j].y ^ loaded[j].z ^ loaded[j].w;
     }
   }
-  // Depends on every load, and is as good as never true: flushing writes nothing.
+  // Depends on every load and is practically never true, so flushing writes nothing.
   if (bits == 0x5eed5eed) *sink = bits;
 }
 

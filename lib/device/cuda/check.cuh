@@ -11,7 +11,7 @@ namespace attnbench {
 /// Throws CudaError, naming `call`, unless `status` is cudaSuccess.
 inline void check_cuda(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
-  // Takes a non-sticky error off the runtime's slate, or the next launch check would report it.
+  // Clears a non-sticky error of the runtime, which the next launch check would report otherwise.
   static_cast<void>(cudaGetLastError());
   throw CudaError(call, cudaGetErrorName(status), cudaGetErrorString(status));
 }

@@ -14,7 +14,7 @@ constexpr std::uint64_t kStepsToTell = 200;
 __global__ void stamp(ClockStamps::Stamp* stamps, std::uint32_t sms) {
   std::uint32_t sm;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
-  // Two blocks on one SM overwrite each other's stamp with one as good.
+  // Two blocks on one SM overwrite each other's stamp; either stamp is valid.
   if (sm < sms) stamps[sm] = {global_timer_ns(), static_cast<std::uint64_t>(clock64())};
 }
 

@@ -157,7 +157,7 @@ std::string cuda_absence() {
   const cudaError_t status = cudaGetDeviceCount(&count);
   static_cast<void>(cudaGetLastError());
   if (status == cudaErrorInsufficientDriver) {
-    return fmt::format("the NVIDIA driver knows CUDA {}.{}, this program needs {}.{}",
+    return fmt::format("the NVIDIA driver supports CUDA {}.{}, this program needs {}.{}",
                        driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
                        CUDART_VERSION % 1000 / 10);
   }

@@ -63,7 +63,7 @@ std::unique_ptr<Buffer> make_guarded_memory(std::size_t bytes, std::string_view 
                                             cudaStream_t stream) {
   const std::size_t available = free_gpu_memory();
   void* memory = nullptr;
-  // Asked for only when it fits: the sum would wrap for absurd sizes.
+  // The allocation is tried only when it fits, because the sum would wrap for absurd sizes.
   const cudaError_t status =
       bytes < available ? cudaMalloc(&memory, bytes + 2 * kGuardBytes) : cudaErrorMemoryAllocation;
   if (status == cudaErrorMemoryAllocation) {

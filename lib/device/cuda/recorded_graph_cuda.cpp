@@ -29,7 +29,7 @@ bool is_forbidden_while_capturing(cudaError_t status) {
          status == cudaErrorStreamCaptureUnjoined || status == cudaErrorStreamCaptureIsolation;
 }
 
-/// A graph that cannot be a child is its maker's fault, and no sign that the GPU is lost.
+/// A graph that cannot be a child is a fault of the backend that made it; the GPU is not lost.
 void expect_embedded(cudaError_t status) {
   if (status == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());

@@ -51,7 +51,7 @@ class EventTimer final : public SampleTimer {
   }
 
  private:
-  /// Least time of a graph of so many kernels that end at once.
+  /// Least time of a graph of this many kernels that end immediately.
   [[nodiscard]] double least_us_of_empty_kernels(int count) {
     const std::unique_ptr<Recording> graph = record_graph(*stream_, [count](Stream& stream) {
       for (int i = 0; i < count; ++i) enqueue_spin(stream, 0);

@@ -21,11 +21,11 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// A request to stop is noticed within this.
+/// A request to stop is noticed within this time.
 constexpr int kPollMs = 50;
 constexpr std::size_t kReadBytes = std::size_t{1} << 16;
-/// Far beyond a step's reference. Text that is taken for a length is beyond it: "    " is
-/// 0x20202020.
+/// Far above the size of a step's reference. Text that is read as a length exceeds it: four spaces
+/// are 0x20202020.
 constexpr std::uint32_t kLongestMessage = 0x20000000;
 
 /// Full, empty or interrupted: to be tried again.

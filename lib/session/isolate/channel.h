@@ -14,13 +14,13 @@
 
 namespace attnbench {
 
-/// Raised with every change of what a run and its workers say to each other.
+/// Version of the messages between a run and its workers; raised with every change of them.
 constexpr int kWorkerProtocol = 9;
 
 /// Where a worker finds its end of the channel. Not a standard stream: backends may print.
 constexpr int kWorkerDescriptor = 3;
 
-/// The other end is gone, or speaks something else.
+/// The other end has closed, or has sent something that is no message.
 class ChannelClosed : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -62,7 +62,7 @@ class OwnGroup {
   posix_spawnattr_t attributes_{};
 };
 
-/// Ended, but still there to be asked and to keep its number and group from being given away.
+/// Asks without reaping the process, so that its id and group are not given to another one.
 bool has_ended(pid_t pid) {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
@@ -102,8 +102,8 @@ std::optional<std::string> ChildProcess::end(std::chrono::milliseconds patience)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     by_itself = has_ended(pid_);
   }
-  ::kill(-pid_, SIGKILL);  // and whatever it has started
-  ::kill(pid_, SIGKILL);   // so early that it may not lead its group yet
+  ::kill(-pid_, SIGKILL);  // with every process that it has started
+  ::kill(pid_, SIGKILL);   // it may not lead its group yet
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }

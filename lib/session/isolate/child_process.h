@@ -12,9 +12,10 @@
 namespace attnbench {
 
 /// A child process that runs this same program, or the one that `words` begin with. Started anew
-/// rather than forked: neither CUDA nor OpenMP's threads survive a fork. In a process group of its
-/// own, so that Ctrl-C is the parent's to handle and what a backend started itself is killed with
-/// it. Its standard output is our standard error: results stay clean of what backends print.
+/// rather than forked: neither CUDA nor OpenMP's threads survive a fork. It has its own process
+/// group, so that only the parent handles Ctrl-C, and processes that a backend has started are
+/// killed with it. Its standard output is our standard error: results stay clean of what backends
+/// print.
 class ChildProcess {
  public:
   static constexpr const char* kThisProgram = "attnbench";

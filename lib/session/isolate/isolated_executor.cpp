@@ -15,7 +15,7 @@ namespace attnbench {
 
 IsolatedExecutor::IsolatedExecutor(const Scenario& scenario, Isolation isolation)
     : scenario_(&scenario), isolation_(std::move(isolation)) {
-  // Without devices there is no run whose results a stop could keep.
+  // Until the devices are prepared there are no results that a stop could keep.
   isolation_.stop_requested = [this, stop = isolation_.stop_requested] {
     return !preparing_ && stop && stop();
   };
@@ -23,7 +23,7 @@ IsolatedExecutor::IsolatedExecutor(const Scenario& scenario, Isolation isolation
 
 IsolatedExecutor::~IsolatedExecutor() {
   for (const auto& [name, worker] : workers_) {
-    if (worker) worker->dismiss();  // so that all go at once
+    if (worker) worker->dismiss();  // so that all end at the same time
   }
 }
 

@@ -16,9 +16,9 @@ namespace attnbench {
 
 /// Every backend works in a child process of its own, which makes case and fixture from the
 /// scenario again: contents follow from the seed, so only the reference is sent. This process opens
-/// no GPU. A child lives through the run and is replaced after a failure, so a backend that ends
-/// its process or ruins its GPU costs its own cells of one case. Each child that works on a case
-/// holds its own copy of the fixture.
+/// no GPU. A child lives through the run and is replaced after a failure, so when a backend ends
+/// its process or loses its GPU, only its own cells of one case are lost. Each child that works on
+/// a case holds its own copy of the fixture.
 class IsolatedExecutor final : public Executor {
  public:
   /// The scenario must come from text (Scenario::text) and outlive this, as must the registry.
@@ -35,7 +35,7 @@ class IsolatedExecutor final : public Executor {
   [[nodiscard]] std::vector<pid_t> children() const;
 
  private:
-  /// Starts it where there is none, or none to be trusted.
+  /// Starts a child where there is none, or where the present one has failed.
   RemoteWorker& worker_of(const Registry::Entry& entry);
 
   const Scenario* scenario_;

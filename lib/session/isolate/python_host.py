@@ -88,7 +88,7 @@ DLPackStruct = struct(
 
 # A tensor's memory is attnbench's, so that a deleter has nothing to do. But it may be called without the interpreter's
 # lock, amid an exception or after Python's end, which no function of Python's can bear. The C library's abs() stands
-# in. As nobody says when a description is no longer used, all of them stay; equal tensors share one, so they are few.
+# in. As nothing reports when a description is unused, all of them are kept; equal tensors share one, so they are few.
 DELETER = ctypes.cast(ctypes.CDLL(None).abs, c_void_p)
 CAPSULE_NAME = b"dltensor"
 new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, c_void_p, c_char_p, c_void_p)(("PyCapsule_New", ctypes.pythonapi))
@@ -170,7 +170,7 @@ class Batch:
                       DEVICES[given.device], given.device_id)
 
     def reserve(self, size):
-        """The address of so many bytes of scratch memory, which live as long as the plan. Once, in plan()."""
+        """The address of `size` bytes of scratch memory, which live as long as the plan. Called once, in plan()."""
         if self._memory is None:
             raise RuntimeError("memory is reserved in plan(), and once")
         memory, self._memory = self._memory, None
@@ -201,7 +201,7 @@ def explain(error, path):
 
 
 def tell(message, room, text):
-    """Puts a text where C wants it, cut to its room at the end of a character; else on stderr."""
+    """Copies a text into C's buffer, cut to its size at the end of a character; without a buffer to stderr."""
     if message and room:
         cut = text.replace("\0", " ").encode("utf-8", "replace")[:room - 1].decode("utf-8", "ignore").encode()
         ctypes.memmove(message, cut + b"\0", len(cut) + 1)
@@ -219,7 +219,7 @@ def answering(function):
             if refusal is not None:
                 tell(message, room, refusal)
             return OK if refusal is None else UNSUPPORTED
-        except BaseException as error:  # SystemExit, too: C has nobody who would catch it
+        except BaseException as error:  # SystemExit, too: C cannot catch it
             tell(message, room, explain(error, self.path))
             return ERROR
     return callback
@@ -230,7 +230,7 @@ class Tables:
 
     def __init__(self, path, backends):
         self.path, self.backends = path, backends
-        self.plans, self.handles = {}, 0  # plans by the handle that C knows them by
+        self.plans, self.handles = {}, 0  # plans by the handle that C has
         functions = [function(getattr(self, name)) for name, function in FUNCTIONS.items()]
         self.structs = []  # they keep alive what their copies in the array point to
         for index, about in enumerate(map(describe, backends)):
@@ -351,7 +351,7 @@ def main(mode, path, library="", parent="0"):
     if mode == "worker":
         ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL: a long import does not outlive the run
     answer = os.dup(1)
-    os.dup2(2, 1)  # whatever the user's file prints is no answer of ours
+    os.dup2(2, 1)  # output of the user's file must not mix with the answer
     sys.stdout.reconfigure(line_buffering=True)
     try:
         backends = load(path)

@@ -18,7 +18,7 @@
 
 namespace attnbench {
 
-/// python_host.py alone.
+/// Holds python_host.py alone.
 std::span<const EmbeddedFile> embedded_python_host();
 
 namespace {
@@ -44,8 +44,8 @@ Output output_of(const std::string& command) {
   return output;
 }
 
-/// The descriptions of a file's backends. What goes wrong is the last line on its standard error,
-/// which goes to where the descriptions would be.
+/// The descriptions of a file's backends. On failure the last line says why: standard error is
+/// written to the same place as the descriptions.
 json described(const std::string& path, const PythonHost& host) {
   const std::string text(embedded_python_host().front().text);
   const std::string command = shell_text({host.python, "-c", text, "describe", path});

@@ -15,9 +15,9 @@ struct PythonHost {
 };
 
 /// Registers the backends of the Python file at `path`, each of which runs in a process of `host`'s
-/// interpreter. Throws ConfigError when there is no such file or it has no backends that can be,
-/// with what Python said, and EnvironmentError when there is no such interpreter or no library.
-/// GPU backends are registered as absent, with `cuda_absence` as the reason, unless that is empty.
+/// interpreter. Throws ConfigError, with Python's message, when there is no such file or no valid
+/// backend in it, and EnvironmentError when there is no such interpreter or no library. GPU
+/// backends are registered as absent, with `cuda_absence` as the reason, unless that is empty.
 void load_python_plugin(const std::string& path, const PythonHost& host,
                         const std::string& cuda_absence, Registry& registry);
 

@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 /// Has a child take the samples of one of its cells. The child is not asked to stop early: a run
-/// that wants to stop kills it.
+/// that stops kills it.
 class RemoteSamples final : public SampleSource {
  public:
   RemoteSamples(RemoteWorker& worker, int cell, CacheState cache, LaunchMode launch,
@@ -62,7 +62,7 @@ RemoteSession::~RemoteSession() {
   try {
     worker_->ask("leaving the case");
   } catch (const std::exception&) {
-    // Then it is no longer trusted, either.
+    // ask() has marked the child as failed.
   }
 }
 

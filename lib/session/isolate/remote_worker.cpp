@@ -25,8 +25,8 @@ using std::chrono::milliseconds;
 /// A process that has closed its channel ends within milliseconds, unless its GPU has much to free.
 constexpr milliseconds kToEnd{5000};
 
-/// To start and to measure the device, which is no backend's doing: not to be cut short by a
-/// timeout that suits backends.
+/// Time to start and to measure the device. No backend's code runs then, so the timeout for
+/// backends does not apply.
 constexpr double kOwnStepS = 300;
 
 }  // namespace
@@ -45,7 +45,8 @@ RemoteWorker::RemoteWorker(const Scenario& scenario, const Isolation& isolation,
                            const Registry::Entry& entry, SocketPair sockets)
     : isolation_(&isolation), limit_s_(kOwnStepS), channel_(sockets.ours) {
   {
-    const Channel theirs(sockets.theirs);  // closed once the child has it: its end shows then
+    // Closed here once the child has it, so that the end of the child closes the channel.
+    const Channel theirs(sockets.theirs);
     std::vector<std::string> words = entry.host;
     if (words.empty()) {
       words = {ChildProcess::kThisProgram, kWorkerCommand};
@@ -67,7 +68,7 @@ RemoteWorker::RemoteWorker(const Scenario& scenario, const Isolation& isolation,
 
 RemoteWorker::~RemoteWorker() {
   channel_.close();
-  // One that is not trusted may be in any state.
+  // A child that has failed may be in any state.
   static_cast<void>(child_->end(trusted_ ? kToEnd : milliseconds(0)));
 }
 

@@ -25,15 +25,15 @@ class RemoteWorker {
   RemoteWorker& operator=(const RemoteWorker&) = delete;
 
   /// Has the child do a step, `request` with its details, and returns its answer. Throws
-  /// EnvironmentError and HostSyncError as the child did, BackendFailed for whatever else went
-  /// wrong there, the end of the child and silence included; RunStopped. With `answer`, what was
-  /// found before a failure goes there.
+  /// EnvironmentError and HostSyncError when the child did, BackendFailed for every other failure
+  /// there, its end and a timeout included, and RunStopped. `answer` receives what was found
+  /// before a failure.
   nlohmann::json ask(const std::string& step, nlohmann::json request = nlohmann::json::object(),
                      nlohmann::json* answer = nullptr);
 
   /// From now on a backend's code runs there: each step within Isolation::timeout_s.
   void limit_steps() { limit_s_ = isolation_->timeout_s; }
-  /// False once anything has failed in it: what else is damaged there, nobody knows.
+  /// False once anything has failed in it, because other state may be damaged, too.
   [[nodiscard]] bool trusted() const { return trusted_; }
   [[nodiscard]] pid_t pid() const { return child_->pid(); }
   /// Ends the child at once, and with it what it holds of its device.
@@ -55,7 +55,7 @@ class RemoteWorker {
   double limit_s_;
   Channel channel_;
   std::unique_ptr<ChildProcess> child_;
-  std::string end_;  ///< why there is nobody to ask any more
+  std::string end_;  ///< why the child cannot be asked any more
   bool trusted_ = true;
 };
 

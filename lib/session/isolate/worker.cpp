@@ -24,7 +24,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The child's side of a RemoteSession: does with a LocalSession what it is asked.
+/// The child's side of a RemoteSession: executes its requests with a LocalSession.
 class Worker {
  public:
   Worker(const Registry& registry, Channel& channel) : registry_(&registry), channel_(&channel) {}
@@ -163,7 +163,7 @@ class Worker {
   Case case_;  ///< under way
   std::unique_ptr<Session> session_;
   std::map<int, std::unique_ptr<SampleSource>> cells_;
-  /// A run that wants to stop kills its workers.
+  /// A run that stops kills its workers.
   SampleSource::Stop never_ = [] { return false; };
 };
 
@@ -172,9 +172,9 @@ class Worker {
 int run_worker(const Registry& registry, pid_t parent) {
   // A backend that hangs reads no channel: only the kernel can end it when the run is killed.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) return static_cast<int>(ExitCode::kInternal);  // it was quicker
+  if (getppid() != parent) return static_cast<int>(ExitCode::kInternal);  // it has ended already
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
-  fcntl(kWorkerDescriptor, F_SETFD, FD_CLOEXEC);  // not for what a backend may start
+  fcntl(kWorkerDescriptor, F_SETFD, FD_CLOEXEC);  // processes of a backend do not inherit it
   Channel channel(kWorkerDescriptor);
   try {
     Worker(registry, channel).serve();

@@ -193,7 +193,7 @@ typedef struct attnbench_memory {
   void* (*reserve)(void* context, size_t bytes);
 } attnbench_memory;
 
-/* Where a backend rounds, as dtypes: decides the error bounds it is judged by. */
+/* Where a backend rounds, as dtypes. The error bounds follow from it. */
 typedef struct attnbench_numerics {
   size_t struct_size;
   int32_t qk_input; /* operands of q.k after any conversion */
@@ -224,22 +224,24 @@ typedef struct attnbench_backend {
   int (*plan)(void* self, const attnbench_batch* batch, const attnbench_memory* memory, void** plan,
               char* message, size_t message_size);
   /* Computes out and lse: allocates nothing, never waits, enqueues on `stream` alone (a
-   * cudaStream_t; 0 on a CPU). Allocations of host memory are not noticed: their time is in the
-   * sample of a CPU backend, and what is never freed is gone for every backend of the process. With
-   * --isolate that is this backend's own. */
+   * cudaStream_t; 0 on a CPU). Allocations of host memory are not detected: their time is in the
+   * sample of a CPU backend, and memory that is never freed is lost to every backend of the
+   * process. With --isolate the process runs this backend alone. */
   int (*run)(void* plan, void* stream, char* message, size_t message_size);
-  /* The next step of a recorded plan; 0, or ATTNBENCH_UNSUPPORTED: it has to be planned anew. */
+  /* Plans the next step of a recorded plan. A null pointer, or ATTNBENCH_UNSUPPORTED as the result,
+   * means that the step needs a new plan. */
   int (*update)(void* plan, const attnbench_batch* batch, void* stream, char* message,
                 size_t message_size);
   void (*destroy)(void* plan);
   int32_t writes_kv; /* 1: supports() is asked for steps that write the cache, too */
-  /* 0, or writes to *graph a cudaGraph_t that does what run() does, or 0 for none: it becomes a
-   * child node of the graph that is timed, and is copied. Asked for where run() would be
-   * recorded. */
+  /* May be a null pointer. Writes to *graph a cudaGraph_t that does what run() does, or 0 for none.
+   * It is asked for where run() would be recorded, and is copied into the graph that is timed, as a
+   * child node. */
   int (*graph)(void* plan, void** graph, char* message, size_t message_size);
-  /* Layouts of the cache (attnbench_layout) that it reads for a problem, whose own cache_layout is
-   * to be left aside, best first: up to *count of them into `layouts`, and *count is how many. 0
-   * here, or an older table that ends before: NHD and HND, with k_scale and v_scale alone. */
+  /* Writes the layouts of the cache (attnbench_layout) that it reads for a problem, best first: at
+   * most *count of them into `layouts`, and their number into *count. It must ignore the problem's
+   * own cache_layout. A null pointer, or an older table that ends before this member, means NHD and
+   * HND, with k_scale and v_scale alone. */
   int (*formats)(void* self, const attnbench_problem* problem, int32_t* layouts, int32_t* count,
                  char* message, size_t message_size);
 } attnbench_backend;
