@@ -20,8 +20,8 @@ int code(ExitCode exit_code) { return static_cast<int>(exit_code); }
 
 /// What --strict refuses: a cell that is not a converged, trusted measurement.
 bool inconclusive(const Record& record) {
-  return record.verdict == Verdict::kMistrusted || record.verdict == Verdict::kSkipped ||
-         (record.timed && record.timing.status != MeasureStatus::kConverged);
+  return record.verdict() == Verdict::kMistrusted || record.verdict() == Verdict::kSkipped ||
+         (record.is_timed() && record.timing.status != MeasureStatus::kConverged);
 }
 
 /// The message with the first reasons, each with the backends that gave it.
@@ -29,8 +29,8 @@ std::string nothing_measured(const std::vector<Record>& records) {
   constexpr std::size_t kMostReasons = 5;
   std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
   for (const Record& record : records) {
-    auto known = std::ranges::find(reasons, record.reason, [](const auto& r) { return r.first; });
-    if (known == reasons.end()) known = reasons.insert(known, {record.reason, {}});
+    auto known = std::ranges::find(reasons, record.reason(), [](const auto& r) { return r.first; });
+    if (known == reasons.end()) known = reasons.insert(known, {record.reason(), {}});
     if (std::ranges::find(known->second, record.backend) == known->second.end()) {
       known->second.push_back(record.backend);
     }
@@ -50,10 +50,9 @@ std::string nothing_measured(const std::vector<Record>& records) {
 
 RunOutcome judge_run(const RunResult& run, const RunCircumstances& circumstances) {
   const auto& records = run.records;
-  const auto timed = std::ranges::count_if(records, [](const Record& r) { return r.timed; });
+  const auto timed = std::ranges::count_if(records, &Record::is_timed);
   // A wrong result dominates: a caller that sees anything else may take the run for a pass.
-  if (std::ranges::any_of(records,
-                          [](const Record& r) { return is_failure(r.verdict) || r.impossible; })) {
+  if (std::ranges::any_of(records, &Record::has_failed)) {
     return {code(ExitCode::kIncorrect), {}};
   }
   if (circumstances.signal != 0) {
@@ -80,7 +79,7 @@ RunOutcome judge_run(const RunResult& run, const RunCircumstances& circumstances
             fmt::format("error: {}, {}: {}\n"
                         "   this is a defect; please report it with the command line; the other "
                         "cells are kept: {} of {} were measured",
-                        defect->case_id, defect->backend, defect->reason, timed, records.size())};
+                        defect->case_id, defect->backend, defect->reason(), timed, records.size())};
   }
   if (timed == 0 &&
       std::ranges::find(records, Trouble::kEnvironment, &Record::trouble) != records.end()) {

@@ -11,8 +11,7 @@ namespace {
 
 Record good() {
   Record record;
-  record.verdict = Verdict::kPassed;
-  record.timed = true;
+  record.outcome = Accepted{Agreement::kPassed, Speed::kClaimed};
   record.timing.status = MeasureStatus::kConverged;
   return record;
 }
@@ -29,18 +28,18 @@ TEST(RunOutcome, is_0_when_every_cell_is_right) {
 
 TEST(RunOutcome, is_2_when_a_cell_is_wrong_whatever_else_happened) {
   Record wrong = good();
-  wrong.verdict = Verdict::kIncorrect;
+  wrong.outcome = Incorrect{"wrong", true};
   EXPECT_EQ(
       judge_run(run_of({good(), wrong}), {.outputs_written = false, .signal = SIGINT}).exit_code,
       2);
 }
 
 TEST(RunOutcome, is_2_when_a_backend_crashed_or_beats_the_machine) {
-  Record crashed = good();
-  crashed.verdict = Verdict::kCrashed;
+  Record crashed;
+  crashed.outcome = Crashed{"threw"};
   EXPECT_EQ(judge_run(run_of({crashed}), {}).exit_code, 2);
   Record impossible = good();
-  impossible.impossible = true;
+  impossible.outcome = Accepted{Agreement::kPassed, Speed::kImpossible};
   EXPECT_EQ(judge_run(run_of({impossible}), {}).exit_code, 2);
 }
 
@@ -53,16 +52,16 @@ TEST(RunOutcome, is_3_for_a_noisy_cell_only_when_strict) {
 
 TEST(RunOutcome, is_3_for_a_mistrusted_or_skipped_cell_when_strict) {
   Record mistrusted = good();
-  mistrusted.verdict = Verdict::kMistrusted;
+  mistrusted.outcome = Accepted{Agreement::kMistrusted, Speed::kClaimed};
   EXPECT_EQ(judge_run(run_of({mistrusted}), {.strict = true}).exit_code, 3);
-  Record skipped = good();
-  skipped.verdict = Verdict::kSkipped;
+  Record skipped;
+  skipped.outcome = Skipped{"interrupted"};
   EXPECT_EQ(judge_run(run_of({good(), skipped}), {.strict = true}).exit_code, 3);
 }
 
 TEST(RunOutcome, is_4_when_nothing_was_measured) {
   Record unsupported;
-  unsupported.verdict = Verdict::kUnsupported;
+  unsupported.outcome = Unsupported{"decode only"};
   EXPECT_EQ(judge_run(run_of({unsupported}), {}).exit_code, 4);
   EXPECT_EQ(judge_run(run_of({}), {}).exit_code, 4);
 }
@@ -71,23 +70,20 @@ TEST(RunOutcome, is_70_when_attnbench_failed_in_a_case_and_names_it) {
   Record lost;
   lost.case_id = "bad";
   lost.backend = "cpu_flash";
-  lost.verdict = Verdict::kSkipped;
-  lost.trouble = Trouble::kDefect;
-  lost.reason = "attnbench itself failed: lost count";
+  lost.outcome = Skipped{"attnbench itself failed: lost count", Trouble::kDefect};
   const RunOutcome outcome = judge_run(run_of({good(), lost}), {});
   EXPECT_EQ(outcome.exit_code, 70);
   EXPECT_NE(outcome.message.find("bad, cpu_flash: attnbench itself failed: lost count"),
             std::string::npos)
       << outcome.message;
   Record wrong = good();
-  wrong.verdict = Verdict::kIncorrect;
+  wrong.outcome = Incorrect{"wrong", true};
   EXPECT_EQ(judge_run(run_of({wrong, lost}), {}).exit_code, 2);
 }
 
 TEST(RunOutcome, is_5_when_the_machine_could_do_nothing_of_it) {
   Record no_memory;
-  no_memory.verdict = Verdict::kSkipped;
-  no_memory.trouble = Trouble::kEnvironment;
+  no_memory.outcome = Skipped{"out of memory", Trouble::kEnvironment};
   EXPECT_EQ(judge_run(run_of({no_memory}), {}).exit_code, 5);
   EXPECT_EQ(judge_run(run_of({good(), no_memory}), {}).exit_code, 0);
 }
@@ -98,7 +94,7 @@ TEST(RunOutcome, is_5_when_results_could_not_be_written) {
 
 TEST(RunOutcome, is_128_plus_the_signal_and_says_what_was_kept) {
   Record skipped;
-  skipped.verdict = Verdict::kSkipped;
+  skipped.outcome = Skipped{"interrupted"};
   const RunOutcome outcome = judge_run(run_of({good(), skipped}), {.signal = SIGINT});
   EXPECT_EQ(outcome.exit_code, 130);
   EXPECT_EQ(outcome.message, "stopped by signal 2: 1 of 2 cells were measured and are kept");
@@ -113,9 +109,8 @@ TEST(RunOutcome, is_5_when_standard_output_takes_nothing_or_a_scenario_could_not
 
 TEST(RunOutcome, names_each_reason_once_when_nothing_was_measured) {
   Record refused;
-  refused.verdict = Verdict::kUnsupported;
+  refused.outcome = Unsupported{"decode only"};
   refused.backend = "a";
-  refused.reason = "decode only";
   Record other = refused;
   other.backend = "b";
   EXPECT_EQ(judge_run(run_of({refused, refused, other}), {}).message,

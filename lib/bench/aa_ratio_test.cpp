@@ -14,7 +14,7 @@ Record timed(const std::string& backend, double us) {
   Record r;
   r.case_id = "case";
   r.backend = backend;
-  r.timed = true;
+  r.outcome = Accepted{.speed = Speed::kClaimed};
   r.timing.median_us = us;
   for (int round = 0; round < 12; ++round) r.timing.blocks.push_back({round, us});
   return r;
@@ -34,14 +34,14 @@ TEST(AaRatio, looks_for_the_same_cell_only) {
   records[0].case_id = "another";
   records[1].cache = CacheState::kWarm;
   records[2].launch = LaunchMode::kGraph;
-  records[3].verdict = Verdict::kIncorrect;
+  records[3].outcome = Incorrect{.reason = "wrong", .timed = true};
   add_aa_ratio(records);
   EXPECT_EQ(records[4].aa.pairs, 0);
 }
 
 TEST(AaRatio, says_nothing_of_cells_that_were_not_timed_or_are_no_second) {
   std::vector<Record> records{timed("a", 100), timed("a#2", 100)};
-  records[1].timed = false;
+  records[1].outcome = Accepted{};
   add_aa_ratio(records);
   EXPECT_EQ(records[1].aa.pairs, 0);
   records[1] = timed("b", 100);

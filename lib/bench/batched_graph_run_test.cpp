@@ -195,7 +195,7 @@ TEST_F(BatchedGraphRunTest, is_not_asked_of_longer_cells_serving_ones_eager_ones
 TEST_F(BatchedGraphRunTest, is_refused_with_the_reason_when_there_is_no_memory_for_the_sets) {
   script_.failure = "kv pool needs 7.0 GB of GPU memory, 3.0 GB are available";
   const Record r = run().records.at(0);
-  EXPECT_EQ(r.verdict, Verdict::kPassed) << "the first figure is none the worse for it";
+  EXPECT_EQ(r.verdict(), Verdict::kPassed) << "the first figure is none the worse for it";
   EXPECT_EQ(r.timing.status, MeasureStatus::kConverged);
   EXPECT_TRUE(r.graph_n.tried());
   EXPECT_FALSE(r.graph_n.timed());
@@ -208,7 +208,7 @@ TEST_F(BatchedGraphRunTest, claims_nothing_that_memory_cannot_deliver) {
   scenario_.measure.cache = {CacheState::kCold, CacheState::kWarm};
   script_.graph_us = 50;  // warm: 2.5 us, from the cache
   const RunResult result = run();
-  EXPECT_FALSE(result.records[0].impossible);
+  EXPECT_FALSE(result.records[0].is_impossible());
   EXPECT_FALSE(result.records[0].graph_n.timed());
   EXPECT_THAT(result.records[0].graph_n.reason, HasSubstr("GB/s from memory is above 1.02 x"));
   EXPECT_TRUE(result.records[1].graph_n.timed());
@@ -238,23 +238,23 @@ TEST_F(GraphLevelTest, refuses_a_graph_that_the_backend_does_not_claim) {
   const RunResult result = run();
   ASSERT_EQ(result.records.size(), 4u);
   for (const std::size_t claimed : {0u, 1u, 2u}) {
-    EXPECT_TRUE(result.records[claimed].timed) << claimed;
-    EXPECT_EQ(result.records[claimed].verdict, Verdict::kPassed) << claimed;
+    EXPECT_TRUE(result.records[claimed].is_timed()) << claimed;
+    EXPECT_EQ(result.records[claimed].verdict(), Verdict::kPassed) << claimed;
   }
   const Record& refused = result.records[3];
-  EXPECT_FALSE(refused.timed);
+  EXPECT_FALSE(refused.is_timed());
   EXPECT_FALSE(refused.graph_forced);
-  EXPECT_EQ(refused.verdict, Verdict::kUnsupported);
-  EXPECT_EQ(refused.reason,
+  EXPECT_EQ(refused.verdict(), Verdict::kUnsupported);
+  EXPECT_EQ(refused.reason(),
             "no CUDA graph: extend needs level ALWAYS, the backend claims UNIFORM_BATCH");
 }
 
 TEST_F(GraphLevelTest, does_not_even_verify_where_no_launch_is_left) {
   script_.writes_too_far = true;
   const RunResult result = run();
-  EXPECT_EQ(result.records[0].verdict, Verdict::kIncorrect);
-  EXPECT_EQ(result.records[1].verdict, Verdict::kUnsupported);
-  EXPECT_THAT(result.records[1].reason, HasSubstr("needs level ALWAYS"));
+  EXPECT_EQ(result.records[0].verdict(), Verdict::kIncorrect);
+  EXPECT_EQ(result.records[1].verdict(), Verdict::kUnsupported);
+  EXPECT_THAT(result.records[1].reason(), HasSubstr("needs level ALWAYS"));
 }
 
 TEST_F(GraphLevelTest, times_it_by_force_and_marks_it) {
@@ -263,8 +263,8 @@ TEST_F(GraphLevelTest, times_it_by_force_and_marks_it) {
   EXPECT_FALSE(result.records[0].graph_forced) << "claimed";
   EXPECT_THAT(result.records[0].repro, Not(HasSubstr("--force-graph")));
   EXPECT_TRUE(result.records[1].graph_forced);
-  EXPECT_TRUE(result.records[1].timed);
-  EXPECT_EQ(result.records[1].verdict, Verdict::kPassed);
+  EXPECT_TRUE(result.records[1].is_timed());
+  EXPECT_EQ(result.records[1].verdict(), Verdict::kPassed);
   EXPECT_THAT(result.records[1].repro, HasSubstr("--launch graph --seed 0 --force-graph"));
 }
 

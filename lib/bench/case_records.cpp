@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "lib/base/error.h"
 #include "lib/bench/case_run.h"
 
 namespace attnbench {
@@ -45,6 +46,19 @@ std::string beyond_ceilings(const Cost& cost, CacheState cache, const Ceilings& 
         static_cast<double>(cost.flops) / seconds / 1e9, ceilings.flop_per_s / 1e9);
   }
   return {};
+}
+
+/// Both, where both are known.
+std::string joined(const std::string& first, const std::string& second) {
+  return first + (first.empty() || second.empty() ? "" : "; ") + second;
+}
+
+/// Of a verdict that is neither a failure nor a refusal.
+Agreement agreement_of(Verdict verdict) {
+  if (verdict == Verdict::kPassed) return Agreement::kPassed;
+  if (verdict == Verdict::kMistrusted) return Agreement::kMistrusted;
+  expects(verdict == Verdict::kNotVerified, "a cell is accepted that is not");
+  return Agreement::kNotVerified;
 }
 
 LayerFacts layer_facts(const AttentionLayer& layer) {
@@ -90,8 +104,7 @@ std::vector<Record> CaseRun::skip(std::span<const Registry::Entry* const> entrie
     for (const LaunchMode launch : scenario_->measure.launch) {
       for (const CacheState cache : scenario_->measure.cache) {
         Record record = blank_record(*entry, cache, launch);
-        record.verdict = Verdict::kSkipped;
-        record.reason = reason;
+        record.outcome = Skipped{reason};
         if (reason == kInterrupted) record.timing.status = MeasureStatus::kInterrupted;
         records.push_back(std::move(record));
       }
@@ -147,53 +160,45 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
 Record CaseRun::make_record(const Candidate& candidate, CacheState cache, LaunchMode launch) const {
   Record r = blank_record(*candidate.entry, cache, launch);
   if (candidate.layout && !r.is_recurrent()) r.kv_cache.layout = to_string(*candidate.layout);
-  r.verdict = candidate.verification.verdict;
-  r.reason = candidate.verification.reason;
-  r.trouble = candidate.trouble;
-  r.error = candidate.verification.error;
-  r.bitwise = candidate.verification.bitwise;
-  r.slots_checked = candidate.verification.slots_checked;
-  if (!candidate.runs) return r;
-  if (const Support launched = takes(candidate, launch); !launched) {
-    r.verdict = Verdict::kUnsupported;
-    r.reason = launched.reason();
-    r.error = {};
-    r.bitwise = {};
-    r.slots_checked = 0;
+  if (candidate.runs()) {
+    if (const Support launched = takes(candidate, launch); !launched) {
+      r.outcome = Unsupported{launched.reason()};
+      return r;
+    }
+  }
+  const Verification& verification = candidate.verification;
+  r.error = verification.error;
+  r.bitwise = verification.bitwise;
+  r.slots_checked = verification.slots_checked;
+  if (candidate.ended) {
+    r.outcome = *candidate.ended;
     return r;
   }
+
   const auto timing = std::ranges::find_if(candidate.timings, [&](const Timing& each) {
     return each.cache == cache && each.launch == launch;
   });
-  if (timing != candidate.timings.end()) {
+  const bool reached = timing != candidate.timings.end();
+  std::string wrong = verification.verdict == Verdict::kIncorrect ? verification.reason : "";
+  if (reached) {
     r.samples_checked = timing->checks.compared;
-    if (const std::string& fault = timing->checks.fault; !fault.empty()) {
-      r.reason = is_failure(r.verdict) ? r.reason + "; " + fault : fault;
-      r.verdict = Verdict::kIncorrect;
-    }
+    wrong = joined(wrong, timing->checks.fault);
   }
-  if (timing != candidate.timings.end() && timing->timing.status == MeasureStatus::kHostSync) {
-    r.timing.status = MeasureStatus::kHostSync;
-    if (!is_failure(r.verdict)) r.reason = timing->timing.failure;
-    return r;
-  }
-  if (timing != candidate.timings.end() && timing->timing.status == MeasureStatus::kFailed) {
-    r.timing.status = MeasureStatus::kFailed;
-    if (!is_failure(r.verdict)) {
-      r.verdict = Verdict::kCrashed;
-      r.reason = "while timed: " + timing->timing.failure;
-    }
-    return r;
-  }
-  if (timing != candidate.timings.end() && timing->timing.samples > 0) {
-    add_timing(r, candidate, *timing);
-    return r;
-  }
-  // The cell was not reached. A wrong verdict is kept nevertheless.
-  r.timing.status = MeasureStatus::kInterrupted;
-  if (!is_failure(r.verdict)) {
-    r.verdict = Verdict::kSkipped;
-    r.reason = kInterrupted;
+  const Skipped& late = candidate.late_trouble;
+  const auto untimed = [&](MeasureStatus status, Outcome outcome) {
+    r.timing.status = status;
+    r.outcome = wrong.empty() ? std::move(outcome) : Incorrect{wrong, false, late.trouble};
+  };
+  if (reached && timing->timing.status == MeasureStatus::kHostSync) {
+    untimed(MeasureStatus::kHostSync,
+            Accepted{agreement_of(verification.verdict), Speed::kNone,
+                     joined(timing->timing.failure, late.reason), late.trouble});
+  } else if (reached && timing->timing.status == MeasureStatus::kFailed) {
+    untimed(MeasureStatus::kFailed, Crashed{"while timed: " + timing->timing.failure});
+  } else if (reached && timing->timing.samples > 0) {
+    add_timing(r, candidate, *timing, wrong);
+  } else {
+    untimed(MeasureStatus::kInterrupted, Skipped{joined(kInterrupted, late.reason), late.trouble});
   }
   return r;
 }
@@ -211,43 +216,56 @@ BatchedGraphTiming CaseRun::judged(BatchedGraphTiming graph_n, CacheState cache,
   return graph_n;
 }
 
-void CaseRun::add_timing(Record& r, const Candidate& candidate, const Timing& measured) const {
+void CaseRun::add_timing(Record& r, const Candidate& candidate, const Timing& measured,
+                         const std::string& wrong) const {
   const CellTiming& timing = measured.timing;
-  r.timed = true;
+  const Skipped& late = candidate.late_trouble;
   r.timing = timing;
   r.plan = candidate.plan;
   if (r.launch == LaunchMode::kGraph) r.update = candidate.recorded.update;
   r.index = candidate.device->index;
-  if (is_failure(r.verdict)) return;
-  const double seconds = timing.median_us / 1e6;
-  const Ceilings& ceilings = candidate.device->ceilings;
-  const std::string beyond = beyond_ceilings(cost_, r.cache, ceilings, seconds);
-  r.impossible = !beyond.empty();
-  if (r.impossible) {
-    r.reason = beyond;
+  if (!wrong.empty()) {
+    r.outcome = Incorrect{wrong, true, late.trouble};
     return;
   }
+  const double seconds = timing.median_us / 1e6;
+  const Ceilings& ceilings = candidate.device->ceilings;
+  const Agreement agreement = agreement_of(candidate.verification.verdict);
+  if (const std::string beyond = beyond_ceilings(cost_, r.cache, ceilings, seconds);
+      !beyond.empty()) {
+    r.outcome = Accepted{agreement, Speed::kImpossible, joined(beyond, late.reason), late.trouble};
+    return;
+  }
+  std::string reason = joined(candidate.verification.reason, late.reason);
+  if (reason.empty()) reason = shortcoming(timing);
+  r.outcome = Accepted{agreement, Speed::kClaimed, std::move(reason), late.trouble};
   r.is_short = candidate.device->info.kind == DeviceKind::kCuda && timing.median_us < kShortUs;
   if (r.is_short && measured.graph_n.tried()) {
     r.graph_n = judged(measured.graph_n, r.cache, ceilings);
   }
   if (seconds > 0) r.roofline = roofline_s(cost_, ceilings) / seconds;
-  if (!r.reason.empty()) return;
+}
+
+std::string CaseRun::shortcoming(const CellTiming& timing) const {
   if (timing.status == MeasureStatus::kInterrupted) {
-    r.reason = fmt::format("interrupted after {} rounds", timing.rounds);
-  } else if (timing.status == MeasureStatus::kThrottled) {
-    const std::string events = to_string(timing.clock_events);
-    r.reason =
-        fmt::format("{} of {} samples below 0.95 of the settled clock{}", timing.discarded,
-                    timing.discarded + timing.samples, events.empty() ? "" : " (" + events + ")");
-  } else if (timing.rounds < 6) {  // 1 - 2 / 2^n < 0.95: no order statistics reach 95 %
-    r.reason = fmt::format("{} round{}: too few for an interval", timing.rounds,
-                           timing.rounds == 1 ? "" : "s");
-  } else if (timing.status != MeasureStatus::kConverged) {
-    r.reason =
-        fmt::format("half-width {:.1f} % above {:.1f} % after {} rounds", timing.half_width() * 100,
-                    scenario_->measure.precision * 100, timing.rounds);
+    return fmt::format("interrupted after {} rounds", timing.rounds);
   }
+  if (timing.status == MeasureStatus::kThrottled) {
+    const std::string events = to_string(timing.clock_events);
+    return fmt::format("{} of {} samples below 0.95 of the settled clock{}", timing.discarded,
+                       timing.discarded + timing.samples,
+                       events.empty() ? "" : " (" + events + ")");
+  }
+  if (timing.rounds < 6) {  // 1 - 2 / 2^n < 0.95: no order statistics reach 95 %
+    return fmt::format("{} round{}: too few for an interval", timing.rounds,
+                       timing.rounds == 1 ? "" : "s");
+  }
+  if (timing.status != MeasureStatus::kConverged) {
+    return fmt::format("half-width {:.1f} % above {:.1f} % after {} rounds",
+                       timing.half_width() * 100, scenario_->measure.precision * 100,
+                       timing.rounds);
+  }
+  return {};
 }
 
 }  // namespace attnbench

@@ -21,18 +21,18 @@ namespace attnbench {
 namespace {
 
 /// What the exception being handled says about the machine or about attnbench.
-std::pair<Trouble, std::string> current_trouble() {
+Skipped current_trouble() {
   constexpr const char* kDefect = "attnbench itself failed: {}";
   try {
     throw;
   } catch (const EnvironmentError& error) {
-    return {Trouble::kEnvironment, error.what()};
+    return {error.what(), Trouble::kEnvironment};
   } catch (const std::bad_alloc&) {
-    return {Trouble::kEnvironment, "out of memory"};
+    return {"out of memory", Trouble::kEnvironment};
   } catch (const std::exception& error) {
-    return {Trouble::kDefect, fmt::format(kDefect, error.what())};
+    return {fmt::format(kDefect, error.what()), Trouble::kDefect};
   } catch (...) {
-    return {Trouble::kDefect, fmt::format(kDefect, "an exception without a message")};
+    return {fmt::format(kDefect, "an exception without a message"), Trouble::kDefect};
   }
 }
 
@@ -55,32 +55,32 @@ void CaseRun::tell(const std::string& what) const {
 
 bool CaseRun::anyone_runs() const { return std::ranges::any_of(candidates_, &Candidate::runs); }
 
-void CaseRun::rule_out(Candidate& candidate, Verdict verdict, std::string reason) const {
-  candidate.runs = false;
-  if (candidate.verification.verdict == Verdict::kIncorrect) return;  // a wrong result stays wrong
-  candidate.verification.verdict = verdict;
-  candidate.verification.reason = std::move(reason);
+void CaseRun::rule_out(Candidate& candidate, Outcome outcome) {
+  const Verification& found = candidate.verification;
+  if (found.verdict == Verdict::kIncorrect) {
+    outcome = Incorrect{found.reason, false, trouble_of(outcome)};
+  }
+  candidate.ended = std::move(outcome);
 }
 
 void CaseRun::consider(Candidate& candidate) {
   const Registry::Entry& entry = *candidate.entry;
-  if (!entry.make) return rule_out(candidate, Verdict::kUnsupported, entry.absence);
+  if (!entry.make) return rule_out(candidate, Unsupported{entry.absence});
   candidate.device = device_of(entry);
   if (candidate.device == nullptr) {
-    return rule_out(candidate, Verdict::kUnsupported, "no device of its kind takes part");
+    return rule_out(candidate, Unsupported{"no device of its kind takes part"});
   }
   if (const std::string& lost = candidate.device->lost; !lost.empty()) {
-    return rule_out(candidate, Verdict::kSkipped, lost);
+    return rule_out(candidate, Skipped{lost});
   }
-  candidate.runs = true;
   attempt(candidate, [&] {
     candidate.session = executor_->begin(*case_, entry);
     const FormatChoice choice = candidate.session->supports();
-    if (!choice) return rule_out(candidate, Verdict::kUnsupported, choice.support.reason());
+    if (!choice) return rule_out(candidate, Unsupported{choice.support.reason()});
     candidate.layout = choice.layout;
     const auto& launches = scenario_->measure.launch;
     if (std::ranges::none_of(launches, [&](LaunchMode each) { return bool(takes(entry, each)); })) {
-      rule_out(candidate, Verdict::kUnsupported, takes(entry, launches.front()).reason());
+      rule_out(candidate, Unsupported{takes(entry, launches.front()).reason()});
     }
   });
 }
@@ -91,8 +91,8 @@ void CaseRun::attempt(Candidate& candidate, const std::function<void()>& step) {
   } catch (const RunStopped&) {  // the next look at stop_requested() ends the case
   } catch (const BackendFailed& failure) {
     // Earlier timings are kept.
-    if (candidate.runs && candidate.timings.empty()) {
-      rule_out(candidate, Verdict::kCrashed, failure.what());
+    if (candidate.runs() && candidate.timings.empty()) {
+      rule_out(candidate, Crashed{failure.what()});
     }
   } catch (const CudaError& error) {
     lose(*candidate.device, fmt::format("the GPU was lost: {}", error.what()));
@@ -106,27 +106,25 @@ void CaseRun::attempt_for_all(const std::function<void()>& step) {
     step();
   } catch (const RunStopped&) {  // what is not timed is "interrupted"
   } catch (...) {
-    for (Candidate& candidate : candidates_) {
-      if (candidate.runs) end_for_current_exception(candidate);
-    }
+    for (Candidate& candidate : candidates_) end_for_current_exception(candidate);
   }
 }
 
-void CaseRun::end_for_current_exception(Candidate& candidate) const {
-  const auto [trouble, reason] = current_trouble();
-  candidate.trouble = trouble;
-  if (candidate.runs && candidate.timings.empty()) {
-    rule_out(candidate, Verdict::kSkipped, reason);
-  } else if (candidate.verification.reason.empty()) {
-    candidate.verification.reason = reason;
+void CaseRun::end_for_current_exception(Candidate& candidate) {
+  if (!candidate.runs()) return;
+  Skipped trouble = current_trouble();
+  if (candidate.timings.empty()) {
+    rule_out(candidate, std::move(trouble));
+  } else {
+    candidate.late_trouble = std::move(trouble);
   }
 }
 
 void CaseRun::lose(RunDevice& device, const std::string& trouble) {
   device.lost = trouble;
   for (Candidate& candidate : candidates_) {
-    if (candidate.runs && candidate.device == &device && candidate.timings.empty()) {
-      rule_out(candidate, Verdict::kSkipped, trouble);
+    if (candidate.runs() && candidate.device == &device && candidate.timings.empty()) {
+      rule_out(candidate, Skipped{trouble});
     }
   }
 }
@@ -134,7 +132,7 @@ void CaseRun::lose(RunDevice& device, const std::string& trouble) {
 void CaseRun::for_all_that_run(const std::function<void(Candidate&)>& step) {
   for (Candidate& candidate : candidates_) {
     if (stop_requested()) return;
-    if (candidate.runs) attempt(candidate, [&] { step(candidate); });
+    if (candidate.runs()) attempt(candidate, [&] { step(candidate); });
   }
 }
 
@@ -146,7 +144,9 @@ void CaseRun::verify() {
   for_all_that_run([&](Candidate& candidate) {
     tell(fmt::format("{} · verifying", candidate.entry->info.name));
     candidate.verification = conclude(*case_, candidate.session->observe(wanted), truth);
-    if (candidate.verification.verdict == Verdict::kCrashed) candidate.runs = false;
+    if (candidate.verification.verdict == Verdict::kCrashed) {
+      rule_out(candidate, Crashed{candidate.verification.reason});
+    }
     candidate.session->tidy_up();
   });
 }

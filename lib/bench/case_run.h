@@ -40,19 +40,21 @@ class CaseRun {
     BatchedGraphTiming graph_n = {};
   };
 
-  /// One backend's state in the case. A `verdict` that forbids timing ends its work.
+  /// One backend's state in the case.
   struct Candidate {
     const Registry::Entry* entry = nullptr;
     RunDevice* device = nullptr;  ///< null when the run has none for it
     std::unique_ptr<Session> session;
     Verification verification;
-    Trouble trouble = Trouble::kNone;
+    std::optional<Outcome> ended;  ///< why it takes no part any more
+    Skipped late_trouble;          ///< met once it was timed, whose times stay; usually none
     Numerics numerics;
     HostTiming plan;
     RecordedPlan recorded;
     std::optional<KvLayout> layout;  ///< of the cache that it reads, once it supports the case
-    bool runs = false;               ///< takes part in timing
     std::vector<Timing> timings;
+
+    [[nodiscard]] bool runs() const { return !ended; }
   };
 
   /// A cell under way, and where its result belongs.
@@ -69,8 +71,9 @@ class CaseRun {
   void attempt(Candidate& candidate, const std::function<void()>& step);
   /// Runs `step`. What it throws ends the work of all candidates.
   void attempt_for_all(const std::function<void()>& step);
-  /// Ends the candidate's work for the exception that is being handled. What was timed stays.
-  void end_for_current_exception(Candidate& candidate) const;
+  /// Ends the candidate's work, if it still runs, for the exception that is being handled. What was
+  /// timed stays.
+  static void end_for_current_exception(Candidate& candidate);
   void lose(RunDevice& device, const std::string& trouble);
   /// attempt() with each candidate that runs, until a stop is asked for.
   void for_all_that_run(const std::function<void(Candidate&)>& step);
@@ -94,7 +97,8 @@ class CaseRun {
   [[nodiscard]] Support takes(const Candidate& candidate, LaunchMode launch) const;
   /// --force-graph: a graph that the backend does not claim.
   [[nodiscard]] bool is_forced(const Registry::Entry& entry, LaunchMode launch) const;
-  void rule_out(Candidate& candidate, Verdict verdict, std::string reason) const;
+  /// Ends its work. A wrong result stays wrong.
+  static void rule_out(Candidate& candidate, Outcome outcome);
   [[nodiscard]] bool anyone_runs() const;
   [[nodiscard]] bool stop_requested() const;
   void tell(const std::string& what) const;
@@ -107,7 +111,11 @@ class CaseRun {
                                     LaunchMode launch) const;
   [[nodiscard]] Record make_record(const Candidate& candidate, CacheState cache,
                                    LaunchMode launch) const;
-  void add_timing(Record& record, const Candidate& candidate, const Timing& timing) const;
+  /// Of a cell that was timed: its figures, and its outcome unless `wrong` says what is wrong.
+  void add_timing(Record& record, const Candidate& candidate, const Timing& timing,
+                  const std::string& wrong) const;
+  /// Why a time that is possible is no full measurement; empty when it is.
+  [[nodiscard]] std::string shortcoming(const CellTiming& timing) const;
   [[nodiscard]] BatchedGraphTiming judged(BatchedGraphTiming graph_n, CacheState cache,
                                           const Ceilings& ceilings) const;
 

@@ -94,7 +94,7 @@ TEST(DeltaNetTiming, passes_an_honest_backend_in_every_cache_state) {
       records_of(LateHabit::kNone, {CacheState::kCold, CacheState::kWarm, CacheState::kServing});
   EXPECT_EQ(records.size(), 3u);
   for (const Record& record : records) {
-    EXPECT_EQ(record.verdict, Verdict::kPassed) << record.case_id << ": " << record.reason;
+    EXPECT_EQ(record.verdict(), Verdict::kPassed) << record.case_id << ": " << record.reason();
     EXPECT_GT(record.samples_checked, 0) << record.case_id;
     EXPECT_EQ(record.layer.attention, "gated_delta_net");
     EXPECT_EQ(record.kv_dtype, "");
@@ -104,8 +104,8 @@ TEST(DeltaNetTiming, passes_an_honest_backend_in_every_cache_state) {
 TEST(DeltaNetTiming, blames_outputs_and_states_of_an_earlier_sample) {
   for (const LateHabit habit : {LateHabit::kRepeatsOutputs, LateHabit::kRepeatsStates}) {
     for (const Record& record : records_of(habit, {CacheState::kWarm})) {
-      EXPECT_EQ(record.verdict, Verdict::kIncorrect) << record.case_id;
-      EXPECT_THAT(record.reason, testing::HasSubstr("in timed sample ")) << record.case_id;
+      EXPECT_EQ(record.verdict(), Verdict::kIncorrect) << record.case_id;
+      EXPECT_THAT(record.reason(), testing::HasSubstr("in timed sample ")) << record.case_id;
     }
   }
 }

@@ -47,9 +47,9 @@ TEST_F(TwoDevices, run_every_backend_where_it_belongs_on_the_same_contents) {
     SCOPED_TRACE(r.case_id + " " + r.backend + " " + std::string(to_string(r.launch)));
     const DeviceKind kind = registry_.find(r.backend)->info.device;
     EXPECT_EQ(r.device, devices_[kind == DeviceKind::kCpu ? 0 : 1]->info().name);
-    EXPECT_FALSE(is_failure(r.verdict)) << r.reason;
+    EXPECT_FALSE(is_failure(r.verdict())) << r.reason();
     hashes[r.case_id].insert(r.fixture_hash);
-    if (!r.timed) continue;
+    if (!r.is_timed()) continue;
     timed.insert(kind);
     EXPECT_TRUE(kind == DeviceKind::kCuda || r.launch == LaunchMode::kEager);
     EXPECT_GT(r.timing.median_us, 0);
@@ -71,8 +71,8 @@ TEST_F(TwoDevices, pad_recorded_steps_to_their_bucket_and_update_them) {
   int timed = 0;
   for (const Record& r : result.records) {
     SCOPED_TRACE(r.case_id + " " + r.backend);
-    EXPECT_FALSE(is_failure(r.verdict)) << r.reason;
-    if (!r.timed) continue;
+    EXPECT_FALSE(is_failure(r.verdict())) << r.reason();
+    if (!r.is_timed()) continue;
     ++timed;
     EXPECT_GT(r.samples_checked, 0);
   }

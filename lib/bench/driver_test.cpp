@@ -196,8 +196,8 @@ TEST_F(Driver, times_and_passes_a_right_backend) {
   const RunResult result = run();
   ASSERT_EQ(result.records.size(), 1u);
   const Record& r = result.records[0];
-  EXPECT_EQ(r.verdict, Verdict::kPassed) << r.reason;
-  EXPECT_TRUE(r.timed);
+  EXPECT_EQ(r.verdict(), Verdict::kPassed) << r.reason();
+  EXPECT_TRUE(r.is_timed());
   EXPECT_GT(r.timing.median_us, 0);
   EXPECT_EQ(r.timing.rounds, 3);
   EXPECT_GT(r.gb_per_s(), 0);
@@ -215,9 +215,9 @@ TEST_F(Driver, times_and_passes_a_right_backend) {
 TEST_F(Driver, times_a_wrong_backend_but_lets_it_claim_nothing) {
   add("wrong", Habit::kWrong);
   const Record r = run().records.at(0);
-  EXPECT_EQ(r.verdict, Verdict::kIncorrect);
-  EXPECT_FALSE(r.reason.empty());
-  EXPECT_TRUE(r.timed);
+  EXPECT_EQ(r.verdict(), Verdict::kIncorrect);
+  EXPECT_FALSE(r.reason().empty());
+  EXPECT_TRUE(r.is_timed());
   EXPECT_EQ(r.gb_per_s(), 0);
   EXPECT_EQ(r.roofline, 0);
 }
@@ -229,23 +229,23 @@ TEST_F(Driver, goes_on_when_a_backend_throws) {
   scenario_.verify.enabled = false;  // so that the throw happens while timing
   const RunResult result = run();
   ASSERT_EQ(result.records.size(), 3u);
-  EXPECT_EQ(result.records[0].verdict, Verdict::kCrashed);
-  EXPECT_EQ(result.records[0].reason, "plan: out of ideas");
-  EXPECT_EQ(result.records[1].verdict, Verdict::kCrashed);
-  EXPECT_THAT(result.records[1].reason, HasSubstr("kernel launch failed"));
-  EXPECT_FALSE(result.records[1].timed);
+  EXPECT_EQ(result.records[0].verdict(), Verdict::kCrashed);
+  EXPECT_EQ(result.records[0].reason(), "plan: out of ideas");
+  EXPECT_EQ(result.records[1].verdict(), Verdict::kCrashed);
+  EXPECT_THAT(result.records[1].reason(), HasSubstr("kernel launch failed"));
+  EXPECT_FALSE(result.records[1].is_timed());
   EXPECT_EQ(result.records[1].timing.status, MeasureStatus::kFailed);
-  EXPECT_EQ(result.records[2].verdict, Verdict::kNotVerified);
-  EXPECT_TRUE(result.records[2].timed);
+  EXPECT_EQ(result.records[2].verdict(), Verdict::kNotVerified);
+  EXPECT_TRUE(result.records[2].is_timed());
 }
 
 TEST_F(Driver, keeps_a_wrong_verdict_though_a_timed_forward_throws) {
   scenario_.verify.fills = {"normal"};  // so that verification does not meet the throw
   add("both", Habit::kWrongAndThrows);
   const Record r = run().records.at(0);
-  EXPECT_EQ(r.verdict, Verdict::kIncorrect);
+  EXPECT_EQ(r.verdict(), Verdict::kIncorrect);
   EXPECT_EQ(r.timing.status, MeasureStatus::kFailed);
-  EXPECT_FALSE(r.timed);
+  EXPECT_FALSE(r.is_timed());
 }
 
 TEST_F(Driver, blames_every_backend_that_writes_out_of_bounds_and_no_other) {
@@ -255,10 +255,11 @@ TEST_F(Driver, blames_every_backend_that_writes_out_of_bounds_and_no_other) {
   const RunResult result = run();
   ASSERT_EQ(result.records.size(), 3u);
   for (const std::size_t i : {0u, 1u}) {
-    EXPECT_EQ(result.records[i].verdict, Verdict::kIncorrect);
-    EXPECT_THAT(result.records[i].reason, HasSubstr("guard bytes of 'out' changed on fill normal"));
+    EXPECT_EQ(result.records[i].verdict(), Verdict::kIncorrect);
+    EXPECT_THAT(result.records[i].reason(),
+                HasSubstr("guard bytes of 'out' changed on fill normal"));
   }
-  EXPECT_EQ(result.records[2].verdict, Verdict::kPassed) << result.records[2].reason;
+  EXPECT_EQ(result.records[2].verdict(), Verdict::kPassed) << result.records[2].reason();
 }
 
 TEST_F(Driver, calls_it_impossible_to_beat_the_memory_from_outside_a_cache) {
@@ -267,11 +268,11 @@ TEST_F(Driver, calls_it_impossible_to_beat_the_memory_from_outside_a_cache) {
   ceilings_ = Ceilings{.read_bytes_per_s = 1, .copy_bytes_per_s = 1, .flop_per_s = 1e30};
   const RunResult result = run();
   ASSERT_EQ(result.records.size(), 3u);
-  EXPECT_TRUE(result.records[0].impossible);
-  EXPECT_THAT(result.records[0].reason, HasSubstr("GB/s from memory is above 1.02 x"));
+  EXPECT_TRUE(result.records[0].is_impossible());
+  EXPECT_THAT(result.records[0].reason(), HasSubstr("GB/s from memory is above 1.02 x"));
   EXPECT_EQ(result.records[0].gb_per_s(), 0);
-  EXPECT_FALSE(result.records[1].impossible) << "warm: data may come from a cache";
-  EXPECT_TRUE(result.records[2].impossible) << "serving: K and V come from memory";
+  EXPECT_FALSE(result.records[1].is_impossible()) << "warm: data may come from a cache";
+  EXPECT_TRUE(result.records[2].is_impossible()) << "serving: K and V come from memory";
 }
 
 TEST_F(Driver, calls_it_impossible_to_beat_the_arithmetic_in_any_cache_state) {
@@ -279,8 +280,8 @@ TEST_F(Driver, calls_it_impossible_to_beat_the_arithmetic_in_any_cache_state) {
   scenario_.measure.cache = {CacheState::kCold, CacheState::kWarm};
   ceilings_ = Ceilings{.read_bytes_per_s = 1e30, .copy_bytes_per_s = 1e30, .flop_per_s = 1};
   for (const Record& r : run().records) {
-    EXPECT_TRUE(r.impossible);
-    EXPECT_THAT(r.reason, HasSubstr("GFLOP/s is above 1.02 x"));
+    EXPECT_TRUE(r.is_impossible());
+    EXPECT_THAT(r.reason(), HasSubstr("GFLOP/s is above 1.02 x"));
     EXPECT_EQ(r.tflop_per_s(), 0);
   }
 }
@@ -298,8 +299,8 @@ TEST_F(Driver, gives_each_backend_the_layout_that_it_reads_best_and_all_the_same
   std::set<std::string> hashes;
   std::vector<std::string> layouts;
   for (const Record& r : run().records) {
-    EXPECT_EQ(r.verdict, Verdict::kPassed) << r.reason;
-    EXPECT_TRUE(r.timed);
+    EXPECT_EQ(r.verdict(), Verdict::kPassed) << r.reason();
+    EXPECT_TRUE(r.is_timed());
     layouts.push_back(r.kv_cache.layout);
     hashes.insert(r.fixture_hash);
   }
@@ -311,21 +312,21 @@ TEST_F(Driver, refuses_a_backend_that_does_not_read_the_layout_that_is_asked_for
   scenario_.cases.front().kv_cache.layout = KvLayout::kXPacked;
   add("right", Habit::kRight);
   const Record r = run().records.at(0);
-  EXPECT_EQ(r.verdict, Verdict::kUnsupported);
-  EXPECT_EQ(r.reason, "reads no x_packed cache, but NHD, HND, combined");
+  EXPECT_EQ(r.verdict(), Verdict::kUnsupported);
+  EXPECT_EQ(r.reason(), "reads no x_packed cache, but NHD, HND, combined");
   EXPECT_EQ(r.kv_cache.layout, "x_packed");
 }
 
 TEST_F(Driver, calls_a_throw_while_verifying_a_crash) {
   add("timed", Habit::kThrowsWhenTimed);
-  EXPECT_EQ(run().records.at(0).verdict, Verdict::kCrashed);
+  EXPECT_EQ(run().records.at(0).verdict(), Verdict::kCrashed);
 }
 
 TEST_F(Driver, records_a_refusal_with_its_reason) {
   add("refuses", Habit::kRefuses);
   const Record r = run().records.at(0);
-  EXPECT_EQ(r.verdict, Verdict::kUnsupported);
-  EXPECT_EQ(r.reason, "does not feel like it");
+  EXPECT_EQ(r.verdict(), Verdict::kUnsupported);
+  EXPECT_EQ(r.reason(), "does not feel like it");
   EXPECT_EQ(r.timing.status, MeasureStatus::kNotMeasured);
 }
 
@@ -348,13 +349,13 @@ TEST_F(Driver, lets_an_error_of_its_own_cost_one_case_only) {
   const RunResult result = run();
   ASSERT_EQ(result.records.size(), 3u);
   for (const std::size_t i : {0u, 2u}) {
-    EXPECT_EQ(result.records[i].verdict, Verdict::kPassed) << result.records[i].reason;
-    EXPECT_TRUE(result.records[i].timed);
-    EXPECT_EQ(result.records[i].trouble, Trouble::kNone);
+    EXPECT_EQ(result.records[i].verdict(), Verdict::kPassed) << result.records[i].reason();
+    EXPECT_TRUE(result.records[i].is_timed());
+    EXPECT_EQ(result.records[i].trouble(), Trouble::kNone);
   }
-  EXPECT_EQ(result.records[1].verdict, Verdict::kSkipped);
-  EXPECT_EQ(result.records[1].trouble, Trouble::kDefect);
-  EXPECT_EQ(result.records[1].reason, "attnbench itself failed: the reference is not finite");
+  EXPECT_EQ(result.records[1].verdict(), Verdict::kSkipped);
+  EXPECT_EQ(result.records[1].trouble(), Trouble::kDefect);
+  EXPECT_EQ(result.records[1].reason(), "attnbench itself failed: the reference is not finite");
 }
 
 TEST_F(Driver, keeps_its_results_whatever_is_thrown_while_a_case_is_worked_on) {
@@ -371,18 +372,18 @@ TEST_F(Driver, keeps_its_results_whatever_is_thrown_while_a_case_is_worked_on) {
     };
     const RunResult result = run();
     EXPECT_EQ(result.records.size(), 2u);
-    EXPECT_EQ(result.records.at(0).verdict, Verdict::kPassed) << result.records[0].reason;
+    EXPECT_EQ(result.records.at(0).verdict(), Verdict::kPassed) << result.records[0].reason();
     return result.records.at(1);
   };
   for (const char* step : {"float64 reference", "verifying", "round"}) {
     const Record r = record_when_thrown(7, step);
-    EXPECT_EQ(r.trouble, Trouble::kDefect) << step;
-    EXPECT_EQ(r.reason, "attnbench itself failed: an exception without a message") << step;
-    EXPECT_EQ(r.verdict, Verdict::kSkipped) << step;
+    EXPECT_EQ(r.trouble(), Trouble::kDefect) << step;
+    EXPECT_EQ(r.reason(), "attnbench itself failed: an exception without a message") << step;
+    EXPECT_EQ(r.verdict(), Verdict::kSkipped) << step;
   }
   const Record no_memory = record_when_thrown(std::bad_alloc(), "float64 reference");
-  EXPECT_EQ(no_memory.trouble, Trouble::kEnvironment);
-  EXPECT_EQ(no_memory.reason, "out of memory");
+  EXPECT_EQ(no_memory.trouble(), Trouble::kEnvironment);
+  EXPECT_EQ(no_memory.reason(), "out of memory");
 }
 
 TEST_F(Driver, keeps_a_wrong_verdict_though_it_fails_itself_later) {
@@ -391,8 +392,8 @@ TEST_F(Driver, keeps_a_wrong_verdict_though_it_fails_itself_later) {
     if (line.find("round") != std::string::npos) throw std::logic_error("lost count");
   };
   const Record r = run().records.at(0);
-  EXPECT_EQ(r.verdict, Verdict::kIncorrect);
-  EXPECT_EQ(r.trouble, Trouble::kDefect);
+  EXPECT_EQ(r.verdict(), Verdict::kIncorrect);
+  EXPECT_EQ(r.trouble(), Trouble::kDefect);
 }
 
 TEST_F(Driver, lists_an_absent_backend_only_when_asked_for) {
@@ -404,8 +405,8 @@ TEST_F(Driver, lists_an_absent_backend_only_when_asked_for) {
   filter_.backends = {"absent"};
   const RunResult result = run();
   ASSERT_EQ(result.records.size(), 1u);
-  EXPECT_EQ(result.records[0].verdict, Verdict::kUnsupported);
-  EXPECT_EQ(result.records[0].reason, "built without nvcc");
+  EXPECT_EQ(result.records[0].verdict(), Verdict::kUnsupported);
+  EXPECT_EQ(result.records[0].reason(), "built without nvcc");
 }
 
 TEST_F(Driver, says_that_a_backend_has_no_device_here) {
@@ -417,9 +418,9 @@ TEST_F(Driver, says_that_a_backend_has_no_device_here) {
   add("right", Habit::kRight);
   const RunResult result = run();
   ASSERT_EQ(result.records.size(), 2u);
-  EXPECT_EQ(result.records[0].verdict, Verdict::kUnsupported);
-  EXPECT_EQ(result.records[0].reason, "no device of its kind takes part");
-  EXPECT_EQ(result.records[1].verdict, Verdict::kPassed);
+  EXPECT_EQ(result.records[0].verdict(), Verdict::kUnsupported);
+  EXPECT_EQ(result.records[0].reason(), "no device of its kind takes part");
+  EXPECT_EQ(result.records[1].verdict(), Verdict::kPassed);
 }
 
 TEST_F(Driver, refuses_an_unknown_backend_before_anything_runs) {
@@ -438,10 +439,10 @@ TEST_F(Driver, measures_no_graph_on_a_cpu) {
   scenario_.measure.launch = {LaunchMode::kEager, LaunchMode::kGraph};
   const RunResult result = run();
   ASSERT_EQ(result.records.size(), 2u);
-  EXPECT_TRUE(result.records[0].timed);
-  EXPECT_FALSE(result.records[1].timed);
-  EXPECT_EQ(result.records[1].verdict, Verdict::kUnsupported);
-  EXPECT_EQ(result.records[1].reason, "no CUDA graph on a CPU");
+  EXPECT_TRUE(result.records[0].is_timed());
+  EXPECT_FALSE(result.records[1].is_timed());
+  EXPECT_EQ(result.records[1].verdict(), Verdict::kUnsupported);
+  EXPECT_EQ(result.records[1].reason(), "no CUDA graph on a CPU");
 }
 
 TEST_F(Driver, has_one_record_per_cell_in_backend_order) {
@@ -465,9 +466,9 @@ TEST_F(Driver, keeps_a_row_for_every_cell_that_a_stop_left_out) {
   hooks_.stop_requested = [&] { return stop; };
   const RunResult result = run();
   ASSERT_EQ(result.records.size(), 2u);
-  EXPECT_TRUE(result.records[0].timed);
-  EXPECT_EQ(result.records[1].verdict, Verdict::kSkipped);
-  EXPECT_EQ(result.records[1].reason, "interrupted");
+  EXPECT_TRUE(result.records[0].is_timed());
+  EXPECT_EQ(result.records[1].verdict(), Verdict::kSkipped);
+  EXPECT_EQ(result.records[1].reason(), "interrupted");
   EXPECT_TRUE(result.interrupted);
 }
 
@@ -479,8 +480,8 @@ TEST_F(Driver, keeps_a_wrong_verdict_though_stopped_before_timing) {
   };
   hooks_.stop_requested = [&] { return stop; };
   const Record r = run().records.at(0);
-  EXPECT_EQ(r.verdict, Verdict::kIncorrect);
-  EXPECT_FALSE(r.timed);
+  EXPECT_EQ(r.verdict(), Verdict::kIncorrect);
+  EXPECT_FALSE(r.is_timed());
   EXPECT_EQ(r.timing.status, MeasureStatus::kInterrupted);
 }
 
@@ -525,10 +526,10 @@ TEST_F(Driver, skips_what_is_left_for_a_device_that_is_lost) {
   devices_.front() = std::move(device);
   const RunResult result = run();
   ASSERT_EQ(result.records.size(), 3u);
-  EXPECT_EQ(result.records[0].verdict, Verdict::kPassed);
+  EXPECT_EQ(result.records[0].verdict(), Verdict::kPassed);
   for (const std::size_t i : {1u, 2u}) {
-    EXPECT_EQ(result.records[i].verdict, Verdict::kSkipped);
-    EXPECT_THAT(result.records[i].reason, HasSubstr("the GPU was lost: cudaMalloc"));
+    EXPECT_EQ(result.records[i].verdict(), Verdict::kSkipped);
+    EXPECT_THAT(result.records[i].reason(), HasSubstr("the GPU was lost: cudaMalloc"));
   }
 }
 

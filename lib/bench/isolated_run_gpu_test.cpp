@@ -68,12 +68,12 @@ class IsolateGpu : public testing::Test {
     for (const Record& r : result.records) {
       SCOPED_TRACE(r.case_id + " " + r.backend + " " + std::string(to_string(r.launch)));
       if (r.backend == "loses_its_gpu") {
-        EXPECT_EQ(r.verdict, Verdict::kCrashed);
-        EXPECT_THAT(r.reason, HasSubstr("cudaErrorIllegalAddress"));
+        EXPECT_EQ(r.verdict(), Verdict::kCrashed);
+        EXPECT_THAT(r.reason(), HasSubstr("cudaErrorIllegalAddress"));
         ++crashed;
       } else {
-        EXPECT_EQ(r.verdict, of_others) << r.reason;
-        EXPECT_EQ(r.timing.status, MeasureStatus::kConverged) << r.reason;
+        EXPECT_EQ(r.verdict(), of_others) << r.reason();
+        EXPECT_EQ(r.timing.status, MeasureStatus::kConverged) << r.reason();
         EXPECT_GT(r.timing.median_us, 0);
         ++well;
       }

@@ -116,8 +116,8 @@ class Isolate : public testing::Test {
   static void expect_well(const std::vector<Record>& records) {
     ASSERT_FALSE(records.empty());
     for (const Record& r : records) {
-      EXPECT_EQ(r.verdict, Verdict::kPassed) << r.reason;
-      EXPECT_EQ(r.timing.status, MeasureStatus::kConverged) << r.reason;
+      EXPECT_EQ(r.verdict(), Verdict::kPassed) << r.reason();
+      EXPECT_EQ(r.timing.status, MeasureStatus::kConverged) << r.reason();
       EXPECT_EQ(r.timing.rounds, 6);
       EXPECT_GT(r.timing.median_us, 0);
       EXPECT_GT(r.plan.max_us, 0);
@@ -126,9 +126,9 @@ class Isolate : public testing::Test {
   static void expect_crashed(const std::vector<Record>& records, const std::string& reason) {
     ASSERT_FALSE(records.empty());
     for (const Record& r : records) {
-      EXPECT_EQ(r.verdict, Verdict::kCrashed);
-      EXPECT_THAT(r.reason, HasSubstr(reason));
-      EXPECT_FALSE(r.timed);
+      EXPECT_EQ(r.verdict(), Verdict::kCrashed);
+      EXPECT_THAT(r.reason(), HasSubstr(reason));
+      EXPECT_FALSE(r.is_timed());
       EXPECT_THAT(r.repro, HasSubstr("--backend " + r.backend));
     }
   }
@@ -143,12 +143,12 @@ class Isolate : public testing::Test {
 TEST_F(Isolate, has_the_timed_samples_of_a_child_compared_by_the_run) {
   const std::string mutant(to_string(TimedFault::kComputesAllInOne));
   const RunResult result = run({"honest", mutant});
-  for (const Record& r : of(result, "honest")) EXPECT_GE(r.samples_checked, 4) << r.reason;
+  for (const Record& r : of(result, "honest")) EXPECT_GE(r.samples_checked, 4) << r.reason();
   const std::vector<Record> wrong = of(result, mutant);
   ASSERT_EQ(wrong.size(), 2u);
   for (const Record& r : wrong) {
-    EXPECT_EQ(r.verdict, Verdict::kIncorrect);
-    EXPECT_THAT(r.reason, HasSubstr("in timed sample "));
+    EXPECT_EQ(r.verdict(), Verdict::kIncorrect);
+    EXPECT_THAT(r.reason(), HasSubstr("in timed sample "));
     EXPECT_EQ(r.gb_per_s(), 0);
   }
 }
@@ -176,7 +176,7 @@ TEST_F(Isolate, finds_what_a_run_without_it_finds) {
     EXPECT_EQ(a.case_id, b.case_id);
     EXPECT_EQ(a.backend, b.backend);
     EXPECT_EQ(a.device, b.device);
-    EXPECT_EQ(a.verdict, b.verdict) << a.reason;
+    EXPECT_EQ(a.verdict(), b.verdict()) << a.reason();
     EXPECT_EQ(a.timing.status, b.timing.status);
     EXPECT_EQ(a.fixture_hash, b.fixture_hash);
     EXPECT_EQ(a.fixture_hash.size(), 16u);
@@ -254,16 +254,16 @@ TEST_F(Isolate, keeps_what_a_child_measured_before_it_died) {
   for (std::size_t i = 0; i < 2; ++i) {
     const Record& r = result.records[i];
     if (done == "honest · " + std::string(to_string(r.cache))) {
-      EXPECT_EQ(r.verdict, Verdict::kPassed) << r.reason;
+      EXPECT_EQ(r.verdict(), Verdict::kPassed) << r.reason();
       EXPECT_EQ(r.timing.status, MeasureStatus::kConverged);
     } else {
-      EXPECT_EQ(r.verdict, Verdict::kCrashed);
-      EXPECT_THAT(r.reason, HasSubstr("was killed by signal 9 (SIGKILL)"));
-      EXPECT_THAT(r.reason, HasSubstr("while taking samples"));
+      EXPECT_EQ(r.verdict(), Verdict::kCrashed);
+      EXPECT_THAT(r.reason(), HasSubstr("was killed by signal 9 (SIGKILL)"));
+      EXPECT_THAT(r.reason(), HasSubstr("while taking samples"));
     }
   }
   for (std::size_t i = 2; i < 4; ++i) {  // the second case gets a new child
-    EXPECT_EQ(result.records[i].verdict, Verdict::kPassed) << result.records[i].reason;
+    EXPECT_EQ(result.records[i].verdict(), Verdict::kPassed) << result.records[i].reason();
   }
 }
 
@@ -283,7 +283,7 @@ TEST_F(Isolate, stops_when_asked_to_though_a_backend_hangs) {
   EXPECT_TRUE(first.interrupted);
   EXPECT_EQ(first.records[0].timing.status, MeasureStatus::kInterrupted);
   EXPECT_EQ(first.records[1].timing.status, MeasureStatus::kInterrupted);
-  EXPECT_EQ(first.records[1].verdict, Verdict::kSkipped);
+  EXPECT_EQ(first.records[1].verdict(), Verdict::kSkipped);
   EXPECT_LT(first.wall_s, 60);
 }
 
@@ -295,9 +295,9 @@ TEST_F(Isolate, lets_an_error_of_attnbench_cost_one_case_only) {
   };
   const RunResult result = run({"honest"});
   ASSERT_EQ(result.records.size(), 2u);
-  EXPECT_EQ(result.records[0].trouble, Trouble::kDefect);
-  EXPECT_EQ(result.records[0].reason, "attnbench itself failed: lost count");
-  EXPECT_EQ(result.records[1].verdict, Verdict::kPassed) << result.records[1].reason;
+  EXPECT_EQ(result.records[0].trouble(), Trouble::kDefect);
+  EXPECT_EQ(result.records[0].reason(), "attnbench itself failed: lost count");
+  EXPECT_EQ(result.records[1].verdict(), Verdict::kPassed) << result.records[1].reason();
 }
 
 TEST_F(Isolate, keeps_a_finished_case_when_stopped_in_the_next) {
@@ -306,9 +306,9 @@ TEST_F(Isolate, keeps_a_finished_case_when_stopped_in_the_next) {
   hooks_.stop_requested = [&] { return stop; };
   const RunResult result = run({"honest"});
   ASSERT_EQ(result.records.size(), 2u);
-  EXPECT_EQ(result.records[0].verdict, Verdict::kPassed);
-  EXPECT_TRUE(result.records[0].timed);
-  EXPECT_EQ(result.records[1].reason, "interrupted");
+  EXPECT_EQ(result.records[0].verdict(), Verdict::kPassed);
+  EXPECT_TRUE(result.records[0].is_timed());
+  EXPECT_EQ(result.records[1].reason(), "interrupted");
 }
 
 TEST_F(Isolate, leaves_no_child_behind) {

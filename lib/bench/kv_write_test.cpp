@@ -83,9 +83,9 @@ TEST_F(KvWriteRun, times_and_checks_the_write_alone) {
   const std::vector<Record> records = run(kAlways);
   ASSERT_EQ(records.size(), 2u);
   const Record& r = records[0];
-  EXPECT_EQ(r.verdict, Verdict::kPassed) << r.reason;
+  EXPECT_EQ(r.verdict(), Verdict::kPassed) << r.reason();
   EXPECT_EQ(r.step, StepPart::kKvWrite);
-  EXPECT_TRUE(r.timed);
+  EXPECT_TRUE(r.is_timed());
   EXPECT_GT(r.samples_checked, 0);
   EXPECT_GE(r.slots_checked, 6 * scenario_.cases[0].q_tokens());
   EXPECT_EQ(r.error.rows, 0) << "nothing is computed";
@@ -94,29 +94,29 @@ TEST_F(KvWriteRun, times_and_checks_the_write_alone) {
 
 TEST_F(KvWriteRun, asks_no_backend_that_does_not_write) {
   const std::vector<Record> records = run(kAlways);
-  EXPECT_EQ(records[1].verdict, Verdict::kUnsupported);
-  EXPECT_EQ(records[1].reason, "it writes no KV cache: attention alone");
+  EXPECT_EQ(records[1].verdict(), Verdict::kUnsupported);
+  EXPECT_EQ(records[1].reason(), "it writes no KV cache: attention alone");
 }
 
 TEST_F(KvWriteRun, blames_a_write_that_is_missing) {
   const Record r = run(0)[0];
-  EXPECT_EQ(r.verdict, Verdict::kIncorrect);
-  EXPECT_THAT(r.reason, HasSubstr("the slot of request 0's new token 0 holds other than k_new"));
+  EXPECT_EQ(r.verdict(), Verdict::kIncorrect);
+  EXPECT_THAT(r.reason(), HasSubstr("the slot of request 0's new token 0 holds other than k_new"));
 }
 
 TEST_F(KvWriteRun, blames_a_write_that_is_missing_from_a_timed_sample) {
   const Record r = run(20)[0];  // a verification and plans take fewer
-  EXPECT_EQ(r.verdict, Verdict::kIncorrect);
-  EXPECT_THAT(r.reason, HasSubstr("holds other than k_new"));
-  EXPECT_THAT(r.reason, HasSubstr("timed sample"));
+  EXPECT_EQ(r.verdict(), Verdict::kIncorrect);
+  EXPECT_THAT(r.reason(), HasSubstr("holds other than k_new"));
+  EXPECT_THAT(r.reason(), HasSubstr("timed sample"));
 }
 
 TEST_F(KvWriteRun, has_a_row_for_each_part_of_the_step) {
   scenario_.measure.step = {StepPart::kAttention, StepPart::kKvWrite, StepPart::kBoth};
   const std::vector<Record> records = run(kAlways);
   ASSERT_EQ(records.size(), 6u);
-  EXPECT_EQ(records[0].reason, "it computes nothing");
-  EXPECT_EQ(records[2].verdict, Verdict::kPassed) << records[2].reason;
+  EXPECT_EQ(records[0].reason(), "it computes nothing");
+  EXPECT_EQ(records[2].verdict(), Verdict::kPassed) << records[2].reason();
   EXPECT_EQ(records[4].step, StepPart::kBoth);
   EXPECT_EQ(records[0].case_id, records[4].case_id);
 }

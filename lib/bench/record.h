@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/bench/outcome.h"
 #include "lib/cost/cost.h"
 #include "lib/device/device.h"
 #include "lib/measure/measure.h"
@@ -27,13 +28,6 @@ struct BatchedGraphTiming {
 
   [[nodiscard]] bool tried() const { return graph.forwards > 0; }
   [[nodiscard]] bool timed() const { return tried() && reason.empty() && timing.median_us > 0; }
-};
-
-/// What other than its backend kept a cell from being measured, or ended its case.
-enum class Trouble : std::uint8_t {
-  kNone,
-  kEnvironment,  ///< the machine: no memory, say
-  kDefect,       ///< attnbench itself
 };
 
 /// Properties of the attention layer beyond its shape.
@@ -76,12 +70,10 @@ struct Record {
   SweptValues sweep;              ///< what the sweep put into this case
   CascadeChoice use_cascade;      ///< by vLLM's rule, on the GPU of the run
 
-  std::string reason;  ///< why not passed or not measured; empty when all is well
-  Verdict verdict = Verdict::kNotVerified;
-  Trouble trouble = Trouble::kNone;  ///< `reason` says what it was
-  bool timed = false;                ///< timing below is a measurement
+  Outcome outcome;
   int samples_checked = 0;  ///< timed samples whose outputs were compared with the reference
-  CellTiming timing;
+  CellTiming
+      timing;  ///< its status says how measuring ended; its figures are those of a timed cell
   BatchedGraphTiming graph_n;
   HostTiming plan;
   HostTiming update;  ///< of a graph's recorded plan; 0: there is none
@@ -92,14 +84,22 @@ struct Record {
   BitwiseProperties bitwise;
   std::int64_t slots_checked = 0;  ///< of the cache that the step wrote, compared exactly
   bool cache_resident = false;     ///< bytes_unique fits the last-level cache
-  bool impossible = false;         ///< faster than a measured ceiling allows: something is wrong
   bool is_short = false;           ///< on a GPU, so short that its launch is a visible part of it
   std::string fixture_hash;
   std::string repro;  ///< paste-ready command line that runs this cell alone
 
   [[nodiscard]] bool is_recurrent() const { return layer.attention == "gated_delta_net"; }
-  // A wrong cell makes no speed claim: rates are 0 unless the cell was timed and did not fail.
-  [[nodiscard]] bool claims_speed() const { return timed && !is_failure(verdict) && !impossible; }
+  [[nodiscard]] Verdict verdict() const { return verdict_of(outcome); }
+  /// Why not passed, not converged or not measured; empty when all is well.
+  [[nodiscard]] const std::string& reason() const { return reason_of(outcome); }
+  [[nodiscard]] Trouble trouble() const { return trouble_of(outcome); }
+  [[nodiscard]] bool is_timed() const { return attnbench::is_timed(outcome); }
+  /// Faster than a measured ceiling allows.
+  [[nodiscard]] bool is_impossible() const { return speed_of(outcome) == Speed::kImpossible; }
+  /// Wrong, crashed or impossible.
+  [[nodiscard]] bool has_failed() const { return is_failure(verdict()) || is_impossible(); }
+  /// Rates are 0 of a cell that claims no speed: one that was not timed, or has failed.
+  [[nodiscard]] bool claims_speed() const { return speed_of(outcome) == Speed::kClaimed; }
   [[nodiscard]] double gb_per_s() const;  ///< bytes_unique / median, 1e9
   [[nodiscard]] double tflop_per_s() const;
   double roofline = 0;  ///< roofline time / median, 0..1

@@ -50,8 +50,8 @@ TimedSelftestRow run_fault(const Devices& devices, TimedFault fault) {
     TimedVerdict first{launch, Verdict::kNotVerified, {}};
     for (const Record& record : result.records) {
       if (record.launch != launch || is_failure(first.verdict)) continue;
-      first.verdict = record.verdict;
-      first.reason = record.reason.empty() ? "" : record.case_id + ": " + record.reason;
+      first.verdict = record.verdict();
+      first.reason = record.reason().empty() ? "" : record.case_id + ": " + record.reason();
     }
     row.by_launch.push_back(first);
   }

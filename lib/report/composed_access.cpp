@@ -8,6 +8,7 @@
 #include "lib/report/record_text.h"
 
 namespace attnbench {
+
 FieldAccess graph_n_status_access() {
   return {[](const Record& r) { return Json(graph_n_status(r)); },
           [](Record& r, const std::string& text) {
@@ -16,15 +17,6 @@ FieldAccess graph_n_status_access() {
             if (found != std::ranges::end(kMeasureStatuses)) r.graph_n.timing.status = *found;
           },
           {{"enum", {"converged", "noisy", "timeout", "throttled", "interrupted", "refused"}}}};
-}
-
-FieldAccess median_access() {
-  FieldAccess access = member<&Record::timing, &CellTiming::median_us>();
-  access.read = [](Record& r, const std::string& text) {
-    from_text(text, r.timing.median_us);
-    r.timed = true;
-  };
-  return access;
 }
 
 FieldAccess clock_events_access() {

@@ -10,8 +10,6 @@ namespace attnbench {
 
 /// The status of the timing, or "refused".
 [[nodiscard]] FieldAccess graph_n_status_access();
-/// A cell that has a median was timed.
-[[nodiscard]] FieldAccess median_access();
 /// "power_cap thermal".
 [[nodiscard]] FieldAccess clock_events_access();
 /// Swept keys with their values as text, in the sweep's order.

@@ -63,7 +63,7 @@ TEST(Csv, reads_back_every_field_that_it_wrote) {
       std::ranges::replace(written, '\n', ' ');  // the one thing that the format gives up
       EXPECT_EQ(csv_text(*column, records[i]), written) << column->column << " of record " << i;
     }
-    EXPECT_EQ(records[i].timed, run.records[i].timed);
+    EXPECT_EQ(records[i].is_timed(), run.records[i].is_timed());
     EXPECT_EQ(records[i].timing.status, run.records[i].timing.status);
     EXPECT_EQ(records[i].error.max_abs > 0, run.records[i].error.max_abs > 0);
   }
@@ -108,6 +108,14 @@ TEST(Csv, names_the_line_and_the_column_of_a_bad_value) {
   std::string text = csv_of(sample_run());
   text.replace(text.find(",26,"), 4, ",x6,");
   EXPECT_THAT(error_of(text), testing::HasSubstr(".csv:2:1: error: column requests: 'x6'"));
+}
+
+TEST(Csv, refuses_a_time_of_a_cell_that_was_not_run) {
+  std::string text = csv_of(sample_run());
+  text.replace(text.find(",passed,"), 8, ",skipped,");
+  EXPECT_THAT(
+      error_of(text),
+      testing::HasSubstr(":2:1: error: column median_us: a time of a cell that is skipped"));
 }
 
 /// The sample as it was written when the file had this many columns.

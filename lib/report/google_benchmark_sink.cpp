@@ -24,7 +24,7 @@ Json entry_of(const Record& r, const std::string& name, std::size_t family) {
                 {"threads", 1}};
   if (!claims) {
     entry["error_occurred"] = true;
-    entry["error_message"] = verdict_word(r) + ": " + r.reason;
+    entry["error_message"] = verdict_word(r) + ": " + r.reason();
   }
   if (is_open(r)) entry["label"] = to_string(r.timing.status);
   entry["iterations"] = claims ? r.timing.samples : 0;
@@ -63,7 +63,7 @@ void write_google_benchmark_json(const RunResult& run, std::ostream& out) {
                {"benchmarks", Json::array()}};
   for (const Record& record : run.records) {
     // A cell that was not tried is left out; a cell that failed is an entry with an error.
-    if (!record.timed && !is_failed_row(record)) continue;
+    if (!record.is_timed() && !record.has_failed()) continue;
     root["benchmarks"].push_back(
         entry_of(record, cell_name(run, record), root["benchmarks"].size()));
   }

@@ -42,18 +42,18 @@ std::string escaped(std::string_view text) {
 /// What the exit code reports although no answer was wrong: a backend that crashed, or attnbench
 /// itself failed.
 bool is_error(const Record& r) {
-  return r.verdict == Verdict::kCrashed || r.trouble == Trouble::kDefect;
+  return r.verdict() == Verdict::kCrashed || r.trouble() == Trouble::kDefect;
 }
 
-bool is_wrong(const Record& r) { return is_failed_row(r) && !is_error(r); }
+bool is_wrong(const Record& r) { return r.has_failed() && !is_error(r); }
 
 bool is_left_out(const Record& r) {
-  return !is_error(r) && (r.verdict == Verdict::kUnsupported || r.verdict == Verdict::kSkipped);
+  return !is_error(r) && (r.verdict() == Verdict::kUnsupported || r.verdict() == Verdict::kSkipped);
 }
 
 std::string outcome_of(const Record& r) {
   const std::string word = escaped(verdict_word(r));
-  const std::string reason = escaped(r.reason);
+  const std::string reason = escaped(r.reason());
   if (is_error(r) || is_wrong(r)) {
     // JUnit tells an error from a wrong answer, which is a failure.
     const char* tag = is_error(r) ? "error" : "failure";

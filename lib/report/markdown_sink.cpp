@@ -82,10 +82,10 @@ void write_markdown(const RunResult& run, std::ostream& out) {
         markdown_cell(case_name(run, r)), markdown_cell(r.backend), to_string(r.cache),
         r.graph_forced ? "graph, forced" : to_string(r.launch), speed_cells(r, with_graph_n),
         r.claims_speed() ? time_text(r.plan.median_us) : "", enqueue_cell(r), verdict_word(r),
-        to_string(r.timing.status), error_text(r), bitwise_flags(r), markdown_cell(r.reason));
+        to_string(r.timing.status), error_text(r), bitwise_flags(r), markdown_cell(r.reason()));
   }
   for (const Record& r : run.records) {
-    if (is_failed_row(r)) {
+    if (r.has_failed()) {
       text += fmt::format("\n{}: {}\n\n    {}\n", verdict_word(r), markdown_cell(cell_name(run, r)),
                           printable(r.repro));
     }

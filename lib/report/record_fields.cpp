@@ -7,21 +7,19 @@
 #include <string>
 
 #include "lib/report/composed_access.h"
+#include "lib/report/outcome_access.h"
 #include "lib/report/record_text.h"
 
 namespace attnbench {
 namespace {
 
-constexpr std::array kVerdicts = {
-    Verdict::kNotVerified, Verdict::kPassed,  Verdict::kMistrusted, Verdict::kIncorrect,
-    Verdict::kUnsupported, Verdict::kSkipped, Verdict::kCrashed};
 constexpr std::array kSteps = {StepPart::kAttention, StepPart::kKvWrite, StepPart::kBoth};
 constexpr std::array kLaunches = {LaunchMode::kEager, LaunchMode::kGraph};
 
-bool is_timed(const Record& r) { return r.timed; }
-bool is_updated(const Record& r) { return r.timed && r.update.median_us > 0; }
+bool is_timed(const Record& r) { return r.is_timed(); }
+bool is_updated(const Record& r) { return r.is_timed() && r.update.median_us > 0; }
 bool claims_speed(const Record& r) { return r.claims_speed(); }
-bool has_clock(const Record& r) { return r.timed && r.timing.sm_mhz > 0; }
+bool has_clock(const Record& r) { return r.is_timed() && r.timing.sm_mhz > 0; }
 bool is_second(const Record& r) { return r.aa.pairs > 0; }
 bool aa_has_interval(const Record& r) { return r.aa.has_interval(); }
 bool has_batched_graph(const Record& r) { return r.graph_n.tried(); }
@@ -119,9 +117,9 @@ std::vector<RecordField> make_fields() {
        "without padding"},
       {20, "status", "status", "", word<kMeasureStatuses, &R::timing, &Time::status>(),
        "How the measurement ended"},
-      {21, "reason", "reason", "", member<&R::reason>(),
+      {21, "reason", "reason", "", reason_access(),
        "Why not passed, not converged or not measured; empty when all is well"},
-      {22, "verdict", "verdict", "", word<kVerdicts, &R::verdict>(),
+      {22, "verdict", "verdict", "", verdict_access(),
        "What is known about the result's correctness"},
       {23, "time_us/median", "median_us", "us", median_access(), "Median of the block medians"},
       {24, "time_us/lo", "lo_us", "us", member<&R::timing, &Time::lo_us>(),
@@ -185,7 +183,7 @@ std::vector<RecordField> make_fields() {
        "Time at the measured ceilings over the median, 0..1; null: no speed claimed", claims_speed},
       {43, "cache_resident", "cache_resident", "", member<&R::cache_resident>(),
        "bytes_unique fits the last-level cache"},
-      {44, "impossible", "impossible", "", member<&R::impossible>(),
+      {44, "impossible", "impossible", "", impossible_access(),
        "Faster than 1.02 x a measured ceiling (memory, from a cold or serving cache; arithmetic, "
        "always): the count, the flush, the kernel or the ceiling is wrong"},
       {45, "error/max_abs", "max_abs", "", member<&R::error, &Error::max_abs>(),

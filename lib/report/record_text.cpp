@@ -39,14 +39,12 @@ std::string scenario_names(const RunResult& run) {
 }
 
 std::string verdict_word(const Record& record) {
-  if (record.impossible && !is_failure(record.verdict)) return "IMPOSSIBLE";
-  return std::string(to_string(record.verdict));
+  if (record.is_impossible()) return "IMPOSSIBLE";
+  return std::string(to_string(record.verdict()));
 }
 
-bool is_failed_row(const Record& record) { return is_failure(record.verdict) || record.impossible; }
-
 std::string cache_and_launch(const Record& r) {
-  if (!r.timed) return "";
+  if (!r.is_timed()) return "";
   const std::string_view cache = r.cache == CacheState::kServing ? "serv" : to_string(r.cache);
   if (r.graph_forced) return std::string(cache) + "/f";
   return std::string(cache) + (r.launch == LaunchMode::kGraph ? "/g" : "");
@@ -80,7 +78,7 @@ std::string error_text(const Record& record) {
 }
 
 bool has_interval(const Record& record) {
-  return record.timed && record.timing.rounds >= kFewestRounds;
+  return record.is_timed() && record.timing.rounds >= kFewestRounds;
 }
 
 std::string half_width_text(const Record& record) {
@@ -92,7 +90,9 @@ bool is_open(const Record& record) {
   return record.claims_speed() && record.timing.status != MeasureStatus::kConverged;
 }
 
-bool has_device_timer(const Record& record) { return record.timed && record.timing.enqueue_us > 0; }
+bool has_device_timer(const Record& record) {
+  return record.is_timed() && record.timing.enqueue_us > 0;
+}
 
 bool has_index_timing(const Record& record) { return record.index.host_us > 0; }
 

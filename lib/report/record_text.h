@@ -20,8 +20,6 @@ namespace attnbench {
 [[nodiscard]] std::string scenario_names(const RunResult& run);
 /// The verdict's word, or "IMPOSSIBLE" for a cell that beats the machine.
 [[nodiscard]] std::string verdict_word(const Record& record);
-/// A row that needs a repro line: wrong, crashed or impossible.
-[[nodiscard]] bool is_failed_row(const Record& record);
 /// "cold", "warm", "serv", or "cold/g" when a graph was replayed; empty for a cell that was not
 /// timed.
 [[nodiscard]] std::string cache_and_launch(const Record& record);

@@ -193,13 +193,8 @@ TEST(Sinks, a_failed_row_carries_its_repro_line_in_every_format_for_people) {
 TEST(Sinks, junit_calls_a_defect_of_attnbench_an_error_and_a_machine_that_is_too_small_a_skip) {
   RunResult run = sample_run();
   run.records.resize(2);
-  for (Record& record : run.records) {
-    record.verdict = Verdict::kSkipped;
-    record.impossible = false;
-    record.reason = "why";
-  }
-  run.records[0].trouble = Trouble::kDefect;
-  run.records[1].trouble = Trouble::kEnvironment;
+  run.records[0].outcome = Skipped{"why", Trouble::kDefect};
+  run.records[1].outcome = Skipped{"why", Trouble::kEnvironment};
   std::ostringstream out;
   write_junit(run, out);
   EXPECT_THAT(out.str(), testing::HasSubstr("failures=\"0\" errors=\"1\" skipped=\"1\""));
@@ -223,7 +218,8 @@ RunResult hostile_run() {
   run.scenarios[0].name = text;
   run.environment.device.name = text;
   for (Record& record : run.records) {
-    record.scenario = record.case_id = record.backend = record.reason = record.repro = text;
+    record.scenario = record.case_id = record.backend = record.repro = text;
+    std::visit([&](auto& outcome) { outcome.reason = text; }, record.outcome);
   }
   return run;
 }
@@ -262,7 +258,7 @@ TEST(Sinks, tell_the_cells_of_several_scenarios_apart) {
 
 TEST(Sinks, json_survives_bytes_that_are_no_utf_8) {
   RunResult run = sample_run();
-  run.records[0].reason = "\xff\xfe";
+  run.records[0].outcome = Skipped{"\xff\xfe"};
   EXPECT_NO_THROW(json_of(run));
 }
 
@@ -305,7 +301,7 @@ TEST(Sinks, json_is_valid_under_the_published_schema) {
   first.error.worst = WorstElement{};
   first.error.worst.got = nan;
   first.roofline = nan;
-  first.reason = "\xff\xfe \x01";
+  first.outcome = Accepted{Agreement::kPassed, Speed::kClaimed, "\xff\xfe \x01"};
   Record& idle = corner.records[1] = Record{};  // no requests, no tokens, no bytes
   idle.mode = "idle";
   idle.dtype = idle.kv_dtype = "bf16";

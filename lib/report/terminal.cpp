@@ -47,9 +47,9 @@ std::string without_trailing_spaces(std::string line) {
 
 /// ANSI colour of a verdict: green right, yellow doubtful, red wrong, dim not tried.
 std::string_view colour_of(const Record& r) {
-  if (is_failed_row(r)) return "\x1b[1;31m";
-  if (r.verdict == Verdict::kPassed) return "\x1b[32m";
-  if (r.verdict == Verdict::kMistrusted) return "\x1b[33m";
+  if (r.has_failed()) return "\x1b[1;31m";
+  if (r.verdict() == Verdict::kPassed) return "\x1b[32m";
+  if (r.verdict() == Verdict::kMistrusted) return "\x1b[33m";
   return "\x1b[2m";
 }
 
@@ -123,8 +123,8 @@ std::string layer_text(const Case& c) {
 /// Whether the row's reason is printed: a star and the status already say that a passed cell is
 /// noisy, but not why there is no interval.
 bool shows_reason(const Record& r) {
-  const bool says_all = r.claims_speed() && has_interval(r) && r.verdict != Verdict::kMistrusted;
-  return !r.reason.empty() && !says_all;
+  const bool says_all = r.claims_speed() && has_interval(r) && r.verdict() != Verdict::kMistrusted;
+  return !r.reason().empty() && !says_all;
 }
 
 }  // namespace
@@ -220,20 +220,20 @@ void TerminalReport::record(const Record& record) {
   if (options_.quiet) return;
   if (has_index_timing(record)) index_ = record.index;
   // A backend that does not take the case says so once, not once per cache state.
-  const std::string said = record.timed ? "" : record.backend + '\n' + record.reason;
-  if (!record.timed && said == untimed_ && !options_.wide) return;
+  const std::string said = record.is_timed() ? "" : record.backend + '\n' + record.reason();
+  if (!record.is_timed() && said == untimed_ && !options_.wide) return;
   untimed_ = said;
   std::string line = row(record, options_.colour);
   if (shows_reason(record)) {
     const std::size_t plain_width = display_width(row(record, false));
-    const std::string reason = printable(record.reason);
+    const std::string reason = printable(record.reason());
     const bool one_line = reason.find('\n') == std::string::npos;
-    const bool beside = record.error.rows == 0 && !options_.wide && !is_failed_row(record) &&
+    const bool beside = record.error.rows == 0 && !options_.wide && !record.has_failed() &&
                         one_line && plain_width + 2 + display_width(reason) <= options_.width;
     if (beside) {
       line += ": " + reason + '\n';
     } else {
-      line += '\n' + wrapped(record.reason, options_.width, kReasonIndent);
+      line += '\n' + wrapped(record.reason(), options_.width, kReasonIndent);
     }
   } else {
     line += '\n';
@@ -241,14 +241,14 @@ void TerminalReport::record(const Record& record) {
   out_ << line;
   // What the case's line has not said already.
   const std::string& layout = record.kv_cache.layout;
-  if (!layout_ && record.timed && layout != to_string(KvLayout::kNhd)) {
+  if (!layout_ && record.is_timed() && layout != to_string(KvLayout::kNhd)) {
     out_ << wrapped(fmt::format("on a {} cache", layout), options_.width, kReasonIndent);
   }
   if (const std::string graph_n = graph_n_line(record); !graph_n.empty()) {
     out_ << wrapped(graph_n, options_.width, kReasonIndent);
   }
   // Unbroken, however long: it is meant to be pasted.
-  if (is_failed_row(record)) {
+  if (record.has_failed()) {
     out_ << std::string(kReasonIndent, ' ') << printable(record.repro) << '\n';
   }
 }
@@ -267,8 +267,8 @@ void TerminalReport::finished(const RunResult& run, int exit_code) {
     const bool any_graph_n =
         std::ranges::any_of(run.records, [](const Record& r) { return r.graph_n.tried(); });
     if (any_graph_n) out_ << wrapped(kGraphNLegend, options_.width, 0);
-    const bool any_forced =
-        std::ranges::any_of(run.records, [](const Record& r) { return r.graph_forced && r.timed; });
+    const bool any_forced = std::ranges::any_of(
+        run.records, [](const Record& r) { return r.graph_forced && r.is_timed(); });
     if (any_forced) out_ << wrapped(kForcedLegend, options_.width, 0);
   }
   std::set<std::string> ids;

@@ -52,7 +52,7 @@ Record widest() {
   r.timing.hi_us = 9e6;
   r.roofline = 9.999;
   r.plan.median_us = 999.4e3;
-  r.verdict = Verdict::kNotVerified;
+  r.outcome = Accepted{Agreement::kNotVerified, Speed::kClaimed};
   r.error.bound_ratio = 1.8e300;
   return r;
 }
@@ -62,7 +62,8 @@ TEST(TerminalReport, fits_100_columns_in_the_worst_case) {
   records.push_back(widest());
   Record chatty = records[5];
   chatty.backend = "a_backend_with_a_name_that_does_not_end";
-  chatty.reason = std::string(300, 'x') + " and then some words to wrap";
+  chatty.outcome = Accepted{Agreement::kMistrusted, Speed::kClaimed,
+                            std::string(300, 'x') + " and then some words to wrap"};
   records.push_back(chatty);
   for (Record& record : records) record.repro = "short";
   for (const DeviceKind kind : {DeviceKind::kCpu, DeviceKind::kCuda}) {
@@ -91,7 +92,7 @@ TEST(TerminalReport, fits_a_narrow_terminal_by_leaving_columns_out) {
 TEST(TerminalReport, passes_on_nothing_that_steers_a_terminal) {
   Record hostile = sample_run().records[2];
   hostile.backend = "b\x1b[31m";
-  hostile.reason = "why\x1b]0;owned\x07\xff";
+  hostile.outcome = Incorrect{"why\x1b]0;owned\x07\xff", true};
   hostile.repro = "attnbench run '\x1b[2J'";
   const std::string text = print({hostile});
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));

@@ -42,8 +42,7 @@ Record blank(const char* case_id, const char* backend) {
 
 Record timed(Record r, double median_us) {
   r.timing.status = MeasureStatus::kConverged;
-  r.verdict = Verdict::kPassed;
-  r.timed = true;
+  r.outcome = Accepted{Agreement::kPassed, Speed::kClaimed};
   r.timing.median_us = median_us;
   r.timing.lo_us = median_us * 0.997;
   r.timing.hi_us = median_us * 1.003;
@@ -93,12 +92,13 @@ RunResult sample_run() {
   noisy.cache = CacheState::kWarm;
   noisy.timing.status = MeasureStatus::kNoisy;
   noisy.timing.hi_us = 11500;
-  noisy.reason = "half-width 4.9 % above 0.5 % after 40 rounds";
+  noisy.outcome =
+      Accepted{Agreement::kPassed, Speed::kClaimed, "half-width 4.9 % above 0.5 % after 40 rounds"};
   noisy.cache_resident = true;
 
   Record wrong = timed(blank("prefix_hits/ps16", "say \"fast\", ok"), 5000);
-  wrong.verdict = Verdict::kIncorrect;
-  wrong.reason = "3 NaN, the first at request 3, head 12, query 0\nafter a line break | and a pipe";
+  wrong.outcome = Incorrect{
+      "3 NaN, the first at request 3, head 12, query 0\nafter a line break | and a pipe", true};
   wrong.error.max_abs = std::numeric_limits<double>::quiet_NaN();
   wrong.error.bound_ratio = std::numeric_limits<double>::infinity();
   wrong.error.non_finite = 3;
@@ -106,19 +106,17 @@ RunResult sample_run() {
   wrong.roofline = 0;
 
   Record unsupported = blank("prefix_hits/ps16", "torch_native");
-  unsupported.verdict = Verdict::kUnsupported;
-  unsupported.reason = "no extend beside decode, <yet>";
+  unsupported.outcome = Unsupported{"no extend beside decode, <yet>"};
 
   Record crashed = blank("mla,\"odd\"", "cpu_flash");
   crashed.mix = "mla";
   crashed.use_cascade = {"-", "no shared prefix"};
-  crashed.verdict = Verdict::kCrashed;
-  crashed.reason = "std::bad_alloc & more";
+  crashed.outcome = Crashed{"std::bad_alloc & more"};
 
   Record mistrusted = timed(blank("mla,\"odd\"", "torch_native#2"), 52.4);
   mistrusted.mix = "mla";
-  mistrusted.verdict = Verdict::kMistrusted;
-  mistrusted.reason = "41 % of the outputs are zero";
+  mistrusted.outcome =
+      Accepted{Agreement::kMistrusted, Speed::kClaimed, "41 % of the outputs are zero"};
   mistrusted.timing.enqueue_us = 2.8125;
   mistrusted.timing.sm_mhz = 1980;
   mistrusted.timing.discarded = 3;
@@ -128,23 +126,23 @@ RunResult sample_run() {
 
   Record impossible = timed(blank("mla,\"odd\"", "too_fast"), 0.75);
   impossible.mix = "mla";
-  impossible.impossible = true;
   impossible.is_short = true;
   impossible.launch = LaunchMode::kGraph;
   impossible.graph_forced = true;
   impossible.roofline = 0;
-  impossible.reason = "249333.3 GB/s from cold memory is above 1.02 x the measured read ceiling";
+  impossible.outcome =
+      Accepted{Agreement::kPassed, Speed::kImpossible,
+               "249333.3 GB/s from cold memory is above 1.02 x the measured read ceiling"};
 
   Record skipped = blank("mla,\"odd\"", "late");
   skipped.mix = "mla";
   skipped.timing.status = MeasureStatus::kInterrupted;
-  skipped.verdict = Verdict::kSkipped;
-  skipped.reason = "interrupted";
+  skipped.outcome = Skipped{"interrupted"};
 
   Record single = timed(blank("mla,\"odd\"", "slow#2"), 1.5e6);
   single.mix = "mla";
   single.timing = {MeasureStatus::kTimeout, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1.5e6, 1, 1};
-  single.reason = "timeout after 1 round";
+  single.outcome = Accepted{Agreement::kPassed, Speed::kClaimed, "timeout after 1 round"};
   single.roofline = 0.006;
   single.aa = {1, 0.9, 0.9, 0.9, 10.0 / 9};
 
