@@ -3,6 +3,7 @@
 
 usage: plugin_test.py <attnbench binary> <misbehaving_plugin.so> <example_plugin.so>
 """
+import importlib.util
 import json
 import os
 import resource
@@ -80,6 +81,39 @@ class M(Base):
     lost = []
     def run(self, stream): self.lost.append(bytes(2 << 30))  # untouched pages take no memory
 backends = [A, B, C, D, E, F, G, H, I, J, K, L, M]
+"""
+
+# A right one, by the formulas of attnbench/backend.h.
+PYTHON_DELTA_NET = """
+import numpy as np
+
+class DeltaNet:
+    name = "py_delta_net"
+    def supports(self, problem):
+        return None if (problem.family, problem.dtype) == ("recurrent", "f32") else "gated delta nets in f32 only"
+    def plan(self, batch): return Plan(batch)
+
+class Plan:
+    def __init__(self, batch):
+        assert batch.tensor("k_cache") is None and batch.tensor("lse") is None
+        roles = ("q", "k_new", "v_new", "g", "beta", "states", "out")
+        self.tensors = [batch.tensor(role).numpy() for role in roles]
+        start = batch.tensor("query_start_loc").numpy()
+        slots, kept = (batch.tensor(role).numpy() for role in ("state_indices", "has_initial_state"))
+        self.requests = list(zip(slots, kept, start[:-1], start[1:]))
+        self.scale, self.group = batch.problem.scale, batch.problem.heads_kv // batch.problem.heads_q
+
+    def run(self, stream):
+        q, k, v, g, beta, states, out = self.tensors
+        q, k = (np.repeat(x / np.sqrt((x * x).sum(-1, keepdims=True) + 1e-6), self.group, axis=1) for x in (q, k))
+        for slot, kept, first, end in self.requests:
+            state = states[slot]  # [heads_kv, dk, dv]
+            if not kept: state[...] = 0
+            for t in range(first, end):
+                state *= np.exp(g[t])[:, None, None]
+                news = beta[t][:, None] * (v[t] - np.einsum("hkv,hk->hv", state, k[t]))
+                state += np.einsum("hk,hv->hkv", k[t], news)
+                out[t] = self.scale * np.einsum("hkv,hk->hv", state, q[t])
 """
 
 
@@ -198,6 +232,29 @@ class PluginTest(unittest.TestCase):
         os.chmod(python, 0o755)
         self.run_all({"py_computes_nothing": ("INCORRECT", "non-finite")}, "--isolate", "--python", python,
                      plugin=plugin)
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
+    def test_a_plug_in_takes_part_in_recurrent_layers(self):
+        self.write("s.yaml", """
+defaults:
+  model: {linear_num_key_heads: 2, linear_num_value_heads: 4, linear_key_head_dim: 16, linear_value_head_dim: 24}
+  layer: linear
+  dtype: f32
+mixes:
+  decode: {batch: 3q1s9_q1s1}
+  mix: {batch: q9_q6s20_2q1s30}
+measure: {cache: [cold]}
+""")
+        plugin = self.write("delta_net.py", PYTHON_DELTA_NET)
+        results = os.path.join(self.folder.name, "r.json")
+        done = self.attnbench("run", self.scenario, "--quick", "--plugin", plugin, "--python", sys.executable,
+                              "--backend", "py_delta_net,gated_delta_net", "--json", results)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        with open(results) as file:
+            records = json.load(file)["records"]
+        self.assertEqual([(record["verdict"], record["reason"]) for record in records if record["time_us"] is None], [])
+        self.assertEqual({record["backend"]: record["verdict"] for record in records},
+                         {"py_delta_net": "passed", "gated_delta_net": "passed"})
 
     def test_a_python_file_that_is_no_plug_in_is_refused_with_the_reason(self):
         for text, reason in [("x = 1", "defines no backend"), ("import nowhere", "bad.py:1: ModuleNotFoundError"),
