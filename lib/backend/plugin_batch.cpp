@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
 
 namespace attnbench {
@@ -95,7 +94,7 @@ PluginBatch::PluginBatch(const ForwardBatch& batch, const Device& device)
     tensors_[ATTNBENCH_LSE].rank = 2;
     set_cache(pool);
   }
-  set_indices(batch.device_batch != nullptr ? *batch.device_batch : host_indices(batch), batch);
+  set_indices(device_batch_of(batch), batch);
 
   view_.struct_size = sizeof view_;
   view_.problem = &problem_;
@@ -125,41 +124,6 @@ void PluginBatch::set_indices(const DeviceBatch& indices, const ForwardBatch& ba
   set(ATTNBENCH_CUSTOM_MASK, indices.custom_mask, ATTNBENCH_U8,
       {std::ssize(batch.spec_info->custom_mask)});
   set(ATTNBENCH_MASK_INDPTR, indices.mask_indptr, ATTNBENCH_I64, {requests + 1});
-}
-
-DeviceBatch PluginBatch::host_indices(const ForwardBatch& batch) {
-  const ReqToTokenPool& pool = *batch.req_to_token_pool;
-  const std::int64_t page_size = problem_.page_size;
-  qo_indptr_ = {0};
-  for (const std::int32_t q_len : q_lens_) qo_indptr_.push_back(qo_indptr_.back() + q_len);
-  DeviceBatch indices;
-  indices.kv_lens = kv_lens_.data();
-  indices.qo_indptr = qo_indptr_.data();
-  indices.positions = batch.positions.data();
-  if (batch.problem->layer.is_recurrent()) return indices;
-  std::int64_t width = 0;
-  for (const std::int32_t kv_len : kv_lens_) {
-    width = std::max(width, ceil_div(std::int64_t{kv_len}, page_size));
-  }
-  block_table_.assign(static_cast<std::size_t>(batch.batch_size * width), -1);
-  for (std::int64_t r = 0; r < batch.batch_size; ++r) {
-    const auto slots = pool.row(batch.req_pool_indices[static_cast<std::size_t>(r)]);
-    for (std::int64_t key = 0; key < batch.kv_len(r); key += page_size) {
-      block_table_[static_cast<std::size_t>(r * width + key / page_size)] =
-          narrow_i32(slots[static_cast<std::size_t>(key)] / page_size);
-    }
-  }
-  indices.req_to_token = pool.row(0).data();  // rows follow one another
-  indices.req_to_token_stride = pool.max_context_len();
-  indices.req_pool_indices = batch.req_pool_indices.data();
-  indices.block_table = block_table_.data();
-  indices.block_table_width = width;
-  indices.out_cache_loc = batch.out_cache_loc.data();
-  if (batch.spec_info) {
-    indices.custom_mask = batch.spec_info->custom_mask.data();
-    indices.mask_indptr = batch.spec_info->mask_indptr.data();
-  }
-  return indices;
 }
 
 void PluginBatch::set_states(const ForwardBatch& batch) {

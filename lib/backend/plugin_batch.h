@@ -16,8 +16,7 @@ namespace attnbench {
 /// A problem as plug-ins see it.
 [[nodiscard]] attnbench_problem plugin_problem(const Problem& problem);
 
-/// A batch as plug-ins see it. The index arrays that a GPU's batch has in its DeviceBatch are made
-/// here for a CPU's, and live as long as this object.
+/// A batch as plug-ins see it; it has its DeviceBatch. The lengths live as long as this object.
 class PluginBatch {
  public:
   PluginBatch(const ForwardBatch& batch, const Device& device);
@@ -31,8 +30,6 @@ class PluginBatch {
   /// What a recurrent layer has in place of caches.
   void set_states(const ForwardBatch& batch);
   void set_indices(const DeviceBatch& indices, const ForwardBatch& batch);
-  /// The same arrays in the host's memory.
-  [[nodiscard]] DeviceBatch host_indices(const ForwardBatch& batch);
   /// A dense tensor of these dimensions; none where `data` is null.
   void set(int role, const void* data, std::int32_t dtype, std::vector<std::int64_t> shape);
   void set(int role, const ConstTensorView& view);
@@ -42,7 +39,7 @@ class PluginBatch {
   attnbench_problem problem_;
   attnbench_batch view_{};
   std::array<attnbench_tensor, ATTNBENCH_ROLES> tensors_{};
-  std::vector<std::int32_t> q_lens_, kv_lens_, qo_indptr_, block_table_;
+  std::vector<std::int32_t> q_lens_, kv_lens_;
 };
 
 }  // namespace attnbench

@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "lib/batch/req_to_token_pool.h"
 #include "lib/batch/token_to_kv_pool.h"
+#include "lib/index/host_indices.h"
 
 namespace attnbench {
 namespace {
@@ -54,6 +57,8 @@ class PluginBatchTest : public testing::Test {
     batch_.token_to_kv_pool = &pool_;
     batch_.tensors.q = ConstTensorView::dense(memory_.data(), DType::kBF16, 2, 4, 8);
     batch_.tensors.lse = TensorView::dense(memory_.data(), DType::kF32, 2, 4, 1);
+    indices_.emplace(batch_, kPageSize);
+    batch_.device_batch = &indices_->batch();
   }
 
   template <class T>
@@ -70,6 +75,7 @@ class PluginBatchTest : public testing::Test {
   std::vector<std::byte> memory_ = std::vector<std::byte>(4096);
   KvPool pool_;
   ForwardBatch batch_;
+  std::optional<HostIndices> indices_;
 };
 
 TEST_F(PluginBatchTest, has_the_index_arrays_of_both_engines) {
@@ -167,6 +173,8 @@ TEST_F(PluginBatchTest, has_states_in_place_of_caches_for_a_recurrent_layer) {
   batch_.has_initial_state = {1, 0};
   batch_.tensors.g = batch_.tensors.beta =
       ConstTensorView::dense(std::as_bytes(std::span(gates)).data(), DType::kF32, 2, 2, 1);
+  const HostIndices indices(batch_, kPageSize);
+  batch_.device_batch = &indices.batch();
   const PluginBatch plugin(batch_, *device_);
   const attnbench_tensor* const tensors = plugin.view().tensors;
   EXPECT_EQ(plugin.view().problem->family, ATTNBENCH_RECURRENT);

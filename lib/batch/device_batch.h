@@ -6,8 +6,9 @@
 
 namespace attnbench {
 
-/// The batch's index tensors in a GPU's memory, where an engine keeps them too. Lives in the
-/// fixture. B requests, T query tokens.
+/// The batch's index tensors in the memory of the device that computes, where an engine keeps them
+/// too. Lives in the fixture. B requests, T query tokens. A recurrent layer has kv_lens, qo_indptr
+/// and positions alone.
 struct DeviceBatch {
   const std::int32_t* req_to_token = nullptr;      ///< [rows, req_to_token_stride]
   std::int64_t req_to_token_stride = 0;            ///< max_context_len of the pool

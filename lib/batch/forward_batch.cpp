@@ -41,4 +41,9 @@ std::int64_t ForwardBatch::kv_len(std::int64_t r) const {
   return forward_mode == ForwardMode::kTargetVerify ? counted + q_len(r) : counted;
 }
 
+const DeviceBatch& device_batch_of(const ForwardBatch& batch) {
+  expects(batch.device_batch != nullptr, "a batch without its index tensors");
+  return *batch.device_batch;
+}
+
 }  // namespace attnbench

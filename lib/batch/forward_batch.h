@@ -57,8 +57,8 @@ struct ForwardBatch {
   AttentionTensors tensors;  ///< addresses of the device that computes
   const ReqToTokenPool* req_to_token_pool = nullptr;
   const KvPool* token_to_kv_pool = nullptr;
-  const StatePool* state_pool = nullptr;      ///< null where the layer has none
-  const DeviceBatch* device_batch = nullptr;  ///< null where backends read host memory
+  const StatePool* state_pool = nullptr;  ///< null where the layer has none
+  const DeviceBatch* device_batch = nullptr;
 
   /// Query tokens of request r: 1 for decode, N for target_verify, extend_seq_lens[r] otherwise.
   [[nodiscard]] std::int64_t q_len(std::int64_t r) const;
@@ -69,5 +69,8 @@ struct ForwardBatch {
     return static_cast<std::int64_t>(positions.size());
   }
 };
+
+/// The batch's index tensors. Throws InternalError where no fixture has set them.
+[[nodiscard]] const DeviceBatch& device_batch_of(const ForwardBatch& batch);
 
 }  // namespace attnbench

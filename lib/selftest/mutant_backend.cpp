@@ -2,12 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/selftest/mutant_backend.h"
 
-#include <vector>
-
 #include <stdexcept>
 
-#include "lib/base/narrow.h"
-#include "lib/index/csr.h"
 #include "lib/selftest/delta_net_mutant.h"
 #include "lib/selftest/mutant_row.h"
 
@@ -48,43 +44,19 @@ class PlannedMutant final : public Plan {
   }
 
  private:
-  [[nodiscard]] MutantStep step_of(const ForwardBatch& batch);
-  /// The batch's index tensors where a CPU reads them.
-  [[nodiscard]] DeviceBatch host_indices(const ForwardBatch& batch);
+  [[nodiscard]] MutantStep step_of(const ForwardBatch& batch) const;
 
   Fault fault_;
   DeviceKind device_;
   MutantStep step_;
-  std::vector<std::int32_t> kv_lens_;    ///< of host_indices()
-  std::vector<std::int32_t> qo_indptr_;  ///< of host_indices()
-  std::byte* scratch_ = nullptr;         ///< the count of runs, a GPU's step, the sums
+  std::byte* scratch_ = nullptr;  ///< the count of runs, a GPU's step, the sums
 };
 
-DeviceBatch PlannedMutant::host_indices(const ForwardBatch& batch) {
-  kv_lens_.clear();
-  for (std::int64_t r = 0; r < batch.batch_size; ++r) {
-    kv_lens_.push_back(narrow_i32(batch.kv_len(r)));
-  }
-  qo_indptr_ = qo_indptr(batch);
-  DeviceBatch indices;
-  indices.req_to_token = batch.req_to_token_pool->row(0).data();  // rows follow one another
-  indices.req_to_token_stride = batch.req_to_token_pool->max_context_len();
-  indices.req_pool_indices = batch.req_pool_indices.data();
-  indices.kv_lens = kv_lens_.data();
-  indices.qo_indptr = qo_indptr_.data();
-  indices.positions = batch.positions.data();
-  if (batch.spec_info) {
-    indices.custom_mask = batch.spec_info->custom_mask.data();
-    indices.mask_indptr = batch.spec_info->mask_indptr.data();
-  }
-  return indices;
-}
-
-MutantStep PlannedMutant::step_of(const ForwardBatch& batch) {
+MutantStep PlannedMutant::step_of(const ForwardBatch& batch) const {
   MutantStep step;
   step.fault = fault_;
   step.layer = batch.problem->layer;
-  step.batch = batch.device_batch != nullptr ? *batch.device_batch : host_indices(batch);
+  step.batch = device_batch_of(batch);
   step.pool = *batch.token_to_kv_pool;
   step.q = batch.tensors.q;
   step.sinks = batch.tensors.sinks;

@@ -68,14 +68,14 @@ double median_on_device(const Work& build, Device& device) {
 
 IndexTiming time_index_builds(const Fixture& fixture, Device& device) {
   const ForwardBatch& batch = fixture.batch();
-  if (batch.device_batch == nullptr || batch.batch_size == 0) return {};
+  if (batch.batch_size == 0) return {};
   const std::int64_t page_size = fixture.fixture_case().kv_cache.page_size;
   IndexTiming timing;
   try {
     const IndexBuffers buffers(batch, page_size, device);
     timing.device_us = median_on_device(
         [&](Stream& stream) {
-          buffers.enqueue(*batch.device_batch, static_cast<cudaStream_t>(stream.native()));
+          buffers.enqueue(device_batch_of(batch), static_cast<cudaStream_t>(stream.native()));
         },
         device);
   } catch (const EnvironmentError&) {  // no memory: the case itself may still run

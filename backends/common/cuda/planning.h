@@ -16,9 +16,6 @@ class IdlePlan final : public Plan {
   void run(Stream&) override {}
 };
 
-/// The batch's index tensors in the GPU's memory. Throws InternalError where there are none.
-[[nodiscard]] const DeviceBatch& device_batch_of(const ForwardBatch& batch);
-
 /// Throws InternalError unless a recorded plan of `problem` can take the step: a decode or
 /// target_verify within its limits, whose requests have limits.q_len query tokens each.
 void expect_recorded_step(const Problem& problem, const ForwardBatch& batch);

@@ -7,11 +7,6 @@
 
 namespace attnbench {
 
-const DeviceBatch& device_batch_of(const ForwardBatch& batch) {
-  expects(batch.device_batch != nullptr, "a GPU backend without the batch in GPU memory");
-  return *batch.device_batch;
-}
-
 void expect_recorded_step(const Problem& problem, const ForwardBatch& batch) {
   expects(problem.mode == ForwardMode::kDecode || problem.mode == ForwardMode::kTargetVerify,
           "only decode and target_verify steps are recorded");

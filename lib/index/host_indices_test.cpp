@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/index/host_indices.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lib/batch/state_pool.h"
+#include "lib/index/testing/test_batch.h"
+
+namespace attnbench {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(HostIndices, have_the_batch_s_own_arrays_and_what_follows_from_them) {
+  const TestBatch test(ForwardMode::kExtend, {slots_from(7, 4, 5), slots_from(1, 4, 9)}, {2, 3});
+  const HostIndices indices(test.batch, 4);
+  const DeviceBatch& batch = indices.batch();
+  EXPECT_EQ(batch.req_to_token, test.batch.req_to_token_pool->row(0).data());
+  EXPECT_EQ(batch.req_to_token_stride, test.batch.req_to_token_pool->max_context_len());
+  EXPECT_EQ(batch.req_pool_indices, test.batch.req_pool_indices.data());
+  EXPECT_EQ(batch.block_table_width, 3);
+  EXPECT_EQ(batch.custom_mask, nullptr);
+  ASSERT_EQ(indices.made().size(), 3u);
+  EXPECT_THAT(indices.made()[0].values, ElementsAre(5, 9));
+  EXPECT_THAT(indices.made()[1].values, ElementsAre(0, 2, 5));
+  EXPECT_THAT(indices.made()[2].values, ElementsAre(7, 8, -1, 1, 2, 3));
+  EXPECT_EQ(batch.block_table, indices.made()[2].values.data());
+}
+
+TEST(HostIndices, of_a_recurrent_layer_have_no_request_table) {
+  TestBatch test(ForwardMode::kDecode, {{1, 2}, {3}}, {1, 1});
+  const StatePool pool;
+  test.batch.state_pool = &pool;
+  const HostIndices indices(test.batch, 1);
+  EXPECT_EQ(indices.batch().req_to_token, nullptr);
+  EXPECT_EQ(indices.batch().block_table, nullptr);
+  EXPECT_EQ(indices.batch().kv_lens[0], 2);
+  EXPECT_EQ(indices.batch().qo_indptr[2], 2);
+}
+
+}  // namespace
+}  // namespace attnbench
