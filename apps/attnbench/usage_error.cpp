@@ -47,9 +47,9 @@ std::string unknown_option(const CLI::App& app, const std::vector<std::string>& 
   for (const std::string& word : words) {
     const std::string bare = word.substr(0, word.find('='));
     if (!bare.starts_with("--") || std::ranges::find(known, bare) != known.end()) continue;
-    const std::string nearest = nearest_name(bare, known);
-    if (nearest.empty()) continue;
-    return fmt::format("   did you mean '{}' instead of '{}'?\n", nearest, bare);
+    const std::string likely = likely_names(bare, known);
+    if (likely.empty()) continue;
+    return fmt::format("   did you mean {} instead of '{}'?\n", likely, bare);
   }
   return {};
 }

@@ -62,8 +62,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 template <class Name>
-std::string nearest(std::string_view found, std::span<const Name> names) {
-  std::string best;
+std::string_view nearest(std::string_view found, std::span<const Name> names) {
+  std::string_view best;
   // A third of the letters may be wrong; more is another word.
   std::size_t limit = std::max<std::size_t>(1, found.size() / 3) + 1;
   for (const Name& name : names) {
@@ -74,6 +74,34 @@ std::string nearest(std::string_view found, std::span<const Name> names) {
     }
   }
   return best;
+}
+
+/// The names that `found` is a part of. Two letters are part of too much, and many names would only
+/// repeat the list of what is allowed.
+template <class Name>
+std::vector<std::string_view> containing(std::string_view found, std::span<const Name> names) {
+  constexpr std::size_t kFewestLetters = 3, kMostNames = 3;
+  std::vector<std::string_view> whole;
+  if (found.size() < kFewestLetters) return whole;
+  for (const std::string_view name : names) {
+    if (name.find(found) != std::string_view::npos) whole.push_back(name);
+  }
+  if (whole.size() > kMostNames) whole.clear();
+  return whole;
+}
+
+template <class Name>
+std::string likely(std::string_view found, std::span<const Name> names) {
+  if (const std::string_view typo = nearest(found, names); !typo.empty()) {
+    return fmt::format("'{}'", typo);
+  }
+  const std::vector<std::string_view> whole = containing(found, names);
+  std::string text;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    if (i > 0) text += i + 1 == whole.size() ? " or " : ", ";
+    text += fmt::format("'{}'", whole[i]);
+  }
+  return text;
 }
 
 }  // namespace
@@ -105,12 +133,12 @@ void expects(bool condition, std::string_view what) {
   if (!condition) throw InternalError(std::string(what));
 }
 
-std::string nearest_name(std::string_view found, std::span<const std::string_view> names) {
-  return nearest(found, names);
+std::string likely_names(std::string_view found, std::span<const std::string_view> names) {
+  return likely(found, names);
 }
 
-std::string nearest_name(std::string_view found, std::span<const std::string> names) {
-  return nearest(found, names);
+std::string likely_names(std::string_view found, std::span<const std::string> names) {
+  return likely(found, names);
 }
 
 }  // namespace attnbench

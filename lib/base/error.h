@@ -58,9 +58,10 @@ class InternalError : public std::logic_error {
 /// Throws InternalError unless `condition` holds.
 void expects(bool condition, std::string_view what);
 
-/// The name nearest to `found` by edit distance, or "" when none is near enough to be a typo.
-[[nodiscard]] std::string nearest_name(std::string_view found,
+/// What `found` was probably meant to be, quoted: the name nearest to it by edit distance, or the
+/// up to three names that it is a part of: "'a'", "'a', 'b' or 'c'". Empty when no name is near.
+[[nodiscard]] std::string likely_names(std::string_view found,
                                        std::span<const std::string_view> names);
-[[nodiscard]] std::string nearest_name(std::string_view found, std::span<const std::string> names);
+[[nodiscard]] std::string likely_names(std::string_view found, std::span<const std::string> names);
 
 }  // namespace attnbench

@@ -9,19 +9,31 @@
 namespace attnbench {
 namespace {
 
-TEST(NearestName, finds_a_missing_underscore) {
+TEST(LikelyNames, hold_a_missing_underscore) {
   const std::array<std::string_view, 3> names{"kv_len", "q_len", "count"};
-  EXPECT_EQ(nearest_name("kvlen", names), "kv_len");
+  EXPECT_EQ(likely_names("kvlen", names), "'kv_len'");
 }
 
-TEST(NearestName, finds_two_letters_swapped) {
+TEST(LikelyNames, hold_two_letters_swapped) {
   const std::array<std::string_view, 2> names{"decode", "extend"};
-  EXPECT_EQ(nearest_name("deocde", names), "decode");
+  EXPECT_EQ(likely_names("deocde", names), "'decode'");
 }
 
-TEST(NearestName, stays_silent_on_another_word) {
+TEST(LikelyNames, are_none_for_another_word) {
   const std::array<std::string_view, 2> names{"decode", "extend"};
-  EXPECT_EQ(nearest_name("wombat", names), "");
+  EXPECT_EQ(likely_names("wombat", names), "");
+}
+
+TEST(LikelyNames, are_the_few_that_the_word_is_a_part_of) {
+  const std::array<std::string_view, 5> names{"qwen3-next-80b-a3b", "qwen3-30b-a3b",
+                                              "qwen3-coder-480b-a35b", "qwen3-235b-a22b",
+                                              "gemma-3-27b"};
+  EXPECT_EQ(likely_names("qwen3-next", names), "'qwen3-next-80b-a3b'");
+  EXPECT_EQ(likely_names("-a3b", names), "'qwen3-next-80b-a3b' or 'qwen3-30b-a3b'");
+  EXPECT_EQ(likely_names("0b-a3", names),
+            "'qwen3-next-80b-a3b', 'qwen3-30b-a3b' or 'qwen3-coder-480b-a35b'");
+  EXPECT_EQ(likely_names("qwen3", names), "") << "four names are a list, no question";
+  EXPECT_EQ(likely_names("27", names), "") << "two letters are part of too much";
 }
 
 TEST(Render, underlines_the_word_below_its_place) {

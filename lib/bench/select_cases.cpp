@@ -45,14 +45,14 @@ bool chooses(const std::string& pattern, const Case& c) {
     ids.push_back(c.id);
     list += (list.empty() ? "" : " ") + c.id;
   }
-  const std::string near = nearest_name(pattern, ids);
-  throw ConfigError(
-      {Diagnostic{{},
-                  1,
-                  fmt::format("no case of {} matches '{}'", scenario.path, pattern),
-                  fmt::format("{}cases: {}",
-                              near.empty() ? "" : fmt::format("did you mean '{}'?   ", near), list),
-                  {}}});
+  const std::string likely = likely_names(pattern, ids);
+  throw ConfigError({Diagnostic{
+      {},
+      1,
+      fmt::format("no case of {} matches '{}'", scenario.path, pattern),
+      fmt::format("{}cases: {}", likely.empty() ? "" : fmt::format("did you mean {}?   ", likely),
+                  list),
+      {}}});
 }
 
 }  // namespace

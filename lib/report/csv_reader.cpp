@@ -28,10 +28,10 @@ ConfigError at(const std::string& path, int line, std::string message, std::stri
 ConfigError unknown_column(const std::string& path, const char* name) {
   std::vector<std::string_view> known;
   for (const RecordField* column : csv_columns()) known.emplace_back(column->column);
-  const std::string nearest = nearest_name(name, known);
+  const std::string likely = likely_names(name, known);
   return at(path, 1, fmt::format("unknown column '{}'", name),
-            nearest.empty() ? "written by a newer attnbench, or by something else"
-                            : fmt::format("did you mean '{}'?", nearest));
+            likely.empty() ? "written by a newer attnbench, or by something else"
+                           : fmt::format("did you mean {}?", likely));
 }
 
 /// Later columns may be missing: the file is older than they are.

@@ -117,8 +117,8 @@ std::string_view spoken(std::string_view section) {
 template <class Word>
 std::string hint_for(std::span<const Word> words, std::string_view found,
                      std::string_view introduction) {
-  const std::string nearest = nearest_name(found, words);
-  const std::string question = nearest.empty() ? "" : fmt::format("did you mean '{}'?   ", nearest);
+  const std::string likely = likely_names(found, words);
+  const std::string question = likely.empty() ? "" : fmt::format("did you mean {}?   ", likely);
   return fmt::format("{}{}{}", question, introduction, fmt::join(words, " "));
 }
 

@@ -52,10 +52,10 @@ CpuTarget cpu_target_named(std::string_view name) {
   if (known == kNames.end()) {
     std::vector<std::string_view> names;
     for (const auto& each : kNames) names.push_back(each.second);
-    const std::string nearest = nearest_name(name, names);
-    throw ConfigError(
-        fmt::format("unknown CPU target '{}'{}   this processor has:{}", name,
-                    nearest.empty() ? "" : fmt::format("   did you mean '{}'?", nearest), have));
+    const std::string likely = likely_names(name, names);
+    throw ConfigError(fmt::format("unknown CPU target '{}'{}   this processor has:{}", name,
+                                  likely.empty() ? "" : fmt::format("   did you mean {}?", likely),
+                                  have));
   }
   if (std::ranges::find(here, known->first) == here.end()) {
     throw EnvironmentError(
