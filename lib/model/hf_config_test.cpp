@@ -67,6 +67,35 @@ INSTANTIATE_TEST_SUITE_P(Presets, PublishedConfig, testing::ValuesIn(model_names
                            return word;
                          });
 
+// The type's own figures are those of the published model, so that config proves nothing about
+// them.
+TEST(HfConfig, has_linear_layers_with_the_heads_and_dims_that_it_states) {
+  const ModelGeometry model = read(R"({
+    "model_type": "qwen3_next", "num_hidden_layers": 8, "full_attention_interval": 4,
+    "num_attention_heads": 16, "num_key_value_heads": 2, "head_dim": 256, "hidden_size": 2048,
+    "linear_conv_kernel_dim": 4, "linear_num_key_heads": 8, "linear_num_value_heads": 24,
+    "linear_key_head_dim": 96, "linear_value_head_dim": 64})");
+  EXPECT_EQ(model.kinds.text(), counts(2, LayerKind::kLinear, 6).text());
+  const AttentionLayer linear = layer_of(model, LayerKind::kLinear, 1);
+  EXPECT_EQ(linear.family, Family::kRecurrent);
+  EXPECT_EQ(linear.heads_q, 8);
+  EXPECT_EQ(linear.heads_kv, 24);
+  EXPECT_EQ(linear.head_dim_qk, 96);
+  EXPECT_EQ(linear.head_dim_v, 64);
+}
+
+TEST(HfConfig, has_linear_layers_that_cannot_run_where_nothing_says_their_dims) {
+  const std::string stated = R"({"model_type": "qwen3_5_text", "linear_num_key_heads": 16,
+    "linear_num_value_heads": 32, "linear_key_head_dim": 128)";
+  EXPECT_FALSE(read(stated + "}").has_delta_net());
+  EXPECT_TRUE(read(stated + R"(, "linear_value_head_dim": 128})").has_delta_net());
+}
+
+TEST(HfConfig, refuses_value_heads_that_are_no_multiple_of_the_key_heads) {
+  EXPECT_EQ(refusal(R"({"model_type": "qwen3_next", "linear_num_key_heads": 12})"),
+            "c.json: linear_num_value_heads is 32, no multiple of 12 key heads");
+}
+
 TEST(HfModelTypes, each_stand_once_with_a_source_and_whole_defaults) {
   std::set<std::string_view> seen;
   for (const HfModelType& type : hf_model_types()) {
