@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+// What `attnbench run` measures, and what it says of it.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "apps/attnbench/testing/command_line.h"
+#include "lib/device/cpu_target.h"
+
+namespace attnbench {
+namespace {
+
+TEST_F(CommandLine, measures_as_its_options_say) {
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--backend", "torch_native", "--rounds", "7",
+                 "--precision", "0.3%"}),
+            0)
+      << err_.str();
+  EXPECT_NE(out_.str().find("* above 0.3 %"), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--backend", "torch_native", "--rounds", "100000",
+                 "--cell-timeout", "50ms", "--json", "-"}),
+            0);
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["records"][0]["status"], "timeout");
+}
+
+TEST_F(CommandLine, runs_several_scenarios_into_one_result) {
+  const std::string other = folder_ + "other.yaml";
+  std::ofstream(other) << kTiny << "seed: 5\n";
+  EXPECT_EQ(run({"run", scenario_.c_str(), other.c_str(), "--quick", "--backend", "torch_native",
+                 "--json", "-"}),
+            0)
+      << err_.str();
+  const auto root = nlohmann::json::parse(out_.str());
+  ASSERT_EQ(root["scenarios"].size(), 2u);
+  EXPECT_EQ(root["scenarios"][1]["seed"], 5);
+  ASSERT_EQ(root["records"].size(), 2u);
+  EXPECT_EQ(root["records"][0]["scenario"], "tiny");
+  EXPECT_EQ(root["records"][1]["scenario"], "other");
+  EXPECT_EQ(run({"run", scenario_.c_str(), scenario_.c_str()}), 4) << "the same one twice";
+  EXPECT_EQ(run({"run", scenario_.c_str(), other.c_str(), "--case", "tny"}), 4);
+  EXPECT_NE(err_.str().find("'tiny'"), std::string::npos) << err_.str();
+  std::ofstream(other) << kTiny << "backends: [nope]\n";
+  EXPECT_EQ(run({"run", scenario_.c_str(), other.c_str(), "--quick"}), 4);
+  EXPECT_EQ(out_.str(), "") << "a mistake in the second shows before the first is measured";
+  std::filesystem::remove(other);
+}
+
+/// The words that a POSIX shell makes of a line.
+std::vector<std::string> words_in_a_shell(const std::string& line) {
+  FILE* pipe = popen(("set -f; printf '%s\\n' " + line).c_str(), "r");
+  std::vector<std::string> words(1);
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) {
+    if (c == '\n') {
+      words.emplace_back();
+    } else {
+      words.back() += static_cast<char>(c);
+    }
+  }
+  words.pop_back();
+  pclose(pipe);
+  return words;
+}
+
+TEST_F(CommandLine, prints_repro_lines_that_measure_the_same_from_another_folder) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_);
+  EXPECT_EQ(
+      run({"run", "tiny.yaml", "--backend", "torch_native", "--rounds", "7", "--precision", "90%",
+           "--threads", "1", "--seed", "3", "--cache", "warm", "--no-verify", "--json", "-"}),
+      0)
+      << err_.str();
+  std::filesystem::current_path("/");
+  const auto first = nlohmann::json::parse(out_.str());
+  std::vector<std::string> words = words_in_a_shell(first["records"][0]["repro"]);
+  std::vector<const char*> arguments;
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  arguments.erase(arguments.begin());
+  arguments.insert(arguments.end(), {"--json", "-"});
+  EXPECT_EQ(run(arguments), 0) << err_.str();
+  std::filesystem::current_path(before);
+  const auto again = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(again["environment"]["threads"], 1);
+  EXPECT_EQ(again["scenario"]["seed"], 3);
+  for (const char* same : {"case", "backend", "cache", "verdict", "fixture_hash", "repro"}) {
+    EXPECT_EQ(again["records"][0][same], first["records"][0][same]) << same;
+  }
+  EXPECT_EQ(again["records"][0]["time_us"]["rounds"], 7);
+}
+
+TEST_F(CommandLine, runs_cpu_kernels_for_the_instruction_set_asked_for_and_says_which) {
+  for (const CpuTarget target : cpu_targets()) {
+    const std::string name(to_string(target));
+    EXPECT_EQ(run({"run", scenario_.c_str(), "--quick", "--backend", "cpu_flash", "--cpu-target",
+                   name.c_str(), "--json", "-"}),
+              0)
+        << err_.str();
+    const auto json = nlohmann::json::parse(out_.str());
+    const std::string arch = json["environment"]["device"]["arch"];
+    EXPECT_TRUE(arch.ends_with(" " + name)) << arch;
+  }
+}
+
+TEST_F(CommandLine, prints_what_a_model_s_name_leaves_unsaid) {
+  const std::string path = testing::TempDir() + "cli_test_notes.yaml";
+  std::ofstream(path) << "defaults: {model: gemma-3-1b}\n"
+                         "mixes: {a: {batch: 1q1s8}, b: {layer: sliding, batch: 1q1s8}}\n";
+  const char* full = "4 of 26 layers: full; not 22 sliding\n";
+  const char* sliding = "22 of 26 layers: sliding over 512 keys; not 4 full\n";
+  EXPECT_EQ(run({"expand", path.c_str()}), 0);
+  EXPECT_NE(out_.str().find(full), std::string::npos) << out_.str();
+  EXPECT_NE(out_.str().find(sliding), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"run", path.c_str(), "--quick", "--case", "a", "--backend", "torch_native"}), 0);
+  EXPECT_NE(out_.str().find(full), std::string::npos) << out_.str();
+  std::filesystem::remove(path);
+}
+
+/// Verdicts of the records that a run's JSON holds.
+std::vector<std::string> verdicts_in(const std::string& json) {
+  std::vector<std::string> verdicts;
+  const auto run = nlohmann::json::parse(json);
+  for (const auto& record : run["records"]) {
+    verdicts.push_back(record["verdict"]);
+  }
+  return verdicts;
+}
+
+TEST_F(CommandLine, runs_gated_delta_nets_and_refuses_them_for_backends_of_keys) {
+  const std::string path = ATTNBENCH_SOURCE_DIR "/scenarios/ci/linear.yaml";
+  EXPECT_EQ(run({"run", path.c_str(), "--quick", "--case", "mix", "--backend",
+                 "gated_delta_net,cpu_flash", "--json", "-"}),
+            0)
+      << err_.str();
+  EXPECT_EQ(verdicts_in(out_.str()), (std::vector<std::string>{"passed", "unsupported"}));
+  EXPECT_NE(out_.str().find("no recurrent layers"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace attnbench

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+// What the command line says to words, options and numbers that it does not take.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "apps/attnbench/testing/command_line.h"
+#include "lib/device/cpu_target.h"
+
+namespace attnbench {
+namespace {
+
+TEST_F(CommandLine, takes_cache_states_by_name_and_names_the_nearest_of_a_misspelt_one) {
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--quick", "--cache", "warm,serving"}), 0) << err_.str();
+  EXPECT_NE(out_.str().find("serv"), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--cache", "servin"}), 4);
+  EXPECT_NE(err_.str().find("did you mean 'serving'?   allowed here: cold serving warm"),
+            std::string::npos)
+      << err_.str();
+  EXPECT_EQ(run({"run", "--help"}), 0);
+  EXPECT_NE(out_.str().find("--cache STATE,..."), std::string::npos) << out_.str();
+  EXPECT_EQ(out_.str().find('\0'), std::string::npos) << "an 8-bit value as a character";
+}
+
+TEST_F(CommandLine, exits_4_on_a_misspelt_option_and_names_the_right_one) {
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--bakend", "torch_native"}), 4);
+  EXPECT_NE(err_.str().find("--backend"), std::string::npos) << err_.str();
+}
+
+TEST_F(CommandLine, exits_4_on_a_timeout_of_nothing_and_says_what_it_needs) {
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--timeout", "3"}), 4);
+  EXPECT_NE(err_.str().find("--timeout requires --isolate"), std::string::npos) << err_.str();
+}
+
+TEST_F(CommandLine, tells_nobody_of_the_command_for_its_own_workers) {
+  EXPECT_EQ(run({"--help"}), 0);
+  EXPECT_EQ(out_.str().find("worker"), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"workr"}), 4);
+  EXPECT_EQ(err_.str().find("worker"), std::string::npos) << err_.str();
+}
+
+TEST_F(CommandLine, exits_4_on_a_misspelt_command_and_names_the_right_one) {
+  EXPECT_EQ(run({"exapnd", scenario_.c_str()}), 4);
+  EXPECT_NE(err_.str().find("expand"), std::string::npos) << err_.str();
+}
+
+TEST_F(CommandLine, takes_the_scenario_behind_an_option_that_may_be_repeated) {
+  EXPECT_EQ(run({"run", "--case", "tiny", scenario_.c_str(), "--quick"}), 0) << err_.str();
+  EXPECT_EQ(run({"run", "--backend", "torch_native", scenario_.c_str(), "--quick"}), 0)
+      << err_.str();
+  EXPECT_EQ(run({"run", "--cache", "cold", scenario_.c_str(), "--quick"}), 0) << err_.str();
+  EXPECT_EQ(run({"expand", "--case", "tiny", scenario_.c_str(), "--format", "json"}), 0)
+      << err_.str();
+}
+
+TEST_F(CommandLine, exits_4_on_a_number_that_is_none_and_says_what_is_allowed) {
+  const auto refused = [&](const char* option, const char* value, const char* why) {
+    EXPECT_EQ(run({"run", scenario_.c_str(), "--isolate", option, value}), 4) << option << value;
+    EXPECT_NE(err_.str().find(why), std::string::npos) << err_.str();
+    EXPECT_LT(err_.str().size(), 200u) << err_.str();
+    EXPECT_EQ(out_.str(), "");
+  };
+  refused("--seed", "-1", "less than 0");
+  refused("--seed", "99999999999999999999999", "more than 9223372036854775807");
+  refused("--seed", "1.5", "takes a whole number");
+  for (const char* nothing : {"nan", "inf", "0", "-3", "1e400", "soon"}) {
+    refused("--timeout", nothing, "greater than 0");
+    refused("--cell-timeout", nothing, "greater than 0");
+  }
+  refused("--timeout", "1e9", "more than 1e+06");
+  refused("--precision", "nan", "for example 0.5%");
+  refused("--precision", "150%", "not between 0 and 1");
+  refused("--rounds", "0", "less than 1");
+  refused("--rounds", "9,3", "the fewest and the most");
+  refused("--rounds", "1,2,3", "the fewest and the most");
+  refused("--threads", "-1", "0");
+}
+
+TEST_F(CommandLine, exits_4_when_a_cache_state_or_launch_is_listed_twice) {
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--cache", "cold,cold"}), 4);
+  EXPECT_NE(err_.str().find("--cache: 'cold' is listed twice"), std::string::npos) << err_.str();
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--launch", "eager", "--launch", "eager"}), 4);
+}
+
+TEST_F(CommandLine, names_the_commands_and_the_nearest_of_an_unknown_one) {
+  EXPECT_EQ(run({"compare", "a.json"}), 4);
+  EXPECT_NE(err_.str().find("unknown command 'compare'"), std::string::npos) << err_.str();
+  EXPECT_NE(err_.str().find("commands: run expand"), std::string::npos) << err_.str();
+  EXPECT_EQ(run({"exapnd"}), 4);
+  EXPECT_NE(err_.str().find("did you mean 'expand'?"), std::string::npos) << err_.str();
+  EXPECT_EQ(run({"list", "modles"}), 4);
+  EXPECT_NE(err_.str().find("unknown command 'modles'"), std::string::npos) << err_.str();
+  EXPECT_NE(err_.str().find("did you mean 'models'?"), std::string::npos) << err_.str();
+  EXPECT_NE(err_.str().find("see: attnbench list --help"), std::string::npos) << err_.str();
+  EXPECT_EQ(run({}), 4);
+  EXPECT_NE(err_.str().find("no command given"), std::string::npos) << err_.str();
+  EXPECT_EQ(run({"--verison"}), 4);
+  EXPECT_NE(err_.str().find("did you mean '--version'"), std::string::npos) << err_.str();
+}
+
+TEST_F(CommandLine, sorts_every_option_of_run_so_that_repro_lines_know_what_to_repeat) {
+  EXPECT_EQ(run({"run", "--help"}), 0);
+  const std::string help = out_.str();
+  const std::size_t unsorted = help.find("\nOptions:");
+  ASSERT_NE(unsorted, std::string::npos) << help;
+  const std::size_t end = help.find("\n\n", unsorted);
+  EXPECT_EQ(help.substr(unsorted, end - unsorted).find("--", help.find("--help") + 2 - unsorted),
+            std::string::npos)
+      << "an option outside the groups of run_options.cpp";
+}
+
+TEST_F(CommandLine, exits_4_on_an_unknown_cpu_target_and_5_on_one_of_another_processor) {
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--quick", "--cpu-target", "avx1024"}), 4);
+  const std::string have(to_string(cpu_targets().front()));
+  EXPECT_NE(err_.str().find("this processor has: " + have), std::string::npos) << err_.str();
+  const char* const elsewhere = cpu_targets().front() == CpuTarget::kNeon ? "avx2" : "neon";
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--quick", "--cpu-target", elsewhere}), 5);
+  EXPECT_NE(err_.str().find("it has: " + have), std::string::npos) << err_.str();
+}
+
+TEST_F(CommandLine, every_command_starts_its_help_with_two_examples) {
+  for (const char* command : {"run", "expand", "support", "list", "dump", "profile", "selftest"}) {
+    EXPECT_EQ(run({command, "--help"}), 0);
+    const std::string help = out_.str();
+    const std::string example = std::string("  attnbench ") + command + " ";
+    const std::size_t first = help.find(example);
+    ASSERT_NE(first, std::string::npos) << help;
+    EXPECT_NE(help.find(example, first + 1), std::string::npos) << help;
+  }
+}
+
+}  // namespace
+}  // namespace attnbench
