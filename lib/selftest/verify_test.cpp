@@ -3,6 +3,7 @@
 // What verify_backend says of backends that misbehave beside their results.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <stdexcept>
@@ -127,6 +128,33 @@ TEST(VerifyBackend, blames_differing_runs_only_where_determinism_was_promised) {
   const Verification unpromised = verify(backend);
   expect(unpromised, Verdict::kPassed, "");
   EXPECT_EQ(unpromised.bitwise.repeatable, 0);
+}
+
+TEST(VerifyBackend, compares_the_final_states_of_a_recurrent_layer_bit_for_bit) {
+  const Case c = small_delta_nets().front();
+  const auto with_another_bit_in = [&](int changed) {
+    return verify(
+        [changed](const ForwardBatch& batch, int run) {
+          float& last = *batch.state_pool->state(batch.state_indices.back(), 0);
+          if (run == changed) last = std::nextafter(last, 2.0f);
+        },
+        c);
+  };
+  constexpr int kSecondOfTheBatch = 2, kOnOtherPages = 3, kOneRequestAlone = 4;
+  const Verification never = with_another_bit_in(-1);
+  EXPECT_EQ(never.verdict, Verdict::kPassed) << never.reason;
+  EXPECT_EQ(never.bitwise.repeatable, 1);
+  EXPECT_EQ(never.bitwise.page_permutation_invariant, 1);
+  EXPECT_EQ(never.bitwise.batch_invariant, 1);
+  const Verification again = with_another_bit_in(kSecondOfTheBatch);
+  expect(again, Verdict::kIncorrect, "two runs differ in 1 final state although");
+  EXPECT_EQ(again.bitwise.repeatable, 0);
+  const Verification moved = with_another_bit_in(kOnOtherPages);
+  EXPECT_EQ(moved.bitwise.repeatable, 1);
+  EXPECT_EQ(moved.bitwise.page_permutation_invariant, 0);
+  const Verification alone = with_another_bit_in(kOneRequestAlone);
+  EXPECT_EQ(alone.bitwise.page_permutation_invariant, 1);
+  EXPECT_EQ(alone.bitwise.batch_invariant, 0);
 }
 
 TEST(VerifyBackend, blames_a_single_unwritten_or_nan_element) {

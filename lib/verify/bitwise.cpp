@@ -7,6 +7,7 @@
 #include <span>
 
 #include "lib/base/error.h"
+#include "lib/fixture/digest.h"
 
 namespace attnbench {
 namespace {
@@ -57,6 +58,24 @@ std::int64_t OutputBits::differing(const OutputBits& other, std::int64_t from) c
   const auto out = part(out_, out_per_token_ * size_bytes(dtype_), other.out_.size());
   const auto lse = part(lse_, lse_per_token_ * size_bytes(DType::kF32), other.lse_.size());
   return count_differing(dtype_, out, other.out_) + count_differing(DType::kF32, lse, other.lse_);
+}
+
+StateBits::StateBits(const StatePool& pool, std::span<const std::int32_t> state_indices) {
+  const auto size = static_cast<std::size_t>(pool.slot_size());
+  for (const std::int32_t slot : state_indices) {
+    digests_.push_back(hash_bytes(std::as_bytes(std::span(pool.state(slot, 0), size))));
+  }
+}
+
+std::int64_t StateBits::differing(const StateBits& other, std::int64_t from) const {
+  if (digests_.empty() && other.digests_.empty()) return 0;  // whatever the request
+  expects(static_cast<std::size_t>(from) + other.digests_.size() <= digests_.size(),
+          "states beyond the end");
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < other.digests_.size(); ++i) {
+    count += digests_[static_cast<std::size_t>(from) + i] != other.digests_[i] ? 1 : 0;
+  }
+  return count;
 }
 
 }  // namespace attnbench

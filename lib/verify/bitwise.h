@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "lib/batch/state_pool.h"
 #include "lib/fixture/fixture.h"
 
 namespace attnbench {
@@ -26,6 +28,22 @@ class OutputBits {
   DType dtype_ = DType::kF32;
   std::int64_t out_per_token_ = 0, lse_per_token_ = 0;  ///< elements
   std::vector<std::byte> out_, lse_;
+};
+
+/// The bits of a recurrent layer's states after a step, as a digest of each request's: whole states
+/// are many times the size of the outputs.
+class StateBits {
+ public:
+  StateBits() = default;
+  /// Of the slots `state_indices`, one a request; `pool` is readable by the host. Without slots
+  /// there are no bits.
+  StateBits(const StatePool& pool, std::span<const std::int32_t> state_indices);
+
+  /// Requests whose states differ. `from` is where `other` starts among this object's requests.
+  [[nodiscard]] std::int64_t differing(const StateBits& other, std::int64_t from = 0) const;
+
+ private:
+  std::vector<std::uint64_t> digests_;
 };
 
 }  // namespace attnbench

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
+#include <vector>
 
 #include "lib/base/error.h"
 
@@ -56,6 +58,35 @@ TEST(OutputBits, compares_a_part_with_the_tokens_it_was_taken_from) {
   EXPECT_EQ(whole.differing(last, 2), 0);
   EXPECT_EQ(whole.differing(last, 1), 1);
   EXPECT_THROW(static_cast<void>(whole.differing(last, 3)), InternalError);
+}
+
+/// Four slots of one head, [2, 3].
+struct States {
+  std::vector<float> values = std::vector<float>(24, 0.5f);
+  [[nodiscard]] StatePool pool() { return {values.data(), 4, 1, 2, 3}; }
+};
+
+TEST(StateBits, are_compared_by_request_wherever_its_slot_is) {
+  States a, b;
+  for (int i = 0; i < 6; ++i) {
+    a.values[static_cast<std::size_t>(1 * 6 + i)] = 1.0f + static_cast<float>(i);
+    b.values[static_cast<std::size_t>(3 * 6 + i)] = 1.0f + static_cast<float>(i);
+  }
+  const StateBits whole(a.pool(), std::vector<std::int32_t>{2, 1});
+  EXPECT_EQ(whole.differing(StateBits(b.pool(), std::vector<std::int32_t>{1, 3})), 0);
+  EXPECT_EQ(whole.differing(StateBits(b.pool(), std::vector<std::int32_t>{3, 1})), 2);
+  const StateBits second(b.pool(), std::vector<std::int32_t>{3});
+  EXPECT_EQ(whole.differing(second, 1), 0);
+  EXPECT_EQ(whole.differing(second, 0), 1);
+  EXPECT_THROW(static_cast<void>(whole.differing(second, 2)), InternalError);
+  EXPECT_EQ(StateBits().differing(StateBits(StatePool{}, {}), 3), 0) << "other layers have none";
+}
+
+TEST(StateBits, tell_the_last_bit_of_one_number) {
+  States a, b;
+  const std::vector<std::int32_t> slots{0, 3};
+  b.values[23] = std::nextafter(0.5f, 1.0f);
+  EXPECT_EQ(StateBits(a.pool(), slots).differing(StateBits(b.pool(), slots)), 1);
 }
 
 }  // namespace

@@ -46,10 +46,11 @@ class Examination {
       forward(fixture, fill, where);
       found_.fills.push_back(take_outputs(fixture, wanted.rows));
       if (fill != bitwise_fill(wanted) || !attends(case_->step)) continue;
-      bits_ = OutputBits(fixture.host_outputs());
+      outputs_ = OutputBits(fixture.host_outputs());
+      states_ = state_bits(fixture);
       fixture.poison_outputs(0x5a);
       forward(fixture, fill, where + ", second run");
-      repeat(OutputBits(fixture.host_outputs()));
+      repeat(fixture);
     }
   }
 
@@ -60,7 +61,7 @@ class Examination {
     if (!fill || case_->requests.empty() || !attends(case_->step)) return;
     try {
       Fixture moved(*case_, *device_, 1);
-      found_.bitwise.page_permutation_invariant = same_bits(moved, *fill, 0, "on permuted pages");
+      found_.bitwise.page_permutation_invariant = same_bits(moved, *fill, {}, "on permuted pages");
     } catch (const EnvironmentError&) {
     }
     if (case_->requests.size() < 2) return;
@@ -125,25 +126,41 @@ class Examination {
     if (found_.faults.size() < 3) found_.faults.push_back(std::move(fault));
   }
 
-  void repeat(const OutputBits& again) {
-    const std::int64_t differing = bits_.differing(again);
-    found_.bitwise.repeatable = differing == 0 ? 1 : 0;
-    if (differing > 0 && backend_->info().deterministic) {
-      add_fault(
-          fmt::format("two runs differ in {} element{} although the backend promises "
-                      "determinism",
-                      differing, differing == 1 ? "" : "s"));
-    }
+  static StateBits state_bits(const Fixture& fixture) {
+    return {fixture.host_states(), fixture.batch().state_indices};
   }
 
-  /// 1 when a run of `fixture` gives the bits that the whole batch gave from token `first` on.
-  int same_bits(Fixture& fixture, Fill fill, std::int64_t first, const std::string& where) {
+  void repeat(const Fixture& again) {
+    const std::int64_t elements = outputs_.differing(OutputBits(again.host_outputs()));
+    const std::int64_t states = states_.differing(state_bits(again));
+    found_.bitwise.repeatable = elements == 0 && states == 0 ? 1 : 0;
+    if (found_.bitwise.repeatable == 1 || !backend_->info().deterministic) return;
+    const auto counted = [](std::int64_t count, const char* what) {
+      return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+    };
+    add_fault(
+        fmt::format("two runs differ in {} although the backend promises determinism",
+                    elements > 0 ? counted(elements, "element") : counted(states, "final state")));
+  }
+
+  /// Where a request begins in the batch.
+  struct Begin {
+    std::size_t request = 0;
+    std::int64_t token = 0;
+  };
+
+  /// 1 when a run of `fixture` gives the bits that the whole batch gave from `begin` on.
+  int same_bits(Fixture& fixture, Fill fill, Begin begin, const std::string& where) {
     plan(fixture, where);
     fixture.fill(fill);
     fixture.poison_outputs();
     forward(fixture, fill, where);
     plan_.reset();  // the fixture is its caller's
-    return bits_.differing(OutputBits(fixture.host_outputs()), first) == 0 ? 1 : 0;
+    const auto first = static_cast<std::int64_t>(begin.request);
+    return outputs_.differing(OutputBits(fixture.host_outputs()), begin.token) == 0 &&
+                   states_.differing(state_bits(fixture), first) == 0
+               ? 1
+               : 0;
   }
 
   /// The longest request, which split-KV kernels treat most differently alone, and the first other.
@@ -162,11 +179,11 @@ class Examination {
       alone.requests[0].stream = static_cast<std::int64_t>(request);  // keeps its contents
     }
     if (!backend_->supports(problem_of(alone))) return;
-    std::int64_t first = 0;
-    for (std::size_t r = 0; r < request; ++r) first += case_->requests[r].q_len;
+    Begin begin{request};
+    for (std::size_t r = 0; r < request; ++r) begin.token += case_->requests[r].q_len;
     try {
       Fixture fixture(alone, *device_);
-      const int same = same_bits(fixture, fill, first, fmt::format("on request {} alone", request));
+      const int same = same_bits(fixture, fill, begin, fmt::format("on request {} alone", request));
       found_.bitwise.batch_invariant = found_.bitwise.batch_invariant == 0 ? 0 : same;
     } catch (const EnvironmentError&) {
     }
@@ -178,7 +195,8 @@ class Examination {
   std::unique_ptr<Stream> stream_;
   PlanMemory memory_;
   std::unique_ptr<Plan> plan_;  ///< in memory_
-  OutputBits bits_;             ///< of the first run on the bitwise fill
+  OutputBits outputs_;          ///< of the first run on the bitwise fill
+  StateBits states_;            ///< of the same
   Observation found_;
   /// Guards stay damaged once they are: each is reported once.
   std::set<std::pair<const Fixture*, std::string>> known_damage_;

@@ -52,7 +52,8 @@ struct ErrorMetrics {
   double zero_share = 0;  ///< zeros among the outputs on random data, 0 to 1
 };
 
-/// Properties that need no reference: equal bits or not. -1 not tested, 0 no, 1 yes.
+/// Properties that need no reference: equal bits of the outputs, and of the states that a recurrent
+/// layer leaves, or not. -1 not tested, 0 no, 1 yes.
 struct BitwiseProperties {
   int repeatable = -1;                  ///< two runs into differently poisoned outputs
   int page_permutation_invariant = -1;  ///< the same batch on other pages
