@@ -50,7 +50,6 @@ struct Params {
   std::int64_t q_token_stride = 0, q_head_stride = 0;
   std::byte* out = nullptr;
   std::int64_t out_token_stride = 0, out_head_stride = 0;
-  bool out_f32 = false;  ///< out is f32 instead of q's type: a partial result of the caller's own
   std::byte* lse = nullptr;  ///< f32, natural log
   std::int64_t lse_token_stride = 0, lse_head_stride = 0;
   const float* sinks = nullptr;  ///< [heads_q] or null

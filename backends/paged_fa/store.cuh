@@ -54,11 +54,7 @@ __device__ __forceinline__ void store_out(const Params& p, const RowPlace& place
   std::byte* const row = p.out + place.token * p.out_token_stride + place.head * p.out_head_stride;
 #pragma unroll
   for (int i = 0; i < kCount; i += 2) {
-    if (p.out_f32) {
-      *reinterpret_cast<float2*>(row + 4 * (d + i)) = {value[i], value[i + 1]};
-    } else {
-      *reinterpret_cast<std::uint32_t*>(row + 2 * (d + i)) = cuda::pack2<T>(value[i], value[i + 1]);
-    }
+    *reinterpret_cast<std::uint32_t*>(row + 2 * (d + i)) = cuda::pack2<T>(value[i], value[i + 1]);
   }
 }
 

@@ -268,7 +268,7 @@ class Consumer {
 
   __device__ __forceinline__ void store(const Item& item, int kv_head, const float (&out)[16][4],
                                         const float (&highest)[2], const float (&sum)[2]) const {
-    if (item.splits == 1 && !p_.out_f32) return store_whole(item, kv_head, out, highest, sum);
+    if (item.splits == 1) return store_whole(item, kv_head, out, highest, sum);
     const int pair = static_cast<int>(threadIdx.x % 4);
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
