@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "backends/cascade/plan.h"
+#include "backends/common/attention_params.h"
 #include "lib/base/dtype.h"
 
 namespace attnbench::cascade {
@@ -19,22 +19,14 @@ struct Partials {
 };
 
 /// Joins the partial results of each row by their LSEs.
-struct Merge {
+struct Merge : OutputParams {
   const MergeTile* tiles = nullptr;
   std::int32_t num_tiles = 0;
   std::int32_t tile_rows = 0;         ///< most rows of one
   std::int32_t prefix_tile_rows = 0;  ///< rows of a tile of the prefix pass
   Partials prefix, suffix;
-  const float* sinks = nullptr;  ///< [heads_q] or null
-  std::int32_t heads_kv = 0;
-  std::int32_t group = 1;       ///< query heads per KV head
   std::int32_t head_dim_v = 0;  ///< a multiple of 32, at most 256
-  float v_scale = 1;
-  DType dtype = DType::kBF16;  ///< of O: bf16 or f16
-  std::byte* out = nullptr;
-  std::int64_t out_token_stride = 0, out_head_stride = 0;  ///< bytes
-  std::byte* lse = nullptr;
-  std::int64_t lse_token_stride = 0, lse_head_stride = 0;  ///< bytes
+  DType dtype = DType::kBF16;   ///< of O: bf16 or f16
 };
 
 /// Enqueues the merge on a cudaStream_t.

@@ -12,27 +12,6 @@
 #include "lib/index/cuda/index_builders.cuh"
 
 namespace attnbench::cascade {
-namespace {
-
-/// What a merge takes from the batch.
-void set_tensors(Merge& merge, const ForwardBatch& batch) {
-  const AttentionLayer& layer = batch.problem->layer;
-  const TensorView &out = batch.tensors.out, &lse = batch.tensors.lse;
-  merge.heads_kv = layer.heads_kv;
-  merge.group = layer.group_size();
-  merge.head_dim_v = layer.head_dim_v;
-  merge.sinks = batch.tensors.sinks;  // once, here: the passes' results stay partial
-  merge.v_scale = batch.token_to_kv_pool->v_scale;
-  merge.dtype = out.dtype;
-  merge.out = out.data;
-  merge.out_token_stride = out.stride[0] * size_bytes(out.dtype);
-  merge.out_head_stride = out.stride[1] * size_bytes(out.dtype);
-  merge.lse = lse.data;
-  merge.lse_token_stride = lse.stride[0] * size_bytes(lse.dtype);
-  merge.lse_head_stride = lse.stride[1] * size_bytes(lse.dtype);
-}
-
-}  // namespace
 
 Planned::Planned(const ForwardBatch& batch, PlanMemory& memory) {
   const Problem& problem = *batch.problem;
@@ -99,7 +78,10 @@ Planned::Planned(const ForwardBatch& batch, PlanMemory& memory) {
                    plan.prefix.partial_rows};
   merge_.suffix = {floats(suffix_out), floats(suffix_lse), plan.suffix.partials,
                    plan.suffix.partial_rows};
-  set_tensors(merge_, batch);
+  // Sinks join here, once: the passes' results stay partial.
+  set_output_params(merge_, batch);
+  merge_.head_dim_v = layer.head_dim_v;
+  merge_.dtype = problem.dtype;
 
   enqueue_upload(upload, block, nullptr);
   enqueue_csr(device_batch_of(batch), batch.batch_size, 1,

@@ -17,7 +17,6 @@ using splitkv::Item;
 struct Params : splitkv::Params {
   const std::int32_t* block_table = nullptr;  ///< [B, block_table_width]
   std::int64_t block_table_width = 0;
-  std::int32_t page_shift = 0;   ///< log2 of the page size
   const Item* merges = nullptr;  ///< tiles that were split, over all their pieces
   std::int32_t num_merges = 0;
   // Of the kernel with wgmma only: blocks of one part walk the same items, 64 rows each.

@@ -1,14 +1,12 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "backends/common/cuda/planning.h"
 #include "backends/common/upload.h"
 #include "backends/mla/planned.h"
 #include "backends/splitkv/launch.h"
-#include "backends/splitkv/tensors.h"
 #include "lib/base/error.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
@@ -53,9 +51,7 @@ Planned::Planned(const ForwardBatch& batch, bool warpgroups, PlanMemory& memory)
     params_.lanes = plan.lanes;
     lay_out(plan.room(), batch.batch_size, ceil_div(longest, pool.page_size), memory);
   }
-  splitkv::set_tensors(params_, batch);
-  params_.k_page_stride = pool.page_stride_k * size_bytes(pool.dtype);  // blocks, not slots
-  params_.page_shift = std::countr_zero(static_cast<std::uint64_t>(pool.page_size));
+  set_attention_params(params_, batch);
   params_.v_scale = pool.k_scale;  // V is the head of the K row, stored through K's scale
   (problem_.recorded ? graph_tree_.arrays() : draft_tree_of(batch)).set_in(params_);
   prepare(kernel_);

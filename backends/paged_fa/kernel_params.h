@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backends/common/attention_params.h"
+
 namespace attnbench::paged_fa {
 
 /// A tile of query rows over keys [key_begin, key_end), for every KV head. Rows of a sequence that
@@ -25,9 +27,9 @@ struct Item {
   std::int32_t padding = 0;        ///< to a multiple of 16 bytes
 };
 
-/// Everything a kernel needs, by value. Addresses are the device's, strides count bytes unless said
-/// otherwise; those of q, out, k and v are multiples of 16 (k, v: 32).
-struct Params {
+/// Everything a kernel needs, by value. Strides of q and out are multiples of 16 bytes, those of k
+/// and v of 32.
+struct Params : AttentionParams {
   const Item* items = nullptr;
   std::int32_t num_items = 0;
   std::int32_t heads_together = 1;   ///< KV heads whose items are taken up side by side
@@ -41,34 +43,6 @@ struct Params {
   std::int64_t page_table_stride = 0;           ///< in entries; 0: all sequences share one row
   const std::int32_t* cache_seqlens = nullptr;  ///< [sequences] keys
   const std::int32_t* cu_seqlens_q = nullptr;   ///< [sequences + 1] query tokens, cumulative
-  // Draft trees only; null otherwise.
-  const std::uint8_t* custom_mask = nullptr;  ///< per sequence [q_len, kv_len], 1 = visible
-  const std::int64_t* mask_indptr = nullptr;  ///< [sequences], in elements
-  const std::int64_t* positions = nullptr;    ///< [query tokens]
-
-  const std::byte* q = nullptr;
-  std::int64_t q_token_stride = 0, q_head_stride = 0;
-  std::byte* out = nullptr;
-  std::int64_t out_token_stride = 0, out_head_stride = 0;
-  std::byte* lse = nullptr;  ///< f32, natural log
-  std::int64_t lse_token_stride = 0, lse_head_stride = 0;
-  const float* sinks = nullptr;  ///< [heads_q] or null
-
-  const std::byte* k = nullptr;
-  const std::byte* v = nullptr;
-  std::int32_t page_size = 1;
-  std::int32_t page_shift = -1;  ///< log2(page_size), or -1 when that is none; launch sets it
-  std::int64_t k_page_stride = 0, k_token_stride = 0, k_head_stride = 0;
-  std::int64_t v_page_stride = 0, v_token_stride = 0, v_head_stride = 0;
-
-  std::int32_t heads_kv = 1;
-  std::int32_t group = 1;  ///< query heads per KV head
-  std::int32_t window = -1;
-  bool window_by_depth = false;  ///< in draft trees
-  bool causal = true;
-  float scale = 1;    ///< of q.k, the cache's k_scale included
-  float softcap = 0;  ///< 0: off
-  float v_scale = 1;
 };
 
 }  // namespace attnbench::paged_fa

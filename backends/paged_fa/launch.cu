@@ -3,7 +3,6 @@
 #include "backends/paged_fa/launch.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "backends/common/kernels_in_build.h"
 #include "backends/paged_fa/dispatch.cuh"
@@ -78,10 +77,7 @@ void prepare(const Kernel& kernel) {
   if (hopper.function != nullptr) allow_shared_memory(hopper);
 }
 
-void launch(const Kernel& kernel, const Params& params, void* stream) {
-  Params p = params;
-  const auto page_size = static_cast<unsigned>(p.page_size);
-  p.page_shift = std::has_single_bit(page_size) ? std::countr_zero(page_size) : -1;
+void launch(const Kernel& kernel, const Params& p, void* stream) {
   const int items = p.num_items * p.heads_kv;
   const auto on = static_cast<cudaStream_t>(stream);
   const HopperKernel hopper = find_hopper(kernel);

@@ -6,6 +6,7 @@
 
 #include "backends/paged_fa/kernel_params.h"
 #include "lib/base/dtype.h"
+#include "lib/batch/problem.h"
 
 namespace attnbench::paged_fa {
 
@@ -20,6 +21,12 @@ struct Kernel {
   int head_dim_v = 0;
   TileKind tile = TileKind::kFew;
 };
+
+/// The one for a problem's types and head dims.
+[[nodiscard]] inline Kernel kernel_for(const Problem& problem, TileKind tile) {
+  return {problem.dtype, problem.cache.dtype, problem.layer.head_dim_qk, problem.layer.head_dim_v,
+          tile};
+}
 
 /// Whether there is such a kernel.
 [[nodiscard]] bool has_kernel(const Kernel& kernel);

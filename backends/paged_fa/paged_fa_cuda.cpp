@@ -6,7 +6,6 @@
 #include "backends/paged_fa/info.h"
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/paged_fa/planned.h"
-#include "backends/paged_fa/tensors.h"
 
 namespace attnbench::paged_fa {
 

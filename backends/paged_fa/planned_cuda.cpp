@@ -6,7 +6,6 @@
 #include "backends/common/cuda/planning.h"
 #include "backends/common/upload.h"
 #include "backends/paged_fa/planned.h"
-#include "backends/paged_fa/tensors.h"
 #include "lib/base/error.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
@@ -37,7 +36,7 @@ Planned::Planned(const ForwardBatch& batch, PlanMemory& memory)
   const WorkPlan plan = plan_of(of_batch);
   Params params = lay_out(problem_.recorded ? uniform_.room : plan.room(), requests,
                           ceil_div(longest, batch.token_to_kv_pool->page_size), memory);
-  set_tensors(params, batch);
+  set_attention_params(params, batch);
   (problem_.recorded ? graph_tree_.arrays() : draft_tree_of(batch)).set_in(params);
   const Item* const items = params.items;
   for (const WorkPlan::Launch& launch : plan.launches) {

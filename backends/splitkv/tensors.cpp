@@ -9,48 +9,18 @@
 namespace attnbench::splitkv {
 
 void set_tensors(Params& params, const ForwardBatch& batch) {
-  const AttentionLayer& layer = batch.problem->layer;
+  set_attention_params(params, batch);
   const KvPool& pool = *batch.token_to_kv_pool;
-  const AttentionTensors& tensors = batch.tensors;
-  const std::int64_t element = size_bytes(tensors.q.dtype), stored = size_bytes(pool.dtype);
-  params.q = tensors.q.data;
-  params.q_token_stride = tensors.q.stride[0] * element;
-  params.q_head_stride = tensors.q.stride[1] * element;
-  params.out = tensors.out.data;
-  params.out_token_stride = tensors.out.stride[0] * element;
-  params.out_head_stride = tensors.out.stride[1] * element;
-  params.lse = tensors.lse.data;
-  params.lse_token_stride = tensors.lse.stride[0] * size_bytes(tensors.lse.dtype);
-  params.lse_head_stride = tensors.lse.stride[1] * size_bytes(tensors.lse.dtype);
-  params.sinks = tensors.sinks;
-
-  params.k = pool.k;
-  params.v = pool.v;
-  params.k_page_stride = pool.page_stride_k * stored;
-  params.k_token_stride = pool.token_stride_k * stored;
-  params.k_head_stride = pool.head_stride_k * stored;
-  params.v_page_stride = pool.page_stride_v * stored;
-  params.v_token_stride = pool.token_stride_v * stored;
-  params.v_head_stride = pool.head_stride_v * stored;
   expects(pool.num_pages * std::max(params.k_page_stride, params.v_page_stride) < kReachOfRows,
           "K or V of one layer has 64 GiB or more: rows are found by 32 bits of 16 bytes each");
-  params.page_size = static_cast<std::int32_t>(pool.page_size);
   if (params.k_page_stride == pool.page_size * params.k_token_stride &&
       params.v_page_stride == pool.page_size * params.v_token_stride) {
-    params.page_size = 1;  // tokens follow each other evenly: a slot needs no division
+    // Tokens follow each other evenly: a slot needs no division.
+    params.page_size = 1;
+    params.page_shift = 0;
     params.k_page_stride = params.k_token_stride;
     params.v_page_stride = params.v_token_stride;
   }
-
-  params.group = layer.group_size();
-  params.heads_kv = layer.heads_kv;
-  params.causal = layer.causal && !layer.is_cross_attention;
-  params.window = static_cast<std::int32_t>(layer.sliding_window_size);
-  params.window_by_depth = layer.window_in_trees == WindowInTrees::kDepth;
-  params.alibi_power = layer.has_alibi ? alibi_power(layer) : 0;
-  params.scale = static_cast<float>(layer.scale) * pool.k_scale;
-  params.softcap = static_cast<float>(layer.logit_cap);
-  params.v_scale = pool.v_scale;
 }
 
 }  // namespace attnbench::splitkv

@@ -15,8 +15,8 @@ namespace attnbench::splitkv {
           many_rows};
 }
 
-/// Sets what `params` takes from the batch's tensors, its KV pool and the layer: addresses,
-/// strides, mask rules, scales.
+/// As set_attention_params(), for kernels that find keys by their slots. Throws InternalError where
+/// K or V lies further apart than they can reach.
 void set_tensors(Params& params, const ForwardBatch& batch);
 
 }  // namespace attnbench::splitkv

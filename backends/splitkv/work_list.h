@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backends/common/attention_params.h"
+
 namespace attnbench::splitkv {
 
 /// What one thread block per KV head computes: a tile of rows over keys [key_begin, key_end). Rows
@@ -33,45 +35,19 @@ struct alignas(16) Item {
 /// lies in units of 16 bytes, in one 32-bit word, whose highest value means that there is no row.
 inline constexpr std::int64_t kReachOfRows = std::int64_t{16} << 32;
 
-/// Everything a kernel needs, by value. Addresses are the device's, strides count bytes.
-struct Params {
-  const Item* items = nullptr;  ///< of KV head 0; the others' differ in head alone
-  std::int32_t num_items = 0;
-  std::int32_t heads_kv = 1;
+/// Everything a kernel needs, by value.
+struct Params : AttentionParams {
+  const Item* items = nullptr;       ///< of KV head 0; the others' differ in head alone
   std::int32_t tiles = 0;            ///< counters per KV head
   std::int32_t partials = 0;         ///< partial results per KV head
   std::int32_t* counters = nullptr;  ///< [heads_kv, tiles] pieces done; 0 between launches
   float* partial_out = nullptr;      ///< [heads_kv, partials, partial_rows, dv]
   float* partial_lse = nullptr;      ///< [heads_kv, partials, partial_rows], base 2
   std::int32_t partial_rows = 0;
+  std::int32_t num_items = 0;
 
-  const std::int32_t* kv_indices = nullptr;  ///< token slots
-  const std::uint8_t* custom_mask = nullptr;
-  const std::int64_t* mask_indptr = nullptr;
-  const std::int64_t* positions = nullptr;
-
-  const std::byte* q = nullptr;
-  std::int64_t q_token_stride = 0, q_head_stride = 0;
-  std::byte* out = nullptr;
-  std::int64_t out_token_stride = 0, out_head_stride = 0;
-  std::byte* lse = nullptr;
-  std::int64_t lse_token_stride = 0, lse_head_stride = 0;
-  const float* sinks = nullptr;
-
-  const std::byte* k = nullptr;
-  const std::byte* v = nullptr;
-  std::int32_t page_size = 1;  ///< 1 when slots follow each other evenly across pages
-  std::int64_t k_page_stride = 0, k_token_stride = 0, k_head_stride = 0;
-  std::int64_t v_page_stride = 0, v_token_stride = 0, v_head_stride = 0;
-
-  std::int32_t group = 1;  ///< query heads per KV head
-  std::int32_t window = -1;
-  bool window_by_depth = false;  ///< in draft trees
-  bool causal = true;
-  std::int32_t alibi_power = 0;  ///< lib/model/attention_layer.h; 0: no ALiBi
-  float scale = 1;               ///< of q.k, the cache's k_scale included
-  float softcap = 0;
-  float v_scale = 1;
+  /// Token slots. page_size is 1 where slots follow each other evenly across pages.
+  const std::int32_t* kv_indices = nullptr;
 };
 
 }  // namespace attnbench::splitkv

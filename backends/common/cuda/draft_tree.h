@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backends/common/attention_params.h"
 #include "backends/common/upload.h"
 #include "lib/batch/forward_batch.h"
 #include "lib/batch/problem.h"
@@ -25,8 +26,7 @@ struct DraftTreeArrays {
   const std::int64_t* positions = nullptr;
 
   /// Tells a kernel's parameters.
-  template <class Params>
-  void set_in(Params& params) const {
+  void set_in(AttentionParams& params) const {
     params.custom_mask = custom_mask;
     params.mask_indptr = mask_indptr;
     params.positions = positions;
