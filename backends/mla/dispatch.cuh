@@ -2,28 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "backends/mla/kernel.cuh"
+#include "backends/common/cuda/compiled_kernel.cuh"
+#include "backends/mla/params.h"
 
 namespace attnbench::mla {
 
-struct CompiledKernel {
-  void (*function)(Params) = nullptr;
-  int threads = 0;
-  int shared_bytes = 0;
-};
+using CompiledKernel = cuda::CompiledKernel<Params>;
 
+/// The kernel with mma.sync for one pair of types. Instantiated in one translation unit per pair,
+/// because compiling takes a while.
 template <class T, class Kv>
-[[nodiscard]] CompiledKernel compiled(const Kernel& kernel) {
-  using Few = FewRows<T, Kv>;
-  using Many = ManyRows<T, Kv>;
-  if (kernel.tile == TileKind::kMany) return {mla_kernel<Many>, Many::kThreads, Many::kSharedBytes};
-  return {mla_kernel<Few>, Few::kThreads, Few::kSharedBytes};
-}
-
-/// `kv_dtype` is T itself, e4m3 or e5m2; null where this build has no such kernel. One translation
-/// unit each: compiling takes a while.
-[[nodiscard]] CompiledKernel bf16_kernel(const Kernel& kernel);
-[[nodiscard]] CompiledKernel f16_kernel(const Kernel& kernel);
+[[nodiscard]] CompiledKernel find_kernel(const Kernel& kernel);
 
 /// With wgmma.
 [[nodiscard]] CompiledKernel warpgroup_kernel(DType dtype);

@@ -2,35 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/common/cuda/compiled_kernel.cuh"
 #include "backends/paged_fa/kernel_params.h"
 #include "backends/paged_fa/launch.h"
 #include "backends/paged_fa/tensor_map.cuh"
 
 namespace attnbench::paged_fa {
 
-struct CompiledKernel {
-  void (*function)(Params) = nullptr;  ///< null: there is none
-  int threads = 0;
-  int shared_bytes = 0;
-};
+using CompiledKernel = cuda::CompiledKernel<Params>;
 
-// One translation unit each, because compiling takes a while: tiles of 16 and 64 rows by pair of
-// types, those of 128 rows by type.
-[[nodiscard]] CompiledKernel bf16_kernel(const Kernel& kernel);
-[[nodiscard]] CompiledKernel bf16_e4m3_kernel(const Kernel& kernel);
-[[nodiscard]] CompiledKernel bf16_e5m2_kernel(const Kernel& kernel);
-[[nodiscard]] CompiledKernel f16_kernel(const Kernel& kernel);
-[[nodiscard]] CompiledKernel f16_e4m3_kernel(const Kernel& kernel);
-[[nodiscard]] CompiledKernel f16_e5m2_kernel(const Kernel& kernel);
-[[nodiscard]] CompiledKernel bf16_many_rows_kernel(const Kernel& kernel);
-[[nodiscard]] CompiledKernel f16_many_rows_kernel(const Kernel& kernel);
+/// The kernel for tiles of 16 or 64 rows and one pair of types, if it is compiled for the head
+/// dims. Instantiated in one translation unit per pair, because compiling takes a while.
+template <class T, class Kv>
+[[nodiscard]] CompiledKernel find_kernel(const Kernel& kernel);
+/// Likewise for tiles of 128 rows, whose cache has the type of the activations.
+template <class T>
+[[nodiscard]] CompiledKernel find_many_rows_kernel(const Kernel& kernel);
 
 /// Tiles of 128 rows for a GPU with wgmma; no draft trees. Blocks take items until none is left.
-struct HopperKernel {
-  void (*function)(Params, PageMaps) = nullptr;
-  int threads = 0;
-  int shared_bytes = 0;
-};
+using HopperKernel = cuda::CompiledKernel<Params, PageMaps>;
 [[nodiscard]] HopperKernel hopper_kernel(const Kernel& kernel);
 
 }  // namespace attnbench::paged_fa

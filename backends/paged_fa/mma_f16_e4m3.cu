@@ -1,11 +1,9 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/paged_fa/mma_dispatch.cuh"
+#include "backends/paged_fa/find_mma_kernel.cuh"
 
 namespace attnbench::paged_fa {
 
-CompiledKernel f16_e4m3_kernel(const Kernel& kernel) {
-  return find_kernel<__half, __nv_fp8_e4m3>(kernel);
-}
+template CompiledKernel find_kernel<__half, __nv_fp8_e4m3>(const Kernel&);
 
 }  // namespace attnbench::paged_fa

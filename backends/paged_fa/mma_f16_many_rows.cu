@@ -1,11 +1,9 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/paged_fa/mma_dispatch.cuh"
+#include "backends/paged_fa/find_mma_kernel.cuh"
 
 namespace attnbench::paged_fa {
 
-CompiledKernel f16_many_rows_kernel(const Kernel& kernel) {
-  return find_many_rows_kernel<__half>(kernel);
-}
+template CompiledKernel find_many_rows_kernel<__half>(const Kernel&);
 
 }  // namespace attnbench::paged_fa

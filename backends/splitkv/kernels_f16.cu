@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/splitkv/dispatch.cuh"
+#include "backends/splitkv/find_kernel.cuh"
 
 namespace attnbench::splitkv {
 
-CompiledKernel f16_kernel(const Kernel& kernel) { return find_kernel<__half, __half>(kernel); }
+template CompiledKernel find_kernel<__half, __half>(const Kernel&);
 
 }  // namespace attnbench::splitkv
