@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/common/tiles/key_shares.h"
+#include "backends/common/tiles/pieces.h"
 #include "backends/common/visibility.h"
 #include "backends/splitkv/launch.h"
 #include "lib/base/int_math.h"
@@ -127,20 +129,19 @@ WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer, int m
   splitkv::Planner suffix(most_suffix * layer.group_size() > splitkv::kFewRows);
   Passes passes = tiles_of(batch, layer, runs, prefix.tile_rows(), suffix.tile_rows());
   if (suffix.tile_rows() > splitkv::kFewRows) {
-    splitkv::SmallTiles small(multiprocessors);
-    for (const Tile& tile : passes.suffix) small.add(tile.item);
+    tiles::SmallTiles small(multiprocessors);
+    for (const Tile& tile : passes.suffix) small.add(tile.item.rows, keys_of(tile.item));
     if (small.are_better(layer.heads_kv)) {
       passes = tiles_of(batch, layer, runs, prefix.tile_rows(), splitkv::kFewRows);
     }
   }
 
   std::vector<splitkv::Planner::Pieces> of_run(runs.size());  // of its first tile
-  const splitkv::EqualShares prefix_shares(
-      splitkv::keys_of(items_of(passes.prefix)) * layer.heads_kv, multiprocessors);
+  const tiles::EqualShares prefix_shares(keys_of(items_of(passes.prefix)) * layer.heads_kv,
+                                         tiles::blocks_of(multiprocessors));
   for (const Tile& tile : passes.prefix) {
     // Tiles of a run have the same keys, so the same number of pieces each.
-    const auto pieces =
-        prefix.add_unmerged(tile.item, prefix_shares.chunk(splitkv::keys_of(tile.item)));
+    const auto pieces = prefix.add_unmerged(tile.item, prefix_shares.chunk(keys_of(tile.item)));
     if (tile.run_row == 0) of_run[tile.run] = pieces;
   }
   WorkPlan plan;

@@ -9,7 +9,7 @@
 
 namespace attnbench::mla {
 
-using splitkv::Item;
+using tiles::Item;
 
 /// splitkv's work list and addresses, but for its counters: another kernel merges. Keys are found
 /// through a block table instead of token slots. One KV head; V is the first 512 columns of each
@@ -31,6 +31,11 @@ enum class TileKind : std::uint8_t {
   kMany,        ///< 64, mma.sync
   kWarpgroups,  ///< 64, wgmma: sm_90a, 16-bit latents
 };
+
+/// The same in rows.
+[[nodiscard]] constexpr std::int64_t rows_of(TileKind tile) {
+  return tile == TileKind::kFew ? 16 : 64;
+}
 
 /// What selects a compiled kernel.
 struct Kernel {

@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <iterator>
 
+#include "backends/common/tiles/key_shares.h"
+#include "backends/common/tiles/pieces.h"
+#include "backends/common/tiles/tiles.h"
 #include "backends/mla/schedule.h"
-#include "backends/splitkv/launch.h"
-#include "backends/splitkv/planner.h"
-#include "backends/splitkv/tiles.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
 
@@ -34,7 +34,7 @@ WorkPlan plan_warpgroups(const std::vector<Item>& tiles, int lanes, int multipro
   std::vector<std::int64_t> steps;
   steps.reserve(tiles.size());
   for (const Item& tile : tiles) {
-    steps.push_back(std::max<std::int64_t>(1, ceil_div(splitkv::keys_of(tile), kStepKeys)));
+    steps.push_back(std::max<std::int64_t>(1, ceil_div(keys_of(tile), kStepKeys)));
   }
   const Schedule schedule =
       make_schedule(steps, static_cast<std::size_t>(parts_of(lanes, multiprocessors)));
@@ -69,34 +69,21 @@ WorkPlan plan_warpgroups(const std::vector<Item>& tiles, int lanes, int multipro
 WorkPlan plan_blocks(const std::vector<Item>& tiles, int multiprocessors) {
   WorkPlan plan;
   plan.part_begin = {0};
-  const splitkv::EqualShares shares(splitkv::keys_of(tiles), multiprocessors);
+  const tiles::EqualShares shares(keys_of(tiles), tiles::blocks_of(multiprocessors));
   for (const Item& tile : tiles) {
-    const std::int64_t begin = tile.key_begin, end = tile.key_end;
-    const std::int64_t chunk = shares.chunk(end - begin);
-    if (end - begin <= chunk) {
+    const std::int64_t chunk = shares.chunk(keys_of(tile));
+    if (keys_of(tile) <= chunk) {
       plan.items.push_back(tile);
       continue;
     }
     const std::int32_t first_partial = plan.partials;
-    for (std::int64_t key = begin; key < end; key += chunk) {
-      Item& item = plan.items.emplace_back(tile);
-      item.key_begin = narrow_i32(key);
-      item.key_end = narrow_i32(std::min(end, key + chunk));
-      item.splits = 0;  // none of them merges
-      item.partial = plan.partials++;
-    }
+    Item item = tile;
+    item.splits = 0;  // none of the pieces merges
+    tiles::append_pieces(plan.items, item, chunk, plan.partials);
     add_merge(plan, tile, plan.partials - first_partial, first_partial);
   }
-  // The last blocks' finishing times stay close.
-  const auto longer = [](const Item& a, const Item& b) {
-    return splitkv::keys_of(a) > splitkv::keys_of(b);
-  };
-  std::stable_sort(plan.items.begin(), plan.items.end(), longer);
+  plan.items = tiles::sorted_longest_first(plan.items);
   return plan;
-}
-
-std::int64_t block_rows(TileKind tile) {
-  return tile == TileKind::kMany ? splitkv::kManyRows : splitkv::kFewRows;
 }
 
 }  // namespace
@@ -130,9 +117,9 @@ WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer, TileK
                    int multiprocessors) {
   if (tile == TileKind::kWarpgroups) {
     const int lanes = lanes_of(batch, layer);
-    return plan_warpgroups(splitkv::tiles_of(batch, layer, kRows * lanes), lanes, multiprocessors);
+    return plan_warpgroups(tiles::tiles_of(batch, layer, kRows * lanes), lanes, multiprocessors);
   }
-  return plan_blocks(splitkv::tiles_of(batch, layer, block_rows(tile)), multiprocessors);
+  return plan_blocks(tiles::tiles_of(batch, layer, rows_of(tile)), multiprocessors);
 }
 
 Room room_for(TileKind tile, std::int64_t requests, std::int64_t rows, int multiprocessors) {
@@ -149,10 +136,10 @@ Room room_for(TileKind tile, std::int64_t requests, std::int64_t rows, int multi
     room.partial_rows = narrow_i32(std::min(rows, kRows * lanes));
     return room;
   }
-  const std::int64_t tile_rows = block_rows(tile);
+  const std::int64_t tile_rows = rows_of(tile);
   const std::int64_t tiles = requests * ceil_div(rows, tile_rows);
-  room.items = tiles + splitkv::EqualShares::most_further_pieces(multiprocessors);
-  room.partials = splitkv::EqualShares::most_partials(multiprocessors);
+  room.items = tiles + tiles::EqualShares::most_further_pieces(multiprocessors);
+  room.partials = tiles::EqualShares::most_partials(multiprocessors);
   room.merges = std::min(tiles, room.partials / 2);  // of two pieces or more
   room.partial_rows = narrow_i32(std::min(rows, tile_rows));
   return room;

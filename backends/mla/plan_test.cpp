@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "backends/common/visibility.h"
-#include "backends/splitkv/tiles.h"
+#include "backends/common/tiles/tiles.h"
 #include "lib/base/narrow.h"
 #include "lib/batch/graph_padding.h"
 #include "lib/fixture/fixture.h"
@@ -42,7 +42,7 @@ std::vector<Item> tiles(const Case& c, TileKind tile) {
   const BatchLayout layout = lay_out(c);
   const int lanes = lanes_of(layout.batch, c.layer);
   const std::int64_t rows = tile == TileKind::kFew ? 16 : tile == TileKind::kMany ? 64 : 64 * lanes;
-  return splitkv::tiles_of(layout.batch, c.layer, rows);
+  return tiles::tiles_of(layout.batch, c.layer, rows);
 }
 
 std::vector<std::int64_t> keys_of_parts(const WorkPlan& plan) {
@@ -218,7 +218,7 @@ TEST(MlaPlan, has_tiles_of_all_keys_that_some_of_their_tokens_see) {
     const BatchLayout layout = lay_out(c);
     const std::int64_t group = c.layer.group_size();
     for (const std::int64_t rows : {2, 4, 6, 16, 64, 128}) {
-      for (const Item& tile : splitkv::tiles_of(layout.batch, c.layer, rows)) {
+      for (const Item& tile : tiles::tiles_of(layout.batch, c.layer, rows)) {
         std::int64_t begin = tile.kv_len, end = 0;
         for (std::int64_t row = tile.row_begin; row < tile.row_begin + tile.rows; ++row) {
           const Visibility seen = visibility_of(layout.batch, c.layer, tile.request, row / group);

@@ -6,7 +6,6 @@
 #include "backends/common/cuda/planning.h"
 #include "backends/common/upload.h"
 #include "backends/mla/planned.h"
-#include "backends/splitkv/launch.h"
 #include "lib/base/error.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
@@ -25,7 +24,7 @@ Kernel kernel_for(const Problem& problem, const ForwardBatch& batch, bool warpgr
     most_rows = std::max(most_rows, batch.q_len(r) * problem.layer.group_size());
   }
   return {problem.dtype, problem.cache.dtype,
-          most_rows <= splitkv::kFewRows ? TileKind::kFew : TileKind::kMany};
+          most_rows <= rows_of(TileKind::kFew) ? TileKind::kFew : TileKind::kMany};
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/common/tiles/key_shares.h"
+#include "backends/common/tiles/pieces.h"
 #include "backends/common/visibility.h"
 #include "lib/base/error.h"
 #include "lib/base/int_math.h"
@@ -14,17 +16,10 @@
 namespace attnbench::paged_fa {
 namespace {
 
-/// Keys of a piece are a multiple of this, and of what a block takes in one step.
-constexpr std::int64_t kStepKeys = 128;
-/// Blocks that one multiprocessor holds at a time.
-constexpr std::int64_t kBlocksPerMultiprocessor = 2;
-
-/// Below this a piece is more start and merge than work.
-constexpr std::int64_t least_keys(TileKind tile) { return tile == TileKind::kFew ? 256 : 1024; }
-
-/// Up to this many keys for each block, tiles of 16 rows take no longer to read them than larger
-/// tiles take to be launched and merged (splitkv's bound, an H200's: there even 1000 keys).
-constexpr std::int64_t kMostSmallTileKeys = 768;
+/// How keys are cut for a kind of tiles.
+constexpr tiles::EqualShares::Grain grain_of(TileKind tile) {
+  return {.least = tile == TileKind::kFew ? 256 : 1024, .step = 128};
+}
 
 /// Keys of one KV head that the second-level cache keeps along with what else is there: 24 MB of an
 /// H200's 60, in 16-bit K and V of 128 dimensions.
@@ -85,40 +80,28 @@ std::vector<Item> tiles_of(const PlanInput& problem, TileKind kind,
   return tiles;
 }
 
-std::int64_t blocks_of(const PlanInput& problem) {
-  return std::max(1, problem.multiprocessors) * kBlocksPerMultiprocessor;
-}
-
-std::int64_t keys_of(const Item& item) {
-  return static_cast<std::int64_t>(item.key_end) - item.key_begin;
-}
-
-/// The most tiles of 16 rows that larger requests may be cut into.
-std::int64_t most_small_tiles(const PlanInput& problem) {
-  return blocks_of(problem) / problem.heads_kv;
-}
-
-/// Whether all requests should be cut into tiles of 16 rows, though some have more. Each tile reads
-/// its keys anew, but where there is little to read, one launch of more blocks is done sooner than
-/// one after another.
+/// Whether all requests should be cut into tiles of 16 rows, though some have more.
 bool small_tiles_are_better(const PlanInput& problem) {
-  constexpr auto kRows = static_cast<std::int64_t>(TileKind::kFew);
   std::int64_t count = 0;
   for (const Sequence& sequence : problem.sequences) {
-    count += ceil_div(sequence.q_len * problem.group, kRows);
+    count += ceil_div(sequence.q_len * problem.group, tiles::kSmallTileRows);
   }
-  if (count > most_small_tiles(problem)) return false;  // told before any tile is made
-  std::int64_t keys = 0;
+  if (count > tiles::SmallTiles::most_tiles(problem.heads_kv, problem.multiprocessors)) {
+    return false;  // told before any tile is made
+  }
+  tiles::SmallTiles small(problem.multiprocessors);
   const std::vector<TileKind> kinds(problem.sequences.size(), TileKind::kFew);
-  for (const Item& tile : tiles_of(problem, TileKind::kFew, kinds)) keys += keys_of(tile);
-  return keys * problem.heads_kv <= kMostSmallTileKeys * blocks_of(problem);
+  for (const Item& tile : tiles_of(problem, TileKind::kFew, kinds)) {
+    small.add(tile.rows, tiles::keys_of(tile));
+  }
+  return small.are_better(problem.heads_kv);
 }
 
 /// Appends a tile's pieces of at most `chunk` keys.
-void cut(WorkPlan& plan, const Item& tile, std::int64_t chunk) {
-  const std::int64_t pieces = keys_of(tile) > chunk ? ceil_div(keys_of(tile), chunk) : 1;
+void cut(WorkPlan& plan, std::vector<Item>& items, const Item& tile, std::int64_t chunk) {
+  const std::int64_t pieces = tiles::pieces_of(tiles::keys_of(tile), chunk);
   if (pieces == 1) {
-    plan.items.push_back(tile);
+    items.push_back(tile);
     return;
   }
   Item item = tile;
@@ -126,24 +109,18 @@ void cut(WorkPlan& plan, const Item& tile, std::int64_t chunk) {
   item.tile = plan.tiles++;
   item.first_partial = plan.partials;
   plan.partial_rows = std::max(plan.partial_rows, item.rows);
-  for (std::int64_t piece = 0; piece < pieces; ++piece) {
-    item.key_begin = narrow_i32(tile.key_begin + piece * chunk);
-    item.key_end =
-        narrow_i32(std::min<std::int64_t>(tile.key_end, tile.key_begin + (piece + 1) * chunk));
-    item.full_end = std::min(tile.full_end, item.key_end);
-    item.partial = plan.partials++;
-    plan.items.push_back(item);
+  tiles::append_pieces(items, item, chunk, plan.partials);
+  for (auto piece = items.end() - pieces; piece != items.end(); ++piece) {
+    piece->full_end = std::min(piece->full_end, piece->key_end);
   }
 }
 
 /// For the plan of up to `tiles` tiles of `rows` rows, whatever their keys.
-Room room_of(const PlanInput& problem, std::int64_t tiles, std::int64_t rows) {
-  // A tile of x shares has max(1, floor(x + 1/2)) pieces or fewer, and the tiles of all heads have
-  // as many shares as there are blocks: pieces beyond the first are fewer than x, and where there
-  // are two or more (x >= 3/2), all of them are at most 4/3 x.
-  const std::int64_t blocks = blocks_of(problem), heads = problem.heads_kv;
-  return {tiles + ceil_div(blocks, heads), tiles, ceil_div(4 * blocks, 3 * heads),
-          narrow_i32(rows)};
+tiles::Room room_of(const PlanInput& problem, std::int64_t tiles, std::int64_t rows) {
+  using tiles::EqualShares;
+  const std::int64_t heads = problem.heads_kv;
+  return {tiles + ceil_div(EqualShares::most_further_pieces(problem.multiprocessors), heads), tiles,
+          ceil_div(EqualShares::most_partials(problem.multiprocessors), heads), narrow_i32(rows)};
 }
 
 TileKind kind_of(const PlanInput& problem, std::int64_t q_len) {
@@ -189,9 +166,8 @@ WorkPlan plan_work(const PlanInput& problem) {
   for (const TileKind kind : {TileKind::kMany, TileKind::kSome, TileKind::kFew}) {
     const std::vector<Item> tiles = tiles_of(problem, kind, kinds);
     if (tiles.empty()) continue;
-    std::int64_t total = 0;
-    for (const Item& tile : tiles) total += keys_of(tile) * problem.heads_kv;
-    const std::int64_t share = std::max(least_keys(kind), ceil_div(total, blocks_of(problem)));
+    const tiles::EqualShares shares(tiles::keys_of(tiles) * problem.heads_kv,
+                                    tiles::blocks_of(problem.multiprocessors), grain_of(kind));
 
     std::int64_t keys_per_head = 1;
     for (std::size_t s = 0; s < kinds.size(); ++s) {
@@ -203,32 +179,22 @@ WorkPlan plan_work(const PlanInput& problem) {
     launch.heads_together =
         narrow_i32(std::clamp<std::int64_t>(kCachedKeys / keys_per_head, 1, problem.heads_kv));
     launch.first_item = narrow_i32(static_cast<std::int64_t>(plan.items.size()));
-    for (const Item& tile : tiles) {
-      const std::int64_t keys = keys_of(tile);
-      const std::int64_t pieces = std::max<std::int64_t>(1, (keys + share / 2) / share);
-      cut(plan, tile, round_up(ceil_div(keys, pieces), kStepKeys));
-    }
-    launch.num_items = narrow_i32(static_cast<std::int64_t>(plan.items.size())) - launch.first_item;
-    // Longest first keeps the last blocks' finishing times close.
-    std::stable_sort(plan.items.begin() + launch.first_item, plan.items.end(),
-                     [](const Item& a, const Item& b) { return keys_of(a) > keys_of(b); });
+    std::vector<Item> items;
+    for (const Item& tile : tiles) cut(plan, items, tile, shares.chunk(tiles::keys_of(tile)));
+    launch.num_items = narrow_i32(std::ssize(items));
+    for (const Item& item : tiles::sorted_longest_first(items)) plan.items.push_back(item);
     plan.launches.push_back(launch);
   }
   return plan;
 }
 
-Room most_of(const Room& a, const Room& b) {
-  return {std::max(a.items, b.items), std::max(a.tiles, b.tiles), std::max(a.partials, b.partials),
-          std::max(a.partial_rows, b.partial_rows)};
-}
-
 UniformPlan uniform_plan(std::int64_t requests, std::int64_t q_len, const PlanInput& like) {
   UniformPlan uniform;
-  const auto add = [&](TileKind tile, const Room& room) {
+  const auto add = [&](TileKind tile, const tiles::Room& room) {
     uniform.launches.push_back(
         {tile, narrow_i32(uniform.room.items), narrow_i32(room.items), /*heads_together=*/1});
     const std::int64_t items = uniform.room.items + room.items;
-    uniform.room = most_of(uniform.room, room);  // a plan has one of the launches only
+    uniform.room = tiles::most_of(uniform.room, room);  // a plan has one of the launches only
     uniform.room.items = items;
   };
   const TileKind tile = kind_of(like, q_len);
@@ -236,8 +202,10 @@ UniformPlan uniform_plan(std::int64_t requests, std::int64_t q_len, const PlanIn
   const std::int64_t tile_rows = std::min(rows, static_cast<std::int64_t>(tile));
   add(tile, room_of(like, requests * ceil_div(rows, tile_rows), tile_rows));
   if (tile != TileKind::kFew) {
-    constexpr auto kRows = static_cast<std::int64_t>(TileKind::kFew);
-    const std::int64_t tiles = std::min(requests * ceil_div(rows, kRows), most_small_tiles(like));
+    constexpr std::int64_t kRows = tiles::kSmallTileRows;
+    const std::int64_t tiles =
+        std::min(requests * ceil_div(rows, kRows),
+                 tiles::SmallTiles::most_tiles(like.heads_kv, like.multiprocessors));
     if (tiles > 0) add(TileKind::kFew, room_of(like, tiles, kRows));
   }
   return uniform;

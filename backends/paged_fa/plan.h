@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "backends/common/tiles/room.h"
 #include "backends/paged_fa/kernel_params.h"
 #include "backends/paged_fa/launch.h"
 #include "lib/batch/forward_batch.h"
@@ -33,14 +34,6 @@ struct PlanInput {
 [[nodiscard]] PlanInput plan_input(const ForwardBatch& batch, const AttentionLayer& layer,
                                    bool many_rows, int multiprocessors);
 
-/// What a plan takes up in memory, or the most that any of several takes up.
-struct Room {
-  std::int64_t items = 0;
-  std::int64_t tiles = 0;     ///< that are split
-  std::int64_t partials = 0;  ///< per KV head
-  std::int32_t partial_rows = 0;
-};
-
 /// Work of one batch: a launch per kind of tile, because a step may mix prompts and decodes.
 struct WorkPlan {
   struct Launch {
@@ -55,20 +48,18 @@ struct WorkPlan {
   std::int32_t partials = 0;      ///< results that wait for a merge, per KV head
   std::int32_t partial_rows = 0;  ///< rows kept for each
 
-  [[nodiscard]] Room room() const {
+  [[nodiscard]] tiles::Room room() const {
     return {static_cast<std::int64_t>(items.size()), tiles, partials, partial_rows};
   }
 };
 [[nodiscard]] WorkPlan plan_work(const PlanInput& problem);
-
-[[nodiscard]] Room most_of(const Room& a, const Room& b);
 
 /// Batches of `requests` sequences with `q_len` queries each, over any number of keys: what a CUDA
 /// graph is captured with.
 struct UniformPlan {
   /// Which of them a plan fills depends on its keys; the others' items are empty.
   std::vector<WorkPlan::Launch> launches;
-  Room room;  ///< for all launches' items, and the plan of any of them
+  tiles::Room room;  ///< for all launches' items, and the plan of any of them
 };
 /// `like` gives the rest: heads, kernels and multiprocessors.
 [[nodiscard]] UniformPlan uniform_plan(std::int64_t requests, std::int64_t q_len,

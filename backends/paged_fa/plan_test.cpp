@@ -188,7 +188,7 @@ TEST(PagedFaPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
   const auto upto = [&](std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(0, most)(random);
   };
-  Room fullest;                                        // in percent
+  tiles::Room fullest;                                 // in percent
   std::map<std::pair<TileKind, TileKind>, int> plans;  // of (usual tile, tile)
   for (int i = 0; i < 2000; ++i) {
     PlanInput problem;
@@ -203,7 +203,7 @@ TEST(PagedFaPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
     }
     const WorkPlan plan = plan_work(problem);
     const UniformPlan uniform = uniform_plan(requests, q_len, problem);
-    const Room made = plan.room(), room = uniform.room;
+    const tiles::Room made = plan.room(), room = uniform.room;
     ASSERT_EQ(plan.launches.size(), 1u);
     const auto place =
         std::ranges::find(uniform.launches, plan.launches[0].tile, &WorkPlan::Launch::tile);

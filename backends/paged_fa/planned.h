@@ -34,7 +34,7 @@ class Planned final : public Plan {
   [[nodiscard]] WorkPlan plan_of(const PlanInput& batch) const;
   /// Lays `memory` out for `room` and for `requests` sequences on up to `width` pages each. The
   /// parameters returned are those that all launches share.
-  [[nodiscard]] Params lay_out(const Room& room, std::int64_t requests, std::int64_t width,
+  [[nodiscard]] Params lay_out(const tiles::Room& room, std::int64_t requests, std::int64_t width,
                                PlanMemory& memory);
   /// Copies `plan` and the batch's lengths to where there is room for them, and finds the pages.
   void enqueue(const WorkPlan& plan, const ForwardBatch& batch, void* stream);
@@ -45,7 +45,7 @@ class Planned final : public Plan {
   std::vector<Launch> launches_;
   // Where the rest lies, in device memory.
   std::byte* memory_ = nullptr;  ///< what the host writes, all of it side by side
-  Room room_;
+  tiles::Room room_;
   std::int64_t requests_ = 0;  ///< that there is room for
   std::int64_t counters_ = 0;
   std::int32_t* page_table_ = nullptr;

@@ -64,7 +64,7 @@ WorkPlan Planned::plan_of(const PlanInput& batch) const {
   return plan;
 }
 
-Params Planned::lay_out(const Room& room, std::int64_t requests, std::int64_t width,
+Params Planned::lay_out(const tiles::Room& room, std::int64_t requests, std::int64_t width,
                         PlanMemory& memory) {
   const AttentionLayer& layer = problem_.layer;
   const std::int64_t partial_rows = room.partials * layer.heads_kv * room.partial_rows;
@@ -102,9 +102,7 @@ Params Planned::lay_out(const Room& room, std::int64_t requests, std::int64_t wi
 }
 
 void Planned::enqueue(const WorkPlan& plan, const ForwardBatch& batch, void* stream) {
-  expects(std::ssize(plan.items) == room_.items && plan.tiles <= room_.tiles &&
-              plan.partials <= room_.partials && plan.partial_rows <= room_.partial_rows,
-          "a plan larger than its memory");
+  expects(tiles::fits(plan.room(), room_), "a plan larger than its memory");
   std::vector<std::int32_t> cache_seqlens;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
     cache_seqlens.push_back(narrow_i32(batch.kv_len(r)));

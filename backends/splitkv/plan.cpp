@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "backends/common/tiles/key_shares.h"
+#include "backends/common/tiles/pieces.h"
+#include "backends/common/tiles/tiles.h"
 #include "backends/splitkv/launch.h"
-#include "backends/splitkv/tiles.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
 #include "lib/index/kv_splits.h"
@@ -97,32 +99,33 @@ WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer, Split
     most_rows = std::max(most_rows, batch.q_len(r) * layer.group_size());
   }
   Planner planner(takes_many_rows(rule, batch.forward_mode, most_rows));
-  std::vector<Item> tiles = tiles_of(batch, layer, planner.tile_rows());
+  std::vector<Item> tiles = tiles::tiles_of(batch, layer, planner.tile_rows());
   if (most_rows > kFewRows && rule == SplitRule::kFill) {
-    SmallTiles small(multiprocessors);
-    for (const Item& tile : tiles) small.add(tile);
-    if (small.are_better(layer.heads_kv)) tiles = tiles_of(batch, layer, kFewRows);
+    tiles::SmallTiles small(multiprocessors);
+    for (const Item& tile : tiles) small.add(tile.rows, keys_of(tile));
+    if (small.are_better(layer.heads_kv)) tiles = tiles::tiles_of(batch, layer, kFewRows);
   }
   const std::vector<std::int64_t> chunks = chunks_of(tiles, batch, layer, rule, multiprocessors);
   for (std::size_t i = 0; i < tiles.size(); ++i) planner.add(tiles[i], chunks[i]);
   return std::move(planner).finish();
 }
 
-Room room_for(const UniformBatches& batches, const AttentionLayer& layer, SplitRule rule,
-              int multiprocessors) {
+tiles::Room room_for(const UniformBatches& batches, const AttentionLayer& layer, SplitRule rule,
+                     int multiprocessors) {
   const std::int64_t rows = batches.q_len * layer.group_size();
   const bool many_rows = takes_many_rows(rule, batches.mode, rows);
   const std::int64_t tile_rows = std::min(rows, Planner(many_rows).tile_rows());
-  Room room;
+  tiles::Room room;
   room.tiles = batches.requests * ceil_div(rows, tile_rows);
   if (rule == SplitRule::kFill) {
-    room.tiles =
-        std::max(room.tiles, std::min(batches.requests * ceil_div(rows, kFewRows),
-                                      SmallTiles::most_tiles(layer.heads_kv, multiprocessors)));
+    room.tiles = std::max(room.tiles,
+                          std::min(batches.requests * ceil_div(rows, kFewRows),
+                                   tiles::SmallTiles::most_tiles(layer.heads_kv, multiprocessors)));
   }
   room.items = room.tiles;
   if (rule == SplitRule::kFill) {
-    const std::int64_t further = EqualShares::most_further_pieces(multiprocessors) / layer.heads_kv;
+    const std::int64_t further =
+        tiles::EqualShares::most_further_pieces(multiprocessors) / layer.heads_kv;
     room.items += further;
     room.partials = further + std::min(further, room.tiles);  // each cut tile has one more
   } else if (batches.mode == ForwardMode::kDecode) {

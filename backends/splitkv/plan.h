@@ -39,7 +39,7 @@ struct UniformBatches {
   std::int64_t max_kv_len = 0;
 };
 /// Room for the plan of any of them: what a CUDA graph is captured with.
-[[nodiscard]] Room room_for(const UniformBatches& batches, const AttentionLayer& layer,
-                            SplitRule rule, int multiprocessors);
+[[nodiscard]] tiles::Room room_for(const UniformBatches& batches, const AttentionLayer& layer,
+                                   SplitRule rule, int multiprocessors);
 
 }  // namespace attnbench::splitkv

@@ -9,6 +9,7 @@
 #include <random>
 #include <utility>
 
+#include "backends/common/tiles/pieces.h"
 #include "lib/batch/graph_padding.h"
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"
@@ -180,7 +181,7 @@ TEST(SplitKvPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
     return std::uniform_int_distribution<std::int64_t>(0, most)(random);
   };
   constexpr std::int64_t kMaxKvLen = 20000;
-  Room fullest;  // in percent
+  tiles::Room fullest;  // in percent
   for (int i = 0; i < 80; ++i) {
     const SplitRule rule = kRules[static_cast<std::size_t>(i / 2) % std::size(kRules)];
     const auto requests = static_cast<std::size_t>(1 + upto(i % 3 == 0 ? 40 : 5));
@@ -196,9 +197,10 @@ TEST(SplitKvPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
       if (q_len > 1) request.tree_parents.assign(static_cast<std::size_t>(q_len), 0);
       if (q_len > 1) request.tree_parents[0] = -1;
     }
-    const Room made = plan(c, rule).room();
-    const Room room = room_for({c.mode, static_cast<std::int64_t>(requests), q_len, kMaxKvLen},
-                               c.layer, rule, kMultiprocessors);
+    const tiles::Room made = plan(c, rule).room();
+    const tiles::Room room =
+        room_for({c.mode, static_cast<std::int64_t>(requests), q_len, kMaxKvLen}, c.layer, rule,
+                 kMultiprocessors);
     EXPECT_LE(made.items, room.items);
     EXPECT_LE(made.tiles, room.tiles);
     EXPECT_LE(made.partials, room.partials);

@@ -23,7 +23,8 @@ class Planned final : public Plan {
 
  private:
   /// Lays `memory` out for `room` and for `keys` token slots of `requests` requests.
-  void lay_out(const Room& room, std::int64_t requests, std::int64_t keys, PlanMemory& memory);
+  void lay_out(const tiles::Room& room, std::int64_t requests, std::int64_t keys,
+               PlanMemory& memory);
   /// Copies `plan` to where there is room for it, empty items behind it, and finds the slots.
   void enqueue(WorkPlan plan, const ForwardBatch& batch, void* stream);
 

@@ -19,8 +19,8 @@ Planned::Planned(const ForwardBatch& batch, SplitRule rule, PlanMemory& memory)
   WorkPlan plan = plan_work(batch, problem_.layer, rule_, multiprocessors_);
   if (problem_.recorded) {
     const StepLimits& limits = problem_.limits;
-    const Room room = room_for({problem_.mode, limits.requests, limits.q_len, limits.kv_len},
-                               problem_.layer, rule_, multiprocessors_);
+    const tiles::Room room = room_for({problem_.mode, limits.requests, limits.q_len, limits.kv_len},
+                                      problem_.layer, rule_, multiprocessors_);
     lay_out(room, limits.requests, limits.requests * limits.kv_len, memory);
   } else {
     std::int64_t keys = 0;
@@ -35,7 +35,7 @@ Planned::Planned(const ForwardBatch& batch, SplitRule rule, PlanMemory& memory)
   finish_planning();
 }
 
-void Planned::lay_out(const Room& room, std::int64_t requests, std::int64_t keys,
+void Planned::lay_out(const tiles::Room& room, std::int64_t requests, std::int64_t keys,
                       PlanMemory& memory) {
   const AttentionLayer& layer = problem_.layer;
   num_counters_ = room.tiles * layer.heads_kv;
@@ -72,8 +72,8 @@ void Planned::lay_out(const Room& room, std::int64_t requests, std::int64_t keys
 }
 
 void Planned::enqueue(WorkPlan plan, const ForwardBatch& batch, void* stream) {
-  expects(std::ssize(plan.items) <= params_.num_items && plan.tiles <= params_.tiles &&
-              plan.partials <= params_.partials && plan.partial_rows <= params_.partial_rows,
+  expects(tiles::fits(plan.room(), {params_.num_items, params_.tiles, params_.partials,
+                                    params_.partial_rows}),
           "a plan larger than its memory");
   expects(plan.items.empty() || plan.many_rows == kernel_.many_rows,
           "a plan for another kernel than the one that runs");

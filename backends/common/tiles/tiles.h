@@ -5,15 +5,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/splitkv/work_list.h"
+#include "backends/common/tiles/item.h"
 #include "lib/batch/forward_batch.h"
 #include "lib/model/attention_layer.h"
 
-namespace attnbench::splitkv {
+namespace attnbench::tiles {
 
 /// The query rows (token x head of the group) of each request in tiles of at most `tile_rows`, each
 /// over all keys that some row of it sees. Padding requests have none.
 [[nodiscard]] std::vector<Item> tiles_of(const ForwardBatch& batch, const AttentionLayer& layer,
                                          std::int64_t tile_rows);
 
-}  // namespace attnbench::splitkv
+}  // namespace attnbench::tiles

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/splitkv/tiles.h"
+#include "backends/common/tiles/tiles.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include "lib/base/narrow.h"
 #include "lib/batch/graph_padding.h"
 
-namespace attnbench::splitkv {
+namespace attnbench::tiles {
 namespace {
 
 struct KeyRange {
@@ -66,4 +66,4 @@ std::vector<Item> tiles_of(const ForwardBatch& batch, const AttentionLayer& laye
   return tiles;
 }
 
-}  // namespace attnbench::splitkv
+}  // namespace attnbench::tiles
