@@ -9,45 +9,51 @@
 
 #include "lib/base/int_math.h"
 
+// A plan has one block of device memory, with arrays one after another: a DeviceRoom says where,
+// and an Upload brings the host's, which are the first or stand side by side.
 namespace attnbench {
 
-/// Host copies of a plan's arrays, placed one after another in one block of device memory.
+/// Arrays begin at multiples of this many bytes.
+inline constexpr std::int64_t kArrayAlignment = 256;
+
+/// Where an array of values of type T begins in a plan's block of memory.
+template <class T>
+struct ArrayPlace {
+  std::size_t offset = 0;
+
+  [[nodiscard]] T* in(std::byte* block) const { return reinterpret_cast<T*>(block + offset); }
+};
+
+/// Room for arrays one after another.
+class DeviceRoom {
+ public:
+  /// Adds room for `count` values.
+  template <class T>
+  ArrayPlace<T> add(std::int64_t count) {
+    const ArrayPlace<T> place{static_cast<std::size_t>(bytes_)};
+    bytes_ += round_up(count * static_cast<std::int64_t>(sizeof(T)), kArrayAlignment);
+    return place;
+  }
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(bytes_); }
+
+ private:
+  std::int64_t bytes_ = 0;
+};
+
+/// Host copies of arrays, placed as by a DeviceRoom.
 class Upload {
  public:
   template <class T>
-  std::size_t add(const std::vector<T>& values) {
-    const std::size_t at = bytes_.size();
-    const std::size_t size = values.size() * sizeof(T);
+  void add(const std::vector<T>& values) {
+    const std::size_t at = bytes_.size(), size = values.size() * sizeof(T);
     bytes_.resize(
-        static_cast<std::size_t>(round_up(static_cast<std::int64_t>(at + size), kAlignment)));
+        at + static_cast<std::size_t>(round_up(static_cast<std::int64_t>(size), kArrayAlignment)));
     if (size > 0) std::memcpy(bytes_.data() + at, values.data(), size);
-    return at;
-  }
-  /// Room that is not copied comes after everything that is.
-  [[nodiscard]] static std::size_t aligned(std::size_t bytes) {
-    return static_cast<std::size_t>(round_up(static_cast<std::int64_t>(bytes), kAlignment));
   }
   [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:
-  static constexpr std::int64_t kAlignment = 256;
   std::vector<std::byte> bytes_;
-};
-
-/// Room for arrays one after another in one block of device memory, aligned as an Upload's.
-class DeviceRoom {
- public:
-  /// Where `count` values of type T begin.
-  template <class T>
-  std::size_t add(std::int64_t count) {
-    const std::size_t at = bytes_;
-    bytes_ += Upload::aligned(static_cast<std::size_t>(count) * sizeof(T));
-    return at;
-  }
-  [[nodiscard]] std::size_t bytes() const { return bytes_; }
-
- private:
-  std::size_t bytes_ = 0;
 };
 
 }  // namespace attnbench

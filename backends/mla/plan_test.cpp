@@ -11,8 +11,8 @@
 #include <random>
 #include <utility>
 
-#include "backends/common/visibility.h"
 #include "backends/common/tiles/tiles.h"
+#include "backends/common/visibility.h"
 #include "lib/base/narrow.h"
 #include "lib/batch/graph_padding.h"
 #include "lib/fixture/fixture.h"

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include "backends/common/cuda/draft_tree.h"
+#include "backends/common/cuda/planning.h"
+#include "backends/common/cuda/step_arrays.h"
 #include "backends/mla/params.h"
 #include "backends/mla/plan.h"
 #include "lib/backend/backend.h"
@@ -19,29 +20,27 @@ inline constexpr int kHeadDimV = 512;
 /// A launch of an mla kernel over a work list in GPU memory, and one that merges what it split.
 /// Where they are recorded, memory and grids have room for the most work that a step within the
 /// problem's limits can have.
-class Planned final : public Plan {
+class Planned final : public StepPlan {
  public:
   /// `warpgroups`: with wgmma where there is a kernel.
   Planned(const ForwardBatch& batch, bool warpgroups, PlanMemory& memory);
 
   void run(Stream& stream) override;
-  [[nodiscard]] bool update(const ForwardBatch& batch, Stream& stream) override;
 
  private:
-  /// Lays `memory` out for `room` and for `requests` requests on up to `width` blocks each.
-  void lay_out(const Room& room, std::int64_t requests, std::int64_t width, PlanMemory& memory);
+  void enqueue_step(const ForwardBatch& batch, void* stream) override;
+  /// Lays `memory` out for `room` and the batch's index arrays.
+  void lay_out(const Room& room, const ForwardBatch& batch, PlanMemory& memory);
   /// Copies `plan` to where there is room for it, empty items and merges behind its own, and finds
   /// the blocks.
   void enqueue(WorkPlan plan, const ForwardBatch& batch, void* stream);
 
-  Problem problem_;
   int multiprocessors_;
   Kernel kernel_;
   Params params_;
-  // Where the rest lies, in device memory.
   std::byte* memory_ = nullptr;  ///< what the host writes, all of it side by side
-  std::int32_t* block_table_ = nullptr;
-  GraphDraftTree graph_tree_;
+  PageTable block_table_;
+  DraftTree tree_;
 };
 
 }  // namespace attnbench::mla

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "backends/common/cuda/draft_tree.h"
+#include "backends/common/cuda/planning.h"
+#include "backends/common/cuda/step_arrays.h"
 #include "backends/paged_fa/plan.h"
 #include "lib/backend/backend.h"
 
@@ -15,12 +17,11 @@ namespace attnbench::paged_fa {
 /// A launch of a paged_fa kernel per kind of tile, over items in GPU memory. Where they are
 /// recorded, there is a launch for each kind that a step within the problem's limits can have, and
 /// the memory has room for the most items of each.
-class Planned final : public Plan {
+class Planned final : public StepPlan {
  public:
   Planned(const ForwardBatch& batch, PlanMemory& memory);
 
   void run(Stream& stream) override;
-  [[nodiscard]] bool update(const ForwardBatch& batch, Stream& stream) override;
 
  private:
   struct Launch {
@@ -28,29 +29,27 @@ class Planned final : public Plan {
     Params params;
   };
 
+  void enqueue_step(const ForwardBatch& batch, void* stream) override;
   /// The batch as the planner sees it.
   [[nodiscard]] PlanInput batch_of(const ForwardBatch& batch) const;
   /// Its plan; of a recorded plan in uniform_'s launches, whatever the keys.
   [[nodiscard]] WorkPlan plan_of(const PlanInput& batch) const;
-  /// Lays `memory` out for `room` and for `requests` sequences on up to `width` pages each. The
-  /// parameters returned are those that all launches share.
-  [[nodiscard]] Params lay_out(const tiles::Room& room, std::int64_t requests, std::int64_t width,
+  /// Lays `memory` out for `room` and the batch's index arrays. The parameters returned are those
+  /// that all launches share.
+  [[nodiscard]] Params lay_out(const tiles::Room& room, const ForwardBatch& batch,
                                PlanMemory& memory);
   /// Copies `plan` and the batch's lengths to where there is room for them, and finds the pages.
   void enqueue(const WorkPlan& plan, const ForwardBatch& batch, void* stream);
 
-  Problem problem_;
   int multiprocessors_;
   UniformPlan uniform_;  ///< of a recorded plan
   std::vector<Launch> launches_;
-  // Where the rest lies, in device memory.
   std::byte* memory_ = nullptr;  ///< what the host writes, all of it side by side
   tiles::Room room_;
   std::int64_t requests_ = 0;  ///< that there is room for
   std::int64_t counters_ = 0;
-  std::int32_t* page_table_ = nullptr;
-  std::int64_t page_table_width_ = 0;
-  GraphDraftTree graph_tree_;
+  PageTable page_table_;
+  DraftTree tree_;
 };
 
 }  // namespace attnbench::paged_fa

@@ -33,27 +33,26 @@ struct DraftTreeArrays {
   }
 };
 
-/// Those of the batch itself, where an eager plan reads them.
-[[nodiscard]] DraftTreeArrays draft_tree_of(const ForwardBatch& batch);
-
-/// Room for the draft trees of any step of a recorded plan, where its kernels read them.
-class GraphDraftTree {
+/// Where a plan's kernels read the draft trees: in the batch itself or, in a recorded plan, in room
+/// for those of any step.
+class DraftTree {
  public:
-  GraphDraftTree() = default;
-  /// Adds to a plan's room as many bytes of mask as SGLang's cuda_graph_custom_mask has
+  DraftTree() = default;
+  /// Adds to a recorded plan's room as many bytes of mask as SGLang's cuda_graph_custom_mask has
   /// (flashinfer_backend.py), query tokens x longest context; nothing where no tree is looked at.
-  GraphDraftTree(const Problem& problem, DeviceRoom& room);
+  DraftTree(const Problem& problem, DeviceRoom& room);
   /// `memory` is where the plan's room begins.
   void place(std::byte* memory);
 
-  /// Copies a batch's arrays here.
-  void enqueue_copy(const ForwardBatch& batch, void* stream) const;
-  /// Where enqueue_copy() writes.
-  [[nodiscard]] DraftTreeArrays arrays() const { return {custom_mask_, mask_indptr_, positions_}; }
+  /// Copies a batch's arrays into the room, if there is any.
+  void enqueue(const ForwardBatch& batch, void* stream) const;
+  /// For the plan of `batch`. Throws InternalError where its mask is not on the device.
+  [[nodiscard]] DraftTreeArrays arrays(const ForwardBatch& batch) const;
 
  private:
-  bool looked_at_ = false;
-  std::size_t custom_mask_at_ = 0, mask_indptr_at_ = 0, positions_at_ = 0;
+  bool has_room_ = false;
+  ArrayPlace<std::uint8_t> custom_mask_at_;
+  ArrayPlace<std::int64_t> mask_indptr_at_, positions_at_;
   std::uint8_t* custom_mask_ = nullptr;
   std::int64_t* mask_indptr_ = nullptr;
   std::int64_t* positions_ = nullptr;

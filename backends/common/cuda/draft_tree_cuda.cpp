@@ -7,33 +7,41 @@
 #include "lib/device/cuda/check.cuh"
 
 namespace attnbench {
+namespace {
 
-DraftTreeArrays draft_tree_of(const ForwardBatch& batch) {
+DraftTreeArrays arrays_of(const ForwardBatch& batch) {
   if (!checks_draft_tree(*batch.problem)) return {};
   const DeviceBatch& from = device_batch_of(batch);
   expects(from.custom_mask != nullptr, "a draft tree without its mask on the device");
   return {from.custom_mask, from.mask_indptr, from.positions};
 }
 
-GraphDraftTree::GraphDraftTree(const Problem& problem, DeviceRoom& room)
-    : looked_at_(checks_draft_tree(problem)) {
-  if (!looked_at_) return;
+}  // namespace
+
+DraftTree::DraftTree(const Problem& problem, DeviceRoom& room)
+    : has_room_(problem.recorded && checks_draft_tree(problem)) {
+  if (!has_room_) return;
   const StepLimits& limits = problem.limits;
   custom_mask_at_ = room.add<std::uint8_t>(limits.q_tokens * limits.kv_len);
   mask_indptr_at_ = room.add<std::int64_t>(limits.requests + 1);
   positions_at_ = room.add<std::int64_t>(limits.q_tokens);
 }
 
-void GraphDraftTree::place(std::byte* memory) {
-  if (!looked_at_) return;
-  custom_mask_ = reinterpret_cast<std::uint8_t*>(memory + custom_mask_at_);
-  mask_indptr_ = reinterpret_cast<std::int64_t*>(memory + mask_indptr_at_);
-  positions_ = reinterpret_cast<std::int64_t*>(memory + positions_at_);
+void DraftTree::place(std::byte* memory) {
+  if (!has_room_) return;
+  custom_mask_ = custom_mask_at_.in(memory);
+  mask_indptr_ = mask_indptr_at_.in(memory);
+  positions_ = positions_at_.in(memory);
 }
 
-void GraphDraftTree::enqueue_copy(const ForwardBatch& batch, void* stream) const {
-  if (!looked_at_) return;
-  const DraftTreeArrays from = draft_tree_of(batch);
+DraftTreeArrays DraftTree::arrays(const ForwardBatch& batch) const {
+  if (has_room_) return {custom_mask_, mask_indptr_, positions_};
+  return arrays_of(batch);
+}
+
+void DraftTree::enqueue(const ForwardBatch& batch, void* stream) const {
+  if (!has_room_) return;
+  const DraftTreeArrays from = arrays_of(batch);
   const auto copy = [&](auto* to, const auto* values, std::int64_t count) {
     check_cuda(cudaMemcpyAsync(to, values, static_cast<std::size_t>(count) * sizeof(*values),
                                cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream)),

@@ -10,44 +10,35 @@
 namespace attnbench {
 namespace {
 
-class PlannedWrite final : public Plan {
+class PlannedWrite final : public StepPlan {
  public:
-  PlannedWrite(const ForwardBatch& batch, PlanMemory& memory) : problem_(*batch.problem) {
-    if (problem_.recorded) expect_recorded_step(problem_, batch);
+  PlannedWrite(const ForwardBatch& batch, PlanMemory& memory) : StepPlan(batch) {
     params_.k_new = batch.tensors.k_new;
     params_.v_new = batch.tensors.v_new;
-    params_.has_value_rows = !problem_.layer.shares_row_of_k_and_v();
+    params_.has_value_rows = !problem().layer.shares_row_of_k_and_v();
     params_.pool = *batch.token_to_kv_pool;
     params_.tokens = batch.q_tokens();
     params_.slots = device_batch_of(batch).out_cache_loc;
-    if (!problem_.recorded) return;
+    if (!problem().recorded) return;
     // The engine's array of the next step lies elsewhere; what is recorded reads this one.
     slots_ = memory.device().allocate(bytes(), "slots of a recorded KV write");
-    copy_slots(batch, nullptr);
+    enqueue_step(batch, nullptr);
     finish_planning();
     params_.slots = static_cast<const std::int64_t*>(static_cast<const void*>(slots_->data()));
   }
 
   void run(Stream& stream) override { launch_kv_write(params_, stream.native()); }
 
-  [[nodiscard]] bool update(const ForwardBatch& batch, Stream& stream) override {
-    if (!problem_.recorded) return false;
-    expect_recorded_step(problem_, batch);
-    copy_slots(batch, stream.native());
-    return true;
-  }
-
  private:
   [[nodiscard]] std::size_t bytes() const {
     return static_cast<std::size_t>(params_.tokens) * sizeof(std::int64_t);
   }
-  void copy_slots(const ForwardBatch& batch, void* stream) const {
+  void enqueue_step(const ForwardBatch& batch, void* stream) override {
     check_cuda(cudaMemcpyAsync(slots_->data(), device_batch_of(batch).out_cache_loc, bytes(),
                                cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream)),
                "cudaMemcpyAsync");
   }
 
-  Problem problem_;
   KvWriteParams params_;
   std::unique_ptr<Buffer> slots_;
 };

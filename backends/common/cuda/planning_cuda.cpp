@@ -6,6 +6,7 @@
 #include "lib/device/cuda/check.cuh"
 
 namespace attnbench {
+namespace {
 
 void expect_recorded_step(const Problem& problem, const ForwardBatch& batch) {
   expects(problem.mode == ForwardMode::kDecode || problem.mode == ForwardMode::kTargetVerify,
@@ -15,6 +16,19 @@ void expect_recorded_step(const Problem& problem, const ForwardBatch& batch) {
   expect_step_of(problem, batch);
   expects(batch.batch_size == 0 || batch.q_len(0) == problem.limits.q_len,
           "a step with fewer query tokens per request than the recorded one");
+}
+
+}  // namespace
+
+StepPlan::StepPlan(const ForwardBatch& batch) : problem_(*batch.problem) {
+  if (problem_.recorded) expect_recorded_step(problem_, batch);
+}
+
+bool StepPlan::update(const ForwardBatch& batch, Stream& stream) {
+  if (!problem_.recorded) return false;
+  expect_recorded_step(problem_, batch);
+  enqueue_step(batch, stream.native());
+  return true;
 }
 
 void enqueue_upload(const Upload& upload, std::byte* to, void* stream) {
