@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/common/kernels_in_build.h"
+#include "backends/common/no_recurrent.h"
+#include "lib/backend/support.h"
+#include "lib/batch/problem.h"
+
+namespace attnbench {
+
+/// Whether kernels that read K and V as heads of their own, and multiply them on tensor cores, can
+/// compute a problem. `has_kernel`: this build has one for its types and head dims.
+[[nodiscard]] inline Support supports_key_value_heads(const Problem& problem, bool has_kernel) {
+  if (problem.layer.is_recurrent()) return Support::no(kNoRecurrent);
+  if (problem.layer.shares_row_of_k_and_v()) {
+    return Support::no("no MLA: K and V are read as separate heads (see mla)");
+  }
+  if (problem.dtype != DType::kBF16 && problem.dtype != DType::kF16) {
+    return Support::no("activations in bf16 or f16 only: tensor cores round f32");
+  }
+  if (problem.cache.dtype != problem.dtype && size_bytes(problem.cache.dtype) != 1) {
+    return Support::no("KV cache in the activations' type, e4m3 or e5m2 only");
+  }
+  if (!has_kernel) {
+    return Support::no(no_kernel_reason("head dims 64, 96, 128, 256 and 192/128 only"));
+  }
+  return Support::yes();
+}
+
+}  // namespace attnbench

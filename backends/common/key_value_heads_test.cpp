@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/common/key_value_heads.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+
+namespace attnbench {
+namespace {
+
+using testing::HasSubstr;
+
+Problem bf16_from(DType cache) {
+  Problem problem;
+  problem.dtype = DType::kBF16;
+  problem.cache.dtype = cache;
+  return problem;
+}
+
+std::string refusal(const Problem& problem) {
+  return supports_key_value_heads(problem, true).reason();
+}
+
+TEST(KeyValueHeads, are_supported_in_the_activations_type_and_in_fp8) {
+  for (const DType cache : {DType::kBF16, DType::kE4M3, DType::kE5M2}) {
+    EXPECT_EQ(refusal(bf16_from(cache)), "");
+  }
+}
+
+TEST(KeyValueHeads, are_refused_with_the_reason) {
+  Problem problem = bf16_from(DType::kF16);
+  EXPECT_THAT(refusal(problem), HasSubstr("KV cache"));
+  problem.dtype = problem.cache.dtype = DType::kF32;
+  EXPECT_THAT(refusal(problem), HasSubstr("activations"));
+  problem = bf16_from(DType::kBF16);
+  problem.layer.family = Family::kLatent;
+  EXPECT_THAT(refusal(problem), HasSubstr("MLA"));
+  problem.layer.family = Family::kRecurrent;
+  EXPECT_EQ(refusal(problem), kNoRecurrent);
+}
+
+TEST(KeyValueHeads, are_refused_where_no_kernel_has_their_dims) {
+  EXPECT_THAT(supports_key_value_heads(bf16_from(DType::kBF16), false).reason(),
+              HasSubstr("head dims"));
+}
+
+}  // namespace
+}  // namespace attnbench
