@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cascade/merge.h"
 
-#include "backends/splitkv/store.cuh"
+#include "backends/common/cuda/kv_convert.cuh"
+#include "backends/common/cuda/merge_pieces.cuh"
+#include "backends/common/cuda/output_rows.cuh"
 #include "lib/device/cuda/check.cuh"
 
 namespace attnbench::cascade {
@@ -25,8 +27,7 @@ __global__ void merge_kernel(const __grid_constant__ Merge p) {
   const MergeTile tile = p.tiles[blockIdx.x];
   if (row >= tile.rows) return;
   const auto kv_head = static_cast<int>(blockIdx.y);
-  const std::int64_t token = tile.q_begin + (tile.row_begin + row) / p.group;
-  const int head = kv_head * p.group + (tile.row_begin + row) % p.group;
+  const cuda::RowPlace place = cuda::place_of(p, tile.q_begin, kv_head, tile.row_begin + row);
 
   const int run_row = tile.prefix_row + row;
   const Parts prefix{std::int64_t{kv_head} * p.prefix.per_head + tile.prefix_first +
@@ -36,7 +37,7 @@ __global__ void merge_kernel(const __grid_constant__ Merge p) {
                      tile.suffix_count, row};
 
   cuda::LseMerge merge;
-  if (p.sinks != nullptr) merge.add(p.sinks[head] * cuda::kLog2e);
+  merge.add(cuda::sink_of(p, place.head));
   const auto add_lses = [&](const Partials& from, const Parts& parts) {
     for (int i = 0; i < parts.count; ++i) {
       merge.add(from.lse[(parts.first + i) * from.rows + parts.row]);
@@ -60,16 +61,12 @@ __global__ void merge_kernel(const __grid_constant__ Merge p) {
   add_outs(p.prefix, prefix);
   add_outs(p.suffix, suffix);
 
-  auto* const to =
-      reinterpret_cast<T*>(p.out + token * p.out_token_stride + head * p.out_head_stride);
+  auto* const to = reinterpret_cast<T*>(cuda::out_row(p, place));
 #pragma unroll
   for (int c = 0; c < 8; ++c) {
     if (c < columns) to[32 * c + lane] = cuda::narrow_to<T>(out[c] * p.v_scale);
   }
-  if (lane == 0) {
-    *reinterpret_cast<float*>(p.lse + token * p.lse_token_stride + head * p.lse_head_stride) =
-        merge.lse() * cuda::kLn2;
-  }
+  if (lane == 0) cuda::store_lse(p, place, merge.lse());
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/common/cuda/kv_convert.cuh"
+#include "backends/common/cuda/merge_pieces.cuh"
 #include "backends/mla/params.h"
-#include "backends/splitkv/store.cuh"
+#include "backends/mla/rows.cuh"
 
 namespace attnbench::mla {
 
@@ -45,7 +47,7 @@ __global__ void __launch_bounds__(MergeShape<kGroups>::kThreads)
     const float sum = __shfl_xor_sync(~0u, merge.sum, other);
     merge.add(highest, sum);
   }
-  merge.add(splitkv::sink_of(p, item, row));
+  if (p.sinks != nullptr) merge.add(cuda::sink_of(p, place_of(p, item, row).head));
 
   constexpr int kOwnSums = kMergeSums / kGroups;
   float4 sums[kOwnSums] = {};
@@ -84,16 +86,11 @@ __global__ void __launch_bounds__(MergeShape<kGroups>::kThreads)
     for (int i = 0; i < kMergeSums; ++i) add(shared[i][slice][lane]);
   }
 
-  const std::int64_t token = item.q_begin + (item.row_begin + row) / p.group;
-  const int head = (item.row_begin + row) % p.group;
+  const cuda::RowPlace place = place_of(p, item, row);
   const uint2 packed{cuda::pack2<T>(all.x * p.v_scale, all.y * p.v_scale),
                      cuda::pack2<T>(all.z * p.v_scale, all.w * p.v_scale)};
-  *reinterpret_cast<uint2*>(p.out + token * p.out_token_stride + head * p.out_head_stride + 2 * d) =
-      packed;
-  if (d == 0) {
-    *reinterpret_cast<float*>(p.lse + token * p.lse_token_stride + head * p.lse_head_stride) =
-        merge.lse() * cuda::kLn2;
-  }
+  *reinterpret_cast<uint2*>(cuda::out_row(p, place) + 2 * d) = packed;
+  if (d == 0) cuda::store_lse(p, place, merge.lse());
 }
 
 }  // namespace attnbench::mla

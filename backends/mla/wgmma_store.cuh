@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/mla/rows.cuh"
 #include "backends/mla/wgmma_softmax.cuh"
 #include "backends/splitkv/store.cuh"
 
@@ -37,9 +38,7 @@ class Store {
       merge.add(lse);
       share[i] *= merge.weight(lse) * p_.v_scale;
       if (kGroup == 0 && lane_.index % 4 == 0) {
-        const RowPlace place = place_of(item, lane_.row(i));
-        *reinterpret_cast<float*>(p_.lse + place.token * p_.lse_token_stride +
-                                  place.head * p_.lse_head_stride) = merge.lse() * cuda::kLn2;
+        cuda::store_lse(p_, place_of(p_, item, lane_.row(i)), merge.lse());
       }
     }
     multiply(out, share);
@@ -51,14 +50,6 @@ class Store {
   }
 
  private:
-  struct RowPlace {
-    std::int64_t token;
-    int head;
-  };
-  __device__ __forceinline__ RowPlace place_of(const Item& item, int row) const {
-    const int index = item.row_begin + row;
-    return {static_cast<std::int64_t>(item.q_begin) + index / p_.group, index % p_.group};
-  }
   __device__ __forceinline__ std::int64_t partial_row(const Item& item, int row) const {
     return static_cast<std::int64_t>(item.partial) * p_.partial_rows +
            static_cast<int>(blockIdx.x) % p_.lanes * kRows + row;
@@ -71,10 +62,9 @@ class Store {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int row = lane_.warp_row + 4 * i + lane_.index / 8;
-      const RowPlace place = place_of(item, min(row, item.rows - 1));
+      const cuda::RowPlace place = place_of(p_, item, min(row, item.rows - 1));
       to[i] = row < item.rows
-                  ? p_.out + place.token * p_.out_token_stride + place.head * p_.out_head_stride +
-                        2 * kGroup * kHalfDims + 16 * (lane_.index % 8)
+                  ? cuda::out_row(p_, place) + 2 * kGroup * kHalfDims + 16 * (lane_.index % 8)
                   : nullptr;
     }
 #pragma unroll

@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(kThreads) mma_kernel(const __grid_constant__ P
   const int warp = static_cast<int>(threadIdx.x) / 32;
   Accumulator<S, C::kRowTiles> acc;
   {
-    const std::int64_t q_begin = p.cu_seqlens_q[item.sequence];  // travels along with the pages
+    const int q_begin = p.cu_seqlens_q[item.sequence];  // travels along with the pages
     const PageGather gather(p, item, kv_head);
     const std::uint32_t queries = cuda::shared_address(shared);
     const std::uint32_t ring = queries + C::kQueryBytes;

@@ -32,7 +32,7 @@ template <class S>
 class RegisterQueries {
  public:
   __device__ __forceinline__ void load(const Params& p, const Item& item, int kv_head,
-                                       int first_row, std::int64_t q_begin) {
+                                       int first_row, int q_begin) {
     const int pair = static_cast<int>(threadIdx.x % 4);
 #pragma unroll
     for (int i = 0; i < 2; ++i) {

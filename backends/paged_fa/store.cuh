@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "backends/common/cuda/exp2.cuh"
 #include "backends/common/cuda/kv_convert.cuh"
 #include "backends/common/cuda/merge_pieces.cuh"
+#include "backends/common/cuda/output_rows.cuh"
 #include "backends/paged_fa/kernel_params.h"
 
 // How rows leave a block: as output, or as partial results that the tile's last block merges.
@@ -27,40 +27,27 @@ __device__ __forceinline__ RowEnd end_of_row(float highest, float sum, float sin
   return {factor / total, top + log2f(total)};
 }
 
-/// Where row `row` of a tile lies in q, out and lse; `q_begin` is its sequence's first query token.
-struct RowPlace {
-  std::int64_t token = 0;
-  int head = 0;
-};
+using cuda::RowPlace;
 
+/// Of row `row` of a tile; `q_begin` is its sequence's first query token.
 __device__ __forceinline__ RowPlace place_of(const Params& p, const Item& item, int kv_head,
-                                             int row, std::int64_t q_begin) {
-  const int at = item.row_begin + row;
-  return {q_begin + at / p.group, kv_head * p.group + at % p.group};
+                                             int row, int q_begin) {
+  return cuda::place_of(p, q_begin, kv_head, item.row_begin + row);
 }
 __device__ __forceinline__ RowPlace place_of(const Params& p, const Item& item, int kv_head,
                                              int row) {
   return place_of(p, item, kv_head, row, p.cu_seqlens_q[item.sequence]);
 }
 
-__device__ __forceinline__ float sink_of(const Params& p, int head) {
-  return p.sinks == nullptr ? -INFINITY : p.sinks[head] * cuda::kLog2e;
-}
-
 /// Values d, d + 1, … of one output row; kCount is 2 or 4.
 template <class T, int kCount>
 __device__ __forceinline__ void store_out(const Params& p, const RowPlace& place, int d,
                                           const float (&value)[kCount]) {
-  std::byte* const row = p.out + place.token * p.out_token_stride + place.head * p.out_head_stride;
+  std::byte* const row = cuda::out_row(p, place);
 #pragma unroll
   for (int i = 0; i < kCount; i += 2) {
     *reinterpret_cast<std::uint32_t*>(row + 2 * (d + i)) = cuda::pack2<T>(value[i], value[i + 1]);
   }
-}
-
-__device__ __forceinline__ void store_lse(const Params& p, const RowPlace& place, float lse) {
-  *reinterpret_cast<float*>(p.lse + place.token * p.lse_token_stride +
-                            place.head * p.lse_head_stride) = lse * cuda::kLn2;
 }
 
 /// Row of the partial results where piece `partial` keeps the tile's first row.
@@ -77,13 +64,13 @@ class RowStore {
       : p_(p), whole_(item.splits == 1) {
     place_ = place_of(p, item, kv_head, row);
     partial_ = partial_row(p, item.partial, kv_head) + row;
-    end_ = end_of_row(highest, sum, whole_ ? sink_of(p, place_.head) : -INFINITY);
+    end_ = end_of_row(highest, sum, whole_ ? cuda::sink_of(p, place_.head) : -INFINITY);
     if (whole_) end_.weight *= p.v_scale;
   }
 
   __device__ __forceinline__ void lse() const {
     if (whole_) {
-      store_lse(p_, place_, end_.lse);
+      cuda::store_lse(p_, place_, end_.lse);
     } else {
       p_.partial_lse[partial_] = end_.lse;
     }
@@ -128,7 +115,7 @@ __device__ __forceinline__ void merge_pieces(const Params& p, const Item& item, 
                                              const Sync& sync) {
   if (item.splits == 1) return;
   std::int32_t* const counter = p.counters + item.tile * p.heads_kv + kv_head;
-  const std::int64_t q_begin = p.cu_seqlens_q[item.sequence];  // one trip less at the end
+  const int q_begin = p.cu_seqlens_q[item.sequence];  // one trip less at the end
   __threadfence();
   sync();
   if (thread == 0) room.last = atomicAdd(counter, 1) == item.splits - 1;
@@ -144,14 +131,15 @@ __device__ __forceinline__ void merge_pieces(const Params& p, const Item& item, 
   pieces.rows = item.rows;
   const auto place = [&](int row) { return place_of(p, item, kv_head, row, q_begin); };
   cuda::merge_lses(
-      pieces, thread, threads, [&](int row) { return sink_of(p, place(row).head); }, room.rows);
+      pieces, thread, threads, [&](int row) { return cuda::sink_of(p, place(row).head); },
+      room.rows);
   sync();
   cuda::merge_outputs<kDv>(pieces, thread, threads, room.rows,
                            [&](int row, int d, float(&value)[4], const cuda::LseMerge& merge) {
 #pragma unroll
                              for (float& x : value) x *= p.v_scale;
                              store_out<T>(p, place(row), d, value);
-                             if (d == 0) store_lse(p, place(row), merge.lse());
+                             if (d == 0) cuda::store_lse(p, place(row), merge.lse());
                            });
   if (thread == 0) *counter = 0;  // ready for the next launch
 }

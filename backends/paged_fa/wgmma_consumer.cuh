@@ -238,11 +238,10 @@ class Consumer {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const RowPlace place = place_of(p_, item, kv_head, min(row(i), item.rows - 1));
-      const RowEnd end = end_of_row(highest[i], sum[i], sink_of(p_, place.head));
+      const RowEnd end = end_of_row(highest[i], sum[i], cuda::sink_of(p_, place.head));
       const float weight = end.weight * p_.v_scale;
       const bool real = row(i) < item.rows;
-      std::byte* const to =
-          p_.out + place.token * p_.out_token_stride + place.head * p_.out_head_stride;
+      std::byte* const to = cuda::out_row(p_, place);
 #pragma unroll
       for (int n = 0; n < 16; n += 4) {
         std::uint32_t x[4];
@@ -256,7 +255,7 @@ class Consumer {
         trade(x[1], x[3], upper, 2);
         if (real) *reinterpret_cast<uint4*>(to + 16 * (n + pair)) = {x[0], x[1], x[2], x[3]};
       }
-      if (real && pair == 0) store_lse(p_, place, end.lse);
+      if (real && pair == 0) cuda::store_lse(p_, place, end.lse);
     }
   }
   /// Between two lanes: the lower gives `high` for the other's `low`.

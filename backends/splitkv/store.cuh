@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backends/common/cuda/merge_pieces.cuh"
+#include "backends/common/cuda/output_rows.cuh"
 #include "backends/splitkv/warp_tile.cuh"
 
 // How a block's tile of rows leaves: as output, or as a partial result that the tile's last block
@@ -16,32 +17,28 @@ inline constexpr int kRowFloats = kDv + 8;
 /// Rows of the largest tile.
 inline constexpr int kMostRows = 64;
 
+__device__ __forceinline__ cuda::RowPlace place_of(const Params& p, const Item& item, int row) {
+  return cuda::place_of(p, item.q_begin, item.kv_head, item.row_begin + row);
+}
+
 template <class S>
 __device__ __forceinline__ void store_row_part(const Params& p, const Item& item, int row, int d,
                                                float4 value, float lse) {
-  const int token = (item.row_begin + row) / p.group;
-  const std::int64_t t = item.q_begin + token;
-  const int head = item.kv_head * p.group + (item.row_begin + row) % p.group;
+  const cuda::RowPlace place = place_of(p, item, row);
   using T = typename S::T;
   uint2 packed;
   packed.x = cuda::pack2<T>(value.x * p.v_scale, value.y * p.v_scale);
   packed.y = cuda::pack2<T>(value.z * p.v_scale, value.w * p.v_scale);
-  *reinterpret_cast<uint2*>(p.out + t * p.out_token_stride + head * p.out_head_stride + 2 * d) =
-      packed;
-  if (d == 0) {
-    *reinterpret_cast<float*>(p.lse + t * p.lse_token_stride + head * p.lse_head_stride) =
-        lse * cuda::kLn2;
-  }
+  *reinterpret_cast<uint2*>(cuda::out_row(p, place) + 2 * d) = packed;
+  if (d == 0) cuda::store_lse(p, place, lse);
 }
 
 __device__ __forceinline__ float4 operator*(float4 a, float b) {
   return {a.x * b, a.y * b, a.z * b, a.w * b};
 }
 
-/// In base 2; -inf where there is none.
 __device__ __forceinline__ float sink_of(const Params& p, const Item& item, int row) {
-  if (p.sinks == nullptr) return -INFINITY;
-  return p.sinks[item.kv_head * p.group + (item.row_begin + row) % p.group] * cuda::kLog2e;
+  return cuda::sink_of(p, place_of(p, item, row).head);
 }
 __device__ __forceinline__ cuda::LseMerge with_sink(const Params& p, const Item& item, int row) {
   cuda::LseMerge merge;
