@@ -208,7 +208,7 @@ __global__ void __launch_bounds__(kThreads) mma_kernel(const __grid_constant__ P
   } else {
     store_rows<C>(p, item, kv_head, 16 * C::kRowTiles * warp, acc);
   }
-  __shared__ MergeRoom<C::kRows> room;
+  __shared__ cuda::MergeRoom<C::kRows> room;
   merge_pieces<typename S::T, S::kDv>(p, item, kv_head, static_cast<int>(threadIdx.x), kThreads,
                                       room, [] { __syncthreads(); });
 }

@@ -99,29 +99,13 @@ class RowStore {
   RowEnd end_;
 };
 
-/// What merging a tile's pieces needs in shared memory.
-template <int kRows>
-struct MergeRoom {
-  float2 rows[kRows];  ///< highest LSE and sum
-  bool last;
-};
-
-/// Called by `threads` threads after their last store, `thread` counting from 0, with `sync` a
-/// barrier of them: the block that finishes a tile last merges all pieces, in their order, so that
-/// which block that is does not show in the result.
+/// See cuda::merge_when_last().
 template <class T, int kDv, int kRows, class Sync>
 __device__ __forceinline__ void merge_pieces(const Params& p, const Item& item, int kv_head,
-                                             int thread, int threads, MergeRoom<kRows>& room,
+                                             int thread, int threads, cuda::MergeRoom<kRows>& room,
                                              const Sync& sync) {
   if (item.splits == 1) return;
-  std::int32_t* const counter = p.counters + item.tile * p.heads_kv + kv_head;
   const int q_begin = p.cu_seqlens_q[item.sequence];  // one trip less at the end
-  __threadfence();
-  sync();
-  if (thread == 0) room.last = atomicAdd(counter, 1) == item.splits - 1;
-  sync();
-  if (!room.last) return;
-  __threadfence();
   const std::int64_t first = partial_row(p, item.first_partial, kv_head);
   cuda::TilePieces pieces;
   pieces.out = p.partial_out + first * kDv;
@@ -130,18 +114,15 @@ __device__ __forceinline__ void merge_pieces(const Params& p, const Item& item, 
   pieces.count = item.splits;
   pieces.rows = item.rows;
   const auto place = [&](int row) { return place_of(p, item, kv_head, row, q_begin); };
-  cuda::merge_lses(
-      pieces, thread, threads, [&](int row) { return cuda::sink_of(p, place(row).head); },
-      room.rows);
-  sync();
-  cuda::merge_outputs<kDv>(pieces, thread, threads, room.rows,
-                           [&](int row, int d, float(&value)[4], const cuda::LseMerge& merge) {
+  cuda::merge_when_last<kDv>(
+      pieces, p.counters + item.tile * p.heads_kv + kv_head, thread, threads, room, sync,
+      [&](int row) { return cuda::sink_of(p, place(row).head); },
+      [&](int row, int d, float(&value)[4], const cuda::LseMerge& merge) {
 #pragma unroll
-                             for (float& x : value) x *= p.v_scale;
-                             store_out<T>(p, place(row), d, value);
-                             if (d == 0) cuda::store_lse(p, place(row), merge.lse());
-                           });
-  if (thread == 0) *counter = 0;  // ready for the next launch
+        for (float& x : value) x *= p.v_scale;
+        store_out<T>(p, place(row), d, value);
+        if (d == 0) cuda::store_lse(p, place(row), merge.lse());
+      });
 }
 
 }  // namespace attnbench::paged_fa

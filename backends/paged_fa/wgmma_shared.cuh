@@ -47,20 +47,20 @@ using QueryPlace = Place<2>;
 struct Shared {
   std::uint32_t base;  ///< multiple of 1024
   Work* work;          ///< [2]
-  MergeRoom<kRows>* merge;
+  cuda::MergeRoom<kRows>* merge;
 
   static constexpr int kBarriers = (2 + 2 * kStages) * kTileBytes;
   static constexpr int kWork = kBarriers + 8 * (12 + 4 * kStages);
   static constexpr int kMerge = kWork + 2 * static_cast<int>(sizeof(Work));
-  static_assert(kMerge % alignof(MergeRoom<kRows>) == 0);
-  static constexpr int kMergeBytes = (static_cast<int>(sizeof(MergeRoom<kRows>)) + 15) & ~15;
+  static_assert(kMerge % alignof(cuda::MergeRoom<kRows>) == 0);
+  static constexpr int kMergeBytes = (static_cast<int>(sizeof(cuda::MergeRoom<kRows>)) + 15) & ~15;
   static constexpr int kBytes = kMerge + kMergeBytes + 1024;  ///< 1024 to align the base
 
   __device__ __forceinline__ explicit Shared(std::byte* dynamic)
       : base((cuda_address(dynamic) + 1023) & ~1023u),
         work(reinterpret_cast<Work*>(dynamic + (base - cuda_address(dynamic)) + kWork)),
-        merge(reinterpret_cast<MergeRoom<kRows>*>(dynamic + (base - cuda_address(dynamic)) +
-                                                  kMerge)) {}
+        merge(reinterpret_cast<cuda::MergeRoom<kRows>*>(dynamic + (base - cuda_address(dynamic)) +
+                                                        kMerge)) {}
 
   __device__ __forceinline__ std::uint32_t q(int i) const { return base + i * kTileBytes; }
   __device__ __forceinline__ std::uint32_t k(int stage) const {

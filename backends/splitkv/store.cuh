@@ -69,17 +69,7 @@ __device__ __forceinline__ void store_tile(const Params& p, const Item& item, co
   }
   if (item.splits <= 1) return;  // 0: another kernel merges
 
-  // The block that finishes last merges all pieces, in their order: which block that is does not
-  // show in the result.
-  __shared__ bool last;
-  __threadfence();
-  __syncthreads();
-  if (thread == 0) last = atomicAdd(p.counters + item.tile, 1) == item.splits - 1;
-  __syncthreads();
-  if (!last) return;
-  __threadfence();
-
-  __shared__ float2 merges[kMostRows];  // highest and sum
+  __shared__ cuda::MergeRoom<kMostRows> room;
   const std::int64_t first = static_cast<std::int64_t>(item.first_partial) * p.partial_rows;
   cuda::TilePieces pieces;
   pieces.out = p.partial_out + first * S::kDv;
@@ -87,15 +77,12 @@ __device__ __forceinline__ void store_tile(const Params& p, const Item& item, co
   pieces.stride = p.partial_rows;
   pieces.count = item.splits;
   pieces.rows = item.rows;
-  cuda::merge_lses(
-      pieces, thread, threads, [&](int row) { return sink_of(p, item, row); }, merges);
-  __syncthreads();
-  cuda::merge_outputs<S::kDv>(
-      pieces, thread, threads, merges,
+  cuda::merge_when_last<S::kDv>(
+      pieces, p.counters + item.tile, thread, threads, room, [] { __syncthreads(); },
+      [&](int row) { return sink_of(p, item, row); },
       [&](int row, int d, const float(&value)[4], const cuda::LseMerge& merge) {
         store_row_part<S>(p, item, row, d, {value[0], value[1], value[2], value[3]}, merge.lse());
       });
-  if (thread == 0) p.counters[item.tile] = 0;  // ready for the next launch
 }
 
 }  // namespace attnbench::splitkv

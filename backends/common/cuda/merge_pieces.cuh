@@ -135,4 +135,32 @@ __device__ __forceinline__ void merge_outputs(const TilePieces& pieces, int thre
   }
 }
 
+/// What the threads that merge share.
+template <int kRows>
+struct MergeRoom {
+  float2 rows[kRows];  ///< highest LSE and sum
+  bool last;
+};
+
+/// Called by `threads` threads after their last store of a piece, `thread` counting from 0, with
+/// `sync` a barrier of them. `counter` counts the tile's pieces that are done and is 0 between
+/// launches. The block that finishes last merges all pieces, in their order, so that which block
+/// that is does not show in the result; `sink` and `store` as above.
+template <int kDv, int kRows, class Sync, class Sink, class Store>
+__device__ __forceinline__ void merge_when_last(const TilePieces& pieces, std::int32_t* counter,
+                                                int thread, int threads, MergeRoom<kRows>& room,
+                                                const Sync& sync, const Sink& sink,
+                                                const Store& store) {
+  __threadfence();
+  sync();
+  if (thread == 0) room.last = atomicAdd(counter, 1) == pieces.count - 1;
+  sync();
+  if (!room.last) return;
+  __threadfence();
+  merge_lses(pieces, thread, threads, sink, room.rows);
+  sync();
+  merge_outputs<kDv>(pieces, thread, threads, room.rows, store);
+  if (thread == 0) *counter = 0;  // ready for the next launch
+}
+
 }  // namespace attnbench::cuda
