@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/common/cuda/warp_results.cuh"
 #include "backends/paged_fa/launch.h"
 #include "backends/paged_fa/mma_tile.cuh"
 
@@ -30,10 +31,8 @@ struct MmaConfig {
   static constexpr int kFitting = (kHalfShared - kQueryBytes) / kStageBytes;
   static constexpr int kMost = kFew ? 6 : 3;
   static constexpr int kStages = kFitting < 2 ? 2 : kFitting > kMost ? kMost : kFitting;
-  /// Row length of the warps' outputs in shared memory: eight rows that a warp writes at once fall
-  /// into different banks.
-  static constexpr int kRowFloats = S::kDv + 8;
-  static constexpr int kMergeBytes = kFew ? 4 * kWarps * kRows * (kRowFloats + 2) : 0;
+  using Results = cuda::WarpResults<kWarps, kRows, S::kDv>;
+  static constexpr int kMergeBytes = kFew ? Results::kBytes : 0;
   static constexpr int kRingBytes = kStages * kStageBytes + kQueryBytes;
   static constexpr int kSharedBytes = kRingBytes > kMergeBytes ? kRingBytes : kMergeBytes;
   /// Keys whose logits are in registers at once.
@@ -47,44 +46,24 @@ __device__ __forceinline__ void store_few(const Params& p, const Item& item, int
                                           std::byte* shared) {
   using S = typename C::S;
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  auto* const outs = reinterpret_cast<float*>(shared);              // [warps, 16, kRowFloats]
-  float* const highest = outs + kWarps * C::kRows * C::kRowFloats;  // [warps, 16]
-  float* const sums = highest + kWarps * C::kRows;                  // [warps, 16]
+  const typename C::Results results(shared);
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
     const int row = static_cast<int>(threadIdx.x % 32) / 4 + 8 * i;
     if (row >= item.rows) continue;
-    float* const out = outs + (warp * C::kRows + row) * C::kRowFloats;
+    float* const out = results.out(warp, row);
     acc.for_each_run(0, i, [&](int d, const auto& run) {
 #pragma unroll
       for (float x : run) out[d++] = x;
     });
-    if (threadIdx.x % 4 == 0) {
-      highest[warp * C::kRows + row] = acc.highest[0][i];
-      sums[warp * C::kRows + row] = acc.sum[0][i];
-    }
+    if (threadIdx.x % 4 == 0) results.set(warp, row, acc.highest[0][i], acc.sum[0][i]);
   }
   __syncthreads();
   for (int i = static_cast<int>(threadIdx.x); i < item.rows * S::kDv / 4; i += kThreads) {
     const int row = i / (S::kDv / 4), d = 4 * (i % (S::kDv / 4));
-    float top = -INFINITY;
-#pragma unroll
-    for (int w = 0; w < kWarps; ++w) top = fmaxf(top, highest[w * C::kRows + row]);
-    float total = 0;
-    float merged[4] = {};
-#pragma unroll
-    for (int w = 0; w < kWarps; ++w) {
-      const float factor = top == -INFINITY ? 0.0f : exp2f(highest[w * C::kRows + row] - top);
-      total += factor * sums[w * C::kRows + row];
-      const float4 part =
-          *reinterpret_cast<const float4*>(outs + (w * C::kRows + row) * C::kRowFloats + d);
-      merged[0] += factor * part.x;
-      merged[1] += factor * part.y;
-      merged[2] += factor * part.z;
-      merged[3] += factor * part.w;
-    }
+    auto [top, total, values] = results.merged(row, d);
     const RowStore<typename S::T, S::kDv> store(p, item, kv_head, row, top, total);
-    store.values(d, merged);
+    store.values(d, values);
     if (d == 0) store.lse();
   }
 }

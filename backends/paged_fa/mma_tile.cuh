@@ -5,6 +5,7 @@
 #include "backends/common/cuda/kv_convert.cuh"
 #include "backends/common/cuda/ldmatrix.cuh"
 #include "backends/common/cuda/mma.cuh"
+#include "backends/common/cuda/shape.cuh"
 #include "backends/paged_fa/gather.cuh"
 #include "backends/paged_fa/logits.cuh"
 #include "backends/paged_fa/store.cuh"
@@ -13,18 +14,7 @@
 // FlashAttention-2 (Dao, 2023).
 namespace attnbench::paged_fa {
 
-/// T is the type of the activations and of the tensor cores' operands; Kv of the cache.
-template <class T_, class Kv_, int kDk_, int kDv_>
-struct Shape {
-  using T = T_;
-  using Kv = Kv_;
-  static constexpr int kDk = kDk_;
-  static constexpr int kDv = kDv_;
-  static constexpr bool kFp8 = sizeof(Kv) == 1;
-  static constexpr int kRowBytesQ = 2 * kDk;
-  static constexpr int kRowBytesK = kDk * static_cast<int>(sizeof(Kv));
-  static constexpr int kRowBytesV = kDv * static_cast<int>(sizeof(Kv));
-};
+using cuda::Shape;
 
 /// Query rows as operand A in registers: one tile of 16. Element order within 16 dimensions follows
 /// from what ldmatrix gives of a K row: pairs for 16-bit elements, fours for 8-bit ones.

@@ -38,8 +38,10 @@ class Gather {
     }
     const std::int64_t k_row = page * p_.k_page_stride + rest * p_.k_token_stride;
     const std::int64_t v_row = page * p_.v_page_stride + rest * p_.v_token_stride;
-    copy<S::kChunksK>(slot < 0 ? kAbsent : static_cast<std::uint32_t>(k_row / 16), k_, k_tile);
-    copy<S::kChunksV>(slot < 0 ? kAbsent : static_cast<std::uint32_t>(v_row / 16), v_, v_tile);
+    copy<S::kRowBytesK / 16>(slot < 0 ? kAbsent : static_cast<std::uint32_t>(k_row / 16), k_,
+                             k_tile);
+    copy<S::kRowBytesV / 16>(slot < 0 ? kAbsent : static_cast<std::uint32_t>(v_row / 16), v_,
+                             v_tile);
   }
 
  private:

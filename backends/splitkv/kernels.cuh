@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/common/cuda/warp_results.cuh"
 #include "backends/splitkv/fetch.cuh"
 #include "backends/splitkv/store.cuh"
 
@@ -30,7 +31,8 @@ struct FewRows {
   static constexpr int kRows = 16;
   static constexpr int kStageBytes = kGatherKeys * (S::kRowBytesK + S::kRowBytesV);
   static constexpr int kStages = fitting_stages(kWarps * kStageBytes, 2, 6);
-  static constexpr int kMergeBytes = 4 * kWarps * kRows * (kRowFloats<S::kDv> + 2) + 4 * kRows;
+  using Results = cuda::WarpResults<kWarps, kRows, S::kDv>;
+  static constexpr int kMergeBytes = Results::kBytes + 4 * kRows;
   static constexpr int kSharedBytes =
       kWarps * kStages * kStageBytes > kMergeBytes ? kWarps* kStages* kStageBytes : kMergeBytes;
 };
@@ -82,48 +84,28 @@ __device__ __forceinline__ const float* few_rows(const Params& p, const Item& it
   }
 
   cuda::cp_async_wait<0>();
-  __syncthreads();                                      // the rings are free
-  auto* const outs = reinterpret_cast<float*>(shared);  // [warps, 16, kRowFloats]
-  float* const highest = outs + kWarps * Plan::kRows * kRowFloats<S::kDv>;  // [warps, 16]
-  float* const sums = highest + kWarps * Plan::kRows;                       // [warps, 16]
-  float* const lse = sums + kWarps * Plan::kRows;                           // [16]
+  __syncthreads();  // the rings are free
+  const typename Plan::Results results(shared);
+  float* const lse = results.sums + kWarps * Plan::kRows;  // [16]
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
     const int row = static_cast<int>(threadIdx.x % 32) / 4 + 8 * i;
     if (row >= item.rows) continue;
-    float* const out = outs + (warp * Plan::kRows + row) * kRowFloats<S::kDv>;
+    float* const out = results.out(warp, row);
 #pragma unroll
     for (int t = 0; t < S::kDv / 8; ++t) {
 #pragma unroll
       for (int j = 0; j < 2; ++j) out[acc.dimension(t, j)] = acc.out[t][2 * i + j];
     }
-    if (threadIdx.x % 4 == 0) {
-      highest[warp * Plan::kRows + row] = acc.highest[i];
-      sums[warp * Plan::kRows + row] = acc.sum[i];
-    }
+    if (threadIdx.x % 4 == 0) results.set(warp, row, acc.highest[i], acc.sum[i]);
   }
   __syncthreads();
   for (int i = static_cast<int>(threadIdx.x); i < item.rows * S::kDv / 4; i += kThreads) {
     const int row = i / (S::kDv / 4), d = 4 * (i % (S::kDv / 4));
-    float top = -INFINITY;
-#pragma unroll
-    for (int w = 0; w < kWarps; ++w) top = fmaxf(top, highest[w * Plan::kRows + row]);
-    float total = 0;
-    float4 merged{0, 0, 0, 0};
-#pragma unroll
-    for (int w = 0; w < kWarps; ++w) {
-      const float factor = top == -INFINITY ? 0.0f : exp2f(highest[w * Plan::kRows + row] - top);
-      total += factor * sums[w * Plan::kRows + row];
-      const float4 part =
-          *reinterpret_cast<const float4*>(outs + (w * Plan::kRows + row) * kRowFloats<S::kDv> + d);
-      merged.x += factor * part.x;
-      merged.y += factor * part.y;
-      merged.z += factor * part.z;
-      merged.w += factor * part.w;
-    }
+    const auto [top, total, values] = results.merged(row, d);
     // Only this thread reads these four places of the first warp's rows.
-    *reinterpret_cast<float4*>(outs + row * kRowFloats<S::kDv> + d) =
-        merged * (total > 0 ? 1.0f / total : 0.0f);
+    *reinterpret_cast<float4*>(results.out(0, row) + d) =
+        float4{values[0], values[1], values[2], values[3]} * (total > 0 ? 1.0f / total : 0.0f);
     if (d == 0) lse[row] = total > 0 ? top + log2f(total) : -INFINITY;
   }
   __syncthreads();

@@ -4,15 +4,14 @@
 
 #include "backends/common/cuda/merge_pieces.cuh"
 #include "backends/common/cuda/output_rows.cuh"
+#include "backends/common/cuda/warp_results.cuh"
 #include "backends/splitkv/warp_tile.cuh"
 
 // How a block's tile of rows leaves: as output, or as a partial result that the tile's last block
 // merges. Rows wait in shared memory.
 namespace attnbench::splitkv {
 
-/// Row length in shared memory: eight rows that a warp writes at once fall into different banks.
-template <int kDv>
-inline constexpr int kRowFloats = kDv + 8;
+using cuda::kRowFloats;
 
 /// Rows of the largest tile.
 inline constexpr int kMostRows = 64;

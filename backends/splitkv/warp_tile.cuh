@@ -10,6 +10,7 @@
 #include "backends/common/cuda/kv_convert.cuh"
 #include "backends/common/cuda/ldmatrix.cuh"
 #include "backends/common/cuda/mma.cuh"
+#include "backends/common/cuda/shape.cuh"
 #include "backends/common/cuda/swizzle.cuh"
 #include "backends/common/cuda/visibility.cuh"
 #include "backends/splitkv/work_list.h"
@@ -19,20 +20,7 @@
 // in base 2 (Milakov and Gimelshein, 2018).
 namespace attnbench::splitkv {
 
-/// T is the type of the activations and of the tensor cores' operands; Kv of the cache.
-template <class T_, class Kv_, int kDk_, int kDv_>
-struct Shape {
-  using T = T_;
-  using Kv = Kv_;
-  static constexpr int kDk = kDk_;
-  static constexpr int kDv = kDv_;
-  static constexpr bool kFp8 = sizeof(Kv) == 1;
-  static constexpr int kRowBytesK = kDk * static_cast<int>(sizeof(Kv));
-  static constexpr int kRowBytesV = kDv * static_cast<int>(sizeof(Kv));
-  static constexpr int kChunksK = kRowBytesK / 16;
-  static constexpr int kChunksV = kRowBytesV / 16;
-  static constexpr int kStepsK = kDk / 16;
-};
+using cuda::Shape;
 
 /// The rows of the tile that one lane holds: row lane / 4 and the one eight below.
 struct LaneRows {
@@ -77,7 +65,7 @@ __device__ __forceinline__ LaneRows lane_rows(const Params& p, const Item& item,
 /// what ldmatrix gives of a K row: pairs for 16-bit elements, fours for 8-bit ones.
 template <class S>
 struct QueryTile {
-  std::uint32_t a[S::kStepsK][4];
+  std::uint32_t a[S::kDk / 16][4];
 
   __device__ __forceinline__ void load(const Params& p, const Item& item, const LaneRows& rows) {
     const int pair = static_cast<int>(threadIdx.x % 4);
@@ -87,7 +75,7 @@ struct QueryTile {
           p.q + static_cast<std::int64_t>(item.q_begin + rows.token[i]) * p.q_token_stride +
           rows.head[i] * p.q_head_stride;
 #pragma unroll
-      for (int step = 0; step < S::kStepsK; ++step) {
+      for (int step = 0; step < S::kDk / 16; ++step) {
         const int first = 16 * step + (S::kFp8 ? 4 : 2) * pair;
         const auto at = [&](int d) {
           return rows.token[i] < 0 ? 0u : *reinterpret_cast<const std::uint32_t*>(row + 2 * d);
@@ -244,17 +232,17 @@ __device__ __forceinline__ void attend(std::uint32_t k_tile, std::uint32_t v_til
                                        const QueryTile<S>& q, const LaneRows& rows, const Params& p,
                                        Accumulator<S>& acc) {
   using T = typename S::T;
+  constexpr int kChunksK = S::kRowBytesK / 16, kChunksV = S::kRowBytesV / 16;
   const int lane = static_cast<int>(threadIdx.x % 32);
   float s[kKeys / 8][4] = {};
 #pragma unroll
-  for (int c = 0; c < S::kChunksK; c += 2) {
+  for (int c = 0; c < kChunksK; c += 2) {
 #pragma unroll
     for (int keys = 0; keys < kKeys; keys += 16) {
       const int row = keys + lane % 8 + 8 * (lane / 16);
       const int chunk = c + lane / 8 % 2;
       std::uint32_t b[4];
-      cuda::ldmatrix_x4(b,
-                        k_tile + row * S::kRowBytesK + 16 * cuda::swizzle<S::kChunksK>(row, chunk));
+      cuda::ldmatrix_x4(b, k_tile + row * S::kRowBytesK + 16 * cuda::swizzle<kChunksK>(row, chunk));
       float(&low)[4] = s[keys / 8];
       float(&high)[4] = s[keys / 8 + 1];
       if constexpr (S::kFp8) {
@@ -283,10 +271,10 @@ __device__ __forceinline__ void attend(std::uint32_t k_tile, std::uint32_t v_til
         cuda::pack2<T>(high[0], high[1]), cuda::pack2<T>(high[2], high[3])};
     const int row = keys + lane % 16;
 #pragma unroll
-    for (int c = 0; c < S::kChunksV; c += 2) {
+    for (int c = 0; c < kChunksV; c += 2) {
       std::uint32_t b[4];
       cuda::ldmatrix_x4_trans(
-          b, v_tile + row * S::kRowBytesV + 16 * cuda::swizzle<S::kChunksV>(row, c + lane / 16));
+          b, v_tile + row * S::kRowBytesV + 16 * cuda::swizzle<kChunksV>(row, c + lane / 16));
       if constexpr (S::kFp8) {
         // A 16-bit column is two dimensions: the even ones make one tile, the odd ones the next.
 #pragma unroll
