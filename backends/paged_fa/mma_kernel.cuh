@@ -176,7 +176,13 @@ __global__ void __launch_bounds__(kThreads) mma_kernel(const __grid_constant__ P
       attend_all<C>(p, item, gather, q, ring, pages[C::kStages - 1], acc);
     } else {
       RegisterQueries<S> q;
-      q.load(p, item, kv_head, C::kFew ? 0 : 16 * warp, q_begin);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const int row = (C::kFew ? 0 : 16 * warp) + static_cast<int>(threadIdx.x % 32) / 4 + 8 * i;
+        const bool real = row < item.rows;
+        const RowPlace place = place_of(p, item, kv_head, real ? row : 0, q_begin);
+        q.load(i, p.q + place.token * p.q_token_stride + place.head * p.q_head_stride, real);
+      }
       attend_all<C>(p, item, gather, q, ring, pages[C::kStages - 1], acc);
     }
   }

@@ -4,7 +4,7 @@
 
 #include "backends/common/cuda/kv_convert.cuh"
 #include "backends/common/cuda/ldmatrix.cuh"
-#include "backends/common/cuda/mma.cuh"
+#include "backends/common/cuda/mma_products.cuh"
 #include "backends/common/cuda/shape.cuh"
 #include "backends/paged_fa/gather.cuh"
 #include "backends/paged_fa/logits.cuh"
@@ -14,42 +14,8 @@
 // FlashAttention-2 (Dao, 2023).
 namespace attnbench::paged_fa {
 
+using cuda::RegisterQueries;
 using cuda::Shape;
-
-/// Query rows as operand A in registers: one tile of 16. Element order within 16 dimensions follows
-/// from what ldmatrix gives of a K row: pairs for 16-bit elements, fours for 8-bit ones.
-template <class S>
-class RegisterQueries {
- public:
-  __device__ __forceinline__ void load(const Params& p, const Item& item, int kv_head,
-                                       int first_row, int q_begin) {
-    const int pair = static_cast<int>(threadIdx.x % 4);
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const int row = first_row + static_cast<int>(threadIdx.x % 32) / 4 + 8 * i;
-      const bool real = row < item.rows;
-      const RowPlace place = place_of(p, item, kv_head, real ? row : 0, q_begin);
-      const std::byte* const from =
-          p.q + place.token * p.q_token_stride + place.head * p.q_head_stride;
-#pragma unroll
-      for (int step = 0; step < S::kDk / 16; ++step) {
-        const int first = 16 * step + (S::kFp8 ? 4 : 2) * pair;
-        const auto at = [&](int d) {
-          return real ? *reinterpret_cast<const std::uint32_t*>(from + 2 * d) : 0u;
-        };
-        a_[step][i] = at(first);
-        a_[step][i + 2] = at(first + (S::kFp8 ? 2 : 8));
-      }
-    }
-  }
-  __device__ __forceinline__ void get(int, int step, std::uint32_t (&a)[4]) const {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) a[i] = a_[step][i];
-  }
-
- private:
-  std::uint32_t a_[S::kDk / 16][4];
-};
 
 /// Query rows that stay in shared memory: more than registers hold.
 template <class S>
@@ -130,109 +96,13 @@ struct Accumulator {
   }
 };
 
-/// Bytes 0 and 2, or 1 and 3, of a word as the low half.
-__device__ __forceinline__ std::uint32_t every_other_byte(std::uint32_t word, bool odd) {
-  return __byte_perm(word, 0, odd ? 0x4431 : 0x4420);
-}
-
-/// s = q.k of kRowTiles tiles of 16 rows and kKeys keys.
-template <class S, int kRowTiles, int kKeys, class Queries>
-__device__ __forceinline__ void multiply_qk(float (&s)[kRowTiles][kKeys / 8][4], const Queries& q,
-                                            std::uint32_t k_tile) {
-  using T = typename S::T;
-  constexpr int kChunks = S::kRowBytesK / 16;
-  const int lane = static_cast<int>(threadIdx.x % 32);
-#pragma unroll
-  for (int c = 0; c < kChunks; c += 2) {
-    constexpr int kSteps = S::kFp8 ? 2 : 1;  // of 16 dimensions, in two chunks
-    std::uint32_t a[kSteps][kRowTiles][4];
-#pragma unroll
-    for (int h = 0; h < kSteps; ++h) {
-#pragma unroll
-      for (int r = 0; r < kRowTiles; ++r) q.get(r, c * kSteps / 2 + h, a[h][r]);
-    }
-#pragma unroll
-    for (int keys = 0; keys < kKeys; keys += 16) {
-      const int row = keys + lane % 8 + 8 * (lane / 16);
-      std::uint32_t b[4];
-      cuda::ldmatrix_x4(
-          b, k_tile + row * S::kRowBytesK + 16 * cuda::swizzle<kChunks>(row, c + lane / 8 % 2));
-#pragma unroll
-      for (int r = 0; r < kRowTiles; ++r) {
-        float(&low)[4] = s[r][keys / 8];
-        float(&high)[4] = s[r][keys / 8 + 1];
-        if constexpr (S::kFp8) {
-          const auto widen = [](std::uint32_t two) {
-            return cuda::widen_fp8x2<T, typename S::Kv>(two);
-          };
-#pragma unroll
-          for (int h = 0; h < 2; ++h) {
-            cuda::mma_m16n8k16<T>(low, a[h][r], widen(b[h]), widen(b[h] >> 16));
-            cuda::mma_m16n8k16<T>(high, a[h][r], widen(b[h + 2]), widen(b[h + 2] >> 16));
-          }
-        } else {
-          cuda::mma_m16n8k16<T>(low, a[0][r], b[0], b[1]);
-          cuda::mma_m16n8k16<T>(high, a[0][r], b[2], b[3]);
-        }
-      }
-    }
-  }
-}
-
-/// acc.out += weights . v.
-template <class S, int kRowTiles, int kKeys>
-__device__ __forceinline__ void multiply_pv(Accumulator<S, kRowTiles>& acc,
-                                            const float (&s)[kRowTiles][kKeys / 8][4],
-                                            std::uint32_t v_tile) {
-  using T = typename S::T;
-  constexpr int kChunks = S::kRowBytesV / 16;
-  const int lane = static_cast<int>(threadIdx.x % 32);
-#pragma unroll
-  for (int keys = 0; keys < kKeys; keys += 16) {
-    std::uint32_t weights[kRowTiles][4];
-#pragma unroll
-    for (int r = 0; r < kRowTiles; ++r) {
-      const float(&low)[4] = s[r][keys / 8];
-      const float(&high)[4] = s[r][keys / 8 + 1];
-      weights[r][0] = cuda::pack2<T>(low[0], low[1]);
-      weights[r][1] = cuda::pack2<T>(low[2], low[3]);
-      weights[r][2] = cuda::pack2<T>(high[0], high[1]);
-      weights[r][3] = cuda::pack2<T>(high[2], high[3]);
-    }
-    const int row = keys + lane % 16;
-#pragma unroll
-    for (int c = 0; c < kChunks; c += 2) {
-      std::uint32_t b[4];
-      cuda::ldmatrix_x4_trans(
-          b, v_tile + row * S::kRowBytesV + 16 * cuda::swizzle<kChunks>(row, c + lane / 16));
-#pragma unroll
-      for (int r = 0; r < kRowTiles; ++r) {
-        if constexpr (S::kFp8) {
-          // A 16-bit column is two dimensions: the even ones make one tile, the odd ones the next.
-#pragma unroll
-          for (int n = 0; n < 4; ++n) {
-            const auto widen = [&](std::uint32_t word) {
-              return cuda::widen_fp8x2<T, typename S::Kv>(every_other_byte(word, n % 2 == 1));
-            };
-            cuda::mma_m16n8k16<T>(acc.out[r][2 * c + n], weights[r], widen(b[n / 2 * 2]),
-                                  widen(b[n / 2 * 2 + 1]));
-          }
-        } else {
-          cuda::mma_m16n8k16<T>(acc.out[r][c], weights[r], b[0], b[1]);
-          cuda::mma_m16n8k16<T>(acc.out[r][c + 1], weights[r], b[2], b[3]);
-        }
-      }
-    }
-  }
-}
-
 /// Rows `first_row`, … of the tile against kKeys keys, the first of which is `first_key`.
 template <class S, int kRowTiles, int kKeys, class Queries>
 __device__ __forceinline__ void attend(std::uint32_t k_tile, std::uint32_t v_tile, int first_key,
                                        int first_row, const Queries& q, const Params& p,
                                        const Item& item, Accumulator<S, kRowTiles>& acc) {
   float s[kRowTiles][kKeys / 8][4] = {};
-  multiply_qk<S, kRowTiles, kKeys>(s, q, k_tile);
+  cuda::multiply_qk<S, kRowTiles, kKeys>(s, q, k_tile);
   float factor = p.scale * cuda::kLog2e;
   if (p.softcap > 0) {
     factor = 1;
@@ -263,7 +133,7 @@ __device__ __forceinline__ void attend(std::uint32_t k_tile, std::uint32_t v_til
       tile[3] *= rescale[1];
     }
   }
-  multiply_pv<S, kRowTiles, kKeys>(acc, s, v_tile);
+  cuda::multiply_pv<S, kRowTiles, kKeys>(acc.out, s, v_tile);
 }
 
 }  // namespace attnbench::paged_fa

@@ -65,8 +65,8 @@ __device__ __forceinline__ const float* few_rows(const Params& p, const Item& it
     }
     int next_slot = slots[Plan::kStages - 1];
     const LaneRows rows = lane_rows(p, item, 0);
-    QueryTile<S> q;
-    q.load(p, item, rows);
+    cuda::RegisterQueries<S> q;
+    load_queries(p, item, rows, q);
 
     int stage = 0, free = Plan::kStages - 1;
     for (int step = 0; key(step) < item.key_end; ++step) {
@@ -95,7 +95,7 @@ __device__ __forceinline__ const float* few_rows(const Params& p, const Item& it
 #pragma unroll
     for (int t = 0; t < S::kDv / 8; ++t) {
 #pragma unroll
-      for (int j = 0; j < 2; ++j) out[acc.dimension(t, j)] = acc.out[t][2 * i + j];
+      for (int j = 0; j < 2; ++j) out[acc.dimension(t, j)] = acc.out[0][t][2 * i + j];
     }
     if (threadIdx.x % 4 == 0) results.set(warp, row, acc.highest[i], acc.sum[i]);
   }
@@ -156,8 +156,8 @@ __device__ __forceinline__ const float* many_rows(const Params& p, const Item& i
     }
     int next_slot = slots[Plan::kStages - 1];
     const LaneRows rows = lane_rows(p, item, 16 * warp);
-    QueryTile<S> q;
-    q.load(p, item, rows);
+    cuda::RegisterQueries<S> q;
+    load_queries(p, item, rows, q);
 
     int stage = 0, free = Plan::kStages - 1;
     for (int step = 0; key(step) < item.key_end; ++step) {
@@ -194,7 +194,7 @@ __device__ __forceinline__ const float* many_rows(const Params& p, const Item& i
 #pragma unroll
     for (int t = 0; t < S::kDv / 8; ++t) {
 #pragma unroll
-      for (int j = 0; j < 2; ++j) out[acc.dimension(t, j)] = acc.out[t][2 * i + j] * inverse;
+      for (int j = 0; j < 2; ++j) out[acc.dimension(t, j)] = acc.out[0][t][2 * i + j] * inverse;
     }
     if (threadIdx.x % 4 == 0) {
       lse[row] = acc.sum[i] > 0 ? acc.highest[i] + log2f(acc.sum[i]) : -INFINITY;

@@ -7,11 +7,7 @@
 #include <type_traits>
 
 #include "backends/common/cuda/exp2.cuh"
-#include "backends/common/cuda/kv_convert.cuh"
-#include "backends/common/cuda/ldmatrix.cuh"
-#include "backends/common/cuda/mma.cuh"
-#include "backends/common/cuda/shape.cuh"
-#include "backends/common/cuda/swizzle.cuh"
+#include "backends/common/cuda/mma_products.cuh"
 #include "backends/common/cuda/visibility.cuh"
 #include "backends/splitkv/work_list.h"
 #include "lib/model/attention_layer.h"
@@ -61,40 +57,26 @@ __device__ __forceinline__ LaneRows lane_rows(const Params& p, const Item& item,
   return rows;
 }
 
-/// A lane's part of 16 query rows as operand A. Element order within 16 dimensions follows from
-/// what ldmatrix gives of a K row: pairs for 16-bit elements, fours for 8-bit ones.
 template <class S>
-struct QueryTile {
-  std::uint32_t a[S::kDk / 16][4];
-
-  __device__ __forceinline__ void load(const Params& p, const Item& item, const LaneRows& rows) {
-    const int pair = static_cast<int>(threadIdx.x % 4);
+__device__ __forceinline__ void load_queries(const Params& p, const Item& item,
+                                             const LaneRows& rows, cuda::RegisterQueries<S>& q) {
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const std::byte* row =
-          p.q + static_cast<std::int64_t>(item.q_begin + rows.token[i]) * p.q_token_stride +
-          rows.head[i] * p.q_head_stride;
-#pragma unroll
-      for (int step = 0; step < S::kDk / 16; ++step) {
-        const int first = 16 * step + (S::kFp8 ? 4 : 2) * pair;
-        const auto at = [&](int d) {
-          return rows.token[i] < 0 ? 0u : *reinterpret_cast<const std::uint32_t*>(row + 2 * d);
-        };
-        a[step][i] = at(first);
-        a[step][i + 2] = at(first + (S::kFp8 ? 2 : 8));
-      }
-    }
+  for (int i = 0; i < 2; ++i) {
+    q.load(i,
+           p.q + static_cast<std::int64_t>(item.q_begin + rows.token[i]) * p.q_token_stride +
+               rows.head[i] * p.q_head_stride,
+           rows.token[i] >= 0);
   }
-};
+}
 
 /// Softmax state and output of 16 rows: a lane holds two rows, two columns of each eight.
 template <class S>
 struct Accumulator {
-  float out[S::kDv / 8][4] = {};
+  float out[1][S::kDv / 8][4] = {};
   float highest[2] = {-INFINITY, -INFINITY};  ///< log2 domain
   float sum[2] = {0, 0};                      ///< of this lane's columns until finish()
 
-  /// Dimension of out[tile][j] and out[tile][j + 2].
+  /// Dimension of out[0][tile][j] and out[0][tile][j + 2].
   __device__ __forceinline__ static int dimension(int tile, int j) {
     const int pair = static_cast<int>(threadIdx.x % 4);
     return S::kFp8 ? 16 * (tile / 2) + 4 * pair + 2 * j + tile % 2 : 8 * tile + 2 * pair + j;
@@ -213,7 +195,7 @@ __device__ __forceinline__ void to_weights(float (&s)[kKeys / 8][4], Accumulator
   }
   if (!__any_sync(~0u, factor[0] != 1.0f || factor[1] != 1.0f)) return;
 #pragma unroll
-  for (auto& tile : acc.out) {
+  for (auto& tile : acc.out[0]) {
     tile[0] *= factor[0];
     tile[1] *= factor[0];
     tile[2] *= factor[1];
@@ -221,76 +203,16 @@ __device__ __forceinline__ void to_weights(float (&s)[kKeys / 8][4], Accumulator
   }
 }
 
-/// Bytes 0 and 2, or 1 and 3, of a word as the low half.
-__device__ __forceinline__ std::uint32_t every_other_byte(std::uint32_t word, bool odd) {
-  return __byte_perm(word, 0, odd ? 0x4431 : 0x4420);
-}
-
 /// 16 rows against kKeys keys, the first of which is `first_key` of the request.
 template <class S, int kKeys>
 __device__ __forceinline__ void attend(std::uint32_t k_tile, std::uint32_t v_tile, int first_key,
-                                       const QueryTile<S>& q, const LaneRows& rows, const Params& p,
-                                       Accumulator<S>& acc) {
-  using T = typename S::T;
-  constexpr int kChunksK = S::kRowBytesK / 16, kChunksV = S::kRowBytesV / 16;
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  float s[kKeys / 8][4] = {};
-#pragma unroll
-  for (int c = 0; c < kChunksK; c += 2) {
-#pragma unroll
-    for (int keys = 0; keys < kKeys; keys += 16) {
-      const int row = keys + lane % 8 + 8 * (lane / 16);
-      const int chunk = c + lane / 8 % 2;
-      std::uint32_t b[4];
-      cuda::ldmatrix_x4(b, k_tile + row * S::kRowBytesK + 16 * cuda::swizzle<kChunksK>(row, chunk));
-      float(&low)[4] = s[keys / 8];
-      float(&high)[4] = s[keys / 8 + 1];
-      if constexpr (S::kFp8) {
-        const auto widen = [](std::uint32_t two) {
-          return cuda::widen_fp8x2<T, typename S::Kv>(two);
-        };
-#pragma unroll
-        for (int h = 0; h < 2; ++h) {
-          cuda::mma_m16n8k16<T>(low, q.a[c + h], widen(b[h]), widen(b[h] >> 16));
-          cuda::mma_m16n8k16<T>(high, q.a[c + h], widen(b[h + 2]), widen(b[h + 2] >> 16));
-        }
-      } else {
-        cuda::mma_m16n8k16<T>(low, q.a[c / 2], b[0], b[1]);
-        cuda::mma_m16n8k16<T>(high, q.a[c / 2], b[2], b[3]);
-      }
-    }
-  }
-  finish_logits<kKeys>(s, first_key, rows, p);
-  to_weights<S, kKeys>(s, acc);
-#pragma unroll
-  for (int keys = 0; keys < kKeys; keys += 16) {
-    const float(&low)[4] = s[keys / 8];
-    const float(&high)[4] = s[keys / 8 + 1];
-    const std::uint32_t weights[4] = {
-        cuda::pack2<T>(low[0], low[1]), cuda::pack2<T>(low[2], low[3]),
-        cuda::pack2<T>(high[0], high[1]), cuda::pack2<T>(high[2], high[3])};
-    const int row = keys + lane % 16;
-#pragma unroll
-    for (int c = 0; c < kChunksV; c += 2) {
-      std::uint32_t b[4];
-      cuda::ldmatrix_x4_trans(
-          b, v_tile + row * S::kRowBytesV + 16 * cuda::swizzle<kChunksV>(row, c + lane / 16));
-      if constexpr (S::kFp8) {
-        // A 16-bit column is two dimensions: the even ones make one tile, the odd ones the next.
-#pragma unroll
-        for (int n = 0; n < 4; ++n) {
-          const auto widen = [&](std::uint32_t word) {
-            return cuda::widen_fp8x2<T, typename S::Kv>(every_other_byte(word, n % 2 == 1));
-          };
-          cuda::mma_m16n8k16<T>(acc.out[2 * c + n], weights, widen(b[n / 2 * 2]),
-                                widen(b[n / 2 * 2 + 1]));
-        }
-      } else {
-        cuda::mma_m16n8k16<T>(acc.out[c], weights, b[0], b[1]);
-        cuda::mma_m16n8k16<T>(acc.out[c + 1], weights, b[2], b[3]);
-      }
-    }
-  }
+                                       const cuda::RegisterQueries<S>& q, const LaneRows& rows,
+                                       const Params& p, Accumulator<S>& acc) {
+  float s[1][kKeys / 8][4] = {};
+  cuda::multiply_qk<S, 1, kKeys>(s, q, k_tile);
+  finish_logits<kKeys>(s[0], first_key, rows, p);
+  to_weights<S, kKeys>(s[0], acc);
+  cuda::multiply_pv<S, 1, kKeys>(acc.out, s, v_tile);
 }
 
 }  // namespace attnbench::splitkv
