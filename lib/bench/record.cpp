@@ -29,7 +29,11 @@ void append(RunResult& all, RunResult further) {
     return;
   }
   for (DeviceRates& device : further.devices) add_device(all, std::move(device));
-  std::ranges::move(further.scenarios, std::back_inserter(all.scenarios));
+  for (ScenarioSource& source : further.scenarios) {
+    if (std::ranges::find(all.scenarios, source) == all.scenarios.end()) {
+      all.scenarios.push_back(std::move(source));
+    }
+  }
   std::ranges::move(further.records, std::back_inserter(all.records));
   all.wall_s += further.wall_s;
   all.measuring_s += further.measuring_s;

@@ -124,6 +124,9 @@ struct DeviceRates {
 struct ScenarioSource {
   std::string name, path, sha256;
   std::uint64_t seed = 0;
+  std::string options{};  ///< of the command line, that change how cells are measured
+
+  bool operator==(const ScenarioSource&) const = default;
 };
 
 /// A whole run: what every sink writes.
@@ -137,7 +140,7 @@ struct RunResult {
   bool interrupted = false;
 };
 
-/// Joins the run of a further scenario to `all`, which may be empty.
+/// Joins the run of a further scenario, or a further part of one, to `all`, which may be empty.
 void append(RunResult& all, RunResult further);
 
 }  // namespace attnbench

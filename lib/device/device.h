@@ -26,6 +26,8 @@ struct DeviceInfo {
   std::int64_t last_level_cache_bytes = 0;  ///< what a cold sample has to be flushed out of
   std::int64_t memory_bytes = 0;            ///< available to fixtures
   CpuTarget cpu_target{};                   ///< of a CPU: the instruction set that its kernels use
+  std::string driver{};                     ///< of a GPU: "580.159.03"; empty where it is not told
+  std::string cuda_version{};               ///< of the runtime that this program is built with
 };
 
 /// An ordered queue of work. On a CPU work is done when the call returns.

@@ -12,6 +12,9 @@ namespace attnbench {
 [[nodiscard]] FieldAccess graph_n_status_access();
 /// "power_cap thermal".
 [[nodiscard]] FieldAccess clock_events_access();
+/// [round, microseconds] of each block, in the order of their rounds; JSON alone has it.
+[[nodiscard]] FieldAccess blocks_access();
+[[nodiscard]] FieldAccess graph_n_blocks_access();
 /// Swept keys with their values as text, in the sweep's order.
 [[nodiscard]] FieldAccess sweep_access();
 

@@ -237,8 +237,9 @@ TEST(Sinks, for_people_pass_on_nothing_that_steers_a_terminal) {
 
 TEST(Sinks, tell_the_cells_of_several_scenarios_apart) {
   RunResult run = sample_run();
-  append(run, sample_run());
-  run.scenarios[1].name = "other";
+  RunResult other = sample_run();
+  other.scenarios[0].name = "other";
+  append(run, other);
   const std::size_t half = run.records.size() / 2;
   for (std::size_t i = half; i < run.records.size(); ++i) run.records[i].scenario = "other";
   EXPECT_EQ(run.wall_s, 2 * sample_run().wall_s);

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <fstream>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "lib/base/error.h"
 #include "lib/device/cuda/cache_flush.cuh"
@@ -49,6 +51,17 @@ class CudaStream final : public Stream {
   return fmt::format("{} is older than sm_{}0", arch_of(properties), kOldestMajor);
 }
 
+/// The kernel module's own version, which its file names behind "Kernel Module".
+[[nodiscard]] std::string driver_version() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  for (std::string word; file >> word;) {
+    const bool is_version = word.find('.') != std::string::npos &&
+                            word.find_first_not_of("0123456789.") == std::string::npos;
+    if (is_version) return word;
+  }
+  return {};
+}
+
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int ordinal) : ordinal_(ordinal) {
@@ -60,6 +73,8 @@ class CudaDevice final : public Device {
     info_.units = properties.multiProcessorCount;
     info_.last_level_cache_bytes = properties.l2CacheSize;
     info_.memory_bytes = static_cast<std::int64_t>(free_gpu_memory());
+    info_.driver = driver_version();
+    info_.cuda_version = fmt::format("{}.{}", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
     stream_ = make_stream_handle();
     std::array<char, 32> bus_id{};
     check_cuda(cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()), ordinal),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "lib/report/record_fields.h"
 
@@ -15,7 +16,8 @@ using Versions = decltype(kSchemaVersions)::const_iterator;
 /// The version that brought the field.
 Versions since(const RecordField& field) {
   return std::ranges::find_if(kSchemaVersions, [&](const SchemaVersion& version) {
-    return field.place <= version.columns;
+    return field.since != nullptr ? std::string_view(version.name) == field.since
+                                  : field.place <= version.columns;
   });
 }
 

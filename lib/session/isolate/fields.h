@@ -21,8 +21,8 @@ void visit_fields(ClockEvents& value, Visit visit) {
 
 template <class Visit>
 void visit_fields(DeviceInfo& value, Visit visit) {
-  auto& [kind, name, arch, units, last_level_cache_bytes, memory_bytes, cpu_target] = value;
-  visit(kind, name, arch, units, last_level_cache_bytes, memory_bytes, cpu_target);
+  auto& [kind, name, arch, units, last_level_cache, memory, cpu_target, driver, cuda] = value;
+  visit(kind, name, arch, units, last_level_cache, memory, cpu_target, driver, cuda);
 }
 
 template <class Visit>

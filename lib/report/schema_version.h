@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "lib/report/json.h"
+
+namespace attnbench {
+
+/// How many columns of the CSV files of schema `version` have: which fields of a record may be
+/// missing. Throws ConfigError for a version that this attnbench does not read.
+[[nodiscard]] std::size_t columns_of(const Json& version);
+
+}  // namespace attnbench
