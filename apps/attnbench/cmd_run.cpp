@@ -9,6 +9,7 @@
 
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/interrupt.h"
+#include "apps/attnbench/kept_results.h"
 #include "apps/attnbench/progress_line.h"
 #include "apps/attnbench/run_options.h"
 #include "apps/attnbench/run_outcome.h"
@@ -62,10 +63,14 @@ struct Display {
   Console& console;
   std::optional<NvtxRange> range{};
 
-  [[nodiscard]] RunHooks hooks_for(const Scenario& scenario) {
+  [[nodiscard]] RunHooks hooks_for(const Scenario& scenario, KeptResults& kept) {
     RunHooks hooks;
-    hooks.started = [this, &scenario](const RunResult& header) {
+    hooks.started = [this, &scenario, &kept](const RunResult& header) {
+      kept.start(header);
       if (table) report.started(header, scenario);
+    };
+    hooks.measured_before = [&scenario, &kept](const Case& c, const auto& backends) {
+      return kept.finished(scenario, c, backends);
     };
     hooks.case_started = [this](const Case& c, const Cost& cost, std::size_t, std::size_t) {
       range.emplace(c.id);
@@ -76,8 +81,9 @@ struct Display {
     hooks.progress = [this](const std::string& line, double case_s) {
       progress.show(line, case_s);
     };
-    hooks.record = [this](const Record& record) {
+    hooks.record = [this, &kept](const Record& record) {
       progress.clear();
+      kept.add(record, console.err);
       if (table) report.record(record);
     };
     hooks.case_finished = [this](const Case& c) {
@@ -110,7 +116,10 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
   }
   std::vector<std::string> inputs;
   for (const PlannedRun& each : runs) inputs.push_back(each.scenario.path);
-  const std::vector<OutputFile> outputs = checked_outputs(options.outputs, inputs);
+  OutputOptions wanted = options.outputs;
+  if (!options.resume.empty()) wanted.json = options.resume;
+  const std::vector<OutputFile> outputs = checked_outputs(wanted, inputs);
+  KeptResults kept(outputs, options.resume);
   catch_interrupts();
 
   const bool table = !use_standard_output(outputs);
@@ -124,7 +133,7 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
   RunResult result;
   std::string failure;
   for (const PlannedRun& each : runs) {
-    RunHooks hooks = display.hooks_for(each.scenario);
+    RunHooks hooks = display.hooks_for(each.scenario, kept);
     // When standard output has failed and no file is to be written, further results would be lost.
     hooks.stop_requested = [&] {
       return interrupt_signal() != 0 || (!console.out && outputs.empty());
@@ -142,7 +151,9 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
     }
   }
   display.progress.clear();
+  kept.add_rest(result);
   const bool written = write_outputs(result, outputs, console);
+  if (written) kept.drop();
   console.out.flush();
   const bool closed = !console.out && console.out_reader_is_gone && console.out_reader_is_gone();
   const RunOutcome outcome = judge_run(result, {.strict = options.strict,

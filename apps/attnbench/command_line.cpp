@@ -87,6 +87,7 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
   add_dump_command(app, action);
   add_profile_command(app, action);
   add_selftest_command(app, action);
+  add_merge_command(app, action);
   add_new_plugin_command(app, action);
   add_worker_command(app, action);
   PluginOptions plugins;

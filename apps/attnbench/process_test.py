@@ -162,6 +162,56 @@ class ProcessTest(unittest.TestCase):
         with open(self.json) as file:
             self.assertEqual(json.load(file)["records"][0]["verdict"], "passed")
 
+    def test_a_killed_run_goes_on_where_it_stopped(self):
+        process = self.start_and_wait_for_the_second_case()
+        process.kill()
+        process.communicate()
+        self.assertFalse(os.path.exists(self.json))
+        journal = self.json + ".partial"
+        with open(journal) as file:
+            lines = [json.loads(line) for line in file]
+        self.assertEqual([list(line) for line in lines], [["run"], ["record"]])
+        first = lines[1]["record"]["time_us"]["median"]
+
+        def run(*arguments):
+            return subprocess.run([BINARY, "run", self.scenario, *arguments], text=True, capture_output=True)
+
+        refused = run("--json", self.json)
+        self.assertEqual((refused.returncode, refused.stdout), (4, ""))
+        self.assertIn(f"{journal} holds 1 results of a run that was cut off", refused.stderr)
+        other = run("--resume", self.json, "--seed", "3")
+        self.assertEqual(other.returncode, 5)
+        self.assertIn("seed '0' and '3'", other.stderr)
+        self.write(rounds=100000, timeout_s=5)
+        changed = run("--resume", self.json)
+        self.assertEqual(changed.returncode, 5)
+        self.assertIn("SHA-256", changed.stderr)
+
+        self.write(rounds=100000, timeout_s=4)
+        resumed = run("--resume", self.json)
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        self.assertFalse(os.path.exists(journal))
+        with open(self.json) as file:
+            records = json.load(file)["records"]
+        self.assertEqual([record["case"] for record in records], ["first", "second"])
+        self.assertEqual(records[0]["time_us"]["median"], first)  # not measured again
+        self.assertGreater(records[1]["time_us"]["median"], 0)
+
+    def test_shards_join_to_the_whole_sweep(self):
+        self.write(rounds=3, timeout_s=4)
+        parts = [os.path.join(self.folder.name, f"{i}.json") for i in (1, 2)]
+        for i, part in enumerate(parts):
+            subprocess.run([BINARY, "run", self.scenario, "--quick", "--shard", f"{i + 1}/2", "-o", part],
+                           check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([BINARY, "merge", *parts, "-o", self.json], check=True, stdout=subprocess.DEVNULL)
+        with open(self.json) as file:
+            whole = json.load(file)
+        self.assertEqual([record["case"] for record in whole["records"]], ["first", "second"])
+        twice = subprocess.run([BINARY, "merge", parts[0], self.json, "-o", self.json + "2.json"], text=True,
+                               capture_output=True)
+        self.assertEqual(twice.returncode, 4)
+        self.assertIn("both measured", twice.stderr)
+
     def test_a_hang_up_is_nothing_to_a_run_under_nohup(self):
         self.write(rounds=3, timeout_s=1)
         process = subprocess.Popen(

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The lines that README's "Add a backend" tells a reader to type work as they stand there.
+"""The lines that README tells a reader to type, to add a backend or to spread a sweep, work as they stand there.
 
 usage: readme_test.py <attnbench binary>
 """
+import glob
 import os
 import re
 import shutil
@@ -64,6 +65,32 @@ class ReadmeTest(unittest.TestCase):
 
     def test_a_backend_in_python_passes(self):
         self.assertRegex(self.type(lines_to_type("In Python")), "mine .*passed")
+
+    def write_program(self, name, text):
+        path = os.path.join(self.folder, "bin", name)
+        with open(path, "w") as file:
+            file.write("#!/bin/sh\n" + text)
+        os.chmod(path, 0o755)
+
+    def test_a_sweep_is_spread_and_joined(self):
+        # What the two programs of a site do with these words, one part after the other.
+        self.write_program("sbatch", 'for SLURM_ARRAY_TASK_ID in 1 2 3 4; do export SLURM_ARRAY_TASK_ID; '
+                           'sh -c "$3" || exit; done\n')
+        self.write_program("mpirun", 'shift 2; for OMPI_COMM_WORLD_RANK in 0 1 2 3; do export OMPI_COMM_WORLD_RANK '
+                           'OMPI_COMM_WORLD_LOCAL_RANK=0; "$@" || exit; done\n')
+        mixes = "".join(f"  m{i}: {{batch: [{{mode: decode, kv_len: {i + 5}}}]}}\n" for i in range(5))
+        with open(os.path.join(self.folder, "sweep.yaml"), "w") as file:
+            file.write(re.sub(r"  tiny: .*\n", mixes, SCENARIO) + "backends: [cpu_flash]\n")
+        os.remove(os.path.join(self.folder, "bin/attnbench"))
+        self.write_program("attnbench", f'[ "$1" = run ] && exec {BINARY} "$@" --quick\nexec {BINARY} "$@"\n')
+        lines = lines_to_type("A long sweep")
+        self.assertEqual(len(lines), 4)
+        slurm, openmpi, actions, merge = lines
+        in_turn = [actions.replace("${{ matrix.part }}", str(part)) for part in (1, 2, 3, 4)]
+        for spread in ([slurm], [openmpi], in_turn):
+            for part in glob.glob(os.path.join(self.folder, "part*.json")):
+                os.remove(part)
+            self.assertIn("4 files · 1 scenario · 5 cells", self.type([*spread, merge]))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -14,6 +15,7 @@
 
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/scenario_files.h"
+#include "apps/attnbench/shard.h"
 #include "lib/base/error.h"
 #include "lib/bench/backend_choice.h"
 #include "lib/scenario/scenario_keys.h"
@@ -24,6 +26,19 @@ namespace {
 constexpr const char* kCells = "What to run";
 constexpr const char* kMeasuring = "How to run it";
 constexpr const char* kOutput = "What to write";
+
+CLI::Validator valid_shard() {
+  return CLI::Validator(
+      [](const std::string& text) -> std::string {
+        try {
+          static_cast<void>(Shard::parse(text));
+        } catch (const ConfigError& error) {
+          return error.diagnostics().front().message;
+        }
+        return {};
+      },
+      "");
+}
 
 void declare_cells(CLI::App& app, RunOptions& options) {
   app.option_defaults()->group(kCells);
@@ -58,6 +73,10 @@ void declare_cells(CLI::App& app, RunOptions& options) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->transform(words_of(steps));
+  app.add_option("--shard", options.shard,
+                 "only this part of the cases, 2/4 of 1/4 to 4/4; `merge` joins the results")
+      ->check(valid_shard())
+      ->option_text("I/N");
   app.add_flag("--force-graph", options.force_graph,
                "time graphs that a backend does not claim (a prompt's, cascade's): recordings "
                "of one batch that no engine could replay for the next; marked graph_forced");
@@ -105,6 +124,13 @@ void declare_measuring(CLI::App& app, RunOptions& options) {
 void declare_output(CLI::App& app, RunOptions& options) {
   app.option_defaults()->group(kOutput);
   add_output_options(app, options.outputs);
+  app.add_option("--resume", options.resume,
+                 "go on with the run that wrote this JSON file, or was cut off while it did: its "
+                 "finished cases are not measured again; on another machine, by another binary or "
+                 "with another scenario, it is refused")
+      ->option_text("FILE")
+      ->check(not_empty())
+      ->excludes("--json");
   app.add_flag("--wide", options.wide, "every column, however wide");
   app.add_flag("--quiet", options.quiet, "only the closing line");
   app.add_flag("--strict", options.strict, "exit 3 when a cell is noisy, mistrusted or skipped");
@@ -212,6 +238,22 @@ std::vector<PlannedRun> runs_with_cases(const RunOptions& options, const KnownBa
   return runs;
 }
 
+/// Leaves in each run its cases of the shard, and only runs that have some.
+void keep_shard(const Shard& shard, std::vector<PlannedRun>& runs) {
+  std::size_t place = 0;
+  for (PlannedRun& run : runs) {
+    std::vector<std::string> kept;
+    for (const Case* c : select_cases(run.scenario, run.filter)) {
+      if (shard.holds(place++)) kept.push_back(c->id);
+    }
+    run.filter.cases = std::move(kept);
+  }
+  std::erase_if(runs, [](const PlannedRun& run) { return run.filter.cases.empty(); });
+  if (!runs.empty()) return;
+  throw ConfigError(fmt::format("--shard {}/{}: there is no case for this part of {}", shard.index,
+                                shard.count, place == 1 ? "one" : std::to_string(place)));
+}
+
 void expect_use_of_timeout(const RunOptions& options, const std::vector<PlannedRun>& runs) {
   if (!options.timeout_s || options.isolate) return;
   for (const PlannedRun& run : runs) {
@@ -250,6 +292,7 @@ std::vector<PlannedRun> planned_runs(const RunOptions& options, const KnownBacke
   expect_distinct("--launch", options.launch);
   expect_distinct("--step", options.step);
   std::vector<PlannedRun> runs = runs_with_cases(options, known, program);
+  if (!options.shard.empty()) keep_shard(Shard::parse(options.shard), runs);
   expect_use_of_timeout(options, runs);
   return runs;
 }

@@ -33,6 +33,8 @@ struct RunOptions {
   std::optional<double> precision, cell_timeout_s;
   std::vector<int> rounds;  ///< fewest and most, or one number for both
   OutputOptions outputs;
+  std::string resume;  ///< results to go on with; empty: begin anew
+  std::string shard;   ///< "2/4"; empty: all cases
   DeviceOptions devices;
   CpuTargetOption cpu_target;
   bool isolate = false;

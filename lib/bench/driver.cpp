@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/bench/driver.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -37,6 +40,16 @@ const RunDevice* main_device(std::span<const RunDevice> used) {
   return used.empty() ? nullptr : &used.front();
 }
 
+/// Shows what an earlier run has measured.
+void repeat(const std::vector<Record>& records, const Case& c, const Cost& cost, std::size_t index,
+            std::size_t count, const RunHooks& hooks) {
+  if (hooks.case_started) hooks.case_started(c, cost, index, count);
+  for (const Record& record : records) {
+    if (hooks.record) hooks.record(record);
+  }
+  if (hooks.case_finished) hooks.case_finished(c);
+}
+
 }  // namespace
 
 void check_run(const Scenario& scenario, const Registry& registry, const RunFilter& filter) {
@@ -63,7 +76,8 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Execu
   const RunDevice* const shown = main_device(used);
   RunResult result;
   result.environment = describe_environment(shown ? shown->info : executor.host());
-  result.scenarios = {{scenario.name, scenario.path, scenario.sha256, scenario.seed}};
+  result.scenarios = {{scenario.name, scenario.path, scenario.sha256, scenario.seed,
+                       fmt::format("{}", fmt::join(scenario.command.options, " "))}};
   for (const RunDevice& each : used) {
     result.devices.push_back({each.info, each.ceilings});
   }
@@ -74,7 +88,10 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Execu
     const Case& c = cases[i];
     CaseRun run(scenario, c, costs[i], executor, used, hooks);
     std::vector<Record> records;
-    if (hooks.stop_requested && hooks.stop_requested()) {
+    if (hooks.measured_before) records = hooks.measured_before(c, backends);
+    if (!records.empty()) {
+      repeat(records, c, costs[i], i, cases.size(), hooks);
+    } else if (hooks.stop_requested && hooks.stop_requested()) {
       records = run.skip(backends, "interrupted");
     } else {
       if (hooks.case_started) hooks.case_started(c, costs[i], i, cases.size());

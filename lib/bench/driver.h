@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct RunFilter {
 /// Called as a run proceeds; each may be empty.
 struct RunHooks {
   std::function<void(const RunResult& header)> started;  ///< environment and ceilings known
+  /// Records of a case that an earlier run has finished, in the order of the backends; they take
+  /// the place of measuring it. None: it is to be measured.
+  std::function<std::vector<Record>(const Case&, std::span<const Registry::Entry* const>)>
+      measured_before;
   std::function<void(const Case&, const Cost&, std::size_t index, std::size_t count)> case_started;
   std::function<void(const std::string& line, double eta_s)> progress;
   std::function<void(const Record&)> record;  ///< a cell is done

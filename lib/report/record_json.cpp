@@ -35,9 +35,9 @@ const std::set<std::string_view>& known_paths() {
 
 [[noreturn]] void unknown_field(const std::string& path) {
   const std::vector<std::string_view> known(known_paths().begin(), known_paths().end());
-  const std::string nearest = nearest_name(path, known);
+  const std::string likely = likely_names(path, known);
   throw ConfigError(fmt::format("unknown field '{}'{}", path,
-                                nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+                                likely.empty() ? "" : "; did you mean " + likely + "?"));
 }
 
 /// Every member must be a field, or a group of fields.

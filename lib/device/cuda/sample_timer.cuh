@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <memory>
 
 #include "lib/device/device.h"

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <ostream>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/attnbench/output_files.h"
+#include "lib/backend/registry.h"
+#include "lib/bench/cell_key.h"
+#include "lib/bench/record.h"
+#include "lib/report/journal.h"
+#include "lib/scenario/scenario.h"
+
+namespace attnbench {
+
+/// What a run has measured so far, in a journal beside its first file ("r.json.partial"), and what
+/// an earlier one had measured that it goes on with (--resume).
+class KeptResults {
+ public:
+  /// `resumed` is the file of --resume, empty without. Throws ConfigError for a journal that an
+  /// earlier run has left and nobody asked to go on with, and for a file that is no results.
+  KeptResults(const std::vector<OutputFile>& outputs, const std::string& resumed);
+
+  /// Before the first case of a scenario. Throws EnvironmentError where the earlier run is of
+  /// another machine, binary or scenario.
+  void start(const RunResult& header);
+
+  /// Records of a case that an earlier run has finished, for these backends; none if it has not.
+  [[nodiscard]] std::vector<Record> finished(
+      const Scenario& scenario, const Case& c,
+      std::span<const Registry::Entry* const> backends) const;
+
+  /// A disk that is full ends the journal with a line on `err`, not the run.
+  void add(const Record& record, std::ostream& err);
+
+  /// Joins what the earlier run has measured of cells that this one did not ask for.
+  void add_rest(RunResult& result) const;
+
+  /// The results are in their files: the journal goes.
+  void drop();
+
+ private:
+  std::string journal_path_;  ///< empty: no file is to be written
+  std::string resumed_;
+  RunResult earlier_;
+  std::set<CellKey> in_earlier_;  ///< cells that the journal or the file of --resume holds
+  std::optional<Journal> journal_;
+  bool gave_up_ = false;
+};
+
+}  // namespace attnbench
