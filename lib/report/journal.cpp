@@ -73,8 +73,9 @@ RunResult read_journal(const std::string& path, std::istream& file) {
     const Json line = Json::parse(text, nullptr, false);
     if (!line.is_object() || line.size() != 1) continue;  // cut off, then gone on behind it
     try {
-      const std::string& kind = line.begin().key();
-      const Json& value = line.begin().value();
+      const auto member = line.begin();
+      const std::string& kind = member.key();
+      const Json& value = member.value();
       if (kind == kRun) {
         columns = columns_of(value.value("schema_version", Json()));
         append(all, run_from_json(value));
