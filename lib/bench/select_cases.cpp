@@ -3,39 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 
 #include "lib/base/error.h"
+#include "lib/base/glob.h"
 #include "lib/bench/driver.h"
 
 namespace attnbench {
 namespace {
 
-/// `*` stands for any run of characters ('/' included), `?` for one.
-bool matches(std::string_view pattern, std::string_view text) {
-  std::size_t p = 0, t = 0;
-  std::size_t star = std::string_view::npos, resume = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = t;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {  // let the last star swallow one more
-      p = star + 1;
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
-
 /// An id is taken literally first: it may itself contain a star.
 bool chooses(const std::string& pattern, const Case& c) {
-  return c.id == pattern || matches(pattern, c.id);
+  return c.id == pattern || glob_matches(pattern, c.id);
 }
 
 [[noreturn]] void nothing_matched(const Scenario& scenario, const std::string& pattern) {

@@ -6,24 +6,29 @@
 #include <cmath>
 #include <vector>
 
-#include "lib/measure/statistics.h"
-
 namespace attnbench {
+namespace {
+
+bool holds_time(const BlockMedian& block) { return std::isfinite(block.us) && block.us > 0; }
+
+}  // namespace
 
 double PairedRatio::floor() const { return has_interval() ? std::max(hi, 1 / lo) - 1 : 0; }
 
-PairedRatio paired_ratio(std::span<const BlockMedian> first, std::span<const BlockMedian> second) {
+PairedRatio paired_ratio(std::span<const BlockMedian> first, std::span<const BlockMedian> second,
+                         double level) {
   std::vector<double> logs;
   double largest = 0;
   for (const BlockMedian& block : second) {
     const auto partner = std::ranges::find(first, block.round, &BlockMedian::round);
-    if (partner == first.end() || partner->us <= 0 || block.us <= 0) continue;
+    if (partner == first.end() || !holds_time(*partner) || !holds_time(block)) continue;
     logs.push_back(std::log(block.us / partner->us));
     largest = std::max(largest, std::abs(logs.back()));
   }
   PairedRatio ratio;
   if (logs.empty()) return ratio;
-  const MedianInterval interval = median_interval(logs, 0.95);
+  const MedianInterval interval = median_interval(logs, level);
+  ratio.slower = static_cast<int>(std::ranges::count_if(logs, [](double r) { return r > 0; }));
   ratio.pairs = static_cast<int>(logs.size());
   ratio.median = std::exp(median(logs));
   ratio.lo = std::exp(interval.lo);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -28,6 +29,7 @@ TEST(PairedRatio, cancels_what_both_cells_see_in_a_round) {
   EXPECT_NEAR(ratio.hi, 1.03, 1e-9);
   EXPECT_NEAR(ratio.largest, 1.03, 1e-9);
   EXPECT_NEAR(ratio.floor(), 0.03, 1e-9);
+  EXPECT_EQ(ratio.slower, 12);
 }
 
 TEST(PairedRatio, pairs_by_round_and_leaves_out_rounds_that_only_one_saw) {
@@ -56,6 +58,16 @@ TEST(PairedRatio, takes_the_farther_end_of_the_interval_for_the_floor) {
   EXPECT_NEAR(ratio.floor(), 1 / 0.95 - 1, 1e-9);
 }
 
+TEST(PairedRatio, has_a_wider_interval_at_a_higher_level) {
+  Blocks first, second;
+  for (int round = 0; round < 20; ++round) {
+    first.push_back({round, 100});
+    second.push_back({round, 100.0 + round});
+  }
+  EXPECT_NEAR(paired_ratio(first, second, 0.95).lo, 1.05, 1e-9) << "the sixth of twenty";
+  EXPECT_NEAR(paired_ratio(first, second, 0.99).lo, 1.03, 1e-9) << "the fourth of twenty";
+}
+
 TEST(PairedRatio, has_no_interval_below_six_pairs_and_then_no_floor) {
   Blocks blocks;
   for (int round = 0; round < 5; ++round) blocks.push_back({round, 100.0 + round});
@@ -69,6 +81,8 @@ TEST(PairedRatio, of_nothing_in_common_is_nothing) {
   EXPECT_EQ(paired_ratio(Blocks{{0, 100}}, Blocks{{1, 100}}).pairs, 0);
   EXPECT_EQ(paired_ratio({}, {}).pairs, 0);
   EXPECT_EQ(paired_ratio(Blocks{{0, 0}}, Blocks{{0, 100}}).pairs, 0) << "below the clock's step";
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(paired_ratio(Blocks{{0, nan}, {1, 100}}, Blocks{{0, 100}, {1, nan}}).pairs, 0);
 }
 
 }  // namespace

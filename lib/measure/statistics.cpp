@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <vector>
 
 #include "lib/base/error.h"
@@ -50,6 +51,31 @@ MedianInterval median_interval(std::span<const double> values, double level) {
     interval = {ordered[rank], ordered[ordered.size() - 1 - rank], k, coverage};
   }
   return interval;
+}
+
+int fewest_values(double level) {
+  expects(level < 1, "a level that no number of values reaches");
+  int n = 1;
+  while (1 - 2 * binomial_half(n, 0) < level) ++n;
+  return n;
+}
+
+double sign_test(int above, int n) {
+  double p = 0;
+  for (int i = std::max(above, 0); i <= n; ++i) p += binomial_half(n, i);
+  return std::min(p, 1.0);
+}
+
+std::vector<bool> holm(std::span<const double> p_values, double alpha) {
+  std::vector<std::size_t> order(p_values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return p_values[i]; });
+  std::vector<bool> refused(p_values.size(), false);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (!(p_values[order[i]] <= alpha / static_cast<double>(order.size() - i))) break;
+    refused[order[i]] = true;
+  }
+  return refused;
 }
 
 double quantile(std::span<const double> values, double q) {

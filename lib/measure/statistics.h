@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 namespace attnbench {
 
@@ -19,6 +20,17 @@ struct MedianInterval {
   double coverage = 0;
 };
 [[nodiscard]] MedianInterval median_interval(std::span<const double> values, double level);
+
+/// The fewest values whose whole range covers their median with `level`: 6 for 0.95, 8 for 0.99.
+[[nodiscard]] int fewest_values(double level);
+
+/// One-sided sign test: P(Bin(n, 1/2) >= above), the chance that at least `above` of `n` signs are
+/// positive where both signs are equally likely.
+[[nodiscard]] double sign_test(int above, int n);
+
+/// Holm's step-down procedure: which hypotheses are refused so that the chance to refuse any true
+/// one is at most `alpha` (Holm, Scandinavian Journal of Statistics 6, 1979).
+[[nodiscard]] std::vector<bool> holm(std::span<const double> p_values, double alpha);
 
 /// Linear interpolation between order statistics, q in [0, 1].
 [[nodiscard]] double quantile(std::span<const double> values, double q);

@@ -80,6 +80,27 @@ TEST(MedianInterval, stays_right_for_thousands_of_values) {
   EXPECT_GE(interval.coverage, 0.95);
 }
 
+TEST(FewestValues, are_six_for_95_percent_and_eight_for_99) {
+  EXPECT_EQ(fewest_values(0.95), 6);
+  EXPECT_EQ(fewest_values(0.99), 8);
+  EXPECT_EQ(fewest_values(0.5), 2);
+}
+
+TEST(SignTest, sums_the_upper_tail_of_the_binomial_distribution) {
+  EXPECT_NEAR(sign_test(20, 20), 1.0 / 1048576, 1e-12);
+  EXPECT_NEAR(sign_test(17, 20), 1351.0 / 1048576, 1e-9) << "1 + 20 + 190 + 1140";
+  EXPECT_NEAR(sign_test(0, 20), 1, 1e-9);
+}
+
+TEST(Holm, refuses_in_order_of_p_and_stops_at_the_first_that_is_too_large) {
+  // The steps of alpha = 0.05 for four: 0.0125, 0.0167, 0.025, 0.05.
+  EXPECT_EQ(holm(std::vector<double>{0.02, 0.001, 0.03, 0.016}, 0.05),
+            (std::vector<bool>{true, true, true, true}));
+  EXPECT_EQ(holm(std::vector<double>{0.02, 0.001, 0.03, 0.018}, 0.05),
+            (std::vector<bool>{false, true, false, false}));
+  EXPECT_TRUE(holm({}, 0.05).empty());
+}
+
 TEST(Quantile, interpolates_between_order_statistics) {
   const std::vector<double> values{40, 10, 30, 20};
   EXPECT_EQ(quantile(values, 0), 10);

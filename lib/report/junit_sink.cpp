@@ -5,39 +5,12 @@
 #include <algorithm>
 #include <ostream>
 
-#include "lib/base/printable.h"
 #include "lib/report/record_text.h"
 #include "lib/report/sinks.h"
+#include "lib/report/xml_text.h"
 
 namespace attnbench {
 namespace {
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {  // XML has no way to write other control characters
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\n':
-      case '\t':
-        out += fmt::format("&#{};", static_cast<int>(c));
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 /// What the exit code reports although no answer was wrong: a backend that crashed, or attnbench
 /// itself failed.
@@ -52,13 +25,13 @@ bool is_left_out(const Record& r) {
 }
 
 std::string outcome_of(const Record& r) {
-  const std::string word = escaped(verdict_word(r));
-  const std::string reason = escaped(r.reason());
+  const std::string word = xml_escaped(verdict_word(r));
+  const std::string reason = xml_escaped(r.reason());
   if (is_error(r) || is_wrong(r)) {
     // JUnit tells an error from a wrong answer, which is a failure.
     const char* tag = is_error(r) ? "error" : "failure";
     return fmt::format("      <{0} type=\"{1}\" message=\"{2}\">{3}</{0}>\n", tag, word, reason,
-                       escaped(r.repro));
+                       xml_escaped(r.repro));
   }
   if (is_left_out(r)) {
     return fmt::format("      <skipped message=\"{}: {}\"/>\n", word, reason);
@@ -77,13 +50,14 @@ void write_junit(const RunResult& run, std::ostream& out) {
       run.records.size(), count(is_wrong), count(is_error), count(is_left_out), run.wall_s);
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
   text += fmt::format("<testsuites {}>\n  <testsuite name=\"{}\" timestamp=\"{}\" {}>\n", totals,
-                      escaped(scenario_names(run)), escaped(run.environment.started_utc), totals);
+                      xml_escaped(scenario_names(run)), xml_escaped(run.environment.started_utc),
+                      totals);
   for (const Record& r : run.records) {
     const std::string outcome = outcome_of(r);
     // JUnit's time is in seconds, a decimal without exponent; a cell that claims no speed shows
     // none.
     text += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.9f}\"",
-                        escaped(r.scenario + "." + r.mix), escaped(cell_name(run, r)),
+                        xml_escaped(r.scenario + "." + r.mix), xml_escaped(cell_name(run, r)),
                         r.claims_speed() ? r.timing.median_us / 1e6 : 0.0);
     text += outcome.empty() ? "/>\n" : ">\n" + outcome + "    </testcase>\n";
   }

@@ -131,18 +131,19 @@ const ScenarioKey* KeySection::find(std::string_view key) const {
 
 std::span<const KeySection> key_sections() { return kSections; }
 
-const KeySection& key_section(std::string_view name) {
-  const auto* found = std::ranges::find(kSections, name, &KeySection::name);
-  expects(found != std::end(kSections), "a section of the scenario language that does not exist");
+const KeySection& key_section(std::string_view name, std::span<const KeySection> language) {
+  const auto found = std::ranges::find(language, name, &KeySection::name);
+  expects(found != language.end(), "a section that its language does not have");
   return *found;
 }
 
-std::string allowed_keys_hint(const KeySection& section, std::string_view found) {
+std::string allowed_keys_hint(const KeySection& section, std::string_view found,
+                              std::span<const KeySection> language) {
   std::vector<std::string_view> names;
   for (const ScenarioKey& key : section.keys) names.push_back(key.name);
   // The right key in the wrong map: more likely than a misspelt other one.
   std::vector<std::string_view> homes;
-  for (const KeySection& other : kSections) {
+  for (const KeySection& other : language) {
     if (other.find(found) != nullptr) homes.push_back(spoken(other.name));
   }
   if (!homes.empty()) {

@@ -26,11 +26,14 @@ struct KeySection {
 [[nodiscard]] std::span<const KeySection> key_sections();
 
 /// The section of that name; it must exist.
-[[nodiscard]] const KeySection& key_section(std::string_view name);
+[[nodiscard]] const KeySection& key_section(std::string_view name,
+                                            std::span<const KeySection> language = key_sections());
 
 /// "did you mean 'kv_len'?   allowed here: name count ..."; the question only if a key is near. A
 /// key of other sections: "'rows' belongs in verify   allowed here: ...".
-[[nodiscard]] std::string allowed_keys_hint(const KeySection& section, std::string_view found);
+/// `language` holds all sections of the file.
+[[nodiscard]] std::string allowed_keys_hint(const KeySection& section, std::string_view found,
+                                            std::span<const KeySection> language = key_sections());
 
 /// The same for any list of words.
 [[nodiscard]] std::string allowed_words_hint(std::span<const std::string_view> words,

@@ -7,12 +7,12 @@
 namespace attnbench {
 
 StrictMap::StrictMap(const YamlNode& node, std::string_view section, std::string_view what,
-                     Problems& problems)
-    : node_(&node), section_(&key_section(section)) {
+                     Problems& problems, std::span<const KeySection> language)
+    : node_(&node), section_(&key_section(section, language)) {
   if (!node.is_map()) {
     sound_ = false;
     problems.add(node.place, fmt::format("{} takes a map, found {}", what, describe(node)),
-                 allowed_keys_hint(*section_, ""));
+                 allowed_keys_hint(*section_, "", language));
     return;
   }
   for (const YamlEntry& entry : node.entries) {
@@ -22,7 +22,7 @@ StrictMap::StrictMap(const YamlNode& node, std::string_view section, std::string
       sound_ = false;
       const std::string where = entry.owner.empty() ? "at the top level" : "in " + entry.owner;
       problems.add(entry.place, fmt::format("unknown key '{}' {}", entry.key, where),
-                   allowed_keys_hint(*section_, entry.key));
+                   allowed_keys_hint(*section_, entry.key, language));
     } else if (entry.value->kind == YamlNode::Kind::kNull) {
       problems.add(entry.place, fmt::format("{} has no value", entry.key),
                    "give it one, or leave the key out where it has a default");

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "lib/scenario/problems.h"
@@ -14,9 +15,10 @@ namespace attnbench {
 /// construction with its place, the nearest key and all that are allowed.
 class StrictMap {
  public:
-  /// Anything but a map is reported too and read as an empty one. `what` names it in messages.
+  /// Anything but a map is reported too and read as an empty one. `what` names it in messages;
+  /// `language` holds all sections of the file.
   StrictMap(const YamlNode& node, std::string_view section, std::string_view what,
-            Problems& problems);
+            Problems& problems, std::span<const KeySection> language = key_sections());
 
   /// The value of a key of this section, or null if it is absent or holds nothing.
   [[nodiscard]] const YamlNode* find(std::string_view key) const;
