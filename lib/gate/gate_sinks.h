@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <iosfwd>
+#include <string>
+
+#include "lib/gate/compare.h"
+
+namespace attnbench {
+
+struct GateTerminalOptions {
+  bool colour = false;
+  std::size_t width = 100;
+  ExitCode exit_code = ExitCode::kOk;
+  std::string next_step{};  ///< a command line, shown where there are suspects
+};
+
+/// What changed, a row a cell, and a closing line with the count of everything else.
+void write_gate_terminal(const GateReport& report, const GateTerminalOptions& options,
+                         std::ostream& out);
+/// For a pull request: what changed, sorted by harm, with lines that repeat each cell. No name can
+/// become markup, a mention or a link.
+void write_gate_markdown(const GateReport& report, std::ostream& out);
+/// One testcase a cell; `strict` turns what is not known to be good into failures.
+void write_gate_junit(const GateReport& report, bool strict, std::ostream& out);
+/// A GitHub workflow command a harmful cell: ::error for what fails, ::warning for what may.
+void write_gate_github(const GateReport& report, std::ostream& out);
+/// Every cell with its verdict; `attnbench ab --only-suspects` reads it.
+void write_gate_json(const GateReport& report, ExitCode exit_code, std::ostream& out);
+
+}  // namespace attnbench
