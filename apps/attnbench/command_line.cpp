@@ -25,11 +25,12 @@ constexpr const char* kDescription =
 constexpr const char* kExitCodes =
     "exit codes:\n"
     "  0    ok\n"
-    "  1    regression (of the gate)\n"
+    "  1    regression (compare, ab)\n"
     "  2    incorrect result or crashed backend; dominates\n"
-    "  3    noisy, mistrusted or unfinished cells, with --strict\n"
+    "  3    noisy, mistrusted, unfinished, suspect or missing cells, with --strict\n"
     "  4    wrong command line or scenario; nothing matched\n"
-    "  5    the machine cannot do it: no memory, disk full, an old processor\n"
+    "  5    the machine cannot do it: no memory, disk full, an old processor; or results are not "
+    "comparable\n"
     "  70   defect of attnbench\n"
     "  128+n  stopped by signal n, 141 by a closed pipe; run keeps what was measured\n";
 
@@ -86,6 +87,8 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
   add_list_command(app, action);
   add_dump_command(app, action);
   add_profile_command(app, action);
+  add_compare_command(app, action);
+  add_ab_command(app, action);
   add_selftest_command(app, action);
   add_merge_command(app, action);
   add_new_plugin_command(app, action);

@@ -44,15 +44,14 @@ std::vector<OutputFile> outputs_of(const OutputOptions& options) {
   return outputs;
 }
 
-/// Compares files, not spellings: links and relative parts are resolved.
+}  // namespace
+
 bool same_file(const std::string& a, const std::string& b) {
   if (a == kStandardOutput || b == kStandardOutput) return a == b;
   std::error_code unreadable;
   return std::filesystem::weakly_canonical(link_target(a), unreadable) ==
          std::filesystem::weakly_canonical(link_target(b), unreadable);
 }
-
-}  // namespace
 
 void add_output_options(CLI::App& app, OutputOptions& options) {
   const auto add = [&](const char* name, std::string& path, const char* what) {

@@ -33,6 +33,9 @@ void add_output_options(CLI::App& app, OutputOptions& options);
 [[nodiscard]] std::vector<OutputFile> checked_outputs(const OutputOptions& options,
                                                       const std::vector<std::string>& inputs);
 
+/// Compares files, not spellings: links and relative parts are resolved.
+[[nodiscard]] bool same_file(const std::string& a, const std::string& b);
+
 /// Whether one of them is standard output, which then carries nothing else.
 [[nodiscard]] bool use_standard_output(const std::vector<OutputFile>& outputs);
 

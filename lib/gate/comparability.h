@@ -16,7 +16,7 @@ namespace attnbench {
 inline constexpr std::string_view kConditions[] = {"device",   "driver", "cuda",    "scenario",
                                                    "contents", "seed",   "settings"};
 /// Those that are compared although they differ. The report prints each that mattered.
-using Waivers = std::set<std::string, std::less<>>;
+using Waivers = std::set<std::string>;
 
 /// A condition that base and new do not share.
 struct Difference {

@@ -49,12 +49,14 @@ bool ran(const Record& record) { return std::holds_alternative<Accepted>(record.
 
 bool is_time(double us) { return std::isfinite(us) && us > 0; }
 
-/// What keeps a record from having a time that can be compared; empty: nothing.
-std::string no_time(const Record& record, const char* side) {
+/// What keeps a record from having a time that can be compared; empty: nothing. In pairs it needs
+/// no interval of its own.
+std::string no_time(const Record& record, const char* side, bool in_pairs) {
   const CellTiming& timing = record.timing;
   if (!record.claims_speed() || !is_time(timing.median_us)) {
     return fmt::format("no time {}", side);
   }
+  if (in_pairs) return {};
   if (!has_interval(record) || !is_time(timing.lo_us) || !is_time(timing.hi_us)) {
     return fmt::format("{} rounds {}: no interval", timing.rounds, side);
   }
@@ -67,7 +69,10 @@ class Comparer {
   Comparer(const RunResult& base, const RunResult& now, const CompareOptions& options)
       : base_(base), now_(now), options_(options) {}
 
-  [[nodiscard]] GateReport report(bool interleaved);
+  /// Rounds that visited both cells are pairs.
+  void take_rounds_for_pairs() { interleaved_ = true; }
+  void take_pairs(const CellPairs& pairs) { pairs_ = &pairs; }
+  [[nodiscard]] GateReport report();
 
  private:
   [[nodiscard]] Comparison compared(const Record* base, const Record* now);
@@ -80,11 +85,13 @@ class Comparer {
                                        const std::string& scenario);
   [[nodiscard]] std::string other_modes(const Record& record, const Cells& cells,
                                         const char* side) const;
+  [[nodiscard]] std::vector<TimedPair> pairs_of(const Record& base, const Record& now) const;
 
   const RunResult& base_;
   const RunResult& now_;
   const CompareOptions& options_;
   bool interleaved_ = false;
+  const CellPairs* pairs_ = nullptr;
   bool same_machine_ = true;
   std::vector<Difference> run_differences_;
   Cells base_cells_, now_cells_;
@@ -125,9 +132,17 @@ std::string Comparer::other_modes(const Record& record, const Cells& cells,
   return modes.empty() ? modes : fmt::format("measured {} {} only", modes, side);
 }
 
+std::vector<TimedPair> Comparer::pairs_of(const Record& base, const Record& now) const {
+  if (pairs_ != nullptr) {
+    const auto found = pairs_->find(CellKey(now));
+    return found == pairs_->end() ? std::vector<TimedPair>() : found->second;
+  }
+  return interleaved_ ? pairs_by_round(base.timing, now.timing) : std::vector<TimedPair>();
+}
+
 Judgement Comparer::judged_speed(const Record& base, const Record& now, Comparison& comparison) {
   for (const auto& [record, side] : {std::pair(&base, "in the base"), std::pair(&now, "now")}) {
-    std::string missing = no_time(*record, side);
+    std::string missing = no_time(*record, side, pairs_ != nullptr);
     if (!missing.empty()) return {GateVerdict::kNoVerdict, std::move(missing)};
   }
   SpeedLimits limits;
@@ -135,17 +150,18 @@ Judgement Comparer::judged_speed(const Record& base, const Record& now, Comparis
   limits.effect = policy.latency.value_or(limits.effect);
   limits.floor_us = policy.latency_floor_us.value_or(limits.floor_us);
   limits.aa_spread = std::max(aa_spread(base_, base), aa_spread(now_, now));
-  const std::vector<TimedPair> pairs =
-      interleaved_ ? pairs_by_round(base.timing, now.timing) : std::vector<TimedPair>();
-  comparison.speed = pairs.empty() ? evidence_of(base.timing, now.timing) : evidence_of(pairs);
+  const std::vector<TimedPair> pairs = pairs_of(base, now);
+  const bool paired = pairs_ != nullptr || !pairs.empty();
+  comparison.speed = paired ? evidence_of(pairs) : evidence_of(base.timing, now.timing);
   comparison.edge = limits.edge(comparison.speed->base_us);
+  if (pairs_ != nullptr) return judge_speed(*comparison.speed, limits);
   comparison.converged = base.timing.status == MeasureStatus::kConverged &&
                          now.timing.status == MeasureStatus::kConverged;
   if (base.timing.status == MeasureStatus::kThrottled ||
       now.timing.status == MeasureStatus::kThrottled) {
     return {GateVerdict::kInconclusive, "the device throttled", Doubt::kClock};
   }
-  const bool decides = !pairs.empty() || (options_.trust_sequential && same_machine_);
+  const bool decides = paired || (options_.trust_sequential && same_machine_);
   return decides ? judge_speed(*comparison.speed, limits) : screen_speed(*comparison.speed, limits);
 }
 
@@ -222,8 +238,7 @@ Comparison Comparer::compared(const Record* base, const Record* now) {
   return comparison;
 }
 
-GateReport Comparer::report(bool interleaved) {
-  interleaved_ = interleaved;
+GateReport Comparer::report() {
   base_cells_ = cells_of(base_, "base");
   now_cells_ = cells_of(now_, "new");
   run_differences_ = differences_of(base_, now_);
@@ -282,15 +297,26 @@ bool excuses(const Allowance& allowance, const Comparison& comparison) {
 
 GateReport compare_runs(const RunResult& base, const RunResult& now,
                         const CompareOptions& options) {
-  return Comparer(base, now, options).report(false);
+  return Comparer(base, now, options).report();
 }
 
 GateReport compare_backends(const RunResult& run, const std::string& base, const std::string& now,
                             const CompareOptions& options) {
   const RunResult base_side = side_of(run, base, now), new_side = side_of(run, now, now);
-  GateReport report = Comparer(base_side, new_side, options).report(true);
+  Comparer comparer(base_side, new_side, options);
+  comparer.take_rounds_for_pairs();
+  GateReport report = comparer.report();
   report.base = base;
   report.now = now;
+  return report;
+}
+
+GateReport compare_pairs(const RunResult& base, const RunResult& now, const CellPairs& pairs,
+                         const CompareOptions& options) {
+  Comparer comparer(base, now, options);
+  comparer.take_pairs(pairs);
+  GateReport report = comparer.report();
+  report.confirmed = true;
   return report;
 }
 

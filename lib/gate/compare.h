@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,6 +59,14 @@ struct CompareOptions {
 /// Throws ConfigError naming the nearest backend where the run has none of that name.
 [[nodiscard]] GateReport compare_backends(const RunResult& run, const std::string& base,
                                           const std::string& now, const CompareOptions& options);
+
+/// Pairs of each cell, base and new side measured beside each other.
+using CellPairs = std::map<CellKey, std::vector<TimedPair>>;
+
+/// Two runs whose times come from pairs of fresh processes, which decide. The records tell
+/// everything else. A cell that both have and `pairs` has not was measured in no pair.
+[[nodiscard]] GateReport compare_pairs(const RunResult& base, const RunResult& now,
+                                       const CellPairs& pairs, const CompareOptions& options);
 
 /// What an allowance excuses is marked; those that expired or met nothing are remarks.
 void apply_allowances(GateReport& report, const CompareOptions& options);

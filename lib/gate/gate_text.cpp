@@ -62,7 +62,8 @@ std::string same_text(const GateReport& report, std::ptrdiff_t count) {
     if (each.judgement.verdict != GateVerdict::kSame || !each.speed) continue;
     largest = std::max(largest, std::abs(each.speed->time.median - 1));
   }
-  return fmt::format("{} the same within {:.1f} %", count, 100 * largest);
+  return count == 0 ? "0 the same"
+                    : fmt::format("{} the same within {:.1f} %", count, 100 * largest);
 }
 
 }  // namespace

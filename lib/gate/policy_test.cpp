@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
 #include <string>
 
 #include "lib/base/error.h"
@@ -65,6 +67,18 @@ TEST(Policy, reads_back_the_text_that_it_dumps) {
   EXPECT_THAT(text, HasSubstr("limits: {latency: 0.03, latency_floor: 2us}"));
   EXPECT_THAT(text, HasSubstr("reason: 'it''s being rewritten', expires: 2026-12-31"));
   EXPECT_EQ(policy_text(Policy{}), "limits: {latency: 0.02, latency_floor: 0.5us}\n");
+}
+
+TEST(Policy, of_the_readme_is_one) {
+  std::ifstream file(ATTNBENCH_SOURCE_DIR "/README.md");
+  std::ostringstream text;
+  text << file.rdbuf();
+  const std::string readme = std::move(text).str(), fence = "```";
+  const std::size_t begin = readme.find("```yaml\nlimits:"), end = readme.find(fence, begin + 7);
+  ASSERT_NE(begin, std::string::npos);
+  const Policy policy = parse_policy(readme.substr(begin + 8, end - begin - 8), "README.md");
+  EXPECT_EQ(policy.rules.size(), 2u);
+  EXPECT_EQ(policy.allowances.size(), 1u);
 }
 
 TEST(Policy, reports_unknown_keys_with_their_place_and_the_nearest) {

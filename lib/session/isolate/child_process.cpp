@@ -30,12 +30,13 @@ void check(int error, const char* what) {
 
 class FileActions {
  public:
-  explicit FileActions(int descriptor) {
+  FileActions(int descriptor, int output) {
     check(posix_spawn_file_actions_init(&actions_), "file actions");
     check(posix_spawn_file_actions_adddup2(&actions_, descriptor, kWorkerDescriptor), "dup2");
     check(posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0),
           "open");
-    check(posix_spawn_file_actions_adddup2(&actions_, STDERR_FILENO, STDOUT_FILENO), "dup2");
+    check(posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO), "dup2");
+    check(posix_spawn_file_actions_adddup2(&actions_, output, STDERR_FILENO), "dup2");
   }
   ~FileActions() { posix_spawn_file_actions_destroy(&actions_); }
   FileActions(const FileActions&) = delete;
@@ -63,7 +64,7 @@ class OwnGroup {
 };
 
 /// Asks without reaping the process, so that its id and group are not given to another one.
-bool has_ended(pid_t pid) {
+bool process_has_ended(pid_t pid) {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
          info.si_pid == pid;
@@ -80,16 +81,18 @@ std::string describe(int status) {
 
 }  // namespace
 
-ChildProcess::ChildProcess(std::vector<std::string> words, int descriptor) {
+ChildProcess::ChildProcess(std::vector<std::string> words, int descriptor, int output) {
   const std::string program = words.front() == kThisProgram ? kOwnProgram : words.front();
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  const FileActions actions(descriptor);
+  const FileActions actions(descriptor, output);
   const OwnGroup group;
   check(posix_spawnp(&pid_, program.c_str(), actions.get(), group.get(), argv.data(), environ),
         program.c_str());
 }
+
+bool ChildProcess::has_ended() const noexcept { return pid_ >= 0 && process_has_ended(pid_); }
 
 ChildProcess::~ChildProcess() { static_cast<void>(end(std::chrono::milliseconds(0))); }
 
@@ -97,10 +100,10 @@ std::optional<std::string> ChildProcess::end(std::chrono::milliseconds patience)
   using std::chrono::steady_clock;
   if (pid_ < 0) return std::nullopt;
   const auto deadline = steady_clock::now() + patience;
-  bool by_itself = has_ended(pid_);
+  bool by_itself = process_has_ended(pid_);
   while (!by_itself && steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    by_itself = has_ended(pid_);
+    by_itself = process_has_ended(pid_);
   }
   ::kill(-pid_, SIGKILL);  // with every process that it has started
   ::kill(pid_, SIGKILL);   // it may not lead its group yet

@@ -1,0 +1,245 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <ostream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "apps/attnbench/command.h"
+#include "apps/attnbench/gate_options.h"
+#include "apps/attnbench/interrupt.h"
+#include "apps/attnbench/option_values.h"
+#include "apps/attnbench/plugins.h"
+#include "apps/attnbench/progress_line.h"
+#include "apps/attnbench/scenario_files.h"
+#include "lib/base/error.h"
+#include "lib/gate/ab.h"
+#include "lib/gate/ab_process.h"
+#include "lib/gate/suspects.h"
+
+namespace attnbench {
+namespace {
+
+/// An option of `attnbench run` that both programs are given as it stands.
+struct PassedOption {
+  const char* name;
+  const char* help;
+  bool chooses_cells = false;  ///< which --only-suspects does by itself
+  std::vector<std::string> values{};
+};
+
+struct AbCommand {
+  AbPrograms programs;
+  std::string only_suspects;
+  int pairs = AbConfig().pairs;
+  std::uint64_t coin = 0;
+  bool isolate = false, force_graph = false;
+  std::vector<PassedOption> passed = {
+      {"--case", "only these case ids; * and ? match; repeatable", true},
+      {"--backend", "only these backends", true},
+      {"--step", "parts of the step", true},
+      {"--cache", "cache states", true},
+      {"--launch", "launch modes", true},
+      {"--seed", "of the scenario; overrides the file"},
+      {"--threads", "CPU threads"},
+      {"--cpu-target", "instruction set of CPU kernels"},
+      {"--device", "GPU number"},
+      {"--timeout", "with --isolate: seconds for one step of a backend"},
+      {"--plugin", "a file with backends; repeatable"},
+      {"--python", "interpreter of .py plug-ins"}};
+  GateOptions gate;
+};
+
+/// A folder of this run, gone with it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() : path_(std::filesystem::temp_directory_path() / "attnbench-ab-XXXXXX") {
+    if (mkdtemp(path_.data()) == nullptr) {
+      throw EnvironmentError(fmt::format("cannot make a folder like {}", path_));
+    }
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;  // one folder, one owner
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  [[nodiscard]] std::string file(const std::string& name) const { return path_ + '/' + name; }
+
+ private:
+  std::string path_;
+};
+
+void expect_program(const char* option, const std::string& program) {
+  if (program.find('/') == std::string::npos || access(program.c_str(), X_OK) == 0) return;
+  throw ConfigError(fmt::format("{} {}: no program that can be started\n", option, program));
+}
+
+/// "pair 7/20 · new · 41 s left", rewritten in place on a terminal.
+class AbProgress {
+ public:
+  explicit AbProgress(Console& console) : console_(console) {}
+
+  void show(int pair, int pairs, AbSide side) {
+    if (!console_.err_takes_escapes) return;
+    using std::chrono::steady_clock;
+    if (pair == 1 && (pairs_ != pairs || done_ == 0)) {
+      began_ = steady_clock::now();
+      done_ = 0;
+      pairs_ = pairs;
+    }
+    const double elapsed = std::chrono::duration<double>(steady_clock::now() - began_).count();
+    const std::string left =
+        done_ > 0 ? " · " + rough_time(elapsed / done_ * (2 * pairs - done_)) + " left" : "";
+    console_.err << fmt::format("\r\x1b[2Kpair {}/{} · {}{}", pair, pairs, to_string(side), left)
+                 << std::flush;
+    ++done_;
+  }
+  void clear() {
+    if (console_.err_takes_escapes) console_.err << "\r\x1b[2K" << std::flush;
+  }
+
+ private:
+  Console& console_;
+  std::chrono::steady_clock::time_point began_{};
+  int done_ = 0;  ///< processes of this stage that have begun
+  int pairs_ = 0;
+};
+
+/// What both programs are asked, besides the cells. Files that the environment names have been
+/// loaded here and are told to the programs.
+std::vector<std::string> options_for_both(const AbCommand& command, const Registry& registry) {
+  std::vector<std::string> words;
+  for (const PassedOption& option : command.passed) {
+    for (const std::string& value : option.values) {
+      words.insert(words.end(), {option.name, value});
+    }
+  }
+  if (command.isolate) words.emplace_back("--isolate");
+  if (command.force_graph) words.emplace_back("--force-graph");
+  std::set<std::string> plugins;
+  for (const Registry::Entry& entry : registry.entries()) {
+    if (!entry.plugin.empty() && plugins.insert(entry.plugin).second) {
+      words.insert(words.end(), {"--plugin", entry.plugin});
+    }
+  }
+  return words;
+}
+
+int ab(AbCommand command, const Registry& registry, Console& console) {
+  AbConfig config;
+  config.pairs = command.pairs;
+  config.seed = command.coin;
+  config.compare = {
+      .policy = policy_of(command.gate), .waivers = waivers_of(command.gate), .today = today_utc()};
+  if (command.gate.dump_policy) {
+    console.out << policy_text(config.compare.policy);
+    return 0;
+  }
+  if (command.programs.base.empty() || command.programs.now.empty() ||
+      command.programs.scenarios.empty()) {
+    throw ConfigError("ab takes --base PROGRAM, --new PROGRAM and a scenario\n");
+  }
+  expect_program("--base", command.programs.base);
+  expect_program("--new", command.programs.now);
+  for (std::string& scenario : command.programs.scenarios) {
+    if (scenario == kStandardInput) {
+      throw ConfigError("ab starts many processes, which cannot all read standard input\n");
+    }
+    scenario = find_scenario(scenario);
+  }
+  check_gate_outputs(command.gate, command.programs.scenarios);
+  if (!command.only_suspects.empty()) {
+    config.cells = read_suspects(command.only_suspects);
+    if (config.cells.empty()) {
+      console.out << "no suspects in " << command.only_suspects << ": nothing to confirm\n";
+      return 0;
+    }
+  }
+  command.programs.options = options_for_both(command, registry);
+  catch_interrupts();
+
+  const TemporaryFolder folder;
+  AbProgress progress(console);
+  const auto stop = [] { return interrupt_signal() != 0; };
+  bool first = true;
+  const AbProcess process = [&](AbSide side, bool verify, const std::vector<CellKey>& cells) {
+    const std::string json = folder.file(fmt::format("{}.json", to_string(side)));
+    AbMeasurement measured =
+        run_ab_process(ab_command(command.programs, side, verify, cells, json), json, stop);
+    // A command line that the first process refuses, all others refuse as well.
+    if (first && measured.failure.starts_with("exited with code 4")) {
+      throw ConfigError(fmt::format("the {} program {}\n", to_string(side), measured.failure));
+    }
+    first = false;
+    return measured;
+  };
+  GateReport report = run_ab(
+      process, config,
+      {.progress = [&](int pair, int pairs, AbSide side) { progress.show(pair, pairs, side); },
+       .stop_requested = stop});
+  progress.clear();
+  report.base = command.programs.base;
+  report.now = command.programs.now;
+  const int code = publish(report, command.gate, "", console);
+  const int signal = interrupt_signal();
+  return signal != 0 && code != static_cast<int>(ExitCode::kIncorrect) ? 128 + signal : code;
+}
+
+}  // namespace
+
+void add_ab_command(CLI::App& app, Action& action) {
+  auto command = std::make_shared<AbCommand>();
+  CLI::App* ab_app = app.add_subcommand(
+      "ab",
+      "Decide whether a new program is slower: pairs of fresh processes of both, in random order. "
+      "Ctrl-C keeps what is known.\n\n"
+      "  attnbench ab --base main/attnbench --new branch/attnbench scenarios/quickstart.yaml\n"
+      "  attnbench ab --base main/attnbench --new branch/attnbench s.yaml --only-suspects "
+      "gate.json\n");
+  ab_app->add_option("scenario", command->programs.scenarios, kScenarioHelp);
+  ab_app->add_option("--base", command->programs.base, "the program as it was")
+      ->option_text("PROGRAM")
+      ->check(not_empty());
+  ab_app->add_option("--new", command->programs.now, "the program to judge")
+      ->option_text("PROGRAM")
+      ->check(not_empty());
+  ab_app->add_option("--pairs", command->pairs, "pairs of processes; 8 is the fewest that decide")
+      ->transform(whole_number("pairs", 8, 100'000))
+      ->capture_default_str();
+  ab_app->add_option("--coin", command->coin, "seed of the order within the pairs")
+      ->transform(whole_number("coin", 0, 2147483647));
+  CLI::Option* suspects = ab_app
+                              ->add_option("--only-suspects", command->only_suspects,
+                                           "only what `attnbench compare --json` left open")
+                              ->option_text("REPORT")
+                              ->check(not_empty());
+  for (PassedOption& option : command->passed) {
+    CLI::Option* passed =
+        ab_app->add_option(option.name, option.values, std::string("as in run: ") + option.help)
+            ->option_text("VALUE")
+            ->allow_extra_args(false);
+    if (option.chooses_cells) passed->excludes(suspects);
+  }
+  ab_app->add_flag("--isolate", command->isolate, "as in run: each backend in a process");
+  ab_app->add_flag("--force-graph", command->force_graph, "as in run");
+  declare_gate_options(*ab_app, command->gate);
+  ab_app->callback([command, &action] {
+    action = [command](const KnownBackends& known, Console& console) {
+      return ab(*command, known.registry(), console);
+    };
+  });
+}
+
+}  // namespace attnbench

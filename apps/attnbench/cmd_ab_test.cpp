@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+// `ab` with programs that are shell scripts: they write results that are planted.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "apps/attnbench/command.h"
+#include "lib/backend/registry.h"
+#include "lib/gate/testing/measured_run.h"
+#include "lib/report/json.h"
+#include "lib/report/sinks.h"
+
+namespace attnbench {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class AbCommandLine : public testing::Test {
+ protected:
+  int ab(std::vector<std::string> words) {
+    words.insert(words.begin(), {"attnbench", "ab"});
+    std::vector<const char*> arguments;
+    for (const std::string& word : words) arguments.push_back(word.c_str());
+    out_.str("");
+    err_.str("");
+    Console console{out_, err_};
+    return run_command_line(static_cast<int>(arguments.size()), arguments.data(), registry_,
+                            console);
+  }
+
+  /// A program that notes its arguments, runs `body` and writes a result of one cell.
+  std::string program(const std::string& name, const std::function<void(Record&)>& change,
+                      const std::string& body = "") {
+    Record record = measured_cell("decode", "splitkv", 100);
+    change(record);
+    std::ofstream result(folder_ + name + ".json");
+    write_json(measured_run({record}), result);
+    const std::string path = folder_ + name;
+    std::ofstream(path) << "#!/bin/sh\necho \"$*\" >> " << path << ".log\n"
+                        << body << "\nwhile [ \"$1\" != --json ]; do shift; done\ncp " << path
+                        << ".json \"$2\"\n";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return path;
+  }
+  std::string program(const std::string& name, double us, const std::string& body = "") {
+    return program(
+        name, [us](Record& record) { record.timing.median_us = us; }, body);
+  }
+
+  [[nodiscard]] std::vector<std::string> calls_of(const std::string& path) const {
+    std::ifstream file(path + ".log");
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    return lines;
+  }
+
+  void SetUp() override {
+    std::filesystem::create_directory(folder_);
+    std::ofstream(scenario_) << "mixes: {}\n";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  Registry registry_;
+  std::string folder_ = testing::TempDir() + "ab_test_" + std::to_string(getpid()) + "/";
+  std::string scenario_ = folder_ + "s.yaml";
+  std::ostringstream out_, err_;
+};
+
+TEST_F(AbCommandLine, exits_1_for_a_planted_slow_program_and_0_for_an_equal_one) {
+  const std::string base = program("base", 100), slow = program("slow", 105),
+                    equal = program("equal", 100.5);
+  EXPECT_EQ(ab({"--base", base, "--new", slow, scenario_, "--pairs", "8"}), 1) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("100 µs → 105 µs  +5.0 %  (+5.0 … +5.0 %)  REGRESSED"));
+  EXPECT_EQ(calls_of(base).size(), 8u);
+  EXPECT_EQ(ab({"--base", base, "--new", equal, scenario_, "--pairs", "8", "--gate"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("1 the same within 0.5 %"));
+}
+
+TEST_F(AbCommandLine, exits_2_for_a_planted_wrong_program_and_for_one_that_crashes) {
+  const std::string base = program("base", 100), wrong = program("wrong", [](Record&record) {
+                                                   record.outcome = Incorrect{"3 NaN", true};
+                                                 });
+  EXPECT_EQ(ab({"--base", base, "--new", wrong, scenario_, "--pairs", "8"}), 2) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("INCORRECT: 3 NaN"));
+  const std::string crashing = program("crashing", 100, "kill -SEGV $$");
+  EXPECT_EQ(ab({"--base", base, "--new", crashing, scenario_, "--pairs", "8"}), 2) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("SIGSEGV"));
+}
+
+TEST_F(AbCommandLine, hands_options_of_a_run_to_both_programs) {
+  const std::string base = program("base", 100), now = program("now", 100);
+  EXPECT_EQ(ab({"--base", base, "--new", now, scenario_, "--pairs", "8", "--case", "dec*",
+                "--backend", "splitkv", "--seed", "3", "--threads", "2", "--isolate"}),
+            0)
+      << err_.str();
+  for (const std::string& path : {base, now}) {
+    const std::vector<std::string> calls = calls_of(path);
+    ASSERT_EQ(calls.size(), 8u);
+    EXPECT_THAT(calls[0], HasSubstr("run " + scenario_ +
+                                    " --case dec* --backend splitkv --seed 3 "
+                                    "--threads 2 --isolate --rounds 1 --quiet --json "));
+    EXPECT_THAT(calls[0], Not(HasSubstr("--no-verify")));
+    EXPECT_THAT(calls[1], HasSubstr("--no-verify"));
+  }
+}
+
+TEST_F(AbCommandLine, measures_what_a_comparison_left_open) {
+  const std::string base = program("base", 100), slow = program("slow", 105);
+  const std::string report = folder_ + "gate.json";
+  std::ofstream(report) << R"({"schema": "attnbench.gate", "cells": []})";
+  EXPECT_EQ(ab({"--base", base, "--new", slow, scenario_, "--only-suspects", report}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("nothing to confirm"));
+  std::ofstream(report) << R"({"schema": "attnbench.gate", "cells": [{"scenario": "serving",
+    "case": "decode", "backend": "splitkv", "step": "attention", "cache": "cold",
+    "launch": "eager", "verdict": "SUSPECT", "speed": null}]})";
+  EXPECT_EQ(ab({"--base", base, "--new", slow, scenario_, "--only-suspects", report, "--pairs", "8",
+                "--json", folder_ + "ab.json"}),
+            1)
+      << err_.str();
+  EXPECT_THAT(calls_of(base)[0], HasSubstr("--case decode --backend splitkv --step attention"));
+  std::ifstream json(folder_ + "ab.json");
+  EXPECT_EQ(Json::parse(json)["confirmed"], true);
+}
+
+TEST_F(AbCommandLine, exits_4_on_what_cannot_be_run) {
+  const std::string base = program("base", 100);
+  EXPECT_EQ(ab({"--base", base, "--new", base}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("ab takes --base PROGRAM"));
+  EXPECT_EQ(ab({"--base", base, "--new", folder_ + "none", scenario_}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("no program that can be started"));
+  EXPECT_EQ(ab({"--base", base, "--new", base, scenario_, "--pairs", "7"}), 4);
+  EXPECT_EQ(ab({"--base", base, "--new", base, "-"}), 4);
+  const std::string picky = program("picky", 100, "echo 'error: unknown case' >&2; exit 4");
+  EXPECT_EQ(ab({"--base", picky, "--new", picky, scenario_}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("error: unknown case"));
+  EXPECT_EQ(calls_of(picky).size(), 1u) << "nothing is repeated";
+}
+
+}  // namespace
+}  // namespace attnbench

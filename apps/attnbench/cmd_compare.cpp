@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "apps/attnbench/command.h"
+#include "apps/attnbench/gate_options.h"
+#include "lib/base/error.h"
+#include "lib/base/shell_text.h"
+#include "lib/gate/compare.h"
+#include "lib/report/result_reader.h"
+
+namespace attnbench {
+namespace {
+
+struct CompareCommand {
+  std::vector<std::string> results;
+  std::string base_backend, new_backend;
+  bool trust_sequential = false;
+  GateOptions gate;
+};
+
+bool of_two_backends(const CompareCommand& command) {
+  const bool one = command.base_backend.empty(), other = command.new_backend.empty();
+  if (one != other) throw ConfigError("--base and --new come together: two backends of one file\n");
+  const std::size_t wanted = one ? 2 : 1;
+  if (command.results.size() == wanted) return !one;
+  throw ConfigError(
+      one ? fmt::format("compare takes two results, base and new, found {}; or one, with the "
+                        "backends --base NAME --new NAME\n",
+                        command.results.size())
+          : fmt::format("--base and --new compare two backends of one file, found {} files\n",
+                        command.results.size()));
+}
+
+/// The line that confirms suspects; what a result does not tell is left to fill in.
+std::string confirmation(const GateReport& report, const CompareCommand& command) {
+  std::vector<std::string> files;
+  for (const ScenarioSource& source : report.scenarios) files.push_back(shell_quoted(source.path));
+  return fmt::format("attnbench ab --base BASE_PROGRAM --new NEW_PROGRAM {}{}",
+                     fmt::join(files, " "),
+                     command.gate.json.empty() || command.gate.json == "-"
+                         ? ""
+                         : " --only-suspects " + shell_quoted(command.gate.json));
+}
+
+int compare(const CompareCommand& command, Console& console) {
+  CompareOptions options{.policy = policy_of(command.gate),
+                         .waivers = waivers_of(command.gate),
+                         .trust_sequential = command.trust_sequential,
+                         .today = today_utc()};
+  if (command.gate.dump_policy) {
+    console.out << policy_text(options.policy);
+    return 0;
+  }
+  const bool backends = of_two_backends(command);
+  check_gate_outputs(command.gate, command.results);
+  const RunResult first = read_results(command.results[0]);
+  GateReport report;
+  if (backends) {
+    report = compare_backends(first, command.base_backend, command.new_backend, options);
+  } else {
+    report = compare_runs(first, read_results(command.results[1]), options);
+    report.base = command.results[0];
+    report.now = command.results[1];
+  }
+  return publish(report, command.gate, backends ? "" : confirmation(report, command), console);
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, Action& action) {
+  auto command = std::make_shared<CompareCommand>();
+  CLI::App* compare_app = app.add_subcommand(
+      "compare",
+      "Compare two results, cell by cell: what is wrong, slower, missing, new or not comparable. "
+      "Two runs one after the other cannot decide on a time: what looks slower is a SUSPECT, which "
+      "`attnbench ab` confirms, unless --trust-sequential says otherwise.\n\n"
+      "  attnbench compare main.json branch.json --gate --policy gate.yaml\n"
+      "  attnbench compare r.json --base paged_fa --new splitkv\n");
+  compare_app->add_option("results", command->results,
+                          "JSON of `attnbench run --json`: base and new; or one, with --base and "
+                          "--new");
+  compare_app->add_option("--base", command->base_backend, "a backend of the one result")
+      ->option_text("NAME");
+  compare_app->add_option("--new", command->new_backend, "the backend to compare with it")
+      ->option_text("NAME");
+  compare_app->add_flag("--trust-sequential", command->trust_sequential,
+                        "let two runs on one machine decide: REGRESSED instead of SUSPECT");
+  declare_gate_options(*compare_app, command->gate);
+  compare_app->callback([command, &action] {
+    action = [command](const KnownBackends&, Console& console) {
+      return compare(*command, console);
+    };
+  });
+}
+
+}  // namespace attnbench

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/attnbench/cli_fwd.h"
+#include "apps/attnbench/command.h"
+#include "lib/gate/compare.h"
+
+namespace attnbench {
+
+/// What `compare` and `ab` share: limits, and where the report goes.
+struct GateOptions {
+  std::string policy;  ///< gate.yaml; empty: the default policy
+  std::optional<double> min_roofline;
+  std::vector<std::string> allow;  ///< conditions that may differ
+  bool strict = false, github = false, dump_policy = false;
+  std::string markdown, junit, json;  ///< files; "-" is standard output
+};
+
+void declare_gate_options(CLI::App& app, GateOptions& options);
+
+/// Throws ConfigError with the mistakes of the file.
+[[nodiscard]] Policy policy_of(const GateOptions& options);
+
+/// Throws ConfigError with the nearest condition of one that does not exist.
+[[nodiscard]] Waivers waivers_of(const GateOptions& options);
+
+/// Throws ConfigError when an output would overwrite one of `inputs` or another output, and
+/// EnvironmentError when one cannot be written: before anything is measured.
+void check_gate_outputs(const GateOptions& options, const std::vector<std::string>& inputs);
+
+/// Writes the report to all its places and returns the exit code. `next_step` is shown where there
+/// are suspects.
+[[nodiscard]] int publish(const GateReport& report, const GateOptions& options,
+                          const std::string& next_step, Console& console);
+
+[[nodiscard]] std::chrono::year_month_day today_utc();
+
+}  // namespace attnbench

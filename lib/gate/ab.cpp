@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/gate/ab.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <utility>
+#include <variant>
+
+#include "lib/base/counter_hash.h"
+
+namespace attnbench {
+namespace {
+
+/// What the processes of one side have told so far.
+struct SideState {
+  RunResult run;          ///< of the process that checked the outputs
+  bool verified = false;  ///< there was one
+  std::string failure;    ///< of the first process that had no result
+  bool crashed = false;
+  int failed = 0;
+
+  void take(AbMeasurement measured, int pair);
+};
+
+void SideState::take(AbMeasurement measured, int pair) {
+  if (!measured.failure.empty()) {
+    if (failed++ == 0) failure = fmt::format("{} in pair {}", measured.failure, pair);
+    crashed = crashed || measured.crashed;
+    return;
+  }
+  if (!verified) {
+    run = std::move(measured.run);
+    verified = true;
+    return;
+  }
+  // Outputs that are wrong in any process are wrong.
+  for (const Record& record : measured.run.records) {
+    if (!is_failure(record.verdict())) continue;
+    const auto known = std::ranges::find_if(
+        run.records, [&](const Record& each) { return CellKey(each) == CellKey(record); });
+    if (known != run.records.end() && !is_failure(known->verdict()))
+      known->outcome = record.outcome;
+  }
+}
+
+class AbRun {
+ public:
+  AbRun(const AbProcess& process, const AbConfig& config, const AbHooks& hooks)
+      : process_(process), config_(config), hooks_(hooks) {}
+
+  [[nodiscard]] GateReport report();
+
+ private:
+  [[nodiscard]] AbMeasurement measure(AbSide side, const std::vector<CellKey>& cells);
+  /// Returns the pairs of times that `count` pairs of processes measured.
+  [[nodiscard]] CellPairs measure_pairs(int count, const std::vector<CellKey>& cells);
+  [[nodiscard]] GateReport judged(const CellPairs& pairs) const;
+  void judge_open_cells_again(GateReport& report);
+  void judge_failures(GateReport& report) const;
+
+  [[nodiscard]] SideState& state_of(AbSide side) { return side == AbSide::kBase ? base_ : now_; }
+
+  const AbProcess& process_;
+  const AbConfig& config_;
+  const AbHooks& hooks_;
+  SideState base_, now_;
+  int pairs_begun_ = 0;
+  int stage_pairs_ = 0;  ///< pairs of processes that the last measure_pairs() finished
+  bool interrupted_ = false;
+};
+
+AbMeasurement AbRun::measure(AbSide side, const std::vector<CellKey>& cells) {
+  AbMeasurement measured = process_(side, !state_of(side).verified, cells);
+  if (!config_.cells.empty()) {
+    std::erase_if(measured.run.records, [&](const Record& record) {
+      return std::ranges::find(config_.cells, CellKey(record)) == config_.cells.end();
+    });
+  }
+  interrupted_ = hooks_.stop_requested && hooks_.stop_requested();
+  return measured;
+}
+
+void add_times(CellPairs& pairs, const RunResult& base, const RunResult& now) {
+  std::map<CellKey, const Record*> partners;
+  for (const Record& record : base.records) partners.emplace(CellKey(record), &record);
+  for (const Record& record : now.records) {
+    const auto partner = partners.find(CellKey(record));
+    if (partner == partners.end()) continue;
+    const Record& other = *partner->second;
+    if (!record.claims_speed() || !other.claims_speed()) continue;
+    pairs[partner->first].push_back({other.timing.median_us, record.timing.median_us,
+                                     other.timing.sm_mhz, record.timing.sm_mhz});
+  }
+}
+
+CellPairs AbRun::measure_pairs(int count, const std::vector<CellKey>& cells) {
+  CellPairs pairs;
+  stage_pairs_ = 0;
+  for (int i = 1; i <= count; ++i) {
+    const int pair = ++pairs_begun_;
+    std::array<AbSide, 2> order = {AbSide::kBase, AbSide::kNew};
+    if (combine(config_.seed, static_cast<std::uint64_t>(pair)) % 2 == 1) {
+      std::swap(order[0], order[1]);
+    }
+    std::map<AbSide, AbMeasurement> measured;
+    for (const AbSide side : order) {
+      if (hooks_.progress) hooks_.progress(i, count, side);
+      measured[side] = measure(side, cells);
+      if (interrupted_) return pairs;  // what a stopped process measured does not count
+    }
+    ++stage_pairs_;
+    add_times(pairs, measured[AbSide::kBase].run, measured[AbSide::kNew].run);
+    for (const AbSide side : order) state_of(side).take(std::move(measured[side]), pair);
+  }
+  return pairs;
+}
+
+/// A process whose ceilings were measured while the machine was busy calls a right time impossible.
+/// That costs its pair; the cell is impossible where it was so in half of the pairs.
+void judge_ceilings_together(RunResult& run, const CellPairs& pairs, int measured_pairs) {
+  for (Record& record : run.records) {
+    auto* const accepted = std::get_if<Accepted>(&record.outcome);
+    const auto found = pairs.find(CellKey(record));
+    if (accepted == nullptr || found == pairs.end()) continue;
+    const bool mostly_possible = 2 * std::ssize(found->second) > measured_pairs;
+    if (accepted->speed == Speed::kImpossible && mostly_possible) {
+      accepted->speed = Speed::kClaimed;
+    }
+  }
+}
+
+GateReport AbRun::judged(const CellPairs& pairs) const {
+  RunResult base = base_.run, now = now_.run;
+  judge_ceilings_together(base, pairs, stage_pairs_);
+  judge_ceilings_together(now, pairs, stage_pairs_);
+  return compare_pairs(base, now, pairs, config_.compare);
+}
+
+void AbRun::judge_open_cells_again(GateReport& report) {
+  std::vector<CellKey> open;
+  for (const Comparison& each : report.cells) {
+    if (each.counts() && each.judgement.verdict == GateVerdict::kInconclusive) {
+      open.push_back(each.cell);
+    }
+  }
+  if (open.empty() || interrupted_) return;
+  const CellPairs pairs = measure_pairs(config_.repeat_pairs, open);
+  if (interrupted_) return;
+  for (Comparison& again : judged(pairs).cells) {
+    // A result that turned out wrong meanwhile is wrong, open or not.
+    const bool wrong = again.judgement.verdict == GateVerdict::kIncorrect;
+    if (!wrong && std::ranges::find(open, again.cell) == open.end()) continue;
+    *std::ranges::find(report.cells, again.cell, &Comparison::cell) = std::move(again);
+  }
+  report.remarks.push_back(
+      fmt::format("{} cells were open after {} pairs and judged again in {} "
+                  "new ones alone",
+                  open.size(), config_.pairs, config_.repeat_pairs));
+}
+
+void correct_for_many(GateReport& report) {
+  std::vector<Comparison*> paired;
+  std::vector<JudgedSpeed> cells;
+  for (Comparison& each : report.cells) {
+    if (!each.speed) continue;
+    paired.push_back(&each);
+    cells.push_back({*each.speed, each.judgement});
+  }
+  if (!correct_for_many(cells)) return;
+  for (std::size_t i = 0; i < cells.size(); ++i) paired[i]->judgement = cells[i].judgement;
+  report.remarks.push_back(
+      fmt::format("{} cells: Holm's correction was applied to their sign tests", cells.size()));
+}
+
+void AbRun::judge_failures(GateReport& report) const {
+  for (const auto& [state, side] : {std::pair(&base_, AbSide::kBase), {&now_, AbSide::kNew}}) {
+    if (state->failed == 0) continue;
+    report.remarks.push_back(fmt::format("the {} program {} ({} processes without a result)",
+                                         to_string(side), state->failure, state->failed));
+  }
+  const bool nothing_known = report.cells.empty() && (base_.failed > 0 || now_.failed > 0);
+  if (nothing_known) {
+    Record all;
+    all.case_id = all.backend = "*";
+    report.cells.push_back({.cell = CellKey(all)});
+    report.cells.back().judgement = {GateVerdict::kNoVerdict, "neither program had a result"};
+  }
+  for (Comparison& each : report.cells) {
+    if (now_.crashed) {
+      each.judgement = {GateVerdict::kIncorrect,
+                        fmt::format("the new program {}{}", now_.failure,
+                                    base_.crashed ? ", and the base crashed, too" : "")};
+    } else if (!now_.verified && now_.failed > 0) {
+      each.judgement = {GateVerdict::kNoVerdict, "the new program " + now_.failure};
+    } else if (!base_.verified && base_.failed > 0) {
+      each.judgement = {GateVerdict::kNoVerdict, "the base program " + base_.failure};
+    }
+  }
+}
+
+GateReport AbRun::report() {
+  GateReport report = judged(measure_pairs(config_.pairs, config_.cells));
+  judge_open_cells_again(report);
+  correct_for_many(report);
+  judge_failures(report);
+  report.interrupted = interrupted_;
+  sort_by_harm(report);
+  return report;
+}
+
+}  // namespace
+
+std::string_view to_string(AbSide side) { return side == AbSide::kBase ? "base" : "new"; }
+
+GateReport run_ab(const AbProcess& process, const AbConfig& config, const AbHooks& hooks) {
+  return AbRun(process, config, hooks).report();
+}
+
+}  // namespace attnbench

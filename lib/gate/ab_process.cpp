@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/gate/ab_process.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <thread>
+
+#include "lib/base/error.h"
+#include "lib/report/result_reader.h"
+#include "lib/session/aa_pairs.h"
+#include "lib/session/isolate/child_process.h"
+
+namespace attnbench {
+namespace {
+
+constexpr std::chrono::milliseconds kPause{10};
+
+/// A file that takes what a child prints.
+class ChildLog {
+ public:
+  explicit ChildLog(std::string path)
+      : path_(std::move(path)),
+        descriptor_(::open(path_.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600)) {
+    if (descriptor_ >= 0) return;
+    throw EnvironmentError(fmt::format("cannot write {}: {}", path_, std::strerror(errno)));
+  }
+  ~ChildLog() { ::close(descriptor_); }
+  ChildLog(const ChildLog&) = delete;  // one descriptor, one owner
+  ChildLog& operator=(const ChildLog&) = delete;
+
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+
+  /// The first error, or else the last line.
+  [[nodiscard]] std::string message() const {
+    std::ifstream file(path_);
+    std::string last;
+    for (std::string line; std::getline(file, line);) {
+      if (line.find("error:") != std::string::npos) return line;
+      if (!line.empty()) last = line;
+    }
+    return last;
+  }
+
+ private:
+  std::string path_;
+  int descriptor_;
+};
+
+/// Each value of `cells` behind the option's name.
+template <class Value>
+void add_choices(std::vector<std::string>& words, const std::vector<CellKey>& cells,
+                 const char* option, const Value& value) {
+  std::set<std::string> seen;
+  for (const CellKey& cell : cells) {
+    if (seen.insert(std::string(value(cell))).second) {
+      words.insert(words.end(), {option, std::string(value(cell))});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> ab_command(const AbPrograms& programs, AbSide side, bool verify,
+                                    const std::vector<CellKey>& cells, const std::string& json) {
+  std::vector<std::string> words = {side == AbSide::kBase ? programs.base : programs.now, "run"};
+  words.insert(words.end(), programs.scenarios.begin(), programs.scenarios.end());
+  words.insert(words.end(), programs.options.begin(), programs.options.end());
+  add_choices(words, cells, "--case", [](const CellKey& cell) { return cell.case_id; });
+  add_choices(words, cells, "--backend",
+              [](const CellKey& cell) { return registered_name(cell.backend); });
+  add_choices(words, cells, "--step", [](const CellKey& cell) { return to_string(cell.step); });
+  add_choices(words, cells, "--cache", [](const CellKey& cell) { return to_string(cell.cache); });
+  add_choices(words, cells, "--launch", [](const CellKey& cell) { return to_string(cell.launch); });
+  words.insert(words.end(), {"--rounds", "1", "--quiet", "--json", json});
+  if (!verify) words.emplace_back("--no-verify");
+  return words;
+}
+
+AbMeasurement run_ab_process(const std::vector<std::string>& words, const std::string& json,
+                             const std::function<bool()>& stop_requested) {
+  std::error_code ignored;
+  std::filesystem::remove(json, ignored);
+  const ChildLog log(json + ".log");
+  ChildProcess child(words, log.descriptor(), log.descriptor());
+  while (!child.has_ended() && !(stop_requested && stop_requested())) {
+    std::this_thread::sleep_for(kPause);
+  }
+  const std::optional<std::string> end = child.end(std::chrono::milliseconds(0));
+  AbMeasurement measured;
+  if (!end) {
+    measured.failure = "was stopped";
+    return measured;
+  }
+  const bool killed = end->starts_with("was killed");
+  if (!killed && std::filesystem::exists(json, ignored)) {
+    try {
+      measured.run = read_results(json);
+      return measured;
+    } catch (const ConfigError& error) {
+      measured.failure = fmt::format("{} and wrote no readable result: {}", *end, error.what());
+      return measured;
+    }
+  }
+  const std::string message = log.message();
+  measured.failure = message.empty() ? *end : fmt::format("{}: {}", *end, message);
+  measured.crashed = killed || end->ends_with(" 70");
+  return measured;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lib/gate/ab.h"
+
+namespace attnbench {
+
+/// Two programs and what both are asked to run.
+struct AbPrograms {
+  std::string base, now;
+  std::vector<std::string> scenarios;
+  std::vector<std::string> options;  ///< of `attnbench run`, for both
+};
+
+/// The command of one process: one round of each cell, results to `json`.
+[[nodiscard]] std::vector<std::string> ab_command(const AbPrograms& programs, AbSide side,
+                                                  bool verify, const std::vector<CellKey>& cells,
+                                                  const std::string& json);
+
+/// Starts `words` and reads the results that it wrote to `json`. A process that ends without any,
+/// or is stopped by `stop_requested`, is a failure with the last line that it printed. Throws
+/// EnvironmentError when the program cannot be started.
+[[nodiscard]] AbMeasurement run_ab_process(const std::vector<std::string>& words,
+                                           const std::string& json,
+                                           const std::function<bool()>& stop_requested);
+
+}  // namespace attnbench
