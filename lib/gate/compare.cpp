@@ -200,6 +200,7 @@ Judgement Comparer::judged(const Record* base, const Record* now, Comparison& co
                                       : other_modes(*base, now_cells_, "now");
   if (!modes.empty()) return {GateVerdict::kNotComparable, std::move(modes)};
   if (base == nullptr) return {ran(*now) ? GateVerdict::kNew : GateVerdict::kNotRun, now->reason()};
+  if (!ran(*base) && !base->has_failed()) return {GateVerdict::kNotRun, base->reason()};
   return {GateVerdict::kMissing};
 }
 

@@ -134,6 +134,16 @@ TEST(Compare, passes_nothing_silently) {
   EXPECT_EQ(verdict([](Record& r) { r.timing.hi_us *= 1.1; }), GateVerdict::kInconclusive);
 }
 
+TEST(Compare, misses_nothing_that_did_not_run_in_the_base) {
+  RunResult base = base_run();
+  base.records[0].outcome = Unsupported{"no"};
+  RunResult now = base_run();
+  now.records.erase(now.records.begin());
+  const GateReport report = compare_runs(base, now, trusting());
+  EXPECT_EQ(cell_of(report, "splitkv").judgement.verdict, GateVerdict::kNotRun);
+  EXPECT_EQ(exit_code_of(report, true), ExitCode::kOk);
+}
+
 TEST(Compare, names_what_is_new_and_what_has_become_right) {
   RunResult now = base_run();
   now.records.push_back(measured_cell("decode/ps16", "fa3", 90));
