@@ -117,13 +117,14 @@ class AbProgress {
   int pairs_ = 0;
 };
 
-/// What both programs are asked, besides the cells. Files that the environment names have been
-/// loaded here and are told to the programs.
-std::vector<std::string> options_for_both(const AbCommand& command, const Registry& registry) {
-  std::vector<std::string> words;
+/// Sets what both programs are asked. Files that the environment names have been loaded here and
+/// are told to the programs.
+void set_options(AbCommand& command, const Registry& registry) {
+  std::vector<std::string>& words = command.programs.options;
   for (const PassedOption& option : command.passed) {
     for (const std::string& value : option.values) {
-      words.insert(words.end(), {option.name, value});
+      std::vector<std::string>& there = option.chooses_cells ? command.programs.filters : words;
+      there.insert(there.end(), {option.name, value});
     }
   }
   if (command.isolate) words.emplace_back("--isolate");
@@ -134,7 +135,6 @@ std::vector<std::string> options_for_both(const AbCommand& command, const Regist
       words.insert(words.end(), {"--plugin", entry.plugin});
     }
   }
-  return words;
 }
 
 int ab(AbCommand command, const Registry& registry, Console& console) {
@@ -167,7 +167,7 @@ int ab(AbCommand command, const Registry& registry, Console& console) {
       return 0;
     }
   }
-  command.programs.options = options_for_both(command, registry);
+  set_options(command, registry);
   catch_interrupts();
 
   const TemporaryFolder folder;
@@ -192,9 +192,7 @@ int ab(AbCommand command, const Registry& registry, Console& console) {
   progress.clear();
   report.base = command.programs.base;
   report.now = command.programs.now;
-  const int code = publish(report, command.gate, "", console);
-  const int signal = interrupt_signal();
-  return signal != 0 && code != static_cast<int>(ExitCode::kIncorrect) ? 128 + signal : code;
+  return publish(report, command.gate, "", interrupt_signal(), console);
 }
 
 }  // namespace

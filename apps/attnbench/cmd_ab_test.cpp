@@ -106,8 +106,8 @@ TEST_F(AbCommandLine, hands_options_of_a_run_to_both_programs) {
     const std::vector<std::string> calls = calls_of(path);
     ASSERT_EQ(calls.size(), 8u);
     EXPECT_THAT(calls[0], HasSubstr("run " + scenario_ +
-                                    " --case dec* --backend splitkv --seed 3 "
-                                    "--threads 2 --isolate --rounds 1 --quiet --json "));
+                                    " --seed 3 --threads 2 --isolate --case dec* --backend splitkv "
+                                    "--rounds 1 --quiet --json "));
     EXPECT_THAT(calls[0], Not(HasSubstr("--no-verify")));
     EXPECT_THAT(calls[1], HasSubstr("--no-verify"));
   }

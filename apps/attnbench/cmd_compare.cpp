@@ -71,7 +71,7 @@ int compare(const CompareCommand& command, Console& console) {
     report.base = command.results[0];
     report.now = command.results[1];
   }
-  return publish(report, command.gate, backends ? "" : confirmation(report, command), console);
+  return publish(report, command.gate, backends ? "" : confirmation(report, command), 0, console);
 }
 
 }  // namespace

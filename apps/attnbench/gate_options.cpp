@@ -119,8 +119,11 @@ void check_gate_outputs(const GateOptions& options, const std::vector<std::strin
 }
 
 int publish(const GateReport& report, const GateOptions& options, const std::string& next_step,
-            Console& console) {
-  const ExitCode exit_code = exit_code_of(report, options.strict);
+            int signal, Console& console) {
+  const ExitCode verdict = exit_code_of(report, options.strict);
+  // A wrong result is one, however few pairs there are.
+  const bool stopped = signal != 0 && verdict != ExitCode::kIncorrect;
+  const int exit_code = stopped ? 128 + signal : static_cast<int>(verdict);
   const auto write = [&](const std::string& path, const auto& writer) {
     if (!path.empty()) write_result_file(path, console.out, writer);
   };
@@ -144,10 +147,10 @@ int publish(const GateReport& report, const GateOptions& options, const std::str
     write_gate_github(report, out);
     append_step_summary(report);
   }
-  if (exit_code == ExitCode::kUsage) {
+  if (verdict == ExitCode::kUsage && !stopped) {
     console.err << "error: nothing matched: no cell ran in both results\n";
   }
-  return static_cast<int>(exit_code);
+  return exit_code;
 }
 
 std::chrono::year_month_day today_utc() {

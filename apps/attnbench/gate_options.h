@@ -35,9 +35,9 @@ void declare_gate_options(CLI::App& app, GateOptions& options);
 void check_gate_outputs(const GateOptions& options, const std::vector<std::string>& inputs);
 
 /// Writes the report to all its places and returns the exit code. `next_step` is shown where there
-/// are suspects.
+/// are suspects. `signal`: that ended the measuring; 0: none.
 [[nodiscard]] int publish(const GateReport& report, const GateOptions& options,
-                          const std::string& next_step, Console& console);
+                          const std::string& next_step, int signal, Console& console);
 
 [[nodiscard]] std::chrono::year_month_day today_utc();
 

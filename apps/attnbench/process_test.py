@@ -96,6 +96,28 @@ class ProcessTest(unittest.TestCase):
         self.interrupt_the_second_case(process)
         self.assert_gone(children)
 
+    def test_an_interrupt_of_ab_keeps_the_pairs_that_are_known_and_ends_its_child(self):
+        # A program that measures once in a moment and then takes for ever.
+        self.write(rounds=1, timeout_s=4)
+        slow = os.path.join(self.folder.name, "slow")
+        with open(slow, "w") as file:
+            file.write(f"""#!/bin/sh
+[ -e {slow}.3 ] && exec sleep 600
+for n in 1 2 3; do [ -e {slow}.$n ] || {{ touch {slow}.$n; break; }}; done
+exec {BINARY} "$@"
+""")
+        os.chmod(slow, 0o755)
+        process = subprocess.Popen([BINARY, "ab", "--base", slow, "--new", slow, self.scenario, "--case", "first"],
+                                   text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while not os.path.exists(slow + ".3"):
+            time.sleep(0.1)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, out + err)
+        self.assertIn("INCONCLUSIVE(few_pairs)", out)
+        self.assertIn("interrupted · exit 130", out)
+
     def test_children_do_not_outlive_a_run_that_is_killed(self):
         process = self.start_and_wait_for_the_second_case("--isolate")
         children = self.children_of(process)

@@ -78,6 +78,9 @@ std::vector<std::string> ab_command(const AbPrograms& programs, AbSide side, boo
   std::vector<std::string> words = {side == AbSide::kBase ? programs.base : programs.now, "run"};
   words.insert(words.end(), programs.scenarios.begin(), programs.scenarios.end());
   words.insert(words.end(), programs.options.begin(), programs.options.end());
+  if (cells.empty()) {
+    words.insert(words.end(), programs.filters.begin(), programs.filters.end());
+  }
   add_choices(words, cells, "--case", [](const CellKey& cell) { return cell.case_id; });
   add_choices(words, cells, "--backend",
               [](const CellKey& cell) { return registered_name(cell.backend); });

@@ -15,6 +15,7 @@ struct AbPrograms {
   std::string base, now;
   std::vector<std::string> scenarios;
   std::vector<std::string> options;  ///< of `attnbench run`, for both
+  std::vector<std::string> filters;  ///< options that choose cells, where no cells are named
 };
 
 /// The command of one process: one round of each cell, results to `json`.

@@ -223,10 +223,10 @@ TEST(Ab, measures_the_cells_that_it_was_given_alone) {
 }
 
 TEST(AbCommand, asks_for_one_round_of_the_cells) {
-  const AbPrograms programs{"./old", "./new", {"s.yaml"}, {"--threads", "2"}};
+  const AbPrograms programs{"./old", "./new", {"s.yaml"}, {"--threads", "2"}, {"--case", "d*"}};
   EXPECT_THAT(ab_command(programs, AbSide::kBase, true, {}, "r.json"),
-              ElementsAre("./old", "run", "s.yaml", "--threads", "2", "--rounds", "1", "--quiet",
-                          "--json", "r.json"));
+              ElementsAre("./old", "run", "s.yaml", "--threads", "2", "--case", "d*", "--rounds",
+                          "1", "--quiet", "--json", "r.json"));
   const std::vector<CellKey> cells = {CellKey(measured_cell("decode", "splitkv#2", 1)),
                                       CellKey(measured_cell("decode", "fa3", 1))};
   EXPECT_THAT(ab_command(programs, AbSide::kNew, false, cells, "r.json"),
@@ -263,7 +263,7 @@ TEST(Suspects, are_the_cells_that_pairs_may_decide) {
   };
   const auto suspects_of = [&](const GateReport& report) {
     std::ofstream file(path);
-    write_gate_json(report, ExitCode::kOk, file);
+    write_gate_json(report, 0, file);
     file.close();
     return read_suspects(path);
   };

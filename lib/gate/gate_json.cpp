@@ -43,15 +43,11 @@ Json cell_json(const Comparison& each) {
 
 }  // namespace
 
-void write_gate_json(const GateReport& report, ExitCode exit_code, std::ostream& out) {
-  Json root = {{"schema", "attnbench.gate"},
-               {"schema_version", "1.0.0"},
-               {"base", report.base},
-               {"new", report.now},
-               {"confirmed", report.confirmed},
-               {"interrupted", report.interrupted},
-               {"exit_code", static_cast<int>(exit_code)},
-               {"remarks", report.remarks},
+void write_gate_json(const GateReport& report, int exit_code, std::ostream& out) {
+  Json root = {{"schema", "attnbench.gate"},    {"schema_version", "1.0.0"},
+               {"base", report.base},           {"new", report.now},
+               {"confirmed", report.confirmed}, {"interrupted", report.interrupted},
+               {"exit_code", exit_code},        {"remarks", report.remarks},
                {"cells", Json::array()}};
   for (const Comparison& each : report.cells) root["cells"].push_back(cell_json(each));
   out << root.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';

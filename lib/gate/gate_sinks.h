@@ -13,7 +13,7 @@ namespace attnbench {
 struct GateTerminalOptions {
   bool colour = false;
   std::size_t width = 100;
-  ExitCode exit_code = ExitCode::kOk;
+  int exit_code = 0;        ///< of the process
   std::string next_step{};  ///< a command line, shown where there are suspects
 };
 
@@ -28,6 +28,6 @@ void write_gate_junit(const GateReport& report, bool strict, std::ostream& out);
 /// A GitHub workflow command a harmful cell: ::error for what fails, ::warning for what may.
 void write_gate_github(const GateReport& report, std::ostream& out);
 /// Every cell with its verdict; `attnbench ab --only-suspects` reads it.
-void write_gate_json(const GateReport& report, ExitCode exit_code, std::ostream& out);
+void write_gate_json(const GateReport& report, int exit_code, std::ostream& out);
 
 }  // namespace attnbench

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "lib/base/printable.h"
 #include "lib/report/units.h"
@@ -93,9 +92,9 @@ std::string mode_text(const CellKey& cell) {
 }
 
 std::string case_text(const GateReport& report, const CellKey& cell) {
-  std::set<std::string> scenarios;
-  for (const Comparison& each : report.cells) scenarios.insert(each.cell.scenario);
-  return scenarios.size() > 1 ? cell.scenario + '/' + cell.case_id : cell.case_id;
+  const bool several = std::ranges::any_of(
+      report.cells, [&](const Comparison& each) { return each.cell.scenario != cell.scenario; });
+  return several ? cell.scenario + '/' + cell.case_id : cell.case_id;
 }
 
 std::string verdict_text(const Comparison& comparison) {

@@ -14,7 +14,7 @@
 namespace attnbench {
 namespace {
 
-constexpr double kLevel = 0.6;
+constexpr double kLevel = 0.99;
 
 RatioInterval interval_of(const PairedRatio& ratio) { return {ratio.median, ratio.lo, ratio.hi}; }
 
