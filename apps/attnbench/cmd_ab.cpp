@@ -83,7 +83,7 @@ class TemporaryFolder {
 
 void expect_program(const char* option, const std::string& program) {
   if (program.find('/') == std::string::npos || access(program.c_str(), X_OK) == 0) return;
-  throw ConfigError(fmt::format("{} {}: no program that can be started\n", option, program));
+  throw ConfigError(fmt::format("{} {}: no program that can be started", option, program));
 }
 
 /// "pair 7/20 · new · 41 s left", rewritten in place on a terminal.
@@ -149,13 +149,13 @@ int ab(AbCommand command, const Registry& registry, Console& console) {
   }
   if (command.programs.base.empty() || command.programs.now.empty() ||
       command.programs.scenarios.empty()) {
-    throw ConfigError("ab takes --base PROGRAM, --new PROGRAM and a scenario\n");
+    throw ConfigError("ab takes --base PROGRAM, --new PROGRAM and a scenario");
   }
   expect_program("--base", command.programs.base);
   expect_program("--new", command.programs.now);
   for (std::string& scenario : command.programs.scenarios) {
     if (scenario == kStandardInput) {
-      throw ConfigError("ab starts many processes, which cannot all read standard input\n");
+      throw ConfigError("ab starts many processes, which cannot all read standard input");
     }
     scenario = find_scenario(scenario);
   }
@@ -180,7 +180,7 @@ int ab(AbCommand command, const Registry& registry, Console& console) {
         run_ab_process(ab_command(command.programs, side, verify, cells, json), json, stop);
     // A command line that the first process refuses, all others refuse as well.
     if (first && measured.failure.starts_with("exited with code 4")) {
-      throw ConfigError(fmt::format("the {} program {}\n", to_string(side), measured.failure));
+      throw ConfigError(fmt::format("the {} program {}", to_string(side), measured.failure));
     }
     first = false;
     return measured;

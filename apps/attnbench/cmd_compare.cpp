@@ -29,14 +29,14 @@ struct CompareCommand {
 
 bool of_two_backends(const CompareCommand& command) {
   const bool one = command.base_backend.empty(), other = command.new_backend.empty();
-  if (one != other) throw ConfigError("--base and --new come together: two backends of one file\n");
+  if (one != other) throw ConfigError("--base and --new come together: two backends of one file");
   const std::size_t wanted = one ? 2 : 1;
   if (command.results.size() == wanted) return !one;
   throw ConfigError(
       one ? fmt::format("compare takes two results, base and new, found {}; or one, with the "
-                        "backends --base NAME --new NAME\n",
+                        "backends --base NAME --new NAME",
                         command.results.size())
-          : fmt::format("--base and --new compare two backends of one file, found {} files\n",
+          : fmt::format("--base and --new compare two backends of one file, found {} files",
                         command.results.size()));
 }
 

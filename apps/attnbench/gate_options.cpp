@@ -105,14 +105,14 @@ void check_gate_outputs(const GateOptions& options, const std::vector<std::strin
     const auto same = [&](const std::string& path) { return same_file(path, file->path); };
     for (auto other = files.begin(); other != file; ++other) {
       if (same(other->path)) {
-        throw ConfigError(fmt::format("{} {} and {} {} would write the same file\n", other->option,
+        throw ConfigError(fmt::format("{} {} and {} {} would write the same file", other->option,
                                       other->path, file->option, file->path));
       }
     }
     if (file->path == "-") continue;
     if (std::ranges::any_of(inputs, same)) {
       throw ConfigError(
-          fmt::format("{} {} would overwrite what is read\n", file->option, file->path));
+          fmt::format("{} {} would overwrite what is read", file->option, file->path));
     }
     expect_writable(file->path);
   }

@@ -113,7 +113,8 @@ AbMeasurement run_ab_process(const std::vector<std::string>& words, const std::s
       measured.run = read_results(json);
       return measured;
     } catch (const ConfigError& error) {
-      measured.failure = fmt::format("{} and wrote no readable result: {}", *end, error.what());
+      measured.failure = fmt::format("{} and wrote no readable result: {}", *end,
+                                     error.diagnostics().front().message);
       return measured;
     }
   }

@@ -136,6 +136,16 @@ TEST(Ab, calls_a_wrong_result_incorrect_whichever_process_showed_it) {
   }
 }
 
+TEST(Ab, calls_a_result_incorrect_that_turns_wrong_while_others_are_measured_again) {
+  Programs programs;
+  programs.change = [](AbSide side, int process, AbMeasurement& measured) {
+    if (side == AbSide::kBase) return;
+    if (process <= 20 && process % 2 == 0) measured.run.records[0].timing.median_us *= 1.2;
+    if (process == 25) measured.run.records[1].outcome = Incorrect{"3 NaN", true};
+  };
+  EXPECT_EQ(judgement_of(ab_of(programs), "prefill").verdict, GateVerdict::kIncorrect);
+}
+
 TEST(Ab, loses_a_pair_to_a_busy_machine_that_calls_a_time_impossible) {
   for (const int every : {3, 1}) {
     Programs programs;

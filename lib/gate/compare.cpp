@@ -26,7 +26,7 @@ Cells cells_of(const RunResult& run, const char* side) {
   for (const Record& record : run.records) {
     if (cells.emplace(CellKey(record), &record).second) continue;
     throw ConfigError(
-        fmt::format("the {} result holds a cell twice: {}\n", side, to_string(CellKey(record))));
+        fmt::format("the {} result holds a cell twice: {}", side, to_string(CellKey(record))));
   }
   return cells;
 }

@@ -51,17 +51,19 @@ bool is_open(const Json& cell) {
 }  // namespace
 
 std::vector<CellKey> read_suspects(const std::string& path) {
+  const std::string text = read_regular_file(path, kMaxReportBytes);
   std::vector<CellKey> cells;
   try {
-    const Json report = Json::parse(read_regular_file(path, kMaxReportBytes));
+    const Json report = Json::parse(text);
     if (report.at("schema") != "attnbench.gate") throw ConfigError("another schema");
     for (const Json& cell : report.at("cells")) {
       if (is_open(cell)) cells.push_back(key_of(cell));
     }
   } catch (const Json::exception& error) {
-    throw ConfigError(fmt::format("{}: no report of attnbench compare: {}\n", path, error.what()));
+    throw ConfigError(fmt::format("{}: no report of attnbench compare: {}", path, error.what()));
   } catch (const ConfigError& error) {
-    throw ConfigError(fmt::format("{}: no report of attnbench compare: {}\n", path, error.what()));
+    throw ConfigError(fmt::format("{}: no report of attnbench compare: {}", path,
+                                  error.diagnostics().front().message));
   }
   return cells;
 }
