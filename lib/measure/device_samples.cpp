@@ -78,7 +78,7 @@ SampleOutputs DeviceSamples::outputs() const {
   return {first_number_ + watched_set_, {rows.begin(), rows.end()}};
 }
 
-void DeviceSamples::load_and_record() {
+void DeviceSamples::load() {
   cell_.forward(*stream_);
   stream_->synchronize();
   if (cell_.launch == LaunchMode::kGraph) {
@@ -120,7 +120,7 @@ void DeviceSamples::load_and_record() {
 void DeviceSamples::warm_up(FirstSamples& first, double enough_s, double limit_s,
                             const Stop& stop) {
   double begin = clock_();
-  load_and_record();
+  load();
   if (timer_ != nullptr) {
     const double before = clock_();
     first.settled_mhz = settled_clock_mhz([&](double seconds) {

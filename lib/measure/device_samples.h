@@ -20,8 +20,10 @@ class DeviceSamples final : public SampleSource {
   void warm_up(FirstSamples& first, double enough_s, double limit_s, const Stop& stop) override;
   void take(SampleBlock& block, int count, double left_s, const Stop& stop) override;
 
+  /// One untimed forward, and the recording of a graph: all that take() needs of warm_up().
+  void load();
+
  private:
-  void load_and_record();
   void update(Stream& stream) const;
   void poison_outputs(Stream& stream) const;
   /// Of the samples so far; empty where samples are not checked.

@@ -42,6 +42,7 @@ void BatchedGraphSamples::bind_all() {
         fmt::format("it takes {} sets of inputs to leave none of them cached, {} at most are made",
                     graph_.sets, kMostSets));
   }
+  static_cast<void>(on_device_->input_set(static_cast<std::size_t>(graph_.sets - 1)));  // or none
   backend_ = of_backend([&] { return entry_->make(); });
   std::vector<const Fixture*> sets;
   try {

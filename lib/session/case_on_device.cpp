@@ -7,8 +7,41 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/fixture/memory_need.h"
 
 namespace attnbench {
+namespace {
+
+/// As many as the rounds that every cell takes (MeasureConfig::min_rounds): each of these then has
+/// a placement of its own, and the interval of their median holds the luck of an address.
+constexpr std::size_t kPlacements = 12;
+/// The part of the device's memory that sets for placements may take together.
+constexpr std::int64_t kPartOfMemory = 16;
+
+}  // namespace
+
+std::size_t CaseOnDevice::placements() const {
+  return device_->info().kind == DeviceKind::kCuda ? kPlacements : 1;
+}
+
+Fixture& CaseOnDevice::placed_fixture(std::size_t placement) {
+  if (!placed_apart_) placed_apart_ = make_placed_sets();
+  return *placed_apart_ ? input_set(placement) : *fixture_;
+}
+
+bool CaseOnDevice::make_placed_sets() {
+  const auto more = static_cast<std::int64_t>(placements() - 1);
+  if (more == 0 ||
+      memory_need(case_).tensors * more > device_->info().memory_bytes / kPartOfMemory) {
+    return false;
+  }
+  try {
+    static_cast<void>(input_set(placements() - 1));
+    return true;
+  } catch (const EnvironmentError&) {
+    return false;  // other work holds the memory; workspaces still take turns
+  }
+}
 
 void CaseOnDevice::build() {
   if (!fixture_) build_again();
@@ -17,7 +50,7 @@ void CaseOnDevice::build() {
 void CaseOnDevice::build_again() {
   // Fails at once: the next backend would wait as long for the same error.
   if (!no_memory_.empty()) throw EnvironmentError(no_memory_);
-  sample_io_.reset();
+  sample_io_.clear();
   fixture_.reset();  // first the old one's memory, then the new one's
   timing_hash_.clear();
   known_damage_.clear();
@@ -35,8 +68,10 @@ Fixture& CaseOnDevice::fixture() {
   return *fixture_;
 }
 
-const Fixture& CaseOnDevice::fixture_to_plan() {
-  Fixture& fixture = this->fixture();
+const Fixture& CaseOnDevice::fixture_to_plan(std::size_t placement) {
+  build();
+  timing_hash_.clear();
+  Fixture& fixture = placed_fixture(placement);
   fixture.poison_inputs();
   return fixture;
 }
@@ -45,14 +80,17 @@ const std::string& CaseOnDevice::fill_for_timing() {
   build();
   if (timing_hash_.empty()) {
     fixture_->fill(Fill::kTiming);
+    for (const std::unique_ptr<Fixture>& set : more_sets_) set->fill(Fill::kTiming);
     timing_hash_ = fixture_->hash();
   }
   return timing_hash_;
 }
 
-CheckedInputs CaseOnDevice::checked_inputs() {
-  if (!sample_io_) sample_io_ = make_sample_io(*device_, {fixture_.get()});
-  return {sample_io_.get(), &numbers_, [this] { return damage_of(*fixture_); }};
+CheckedInputs CaseOnDevice::checked_inputs(std::size_t placement) {
+  Fixture& fixture = placed_fixture(placement);
+  std::unique_ptr<SampleIo>& io = sample_io_[&fixture];
+  if (!io) io = make_sample_io(*device_, {&fixture});
+  return {io.get(), &numbers_, [this, &fixture] { return damage_of(fixture); }};
 }
 
 std::string CaseOnDevice::damage_of(Fixture& fixture) {
@@ -69,7 +107,8 @@ std::string CaseOnDevice::damage_of(Fixture& fixture) {
 }
 
 Fixture& CaseOnDevice::input_set(std::size_t index) {
-  if (!no_memory_for_sets_.empty()) throw EnvironmentError(no_memory_for_sets_);
+  const std::size_t before = more_sets_.size();
+  if (index > before && !no_memory_for_sets_.empty()) throw EnvironmentError(no_memory_for_sets_);
   try {
     while (more_sets_.size() < index) {
       auto set = std::make_unique<Fixture>(case_, *device_);
@@ -77,7 +116,8 @@ Fixture& CaseOnDevice::input_set(std::size_t index) {
       more_sets_.push_back(std::move(set));
     }
   } catch (const EnvironmentError& error) {
-    more_sets_.clear();  // they are used only when all of them exist
+    // New ones are used only when all of them exist.
+    while (more_sets_.size() > before) more_sets_.pop_back();
     no_memory_for_sets_ = error.what();
     throw;
   }

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -37,15 +40,21 @@ class CaseOnDevice {
   [[nodiscard]] Fixture& fixture();
   /// The fixture for planning: its queries and cache hold poison, as an engine plans before a
   /// layer's data exist.
-  [[nodiscard]] const Fixture& fixture_to_plan();
+  [[nodiscard]] const Fixture& fixture_to_plan(std::size_t placement = 0);
   /// The fixture for timing.
   [[nodiscard]] const Fixture& filled_fixture() const { return *fixture_; }
   /// The filled fixture, which is set 0, or another of the same case and seed: the same contents at
   /// other addresses, its index arrays included. Made on first use, for all backends here; throws
   /// EnvironmentError when there is no memory, and once that has happened, at once.
   [[nodiscard]] Fixture& input_set(std::size_t index);
-  /// The inputs of samples in the filled fixture.
-  [[nodiscard]] CheckedInputs checked_inputs();
+  /// How many placements the samples of a cell take turns over: on a GPU, where workspace, outputs
+  /// and cache lie moves a time by up to 1 %, steadily, so that repeating it shows nothing.
+  [[nodiscard]] std::size_t placements() const;
+  /// The fixture of a placement: sets of their own where all of them take a small part of the
+  /// device's memory, else the filled fixture for all.
+  [[nodiscard]] Fixture& placed_fixture(std::size_t placement);
+  /// The inputs of samples in the fixture of a placement.
+  [[nodiscard]] CheckedInputs checked_inputs(std::size_t placement = 0);
   [[nodiscard]] SampleNumbers& sample_numbers() { return numbers_; }
   /// Names the memory of `fixture` that a forward changed but may not change, each damaged guard
   /// once; empty when there is none. Changed inputs are filled again: the next backend is not to
@@ -56,6 +65,8 @@ class CaseOnDevice {
   [[nodiscard]] SampleTimer* timer();
 
  private:
+  [[nodiscard]] bool make_placed_sets();
+
   const Case* source_;
   Case case_;
   Device* device_;
@@ -64,7 +75,8 @@ class CaseOnDevice {
   std::string timing_hash_;                          ///< empty unless filled for timing
   std::vector<std::unique_ptr<Fixture>> more_sets_;  ///< from set 1 on
   std::string no_memory_for_sets_;
-  std::unique_ptr<SampleIo> sample_io_;
+  std::optional<bool> placed_apart_;  ///< placements have sets of their own, once it is known
+  std::map<const Fixture*, std::unique_ptr<SampleIo>> sample_io_;
   SampleNumbers numbers_;
   std::set<std::pair<const Fixture*, std::string>> known_damage_;  ///< guards stay damaged
   std::unique_ptr<Stream> stream_;

@@ -4,10 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lib/measure/device_samples.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/session/backend_code.h"
 #include "lib/session/batched_graph_samples.h"
+#include "lib/session/placed_samples.h"
 #include "lib/session/serving_state.h"
 #include "lib/verify/step_support.h"
 
@@ -43,41 +46,60 @@ void LocalSession::tidy_up() {
 }
 
 HostTiming LocalSession::plan() {
-  return of_backend([&] {
-    plan_.reset();
-    memory_ = std::make_unique<PlanMemory>(on_device_->device());
-    const ForwardBatch& batch = on_device_->fixture_to_plan().batch();
-    return time_host(
-        [&] {
-          plan_.reset();
-          plan_ = backend_->plan(batch, *memory_);
-        },
-        kPlanRepeats);
-  });
+  recorded_.clear();
+  planned_.clear();
+  HostTiming timing;
+  for (std::size_t placement = 0; placement < on_device_->placements(); ++placement) {
+    const ForwardBatch& batch = on_device_->fixture_to_plan(placement).batch();
+    planned_.emplace_back();
+    Planned& planned = planned_.back();
+    const auto plan = [&] {
+      planned.plan.reset();
+      planned.plan = backend_->plan(batch, *planned.memory);
+    };
+    of_backend([&] {
+      planned.memory = std::make_unique<PlanMemory>(on_device_->device());
+      if (placement == 0) {
+        timing = time_host(plan, kPlanRepeats);
+      } else {
+        plan();
+      }
+    });
+  }
+  return timing;
 }
 
 RecordedPlan LocalSession::plan_recorded() {
-  return of_backend([&]() -> RecordedPlan {
-    recorded_.reset();
-    recorded_ = std::make_unique<RecordedStep>(*backend_, on_device_->fixture_to_plan(),
-                                               on_device_->device());
-    Stream& stream = on_device_->stream();
-    if (!recorded_->update(stream)) {
-      recorded_.reset();
-      return {{}, "no CUDA graph: its plan cannot be updated to the next step"};
+  recorded_.clear();
+  RecordedPlan result;
+  Stream& stream = on_device_->stream();
+  for (std::size_t placement = 0; placement < planned_.size(); ++placement) {
+    const Fixture& fixture = on_device_->fixture_to_plan(placement);
+    of_backend([&] {
+      auto step = std::make_unique<RecordedStep>(*backend_, fixture, on_device_->device());
+      if (!step->update(stream)) {
+        result.refusal = "no CUDA graph: its plan cannot be updated to the next step";
+        return;
+      }
+      if (placement == 0) {
+        result.update = time_host([&] { static_cast<void>(step->update(stream)); }, kPlanRepeats);
+      }
+      stream.synchronize();
+      recorded_.push_back(std::move(step));
+    });
+    if (!result.refusal.empty()) {
+      recorded_.clear();
+      break;
     }
-    const HostTiming update =
-        time_host([&] { static_cast<void>(recorded_->update(stream)); }, kPlanRepeats);
-    stream.synchronize();
-    return {update, {}};
-  });
+  }
+  return result;
 }
 
 IndexTiming LocalSession::time_indices() {
   return time_index_builds(on_device_->filled_fixture(), on_device_->device());
 }
 
-std::unique_ptr<SampleSource> LocalSession::samples(CacheState cache, LaunchMode launch) {
+TimedCell LocalSession::cell_in(std::size_t placement, CacheState cache, LaunchMode launch) {
   const Case& c = on_device_->case_with_layout();
   TimedCell cell;
   cell.name =
@@ -85,27 +107,40 @@ std::unique_ptr<SampleSource> LocalSession::samples(CacheState cache, LaunchMode
   cell.bytes = count_cost(c).bytes_unique;
   cell.cache = cache;
   cell.launch = launch;
-  RecordedStep* const recorded = launch == LaunchMode::kGraph ? recorded_.get() : nullptr;
+  const bool replayed = launch == LaunchMode::kGraph && !recorded_.empty();
+  RecordedStep* const recorded = replayed ? recorded_[placement].get() : nullptr;
   if (cache == CacheState::kServing) {
-    cell.serving =
-        serving_state(on_device_->filled_fixture(), recorded ? recorded->memory() : *memory_);
+    cell.serving = serving_state(on_device_->placed_fixture(placement),
+                                 recorded ? recorded->memory() : *planned_[placement].memory);
   }
-  cell.forward = run_of(recorded ? recorded->plan() : *plan_);
+  cell.forward = run_of(recorded ? recorded->plan() : *planned_[placement].plan);
   if (recorded) cell.update = update_of(*recorded);
-  cell.inputs = on_device_->checked_inputs();
-  return std::make_unique<DeviceSamples>(std::move(cell), real_clock(), on_device_->device(),
-                                         on_device_->stream(), on_device_->timer());
+  cell.inputs = on_device_->checked_inputs(placement);
+  return cell;
+}
+
+std::unique_ptr<SampleSource> LocalSession::samples(CacheState cache, LaunchMode launch) {
+  std::vector<std::unique_ptr<DeviceSamples>> placements;
+  for (std::size_t placement = 0; placement < planned_.size(); ++placement) {
+    placements.push_back(std::make_unique<DeviceSamples>(
+        cell_in(placement, cache, launch), real_clock(), on_device_->device(), on_device_->stream(),
+        on_device_->timer()));
+  }
+  return std::make_unique<PlacedSamples>(std::move(placements));
 }
 
 std::unique_ptr<SampleSource> LocalSession::batched_samples(CacheState cache, BatchedGraph graph) {
   return std::make_unique<BatchedGraphSamples>(*entry_, on_device_, cache, graph,
-                                               recorded_ != nullptr);
+                                               !recorded_.empty());
 }
 
 std::string LocalSession::finish() {
   on_device_->device().make_stream()->synchronize();
   const bool intact =
-      (!memory_ || memory_->guards_intact()) && (!recorded_ || recorded_->memory().guards_intact());
+      std::ranges::all_of(planned_,
+                          [](const Planned& each) { return each.memory->guards_intact(); }) &&
+      std::ranges::all_of(recorded_,
+                          [](const auto& each) { return each->memory().guards_intact(); });
   return intact ? "" : "guard bytes of the workspace changed";
 }
 

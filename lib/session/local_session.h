@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "lib/backend/registry.h"
 #include "lib/session/case_on_device.h"
@@ -39,14 +41,20 @@ class LocalSession final : public Session {
   [[nodiscard]] std::string finish() override;
 
  private:
+  /// A plan, or a recorded one, in memory of its own.
+  struct Planned {
+    std::unique_ptr<PlanMemory> memory;
+    std::unique_ptr<Plan> plan;
+  };
+  [[nodiscard]] TimedCell cell_in(std::size_t placement, CacheState cache, LaunchMode launch);
+
   const Registry::Entry* entry_;
   const Case* case_;
   OnDeviceOf on_device_of_;
   std::shared_ptr<CaseOnDevice> on_device_;  ///< once the backend supports the case
   std::unique_ptr<Backend> backend_;
-  std::unique_ptr<PlanMemory> memory_;
-  std::unique_ptr<Plan> plan_;  ///< in memory_
-  std::unique_ptr<RecordedStep> recorded_;
+  std::vector<Planned> planned_;                         ///< one a placement
+  std::vector<std::unique_ptr<RecordedStep>> recorded_;  ///< likewise; empty: there is none
 };
 
 }  // namespace attnbench

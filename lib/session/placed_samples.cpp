@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/session/placed_samples.h"
+
+namespace attnbench {
+
+void PlacedSamples::warm_up(FirstSamples& first, double enough_s, double limit_s,
+                            const Stop& stop) {
+  placements_.front()->warm_up(first, enough_s, limit_s, stop);
+}
+
+void PlacedSamples::take(SampleBlock& block, int count, double left_s, const Stop& stop) {
+  const std::size_t turn = visits_++;
+  DeviceSamples& placement = *placements_[turn % placements_.size()];
+  if (turn > 0 && turn < placements_.size()) placement.load();
+  placement.take(block, count, left_s, stop);
+}
+
+}  // namespace attnbench

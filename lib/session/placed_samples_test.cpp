@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/session/placed_samples.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/device/device.h"
+#include "lib/measure/clock.h"
+
+namespace attnbench {
+namespace {
+
+TEST(PlacedSamples, take_turns_and_load_a_placement_before_its_first_visit) {
+  const auto device = make_cpu_device(1);
+  const auto stream = device->make_stream();
+  std::string runs;  // which placement, in the order of all forwards
+  std::vector<std::unique_ptr<DeviceSamples>> placements;
+  for (const char name : {'a', 'b', 'c'}) {
+    TimedCell cell;
+    cell.forward = [&runs, name](Stream&) { runs += name; };
+    placements.push_back(
+        std::make_unique<DeviceSamples>(std::move(cell), real_clock(), *device, *stream, nullptr));
+  }
+  PlacedSamples samples(std::move(placements));
+  const auto never = [] { return false; };
+  FirstSamples first;
+  samples.warm_up(first, 0, 1, never);
+  EXPECT_THAT(runs, testing::MatchesRegex("a+"));
+  runs.clear();
+  for (int visit = 0; visit < 5; ++visit) {
+    SampleBlock block;
+    samples.take(block, 2, 1, never);
+    EXPECT_EQ(block.samples.size(), 2U);
+  }
+  EXPECT_EQ(runs,
+            "aa"
+            "bbb"
+            "ccc"
+            "aa"
+            "bb");
+}
+
+}  // namespace
+}  // namespace attnbench
