@@ -6,8 +6,12 @@
 
 #include <algorithm>
 
+#include "lib/backend/format_choice.h"
 #include "lib/base/error.h"
+#include "lib/scenario/problem_of.h"
 #include "lib/scenario/scenario_keys.h"
+#include "lib/session/backend_code.h"
+#include "lib/verify/step_support.h"
 
 namespace attnbench {
 namespace {
@@ -32,6 +36,63 @@ void check_names_of_file(const Scenario& scenario, const Registry& registry) {
   problems.throw_if_any();
 }
 
+bool runs_on_gpu(const Registry::Entry* entry) { return entry->info.device == DeviceKind::kCuda; }
+
+/// A plug-in is named by its file, and so never only stands in.
+bool may_stand_in(const Registry::Entry* entry) {
+  return entry->plugin.empty() && entry->info.device == DeviceKind::kCpu;
+}
+
+std::vector<const Registry::Entry*> present_by_default(const Registry& registry) {
+  std::vector<const Registry::Entry*> entries;
+  for (const Registry::Entry& entry : registry.entries()) {
+    if (entry.make && entry.info.by_default) entries.push_back(&entry);
+  }
+  return entries;
+}
+
+/// A plug-in is not asked, since --isolate keeps its code out of this process; its row will tell.
+bool supports(const Registry::Entry& entry, const Case& c) {
+  if (!supports_step(entry.info, c)) return false;
+  if (!entry.plugin.empty()) return true;
+  try {
+    return bool(
+        of_backend([&] { return choose_format(*entry.make(), problem_of(c), c.kv_cache.layout); }));
+  } catch (const BackendFailed&) {
+    return false;  // its row will say so
+  }
+}
+
+bool gpu_supports(const Case& c, std::span<const Registry::Entry* const> entries) {
+  return std::ranges::any_of(entries, [&](const Registry::Entry* entry) {
+    return runs_on_gpu(entry) && supports(*entry, c);
+  });
+}
+
+bool gpu_supports_all(const Scenario& scenario, const RunFilter& filter,
+                      std::span<const Registry::Entry* const> entries) {
+  for (const Case* c : select_cases(scenario, filter)) {
+    Case part = *c;
+    for (const StepPart step : scenario.measure.step) {
+      part.step = step;
+      if (!gpu_supports(part, entries)) return false;
+    }
+  }
+  return true;
+}
+
+std::vector<const Registry::Entry*> named(const std::vector<std::string>& names,
+                                          const Registry& registry) {
+  std::vector<const Registry::Entry*> entries;
+  for (const std::string& name : names) {
+    for (const Registry::Entry& entry : registry.entries()) {
+      const bool meant = entry.info.name == name || entry.plugin == name;
+      if (meant && std::ranges::find(entries, &entry) == entries.end()) entries.push_back(&entry);
+    }
+  }
+  return entries;
+}
+
 }  // namespace
 
 std::vector<const Registry::Entry*> choose_backends(const Scenario& scenario,
@@ -44,19 +105,30 @@ std::vector<const Registry::Entry*> choose_backends(const Scenario& scenario,
     if (registry.find(name)) continue;
     throw ConfigError({Diagnostic{{}, 1, message_for(name), hint_for(registry, name), {}}});
   }
-  const std::vector<std::string>& asked =
-      filter.backends.empty() ? scenario.backends : filter.backends;
-  std::vector<const Registry::Entry*> entries;
-  for (const std::string& item : asked) {
-    for (const Registry::Entry& entry : registry.entries()) {
-      const bool meant = entry.info.name == item || entry.plugin == item;
-      if (meant && std::ranges::find(entries, &entry) == entries.end()) entries.push_back(&entry);
-    }
+  if (!filter.backends.empty()) return named(filter.backends, registry);
+  if (!scenario.backends.empty()) return named(scenario.backends, registry);
+  std::vector<const Registry::Entry*> entries = present_by_default(registry);
+  if (std::ranges::any_of(entries, runs_on_gpu) && gpu_supports_all(scenario, filter, entries)) {
+    std::erase_if(entries, may_stand_in);
   }
-  if (!asked.empty()) return entries;
-  for (const Registry::Entry& entry : registry.entries()) {
-    if (entry.make && entry.info.by_default) entries.push_back(&entry);
-  }
+  return entries;
+}
+
+std::vector<const Registry::Entry*> host_stands_in(const Scenario& scenario,
+                                                   const Registry& registry,
+                                                   const RunFilter& filter) {
+  if (!filter.backends.empty() || !scenario.backends.empty()) return {};
+  std::vector<const Registry::Entry*> entries = present_by_default(registry);
+  if (std::ranges::none_of(entries, runs_on_gpu)) return {};
+  std::erase_if(entries, [](const Registry::Entry* entry) { return !may_stand_in(entry); });
+  return entries;
+}
+
+std::vector<const Registry::Entry*> backends_of(const Case& c,
+                                                std::span<const Registry::Entry* const> chosen,
+                                                bool host_only_stands_in) {
+  std::vector<const Registry::Entry*> entries(chosen.begin(), chosen.end());
+  if (host_only_stands_in && gpu_supports(c, chosen)) std::erase_if(entries, may_stand_in);
   return entries;
 }
 

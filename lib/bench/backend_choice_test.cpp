@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "lib/base/error.h"
+#include "lib/fixture/testing/small_cases.h"
 
 namespace attnbench {
 namespace {
@@ -70,6 +71,100 @@ TEST_F(ChooseBackends, names_the_nearest_variant) {
     EXPECT_THAT(error.what(), HasSubstr("did you mean 'splitkv:dynamic'?"));
     EXPECT_THAT(error.what(), HasSubstr("splitkv:fixed_tile"));
   }
+}
+
+/// Takes heads of at most so many dims.
+class UpToDims final : public StubBackend {
+ public:
+  UpToDims(std::string name, DeviceKind kind, int most)
+      : StubBackend(std::move(name)), most_(most) {
+    info_.device = kind;
+  }
+  [[nodiscard]] Support supports(const Problem& problem) const override {
+    return problem.layer.head_dim_qk <= most_ ? Support::yes() : Support::no("too many dims");
+  }
+
+ private:
+  int most_;
+};
+
+/// Two backends of a GPU and two of the processor, of which one comes from a plug-in.
+class ChooseForGpu : public testing::Test {
+ protected:
+  ChooseForGpu() {
+    const auto add = [&](const char* name, DeviceKind kind, int most, std::string plugin = {}) {
+      registry_.add([=] { return std::make_unique<UpToDims>(name, kind, most); },
+                    std::move(plugin));
+    };
+    add("host", DeviceKind::kCpu, 1000);
+    add("gpu", DeviceKind::kCuda, 128);
+    add("gpu_small", DeviceKind::kCuda, 8);
+    add("mine", DeviceKind::kCpu, 1000, "/my/plugin.so");
+    scenario_.cases = {small_plain_decode(), small_mla()};  // 576 dims are for the host
+  }
+
+  using Entries = std::vector<const Registry::Entry*>;
+  static std::vector<std::string> names(const Entries& entries) {
+    std::vector<std::string> names;
+    for (const Registry::Entry* entry : entries) names.push_back(entry->info.name);
+    return names;
+  }
+  [[nodiscard]] Entries chosen() const { return choose_backends(scenario_, registry_, filter_); }
+  [[nodiscard]] Entries standing_in() const {
+    return host_stands_in(scenario_, registry_, filter_);
+  }
+
+  Registry registry_;
+  Scenario scenario_;
+  RunFilter filter_;
+};
+
+TEST_F(ChooseForGpu, leaves_the_host_out_where_the_gpu_supports_every_case) {
+  filter_.cases = {scenario_.cases[0].id};
+  EXPECT_THAT(names(chosen()), ElementsAre("gpu", "gpu_small", "mine"));
+  EXPECT_THAT(names(standing_in()), ElementsAre("host"));
+}
+
+TEST_F(ChooseForGpu, lets_the_host_stand_in_for_a_case_that_no_backend_of_the_gpu_supports) {
+  EXPECT_THAT(names(chosen()), ElementsAre("host", "gpu", "gpu_small", "mine"));
+  EXPECT_THAT(names(backends_of(scenario_.cases[0], chosen(), true)),
+              ElementsAre("gpu", "gpu_small", "mine"));
+  EXPECT_THAT(names(backends_of(scenario_.cases[1], chosen(), true)),
+              ElementsAre("host", "gpu", "gpu_small", "mine"));
+}
+
+TEST_F(ChooseForGpu, lets_the_host_stand_in_for_a_part_of_the_step) {
+  filter_.cases = {scenario_.cases[0].id};
+  scenario_.measure.step = {StepPart::kAttention, StepPart::kKvWrite};  // which no stub writes
+  EXPECT_THAT(names(chosen()), ElementsAre("host", "gpu", "gpu_small", "mine"));
+}
+
+TEST_F(ChooseForGpu, runs_the_host_beside_the_gpu_where_it_is_named) {
+  filter_.backends = {"gpu", "host"};
+  EXPECT_THAT(names(chosen()), ElementsAre("gpu", "host"));
+  EXPECT_THAT(standing_in(), testing::IsEmpty());
+  EXPECT_THAT(names(backends_of(scenario_.cases[0], chosen(), false)), ElementsAre("gpu", "host"));
+  filter_.backends.clear();
+  scenario_.backends = {"host", "gpu_small"};
+  EXPECT_THAT(names(chosen()), ElementsAre("host", "gpu_small"));
+  EXPECT_THAT(standing_in(), testing::IsEmpty());
+}
+
+TEST_F(ChooseForGpu, lets_the_row_of_a_plug_in_tell_what_it_supports) {
+  registry_.add([] { return std::make_unique<UpToDims>("theirs", DeviceKind::kCuda, 8); },
+                "/their/plugin.so");
+  EXPECT_THAT(names(chosen()), ElementsAre("gpu", "gpu_small", "mine", "theirs"));
+}
+
+TEST_F(ChooseForGpu, runs_the_host_where_the_backends_of_the_gpu_are_absent) {
+  Registry here;
+  here.add([] { return std::make_unique<UpToDims>("host", DeviceKind::kCpu, 1000); });
+  BackendInfo absent;
+  absent.name = "gpu";
+  absent.device = DeviceKind::kCuda;
+  here.add_absent(absent, "no GPU");
+  EXPECT_THAT(names(choose_backends(scenario_, here, filter_)), ElementsAre("host"));
+  EXPECT_THAT(host_stands_in(scenario_, here, filter_), testing::IsEmpty());
 }
 
 }  // namespace

@@ -82,20 +82,24 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Execu
     result.devices.push_back({each.info, each.ceilings});
   }
   if (shown) result.ceilings = shown->ceilings;
+  for (const Registry::Entry* entry : host_stands_in(scenario, registry, filter)) {
+    result.stand_ins.push_back(entry->info.name);
+  }
   if (hooks.started) hooks.started(result);
 
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Case& c = cases[i];
     CaseRun run(scenario, c, costs[i], executor, used, hooks);
+    const auto taking_part = backends_of(c, backends, !result.stand_ins.empty());
     std::vector<Record> records;
-    if (hooks.measured_before) records = hooks.measured_before(c, backends);
+    if (hooks.measured_before) records = hooks.measured_before(c, taking_part);
     if (!records.empty()) {
       repeat(records, c, costs[i], i, cases.size(), hooks);
     } else if (hooks.stop_requested && hooks.stop_requested()) {
-      records = run.skip(backends, "interrupted");
+      records = run.skip(taking_part, "interrupted");
     } else {
       if (hooks.case_started) hooks.case_started(c, costs[i], i, cases.size());
-      records = run.run(backends, result.measuring_s);
+      records = run.run(taking_part, result.measuring_s);
       if (hooks.case_finished) hooks.case_finished(c);
     }
     std::ranges::move(records, std::back_inserter(result.records));

@@ -53,7 +53,8 @@ void check_run(const Scenario& scenario, const Registry& registry, const RunFilt
 /// Stops early, keeping all that is measured, when asked to.
 ///
 /// A backend runs on a device of the kind BackendInfo::device. Where the run has none of that kind,
-/// the backend's row says so.
+/// the backend's row says so. A case has records of the backends that take part in it
+/// (lib/bench/backend_choice.h).
 [[nodiscard]] RunResult run_scenario(const Scenario& scenario, const Registry& registry,
                                      Executor& executor, const RunFilter& filter,
                                      const RunHooks& hooks);

@@ -21,6 +21,9 @@ class TwoDevices : public testing::Test {
     std::vector<const Registry::Entry*> all;
     for (const Registry::Entry& entry : registry_.entries()) all.push_back(&entry);
     devices_ = open_devices(all, {});
+    for (const Registry::Entry* entry : all) {
+      if (entry->make && entry->info.by_default) scenario_.backends.push_back(entry->info.name);
+    }
     scenario_.name = "two";
     scenario_.path = "two.yaml";
     scenario_.seed = 7;
@@ -77,6 +80,18 @@ TEST_F(TwoDevices, pad_recorded_steps_to_their_bucket_and_update_them) {
     EXPECT_GT(r.samples_checked, 0);
   }
   EXPECT_GE(timed, 3);
+}
+
+TEST_F(TwoDevices, leave_the_host_to_what_the_gpu_does_not_support_where_nobody_names_it) {
+  scenario_.backends.clear();
+  scenario_.cases = {small_plain_decode()};
+  const RunResult result = run_scenario(scenario_, registry_, devices_, {}, {});
+  ASSERT_EQ(result.devices.size(), 1u);
+  EXPECT_EQ(result.devices[0].device.kind, DeviceKind::kCuda);
+  for (const Record& r : result.records) {
+    EXPECT_EQ(registry_.find(r.backend)->info.device, DeviceKind::kCuda) << r.backend;
+  }
+  EXPECT_THAT(result.stand_ins, testing::Contains("torch_native"));
 }
 
 TEST_F(TwoDevices, leave_the_one_out_that_no_chosen_backend_needs) {

@@ -416,11 +416,33 @@ TEST_F(Driver, says_that_a_backend_has_no_device_here) {
     return puppet;
   });
   add("right", Habit::kRight);
+  filter_.backends = {"on_gpu", "right"};
   const RunResult result = run();
   ASSERT_EQ(result.records.size(), 2u);
   EXPECT_EQ(result.records[0].verdict(), Verdict::kUnsupported);
   EXPECT_EQ(result.records[0].reason(), "no device of its kind takes part");
   EXPECT_EQ(result.records[1].verdict(), Verdict::kPassed);
+}
+
+TEST_F(Driver, runs_the_host_beside_a_gpu_only_what_that_does_not_support) {
+  Habit on_gpu = Habit::kRight;
+  registry_.add([&, this] {
+    auto puppet = std::make_unique<Puppet>("on_gpu", on_gpu, scenario_.cases.front());
+    puppet->moves_to(DeviceKind::kCuda);
+    return puppet;
+  });
+  add("right", Habit::kRight);
+  std::vector<std::string> told;
+  hooks_.started = [&](const RunResult& header) { told = header.stand_ins; };
+  const RunResult supported = run();
+  ASSERT_EQ(supported.records.size(), 1u);
+  EXPECT_EQ(supported.records[0].backend, "on_gpu");
+  EXPECT_EQ(told, std::vector<std::string>{"right"});
+  on_gpu = Habit::kRefuses;
+  const RunResult refused = run();
+  ASSERT_EQ(refused.records.size(), 2u);
+  EXPECT_EQ(refused.records[0].verdict(), Verdict::kUnsupported);
+  EXPECT_EQ(refused.records[1].verdict(), Verdict::kPassed) << refused.records[1].reason();
 }
 
 TEST_F(Driver, refuses_an_unknown_backend_before_anything_runs) {

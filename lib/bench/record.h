@@ -134,6 +134,9 @@ struct RunResult {
   Environment environment;           ///< its device is the main one: the GPU, where one takes part
   Ceilings ceilings;                 ///< of the main device
   std::vector<DeviceRates> devices;  ///< every device that the chosen backends use
+  /// Backends for the processor that run only what no backend of the GPU supports, since nobody
+  /// named them. For the table's header; result files do not hold it.
+  std::vector<std::string> stand_ins;
   std::vector<ScenarioSource> scenarios;  ///< that were run, in order
   std::vector<Record> records;
   double wall_s = 0, measuring_s = 0;
