@@ -7,8 +7,11 @@
 
 #include "lib/base/printable.h"
 #include "lib/report/aa_section.h"
+#include "lib/report/backend_summary.h"
+#include "lib/report/not_run.h"
 #include "lib/report/record_text.h"
 #include "lib/report/sinks.h"
+#include "lib/report/standing.h"
 #include "lib/report/text_layout.h"
 #include "lib/report/units.h"
 
@@ -24,11 +27,11 @@ std::string graph_n_cell(const Record& r) {
   return fmt::format(" {} (×{}) |", text, r.graph_n.graph.forwards);
 }
 
-std::string speed_cells(const Record& r, bool with_graph_n) {
+std::string speed_cells(const Record& r, const Standing& standing, bool with_graph_n) {
   const std::string graph_n = with_graph_n ? graph_n_cell(r) : std::string();
-  if (!r.claims_speed()) return fmt::format("– | |{} | | |", graph_n);
-  return fmt::format("{} | {}{} |{} {} | {} | {} |", time_text(r.timing.median_us),
-                     half_width_text(r), is_open(r) ? "\\*" : "", graph_n,
+  if (!r.claims_speed()) return fmt::format("– | | |{} | | |", graph_n);
+  return fmt::format("{} | {}{} | {} |{} {} | {} | {} |", time_text(r.timing.median_us),
+                     half_width_text(r), is_open(r) ? "\\*" : "", standing_text(standing), graph_n,
                      three_digits(r.gb_per_s()), three_digits(r.tflop_per_s() * 1e3),
                      percent_text(r.roofline));
 }
@@ -46,6 +49,22 @@ std::string index_lines(const RunResult& run) {
     last = case_name(run, r);
   }
   return text.empty() ? text : "\nIndex arrays:\n\n" + text;
+}
+
+/// What has no row, by case.
+std::string not_run_lines(const RunResult& run) {
+  std::string text;
+  for (auto begin = run.records.begin(); begin != run.records.end();) {
+    const auto end = std::find_if(begin, run.records.end(), [&](const Record& r) {
+      return r.scenario != begin->scenario || r.case_id != begin->case_id || r.step != begin->step;
+    });
+    if (const std::string reasons = not_run_text({begin, end}); !reasons.empty()) {
+      text +=
+          fmt::format("- {}: {}\n", markdown_cell(case_name(run, *begin)), markdown_cell(reasons));
+    }
+    begin = end;
+  }
+  return text.empty() ? text : "\nNot run:\n\n" + text;
 }
 
 /// "seed 7", or the seed of each of several scenarios.
@@ -72,17 +91,22 @@ void write_markdown(const RunResult& run, std::ostream& out) {
   const bool with_graph_n =
       std::ranges::any_of(run.records, [](const Record& r) { return r.graph_n.tried(); });
   text += fmt::format(
-      "| case | backend | cache | launch | median | ± |{} GB/s | GFLOP/s | roof | plan | enqueue | "
+      "| case | backend | cache | launch | median | ± | vs best |{} GB/s | GFLOP/s | roof | plan | "
+      "enqueue | "
       "verdict | status | error/bound | bitwise | reason |\n"
-      "|---|---|---|---|--:|--:|{}--:|--:|--:|--:|--:|---|---|--:|---|---|\n",
+      "|---|---|---|---|--:|--:|:--|{}--:|--:|--:|--:|--:|---|---|--:|---|---|\n",
       with_graph_n ? " graph×N |" : "", with_graph_n ? "--:|" : "");
-  for (const Record& r : run.records) {
-    text += fmt::format(
-        "| {} | {} | {} | {} | {} {} | {} | {} | {} | {} | `{}` | {} |\n",
-        markdown_cell(case_name(run, r)), markdown_cell(r.backend), to_string(r.cache),
-        r.graph_forced ? "graph, forced" : to_string(r.launch), speed_cells(r, with_graph_n),
-        r.claims_speed() ? time_text(r.plan.median_us) : "", enqueue_cell(r), verdict_word(r),
-        to_string(r.timing.status), error_text(r), bitwise_flags(r), markdown_cell(r.reason()));
+  const std::vector<Standing> standing = standings(run.records);
+  for (std::size_t i = 0; i < run.records.size(); ++i) {
+    const Record& r = run.records[i];
+    if (was_not_run(r)) continue;
+    text += fmt::format("| {} | {} | {} | {} | {} {} | {} | {} | {} | {} | `{}` | {} |\n",
+                        markdown_cell(case_name(run, r)), markdown_cell(r.backend),
+                        to_string(r.cache), r.graph_forced ? "graph, forced" : to_string(r.launch),
+                        speed_cells(r, standing[i], with_graph_n),
+                        r.claims_speed() ? time_text(r.plan.median_us) : "", enqueue_cell(r),
+                        verdict_word(r), to_string(r.timing.status), error_text(r),
+                        bitwise_flags(r), markdown_cell(r.reason()));
   }
   for (const Record& r : run.records) {
     if (r.has_failed()) {
@@ -90,9 +114,10 @@ void write_markdown(const RunResult& run, std::ostream& out) {
                           printable(r.repro));
     }
   }
-  text += index_lines(run);
+  text += not_run_lines(run) + index_lines(run);
+  text += fmt::format("\n{}\n", kStandingLegend);
   if (with_graph_n) text += fmt::format("\n{}\n", kGraphNLegend);
-  text += aa_markdown_section(run);
+  text += aa_markdown_section(run) + summary_markdown_section(run);
   std::vector<std::string> closing = tally_parts(run);
   if (run.interrupted) closing.emplace_back("interrupted");
   text += '\n' + join_parts(closing, std::string::npos, 0) + '\n';

@@ -12,8 +12,6 @@
 namespace attnbench {
 namespace {
 
-constexpr int kFewestRounds = 6;  ///< 1 - 2 / 2^n >= 0.95
-
 char flag(int property, char letter) {
   if (property < 0) return '.';
   return property == 1 ? letter : '-';
@@ -88,6 +86,11 @@ std::string half_width_text(const Record& record) {
 
 bool is_open(const Record& record) {
   return record.claims_speed() && record.timing.status != MeasureStatus::kConverged;
+}
+
+bool ran_out_of_time(const Record& record) {
+  return is_open(record) && (record.timing.status == MeasureStatus::kNoisy ||
+                             record.timing.status == MeasureStatus::kTimeout);
 }
 
 bool has_device_timer(const Record& record) {

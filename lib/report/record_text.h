@@ -31,13 +31,17 @@ namespace attnbench {
 /// "0.21" or, when nothing was compared, "".
 [[nodiscard]] std::string error_text(const Record& record);
 
-/// Whether lo and hi are a 95 % interval of the median. Below six rounds there is none: the whole
-/// range of five values holds the median with 1 - 2 / 2^5 = 93.75 % only, that of one with none.
+/// Fewest that an interval takes: the whole range of five values holds the median with
+/// 1 - 2 / 2^5 = 93.75 % only, that of six with more than 95 %.
+inline constexpr int kFewestRounds = 6;
+/// Whether lo and hi are a 95 % interval of the median.
 [[nodiscard]] bool has_interval(const Record& record);
 /// "0.3 %", or "–" where there is no interval; empty for a cell that claims no speed.
 [[nodiscard]] std::string half_width_text(const Record& record);
 /// A figure that is shown although its interval is wider than asked for, or is none.
 [[nodiscard]] bool is_open(const Record& record);
+/// An open figure that more time or a quieter machine would settle: noisy or timeout.
+[[nodiscard]] bool ran_out_of_time(const Record& record);
 
 /// Whether the device has its own timer, so that the host's enqueueing is a separate figure.
 [[nodiscard]] bool has_device_timer(const Record& record);
@@ -57,6 +61,9 @@ namespace attnbench {
 /// Whether lo and hi are a 95 % interval, as has_interval() of the main figure.
 [[nodiscard]] bool graph_n_has_interval(const Record& record);
 
+/// The table's explanation of "–" in the place of an interval.
+inline constexpr const char* kNoIntervalLegend =
+    "–: fewer than six rounds, too few for an interval";
 /// The table's explanation of Record::is_short.
 inline constexpr const char* kShortLegend =
     "short: below 10 µs, where the launch itself and the timer's step are part of the figure";

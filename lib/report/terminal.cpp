@@ -11,6 +11,8 @@
 
 #include "lib/base/printable.h"
 #include "lib/report/aa_section.h"
+#include "lib/report/backend_summary.h"
+#include "lib/report/not_run.h"
 #include "lib/report/record_text.h"
 #include "lib/report/text_layout.h"
 #include "lib/report/units.h"
@@ -45,12 +47,29 @@ std::string without_trailing_spaces(std::string line) {
   return line;
 }
 
+constexpr std::string_view kBold = "\x1b[1m", kDim = "\x1b[2m", kPlain = "\x1b[0m";
+
 /// ANSI colour of a verdict: green right, yellow doubtful, red wrong, dim not tried.
 std::string_view colour_of(const Record& r) {
   if (r.has_failed()) return "\x1b[1;31m";
   if (r.verdict() == Verdict::kPassed) return "\x1b[32m";
   if (r.verdict() == Verdict::kMistrusted) return "\x1b[33m";
-  return "\x1b[2m";
+  return kDim;
+}
+
+/// Of a column's text: the verdict's colour, and bold for the best of a case. Empty: none.
+std::string_view colour_in(const TerminalColumn& column, const Record& r, const Standing& s) {
+  using Subject = TerminalColumn::Subject;
+  if (column.subject == Subject::kVerdict) return colour_of(r);
+  return column.subject == Subject::kStanding && s.is_best() ? kBold : "";
+}
+
+/// The text without the spaces around it in `colour`.
+std::string coloured(std::string text, std::string_view colour) {
+  const std::size_t begin = text.find_first_not_of(' ');
+  if (colour.empty() || begin == std::string::npos) return text;
+  text.insert(text.find_last_not_of(" \n") + 1, kPlain);
+  return text.insert(begin, colour);
 }
 
 /// Tokens on shared prefixes' whole pages that at least two requests lean on.
@@ -120,11 +139,20 @@ std::string layer_text(const Case& c) {
   return fmt::format("{}", fmt::join(facts, " "));
 }
 
-/// Whether the row's reason is printed: a star and the status already say that a passed cell is
-/// noisy, but not why there is no interval.
+/// Whether the row's reason is printed: a star says enough of a figure that is noisy.
 bool shows_reason(const Record& r) {
-  const bool says_all = r.claims_speed() && has_interval(r) && r.verdict() != Verdict::kMistrusted;
+  const bool says_all = r.claims_speed() && r.verdict() != Verdict::kMistrusted &&
+                        (!is_open(r) || ran_out_of_time(r));
   return !r.reason().empty() && !says_all;
+}
+
+bool has_no_interval(const Record& r) { return r.claims_speed() && !has_interval(r); }
+
+/// "a GPU takes part: cpu_flash and torch_native run only …".
+std::string stand_ins_text(const RunResult& header) {
+  return fmt::format(
+      "a GPU takes part: without --backend, {} only run what none of its backends supports",
+      fmt::join(header.stand_ins, ", "));
 }
 
 }  // namespace
@@ -142,6 +170,7 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
   const Environment& e = header.environment;
   last_level_cache_bytes_ = e.device.last_level_cache_bytes;
   multiprocessors_ = multiprocessors_of(header);
+  precision_ = scenario.measure.max_rounds < kFewestRounds ? 0 : scenario.measure.precision;
   if (options_.quiet) return;
   std::set<std::string> mixes;
   for (const Case& c : scenario.cases) mixes.insert(c.mix);
@@ -166,6 +195,12 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
     out_ << join_parts(machine, options_.width, 2) << '\n';
   }
   out_ << wrapped(method, options_.width, 0);
+  if (std::ranges::any_of(columns_, [](const TerminalColumn& column) {
+        return column.subject == TerminalColumn::Subject::kStanding;
+      })) {
+    out_ << wrapped(kStandingLegend, options_.width, 0);
+  }
+  if (!header.stand_ins.empty()) out_ << wrapped(stand_ins_text(header), options_.width, 0);
   std::set<std::string> notes;
   for (const Case& c : scenario.cases) {
     if (c.model_note.empty()) continue;
@@ -175,8 +210,7 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
 }
 
 void TerminalReport::case_started(const Case& c, const Cost& cost) {
-  untimed_.clear();
-  index_ = {};
+  records_.clear();
   layout_ = c.kv_cache.layout;
   if (options_.quiet) return;
   const std::int64_t shared = shared_tokens(c);
@@ -192,40 +226,27 @@ void TerminalReport::case_started(const Case& c, const Cost& cost) {
       cascade_text(c, multiprocessors_),
       graph_text(c),
       cost.bytes_unique <= last_level_cache_bytes_ ? "fits the last-level cache" : ""};
-  std::string titles;
-  for (const TerminalColumn& column : columns_) {
-    titles += std::string(column.gap, ' ') + padded(column.title, column.width, column.align);
-  }
-  out_ << '\n'
-       << join_parts(facts, options_.width, 4) << '\n'
-       << without_trailing_spaces(titles) << '\n';
+  out_ << '\n' << join_parts(facts, options_.width, 4) << '\n';
 }
 
-std::string TerminalReport::row(const Record& record, bool colour) const {
+std::string TerminalReport::row(const Record& record, const Standing& standing, bool colour) const {
   std::string line;
   for (const TerminalColumn& column : columns_) {
     line += std::string(column.gap, ' ');
-    std::string text = padded(column.text(record), column.width, column.align);
-    if (column.is_verdict && colour) {
-      const std::size_t end = text.find_last_not_of(' ') + 1;
-      text.insert(end, "\x1b[0m");
-      text.insert(0, colour_of(record));
-    }
-    line += text;
+    const std::string text = padded(column.text(record, standing), column.width, column.align);
+    line += coloured(text, colour ? colour_in(column, record, standing) : "");
   }
   return without_trailing_spaces(line);
 }
 
 void TerminalReport::record(const Record& record) {
-  if (options_.quiet) return;
-  if (has_index_timing(record)) index_ = record.index;
-  // A backend that does not take the case says so once, not once per cache state.
-  const std::string said = record.is_timed() ? "" : record.backend + '\n' + record.reason();
-  if (!record.is_timed() && said == untimed_ && !options_.wide) return;
-  untimed_ = said;
-  std::string line = row(record, options_.colour);
+  if (!options_.quiet) records_.push_back(record);
+}
+
+void TerminalReport::print(const Record& record, const Standing& standing) {
+  std::string line = row(record, standing, options_.colour);
   if (shows_reason(record)) {
-    const std::size_t plain_width = display_width(row(record, false));
+    const std::size_t plain_width = display_width(row(record, standing, false));
     const std::string reason = printable(record.reason());
     const bool one_line = reason.find('\n') == std::string::npos;
     const bool beside = record.error.rows == 0 && !options_.wide && !record.has_failed() &&
@@ -253,23 +274,62 @@ void TerminalReport::record(const Record& record) {
   }
 }
 
+void TerminalReport::print_not_run() {
+  const std::string text = not_run_text(records_);
+  if (text.empty()) return;
+  const std::string lines = wrapped("not run: " + text, options_.width, 2);
+  out_ << coloured(lines, options_.colour ? kDim : "");
+}
+
 void TerminalReport::case_finished(const Case&) {
-  if (index_.host_us > 0) out_ << "  index arrays: " << index_text(index_) << '\n';
+  if (options_.quiet) return;
+  const bool any_row = !std::ranges::all_of(records_, was_not_run) || options_.wide;
+  if (any_row) {
+    std::string titles;
+    for (const TerminalColumn& column : columns_) {
+      titles += std::string(column.gap, ' ') + padded(column.title, column.width, column.align);
+    }
+    out_ << without_trailing_spaces(titles) << '\n';
+  }
+  const std::vector<Standing> standing = standings(records_);
+  for (std::size_t i = 0; i < records_.size(); ++i) {
+    if (options_.wide || !was_not_run(records_[i])) print(records_[i], standing[i]);
+  }
+  if (!options_.wide) print_not_run();
+  const auto indexed = std::ranges::find_if(records_, has_index_timing);
+  if (indexed != records_.end()) {
+    out_ << "  index arrays: " << index_text(indexed->index) << '\n';
+  }
+  records_.clear();
   out_.flush();
 }
 
-void TerminalReport::finished(const RunResult& run, int exit_code) {
+void TerminalReport::print_legends(const RunResult& run) {
+  const auto print_if_any = [&](const char* legend, const auto& applies) {
+    if (std::ranges::any_of(run.records, applies)) out_ << wrapped(legend, options_.width, 0);
+  };
+  const auto is_short = [](const Record& r) { return r.is_short && r.claims_speed(); };
+  const auto has_graph_n = [](const Record& r) { return r.graph_n.tried(); };
+  const auto is_forced = [](const Record& r) { return r.graph_forced && r.is_timed(); };
+  const auto applies = [&](const Record& r) {
+    return has_no_interval(r) || is_short(r) || has_graph_n(r) || is_forced(r);
+  };
+  if (std::ranges::any_of(run.records, applies)) out_ << '\n';
+  print_if_any(kNoIntervalLegend, has_no_interval);
+  print_if_any(kShortLegend, is_short);
+  print_if_any(kGraphNLegend, has_graph_n);
+  print_if_any(kForcedLegend, is_forced);
+}
+
+void TerminalReport::finished(const RunResult& run, int exit_code,
+                              const std::optional<OtherPrograms>& others) {
   if (!options_.quiet) {
     out_ << aa_terminal_section(run, options_.width);
-    const bool any_short = std::ranges::any_of(
-        run.records, [](const Record& r) { return r.is_short && r.claims_speed(); });
-    if (any_short) out_ << '\n' << wrapped(kShortLegend, options_.width, 0);
-    const bool any_graph_n =
-        std::ranges::any_of(run.records, [](const Record& r) { return r.graph_n.tried(); });
-    if (any_graph_n) out_ << wrapped(kGraphNLegend, options_.width, 0);
-    const bool any_forced = std::ranges::any_of(
-        run.records, [](const Record& r) { return r.graph_forced && r.is_timed(); });
-    if (any_forced) out_ << wrapped(kForcedLegend, options_.width, 0);
+    print_legends(run);
+    out_ << summary_terminal_section(run, options_.width);
+    const std::string unsettled =
+        precision_ > 0 ? unsettled_text(run, precision_, others) : std::string();
+    if (!unsettled.empty()) out_ << '\n' << wrapped(unsettled, options_.width, 0);
   }
   std::set<std::string> ids;
   for (const Record& record : run.records) ids.insert(case_name(run, record));

@@ -13,19 +13,25 @@
 namespace attnbench {
 namespace {
 
-using Text = std::function<std::string(const Record&)>;
+using Text = std::function<std::string(const Record&, const Standing&)>;
+using TextOfRecord = std::function<std::string(const Record&)>;
 using Align = TerminalColumn::Align;
+using Subject = TerminalColumn::Subject;
+
+Text figure(TextOfRecord text) {
+  return [text = std::move(text)](const Record& r, const Standing&) { return text(r); };
+}
 
 /// Empty unless the cell claims a speed.
-Text speed(Text text) {
-  return [text = std::move(text)](const Record& r) {
+Text speed(TextOfRecord text) {
+  return [text = std::move(text)](const Record& r, const Standing&) {
     return r.claims_speed() ? text(r) : std::string();
   };
 }
 
 /// Empty unless something was compared with the reference.
 Text compared(double ErrorMetrics::*metric) {
-  return [metric](const Record& r) {
+  return [metric](const Record& r, const Standing&) {
     return r.error.rows > 0 ? three_digits(r.error.*metric) : std::string();
   };
 }
@@ -33,12 +39,12 @@ Text compared(double ErrorMetrics::*metric) {
 /// A name that does not fit loses its tail, but the second of an A/A pair keeps what tells it from
 /// the first.
 TerminalColumn backend_column(std::size_t width) {
-  return {"backend", 2, width, Align::kLeft, [width](const Record& r) {
+  return {"backend", 2, width, Align::kLeft, figure([width](const Record& r) {
             const std::string_view name = registered_name(r.backend);
             const std::string mark = r.backend.substr(name.size());
             if (mark.empty() || display_width(r.backend) <= width) return r.backend;
             return fit_left(name, width - mark.size()) + mark;
-          }};
+          })};
 }
 
 std::string median(const Record& r) {
@@ -49,19 +55,16 @@ std::string median(const Record& r) {
 /// The star says that the interval did not reach the precision asked for.
 std::string half_width(const Record& r) { return half_width_text(r) + (is_open(r) ? "*" : " "); }
 
-constexpr std::size_t kVerdictWidth = 14;
+/// The ratio keeps its place where a mark follows.
+std::string versus_best(const Record&, const Standing& standing) {
+  const std::string text = standing_text(standing);
+  return text.empty() || text.find(' ') != std::string::npos ? text : text + "  ";
+}
 
-/// "passed", "passed noisy", "passed short". A longer pair keeps to the verdict: the star stands
-/// for the rest.
-std::string verdict_and_status(const Record& r) {
-  const std::string word = verdict_word(r);
-  std::string more;
-  if (is_open(r)) {
-    more = ' ' + std::string(to_string(r.timing.status));
-  } else if (r.is_short && r.claims_speed()) {
-    more = " short";
-  }
-  return word.size() + more.size() > kVerdictWidth ? word : word + more;
+/// "passed", "passed short".
+std::string verdict_and_shortness(const Record& r) {
+  const bool is_short = r.is_short && r.claims_speed() && r.verdict() == Verdict::kPassed;
+  return verdict_word(r) + (is_short ? " short" : "");
 }
 
 /// In the machine's unit; what is far slower than the machine has no digits there.
@@ -80,50 +83,53 @@ Text end_of_interval(double CellTiming::*field) {
 }
 
 TerminalColumn bitwise_column() {
-  return {"bit",
-          1,
-          3,
-          Align::kLeft,
-          [](const Record& r) { return r.error.rows > 0 ? bitwise_flags(r) : std::string(); },
-          false,
-          7};
+  return {
+      "bit",
+      1,
+      3,
+      Align::kLeft,
+      figure([](const Record& r) { return r.error.rows > 0 ? bitwise_flags(r) : std::string(); }),
+      Subject::kFigure,
+      8};
 }
 
 std::string enqueue(const Record& r) {
   return has_device_timer(r) ? time_text(r.timing.enqueue_us) : std::string("–");
 }
 
-/// Where a GPU takes part, the host's part of a launch stands beside the plan, and the bitwise
-/// flags give way to it.
+/// Where a GPU takes part, the host's part of a launch stands beside the plan.
 std::vector<TerminalColumn> narrow_columns(const Ceilings& ceilings, bool gpu) {
   const bool tera_bytes = ceilings.read_bytes_per_s >= 1e12;
   const bool tera_flops = ceilings.flop_per_s >= 1e12;
-  const std::size_t gap = gpu ? 1 : 2;
-  // 2 + 13 + 8 + 9 + 7 + 6 + 9 + 6 + 9 + 16 + 11 + 4 = 100
-  // 2 + 13 + 8 + 8 + 7 + 6 + 8 + 6 + 8 + 8 + 16 + 10 = 100 with a GPU
+  // 2 + 15 + 8 + 8 + 7 + 8 + 6 + 8 + 6 + 8 + 14 + 10 = 100, and on a wider terminal 4 more; with a
+  // GPU's column for what enqueueing takes 8 more again
   std::vector<TerminalColumn> columns = {
-      backend_column(13),
-      {"cache", 2, 6, Align::kLeft, cache_and_launch},
-      {"median", gap, 7, Align::kRight, median},
+      backend_column(15),
+      {"cache", 2, 6, Align::kLeft, figure(cache_and_launch)},
+      {"median", 1, 7, Align::kRight, figure(median)},
       {"± ", 1, 6, Align::kRight, speed(half_width)},
+      {"vs best", 1, 7, Align::kRight, versus_best, Subject::kStanding, 1},
       {tera_bytes ? "TB/s" : "GB/s", 1, 5, Align::kRight, speed([tera_bytes](const Record& r) {
          return rate_text(r.gb_per_s() / (tera_bytes ? 1e3 : 1));
        }),
-       false, 1},
-      {tera_flops ? "TFLOP/s" : "GFLOP/s", gap, 7, Align::kRight,
+       Subject::kFigure, 2},
+      {tera_flops ? "TFLOP/s" : "GFLOP/s", 1, 7, Align::kRight,
        speed([tera_flops](const Record& r) {
          return rate_text(r.tflop_per_s() * (tera_flops ? 1 : 1e3));
        }),
-       false, 4},
+       Subject::kFigure, 5},
       {"roof", 1, 5, Align::kRight, speed([](const Record& r) { return percent_text(r.roofline); }),
-       false, 3},
-      {"plan", gap, 7, Align::kRight,
-       speed([](const Record& r) { return time_text(r.plan.median_us); }), false, 5},
+       Subject::kFigure, 3},
+      {"plan", 1, 7, Align::kRight,
+       speed([](const Record& r) { return time_text(r.plan.median_us); }), Subject::kFigure, 6},
   };
-  if (gpu) columns.push_back({"enqueue", gap, 7, Align::kRight, speed(enqueue), false, 6});
-  columns.push_back({"verdict", 2, kVerdictWidth, Align::kLeft, verdict_and_status, true});
-  columns.push_back({"err/bound", gap, 9, Align::kLeft, error_text, false, 2});
-  if (!gpu) columns.push_back(bitwise_column());
+  if (gpu) {
+    columns.push_back({"enqueue", 1, 7, Align::kRight, speed(enqueue), Subject::kFigure, 7});
+  }
+  columns.push_back(
+      {"verdict", 2, 12, Align::kLeft, figure(verdict_and_shortness), Subject::kVerdict});
+  columns.push_back({"err/bound", 1, 9, Align::kLeft, figure(error_text), Subject::kFigure, 4});
+  columns.push_back(bitwise_column());
   return columns;
 }
 
@@ -151,13 +157,13 @@ std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool gpu,
     narrow_down(columns, width);
     return columns;
   }
-  if (gpu) columns.push_back(bitwise_column());
   columns.front() = backend_column(24);
   const auto add = [&](const char* title, std::size_t own_width, Text text) {
     columns.push_back({title, 2, own_width, Align::kRight, std::move(text)});
   };
-  add("launch", 6, [](const Record& r) { return std::string(to_string(r.launch)); });
-  add("status", 12, [](const Record& r) { return std::string(to_string(r.timing.status)); });
+  add("launch", 6, figure([](const Record& r) { return std::string(to_string(r.launch)); }));
+  add("status", 12,
+      figure([](const Record& r) { return std::string(to_string(r.timing.status)); }));
   add("lo", 7, end_of_interval(&CellTiming::lo_us));
   add("hi", 7, end_of_interval(&CellTiming::hi_us));
   add("q1", 7, time_of(&CellTiming::q1_us));
@@ -167,19 +173,20 @@ std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool gpu,
   add("rounds", 6, speed([](const Record& r) { return fmt::format("{}", r.timing.rounds); }));
   add("samples", 7, speed([](const Record& r) { return fmt::format("{}", r.timing.samples); }));
   add("plan max", 8, speed([](const Record& r) { return time_text(r.plan.max_us); }));
-  add("flops", 10, [](const Record& r) { return count_text(r.cost.flops); });
-  add("unique", 8, [](const Record& r) { return bytes_text(r.cost.bytes_unique); });
-  add("streamed", 8, [](const Record& r) { return bytes_text(r.cost.bytes_streamed); });
-  add("in cache", 8, [](const Record& r) { return std::string(r.cache_resident ? "yes" : "no"); });
+  add("flops", 10, figure([](const Record& r) { return count_text(r.cost.flops); }));
+  add("unique", 8, figure([](const Record& r) { return bytes_text(r.cost.bytes_unique); }));
+  add("streamed", 8, figure([](const Record& r) { return bytes_text(r.cost.bytes_streamed); }));
+  add("in cache", 8,
+      figure([](const Record& r) { return std::string(r.cache_resident ? "yes" : "no"); }));
   add("max abs", 7, compared(&ErrorMetrics::max_abs));
   add("max/rms", 7, compared(&ErrorMetrics::max_abs_over_rms));
   add("nmse", 7, compared(&ErrorMetrics::nmse));
   add("rms ratio", 9, compared(&ErrorMetrics::rms_ratio));
   add("lse abs", 7, compared(&ErrorMetrics::lse_abs));
-  add("rows", 6, [](const Record& r) {
-    return r.error.rows > 0 ? fmt::format("{}", r.error.rows) : std::string();
-  });
-  add("fixture", 16, [](const Record& r) { return r.fixture_hash; });
+  add("rows", 6, figure([](const Record& r) {
+        return r.error.rows > 0 ? fmt::format("{}", r.error.rows) : std::string();
+      }));
+  add("fixture", 16, figure([](const Record& r) { return r.fixture_hash; }));
   return columns;
 }
 

@@ -8,21 +8,25 @@
 #include <vector>
 
 #include "lib/bench/record.h"
+#include "lib/report/standing.h"
 
 namespace attnbench {
 
-/// Widest line of the narrow table.
+/// Of a line, where nothing says how wide the terminal is.
 inline constexpr std::size_t kTerminalWidth = 100;
+/// All that the narrow table has to show: a wider terminal gets no longer lines.
+inline constexpr std::size_t kMostTerminalWidth = 120;
 
 struct TerminalColumn {
   enum class Align { kLeft, kRight };
+  enum class Subject { kFigure, kStanding, kVerdict };
   std::string title;
   std::size_t gap = 2;  ///< spaces before it
   std::size_t width = 0;
   Align align = Align::kRight;
-  std::function<std::string(const Record&)> text;
-  bool is_verdict = false;
-  int dispensable = 0;  ///< in a narrow terminal the highest goes first; 0 stays
+  std::function<std::string(const Record&, const Standing&)> text;
+  Subject subject = Subject::kFigure;  ///< decides its colour
+  int dispensable = 0;                 ///< in a narrow terminal the highest goes first; 0 stays
 };
 
 /// Columns of the table, with units that suit the ceilings: a machine that reads terabytes per

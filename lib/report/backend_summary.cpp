@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/report/backend_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <tuple>
+
+#include "lib/base/printable.h"
+#include "lib/report/not_run.h"
+#include "lib/report/record_text.h"
+#include "lib/report/standing.h"
+#include "lib/report/units.h"
+
+namespace attnbench {
+namespace {
+
+/// The cells of a row as text: backend, cells that ran, fastest, geometric mean, failed, noisy.
+using Row = std::array<std::string, 6>;
+
+constexpr std::size_t kFewestOfNames = 6;
+
+std::string unless_zero(int count) { return count == 0 ? "" : std::to_string(count); }
+
+std::set<ComparisonKey> comparisons(const RunResult& run) {
+  std::set<ComparisonKey> keys;
+  for (const Record& r : run.records) keys.emplace(r);
+  return keys;
+}
+
+std::size_t count_cases(const RunResult& run) {
+  std::set<std::tuple<std::string, std::string, StepPart>> cases;
+  for (const Record& r : run.records) cases.emplace(r.scenario, r.case_id, r.step);
+  return cases.size();
+}
+
+/// The titles first; nothing where there is no summary.
+std::vector<Row> summary_rows(const RunResult& run) {
+  const std::vector<BackendSummary> summaries = backend_summaries(run);
+  if (summaries.empty()) return {};
+  const std::size_t all = comparisons(run).size();
+  // A case in several cache states or launch modes counts once for each.
+  const char* const unit = all == count_cases(run) ? "cases" : "cells";
+  std::vector<Row> rows = {{"backend", unit, "fastest", "geomean vs best", "failed", "noisy"}};
+  for (const BackendSummary& s : summaries) {
+    rows.push_back({printable(s.backend), fmt::format("{} of {}", s.ran, all),
+                    std::to_string(s.fastest), s.geomean > 0 ? three_digits(s.geomean) : "–",
+                    unless_zero(s.failed), unless_zero(s.noisy)});
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<BackendSummary> backend_summaries(const RunResult& run) {
+  const std::vector<Standing> standing = standings(run.records);
+  std::vector<BackendSummary> summaries;
+  std::vector<std::pair<double, int>> logarithms;  // sum and count
+  for (std::size_t i = 0; i < run.records.size(); ++i) {
+    const Record& r = run.records[i];
+    if (was_not_run(r)) continue;
+    const auto known = std::ranges::find(summaries, r.backend, &BackendSummary::backend);
+    const auto place = static_cast<std::size_t>(known - summaries.begin());
+    if (known == summaries.end()) {
+      summaries.push_back({.backend = r.backend});
+      logarithms.emplace_back(0, 0);
+    }
+    BackendSummary& s = summaries[place];
+    ++s.ran;
+    s.fastest += standing[i].is_best() ? 1 : 0;
+    s.failed += r.has_failed() ? 1 : 0;
+    s.noisy += is_open(r) ? 1 : 0;
+    if (!standing[i].exists()) continue;
+    logarithms[place].first += std::log(standing[i].ratio);
+    ++logarithms[place].second;
+    s.geomean = std::exp(logarithms[place].first / logarithms[place].second);
+  }
+  if (summaries.size() < 2 || count_cases(run) < 2) return {};
+  std::ranges::stable_sort(summaries, {}, [](const BackendSummary& s) {
+    return s.geomean > 0 ? s.geomean : std::numeric_limits<double>::infinity();
+  });
+  return summaries;
+}
+
+std::string summary_terminal_section(const RunResult& run, std::size_t width) {
+  const std::vector<Row> rows = summary_rows(run);
+  if (rows.empty()) return {};
+  Row widest;
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (display_width(row[i]) > display_width(widest[i])) widest[i] = row[i];
+    }
+  }
+  std::size_t figures = 0;
+  for (std::size_t i = 1; i < widest.size(); ++i) figures += 2 + display_width(widest[i]);
+  // A terminal that is too narrow shortens the names.
+  const std::size_t room = width - std::min(width, 2 + figures);
+  const std::size_t names = std::min(display_width(widest[0]), std::max(room, kFewestOfNames));
+  std::string text = "\n";
+  for (const Row& row : rows) {
+    std::string line = "  " + fit_left(row[0], names);
+    for (std::size_t i = 1; i < row.size(); ++i) {
+      line += fit_right(row[i], 2 + display_width(widest[i]));
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += cut_to_width(line, width) + '\n';
+  }
+  return text;
+}
+
+std::string summary_markdown_section(const RunResult& run) {
+  const std::vector<Row> rows = summary_rows(run);
+  std::string text;
+  for (const Row& row : rows) {
+    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", markdown_cell(row[0]), row[1], row[2],
+                        row[3], row[4], row[5]);
+    if (&row == &rows.front()) text += "|---|--:|--:|--:|--:|--:|\n";
+  }
+  return text.empty() ? text : '\n' + text;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/report/unsettled.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lib/report/record_text.h"
+
+namespace attnbench {
+namespace {
+
+/// Threads of the processor that take part; 0 when a GPU alone does.
+int threads_of(const RunResult& run) {
+  for (const DeviceRates& each : run.devices) {
+    if (each.device.kind == DeviceKind::kCpu) return each.device.units;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string unsettled_text(const RunResult& run, double precision,
+                           const std::optional<OtherPrograms>& others) {
+  const auto figures = std::ranges::count_if(run.records, &Record::claims_speed);
+  const auto unsettled = std::ranges::count_if(run.records, ran_out_of_time);
+  if (2 * unsettled <= figures) return {};
+  std::string text =
+      fmt::format("{} of {} figures missed ±{:g} %: ", unsettled, figures, precision * 100);
+  if (!others || !others->disturb()) {
+    return text + "try a longer --cell-timeout, more --rounds or a wider --precision";
+  }
+  text += fmt::format("other programs kept {:.1f} of {} processors busy; try --quiet-wait 5min, ",
+                      others->busy_processors, others->processors);
+  const int threads = threads_of(run);
+  if (threads > 1) text += fmt::format("--threads {}, ", threads - 1);
+  return text + "a longer --cell-timeout or a wider --precision";
+}
+
+}  // namespace attnbench
