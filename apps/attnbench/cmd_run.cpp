@@ -10,7 +10,9 @@
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/interrupt.h"
 #include "apps/attnbench/kept_results.h"
+#include "apps/attnbench/processor_load.h"
 #include "apps/attnbench/progress_line.h"
+#include "apps/attnbench/quiet_wait.h"
 #include "apps/attnbench/run_options.h"
 #include "apps/attnbench/run_outcome.h"
 #include "lib/base/error.h"
@@ -51,7 +53,7 @@ TerminalOptions table_options(const RunOptions& options, bool table, const Conso
                         .wide = options.wide,
                         .quiet = options.quiet || !table};
   const std::size_t width = console.out_width ? console.out_width() : 0;
-  if (width > 0) shown.width = std::min(width, kTerminalWidth);
+  if (width > 0) shown.width = std::min(width, kMostTerminalWidth);
   return shown;
 }
 
@@ -130,6 +132,16 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
                 count_cases(runs)},
       .table = table,
       .console = console};
+  if (options.quiet_wait_s) {
+    const std::string note =
+        wait_until_quiet(*options.quiet_wait_s,
+                         {.watch_a_second = watch_a_second,
+                          .progress = [&](const std::string& line) { display.progress.show(line); },
+                          .stop_requested = [] { return interrupt_signal() != 0; }});
+    display.progress.clear();
+    if (!note.empty()) console.err << note << '\n';
+  }
+  const ProcessorLoad load;
   RunResult result;
   std::string failure;
   for (const PlannedRun& each : runs) {
@@ -151,6 +163,7 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
     }
   }
   display.progress.clear();
+  const std::optional<OtherPrograms> others = load.others();
   kept.add_rest(result);
   const bool written = write_outputs(result, outputs, console);
   if (written) kept.drop();
@@ -162,7 +175,7 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
                                                 .output_failed = !console.out && !closed,
                                                 .failure = failure,
                                                 .signal = interrupt_signal()});
-  if (table) display.report.finished(result, outcome.exit_code);
+  if (table) display.report.finished(result, outcome.exit_code, others);
   if (!outcome.message.empty()) console.err << outcome.message << '\n';
   return outcome.exit_code;
 }

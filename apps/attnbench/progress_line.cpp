@@ -59,19 +59,31 @@ void ProgressLine::next_case(const std::string& id) {
   remaining_.case_begins(now_s());
 }
 
-void ProgressLine::show(const std::string& text, double case_s) {
+std::size_t ProgressLine::room() {
   const std::size_t width = width_ ? width_() : 0;
-  if (width < 2) return;
+  if (width < 2) return 0;
   const auto now = std::chrono::steady_clock::now();
-  if (visible_ && now - last_ < std::chrono::milliseconds(100)) return;
+  if (visible_ && now - last_ < std::chrono::milliseconds(100)) return 0;
   last_ = now;
+  return width - 1;  // the last column stays free: some terminals break the line there
+}
+
+void ProgressLine::write(const std::string& line) {
+  err_ << "\r\x1b[K" << line << std::flush;
+  visible_ = true;
+}
+
+void ProgressLine::show(const std::string& text, double case_s) {
+  const std::size_t width = room();
+  if (width == 0) return;
   std::string figures = " · " + printable(text);
   const double left_s = remaining_.seconds(now_s(), case_s);
   if (left_s > 0) figures += " · " + rough_time(left_s) + " left of the run";
-  const std::string lead = fmt::format("case {}/{} ", begun_, cases_);
-  // The last column stays free: some terminals break the line there.
-  err_ << "\r\x1b[K" << progress_text(lead, id_, figures, width - 1) << std::flush;
-  visible_ = true;
+  write(progress_text(fmt::format("case {}/{} ", begun_, cases_), id_, figures, width));
+}
+
+void ProgressLine::show(const std::string& text) {
+  if (const std::size_t width = room(); width > 0) write(cut_to_width(printable(text), width));
 }
 
 void ProgressLine::clear() {

@@ -45,9 +45,15 @@ class ProgressLine {
   /// At most ten times a second, so that a slow terminal cannot slow the measurement. `case_s`:
   /// what the case still takes, 0 if not known.
   void show(const std::string& text, double case_s);
+  /// A line of no case.
+  void show(const std::string& text);
   void clear();
 
  private:
+  /// Columns that a line may take now; 0: it is not the time for one, or there is no terminal.
+  [[nodiscard]] std::size_t room();
+  void write(const std::string& line);
+
   std::ostream& err_;
   std::function<std::size_t()> width_;
   std::size_t cases_, begun_ = 0;

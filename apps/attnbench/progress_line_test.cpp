@@ -27,6 +27,16 @@ TEST(ProgressLine, is_never_wider_than_the_terminal) {
   }
 }
 
+TEST(ProgressLine, shows_a_wait_that_is_of_no_case) {
+  std::ostringstream err;
+  ProgressLine line(
+      err, [] { return std::size_t{12}; }, 11);
+  line.show("waiting for rain");
+  EXPECT_EQ(err.str(), "\r\x1b[Kwaiting fo…");
+  line.clear();
+  EXPECT_TRUE(err.str().ends_with("\r\x1b[K"));
+}
+
 TEST(ProgressLine, shortens_the_case_before_the_figures) {
   EXPECT_EQ(progress_text("case 1/2 ", "chat/ps16", " · 9 s", 80), "case 1/2 chat/ps16 · 9 s");
   EXPECT_EQ(progress_text("case 1/2 ", "a_long_name_of_a_mix", " · 9 s", 30),

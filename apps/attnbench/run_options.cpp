@@ -45,8 +45,11 @@ void declare_cells(CLI::App& app, RunOptions& options) {
   app.add_option("scenario", options.scenarios, kScenarioHelp)->required();
   app.add_option("--case", options.filter.cases, "only these case ids; * and ? match; repeatable")
       ->allow_extra_args(false);
-  app.add_option("--backend", options.filter.backends,
-                 "only these backends, variants (splitkv:dynamic) among them")
+  app.add_option(
+         "--backend", options.filter.backends,
+         "only these backends, variants (splitkv:dynamic) among them; if not given, those of "
+         "the scenario, or all but variants: with a GPU the CPU's only where none of the "
+         "GPU's supports the case")
       ->option_text("NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -101,6 +104,11 @@ void declare_measuring(CLI::App& app, RunOptions& options) {
   app.add_option("--cell-timeout", options.cell_timeout_s,
                  "time for the rounds of one cell, 15s or 2min; overrides the scenario")
       ->transform(seconds("cell-timeout"));
+  app.add_option(
+         "--quiet-wait", options.quiet_wait_s,
+         "before anything is measured, wait until other programs leave the processors alone, "
+         "at most this long: 5min")
+      ->transform(seconds("quiet-wait"));
   app.add_flag("--quick", options.quick,
                "3 rounds of 1 sample, ceilings of one turn: a smoke test, not a measurement");
   app.add_option("--threads", options.devices.threads, "CPU threads; 0 = all this process may use")
@@ -276,6 +284,7 @@ RepeatedOptions repeated_options(const CLI::App& app) {
   RepeatedOptions repeated;
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group() != kMeasuring || option->count() == 0) continue;
+    if (option->check_lname("quiet-wait")) continue;  // when, not how
     // Without --isolate, --timeout is refused where no backend has a process of its own.
     const bool hosted_alone = option->check_lname("timeout") && app.count("--isolate") == 0;
     std::vector<std::string>& words = hosted_alone ? repeated.hosted : repeated.always;

@@ -30,7 +30,7 @@ struct RunOptions {
   std::vector<LaunchMode> launch;
   std::vector<StepPart> step;
   std::optional<std::uint64_t> seed;
-  std::optional<double> precision, cell_timeout_s;
+  std::optional<double> precision, cell_timeout_s, quiet_wait_s;
   std::vector<int> rounds;  ///< fewest and most, or one number for both
   OutputOptions outputs;
   std::string resume;  ///< results to go on with; empty: begin anew
