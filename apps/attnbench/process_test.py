@@ -37,6 +37,9 @@ verify: {rows: 16}
 backends: [torch_native]
 """
 
+# Without the seconds that ceilings take, which --quick measures in one turn.
+MANY_ROUNDS = ("--quick", "--rounds", "100000")
+
 
 def processes():
     """(pid, state, parent's pid) of every process there is."""
@@ -67,8 +70,8 @@ class ProcessTest(unittest.TestCase):
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def start_and_wait_for_the_second_case(self, *arguments):
-        self.write(rounds=100000, timeout_s=4)  # the first case ends by its timeout, the second runs on
-        process = self.start("--json", self.json, *arguments)
+        self.write(rounds=1, timeout_s=2)  # the first case ends by its timeout, the second runs on
+        process = self.start("--json", self.json, *MANY_ROUNDS, *arguments)
         for line in process.stdout:
             if line.startswith("second"):
                 break
@@ -196,7 +199,8 @@ exec {BINARY} "$@"
         first = lines[1]["record"]["time_us"]["median"]
 
         def run(*arguments):
-            return subprocess.run([BINARY, "run", self.scenario, *arguments], text=True, capture_output=True)
+            return subprocess.run([BINARY, "run", self.scenario, *MANY_ROUNDS, *arguments], text=True,
+                                  capture_output=True)
 
         refused = run("--json", self.json)
         self.assertEqual((refused.returncode, refused.stdout), (4, ""))
@@ -204,12 +208,12 @@ exec {BINARY} "$@"
         other = run("--resume", self.json, "--seed", "3")
         self.assertEqual(other.returncode, 5)
         self.assertIn("seed '0' and '3'", other.stderr)
-        self.write(rounds=100000, timeout_s=5)
+        self.write(rounds=1, timeout_s=3)
         changed = run("--resume", self.json)
         self.assertEqual(changed.returncode, 5)
         self.assertIn("SHA-256", changed.stderr)
 
-        self.write(rounds=100000, timeout_s=4)
+        self.write(rounds=1, timeout_s=2)
         resumed = run("--resume", self.json)
         self.assertEqual(resumed.returncode, 0, resumed.stderr)
         self.assertFalse(os.path.exists(journal))

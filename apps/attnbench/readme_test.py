@@ -86,8 +86,10 @@ class ReadmeTest(unittest.TestCase):
         lines = lines_to_type("A long sweep")
         self.assertEqual(len(lines), 4)
         slurm, openmpi, actions, merge = lines
-        in_turn = [actions.replace("${{ matrix.part }}", str(part)) for part in (1, 2, 3, 4)]
-        for spread in ([slurm], [openmpi], in_turn):
+        # As a matrix of Actions has it, the line is the one that Slurm runs.
+        words = slurm.split("'")[1].replace("$SLURM_ARRAY_TASK_ID", "${{ matrix.part }}")
+        self.assertEqual(actions.split("  ")[0], words)
+        for spread in ([slurm], [openmpi]):
             for part in glob.glob(os.path.join(self.folder, "part*.json")):
                 os.remove(part)
             self.assertIn("4 files · 1 scenario · 5 cells", self.type([*spread, merge]))
