@@ -109,14 +109,37 @@ endfunction()
 # attnbench_embed(<target> <symbol> <file>...)
 #
 # Embeds text files into <target> as `std::span<const EmbeddedFile> attnbench::<symbol>()`, so that the
-# one binary finds its presets wherever it is installed. Declared in lib/base/embedded_file.h.
+# one binary finds its presets wherever it is installed. Declared in lib/base/embedded_file.h. Generated
+# when CMake runs, which it does again when a file changes: a command of the target would make its
+# sources wait until all libraries below it are built.
 function(attnbench_embed target symbol)
+  set(entries "")
+  foreach(file ${ARGN})
+    get_filename_component(name ${file} NAME)
+    string(REGEX REPLACE "\\.[^.]*$" "" stem ${name})  # NAME_WE would cut llama-3.1-8b at its first dot
+    file(READ ${file} text)
+    # g++ accepts raw literals of any length; the delimiter keeps quotes and parentheses literal.
+    string(APPEND entries "    {\"${stem}\", R\"embedded(${text})embedded\"},\n")
+  endforeach()
+  set(source "// Generated from text files of the source tree.
+#include \"lib/base/embedded_file.h\"
+
+namespace attnbench {
+std::span<const EmbeddedFile> ${symbol}() {
+  static constexpr EmbeddedFile kFiles[] = {
+${entries}  };
+  return kFiles;
+}
+}  // namespace attnbench
+")
   set(generated ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cpp)
-  list(JOIN ARGN "|" files)
-  add_custom_command(
-    OUTPUT ${generated}
-    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${generated} -DSYMBOL=${symbol} "-DFILES=${files}"
-            -P ${PROJECT_SOURCE_DIR}/cmake/embed_files.cmake
-    DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/cmake/embed_files.cmake VERBATIM)
+  set(before "")
+  if(EXISTS ${generated})
+    file(READ ${generated} before)
+  endif()
+  if(NOT before STREQUAL source)  # the same text keeps its time: nothing is compiled again
+    file(WRITE ${generated} "${source}")
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN})
   target_sources(${target} PRIVATE ${generated})
 endfunction()
