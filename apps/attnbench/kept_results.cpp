@@ -69,7 +69,10 @@ KeptResults::KeptResults(const std::vector<OutputFile>& outputs, const std::stri
     std::erase_if(part.records, was_interrupted);
     append(earlier_, std::move(part));
   }
-  for (const Record& record : earlier_.records) in_earlier_.insert(CellKey(record));
+  for (const Record& record : earlier_.records) {
+    in_earlier_.insert(CellKey(record));
+    by_case_[record.case_id].push_back(&record);
+  }
 }
 
 void KeptResults::start(const RunResult& header) {
@@ -91,15 +94,17 @@ void KeptResults::start(const RunResult& header) {
 std::vector<Record> KeptResults::finished(const Scenario& scenario, const Case& c,
                                           std::span<const Registry::Entry* const> backends) const {
   std::vector<Record> records;
+  const auto known = by_case_.find(c.id);
+  if (known == by_case_.end()) return {};
   for (const Registry::Entry* entry : backends) {
     for (const LaunchMode launch : scenario.measure.launch) {
       for (const CacheState cache : scenario.measure.cache) {
-        const auto found = std::ranges::find_if(earlier_.records, [&](const Record& r) {
-          return r.scenario == scenario.name && r.case_id == c.id && r.step == c.step &&
-                 r.backend == entry->info.name && r.launch == launch && r.cache == cache;
+        const auto found = std::ranges::find_if(known->second, [&](const Record* r) {
+          return r->scenario == scenario.name && r->step == c.step &&
+                 r->backend == entry->info.name && r->launch == launch && r->cache == cache;
         });
-        if (found == earlier_.records.end()) return {};
-        records.push_back(*found);
+        if (found == known->second.end()) return {};
+        records.push_back(**found);
       }
     }
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <optional>
 #include <ostream>
 #include <set>
@@ -48,6 +49,7 @@ class KeptResults {
   std::string journal_path_;  ///< empty: no file is to be written
   std::string resumed_;
   RunResult earlier_;
+  std::map<std::string, std::vector<const Record*>> by_case_;  ///< of earlier_, by the case's id
   std::set<CellKey> in_earlier_;  ///< cells that the journal or the file of --resume holds
   std::optional<Journal> journal_;
   bool gave_up_ = false;

@@ -71,8 +71,9 @@ RunResult read_journal(const std::string& path, std::istream& file) {
       return ConfigError({Diagnostic{{path, number, 1}, 1, message, {}, {}}});
     };
     const Json line = Json::parse(text, nullptr, false);
-    if (!line.is_object() || line.size() != 1) continue;  // cut off, then gone on behind it
+    if (line.is_discarded()) continue;  // cut off; a run that went on began a new line behind it
     try {
+      if (!line.is_object() || line.size() != 1) throw fail("no line of a journal");
       const auto member = line.begin();
       const std::string& kind = member.key();
       const Json& value = member.value();

@@ -33,8 +33,8 @@ class Journal {
 /// Whether the file begins as a journal does; reads on from its beginning afterwards.
 [[nodiscard]] bool is_journal(std::istream& file);
 
-/// A last line that was cut off is left out. `path` is for messages. Throws ConfigError with the
-/// line.
+/// A line that was cut off is left out: the last one, or the last before a run went on. `path` is
+/// for messages. Throws ConfigError with the line.
 [[nodiscard]] RunResult read_journal(const std::string& path, std::istream& file);
 
 }  // namespace attnbench

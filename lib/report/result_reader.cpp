@@ -146,7 +146,7 @@ RunResult read_results(const std::string& path) {
   std::error_code ignored;
   if (!file || std::filesystem::is_directory(path, ignored)) {
     const int reason = errno != 0 ? errno : EISDIR;
-    throw EnvironmentError(fmt::format("cannot read {}: {}", path, std::strerror(reason)));
+    throw ConfigError(fmt::format("cannot read {}: {}", path, std::strerror(reason)));
   }
   if (file.peek() == std::ifstream::traits_type::eof()) fail(path, "empty");
   RunResult run = is_journal(file) ? read_journal(path, file) : read_json(path, file);

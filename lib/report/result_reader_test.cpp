@@ -84,7 +84,7 @@ TEST_F(ResultReader, reads_a_file_of_an_earlier_schema) {
 TEST_F(ResultReader, names_the_file_that_is_not_there) {
   EXPECT_THAT(
       [&] { static_cast<void>(read_results(path_)); },
-      testing::ThrowsMessage<EnvironmentError>(AllOf(HasSubstr(path_), HasSubstr("No such file"))));
+      testing::ThrowsMessage<ConfigError>(AllOf(HasSubstr(path_), HasSubstr("No such file"))));
 }
 
 TEST_F(ResultReader, says_of_a_file_that_was_cut_off_where_it_ends) {
@@ -187,6 +187,8 @@ TEST_F(ResultReader, names_the_line_of_a_journal_that_a_hand_has_edited) {
   EXPECT_THAT(message_of(text), StartsWith(path_ + ":2:1: error: verdict: unknown word 'fine'"));
   EXPECT_THAT(message_of(text.substr(0, text.find('\n') + 1) + "{\"recrod\": 1}\n"),
               HasSubstr(":2:1: error: no line of a journal: 'recrod'"));
+  EXPECT_THAT(message_of(text.substr(0, text.find('\n') + 1) + "{\"a\": 1, \"b\": 2}\n"),
+              HasSubstr(":2:1: error: no line of a journal"));
 }
 
 }  // namespace
