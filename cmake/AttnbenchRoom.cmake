@@ -1,4 +1,4 @@
-# attnbench_room(<name> [DEPENDS <target>...] [TEST_DEPENDS <target>...] [TEST_SHARDS <n>])
+# attnbench_room(<name> [COLD] [DEPENDS <target>...] [TEST_DEPENDS <target>...] [TEST_SHARDS <n>])
 #
 # Makes the static library attnbench_<name> of the sources in the current folder (and its subfolders
 # that have no CMakeLists.txt of their own) and, of the *_test.cpp beside them, the program <name>_test, which
@@ -7,8 +7,10 @@
 #
 # With a CUDA compiler its *.cu join the library, and *_gpu_test.cpp become <name>_gpu_test, labelled gpu.
 # What only makes sense with CUDA but is plain C++ ends in _cuda.cpp; its counterpart, in _without_cuda.cpp.
+#
+# COLD: code that reads and writes text is not worth an optimiser's time (-O1 in a Release build).
 function(attnbench_room name)
-  cmake_parse_arguments(room "" "TEST_SHARDS" "DEPENDS;TEST_DEPENDS" ${ARGN})
+  cmake_parse_arguments(room "COLD" "TEST_SHARDS" "DEPENDS;TEST_DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   file(GLOB others CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
   foreach(other ${others})
@@ -39,7 +41,12 @@ function(attnbench_room name)
     add_library(attnbench_${name} STATIC ${sources})
     target_link_libraries(attnbench_${name} PUBLIC attnbench_build_flags ${room_DEPENDS})
     attnbench_unite_folders(attnbench_${name} ${sources})
-    target_precompile_headers(attnbench_${name} REUSE_FROM attnbench_std_headers)
+    if(room_COLD)
+      target_link_libraries(attnbench_${name} PRIVATE attnbench_cold_flags)
+      target_precompile_headers(attnbench_${name} REUSE_FROM attnbench_cold_std_headers)
+    else()
+      target_precompile_headers(attnbench_${name} REUSE_FROM attnbench_std_headers)
+    endif()
   else()
     add_library(attnbench_${name} INTERFACE)
     target_link_libraries(attnbench_${name} INTERFACE attnbench_build_flags ${room_DEPENDS})
