@@ -108,7 +108,7 @@ TEST_F(BatchedGraphRunGpu, makes_a_set_in_milliseconds) {
       "seed: 5\ndefaults: {model: {heads_q: 8, heads_kv: 2, head_dim: 128}}\n"
       "mixes: {some: {batch: 8q1s1k}}\n",
       "sets.yaml");
-  CaseOnDevice on_device(scenario.cases[0], gpu(), KvLayout::kNhd);
+  CaseOnDevice on_device(scenario.cases[0], gpu(), KvLayout::kNhd, 1);
   static_cast<void>(on_device.fill_for_timing());
   const auto begin = std::chrono::steady_clock::now();
   static_cast<void>(on_device.input_set(100));

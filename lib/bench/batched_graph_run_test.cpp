@@ -105,7 +105,8 @@ class FakeExecutor final : public Executor {
     info.last_level_cache_bytes = script_->cache_bytes;
     return {{info, {script_->read_bytes_per_s, 1e15, 1e18}, {}, {}}};
   }
-  [[nodiscard]] std::unique_ptr<Session> begin(const Case& c, const Registry::Entry&) override {
+  [[nodiscard]] std::unique_ptr<Session> begin(const Case& c, const Registry::Entry&,
+                                               int) override {
     return std::make_unique<FakeSession>(c, *script_);
   }
 

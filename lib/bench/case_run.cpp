@@ -74,7 +74,7 @@ void CaseRun::consider(Candidate& candidate) {
     return rule_out(candidate, Skipped{lost});
   }
   attempt(candidate, [&] {
-    candidate.session = executor_->begin(*case_, entry);
+    candidate.session = executor_->begin(*case_, entry, scenario_->measure.max_rounds);
     const FormatChoice choice = candidate.session->supports();
     if (!choice) return rule_out(candidate, Unsupported{choice.support.reason()});
     candidate.layout = choice.layout;

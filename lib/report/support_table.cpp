@@ -22,7 +22,7 @@ std::string refusal_of(const Registry::Entry& entry, const Case& c,
                        const SupportQuestion& question) {
   if (!entry.make) return entry.absence;
   try {
-    if (!entry.host.empty()) return question.hosts.begin(c, entry)->supports().support.reason();
+    if (!entry.host.empty()) return question.hosts.begin(c, entry, 1)->supports().support.reason();
     if (device_for(entry, question.devices) == nullptr) return "no device of its kind takes part";
     const std::unique_ptr<Backend> backend = entry.make();
     return of_backend([&] { return choose_format(*backend, problem_of(c), c.kv_cache.layout); })

@@ -4,24 +4,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "lib/base/error.h"
 #include "lib/fixture/memory_need.h"
+#include "lib/session/placed_samples.h"
 
 namespace attnbench {
 namespace {
 
-/// As many as the rounds that every cell takes (MeasureConfig::min_rounds): each of these then has
-/// a placement of its own, and the interval of their median holds the luck of an address.
-constexpr std::size_t kPlacements = 12;
 /// The part of the device's memory that sets for placements may take together.
 constexpr std::int64_t kPartOfMemory = 16;
 
 }  // namespace
 
 std::size_t CaseOnDevice::placements() const {
-  return device_->info().kind == DeviceKind::kCuda ? kPlacements : 1;
+  if (device_->info().kind != DeviceKind::kCuda) return 1;
+  return std::min(kPlacements, static_cast<std::size_t>(rounds_));
 }
 
 Fixture& CaseOnDevice::placed_fixture(std::size_t placement) {

@@ -21,8 +21,9 @@ namespace attnbench {
 /// A case on a device: what the backends that run there and read one layout of the cache share.
 class CaseOnDevice {
  public:
-  CaseOnDevice(const Case& c, Device& device, KvLayout layout)
-      : source_(&c), case_(c), device_(&device) {
+  /// `rounds`: the most that a cell takes.
+  CaseOnDevice(const Case& c, Device& device, KvLayout layout, int rounds)
+      : source_(&c), case_(c), device_(&device), rounds_(rounds) {
     case_.kv_cache.layout = layout;
   }
 
@@ -48,7 +49,8 @@ class CaseOnDevice {
   /// EnvironmentError when there is no memory, and once that has happened, at once.
   [[nodiscard]] Fixture& input_set(std::size_t index);
   /// How many placements the samples of a cell take turns over: on a GPU, where workspace, outputs
-  /// and cache lie moves a time by up to 1 %, steadily, so that repeating it shows nothing.
+  /// and cache lie moves a time by up to 1 %, steadily, so that repeating it shows nothing. No more
+  /// than there are rounds.
   [[nodiscard]] std::size_t placements() const;
   /// The fixture of a placement: sets of their own where all of them take a small part of the
   /// device's memory, else the filled fixture for all.
@@ -70,6 +72,7 @@ class CaseOnDevice {
   const Case* source_;
   Case case_;
   Device* device_;
+  int rounds_;
   std::unique_ptr<Fixture> fixture_;
   std::string no_memory_;                            ///< why there is no fixture
   std::string timing_hash_;                          ///< empty unless filled for timing

@@ -26,8 +26,9 @@ class Executor {
   [[nodiscard]] virtual std::vector<RunDevice> prepare(
       std::span<const Registry::Entry* const> backends) = 0;
   /// `entry` is present and its device one of those prepared. Case and entry outlive the result.
-  [[nodiscard]] virtual std::unique_ptr<Session> begin(const Case& c,
-                                                       const Registry::Entry& entry) = 0;
+  /// `rounds`: the most that a cell takes; more placements in memory would not be used.
+  [[nodiscard]] virtual std::unique_ptr<Session> begin(const Case& c, const Registry::Entry& entry,
+                                                       int rounds) = 0;
 
  protected:
   Executor() = default;

@@ -22,14 +22,15 @@ std::vector<RunDevice> LocalExecutor::prepare(std::span<const Registry::Entry* c
   return used;
 }
 
-std::unique_ptr<Session> LocalExecutor::begin(const Case& c, const Registry::Entry& entry) {
+std::unique_ptr<Session> LocalExecutor::begin(const Case& c, const Registry::Entry& entry,
+                                              int rounds) {
   Device* const device = device_for(entry, *devices_);
   expects(device != nullptr, "a backend was begun without its device");
-  return std::make_unique<LocalSession>(entry, c, [this, &c, device](KvLayout layout) {
+  return std::make_unique<LocalSession>(entry, c, [this, &c, device, rounds](KvLayout layout) {
     std::weak_ptr<CaseOnDevice>& known = cases_[{device, layout}];
     std::shared_ptr<CaseOnDevice> on_device = known.lock();
     if (!on_device || !on_device->is_of(c)) {
-      on_device = std::make_shared<CaseOnDevice>(c, *device, layout);
+      on_device = std::make_shared<CaseOnDevice>(c, *device, layout, rounds);
       known = on_device;
     }
     return on_device;

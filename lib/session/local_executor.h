@@ -34,8 +34,8 @@ class LocalExecutor final : public Executor {
   [[nodiscard]] DeviceInfo host() const override { return devices_->front()->info(); }
   [[nodiscard]] std::vector<RunDevice> prepare(
       std::span<const Registry::Entry* const> backends) override;
-  [[nodiscard]] std::unique_ptr<Session> begin(const Case& c,
-                                               const Registry::Entry& entry) override;
+  [[nodiscard]] std::unique_ptr<Session> begin(const Case& c, const Registry::Entry& entry,
+                                               int rounds) override;
 
  private:
   const Devices* devices_;

@@ -21,8 +21,9 @@ std::vector<RunDevice> MixedExecutor::prepare(std::span<const Registry::Entry* c
   return devices;
 }
 
-std::unique_ptr<Session> MixedExecutor::begin(const Case& c, const Registry::Entry& entry) {
-  return (entry.host.empty() ? here_ : elsewhere_)->begin(c, entry);
+std::unique_ptr<Session> MixedExecutor::begin(const Case& c, const Registry::Entry& entry,
+                                              int rounds) {
+  return (entry.host.empty() ? here_ : elsewhere_)->begin(c, entry, rounds);
 }
 
 }  // namespace attnbench

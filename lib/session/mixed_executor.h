@@ -19,8 +19,8 @@ class MixedExecutor final : public Executor {
   [[nodiscard]] DeviceInfo host() const override { return here_->host(); }
   [[nodiscard]] std::vector<RunDevice> prepare(
       std::span<const Registry::Entry* const> backends) override;
-  [[nodiscard]] std::unique_ptr<Session> begin(const Case& c,
-                                               const Registry::Entry& entry) override;
+  [[nodiscard]] std::unique_ptr<Session> begin(const Case& c, const Registry::Entry& entry,
+                                               int rounds) override;
 
  private:
   Executor* here_;

@@ -11,6 +11,11 @@
 
 namespace attnbench {
 
+/// Placements that the visits of a cell take turns over on a GPU. As many as the rounds that every
+/// cell takes (MeasureConfig::min_rounds): each of these then has a placement of its own, and the
+/// interval of their median holds the luck of an address.
+inline constexpr std::size_t kPlacements = 12;
+
 /// Samples of a cell whose visits take turns over several placements in memory, so that the
 /// interval of their medians holds the luck of an address.
 class PlacedSamples final : public SampleSource {

@@ -64,7 +64,7 @@ Memory touched_before_a_sample(CacheState cache, const Case& c) {
   Registry registry;
   registry.add([] { return std::make_unique<torch_native::TorchNativeBackend>(); });
   LocalExecutor executor(devices);
-  const auto session = executor.begin(c, registry.entries().front());
+  const auto session = executor.begin(c, registry.entries().front(), 1);
   EXPECT_TRUE(static_cast<bool>(session->supports()));
   session->build();
   static_cast<void>(session->fill_for_timing());

@@ -61,8 +61,9 @@ std::vector<RunDevice> IsolatedExecutor::prepare(std::span<const Registry::Entry
   return used;
 }
 
-std::unique_ptr<Session> IsolatedExecutor::begin(const Case& c, const Registry::Entry& entry) {
-  return std::make_unique<RemoteSession>(c, worker_of(entry));
+std::unique_ptr<Session> IsolatedExecutor::begin(const Case& c, const Registry::Entry& entry,
+                                                 int rounds) {
+  return std::make_unique<RemoteSession>(c, rounds, worker_of(entry));
 }
 
 std::vector<pid_t> IsolatedExecutor::children() const {

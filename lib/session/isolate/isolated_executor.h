@@ -28,8 +28,8 @@ class IsolatedExecutor final : public Executor {
   [[nodiscard]] DeviceInfo host() const override;
   [[nodiscard]] std::vector<RunDevice> prepare(
       std::span<const Registry::Entry* const> backends) override;
-  [[nodiscard]] std::unique_ptr<Session> begin(const Case& c,
-                                               const Registry::Entry& entry) override;
+  [[nodiscard]] std::unique_ptr<Session> begin(const Case& c, const Registry::Entry& entry,
+                                               int rounds) override;
 
   /// Process ids of the children there are now.
   [[nodiscard]] std::vector<pid_t> children() const;

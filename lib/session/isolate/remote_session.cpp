@@ -67,8 +67,8 @@ RemoteSession::~RemoteSession() {
 }
 
 FormatChoice RemoteSession::supports() {
-  const json answer =
-      worker_->ask("considering the case", {{"case", case_->id}, {"part", case_->step}});
+  const json answer = worker_->ask(
+      "considering the case", {{"case", case_->id}, {"part", case_->step}, {"rounds", rounds_}});
   const auto layout = from_json_fields<KvLayout>(answer.at(1));
   if (answer.at(0) == "") return {Support::yes(), layout};
   return {Support::no(answer.at(0).get<std::string>()), layout};

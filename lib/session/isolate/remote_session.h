@@ -14,7 +14,8 @@ namespace attnbench {
 /// A session in a child process.
 class RemoteSession final : public Session {
  public:
-  RemoteSession(const Case& c, RemoteWorker& worker) : case_(&c), worker_(&worker) {
+  RemoteSession(const Case& c, int rounds, RemoteWorker& worker)
+      : case_(&c), rounds_(rounds), worker_(&worker) {
     worker.limit_steps();
   }
   ~RemoteSession() override;
@@ -35,6 +36,7 @@ class RemoteSession final : public Session {
 
  private:
   const Case* case_;
+  int rounds_;
   RemoteWorker* worker_;
   int cells_ = 0;
 };

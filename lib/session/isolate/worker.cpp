@@ -60,7 +60,8 @@ class Worker {
       const RunDevice device = executor_->prepare(backends).at(0);
       answer = json::array({to_json_fields(device.info), to_json_fields(device.ceilings)});
     } else if (step == "considering the case") {
-      begin_case(request.at("case").get<std::string>(), request.at("part").get<StepPart>());
+      begin_case(request.at("case").get<std::string>(), request.at("part").get<StepPart>(),
+                 request.at("rounds").get<int>());
       const FormatChoice choice = session_->supports();
       answer = json::array({choice.support.reason(), to_json_fields(choice.layout)});
     } else if (step == "saying where it rounds") {
@@ -110,13 +111,13 @@ class Worker {
     executor_ = std::make_unique<LocalExecutor>(devices_, request.at("ceiling_turns").get<int>());
   }
 
-  void begin_case(const std::string& id, StepPart step) {
+  void begin_case(const std::string& id, StepPart step, int rounds) {
     leave_case();
     const auto found = std::ranges::find(scenario_.cases, id, &Case::id);
     expects(found != scenario_.cases.end(), "run and worker know different cases");
     case_ = *found;
     case_.step = step;
-    session_ = executor_->begin(case_, *entry_);
+    session_ = executor_->begin(case_, *entry_, rounds);
   }
 
   void leave_case() {
