@@ -84,7 +84,13 @@ TEST_F(TwoDevices, pad_recorded_steps_to_their_bucket_and_update_them) {
 
 TEST_F(TwoDevices, leave_the_host_to_what_the_gpu_does_not_support_where_nobody_names_it) {
   scenario_.backends.clear();
-  scenario_.cases = {small_plain_decode()};
+  Case plain = small_plain_decode();
+  plain.dtype = plain.kv_cache.dtype = DType::kBF16;  // which every GPU backend of the tree reads
+  plain.layer.heads_q = 8;
+  plain.layer.heads_kv = 2;
+  plain.layer.head_dim_qk = plain.layer.head_dim_v = 128;
+  plain.kv_cache.page_size = 16;
+  scenario_.cases = {plain};
   const RunResult result = run_scenario(scenario_, registry_, devices_, {}, {});
   ASSERT_EQ(result.devices.size(), 1u);
   EXPECT_EQ(result.devices[0].device.kind, DeviceKind::kCuda);

@@ -6,15 +6,9 @@
 #include <stdexcept>
 
 #include "lib/base/counter_hash.h"
+#include "lib/session/placed_samples.h"
 
 namespace attnbench {
-namespace {
-
-/// Each costs the reference four rows of the case. A launch that is wrong in a tenth of the samples
-/// escapes five of them with a probability of 0.59, in ten cells with 0.005.
-constexpr std::size_t kDrawn = 4;
-
-}  // namespace
 
 void WatchedSamples::warm_up(FirstSamples& first, double enough_s, double limit_s,
                              const Stop& stop) {
@@ -31,6 +25,7 @@ void WatchedSamples::end_if(const std::string& damage) {
 void WatchedSamples::take(SampleBlock& block, int count, double left_s, const Stop& stop) {
   samples_->take(block, count, left_s, stop);
   for (SampleOutputs& outputs : block.outputs) keep(std::move(outputs));
+  ++visits_;
   block.outputs.clear();
   end_if(block.damage);
 }
@@ -39,15 +34,13 @@ void WatchedSamples::keep(SampleOutputs outputs) {
   ++taken_;
   last_ = {taken_, std::move(outputs)};
   const std::uint64_t draw = combine(seed_, static_cast<std::uint64_t>(taken_));
-  if (drawn_.size() == kDrawn && draw >= drawn_.back().first) return;
-  if (drawn_.size() == kDrawn) drawn_.pop_back();
-  drawn_.emplace_back(draw, last_);
-  std::ranges::sort(drawn_, {}, &std::pair<std::uint64_t, Kept>::first);
+  const auto [known, is_first] = drawn_.try_emplace(visits_ % kPlacements, draw, last_);
+  if (!is_first && draw < known->second.first) known->second = {draw, last_};
 }
 
 std::vector<WatchedSamples::Kept> WatchedSamples::kept() const {
   std::vector<Kept> all;
-  for (const auto& [draw, each] : drawn_) all.push_back(each);
+  for (const auto& [placement, drawn] : drawn_) all.push_back(drawn.second);
   const auto is_last = [&](const Kept& each) { return each.ordinal == last_.ordinal; };
   if (taken_ > 0 && std::ranges::none_of(all, is_last)) all.push_back(last_);
   std::ranges::sort(all, {}, &Kept::ordinal);

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,9 +14,9 @@
 
 namespace attnbench {
 
-/// Samples of a cell. It keeps the outputs of a few: of the last one, and of others that are drawn
-/// after they were taken, so that a backend cannot foresee them. A visit that damaged memory ends
-/// the cell.
+/// Samples of a cell. It keeps the outputs of a few: of one in each placement (kPlacements visits
+/// take turns over these), drawn after it was taken, so that a backend cannot foresee it, and of
+/// the last one. A visit that damaged memory ends the cell.
 class WatchedSamples final : public SampleSource {
  public:
   struct Kept {
@@ -41,7 +43,9 @@ class WatchedSamples final : public SampleSource {
   std::unique_ptr<SampleSource> samples_;
   std::uint64_t seed_;
   std::int64_t taken_ = 0;
-  std::vector<std::pair<std::uint64_t, Kept>> drawn_;  ///< those with the smallest draws
+  std::size_t visits_ = 0;
+  /// Of each placement, the sample with the smallest draw.
+  std::map<std::size_t, std::pair<std::uint64_t, Kept>> drawn_;
   Kept last_;
   std::string damage_;
 };
