@@ -12,8 +12,10 @@
 
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/gate_options.h"
+#include "apps/attnbench/option_values.h"
 #include "lib/base/error.h"
 #include "lib/base/shell_text.h"
+#include "lib/gate/baseline.h"
 #include "lib/gate/compare.h"
 #include "lib/report/result_reader.h"
 
@@ -22,7 +24,7 @@ namespace {
 
 struct CompareCommand {
   std::vector<std::string> results;
-  std::string base_backend, new_backend;
+  std::string base_backend, new_backend, baselines;
   bool trust_sequential = false;
   GateOptions gate;
 };
@@ -30,8 +32,15 @@ struct CompareCommand {
 bool of_two_backends(const CompareCommand& command) {
   const bool one = command.base_backend.empty(), other = command.new_backend.empty();
   if (one != other) throw ConfigError("--base and --new come together: two backends of one file");
-  const std::size_t wanted = one ? 2 : 1;
+  const bool kept = !command.baselines.empty();
+  if (kept && !one) throw ConfigError("--baseline compares two runs, --base and --new one run");
+  const std::size_t wanted = one && !kept ? 2 : 1;
   if (command.results.size() == wanted) return !one;
+  if (kept) {
+    throw ConfigError(
+        fmt::format("with --baseline, compare takes one result, the new one; found {}",
+                    command.results.size()));
+  }
   throw ConfigError(
       one ? fmt::format("compare takes two results, base and new, found {}; or one, with the "
                         "backends --base NAME --new NAME",
@@ -66,6 +75,10 @@ int compare(const CompareCommand& command, Console& console) {
   GateReport report;
   if (backends) {
     report = compare_backends(first, command.base_backend, command.new_backend, options);
+  } else if (!command.baselines.empty()) {
+    report = compare_runs(read_baselines(command.baselines, first), first, options);
+    report.base = command.baselines;
+    report.now = command.results[0];
   } else {
     report = compare_runs(first, read_results(command.results[1]), options);
     report.base = command.results[0];
@@ -84,6 +97,7 @@ void add_compare_command(CLI::App& app, Action& action) {
       "Two runs one after the other cannot decide on a time: what looks slower is a SUSPECT, which "
       "`attnbench ab` confirms, unless --trust-sequential says otherwise.\n\n"
       "  attnbench compare main.json branch.json --gate --policy gate.yaml\n"
+      "  attnbench compare new.json --baseline results/baselines --gate\n"
       "  attnbench compare r.json --base paged_fa --new splitkv\n");
   compare_app->add_option("results", command->results,
                           "JSON of `attnbench run --json`: base and new; or one, with --base and "
@@ -92,6 +106,12 @@ void add_compare_command(CLI::App& app, Action& action) {
       ->option_text("NAME");
   compare_app->add_option("--new", command->new_backend, "the backend to compare with it")
       ->option_text("NAME");
+  compare_app
+      ->add_option("--baseline", command->baselines,
+                   "a folder of baselines: the base is what it has for the machine and the "
+                   "scenarios of the new result")
+      ->option_text("FOLDER")
+      ->check(not_empty());
   compare_app->add_flag("--trust-sequential", command->trust_sequential,
                         "let two runs on one machine decide: REGRESSED instead of SUSPECT");
   declare_gate_options(*compare_app, command->gate);

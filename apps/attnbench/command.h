@@ -39,6 +39,7 @@ void add_list_command(CLI::App& app, Action& action);
 void add_support_command(CLI::App& app, Action& action);
 void add_profile_command(CLI::App& app, Action& action);
 void add_ab_command(CLI::App& app, Action& action);
+void add_baseline_command(CLI::App& app, Action& action);
 void add_compare_command(CLI::App& app, Action& action);
 void add_selftest_command(CLI::App& app, Action& action);
 void add_merge_command(CLI::App& app, Action& action);

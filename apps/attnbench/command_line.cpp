@@ -89,6 +89,7 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
   add_profile_command(app, action);
   add_compare_command(app, action);
   add_ab_command(app, action);
+  add_baseline_command(app, action);
   add_selftest_command(app, action);
   add_merge_command(app, action);
   add_new_plugin_command(app, action);

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "lib/gate/policy.h"
 
@@ -31,13 +30,13 @@ const ScenarioSource* source_of(const RunResult& run, const std::string& name) {
   return found == run.scenarios.end() ? nullptr : &*found;
 }
 
-std::optional<int> days_between(const std::string& started_utc, std::chrono::year_month_day today) {
-  const auto day = parse_date(started_utc.substr(0, 10));
+}  // namespace
+
+std::optional<int> age_in_days(const RunResult& run, std::chrono::year_month_day today) {
+  const auto day = parse_date(run.environment.started_utc.substr(0, 10));
   if (!day) return std::nullopt;
   return static_cast<int>((std::chrono::sys_days(today) - std::chrono::sys_days(*day)).count());
 }
-
-}  // namespace
 
 std::vector<Difference> differences_of(const RunResult& base, const RunResult& now) {
   std::vector<Difference> differences;
@@ -91,7 +90,7 @@ std::vector<std::string> remarks_on(const RunResult& base, const RunResult& now,
   compare("CUDA", was.device.cuda_version, is.device.cuda_version);
   if (base.interrupted) remarks.emplace_back("the base is an interrupted run");
   if (now.interrupted) remarks.emplace_back("the new result is an interrupted run");
-  const auto age = days_between(was.started_utc, today);
+  const auto age = age_in_days(base, today);
   if (age && *age > kFreshDays) {
     remarks.push_back(fmt::format("the base is {} days old: time for a new one", *age));
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -32,6 +33,10 @@ struct Difference {
 
 /// Whether the inputs were the same: only then do records of one cell compare.
 [[nodiscard]] std::vector<Difference> differences_of(const Record& base, const Record& now);
+
+/// Days since the run began; none where it does not tell when.
+[[nodiscard]] std::optional<int> age_in_days(const RunResult& run,
+                                             std::chrono::year_month_day today);
 
 /// What a reader should know and what decides nothing: another host, build or minor version, an
 /// interrupted run, a base that is older than 30 days.

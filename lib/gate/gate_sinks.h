@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <iosfwd>
+#include <optional>
 #include <string>
 
 #include "lib/gate/compare.h"
@@ -13,8 +14,8 @@ namespace attnbench {
 struct GateTerminalOptions {
   bool colour = false;
   std::size_t width = 100;
-  int exit_code = 0;        ///< of the process
-  std::string next_step{};  ///< a command line, shown where there are suspects
+  std::optional<int> exit_code{};  ///< of the process, where the report decides it
+  std::string next_step{};         ///< a command line, shown where there are suspects
 };
 
 /// What changed, a row a cell, and a closing line with the count of everything else.

@@ -78,7 +78,7 @@ void write_gate_terminal(const GateReport& report, const GateTerminalOptions& op
     text += wrapped("note: " + plain_line(remark), options.width, 0);
   }
   std::vector<std::string> parts = summary_parts(report);
-  parts.push_back(fmt::format("exit {}", options.exit_code));
+  if (options.exit_code) parts.push_back(fmt::format("exit {}", *options.exit_code));
   text += join_parts(parts, options.width, 2) + '\n';
   const bool suspects = std::ranges::any_of(report.cells, [](const Comparison& each) {
     return each.counts() && each.judgement.verdict == GateVerdict::kSuspect;

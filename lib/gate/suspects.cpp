@@ -45,6 +45,7 @@ CellKey key_of(const Json& cell) {
 bool is_open(const Json& cell) {
   const GateVerdict verdict = value_of_word(cell, "verdict", kGateVerdicts);
   return verdict == GateVerdict::kSuspect || verdict == GateVerdict::kInconclusive ||
+         verdict == GateVerdict::kNoVerdict ||
          (verdict == GateVerdict::kRegressed && !cell.at("speed").is_null());
 }
 

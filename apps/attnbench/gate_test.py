@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""The gate as a CI server runs it: a backend that is the same passes, one that is wrong or slow is refused.
+
+usage: gate_test.py <attnbench binary>
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BINARY = os.path.abspath(sys.argv.pop(1))
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+GATE = os.path.join(SOURCE, "scripts/ci_gate")
+
+# About 0.1 ms on one core.
+SCENARIO = """
+defaults:
+  model: {heads_q: 4, heads_kv: 2, head_dim: 32}
+mixes:
+  tiny: {batch: [{count: 2, mode: decode, kv_len: 200}]}
+measure: {cache: [warm], rounds: [12, 12]}
+verify: {rows: 8}
+"""
+# The machine may run other tests meanwhile: only a change of half the time counts.
+POLICY = "limits: {latency: 50%}\n"
+ONCE = "attend(plan, slots, visible, token, head);"
+
+
+@unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
+class GateTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.temporary.cleanup)
+        cls.folder = cls.temporary.name
+        for name, text in (("s.yaml", SCENARIO), ("gate.yaml", POLICY)):
+            with open(os.path.join(cls.folder, name), "w") as file:
+                file.write(text)
+        cls.base = cls.program("base", ONCE)
+        cls.slow = cls.program("slow", ONCE + ONCE)
+        cls.wrong = cls.program("wrong", ONCE.replace("visible", "visible - 1"))
+
+    @classmethod
+    def program(cls, name, work):
+        """attnbench with a plug-in that does `work` for each row: a build of an engine, so to say."""
+        with open(os.path.join(SOURCE, "backends/example_plugin/example_plugin.c")) as file:
+            text = file.read()
+        assert ONCE in text
+        source, library = (os.path.join(cls.folder, name + ending) for ending in (".c", ".so"))
+        with open(source, "w") as file:
+            file.write(text.replace(ONCE, "{" + work + "}"))
+        subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-I", os.path.join(SOURCE, "lib/backend/include"), source,
+                        "-o", library, "-lm"], check=True)
+        path = os.path.join(cls.folder, name)
+        with open(path, "w") as file:
+            # A plug-in is told after the words of `run` alone.
+            file.write(f'#!/bin/sh\nif [ "$1" = run ]; then set -- "$@" --plugin {library} --backend example_plugin '
+                       f'--threads 1; fi\nexec {BINARY} "$@"\n')
+        os.chmod(path, 0o755)
+        return path
+
+    def gate(self, new, *options):
+        done = subprocess.run([GATE, "--new", new, *options, "--policy", "gate.yaml", "--pairs", "8", "s.yaml"],
+                              cwd=self.folder, capture_output=True, text=True, timeout=300)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_equal_programs_are_the_same(self):
+        done = subprocess.run([BINARY, "ab", "--base", self.base, "--new", self.base, "--pairs", "8", "--policy",
+                               "gate.yaml", "--gate", "s.yaml", "--json", "aa.json"],
+                              cwd=self.folder, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        with open(os.path.join(self.folder, "aa.json")) as file:
+            cells = json.load(file)["cells"]
+        self.assertEqual([cell["verdict"] for cell in cells], ["SAME"], done.stdout)
+
+    def test_a_wrong_backend_is_refused(self):
+        code, output = self.gate(self.wrong, "--base", self.base)
+        self.assertEqual(code, 2, output)
+        self.assertIn("INCORRECT", output)
+
+    def test_a_slow_backend_is_refused_once_pairs_confirm_it(self):
+        code, output = self.gate(self.slow, "--base", self.base)
+        self.assertEqual(code, 1, output)
+        self.assertIn("SUSPECT", output)
+        self.assertIn("REGRESSED", output)
+        for name in ("screen.md", "confirmed.md", "confirmed.xml", "confirmed.json"):
+            self.assertTrue(os.path.exists(os.path.join(self.folder, "gate", name)), name)
+
+    def test_without_a_base_program_a_baseline_screens_and_leaves_open_what_is_slower(self):
+        run = subprocess.run([self.base, "run", "s.yaml", "--quiet", "--json", "r.json"], cwd=self.folder,
+                             capture_output=True, text=True, timeout=100)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        update = [BINARY, "baseline", "update", "r.json", "--folder", "kept", "--reason", "the first"]
+        self.assertEqual(subprocess.run(update, cwd=self.folder, stdout=subprocess.DEVNULL).returncode, 0)
+        code, output = self.gate(self.slow, "--baselines", "kept")
+        self.assertEqual(code, 3, output)
+        self.assertIn("SUSPECT", output)
+
+    def test_a_wrong_command_line_says_what_is_missing(self):
+        code, output = self.gate("", "--base", self.base)
+        self.assertEqual((code, output.split("\n")[0]), (4, "error: ci_gate: --new PROGRAM is missing"))
+
+
+if __name__ == "__main__":
+    unittest.main()
