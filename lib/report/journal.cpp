@@ -87,6 +87,8 @@ RunResult read_journal(const std::string& path, std::istream& file) {
       }
     } catch (const ConfigError& error) {
       throw fail(error.diagnostics().front().message);
+    } catch (const EnvironmentError& error) {
+      throw EnvironmentError(fmt::format("{}:{}: {}", path, number, error.what()));
     }
   }
   return all;

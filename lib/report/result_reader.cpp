@@ -73,6 +73,8 @@ class ResultParser {
       columns_ = columns_of(version);
     } catch (const ConfigError& error) {
       fail(path_, error.diagnostics().front().message);
+    } catch (const EnvironmentError& error) {
+      throw EnvironmentError(fmt::format("{}: {}", path_, error.what()));
     }
   }
 

@@ -35,7 +35,7 @@ std::size_t columns_of(const Json& version) {
   }
   const char* const newest = kSchemaVersions.back().name;
   if (parts_of(found) > parts_of(newest)) {
-    throw ConfigError(fmt::format(
+    throw EnvironmentError(fmt::format(
         "written by a newer attnbench (schema {}); this one reads up to {}", found, newest));
   }
   throw ConfigError(fmt::format("no results of attnbench: its schema_version is {}", found));

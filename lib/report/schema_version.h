@@ -9,7 +9,8 @@
 namespace attnbench {
 
 /// How many columns of the CSV files of schema `version` have: which fields of a record may be
-/// missing. Throws ConfigError for a version that this attnbench does not read.
+/// missing. Throws EnvironmentError for a newer version, since nothing compares with what
+/// cannot be read, and ConfigError for what is no version.
 [[nodiscard]] std::size_t columns_of(const Json& version);
 
 }  // namespace attnbench
