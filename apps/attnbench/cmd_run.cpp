@@ -31,9 +31,10 @@ namespace {
 RunResult run_in_place(const RunOptions& options, const PlannedRun& planned,
                        const RunHooks& hooks) {
   const auto& [scenario, filter, registry] = planned;
-  // A cell of one round has no interval: ceilings as rough as its time will do. The processes of
-  // `ab`, which take one round each, spend most of their time on ceilings otherwise.
-  const bool rough = options.quick || scenario.measure.max_rounds == 1;
+  // A cell of one round that nobody checks claims little: ceilings as rough as its time will do.
+  // The processes of `ab`, which are such, spend most of their time on ceilings otherwise.
+  const bool rough =
+      options.quick || (scenario.measure.max_rounds == 1 && !scenario.verify.enabled);
   Isolation isolation{.devices = options.devices,
                       .ceiling_turns = rough ? 1 : kCeilingTurns,
                       .stop_requested = hooks.stop_requested};

@@ -16,6 +16,15 @@
 namespace attnbench {
 namespace {
 
+/// What the pairs of one stage measured.
+struct StagePairs {
+  CellPairs times;
+  std::map<CellKey, int> possible;  ///< pairs in which neither side was above a ceiling
+  int finished = 0;                 ///< pairs of processes
+
+  void add(const RunResult& base, const RunResult& now);
+};
+
 /// What the processes of one side have told so far.
 struct SideState {
   RunResult run;          ///< of the process that checked the outputs
@@ -58,8 +67,8 @@ class AbRun {
  private:
   [[nodiscard]] AbMeasurement measure(AbSide side, const std::vector<CellKey>& cells);
   /// Returns the pairs of times that `count` pairs of processes measured.
-  [[nodiscard]] CellPairs measure_pairs(int count, const std::vector<CellKey>& cells);
-  [[nodiscard]] GateReport judged(const CellPairs& pairs) const;
+  [[nodiscard]] StagePairs measure_pairs(int count, const std::vector<CellKey>& cells);
+  [[nodiscard]] GateReport judged(const StagePairs& pairs) const;
   void judge_open_cells_again(GateReport& report);
   void judge_failures(GateReport& report) const;
 
@@ -70,7 +79,6 @@ class AbRun {
   const AbHooks& hooks_;
   SideState base_, now_;
   int pairs_begun_ = 0;
-  int stage_pairs_ = 0;  ///< pairs of processes that the last measure_pairs() finished
   bool interrupted_ = false;
 };
 
@@ -85,22 +93,26 @@ AbMeasurement AbRun::measure(AbSide side, const std::vector<CellKey>& cells) {
   return measured;
 }
 
-void add_times(CellPairs& pairs, const RunResult& base, const RunResult& now) {
+void StagePairs::add(const RunResult& base, const RunResult& now) {
+  ++finished;
   std::map<CellKey, const Record*> partners;
   for (const Record& record : base.records) partners.emplace(CellKey(record), &record);
   for (const Record& record : now.records) {
     const auto partner = partners.find(CellKey(record));
     if (partner == partners.end()) continue;
     const Record& other = *partner->second;
-    if (!record.claims_speed() || !other.claims_speed()) continue;
-    pairs[partner->first].push_back({other.timing.median_us, record.timing.median_us,
+    const auto counts = [](const Record& each) {
+      return each.is_timed() && !is_failure(each.verdict());
+    };
+    if (!counts(record) || !counts(other)) continue;
+    times[partner->first].push_back({other.timing.median_us, record.timing.median_us,
                                      other.timing.sm_mhz, record.timing.sm_mhz});
+    if (!record.is_impossible() && !other.is_impossible()) ++possible[partner->first];
   }
 }
 
-CellPairs AbRun::measure_pairs(int count, const std::vector<CellKey>& cells) {
-  CellPairs pairs;
-  stage_pairs_ = 0;
+StagePairs AbRun::measure_pairs(int count, const std::vector<CellKey>& cells) {
+  StagePairs pairs;
   for (int i = 1; i <= count; ++i) {
     const int pair = ++pairs_begun_;
     std::array<AbSide, 2> order = {AbSide::kBase, AbSide::kNew};
@@ -113,32 +125,31 @@ CellPairs AbRun::measure_pairs(int count, const std::vector<CellKey>& cells) {
       measured[side] = measure(side, cells);
       if (interrupted_) return pairs;  // what a stopped process measured does not count
     }
-    ++stage_pairs_;
-    add_times(pairs, measured[AbSide::kBase].run, measured[AbSide::kNew].run);
+    pairs.add(measured[AbSide::kBase].run, measured[AbSide::kNew].run);
     for (const AbSide side : order) state_of(side).take(std::move(measured[side]), pair);
   }
   return pairs;
 }
 
 /// A process whose ceilings were measured while the machine was busy calls a right time impossible.
-/// That costs its pair; the cell is impossible where it was so in half of the pairs.
-void judge_ceilings_together(RunResult& run, const CellPairs& pairs, int measured_pairs) {
+/// So a cell is impossible where the process that checked it says so, and half of the pairs do.
+void judge_ceilings_together(RunResult& run, const StagePairs& pairs) {
   for (Record& record : run.records) {
     auto* const accepted = std::get_if<Accepted>(&record.outcome);
-    const auto found = pairs.find(CellKey(record));
-    if (accepted == nullptr || found == pairs.end()) continue;
-    const bool mostly_possible = 2 * std::ssize(found->second) > measured_pairs;
+    const auto found = pairs.possible.find(CellKey(record));
+    if (accepted == nullptr || found == pairs.possible.end()) continue;
+    const bool mostly_possible = 2 * found->second > pairs.finished;
     if (accepted->speed == Speed::kImpossible && mostly_possible) {
       accepted->speed = Speed::kClaimed;
     }
   }
 }
 
-GateReport AbRun::judged(const CellPairs& pairs) const {
+GateReport AbRun::judged(const StagePairs& pairs) const {
   RunResult base = base_.run, now = now_.run;
-  judge_ceilings_together(base, pairs, stage_pairs_);
-  judge_ceilings_together(now, pairs, stage_pairs_);
-  return compare_pairs(base, now, pairs, config_.compare);
+  judge_ceilings_together(base, pairs);
+  judge_ceilings_together(now, pairs);
+  return compare_pairs(base, now, pairs.times, config_.compare);
 }
 
 void AbRun::judge_open_cells_again(GateReport& report) {
@@ -149,7 +160,7 @@ void AbRun::judge_open_cells_again(GateReport& report) {
     }
   }
   if (open.empty() || interrupted_) return;
-  const CellPairs pairs = measure_pairs(config_.repeat_pairs, open);
+  const StagePairs pairs = measure_pairs(config_.repeat_pairs, open);
   if (interrupted_) return;
   for (Comparison& again : judged(pairs).cells) {
     // A result that turned out wrong meanwhile is wrong, open or not.
