@@ -80,7 +80,19 @@ class M(Base):
     name = "py_leaks_in_run"
     lost = []
     def run(self, stream): self.lost.append(bytes(2 << 30))  # untouched pages take no memory
-backends = [A, B, C, D, E, F, G, H, I, J, K, L, M]
+class N(Base):
+    name = "py_asks_for_no_format"
+    def plan(self, batch): batch.indices("page_tabel")
+class O(Base):
+    name = "py_asks_for_a_format_of_others"
+    def plan(self, batch): batch.indices("tree_mask")
+class P(Base):
+    name = "py_asks_for_a_format_in_run"
+    def plan(self, batch):
+        self.batch = batch
+        return self
+    def run(self, stream): self.batch.indices("csr")
+backends = [A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P]
 """
 
 # A right one, by the formulas of attnbench/backend.h.
@@ -197,6 +209,10 @@ class PluginTest(unittest.TestCase):
             "py_quits": ("CRASHED", "SystemExit"),
             "py_crashes": ("CRASHED", "SIGSEGV"),
             "py_computes_nothing": ("INCORRECT", "non-finite"),
+            "py_asks_for_no_format": ("CRASHED", f"bad.py:{line['py_asks_for_no_format']}: ValueError: there is no index "
+                                                 "format 'page_tabel'; did you mean 'page_table'?"),
+            "py_asks_for_a_format_of_others": ("CRASHED", "tree_mask: only a target_verify step has a draft tree"),
+            "py_asks_for_a_format_in_run": ("CRASHED", "index arrays are built in plan() and update() alone"),
         }, "--python", sys.executable, plugin=plugin)
 
     def test_python_that_hangs_is_given_up_with_isolation_and_without(self):

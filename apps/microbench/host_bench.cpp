@@ -6,7 +6,6 @@
 #include <string>
 
 #include "lib/fixture/fixture.h"
-#include "lib/index/block_table.h"
 #include "lib/index/csr.h"
 #include "lib/index/page_table.h"
 #include "lib/scenario/scenario.h"
@@ -65,7 +64,7 @@ void kv_page_indices(benchmark::State& state) {
   build_indices(state, [](const ForwardBatch& batch) { return build_csr(batch, 16); });
 }
 void block_table(benchmark::State& state) {
-  build_indices(state, [](const ForwardBatch& batch) { return build_block_table(batch, 16); });
+  build_indices(state, [](const ForwardBatch& batch) { return build_page_table(batch, 16); });
 }
 
 void fill(benchmark::State& state) {

@@ -13,6 +13,7 @@
 /* What run() needs of the batch and the problem: those structs end with the call of plan(). */
 struct plan {
   const attnbench_tensor* tensors;
+  const int32_t *pages, *first_page; /* of each request, one request after another */
   float logit_scale, v_scale;
   float *out, *scores; /* of the row at hand, in the plan's memory: run() allocates nothing */
 };
@@ -42,14 +43,14 @@ static void store(const attnbench_tensor* to, int64_t at, float value) {
   if (to->dtype != ATTNBENCH_F32) ((uint16_t*)to->data)[at] = (uint16_t)bits;
 }
 
-/* Where the key or value of a slot begins. The strides know the layout. */
-static int64_t place(const attnbench_tensor* cache, int64_t slot, int64_t head) {
-  const int64_t page = slot / cache->shape[1], offset = slot % cache->shape[1];
+/* Where key or value `j` of the pages begins. The strides know the layout. */
+static int64_t place(const attnbench_tensor* cache, const int32_t* pages, int64_t j, int64_t head) {
+  const int64_t page = pages[j / cache->shape[1]], offset = j % cache->shape[1];
   return page * cache->stride[0] + offset * cache->stride[1] + head * cache->stride[2];
 }
 
-/* One query token of one head, which sees the keys in the first `visible` slots. */
-static void attend(const struct plan* plan, const int32_t* slots, int64_t visible, int64_t token,
+/* One query token of one head, which sees the first `visible` keys of the pages. */
+static void attend(const struct plan* plan, const int32_t* pages, int64_t visible, int64_t token,
                    int64_t head) {
   const attnbench_tensor *t = plan->tensors, *q = &t[ATTNBENCH_Q], *k = &t[ATTNBENCH_K_CACHE];
   const attnbench_tensor *v = &t[ATTNBENCH_V_CACHE], *out = &t[ATTNBENCH_OUT];
@@ -59,7 +60,7 @@ static void attend(const struct plan* plan, const int32_t* slots, int64_t visibl
   const int64_t out_row = token * out->stride[0] + head * out->stride[1];
   float top = -INFINITY, denominator = 0;
   for (int64_t j = 0; j < visible; ++j) {
-    const int64_t key = place(k, slots[j], kv_head);
+    const int64_t key = place(k, pages, j, kv_head);
     float dot = 0;
     for (int64_t d = 0; d < k->shape[3]; ++d) dot += load(q, q_row + d) * load(k, key + d);
     plan->scores[j] = dot * plan->logit_scale;
@@ -67,7 +68,7 @@ static void attend(const struct plan* plan, const int32_t* slots, int64_t visibl
   }
   memset(plan->out, 0, (size_t)v->shape[3] * sizeof *plan->out);
   for (int64_t j = 0; j < visible; ++j) {
-    const int64_t value = place(v, slots[j], kv_head);
+    const int64_t value = place(v, pages, j, kv_head);
     const float weight = expf(plan->scores[j] - top);
     for (int64_t d = 0; d < v->shape[3]; ++d) plan->out[d] += weight * load(v, value + d);
     denominator += weight;
@@ -79,15 +80,14 @@ static void attend(const struct plan* plan, const int32_t* slots, int64_t visibl
 
 static int run(void* self, void* stream, char* message, size_t message_size) {
   const struct plan* const plan = self;
-  const attnbench_tensor *t = plan->tensors, *table = &t[ATTNBENCH_REQ_TO_TOKEN];
-  const int32_t *rows = t[ATTNBENCH_REQ_POOL_INDICES].data, *kv_lens = t[ATTNBENCH_SEQ_LENS].data;
-  const int32_t* starts = t[ATTNBENCH_QUERY_START_LOC].data; /* [r + 1]: where request r ends */
+  const attnbench_tensor* const t = plan->tensors;
+  const int32_t *kv_lens = t[ATTNBENCH_SEQ_LENS].data, *starts = t[ATTNBENCH_QUERY_START_LOC].data;
   const int64_t requests = t[ATTNBENCH_SEQ_LENS].shape[0], heads = t[ATTNBENCH_Q].shape[1];
   for (int64_t r = 0; r < requests; ++r) {
-    const int32_t* slots = (const int32_t*)table->data + rows[r] * table->stride[0];
+    const int32_t* const pages = plan->pages + plan->first_page[r];
     for (int64_t token = starts[r]; token < starts[r + 1]; ++token) {
       const int64_t visible = kv_lens[r] - (starts[r + 1] - 1 - token); /* causal, bottom right */
-      for (int64_t head = 0; head < heads; ++head) attend(plan, slots, visible, token, head);
+      for (int64_t head = 0; head < heads; ++head) attend(plan, pages, visible, token, head);
     }
   }
   (void)stream, (void)message, (void)message_size; /* no stream on a CPU, and nothing that fails */
@@ -98,6 +98,8 @@ static int make_plan(void* self, const attnbench_batch* batch, const attnbench_m
                      void** made, char* message, size_t message_size) {
   const attnbench_problem* const p = batch->problem;
   const size_t floats = (size_t)(p->head_dim_v + p->max_kv_len);
+  const attnbench_index* csr; /* qo_indptr, kv_indptr, kv_indices, kv_last_page_len */
+  if (batch->indices(batch->context, "csr", &csr, message, message_size)) return ATTNBENCH_ERROR;
   struct plan* const plan = malloc(sizeof *plan);
   float* const out = memory->reserve(memory->context, floats * sizeof *out);
   if (plan == NULL || out == NULL) {
@@ -105,8 +107,10 @@ static int make_plan(void* self, const attnbench_batch* batch, const attnbench_m
     snprintf(message, message_size, "no memory for %zu numbers", floats);
     return ATTNBENCH_ERROR;
   }
-  const float logit_scale = (float)(p->scale * batch->k_scale);
-  *plan = (struct plan){batch->tensors, logit_scale, batch->v_scale, out, out + p->head_dim_v};
+  *plan = (struct plan){batch->tensors,         csr->next->next->tensor.data,
+                        csr->next->tensor.data, (float)(p->scale * batch->k_scale),
+                        batch->v_scale,         out,
+                        out + p->head_dim_v};
   *made = plan;
   (void)self;
   return ATTNBENCH_OK;
@@ -119,19 +123,18 @@ static int supports(void* self, const attnbench_problem* p, char* message, size_
   if (p->has_sinks || p->has_alibi) no = "no sinks, no ALiBi";
   if (!p->causal || p->is_cross_attention) no = "causal self-attention only";
   if (p->mode == ATTNBENCH_TARGET_VERIFY) no = "no draft trees";
-  if (p->family != ATTNBENCH_SOFTMAX) no = "no MLA, no recurrent layers: keys and values are read apart";
+  if (p->family != ATTNBENCH_SOFTMAX) no = "no MLA, no recurrent layers";
   if (no != NULL) snprintf(message, message_size, "%s", no);
   (void)self;
   return no == NULL ? ATTNBENCH_OK : ATTNBENCH_UNSUPPORTED;
 }
 
-/* What is not named is 0: no numerics(), f32 throughout; no update(), never recorded. */
+/* What is not named is 0: on a CPU, no numerics(), f32 throughout; no update(), never recorded. */
 static const attnbench_backend backend = {.struct_size = sizeof backend,
                                           .name = "example_plugin",
                                           .version = "1",
                                           .description = "causal attention, one row after another",
-                                          .index_format = "req_to_token",
-                                          .device = ATTNBENCH_CPU,
+                                          .index_format = "csr",
                                           .deterministic = 1,
                                           .supports = supports,
                                           .plan = make_plan,
@@ -144,7 +147,6 @@ int attnbench_plugin(uint32_t abi_version, const attnbench_backend** backends, s
     snprintf(message, message_size, "built for version %d of the interface", ATTNBENCH_ABI_VERSION);
     return ATTNBENCH_ERROR;
   }
-  *backends = &backend;
-  *count = 1;
+  *backends = &backend, *count = 1;
   return ATTNBENCH_OK;
 }

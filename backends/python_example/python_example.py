@@ -57,7 +57,8 @@ class Plan:
         self.group = problem.heads_q // problem.heads_kv  # query heads that share a KV head
         self.logit_scale = np.float32(problem.scale * batch.k_scale)  # a stored key times k_scale is the key
         self.v_scale = np.float32(batch.v_scale)
-        # The slots of a request's keys stand in its row of req_to_token. A slot is page * page_size + offset.
+        # The slots of a request's keys stand in its row of req_to_token. A slot is page * page_size + offset. What else
+        # kernels read is built by name: batch.indices("csr")["kv_indices"].numpy(); backend.h lists the formats.
         rows = batch.tensor("req_pool_indices").numpy()
         slots = batch.tensor("req_to_token").numpy()
         self.requests = []

@@ -2,14 +2,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/backend/plan_memory.h"
 
+#include <algorithm>
+
 namespace attnbench {
+namespace {
+
+std::byte* grown(std::unique_ptr<Buffer>& buffer, std::size_t bytes, std::string_view what,
+                 Device& device) {
+  if (!buffer || buffer->size() < bytes) {
+    buffer.reset();  // free first: both at once may not fit
+    buffer = device.allocate(bytes, what);
+  }
+  return buffer->data();
+}
+
+}  // namespace
 
 std::byte* PlanMemory::reserve(std::size_t bytes) {
-  if (!buffer_ || buffer_->size() < bytes) {
-    buffer_.reset();  // free first: two workspaces at once may not fit
-    buffer_ = device_->allocate(bytes, "workspace");
-  }
-  return buffer_->data();
+  return grown(buffer_, bytes, "workspace", *device_);
+}
+
+std::byte* PlanMemory::reserve_indices(std::string_view format, std::size_t bytes) {
+  return grown(indices_[std::string(format)], bytes, "index arrays", *device_);
+}
+
+bool PlanMemory::guards_intact() const {
+  return (!buffer_ || buffer_->guards_intact()) &&
+         std::ranges::all_of(indices_,
+                             [](const auto& each) { return each.second->guards_intact(); });
+}
+
+std::vector<std::span<const std::byte>> PlanMemory::index_memory() const {
+  std::vector<std::span<const std::byte>> memory;
+  for (const auto& [format, buffer] : indices_) memory.emplace_back(buffer->data(), buffer->size());
+  return memory;
 }
 
 }  // namespace attnbench

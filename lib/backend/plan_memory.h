@@ -3,8 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "lib/device/device.h"
 
@@ -19,18 +23,24 @@ class PlanMemory {
   /// At least `bytes` of device memory, 256-byte aligned, filled with 0xFF when it is new. Called
   /// while planning only. What an earlier call in this memory returned is no longer valid.
   [[nodiscard]] std::byte* reserve(std::size_t bytes);
+  /// At least `bytes` for the index arrays of a format, kept as long and as the workspace is.
+  [[nodiscard]] std::byte* reserve_indices(std::string_view format, std::size_t bytes);
   /// Where the memory is, and where the plan will run.
   [[nodiscard]] Device& device() const { return *device_; }
-  [[nodiscard]] bool guards_intact() const { return !buffer_ || buffer_->guards_intact(); }
+  [[nodiscard]] bool guards_intact() const;
   /// What was reserved; addresses of the device. Empty before.
   [[nodiscard]] std::span<const std::byte> memory() const {
     return buffer_ ? std::span<const std::byte>(buffer_->data(), buffer_->size())
                    : std::span<const std::byte>();
   }
 
+  /// The index arrays of all formats; addresses of the device.
+  [[nodiscard]] std::vector<std::span<const std::byte>> index_memory() const;
+
  private:
   Device* device_;
   std::unique_ptr<Buffer> buffer_;
+  std::map<std::string, std::unique_ptr<Buffer>> indices_;  ///< by format
 };
 
 }  // namespace attnbench

@@ -14,6 +14,7 @@
 
 #include "lib/backend/include/attnbench/backend.h"
 #include "lib/backend/plugin_batch.h"
+#include "lib/backend/plugin_indices.h"
 #include "lib/base/error.h"
 
 namespace attnbench {
@@ -74,7 +75,8 @@ bool has_graph(const attnbench_backend& table) {
 class PluginPlan final : public Plan {
  public:
   PluginPlan(const attnbench_backend& backend, const ForwardBatch& batch, PlanMemory& memory)
-      : backend_(backend), batch_(batch, memory.device()) {
+      : backend_(backend), indices_(memory), batch_(batch, memory.device(), indices_) {
+    const PluginIndices::Call call(indices_, batch, nullptr);
     attnbench_memory scratch{sizeof scratch, &memory, reserve_in};
     Message message;
     const int status = backend.plan(backend.self, &batch_.view(), &scratch, &plan_, message.data(),
@@ -111,7 +113,8 @@ class PluginPlan final : public Plan {
 
   bool update(const ForwardBatch& batch, Stream& stream) override {
     if (backend_.update == nullptr) return false;
-    next_.emplace(batch, batch_.device());
+    next_.emplace(batch, batch_.device(), indices_);
+    const PluginIndices::Call call(indices_, batch, &stream);
     Message message;
     const int status =
         backend_.update(plan_, &next_->view(), stream.native(), message.data(), Message::size());
@@ -123,6 +126,7 @@ class PluginPlan final : public Plan {
 
  private:
   const attnbench_backend& backend_;
+  PluginIndices indices_;
   PluginBatch batch_;
   std::optional<PluginBatch> next_;  ///< its host arrays live as long as the plan
   void* plan_ = nullptr;

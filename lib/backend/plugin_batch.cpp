@@ -74,7 +74,7 @@ attnbench_problem plugin_problem(const Problem& problem) {
   return to;
 }
 
-PluginBatch::PluginBatch(const ForwardBatch& batch, const Device& device)
+PluginBatch::PluginBatch(const ForwardBatch& batch, const Device& device, PluginIndices& indices)
     : device_(&device), problem_(plugin_problem(*batch.problem)) {
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
     q_lens_.push_back(narrow_i32(batch.q_len(r)));
@@ -106,6 +106,8 @@ PluginBatch::PluginBatch(const ForwardBatch& batch, const Device& device)
   view_.v_scale = pool.v_scale;
   view_.num_tensors = ATTNBENCH_ROLES;
   view_.tensors = tensors_.data();
+  view_.context = &indices;
+  view_.indices = PluginIndices::build;
 }
 
 void PluginBatch::set_indices(const DeviceBatch& indices, const ForwardBatch& batch) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/backend/include/attnbench/backend.h"
+#include "lib/backend/plugin_indices.h"
 #include "lib/batch/forward_batch.h"
 #include "lib/device/device.h"
 
@@ -19,7 +20,8 @@ namespace attnbench {
 /// A batch as plug-ins see it; it has its DeviceBatch. The lengths live as long as this object.
 class PluginBatch {
  public:
-  PluginBatch(const ForwardBatch& batch, const Device& device);
+  /// `indices` outlives this object.
+  PluginBatch(const ForwardBatch& batch, const Device& device, PluginIndices& indices);
   PluginBatch(const PluginBatch&) = delete;  // the view points into it
   PluginBatch& operator=(const PluginBatch&) = delete;
 

@@ -76,10 +76,12 @@ class PluginBatchTest : public testing::Test {
   KvPool pool_;
   ForwardBatch batch_;
   std::optional<HostIndices> indices_;
+  PlanMemory plan_memory_{*device_};
+  PluginIndices arrays_{plan_memory_};
 };
 
 TEST_F(PluginBatchTest, has_the_index_arrays_of_both_engines) {
-  const PluginBatch plugin(batch_, *device_);
+  const PluginBatch plugin(batch_, *device_, arrays_);
   const attnbench_batch& view = plugin.view();
   const auto ints = [&](int role) { return values<std::int32_t>(view.tensors[role]); };
   EXPECT_EQ(ints(ATTNBENCH_BLOCK_TABLE), (std::vector<std::int32_t>{7, 3, -1, 1, 5, 2}));
@@ -96,7 +98,7 @@ TEST_F(PluginBatchTest, has_the_index_arrays_of_both_engines) {
 }
 
 TEST_F(PluginBatchTest, has_the_cache_with_strides_that_say_its_layout) {
-  const PluginBatch plugin(batch_, *device_);
+  const PluginBatch plugin(batch_, *device_, arrays_);
   const attnbench_tensor& k = plugin.view().tensors[ATTNBENCH_K_CACHE];
   EXPECT_EQ(k.dtype, ATTNBENCH_E4M3);
   EXPECT_TRUE(std::equal(k.shape, k.shape + 4, std::vector<std::int64_t>{8, 4, 2, 8}.begin()));
@@ -106,7 +108,7 @@ TEST_F(PluginBatchTest, has_the_cache_with_strides_that_say_its_layout) {
 }
 
 TEST_F(PluginBatchTest, has_queries_and_lse_as_they_lie) {
-  const PluginBatch plugin(batch_, *device_);
+  const PluginBatch plugin(batch_, *device_, arrays_);
   const attnbench_tensor& q = plugin.view().tensors[ATTNBENCH_Q];
   EXPECT_EQ(q.data, memory_.data());
   EXPECT_EQ(q.dtype, ATTNBENCH_BF16);
@@ -126,7 +128,7 @@ TEST_F(PluginBatchTest, has_caches_of_other_layouts_and_their_scales_in_their_ow
                                  3,
                                  32,
                                  8});
-  const PluginBatch packed(batch_, *device_);
+  const PluginBatch packed(batch_, *device_, arrays_);
   const attnbench_tensor* tensors = packed.view().tensors;
   EXPECT_EQ(shape_of(tensors[ATTNBENCH_K_CACHE]), (std::vector<std::int64_t>{2, 6, kPageSize, 16}));
   EXPECT_EQ(shape_of(tensors[ATTNBENCH_V_CACHE]), (std::vector<std::int64_t>{2, 3, 8, kPageSize}));
@@ -139,7 +141,7 @@ TEST_F(PluginBatchTest, has_caches_of_other_layouts_and_their_scales_in_their_ow
                                  1,
                                  576,
                                  512});
-  const PluginBatch latent(batch_, *device_);
+  const PluginBatch latent(batch_, *device_, arrays_);
   tensors = latent.view().tensors;
   EXPECT_EQ(shape_of(tensors[ATTNBENCH_K_CACHE]),
             (std::vector<std::int64_t>{2, kPageSize, 1, 656}));
@@ -175,7 +177,7 @@ TEST_F(PluginBatchTest, has_states_in_place_of_caches_for_a_recurrent_layer) {
       ConstTensorView::dense(std::as_bytes(std::span(gates)).data(), DType::kF32, 2, 2, 1);
   const HostIndices indices(batch_, kPageSize);
   batch_.device_batch = &indices.batch();
-  const PluginBatch plugin(batch_, *device_);
+  const PluginBatch plugin(batch_, *device_, arrays_);
   const attnbench_tensor* const tensors = plugin.view().tensors;
   EXPECT_EQ(plugin.view().problem->family, ATTNBENCH_RECURRENT);
   const attnbench_tensor& pooled = tensors[ATTNBENCH_STATES];

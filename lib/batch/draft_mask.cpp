@@ -20,18 +20,30 @@ std::size_t common_tree_size(std::span<const std::vector<int>> parents_per_reque
 
 }  // namespace
 
-std::vector<std::uint8_t> pack_tree_rows(std::span<const int> parents) {
-  const std::vector<std::uint8_t> visible = tree_visibility(parents);
-  const std::size_t nodes = parents.size();
-  expects(std::ssize(parents) <= kMostPackedTreeNodes,
+std::vector<std::uint8_t> tree_visibility(const SpecInfo& spec) {
+  const std::int64_t nodes = spec.draft_token_num;
+  std::vector<std::uint8_t> visible;
+  for (std::size_t r = 0; r + 1 < spec.mask_indptr.size(); ++r) {
+    const std::int64_t columns = (spec.mask_indptr[r + 1] - spec.mask_indptr[r]) / nodes;
+    for (std::int64_t node = 0; node < nodes; ++node) {
+      const auto row_end = spec.custom_mask.begin() + spec.mask_indptr[r] + (node + 1) * columns;
+      visible.insert(visible.end(), row_end - nodes, row_end);
+    }
+  }
+  return visible;
+}
+
+std::vector<std::uint8_t> pack_tree_rows(const SpecInfo& spec) {
+  expects(spec.draft_token_num <= kMostPackedTreeNodes,
           "a bit-packed tree row has at most 32 columns");
+  const std::vector<std::uint8_t> visible = tree_visibility(spec);
+  const auto nodes = static_cast<std::size_t>(spec.draft_token_num);
   const std::size_t row_bytes = nodes <= 8 ? 1 : nodes <= 16 ? 2 : 4;
-  std::vector<std::uint8_t> packed(nodes * row_bytes, 0);
-  for (std::size_t i = 0; i < nodes; ++i) {
-    for (std::size_t j = 0; j < nodes; ++j) {
-      if (visible[i * nodes + j] != 0) {
-        packed[i * row_bytes + j / 8] |= static_cast<std::uint8_t>(1u << (j % 8));
-      }
+  std::vector<std::uint8_t> packed(visible.size() / nodes * row_bytes, 0);
+  for (std::size_t i = 0; i < visible.size(); ++i) {
+    const std::size_t row = i / nodes, column = i % nodes;
+    if (visible[i] != 0) {
+      packed[row * row_bytes + column / 8] |= static_cast<std::uint8_t>(1u << (column % 8));
     }
   }
   return packed;
@@ -85,25 +97,24 @@ PackedMask pack_mask(std::span<const std::uint8_t> mask, std::span<const std::in
   return packed;
 }
 
-DraftTable two_stage_draft_table(std::span<const std::vector<int>> parents_per_request,
+DraftTable two_stage_draft_table(const SpecInfo& spec,
                                  std::span<const std::int64_t> out_cache_loc) {
-  const std::size_t nodes = common_tree_size(parents_per_request);
-  expects(out_cache_loc.size() == parents_per_request.size() * nodes, "one slot per draft token");
+  const std::vector<std::uint8_t> visible = tree_visibility(spec);
+  const auto nodes = static_cast<std::size_t>(spec.draft_token_num);
+  expects(out_cache_loc.size() * nodes == visible.size(), "one slot per draft token");
   DraftTable table;
-  table.page_table.reserve(out_cache_loc.size() * nodes);
-  for (std::size_t r = 0; r < parents_per_request.size(); ++r) {
-    const std::vector<std::uint8_t> visible = tree_visibility(parents_per_request[r]);
-    for (std::size_t i = 0; i < nodes; ++i) {
-      std::int32_t seen = 0;
-      for (const bool wanted : {true, false}) {
-        for (std::size_t j = 0; j < nodes; ++j) {
-          if ((visible[i * nodes + j] != 0) != wanted) continue;
-          table.page_table.push_back(narrow_i32(out_cache_loc[r * nodes + j]));
-          if (wanted) ++seen;
-        }
+  table.page_table.reserve(visible.size());
+  for (std::size_t row = 0; row < out_cache_loc.size(); ++row) {
+    const std::size_t first = row / nodes * nodes;  // draft token of the request
+    std::int32_t seen = 0;
+    for (const bool wanted : {true, false}) {
+      for (std::size_t j = 0; j < nodes; ++j) {
+        if ((visible[row * nodes + j] != 0) != wanted) continue;
+        table.page_table.push_back(narrow_i32(out_cache_loc[first + j]));
+        if (wanted) ++seen;
       }
-      table.cache_seqlens.push_back(seen);
     }
+    table.cache_seqlens.push_back(seen);
   }
   return table;
 }

@@ -20,8 +20,20 @@ using Lens = std::vector<std::int32_t>;
 // 0 -> {1, 2, 3}, 1 -> {4, 5}
 const Parents kDraft = {-1, 0, 0, 0, 1, 1};
 
+/// Of requests that all have this tree.
+SpecInfo spec_of(const Parents& parents, const Lens& lens = {3}) {
+  return make_spec_info(std::vector<Parents>(lens.size(), parents), lens);
+}
+
+TEST(TreeVisibility, of_a_batch_is_that_of_its_trees) {
+  const auto one = tree_visibility(kDraft);
+  auto two = one;
+  two.insert(two.end(), one.begin(), one.end());
+  EXPECT_EQ(tree_visibility(spec_of(kDraft, {3, 5})), two);
+}
+
 TEST(PackTreeRows, writes_one_little_endian_word_per_node) {
-  EXPECT_THAT(pack_tree_rows(kDraft), ElementsAre(1, 3, 5, 9, 19, 35));
+  EXPECT_THAT(pack_tree_rows(spec_of(kDraft)), ElementsAre(1, 3, 5, 9, 19, 35));
 }
 
 TEST(PackTreeRows, takes_two_bytes_above_8_nodes_and_four_above_16) {
@@ -30,15 +42,15 @@ TEST(PackTreeRows, takes_two_bytes_above_8_nodes_and_four_above_16) {
     std::iota(parents.begin(), parents.end(), -1);
     return parents;
   };
-  EXPECT_EQ(pack_tree_rows(chain(8)).size(), 8u);
-  const auto two = pack_tree_rows(chain(9));
+  EXPECT_EQ(pack_tree_rows(spec_of(chain(8))).size(), 8u);
+  const auto two = pack_tree_rows(spec_of(chain(9)));
   ASSERT_EQ(two.size(), 18u);
   EXPECT_EQ(two[16], 0xff);
   EXPECT_EQ(two[17], 0x01);
-  EXPECT_EQ(pack_tree_rows(chain(16)).size(), 32u);
-  EXPECT_EQ(pack_tree_rows(chain(17)).size(), 68u);
-  EXPECT_EQ(pack_tree_rows(chain(32)).size(), 128u);
-  EXPECT_THROW(static_cast<void>(pack_tree_rows(chain(33))), InternalError);
+  EXPECT_EQ(pack_tree_rows(spec_of(chain(16))).size(), 32u);
+  EXPECT_EQ(pack_tree_rows(spec_of(chain(17))).size(), 68u);
+  EXPECT_EQ(pack_tree_rows(spec_of(chain(32))).size(), 128u);
+  EXPECT_THROW(static_cast<void>(pack_tree_rows(spec_of(chain(33)))), InternalError);
 }
 
 TEST(FullMask, shows_the_whole_prefix_then_the_tree) {
@@ -68,7 +80,7 @@ TEST(PackMask, packs_each_request_on_its_own) {
 
 TEST(TwoStageDraftTable, puts_visible_slots_first) {
   const std::vector<std::int64_t> slots = {40, 41, 42, 43, 44, 45};
-  const DraftTable table = two_stage_draft_table(std::vector<Parents>{kDraft}, slots);
+  const DraftTable table = two_stage_draft_table(spec_of(kDraft), slots);
   EXPECT_THAT(table.cache_seqlens, ElementsAre(1, 2, 2, 2, 3, 3));
   EXPECT_THAT(std::vector(table.page_table.begin() + 24, table.page_table.begin() + 30),
               ElementsAre(40, 41, 44, 42, 43, 45));
@@ -96,7 +108,7 @@ TEST(TwoStageDraftTable, merged_with_the_prefix_equals_the_full_mask) {
   std::vector<std::int64_t> slots(nodes);
   std::iota(slots.begin(), slots.end(), static_cast<std::int64_t>(kPrefix));
   const auto mask = full_mask(std::vector<Parents>{kDraft}, Lens{kPrefix});
-  const DraftTable table = two_stage_draft_table(std::vector<Parents>{kDraft}, slots);
+  const DraftTable table = two_stage_draft_table(spec_of(kDraft), slots);
 
   std::mt19937 random(3);
   std::normal_distribution<double> normal;

@@ -31,11 +31,14 @@ namespace attnbench {
 
 /// Row-major [N, N]; 1 where the row's node sees the column's (SGLang's QLEN_ONLY mask).
 [[nodiscard]] std::vector<std::uint8_t> tree_visibility(std::span<const int> parents);
+/// The same of every request's tree, concatenated: the last N columns of its mask. Requests that
+/// fill a batch up have no tree, so their nodes see nothing.
+[[nodiscard]] std::vector<std::uint8_t> tree_visibility(const SpecInfo& spec);
 /// Nodes of the largest tree that pack_tree_rows() takes.
 inline constexpr std::int64_t kMostPackedTreeNodes = 32;
-/// QLEN_ONLY_BITPACKING: N rows of 1 (N <= 8), 2 (N <= 16) or 4 (N <= 32) bytes, bit j of the
+/// QLEN_ONLY_BITPACKING: B * N rows of 1 (N <= 8), 2 (N <= 16) or 4 (N <= 32) bytes, bit j of the
 /// little-endian row = column j.
-[[nodiscard]] std::vector<std::uint8_t> pack_tree_rows(std::span<const int> parents);
+[[nodiscard]] std::vector<std::uint8_t> pack_tree_rows(const SpecInfo& spec);
 
 /// FULL_MASK: per request row-major [N, seq_len + N], concatenated; 1 = visible.
 [[nodiscard]] std::vector<std::uint8_t> full_mask(
@@ -60,9 +63,8 @@ struct DraftTable {
   std::vector<std::int32_t> cache_seqlens;  ///< [B * N] how many of the row are visible
 };
 /// out_cache_loc: [B * N] slots of the draft tokens.
-[[nodiscard]] DraftTable two_stage_draft_table(
-    std::span<const std::vector<int>> parents_per_request,
-    std::span<const std::int64_t> out_cache_loc);
+[[nodiscard]] DraftTable two_stage_draft_table(const SpecInfo& spec,
+                                               std::span<const std::int64_t> out_cache_loc);
 
 /// Everything a target_verify batch carries; seq_lens are the committed prefixes. All trees must
 /// have the same number of nodes. topk is the largest number of children of any node, so 1 means

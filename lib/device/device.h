@@ -169,6 +169,11 @@ class Device {
   /// Copies between host memory and this device's, done on return.
   virtual void copy_to_host(void* to, const std::byte* from, std::size_t bytes) = 0;
   virtual void copy_from_host(std::byte* to, const void* from, std::size_t bytes) = 0;
+  /// The same in the stream's order, without waiting for it: `from` may change when the call
+  /// returns. Where streams do not wait, it is done on return.
+  virtual void enqueue_copy_from_host(Stream&, std::byte* to, const void* from, std::size_t bytes) {
+    copy_from_host(to, from, bytes);
+  }
 
   /// Pushes earlier data out of the last-level cache by *reading* a buffer of twice its size,
   /// written once: lines left by a write would be written back inside the next sample

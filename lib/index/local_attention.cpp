@@ -22,7 +22,9 @@ LocalAttentionBatch make_local_attention_virtual_batches(std::int64_t chunk,
   for (std::size_t r = 0; r < q_lens.size(); ++r) {
     const std::int64_t q = q_lens[r];
     const std::int64_t k = table.cache_seqlens[r];
-    expects(q > 0 && q <= k, "local attention needs queries, and a key for each of them");
+    // A request that only fills a batch up may have a query and no key.
+    expects(q > 0 && q <= std::max<std::int64_t>(k, 1),
+            "local attention needs queries, and a key for each of them");
     const auto pages = table.row(static_cast<std::int64_t>(r));
     // Walk the queries chunk by chunk, by their absolute positions.
     for (std::int64_t position = k - q; position < k;) {

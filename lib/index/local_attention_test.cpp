@@ -54,6 +54,13 @@ TEST(LocalAttention, of_a_decode_sees_the_own_chunk_only) {
   EXPECT_THAT(decode(8192).k_starts, ElementsAre(0));
 }
 
+TEST(LocalAttention, leaves_a_request_without_keys_that_fills_a_batch_up_its_query) {
+  const LocalAttentionBatch local =
+      make_local_attention_virtual_batches(4, Lens{1, 1}, table_of({0, 5}, 10, 2));
+  EXPECT_THAT(local.cu_seqlens_q, ElementsAre(0, 1, 2));
+  EXPECT_THAT(local.table.cache_seqlens, ElementsAre(0, 1));
+}
+
 // The definition: key j is visible to query i iff j <= i and both lie in one chunk.
 TEST(LocalAttention, shows_each_query_what_the_definition_says) {
   for (std::int32_t kv = 1; kv <= 20; ++kv) {

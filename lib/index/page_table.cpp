@@ -45,8 +45,8 @@ PageTable build_page_table(const ForwardBatch& batch, std::int64_t page_size, st
 }
 
 PageTable build_swa_page_table(const ForwardBatch& batch, std::int64_t page_size,
-                               const FullToSwaMapping& mapping) {
-  return build(batch, page_size, -1, 0,
+                               const FullToSwaMapping& mapping, std::int64_t min_width) {
+  return build(batch, page_size, -1, min_width,
                [&](std::int32_t slot) { return narrow_i32(mapping.translate(slot) / page_size); });
 }
 

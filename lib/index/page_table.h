@@ -33,6 +33,7 @@ struct PageTable {
 /// The same keys in the pool of the sliding-window layers; pages of the window only are mapped, the
 /// others become page 0.
 [[nodiscard]] PageTable build_swa_page_table(const ForwardBatch& batch, std::int64_t page_size,
-                                             const FullToSwaMapping& mapping);
+                                             const FullToSwaMapping& mapping,
+                                             std::int64_t min_width = 0);
 
 }  // namespace attnbench

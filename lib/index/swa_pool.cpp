@@ -19,7 +19,8 @@ FullToSwaMapping map_window_pages(const ForwardBatch& batch, std::int64_t window
     const auto tokens = request_tokens(batch, r, first, batch.kv_len(r) - first);
     for (std::size_t t = 0; t < tokens.size(); t += static_cast<std::size_t>(page_size)) {
       const std::int64_t page = tokens[t] / page_size;
-      if (mapping.translate(page * page_size) != 0) continue;  // shared with a request before
+      // Padding's keys stay on the dummy page; others may be shared with a request before.
+      if (page == 0 || mapping.translate(page * page_size) != 0) continue;
       for (std::int64_t offset = 0; offset < page_size; ++offset) {
         mapping.map(page * page_size + offset, next_page * page_size + offset);
       }

@@ -90,7 +90,7 @@ Json indices_of(const ExpandedCase& e) {
     json["arrays"] = Json::object();
     for (const IndexArray& array : built.arrays) {
       json["arrays"][array.name] = {
-          {"dtype", array.dtype}, {"shape", array.shape}, {"values", array.values}};
+          {"dtype", array.dtype()}, {"shape", array.shape}, {"values", array.widened()}};
     }
   }
   return indices;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/backend/registry.h"
-#include "lib/report/index_formats.h"
+#include "lib/index/index_formats.h"
 #include "lib/scenario/scenario.h"
 #include "lib/session/devices.h"
 #include "lib/session/executor.h"

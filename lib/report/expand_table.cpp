@@ -147,12 +147,13 @@ void write_entries(const std::string& name, const std::string& entries, std::ost
 void write_rows(const IndexArray& table, std::ostream& out) {
   const auto rows = to_size(table.shape[0]), columns = to_size(table.shape[1]);
   const std::size_t digits = std::to_string(rows).size();
+  const std::vector<std::int64_t> values = table.widened();
   for (std::size_t row = 0; row < rows; ++row) {
     if (row == kShownEntries && rows > 2 * kShownEntries) {
       row = rows - kShownEntries;
       out << "      …\n";
     }
-    const auto entries = std::span(table.values).subspan(row * columns, columns);
+    const auto entries = std::span(values).subspan(row * columns, columns);
     write_entries(fmt::format("      {:<{}} ", row, digits), entries_text(abridged("", entries)),
                   out);
   }
@@ -165,13 +166,13 @@ void write_indices(const BuiltIndices& built, std::ostream& out) {
                      : fmt::format("indices {} do not apply: {}", format.name, built.why_not),
                  kWidth, 2);
   for (const IndexArray& array : built.arrays) {
-    std::string name = fmt::format("    {:<20} {}", array.name, array.dtype);
+    std::string name = fmt::format("    {:<20} {}", array.name, array.dtype());
     if (!array.shape.empty()) name += fmt::format(" [{}]", fmt::join(array.shape, ", "));
     if (array.shape.size() == 2) {
       out << name << '\n';
       write_rows(array, out);
     } else {
-      write_entries(name, entries_text(abridged("", array.values)), out);
+      write_entries(name, entries_text(abridged("", array.widened())), out);
     }
   }
 }

@@ -33,6 +33,11 @@ std::vector<ExpandedCase::Layout> layouts_of(const Case& c, std::int64_t num_pag
 
 }  // namespace
 
+BuiltIndices indices_of_case(const IndexFormat& format, const Case& c, const BatchLayout& layout) {
+  const Problem problem = problem_of(c);
+  return build_indices(format, {layout.batch, problem, layout.num_pages});
+}
+
 ExpandedCase expand_case(const Case& c, std::span<const IndexFormat* const> formats) {
   if (c.layer.is_recurrent()) return expand_recurrent_case(c, formats);
   const PoolDemand demand = pool_demand(c);
@@ -74,7 +79,7 @@ ExpandedCase expand_case(const Case& c, std::span<const IndexFormat* const> form
     e.arrays.push_back(abridged("retrive_next_sibling", batch.spec_info->retrive_next_sibling));
   }
   for (const IndexFormat* format : formats) {
-    e.indices.push_back(build_indices(*format, c, layout));
+    e.indices.push_back(indices_of_case(*format, c, layout));
   }
   return e;
 }

@@ -9,12 +9,18 @@
 
 #include "lib/batch/token_to_kv_pool.h"
 #include "lib/cost/cost.h"
+#include "lib/fixture/fixture.h"
+#include "lib/index/index_formats.h"
 #include "lib/report/abridged_array.h"
-#include "lib/report/index_formats.h"
 #include "lib/scenario/cascade_choice.h"
 #include "lib/scenario/case.h"
 
 namespace attnbench {
+
+/// A format of a case that has been laid out, as arrays of its step for a usual GPU. The layout's
+/// batch has its req_to_token_pool, unless the layer has no KV cache.
+[[nodiscard]] BuiltIndices indices_of_case(const IndexFormat& format, const Case& c,
+                                           const BatchLayout& layout);
 
 /// What a case becomes when it is laid out.
 struct ExpandedCase {

@@ -22,9 +22,7 @@ ExpandedCase expand_recurrent_case(const Case& c, std::span<const IndexFormat* c
               abridged("has_initial_state", batch.has_initial_state),
               abridged("positions", batch.positions)};
   for (const IndexFormat* format : formats) {
-    BuiltIndices& built = e.indices.emplace_back();
-    built.format = format;
-    built.why_not = std::string("a recurrent layer has no KV cache to index");
+    e.indices.push_back(indices_of_case(*format, c, layout));
   }
   return e;
 }

@@ -5,12 +5,10 @@
 #include <cstdint>
 #include <string>
 
+#include "lib/index/usual_gpu.h"
 #include "lib/scenario/case.h"
 
 namespace attnbench {
-
-/// Multiprocessors of an H100 SXM or H200: what the rule is asked for where no GPU takes part.
-inline constexpr int kUsualMultiprocessors = 132;
 
 /// The tokens that all requests share as vLLM counts them (v1/worker/gpu_model_runner.py,
 /// _compute_cascade_attn_prefix_len): whole pages, none of this step's.

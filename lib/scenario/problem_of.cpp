@@ -20,6 +20,7 @@ Problem problem_of(const Case& c) {
   problem.cache = cache_format_of(c);
   problem.mode = c.mode;
   problem.step = c.step;
+  problem.attention_chunk = c.attention_chunk;
   problem.limits.requests = static_cast<std::int64_t>(c.requests.size());
   problem.limits.q_tokens = c.q_tokens();
   for (const Request& request : c.requests) {

@@ -111,6 +111,24 @@ TEST_F(CudaDevice, copies_there_and_back) {
   EXPECT_TRUE(buffer->guards_intact());
 }
 
+TEST_F(CudaDevice, copies_in_a_stream_s_order_what_may_change_when_the_call_returns) {
+  const auto to = device_->allocate(1 << 20, "to"), later = device_->allocate(1 << 20, "later");
+  const auto stream = device_->make_stream();
+  std::vector<std::byte> bytes(1 << 20, std::byte{1});
+  for (const std::byte value : {std::byte{1}, std::byte{2}}) {
+    std::ranges::fill(bytes, value);
+    device_->enqueue_copy_from_host(*stream, to->data(), bytes.data(), bytes.size());
+    std::ranges::fill(bytes, std::byte{9});
+    if (value == std::byte{2}) break;
+    check_cuda(cudaMemcpyAsync(later->data(), to->data(), bytes.size(), cudaMemcpyDeviceToDevice,
+                               static_cast<cudaStream_t>(stream->native())),
+               "cudaMemcpyAsync");
+  }
+  stream->synchronize();
+  EXPECT_EQ(read(later->data(), bytes.size()), std::vector(bytes.size(), std::byte{1}));
+  EXPECT_EQ(read(to->data(), bytes.size()), std::vector(bytes.size(), std::byte{2}));
+}
+
 TEST_F(CudaDevice, refuses_more_memory_than_there_is_with_both_figures) {
   for (const std::size_t bytes : {std::size_t{1} << 50, ~std::size_t{0}}) {
     try {

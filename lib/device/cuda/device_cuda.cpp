@@ -101,6 +101,14 @@ class CudaDevice final : public Device {
   void copy_from_host(std::byte* to, const void* from, std::size_t bytes) override {
     copy(to, from, bytes, cudaMemcpyHostToDevice);
   }
+  void enqueue_copy_from_host(Stream& stream, std::byte* to, const void* from,
+                              std::size_t bytes) override {
+    if (bytes == 0) return;
+    // From pageable memory: what is copied may go when the call returns.
+    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice,
+                               static_cast<cudaStream_t>(stream.native())),
+               "cudaMemcpyAsync");
+  }
 
   void flush_cache(Stream& stream) override {
     cache_flush().enqueue(static_cast<cudaStream_t>(stream.native()));

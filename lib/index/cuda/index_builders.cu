@@ -52,11 +52,10 @@ __global__ void __launch_bounds__(kSumThreads)
 static_assert(kSumWarps == kWarp, "one warp sums the sums");
 
 __global__ void __launch_bounds__(kThreads)
-    scatter_pages(DeviceBatch batch, const std::int32_t* start, int page_size, CudaCsrIndices to) {
+    scatter_pages(DeviceBatch batch, int page_size, CudaCsrIndices to) {
   const int r = static_cast<int>(blockIdx.x);
-  const std::int32_t* const row = batch.req_to_token +
-                                  batch.req_pool_indices[r] * batch.req_to_token_stride +
-                                  (start != nullptr ? start[r] : 0);
+  const std::int32_t* const row =
+      batch.req_to_token + batch.req_pool_indices[r] * batch.req_to_token_stride;
   const std::int32_t first = to.kv_indptr[r];
   const std::int32_t pages = to.kv_indptr[r + 1] - first;
   for (int i = static_cast<int>(blockIdx.y * kThreads + threadIdx.x); i < pages;
@@ -82,26 +81,16 @@ dim3 grid_of(std::int64_t batch_size) {
   return {static_cast<unsigned>(batch_size), kBlocksPerRequest, 1};
 }
 
-void enqueue(const DeviceBatch& batch, std::int64_t batch_size, std::int64_t page_size,
-             const CudaKvSpans& spans, const CudaCsrIndices& to, cudaStream_t stream) {
-  const int page = static_cast<int>(page_size);
-  sum_pages<<<1, kSumThreads, 0, stream>>>(spans.len, static_cast<int>(batch_size), page, to);
-  check_launch("sum_pages");
-  if (batch_size == 0) return;
-  scatter_pages<<<grid_of(batch_size), kThreads, 0, stream>>>(batch, spans.start, page, to);
-  check_launch("scatter_pages");
-}
-
 }  // namespace
 
 void enqueue_csr(const DeviceBatch& batch, std::int64_t batch_size, std::int64_t page_size,
                  const CudaCsrIndices& to, cudaStream_t stream) {
-  enqueue(batch, batch_size, page_size, {nullptr, batch.kv_lens}, to, stream);
-}
-
-void enqueue_csr(const DeviceBatch& batch, std::int64_t batch_size, const CudaKvSpans& spans,
-                 const CudaCsrIndices& to, cudaStream_t stream) {
-  enqueue(batch, batch_size, 1, spans, to, stream);
+  const int page = static_cast<int>(page_size);
+  sum_pages<<<1, kSumThreads, 0, stream>>>(batch.kv_lens, static_cast<int>(batch_size), page, to);
+  check_launch("sum_pages");
+  if (batch_size == 0) return;
+  scatter_pages<<<grid_of(batch_size), kThreads, 0, stream>>>(batch, page, to);
+  check_launch("scatter_pages");
 }
 
 void enqueue_page_table(const DeviceBatch& batch, std::int64_t batch_size, std::int64_t page_size,

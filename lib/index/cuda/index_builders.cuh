@@ -26,17 +26,7 @@ struct CudaCsrIndices {
 void enqueue_csr(const DeviceBatch& batch, std::int64_t batch_size, std::int64_t page_size,
                  const CudaCsrIndices& to, cudaStream_t stream);
 
-/// A part of each request's keys, as KvSpans.
-struct CudaKvSpans {
-  const std::int32_t* start = nullptr;  ///< [B]
-  const std::int32_t* len = nullptr;    ///< [B]
-};
-
-/// build_csr(batch, spans): token slots.
-void enqueue_csr(const DeviceBatch& batch, std::int64_t batch_size, const CudaKvSpans& spans,
-                 const CudaCsrIndices& to, cudaStream_t stream);
-
-/// build_page_table(): also the block tables of MLA kernels, which differ in width only.
+/// build_page_table(): also block tables, which differ in width at most.
 /// `page_table` is [B, width]; entries behind a request's pages become `pad`.
 void enqueue_page_table(const DeviceBatch& batch, std::int64_t batch_size, std::int64_t page_size,
                         std::int64_t width, std::int32_t pad, std::int32_t* page_table,

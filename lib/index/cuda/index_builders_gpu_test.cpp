@@ -7,9 +7,9 @@
 
 #include "lib/base/counter_hash.h"
 #include "lib/device/cuda/cuda_device.h"
-#include "lib/index/block_table.h"
 #include "lib/index/csr.h"
 #include "lib/index/cuda/index_builders.cuh"
+#include "lib/index/page_table.h"
 #include "lib/index/testing/test_batch.h"
 
 namespace attnbench {
@@ -126,26 +126,11 @@ TEST_F(GpuIndices, of_csr_are_the_host_builders) {
   }
 }
 
-TEST_F(GpuIndices, of_windows_are_the_host_builders) {
-  const TwoBatches batches(*device_, lengths(70), 1);
-  const KvSpans spans = window_spans(batches.host.batch, 127);
-  const CsrIndices want = build_csr(batches.host.batch, spans);
-  const GpuArray start(*device_, spans.start), len(*device_, spans.len), indptr(*device_, 71u),
-      indices(*device_, want.kv_indices.size()), last(*device_, 70u);
-  enqueue_csr(batches.gpu, 70, CudaKvSpans{start.data(), len.data()},
-              {indptr.data(), indices.data(), last.data()}, native());
-  stream_->synchronize();
-  EXPECT_EQ(indptr.values(), want.kv_indptr);
-  EXPECT_EQ(indices.values(), want.kv_indices);
-}
-
-TEST_F(GpuIndices, of_page_and_block_tables_are_the_host_builders) {
+TEST_F(GpuIndices, of_page_tables_are_the_host_builders) {
   for (const std::int32_t page_size : {1, 16, 64}) {
     const TwoBatches batches(*device_, lengths(37), page_size);
     for (const PageTable& want : {build_page_table(batches.host.batch, page_size),
-                                  build_page_table(batches.host.batch, page_size, 0, 40000),
-                                  build_block_table(batches.host.batch, page_size),
-                                  build_trtllm_block_table(batches.host.batch, page_size)}) {
+                                  build_page_table(batches.host.batch, page_size, 0, 40000)}) {
       const GpuArray table(*device_, want.page_table.size());
       const std::int32_t pad = want.width == 40000 ? 0 : -1;
       enqueue_page_table(batches.gpu, 37, page_size, want.width, pad, table.data(), native());

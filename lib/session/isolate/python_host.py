@@ -56,10 +56,13 @@ ProblemStruct = struct(
     (c_int32, "ranks dtype cache_dtype cache_layout"), (c_int64, "page_size"), (c_int32, "mode recorded"),
     (c_int64, "max_requests max_q_len max_q_tokens max_kv_len"), (c_int32, "step cache_scales"))
 TensorStruct = struct((c_void_p, "data"), (c_int32, "device device_id dtype rank"), (c_int64 * 4, "shape stride"))
+IndexStruct = struct((c_size_t, "struct_size"), (c_void_p, "next"), (c_char_p, "name"), (TensorStruct, "tensor"),
+                     (c_void_p, "host"), (c_int64, "number"))
+INDICES = CFUNCTYPE(c_int, c_void_p, c_char_p, POINTER(POINTER(IndexStruct)), *2 * [c_size_t])
 BatchStruct = struct(
     (c_size_t, "struct_size"), (POINTER(ProblemStruct), "problem"), (c_int64, "batch_size q_tokens"),
     (POINTER(c_int32), "q_lens kv_lens"), (ctypes.c_float, "k_scale v_scale"), (c_int32, "num_tensors"),
-    (POINTER(TensorStruct), "tensors"))
+    (POINTER(TensorStruct), "tensors"), (c_void_p, "context"), (INDICES, "indices"))
 MemoryStruct = struct((c_size_t, "struct_size"), (c_void_p, "context"),
                       (CFUNCTYPE(c_void_p, c_void_p, c_size_t), "reserve"))
 NumericsStruct = struct((c_size_t, "struct_size"), (c_int32, "qk_input p accumulator partial_out"))
@@ -139,6 +142,12 @@ class Tensor:
         return new_capsule(ctypes.addressof(described), CAPSULE_NAME, None)
 
 
+def tensor_of(given):
+    """An attnbench_tensor with words for its enums."""
+    return Tensor(given.data or 0, DTYPES[given.dtype], tuple(given.shape[:given.rank]),
+                  tuple(given.stride[:given.rank]), DEVICES[given.device], given.device_id)
+
+
 def problem_of(given):
     """An attnbench_problem with words for its enums."""
     values = {name: getattr(given, name) for name, _ in ProblemStruct._fields_[1:]}
@@ -155,19 +164,43 @@ class Batch:
         self.batch_size, self.q_tokens = given.batch_size, given.q_tokens
         self.q_lens, self.kv_lens = (lens[:given.batch_size] for lens in (given.q_lens, given.kv_lens))
         self.k_scale, self.v_scale = given.k_scale, given.v_scale  # a stored key times k_scale is the key
-        self._memory = memory
+        self._memory, self._indices = memory, (given.context, given.indices)
         structs = TensorStruct * given.num_tensors
         here = ctypes.cast(given.tensors, POINTER(structs)).contents
         self._tensors = dict(zip(ROLES, structs.from_buffer_copy(here)))
 
+    def end(self):
+        """The call ends with which the batch came: what attnbench does in it alone is refused from now on."""
+        self._memory = self._indices = None
+
     def tensor(self, role):
         """The tensor of a role, such as "q"; None when this batch has none."""
         given = self._tensors[role]
-        shape = tuple(given.shape[:given.rank])
-        if not given.data and (role in OPTIONAL_ROLES or 0 not in shape):
+        if not given.data and (role in OPTIONAL_ROLES or 0 not in given.shape[:given.rank]):
             return None
-        return Tensor(given.data or 0, DTYPES[given.dtype], shape, tuple(given.stride[:given.rank]),
-                      DEVICES[given.device], given.device_id)
+        return tensor_of(given)
+
+    def indices(self, format, host=False):
+        """The arrays of an index format such as "csr", by their names: tensors on the backend's device, or in host
+        memory, and plain numbers. Called in plan() and update(); attnbench/backend.h says what each format holds.
+        LookupError where a format does not apply to the step, with the reason; ValueError where it is none."""
+        if self._indices is None:
+            raise RuntimeError("index arrays are built in plan() and update() alone")
+        context, build = self._indices
+        first, message = POINTER(IndexStruct)(), ctypes.create_string_buffer(1024)
+        status = build(context, format.encode(), ctypes.byref(first), ctypes.addressof(message), len(message))
+        if status != OK:
+            reason = message.value.decode("utf-8", "replace")
+            raise LookupError(f"{format}: {reason}") if status == UNSUPPORTED else ValueError(reason)
+        arrays, at = {}, ctypes.cast(first, c_void_p).value
+        while at:
+            index = IndexStruct.from_address(at)
+            tensor = tensor_of(index.tensor)
+            if host:
+                tensor = dataclasses.replace(tensor, address=index.host or 0, device="cpu", device_id=0)
+            arrays[index.name.decode()] = tensor if tensor.shape else index.number
+            at = index.next
+        return arrays
 
     def reserve(self, size):
         """The address of `size` bytes of scratch memory, which live as long as the plan. Called once, in plan()."""
@@ -271,7 +304,7 @@ class Tables:
     def plan(self, index, batch, memory, handle):
         step = Batch(batch.contents, memory.contents)
         plan = self.backends[index].plan(step)
-        step._memory = None
+        step.end()
         if not callable(getattr(plan, "run", None)):
             raise PluginFault(f"plan() returned {type(plan).__name__}, which has no run(self, stream)")
         self.handles = handle[0] = self.handles + 1
@@ -288,7 +321,9 @@ class Tables:
     @answering
     def update(self, handle, batch, stream):
         update = getattr(self.plans[handle], "update", lambda batch, stream: False)
-        taken = update(Batch(batch.contents), stream)
+        step = Batch(batch.contents)
+        taken = update(step, stream)
+        step.end()
         if taken is None:
             raise TypeError("update() returned None; True means that the plan serves the step, False that it cannot")
         return None if taken else ""

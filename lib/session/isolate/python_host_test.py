@@ -152,7 +152,7 @@ class LayoutTest(HostTest):
     @needs_cc
     def test_structs_and_numbers_are_those_of_the_header(self):
         structs = {"problem": host.ProblemStruct, "tensor": host.TensorStruct, "batch": host.BatchStruct,
-                   "memory": host.MemoryStruct, "numerics": host.NumericsStruct, "backend": host.BackendStruct}
+                   "memory": host.MemoryStruct, "index": host.IndexStruct, "numerics": host.NumericsStruct, "backend": host.BackendStruct}
         expected, lines = {}, []
 
         def expect(expression, value):
@@ -409,6 +409,64 @@ class PlanTest(HostTest):
         self.assertEqual(status, host.ERROR)
         self.assertIn("my.py: TypeError: update() returned None", message)
         self.assertRegex(update(answer.format("batch.reserve(1)"))[1], r"^my.py:\d+: RuntimeError: memory is reserved")
+
+
+class IndicesTest(HostTest):
+    """The index arrays that a batch builds."""
+
+    def setUp(self):
+        super().setUp()
+        memory, on_host = (ctypes.c_int32 * 4)(1, 2, 3, 4), (ctypes.c_int32 * 4)(1, 2, 3, 4)
+        tensor = c_tensor(memory, "i32", [2, 2])
+        tensor.device, tensor.device_id = 1, 3
+        size = ctypes.sizeof(host.IndexStruct)
+        number = host.IndexStruct(size, None, b"longest", host.TensorStruct(dtype=host.DTYPES.index("i64")), None, 77)
+        table = host.IndexStruct(size, ctypes.addressof(number), b"table", tensor, ctypes.addressof(on_host), 0)
+        self.addresses = ctypes.addressof(memory), ctypes.addressof(on_host)
+        self.held = memory, on_host, number, table
+
+        def indices(context, format, first, message, room):
+            if format == b"tables":
+                first[0] = ctypes.pointer(table)
+                return host.OK
+            ctypes.memmove(message, b"not today\0", 10)
+            return host.UNSUPPORTED if format == b"trees" else host.ERROR
+
+        self.batch = CBatch(c_problem(), [1], [9])
+        self.batch.struct.indices = self.kept = host.INDICES(indices)
+
+    def test_are_tensors_and_numbers_by_their_names(self):
+        arrays = host.Batch(self.batch.struct).indices("tables")
+        self.assertEqual(list(arrays), ["table", "longest"])
+        self.assertEqual(arrays["longest"], 77)
+        table = arrays["table"]
+        self.assertEqual((table.address, table.dtype, table.shape, table.strides, table.device, table.device_id),
+                         (self.addresses[0], "i32", (2, 2), (2, 1), "cuda", 3))
+        table = host.Batch(self.batch.struct).indices("tables", host=True)["table"]
+        self.assertEqual((table.address, table.device, table.device_id), (self.addresses[1], "cpu", 0))
+
+    def test_what_does_not_apply_and_what_is_no_format_are_told_apart(self):
+        with self.assertRaisesRegex(LookupError, "^trees: not today$"):
+            host.Batch(self.batch.struct).indices("trees")
+        with self.assertRaisesRegex(ValueError, "^not today$"):
+            host.Batch(self.batch.struct).indices("tabels")
+
+    def test_are_built_in_plan_and_update_alone(self):
+        table = self.backend("def plan(self, batch): return Plan(batch)", """
+            def __init__(self, batch):
+                self.batch, self.table = batch, batch.indices("tables")["table"]
+            def run(self, stream):
+                self.batch.indices("tables")
+            def update(self, batch, stream):
+                self.batch = batch
+                return batch.indices("tables")["table"] == self.table
+        """)
+        handle = self.planned(table, self.batch)
+        refused = "RuntimeError: index arrays are built in plan() and update() alone"
+        self.assertIn(refused, self.call(table.run, handle, 0)[1])
+        self.setUp()
+        self.assertEqual(self.call(table.update, handle, byref(self.batch.struct), 0)[0], host.UNSUPPORTED)
+        self.assertIn(refused, self.call(table.run, handle, 0)[1])
 
 
 class TensorTest(HostTest):

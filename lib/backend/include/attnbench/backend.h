@@ -171,6 +171,16 @@ enum attnbench_role {
   ATTNBENCH_ROLES = 24
 };
 
+/* One array of an index format, or a number; the arrays of a format are a list. */
+typedef struct attnbench_index {
+  size_t struct_size;
+  const struct attnbench_index* next; /* 0 behind the last one */
+  const char* name;                   /* as its readers call it, and as expand prints it */
+  attnbench_tensor tensor;            /* i32, i64 or u8, dense, on the backend's device */
+  const void* host; /* the same values in host memory, where many kernels' own planners want them */
+  int64_t number;   /* where tensor.rank is 0: there is no array, and data and host are 0 */
+} attnbench_index;
+
 /* One step as an engine hands it over. */
 typedef struct attnbench_batch {
   size_t struct_size;
@@ -183,6 +193,51 @@ typedef struct attnbench_batch {
   float v_scale;
   int32_t num_tensors;             /* ATTNBENCH_ROLES of the version that calls */
   const attnbench_tensor* tensors; /* by attnbench_role */
+  void* context;                   /* for indices() */
+  /* Builds the index arrays of a format, one of those of `attnbench expand --indices`, with the
+   * values that it prints. Called in plan() and update() alone, and part of their time. Tensors
+   * live as long as the plan, *first and the host's values until the format is asked for again in
+   * update(). i32, where nothing else is said; a format's arrays come in this order:
+   *
+   * csr: qo_indptr [B + 1], kv_indptr [B + 1] and kv_indices in pages, kv_last_page_len [B], which
+   *   is 1 for a request without keys (FlashInfer).
+   * csr_prefix: qo_indptr, kv_indptr, kv_indices, of the token slots of the keys before this
+   *   step's. Not for decodes.
+   * csr_window: window_kv_indptr, window_kv_indices, of the token slots of the keys in the window;
+   *   window_kv_offsets [B], the place of the first of them among the keys.
+   * page_table: page_table [B, width], -1 behind a request's pages; cache_seqlens [B].
+   * varlen: cu_seqlens_q [B + 1], cu_seqlens_k [B + 1]; the numbers max_seqlen_q, max_seqlen_k.
+   * kv_splits: num_kv_splits [B], num_kv_splits_deterministic [B], by Triton's two rules. Decodes.
+   * flashmla: block_table [B, width], cache_seqlens [B], tile_scheduler_metadata [parts, 8] in
+   *   blocks of 64 keys, num_splits [B + 1], cumulative. Latent decodes, pages of 64 tokens.
+   * trtllm_mla: block_tables [B, padded width], seq_lens [B]. Latent decodes, pages of 32 or 64.
+   * local_attention: local_query_start_loc [V + 1], local_seqused_k [V], local_block_table [V,
+   *   chunk / page_size], of V virtual requests: one for each chunk that holds queries of a
+   *   request. For a model's chunked layers, which are not run themselves yet.
+   * swa: i64 full_to_swa_index_mapping [slots + 1], swa_page_table [B, width], cache_seqlens [B],
+   *   i64 swa_out_cache_loc [T]: a sliding-window layer's own pool, which holds the window's pages
+   *   from page 1 on. 0: not in it.
+   * tree_mask: u8 custom_mask, i64 mask_indptr [B + 1], u8 packed_custom_mask, i64
+   *   packed_mask_indptr [B + 1] in bytes (FlashInfer); for trees of up to 32 nodes u8
+   *   qlen_only_bitpacking [B * N, 1, 2 or 4]; retrive_index, retrive_next_token and
+   *   retrive_next_sibling [B * N].
+   * draft_table: page_table [B * N, N] of this step's token slots, those that a node sees first;
+   *   cache_seqlens [B * N], how many those are (FlashAttention's second stage of a verify).
+   * graph_padding: the batch's arrays, filled up to the next captured size: 1, 2, 4, 8, 16, 24 ...
+   * req_to_token, block_table, slot_mapping: what tensors of the batch say already.
+   *
+   * Schedules divide the work among the GPU's multiprocessors; among 132 on a CPU, and where expand
+   * prints them.
+   *
+   * A recorded plan asks in plan() for what it reads, and in every update() again: the arrays of
+   * the new step lie where those of plan() did, with the same strides, copied in the order of
+   * update()'s stream. Tables are as wide as max_kv_len needs.
+   *
+   * ATTNBENCH_UNSUPPORTED with the reason where a format does not apply to the step.
+   * ATTNBENCH_ERROR: there is no such format, plan() has not asked for what update() asks for, or
+   * this is neither of the two. */
+  int (*indices)(void* context, const char* format, const attnbench_index** first, char* message,
+                 size_t message_size);
 } attnbench_batch;
 
 /* Scratch memory of one plan, on the device of the backend. */

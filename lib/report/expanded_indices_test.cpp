@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/report/index_formats.h"
+#include "lib/report/expanded_case.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,19 +29,18 @@ using testing::HasSubstr;
 using testing::Not;
 using Values = std::vector<std::int64_t>;
 
-const IndexFormat& format_named(std::string_view name) {
-  const auto formats = index_formats();
-  return *std::ranges::find(formats, name, &IndexFormat::name);
-}
-
 BuiltIndices indices_of(std::string_view format, const Case& c) {
   BatchLayout layout = lay_out(c);
   layout.batch.req_to_token_pool = &layout.req_to_token_pool;
-  return build_indices(format_named(format), c, layout);
+  return indices_of_case(index_format(format), c, layout);
 }
 
 const IndexArray& array_of(const BuiltIndices& built, std::string_view name) {
   return *std::ranges::find(built.arrays, name, &IndexArray::name);
+}
+
+Values values_of(const BuiltIndices& built, std::string_view name) {
+  return array_of(built, name).widened();
 }
 
 Case small_chunked_layers() {
@@ -93,18 +92,30 @@ TEST(IndexFormats, have_as_many_values_as_their_shapes_say) {
       for (const IndexArray& array : indices_of(format.name, c).arrays) {
         const std::int64_t size = std::accumulate(array.shape.begin(), array.shape.end(),
                                                   std::int64_t{1}, std::multiplies<>());
-        EXPECT_EQ(std::ssize(array.values), size) << c.id << " " << array.name;
+        EXPECT_EQ(std::ssize(array.widened()), size) << c.id << " " << array.name;
       }
     }
   }
 }
 
-TEST(IndexFormats, give_new_keys_the_slots_of_out_cache_loc) {
+// vLLM's rule: block_table[position / block_size] * block_size + position % block_size. Places
+// among the keys stand for positions, which the siblings of a draft tree share.
+TEST(IndexFormats, give_new_keys_the_slots_that_follow_from_the_block_table) {
   for (const Case& c : all_cases()) {
     if (c.layer.is_cross_attention) continue;
-    EXPECT_EQ(array_of(indices_of("slot_mapping", c), "slot_mapping").values,
-              lay_out(c).batch.out_cache_loc)
-        << c.id;
+    const IndexArray table = array_of(indices_of("block_table", c), "block_table");
+    const Values blocks = table.widened();
+    Values slots;
+    for (std::size_t r = 0; r < c.requests.size(); ++r) {
+      const Request& request = c.requests[r];
+      for (std::int64_t place = request.prefix_len(); place < request.kv_len; ++place) {
+        const std::int64_t block = place / c.kv_cache.page_size;
+        const std::int64_t entry = static_cast<std::int64_t>(r) * table.shape[1] + block;
+        slots.push_back(blocks[static_cast<std::size_t>(entry)] * c.kv_cache.page_size +
+                        place % c.kv_cache.page_size);
+      }
+    }
+    EXPECT_EQ(values_of(indices_of("slot_mapping", c), "slot_mapping"), slots) << c.id;
   }
   EXPECT_EQ(indices_of("slot_mapping", small_cross()).why_not,
             "cross attention writes no keys in this step");
@@ -113,23 +124,23 @@ TEST(IndexFormats, give_new_keys_the_slots_of_out_cache_loc) {
 TEST(IndexFormats, list_the_same_pages_in_rows_and_one_after_another) {
   const BuiltIndices csr = indices_of("csr", small_prefix_hits());
   const IndexArray table = array_of(indices_of("page_table", small_prefix_hits()), "page_table");
-  Values rows = table.values;
+  Values rows = table.widened();
   std::erase(rows, -1);
-  EXPECT_EQ(array_of(csr, "kv_indices").values, rows);
-  EXPECT_EQ(array_of(csr, "kv_indptr").values.back(), std::ssize(rows));
-  EXPECT_EQ(table.dtype, "int32");
+  EXPECT_EQ(values_of(csr, "kv_indices"), rows);
+  EXPECT_EQ(values_of(csr, "kv_indptr").back(), std::ssize(rows));
+  EXPECT_EQ(table.dtype(), "int32");
 }
 
 TEST(IndexFormats, leave_new_tokens_out_of_the_prefix) {
   const Case c = small_prefix_hits();
   const auto built = indices_of("csr_prefix", c);
-  EXPECT_EQ(array_of(built, "kv_indptr").values.back(), c.kv_tokens() - c.q_tokens());
+  EXPECT_EQ(values_of(built, "kv_indptr").back(), c.kv_tokens() - c.q_tokens());
 }
 
 TEST(IndexFormats, reach_back_as_far_as_the_window) {
   const Case c = small_sliding_window();
   const BuiltIndices built = indices_of("csr_window", c);
-  const Values& indptr = array_of(built, "window_kv_indptr").values;
+  const Values& indptr = values_of(built, "window_kv_indptr");
   for (std::size_t r = 0; r < c.requests.size(); ++r) {
     const Request& request = c.requests[r];
     EXPECT_EQ(indptr[r + 1] - indptr[r],
@@ -140,23 +151,23 @@ TEST(IndexFormats, reach_back_as_far_as_the_window) {
 TEST(IndexFormats, translate_the_window_s_slots_into_a_pool_of_their_own) {
   const Case c = small_sliding_window();
   const BuiltIndices built = indices_of("swa", c);
-  const Values& mapping = array_of(built, "full_to_swa_index_mapping").values;
+  const Values& mapping = values_of(built, "full_to_swa_index_mapping");
   EXPECT_EQ(mapping.back(), -1);
   const Values written = lay_out(c).batch.out_cache_loc;
   for (std::size_t t = 0; t < written.size(); ++t) {
-    const std::int64_t slot = array_of(built, "swa_out_cache_loc").values[t];
+    const std::int64_t slot = values_of(built, "swa_out_cache_loc")[t];
     EXPECT_EQ(slot, mapping[static_cast<std::size_t>(written[t])]);
     EXPECT_GT(slot, 0);
   }
   // Something has left the window: its page is the dummy.
-  EXPECT_THAT(array_of(built, "swa_page_table").values, testing::Contains(0));
+  EXPECT_THAT(values_of(built, "swa_page_table"), testing::Contains(0));
 }
 
 TEST(IndexFormats, cut_requests_into_the_chunks_of_layers_that_are_not_run) {
   const Case c = small_chunked_layers();
   const BuiltIndices built = indices_of("local_attention", c);
-  EXPECT_EQ(array_of(built, "local_query_start_loc").values.back(), c.q_tokens());
-  EXPECT_THAT(array_of(built, "local_seqused_k").values, Each(testing::Le(16)));
+  EXPECT_EQ(values_of(built, "local_query_start_loc").back(), c.q_tokens());
+  EXPECT_THAT(values_of(built, "local_seqused_k"), Each(testing::Le(16)));
   EXPECT_EQ(indices_of("local_attention", small_prefix_hits()).why_not,
             "the model has no chunked layers");
   Case odd = c;
@@ -196,8 +207,8 @@ TEST(IndexFormats, split_the_keys_of_a_decode_by_both_rules) {
   c.requests[0].kv_len = 1000;
   c.requests[1].kv_len = 4000;
   const BuiltIndices built = indices_of("kv_splits", c);
-  EXPECT_THAT(array_of(built, "num_kv_splits").values, ElementsAre(2, 8));
-  EXPECT_THAT(array_of(built, "num_kv_splits_deterministic").values, ElementsAre(4, 16));
+  EXPECT_THAT(values_of(built, "num_kv_splits"), ElementsAre(2, 8));
+  EXPECT_THAT(values_of(built, "num_kv_splits_deterministic"), ElementsAre(4, 16));
 }
 
 TEST(IndexFormats, describe_a_draft_tree_in_every_form_of_its_mask) {
@@ -206,11 +217,11 @@ TEST(IndexFormats, describe_a_draft_tree_in_every_form_of_its_mask) {
   const std::int64_t nodes = c.requests[0].q_len;
   EXPECT_EQ(array_of(mask, "qlen_only_bitpacking").shape,
             (Values{std::ssize(c.requests) * nodes, 1}));
-  EXPECT_EQ(array_of(mask, "packed_mask_indptr").values.back(),
-            std::ssize(array_of(mask, "packed_custom_mask").values));
+  EXPECT_EQ(values_of(mask, "packed_mask_indptr").back(),
+            std::ssize(values_of(mask, "packed_custom_mask")));
   const BuiltIndices table = indices_of("draft_table", c);
   EXPECT_EQ(array_of(table, "page_table").shape, (Values{std::ssize(c.requests) * nodes, nodes}));
-  EXPECT_EQ(array_of(table, "cache_seqlens").values[0], 1);
+  EXPECT_EQ(values_of(table, "cache_seqlens")[0], 1);
 }
 
 TEST(IndexFormats, of_a_tree_beyond_32_nodes_have_no_bit_packed_rows) {
@@ -222,8 +233,9 @@ TEST(IndexFormats, of_a_tree_beyond_32_nodes_have_no_bit_packed_rows) {
     std::iota(request.tree_parents.begin(), request.tree_parents.end(), -1);
   }
   const BuiltIndices built = indices_of("tree_mask", c);
-  EXPECT_TRUE(std::ranges::none_of(
-      built.arrays, [](const IndexArray& array) { return array.name == "qlen_only_bitpacking"; }));
+  EXPECT_TRUE(std::ranges::none_of(built.arrays, [](const IndexArray& array) {
+    return std::string_view(array.name) == "qlen_only_bitpacking";
+  }));
   EXPECT_EQ(array_of(built, "retrive_index").shape, (Values{std::ssize(c.requests) * 33}));
 }
 
@@ -233,7 +245,7 @@ TEST(IndexFormats, fill_a_batch_up_to_a_captured_size) {
        std::map<std::size_t, std::size_t>{{1, 1}, {3, 4}, {5, 8}, {9, 16}}) {
     c.requests.resize(requests, c.requests.front());
     const BuiltIndices built = indices_of("graph_padding", c);
-    const Values& rows = array_of(built, "req_pool_indices").values;
+    const Values& rows = values_of(built, "req_pool_indices");
     ASSERT_EQ(rows.size(), captured);
     EXPECT_EQ(std::ranges::count(rows, 0), std::ssize(rows) - std::ssize(c.requests));
   }
@@ -277,7 +289,7 @@ TEST(ExpandIndices, go_on_in_a_second_line_where_slots_are_long_numbers) {
   c.kv_cache.page_size = 1 << 16;
   c.kv_cache.pool_tokens = 1 << 26;
   c.kv_cache.placement = Placement::kReversed;
-  const IndexFormat* const format = &format_named("csr_window");
+  const IndexFormat* const format = &index_format("csr_window");
   std::ostringstream out;
   write_expand_table({}, {&c}, out, std::span(&format, 1));
   const std::string indices = out.str().substr(out.str().find("\n  indices "));
@@ -301,9 +313,9 @@ TEST(ExpandIndices, are_whole_in_json) {
       }
       for (const IndexArray& array : built.arrays) {
         const auto& values = found["arrays"][array.name];
-        EXPECT_EQ(values["dtype"], array.dtype);
+        EXPECT_EQ(values["dtype"], array.dtype());
         EXPECT_EQ(values["shape"], nlohmann::json(array.shape));
-        EXPECT_EQ(values["values"], nlohmann::json(array.values));
+        EXPECT_EQ(values["values"], nlohmann::json(array.widened()));
       }
     }
   }
