@@ -39,7 +39,7 @@ class Planned final : public StepPlan {
   Kernel kernel_;
   Params params_;
   std::byte* memory_ = nullptr;  ///< what the host writes, all of it side by side
-  PageTable block_table_;
+  StepPageTable block_table_;
   DraftTree tree_;
 };
 

@@ -53,7 +53,7 @@ void Planned::lay_out(const Room& room, const ForwardBatch& batch, PlanMemory& m
   const auto part_begin = device.add<std::int32_t>(room.parts + 1);
   const auto merges = device.add<Item>(room.merges);
   const auto items = device.add<Item>(room.items);
-  block_table_ = PageTable(batch, device);
+  block_table_ = StepPageTable(batch, device);
   const PartialResults results(room.partials * room.partial_rows, kHeadDimV, device);
   tree_ = DraftTree(problem(), device);
 

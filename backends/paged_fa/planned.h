@@ -48,7 +48,7 @@ class Planned final : public StepPlan {
   tiles::Room room_;
   std::int64_t requests_ = 0;  ///< that there is room for
   std::int64_t counters_ = 0;
-  PageTable page_table_;
+  StepPageTable page_table_;
   DraftTree tree_;
 };
 

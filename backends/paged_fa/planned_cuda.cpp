@@ -63,7 +63,7 @@ Params Planned::lay_out(const tiles::Room& room, const ForwardBatch& batch, Plan
   const auto cache_seqlens = device.add<std::int32_t>(requests_);
   const auto cu_seqlens_q = device.add<std::int32_t>(requests_ + 1);
   const auto items = device.add<Item>(room.items);
-  page_table_ = PageTable(batch, device);
+  page_table_ = StepPageTable(batch, device);
   const PartialResults results(room.partials * layer.heads_kv * room.partial_rows, layer.head_dim_v,
                                device);
   tree_ = DraftTree(problem(), device);

@@ -33,10 +33,10 @@ class TokenSlots {
 };
 
 /// Pages of each request, in a row of its own.
-class PageTable {
+class StepPageTable {
  public:
-  PageTable() = default;
-  PageTable(const ForwardBatch& batch, DeviceRoom& room);
+  StepPageTable() = default;
+  StepPageTable(const ForwardBatch& batch, DeviceRoom& room);
   void place(std::byte* memory);
 
   /// Enqueues the kernel that finds them, on a cudaStream_t.
