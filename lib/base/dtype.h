@@ -48,6 +48,23 @@ enum class DType : std::uint8_t { kF32, kF16, kBF16, kE4M3, kE5M2 };
   return 0;
 }
 
+/// Largest finite number.
+[[nodiscard]] constexpr float largest_finite(DType dtype) {
+  switch (dtype) {
+    case DType::kF32:
+      return 0x1.fffffep127f;
+    case DType::kF16:
+      return 65504;
+    case DType::kBF16:
+      return 0x1.fep127f;
+    case DType::kE4M3:
+      return 448;
+    case DType::kE5M2:
+      return 57344;
+  }
+  return 0;
+}
+
 // Conversions are constexpr functions of integers, so that a GPU runs the very same ones.
 
 namespace dtype_detail {

@@ -26,7 +26,8 @@ inline constexpr KvLayout kAllLayouts[] = {KvLayout::kNhd, KvLayout::kHnd, KvLay
                                            KvLayout::kXPacked};
 
 /// What a stored number of the cache is multiplied with to get the number that it stands for.
-/// Other than kTensor is for fp8 caches alone.
+/// Other than kTensor is for fp8 caches alone. A KV write is given the scales of tensors and heads,
+/// and computes and stores those of tokens and blocks: written_scale().
 enum class KvScales : std::uint8_t {
   kTensor,  ///< k_scale and v_scale, for all of K and all of V
   kHead,    ///< f32 [heads], for K and for V
@@ -55,6 +56,17 @@ struct CacheFormat {
 /// Why a cache of this layer cannot be of the format; empty when it can.
 [[nodiscard]] std::string layout_refusal(const AttentionLayer& layer, const CacheFormat& format);
 [[nodiscard]] std::string scales_refusal(const AttentionLayer& layer, const CacheFormat& format);
+
+/// Under kToken and kBlock, the scale that a KV write gives the numbers of a row, or of a block,
+/// whose largest magnitude is `amax`: amax / largest_finite(dtype), so that this magnitude becomes
+/// the largest number of the cache's type. It is at least 1e-6 under kToken, as in vLLM's
+/// triton_reshape_and_cache_flash_per_token_head_quant, and at least the smallest normal f32 under
+/// kBlock, as in its concat_and_cache_ds_mla. One IEEE division in f32.
+[[nodiscard]] constexpr float written_scale(DType dtype, KvScales scales, float amax) {
+  const float scale = amax / largest_finite(dtype);
+  const float least = scales == KvScales::kBlock ? 0x1p-126f : 1e-6f;
+  return scale < least ? least : scale;
+}
 
 /// Latent values that share a scale under KvScales::kBlock.
 inline constexpr int kScaleBlock = 128;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -40,6 +41,9 @@ struct ContentParams {
   float v_scale = 1;  ///< MLA: k_scale
   KvScales scales = KvScales::kTensor;
   std::uint64_t scale_seed = 0;  ///< of scales other than k_scale: the same for all fills
+  /// Power of two that the scales of tokens and blocks are built on: times the largest number of
+  /// the cache's type it covers all values of the fill. The same for kTiming and kSample.
+  float k_scale_unit = 1, v_scale_unit = 1;
 };
 
 /// How the elements of (a part of) a row come about.
@@ -244,60 +248,97 @@ constexpr void with_formula(Formula formula, const Visit& visit) {
 }
 
 /// What the stored elements of a row are multiplied with.
+///
+/// A KV write computes the scales of tokens and blocks from the numbers that it is given
+/// (written_scale()). So that it finds exactly these, one stored number that shares such a scale,
+/// the peak, is the largest of its type. Scales are short, and those of blocks powers of two, which
+/// makes the quotients exact: writers that multiply with a reciprocal or round scales up to powers
+/// of two, as DeepSeek's do, come to the same bits.
 struct RowScale {
-  float all = 1;
+  static constexpr std::uint32_t kNoPeak = 0xffffffffu;
+
+  float all = 1;              ///< of blocks: the smaller one of their two sizes
   std::uint32_t blocked = 0;  ///< leading dims that have a scale by block instead; the rest has 1
   std::uint64_t key = 0;      ///< of the blocks' scales
+  std::uint32_t peak = kNoPeak;  ///< dim of the peak of a row that has a scale of its own
 
-  /// Of values [kScaleBlock * block, kScaleBlock * (block + 1)): a power of two, as DeepSeek's are.
+  /// Of values [kScaleBlock * block, kScaleBlock * (block + 1)).
   [[nodiscard]] constexpr float of_block(std::uint32_t block) const {
-    constexpr float kSizes[] = {1.0f, 0.5f, 0.25f, 0.125f};
-    return kSizes[element_bits(key, block) % 4];
+    return (element_bits(key, block) & 1u) != 0 ? 2 * all : all;
+  }
+  /// Dim of the block's peak.
+  [[nodiscard]] constexpr std::uint32_t peak_of_block(std::uint32_t block) const {
+    return block * kScaleBlock + (element_bits(key, block) >> 8) % kScaleBlock;
   }
   [[nodiscard]] constexpr float at(std::uint32_t dim) const {
     if (blocked == 0) return all;
     return dim < blocked ? of_block(dim / kScaleBlock) : 1.0f;
   }
+  [[nodiscard]] constexpr bool is_peak(std::uint32_t dim) const {
+    if (blocked == 0) return dim == peak;
+    return dim < blocked && dim == peak_of_block(dim / kScaleBlock);
+  }
 };
 
 namespace content_detail {
 
-/// A scale out of 24 from 1/4 to 15/8. Four significant bits: the product with a stored fp8 number
-/// is exact in f32.
-[[nodiscard]] constexpr float own_scale(std::uint64_t key) {
-  const std::uint32_t bits = element_bits(key, 0);
-  constexpr float kSizes[] = {1.0f, 0.5f, 0.25f};
-  return static_cast<float>(8 + bits % 8) / 8.0f * kSizes[(bits >> 8) % 3];
+/// 1 to 15/8 in eighths. Four significant bits: the product with a stored fp8 number is exact in
+/// f32 and bf16.
+[[nodiscard]] constexpr float short_scale(std::uint32_t bits) {
+  return static_cast<float>(8 + bits % 8) / 8.0f;
 }
 
-[[nodiscard]] constexpr RowScale row_scale(const ContentParams& p, Role role, float tensor_scale,
+/// What the scales of K's rows, or of V's, are made of.
+struct ScaleSource {
+  Role role;
+  float of_tensor;
+  float unit;
+  std::uint32_t dims;
+};
+
+[[nodiscard]] constexpr RowScale row_scale(const ContentParams& p, const ScaleSource& source,
                                            std::uint64_t stream, std::int64_t position, int head) {
+  RowScale scale;
   switch (p.scales) {
     case KvScales::kTensor:
-      return {tensor_scale, 0, 0};
-    case KvScales::kHead:
-      return {own_scale(row_key(p.scale_seed, role, 0, 0, head)), 0, 0};
-    case KvScales::kToken:
-      return {own_scale(row_key(p.scale_seed, role, stream, position, head)), 0, 0};
+      scale.all = source.of_tensor;
+      break;
+    case KvScales::kHead: {
+      const std::uint32_t bits = element_bits(row_key(p.scale_seed, source.role, 0, 0, head), 0);
+      constexpr float kSizes[] = {1.0f, 0.5f, 0.25f};
+      scale.all = short_scale(bits) * kSizes[(bits >> 8) % 3];
+      break;
+    }
+    case KvScales::kToken: {
+      const std::uint64_t key = row_key(p.scale_seed, source.role, stream, position, head);
+      scale.all = short_scale(element_bits(key, 0)) * source.unit;
+      scale.peak = element_bits(key, 1) % source.dims;
+      break;
+    }
     case KvScales::kBlock:
-      return {1.0f, p.match_begin, row_key(p.scale_seed, role, stream, position, head)};
+      scale.all = source.unit;
+      scale.blocked = p.match_begin;
+      scale.key = row_key(p.scale_seed, source.role, stream, position, head);
+      break;
   }
-  return {};
+  return scale;
 }
 
 }  // namespace content_detail
 
-/// Of K at a stream's position. Scales are the same for all fills and samples of a case: there they
-/// are parameters, not values.
+/// Of K at a stream's position. Scales of heads are the same for all fills of a case, there they
+/// are parameters; those of tokens and blocks are the same for all timed samples.
 [[nodiscard]] constexpr RowScale k_row_scale(const ContentParams& p, std::uint64_t stream,
                                              std::int64_t position, int head) {
-  return content_detail::row_scale(p, Role::kKScale, p.k_scale, stream, position, head);
+  return content_detail::row_scale(p, {Role::kKScale, p.k_scale, p.k_scale_unit, p.head_dim_qk},
+                                   stream, position, head);
 }
 /// Of V; under MLA K's, whose row it is a part of.
 [[nodiscard]] constexpr RowScale v_row_scale(const ContentParams& p, std::uint64_t stream,
                                              std::int64_t position, int head) {
   if (p.match_begin > 0) return k_row_scale(p, stream, position, head);
-  return content_detail::row_scale(p, Role::kVScale, p.v_scale, stream, position, head);
+  return content_detail::row_scale(p, {Role::kVScale, p.v_scale, p.v_scale_unit, p.head_dim_v},
+                                   stream, position, head);
 }
 
 /// Type of element `dim` of a stored row of K, or of V.
@@ -305,10 +346,16 @@ namespace content_detail {
   return p.scales == KvScales::kBlock && dim >= p.match_begin ? DType::kBF16 : p.kv_dtype;
 }
 
-/// What a cache of `dtype` keeps of `value`: storage bits. Scale 1 skips the division so that plain
-/// dtypes stay exact.
-[[nodiscard]] constexpr std::uint32_t cached_bits(DType dtype, float scale, float value) {
-  return storage_bits(dtype, scale != 1.0f ? value / scale : value);
+/// What a cache of `dtype` keeps of `value` as element `dim` of a row: storage bits. Scale 1 skips
+/// the division so that plain dtypes stay exact.
+[[nodiscard]] constexpr std::uint32_t cached_bits(DType dtype, const RowScale& scale,
+                                                  std::uint32_t dim, float value) {
+  if (scale.is_peak(dim)) {
+    const bool negative = std::bit_cast<std::uint32_t>(value) >> 31 != 0;
+    return storage_bits(dtype, negative ? -largest_finite(dtype) : largest_finite(dtype));
+  }
+  const float factor = scale.at(dim);
+  return storage_bits(dtype, factor != 1.0f ? value / factor : value);
 }
 
 }  // namespace attnbench

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "lib/base/error.h"
@@ -81,6 +82,54 @@ std::vector<std::int64_t> request_needles(const Case& c, const Request& request)
   return positions;
 }
 
+double largest_extreme(const ContentParams& p) {
+  double largest = 0;
+  for (const auto& sizes : p.extreme_size) {
+    for (const float size : sizes) {
+      largest = std::max(largest, std::fabs(static_cast<double>(size)));
+    }
+  }
+  return largest;
+}
+
+/// Largest magnitudes of a fill's K and V, before scales.
+ContentRange range_of_fill(const Case& c, const ContentParams& p) {
+  constexpr double kNormal = 3.47;
+  switch (p.fill) {
+    case Fill::kTag:
+      return {kNormal, 6};
+    case Fill::kSparseInt:
+      return {2, 4};
+    case Fill::kNeedle:
+      return {std::max(kNormal, static_cast<double>(p.needle_size)), kNormal};
+    case Fill::kExtreme:
+      return {largest_extreme(p), kNormal};
+    case Fill::kNormal:
+      return {kNormal, kNormal};
+    case Fill::kTiming:
+    case Fill::kSample: {
+      Request longest;  // of no batch: contents of a request do not depend on the others
+      longest.kv_len = std::numeric_limits<std::int32_t>::max();
+      return {std::max(kNormal, static_cast<double>(fresh_key_size(c, longest))), kNormal};
+    }
+  }
+  return {};
+}
+
+void set_scale_units(const Case& c, ContentParams& p) {
+  if (p.scales != KvScales::kToken && p.scales != KvScales::kBlock) return;
+  const ContentRange range = range_of_fill(c, p);
+  const auto unit = [&](double largest) {
+    const double least = largest / static_cast<double>(largest_finite(p.kv_dtype));
+    return static_cast<float>(std::exp2(std::ceil(std::log2(least))));
+  };
+  const bool both = c.layer.shares_row_of_k_and_v() && p.scales == KvScales::kToken;
+  p.v_scale_unit = unit(range.v);
+  p.k_scale_unit = unit(both ? std::max(range.k, range.v) : range.k);
+  // Of a row with scales inside they are those of its latent part, which holds V.
+  if (p.scales == KvScales::kBlock) p.k_scale_unit = p.v_scale_unit;
+}
+
 ContentParams params_of(const Case& c, Fill fill) {
   const bool mla = c.layer.shares_row_of_k_and_v();
   ContentParams p;
@@ -107,6 +156,7 @@ ContentParams params_of(const Case& c, Fill fill) {
   p.v_scale = mla ? c.kv_cache.k_scale : c.kv_cache.v_scale;
   p.scales = c.kv_cache.scales;
   p.scale_seed = c.seed;
+  set_scale_units(c, p);
   return p;
 }
 
@@ -133,14 +183,23 @@ void round_row(DType dtype, float scale, std::span<float> row) {
   for (float& value : row) value = rounded(dtype, value);
 }
 
+/// The largest number of the cache's type instead of the row's element `dim`.
+void set_peak(const ContentParams& p, std::uint32_t dim, std::span<float> row) {
+  if (dim < row.size()) row[dim] = std::copysign(largest_finite(p.kv_dtype), row[dim]);
+}
+
 /// Rounds a row of the cache to its storage types, each element through its scale.
 void round_cached_row(const ContentParams& p, const RowScale& scale, std::span<float> row) {
-  if (scale.blocked == 0) return round_row(p.kv_dtype, scale.all, row);
+  if (scale.blocked == 0) {
+    round_row(p.kv_dtype, scale.all, row);
+    return set_peak(p, scale.peak, row);
+  }
   for (std::size_t begin = 0; begin < row.size();) {
     const bool blocked = begin < scale.blocked;
     const std::size_t end = blocked ? begin + kScaleBlock : row.size();
     const auto dim = static_cast<std::uint32_t>(begin);
     round_row(cached_dtype(p, dim), scale.at(dim), row.subspan(begin, end - begin));
+    if (blocked) set_peak(p, scale.peak_of_block(dim / kScaleBlock), row);
     begin = end;
   }
 }
@@ -150,11 +209,7 @@ void round_cached_row(const ContentParams& p, const RowScale& scale, std::span<f
 ContentRange content_range(const Case& c) {
   constexpr double kPlain = 6;  // of tags; integers reach 4, normal numbers 3.46
   const ContentParams p = params_of(c, Fill::kExtreme);
-  double k = std::max(kPlain, static_cast<double>(p.needle_size));
-  for (const auto& sizes : p.extreme_size) {
-    for (const float size : sizes) k = std::max(k, std::fabs(static_cast<double>(size)));
-  }
-  return {k, kPlain};
+  return {std::max({kPlain, static_cast<double>(p.needle_size), largest_extreme(p)}), kPlain};
 }
 
 std::string_view to_string(Fill fill) {
