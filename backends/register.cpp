@@ -12,7 +12,10 @@
 namespace attnbench {
 
 void register_builtin_backends(Registry& registry) {
-  registry.add([] { return std::make_unique<torch_native::TorchNativeBackend>(); });
+  registry.add([] {
+    return with_kv_write(std::make_unique<torch_native::TorchNativeBackend>(),
+                         plan_kv_write_on_cpu);
+  });
   registry.add([] {
     return with_kv_write(std::make_unique<cpu_flash::CpuFlashBackend>(), plan_kv_write_on_cpu);
   });

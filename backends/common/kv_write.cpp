@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/common/kv_write.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
+
+#include "lib/backend/format_choice.h"
 
 namespace attnbench {
 namespace {
@@ -32,8 +36,21 @@ class KvWritingBackend final : public Backend {
         info_(with_kv_write(attention_->info())) {}
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
+    std::vector<KvLayout> layouts = attention_->formats(problem);
+    if (attends(problem.step)) return layouts;
+    for (const KvLayout layout : kAllLayouts) {
+      if (std::ranges::find(layouts, layout) == layouts.end()) layouts.push_back(layout);
+    }
+    return layouts;
+  }
   [[nodiscard]] Support supports(const Problem& problem) const override {
-    return attention_->supports(problem);
+    if (attends(problem.step)) return attention_->supports(problem);
+    Problem readable = problem;
+    readable.step = StepPart::kAttention;
+    readable.cache = {problem.dtype, problem.cache.layout, problem.cache.page_size,
+                      KvScales::kTensor};
+    return choose_format(*attention_, readable, {}).support;
   }
   [[nodiscard]] Numerics numerics(const Problem& problem) const override {
     return attention_->numerics(problem);

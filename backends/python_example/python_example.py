@@ -16,7 +16,7 @@ class PythonExample:
     description = "causal attention in NumPy, one request and head after another"
     index_format = "req_to_token"  # which of the index arrays is read
     # What else can be said, with what holds otherwise:
-    # (writes_kv: problem.step may be "kv_write" or "both", and k_new / k_scale, v_new / v_scale go to slot_mapping)
+    # (writes_kv: problem.step may be "kv_write" or "both", and k_new, v_new divided by their scales go to slot_mapping)
     # device = "cpu", deterministic = True, graph_support = "NEVER", padding_seq_len = 1, writes_kv = False
 
     def supports(self, problem):

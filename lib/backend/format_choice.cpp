@@ -44,8 +44,6 @@ FormatChoice choose_format(const Backend& backend, Problem problem, std::optiona
   bool refused = false;
   for (const KvLayout layout : read) {
     if (asked && !same(layout, *asked)) continue;
-    // Written rows are compared as runs of memory.
-    if (!asked && writes_kv(problem.step) && layout == KvLayout::kXPacked) continue;
     problem.cache.layout = asked.value_or(layout);
     if (!layout_refusal(problem.layer, problem.cache).empty()) continue;
     const Support support = backend.supports(problem);

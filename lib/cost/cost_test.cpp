@@ -69,6 +69,25 @@ TEST(Cost, counts_the_one_row_that_an_mla_token_writes) {
   EXPECT_EQ(count_cost(c).kv_bytes_written, c.q_tokens() * 576 * size_bytes(c.kv_cache.dtype));
 }
 
+TEST(Cost, counts_the_scales_that_a_kv_write_reads_and_writes) {
+  Case c = small_fp8();
+  c.step = StepPart::kKvWrite;
+  const Cost plain = count_cost(c);
+  const std::int64_t scales = c.layer.heads_kv * 2 * 4;  // bytes, of K and V
+  c.kv_cache.scales = KvScales::kHead;
+  EXPECT_EQ(count_cost(c).kv_bytes_written, plain.kv_bytes_written);
+  EXPECT_EQ(count_cost(c).bytes_unique, plain.bytes_unique + scales);
+  c.kv_cache.scales = KvScales::kToken;
+  EXPECT_EQ(count_cost(c).kv_bytes_written, plain.kv_bytes_written + c.q_tokens() * scales);
+  EXPECT_EQ(count_cost(c).bytes_unique, plain.bytes_unique + c.q_tokens() * scales);
+  Case mla = small_mla();
+  mla.step = StepPart::kKvWrite;
+  mla.kv_cache.dtype = DType::kE4M3;
+  mla.kv_cache.scales = KvScales::kBlock;
+  EXPECT_EQ(count_cost(mla).kv_bytes_written, mla.q_tokens() * 656);
+  EXPECT_EQ(count_cost(mla).bytes_unique, mla.q_tokens() * (576 * 2 + 8 + 656)) << "bf16 in";
+}
+
 TEST(Cost, counts_a_llama_decode) {
   const Cost cost = count_cost(batch_of(64, 1, 4096));
   EXPECT_EQ(cost.visible_pairs, 64 * 4096);

@@ -93,16 +93,27 @@ Count unique_keys(const Case& c) {
   return keys;
 }
 
-/// Bytes of one token's K and V over all heads, scales of their own included; a latent row serves
-/// as both.
+/// Elements of one token's K and V over all heads; a latent row serves as both.
+std::int64_t kv_elements(const Case& c) {
+  const int dim_v = c.layer.shares_row_of_k_and_v() ? 0 : c.layer.head_dim_v;
+  return std::int64_t{c.layer.heads_kv} * (c.layer.head_dim_qk + dim_v);
+}
+
+/// Their bytes in the cache, scales of their own included.
 Count kv_bytes_per_key(const Case& c) {
   const bool latent = c.layer.shares_row_of_k_and_v();
   if (c.kv_cache.scales == KvScales::kBlock) {
     return Count(c.layer.heads_kv) * block_row_bytes(c.layer.head_dim_v, c.layer.head_dim_qk);
   }
-  const std::int64_t dims = c.layer.head_dim_qk + (latent ? 0 : c.layer.head_dim_v);
   const std::int64_t scales = c.kv_cache.scales == KvScales::kToken ? (latent ? 1 : 2) : 0;
-  return Count(c.layer.heads_kv) * (dims * size_bytes(c.kv_cache.dtype) + scales * kScaleBytes);
+  return Count(kv_elements(c)) * size_bytes(c.kv_cache.dtype) +
+         Count(c.layer.heads_kv) * (scales * kScaleBytes);
+}
+
+/// Of the scales of heads, which attention and a KV write read.
+Count bytes_of_head_scales(const Case& c) {
+  if (c.kv_cache.scales != KvScales::kHead) return 0;
+  return Count(c.layer.heads_kv) * (c.layer.shares_row_of_k_and_v() ? 1 : 2) * kScaleBytes;
 }
 
 /// Q, O, LSE, the scales of heads and the page-table entries of seen pages: the same with and
@@ -110,9 +121,7 @@ Count kv_bytes_per_key(const Case& c) {
 Count bytes_beside_kv(const Case& c) {
   const Count row = Count(c.layer.head_dim_qk + c.layer.head_dim_v) * size_bytes(c.dtype);
   Count bytes = Count(c.q_tokens()) * c.layer.heads_q * (row + kLseBytes);
-  if (c.kv_cache.scales == KvScales::kHead) {
-    bytes += Count(c.layer.heads_kv) * (c.layer.shares_row_of_k_and_v() ? 1 : 2) * kScaleBytes;
-  }
+  bytes += bytes_of_head_scales(c);
   const std::int64_t page = c.kv_cache.page_size;
   for (const Request& r : c.requests) {
     const std::int64_t first_page = first_seen_key(c, r) / page;
@@ -144,15 +153,16 @@ std::int64_t visible_keys(const Case& c, const Request& r, std::int64_t token) {
   return in_window + std::clamp<std::int64_t>(back - behind, 0, prefix);
 }
 
-/// k_new and v_new are read, by their slots, and rows of the cache are written.
+/// k_new and v_new, their slots and the scales of heads are read, and rows of the cache are written
+/// with the scales that they bring along.
 void add_kv_write(const Case& c, Cost& cost) {
-  const Count per_key = kv_bytes_per_key(c);
-  const Count fresh = (per_key * size_bytes(c.dtype)).value() / size_bytes(c.kv_cache.dtype);
+  const Count fresh = Count(kv_elements(c)) * size_bytes(c.dtype);
   const Count read = Count(c.q_tokens()) * (fresh + kSlotBytes);
-  const Count written = Count(c.q_tokens()) * per_key;
+  const Count written = Count(c.q_tokens()) * kv_bytes_per_key(c);
   cost.kv_bytes_written = written.value();
-  // Attention counts the written rows among those that it reads.
-  const std::int64_t more = attends(c.step) ? read.value() : (read + written).value();
+  // Attention counts the written rows among those that it reads, and the scales of heads.
+  const Count alone = read + written + bytes_of_head_scales(c);
+  const std::int64_t more = attends(c.step) ? read.value() : alone.value();
   cost.bytes_unique = (Count(cost.bytes_unique) + more).value();
   cost.bytes_streamed = (Count(cost.bytes_streamed) + more).value();
   if (attends(c.step)) return;

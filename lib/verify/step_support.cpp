@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/verify/step_support.h"
 
-#include <fmt/format.h>
-
 namespace attnbench {
 
 Support supports_step(const BackendInfo& info, const Case& c) {
@@ -14,14 +12,6 @@ Support supports_step(const BackendInfo& info, const Case& c) {
     return Support::no("cross attention writes no keys: they are the encoder's");
   }
   const KvCacheConfig& cache = c.kv_cache;
-  if (cache.scales != KvScales::kTensor) {
-    return Support::no(fmt::format("a KV write applies k_scale and v_scale only, no scale per {}",
-                                   to_string(cache.scales)));
-  }
-  if (cache.layout == KvLayout::kXPacked) {
-    return Support::no(
-        "a KV write is compared in contiguous rows, and those of x_packed are not contiguous");
-  }
   const bool is_fp8 = size_bytes(cache.dtype) == 1;
   if (!is_fp8 && (cache.k_scale != 1 || cache.v_scale != 1)) {
     return Support::no("a KV write divides by k_scale and v_scale exactly in an fp8 cache alone");
@@ -29,6 +19,16 @@ Support supports_step(const BackendInfo& info, const Case& c) {
   if (cache.dtype != c.dtype && size_bytes(cache.dtype) >= size_bytes(c.dtype)) {
     return Support::no(
         "activations cannot hold every number of the KV cache, which is no narrower");
+  }
+  if (c.dtype == DType::kF16 && cache.scales == KvScales::kBlock) {
+    return Support::no(
+        "activations in f16 cannot hold every number of the row's bf16 part, whose exponents reach "
+        "further");
+  }
+  if (c.dtype == DType::kF16 && cache.dtype == DType::kE5M2 && cache.scales == KvScales::kToken) {
+    return Support::no(
+        "activations in f16 cannot hold the smallest numbers of a row whose largest one is "
+        "stored as e5m2's 57344");
   }
   return Support::yes();
 }

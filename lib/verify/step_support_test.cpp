@@ -48,15 +48,26 @@ TEST(StepSupport, asks_for_no_writes_of_what_is_not_exact) {
   EXPECT_FALSE(bool(supports_step(cache_writer(), cross)));
 }
 
-TEST(StepSupport, asks_for_no_writes_into_packed_rows_or_through_scales_of_their_own) {
+TEST(StepSupport, asks_for_writes_into_every_format_whose_numbers_activations_hold) {
   Case c = part(StepPart::kKvWrite);
-  c.kv_cache.layout = KvLayout::kXPacked;
-  EXPECT_NE(supports_step(cache_writer(), c).reason().find("x_packed"), std::string::npos);
-  c.kv_cache.layout = KvLayout::kCombined;
-  EXPECT_TRUE(bool(supports_step(cache_writer(), c)));
-  c.kv_cache.dtype = DType::kE4M3;
-  c.kv_cache.scales = KvScales::kToken;
-  EXPECT_NE(supports_step(cache_writer(), c).reason().find("per token"), std::string::npos);
+  for (const KvLayout layout : kAllLayouts) {
+    c.kv_cache.layout = layout;
+    EXPECT_TRUE(bool(supports_step(cache_writer(), c))) << to_string(layout);
+  }
+  for (const DType activations : {DType::kF32, DType::kF16, DType::kBF16}) {
+    c.dtype = activations;
+    const bool f16 = activations == DType::kF16;
+    c.kv_cache.dtype = DType::kE4M3;
+    for (const KvScales scales : {KvScales::kTensor, KvScales::kHead, KvScales::kToken}) {
+      c.kv_cache.scales = scales;
+      EXPECT_TRUE(bool(supports_step(cache_writer(), c))) << to_string(scales);
+    }
+    c.kv_cache.scales = KvScales::kBlock;
+    EXPECT_EQ(bool(supports_step(cache_writer(), c)), !f16) << "the rope part is bf16";
+    c.kv_cache.dtype = DType::kE5M2;
+    c.kv_cache.scales = KvScales::kToken;
+    EXPECT_EQ(bool(supports_step(cache_writer(), c)), !f16) << "57344 to 2^-16 in one row";
+  }
 }
 
 }  // namespace

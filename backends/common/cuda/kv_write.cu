@@ -11,6 +11,7 @@ namespace attnbench {
 namespace {
 
 constexpr int kThreads = 256;
+constexpr int kWarp = 32;
 
 /// Elements of a row that a thread converts at a time; engines' head dims are multiples of it.
 constexpr int kRun = 4;
@@ -30,41 +31,90 @@ __device__ float4 widened(DType dtype, const std::byte* row, int d) {
   return {low.x, low.y, high.x, high.y};
 }
 
-/// Rounds to nearest even, and to the largest finite number of an fp8 type.
-__device__ void narrow_to(DType dtype, std::byte* row, int d, float4 values) {
+/// Rounds to nearest even, and to the largest finite number of an fp8 type; `to` is aligned for
+/// four elements in a word, or two of two words.
+__device__ void narrow_to(DType dtype, std::byte* to, float4 values) {
   if (size_bytes(dtype) == 1) {
     const auto type = dtype == DType::kE4M3 ? __NV_E4M3 : __NV_E5M2;
     const auto pair = [&](float x, float y) -> unsigned {
       return __nv_cvt_float2_to_fp8x2({x, y}, __NV_SATFINITE, type);
     };
-    *reinterpret_cast<unsigned*>(row + d) = pair(values.x, values.y) | pair(values.z, values.w)
-                                                                           << 16;
+    *reinterpret_cast<unsigned*>(to) = pair(values.x, values.y) | pair(values.z, values.w) << 16;
   } else if (dtype == DType::kF32) {
-    *reinterpret_cast<float4*>(row + d * 4) = values;
+    *reinterpret_cast<float4*>(to) = values;
   } else if (dtype == DType::kF16) {
-    auto* const to = reinterpret_cast<__half2*>(row + d * 2);
-    to[0] = __floats2half2_rn(values.x, values.y);
-    to[1] = __floats2half2_rn(values.z, values.w);
+    auto* const pairs = reinterpret_cast<__half2*>(to);
+    pairs[0] = __floats2half2_rn(values.x, values.y);
+    pairs[1] = __floats2half2_rn(values.z, values.w);
   } else {
-    auto* const to = reinterpret_cast<__nv_bfloat162*>(row + d * 2);
-    to[0] = __floats2bfloat162_rn(values.x, values.y);
-    to[1] = __floats2bfloat162_rn(values.z, values.w);
+    auto* const pairs = reinterpret_cast<__nv_bfloat162*>(to);
+    pairs[0] = __floats2bfloat162_rn(values.x, values.y);
+    pairs[1] = __floats2bfloat162_rn(values.z, values.w);
   }
 }
 
-/// All heads of one token's K, or V. Rows that need no conversion are copied in 16-byte words,
-/// which head dims of engines are multiples of.
+/// One of four elements in storage bits.
+__device__ void store_one(DType dtype, std::byte* to, const std::byte* four, int i) {
+  switch (size_bytes(dtype)) {
+    case 4:
+      *reinterpret_cast<unsigned*>(to) = reinterpret_cast<const unsigned*>(four)[i];
+      return;
+    case 2:
+      *reinterpret_cast<std::uint16_t*>(to) = reinterpret_cast<const std::uint16_t*>(four)[i];
+      return;
+    default:
+      *to = four[i];
+  }
+}
+
+/// A row of the cache that is written to. `packed`: its elements are not all neighbours of one
+/// type.
+template <bool packed>
+struct ToRow {
+  const KvPool* pool;
+  bool is_value;
+  std::byte* row;
+
+  __device__ ToRow(const KvPool& cache, bool value, std::int64_t slot, int head)
+      : pool(&cache),
+        is_value(value),
+        row(value ? cache.v_row(slot, head) : cache.k_row(slot, head)) {}
+
+  __device__ std::byte* element(int d) const {
+    if constexpr (!packed) return row + d * size_bytes(pool->dtype);
+    return is_value ? pool->v_element(row, d) : pool->k_element(row, d);
+  }
+
+  /// Elements d to d + 3, d a multiple of 4: neighbours in all rows but those of packed values.
+  __device__ void put(int d, float4 values) const {
+    const DType dtype = packed ? pool->element_dtype(d) : pool->dtype;
+    if (!packed || !is_value || pool->run_bits_v != 0) return narrow_to(dtype, element(d), values);
+    uint4 words;  // as aligned as narrow_to() asks for
+    auto* const four = reinterpret_cast<std::byte*>(&words);
+    narrow_to(dtype, four, values);
+    for (int i = 0; i < kRun; ++i) store_one(dtype, element(d + i), four, i);
+  }
+};
+
+__device__ float4 quotients(float4 values, float scale) {
+  return {values.x / scale, values.y / scale, values.z / scale, values.w / scale};
+}
+
+/// All heads of one token's K, or V, by scales that are given. Rows that need no conversion are
+/// copied in 16-byte words, which head dims of engines are multiples of; K's packed runs are words.
+template <bool packed>
 __device__ void write_rows(const ConstTensorView& from, const KvPool& pool, std::int64_t token,
-                           std::int64_t slot, bool is_value, float scale) {
+                           std::int64_t slot, bool is_value) {
   const int heads = static_cast<int>(from.shape[1]), dim = static_cast<int>(from.shape[2]);
-  const auto to_row = [&](int head) {
-    return is_value ? pool.v_row(slot, head) : pool.k_row(slot, head);
-  };
-  if (from.dtype == pool.dtype && scale == 1.0f && dim * size_bytes(from.dtype) % 16 == 0) {
-    const int words = dim * static_cast<int>(size_bytes(from.dtype)) / 16;
+  const float of_tensor = is_value ? pool.v_scale : pool.k_scale;
+  const float* const of_heads = is_value ? pool.v_scales : pool.k_scales;
+  const bool scattered = packed && is_value;
+  if (from.dtype == pool.dtype && of_tensor == 1.0f && !scattered &&
+      dim * size_bytes(from.dtype) % 16 == 0) {
+    const int x = x_of(from.dtype), words = dim / x;
     for (int i = static_cast<int>(threadIdx.x); i < heads * words; i += kThreads) {
       const int head = i / words, word = i % words;
-      reinterpret_cast<uint4*>(to_row(head))[word] =
+      *reinterpret_cast<uint4*>(ToRow<packed>(pool, is_value, slot, head).element(word * x)) =
           reinterpret_cast<const uint4*>(from.row(token, head))[word];
     }
     return;
@@ -72,26 +122,92 @@ __device__ void write_rows(const ConstTensorView& from, const KvPool& pool, std:
   const int runs = dim / kRun;
   for (int i = static_cast<int>(threadIdx.x); i < heads * runs; i += kThreads) {
     const int head = i / runs, d = i % runs * kRun;
+    const float scale = of_heads != nullptr ? of_heads[head] : of_tensor;
     const float4 values = widened(from.dtype, from.row(token, head), d);
-    narrow_to(pool.dtype, to_row(head), d,
-              {values.x / scale, values.y / scale, values.z / scale, values.w / scale});
+    ToRow<packed>(pool, is_value, slot, head).put(d, quotients(values, scale));
   }
 }
 
 /// A block for each token.
+template <bool packed>
 __global__ void __launch_bounds__(kThreads) kv_write(const __grid_constant__ KvWriteParams p) {
   const std::int64_t token = blockIdx.x;
   const std::int64_t slot = p.slots[token];
-  write_rows(p.k_new, p.pool, token, slot, false, p.pool.k_scale);
-  if (p.has_value_rows) write_rows(p.v_new, p.pool, token, slot, true, p.pool.v_scale);
+  write_rows<packed>(p.k_new, p.pool, token, slot, false);
+  if (p.has_value_rows) write_rows<packed>(p.v_new, p.pool, token, slot, true);
+}
+
+/// Dims [begin, end) of a row, which share the scale that is stored at `scale`; null: it is 1.
+struct ScaledPart {
+  int begin, end;
+  float* scale;
+};
+
+__device__ ScaledPart part_of(const KvPool& pool, std::byte* row, bool is_value, int part,
+                              std::int64_t place) {
+  if (pool.scales == KvScales::kToken) {
+    return {0, is_value ? pool.head_dim_v : pool.head_dim_k,
+            (is_value ? pool.v_scales : pool.k_scales) + place};
+  }
+  const int begin = part * kScaleBlock;
+  if (begin == pool.head_dim_v) return {begin, pool.head_dim_k, nullptr};
+  return {begin, begin + kScaleBlock, reinterpret_cast<float*>(pool.block_scale(row, part))};
+}
+
+/// By one warp: finds the largest number, stores the scale, then the quotients.
+__device__ void write_part(const ConstTensorView& from, const ToRow<true>& to,
+                           const ScaledPart& part, std::int64_t token, int head) {
+  const std::byte* const row = from.row(token, head);
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  float scale = 1;
+  if (part.scale != nullptr) {
+    float amax = 0;
+    for (int d = part.begin + lane * kRun; d < part.end; d += kWarp * kRun) {
+      const float4 v = widened(from.dtype, row, d);
+      amax = fmaxf(fmaxf(amax, fmaxf(fabsf(v.x), fabsf(v.y))), fmaxf(fabsf(v.z), fabsf(v.w)));
+    }
+    for (int step = kWarp / 2; step > 0; step /= 2) {
+      amax = fmaxf(amax, __shfl_xor_sync(0xffffffffu, amax, step));
+    }
+    scale = written_scale(to.pool->dtype, to.pool->scales, amax);
+    if (lane == 0) *part.scale = scale;
+  }
+  for (int d = part.begin + lane * kRun; d < part.end; d += kWarp * kRun) {
+    to.put(d, quotients(widened(from.dtype, row, d), scale));
+  }
+}
+
+/// A block for each token, a warp for each part of its rows that has a scale.
+__global__ void __launch_bounds__(kThreads)
+    kv_write_with_scales(const __grid_constant__ KvWriteParams p) {
+  const std::int64_t token = blockIdx.x;
+  const std::int64_t slot = p.slots[token];
+  const int heads = p.pool.heads_kv;
+  const int parts = p.pool.scales == KvScales::kBlock ? p.pool.head_dim_v / kScaleBlock + 1 : 1;
+  const int rows = p.has_value_rows ? 2 * heads : heads;
+  for (int i = static_cast<int>(threadIdx.x) / kWarp; i < rows * parts; i += kThreads / kWarp) {
+    const int row = i / parts, head = row % heads;
+    const bool is_value = row >= heads;
+    const ToRow<true> to(p.pool, is_value, slot, head);
+    write_part(is_value ? p.v_new : p.k_new, to,
+               part_of(p.pool, to.row, is_value, i % parts, slot * heads + head), token, head);
+  }
 }
 
 }  // namespace
 
 void launch_kv_write(const KvWriteParams& params, void* stream) {
   if (params.tokens == 0) return;
-  kv_write<<<static_cast<unsigned>(params.tokens), kThreads, 0,
-             static_cast<cudaStream_t>(stream)>>>(params);
+  const auto tokens = static_cast<unsigned>(params.tokens);
+  auto* const on = static_cast<cudaStream_t>(stream);
+  const KvScales scales = params.pool.scales;
+  if (scales == KvScales::kToken || scales == KvScales::kBlock) {
+    kv_write_with_scales<<<tokens, kThreads, 0, on>>>(params);
+  } else if (params.pool.has_plain_rows()) {
+    kv_write<false><<<tokens, kThreads, 0, on>>>(params);
+  } else {
+    kv_write<true><<<tokens, kThreads, 0, on>>>(params);
+  }
   check_launch("kv_write");
 }
 

@@ -27,7 +27,7 @@ TEST_F(KvWriteGpu, leaves_each_new_key_and_value_in_its_slot_before_splitkv) {
         return with_kv_write(std::make_unique<splitkv::SplitKvBackend>(splitkv::SplitRule::kFill),
                              plan_kv_write_on_gpu);
       },
-      *device_);
+      *device_, kv_write_conformance::kSoftmaxFormats);
 }
 
 TEST_F(KvWriteGpu, leaves_each_new_key_and_value_in_its_slot_before_paged_fa) {
@@ -35,13 +35,17 @@ TEST_F(KvWriteGpu, leaves_each_new_key_and_value_in_its_slot_before_paged_fa) {
       [] {
         return with_kv_write(std::make_unique<paged_fa::PagedFaBackend>(), plan_kv_write_on_gpu);
       },
-      *device_);
+      *device_, kv_write_conformance::kSoftmaxFormats);
 }
 
 TEST_F(KvWriteGpu, leaves_each_latent_row_in_its_slot_before_mla) {
   kv_write_conformance::expect_all(
       [] { return with_kv_write(std::make_unique<mla::MlaBackend>(), plan_kv_write_on_gpu); },
-      *device_);
+      *device_, kv_write_conformance::kLatentFormats);
+}
+
+TEST_F(KvWriteGpu, rounds_and_scales_as_the_codec_does_in_every_format) {
+  kv_write_conformance::expect_bits_of_the_codec(plan_kv_write_on_gpu, *device_);
 }
 
 }  // namespace

@@ -88,7 +88,12 @@ enum attnbench_graph_support {
 /* What a plan does of a layer's step. */
 enum attnbench_step {
   ATTNBENCH_ATTENTION = 0, /* this step's keys and values are in the cache already */
-  /* k_new / k_scale and v_new / v_scale go to the slots slot_mapping, rounded to nearest even. */
+  /* k_new and v_new, divided by their scales, go to the slots slot_mapping, rounded to nearest
+   * even. Scales of tensors and heads are given. Those of tokens and blocks are computed and
+   * written as well: the largest magnitude of the row, or of the 128 values, divided by the largest
+   * number of the cache's type (448 in e4m3), and at least 1e-6 of a token (vLLM's
+   * triton_reshape_and_cache_flash_per_token_head_quant), FLT_MIN of a block (its
+   * concat_and_cache_ds_mla). The dk - dv values behind a row's blocks are not scaled. */
   ATTNBENCH_KV_WRITE = 1,
   ATTNBENCH_BOTH = 2 /* first the write, then attention over what was written */
 };
@@ -165,7 +170,8 @@ enum attnbench_role {
   ATTNBENCH_STATES = 19, /* [slots, Hkv, dk, dv] f32: read and written; no other slots than B's */
   ATTNBENCH_STATE_INDICES = 20,     /* i32 [B] slot of each request; -1: padding, skip it */
   ATTNBENCH_HAS_INITIAL_STATE = 21, /* u8 [B] 0: begin with zeros, whatever the slot holds */
-  /* f32, [Hkv] or [slots, Hkv], as cache_scales says; absent with other scales. */
+  /* f32, [Hkv] or [slots, Hkv], as cache_scales says; absent with other scales. Those of slots are
+   * written with the slots' rows. */
   ATTNBENCH_K_SCALES = 22,
   ATTNBENCH_V_SCALES = 23, /* latent: the same as K's */
   ATTNBENCH_ROLES = 24
