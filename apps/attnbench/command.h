@@ -43,6 +43,7 @@ void add_baseline_command(CLI::App& app, Action& action);
 void add_compare_command(CLI::App& app, Action& action);
 void add_selftest_command(CLI::App& app, Action& action);
 void add_merge_command(CLI::App& app, Action& action);
+void add_report_command(CLI::App& app, Action& action);
 void add_new_plugin_command(CLI::App& app, Action& action);
 void add_worker_command(CLI::App& app, Action& action);
 

@@ -92,6 +92,7 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
   add_baseline_command(app, action);
   add_selftest_command(app, action);
   add_merge_command(app, action);
+  add_report_command(app, action);
   add_new_plugin_command(app, action);
   add_worker_command(app, action);
   PluginOptions plugins;

@@ -51,13 +51,11 @@ void append_step_summary(const GateReport& report) {
 
 }  // namespace
 
-void declare_gate_options(CLI::App& app, GateOptions& options) {
+void declare_limit_options(CLI::App& app, GateOptions& options) {
   app.add_option("--policy", options.policy,
                  "limits and allowances by case, backend and mix (gate.yaml)")
       ->option_text("FILE")
       ->check(not_empty());
-  app.add_flag("--dump-policy", options.dump_policy,
-               "print the policy with its defaults as YAML, and do nothing else");
   app.add_option("--min-roofline", options.min_roofline,
                  "a cell below this part of its roofline has regressed: 70% or 0.7")
       ->transform(fraction("min-roofline"));
@@ -67,6 +65,12 @@ void declare_gate_options(CLI::App& app, GateOptions& options) {
       ->option_text("CONDITION,...")
       ->delimiter(',')
       ->allow_extra_args(false);
+}
+
+void declare_gate_options(CLI::App& app, GateOptions& options) {
+  declare_limit_options(app, options);
+  app.add_flag("--dump-policy", options.dump_policy,
+               "print the policy with its defaults as YAML, and do nothing else");
   app.add_flag("--gate,--strict", options.strict,
                "exit 3 unless every cell is known to be good: for suspect, inconclusive, missing "
                "and skipped ones and those without a verdict");

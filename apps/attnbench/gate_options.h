@@ -22,6 +22,10 @@ struct GateOptions {
   std::string markdown, junit, json;  ///< files; "-" is standard output
 };
 
+/// What a comparison is judged by: policy, least part of the roofline, conditions that may differ.
+void declare_limit_options(CLI::App& app, GateOptions& options);
+
+/// The same, and where the verdicts go.
 void declare_gate_options(CLI::App& app, GateOptions& options);
 
 /// Throws ConfigError with the mistakes of the file.

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include "lib/gate/gate_json.h"
+
 #include <ostream>
 #include <string>
 
 #include "lib/gate/gate_sinks.h"
-#include "lib/gate/gate_text.h"
-#include "lib/report/json.h"
 
 namespace attnbench {
 namespace {
@@ -25,7 +25,9 @@ Json speed_json(const Comparison& each) {
           {"allowed_change", each.edge}};
 }
 
-Json cell_json(const Comparison& each) {
+}  // namespace
+
+Json comparison_json(const Comparison& each) {
   return {{"scenario", each.cell.scenario},
           {"case", each.cell.case_id},
           {"mix", each.mix},
@@ -41,15 +43,13 @@ Json cell_json(const Comparison& each) {
           {"repro", each.repro}};
 }
 
-}  // namespace
-
 void write_gate_json(const GateReport& report, int exit_code, std::ostream& out) {
   Json root = {{"schema", "attnbench.gate"},    {"schema_version", "1.0.0"},
                {"base", report.base},           {"new", report.now},
                {"confirmed", report.confirmed}, {"interrupted", report.interrupted},
                {"exit_code", exit_code},        {"remarks", report.remarks},
                {"cells", Json::array()}};
-  for (const Comparison& each : report.cells) root["cells"].push_back(cell_json(each));
+  for (const Comparison& each : report.cells) root["cells"].push_back(comparison_json(each));
   out << root.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 

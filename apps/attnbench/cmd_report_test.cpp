@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "apps/attnbench/command.h"
+#include "lib/backend/registry.h"
+#include "lib/gate/testing/measured_run.h"
+#include "lib/report/sinks.h"
+
+namespace attnbench {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class ReportCommandLine : public testing::Test {
+ protected:
+  int report(std::vector<std::string> words) {
+    words.insert(words.begin(), {"attnbench", "report"});
+    std::vector<const char*> arguments;
+    for (const std::string& word : words) arguments.push_back(word.c_str());
+    out_.str("");
+    err_.str("");
+    Console console{out_, err_};
+    return run_command_line(static_cast<int>(arguments.size()), arguments.data(), registry_,
+                            console);
+  }
+
+  /// Writes a result of two backends to a file of this name.
+  std::string write(const std::string& name, double splitkv_us = 100) {
+    std::ofstream file(folder_ + name);
+    write_json(measured_run({measured_cell("decode/ps16", "splitkv", splitkv_us),
+                             measured_cell("decode/ps16", "paged_fa", 200)}),
+               file);
+    return folder_ + name;
+  }
+
+  std::string written() {
+    std::ifstream file(page_);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return std::move(text).str();
+  }
+
+  void SetUp() override { std::filesystem::create_directory(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  Registry registry_;
+  std::string folder_ = testing::TempDir() + "report_test_" + std::to_string(getpid()) + "/";
+  std::string page_ = folder_ + "report.html";
+  std::ostringstream out_, err_;
+};
+
+TEST_F(ReportCommandLine, writes_one_page) {
+  EXPECT_EQ(report({write("a.json"), "-o", page_}), 0) << err_.str();
+  EXPECT_EQ(out_.str() + err_.str(), "");
+  EXPECT_TRUE(written().starts_with("<!DOCTYPE html>"));
+  EXPECT_TRUE(written().ends_with("</html>\n"));
+  EXPECT_THAT(written(), HasSubstr("\"comparison\":null"));
+  EXPECT_EQ(report({write("a.json"), "-o", "-"}), 0);
+  EXPECT_EQ(out_.str(), written());
+}
+
+TEST_F(ReportCommandLine, compares_two_files_and_names_them) {
+  EXPECT_EQ(report({write("a.json"), write("b.json", 150), "-o", page_}), 0) << err_.str();
+  EXPECT_THAT(written(), HasSubstr("\"base\":\"a.json\",\"new\":\"b.json\""));
+  EXPECT_THAT(written(), HasSubstr("\"verdict\":\"SUSPECT\""));
+  EXPECT_EQ(report({write("a.json"), write("b.json", 150), "--trust-sequential", "-o", page_}), 0);
+  EXPECT_THAT(written(), HasSubstr("\"verdict\":\"REGRESSED\""));
+}
+
+TEST_F(ReportCommandLine, compares_two_backends_of_one_file) {
+  const std::string one = write("a.json");
+  EXPECT_EQ(report({one, "--base", "splitkv", "--new", "paged_fa", "-o", page_}), 0);
+  EXPECT_THAT(written(), HasSubstr("\"base\":\"splitkv\",\"new\":\"paged_fa\""));
+  EXPECT_EQ(report({one, "--base", "splitkv", "-o", page_}), 4);
+  EXPECT_EQ(report({one, one, "--base", "splitkv", "--new", "paged_fa", "-o", page_}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("two backends of one file, found 2 files"));
+  EXPECT_EQ(report({one, "--base", "splitkv", "--new", "paged", "-o", page_}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("did you mean 'paged_fa'?"));
+}
+
+TEST_F(ReportCommandLine, shows_more_files_without_a_comparison) {
+  EXPECT_EQ(report({write("a.json"), write("b.json"), write("c.json"), "-o", page_}), 0);
+  EXPECT_THAT(written(), HasSubstr("\"comparison\":null"));
+}
+
+TEST_F(ReportCommandLine, refuses_limits_that_would_judge_nothing) {
+  EXPECT_EQ(report({write("a.json"), "--trust-sequential", "-o", page_}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("judge a comparison"));
+}
+
+TEST_F(ReportCommandLine, says_what_is_wrong_with_a_file) {
+  const std::string one = write("a.json");
+  EXPECT_EQ(report({one}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("--output is required"));
+  EXPECT_EQ(report({"-o", page_}), 4);
+  EXPECT_EQ(report({folder_ + "none.json", "-o", page_}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("none.json"));
+  EXPECT_EQ(report({one, "-o", one}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("would overwrite what is read"));
+  EXPECT_FALSE(std::filesystem::exists(page_));
+}
+
+TEST_F(ReportCommandLine, a_page_that_cannot_be_written_is_an_error) {
+  const std::string one = write("a.json");
+  EXPECT_EQ(report({one, "-o", "/no/such/folder/x.html"}), 5);
+  EXPECT_EQ(report({one, "-o", "/dev/full"}), 5);
+  EXPECT_THAT(err_.str(), HasSubstr("/dev/full: No space left on device"));
+  EXPECT_EQ(report({one, "-o", folder_}), 5);
+}
+
+}  // namespace
+}  // namespace attnbench

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/gate/compare.h"
+#include "lib/report/json.h"
+#include "lib/report/merge_runs.h"
+
+namespace attnbench {
+
+/// What a page shows: results, in order, and the comparison of two of them where there is one.
+struct PageContent {
+  std::vector<NamedRun> files;
+  std::optional<GateReport> comparison;
+};
+
+/// A name for each file, for people: its last part, or the whole path where two would be the same.
+[[nodiscard]] std::vector<std::string> file_labels(const std::vector<NamedRun>& files);
+
+/// All of it as the page's scripts read it:
+///   files       label, path, environment, devices, scenarios …, and how each backend did
+///   columns     key, unit and description of each value of a row
+///   rows        a list of values for each record, in the order of the columns
+///   comparison  null, or the gate's verdicts, by harm
+[[nodiscard]] Json page_data(const PageContent& content);
+
+}  // namespace attnbench

@@ -1,0 +1,77 @@
+/* What the page is about: its title, how many cells ended how, and how each backend did. */
+
+(() => {
+  const scenarios =
+      [...new Set(report.files.flatMap((file) => file.scenarios.map((each) => each.name)))];
+  const title = `${scenarios.join(', ')} · attnbench`;
+  document.title = title;
+  document.getElementById('title').textContent = scenarios.join(', ') || 'attnbench report';
+  function facts({environment, label}) {
+    const {device, started_utc: begun, git_sha: commit} = environment;
+    return [severalFiles ? label : 'attnbench', device.name, begun.slice(0, 10), commit]
+        .filter(Boolean)
+        .join(' · ');
+  }
+  document.getElementById('subtitle')
+      .append(...report.files.slice(0, 6).map(
+          (file) => element('span', {class: 'file', text: facts(file)})));
+
+  const words = {
+    fine: 'passed, converged',
+    noisy: 'passed, not converged',
+    doubtful: 'mistrusted or not verified',
+    failed: 'failed',
+    'not run': 'not run'
+  };
+  const tally = document.getElementById('tally');
+  for (const fate of ['fine', 'noisy', 'doubtful', 'failed', 'not run']) {
+    const count = report.rows.filter((row) => row.fate === fate).length;
+    if (count === 0 && fate !== 'failed') continue;
+    tally.append(element(
+        'li', {class: `fate ${count === 0 ? 'fine' : fate.replace(' ', '-')}`},
+        element('strong', {text: countText(count)}), ` ${words[fate]}`));
+  }
+})();
+
+(() => {
+  if (report.files.every((file) => file.summaries.length === 0)) return;
+  document.getElementById('backends').hidden = false;
+  const rows =
+      report.files.flatMap((file) => file.summaries.map((each) => ({...each, file: file.label})));
+  const blankZero = (key) => (row) => (row[key] === 0 ? '' : String(row[key]));
+  const table = new DataTable(bodyOf('backends'), {
+    label: 'Backends',
+    columns: [
+      {title: 'Backend', key: 'backend'}, ...(severalFiles ? [{title: 'File', key: 'file'}] : []), {
+        title: 'vs best',
+        key: 'geomean',
+        numeric: true,
+        about: 'Geometric mean of the time over that of the fastest correct backend',
+        cell: (row) => numberText(row.geomean)
+      },
+      {
+        title: 'Fastest in',
+        key: 'fastest',
+        numeric: true,
+        about: 'Cells in which none was faster, ties among them',
+        cell: (row) => String(row.fastest)
+      },
+      {
+        title: 'Ran',
+        key: 'ran',
+        numeric: true,
+        about: 'Cells that were tried',
+        cell: (row) => `${row.ran} of ${row.of}`
+      },
+      {title: 'Failed', key: 'failed', numeric: true, cell: blankZero('failed')}, {
+        title: 'Noisy',
+        key: 'noisy',
+        numeric: true,
+        minor: true,
+        about: 'An interval wider than asked for, or none',
+        cell: blankZero('noisy')
+      }
+    ]
+  });
+  table.show(rows);
+})();
