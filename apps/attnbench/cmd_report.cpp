@@ -3,10 +3,16 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <ostream>
+#include <sstream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apps/attnbench/command.h"
@@ -18,18 +24,38 @@
 #include "lib/base/exit_code.h"
 #include "lib/gate/compare.h"
 #include "lib/page/page.h"
+#include "lib/page/plots.h"
+#include "lib/page/png.h"
 #include "lib/report/result_reader.h"
 
 namespace attnbench {
 namespace {
 
+enum class Format : std::uint8_t { kHtml, kSvg, kPng };
+enum class Plot : std::uint8_t { kRoofline, kLatency };
+
 struct ReportCommand {
   std::vector<std::string> results;
   std::string output;
+  std::optional<Format> format;
+  std::optional<Plot> plot;
   std::string base_backend, new_backend;
   bool trust_sequential = false;
   GateOptions gate;
 };
+
+Format format_of(const ReportCommand& command) {
+  constexpr std::array<std::pair<std::string_view, Format>, 3> kEndings = {
+      {{".html", Format::kHtml}, {".svg", Format::kSvg}, {".png", Format::kPng}}};
+  if (command.format) return *command.format;
+  for (const auto& [ending, format] : kEndings) {
+    if (command.output.ends_with(ending)) return format;
+  }
+  if (command.output == "-") return Format::kHtml;
+  throw ConfigError(
+      fmt::format("-o {}: the ending names the format: .html .svg .png; or --format html|svg|png",
+                  command.output));
+}
 
 /// Two backends of one file, or base and new file.
 bool compares(const ReportCommand& command) {
@@ -66,18 +92,36 @@ GateReport comparison_of(const std::vector<NamedRun>& files, const ReportCommand
   return report;
 }
 
+void write_plot(const ReportCommand& command, Format format, const std::vector<NamedRun>& files,
+                std::ostream& out) {
+  const bool latency = command.plot == Plot::kLatency;
+  std::ostringstream svg;
+  write_svg(latency ? latency_plot(files) : roofline_plot(files), svg);
+  out << (format == Format::kPng ? png_of_svg(svg.str()) : svg.str());
+}
+
 int report(const ReportCommand& command, Console& console) {
-  const bool comparison = compares(command);
-  if (command.output != "-") {
-    for (const std::string& path : command.results) {
-      if (!same_file(path, command.output)) continue;
-      throw ConfigError(fmt::format("-o {} would overwrite what is read", command.output));
-    }
-    expect_writable(command.output);
+  for (const std::string& path : command.results) {
+    if (!same_file(path, command.output)) continue;
+    throw ConfigError(fmt::format("-o {} would overwrite what is read", command.output));
   }
+  const Format format = format_of(command);
+  const bool comparison = compares(command);
+  if (format == Format::kHtml && command.plot) {
+    throw ConfigError("--plot is of a single plot, .svg or .png; the page has all of them");
+  }
+  if (format != Format::kHtml && !command.base_backend.empty()) {
+    throw ConfigError("--base and --new are of the page: a single plot has no comparison");
+  }
+  if (command.output != "-") expect_writable(command.output);
   PageContent content;
   for (const std::string& path : command.results)
     content.files.push_back({path, read_results(path)});
+  if (format != Format::kHtml) {
+    write_result_file(command.output, console.out,
+                      [&](std::ostream& out) { write_plot(command, format, content.files, out); });
+    return static_cast<int>(ExitCode::kOk);
+  }
   if (comparison) content.comparison = comparison_of(content.files, command);
   write_result_file(command.output, console.out,
                     [&](std::ostream& out) { write_page(content, out); });
@@ -96,15 +140,28 @@ void add_report_command(CLI::App& app, Action& action) {
       "it has the verdicts of `attnbench compare`.\n\n"
       "  attnbench report r.json -o report.html\n"
       "  attnbench report main.json branch.json -o report.html\n"
-      "  attnbench report r.json --base paged_fa --new splitkv -o report.html\n");
+      "  attnbench report r.json --base paged_fa --new splitkv -o report.html\n"
+      "  attnbench report r.json --plot latency -o latency.svg\n");
   report_app
       ->add_option("results", command->results,
                    "JSON of `attnbench run --json`, or journals; two are base and new")
       ->required();
-  report_app->add_option("-o,--output", command->output, "the page; '-' = standard output")
+  report_app
+      ->add_option("-o,--output", command->output,
+                   "the page, or a single plot: .html .svg .png; '-' = the page to standard output")
       ->required()
       ->option_text("FILE")
       ->check(not_empty());
+  const std::map<std::string, Format> formats{
+      {"html", Format::kHtml}, {"svg", Format::kSvg}, {"png", Format::kPng}};
+  report_app->add_option("--format", command->format, "where the ending does not name it")
+      ->option_text("html|svg|png")
+      ->transform(words_of(formats));
+  const std::map<std::string, Plot> plots{{"roofline", Plot::kRoofline},
+                                          {"latency", Plot::kLatency}};
+  report_app->add_option("--plot", command->plot, "which one, as .svg or .png (default: roofline)")
+      ->option_text("roofline|latency")
+      ->transform(words_of(plots));
   report_app->add_option("--base", command->base_backend, "a backend of the one result")
       ->option_text("NAME");
   report_app->add_option("--new", command->new_backend, "the backend to compare with it")

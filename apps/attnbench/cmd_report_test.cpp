@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -19,7 +20,6 @@ namespace attnbench {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 class ReportCommandLine : public testing::Test {
  protected:
@@ -113,9 +113,47 @@ TEST_F(ReportCommandLine, says_what_is_wrong_with_a_file) {
 TEST_F(ReportCommandLine, a_page_that_cannot_be_written_is_an_error) {
   const std::string one = write("a.json");
   EXPECT_EQ(report({one, "-o", "/no/such/folder/x.html"}), 5);
-  EXPECT_EQ(report({one, "-o", "/dev/full"}), 5);
+  EXPECT_EQ(report({one, "--format", "html", "-o", "/dev/full"}), 5);
   EXPECT_THAT(err_.str(), HasSubstr("/dev/full: No space left on device"));
-  EXPECT_EQ(report({one, "-o", folder_}), 5);
+  EXPECT_EQ(report({one, "--format", "html", "-o", folder_}), 5);
+}
+
+TEST_F(ReportCommandLine, writes_a_single_plot) {
+  Record record = measured_cell("decode/ps16", "splitkv", 100);
+  record.requests = 4;
+  record.kv_tokens = 4096;
+  record.cost.flops = 3'000'000'000;
+  record.cost.bytes_unique = 200'000'000;
+  std::ofstream file(folder_ + "r.json");
+  write_json(measured_run({record}), file);
+  file.close();
+  page_ = folder_ + "plot.svg";
+  EXPECT_EQ(report({folder_ + "r.json", "-o", page_}), 0) << err_.str();
+  EXPECT_THAT(written(), HasSubstr("FLOP per byte"));
+  EXPECT_EQ(report({folder_ + "r.json", "--plot", "latency", "-o", page_}), 0) << err_.str();
+  EXPECT_THAT(written(), HasSubstr("keys of a request"));
+  EXPECT_EQ(report({folder_ + "r.json", "--format", "svg", "-o", "-"}), 0);
+  EXPECT_TRUE(out_.str().starts_with("<svg"));
+  EXPECT_EQ(report({folder_ + "r.json", "--plot", "latency", "-o", folder_ + "r.html"}), 4);
+  EXPECT_EQ(report({folder_ + "r.json", "-o", folder_ + "r.jpg"}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr(".html .svg .png"));
+  EXPECT_EQ(report({write("a.json"), "-o", page_}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("no cell has a place on the roofline plot"));
+}
+
+TEST_F(ReportCommandLine, names_the_package_that_a_png_takes) {
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", folder_.c_str(), 1);
+  Record record = measured_cell("decode", "splitkv", 100);
+  record.cost.flops = record.cost.bytes_unique = 1000;
+  std::ofstream file(folder_ + "r.json");
+  write_json(measured_run({record}), file);
+  file.close();
+  const int code = report({folder_ + "r.json", "-o", folder_ + "plot.png"});
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(code, 5);
+  EXPECT_THAT(err_.str(), HasSubstr("apt-get install librsvg2-bin"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "plot.png"));
 }
 
 }  // namespace

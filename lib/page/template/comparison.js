@@ -27,7 +27,7 @@
     if (speed)
       widest = Math.max(widest, Math.abs(speed.ratio.lo - 1), Math.abs(speed.ratio.hi - 1));
   }
-  const reach = 1.1 * Math.min(0.5, widest);
+  const reach = 1.1 * Math.min(0.1, widest);
 
   function svg(tag, attributes) {
     const made = document.createElementNS('http://www.w3.org/2000/svg', tag);
@@ -111,7 +111,7 @@
     empty: 'No cell of these filters changed.',
     columns: [
       {title: 'Case', key: 'label'}, {title: 'Backend', key: 'backend', cell: backendCell},
-      {title: 'Mode', key: 'modeText', minor: true},
+      {title: 'Mode', key: 'modeText', whole: true, minor: true},
       {title: 'Verdict', value: (cell) => rank.get(cell.verdict), cell: verdictMark}, {
         title: 'Base → new',
         minor: true,

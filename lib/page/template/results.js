@@ -26,7 +26,8 @@ const fileColumn = severalFiles ? [{title: 'File', key: 'fileLabel'}] : [];
 const caseColumns = [
   {title: 'Case', key: 'label', about: report.about.get('case')},
   {title: 'Backend', key: 'backend', about: report.about.get('backend'), cell: backendCell},
-  ...fileColumn, {title: 'Mode', key: 'modeText', minor: true, about: report.about.get('cache')}
+  ...fileColumn,
+  {title: 'Mode', key: 'modeText', whole: true, minor: true, about: report.about.get('cache')}
 ];
 const outcomeColumn = {
   title: 'Outcome',
@@ -123,7 +124,7 @@ const caseGroup = (row) => `${row.file} ${row.scenario} ${row.case}`;
     group: (cell) => cell.label,
     columns: [
       {title: 'Case', key: 'label'}, {title: 'Backend', key: 'backend', cell: backendCell},
-      {title: 'Mode', key: 'modeText', minor: true},
+      {title: 'Mode', key: 'modeText', whole: true, minor: true},
       ...report.files.map(
           (file, i) => ({title: file.label, numeric: true, value: timeIn(i), cell: cellIn(i)}))
     ]

@@ -5,7 +5,7 @@
   const columns = [
     {title: 'Case', key: 'label'},
     {title: 'Backend', key: 'series'},
-    {title: 'Mode', key: 'modeText', minor: true},
+    {title: 'Mode', key: 'modeText', whole: true, minor: true},
     {
       title: 'FLOP/byte',
       key: 'intensity',

@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/page/svg_plot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ostream>
+#include <string_view>
+#include <tuple>
+
+#include "lib/page/log_scale.h"
+#include "lib/report/units.h"
+#include "lib/report/xml_text.h"
+
+namespace attnbench {
+namespace {
+
+constexpr double kWidth = 720, kHeight = 440;
+constexpr double kLeft = 86, kRight = 700, kBottom = 390;
+constexpr double kLegendTop = 52, kLegendLine = 20, kCharacter = 7.2;
+constexpr int kSteps = 64;  // of a line over the width
+
+// The colours and marks of the page (template/theme.js).
+constexpr std::array<std::string_view, 7> kColours = {"#0072b2", "#d55e00", "#007a5a", "#b0508a",
+                                                      "#8a6d00", "#5b4bb7", "#5f6770"};
+constexpr std::array<std::string_view, 4> kMarks = {"M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",
+                                                    "M0,-5L5,4L-5,4z", "M-4,-4h8v8h-8z",
+                                                    "M0,-5L5,0L0,5L-5,0z"};
+
+std::string_view colour_of(const PlotSeries& series) {
+  return kColours[series.style % kColours.size()];
+}
+
+/// A mark of a series at a place.
+std::string mark_at(const PlotSeries& series, double x, double y) {
+  // Half transparent: where two backends are alike, their marks lie upon each other.
+  return fmt::format(
+      "<path d=\"{}\" transform=\"translate({:.1f} {:.1f})\" fill=\"{}\" fill-opacity=\"{}\" "
+      "stroke=\"{}\"/>\n",
+      kMarks[series.style % kMarks.size()], x, y, colour_of(series), series.hollow ? 0 : 0.4,
+      colour_of(series));
+}
+
+std::string text_at(double x, double y, std::string_view anchor, std::string_view text) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor,
+                     xml_escaped(text));
+}
+
+/// Draws the legend line by line and returns where the plot may begin.
+double write_legend(const SvgPlot& plot, std::ostream& out) {
+  double x = kLeft, y = kLegendTop;
+  for (const PlotSeries& series : plot.series) {
+    const double width = 40 + kCharacter * static_cast<double>(display_width(series.name));
+    if (x > kLeft && x + width > kRight) {
+      x = kLeft;
+      y += kLegendLine;
+    }
+    out << mark_at(series, x + 5, y - 4) << text_at(x + 15, y, "start", series.name);
+    x += width;
+  }
+  return y + kLegendLine / 2;
+}
+
+class Drawing {
+ public:
+  Drawing(const SvgPlot& plot, double top, std::ostream& out)
+      : plot_(plot),
+        out_(out),
+        top_(top),
+        x_(xs(plot), kLeft, kRight),
+        y_(ys(plot), kBottom, top) {}
+
+  void axes() const {
+    const auto& [x, y] = std::tie(plot_.x, plot_.y);
+    for (const double tick : x.binary ? x_.binary_ticks() : x_.decimal_ticks()) {
+      grid_line(x_(tick), top_, x_(tick), kBottom);
+      out_ << text_at(x_(tick), kBottom + 18, "middle", x.text(tick));
+    }
+    for (const double tick : y.binary ? y_.binary_ticks() : y_.decimal_ticks()) {
+      grid_line(kLeft, y_(tick), kRight, y_(tick));
+      out_ << text_at(kLeft - 8, y_(tick) + 4, "end", y.text(tick));
+    }
+    out_ << text_at((kLeft + kRight) / 2, kHeight - 12, "middle", x.title);
+    out_ << fmt::format("<g transform=\"translate(16 {:.1f}) rotate(-90)\">{}</g>\n",
+                        (top_ + kBottom) / 2, text_at(0, 0, "middle", y.title));
+  }
+
+  void lines() const {
+    std::vector<double> xs = plot_.line_bends;
+    for (int i = 0; i <= kSteps; ++i) {
+      xs.push_back(x_.lo() * std::pow(x_.hi() / x_.lo(), static_cast<double>(i) / kSteps));
+    }
+    std::ranges::sort(xs);
+    for (const auto& line : plot_.lines) {
+      out_ << "<polyline fill=\"none\" stroke=\"#57606b\" stroke-width=\"1.5\" points=\"";
+      for (const double x : xs) out_ << point(x, std::max(line(x), y_.lo()));
+      out_ << "\"/>\n";
+    }
+  }
+
+  void series(const PlotSeries& series) const {
+    for (std::vector<PlotPoint> curve : series.curves) {
+      std::ranges::stable_sort(curve, {}, &PlotPoint::x);
+      band(curve, colour_of(series));
+      out_ << fmt::format("<polyline fill=\"none\" stroke=\"{}\"{} points=\"", colour_of(series),
+                          series.hollow ? " stroke-dasharray=\"5 3\"" : "");
+      for (const PlotPoint& each : curve) out_ << point(each.x, each.y);
+      out_ << "\"/>\n";
+      for (const PlotPoint& each : curve) out_ << mark_at(series, x_(each.x), y_(each.y));
+    }
+  }
+
+ private:
+  static std::vector<double> xs(const SvgPlot& plot) {
+    std::vector<double> all = plot.line_bends;
+    each_point(plot, [&](const PlotPoint& point) { all.push_back(point.x); });
+    return all;
+  }
+
+  static std::vector<double> ys(const SvgPlot& plot) {
+    std::vector<double> all;
+    for (const auto& line : plot.lines) {
+      for (const double bend : plot.line_bends) all.push_back(line(bend));
+    }
+    each_point(plot, [&](const PlotPoint& point) { all.push_back(point.y); });
+    return all;
+  }
+
+  template <class Take>
+  static void each_point(const SvgPlot& plot, Take take) {
+    for (const PlotSeries& series : plot.series) {
+      for (const auto& curve : series.curves) std::ranges::for_each(curve, take);
+    }
+  }
+
+  void grid_line(double x1, double y1, double x2, double y2) const {
+    out_ << fmt::format(
+        "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#dfe3e8\"/>\n", x1,
+        y1, x2, y2);
+  }
+
+  [[nodiscard]] std::string point(double x, double y) const {
+    return fmt::format("{:.1f},{:.1f} ", x_(x), y_(y));
+  }
+
+  /// There along the upper ends of the intervals, back along the lower ones.
+  void band(const std::vector<PlotPoint>& curve, std::string_view colour) const {
+    out_ << fmt::format("<polygon fill=\"{}\" fill-opacity=\"0.2\" points=\"", colour);
+    for (const PlotPoint& each : curve) out_ << point(each.x, each.hi);
+    for (auto each = curve.rbegin(); each != curve.rend(); ++each) out_ << point(each->x, each->lo);
+    out_ << "\"/>\n";
+  }
+
+  const SvgPlot& plot_;
+  std::ostream& out_;
+  double top_;
+  LogScale x_, y_;
+};
+
+}  // namespace
+
+void write_svg(const SvgPlot& plot, std::ostream& out) {
+  out << fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" "
+      "role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"13\" fill=\"#1c2127\">\n"
+      "<title>{}</title>\n<rect width=\"{}\" height=\"{}\" fill=\"#ffffff\"/>\n",
+      kWidth, kHeight, kWidth, kHeight, xml_escaped(plot.title), kWidth, kHeight);
+  out << fmt::format("<g font-weight=\"600\" font-size=\"15\">{}</g>\n",
+                     text_at(kLeft, 26, "start", cut_to_width(plot.title, 80)));
+  const Drawing drawing(plot, write_legend(plot, out), out);
+  drawing.axes();
+  drawing.lines();
+  for (const PlotSeries& series : plot.series) drawing.series(series);
+  out << "</svg>\n";
+}
+
+}  // namespace attnbench
