@@ -93,7 +93,6 @@ class PageTest(unittest.TestCase):
 
     def open(self, page):
         self.browser.open(page)
-        self.browser.until("document.querySelectorAll('#latency .legend .mark').length > 0")  # the charts come last
         self.assertEqual(self.browser.complaints(), [])
 
     def column(self, section, number):
@@ -274,6 +273,12 @@ class PageTest(unittest.TestCase):
             box = self.browser.run("(() => { const {left, right} = document.getElementById('cell').getBoundingClientRect(); return [left, right]; })()")
             self.assertTrue(0 <= box[0] and box[1] <= width, box)
             self.browser.run("document.getElementById('cell').close()")
+
+    def test_a_link_to_a_section_shows_it(self):
+        page = self.page(result(some_cells()))
+        os.rename(page, page + ".html")  # another page: a browser does not load the same one for a fragment
+        self.browser.open(page + ".html", "#results")
+        self.browser.until("Math.abs(document.getElementById('results').getBoundingClientRect().top) < 100")
 
     def focused(self):
         return self.browser.run("(document.activeElement.innerText || document.activeElement.tagName).trim()")

@@ -82,9 +82,9 @@ class Browser:
         while not any(event.get("method") == method for event in self.events):
             self.events.append(self.receive())
 
-    def open(self, path):
+    def open(self, path, fragment=""):
         self.events.clear()
-        self.call("Page.navigate", url=f"file://{os.path.abspath(path)}")
+        self.call("Page.navigate", url=f"file://{os.path.abspath(path)}{fragment}")
         self.wait_for("Page.loadEventFired")
 
     def run(self, script):
@@ -113,8 +113,8 @@ class Browser:
             extra = {"text": text} if text and kind == "keyDown" else {}
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **extra)
 
-    def screenshot(self, path, whole=False):
-        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
+    def screenshot(self, path):
+        data = self.call("Page.captureScreenshot", format="png")["data"]
         with open(path, "wb") as file:
             file.write(base64.b64decode(data))
 

@@ -106,7 +106,9 @@ class PlotPanel {
         new DataTable(details, {label: `Points: ${label}`, columns, open: showCell, stacked: true});
     details.addEventListener('toggle', () => this.showTable());
     this.details = details;
-    themeListeners.push(() => this.draw());
+    themeListeners.push(() => {
+      if (this.chart) this.draw();
+    });
   }
 
   show(rows) {
@@ -119,10 +121,16 @@ class PlotPanel {
     if (this.details.open) this.table.show(this.rows);
   }
 
-  /** A chart of 10,000 points takes a while: what is typed or clicked comes first. */
+  /**
+   * A chart of 10,000 points takes a while: once it stands, what is typed or clicked comes first.
+   */
   drawSoon() {
     clearTimeout(this.pending);
-    this.pending = setTimeout(() => this.draw(), this.chart ? 120 : 0);
+    if (this.chart) {
+      this.pending = setTimeout(() => this.draw(), 120);
+    } else {
+      this.draw();
+    }
   }
 
   draw() {
@@ -150,6 +158,7 @@ class PlotPanel {
     return {
       animation: false,
       maintainAspectRatio: false,
+      parsing: false,  // points come as {x, y}
       scales,
       interaction: {mode: 'nearest', intersect: true},
       onClick: (event, items) => {

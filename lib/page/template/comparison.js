@@ -42,7 +42,7 @@
   function intervalPlot(cell) {
     if (!cell.speed) return '';
     const {ratio, allowed_change: allowed} = cell.speed;
-    const x = (change) => 60 + 58 * Math.max(-1, Math.min(1, (change - 1) / reach));
+    const x = (change) => 60 + 56 * Math.max(-1, Math.min(1, (change - 1) / reach));
     const plot = svg('svg', {
       viewBox: '0 0 120 14',
       width: 120,
@@ -70,7 +70,7 @@
         'aria-hidden': 'true',
         text: `${cell.verdict === 'NEW' ? '+' : kindMarks[kindOf(cell)]}\u00a0`
       }),
-      cell.verdict_text);
+      cell.verdict_text.replace('(', '\u200b('));
   const timesText = ({speed}) =>
       (speed ? `${timeText(speed.base_us)} → ${timeText(speed.new_us)}` : '');
   const intervalText = ({speed}) =>

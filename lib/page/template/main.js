@@ -8,3 +8,5 @@ for (const section of document.querySelectorAll('main > section:not([hidden])'))
 }
 themeChanged();
 applyFilters();
+// A link to a section was followed before there was anything above it.
+document.getElementById(location.hash.slice(1))?.scrollIntoView({behavior: 'instant'});
