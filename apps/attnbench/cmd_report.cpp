@@ -57,6 +57,14 @@ Format format_of(const ReportCommand& command) {
                   command.output));
 }
 
+/// Whether an option is given that only a comparison has.
+bool judges(const ReportCommand& command) {
+  const GateOptions& gate = command.gate;
+  return !command.base_backend.empty() || !command.new_backend.empty() ||
+         command.trust_sequential || !gate.policy.empty() || gate.min_roofline ||
+         !gate.allow.empty();
+}
+
 /// Two backends of one file, or base and new file.
 bool compares(const ReportCommand& command) {
   const bool base = !command.base_backend.empty(), now = !command.new_backend.empty();
@@ -67,9 +75,7 @@ bool compares(const ReportCommand& command) {
                     command.results.size()));
   }
   if (base || command.results.size() == 2) return true;
-  const GateOptions& gate = command.gate;
-  if (command.trust_sequential || !gate.policy.empty() || gate.min_roofline ||
-      !gate.allow.empty()) {
+  if (judges(command)) {
     throw ConfigError(
         "--policy, --min-roofline, --allow and --trust-sequential judge a comparison: give two "
         "files, or one with --base NAME --new NAME");
@@ -92,39 +98,46 @@ GateReport comparison_of(const std::vector<NamedRun>& files, const ReportCommand
   return report;
 }
 
-void write_plot(const ReportCommand& command, Format format, const std::vector<NamedRun>& files,
+void write_plot(const ReportCommand& command, const std::vector<NamedRun>& files,
                 std::ostream& out) {
   const bool latency = command.plot == Plot::kLatency;
   std::ostringstream svg;
   write_svg(latency ? latency_plot(files) : roofline_plot(files), svg);
-  out << (format == Format::kPng ? png_of_svg(svg.str()) : svg.str());
+  out << (format_of(command) == Format::kPng ? png_of_svg(svg.str()) : svg.str());
 }
 
-int report(const ReportCommand& command, Console& console) {
+/// Throws before anything is read.
+void check_options(const ReportCommand& command) {
   for (const std::string& path : command.results) {
     if (!same_file(path, command.output)) continue;
     throw ConfigError(fmt::format("-o {} would overwrite what is read", command.output));
   }
-  const Format format = format_of(command);
-  const bool comparison = compares(command);
-  if (format == Format::kHtml && command.plot) {
+  const bool is_page = format_of(command) == Format::kHtml;
+  if (is_page && command.plot) {
     throw ConfigError("--plot is of a single plot, .svg or .png; the page has all of them");
   }
-  if (format != Format::kHtml && !command.base_backend.empty()) {
-    throw ConfigError("--base and --new are of the page: a single plot has no comparison");
+  if (!is_page && judges(command)) {
+    throw ConfigError("a single plot, .svg or .png, has no comparison: write a page, .html");
   }
   if (command.output != "-") expect_writable(command.output);
+}
+
+int report(const ReportCommand& command, Console& console) {
+  check_options(command);
+  const bool is_page = format_of(command) == Format::kHtml;
+  const bool comparison = is_page && compares(command);
   PageContent content;
-  for (const std::string& path : command.results)
+  for (const std::string& path : command.results) {
     content.files.push_back({path, read_results(path)});
-  if (format != Format::kHtml) {
-    write_result_file(command.output, console.out,
-                      [&](std::ostream& out) { write_plot(command, format, content.files, out); });
-    return static_cast<int>(ExitCode::kOk);
   }
   if (comparison) content.comparison = comparison_of(content.files, command);
-  write_result_file(command.output, console.out,
-                    [&](std::ostream& out) { write_page(content, out); });
+  write_result_file(command.output, console.out, [&](std::ostream& out) {
+    if (is_page) {
+      write_page(content, out);
+    } else {
+      write_plot(command, content.files, out);
+    }
+  });
   return static_cast<int>(ExitCode::kOk);
 }
 
@@ -135,9 +148,8 @@ void add_report_command(CLI::App& app, Action& action) {
   CLI::App* report_app = app.add_subcommand(
       "report",
       "Write results as one HTML page that needs nothing else: roofline, latency by length, a "
-      "table "
-      "that sorts and filters, errors, support, environment. Of two files, or two backends of one, "
-      "it has the verdicts of `attnbench compare`.\n\n"
+      "table that sorts and filters, errors, support, environment. Of two files, or two backends "
+      "of one, it has the verdicts of `attnbench compare`.\n\n"
       "  attnbench report r.json -o report.html\n"
       "  attnbench report main.json branch.json -o report.html\n"
       "  attnbench report r.json --base paged_fa --new splitkv -o report.html\n"

@@ -135,6 +135,8 @@ TEST_F(ReportCommandLine, writes_a_single_plot) {
   EXPECT_EQ(report({folder_ + "r.json", "--format", "svg", "-o", "-"}), 0);
   EXPECT_TRUE(out_.str().starts_with("<svg"));
   EXPECT_EQ(report({folder_ + "r.json", "--plot", "latency", "-o", folder_ + "r.html"}), 4);
+  EXPECT_EQ(report({folder_ + "r.json", "--allow", "driver", "-o", page_}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("has no comparison"));
   EXPECT_EQ(report({folder_ + "r.json", "-o", folder_ + "r.jpg"}), 4);
   EXPECT_THAT(err_.str(), HasSubstr(".html .svg .png"));
   EXPECT_EQ(report({write("a.json"), "-o", page_}), 4);
