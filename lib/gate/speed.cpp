@@ -115,17 +115,21 @@ Judgement screen_speed(const SpeedEvidence& evidence, const SpeedLimits& limits)
 
 bool correct_for_many(std::span<JudgedSpeed> cells) {
   if (cells.size() <= kMostUncorrected) return false;
-  std::vector<double> p_values;
-  for (const JudgedSpeed& cell : cells) {
-    p_values.push_back(sign_test(cell.evidence.slower, cell.evidence.pairs));
-  }
-  const std::vector<bool> refused = holm(p_values, kFamilyError);
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    Judgement& judgement = cells[i].judgement;
-    if (judgement.verdict != GateVerdict::kRegressed || refused[i]) continue;
-    judgement = doubtful(Doubt::kManyCells,
-                         fmt::format("p = {:.2g} is no surprise among {} cells (Holm, {} %)",
-                                     p_values[i], cells.size(), 100 * kFamilyError));
+  for (const GateVerdict change : {GateVerdict::kRegressed, GateVerdict::kImproved}) {
+    std::vector<double> p_values;
+    for (const JudgedSpeed& cell : cells) {
+      const int pairs = cell.evidence.pairs, slower = cell.evidence.slower;
+      const bool regressed = change == GateVerdict::kRegressed;
+      p_values.push_back(sign_test(regressed ? slower : pairs - slower, pairs));
+    }
+    const std::vector<bool> refused = holm(p_values, kFamilyError);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      Judgement& judgement = cells[i].judgement;
+      if (judgement.verdict != change || refused[i]) continue;
+      judgement = doubtful(Doubt::kManyCells,
+                           fmt::format("p = {:.2g} is no surprise among {} cells (Holm, {} %)",
+                                       p_values[i], cells.size(), 100 * kFamilyError));
+    }
   }
   return true;
 }

@@ -77,8 +77,9 @@ struct JudgedSpeed {
   SpeedEvidence evidence;
   Judgement judgement;
 };
-/// With more than kMostUncorrected cells: what is REGRESSED, but not by Holm's procedure on
-/// one-sided sign tests at kFamilyError, becomes INCONCLUSIVE. Returns whether it was applied.
+/// With more than kMostUncorrected cells: what is REGRESSED or IMPROVED, but not by Holm's
+/// procedure on one-sided sign tests at kFamilyError in either direction, becomes INCONCLUSIVE.
+/// Returns whether it was applied.
 bool correct_for_many(std::span<JudgedSpeed> cells);
 
 }  // namespace attnbench

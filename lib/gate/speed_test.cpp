@@ -116,6 +116,15 @@ TEST(Speed, of_many_cells_is_corrected_by_holm) {
   EXPECT_TRUE(correct_for_many(cells));
   EXPECT_EQ(cells[0].judgement.doubt, Doubt::kManyCells);
   EXPECT_EQ(cells[1].judgement.verdict, GateVerdict::kRegressed);
+  const auto mirrored = [](SpeedEvidence evidence) {
+    evidence.slower = evidence.pairs - evidence.slower;
+    return evidence;
+  };
+  cells[0] = {mirrored(chance), {GateVerdict::kImproved}};
+  cells[1] = {mirrored(sure), {GateVerdict::kImproved}};
+  EXPECT_TRUE(correct_for_many(cells));
+  EXPECT_EQ(cells[0].judgement.doubt, Doubt::kManyCells);
+  EXPECT_EQ(cells[1].judgement.verdict, GateVerdict::kImproved);
 }
 
 /// Sizes of the noise in a pair of fresh processes, as standard deviations of logarithms.

@@ -1,5 +1,12 @@
-# Makes every block of splitkv's attention kernels take PERCENT % longer: plant.py PERCENT
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""Plants a delay: every block of splitkv's attention kernels waits at its end for PERCENT % of its own time.
+
+usage, in the root of a checkout that is built afterwards: results/gate/plant_delay.py PERCENT
+"""
 import sys
+
 path = "backends/splitkv/kernels.cuh"
 text = open(path).read()
 part = float(sys.argv[1]) / 100
