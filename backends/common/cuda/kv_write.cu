@@ -17,7 +17,7 @@ constexpr int kWarp = 32;
 constexpr int kRun = 4;
 
 /// Elements d to d + 3 as f32; `row` is 8-byte aligned, d a multiple of 4.
-__device__ float4 widened(DType dtype, const std::byte* row, int d) {
+__device__ __forceinline__ float4 widened(DType dtype, const std::byte* row, int d) {
   if (dtype == DType::kF32) return *reinterpret_cast<const float4*>(row + d * 4);
   const uint2 bits = *reinterpret_cast<const uint2*>(row + d * 2);
   float2 low, high;
@@ -33,7 +33,7 @@ __device__ float4 widened(DType dtype, const std::byte* row, int d) {
 
 /// Rounds to nearest even, and to the largest finite number of an fp8 type; `to` is aligned for
 /// four elements in a word, or two of two words.
-__device__ void narrow_to(DType dtype, std::byte* to, float4 values) {
+__device__ __forceinline__ void narrow_to(DType dtype, std::byte* to, float4 values) {
   if (size_bytes(dtype) == 1) {
     const auto type = dtype == DType::kE4M3 ? __NV_E4M3 : __NV_E5M2;
     const auto pair = [&](float x, float y) -> unsigned {
@@ -54,7 +54,8 @@ __device__ void narrow_to(DType dtype, std::byte* to, float4 values) {
 }
 
 /// One of four elements in storage bits.
-__device__ void store_one(DType dtype, std::byte* to, const std::byte* four, int i) {
+__device__ __forceinline__ void store_one(DType dtype, std::byte* to, const std::byte* four,
+                                          int i) {
   switch (size_bytes(dtype)) {
     case 4:
       *reinterpret_cast<unsigned*>(to) = reinterpret_cast<const unsigned*>(four)[i];
@@ -100,26 +101,48 @@ __device__ float4 quotients(float4 values, float scale) {
   return {values.x / scale, values.y / scale, values.z / scale, values.w / scale};
 }
 
-/// All heads of one token's K, or V, by scales that are given. Rows that need no conversion are
-/// copied in 16-byte words, which head dims of engines are multiples of; K's packed runs are words.
+/// A word of 16 bytes, which head dims of engines are multiples of.
+using Word = uint4;
+
+/// All heads of one token's K, or V, as they are.
+__device__ __forceinline__ void copy_rows(const ConstTensorView& from, const KvPool& pool,
+                                          std::int64_t token, std::int64_t slot, bool is_value) {
+  const int heads = static_cast<int>(from.shape[1]);
+  const int words = static_cast<int>(from.shape[2] * size_bytes(from.dtype) / sizeof(Word));
+  // The division by the page size is the dearest instruction here: once, not for each head.
+  std::byte* const first = is_value ? pool.v_row(slot, 0) : pool.k_row(slot, 0);
+  const std::int64_t head_bytes =
+      (is_value ? pool.head_stride_v : pool.head_stride_k) * size_bytes(from.dtype);
+  for (int i = static_cast<int>(threadIdx.x); i < heads * words; i += kThreads) {
+    const int head = i / words, word = i % words;
+    reinterpret_cast<Word*>(first + head * head_bytes)[word] =
+        reinterpret_cast<const Word*>(from.row(token, head))[word];
+  }
+}
+
+/// A block for each token. A kernel of its own: beside the conversions it would have their
+/// registers and their spills.
+__global__ void __launch_bounds__(kThreads) kv_copy(const __grid_constant__ KvWriteParams p) {
+  const std::int64_t token = blockIdx.x;
+  const std::int64_t slot = p.slots[token];
+  copy_rows(p.k_new, p.pool, token, slot, false);
+  if (p.has_value_rows) copy_rows(p.v_new, p.pool, token, slot, true);
+}
+
+/// Whether the rows of K, or V, are copied as they are.
+bool are_copied(const ConstTensorView& from, const KvPool& pool, float scale) {
+  return from.dtype == pool.dtype && scale == 1.0f && pool.scales == KvScales::kTensor &&
+         from.shape[2] * size_bytes(from.dtype) % static_cast<std::int64_t>(sizeof(Word)) == 0;
+}
+
+/// All heads of one token's K, or V, by scales that are given.
 template <bool packed>
-__device__ void write_rows(const ConstTensorView& from, const KvPool& pool, std::int64_t token,
-                           std::int64_t slot, bool is_value) {
-  const int heads = static_cast<int>(from.shape[1]), dim = static_cast<int>(from.shape[2]);
+__device__ __forceinline__ void write_rows(const ConstTensorView& from, const KvPool& pool,
+                                           std::int64_t token, std::int64_t slot, bool is_value) {
+  const int heads = static_cast<int>(from.shape[1]);
   const float of_tensor = is_value ? pool.v_scale : pool.k_scale;
   const float* const of_heads = is_value ? pool.v_scales : pool.k_scales;
-  const bool scattered = packed && is_value;
-  if (from.dtype == pool.dtype && of_tensor == 1.0f && !scattered &&
-      dim * size_bytes(from.dtype) % 16 == 0) {
-    const int x = x_of(from.dtype), words = dim / x;
-    for (int i = static_cast<int>(threadIdx.x); i < heads * words; i += kThreads) {
-      const int head = i / words, word = i % words;
-      *reinterpret_cast<uint4*>(ToRow<packed>(pool, is_value, slot, head).element(word * x)) =
-          reinterpret_cast<const uint4*>(from.row(token, head))[word];
-    }
-    return;
-  }
-  const int runs = dim / kRun;
+  const int runs = static_cast<int>(from.shape[2]) / kRun;
   for (int i = static_cast<int>(threadIdx.x); i < heads * runs; i += kThreads) {
     const int head = i / runs, d = i % runs * kRun;
     const float scale = of_heads != nullptr ? of_heads[head] : of_tensor;
@@ -203,10 +226,14 @@ void launch_kv_write(const KvWriteParams& params, void* stream) {
   const KvScales scales = params.pool.scales;
   if (scales == KvScales::kToken || scales == KvScales::kBlock) {
     kv_write_with_scales<<<tokens, kThreads, 0, on>>>(params);
-  } else if (params.pool.has_plain_rows()) {
-    kv_write<false><<<tokens, kThreads, 0, on>>>(params);
-  } else {
+  } else if (!params.pool.has_plain_rows()) {
     kv_write<true><<<tokens, kThreads, 0, on>>>(params);
+  } else if (are_copied(params.k_new, params.pool, params.pool.k_scale) &&
+             (!params.has_value_rows ||
+              are_copied(params.v_new, params.pool, params.pool.v_scale))) {
+    kv_copy<<<tokens, kThreads, 0, on>>>(params);
+  } else {
+    kv_write<false><<<tokens, kThreads, 0, on>>>(params);
   }
   check_launch("kv_write");
 }
