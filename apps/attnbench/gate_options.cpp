@@ -137,16 +137,11 @@ int publish(const GateReport& report, const GateOptions& options, const std::str
   // A file on standard output has it for itself.
   const bool taken =
       std::ranges::any_of(files_of(options), [](const GateFile& file) { return file.path == "-"; });
-  std::ostream& out = taken ? console.err : console.out;
-  const bool escapes = taken ? console.err_takes_escapes : console.out_takes_escapes;
-  const auto& width = taken ? console.err_width : console.out_width;
-  const std::size_t columns = width ? width() : 0;
-  write_gate_terminal(report,
-                      {.colour = escapes && !std::getenv("NO_COLOR"),
-                       .width = columns > 0 ? columns : kTerminalWidth,
-                       .exit_code = exit_code,
-                       .next_step = next_step},
-                      out);
+  const auto [out, look] = plain_output(taken, console);
+  write_gate_terminal(
+      report,
+      {.colour = look.colour, .width = look.width, .exit_code = exit_code, .next_step = next_step},
+      out);
   if (options.github) {
     write_gate_github(report, out);
     append_step_summary(report);
@@ -155,6 +150,15 @@ int publish(const GateReport& report, const GateOptions& options, const std::str
     console.err << "error: nothing matched: no cell ran in both results\n";
   }
   return exit_code;
+}
+
+PlainOutput plain_output(bool taken, Console& console) {
+  const bool escapes = taken ? console.err_takes_escapes : console.out_takes_escapes;
+  const auto& width = taken ? console.err_width : console.out_width;
+  const std::size_t columns = width ? width() : 0;
+  return {taken ? console.err : console.out,
+          {.colour = escapes && !std::getenv("NO_COLOR"),
+           .width = columns > 0 ? columns : kTerminalWidth}};
 }
 
 std::chrono::year_month_day today_utc() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "apps/attnbench/cli_fwd.h"
 #include "apps/attnbench/command.h"
 #include "lib/gate/compare.h"
+#include "lib/gate/text_options.h"
 
 namespace attnbench {
 
@@ -42,6 +44,15 @@ void check_gate_outputs(const GateOptions& options, const std::vector<std::strin
 /// are suspects. `signal`: that ended the measuring; 0: none.
 [[nodiscard]] int publish(const GateReport& report, const GateOptions& options,
                           const std::string& next_step, int signal, Console& console);
+
+/// Where a report for people goes, and how it may look there.
+struct PlainOutput {
+  std::ostream& out;
+  TextOptions options;
+};
+/// `taken`: standard output belongs to a file, so people read standard error. Colours are for
+/// terminals, unless NO_COLOR is set.
+[[nodiscard]] PlainOutput plain_output(bool taken, Console& console);
 
 [[nodiscard]] std::chrono::year_month_day today_utc();
 

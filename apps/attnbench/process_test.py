@@ -373,6 +373,7 @@ exec {BINARY} "$@"
         self.assertEqual(self.completions("list", "c"), ["cases"])
         self.assertIn("--format", self.completions("list", "models", "--"))
         self.assertEqual(self.completions("run", "s"), ["s.yaml"])
+        self.assertEqual(self.completions("watch", "--metric", "gb"), ["gb_per_s"])
 
     def test_help_answers_at_once(self):
         # The goal is 50 ms; the limit leaves room for a loaded machine.
