@@ -45,6 +45,7 @@ void add_selftest_command(CLI::App& app, Action& action);
 void add_merge_command(CLI::App& app, Action& action);
 void add_report_command(CLI::App& app, Action& action);
 void add_new_plugin_command(CLI::App& app, Action& action);
+void add_crossover_command(CLI::App& app, Action& action);
 void add_watch_command(CLI::App& app, Action& action);
 void add_worker_command(CLI::App& app, Action& action);
 

@@ -90,6 +90,7 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
   add_compare_command(app, action);
   add_ab_command(app, action);
   add_baseline_command(app, action);
+  add_crossover_command(app, action);
   add_watch_command(app, action);
   add_selftest_command(app, action);
   add_merge_command(app, action);

@@ -121,6 +121,27 @@ exec {BINARY} "$@"
         self.assertIn("INCONCLUSIVE(few_pairs)", out)
         self.assertIn("interrupted · exit 130", out)
 
+    CROSSOVER = ("--case", "first", "--axis", "batch[0].kv_len", "--from", "8", "--to", "64",
+                 "--base", "torch_native", "--new", "cpu_flash", "--quick")
+
+    def test_an_interrupt_of_crossover_keeps_the_values_that_are_known(self):
+        self.write(rounds=1, timeout_s=60)
+        process = subprocess.Popen([BINARY, "crossover", self.scenario, *self.CROSSOVER, "--rounds", "8,1000000"],
+                                   text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(3)  # eight rounds of the first value take a moment
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, out)
+        self.assertRegex(out, r"\n +8  .*µs")
+        self.assertIn("stopped before the end", out)
+
+    def test_the_children_of_crossover_know_the_values_of_the_axis(self):
+        self.write(rounds=1, timeout_s=60)
+        done = subprocess.run([BINARY, "crossover", self.scenario, *self.CROSSOVER, "--rounds", "8", "--points", "2",
+                               "--isolate"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"\n +64  .*µs")
+
     def test_children_do_not_outlive_a_run_that_is_killed(self):
         process = self.start_and_wait_for_the_second_case("--isolate")
         children = self.children_of(process)
@@ -363,6 +384,7 @@ exec {BINARY} "$@"
     def test_the_shell_completes_commands_options_and_values(self):
         self.write(rounds=3, timeout_s=1)
         self.assertEqual(self.completions("ex"), ["expand"])
+        self.assertEqual(self.completions("cro"), ["crossover"])
         self.assertEqual(self.completions("run", "--cache", ""), ["cold", "warm", "serving"])
         self.assertEqual(self.completions("run", self.scenario, "--case", "s"), ["second"])
         self.assertIn("needle", self.completions("dump", "--fill", ""))

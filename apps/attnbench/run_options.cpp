@@ -40,19 +40,9 @@ CLI::Validator valid_shard() {
       "");
 }
 
-void declare_cells(CLI::App& app, RunOptions& options) {
-  app.option_defaults()->group(kCells);
-  app.add_option("scenario", options.scenarios, kScenarioHelp)->required();
-  app.add_option("--case", options.filter.cases, "only these case ids; * and ? match; repeatable")
-      ->allow_extra_args(false);
-  app.add_option(
-         "--backend", options.filter.backends,
-         "only these backends, variants (splitkv:dynamic) among them; if not given, those of "
-         "the scenario, or all but variants: with a GPU the CPU's only where none of the "
-         "GPU's supports the case")
-      ->option_text("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+}  // namespace
+
+void declare_mode_options(CLI::App& app, RunOptions& options) {
   std::map<std::string, CacheState> caches;
   for (const CacheState cache : kCacheStates) caches.emplace(to_string(cache), cache);
   app.add_option("--cache", options.cache, "cold, warm and/or serving; overrides the scenario")
@@ -76,6 +66,24 @@ void declare_cells(CLI::App& app, RunOptions& options) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->transform(words_of(steps));
+}
+
+namespace {
+
+void declare_cells(CLI::App& app, RunOptions& options) {
+  app.option_defaults()->group(kCells);
+  app.add_option("scenario", options.scenarios, kScenarioHelp)->required();
+  app.add_option("--case", options.filter.cases, "only these case ids; * and ? match; repeatable")
+      ->allow_extra_args(false);
+  app.add_option(
+         "--backend", options.filter.backends,
+         "only these backends, variants (splitkv:dynamic) among them; if not given, those of "
+         "the scenario, or all but variants: with a GPU the CPU's only where none of the "
+         "GPU's supports the case")
+      ->option_text("NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  declare_mode_options(app, options);
   app.add_option("--shard", options.shard,
                  "only this part of the cases, 2/4 of 1/4 to 4/4; `merge` joins the results")
       ->check(valid_shard())
@@ -89,7 +97,18 @@ void declare_cells(CLI::App& app, RunOptions& options) {
                "time every cell twice, the second as BACKEND#2: how far equal things differ");
 }
 
-void declare_measuring(CLI::App& app, RunOptions& options) {
+void declare_quiet_wait(CLI::App& app, RunOptions& options) {
+  app.option_defaults()->group(kMeasuring);
+  app.add_option(
+         "--quiet-wait", options.quiet_wait_s,
+         "before anything is measured, wait until other programs leave the processors alone, "
+         "at most this long: 5min")
+      ->transform(seconds("quiet-wait"));
+}
+
+}  // namespace
+
+void declare_measuring_options(CLI::App& app, RunOptions& options) {
   app.option_defaults()->group(kMeasuring);
   app.add_option("--precision", options.precision,
                  "stop when the interval's half-width is this part of the median: 0.5% or 0.005; "
@@ -104,11 +123,6 @@ void declare_measuring(CLI::App& app, RunOptions& options) {
   app.add_option("--cell-timeout", options.cell_timeout_s,
                  "time for the rounds of one cell, 15s or 2min; overrides the scenario")
       ->transform(seconds("cell-timeout"));
-  app.add_option(
-         "--quiet-wait", options.quiet_wait_s,
-         "before anything is measured, wait until other programs leave the processors alone, "
-         "at most this long: 5min")
-      ->transform(seconds("quiet-wait"));
   app.add_flag("--quick", options.quick,
                "3 rounds of 1 sample, ceilings of one turn: a smoke test, not a measurement");
   app.add_option("--threads", options.devices.threads, "CPU threads; 0 = all this process may use")
@@ -128,6 +142,8 @@ void declare_measuring(CLI::App& app, RunOptions& options) {
       ->transform(seconds("timeout"))
       ->default_str(fmt::format("{}", Isolation().timeout_s));
 }
+
+namespace {
 
 void declare_output(CLI::App& app, RunOptions& options) {
   app.option_defaults()->group(kOutput);
@@ -276,7 +292,8 @@ void expect_use_of_timeout(const RunOptions& options, const std::vector<PlannedR
 
 void declare_run_options(CLI::App& app, RunOptions& options) {
   declare_cells(app, options);
-  declare_measuring(app, options);
+  declare_quiet_wait(app, options);
+  declare_measuring_options(app, options);
   declare_output(app, options);
 }
 

@@ -45,6 +45,10 @@ struct RunOptions {
 };
 
 void declare_run_options(CLI::App& app, RunOptions& options);
+/// The part of them that every command takes which measures: cache states, launches, steps; and
+/// how.
+void declare_mode_options(CLI::App& app, RunOptions& options);
+void declare_measuring_options(CLI::App& app, RunOptions& options);
 
 [[nodiscard]] RepeatedOptions repeated_options(const CLI::App& app);
 

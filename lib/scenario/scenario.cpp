@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <utility>
@@ -51,16 +52,25 @@ void check_defaults(const YamlNode& node, Problems& problems) {
 }
 
 void read_mix(const YamlEntry& entry, const YamlNode* defaults, const YamlNode* common_sweep,
-              const ScenarioContext& context, std::vector<Case>& cases, Problems& problems) {
+              const ScenarioContext& context, const std::optional<CaseAxis>& axis,
+              std::vector<Case>& cases, Problems& problems) {
   const bool named = check_name(entry.key, entry.place, "mix", problems);
   const YamlEntry* own_sweep = entry.value->find("sweep");
-  const auto sweep =
-      read_sweep(own_sweep != nullptr ? own_sweep->value.get() : common_sweep, problems);
+  auto sweep = read_sweep(own_sweep != nullptr ? own_sweep->value.get() : common_sweep, problems);
   const YamlPtr mix = with_defaults(entry.value, defaults);
   if (!sweep) {
     // The mix's other mistakes are reported along with the sweep's.
     static_cast<void>(read_case(*mix, entry.key, entry.place, entry.key, context, problems));
     return;
+  }
+  if (axis) {
+    const auto is_case = [&](const SweepPoint& point) {
+      return case_id(entry.key, *sweep, point) == axis->case_id;
+    };
+    const auto point = std::ranges::find_if(sweep->points, is_case);
+    if (point == sweep->points.end()) return;
+    sweep = sweep_along(*sweep, *point, axis->path, axis->values, entry.place, problems);
+    if (!sweep) return;
   }
   for (const SweepPoint& point : sweep->points) {
     const YamlPtr variant = apply_sweep(mix, entry.key, *sweep, point, problems);
@@ -73,8 +83,8 @@ void read_mix(const YamlEntry& entry, const YamlNode* defaults, const YamlNode* 
   }
 }
 
-void read_mixes(const StrictMap& file, const ScenarioContext& context, std::vector<Case>& cases,
-                Problems& problems) {
+void read_mixes(const StrictMap& file, const ScenarioContext& context,
+                const std::optional<CaseAxis>& axis, std::vector<Case>& cases, Problems& problems) {
   const YamlNode* mixes = file.find("mixes");
   if (mixes == nullptr || !mixes->is_map() || mixes->entries.empty()) {
     if (!file.node().is_map() || (mixes == nullptr && !file.sound())) return;
@@ -87,7 +97,7 @@ void read_mixes(const StrictMap& file, const ScenarioContext& context, std::vect
     return;
   }
   for (const YamlEntry& entry : mixes->entries) {
-    read_mix(entry, file.find("defaults"), file.find("sweep"), context, cases, problems);
+    read_mix(entry, file.find("defaults"), file.find("sweep"), context, axis, cases, problems);
   }
 }
 
@@ -110,9 +120,10 @@ std::string_view to_string(LaunchMode launch) {
 }
 
 Scenario parse_scenario(const std::string& text, const std::string& path,
-                        std::optional<std::uint64_t> seed) {
+                        std::optional<std::uint64_t> seed, const std::optional<CaseAxis>& axis) {
   Problems problems(text, path);
   Scenario scenario;
+  scenario.axis = axis;
   scenario.path = path;
   scenario.text = text;
   scenario.sha256 = sha256_hex(text);
@@ -142,7 +153,7 @@ Scenario parse_scenario(const std::string& text, const std::string& path,
   if (const YamlNode* prefixes = file.find("prefixes")) {
     context.prefixes = read_prefixes(*prefixes, problems);
   }
-  read_mixes(file, context, scenario.cases, problems);
+  read_mixes(file, context, axis, scenario.cases, problems);
   if (const YamlNode* measure = file.find("measure")) {
     scenario.measure = read_measure(*measure, problems);
   }

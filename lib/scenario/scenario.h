@@ -61,6 +61,13 @@ struct ScenarioCommand {
   std::vector<std::string> hosted_options{};  ///< the same, for backends with a host process
 };
 
+/// A key of one case with further values, as a sweep would have them.
+struct CaseAxis {
+  std::string case_id;
+  std::string path;  ///< "batch[0].kv_len"
+  std::vector<std::int64_t> values;
+};
+
 /// One scenario file, expanded.
 struct Scenario {
   std::string name;
@@ -76,6 +83,7 @@ struct Scenario {
   std::vector<std::string> backends;
   std::vector<Place> backend_places;  ///< where the file names them
   std::vector<Case> cases;            ///< in file order
+  std::optional<CaseAxis> axis{};     ///< that all cases lie along, instead of those of the file
   ScenarioCommand command;
 };
 
@@ -87,8 +95,10 @@ struct Scenario {
 [[nodiscard]] Scenario load_scenario(const std::string& path,
                                      std::optional<std::uint64_t> seed = std::nullopt);
 
-/// The same for text that is already in memory; `path` only names it in messages.
+/// The same for text that is already in memory; `path` only names it in messages. With an `axis`
+/// the cases are its case's, one for each of its values, and no others.
 [[nodiscard]] Scenario parse_scenario(const std::string& text, const std::string& path,
-                                      std::optional<std::uint64_t> seed = std::nullopt);
+                                      std::optional<std::uint64_t> seed = std::nullopt,
+                                      const std::optional<CaseAxis>& axis = std::nullopt);
 
 }  // namespace attnbench

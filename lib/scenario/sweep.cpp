@@ -236,6 +236,30 @@ std::optional<Sweep> read_sweep(const YamlNode* node, Problems& problems) {
   return sweep;
 }
 
+std::optional<Sweep> sweep_along(const Sweep& sweep, const SweepPoint& point,
+                                 const std::string& path, const std::vector<std::int64_t>& values,
+                                 const Place& place, Problems& problems) {
+  auto steps = read_sweep_path(path, place, problems);
+  if (!steps) return std::nullopt;
+  Sweep result;
+  for (std::size_t i = 0; i < point.size(); ++i) {
+    SweepAxis fixed = sweep.axes[i];
+    if (fixed.path == path) continue;
+    fixed.values = {fixed.values[point[i]]};
+    fixed.labels = {fixed.labels[point[i]]};
+    result.axes.push_back(std::move(fixed));
+  }
+  SweepAxis axis{path, std::move(*steps), place, {}, {}};
+  for (const std::int64_t value : values) {
+    axis.values.push_back(make_scalar(std::to_string(value), place, path));
+    axis.labels.push_back(sweep_label(path, *axis.values.back()));
+    result.points.emplace_back(result.axes.size(), 0);
+    result.points.back().push_back(axis.values.size() - 1);
+  }
+  result.axes.push_back(std::move(axis));
+  return result;
+}
+
 YamlPtr apply_sweep(const YamlPtr& mix, const std::string& mix_name, const Sweep& sweep,
                     const SweepPoint& point, Problems& problems) {
   YamlPtr result = mix;

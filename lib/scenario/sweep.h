@@ -34,6 +34,13 @@ struct Sweep {
 /// Reads and expands a sweep; without a node, or for `none`, one point and no axes.
 [[nodiscard]] std::optional<Sweep> read_sweep(const YamlNode* node, Problems& problems);
 
+/// The values of `point`, and in each of the points of the result one of `values` at `path`, which
+/// the sweep may have, too. none after a mistake in the path, reported at `place`.
+[[nodiscard]] std::optional<Sweep> sweep_along(const Sweep& sweep, const SweepPoint& point,
+                                               const std::string& path,
+                                               const std::vector<std::int64_t>& values,
+                                               const Place& place, Problems& problems);
+
 /// The mix with the values of `point`; null after a mistake (a path that this mix does not have).
 [[nodiscard]] YamlPtr apply_sweep(const YamlPtr& mix, const std::string& mix_name,
                                   const Sweep& sweep, const SweepPoint& point, Problems& problems);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/error.h"
 #include "lib/scenario/scenario.h"
 #include "lib/scenario/testing/case_ids.h"
 
@@ -123,6 +124,24 @@ TEST(Sweep, sweeps_whole_batch_strings) {
   const Scenario scenario = swept("{grid: {batch: [1q1s1k, 8q1s1k]}}");
   EXPECT_THAT(case_ids(scenario), ElementsAre("m/batch-1q1s1k", "m/batch-8q1s1k"));
   EXPECT_EQ(scenario.cases[1].requests.size(), 8u);
+}
+
+TEST(Sweep, along_an_axis_makes_one_case_for_each_of_its_values) {
+  const std::string text =
+      "defaults: {model: llama-3.1-8b}\nmixes:\n"
+      "  m: {batch: [{count: 4, mode: decode, kv_len: 1k}]}\n  other: {batch: q1s8}\n"
+      "sweep: {grid: {tp: [1, 2], kv_cache.page_size: [16, 64]}}";
+  const auto along = [&](const std::string& id, const std::string& path) {
+    return parse_scenario(text, "s.yaml", std::nullopt, CaseAxis{id, path, {128, 3072}});
+  };
+  const Scenario lengths = along("m/tp2,ps16", "batch[0].kv_len");
+  EXPECT_THAT(case_ids(lengths), ElementsAre("m/tp2,ps16,kv_len128", "m/tp2,ps16,kv_len3k"));
+  EXPECT_EQ(lengths.cases[1].requests[0].kv_len, 3072);
+  EXPECT_EQ(lengths.cases[1].layer.heads_q, 16) << "llama's 32, of two ranks";
+  EXPECT_THAT(case_ids(along("m/tp2,ps16", "kv_cache.page_size")),
+              ElementsAre("m/tp2,ps128", "m/tp2,ps3k"))
+      << "the sweep's own value of that key goes";
+  EXPECT_THROW(static_cast<void>(along("m/tp1,ps16", "batch[0].kvlen")), ConfigError);
 }
 
 TEST(Sweep, of_a_mix_replaces_that_of_the_file) {

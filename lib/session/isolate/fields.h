@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/measure/sample_source.h"
+#include "lib/scenario/scenario.h"
 #include "lib/session/batched_graph.h"
 #include "lib/session/index_timing.h"
 #include "lib/session/session.h"
@@ -12,6 +13,12 @@
 // reads them all. A member that is missing here does not compile.
 
 namespace attnbench {
+
+template <class Visit>
+void visit_fields(CaseAxis& value, Visit visit) {
+  auto& [case_id, path, values] = value;
+  visit(case_id, path, values);
+}
 
 template <class Visit>
 void visit_fields(ClockEvents& value, Visit visit) {

@@ -13,6 +13,7 @@
 
 #include "lib/base/error.h"
 #include "lib/session/aa_pairs.h"
+#include "lib/session/isolate/json_fields.h"
 #include "lib/session/isolate/worker.h"
 #include "lib/session/session.h"
 
@@ -56,14 +57,17 @@ RemoteWorker::RemoteWorker(const Scenario& scenario, const Isolation& isolation,
     child_ = std::make_unique<ChildProcess>(std::move(words), sockets.theirs);
   }
   const DeviceOptions& devices = isolation.devices;
-  ask("starting",
-      {{"protocol", kWorkerProtocol},
-       {"backend", std::string(registered_name(entry.info.name))},
-       {"threads", devices.threads},
-       {"ceiling_turns", isolation.ceiling_turns},
-       {"cpu_target", to_string(devices.cpu_target)},
-       {"gpu", devices.gpu ? json(*devices.gpu) : json()},
-       {"scenario", {{"text", scenario.text}, {"path", scenario.path}, {"seed", scenario.seed}}}});
+  ask("starting", {{"protocol", kWorkerProtocol},
+                   {"backend", std::string(registered_name(entry.info.name))},
+                   {"threads", devices.threads},
+                   {"ceiling_turns", isolation.ceiling_turns},
+                   {"cpu_target", to_string(devices.cpu_target)},
+                   {"gpu", devices.gpu ? json(*devices.gpu) : json()},
+                   {"scenario",
+                    {{"text", scenario.text},
+                     {"path", scenario.path},
+                     {"seed", scenario.seed},
+                     {"axis", scenario.axis ? to_json_fields(*scenario.axis) : json()}}}});
 }
 
 RemoteWorker::~RemoteWorker() {

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "lib/base/error.h"
@@ -99,9 +100,11 @@ class Worker {
     entry_ = registry_->find(request.at("backend").get<std::string>());
     expects(entry_ != nullptr && entry_->make, "run and worker know different backends");
     const json& scenario = request.at("scenario");
+    std::optional<CaseAxis> axis;
+    if (!scenario.at("axis").is_null()) axis = from_json_fields<CaseAxis>(scenario.at("axis"));
     scenario_ = parse_scenario(scenario.at("text").get<std::string>(),
                                scenario.at("path").get<std::string>(),
-                               scenario.at("seed").get<std::uint64_t>());
+                               scenario.at("seed").get<std::uint64_t>(), axis);
     DeviceOptions options;
     options.threads = request.at("threads").get<int>();
     options.cpu_target = cpu_target_named(request.at("cpu_target").get<std::string>());

@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include "apps/attnbench/command.h"
+#include "apps/attnbench/gate_options.h"
+#include "apps/attnbench/interrupt.h"
+#include "apps/attnbench/option_values.h"
+#include "apps/attnbench/progress_line.h"
+#include "apps/attnbench/run_in_place.h"
+#include "apps/attnbench/run_options.h"
+#include "apps/attnbench/run_outcome.h"
+#include "apps/attnbench/scenario_files.h"
+#include "lib/base/error.h"
+#include "lib/base/printable.h"
+#include "lib/gate/crossover.h"
+#include "lib/measure/statistics.h"
+#include "lib/report/record_text.h"
+#include "lib/scenario/value_reader.h"
+
+namespace attnbench {
+namespace {
+
+struct CrossoverCommand {
+  std::string scenario, case_id, axis, base, now;
+  CrossoverAxis search;
+  RunOptions run;
+};
+
+/// The interval of a ratio is one of 99 %.
+const int kFewestPairs = fewest_values(0.99);
+
+/// The scenario with its options; both cells of a point are of one cache state, launch and step.
+PlannedRun planned(CrossoverCommand& command, const KnownBackends& known, Console& console) {
+  if (command.base == command.now) {
+    throw ConfigError(fmt::format("--base and --new are both '{}'", command.base));
+  }
+  if (command.search.from >= command.search.to) {
+    throw ConfigError(fmt::format("--from {} --to {}: the smaller end comes first",
+                                  command.search.from, command.search.to));
+  }
+  command.run.scenarios = {command.scenario};
+  command.run.filter = {{command.case_id}, {command.base, command.now}};
+  PlannedRun run = planned_runs(command.run, known, console.program).front();
+  check_run(run.scenario, run.registry, run.filter);
+  const auto cases = select_cases(run.scenario, run.filter);
+  if (cases.size() != 1) {
+    throw ConfigError(
+        fmt::format("--case '{}' matches {} cases, and crossover takes one, such as "
+                    "{}",
+                    command.case_id, cases.size(), cases.front()->id));
+  }
+  command.case_id = cases.front()->id;
+  const MeasureConfig& measure = run.scenario.measure;
+  if (measure.cache.size() * measure.launch.size() * measure.step.size() != 1) {
+    throw ConfigError(
+        "the scenario measures several cache states, launches or steps: choose one of each with "
+        "--cache, --launch and --step");
+  }
+  if (measure.max_rounds < kFewestPairs) {
+    throw ConfigError(fmt::format("{} rounds: the 99 % interval of a ratio takes {} (--rounds)",
+                                  measure.max_rounds, kFewestPairs));
+  }
+  return run;
+}
+
+/// The run with its case at one value of the axis. Throws ConfigError for a value that the case
+/// cannot have.
+PlannedRun at_value(const PlannedRun& planned, const CrossoverCommand& command,
+                    std::int64_t value) {
+  PlannedRun run = planned;
+  Scenario& scenario = run.scenario;
+  scenario.axis = CaseAxis{command.case_id, command.axis, {value}};
+  scenario.cases = parse_scenario(scenario.text, scenario.path, scenario.seed, scenario.axis).cases;
+  run.filter.cases = {scenario.cases.front().id};
+  return run;
+}
+
+/// What both records of a run say. A backend that has none has not taken part.
+CrossoverPoint point_of(const CrossoverCommand& command, std::int64_t value,
+                        const RunResult& result) {
+  CrossoverPoint point{value};
+  const auto complain = [&](const std::string& backend, const std::string& reason) {
+    point.problem += fmt::format("{}{}: {}", point.problem.empty() ? "" : "; ", backend, reason);
+  };
+  const auto timed = [&](const std::string& backend) -> const Record* {
+    const auto record = std::ranges::find(result.records, backend, &Record::backend);
+    if (record == result.records.end()) {
+      complain(backend, "not measured");
+    } else if (!record->claims_speed()) {
+      complain(backend,
+               verdict_word(*record) + (record->reason().empty() ? "" : ": ") + record->reason());
+    } else {
+      return &*record;
+    }
+    return nullptr;
+  };
+  const Record *base = timed(command.base), *now = timed(command.now);
+  if (base == nullptr || now == nullptr) return point;
+  point.speed = evidence_of(pairs_by_round(base->timing, now->timing));
+  if (point.speed.pairs < kFewestPairs) {
+    point.problem = fmt::format("{} rounds timed both, and a 99 % interval takes {}",
+                                point.speed.pairs, kFewestPairs);
+  }
+  return point;
+}
+
+int crossover(CrossoverCommand& command, const KnownBackends& known, Console& console) {
+  const PlannedRun whole = planned(command, known, console);
+  // Both ends are read before anything is measured: most mistakes show there.
+  for (const std::int64_t end : {command.search.from, command.search.to}) {
+    const PlannedRun run = at_value(whole, command, end);
+    check_run(run.scenario, run.registry, run.filter);
+  }
+  catch_interrupts();
+  ProgressLine progress(
+      console.err, console.err_takes_escapes ? console.err_width : std::function<std::size_t()>(),
+      static_cast<std::size_t>(command.search.most_points));
+  RunHooks hooks;
+  hooks.case_started = [&](const Case& c, const Cost&, std::size_t, std::size_t) {
+    progress.next_case(c.id);
+  };
+  hooks.progress = [&](const std::string& line, double case_s) { progress.show(line, case_s); };
+  hooks.stop_requested = [] { return interrupt_signal() != 0; };
+
+  RunResult all;
+  const auto probe = [&](std::int64_t value) -> std::optional<CrossoverPoint> {
+    if (interrupt_signal() != 0) return std::nullopt;
+    RunResult result = run_in_place(command.run, at_value(whole, command, value), hooks);
+    CrossoverPoint point = point_of(command, value, result);
+    append(all, std::move(result));
+    if (interrupt_signal() != 0 && !point.problem.empty()) return std::nullopt;
+    return point;
+  };
+  CrossoverReport report{command.case_id, command.axis, command.base, command.now};
+  search_crossover(command.search, probe, report);
+  progress.clear();
+  const PlainOutput plain = plain_output(false, console);
+  write_crossover_terminal(report, plain.options, plain.out);
+  const RunOutcome outcome = judge_run(all, {.signal = interrupt_signal()});
+  if (!outcome.message.empty()) console.err << outcome.message << '\n';
+  return outcome.exit_code;
+}
+
+CLI::Validator axis_value(const char* what) { return whole_number(what, 1, kMaxSize); }
+
+}  // namespace
+
+void add_crossover_command(CLI::App& app, Action& action) {
+  auto command = std::make_shared<CrossoverCommand>();
+  CLI::App* crossover_app = app.add_subcommand(
+      "crossover",
+      "Find where two backends swap places along one number of a case: both are checked and timed, "
+      "taking turns, at both ends, and then by bisection until neighbours differ by less than 5 "
+      "%.\n\n"
+      "  attnbench crossover s.yaml --case chat --axis 'batch[0].kv_len' --from 512 --to 128k "
+      "--base splitkv --new paged_fa\n"
+      "  attnbench crossover s.yaml --case chat --axis batch.chat.count --from 1 --to 256 --base "
+      "cpu_flash --new splitkv\n");
+  crossover_app->add_option("scenario", command->scenario, kScenarioHelp)->required();
+  crossover_app->add_option("--case", command->case_id, "the case, by its id")
+      ->option_text("ID")
+      ->required();
+  crossover_app
+      ->add_option("--axis", command->axis,
+                   "a key of its mix, as a sweep names it: batch[0].kv_len")
+      ->option_text("PATH")
+      ->required();
+  crossover_app->add_option("--from", command->search.from, "the smallest value: 512, 4k")
+      ->transform(axis_value("from"))
+      ->required();
+  crossover_app->add_option("--to", command->search.to, "the largest value")
+      ->transform(axis_value("to"))
+      ->required();
+  crossover_app->add_option("--base", command->base, "a backend")->option_text("NAME")->required();
+  crossover_app->add_option("--new", command->now, "the backend to compare with it")
+      ->option_text("NAME")
+      ->required();
+  crossover_app
+      ->add_option(
+          "--points", command->search.most_points,
+          fmt::format("values to measure at most; {} if not given", CrossoverAxis().most_points))
+      ->transform(whole_number("points", 2, 1000));
+  declare_mode_options(*crossover_app, command->run);
+  add_seed_option(*crossover_app, command->run.seed);
+  declare_measuring_options(*crossover_app, command->run);
+  crossover_app->callback([command, crossover_app, &action] {
+    command->run.repeated = repeated_options(*crossover_app);
+    action = [command](const KnownBackends& known, Console& console) {
+      command->run.devices.cpu_target = command->run.cpu_target.target();
+      return crossover(*command, known, console);
+    };
+  });
+}
+
+}  // namespace attnbench

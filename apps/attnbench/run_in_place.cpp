@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/attnbench/run_in_place.h"
+
+#include <vector>
+
+#include "lib/bench/backend_choice.h"
+#include "lib/session/isolate/isolated_executor.h"
+#include "lib/session/local_executor.h"
+#include "lib/session/mixed_executor.h"
+
+namespace attnbench {
+
+RunResult run_in_place(const RunOptions& options, const PlannedRun& planned,
+                       const RunHooks& hooks) {
+  const auto& [scenario, filter, registry] = planned;
+  // A cell of one round that nobody checks claims little: ceilings as rough as its time will do.
+  // The processes of `ab`, which are such, spend most of their time on ceilings otherwise.
+  const bool rough =
+      options.quick || (scenario.measure.max_rounds == 1 && !scenario.verify.enabled);
+  Isolation isolation{.devices = options.devices,
+                      .ceiling_turns = rough ? 1 : kCeilingTurns,
+                      .stop_requested = hooks.stop_requested};
+  if (options.timeout_s) isolation.timeout_s = *options.timeout_s;
+  if (options.isolate) {
+    IsolatedExecutor executor(scenario, isolation);
+    return run_scenario(scenario, registry, executor, filter, hooks);
+  }
+  std::vector<const Registry::Entry*> here = choose_backends(scenario, registry, filter);
+  std::erase_if(here, [](const Registry::Entry* entry) { return !entry->host.empty(); });
+  const Devices devices = open_devices(here, options.devices);
+  LocalExecutor local(devices, isolation.ceiling_turns);
+  IsolatedExecutor hosted(scenario, isolation);
+  MixedExecutor executor(local, hosted);
+  return run_scenario(scenario, registry, executor, filter, hooks);
+}
+
+}  // namespace attnbench

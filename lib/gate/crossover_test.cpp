@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/gate/crossover.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace attnbench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+using RatioAt = std::function<double(std::int64_t value)>;
+
+constexpr CrossoverAxis kAxis{.from = 512, .to = 131072, .most_points = 20};
+
+CrossoverPoint measured(std::int64_t value, double ratio, double half_width = 0.01) {
+  SpeedEvidence speed;
+  speed.base_us = 100;
+  speed.new_us = 100 * ratio;
+  speed.time = {ratio, ratio - half_width, ratio + half_width};
+  return {value, speed};
+}
+
+CrossoverReport search(const RatioAt& ratio, const CrossoverAxis& axis = kAxis) {
+  CrossoverReport report{"chat", "batch[0].kv_len", "splitkv", "paged_fa"};
+  search_crossover(
+      axis, [&](std::int64_t value) { return measured(value, ratio(value)); }, report);
+  return report;
+}
+
+std::vector<std::int64_t> values_of(const CrossoverReport& report) {
+  std::vector<std::int64_t> values;
+  for (const CrossoverPoint& point : report.points) values.push_back(point.value);
+  return values;
+}
+
+std::string crossover_page(const CrossoverReport& report, const TextOptions& options = {}) {
+  std::ostringstream out;
+  write_crossover_terminal(report, options, out);
+  return out.str();
+}
+
+TEST(Crossover, is_found_by_bisection_within_five_percent) {
+  for (const std::int64_t place : {600, 3100, 8192, 100000}) {
+    const CrossoverReport report =
+        search([&](std::int64_t value) { return value < place ? 1.2 : 0.8; });
+    const auto stretches = stretches_of(report.points);
+    ASSERT_THAT(stretches, SizeIs(2));
+    EXPECT_EQ(stretches[0].lead, Lead::kBase);
+    EXPECT_EQ(stretches[1].lead, Lead::kNew);
+    EXPECT_LT(stretches[0].last, place);
+    EXPECT_GE(stretches[1].first, place);
+    EXPECT_LT(stretches[1].first, 1.05 * static_cast<double>(stretches[0].last));
+    EXPECT_LE(report.points.size(), 10u);
+    EXPECT_EQ(report.ended, "");
+  }
+}
+
+TEST(Crossover, probes_the_ends_first_and_then_round_middles) {
+  std::vector<CrossoverPoint> points;
+  EXPECT_EQ(next_probe(points, kAxis), 512);
+  points.push_back(measured(512, 1.2));
+  EXPECT_EQ(next_probe(points, kAxis), 131072);
+  points.push_back(measured(131072, 0.8));
+  EXPECT_EQ(next_probe(points, kAxis), 8192);
+  points.push_back(measured(8192, 0.9));
+  EXPECT_EQ(next_probe(points, kAxis), 2048);
+  points.push_back(measured(2048, 1.1));
+  EXPECT_EQ(next_probe(points, kAxis), 4096);
+  points.push_back(measured(4096, 0.9));
+  EXPECT_EQ(next_probe(points, kAxis), 2880) << "2,896, in steps of 64";
+}
+
+TEST(Crossover, narrows_a_tie_from_both_sides) {
+  const CrossoverReport report = search([](std::int64_t value) {
+    return value < 3000 ? 1.2 : value < 3600 ? 1.0 : 0.8;
+  });
+  const auto stretches = stretches_of(report.points);
+  ASSERT_THAT(stretches, SizeIs(3));
+  EXPECT_EQ(stretches[1].lead, Lead::kTie);
+  EXPECT_NEAR(static_cast<double>(stretches[0].last), 3000, 150);
+  EXPECT_NEAR(static_cast<double>(stretches[2].first), 3600, 180);
+  EXPECT_THAT(crossover_text(report), HasSubstr("a tie from "));
+}
+
+TEST(Crossover, looks_between_ends_that_agree_and_says_that_one_wins_everywhere) {
+  const CrossoverReport report = search([](std::int64_t) { return 1.3; });
+  EXPECT_THAT(values_of(report), ElementsAre(512, 2048, 8192, 32768, 131072));
+  EXPECT_EQ(crossover_text(report),
+            "no crossover: splitkv is faster at every value probed, 512 to 131,072");
+  EXPECT_EQ(crossover_text(search([](std::int64_t) { return 1.0; })),
+            "no crossover: a tie at every value probed, 512 to 131,072");
+}
+
+TEST(Crossover, finds_two_between_ends_that_agree) {
+  const CrossoverReport report =
+      search([](std::int64_t value) { return value > 4000 && value < 20000 ? 0.8 : 1.2; }, kAxis);
+  EXPECT_THAT(stretches_of(report.points), SizeIs(3));
+  EXPECT_THAT(crossover_text(report), HasSubstr("crossover between 3,"));
+  EXPECT_THAT(crossover_text(report), HasSubstr(" and between 19,"));
+}
+
+TEST(Crossover, of_small_whole_numbers_ends_at_neighbours) {
+  const CrossoverReport report =
+      search([](std::int64_t value) { return value < 4 ? 1.2 : 0.8; }, {.from = 1, .to = 8});
+  EXPECT_EQ(crossover_text(report), "crossover between 3 and 4: splitkv up to 3, paged_fa from 4");
+  EXPECT_THAT(values_of(search([](std::int64_t) { return 2; }, {.from = 1, .to = 2})),
+              ElementsAre(1, 2));
+}
+
+TEST(Crossover, ends_at_a_problem_a_stop_or_the_last_point_and_keeps_what_is_known) {
+  CrossoverReport report{"chat", "batch[0].kv_len", "splitkv", "paged_fa"};
+  search_crossover(
+      kAxis,
+      [](std::int64_t value) {
+        CrossoverPoint point = measured(value, value < 3000 ? 1.2 : 0.8);
+        if (value == 8192) point.problem = "paged_fa: INCORRECT: 3 NaN\x1b";
+        return point;
+      },
+      report);
+  EXPECT_THAT(values_of(report), ElementsAre(512, 8192, 131072));
+  EXPECT_EQ(report.ended, "ended at 8192, which has no ratio");
+  EXPECT_THAT(crossover_page(report), HasSubstr("8,192\n    paged_fa: INCORRECT: 3 NaN\\x1b\n"));
+  EXPECT_EQ(crossover_text(report),
+            "crossover between 512 and 131,072: splitkv up to 512, paged_fa from 131,072");
+
+  report.points.clear();
+  report.ended.clear();
+  search_crossover(
+      kAxis,
+      [&](std::int64_t value) -> std::optional<CrossoverPoint> {
+        if (value == 8192) return std::nullopt;
+        return measured(value, 1.2);
+      },
+      report);
+  EXPECT_THAT(values_of(report), ElementsAre(512, 131072));
+  EXPECT_EQ(report.ended, "stopped before the end");
+
+  const CrossoverReport few = search([](std::int64_t value) { return value < 3000 ? 1.2 : 0.8; },
+                                     {.from = 512, .to = 131072, .most_points = 4});
+  EXPECT_THAT(values_of(few), ElementsAre(512, 2048, 8192, 131072));
+  EXPECT_EQ(few.ended, "ended after 4 points (--points)");
+}
+
+TEST(CrossoverTerminal, has_a_table_a_plot_and_the_place) {
+  const CrossoverReport report =
+      search([](std::int64_t value) { return value < 3000 ? 1.2 : 0.8; });
+  const std::string text = crossover_page(report);
+  EXPECT_THAT(text, HasSubstr("chat along batch[0].kv_len, both backends taking turns\n"
+                              " kv_len  splitkv  paged_fa  ratio    99 % interval  faster\n"
+                              "    512   100 µs    120 µs  1.200  (1.190 … 1.210)  splitkv\n"));
+  EXPECT_THAT(text, HasSubstr("\npaged_fa / splitkv\n1.21 ┤"));
+  EXPECT_THAT(text, HasSubstr("1.00 ┤┄"));
+  EXPECT_THAT(text, HasSubstr("▲"));
+  EXPECT_THAT(text, HasSubstr("crossover between 2,880 and 3,008: splitkv up to 2,880, paged_fa "
+                              "from 3,008\n"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
+}  // namespace
+}  // namespace attnbench
