@@ -26,7 +26,7 @@ verify: {rows: 8}
 """
 # The machine may run other tests meanwhile: only a change of half the time counts.
 POLICY = "limits: {latency: 50%}\n"
-ONCE = "attend(plan, slots, visible, token, head);"
+ONCE = "attend(plan, pages, visible, token, head);"
 
 
 @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
