@@ -56,6 +56,7 @@ SpeedEvidence evidence_of(std::span<const TimedPair> pairs) {
   evidence.paired = true;
   evidence.pairs = time.pairs;
   evidence.slower = time.slower;
+  evidence.faster = time.faster;
   return evidence;
 }
 
@@ -118,9 +119,9 @@ bool correct_for_many(std::span<JudgedSpeed> cells) {
   for (const GateVerdict change : {GateVerdict::kRegressed, GateVerdict::kImproved}) {
     std::vector<double> p_values;
     for (const JudgedSpeed& cell : cells) {
-      const int pairs = cell.evidence.pairs, slower = cell.evidence.slower;
+      const SpeedEvidence& evidence = cell.evidence;
       const bool regressed = change == GateVerdict::kRegressed;
-      p_values.push_back(sign_test(regressed ? slower : pairs - slower, pairs));
+      p_values.push_back(sign_test(regressed ? evidence.slower : evidence.faster, evidence.pairs));
     }
     const std::vector<bool> refused = holm(p_values, kFamilyError);
     for (std::size_t i = 0; i < cells.size(); ++i) {

@@ -25,6 +25,7 @@ struct SpeedEvidence {
   bool paired = false;
   int pairs = 0;   ///< that the interval rests on
   int slower = 0;  ///< pairs in which the new side took longer
+  int faster = 0;  ///< and those in which it took less
 };
 
 /// Base and new side of one moment: of a pair of fresh processes, or of one round.

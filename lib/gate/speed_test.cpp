@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace attnbench {
@@ -117,7 +118,7 @@ TEST(Speed, of_many_cells_is_corrected_by_holm) {
   EXPECT_EQ(cells[0].judgement.doubt, Doubt::kManyCells);
   EXPECT_EQ(cells[1].judgement.verdict, GateVerdict::kRegressed);
   const auto mirrored = [](SpeedEvidence evidence) {
-    evidence.slower = evidence.pairs - evidence.slower;
+    std::swap(evidence.slower, evidence.faster);
     return evidence;
   };
   cells[0] = {mirrored(chance), {GateVerdict::kImproved}};

@@ -29,6 +29,7 @@ PairedRatio paired_ratio(std::span<const BlockMedian> first, std::span<const Blo
   if (logs.empty()) return ratio;
   const MedianInterval interval = median_interval(logs, level);
   ratio.slower = static_cast<int>(std::ranges::count_if(logs, [](double r) { return r > 0; }));
+  ratio.faster = static_cast<int>(std::ranges::count_if(logs, [](double r) { return r < 0; }));
   ratio.pairs = static_cast<int>(logs.size());
   ratio.median = std::exp(median(logs));
   ratio.lo = std::exp(interval.lo);

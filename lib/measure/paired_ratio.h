@@ -18,6 +18,7 @@ struct PairedRatio {
   double hi = 0;
   double largest = 0;  ///< of a single round, in whichever direction; at least 1
   int slower = 0;      ///< pairs in which the second took longer
+  int faster = 0;      ///< and those in which it took less
 
   /// Whether lo and hi can be a 95 % interval: six pairs or more.
   [[nodiscard]] bool has_interval() const { return pairs >= fewest_values(0.95); }
