@@ -20,20 +20,27 @@
 namespace attnbench {
 namespace {
 
-constexpr double kBudgetS = 0.1;  ///< per median
+/// How much a processor's ceilings may cost.
+struct Effort {
+  double median_s;  ///< time for the passes of one median
+  std::int64_t least_stream_bytes;
+};
+constexpr Effort kFull{0.1, std::int64_t{256} << 20};
+/// Of a single turn, whose figure is rough: a smoke test waits for it more often than for its
+/// cells.
+constexpr Effort kRough{0.02, std::int64_t{64} << 20};
 constexpr int kMinPasses = 3;
-constexpr std::int64_t kLeastStreamBytes = std::int64_t{256} << 20;
 constexpr std::int64_t kMostStreamBytes = std::int64_t{2} << 30;
 constexpr std::int64_t kPageBytes = 4096;
 
 /// Median rate of passes that each do `work` units, after one untimed pass.
-double median_rate(double work, const std::function<void()>& pass) {
+double median_rate(double work, double budget_s, const std::function<void()>& pass) {
   const Clock clock = real_clock();
   pass();
   std::vector<double> rates;
   const double begin = clock();
   double now = begin;
-  while (static_cast<int>(rates.size()) < kMinPasses || now - begin < kBudgetS) {
+  while (static_cast<int>(rates.size()) < kMinPasses || now - begin < budget_s) {
     const double before = now;
     pass();
     now = clock();
@@ -54,9 +61,9 @@ std::span<std::uint64_t> share_of(std::span<std::uint64_t> words, int part, int 
 }
 
 /// Twice the cache, so that one pass leaves nothing for the next, within a quarter of the memory.
-std::int64_t stream_bytes(const DeviceInfo& info) {
+std::int64_t stream_bytes(const DeviceInfo& info, const Effort& effort) {
   std::int64_t bytes =
-      std::clamp(2 * info.last_level_cache_bytes, kLeastStreamBytes, kMostStreamBytes);
+      std::clamp(2 * info.last_level_cache_bytes, effort.least_stream_bytes, kMostStreamBytes);
   if (info.memory_bytes > 0) bytes = std::min(bytes, info.memory_bytes / 4);
   return std::max(bytes / (2 * kPageBytes), std::int64_t{1}) * 2 * kPageBytes;
 }
@@ -67,7 +74,8 @@ Ceilings measure_ceilings(Device& device, int turns) {
   const DeviceInfo& info = device.info();
   if (info.kind == DeviceKind::kCuda) return measure_gpu_ceilings(device);
   const int threads = std::max(1, info.units);
-  const std::int64_t bytes = stream_bytes(info);
+  const Effort& effort = turns > 1 ? kFull : kRough;
+  const std::int64_t bytes = stream_bytes(info, effort);
   const auto count = static_cast<std::size_t>(bytes) / sizeof(std::uint64_t);
   // Not a vector: that would touch every page from this one thread.
   const std::unique_ptr<std::uint64_t[]> memory(new std::uint64_t[count]);
@@ -106,8 +114,8 @@ Ceilings measure_ceilings(Device& device, int turns) {
   };
 
   Ceilings best;
-  const auto raise = [](double& ceiling, double work, const std::function<void()>& pass) {
-    ceiling = std::max(ceiling, median_rate(work, pass));
+  const auto raise = [&](double& ceiling, double work, const std::function<void()>& pass) {
+    ceiling = std::max(ceiling, median_rate(work, effort.median_s, pass));
   };
   for (int turn = 0; turn < turns; ++turn) {
     raise(best.read_bytes_per_s, static_cast<double>(bytes), read);
