@@ -223,7 +223,8 @@ TEST(DeltaNetRows, sample_meets_every_request_its_ends_and_its_state) {
   const Case c = two_requests();
   const std::vector<RowId> rows = sample_rows(c, 48);
   EXPECT_LE(rows.size(), 60u);
-  for (const auto& [request, last] : {std::pair{0, 8}, {1, 69}}) {
+  for (const auto& [request_at, last] : {std::pair{0, 8}, {1, 69}}) {
+    const int request = request_at;  // clang 14 captures no structured binding
     const auto has = [&](std::int64_t token, int state_row) {
       return std::ranges::any_of(rows, [&](const RowId& row) {
         return row.request == request && row.token == token && row.state_row == state_row;

@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "lib/base/error.h"
 #include "lib/report/record_text.h"
@@ -270,10 +273,9 @@ RunResult side_of(const RunResult& run, const std::string& backend, const std::s
     return record.backend != backend && registered_name(record.backend) != backend;
   });
   if (side.records.empty()) {
-    std::vector<std::string> names;
-    for (const Record& record : run.records) names.push_back(record.backend);
-    std::ranges::sort(names);
-    names.erase(std::ranges::unique(names).begin(), names.end());
+    std::set<std::string> distinct;
+    for (const Record& record : run.records) distinct.insert(record.backend);
+    const std::vector<std::string> names(distinct.begin(), distinct.end());
     throw ConfigError(
         {Diagnostic{{},
                     1,

@@ -26,11 +26,12 @@ std::string workload_of(const Record& record) {
   std::string text = record.mix;
   for (const auto& [path, value] : record.sweep) {
     if (sets_a_length(path)) continue;
-    const bool is_unique = std::ranges::count_if(record.sweep, [&](const auto& other) {
-                             return last_part(other.first) == last_part(path);
+    const std::string_view last = last_part(path);
+    const bool is_unique = std::ranges::count_if(record.sweep, [last](const auto& other) {
+                             return last_part(other.first) == last;
                            }) == 1;
     text += " · ";
-    text += is_unique ? last_part(path) : std::string_view(path);
+    text += is_unique ? last : std::string_view(path);
     text += ' ' + value;
   }
   return text;
