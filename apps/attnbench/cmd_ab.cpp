@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <ostream>
 #include <set>
@@ -160,11 +161,15 @@ int ab(AbCommand command, const Registry& registry, Console& console) {
     scenario = find_scenario(scenario);
   }
   check_gate_outputs(command.gate, command.programs.scenarios);
+  Screen screen;
   if (!command.only_suspects.empty()) {
-    config.cells = read_suspects(command.only_suspects);
+    screen = read_screen(command.only_suspects);
+    config.cells = screen.open;
     if (config.cells.empty()) {
       console.out << "no suspects in " << command.only_suspects << ": nothing to confirm\n";
-      return 0;
+      if (screen.gone.empty() || !command.gate.strict) return 0;
+      console.out << screen.gone.size() << " of its cells did not run, which pairs cannot mend\n";
+      return static_cast<int>(ExitCode::kInconclusive);
     }
   }
   set_options(command, registry);
@@ -190,6 +195,9 @@ int ab(AbCommand command, const Registry& registry, Console& console) {
       {.progress = [&](int pair, int pairs, AbSide side) { progress.show(pair, pairs, side); },
        .stop_requested = stop});
   progress.clear();
+  // What did not run stays in the report: confirming the others does not bring it back.
+  std::ranges::move(screen.gone, std::back_inserter(report.cells));
+  sort_by_harm(report);
   report.base = command.programs.base;
   report.now = command.programs.now;
   return publish(report, command.gate, "", interrupt_signal(), console);

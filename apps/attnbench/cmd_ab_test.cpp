@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 // `ab` with programs that are shell scripts: they write results that are planted.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -129,6 +130,26 @@ TEST_F(AbCommandLine, measures_what_a_comparison_left_open) {
   EXPECT_THAT(calls_of(base)[0], HasSubstr("--case decode --backend splitkv --step attention"));
   std::ifstream json(folder_ + "ab.json");
   EXPECT_EQ(Json::parse(json)["confirmed"], true);
+}
+
+TEST_F(AbCommandLine, does_not_lose_what_the_screen_missed) {
+  const std::string base = program("base", 100), report = folder_ + "gate.json";
+  const auto cell = [](const char* backend, const char* verdict) {
+    return fmt::format(R"({{"scenario": "serving", "case": "decode", "mix": "decode",
+      "backend": "{}", "step": "attention", "cache": "cold", "launch": "eager", "verdict": "{}",
+      "reason": "", "allowed_because": "", "repro": "", "speed": null}})",
+                       backend, verdict);
+  };
+  const auto confirm = [&](const std::string& cells) {
+    std::ofstream(report) << R"({"schema": "attnbench.gate", "cells": [)" << cells << "]}";
+    return ab({"--base", base, "--new", base, scenario_, "--only-suspects", report, "--pairs", "8",
+               "--gate"});
+  };
+  EXPECT_EQ(confirm(cell("splitkv", "SUSPECT")), 0) << out_.str();
+  EXPECT_EQ(confirm(cell("splitkv", "SUSPECT") + "," + cell("cascade", "MISSING")), 3);
+  EXPECT_THAT(out_.str(), testing::ContainsRegex("cascade +decode +cold +MISSING"));
+  EXPECT_EQ(confirm(cell("cascade", "SKIPPED_NOW")), 3);
+  EXPECT_THAT(out_.str(), HasSubstr("1 of its cells did not run"));
 }
 
 TEST_F(AbCommandLine, exits_4_on_what_cannot_be_run) {

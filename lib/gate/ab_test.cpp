@@ -275,20 +275,27 @@ TEST(Suspects, are_the_cells_that_pairs_may_decide) {
     const Record same = measured_cell("prefill", "splitkv", 100);
     return compare_runs(measured_run({base, same}), measured_run({slow, same}), {});
   };
-  const auto suspects_of = [&](const GateReport& report) {
+  const auto screen_of = [&](const GateReport& report) {
     std::ofstream file(path);
     write_gate_json(report, 0, file);
     file.close();
-    return read_suspects(path);
+    return read_screen(path);
   };
-  EXPECT_TRUE(suspects_of(report_of(1)).empty());
-  const std::vector<CellKey> suspects = suspects_of(report_of(1.05));
-  ASSERT_EQ(suspects.size(), 1u);
-  EXPECT_EQ(suspects[0].cache, CacheState::kWarm);
+  EXPECT_TRUE(screen_of(report_of(1)).open.empty());
+  GateReport report = report_of(1.05);
+  report.cells.push_back(report.cells.back());
+  report.cells.back().judgement = {GateVerdict::kMissing, "", Doubt::kNone};
+  report.cells.push_back(report.cells.back());
+  report.cells.back().allowed_because = "the backend was removed";
+  const Screen screen = screen_of(report);
+  ASSERT_EQ(screen.open.size(), 1u);
+  EXPECT_EQ(screen.open[0].cache, CacheState::kWarm);
+  ASSERT_EQ(screen.gone.size(), 1u) << "what is allowed to be missing is not missed";
+  EXPECT_EQ(screen.gone[0].cell.case_id, "prefill");
   for (const char* wrong : {"{}", "[]", "no json", R"({"schema": "attnbench.gate"})",
                             R"({"schema": "attnbench.gate", "cells": [{"verdict": "WORSE"}]})"}) {
     std::ofstream(path) << wrong;
-    EXPECT_THROW((void)read_suspects(path), ConfigError) << wrong;
+    EXPECT_THROW((void)read_screen(path), ConfigError) << wrong;
   }
   std::filesystem::remove(path);
 }

@@ -42,8 +42,7 @@ CellKey key_of(const Json& cell) {
   return CellKey(record);
 }
 
-bool is_open(const Json& cell) {
-  const GateVerdict verdict = value_of_word(cell, "verdict", kGateVerdicts);
+bool is_open(const Json& cell, GateVerdict verdict) {
   return verdict == GateVerdict::kSuspect || verdict == GateVerdict::kInconclusive ||
          verdict == GateVerdict::kNoVerdict ||
          (verdict == GateVerdict::kRegressed && !cell.at("speed").is_null());
@@ -51,14 +50,22 @@ bool is_open(const Json& cell) {
 
 }  // namespace
 
-std::vector<CellKey> read_suspects(const std::string& path) {
+Screen read_screen(const std::string& path) {
   const std::string text = read_regular_file(path, kMaxReportBytes);
-  std::vector<CellKey> cells;
+  Screen screen;
   try {
     const Json report = Json::parse(text);
     if (report.at("schema") != "attnbench.gate") throw ConfigError("another schema");
     for (const Json& cell : report.at("cells")) {
-      if (is_open(cell)) cells.push_back(key_of(cell));
+      const GateVerdict verdict = value_of_word(cell, "verdict", kGateVerdicts);
+      if (is_open(cell, verdict)) screen.open.push_back(key_of(cell));
+      const bool is_gone = verdict == GateVerdict::kMissing || verdict == GateVerdict::kSkippedNow;
+      if (is_gone && cell.at("allowed_because") == "") {
+        screen.gone.push_back({.cell = key_of(cell),
+                               .mix = cell.at("mix"),
+                               .judgement = {verdict, cell.at("reason"), Doubt::kNone},
+                               .repro = cell.at("repro")});
+      }
     }
   } catch (const Json::exception& error) {
     throw ConfigError(fmt::format("{}: no report of attnbench compare: {}", path, error.what()));
@@ -66,7 +73,7 @@ std::vector<CellKey> read_suspects(const std::string& path) {
     throw ConfigError(fmt::format("{}: no report of attnbench compare: {}", path,
                                   error.diagnostics().front().message));
   }
-  return cells;
+  return screen;
 }
 
 }  // namespace attnbench

@@ -6,12 +6,18 @@
 #include <vector>
 
 #include "lib/bench/cell_key.h"
+#include "lib/gate/compare.h"
 
 namespace attnbench {
 
-/// The cells of a report (write_gate_json) that another measurement may decide: SUSPECT,
-/// INCONCLUSIVE, NO_VERDICT, and REGRESSED by its time. Throws ConfigError on anything that is no
-/// such report.
-[[nodiscard]] std::vector<CellKey> read_suspects(const std::string& path);
+/// What a report of `compare` leaves to a confirmation.
+struct Screen {
+  std::vector<CellKey> open;     ///< another measurement may decide these
+  std::vector<Comparison> gone;  ///< MISSING and SKIPPED_NOW, not allowed: no measurement can
+};
+
+/// Reads write_gate_json(): open are SUSPECT, INCONCLUSIVE, NO_VERDICT, and REGRESSED by its time.
+/// Throws ConfigError on anything that is no such report.
+[[nodiscard]] Screen read_screen(const std::string& path);
 
 }  // namespace attnbench
