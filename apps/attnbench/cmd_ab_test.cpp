@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -13,8 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/attnbench/command.h"
-#include "lib/backend/registry.h"
+#include "apps/attnbench/testing/command_line.h"
 #include "lib/gate/testing/measured_run.h"
 #include "lib/report/json.h"
 #include "lib/report/sinks.h"
@@ -25,18 +23,9 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-class AbCommandLine : public testing::Test {
+class AbCommandLine : public CommandLine {
  protected:
-  int ab(std::vector<std::string> words) {
-    words.insert(words.begin(), {"attnbench", "ab"});
-    std::vector<const char*> arguments;
-    for (const std::string& word : words) arguments.push_back(word.c_str());
-    out_.str("");
-    err_.str("");
-    Console console{out_, err_};
-    return run_command_line(static_cast<int>(arguments.size()), arguments.data(), registry_,
-                            console);
-  }
+  int ab(const std::vector<std::string>& words) { return run("ab", words); }
 
   /// A program that notes its arguments, runs `body` and writes a result of one cell.
   std::string program(const std::string& name, const std::function<void(Record&)>& change,
@@ -63,17 +52,6 @@ class AbCommandLine : public testing::Test {
     for (std::string line; std::getline(file, line);) lines.push_back(line);
     return lines;
   }
-
-  void SetUp() override {
-    std::filesystem::create_directory(folder_);
-    std::ofstream(scenario_) << "mixes: {}\n";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  Registry registry_;
-  std::string folder_ = testing::TempDir() + "ab_test_" + std::to_string(getpid()) + "/";
-  std::string scenario_ = folder_ + "s.yaml";
-  std::ostringstream out_, err_;
 };
 
 TEST_F(AbCommandLine, exits_1_for_a_planted_slow_program_and_0_for_an_equal_one) {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/attnbench/command.h"
-#include "lib/backend/registry.h"
+#include "apps/attnbench/testing/command_line.h"
 #include "lib/gate/testing/measured_run.h"
 #include "lib/report/sinks.h"
 
@@ -20,30 +18,17 @@ namespace {
 
 using testing::HasSubstr;
 
-class BaselineCommandLine : public testing::Test {
+class BaselineCommandLine : public CommandLine {
  protected:
-  void SetUp() override { std::filesystem::create_directory(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  int type(std::vector<std::string> words) {
-    words.insert(words.begin(), "attnbench");
-    std::vector<const char*> arguments;
-    for (const std::string& word : words) arguments.push_back(word.c_str());
-    out_.str("");
-    err_.str("");
-    Console console{out_, err_};
-    return run_command_line(static_cast<int>(arguments.size()), arguments.data(), registry_,
-                            console);
-  }
   int update(const std::string& result, const std::string& reason,
              const std::string& more = "--folder") {
-    std::vector<std::string> words = {"baseline", "update", result, "--reason", reason, more};
+    std::vector<std::string> words = {"update", result, "--reason", reason, more};
     if (more != "--folder") words.emplace_back("--folder");
     words.push_back(kept_);
-    return type(words);
+    return run("baseline", words);
   }
   std::string result(double us) const {
-    const std::string path = folder_ + "/r.json";
+    const std::string path = folder_ + "r.json";
     std::ofstream file(path);
     write_json(measured_run({measured_cell("decode", "splitkv", us)}), file);
     return path;
@@ -53,10 +38,7 @@ class BaselineCommandLine : public testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  Registry registry_;
-  std::ostringstream out_, err_;
-  std::string folder_ = testing::TempDir() + "baseline_command_" + std::to_string(getpid());
-  std::string kept_ = folder_ + "/kept";
+  std::string kept_ = folder_ + "kept";
 };
 
 TEST_F(BaselineCommandLine, shows_what_an_update_changes_and_keeps_why) {
@@ -68,7 +50,7 @@ TEST_F(BaselineCommandLine, shows_what_an_update_changes_and_keeps_why) {
   EXPECT_THAT(text_of("history.md"), HasSubstr("): the first one\n"));
   EXPECT_THAT(text_of("history.md"), HasSubstr("1 regressed"));
   EXPECT_THAT(text_of("history.md"), testing::Not(HasSubstr("merge\nkernel")));
-  ASSERT_EQ(type({"baseline", "list", "--folder", kept_}), 0);
+  ASSERT_EQ(run("baseline", {"list", "--folder", kept_}), 0);
   EXPECT_THAT(out_.str(), HasSubstr("serving.json  1 cells"));
 }
 
@@ -81,13 +63,13 @@ TEST_F(BaselineCommandLine, writes_nothing_in_a_dry_run_and_nothing_without_a_re
 }
 
 TEST_F(BaselineCommandLine, is_what_a_new_result_is_compared_with) {
-  EXPECT_EQ(type({"compare", result(100), "--baseline", kept_}), 5);
+  EXPECT_EQ(run("compare", {result(100), "--baseline", kept_}), 5);
   EXPECT_THAT(err_.str(), HasSubstr("there is no baseline"));
   ASSERT_EQ(update(result(100), "the first one"), 0);
-  EXPECT_EQ(type({"compare", result(100), "--baseline", kept_, "--gate"}), 0) << out_.str();
-  EXPECT_EQ(type({"compare", result(120), "--baseline", kept_, "--gate"}), 3);
+  EXPECT_EQ(run("compare", {result(100), "--baseline", kept_, "--gate"}), 0) << out_.str();
+  EXPECT_EQ(run("compare", {result(120), "--baseline", kept_, "--gate"}), 3);
   EXPECT_THAT(out_.str(), HasSubstr("SUSPECT"));
-  EXPECT_EQ(type({"compare", result(120), result(120), "--baseline", kept_}), 4);
+  EXPECT_EQ(run("compare", {result(120), result(120), "--baseline", kept_}), 4);
   EXPECT_THAT(err_.str(), HasSubstr("takes one result"));
 }
 

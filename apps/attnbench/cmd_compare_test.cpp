@@ -3,7 +3,6 @@
 // Every exit code of `compare` once, with results that are planted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -13,8 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/attnbench/command.h"
-#include "lib/backend/registry.h"
+#include "apps/attnbench/testing/command_line.h"
 #include "lib/gate/testing/measured_run.h"
 #include "lib/report/json.h"
 #include "lib/report/sinks.h"
@@ -32,18 +30,9 @@ std::string text_in(const std::string& path) {
   return std::move(text).str();
 }
 
-class CompareCommandLine : public testing::Test {
+class CompareCommandLine : public CommandLine {
  protected:
-  int compare(std::vector<std::string> words) {
-    words.insert(words.begin(), {"attnbench", "compare"});
-    std::vector<const char*> arguments;
-    for (const std::string& word : words) arguments.push_back(word.c_str());
-    out_.str("");
-    err_.str("");
-    Console console{out_, err_};
-    return run_command_line(static_cast<int>(arguments.size()), arguments.data(), registry_,
-                            console);
-  }
+  int compare(const std::vector<std::string>& words) { return run("compare", words); }
 
   /// Writes a result of two backends to a file of this name.
   std::string write(const std::string& name, const std::function<void(RunResult&)>& change = {}) {
@@ -62,13 +51,6 @@ class CompareCommandLine : public testing::Test {
       for (double* us : {&timing.median_us, &timing.lo_us, &timing.hi_us}) *us *= factor;
     });
   }
-
-  void SetUp() override { std::filesystem::create_directory(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  Registry registry_;
-  std::string folder_ = testing::TempDir() + "compare_test_" + std::to_string(getpid()) + "/";
-  std::ostringstream out_, err_;
 };
 
 TEST_F(CompareCommandLine, exits_0_on_equal_results) {

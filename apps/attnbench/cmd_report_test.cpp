@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -11,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/attnbench/command.h"
-#include "lib/backend/registry.h"
+#include "apps/attnbench/testing/command_line.h"
 #include "lib/gate/testing/measured_run.h"
 #include "lib/report/sinks.h"
 
@@ -21,18 +19,9 @@ namespace {
 
 using testing::HasSubstr;
 
-class ReportCommandLine : public testing::Test {
+class ReportCommandLine : public CommandLine {
  protected:
-  int report(std::vector<std::string> words) {
-    words.insert(words.begin(), {"attnbench", "report"});
-    std::vector<const char*> arguments;
-    for (const std::string& word : words) arguments.push_back(word.c_str());
-    out_.str("");
-    err_.str("");
-    Console console{out_, err_};
-    return run_command_line(static_cast<int>(arguments.size()), arguments.data(), registry_,
-                            console);
-  }
+  int report(const std::vector<std::string>& words) { return run("report", words); }
 
   /// Writes a result of two backends to a file of this name.
   std::string write(const std::string& name, double splitkv_us = 100) {
@@ -50,13 +39,7 @@ class ReportCommandLine : public testing::Test {
     return std::move(text).str();
   }
 
-  void SetUp() override { std::filesystem::create_directory(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  Registry registry_;
-  std::string folder_ = testing::TempDir() + "report_test_" + std::to_string(getpid()) + "/";
   std::string page_ = folder_ + "report.html";
-  std::ostringstream out_, err_;
 };
 
 TEST_F(ReportCommandLine, writes_one_page) {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/attnbench/command.h"
@@ -39,6 +40,12 @@ class CommandLine : public testing::Test {
     Console console{out_, err_};
     return run_command_line(static_cast<int>(arguments.size()), arguments.data(), registry_,
                             console);
+  }
+  /// The same for words that are put together.
+  int run(const char* command, const std::vector<std::string>& words) {
+    std::vector<const char*> arguments = {command};
+    for (const std::string& word : words) arguments.push_back(word.c_str());
+    return run(std::move(arguments));
   }
 
   void SetUp() override {
