@@ -104,29 +104,41 @@ __device__ float4 quotients(float4 values, float scale) {
 /// A word of 16 bytes, which head dims of engines are multiples of.
 using Word = uint4;
 
-/// All heads of one token's K, or V, as they are.
-__device__ __forceinline__ void copy_rows(const ConstTensorView& from, const KvPool& pool,
-                                          std::int64_t token, std::int64_t slot, bool is_value) {
-  const int heads = static_cast<int>(from.shape[1]);
-  const int words = static_cast<int>(from.shape[2] * size_bytes(from.dtype) / sizeof(Word));
-  // The division by the page size is the dearest instruction here: once, not for each head.
-  std::byte* const first = is_value ? pool.v_row(slot, 0) : pool.k_row(slot, 0);
-  const std::int64_t head_bytes =
-      (is_value ? pool.head_stride_v : pool.head_stride_k) * size_bytes(from.dtype);
-  for (int i = static_cast<int>(threadIdx.x); i < heads * words; i += kThreads) {
-    const int head = i / words, word = i % words;
-    reinterpret_cast<Word*>(first + head * head_bytes)[word] =
-        reinterpret_cast<const Word*>(from.row(token, head))[word];
-  }
+/// The rows of one token that are copied: all heads of its K, or of its V.
+struct CopiedRows {
+  const Word* from;
+  Word* to;
+  std::int64_t from_head, to_head;  ///< words from one head to the next
+  int words;                        ///< of a row
+};
+
+__device__ __forceinline__ CopiedRows copied_rows(const ConstTensorView& from, std::byte* to,
+                                                  std::int64_t head_stride, std::int64_t token) {
+  const std::int64_t bytes = size_bytes(from.dtype), word = sizeof(Word);
+  return {reinterpret_cast<const Word*>(from.row(token, 0)), reinterpret_cast<Word*>(to),
+          from.stride[1] * bytes / word, head_stride * bytes / word,
+          static_cast<int>(from.shape[2] * bytes / word)};
 }
 
-/// A block for each token. A kernel of its own: beside the conversions it would have their
+/// A block for each token. Words of K and V are spread over all threads at once: the reads of V
+/// must not wait for those of K. A kernel of its own: beside the conversions it would have their
 /// registers and their spills.
 __global__ void __launch_bounds__(kThreads) kv_copy(const __grid_constant__ KvWriteParams p) {
   const std::int64_t token = blockIdx.x;
   const std::int64_t slot = p.slots[token];
-  copy_rows(p.k_new, p.pool, token, slot, false);
-  if (p.has_value_rows) copy_rows(p.v_new, p.pool, token, slot, true);
+  const int heads = static_cast<int>(p.k_new.shape[1]);
+  const CopiedRows k = copied_rows(p.k_new, p.pool.k_row(slot, 0), p.pool.head_stride_k, token);
+  CopiedRows v{};
+  if (p.has_value_rows) {
+    v = copied_rows(p.v_new, p.pool.v_row(slot, 0), p.pool.head_stride_v, token);
+  }
+  for (int i = static_cast<int>(threadIdx.x); i < heads * (k.words + v.words); i += kThreads) {
+    const bool is_value = i >= heads * k.words;
+    const CopiedRows& rows = is_value ? v : k;
+    const int place = is_value ? i - heads * k.words : i;
+    const int head = place / rows.words, word = place % rows.words;
+    rows.to[head * rows.to_head + word] = rows.from[head * rows.from_head + word];
+  }
 }
 
 /// Whether the rows of K, or V, are copied as they are.
