@@ -1,9 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 attnbench authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * A whole attention backend in a shared object: causal attention on the CPU, one query row after
- * another, in f32. attnbench/backend.h says what each function is given and what it may do.
- */
+ * A whole attention backend in a shared object: causal attention on the CPU, row by row, in f32.
+ * attnbench/backend.h says what each function is given and what it may do. */
 #include <attnbench/backend.h>
 #include <math.h>
 #include <stdio.h>
@@ -112,8 +111,7 @@ static int make_plan(void* self, const attnbench_batch* batch, const attnbench_m
                         batch->v_scale,         out,
                         out + p->head_dim_v};
   *made = plan;
-  (void)self;
-  return ATTNBENCH_OK;
+  return (void)self, ATTNBENCH_OK;
 }
 
 static int supports(void* self, const attnbench_problem* p, char* message, size_t message_size) {

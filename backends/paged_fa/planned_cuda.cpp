@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <vector>
 
 #include "backends/common/upload.h"
@@ -14,6 +15,10 @@ namespace {
 /// Launches of a step's different tiles, at most: each has a counter of its own.
 constexpr std::int64_t kMostLaunches = 3;
 
+/// Bytes of K or V within which a kernel finds rows: PageGather's offsets are 32 bits of 32 bytes
+/// each, whose highest value means that there is no row.
+constexpr std::int64_t kReachOfRows = std::int64_t{32} << 32;
+
 }  // namespace
 
 Planned::Planned(const ForwardBatch& batch, PlanMemory& memory)
@@ -27,6 +32,9 @@ Planned::Planned(const ForwardBatch& batch, PlanMemory& memory)
   const WorkPlan plan = plan_of(of_batch);
   Params params = lay_out(problem().recorded ? uniform_.room : plan.room(), batch, memory);
   set_attention_params(params, batch);
+  expects(batch.token_to_kv_pool->num_pages * std::max(params.k_page_stride, params.v_page_stride) <
+              kReachOfRows,
+          "K or V of one layer has 128 GiB or more: rows are found by 32 bits of 32 bytes each");
   tree_.arrays(batch).set_in(params);
   const Item* const items = params.items;
   for (const WorkPlan::Launch& launch : plan.launches) {
