@@ -3,11 +3,14 @@
 #include "lib/device/cpu/cpu_info.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <sstream>
+#include <vector>
 
 namespace attnbench {
 namespace {
@@ -19,6 +22,18 @@ std::int64_t cache_size(const std::string& text) {
   char unit = ' ';
   in >> value >> unit;
   return unit == 'M' ? value << 20 : unit == 'K' ? value << 10 : value;
+}
+
+/// CPUs that this process may run on.
+std::vector<int> allowed_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(static_cast<int>(cpu));
+  }
+  return cpus;
 }
 
 }  // namespace
@@ -43,19 +58,41 @@ std::string cpu_arch(CpuTarget target) {
   return family + std::string(to_string(target));
 }
 
-std::int64_t last_level_cache_bytes() {
-  std::int64_t largest = 0;
-  for (int index = 0; index < 8; ++index) {
-    std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
-    std::string text;
-    if (file >> text) largest = std::max(largest, cache_size(text));
+std::int64_t last_level_cache_bytes(std::span<const int> cpus, const std::string& sysfs) {
+  std::map<std::string, std::int64_t> caches;  // by the CPUs that share one
+  for (const int cpu : cpus) {
+    int highest = 0;
+    std::string shared_by;
+    std::int64_t bytes = 0;
+    for (int index = 0;; ++index) {
+      const std::string cache = fmt::format("{}/cpu{}/cache/index{}/", sysfs, cpu, index);
+      std::ifstream level_file(cache + "level"), size_file(cache + "size");
+      std::string size;
+      int level = 0;
+      if (!(level_file >> level) || !(size_file >> size)) break;
+      if (level <= highest) continue;
+      highest = level;
+      bytes = cache_size(size);
+      shared_by.clear();
+      std::ifstream(cache + "shared_cpu_list") >> shared_by;
+    }
+    if (bytes > 0) caches[shared_by] = bytes;
   }
+  std::int64_t all = 0;
+  for (const auto& [shared_by, bytes] : caches) all += bytes;
+  return all;
+}
+
+std::int64_t last_level_cache_bytes() {
+  std::int64_t bytes = last_level_cache_bytes(allowed_cpus(), "/sys/devices/system/cpu");
 #ifdef _SC_LEVEL3_CACHE_SIZE
-  largest = std::max<std::int64_t>(largest, sysconf(_SC_LEVEL3_CACHE_SIZE));
+  // Not asked first: on AMD glibc reports all caches of the socket, in a guest too, which has a
+  // part of them.
+  if (bytes == 0) bytes = std::max<std::int64_t>(0, sysconf(_SC_LEVEL3_CACHE_SIZE));
 #endif
   // Nothing reported (some virtual machines): assume a large server slice rather than none, so that
   // a cold sample stays cold.
-  return largest > 0 ? largest : std::int64_t{32} << 20;
+  return bytes > 0 ? bytes : std::int64_t{32} << 20;
 }
 
 }  // namespace attnbench

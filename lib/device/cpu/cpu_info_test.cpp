@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/device/cpu/cpu_info.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace attnbench {
+namespace {
+
+/// A folder like /sys/devices/system/cpu.
+class LastLevelCache : public testing::Test {
+ protected:
+  void cache(int cpu, int index, int level, const std::string& size, const std::string& shared_by) {
+    const std::string folder =
+        root_ + "/cpu" + std::to_string(cpu) + "/cache/index" + std::to_string(index) + "/";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "level") << level << "\n";
+    std::ofstream(folder + "size") << size << "\n";
+    std::ofstream(folder + "shared_cpu_list") << shared_by << "\n";
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  std::string root_ = testing::TempDir() + "cpu_info_test_" + std::to_string(getpid());
+};
+
+constexpr std::int64_t kMiB = 1 << 20;
+
+TEST_F(LastLevelCache, is_the_one_of_the_highest_level) {
+  cache(0, 0, 1, "48K", "0");
+  cache(0, 1, 3, "32M", "0-1");
+  cache(0, 2, 2, "1024K", "0");
+  const int cpus[] = {0};
+  EXPECT_EQ(last_level_cache_bytes(cpus, root_), 32 * kMiB);
+}
+
+TEST_F(LastLevelCache, counts_once_what_several_cpus_share_and_all_that_they_do_not) {
+  for (int cpu = 0; cpu < 4; ++cpu) cache(cpu, 0, 3, "32768K", cpu < 2 ? "0-1" : "2-3");
+  const int half[] = {0, 1}, all[] = {0, 1, 2, 3};
+  EXPECT_EQ(last_level_cache_bytes(half, root_), 32 * kMiB);
+  EXPECT_EQ(last_level_cache_bytes(all, root_), 64 * kMiB);
+}
+
+TEST_F(LastLevelCache, is_nothing_where_no_file_tells) {
+  const int cpus[] = {0, 1};
+  EXPECT_EQ(last_level_cache_bytes(cpus, root_), 0);
+  EXPECT_GT(last_level_cache_bytes(), 0);
+}
+
+}  // namespace
+}  // namespace attnbench
