@@ -43,9 +43,11 @@ void list_backends(const Registry& registry, std::ostream& out) {
     format_width = std::max(format_width, entry.info.index_format.size());
   }
   for (const Registry::Entry& entry : registry.entries()) {
+    std::string about = entry.info.description;
+    if (!entry.info.packages.empty()) about += fmt::format(" ({})", entry.info.packages);
+    if (!entry.absence.empty()) about = "absent: " + entry.absence;
     out << fmt::format("{:<{}} {:<5} {:<{}} {}{}\n", entry.info.name, width,
-                       device_word(entry.info.device), entry.info.index_format, format_width,
-                       entry.absence.empty() ? entry.info.description : "absent: " + entry.absence,
+                       device_word(entry.info.device), entry.info.index_format, format_width, about,
                        entry.info.by_default ? "" : " (only by name)");
   }
 }
@@ -97,6 +99,8 @@ Json backends_json(const Registry& registry) {
   for (const Registry::Entry& entry : registry.entries()) {
     list.push_back({{"name", entry.info.name},
                     {"version", entry.info.version},
+                    {"packages", entry.info.packages},
+                    {"kernel", entry.info.kernel},
                     {"device", device_word(entry.info.device)},
                     {"index_format", entry.info.index_format},
                     {"description", entry.info.description},

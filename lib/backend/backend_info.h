@@ -14,6 +14,10 @@ namespace attnbench {
 struct BackendInfo {
   std::string name;  ///< registered name, "cpu_flash"
   std::string version;
+  /// The installed packages that it calls, as pip names them, the main one first: "vllm==0.22.0
+  /// torch==2.11.0". Empty for a backend that stands on its own.
+  std::string packages;
+  std::string kernel;        ///< the operation as its package calls it; empty without a package
   std::string description;   ///< one line for `attnbench list backends`
   std::string index_format;  ///< "kv_indptr/kv_indices", "page_table", …
   DeviceKind device = DeviceKind::kCpu;

@@ -6,14 +6,15 @@
 
 namespace attnbench {
 
-/// Where a backend rounds. The error bounds follow from it. Operands are rounded as they are
-/// stored; k_scale and v_scale join sums in f32.
+/// What a backend's results are held to. The error bounds follow from where it rounds. Operands are
+/// rounded as they are stored; k_scale and v_scale join sums in f32.
 struct Numerics {
   DType qk_input = DType::kF32;  ///< operands of q.k after any conversion
   DType p = DType::kF32;         ///< softmax weights before P.V, and V beside them
   DType accumulator = DType::kF32;
   DType partial_out = DType::kF32;  ///< split results between stages
   int max_splits = 1;
+  bool lse = true;  ///< false: it writes no LSE, and none is looked at
 };
 
 }  // namespace attnbench

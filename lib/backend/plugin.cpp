@@ -184,8 +184,8 @@ class PluginBackend final : public Backend {
   [[nodiscard]] Numerics numerics(const Problem& problem) const override {
     if (backend_.numerics == nullptr) return {};
     const attnbench_problem asked = plugin_problem(problem);
-    attnbench_numerics answer{sizeof answer, ATTNBENCH_F32, ATTNBENCH_F32, ATTNBENCH_F32,
-                              ATTNBENCH_F32};
+    attnbench_numerics answer{sizeof answer, ATTNBENCH_F32, ATTNBENCH_F32,
+                              ATTNBENCH_F32, ATTNBENCH_F32, 1};
     Message message;
     if (backend_.numerics(backend_.self, &asked, &answer, message.data(), Message::size()) !=
         ATTNBENCH_OK) {
@@ -200,6 +200,7 @@ class PluginBackend final : public Backend {
     numerics.p = checked(answer.p);
     numerics.accumulator = checked(answer.accumulator);
     numerics.partial_out = checked(answer.partial_out);
+    numerics.lse = answer.lse != 0;
     return numerics;
   }
 

@@ -123,6 +123,8 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
   r.model = c.model;
   r.backend = entry.info.name;
   r.backend_version = entry.info.version;
+  r.packages = entry.info.packages;
+  r.kernel = entry.info.kernel;
   if (const RunDevice* on = device_of(entry)) {
     const DeviceInfo& info = on->info;
     r.device = info.name;

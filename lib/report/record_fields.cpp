@@ -26,6 +26,7 @@ bool has_batched_graph(const Record& r) { return r.graph_n.tried(); }
 bool has_batched_graph_timing(const Record& r) { return r.graph_n.timed(); }
 bool is_compared(const Record& r) { return r.error.rows > 0; }
 bool has_kv_cache(const Record& r) { return !r.is_recurrent(); }
+bool has_lse(const Record& r) { return r.error.lse_abs >= 0; }
 bool has_states(const Record& r) { return r.is_recurrent(); }
 bool has_layout(const Record& r) { return has_kv_cache(r) && !r.kv_cache.layout.empty(); }
 bool has_window(const Record& r) { return r.layer.sliding_window_size >= 0; }
@@ -48,6 +49,11 @@ std::vector<RecordField> make_fields() {
       {4, "backend", "backend", "", member<&R::backend>(), "Registered name"},
       {5, "backend_version", "backend_version", "", member<&R::backend_version>(),
        "The backend's own version"},
+      {113, "packages", "packages", "", member<&R::packages>(),
+       "Installed packages that the backend calls, as pip names them, the main one first; empty: "
+       "none"},
+      {114, "kernel", "kernel", "", member<&R::kernel>(),
+       "The operation as its package calls it; empty without a package"},
       {6, "device", "device", "", member<&R::device>(), "Name of the device"},
       {7, "cache", "cache", "", word<kCacheStates, &R::cache>(),
        "What the last-level cache holds when a sample starts: cold no data of the forward, warm "
@@ -201,9 +207,9 @@ std::vector<RecordField> make_fields() {
       {49, "error/rms_ratio", "rms_ratio", "", member<&R::error, &Error::rms_ratio>(),
        "RMS of error / expected deviation"},
       {50, "error/lse", "lse_abs", "", member<&R::error, &Error::lse_abs>(),
-       "Worst |LSE - ref|, natural logarithm; null: the layer has none", has_kv_cache},
+       "Worst |LSE - ref|, natural logarithm; null: none was compared", has_lse},
       {51, "error/lse_bound_ratio", "lse_bound_ratio", "",
-       member<&R::error, &Error::lse_bound_ratio>(), "The same over its bound", has_kv_cache},
+       member<&R::error, &Error::lse_bound_ratio>(), "The same over its bound", has_lse},
       {52, "error/rows", "rows", "", member<&R::error, &Error::rows>(), "Rows compared, all fills"},
       {53, "error/non_finite", "non_finite", "", member<&R::error, &Error::non_finite>(),
        "NaN or wrongly infinite elements"},

@@ -29,10 +29,11 @@ Text speed(TextOfRecord text) {
   };
 }
 
-/// Empty unless something was compared with the reference.
+/// Empty unless it was compared with the reference; the error of an LSE that was not is -1.
 Text compared(double ErrorMetrics::*metric) {
   return [metric](const Record& r, const Standing&) {
-    return r.error.rows > 0 ? three_digits(r.error.*metric) : std::string();
+    return r.error.rows > 0 && r.error.*metric != -1 ? three_digits(r.error.*metric)
+                                                     : std::string();
   };
 }
 

@@ -33,7 +33,11 @@ double worse(double a, double b) {
 class FillErrors {
  public:
   FillErrors(const Case& c, Fill fill, const Numerics& numerics, ErrorMetrics& error)
-      : case_(&c), fill_(fill), model_(c, numerics), error_(&error) {}
+      : case_(&c),
+        fill_(fill),
+        model_(c, numerics),
+        with_lse_(numerics.lse && !c.layer.is_recurrent()),
+        error_(&error) {}
 
   /// Bytes of a row of O with its LSE, if the layer has one, behind it; or of a row of a state.
   [[nodiscard]] static std::int64_t row_bytes(const Case& c, int state_row) {
@@ -52,7 +56,7 @@ class FillErrors {
       compare_element(reference, row, d, got);
     }
     ++error_->rows;
-    if (case_->layer.is_recurrent()) return;
+    if (!with_lse_) return;
     const std::byte* const lse = out + row_bytes(*case_, -1) - size_bytes(DType::kF32);
     compare_lse(reference, row, load(DType::kF32, lse));
   }
@@ -158,6 +162,7 @@ class FillErrors {
   const Case* case_;
   Fill fill_;
   ErrorModel model_;
+  bool with_lse_;
   ErrorMetrics* error_;
   std::int64_t page_ = -1;  ///< of the row being compared
   double max_abs_ = 0, sum_error_ = 0, sum_reference_ = 0, sum_noise_ = 0, sum_ratio_ = 0;

@@ -30,10 +30,10 @@ class AccumulateError : public testing::Test {
   void set(const RowId& id, int dim, float value) {
     store(DType::kF32, io_.out.row(id.request, id.head) + dim * 4, value);
   }
-  [[nodiscard]] ErrorMetrics accumulate() const {
+  [[nodiscard]] ErrorMetrics accumulate(const Numerics& numerics = {}) const {
     ErrorMetrics error;
-    const FillOutputs outputs = take_outputs(fixture_, wanted_rows(truth_).rows);
-    accumulate_error(case_, outputs, truth_[0], {}, error);
+    const FillOutputs outputs = take_outputs(fixture_, wanted_rows(truth_).rows, numerics.lse);
+    accumulate_error(case_, outputs, truth_[0], numerics, error);
     return error;
   }
 
@@ -93,6 +93,22 @@ TEST_F(AccumulateError, wants_minus_infinity_where_the_truth_has_it) {
   const RowId id = truth_[0].rows[0].id;
   store(DType::kF32, io_.lse.row(id.request, id.head), -std::numeric_limits<float>::infinity());
   EXPECT_EQ(accumulate().non_finite, 0);
+}
+
+TEST_F(AccumulateError, looks_at_no_lse_of_a_backend_that_writes_none) {
+  EXPECT_GE(accumulate().lse_abs, 0);
+  truth_[0].rows.resize(1);
+  for (const std::int64_t request : {0, 4}) {  // in the sample and beside it
+    for (int head = 0; head < case_.layer.heads_q; ++head) {
+      store(DType::kF32, io_.lse.row(request, head), std::numeric_limits<float>::quiet_NaN());
+    }
+  }
+  EXPECT_GT(accumulate().non_finite, 0);
+  Numerics numerics;
+  numerics.lse = false;
+  EXPECT_EQ(accumulate(numerics).non_finite, 0);
+  EXPECT_LT(accumulate(numerics).bound_ratio, 1);
+  EXPECT_EQ(accumulate(numerics).lse_abs, -1);
 }
 
 TEST_F(AccumulateError, blames_attnbench_for_a_truth_that_is_not_finite) {

@@ -50,7 +50,8 @@ struct Observation {
                                           Device& device, const WantedRows& wanted);
 
 /// What lies in the outputs of `fixture` now. From a GPU only `rows` and those that are not finite
-/// are copied.
-[[nodiscard]] FillOutputs take_outputs(const Fixture& fixture, std::span<const RowId> rows);
+/// are copied. `with_lse`: an LSE that is not finite counts, too.
+[[nodiscard]] FillOutputs take_outputs(const Fixture& fixture, std::span<const RowId> rows,
+                                       bool with_lse = true);
 
 }  // namespace attnbench

@@ -44,7 +44,7 @@ class Examination {
       fixture.fill(fill);
       fixture.poison_outputs();
       forward(fixture, fill, where);
-      found_.fills.push_back(take_outputs(fixture, wanted.rows));
+      found_.fills.push_back(take_outputs(fixture, wanted.rows, found_.numerics.lse));
       if (fill != bitwise_fill(wanted) || !attends(case_->step)) continue;
       outputs_ = OutputBits(fixture.host_outputs());
       states_ = state_bits(fixture);

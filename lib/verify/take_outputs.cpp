@@ -13,12 +13,14 @@ namespace {
 /// Copies rows out of a fixture and checks the other rows for elements that are not finite.
 class OutputReader {
  public:
-  OutputReader(const Fixture& fixture, std::span<const RowId> rows)
-      : case_(&fixture.fixture_case()), batch_(&fixture.batch()) {
+  OutputReader(const Fixture& fixture, std::span<const RowId> rows, bool with_lse)
+      : case_(&fixture.fixture_case()),
+        batch_(&fixture.batch()),
+        with_lse_(with_lse && !case_->layer.is_recurrent()) {
     for (const Request& request : case_->requests) {
       first_token_.push_back(first_token_.back() + request.q_len);
     }
-    suspects_ = fixture.non_finite_outputs();
+    suspects_ = fixture.non_finite_outputs(with_lse_);
     std::vector<OutputRow> needed = suspects_;
     for (const RowId& row : rows) {
       if (row.state_row < 0) needed.push_back({token_of(row), row.head});
@@ -99,7 +101,7 @@ class OutputReader {
       const float got = load(outputs_.out.dtype, out + d * step);
       if (is_bad_output(got)) note(row, d, got, taken);
     }
-    if (case_->layer.is_recurrent()) return;
+    if (!with_lse_) return;
     const float lse = load(DType::kF32, outputs_.lse.row(row.token, row.head));
     if (is_bad_lse(lse)) note(row, -1, lse, taken);
   }
@@ -129,6 +131,7 @@ class OutputReader {
 
   const Case* case_;
   const ForwardBatch* batch_;
+  bool with_lse_;  ///< is among the outputs that must be finite
   std::vector<std::int64_t> first_token_{0};
   std::vector<OutputRow> suspects_;
   AttentionTensors outputs_;
@@ -137,10 +140,10 @@ class OutputReader {
 
 }  // namespace
 
-FillOutputs take_outputs(const Fixture& fixture, std::span<const RowId> rows) {
+FillOutputs take_outputs(const Fixture& fixture, std::span<const RowId> rows, bool with_lse) {
   FillOutputs taken;
   if (!attends(fixture.fixture_case().step)) return taken;  // there are none
-  const OutputReader reader(fixture, rows);
+  const OutputReader reader(fixture, rows, with_lse);
   for (const RowId& row : rows) reader.copy(row, taken);
   reader.scan_elsewhere(rows, taken);
   reader.scan_states(taken);

@@ -43,7 +43,7 @@ struct ErrorMetrics {
   double nmse = 0;              ///< sum (o - ref)^2 / sum (ref^2 + 500 sigma^2)
   double bound_ratio = 0;       ///< worst err / bound; <= 1 passes
   double rms_ratio = 0;        ///< RMS of err / sigma; <= 3 passes, 3-5 mistrusted, above incorrect
-  double lse_abs = 0;          ///< worst |lse - ref|
+  double lse_abs = -1;         ///< worst |lse - ref|; -1: none was compared
   double lse_bound_ratio = 0;  ///< worst |lse - ref| / bound; <= 1 passes
   std::int64_t rows = 0;       ///< rows compared, all fills
   std::int64_t non_finite = 0;  ///< NaN or wrongly infinite elements

@@ -19,6 +19,7 @@ import gc
 import inspect
 import json
 import os
+import shlex
 import traceback
 import types
 from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_void_p
@@ -65,7 +66,7 @@ BatchStruct = struct(
     (POINTER(TensorStruct), "tensors"), (c_void_p, "context"), (INDICES, "indices"))
 MemoryStruct = struct((c_size_t, "struct_size"), (c_void_p, "context"),
                       (CFUNCTYPE(c_void_p, c_void_p, c_size_t), "reserve"))
-NumericsStruct = struct((c_size_t, "struct_size"), (c_int32, "qk_input p accumulator partial_out"))
+NumericsStruct = struct((c_size_t, "struct_size"), (c_int32, "qk_input p accumulator partial_out lse"))
 # Pointers that are only handed on, a plan's handle among them, arrive as plain integers; where a function can fail,
 # the last two are a message and its room.
 FUNCTIONS = {
@@ -264,6 +265,7 @@ class Tables:
     def __init__(self, path, backends):
         self.path, self.backends = path, backends
         self.plans, self.handles = {}, 0  # plans by the handle that C has
+        self.refusals = {}  # what load() of a backend raised, None where it raised nothing
         functions = [function(getattr(self, name)) for name, function in FUNCTIONS.items()]
         self.structs = []  # they keep alive what their copies in the array point to
         for index, about in enumerate(map(describe, backends)):
@@ -274,8 +276,20 @@ class Tables:
                                               **dict(zip(FUNCTIONS, functions))))
         self.array = (BackendStruct * len(backends))(*self.structs)
 
+    def refusal(self, index):
+        """Why a backend cannot be used after all, or None. Its load() is called here, once and before anything else."""
+        if index not in self.refusals:
+            self.refusals[index] = None
+            try:
+                getattr(self.backends[index], "load", lambda: None)()
+            except Exception as error:
+                self.refusals[index] = f"absent: {explain(error, self.path)}"
+        return self.refusals[index]
+
     @answering
     def supports(self, index, problem):
+        if self.refusal(index):
+            return self.refusal(index)
         answer = self.backends[index].supports(problem_of(problem.contents))
         if not isinstance(answer, (str, bool, type(None))):
             raise TypeError(f"supports() returned {answer!r}; None means yes and a string is the reason for a no")
@@ -285,14 +299,17 @@ class Tables:
     def numerics(self, index, problem, answer):
         rounds = getattr(self.backends[index], "numerics", lambda problem: None)
         for stage, word in (rounds(problem_of(problem.contents)) or {}).items():
-            if (stage, c_int32) not in NumericsStruct._fields_ or word not in DTYPES[:5]:
+            known = isinstance(word, bool) if stage == "lse" else word in DTYPES[:5]
+            if not known or (stage, c_int32) not in NumericsStruct._fields_:
                 raise ValueError(f"numerics() says {stage!r}: {word!r}; attnbench/backend.h has the stages and types")
-            setattr(answer.contents, stage, DTYPES.index(word))
+            setattr(answer.contents, stage, word if stage == "lse" else DTYPES.index(word))
 
     @answering
     def formats(self, index, problem, layouts, count):
         asked, formats = problem_of(problem.contents), getattr(self.backends[index], "formats", None)
         plain = ("NHD", "HND") if asked.cache_scales == "tensor" else ()
+        if self.refusal(index):
+            formats = LAYOUTS  # supports() says what is wrong
         words = formats(asked) if callable(formats) else plain if formats is None else formats
         if isinstance(words, str) or any(word not in LAYOUTS for word in words) or len(words) > count[0]:
             raise ValueError(f"formats says {words!r}; it is a list of {', '.join(LAYOUTS)}")
@@ -360,6 +377,26 @@ def describe(backend):
     return about
 
 
+def packages_of(backend):
+    """The packages that a backend requires, found without importing them: what is installed, the operation that is
+    called, and why the backend is absent, which is "" where nothing is missing."""
+    from importlib import metadata
+    requires, found, missing = getattr(backend, "requires", {}), [], []
+    if not isinstance(requires, dict) or not all(isinstance(word, str) for pair in requires.items() for word in pair):
+        raise PluginFault(f"class {type(backend).__name__} has requires {requires!r}; it is a dict of versions by "
+                          "packages")
+    for package, version in requires.items():
+        try:
+            found.append(f"{package}=={metadata.version(package)}")
+        except metadata.PackageNotFoundError:
+            missing.append(package)
+    absence = ""
+    if missing:
+        command = [sys.executable, "-m", "pip", "install", *(f"{package}=={requires[package]}" for package in missing)]
+        absence = f"no package {' and no '.join(missing)} in {sys.executable}: {shlex.join(command)}"
+    return {"packages": " ".join(found), "kernel": str(getattr(backend, "kernel", "")), "absence": absence}
+
+
 def load(path):
     """Runs the user's file as a module, with its folder first where imports are looked for. Its backends."""
     sys.argv = [path]
@@ -391,7 +428,7 @@ def main(mode, path, library="", parent="0"):
     try:
         backends = load(path)
         if mode == "describe":
-            about = json.dumps([describe(backend) for backend in backends])
+            about = json.dumps([{**describe(backend), **packages_of(backend)} for backend in backends])
             sys.stdout.flush()
             os.write(answer, f"\n{about}\n".encode())  # a line of its own even if both streams are one
             return 0

@@ -13,6 +13,7 @@ import importlib.util
 import io
 import json
 import math
+import os
 import pathlib
 import random
 import shutil
@@ -249,22 +250,53 @@ class SupportsTest(HostTest):
         self.assertEqual(problem["max_kv_len"], 3)
 
 
+class LoadTest(HostTest):
+    def test_is_called_once_before_anything_else(self):
+        table = self.backend("""
+            def load(self): self.loads = getattr(self, "loads", 0) + 1
+            def formats(self, problem): return ["HND"] * self.loads
+            def supports(self, problem): return f"loaded {self.loads}"
+        """)
+        layouts, count = (ctypes.c_int32 * 4)(), ctypes.c_int32(4)
+        for _ in range(2):
+            self.assertEqual(self.call(table.formats, table.self, byref(c_problem()), layouts, byref(count))[0], host.OK)
+            self.assertEqual(count.value, 1)
+            self.assertEqual(self.supports(table), (host.UNSUPPORTED, "loaded 1"))
+
+    def test_what_it_raises_makes_the_backend_absent(self):
+        table = self.backend("""
+            def load(self):
+                self.loads = getattr(self, "loads", 0) + 1
+                raise OSError(f"libcudart.so.{self.loads}:\\nno such file")
+            def formats(self, problem): return self.layouts
+        """)
+        layouts, count = (ctypes.c_int32 * 4)(), ctypes.c_int32(4)
+        for _ in range(2):
+            self.assertEqual(self.call(table.formats, table.self, byref(c_problem()), layouts, byref(count))[0], host.OK)
+            self.assertEqual(count.value, 4)
+            status, message = self.supports(table)
+            self.assertEqual(status, host.UNSUPPORTED)
+            self.assertRegex(message, r"^absent: my.py:\d+: OSError: libcudart.so.1: no such file$")
+
+
 class NumericsTest(HostTest):
     def ask(self, members):
         table = self.backend(members)
-        numerics = host.NumericsStruct(ctypes.sizeof(host.NumericsStruct))
+        numerics = host.NumericsStruct(ctypes.sizeof(host.NumericsStruct), lse=1)
         status, message = self.call(table.numerics, table.self, byref(c_problem()), byref(numerics))
-        rounds = [numerics.qk_input, numerics.p, numerics.accumulator, numerics.partial_out]
+        rounds = [numerics.qk_input, numerics.p, numerics.accumulator, numerics.partial_out, numerics.lse]
         return status, rounds, "" if status == host.OK else message
 
     def test_what_is_named_is_filled_in(self):
-        self.assertEqual(self.ask(""), (host.OK, [0, 0, 0, 0], ""))
-        self.assertEqual(self.ask("def numerics(self, problem): return None"), (host.OK, [0, 0, 0, 0], ""))
+        self.assertEqual(self.ask(""), (host.OK, [0, 0, 0, 0, 1], ""))
+        self.assertEqual(self.ask("def numerics(self, problem): return None"), (host.OK, [0, 0, 0, 0, 1], ""))
+        self.assertEqual(self.ask("def numerics(self, problem): return {'lse': False}"), (host.OK, [0, 0, 0, 0, 0], ""))
         said = self.ask("def numerics(self, problem): return {'p': 'bf16', 'partial_out': 'e5m2', 'qk_input': 'f16'}")
-        self.assertEqual(said, (host.OK, [1, 2, 0, 4], ""))
+        self.assertEqual(said, (host.OK, [1, 2, 0, 4, 1], ""))
 
     def test_nonsense_is_an_error(self):
-        for answer in ({"P": "bf16"}, {"p": "bf17"}, {"p": "i32"}, {"struct_size": "f32"}):
+        for answer in ({"P": "bf16"}, {"p": "bf17"}, {"p": "i32"}, {"struct_size": "f32"}, {"lse": "f32"},
+                       {"p": False}):
             status, _, errors = self.ask(f"def numerics(self, problem): return {answer}")
             self.assertEqual(status, host.ERROR)
             self.assertIn("my.py: ValueError: numerics() says", errors)
@@ -670,7 +702,8 @@ class ProgramTest(HostTest):
         """, cwd=self.folder)
         self.assertEqual(code, 0, err)
         other = {"name": "other", "version": "of the instance", "description": "", "index_format": "", "device": "cpu",
-                 "deterministic": False, "graph_support": "ALWAYS", "padding_seq_len": 1, "writes_kv": False}
+                 "deterministic": False, "graph_support": "ALWAYS", "padding_seq_len": 1, "writes_kv": False, "packages": "",
+                 "kernel": "", "absence": ""}
         self.assertEqual(json.loads(out), [dict(other, name="mine", version="0"), other])
         self.assertIn("hello", err)
         self.assertIn("raw", err)
@@ -706,12 +739,38 @@ class ProgramTest(HostTest):
              "my.py: class A has device 'gpu'; it is cpu or cuda"),
             ("class A:\n    name = 'a'\n    padding_seq_len = 2\n" + methods,
              "my.py: class A has padding_seq_len 2; it is 1 or 0"),
+            ("class A:\n    name = 'a'\n    requires = ['torch']\n" + methods,
+             "my.py: class A has requires ['torch']; it is a dict of versions by packages"),
             ("class A:\n    name = 'a'\n    def __init__(self):\n        self.x = y\n" + methods,
              "my.py:4: NameError: name 'y' is not defined"),
         ]:
             with self.subTest(text=text):
                 self.assertEqual(self.describe(text), (1, "", expected + "\n"))
         self.assertRegex(self.start("describe", "/nowhere.py").stderr, "^nowhere.py: FileNotFoundError: .*\n$")
+
+    def test_packages_are_found_without_an_import(self):
+        self.write("raise SystemExit('imported')", "half.py")
+        for name, version in (("half", "1.5"), ("whole", "2.0+cu130")):
+            (self.folder / f"{name}-1.dist-info").mkdir()
+            self.write(f"Name: {name}\nVersion: {version}\n", f"{name}-1.dist-info/METADATA")
+        code, out, err = self.describe("""
+            class Mine:
+                name = "mine"
+                kernel = "half::well"
+                requires = {"half": "1.4", "whole": "2.0"}
+                def supports(self, problem): pass
+                def plan(self, batch): pass
+            class Other(Mine):
+                name = "other"
+                requires = {"no-such-package": "1.0", "whole": "2.0", "nor_this": "3"}
+        """, env=dict(os.environ, PYTHONPATH=str(self.folder)))
+        self.assertEqual(code, 0, err)
+        mine, other = json.loads(out)
+        self.assertEqual((mine["packages"], mine["kernel"], mine["absence"]),
+                         ("half==1.5 whole==2.0+cu130", "half::well", ""))
+        self.assertEqual((other["packages"], other["absence"]), (
+            "whole==2.0+cu130", f"no package no-such-package and no nor_this in {sys.executable}: {sys.executable} -m pip "
+                                "install no-such-package==1.0 nor_this==3"))
 
     @needs_cc
     def test_a_worker_gives_its_tables_to_the_library(self):

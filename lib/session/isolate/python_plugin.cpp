@@ -86,6 +86,8 @@ BackendInfo info_of(const json& described) {
   BackendInfo info;
   info.name = described.at("name");
   info.version = described.at("version");
+  info.packages = described.at("packages");
+  info.kernel = described.at("kernel");
   info.description = described.at("description");
   info.index_format = described.at("index_format");
   info.device = described.at("device") == "cuda" ? DeviceKind::kCuda : DeviceKind::kCpu;
@@ -116,8 +118,11 @@ void load_python_plugin(const std::string& path, const PythonHost& host,
       throw ConfigError(fmt::format(
           "plug-in {}: there is a backend '{}' already; give it another name", path, info.name));
     }
-    if (info.device == DeviceKind::kCuda && !cuda_absence.empty()) {
-      registry.add_absent(std::move(info), cuda_absence, path);
+    std::string absence = info.device == DeviceKind::kCuda ? cuda_absence : "";
+    const std::string missing = each.at("absence");
+    if (!missing.empty()) absence += (absence.empty() ? "" : "; ") + missing;
+    if (!absence.empty()) {
+      registry.add_absent(std::move(info), absence, path);
       continue;
     }
     registry.add_hosted(std::move(info),

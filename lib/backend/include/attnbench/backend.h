@@ -261,6 +261,7 @@ typedef struct attnbench_numerics {
   int32_t p;        /* softmax weights before P.V, and V beside them */
   int32_t accumulator;
   int32_t partial_out; /* split results between stages */
+  int32_t lse;         /* 1 already; 0: it writes no LSE for this problem, and none is checked */
 } attnbench_numerics;
 
 typedef struct attnbench_backend {
