@@ -17,6 +17,7 @@
 #include "apps/attnbench/run_options.h"
 #include "apps/attnbench/run_outcome.h"
 #include "lib/base/error.h"
+#include "lib/base/printable.h"
 #include "lib/device/nvtx_range.h"
 #include "lib/report/terminal.h"
 
@@ -86,10 +87,8 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
   if (runs.size() > 1) {  // run_scenario() would check the first one only
     for (const PlannedRun& each : runs) check_run(each.scenario, each.registry, each.filter);
   }
-  for (const std::string& file : idle_plugins(runs)) {
-    console.err << "note: no backend of " << file
-                << " takes part: the scenario's list of backends names others; --backend NAME,... "
-                   "names those to run\n";
+  for (const std::string& note : notes_on_plugins(runs)) {
+    console.err << "note: " << printable(note) << '\n';
   }
   std::vector<std::string> inputs;
   for (const PlannedRun& each : runs) inputs.push_back(each.scenario.path);

@@ -6,6 +6,7 @@ usage: plugin_test.py <attnbench binary> <misbehaving_plugin.so> <example_plugin
 import importlib.util
 import json
 import os
+import re
 import resource
 import shlex
 import shutil
@@ -17,6 +18,7 @@ import unittest
 EXAMPLE = os.path.abspath(sys.argv.pop(3))
 PLUGIN = os.path.abspath(sys.argv.pop(2))
 BINARY = os.path.abspath(sys.argv.pop(1))
+PYTHON_EXAMPLE = os.path.join(os.path.dirname(__file__), "../../backends/python_example/python_example.py")
 
 SCENARIO = """
 defaults:
@@ -145,10 +147,11 @@ class PluginTest(unittest.TestCase):
             file.write(text)
         return path
 
-    def attnbench(self, *arguments, misbehave="", plugins="", memory=None):
+    def attnbench(self, *arguments, misbehave="", plugins="", memory=None, environment=()):
         """`memory` limits the bytes that each process may have."""
         limit = (lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory))) if memory else None
-        environment = dict(os.environ, MISBEHAVE=misbehave, ATTNBENCH_PLUGINS=plugins, OMP_NUM_THREADS="1")
+        environment = dict(os.environ, MISBEHAVE=misbehave, ATTNBENCH_PLUGINS=plugins, OMP_NUM_THREADS="1",
+                           **dict(environment))
         return subprocess.run([BINARY, *arguments], env=environment, preexec_fn=limit, capture_output=True,
                               text=True, timeout=120)
 
@@ -248,6 +251,68 @@ class PluginTest(unittest.TestCase):
         os.chmod(python, 0o755)
         self.run_all({"py_computes_nothing": ("INCORRECT", "non-finite")}, "--isolate", "--python", python,
                      plugin=plugin)
+
+    def records_of(self, plugin, *options, environment=()):
+        """The exit code, standard error and records of a run of all backends of a plug-in, by name."""
+        results = os.path.join(self.folder.name, "r.json")
+        done = self.attnbench("run", self.scenario, "--quick", "--plugin", plugin, "--python", sys.executable,
+                              "--json", results, *options, environment=environment)
+        with open(results) as file:
+            return done.returncode, done.stderr, {each["backend"]: each for each in json.load(file)["records"]}
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
+    def test_a_backend_without_an_lse_says_so_and_none_is_checked(self):
+        with open(PYTHON_EXAMPLE) as file:
+            text = file.read().replace("                self.lse[tokens, head] =", "                forgotten =")
+        self.assertIn("forgotten", text)
+        silent = self.write("silent.py", text)
+        honest = self.write("honest.py", text.replace('name = "python_example"', """name = "honest"
+    def numerics(self, problem): return {"lse": False}"""))
+        code, _, records = self.records_of(silent, "--plugin", honest, "--backend", "python_example,honest")
+        self.assertEqual(code, 2)
+        self.assertIn("query 0, LSE", records["python_example"]["reason"])
+        self.assertEqual(records["honest"]["verdict"], "passed", records["honest"]["reason"])
+        error = records["honest"]["error"]
+        self.assertEqual((error["lse"], error["lse_bound_ratio"]), (None, None))
+        self.assertLess(error["bound_ratio"], 1)
+
+    def test_a_package_that_is_missing_or_cannot_be_imported_makes_its_backends_absent(self):
+        self.write("half.py", "raise OSError('libhalf.so.13: no such file')")
+        os.mkdir(os.path.join(self.folder.name, "half-1.dist-info"))
+        self.write("half-1.dist-info/METADATA", "Name: half\nVersion: 1.5\n")
+        plugin = self.write("packed.py", """
+class Base:
+    kernel = "half::well"
+    def load(self): import half
+    def supports(self, problem): pass
+    def plan(self, batch): pass
+class Broken(Base):
+    name, requires = "half:broken", {"half": "1.4"}
+class Missing(Base):
+    name, requires = "half:missing", {"half": "1.4", "no-such-package": "2.0"}
+""")
+        missing = (f"no package no-such-package in {sys.executable}: {sys.executable} -m pip install "
+                   "no-such-package==2.0")
+        environment = {"PYTHONPATH": self.folder.name}
+        loaded = ["--plugin", plugin, "--python", sys.executable]
+        done = self.attnbench("list", "backends", *loaded, environment=environment)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, f"half:missing +cpu +absent: {re.escape(missing)}\n")
+        self.assertRegex(done.stdout, r"half:broken +cpu +\(half==1.5\)\n")  # only an import could tell
+        code, errors, records = self.records_of(plugin, environment=environment)
+        self.assertEqual(code, 0)
+        self.assertEqual(errors, f"note: half:missing is absent: {missing}\n")
+        self.assertNotIn("half:missing", records)
+        broken = records["half:broken"]
+        self.assertEqual((broken["verdict"], broken["reason"]),
+                         ("unsupported", "absent: packed.py:4: OSError: libhalf.so.13: no such file"))
+        self.assertEqual((broken["packages"], broken["kernel"]), ("half==1.5", "half::well"))
+        code, errors, records = self.records_of(plugin, "--backend", "half:missing,cpu_flash", environment=environment)
+        self.assertEqual((code, errors), (0, ""))
+        absent = records["half:missing"]
+        self.assertEqual((absent["verdict"], absent["reason"]), ("unsupported", missing))
+        support = self.attnbench("support", self.scenario, *loaded, environment=environment)
+        self.assertIn("absent: packed.py:4: OSError: libhalf.so.13: no such file", " ".join(support.stdout.split()))
 
     @unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
     def test_a_plug_in_takes_part_in_recurrent_layers(self):

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "apps/attnbench/own_program.h"
+#include "apps/attnbench/pack_files.h"
 #include "lib/backend/plugin.h"
 #include "lib/base/error.h"
 #include "lib/device/cuda/cuda_device.h"
@@ -33,20 +34,19 @@ PythonHost python_host(const PluginOptions& options) {
   return host;
 }
 
-std::string lasting_path(const std::string& path) {
-  return std::filesystem::absolute(path).lexically_normal().string();
-}
-
 /// Files that the environment and the options name.
 std::vector<std::string> named_files(const PluginOptions& options) {
   std::vector<std::string> paths;
+  const auto add = [&](const std::string& word) {
+    for (std::string& path : plugin_files(word)) paths.push_back(std::move(path));
+  };
   if (const char* const named = std::getenv(kPluginsVariable)) {
     std::istringstream list(named);
-    for (std::string path; std::getline(list, path, ':');) {
-      if (!path.empty()) paths.push_back(lasting_path(path));
+    for (std::string word; std::getline(list, word, ':');) {
+      if (!word.empty()) add(word);
     }
   }
-  for (const std::string& file : options.files) paths.push_back(lasting_path(file));
+  for (const std::string& word : options.files) add(word);
   return paths;
 }
 
@@ -67,7 +67,8 @@ void add_plugin_options(CLI::App& program, PluginOptions& options) {
   const auto add = [&](CLI::App* command) {
     command
         ->add_option("--plugin", options.files,
-                     "a .so (attnbench/backend.h) or .py file with backends; repeatable")
+                     "a .so (attnbench/backend.h) or .py file with backends; packs: the kernels of "
+                     "installed packages, packs/NAME: of one; repeatable")
         ->type_name("FILE")
         ->allow_extra_args(false);
     command

@@ -12,16 +12,15 @@
 
 namespace attnbench {
 
-/// Environment variable of every command: shared objects and Python files with backends, separated
-/// by colons.
+/// Environment variable of every command: what --plugin takes, separated by colons.
 inline constexpr const char* kPluginsVariable = "ATTNBENCH_PLUGINS";
 
 /// Environment variable of every command: the interpreter of Python plug-ins.
 inline constexpr const char* kPythonVariable = "ATTNBENCH_PYTHON";
 
 struct PluginOptions {
-  std::vector<std::string> files;
-  std::string python;  ///< empty: what the environment says, else python3
+  std::vector<std::string> files;  ///< as plugin_files() takes them
+  std::string python;              ///< empty: what the environment says, else python3
 };
 
 /// `--plugin FILE` and `--python PROGRAM` on every command that asks backends for something.

@@ -323,19 +323,36 @@ std::vector<PlannedRun> planned_runs(const RunOptions& options, const KnownBacke
   return runs;
 }
 
-std::vector<std::string> idle_plugins(const std::vector<PlannedRun>& runs) {
+std::vector<std::string> notes_on_plugins(const std::vector<PlannedRun>& runs) {
   std::set<std::string> loaded, busy;
+  std::map<std::string, std::set<std::string>> absent;  // names by reason
   for (const PlannedRun& run : runs) {
     if (!run.filter.backends.empty()) return {};
-    for (const Registry::Entry& entry : run.registry.entries()) loaded.insert(entry.plugin);
-    for (const Registry::Entry* entry : choose_backends(run.scenario, run.registry, run.filter)) {
-      busy.insert(entry->plugin);
+    const auto chosen = choose_backends(run.scenario, run.registry, run.filter);
+    for (const Registry::Entry* entry : chosen) busy.insert(entry->plugin);
+    for (const Registry::Entry& entry : run.registry.entries()) {
+      if (entry.plugin.empty()) continue;  // this program's own
+      if (entry.make) {
+        loaded.insert(entry.plugin);
+      } else if (std::ranges::find(chosen, &entry) == chosen.end()) {  // else its row says so
+        absent[entry.absence].insert(entry.info.name);
+      }
     }
   }
-  loaded.erase("");  // this program's own
+  std::vector<std::string> notes;
+  for (const auto& [reason, names] : absent) {
+    notes.push_back(fmt::format("{} {} absent: {}", fmt::join(names, ", "),
+                                names.size() == 1 ? "is" : "are", reason));
+  }
   std::vector<std::string> idle;
   std::ranges::set_difference(loaded, busy, std::back_inserter(idle));
-  return idle;
+  if (!idle.empty()) {
+    notes.push_back(fmt::format(
+        "no backend of {} takes part: the scenario's list of backends names others; --backend "
+        "NAME,... names those to run",
+        fmt::join(idle, ", ")));
+  }
+  return notes;
 }
 
 }  // namespace attnbench

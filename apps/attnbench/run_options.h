@@ -66,8 +66,9 @@ struct PlannedRun {
                                                    const KnownBackends& known,
                                                    const std::string& program);
 
-/// Plug-in files without a backend that takes part, although no option names backends: the
-/// scenarios list other backends.
-[[nodiscard]] std::vector<std::string> idle_plugins(const std::vector<PlannedRun>& runs);
+/// What a person who loaded plug-ins should know where no option names backends: which of their
+/// backends are absent, and which files have none that takes part because the scenarios list
+/// others.
+[[nodiscard]] std::vector<std::string> notes_on_plugins(const std::vector<PlannedRun>& runs);
 
 }  // namespace attnbench
