@@ -1,0 +1,246 @@
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's dense attention kernels, as an engine without paged ones uses them: the operations behind
+scaled_dot_product_attention, each by itself, and flex_attention.
+
+    attnbench run scenarios/quickstart.yaml --plugin packs/torch --python PYTHON
+
+They read contiguous K and V. run() gathers those of each request from the cache, which is part of the time, and calls
+the operation once for all requests of the same lengths. There are no CUDA graphs: lengths are shapes.
+"""
+
+
+class Sdpa:
+    """What all of them have in common. A class below says what its operation takes."""
+    requires = {"torch": "2.11.0"}
+    index_format = "req_to_token"
+    device = "cuda"
+    formats = ["NHD"]
+    dtypes = ("f16", "bf16")
+    largest_dim, dim_multiple = 256, 8
+    takes_window = takes_trees = True
+    takes_softcap = takes_latent = False
+
+    def load(self):
+        global torch, torch_tools
+        import torch
+        import torch_tools
+
+    def supports(self, problem):
+        dims = (problem.head_dim_qk, problem.head_dim_v)
+        if problem.family == "recurrent":
+            return "no recurrent layers"
+        if problem.family == "latent" and not self.takes_latent:
+            return "no MLA: keys and values have one length"
+        if problem.has_sinks or problem.has_alibi:
+            return "no sinks, no ALiBi"
+        if problem.logit_cap > 0 and not self.takes_softcap:
+            return "no softcap"
+        if problem.dtype not in self.dtypes or problem.cache_dtype != problem.dtype:
+            return f"{', '.join(self.dtypes)} only, and the cache in the same type"
+        if max(dims) > self.largest_dim or any(dim % self.dim_multiple for dim in dims):
+            return f"head dims up to {self.largest_dim} in steps of {self.dim_multiple} only"
+        if problem.mode == "target_verify" and problem.sliding_window_size >= 0:
+            return "no sliding window over a draft tree"
+        if problem.sliding_window_size >= 0 and not self.takes_window:
+            return "no sliding window"
+        if problem.mode == "target_verify" and not self.takes_trees:
+            return "no draft trees"
+        return None
+
+    def numerics(self, problem):
+        """Logits and sums are f32 in all of them; weights are rounded to the type of the values."""
+        return {"p": problem.dtype}
+
+    def plan(self, batch):
+        return Plan(self, batch)
+
+    def operation(self, group, problem, scale):
+        """A function of q [size, q_len, Hq, dk], k and v [size, kv_len, Hkv, dk or dv] that returns out, like q but of
+        dv, and the LSE [size, Hq, q_len], or None."""
+        raise NotImplementedError
+
+
+class Plan:
+    def __init__(self, backend, batch):
+        with torch.inference_mode():
+            problem = batch.problem
+            self.q, self.out, self.lse = (batch.tensor(role).torch() for role in ("q", "out", "lse"))
+            self.k_rows, self.v_rows = (torch_tools.rows(batch.tensor(role)) for role in ("k_cache", "v_cache"))
+            self.v_scale = batch.v_scale
+            self.groups = torch_tools.groups_of(batch) if batch.q_tokens else []
+            scale = problem.scale * batch.k_scale
+            self.operations = [backend.operation(group, problem, scale) for group in self.groups]
+            most = max((len(group.slots) for group in self.groups), default=0)
+            self.k, self.v = (rows.new_empty(most, *rows.shape[1:]) for rows in (self.k_rows, self.v_rows))
+
+    def gathered(self, rows, group, room):
+        """The rows of a group's keys, [size, kv_len, heads, dim], copied into the plan's memory."""
+        torch.index_select(rows, 0, group.slots, out=room[:len(group.slots)])
+        return room[:len(group.slots)].unflatten(0, (group.size, group.kv_len))
+
+    def run(self, stream):
+        with torch_tools.on(stream), torch.inference_mode():
+            for group, operation in zip(self.groups, self.operations):
+                q = self.q[group.rows].unflatten(0, (group.size, group.q_len))
+                k, v = self.gathered(self.k_rows, group, self.k), self.gathered(self.v_rows, group, self.v)
+                out, lse = operation(q, k, v)
+                self.out[group.rows] = (out if self.v_scale == 1 else out * self.v_scale).flatten(0, 1)
+                if lse is not None:
+                    self.lse[group.rows] = lse.transpose(1, 2).flatten(0, 1)
+
+
+def heads_first(*tensors):
+    return [tensor.transpose(1, 2) for tensor in tensors]
+
+
+def added(mask, problem):
+    """A mask as what is added to the logits, 0 or -inf, in the type of q; None as it is."""
+    if mask is None:
+        return None
+    dtype = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}[problem.dtype]
+    return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, float("-inf"))
+
+
+class SdpaFlash(Sdpa):
+    name = "torch:sdpa_flash"
+    kernel = "aten::_flash_attention_forward"
+    description = "FlashAttention-2 as in torch, after a gather of K and V"
+    takes_trees = False
+
+    def supports(self, problem):
+        if problem.head_dim_qk != problem.head_dim_v:
+            return "keys and values of one length only"
+        return super().supports(problem)
+
+    def operation(self, group, problem, scale):
+        window = -1 if group.is_dense else problem.sliding_window_size
+        causal = problem.causal and not group.is_dense
+        ahead = 0 if causal else window  # of a query, how many later keys it sees
+
+        def call(q, k, v):
+            return torch.ops.aten._flash_attention_forward(
+                q, k, v, None, None, group.q_len, group.kv_len, 0.0, causal, False, scale=scale,
+                window_size_left=window, window_size_right=ahead)[:2]
+        return call
+
+
+class SdpaEfficient(Sdpa):
+    name = "torch:sdpa_efficient"
+    kernel = "aten::_efficient_attention_forward"
+    description = "xFormers' attention as in torch, after a gather of K and V and a copy of each for every query head"
+    dtypes = ("f32", "f16", "bf16")
+    takes_trees = takes_window = False
+
+    def operation(self, group, problem, scale):
+        lower_right = 2  # of sdp::CustomMaskType
+        kind = 0 if group.is_dense else lower_right
+        copies = problem.heads_q // problem.heads_kv  # the kernel has no grouped heads
+
+        def call(q, k, v):
+            k, v = (rows.repeat_interleave(copies, 2) for rows in (k, v))
+            out, lse = torch.ops.aten._efficient_attention_forward(
+                q, k, v, None, None, None, None, None, 0.0, kind, True, scale=scale)[:2]
+            return out, lse[:, :, :group.q_len]  # its rows are padded
+        return call
+
+
+class SdpaCudnn(Sdpa):
+    name = "torch:sdpa_cudnn"
+    kernel = "aten::_scaled_dot_product_cudnn_attention"
+    description = "cuDNN's attention as in torch, after a gather of K and V; a mask that is not square is added"
+    largest_dim = 128
+
+    def operation(self, group, problem, scale):
+        causal = group.is_lower_right and group.q_len == group.kv_len  # its own mask begins at the top left
+        mask = added(None if causal else group.mask(), problem)
+        if mask is not None:
+            mask = mask.expand(group.size, problem.heads_q, -1, -1)
+
+        def call(q, k, v):
+            out, lse = torch.ops.aten._scaled_dot_product_cudnn_attention(
+                *heads_first(q, k, v), mask, True, 0.0, causal, False, scale=scale)[:2]
+            return out.transpose(1, 2), lse.view(group.size, problem.heads_q, group.q_len)
+        return call
+
+
+class SdpaMath(Sdpa):
+    name = "torch:sdpa_math"
+    kernel = "aten::_scaled_dot_product_attention_math"
+    description = "products and a softmax in f32, all logits in memory, after a gather of K and V; no LSE"
+    dtypes = ("f32", "f16", "bf16")
+    largest_dim, dim_multiple = 1024, 1
+    takes_latent = True
+
+    def numerics(self, problem):
+        return {"lse": False}
+
+    def operation(self, group, problem, scale):
+        mask = added(group.mask(), problem)  # a bool would be added, too
+
+        def call(q, k, v):
+            out, _ = torch.ops.aten._scaled_dot_product_attention_math(
+                *heads_first(q, k, v), mask, 0.0, False, None, scale=scale,
+                enable_gqa=problem.heads_q != problem.heads_kv)
+            return out.transpose(1, 2), None
+        return call
+
+
+class SdpaMathCpu(SdpaMath):
+    name, device = "torch:sdpa_math_cpu", "cpu"
+
+
+class SdpaFlashCpu(Sdpa):
+    name, device = "torch:sdpa_flash_cpu", "cpu"
+    kernel = "aten::_scaled_dot_product_flash_attention_for_cpu"
+    description = "torch's blocked attention for processors, after a gather of K and V"
+    dtypes = ("f32", "f16", "bf16")
+    largest_dim, dim_multiple = 1024, 1
+
+    def operation(self, group, problem, scale):
+        causal = group.is_lower_right and group.q_len == group.kv_len  # its own mask begins at the top left
+        mask = added(None if causal else group.mask(), problem)
+
+        def call(q, k, v):
+            out, lse = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+                *heads_first(q, k, v), 0.0, causal, attn_mask=mask, scale=scale)
+            return out.transpose(1, 2), lse
+        return call
+
+
+class Flex(Sdpa):
+    name = "torch:flex"
+    kernel = "torch.nn.attention.flex_attention"
+    description = "flex_attention, compiled with the case's mask and softcap, after a gather of K and V"
+    takes_softcap = True
+
+    def attention(self):
+        return torch.compile(torch.nn.attention.flex_attention.flex_attention)
+
+    def operation(self, group, problem, scale):
+        from torch.nn.attention.flex_attention import AuxRequest, create_block_mask
+        attend, blocks, cap = self.attention(), None, problem.logit_cap
+        if not group.is_dense:
+            blocks = create_block_mask(lambda request, head, query, key: group.seen(request, query, key),
+                                       group.size, None, group.q_len, group.kv_len, device=group.slots.device)
+
+        def softcap(score, request, head, query, key):
+            return cap * torch.tanh(score / cap)
+
+        def call(q, k, v):
+            out, aux = attend(*heads_first(q, k, v), softcap if cap > 0 else None, blocks, scale,
+                              problem.heads_q != problem.heads_kv, return_aux=AuxRequest(lse=True))
+            return out.transpose(1, 2), aux.lse
+        return call
+
+
+class FlexCpu(Flex):
+    name, device = "torch:flex_cpu", "cpu"
+    description = "flex_attention as it is without a compiler: products and a softmax, after a gather of K and V"
+    dtypes = ("f32", "f16", "bf16")
+    largest_dim, dim_multiple = 1024, 1
+
+    def attention(self):
+        import warnings
+        warnings.filterwarnings("ignore", "flex_attention called without torch.compile")
+        return torch.nn.attention.flex_attention.flex_attention

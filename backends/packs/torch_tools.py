@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""What packs on PyTorch share. It imports torch: a pack imports it in load(), not at its top."""
+import contextlib
+
+import torch
+
+
+def on(stream):
+    """The context in which torch works on the stream that run() is given. A CPU has none."""
+    return torch.cuda.stream(torch.cuda.ExternalStream(stream)) if stream else contextlib.nullcontext()
+
+
+def rows(cache):
+    """A tensor of a cache in NHD, [pages, page size, heads, dim], as [slots, heads, dim] on the same memory."""
+    return cache.torch().view(-1, *cache.shape[2:])
+
+
+def key_slots(batch):
+    """For each request the slots of its keys, int64 [kv_len], on the backend's device."""
+    table = batch.tensor("req_to_token").torch()
+    places = batch.tensor("req_pool_indices").torch().tolist()
+    return [table[place, :kv_len].long() for place, kv_len in zip(places, batch.kv_lens)]
+
+
+class Group:
+    """Requests that have the same number of queries and the same number of keys: one call of a dense kernel.
+
+    size: of the group. q_len, kv_len: of each of its requests. rows: of its query tokens among those of the batch, a
+    slice where they lie together, else int64 [size * q_len]. slots: of its keys, int64 [size * kv_len].
+    """
+
+    def __init__(self, batch, requests, first_tokens, slots):
+        self.size, self.q_len, self.kv_len = len(requests), batch.q_lens[requests[0]], batch.kv_lens[requests[0]]
+        self.slots = torch.cat([slots[request] for request in requests])
+        together = requests == list(range(requests[0], requests[0] + self.size))
+        if together:
+            first = first_tokens[requests[0]]
+            self.rows = slice(first, first + self.size * self.q_len)
+        else:
+            tokens = [torch.arange(first_tokens[r], first_tokens[r] + self.q_len) for r in requests]
+            self.rows = torch.cat(tokens).to(self.slots.device)
+        self._problem = batch.problem
+        self._tree = self._tree_of(batch, requests)
+
+    def _tree_of(self, batch, requests):
+        """The draft trees' mask, bool [size, 1, q_len, kv_len], or None."""
+        if batch.tensor("custom_mask") is None:
+            return None
+        flat, starts = batch.tensor("custom_mask").torch(), batch.tensor("mask_indptr").torch().tolist()
+        masks = [flat[starts[r]:starts[r] + self.q_len * self.kv_len] for r in requests]
+        return torch.stack(masks).view(self.size, 1, self.q_len, self.kv_len).bool()
+
+    @property
+    def is_lower_right(self):
+        """Nothing but causality hides a key: token i sees the keys up to kv_len - q_len + i."""
+        problem = self._problem
+        return self._tree is None and problem.causal and problem.sliding_window_size < 0
+
+    @property
+    def is_dense(self):
+        """Every query sees every key."""
+        problem = self._problem
+        if self._tree is not None or problem.sliding_window_size >= 0 and not problem.is_cross_attention:
+            return False
+        return problem.is_cross_attention or not problem.causal or self.q_len == 1
+
+    def seen(self, request, query, key):
+        """Whether a request of the group, a query of it and a key of it, given as tensors of their numbers, meet."""
+        problem = self._problem
+        if self._tree is not None:
+            return self._tree[request, 0, query, key]
+        own = query + (self.kv_len - self.q_len)
+        seen = key <= own if problem.causal else key >= 0
+        if problem.sliding_window_size >= 0:
+            seen = seen & (key >= own - problem.sliding_window_size)
+            if not problem.causal:
+                seen = seen & (key <= own + problem.sliding_window_size)
+        return seen
+
+    def mask(self):
+        """bool [size or 1, 1, q_len, kv_len], True where a query sees a key; None where each sees all."""
+        if self.is_dense:
+            return None
+        if self._tree is not None:
+            return self._tree
+        query = torch.arange(self.q_len, device=self.slots.device)[:, None]
+        return self.seen(None, query, torch.arange(self.kv_len, device=self.slots.device))[None, None]
+
+
+def groups_of(batch):
+    """The groups of a batch. Requests without queries are in none."""
+    members, first_tokens, first = {}, [], 0
+    for request, (q_len, kv_len) in enumerate(zip(batch.q_lens, batch.kv_lens)):
+        first_tokens.append(first)
+        first += q_len
+        if q_len > 0:
+            members.setdefault((q_len, kv_len), []).append(request)
+    slots = key_slots(batch)
+    return [Group(batch, requests, first_tokens, slots) for requests in members.values()]
