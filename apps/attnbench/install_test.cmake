@@ -1,11 +1,18 @@
 # Installs BUILD into an empty PREFIX. With the installed program it expands an installed scenario, by its name, and
-# writes a plug-in, which a project that finds nothing but PREFIX compiles, and runs it; and one in Python.
+# lists the packs, and writes a plug-in, which a project that finds nothing but PREFIX compiles, and runs it; and one in Python.
 file(REMOVE_RECURSE ${PREFIX})
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${PREFIX}/bin/attnbench expand quickstart
                 WORKING_DIRECTORY ${PREFIX} OUTPUT_VARIABLE cases COMMAND_ERROR_IS_FATAL ANY)
 if(NOT cases MATCHES "prefix_hits")
   message(FATAL_ERROR "no case of the quickstart in:\n${cases}")
+endif()
+
+execute_process(COMMAND ${PREFIX}/bin/attnbench list backends --plugin packs --python ${PYTHON}
+                WORKING_DIRECTORY ${PREFIX} OUTPUT_VARIABLE backends COMMAND_ERROR_IS_FATAL ANY)
+file(GLOB packed RELATIVE ${PREFIX}/share/attnbench/packs ${PREFIX}/share/attnbench/packs/*)
+if(NOT backends MATCHES "torch:sdpa_flash_cpu" OR NOT packed MATCHES "torch_tools.py" OR packed MATCHES "_test")
+  message(FATAL_ERROR "not the installed packs in:\n${backends}\n${packed}")
 endif()
 
 set(project ${PREFIX}/project)
