@@ -10,16 +10,17 @@ import importlib.util
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+import warnings
 
 BINARY = os.path.abspath(sys.argv.pop(1))
 PACKS = pathlib.Path(__file__).resolve().parent
 
-# Every mask that a dense kernel can be given, groups of equal lengths whose requests lie together and apart, and each
-# type: {mix: backends that have no kernel for it}.
+# Every mask that a dense kernel can be given, groups of equal lengths whose requests lie together and apart, each type.
 MASKS = """
 seed: 3
 defaults:
@@ -43,7 +44,9 @@ mixes:
 measure: {cache: [cold], rounds: [2, 2], block: 1ms, samples: [1, 3]}
 verify: {rows: 100}
 """
-ON_A_CPU = {"torch:sdpa_math_cpu": {"softcap"}, "torch:sdpa_flash_cpu": {"softcap", "mla"}, "torch:flex_cpu": {"mla"}}
+ON_A_CPU = {"torch:sdpa_math_cpu": {"softcap"}, "torch:sdpa_flash_cpu": {"softcap", "mla"}}
+
+COMPILED = ["window", "tree", "softcap"]  # each takes ten seconds
 
 DECODES = """
 seed: 5
@@ -83,7 +86,9 @@ def can_interpret():
     """Triton 3.6's interpreter makes plain numbers of arrays with one element, which NumPy has given up."""
     try:
         import numpy
-        return int(numpy.array([1])) == 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return int(numpy.array([1])) == 1
     except (ImportError, TypeError):
         return False
 
@@ -99,12 +104,12 @@ class PacksTest(unittest.TestCase):
         return subprocess.run([BINARY, *arguments, "--python", python], env=environment, capture_output=True, text=True,
                               timeout=600)
 
-    def verdicts(self, scenario, plugin, backends):
+    def verdicts(self, scenario, plugin, backends, *options):
         """{backend: {mix: verdict}} and the records behind them."""
         (self.folder / "s.yaml").write_text(scenario)
         results = self.folder / "r.json"
         done = self.attnbench("run", str(self.folder / "s.yaml"), "--plugin", plugin, "--backend", ",".join(backends),
-                              "--json", str(results))
+                              "--json", str(results), *options)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         records = json.loads(results.read_text())["records"]
         found = {}
@@ -142,6 +147,13 @@ class PacksTest(unittest.TestCase):
             self.assertRegex(record["packages"], r"^torch==\d")
             if record["error"]:
                 self.assertEqual(record["error"]["lse"] is None, record["backend"] == "torch:sdpa_math_cpu")
+
+    @needs("torch")
+    @unittest.skipUnless(shutil.which("g++"), "torch.compile needs g++")
+    def test_flex_attention_is_compiled_with_the_mask_of_the_case(self):
+        cases = [word for mix in COMPILED for word in ("--case", mix)]
+        verdicts, _ = self.verdicts(MASKS, "packs/torch", ["torch:flex_cpu"], *cases)
+        self.assertEqual(verdicts, {"torch:flex_cpu": dict.fromkeys(COMPILED, "passed")})
 
     @needs("torch")
     @needs("triton")

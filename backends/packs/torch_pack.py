@@ -20,6 +20,7 @@ class Sdpa:
     largest_dim, dim_multiple = 256, 8
     takes_window = takes_trees = True
     takes_softcap = takes_latent = False
+    gives_lse = True
 
     def load(self):
         global torch, torch_tools
@@ -50,7 +51,7 @@ class Sdpa:
 
     def numerics(self, problem):
         """Logits and sums are f32 in all of them; weights are rounded to the type of the values."""
-        return {"p": problem.dtype}
+        return {"p": problem.dtype, "lse": self.gives_lse}
 
     def plan(self, batch):
         return Plan(self, batch)
@@ -73,6 +74,7 @@ class Plan:
             self.operations = [backend.operation(group, problem, scale) for group in self.groups]
             most = max((len(group.slots) for group in self.groups), default=0)
             self.k, self.v = (rows.new_empty(most, *rows.shape[1:]) for rows in (self.k_rows, self.v_rows))
+            torch_tools.finish(self.q)
 
     def gathered(self, rows, group, room):
         """The rows of a group's keys, [size, kv_len, heads, dim], copied into the plan's memory."""
@@ -171,9 +173,10 @@ class SdpaMath(Sdpa):
     dtypes = ("f32", "f16", "bf16")
     largest_dim, dim_multiple = 1024, 1
     takes_latent = True
+    gives_lse = False
 
     def numerics(self, problem):
-        return {"lse": False}
+        return {"lse": False}  # and f32 throughout
 
     def operation(self, group, problem, scale):
         mask = added(group.mask(), problem)  # a bool would be added, too
@@ -211,36 +214,36 @@ class SdpaFlashCpu(Sdpa):
 class Flex(Sdpa):
     name = "torch:flex"
     kernel = "torch.nn.attention.flex_attention"
-    description = "flex_attention, compiled with the case's mask and softcap, after a gather of K and V"
+    description = "flex_attention compiled with the case's mask and softcap, after a gather of K and V"
     takes_softcap = True
 
-    def attention(self):
-        return torch.compile(torch.nn.attention.flex_attention.flex_attention)
+    def load(self):
+        super().load()
+        import torch._dynamo
+        torch._dynamo.config.recompile_limit = 64  # one for each mask, and not for each length
 
     def operation(self, group, problem, scale):
-        from torch.nn.attention.flex_attention import AuxRequest, create_block_mask
-        attend, blocks, cap = self.attention(), None, problem.logit_cap
+        from torch.nn.attention.flex_attention import AuxRequest, create_block_mask, flex_attention
+        attend = torch.compile(flex_attention)  # by the first run, when results are checked and nothing is timed yet
+        wanted = AuxRequest(lse=True) if self.gives_lse else None
+        blocks, cap = None, problem.logit_cap
         if not group.is_dense:
-            blocks = create_block_mask(lambda request, head, query, key: group.seen(request, query, key),
-                                       group.size, None, group.q_len, group.kv_len, device=group.slots.device)
+            blocks = create_block_mask(group.mask_mod(), group.size, None, group.q_len, group.kv_len,
+                                       device=group.slots.device)
 
         def softcap(score, request, head, query, key):
             return cap * torch.tanh(score / cap)
 
         def call(q, k, v):
-            out, aux = attend(*heads_first(q, k, v), softcap if cap > 0 else None, blocks, scale,
-                              problem.heads_q != problem.heads_kv, return_aux=AuxRequest(lse=True))
-            return out.transpose(1, 2), aux.lse
+            found = attend(*heads_first(q, k, v), softcap if cap > 0 else None, blocks, scale,
+                           problem.heads_q != problem.heads_kv, return_aux=wanted)
+            out, lse = (found[0], found[1].lse) if wanted else (found, None)
+            return out.transpose(1, 2), lse
         return call
 
 
 class FlexCpu(Flex):
     name, device = "torch:flex_cpu", "cpu"
-    description = "flex_attention as it is without a compiler: products and a softmax, after a gather of K and V"
     dtypes = ("f32", "f16", "bf16")
     largest_dim, dim_multiple = 1024, 1
-
-    def attention(self):
-        import warnings
-        warnings.filterwarnings("ignore", "flex_attention called without torch.compile")
-        return torch.nn.attention.flex_attention.flex_attention
+    gives_lse = False  # not when it is compiled for a processor

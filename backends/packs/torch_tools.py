@@ -11,6 +11,12 @@ def on(stream):
     return torch.cuda.stream(torch.cuda.ExternalStream(stream)) if stream else contextlib.nullcontext()
 
 
+def finish(tensor):
+    """Waits for what plan() has enqueued on the device of a tensor: run() works on another stream, which does not."""
+    if tensor.is_cuda:
+        torch.cuda.current_stream(tensor.device).synchronize()
+
+
 def rows(cache):
     """A tensor of a cache in NHD, [pages, page size, heads, dim], as [slots, heads, dim] on the same memory."""
     return cache.torch().view(-1, *cache.shape[2:])
@@ -65,18 +71,24 @@ class Group:
             return False
         return problem.is_cross_attention or not problem.causal or self.q_len == 1
 
-    def seen(self, request, query, key):
-        """Whether a request of the group, a query of it and a key of it, given as tensors of their numbers, meet."""
-        problem = self._problem
-        if self._tree is not None:
-            return self._tree[request, 0, query, key]
-        own = query + (self.kv_len - self.q_len)
-        seen = key <= own if problem.causal else key >= 0
-        if problem.sliding_window_size >= 0:
-            seen = seen & (key >= own - problem.sliding_window_size)
-            if not problem.causal:
-                seen = seen & (key <= own + problem.sliding_window_size)
-        return seen
+    def mask_mod(self):
+        """The mask as flex_attention takes it: a function of the numbers of a request of the group, of a head, a query
+        and a key, all tensors, that says whether the query sees the key. It captures plain numbers and tensors alone,
+        as torch.compile wants it; the prefix is a tensor, so that another one needs no new compilation."""
+        tree, causal, window = self._tree, self._problem.causal, self._problem.sliding_window_size
+        prefix = torch.tensor(self.kv_len - self.q_len, device=self.slots.device)
+
+        def of_tree(request, head, query, key):
+            return tree[request, 0, query, key]
+
+        def of_window(request, head, query, key):
+            seen = key <= query + prefix if causal else key >= 0
+            if window >= 0:
+                seen = seen & (key >= query + prefix - window)
+                if not causal:
+                    seen = seen & (key <= query + prefix + window)
+            return seen
+        return of_window if tree is None else of_tree
 
     def mask(self):
         """bool [size or 1, 1, q_len, kv_len], True where a query sees a key; None where each sees all."""
@@ -85,7 +97,7 @@ class Group:
         if self._tree is not None:
             return self._tree
         query = torch.arange(self.q_len, device=self.slots.device)[:, None]
-        return self.seen(None, query, torch.arange(self.kv_len, device=self.slots.device))[None, None]
+        return self.mask_mod()(None, None, query, torch.arange(self.kv_len, device=self.slots.device))[None, None]
 
 
 def groups_of(batch):
