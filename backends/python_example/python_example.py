@@ -17,6 +17,8 @@ class PythonExample:
     index_format = "req_to_token"  # which of the index arrays is read
     # What else can be said, with what holds otherwise:
     # (writes_kv: problem.step may be "kv_write" or "both", and k_new, v_new divided by their scales go to slot_mapping)
+    # (requires = {"torch": "2.11.0"}: without these packages it is listed as absent; kernel: the operation that it calls.
+    # A method load() imports them: before anything else is called, but not where backends are only listed.)
     # device = "cpu", deterministic = True, graph_support = "NEVER", padding_seq_len = 1, writes_kv = False
 
     def supports(self, problem):
@@ -39,6 +41,7 @@ class PythonExample:
     # multiplies weights and values in bf16 would say:
     # def numerics(self, problem):
     #     return {"p": "bf16"}
+    # And one that writes no LSE: {"lse": False}.
 
     def plan(self, batch):
         """Host work for one batch, timed apart from run(). Queries and caches have no contents yet."""
