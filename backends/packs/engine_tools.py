@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the packs of engine kernels share. torch is imported where it is needed: a pack is listed without it."""
+import importlib
+import importlib.util
+import os
+import sys
+import types
+
+TORCH_NAMES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
+
+
+def torch_dtype(word):
+    """The torch.dtype of "bf16" and so on."""
+    import torch
+    return getattr(torch, TORCH_NAMES[word])
+
+
+def need_gpu(major, kernel):
+    """Raises unless this machine's GPU is of the compute capability for which `kernel` is compiled."""
+    import torch
+    if not torch.cuda.is_available():
+        raise RuntimeError("torch finds no GPU")
+    found = torch.cuda.get_device_capability()
+    if found[0] != major:
+        raise RuntimeError(f"{kernel} is compiled for sm_{major}0, the GPU is sm_{found[0]}{found[1]}")
+
+
+def first_reason(*checks):
+    """Of pairs (does it hold, why that is refused), the first reason that holds; None when none does."""
+    return next((reason for holds, reason in checks if holds), None)
+
+
+def no_paged_attention(problem, dtypes=("f16", "bf16"), trees=False, sinks=False):
+    """Why a kernel of softmax attention over keys and values of their own cannot take the problem, whatever its window
+    and its shapes; None when it can. What has to hold besides, its own pack adds."""
+    return first_reason(
+        (problem.step != "attention", "attention only: it writes no cache"),
+        (problem.family != "softmax", "keys and values of their own only: no MLA, no recurrent layers"),
+        (problem.has_alibi, "no ALiBi"),
+        (problem.has_sinks and not sinks, "no sinks"),
+        (problem.mode == "target_verify" and not trees, "no draft trees: it knows no masks but causal ones"),
+        (problem.dtype not in dtypes, f"queries in {' or '.join(dtypes)} only"),
+        (not problem.causal and problem.sliding_window_size >= 0, "windows of causal layers only"))
+
+
+class Plan:
+    """The plan of a kernel that torch launches. A subclass says what it reads and launches:
+
+    prepare(batch)  asks for index arrays and schedules the work: in plan(), and again in every update()
+    launch()        the kernels of one forward
+    """
+    follows = True  # whether update() brings a recorded plan to the next step
+
+    def __init__(self, batch, *given):
+        import torch
+        self.torch, self.problem = torch, batch.problem
+        self.idle = batch.q_tokens == 0
+        if self.idle:
+            return
+        self.q, self.k_cache, self.v_cache, self.out, self.lse, self.sinks = (
+            tensor and tensor.torch()
+            for tensor in map(batch.tensor, ("q", "k_cache", "v_cache", "out", "lse", "sinks")))
+        self.bind(batch, *given)
+        self.prepare(batch)
+        torch.cuda.current_stream().synchronize()  # run() has a stream of its own, which does not wait for this one
+
+    def bind(self, batch):
+        """What stays the same in all steps of a recorded plan."""
+
+    def prepare(self, batch):
+        raise NotImplementedError
+
+    def launch(self):
+        raise NotImplementedError
+
+    def run(self, stream):
+        if not self.idle:
+            with self.torch.cuda.stream(self.torch.cuda.ExternalStream(stream)):
+                self.launch()
+
+    def update(self, batch, stream):
+        if self.idle or not self.follows:
+            return False
+        with self.torch.cuda.stream(self.torch.cuda.ExternalStream(stream)):
+            self.prepare(batch)
+        return True
+
+    def longest(self, batch):
+        """The most queries and the most keys of one request: of any step that a recorded plan may be brought to."""
+        if self.problem.recorded:
+            return self.problem.max_q_len, self.problem.max_kv_len
+        return max(batch.q_lens), max(batch.kv_lens)
+
+
+def import_bare(name, bare, stand_ins):
+    """Imports module `name` of an installed package without running the __init__.py of the packages `bare`, which would
+    start a whole engine. Modules of which it needs one or two names are replaced: stand_ins has their attributes."""
+    for package in bare:
+        if package in sys.modules:
+            continue
+        outer, _, inner = package.rpartition(".")
+        module = types.ModuleType(package)
+        if outer:
+            module.__path__ = [os.path.join(folder, inner) for folder in sys.modules[outer].__path__]
+        else:
+            module.__path__ = list(importlib.util.find_spec(package).submodule_search_locations)
+        sys.modules[package] = module
+    for module_name, attributes in stand_ins.items():
+        module = sys.modules.setdefault(module_name, types.ModuleType(module_name))
+        vars(module).update(attributes)
+    return importlib.import_module(name)
+
+
+def arguments_of(operator, **given):
+    """The positional arguments of a torch operator: those given by the names of its schema, else its defaults or None.
+    TypeError where another version of the library has no such argument, or needs one more."""
+    known = {argument.name: argument for argument in operator._schema.arguments}
+    if unknown := given.keys() - known.keys():
+        raise TypeError(f"{operator} has no argument {', '.join(sorted(unknown))}: is this the version that is required?")
+    needed = [name for name, argument in known.items() if name not in given and not argument.has_default_value()
+              and argument.type.kind() != "OptionalType"]
+    if needed:
+        raise TypeError(f"{operator} needs {', '.join(needed)}, too: is this the version that is required?")
+    return [given.get(name, argument.default_value) for name, argument in known.items()]
+
+
+def library_of(package, path):
+    """Loads the operators of a shared object inside an installed package, nothing else of which is run."""
+    import torch
+    folder = importlib.util.find_spec(package).submodule_search_locations[0]
+    torch.ops.load_library(os.path.join(folder, path))

@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""FlashAttention 3 in builds of its own, on torch's stable ABI: any torch from 2.10 with CUDA 13 loads them."""
+from engine_tools import Plan, arguments_of, first_reason, library_of
+from flash_attention_3 import FlashAttention3
+
+
+class TokenSpeed(FlashAttention3):
+    name = "fa3:tokenspeed"
+    description = "FlashAttention 3 of tokenspeed-fa3, over pages; built without softcap"
+    requires = {"tokenspeed-fa3": "3.0.0.post20260810", "torch": "2.11.0"}
+    kernel = "flash_attn_3.fwd"
+    head_dims = {(64, 64), (128, 128), (192, 192), (256, 256)}
+    softcap = False
+
+    def load(self):
+        library_of("flash_attn_3", "_C.abi3.so")
+        import torch
+        self.operators = torch.ops.flash_attn_3
+        self.check_gpu()
+
+
+class Fa3Fwd(FlashAttention3):
+    """Built without pages: it reads a prompt's own keys and values, as an engine has them before it caches them."""
+    name = "fa3:fwd"
+    description = "FlashAttention 3 of fa3-fwd, for prompts without a cached prefix; built without pages and windows"
+    requires = {"fa3-fwd": "0.0.3", "torch": "2.11.0"}
+    kernel = "fa3_fwd.fwd"
+    index_format = "cu_seqlens_q, cu_seqlens_k"
+    dtypes = ("bf16",)
+
+    def load(self):
+        library_of("fa3_fwd", "_C.abi3.so")
+        import torch
+        self.operators = torch.ops.fa3_fwd
+        self.check_gpu()
+
+    def supports(self, problem):
+        # Only where all prompts are equally long does a problem tell that none has a prefix.
+        whole = problem.max_q_len == problem.max_kv_len and problem.max_q_tokens == problem.max_requests * problem.max_q_len
+        return super().supports(problem) or first_reason(
+            (problem.mode != "extend" or not whole or problem.is_cross_attention,
+             "equally long prompts without a cached prefix only: this build leaves pages out"),
+            (problem.cache_dtype != problem.dtype, "it reads the new keys, which are not in fp8"),
+            (problem.sliding_window_size >= 0, "this build leaves windows out"))
+
+    def plan(self, batch):
+        return PromptPlan(batch, self.operators)
+
+
+class PromptPlan(Plan):
+    follows = False
+
+    def bind(self, batch, operators):
+        problem = self.problem
+        if batch.q_lens != batch.kv_lens:
+            raise ValueError("a prompt has a cached prefix, and this build leaves pages out")
+        keys, values = (batch.tensor(role).torch() for role in ("k_new", "v_new"))
+        starts, longest = batch.tensor("query_start_loc").torch(), max(batch.q_lens)
+        self.forward = operators.fwd.default
+        self.arguments = arguments_of(
+            self.forward, q=self.q, k=keys, v=values, out=self.out, cu_seqlens_q=starts, cu_seqlens_k=starts,
+            max_seqlen_q=longest, max_seqlen_k=longest, softmax_scale=problem.scale, is_causal=problem.causal,
+            window_size_left=-1, window_size_right=-1, softcap=problem.logit_cap)
+
+    def prepare(self, batch):
+        pass
+
+    def launch(self):
+        lse = self.forward(*self.arguments)[1]  # [query heads, tokens]
+        self.lse.copy_(lse.t())
+
+
+backends = [TokenSpeed, Fa3Fwd]

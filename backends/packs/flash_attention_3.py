@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""FlashAttention 3 as vLLM and others ship it: one operator with one set of argument names, in builds that differ in
+what was left out to save space."""
+from engine_tools import Plan, arguments_of, first_reason, need_gpu, no_paged_attention
+
+# vLLM's flash_attn_max_num_splits_for_cuda_graph: partial results have to have room before the lengths are known.
+GRAPH_SPLITS = 32
+
+
+class FlashAttention3:
+    """A backend of one build. It has `operators`, a torch.ops namespace, and says what was left out."""
+    device = "cuda"
+    index_format = "page_table, cu_seqlens_q, seqused_k"
+    graph_support = "ALWAYS"
+    padding_seq_len = 0
+    head_dims = {(64, 64), (96, 96), (128, 128), (192, 192), (256, 256), (192, 128)}  # of keys and of values
+    dtypes = ("f16", "bf16")
+    softcap = True
+
+    def check_gpu(self):
+        need_gpu(9, "FlashAttention 3")
+
+    def supports(self, problem):
+        fp8 = problem.cache_dtype == "e4m3"
+        dims = (problem.head_dim_qk, problem.head_dim_v)
+        return no_paged_attention(problem, self.dtypes) or first_reason(
+            (problem.cache_dtype == "e5m2", "fp8 as e4m3 only"),
+            (not fp8 and problem.cache_dtype != problem.dtype, "a cache of the queries' type, or e4m3"),
+            (fp8 and problem.dtype != "bf16", "over an fp8 cache it writes bf16 only"),
+            (problem.cache_scales not in (("tensor", "head") if fp8 else ("tensor",)), "scales of a tensor or head only"),
+            (problem.logit_cap > 0 and not self.softcap, "this build leaves softcap out"),
+            (dims not in self.head_dims, f"head dims {dims[0]}/{dims[1]} are not among "
+             + ", ".join(f"{qk}/{v}" for qk, v in sorted(self.head_dims))))
+
+    def formats(self, problem):
+        return ["NHD", "HND", "combined"] if problem.cache_scales in ("tensor", "head") else []
+
+    def numerics(self, problem):
+        if problem.cache_dtype == "e4m3":  # the tensor cores multiply e4m3 with e4m3: queries and weights are rounded
+            return {"qk_input": "e4m3", "p": "e4m3"}
+        return {"p": problem.dtype}
+
+    def plan(self, batch):
+        return PagedPlan(batch, self.operators)
+
+
+class PagedPlan(Plan):
+    def bind(self, batch, operators):
+        problem, torch = self.problem, self.torch
+        self.operators = operators
+        self.fp8 = problem.cache_dtype == "e4m3"
+        if self.fp8:
+            # vLLM rounds the queries in the layer, before attention. Whoever has queries in bf16 has to do the same.
+            self.q_in = torch.empty_like(self.q, dtype=self.k_cache.dtype)
+        else:
+            self.q_in = self.q
+        shape = (batch.batch_size, problem.heads_kv)
+        scales = [batch.tensor(role) for role in ("k_scales", "v_scales")]
+        self.descales = [(each.torch() if each else torch.tensor([whole], device="cuda")).expand(shape)
+                         for each, whole in zip(scales, (batch.k_scale, batch.v_scale))]
+        self.ones = torch.ones(1, device="cuda").expand(shape)
+        self.scale = problem.scale if self.fp8 else problem.scale * batch.k_scale
+        self.v_scale = 1 if self.fp8 else batch.v_scale
+        self.schedule = None
+
+    def prepare(self, batch):
+        problem, window = self.problem, self.problem.sliding_window_size
+        table = batch.indices("page_table")
+        page_table, seq_lens = table["page_table"].torch(), table["cache_seqlens"].torch()
+        query_starts = batch.indices("varlen")["cu_seqlens_q"].torch()
+        longest_q, longest_kv = self.longest(batch)
+        shared = {"cu_seqlens_q": query_starts, "seqused_k": seq_lens, "max_seqlen_q": longest_q,
+                  "max_seqlen_k": longest_kv, "is_causal": problem.causal, "window_size_left": window,
+                  "window_size_right": 0 if window >= 0 else -1, "sm_margin": 0,
+                  "num_splits": GRAPH_SPLITS if problem.recorded else 0}
+        # What vLLM computes once a step for all layers: how many splits each request is worth, longest requests first.
+        plan_work = self.operators.get_scheduler_metadata.default
+        schedule = plan_work(*arguments_of(
+            plan_work, batch_size=batch.batch_size, num_heads=problem.heads_q, num_heads_k=problem.heads_kv,
+            headdim=problem.head_dim_qk, headdim_v=problem.head_dim_v, qkv_dtype=self.q_in.dtype,
+            page_size=problem.page_size, max_seqlen_k_new=0, has_softcap=problem.logit_cap > 0, **shared))
+        if self.schedule is not None:
+            self.schedule.copy_(schedule)
+            return
+        self.schedule, self.forward = schedule, self.operators.fwd.default
+        given = dict(zip(("q_descale", "k_descale", "v_descale"), (self.ones, *self.descales))) if self.fp8 else {}
+        if any(argument.name == "cp_world_size" for argument in self.forward._schema.arguments):
+            given |= {"cp_world_size": 1, "cp_rank": 0}  # vLLM's: no context is spread over several GPUs
+        self.arguments = arguments_of(
+            self.forward, q=self.q_in, k=self.k_cache, v=self.v_cache, out=self.out, page_table=page_table,
+            softmax_scale=self.scale, softcap=problem.logit_cap, scheduler_metadata=self.schedule,
+            is_rotary_interleaved=True, **shared, **given)
+
+    def launch(self):
+        if self.fp8:
+            self.q_in.copy_(self.q)
+        lse = self.forward(*self.arguments)[1]  # [query heads, tokens]
+        if self.v_scale != 1:
+            self.out.mul_(self.v_scale)
+        self.lse.copy_(lse.t())

@@ -1,0 +1,309 @@
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""FlashInfer's wrappers. plan() is theirs; a recorded plan is planned again into the same buffers, as engines do.
+
+What a problem needs is compiled when it is planned first, which takes some 20 s: with FLASHINFER_CUDA_ARCH_LIST=9.0a
+nothing is compiled for other GPUs. It gives an LSE to base 2, and one more launch makes a natural logarithm of it.
+"""
+import math
+
+from engine_tools import Plan, first_reason, no_paged_attention
+
+LN2 = math.log(2)
+WORKSPACE = 128 << 20  # bytes, as FlashInfer recommends
+FP8 = ("e4m3", "e5m2")
+
+
+class FlashInfer:
+    """A backend of one kernel. What its wrapper is made with, `template`, is FlashInfer's word for it."""
+    requires = {"flashinfer-python": "0.6.9", "torch": "2.11.0"}
+    index_format = "csr"
+    device = "cuda"
+    graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"
+    template = "fa2"
+    modes = ("decode",)
+    head_dims = ((64, 64), (128, 128), (256, 256))
+    groups = None  # how many query heads may share a KV head; None: any number
+    fp8_cache = True
+    trees = False
+    workspace = None
+
+    def load(self):
+        import flashinfer
+        self.library = flashinfer
+
+    def supports(self, problem):
+        dims, group = (problem.head_dim_qk, problem.head_dim_v), problem.heads_q // max(problem.heads_kv, 1)
+        return no_paged_attention(problem, trees=self.trees) or first_reason(
+            (problem.mode not in self.modes, f"{' and '.join(self.modes)} steps only, not {problem.mode}"),
+            (problem.mode == "decode" and problem.max_q_len > 1, "decodes of one token only"),
+            (problem.cache_dtype != problem.dtype and not (self.fp8_cache and problem.cache_dtype in FP8),
+             "a cache of the queries' type" + (", or fp8" if self.fp8_cache else "")),
+            (problem.cache_scales != "tensor", "scales of a whole tensor only"),
+            (dims not in self.head_dims, f"head dims {dims[0]}/{dims[1]} are not among "
+             + ", ".join(f"{qk}/{v}" for qk, v in self.head_dims)),
+            (self.groups and group not in self.groups, f"{group} query heads per KV head are not among "
+             + ", ".join(map(str, self.groups or ()))),
+            (problem.window_counts_depth and problem.sliding_window_size >= 0,
+             "a tree's window by depth: this one counts places among the keys"))
+
+    def numerics(self, problem):
+        return {"p": problem.dtype, "partial_out": problem.dtype}
+
+    def plan(self, batch):
+        return self.plans(batch, self)
+
+    def memory(self):
+        """Scratch that the plans share, as the wrappers of an engine do: only one of them runs at a time."""
+        if self.workspace is None:
+            import torch
+            self.workspace = torch.zeros(WORKSPACE, dtype=torch.uint8, device="cuda")
+        return self.workspace
+
+
+class WrapperPlan(Plan):
+    """A subclass makes a wrapper and plans it."""
+
+    def bind(self, batch, backend):
+        import numpy
+        self.numpy, self.backend, self.library = numpy, backend, backend.library
+        self.layout = "HND" if self.problem.cache_layout == "HND" else "NHD"
+        swap = (lambda x: x.transpose(1, 2)) if self.layout == "HND" else lambda x: x
+        self.cache = (swap(self.k_cache), swap(self.v_cache))  # its own order of dimensions
+        self.types = {"q_data_type": self.q.dtype, "kv_data_type": self.k_cache.dtype}
+        requests = batch.batch_size
+        self.pages = -(-self.longest(batch)[1] // self.problem.page_size)  # of the longest request
+        if self.problem.recorded:
+            self.buffers = {"qo_indptr": self.ints(requests + 1), "kv_indptr": self.ints(requests + 1),
+                            "kv_indices": self.ints(requests * self.pages), "last": self.ints(requests)}
+        self.make(batch)
+
+    def ints(self, count):
+        return self.torch.zeros(count, dtype=self.torch.int32, device="cuda")
+
+    def indices(self, batch):
+        """csr, with what the planner reads in host memory and the pages on the GPU. Both are the step's own."""
+        here, there = batch.indices("csr", host=True), batch.indices("csr")
+        arrays = {name: self.torch.from_numpy(array.numpy()) for name, array in here.items()}
+        return arrays | {"kv_indices": there["kv_indices"].torch()}
+
+    def make(self, batch):
+        raise NotImplementedError
+
+    def forward(self, wrapper, out, lse):
+        return wrapper.run(self.q, self.cache, k_scale=self.k_scale, v_scale=self.v_scale, out=out, lse=lse,
+                           return_lse=True)
+
+    def schedule(self, batch):
+        self.k_scale, self.v_scale = batch.k_scale, batch.v_scale
+        problem = self.problem
+        self.layer = {"sm_scale": problem.scale, "window_left": problem.sliding_window_size,
+                      "logits_soft_cap": problem.logit_cap, **self.types}
+        self.heads = (problem.heads_q, problem.heads_kv, problem.head_dim_qk)
+
+    def launch(self):
+        self.forward(self.wrapper, self.out, self.lse)
+        self.lse.mul_(LN2)
+
+
+class DecodePlan(WrapperPlan):
+    def make(self, batch):
+        buffers = {} if not self.problem.recorded else {
+            "use_cuda_graph": True, "paged_kv_indptr_buffer": self.buffers["kv_indptr"],
+            "paged_kv_indices_buffer": self.buffers["kv_indices"], "paged_kv_last_page_len_buffer": self.buffers["last"]}
+        self.wrapper = self.library.BatchDecodeWithPagedKVCacheWrapper(
+            self.backend.memory(), self.layout, use_tensor_cores=self.backend.tensor_cores,
+            backend=self.backend.template, **buffers)
+
+    def prepare(self, batch):
+        self.schedule(batch)
+        csr = self.indices(batch)
+        self.wrapper.plan(csr["kv_indptr"], csr["kv_indices"], csr["kv_last_page_len"], *self.heads,
+                          self.problem.page_size, **self.layer)
+
+
+class Decode(FlashInfer):
+    name = "flashinfer:decode"
+    description = "FlashInfer's paged decode on CUDA cores"
+    kernel = "BatchDecodeWithPagedKVCacheWrapper"
+    groups = (1, 2, 3, 4, 8)
+    tensor_cores = False
+    plans = DecodePlan
+
+    def numerics(self, problem):
+        return {"partial_out": problem.dtype}
+
+
+class DecodeTensorCores(FlashInfer):
+    name = "flashinfer:decode_tc"
+    description = "FlashInfer's paged decode on tensor cores: its prefill with one query"
+    kernel = "BatchDecodeWithPagedKVCacheWrapper, use_tensor_cores"
+    tensor_cores = True
+    plans = DecodePlan
+
+
+class PrefillPlan(WrapperPlan):
+    def bind(self, batch, backend):
+        self.mask = batch.tensor("custom_mask") is not None
+        super().bind(batch, backend)
+
+    def make(self, batch):
+        buffers = {}
+        if self.problem.recorded:
+            most_keys = self.problem.max_q_len * self.problem.max_kv_len
+            buffers = {"use_cuda_graph": True, "qo_indptr_buf": self.buffers["qo_indptr"],
+                       "paged_kv_indptr_buf": self.buffers["kv_indptr"],
+                       "paged_kv_indices_buf": self.buffers["kv_indices"],
+                       "paged_kv_last_page_len_buf": self.buffers["last"]}
+            if self.mask:
+                buffers["custom_mask_buf"] = self.torch.zeros(batch.batch_size * -(-most_keys // 8),
+                                                              dtype=self.torch.uint8, device="cuda")
+                buffers["mask_indptr_buf"] = self.ints(batch.batch_size + 1)
+        self.wrapper = self.library.BatchPrefillWithPagedKVCacheWrapper(
+            self.backend.memory(), self.layout, backend=self.backend.template, **buffers)
+
+    def prepare(self, batch):
+        self.schedule(batch)
+        csr, mask = self.indices(batch), {}
+        if self.mask:
+            # It packs the mask into bits itself, on the GPU, where the arrays then have to be as well.
+            csr = {name: array.torch() for name, array in batch.indices("csr").items()}
+            mask["custom_mask"] = batch.tensor("custom_mask").torch().view(self.torch.bool)
+        self.wrapper.plan(csr["qo_indptr"], csr["kv_indptr"], csr["kv_indices"], csr["kv_last_page_len"], *self.heads,
+                          self.problem.page_size, causal=self.problem.causal, head_dim_vo=self.problem.head_dim_v,
+                          **mask, **self.layer)
+
+
+class PrefillFa2(FlashInfer):
+    name = "flashinfer:prefill_fa2"
+    description = "FlashInfer's paged prefill, FlashAttention 2's design; draft trees by a mask of bits"
+    kernel = "BatchPrefillWithPagedKVCacheWrapper, fa2"
+    graph_support = "UNIFORM_BATCH"
+    modes = ("extend", "mixed", "draft_extend", "target_verify")
+    trees = True
+    plans = PrefillPlan
+
+
+class PrefillFa3(FlashInfer):
+    name = "flashinfer:prefill_fa3"
+    description = "FlashInfer's paged prefill, FlashAttention 3's design"
+    kernel = "BatchPrefillWithPagedKVCacheWrapper, fa3"
+    graph_support = "NEVER"
+    template = "fa3"
+    modes = ("extend", "mixed", "draft_extend")
+    fp8_cache = False
+    plans = PrefillPlan
+
+    def numerics(self, problem):
+        return {"p": problem.dtype}  # it splits no keys
+
+
+class CascadePlan(WrapperPlan):
+    """All queries over the pages that all requests begin with, then each request over its others, merged."""
+    follows = False
+
+    def make(self, batch):
+        new = self.library.BatchPrefillWithPagedKVCacheWrapper
+        self.prefix, self.wrapper = (new(self.backend.memory(), self.layout, backend="fa2") for _ in range(2))
+        self.out_prefix, self.lse_prefix = self.torch.empty_like(self.out), self.torch.empty_like(self.lse)
+
+    def shared_pages(self, batch, starts, pages):
+        """How many pages all requests begin with; none of this step's own keys lies in them."""
+        least = min(kv - q for q, kv in zip(batch.q_lens, batch.kv_lens)) // self.problem.page_size
+        first = pages[starts[0]:starts[0] + least]
+        for start in starts[1:-1]:
+            same = self.numpy.flatnonzero(pages[start:start + len(first)] != first)
+            first = first[:same[0]] if len(same) else first
+        return len(first)
+
+    def prepare(self, batch):
+        self.schedule(batch)
+        here = {name: array.numpy() for name, array in batch.indices("csr", host=True).items()}
+        starts, pages = here["kv_indptr"], here["kv_indices"]
+        shared = self.shared_pages(batch, starts, pages)
+        self.has_prefix = shared > 0
+        ints = lambda values: self.torch.from_numpy(self.numpy.asarray(values, dtype=self.numpy.int32))
+        common = (*self.heads, self.problem.page_size)
+        if self.has_prefix:
+            self.prefix.plan(ints([0, batch.q_tokens]), ints([0, shared]), ints(pages[starts[0]:starts[0] + shared]).cuda(),
+                             ints([self.problem.page_size]), *common, causal=False, **self.layer)
+        own = [pages[start + shared:end] for start, end in zip(starts[:-1], starts[1:])]
+        self.wrapper.plan(ints(here["qo_indptr"]), ints(starts - shared * self.numpy.arange(len(starts))),
+                          ints(self.numpy.concatenate(own)).cuda(), ints(here["kv_last_page_len"]), *common, causal=True,
+                          **self.layer)
+
+    def launch(self):
+        self.forward(self.wrapper, self.out, self.lse)
+        if self.has_prefix:
+            self.forward(self.prefix, self.out_prefix, self.lse_prefix)
+            self.library.merge_state_in_place(self.out, self.lse, self.out_prefix, self.lse_prefix)
+        self.lse.mul_(LN2)
+
+
+class Cascade(FlashInfer):
+    name = "flashinfer:cascade"
+    description = "FlashInfer's cascade of two levels: the pages that all requests begin with are read once"
+    kernel = "BatchPrefillWithPagedKVCacheWrapper, fa2; merge_state_in_place"
+    graph_support = "NEVER"
+    modes = ("decode", "extend", "mixed")
+    plans = CascadePlan
+
+    def supports(self, problem):
+        return super().supports(problem) or first_reason(
+            (not problem.causal, "causal attention only"),
+            (problem.sliding_window_size >= 0, "no window: its levels would count from different ends"),
+            (problem.heads_q * problem.head_dim_v > 8192, "at most 8192 / head dim query heads: its merge has a thread for"
+             " each 8 numbers of a token"))
+
+
+class MlaPlan(WrapperPlan):
+    def make(self, batch):
+        buffers = {}
+        if self.problem.recorded:
+            buffers = {"use_cuda_graph": True, "qo_indptr": self.buffers["qo_indptr"],
+                       "kv_indptr": self.buffers["kv_indptr"], "kv_indices": self.buffers["kv_indices"],
+                       "kv_len_arr": self.buffers["last"]}
+        self.wrapper = self.library.mla.BatchMLAPagedAttentionWrapper(
+            self.backend.memory(), backend=self.backend.template, **buffers)
+        latent = self.problem.head_dim_v
+        rows = self.k_cache[:, :, 0]
+        self.parts = (self.q[..., :latent], self.q[..., latent:], rows[..., :latent], rows[..., latent:])
+
+    def prepare(self, batch):
+        problem = self.problem
+        csr = self.indices(batch)
+        lens = self.torch.tensor(batch.kv_lens, dtype=self.torch.int32)
+        latent = problem.head_dim_v
+        self.wrapper.plan(csr["qo_indptr"], csr["kv_indptr"], csr["kv_indices"], lens, problem.heads_q, latent,
+                          problem.head_dim_qk - latent, problem.page_size, problem.mode != "decode",
+                          problem.scale * batch.k_scale, self.q.dtype, self.k_cache.dtype)
+
+    def launch(self):
+        self.wrapper.run(*self.parts, out=self.out, lse=self.lse, return_lse=True, return_lse_base_on_e=True)
+
+
+class MlaFa2(FlashInfer):
+    name = "flashinfer:mla_fa2"
+    description = "FlashInfer's absorbed MLA over pages, FlashAttention 2's design"
+    kernel = "BatchMLAPagedAttentionWrapper, fa2"
+    modes = ("decode", "extend", "mixed", "draft_extend")
+    plans = MlaPlan
+
+    def supports(self, problem):
+        return first_reason(
+            (problem.step != "attention", "attention only: it writes no cache"),
+            (problem.family != "latent", "absorbed MLA only"),
+            ((problem.head_dim_qk, problem.head_dim_v) != (576, 512), "latent rows of 576 numbers, 512 of them values"),
+            (problem.mode not in self.modes, f"{' and '.join(self.modes)} steps only, not {problem.mode}"),
+            (problem.dtype not in ("f16", "bf16") or problem.cache_dtype != problem.dtype, "f16 or bf16 throughout"),
+            (problem.sliding_window_size >= 0 or problem.logit_cap > 0, "no window, no softcap"),
+            (problem.has_sinks or problem.has_alibi, "no sinks, no ALiBi"))
+
+class MlaFa3(MlaFa2):
+    name = "flashinfer:mla_fa3"
+    description = "FlashInfer's absorbed MLA over pages, FlashAttention 3's design"
+    kernel = "BatchMLAPagedAttentionWrapper, fa3"
+    template = "fa3"
+
+
+backends = [Decode, DecodeTensorCores, PrefillFa2, PrefillFa3, Cascade, MlaFa2, MlaFa3]

@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""SGLang's own Triton kernels, imported without starting SGLang: decodes with its split rule, prompts and draft trees.
+
+They read token slots, not pages. Building those is part of plan and update, where the engine has a kernel for it.
+"""
+from engine_tools import Plan, first_reason, import_bare, no_paged_attention
+
+KERNELS = "sglang.kernels.ops.attention"
+FP8 = ("e4m3", "e5m2")
+
+
+class Triton:
+    requires = {"sglang": "0.5.17", "torch": "2.11.0", "triton": "3.6.0"}
+    device = "cuda"
+
+    def load(self):
+        import torch
+        bare = ["sglang", "sglang.srt", "sglang.kernels", "sglang.kernels.ops", KERNELS]
+        utils = {"is_hip": lambda: False, "is_cuda": lambda: torch.cuda.is_available(), "is_gfx95_supported": lambda: False}
+        self.kernels, self.metadata = (import_bare(f"{KERNELS}.{module}", bare, {"sglang.srt.utils": utils})
+                                       for module in (self.module, "metadata"))
+
+    def formats(self, problem):
+        return ["NHD", "HND", "combined"] if problem.cache_scales == "tensor" else []
+
+    def plan(self, batch):
+        return self.plans(batch, self)
+
+
+def power_of_two(count):
+    """The least that is not smaller."""
+    return 1 << max(count - 1, 0).bit_length()
+
+
+class SlotPlan(Plan):
+    def bind(self, batch, backend):
+        problem = self.problem
+        most = batch.batch_size * self.longest(batch)[1] if problem.recorded else sum(batch.kv_lens)
+        self.starts = self.torch.zeros(batch.batch_size + 1, dtype=self.torch.int32, device="cuda")
+        self.slots = self.torch.zeros(max(most, 1), dtype=self.torch.int64, device="cuda")  # int64, as SGLang's
+
+    def give_slots(self, requests):
+        """Copies each request's token slots, NumPy arrays, to where the kernels find them."""
+        import numpy
+        lens = numpy.fromiter(map(len, requests), numpy.int32, len(requests))
+        starts = numpy.concatenate([[0], numpy.cumsum(lens)]).astype(numpy.int32)
+        self.starts.copy_(self.torch.from_numpy(starts))
+        if starts[-1] > 0:
+            self.slots[:starts[-1]].copy_(self.torch.from_numpy(numpy.concatenate(requests).astype(numpy.int64)))
+
+    @staticmethod
+    def spans(arrays, starts, values):
+        starts, values = arrays[starts].numpy(), arrays[values].numpy()
+        return [values[first:end] for first, end in zip(starts[:-1], starts[1:])]
+
+    def slots_of_keys(self, batch):
+        """The slots of each request's keys; in a window layer, of those in the window."""
+        if self.problem.sliding_window_size >= 0:
+            return self.spans(batch.indices("csr_window", host=True), "window_kv_indptr", "window_kv_indices")
+        table = {name: array.numpy() for name, array in batch.indices("req_to_token", host=True).items()}
+        rows = table["req_to_token"][table["req_pool_indices"]]
+        return [row[:kv_len] for row, kv_len in zip(rows, batch.kv_lens)]
+
+
+class DecodePlan(SlotPlan):
+    SPLITS, BLOCK = 8, 32  # --triton-attention-num-kv-splits; keys that the kernel takes at once
+
+    def bind(self, batch, backend):
+        super().bind(batch, backend)
+        problem, torch = self.problem, self.torch
+        self.units = torch.cuda.get_device_properties().multi_processor_count
+        latent, most = problem.family == "latent", self.SPLITS
+        if latent:  # the cap in layers/attention/triton_backend.py: one KV head leaves most of a GPU idle
+            most = max(most, min(power_of_two(self.units), power_of_two(-(-self.longest(batch)[1] // self.BLOCK))))
+        shape = (batch.batch_size, problem.heads_q, most)
+        partial, partial_lse = backend.partials((*shape, problem.head_dim_v), shape)
+        self.splits = torch.ones(batch.batch_size, dtype=torch.int32, device="cuda")
+        values = self.k_cache[..., :problem.head_dim_v] if latent else self.v_cache
+        self.rule, self.forward = backend.metadata.get_num_kv_splits_triton, backend.kernels.decode_attention_fwd
+        self.arguments = (self.q, self.k_cache, values, self.out, self.starts, self.slots, partial, partial_lse,
+                          self.splits, most, problem.scale, batch.k_scale, batch.v_scale)
+        self.options = {
+            "logit_cap": problem.logit_cap, "sinks": self.sinks, "page_size": problem.page_size, "has_mla": latent,
+            "use_pdl": torch.cuda.get_device_capability()[0] >= 9}  # as the engine asks sgl_kernel
+        self.most, self.lens = most, torch.empty_like(self.splits)
+
+    def prepare(self, batch):
+        problem, requests = self.problem, batch.batch_size
+        self.give_slots(self.slots_of_keys(batch))
+        self.torch.sub(self.starts[1:], self.starts[:-1], out=self.lens)
+        self.rule[(1,)](self.splits, self.lens, requests, 1, problem.heads_q, problem.heads_kv, self.most, self.units,
+                        MAX_NUM_SEQ=max(256, power_of_two(requests)))
+
+    def launch(self):
+        self.forward(*self.arguments, **self.options)
+
+
+class Decode(Triton):
+    name = "sglang:triton_decode"
+    description = "SGLang's Triton decode over token slots, split as its rule says; absorbed MLA, too"
+    kernel = "decode_attention_fwd"
+    index_format = "kv_indptr, kv_indices, num_kv_splits"
+    module = "decode_attention"
+    graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"
+    plans = DecodePlan
+    scratch = None
+
+    def partials(self, *shapes):
+        """Room for partial results, f32, which all plans share as an engine's layers do: it takes gigabytes for MLA."""
+        import torch
+        sizes = [torch.Size(shape).numel() for shape in shapes]
+        if self.scratch is None or self.scratch.numel() < sum(sizes):
+            self.scratch = torch.empty(sum(sizes), dtype=torch.float32, device="cuda")  # earlier plans keep theirs
+        return [part.view(shape) for part, shape in zip(self.scratch[:sum(sizes)].split(sizes), shapes)]
+
+    def supports(self, problem):
+        latent = problem.family == "latent"
+        refused = first_reason(
+            (problem.step != "attention", "attention only: it writes no cache"),
+            (problem.dtype not in ("f16", "bf16"), "queries in f16 or bf16 only"),
+            (problem.sliding_window_size >= 0, "no window over latent rows"),
+            ) if latent else no_paged_attention(problem, sinks=True)
+        return refused or first_reason(
+            (problem.mode != "decode" or problem.max_q_len > 1, "decodes of one token only"),
+            (problem.is_cross_attention, "no cross attention"),
+            (problem.cache_dtype not in (problem.dtype, *FP8), "a cache of the queries' type, or fp8"),
+            (problem.cache_dtype in FP8 and problem.heads_q == problem.heads_kv, "fp8 where query heads share KV heads"),
+            (problem.cache_scales != "tensor", "scales of a whole tensor only"))
+
+    def numerics(self, problem):
+        if problem.heads_q == problem.heads_kv:
+            return {"lse": False}
+        # Queries and weights are rounded to what the cache is stored in.
+        return {"lse": False, "qk_input": problem.cache_dtype, "p": problem.cache_dtype}
+
+
+class ExtendPlan(SlotPlan):
+    def bind(self, batch, backend):
+        super().bind(batch, backend)
+        self.forward = backend.kernels.extend_attention_fwd
+        self.keys, self.values = (batch.tensor(role).torch() for role in ("k_new", "v_new"))
+
+    def prepare(self, batch):
+        problem = self.problem
+        mask, mask_starts = batch.tensor("custom_mask"), None
+        if mask is not None:
+            mask, mask_starts = mask.torch().view(self.torch.bool), batch.tensor("mask_indptr").torch()
+        self.give_slots(self.spans(batch.indices("csr_prefix", host=True), "kv_indptr", "kv_indices"))
+        self.arguments = (self.q, self.keys, self.values, self.out, self.k_cache, self.v_cache,
+                          batch.tensor("query_start_loc").torch(), self.starts, self.slots, mask, True, mask_starts,
+                          self.longest(batch)[0], batch.k_scale, batch.v_scale)
+        self.options = {"sm_scale": problem.scale, "logit_cap": problem.logit_cap, "sinks": self.sinks,
+                        "sliding_window_size": problem.sliding_window_size, "lse_extend": self.lse,
+                        "page_size": problem.page_size}
+
+    def launch(self):
+        self.forward(*self.arguments, **self.options)
+
+
+class Extend(Triton):
+    name = "sglang:triton_extend"
+    description = "SGLang's Triton prefill: new keys as they are, cached ones by token slots; draft trees by their mask"
+    kernel = "extend_attention_fwd"
+    index_format = "qo_indptr, kv_indptr, kv_indices"
+    module = "extend_attention"
+    graph_support = "UNIFORM_BATCH"
+    plans = ExtendPlan
+
+    def supports(self, problem):
+        return no_paged_attention(problem, trees=True, sinks=True) or first_reason(
+            (problem.mode == "decode", "no decodes: triton_decode is for them"),
+            (not problem.causal or problem.is_cross_attention, "causal self-attention only"),
+            (problem.sliding_window_size == 0, "a window of 0 previous keys means no window to it"),
+            (problem.mode == "target_verify" and problem.sliding_window_size >= 0, "no windows in draft trees"),
+            (problem.cache_dtype != problem.dtype, "a cache of the queries' type: it reads the new keys before they are"
+             " stored"),
+            (problem.cache_scales != "tensor", "scales of a whole tensor only"))
+
+    def numerics(self, problem):
+        return {"p": problem.dtype}
+
+
+backends = [Decode, Extend]

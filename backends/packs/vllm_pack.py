@@ -1,0 +1,408 @@
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""The attention kernels of vLLM's wheel, loaded out of it without starting vLLM."""
+import logging
+import types
+
+from engine_tools import (Plan, arguments_of, first_reason, import_bare, library_of, need_gpu, no_paged_attention,
+                          torch_dtype)
+from flash_attention_3 import FlashAttention3
+
+REQUIRES = {"vllm": "0.22.0", "torch": "2.11.0"}
+
+
+class Fa3(FlashAttention3):
+    name = "vllm:fa3"
+    description = "FlashAttention 3 of vLLM, with its scheduler metadata; fp8 caches with queries rounded to e4m3"
+    requires = REQUIRES
+    kernel = "_vllm_fa3_C.fwd"
+
+    def load(self):
+        library_of("vllm", "vllm_flash_attn/_vllm_fa3_C.abi3.so")
+        import torch
+        self.operators = torch.ops._vllm_fa3_C
+        self.check_gpu()
+
+
+class Fa2:
+    name = "vllm:fa2"
+    description = "FlashAttention 2 of vLLM, which reads pages of 16 tokens and more"
+    requires = REQUIRES
+    kernel = "_vllm_fa2_C.varlen_fwd"
+    index_format = "block_table, cu_seqlens_q, seqused_k"
+    device = "cuda"
+    graph_support = "UNIFORM_BATCH"
+    padding_seq_len = 0
+
+    def load(self):
+        library_of("vllm", "vllm_flash_attn/_vllm_fa2_C.abi3.so")
+
+    def supports(self, problem):
+        return no_paged_attention(problem) or first_reason(
+            (problem.cache_dtype != problem.dtype, "a cache of the queries' type only"),
+            (problem.cache_scales != "tensor", "scales of a whole tensor only"),
+            (problem.page_size % 16 != 0, f"pages of 16 tokens or multiples, not {problem.page_size}"),
+            (problem.head_dim_qk != problem.head_dim_v, "keys and values of one head dim"),
+            (problem.head_dim_qk > 256 or problem.head_dim_qk % 8 != 0, "head dims up to 256, multiples of 8"))
+
+    def formats(self, problem):
+        return ["NHD", "HND", "combined"] if problem.cache_scales == "tensor" else []
+
+    def numerics(self, problem):
+        return {"p": problem.dtype}
+
+    def plan(self, batch):
+        return Fa2Plan(batch)
+
+
+class Fa2Plan(Plan):
+    def bind(self, batch):
+        self.forward, self.v_scale = self.torch.ops._vllm_fa2_C.varlen_fwd.default, batch.v_scale
+
+    def prepare(self, batch):
+        problem, window = self.problem, self.problem.sliding_window_size
+        table = batch.indices("page_table")
+        query_starts = batch.indices("varlen")["cu_seqlens_q"].torch()
+        longest_q, longest_kv = self.longest(batch)
+        # It says +inf for a query that sees no key; a recorded plan's padding is nobody's query.
+        self.has_empty_rows = any(kv < (q if problem.causal else 1) for q, kv in zip(batch.q_lens, batch.kv_lens))
+        self.arguments = arguments_of(
+            self.forward, q=self.q, k=self.k_cache, v=self.v_cache, out=self.out, cu_seqlens_q=query_starts,
+            cu_seqlens_k=query_starts,  # not read beside seqused_k, but it has to be there
+            seqused_k=table["cache_seqlens"].torch(), block_table=table["page_table"].torch(), max_seqlen_q=longest_q,
+            max_seqlen_k=longest_kv, p_dropout=0.0, softmax_scale=problem.scale * batch.k_scale, zero_tensors=False,
+            is_causal=problem.causal, window_size_left=window, window_size_right=0 if window >= 0 else -1,
+            softcap=problem.logit_cap, return_softmax=False, num_splits=0)
+
+    def launch(self):
+        lse = self.forward(*self.arguments)[1]  # [query heads, tokens]
+        if self.v_scale != 1:
+            self.out.mul_(self.v_scale)
+        self.lse.copy_(lse.t())
+        if self.has_empty_rows and not self.problem.recorded:
+            self.lse.masked_fill_(self.lse == float("inf"), -float("inf"))
+
+
+class FlashMla:
+    name = "vllm:flashmla"
+    description = "FlashMLA's dense decode, over pages of 64 latent rows"
+    requires = REQUIRES
+    kernel = "_flashmla_C.dense_decode_fwd"
+    index_format = "flashmla"
+    device = "cuda"
+    graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"  # vLLM: UNIFORM_BATCH, where its drafts form chains
+
+    def load(self):
+        library_of("vllm", "_flashmla_C.abi3.so")
+        need_gpu(9, "FlashMLA's dense decode")
+
+    def supports(self, problem):
+        return first_reason(
+            (problem.step != "attention", "attention only: it writes no cache"),
+            (problem.family != "latent", "absorbed MLA only"),
+            ((problem.head_dim_qk, problem.head_dim_v) != (576, 512), "latent rows of 576 numbers, 512 of them values"),
+            (problem.mode != "decode", f"decodes only, not {problem.mode}"),
+            (problem.page_size != 64, f"pages of 64 tokens, not {problem.page_size}"),
+            (problem.dtype not in ("f16", "bf16") or problem.cache_dtype != problem.dtype, "f16 or bf16 throughout"),
+            (problem.sliding_window_size >= 0 or problem.logit_cap > 0, "no window, no softcap"),
+            (problem.has_sinks or problem.has_alibi, "no sinks, no ALiBi"))
+
+    def numerics(self, problem):
+        return {"p": problem.dtype}
+
+    def plan(self, batch):
+        return FlashMlaPlan(batch)
+
+
+class FlashMlaPlan(Plan):
+    def bind(self, batch):
+        requests = batch.batch_size
+        self.forward = self.torch.ops._flashmla_C.dense_decode_fwd.default
+        self.q, self.out = (x.view(requests, -1, *x.shape[1:]) for x in (self.q, self.out))
+        self.by_head = self.lse.view(requests, -1, self.lse.shape[1]).transpose(1, 2)
+
+    def prepare(self, batch):
+        # The schedule that the library computes in a kernel ahead of a step's first layer.
+        mla = {name: array.torch() for name, array in batch.indices("flashmla").items()}
+        self.arguments = (self.q, self.k_cache, self.problem.head_dim_v, mla["cache_seqlens"], mla["block_table"],
+                          self.problem.scale * batch.k_scale, False, mla["tile_scheduler_metadata"], mla["num_splits"],
+                          self.out)
+
+    def launch(self):
+        self.by_head.copy_(self.forward(*self.arguments)[1])  # [requests, query heads, tokens of one]
+
+
+class TritonUnified:
+    name = "vllm:triton_unified"
+    description = "vLLM's Triton attention: one kernel for prompts and decodes, with segments for small batches"
+    requires = {**REQUIRES, "triton": "3.6.0"}
+    kernel = "unified_attention"
+    index_format = "block_table, cu_seqlens_q, seqused_k"
+    device = "cuda"
+    graph_support = "ALWAYS"
+    padding_seq_len = 0
+
+    def load(self):
+        import torch
+        import triton
+        import triton.language
+        quiet = logging.getLogger("vllm")
+        # Of these modules it needs a name or two; they would start vLLM's platform detection.
+        modes = types.SimpleNamespace(NONE=0, FP8_PER_TENSOR=1, INT8_PER_TOKEN_HEAD=2, FP8_PER_TOKEN_HEAD=3)
+        self.attend = import_bare("vllm.v1.attention.ops.triton_unified_attention", ["vllm"], {
+            "vllm.envs": {"VLLM_BATCH_INVARIANT": False},
+            "vllm.logger": {"init_logger": lambda name: quiet},
+            "vllm.platforms": {"current_platform": types.SimpleNamespace(fp8_dtype=lambda: torch.float8_e4m3fn)},
+            "vllm.triton_utils": {"triton": triton, "tl": triton.language},
+            "vllm.v1.kv_cache_interface": {"KVQuantMode": modes}}).unified_attention
+
+    def supports(self, problem):
+        fp8 = problem.cache_dtype == "e4m3"
+        return no_paged_attention(problem, sinks=True) or first_reason(
+            (not problem.causal, "causal attention only"),
+            (problem.cache_dtype != problem.dtype and not fp8, "a cache of the queries' type, or e4m3"),
+            (problem.cache_scales != "tensor", "scales of a whole tensor only"),
+            (problem.head_dim_qk != problem.head_dim_v, "keys and values of one head dim"),
+            (problem.page_size % 16 != 0, f"pages of 16 tokens or multiples, not {problem.page_size}"))
+
+    def formats(self, problem):
+        return ["NHD", "HND", "combined"] if problem.cache_scales == "tensor" else []
+
+    def numerics(self, problem):
+        return {"lse": False, "qk_input": problem.dtype, "p": problem.dtype}
+
+    def plan(self, batch):
+        return TritonUnifiedPlan(batch, self.attend)
+
+
+class TritonUnifiedPlan(Plan):
+    # v1/attention/backends/triton_attn.py: below so many programs, the keys of a decode are cut into segments.
+    LEAST_PROGRAMS, SEGMENTS = 128, 16
+
+    def bind(self, batch, attend):
+        problem, torch = self.problem, self.torch
+        self.attend = attend
+        self.threshold = self.LEAST_PROGRAMS // problem.heads_kv
+        dim = 1 << (problem.head_dim_v - 1).bit_length()
+        shape = (max(self.threshold, 1), problem.heads_q, self.SEGMENTS)
+        self.segments = [torch.empty(size, dtype=torch.float32, device="cuda") for size in ((*shape, dim), shape, shape)]
+        self.scales = [torch.tensor([scale], device="cuda") for scale in (batch.k_scale, batch.v_scale)]
+
+    def prepare(self, batch):
+        problem, window = self.problem, self.problem.sliding_window_size
+        table = batch.indices("page_table")
+        longest_q, longest_kv = self.longest(batch)
+        fp8 = problem.cache_dtype == "e4m3"
+        self.v_scale = 1 if fp8 else batch.v_scale
+        output, largest, sums = self.segments
+        self.arguments = {
+            "q": self.q, "k": self.k_cache, "v": self.v_cache, "out": self.out,
+            "cu_seqlens_q": batch.indices("varlen")["cu_seqlens_q"].torch(), "max_seqlen_q": longest_q,
+            "seqused_k": table["cache_seqlens"].torch(), "max_seqlen_k": longest_kv,
+            "softmax_scale": problem.scale * (1 if fp8 else batch.k_scale), "causal": True,
+            "window_size": (window, 0 if window >= 0 else -1), "block_table": table["page_table"].torch(),
+            "softcap": problem.logit_cap, "q_descale": None, "k_descale": self.scales[0] if fp8 else None,
+            "v_descale": self.scales[1] if fp8 else None, "seq_threshold_3D": self.threshold,
+            "num_par_softmax_segments": self.SEGMENTS, "softmax_segm_output": output, "softmax_segm_max": largest,
+            "softmax_segm_expsum": sums, "sinks": self.sinks, "kv_quant_mode": 1 if fp8 else 0}
+
+    def launch(self):
+        self.attend(**self.arguments)
+        if self.v_scale != 1:
+            self.out.mul_(self.v_scale)
+
+
+CACHE_WORDS = {"e4m3": "fp8_e4m3", "e5m2": "fp8_e5m2"}  # else "auto": a cache of the type of what is written
+
+
+class PagedAttention:
+    """vLLM's first kernels, over its classic cache. v1 takes all keys of a request at once, v2 parts of 512."""
+    requires = REQUIRES
+    index_format = "block_tables, seq_lens"
+    device = "cuda"
+    graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"
+
+    def load(self):
+        library_of("vllm", "_C.abi3.so")
+
+    def supports(self, problem):
+        return no_paged_attention(problem) or first_reason(
+            (problem.mode != "decode" or problem.max_q_len > 1, "decodes of one token only"),
+            (problem.sliding_window_size >= 0 or problem.logit_cap > 0, "no window, no softcap"),
+            (problem.cache_dtype not in (problem.dtype, *CACHE_WORDS), "a cache of the queries' type, or fp8"),
+            (problem.cache_scales != "tensor", "scales of a whole tensor only"),
+            (problem.head_dim_qk != problem.head_dim_v, "keys and values of one head dim"),
+            (problem.head_dim_qk not in (32, 64, 80, 96, 112, 120, 128, 192, 256),
+             "head dims 32, 64, 80, 96, 112, 120, 128, 192, 256 only"),
+            (problem.page_size not in (8, 16, 32), "pages of 8, 16 or 32 tokens only"),
+            (self.parts is None and problem.max_kv_len > 8192, "v1 is taken up to 8192 keys; v2 takes more"))
+
+    def formats(self, problem):
+        return ["x_packed"] if problem.cache_scales == "tensor" else []
+
+    def numerics(self, problem):
+        return {"lse": False, "p": problem.dtype, "partial_out": problem.dtype if self.parts else "f32"}
+
+    def plan(self, batch):
+        return PagedAttentionPlan(batch, self.parts)
+
+
+class PagedAttentionV1(PagedAttention):
+    name = "vllm:paged_attention_v1"
+    description = "vLLM's first paged attention, on CUDA cores; all keys of a request in one block"
+    kernel = "_C.paged_attention_v1"
+    parts = None
+
+
+class PagedAttentionV2(PagedAttention):
+    name = "vllm:paged_attention_v2"
+    description = "vLLM's first paged attention, on CUDA cores; the keys in parts of 512, which are merged"
+    kernel = "_C.paged_attention_v2"
+    parts = 512
+
+
+class PagedAttentionPlan(Plan):
+    def bind(self, batch, part):
+        problem, torch = self.problem, self.torch
+        pages, rows, page_size, x = self.k_cache.shape
+        self.keys = self.k_cache.view(pages, problem.heads_kv, rows // problem.heads_kv, page_size, x)
+        self.values = self.v_cache
+        if problem.cache_dtype in CACHE_WORDS:
+            self.keys, self.values = (cache.view(torch.uint8) for cache in (self.keys, self.values))
+        scales = [torch.tensor([scale], device="cuda") for scale in (batch.k_scale, batch.v_scale)]
+        _, longest = self.longest(batch)
+        out, given = {"out": self.out}, {}
+        if part:
+            shape = (batch.batch_size, problem.heads_q, -(-longest // part))
+            for name in ("exp_sums", "max_logits"):
+                out[name] = torch.empty(shape, dtype=torch.float32, device="cuda")
+            out["tmp_out"] = torch.empty((*shape, problem.head_dim_v), dtype=self.out.dtype, device="cuda")
+        if problem.cache_dtype in CACHE_WORDS:
+            self.v_scale, scale = 1, problem.scale
+        else:
+            self.v_scale, scale = batch.v_scale, problem.scale * batch.k_scale
+        table = batch.indices("page_table")
+        name = "paged_attention_v2" if part else "paged_attention_v1"
+        self.forward = getattr(torch.ops._C, name).default
+        self.arguments = arguments_of(
+            self.forward, **out, query=self.q, key_cache=self.keys, value_cache=self.values,
+            num_kv_heads=problem.heads_kv, scale=scale, block_tables=table["page_table"].torch(),
+            seq_lens=table["cache_seqlens"].torch(), block_size=problem.page_size, max_seq_len=longest,
+            kv_cache_dtype=CACHE_WORDS.get(problem.cache_dtype, "auto"), k_scale=scales[0], v_scale=scales[1], tp_rank=0,
+            blocksparse_local_blocks=0, blocksparse_vert_stride=0, blocksparse_block_size=64,
+            blocksparse_head_sliding_step=0, **given)
+
+    def prepare(self, batch):
+        batch.indices("page_table")  # where it was
+
+    def launch(self):
+        self.forward(*self.arguments)
+        if self.v_scale != 1:
+            self.out.mul_(self.v_scale)
+
+
+class CacheWriter:
+    """Writes a step's keys and values into their slots; attention is others' work."""
+    requires = REQUIRES
+    index_format = "slot_mapping"
+    device = "cuda"
+    graph_support = "ALWAYS"
+    writes_kv = True
+    family = "softmax"
+    scales = ("tensor",)
+
+    def load(self):
+        library_of("vllm", "_C.abi3.so")
+
+    def supports(self, problem):
+        return first_reason(
+            (problem.step != "kv_write", "it writes the cache only"),
+            (problem.family != self.family, "MLA's latent rows only" if self.family == "latent" else
+             "keys and values of their own only"),
+            (problem.cache_scales not in self.scales, f"scales by {' or '.join(self.scales)} only"),
+            (problem.dtype not in ("f32", "f16", "bf16"), "f32, f16, bf16 only"),
+            (problem.cache_dtype not in (problem.dtype, *CACHE_WORDS), "a cache of the new keys' type, or fp8"))
+
+    def formats(self, problem):
+        return list(self.layouts) if problem.cache_scales in self.scales else []
+
+    def plan(self, batch):
+        return WriterPlan(batch, self)
+
+
+class WriterPlan(Plan):
+    def __init__(self, batch, writer):
+        import torch
+        self.torch, self.problem, self.idle = torch, batch.problem, batch.q_tokens == 0
+        if self.idle:
+            return
+        self.slots = None
+        k_new, v_new, k_cache, v_cache = (tensor and tensor.torch() for tensor in
+                                          map(batch.tensor, ("k_new", "v_new", "k_cache", "v_cache")))
+        if self.problem.cache_dtype in CACHE_WORDS:
+            k_cache, v_cache = (cache if cache is None else cache.view(torch.uint8) for cache in (k_cache, v_cache))
+        scales = [torch.tensor([scale], device="cuda") for scale in (batch.k_scale, batch.v_scale)]
+        self.slots = batch.indices("slot_mapping")["slot_mapping"].torch()
+        self.write = writer.operator()
+        self.arguments = writer.arguments(self, k_new, v_new, k_cache, v_cache, *scales)
+        torch.cuda.current_stream().synchronize()
+
+    def prepare(self, batch):
+        batch.indices("slot_mapping")
+
+    def launch(self):
+        self.write(*self.arguments)
+
+
+class ReshapeAndCacheFlash(CacheWriter):
+    name = "vllm:reshape_and_cache_flash"
+    description = "vLLM's write of new keys and values into the cache that FlashAttention reads"
+    kernel = "_C_cache_ops.reshape_and_cache_flash"
+    layouts = ("NHD", "HND", "combined")
+
+    def operator(self):
+        import torch
+        return torch.ops._C_cache_ops.reshape_and_cache_flash.default
+
+    def arguments(self, plan, k_new, v_new, k_cache, v_cache, k_scale, v_scale):
+        return (k_new, v_new, k_cache, v_cache, plan.slots, CACHE_WORDS.get(plan.problem.cache_dtype, "auto"), k_scale,
+                v_scale)
+
+
+class ReshapeAndCache(ReshapeAndCacheFlash):
+    name = "vllm:reshape_and_cache"
+    description = "vLLM's write of new keys and values into its classic cache, which paged_attention_v1 and v2 read"
+    kernel = "_C_cache_ops.reshape_and_cache"
+    layouts = ("x_packed",)
+
+    def operator(self):
+        import torch
+        return torch.ops._C_cache_ops.reshape_and_cache.default
+
+    def arguments(self, plan, k_new, v_new, k_cache, v_cache, k_scale, v_scale):
+        pages, rows, page_size, x = k_cache.shape
+        heads = plan.problem.heads_kv
+        k_cache = k_cache.view(pages, heads, rows // heads, page_size, x)
+        return super().arguments(plan, k_new, v_new, k_cache, v_cache, k_scale, v_scale)
+
+
+class ConcatAndCacheMla(CacheWriter):
+    name = "vllm:concat_and_cache_mla"
+    description = "vLLM's write of new latent rows; by blocks of 128 with scales inside, as DeepSeek's sparse layers read"
+    kernel = "_C_cache_ops.concat_and_cache_mla"
+    layouts = ("NHD",)
+    family = "latent"
+    scales = ("tensor", "block")
+
+    def operator(self):
+        import torch
+        return torch.ops._C_cache_ops.concat_and_cache_mla.default
+
+    def arguments(self, plan, k_new, v_new, k_cache, v_cache, k_scale, v_scale):
+        latent = plan.problem.head_dim_v
+        word = "fp8_ds_mla" if plan.problem.cache_scales == "block" else CACHE_WORDS.get(plan.problem.cache_dtype, "auto")
+        return (k_new[:, 0, :latent], k_new[:, 0, latent:], k_cache[:, :, 0], plan.slots, word, k_scale)
+
+
+backends = [Fa3, Fa2, FlashMla, TritonUnified, PagedAttentionV1, PagedAttentionV2, ReshapeAndCacheFlash, ReshapeAndCache,
+            ConcatAndCacheMla]
