@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the packs of engine kernels share. torch is imported where it is needed: a pack is listed without it."""
 import importlib
+import importlib.machinery
 import importlib.util
 import os
 import sys
@@ -99,13 +100,10 @@ def import_bare(name, bare, stand_ins):
     for package in bare:
         if package in sys.modules:
             continue
-        outer, _, inner = package.rpartition(".")
-        module = types.ModuleType(package)
-        if outer:
-            module.__path__ = [os.path.join(folder, inner) for folder in sys.modules[outer].__path__]
-        else:
-            module.__path__ = list(importlib.util.find_spec(package).submodule_search_locations)
-        sys.modules[package] = module
+        outer = package.rpartition(".")[0]
+        spec = importlib.machinery.PathFinder.find_spec(package, sys.modules[outer].__path__ if outer else None)
+        module = sys.modules[package] = types.ModuleType(package)
+        module.__spec__, module.__path__ = spec, list(spec.submodule_search_locations)
     for module_name, attributes in stand_ins.items():
         module = sys.modules.setdefault(module_name, types.ModuleType(module_name))
         vars(module).update(attributes)
