@@ -42,7 +42,8 @@ def no_paged_attention(problem, dtypes=("f16", "bf16"), trees=False, sinks=False
         (problem.has_sinks and not sinks, "no sinks"),
         (problem.mode == "target_verify" and not trees, "no draft trees: it knows no masks but causal ones"),
         (problem.dtype not in dtypes, f"queries in {' or '.join(dtypes)} only"),
-        (not problem.causal and problem.sliding_window_size >= 0, "windows of causal layers only"))
+        (not problem.causal and not problem.is_cross_attention and problem.sliding_window_size >= 0,
+         "windows of causal layers only"))
 
 
 class Plan:
@@ -59,6 +60,9 @@ class Plan:
         self.idle = batch.q_tokens == 0
         if self.idle:
             return
+        cross = batch.problem.is_cross_attention  # whose queries see all keys
+        self.causal = batch.problem.causal and not cross
+        self.window = -1 if cross else batch.problem.sliding_window_size
         self.q, self.k_cache, self.v_cache, self.out, self.lse, self.sinks = (
             tensor and tensor.torch()
             for tensor in map(batch.tensor, ("q", "k_cache", "v_cache", "out", "lse", "sinks")))

@@ -60,7 +60,7 @@ class PromptPlan(Plan):
         self.forward = operators.fwd.default
         self.arguments = arguments_of(
             self.forward, q=self.q, k=keys, v=values, out=self.out, cu_seqlens_q=starts, cu_seqlens_k=starts,
-            max_seqlen_q=longest, max_seqlen_k=longest, softmax_scale=problem.scale, is_causal=problem.causal,
+            max_seqlen_q=longest, max_seqlen_k=longest, softmax_scale=problem.scale, is_causal=self.causal,
             window_size_left=-1, window_size_right=-1, softcap=problem.logit_cap)
 
     def prepare(self, batch):

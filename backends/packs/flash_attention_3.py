@@ -24,7 +24,8 @@ class FlashAttention3:
     def supports(self, problem):
         fp8 = problem.cache_dtype == "e4m3"
         dims = (problem.head_dim_qk, problem.head_dim_v)
-        return no_paged_attention(problem, self.dtypes) or first_reason(
+        return no_paged_attention(problem, self.dtypes, sinks=True) or first_reason(
+            (problem.has_sinks, "its sinks are bf16, attnbench's are f32"),
             (problem.cache_dtype == "e5m2", "fp8 as e4m3 only"),
             (not fp8 and problem.cache_dtype != problem.dtype, "a cache of the queries' type, or e4m3"),
             (fp8 and problem.dtype != "bf16", "over an fp8 cache it writes bf16 only"),
@@ -65,14 +66,14 @@ class PagedPlan(Plan):
         self.schedule = None
 
     def prepare(self, batch):
-        problem, window = self.problem, self.problem.sliding_window_size
+        problem = self.problem
         table = batch.indices("page_table")
         page_table, seq_lens = table["page_table"].torch(), table["cache_seqlens"].torch()
         query_starts = batch.indices("varlen")["cu_seqlens_q"].torch()
         longest_q, longest_kv = self.longest(batch)
         shared = {"cu_seqlens_q": query_starts, "seqused_k": seq_lens, "max_seqlen_q": longest_q,
-                  "max_seqlen_k": longest_kv, "is_causal": problem.causal, "window_size_left": window,
-                  "window_size_right": 0 if window >= 0 else -1, "sm_margin": 0,
+                  "max_seqlen_k": longest_kv, "is_causal": self.causal, "window_size_left": self.window,
+                  "window_size_right": 0 if self.window >= 0 else -1, "sm_margin": 0,
                   "num_splits": GRAPH_SPLITS if problem.recorded else 0}
         # What vLLM computes once a step for all layers: how many splits each request is worth, longest requests first.
         plan_work = self.operators.get_scheduler_metadata.default

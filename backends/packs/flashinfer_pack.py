@@ -97,7 +97,7 @@ class WrapperPlan(Plan):
     def schedule(self, batch):
         self.k_scale, self.v_scale = batch.k_scale, batch.v_scale
         problem = self.problem
-        self.layer = {"sm_scale": problem.scale, "window_left": problem.sliding_window_size,
+        self.layer = {"sm_scale": problem.scale, "window_left": self.window,
                       "logits_soft_cap": problem.logit_cap, **self.types}
         self.heads = (problem.heads_q, problem.heads_kv, problem.head_dim_qk)
 
@@ -170,7 +170,7 @@ class PrefillPlan(WrapperPlan):
             csr = {name: array.torch() for name, array in batch.indices("csr").items()}
             mask["custom_mask"] = batch.tensor("custom_mask").torch().view(self.torch.bool)
         self.wrapper.plan(csr["qo_indptr"], csr["kv_indptr"], csr["kv_indices"], csr["kv_last_page_len"], *self.heads,
-                          self.problem.page_size, causal=self.problem.causal, head_dim_vo=self.problem.head_dim_v,
+                          self.problem.page_size, causal=self.causal, head_dim_vo=self.problem.head_dim_v,
                           **mask, **self.layer)
 
 
@@ -250,7 +250,7 @@ class Cascade(FlashInfer):
 
     def supports(self, problem):
         return super().supports(problem) or first_reason(
-            (not problem.causal, "causal attention only"),
+            (not problem.causal or problem.is_cross_attention, "causal self-attention only"),
             (problem.sliding_window_size >= 0, "no window: its levels would count from different ends"),
             (problem.heads_q * problem.head_dim_v > 8192, "at most 8192 / head dim query heads: its merge has a thread for"
              " each 8 numbers of a token"))

@@ -60,18 +60,18 @@ class Fa2Plan(Plan):
         self.forward, self.v_scale = self.torch.ops._vllm_fa2_C.varlen_fwd.default, batch.v_scale
 
     def prepare(self, batch):
-        problem, window = self.problem, self.problem.sliding_window_size
+        problem = self.problem
         table = batch.indices("page_table")
         query_starts = batch.indices("varlen")["cu_seqlens_q"].torch()
         longest_q, longest_kv = self.longest(batch)
         # It says +inf for a query that sees no key; a recorded plan's padding is nobody's query.
-        self.has_empty_rows = any(kv < (q if problem.causal else 1) for q, kv in zip(batch.q_lens, batch.kv_lens))
+        self.has_empty_rows = any(kv < (q if self.causal else 1) for q, kv in zip(batch.q_lens, batch.kv_lens))
         self.arguments = arguments_of(
             self.forward, q=self.q, k=self.k_cache, v=self.v_cache, out=self.out, cu_seqlens_q=query_starts,
             cu_seqlens_k=query_starts,  # not read beside seqused_k, but it has to be there
             seqused_k=table["cache_seqlens"].torch(), block_table=table["page_table"].torch(), max_seqlen_q=longest_q,
             max_seqlen_k=longest_kv, p_dropout=0.0, softmax_scale=problem.scale * batch.k_scale, zero_tensors=False,
-            is_causal=problem.causal, window_size_left=window, window_size_right=0 if window >= 0 else -1,
+            is_causal=self.causal, window_size_left=self.window, window_size_right=0 if self.window >= 0 else -1,
             softcap=problem.logit_cap, return_softmax=False, num_splits=0)
 
     def launch(self):
@@ -159,7 +159,7 @@ class TritonUnified:
     def supports(self, problem):
         fp8 = problem.cache_dtype == "e4m3"
         return no_paged_attention(problem, sinks=True) or first_reason(
-            (not problem.causal, "causal attention only"),
+            (not problem.causal or problem.is_cross_attention, "causal self-attention only"),
             (problem.cache_dtype != problem.dtype and not fp8, "a cache of the queries' type, or e4m3"),
             (problem.cache_scales != "tensor", "scales of a whole tensor only"),
             (problem.head_dim_qk != problem.head_dim_v, "keys and values of one head dim"),
@@ -189,7 +189,7 @@ class TritonUnifiedPlan(Plan):
         self.scales = [torch.tensor([scale], device="cuda") for scale in (batch.k_scale, batch.v_scale)]
 
     def prepare(self, batch):
-        problem, window = self.problem, self.problem.sliding_window_size
+        problem, window = self.problem, self.window
         table = batch.indices("page_table")
         longest_q, longest_kv = self.longest(batch)
         fp8 = problem.cache_dtype == "e4m3"
@@ -228,7 +228,8 @@ class PagedAttention:
     def supports(self, problem):
         return no_paged_attention(problem) or first_reason(
             (problem.mode != "decode" or problem.max_q_len > 1, "decodes of one token only"),
-            (problem.sliding_window_size >= 0 or problem.logit_cap > 0, "no window, no softcap"),
+            (problem.sliding_window_size >= 0 or problem.logit_cap > 0 or problem.is_cross_attention,
+             "no window, no softcap, no cross attention"),
             (problem.cache_dtype not in (problem.dtype, *CACHE_WORDS), "a cache of the queries' type, or fp8"),
             (problem.cache_scales != "tensor", "scales of a whole tensor only"),
             (problem.head_dim_qk != problem.head_dim_v, "keys and values of one head dim"),
