@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the packs of engine kernels say of themselves and of problems, without any of their packages."""
+import os
+import sys
+import tempfile
+import types
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+
+import engine_tools
+import fa3_pack
+import flashinfer_pack
+import sglang_pack
+import vllm_pack
+
+PACKS = (fa3_pack, flashinfer_pack, sglang_pack, vllm_pack)
+BACKENDS = {cls.name: cls() for pack in PACKS for cls in pack.backends}
+DTYPES = {"f32", "f16", "bf16", "e4m3", "e5m2"}
+
+
+def problem(**changed):
+    """A decode of llama-3.1-8b, as problem_of() of the host describes it, with some of it changed."""
+    plain = dict(family="softmax", heads_q=32, heads_kv=8, head_dim_qk=128, head_dim_v=128, causal=True,
+                 is_cross_attention=False, has_sinks=False, has_alibi=False, window_counts_depth=False,
+                 sliding_window_size=-1, scale=0.1, logit_cap=0.0, ranks=1, dtype="bf16", cache_dtype="bf16",
+                 cache_layout="NHD", page_size=16, mode="decode", recorded=False, max_requests=4, max_q_len=1,
+                 max_q_tokens=4, max_kv_len=900, step="attention", cache_scales="tensor")
+    return types.SimpleNamespace(**{**plain, **changed})
+
+
+LATENT = dict(family="latent", heads_q=16, heads_kv=1, head_dim_qk=576, head_dim_v=512, page_size=64)
+CHUNK = dict(mode="extend", max_q_len=100, max_q_tokens=300)
+PROMPT = dict(mode="extend", max_q_len=100, max_q_tokens=400, max_kv_len=100)
+TREE = dict(mode="target_verify", max_q_len=16, max_q_tokens=64)
+# Who takes what: all others refuse it.
+TAKEN = [
+    (dict(), "vllm:fa3 vllm:fa2 vllm:triton_unified vllm:paged_attention_v1 vllm:paged_attention_v2 fa3:tokenspeed "
+     "flashinfer:decode flashinfer:decode_tc flashinfer:cascade sglang:triton_decode"),
+    (CHUNK, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 flashinfer:prefill_fa3 "
+     "flashinfer:cascade sglang:triton_extend"),
+    (PROMPT, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed fa3:fwd flashinfer:prefill_fa2 flashinfer:prefill_fa3 "
+     "flashinfer:cascade sglang:triton_extend"),
+    (TREE, "flashinfer:prefill_fa2 sglang:triton_extend"),
+    ({**TREE, "window_counts_depth": True, "sliding_window_size": 9}, ""),
+    (LATENT, "vllm:flashmla flashinfer:mla_fa2 flashinfer:mla_fa3 sglang:triton_decode"),
+    ({**LATENT, "page_size": 16}, "flashinfer:mla_fa2 flashinfer:mla_fa3 sglang:triton_decode"),
+    ({**LATENT, **CHUNK}, "flashinfer:mla_fa2 flashinfer:mla_fa3"),
+    (dict(sliding_window_size=9), "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:decode "
+     "flashinfer:decode_tc sglang:triton_decode"),
+    (dict(logit_cap=50.0), "vllm:fa3 vllm:fa2 vllm:triton_unified flashinfer:decode flashinfer:decode_tc "
+     "flashinfer:cascade sglang:triton_decode"),
+    (dict(has_sinks=True), "vllm:triton_unified sglang:triton_decode"),
+    (dict(has_alibi=True), ""),
+    (dict(dtype="f32", cache_dtype="f32"), ""),
+    (dict(heads_q=40, heads_kv=8), "vllm:fa3 vllm:fa2 vllm:triton_unified vllm:paged_attention_v1 "
+     "vllm:paged_attention_v2 fa3:tokenspeed flashinfer:decode_tc flashinfer:cascade sglang:triton_decode"),
+    (dict(page_size=1), "vllm:fa3 fa3:tokenspeed flashinfer:decode flashinfer:decode_tc flashinfer:cascade "
+     "sglang:triton_decode"),
+    (dict(cache_dtype="e4m3"), "vllm:fa3 vllm:triton_unified vllm:paged_attention_v1 vllm:paged_attention_v2 "
+     "fa3:tokenspeed flashinfer:decode flashinfer:decode_tc flashinfer:cascade sglang:triton_decode"),
+    (dict(cache_dtype="e5m2"), "vllm:paged_attention_v1 vllm:paged_attention_v2 flashinfer:decode flashinfer:decode_tc "
+     "flashinfer:cascade sglang:triton_decode"),
+    (dict(cache_dtype="e4m3", cache_scales="head"), "vllm:fa3 fa3:tokenspeed"),
+    (dict(cache_dtype="e4m3", cache_scales="token"), ""),
+    (dict(head_dim_qk=192, head_dim_v=128), "vllm:fa3 sglang:triton_decode"),
+    (dict(max_kv_len=20000), "vllm:fa3 vllm:fa2 vllm:triton_unified vllm:paged_attention_v2 fa3:tokenspeed "
+     "flashinfer:decode flashinfer:decode_tc flashinfer:cascade sglang:triton_decode"),
+    (dict(step="kv_write"), "vllm:reshape_and_cache_flash vllm:reshape_and_cache"),
+    ({**LATENT, "step": "kv_write"}, "vllm:concat_and_cache_mla"),
+    (dict(family="recurrent"), ""),
+]
+
+
+class EnginePacksTest(unittest.TestCase):
+    def test_every_problem_is_taken_by_those_whose_kernels_can(self):
+        for changed, names in TAKEN:
+            with self.subTest(changed):
+                answers = {name: backend.supports(problem(**changed)) for name, backend in BACKENDS.items()}
+                self.assertEqual(sorted(names.split()), sorted(name for name, why in answers.items() if why is None))
+                self.assertTrue(all(answer is None or len(answer) > 5 for answer in answers.values()), answers)
+
+    def test_layouts_and_types_are_words_of_the_interface(self):
+        for name, backend in BACKENDS.items():
+            for changed in [{}, LATENT, dict(cache_dtype="e4m3"), dict(cache_dtype="e4m3", cache_scales="token")]:
+                asked = problem(**changed)
+                formats = backend.formats(asked) if hasattr(backend, "formats") else []
+                self.assertLessEqual(set(formats), {"NHD", "HND", "combined", "x_packed"}, name)
+                rounds = backend.numerics(asked) if hasattr(backend, "numerics") else {}
+                self.assertLessEqual(set(rounds), {"lse", "qk_input", "p", "accumulator", "partial_out"}, name)
+                self.assertLessEqual({word for stage, word in rounds.items() if stage != "lse"}, DTYPES, name)
+
+    def test_every_backend_names_its_pack_its_kernel_and_what_it_needs(self):
+        self.assertEqual(len(BACKENDS), sum(len(pack.backends) for pack in PACKS))
+        for pack in PACKS:
+            for cls in pack.backends:
+                self.assertTrue(cls.name.startswith(pack.__name__.removesuffix("_pack") + ":"), cls.name)
+                self.assertIn("torch", cls.requires)
+                self.assertTrue(cls.kernel and cls.description and cls.device == "cuda")
+
+    def test_a_module_is_imported_without_its_package_being_started(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = {"engine_x/__init__.py": "raise RuntimeError('started')", "engine_x/ops/__init__.py": "",
+                     "engine_x/ops/kernel.py": "from engine_x.platform import units\nFOUND = units()"}
+            for path, text in files.items():
+                os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
+                with open(os.path.join(folder, path), "w") as file:
+                    file.write(text)
+            sys.path.insert(0, folder)
+            try:
+                module = engine_tools.import_bare("engine_x.ops.kernel", ["engine_x"],
+                                                  {"engine_x.platform": {"units": lambda: 132}})
+                self.assertEqual(module.FOUND, 132)
+                spec = engine_tools.importlib.util.find_spec("engine_x")  # a bare package is still found by others
+                self.assertEqual(list(spec.submodule_search_locations), [os.path.join(folder, "engine_x")])
+            finally:
+                sys.path.remove(folder)
+
+    def test_an_operator_of_another_version_is_told_by_its_arguments(self):
+        def argument(name, kind="IntType", default=None):
+            return types.SimpleNamespace(name=name, default_value=default, has_default_value=lambda: default is not None,
+                                         type=types.SimpleNamespace(kind=lambda: kind))
+        schema = types.SimpleNamespace(arguments=[argument("q"), argument("mask", "OptionalType"), argument("n", default=7)])
+        operator = types.SimpleNamespace(_schema=schema)
+        self.assertEqual(engine_tools.arguments_of(operator, q=1), [1, None, 7])
+        with self.assertRaisesRegex(TypeError, "has no argument window"):
+            engine_tools.arguments_of(operator, q=1, window=3)
+        with self.assertRaisesRegex(TypeError, "needs q, too"):
+            engine_tools.arguments_of(operator, mask=3)
+
+
+if __name__ == "__main__":
+    unittest.main()
