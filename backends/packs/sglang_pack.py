@@ -142,14 +142,14 @@ class ExtendPlan(SlotPlan):
         self.keys, self.values = (batch.tensor(role).torch() for role in ("k_new", "v_new"))
 
     def prepare(self, batch):
-        problem = self.problem
-        mask, mask_starts = batch.tensor("custom_mask"), None
-        if mask is not None:
-            mask, mask_starts = mask.torch().view(self.torch.bool), batch.tensor("mask_indptr").torch()
+        problem, mask, mask_starts = self.problem, None, None
+        if problem.mode == "target_verify":
+            tree = batch.indices("tree_mask")  # these arrays stay where they are when a recorded plan goes on
+            mask, mask_starts = tree["custom_mask"].torch().view(self.torch.bool), tree["mask_indptr"].torch()
+        query_starts = batch.indices("csr_prefix")["qo_indptr"].torch()
         self.give_slots(self.spans(batch.indices("csr_prefix", host=True), "kv_indptr", "kv_indices"))
-        self.arguments = (self.q, self.keys, self.values, self.out, self.k_cache, self.v_cache,
-                          batch.tensor("query_start_loc").torch(), self.starts, self.slots, mask, True, mask_starts,
-                          self.longest(batch)[0], batch.k_scale, batch.v_scale)
+        self.arguments = (self.q, self.keys, self.values, self.out, self.k_cache, self.v_cache, query_starts, self.starts,
+                          self.slots, mask, True, mask_starts, self.longest(batch)[0], batch.k_scale, batch.v_scale)
         self.options = {"sm_scale": problem.scale, "logit_cap": problem.logit_cap, "sinks": self.sinks,
                         "sliding_window_size": problem.sliding_window_size, "lse_extend": self.lse,
                         "page_size": problem.page_size}
