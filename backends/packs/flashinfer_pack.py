@@ -198,6 +198,60 @@ class PrefillFa3(FlashInfer):
         return {"p": problem.dtype}  # it splits no keys
 
 
+class RaggedPagedPlan(WrapperPlan):
+    """SGLang's prompts: the new keys as they are, then the cached ones by token slots, in pages of 1, merged. Without a
+    cached prefix in the batch only the former."""
+    follows = False
+
+    def make(self, batch):
+        memory, library = self.backend.memory(), self.library
+        self.wrapper = library.BatchPrefillWithRaggedKVCacheWrapper(memory, "NHD", backend="auto")
+        self.prefix = library.BatchPrefillWithPagedKVCacheWrapper(memory, "NHD", backend="fa2")
+        self.new = [batch.tensor(role).torch() for role in ("k_new", "v_new")]
+        self.cache = tuple(cache.view(-1, 1, *cache.shape[2:]) for cache in (self.k_cache, self.v_cache))
+        self.out_prefix, self.lse_prefix = self.torch.empty_like(self.out), self.torch.empty_like(self.lse)
+
+    def prepare(self, batch):
+        self.schedule(batch)
+        here = {name: self.torch.from_numpy(array.numpy()) for name, array in
+                batch.indices("csr_prefix", host=True).items()}
+        starts = here["qo_indptr"]
+        self.wrapper.plan(starts, starts, *self.heads, head_dim_vo=self.problem.head_dim_v, causal=True, **self.layer)
+        self.has_prefix = bool(here["kv_indptr"][-1] > 0)
+        if self.has_prefix:
+            slots = batch.indices("csr_prefix")["kv_indices"].torch()
+            last = self.torch.ones(batch.batch_size, dtype=self.torch.int32)
+            self.prefix.plan(starts, here["kv_indptr"], slots, last, *self.heads, 1, causal=False, **self.layer)
+
+    def launch(self):
+        self.wrapper.run(self.q, *self.new, out=self.out, lse=self.lse, return_lse=True)
+        if self.has_prefix:
+            self.forward(self.prefix, self.out_prefix, self.lse_prefix)
+            self.library.merge_state_in_place(self.out, self.lse, self.out_prefix, self.lse_prefix)
+        self.lse.mul_(LN2)
+
+
+MOST_MERGED = 8192  # heads times head dim: the merge has a thread for each 8 numbers of a token, 1024 in all
+
+
+class RaggedPaged(FlashInfer):
+    name = "flashinfer:ragged_paged"
+    description = "FlashInfer as SGLang calls it for prompts: new keys ragged, cached ones paged by token, merged"
+    kernel = "BatchPrefillWithRaggedKVCacheWrapper, auto; BatchPrefillWithPagedKVCacheWrapper, fa2; merge_state_in_place"
+    index_format = "csr_prefix"
+    graph_support = "NEVER"
+    modes = ("extend", "mixed", "draft_extend")
+    fp8_cache = False  # the new keys would not be what is cached
+    formats = ("NHD", "combined")
+    plans = RaggedPagedPlan
+
+    def supports(self, problem):
+        return super().supports(problem) or first_reason(
+            (not problem.causal or problem.is_cross_attention, "causal self-attention only"),
+            (problem.sliding_window_size >= 0, "no window: SGLang takes the paged kernel there"),
+            (problem.heads_q * problem.head_dim_v > MOST_MERGED, f"more than {MOST_MERGED} numbers a token to merge"))
+
+
 class CascadePlan(WrapperPlan):
     """All queries over the pages that all requests begin with, then each request over its others, merged."""
     follows = False
@@ -252,8 +306,7 @@ class Cascade(FlashInfer):
         return super().supports(problem) or first_reason(
             (not problem.causal or problem.is_cross_attention, "causal self-attention only"),
             (problem.sliding_window_size >= 0, "no window: its levels would count from different ends"),
-            (problem.heads_q * problem.head_dim_v > 8192, "at most 8192 / head dim query heads: its merge has a thread for"
-             " each 8 numbers of a token"))
+            (problem.heads_q * problem.head_dim_v > MOST_MERGED, f"more than {MOST_MERGED} numbers a token to merge"))
 
 
 class MlaPlan(WrapperPlan):
@@ -306,4 +359,4 @@ class MlaFa3(MlaFa2):
     template = "fa3"
 
 
-backends = [Decode, DecodeTensorCores, PrefillFa2, PrefillFa3, Cascade, MlaFa2, MlaFa3]
+backends = [Decode, DecodeTensorCores, PrefillFa2, PrefillFa3, RaggedPaged, Cascade, MlaFa2, MlaFa3]
