@@ -42,8 +42,8 @@ TAKEN = [
      "flashinfer:decode flashinfer:decode_tc flashinfer:cascade sglang:triton_decode"),
     (CHUNK, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 flashinfer:prefill_fa3 "
      "flashinfer:ragged_paged flashinfer:cascade sglang:triton_extend"),
-    (PROMPT, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed fa3:fwd flashinfer:prefill_fa2 flashinfer:prefill_fa3 "
-     "flashinfer:ragged_paged flashinfer:cascade sglang:triton_extend"),
+    (PROMPT, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed fa3:fwd flashinfer:prefill_fa2 "
+     "flashinfer:prefill_fa3 flashinfer:ragged_paged flashinfer:cascade sglang:triton_extend"),
     (TREE, "flashinfer:prefill_fa2 sglang:triton_extend"),
     ({**TREE, "window_counts_depth": True, "sliding_window_size": 9}, ""),
     (LATENT, "vllm:flashmla flashinfer:mla_fa2 flashinfer:mla_fa3 sglang:triton_decode"),
@@ -122,10 +122,11 @@ class EnginePacksTest(unittest.TestCase):
 
     def test_an_operator_of_another_version_is_told_by_its_arguments(self):
         def argument(name, kind="IntType", default=None):
-            return types.SimpleNamespace(name=name, default_value=default, has_default_value=lambda: default is not None,
-                                         type=types.SimpleNamespace(kind=lambda: kind))
-        schema = types.SimpleNamespace(arguments=[argument("q"), argument("mask", "OptionalType"), argument("n", default=7)])
-        operator = types.SimpleNamespace(_schema=schema)
+            of_kind = types.SimpleNamespace(kind=lambda: kind)
+            return types.SimpleNamespace(name=name, default_value=default, type=of_kind,
+                                         has_default_value=lambda: default is not None)
+        arguments = [argument("q"), argument("mask", "OptionalType"), argument("n", default=7)]
+        operator = types.SimpleNamespace(_schema=types.SimpleNamespace(arguments=arguments))
         self.assertEqual(engine_tools.arguments_of(operator, q=1), [1, None, 7])
         with self.assertRaisesRegex(TypeError, "has no argument window"):
             engine_tools.arguments_of(operator, q=1, window=3)

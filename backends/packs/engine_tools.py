@@ -8,13 +8,7 @@ import os
 import sys
 import types
 
-TORCH_NAMES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
-
-
-def torch_dtype(word):
-    """The torch.dtype of "bf16" and so on."""
-    import torch
-    return getattr(torch, TORCH_NAMES[word])
+FP8 = ("e4m3", "e5m2")
 
 
 def need_gpu(major, kernel):
@@ -53,6 +47,7 @@ class Plan:
     launch()        the kernels of one forward
     """
     follows = True  # whether update() brings a recorded plan to the next step
+    out_scale = 1  # what the kernel leaves to be multiplied
 
     def __init__(self, batch, *given):
         import torch
@@ -73,6 +68,14 @@ class Plan:
     def bind(self, batch):
         """What stays the same in all steps of a recorded plan."""
 
+    def logit_scale(self, batch):
+        """The scale of q.k for a kernel that is told of k_scale and v_scale only where the cache is in fp8: for others
+        k_scale joins it, and v_scale is multiplied in the end."""
+        if self.problem.cache_dtype in FP8:
+            return self.problem.scale
+        self.out_scale = batch.v_scale
+        return self.problem.scale * batch.k_scale
+
     def prepare(self, batch):
         raise NotImplementedError
 
@@ -83,6 +86,8 @@ class Plan:
         if not self.idle:
             with self.torch.cuda.stream(self.torch.cuda.ExternalStream(stream)):
                 self.launch()
+                if self.out_scale != 1:
+                    self.out.mul_(self.out_scale)
 
     def update(self, batch, stream):
         if self.idle or not self.follows:
@@ -119,11 +124,11 @@ def arguments_of(operator, **given):
     TypeError where another version of the library has no such argument, or needs one more."""
     known = {argument.name: argument for argument in operator._schema.arguments}
     if unknown := given.keys() - known.keys():
-        raise TypeError(f"{operator} has no argument {', '.join(sorted(unknown))}: is this the version that is required?")
+        raise TypeError(f"{operator} has no argument {', '.join(sorted(unknown))}: is it the version that is required?")
     needed = [name for name, argument in known.items() if name not in given and not argument.has_default_value()
               and argument.type.kind() != "OptionalType"]
     if needed:
-        raise TypeError(f"{operator} needs {', '.join(needed)}, too: is this the version that is required?")
+        raise TypeError(f"{operator} needs {', '.join(needed)}, too: is it the version that is required?")
     return [given.get(name, argument.default_value) for name, argument in known.items()]
 
 

@@ -37,7 +37,8 @@ class Fa3Fwd(FlashAttention3):
 
     def supports(self, problem):
         # Only where all prompts are equally long does a problem tell that none has a prefix.
-        whole = problem.max_q_len == problem.max_kv_len and problem.max_q_tokens == problem.max_requests * problem.max_q_len
+        whole = (problem.max_q_len == problem.max_kv_len
+                 and problem.max_q_tokens == problem.max_requests * problem.max_q_len)
         return super().supports(problem) or first_reason(
             (problem.mode != "extend" or not whole or problem.is_cross_attention,
              "equally long prompts without a cached prefix only: this build leaves pages out"),

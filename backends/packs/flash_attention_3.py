@@ -29,7 +29,7 @@ class FlashAttention3:
             (problem.cache_dtype == "e5m2", "fp8 as e4m3 only"),
             (not fp8 and problem.cache_dtype != problem.dtype, "a cache of the queries' type, or e4m3"),
             (fp8 and problem.dtype != "bf16", "over an fp8 cache it writes bf16 only"),
-            (problem.cache_scales not in (("tensor", "head") if fp8 else ("tensor",)), "scales of a tensor or head only"),
+            (problem.cache_scales not in ("tensor", "head"), "scales of a tensor or head only"),
             (problem.logit_cap > 0 and not self.softcap, "this build leaves softcap out"),
             (dims not in self.head_dims, f"head dims {dims[0]}/{dims[1]} are not among "
              + ", ".join(f"{qk}/{v}" for qk, v in sorted(self.head_dims))))
@@ -61,8 +61,6 @@ class PagedPlan(Plan):
         self.descales = [(each.torch() if each else torch.tensor([whole], device="cuda")).expand(shape)
                          for each, whole in zip(scales, (batch.k_scale, batch.v_scale))]
         self.ones = torch.ones(1, device="cuda").expand(shape)
-        self.scale = problem.scale if self.fp8 else problem.scale * batch.k_scale
-        self.v_scale = 1 if self.fp8 else batch.v_scale
         self.schedule = None
 
     def prepare(self, batch):
@@ -90,13 +88,11 @@ class PagedPlan(Plan):
             given |= {"cp_world_size": 1, "cp_rank": 0}  # vLLM's: no context is spread over several GPUs
         self.arguments = arguments_of(
             self.forward, q=self.q_in, k=self.k_cache, v=self.v_cache, out=self.out, page_table=page_table,
-            softmax_scale=self.scale, softcap=problem.logit_cap, scheduler_metadata=self.schedule,
+            softmax_scale=self.logit_scale(batch), softcap=problem.logit_cap, scheduler_metadata=self.schedule,
             is_rotary_interleaved=True, **shared, **given)
 
     def launch(self):
         if self.fp8:
             self.q_in.copy_(self.q)
         lse = self.forward(*self.arguments)[1]  # [query heads, tokens]
-        if self.v_scale != 1:
-            self.out.mul_(self.v_scale)
         self.lse.copy_(lse.t())

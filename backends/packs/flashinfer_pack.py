@@ -7,11 +7,10 @@ nothing is compiled for other GPUs. It gives an LSE to base 2, and one more laun
 """
 import math
 
-from engine_tools import Plan, first_reason, no_paged_attention
+from engine_tools import FP8, Plan, first_reason, no_paged_attention
 
 LN2 = math.log(2)
 WORKSPACE = 128 << 20  # bytes, as FlashInfer recommends
-FP8 = ("e4m3", "e5m2")
 
 
 class FlashInfer:
@@ -110,7 +109,8 @@ class DecodePlan(WrapperPlan):
     def make(self, batch):
         buffers = {} if not self.problem.recorded else {
             "use_cuda_graph": True, "paged_kv_indptr_buffer": self.buffers["kv_indptr"],
-            "paged_kv_indices_buffer": self.buffers["kv_indices"], "paged_kv_last_page_len_buffer": self.buffers["last"]}
+            "paged_kv_indices_buffer": self.buffers["kv_indices"],
+            "paged_kv_last_page_len_buffer": self.buffers["last"]}
         self.wrapper = self.library.BatchDecodeWithPagedKVCacheWrapper(
             self.backend.memory(), self.layout, use_tensor_cores=self.backend.tensor_cores,
             backend=self.backend.template, **buffers)
@@ -237,7 +237,7 @@ MOST_MERGED = 8192  # heads times head dim: the merge has a thread for each 8 nu
 class RaggedPaged(FlashInfer):
     name = "flashinfer:ragged_paged"
     description = "FlashInfer as SGLang calls it for prompts: new keys ragged, cached ones paged by token, merged"
-    kernel = "BatchPrefillWithRaggedKVCacheWrapper, auto; BatchPrefillWithPagedKVCacheWrapper, fa2; merge_state_in_place"
+    kernel = "BatchPrefillWithRaggedKVCacheWrapper, BatchPrefillWithPagedKVCacheWrapper fa2, merge_state_in_place"
     index_format = "csr_prefix"
     graph_support = "NEVER"
     modes = ("extend", "mixed", "draft_extend")
@@ -279,12 +279,13 @@ class CascadePlan(WrapperPlan):
         ints = lambda values: self.torch.from_numpy(self.numpy.asarray(values, dtype=self.numpy.int32))
         common = (*self.heads, self.problem.page_size)
         if self.has_prefix:
-            self.prefix.plan(ints([0, batch.q_tokens]), ints([0, shared]), ints(pages[starts[0]:starts[0] + shared]).cuda(),
-                             ints([self.problem.page_size]), *common, causal=False, **self.layer)
+            prefix = ints(pages[starts[0]:starts[0] + shared]).cuda()
+            self.prefix.plan(ints([0, batch.q_tokens]), ints([0, shared]), prefix, ints([self.problem.page_size]),
+                             *common, causal=False, **self.layer)
         own = [pages[start + shared:end] for start, end in zip(starts[:-1], starts[1:])]
         self.wrapper.plan(ints(here["qo_indptr"]), ints(starts - shared * self.numpy.arange(len(starts))),
-                          ints(self.numpy.concatenate(own)).cuda(), ints(here["kv_last_page_len"]), *common, causal=True,
-                          **self.layer)
+                          ints(self.numpy.concatenate(own)).cuda(), ints(here["kv_last_page_len"]), *common,
+                          causal=True, **self.layer)
 
     def launch(self):
         self.forward(self.wrapper, self.out, self.lse)

@@ -4,10 +4,9 @@
 
 They read token slots, not pages. Building those is part of plan and update, where the engine has a kernel for it.
 """
-from engine_tools import Plan, first_reason, import_bare, no_paged_attention
+from engine_tools import FP8, Plan, first_reason, import_bare, no_paged_attention
 
 KERNELS = "sglang.kernels.ops.attention"
-FP8 = ("e4m3", "e5m2")
 
 
 class Triton:
@@ -17,7 +16,7 @@ class Triton:
     def load(self):
         import torch
         bare = ["sglang", "sglang.srt", "sglang.kernels", "sglang.kernels.ops", KERNELS]
-        utils = {"is_hip": lambda: False, "is_cuda": lambda: torch.cuda.is_available(), "is_gfx95_supported": lambda: False}
+        utils = {"is_cuda": torch.cuda.is_available, "is_hip": lambda: False, "is_gfx95_supported": lambda: False}
         self.kernels, self.metadata = (import_bare(f"{KERNELS}.{module}", bare, {"sglang.srt.utils": utils})
                                        for module in (self.module, "metadata"))
 
@@ -125,7 +124,7 @@ class Decode(Triton):
             (problem.mode != "decode" or problem.max_q_len > 1, "decodes of one token only"),
             (problem.is_cross_attention, "no cross attention"),
             (problem.cache_dtype not in (problem.dtype, *FP8), "a cache of the queries' type, or fp8"),
-            (problem.cache_dtype in FP8 and problem.heads_q == problem.heads_kv, "fp8 where query heads share KV heads"),
+            (problem.cache_dtype in FP8 and problem.heads_q == problem.heads_kv, "fp8 only where heads share keys"),
             (problem.cache_scales != "tensor", "scales of a whole tensor only"))
 
     def numerics(self, problem):
@@ -148,8 +147,9 @@ class ExtendPlan(SlotPlan):
             mask, mask_starts = tree["custom_mask"].torch().view(self.torch.bool), tree["mask_indptr"].torch()
         query_starts = batch.indices("csr_prefix")["qo_indptr"].torch()
         self.give_slots(self.spans(batch.indices("csr_prefix", host=True), "kv_indptr", "kv_indices"))
-        self.arguments = (self.q, self.keys, self.values, self.out, self.k_cache, self.v_cache, query_starts, self.starts,
-                          self.slots, mask, True, mask_starts, self.longest(batch)[0], batch.k_scale, batch.v_scale)
+        self.arguments = (self.q, self.keys, self.values, self.out, self.k_cache, self.v_cache, query_starts,
+                          self.starts, self.slots, mask, True, mask_starts, self.longest(batch)[0], batch.k_scale,
+                          batch.v_scale)
         self.options = {"sm_scale": problem.scale, "logit_cap": problem.logit_cap, "sinks": self.sinks,
                         "sliding_window_size": problem.sliding_window_size, "lse_extend": self.lse,
                         "page_size": problem.page_size}

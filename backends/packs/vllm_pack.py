@@ -4,8 +4,7 @@
 import logging
 import types
 
-from engine_tools import (Plan, arguments_of, first_reason, import_bare, library_of, need_gpu, no_paged_attention,
-                          torch_dtype)
+from engine_tools import Plan, arguments_of, first_reason, import_bare, library_of, need_gpu, no_paged_attention
 from flash_attention_3 import FlashAttention3
 
 REQUIRES = {"vllm": "0.22.0", "torch": "2.11.0"}
@@ -57,7 +56,7 @@ class Fa2:
 
 class Fa2Plan(Plan):
     def bind(self, batch):
-        self.forward, self.v_scale = self.torch.ops._vllm_fa2_C.varlen_fwd.default, batch.v_scale
+        self.forward = self.torch.ops._vllm_fa2_C.varlen_fwd.default
 
     def prepare(self, batch):
         problem = self.problem
@@ -70,14 +69,12 @@ class Fa2Plan(Plan):
             self.forward, q=self.q, k=self.k_cache, v=self.v_cache, out=self.out, cu_seqlens_q=query_starts,
             cu_seqlens_k=query_starts,  # not read beside seqused_k, but it has to be there
             seqused_k=table["cache_seqlens"].torch(), block_table=table["page_table"].torch(), max_seqlen_q=longest_q,
-            max_seqlen_k=longest_kv, p_dropout=0.0, softmax_scale=problem.scale * batch.k_scale, zero_tensors=False,
+            max_seqlen_k=longest_kv, p_dropout=0.0, softmax_scale=self.logit_scale(batch), zero_tensors=False,
             is_causal=self.causal, window_size_left=self.window, window_size_right=0 if self.window >= 0 else -1,
             softcap=problem.logit_cap, return_softmax=False, num_splits=0)
 
     def launch(self):
         lse = self.forward(*self.arguments)[1]  # [query heads, tokens]
-        if self.v_scale != 1:
-            self.out.mul_(self.v_scale)
         self.lse.copy_(lse.t())
         if self.has_empty_rows and not self.problem.recorded:
             self.lse.masked_fill_(self.lse == float("inf"), -float("inf"))
@@ -125,7 +122,7 @@ class FlashMlaPlan(Plan):
         # The schedule that the library computes in a kernel ahead of a step's first layer.
         mla = {name: array.torch() for name, array in batch.indices("flashmla").items()}
         self.arguments = (self.q, self.k_cache, self.problem.head_dim_v, mla["cache_seqlens"], mla["block_table"],
-                          self.problem.scale * batch.k_scale, False, mla["tile_scheduler_metadata"], mla["num_splits"],
+                          self.logit_scale(batch), False, mla["tile_scheduler_metadata"], mla["num_splits"],
                           self.out)
 
     def launch(self):
@@ -185,7 +182,8 @@ class TritonUnifiedPlan(Plan):
         self.threshold = self.LEAST_PROGRAMS // problem.heads_kv
         dim = 1 << (problem.head_dim_v - 1).bit_length()
         shape = (max(self.threshold, 1), problem.heads_q, self.SEGMENTS)
-        self.segments = [torch.empty(size, dtype=torch.float32, device="cuda") for size in ((*shape, dim), shape, shape)]
+        self.segments = [torch.empty(size, dtype=torch.float32, device="cuda")
+                         for size in ((*shape, dim), shape, shape)]
         self.scales = [torch.tensor([scale], device="cuda") for scale in (batch.k_scale, batch.v_scale)]
 
     def prepare(self, batch):
@@ -193,13 +191,12 @@ class TritonUnifiedPlan(Plan):
         table = batch.indices("page_table")
         longest_q, longest_kv = self.longest(batch)
         fp8 = problem.cache_dtype == "e4m3"
-        self.v_scale = 1 if fp8 else batch.v_scale
         output, largest, sums = self.segments
         self.arguments = {
             "q": self.q, "k": self.k_cache, "v": self.v_cache, "out": self.out,
             "cu_seqlens_q": batch.indices("varlen")["cu_seqlens_q"].torch(), "max_seqlen_q": longest_q,
             "seqused_k": table["cache_seqlens"].torch(), "max_seqlen_k": longest_kv,
-            "softmax_scale": problem.scale * (1 if fp8 else batch.k_scale), "causal": True,
+            "softmax_scale": self.logit_scale(batch), "causal": True,
             "window_size": (window, 0 if window >= 0 else -1), "block_table": table["page_table"].torch(),
             "softcap": problem.logit_cap, "q_descale": None, "k_descale": self.scales[0] if fp8 else None,
             "v_descale": self.scales[1] if fp8 else None, "seq_threshold_3D": self.threshold,
@@ -208,8 +205,12 @@ class TritonUnifiedPlan(Plan):
 
     def launch(self):
         self.attend(**self.arguments)
-        if self.v_scale != 1:
-            self.out.mul_(self.v_scale)
+
+
+def by_head(keys, heads):
+    """The classic cache's keys [pages, heads * dim / x, page size, x] as [pages, heads, dim / x, page size, x]."""
+    pages, rows, page_size, x = keys.shape
+    return keys.view(pages, heads, rows // heads, page_size, x)
 
 
 CACHE_WORDS = {"e4m3": "fp8_e4m3", "e5m2": "fp8_e5m2"}  # else "auto": a cache of the type of what is written
@@ -265,41 +266,34 @@ class PagedAttentionV2(PagedAttention):
 class PagedAttentionPlan(Plan):
     def bind(self, batch, part):
         problem, torch = self.problem, self.torch
-        pages, rows, page_size, x = self.k_cache.shape
-        self.keys = self.k_cache.view(pages, problem.heads_kv, rows // problem.heads_kv, page_size, x)
-        self.values = self.v_cache
+        keys, values = by_head(self.k_cache, problem.heads_kv), self.v_cache
         if problem.cache_dtype in CACHE_WORDS:
-            self.keys, self.values = (cache.view(torch.uint8) for cache in (self.keys, self.values))
+            keys, values = keys.view(torch.uint8), values.view(torch.uint8)
         scales = [torch.tensor([scale], device="cuda") for scale in (batch.k_scale, batch.v_scale)]
         _, longest = self.longest(batch)
-        out, given = {"out": self.out}, {}
+        out = {"out": self.out}
         if part:
             shape = (batch.batch_size, problem.heads_q, -(-longest // part))
             for name in ("exp_sums", "max_logits"):
                 out[name] = torch.empty(shape, dtype=torch.float32, device="cuda")
             out["tmp_out"] = torch.empty((*shape, problem.head_dim_v), dtype=self.out.dtype, device="cuda")
-        if problem.cache_dtype in CACHE_WORDS:
-            self.v_scale, scale = 1, problem.scale
-        else:
-            self.v_scale, scale = batch.v_scale, problem.scale * batch.k_scale
         table = batch.indices("page_table")
         name = "paged_attention_v2" if part else "paged_attention_v1"
         self.forward = getattr(torch.ops._C, name).default
         self.arguments = arguments_of(
-            self.forward, **out, query=self.q, key_cache=self.keys, value_cache=self.values,
-            num_kv_heads=problem.heads_kv, scale=scale, block_tables=table["page_table"].torch(),
+            self.forward, **out, query=self.q, key_cache=keys, value_cache=values,
+            num_kv_heads=problem.heads_kv, scale=self.logit_scale(batch), block_tables=table["page_table"].torch(),
             seq_lens=table["cache_seqlens"].torch(), block_size=problem.page_size, max_seq_len=longest,
-            kv_cache_dtype=CACHE_WORDS.get(problem.cache_dtype, "auto"), k_scale=scales[0], v_scale=scales[1], tp_rank=0,
+            kv_cache_dtype=CACHE_WORDS.get(problem.cache_dtype, "auto"), k_scale=scales[0], v_scale=scales[1],
+            tp_rank=0,
             blocksparse_local_blocks=0, blocksparse_vert_stride=0, blocksparse_block_size=64,
-            blocksparse_head_sliding_step=0, **given)
+            blocksparse_head_sliding_step=0)
 
     def prepare(self, batch):
         batch.indices("page_table")  # where it was
 
     def launch(self):
         self.forward(*self.arguments)
-        if self.v_scale != 1:
-            self.out.mul_(self.v_scale)
 
 
 class CacheWriter:
@@ -332,24 +326,19 @@ class CacheWriter:
 
 
 class WriterPlan(Plan):
-    def __init__(self, batch, writer):
-        import torch
-        self.torch, self.problem, self.idle = torch, batch.problem, batch.q_tokens == 0
-        if self.idle:
-            return
-        self.slots = None
-        k_new, v_new, k_cache, v_cache = (tensor and tensor.torch() for tensor in
-                                          map(batch.tensor, ("k_new", "v_new", "k_cache", "v_cache")))
-        if self.problem.cache_dtype in CACHE_WORDS:
-            k_cache, v_cache = (cache if cache is None else cache.view(torch.uint8) for cache in (k_cache, v_cache))
+    def bind(self, batch, writer):
+        torch = self.torch
+        keys, values = (tensor and tensor.torch() for tensor in map(batch.tensor, ("k_new", "v_new")))
+        caches = [cache if cache is None or self.problem.cache_dtype not in CACHE_WORDS else cache.view(torch.uint8)
+                  for cache in (self.k_cache, self.v_cache)]
         scales = [torch.tensor([scale], device="cuda") for scale in (batch.k_scale, batch.v_scale)]
-        self.slots = batch.indices("slot_mapping")["slot_mapping"].torch()
-        self.write = writer.operator()
-        self.arguments = writer.arguments(self, k_new, v_new, k_cache, v_cache, *scales)
-        torch.cuda.current_stream().synchronize()
+        slots = batch.indices("slot_mapping")["slot_mapping"].torch()
+        word = CACHE_WORDS.get(self.problem.cache_dtype, "auto")
+        self.write = getattr(torch.ops._C_cache_ops, writer.operator).default
+        self.arguments = writer.arguments(self.problem, keys, values, *caches, slots, word, *scales)
 
     def prepare(self, batch):
-        batch.indices("slot_mapping")
+        batch.indices("slot_mapping")  # where it was
 
     def launch(self):
         self.write(*self.arguments)
@@ -359,51 +348,38 @@ class ReshapeAndCacheFlash(CacheWriter):
     name = "vllm:reshape_and_cache_flash"
     description = "vLLM's write of new keys and values into the cache that FlashAttention reads"
     kernel = "_C_cache_ops.reshape_and_cache_flash"
+    operator = "reshape_and_cache_flash"
     layouts = ("NHD", "HND", "combined")
 
-    def operator(self):
-        import torch
-        return torch.ops._C_cache_ops.reshape_and_cache_flash.default
-
-    def arguments(self, plan, k_new, v_new, k_cache, v_cache, k_scale, v_scale):
-        return (k_new, v_new, k_cache, v_cache, plan.slots, CACHE_WORDS.get(plan.problem.cache_dtype, "auto"), k_scale,
-                v_scale)
+    def arguments(self, problem, *given):
+        return given
 
 
-class ReshapeAndCache(ReshapeAndCacheFlash):
+class ReshapeAndCache(CacheWriter):
     name = "vllm:reshape_and_cache"
     description = "vLLM's write of new keys and values into its classic cache, which paged_attention_v1 and v2 read"
     kernel = "_C_cache_ops.reshape_and_cache"
+    operator = "reshape_and_cache"
     layouts = ("x_packed",)
 
-    def operator(self):
-        import torch
-        return torch.ops._C_cache_ops.reshape_and_cache.default
-
-    def arguments(self, plan, k_new, v_new, k_cache, v_cache, k_scale, v_scale):
-        pages, rows, page_size, x = k_cache.shape
-        heads = plan.problem.heads_kv
-        k_cache = k_cache.view(pages, heads, rows // heads, page_size, x)
-        return super().arguments(plan, k_new, v_new, k_cache, v_cache, k_scale, v_scale)
+    def arguments(self, problem, keys, values, k_cache, *others):
+        return (keys, values, by_head(k_cache, problem.heads_kv), *others)
 
 
 class ConcatAndCacheMla(CacheWriter):
     name = "vllm:concat_and_cache_mla"
-    description = "vLLM's write of new latent rows; by blocks of 128 with scales inside, as DeepSeek's sparse layers read"
+    description = "vLLM's write of new latent rows; with scales of blocks in them for DeepSeek's sparse layers"
     kernel = "_C_cache_ops.concat_and_cache_mla"
+    operator = "concat_and_cache_mla"
     layouts = ("NHD",)
     family = "latent"
     scales = ("tensor", "block")
 
-    def operator(self):
-        import torch
-        return torch.ops._C_cache_ops.concat_and_cache_mla.default
-
-    def arguments(self, plan, k_new, v_new, k_cache, v_cache, k_scale, v_scale):
-        latent = plan.problem.head_dim_v
-        word = "fp8_ds_mla" if plan.problem.cache_scales == "block" else CACHE_WORDS.get(plan.problem.cache_dtype, "auto")
-        return (k_new[:, 0, :latent], k_new[:, 0, latent:], k_cache[:, :, 0], plan.slots, word, k_scale)
+    def arguments(self, problem, rows, _, cache, __, slots, word, scale, ___):
+        latent = problem.head_dim_v
+        word = "fp8_ds_mla" if problem.cache_scales == "block" else word
+        return (rows[:, 0, :latent], rows[:, 0, latent:], cache[:, :, 0], slots, word, scale)
 
 
-backends = [Fa3, Fa2, FlashMla, TritonUnified, PagedAttentionV1, PagedAttentionV2, ReshapeAndCacheFlash, ReshapeAndCache,
-            ConcatAndCacheMla]
+backends = [Fa3, Fa2, FlashMla, TritonUnified, PagedAttentionV1, PagedAttentionV2, ReshapeAndCacheFlash,
+            ReshapeAndCache, ConcatAndCacheMla]
