@@ -12,7 +12,7 @@ class PagedDecode:
     requires = {"triton": "3.6.0", "torch": "2.11.0"}  # without them it is listed as absent, with pip's command line
     kernel = "attend_split, merge_splits"
     description = "split-KV decode over a block table, two kernels in Triton: the teaching example"
-    index_format = "block_table"
+    index_format = "page_table"
     device = "cuda"
     graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"  # Plan.update() says why
     padding_seq_len = 0  # requests that fill a graph up need no key
@@ -52,11 +52,12 @@ class Plan:
 
     def __init__(self, batch):
         problem = batch.problem
-        q, k, v, out, lse, block_table, seq_lens = (batch.tensor(role).torch() for role in (
-            "q", "k_cache", "v_cache", "out", "lse", "block_table", "seq_lens"))
+        q, k, v, out, lse = (batch.tensor(role).torch() for role in ("q", "k_cache", "v_cache", "out", "lse"))
         self.requests, self.heads, heads_kv, dim = batch.batch_size, problem.heads_q, problem.heads_kv, q.shape[2]
         if self.requests == 0:
             return
+        table = batch.indices("page_table")  # arrays that stay where they are when a graph goes on to the next step
+        block_table, seq_lens = table["page_table"].torch(), table["cache_seqlens"].torch()
         group = self.heads // heads_kv
         # The grid is recorded with a graph: it follows from the limits of the steps, not from this one's lengths.
         longest = problem.max_kv_len if problem.recorded else max(batch.kv_lens)
@@ -83,4 +84,5 @@ class Plan:
 
     def update(self, batch, stream):
         """The next step of a graph: block table and lengths change where they lie, and nothing else is read of them."""
+        batch.indices("page_table")
         return True
