@@ -51,7 +51,8 @@ class Plan:
 
     def __init__(self, batch, *given):
         import torch
-        self.torch, self.problem = torch, batch.problem
+        import torch_tools
+        self.torch, self.on, self.problem = torch, torch_tools.on, batch.problem
         self.idle = batch.q_tokens == 0
         if self.idle:
             return
@@ -63,7 +64,7 @@ class Plan:
             for tensor in map(batch.tensor, ("q", "k_cache", "v_cache", "out", "lse", "sinks")))
         self.bind(batch, *given)
         self.prepare(batch)
-        torch.cuda.current_stream().synchronize()  # run() has a stream of its own, which does not wait for this one
+        torch_tools.finish(self.k_cache)
 
     def bind(self, batch):
         """What stays the same in all steps of a recorded plan."""
@@ -84,7 +85,7 @@ class Plan:
 
     def run(self, stream):
         if not self.idle:
-            with self.torch.cuda.stream(self.torch.cuda.ExternalStream(stream)):
+            with self.on(stream):
                 self.launch()
                 if self.out_scale != 1:
                     self.out.mul_(self.out_scale)
@@ -92,7 +93,7 @@ class Plan:
     def update(self, batch, stream):
         if self.idle or not self.follows:
             return False
-        with self.torch.cuda.stream(self.torch.cuda.ExternalStream(stream)):
+        with self.on(stream):
             self.prepare(batch)
         return True
 
