@@ -50,22 +50,21 @@ COMPILED = ["window", "tree", "softcap"]  # each takes ten seconds
 
 DECODES = """
 seed: 5
-defaults: {dtype: f32, kv_cache: {page_size: 4, dtype: f32}}
+defaults: {dtype: f16, kv_cache: {page_size: 4, dtype: f16}}
 mixes:
   grouped: {model: {heads_q: 8, heads_kv: 2, head_dim: 32}, batch: 3q1s9_q1s1_q1s70}
   split:
     model: {heads_q: 2, heads_kv: 2, head_dim: 16}
-    kv_cache: {page_size: 16, dtype: f32, layout: HND}
+    kv_cache: {page_size: 16, dtype: f16, layout: HND}
     batch: q1s1100_q1s3
-  f16:
+  single_slots:
     model: {heads_q: 4, heads_kv: 1, head_dim: 64}
-    dtype: f16
     kv_cache: {page_size: 1, dtype: f16}
     batch: 2q1s66
 measure: {cache: [cold], rounds: [2, 2], block: 1ms, samples: [1, 1]}
 verify: {rows: 40, fills: [needle, normal, timing]}
 """
-# Triton's interpreter runs its kernels on a processor.
+# Triton's interpreter runs its kernels on a processor, but for bf16, whose bits it multiplies as integers.
 INTERPRETED = """
 import os, sys
 os.environ["TRITON_INTERPRET"] = "1"
@@ -162,7 +161,30 @@ class PacksTest(unittest.TestCase):
         plugin = self.folder / "interpreted.py"
         plugin.write_text(INTERPRETED.format(packs=str(PACKS)))
         verdicts, _ = self.verdicts(DECODES, str(plugin), ["interpreted"])
-        self.assertEqual(verdicts, {"interpreted": {"grouped": "passed", "split": "passed", "f16": "passed"}})
+        self.assertEqual(verdicts, {"interpreted": {"grouped": "passed", "split": "passed", "single_slots": "passed"}})
+
+    @needs("triton")
+    def test_the_example_in_triton_is_compiled_for_the_largest_tiles_of_a_gpu(self):
+        import triton
+        from triton.backends.compiler import GPUTarget
+        from triton.compiler import ASTSource
+        sys.path.append(str(PACKS))
+        import triton_example_kernels as kernels
+
+        def shared_memory(kernel, types, constants):
+            """Of a kernel compiled for sm_90, which needs no GPU; strides are i64."""
+            types = {**dict.fromkeys(kernel.arg_names, "i64"), **types, **dict.fromkeys(constants, "constexpr")}
+            source = ASTSource(kernel, types, constexprs=constants)
+            return triton.compile(source, target=GPUTarget("cuda", 90, 32)).metadata.shared
+
+        parts = {"part_ptr": "*fp32", "part_lse_ptr": "*fp32"}
+        given = {**parts, "q_ptr": "*bf16", "k_ptr": "*bf16", "v_ptr": "*bf16", "scale": "fp32",
+                 "block_table_ptr": "*i32", "seq_lens_ptr": "*i32"}
+        for dim, keys in ((128, 64), (256, 32)):
+            tile = {"PAGE": 16, "GROUP": 64, "ROWS": 64, "DIM": dim, "KEYS": keys}
+            self.assertLess(shared_memory(kernels.attend_split, given, tile), 96 << 10)
+        merged = {**parts, "out_ptr": "*bf16", "lse_ptr": "*fp32", "v_scale": "fp32"}
+        self.assertLess(shared_memory(kernels.merge_splits, merged, {"SPLITS": 32, "DIM": 256}), 48 << 10)
 
 
 if __name__ == "__main__":

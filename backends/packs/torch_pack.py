@@ -162,7 +162,7 @@ class SdpaCudnn(Sdpa):
         def call(q, k, v):
             out, lse = torch.ops.aten._scaled_dot_product_cudnn_attention(
                 *heads_first(q, k, v), mask, True, 0.0, causal, False, scale=scale)[:2]
-            return out.transpose(1, 2), lse.view(group.size, problem.heads_q, group.q_len)
+            return out.transpose(1, 2), lse.reshape(group.size, problem.heads_q, group.q_len)
         return call
 
 

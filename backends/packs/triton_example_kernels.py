@@ -30,12 +30,12 @@ def attend_split(q_ptr, k_ptr, v_ptr, part_ptr, part_lse_ptr, block_table_ptr, s
         v_rows = v_ptr + page * v_page + keys % PAGE * v_offset + kv_head * v_head
         k = tl.load(k_rows[None, :] + dims[:, None], mask=there[None, :], other=0.0)  # [DIM, KEYS]
         v = tl.load(v_rows[:, None] + dims, mask=there[:, None], other=0.0)  # [KEYS, DIM]
-        logits = tl.where(there, tl.dot(q, k, input_precision="ieee") * scale, float("-inf"))
+        logits = tl.where(there, tl.dot(q, k) * scale, float("-inf"))
         higher = tl.maximum(top, tl.max(logits, 1))
         weights = tl.exp(logits - higher[:, None])
         shrink = tl.exp(top - higher)  # what was summed under a lower top weighs less now; 0 at first
         total = total * shrink + tl.sum(weights, 1)
-        values = values * shrink[:, None] + tl.dot(weights.to(v.dtype), v, input_precision="ieee")
+        values = values * shrink[:, None] + tl.dot(weights.to(v.dtype), v)
         top = higher
 
     # [request, head, split]; a share without keys has LSE -inf and values 0.

@@ -32,8 +32,8 @@ class PagedDecode:
             return "causal self-attention without a window only"
         if problem.logit_cap > 0 or problem.has_sinks or problem.has_alibi:
             return "no softcap, no sinks, no ALiBi"
-        if problem.cache_dtype != problem.dtype or problem.dtype not in ("f32", "f16", "bf16"):
-            return "f32, f16, bf16 only, and the cache in the same type"
+        if problem.cache_dtype != problem.dtype or problem.dtype not in ("f16", "bf16"):
+            return "f16 and bf16 only, and the cache in the same type"
         if problem.head_dim_qk != problem.head_dim_v or problem.head_dim_v not in (16, 32, 64, 128, 256):
             return "head dims 16, 32, 64, 128, 256 only, the same of keys and values"
         if problem.heads_q // problem.heads_kv > 64:
