@@ -43,8 +43,9 @@ void list_backends(const Registry& registry, std::ostream& out) {
     format_width = std::max(format_width, entry.info.index_format.size());
   }
   for (const Registry::Entry& entry : registry.entries()) {
-    std::string about = entry.absence.empty() ? entry.info.description : "absent: " + entry.absence;
+    std::string about = entry.info.description;
     if (!entry.info.packages.empty()) about += fmt::format(" ({})", entry.info.packages);
+    if (!entry.absence.empty()) about = "absent: " + entry.absence;
     out << fmt::format("{:<{}} {:<5} {:<{}} {}{}\n", entry.info.name, width,
                        device_word(entry.info.device), entry.info.index_format, format_width, about,
                        entry.info.by_default ? "" : " (only by name)");
