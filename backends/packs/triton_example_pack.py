@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
-"""A paged decode of our own in Triton: how a kernel of yours becomes a backend. Copy it together with
-triton_example_kernels.py, which holds the kernels, and torch_tools.py.
+"""A paged decode of our own in Triton: how a kernel becomes a backend. triton_example_kernels.py has the kernels.
 
     attnbench run scenarios/decode.yaml --plugin packs/triton_example --python PYTHON
 """
