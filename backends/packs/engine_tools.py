@@ -40,6 +40,14 @@ def no_paged_attention(problem, dtypes=("f16", "bf16"), trees=False, sinks=False
          "windows of causal layers only"))
 
 
+def with_lse_variants(*backends):
+    """The backends, and of each a variant that hands over its LSE, in attnbench's layout and base. Bringing it there is
+    one more launch, which an engine's plain layer has no need of: the variants check it, the backends are timed."""
+    return [*backends, *(type(f"{backend.__name__}WithLse", (backend,), {
+        "name": f"{backend.name}:lse", "description": f"{backend.description}; with its LSE", "with_lse": True,
+        "only_by_name": True}) for backend in backends)]
+
+
 class Plan:
     """The plan of a kernel that torch launches. A subclass says what it reads and launches:
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """FlashAttention 3 in builds of its own, on torch's stable ABI: any torch from 2.10 with CUDA 13 loads them."""
-from engine_tools import Plan, arguments_of, first_reason, library_of
+from engine_tools import Plan, arguments_of, first_reason, library_of, with_lse_variants
 from flash_attention_3 import FlashAttention3
 
 
@@ -46,19 +46,19 @@ class Fa3Fwd(FlashAttention3):
             (problem.sliding_window_size >= 0, "this build leaves windows out"))
 
     def plan(self, batch):
-        return PromptPlan(batch, self.operators)
+        return PromptPlan(batch, self)
 
 
 class PromptPlan(Plan):
     follows = False
 
-    def bind(self, batch, operators):
-        problem = self.problem
+    def bind(self, batch, backend):
+        problem, self.with_lse = self.problem, backend.with_lse
         if batch.q_lens != batch.kv_lens:
             raise ValueError("a prompt has a cached prefix, and this build leaves pages out")
         keys, values = (batch.tensor(role).torch() for role in ("k_new", "v_new"))
         starts, longest = batch.tensor("query_start_loc").torch(), max(batch.q_lens)
-        self.forward = operators.fwd.default
+        self.forward = backend.operators.fwd.default
         self.arguments = arguments_of(
             self.forward, q=self.q, k=keys, v=values, out=self.out, cu_seqlens_q=starts, cu_seqlens_k=starts,
             max_seqlen_q=longest, max_seqlen_k=longest, softmax_scale=problem.scale, is_causal=self.causal,
@@ -69,7 +69,8 @@ class PromptPlan(Plan):
 
     def launch(self):
         lse = self.forward(*self.arguments)[1]  # [query heads, tokens]
-        self.lse.copy_(lse.t())
+        if self.with_lse:
+            self.lse.copy_(lse.t())
 
 
-backends = [TokenSpeed, Fa3Fwd]
+backends = with_lse_variants(TokenSpeed, Fa3Fwd)

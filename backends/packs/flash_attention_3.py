@@ -17,6 +17,7 @@ class FlashAttention3:
     head_dims = {(64, 64), (96, 96), (128, 128), (192, 192), (256, 256), (192, 128)}  # of keys and of values
     dtypes = ("f16", "bf16")
     softcap = True
+    with_lse = False
 
     def check_gpu(self):
         need_gpu(9, "FlashAttention 3")
@@ -39,17 +40,17 @@ class FlashAttention3:
 
     def numerics(self, problem):
         if problem.cache_dtype == "e4m3":  # the tensor cores multiply e4m3 with e4m3: queries and weights are rounded
-            return {"qk_input": "e4m3", "p": "e4m3"}
-        return {"p": problem.dtype}
+            return {"qk_input": "e4m3", "p": "e4m3", "lse": self.with_lse}
+        return {"p": problem.dtype, "lse": self.with_lse}
 
     def plan(self, batch):
-        return PagedPlan(batch, self.operators)
+        return PagedPlan(batch, self)
 
 
 class PagedPlan(Plan):
-    def bind(self, batch, operators):
+    def bind(self, batch, backend):
         problem, torch = self.problem, self.torch
-        self.operators = operators
+        self.operators, self.with_lse = backend.operators, backend.with_lse
         self.fp8 = problem.cache_dtype == "e4m3"
         if self.fp8:
             # vLLM rounds the queries in the layer, before attention. Whoever has queries in bf16 has to do the same.
@@ -95,4 +96,5 @@ class PagedPlan(Plan):
         if self.fp8:
             self.q_in.copy_(self.q)
         lse = self.forward(*self.arguments)[1]  # [query heads, tokens]
-        self.lse.copy_(lse.t())
+        if self.with_lse:
+            self.lse.copy_(lse.t())

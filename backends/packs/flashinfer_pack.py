@@ -3,11 +3,11 @@
 """FlashInfer's wrappers. plan() is theirs; a recorded plan is planned again into the same buffers, as engines do.
 
 What a problem needs is compiled when it is planned first, which takes some 20 s: with FLASHINFER_CUDA_ARCH_LIST=9.0a
-nothing is compiled for other GPUs. It gives an LSE to base 2, and one more launch makes a natural logarithm of it.
+nothing is compiled for other GPUs. Its LSE is to base 2: the variants NAME:lse make a natural logarithm of it.
 """
 import math
 
-from engine_tools import FP8, Plan, first_reason, no_paged_attention
+from engine_tools import FP8, Plan, first_reason, no_paged_attention, with_lse_variants
 
 LN2 = math.log(2)
 WORKSPACE = 128 << 20  # bytes, as FlashInfer recommends
@@ -25,6 +25,7 @@ class FlashInfer:
     groups = None  # how many query heads may share a KV head; None: any number
     fp8_cache = True
     trees = False
+    with_lse = False
     workspace = None
 
     def load(self):
@@ -47,7 +48,7 @@ class FlashInfer:
              "a tree's window by depth: this one counts places among the keys"))
 
     def numerics(self, problem):
-        return {"p": problem.dtype, "partial_out": problem.dtype}
+        return {"p": problem.dtype, "partial_out": problem.dtype, "lse": self.with_lse}
 
     def plan(self, batch):
         return self.plans(batch, self)
@@ -89,9 +90,9 @@ class WrapperPlan(Plan):
     def make(self, batch):
         raise NotImplementedError
 
-    def forward(self, wrapper, out, lse):
+    def forward(self, wrapper, out, lse=None):
         return wrapper.run(self.q, self.cache, k_scale=self.k_scale, v_scale=self.v_scale, out=out, lse=lse,
-                           return_lse=True)
+                           return_lse=lse is not None)
 
     def schedule(self, batch):
         self.k_scale, self.v_scale = batch.k_scale, batch.v_scale
@@ -101,8 +102,11 @@ class WrapperPlan(Plan):
         self.heads = (problem.heads_q, problem.heads_kv, problem.head_dim_qk)
 
     def launch(self):
-        self.forward(self.wrapper, self.out, self.lse)
-        self.lse.mul_(LN2)
+        if self.backend.with_lse:
+            self.forward(self.wrapper, self.out, self.lse)
+            self.lse.mul_(LN2)
+        else:
+            self.forward(self.wrapper, self.out)
 
 
 class DecodePlan(WrapperPlan):
@@ -131,7 +135,7 @@ class Decode(FlashInfer):
     plans = DecodePlan
 
     def numerics(self, problem):
-        return {"partial_out": problem.dtype}
+        return {"partial_out": problem.dtype, "lse": self.with_lse}
 
 
 class DecodeTensorCores(FlashInfer):
@@ -195,7 +199,7 @@ class PrefillFa3(FlashInfer):
     plans = PrefillPlan
 
     def numerics(self, problem):
-        return {"p": problem.dtype}  # it splits no keys
+        return {"p": problem.dtype, "lse": self.with_lse}  # it splits no keys
 
 
 class RaggedPagedPlan(WrapperPlan):
@@ -228,7 +232,8 @@ class RaggedPagedPlan(WrapperPlan):
         if self.has_prefix:
             self.forward(self.prefix, self.out_prefix, self.lse_prefix)
             self.library.merge_state_in_place(self.out, self.lse, self.out_prefix, self.lse_prefix)
-        self.lse.mul_(LN2)
+        if self.backend.with_lse:
+            self.lse.mul_(LN2)
 
 
 MOST_MERGED = 8192  # heads times head dim: the merge has a thread for each 8 numbers of a token, 1024 in all
@@ -292,7 +297,8 @@ class CascadePlan(WrapperPlan):
         if self.has_prefix:
             self.forward(self.prefix, self.out_prefix, self.lse_prefix)
             self.library.merge_state_in_place(self.out, self.lse, self.out_prefix, self.lse_prefix)
-        self.lse.mul_(LN2)
+        if self.backend.with_lse:
+            self.lse.mul_(LN2)
 
 
 class Cascade(FlashInfer):
@@ -333,7 +339,10 @@ class MlaPlan(WrapperPlan):
                           problem.scale * batch.k_scale, self.q.dtype, self.k_cache.dtype)
 
     def launch(self):
-        self.wrapper.run(*self.parts, out=self.out, lse=self.lse, return_lse=True, return_lse_base_on_e=True)
+        if self.backend.with_lse:
+            self.wrapper.run(*self.parts, out=self.out, lse=self.lse, return_lse=True, return_lse_base_on_e=True)
+        else:
+            self.wrapper.run(*self.parts, out=self.out)
 
 
 class MlaFa2(FlashInfer):
@@ -360,4 +369,4 @@ class MlaFa3(MlaFa2):
     template = "fa3"
 
 
-backends = [Decode, DecodeTensorCores, PrefillFa2, PrefillFa3, RaggedPaged, Cascade, MlaFa2, MlaFa3]
+backends = with_lse_variants(Decode, DecodeTensorCores, PrefillFa2, PrefillFa3, RaggedPaged, Cascade, MlaFa2, MlaFa3)

@@ -4,7 +4,8 @@
 import logging
 import types
 
-from engine_tools import Plan, arguments_of, first_reason, import_bare, library_of, need_gpu, no_paged_attention
+from engine_tools import (Plan, arguments_of, first_reason, import_bare, library_of, need_gpu, no_paged_attention,
+                          with_lse_variants)
 from flash_attention_3 import FlashAttention3
 
 REQUIRES = {"vllm": "0.22.0", "torch": "2.11.0"}
@@ -32,6 +33,7 @@ class Fa2:
     device = "cuda"
     graph_support = "UNIFORM_BATCH"
     padding_seq_len = 0
+    with_lse = False
 
     def load(self):
         library_of("vllm", "vllm_flash_attn/_vllm_fa2_C.abi3.so")
@@ -48,14 +50,15 @@ class Fa2:
         return ["NHD", "HND", "combined"] if problem.cache_scales == "tensor" else []
 
     def numerics(self, problem):
-        return {"p": problem.dtype}
+        return {"p": problem.dtype, "lse": self.with_lse}
 
     def plan(self, batch):
-        return Fa2Plan(batch)
+        return Fa2Plan(batch, self)
 
 
 class Fa2Plan(Plan):
-    def bind(self, batch):
+    def bind(self, batch, backend):
+        self.with_lse = backend.with_lse
         self.forward = self.torch.ops._vllm_fa2_C.varlen_fwd.default
 
     def prepare(self, batch):
@@ -75,6 +78,8 @@ class Fa2Plan(Plan):
 
     def launch(self):
         lse = self.forward(*self.arguments)[1]  # [query heads, tokens]
+        if not self.with_lse:
+            return
         self.lse.copy_(lse.t())
         if self.has_empty_rows and not self.problem.recorded:
             self.lse.masked_fill_(self.lse == float("inf"), -float("inf"))
@@ -88,6 +93,7 @@ class FlashMla:
     index_format = "flashmla"
     device = "cuda"
     graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"  # vLLM: UNIFORM_BATCH, where its drafts form chains
+    with_lse = False
 
     def load(self):
         library_of("vllm", "_flashmla_C.abi3.so")
@@ -105,14 +111,15 @@ class FlashMla:
             (problem.has_sinks or problem.has_alibi, "no sinks, no ALiBi"))
 
     def numerics(self, problem):
-        return {"p": problem.dtype}
+        return {"p": problem.dtype, "lse": self.with_lse}
 
     def plan(self, batch):
-        return FlashMlaPlan(batch)
+        return FlashMlaPlan(batch, self)
 
 
 class FlashMlaPlan(Plan):
-    def bind(self, batch):
+    def bind(self, batch, backend):
+        self.with_lse = backend.with_lse
         requests = batch.batch_size
         self.forward = self.torch.ops._flashmla_C.dense_decode_fwd.default
         self.q, self.out = (x.view(requests, -1, *x.shape[1:]) for x in (self.q, self.out))
@@ -126,7 +133,9 @@ class FlashMlaPlan(Plan):
                           self.out)
 
     def launch(self):
-        self.by_head.copy_(self.forward(*self.arguments)[1])  # [requests, query heads, tokens of one]
+        lse = self.forward(*self.arguments)[1]  # [requests, query heads, tokens of one]
+        if self.with_lse:
+            self.by_head.copy_(lse)
 
 
 class TritonUnified:
@@ -381,5 +390,5 @@ class ConcatAndCacheMla(CacheWriter):
         return (rows[:, 0, :latent], rows[:, 0, latent:], cache[:, :, 0], slots, word, scale)
 
 
-backends = [Fa3, Fa2, FlashMla, TritonUnified, PagedAttentionV1, PagedAttentionV2, ReshapeAndCacheFlash,
-            ReshapeAndCache, ConcatAndCacheMla]
+backends = [*with_lse_variants(Fa3, Fa2, FlashMla), TritonUnified, PagedAttentionV1, PagedAttentionV2,
+            ReshapeAndCacheFlash, ReshapeAndCache, ConcatAndCacheMla]

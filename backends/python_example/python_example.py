@@ -19,7 +19,8 @@ class PythonExample:
     # (writes_kv: problem.step may be "kv_write" or "both", and k_new, v_new divided by their scales go to slot_mapping)
     # (requires = {"torch": "2.11.0"}: without these packages it is listed as absent; kernel: the operation that it calls.
     # A method load() imports them: before anything else is called, but not where backends are only listed.)
-    # device = "cpu", deterministic = True, graph_support = "NEVER", padding_seq_len = 1, writes_kv = False
+    # device = "cpu", deterministic = True, graph_support = "NEVER", padding_seq_len = 1, writes_kv = False,
+    # only_by_name = False (a variant, which takes part only where it is named)
 
     def supports(self, problem):
         """None, or the reason why not: one that a person can act on."""

@@ -68,6 +68,9 @@ constexpr std::size_t kLeastTable = offsetof(attnbench_backend, writes_kv);
 bool writes_kv(const attnbench_backend& table) {
   return table.struct_size > offsetof(attnbench_backend, writes_kv) && table.writes_kv != 0;
 }
+bool only_by_name(const attnbench_backend& table) {
+  return table.struct_size > offsetof(attnbench_backend, only_by_name) && table.only_by_name != 0;
+}
 bool has_graph(const attnbench_backend& table) {
   return table.struct_size > offsetof(attnbench_backend, graph) && table.graph != nullptr;
 }
@@ -255,6 +258,7 @@ BackendInfo info_of(const attnbench_backend& table, const std::string& where) {
   info.cuda_graph = static_cast<CudaGraphSupport>(table.graph_support);
   info.padding_seq_len = table.padding_seq_len;
   info.writes_kv = writes_kv(table);
+  info.by_default = !only_by_name(table);
   return info;
 }
 

@@ -158,15 +158,22 @@ std::string stand_ins_text(const RunResult& header) {
 }  // namespace
 
 TerminalReport::TerminalReport(std::ostream& out, TerminalOptions options)
-    : out_(out),
-      options_(options),
-      columns_(terminal_columns({}, false, options.wide, options.width)) {}
+    : out_(out), options_(options) {}
+
+void TerminalReport::make_room_for_names() {
+  for (const Record& record : records_) {
+    if (!options_.wide && was_not_run(record)) continue;
+    name_width_ = std::clamp(display_width(record.backend), name_width_, kMostNameWidth);
+  }
+  columns_ = terminal_columns(ceilings_, gpu_, options_.wide, options_.width, name_width_);
+}
 
 void TerminalReport::started(const RunResult& header, const Scenario& scenario) {
-  const bool gpu = std::ranges::any_of(header.devices, [](const DeviceRates& rates) {
+  gpu_ = std::ranges::any_of(header.devices, [](const DeviceRates& rates) {
     return rates.device.kind == DeviceKind::kCuda;
   });
-  columns_ = terminal_columns(header.ceilings, gpu, options_.wide, options_.width);
+  ceilings_ = header.ceilings;
+  make_room_for_names();
   const Environment& e = header.environment;
   last_level_cache_bytes_ = e.device.last_level_cache_bytes;
   multiprocessors_ = multiprocessors_of(header);
@@ -285,6 +292,7 @@ void TerminalReport::case_finished(const Case&) {
   if (options_.quiet) return;
   const bool any_row = !std::ranges::all_of(records_, was_not_run) || options_.wide;
   if (any_row) {
+    make_room_for_names();
     std::string titles;
     for (const TerminalColumn& column : columns_) {
       titles += std::string(column.gap, ' ') + padded(column.title, column.width, column.align);

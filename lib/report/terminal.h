@@ -23,8 +23,8 @@ struct TerminalOptions {
   std::size_t width = kTerminalWidth;  ///< of a line; wide rows and repro lines may be longer
 };
 
-/// Prints a run while it happens: header, one table per case, a summary, closing line. Columns
-/// never jump between cases: their widths and units are settled before the first one.
+/// Prints a run while it happens: header, one table per case, a summary, closing line. Columns keep
+/// their units from case to case, and their widths unless a longer name comes.
 class TerminalReport {
  public:
   TerminalReport(std::ostream& out, TerminalOptions options);
@@ -41,10 +41,15 @@ class TerminalReport {
   [[nodiscard]] std::string row(const Record& record, const Standing& standing, bool colour) const;
   void print(const Record& record, const Standing& standing);
   void print_not_run();
+  /// Makes the columns anew, so that the names of the case under way fit.
+  void make_room_for_names();
   void print_legends(const RunResult& run);
 
   std::ostream& out_;
   TerminalOptions options_;
+  Ceilings ceilings_;
+  bool gpu_ = false;                     ///< one takes part
+  std::size_t name_width_ = kNameWidth;  ///< of the longest backend so far
   std::vector<TerminalColumn> columns_;
   std::int64_t last_level_cache_bytes_ = 0;
   int multiprocessors_ = 0;         ///< of the run's GPU, or of a usual one

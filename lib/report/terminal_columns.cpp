@@ -99,13 +99,14 @@ std::string enqueue(const Record& r) {
 }
 
 /// Where a GPU takes part, the host's part of a launch stands beside the plan.
-std::vector<TerminalColumn> narrow_columns(const Ceilings& ceilings, bool gpu) {
+std::vector<TerminalColumn> narrow_columns(const Ceilings& ceilings, bool gpu,
+                                           std::size_t name_width) {
   const bool tera_bytes = ceilings.read_bytes_per_s >= 1e12;
   const bool tera_flops = ceilings.flop_per_s >= 1e12;
   // 2 + 15 + 8 + 8 + 7 + 8 + 6 + 8 + 6 + 8 + 14 + 10 = 100, and on a wider terminal 4 more; with a
   // GPU's column for what enqueueing takes 8 more again
   std::vector<TerminalColumn> columns = {
-      backend_column(15),
+      backend_column(name_width),
       {"cache", 2, 6, Align::kLeft, figure(cache_and_launch)},
       {"median", 1, 7, Align::kRight, figure(median)},
       {"± ", 1, 6, Align::kRight, speed(half_width)},
@@ -152,8 +153,8 @@ void narrow_down(std::vector<TerminalColumn>& columns, std::size_t width) {
 }  // namespace
 
 std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool gpu, bool wide,
-                                             std::size_t width) {
-  std::vector<TerminalColumn> columns = narrow_columns(ceilings, gpu);
+                                             std::size_t width, std::size_t name_width) {
+  std::vector<TerminalColumn> columns = narrow_columns(ceilings, gpu, name_width);
   if (!wide) {
     narrow_down(columns, width);
     return columns;

@@ -17,6 +17,11 @@ inline constexpr std::size_t kTerminalWidth = 100;
 /// All that the narrow table has to show: a wider terminal gets no longer lines.
 inline constexpr std::size_t kMostTerminalWidth = 120;
 
+/// Of the column of backends' names, which is wider where a name that is shown is longer, up to the
+/// second figure.
+inline constexpr std::size_t kNameWidth = 15;
+inline constexpr std::size_t kMostNameWidth = 28;
+
 struct TerminalColumn {
   enum class Align { kLeft, kRight };
   enum class Subject { kFigure, kStanding, kVerdict };
@@ -34,6 +39,7 @@ struct TerminalColumn {
 /// `wide`, as many as `width` has room for.
 [[nodiscard]] std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool gpu,
                                                            bool wide,
-                                                           std::size_t width = kTerminalWidth);
+                                                           std::size_t width = kTerminalWidth,
+                                                           std::size_t name_width = kNameWidth);
 
 }  // namespace attnbench

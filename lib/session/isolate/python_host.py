@@ -83,7 +83,7 @@ BackendStruct = struct(
     (c_size_t, "struct_size"), (c_char_p, "name version description index_format"),
     (c_int32, "device deterministic graph_support padding_seq_len"), (c_size_t, "self"),
     *((function, name) for name, function in FUNCTIONS.items() if name not in LATER_FUNCTIONS), (c_int32, "writes_kv"),
-    *((FUNCTIONS[name], name) for name in LATER_FUNCTIONS))
+    *((FUNCTIONS[name], name) for name in LATER_FUNCTIONS), (c_int32, "only_by_name"))
 # DLManagedTensor, with the structs in it laid out flat.
 DLPackStruct = struct(
     (c_void_p, "data"), (c_int32, "device_type device_id ndim"), (ctypes.c_uint8, "code bits"),
@@ -369,7 +369,7 @@ def describe(backend):
     for key, default in (("version", "0"), ("description", ""), ("index_format", "")):
         about[key] = " ".join(str(getattr(backend, key, default)).split())
     for key, known in (("device", DEVICES), ("deterministic", (True, False)), ("graph_support", GRAPH_SUPPORTS),
-                       ("padding_seq_len", (1, 0)), ("writes_kv", (False, True))):
+                       ("padding_seq_len", (1, 0)), ("writes_kv", (False, True)), ("only_by_name", (False, True))):
         value = getattr(backend, key, known[0])
         if value not in known:
             raise PluginFault(f"{label} has {key} {value!r}; it is {' or '.join(map(str, known))}")

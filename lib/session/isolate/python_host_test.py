@@ -697,14 +697,15 @@ class ProgramTest(HostTest):
                 def plan(self, batch): pass
             class Other(Mine):
                 name = "other"
+                only_by_name = True
                 def __init__(self):
                     self.version = "of the instance"
         """, cwd=self.folder)
         self.assertEqual(code, 0, err)
         other = {"name": "other", "version": "of the instance", "description": "", "index_format": "", "device": "cpu",
-                 "deterministic": False, "graph_support": "ALWAYS", "padding_seq_len": 1, "writes_kv": False, "packages": "",
-                 "kernel": "", "absence": ""}
-        self.assertEqual(json.loads(out), [dict(other, name="mine", version="0"), other])
+                 "deterministic": False, "graph_support": "ALWAYS", "padding_seq_len": 1, "writes_kv": False,
+                 "only_by_name": True, "packages": "", "kernel": "", "absence": ""}
+        self.assertEqual(json.loads(out), [dict(other, name="mine", version="0", only_by_name=False), other])
         self.assertIn("hello", err)
         self.assertIn("raw", err)
         self.assertIn("my.py']", err)

@@ -95,6 +95,7 @@ BackendInfo info_of(const json& described) {
   info.cuda_graph = graph_support_of(described.at("graph_support"));
   info.padding_seq_len = described.at("padding_seq_len");
   info.writes_kv = described.at("writes_kv");
+  info.by_default = !described.at("only_by_name").get<bool>();
   return info;
 }
 

@@ -306,6 +306,7 @@ typedef struct attnbench_backend {
    * HND, with k_scale and v_scale alone. */
   int (*formats)(void* self, const attnbench_problem* problem, int32_t* layouts, int32_t* count,
                  char* message, size_t message_size);
+  int32_t only_by_name; /* 1: a variant, which takes part only where it is named */
 } attnbench_backend;
 
 /* What a plug-in exports. `abi_version` is attnbench's ATTNBENCH_ABI_VERSION; a plug-in that was
