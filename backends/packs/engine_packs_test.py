@@ -80,7 +80,10 @@ class EnginePacksTest(unittest.TestCase):
         for changed, names in TAKEN:
             with self.subTest(changed):
                 answers = {name: backend.supports(problem(**changed)) for name, backend in BACKENDS.items()}
-                self.assertEqual(sorted(names.split()), sorted(name for name, why in answers.items() if why is None))
+                taken = {name for name, why in answers.items() if why is None}
+                variants = {name for name in taken if name.endswith(":lse")}
+                self.assertEqual(set(names.split()), taken - variants)
+                self.assertEqual({f"{name}:lse" for name in taken if f"{name}:lse" in BACKENDS}, variants)
                 self.assertTrue(all(answer is None or len(answer) > 5 for answer in answers.values()), answers)
 
     def test_layouts_and_types_are_words_of_the_interface(self):
@@ -93,6 +96,14 @@ class EnginePacksTest(unittest.TestCase):
                 rounds = backend.numerics(asked) if hasattr(backend, "numerics") else {}
                 self.assertLessEqual(set(rounds), {"lse", "qk_input", "p", "accumulator", "partial_out"}, name)
                 self.assertLessEqual({word for stage, word in rounds.items() if stage != "lse"}, DTYPES, name)
+
+    def test_a_variant_that_gives_its_lse_takes_part_only_where_it_is_named(self):
+        variants = {name: backend for name, backend in BACKENDS.items() if name.endswith(":lse")}
+        self.assertIn("vllm:fa3:lse", variants)
+        for name, backend in BACKENDS.items():
+            self.assertEqual(getattr(backend, "only_by_name", False), name in variants, name)
+            if f"{name}:lse" in variants or name in variants:
+                self.assertEqual(backend.numerics(problem())["lse"], name in variants, name)
 
     def test_every_backend_names_its_pack_its_kernel_and_what_it_needs(self):
         self.assertEqual(len(BACKENDS), sum(len(pack.backends) for pack in PACKS))

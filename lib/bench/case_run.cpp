@@ -63,7 +63,7 @@ void CaseRun::rule_out(Candidate& candidate, Outcome outcome) {
   candidate.ended = std::move(outcome);
 }
 
-void CaseRun::consider(Candidate& candidate) {
+void CaseRun::begin(Candidate& candidate) {
   const Registry::Entry& entry = *candidate.entry;
   if (!entry.make) return rule_out(candidate, Unsupported{entry.absence});
   candidate.device = device_of(entry);
@@ -75,6 +75,13 @@ void CaseRun::consider(Candidate& candidate) {
   }
   attempt(candidate, [&] {
     candidate.session = executor_->begin(*case_, entry, scenario_->measure.max_rounds);
+  });
+}
+
+void CaseRun::consider(Candidate& candidate) {
+  if (!candidate.runs() || candidate.session == nullptr) return;
+  const Registry::Entry& entry = *candidate.entry;
+  attempt(candidate, [&] {
     const FormatChoice choice = candidate.session->supports();
     if (!choice) return rule_out(candidate, Unsupported{choice.support.reason()});
     candidate.layout = choice.layout;
@@ -327,8 +334,9 @@ std::vector<Record> CaseRun::run(std::span<const Registry::Entry* const> entries
   candidates_.resize(entries.size());
   for (std::size_t i = 0; i < entries.size(); ++i) {
     candidates_[i].entry = entries[i];
-    consider(candidates_[i]);
+    begin(candidates_[i]);
   }
+  for (Candidate& candidate : candidates_) consider(candidate);
   attempt_for_all([&] { work(measuring_s); });
 
   std::vector<Record> records;

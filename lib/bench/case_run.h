@@ -66,6 +66,7 @@ class CaseRun {
   };
 
   // case_run.cpp
+  void begin(Candidate& candidate);
   void consider(Candidate& candidate);
   /// Runs `step`. What it throws ends the candidate's work, or that of all on a lost device.
   void attempt(Candidate& candidate, const std::function<void()>& step);

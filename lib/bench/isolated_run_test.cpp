@@ -13,6 +13,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -44,6 +46,21 @@ void wait_for_ever() {
   while (true) std::this_thread::sleep_for(std::chrono::seconds(1));
 }
 
+/// Of the run whose child this process is.
+std::string meeting_place(pid_t run) {
+  return testing::TempDir() + "isolate_meeting_" + std::to_string(run) + "/";
+}
+
+/// Waits for the other child.
+void meet(const std::string& me, const std::string& other) {
+  const std::string place = meeting_place(getppid());
+  std::ofstream(place + me) << "here";
+  for (int i = 0; i < 400 && !std::filesystem::exists(place + other); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  if (!std::filesystem::exists(place + other)) throw std::runtime_error(other + " did not come");
+}
+
 void add(Registry& registry, const std::string& name, const Misdeeds& misdeeds) {
   registry.add([name, misdeeds] {
     return std::make_unique<PlantedBackend>(
@@ -67,6 +84,8 @@ Registry planted_registry() {
                              std::fflush(stdout);
                            }});
   add(registry, "also_honest", {});
+  add(registry, "meets_another", {{}, {}, [] { meet("one", "another"); }});
+  add(registry, "meets_one", {{}, {}, [] { meet("another", "one"); }});
   registry.add([] {
     return std::make_unique<TimedMutant>(TimedFault::kComputesAllInOne, DeviceKind::kCpu);
   });
@@ -321,6 +340,14 @@ TEST_F(Isolate, leaves_no_child_behind) {
   for (const pid_t pid : seen) EXPECT_EQ(kill(pid, 0), -1) << pid;
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
+}
+
+TEST_F(Isolate, has_its_children_start_and_consider_a_case_at_the_same_time) {
+  std::filesystem::create_directory(meeting_place(getpid()));
+  const RunResult result = run({"meets_another", "meets_one"});
+  std::filesystem::remove_all(meeting_place(getpid()));
+  expect_well(of(result, "meets_another"));
+  expect_well(of(result, "meets_one"));
 }
 
 TEST_F(Isolate, calls_a_worker_of_another_program_a_defect) {

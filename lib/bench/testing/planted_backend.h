@@ -17,6 +17,8 @@ struct Misdeeds {
   std::function<void()> when_planning;
   /// Before each run, which works on what is left of the tensors.
   std::function<void(AttentionTensors&)> when_running;
+  /// Before it says what it supports.
+  std::function<void()> when_asked = {};
 };
 
 /// A backend under another name, with misdeeds.
@@ -29,6 +31,7 @@ class PlantedBackend final : public Backend {
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override {
+    if (misdeeds_.when_asked) misdeeds_.when_asked();
     return honest_->supports(problem);
   }
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {

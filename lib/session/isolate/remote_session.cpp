@@ -54,6 +54,11 @@ class RemoteSamples final : public SampleSource {
 
 }  // namespace
 
+RemoteSession::RemoteSession(const Case& c, int rounds, RemoteWorker& worker) : worker_(&worker) {
+  worker.limit_steps();
+  worker.post("considering the case", {{"case", c.id}, {"part", c.step}, {"rounds", rounds}});
+}
+
 RemoteSession::~RemoteSession() {
   if (!worker_->trusted()) {
     worker_->retire();
@@ -67,8 +72,7 @@ RemoteSession::~RemoteSession() {
 }
 
 FormatChoice RemoteSession::supports() {
-  const json answer = worker_->ask(
-      "considering the case", {{"case", case_->id}, {"part", case_->step}, {"rounds", rounds_}});
+  const json answer = worker_->answer_to_posted();
   const auto layout = from_json_fields<KvLayout>(answer.at(1));
   if (answer.at(0) == "") return {Support::yes(), layout};
   return {Support::no(answer.at(0).get<std::string>()), layout};

@@ -11,13 +11,10 @@
 
 namespace attnbench {
 
-/// A session in a child process.
+/// A session in a child process, which begins to consider the case while others do.
 class RemoteSession final : public Session {
  public:
-  RemoteSession(const Case& c, int rounds, RemoteWorker& worker)
-      : case_(&c), rounds_(rounds), worker_(&worker) {
-    worker.limit_steps();
-  }
+  RemoteSession(const Case& c, int rounds, RemoteWorker& worker);
   ~RemoteSession() override;
 
   [[nodiscard]] FormatChoice supports() override;
@@ -35,8 +32,6 @@ class RemoteSession final : public Session {
   [[nodiscard]] std::string finish() override;
 
  private:
-  const Case* case_;
-  int rounds_;
   RemoteWorker* worker_;
   int cells_ = 0;
 };

@@ -57,17 +57,17 @@ RemoteWorker::RemoteWorker(const Scenario& scenario, const Isolation& isolation,
     child_ = std::make_unique<ChildProcess>(std::move(words), sockets.theirs);
   }
   const DeviceOptions& devices = isolation.devices;
-  ask("starting", {{"protocol", kWorkerProtocol},
-                   {"backend", std::string(registered_name(entry.info.name))},
-                   {"threads", devices.threads},
-                   {"ceiling_turns", isolation.ceiling_turns},
-                   {"cpu_target", to_string(devices.cpu_target)},
-                   {"gpu", devices.gpu ? json(*devices.gpu) : json()},
-                   {"scenario",
-                    {{"text", scenario.text},
-                     {"path", scenario.path},
-                     {"seed", scenario.seed},
-                     {"axis", scenario.axis ? to_json_fields(*scenario.axis) : json()}}}});
+  post("starting", {{"protocol", kWorkerProtocol},
+                    {"backend", std::string(registered_name(entry.info.name))},
+                    {"threads", devices.threads},
+                    {"ceiling_turns", isolation.ceiling_turns},
+                    {"cpu_target", to_string(devices.cpu_target)},
+                    {"gpu", devices.gpu ? json(*devices.gpu) : json()},
+                    {"scenario",
+                     {{"text", scenario.text},
+                      {"path", scenario.path},
+                      {"seed", scenario.seed},
+                      {"axis", scenario.axis ? to_json_fields(*scenario.axis) : json()}}}});
 }
 
 RemoteWorker::~RemoteWorker() {
@@ -89,24 +89,24 @@ void RemoteWorker::fail(std::string why) {
   throw BackendFailed(end_);
 }
 
-json RemoteWorker::exchange(const std::string& step, json request) {
-  request["step"] = step;
-  const auto limit = std::chrono::duration<double>(limit_s_);
-  const Patience patience{
-      std::chrono::steady_clock::now() +
-          std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit),
-      isolation_->stop_requested};
+Patience RemoteWorker::patience(double limit_s) const {
+  const auto limit = std::chrono::duration<double>(limit_s);
+  return {std::chrono::steady_clock::now() +
+              std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit),
+          isolation_->stop_requested};
+}
+
+void RemoteWorker::fail_for_current_exception(const Posted& step) {
   try {
-    channel_.send(request, patience);
-    return channel_.receive(patience);
+    throw;
   } catch (const ChannelTimeout&) {
     static_cast<void>(child_->end(milliseconds(0)));
-    fail(
-        fmt::format("its process gave no answer within {} s while {} (--timeout)", limit_s_, step));
+    fail(fmt::format("its process gave no answer within {} s while {} (--timeout)", step.limit_s,
+                     step.step));
   } catch (const ChannelClosed& closed) {
     const std::optional<std::string> end = child_->end(kToEnd);
     fail(fmt::format("its process {} while {}",
-                     end.value_or(fmt::format("was cut off ({})", closed.what())), step));
+                     end.value_or(fmt::format("was cut off ({})", closed.what())), step.step));
   } catch (const RunStopped&) {
     trusted_ = false;
     end_ = "interrupted";
@@ -115,9 +115,27 @@ json RemoteWorker::exchange(const std::string& step, json request) {
   }
 }
 
-json RemoteWorker::ask(const std::string& step, json request, json* answer) {
+void RemoteWorker::post(const std::string& step, json request) {
   if (!end_.empty()) throw BackendFailed(end_);
-  json reply = exchange(step, std::move(request));
+  request["step"] = step;
+  posted_.push_back({step, limit_s_});
+  try {
+    channel_.send(request, patience(limit_s_));
+  } catch (...) {
+    fail_for_current_exception(posted_.front());
+  }
+}
+
+json RemoteWorker::next_answer(json* answer) {
+  if (!end_.empty()) throw BackendFailed(end_);
+  const Posted step = posted_.front();
+  posted_.pop_front();
+  json reply;
+  try {
+    reply = channel_.receive(patience(step.limit_s));
+  } catch (...) {
+    fail_for_current_exception(step);
+  }
   json found = std::move(reply["answer"]);
   if (!reply.contains("error")) return found;
   if (answer != nullptr) *answer = std::move(found);
@@ -128,6 +146,17 @@ json RemoteWorker::ask(const std::string& step, json request, json* answer) {
   trusted_ = false;
   if (kind == "internal") throw InternalError(what);
   throw BackendFailed(what);
+}
+
+json RemoteWorker::answer_to_posted() {
+  while (posted_.size() > 1) next_answer(nullptr);
+  return next_answer(nullptr);
+}
+
+json RemoteWorker::ask(const std::string& step, json request, json* answer) {
+  while (!posted_.empty()) next_answer(nullptr);
+  post(step, std::move(request));
+  return next_answer(answer);
 }
 
 }  // namespace attnbench

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -17,7 +18,8 @@ namespace attnbench {
 /// One backend's child process, as long as it lives.
 class RemoteWorker {
  public:
-  /// Starts it where the entry says. Scenario and isolation must outlive it.
+  /// Starts it where the entry says, and does not wait until it is ready: several start at the same
+  /// time. Scenario and isolation must outlive it.
   RemoteWorker(const Scenario& scenario, const Isolation& isolation, const Registry::Entry& entry)
       : RemoteWorker(scenario, isolation, entry, SocketPair()) {}
   ~RemoteWorker();
@@ -30,6 +32,12 @@ class RemoteWorker {
   /// before a failure.
   nlohmann::json ask(const std::string& step, nlohmann::json request = nlohmann::json::object(),
                      nlohmann::json* answer = nullptr);
+
+  /// Asks for a step without waiting for the answer, which answer_to_posted() gives: several
+  /// children work on theirs at the same time.
+  void post(const std::string& step, nlohmann::json request);
+  /// The answer to the last step that was posted; throws as ask() does. Called before ask().
+  nlohmann::json answer_to_posted();
 
   /// From now on a backend's code runs there: each step within Isolation::timeout_s.
   void limit_steps() { limit_s_ = isolation_->timeout_s; }
@@ -48,13 +56,23 @@ class RemoteWorker {
   };
   RemoteWorker(const Scenario& scenario, const Isolation& isolation, const Registry::Entry& entry,
                SocketPair sockets);
-  [[nodiscard]] nlohmann::json exchange(const std::string& step, nlohmann::json request);
+  /// A step whose answer is yet to come, and the seconds that it may take.
+  struct Posted {
+    std::string step;
+    double limit_s;
+  };
+
+  /// Waits for the answer to the oldest step that was posted.
+  nlohmann::json next_answer(nlohmann::json* answer);
+  [[nodiscard]] Patience patience(double limit_s) const;
+  [[noreturn]] void fail_for_current_exception(const Posted& step);
   [[noreturn]] void fail(std::string why);
 
   const Isolation* isolation_;
   double limit_s_;
   Channel channel_;
   std::unique_ptr<ChildProcess> child_;
+  std::deque<Posted> posted_;
   std::string end_;  ///< why the child cannot be asked any more
   bool trusted_ = true;
 };
