@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "lib/backend/engine_rules/engine_setup.h"
+
+namespace attnbench {
+
+/// What an engine takes where nobody names an attention backend.
+struct EngineChoice {
+  std::string backend;  ///< in the engine's spelling, "fa3", "FLASH_ATTN"; empty: no rule is known
+  std::string reason;   ///< the rule that decided, one sentence
+  std::string flags;    ///< of its server, that ask for the same: "--attention-backend fa3"
+  std::string caveat;   ///< what of the setup the backend does not take; empty: it takes all
+};
+
+/// SGLang's rule (python/sglang/srt/server_args.py, _get_default_attn_backend) or vLLM's
+/// (vllm/platforms/cuda.py: the first of a list whose validate_configuration passes).
+[[nodiscard]] EngineChoice choose_backend(Engine engine, const EngineSetup& setup);
+
+}  // namespace attnbench

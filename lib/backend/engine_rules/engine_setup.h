@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "lib/backend/cuda_graph_support.h"
+#include "lib/base/dtype.h"
+
+namespace attnbench {
+
+enum class Engine : std::uint8_t { kSglang, kVllm };
+inline constexpr Engine kEngines[] = {Engine::kSglang, Engine::kVllm};
+/// "SGLang", "vLLM".
+[[nodiscard]] std::string_view to_string(Engine engine);
+
+enum class Platform : std::uint8_t { kCuda, kRocm, kCpu, kXpu, kNpu, kMps };
+
+/// A processor as the engines' rules tell them apart.
+struct EngineDevice {
+  std::string_view name;  ///< "sm90", "gfx942", "cpu"
+  Platform platform = Platform::kCuda;
+  int capability = 0;  ///< of an NVIDIA GPU, major and minor digit: 90, 103; 0 of any other
+
+  [[nodiscard]] bool is_cuda_major(int major) const {
+    return platform == Platform::kCuda && capability / 10 == major;
+  }
+};
+
+/// All that a user may name.
+[[nodiscard]] std::span<const EngineDevice> engine_devices();
+/// The one of this name, which DeviceInfo::arch may also spell "sm_90". Null when there is none.
+[[nodiscard]] const EngineDevice* find_engine_device(std::string_view name);
+
+/// What engines look at when nobody names an attention backend: the device, what is installed
+/// there, the model, and how the server was started.
+struct EngineSetup {
+  EngineDevice device;
+  // What the engines' own wheels of today bring.
+  int cuda_version = 1300;  ///< of the engine's PyTorch, as CUDA_VERSION / 10: 1203 is 12.3
+  bool has_flashinfer = true;
+  bool has_amx = true;  ///< of a CPU: Intel's matrix instructions
+
+  // The model's attention layers, on one rank.
+  bool is_mla = false;
+  bool is_dsa = false;         ///< an indexer picks the keys (DeepSeek-V3.2)
+  bool is_dual_chunk = false;  ///< dual chunk attention (Qwen with 1M tokens)
+  bool is_encoder_decoder = false;
+  bool has_sinks = false;
+  bool has_window = false;  ///< of some layers, or of all
+  bool has_logit_cap = false;
+  int heads_q = 0;
+  int head_dim_qk = 0,
+      head_dim_v = 0;  ///< MLA: of a cached row and of its latent part, 576 and 512
+  DType dtype = DType::kBF16;
+
+  // The server.
+  DType kv_dtype = DType::kBF16;
+  std::int64_t page_size = 0;  ///< tokens (vLLM: block size); 0: not asked for
+  int topk = 0;                ///< children of a node of the draft trees; 0: no speculation
+  /// What the step's CUDA graph needs; kNever: it is launched without one.
+  CudaGraphSupport graph = CudaGraphSupport::kNever;
+
+  [[nodiscard]] bool has_fp8_cache() const {
+    return kv_dtype == DType::kE4M3 || kv_dtype == DType::kE5M2;
+  }
+  [[nodiscard]] bool has_unequal_dims() const { return !is_mla && head_dim_qk != head_dim_v; }
+};
+
+}  // namespace attnbench

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/engine_setup_of.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace attnbench {
+namespace {
+
+/// The most children of a node of any tree. A draft_extend step has no trees, but comes of drafts.
+int topk_of(const Case& c) {
+  int topk = c.mode == ForwardMode::kDraftExtend ? 1 : 0;
+  for (const Request& request : c.requests) {
+    std::vector<int> children(request.tree_parents.size());
+    for (const int parent : request.tree_parents) {
+      if (parent >= 0) ++children[static_cast<std::size_t>(parent)];
+    }
+    for (const int count : children) topk = std::max(topk, count);
+  }
+  return topk;
+}
+
+EngineSetup setup_of_layer(const AttentionLayer& layer, const EngineDevice& device) {
+  EngineSetup setup;
+  setup.device = device;
+  setup.is_mla = layer.shares_row_of_k_and_v();
+  setup.is_encoder_decoder = layer.is_cross_attention;
+  setup.has_sinks = layer.has_sinks;
+  setup.has_window = layer.sliding_window_size >= 0;
+  setup.has_logit_cap = layer.logit_cap > 0;
+  setup.heads_q = layer.heads_q;
+  setup.head_dim_qk = layer.head_dim_qk;
+  setup.head_dim_v = layer.head_dim_v;
+  return setup;
+}
+
+}  // namespace
+
+EngineSetup engine_setup_of(const Case& c, const EngineDevice& device) {
+  EngineSetup setup = setup_of_layer(c.layer, device);
+  setup.dtype = c.dtype;
+  setup.kv_dtype = c.kv_cache.dtype;
+  setup.page_size = c.kv_cache.page_size;
+  setup.topk = topk_of(c);
+  return setup;
+}
+
+EngineSetup engine_setup_of(const ModelGeometry& model, int tp, const EngineDevice& device) {
+  const bool all_slide = model.kinds[LayerKind::kSliding] == model.layers;
+  const LayerKind kind = all_slide ? LayerKind::kSliding : LayerKind::kFull;
+  EngineSetup setup = setup_of_layer(layer_of(model, kind, tp), device);
+  setup.has_window = model.kinds[LayerKind::kSliding] > 0;
+  setup.is_dsa = model.kinds[LayerKind::kSparse] > 0;
+  return setup;
+}
+
+}  // namespace attnbench

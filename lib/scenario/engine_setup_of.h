@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/backend/engine_rules/engine_setup.h"
+#include "lib/model/model_geometry.h"
+#include "lib/scenario/case.h"
+
+namespace attnbench {
+
+/// A server that is started for this case alone: its model is the case's layer, its page size and
+/// cache the case's, its drafts have the case's trees. Launched without a CUDA graph.
+[[nodiscard]] EngineSetup engine_setup_of(const Case& c, const EngineDevice& device);
+
+/// A server of a whole model on `tp` ranks, with vLLM's and SGLang's defaults. Throws ConfigError
+/// where the heads do not divide.
+[[nodiscard]] EngineSetup engine_setup_of(const ModelGeometry& model, int tp,
+                                          const EngineDevice& device);
+
+}  // namespace attnbench
