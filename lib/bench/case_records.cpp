@@ -8,6 +8,7 @@
 
 #include "lib/base/error.h"
 #include "lib/bench/case_run.h"
+#include "lib/bench/chosen_by_engines.h"
 
 namespace attnbench {
 namespace {
@@ -97,6 +98,12 @@ int CaseRun::multiprocessors() const {
   return gpu == devices_.end() ? kUsualMultiprocessors : gpu->info.units;
 }
 
+ChosenByEngines CaseRun::engine_choice() const {
+  const auto gpu = std::ranges::find_if(
+      devices_, [](const RunDevice& device) { return device.info.kind == DeviceKind::kCuda; });
+  return gpu == devices_.end() ? ChosenByEngines{} : chosen_by_engines(*case_, gpu->info);
+}
+
 std::vector<Record> CaseRun::skip(std::span<const Registry::Entry* const> entries,
                                   const std::string& reason) const {
   std::vector<Record> records;
@@ -153,6 +160,7 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
   r.q_tokens = c.q_tokens();
   r.kv_tokens = c.kv_tokens();
   r.use_cascade = choose_cascade(c, multiprocessors());
+  r.engine_choice = engine_choice();
   r.cost = cost_;
   r.fixture_hash = fixture_hash_;
   r.repro = repro_line(*scenario_, r, entry);

@@ -108,6 +108,7 @@ class CaseRun {
   [[nodiscard]] RunDevice* device_of(const Registry::Entry& entry) const;
   /// Those of the GPU that takes part, or of a usual one when there is none.
   [[nodiscard]] int multiprocessors() const;
+  [[nodiscard]] ChosenByEngines engine_choice() const;
   [[nodiscard]] Record blank_record(const Registry::Entry& entry, CacheState cache,
                                     LaunchMode launch) const;
   [[nodiscard]] Record make_record(const Candidate& candidate, CacheState cache,

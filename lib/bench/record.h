@@ -46,6 +46,12 @@ struct CacheFacts {
   double k_scale = 1, v_scale = 1;
 };
 
+/// What serving engines would take for the case on the GPU of the run, by their own rules; empty
+/// where no GPU takes part, the rule is not known, or the step has no softmax attention.
+struct ChosenByEngines {
+  std::string sglang, vllm;
+};
+
 /// The result row of one cell (case x part of the step x backend x cache x launch).
 struct Record {
   std::string scenario;  ///< its name
@@ -70,6 +76,7 @@ struct Record {
   std::int64_t graph_bucket = 0;  ///< requests of a padded graph, its padding included; 0: none
   SweptValues sweep;              ///< what the sweep put into this case
   CascadeChoice use_cascade;      ///< by vLLM's rule, on the GPU of the run
+  ChosenByEngines engine_choice;
 
   Outcome outcome;
   int samples_checked = 0;  ///< timed samples whose outputs were compared with the reference

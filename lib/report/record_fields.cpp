@@ -29,6 +29,9 @@ bool has_kv_cache(const Record& r) { return !r.is_recurrent(); }
 bool has_lse(const Record& r) { return r.error.lse_abs >= 0; }
 bool has_states(const Record& r) { return r.is_recurrent(); }
 bool has_layout(const Record& r) { return has_kv_cache(r) && !r.kv_cache.layout.empty(); }
+bool has_sglang_choice(const Record& r) { return !r.engine_choice.sglang.empty(); }
+bool has_vllm_choice(const Record& r) { return !r.engine_choice.vllm.empty(); }
+bool has_engine_choice(const Record& r) { return has_sglang_choice(r) || has_vllm_choice(r); }
 bool has_window(const Record& r) { return r.layer.sliding_window_size >= 0; }
 bool has_logit_cap(const Record& r) { return r.layer.logit_cap > 0; }
 
@@ -273,6 +276,12 @@ std::vector<RecordField> make_fields() {
        "shared"},
       {80, "use_cascade_reason", "use_cascade_reason", "",
        member<&R::use_cascade, &CascadeChoice::reason>(), "The clause of that rule that decided"},
+      {115, "engine_choice/sglang", "engine_choice_sglang", "",
+       member<&R::engine_choice, &ChosenByEngines::sglang>(),
+       "Attention backend that SGLang takes for such a case on this GPU where nobody names one",
+       has_sglang_choice},
+      {116, "engine_choice/vllm", "engine_choice_vllm", "",
+       member<&R::engine_choice, &ChosenByEngines::vllm>(), "The same of vLLM", has_vllm_choice},
       {81, "graph_n/forwards", "graph_n_forwards", "",
        at_least(1, member<&R::graph_n, &BatchedGraphTiming::graph, &BatchedGraph::forwards>()),
        "Forwards in the graph, the N of graph×N"},
@@ -335,6 +344,10 @@ const std::vector<RecordGroup>& record_groups() {
       {"bitwise", "Whether the bits stay the same"},
       {"aa", "Of the second of an A/A pair (--aa): its time over the first's; null: not one",
        is_second},
+      {"engine_choice",
+       "What serving engines would take for the case, by their own rules; null: no GPU takes part, "
+       "no rule is known, or the step has no softmax attention",
+       has_engine_choice},
       {"graph_n",
        "A short cell on a GPU once more, as a graph of many forwards, microseconds of one; null "
        "where it is not short, not launched as a graph, or serving",

@@ -12,6 +12,7 @@
 #include "lib/base/printable.h"
 #include "lib/report/aa_section.h"
 #include "lib/report/backend_summary.h"
+#include "lib/report/engine_line.h"
 #include "lib/report/not_run.h"
 #include "lib/report/record_text.h"
 #include "lib/report/text_layout.h"
@@ -177,6 +178,7 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
   const Environment& e = header.environment;
   last_level_cache_bytes_ = e.device.last_level_cache_bytes;
   multiprocessors_ = multiprocessors_of(header);
+  capability_ = capability_of(header);
   precision_ = scenario.measure.max_rounds < kFewestRounds ? 0 : scenario.measure.precision;
   if (options_.quiet) return;
   std::set<std::string> mixes;
@@ -288,8 +290,15 @@ void TerminalReport::print_not_run() {
   out_ << coloured(lines, options_.colour ? kDim : "");
 }
 
+void TerminalReport::print_engines(const std::vector<Standing>& standings) {
+  const std::string line = engine_line(records_, standings, capability_);
+  if (!line.empty()) out_ << wrapped(line, options_.width, 4);
+}
+
 void TerminalReport::case_finished(const Case&) {
   if (options_.quiet) return;
+  const std::vector<Standing> standing = standings(records_);
+  print_engines(standing);
   const bool any_row = !std::ranges::all_of(records_, was_not_run) || options_.wide;
   if (any_row) {
     make_room_for_names();
@@ -299,7 +308,6 @@ void TerminalReport::case_finished(const Case&) {
     }
     out_ << without_trailing_spaces(titles) << '\n';
   }
-  const std::vector<Standing> standing = standings(records_);
   for (std::size_t i = 0; i < records_.size(); ++i) {
     if (options_.wide || !was_not_run(records_[i])) print(records_[i], standing[i]);
   }

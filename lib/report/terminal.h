@@ -43,6 +43,7 @@ class TerminalReport {
   void print_not_run();
   /// Makes the columns anew, so that the names of the case under way fit.
   void make_room_for_names();
+  void print_engines(const std::vector<Standing>& standings);
   void print_legends(const RunResult& run);
 
   std::ostream& out_;
@@ -53,6 +54,7 @@ class TerminalReport {
   std::vector<TerminalColumn> columns_;
   std::int64_t last_level_cache_bytes_ = 0;
   int multiprocessors_ = 0;         ///< of the run's GPU, or of a usual one
+  int capability_ = 0;              ///< of the run's GPU; 0: there is none, or an unknown one
   std::optional<KvLayout> layout_;  ///< that the case under way asks for
   std::vector<Record> records_;     ///< of the case under way
   double precision_ = 0;            ///< asked for; 0: not even an interval, of so few rounds

@@ -156,6 +156,7 @@ RunResult sample_run() {
   brief.update = {3.125, 4};
   brief.timing.enqueue_us = 2.25;
   brief.is_short = true;
+  brief.engine_choice = {"fa3", "FLASH_ATTN_MLA"};
   brief.graph_n.graph = {31, 31};
   brief.graph_n.timing = {MeasureStatus::kConverged, 3.875, 3.8625, 3.8875};
   brief.graph_n.timing.rounds = 12;
