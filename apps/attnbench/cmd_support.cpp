@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
@@ -7,12 +8,15 @@
 #include <vector>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/engine_options.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/plugins.h"
 #include "apps/attnbench/scenario_files.h"
+#include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/bench/backend_choice.h"
 #include "lib/bench/driver.h"
+#include "lib/report/engine_support.h"
 #include "lib/report/expand_report.h"
 #include "lib/session/isolate/isolated_executor.h"
 
@@ -24,7 +28,36 @@ struct SupportOptions {
   RunFilter filter;
   std::optional<std::uint64_t> seed;
   std::string format = "table";
+  bool engines = false;
+  std::string arch;  ///< with `engines`; empty: this machine's GPU
 };
+
+/// The GPU of this machine; sm90 where there is none, or one that engines' rules do not know.
+EngineDevice engine_device_here(const Registry& registry) {
+  std::vector<const Registry::Entry*> present;
+  for (const Registry::Entry& entry : registry.entries()) {
+    if (entry.absence.empty() && entry.host.empty()) present.push_back(&entry);
+  }
+  for (const auto& device : open_devices(present, {})) {
+    const EngineDevice* known = find_engine_device(device->info().arch);
+    if (device->info().kind == DeviceKind::kCuda && known != nullptr) return *known;
+  }
+  return engine_device_named("sm90");
+}
+
+void answer_for_engines(const SupportOptions& options, const Registry& registry,
+                        const Scenario& scenario, std::ostream& out) {
+  const EngineDevice device =
+      options.arch.empty() ? engine_device_here(registry) : engine_device_named(options.arch);
+  if (device.platform != Platform::kCuda && device.platform != Platform::kRocm) {
+    throw ConfigError(
+        fmt::format("--engines: the matrices of engines are of GPUs from NVIDIA and AMD, not of {}",
+                    device.name));
+  }
+  const EngineSupportQuestion question{scenario, select_cases(scenario, options.filter), device};
+  (options.format == "json" ? write_engine_support_json : write_engine_support_table)(question,
+                                                                                      out);
+}
 
 /// The backends that are named, otherwise all except variants: a variant supports the same cases as
 /// its base.
@@ -48,24 +81,39 @@ void add_support_command(CLI::App& app, Action& action) {
       "support",
       "Print the matrix case x backend: OK, or UNSUPPORTED with the reason. Runs nothing.\n\n"
       "  attnbench support scenarios/mla.yaml\n"
-      "  attnbench support scenarios/quickstart.yaml --case 'spec*'\n");
+      "  attnbench support scenarios/quickstart.yaml --case 'spec*'\n"
+      "  attnbench support scenarios/quickstart.yaml --engines --arch sm90\n");
   support->add_option("scenario", options->scenario, kScenarioHelp)->required();
   support->add_option("--case", options->filter.cases, "only these case ids; * and ? match")
       ->allow_extra_args(false);
-  support
-      ->add_option("--backend", options->filter.backends,
-                   "only these backends; the scenario's, if it names any, otherwise all")
-      ->option_text("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  CLI::Option* named =
+      support
+          ->add_option("--backend", options->filter.backends,
+                       "only these backends; the scenario's, if it names any, otherwise all")
+          ->option_text("NAME,...")
+          ->delimiter(',')
+          ->allow_extra_args(false);
   support->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
+  CLI::Option* engines = support->add_flag(
+      "--engines", options->engines,
+      "ask about the attention backends of SGLang and vLLM, as their documentation has it");
+  engines->excludes(named);
+  support
+      ->add_option("--arch", options->arch,
+                   "with --engines: device (default: this machine's GPU, sm90 without one)")
+      ->needs(engines)
+      ->check(not_empty());
   add_seed_option(*support, options->seed);
   support->callback([options, &action] {
     action = [options](const KnownBackends& known, Console& console) {
       const Scenario scenario = read_scenario(options->scenario, options->seed);
       const Registry registry = known.with_those_of(scenario);
+      if (options->engines) {
+        answer_for_engines(*options, registry, scenario, console.out);
+        return static_cast<int>(ExitCode::kOk);
+      }
       const auto backends = asked_about(scenario, registry, options->filter);
       std::vector<const Registry::Entry*> here = backends;
       std::erase_if(here, [](const Registry::Entry* entry) { return !entry->host.empty(); });
