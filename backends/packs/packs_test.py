@@ -10,6 +10,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -134,6 +135,13 @@ class PacksTest(unittest.TestCase):
         for backend in packed:
             with self.subTest(backend=backend["name"]):
                 self.assertRegex(backend["absence"], r"no package \S+.* in \S+: \S+ -m pip install \S+==\S+")
+
+    def test_kernels_that_stand_for_those_of_engines_are_backends_of_packs(self):
+        table = PACKS.parents[1] / "lib/backend/engine_rules/engine_kernels.cpp"
+        kernels = set(re.findall(r'"(\w+:\w+)"', table.read_text()))
+        done = self.attnbench("list", "backends", "--plugin", "packs", "--format", "json")
+        self.assertGreater(len(kernels), 5)
+        self.assertLessEqual(kernels, {backend["name"] for backend in json.loads(done.stdout)})
 
     @needs("torch")
     def test_kernels_of_torch_agree_with_the_reference_under_every_mask(self):

@@ -54,6 +54,7 @@ TEST(EngineSupport, says_which_configuration_falls_back_and_why) {
   EXPECT_THAT(table, HasSubstr("\nlatent  vLLM    FLASHMLA           no: pages of 64 or multiples, "
                                "not 32 (taken by default)\n"));
   EXPECT_THAT(table, Not(HasSubstr("latent  vLLM    FLASH_ATTN ")));
+  EXPECT_THAT(table, Not(HasSubstr("linear  SGLang")));
   EXPECT_THAT(table, HasSubstr("\nlinear  a recurrent layer: engines choose no attention backend"));
 }
 
