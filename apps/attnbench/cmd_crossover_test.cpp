@@ -42,7 +42,7 @@ class CrossoverCommandLine : public CommandLine {
 TEST_F(CrossoverCommandLine, measures_both_backends_at_values_of_the_axis) {
   EXPECT_EQ(crossover(), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("tiny along batch[0].kv_len"));
-  EXPECT_THAT(out_.str(), ContainsRegex("\n +8  +[0-9.]+ [^ ]+s  +[0-9.]+ [^ ]+s  +[0-9.]+  \\("));
+  EXPECT_THAT(out_.str(), ContainsRegex("\n +8  +[0-9.]+ [^ ]+s  +[0-9.]+ [^ ]+s  +[0-9.]+ +\\("));
   EXPECT_THAT(out_.str(), ContainsRegex("\n +64  +[0-9.]+ [^ ]+s"));
   EXPECT_THAT(out_.str(), HasSubstr("cpu_flash / torch_native\n"));
   EXPECT_THAT(out_.str(), HasSubstr("crossover"));
