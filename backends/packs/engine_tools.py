@@ -40,6 +40,17 @@ def no_paged_attention(problem, dtypes=("f16", "bf16"), trees=False, sinks=False
          "windows of causal layers only"))
 
 
+def no_latent_attention(problem):
+    """The same for a kernel of absorbed MLA over DeepSeek's latent rows, in one 16-bit type throughout."""
+    return first_reason(
+        (problem.step != "attention", "attention only: it writes no cache"),
+        (problem.family != "latent", "absorbed MLA only"),
+        ((problem.head_dim_qk, problem.head_dim_v) != (576, 512), "latent rows of 576 numbers, 512 of them values"),
+        (problem.dtype not in ("f16", "bf16") or problem.cache_dtype != problem.dtype, "f16 or bf16 throughout"),
+        (problem.sliding_window_size >= 0 or problem.logit_cap > 0, "no window, no softcap"),
+        (problem.has_sinks or problem.has_alibi, "no sinks, no ALiBi"))
+
+
 def with_lse_variants(*backends):
     """The backends, and of each a variant that hands over its LSE, in attnbench's layout and base. Bringing it there is
     one more launch, which an engine's plain layer has no need of: the variants check it, the backends are timed."""

@@ -7,7 +7,7 @@ nothing is compiled for other GPUs. Its LSE is to base 2: the variants NAME:lse 
 """
 import math
 
-from engine_tools import FP8, Plan, first_reason, no_paged_attention, with_lse_variants
+from engine_tools import FP8, Plan, first_reason, no_latent_attention, no_paged_attention, with_lse_variants
 
 LN2 = math.log(2)
 WORKSPACE = 128 << 20  # bytes, as FlashInfer recommends
@@ -353,14 +353,9 @@ class MlaFa2(FlashInfer):
     plans = MlaPlan
 
     def supports(self, problem):
-        return first_reason(
-            (problem.step != "attention", "attention only: it writes no cache"),
-            (problem.family != "latent", "absorbed MLA only"),
-            ((problem.head_dim_qk, problem.head_dim_v) != (576, 512), "latent rows of 576 numbers, 512 of them values"),
-            (problem.mode not in self.modes, f"{' and '.join(self.modes)} steps only, not {problem.mode}"),
-            (problem.dtype not in ("f16", "bf16") or problem.cache_dtype != problem.dtype, "f16 or bf16 throughout"),
-            (problem.sliding_window_size >= 0 or problem.logit_cap > 0, "no window, no softcap"),
-            (problem.has_sinks or problem.has_alibi, "no sinks, no ALiBi"))
+        return no_latent_attention(problem) or first_reason(
+            (problem.mode not in self.modes, f"{' and '.join(self.modes)} steps only, not {problem.mode}"))
+
 
 class MlaFa3(MlaFa2):
     name = "flashinfer:mla_fa3"

@@ -4,8 +4,8 @@
 import logging
 import types
 
-from engine_tools import (Plan, arguments_of, first_reason, import_bare, library_of, need_gpu, no_paged_attention,
-                          with_lse_variants)
+from engine_tools import (Plan, arguments_of, first_reason, import_bare, library_of, need_gpu,
+                          no_latent_attention, no_paged_attention, with_lse_variants)
 from flash_attention_3 import FlashAttention3
 
 REQUIRES = {"vllm": "0.22.0", "torch": "2.11.0"}
@@ -100,15 +100,9 @@ class FlashMla:
         need_gpu(9, "FlashMLA's dense decode")
 
     def supports(self, problem):
-        return first_reason(
-            (problem.step != "attention", "attention only: it writes no cache"),
-            (problem.family != "latent", "absorbed MLA only"),
-            ((problem.head_dim_qk, problem.head_dim_v) != (576, 512), "latent rows of 576 numbers, 512 of them values"),
+        return no_latent_attention(problem) or first_reason(
             (problem.mode != "decode", f"decodes only, not {problem.mode}"),
-            (problem.page_size != 64, f"pages of 64 tokens, not {problem.page_size}"),
-            (problem.dtype not in ("f16", "bf16") or problem.cache_dtype != problem.dtype, "f16 or bf16 throughout"),
-            (problem.sliding_window_size >= 0 or problem.logit_cap > 0, "no window, no softcap"),
-            (problem.has_sinks or problem.has_alibi, "no sinks, no ALiBi"))
+            (problem.page_size != 64, f"pages of 64 tokens, not {problem.page_size}"))
 
     def numerics(self, problem):
         return {"p": problem.dtype, "lse": self.with_lse}
