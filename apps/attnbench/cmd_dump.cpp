@@ -89,7 +89,7 @@ std::vector<std::pair<std::string, std::string>> roundings_of(const Numerics& nu
                                     {"partial_out", numerics.partial_out}}) {
     roundings.emplace_back(what, to_string(dtype));
   }
-  roundings.emplace_back("max_splits", std::to_string(numerics.max_splits));
+  roundings.emplace_back("partial_roundings", std::to_string(numerics.partial_roundings));
   return roundings;
 }
 

@@ -51,6 +51,9 @@ class B(Base):
 class C(Base):
     name = "py_throws_in_numerics"
     def numerics(self, problem): return {"p": "f12"}
+class Rounds(Base):
+    name = "py_rounds_never"
+    def numerics(self, problem): return {"partial_roundings": 0}
 class D(Base):
     name = "py_throws_in_plan"
     def plan(self, batch): return batch.tensor("no such thing")
@@ -94,7 +97,7 @@ class P(Base):
         self.batch = batch
         return self
     def run(self, stream): self.batch.indices("csr")
-backends = [A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P]
+backends = [A, B, C, Rounds, D, E, F, G, H, I, J, K, L, M, N, O, P]
 """
 
 # A right one, by the formulas of attnbench/backend.h.
@@ -205,6 +208,7 @@ class PluginTest(unittest.TestCase):
             "py_throws_in_supports": ("CRASHED", f"bad.py:{line['py_throws_in_supports']}: KeyError: 'table'"),
             "py_refuses": ("unsupported", "not on a decode"),
             "py_throws_in_numerics": ("CRASHED", "f12"),
+            "py_rounds_never": ("CRASHED", "numerics(): partial_roundings is 0; it is 1 or more"),
             "py_throws_in_plan": ("CRASHED", f"bad.py:{line['py_throws_in_plan']}: "),
             "py_throws_in_run": ("CRASHED", f"bad.py:{line['py_throws_in_run'] + 1}: ValueError: out of luck"),
             "py_has_no_run": ("CRASHED", "run"),

@@ -22,14 +22,17 @@ RunResult run_in_place(const RunOptions& options, const PlannedRun& planned,
                       .ceiling_turns = rough ? 1 : kCeilingTurns,
                       .stop_requested = hooks.stop_requested};
   if (options.timeout_s) isolation.timeout_s = *options.timeout_s;
+  std::vector<const Registry::Entry*> here = choose_backends(scenario, registry, filter);
+  isolation.processes = static_cast<int>(here.size());
   if (options.isolate) {
     IsolatedExecutor executor(scenario, isolation);
     return run_scenario(scenario, registry, executor, filter, hooks);
   }
-  std::vector<const Registry::Entry*> here = choose_backends(scenario, registry, filter);
-  std::erase_if(here, [](const Registry::Entry* entry) { return !entry->host.empty(); });
+  const auto elsewhere =
+      std::erase_if(here, [](const Registry::Entry* entry) { return !entry->host.empty(); });
+  isolation.processes = static_cast<int>(elsewhere) + (here.empty() ? 0 : 1);
   const Devices devices = open_devices(here, options.devices);
-  LocalExecutor local(devices, isolation.ceiling_turns);
+  LocalExecutor local(devices, isolation.ceiling_turns, isolation.processes);
   IsolatedExecutor hosted(scenario, isolation);
   MixedExecutor executor(local, hosted);
   return run_scenario(scenario, registry, executor, filter, hooks);

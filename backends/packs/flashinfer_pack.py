@@ -10,6 +10,9 @@ import math
 from engine_tools import FP8, Plan, first_reason, no_latent_attention, no_paged_attention, with_lse_variants
 
 LN2 = math.log(2)
+# Split results are stored in the output's type, and the threads that merge them exchange theirs in that type again:
+# threadblock_sync_state() in attention/cascade.cuh.
+PARTIAL = {"partial_roundings": 2}
 WORKSPACE = 128 << 20  # bytes, as FlashInfer recommends
 
 
@@ -48,7 +51,7 @@ class FlashInfer:
              "a tree's window by depth: this one counts places among the keys"))
 
     def numerics(self, problem):
-        return {"p": problem.dtype, "partial_out": problem.dtype, "lse": self.with_lse}
+        return {"p": problem.dtype, **PARTIAL, "partial_out": problem.dtype, "lse": self.with_lse}
 
     def plan(self, batch):
         return self.plans(batch, self)
@@ -135,7 +138,7 @@ class Decode(FlashInfer):
     plans = DecodePlan
 
     def numerics(self, problem):
-        return {"partial_out": problem.dtype, "lse": self.with_lse}
+        return {**PARTIAL, "partial_out": problem.dtype, "lse": self.with_lse}
 
 
 class DecodeTensorCores(FlashInfer):

@@ -49,6 +49,11 @@ class Sdpa:
             return "no draft trees"
         return None
 
+    def bytes_of(self, problem, q_len, kv_len):
+        """The memory that a call takes for a request: its keys and values, gathered, in 16 bits, as often as they are
+        copied."""
+        return kv_len * problem.heads_kv * (problem.head_dim_qk + problem.head_dim_v) * 2
+
     def numerics(self, problem):
         """Logits and sums are f32 in all of them; weights are rounded to the type of the values."""
         return {"p": problem.dtype, "lse": self.gives_lse}
@@ -69,7 +74,8 @@ class Plan:
             self.q, self.out, self.lse = (batch.tensor(role).torch() for role in ("q", "out", "lse"))
             self.k_rows, self.v_rows = (torch_tools.rows(batch.tensor(role)) for role in ("k_cache", "v_cache"))
             self.v_scale = batch.v_scale
-            self.groups = torch_tools.groups_of(batch) if batch.q_tokens else []
+            takes = lambda q_len, kv_len: backend.bytes_of(problem, q_len, kv_len)
+            self.groups = torch_tools.groups_of(batch, takes) if batch.q_tokens else []
             scale = problem.scale * batch.k_scale
             self.operations = [backend.operation(group, problem, scale) for group in self.groups]
             most = max((len(group.slots) for group in self.groups), default=0)
@@ -134,6 +140,9 @@ class SdpaEfficient(Sdpa):
     dtypes = ("f32", "f16", "bf16")
     takes_trees = takes_window = False
 
+    def bytes_of(self, problem, q_len, kv_len):
+        return super().bytes_of(problem, q_len, kv_len) * (1 + problem.heads_q // problem.heads_kv)
+
     def operation(self, group, problem, scale):
         lower_right = 2  # of sdp::CustomMaskType
         kind = 0 if group.is_dense else lower_right
@@ -176,6 +185,16 @@ class SdpaMath(Sdpa):
     takes_latent = True
     gives_lse = False
 
+    def supports(self, problem):
+        needed = self.bytes_of(problem, problem.max_q_len, problem.max_kv_len)
+        if needed > 2 * torch_tools.MOST_BYTES:
+            return f"its logits, and copies in f32, would fill {needed >> 30} GiB for one request"
+        return super().supports(problem)
+
+    def bytes_of(self, problem, q_len, kv_len):
+        """Keys and values of every query head in f32, once more as they are scaled, and three copies of the logits."""
+        return kv_len * problem.heads_q * (8 * (problem.head_dim_qk + problem.head_dim_v) + 12 * q_len)
+
     def numerics(self, problem):
         return {"lse": False}  # and f32 throughout
 
@@ -200,6 +219,7 @@ class SdpaFlashCpu(Sdpa):
     description = "torch's blocked attention for processors, after a gather of K and V"
     dtypes = ("f32", "f16", "bf16")
     largest_dim, dim_multiple = 1024, 1
+    gives_lse = False  # it does, but its exponential is good to 20 units of f32's last place with AVX-512, not to 1
 
     def operation(self, group, problem, scale):
         causal = group.is_lower_right and group.q_len == group.kv_len  # its own mask begins at the top left

@@ -6,6 +6,9 @@ import contextlib
 import torch
 
 
+MOST_BYTES = 8 << 30  # that one call of a dense kernel may take: other backends' fixtures are on the same GPU
+
+
 def on(stream):
     """The context in which torch works on the stream that run() is given. A CPU has none."""
     return torch.cuda.stream(torch.cuda.ExternalStream(stream)) if stream else contextlib.nullcontext()
@@ -100,8 +103,9 @@ class Group:
         return self.mask_mod()(None, None, query, torch.arange(self.kv_len, device=self.slots.device))[None, None]
 
 
-def groups_of(batch):
-    """The groups of a batch. Requests without queries are in none."""
+def groups_of(batch, bytes_of):
+    """The groups of a batch, in parts of as many requests as fit MOST_BYTES, one at least. Requests without queries are
+    in none. bytes_of(q_len, kv_len): the memory that the kernel's call takes for a request."""
     members, first_tokens, first = {}, [], 0
     for request, (q_len, kv_len) in enumerate(zip(batch.q_lens, batch.kv_lens)):
         first_tokens.append(first)
@@ -109,4 +113,8 @@ def groups_of(batch):
         if q_len > 0:
             members.setdefault((q_len, kv_len), []).append(request)
     slots = key_slots(batch)
-    return [Group(batch, requests, first_tokens, slots) for requests in members.values()]
+    groups = []
+    for lens, requests in members.items():
+        most = max(1, MOST_BYTES // bytes_of(*lens))
+        groups += [Group(batch, requests[at:at + most], first_tokens, slots) for at in range(0, len(requests), most)]
+    return groups

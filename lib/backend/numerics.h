@@ -13,8 +13,8 @@ struct Numerics {
   DType p = DType::kF32;         ///< softmax weights before P.V, and V beside them
   DType accumulator = DType::kF32;
   DType partial_out = DType::kF32;  ///< split results between stages
-  int max_splits = 1;
-  bool lse = true;  ///< false: it writes no LSE, and none is looked at
+  int partial_roundings = 1;        ///< how often one is rounded on its way into the output
+  bool lse = true;                  ///< false: it writes no LSE, and none is looked at
 };
 
 }  // namespace attnbench

@@ -187,8 +187,8 @@ class PluginBackend final : public Backend {
   [[nodiscard]] Numerics numerics(const Problem& problem) const override {
     if (backend_.numerics == nullptr) return {};
     const attnbench_problem asked = plugin_problem(problem);
-    attnbench_numerics answer{sizeof answer, ATTNBENCH_F32, ATTNBENCH_F32,
-                              ATTNBENCH_F32, ATTNBENCH_F32, 1};
+    attnbench_numerics answer{
+        sizeof answer, ATTNBENCH_F32, ATTNBENCH_F32, ATTNBENCH_F32, ATTNBENCH_F32, 1, 1};
     Message message;
     if (backend_.numerics(backend_.self, &asked, &answer, message.data(), Message::size()) !=
         ATTNBENCH_OK) {
@@ -204,6 +204,11 @@ class PluginBackend final : public Backend {
     numerics.accumulator = checked(answer.accumulator);
     numerics.partial_out = checked(answer.partial_out);
     numerics.lse = answer.lse != 0;
+    if (answer.partial_roundings < 1) {
+      throw std::runtime_error(fmt::format("numerics(): partial_roundings is {}; it is 1 or more",
+                                           answer.partial_roundings));
+    }
+    numerics.partial_roundings = answer.partial_roundings;
     return numerics;
   }
 

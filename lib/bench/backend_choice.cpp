@@ -38,9 +38,11 @@ void check_names_of_file(const Scenario& scenario, const Registry& registry) {
 
 bool runs_on_gpu(const Registry::Entry* entry) { return entry->info.device == DeviceKind::kCuda; }
 
-/// A plug-in is named by its file, and so never only stands in.
+/// A plug-in is named by its file, and so never only stands in; but a pack brings what its package
+/// has for a processor along with what it has for a GPU.
 bool may_stand_in(const Registry::Entry* entry) {
-  return entry->plugin.empty() && entry->info.device == DeviceKind::kCpu;
+  const bool meant = !entry->plugin.empty() && entry->info.packages.empty();
+  return !meant && entry->info.device == DeviceKind::kCpu;
 }
 
 std::vector<const Registry::Entry*> present_by_default(const Registry& registry) {

@@ -156,6 +156,16 @@ TEST_F(ChooseForGpu, lets_the_row_of_a_plug_in_tell_what_it_supports) {
   EXPECT_THAT(names(chosen()), ElementsAre("gpu", "gpu_small", "mine", "theirs"));
 }
 
+TEST_F(ChooseForGpu, lets_what_a_pack_has_for_the_host_stand_in_as_well) {
+  BackendInfo info;
+  info.name = "torch:flash_cpu";
+  info.packages = "torch==2.11.0";
+  registry_.add_hosted(info, {"python3"}, "/packs/torch_pack.py");
+  EXPECT_THAT(names(backends_of(scenario_.cases[0], chosen(), true)),
+              ElementsAre("gpu", "gpu_small", "mine"));
+  EXPECT_THAT(names(standing_in()), ElementsAre("host", "torch:flash_cpu"));
+}
+
 TEST_F(ChooseForGpu, runs_the_host_where_the_backends_of_the_gpu_are_absent) {
   Registry here;
   here.add([] { return std::make_unique<UpToDims>("host", DeviceKind::kCpu, 1000); });

@@ -50,15 +50,15 @@ class FakeSession final : public Session {
   FakeSession(const Case& c, Script& script) : case_(&c), script_(&script) {}
   [[nodiscard]] Numerics numerics() override { return {}; }
   [[nodiscard]] FormatChoice supports() override { return {}; }
-  void build() override {}
+  void begin_observing(const WantedRows& wanted) override { wanted_ = &wanted; }
   /// The reference's own rows.
-  [[nodiscard]] Observation observe(const WantedRows& wanted) override {
+  [[nodiscard]] Observation observe() override {
     Observation found;
-    for (const Fill fill : wanted.fills) {
+    for (const Fill fill : wanted_->fills) {
       FillOutputs outputs;
-      outputs.pages.assign(wanted.rows.size(), -1);
+      outputs.pages.assign(wanted_->rows.size(), -1);
       for (const ReferenceRow& row :
-           reference::evaluate_rows(*case_, Contents(*case_, fill), wanted.rows)) {
+           reference::evaluate_rows(*case_, Contents(*case_, fill), wanted_->rows)) {
         for (const double value : row.out) append(case_->dtype, outputs.rows, value);
         append(DType::kF32, outputs.rows, row.lse);
       }
@@ -91,6 +91,7 @@ class FakeSession final : public Session {
 
   const Case* case_;
   Script* script_;
+  const WantedRows* wanted_ = nullptr;
 };
 
 class FakeExecutor final : public Executor {

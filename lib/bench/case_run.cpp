@@ -148,9 +148,10 @@ void CaseRun::verify() {
   tell("computing the float64 reference");
   const std::vector<FillTruth> truth = compute_truth(*case_, scenario_->verify);
   const WantedRows wanted = wanted_rows(truth);
+  for_all_that_run([&](Candidate& candidate) { candidate.session->begin_observing(wanted); });
   for_all_that_run([&](Candidate& candidate) {
     tell(fmt::format("{} · verifying", candidate.entry->info.name));
-    candidate.verification = conclude(*case_, candidate.session->observe(wanted), truth);
+    candidate.verification = conclude(*case_, candidate.session->observe(), truth);
     if (candidate.verification.verdict == Verdict::kCrashed) {
       rule_out(candidate, Crashed{candidate.verification.reason});
     }
@@ -321,7 +322,6 @@ void CaseRun::time() {
 }
 
 void CaseRun::work(double& measuring_s) {
-  for_all_that_run([](Candidate& candidate) { candidate.session->build(); });
   verify();
   if (stop_requested()) return;
   const auto begin = std::chrono::steady_clock::now();

@@ -12,12 +12,10 @@
 #include "lib/session/placed_samples.h"
 
 namespace attnbench {
-namespace {
 
-/// The part of the device's memory that sets for placements may take together.
-constexpr std::int64_t kPartOfMemory = 16;
-
-}  // namespace
+bool may_keep_sets(std::int64_t bytes, std::int64_t device_bytes, int processes) {
+  return bytes <= device_bytes / std::max(16, 4 * processes);
+}
 
 std::size_t CaseOnDevice::placements() const {
   if (device_->info().kind != DeviceKind::kCuda) return 1;
@@ -32,7 +30,7 @@ Fixture& CaseOnDevice::placed_fixture(std::size_t placement) {
 bool CaseOnDevice::make_placed_sets() {
   const auto more = static_cast<std::int64_t>(placements() - 1);
   if (more == 0 ||
-      memory_need(case_).tensors * more > device_->info().memory_bytes / kPartOfMemory) {
+      !may_keep_sets(memory_need(case_).tensors * more, device_->info().memory_bytes, processes_)) {
     return false;
   }
   try {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,17 +19,20 @@
 
 namespace attnbench {
 
+/// Whether one of `processes` that share a device with so much memory may keep more sets of inputs,
+/// of so many bytes, for placements: it takes a 16th at most, all of them a quarter.
+[[nodiscard]] bool may_keep_sets(std::int64_t bytes, std::int64_t device_bytes, int processes);
+
 /// A case on a device: what the backends that run there and read one layout of the cache share.
 class CaseOnDevice {
  public:
-  /// `rounds`: the most that a cell takes.
-  CaseOnDevice(const Case& c, Device& device, KvLayout layout, int rounds)
-      : source_(&c), case_(c), device_(&device), rounds_(rounds) {
+  /// `rounds`: the most that a cell takes. `processes`: that share the device.
+  CaseOnDevice(const Case& c, Device& device, KvLayout layout, int rounds, int processes)
+      : source_(&c), case_(c), device_(&device), rounds_(rounds), processes_(processes) {
     case_.kv_cache.layout = layout;
   }
 
   /// Throws EnvironmentError; once that has happened, at once.
-  void build();
   void build_again();
   /// Contents stay until the next use of fixture() or fixture_to_plan(). Returns the hash.
   const std::string& fill_for_timing();
@@ -37,7 +41,8 @@ class CaseOnDevice {
   [[nodiscard]] const Case& case_with_layout() const { return case_; }
   [[nodiscard]] bool is_of(const Case& c) const { return source_ == &c; }
   [[nodiscard]] Device& device() const { return *device_; }
-  /// The fixture for verification, which changes its contents.
+  /// The fixture for verification, which changes its contents. Built on first use; throws as
+  /// build_again() does, as do those that follow.
   [[nodiscard]] Fixture& fixture();
   /// The fixture for planning: its queries and cache hold poison, as an engine plans before a
   /// layer's data exist.
@@ -52,8 +57,8 @@ class CaseOnDevice {
   /// and cache lie moves a time by up to 1 %, steadily, so that repeating it shows nothing. No more
   /// than there are rounds.
   [[nodiscard]] std::size_t placements() const;
-  /// The fixture of a placement: sets of their own where all of them take a small part of the
-  /// device's memory, else the filled fixture for all.
+  /// The fixture of a placement: sets of their own where all of them, those of other processes
+  /// included, take a small part of the device's memory, else the filled fixture for all.
   [[nodiscard]] Fixture& placed_fixture(std::size_t placement);
   /// The inputs of samples in the fixture of a placement.
   [[nodiscard]] CheckedInputs checked_inputs(std::size_t placement = 0);
@@ -67,12 +72,13 @@ class CaseOnDevice {
   [[nodiscard]] SampleTimer* timer();
 
  private:
+  void build();
   [[nodiscard]] bool make_placed_sets();
 
   const Case* source_;
   Case case_;
   Device* device_;
-  int rounds_;
+  int rounds_, processes_;
   std::unique_ptr<Fixture> fixture_;
   std::string no_memory_;                            ///< why there is no fixture
   std::string timing_hash_;                          ///< empty unless filled for timing

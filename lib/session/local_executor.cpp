@@ -30,7 +30,7 @@ std::unique_ptr<Session> LocalExecutor::begin(const Case& c, const Registry::Ent
     std::weak_ptr<CaseOnDevice>& known = cases_[{device, layout}];
     std::shared_ptr<CaseOnDevice> on_device = known.lock();
     if (!on_device || !on_device->is_of(c)) {
-      on_device = std::make_shared<CaseOnDevice>(c, *device, layout, rounds);
+      on_device = std::make_shared<CaseOnDevice>(c, *device, layout, rounds, processes_);
       known = on_device;
     }
     return on_device;

@@ -23,13 +23,16 @@ class LocalExecutor final : public Executor {
  public:
   using MeasureCeilings = std::function<Ceilings(Device&)>;
 
-  /// The devices must outlive it; the first is the processor.
-  explicit LocalExecutor(const Devices& devices, int ceiling_turns = kCeilingTurns)
-      : LocalExecutor(devices, [ceiling_turns](Device& device) {
-          return measure_ceilings(device, ceiling_turns);
-        }) {}
-  LocalExecutor(const Devices& devices, MeasureCeilings ceilings_of)
-      : devices_(&devices), ceilings_of_(std::move(ceilings_of)) {}
+  /// The devices must outlive it; the first is the processor. `processes`: that share them, this
+  /// one among them.
+  explicit LocalExecutor(const Devices& devices, int ceiling_turns = kCeilingTurns,
+                         int processes = 1)
+      : LocalExecutor(
+            devices,
+            [ceiling_turns](Device& device) { return measure_ceilings(device, ceiling_turns); },
+            processes) {}
+  LocalExecutor(const Devices& devices, MeasureCeilings ceilings_of, int processes = 1)
+      : devices_(&devices), ceilings_of_(std::move(ceilings_of)), processes_(processes) {}
 
   [[nodiscard]] DeviceInfo host() const override { return devices_->front()->info(); }
   [[nodiscard]] std::vector<RunDevice> prepare(
@@ -40,6 +43,7 @@ class LocalExecutor final : public Executor {
  private:
   const Devices* devices_;
   MeasureCeilings ceilings_of_;
+  int processes_;
   /// Of the case under way, by device and layout of the cache.
   std::map<std::pair<const Device*, KvLayout>, std::weak_ptr<CaseOnDevice>> cases_;
 };

@@ -36,9 +36,9 @@ Numerics LocalSession::numerics() {
   return of_backend([&] { return backend_->numerics(problem_of(on_device_->case_with_layout())); });
 }
 
-Observation LocalSession::observe(const WantedRows& wanted) {
+Observation LocalSession::observe() {
   return observe_backend(on_device_->case_with_layout(), *backend_, on_device_->fixture(),
-                         on_device_->device(), wanted);
+                         on_device_->device(), *wanted_);
 }
 
 void LocalSession::tidy_up() {

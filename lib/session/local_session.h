@@ -28,8 +28,8 @@ class LocalSession final : public Session {
 
   [[nodiscard]] FormatChoice supports() override;
   [[nodiscard]] Numerics numerics() override;
-  void build() override { on_device_->build(); }
-  [[nodiscard]] Observation observe(const WantedRows& wanted) override;
+  void begin_observing(const WantedRows& wanted) override { wanted_ = &wanted; }
+  [[nodiscard]] Observation observe() override;
   void tidy_up() override;
   [[nodiscard]] std::string fill_for_timing() override { return on_device_->fill_for_timing(); }
   [[nodiscard]] HostTiming plan() override;
@@ -53,6 +53,7 @@ class LocalSession final : public Session {
   OnDeviceOf on_device_of_;
   std::shared_ptr<CaseOnDevice> on_device_;  ///< once the backend supports the case
   std::unique_ptr<Backend> backend_;
+  const WantedRows* wanted_ = nullptr;                   ///< by an observation that has begun
   std::vector<Planned> planned_;                         ///< one a placement
   std::vector<std::unique_ptr<RecordedStep>> recorded_;  ///< likewise; empty: there is none
 };

@@ -66,7 +66,6 @@ Memory touched_before_a_sample(CacheState cache, const Case& c) {
   LocalExecutor executor(devices);
   const auto session = executor.begin(c, registry.entries().front(), 1);
   EXPECT_TRUE(static_cast<bool>(session->supports()));
-  session->build();
   static_cast<void>(session->fill_for_timing());
   static_cast<void>(session->plan());
   const auto samples = session->samples(cache, LaunchMode::kEager);

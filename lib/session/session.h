@@ -46,10 +46,11 @@ class Session {
   [[nodiscard]] virtual FormatChoice supports() = 0;
   /// Where the backend rounds, of a case that it supports.
   [[nodiscard]] virtual Numerics numerics() = 0;
-  /// Builds the fixture, unless there is one.
-  virtual void build() = 0;
+  /// To be called before observe(), for all sessions: those with a process of their own build their
+  /// fixtures, compile kernels and run at the same time. `wanted` must live until observe().
+  virtual void begin_observing(const WantedRows& wanted) = 0;
   /// Runs the backend for a verification; the caller has the expected results.
-  [[nodiscard]] virtual Observation observe(const WantedRows& wanted) = 0;
+  [[nodiscard]] virtual Observation observe() = 0;
   /// To be called after a verification: repairs memory that the backend damaged, for the next
   /// backend.
   virtual void tidy_up() = 0;

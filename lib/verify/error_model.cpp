@@ -65,7 +65,7 @@ ErrorModel::ErrorModel(const Case& c, const Numerics& numerics)
     weight_underflow_ += half_subnormal(numerics.p);
   }
   if (numerics.partial_out != DType::kF32) {
-    splits_ = numerics.max_splits * unit_roundoff(numerics.partial_out);
+    splits_ = numerics.partial_roundings * unit_roundoff(numerics.partial_out);
   }
 }
 

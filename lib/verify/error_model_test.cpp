@@ -98,7 +98,7 @@ TEST(ErrorModel, keeps_the_noise_of_f32_near_what_f32_rounds) {
 
 TEST(ErrorModel, adds_partial_results_once_per_split) {
   Numerics numerics;
-  numerics.max_splits = 8;
+  numerics.partial_roundings = 8;
   const double f32 = bound_per_a(bf16_case(), numerics, row_of(1, 10));
   numerics.partial_out = DType::kBF16;
   EXPECT_NEAR(bound_per_a(bf16_case(), numerics, row_of(1, 10)) - f32,

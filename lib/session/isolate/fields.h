@@ -40,8 +40,8 @@ void visit_fields(Ceilings& value, Visit visit) {
 
 template <class Visit>
 void visit_fields(Numerics& value, Visit visit) {
-  auto& [qk_input, p, accumulator, partial_out, max_splits, lse] = value;
-  visit(qk_input, p, accumulator, partial_out, max_splits, lse);
+  auto& [qk_input, p, accumulator, partial_out, partial_roundings, lse] = value;
+  visit(qk_input, p, accumulator, partial_out, partial_roundings, lse);
 }
 
 template <class Visit>

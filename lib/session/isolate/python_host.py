@@ -66,7 +66,8 @@ BatchStruct = struct(
     (POINTER(TensorStruct), "tensors"), (c_void_p, "context"), (INDICES, "indices"))
 MemoryStruct = struct((c_size_t, "struct_size"), (c_void_p, "context"),
                       (CFUNCTYPE(c_void_p, c_void_p, c_size_t), "reserve"))
-NumericsStruct = struct((c_size_t, "struct_size"), (c_int32, "qk_input p accumulator partial_out lse"))
+NumericsStruct = struct((c_size_t, "struct_size"),
+                        (c_int32, "qk_input p accumulator partial_out lse partial_roundings"))
 # Pointers that are only handed on, a plan's handle among them, arrive as plain integers; where a function can fail,
 # the last two are a message and its room.
 FUNCTIONS = {
@@ -259,6 +260,15 @@ def answering(function):
     return callback
 
 
+def give_back_memory():
+    """Hands the memory that torch keeps for plans which are gone back to the GPU, which other processes share. It is
+    called when a case begins: nothing is timed then."""
+    torch = sys.modules.get("torch")
+    if torch and torch.cuda.is_initialized():
+        gc.collect()
+        torch.cuda.empty_cache()
+
+
 class Tables:
     """What C sees of backends: an array of attnbench_backend, and the functions in it."""
 
@@ -290,6 +300,7 @@ class Tables:
     def supports(self, index, problem):
         if self.refusal(index):
             return self.refusal(index)
+        give_back_memory()
         answer = self.backends[index].supports(problem_of(problem.contents))
         if not isinstance(answer, (str, bool, type(None))):
             raise TypeError(f"supports() returned {answer!r}; None means yes and a string is the reason for a no")
@@ -299,10 +310,11 @@ class Tables:
     def numerics(self, index, problem, answer):
         rounds = getattr(self.backends[index], "numerics", lambda problem: None)
         for stage, word in (rounds(problem_of(problem.contents)) or {}).items():
-            known = isinstance(word, bool) if stage == "lse" else word in DTYPES[:5]
+            kind = {"lse": bool, "partial_roundings": int}.get(stage)
+            known = type(word) is kind if kind else word in DTYPES[:5]
             if not known or (stage, c_int32) not in NumericsStruct._fields_:
                 raise ValueError(f"numerics() says {stage!r}: {word!r}; attnbench/backend.h has the stages and types")
-            setattr(answer.contents, stage, word if stage == "lse" else DTYPES.index(word))
+            setattr(answer.contents, stage, word if kind else DTYPES.index(word))
 
     @answering
     def formats(self, index, problem, layouts, count):

@@ -21,7 +21,9 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import types
 import unittest
+import unittest.mock
 import weakref
 from ctypes import byref, c_size_t
 
@@ -279,24 +281,39 @@ class LoadTest(HostTest):
             self.assertRegex(message, r"^absent: my.py:\d+: OSError: libcudart.so.1: no such file$")
 
 
+class MemoryTest(HostTest):
+    def test_when_a_case_begins_torch_hands_back_what_it_keeps_of_the_last_one(self):
+        emptied = []
+        cuda = types.SimpleNamespace(is_initialized=lambda: True, empty_cache=lambda: emptied.append(True))
+        table = self.backend("")
+        with unittest.mock.patch.dict(sys.modules, torch=types.SimpleNamespace(cuda=cuda)):
+            self.supports(table)
+            self.assertEqual(emptied, [True])
+            cuda.is_initialized = lambda: False  # a processor's backend
+            self.supports(table)
+        self.supports(table)  # without torch
+        self.assertEqual(emptied, [True])
+
+
 class NumericsTest(HostTest):
     def ask(self, members):
         table = self.backend(members)
-        numerics = host.NumericsStruct(ctypes.sizeof(host.NumericsStruct), lse=1)
+        numerics = host.NumericsStruct(ctypes.sizeof(host.NumericsStruct), lse=1, partial_roundings=1)
         status, message = self.call(table.numerics, table.self, byref(c_problem()), byref(numerics))
-        rounds = [numerics.qk_input, numerics.p, numerics.accumulator, numerics.partial_out, numerics.lse]
+        rounds = [getattr(numerics, name) for name, _ in host.NumericsStruct._fields_[1:]]
         return status, rounds, "" if status == host.OK else message
 
     def test_what_is_named_is_filled_in(self):
-        self.assertEqual(self.ask(""), (host.OK, [0, 0, 0, 0, 1], ""))
-        self.assertEqual(self.ask("def numerics(self, problem): return None"), (host.OK, [0, 0, 0, 0, 1], ""))
-        self.assertEqual(self.ask("def numerics(self, problem): return {'lse': False}"), (host.OK, [0, 0, 0, 0, 0], ""))
+        self.assertEqual(self.ask(""), (host.OK, [0, 0, 0, 0, 1, 1], ""))
+        self.assertEqual(self.ask("def numerics(self, problem): return None"), (host.OK, [0, 0, 0, 0, 1, 1], ""))
+        said = self.ask("def numerics(self, problem): return {'lse': False, 'partial_roundings': 2}")
+        self.assertEqual(said, (host.OK, [0, 0, 0, 0, 0, 2], ""))
         said = self.ask("def numerics(self, problem): return {'p': 'bf16', 'partial_out': 'e5m2', 'qk_input': 'f16'}")
-        self.assertEqual(said, (host.OK, [1, 2, 0, 4, 1], ""))
+        self.assertEqual(said, (host.OK, [1, 2, 0, 4, 1, 1], ""))
 
     def test_nonsense_is_an_error(self):
         for answer in ({"P": "bf16"}, {"p": "bf17"}, {"p": "i32"}, {"struct_size": "f32"}, {"lse": "f32"},
-                       {"p": False}):
+                       {"p": False}, {"partial_roundings": True}, {"partial_roundings": "bf16"}):
             status, _, errors = self.ask(f"def numerics(self, problem): return {answer}")
             self.assertEqual(status, host.ERROR)
             self.assertIn("my.py: ValueError: numerics() says", errors)

@@ -82,11 +82,12 @@ Numerics RemoteSession::numerics() {
   return from_json_fields<Numerics>(worker_->ask("saying where it rounds"));
 }
 
-void RemoteSession::build() { worker_->ask("building the fixture"); }
+void RemoteSession::begin_observing(const WantedRows& wanted) {
+  worker_->post("verifying", {{"wanted", to_json_fields(wanted)}});
+}
 
-Observation RemoteSession::observe(const WantedRows& wanted) {
-  return from_json_fields<Observation>(
-      worker_->ask("verifying", {{"wanted", to_json_fields(wanted)}}));
+Observation RemoteSession::observe() {
+  return from_json_fields<Observation>(worker_->answer_to_posted());
 }
 
 void RemoteSession::tidy_up() { worker_->ask("tidying up"); }

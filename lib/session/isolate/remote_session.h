@@ -19,8 +19,8 @@ class RemoteSession final : public Session {
 
   [[nodiscard]] FormatChoice supports() override;
   [[nodiscard]] Numerics numerics() override;
-  void build() override;
-  [[nodiscard]] Observation observe(const WantedRows& wanted) override;
+  void begin_observing(const WantedRows& wanted) override;
+  [[nodiscard]] Observation observe() override;
   void tidy_up() override;
   [[nodiscard]] std::string fill_for_timing() override;
   [[nodiscard]] HostTiming plan() override;

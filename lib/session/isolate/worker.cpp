@@ -67,11 +67,10 @@ class Worker {
       answer = json::array({choice.support.reason(), to_json_fields(choice.layout)});
     } else if (step == "saying where it rounds") {
       answer = to_json_fields(session_->numerics());
-    } else if (step == "building the fixture") {
-      session_->build();
     } else if (step == "verifying") {
-      answer =
-          to_json_fields(session_->observe(from_json_fields<WantedRows>(request.at("wanted"))));
+      const auto wanted = from_json_fields<WantedRows>(request.at("wanted"));
+      session_->begin_observing(wanted);
+      answer = to_json_fields(session_->observe());
     } else if (step == "tidying up") {
       session_->tidy_up();
     } else if (step == "filling the fixture") {
@@ -111,7 +110,8 @@ class Worker {
     if (!request.at("gpu").is_null()) options.gpu = request.at("gpu").get<int>();
     const std::vector<const Registry::Entry*> backends{entry_};
     devices_ = open_devices(backends, options);
-    executor_ = std::make_unique<LocalExecutor>(devices_, request.at("ceiling_turns").get<int>());
+    executor_ = std::make_unique<LocalExecutor>(devices_, request.at("ceiling_turns").get<int>(),
+                                                request.at("processes").get<int>());
   }
 
   void begin_case(const std::string& id, StepPart step, int rounds) {

@@ -262,6 +262,8 @@ typedef struct attnbench_numerics {
   int32_t accumulator;
   int32_t partial_out; /* split results between stages */
   int32_t lse;         /* 1 already; 0: it writes no LSE for this problem, and none is checked */
+  int32_t partial_roundings; /* 1 already: how often a split result is rounded to partial_out on its
+                              * way into the output */
 } attnbench_numerics;
 
 typedef struct attnbench_backend {
