@@ -1,7 +1,12 @@
-# Installs BUILD into an empty PREFIX. With the installed program it expands an installed scenario, by its name, and
+# Installs BUILD into an empty folder and moves that to PREFIX. With the installed program it expands an installed scenario, by its name, and
 # lists the packs, and writes a plug-in, which a project that finds nothing but PREFIX compiles, and runs it; and one in Python.
-file(REMOVE_RECURSE ${PREFIX})
-execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+file(REMOVE_RECURSE ${PREFIX} ${PREFIX}_at_first)
+execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX}_at_first
+                OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+file(RENAME ${PREFIX}_at_first ${PREFIX})
+if(NOT EXISTS ${PREFIX}/share/doc/attnbench/LICENSE)
+  message(FATAL_ERROR "no licence in ${PREFIX}/share/doc/attnbench")
+endif()
 execute_process(COMMAND ${PREFIX}/bin/attnbench expand quickstart
                 WORKING_DIRECTORY ${PREFIX} OUTPUT_VARIABLE cases COMMAND_ERROR_IS_FATAL ANY)
 if(NOT cases MATCHES "prefix_hits")

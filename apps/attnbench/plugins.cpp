@@ -73,7 +73,7 @@ void add_plugin_options(CLI::App& program, PluginOptions& options) {
         ->allow_extra_args(false);
     command
         ->add_option("--python", options.python,
-                     "interpreter of .py plug-ins; python3 if not given")
+                     "interpreter of .py plug-ins; if not given, ATTNBENCH_PYTHON or python3")
         ->type_name("PROGRAM");
   };
   for (const char* name : {"run", "expand", "support", "dump", "profile", kWorkerCommand}) {
