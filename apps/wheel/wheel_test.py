@@ -101,7 +101,8 @@ class WheelTest(unittest.TestCase):
     def test_one_wheel_serves_every_python_3_of_this_kind_of_machine(self):
         with open(os.path.join(self.environment.about, "WHEEL")) as file:
             self.assertRegex(file.read(), r"(?m)^Tag: py3-none-linux_\w+$")
-        self.assertIn("LICENSE", os.listdir(os.path.join(self.environment.about, "licenses")))
+        for licence in ("LICENSE", "lib/page/chart_js_licence.txt"):
+            self.assertTrue(os.path.exists(os.path.join(self.environment.about, "licenses", licence)), licence)
 
     def test_the_wheel_and_the_program_have_one_version(self):
         with open(os.path.join(self.environment.about, "METADATA")) as file:
