@@ -22,31 +22,34 @@ namespace {
 
 /// How much a processor's ceilings may cost.
 struct Effort {
-  double median_s;  ///< time for the passes of one median
+  double passes_s;  ///< time for the passes of one rate
   std::int64_t least_stream_bytes;
+  double (*rate_of)(std::span<const double> passes);
 };
-constexpr Effort kFull{0.1, std::int64_t{256} << 20};
+constexpr Effort kFull{0.1, std::int64_t{256} << 20, median};
 /// Of a single turn, whose figure is rough: a smoke test waits for it more often than for its
-/// cells.
-constexpr Effort kRough{0.02, std::int64_t{64} << 20};
+/// cells. It has few passes, and on a busy machine other work slows most of them, so that a cell
+/// could exceed their median: the fastest counts.
+constexpr Effort kRough{0.02, std::int64_t{64} << 20,
+                        [](std::span<const double> passes) { return std::ranges::max(passes); }};
 constexpr int kMinPasses = 3;
 constexpr std::int64_t kMostStreamBytes = std::int64_t{2} << 30;
 constexpr std::int64_t kPageBytes = 4096;
 
-/// Median rate of passes that each do `work` units, after one untimed pass.
-double median_rate(double work, double budget_s, const std::function<void()>& pass) {
+/// The rate of passes that each do `work` units, after one untimed pass.
+double rate_of_passes(double work, const Effort& effort, const std::function<void()>& pass) {
   const Clock clock = real_clock();
   pass();
   std::vector<double> rates;
   const double begin = clock();
   double now = begin;
-  while (static_cast<int>(rates.size()) < kMinPasses || now - begin < budget_s) {
+  while (static_cast<int>(rates.size()) < kMinPasses || now - begin < effort.passes_s) {
     const double before = now;
     pass();
     now = clock();
     rates.push_back(work / std::max(now - before, 1e-9));
   }
-  return median(rates);
+  return effort.rate_of(rates);
 }
 
 /// The part of `words` that thread `part` of `parts` works on, on page borders so that no two
@@ -115,7 +118,7 @@ Ceilings measure_ceilings(Device& device, int turns) {
 
   Ceilings best;
   const auto raise = [&](double& ceiling, double work, const std::function<void()>& pass) {
-    ceiling = std::max(ceiling, median_rate(work, effort.median_s, pass));
+    ceiling = std::max(ceiling, rate_of_passes(work, effort, pass));
   };
   for (int turn = 0; turn < turns; ++turn) {
     raise(best.read_bytes_per_s, static_cast<double>(bytes), read);
