@@ -28,6 +28,7 @@ class Sdpa:
         import torch_tools
 
     def supports(self, problem):
+        self.rooms = {}  # another case begins
         dims = (problem.head_dim_qk, problem.head_dim_v)
         if problem.family == "recurrent":
             return "no recurrent layers"
@@ -61,6 +62,12 @@ class Sdpa:
     def plan(self, batch):
         return Plan(self, batch)
 
+    def room(self, place, rows, count):
+        """Memory for so many rows, which the plans of a case share: only one of them runs at a time."""
+        if place not in self.rooms or self.rooms[place].shape != (count, *rows.shape[1:]):
+            self.rooms[place] = rows.new_empty(count, *rows.shape[1:])
+        return self.rooms[place]
+
     def operation(self, group, problem, scale):
         """A function of q [size, q_len, Hq, dk], k and v [size, kv_len, Hkv, dk or dv] that returns out, like q but of
         dv, and the LSE [size, Hq, q_len], or None."""
@@ -79,11 +86,11 @@ class Plan:
             scale = problem.scale * batch.k_scale
             self.operations = [backend.operation(group, problem, scale) for group in self.groups]
             most = max((len(group.slots) for group in self.groups), default=0)
-            self.k, self.v = (rows.new_empty(most, *rows.shape[1:]) for rows in (self.k_rows, self.v_rows))
+            self.k, self.v = (backend.room(place, rows, most) for place, rows in enumerate((self.k_rows, self.v_rows)))
             torch_tools.finish(self.q)
 
     def gathered(self, rows, group, room):
-        """The rows of a group's keys, [size, kv_len, heads, dim], copied into the plan's memory."""
+        """The rows of a group's keys, [size, kv_len, heads, dim], copied into `room`."""
         torch.index_select(rows, 0, group.slots, out=room[:len(group.slots)])
         return room[:len(group.slots)].unflatten(0, (group.size, group.kv_len))
 
@@ -117,9 +124,8 @@ class SdpaFlash(Sdpa):
     takes_trees = False
 
     def supports(self, problem):
-        if problem.head_dim_qk != problem.head_dim_v:
-            return "keys and values of one length only"
-        return super().supports(problem)
+        unequal = problem.head_dim_qk != problem.head_dim_v
+        return super().supports(problem) or ("keys and values of one length only" if unequal else None)
 
     def operation(self, group, problem, scale):
         window = -1 if group.is_dense else problem.sliding_window_size
@@ -187,9 +193,8 @@ class SdpaMath(Sdpa):
 
     def supports(self, problem):
         needed = self.bytes_of(problem, problem.max_q_len, problem.max_kv_len)
-        if needed > 2 * torch_tools.MOST_BYTES:
-            return f"its logits, and copies in f32, would fill {needed >> 30} GiB for one request"
-        return super().supports(problem)
+        too_large = f"its logits, and copies in f32, would fill {needed >> 30} GiB for one request"
+        return super().supports(problem) or (too_large if needed > 2 * torch_tools.MOST_BYTES else None)
 
     def bytes_of(self, problem, q_len, kv_len):
         """Keys and values of every query head in f32, once more as they are scaled, and three copies of the logits."""

@@ -261,8 +261,8 @@ def answering(function):
 
 
 def give_back_memory():
-    """Hands the memory that torch keeps for plans which are gone back to the GPU, which other processes share. It is
-    called when a case begins: nothing is timed then."""
+    """Hands memory that torch keeps, of plans which are gone, back to the GPU, which other processes share. It is called
+    when a case begins: nothing is timed then."""
     torch = sys.modules.get("torch")
     if torch and torch.cuda.is_initialized():
         gc.collect()
@@ -300,8 +300,8 @@ class Tables:
     def supports(self, index, problem):
         if self.refusal(index):
             return self.refusal(index)
-        give_back_memory()
         answer = self.backends[index].supports(problem_of(problem.contents))
+        give_back_memory()
         if not isinstance(answer, (str, bool, type(None))):
             raise TypeError(f"supports() returned {answer!r}; None means yes and a string is the reason for a no")
         return None if answer in (None, True) else answer or ""
