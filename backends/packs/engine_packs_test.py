@@ -47,9 +47,9 @@ TAKEN = [
      "flashinfer:prefill_fa3 flashinfer:ragged_paged flashinfer:cascade sglang:triton_extend"),
     (TREE, "flashinfer:prefill_fa2 sglang:triton_extend"),
     ({**TREE, "window_counts_depth": True, "sliding_window_size": 9}, ""),
-    (LATENT, "vllm:flashmla flashinfer:mla_fa2 flashinfer:mla_fa3 sglang:triton_decode"),
-    ({**LATENT, "page_size": 16}, "flashinfer:mla_fa2 flashinfer:mla_fa3 sglang:triton_decode"),
-    ({**LATENT, **CHUNK}, "flashinfer:mla_fa2 flashinfer:mla_fa3"),
+    (LATENT, "vllm:fa3_mla vllm:flashmla flashinfer:mla_fa2 flashinfer:mla_fa3 sglang:triton_decode"),
+    ({**LATENT, "page_size": 16}, "vllm:fa3_mla flashinfer:mla_fa2 flashinfer:mla_fa3 sglang:triton_decode"),
+    ({**LATENT, **CHUNK}, "vllm:fa3_mla flashinfer:mla_fa2 flashinfer:mla_fa3"),
     (dict(sliding_window_size=9), "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:decode "
      "flashinfer:decode_tc sglang:triton_decode"),
     (dict(logit_cap=50.0), "vllm:fa3 vllm:fa2 vllm:triton_unified flashinfer:decode flashinfer:decode_tc "

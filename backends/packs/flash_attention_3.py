@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """FlashAttention 3 as vLLM and others ship it: one operator with one set of argument names, in builds that differ in
 what was left out to save space."""
-from engine_tools import Plan, arguments_of, first_reason, need_gpu, no_paged_attention
+from engine_tools import Plan, arguments_of, first_reason, need_gpu, no_latent_attention, no_paged_attention
 
 # vLLM's flash_attn_max_num_splits_for_cuda_graph: partial results have to have room before the lengths are known.
 GRAPH_SPLITS = 32
@@ -47,10 +47,26 @@ class FlashAttention3:
         return PagedPlan(batch, self)
 
 
+class AbsorbedMla(FlashAttention3):
+    """Absorbed MLA as vLLM's FLASH_ATTN_MLA and SGLang's fa3 call it: keys of the 64 rotated numbers, and the latent
+    numbers as values that queries of their own are multiplied with as well."""
+
+    def supports(self, problem):
+        return no_latent_attention(problem) or first_reason(
+            (problem.mode == "target_verify", "no draft trees: it knows no masks but causal ones"))
+
+    def formats(self, problem):
+        return ["NHD", "combined"]
+
+    def plan(self, batch):
+        return AbsorbedPlan(batch, self)
+
+
 class PagedPlan(Plan):
     def bind(self, batch, backend):
         problem, torch = self.problem, self.torch
         self.operators, self.with_lse = backend.operators, backend.with_lse
+        self.head_dims, self.latent_queries = (problem.head_dim_qk, problem.head_dim_v), {}
         self.fp8 = problem.cache_dtype == "e4m3"
         if self.fp8:
             # vLLM rounds the queries in the layer, before attention. Whoever has queries in bf16 has to do the same.
@@ -78,7 +94,7 @@ class PagedPlan(Plan):
         plan_work = self.operators.get_scheduler_metadata.default
         schedule = plan_work(*arguments_of(
             plan_work, batch_size=batch.batch_size, num_heads=problem.heads_q, num_heads_k=problem.heads_kv,
-            headdim=problem.head_dim_qk, headdim_v=problem.head_dim_v, qkv_dtype=self.q_in.dtype,
+            headdim=self.head_dims[0], headdim_v=self.head_dims[1], qkv_dtype=self.q_in.dtype,
             page_size=problem.page_size, max_seqlen_k_new=0, has_softcap=problem.logit_cap > 0, **shared))
         if self.schedule is not None:
             self.schedule.copy_(schedule)
@@ -90,7 +106,7 @@ class PagedPlan(Plan):
         self.arguments = arguments_of(
             self.forward, q=self.q_in, k=self.k_cache, v=self.v_cache, out=self.out, page_table=page_table,
             softmax_scale=self.logit_scale(batch), softcap=problem.logit_cap, scheduler_metadata=self.schedule,
-            is_rotary_interleaved=True, **shared, **given)
+            is_rotary_interleaved=True, **shared, **given, **self.latent_queries)
 
     def launch(self):
         if self.fp8:
@@ -98,3 +114,12 @@ class PagedPlan(Plan):
         lse = self.forward(*self.arguments)[1]  # [query heads, tokens]
         if self.with_lse:
             self.lse.copy_(lse.t())
+
+
+class AbsorbedPlan(PagedPlan):
+    def bind(self, batch, backend):
+        super().bind(batch, backend)
+        latent, rows = self.problem.head_dim_v, self.k_cache
+        self.latent_queries = {"q_v": self.q[..., :latent]}
+        self.q_in, self.k_cache, self.v_cache = self.q[..., latent:], rows[..., latent:], rows[..., :latent]
+        self.head_dims = (self.problem.head_dim_qk - latent, latent)

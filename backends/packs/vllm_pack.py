@@ -6,7 +6,7 @@ import types
 
 from engine_tools import (Plan, arguments_of, first_reason, import_bare, library_of, need_gpu,
                           no_latent_attention, no_paged_attention, with_lse_variants)
-from flash_attention_3 import FlashAttention3
+from flash_attention_3 import AbsorbedMla, FlashAttention3
 
 REQUIRES = {"vllm": "0.22.0", "torch": "2.11.0"}
 
@@ -22,6 +22,11 @@ class Fa3(FlashAttention3):
         import torch
         self.operators = torch.ops._vllm_fa3_C
         self.check_gpu()
+
+
+class Fa3Mla(AbsorbedMla, Fa3):
+    name = "vllm:fa3_mla"
+    description = "FlashAttention 3 of vLLM for absorbed MLA, which vLLM names FLASH_ATTN_MLA"
 
 
 class Fa2:
@@ -384,5 +389,5 @@ class ConcatAndCacheMla(CacheWriter):
         return (rows[:, 0, :latent], rows[:, 0, latent:], cache[:, :, 0], slots, word, scale)
 
 
-backends = [*with_lse_variants(Fa3, Fa2, FlashMla), TritonUnified, PagedAttentionV1, PagedAttentionV2,
+backends = [*with_lse_variants(Fa3, Fa3Mla, Fa2, FlashMla), TritonUnified, PagedAttentionV1, PagedAttentionV2,
             ReshapeAndCacheFlash, ReshapeAndCache, ConcatAndCacheMla]
