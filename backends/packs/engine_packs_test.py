@@ -40,7 +40,7 @@ TREE = dict(mode="target_verify", max_q_len=16, max_q_tokens=64)
 # Who takes what: all others refuse it.
 TAKEN = [
     (dict(), "vllm:fa3 vllm:fa2 vllm:triton_unified vllm:paged_attention_v1 vllm:paged_attention_v2 fa3:tokenspeed "
-     "flashinfer:decode flashinfer:decode_tc flashinfer:cascade sglang:triton_decode"),
+     "flashinfer:decode flashinfer:decode_tc flashinfer:cascade flashinfer:xqa sglang:triton_decode"),
     (CHUNK, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 flashinfer:prefill_fa3 "
      "flashinfer:ragged_paged flashinfer:cascade sglang:triton_extend"),
     (PROMPT, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed fa3:fwd flashinfer:prefill_fa2 "
@@ -51,14 +51,14 @@ TAKEN = [
     ({**LATENT, "page_size": 16}, "vllm:fa3_mla flashinfer:mla_fa2 flashinfer:mla_fa3 sglang:triton_decode"),
     ({**LATENT, **CHUNK}, "vllm:fa3_mla flashinfer:mla_fa2 flashinfer:mla_fa3"),
     (dict(sliding_window_size=9), "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:decode "
-     "flashinfer:decode_tc sglang:triton_decode"),
+     "flashinfer:decode_tc flashinfer:xqa sglang:triton_decode"),
     (dict(logit_cap=50.0), "vllm:fa3 vllm:fa2 vllm:triton_unified flashinfer:decode flashinfer:decode_tc "
      "flashinfer:cascade sglang:triton_decode"),
-    (dict(has_sinks=True), "vllm:triton_unified sglang:triton_decode"),
+    (dict(has_sinks=True), "vllm:triton_unified flashinfer:sinks flashinfer:xqa sglang:triton_decode"),
     (dict(has_alibi=True), ""),
     (dict(dtype="f32", cache_dtype="f32"), ""),
     (dict(heads_q=40, heads_kv=8), "vllm:fa3 vllm:fa2 vllm:triton_unified vllm:paged_attention_v1 "
-     "vllm:paged_attention_v2 fa3:tokenspeed flashinfer:decode_tc flashinfer:cascade sglang:triton_decode"),
+     "vllm:paged_attention_v2 fa3:tokenspeed flashinfer:decode_tc flashinfer:cascade flashinfer:xqa sglang:triton_decode"),
     (dict(page_size=1), "vllm:fa3 fa3:tokenspeed flashinfer:decode flashinfer:decode_tc flashinfer:cascade "
      "sglang:triton_decode"),
     (dict(cache_dtype="e4m3"), "vllm:fa3 vllm:triton_unified vllm:paged_attention_v1 vllm:paged_attention_v2 "
@@ -69,7 +69,7 @@ TAKEN = [
     (dict(cache_dtype="e4m3", cache_scales="token"), ""),
     (dict(head_dim_qk=192, head_dim_v=128), "vllm:fa3 sglang:triton_decode"),
     (dict(max_kv_len=20000), "vllm:fa3 vllm:fa2 vllm:triton_unified vllm:paged_attention_v2 fa3:tokenspeed "
-     "flashinfer:decode flashinfer:decode_tc flashinfer:cascade sglang:triton_decode"),
+     "flashinfer:decode flashinfer:decode_tc flashinfer:cascade flashinfer:xqa sglang:triton_decode"),
     (dict(step="kv_write"), "vllm:reshape_and_cache_flash vllm:reshape_and_cache"),
     ({**LATENT, "step": "kv_write"}, "vllm:concat_and_cache_mla"),
     (dict(family="recurrent"), ""),

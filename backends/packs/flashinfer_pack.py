@@ -27,7 +27,7 @@ class FlashInfer:
     head_dims = ((64, 64), (128, 128), (256, 256))
     groups = None  # how many query heads may share a KV head; None: any number
     fp8_cache = True
-    trees = False
+    trees = sinks = False
     with_lse = False
     workspace = None
 
@@ -37,7 +37,7 @@ class FlashInfer:
 
     def supports(self, problem):
         dims, group = (problem.head_dim_qk, problem.head_dim_v), problem.heads_q // max(problem.heads_kv, 1)
-        return no_paged_attention(problem, trees=self.trees) or first_reason(
+        return no_paged_attention(problem, trees=self.trees, sinks=self.sinks) or first_reason(
             (problem.mode not in self.modes, f"{' and '.join(self.modes)} steps only, not {problem.mode}"),
             (problem.mode == "decode" and problem.max_q_len > 1, "decodes of one token only"),
             (problem.cache_dtype != problem.dtype and not (self.fp8_cache and problem.cache_dtype in FP8),
@@ -239,6 +239,93 @@ class RaggedPagedPlan(WrapperPlan):
             self.lse.mul_(LN2)
 
 
+class SinkPlan(PrefillPlan):
+    """A kernel that FlashInfer makes of its prefill and a few lines that add the sink to the sum of weights."""
+    follows = False
+
+    def make(self, batch):
+        self.wrapper = self.library.BatchAttentionWithAttentionSinkWrapper(
+            self.backend.memory(), self.layout, backend=self.backend.template, q_data_type=self.q.dtype,
+            kv_data_type=self.k_cache.dtype, head_dim_qk=self.problem.head_dim_qk, head_dim_vo=self.problem.head_dim_v,
+            window_left=self.window)
+
+    def prepare(self, batch):
+        super().prepare(batch)
+        self.scale = self.logit_scale(batch)
+
+    def launch(self):
+        self.wrapper.run(self.q, self.cache, self.sinks, self.scale, out=self.out)
+
+
+class Sinks(FlashInfer):
+    name = "flashinfer:sinks"
+    description = "FlashInfer's attention with sinks, FlashAttention 3's design, for prompts and decodes"
+    kernel = "BatchAttentionWithAttentionSinkWrapper, fa3"
+    graph_support = "NEVER"
+    template = "fa3"
+    modes = ("decode", "extend", "mixed", "draft_extend")
+    head_dims = ((64, 64), (128, 128))
+    fp8_cache = False
+    sinks = True
+    plans = SinkPlan
+
+    def supports(self, problem):
+        return super().supports(problem) or first_reason(
+            (not problem.has_sinks, "layers with sinks only"),
+            (problem.logit_cap > 0, "no softcap"))
+
+    def numerics(self, problem):
+        return {"p": problem.dtype, "lse": False}
+
+
+class XqaPlan(Plan):
+    """TensorRT-LLM's decode kernel, whose grid follows from the batch size and the width of the page table: a recorded
+    plan only needs a new table."""
+
+    def bind(self, batch, backend):
+        torch, problem = self.torch, self.problem
+        self.library, self.memory, requests = backend.library, backend.memory(), batch.batch_size
+        self.q, self.out = (x.view(requests, 1, *x.shape[1:]) for x in (self.q, self.out))
+        self.semaphores = torch.zeros(requests * problem.heads_kv, dtype=torch.int32, device="cuda").view(torch.uint32)
+        if self.sinks is not None:
+            self.sinks = self.sinks.view(problem.heads_kv, -1)
+
+    def prepare(self, batch):
+        table = batch.indices("page_table")
+        self.table = table["page_table"].torch()
+        self.lens = table["cache_seqlens"].torch().view(self.torch.uint32).view(-1, 1)
+        self.scale = self.logit_scale(batch) * math.sqrt(self.problem.head_dim_qk)  # times the scale that it knows
+
+    def launch(self):
+        self.library.xqa(
+            self.q, self.k_cache, self.v_cache, self.table, self.lens, self.out, self.memory, self.semaphores,
+            self.problem.heads_kv, self.problem.page_size, sinks=self.sinks, q_scale=self.scale,
+            sliding_win_size=self.window + 1)
+
+
+class Xqa(FlashInfer):
+    name = "flashinfer:xqa"
+    description = "XQA, TensorRT-LLM's decode for grouped heads, as FlashInfer ships it"
+    kernel = "xqa"
+    index_format = "page_table"
+    head_dims = tuple((dim, dim) for dim in range(16, 257, 16))
+    groups = tuple(range(1, 17))
+    fp8_cache = False
+    sinks = True
+    formats = ("NHD", "HND", "combined")
+    plans = XqaPlan
+
+    def supports(self, problem):
+        return super().supports(problem) or first_reason(
+            (problem.page_size not in (16, 32, 64, 128), f"pages of 16, 32, 64 or 128, not {problem.page_size}"),
+            (not problem.causal or problem.is_cross_attention, "causal self-attention only"),
+            (problem.logit_cap > 0, "no softcap"))
+
+    def numerics(self, problem):
+        """Of a partial result the scale of its row, its own value and the sum of all warps are rounded."""
+        return {"p": problem.dtype, "partial_out": problem.dtype, "partial_roundings": 3, "lse": False}
+
+
 MOST_MERGED = 8192  # heads times head dim: the merge has a thread for each 8 numbers of a token, 1024 in all
 
 
@@ -367,4 +454,5 @@ class MlaFa3(MlaFa2):
     template = "fa3"
 
 
-backends = with_lse_variants(Decode, DecodeTensorCores, PrefillFa2, PrefillFa3, RaggedPaged, Cascade, MlaFa2, MlaFa3)
+backends = [*with_lse_variants(Decode, DecodeTensorCores, PrefillFa2, PrefillFa3, RaggedPaged, Cascade, MlaFa2, MlaFa3),
+            Sinks, Xqa]
