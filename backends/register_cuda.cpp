@@ -5,6 +5,8 @@
 
 #include "backends/cascade/cascade.h"
 #include "backends/common/kv_write.h"
+#include "backends/cudnn/cudnn.h"
+#include "backends/cudnn/info.h"
 #include "backends/mla/mla.h"
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/register.h"
@@ -36,6 +38,20 @@ void add_writing(Registry& registry, const std::string& absence, Arguments... ar
   }
 }
 
+/// cuDNN can be missing where a GPU is not: its headers in the build, its library on the machine.
+void add_cudnn(Registry& registry, std::string absence) {
+#ifdef ATTNBENCH_HAVE_CUDNN
+  if (absence.empty()) absence = cudnn::absence();
+  if (absence.empty()) {
+    add_writing<cudnn::CudnnBackend>(registry, absence);
+    return;
+  }
+#else
+  if (absence.empty()) absence = ATTNBENCH_CUDNN_ABSENCE;
+#endif
+  registry.add_absent(with_kv_write(cudnn::info()), absence);
+}
+
 }  // namespace
 
 void register_cuda_backends(Registry& registry) {
@@ -45,6 +61,7 @@ void register_cuda_backends(Registry& registry) {
   add_writing<paged_fa::PagedFaBackend>(registry, absence);
   add_writing<mla::MlaBackend>(registry, absence);
   add<cascade::CascadeBackend>(registry, absence);
+  add_cudnn(registry, absence);
 }
 
 }  // namespace attnbench

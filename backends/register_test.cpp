@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "backends/cascade/info.h"
+#include "backends/cudnn/info.h"
 #include "backends/mla/info.h"
 #include "backends/paged_fa/info.h"
 #include "backends/splitkv/info.h"
@@ -15,10 +16,10 @@ namespace {
 TEST(RegisterBuiltinBackends, lists_what_runs_and_what_is_absent_with_its_reason) {
   Registry registry;
   register_builtin_backends(registry);
-  EXPECT_THAT(
-      registry.names(),
-      testing::ElementsAre("torch_native", "cpu_flash", "gated_delta_net", "splitkv",
-                           "splitkv:dynamic", "splitkv:fixed_tile", "paged_fa", "mla", "cascade"));
+  EXPECT_THAT(registry.names(),
+              testing::ElementsAre("torch_native", "cpu_flash", "gated_delta_net", "splitkv",
+                                   "splitkv:dynamic", "splitkv:fixed_tile", "paged_fa", "mla",
+                                   "cascade", "cudnn"));
   for (const Registry::Entry& entry : registry.entries()) {
     EXPECT_EQ(entry.make == nullptr, !entry.absence.empty()) << entry.info.name;
     const bool variant = entry.info.name.find(':') != std::string::npos;
@@ -31,7 +32,7 @@ TEST(RegisterBuiltinBackends, lists_what_runs_and_what_is_absent_with_its_reason
 TEST(RegisterBuiltinBackends, says_the_same_of_gpu_backends_with_and_without_nvcc) {
   Registry registry;
   register_builtin_backends(registry);
-  std::vector<BackendInfo> infos{paged_fa::info(), mla::info(), cascade::info()};
+  std::vector<BackendInfo> infos{paged_fa::info(), mla::info(), cascade::info(), cudnn::info()};
   for (const auto rule : splitkv::kSplitRules) infos.push_back(splitkv::info(rule));
   for (const BackendInfo& info : infos) {
     const Registry::Entry* entry = registry.find(info.name);

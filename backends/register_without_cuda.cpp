@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cascade/info.h"
 #include "backends/common/kv_write.h"
+#include "backends/cudnn/info.h"
 #include "backends/mla/info.h"
 #include "backends/paged_fa/info.h"
 #include "backends/register.h"
@@ -17,6 +18,7 @@ void register_cuda_backends(Registry& registry) {
   registry.add_absent(with_kv_write(paged_fa::info()), absence);
   registry.add_absent(with_kv_write(mla::info()), absence);
   registry.add_absent(cascade::info(), absence);
+  registry.add_absent(with_kv_write(cudnn::info()), absence);
 }
 
 }  // namespace attnbench

@@ -32,11 +32,11 @@ class TokenSlots {
   std::int32_t* kv_indices_ = nullptr;
 };
 
-/// Pages of each request, in a row of its own.
+/// Pages of each request, in a row of its own; entries behind them are `pad`.
 class StepPageTable {
  public:
   StepPageTable() = default;
-  StepPageTable(const ForwardBatch& batch, DeviceRoom& room);
+  StepPageTable(const ForwardBatch& batch, DeviceRoom& room, std::int32_t pad = -1);
   void place(std::byte* memory);
 
   /// Enqueues the kernel that finds them, on a cudaStream_t.
@@ -48,6 +48,7 @@ class StepPageTable {
   ArrayPlace<std::int32_t> pages_at_;
   std::int32_t* pages_ = nullptr;
   std::int64_t width_ = 0;
+  std::int32_t pad_ = -1;
 };
 
 /// Results of pieces that wait for a merge: for each row head_dim_v values and an LSE.

@@ -50,7 +50,8 @@ void TokenSlots::enqueue(const ForwardBatch& batch, void* stream) const {
               {kv_indptr_, kv_indices_, kv_last_page_len_}, static_cast<cudaStream_t>(stream));
 }
 
-StepPageTable::StepPageTable(const ForwardBatch& batch, DeviceRoom& room) {
+StepPageTable::StepPageTable(const ForwardBatch& batch, DeviceRoom& room, std::int32_t pad)
+    : pad_(pad) {
   const Most most = most_of(batch);
   width_ = ceil_div(most.longest, batch.token_to_kv_pool->page_size);
   pages_at_ = room.add<std::int32_t>(most.requests * width_);
@@ -60,7 +61,7 @@ void StepPageTable::place(std::byte* memory) { pages_ = pages_at_.in(memory); }
 
 void StepPageTable::enqueue(const ForwardBatch& batch, void* stream) const {
   enqueue_page_table(device_batch_of(batch), batch.batch_size, batch.token_to_kv_pool->page_size,
-                     width_, -1, pages_, static_cast<cudaStream_t>(stream));
+                     width_, pad_, pages_, static_cast<cudaStream_t>(stream));
 }
 
 }  // namespace attnbench

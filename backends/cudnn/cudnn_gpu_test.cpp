@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cudnn/cudnn.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "backends/testing/conformance.h"
+#include "backends/testing/graph_engine.h"
+#include "lib/device/cuda/cuda_device.h"
+#include "lib/scenario/problem_of.h"
+
+namespace attnbench::cudnn {
+namespace {
+
+class CudnnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string missing = cuda_absence();
+    if (missing.empty()) missing = cudnn::absence();
+    if (!missing.empty()) GTEST_SKIP() << missing;
+    device_ = make_cuda_device();
+  }
+
+  void expect_agreement(const Case& c,
+                        std::initializer_list<Fill> fills = {Fill::kNeedle, Fill::kNormal}) {
+    CudnnBackend backend;
+    ASSERT_TRUE(backend.supports(problem_of(c))) << backend.supports(problem_of(c)).reason();
+    Fixture fixture(c, *device_);
+    for (const Fill fill : fills) {
+      conformance::expect_agreement(backend, c, fill, *device_, fixture);
+    }
+  }
+
+  std::unique_ptr<Device> device_;
+};
+
+std::unique_ptr<Backend> make() { return std::make_unique<CudnnBackend>(); }
+
+/// Requests of `q_len` new tokens at the end of some keys, or, where `whole`, of all their keys.
+Case step(int dk, int dv, std::int64_t q_len, bool whole = false) {
+  Case c = small_prefix_hits();
+  c.id = "step/" + std::to_string(dk) + "q" + std::to_string(q_len) + (whole ? "/whole" : "");
+  c.mode = q_len == 1 ? ForwardMode::kDecode : ForwardMode::kExtend;
+  c.layer.head_dim_qk = dk;
+  c.layer.head_dim_v = dv;
+  c.layer.scale = 1 / std::sqrt(static_cast<double>(dk));
+  c.prefixes.clear();
+  c.requests.clear();
+  for (const std::int64_t len : {1, 16, 17, 63, 65, 127, 128, 129, 257, 513, 1000, 2049}) {
+    Request request;
+    request.group = "some";
+    request.kv_len = len;
+    request.q_len = whole ? len : std::min(len, q_len);
+    c.requests.push_back(request);
+  }
+  return c;
+}
+
+TEST_F(CudnnGpu, conforms) { conformance::expect_all(make, *device_); }
+
+TEST_F(CudnnGpu, agrees_with_the_reference_for_every_kind_of_step) {
+  const int dims[][2] = {{64, 64}, {96, 96}, {128, 128}, {192, 128}, {256, 256}};
+  for (const auto& [dk, dv] : dims) {
+    for (const DType dtype : {DType::kBF16, DType::kF16}) {
+      for (Case c : {step(dk, dv, 1), step(dk, dv, 13), step(dk, dv, 150),
+                     step(dk, dv, 150, /*whole=*/true)}) {
+        c.dtype = c.kv_cache.dtype = dtype;
+        c.id += "/" + std::string(to_string(dtype));
+        expect_agreement(c);
+      }
+    }
+  }
+}
+
+TEST_F(CudnnGpu, agrees_with_the_reference_under_every_mask) {
+  for (const std::int64_t q_len : {1, 13, 150}) {
+    const Case plain = step(128, 128, q_len);
+    Case window = plain, encoder = plain, both = plain, sinks = plain;
+    window.layer.sliding_window_size = both.layer.sliding_window_size = 100;
+    encoder.layer.causal = both.layer.causal = false;
+    sinks.layer.has_sinks = q_len > 1;
+    for (const Case& c : {window, encoder, both, sinks}) {
+      expect_agreement(c, {Fill::kTag, Fill::kNeedle, Fill::kNormal, Fill::kExtreme});
+    }
+  }
+}
+
+TEST_F(CudnnGpu, takes_pages_of_powers_of_two_in_either_order) {
+  for (const std::int64_t page_size : {1, 2, 4, 16, 64, 256}) {
+    for (const KvLayout layout : {KvLayout::kNhd, KvLayout::kHnd}) {
+      for (Case c : {step(128, 128, 1), step(128, 128, 70)}) {
+        c.kv_cache.page_size = page_size;
+        c.kv_cache.layout = layout;
+        expect_agreement(c, {Fill::kTag});
+      }
+    }
+  }
+}
+
+/// Where two of cuDNN's kernels compute the same rows. `got` may have rows of padding behind them.
+void expect_near(const conformance::Outputs& got, const conformance::Outputs& want) {
+  ASSERT_GE(got.out.size(), want.out.size());
+  for (std::size_t at = 0; at < want.out.size(); at += 2) {
+    const float value = load(DType::kBF16, &want.out[at]);
+    ASSERT_NEAR(load(DType::kBF16, &got.out[at]), value, 0.01f + 0.02f * std::abs(value)) << at;
+  }
+  for (std::size_t at = 0; at < want.lse.size(); at += sizeof(float)) {
+    ASSERT_NEAR(load(DType::kF32, &got.lse[at]), load(DType::kF32, &want.lse[at]), 0.001f) << at;
+  }
+}
+
+TEST_F(CudnnGpu, repeats_other_steps_from_one_graph) {
+  const AttentionLayer layer = step(128, 128, 1).layer;
+  const auto of = [&](const std::vector<std::int64_t>& lens, std::uint64_t salt = 0) {
+    return std::make_unique<conformance::GraphStep>(
+        conformance::graph_case(layer, ForwardMode::kDecode, lens), 8,
+        make()->info().padding_seq_len, *device_, salt);
+  };
+  const std::vector<std::int64_t> lens{1, 15, 16, 17, 300, 64, 65, 2};
+  const auto first = of(lens), elsewhere = of(lens, 99);
+  const auto longer = of({900, 1, 2600, 33, 257, 1025, 16, 3000});
+  const auto shorter = of({1, 2, 3, 1, 16, 5, 1, 9}), five = of({700, 1, 3500, 40, 16});
+  const auto backend = make();
+  conformance::GraphEngine engine(*backend, *device_, *first, 8);
+  const auto graph = engine.capture(*first);
+  for (const auto* each : {&first, &longer, &shorter, &elsewhere, &five, &shorter}) {
+    const conformance::Outputs got = engine.replay(*graph, **each);
+    expect_near(got, conformance::forward(*make(), (*each)->fixture(), *device_));
+    const auto fresh_backend = make();
+    conformance::GraphEngine fresh(*fresh_backend, *device_, *first, 8);
+    EXPECT_TRUE(got == fresh.replay(*fresh.capture(**each), **each)) << "something is left over";
+  }
+}
+
+TEST_F(CudnnGpu, finds_the_plan_of_a_shape_again) {
+  const Case c = step(128, 128, 1);
+  Fixture fixture(c, *device_);
+  const auto backend = make();
+  const auto seconds_to_plan = [&] {
+    PlanMemory memory(*device_);
+    const auto begin = std::chrono::steady_clock::now();
+    static_cast<void>(backend->plan(fixture.batch(), memory));
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  const double first = seconds_to_plan();
+  const double second = seconds_to_plan();
+  std::cout << "the first plan took " << 1e3 * first << " ms, the second " << 1e3 * second
+            << " ms\n";
+  EXPECT_LT(second, first / 5);
+}
+
+TEST_F(CudnnGpu, names_the_library_that_it_loaded) {
+  EXPECT_THAT(make()->info().packages, testing::StartsWith("nvidia-cudnn-cu"));
+}
+
+}  // namespace
+}  // namespace attnbench::cudnn

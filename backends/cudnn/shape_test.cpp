@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cudnn/shape.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "lib/fixture/fixture.h"
+#include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/problem_of.h"
+
+namespace attnbench::cudnn {
+namespace {
+
+AttentionShape shape_in(const Case& c, std::uint64_t placement_salt = 0) {
+  const auto device = make_cpu_device();
+  const Fixture fixture(c, *device, placement_salt);
+  return shape_of(fixture.batch());
+}
+
+AttentionShape recorded_shape(const Case& c, std::int64_t max_kv_len) {
+  const auto device = make_cpu_device();
+  const Fixture fixture(c, *device);
+  const Problem problem = recorded_problem_of(c, max_kv_len);
+  ForwardBatch batch = fixture.batch();
+  batch.problem = &problem;
+  return shape_of(batch);
+}
+
+/// Requests of these query tokens and keys in pages of 16.
+Case step(ForwardMode mode, const std::vector<std::pair<int, int>>& lens) {
+  Case c = small_prefix_hits();
+  c.mode = mode;
+  c.prefixes.clear();
+  c.requests.clear();
+  for (const auto& [q_len, kv_len] : lens) {
+    Request request;
+    request.group = "some";
+    request.q_len = q_len;
+    request.kv_len = kv_len;
+    c.requests.push_back(request);
+  }
+  return c;
+}
+
+TEST(CudnnShape, has_room_for_the_longest_request_in_whole_pages) {
+  const AttentionShape shape = shape_in(step(ForwardMode::kMixed, {{1, 5}, {3, 40}, {7, 33}}));
+  EXPECT_EQ(shape.requests, 3);
+  EXPECT_EQ(shape.q_len, 7);
+  EXPECT_EQ(shape.kv_len, 48);
+  EXPECT_EQ(shape.pages_per_request(), 3);
+  EXPECT_TRUE(shape.ragged);
+}
+
+TEST(CudnnShape, knows_that_equally_many_queries_need_no_ragged_offsets) {
+  EXPECT_FALSE(shape_in(step(ForwardMode::kExtend, {{4, 9}, {4, 20}})).ragged);
+  EXPECT_FALSE(shape_in(step(ForwardMode::kDecode, {{1, 9}, {1, 20}})).ragged);
+}
+
+TEST(CudnnShape, is_the_same_for_the_same_lengths_in_other_places) {
+  const Case c = step(ForwardMode::kDecode, {{1, 9}, {1, 20}});
+  const Case shorter = step(ForwardMode::kDecode, {{1, 11}, {1, 17}});
+  EXPECT_EQ(shape_in(c), shape_in(c, 17));
+  AttentionShape other = shape_in(shorter);
+  other.num_pages = shape_in(c).num_pages;
+  EXPECT_EQ(shape_in(c), other);
+  EXPECT_NE(shape_in(c), shape_in(step(ForwardMode::kDecode, {{1, 9}, {1, 33}})));
+}
+
+TEST(CudnnShape, reads_the_new_keys_where_no_prompt_has_a_prefix) {
+  const AttentionShape prompts = shape_in(step(ForwardMode::kExtend, {{20, 20}, {5, 5}}));
+  EXPECT_FALSE(prompts.paged());
+  EXPECT_EQ(prompts.kv_len, 20);
+  EXPECT_EQ(prompts.k.row, (RowStrides{2 * 64, 64}));
+  EXPECT_TRUE(shape_in(step(ForwardMode::kExtend, {{20, 20}, {5, 6}})).paged());
+  EXPECT_TRUE(shape_in(step(ForwardMode::kDecode, {{1, 1}, {1, 1}})).paged());
+  EXPECT_TRUE(shape_in(small_cross()).paged());
+}
+
+TEST(CudnnShape, reads_a_cache_with_scales_even_so) {
+  Case c = step(ForwardMode::kExtend, {{20, 20}});
+  c.kv_cache.v_scale = 0.5f;
+  EXPECT_TRUE(shape_in(c).paged());
+  EXPECT_TRUE(shape_in(c).scales_values);
+  c.kv_cache.v_scale = 1;
+  EXPECT_FALSE(shape_in(c).scales_values);
+}
+
+TEST(CudnnShape, leaves_out_masks_that_hide_nothing) {
+  const Case decode = step(ForwardMode::kDecode, {{1, 9}, {1, 20}});
+  EXPECT_FALSE(shape_in(decode).hides_ahead);
+  Case extend = step(ForwardMode::kExtend, {{4, 9}, {5, 20}});
+  EXPECT_TRUE(shape_in(extend).hides_ahead);
+  EXPECT_FALSE(shape_in(extend).hides_before);
+  extend.layer.sliding_window_size = 18;  // 19 keys of 20
+  EXPECT_TRUE(shape_in(extend).hides_before);
+  EXPECT_FALSE(shape_in(extend).sees_ahead);
+  extend.layer.sliding_window_size = 19;
+  EXPECT_FALSE(shape_in(extend).hides_before);
+  extend.layer.causal = false;
+  EXPECT_FALSE(shape_in(extend).hides_ahead);
+  extend.layer.sliding_window_size = 3;
+  EXPECT_TRUE(shape_in(extend).hides_ahead);
+  EXPECT_TRUE(shape_in(extend).sees_ahead);
+}
+
+TEST(CudnnShape, of_a_recorded_step_is_that_of_the_largest_one) {
+  const Case c = step(ForwardMode::kDecode, {{1, 9}, {1, 20}});
+  const AttentionShape shape = recorded_shape(c, 1000);
+  EXPECT_EQ(shape.requests, 2);
+  EXPECT_EQ(shape.kv_len, 1008);
+  EXPECT_EQ(shape, recorded_shape(step(ForwardMode::kDecode, {{1, 19}, {1, 16}}), 1000));
+}
+
+}  // namespace
+}  // namespace attnbench::cudnn
