@@ -18,6 +18,10 @@ if(ATTNBENCH_HAVE_CUDA AND ATTNBENCH_CUDNN)
   set(ATTNBENCH_CUDNN_ABSENCE "built without cuDNN's headers: \
 pip install nvidia-cudnn-cu${CUDAToolkit_VERSION_MAJOR}, then configure and build again")
   if(CUDNN_INCLUDE_DIR)
+    if(NOT EXISTS ${CUDNN_INCLUDE_DIR}/cudnn_graph.h)
+      message(FATAL_ERROR "CUDNN_INCLUDE_DIR is ${CUDNN_INCLUDE_DIR}, where there is no cudnn_graph.h; "
+                          "nvidia/cudnn/include of the Python package nvidia-cudnn-cu${CUDAToolkit_VERSION_MAJOR} has it")
+    endif()
     file(READ ${CUDNN_INCLUDE_DIR}/cudnn_version.h text)
     string(REGEX MATCH "define CUDNN_MAJOR +([0-9]+)" unused "${text}")
     set(version ${CMAKE_MATCH_1})

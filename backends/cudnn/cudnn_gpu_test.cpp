@@ -22,19 +22,21 @@ class CudnnGpu : public testing::Test {
     if (missing.empty()) missing = cudnn::absence();
     if (!missing.empty()) GTEST_SKIP() << missing;
     device_ = make_cuda_device();
+    backend_ = std::make_unique<CudnnBackend>();
   }
 
   void expect_agreement(const Case& c,
                         std::initializer_list<Fill> fills = {Fill::kNeedle, Fill::kNormal}) {
-    CudnnBackend backend;
-    ASSERT_TRUE(backend.supports(problem_of(c))) << backend.supports(problem_of(c)).reason();
+    const Support support = backend_->supports(problem_of(c));
+    ASSERT_TRUE(support) << c.id << ": " << support.reason();
     Fixture fixture(c, *device_);
     for (const Fill fill : fills) {
-      conformance::expect_agreement(backend, c, fill, *device_, fixture);
+      conformance::expect_agreement(*backend_, c, fill, *device_, fixture);
     }
   }
 
   std::unique_ptr<Device> device_;
+  std::unique_ptr<Backend> backend_;  ///< one for all cases: it starts cuDNN once
 };
 
 std::unique_ptr<Backend> make() { return std::make_unique<CudnnBackend>(); }
@@ -117,18 +119,17 @@ TEST_F(CudnnGpu, repeats_other_steps_from_one_graph) {
   const auto of = [&](const std::vector<std::int64_t>& lens, std::uint64_t salt = 0) {
     return std::make_unique<conformance::GraphStep>(
         conformance::graph_case(layer, ForwardMode::kDecode, lens), 8,
-        make()->info().padding_seq_len, *device_, salt);
+        backend_->info().padding_seq_len, *device_, salt);
   };
   const std::vector<std::int64_t> lens{1, 15, 16, 17, 300, 64, 65, 2};
   const auto first = of(lens), elsewhere = of(lens, 99);
   const auto longer = of({900, 1, 2600, 33, 257, 1025, 16, 3000});
   const auto shorter = of({1, 2, 3, 1, 16, 5, 1, 9}), five = of({700, 1, 3500, 40, 16});
-  const auto backend = make();
-  conformance::GraphEngine engine(*backend, *device_, *first, 8);
+  conformance::GraphEngine engine(*backend_, *device_, *first, 8);
   const auto graph = engine.capture(*first);
   for (const auto* each : {&first, &longer, &shorter, &elsewhere, &five, &shorter}) {
     const conformance::Outputs got = engine.replay(*graph, **each);
-    expect_near(got, conformance::forward(*make(), (*each)->fixture(), *device_));
+    expect_near(got, conformance::forward(*backend_, (*each)->fixture(), *device_));
     const auto fresh_backend = make();
     conformance::GraphEngine fresh(*fresh_backend, *device_, *first, 8);
     EXPECT_TRUE(got == fresh.replay(*fresh.capture(**each), **each)) << "something is left over";
@@ -138,11 +139,10 @@ TEST_F(CudnnGpu, repeats_other_steps_from_one_graph) {
 TEST_F(CudnnGpu, finds_the_plan_of_a_shape_again) {
   const Case c = step(128, 128, 1);
   Fixture fixture(c, *device_);
-  const auto backend = make();
   const auto seconds_to_plan = [&] {
     PlanMemory memory(*device_);
     const auto begin = std::chrono::steady_clock::now();
-    static_cast<void>(backend->plan(fixture.batch(), memory));
+    static_cast<void>(backend_->plan(fixture.batch(), memory));
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   const double first = seconds_to_plan();
@@ -153,7 +153,7 @@ TEST_F(CudnnGpu, finds_the_plan_of_a_shape_again) {
 }
 
 TEST_F(CudnnGpu, names_the_library_that_it_loaded) {
-  EXPECT_THAT(make()->info().packages, testing::StartsWith("nvidia-cudnn-cu"));
+  EXPECT_THAT(backend_->info().packages, testing::StartsWith("nvidia-cudnn-cu"));
 }
 
 }  // namespace

@@ -100,6 +100,7 @@ TEST(CudnnShape, leaves_out_masks_that_hide_nothing) {
   EXPECT_FALSE(shape_in(extend).hides_before);
   extend.layer.causal = false;
   EXPECT_FALSE(shape_in(extend).hides_ahead);
+  EXPECT_FALSE(shape_in(extend).sees_ahead);
   extend.layer.sliding_window_size = 3;
   EXPECT_TRUE(shape_in(extend).hides_ahead);
   EXPECT_TRUE(shape_in(extend).sees_ahead);
