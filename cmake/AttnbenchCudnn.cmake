@@ -9,12 +9,18 @@ set(ATTNBENCH_HAVE_CUDNN OFF)
 set(ATTNBENCH_CUDNN_ABSENCE "built with ATTNBENCH_CUDNN=OFF")
 if(ATTNBENCH_HAVE_CUDA AND ATTNBENCH_CUDNN)
   find_path(CUDNN_INCLUDE_DIR cudnn_graph.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
-  if(NOT CUDNN_INCLUDE_DIR)
-    execute_process(
-      COMMAND python3 -c "import importlib.util as u; print(*u.find_spec('nvidia.cudnn').submodule_search_locations)"
-      OUTPUT_VARIABLE package ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
-    find_path(CUDNN_INCLUDE_DIR cudnn_graph.h HINTS ${package}/include NO_DEFAULT_PATH)
-  endif()
+  # pip names its interpreter, and by PYTHONPATH hides an environment's packages from what it builds: -E ignores that.
+  foreach(python ${Python3_EXECUTABLE} python3)
+    foreach(option -B -E)
+      if(NOT CUDNN_INCLUDE_DIR)
+        execute_process(
+          COMMAND ${python} ${option} -c
+                  "import importlib.util as u; print(*u.find_spec('nvidia.cudnn').submodule_search_locations)"
+          OUTPUT_VARIABLE package ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+        find_path(CUDNN_INCLUDE_DIR cudnn_graph.h HINTS ${package}/include NO_DEFAULT_PATH)
+      endif()
+    endforeach()
+  endforeach()
   set(ATTNBENCH_CUDNN_ABSENCE "built without cuDNN's headers: \
 pip install nvidia-cudnn-cu${CUDAToolkit_VERSION_MAJOR}, then configure and build again")
   if(CUDNN_INCLUDE_DIR)
@@ -31,6 +37,8 @@ pip install nvidia-cudnn-cu${CUDAToolkit_VERSION_MAJOR}, then configure and buil
       set(ATTNBENCH_CUDNN_ABSENCE "built with the headers of cuDNN ${version}, where 9.12 or a later 9 is needed")
     else()
       set(ATTNBENCH_HAVE_CUDNN ON)
+      # Where pip installs the program, attnbench/bin and attnbench/lib stand beside nvidia/cudnn.
+      set(CMAKE_INSTALL_RPATH $ORIGIN/../../nvidia/cudnn/lib)
       find_file(CUDNN_LIBRARY libcudnn.so.9 HINTS ${CUDNN_INCLUDE_DIR}/../lib ${CUDNN_INCLUDE_DIR}/../lib64
                 ${CUDAToolkit_LIBRARY_DIR})
       if(NOT CUDNN_LIBRARY)
