@@ -49,7 +49,7 @@ TAKEN = [
     ({**TREE, "window_counts_depth": True, "sliding_window_size": 9}, ""),
     (LATENT, "vllm:fa3_mla vllm:flashmla flashinfer:mla_fa2 flashinfer:mla_fa3 sglang:triton_decode"),
     ({**LATENT, "page_size": 16}, "vllm:fa3_mla flashinfer:mla_fa2 flashinfer:mla_fa3 sglang:triton_decode"),
-    ({**LATENT, **CHUNK}, "vllm:fa3_mla flashinfer:mla_fa2 flashinfer:mla_fa3"),
+    ({**LATENT, **CHUNK}, "flashinfer:mla_fa2 flashinfer:mla_fa3"),
     (dict(sliding_window_size=9), "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:decode "
      "flashinfer:decode_tc flashinfer:xqa sglang:triton_decode"),
     (dict(logit_cap=50.0), "vllm:fa3 vllm:fa2 vllm:triton_unified flashinfer:decode flashinfer:decode_tc "

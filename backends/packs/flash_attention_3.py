@@ -53,7 +53,7 @@ class AbsorbedMla(FlashAttention3):
 
     def supports(self, problem):
         return no_latent_attention(problem) or first_reason(
-            (problem.mode == "target_verify", "no draft trees: it knows no masks but causal ones"))
+            (problem.mode != "decode", "decodes only: vLLM computes prompts from expanded keys"))
 
     def formats(self, problem):
         return ["NHD", "combined"]
