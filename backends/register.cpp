@@ -6,6 +6,7 @@
 
 #include "backends/common/kv_write.h"
 #include "backends/cpu_flash/cpu_flash.h"
+#include "backends/cpu_flash/plan.h"
 #include "backends/gated_delta_net/gated_delta_net.h"
 #include "backends/torch_native/torch_native.h"
 
@@ -19,6 +20,12 @@ void register_builtin_backends(Registry& registry) {
   registry.add([] {
     return with_kv_write(std::make_unique<cpu_flash::CpuFlashBackend>(), plan_kv_write_on_cpu);
   });
+  for (const std::int64_t keys : cpu_flash::kTriedSplitKeys) {
+    registry.add([keys] {
+      return with_kv_write(std::make_unique<cpu_flash::CpuFlashBackend>(keys),
+                           plan_kv_write_on_cpu);
+    });
+  }
   registry.add([] { return std::make_unique<gated_delta_net::GatedDeltaNetBackend>(); });
   register_cuda_backends(registry);
 }

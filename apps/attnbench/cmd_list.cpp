@@ -15,6 +15,7 @@
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/plugins.h"
 #include "apps/attnbench/scenario_files.h"
+#include "lib/backend/tuning.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/base/printable.h"
@@ -35,20 +36,43 @@ void write(const Json& list, std::ostream& out) {
 
 const char* device_word(DeviceKind kind) { return kind == DeviceKind::kCpu ? "cpu" : "cuda"; }
 
+/// The values of each tuning parameter, which share a line: "splitkv:splits=1,2,4".
+struct ListedBackend {
+  std::string name;
+  const Registry::Entry* entry;
+};
+
+std::vector<ListedBackend> listed_backends(const Registry& registry) {
+  std::vector<ListedBackend> listed;
+  std::string parameter;  // with its base, of the last line
+  for (const Registry::Entry& entry : registry.entries()) {
+    const std::optional<TunedName> tuned = tuned_name(entry.info.name);
+    const std::string own = tuned ? fmt::format("{}:{}", tuned->base, tuned->parameter) : "";
+    if (tuned && own == parameter) {
+      listed.back().name += fmt::format(",{}", tuned->value);
+    } else {
+      listed.push_back({entry.info.name, &entry});
+    }
+    parameter = own;
+  }
+  return listed;
+}
+
 void list_backends(const Registry& registry, std::ostream& out) {
+  const std::vector<ListedBackend> listed = listed_backends(registry);
   std::size_t width = 0;
   std::size_t format_width = 0;
-  for (const Registry::Entry& entry : registry.entries()) {
-    width = std::max(width, entry.info.name.size());
-    format_width = std::max(format_width, entry.info.index_format.size());
+  for (const auto& [name, entry] : listed) {
+    width = std::max(width, name.size());
+    format_width = std::max(format_width, entry->info.index_format.size());
   }
-  for (const Registry::Entry& entry : registry.entries()) {
-    std::string about = entry.info.description;
-    if (!entry.info.packages.empty()) about += fmt::format(" ({})", entry.info.packages);
-    if (!entry.absence.empty()) about = "absent: " + entry.absence;
-    out << fmt::format("{:<{}} {:<5} {:<{}} {}{}\n", entry.info.name, width,
-                       device_word(entry.info.device), entry.info.index_format, format_width, about,
-                       entry.info.by_default ? "" : " (only by name)");
+  for (const auto& [name, entry] : listed) {
+    std::string about = entry->info.description;
+    if (!entry->info.packages.empty()) about += fmt::format(" ({})", entry->info.packages);
+    if (!entry->absence.empty()) about = "absent: " + entry->absence;
+    out << fmt::format("{:<{}} {:<5} {:<{}} {}{}\n", name, width, device_word(entry->info.device),
+                       entry->info.index_format, format_width, about,
+                       entry->info.by_default ? "" : " (only by name)");
   }
 }
 
@@ -105,6 +129,7 @@ Json backends_json(const Registry& registry) {
                     {"index_format", entry.info.index_format},
                     {"description", entry.info.description},
                     {"by_default", entry.info.by_default},
+                    {"engine_flag", entry.info.engine_flag},
                     {"absence", entry.absence.empty() ? Json(nullptr) : Json(entry.absence)}});
   }
   return list;

@@ -318,6 +318,29 @@ class Missing(Base):
         support = self.attnbench("support", self.scenario, *loaded, environment=environment)
         self.assertIn("absent: packed.py:4: OSError: libhalf.so.13: no such file", " ".join(support.stdout.split()))
 
+    def test_values_of_a_tuning_parameter_run_in_processes_of_their_own(self):
+        plugin = self.write("mine.py", """
+class Mine:
+    name = "mine"
+    splits = 1
+    tuning = {"splits": ([8, 16], "--kv-splits")}
+    def supports(self, problem): return f"{self.splits} splits"
+    def plan(self, batch): pass
+""")
+        results = os.path.join(self.folder.name, "r.json")
+        done = self.attnbench("run", self.scenario, "--quick", "--isolate", "--plugin", plugin, "--python", sys.executable,
+                              "--backend", "mine:splits=*,cpu_flash:split_keys=*", "--json", results)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"cpu_flash:split_keys: \d+ is the best of 5 values")
+        with open(results) as file:
+            records = {record["backend"]: record for record in json.load(file)["records"]}
+        self.assertEqual({name: (record["reason"], record["engine_flag"]) for name, record in records.items()
+                          if name.startswith("mine")},
+                         {"mine:splits=8": ("8 splits", "--kv-splits 8"), "mine:splits=16": ("16 splits", "--kv-splits 16")})
+        self.assertEqual({record["verdict"] for name, record in records.items() if name.startswith("cpu")}, {"passed"})
+        listed = self.attnbench("list", "backends", "--plugin", plugin, "--python", sys.executable).stdout
+        self.assertRegex(listed, r"\nmine:splits=8,16 +cpu ")
+
     @unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
     def test_a_plug_in_takes_part_in_recurrent_layers(self):
         self.write("s.yaml", """

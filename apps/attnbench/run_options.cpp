@@ -77,7 +77,8 @@ void declare_cells(CLI::App& app, RunOptions& options) {
       ->allow_extra_args(false);
   app.add_option(
          "--backend", options.filter.backends,
-         "only these backends, variants (splitkv:dynamic) among them; if not given, those of "
+         "only these backends, variants (splitkv:dynamic) among them; * and ? match: "
+         "'splitkv:splits=*' tries every value of a tuning parameter; if not given, those of "
          "the scenario, or all but variants: with a GPU the CPU's only where none of the "
          "GPU's supports the case")
       ->option_text("NAME,...")
@@ -334,7 +335,8 @@ std::vector<std::string> notes_on_plugins(const std::vector<PlannedRun>& runs) {
       if (entry.plugin.empty()) continue;  // this program's own
       if (entry.make) {
         loaded.insert(entry.plugin);
-      } else if (std::ranges::find(chosen, &entry) == chosen.end()) {  // else its row says so
+      } else if (entry.info.by_default && std::ranges::find(chosen, &entry) == chosen.end()) {
+        // Of others that are absent, rows or their bases say why.
         absent[entry.absence].insert(entry.info.name);
       }
     }

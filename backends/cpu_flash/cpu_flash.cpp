@@ -5,19 +5,21 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "backends/cpu_flash/flash_kernels.h"
 #include "backends/cpu_flash/geometry.h"
 #include "backends/cpu_flash/plan.h"
 #include "backends/cpu_flash/tile_task.h"
+#include "lib/backend/tuning.h"
 
 namespace attnbench::cpu_flash {
 namespace {
 
 class Planned final : public Plan {
  public:
-  Planned(const ForwardBatch& batch, PlanMemory& memory);
+  Planned(const ForwardBatch& batch, std::int64_t split_keys, PlanMemory& memory);
 
   void run(Stream& stream) override;
 
@@ -29,10 +31,10 @@ class Planned final : public Plan {
   std::vector<Scratch> scratch_;  ///< by thread
 };
 
-Planned::Planned(const ForwardBatch& batch, PlanMemory& memory)
+Planned::Planned(const ForwardBatch& batch, std::int64_t split_keys, PlanMemory& memory)
     : batch_(&batch),
       kernels_(&kernels_for(memory.device().info().cpu_target)),
-      plan_(plan_work(batch, batch.problem->layer)) {
+      plan_(plan_work(batch, batch.problem->layer, split_keys)) {
   const AttentionLayer& layer = batch.problem->layer;
   const auto threads = static_cast<std::size_t>(omp_get_max_threads());
   const std::size_t per_thread = scratch_bytes(plan_, layer, kernels_->lanes);
@@ -72,16 +74,18 @@ void Planned::run(Stream&) {
 
 }  // namespace
 
-CpuFlashBackend::CpuFlashBackend() {
+CpuFlashBackend::CpuFlashBackend(std::optional<std::int64_t> split_keys)
+    : split_keys_(split_keys.value_or(kSplitKeys)) {
   info_.name = "cpu_flash";
   info_.version = "1";
   info_.description = "paged tiles, online softmax, split-KV; f32 arithmetic, all threads";
   info_.index_format = "req_to_token";
   info_.device = DeviceKind::kCpu;
+  if (split_keys) info_ = tuned(std::move(info_), "split_keys", *split_keys);
 }
 
 std::unique_ptr<Plan> CpuFlashBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
-  return std::make_unique<Planned>(batch, memory);
+  return std::make_unique<Planned>(batch, split_keys_, memory);
 }
 
 }  // namespace attnbench::cpu_flash

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "backends/common/no_recurrent.h"
 #include "lib/backend/backend.h"
@@ -13,7 +15,9 @@ namespace attnbench::cpu_flash {
 /// contexts are split and merged by their LSE. Kernels are those of the device's instruction set.
 class CpuFlashBackend final : public Backend {
  public:
-  CpuFlashBackend();
+  /// `split_keys`: makes the variant that cuts a context at multiples of so many keys, a multiple
+  /// of 64.
+  explicit CpuFlashBackend(std::optional<std::int64_t> split_keys = {});
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override {
@@ -23,6 +27,7 @@ class CpuFlashBackend final : public Backend {
 
  private:
   BackendInfo info_;
+  std::int64_t split_keys_;
 };
 
 }  // namespace attnbench::cpu_flash

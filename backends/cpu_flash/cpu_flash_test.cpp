@@ -4,6 +4,7 @@
 
 #include <omp.h>
 
+#include "backends/cpu_flash/plan.h"
 #include "backends/testing/conformance.h"
 
 namespace attnbench::cpu_flash {
@@ -36,6 +37,29 @@ INSTANTIATE_TEST_SUITE_P(EachTarget, CpuFlash, testing::ValuesIn(cpu_targets()),
 
 TEST_P(CpuFlash, agrees_with_the_reference_on_every_case_fill_and_dtype) {
   conformance::expect_agreement(make, *device_);
+}
+
+/// Bytes of scratch memory that a plan takes.
+std::size_t planned_bytes(std::int64_t split_keys, const Fixture& fixture, Device& device) {
+  PlanMemory memory(device);
+  const auto plan = CpuFlashBackend(split_keys).plan(fixture.batch(), memory);
+  return memory.memory().size();
+}
+
+TEST_P(CpuFlash, keeps_more_partial_results_the_fewer_keys_a_piece_has) {
+  const Fixture fixture(long_case(small_plain_decode()), *device_);
+  const std::size_t whole = planned_bytes(2048, fixture, *device_);
+  EXPECT_GT(planned_bytes(512, fixture, *device_), whole);
+  EXPECT_GT(planned_bytes(128, fixture, *device_), planned_bytes(512, fixture, *device_));
+}
+
+TEST_P(CpuFlash, agrees_with_the_reference_wherever_it_splits) {
+  for (const std::int64_t keys : kTriedSplitKeys) {
+    CpuFlashBackend backend(keys);
+    const Case c = long_case(small_plain_decode());
+    Fixture fixture(c, *device_);
+    conformance::expect_agreement(backend, c, Fill::kNormal, *device_, fixture);
+  }
 }
 
 TEST_P(CpuFlash, repeats_its_bits) { conformance::expect_repeatable(make, *device_); }

@@ -18,10 +18,10 @@ std::int64_t tile_rows(std::int64_t rows) {
   return ((rows + tiles - 1) / tiles + kStep - 1) / kStep * kStep;
 }
 
-void plan_tile(WorkPlan& plan, Item tile, bool may_split) {
+void plan_tile(WorkPlan& plan, Item tile, bool may_split, std::int64_t split_keys) {
   plan.max_rows = std::max(plan.max_rows, tile.rows());
-  const std::int64_t first = tile.key_begin / WorkPlan::kSplitKeys;
-  const std::int64_t last = (tile.key_end + WorkPlan::kSplitKeys - 1) / WorkPlan::kSplitKeys;
+  const std::int64_t first = tile.key_begin / split_keys;
+  const std::int64_t last = (tile.key_end + split_keys - 1) / split_keys;
   const std::int64_t splits = last - first;
   if (!may_split || splits <= 1) {
     plan.items.push_back(tile);
@@ -31,8 +31,8 @@ void plan_tile(WorkPlan& plan, Item tile, bool may_split) {
       {tile.request, tile.kv_head, tile.row_begin, tile.row_end, plan.partial_rows, splits});
   for (std::int64_t split = first; split < last; ++split) {
     Item item = tile;
-    item.key_begin = std::max(tile.key_begin, split * WorkPlan::kSplitKeys);
-    item.key_end = std::min(tile.key_end, (split + 1) * WorkPlan::kSplitKeys);
+    item.key_begin = std::max(tile.key_begin, split * split_keys);
+    item.key_end = std::min(tile.key_end, (split + 1) * split_keys);
     item.partial = plan.partial_rows;
     plan.partial_rows += tile.rows();
     plan.items.push_back(item);
@@ -41,7 +41,8 @@ void plan_tile(WorkPlan& plan, Item tile, bool may_split) {
 
 }  // namespace
 
-WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer) {
+WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer,
+                   std::int64_t split_keys) {
   WorkPlan plan;
   const std::int64_t group = layer.group_size();
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
@@ -60,7 +61,7 @@ WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer) {
       }
       tile.key_begin = std::min(tile.key_begin, tile.key_end);
       for (tile.kv_head = 0; tile.kv_head < layer.heads_kv; ++tile.kv_head) {
-        plan_tile(plan, tile, rows <= WorkPlan::kMaxSplitRows);
+        plan_tile(plan, tile, rows <= WorkPlan::kMaxSplitRows, split_keys);
       }
     }
   }

@@ -37,7 +37,6 @@ struct WorkPlan {
   /// Most rows of an item. More rows would share each converted key, but would not fit into the
   /// cache beside it.
   static constexpr std::int64_t kTileRows = 96;
-  static constexpr std::int64_t kSplitKeys = 512;
   /// Requests with more rows per KV head have tiles enough to be spread, and are not split.
   static constexpr std::int64_t kMaxSplitRows = 512;
 
@@ -53,6 +52,11 @@ struct WorkPlan {
   }
 };
 
-[[nodiscard]] WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer);
+/// Keys of a piece where keys are split, and what else may be tried.
+inline constexpr std::int64_t kSplitKeys = 512;
+inline constexpr std::int64_t kTriedSplitKeys[] = {128, 256, 512, 1024, 2048};
+
+[[nodiscard]] WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer,
+                                 std::int64_t split_keys = kSplitKeys);
 
 }  // namespace attnbench::cpu_flash

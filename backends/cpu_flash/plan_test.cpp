@@ -48,6 +48,15 @@ TEST(FlashPlan, splits_a_context_at_multiples_of_512_keys) {
   }
 }
 
+TEST(FlashPlan, splits_at_multiples_of_as_many_keys_as_it_is_told) {
+  const Case c = decode_of({512, 513});
+  const BatchLayout layout = lay_out(c);
+  const WorkPlan plan = plan_work(layout.batch, c.layer, 128);
+  ASSERT_EQ(plan.merges.size(), 6u);  // three heads of each request
+  EXPECT_EQ(plan.merges.front().splits, 4);
+  EXPECT_EQ(plan.merges.back().splits, 5);
+}
+
 TEST(FlashPlan, hands_out_the_longest_work_first) {
   const WorkPlan plan = plan_of(decode_of({3, 400, 20}));
   EXPECT_EQ(plan.items.front().request, 1);

@@ -106,6 +106,14 @@ class EnginePacksTest(unittest.TestCase):
             if f"{name}:lse" in variants or name in variants:
                 self.assertEqual(backend.numerics(problem())["lse"], name in variants, name)
 
+    def test_tuning_parameters_are_attributes_that_their_plans_read(self):
+        tuned = {name: backend.tuning for name, backend in BACKENDS.items() if getattr(backend, "tuning", {})}
+        self.assertEqual(set(tuned), {"sglang:triton_decode", "vllm:fa3", "vllm:fa3_mla", "fa3:tokenspeed"})
+        self.assertEqual(tuned["sglang:triton_decode"]["splits"][1], "--triton-attention-num-kv-splits")
+        for name, tuning in tuned.items():
+            for parameter in tuning:
+                self.assertTrue(hasattr(BACKENDS[name], parameter), name)
+
     def test_every_backend_names_its_pack_its_kernel_and_what_it_needs(self):
         self.assertEqual(len(BACKENDS), sum(len(pack.backends) for pack in PACKS))
         for pack in PACKS:

@@ -56,7 +56,7 @@ def with_lse_variants(*backends):
     one more launch, which an engine's plain layer has no need of: the variants check it, the backends are timed."""
     return [*backends, *(type(f"{backend.__name__}WithLse", (backend,), {
         "name": f"{backend.name}:lse", "description": f"{backend.description}; with its LSE", "with_lse": True,
-        "only_by_name": True}) for backend in backends)]
+        "only_by_name": True, "tuning": {}}) for backend in backends)]
 
 
 class Plan:

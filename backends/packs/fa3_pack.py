@@ -28,6 +28,7 @@ class Fa3Fwd(FlashAttention3):
     kernel = "fa3_fwd.fwd"
     index_format = "cu_seqlens_q, cu_seqlens_k"
     dtypes = ("bf16",)
+    tuning = {}  # prompts are not split
 
     def load(self):
         library_of("fa3_fwd", "_C.abi3.so")

@@ -18,6 +18,8 @@ class FlashAttention3:
     dtypes = ("f16", "bf16")
     softcap = True
     with_lse = False
+    num_splits = None  # None: the library decides; where a graph is recorded, up to GRAPH_SPLITS
+    tuning = {"num_splits": ([1, 2, 4, 8, 16, 32], "")}
 
     def check_gpu(self):
         need_gpu(9, "FlashAttention 3")
@@ -65,7 +67,7 @@ class AbsorbedMla(FlashAttention3):
 class PagedPlan(Plan):
     def bind(self, batch, backend):
         problem, torch = self.problem, self.torch
-        self.operators, self.with_lse = backend.operators, backend.with_lse
+        self.operators, self.with_lse, self.num_splits = backend.operators, backend.with_lse, backend.num_splits
         self.head_dims, self.latent_queries = (problem.head_dim_qk, problem.head_dim_v), {}
         self.fp8 = problem.cache_dtype == "e4m3"
         if self.fp8:
@@ -89,7 +91,7 @@ class PagedPlan(Plan):
         shared = {"cu_seqlens_q": query_starts, "seqused_k": seq_lens, "max_seqlen_q": longest_q,
                   "max_seqlen_k": longest_kv, "is_causal": self.causal, "window_size_left": self.window,
                   "window_size_right": 0 if self.window >= 0 else -1, "sm_margin": 0,
-                  "num_splits": GRAPH_SPLITS if problem.recorded else 0}
+                  "num_splits": self.num_splits or (GRAPH_SPLITS if problem.recorded else 0)}
         # What vLLM computes once a step for all layers: how many splits each request is worth, longest requests first.
         plan_work = self.operators.get_scheduler_metadata.default
         schedule = plan_work(*arguments_of(

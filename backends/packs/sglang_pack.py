@@ -63,13 +63,13 @@ class SlotPlan(Plan):
 
 
 class DecodePlan(SlotPlan):
-    SPLITS, BLOCK = 8, 32  # --triton-attention-num-kv-splits; keys that the kernel takes at once
+    BLOCK = 32  # keys that the kernel takes at once
 
     def bind(self, batch, backend):
         super().bind(batch, backend)
         problem, torch = self.problem, self.torch
         self.units = torch.cuda.get_device_properties().multi_processor_count
-        latent, most = problem.family == "latent", self.SPLITS
+        latent, most = problem.family == "latent", backend.splits
         if latent:  # the cap in layers/attention/triton_backend.py: one KV head leaves most of a GPU idle
             most = max(most, min(power_of_two(self.units), power_of_two(-(-self.longest(batch)[1] // self.BLOCK))))
         shape = (batch.batch_size, problem.heads_q, most)
@@ -104,6 +104,8 @@ class Decode(Triton):
     graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"
     plans = DecodePlan
     scratch = None
+    splits = 8  # at most: the rule decides, and raises it for absorbed MLA
+    tuning = {"splits": ([1, 2, 4, 8, 16, 32, 64], "--triton-attention-num-kv-splits")}
 
     def partials(self, *shapes):
         """Room for partial results, f32, which all plans share as an engine's layers do: it takes gigabytes for MLA."""

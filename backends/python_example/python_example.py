@@ -11,7 +11,7 @@ import numpy as np
 
 
 class PythonExample:
-    name = "python_example"  # as in --backend: lower case letters, digits, '_' and ':'
+    name = "python_example"  # as in --backend: lower case letters, digits, '_', ':' and '='
     version = "1"
     description = "causal attention in NumPy, one request and head after another"
     index_format = "req_to_token"  # which of the index arrays is read
@@ -19,6 +19,8 @@ class PythonExample:
     # (writes_kv: problem.step may be "kv_write" or "both", and k_new, v_new divided by their scales go to slot_mapping)
     # (requires = {"torch": "2.11.0"}: without these packages it is listed as absent; kernel: the operation that it calls.
     # A method load() imports them: before anything else is called, but not where backends are only listed.)
+    # (tuning = {"splits": ([8, 16], "--kv-splits")}: variants NAME:splits=8 and NAME:splits=16, whose attribute `splits`
+    # has that value, and the option with which an engine sets it, or "")
     # device = "cpu", deterministic = True, graph_support = "NEVER", padding_seq_len = 1, writes_kv = False,
     # only_by_name = False (a variant, which takes part only where it is named)
 

@@ -58,39 +58,19 @@ std::vector<std::int64_t> chunks_of(const std::vector<Item>& tiles, const Forwar
                                        .multiprocessors = multiprocessors});
   }
   for (const Item& tile : tiles) {
-    chunks.push_back(rule == SplitRule::kFixedTile
-                         ? kFixedTileKeys
-                         : kv_split_chunk(keys_of(tile),
-                                          dynamic[place[static_cast<std::size_t>(tile.request)]]));
+    if (rule == SplitRule::kFixedTile) {
+      chunks.push_back(kFixedTileKeys);
+      continue;
+    }
+    const std::int64_t pieces = rule == SplitRule::kDynamic
+                                    ? dynamic[place[static_cast<std::size_t>(tile.request)]]
+                                    : rule.pieces;
+    chunks.push_back(kv_split_chunk(keys_of(tile), pieces));
   }
   return chunks;
 }
 
 }  // namespace
-
-std::string_view name_of(SplitRule rule) {
-  switch (rule) {
-    case SplitRule::kFill:
-      return "splitkv";
-    case SplitRule::kDynamic:
-      return "splitkv:dynamic";
-    case SplitRule::kFixedTile:
-      return "splitkv:fixed_tile";
-  }
-  return "";
-}
-
-std::string_view description_of(SplitRule rule) {
-  switch (rule) {
-    case SplitRule::kFill:
-      return "tensor-core tiles through token indices, keys split, merged by LSE";
-    case SplitRule::kDynamic:
-      return "splitkv, decodes in as many pieces as SGLang's Triton backend has, at most 8";
-    case SplitRule::kFixedTile:
-      return "splitkv, decodes in pieces of 256 keys: the same bits in any batch";
-  }
-  return "";
-}
 
 WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer, SplitRule rule,
                    int multiprocessors) {
@@ -129,9 +109,9 @@ tiles::Room room_for(const UniformBatches& batches, const AttentionLayer& layer,
     room.items += further;
     room.partials = further + std::min(further, room.tiles);  // each cut tile has one more
   } else if (batches.mode == ForwardMode::kDecode) {
-    const std::int64_t pieces = rule == SplitRule::kFixedTile
-                                    ? ceil_div(batches.max_kv_len, kFixedTileKeys)
-                                    : kMaxTritonSplits;
+    std::int64_t pieces = rule.pieces;
+    if (rule == SplitRule::kDynamic) pieces = kMaxTritonSplits;
+    if (rule == SplitRule::kFixedTile) pieces = ceil_div(batches.max_kv_len, kFixedTileKeys);
     room.partials = room.items = room.tiles * pieces;
   }
   if (room.partials > 0) room.partial_rows = narrow_i32(tile_rows);

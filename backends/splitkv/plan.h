@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 #include "backends/splitkv/planner.h"
 #include "lib/batch/forward_batch.h"
@@ -11,21 +10,29 @@
 
 namespace attnbench::splitkv {
 
-/// The rule that decides into how many pieces the keys of a tile are cut. The engines' rules cut
-/// decodes only, as Triton's kernels do.
-enum class SplitRule : std::uint8_t {
-  kFill,       ///< pieces of equal work, as many as fill the GPU: this backend's own
-  kDynamic,    ///< SGLang's get_num_kv_splits_triton, at most 8
-  kFixedTile,  ///< one per 256 keys: a request's bits do not depend on its batch
+/// The rule that decides into how many pieces the keys of a tile are cut. All but kFill cut decodes
+/// only, as Triton's kernels do.
+struct SplitRule {
+  enum Kind : std::uint8_t {
+    kFill,       ///< pieces of equal work, as many as fill the GPU: this backend's own
+    kDynamic,    ///< SGLang's get_num_kv_splits_triton, at most 8
+    kFixedTile,  ///< one per 256 keys: a request's bits do not depend on its batch
+    kPieces,     ///< so many, whatever the lengths
+  };
+  Kind kind = kFill;
+  std::int64_t pieces = 0;  ///< of kPieces; else 0
+
+  constexpr SplitRule() = default;
+  constexpr SplitRule(Kind rule, std::int64_t count = 0) : kind(rule), pieces(count) {}
+  friend constexpr bool operator==(const SplitRule&, const SplitRule&) = default;
 };
 
-inline constexpr SplitRule kSplitRules[] = {SplitRule::kFill, SplitRule::kDynamic,
-                                            SplitRule::kFixedTile};
-
-/// What a backend with this rule is registered as, "splitkv" or "splitkv:dynamic"; what
-/// `attnbench list backends` says of it.
-[[nodiscard]] std::string_view name_of(SplitRule rule);
-[[nodiscard]] std::string_view description_of(SplitRule rule);
+/// The rules that are registered; those of kPieces are the values of a tuning parameter.
+inline constexpr SplitRule kSplitRules[] = {SplitRule::kFill,         SplitRule::kDynamic,
+                                            SplitRule::kFixedTile,    {SplitRule::kPieces, 1},
+                                            {SplitRule::kPieces, 2},  {SplitRule::kPieces, 4},
+                                            {SplitRule::kPieces, 8},  {SplitRule::kPieces, 16},
+                                            {SplitRule::kPieces, 32}, {SplitRule::kPieces, 64}};
 
 /// Work of one batch. Padding requests have none.
 [[nodiscard]] WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer,

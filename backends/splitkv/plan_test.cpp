@@ -18,7 +18,8 @@ namespace attnbench::splitkv {
 namespace {
 
 constexpr int kMultiprocessors = 132;
-constexpr SplitRule kRules[] = {SplitRule::kFill, SplitRule::kDynamic, SplitRule::kFixedTile};
+constexpr SplitRule kRules[] = {
+    SplitRule::kFill, SplitRule::kDynamic, SplitRule::kFixedTile, {SplitRule::kPieces, 16}};
 
 Case decode(std::initializer_list<std::int64_t> lengths, int heads_q = 32, int heads_kv = 8) {
   Case c = small_fp8();
@@ -93,6 +94,14 @@ TEST(SplitKvPlan, cuts_by_the_engines_rules) {
               testing::ElementsAre(1, 1, 8));
   EXPECT_THAT(splits(decode({256, 257, 1000, 8192}), SplitRule::kFixedTile),
               testing::ElementsAre(1, 2, 4, 32));
+}
+
+TEST(SplitKvPlan, cuts_decodes_into_so_many_pieces_as_it_is_told) {
+  const SplitRule four{SplitRule::kPieces, 4};
+  EXPECT_THAT(splits(decode({100, 1000, 60000}), four), testing::ElementsAre(4, 4, 4));
+  EXPECT_THAT(splits(decode({20, 33}), four), testing::ElementsAre(1, 2)) << "of 32 keys at least";
+  EXPECT_THAT(splits(decode({60000}), {SplitRule::kPieces, 1}), testing::ElementsAre(1));
+  EXPECT_EQ(plan(small_prefix_hits(), four).partials, 0) << "prompts are not cut";
 }
 
 TEST(SplitKvPlan, fills_the_gpu_with_pieces_of_like_size) {

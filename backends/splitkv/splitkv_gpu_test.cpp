@@ -25,7 +25,8 @@ std::unique_ptr<Backend> make() {
   return std::make_unique<SplitKvBackend>(rule);
 }
 
-constexpr SplitRule kRules[] = {SplitRule::kFill, SplitRule::kDynamic, SplitRule::kFixedTile};
+constexpr SplitRule kRules[] = {
+    SplitRule::kFill, SplitRule::kDynamic, SplitRule::kFixedTile, {SplitRule::kPieces, 4}};
 
 /// Contexts long enough to be split, with ragged ends.
 Case long_case(const Case& small) {
@@ -74,6 +75,7 @@ TEST_F(SplitKvGpu, repeats_other_batches_from_a_graph_under_every_rule) {
   conformance::expect_graph_replay(make<SplitRule::kFill>, *device_);
   conformance::expect_graph_replay(make<SplitRule::kDynamic>, *device_);
   conformance::expect_graph_replay(make<SplitRule::kFixedTile>, *device_);
+  conformance::expect_graph_replay(make<SplitRule(SplitRule::kPieces, 4)>, *device_);
 }
 
 TEST_F(SplitKvGpu, agrees_with_the_reference_under_every_rule_where_contexts_are_split) {

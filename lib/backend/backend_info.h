@@ -31,6 +31,9 @@ struct BackendInfo {
   /// Takes part where no backend is named. A variant, which is there to be compared with its base,
   /// does not: "splitkv:dynamic".
   bool by_default = true;
+  /// What an engine is started with so that it runs the kernel as this variant does,
+  /// "--triton-attention-num-kv-splits 16"; empty: nothing, or there is no such option.
+  std::string engine_flag;
 };
 
 }  // namespace attnbench

@@ -71,6 +71,9 @@ bool writes_kv(const attnbench_backend& table) {
 bool only_by_name(const attnbench_backend& table) {
   return table.struct_size > offsetof(attnbench_backend, only_by_name) && table.only_by_name != 0;
 }
+const char* engine_flag(const attnbench_backend& table) {
+  return table.struct_size > offsetof(attnbench_backend, engine_flag) ? table.engine_flag : nullptr;
+}
 bool has_graph(const attnbench_backend& table) {
   return table.struct_size > offsetof(attnbench_backend, graph) && table.graph != nullptr;
 }
@@ -235,11 +238,12 @@ BackendInfo info_of(const attnbench_backend& table, const std::string& where) {
   BackendInfo info;
   info.name = text(table.name);
   const auto fits = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == ':';
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == ':' || c == '=';
   };
   if (info.name.empty() || !std::ranges::all_of(info.name, fits)) {
     refuse(fmt::format(
-        "a backend is named '{}'; lower case letters, digits, '_' and ':' make a name", info.name));
+        "a backend is named '{}'; lower case letters, digits, '_', ':' and '=' make a name",
+        info.name));
   }
   const auto need = [&](bool there, const char* function) {
     if (!there) refuse(fmt::format("backend '{}' has no {}()", info.name, function));
@@ -264,6 +268,7 @@ BackendInfo info_of(const attnbench_backend& table, const std::string& where) {
   info.padding_seq_len = table.padding_seq_len;
   info.writes_kv = writes_kv(table);
   info.by_default = !only_by_name(table);
+  info.engine_flag = text(engine_flag(table));
   return info;
 }
 

@@ -57,6 +57,27 @@ std::vector<KvLayout> formats_of(decltype(attnbench_backend::formats) formats, K
   return registry.find("asked")->make()->formats(problem);
 }
 
+BackendInfo info_of_variant(std::size_t struct_size) {
+  attnbench_backend table{};
+  table.struct_size = struct_size;
+  table.name = "mine:splits=16";
+  table.supports = takes_all;
+  table.plan = plans_nothing;
+  table.run = runs_nothing;
+  table.only_by_name = 1;
+  table.engine_flag = "--kv-splits 16";
+  Registry registry;
+  register_tables(&table, 1, "test", "", registry);
+  return registry.find("mine:splits=16")->info;
+}
+
+TEST(PluginVariants, name_a_value_and_the_flag_that_sets_it) {
+  EXPECT_EQ(info_of_variant(sizeof(attnbench_backend)).engine_flag, "--kv-splits 16");
+  EXPECT_FALSE(info_of_variant(sizeof(attnbench_backend)).by_default);
+  EXPECT_EQ(info_of_variant(offsetof(attnbench_backend, engine_flag)).engine_flag, "")
+      << "a table that ends before";
+}
+
 using Layouts = std::vector<KvLayout>;
 
 TEST(PluginFormats, are_what_the_table_says) {

@@ -5,9 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "lib/backend/format_choice.h"
+#include "lib/backend/tuning.h"
 #include "lib/base/error.h"
+#include "lib/base/glob.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/scenario/scenario_keys.h"
 #include "lib/session/backend_code.h"
@@ -16,12 +19,51 @@
 namespace attnbench {
 namespace {
 
-std::string message_for(const std::string& name) {
-  return fmt::format("unknown backend '{}'", name);
+/// A name, or a glob that matches names; the file of a plug-in means all of its backends.
+bool means(const std::string& word, const Registry::Entry& entry) {
+  return glob_matches(word, entry.info.name) || entry.plugin == word;
 }
 
-std::string hint_for(const Registry& registry, const std::string& name) {
-  return allowed_words_hint(registry.names(), name, "backends: ");
+bool is_known(const Registry& registry, const std::string& word) {
+  return std::ranges::any_of(registry.entries(),
+                             [&](const Registry::Entry& entry) { return means(word, entry); });
+}
+
+/// What is wrong with a name that no backend has, and what may stand there.
+struct UnknownName {
+  std::string message, hint;
+};
+
+/// Of a name such as "splitkv:splits=17" whose base exists.
+UnknownName unknown_tuning(const Registry& registry, const std::string& name,
+                           const TunedName& asked) {
+  std::vector<std::string> parameters, values;
+  for (const Registry::Entry& entry : registry.entries()) {
+    const std::optional<TunedName> known = tuned_name(entry.info.name);
+    if (!known || known->base != asked.base) continue;
+    parameters.emplace_back(known->parameter);
+    if (known->parameter == asked.parameter) values.emplace_back(known->value);
+  }
+  if (parameters.empty()) {
+    return {fmt::format("backend '{}': {} has no tuning parameters", name, asked.base), ""};
+  }
+  if (values.empty()) {
+    const auto repeated = std::ranges::unique(parameters);
+    parameters.erase(repeated.begin(), repeated.end());
+    return {fmt::format("backend '{}': {} has no tuning parameter '{}'", name, asked.base,
+                        asked.parameter),
+            allowed_words_hint(parameters, asked.parameter, "parameters: ")};
+  }
+  return {fmt::format("backend '{}': '{}' is no value of {}", name, asked.value, asked.parameter),
+          allowed_words_hint(values, asked.value, fmt::format("{}: ", asked.parameter))};
+}
+
+UnknownName unknown(const Registry& registry, const std::string& name) {
+  const std::optional<TunedName> asked = tuned_name(name);
+  if (asked && registry.find(asked->base)) return unknown_tuning(registry, name, *asked);
+  std::vector<std::string> names = registry.names();
+  std::erase_if(names, [](const std::string& each) { return tuned_name(each).has_value(); });
+  return {fmt::format("unknown backend '{}'", name), allowed_words_hint(names, name, "backends: ")};
 }
 
 /// The file's own names, each with its place.
@@ -29,9 +71,10 @@ void check_names_of_file(const Scenario& scenario, const Registry& registry) {
   Problems problems(scenario.text, scenario.path);
   for (std::size_t i = 0; i < scenario.backends.size(); ++i) {
     const std::string& name = scenario.backends[i];
-    if (is_plugin_file(name) || registry.find(name)) continue;
+    if (is_plugin_file(name) || is_known(registry, name)) continue;
     const Place place = i < scenario.backend_places.size() ? scenario.backend_places[i] : Place{};
-    problems.add(place, message_for(name), hint_for(registry, name));
+    const UnknownName wrong = unknown(registry, name);
+    problems.add(place, wrong.message, wrong.hint);
   }
   problems.throw_if_any();
 }
@@ -88,8 +131,8 @@ std::vector<const Registry::Entry*> named(const std::vector<std::string>& names,
   std::vector<const Registry::Entry*> entries;
   for (const std::string& name : names) {
     for (const Registry::Entry& entry : registry.entries()) {
-      const bool meant = entry.info.name == name || entry.plugin == name;
-      if (meant && std::ranges::find(entries, &entry) == entries.end()) entries.push_back(&entry);
+      const bool is_new = std::ranges::find(entries, &entry) == entries.end();
+      if (is_new && means(name, entry)) entries.push_back(&entry);
     }
   }
   return entries;
@@ -104,8 +147,9 @@ std::vector<const Registry::Entry*> choose_backends(const Scenario& scenario,
   // file does not hide.
   check_names_of_file(scenario, registry);
   for (const std::string& name : filter.backends) {
-    if (registry.find(name)) continue;
-    throw ConfigError({Diagnostic{{}, 1, message_for(name), hint_for(registry, name), {}}});
+    if (is_known(registry, name)) continue;
+    const UnknownName wrong = unknown(registry, name);
+    throw ConfigError({Diagnostic{{}, 1, wrong.message, wrong.hint, {}}});
   }
   if (!filter.backends.empty()) return named(filter.backends, registry);
   if (!scenario.backends.empty()) return named(scenario.backends, registry);

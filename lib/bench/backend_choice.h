@@ -11,7 +11,8 @@ namespace attnbench {
 
 /// The backends of a run: those the filter names, else those the scenario names, else every one
 /// that is present and no variant (BackendInfo::by_default). Absent ones and variants are among
-/// them only when asked for by name or by their file.
+/// them only when asked for by name, by their file or by a glob with * and ?: 'splitkv:splits=*'
+/// means every value of a tuning parameter.
 ///
 /// Where nobody names any and one of them runs on a GPU, the program's own backends for the
 /// processor only stand in (host_stands_in()): they are among the result only if a case needs one.

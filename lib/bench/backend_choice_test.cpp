@@ -73,6 +73,49 @@ TEST_F(ChooseBackends, names_the_nearest_variant) {
   }
 }
 
+class Tuned : public ChooseBackends {
+ protected:
+  Tuned() {
+    for (const char* name : {"splitkv:splits=8", "splitkv:splits=16", "splitkv:stages=2"}) {
+      registry_.add([=] { return std::make_unique<Named>(name, false); });
+    }
+  }
+  /// What is said of a name that nobody has.
+  [[nodiscard]] std::string refusal_of(const char* name) {
+    filter_.backends = {name};
+    try {
+      static_cast<void>(chosen());
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "taken";
+  }
+};
+
+TEST_F(Tuned, takes_every_value_of_a_tuning_parameter_by_a_glob) {
+  filter_.backends = {"splitkv", "splitkv:splits=*", "splitkv:splits=16"};
+  EXPECT_THAT(chosen(), ElementsAre("splitkv", "splitkv:splits=8", "splitkv:splits=16"));
+  filter_.backends.clear();
+  scenario_.backends = {"splitkv:s*=?"};
+  EXPECT_THAT(chosen(), ElementsAre("splitkv:splits=8", "splitkv:stages=2"));
+  scenario_.backends.clear();
+  EXPECT_THAT(chosen(), ElementsAre("splitkv", "cascade", "mine"));
+}
+
+TEST_F(Tuned, names_the_values_of_a_parameter_and_the_parameters_of_a_backend) {
+  EXPECT_THAT(refusal_of("splitkv:splits=17"),
+              testing::AllOf(HasSubstr("'17' is no value of splits"), HasSubstr("splits: 8 16")));
+  EXPECT_THAT(refusal_of("splitkv:split=8"),
+              testing::AllOf(HasSubstr("splitkv has no tuning parameter 'split'"),
+                             HasSubstr("did you mean 'splits'?   parameters: splits stages")));
+  EXPECT_THAT(refusal_of("cascade:splits=8"), HasSubstr("cascade has no tuning parameters"));
+  EXPECT_THAT(refusal_of("cascad:splits=8"), testing::Not(HasSubstr("splits=16")));
+}
+
+TEST_F(Tuned, refuses_a_glob_that_matches_no_backend) {
+  EXPECT_THAT(refusal_of("paged*"), HasSubstr("unknown backend 'paged*'"));
+}
+
 /// Takes heads of at most so many dims.
 class UpToDims final : public StubBackend {
  public:

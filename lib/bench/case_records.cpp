@@ -132,6 +132,7 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
   r.backend_version = entry.info.version;
   r.packages = entry.info.packages;
   r.kernel = entry.info.kernel;
+  r.engine_flag = entry.info.engine_flag;
   if (const RunDevice* on = device_of(entry)) {
     const DeviceInfo& info = on->info;
     r.device = info.name;

@@ -17,8 +17,8 @@ namespace attnbench {
 
 /// What of a scenario to run. Empty lists mean all.
 struct RunFilter {
-  std::vector<std::string> cases;  ///< ids, or globs with * and ?
-  std::vector<std::string> backends;
+  std::vector<std::string> cases;     ///< ids, or globs with * and ?
+  std::vector<std::string> backends;  ///< names, or globs
 };
 
 /// Called as a run proceeds; each may be empty.

@@ -60,8 +60,8 @@ struct Record {
   std::string model;
   std::string backend;
   std::string backend_version;
-  std::string packages, kernel;  ///< of BackendInfo
-  std::string device;            ///< DeviceInfo::name
+  std::string packages, kernel, engine_flag;  ///< of BackendInfo
+  std::string device;                         ///< DeviceInfo::name
   CacheState cache = CacheState::kCold;
   LaunchMode launch = LaunchMode::kEager;
   StepPart step = StepPart::kAttention;

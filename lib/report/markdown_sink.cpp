@@ -13,6 +13,7 @@
 #include "lib/report/sinks.h"
 #include "lib/report/standing.h"
 #include "lib/report/text_layout.h"
+#include "lib/report/tuning_summary.h"
 #include "lib/report/units.h"
 
 namespace attnbench {
@@ -117,7 +118,7 @@ void write_markdown(const RunResult& run, std::ostream& out) {
   text += not_run_lines(run) + index_lines(run);
   text += fmt::format("\n{}\n", kStandingLegend);
   if (with_graph_n) text += fmt::format("\n{}\n", kGraphNLegend);
-  text += aa_markdown_section(run) + summary_markdown_section(run);
+  text += aa_markdown_section(run) + summary_markdown_section(run) + tuning_markdown_section(run);
   std::vector<std::string> closing = tally_parts(run);
   if (run.interrupted) closing.emplace_back("interrupted");
   text += '\n' + join_parts(closing, std::string::npos, 0) + '\n';

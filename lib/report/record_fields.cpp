@@ -57,6 +57,9 @@ std::vector<RecordField> make_fields() {
        "none"},
       {114, "kernel", "kernel", "", member<&R::kernel>(),
        "The operation as its package calls it; empty without a package"},
+      {117, "engine_flag", "engine_flag", "", member<&R::engine_flag>(),
+       "What an engine is started with so that it runs as this variant does; empty: no variant, or "
+       "no engine has an option for it"},
       {6, "device", "device", "", member<&R::device>(), "Name of the device"},
       {7, "cache", "cache", "", word<kCacheStates, &R::cache>(),
        "What the last-level cache holds when a sample starts: cold no data of the forward, warm "

@@ -16,6 +16,7 @@
 #include "lib/report/not_run.h"
 #include "lib/report/record_text.h"
 #include "lib/report/text_layout.h"
+#include "lib/report/tuning_summary.h"
 #include "lib/report/units.h"
 
 namespace attnbench {
@@ -343,6 +344,7 @@ void TerminalReport::finished(const RunResult& run, int exit_code,
     out_ << aa_terminal_section(run, options_.width);
     print_legends(run);
     out_ << summary_terminal_section(run, options_.width);
+    out_ << tuning_terminal_section(run, options_.width);
     const std::string unsettled =
         precision_ > 0 ? unsettled_text(run, precision_, others) : std::string();
     if (!unsettled.empty()) out_ << '\n' << wrapped(unsettled, options_.width, 0);

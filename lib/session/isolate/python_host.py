@@ -13,6 +13,7 @@ if __name__ == "__main__":
     # With -c the current folder comes first: a file json.py there is not the json that is meant below.
     sys.path[:] = filter(None, sys.path)
 
+import copy
 import ctypes
 import dataclasses
 import gc
@@ -84,7 +85,8 @@ BackendStruct = struct(
     (c_size_t, "struct_size"), (c_char_p, "name version description index_format"),
     (c_int32, "device deterministic graph_support padding_seq_len"), (c_size_t, "self"),
     *((function, name) for name, function in FUNCTIONS.items() if name not in LATER_FUNCTIONS), (c_int32, "writes_kv"),
-    *((FUNCTIONS[name], name) for name in LATER_FUNCTIONS), (c_int32, "only_by_name"))
+    *((FUNCTIONS[name], name) for name in LATER_FUNCTIONS), (c_int32, "only_by_name"),
+    (c_char_p, "engine_flag"))
 # DLManagedTensor, with the structs in it laid out flat.
 DLPackStruct = struct(
     (c_void_p, "data"), (c_int32, "device_type device_id ndim"), (ctypes.c_uint8, "code bits"),
@@ -378,7 +380,7 @@ def describe(backend):
     if missing:
         raise PluginFault(f"{label} has no {' and no '.join(missing)}; a backend has a name, supports() and plan()")
     about = {"name": name}
-    for key, default in (("version", "0"), ("description", ""), ("index_format", "")):
+    for key, default in (("version", "0"), ("description", ""), ("index_format", ""), ("engine_flag", "")):
         about[key] = " ".join(str(getattr(backend, key, default)).split())
     for key, known in (("device", DEVICES), ("deterministic", (True, False)), ("graph_support", GRAPH_SUPPORTS),
                        ("padding_seq_len", (1, 0)), ("writes_kv", (False, True)), ("only_by_name", (False, True))):
@@ -387,6 +389,26 @@ def describe(backend):
             raise PluginFault(f"{label} has {key} {value!r}; it is {' or '.join(map(str, known))}")
         about[key] = known[known.index(value)]  # True is 1 to Python, but not to JSON
     return about
+
+
+def with_tuning(backend):
+    """The backend, and of each value in its `tuning` a variant that has it: {"splits": ([8, 16], "--kv-splits")} makes
+    NAME:splits=8 and NAME:splits=16, which have the attribute `splits`, and the flag with which an engine sets it."""
+    tuning, name = getattr(backend, "tuning", {}), getattr(backend, "name", None)
+    try:
+        tried = [(parameter, value, flag) for parameter, (values, flag) in tuning.items() for value in values]
+        wrong = any(not hasattr(backend, parameter) for parameter, _, _ in tried)
+    except (AttributeError, TypeError, ValueError):
+        wrong = True
+    if wrong:
+        raise PluginFault(f"class {type(backend).__name__} has tuning {tuning!r}; it is a dict of attributes, each with "
+                          'a list of its values and an engine\'s option, {"splits": ([8, 16], "--kv-splits")}; "": none')
+    variants = [backend]
+    for parameter, value, flag in tried:
+        variants.append(copy.copy(backend))
+        vars(variants[-1]).update({"name": f"{name}:{parameter}={value}", parameter: value, "only_by_name": True,
+                                   "engine_flag": flag and f"{flag} {value}"})
+    return variants
 
 
 def packages_of(backend):
@@ -426,7 +448,8 @@ def load(path):
         found = found or [value for value in own if hasattr(value, "supports") or hasattr(value, "plan")]
     if not found:
         raise PluginFault("defines no backend; see attnbench new-plugin --python")
-    return [value() if inspect.isclass(value) else value for value in found]
+    made = [value() if inspect.isclass(value) else value for value in found]
+    return [variant for backend in made for variant in with_tuning(backend)]
 
 
 def main(mode, path, library="", parent="0"):

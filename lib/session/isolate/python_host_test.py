@@ -688,6 +688,24 @@ class DiscoveryTest(HostTest):
         self.assertEqual([self.supports(table)[1] for table in tables.array], ["n0", "n1", "n2"])
 
 
+    def test_each_value_of_a_tuning_parameter_is_a_variant_that_plans_with_it(self):
+        tables = self.tables("""
+            class Mine:
+                name, engine_flag = "mine", ""
+                splits, stages = 0, 2
+                tuning = {"splits": ([8, 16], "--kv-splits"), "stages": ([3], "")}
+                def supports(self, problem):
+                    return f"{self.splits} splits, {self.stages} stages"
+                def plan(self, batch): pass
+        """)
+        said = [(table.name.decode(), table.only_by_name, table.engine_flag.decode(), self.supports(table)[1])
+                for table in tables.array]
+        self.assertEqual(said, [("mine", 0, "", "0 splits, 2 stages"),
+                                ("mine:splits=8", 1, "--kv-splits 8", "8 splits, 2 stages"),
+                                ("mine:splits=16", 1, "--kv-splits 16", "16 splits, 2 stages"),
+                                ("mine:stages=3", 1, "", "0 splits, 3 stages")])
+
+
 class ProgramTest(HostTest):
     """The host as attnbench starts it."""
 
@@ -721,7 +739,7 @@ class ProgramTest(HostTest):
         self.assertEqual(code, 0, err)
         other = {"name": "other", "version": "of the instance", "description": "", "index_format": "", "device": "cpu",
                  "deterministic": False, "graph_support": "ALWAYS", "padding_seq_len": 1, "writes_kv": False,
-                 "only_by_name": True, "packages": "", "kernel": "", "absence": ""}
+                 "only_by_name": True, "engine_flag": "", "packages": "", "kernel": "", "absence": ""}
         self.assertEqual(json.loads(out), [dict(other, name="mine", version="0", only_by_name=False), other])
         self.assertIn("hello", err)
         self.assertIn("raw", err)
@@ -759,6 +777,12 @@ class ProgramTest(HostTest):
              "my.py: class A has padding_seq_len 2; it is 1 or 0"),
             ("class A:\n    name = 'a'\n    requires = ['torch']\n" + methods,
              "my.py: class A has requires ['torch']; it is a dict of versions by packages"),
+            ("class A:\n    name = 'a'\n    tuning = {'splits': ([1], '')}\n" + methods,
+             "my.py: class A has tuning {'splits': ([1], '')}; it is a dict of attributes, each with a list of its values "
+             'and an engine\'s option, {"splits": ([8, 16], "--kv-splits")}; "": none'),
+            ("class A:\n    name = 'a'\n    tuning = {'name': 8}\n" + methods,
+             "my.py: class A has tuning {'name': 8}; it is a dict of attributes, each with a list of its values "
+             'and an engine\'s option, {"splits": ([8, 16], "--kv-splits")}; "": none'),
             ("class A:\n    name = 'a'\n    def __init__(self):\n        self.x = y\n" + methods,
              "my.py:4: NameError: name 'y' is not defined"),
         ]:

@@ -96,6 +96,7 @@ BackendInfo info_of(const json& described) {
   info.padding_seq_len = described.at("padding_seq_len");
   info.writes_kv = described.at("writes_kv");
   info.by_default = !described.at("only_by_name").get<bool>();
+  info.engine_flag = described.at("engine_flag");
   return info;
 }
 

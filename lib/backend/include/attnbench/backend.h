@@ -268,7 +268,9 @@ typedef struct attnbench_numerics {
 
 typedef struct attnbench_backend {
   size_t struct_size;
-  const char* name; /* as in --backend; lower case letters, digits, '_' and ':' */
+  /* As in --backend; lower case letters, digits, '_', ':' and '='. A variant that sets a tuning
+   * parameter of a backend is named base:parameter=value, and is only_by_name: "mine:splits=16". */
+  const char* name;
   const char* version;
   const char* description;  /* one line */
   const char* index_format; /* what it reads: "block_table" */
@@ -309,6 +311,9 @@ typedef struct attnbench_backend {
   int (*formats)(void* self, const attnbench_problem* problem, int32_t* layouts, int32_t* count,
                  char* message, size_t message_size);
   int32_t only_by_name; /* 1: a variant, which takes part only where it is named */
+  /* What an engine is started with so that it runs as this variant does, "--kv-splits 16"; may be a
+   * null pointer. */
+  const char* engine_flag;
 } attnbench_backend;
 
 /* What a plug-in exports. `abi_version` is attnbench's ATTNBENCH_ABI_VERSION; a plug-in that was
