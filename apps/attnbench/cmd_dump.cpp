@@ -143,7 +143,7 @@ void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& 
 int dump(const DumpOptions& options, const KnownBackends& known, Console& console) {
   const Scenario scenario = read_scenario(options.scenario, options.seed);
   const Case& c = the_one_case(scenario, options);
-  const Registry registry = known.with_those_of(scenario);
+  const Registry registry = known.with_those_of(scenario, options.backends);
   const auto entries = choose_backends(scenario, registry, {.backends = options.backends});
   const Devices devices = open_devices(entries, options.devices);
   const Fill fill = fill_from_string(options.fill).value();

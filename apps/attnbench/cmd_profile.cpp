@@ -137,7 +137,7 @@ void print_or_start(const ProfileOptions& options, const KnownBackends& known, C
   // Mistakes of the user are found here, before a profiler starts.
   const Scenario scenario = read_scenario(options.scenario, options.seed);
   static_cast<void>(the_case(scenario, options));
-  const Registry registry = known.with_those_of(scenario);
+  const Registry registry = known.with_those_of(scenario, {options.backend});
   const Registry::Entry& entry =
       (options.exec ? the_present_backend : the_backend)(registry, options);
 

@@ -109,7 +109,7 @@ void add_support_command(CLI::App& app, Action& action) {
   support->callback([options, &action] {
     action = [options](const KnownBackends& known, Console& console) {
       const Scenario scenario = read_scenario(options->scenario, options->seed);
-      const Registry registry = known.with_those_of(scenario);
+      const Registry registry = known.with_those_of(scenario, options->filter.backends);
       if (options->engines) {
         answer_for_engines(*options, registry, scenario, console.out);
         return static_cast<int>(ExitCode::kOk);

@@ -342,6 +342,31 @@ class Mine:
         self.assertRegex(listed, r"\nmine:splits=8,16 +cpu ")
 
     @unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
+    def test_a_pair_of_two_python_files_or_of_one_and_a_native_backend_runs_mixed_steps(self):
+        self.write("s.yaml", """
+defaults: {model: {heads_q: 4, heads_kv: 2, head_dim: 16}, dtype: f32}
+mixes: {mix: {batch: [{mode: decode, kv_len: 20}, {mode: extend, q_len: 5, prefix_len: 7}, {mode: decode, kv_len: 9}]}}
+measure: {cache: [cold]}
+""")
+        with open(PYTHON_EXAMPLE) as file:
+            text = file.read()
+        mine, theirs = (self.write(f"{name}.py", text.replace('"python_example"', f'"{name}"')) for name in ("mine", "theirs"))
+        results = os.path.join(self.folder.name, "r.json")
+        pairs = ["mine+theirs", "cpu_flash+mine", "theirs+torch_native", "torch_native+cpu_flash"]
+        for isolate in ([], ["--isolate"]):
+            done = self.attnbench("run", self.scenario, "--quick", "--plugin", mine, "--plugin", theirs, "--python",
+                                  sys.executable, "--backend", ",".join(pairs), "--json", results, *isolate)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            with open(results) as file:
+                records = json.load(file)["records"]
+            self.assertEqual({record["backend"]: record["verdict"] for record in records}, dict.fromkeys(pairs, "passed"))
+            self.assertIn("prefill+decode: ", done.stdout)
+        done = self.attnbench("run", self.scenario, "--plugin", EXAMPLE, "--plugin", mine, "--python", sys.executable,
+                              "--backend", "example_plugin+mine")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("a pair can be of this program and a plug-in, of one .so file, or of .py files", done.stderr)
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
     def test_a_plug_in_takes_part_in_recurrent_layers(self):
         self.write("s.yaml", """
 defaults:

@@ -17,6 +17,7 @@
 #include "lib/base/error.h"
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/scenario/problems.h"
+#include "lib/session/hybrid_entry.h"
 #include "lib/session/isolate/worker.h"
 
 namespace attnbench {
@@ -88,7 +89,8 @@ KnownBackends::KnownBackends(Registry registry, const PluginOptions& options)
   unsetenv(kPluginsVariable);
 }
 
-Registry KnownBackends::with_those_of(const Scenario& scenario) const {
+Registry KnownBackends::with_those_of(const Scenario& scenario,
+                                      const std::vector<std::string>& names) const {
   Registry all = registry_;
   Problems problems(scenario.text, scenario.path);
   for (std::size_t i = 0; i < scenario.backends.size(); ++i) {
@@ -103,7 +105,19 @@ Registry KnownBackends::with_those_of(const Scenario& scenario) const {
           fmt::format("{}:{}:{}: {}", scenario.path, place.line, place.column, error.what()));
     }
   }
+  for (std::size_t i = 0; i < scenario.backends.size(); ++i) {
+    if (is_plugin_file(scenario.backends[i]) || !is_hybrid(scenario.backends[i])) continue;
+    try {
+      add_hybrid(all, scenario.backends[i]);
+    } catch (const ConfigError& error) {
+      const Diagnostic& wrong = error.diagnostics().front();
+      problems.add(scenario.backend_places.at(i), wrong.message, wrong.hint);
+    }
+  }
   problems.throw_if_any();
+  for (const std::string& name : names) {
+    if (is_hybrid(name)) add_hybrid(all, name);
+  }
   return all;
 }
 

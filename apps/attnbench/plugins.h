@@ -35,9 +35,11 @@ class KnownBackends {
   KnownBackends(Registry registry, const PluginOptions& options);
 
   [[nodiscard]] const Registry& registry() const { return registry_; }
-  /// And those of the plug-in files in the scenario's list. Throws a ConfigError with the place of
-  /// every file that is no plug-in, and EnvironmentError.
-  [[nodiscard]] Registry with_those_of(const Scenario& scenario) const;
+  /// And those of the plug-in files in the scenario's list, and the pairs ("a+b") in that list and
+  /// among `names`. Throws a ConfigError with the place of every file that is no plug-in and of
+  /// every pair that cannot be, and EnvironmentError.
+  [[nodiscard]] Registry with_those_of(const Scenario& scenario,
+                                       const std::vector<std::string>& names = {}) const;
 
  private:
   Registry registry_;

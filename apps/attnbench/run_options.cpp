@@ -247,7 +247,7 @@ std::vector<PlannedRun> runs_with_cases(const RunOptions& options, const KnownBa
   std::vector<Scenario> scenarios = scenarios_of(options, program);
   const std::vector<std::string>& patterns = options.filter.cases;
   const auto planned = [&](Scenario& scenario, RunFilter filter) {
-    Registry registry = known.with_those_of(scenario);
+    Registry registry = known.with_those_of(scenario, filter.backends);
     return PlannedRun{std::move(scenario), std::move(filter), std::move(registry)};
   };
   if (scenarios.size() == 1) return {planned(scenarios.front(), options.filter)};

@@ -4,6 +4,7 @@
 #include <exception>
 #include <iostream>
 
+#include "backends/register.h"
 #include "lib/backend/plugin.h"
 #include "lib/base/exit_code.h"
 #include "lib/device/cuda/cuda_device.h"
@@ -18,7 +19,7 @@ extern "C" __attribute__((visibility("default"))) int attnbench_worker(
   try {
     Registry registry;
     register_tables(tables, count, "of Python", cuda_absence(), registry);
-    return run_worker(registry, parent);
+    return run_worker(registry, parent, register_builtin_backends);
   } catch (const std::exception& error) {
     std::cerr << "error: " << error.what() << '\n';
     return static_cast<int>(ExitCode::kInternal);

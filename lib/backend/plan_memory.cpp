@@ -26,16 +26,25 @@ std::byte* PlanMemory::reserve_indices(std::string_view format, std::size_t byte
   return grown(indices_[std::string(format)], bytes, "index arrays", *device_);
 }
 
+PlanMemory& PlanMemory::part(std::size_t index) {
+  while (parts_.size() <= index) parts_.push_back(std::make_unique<PlanMemory>(*device_));
+  return *parts_[index];
+}
+
 bool PlanMemory::guards_intact() const {
   return (!buffer_ || buffer_->guards_intact()) &&
          std::ranges::all_of(indices_,
-                             [](const auto& each) { return each.second->guards_intact(); });
+                             [](const auto& each) { return each.second->guards_intact(); }) &&
+         std::ranges::all_of(parts_, [](const auto& part) { return part->guards_intact(); });
 }
 
-std::vector<std::span<const std::byte>> PlanMemory::index_memory() const {
-  std::vector<std::span<const std::byte>> memory;
-  for (const auto& [format, buffer] : indices_) memory.emplace_back(buffer->data(), buffer->size());
-  return memory;
+std::vector<std::span<const std::byte>> PlanMemory::all_memory() const {
+  std::vector<std::span<const std::byte>> all{memory()};
+  for (const auto& [format, buffer] : indices_) all.emplace_back(buffer->data(), buffer->size());
+  for (const auto& part : parts_) {
+    for (const std::span<const std::byte> each : part->all_memory()) all.push_back(each);
+  }
+  return all;
 }
 
 }  // namespace attnbench

@@ -25,22 +25,25 @@ class PlanMemory {
   [[nodiscard]] std::byte* reserve(std::size_t bytes);
   /// At least `bytes` for the index arrays of a format, kept as long and as the workspace is.
   [[nodiscard]] std::byte* reserve_indices(std::string_view format, std::size_t bytes);
+  /// Memory of its own for a part of the plan, kept as long as this one, of which it is a part.
+  [[nodiscard]] PlanMemory& part(std::size_t index);
   /// Where the memory is, and where the plan will run.
   [[nodiscard]] Device& device() const { return *device_; }
   [[nodiscard]] bool guards_intact() const;
-  /// What was reserved; addresses of the device. Empty before.
+  /// The workspace, without that of parts; an address of the device. Empty before.
   [[nodiscard]] std::span<const std::byte> memory() const {
     return buffer_ ? std::span<const std::byte>(buffer_->data(), buffer_->size())
                    : std::span<const std::byte>();
   }
 
-  /// The index arrays of all formats; addresses of the device.
-  [[nodiscard]] std::vector<std::span<const std::byte>> index_memory() const;
+  /// All that was reserved, in parts, too: workspaces and the index arrays of all formats.
+  [[nodiscard]] std::vector<std::span<const std::byte>> all_memory() const;
 
  private:
   Device* device_;
   std::unique_ptr<Buffer> buffer_;
   std::map<std::string, std::unique_ptr<Buffer>> indices_;  ///< by format
+  std::vector<std::unique_ptr<PlanMemory>> parts_;
 };
 
 }  // namespace attnbench

@@ -128,7 +128,7 @@ TEST_F(PluginIndicesTest, of_every_format_are_the_table_s_on_the_device_and_on_t
   }
   EXPECT_GE(applied, index_formats().size());
   EXPECT_TRUE(memory_.guards_intact());
-  EXPECT_FALSE(memory_.index_memory().empty());
+  EXPECT_FALSE(memory_.all_memory().empty());
 }
 
 TEST_F(PluginIndicesTest, are_refused_with_a_name_that_is_near_and_outside_of_calls) {

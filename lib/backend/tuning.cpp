@@ -10,7 +10,8 @@ std::optional<TunedName> tuned_name(std::string_view name) {
   const std::size_t equals = name.rfind('=');
   if (equals == std::string_view::npos) return {};
   const std::size_t colon = name.rfind(':', equals);
-  if (colon == std::string_view::npos) return {};
+  const bool of_a_pair = name.find('+', equals) != std::string_view::npos;  // of its first part
+  if (colon == std::string_view::npos || of_a_pair) return {};
   return TunedName{name.substr(0, colon), name.substr(colon + 1, equals - colon - 1),
                    name.substr(equals + 1)};
 }

@@ -13,7 +13,7 @@ TEST(TunedName, is_a_base_a_parameter_and_a_value) {
   EXPECT_EQ(name->base, "sglang:triton_decode");
   EXPECT_EQ(name->parameter, "splits");
   EXPECT_EQ(name->value, "32");
-  for (const char* other : {"splitkv", "splitkv:dynamic", "splits=4", "a=1:b"}) {
+  for (const char* other : {"splitkv", "splitkv:dynamic", "splits=4", "a=1:b", "a:splits=1+b"}) {
     EXPECT_FALSE(tuned_name(other)) << other;
   }
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <tuple>
 
 #include "lib/backend/tuning.h"
@@ -15,6 +16,7 @@
 #include "lib/report/text_layout.h"
 #include "lib/report/units.h"
 #include "lib/session/aa_pairs.h"
+#include "lib/session/hybrid_entry.h"
 
 namespace attnbench {
 namespace {
@@ -41,9 +43,16 @@ Trial trial_of_page_size(const Record& record, std::size_t swept) {
 }
 
 std::vector<Trial> trials_of(const RunResult& run) {
+  std::set<ComparisonKey> with_pairs;  // where single backends are compared with them
+  for (const Record& record : run.records) {
+    if (is_hybrid(record.backend)) with_pairs.emplace(record);
+  }
   std::vector<Trial> trials;
   for (const Record& record : run.records) {
     if (registered_name(record.backend) != record.backend) continue;  // the second of an A/A pair
+    if (with_pairs.contains(ComparisonKey(record))) {
+      trials.push_back({"prefill+decode", record.backend, record.engine_flag, record});
+    }
     if (const auto tuned = tuned_name(record.backend)) {
       trials.push_back({fmt::format("{}:{}", tuned->base, tuned->parameter),
                         std::string(tuned->value), record.engine_flag, record});

@@ -11,10 +11,11 @@
 namespace attnbench {
 
 /// What a run says of one tuning parameter: that of a backend, whose values are variants
-/// ("splitkv:splits=16"), or the page size of the cache, which a sweep sets. Cells are compared
-/// where they differ in this parameter alone.
+/// ("splitkv:splits=16"), the page size of the cache, which a sweep sets, or which backends compute
+/// prompts and decodes, where a pair of them ran. Cells are compared where they differ in this
+/// parameter alone.
 struct TuningSummary {
-  std::string parameter;  ///< "splitkv:splits", "splitkv page_size"
+  std::string parameter;  ///< "splitkv:splits", "splitkv page_size", "prefill+decode"
   std::size_t values = 0;
   std::string best;     ///< the value with the least geometric mean among those of most cells
   double geomean = 0;   ///< of its times over those of the fastest value

@@ -93,6 +93,20 @@ TEST(TuningSummary, says_nothing_of_a_single_value_of_failures_and_of_seconds_of
             "");
 }
 
+TEST(TuningSummary, names_the_best_pair_or_the_single_backend_that_is_better) {
+  std::vector<Record> records = {trial("m", "a", 30), trial("m", "b", 25),
+                                 trial("m", "a+b", 20, "--prefill a --decode b"),
+                                 trial("m", "b+a", 40), trial("decode", "b", 5)};
+  EXPECT_THAT(
+      tuning_terminal_section(tried(records), 200),
+      HasSubstr("prefill+decode: a+b is the best of 4 values (geomean vs best 1.00); to set "
+                "it: --prefill a --decode b"));
+  records[1].timing.median_us = records[1].timing.lo_us = records[1].timing.hi_us = 10;
+  EXPECT_THAT(tuning_terminal_section(tried(records), 200),
+              HasSubstr("prefill+decode: b is the best of 4 values"));
+  EXPECT_EQ(tuning_terminal_section(tried({records[0], records[1]}), 200), "");
+}
+
 TEST(TuningSummary, compares_page_sizes_of_a_sweep_for_each_backend) {
   const auto paged = [](const char* backend, const char* page_size, const char* kv, double us) {
     Record r = trial((std::string(page_size) + kv).c_str(), backend, us);

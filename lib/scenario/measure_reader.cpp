@@ -147,13 +147,21 @@ VerifyConfig read_verify(const YamlNode& node, Problems& problems) {
 
 namespace {
 
-/// A name, or two that a colon joins: a variant of a backend.
+/// Names that colons join, of variants; also what tuned ones ("splits=16"), pairs ("a+b") and globs
+/// consist of.
 std::optional<std::string> read_backend(const YamlNode& node, Problems& problems) {
-  const std::size_t colon = node.is_scalar() ? node.text.find(':') : std::string::npos;
-  if (colon == std::string::npos) return read_name(node, "backend", problems);
-  const bool named = check_name(node.text.substr(0, colon), node.place, "backend", problems) &&
-                     check_name(node.text.substr(colon + 1), node.place, "variant", problems);
-  return named ? std::optional(node.text) : std::nullopt;
+  if (!node.is_scalar()) return read_name(node, "backend", problems);
+  std::string part;
+  for (std::size_t i = 0; i <= node.text.size(); ++i) {
+    const char letter = i < node.text.size() ? node.text[i] : ':';
+    if (letter == ':') {
+      if (!check_name(part, node.place, "backend", problems)) return std::nullopt;
+      part.clear();
+    } else if (std::string_view("=+*?").find(letter) == std::string_view::npos) {
+      part += letter;
+    }
+  }
+  return node.text;
 }
 
 }  // namespace

@@ -86,7 +86,9 @@ TEST(Scenario, takes_variants_of_backends_by_name) {
   };
   EXPECT_THAT(backends("[splitkv, splitkv:dynamic]"), ElementsAre("splitkv", "splitkv:dynamic"));
   EXPECT_THAT(backends("splitkv:fixed_tile"), ElementsAre("splitkv:fixed_tile"));
-  for (const char* wrong : {"'splitkv:'", "':dynamic'", "'splitkv:dyn amic'", "'a:b:c'"}) {
+  EXPECT_THAT(backends("['sglang:decode:splits=*', a+b]"),
+              ElementsAre("sglang:decode:splits=*", "a+b"));
+  for (const char* wrong : {"'splitkv:'", "':dynamic'", "'splitkv:dyn amic'", "'a::c'", "'*'"}) {
     EXPECT_THROW(backends(wrong), ConfigError) << wrong;
   }
 }

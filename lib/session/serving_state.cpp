@@ -6,8 +6,7 @@ namespace attnbench {
 
 std::vector<std::span<const std::byte>> serving_state(const Fixture& fixture,
                                                       const PlanMemory& plan) {
-  std::vector<std::span<const std::byte>> memory{plan.memory()};
-  for (const std::span<const std::byte> index : plan.index_memory()) memory.push_back(index);
+  std::vector<std::span<const std::byte>> memory = plan.all_memory();
   for (const std::span<const std::byte> index : fixture.index_memory()) memory.push_back(index);
   const ConstTensorView q = fixture.tensors().q;
   memory.emplace_back(q.data, static_cast<std::size_t>(q.size() * size_bytes(q.dtype)));

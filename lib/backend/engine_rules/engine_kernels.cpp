@@ -66,4 +66,13 @@ std::vector<std::string_view> kernels_of(Engine engine, std::string_view backend
   return kernels;
 }
 
+std::string_view engine_backend_of(Engine engine, std::string_view kernel) {
+  for (const KernelRow& row : kKernels) {
+    if (row.engine != engine || !kernel.starts_with(row.kernel)) continue;
+    const std::string_view variant = kernel.substr(row.kernel.size());
+    if (variant.empty() || variant.front() == ':') return row.backend;
+  }
+  return {};
+}
+
 }  // namespace attnbench

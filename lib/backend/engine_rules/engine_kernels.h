@@ -22,4 +22,8 @@ struct KernelUse {
 [[nodiscard]] std::vector<std::string_view> kernels_of(Engine engine, std::string_view backend,
                                                        const KernelUse& use);
 
+/// The engine's backend that launches the kernel of this registered backend, or of one whose
+/// variant it is; empty where none does.
+[[nodiscard]] std::string_view engine_backend_of(Engine engine, std::string_view kernel);
+
 }  // namespace attnbench

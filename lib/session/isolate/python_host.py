@@ -3,7 +3,7 @@
 """Hosts a plug-in that is written in Python: attnbench passes this text to any Python from 3.9 on.
 
     python -c TEXT describe FILE.py                       prints the file's backends as JSON
-    python -c TEXT worker FILE.py LIBRARY PARENT_PID      lets LIBRARY serve a run with them
+    python -c TEXT worker FILE.py... LIBRARY PARENT_PID   lets LIBRARY serve a run with them
 
 The structs are those of attnbench/backend.h; a plug-in looks like backends/python_example/python_example.py.
 """
@@ -221,19 +221,21 @@ class PluginFault(Exception):
     """What is wrong with a plug-in as a whole; no line of it is to blame."""
 
 
-def explain(error, path):
-    """An error in one line that begins with the place in the user's file where it arose, if it did there."""
-    place = os.path.basename(path)
+def explain(error, paths):
+    """An error in one line that begins with the place in a file of the user's where it arose, if it did there."""
     if isinstance(error, PluginFault):
-        return f"{place}: {error}"
-    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == path]
+        return f"{os.path.basename(paths[-1])}: {error}"
+    places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)
+              if frame.f_code.co_filename in paths]
     try:
         text = str(error)
     except Exception:
         text = "its message cannot be made"
-    if isinstance(error, SyntaxError) and error.filename == path:
-        lines, text = [error.lineno], error.msg
-    place += f":{lines[-1]}" if lines else ""
+    if isinstance(error, SyntaxError) and error.filename in paths:
+        places, text = [(error.filename, error.lineno)], error.msg
+    place = os.path.basename(paths[-1])
+    if places:
+        place = f"{os.path.basename(places[-1][0])}:{places[-1][1]}"
     return f"{place}: {type(error).__name__}: {' '.join(text.split())}".removesuffix(": ")
 
 
@@ -257,7 +259,7 @@ def answering(function):
                 tell(message, room, refusal)
             return OK if refusal is None else UNSUPPORTED
         except BaseException as error:  # SystemExit, too: C cannot catch it
-            tell(message, room, explain(error, self.path))
+            tell(message, room, explain(error, self.paths))
             return ERROR
     return callback
 
@@ -274,8 +276,8 @@ def give_back_memory():
 class Tables:
     """What C sees of backends: an array of attnbench_backend, and the functions in it."""
 
-    def __init__(self, path, backends):
-        self.path, self.backends = path, backends
+    def __init__(self, paths, backends):
+        self.paths, self.backends = paths, backends  # the user's files, and what all of them define
         self.plans, self.handles = {}, 0  # plans by the handle that C has
         self.refusals = {}  # what load() of a backend raised, None where it raised nothing
         functions = [function(getattr(self, name)) for name, function in FUNCTIONS.items()]
@@ -295,7 +297,7 @@ class Tables:
             try:
                 getattr(self.backends[index], "load", lambda: None)()
             except Exception as error:
-                self.refusals[index] = f"absent: {explain(error, self.path)}"
+                self.refusals[index] = f"absent: {explain(error, self.paths)}"
         return self.refusals[index]
 
     @answering
@@ -346,7 +348,7 @@ class Tables:
             self.plans[handle].run(stream)
             return OK
         except BaseException as error:
-            tell(message, room, explain(error, self.path))
+            tell(message, room, explain(error, self.paths))
             return ERROR
 
     @answering
@@ -452,28 +454,33 @@ def load(path):
     return [variant for backend in made for variant in with_tuning(backend)]
 
 
-def main(mode, path, library="", parent="0"):
+def main(mode, *arguments):
     """Does what the command line asks for. The exit code."""
-    path = os.path.abspath(path)
+    *paths, library, parent = arguments if mode == "worker" else (*arguments, "", "0")
+    paths = [os.path.abspath(path) for path in paths]
     if mode == "worker":
         ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL: a long import does not outlive the run
     answer = os.dup(1)
     os.dup2(2, 1)  # output of the user's file must not mix with the answer
     sys.stdout.reconfigure(line_buffering=True)
+    begun = []
     try:
-        backends = load(path)
+        backends = []
+        for path in paths:
+            begun.append(path)
+            backends += load(path)
         if mode == "describe":
             about = json.dumps([{**describe(backend), **packages_of(backend)} for backend in backends])
             sys.stdout.flush()
             os.write(answer, f"\n{about}\n".encode())  # a line of its own even if both streams are one
             return 0
-        tables = Tables(path, backends)
+        tables = Tables(paths, backends)
         serve = ctypes.CDLL(library).attnbench_worker
         serve.argtypes, serve.restype = [c_int32, POINTER(BackendStruct), c_size_t], c_int
         gc.freeze()  # what is imported stays: collections amid timed runs need not look at it
         return serve(int(parent), tables.array, len(tables.array))
     except BaseException as error:
-        tell(0, 0, explain(error, path))
+        tell(0, 0, explain(error, begun))
         return 1
 
 

@@ -111,7 +111,7 @@ class HostTest(unittest.TestCase):
 
     def tables(self, text):
         path = self.write(text)
-        return host.Tables(path, host.load(path))
+        return host.Tables([path], host.load(path))
 
     def backend(self, members="", plan="pass", head=""):
         """The table of one backend that has these members, and whose Plan has those."""
@@ -946,7 +946,7 @@ class ExampleTest(HostTest):
 
     def setUp(self):
         super().setUp()
-        self.tables_alive = host.Tables(str(EXAMPLE), host.load(str(EXAMPLE)))
+        self.tables_alive = host.Tables([str(EXAMPLE)], host.load(str(EXAMPLE)))
         self.table = self.tables_alive.array[0]
 
     def test_it_agrees_in_every_type_and_layout(self):

@@ -16,6 +16,7 @@
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/device/cuda/cuda_error.h"
+#include "lib/session/hybrid_entry.h"
 #include "lib/session/isolate/channel.h"
 #include "lib/session/isolate/json_fields.h"
 #include "lib/session/local_executor.h"
@@ -28,7 +29,8 @@ using nlohmann::json;
 /// The child's side of a RemoteSession: executes its requests with a LocalSession.
 class Worker {
  public:
-  Worker(const Registry& registry, Channel& channel) : registry_(&registry), channel_(&channel) {}
+  Worker(Registry registry, const AddBackends& others_of_pairs, Channel& channel)
+      : registry_(std::move(registry)), others_of_pairs_(&others_of_pairs), channel_(&channel) {}
 
   void serve() {
     while (true) {
@@ -96,7 +98,12 @@ class Worker {
 
   void start(const json& request) {
     expects(request.at("protocol") == kWorkerProtocol, "run and worker speak different protocols");
-    entry_ = registry_->find(request.at("backend").get<std::string>());
+    const auto name = request.at("backend").get<std::string>();
+    if (is_hybrid(name)) {
+      if (*others_of_pairs_) (*others_of_pairs_)(registry_);
+      add_hybrid(registry_, name);
+    }
+    entry_ = registry_.find(name);
     expects(entry_ != nullptr && entry_->make, "run and worker know different backends");
     const json& scenario = request.at("scenario");
     std::optional<CaseAxis> axis;
@@ -158,7 +165,8 @@ class Worker {
     answer = to_json_fields(std::move(found));
   }
 
-  const Registry* registry_;
+  Registry registry_;
+  const AddBackends* others_of_pairs_;
   Channel* channel_;
   const Registry::Entry* entry_ = nullptr;
   Scenario scenario_;
@@ -173,7 +181,7 @@ class Worker {
 
 }  // namespace
 
-int run_worker(const Registry& registry, pid_t parent) {
+int run_worker(const Registry& registry, pid_t parent, const AddBackends& others_of_pairs) {
   // A backend that hangs reads no channel: only the kernel can end it when the run is killed.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) return static_cast<int>(ExitCode::kInternal);  // it has ended already
@@ -181,7 +189,7 @@ int run_worker(const Registry& registry, pid_t parent) {
   fcntl(kWorkerDescriptor, F_SETFD, FD_CLOEXEC);  // processes of a backend do not inherit it
   Channel channel(kWorkerDescriptor);
   try {
-    Worker(registry, channel).serve();
+    Worker(registry, others_of_pairs, channel).serve();
   } catch (const ChannelClosed&) {
   }
   return static_cast<int>(ExitCode::kOk);

@@ -4,6 +4,8 @@
 
 #include <sys/types.h>
 
+#include <functional>
+
 #include "lib/backend/registry.h"
 
 namespace attnbench {
@@ -12,7 +14,11 @@ namespace attnbench {
 constexpr const char* kWorkerCommand = "worker";
 
 /// Does one backend's work for the run at the other end of kWorkerDescriptor, until that is closed.
-/// Dies with `parent`. Returns the exit code.
-[[nodiscard]] int run_worker(const Registry& registry, pid_t parent);
+/// Dies with `parent`. Returns the exit code. `others_of_pairs` adds the backends that parts of a
+/// pair can be, besides those of `registry`; it is called only for a pair, because looking for
+/// libraries of theirs would load them beside those of the process.
+using AddBackends = std::function<void(Registry&)>;
+[[nodiscard]] int run_worker(const Registry& registry, pid_t parent,
+                             const AddBackends& others_of_pairs = {});
 
 }  // namespace attnbench

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/backend/hybrid/hybrid_backend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "lib/backend/hybrid/batch_rows.h"
+
+namespace attnbench {
+namespace {
+
+/// What a backend is asked to do of a mixed step.
+Problem part_of(const Problem& mixed, Phase phase) {
+  Problem part = mixed;
+  part.mode = phase == Phase::kPrefill ? ForwardMode::kExtend : ForwardMode::kDecode;
+  if (phase == Phase::kDecode) {
+    part.limits.q_len = 1;
+    part.limits.q_tokens = part.limits.requests;
+  }
+  return part;
+}
+
+/// A plan for each run of neighbours.
+class HybridPlan final : public Plan {
+ public:
+  void add(std::unique_ptr<BatchRows> rows, Backend& backend, PlanMemory& memory) {
+    plans_.push_back(backend.plan(rows->batch(), memory));
+    rows_.push_back(std::move(rows));
+  }
+
+  void run(Stream& stream) override {
+    for (const auto& plan : plans_) plan->run(stream);
+  }
+
+ private:
+  std::vector<std::unique_ptr<BatchRows>> rows_;  ///< which the plans read
+  std::vector<std::unique_ptr<Plan>> plans_;
+};
+
+DType coarser(DType one, DType other) {
+  return unit_roundoff(one) < unit_roundoff(other) ? other : one;
+}
+
+/// "paged_fa and splitkv"; once where both say the same.
+std::string of_both(const std::string& one, const std::string& other, const char* between) {
+  if (one.empty() || other.empty() || one == other) return one.empty() ? other : one;
+  return one + between + other;
+}
+
+}  // namespace
+
+BackendInfo hybrid_info(std::string name, const BackendInfo& prefill, const BackendInfo& decode,
+                        Phase speculative_attention_mode) {
+  BackendInfo info;
+  info.name = std::move(name);
+  info.version = of_both(prefill.version, decode.version, "+");
+  info.packages = of_both(prefill.packages, decode.packages, " ");
+  info.kernel = of_both(prefill.kernel, decode.kernel, " + ");
+  info.description = fmt::format("{} for prompts, {} for decodes", prefill.name, decode.name);
+  info.index_format = of_both(prefill.index_format, decode.index_format, " + ");
+  info.device = decode.device;
+  info.deterministic = prefill.deterministic && decode.deterministic;
+  const BackendInfo& verify = speculative_attention_mode == Phase::kPrefill ? prefill : decode;
+  info.cuda_graph = std::min(decode.cuda_graph, CudaGraphSupport::kUniformSingleTokenDecode);
+  if (decode.cuda_graph != CudaGraphSupport::kNever &&
+      verify.cuda_graph >= CudaGraphSupport::kUniformBatch) {
+    info.cuda_graph = CudaGraphSupport::kUniformBatch;
+  }
+  info.padding_seq_len = std::max(prefill.padding_seq_len, decode.padding_seq_len);
+  info.writes_kv = prefill.writes_kv && decode.writes_kv;
+  info.by_default = false;
+  return info;
+}
+
+HybridBackend::HybridBackend(BackendInfo info, std::unique_ptr<Backend> prefill,
+                             std::unique_ptr<Backend> decode, Phase speculative_attention_mode)
+    : info_(std::move(info)),
+      prefill_(std::move(prefill)),
+      decode_(std::move(decode)),
+      speculative_attention_mode_(speculative_attention_mode) {}
+
+Support HybridBackend::supports(const Problem& problem) const {
+  if (problem.layer.is_recurrent()) return Support::no("a pair is for attention layers");
+  const std::optional<Phase> whole = phase_of(problem.mode, speculative_attention_mode_);
+  for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) {
+    if (whole && *whole != phase) continue;
+    const Support support = of(phase).supports(whole ? problem : part_of(problem, phase));
+    if (!support) {
+      return Support::no(fmt::format("{}: {}", of(phase).info().name, support.reason()));
+    }
+  }
+  return Support::yes();
+}
+
+std::vector<KvLayout> HybridBackend::formats(const Problem& problem) const {
+  if (const auto whole = phase_of(problem.mode, speculative_attention_mode_)) {
+    return of(*whole).formats(problem);
+  }
+  std::vector<KvLayout> formats = prefill_->formats(part_of(problem, Phase::kPrefill));
+  const std::vector<KvLayout> others = decode_->formats(part_of(problem, Phase::kDecode));
+  std::erase_if(formats,
+                [&](KvLayout layout) { return std::ranges::find(others, layout) == others.end(); });
+  return formats;
+}
+
+Numerics HybridBackend::numerics(const Problem& problem) const {
+  if (const auto whole = phase_of(problem.mode, speculative_attention_mode_)) {
+    return of(*whole).numerics(problem);
+  }
+  const Numerics one = prefill_->numerics(part_of(problem, Phase::kPrefill));
+  const Numerics other = decode_->numerics(part_of(problem, Phase::kDecode));
+  return {.qk_input = coarser(one.qk_input, other.qk_input),
+          .p = coarser(one.p, other.p),
+          .accumulator = coarser(one.accumulator, other.accumulator),
+          .partial_out = coarser(one.partial_out, other.partial_out),
+          .partial_roundings = std::max(one.partial_roundings, other.partial_roundings),
+          .lse = one.lse && other.lse};
+}
+
+std::unique_ptr<Plan> HybridBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
+  if (const auto whole = phase_of(batch.forward_mode, speculative_attention_mode_)) {
+    return of(*whole).plan(batch, memory);
+  }
+  auto plan = std::make_unique<HybridPlan>();
+  std::size_t parts = 0;
+  for (std::int64_t first = 0, end = 0; first < batch.batch_size; first = end) {
+    const Phase phase = phase_of_request(batch.q_len(first));
+    while (end < batch.batch_size && phase_of_request(batch.q_len(end)) == phase) ++end;
+    PlanMemory& part = memory.part(parts++);
+    plan->add(std::make_unique<BatchRows>(batch, first, end - first, part_of(*batch.problem, phase),
+                                          part),
+              of(phase), part);
+  }
+  return plan;
+}
+
+}  // namespace attnbench
