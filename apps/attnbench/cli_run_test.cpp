@@ -50,6 +50,59 @@ TEST_F(CommandLine, runs_several_scenarios_into_one_result) {
   std::filesystem::remove(other);
 }
 
+constexpr const char* kMixed = R"(
+defaults: {model: {heads_q: 4, heads_kv: 2, head_dim: 16}, dtype: f32}
+mixes:
+  mix: {batch: [{count: 2, mode: decode, kv_len: 9}, {mode: extend, q_len: 5, prefix_len: 20}]}
+  one: {batch: [{count: 2, mode: decode, kv_len: 9}]}
+measure: {cache: [warm]}
+verify: {rows: 8}
+)";
+
+TEST_F(CommandLine, tries_every_pair_of_backends_in_the_mixed_cases_and_names_the_best) {
+  const std::string mixed = folder_ + "mixed.yaml";
+  std::ofstream(mixed) << kMixed;
+  EXPECT_EQ(run({"run", mixed.c_str(), "--quick", "--hybrid", "best", "--backend",
+                 "torch_native,cpu_flash", "--json", "-"}),
+            0)
+      << err_.str();
+  const auto root = nlohmann::json::parse(out_.str());
+  std::vector<std::string> ran;
+  for (const auto& record : root["records"]) {
+    EXPECT_EQ(record["case"], "mix") << "decodes alone are the work of one part";
+    EXPECT_EQ(record["verdict"], "passed") << record["reason"];
+    ran.push_back(record["backend"]);
+  }
+  EXPECT_EQ(ran, (std::vector<std::string>{"torch_native", "cpu_flash", "torch_native+cpu_flash",
+                                           "cpu_flash+torch_native"}));
+  EXPECT_EQ(run({"run", mixed.c_str(), "--quick", "--hybrid", "best", "--backend",
+                 "torch_native,cpu_flash"}),
+            0);
+  EXPECT_NE(out_.str().find("is the best of 4 values"), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"run", mixed.c_str(), "--quick", "--hybrid", "best", "--case", "one"}), 4);
+  EXPECT_NE(err_.str().find("no case mixes prompts and decodes"), std::string::npos) << err_.str();
+  EXPECT_EQ(run({"run", mixed.c_str(), "--quick", "--hybrid", "best", "--backend", "cpu_flash"}),
+            4);
+  EXPECT_NE(err_.str().find("no two backends can be a pair"), std::string::npos) << err_.str();
+  std::filesystem::remove(mixed);
+}
+
+TEST_F(CommandLine, runs_the_pair_of_a_scenario_beside_its_parts_and_points_at_one_that_cannot_be) {
+  const std::string mixed = folder_ + "mixed.yaml";
+  std::ofstream(mixed) << kMixed << "hybrid: {prefill: cpu_flash, decode: torch_native}\n";
+  EXPECT_EQ(run({"run", mixed.c_str(), "--quick", "--json", "-"}), 0) << err_.str();
+  const auto root = nlohmann::json::parse(out_.str());
+  ASSERT_EQ(root["records"].size(), 6u);
+  EXPECT_EQ(root["records"][2]["backend"], "cpu_flash+torch_native");
+  std::ofstream(mixed) << kMixed << "hybrid: {prefill: cpu_flash, decode: tosh_native}\n";
+  EXPECT_EQ(run({"run", mixed.c_str(), "--quick"}), 4);
+  EXPECT_NE(err_.str().find("mixed.yaml:8:9: error: backend 'cpu_flash+tosh_native': there is no "
+                            "backend 'tosh_native'"),
+            std::string::npos)
+      << err_.str();
+  std::filesystem::remove(mixed);
+}
+
 /// The words that a POSIX shell makes of a line.
 std::vector<std::string> words_in_a_shell(const std::string& line) {
   FILE* pipe = popen(("set -f; printf '%s\\n' " + line).c_str(), "r");

@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 
+#include "apps/attnbench/hybrid_pairs.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/scenario_files.h"
 #include "apps/attnbench/shard.h"
@@ -84,6 +85,11 @@ void declare_cells(CLI::App& app, RunOptions& options) {
       ->option_text("NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false);
+  app.add_option("--hybrid", options.hybrid,
+                 "best: in the mixed cases, beside these backends every pair of them, one for "
+                 "prompts and one for decodes; a closing line names the best, with SGLang's flags")
+      ->option_text("best")
+      ->check(CLI::IsMember({"best"}));
   declare_mode_options(app, options);
   app.add_option("--shard", options.shard,
                  "only this part of the cases, 2/4 of 1/4 to 4/4; `merge` joins the results")
@@ -248,7 +254,9 @@ std::vector<PlannedRun> runs_with_cases(const RunOptions& options, const KnownBa
   const std::vector<std::string>& patterns = options.filter.cases;
   const auto planned = [&](Scenario& scenario, RunFilter filter) {
     Registry registry = known.with_those_of(scenario, filter.backends);
-    return PlannedRun{std::move(scenario), std::move(filter), std::move(registry)};
+    PlannedRun run{std::move(scenario), std::move(filter), std::move(registry)};
+    if (!options.hybrid.empty()) add_pairs(run);
+    return run;
   };
   if (scenarios.size() == 1) return {planned(scenarios.front(), options.filter)};
   expect_each_matches(scenarios, patterns);

@@ -35,6 +35,7 @@ struct RunOptions {
   OutputOptions outputs;
   std::string resume;  ///< results to go on with; empty: begin anew
   std::string shard;   ///< "2/4"; empty: all cases
+  std::string hybrid;  ///< "best": add_pairs(); else empty
   DeviceOptions devices;
   CpuTargetOption cpu_target;
   bool isolate = false;

@@ -184,4 +184,31 @@ void read_backends(const YamlNode& node, Scenario& scenario, Problems& problems)
   }
 }
 
+void read_hybrid(const YamlNode& node, Scenario& scenario, Problems& problems) {
+  const StrictMap map(node, "hybrid", "hybrid", problems);
+  std::vector<std::string> parts;
+  for (const char* key : {"prefill", "decode"}) {
+    const YamlNode* const item = map.find(key);
+    if (item == nullptr) {
+      problems.add(node.place, fmt::format("hybrid has no {}", key),
+                   "it takes the names of two backends: {prefill: NAME, decode: NAME}");
+    } else if (auto name = read_backend(*item, problems)) {
+      parts.push_back(std::move(*name));
+    }
+  }
+  bool by_decode = false;
+  if (const YamlNode* const mode = map.find("speculative_attention_mode")) {
+    constexpr std::array<std::string_view, 2> kModes{"prefill", "decode"};
+    by_decode = read_choice(*mode, "speculative_attention_mode", kModes, problems) == 1u;
+  }
+  if (parts.size() < 2) return;
+  const bool alone = scenario.backends.empty();
+  std::string pair = parts[0] + '+' + parts[1];
+  if (by_decode) pair += ":speculative_attention_mode=decode";
+  if (alone) scenario.backends = parts;
+  if (alone && parts[0] == parts[1]) scenario.backends.pop_back();
+  scenario.backends.push_back(std::move(pair));
+  scenario.backend_places.resize(scenario.backends.size(), node.place);
+}
+
 }  // namespace attnbench

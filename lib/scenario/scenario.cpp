@@ -163,6 +163,7 @@ Scenario parse_scenario(const std::string& text, const std::string& path,
   if (const YamlNode* backends = file.find("backends")) {
     read_backends(*backends, scenario, problems);
   }
+  if (const YamlNode* hybrid = file.find("hybrid")) read_hybrid(*hybrid, scenario, problems);
   problems.throw_if_any();
   for (Case& c : scenario.cases) c.graph_bucket = graph_bucket_of(c, scenario.measure);
   return scenario;

@@ -14,9 +14,9 @@ namespace attnbench {
 namespace {
 
 constexpr ScenarioKey kScenario[] = {
-    {"scenario", ""},     {"description", ""}, {"seed", ""},       {"defaults", "defaults"},
-    {"prefixes", ""},     {"mixes", ""},       {"sweep", "sweep"}, {"measure", "measure"},
-    {"verify", "verify"}, {"backends", ""}};
+    {"scenario", ""},     {"description", ""}, {"seed", ""},        {"defaults", "defaults"},
+    {"prefixes", ""},     {"mixes", ""},       {"sweep", "sweep"},  {"measure", "measure"},
+    {"verify", "verify"}, {"backends", ""},    {"hybrid", "hybrid"}};
 constexpr ScenarioKey kDefaults[] = {
     {"model", "model"},        {"layer", ""}, {"tp", ""}, {"dtype", ""}, {"kv_cache", "kv_cache"},
     {"attention", "attention"}};
@@ -81,6 +81,8 @@ constexpr ScenarioKey kLog2[] = {{"start", ""}, {"stop", ""}};
 constexpr ScenarioKey kMeasure[] = {{"cache", ""},         {"launch", ""},    {"step", ""},
                                     {"graph_buckets", ""}, {"precision", ""}, {"rounds", ""},
                                     {"block", ""},         {"samples", ""},   {"timeout", ""}};
+constexpr ScenarioKey kHybrid[] = {
+    {"prefill", ""}, {"decode", ""}, {"speculative_attention_mode", ""}};
 constexpr ScenarioKey kVerify[] = {{"enabled", ""}, {"rows", ""}, {"fills", ""}};
 
 constexpr KeySection kSections[] = {{"scenario", kScenario},
@@ -104,7 +106,8 @@ constexpr KeySection kSections[] = {{"scenario", kScenario},
                                     {"range", kRange},
                                     {"log2", kLog2},
                                     {"measure", kMeasure},
-                                    {"verify", kVerify}};
+                                    {"verify", kVerify},
+                                    {"hybrid", kHybrid}};
 
 /// What a section is called in messages.
 std::string_view spoken(std::string_view section) {

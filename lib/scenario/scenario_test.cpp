@@ -93,6 +93,24 @@ TEST(Scenario, takes_variants_of_backends_by_name) {
   }
 }
 
+TEST(Scenario, makes_a_pair_of_the_backends_of_hybrid) {
+  const auto backends = [](const std::string& lines) {
+    return parse_scenario(
+               "defaults: {model: llama-3.1-8b}\nmixes: {m: {batch: 1q1s64}}\n" + lines + "\n",
+               "s.yaml")
+        .backends;
+  };
+  EXPECT_THAT(backends("hybrid: {prefill: a, decode: 'b:c'}"), ElementsAre("a", "b:c", "a+b:c"));
+  EXPECT_THAT(backends("hybrid: {prefill: a, decode: a}"), ElementsAre("a", "a+a"));
+  EXPECT_THAT(backends("hybrid: {prefill: a, decode: b, speculative_attention_mode: decode}\n"
+                       "backends: [c]"),
+              ElementsAre("c", "a+b:speculative_attention_mode=decode"));
+  for (const char* wrong : {"hybrid: a", "hybrid: {prefill: a}", "hybrid: {prefill: a, decod: b}",
+                            "hybrid: {prefill: a, decode: b, speculative_attention_mode: both}"}) {
+    EXPECT_THROW(static_cast<void>(backends(wrong)), ConfigError) << wrong;
+  }
+}
+
 TEST(Scenario, takes_plug_in_files_from_its_own_folder_and_more_than_once) {
   const Scenario scenario = parse_scenario(
       "defaults: {model: llama-3.1-8b}\nmixes: {m: {batch: 1q1s64}}\n"
