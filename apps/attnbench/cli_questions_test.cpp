@@ -62,6 +62,25 @@ TEST_F(CommandLine, finds_an_unknown_backend_of_a_file_in_every_command_and_says
   std::filesystem::remove_all(folder);
 }
 
+TEST_F(CommandLine, knows_the_pair_of_a_file_and_of_the_command_line_in_every_command) {
+  const std::string folder = folder_ + "more";
+  std::filesystem::create_directory(folder);
+  const std::string file = folder + "/pair.yaml";
+  std::ofstream(file) << kTiny << "hybrid: {prefill: cpu_flash, decode: torch_native}\n";
+  EXPECT_EQ(run({"support", file.c_str()}), 0) << err_.str();
+  EXPECT_NE(out_.str().find("cpu_flash+torch_native"), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"expand", file.c_str()}), 0) << err_.str();
+  EXPECT_EQ(run({"list", "scenarios", folder.c_str()}), 0) << err_.str();
+  EXPECT_EQ(run({"support", file.c_str(), "--backend", "torch_native+cpu_flash"}), 0);
+  EXPECT_NE(out_.str().find("torch_native+cpu_flash"), std::string::npos) << out_.str();
+  const std::string arrays = folder + "/arrays";
+  EXPECT_EQ(run({"dump", file.c_str(), "--backend", "torch_native+cpu_flash:split_keys=128", "-o",
+                 arrays.c_str()}),
+            0)
+      << err_.str();
+  std::filesystem::remove_all(folder);
+}
+
 TEST_F(CommandLine, asks_the_backends_of_the_file_or_of_the_command_line_for_support) {
   std::ofstream(scenario_, std::ios::app) << "backends: [cpu_flash]\n";
   EXPECT_EQ(run({"support", scenario_.c_str()}), 0);

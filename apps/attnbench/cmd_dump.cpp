@@ -97,8 +97,10 @@ void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& 
                   Fill fill, const std::vector<ReferenceRow>& rows, const Devices& devices,
                   Console& console) {
   const std::string& name = entry.info.name;
-  std::string stem = name;  // of files: "splitkv:dynamic" is a name that not every system takes
+  std::string stem = name;  // of files: "splitkv:splits=16" is a name that not every system takes
   std::ranges::replace(stem, ':', '.');
+  std::ranges::replace_if(
+      stem, [](char c) { return c == '=' || c == '+'; }, '-');
   const auto skip = [&](const std::string& reason) {
     console.err << fmt::format("{}: no outputs: {}\n", name, reason);
     writer.describe(DumpedBackend{name, entry.info.version, reason, {}});

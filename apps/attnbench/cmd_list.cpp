@@ -169,7 +169,7 @@ std::vector<std::string> scenarios_in(const std::string& folder) {
 }
 
 /// Every scenario of `folder`, with what it holds or what is wrong with it.
-int list_scenarios(const std::string& folder, bool json, const Registry& registry,
+int list_scenarios(const std::string& folder, bool json, const KnownBackends& known,
                    Console& console) {
   Json list = Json::array();
   int exit_code = static_cast<int>(ExitCode::kOk);
@@ -177,7 +177,8 @@ int list_scenarios(const std::string& folder, bool json, const Registry& registr
     try {
       const Scenario scenario = load_scenario(path);
       if (std::ranges::none_of(scenario.backends, is_plugin_file)) {  // runs no plug-in code
-        static_cast<void>(choose_backends(scenario, registry, {}));   // unknown names throw
+        static_cast<void>(
+            choose_backends(scenario, known.with_those_of(scenario), {}));  // unknown names throw
       }
       if (json) {
         list.push_back({{"path", path},
@@ -258,7 +259,7 @@ void add_list_command(CLI::App& app, Action& action) {
       });
   add("scenarios", "scenario files of a folder; broken ones: exit 4",
       [options](const KnownBackends& known, Console& console) {
-        return list_scenarios(options->folder, options->json(), known.registry(), console);
+        return list_scenarios(options->folder, options->json(), known, console);
       })
       ->add_option("folder", options->folder, "where to look")
       ->capture_default_str();

@@ -78,9 +78,10 @@ const Registry::Entry& the_present_backend(const Registry& registry,
 }
 
 /// The profiler records one forward, and none of the work that prepares it.
-void run_window(const ProfileOptions& options, const Registry& registry) {
+void run_window(const ProfileOptions& options, const KnownBackends& known) {
   const Scenario scenario = read_scenario(options.scenario, options.seed);
   Case c = the_case(scenario, options);
+  const Registry registry = known.with_those_of(scenario, {options.backend});
   const Registry::Entry& entry = the_present_backend(registry, options);
   const std::unique_ptr<Device> device = make_cuda_device(options.device);
   const std::unique_ptr<Backend> backend = entry.make();
@@ -222,7 +223,7 @@ void add_profile_command(CLI::App& app, Action& action) {
   profile->callback([options, &action] {
     action = [options](const KnownBackends& known, Console& console) {
       if (options->window) {
-        run_window(*options, known.registry());
+        run_window(*options, known);
       } else if (!options->summarize.empty()) {
         summarize(*options, console);
       } else {

@@ -78,7 +78,8 @@ void declare_cells(CLI::App& app, RunOptions& options) {
       ->allow_extra_args(false);
   app.add_option(
          "--backend", options.filter.backends,
-         "only these backends, variants (splitkv:dynamic) among them; * and ? match: "
+         "only these backends, variants (splitkv:dynamic) and pairs (paged_fa+splitkv) among them; "
+         "* and ? match: "
          "'splitkv:splits=*' tries every value of a tuning parameter; if not given, those of "
          "the scenario, or all but variants: with a GPU the CPU's only where none of the "
          "GPU's supports the case")
