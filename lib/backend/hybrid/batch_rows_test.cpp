@@ -99,6 +99,13 @@ TEST_F(BatchRowsTest, lead_kernels_to_their_part_of_the_index_tensors) {
   EXPECT_THAT(std::span(part.out_cache_loc, 2), ElementsAre(201, 202));
   EXPECT_EQ(part.block_table, all.block_table + all.block_table_width);
   EXPECT_EQ(part.req_to_token, all.req_to_token) << "rows of it are found by req_pool_indices";
+  const BatchRows last = rows(ForwardMode::kDecode, 4, 1);  // the eighth token
+  const DeviceBatch& one = device_batch_of(last.batch());
+  EXPECT_EQ(one.kv_lens, all.kv_lens + 4);
+  EXPECT_EQ(one.req_pool_indices, all.req_pool_indices + 4);
+  EXPECT_EQ(one.block_table, all.block_table + 4 * all.block_table_width);
+  EXPECT_EQ(one.positions, all.positions + 7);
+  EXPECT_EQ(one.out_cache_loc, all.out_cache_loc + 7);
 }
 
 }  // namespace
