@@ -15,6 +15,7 @@
 #include "apps/attnbench/interrupt.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/progress_line.h"
+#include "apps/attnbench/result_file.h"
 #include "apps/attnbench/run_in_place.h"
 #include "apps/attnbench/run_options.h"
 #include "apps/attnbench/run_outcome.h"
@@ -33,6 +34,7 @@ struct CrossoverCommand {
   std::string scenario, case_id, axis, base, now;
   CrossoverAxis search;
   RunOptions run;
+  GateOptions outputs;  ///< of which only --json is offered
 };
 
 /// The interval of a ratio is one of 99 %.
@@ -115,6 +117,7 @@ CrossoverPoint point_of(const CrossoverCommand& command, std::int64_t value,
 
 int crossover(CrossoverCommand& command, const KnownBackends& known, Console& console) {
   const PlannedRun whole = planned(command, known, console);
+  check_gate_outputs(command.outputs, {whole.scenario.path});
   // Both ends are read before anything is measured: most mistakes show there.
   for (const std::int64_t end : {command.search.from, command.search.to}) {
     const PlannedRun run = at_value(whole, command, end);
@@ -143,10 +146,16 @@ int crossover(CrossoverCommand& command, const KnownBackends& known, Console& co
   CrossoverReport report{command.case_id, command.axis, command.base, command.now};
   search_crossover(command.search, probe, report);
   progress.clear();
-  const PlainOutput plain = plain_output(false, console);
+  const std::string& json = command.outputs.json;
+  const PlainOutput plain = plain_output(json == "-", console);
   write_crossover_terminal(report, plain.options, plain.out);
   const RunOutcome outcome = judge_run(all, {.signal = interrupt_signal()});
   if (!outcome.message.empty()) console.err << outcome.message << '\n';
+  if (!json.empty()) {
+    write_result_file(json, console.out, [&](std::ostream& out) {
+      write_crossover_json(report, all, outcome.exit_code, out);
+    });
+  }
   return outcome.exit_code;
 }
 
@@ -189,6 +198,10 @@ void add_crossover_command(CLI::App& app, Action& action) {
           "--points", command->search.most_points,
           fmt::format("values to measure at most; {} if not given", CrossoverAxis().most_points))
       ->transform(whole_number("points", 2, 1000));
+  crossover_app
+      ->add_option("--json", command->outputs.json,
+                   "write every value and the crossovers as JSON; '-' = standard output")
+      ->check(not_empty());
   declare_mode_options(*crossover_app, command->run);
   add_seed_option(*crossover_app, command->run.seed);
   declare_measuring_options(*crossover_app, command->run);

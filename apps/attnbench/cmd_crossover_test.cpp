@@ -3,22 +3,25 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "apps/attnbench/testing/command_line.h"
+#include "lib/report/json.h"
 
 namespace attnbench {
 namespace {
 
 using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 class CrossoverCommandLine : public CommandLine {
  protected:
   /// With other values for some of the options: name, value, name, value ….
-  int crossover(const std::vector<const char*>& changes = {}) {
+  int crossover(const std::vector<const char*>& changes = {}, const std::string& json = {}) {
     std::vector<const char*> words = {"crossover", scenario_.c_str()};
     std::vector<std::pair<const char*, const char*>> options = {{"--case", "tiny"},
                                                                 {"--axis", "batch[0].kv_len"},
@@ -35,6 +38,7 @@ class CrossoverCommandLine : public CommandLine {
     }
     for (const auto& [name, value] : options) words.insert(words.end(), {name, value});
     words.push_back("--quick");
+    if (!json.empty()) words.insert(words.end(), {"--json", json.c_str()});
     return run(words);
   }
 };
@@ -52,6 +56,34 @@ TEST_F(CrossoverCommandLine, names_a_backend_that_does_not_run_the_case) {
   EXPECT_EQ(crossover({"--new", "elsewhere"}), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("    elsewhere: unsupported: not on this machine\n"));
   EXPECT_THAT(out_.str(), HasSubstr("ended at 8, which has no ratio"));
+}
+
+TEST_F(CrossoverCommandLine, writes_json_beside_the_table_or_to_standard_output_alone) {
+  const std::string path = folder_ + "crossover.json";
+  EXPECT_EQ(crossover({}, path), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("tiny along batch[0].kv_len"));
+  std::ifstream file(path);
+  const Json json = Json::parse(file);
+  EXPECT_EQ(json["case"], "tiny");
+  EXPECT_EQ(json["new"], "cpu_flash");
+  EXPECT_EQ(json["exit_code"], 0);
+  EXPECT_EQ(json["points"][1]["value"], 64);
+  EXPECT_GE(json["points"][1]["speed"]["pairs"], 8);
+  EXPECT_EQ(json["scenario"]["path"], scenario_);
+  EXPECT_NE(json["environment"]["threads"], 0);
+
+  EXPECT_EQ(crossover({}, "-"), 0) << err_.str();
+  EXPECT_EQ(Json::parse(out_.str())["schema"], "attnbench.crossover");
+  EXPECT_THAT(err_.str(), HasSubstr("tiny along batch[0].kv_len"));
+}
+
+TEST_F(CrossoverCommandLine, refuses_a_file_that_it_cannot_write_before_it_measures) {
+  EXPECT_EQ(crossover({}, folder_ + "none/crossover.json"), 5);
+  EXPECT_THAT(err_.str(), HasSubstr("cannot write " + folder_ + "none/crossover.json"));
+  EXPECT_THAT(out_.str(), IsEmpty());
+  EXPECT_EQ(crossover({}, scenario_), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("would overwrite what is read"));
+  EXPECT_THAT(out_.str(), IsEmpty());
 }
 
 TEST_F(CrossoverCommandLine, exits_4_on_what_it_cannot_search) {

@@ -127,7 +127,8 @@ exec {BINARY} "$@"
     def test_an_interrupt_of_crossover_keeps_the_values_that_are_known(self):
         self.write(rounds=1, timeout_s=60)
         for patience_s in 1, 4, 16:  # eight rounds of the first value take a moment, on a busy machine a longer one
-            process = subprocess.Popen([BINARY, "crossover", self.scenario, *self.CROSSOVER, "--rounds", "8,1000000"],
+            process = subprocess.Popen([BINARY, "crossover", self.scenario, *self.CROSSOVER, "--rounds", "8,1000000",
+                                        "--json", self.json],
                                        text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             time.sleep(patience_s)
             process.send_signal(signal.SIGINT)
@@ -137,6 +138,10 @@ exec {BINARY} "$@"
             if "no ratio was measured" not in out:
                 break
         self.assertRegex(out, r"\n +8  .*µs")
+        with open(self.json) as file:
+            kept = json.load(file)
+        self.assertEqual((kept["interrupted"], kept["exit_code"]), (True, 130))
+        self.assertEqual([point["value"] for point in kept["points"]], [8])
 
     def test_the_children_of_crossover_know_the_values_of_the_axis(self):
         self.write(rounds=1, timeout_s=60)

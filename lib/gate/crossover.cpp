@@ -93,6 +93,19 @@ std::vector<CrossoverStretch> stretches_of(std::span<const CrossoverPoint> point
   return stretches;
 }
 
+std::vector<CrossoverBracket> brackets_of(std::span<const CrossoverStretch> stretches) {
+  std::vector<CrossoverBracket> brackets;
+  const CrossoverStretch* winner = nullptr;
+  for (const CrossoverStretch& each : stretches) {
+    if (each.lead == Lead::kTie) continue;
+    if (winner != nullptr && winner->lead != each.lead) {
+      brackets.push_back({winner->lead, each.lead, winner->last, each.first});
+    }
+    winner = &each;
+  }
+  return brackets;
+}
+
 void search_crossover(const CrossoverAxis& axis, const CrossoverProbe& probe,
                       CrossoverReport& report) {
   std::vector<CrossoverPoint>& points = report.points;
@@ -100,6 +113,7 @@ void search_crossover(const CrossoverAxis& axis, const CrossoverProbe& probe,
     const auto point = probe(*value);
     if (!point) {
       report.ended = "stopped before the end";
+      report.interrupted = true;
       break;
     }
     points.push_back(*point);

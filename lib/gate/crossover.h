@@ -15,6 +15,8 @@
 
 namespace attnbench {
 
+struct RunResult;
+
 /// Who is faster: the interval of the ratio new / base lies above 1, below it, or holds it.
 enum class Lead : std::uint8_t { kBase, kNew, kTie };
 [[nodiscard]] Lead lead_of(const SpeedEvidence& speed);
@@ -53,16 +55,27 @@ struct CrossoverStretch {
 /// Of the points without a problem, in ascending order of their values.
 [[nodiscard]] std::vector<CrossoverStretch> stretches_of(std::span<const CrossoverPoint> points);
 
+/// A change of winner between two values; what lies between them are ties, if anything was
+/// measured.
+struct CrossoverBracket {
+  Lead before = Lead::kTie, after = Lead::kTie;  ///< one is kBase, the other kNew
+  std::int64_t low = 0, high = 0;                ///< the last value before, the first one after
+};
+/// In ascending order; empty: there is no crossover.
+[[nodiscard]] std::vector<CrossoverBracket> brackets_of(
+    std::span<const CrossoverStretch> stretches);
+
 struct CrossoverReport {
   std::string case_id, axis, base, now;     ///< the last two are backends
   std::vector<CrossoverPoint> points = {};  ///< ascending
-  std::string ended = {};  ///< why earlier than at the precision; empty: it was not
+  std::string ended = {};    ///< why earlier than at the precision; empty: it was not
+  bool interrupted = false;  ///< by a stop that was asked for
 };
 
 /// Measures one value; none: a stop was asked for meanwhile.
 using CrossoverProbe = std::function<std::optional<CrossoverPoint>(std::int64_t value)>;
 
-/// Searches along the axis and fills in points and ended.
+/// Searches along the axis and fills in points, ended and interrupted.
 void search_crossover(const CrossoverAxis& axis, const CrossoverProbe& probe,
                       CrossoverReport& report);
 
@@ -72,5 +85,9 @@ void search_crossover(const CrossoverAxis& axis, const CrossoverProbe& probe,
 /// A table of what was measured, the ratio over the axis as a plot, and where they cross.
 void write_crossover_terminal(const CrossoverReport& report, const TextOptions& options,
                               std::ostream& out);
+
+/// The same for machines. `run`: what was measured, which tells machine and scenario.
+void write_crossover_json(const CrossoverReport& report, const RunResult& run, int exit_code,
+                          std::ostream& out);
 
 }  // namespace attnbench

@@ -109,9 +109,10 @@ std::string crossover_text(const CrossoverReport& report) {
                        front->lead == Lead::kTie ? "a tie" : lead + " is faster",
                        grouped(front->first), grouped(front->last));
   }
-  // A crossover lies between two values with different winners; ties may lie between them.
   std::vector<std::string> crossovers, parts;
-  const CrossoverStretch* winner = nullptr;
+  for (const CrossoverBracket& each : brackets_of(stretches)) {
+    crossovers.push_back(fmt::format("between {} and {}", grouped(each.low), grouped(each.high)));
+  }
   for (const CrossoverStretch& each : stretches) {
     const std::string lead = each.lead == Lead::kTie ? "a tie" : leader(report, each.lead);
     parts.push_back(
@@ -120,12 +121,6 @@ std::string crossover_text(const CrossoverReport& report) {
         : each.first == each.last
             ? fmt::format("{} at {}", lead, grouped(each.first))
             : fmt::format("{} from {} to {}", lead, grouped(each.first), grouped(each.last)));
-    if (each.lead == Lead::kTie) continue;
-    if (winner != nullptr && winner->lead != each.lead) {
-      crossovers.push_back(
-          fmt::format("between {} and {}", grouped(winner->last), grouped(each.first)));
-    }
-    winner = &each;
   }
   return fmt::format("{}: {}",
                      crossovers.empty()

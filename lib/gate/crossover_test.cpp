@@ -7,9 +7,13 @@
 
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "lib/gate/testing/measured_run.h"
+#include "lib/report/json.h"
 
 namespace attnbench {
 namespace {
@@ -28,6 +32,8 @@ CrossoverPoint measured(std::int64_t value, double ratio, double half_width = 0.
   speed.base_us = 100;
   speed.new_us = 100 * ratio;
   speed.time = {ratio, ratio - half_width, ratio + half_width};
+  speed.paired = true;
+  speed.pairs = 12;
   return {value, speed};
 }
 
@@ -42,6 +48,12 @@ std::vector<std::int64_t> values_of(const CrossoverReport& report) {
   std::vector<std::int64_t> values;
   for (const CrossoverPoint& point : report.points) values.push_back(point.value);
   return values;
+}
+
+Json crossover_json(const CrossoverReport& report, int exit_code = 0) {
+  std::ostringstream out;
+  write_crossover_json(report, measured_run({}), exit_code, out);
+  return Json::parse(out.str());
 }
 
 std::string crossover_page(const CrossoverReport& report, const TextOptions& options = {}) {
@@ -145,11 +157,13 @@ TEST(Crossover, ends_at_a_problem_a_stop_or_the_last_point_and_keeps_what_is_kno
       report);
   EXPECT_THAT(values_of(report), ElementsAre(512, 131072));
   EXPECT_EQ(report.ended, "stopped before the end");
+  EXPECT_TRUE(report.interrupted);
 
   const CrossoverReport few = search([](std::int64_t value) { return value < 3000 ? 1.2 : 0.8; },
                                      {.from = 512, .to = 131072, .most_points = 4});
   EXPECT_THAT(values_of(few), ElementsAre(512, 2048, 8192, 131072));
   EXPECT_EQ(few.ended, "ended after 4 points (--points)");
+  EXPECT_FALSE(few.interrupted);
 }
 
 TEST(CrossoverTerminal, has_a_table_a_plot_and_the_place) {
@@ -165,6 +179,76 @@ TEST(CrossoverTerminal, has_a_table_a_plot_and_the_place) {
   EXPECT_THAT(text, HasSubstr("crossover between 2,880 and 3,008: splitkv up to 2,880, paged_fa "
                               "from 3,008\n"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
+TEST(CrossoverJson, has_every_value_and_both_sides_of_each_crossover) {
+  const Json json = crossover_json(search([](std::int64_t value) {
+    return value < 3000 ? 1.2 : value < 3600 ? 1.0 : 0.8;
+  }));
+  EXPECT_EQ(json["schema"], "attnbench.crossover");
+  EXPECT_EQ(json["schema_version"], "1.0.0");
+  EXPECT_EQ(json["case"], "chat");
+  EXPECT_EQ(json["axis"], "batch[0].kv_len");
+  EXPECT_EQ(json["base"], "splitkv");
+  EXPECT_EQ(json["new"], "paged_fa");
+  EXPECT_EQ(json["environment"]["device"]["name"], "NVIDIA H200");
+  EXPECT_EQ(json["scenario"]["name"], "serving");
+  EXPECT_EQ(json["interrupted"], false);
+  EXPECT_EQ(json["ended"], "");
+  ASSERT_THAT(json["crossovers"], SizeIs(1));
+  EXPECT_EQ(json["crossovers"][0]["low"], json["stretches"][0]["last"]);
+  EXPECT_EQ(json["crossovers"][0]["high"], json["stretches"][2]["first"]);
+  EXPECT_EQ(json["crossovers"][0]["faster_before"], "splitkv");
+  EXPECT_EQ(json["crossovers"][0]["faster_after"], "paged_fa");
+  EXPECT_TRUE(json["stretches"][1]["faster"].is_null()) << "a tie";
+  const Json& first = json["points"][0];
+  EXPECT_EQ(first["value"], 512);
+  EXPECT_EQ(first["faster"], "splitkv");
+  EXPECT_EQ(first["problem"], "");
+  EXPECT_EQ(first["speed"]["base_us"], 100);
+  EXPECT_EQ(first["speed"]["new_us"], 120);
+  EXPECT_EQ(first["speed"]["ratio"], Json({{"median", 1.2}, {"lo", 1.19}, {"hi", 1.21}}));
+  EXPECT_EQ(first["speed"]["pairs"], 12);
+}
+
+TEST(CrossoverJson, says_why_there_is_no_crossover) {
+  const CrossoverReport agreed = search([](std::int64_t) { return 1.3; });
+  Json json = crossover_json(agreed);
+  EXPECT_EQ(json["crossovers"], Json::array());
+  EXPECT_EQ(json["verdict"], crossover_text(agreed));
+
+  CrossoverReport failed{"chat", "batch[0].kv_len", "splitkv", "paged_fa"};
+  search_crossover(
+      kAxis,
+      [](std::int64_t value) {
+        CrossoverPoint point = measured(value, 1.2);
+        point.problem = "paged_fa: INCORRECT: 3 NaN";
+        return point;
+      },
+      failed);
+  json = crossover_json(failed, 2);
+  EXPECT_EQ(json["exit_code"], 2);
+  EXPECT_EQ(json["verdict"], "no ratio was measured");
+  EXPECT_EQ(json["ended"], "ended at 512, which has no ratio");
+  EXPECT_EQ(json["points"][0]["problem"], "paged_fa: INCORRECT: 3 NaN");
+  EXPECT_TRUE(json["points"][0]["speed"].is_null());
+  EXPECT_TRUE(json["points"][0]["faster"].is_null());
+}
+
+TEST(CrossoverJson, of_a_search_that_was_stopped_keeps_what_is_known) {
+  CrossoverReport report{"chat", "batch[0].kv_len", "splitkv", "paged_fa"};
+  search_crossover(
+      kAxis,
+      [](std::int64_t value) -> std::optional<CrossoverPoint> {
+        if (value == kAxis.to) return std::nullopt;
+        return measured(value, 1.2);
+      },
+      report);
+  const Json json = crossover_json(report, 130);
+  EXPECT_EQ(json["interrupted"], true);
+  EXPECT_EQ(json["exit_code"], 130);
+  EXPECT_EQ(json["ended"], "stopped before the end");
+  EXPECT_THAT(json["points"], SizeIs(1));
 }
 
 }  // namespace

@@ -14,18 +14,22 @@ Json ratio_json(const RatioInterval& ratio) {
   return {{"median", ratio.median}, {"lo", ratio.lo}, {"hi", ratio.hi}};
 }
 
-Json speed_json(const Comparison& each) {
+Json judged_speed_json(const Comparison& each) {
   if (!each.speed) return nullptr;
-  const SpeedEvidence& speed = *each.speed;
+  Json json = speed_json(*each.speed);
+  json["allowed_change"] = each.edge;
+  return json;
+}
+
+}  // namespace
+
+Json speed_json(const SpeedEvidence& speed) {
   return {{"base_us", speed.base_us},
           {"new_us", speed.new_us},
           {"ratio", ratio_json(speed.time)},
           {"cycles_ratio", speed.cycles ? ratio_json(*speed.cycles) : Json(nullptr)},
-          {"pairs", speed.paired ? Json(speed.pairs) : Json(nullptr)},
-          {"allowed_change", each.edge}};
+          {"pairs", speed.paired ? Json(speed.pairs) : Json(nullptr)}};
 }
-
-}  // namespace
 
 Json comparison_json(const Comparison& each) {
   return {{"scenario", each.cell.scenario},
@@ -39,7 +43,7 @@ Json comparison_json(const Comparison& each) {
           {"doubt", to_string(each.judgement.doubt)},
           {"reason", each.judgement.reason},
           {"allowed_because", each.allowed_because},
-          {"speed", speed_json(each)},
+          {"speed", judged_speed_json(each)},
           {"repro", each.repro}};
 }
 
