@@ -43,6 +43,7 @@ struct AbCommand {
   AbPrograms programs;
   std::string only_suspects;
   int pairs = AbConfig().pairs;
+  double process_timeout_s = 3600;  ///< long for a process that runs each cell once
   std::uint64_t coin = 0;
   bool isolate = false, force_graph = false;
   std::vector<PassedOption> passed = {
@@ -182,7 +183,8 @@ int ab(AbCommand command, const Registry& registry, Console& console) {
   const AbProcess process = [&](AbSide side, bool verify, const std::vector<CellKey>& cells) {
     const std::string json = folder.file(fmt::format("{}.json", to_string(side)));
     AbMeasurement measured =
-        run_ab_process(ab_command(command.programs, side, verify, cells, json), json, stop);
+        run_ab_process(ab_command(command.programs, side, verify, cells, json), json,
+                       std::chrono::duration<double>(command.process_timeout_s), stop);
     // A command line that the first process refuses, all others refuse as well.
     if (first && measured.failure.starts_with("exited with code 4")) {
       throw ConfigError(fmt::format("the {} program {}", to_string(side), measured.failure));
@@ -224,6 +226,12 @@ void add_ab_command(CLI::App& app, Action& action) {
   ab_app->add_option("--pairs", command->pairs, "pairs of processes; 8 is the fewest that decide")
       ->transform(whole_number("pairs", 8, 100'000))
       ->capture_default_str();
+  ab_app
+      ->add_option("--process-timeout", command->process_timeout_s,
+                   "a process that takes longer hangs: it is killed, counts as crashed, and no "
+                   "further pair is begun: 90s, 30min")
+      ->transform(seconds("process-timeout"))
+      ->default_str("60min");
   ab_app->add_option("--coin", command->coin, "seed of the order within the pairs")
       ->transform(whole_number("coin", 0, 2147483647));
   CLI::Option* suspects = ab_app

@@ -75,6 +75,19 @@ TEST_F(AbCommandLine, exits_2_for_a_planted_wrong_program_and_for_one_that_crash
   EXPECT_THAT(out_.str(), HasSubstr("SIGSEGV"));
 }
 
+TEST_F(AbCommandLine, does_not_wait_for_ever_for_a_program_that_hangs) {
+  const std::string base = program("base", 100), hanging = program("hanging", 100, "sleep 600");
+  EXPECT_EQ(ab({"--base", base, "--new", hanging, scenario_, "--process-timeout", "1s"}), 2)
+      << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("had not ended after 1 s (--process-timeout)"));
+  EXPECT_THAT(out_.str(), HasSubstr("no pair was begun after pair 1"));
+  EXPECT_EQ(calls_of(hanging).size(), 1u);
+  EXPECT_EQ(ab({"--base", hanging, "--new", base, scenario_, "--process-timeout", "1s", "--gate"}),
+            3)
+      << out_.str();
+  EXPECT_EQ(ab({"--base", base, "--new", base, scenario_, "--process-timeout", "0"}), 4);
+}
+
 TEST_F(AbCommandLine, hands_options_of_a_run_to_both_programs) {
   const std::string base = program("base", 100), now = program("now", 100);
   EXPECT_EQ(ab({"--base", base, "--new", now, scenario_, "--pairs", "8", "--case", "dec*",

@@ -72,6 +72,7 @@ class AbRun {
   void judge_open_cells_again(GateReport& report);
   void judge_failures(GateReport& report) const;
 
+  [[nodiscard]] bool ended_early() const { return interrupted_ || hung_; }
   [[nodiscard]] SideState& state_of(AbSide side) { return side == AbSide::kBase ? base_ : now_; }
 
   const AbProcess& process_;
@@ -80,6 +81,7 @@ class AbRun {
   SideState base_, now_;
   int pairs_begun_ = 0;
   bool interrupted_ = false;
+  bool hung_ = false;  ///< a process of either side
 };
 
 AbMeasurement AbRun::measure(AbSide side, const std::vector<CellKey>& cells) {
@@ -90,6 +92,7 @@ AbMeasurement AbRun::measure(AbSide side, const std::vector<CellKey>& cells) {
     });
   }
   interrupted_ = hooks_.stop_requested && hooks_.stop_requested();
+  hung_ = hung_ || measured.hung;
   return measured;
 }
 
@@ -127,6 +130,7 @@ StagePairs AbRun::measure_pairs(int count, const std::vector<CellKey>& cells) {
     }
     pairs.add(measured[AbSide::kBase].run, measured[AbSide::kNew].run);
     for (const AbSide side : order) state_of(side).take(std::move(measured[side]), pair);
+    if (hung_) break;
   }
   return pairs;
 }
@@ -159,9 +163,9 @@ void AbRun::judge_open_cells_again(GateReport& report) {
       open.push_back(each.cell);
     }
   }
-  if (open.empty() || interrupted_) return;
+  if (open.empty() || ended_early()) return;
   const StagePairs pairs = measure_pairs(config_.repeat_pairs, open);
-  if (interrupted_) return;
+  if (ended_early()) return;
   for (Comparison& again : judged(pairs).cells) {
     // A result that turned out wrong meanwhile is wrong, open or not.
     const bool wrong = again.judgement.verdict == GateVerdict::kIncorrect;
@@ -194,6 +198,7 @@ void AbRun::judge_failures(GateReport& report) const {
     report.remarks.push_back(fmt::format("the {} program {} ({} processes without a result)",
                                          to_string(side), state->failure, state->failed));
   }
+  if (hung_) report.remarks.push_back(fmt::format("no pair was begun after pair {}", pairs_begun_));
   const bool nothing_known = report.cells.empty() && (base_.failed > 0 || now_.failed > 0);
   if (nothing_known) {
     Record all;
@@ -205,7 +210,7 @@ void AbRun::judge_failures(GateReport& report) const {
     if (now_.crashed) {
       each.judgement = {GateVerdict::kIncorrect,
                         fmt::format("the new program {}{}", now_.failure,
-                                    base_.crashed ? ", and the base crashed, too" : "")};
+                                    base_.crashed ? ", and the base failed, too" : "")};
     } else if (!now_.verified && now_.failed > 0) {
       each.judgement = {GateVerdict::kNoVerdict, "the new program " + now_.failure};
     } else if (!base_.verified && base_.failed > 0) {

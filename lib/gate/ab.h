@@ -20,6 +20,7 @@ struct AbMeasurement {
   RunResult run;
   std::string failure;   ///< why it has no result: "was killed by signal 11 (SIGSEGV)"
   bool crashed = false;  ///< by the program's own fault
+  bool hung = false;     ///< it was killed at its time limit, which is a crash, too
 };
 
 /// Runs one side in a fresh process. `verify`: check the outputs, too. `cells`: measure at least
@@ -45,7 +46,8 @@ struct AbHooks {
 /// first process of each side that succeeds checks the outputs; its records tell what ran. What is
 /// INCONCLUSIVE after the pairs is measured once more, in new pairs that are judged alone, and that
 /// is final. A process that fails costs its pair; a crash of the new program is INCORRECT. When
-/// stopped, what is known is judged.
+/// stopped, what is known is judged, and so it is after a pair in which a process hung: further
+/// ones would most likely hang as well.
 [[nodiscard]] GateReport run_ab(const AbProcess& process, const AbConfig& config,
                                 const AbHooks& hooks);
 

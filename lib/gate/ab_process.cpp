@@ -59,6 +59,10 @@ class ChildLog {
   int descriptor_;
 };
 
+std::string with_message(const std::string& end, const std::string& message) {
+  return message.empty() ? end : fmt::format("{}: {}", end, message);
+}
+
 /// Each value of `cells` behind the option's name.
 template <class Value>
 void add_choices(std::vector<std::string>& words, const std::vector<CellKey>& cells,
@@ -93,18 +97,27 @@ std::vector<std::string> ab_command(const AbPrograms& programs, AbSide side, boo
 }
 
 AbMeasurement run_ab_process(const std::vector<std::string>& words, const std::string& json,
+                             std::chrono::duration<double> limit,
                              const std::function<bool()>& stop_requested) {
   std::error_code ignored;
   std::filesystem::remove(json, ignored);
   const ChildLog log(json + ".log");
   ChildProcess child(words, log.descriptor(), log.descriptor());
-  while (!child.has_ended() && !(stop_requested && stop_requested())) {
-    std::this_thread::sleep_for(kPause);
-  }
+  const auto begin = std::chrono::steady_clock::now();
+  const auto is_stopped = [&] { return stop_requested && stop_requested(); };
+  const auto is_late = [&] { return std::chrono::steady_clock::now() - begin > limit; };
+  while (!child.has_ended() && !is_stopped() && !is_late()) std::this_thread::sleep_for(kPause);
   const std::optional<std::string> end = child.end(std::chrono::milliseconds(0));
   AbMeasurement measured;
-  if (!end) {
+  if (!end && is_stopped()) {
     measured.failure = "was stopped";
+    return measured;
+  }
+  if (!end) {
+    measured.failure = with_message(
+        fmt::format("had not ended after {} s (--process-timeout) and was killed", limit.count()),
+        log.message());
+    measured.crashed = measured.hung = true;
     return measured;
   }
   const bool killed = end->starts_with("was killed");
@@ -118,8 +131,7 @@ AbMeasurement run_ab_process(const std::vector<std::string>& words, const std::s
       return measured;
     }
   }
-  const std::string message = log.message();
-  measured.failure = message.empty() ? *end : fmt::format("{}: {}", *end, message);
+  measured.failure = with_message(*end, log.message());
   measured.crashed = killed || end->ends_with(" 70");
   return measured;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -23,11 +24,13 @@ struct AbPrograms {
                                                   bool verify, const std::vector<CellKey>& cells,
                                                   const std::string& json);
 
-/// Starts `words` and reads the results that it wrote to `json`. A process that ends without any,
-/// or is stopped by `stop_requested`, is a failure with the last line that it printed. Throws
-/// EnvironmentError when the program cannot be started.
+/// Starts `words` and reads the results that it wrote to `json`. A process that ends without any is
+/// a failure with the last line that it printed. One that has not ended after `limit`, or when
+/// `stop_requested`, is killed with its whole process group; at the limit it counts as crashed.
+/// Throws EnvironmentError when the program cannot be started.
 [[nodiscard]] AbMeasurement run_ab_process(const std::vector<std::string>& words,
                                            const std::string& json,
+                                           std::chrono::duration<double> limit,
                                            const std::function<bool()>& stop_requested);
 
 }  // namespace attnbench

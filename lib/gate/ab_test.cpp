@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "lib/base/error.h"
@@ -204,6 +206,46 @@ TEST(Ab, that_loses_pairs_to_failures_judges_the_others) {
   EXPECT_THAT(report.remarks, Contains(HasSubstr("the base program exited with code 5")));
 }
 
+TEST(Ab, begins_no_pair_after_one_in_which_a_process_hung) {
+  const auto hangs_in = [](AbSide hanging, int when, Programs& programs) {
+    programs.change = [=](AbSide side, int process, AbMeasurement& measured) {
+      if (side == hanging && process == when) measured = {{}, "had not ended", true, true};
+    };
+  };
+  Programs now;
+  hangs_in(AbSide::kNew, 5, now);
+  GateReport report = ab_of(now);
+  EXPECT_EQ(now.calls, 10);
+  EXPECT_EQ(exit_code_of(report, false), ExitCode::kIncorrect);
+  EXPECT_EQ(judgement_of(report, "decode").reason, "the new program had not ended in pair 5");
+  EXPECT_THAT(report.remarks, Contains("no pair was begun after pair 5"));
+  EXPECT_FALSE(report.interrupted);
+
+  Programs first;
+  hangs_in(AbSide::kBase, 1, first);
+  report = ab_of(first);
+  EXPECT_EQ(first.calls, 2);
+  EXPECT_EQ(judgement_of(report, "decode").verdict, GateVerdict::kNoVerdict);
+  EXPECT_EQ(exit_code_of(report, true), ExitCode::kInconclusive);
+
+  Programs base{.ratio = 1.05};
+  hangs_in(AbSide::kBase, 13, base);
+  report = ab_of(base);
+  EXPECT_EQ(judgement_of(report, "decode").verdict, GateVerdict::kRegressed);
+  EXPECT_EQ(report.cells[0].speed->pairs, 12) << "what is known is judged";
+
+  Programs open;  // decode is open after 20 pairs
+  open.change = [](AbSide side, int process, AbMeasurement& measured) {
+    if (side == AbSide::kBase && process == 23) measured = {{}, "had not ended", true, true};
+    if (side == AbSide::kNew && process <= 20 && process % 2 == 0) {
+      measured.run.records[0].timing.median_us *= 1.2;
+    }
+  };
+  report = ab_of(open);
+  EXPECT_EQ(open.calls, 46);
+  EXPECT_EQ(judgement_of(report, "decode").verdict, GateVerdict::kInconclusive);
+}
+
 TEST(Ab, keeps_what_is_known_when_it_is_stopped) {
   Programs programs{.ratio = 1.05};
   GateReport report = ab_of(programs, {}, {.stop_requested = [&] { return programs.calls >= 25; }});
@@ -250,19 +292,39 @@ TEST(AbCommand, asks_for_one_round_of_the_cells) {
                           "--json", "r.json", "--no-verify"));
 }
 
+constexpr std::chrono::minutes kLong{10};
+
 TEST(AbProcess, tells_how_a_process_without_a_result_ended) {
   const std::string json = testing::TempDir() + "ab_process_test.json";
-  AbMeasurement measured = run_ab_process({"sh", "-c", "echo 'error: no' >&2; exit 5"}, json, {});
+  AbMeasurement measured =
+      run_ab_process({"sh", "-c", "echo 'error: no' >&2; exit 5"}, json, kLong, {});
   EXPECT_EQ(measured.failure, "exited with code 5: error: no");
   EXPECT_FALSE(measured.crashed);
-  measured = run_ab_process({"sh", "-c", "kill -SEGV $$"}, json, {});
+  measured = run_ab_process({"sh", "-c", "kill -SEGV $$"}, json, kLong, {});
   EXPECT_THAT(measured.failure, HasSubstr("SIGSEGV"));
   EXPECT_TRUE(measured.crashed);
-  measured = run_ab_process({"sleep", "60"}, json, [] { return true; });
+  measured = run_ab_process({"sleep", "60"}, json, kLong, [] { return true; });
   EXPECT_EQ(measured.failure, "was stopped");
-  measured = run_ab_process({"sh", "-c", "echo '{' > " + json}, json, {});
+  measured = run_ab_process({"sh", "-c", "echo '{' > " + json}, json, kLong, {});
   EXPECT_THAT(measured.failure, HasSubstr("no readable result"));
-  EXPECT_THROW((void)run_ab_process({"/no/such/program"}, json, {}), EnvironmentError);
+  EXPECT_THROW((void)run_ab_process({"/no/such/program"}, json, kLong, {}), EnvironmentError);
+}
+
+TEST(AbProcess, kills_one_that_hangs_with_all_that_it_started) {
+  using std::chrono::steady_clock;
+  const std::string json = testing::TempDir() + "ab_hang_test.json", late = json + ".late";
+  std::filesystem::remove(late);
+  const auto begin = steady_clock::now();
+  const AbMeasurement measured =
+      run_ab_process({"sh", "-c", "(sleep 1; touch " + late + ") & echo waiting; sleep 60"}, json,
+                     std::chrono::milliseconds(300), {});
+  EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(30));
+  EXPECT_EQ(measured.failure,
+            "had not ended after 0.3 s (--process-timeout) and was killed: waiting");
+  EXPECT_TRUE(measured.crashed);
+  EXPECT_TRUE(measured.hung);
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  EXPECT_FALSE(std::filesystem::exists(late));
 }
 
 TEST(Suspects, are_the_cells_that_pairs_may_decide) {
