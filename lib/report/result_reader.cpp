@@ -18,6 +18,7 @@
 
 #include "lib/base/error.h"
 #include "lib/bench/cell_key.h"
+#include "lib/report/csv_columns.h"
 #include "lib/report/journal.h"
 #include "lib/report/record_json.h"
 #include "lib/report/run_json.h"
@@ -106,6 +107,16 @@ class ResultParser {
   fail(path, fmt::format("no JSON: {}", what));
 }
 
+/// Whether the file begins as write_csv() begins one; afterwards it is at its beginning again.
+bool is_csv(std::istream& file) {
+  const std::string names = csv_columns()[0]->column + ',' + csv_columns()[1]->column + ',';
+  std::string beginning(names.size(), '\0');
+  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  file.clear();
+  file.seekg(0);
+  return beginning == names;
+}
+
 /// No cell may stand in a file twice: nobody could tell which of the two is meant.
 void expect_distinct_cells(const std::string& path, const std::vector<Record>& records) {
   std::map<CellKey, std::size_t> seen;
@@ -151,6 +162,11 @@ RunResult read_results(const std::string& path) {
     throw ConfigError(fmt::format("cannot read {}: {}", path, std::strerror(reason)));
   }
   if (file.peek() == std::ifstream::traits_type::eof()) fail(path, "empty");
+  if (is_csv(file)) {
+    fail(path,
+         "is CSV, which has neither the machine nor the rounds; give the JSON of `attnbench run "
+         "--json FILE`");
+  }
   RunResult run = is_journal(file) ? read_journal(path, file) : read_json(path, file);
   expect_distinct_cells(path, run.records);
   return run;

@@ -102,11 +102,18 @@ TEST_F(ResultReader, refuses_what_attnbench_did_not_write) {
   EXPECT_THAT(message_of("{\"a\": 1}"), HasSubstr("no results of attnbench: it has 'a'"));
   EXPECT_THAT(message_of("{\"wall_s\": 1}"), HasSubstr("schema_version is missing"));
   EXPECT_THAT(message_of("{\"wall_s\": 1,\n x}"), HasSubstr("no JSON: line 2, column 2"));
-  EXPECT_THAT(message_of("case,mix\r\n"), HasSubstr("no JSON"));
+  EXPECT_THAT(message_of("name,us\r\n"), HasSubstr("no JSON"));
   EXPECT_THAT(message_of(std::string("\x7f"
                                      "ELF\0\1",
                                      6)),
               HasSubstr("no JSON"));
+}
+
+TEST_F(ResultReader, says_of_a_csv_which_file_it_takes_instead) {
+  std::ostringstream csv;
+  write_csv(sample_run(), csv);
+  EXPECT_THAT(message_of(csv.str()), HasSubstr(path_ + ": is CSV,"));
+  EXPECT_THAT(message_of(csv.str()), HasSubstr("the JSON of `attnbench run --json FILE`"));
 }
 
 TEST_F(ResultReader, tells_a_newer_schema_from_none) {
