@@ -31,6 +31,21 @@ std::vector<std::string> words_in_a_shell(const std::string& line) {
   return pclose(pipe) == 0 ? words : std::vector<std::string>{};
 }
 
+TEST(ReproLine, elides_defaults_and_quotes_for_the_shell) {
+  Scenario scenario;
+  scenario.path = "it's here.yaml";
+  scenario.seed = 7;
+  Record record;
+  record.case_id = "mla/ps64";
+  record.backend = "cpu_flash";
+  EXPECT_EQ(repro_line(scenario, record),
+            "attnbench run 'it'\\''s here.yaml' --case mla/ps64 --backend cpu_flash --cache cold "
+            "--seed 7");
+  scenario.measure.launch = {LaunchMode::kEager, LaunchMode::kGraph};
+  scenario.verify.enabled = false;
+  EXPECT_THAT(repro_line(scenario, record), HasSubstr("--launch eager --seed 7 --no-verify"));
+}
+
 TEST(ReproLine, reaches_the_program_word_for_word_through_a_shell) {
   for (const std::string odd :
        {"plain/ps16", "mla,\"odd\"", "it's", "a b  c", "$HOME", "a;true", "*", "a&b", "(x)",
