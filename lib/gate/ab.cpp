@@ -195,8 +195,9 @@ void correct_for_many(GateReport& report) {
 void AbRun::judge_failures(GateReport& report) const {
   for (const auto& [state, side] : {std::pair(&base_, AbSide::kBase), {&now_, AbSide::kNew}}) {
     if (state->failed == 0) continue;
-    report.remarks.push_back(fmt::format("the {} program {} ({} processes without a result)",
-                                         to_string(side), state->failure, state->failed));
+    report.remarks.push_back(fmt::format("the {} program {} ({} process{} without a result)",
+                                         to_string(side), state->failure, state->failed,
+                                         state->failed == 1 ? "" : "es"));
   }
   if (hung_) report.remarks.push_back(fmt::format("no pair was begun after pair {}", pairs_begun_));
   const bool nothing_known = report.cells.empty() && (base_.failed > 0 || now_.failed > 0);
