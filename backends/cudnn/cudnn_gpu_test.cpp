@@ -130,10 +130,14 @@ TEST_F(CudnnGpu, repeats_other_steps_from_one_graph) {
   const auto graph = engine.capture(*first);
   for (const auto* each : {&first, &longer, &shorter, &elsewhere, &five, &shorter}) {
     const conformance::Outputs got = engine.replay(*graph, **each);
-    expect_near(got, conformance::forward(*backend_, (*each)->fixture(), *device_));
+    const auto want = conformance::forward(*backend_, (*each)->fixture(), *device_);
+    expect_near(got, want);
     const auto fresh_backend = make();
     conformance::GraphEngine fresh(*fresh_backend, *device_, *first, 8);
-    expect_near(got, fresh.replay(*fresh.capture(**each), **each));  // nothing is left over
+    conformance::Outputs alone = fresh.replay(*fresh.capture(**each), **each);
+    alone.out.resize(want.out.size());  // rows of padding are never read
+    alone.lse.resize(want.lse.size());
+    expect_near(got, alone);  // nothing is left over
   }
 }
 

@@ -253,7 +253,10 @@ class PagedAttention:
         return ["x_packed"] if problem.cache_scales == "tensor" else []
 
     def numerics(self, problem):
-        return {"lse": False, "p": problem.dtype, "partial_out": problem.dtype if self.parts else "f32"}
+        """dot() of attention_generic.cuh rounds each product of a weight and a value; version 2 rounds what a part of
+        the keys gives as well."""
+        return {"lse": False, "p": problem.dtype, "partial_out": problem.dtype,
+                "partial_roundings": 2 if self.parts else 1}
 
     def plan(self, batch):
         return PagedAttentionPlan(batch, self.parts)

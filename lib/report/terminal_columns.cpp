@@ -8,7 +8,6 @@
 
 #include "lib/report/record_text.h"
 #include "lib/report/units.h"
-#include "lib/session/aa_pairs.h"
 
 namespace attnbench {
 namespace {
@@ -37,14 +36,14 @@ Text compared(double ErrorMetrics::*metric) {
   };
 }
 
-/// A name that does not fit loses its tail, but the second of an A/A pair keeps what tells it from
-/// the first.
+/// A name that does not fit loses its middle: variants differ at the end, and so does the second of
+/// an A/A pair. Names have no characters of more than a byte.
 TerminalColumn backend_column(std::size_t width) {
   return {"backend", 2, width, Align::kLeft, figure([width](const Record& r) {
-            const std::string_view name = registered_name(r.backend);
-            const std::string mark = r.backend.substr(name.size());
-            if (mark.empty() || display_width(r.backend) <= width) return r.backend;
-            return fit_left(name, width - mark.size()) + mark;
+            const std::string& name = r.backend;
+            if (name.size() <= width) return name;
+            const std::size_t head = (width - 1) / 2, tail = width - 1 - head;
+            return name.substr(0, head) + "…" + name.substr(name.size() - tail);
           })};
 }
 

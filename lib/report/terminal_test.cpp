@@ -89,12 +89,12 @@ TEST(TerminalReport, fits_a_narrow_terminal_by_leaving_columns_out) {
   EXPECT_THAT(print(records, {.width = 80}), Not(HasSubstr("plan")));
 }
 
-TEST(TerminalReport, shows_a_long_name_whole_from_its_case_on) {
+TEST(TerminalReport, shows_a_long_name_from_its_case_on_and_of_one_too_long_both_ends) {
   Record record = sample_run().records[0];
   record.backend = "flashinfer:prefill_fa3";
   EXPECT_THAT(print({record}), HasSubstr("\n  flashinfer:prefill_fa3  cold"));
-  record.backend = "a_name_of_more_than_28_characters_is_cut";
-  EXPECT_THAT(print({record}), HasSubstr("\n  a_name_of_more_than_28_char…  cold"));
+  record.backend = "sglang:triton_decode:splits=64";
+  EXPECT_THAT(print({record}), HasSubstr("\n  sglang:triton…ecode:splits=64  cold"));
 }
 
 TEST(TerminalReport, passes_on_nothing_that_steers_a_terminal) {
