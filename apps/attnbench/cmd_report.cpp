@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -22,11 +24,13 @@
 #include "apps/attnbench/result_file.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
+#include "lib/base/glob.h"
 #include "lib/gate/compare.h"
 #include "lib/page/page.h"
 #include "lib/page/plots.h"
 #include "lib/page/png.h"
 #include "lib/report/result_reader.h"
+#include "lib/scenario/scenario_keys.h"
 
 namespace attnbench {
 namespace {
@@ -39,6 +43,7 @@ struct ReportCommand {
   std::string output;
   std::optional<Format> format;
   std::optional<Plot> plot;
+  std::vector<std::string> backends;  ///< names and globs; empty: all
   std::string base_backend, new_backend;
   bool trust_sequential = false;
   GateOptions gate;
@@ -98,6 +103,33 @@ GateReport comparison_of(const std::vector<NamedRun>& files, const ReportCommand
   return report;
 }
 
+/// Leaves out what --backend does not name. A name that no file has is a mistake.
+void keep_backends(const std::vector<std::string>& wanted, std::vector<NamedRun>& files) {
+  if (wanted.empty()) return;
+  std::set<std::string> known;
+  for (const NamedRun& file : files) {
+    for (const Record& record : file.run.records) known.insert(record.backend);
+  }
+  for (const std::string& pattern : wanted) {
+    if (std::ranges::any_of(known, [&](const auto& name) { return glob_matches(pattern, name); })) {
+      continue;
+    }
+    const std::vector<std::string> names(known.begin(), known.end());
+    throw ConfigError({Diagnostic{{},
+                                  1,
+                                  fmt::format("--backend {}: no result is of it", pattern),
+                                  allowed_words_hint(names, pattern, "backends: "),
+                                  {}}});
+  }
+  for (NamedRun& file : files) {
+    std::erase_if(file.run.records, [&](const Record& record) {
+      return std::ranges::none_of(wanted, [&](const std::string& pattern) {
+        return glob_matches(pattern, record.backend);
+      });
+    });
+  }
+}
+
 void write_plot(const ReportCommand& command, const std::vector<NamedRun>& files,
                 std::ostream& out) {
   const bool latency = command.plot == Plot::kLatency;
@@ -130,6 +162,7 @@ int report(const ReportCommand& command, Console& console) {
   for (const std::string& path : command.results) {
     content.files.push_back({path, read_results(path)});
   }
+  keep_backends(command.backends, content.files);
   if (comparison) content.comparison = comparison_of(content.files, command);
   write_result_file(command.output, console.out, [&](std::ostream& out) {
     if (is_page) {
@@ -174,6 +207,12 @@ void add_report_command(CLI::App& app, Action& action) {
   report_app->add_option("--plot", command->plot, "which one, as .svg or .png (default: roofline)")
       ->option_text("roofline|latency")
       ->transform(words_of(plots));
+  report_app
+      ->add_option("--backend", command->backends,
+                   "only these backends; * and ? match; all if not given")
+      ->option_text("NAME,...")
+      ->delimiter(',')
+      ->check(not_empty());
   report_app->add_option("--base", command->base_backend, "a backend of the one result")
       ->option_text("NAME");
   report_app->add_option("--new", command->new_backend, "the backend to compare with it")

@@ -18,6 +18,7 @@ namespace attnbench {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class ReportCommandLine : public CommandLine {
  protected:
@@ -68,6 +69,16 @@ TEST_F(ReportCommandLine, compares_two_backends_of_one_file) {
   EXPECT_EQ(report({one, one, "--base", "splitkv", "--new", "paged_fa", "-o", page_}), 4);
   EXPECT_THAT(err_.str(), HasSubstr("two backends of one file, found 2 files"));
   EXPECT_EQ(report({one, "--base", "splitkv", "--new", "paged", "-o", page_}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("did you mean 'paged_fa'?"));
+}
+
+TEST_F(ReportCommandLine, shows_the_backends_that_are_named) {
+  const std::string one = write("a.json");
+  EXPECT_EQ(report({one, "--backend", "paged_*", "-o", page_}), 0) << err_.str();
+  EXPECT_THAT(written(), HasSubstr("\"paged_fa\""));
+  EXPECT_THAT(written(), Not(HasSubstr("\"splitkv\"")));
+  EXPECT_EQ(report({one, "--backend", "splitkv,paged_fb", "-o", page_}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("--backend paged_fb: no result is of it"));
   EXPECT_THAT(err_.str(), HasSubstr("did you mean 'paged_fa'?"));
 }
 

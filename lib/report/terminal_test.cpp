@@ -94,7 +94,7 @@ TEST(TerminalReport, shows_a_long_name_from_its_case_on_and_of_one_too_long_both
   record.backend = "flashinfer:prefill_fa3";
   EXPECT_THAT(print({record}), HasSubstr("\n  flashinfer:prefill_fa3  cold"));
   record.backend = "sglang:triton_decode:splits=64";
-  EXPECT_THAT(print({record}), HasSubstr("\n  sglang:triton…ecode:splits=64  cold"));
+  EXPECT_THAT(print({record}), HasSubstr("\n  sglang:triton…code:splits=64  cold"));
 }
 
 TEST(TerminalReport, passes_on_nothing_that_steers_a_terminal) {
