@@ -108,7 +108,7 @@ class BatchedGraphSamplesTest : public testing::Test {
   Case case_ = small_plain_decode();
   RecordingDevice device_;
   std::shared_ptr<CaseOnDevice> on_device_ =
-      std::make_shared<CaseOnDevice>(case_, device_, KvLayout::kNhd, 1, 1);
+      std::make_shared<CaseOnDevice>(case_, device_, KvLayout::kNhd, 1);
   std::vector<Seen> seen_;
   Registry registry_;
   SampleSource::Stop never_ = [] { return false; };

@@ -27,7 +27,7 @@ namespace attnbench {
 class CaseOnDevice {
  public:
   /// `rounds`: the most that a cell takes. `processes`: that share the device.
-  CaseOnDevice(const Case& c, Device& device, KvLayout layout, int rounds, int processes)
+  CaseOnDevice(const Case& c, Device& device, KvLayout layout, int rounds, int processes = 1)
       : source_(&c), case_(c), device_(&device), rounds_(rounds), processes_(processes) {
     case_.kv_cache.layout = layout;
   }
