@@ -78,7 +78,7 @@ TEST_F(CommandLine, tries_every_pair_of_backends_in_the_mixed_cases_and_names_th
   EXPECT_EQ(run({"run", mixed.c_str(), "--quick", "--hybrid", "best", "--backend",
                  "torch_native,cpu_flash"}),
             0);
-  EXPECT_NE(out_.str().find("is the best of 4 values"), std::string::npos) << out_.str();
+  EXPECT_NE(out_.str().find("is the best of 4 choices"), std::string::npos) << out_.str();
   EXPECT_EQ(run({"run", mixed.c_str(), "--quick", "--hybrid", "best", "--case", "one"}), 4);
   EXPECT_NE(err_.str().find("no case mixes prompts and decodes"), std::string::npos) << err_.str();
   EXPECT_EQ(run({"run", mixed.c_str(), "--quick", "--hybrid", "best", "--backend", "cpu_flash"}),

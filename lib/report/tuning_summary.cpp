@@ -119,7 +119,7 @@ TuningSummary summary_of(const std::vector<Trial>& trials, const RunResult& run)
 
 std::string text_of(const TuningSummary& summary) {
   std::string text =
-      fmt::format("{}: {} is the best of {} values (geomean vs best {}", summary.parameter,
+      fmt::format("{}: {} is the best of {} choices (geomean vs best {}", summary.parameter,
                   summary.best, summary.values, three_digits(summary.geomean));
   if (!summary.as_good.empty()) text += "; as good: " + summary.as_good;
   if (summary.open) text += "; some intervals are too wide to tell";

@@ -42,7 +42,7 @@ RunResult values_of_splits() {
 
 TEST(TuningSummary, prints_the_best_value_with_the_flag_that_sets_it) {
   const std::string text = tuning_terminal_section(values_of_splits(), 120);
-  EXPECT_THAT(text, HasSubstr("kernel:splits: 16 is the best of 3 values (geomean vs best 1.00; "
+  EXPECT_THAT(text, HasSubstr("kernel:splits: 16 is the best of 3 choices (geomean vs best 1.00; "
                               "as good: 8); to set it: --splits 16"));
   EXPECT_THAT(tuning_markdown_section(values_of_splits()),
               HasSubstr("- kernel:splits: 16 is the best"));
@@ -99,11 +99,11 @@ TEST(TuningSummary, names_the_best_pair_or_the_single_backend_that_is_better) {
                                  trial("m", "b+a", 40), trial("decode", "b", 5)};
   EXPECT_THAT(
       tuning_terminal_section(tried(records), 200),
-      HasSubstr("prefill+decode: a+b is the best of 4 values (geomean vs best 1.00); to set "
+      HasSubstr("prefill+decode: a+b is the best of 4 choices (geomean vs best 1.00); to set "
                 "it: --prefill a --decode b"));
   records[1].timing.median_us = records[1].timing.lo_us = records[1].timing.hi_us = 10;
   EXPECT_THAT(tuning_terminal_section(tried(records), 200),
-              HasSubstr("prefill+decode: b is the best of 4 values"));
+              HasSubstr("prefill+decode: b is the best of 4 choices"));
   EXPECT_EQ(tuning_terminal_section(tried({records[0], records[1]}), 200), "");
 }
 
@@ -119,7 +119,7 @@ TEST(TuningSummary, compares_page_sizes_of_a_sweep_for_each_backend) {
                                      paged("two", "16", "1k", 7), paged("two", "64", "1k", 9),
                                      paged("one", "16", "8k", 50), paged("one", "64", "8k", 70)}),
                               200);
-  EXPECT_THAT(text, HasSubstr("one page_size: 16 is the best of 2 values"));
+  EXPECT_THAT(text, HasSubstr("one page_size: 16 is the best of 2 choices"));
   EXPECT_THAT(text, HasSubstr("to set it: SGLang: --page-size 16, vLLM: --block-size 16"));
   EXPECT_THAT(text, HasSubstr("decode batch[0].kv_len=1k, cold, eager: 64 is faster"));
   EXPECT_THAT(text, HasSubstr("two page_size: 16 is the best"));
