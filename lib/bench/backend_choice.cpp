@@ -48,8 +48,7 @@ UnknownName unknown_tuning(const Registry& registry, const std::string& name,
     return {fmt::format("backend '{}': {} has no tuning parameters", name, asked.base), ""};
   }
   if (values.empty()) {
-    const auto repeated = std::ranges::unique(parameters);
-    parameters.erase(repeated.begin(), repeated.end());
+    parameters.erase(std::unique(parameters.begin(), parameters.end()), parameters.end());
     return {fmt::format("backend '{}': {} has no tuning parameter '{}'", name, asked.base,
                         asked.parameter),
             allowed_words_hint(parameters, asked.parameter, "parameters: ")};

@@ -198,8 +198,8 @@ void read_hybrid(const YamlNode& node, Scenario& scenario, Problems& problems) {
   }
   bool by_decode = false;
   if (const YamlNode* const mode = map.find("speculative_attention_mode")) {
-    constexpr std::array<std::string_view, 2> kModes{"prefill", "decode"};
-    by_decode = read_choice(*mode, "speculative_attention_mode", kModes, problems) == 1u;
+    constexpr std::array<std::string_view, 2> kPhases{"prefill", "decode"};
+    by_decode = read_choice(*mode, "speculative_attention_mode", kPhases, problems) == 1u;
   }
   if (parts.size() < 2) return;
   const bool alone = scenario.backends.empty();
