@@ -331,7 +331,7 @@ class Mine:
         done = self.attnbench("run", self.scenario, "--quick", "--isolate", "--plugin", plugin, "--python", sys.executable,
                               "--backend", "mine:splits=*,cpu_flash:split_keys=*", "--json", results)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertRegex(done.stdout, r"cpu_flash:split_keys: \d+ is the best of 5 values")
+        self.assertRegex(done.stdout, r"cpu_flash:split_keys: \d+ is the best of 5 choices")
         with open(results) as file:
             records = {record["backend"]: record for record in json.load(file)["records"]}
         self.assertEqual({name: (record["reason"], record["engine_flag"]) for name, record in records.items()
