@@ -17,6 +17,7 @@
 #include "lib/base/exit_code.h"
 #include "lib/report/merge_runs.h"
 #include "lib/report/result_reader.h"
+#include "lib/scenario/scenario.h"
 
 namespace attnbench {
 namespace {
@@ -25,6 +26,8 @@ struct MergeOptions {
   std::vector<std::string> files;
   OutputOptions outputs;
   MergeRules rules;
+  bool pool = false;
+  double precision = MeasureConfig{}.precision;
 };
 
 int merge(const MergeOptions& options, Console& console) {
@@ -34,7 +37,9 @@ int merge(const MergeOptions& options, Console& console) {
   }
   std::vector<NamedRun> runs;
   for (const std::string& path : options.files) runs.push_back({path, read_results(path)});
-  const RunResult all = merge_runs(std::move(runs), options.rules);
+  MergeRules rules = options.rules;
+  if (options.pool) rules.pool_precision = options.precision;
+  const RunResult all = merge_runs(std::move(runs), rules);
   if (!write_outputs(all, outputs, console)) return static_cast<int>(ExitCode::kEnvironment);
   if (!use_standard_output(outputs)) {
     console.out << fmt::format("{} file{} · {} scenario{} · {} cells{}\n", options.files.size(),
@@ -53,16 +58,29 @@ void add_merge_command(CLI::App& app, Action& action) {
       "merge",
       "Join results of one sweep: shards, or runs of different backends.\n\n"
       "  attnbench merge part1.json part2.json -o all.json\n"
-      "  attnbench merge old.json again.json --duplicates last -o all.json -o all.md\n");
+      "  attnbench merge old.json again.json --duplicates last -o all.json -o all.md\n"
+      "  attnbench merge 1.json 2.json 3.json … --pool -o all.json -o all.md\n");
   merge_app->add_option("files", options->files, "JSON results, or journals of runs cut off")
       ->required();
   const std::map<std::string, DuplicateWinner> winners{{"first", DuplicateWinner::kFirst},
                                                        {"last", DuplicateWinner::kLast}};
+  CLI::Option* duplicates =
+      merge_app
+          ->add_option("--duplicates", options->rules.winner,
+                       "which result counts of a cell that several files measured")
+          ->option_text("first|last")
+          ->transform(words_of(winners));
+  CLI::Option* pool = merge_app->add_flag(
+      "--pool", options->pool,
+      "the files are runs of one program: a cell's figure is the median of the processes', with an "
+      "interval over processes, which takes six");
+  pool->excludes(duplicates);
   merge_app
-      ->add_option("--duplicates", options->rules.winner,
-                   "which result counts of a cell that several files measured")
-      ->option_text("first|last")
-      ->transform(words_of(winners));
+      ->add_option("--precision", options->precision,
+                   "half-width of the interval, in parts of the median, within which a pooled cell "
+                   "has converged; 0.5% unless it is named")
+      ->needs(pool)
+      ->transform(fraction("precision"));
   merge_app->add_flag("--mixed-machines", options->rules.mixed_machines,
                       "join results of different machines; a record names its device");
   merge_app->add_flag("--mixed-binaries", options->rules.mixed_binaries,

@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/bench/cell_key.h"
+#include "lib/report/pooled_record.h"
 #include "lib/report/run_difference.h"
 
 namespace attnbench {
@@ -27,6 +28,18 @@ void expect_mergeable(const NamedRun& a, const NamedRun& b, const MergeRules& ru
   if (const auto found = scenario_difference(a.run, b.run); !found.empty()) refuse(found, "");
 }
 
+/// A run that is named twice would count twice, and narrow the interval.
+void expect_separate_runs(const std::vector<NamedRun>& runs) {
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const RunResult &a = runs[j].run, &b = runs[i].run;
+      if (a.environment.started_utc != b.environment.started_utc || a.wall_s != b.wall_s) continue;
+      throw ConfigError(fmt::format("{} and {} are the same run, which cannot count twice",
+                                    runs[j].path, runs[i].path));
+    }
+  }
+}
+
 bool same_device(const DeviceRates& a, const DeviceRates& b) {
   return a.device.name == b.device.name &&
          a.ceilings.read_bytes_per_s == b.ceilings.read_bytes_per_s &&
@@ -35,9 +48,11 @@ bool same_device(const DeviceRates& a, const DeviceRates& b) {
 }
 
 /// Everything but its records joins `all`.
-void join_header(RunResult& all, const RunResult& run) {
+void join_header(RunResult& all, const RunResult& run, bool pooled) {
   for (const DeviceRates& device : run.devices) {
-    const auto same = [&](const DeviceRates& known) { return same_device(known, device); };
+    const auto same = [&](const DeviceRates& known) {
+      return pooled ? known.device.name == device.device.name : same_device(known, device);
+    };
     if (std::ranges::none_of(all.devices, same)) all.devices.push_back(device);
   }
   for (const ScenarioSource& source : run.scenarios) {
@@ -71,30 +86,53 @@ bool later_stays(const Record& earlier, const Record& later, const Origin& origi
                   origin.path, path, to_string(CellKey(later))));
 }
 
-}  // namespace
-
-RunResult merge_runs(std::vector<NamedRun> runs, const MergeRules& rules) {
-  expects(!runs.empty(), "there is nothing to merge");
-  RunResult all = runs.front().run;
-  all.records.clear();
-  std::map<CellKey, Origin> known;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    NamedRun& next = runs[i];
-    expect_mergeable(runs.front(), next, rules);
-    if (i > 0) join_header(all, next.run);
+/// Each cell's records become one, where its first one stood.
+std::vector<Record> pooled(std::vector<NamedRun>& runs, double precision) {
+  std::map<CellKey, std::size_t> places;
+  std::vector<std::vector<Record>> cells;
+  for (NamedRun& next : runs) {
     for (Record& record : next.run.records) {
-      const auto [at, is_new] =
-          known.emplace(CellKey(record), Origin{all.records.size(), next.path});
+      const auto [at, is_new] = places.emplace(CellKey(record), cells.size());
+      if (is_new) cells.emplace_back();
+      cells[at->second].push_back(std::move(record));
+    }
+  }
+  std::vector<Record> records;
+  for (const std::vector<Record>& cell : cells) records.push_back(pooled_record(cell, precision));
+  return records;
+}
+
+/// The records of all, in their order; of each cell one.
+std::vector<Record> joined(std::vector<NamedRun>& runs, const MergeRules& rules) {
+  std::vector<Record> records;
+  std::map<CellKey, Origin> known;
+  for (NamedRun& next : runs) {
+    for (Record& record : next.run.records) {
+      const auto [at, is_new] = known.emplace(CellKey(record), Origin{records.size(), next.path});
       if (is_new) {
-        all.records.push_back(std::move(record));
+        records.push_back(std::move(record));
         continue;
       }
-      Record& earlier = all.records[at->second.place];
+      Record& earlier = records[at->second.place];
       if (!later_stays(earlier, record, at->second, next.path, rules)) continue;
       earlier = std::move(record);
       at->second.path = next.path;
     }
   }
+  return records;
+}
+
+}  // namespace
+
+RunResult merge_runs(std::vector<NamedRun> runs, const MergeRules& rules) {
+  expects(!runs.empty(), "there is nothing to merge");
+  for (const NamedRun& run : runs) expect_mergeable(runs.front(), run, rules);
+  if (rules.pool_precision) expect_separate_runs(runs);
+  RunResult all = runs.front().run;
+  for (std::size_t i = 1; i < runs.size(); ++i) {
+    join_header(all, runs[i].run, rules.pool_precision.has_value());
+  }
+  all.records = rules.pool_precision ? pooled(runs, *rules.pool_precision) : joined(runs, rules);
   all.interrupted =
       std::ranges::any_of(all.records, [](const Record& record) { return !was_reached(record); });
   return all;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "lib/base/error.h"
 #include "lib/bench/cell_key.h"
@@ -106,6 +107,27 @@ TEST(MergedRuns, prefer_a_measured_cell_to_one_that_was_not_reached) {
         all.records, [&](const Record& record) { return CellKey(record) == cell; });
     EXPECT_EQ(found->timing.status, MeasureStatus::kConverged);
   }
+}
+
+TEST(MergedRuns, pool_the_cells_of_equal_processes) {
+  std::vector<NamedRun> runs;
+  for (int i = 0; i < 6; ++i) {
+    runs.push_back({std::to_string(i) + ".json", sample_run()});
+    runs.back().run.wall_s += i;
+    runs.back().run.devices[0].ceilings.read_bytes_per_s *= 1 + 0.01 * i;
+    runs.back().run.records[0].timing.median_us = 100 + i;
+  }
+  const RunResult all = merge_runs(runs, {.pool_precision = 0.1});
+  EXPECT_EQ(all.records.size(), sample_run().records.size());
+  EXPECT_EQ(all.devices.size(), sample_run().devices.size());
+  EXPECT_EQ(all.records[0].timing.median_us, 102.5);
+  EXPECT_EQ(all.records[0].timing.blocks.size(), 6U);
+  EXPECT_EQ(all.records[0].timing.status, MeasureStatus::kConverged);
+}
+
+TEST(MergedRuns, count_no_run_twice_in_a_pool) {
+  EXPECT_THAT(refusal([](RunResult&) {}, {.pool_precision = 0.1}),
+              HasSubstr("a.json and b.json are the same run, which cannot count twice"));
 }
 
 }  // namespace
