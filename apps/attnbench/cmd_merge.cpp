@@ -42,9 +42,10 @@ int merge(const MergeOptions& options, Console& console) {
   const RunResult all = merge_runs(std::move(runs), rules);
   if (!write_outputs(all, outputs, console)) return static_cast<int>(ExitCode::kEnvironment);
   if (!use_standard_output(outputs)) {
-    console.out << fmt::format("{} file{} · {} scenario{} · {} cells{}\n", options.files.size(),
+    console.out << fmt::format("{} file{} · {} scenario{} · {} cell{}{}\n", options.files.size(),
                                options.files.size() == 1 ? "" : "s", all.scenarios.size(),
                                all.scenarios.size() == 1 ? "" : "s", all.records.size(),
+                               all.records.size() == 1 ? "" : "s",
                                all.interrupted ? " · some were not reached" : "");
   }
   return static_cast<int>(ExitCode::kOk);

@@ -94,6 +94,16 @@ class ReadmeTest(unittest.TestCase):
                 os.remove(part)
             self.assertIn("4 files · 1 scenario · 5 cells", self.type([*spread, merge]))
 
+    def test_processes_are_pooled(self):
+        with open(os.path.join(self.folder, "s.yaml"), "w") as file:
+            file.write(SCENARIO + "backends: [cpu_flash]\n")
+        os.remove(os.path.join(self.folder, "bin/attnbench"))
+        self.write_program("attnbench", f'[ "$1" = run ] && exec {BINARY} "$@" --quick\nexec {BINARY} "$@"\n')
+        run, pool = lines_to_type("A figure that holds beyond its process")
+        self.assertIn("2 files · 1 scenario · 1 cell", self.type([run.replace("seq 16", "seq 2"), pool]))
+        with open(os.path.join(self.folder, "pooled.md")) as file:
+            self.assertIn("2 processes: too few for an interval", file.read())
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
