@@ -130,6 +130,53 @@ TEST_F(CommandLine, lists_backends_with_reasons_and_models) {
             std::string::npos);
 }
 
+TEST_F(CommandLine, explains_a_model_and_what_fits_beside_its_weights) {
+  EXPECT_EQ(run({"model", "qwen3-next-80b-a3b", "--tp", "4", "--context", "8k", "--gpu-memory",
+                 "141g", "--weights", "160g"}),
+            0)
+      << err_.str();
+  for (const char* text :
+       {"4 of 16 query heads, 1 of 2 KV heads (each is replicated on 2 ranks)",
+        "12288 B a token in all layers", "  full         12  runs            1024  every token",
+        "  linear       36  runs                   524288 B of states, 12288 B of convolution",
+        "a request of 8192 tokens: 120 MB on a rank",
+        "151 GB of GPU memory, 42.9 GB of weights: 108 GB for the cache of a rank",
+        "  8825514 tokens, if every layer", "  903 requests of 8192 tokens"}) {
+    EXPECT_NE(out_.str().find(text), std::string::npos) << text << " is not in " << out_.str();
+  }
+  EXPECT_EQ(run({"model", "deepseek-v3", "--kv-dtype", "fp8_ds_mla", "--format", "json"}), 0);
+  const auto root = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(root["kv_bytes_per_token"], 40016);
+  EXPECT_EQ(root["kinds"].size(), 1u);
+  EXPECT_TRUE(root["tokens_that_fit"].is_null());
+}
+
+TEST_F(CommandLine, explains_the_model_of_a_config_and_says_what_is_wrong_with_one) {
+  const std::string config = folder_ + "config.json";
+  std::ofstream(config) << R"({"model_type": "llama", "num_attention_heads": 4,
+      "num_key_value_heads": 2, "head_dim": 16, "num_hidden_layers": 3})";
+  EXPECT_EQ(run({"model", config.c_str()}), 0) << err_.str();
+  EXPECT_NE(out_.str().find("384 B a token"), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"model", config.c_str(), "--tp", "3"}), 4);
+  EXPECT_NE(err_.str().find("4 query heads do not divide among tp 3 ranks"), std::string::npos)
+      << err_.str();
+  std::ofstream(config) << R"({"model_type": "llama", "num_attention_heads": -4})";
+  EXPECT_EQ(run({"model", config.c_str()}), 4);
+  EXPECT_NE(err_.str().find(config + ": num_attention_heads is -4"), std::string::npos)
+      << err_.str();
+  EXPECT_EQ(run({"model", "lama-3.1-8b"}), 4);
+  EXPECT_NE(err_.str().find("unknown model 'lama-3.1-8b'   did you mean 'llama-3.1-8b'?"),
+            std::string::npos)
+      << err_.str();
+  EXPECT_EQ(run({"model", "llama-3.1-8b", "--gpu-memory", "141gb"}), 4);
+  EXPECT_NE(err_.str().find("for example 512m or 2g"), std::string::npos) << err_.str();
+  EXPECT_EQ(run({"model", "llama-3.1-8b", "--weights", "16g"}), 4);
+  EXPECT_NE(err_.str().find("--weights without --gpu-memory"), std::string::npos) << err_.str();
+  EXPECT_EQ(run({"model", "llama-3.1-8b", "--kv-dtype", "fp8_ds_mla"}), 4);
+  EXPECT_NE(err_.str().find("the 656-byte row with scales inside is MLA's"), std::string::npos)
+      << err_.str();
+}
+
 TEST_F(CommandLine, expands_and_dumps_the_states_of_a_gated_delta_net) {
   const std::string path = ATTNBENCH_SOURCE_DIR "/scenarios/ci/linear.yaml";
   EXPECT_EQ(run({"expand", path.c_str(), "--case", "mix", "--indices", "csr"}), 0) << err_.str();

@@ -120,8 +120,8 @@ TEST_F(CommandLine, exits_4_on_an_unknown_cpu_target_and_5_on_one_of_another_pro
 }
 
 TEST_F(CommandLine, every_command_starts_its_help_with_two_examples) {
-  for (const char* command :
-       {"run", "expand", "support", "list", "dump", "profile", "watch", "crossover", "selftest"}) {
+  for (const char* command : {"run", "expand", "support", "list", "model", "dump", "profile",
+                              "watch", "crossover", "selftest"}) {
     EXPECT_EQ(run({command, "--help"}), 0);
     const std::string help = out_.str();
     const std::string example = std::string("  attnbench ") + command + " ";

@@ -1,23 +1,18 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/engine_options.h"
+#include "apps/attnbench/model_named.h"
 #include "apps/attnbench/option_values.h"
-#include "lib/base/error.h"
 #include "lib/base/exit_code.h"
-#include "lib/model/hf_config.h"
-#include "lib/model/model_geometry.h"
 #include "lib/report/engine_selection.h"
 #include "lib/report/result_reader.h"
 #include "lib/scenario/engine_setup_of.h"
-#include "lib/scenario/scenario_keys.h"
 
 namespace attnbench {
 
@@ -36,21 +31,12 @@ DType kv_dtype_of(const std::string& word) {
   return word == "e5m2" ? DType::kE5M2 : DType::kBF16;
 }
 
-ModelGeometry model_named(const std::string& name) {
-  if (name.ends_with(".json")) return model_from_hf_config(name);
-  if (const ModelGeometry* preset = find_model(name)) return *preset;
-  const std::vector<std::string> names = model_names();
-  throw ConfigError(fmt::format(
-      "--model: unknown model '{}'   {}", name,
-      allowed_words_hint(std::span<const std::string>(names), name, "config.json, or presets: ")));
-}
-
 int select(const SelectCommand& command, Console& console) {
   EngineSelection selection;
   selection.model = command.model;
   selection.tp = command.tp;
-  selection.setup =
-      engine_setup_of(model_named(command.model), command.tp, engine_device_named(command.arch));
+  selection.setup = engine_setup_of(model_named(command.model, "--model: "), command.tp,
+                                    engine_device_named(command.arch));
   selection.setup.topk = command.topk;
   selection.setup.page_size = command.page_size;
   selection.setup.kv_dtype = kv_dtype_of(command.kv_dtype);

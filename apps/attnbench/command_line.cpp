@@ -86,6 +86,7 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
   add_support_command(app, action);
   add_select_command(app, action);
   add_list_command(app, action);
+  add_model_command(app, action);
   add_dump_command(app, action);
   add_profile_command(app, action);
   add_compare_command(app, action);

@@ -55,6 +55,12 @@ CLI::Validator whole_number(std::string what, std::int64_t lo, std::int64_t hi) 
   });
 }
 
+CLI::Validator memory_size(std::string what) {
+  return by_reader([what = std::move(what)](const YamlNode& node, Problems& problems) {
+    return read_bytes(node, what, problems);
+  });
+}
+
 CLI::Validator fraction(std::string what) {
   return by_reader([what = std::move(what)](const YamlNode& node, Problems& problems) {
     return read_fraction(node, what, problems);

@@ -37,6 +37,8 @@ template <class Enum>
 
 /// A whole number in [lo, hi]; 4k is 4096.
 [[nodiscard]] CLI::Validator whole_number(std::string what, std::int64_t lo, std::int64_t hi);
+/// A size of memory in bytes; 141g is 141 x 1024^3.
+[[nodiscard]] CLI::Validator memory_size(std::string what);
 /// "0.5%" or 0.005.
 [[nodiscard]] CLI::Validator fraction(std::string what);
 /// "500ms", "20s", "2min", or a number of seconds; at most eleven days.

@@ -182,6 +182,8 @@ void read_delta_net(const JsonFields& config, const HfModelType& type, ModelGeom
   model.linear_num_value_heads = values;
   model.linear_key_head_dim = key_dim;
   model.linear_value_head_dim = value_dim;
+  model.linear_conv_kernel_dim =
+      read("linear_conv_kernel_dim", kMaxHeadDim, model.linear_conv_kernel_dim);
 }
 
 ModelGeometry geometry_of(const JsonFields& config, const HfModelType& type) {

@@ -73,7 +73,7 @@ TEST(HfConfig, has_linear_layers_with_the_heads_and_dims_that_it_states) {
   const ModelGeometry model = read(R"({
     "model_type": "qwen3_next", "num_hidden_layers": 8, "full_attention_interval": 4,
     "num_attention_heads": 16, "num_key_value_heads": 2, "head_dim": 256, "hidden_size": 2048,
-    "linear_conv_kernel_dim": 4, "linear_num_key_heads": 8, "linear_num_value_heads": 24,
+    "linear_conv_kernel_dim": 3, "linear_num_key_heads": 8, "linear_num_value_heads": 24,
     "linear_key_head_dim": 96, "linear_value_head_dim": 64})");
   EXPECT_EQ(model.kinds.text(), counts(2, LayerKind::kLinear, 6).text());
   const AttentionLayer linear = layer_of(model, LayerKind::kLinear, 1);
@@ -82,6 +82,7 @@ TEST(HfConfig, has_linear_layers_with_the_heads_and_dims_that_it_states) {
   EXPECT_EQ(linear.heads_kv, 24);
   EXPECT_EQ(linear.head_dim_qk, 96);
   EXPECT_EQ(linear.head_dim_v, 64);
+  EXPECT_EQ(model.linear_conv_kernel_dim, 3);
 }
 
 TEST(HfConfig, has_linear_layers_that_cannot_run_where_nothing_says_their_dims) {

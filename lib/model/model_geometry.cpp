@@ -143,6 +143,14 @@ LayerKind kind_to_run(const ModelGeometry& model, std::optional<LayerKind> asked
                      allowed));
 }
 
+std::vector<LayerKind> runnable_kinds(const ModelGeometry& model) {
+  std::vector<LayerKind> kinds;
+  for (const LayerKind kind : kLayerKinds) {
+    if (model.kinds[kind] > 0 && can_run(model, kind)) kinds.push_back(kind);
+  }
+  return kinds;
+}
+
 std::string notes_on(const ModelGeometry& model, LayerKind kind) {
   std::string text;
   const int here = model.kinds[kind];

@@ -58,6 +58,9 @@ struct ModelGeometry {
   int linear_num_value_heads = 0;
   int linear_key_head_dim = 0;
   int linear_value_head_dim = 0;
+  /// Taps of the causal convolution before a gated delta net, whose last taps - 1 inputs stay in
+  /// memory for each request; 4 is transformers' default (qwen3_next/configuration_qwen3_next.py).
+  int linear_conv_kernel_dim = 4;
   /// Of latent attention alone. Models with plain heads multiply cos and sin by YaRN's attention
   /// factor instead, so their queries and keys carry it before attention begins.
   YarnScaling yarn;
@@ -83,6 +86,9 @@ struct ModelGeometry {
 /// sparse, which attnbench cannot run, nothing goes without saying: `layer: full` must be asked
 /// for. Throws ConfigError, with a hint, for that and for a kind that the model has not.
 [[nodiscard]] LayerKind kind_to_run(const ModelGeometry& model, std::optional<LayerKind> asked);
+
+/// The kinds of layers that the model has and attnbench can run as they are.
+[[nodiscard]] std::vector<LayerKind> runnable_kinds(const ModelGeometry& model);
 
 /// What to know about running `kind` of this model: the layers left out, then the preset's notes.
 /// Empty when there is nothing to say.

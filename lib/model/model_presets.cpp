@@ -90,6 +90,7 @@ void read_key(const std::string& key, const YAML::Node& value, ModelGeometry& m)
   if (key == "linear_num_value_heads") return read(value, m.linear_num_value_heads);
   if (key == "linear_key_head_dim") return read(value, m.linear_key_head_dim);
   if (key == "linear_value_head_dim") return read(value, m.linear_value_head_dim);
+  if (key == "linear_conv_kernel_dim") return read(value, m.linear_conv_kernel_dim);
   if (key == "rope_scaling") return read_rope_scaling(value, m.yarn);
   if (key == "status") return read_status(value, m);
   if (key == "notes") return read(value, m.notes);

@@ -15,4 +15,7 @@ namespace attnbench {
 /// nullopt for anything else, a value beyond 63 bits included.
 [[nodiscard]] std::optional<std::int64_t> parse_size(std::string_view text);
 
+/// The same of a size of memory, which takes a third suffix: "141g", g = 1024^3.
+[[nodiscard]] std::optional<std::int64_t> parse_bytes(std::string_view text);
+
 }  // namespace attnbench

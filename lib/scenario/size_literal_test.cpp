@@ -22,6 +22,15 @@ TEST(SizeLiteral, refuses_everything_else) {
   }
 }
 
+TEST(SizeLiteral, of_memory_takes_g_too) {
+  EXPECT_EQ(parse_bytes("141g"), 141LL << 30);
+  EXPECT_EQ(parse_bytes("512m"), 512LL << 20);
+  EXPECT_EQ(parse_bytes("7"), 7);
+  for (const char* text : {"g", "1.5g", "-1g", "1gb", "9223372036g"}) {
+    EXPECT_EQ(parse_bytes(text), std::nullopt) << '"' << text << '"';
+  }
+}
+
 TEST(SizeLiteral, refuses_what_does_not_fit_63_bits) {
   EXPECT_EQ(parse_size("9223372036854775807"), 9223372036854775807);
   EXPECT_EQ(parse_size("9223372036854775808"), std::nullopt);

@@ -67,6 +67,18 @@ std::optional<std::int64_t> read_size(const YamlNode& node, std::string_view wha
   return std::nullopt;
 }
 
+std::optional<std::int64_t> read_bytes(const YamlNode& node, std::string_view what,
+                                       Problems& problems) {
+  const std::optional<std::int64_t> value =
+      node.is_scalar() ? parse_bytes(node.text) : std::optional<std::int64_t>();
+  if (value && *value > 0) return value;
+  problems.add(node.place,
+               value ? fmt::format("{} {} is less than 1", what, node.text)
+                     : fmt::format("{} takes a size of memory, found {}", what, describe(node)),
+               "for example 512m or 2g; m is 1024^2 bytes, g is 1024 m");
+  return std::nullopt;
+}
+
 std::optional<double> read_positive(const YamlNode& node, std::string_view what,
                                     Problems& problems) {
   const std::optional<double> value =

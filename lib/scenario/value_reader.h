@@ -25,6 +25,11 @@ inline constexpr std::int64_t kMaxSize = 2147483647;
                                                     std::int64_t lo, std::int64_t hi,
                                                     Problems& problems);
 
+/// A size of memory of at least one byte; suffixes k, m and g multiply by 1024, its square and
+/// cube.
+[[nodiscard]] std::optional<std::int64_t> read_bytes(const YamlNode& node, std::string_view what,
+                                                     Problems& problems);
+
 /// A finite number greater than zero.
 [[nodiscard]] std::optional<double> read_positive(const YamlNode& node, std::string_view what,
                                                   Problems& problems);

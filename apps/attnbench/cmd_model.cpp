@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "apps/attnbench/command.h"
+#include "apps/attnbench/model_named.h"
+#include "apps/attnbench/option_values.h"
+#include "lib/base/error.h"
+#include "lib/base/exit_code.h"
+#include "lib/report/model_report.h"
+#include "lib/scenario/value_reader.h"
+
+namespace attnbench {
+namespace {
+
+/// DeepSeek's 656-byte rows, by vLLM's name.
+constexpr const char* kBlockRows = "fp8_ds_mla";
+
+struct ModelCommand {
+  std::string model;
+  int tp = 1;
+  std::string dtype = "bf16", kv_dtype;
+  std::int64_t page_size = 1;
+  std::optional<std::int64_t> gpu_memory, weights, context;
+  std::string format = "table";
+};
+
+CacheFormat cache_format_of(const ModelCommand& command) {
+  CacheFormat format;
+  format.page_size = command.page_size;
+  if (command.kv_dtype == kBlockRows) {
+    format.dtype = DType::kE4M3;
+    format.scales = KvScales::kBlock;
+  } else {
+    format.dtype = *dtype_from_string(command.kv_dtype.empty() ? command.dtype : command.kv_dtype);
+  }
+  return format;
+}
+
+int explain(const ModelCommand& command, Console& console) {
+  if (command.weights && !command.gpu_memory) {
+    throw ConfigError("--weights without --gpu-memory: nothing says what they are to fit beside");
+  }
+  ModelQuestion question;
+  question.name = command.model;
+  question.model = model_named(command.model);
+  question.memory = model_memory(question.model, command.tp, cache_format_of(command),
+                                 *dtype_from_string(command.dtype));
+  question.gpu_bytes = command.gpu_memory;
+  question.weight_bytes = command.weights;
+  question.context = command.context;
+  (command.format == "json" ? write_model_json : write_model_table)(question, console.out);
+  return static_cast<int>(ExitCode::kOk);
+}
+
+}  // namespace
+
+void add_model_command(CLI::App& app, Action& action) {
+  auto command = std::make_shared<ModelCommand>();
+  CLI::App* model = app.add_subcommand(
+      "model",
+      "What a model's layers are and keep in memory: heads of a rank, kinds of layers, bytes of KV "
+      "a token and a request, and how many fit.\n\n"
+      "  attnbench model llama-3.1-70b --tp 8\n"
+      "  attnbench model deepseek-v3 --tp 8 --kv-dtype fp8_ds_mla --context 32k --gpu-memory 141g "
+      "--weights 640g\n");
+  model->add_option("model", command->model, "preset (`attnbench list models`) or config.json")
+      ->required()
+      ->check(not_empty());
+  model->add_option("--tp", command->tp, "tensor-parallel ranks")
+      ->transform(whole_number("tp", 1, 1024))
+      ->capture_default_str();
+  model->add_option("--dtype", command->dtype, "of activations")
+      ->check(CLI::IsMember({"f32", "f16", "bf16"}))
+      ->capture_default_str();
+  model
+      ->add_option("--kv-dtype", command->kv_dtype,
+                   "of the KV cache; fp8_ds_mla: MLA's rows of e4m3 with scales inside; as --dtype "
+                   "unless given")
+      ->check(CLI::IsMember({"f32", "f16", "bf16", "e4m3", "e5m2", kBlockRows}));
+  model->add_option("--page-size", command->page_size, "tokens of a KV page (vLLM: block)")
+      ->transform(whole_number("page_size", 1, kMaxSize))
+      ->capture_default_str();
+  model->add_option("--context", command->context, "tokens of a request, as in 8k")
+      ->transform(whole_number("context", 1, kMaxSize));
+  model->add_option("--gpu-memory", command->gpu_memory, "of one rank's GPU; 141g is 141 x 1024^3")
+      ->transform(memory_size("gpu-memory"));
+  model
+      ->add_option("--weights", command->weights,
+                   "of the whole model, which the ranks share evenly; what fits is said only with "
+                   "them")
+      ->transform(memory_size("weights"));
+  model->add_option("--format", command->format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  model->callback([command, &action] {
+    action = [command](const KnownBackends&, Console& console) {
+      return explain(*command, console);
+    };
+  });
+}
+
+}  // namespace attnbench

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/cost/model_memory.h"
+
+#include <algorithm>
+
+#include "lib/base/error.h"
+#include "lib/base/int_math.h"
+#include "lib/batch/token_to_kv_pool.h"
+#include "lib/cost/checked.h"
+
+namespace attnbench {
+namespace {
+
+/// Keys, values and their scales of one token. Scales of heads belong to the layer, not to tokens.
+std::int64_t bytes_of_token(const AttentionLayer& layer, const CacheFormat& format) {
+  CacheFormat rows = format;
+  rows.page_size = 1;
+  return cache_bytes(pool_shape_of(layer, rows, 2)) - cache_bytes(pool_shape_of(layer, rows, 1));
+}
+
+/// Tokens of the pages that hold `keys` neighbouring ones, which begin anywhere in a page or, if
+/// they begin at multiples of `keys`, at its start where the page size allows.
+std::int64_t tokens_kept(std::int64_t keys, std::int64_t page_size, bool aligned) {
+  if (aligned && keys % page_size == 0) return keys;
+  return round_up(keys + page_size - 1, page_size);
+}
+
+void add_states(LayerMemory& memory, const ModelGeometry& model, int tp, DType dtype) {
+  if (!model.has_delta_net()) return;
+  memory.layer = layer_of(model, LayerKind::kLinear, tp);
+  const AttentionLayer& layer = memory.layer;
+  memory.state_bytes =
+      (Count(layer.heads_kv) * layer.head_dim_qk * layer.head_dim_v * size_bytes(DType::kF32))
+          .value();
+  // q, k and v pass through it.
+  const Count channels =
+      Count(2) * layer.heads_q * layer.head_dim_qk + Count(layer.heads_kv) * layer.head_dim_v;
+  memory.convolution_bytes =
+      (channels * (model.linear_conv_kernel_dim - 1) * size_bytes(dtype)).value();
+}
+
+void add_cache(LayerMemory& memory, const ModelGeometry& model, int tp, const CacheFormat& format) {
+  memory.layer = layer_of(model, LayerKind::kFull, tp);  // all kinds have its heads and dims
+  if (const std::string refusal = scales_refusal(memory.layer, format); !refusal.empty()) {
+    throw ConfigError(refusal);
+  }
+  memory.kv_bytes_per_token = bytes_of_token(memory.layer, format);
+  if (memory.kind == LayerKind::kSliding) {
+    memory.most_tokens = tokens_kept(model.sliding_window, format.page_size, false);
+  } else if (memory.kind == LayerKind::kChunked) {
+    memory.most_tokens = tokens_kept(model.attention_chunk, format.page_size, true);
+  }
+}
+
+}  // namespace
+
+std::optional<std::int64_t> LayerMemory::request_bytes(std::int64_t tokens,
+                                                       std::int64_t page_size) const {
+  if (is_linear()) {
+    if (!state_bytes) return std::nullopt;
+    return *state_bytes + *convolution_bytes;
+  }
+  const std::int64_t kept = round_up(tokens, page_size);
+  return (Count(most_tokens ? std::min(kept, *most_tokens) : kept) * kv_bytes_per_token).value();
+}
+
+std::int64_t ModelMemory::kv_bytes_per_token() const {
+  Count sum = 0;
+  for (const LayerMemory& each : kinds) sum += Count(each.layers) * each.kv_bytes_per_token;
+  return sum.value();
+}
+
+std::optional<std::int64_t> ModelMemory::request_bytes(std::int64_t tokens) const {
+  Count sum = 0;
+  for (const LayerMemory& each : kinds) {
+    const auto bytes = each.request_bytes(tokens, format.page_size);
+    if (!bytes) return std::nullopt;
+    sum += Count(each.layers) * *bytes;
+  }
+  return sum.value();
+}
+
+ModelMemory model_memory(const ModelGeometry& model, int tp, const CacheFormat& format,
+                         DType dtype) {
+  ModelMemory memory;
+  memory.tp = tp;
+  memory.format = format;
+  const std::vector<LayerKind> runnable = runnable_kinds(model);
+  for (const LayerKind kind : kLayerKinds) {
+    if (model.kinds[kind] == 0) continue;
+    LayerMemory& each = memory.kinds.emplace_back();
+    each.kind = kind;
+    each.layers = model.kinds[kind];
+    each.runs = std::ranges::find(runnable, kind) != runnable.end();
+    if (each.is_linear()) {
+      add_states(each, model, tp, dtype);
+    } else {
+      add_cache(each, model, tp, format);
+    }
+  }
+  return memory;
+}
+
+}  // namespace attnbench

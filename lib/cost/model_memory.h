@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lib/base/dtype.h"
+#include "lib/batch/cache_format.h"
+#include "lib/model/model_geometry.h"
+
+namespace attnbench {
+
+/// What one layer of a kind keeps on one tensor-parallel rank between steps.
+struct LayerMemory {
+  LayerKind kind = LayerKind::kFull;
+  int layers = 0;
+  bool runs = false;                    ///< attnbench can run such layers of this model
+  AttentionLayer layer;                 ///< of a linear layer with unknown heads: a default one
+  std::int64_t kv_bytes_per_token = 0;  ///< 0 for linear layers
+  /// Most tokens of a request whose keys stay, whole pages: a window or a chunk lies in so many
+  /// pages at worst. None: all tokens.
+  std::optional<std::int64_t> most_tokens;
+  /// Of a linear layer, for each request whatever its length: f32 states, and the last inputs of
+  /// its convolution in the activations' type. Both none where its heads are not known.
+  std::optional<std::int64_t> state_bytes, convolution_bytes;
+
+  [[nodiscard]] bool is_linear() const { return kind == LayerKind::kLinear; }
+  /// Of a request of `tokens`, in one layer; none where it is not known.
+  [[nodiscard]] std::optional<std::int64_t> request_bytes(std::int64_t tokens,
+                                                          std::int64_t page_size) const;
+};
+
+/// What the layers of a model keep on one rank, by kind of layer.
+struct ModelMemory {
+  int tp = 1;
+  CacheFormat format;
+  std::vector<LayerMemory> kinds;  ///< in the order of kLayerKinds; those that the model has
+
+  /// Bytes of a token in all layers that have keys, where each keeps every token.
+  [[nodiscard]] std::int64_t kv_bytes_per_token() const;
+  /// Of a request of `tokens`, all layers; none where some layer's memory is not known.
+  [[nodiscard]] std::optional<std::int64_t> request_bytes(std::int64_t tokens) const;
+};
+
+/// The KV cache has rows of `format` (its page_size counts; layouts take the same memory), the
+/// activations are of `dtype`. Throws ConfigError where heads do not divide among `tp` ranks, or
+/// the model's cache cannot be of the format.
+[[nodiscard]] ModelMemory model_memory(const ModelGeometry& model, int tp,
+                                       const CacheFormat& format, DType dtype);
+
+}  // namespace attnbench

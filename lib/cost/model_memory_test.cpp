@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/cost/model_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "lib/base/error.h"
+
+namespace attnbench {
+namespace {
+
+constexpr CacheFormat kBf16Rows{};
+constexpr CacheFormat kFp8DsMla{.dtype = DType::kE4M3, .scales = KvScales::kBlock};
+
+const ModelGeometry& preset(const std::string& name) {
+  const ModelGeometry* model = find_model(name);
+  if (model == nullptr) throw std::runtime_error("no preset " + name);
+  return *model;
+}
+
+ModelMemory memory_of(const std::string& name, int tp = 1, const CacheFormat& format = kBf16Rows) {
+  return model_memory(preset(name), tp, format, DType::kBF16);
+}
+
+const LayerMemory& kind_of(const ModelMemory& memory, LayerKind kind) {
+  for (const LayerMemory& each : memory.kinds) {
+    if (each.kind == kind) return each;
+  }
+  throw std::runtime_error("no such layers");
+}
+
+// Figures of the models' published geometry: layers x (dk + dv) x KV heads x 2, for MLA 576 x 2 or
+// 656 a layer.
+TEST(ModelMemory, counts_the_bytes_of_a_token_in_all_layers) {
+  EXPECT_EQ(memory_of("llama-3.1-8b").kv_bytes_per_token(), 131072);
+  EXPECT_EQ(memory_of("llama-3.1-70b").kv_bytes_per_token(), 327680);
+  EXPECT_EQ(memory_of("deepseek-v3").kv_bytes_per_token(), 70272);
+  EXPECT_EQ(kind_of(memory_of("deepseek-v3"), LayerKind::kFull).kv_bytes_per_token, 1152);
+  EXPECT_EQ(memory_of("deepseek-v3", 1, kFp8DsMla).kv_bytes_per_token(), 40016);
+}
+
+TEST(ModelMemory, divides_kv_heads_among_ranks_down_to_one_that_is_replicated) {
+  EXPECT_EQ(memory_of("llama-3.1-70b", 8).kv_bytes_per_token(), 327680 / 8);
+  EXPECT_EQ(memory_of("llama-3.1-70b", 16).kv_bytes_per_token(), 327680 / 8);
+  // A latent row is the same on every rank.
+  EXPECT_EQ(memory_of("deepseek-v3", 8).kv_bytes_per_token(), 70272);
+}
+
+TEST(ModelMemory, counts_the_state_and_the_convolution_of_a_gated_delta_net) {
+  const LayerMemory linear = kind_of(memory_of("qwen3-next-80b-a3b"), LayerKind::kLinear);
+  EXPECT_EQ(linear.layers, 36);
+  EXPECT_EQ(linear.state_bytes, 2097152);
+  EXPECT_EQ(linear.convolution_bytes, 49152);
+  EXPECT_EQ(linear.kv_bytes_per_token, 0);
+  EXPECT_EQ(linear.request_bytes(1, 1), linear.request_bytes(100000, 1));
+  const LayerMemory of_four = kind_of(memory_of("qwen3-next-80b-a3b", 4), LayerKind::kLinear);
+  EXPECT_EQ(of_four.state_bytes, 2097152 / 4);
+  EXPECT_EQ(of_four.convolution_bytes, 49152 / 4);
+}
+
+TEST(ModelMemory, knows_no_bytes_of_linear_layers_of_another_sort) {
+  const ModelMemory memory = memory_of("minimax-text-01");
+  EXPECT_EQ(kind_of(memory, LayerKind::kLinear).state_bytes, std::nullopt);
+  EXPECT_FALSE(kind_of(memory, LayerKind::kLinear).runs);
+  EXPECT_EQ(memory.request_bytes(100), std::nullopt);
+  EXPECT_EQ(memory.kv_bytes_per_token(), 10 * 8 * 256 * 2);
+}
+
+TEST(ModelMemory, bounds_a_request_by_its_window_and_its_chunk) {
+  const ModelMemory gpt_oss = memory_of("gpt-oss-120b");
+  const std::int64_t row = 8 * 2 * 64 * 2;
+  EXPECT_EQ(gpt_oss.kv_bytes_per_token(), 36 * row);
+  EXPECT_EQ(gpt_oss.request_bytes(8192), 18 * 8192 * row + 18 * 128 * row);
+  EXPECT_EQ(gpt_oss.request_bytes(100), 36 * 100 * row);
+  const LayerMemory chunked = kind_of(memory_of("llama-4-scout"), LayerKind::kChunked);
+  EXPECT_EQ(chunked.most_tokens, 8192);
+  EXPECT_EQ(chunked.request_bytes(100000, 1), chunked.request_bytes(8192, 1));
+}
+
+TEST(ModelMemory, keeps_whole_pages_and_one_more_for_a_window_that_begins_inside_one) {
+  CacheFormat pages = kBf16Rows;
+  pages.page_size = 64;
+  const ModelMemory memory = memory_of("gpt-oss-120b", 1, pages);
+  EXPECT_EQ(kind_of(memory, LayerKind::kSliding).most_tokens, 128 + 64);
+  const LayerMemory full = kind_of(memory, LayerKind::kFull);
+  EXPECT_EQ(full.request_bytes(65, 64), 128 * full.kv_bytes_per_token);
+  // A chunk begins at a multiple of itself, hence of the page.
+  EXPECT_EQ(kind_of(memory_of("llama-4-scout", 1, pages), LayerKind::kChunked).most_tokens, 8192);
+}
+
+TEST(ModelMemory, counts_scales_of_tokens) {
+  CacheFormat scaled{.dtype = DType::kE4M3, .scales = KvScales::kToken};
+  EXPECT_EQ(memory_of("llama-3.1-8b", 1, scaled).kv_bytes_per_token(), 32 * 8 * 2 * (128 + 4));
+  scaled.scales = KvScales::kHead;
+  EXPECT_EQ(memory_of("llama-3.1-8b", 1, scaled).kv_bytes_per_token(), 32 * 8 * 2 * 128);
+}
+
+TEST(ModelMemory, refuses_heads_that_do_not_divide_and_rows_that_the_model_has_not) {
+  EXPECT_THROW(static_cast<void>(memory_of("llama-3.1-8b", 3)), ConfigError);
+  EXPECT_THROW(static_cast<void>(memory_of("llama-3.1-8b", 1, kFp8DsMla)), ConfigError);
+}
+
+}  // namespace
+}  // namespace attnbench
