@@ -195,5 +195,24 @@ TEST_F(CommandLine, expands_and_dumps_the_states_of_a_gated_delta_net) {
   }
 }
 
+TEST_F(CommandLine, says_what_formats_of_the_cache_cost_in_accuracy) {
+  EXPECT_EQ(run({"accuracy", "--keys", "40", "--queries", "2"}), 0) << err_.str();
+  EXPECT_NE(out_.str().find("llama-3.1-8b, full layer"), std::string::npos) << out_.str();
+  EXPECT_NE(out_.str().find("e4m3, a scale per token"), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"accuracy", "--model", "deepseek-v3", "--tp", "64", "--keys", "40", "--queries",
+                 "2", "--format", "json"}),
+            0)
+      << err_.str();
+  const auto json = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(json["rows"][0]["top1"], 1.0);
+  EXPECT_EQ(json["rows"][0]["bytes_per_token"], 1152.0);
+  EXPECT_EQ(run({"accuracy", "--queries", "41", "--keys", "40"}), 4);
+  EXPECT_EQ(err_.str(), "error: --queries 41 are more than the 40 tokens of --keys\n");
+  EXPECT_EQ(run({"accuracy", "--model", "qwen3-next-80b-a3b", "--layer", "linear"}), 4);
+  EXPECT_NE(err_.str().find("keeps no keys"), std::string::npos) << err_.str();
+  EXPECT_EQ(run({"accuracy", "--model", "lama-3.1-8b"}), 4);
+  EXPECT_NE(err_.str().find("did you mean 'llama-3.1-8b'?"), std::string::npos) << err_.str();
+}
+
 }  // namespace
 }  // namespace attnbench

@@ -38,6 +38,7 @@ void add_dump_command(CLI::App& app, Action& action);
 void add_list_command(CLI::App& app, Action& action);
 void add_support_command(CLI::App& app, Action& action);
 void add_model_command(CLI::App& app, Action& action);
+void add_accuracy_command(CLI::App& app, Action& action);
 void add_select_command(CLI::App& app, Action& action);
 void add_profile_command(CLI::App& app, Action& action);
 void add_ab_command(CLI::App& app, Action& action);

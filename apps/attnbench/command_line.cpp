@@ -87,6 +87,7 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
   add_select_command(app, action);
   add_list_command(app, action);
   add_model_command(app, action);
+  add_accuracy_command(app, action);
   add_dump_command(app, action);
   add_profile_command(app, action);
   add_compare_command(app, action);
