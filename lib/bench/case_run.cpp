@@ -147,7 +147,8 @@ void CaseRun::verify() {
   if (!scenario_->verify.enabled || !anyone_runs() || stop_requested()) return;
   tell("computing the float64 reference");
   const std::vector<FillTruth> truth = compute_truth(*case_, scenario_->verify);
-  const WantedRows wanted = wanted_rows(truth);
+  WantedRows wanted = wanted_rows(truth);
+  if (scenario_->verify.batch_invariant_required) wanted.compositions = VerifyConfig::kCompositions;
   for_all_that_run([&](Candidate& candidate) { candidate.session->begin_observing(wanted); });
   for_all_that_run([&](Candidate& candidate) {
     tell(fmt::format("{} · verifying", candidate.entry->info.name));

@@ -142,6 +142,11 @@ VerifyConfig read_verify(const YamlNode& node, Problems& problems) {
     std::ranges::copy(words, names.begin());
     config.fills = read_choices<std::string, 6>(*fills, "fills", words, names, problems);
   }
+  if (const YamlNode* invariant = map.find("batch_invariant")) {
+    constexpr std::array<std::string_view, 2> kWords{"measured", "required"};
+    const auto choice = read_choice(*invariant, "batch_invariant", kWords, problems);
+    config.batch_invariant_required = choice && *choice == 1;
+  }
   return config;
 }
 

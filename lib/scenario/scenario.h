@@ -51,6 +51,10 @@ struct VerifyConfig {
   bool enabled = true;
   std::int64_t rows = 512;  ///< rows (query token x head) per fill; every request at least once
   std::vector<std::string> fills{"needle", "tag", "sparse_int", "extreme", "normal", "timing"};
+  /// A request's bits must not depend on the rest of its batch: a backend that gives other bits in
+  /// one of kCompositions batches of the case's requests is wrong.
+  bool batch_invariant_required = false;
+  static constexpr int kCompositions = 100;
 };
 
 /// How a shell reaches a scenario again: for the lines that repeat a cell.

@@ -83,7 +83,8 @@ constexpr ScenarioKey kMeasure[] = {{"cache", ""},         {"launch", ""},    {"
                                     {"block", ""},         {"samples", ""},   {"timeout", ""}};
 constexpr ScenarioKey kHybrid[] = {
     {"prefill", ""}, {"decode", ""}, {"speculative_attention_mode", ""}};
-constexpr ScenarioKey kVerify[] = {{"enabled", ""}, {"rows", ""}, {"fills", ""}};
+constexpr ScenarioKey kVerify[] = {
+    {"enabled", ""}, {"rows", ""}, {"fills", ""}, {"batch_invariant", ""}};
 
 constexpr KeySection kSections[] = {{"scenario", kScenario},
                                     {"defaults", kDefaults},

@@ -45,13 +45,15 @@ class Meddler final : public StubBackend {
   int runs_ = 0;
 };
 
-Verification verify(Backend& backend, const Case& c = small_plain_decode()) {
+Verification verify(Backend& backend, const Case& c = small_plain_decode(), int compositions = 0) {
   const auto device = make_cpu_device();
   VerifyConfig config;
   config.fills = {"needle", "normal"};
   const std::vector<FillTruth> truth = compute_truth(c, config);
   Fixture fixture(c, *device);
-  return verify_backend(c, backend, fixture, *device, truth);
+  WantedRows wanted = wanted_rows(truth);
+  wanted.compositions = compositions;
+  return conclude(c, observe_backend(c, backend, fixture, *device, wanted), truth);
 }
 
 Verification verify(Meddler::Deed deed, const Case& c = small_plain_decode()) {
@@ -128,6 +130,44 @@ TEST(VerifyBackend, blames_differing_runs_only_where_determinism_was_promised) {
   const Verification unpromised = verify(backend);
   expect(unpromised, Verdict::kPassed, "");
   EXPECT_EQ(unpromised.bitwise.repeatable, 0);
+}
+
+/// Changes the last bit of the batch's last request in batches of two.
+void depend_on_the_batch(const ForwardBatch& batch, int) {
+  if (batch.batch_size != 2) return;
+  *batch.tensors.out.row(batch.q_tokens() - 1, 0) ^= std::byte{1};
+}
+
+TEST(VerifyBackend, blames_other_bits_in_another_batch_where_that_is_required) {
+  Meddler dependent(depend_on_the_batch);
+  const Verification required = verify(dependent, small_plain_decode(), 20);
+  expect(required, Verdict::kIncorrect, "not batch-invariant: request ");
+  expect(required, Verdict::kIncorrect, " has other bits than in the whole batch");
+  EXPECT_EQ(required.bitwise.batch_invariant, 0);
+  // Where it is not, two requests are tried alone, and the results are within their bounds.
+  EXPECT_EQ(verify(dependent).verdict, Verdict::kPassed);
+  Meddler steady([](const ForwardBatch&, int) {});
+  const Verification passed = verify(steady, small_plain_decode(), 20);
+  expect(passed, Verdict::kPassed, "");
+  EXPECT_EQ(passed.bitwise.batch_invariant, 1);
+}
+
+TEST(VerifyBackend, blames_a_state_that_depends_on_the_batch_where_that_is_required) {
+  Meddler dependent([](const ForwardBatch& batch, int) {
+    float& last = *batch.state_pool->state(batch.state_indices.back(), 0);
+    if (batch.batch_size == 1) last = std::nextafter(last, 2.0f);
+  });
+  expect(verify(dependent, small_delta_nets().front(), 20), Verdict::kIncorrect,
+         "not batch-invariant: request ");
+}
+
+TEST(VerifyBackend, requires_nothing_of_a_batch_of_one_request) {
+  Case c = small_plain_decode();
+  c.requests = {c.requests.back()};
+  Meddler steady([](const ForwardBatch&, int) {});
+  const Verification result = verify(steady, c, 20);
+  expect(result, Verdict::kPassed, "");
+  EXPECT_EQ(result.bitwise.batch_invariant, -1);
 }
 
 TEST(VerifyBackend, compares_the_final_states_of_a_recurrent_layer_bit_for_bit) {

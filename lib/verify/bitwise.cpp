@@ -67,13 +67,11 @@ StateBits::StateBits(const StatePool& pool, std::span<const std::int32_t> state_
   }
 }
 
-std::int64_t StateBits::differing(const StateBits& other, std::int64_t from) const {
-  if (digests_.empty() && other.digests_.empty()) return 0;  // whatever the request
-  expects(static_cast<std::size_t>(from) + other.digests_.size() <= digests_.size(),
-          "states beyond the end");
+std::int64_t StateBits::differing(const StateBits& other) const {
+  expects(digests_.size() == other.digests_.size(), "states of other requests");
   std::int64_t count = 0;
-  for (std::size_t i = 0; i < other.digests_.size(); ++i) {
-    count += digests_[static_cast<std::size_t>(from) + i] != other.digests_[i] ? 1 : 0;
+  for (std::size_t i = 0; i < digests_.size(); ++i) {
+    count += digests_[i] != other.digests_[i] ? 1 : 0;
   }
   return count;
 }

@@ -39,8 +39,12 @@ class StateBits {
   /// there are no bits.
   StateBits(const StatePool& pool, std::span<const std::int32_t> state_indices);
 
-  /// Requests whose states differ. `from` is where `other` starts among this object's requests.
-  [[nodiscard]] std::int64_t differing(const StateBits& other, std::int64_t from = 0) const;
+  /// Requests whose states differ; both are of the same requests.
+  [[nodiscard]] std::int64_t differing(const StateBits& other) const;
+  /// The digest of one request's state; 0 where there are no states.
+  [[nodiscard]] std::uint64_t of(std::size_t request) const {
+    return digests_.empty() ? 0 : digests_.at(request);
+  }
 
  private:
   std::vector<std::uint64_t> digests_;

@@ -20,6 +20,10 @@ namespace attnbench {
 struct WantedRows {
   std::vector<Fill> fills;
   std::vector<RowId> rows;
+  /// In how many batches of some of its requests each request has to have the bits that it has in
+  /// the whole batch (batch_compositions.h): other bits are a fault. 0: nothing is required, and
+  /// two requests are tried alone.
+  int compositions = 0;
 };
 
 /// What the run of one fill left in the outputs.

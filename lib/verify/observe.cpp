@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <exception>
@@ -11,6 +12,7 @@
 
 #include "lib/base/error.h"
 #include "lib/scenario/problem_of.h"
+#include "lib/verify/batch_compositions.h"
 #include "lib/verify/bitwise.h"
 #include "lib/verify/observation.h"
 
@@ -54,18 +56,23 @@ class Examination {
     }
   }
 
-  /// The same batch on other pages, and up to two requests alone. This function makes its own
-  /// fixtures; without memory for a second one the property is not tested.
+  /// The same batch on other pages, and two requests alone or as many compositions as are wanted.
+  /// This function makes its own fixtures; without memory for a second one the property is not
+  /// tested, unless it is required.
   void compare_placements(const WantedRows& wanted) {
     const std::optional<Fill> fill = bitwise_fill(wanted);
     if (!fill || case_->requests.empty() || !attends(case_->step)) return;
     try {
       Fixture moved(*case_, *device_, 1);
-      found_.bitwise.page_permutation_invariant = same_bits(moved, *fill, {}, "on permuted pages");
+      found_.bitwise.page_permutation_invariant = same_bits(moved, *fill, "on permuted pages");
     } catch (const EnvironmentError&) {
     }
     if (case_->requests.size() < 2) return;
-    for (const std::size_t request : requests_to_isolate()) compare_alone(request, *fill);
+    if (wanted.compositions > 0) return compare_compositions(wanted.compositions, *fill);
+    for (const std::size_t request : requests_to_isolate()) {
+      const std::optional<std::string> other = compare(composition_of(*case_, {request}), *fill);
+      if (other) note_invariance(other->empty());
+    }
   }
 
   [[nodiscard]] Observation& found() { return found_; }
@@ -143,24 +150,21 @@ class Examination {
                     elements > 0 ? counted(elements, "element") : counted(states, "final state")));
   }
 
-  /// Where a request begins in the batch.
-  struct Begin {
-    std::size_t request = 0;
-    std::int64_t token = 0;
-  };
+  /// Runs the whole batch in `fixture` again: 1 when it gives the bits that it gave before.
+  int same_bits(Fixture& fixture, Fill fill, const std::string& where) {
+    run_anew(fixture, fill, where);
+    return outputs_.differing(OutputBits(fixture.host_outputs())) == 0 &&
+                   states_.differing(state_bits(fixture)) == 0
+               ? 1
+               : 0;
+  }
 
-  /// 1 when a run of `fixture` gives the bits that the whole batch gave from `begin` on.
-  int same_bits(Fixture& fixture, Fill fill, Begin begin, const std::string& where) {
+  void run_anew(Fixture& fixture, Fill fill, const std::string& where) {
     plan(fixture, where);
     fixture.fill(fill);
     fixture.poison_outputs();
     forward(fixture, fill, where);
     plan_.reset();  // the fixture is its caller's
-    const auto first = static_cast<std::int64_t>(begin.request);
-    return outputs_.differing(OutputBits(fixture.host_outputs()), begin.token) == 0 &&
-                   states_.differing(state_bits(fixture), first) == 0
-               ? 1
-               : 0;
   }
 
   /// The longest request, which split-KV kernels treat most differently alone, and the first other.
@@ -171,21 +175,66 @@ class Examination {
     return {index, index == 0 ? std::size_t{1} : std::size_t{0}};
   }
 
-  void compare_alone(std::size_t request, Fill fill) {
-    Case alone = *case_;
-    alone.requests = {case_->requests[request]};
-    alone.kv_cache.pool_tokens = 0;
-    if (alone.requests[0].stream < 0) {
-      alone.requests[0].stream = static_cast<std::int64_t>(request);  // keeps its contents
-    }
-    if (!backend_->supports(problem_of(alone))) return;
-    Begin begin{request};
-    for (std::size_t r = 0; r < request; ++r) begin.token += case_->requests[r].q_len;
+  void note_invariance(bool invariant) {
+    found_.bitwise.batch_invariant = found_.bitwise.batch_invariant != 0 && invariant ? 1 : 0;
+  }
+
+  [[nodiscard]] std::int64_t first_token_of(std::size_t request) const {
+    std::int64_t token = 0;
+    for (std::size_t r = 0; r < request; ++r) token += case_->requests[r].q_len;
+    return token;
+  }
+
+  /// "request 3 (chat) in a batch of requests 3, 0, 7".
+  [[nodiscard]] std::string described(const BatchComposition& batch, std::size_t request) const {
+    return fmt::format("request {} ({}) in a batch of request{} {}", request,
+                       case_->requests[request].group, batch.requests.size() == 1 ? "" : "s",
+                       fmt::join(batch.requests, ", "));
+  }
+
+  /// The first request that has other bits in this batch than in the whole one, and "" where there
+  /// is none; nothing where the backend does not take the batch or there is no memory for it.
+  std::optional<std::string> compare(const BatchComposition& batch, Fill fill) {
+    if (!backend_->supports(problem_of(batch.step))) return std::nullopt;
     try {
-      Fixture fixture(alone, *device_);
-      const int same = same_bits(fixture, fill, begin, fmt::format("on request {} alone", request));
-      found_.bitwise.batch_invariant = found_.bitwise.batch_invariant == 0 ? 0 : same;
+      Fixture fixture(batch.step, *device_);
+      run_anew(fixture, fill,
+               fmt::format("on a batch of request{} {}", batch.requests.size() == 1 ? "" : "s",
+                           fmt::join(batch.requests, ", ")));
+      const AttentionTensors outputs = fixture.host_outputs();
+      const StateBits states = state_bits(fixture);
+      std::int64_t token = 0;
+      for (std::size_t i = 0; i < batch.requests.size(); ++i) {
+        const std::size_t request = batch.requests[i];
+        const std::int64_t q_len = batch.step.requests[i].q_len;
+        const OutputBits own(outputs, token, q_len);
+        if (outputs_.differing(own, first_token_of(request)) > 0 ||
+            states_.of(request) != states.of(i)) {
+          return described(batch, request);
+        }
+        token += q_len;
+      }
+      return "";
     } catch (const EnvironmentError&) {
+      return std::nullopt;
+    }
+  }
+
+  void compare_compositions(int count, Fill fill) {
+    int compared = 0;
+    for (const BatchComposition& batch : batch_compositions(*case_, count)) {
+      const std::optional<std::string> other = compare(batch, fill);
+      if (!other) continue;
+      ++compared;
+      note_invariance(other->empty());
+      if (other->empty()) continue;
+      return add_fault(
+          fmt::format("not batch-invariant: {} has other bits than in the whole batch", *other));
+    }
+    if (compared == 0) {
+      add_fault(
+          "batch invariance cannot be shown: the backend takes no batch of fewer requests, "
+          "or there is no memory for a second one");
     }
   }
 

@@ -124,8 +124,8 @@ void visit_fields(RowId& value, Visit visit) {
 
 template <class Visit>
 void visit_fields(WantedRows& value, Visit visit) {
-  auto& [fills, rows] = value;
-  visit(fills, rows);
+  auto& [fills, rows, compositions] = value;
+  visit(fills, rows, compositions);
 }
 
 }  // namespace attnbench

@@ -96,7 +96,8 @@ TEST(JsonFields, keep_the_samples_of_a_visit) {
 
 TEST(JsonFields, keep_which_rows_are_wanted) {
   const WantedRows back =
-      through_json(WantedRows{{Fill::kNeedle, Fill::kTiming}, {{1, 2, 3}, {4, 5, 6}}});
+      through_json(WantedRows{{Fill::kNeedle, Fill::kTiming}, {{1, 2, 3}, {4, 5, 6}}, 100});
+  EXPECT_EQ(back.compositions, 100);
   EXPECT_EQ(back.fills, (std::vector<Fill>{Fill::kNeedle, Fill::kTiming}));
   EXPECT_EQ(back.rows, (std::vector<RowId>{{1, 2, 3}, {4, 5, 6}}));
 }
