@@ -138,7 +138,7 @@ TEST_F(CommandLine, explains_a_model_and_what_fits_beside_its_weights) {
   for (const char* text :
        {"4 of 16 query heads, 1 of 2 KV heads (each is replicated on 2 ranks)",
         "12288 B a token in all layers", "  full         12  runs            1024  every token",
-        "  linear       36  runs                   524288 B of states, 12288 B of convolution",
+        "  linear       36  runs                  524288 B of states, 12288 B of convolution",
         "a request of 8192 tokens: 120 MB on a rank",
         "151 GB of GPU memory, 42.9 GB of weights: 108 GB for the cache of a rank",
         "  8825514 tokens, if every layer", "  903 requests of 8192 tokens"}) {

@@ -192,5 +192,37 @@ TEST_F(CommandLine, runs_gated_delta_nets_and_refuses_them_for_backends_of_keys)
   EXPECT_NE(out_.str().find("no recurrent layers"), std::string::npos);
 }
 
+TEST_F(CommandLine, sums_a_model_s_step_from_a_run_its_shards_and_a_resumed_one) {
+  std::ofstream(scenario_) << R"(
+defaults: {model: gemma-3-1b, tp: 4, layers: all}
+mixes: {chat: {batch: 2q1s9}}
+measure: {cache: [warm], rounds: [6, 6], samples: [1, 1], block: 1ms}
+verify: {rows: 8}
+backends: [torch_native]
+)";
+  const auto steps_of = [&](const std::string& file) {
+    std::ifstream json(folder_ + file);
+    return nlohmann::json::parse(json)["model_steps"];
+  };
+  const std::string first = folder_ + "1.json", second = folder_ + "2.json",
+                    merged = folder_ + "merged.json";
+  ASSERT_EQ(run({"run", scenario_.c_str(), "--json", first.c_str(), "--shard", "1/2"}), 0)
+      << err_.str();
+  EXPECT_EQ(steps_of("1.json")[0]["reason"], "the results have 4 of its 26 layers");
+  EXPECT_TRUE(steps_of("1.json")[0]["model_step_us"].is_null());
+  ASSERT_EQ(run({"run", scenario_.c_str(), "--json", second.c_str(), "--shard", "2/2"}), 0);
+  ASSERT_EQ(run({"merge", first.c_str(), second.c_str(), "-o", merged.c_str()}), 0) << err_.str();
+  const auto joined = steps_of("merged.json");
+  ASSERT_EQ(joined.size(), 1u);
+  EXPECT_GT(joined[0]["model_step_us"], 0);
+  EXPECT_LE(joined[0]["lo_us"], joined[0]["model_step_us"]);
+  EXPECT_EQ(joined[0]["parts"][1]["layers"], 22);
+  ASSERT_EQ(run({"run", scenario_.c_str(), "--resume", first.c_str()}), 0) << err_.str();
+  const auto resumed = steps_of("1.json");
+  EXPECT_EQ(resumed[0]["parts"][0], joined[0]["parts"][0]) << "measured once";
+  EXPECT_GT(resumed[0]["model_step_us"], 0);
+  EXPECT_NE(out_.str().find("model steps: all layers of a model"), std::string::npos) << out_.str();
+}
+
 }  // namespace
 }  // namespace attnbench

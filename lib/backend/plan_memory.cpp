@@ -38,6 +38,12 @@ bool PlanMemory::guards_intact() const {
          std::ranges::all_of(parts_, [](const auto& part) { return part->guards_intact(); });
 }
 
+std::int64_t PlanMemory::workspace_bytes() const {
+  auto bytes = static_cast<std::int64_t>(memory().size());
+  for (const auto& part : parts_) bytes += part->workspace_bytes();
+  return bytes;
+}
+
 std::vector<std::span<const std::byte>> PlanMemory::all_memory() const {
   std::vector<std::span<const std::byte>> all{memory()};
   for (const auto& [format, buffer] : indices_) all.emplace_back(buffer->data(), buffer->size());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
@@ -36,6 +37,9 @@ class PlanMemory {
                    : std::span<const std::byte>();
   }
 
+  /// Bytes of the workspace and of those of parts, without index arrays; 0 where nothing was
+  /// reserved.
+  [[nodiscard]] std::int64_t workspace_bytes() const;
   /// All that was reserved, in parts, too: workspaces and the index arrays of all formats.
   [[nodiscard]] std::vector<std::span<const std::byte>> all_memory() const;
 

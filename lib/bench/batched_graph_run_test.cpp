@@ -69,8 +69,8 @@ class FakeSession final : public Session {
   }
   void tidy_up() override {}
   [[nodiscard]] std::string fill_for_timing() override { return "hash"; }
-  [[nodiscard]] HostTiming plan() override { return {1, 2}; }
-  [[nodiscard]] RecordedPlan plan_recorded() override { return {{3, 4}, {}}; }
+  [[nodiscard]] PlanCost plan() override { return {{1, 2}, 0}; }
+  [[nodiscard]] RecordedPlan plan_recorded() override { return {{3, 4}, 0, {}}; }
   [[nodiscard]] IndexTiming time_indices() override { return {}; }
   [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache, LaunchMode) override {
     return std::make_unique<FakeSamples>(script_->once_us.at(cache), "");

@@ -155,6 +155,7 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
     r.kv_cache = cache_facts(c.kv_cache);
   }
   r.tp = c.tp;
+  r.model_layers = c.model_layers;
   r.sweep = c.sweep;
   r.requests = static_cast<std::int64_t>(c.requests.size());
   if (launch == LaunchMode::kGraph) r.graph_bucket = c.graph_bucket;
@@ -166,6 +167,11 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
   r.fixture_hash = fixture_hash_;
   r.repro = repro_line(*scenario_, r, entry);
   return r;
+}
+
+std::int64_t CaseRun::workspace_of(const Candidate& candidate, LaunchMode launch) {
+  const bool recorded = launch == LaunchMode::kGraph && candidate.recorded.update.median_us > 0;
+  return recorded ? candidate.recorded.workspace_bytes : candidate.plan.workspace_bytes;
 }
 
 Record CaseRun::make_record(const Candidate& candidate, CacheState cache, LaunchMode launch) const {
@@ -181,6 +187,7 @@ Record CaseRun::make_record(const Candidate& candidate, CacheState cache, Launch
   r.error = verification.error;
   r.bitwise = verification.bitwise;
   r.slots_checked = verification.slots_checked;
+  r.workspace_bytes = workspace_of(candidate, launch);
   if (candidate.ended) {
     r.outcome = *candidate.ended;
     return r;
@@ -232,7 +239,7 @@ void CaseRun::add_timing(Record& r, const Candidate& candidate, const Timing& me
   const CellTiming& timing = measured.timing;
   const Skipped& late = candidate.late_trouble;
   r.timing = timing;
-  r.plan = candidate.plan;
+  r.plan = candidate.plan.host;
   if (r.launch == LaunchMode::kGraph) r.update = candidate.recorded.update;
   r.index = candidate.device->index;
   if (!wrong.empty()) {

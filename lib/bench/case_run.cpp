@@ -160,17 +160,30 @@ void CaseRun::verify() {
   });
 }
 
+std::string CaseRun::beyond_workspace_limit(std::int64_t bytes) const {
+  const std::int64_t limit = scenario_->measure.workspace_limit;
+  if (limit == 0 || bytes <= limit) return {};
+  const auto mebibytes = [](std::int64_t of) { return static_cast<double>(of) / (1 << 20); };
+  return fmt::format("wants {:.4g} MiB of workspace, the scenario allows {:.4g} MiB",
+                     mebibytes(bytes), mebibytes(limit));
+}
+
 void CaseRun::plan(RunDevice& device) {
   for_all_that_run([&](Candidate& candidate) {
     if (candidate.device != &device) return;
     candidate.numerics = candidate.session->numerics();
     candidate.plan = candidate.session->plan();
+    const std::string beyond = beyond_workspace_limit(candidate.plan.workspace_bytes);
+    if (!beyond.empty()) return rule_out(candidate, Skipped{beyond});
     const Registry::Entry& entry = *candidate.entry;
     const auto& launches = scenario_->measure.launch;
     if (std::ranges::find(launches, LaunchMode::kGraph) != launches.end() &&
         problem_of(*case_).can_be_recorded() && takes(entry, LaunchMode::kGraph) &&
         !is_forced(entry, LaunchMode::kGraph)) {
-      candidate.recorded = candidate.session->plan_recorded();
+      RecordedPlan& recorded = candidate.recorded;
+      recorded = candidate.session->plan_recorded();
+      const std::string too_much = beyond_workspace_limit(recorded.workspace_bytes);
+      if (recorded.refusal.empty() && !too_much.empty()) recorded.refusal = "graph: " + too_much;
     }
   });
 }

@@ -49,7 +49,7 @@ class CaseRun {
     std::optional<Outcome> ended;  ///< why it takes no part any more
     Skipped late_trouble;          ///< met once it was timed, whose times stay; usually none
     Numerics numerics;
-    HostTiming plan;
+    PlanCost plan;
     RecordedPlan recorded;
     std::optional<KvLayout> layout;  ///< of the cache that it reads, once it supports the case
     std::vector<Timing> timings;
@@ -80,6 +80,8 @@ class CaseRun {
   void for_all_that_run(const std::function<void(Candidate&)>& step);
   void verify();
   void plan(RunDevice& device);
+  /// What a plan of so much workspace is refused with; empty where it may have it.
+  [[nodiscard]] std::string beyond_workspace_limit(std::int64_t bytes) const;
   void fill_for_timing(RunDevice& device);
   [[nodiscard]] std::vector<Cell> cells_on(RunDevice& device);
   [[nodiscard]] std::unique_ptr<WatchedSamples> watched(std::unique_ptr<SampleSource> samples);
@@ -113,6 +115,8 @@ class CaseRun {
                                     LaunchMode launch) const;
   [[nodiscard]] Record make_record(const Candidate& candidate, CacheState cache,
                                    LaunchMode launch) const;
+  /// Of the plan that such launches run, once the candidate has planned.
+  [[nodiscard]] static std::int64_t workspace_of(const Candidate& candidate, LaunchMode launch);
   /// Of a cell that was timed: its figures, and its outcome unless `wrong` says what is wrong.
   void add_timing(Record& record, const Candidate& candidate, const Timing& timing,
                   const std::string& wrong) const;

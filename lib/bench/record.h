@@ -74,6 +74,7 @@ struct Record {
   CacheFacts kv_cache;
   int tp = 1;
   std::int64_t graph_bucket = 0;  ///< requests of a padded graph, its padding included; 0: none
+  ModelLayers model_layers;       ///< of a mix that runs a model's kinds of layers
   SweptValues sweep;              ///< what the sweep put into this case
   CascadeChoice use_cascade;      ///< by vLLM's rule, on the GPU of the run
   ChosenByEngines engine_choice;
@@ -85,6 +86,8 @@ struct Record {
   BatchedGraphTiming graph_n;
   HostTiming plan;
   HostTiming update;  ///< of a graph's recorded plan; 0: there is none
+  /// That the plan of the cell reserved; 0: none, or its library's own memory, which is not known.
+  std::int64_t workspace_bytes = 0;
   IndexTiming index;  ///< of the case, on a GPU; 0 elsewhere
   PairedRatio aa;     ///< of the second of an A/A pair over the first (--aa); no pairs otherwise
   Cost cost;

@@ -25,6 +25,14 @@ Json layer_of(const AttentionLayer& l) {
           {"has_alibi", l.has_alibi}};
 }
 
+Json model_layers_of(const ModelLayers& layers) {
+  if (layers.kind.empty()) return nullptr;
+  return {{"kind", layers.kind},
+          {"layers", layers.layers},
+          {"of_step", layers.of_step},
+          {"left_out", layers.left_out}};
+}
+
 Json requests_of(const Case& c) {
   Json requests = Json::array();
   for (const Request& r : c.requests) {
@@ -107,6 +115,7 @@ Json case_of(const ExpandedCase& e) {
           {"model", c.model},
           {"model_note", c.model_note},
           {"tp", c.tp},
+          {"model_layers", model_layers_of(c.model_layers)},
           {"seed", c.seed},
           {"mode", to_string(c.mode)},
           {"dtype", to_string(c.dtype)},

@@ -23,6 +23,9 @@ std::string geometry_text(const Case& c) {
   const AttentionLayer& l = c.layer;
   std::vector<std::string> parts = {
       fmt::format("  {} tp {}", c.model, c.tp),
+      c.model_layers.layers > 0
+          ? fmt::format("{} {} layers", c.model_layers.layers, c.model_layers.kind)
+          : "",
       l.shares_row_of_k_and_v() ? "MLA absorbed"
       : l.is_recurrent()        ? "gated delta net"
                                 : "",

@@ -3,6 +3,7 @@
 #include <ostream>
 #include <string>
 
+#include "lib/report/model_step.h"
 #include "lib/report/record_json.h"
 #include "lib/report/run_json.h"
 #include "lib/report/sinks.h"
@@ -11,7 +12,9 @@ namespace attnbench {
 
 void write_json(const RunResult& run, std::ostream& out) {
   // A record a line: two files differ in the lines of the cells that differ.
-  std::string root = run_json(run).dump(2, ' ', false, Json::error_handler_t::replace);
+  Json header = run_json(run);
+  header["model_steps"] = model_steps_json(run);
+  std::string root = header.dump(2, ' ', false, Json::error_handler_t::replace);
   root.resize(root.rfind("\n}"));
   out << root << ",\n  \"records\": [";
   const char* separator = "\n    ";

@@ -8,6 +8,7 @@
 #include "lib/base/printable.h"
 #include "lib/report/aa_section.h"
 #include "lib/report/backend_summary.h"
+#include "lib/report/model_step.h"
 #include "lib/report/not_run.h"
 #include "lib/report/record_text.h"
 #include "lib/report/sinks.h"
@@ -118,7 +119,8 @@ void write_markdown(const RunResult& run, std::ostream& out) {
   text += not_run_lines(run) + index_lines(run);
   text += fmt::format("\n{}\n", kStandingLegend);
   if (with_graph_n) text += fmt::format("\n{}\n", kGraphNLegend);
-  text += aa_markdown_section(run) + summary_markdown_section(run) + tuning_markdown_section(run);
+  text += aa_markdown_section(run) + model_steps_markdown_section(run) +
+          summary_markdown_section(run) + tuning_markdown_section(run);
   std::vector<std::string> closing = tally_parts(run);
   if (run.interrupted) closing.emplace_back("interrupted");
   text += '\n' + join_parts(closing, std::string::npos, 0) + '\n';

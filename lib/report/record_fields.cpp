@@ -32,6 +32,8 @@ bool has_layout(const Record& r) { return has_kv_cache(r) && !r.kv_cache.layout.
 bool has_sglang_choice(const Record& r) { return !r.engine_choice.sglang.empty(); }
 bool has_vllm_choice(const Record& r) { return !r.engine_choice.vllm.empty(); }
 bool has_engine_choice(const Record& r) { return has_sglang_choice(r) || has_vllm_choice(r); }
+bool stands_for_layers(const Record& r) { return !r.model_layers.kind.empty(); }
+bool has_workspace(const Record& r) { return r.workspace_bytes > 0; }
 bool has_window(const Record& r) { return r.layer.sliding_window_size >= 0; }
 bool has_logit_cap(const Record& r) { return r.layer.logit_cap > 0; }
 
@@ -116,6 +118,16 @@ std::vector<RecordField> make_fields() {
        "Stored K times it is K", has_kv_cache},
       {105, "kv_cache/v_scale", "v_scale", "", member<&R::kv_cache, &CacheFacts::v_scale>(),
        "Stored V times it is V", has_kv_cache},
+      {118, "model_layers/kind", "layer_kind", "", member<&R::model_layers, &ModelLayers::kind>(),
+       "Kind of the model's layers that this case is: full, sliding, chunked, sparse or linear"},
+      {119, "model_layers/layers", "layers_of_kind", "",
+       member<&R::model_layers, &ModelLayers::layers>(), "How many layers of this kind there are"},
+      {120, "model_layers/of_step", "layers_of_step", "",
+       member<&R::model_layers, &ModelLayers::of_step>(),
+       "Layers of all kinds that the mix runs, each kind in a case of its own"},
+      {121, "model_layers/left_out", "layers_left_out", "",
+       member<&R::model_layers, &ModelLayers::left_out>(),
+       "Layers of the model that the mix does not run, as in 36 chunked; empty: none"},
       {106, "sweep", "sweep", "", sweep_access(),
        "What the sweep put into this case: each key's path with its value as text; empty without a "
        "sweep"},
@@ -158,6 +170,11 @@ std::vector<RecordField> make_fields() {
        "Host time of Plan::update(), median: what a recorded plan needs to take on the next step's "
        "batch; null: not measured",
        is_updated},
+      {122, "workspace_bytes", "workspace_bytes", "bytes", member<&R::workspace_bytes>(),
+       "Workspace that the plan reserved, without index arrays; null: none was reserved, so that "
+       "it "
+       "needs none or its library has memory of its own, which is not known",
+       has_workspace},
       {72, "enqueue_us", "enqueue_us", "us", member<&R::timing, &Time::enqueue_us>(),
        "Host time of the call that launches a forward, median; null where the work is done when "
        "that call returns (CPU)",
@@ -331,6 +348,10 @@ const std::vector<RecordGroup>& record_groups() {
   static const std::vector<RecordGroup> groups = {
       {"layer", "Properties of the layer beyond its shape"},
       {"kv_cache", "Properties of the KV cache beyond page_size and kv_dtype"},
+      {"model_layers",
+       "For how many layers of its model the case stands, in a mix with layers; null: in no such "
+       "mix",
+       stands_for_layers},
       {"time_us",
        "Microseconds of one forward; null: not timed. Of an INCORRECT cell it is for diagnosis "
        "only",

@@ -13,6 +13,7 @@
 #include "lib/report/aa_section.h"
 #include "lib/report/backend_summary.h"
 #include "lib/report/engine_line.h"
+#include "lib/report/model_step.h"
 #include "lib/report/not_run.h"
 #include "lib/report/record_text.h"
 #include "lib/report/text_layout.h"
@@ -121,6 +122,9 @@ std::string step_text(StepPart step) {
 std::string layer_text(const Case& c) {
   std::vector<std::string> facts;
   const AttentionLayer& layer = c.layer;
+  if (c.model_layers.layers > 0) {
+    facts.push_back(fmt::format("{} of {} layers", c.model_layers.layers, c.model_layers.of_step));
+  }
   if (layer.is_recurrent()) facts.emplace_back("gated delta net");
   if (c.tp > 1) facts.push_back(fmt::format("tp {}", c.tp));
   if (layer.sliding_window_size >= 0) {
@@ -272,7 +276,7 @@ void TerminalReport::print(const Record& record, const Standing& standing) {
   out_ << line;
   // What the case's line has not said already.
   const std::string& layout = record.kv_cache.layout;
-  if (!layout_ && record.is_timed() && layout != to_string(KvLayout::kNhd)) {
+  if (!layout_ && !layout.empty() && record.is_timed() && layout != to_string(KvLayout::kNhd)) {
     out_ << wrapped(fmt::format("on a {} cache", layout), options_.width, kReasonIndent);
   }
   if (const std::string graph_n = graph_n_line(record); !graph_n.empty()) {
@@ -343,6 +347,7 @@ void TerminalReport::finished(const RunResult& run, int exit_code,
   if (!options_.quiet) {
     out_ << aa_terminal_section(run, options_.width);
     print_legends(run);
+    out_ << model_steps_terminal_section(run, options_.width);
     out_ << summary_terminal_section(run, options_.width);
     out_ << tuning_terminal_section(run, options_.width);
     const std::string unsettled =

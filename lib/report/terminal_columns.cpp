@@ -174,6 +174,9 @@ std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool gpu,
   add("rounds", 6, speed([](const Record& r) { return fmt::format("{}", r.timing.rounds); }));
   add("samples", 7, speed([](const Record& r) { return fmt::format("{}", r.timing.samples); }));
   add("plan max", 8, speed([](const Record& r) { return time_text(r.plan.max_us); }));
+  add("workspace", 9, figure([](const Record& r) {
+        return r.workspace_bytes > 0 ? bytes_text(r.workspace_bytes) : std::string();
+      }));
   add("flops", 10, figure([](const Record& r) { return count_text(r.cost.flops); }));
   add("unique", 8, figure([](const Record& r) { return bytes_text(r.cost.bytes_unique); }));
   add("streamed", 8, figure([](const Record& r) { return bytes_text(r.cost.bytes_streamed); }));

@@ -69,6 +69,14 @@ struct Request {
 /// Keys of a mix that a sweep set, with their values as text: {"kv_cache.page_size", "16"}.
 using SweptValues = std::vector<std::pair<std::string, std::string>>;
 
+/// For how many layers of its model a case stands, in a mix with `layers`.
+struct ModelLayers {
+  std::string kind{};      ///< "full"; empty: the mix is of one layer alone
+  int layers = 0;          ///< of this kind
+  int of_step = 0;         ///< of all kinds that the mix runs
+  std::string left_out{};  ///< kinds that the model has and the mix does not run, "36 chunked"
+};
+
 /// One fully determined forward step: no ranges, no distributions left. Everything that follows
 /// (fixture, contents, truth, cost) is a pure function of this value.
 struct Case {
@@ -80,6 +88,7 @@ struct Case {
   /// Keys of a chunk of the model's chunked layers, whose index arrays can be shown though they are
   /// not run; 0: it has none.
   std::int64_t attention_chunk = 0;
+  ModelLayers model_layers;
   int tp = 1;
   std::uint64_t seed = 0;
   AttentionLayer layer;

@@ -116,8 +116,12 @@ bool check_recurrent_mode(const BuiltBatch& batch, const AttentionLayer& layer, 
 YamlPtr with_defaults(const YamlPtr& mix, const YamlNode* defaults) {
   if (defaults == nullptr || !defaults->is_map() || !mix->is_map()) return mix;
   auto result = std::make_shared<YamlNode>(*mix);
+  // One layer of a mix's own takes the place of all the kinds of the defaults, and they of one.
+  const bool chooses_layers = mix->find("layer") != nullptr || mix->find("layers") != nullptr;
   for (const YamlEntry& entry : defaults->entries) {
     const YamlEntry* own = mix->find(entry.key);
+    const bool is_choice = entry.key == "layer" || entry.key == "layers";
+    if (own == nullptr && is_choice && chooses_layers) continue;
     if (own == nullptr) {
       result->entries.push_back(entry);
     } else if (entry.key == "kv_cache" || entry.key == "attention") {

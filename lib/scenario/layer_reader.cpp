@@ -213,6 +213,13 @@ std::optional<NamedGeometry> read_model(const YamlNode& node, Problems& problems
 
 }  // namespace
 
+std::optional<ModelGeometry> read_geometry(const YamlNode& mix, Problems& problems) {
+  const YamlEntry* const node = mix.find("model");
+  if (node == nullptr) return std::nullopt;
+  const auto model = read_model(*node->value, problems);
+  return model ? std::optional(model->geometry) : std::nullopt;
+}
+
 std::optional<LayerChoice> read_layer(const StrictMap& mix, const std::string& mix_name,
                                       const Place& mix_place, Problems& problems) {
   constexpr std::int64_t kMaxTp = 1024;

@@ -8,6 +8,7 @@
 
 #include "lib/base/dtype.h"
 #include "lib/model/attention_layer.h"
+#include "lib/model/model_geometry.h"
 #include "lib/scenario/case.h"
 #include "lib/scenario/problems.h"
 #include "lib/scenario/strict_map.h"
@@ -28,6 +29,9 @@ struct LayerChoice {
 [[nodiscard]] std::optional<LayerChoice> read_layer(const StrictMap& mix,
                                                     const std::string& mix_name,
                                                     const Place& mix_place, Problems& problems);
+
+/// The geometry of the mix's model; none after a mistake, and where the mix has no model.
+[[nodiscard]] std::optional<ModelGeometry> read_geometry(const YamlNode& mix, Problems& problems);
 
 /// Applies the keys of an `attention` map to `layer`; false after a mistake.
 [[nodiscard]] bool read_attention(const YamlNode& node, AttentionLayer& layer, Problems& problems);

@@ -9,11 +9,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/model/model_geometry.h"
 #include "lib/scenario/scenario.h"
 #include "lib/scenario/testing/case_ids.h"
 
@@ -75,6 +77,24 @@ TEST(ShippedScenarios, keep_the_recorded_case_ids) {
   std::ifstream file(kSource / "lib/scenario/testdata/shipped_case_ids.txt");
   for (std::string line; std::getline(file, line);) recorded.push_back(line);
   EXPECT_EQ(found, recorded);
+}
+
+/// A preset that joins belongs in both.
+TEST(ShippedScenarios, of_every_model_have_all_layers_that_can_be_run_of_each_preset) {
+  for (const char* name : {"every_model", "ci/every_model"}) {
+    std::map<std::string, std::set<std::string>> found, wanted;
+    for (const Case& c : load_scenario(path_of(name)).cases) {
+      found[c.model].insert(c.model_layers.kind);
+      EXPECT_GT(c.model_layers.layers, 0) << c.id;
+    }
+    for (const std::string& model : model_names()) {
+      for (const LayerKind kind : runnable_kinds(*find_model(model))) {
+        wanted[model].emplace(to_string(kind));
+      }
+      if (!wanted.contains(model)) wanted[model] = {"full"};  // dense in the place of sparse
+    }
+    EXPECT_EQ(found, wanted) << name;
+  }
 }
 
 TEST(LoadScenario, lets_the_caller_override_the_seed_of_the_file) {

@@ -122,6 +122,9 @@ MeasureConfig read_measure(const YamlNode& node, Problems& problems) {
     config.cell_timeout_s =
         read_duration(*timeout, "timeout", problems).value_or(config.cell_timeout_s);
   }
+  if (const YamlNode* limit = map.find("workspace_limit")) {
+    config.workspace_limit = read_bytes(*limit, "workspace_limit", problems).value_or(0);
+  }
   return config;
 }
 

@@ -13,6 +13,7 @@
 #include "lib/scenario/case_reader.h"
 #include "lib/scenario/graph_bucket.h"
 #include "lib/scenario/layer_reader.h"
+#include "lib/scenario/layers_reader.h"
 #include "lib/scenario/measure_reader.h"
 #include "lib/scenario/sha256.h"
 #include "lib/scenario/strict_map.h"
@@ -51,35 +52,81 @@ void check_defaults(const YamlNode& node, Problems& problems) {
   }
 }
 
+/// A mix over its defaults, and where its cases go.
+struct MixReading {
+  const YamlEntry& entry;
+  YamlPtr mix;
+  bool named;
+  const ScenarioContext& context;
+  std::vector<Case>& cases;
+  Problems& problems;
+};
+
+/// Adds the case of a point, or one for each kind of layer that the mix runs there, of which
+/// `only_kind` may want one; false after a mistake in the sweep's paths.
+bool read_point(const MixReading& r, const Sweep& sweep, const SweepPoint& point,
+                const std::optional<std::string>& only_kind) {
+  const std::string& name = r.entry.key;
+  const YamlPtr variant = apply_sweep(r.mix, name, sweep, point, r.problems);
+  if (variant == nullptr) return false;
+  for (const MixOfLayers& each : mixes_of_layers(variant, r.problems)) {
+    const std::string& kind = each.layers.kind;
+    if (only_kind && kind != *only_kind) continue;
+    const std::string id = case_id_of_layers(case_id(name, sweep, point), kind);
+    auto result = read_case(*each.mix, name, r.entry.place, id, r.context, r.problems);
+    if (!result || !r.named) continue;
+    result->sweep = swept_values(sweep, point);
+    if (!kind.empty()) {
+      result->sweep.emplace_back("layer", kind);
+      result->model_layers = each.layers;
+      result->model_note = each.note;
+    }
+    r.cases.push_back(std::move(*result));
+  }
+  return true;
+}
+
+/// The point of the sweep whose case has this id, and the kind of layer of that case.
+std::optional<std::pair<SweepPoint, std::string>> point_of(const std::string& id,
+                                                           const std::string& mix_name,
+                                                           const Sweep& sweep) {
+  for (const SweepPoint& point : sweep.points) {
+    const std::string name = case_id(mix_name, sweep, point);
+    if (name == id) return std::pair(point, std::string());
+    for (const std::string_view kind : kLayerKindWords) {
+      if (case_id_of_layers(name, kind) == id) return std::pair(point, std::string(kind));
+    }
+  }
+  return std::nullopt;
+}
+
 void read_mix(const YamlEntry& entry, const YamlNode* defaults, const YamlNode* common_sweep,
               const ScenarioContext& context, const std::optional<CaseAxis>& axis,
               std::vector<Case>& cases, Problems& problems) {
   const bool named = check_name(entry.key, entry.place, "mix", problems);
   const YamlEntry* own_sweep = entry.value->find("sweep");
   auto sweep = read_sweep(own_sweep != nullptr ? own_sweep->value.get() : common_sweep, problems);
-  const YamlPtr mix = with_defaults(entry.value, defaults);
+  const MixReading reading{entry,   with_defaults(entry.value, defaults), named, context, cases,
+                           problems};
   if (!sweep) {
     // The mix's other mistakes are reported along with the sweep's.
-    static_cast<void>(read_case(*mix, entry.key, entry.place, entry.key, context, problems));
+    Sweep none;
+    none.points = {{}};
+    std::vector<Case> unused;
+    const MixReading once{entry, reading.mix, named, context, unused, problems};
+    static_cast<void>(read_point(once, none, none.points[0], std::nullopt));
     return;
   }
+  std::optional<std::string> only_kind;
   if (axis) {
-    const auto is_case = [&](const SweepPoint& point) {
-      return case_id(entry.key, *sweep, point) == axis->case_id;
-    };
-    const auto point = std::ranges::find_if(sweep->points, is_case);
-    if (point == sweep->points.end()) return;
-    sweep = sweep_along(*sweep, *point, axis->path, axis->values, entry.place, problems);
+    const auto found = point_of(axis->case_id, entry.key, *sweep);
+    if (!found) return;
+    only_kind = found->second;
+    sweep = sweep_along(*sweep, found->first, axis->path, axis->values, entry.place, problems);
     if (!sweep) return;
   }
   for (const SweepPoint& point : sweep->points) {
-    const YamlPtr variant = apply_sweep(mix, entry.key, *sweep, point, problems);
-    if (variant == nullptr) return;
-    auto result = read_case(*variant, entry.key, entry.place, case_id(entry.key, *sweep, point),
-                            context, problems);
-    if (!result || !named) continue;
-    result->sweep = swept_values(*sweep, point);
-    cases.push_back(std::move(*result));
+    if (!read_point(reading, *sweep, point, only_kind)) return;
   }
 }
 

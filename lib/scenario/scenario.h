@@ -42,6 +42,8 @@ struct MeasureConfig {
   int min_block_samples = 5;
   int max_block_samples = 150;
   double cell_timeout_s = 15;
+  /// Most bytes of workspace that a plan may want, as in an engine with a fixed buffer; 0: any.
+  std::int64_t workspace_limit = 0;
   bool aa = false;           ///< every cell twice, to see what the machine cannot tell apart
   bool force_graph = false;  ///< graphs that a backend does not claim, too
 };

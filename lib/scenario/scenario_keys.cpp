@@ -17,11 +17,16 @@ constexpr ScenarioKey kScenario[] = {
     {"scenario", ""},     {"description", ""}, {"seed", ""},        {"defaults", "defaults"},
     {"prefixes", ""},     {"mixes", ""},       {"sweep", "sweep"},  {"measure", "measure"},
     {"verify", "verify"}, {"backends", ""},    {"hybrid", "hybrid"}};
-constexpr ScenarioKey kDefaults[] = {
-    {"model", "model"},        {"layer", ""}, {"tp", ""}, {"dtype", ""}, {"kv_cache", "kv_cache"},
-    {"attention", "attention"}};
+constexpr ScenarioKey kDefaults[] = {{"model", "model"},
+                                     {"layer", ""},
+                                     {"layers", ""},
+                                     {"tp", ""},
+                                     {"dtype", ""},
+                                     {"kv_cache", "kv_cache"},
+                                     {"attention", "attention"}};
 constexpr ScenarioKey kMix[] = {{"model", "model"},
                                 {"layer", ""},
+                                {"layers", ""},
                                 {"tp", ""},
                                 {"dtype", ""},
                                 {"kv_cache", "kv_cache"},
@@ -78,9 +83,10 @@ constexpr ScenarioKey kSweep[] = {{"grid", ""}, {"zip", ""}};
 constexpr ScenarioKey kAxis[] = {{"range", "range"}, {"log2", "log2"}};
 constexpr ScenarioKey kRange[] = {{"start", ""}, {"stop", ""}, {"step", ""}};
 constexpr ScenarioKey kLog2[] = {{"start", ""}, {"stop", ""}};
-constexpr ScenarioKey kMeasure[] = {{"cache", ""},         {"launch", ""},    {"step", ""},
-                                    {"graph_buckets", ""}, {"precision", ""}, {"rounds", ""},
-                                    {"block", ""},         {"samples", ""},   {"timeout", ""}};
+constexpr ScenarioKey kMeasure[] = {{"cache", ""},          {"launch", ""},    {"step", ""},
+                                    {"graph_buckets", ""},  {"precision", ""}, {"rounds", ""},
+                                    {"block", ""},          {"samples", ""},   {"timeout", ""},
+                                    {"workspace_limit", ""}};
 constexpr ScenarioKey kHybrid[] = {
     {"prefill", ""}, {"decode", ""}, {"speculative_attention_mode", ""}};
 constexpr ScenarioKey kVerify[] = {

@@ -45,10 +45,10 @@ void LocalSession::tidy_up() {
   if (!on_device_->fixture().damaged_guards().empty()) on_device_->build_again();
 }
 
-HostTiming LocalSession::plan() {
+PlanCost LocalSession::plan() {
   recorded_.clear();
   planned_.clear();
-  HostTiming timing;
+  PlanCost cost;
   for (std::size_t placement = 0; placement < on_device_->placements(); ++placement) {
     const ForwardBatch& batch = on_device_->fixture_to_plan(placement).batch();
     planned_.emplace_back();
@@ -60,13 +60,14 @@ HostTiming LocalSession::plan() {
     of_backend([&] {
       planned.memory = std::make_unique<PlanMemory>(on_device_->device());
       if (placement == 0) {
-        timing = time_host(plan, kPlanRepeats);
+        cost.host = time_host(plan, kPlanRepeats);
+        cost.workspace_bytes = planned.memory->workspace_bytes();
       } else {
         plan();
       }
     });
   }
-  return timing;
+  return cost;
 }
 
 RecordedPlan LocalSession::plan_recorded() {
@@ -82,6 +83,7 @@ RecordedPlan LocalSession::plan_recorded() {
         return;
       }
       if (placement == 0) {
+        result.workspace_bytes = step->memory().workspace_bytes();
         result.update = time_host([&] { static_cast<void>(step->update(stream)); }, kPlanRepeats);
       }
       stream.synchronize();

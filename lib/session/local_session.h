@@ -32,7 +32,7 @@ class LocalSession final : public Session {
   [[nodiscard]] Observation observe() override;
   void tidy_up() override;
   [[nodiscard]] std::string fill_for_timing() override { return on_device_->fill_for_timing(); }
-  [[nodiscard]] HostTiming plan() override;
+  [[nodiscard]] PlanCost plan() override;
   [[nodiscard]] RecordedPlan plan_recorded() override;
   [[nodiscard]] IndexTiming time_indices() override;
   [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache, LaunchMode launch) override;

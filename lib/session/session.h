@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <stdexcept>
@@ -27,10 +28,18 @@ class RunStopped : public std::exception {
   [[nodiscard]] const char* what() const noexcept override { return "stopped"; }
 };
 
+/// What a plan takes.
+struct PlanCost {
+  HostTiming host;  ///< time of planning
+  /// That the plan reserved; 0: none, or its library has memory of its own, which nobody can tell.
+  std::int64_t workspace_bytes = 0;
+};
+
 /// The plan that graph launches of a step replay.
 struct RecordedPlan {
-  HostTiming update;    ///< host time of planning the step before a replay
-  std::string refusal;  ///< why there is no such plan; empty otherwise
+  HostTiming update;                 ///< host time of planning the step before a replay
+  std::int64_t workspace_bytes = 0;  ///< as of PlanCost
+  std::string refusal;               ///< why there is no such plan; empty otherwise
 };
 
 /// One backend at work on one case, in whatever process. Steps in this order; each may throw
@@ -55,7 +64,7 @@ class Session {
   /// backend.
   virtual void tidy_up() = 0;
   /// On queries and a cache that hold poison, so before fill_for_timing().
-  [[nodiscard]] virtual HostTiming plan() = 0;
+  [[nodiscard]] virtual PlanCost plan() = 0;
   /// Of a case whose problem can be recorded: from now on graph launches are padded and updated, as
   /// an engine's are. Also on poison.
   [[nodiscard]] virtual RecordedPlan plan_recorded() = 0;

@@ -75,9 +75,15 @@ void visit_fields(HostTiming& value, Visit visit) {
 }
 
 template <class Visit>
+void visit_fields(PlanCost& value, Visit visit) {
+  auto& [host, workspace_bytes] = value;
+  visit(host, workspace_bytes);
+}
+
+template <class Visit>
 void visit_fields(RecordedPlan& value, Visit visit) {
-  auto& [update, refusal] = value;
-  visit(update, refusal);
+  auto& [update, workspace_bytes, refusal] = value;
+  visit(update, workspace_bytes, refusal);
 }
 
 template <class Visit>

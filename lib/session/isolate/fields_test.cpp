@@ -61,7 +61,7 @@ TEST(JsonFields, keep_a_whole_observation) {
 }
 
 TEST(JsonFields, keep_what_updating_costs_or_why_it_was_refused) {
-  const RecordedPlan back = through_json(RecordedPlan{{3, 4}, "why"});
+  const RecordedPlan back = through_json(RecordedPlan{{3, 4}, 5, "why"});
   EXPECT_EQ(back.update.median_us, 3);
   EXPECT_EQ(back.update.max_us, 4);
   EXPECT_EQ(back.refusal, "why");

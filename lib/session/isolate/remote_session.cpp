@@ -96,7 +96,7 @@ std::string RemoteSession::fill_for_timing() {
   return worker_->ask("filling the fixture").get<std::string>();
 }
 
-HostTiming RemoteSession::plan() { return from_json_fields<HostTiming>(worker_->ask("planning")); }
+PlanCost RemoteSession::plan() { return from_json_fields<PlanCost>(worker_->ask("planning")); }
 
 RecordedPlan RemoteSession::plan_recorded() {
   return from_json_fields<RecordedPlan>(worker_->ask("planning what is recorded"));

@@ -23,7 +23,7 @@ class RemoteSession final : public Session {
   [[nodiscard]] Observation observe() override;
   void tidy_up() override;
   [[nodiscard]] std::string fill_for_timing() override;
-  [[nodiscard]] HostTiming plan() override;
+  [[nodiscard]] PlanCost plan() override;
   [[nodiscard]] RecordedPlan plan_recorded() override;
   [[nodiscard]] IndexTiming time_indices() override;
   [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache, LaunchMode launch) override;
