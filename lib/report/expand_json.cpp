@@ -78,6 +78,12 @@ Json kv_cache_of(const ExpandedCase& e) {
           {"placement", to_string(kv_cache.placement)},
           {"num_pages", e.num_pages},
           {"pages_used", e.pages_used},
+          {"slots_used", e.page_use.slots},
+          {"wasted_slots", e.page_use.wasted_slots()},
+          {"utilisation", e.page_use.utilisation()},
+          {"prefix_tokens_again", e.page_use.tokens_again},
+          {"contiguous_slots", e.page_use.contiguous_slots},
+          {"contiguous_utilisation", e.page_use.contiguous_utilisation()},
           {"pool_bytes", e.pool_bytes},
           {"layouts", layouts_of(e)}};
 }

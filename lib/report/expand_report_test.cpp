@@ -137,6 +137,40 @@ TEST(Expand, says_what_vllm_would_do_about_a_shared_prefix) {
   EXPECT_EQ(cases[1]["use_cascade_reason"], "no shared prefix");
 }
 
+TEST(Expand, says_how_well_pages_are_filled_and_what_rows_without_pages_would_take) {
+  const Scenario scenario = parse_scenario(
+      "defaults: {model: llama-3.1-8b, kv_cache: {page_size: 64}}\nprefixes: {system: 65}\nmixes:\n"
+      "  m: {batch: [{count: 2, mode: decode, prefix: system, kv_len: 100}, {mode: decode, kv_len: "
+      "10}]}\n",
+      "s.yaml");
+  std::ostringstream table, json;
+  write_expand_table(scenario, {&scenario.cases.at(0)}, table);
+  // A page of the prefix, one of each request; 64 + 36 + 36 + 10 tokens.
+  EXPECT_THAT(
+      table.str(),
+      HasSubstr("\n  256 slots of pages: 110 unused, 57 % used · 1 token of shared prefixes "
+                "stored again\n    without pages, all as the longest: 300 slots, 70 % "
+                "used\n"));
+  write_expand_json(scenario, {&scenario.cases.at(0)}, json);
+  const auto cache = nlohmann::json::parse(json.str())["cases"][0]["kv_cache"];
+  EXPECT_EQ(cache["slots_used"], 256);
+  EXPECT_EQ(cache["wasted_slots"], 110);
+  EXPECT_EQ(cache["prefix_tokens_again"], 1);
+  EXPECT_EQ(cache["contiguous_slots"], 300);
+  EXPECT_DOUBLE_EQ(cache["utilisation"].get<double>(), 146.0 / 256);
+  EXPECT_DOUBLE_EQ(cache["contiguous_utilisation"].get<double>(), 210.0 / 300);
+}
+
+TEST(Expand, names_the_layers_that_a_case_stands_for) {
+  const Scenario scenario = parse_scenario(
+      "defaults: {model: gpt-oss-20b, layers: all}\nmixes: {m: {batch: q1s100}}\n", "s.yaml");
+  std::ostringstream table, json;
+  write_expand_table(scenario, {&scenario.cases.at(1)}, table);
+  EXPECT_THAT(table.str(), HasSubstr("gpt-oss-20b tp 1 · 12 sliding layers · 64 q heads"));
+  write_expand_json(scenario, {&scenario.cases.at(1)}, json);
+  EXPECT_EQ(nlohmann::json::parse(json.str())["cases"][0]["model_layers"]["of_step"], 24);
+}
+
 TEST(ExpandedCase, shows_both_ends_of_a_long_array_and_all_of_a_short_one) {
   const Case c = small_prefix_hits();
   for (const AbridgedArray& array : expand_case(c).arrays) {

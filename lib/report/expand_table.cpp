@@ -71,6 +71,20 @@ std::string pool_text(const ExpandedCase& e) {
   return join_parts(parts, kWidth, 4);
 }
 
+/// How well the pages are filled, and what would be of memory without pages.
+std::string page_use_text(const ExpandedCase& e) {
+  const PageUse& use = e.page_use;
+  const std::string parts[] = {
+      fmt::format("  {} slots of pages: {} unused, {} used", use.slots, use.wasted_slots(),
+                  percent_text(use.utilisation())),
+      use.tokens_again > 0 ? fmt::format("{} token{} of shared prefixes stored again",
+                                         use.tokens_again, use.tokens_again == 1 ? "" : "s")
+                           : "",
+      fmt::format("without pages, all as the longest: {} slots, {} used", use.contiguous_slots,
+                  percent_text(use.contiguous_utilisation()))};
+  return join_parts(parts, kWidth, 4);
+}
+
 /// What the cache consists of, a line for each layout that it may have.
 void write_layouts(const ExpandedCase& e, std::ostream& out) {
   for (const ExpandedCase::Layout& layout : e.layouts) {
@@ -197,6 +211,7 @@ void write_expand_table(const Scenario& scenario, const std::vector<const Case*>
         << join_parts(head, kWidth, 4) << '\n'
         << geometry_text(*c) << '\n'
         << pool_text(e) << '\n';
+    if (e.pages_used > 0) out << page_use_text(e) << '\n';
     write_layouts(e, out);
     out << cost_text(*c, e.cost) << '\n' << cascade_text(e.use_cascade) << '\n';
     if (!c->model_note.empty()) out << wrapped("note: " + c->model_note, kWidth, 2);

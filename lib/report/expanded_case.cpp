@@ -48,6 +48,7 @@ ExpandedCase expand_case(const Case& c, std::span<const IndexFormat* const> form
   e.use_cascade = choose_cascade(c, kUsualMultiprocessors);
   e.num_pages = demand.capacity + 1;
   e.pages_used = demand.pages;
+  e.page_use = page_use(c);
   e.pool_bytes = cache_bytes(pool_shape_of(c.layer, cache_format_of(c), e.num_pages));
   e.layouts = layouts_of(c, e.num_pages);
   // A format may name every slot of the pool.

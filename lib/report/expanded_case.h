@@ -10,6 +10,7 @@
 #include "lib/batch/token_to_kv_pool.h"
 #include "lib/cost/cost.h"
 #include "lib/fixture/fixture.h"
+#include "lib/fixture/page_use.h"
 #include "lib/index/index_formats.h"
 #include "lib/report/abridged_array.h"
 #include "lib/scenario/cascade_choice.h"
@@ -30,6 +31,7 @@ struct ExpandedCase {
   CascadeChoice use_cascade;     ///< for a usual GPU, because expanding needs none
   std::int64_t num_pages = 0;    ///< of the pool, dummy page 0 included
   std::int64_t pages_used = 0;   ///< distinct pages that requests own
+  PageUse page_use;              ///< of those
   std::int64_t state_slots = 0;  ///< of a recurrent layer, which has no pages; dummy included
   std::int64_t pool_bytes = 0;   ///< K, V and their scales, all pages; or states, all slots
   /// The cache in the layout that is asked for; in each that it can have where that is left open.
