@@ -82,6 +82,35 @@ TEST_F(TwoDevices, pad_recorded_steps_to_their_bucket_and_update_them) {
   EXPECT_GE(timed, 3);
 }
 
+TEST_F(TwoDevices, know_the_workspace_of_eager_and_of_recorded_plans) {
+  scenario_.cases = {small_plain_decode(), small_mla()};
+  for (Case& c : scenario_.cases) {
+    c.graph_bucket = static_cast<std::int64_t>(c.requests.size()) + 5;
+  }
+  const RunResult result = run_scenario(scenario_, registry_, devices_, {}, {});
+  std::set<LaunchMode> known;
+  for (const Record& r : result.records) {
+    if (!r.is_timed() || registry_.find(r.backend)->info.device != DeviceKind::kCuda) continue;
+    EXPECT_GT(r.workspace_bytes, 0) << r.case_id << " " << r.backend;
+    known.insert(r.launch);
+  }
+  EXPECT_EQ(known.size(), 2u);
+}
+
+TEST_F(TwoDevices, skip_plans_that_want_more_workspace_than_the_scenario_allows) {
+  scenario_.cases = {small_mla()};
+  scenario_.measure.workspace_limit = 1;
+  const RunResult result = run_scenario(scenario_, registry_, devices_, {}, {});
+  int skipped = 0;
+  for (const Record& r : result.records) {
+    EXPECT_FALSE(r.is_timed() && r.workspace_bytes > 1) << r.backend;
+    if (r.verdict() != Verdict::kSkipped) continue;
+    ++skipped;
+    EXPECT_THAT(r.reason(), testing::HasSubstr(" MiB of workspace, the scenario allows "));
+  }
+  EXPECT_GE(skipped, 2);
+}
+
 TEST_F(TwoDevices, leave_the_host_to_what_the_gpu_does_not_support_where_nobody_names_it) {
   scenario_.backends.clear();
   Case plain = small_plain_decode();
