@@ -30,7 +30,7 @@ struct ModelCommand {
   std::string format = "table";
 };
 
-CacheFormat cache_format_of(const ModelCommand& command) {
+CacheFormat asked_format(const ModelCommand& command) {
   CacheFormat format;
   format.page_size = command.page_size;
   if (command.kv_dtype == kBlockRows) {
@@ -49,7 +49,7 @@ int explain(const ModelCommand& command, Console& console) {
   ModelQuestion question;
   question.name = command.model;
   question.model = model_named(command.model);
-  question.memory = model_memory(question.model, command.tp, cache_format_of(command),
+  question.memory = model_memory(question.model, command.tp, asked_format(command),
                                  *dtype_from_string(command.dtype));
   question.gpu_bytes = command.gpu_memory;
   question.weight_bytes = command.weights;

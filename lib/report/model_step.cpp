@@ -60,11 +60,13 @@ std::vector<Member> distinct(const std::vector<const Record*>& records,
   return values;
 }
 
-std::string kind_of(const Record& r) { return r.model_layers.kind; }
-std::string backend_of(const Record& r) { return r.backend; }
-std::string device_of(const Record& r) { return r.device; }
+std::string record_kind(const Record& r) { return r.model_layers.kind; }
+std::string record_backend(const Record& r) { return r.backend; }
+std::string record_device(const Record& r) { return r.device; }
 
-bool counts(const Record& r) { return r.claims_speed() && r.verdict() != Verdict::kMistrusted; }
+bool counts_in_step(const Record& r) {
+  return r.claims_speed() && r.verdict() != Verdict::kMistrusted;
+}
 
 /// The cells of one kind of layer in one backend, by the part of the step.
 struct KindCells {
@@ -76,17 +78,20 @@ struct KindCells {
     return attention != nullptr ? attention : both != nullptr ? both : kv_write;
   }
   [[nodiscard]] bool has_write() const {
-    return (both != nullptr && counts(*both)) ||
-           (attention != nullptr && counts(*attention) && kv_write != nullptr && counts(*kv_write));
+    return (both != nullptr && counts_in_step(*both)) ||
+           (attention != nullptr && counts_in_step(*attention) && kv_write != nullptr &&
+            counts_in_step(*kv_write));
   }
-  [[nodiscard]] bool has_attention() const { return attention != nullptr && counts(*attention); }
+  [[nodiscard]] bool has_attention() const {
+    return attention != nullptr && counts_in_step(*attention);
+  }
 };
 
 KindCells cells_of(const std::vector<const Record*>& records, const std::string& backend,
                    const std::string& kind) {
   KindCells cells;
   for (const Record* r : records) {
-    if (r->backend != backend || kind_of(*r) != kind) continue;
+    if (r->backend != backend || record_kind(*r) != kind) continue;
     if (r->step == StepPart::kAttention) cells.attention = r;
     if (r->step == StepPart::kKvWrite) cells.kv_write = r;
     if (r->step == StepPart::kBoth) cells.both = r;
@@ -105,9 +110,9 @@ ModelStepPart part_of(const KindCells& cells, bool with_write) {
   ModelStepPart part;
   part.has_interval = true;
   part.with_kv_write = with_write;
-  const bool measured_together = with_write && cells.both != nullptr && counts(*cells.both);
+  const bool measured_together = with_write && cells.both != nullptr && counts_in_step(*cells.both);
   const Record& main = measured_together ? *cells.both : *cells.attention;
-  part.kind = kind_of(main);
+  part.kind = record_kind(main);
   part.backend = main.backend;
   part.layers = main.model_layers.layers;
   part.host_us = main.update.median_us > 0 ? main.update.median_us : main.plan.median_us;
@@ -189,7 +194,7 @@ bool was_tried(const std::vector<const Record*>& records, const std::string& bac
 std::optional<ModelStep> best_of_kinds(const StepRecords& step,
                                        const std::vector<const Record*>& records,
                                        const std::vector<std::string>& kinds) {
-  std::vector<std::string> backends = distinct(records, backend_of);
+  std::vector<std::string> backends = distinct(records, record_backend);
   std::erase_if(backends, [&](const std::string& each) { return !was_tried(records, each); });
   if (backends.size() < 2 || !missing_kinds(step, kinds).empty()) return std::nullopt;
   for (const bool with_write : {true, false}) {
@@ -210,25 +215,25 @@ std::optional<ModelStep> best_of_kinds(const StepRecords& step,
   return std::nullopt;
 }
 
-std::string head_of(const ModelStep& step, const RunResult& run) {
+std::string step_head(const ModelStep& step, const RunResult& run) {
   const std::string name =
       run.scenarios.size() > 1 ? fmt::format("{}/{}", step.scenario, step.step) : step.step;
   return fmt::format("{}, {}{}, {}", name, to_string(step.cache),
                      step.launch == LaunchMode::kGraph ? " graph" : "", step.model);
 }
 
-std::string name_of(const ModelStep& step) {
+std::string shown_backend(const ModelStep& step) {
   return step.backend.empty() ? "best of each kind" : step.backend;
 }
 
-std::string half_width_of(const ModelStep& step) {
+std::string step_half_width(const ModelStep& step) {
   if (!step.exists()) return "";
   if (!step.has_interval()) return "–";
   return percent_text((step.hi_us() - step.lo_us()) / 2 / step.us());
 }
 
 /// "12 full × 98.2 µs + 3.10 µs", with the backend where each kind may have another.
-std::string parts_text(const ModelStep& step) {
+std::string step_parts_text(const ModelStep& step) {
   std::vector<std::string> texts;
   for (const ModelStepPart& part : step.parts) {
     texts.push_back(fmt::format("{}{} {} × {} + {}",
@@ -238,7 +243,7 @@ std::string parts_text(const ModelStep& step) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-std::string write_text(const ModelStep& step) {
+std::string step_write_text(const ModelStep& step) {
   return step.with_kv_write() ? "with the KV write" : "without the KV write";
 }
 
@@ -278,11 +283,11 @@ bool ModelStep::with_kv_write() const {
 std::vector<ModelStep> model_steps(const RunResult& run) {
   std::vector<ModelStep> steps;
   for (const StepRecords& step : steps_of(run)) {
-    const std::vector<std::string> kinds = distinct(step.records, kind_of);
-    for (const std::string& device : distinct(step.records, device_of)) {
+    const std::vector<std::string> kinds = distinct(step.records, record_kind);
+    for (const std::string& device : distinct(step.records, record_device)) {
       std::vector<const Record*> on_device = step.records;
       std::erase_if(on_device, [&](const Record* r) { return r->device != device; });
-      for (const std::string& backend : distinct(on_device, backend_of)) {
+      for (const std::string& backend : distinct(on_device, record_backend)) {
         if (!was_tried(on_device, backend)) continue;
         steps.push_back(step_in_backend(step, on_device, backend, kinds));
       }
@@ -331,21 +336,21 @@ std::string model_steps_terminal_section(const RunResult& run, std::size_t width
   std::string text = '\n' + wrapped(kModelStepLegend, width, 0);
   std::string last;
   for (const ModelStep& step : steps) {
-    std::string head = head_of(step, run);
+    std::string head = step_head(step, run);
     if (!step.left_out.empty()) head += fmt::format(" without its {} layers", step.left_out);
     if (head != last) text += wrapped(head, width, 2);
     last = head;
     const std::string line =
-        fmt::format("    {}{}{}", fit_left(printable(name_of(step)), kMostOfNames),
+        fmt::format("    {}{}{}", fit_left(printable(shown_backend(step)), kMostOfNames),
                     fit_right(step.exists() ? time_text(step.us()) : "–", kTimes),
-                    fit_right(half_width_of(step), kHalfWidths));
+                    fit_right(step_half_width(step), kHalfWidths));
     if (!step.exists()) {
       text += cut_to_width(line.substr(0, line.find_last_not_of(' ') + 1), width) + '\n' +
               wrapped(step.reason, width, 6);
       continue;
     }
-    text += cut_to_width(line + "  " + write_text(step), width) + '\n' +
-            wrapped(parts_text(step), width, 6);
+    text += cut_to_width(line + "  " + step_write_text(step), width) + '\n' +
+            wrapped(step_parts_text(step), width, 6);
   }
   return text;
 }
@@ -359,11 +364,12 @@ std::string model_steps_markdown_section(const RunResult& run) {
           "|---|---|--:|--:|---|---|---|---|\n",
           kModelStepLegend);
     }
-    text += fmt::format(
-        "| {} | {} | {} | {} | {} | {} | {} | {} |\n", markdown_cell(head_of(step, run)),
-        markdown_cell(name_of(step)), step.exists() ? time_text(step.us()) : "–",
-        half_width_of(step), step.exists() ? (step.with_kv_write() ? "in it" : "not in it") : "",
-        markdown_cell(parts_text(step)), markdown_cell(step.left_out), markdown_cell(step.reason));
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n",
+                        markdown_cell(step_head(step, run)), markdown_cell(shown_backend(step)),
+                        step.exists() ? time_text(step.us()) : "–", step_half_width(step),
+                        step.exists() ? (step.with_kv_write() ? "in it" : "not in it") : "",
+                        markdown_cell(step_parts_text(step)), markdown_cell(step.left_out),
+                        markdown_cell(step.reason));
   }
   return text;
 }
