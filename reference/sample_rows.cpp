@@ -52,6 +52,11 @@ std::vector<std::int64_t> pick_tokens(const Case& c, std::int64_t index, std::in
   for (const std::int64_t token : {std::int64_t{1}, q_len - 2, q_len / 2, q_len / 2 - 1}) {
     list.add(token);
   }
+  // Where there are more queries than keys: the last one that sees none, and the first that does.
+  if (prefix < 0) {
+    list.add(-prefix - 1);
+    list.add(-prefix);
+  }
   // The last row whose window still reaches key 0 and the first whose does not; the same for the
   // first new token.
   if (const std::int64_t window = c.layer.sliding_window_size; window >= 0) {

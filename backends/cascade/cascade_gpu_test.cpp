@@ -52,6 +52,10 @@ TEST_F(CascadeGpu, conforms) {
   conformance::expect_all([] { return std::make_unique<CascadeBackend>(); }, *device_);
 }
 
+TEST_F(CascadeGpu, reads_pages_beyond_2_32_elements) {
+  conformance::expect_big_offsets([] { return std::make_unique<CascadeBackend>(); }, *device_);
+}
+
 TEST_F(CascadeGpu, agrees_with_the_reference_behind_a_long_prefix) {
   for (const std::int64_t q_len : {1, 5, 33}) expect_agreement(behind_one_prefix(q_len));
 }

@@ -62,6 +62,12 @@ TEST_P(CpuFlash, agrees_with_the_reference_wherever_it_splits) {
   }
 }
 
+TEST_P(CpuFlash, leaves_real_rows_as_they_are_beside_padding) {
+  conformance::expect_padding_changes_nothing(make, *device_);
+}
+
+TEST_P(CpuFlash, reads_pages_beyond_2_32_bytes) { conformance::expect_far_pages(make, *device_); }
+
 TEST_P(CpuFlash, repeats_its_bits) { conformance::expect_repeatable(make, *device_); }
 
 TEST_P(CpuFlash, gives_the_same_bits_on_other_pages) {

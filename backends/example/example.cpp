@@ -76,7 +76,7 @@ class PlannedExample final : public Plan {
               out += scores_[j] * element(pool.dtype, v, d);
             }
             store(tensors.out.dtype, tensors.out.row(row, head) + d * size_bytes(tensors.out.dtype),
-                  out * pool.v_scale / sum);
+                  visible > 0 ? out * pool.v_scale / sum : 0);
           }
           store(DType::kF32, tensors.lse.row(row, head), top + std::log(sum));
         }

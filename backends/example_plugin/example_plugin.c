@@ -72,7 +72,7 @@ static void attend(const struct plan* plan, const int32_t* pages, int64_t visibl
     for (int64_t d = 0; d < v->shape[3]; ++d) plan->out[d] += weight * load(v, value + d);
     denominator += weight;
   }
-  const float factor = plan->v_scale / denominator;
+  const float factor = denominator > 0 ? plan->v_scale / denominator : 0; /* 0: it sees no key */
   for (int64_t d = 0; d < v->shape[3]; ++d) store(out, out_row + d, plan->out[d] * factor);
   store(lse, token * lse->stride[0] + head * lse->stride[1], top + logf(denominator));
 }

@@ -89,6 +89,13 @@ TEST_F(MlaGpu, conforms) {
   conformance::expect_all([] { return std::make_unique<MlaBackend>(); }, *device_);
 }
 
+TEST_F(MlaGpu, reads_pages_beyond_2_32_elements) {
+  for (const bool warpgroups : {true, false}) {
+    conformance::expect_big_offsets([=] { return std::make_unique<MlaBackend>(warpgroups); },
+                                    *device_);
+  }
+}
+
 TEST_F(MlaGpu, conforms_without_warpgroups) {
   conformance::expect_all([] { return std::make_unique<MlaBackend>(false); }, *device_);
 }

@@ -59,6 +59,10 @@ void expect_agreement(const Case& c, Device& device, std::initializer_list<Fill>
 
 TEST_F(PagedFaGpu, conforms) { conformance::expect_all(make, *device_); }
 
+TEST_F(PagedFaGpu, reads_pages_beyond_2_32_elements) {
+  conformance::expect_big_offsets(make, *device_);
+}
+
 TEST_F(PagedFaGpu, repeats_other_batches_from_a_graph) {
   conformance::expect_graph_replay(make, *device_);
 }

@@ -85,11 +85,13 @@ class Plan:
                 v = to_f32(self.v_cache[pages, offsets, head // self.group])
                 logits = q @ k.T * self.logit_scale
                 logits[hidden] = -np.inf
-                top = logits.max(axis=1, keepdims=True)
-                weights = np.exp(logits - top)
+                top = logits.max(axis=1, keepdims=True, initial=-np.inf)
+                weights = np.exp(logits - np.where(hidden.all(axis=1, keepdims=True), np.float32(0), top))
                 denominator = weights.sum(axis=1, keepdims=True)
-                store(self.out[tokens, head], weights @ v * (self.v_scale / denominator))
-                self.lse[tokens, head] = (top + np.log(denominator))[:, 0]
+                factor = np.divide(self.v_scale, denominator, out=np.zeros_like(top), where=denominator > 0)
+                store(self.out[tokens, head], weights @ v * factor)
+                with np.errstate(divide="ignore"):
+                    self.lse[tokens, head] = (top + np.log(denominator))[:, 0]
 
     # A plan can also have update(self, batch, stream), for recorded ones: True when it now serves the next step.
     # And graph(self): what it recorded itself, a torch.cuda.CUDAGraph(keep_graph=True), which is then timed as it is.

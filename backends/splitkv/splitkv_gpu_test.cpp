@@ -71,6 +71,10 @@ void expect_agreement(Backend& backend, const Case& c, Device& device,
 
 TEST_F(SplitKvGpu, conforms) { conformance::expect_all(make<SplitRule::kFill>, *device_); }
 
+TEST_F(SplitKvGpu, reads_pages_beyond_2_32_elements) {
+  conformance::expect_big_offsets(make<SplitRule::kFill>, *device_);
+}
+
 TEST_F(SplitKvGpu, repeats_other_batches_from_a_graph_under_every_rule) {
   conformance::expect_graph_replay(make<SplitRule::kFill>, *device_);
   conformance::expect_graph_replay(make<SplitRule::kDynamic>, *device_);

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -18,8 +20,12 @@
 #include "lib/backend/format_choice.h"
 #include "lib/backend/registry.h"
 #include "lib/base/dtype.h"
+#include "lib/base/int_math.h"
+#include "lib/base/narrow.h"
 #include "lib/fixture/fixture.h"
+#include "lib/fixture/memory_need.h"
 #include "lib/fixture/testing/small_cases.h"
+#include "lib/index/host_indices.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/verify/verify.h"
 
@@ -32,10 +38,11 @@ inline constexpr Fill kFills[] = {Fill::kNeedle,  Fill::kTag,    Fill::kSparseIn
                                   Fill::kExtreme, Fill::kNormal, Fill::kTiming};
 
 /// The small cases, those with a cache each also with every other KV dtype, and in other formats;
-/// and each meaning of a window.
+/// each meaning of a window; and shapes at which kernels fall over.
 [[nodiscard]] inline std::vector<Case> cases() {
   std::vector<Case> all = small_windows();
   for (Case& c : small_single_features()) all.push_back(std::move(c));
+  for (Case& c : small_edge_shapes()) all.push_back(std::move(c));
   for (const Case& c : small_delta_nets()) all.push_back(c);
   for (const Case& small : all_small_cases()) {
     all.push_back(small);
@@ -64,18 +71,8 @@ struct Outputs {
          choose_format(backend, problem_of(c), problem_of(c).cache.layout);
 }
 
-/// Plans and runs `backend` on `fixture` into freshly poisoned outputs.
-[[nodiscard]] inline Outputs forward(Backend& backend, Fixture& fixture, Device& device,
-                                     std::uint8_t poison = 0xff) {
-  PlanMemory memory(device);
-  const auto stream = device.make_stream();
-  fixture.poison_outputs(poison);
-  const std::unique_ptr<Plan> plan = backend.plan(fixture.batch(), memory);
-  plan->run(*stream);
-  stream->synchronize();
-  EXPECT_TRUE(memory.guards_intact());
-  EXPECT_TRUE(fixture.damaged_guards().empty());
-  EXPECT_TRUE(fixture.changed_inputs().empty());
+/// What lies in the outputs of the case's requests.
+[[nodiscard]] inline Outputs outputs_of(const Fixture& fixture) {
   Outputs outputs;
   const auto append = [](std::vector<std::byte>& to, const TensorView& from) {
     for (std::int64_t t = 0; t < from.shape[0]; ++t) {
@@ -89,6 +86,21 @@ struct Outputs {
   append(outputs.out, on_host.out);
   append(outputs.lse, on_host.lse);
   return outputs;
+}
+
+/// Plans and runs `backend` on `fixture` into freshly poisoned outputs.
+[[nodiscard]] inline Outputs forward(Backend& backend, Fixture& fixture, Device& device,
+                                     std::uint8_t poison = 0xff) {
+  PlanMemory memory(device);
+  const auto stream = device.make_stream();
+  fixture.poison_outputs(poison);
+  const std::unique_ptr<Plan> plan = backend.plan(fixture.batch(), memory);
+  plan->run(*stream);
+  stream->synchronize();
+  EXPECT_TRUE(memory.guards_intact());
+  EXPECT_TRUE(fixture.damaged_guards().empty());
+  EXPECT_TRUE(fixture.changed_inputs().empty());
+  return outputs_of(fixture);
 }
 
 /// What lib/verify finds, with every row of the case compared under each of `fills`.
@@ -182,6 +194,98 @@ inline void expect_batch_invariance(const Registry::Factory& make, const Case& c
         << "request " << r;
     out_begin += outputs.out.size();
     lse_begin += outputs.lse.size();
+  }
+}
+
+/// Requests that fill a batch up leave the bits of the others as they are.
+inline void expect_padding_changes_nothing(const Registry::Factory& make, Device& device) {
+  const auto backend = make();
+  for (const Case& padded : small_edge_shapes()) {
+    if (padded.padding.requests == 0 || !supports(*backend, padded, device)) continue;
+    Case plain = padded;
+    plain.padding = {};
+    Fixture with(padded, device), without(plain, device);
+    with.fill(Fill::kNormal);
+    without.fill(Fill::kNormal);
+    const Outputs a = forward(*backend, with, device), b = forward(*backend, without, device);
+    EXPECT_EQ(a, b) << padded.id;
+  }
+}
+inline void expect_padding_changes_nothing(const Registry::Factory& make) {
+  expect_padding_changes_nothing(make, *make_cpu_device());
+}
+
+/// Outputs from pages that lie further apart than 32 bits count bytes are those of the pages side
+/// by side. The pages between them are addresses without memory; skips where a process cannot have
+/// so many. On a processor.
+inline void expect_far_pages(const Registry::Factory& make, Device& device) {
+  const Case c = small_prefix_hits();
+  Fixture fixture(c, device);
+  fixture.fill(Fill::kNormal);
+  const auto backend = make();
+  const Outputs near = forward(*backend, fixture, device);
+
+  const KvPool& pool = fixture.kv_pool();
+  const std::int64_t page = pool.page_size, apart = 1 << 17;
+  const std::int64_t page_bytes = pool.page_stride_k * size_bytes(pool.dtype);
+  const std::int64_t bytes = pool.num_pages * apart * page_bytes;
+  ASSERT_GT((pool.num_pages / 2) * apart * page_bytes, std::int64_t{1} << 32);
+  const auto reserved = [&] {
+    void* const at = mmap(nullptr, to_size(bytes), PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
+  };
+  std::byte* const k = reserved();
+  std::byte* const v = reserved();
+  if (k == nullptr || v == nullptr) GTEST_SKIP() << "no address space for " << bytes << " bytes";
+  for (std::int64_t i = 0; i < pool.num_pages; ++i) {
+    std::memcpy(k + i * apart * page_bytes, pool.k + i * page_bytes, to_size(page_bytes));
+    std::memcpy(v + i * apart * page_bytes, pool.v + i * page_bytes, to_size(page_bytes));
+  }
+  KvPool far = pool;
+  far.k = k;
+  far.v = v;
+  far.num_pages = pool.num_pages * apart;
+  ReqToTokenPool table = *fixture.batch().req_to_token_pool;
+  for (const std::int32_t row : fixture.batch().req_pool_indices) {
+    for (std::int32_t& slot : table.row(row)) {
+      if (slot != kInvalidSlot) slot = narrow_i32(slot / page * apart * page + slot % page);
+    }
+  }
+  ForwardBatch batch = fixture.batch();
+  batch.token_to_kv_pool = &far;
+  batch.req_to_token_pool = &table;
+  const HostIndices indices(batch, page);
+  batch.device_batch = &indices.batch();
+  PlanMemory memory(device);
+  fixture.poison_outputs();
+  backend->plan(batch, memory)->run(*device.make_stream());
+  EXPECT_EQ(outputs_of(fixture), near);
+  munmap(k, to_size(bytes));
+  munmap(v, to_size(bytes));
+}
+
+/// Pages whose elements and bytes 32 bits do not count, on a GPU: 4.5 M tokens of 8 heads of 128,
+/// 2^32 elements of K and as many of V, or as many tokens of a latent cache.
+inline void expect_big_offsets(const Registry::Factory& make, Device& device) {
+  const auto backend = make();
+  for (Case c : {small_prefix_hits(), small_tree_verify(), small_mla()}) {
+    if (c.layer.family == Family::kSoftmax) {
+      c.layer.heads_q = 16;
+      c.layer.heads_kv = 8;
+      c.layer.head_dim_qk = c.layer.head_dim_v = 128;
+    }
+    c.kv_cache.placement = Placement::kShuffled;
+    c.kv_cache.pool_tokens = std::int64_t{9} << (c.layer.family == Family::kSoftmax ? 19 : 20);
+    if (!supports(*backend, c, device)) continue;
+    if (memory_need(c).tensors > device.info().memory_bytes / 2) {
+      std::cout << c.id << ": no memory for its pool\n";
+      continue;
+    }
+    Fixture fixture(c, device);
+    constexpr Fill kFill = Fill::kNormal;
+    const Verification found = verify_all_rows(*backend, c, {&kFill, 1}, device, fixture);
+    EXPECT_FALSE(is_failure(found.verdict)) << c.id << ": " << found.reason;
   }
 }
 

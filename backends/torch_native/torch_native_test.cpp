@@ -27,6 +27,14 @@ TEST(TorchNative, keeps_its_sums_short_over_a_long_context) {
   }
 }
 
+TEST(TorchNative, leaves_real_rows_as_they_are_beside_padding) {
+  conformance::expect_padding_changes_nothing(make);
+}
+
+TEST(TorchNative, reads_pages_beyond_2_32_bytes) {
+  conformance::expect_far_pages(make, *make_cpu_device());
+}
+
 TEST(TorchNative, repeats_its_bits) { conformance::expect_repeatable(make); }
 
 TEST(TorchNative, gives_the_same_bits_on_other_pages) {

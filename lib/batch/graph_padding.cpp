@@ -3,6 +3,7 @@
 #include "lib/batch/graph_padding.h"
 
 #include "lib/base/error.h"
+#include "lib/base/narrow.h"
 
 namespace attnbench {
 namespace {
@@ -26,29 +27,40 @@ bool is_padding(const ForwardBatch& batch, std::int64_t r) {
   return batch.req_pool_indices[static_cast<std::size_t>(r)] == kPaddingRow;
 }
 
+ForwardBatch with_padding(const ForwardBatch& batch, std::int64_t more,
+                          std::int32_t seq_len_fill_value) {
+  ForwardBatch padded = batch;
+  padded.device_batch = nullptr;
+  padded.batch_size += more;
+  const auto requests = static_cast<std::size_t>(padded.batch_size);
+  padded.req_pool_indices.resize(requests, kPaddingRow);
+  padded.seq_lens.resize(requests, seq_len_fill_value);
+  padded.seq_lens_sum += more * seq_len_fill_value;
+  if (!batch.encoder_lens.empty()) padded.encoder_lens.resize(requests, 0);
+  std::int64_t tokens = batch.q_tokens();
+  if (padded.spec_info) {
+    tokens += more * padded.spec_info->draft_token_num;
+    pad_trees(*padded.spec_info, more, seq_len_fill_value);
+  } else if (is_decode_or_idle(batch.forward_mode)) {
+    tokens += more;
+  } else {
+    padded.extend_prefix_lens.resize(requests, 0);
+    padded.extend_seq_lens.resize(requests, 0);
+    padded.extend_start_loc.resize(requests, narrow_i32(batch.extend_num_tokens));
+  }
+  padded.out_cache_loc.resize(static_cast<std::size_t>(tokens), 0);
+  padded.positions.resize(static_cast<std::size_t>(tokens), 0);
+  return padded;
+}
+
 ForwardBatch pad_for_cuda_graph(const ForwardBatch& batch, std::int64_t batch_size,
                                 std::int32_t seq_len_fill_value) {
   expects(batch.batch_size <= batch_size, "a batch larger than the captured one");
   expects(batch.forward_mode == ForwardMode::kIdle || batch.forward_mode == ForwardMode::kDecode ||
               batch.forward_mode == ForwardMode::kTargetVerify,
           "only decode, target_verify and idle steps are padded for a CUDA graph");
-  ForwardBatch padded = batch;
+  ForwardBatch padded = with_padding(batch, batch_size - batch.batch_size, seq_len_fill_value);
   if (batch.forward_mode == ForwardMode::kIdle) padded.forward_mode = ForwardMode::kDecode;
-  padded.device_batch = nullptr;
-  const std::int64_t more = batch_size - batch.batch_size;
-  const auto requests = static_cast<std::size_t>(batch_size);
-  padded.batch_size = batch_size;
-  padded.req_pool_indices.resize(requests, kPaddingRow);
-  padded.seq_lens.resize(requests, seq_len_fill_value);
-  padded.seq_lens_sum += more * seq_len_fill_value;
-  if (!batch.encoder_lens.empty()) padded.encoder_lens.resize(requests, 0);
-  std::int64_t tokens = batch_size;
-  if (padded.spec_info) {
-    tokens = batch_size * padded.spec_info->draft_token_num;
-    pad_trees(*padded.spec_info, more, seq_len_fill_value);
-  }
-  padded.out_cache_loc.resize(static_cast<std::size_t>(tokens), 0);
-  padded.positions.resize(static_cast<std::size_t>(tokens), 0);
   return padded;
 }
 

@@ -14,12 +14,18 @@ inline constexpr std::int32_t kPaddingRow = 0;
 /// Whether request r only fills the batch up.
 [[nodiscard]] bool is_padding(const ForwardBatch& batch, std::int64_t r);
 
+/// `batch` with `more` requests that only fill it up, as SGLang pads a step for data-parallel
+/// attention (ForwardBatch::_pad_inputs_to_size) and for a CUDA graph: pool row 0, slot 0,
+/// position 0, seq_len `seq_len_fill_value`, encoder_len 0. In a decode each has one query token,
+/// in a target_verify draft_token_num, in steps of the extend family none. The result keeps the
+/// pools, but not the DeviceBatch, which has no padding requests.
+[[nodiscard]] ForwardBatch with_padding(const ForwardBatch& batch, std::int64_t more,
+                                        std::int32_t seq_len_fill_value);
+
 /// `batch`, a decode, target_verify or idle step, with padding requests up to `batch_size`, as
-/// SGLang's CudaGraphRunner::replay_prepare fills its buffers: pool row 0, slot 0, position 0,
-/// seq_len `seq_len_fill_value` (BackendInfo::padding_seq_len), encoder_len 0.
+/// SGLang's CudaGraphRunner::replay_prepare fills its buffers (BackendInfo::padding_seq_len).
 /// A padding request's draft nodes form no tree, and their mask is empty. An idle step becomes a
-/// decode of nothing but padding. The result keeps the pools, but not the DeviceBatch, which has no
-/// padding requests.
+/// decode of nothing but padding.
 [[nodiscard]] ForwardBatch pad_for_cuda_graph(const ForwardBatch& batch, std::int64_t batch_size,
                                               std::int32_t seq_len_fill_value);
 

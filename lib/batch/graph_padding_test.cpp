@@ -52,6 +52,26 @@ TEST(GraphPadding, sends_padding_requests_to_pool_row_0_and_slot_0) {
   }
 }
 
+TEST(GraphPadding, gives_padding_requests_of_an_extend_no_query) {
+  ForwardBatch batch = decode();
+  batch.forward_mode = ForwardMode::kExtend;
+  batch.extend_prefix_lens = {5, 0};
+  batch.extend_seq_lens = {2, 5};
+  batch.extend_start_loc = {0, 2};
+  batch.extend_num_tokens = 7;
+  batch.positions = extend_positions(batch.extend_prefix_lens, batch.extend_seq_lens);
+  batch.out_cache_loc = {40, 41, 42, 43, 44, 45, 46};
+  const ForwardBatch padded = with_padding(batch, 2, 1);
+  EXPECT_EQ(padded.batch_size, 4);
+  EXPECT_THAT(padded.req_pool_indices, ElementsAre(3, 1, 0, 0));
+  EXPECT_THAT(padded.seq_lens, ElementsAre(7, 5, 1, 1));
+  EXPECT_THAT(padded.extend_prefix_lens, ElementsAre(5, 0, 0, 0));
+  EXPECT_THAT(padded.extend_seq_lens, ElementsAre(2, 5, 0, 0));
+  EXPECT_THAT(padded.extend_start_loc, ElementsAre(0, 2, 7, 7));
+  EXPECT_EQ(padded.out_cache_loc, batch.out_cache_loc);
+  EXPECT_EQ(padded.positions, batch.positions);
+}
+
 TEST(GraphPadding, leaves_a_batch_of_the_captured_size_as_it_is) {
   const ForwardBatch padded = pad_for_cuda_graph(decode(), 2, 1);
   EXPECT_EQ(padded.seq_lens, decode().seq_lens);

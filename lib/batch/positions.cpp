@@ -35,7 +35,9 @@ std::vector<std::int64_t> extend_positions(std::span<const std::int32_t> prefix_
   std::vector<std::int64_t> positions;
   for (std::size_t r = 0; r < prefix_lens.size(); ++r) {
     const std::int64_t prefix = prefix_lens[r];
-    for (std::int64_t t = 0; t < extend_seq_lens[r]; ++t) positions.push_back(prefix + t);
+    for (std::int64_t t = 0; t < extend_seq_lens[r]; ++t) {
+      positions.push_back(std::max<std::int64_t>(prefix + t, 0));
+    }
   }
   return positions;
 }

@@ -49,6 +49,30 @@ struct Cache {
   KvPool pool;
 };
 
+// No byte is touched: the buffers are addresses.
+TEST(KvPoolView, addresses_rows_beyond_2_32_elements) {
+  for (const KvLayout layout : {KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined}) {
+    KvPoolShape shape = small(layout);
+    shape.format.page_size = 16;
+    shape.heads_kv = 8;
+    shape.head_dim_k = shape.head_dim_v = 128;
+    shape.num_pages = std::int64_t{1} << 19;  // 2^23 slots of 2^10 elements
+    std::vector<std::byte*> data;
+    std::uintptr_t next = 1u << 20;
+    for (const CacheBuffer& buffer : cache_buffers(shape)) {
+      data.push_back(reinterpret_cast<std::byte*>(next));
+      next += static_cast<std::uintptr_t>(buffer.bytes());
+    }
+    const KvPool pool = kv_pool_view(data, shape);
+    const std::int64_t page = pool.page_stride_k * 2;  // bytes
+    EXPECT_EQ(page, 16 * 8 * 128 * 2);
+    EXPECT_EQ(pool.k_row((shape.num_pages - 1) * 16, 0) - pool.k, (shape.num_pages - 1) * page);
+    EXPECT_GT(pool.k_row(shape.num_pages * 16 - 1, 7) - pool.k, (std::int64_t{1} << 34) - page);
+    EXPECT_GT(pool.v_row(shape.num_pages * 16 - 1, 7) - pool.v, (std::int64_t{1} << 34) - page);
+    EXPECT_EQ(cache_bytes(shape), std::int64_t{1} << 35);
+  }
+}
+
 TEST(KvPoolView, puts_heads_inside_tokens_for_nhd_and_tokens_inside_heads_for_hnd) {
   const KvPool nhd = Cache(small(KvLayout::kNhd)).pool;
   EXPECT_EQ(nhd.token_stride_k, 48);

@@ -254,6 +254,20 @@ void expect_matches_enumeration(const Case& c) {
 
 TEST(Cost, matches_enumeration_on_every_small_case) {
   for (const Case& c : all_small_cases()) expect_matches_enumeration(c);
+  for (const Case& c : small_edge_shapes()) expect_matches_enumeration(c);
+}
+
+TEST(Cost, of_a_kv_write_counts_tokens_that_have_a_key) {
+  Case c = batch_of(1, 1, 1);
+  c.mode = ForwardMode::kExtend;
+  c.step = StepPart::kKvWrite;
+  c.requests[0].q_len = c.requests[0].kv_len = 4;
+  const Cost four = count_cost(c);
+  c.requests[0].q_len = 9;
+  EXPECT_EQ(count_cost(c).bytes_unique, four.bytes_unique);
+  EXPECT_EQ(count_cost(c).kv_bytes_written, four.kv_bytes_written);
+  c.requests[0].kv_len = 0;
+  EXPECT_EQ(count_cost(c).kv_bytes_written, 0);
 }
 
 TEST(Cost, matches_enumeration_on_random_cases) {

@@ -157,8 +157,10 @@ std::int64_t visible_keys(const Case& c, const Request& r, std::int64_t token) {
 /// with the scales that they bring along.
 void add_kv_write(const Case& c, Cost& cost) {
   const Count fresh = Count(kv_elements(c)) * size_bytes(c.dtype);
-  const Count read = Count(c.q_tokens()) * (fresh + kSlotBytes);
-  const Count written = Count(c.q_tokens()) * kv_bytes_per_key(c);
+  Count keys = 0;
+  for (const Request& r : c.requests) keys += r.new_keys();
+  const Count read = keys * (fresh + kSlotBytes);
+  const Count written = keys * kv_bytes_per_key(c);
   cost.kv_bytes_written = written.value();
   // Attention counts the written rows among those that it reads, and the scales of heads.
   const Count alone = read + written + bytes_of_head_scales(c);

@@ -24,6 +24,16 @@ bool has_branches(const IndexStep& step) {
   return step.batch.spec_info && step.batch.spec_info->topk > 1;
 }
 
+/// Why formats that divide the keys among a request's queries have none for some request.
+std::string without_own_keys(const IndexStep& step) {
+  for (std::int64_t r = 0; r < step.batch.batch_size; ++r) {
+    if (step.batch.kv_len(r) < step.batch.q_len(r)) {
+      return fmt::format("request {} has more queries than keys", r);
+    }
+  }
+  return "";
+}
+
 std::string without_prefix(const IndexStep& step) {
   if (step.problem.layer.is_cross_attention) {
     return "an encoder's keys are no prefix of the decoder's tokens";
@@ -31,7 +41,7 @@ std::string without_prefix(const IndexStep& step) {
   if (is_decode_or_idle(step.problem.mode)) {
     return "a decode reads all its keys at once, as csr lists them";
   }
-  return "";
+  return without_own_keys(step);
 }
 
 std::string without_window(const IndexStep& step) {
@@ -93,7 +103,7 @@ std::string without_chunks(const IndexStep& step) {
   return problem.attention_chunk % problem.cache.page_size != 0
              ? fmt::format("a chunk of {} tokens is no whole number of pages of {}",
                            problem.attention_chunk, problem.cache.page_size)
-             : "";
+             : without_own_keys(step);
 }
 
 constexpr IndexFormat kFormats[] = {

@@ -142,6 +142,9 @@ void write_requests(const Case& c, std::ostream& out) {
     out << line << '\n';
     first = end;
   }
+  if (c.padding.requests == 0) return;
+  out << fmt::format("    {} more fill the batch up: row 0, slot 0, seq_len {}\n",
+                     c.padding.requests, c.padding.seq_len);
 }
 
 std::string entries_text(const AbridgedArray& array) {

@@ -57,7 +57,7 @@ bool read_lengths(const StrictMap& map, BatchEntry& entry, Problems& problems) {
   };
   read("q_len", 1, entry.q_len);
   read("prefix_len", 0, entry.prefix_len);
-  read("kv_len", 1, entry.kv_len);
+  read("kv_len", 0, entry.kv_len);
   read("prompt_len", 1, entry.prompt_len);
   return valid;
 }
@@ -163,6 +163,12 @@ std::optional<BatchEntry> read_entry(const YamlNode& node, const std::vector<Pre
   if (const YamlNode* tree = map.find("tree")) {
     entry.tree = read_tree(*tree, problems);
     valid = valid && entry.tree;
+  }
+  if (const YamlNode* empty_rows = map.find("empty_rows")) {
+    const auto flag = read_bool(*empty_rows, "empty_rows", problems);
+    valid = valid && flag;
+    entry.empty_rows = flag.value_or(false);
+    entry.empty_rows_place = empty_rows->place;
   }
   return valid ? std::optional(entry) : std::nullopt;
 }

@@ -39,6 +39,8 @@ struct BatchEntry {
   std::optional<ChunkSpec> chunk;
   std::optional<TreeSpec> tree;
   std::optional<PrefixSpec> prefix;
+  bool empty_rows = false;  ///< kv_len may be below q_len
+  Place empty_rows_place;
 };
 
 /// The entries that could be read; their lengths are checked even when another entry is bad.

@@ -10,6 +10,11 @@ std::int64_t Case::q_tokens() const {
   return sum;
 }
 
+std::int64_t Case::padding_q_tokens() const {
+  const bool has_queries = mode == ForwardMode::kDecode || mode == ForwardMode::kTargetVerify;
+  return has_queries && !requests.empty() ? padding.requests * requests.front().q_len : 0;
+}
+
 std::int64_t Case::kv_tokens() const {
   std::int64_t sum = 0;
   for (const Request& request : requests) sum += request.kv_len;

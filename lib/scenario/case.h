@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,6 +50,12 @@ struct SharedPrefix {
   std::int64_t length = 0;  ///< tokens
 };
 
+/// Requests that only fill a step up (lib/batch/graph_padding.h).
+struct BatchPadding {
+  std::int64_t requests = 0;
+  std::int32_t seq_len = 1;  ///< keys that each claims to have: 0 or 1, the values engines fill in
+};
+
 /// Lengths and mask of one request in this step.
 struct Request {
   std::string group;            ///< name of the batch entry it came from
@@ -63,7 +70,11 @@ struct Request {
   /// taken out of its batch keeps its contents by keeping this number.
   std::int64_t stream = -1;
 
+  /// Keys before the new tokens. Negative where there are more queries than keys: queries are the
+  /// last positions (bottom-right alignment), so that the first ones stand before key 0.
   [[nodiscard]] std::int64_t prefix_len() const { return kv_len - q_len; }
+  /// New tokens that have a key of their own in the cache: all, but for those before key 0.
+  [[nodiscard]] std::int64_t new_keys() const { return std::min(q_len, kv_len); }
 };
 
 /// Keys of a mix that a sweep set, with their values as text: {"kv_cache.page_size", "16"}.
@@ -98,12 +109,16 @@ struct Case {
   StepPart step = StepPart::kAttention;  ///< set by the run: the scenario's file lists several
   std::vector<SharedPrefix> prefixes;
   std::vector<Request> requests;
+  BatchPadding padding;  ///< behind `requests`
   /// Requests of the recorded CUDA graph that serves this step, padding included. 0: there is no
   /// padding, be it that no buckets are asked for or that such steps are not padded.
   std::int64_t graph_bucket = 0;
   SweptValues sweep;
 
-  [[nodiscard]] std::int64_t q_tokens() const;  ///< T
+  [[nodiscard]] std::int64_t q_tokens() const;  ///< T, without padding
+  /// Query tokens of `padding`: a decode's or a target_verify's has as many as each request, one of
+  /// the extend family none.
+  [[nodiscard]] std::int64_t padding_q_tokens() const;
   [[nodiscard]] std::int64_t kv_tokens()
       const;  ///< sum of kv_len, shared prefixes counted per request
 };

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <tuple>
@@ -13,6 +14,7 @@
 #include "lib/scenario/batch_builder.h"
 #include "lib/scenario/contents.h"
 #include "lib/scenario/layer_reader.h"
+#include "lib/scenario/padding_reader.h"
 #include "lib/scenario/pool_size.h"
 #include "lib/scenario/strict_map.h"
 #include "lib/scenario/value_reader.h"
@@ -92,11 +94,35 @@ bool check_range(const Case& c, const StrictMap& mix, Problems& problems) {
   return true;
 }
 
+bool check_padding(const BatchPadding& padding, const BuiltBatch& batch,
+                   const AttentionLayer& layer, const StrictMap& mix, Problems& problems) {
+  if (padding.requests == 0) return true;
+  const Place& place = mix.find("padding")->place;
+  if (layer.is_recurrent()) {
+    problems.add(place, "padding on a linear layer", "only requests of attention are filled up");
+    return false;
+  }
+  if (batch.mode != ForwardMode::kIdle) return true;
+  problems.add(place, "padding of an idle step", "a rank without work runs no attention");
+  return false;
+}
+
 bool check_tree_mask(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
                      Problems& problems) {
   if (batch.mode != ForwardMode::kTargetVerify || layer.causal) return true;
   problems.add(place, "target_verify without causal masking",
                "a draft token sees its ancestors only");
+  return false;
+}
+
+/// A prefix of a negative length leaves no state.
+bool check_recurrent_lengths(const BuiltBatch& batch, const AttentionLayer& layer,
+                             const Place& place, Problems& problems) {
+  if (!layer.is_recurrent()) return true;
+  const auto lacks_keys = [](const Request& request) { return request.prefix_len() < 0; };
+  if (std::ranges::none_of(batch.requests, lacks_keys)) return true;
+  problems.add(place, "empty_rows on a linear layer",
+               "each token changes its state: there is no query without one");
   return false;
 }
 
@@ -166,13 +192,18 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
     return std::nullopt;
   }
   const BatchEntries entries = read_batch(*batch_node, scenario.prefixes, problems);
+  const auto padding = read_padding(mix.find("padding"), problems);
   auto batch = build_batch(entries.entries, batch_node->place, layer.is_cross_attention,
                            cache ? cache->page_size : 1, result.seed, problems);
-  if (!batch || !cache || !choice || !dtype || !entries.all_valid) return std::nullopt;
-  const bool sound = check_pool(*batch, *cache, mix, problems) &&
+  if (!batch || !cache || !choice || !dtype || !padding || !entries.all_valid) {
+    return std::nullopt;
+  }
+  const bool sound = check_padding(*padding, *batch, layer, mix, problems) &&
+                     check_pool(*batch, *cache, mix, problems) &&
                      check_slots(*batch, *cache, mix, batch_node->place, problems) &&
                      check_tree_mask(*batch, layer, batch_node->place, problems) &&
-                     check_recurrent_mode(*batch, layer, batch_node->place, problems);
+                     check_recurrent_mode(*batch, layer, batch_node->place, problems) &&
+                     check_recurrent_lengths(*batch, layer, batch_node->place, problems);
   if (!sound) return std::nullopt;
 
   result.model = choice->model;
@@ -185,6 +216,7 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   result.mode = batch->mode;
   result.prefixes = std::move(batch->prefixes);
   result.requests = std::move(batch->requests);
+  result.padding = *padding;
   if (!check_range(result, mix, problems)) return std::nullopt;
   return result;
 }

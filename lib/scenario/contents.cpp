@@ -274,7 +274,7 @@ std::uint64_t Contents::own_stream(std::int64_t request) const {
 
 Contents::Source Contents::source_of(std::int64_t request, std::int64_t position) const {
   const Request& r = case_->requests[static_cast<std::size_t>(request)];
-  const bool shared = position < r.shared_len;
+  const bool shared = r.shared_prefix >= 0 && position < r.shared_len;
   const std::int64_t stream =
       shared ? r.shared_prefix : kOwnStreams + (r.stream >= 0 ? r.stream : request);
   bool planted = false;

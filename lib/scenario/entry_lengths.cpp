@@ -81,6 +81,7 @@ class Settler {
       return fail(e.tree->place, fmt::format("{} takes no tree", mode),
                   "a draft tree is checked by mode: target_verify");
     }
+    if (e.empty_rows && !check_empty_rows()) return false;
     if (e.prompt_len && !e.chunk) {
       return fail(e.prompt_len->place, "prompt_len without chunk",
                   "a whole prompt is q_len with prefix_len: 0; a piece of one has "
@@ -88,6 +89,26 @@ class Settler {
     }
     if (e.chunk) return check_chunk_form();
     return check_implied_q() && check_two_given();
+  }
+
+  /// Only where the last of a request's queries are aligned with the last of its keys, and nothing
+  /// else is said about the keys before.
+  bool check_empty_rows() {
+    const BatchEntry& e = *entry_;
+    const Place& place = e.empty_rows_place;
+    const std::string hint =
+        "it lets kv_len be below q_len: the first q_len - kv_len queries stand before key 0";
+    if (cross_) {
+      return fail(place, "empty_rows with cross attention", "an encoder's kv_len may be 0 anyway");
+    }
+    if (e.mode != ForwardMode::kDecode && e.mode != ForwardMode::kExtend) {
+      return fail(place, fmt::format("empty_rows in {}", to_string(e.mode)),
+                  "only decode and extend take it");
+    }
+    if (e.prefix_len) return fail(e.prefix_len->place, "prefix_len beside empty_rows", hint);
+    if (e.prefix) return fail(place, "empty_rows behind a shared prefix", hint);
+    if (e.chunk) return fail(place, "empty_rows in a chunk of a prompt", hint);
+    return true;
   }
 
   bool check_chunk_form() {
@@ -178,21 +199,32 @@ class Settler {
     return joined(q, prefix, entry_->prefix_len->place);
   }
 
+  [[nodiscard]] bool may_have_empty_rows() const {
+    const BatchEntry& e = *entry_;
+    return (e.mode == ForwardMode::kDecode || e.mode == ForwardMode::kExtend) && !e.prefix;
+  }
+
   std::optional<std::vector<RequestLengths>> from_q_and_kv(const Lengths& q) {
     Lengths kv = drawn(*entry_->kv_len, kKv);
     const Place& place = entry_->kv_len->place;
     std::vector<RequestLengths> lengths;
     for (std::size_t i = 0; i < kv.size(); ++i) {
+      if (cross_ || entry_->empty_rows) {
+        lengths.push_back({q[i], kv[i]});
+        continue;
+      }
       // A drawn length never asks for less than the new tokens and the shared prefix need.
-      if (entry_->kv_len->is_drawn() && !cross_) kv[i] = std::max(kv[i], shared() + q[i]);
-      if (!cross_ && kv[i] < q[i]) {
+      if (entry_->kv_len->is_drawn()) kv[i] = std::max(kv[i], shared() + q[i]);
+      if (kv[i] < q[i]) {
         fail(place,
              fmt::format(
                  "kv_len {} is shorter than q_len {}: a step's new tokens are part of its KV",
-                 kv[i], q[i]));
+                 kv[i], q[i]),
+             may_have_empty_rows() ? "empty_rows: true says that queries which see no key are meant"
+                                   : "");
         return std::nullopt;
       }
-      if (!cross_ && kv[i] < shared() + q[i]) {
+      if (kv[i] < shared() + q[i]) {
         fail(place,
              fmt::format("kv_len {} is shorter than prefix '{}' of {} and q_len {} together", kv[i],
                          entry_->prefix->name, shared(), q[i]),

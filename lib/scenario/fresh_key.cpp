@@ -19,8 +19,8 @@ std::int64_t first_visible(const AttentionLayer& layer, const Request& request) 
 }  // namespace
 
 std::int64_t fresh_position(const Case& c, const Request& request, std::uint64_t stream) {
-  // The only one of the step's own keys that each of its queries sees.
-  if (writes_kv(c.step)) return request.q_len > 0 ? request.prefix_len() : -1;
+  // The only one of the step's own keys that each of its queries sees, if it sees any.
+  if (writes_kv(c.step)) return request.new_keys() > 0 ? request.kv_len - request.new_keys() : -1;
   const std::int64_t first = std::max(first_visible(c.layer, request), request.shared_len);
   const std::int64_t last = request.kv_len - 1;
   if (first > last) return -1;

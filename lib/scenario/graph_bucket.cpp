@@ -10,7 +10,7 @@ namespace attnbench {
 
 std::int64_t graph_bucket_of(const Case& c, const MeasureConfig& measure) {
   if (!problem_of(c).can_be_recorded()) return 0;
-  const auto requests = static_cast<std::int64_t>(c.requests.size());
+  const std::int64_t requests = std::ssize(c.requests) + c.padding.requests;
   const auto bucket = std::ranges::lower_bound(measure.graph_buckets, requests);
   return bucket == measure.graph_buckets.end() ? 0 : *bucket;
 }

@@ -21,8 +21,9 @@ Problem problem_of(const Case& c) {
   problem.mode = c.mode;
   problem.step = c.step;
   problem.attention_chunk = c.attention_chunk;
-  problem.limits.requests = static_cast<std::int64_t>(c.requests.size());
-  problem.limits.q_tokens = c.q_tokens();
+  problem.limits.requests = std::ssize(c.requests) + c.padding.requests;
+  problem.limits.q_tokens = c.q_tokens() + c.padding_q_tokens();
+  if (c.padding.requests > 0) problem.limits.kv_len = c.padding.seq_len;
   for (const Request& request : c.requests) {
     problem.limits.q_len = std::max(problem.limits.q_len, request.q_len);
     problem.limits.kv_len = std::max(problem.limits.kv_len, request.kv_len);

@@ -32,7 +32,9 @@ constexpr ScenarioKey kMix[] = {{"model", "model"},
                                 {"kv_cache", "kv_cache"},
                                 {"attention", "attention"},
                                 {"batch", "entry"},
+                                {"padding", "padding"},
                                 {"sweep", "sweep"}};
+constexpr ScenarioKey kPadding[] = {{"requests", ""}, {"seq_len", ""}};
 constexpr ScenarioKey kModel[] = {{"hf_config", ""},
                                   {"heads_q", ""},
                                   {"heads_kv", ""},
@@ -64,7 +66,8 @@ constexpr ScenarioKey kEntry[] = {{"name", ""},
                                   {"prompt_len", "length"},
                                   {"chunk", "chunk"},
                                   {"prefix", ""},
-                                  {"tree", "tree"}};
+                                  {"tree", "tree"},
+                                  {"empty_rows", ""}};
 constexpr ScenarioKey kChunk[] = {{"size", ""}, {"index", ""}};
 constexpr ScenarioKey kTree[] = {
     {"topk", ""}, {"depth", ""}, {"tokens", ""}, {"parents", ""}, {"chain", ""}};
@@ -92,29 +95,15 @@ constexpr ScenarioKey kHybrid[] = {
 constexpr ScenarioKey kVerify[] = {
     {"enabled", ""}, {"rows", ""}, {"fills", ""}, {"batch_invariant", ""}};
 
-constexpr KeySection kSections[] = {{"scenario", kScenario},
-                                    {"defaults", kDefaults},
-                                    {"mix", kMix},
-                                    {"model", kModel},
-                                    {"rope_scaling", kRopeScaling},
-                                    {"kv_cache", kKvCache},
-                                    {"attention", kAttention},
-                                    {"window", kWindow},
-                                    {"entry", kEntry},
-                                    {"chunk", kChunk},
-                                    {"tree", kTree},
-                                    {"length", kLength},
-                                    {"lognormal", kLognormal},
-                                    {"zipf", kZipf},
-                                    {"bimodal", kBimodal},
-                                    {"quantiles", kQuantiles},
-                                    {"sweep", kSweep},
-                                    {"axis", kAxis},
-                                    {"range", kRange},
-                                    {"log2", kLog2},
-                                    {"measure", kMeasure},
-                                    {"verify", kVerify},
-                                    {"hybrid", kHybrid}};
+constexpr KeySection kSections[] = {
+    {"scenario", kScenario}, {"defaults", kDefaults},   {"mix", kMix},
+    {"padding", kPadding},   {"model", kModel},         {"rope_scaling", kRopeScaling},
+    {"kv_cache", kKvCache},  {"attention", kAttention}, {"window", kWindow},
+    {"entry", kEntry},       {"chunk", kChunk},         {"tree", kTree},
+    {"length", kLength},     {"lognormal", kLognormal}, {"zipf", kZipf},
+    {"bimodal", kBimodal},   {"quantiles", kQuantiles}, {"sweep", kSweep},
+    {"axis", kAxis},         {"range", kRange},         {"log2", kLog2},
+    {"measure", kMeasure},   {"verify", kVerify},       {"hybrid", kHybrid}};
 
 /// What a section is called in messages.
 std::string_view spoken(std::string_view section) {

@@ -225,11 +225,32 @@ TEST(VerifyBackend, wants_zeros_and_minus_infinity_of_rows_without_keys) {
   c.requests[1].kv_len = 0;
   c.layer.is_cross_attention = true;
   c.layer.causal = false;
-  expect(verify([](const ForwardBatch&, int) {}, c), Verdict::kMistrusted, "zeros");
+  EXPECT_EQ(verify([](const ForwardBatch&, int) {}, c).verdict, Verdict::kPassed);
   expect(verify([](const ForwardBatch& batch,
                    int) { store(DType::kF32, batch.tensors.lse.row(1, 0), 0); },
                 c),
          Verdict::kIncorrect, "request 1");
+  for (Request& request : c.requests) request.kv_len = 0;
+  expect(verify([](const ForwardBatch&, int) {}, c), Verdict::kMistrusted,
+         "every row sees at most one key");
+}
+
+TEST(VerifyBackend, wants_queries_before_the_first_key_to_be_empty) {
+  Case c = small_plain_decode();
+  c.mode = ForwardMode::kExtend;
+  c.requests.resize(2);
+  c.requests[1].q_len = 9;
+  c.requests[1].kv_len = 4;
+  EXPECT_EQ(verify([](const ForwardBatch&, int) {}, c).verdict, Verdict::kPassed);
+  // Token 1 + 4 of the batch is the last that sees no key, the next one sees one.
+  const auto sets_lse = [](std::int64_t token) {
+    return [token](const ForwardBatch& batch, int) {
+      store(DType::kF32, batch.tensors.lse.row(token, 0),
+            token == 5 ? 0.0f : -std::numeric_limits<float>::infinity());
+    };
+  };
+  expect(verify(sets_lse(5), c), Verdict::kIncorrect, "it sees no key");
+  expect(verify(sets_lse(6), c), Verdict::kIncorrect, "it sees keys 0 to 0 of 4");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ BatchComposition composition_of(const Case& c, std::vector<std::size_t> requests
   BatchComposition composition{std::move(requests), c};
   composition.step.requests.clear();
   composition.step.kv_cache.pool_tokens = 0;
+  composition.step.padding = {};
   for (const std::size_t request : composition.requests) {
     Request copy = c.requests[request];
     if (copy.stream < 0) copy.stream = static_cast<std::int64_t>(request);

@@ -123,8 +123,8 @@ Verification judge(const Case& c, const ErrorMetrics& error, std::span<const Fil
     result.reason = "no row was compared";
     return result;
   }
-  // The backend's own zeros: outputs too small for their type agree with anything that small. Where
-  // they are right to be zero (rows without keys) agreement proves as little.
+  // The backend's own zeros, of rows that see keys: outputs too small for their type agree with
+  // anything that small.
   if (error.zero_share > kZeroShare) {
     result.reason =
         fmt::format("{:.0f} % of the outputs on random data are zeros", 100 * error.zero_share);

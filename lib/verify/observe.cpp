@@ -109,7 +109,7 @@ class Examination {
       plan_->run(*stream_);
       stream_->synchronize();
     });
-    if (fixture.written_slots() > 0) {
+    if (writes_kv(case_->step)) {
       if (const std::string fault = fixture.fault_of_written_slots(fill); !fault.empty()) {
         add_fault(fault + ' ' + where);
       }

@@ -20,6 +20,7 @@
 #include "backends/testing/conformance.h"
 #include "lib/batch/kv_row_codec.h"
 #include "lib/batch/token_to_kv_pool.h"
+#include "lib/fixture/written_slots.h"
 #include "lib/verify/step_support.h"
 
 // What a backend that writes this step's keys and values has to show, on any device.
@@ -73,7 +74,7 @@ inline const std::set<std::string> kLatentFormats{"bf16 NHD",
   Fixture fixture(c, device);
   const Verification found =
       conformance::verify_all_rows(*backend, c, conformance::kFills, device, fixture);
-  EXPECT_GE(found.slots_checked, 6 * c.q_tokens()) << c.id;
+  EXPECT_GE(found.slots_checked, 6 * std::ssize(tokens_with_keys(c))) << c.id;
   return is_failure(found.verdict) ? c.id + ": " + found.reason : std::string();
 }
 

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "lib/scenario/case.h"
+#include "lib/scenario/problems.h"
+#include "lib/scenario/yaml_tree.h"
+
+namespace attnbench {
+
+/// Reads `padding` of a mix, which may be null: a number of requests, or a map that also says which
+/// length they have.
+[[nodiscard]] std::optional<BatchPadding> read_padding(const YamlNode* node, Problems& problems);
+
+}  // namespace attnbench
