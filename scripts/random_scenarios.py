@@ -96,6 +96,8 @@ def decode(rng):
     if rng.random() < 0.2:
         entry["prefix"] = rng.choice(list(PREFIXES))
         return entry | {"kv_len": drawn(rng, PREFIXES[entry["prefix"]] + 1, 200)}
+    if rng.random() < 0.1:
+        return entry | {"kv_len": {"uniform": [0, 3]}, "empty_rows": True}
     return entry | {"kv_len": drawn(rng, 1, 700)}
 
 
@@ -108,13 +110,18 @@ def extend(rng):
         return entry | {"prompt_len": size * index + length(rng, 100), "chunk": {"size": size, "index": index}}
     if chance < 0.35:
         return entry | {"prefix": rng.choice(list(PREFIXES)), "q_len": length(rng, 40)}
+    if chance < 0.42:
+        return entry | {"q_len": length(rng, 60), "kv_len": rng.randrange(40), "empty_rows": True}
     if chance < 0.6:
         return entry | {"q_len": drawn(rng, 1, 70), "prefix_len": 0}
     return entry | {"q_len": length(rng, 60), "prefix_len": drawn(rng, 1, 300)}
 
 
 def draft(rng, mode):
-    if mode == "draft_extend":
+    if mode == "draft_decode":
+        return [{"mode": mode, "count": rng.choice([1, 2, 5]), "prefix_len": drawn(rng, 1, 300),
+                 "draft": {"topk": rng.randint(1, 5), "step": rng.randrange(6)}}]
+    if mode in ("draft_extend", "draft_extend_v2"):
         return [{"mode": mode, "count": rng.choice([1, 2, 5]), "q_len": rng.randint(1, 8),
                  "prefix_len": drawn(rng, 1, 300)}]
     kind = rng.choice(["chain", "parents", "topk"])
@@ -135,8 +142,10 @@ def batch(rng, mode):
         return [{"mode": "extend", "q_len": length(rng, 40), "kv_len": length(rng, 300)}]
     if mode == "idle":
         return [{"mode": "idle"}]
-    if mode in ("target_verify", "draft_extend"):
+    if mode in ("target_verify", "draft_extend", "draft_extend_v2", "draft_decode"):
         return draft(rng, mode)
+    if mode == "split_prefill":
+        return [{"mode": mode, "q_len": drawn(rng, 1, 70), "prefix_len": drawn(rng, 1, 300)}]
     makers = {"decode": [decode], "extend": [extend], "mixed": [decode, extend]}[mode]
     return [make(rng) for make in makers for _ in range(rng.choice([1, 1, 2]))]
 
@@ -145,7 +154,7 @@ def mix(seed, index):
     """Case `index` of a seed."""
     rng = random.Random(f"{seed}/{index}")
     mode = rng.choice(["decode"] * 6 + ["extend"] * 5 + ["mixed"] * 4 + ["target_verify"] * 3 +
-                      ["draft_extend"] * 2 + ["cross"] * 2)
+                      ["draft_extend", "draft_extend_v2", "draft_decode", "split_prefill", "cross", "cross"])
     if rng.random() < 0.01:
         mode = "idle"
     made = {"model": model(rng), "dtype": rng.choice(["f32", "f16", "bf16"])}
@@ -156,6 +165,8 @@ def mix(seed, index):
     made["batch"] = batch(rng, mode)
     if made["model"]["heads_q"] % 2 == 0 and made["model"].get("heads_kv", 1) in (1, 2, 4) and rng.random() < 0.1:
         made["tp"] = 2
+    if mode != "idle" and rng.random() < 0.15:
+        made["padding"] = rng.choice([1, 3, {"requests": 2, "seq_len": 0}])
     if len(made["batch"]) > 1:
         for number, entry in enumerate(made["batch"]):
             entry["name"] = f"entry{number}"

@@ -23,10 +23,12 @@ CudaGraphSupport needed_cuda_graph_support(const Problem& problem) {
     case ForwardMode::kIdle:
     case ForwardMode::kDecode:
     case ForwardMode::kTargetVerify:
+    case ForwardMode::kDraftExtendV2:
       break;
     case ForwardMode::kExtend:
     case ForwardMode::kMixed:
     case ForwardMode::kDraftExtend:
+    case ForwardMode::kSplitPrefill:
       return CudaGraphSupport::kAlways;
   }
   if (problem.limits.q_len <= 1) return CudaGraphSupport::kUniformSingleTokenDecode;

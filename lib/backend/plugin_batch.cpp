@@ -25,6 +25,8 @@ static_assert(static_cast<int>(ForwardMode::kMixed) == ATTNBENCH_MIXED);
 static_assert(static_cast<int>(ForwardMode::kIdle) == ATTNBENCH_IDLE);
 static_assert(static_cast<int>(ForwardMode::kTargetVerify) == ATTNBENCH_TARGET_VERIFY);
 static_assert(static_cast<int>(ForwardMode::kDraftExtend) == ATTNBENCH_DRAFT_EXTEND);
+static_assert(static_cast<int>(ForwardMode::kSplitPrefill) == ATTNBENCH_SPLIT_PREFILL);
+static_assert(static_cast<int>(ForwardMode::kDraftExtendV2) == ATTNBENCH_DRAFT_EXTEND_V2);
 static_assert(static_cast<int>(StepPart::kAttention) == ATTNBENCH_ATTENTION);
 static_assert(static_cast<int>(StepPart::kKvWrite) == ATTNBENCH_KV_WRITE);
 static_assert(static_cast<int>(StepPart::kBoth) == ATTNBENCH_BOTH);

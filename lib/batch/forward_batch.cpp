@@ -29,6 +29,8 @@ std::int64_t ForwardBatch::q_len(std::int64_t r) const {
     case ForwardMode::kExtend:
     case ForwardMode::kMixed:
     case ForwardMode::kDraftExtend:
+    case ForwardMode::kSplitPrefill:
+    case ForwardMode::kDraftExtendV2:
       return at(extend_seq_lens, r);
   }
   throw InternalError("unknown forward mode");

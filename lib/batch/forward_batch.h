@@ -42,7 +42,7 @@ struct ForwardBatch {
   std::int64_t seq_lens_sum = 0;
   std::vector<std::int64_t> out_cache_loc;  ///< [T] slot of each new token
   std::vector<std::int64_t> positions;      ///< [T]
-  // Extend family only (extend, mixed, draft_extend); empty for the others.
+  // Extend family only (has_extend_lens()); empty for the others.
   std::vector<std::int32_t> extend_prefix_lens;  ///< [B]
   std::vector<std::int32_t> extend_seq_lens;     ///< [B]
   std::vector<std::int32_t> extend_start_loc;  ///< [B] exclusive cumulative sum of extend_seq_lens

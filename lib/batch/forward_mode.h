@@ -14,7 +14,9 @@ enum class ForwardMode : std::uint8_t {
   kMixed,
   kIdle,
   kTargetVerify,
-  kDraftExtend
+  kDraftExtend,    ///< a draft model reads what was accepted: as many tokens as that was
+  kSplitPrefill,   ///< a prompt, a slice of the layers at a time: in each of them an extend
+  kDraftExtendV2,  ///< a draft model reads all N tokens of its draft, whatever was accepted
 };
 
 [[nodiscard]] constexpr std::string_view to_string(ForwardMode mode) {
@@ -31,6 +33,10 @@ enum class ForwardMode : std::uint8_t {
       return "target_verify";
     case ForwardMode::kDraftExtend:
       return "draft_extend";
+    case ForwardMode::kSplitPrefill:
+      return "split_prefill";
+    case ForwardMode::kDraftExtendV2:
+      return "draft_extend_v2";
   }
   return "?";
 }
@@ -39,7 +45,22 @@ enum class ForwardMode : std::uint8_t {
   return mode == ForwardMode::kDecode || mode == ForwardMode::kIdle;
 }
 
-/// Everything that is neither decode nor idle.
-[[nodiscard]] constexpr bool is_extend(ForwardMode mode) { return !is_decode_or_idle(mode); }
+/// SGLang's is_extend, of which target_verify is one too.
+[[nodiscard]] constexpr bool is_extend(ForwardMode mode, bool include_draft_extend_v2 = false) {
+  if (mode == ForwardMode::kDraftExtendV2) return include_draft_extend_v2;
+  return !is_decode_or_idle(mode);
+}
+
+/// Whether each request brings as many new tokens as extend_seq_lens says (SGLang's
+/// is_extend_or_draft_extend_or_mixed, fixed widths included).
+[[nodiscard]] constexpr bool has_extend_lens(ForwardMode mode) {
+  return is_extend(mode, true) && mode != ForwardMode::kTargetVerify;
+}
+
+/// Whether engines record such steps as CUDA graphs and pad them to a recorded size (SGLang's
+/// is_cuda_graph; draft_extend has a runner of its own).
+[[nodiscard]] constexpr bool is_cuda_graph(ForwardMode mode) {
+  return is_decode_or_idle(mode) || mode == ForwardMode::kTargetVerify;
+}
 
 }  // namespace attnbench

@@ -56,8 +56,7 @@ ForwardBatch with_padding(const ForwardBatch& batch, std::int64_t more,
 ForwardBatch pad_for_cuda_graph(const ForwardBatch& batch, std::int64_t batch_size,
                                 std::int32_t seq_len_fill_value) {
   expects(batch.batch_size <= batch_size, "a batch larger than the captured one");
-  expects(batch.forward_mode == ForwardMode::kIdle || batch.forward_mode == ForwardMode::kDecode ||
-              batch.forward_mode == ForwardMode::kTargetVerify,
+  expects(is_cuda_graph(batch.forward_mode),
           "only decode, target_verify and idle steps are padded for a CUDA graph");
   ForwardBatch padded = with_padding(batch, batch_size - batch.batch_size, seq_len_fill_value);
   if (batch.forward_mode == ForwardMode::kIdle) padded.forward_mode = ForwardMode::kDecode;

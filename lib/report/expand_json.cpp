@@ -138,6 +138,7 @@ Json case_of(const ExpandedCase& e) {
           {"use_cascade", e.use_cascade.answer},
           {"use_cascade_reason", e.use_cascade.reason},
           {"requests", requests_of(c)},
+          {"draft_topk", c.draft_topk},
           {"padding", {{"requests", c.padding.requests}, {"seq_len", c.padding.seq_len}}},
           {"index_arrays", std::move(arrays)},
           {"index_arrays_left_out", e.arrays_left_out}};

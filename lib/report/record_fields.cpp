@@ -42,8 +42,9 @@ std::vector<RecordField> make_fields() {
   using Time = CellTiming;
   using Error = ErrorMetrics;
   using Worst = WorstElement;
-  const std::vector<std::string> modes = {"extend", "decode",        "mixed",
-                                          "idle",   "target_verify", "draft_extend"};
+  const std::vector<std::string> modes = {"extend",        "decode",         "mixed",
+                                          "idle",          "target_verify",  "draft_extend",
+                                          "split_prefill", "draft_extend_v2"};
   const std::vector<std::string> dtypes = {"f32", "f16", "bf16", "e4m3", "e5m2"};
   return {
       {92, "scenario", "scenario", "", member<&R::scenario>(),

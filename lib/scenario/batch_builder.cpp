@@ -19,22 +19,23 @@ constexpr std::uint64_t kTreeDraw = 16;  // apart from the draws of the lengths
 
 std::optional<ForwardMode> batch_mode(const std::vector<BatchEntry>& entries, Problems& problems) {
   const ForwardMode first = entries.front().mode;
+  const bool drafts = entries.front().is_draft_decode;
   ForwardMode mode = first;
   for (const BatchEntry& entry : entries) {
-    const bool plain = first == ForwardMode::kDecode || first == ForwardMode::kExtend;
-    const bool entry_plain =
-        entry.mode == ForwardMode::kDecode || entry.mode == ForwardMode::kExtend;
+    const bool plain = !drafts && (first == ForwardMode::kDecode || first == ForwardMode::kExtend);
+    const bool entry_plain = !entry.is_draft_decode && (entry.mode == ForwardMode::kDecode ||
+                                                        entry.mode == ForwardMode::kExtend);
     if (plain && entry_plain) {
       if (entry.mode != first) mode = ForwardMode::kMixed;
       continue;
     }
-    if (entry.mode == first && (first != ForwardMode::kIdle || &entry == &entries.front()))
+    if (entry.mode == first && entry.is_draft_decode == drafts &&
+        (first != ForwardMode::kIdle || &entry == &entries.front()))
       continue;
     problems.add(
         entry.mode_place,
-        fmt::format("{} beside {} in one batch", to_string(entry.mode), to_string(first)),
-        "decode and extend entries can share a batch; target_verify, draft_extend and idle "
-        "are steps of their own");
+        fmt::format("{} beside {} in one batch", mode_word(entry), mode_word(entries.front())),
+        "decode and extend entries can share a batch; all other modes are steps of their own");
     return std::nullopt;
   }
   return mode;
@@ -71,6 +72,39 @@ void append_requests(const BatchEntry& entry, const std::vector<RequestLengths>&
   }
 }
 
+/// Each branch of a draft becomes a request. What the branches of one request see before their own
+/// tokens is a prefix that they share: whole pages of it are the same for all, and a partly filled
+/// last one each has for itself, so that it can append to it (TRT-LLM MHA's backend in SGLang does
+/// so, and kv_indices of single tokens come to the same).
+void append_branches(const BatchEntry& entry, const std::vector<RequestLengths>& lengths,
+                     BuiltBatch& batch) {
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    Request branch;
+    branch.group = entry.name;
+    branch.kv_len = lengths[i].kv_len;
+    branch.shared_len = branch.kv_len - entry.draft->step - 1;
+    if (branch.shared_len > 0) {
+      branch.shared_prefix = static_cast<int>(std::ssize(batch.prefixes));
+      batch.prefixes.push_back({fmt::format("{}.{}", entry.name, i), branch.shared_len});
+    }
+    batch.requests.insert(batch.requests.end(), static_cast<std::size_t>(entry.draft->topk),
+                          branch);
+  }
+}
+
+/// Each request of a draft_extend_v2 step has as many tokens.
+bool check_width(const BuiltBatch& batch, const BatchEntry& entry, const RequestLengths& lengths,
+                 Problems& problems) {
+  if (entry.mode != ForwardMode::kDraftExtendV2 || batch.requests.empty()) return true;
+  const std::int64_t width = batch.requests.front().q_len;
+  if (lengths.q_len == width) return true;
+  problems.add(entry.q_len ? entry.q_len->place : entry.place,
+               fmt::format("a q_len of {} beside one of {}", lengths.q_len, width),
+               "a draft_extend_v2 step has the same number of tokens for each request; ragged ones "
+               "are mode: draft_extend");
+  return false;
+}
+
 bool check_totals(const BuiltBatch& batch, const Place& place, Problems& problems) {
   std::int64_t q_tokens = 0, kv_tokens = 0;  // at most 2^20 requests of 2^31 tokens: no overflow
   for (const Request& request : batch.requests) {
@@ -96,6 +130,7 @@ std::optional<BuiltBatch> build_batch(const std::vector<BatchEntry>& entries, co
   if (!mode) return std::nullopt;
   BuiltBatch batch;
   batch.mode = *mode;
+  batch.draft_topk = entries.front().draft ? static_cast<int>(entries.front().draft->topk) : 0;
   if (batch.mode == ForwardMode::kIdle) return batch;
   bool valid = true;
   for (std::size_t group = 0; group < entries.size(); ++group) {
@@ -110,7 +145,22 @@ std::optional<BuiltBatch> build_batch(const std::vector<BatchEntry>& entries, co
                    "a target_verify step checks the same number of draft tokens for each request");
       valid = false;
     }
-    if (lengths) append_requests(entry, *lengths, page_size, group_seed, batch);
+    if (entry.draft && entry.draft->topk != entries[0].draft->topk) {
+      problems.add(entry.draft->place,
+                   fmt::format("a draft of {} branches beside one of {}", entry.draft->topk,
+                               entries[0].draft->topk),
+                   "a draft model decodes the same number of branches for each request");
+      valid = false;
+    }
+    if (!lengths) continue;
+    if (entry.draft) {
+      append_branches(entry, *lengths, batch);
+    } else {
+      append_requests(entry, *lengths, page_size, group_seed, batch);
+    }
+    for (const RequestLengths& each : *lengths) {
+      valid = valid && check_width(batch, entry, each, problems);
+    }
   }
   if (!valid || !check_totals(batch, place, problems)) return std::nullopt;
   return batch;

@@ -18,6 +18,7 @@ struct BuiltBatch {
   ForwardMode mode = ForwardMode::kIdle;
   std::vector<SharedPrefix> prefixes;  ///< those that some request uses
   std::vector<Request> requests;
+  int draft_topk = 0;  ///< Case::draft_topk
 };
 
 /// Draws and derives the lengths of a batch. `seed` is the mix's: two mixes draw differently, the

@@ -22,11 +22,14 @@ namespace {
 /// More requests than any engine batches; it keeps a mistyped count from filling the memory.
 constexpr std::int64_t kMaxRequests = 1 << 20;
 
-constexpr std::array<std::string_view, 5> kModes{"decode", "extend", "target_verify",
-                                                 "draft_extend", "idle"};
-constexpr std::array<ForwardMode, 5> kForwardModes{ForwardMode::kDecode, ForwardMode::kExtend,
-                                                   ForwardMode::kTargetVerify,
-                                                   ForwardMode::kDraftExtend, ForwardMode::kIdle};
+constexpr std::array<std::string_view, 8> kModes{"decode",        "extend",       "target_verify",
+                                                 "draft_decode",  "draft_extend", "draft_extend_v2",
+                                                 "split_prefill", "idle"};
+constexpr std::string_view kDraftDecode = kModes[3];
+constexpr std::array<ForwardMode, 8> kForwardModes{
+    ForwardMode::kDecode,       ForwardMode::kExtend,      ForwardMode::kTargetVerify,
+    ForwardMode::kDecode,       ForwardMode::kDraftExtend, ForwardMode::kDraftExtendV2,
+    ForwardMode::kSplitPrefill, ForwardMode::kIdle};
 
 bool read_mode(const StrictMap& map, BatchEntry& entry, Problems& problems) {
   const YamlNode* mode = map.find("mode");
@@ -43,8 +46,10 @@ bool read_mode(const StrictMap& map, BatchEntry& entry, Problems& problems) {
     return false;
   }
   const auto choice = read_choice(*mode, "mode", kModes, problems);
-  if (choice) entry.mode = kForwardModes[*choice];
-  return choice.has_value();
+  if (!choice) return false;
+  entry.mode = kForwardModes[*choice];
+  entry.is_draft_decode = kModes[*choice] == kDraftDecode;
+  return true;
 }
 
 bool read_lengths(const StrictMap& map, BatchEntry& entry, Problems& problems) {
@@ -76,6 +81,25 @@ bool read_chunk(const YamlNode& node, BatchEntry& entry, Problems& problems) {
   const auto number = read_size(*index, "index", 0, kMaxSize, problems);
   if (tokens && number) entry.chunk = ChunkSpec{*tokens, *number, index->place};
   return tokens && number;
+}
+
+/// Branches and tokens of a draft are few; these bounds keep a mistyped number from filling memory.
+constexpr std::int64_t kMostBranches = 64, kMostSteps = 1024;
+
+bool read_draft(const YamlNode& node, BatchEntry& entry, Problems& problems) {
+  const StrictMap map(node, "draft", "draft", problems);
+  if (!map.sound()) return false;
+  const YamlNode* topk = map.find("topk");
+  const YamlNode* step = map.find("step");
+  if (topk == nullptr || step == nullptr) {
+    problems.add(node.place, fmt::format("draft has no {}", topk == nullptr ? "topk" : "step"),
+                 "for example draft: {topk: 4, step: 2}: the third decode of four branches");
+    return false;
+  }
+  const auto branches = read_size(*topk, "topk", 1, kMostBranches, problems);
+  const auto number = read_size(*step, "step", 0, kMostSteps, problems);
+  if (branches && number) entry.draft = DraftSpec{*branches, *number, node.place};
+  return branches && number;
 }
 
 bool read_prefix(const YamlNode& node, const std::vector<PrefixSpec>& prefixes, BatchEntry& entry,
@@ -164,6 +188,9 @@ std::optional<BatchEntry> read_entry(const YamlNode& node, const std::vector<Pre
     entry.tree = read_tree(*tree, problems);
     valid = valid && entry.tree;
   }
+  if (const YamlNode* draft = map.find("draft")) {
+    valid = read_draft(*draft, entry, problems) && valid;
+  }
   if (const YamlNode* empty_rows = map.find("empty_rows")) {
     const auto flag = read_bool(*empty_rows, "empty_rows", problems);
     valid = valid && flag;
@@ -210,11 +237,11 @@ void name_entries(std::vector<BatchEntry>& entries, Problems& problems) {
     problems.add(entry.name_place,
                  fmt::format("the name '{}' is taken by an entry further up", entry.name));
   }
-  std::map<ForwardMode, int> numbers;  // the last that was tried
+  std::map<std::string, int> numbers;  // the last that was tried
   for (BatchEntry& entry : entries) {
     if (!entry.name.empty()) continue;
-    const std::string base(to_string(entry.mode));
-    int& number = numbers[entry.mode];
+    const std::string base(mode_word(entry));
+    int& number = numbers[base];
     do {
       ++number;
       entry.name = number == 1 ? base : fmt::format("{}{}", base, number);
@@ -223,6 +250,10 @@ void name_entries(std::vector<BatchEntry>& entries, Problems& problems) {
 }
 
 }  // namespace
+
+std::string_view mode_word(const BatchEntry& entry) {
+  return entry.is_draft_decode ? kDraftDecode : to_string(entry.mode);
+}
 
 BatchEntries read_batch(const YamlNode& node, const std::vector<PrefixSpec>& prefixes,
                         Problems& problems) {

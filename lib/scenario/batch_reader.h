@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/batch/forward_mode.h"
@@ -27,21 +28,33 @@ struct ChunkSpec {
   Place index_place;
 };
 
+/// The branches of a draft model's decode.
+struct DraftSpec {
+  std::int64_t topk = 0;
+  std::int64_t step = 0;  ///< from 0: each branch has that many tokens behind it, and a new one
+  Place place;
+};
+
 /// One entry of a batch as it is written, before lengths are drawn or derived.
 struct BatchEntry {
   Place place;
   std::string name;
   Place name_place;
   ForwardMode mode = ForwardMode::kDecode;
+  bool is_draft_decode = false;  ///< the mode is decode, of a draft model
   Place mode_place;
   std::int64_t count = 1;
   std::optional<LengthSpec> q_len, prefix_len, kv_len, prompt_len;
   std::optional<ChunkSpec> chunk;
   std::optional<TreeSpec> tree;
+  std::optional<DraftSpec> draft;
   std::optional<PrefixSpec> prefix;
   bool empty_rows = false;  ///< kv_len may be below q_len
   Place empty_rows_place;
 };
+
+/// The mode as its author wrote it.
+[[nodiscard]] std::string_view mode_word(const BatchEntry& entry);
 
 /// The entries that could be read; their lengths are checked even when another entry is bad.
 struct BatchEntries {

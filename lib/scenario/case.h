@@ -110,6 +110,9 @@ struct Case {
   std::vector<SharedPrefix> prefixes;
   std::vector<Request> requests;
   BatchPadding padding;  ///< behind `requests`
+  /// A draft model's decode: each request is as many in `requests`, one for each of its branches.
+  /// 0: another step.
+  int draft_topk = 0;
   /// Requests of the recorded CUDA graph that serves this step, padding included. 0: there is no
   /// padding, be it that no buckets are asked for or that such steps are not padded.
   std::int64_t graph_bucket = 0;

@@ -129,10 +129,13 @@ bool check_recurrent_lengths(const BuiltBatch& batch, const AttentionLayer& laye
 /// A state has no tokens to take back, so that a draft cannot be verified or corrected in it.
 bool check_recurrent_mode(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
                           Problems& problems) {
-  const bool drafts =
-      batch.mode == ForwardMode::kTargetVerify || batch.mode == ForwardMode::kDraftExtend;
+  const bool drafts = batch.mode == ForwardMode::kTargetVerify ||
+                      batch.mode == ForwardMode::kDraftExtend ||
+                      batch.mode == ForwardMode::kDraftExtendV2 || batch.draft_topk > 0;
   if (!layer.is_recurrent() || !drafts) return true;
-  problems.add(place, fmt::format("{} on a linear layer", to_string(batch.mode)),
+  problems.add(place,
+               fmt::format("{} on a linear layer",
+                           batch.draft_topk > 0 ? "draft_decode" : to_string(batch.mode)),
                "a gated delta net runs decode, extend and mixed steps");
   return false;
 }
@@ -217,6 +220,7 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   result.prefixes = std::move(batch->prefixes);
   result.requests = std::move(batch->requests);
   result.padding = *padding;
+  result.draft_topk = batch->draft_topk;
   if (!check_range(result, mix, problems)) return std::nullopt;
   return result;
 }

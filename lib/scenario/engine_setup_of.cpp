@@ -8,9 +8,12 @@
 namespace attnbench {
 namespace {
 
-/// The most children of a node of any tree. A draft_extend step has no trees, but comes of drafts.
+/// The most children of a node of any tree, or the branches that a draft model decodes. A
+/// draft_extend step has neither, but comes of drafts.
 int topk_of(const Case& c) {
-  int topk = c.mode == ForwardMode::kDraftExtend ? 1 : 0;
+  const bool of_drafts =
+      c.mode == ForwardMode::kDraftExtend || c.mode == ForwardMode::kDraftExtendV2;
+  int topk = of_drafts ? 1 : c.draft_topk;
   for (const Request& request : c.requests) {
     std::vector<int> children(request.tree_parents.size());
     for (const int parent : request.tree_parents) {

@@ -16,6 +16,9 @@ namespace {
 
 using Lengths = std::vector<std::int64_t>;
 
+/// As many requests as an entry's count may be, which keeps a mistyped number from filling memory.
+constexpr std::int64_t kMostBranchesInAll = 1 << 20;
+
 enum Drawn : std::uint64_t { kQ = 0, kPrefix = 1, kKv = 2, kPrompt = 3 };
 
 class Settler {
@@ -26,6 +29,7 @@ class Settler {
   std::optional<std::vector<RequestLengths>> run() {
     if (!(cross_ ? check_cross() : true) || !check_form()) return std::nullopt;
     if (entry_->chunk) return chunked();
+    if (entry_->draft) return of_branches();
     const bool q_known = entry_->q_len || implied_q() > 0;
     if (!q_known) return from_prefix_and_kv();
     Lengths q = entry_->q_len ? drawn(*entry_->q_len, kQ) : all(implied_q());
@@ -62,6 +66,7 @@ class Settler {
     if (e.prefix) return fail(e.place, "a shared prefix with cross attention", hint);
     if (e.chunk) return fail(e.place, "chunk with cross attention", hint);
     if (e.tree) return fail(e.tree->place, "a draft tree with cross attention", hint);
+    if (e.is_draft_decode) return fail(e.mode_place, "draft_decode with cross attention", hint);
     if (e.mode != ForwardMode::kDecode && e.mode != ForwardMode::kExtend) {
       return fail(e.mode_place, fmt::format("{} with cross attention", to_string(e.mode)),
                   "cross attention is decode or extend");
@@ -72,7 +77,7 @@ class Settler {
   /// Which keys go together, before any length is looked at.
   bool check_form() {
     const BatchEntry& e = *entry_;
-    const std::string_view mode = to_string(e.mode);
+    const std::string_view mode = mode_word(e);
     if (e.mode == ForwardMode::kTargetVerify && !e.tree) {
       return fail(e.place, "target_verify has no tree",
                   "for example tree: {topk: 4, depth: 4, tokens: 16} or tree: {chain: 4}");
@@ -81,6 +86,11 @@ class Settler {
       return fail(e.tree->place, fmt::format("{} takes no tree", mode),
                   "a draft tree is checked by mode: target_verify");
     }
+    if (e.draft && !e.is_draft_decode) {
+      return fail(e.draft->place, fmt::format("{} takes no draft", mode),
+                  "the branches of a draft model are decoded by mode: draft_decode");
+    }
+    if (e.is_draft_decode) return check_branches();
     if (e.empty_rows && !check_empty_rows()) return false;
     if (e.prompt_len && !e.chunk) {
       return fail(e.prompt_len->place, "prompt_len without chunk",
@@ -89,6 +99,31 @@ class Settler {
     }
     if (e.chunk) return check_chunk_form();
     return check_implied_q() && check_two_given();
+  }
+
+  /// A branch is what the request has committed, and the tokens of its own.
+  bool check_branches() {
+    const BatchEntry& e = *entry_;
+    if (!e.draft) {
+      return fail(e.place, "draft_decode has no draft",
+                  "for example draft: {topk: 4, step: 2}: the third decode of four branches");
+    }
+    const std::string hint =
+        "prefix_len and draft decide all lengths: each branch sees prefix_len + step + 1 keys";
+    for (const auto* extra : {&e.q_len, &e.kv_len, &e.prompt_len}) {
+      if (*extra) return fail((*extra)->place, "a length beside prefix_len and draft", hint);
+    }
+    if (e.tree) return fail(e.tree->place, "draft_decode takes no tree", hint);
+    if (e.chunk) return fail(e.mode_place, "draft_decode takes no chunk", hint);
+    if (e.empty_rows) return fail(e.empty_rows_place, "empty_rows in draft_decode", hint);
+    if (e.prefix) {
+      return fail(e.place, "draft_decode behind a shared prefix",
+                  "the branches of a request share its prefix, which is no other's");
+    }
+    if (!e.prefix_len) return fail(e.place, "draft_decode needs prefix_len", hint);
+    if (e.count * e.draft->topk <= kMostBranchesInAll) return true;
+    return fail(e.draft->place, fmt::format("{} requests of {} branches are more than {}", e.count,
+                                            e.draft->topk, kMostBranchesInAll));
   }
 
   /// Only where the last of a request's queries are aligned with the last of its keys, and nothing
@@ -161,6 +196,20 @@ class Settler {
     return fail(e.place,
                 fmt::format("{} needs two of q_len, prefix_len and kv_len", to_string(e.mode)),
                 "kv_len = prefix_len + q_len: any two decide the third");
+  }
+
+  std::optional<std::vector<RequestLengths>> of_branches() {
+    std::vector<RequestLengths> lengths;
+    for (const std::int64_t prefix : drawn_prefix()) {
+      const std::int64_t kv_len = prefix + entry_->draft->step + 1;
+      if (kv_len > kMaxSize) {
+        fail(entry_->prefix_len->place, fmt::format("kv_len {} is more than {}", kv_len, kMaxSize),
+             "index arrays are int32: 2^31 - 1 is the largest size");
+        return std::nullopt;
+      }
+      lengths.push_back({1, kv_len});
+    }
+    return lengths;
   }
 
   std::optional<std::vector<RequestLengths>> chunked() {

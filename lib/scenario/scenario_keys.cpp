@@ -67,8 +67,10 @@ constexpr ScenarioKey kEntry[] = {{"name", ""},
                                   {"chunk", "chunk"},
                                   {"prefix", ""},
                                   {"tree", "tree"},
+                                  {"draft", "draft"},
                                   {"empty_rows", ""}};
 constexpr ScenarioKey kChunk[] = {{"size", ""}, {"index", ""}};
+constexpr ScenarioKey kDraft[] = {{"topk", ""}, {"step", ""}};
 constexpr ScenarioKey kTree[] = {
     {"topk", ""}, {"depth", ""}, {"tokens", ""}, {"parents", ""}, {"chain", ""}};
 constexpr ScenarioKey kLength[] = {{"uniform", ""},
@@ -100,10 +102,11 @@ constexpr KeySection kSections[] = {
     {"padding", kPadding},   {"model", kModel},         {"rope_scaling", kRopeScaling},
     {"kv_cache", kKvCache},  {"attention", kAttention}, {"window", kWindow},
     {"entry", kEntry},       {"chunk", kChunk},         {"tree", kTree},
-    {"length", kLength},     {"lognormal", kLognormal}, {"zipf", kZipf},
-    {"bimodal", kBimodal},   {"quantiles", kQuantiles}, {"sweep", kSweep},
-    {"axis", kAxis},         {"range", kRange},         {"log2", kLog2},
-    {"measure", kMeasure},   {"verify", kVerify},       {"hybrid", kHybrid}};
+    {"draft", kDraft},       {"length", kLength},       {"lognormal", kLognormal},
+    {"zipf", kZipf},         {"bimodal", kBimodal},     {"quantiles", kQuantiles},
+    {"sweep", kSweep},       {"axis", kAxis},           {"range", kRange},
+    {"log2", kLog2},         {"measure", kMeasure},     {"verify", kVerify},
+    {"hybrid", kHybrid}};
 
 /// What a section is called in messages.
 std::string_view spoken(std::string_view section) {

@@ -186,6 +186,56 @@ TEST(Scenario, cuts_chunk_three_out_of_a_prompt) {
   EXPECT_EQ(c.requests[0].prefix_len(), 3 * 2048);
 }
 
+TEST(Scenario, makes_a_request_of_each_branch_that_a_draft_model_decodes) {
+  const Case c =
+      only_case("batch: [{mode: draft_decode, prefix_len: [37, 0], draft: {topk: 3, step: 2}}]");
+  EXPECT_EQ(c.mode, ForwardMode::kDecode);
+  EXPECT_EQ(c.draft_topk, 3);
+  ASSERT_EQ(c.requests.size(), 6u);
+  for (std::size_t r = 0; r < 6; ++r) {
+    const Request& branch = c.requests[r];
+    EXPECT_EQ(branch.q_len, 1);
+    EXPECT_EQ(branch.shared_len, r < 3 ? 37 : 0);
+    EXPECT_EQ(branch.kv_len, branch.shared_len + 2 + 1) << "its own tokens, the new one included";
+    EXPECT_EQ(branch.shared_prefix, r < 3 ? 0 : -1);
+    EXPECT_EQ(branch.group, "draft_decode");
+  }
+  ASSERT_EQ(c.prefixes.size(), 1u) << "nothing is shared of what is empty";
+  EXPECT_EQ(c.prefixes[0].length, 37);
+}
+
+TEST(Scenario, takes_draft_extends_and_prompts_by_slices_of_layers) {
+  const Case v2 = only_case("batch: [{mode: draft_extend_v2, count: 2, q_len: 4, prefix_len: 9}]");
+  EXPECT_EQ(v2.mode, ForwardMode::kDraftExtendV2);
+  EXPECT_EQ(v2.requests[1].kv_len, 13);
+  const Case split = only_case("batch: [{mode: split_prefill, q_len: 4, prefix_len: 9}]");
+  EXPECT_EQ(split.mode, ForwardMode::kSplitPrefill);
+}
+
+TEST(Scenario, takes_lengths_without_keys_where_they_are_meant) {
+  const Case c = only_case(
+      "batch: [{mode: decode, kv_len: [0, 4], empty_rows: true}, "
+      "{mode: extend, q_len: 8, kv_len: 3, empty_rows: true}]");
+  EXPECT_EQ(c.requests[0].kv_len, 0);
+  EXPECT_EQ(c.requests[0].new_keys(), 0);
+  EXPECT_EQ(c.requests[2].prefix_len(), -5);
+  EXPECT_EQ(c.requests[2].new_keys(), 3);
+  const Case encoder =
+      only_case("attention: {cross: true}, batch: [{mode: decode, kv_len: [0, 4]}]");
+  EXPECT_EQ(encoder.requests[0].kv_len, 0);
+}
+
+TEST(Scenario, takes_padding_as_a_number_or_with_its_length) {
+  const Case one = only_case("padding: 3, batch: [{mode: decode, kv_len: 4}]");
+  EXPECT_EQ(one.padding.requests, 3);
+  EXPECT_EQ(one.padding.seq_len, 1);
+  EXPECT_EQ(one.padding_q_tokens(), 3);
+  const Case zero = only_case(
+      "padding: {requests: 2, seq_len: 0}, batch: [{mode: extend, q_len: 4, prefix_len: 0}]");
+  EXPECT_EQ(zero.padding.seq_len, 0);
+  EXPECT_EQ(zero.padding_q_tokens(), 0);
+}
+
 TEST(Scenario, cuts_the_last_chunk_short) {
   const Case c =
       only_case("batch: [{mode: extend, prompt_len: 5000, chunk: {size: 2k, index: 2}}]");

@@ -27,6 +27,8 @@ enum class Phase : std::uint8_t { kPrefill, kDecode };
       return speculative_attention_mode;
     case ForwardMode::kExtend:
     case ForwardMode::kDraftExtend:
+    case ForwardMode::kSplitPrefill:
+    case ForwardMode::kDraftExtendV2:
       return Phase::kPrefill;
     case ForwardMode::kMixed:
       return std::nullopt;

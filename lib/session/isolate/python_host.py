@@ -31,7 +31,8 @@ DEVICES = ("cpu", "cuda")
 DTYPES = ("f32", "f16", "bf16", "e4m3", "e5m2", "i32", "i64", "u8")
 GRAPH_SUPPORTS = ("NEVER", "UNIFORM_SINGLE_TOKEN_DECODE", "UNIFORM_BATCH", "ALWAYS")
 LAYOUTS = ("NHD", "HND", "combined", "x_packed")
-PROBLEM_WORDS = {"mode": ("extend", "decode", "mixed", "idle", "target_verify", "draft_extend"), "dtype": DTYPES,
+PROBLEM_WORDS = {"mode": ("extend", "decode", "mixed", "idle", "target_verify", "draft_extend", "split_prefill",
+                          "draft_extend_v2"), "dtype": DTYPES,
                  "cache_dtype": DTYPES, "cache_layout": LAYOUTS, "family": ("softmax", "latent", "recurrent"),
                  "step": ("attention", "kv_write", "both"), "cache_scales": ("tensor", "head", "token", "block")}
 PROBLEM_TRUTHS = ("causal", "is_cross_attention", "has_sinks", "has_alibi", "window_counts_depth", "recorded")
