@@ -7,6 +7,7 @@
 #include "backends/common/kv_write.h"
 #include "backends/cpu_flash/cpu_flash.h"
 #include "backends/cpu_flash/plan.h"
+#include "backends/cpu_flash/two_stage.h"
 #include "backends/gated_delta_net/gated_delta_net.h"
 #include "backends/torch_native/torch_native.h"
 
@@ -26,6 +27,9 @@ void register_builtin_backends(Registry& registry) {
                            plan_kv_write_on_cpu);
     });
   }
+  registry.add([] {
+    return with_kv_write(std::make_unique<cpu_flash::TwoStageBackend>(), plan_kv_write_on_cpu);
+  });
   registry.add([] { return std::make_unique<gated_delta_net::GatedDeltaNetBackend>(); });
   register_cuda_backends(registry);
 }

@@ -16,14 +16,15 @@ namespace {
 TEST(RegisterBuiltinBackends, lists_what_runs_and_what_is_absent_with_its_reason) {
   Registry registry;
   register_builtin_backends(registry);
-  EXPECT_THAT(
-      registry.names(),
-      testing::ElementsAre(
-          "torch_native", "cpu_flash", "cpu_flash:split_keys=128", "cpu_flash:split_keys=256",
-          "cpu_flash:split_keys=512", "cpu_flash:split_keys=1024", "cpu_flash:split_keys=2048",
-          "gated_delta_net", "splitkv", "splitkv:dynamic", "splitkv:fixed_tile", "splitkv:splits=1",
-          "splitkv:splits=2", "splitkv:splits=4", "splitkv:splits=8", "splitkv:splits=16",
-          "splitkv:splits=32", "splitkv:splits=64", "paged_fa", "mla", "cascade", "cudnn"));
+  EXPECT_THAT(registry.names(),
+              testing::ElementsAre("torch_native", "cpu_flash", "cpu_flash:split_keys=128",
+                                   "cpu_flash:split_keys=256", "cpu_flash:split_keys=512",
+                                   "cpu_flash:split_keys=1024", "cpu_flash:split_keys=2048",
+                                   "cpu_flash:two_stage", "gated_delta_net", "splitkv",
+                                   "splitkv:dynamic", "splitkv:fixed_tile", "splitkv:splits=1",
+                                   "splitkv:splits=2", "splitkv:splits=4", "splitkv:splits=8",
+                                   "splitkv:splits=16", "splitkv:splits=32", "splitkv:splits=64",
+                                   "paged_fa", "mla", "cascade", "cudnn"));
   for (const Registry::Entry& entry : registry.entries()) {
     EXPECT_EQ(entry.make == nullptr, !entry.absence.empty()) << entry.info.name;
     const bool variant = entry.info.name.find(':') != std::string::npos;

@@ -82,6 +82,26 @@ TEST_F(Identities, parts_split_at_any_point_merge_to_the_whole) {
   }
 }
 
+// FlashAttention's verify of trees with branches: the prefix without causality, then the nodes that
+// a node sees, merged by LSE. The tree: 1, 2, 3 below 0, and 4, 5 below 1.
+TEST_F(Identities, two_stages_of_a_verify_merge_to_the_masked_tree) {
+  const std::vector<std::vector<std::int64_t>> seen_nodes{{0},    {0, 1},    {0, 2},
+                                                          {0, 3}, {0, 1, 4}, {0, 1, 5}};
+  for (const std::int64_t prefix : {0, 1, 594}) {
+    for (const std::vector<std::int64_t>& nodes : seen_nodes) {
+      QueryRow whole = sees(0, prefix), branch = sees(prefix, prefix);
+      for (const std::int64_t node : nodes) {
+        whole.visible.branch.push_back({prefix + node, prefix + node});
+      }
+      branch.visible.branch = whole.visible.branch;
+      const std::vector<QueryRow> rows{whole, sees(0, prefix), branch};
+      const RowMatrix thrice = q_.replicate(3, 1);
+      const auto parts = attend_rows(thrice, rows, rule_, keys_, values_);
+      expect_same_result(merged(parts[1], parts[2]), parts[0]);
+    }
+  }
+}
+
 TEST_F(Identities, merging_averages_by_exp_of_the_lse) {
   ReferenceRow one, three;
   one.out = {1};

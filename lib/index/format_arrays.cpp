@@ -9,6 +9,7 @@
 #include "lib/base/narrow.h"
 #include "lib/batch/draft_tree.h"
 #include "lib/batch/graph_padding.h"
+#include "lib/batch/two_batch_overlap.h"
 #include "lib/index/csr.h"
 #include "lib/index/flashmla.h"
 #include "lib/index/kv_splits.h"
@@ -200,6 +201,7 @@ IndexArrays tree_mask_arrays(const IndexStep& step) {
       index_array("mask_indptr", spec.mask_indptr),
       growing(step, index_array("packed_custom_mask", std::move(packed.bytes)), ceil_div(most, 8)),
       index_array("packed_mask_indptr", std::move(packed.indptr))};
+  arrays.push_back(index_array("qlen_only", tree_visibility(spec), nodes));
   if (nodes <= kMostPackedTreeNodes) {
     std::vector<std::uint8_t> rows = pack_tree_rows(spec);
     const std::int64_t row_bytes = std::ssize(rows) / (step.batch.batch_size * nodes);
@@ -216,6 +218,12 @@ IndexArrays draft_table_arrays(const IndexStep& step) {
   DraftTable table = two_stage_draft_table(spec, step.batch.out_cache_loc);
   return {index_array("page_table", std::move(table.page_table), spec.draft_token_num),
           index_array("cache_seqlens", std::move(table.cache_seqlens))};
+}
+
+IndexArrays two_batch_overlap_arrays(const IndexStep& step) {
+  const TwoBatchSplit split = two_batch_split(step.batch);
+  return {index_number("tbo_split_seq_index", narrow_i32(split.requests)),
+          index_number("tbo_split_token_index", narrow_i32(split.tokens))};
 }
 
 IndexArrays graph_padding_arrays(const IndexStep& step) {

@@ -25,6 +25,7 @@ namespace attnbench {
 [[nodiscard]] IndexArrays swa_arrays(const IndexStep& step);
 [[nodiscard]] IndexArrays tree_mask_arrays(const IndexStep& step);
 [[nodiscard]] IndexArrays draft_table_arrays(const IndexStep& step);
+[[nodiscard]] IndexArrays two_batch_overlap_arrays(const IndexStep& step);
 [[nodiscard]] IndexArrays graph_padding_arrays(const IndexStep& step);
 
 }  // namespace attnbench

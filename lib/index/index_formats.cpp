@@ -66,11 +66,13 @@ std::string without_splits(const IndexStep& step) {
   return "";
 }
 
+std::string without_second_batch(const IndexStep& step) {
+  return step.batch.batch_size < 2 ? "a step of one request has no second half" : "";
+}
+
 std::string without_padding(const IndexStep& step) {
-  const ForwardMode mode = step.problem.mode;
-  return is_decode_or_idle(mode) || mode == ForwardMode::kTargetVerify
-             ? ""
-             : "only decode, target_verify and idle steps are padded";
+  return is_cuda_graph(step.problem.mode) ? ""
+                                          : "only decode, target_verify and idle steps are padded";
 }
 
 /// Kernels that decode from a latent cache, and verify chains.
@@ -125,6 +127,7 @@ constexpr IndexFormat kFormats[] = {
     {"swa", "sliding-window layers with a pool of their own", without_window, swa_arrays},
     {"tree_mask", "FlashInfer (packed), Triton", without_tree, tree_mask_arrays},
     {"draft_table", "FlashAttention's second stage of a verify", without_tree, draft_table_arrays},
+    {"tbo", "SGLang's two-batch overlap", without_second_batch, two_batch_overlap_arrays},
     {"graph_padding", "a CUDA graph of the next captured size", without_padding,
      graph_padding_arrays},
 };

@@ -230,6 +230,29 @@ TEST(IndexFormats, describe_a_draft_tree_in_every_form_of_its_mask) {
   EXPECT_EQ(values_of(table, "cache_seqlens")[0], 1);
 }
 
+TEST(IndexFormats, show_a_tree_among_its_nodes_as_bytes_and_as_bits) {
+  // Request 0: children 1, 2, 3 of the root, 4 and 5 of node 1.
+  const BuiltIndices mask = indices_of("tree_mask", small_tree_verify());
+  Values bytes = values_of(mask, "qlen_only"), bits = values_of(mask, "qlen_only_bitpacking");
+  EXPECT_EQ(array_of(mask, "qlen_only").shape, (Values{6 * 6, 6}));
+  bytes.resize(36);
+  bits.resize(6);
+  EXPECT_EQ(bytes, (Values{1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0,
+                           1, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1}));
+  EXPECT_EQ(bits, (Values{1, 3, 5, 9, 19, 35}));
+}
+
+TEST(IndexFormats, cut_a_step_in_two_halves) {
+  const BuiltIndices decode = indices_of("tbo", small_plain_decode());  // five requests
+  EXPECT_EQ(values_of(decode, "tbo_split_seq_index"), (Values{2}));
+  EXPECT_EQ(values_of(decode, "tbo_split_token_index"), (Values{2}));
+  const BuiltIndices trees = indices_of("tbo", small_tree_verify());  // six of six nodes
+  EXPECT_EQ(values_of(trees, "tbo_split_token_index"), (Values{18}));
+  const BuiltIndices mixed = indices_of("tbo", small_chunked_mixed());  // 33, then six of one
+  EXPECT_EQ(values_of(mixed, "tbo_split_seq_index"), (Values{1}));
+  EXPECT_EQ(values_of(mixed, "tbo_split_token_index"), (Values{33}));
+}
+
 TEST(IndexFormats, of_a_tree_beyond_32_nodes_have_no_bit_packed_rows) {
   Case c = small_tree_verify();
   for (Request& request : c.requests) {
