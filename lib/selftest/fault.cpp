@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 51> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 52> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -20,6 +20,7 @@ constexpr std::array<std::pair<Fault, std::string_view>, 51> kNames{{
     {Fault::kForgetsScale, "forgets the scale"},
     {Fault::kCausalSeesNextKey, "causal: sees the next key"},
     {Fault::kCausalMissesOwnKey, "causal: misses its own key"},
+    {Fault::kAlignsTopLeft, "causal: aligned at the top left"},
     {Fault::kIgnoresTree, "ignores the draft tree"},
     {Fault::kIgnoresWindow, "ignores the window"},
     {Fault::kWindowOffByOne, "window off by one"},

@@ -20,6 +20,7 @@ enum class Fault : std::uint8_t {
   kForgetsScale,
   kCausalSeesNextKey,
   kCausalMissesOwnKey,
+  kAlignsTopLeft,
   kIgnoresTree,
   kIgnoresWindow,
   kWindowOffByOne,

@@ -137,6 +137,7 @@ class MutantRow {
     std::int64_t last = position_;
     if (has(Fault::kCausalSeesNextKey)) ++last;
     if (has(Fault::kCausalMissesOwnKey)) --last;
+    if (has(Fault::kAlignsTopLeft)) last = query_;
     return key <= last;
   }
 

@@ -11,6 +11,7 @@
 #include "lib/fixture/sample_io.h"
 #include "lib/fixture/written_slots.h"
 #include "lib/verify/error_model.h"
+#include "lib/verify/likely_cause.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {
@@ -206,13 +207,17 @@ std::string fault_of_outputs(const Case& c, const Numerics& numerics, std::int64
   ErrorMetrics error;
   FillErrors errors(c, Fill::kSample, numerics, error);
   FillTruth truth{Fill::kSample, reference::evaluate_rows(c, Contents(c, number), ids)};
+  const std::span<const std::byte> all = rows;
   for (std::size_t i = 0; i < count; ++i) {
     errors.compare(truth.rows[i], rows.data(), -1);
     rows = rows.subspan(to_size(FillErrors::row_bytes(c, watched[i].state_row)));
   }
   errors.finish();
   const Verification judged = judge(c, error, std::span(&truth, 1));
-  return judged.verdict == Verdict::kIncorrect ? judged.reason : std::string();
+  if (judged.verdict != Verdict::kIncorrect) return {};
+  if (error.non_finite > 0) return judged.reason;
+  return judged.reason + cause_of_worst(c, Contents(c, number), numerics, error.worst, truth.rows,
+                                        all.first(all.size() - rows.size()));
 }
 
 }  // namespace

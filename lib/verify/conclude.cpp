@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/verify/likely_cause.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {
@@ -25,6 +26,17 @@ std::string declared(const Numerics& numerics) {
       "declares)",
       to_string(numerics.qk_input), to_string(numerics.p), to_string(numerics.accumulator),
       to_string(numerics.partial_out));
+}
+
+/// The usual mistake that gives the worst row, if one does.
+std::string cause_in(const Case& c, const Observation& observed, std::span<const FillTruth> truth,
+                     const ErrorMetrics& error) {
+  for (std::size_t i = 0; i < observed.fills.size(); ++i) {
+    if (to_string(truth[i].fill) != error.fill) continue;
+    return cause_of_worst(c, Contents(c, truth[i].fill), observed.numerics, error.worst,
+                          truth[i].rows, observed.fills[i].rows);
+  }
+  return {};
 }
 
 /// Beyond this many times its bound no rounding explains an error.
@@ -51,6 +63,9 @@ Verification conclude(const Case& c, const Observation& observed,
   if (attends(c.step)) {
     result = judge(c, error, truth);
     const double ratio = std::max(error.bound_ratio, error.lse_bound_ratio);
+    if (result.verdict == Verdict::kIncorrect && error.non_finite == 0) {
+      result.reason += cause_in(c, observed, truth, error);
+    }
     // A recurrent layer has neither logits nor weights to round.
     if (result.verdict == Verdict::kIncorrect && !c.layer.is_recurrent() && ratio > 1 &&
         ratio < kMostByRounding) {

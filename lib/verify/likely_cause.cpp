@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/verify/likely_cause.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+#include "lib/base/dtype.h"
+#include "lib/verify/error_model.h"
+
+namespace attnbench {
+namespace {
+
+constexpr double kNoKeys = -std::numeric_limits<double>::infinity();
+
+Request& request_of(Case& c, const RowId& id) {
+  return c.requests[static_cast<std::size_t>(id.request)];
+}
+
+/// A mistake in a rule: makes the case one in which it is the rule; false where it has no meaning.
+struct WrongRule {
+  const char* text;
+  bool (*apply)(Case& c, const RowId& id);
+};
+
+bool is_plainly_causal(Case& c, const RowId& id) {
+  return c.layer.causal && !c.layer.is_cross_attention && request_of(c, id).tree_parents.empty();
+}
+
+constexpr WrongRule kWrongRules[] = {
+    {"one key too few, as with the lengths of the step before",
+     [](Case& c, const RowId& id) {
+       Request& request = request_of(c, id);
+       return request.tree_parents.empty() && --request.kv_len >= 0;
+     }},
+    {"one key too many: a query sees the next one",
+     [](Case& c, const RowId& id) {
+       ++request_of(c, id).kv_len;
+       return is_plainly_causal(c, id);
+     }},
+    {"a mask aligned at the top left: query i sees keys 0 to i",
+     [](Case& c, const RowId& id) {
+       Request& request = request_of(c, id);
+       const bool differs = is_plainly_causal(c, id) && request.kv_len > request.q_len;
+       request.kv_len = request.q_len;
+       return differs;
+     }},
+    {"a window that reaches one key too far",
+     [](Case& c, const RowId&) { return c.layer.sliding_window_size++ >= 0; }},
+    {"a window that is one key too short",
+     [](Case& c, const RowId&) { return --c.layer.sliding_window_size >= 0; }},
+    {"no window",
+     [](Case& c, const RowId&) {
+       const bool had_one = c.layer.sliding_window_size >= 0;
+       c.layer.sliding_window_size = -1;
+       return had_one;
+     }},
+    {"a window that counts the nodes of a tree by the other rule",
+     [](Case& c, const RowId& id) {
+       const bool by_index = c.layer.window_in_trees == WindowInTrees::kIndex;
+       c.layer.window_in_trees = by_index ? WindowInTrees::kDepth : WindowInTrees::kIndex;
+       return c.layer.sliding_window_size >= 0 && !request_of(c, id).tree_parents.empty();
+     }},
+    {"the draft tree read as a chain",
+     [](Case& c, const RowId& id) {
+       std::vector<int>& parents = request_of(c, id).tree_parents;
+       std::iota(parents.begin(), parents.end(), -1);
+       return !parents.empty();
+     }},
+    {"no causal mask",
+     [](Case& c, const RowId&) {
+       const bool had_one = c.layer.causal && !c.layer.is_cross_attention;
+       c.layer.causal = false;
+       return had_one;
+     }},
+    {"no softcap",
+     [](Case& c, const RowId&) {
+       const bool had_one = c.layer.logit_cap > 0;
+       c.layer.logit_cap = 0;
+       return had_one;
+     }},
+    {"no ALiBi",
+     [](Case& c, const RowId&) {
+       const bool had_it = c.layer.has_alibi;
+       c.layer.has_alibi = false;
+       return had_it;
+     }},
+    {"no sinks",
+     [](Case& c, const RowId&) {
+       const bool had_them = c.layer.has_sinks;
+       c.layer.has_sinks = false;
+       return had_them;
+     }},
+    {"logits that are not scaled",
+     [](Case& c, const RowId&) {
+       c.layer.scale = 1;
+       return true;
+     }},
+    {"logits scaled by the width of the cached row instead of the head's",
+     [](Case& c, const RowId&) {
+       c.layer.scale = 1 / std::sqrt(static_cast<double>(c.layer.head_dim_qk));
+       return c.layer.shares_row_of_k_and_v();
+     }},
+    {"the rope columns left out of q.k",
+     [](Case& c, const RowId&) {
+       c.layer.head_dim_qk = c.layer.head_dim_v;
+       return c.layer.shares_row_of_k_and_v();
+     }},
+    {"the last rope column left out of q.k",
+     [](Case& c, const RowId&) { return --c.layer.head_dim_qk > c.layer.head_dim_v; }},
+};
+
+/// A mistake in what becomes of a right row; false where it has no meaning.
+struct WrongRow {
+  const char* text;
+  bool (*apply)(const Case& c, double sink, ReferenceRow& row);
+};
+
+void scale_outputs(ReferenceRow& row, double factor) {
+  for (std::vector<double>* each : {&row.out, &row.a, &row.b}) {
+    for (double& value : *each) value *= factor;
+  }
+}
+
+constexpr WrongRow kWrongRows[] = {
+    {"an LSE in base 2",
+     [](const Case&, double, ReferenceRow& row) {
+       row.lse /= std::numbers::ln2;
+       return true;
+     }},
+    {"an LSE without the sink",
+     [](const Case& c, double sink, ReferenceRow& row) {
+       row.lse += std::log1p(-std::exp(sink - row.lse));
+       return c.layer.has_sinks && row.visible > 0;
+     }},
+    {"the sink counted twice",
+     [](const Case& c, double sink, ReferenceRow& row) {
+       const double once = row.lse;
+       row.lse += std::log1p(std::exp(sink - once));
+       scale_outputs(row, std::exp(once - row.lse));
+       return c.layer.has_sinks;
+     }},
+    {"V without its scale",
+     [](const Case& c, double, ReferenceRow& row) {
+       const bool latent = c.layer.shares_row_of_k_and_v();
+       const double scale = static_cast<double>(latent ? c.kv_cache.k_scale : c.kv_cache.v_scale);
+       scale_outputs(row, 1 / scale);
+       return scale != 1;
+     }},
+    {"no keys: the request's length taken for 0",
+     [](const Case&, double, ReferenceRow& row) {
+       scale_outputs(row, 0);
+       row.lse = kNoKeys;
+       return row.visible > 0;
+     }},
+};
+
+/// Whether all of a row that a backend gave are the wrong row's.
+bool agrees(const Case& rule, const Numerics& numerics, const ReferenceRow& row,
+            std::span<const std::byte> got) {
+  const ErrorModel model(rule, numerics);
+  const ErrorModel::Row bounds = model.row(row);
+  const std::byte* at = got.data();
+  for (std::size_t d = 0; d < row.out.size(); ++d, at += size_bytes(rule.dtype)) {
+    const double err = std::fabs(load(rule.dtype, at) - row.out[d]);
+    if (!(err <= model.bound(bounds, row.out[d], row.a[d]))) return false;
+  }
+  if (!numerics.lse) return true;
+  const double lse = load(DType::kF32, at);
+  return lse == row.lse || std::fabs(lse - row.lse) <= bounds.lse_bound;
+}
+
+}  // namespace
+
+std::string likely_cause(const Case& c, const Contents& contents, const Numerics& numerics,
+                         const RowId& id, std::span<const std::byte> got) {
+  if (c.layer.is_recurrent() || id.state_row >= 0 ||
+      c.requests[static_cast<std::size_t>(id.request)].kv_len > kMostKeysToExplain) {
+    return {};
+  }
+  const auto evaluated = [&](const Case& rule) {
+    return reference::evaluate_rows(rule, contents, {&id, 1}).front();
+  };
+  const ReferenceRow right = evaluated(c);
+  const double sink = c.layer.has_sinks ? static_cast<double>(contents.sink(id.head)) : kNoKeys;
+  for (const WrongRow& wrong : kWrongRows) {
+    ReferenceRow row = right;
+    if (wrong.apply(c, sink, row) && agrees(c, numerics, row, got)) return wrong.text;
+  }
+  for (const WrongRule& wrong : kWrongRules) {
+    Case rule = c;
+    if (!wrong.apply(rule, id)) continue;
+    if (agrees(rule, numerics, evaluated(rule), got)) return wrong.text;
+  }
+  return {};
+}
+
+std::string cause_of_worst(const Case& c, const Contents& contents, const Numerics& numerics,
+                           const WorstElement& worst, std::span<const ReferenceRow> truth,
+                           std::span<const std::byte> rows) {
+  if (c.layer.is_recurrent() || truth.empty()) return {};
+  const std::size_t bytes = rows.size() / truth.size();
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const RowId& id = truth[i].id;
+    if (id.request != worst.request || id.token != worst.token || id.head != worst.head) continue;
+    const std::string cause =
+        likely_cause(c, contents, numerics, id, rows.subspan(i * bytes, bytes));
+    return cause.empty() ? cause : "; that is what one gets with " + cause;
+  }
+  return {};
+}
+
+}  // namespace attnbench

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "lib/backend/numerics.h"
+#include "lib/scenario/contents.h"
+#include "lib/verify/verdict.h"
+#include "reference/oracle.h"
+
+namespace attnbench {
+
+/// Contexts beyond which no cause is looked for: each that is tried costs the reference all keys of
+/// the row.
+inline constexpr std::int64_t kMostKeysToExplain = 1 << 17;
+
+/// Which of the usual mistakes gives the row that a backend got wrong: "a window that reaches one
+/// key too far". The reference computes the row of `id` under each changed rule that the case
+/// leaves room for, and the whole row has to agree. `got` is O in the case's dtype with its LSE as
+/// f32 behind it, of `contents`, which are the case's. Empty where no rule explains the row, and
+/// for recurrent layers.
+[[nodiscard]] std::string likely_cause(const Case& c, const Contents& contents,
+                                       const Numerics& numerics, const RowId& id,
+                                       std::span<const std::byte> got);
+
+/// "; that is what one gets with CAUSE" of the worst element's row, which is one of `truth`, or
+/// nothing. `rows` are the outputs of all of them, one behind the other.
+[[nodiscard]] std::string cause_of_worst(const Case& c, const Contents& contents,
+                                         const Numerics& numerics, const WorstElement& worst,
+                                         std::span<const ReferenceRow> truth,
+                                         std::span<const std::byte> rows);
+
+}  // namespace attnbench
