@@ -117,7 +117,11 @@ void PluginBatch::set_indices(const DeviceBatch& indices, const ForwardBatch& ba
   set(ATTNBENCH_SEQ_LENS, indices.kv_lens, ATTNBENCH_I32, {requests});
   set(ATTNBENCH_QUERY_START_LOC, indices.qo_indptr, ATTNBENCH_I32, {requests + 1});
   set(ATTNBENCH_POSITIONS, indices.positions, ATTNBENCH_I64, {tokens});
-  if (batch.problem->layer.is_recurrent()) return;
+  if (batch.problem->layer.is_recurrent()) {
+    set(ATTNBENCH_STATE_INDICES, indices.state_indices, ATTNBENCH_I32, {requests});
+    set(ATTNBENCH_HAS_INITIAL_STATE, indices.has_initial_state, ATTNBENCH_U8, {requests});
+    return;
+  }
   set(ATTNBENCH_REQ_TO_TOKEN, indices.req_to_token, ATTNBENCH_I32,
       {batch.req_to_token_pool->rows(), indices.req_to_token_stride});
   set(ATTNBENCH_REQ_POOL_INDICES, indices.req_pool_indices, ATTNBENCH_I32, {requests});
@@ -138,9 +142,6 @@ void PluginBatch::set_states(const ForwardBatch& batch) {
   }
   const StatePool& pool = *batch.state_pool;
   set(ATTNBENCH_STATES, pool.data, ATTNBENCH_F32, {pool.slots, pool.heads, pool.dim_k, pool.dim_v});
-  set(ATTNBENCH_STATE_INDICES, batch.state_indices.data(), ATTNBENCH_I32, {batch.batch_size});
-  set(ATTNBENCH_HAS_INITIAL_STATE, batch.has_initial_state.data(), ATTNBENCH_U8,
-      {batch.batch_size});
 }
 
 void PluginBatch::set(int role, const void* data, std::int32_t dtype,

@@ -37,6 +37,10 @@ ForwardBatch with_padding(const ForwardBatch& batch, std::int64_t more,
   padded.seq_lens.resize(requests, seq_len_fill_value);
   padded.seq_lens_sum += more * seq_len_fill_value;
   if (!batch.encoder_lens.empty()) padded.encoder_lens.resize(requests, 0);
+  if (batch.state_pool != nullptr) {
+    padded.state_indices.resize(requests, kPaddingState);
+    padded.has_initial_state.resize(requests, 0);
+  }
   std::int64_t tokens = batch.q_tokens();
   if (padded.spec_info) {
     tokens += more * padded.spec_info->draft_token_num;
@@ -72,6 +76,8 @@ ForwardBatch step_to_record(const ForwardBatch& batch, std::int64_t batch_size,
   empty.out_cache_loc.clear();
   empty.positions.clear();
   empty.encoder_lens.clear();
+  empty.state_indices.clear();
+  empty.has_initial_state.clear();
   if (empty.spec_info) {
     SpecInfo& spec = *empty.spec_info;
     spec.custom_mask.clear();

@@ -10,13 +10,15 @@ namespace attnbench {
 
 /// The row of req_to_token that no request owns: requests there fill a batch up to a captured size.
 inline constexpr std::int32_t kPaddingRow = 0;
+/// What such requests have in place of a state's slot (ForwardBatch::state_indices).
+inline constexpr std::int32_t kPaddingState = -1;
 
 /// Whether request r only fills the batch up.
 [[nodiscard]] bool is_padding(const ForwardBatch& batch, std::int64_t r);
 
 /// `batch` with `more` requests that only fill it up, as SGLang pads a step for data-parallel
 /// attention (ForwardBatch::_pad_inputs_to_size) and for a CUDA graph: pool row 0, slot 0,
-/// position 0, seq_len `seq_len_fill_value`, encoder_len 0. In a decode each has one query token,
+/// position 0, seq_len `seq_len_fill_value`, encoder_len 0, no state. In a decode each has one query token,
 /// in a target_verify draft_token_num, in steps of the extend family none. The result keeps the
 /// pools, but not the DeviceBatch, which has no padding requests.
 [[nodiscard]] ForwardBatch with_padding(const ForwardBatch& batch, std::int64_t more,

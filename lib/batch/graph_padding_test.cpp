@@ -72,6 +72,21 @@ TEST(GraphPadding, gives_padding_requests_of_an_extend_no_query) {
   EXPECT_EQ(padded.positions, batch.positions);
 }
 
+TEST(GraphPadding, gives_padding_requests_of_a_recurrent_layer_no_state) {
+  ForwardBatch batch = decode();
+  const StatePool pool;
+  batch.state_pool = &pool;
+  batch.state_indices = {5, 2};
+  batch.has_initial_state = {1, 1};
+  const ForwardBatch padded = pad_for_cuda_graph(batch, 4, 1);
+  EXPECT_THAT(padded.state_indices, ElementsAre(5, 2, kPaddingState, kPaddingState));
+  EXPECT_THAT(padded.has_initial_state, ElementsAre(1, 1, 0, 0));
+  const ForwardBatch recorded = step_to_record(batch, 3, 1);
+  EXPECT_THAT(recorded.state_indices, ElementsAre(kPaddingState, kPaddingState, kPaddingState));
+  EXPECT_THAT(recorded.has_initial_state, ElementsAre(0, 0, 0));
+  EXPECT_THAT(pad_for_cuda_graph(decode(), 4, 1).state_indices, testing::IsEmpty());
+}
+
 TEST(GraphPadding, leaves_a_batch_of_the_captured_size_as_it_is) {
   const ForwardBatch padded = pad_for_cuda_graph(decode(), 2, 1);
   EXPECT_EQ(padded.seq_lens, decode().seq_lens);

@@ -283,6 +283,8 @@ void CaseRun::time_on(RunDevice& device) {
 
 void CaseRun::time_batched_graphs(RunDevice& device) {
   if (device.info.kind != DeviceKind::kCuda) return;
+  // Its states would have been changed by the forward before on the same inputs.
+  if (case_->layer.is_recurrent()) return;
   std::vector<std::unique_ptr<WatchedSamples>> samples;
   std::vector<SourcedCell> sourced;
   std::vector<CheckedCell> to_check;

@@ -17,7 +17,7 @@
 namespace attnbench {
 namespace {
 
-enum class LateHabit { kNone, kRepeatsOutputs, kRepeatsStates };
+enum class LateHabit { kNone, kRepeatsOutputs, kRepeatsStates, kWritesToOthers };
 
 /// More runs than verification takes.
 constexpr int kLateAfter = 24;
@@ -43,6 +43,8 @@ class LatePlan final : public Plan {
       std::ranges::copy(outputs_, outputs.begin());
     } else if (habit_ == LateHabit::kRepeatsStates) {
       std::ranges::copy(states_, states.begin());
+    } else if (habit_ == LateHabit::kWritesToOthers) {
+      states.front() = 1;  // of slot 0, which no request owns
     }
   }
 
@@ -107,6 +109,13 @@ TEST(DeltaNetTiming, blames_outputs_and_states_of_an_earlier_sample) {
       EXPECT_EQ(record.verdict(), Verdict::kIncorrect) << record.case_id;
       EXPECT_THAT(record.reason(), testing::HasSubstr("in timed sample ")) << record.case_id;
     }
+  }
+}
+
+TEST(DeltaNetTiming, blames_writes_to_slots_of_other_requests) {
+  for (const Record& record : records_of(LateHabit::kWritesToOthers, {CacheState::kCold})) {
+    EXPECT_EQ(record.verdict(), Verdict::kIncorrect) << record.case_id;
+    EXPECT_THAT(record.reason(), testing::HasSubstr("state slots of no request")) << record.case_id;
   }
 }
 

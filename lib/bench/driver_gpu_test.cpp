@@ -111,6 +111,33 @@ TEST_F(TwoDevices, skip_plans_that_want_more_workspace_than_the_scenario_allows)
   EXPECT_GE(skipped, 2);
 }
 
+TEST_F(TwoDevices, run_recurrent_layers_eager_and_from_graphs) {
+  scenario_.cases = small_delta_nets();
+  scenario_.measure.cache = {CacheState::kCold, CacheState::kWarm, CacheState::kServing};
+  for (Case& c : scenario_.cases) {
+    if (c.mode == ForwardMode::kDecode) {
+      c.graph_bucket = static_cast<std::int64_t>(c.requests.size()) + 3;
+    }
+  }
+  const RunResult result = run_scenario(scenario_, registry_, devices_, {}, {});
+  std::map<std::string, std::set<std::string>> hashes;  // by case
+  int on_gpu = 0, replayed = 0;
+  for (const Record& r : result.records) {
+    SCOPED_TRACE(r.case_id + " " + r.backend + " " + std::string(to_string(r.launch)));
+    EXPECT_FALSE(is_failure(r.verdict())) << r.reason();
+    if (!r.is_timed()) continue;
+    hashes[r.case_id].insert(r.fixture_hash);
+    EXPECT_GT(r.samples_checked, 0);
+    if (r.backend == "gated_delta_net") continue;
+    EXPECT_EQ(r.backend, "gated_delta_net_cuda");
+    ++on_gpu;
+    replayed += r.launch == LaunchMode::kGraph ? 1 : 0;
+  }
+  EXPECT_EQ(on_gpu, 3 * (3 + 1));
+  EXPECT_EQ(replayed, 3) << "the decodes";
+  for (const auto& [id, seen] : hashes) EXPECT_THAT(seen, testing::SizeIs(1)) << id;
+}
+
 TEST_F(TwoDevices, leave_the_host_to_what_the_gpu_does_not_support_where_nobody_names_it) {
   scenario_.backends.clear();
   Case plain = small_plain_decode();

@@ -18,7 +18,11 @@ HostIndices::HostIndices(const ForwardBatch& batch, std::int64_t page_size)
   batch_.kv_lens = kv_lens_.data();
   batch_.qo_indptr = qo_indptr_.data();
   batch_.positions = batch.positions.data();
-  if (batch.state_pool != nullptr) return;
+  if (batch.state_pool != nullptr) {
+    batch_.state_indices = batch.state_indices.data();
+    batch_.has_initial_state = batch.has_initial_state.data();
+    return;
+  }
   PageTable pages = build_page_table(batch, page_size);
   block_table_ = std::move(pages.page_table);
   batch_.block_table = block_table_.data();

@@ -29,15 +29,19 @@ TEST(HostIndices, have_the_batch_s_own_arrays_and_what_follows_from_them) {
   EXPECT_EQ(batch.block_table, indices.made()[2].values.data());
 }
 
-TEST(HostIndices, of_a_recurrent_layer_have_no_request_table) {
+TEST(HostIndices, of_a_recurrent_layer_lead_to_states_and_have_no_request_table) {
   TestBatch test(ForwardMode::kDecode, {{1, 2}, {3}}, {1, 1});
   const StatePool pool;
   test.batch.state_pool = &pool;
+  test.batch.state_indices = {4, 2};
+  test.batch.has_initial_state = {1, 0};
   const HostIndices indices(test.batch, 1);
   EXPECT_EQ(indices.batch().req_to_token, nullptr);
   EXPECT_EQ(indices.batch().block_table, nullptr);
   EXPECT_EQ(indices.batch().kv_lens[0], 2);
   EXPECT_EQ(indices.batch().qo_indptr[2], 2);
+  EXPECT_EQ(indices.batch().state_indices[1], 2);
+  EXPECT_EQ(indices.batch().has_initial_state[0], 1);
 }
 
 }  // namespace

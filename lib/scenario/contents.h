@@ -82,6 +82,8 @@ class Contents {
   [[nodiscard]] const ContentParams& params() const { return params_; }
   [[nodiscard]] Source source_of(std::int64_t request, std::int64_t position) const;
   [[nodiscard]] std::uint64_t query_stream(std::int64_t request) const;
+  /// Of a request's own keys and, in a recurrent layer, of its states, gates and all keys.
+  [[nodiscard]] std::uint64_t own_stream(std::int64_t request) const;
 
  private:
   [[nodiscard]] bool is_sample() const { return sample_params_.fill == Fill::kSample; }
@@ -89,7 +91,6 @@ class Contents {
   [[nodiscard]] const ContentParams& step_params() const {
     return is_sample() ? sample_params_ : params_;
   }
-  [[nodiscard]] std::uint64_t own_stream(std::int64_t request) const;
   [[nodiscard]] bool is_fresh(std::int64_t request, std::int64_t position) const;
   /// The parameters that make a key and value.
   [[nodiscard]] ContentParams params_of_key(std::int64_t request, std::int64_t position) const;

@@ -76,7 +76,7 @@ bool SelftestMatrix::sound() const {
 
 SelftestMatrix run_selftest(Device& device, const std::vector<Case>& cases,
                             const std::vector<Fault>& faults) {
-  // A GPU's fixture has no recurrent layers yet.
+  // Mutants of recurrent layers run on a CPU only.
   const bool delta_nets = device.info().kind == DeviceKind::kCpu;
   std::vector<Case> examinable = cases;
   if (!delta_nets) {

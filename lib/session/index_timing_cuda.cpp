@@ -68,7 +68,7 @@ double median_on_device(const Work& build, Device& device) {
 
 IndexTiming time_index_builds(const Fixture& fixture, Device& device) {
   const ForwardBatch& batch = fixture.batch();
-  if (batch.batch_size == 0) return {};
+  if (batch.batch_size == 0 || batch.state_pool != nullptr) return {};  // no keys to index
   const std::int64_t page_size = fixture.fixture_case().kv_cache.page_size;
   IndexTiming timing;
   try {

@@ -33,6 +33,8 @@ TEST_F(IndexTimings, of_nothing_are_nothing) {
   const Case c = small_idle();
   const Fixture fixture(c, *gpu_);
   EXPECT_EQ(time_index_builds(fixture, *gpu_).device_us, 0);
+  const Case recurrent = small_delta_nets()[1];
+  EXPECT_EQ(time_index_builds(Fixture(recurrent, *gpu_), *gpu_).device_us, 0);
 }
 
 }  // namespace
