@@ -7,6 +7,7 @@
 #include "backends/common/kv_write.h"
 #include "backends/cudnn/cudnn.h"
 #include "backends/cudnn/info.h"
+#include "backends/gated_delta_net/gpu_backend.h"
 #include "backends/mla/mla.h"
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/register.h"
@@ -61,6 +62,7 @@ void register_cuda_backends(Registry& registry) {
   add_writing<paged_fa::PagedFaBackend>(registry, absence);
   add_writing<mla::MlaBackend>(registry, absence);
   add<cascade::CascadeBackend>(registry, absence);
+  add<gated_delta_net::GpuBackend>(registry, absence);
   add_cudnn(registry, absence);
 }
 

@@ -6,6 +6,7 @@
 
 #include "backends/cascade/info.h"
 #include "backends/cudnn/info.h"
+#include "backends/gated_delta_net/gpu_info.h"
 #include "backends/mla/info.h"
 #include "backends/paged_fa/info.h"
 #include "backends/splitkv/info.h"
@@ -24,7 +25,7 @@ TEST(RegisterBuiltinBackends, lists_what_runs_and_what_is_absent_with_its_reason
                                    "splitkv:dynamic", "splitkv:fixed_tile", "splitkv:splits=1",
                                    "splitkv:splits=2", "splitkv:splits=4", "splitkv:splits=8",
                                    "splitkv:splits=16", "splitkv:splits=32", "splitkv:splits=64",
-                                   "paged_fa", "mla", "cascade", "cudnn"));
+                                   "paged_fa", "mla", "cascade", "gated_delta_net_cuda", "cudnn"));
   for (const Registry::Entry& entry : registry.entries()) {
     EXPECT_EQ(entry.make == nullptr, !entry.absence.empty()) << entry.info.name;
     const bool variant = entry.info.name.find(':') != std::string::npos;
@@ -37,7 +38,8 @@ TEST(RegisterBuiltinBackends, lists_what_runs_and_what_is_absent_with_its_reason
 TEST(RegisterBuiltinBackends, says_the_same_of_gpu_backends_with_and_without_nvcc) {
   Registry registry;
   register_builtin_backends(registry);
-  std::vector<BackendInfo> infos{paged_fa::info(), mla::info(), cascade::info(), cudnn::info()};
+  std::vector<BackendInfo> infos{paged_fa::info(), mla::info(), cascade::info(), cudnn::info(),
+                                 gated_delta_net::gpu_info()};
   for (const auto rule : splitkv::kSplitRules) infos.push_back(splitkv::info(rule));
   for (const BackendInfo& info : infos) {
     const Registry::Entry* entry = registry.find(info.name);

@@ -3,6 +3,7 @@
 #include "backends/cascade/info.h"
 #include "backends/common/kv_write.h"
 #include "backends/cudnn/info.h"
+#include "backends/gated_delta_net/gpu_info.h"
 #include "backends/mla/info.h"
 #include "backends/paged_fa/info.h"
 #include "backends/register.h"
@@ -18,6 +19,7 @@ void register_cuda_backends(Registry& registry) {
   registry.add_absent(with_kv_write(paged_fa::info()), absence);
   registry.add_absent(with_kv_write(mla::info()), absence);
   registry.add_absent(cascade::info(), absence);
+  registry.add_absent(gated_delta_net::gpu_info(), absence);
   registry.add_absent(with_kv_write(cudnn::info()), absence);
 }
 

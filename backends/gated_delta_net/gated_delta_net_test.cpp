@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/gated_delta_net/gated_delta_net.h"
 
+#include <cmath>
+
 #include "backends/testing/conformance.h"
 
 namespace attnbench::gated_delta_net {
@@ -13,6 +15,26 @@ TEST(GatedDeltaNetBackend, conforms) { conformance::expect_all(make); }
 
 TEST(GatedDeltaNetBackend, gives_a_request_alone_the_bits_that_it_has_in_its_batch) {
   for (const Case& c : small_delta_nets()) conformance::expect_batch_invariance(make, c);
+}
+
+TEST(GatedDeltaNetBackend, agrees_with_the_reference_for_dims_of_no_round_size) {
+  const int dims[][2] = {{1, 1}, {5, 3}, {33, 40}, {129, 256}};
+  const auto device = make_cpu_device();
+  for (const auto& [key_dim, value_dim] : dims) {
+    for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+      Case c = small_delta_nets().back();
+      c.dtype = dtype;
+      c.layer.head_dim_qk = key_dim;
+      c.layer.head_dim_v = value_dim;
+      c.layer.scale = 1 / std::sqrt(static_cast<double>(key_dim));
+      c.id = "dims/" + std::to_string(key_dim) + "/" + std::string(to_string(dtype));
+      GatedDeltaNetBackend backend;
+      Fixture fixture(c, *device);
+      for (const Fill fill : {Fill::kNeedle, Fill::kExtreme, Fill::kNormal}) {
+        conformance::expect_agreement(backend, c, fill, *device, fixture);
+      }
+    }
+  }
 }
 
 TEST(GatedDeltaNetBackend, takes_no_layer_with_keys) {

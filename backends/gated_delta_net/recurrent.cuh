@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "lib/batch/attention_tensors.h"
+#include "lib/batch/state_pool.h"
+
+namespace attnbench::gated_delta_net {
+
+/// The most key dims of a state, whose columns are kept in registers.
+inline constexpr int kMostKeyDims = 256;
+
+/// A step as the kernel sees it.
+struct RecurrentParams {
+  AttentionTensors io;
+  StatePool states;
+  const std::int32_t* qo_indptr = nullptr;          ///< [requests + 1]
+  const std::int32_t* state_indices = nullptr;      ///< [requests]; -1: padding
+  const std::uint8_t* has_initial_state = nullptr;  ///< [requests]
+  std::int64_t requests = 0;
+  int group_size = 1;  ///< value heads of a key head
+  float scale = 1;
+};
+
+/// Enqueues one kernel on a cudaStream_t: a warp per request, value head and eight value dims.
+void launch_recurrent(const RecurrentParams& params, void* stream);
+
+}  // namespace attnbench::gated_delta_net
