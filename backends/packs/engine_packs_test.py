@@ -13,11 +13,12 @@ sys.dont_write_bytecode = True
 
 import engine_tools
 import fa3_pack
+import fla_pack
 import flashinfer_pack
 import sglang_pack
 import vllm_pack
 
-PACKS = (fa3_pack, flashinfer_pack, sglang_pack, vllm_pack)
+PACKS = (fa3_pack, fla_pack, flashinfer_pack, sglang_pack, vllm_pack)
 BACKENDS = {cls.name: cls() for pack in PACKS for cls in pack.backends}
 TYPED_STAGES = {"qk_input", "p", "accumulator", "partial_out"}
 DTYPES = {"f32", "f16", "bf16", "e4m3", "e5m2"}
@@ -37,6 +38,7 @@ LATENT = dict(family="latent", heads_q=16, heads_kv=1, head_dim_qk=576, head_dim
 CHUNK = dict(mode="extend", max_q_len=100, max_q_tokens=300)
 PROMPT = dict(mode="extend", max_q_len=100, max_q_tokens=400, max_kv_len=100)
 TREE = dict(mode="target_verify", max_q_len=16, max_q_tokens=64)
+DELTA_NET = dict(family="recurrent", heads_q=16, heads_kv=32)
 # Who takes what: all others refuse it.
 TAKEN = [
     (dict(), "vllm:fa3 vllm:fa2 vllm:triton_unified vllm:paged_attention_v1 vllm:paged_attention_v2 fa3:tokenspeed "
@@ -72,8 +74,63 @@ TAKEN = [
      "flashinfer:decode flashinfer:decode_tc flashinfer:cascade flashinfer:xqa sglang:triton_decode"),
     (dict(step="kv_write"), "vllm:reshape_and_cache_flash vllm:reshape_and_cache"),
     ({**LATENT, "step": "kv_write"}, "vllm:concat_and_cache_mla"),
-    (dict(family="recurrent"), ""),
+    (DELTA_NET, "fla:fused_recurrent_gated_delta_rule"),
+    ({**DELTA_NET, **CHUNK}, "fla:chunk_gated_delta_rule fla:fused_recurrent_gated_delta_rule"),
+    ({**DELTA_NET, "mode": "mixed"}, "fla:chunk_gated_delta_rule fla:fused_recurrent_gated_delta_rule"),
+    ({**DELTA_NET, **CHUNK, "dtype": "f16"}, "fla:fused_recurrent_gated_delta_rule"),
+    ({**DELTA_NET, "dtype": "f32"}, "fla:fused_recurrent_gated_delta_rule"),
+    ({**DELTA_NET, **CHUNK, "head_dim_v": 40}, "fla:fused_recurrent_gated_delta_rule"),
+    ({**DELTA_NET, "head_dim_qk": 512}, ""),
 ]
+
+
+class Rows:
+    """What StatePlan asks of a tensor whose rows are single numbers."""
+
+    def __init__(self, *values):
+        self.values = list(values)
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, index):
+        return self.values[index]
+
+    def unsqueeze(self, dim):
+        return Rows(self)
+
+    def index_select(self, dim, rows):
+        return Rows(*(self.values[row] for row in rows.values))
+
+    def index_fill_(self, dim, rows, value):
+        for row in rows.values:
+            self.values[row] = value
+
+    def index_copy_(self, dim, rows, source):
+        for row, value in zip(rows.values, source.values):
+            self.values[row] = value
+
+    def copy_(self, source):
+        self.values[:] = source.values
+
+
+def run_delta_rule(slots, fresh, states):
+    """A forward of StatePlan with a rule that adds 1 to each state. What the rule was given, and the states after it."""
+    seen = {}
+
+    def rule(q, k, v, **given):
+        seen.update(given)
+        initial = given["initial_state"] or Rows(*[0] * len(slots))
+        return Rows(Rows(7)), Rows(*(value + 1 for value in initial.values))
+
+    plan = object.__new__(fla_pack.StatePlan)
+    plan.q, plan.k, plan.v, plan.g, plan.beta, plan.out = (Rows(0) for _ in range(6))
+    plan.problem, plan.rule, plan.options = problem(**DELTA_NET), rule, {"cu_seqlens": "starts"}
+    plan.slots, plan.fresh, plan.states = Rows(*slots), Rows(*fresh), Rows(*states)
+    plan.all_fresh = len(fresh) == len(slots)
+    plan.launch()
+    assert plan.out.values == [7]
+    return seen, plan.states.values
 
 
 class EnginePacksTest(unittest.TestCase):
@@ -121,6 +178,25 @@ class EnginePacksTest(unittest.TestCase):
                 self.assertTrue(cls.name.startswith(pack.__name__.removesuffix("_pack") + ":"), cls.name)
                 self.assertIn("torch", cls.requires)
                 self.assertTrue(cls.kernel and cls.description and cls.device == "cuda")
+
+    def test_states_are_gathered_by_slot_zeroed_where_fresh_and_scattered_back(self):
+        poison = -1000
+        given, after = run_delta_rule(slots=[3, 1, 4], fresh=[1], states=[poison, poison, 20, 30, 40])
+        self.assertEqual(given["initial_state"].values, [30, 0, 40])
+        self.assertEqual(after, [poison, 1, 20, 31, 41])
+        self.assertEqual((given["scale"], given["cu_seqlens"]), (0.1, "starts"))
+        self.assertTrue(given["output_final_state"] and given["use_qk_l2norm_in_kernel"])
+        given, after = run_delta_rule(slots=[2, 1], fresh=[0, 1], states=[poison, poison, poison])
+        self.assertIsNone(given["initial_state"])
+        self.assertEqual(after, [poison, 1, 1])
+        given, _ = run_delta_rule(slots=[1], fresh=[], states=[poison, 5])
+        self.assertEqual(given["initial_state"].values, [5])
+
+    def test_chunks_of_the_delta_rule_are_listed_from_lengths_on_the_host(self):
+        torch = types.SimpleNamespace(int64="i64", tensor=lambda values, dtype, device: (values, dtype, device))
+        batch = types.SimpleNamespace(q_lens=[1, 0, 64, 65])
+        options = fla_pack.Chunk().options(batch, torch)
+        self.assertEqual(options, {"chunk_indices": ([(0, 0), (2, 0), (3, 0), (3, 1)], "i64", "cuda")})
 
     def test_a_module_is_imported_without_its_package_being_started(self):
         with tempfile.TemporaryDirectory() as folder:

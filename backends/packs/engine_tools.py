@@ -83,7 +83,7 @@ class Plan:
             for tensor in map(batch.tensor, ("q", "k_cache", "v_cache", "out", "lse", "sinks")))
         self.bind(batch, *given)
         self.prepare(batch)
-        torch_tools.finish(self.k_cache)
+        torch_tools.finish(self.q)
 
     def bind(self, batch):
         """What stays the same in all steps of a recorded plan."""
