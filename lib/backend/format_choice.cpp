@@ -27,10 +27,20 @@ Support no_such_format(const CacheFormat& cache, const std::vector<KvLayout>& re
       fmt::format("reads no {} cache, but {}", to_string(cache.layout), fmt::join(names, ", ")));
 }
 
+/// The first that the backend names; one that names none reads the usual order.
+KvLayout layout_of_states(const Backend& backend, const Problem& problem) {
+  const std::vector<KvLayout> read = backend.formats(problem);
+  const auto found = std::ranges::find_if(read, is_of_states);
+  return found == read.end() ? KvLayout::kStatesKv : *found;
+}
+
 }  // namespace
 
 FormatChoice choose_format(const Backend& backend, Problem problem, std::optional<KvLayout> asked) {
-  if (problem.layer.is_recurrent()) return {backend.supports(problem)};  // it has no cache
+  if (problem.layer.is_recurrent()) {  // it has no cache
+    const Support support = backend.supports(problem);
+    return {support, support ? layout_of_states(backend, problem) : KvLayout::kStatesKv};
+  }
   problem.cache.layout = asked.value_or(KvLayout::kNhd);
   const std::vector<KvLayout> read = backend.formats(problem);
   // One row of MLA lies the same way in both.

@@ -93,6 +93,16 @@ TEST(ChooseFormat, knows_that_the_rows_of_mla_lie_the_same_way_in_nhd_and_hnd) {
   EXPECT_TRUE(choose_format(Reader({kNhd}, {kNhd, kHnd}), problem, kHnd));
 }
 
+TEST(ChooseFormat, gives_a_recurrent_layer_the_first_order_of_states_that_is_named) {
+  Problem problem = heads_of(128, 128);
+  problem.layer.family = Family::kRecurrent;
+  const Reader reader({kHnd, KvLayout::kStatesVk, KvLayout::kStatesKv}, {kNhd});
+  EXPECT_EQ(choose_format(reader, problem, {}).layout, KvLayout::kStatesVk);
+  EXPECT_EQ(choose_format(Reader({kHnd}, {kNhd}), problem, {}).layout, KvLayout::kStatesKv);
+  EXPECT_EQ(choose_format(Silent(), problem, {}).layout, KvLayout::kStatesKv);
+  EXPECT_FALSE(choose_format(Reader({KvLayout::kStatesVk}, {}), problem, {}));
+}
+
 TEST(ChooseFormat, gives_strided_rows_and_one_scale_to_a_backend_that_says_nothing) {
   Problem problem = heads_of(64, 64);
   problem.cache.dtype = DType::kE4M3;

@@ -34,6 +34,8 @@ static_assert(static_cast<int>(KvLayout::kNhd) == ATTNBENCH_NHD);
 static_assert(static_cast<int>(KvLayout::kHnd) == ATTNBENCH_HND);
 static_assert(static_cast<int>(KvLayout::kCombined) == ATTNBENCH_COMBINED);
 static_assert(static_cast<int>(KvLayout::kXPacked) == ATTNBENCH_X_PACKED);
+static_assert(static_cast<int>(KvLayout::kStatesKv) == ATTNBENCH_STATES_KV);
+static_assert(static_cast<int>(KvLayout::kStatesVk) == ATTNBENCH_STATES_VK);
 static_assert(static_cast<int>(KvScales::kTensor) == ATTNBENCH_SCALES_TENSOR);
 static_assert(static_cast<int>(KvScales::kHead) == ATTNBENCH_SCALES_HEAD);
 static_assert(static_cast<int>(KvScales::kToken) == ATTNBENCH_SCALES_TOKEN);
@@ -142,6 +144,8 @@ void PluginBatch::set_states(const ForwardBatch& batch) {
   }
   const StatePool& pool = *batch.state_pool;
   set(ATTNBENCH_STATES, pool.data, ATTNBENCH_F32, {pool.slots, pool.heads, pool.dim_k, pool.dim_v});
+  tensors_[ATTNBENCH_STATES].stride[2] = pool.stride_k();
+  tensors_[ATTNBENCH_STATES].stride[3] = pool.stride_v();
 }
 
 void PluginBatch::set(int role, const void* data, std::int32_t dtype,

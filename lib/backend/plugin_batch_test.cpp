@@ -184,6 +184,8 @@ TEST_F(PluginBatchTest, has_states_in_place_of_caches_for_a_recurrent_layer) {
   EXPECT_EQ(pooled.data, states.data());
   EXPECT_TRUE(
       std::equal(pooled.shape, pooled.shape + 4, std::vector<std::int64_t>{3, 2, 4, 8}.begin()));
+  EXPECT_EQ(pooled.stride[2], 8);
+  EXPECT_EQ(pooled.stride[3], 1);
   EXPECT_EQ(values<std::int32_t>(tensors[ATTNBENCH_STATE_INDICES]),
             (std::vector<std::int32_t>{2, 1}));
   EXPECT_EQ(values<std::uint8_t>(tensors[ATTNBENCH_HAS_INITIAL_STATE]),
@@ -195,6 +197,16 @@ TEST_F(PluginBatchTest, has_states_in_place_of_caches_for_a_recurrent_layer) {
                          ATTNBENCH_REQ_TO_TOKEN, ATTNBENCH_BLOCK_TABLE, ATTNBENCH_SLOT_MAPPING}) {
     EXPECT_EQ(tensors[role].data, nullptr) << role;
   }
+
+  StatePool value_dims_first = pool;
+  value_dims_first.v_first = true;
+  batch_.state_pool = &value_dims_first;
+  const PluginBatch other(batch_, *device_, arrays_);
+  const attnbench_tensor& turned = other.view().tensors[ATTNBENCH_STATES];
+  EXPECT_TRUE(std::equal(turned.shape, turned.shape + 4, pooled.shape));
+  EXPECT_EQ(turned.stride[1], 4 * 8);
+  EXPECT_EQ(turned.stride[2], 1);
+  EXPECT_EQ(turned.stride[3], 4);
 }
 
 }  // namespace

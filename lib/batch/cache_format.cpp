@@ -16,6 +16,10 @@ std::string_view to_string(KvLayout layout) {
       return "combined";
     case KvLayout::kXPacked:
       return "x_packed";
+    case KvLayout::kStatesKv:
+      return "states_kv";
+    case KvLayout::kStatesVk:
+      return "states_vk";
   }
   return "?";
 }

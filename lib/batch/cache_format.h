@@ -21,7 +21,14 @@ enum class KvLayout : std::uint8_t {
   /// K [pages, heads, dim / x, page_size, x] with x = 16 bytes of elements, V [pages, heads, dim,
   /// page_size] (vLLM's paged_attention_v1 and _v2)
   kXPacked,
+  // Of a recurrent layer, which has states instead of rows:
+  kStatesKv,  ///< [slots, heads, key dim, value dim] (flash-linear-attention's default)
+  kStatesVk,  ///< [slots, heads, value dim, key dim] (vLLM's and SGLang's)
 };
+[[nodiscard]] constexpr bool is_of_states(KvLayout layout) {
+  return layout == KvLayout::kStatesKv || layout == KvLayout::kStatesVk;
+}
+/// Of rows of K and V.
 inline constexpr KvLayout kAllLayouts[] = {KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined,
                                            KvLayout::kXPacked};
 

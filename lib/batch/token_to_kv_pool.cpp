@@ -110,6 +110,9 @@ void append_rows(std::vector<CacheBuffer>& buffers, const KvPoolShape& shape) {
       buffers.push_back({"v pool", dtype, {pages, heads, dv, page_size}, false});
       return;
     }
+    case KvLayout::kStatesKv:
+    case KvLayout::kStatesVk:
+      throw InternalError("rows of keys in a layout of states");
   }
 }
 

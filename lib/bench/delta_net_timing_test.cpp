@@ -72,7 +72,68 @@ class LateBackend final : public Backend {
   MutantBackend honest_{Fault::kNone};
 };
 
-std::vector<Record> records_of(LateHabit habit, std::vector<CacheState> cache) {
+/// Honest, on states that lie value dims first.
+class ValueDimsFirst final : public Backend {
+ public:
+  ValueDimsFirst() {
+    info_ = honest_.info();
+    info_.name = "value_dims_first";
+  }
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] Support supports(const Problem&) const override { return Support::yes(); }
+  [[nodiscard]] std::vector<KvLayout> formats(const Problem&) const override {
+    return {KvLayout::kStatesVk};
+  }
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
+    EXPECT_TRUE(batch.state_pool->v_first);
+    EXPECT_EQ(batch.problem->cache.layout, KvLayout::kStatesVk);
+    return std::make_unique<TurningPlan>(batch, memory, honest_);
+  }
+
+ private:
+  /// Turns the states, lets the honest one work on them, and turns them back.
+  class TurningPlan final : public Plan {
+   public:
+    TurningPlan(const ForwardBatch& batch, PlanMemory& memory, MutantBackend& honest)
+        : pool_(*batch.state_pool), turned_(pool_), batch_(batch) {
+      states_.resize(static_cast<std::size_t>(pool_.slots * pool_.slot_size()));
+      turned_.data = states_.data();
+      turned_.v_first = false;
+      batch_.state_pool = &turned_;
+      plan_ = honest.plan(batch_, memory);
+    }
+
+    void run(Stream& stream) override {
+      for_all([](float& theirs, float& turned) { turned = theirs; });
+      plan_->run(stream);
+      for_all([](float& theirs, float& turned) { theirs = turned; });
+    }
+
+   private:
+    template <class Visit>
+    void for_all(const Visit& visit) const {
+      for (std::int64_t state = 0; state < pool_.slots * pool_.heads; ++state) {
+        float* const theirs = pool_.state(0, state);
+        float* const turned = turned_.state(0, state);
+        for (std::int64_t k = 0; k < pool_.dim_k; ++k) {
+          for (std::int64_t v = 0; v < pool_.dim_v; ++v) {
+            visit(theirs[v * pool_.dim_k + k], turned[k * pool_.dim_v + v]);
+          }
+        }
+      }
+    }
+
+    StatePool pool_, turned_;
+    ForwardBatch batch_;
+    std::vector<float> states_;
+    std::unique_ptr<Plan> plan_;
+  };
+
+  MutantBackend honest_{Fault::kNone};
+  BackendInfo info_;
+};
+
+std::vector<Record> run_in(const Registry& registry, std::vector<CacheState> cache) {
   Devices devices;
   devices.push_back(make_cpu_device(1));
   Scenario scenario;
@@ -84,11 +145,15 @@ std::vector<Record> records_of(LateHabit habit, std::vector<CacheState> cache) {
   scenario.measure.block_s = 0;
   scenario.measure.min_block_samples = scenario.measure.max_block_samples = 6;
   scenario.verify.fills = {"normal"};
+  LocalExecutor executor(devices, [](Device&) { return Ceilings{1e18, 1e18, 1e18}; });
+  return run_scenario(scenario, registry, executor, {}, {}).records;
+}
+
+std::vector<Record> records_of(LateHabit habit, std::vector<CacheState> cache) {
   int runs = 0;
   Registry registry;
   registry.add([&] { return std::make_unique<LateBackend>(habit, runs); });
-  LocalExecutor executor(devices, [](Device&) { return Ceilings{1e18, 1e18, 1e18}; });
-  return run_scenario(scenario, registry, executor, {}, {}).records;
+  return run_in(registry, std::move(cache));
 }
 
 TEST(DeltaNetTiming, passes_an_honest_backend_in_every_cache_state) {
@@ -109,6 +174,20 @@ TEST(DeltaNetTiming, blames_outputs_and_states_of_an_earlier_sample) {
       EXPECT_EQ(record.verdict(), Verdict::kIncorrect) << record.case_id;
       EXPECT_THAT(record.reason(), testing::HasSubstr("in timed sample ")) << record.case_id;
     }
+  }
+}
+
+TEST(DeltaNetTiming, checks_states_in_either_order_beside_one_another) {
+  Registry registry;
+  int runs = 0;
+  registry.add([&] { return std::make_unique<LateBackend>(LateHabit::kNone, runs); });
+  registry.add([] { return std::make_unique<ValueDimsFirst>(); });
+  const std::vector<Record> records = run_in(registry, {CacheState::kWarm});
+  ASSERT_EQ(records.size(), 2u);
+  for (const Record& record : records) {
+    EXPECT_EQ(record.verdict(), Verdict::kPassed) << record.backend << ": " << record.reason();
+    EXPECT_GT(record.samples_checked, 0) << record.backend;
+    EXPECT_EQ(record.fixture_hash, records.front().fixture_hash);
   }
 }
 

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "lib/fixture/host_areas.h"
+#include "lib/fixture/state_rows.h"
 #include "lib/fixture/tensor_ops.h"
 #include "lib/verify/observation.h"
 
@@ -70,24 +72,22 @@ class OutputReader {
  private:
   void copy_state(const RowId& row, FillOutputs& taken) const {
     const std::int32_t slot = batch_->state_indices[static_cast<std::size_t>(row.request)];
-    const auto values =
-        std::as_bytes(std::span(states_.state(slot, row.head) + row.state_row * states_.dim_v,
-                                static_cast<std::size_t>(states_.dim_v)));
-    taken.rows.insert(taken.rows.end(), values.begin(), values.end());
+    append_area(taken.rows, state_row_of(states_, slot, row.head, row.state_row));
     taken.pages.push_back(-1);
   }
 
   void note_state(std::size_t request, int head, std::int64_t element, double got,
                   FillOutputs& taken) const {
     if (taken.non_finite_elsewhere++ > 0) return;
-    taken.first_elsewhere = {.request = static_cast<std::int64_t>(request),
-                             .group = case_->requests[request].group,
-                             .token = 0,
-                             .head = head,
-                             .dim = static_cast<int>(element % states_.dim_v),
-                             .got = got,
-                             .want = 0,
-                             .state_row = static_cast<int>(element / states_.dim_v)};
+    taken.first_elsewhere = {
+        .request = static_cast<std::int64_t>(request),
+        .group = case_->requests[request].group,
+        .token = 0,
+        .head = head,
+        .dim = static_cast<int>(element / states_.stride_v() % states_.dim_v),
+        .got = got,
+        .want = 0,
+        .state_row = static_cast<int>(element / states_.stride_k() % states_.dim_k)};
   }
 
   [[nodiscard]] std::int64_t token_of(const RowId& row) const {

@@ -30,7 +30,7 @@ OK, ERROR, UNSUPPORTED = 0, 1, 2
 DEVICES = ("cpu", "cuda")
 DTYPES = ("f32", "f16", "bf16", "e4m3", "e5m2", "i32", "i64", "u8")
 GRAPH_SUPPORTS = ("NEVER", "UNIFORM_SINGLE_TOKEN_DECODE", "UNIFORM_BATCH", "ALWAYS")
-LAYOUTS = ("NHD", "HND", "combined", "x_packed")
+LAYOUTS = ("NHD", "HND", "combined", "x_packed", "states_kv", "states_vk")
 PROBLEM_WORDS = {"mode": ("extend", "decode", "mixed", "idle", "target_verify", "draft_extend", "split_prefill",
                           "draft_extend_v2"), "dtype": DTYPES,
                  "cache_dtype": DTYPES, "cache_layout": LAYOUTS, "family": ("softmax", "latent", "recurrent"),
@@ -326,7 +326,7 @@ class Tables:
         asked, formats = problem_of(problem.contents), getattr(self.backends[index], "formats", None)
         plain = ("NHD", "HND") if asked.cache_scales == "tensor" else ()
         if self.refusal(index):
-            formats = LAYOUTS  # supports() says what is wrong
+            formats = LAYOUTS[:count[0]]  # supports() says what is wrong
         words = formats(asked) if callable(formats) else plain if formats is None else formats
         if isinstance(words, str) or any(word not in LAYOUTS for word in words) or len(words) > count[0]:
             raise ValueError(f"formats says {words!r}; it is a list of {', '.join(LAYOUTS)}")

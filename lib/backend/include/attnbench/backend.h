@@ -66,8 +66,12 @@ enum attnbench_layout {
   ATTNBENCH_NHD = 0,      /* [pages, page_size, heads, dim] */
   ATTNBENCH_HND = 1,      /* [pages, heads, page_size, dim] */
   ATTNBENCH_COMBINED = 2, /* [2, pages, page_size, heads, dim], K then V: NHD, V behind K */
-  ATTNBENCH_X_PACKED = 3  /* K [pages, heads, dim / x, page_size, x], x = 16 bytes of elements, V
+  ATTNBENCH_X_PACKED = 3, /* K [pages, heads, dim / x, page_size, x], x = 16 bytes of elements, V
                            * [pages, heads, dim, page_size] */
+  /* Of ATTNBENCH_RECURRENT: the order of ATTNBENCH_STATES. One that names neither gets the first.
+   */
+  ATTNBENCH_STATES_KV = 4, /* [slots, heads, dk, dv] */
+  ATTNBENCH_STATES_VK = 5  /* [slots, heads, dv, dk]; the tensor's dims stay, its strides say so */
 };
 
 /* What shares a scale of an fp8 cache; a stored number times its scale is the number. */
