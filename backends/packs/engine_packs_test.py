@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """What the packs of engine kernels say of themselves and of problems, without any of their packages."""
+import contextlib
 import os
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import engine_tools
 import fa3_pack
 import fla_pack
 import flashinfer_pack
+import gated_delta_net
 import sglang_pack
 import vllm_pack
 
@@ -74,18 +76,18 @@ TAKEN = [
      "flashinfer:decode flashinfer:decode_tc flashinfer:cascade flashinfer:xqa sglang:triton_decode"),
     (dict(step="kv_write"), "vllm:reshape_and_cache_flash vllm:reshape_and_cache"),
     ({**LATENT, "step": "kv_write"}, "vllm:concat_and_cache_mla"),
-    (DELTA_NET, "fla:fused_recurrent_gated_delta_rule"),
-    ({**DELTA_NET, **CHUNK}, "fla:chunk_gated_delta_rule fla:fused_recurrent_gated_delta_rule"),
-    ({**DELTA_NET, "mode": "mixed"}, "fla:chunk_gated_delta_rule fla:fused_recurrent_gated_delta_rule"),
+    (DELTA_NET, "fla:fused_recurrent_gated_delta_rule vllm:fused_recurrent_gdn"),
+    ({**DELTA_NET, **CHUNK}, "fla:chunk_gated_delta_rule fla:fused_recurrent_gated_delta_rule vllm:chunk_gdn"),
+    ({**DELTA_NET, "mode": "mixed"}, "fla:chunk_gated_delta_rule fla:fused_recurrent_gated_delta_rule vllm:chunk_gdn"),
     ({**DELTA_NET, **CHUNK, "dtype": "f16"}, "fla:fused_recurrent_gated_delta_rule"),
-    ({**DELTA_NET, "dtype": "f32"}, "fla:fused_recurrent_gated_delta_rule"),
+    ({**DELTA_NET, "dtype": "f32"}, "fla:fused_recurrent_gated_delta_rule vllm:fused_recurrent_gdn"),
     ({**DELTA_NET, **CHUNK, "head_dim_v": 40}, "fla:fused_recurrent_gated_delta_rule"),
     ({**DELTA_NET, "head_dim_qk": 512}, ""),
 ]
 
 
 class Rows:
-    """What StatePlan asks of a tensor whose rows are single numbers."""
+    """What plans of delta nets ask of a tensor whose rows are single numbers."""
 
     def __init__(self, *values):
         self.values = list(values)
@@ -114,8 +116,8 @@ class Rows:
         self.values[:] = source.values
 
 
-def run_delta_rule(slots, fresh, states):
-    """A forward of StatePlan with a rule that adds 1 to each state. What the rule was given, and the states after it."""
+def gathered(returns_out, slots, fresh, states):
+    """A forward of GatheredStates with a rule that adds 1 to each state: what the rule was given, O and the states."""
     seen = {}
 
     def rule(q, k, v, **given):
@@ -123,14 +125,15 @@ def run_delta_rule(slots, fresh, states):
         initial = given["initial_state"] or Rows(*[0] * len(slots))
         return Rows(Rows(7)), Rows(*(value + 1 for value in initial.values))
 
-    plan = object.__new__(fla_pack.StatePlan)
+    plan = object.__new__(gated_delta_net.GatheredStates)
     plan.q, plan.k, plan.v, plan.g, plan.beta, plan.out = (Rows(0) for _ in range(6))
-    plan.problem, plan.rule, plan.options = problem(**DELTA_NET), rule, {"cu_seqlens": "starts"}
+    plan.torch = types.SimpleNamespace(no_grad=contextlib.nullcontext)
+    plan.problem, plan.options = problem(**DELTA_NET), {"cu_seqlens": "starts"}
+    plan.backend = types.SimpleNamespace(rule=rule, returns_out=returns_out)
     plan.slots, plan.fresh, plan.states = Rows(*slots), Rows(*fresh), Rows(*states)
     plan.all_fresh = len(fresh) == len(slots)
     plan.launch()
-    assert plan.out.values == [7]
-    return seen, plan.states.values
+    return seen, plan.out.values, plan.states.values
 
 
 class EnginePacksTest(unittest.TestCase):
@@ -150,7 +153,7 @@ class EnginePacksTest(unittest.TestCase):
                 asked = problem(**changed)
                 formats = getattr(backend, "formats", ())
                 formats = formats(asked) if callable(formats) else formats
-                self.assertLessEqual(set(formats), {"NHD", "HND", "combined", "x_packed"}, name)
+                self.assertLessEqual(set(formats), {"NHD", "HND", "combined", "x_packed", "states_vk"}, name)
                 rounds = backend.numerics(asked) if hasattr(backend, "numerics") else {}
                 self.assertLessEqual(set(rounds), {"lse", "partial_roundings", *TYPED_STAGES}, name)
                 self.assertLessEqual({rounds[stage] for stage in rounds if stage in TYPED_STAGES}, DTYPES, name)
@@ -181,22 +184,34 @@ class EnginePacksTest(unittest.TestCase):
 
     def test_states_are_gathered_by_slot_zeroed_where_fresh_and_scattered_back(self):
         poison = -1000
-        given, after = run_delta_rule(slots=[3, 1, 4], fresh=[1], states=[poison, poison, 20, 30, 40])
+        given, out, after = gathered(True, slots=[3, 1, 4], fresh=[1], states=[poison, poison, 20, 30, 40])
         self.assertEqual(given["initial_state"].values, [30, 0, 40])
-        self.assertEqual(after, [poison, 1, 20, 31, 41])
+        self.assertEqual((out, after), ([7], [poison, 1, 20, 31, 41]))
         self.assertEqual((given["scale"], given["cu_seqlens"]), (0.1, "starts"))
         self.assertTrue(given["output_final_state"] and given["use_qk_l2norm_in_kernel"])
-        given, after = run_delta_rule(slots=[2, 1], fresh=[0, 1], states=[poison, poison, poison])
+        given, out, after = gathered(False, slots=[2, 1], fresh=[0, 1], states=[poison, poison, poison])
         self.assertIsNone(given["initial_state"])
-        self.assertEqual(after, [poison, 1, 1])
-        given, _ = run_delta_rule(slots=[1], fresh=[], states=[poison, 5])
+        self.assertEqual((out, after), ([0], [poison, 1, 1]))
+        given, _, _ = gathered(True, slots=[1], fresh=[], states=[poison, 5])
         self.assertEqual(given["initial_state"].values, [5])
 
     def test_chunks_of_the_delta_rule_are_listed_from_lengths_on_the_host(self):
-        torch = types.SimpleNamespace(int64="i64", tensor=lambda values, dtype, device: (values, dtype, device))
-        batch = types.SimpleNamespace(q_lens=[1, 0, 64, 65])
-        options = fla_pack.Chunk().options(batch, torch)
-        self.assertEqual(options, {"chunk_indices": ([(0, 0), (2, 0), (3, 0), (3, 1)], "i64", "cuda")})
+        chunks, before = gated_delta_net.chunks_of([1, 0, 64, 65])
+        self.assertEqual(chunks, [(0, 0), (2, 0), (3, 0), (3, 1)])
+        self.assertEqual(before, [0, 1, 1, 2, 4])
+
+    def test_a_decode_on_the_pool_zeroes_first_tokens_and_is_not_recorded_with_them(self):
+        plan = object.__new__(vllm_pack.DeltaNetDecodePlan)
+        launched = []
+        plan.kernel, plan.options = lambda **given: launched.append(given), {"H": 16}
+        plan.states, plan.fresh = Rows(1, 2, 3), Rows(2)
+        plan.launch()
+        self.assertEqual((plan.states.values, launched), ([1, 2, 0], [{"H": 16}]))
+        self.assertFalse(plan.update(types.SimpleNamespace(kv_lens=[5, 1]), None))
+
+    def test_only_vllm_s_kernels_have_states_with_value_dims_first(self):
+        turned = {name for name, backend in BACKENDS.items() if getattr(backend, "formats", ()) == ["states_vk"]}
+        self.assertEqual(turned, {"vllm:fused_recurrent_gdn", "vllm:chunk_gdn"})
 
     def test_a_module_is_imported_without_its_package_being_started(self):
         with tempfile.TemporaryDirectory() as folder:

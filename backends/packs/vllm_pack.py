@@ -7,6 +7,7 @@ import types
 from engine_tools import (Plan, arguments_of, first_reason, import_bare, library_of, need_gpu,
                           no_latent_attention, no_paged_attention, with_lse_variants)
 from flash_attention_3 import AbsorbedMla, FlashAttention3
+from gated_delta_net import DeltaNetPlan, GatheredStates, chunked_numerics, chunks_of, no_chunks, no_delta_net
 
 REQUIRES = {"vllm": "0.22.0", "torch": "2.11.0"}
 
@@ -394,5 +395,103 @@ class ConcatAndCacheMla(CacheWriter):
         return (rows[:, 0, :latent], rows[:, 0, latent:], cache[:, :, 0], slots, word, scale)
 
 
+class DeltaNet:
+    """Of gated delta nets, whose states vLLM keeps value dims first."""
+    requires = {**REQUIRES, "triton": "3.6.0"}
+    index_format = "state_indices, cu_seqlens"
+    device = "cuda"
+    formats = ["states_vk"]
+
+    def load(self):
+        import triton
+        import triton.language
+        import triton.language.extra.libdevice as libdevice
+        layers = "vllm.model_executor.layers"
+        bare = ["vllm", "vllm.model_executor", layers, f"{layers}.fla", f"{layers}.fla.ops"]
+        self.module = import_bare(f"{layers}.fla.ops.{self.file}", bare, {
+            "vllm.platforms": {"current_platform": types.SimpleNamespace(is_cuda_alike=lambda: True)},
+            "vllm.triton_utils": {"triton": triton, "tl": triton.language, "tldevice": libdevice}})
+
+
+class DeltaNetDecode(DeltaNet):
+    name = "vllm:fused_recurrent_gdn"
+    description = "vLLM's gated delta rule token by token, on the pool of states itself; decodes"
+    kernel = "fused_recurrent_gated_delta_rule_fwd_kernel"
+    file = "fused_recurrent"
+    graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"
+    padding_seq_len = 0
+
+    def supports(self, problem):
+        # With more tokens it wants a slot for the state behind each of them, which is what drafts need.
+        return no_delta_net(problem, ("f32", "f16", "bf16")) or first_reason(
+            (problem.mode != "decode" or problem.max_q_len > 1, "decodes of one token only"))
+
+    def numerics(self, problem):
+        return {"lse": False}  # f32 throughout: q, k and v are widened where they are read, only O is rounded
+
+    def plan(self, batch):
+        return DeltaNetDecodePlan(batch, self)
+
+
+class DeltaNetDecodePlan(DeltaNetPlan):
+    def bind(self, batch, backend):
+        super().bind(batch, backend)
+        problem, torch = self.problem, self.torch
+        requests, heads, dim_k, dim_v = batch.batch_size, problem.heads_kv, problem.head_dim_qk, problem.head_dim_v
+        block_k, block_v = (1 << (dim - 1).bit_length() for dim in (dim_k, dim_v))
+        block_v = min(block_v, 32)  # these, and the grid, as in fused_recurrent_gated_delta_rule_fwd
+        self.slots = torch.empty(requests, dtype=torch.int32, device="cuda")
+        grid = 1, -(-dim_v // block_v), requests * heads
+        self.kernel = getattr(backend.module, backend.kernel)[grid]
+        self.options = {
+            "q": self.q, "k": self.k, "v": self.v, "g": self.g, "beta": self.beta, "o": self.out, "h0": self.states,
+            "ht": self.states, "cu_seqlens": torch.arange(requests + 1, dtype=torch.int32, device="cuda"),
+            "ssm_state_indices": self.slots, "num_accepted_tokens": None, "scale": problem.scale, "N": requests,
+            "T": requests, "B": 1, "H": problem.heads_q, "HV": heads, "K": dim_k, "V": dim_v, "BK": block_k,
+            "BV": block_v, "stride_init_state_token": self.states.stride(0),
+            "stride_final_state_token": self.states.stride(0), "stride_indices_seq": 1, "stride_indices_tok": 1,
+            "INPLACE_FINAL_STATE": True, "IS_BETA_HEADWISE": False, "USE_QK_L2NORM_IN_KERNEL": True, "IS_KDA": False,
+            "num_warps": 1, "num_stages": 3}
+
+    def prepare(self, batch):
+        self.slots.copy_(batch.tensor("state_indices").torch())
+        # Requests whose first token this is: in vLLM a prompt has left a state before any decode. Padding has length 0.
+        first = [request for request, kv_len in enumerate(batch.kv_lens) if kv_len == 1]
+        self.fresh = self.slots[first].long() if first else ()
+
+    def update(self, batch, stream):
+        return 1 not in batch.kv_lens and super().update(batch, stream)
+
+    def launch(self):
+        if len(self.fresh) > 0:
+            self.states.index_fill_(0, self.fresh, 0)
+        self.kernel(**self.options)
+
+
+class DeltaNetChunks(DeltaNet):
+    name = "vllm:chunk_gdn"
+    description = "vLLM's gated delta rule in chunks of 64 tokens, with its gather and scatter of the states"
+    kernel = "chunk_gated_delta_rule"
+    file = "chunk"
+    graph_support = "NEVER"
+    returns_out = False
+
+    def supports(self, problem):
+        return no_chunks(problem)
+
+    def numerics(self, problem):
+        return chunked_numerics(problem)
+
+    def plan(self, batch):
+        self.rule = self.module.chunk_gated_delta_rule
+        return GatheredStates(batch, self)
+
+    def options(self, batch, plan):
+        torch, (chunks, before) = plan.torch, chunks_of(batch.q_lens)
+        lists = {"chunk_indices": chunks, "chunk_offsets": before}
+        return {"core_attn_out": plan.out.view(-1), **{
+            name: torch.tensor(values, dtype=torch.int64, device="cuda") for name, values in lists.items()}}
+
+
 backends = [*with_lse_variants(Fa3, Fa3Mla, Fa2, FlashMla), TritonUnified, PagedAttentionV1, PagedAttentionV2,
-            ReshapeAndCacheFlash, ReshapeAndCache, ConcatAndCacheMla]
+            ReshapeAndCacheFlash, ReshapeAndCache, ConcatAndCacheMla, DeltaNetDecode, DeltaNetChunks]

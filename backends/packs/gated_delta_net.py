@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""What packs with kernels of gated delta nets share."""
+from engine_tools import Plan, first_reason
+
+CHUNK = 64  # tokens that a chunked kernel takes at a time, in flash-linear-attention as in what vLLM made of it
+
+
+def no_delta_net(problem, dtypes):
+    """Why a kernel of the gated delta rule cannot take the problem; None when it can. What has to hold besides, its own
+    pack adds."""
+    return first_reason(
+        (problem.family != "recurrent", "recurrent layers only: it keeps a state instead of keys and values"),
+        (problem.step != "attention", "attention only: it writes no cache"),
+        (problem.dtype not in dtypes, f"activations in {' or '.join(dtypes)} only"),
+        (problem.head_dim_qk > 256, "key dims up to 256 only"))
+
+
+def no_chunks(problem):
+    """The same for a chunked one. What it computes of a chunk is kept in the type of the activations: f32 would be
+    multiplied as TF32, and f16 does not hold keys behind a long decay."""
+    return no_delta_net(problem, ("bf16",)) or first_reason(
+        (problem.mode == "decode", "prompts and mixed steps: a decode is one token of a chunk of 64"),
+        (problem.head_dim_qk % 16 != 0 or problem.head_dim_v % 16 != 0,
+         "head dims that are multiples of 16 only: its products are of whole tiles"))
+
+
+def chunked_numerics(problem):
+    """Normalised q and k, the inverse of a chunk's matrix, w, u, new values and, where O reads it, the state are kept
+    in the type of the activations; sums, decays and the state between chunks are f32."""
+    return {"lse": False, "accumulator": problem.dtype}
+
+
+def chunks_of(q_lens):
+    """Of each chunk its request and its number there, and of each request how many chunks precede it. From lengths on
+    the host, as vLLM's metadata has them: from those on the GPU each call would wait for their number."""
+    counts = [-(-q_len // CHUNK) for q_len in q_lens]
+    chunks = [(request, chunk) for request, count in enumerate(counts) for chunk in range(count)]
+    return chunks, [sum(counts[:request]) for request in range(len(counts) + 1)]
+
+
+class DeltaNetPlan(Plan):
+    """Its states are as the kernel has them: [slots, value heads, key dim, value dim], or value dims first."""
+
+    def bind(self, batch, backend):
+        self.k, self.v, self.g, self.beta, states = (
+            batch.tensor(role).torch() for role in ("k_new", "v_new", "g", "beta", "states"))
+        self.states = states.transpose(-1, -2) if self.problem.cache_layout == "states_vk" else states
+        self.backend = backend
+
+
+class GatheredStates(DeltaNetPlan):
+    """For a rule that takes the states of a batch one behind the other, and returns new ones. The backend says what
+    else it takes, options(batch, plan), and whether it `returns_out` instead of writing O where it belongs."""
+    follows = False
+
+    def prepare(self, batch):
+        slots, kept, starts = (
+            batch.tensor(role).torch() for role in ("state_indices", "has_initial_state", "query_start_loc"))
+        self.slots = slots.long()
+        self.fresh = self.torch.nonzero(kept == 0).flatten()  # requests whose slots hold nothing of theirs
+        self.all_fresh = len(self.fresh) == batch.batch_size
+        self.options = {"cu_seqlens": starts.long(), **self.backend.options(batch, self)}
+
+    def initial_states(self):
+        """None where all requests begin with nothing."""
+        if self.all_fresh:
+            return None
+        states = self.states.index_select(0, self.slots)
+        if len(self.fresh) > 0:
+            states.index_fill_(0, self.fresh, 0)
+        return states
+
+    def launch(self):
+        # One sequence, which cu_seqlens cuts.
+        q, k, v, g, beta = (tensor.unsqueeze(0) for tensor in (self.q, self.k, self.v, self.g, self.beta))
+        with self.torch.no_grad():
+            out, states = self.backend.rule(
+                q, k, v, g=g, beta=beta, scale=self.problem.scale, initial_state=self.initial_states(),
+                output_final_state=True, use_qk_l2norm_in_kernel=True, **self.options)
+            if self.backend.returns_out:
+                self.out.copy_(out[0])
+            self.states.index_copy_(0, self.slots, states)
