@@ -54,6 +54,7 @@ std::vector<Block> blocks_seen_by(std::span<const QueryRow> rows) {
 double logit_of(double dot, const LogitRule& rule, const QueryRow& row, std::int64_t key_position) {
   double logit = rule.scale * dot;
   if (rule.logit_cap > 0) logit = rule.logit_cap * std::tanh(logit / rule.logit_cap);
+  logit *= row.temperature;
   if (row.alibi_slope != 0) {
     logit -= row.alibi_slope * static_cast<double>(std::abs(key_position - row.position));
   }
@@ -98,7 +99,10 @@ std::vector<ReferenceRow> attend_rows(const RowMatrix& queries, std::span<const 
   const auto m = static_cast<Eigen::Index>(rows.size());
   expects(queries.rows() == m, "one query vector per row");
   std::vector<ReferenceRow> results(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) results[i].visible = rows[i].visible.count();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    results[i].visible = rows[i].visible.count();
+    results[i].temperature = rows[i].temperature;
+  }
 
   const std::vector<Block> blocks = blocks_seen_by(rows);
   const Eigen::Index columns = blocks.empty() ? 0 : blocks.back().column + blocks.back().size;
@@ -120,7 +124,7 @@ std::vector<ReferenceRow> attend_rows(const RowMatrix& queries, std::span<const 
         const Eigen::Index at = key.index - block.begin;
         weights(block.first_row + i, block.column + at) =
             logit_of(dots(i, at), rule, rows[index], key.position);
-        s = std::max(s, rule.scale * magnitudes(i, at));
+        s = std::max(s, rows[index].temperature * rule.scale * magnitudes(i, at));
       };
       rows[index].visible.for_each_in(block.begin, block.begin + block.size, take);
     }

@@ -16,7 +16,8 @@ namespace attnbench::reference {
 
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// What turns q.k into a logit: scale, then the cap; ALiBi and the mask come after both.
+/// What turns q.k into a logit: scale, then the cap; the query's temperature, ALiBi and the mask
+/// come after both.
 struct LogitRule {
   double scale = 1;
   double logit_cap = 0;  ///< cap * tanh(s / cap); 0 = off
@@ -26,6 +27,7 @@ struct LogitRule {
 struct QueryRow {
   VisibleKeys visible;
   std::int64_t position = 0;   ///< for ALiBi only
+  double temperature = 1;      ///< multiplies the logits after the cap
   double alibi_slope = 0;      ///< -slope * |key position - position| joins the logit; 0 = off
   std::optional<double> sink;  ///< logit that joins the denominator and nothing else
 };

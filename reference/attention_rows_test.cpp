@@ -45,6 +45,20 @@ TEST(AttentionRows, caps_logits_after_scaling_them) {
   expect_result(tiny, {1.135786377, 1.0}, 1.415479815);
 }
 
+TEST(AttentionRows, multiplies_logits_by_the_temperature_after_the_cap_and_before_alibi) {
+  Tiny tiny;
+  tiny.row.temperature = 2;  // logits 1.41421356, 0, 1.41421356
+  expect_result(tiny, {1.337424822, 1.0}, 2.222079860);
+  tiny.rule.logit_cap = 0.5;  // 2 * .444192781
+  expect_result(tiny, {1.244132223, 1.0}, 1.768559573);
+  EXPECT_DOUBLE_EQ(tiny.result().s, 2 * std::sqrt(0.5)) << "S is of the logits as they are weighed";
+  EXPECT_EQ(tiny.result().temperature, 2);
+  tiny.rule.logit_cap = 0;
+  tiny.row.alibi_slope = 100;
+  tiny.row.position = 2;
+  expect_result(tiny, {2, 2}, 1.414213562);
+}
+
 TEST(AttentionRows, counts_a_sink_in_the_denominator_only) {
   Tiny tiny;
   tiny.row.sink = 0;

@@ -92,6 +92,14 @@ std::vector<double> alibi_slopes(int heads) {
   return slopes;
 }
 
+/// SGLang's Triton kernels (xai_temperature_len) count a query's index in its sequence, which of a
+/// draft tree's node is its place behind the prefix, not its depth.
+double temperature_of(const AttentionLayer& layer, const Request& request, std::int64_t token) {
+  const auto place = static_cast<double>(request.prefix_len() + token);
+  const auto len = static_cast<double>(layer.temperature_len);
+  return len > 0 && place > len ? std::log2(place) / std::log2(len) : 1;
+}
+
 std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents,
                                          std::span<const RowId> ids, const Group& group) {
   const AttentionLayer& layer = c.layer;
@@ -109,6 +117,7 @@ std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents
     QueryRow row;
     row.visible = keys_seen_by(layer, request, id.token);
     row.position = query_position(request, id.token);
+    row.temperature = temperature_of(layer, request, id.token);
     if (layer.has_alibi) row.alibi_slope = slopes[static_cast<std::size_t>(id.head)];
     if (layer.has_sinks) row.sink = static_cast<double>(contents.sink(id.head));
     rows.push_back(std::move(row));

@@ -28,11 +28,13 @@ struct RowId {
 /// roundoff u may be off at most (a u), and about is (b u) (reference/gated_delta_net.h).
 struct ReferenceRow {
   RowId id;
-  std::vector<double> out;   ///< O; zeros for an empty row
-  double lse = 0;            ///< natural log, the sink included; -inf for an empty row without sink
-  std::vector<double> a;     ///< A = sum_j p_j |v_j|
-  std::vector<double> b;     ///< B = sqrt(sum_j (p_j v_j)^2)
-  double s = 0;              ///< S = max_j scale * sum_d |q_d| |k_jd| over visible keys
+  std::vector<double> out;  ///< O; zeros for an empty row
+  double lse = 0;           ///< natural log, the sink included; -inf for an empty row without sink
+  std::vector<double> a;    ///< A = sum_j p_j |v_j|
+  std::vector<double> b;    ///< B = sqrt(sum_j (p_j v_j)^2)
+  double temperature = 1;   ///< what the row's logits are multiplied by after the cap
+  /// S = max_j temperature * scale * sum_d |q_d| |k_jd| over visible keys
+  double s = 0;
   double p_max = 0;          ///< largest weight
   double v_max = 0;          ///< bounds |v| of the visible keys: the largest of their blocks
   double denominator = 1;    ///< of the weights, relative to the largest logit or sink: at least 1
@@ -50,8 +52,8 @@ namespace reference {
 
 /// A seeded sample of about `budget` rows (all of them when there are no more): every request at
 /// least once, always its first and last token, tokens at page ends, at split ends (multiples of
-/// 256 keys), at window and mask edges; the heads rotate so that every query head is met. Sorted by
-/// request, KV head, token, head; no row twice.
+/// 256 keys), at the edges of window, chunks and mask; the heads rotate so that every query head is
+/// met. Sorted by request, KV head, token, head; no row twice.
 [[nodiscard]] std::vector<RowId> sample_rows(const Case& c, std::int64_t budget);
 
 }  // namespace reference

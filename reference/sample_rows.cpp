@@ -68,9 +68,15 @@ std::vector<std::int64_t> pick_tokens(const Case& c, std::int64_t index, std::in
       if (!c.layer.causal) list.add(token);
     }
   }
-  // Rows that see exactly up to the end of a page or split, and one key more: the first, the
-  // middle one and the last of them.
-  for (const std::int64_t tile : {c.kv_cache.page_size, kSplit}) {
+  // The last row before the temperature rises, and the first that is warmer.
+  if (const std::int64_t len = c.layer.temperature_len; len > 0) {
+    list.add(len - prefix);
+    list.add(len + 1 - prefix);
+  }
+  // The last row of a chunk, which sees all of it, and the first of the next, which sees its own
+  // key alone; then rows that see exactly up to the end of a page or split, and one key more: the
+  // first, the middle one and the last of them.
+  for (const std::int64_t tile : {c.layer.attention_chunk, c.kv_cache.page_size, kSplit}) {
     if (tile < 2) continue;
     const std::int64_t last_key = prefix + q_len - 1;
     for (const std::int64_t key : {prefix + tile, last_key, prefix + q_len / 2}) {

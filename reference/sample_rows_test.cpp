@@ -124,6 +124,23 @@ TEST(SampleRows, meets_the_edges_of_mask_window_page_and_split) {
   }
 }
 
+TEST(SampleRows, meets_the_edges_of_chunks) {
+  Case c = case_of(2, 1, {{2000, 2100}});
+  c.layer.attention_chunk = 300;
+  const std::vector<RowId> rows = sample_rows(c, 64);
+  for (const std::int64_t position : {299, 300, 899, 900, 1799, 1800}) {
+    EXPECT_TRUE(has_token(rows, 0, position - 100)) << "position " << position;
+  }
+}
+
+TEST(SampleRows, meets_the_first_row_that_a_temperature_warms) {
+  Case c = case_of(2, 1, {{2000, 2100}});
+  c.layer.temperature_len = 1234;
+  const std::vector<RowId> rows = sample_rows(c, 64);
+  EXPECT_TRUE(has_token(rows, 0, 1234 - 100));
+  EXPECT_TRUE(has_token(rows, 0, 1235 - 100));
+}
+
 TEST(SampleRows, is_a_function_of_the_case_and_its_seed) {
   Case c = case_of(2, 1, {{2000, 2100}});
   const std::vector<RowId> rows = sample_rows(c, 100);

@@ -43,7 +43,9 @@ VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request, st
   const bool tree = !request.tree_parents.empty();
   const bool by_index = layer.window_in_trees == WindowInTrees::kIndex;
   const std::int64_t own = by_index ? request.prefix_len() + token : position;
-  const std::int64_t oldest = window < 0 ? std::numeric_limits<std::int64_t>::min() : own - window;
+  std::int64_t oldest = window < 0 ? std::numeric_limits<std::int64_t>::min() : own - window;
+  // Of the own chunk alone: floor(key / chunk) == floor(own / chunk).
+  if (layer.attention_chunk > 0) oldest = std::max(oldest, own - own % layer.attention_chunk);
   seen.end = std::max<std::int64_t>(tree ? request.prefix_len() : position + 1, 0);
   seen.begin = std::clamp<std::int64_t>(oldest, 0, seen.end);
   if (!tree) return seen;

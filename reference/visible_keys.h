@@ -43,11 +43,12 @@ struct VisibleKeys {
 ///   query's (an encoder's window);
 ///   causal: keys at positions j <= i (bottom-right alignment);
 ///   draft tree: the prefix, the node's ancestors, itself;
-///   sliding window W, on top of the latter two: keys at j >= i - W.
+///   sliding window W, on top of the latter two: keys at j >= i - W;
+///   chunks of C keys, on top of the latter three: keys at floor(j / C) == floor(i / C).
 /// A node of a draft tree lies at position prefix_len + depth, not at its index: ALiBi counts
 /// tokens of the text that the branch spells, and siblings are not part of it. The window counts in
 /// the same way under WindowInTrees::kDepth; under kIndex it counts places among the request's
-/// keys.
+/// keys, as chunks always do.
 [[nodiscard]] VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request,
                                        std::int64_t token);
 

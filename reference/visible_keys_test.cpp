@@ -113,12 +113,58 @@ TEST(VisibleKeys, an_encoder_s_window_reaches_as_far_ahead_as_back) {
   EXPECT_EQ(indices(layer, request_of(2, 6), 0), (Keys{2, 3, 4, 5}));
 }
 
+TEST(VisibleKeys, of_a_chunked_layer_are_those_of_the_query_s_own_chunk) {
+  AttentionLayer layer;
+  layer.attention_chunk = 8192;
+  const auto decode = [&](std::int64_t kv_len) {
+    const VisibleKeys seen = keys_seen_by(layer, request_of(1, kv_len), 0);
+    return std::pair(seen.begin, seen.end);
+  };
+  EXPECT_EQ(decode(8192), std::pair(0L, 8192L));
+  EXPECT_EQ(decode(8193), std::pair(8192L, 8193L)) << "the first key of a chunk is alone in it";
+  EXPECT_EQ(decode(100'000), std::pair(98'304L, 100'000L));
+
+  for (const std::int64_t chunk : {1, 3, 6, 64}) {
+    layer.attention_chunk = chunk;
+    for (const std::int64_t window : {-1, 0, 2, 9}) {
+      layer.sliding_window_size = window;
+      for (std::int64_t token = 0; token < 20; ++token) {
+        Keys expected;
+        const std::int64_t i = 5 + token;
+        for (std::int64_t j = 0; j <= i; ++j) {
+          if (j / chunk == i / chunk && (window < 0 || i - j <= window)) expected.push_back(j);
+        }
+        EXPECT_EQ(indices(layer, request_of(20, 25), token), expected) << chunk << ' ' << window;
+      }
+    }
+  }
+  layer = {};
+  layer.attention_chunk = 2;
+  EXPECT_EQ(indices(layer, request_of(5, 2), 1), (Keys{})) << "a query in front of all keys";
+  EXPECT_EQ(indices(layer, request_of(5, 2), 4), (Keys{0, 1}));
+}
+
+TEST(VisibleKeys, of_a_draft_node_are_in_the_chunk_of_its_place_among_the_keys) {
+  Request request = request_of(6, 10 + 6);
+  request.tree_parents = {-1, 0, 0, 0, 1, 1};
+  AttentionLayer layer;
+  layer.attention_chunk = 4;
+  EXPECT_EQ(indices(layer, request, 0), (Keys{8, 9, 10}));
+  EXPECT_EQ(indices(layer, request, 1), (Keys{8, 9, 10, 11}));
+  EXPECT_EQ(indices(layer, request, 2), (Keys{12})) << "its parent lies in the chunk before";
+  layer.attention_chunk = 5;
+  EXPECT_EQ(indices(layer, request, 0), (Keys{10}));
+  EXPECT_EQ(indices(layer, request, 4), (Keys{10, 11, 14}));
+  EXPECT_EQ(indices(layer, request, 5), (Keys{15}));
+}
+
 TEST(VisibleKeys, a_chain_is_the_causal_mask) {
   Request chain = request_of(4, 9);
   chain.tree_parents = {-1, 0, 1, 2};
   for (const std::int64_t window : {-1, 0, 2, 20}) {
     AttentionLayer layer;
     layer.sliding_window_size = window;
+    layer.attention_chunk = window == 0 ? 3 : 0;
     layer.window_in_trees = window == 2 ? WindowInTrees::kDepth : WindowInTrees::kIndex;
     for (std::int64_t token = 0; token < 4; ++token) {
       EXPECT_EQ(indices(layer, chain, token), indices(layer, request_of(4, 9), token));

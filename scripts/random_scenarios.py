@@ -68,6 +68,10 @@ def attention(rng, mode, mla):
     elif rng.random() < 0.25:
         wanted["window"] = {"keys_before": length(rng, 300) - 1} if rng.random() < 0.5 else {
             "keys": length(rng, 300)}
+    if not mla and mode != "cross" and wanted.get("causal", True) and rng.random() < 0.15:
+        wanted["chunk"] = length(rng, 200)
+    if not mla and mode != "cross" and rng.random() < 0.1:
+        wanted["temperature_len"] = 1 + length(rng, 300)
     if rng.random() < 0.2:
         wanted["softcap"] = rng.choice([1, 5, 30, 50])
     if not mla and rng.random() < 0.25:

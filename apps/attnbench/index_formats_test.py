@@ -32,7 +32,7 @@ mixes:
     tp: 64
     kv_cache: {page_size: 64}
     batch: [{count: 3, mode: target_verify, prefix_len: {uniform: [30, 300]}, tree: {chain: 4}}]
-  chunked: {model: llama-4-scout, layer: full, tp: 8, kv_cache: {page_size: 16}, batch: q9_q6s20_2q1s30}
+  chunked: {attention: {chunk: 16}, batch: q9_q6s20_q40s50_2q1s30}
 measure: {cache: [warm], rounds: [3, 3], samples: [1, 1]}
 verify: {rows: 24}
 """
@@ -45,7 +45,7 @@ READERS = {
     "tree": ["from_draft_table", "from_tree_mask"],
     "latent": ["from_flashmla", "from_trtllm_mla"],
     "chain": ["from_flashmla", "from_trtllm_mla"],
-    "chunked": ["from_csr", "from_csr_prefix", "from_local_attention", "from_varlen"],
+    "chunked": ["from_local_attention"],
 }
 
 

@@ -21,6 +21,10 @@ Support CascadeBackend::supports(const Problem& problem) const {
   if (layer.is_cross_attention || !layer.causal) return Support::no("causal self-attention only");
   if (layer.sliding_window_size >= 0)
     return Support::no("no sliding window: a prefix is seen whole");
+  if (layer.attention_chunk > 0) return Support::no("no chunks: a prefix is seen whole");
+  if (layer.temperature_len > 0) {
+    return Support::no("no temperature: a prefix pass has no query positions");
+  }
   if (layer.has_alibi) return Support::no("no ALiBi: a prefix pass has no query positions");
   return Support::yes();
 }

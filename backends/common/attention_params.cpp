@@ -3,6 +3,7 @@
 #include "backends/common/attention_params.h"
 
 #include <bit>
+#include <cmath>
 
 #include "lib/base/narrow.h"
 #include "lib/batch/forward_batch.h"
@@ -49,10 +50,16 @@ void set_attention_params(AttentionParams& params, const ForwardBatch& batch) {
 
   params.window = narrow_i32(layer.sliding_window_size);
   params.window_by_depth = layer.window_in_trees == WindowInTrees::kDepth;
+  params.chunk = narrow_i32(layer.attention_chunk);
   params.causal = layer.causal && !layer.is_cross_attention;
   params.alibi_power = layer.has_alibi ? alibi_power(layer) : 0;
   params.scale = static_cast<float>(layer.scale) * pool.k_scale;
   params.softcap = static_cast<float>(layer.logit_cap);
+  params.temperature_len = narrow_i32(layer.temperature_len);
+  if (layer.temperature_len > 0) {
+    params.temperature_per_log2 =
+        static_cast<float>(1 / std::log2(static_cast<double>(layer.temperature_len)));
+  }
 }
 
 }  // namespace attnbench

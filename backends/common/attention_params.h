@@ -39,16 +39,20 @@ struct AttentionParams : OutputParams {
   const std::int64_t* mask_indptr = nullptr;  ///< [B], in elements
   const std::int64_t* positions = nullptr;    ///< [T]
 
-  float scale = 1;    ///< of q.k, the cache's k_scale included
-  float softcap = 0;  ///< 0: off
+  float scale = 1;                   ///< of q.k, the cache's k_scale included
+  float softcap = 0;                 ///< 0: off
+  std::int32_t temperature_len = 0;  ///< lib/model/attention_layer.h; 0: off
+  float temperature_per_log2 = 0;    ///< 1 / log2(temperature_len)
   std::int32_t window = -1;
   bool window_by_depth = false;  ///< in draft trees
+  std::int32_t chunk = 0;        ///< keys of a chunk, of which a query sees its own; 0: no chunks
   bool causal = true;            ///< false for cross attention too
   std::int32_t alibi_power = 0;  ///< lib/model/attention_layer.h; 0: no ALiBi
 };
 
 /// Both take addresses and strides from the batch's tensors and its KV pool, and the rest from the
-/// problem's layer. They throw InternalError where a window or a page has 2^31 tokens or more.
+/// problem's layer. They throw InternalError where a window, a chunk, temperature_len or a page has
+/// 2^31 tokens or more.
 void set_output_params(OutputParams& params, const ForwardBatch& batch);
 void set_attention_params(AttentionParams& params, const ForwardBatch& batch);
 

@@ -106,8 +106,21 @@ TEST(AttentionParams, tell_of_alibi_by_its_power_of_two) {
   EXPECT_EQ(step.params().alibi_power, 8);
 }
 
-TEST(AttentionParams, refuse_a_window_that_kernels_cannot_count) {
+TEST(AttentionParams, tell_of_a_temperature_by_the_logarithm_of_its_length) {
   StridedStep step;
+  EXPECT_EQ(step.params().temperature_len, 0);
+  step.problem.layer.temperature_len = 1024;
+  EXPECT_EQ(step.params().temperature_len, 1024);
+  EXPECT_FLOAT_EQ(step.params().temperature_per_log2, 0.1f);
+}
+
+TEST(AttentionParams, refuse_a_window_or_a_chunk_that_kernels_cannot_count) {
+  StridedStep step;
+  step.problem.layer.attention_chunk = 8192;
+  EXPECT_EQ(step.params().chunk, 8192);
+  step.problem.layer.attention_chunk = std::int64_t{1} << 31;
+  EXPECT_THROW(static_cast<void>(step.params()), InternalError);
+  step.problem.layer.attention_chunk = 0;
   step.problem.layer.sliding_window_size = std::int64_t{1} << 31;
   EXPECT_THROW(static_cast<void>(step.params()), InternalError);
 }

@@ -75,14 +75,15 @@ struct Visibility {
   } else {
     seen.end = std::clamp<std::int64_t>(seen.position + 1, 0, kv_len);
   }
+  seen.begin = chunk_begin(layer.attention_chunk, kv_len - q_len + token);
   if (window < 0) return seen;
   if (seen.mask != nullptr && layer.window_in_trees == WindowInTrees::kIndex) {
-    seen.begin = std::max<std::int64_t>(kv_len - q_len + token - window, 0);
+    seen.begin = std::max(kv_len - q_len + token - window, seen.begin);
     return seen;
   }
   seen.oldest = seen.position - window;
   const std::int64_t last = seen.mask != nullptr ? seen.prefix : seen.end;
-  seen.begin = std::clamp<std::int64_t>(seen.oldest, 0, last);
+  seen.begin = std::clamp<std::int64_t>(std::max(seen.oldest, seen.begin), 0, last);
   return seen;
 }
 

@@ -124,7 +124,7 @@ TEST_P(CpuFlash, takes_any_number_of_rows_that_share_a_key) {
 }
 
 TEST_P(CpuFlash, knows_each_meaning_of_a_window_and_alibi_s_slopes) {
-  for (const std::vector<Case>& cases : {small_windows(), small_slopes()}) {
+  for (const std::vector<Case>& cases : {small_windows(), small_temperatures(), small_slopes()}) {
     for (const Case& c : cases) expect_agreement(c, Fill::kNormal);
   }
 }

@@ -64,8 +64,8 @@ struct ScoreVectors {
   std::int64_t count;
 };
 
-/// scale * q.k, then cap, then ALiBi, then the range mask: rows [r, r + kGroup), keys
-/// [first, first + keys).
+/// scale * q.k, then cap, then temperature, then ALiBi, then the range mask: rows [r, r + kGroup),
+/// keys [first, first + keys).
 template <int kGroup>
 void logits_of_rows(const ScoreVectors& scores, std::int32_t first, const SoftmaxRows& rows,
                     std::int64_t r, const LogitRule& rule) {
@@ -76,6 +76,7 @@ void logits_of_rows(const ScoreVectors& scores, std::int32_t first, const Softma
   const auto begin = load_group<kGroup>(i32, rows.key_begin + r);
   const auto end = load_group<kGroup>(i32, rows.key_end + r);
   const auto position = load_group<kGroup>(i32, rows.position + r);
+  const Floats temperature = load_group<kGroup>(f32, rows.temperature + r);
   const Floats slope = load_group<kGroup>(f32, rows.slope + r);
   const Floats hidden = splat(-std::numeric_limits<float>::infinity());
   const float inverse_cap = rule.cap > 0 ? 1.0f / rule.cap : 0.0f;
@@ -84,6 +85,7 @@ void logits_of_rows(const ScoreVectors& scores, std::int32_t first, const Softma
     float* const at = scores.first + v * scores.stride;
     Floats s = load_floats(at) * splat(rule.scale);
     if (rule.cap > 0) s = tanh_floats(s * splat(inverse_cap)) * splat(rule.cap);
+    if (rule.temperature) s = s * temperature;
     if (rule.alibi) {
       // Of -|distance|; a draft tree's keys may have a larger index, which apply_tree() mends.
       Floats distance = hn::ConvertTo(f32, key - position);
@@ -114,7 +116,7 @@ inline void apply_tree(float* scores, std::int64_t ld, std::int64_t keys, std::i
 [[nodiscard]] inline bool scale_is_all(std::int64_t keys, std::int32_t first,
                                        const SoftmaxRows& rows, std::int64_t r, int n,
                                        const LogitRule& rule) {
-  bool all = rule.cap <= 0 && !rule.alibi && rule.scale > 0;
+  bool all = rule.cap <= 0 && !rule.temperature && !rule.alibi && rule.scale > 0;
   for (std::int64_t row = r; row < r + n; ++row) {
     all &= rows.key_begin[row] <= first && rows.plain_end[row] - first >= keys;
   }

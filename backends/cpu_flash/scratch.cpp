@@ -37,6 +37,7 @@ Scratch carve(Carver& carver, const WorkPlan& plan, const AttentionLayer& layer,
   s.rows.highest = carver.take<float>(g.padded_rows);
   s.rows.sum = carver.take<float>(g.padded_rows);
   s.rows.correction = carver.take<float>(g.padded_rows);
+  s.rows.temperature = carver.take<float>(g.padded_rows);
   s.rows.slope = carver.take<float>(g.padded_rows);
   s.rows.position = carver.take<std::int32_t>(g.padded_rows);
   s.rows.key_begin = carver.take<std::int32_t>(g.padded_rows);

@@ -66,6 +66,7 @@ std::int64_t plain_end(const Visibility& seen, const Item& item) {
 void load_rows(const ForwardBatch& batch, const Item& item, const Geometry& g, const Scratch& s) {
   const AttentionLayer& layer = batch.problem->layer;
   const std::int64_t group = layer.group_size();
+  const std::int64_t prefix = batch.kv_len(item.request) - batch.q_len(item.request);
   for (std::int64_t r = 0; r < g.padded_rows; ++r) {
     s.rows.highest[r] = kMinusInfinity;
     s.rows.sum[r] = 0;
@@ -73,6 +74,7 @@ void load_rows(const ForwardBatch& batch, const Item& item, const Geometry& g, c
     const std::int64_t row = item.row_begin + std::min(r, item.rows() - 1);
     const int head = item.kv_head * static_cast<int>(group) + static_cast<int>(row % group);
     const Visibility seen = visibility_of(batch, layer, item.request, row / group);
+    s.rows.temperature[r] = static_cast<float>(logit_temperature(layer, prefix + row / group));
     s.rows.slope[r] = layer.has_alibi ? static_cast<float>(alibi_slope(layer, head)) : 0.0f;
     s.rows.position[r] = static_cast<std::int32_t>(seen.position);
     s.rows.key_begin[r] = real ? static_cast<std::int32_t>(seen.begin) : 0;
@@ -148,7 +150,7 @@ void run_item(const ForwardBatch& batch, const Item& item, const Kernels& kernel
       g,
       s,
       {static_cast<float>(layer.scale) * pool.k_scale, static_cast<float>(layer.logit_cap),
-       layer.has_alibi, !layer.causal, s.rows.tree[0].mask != nullptr}};
+       layer.temperature_len > 0, layer.has_alibi, !layer.causal, s.rows.tree[0].mask != nullptr}};
   run_keys(batch, item, kernels, work);
   if (item.partial >= 0) {
     std::copy_n(s.rows.highest, item.rows(), partials.highest + item.partial);

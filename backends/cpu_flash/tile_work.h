@@ -20,6 +20,7 @@ struct SoftmaxRows {
   float* highest = nullptr;           ///< largest logit so far / ln 2, -inf before the first
   float* sum = nullptr;               ///< of 2^(logit / ln 2 - highest)
   float* correction = nullptr;        ///< 2^(old highest - new highest) of the last tile
+  float* temperature = nullptr;       ///< multiplies logits, after the cap
   float* slope = nullptr;             ///< ALiBi
   std::int32_t* position = nullptr;   ///< of the query among the keys
   std::int32_t* key_begin = nullptr;  ///< keys visible to the row
@@ -31,6 +32,7 @@ struct SoftmaxRows {
 struct LogitRule {
   float scale = 1;
   float cap = 0;  ///< 0 = off
+  bool temperature = false;
   bool alibi = false;
   bool keys_ahead = false;  ///< a row sees keys behind its own position in the text
   bool tree = false;

@@ -27,8 +27,14 @@ Support supports(const Problem& problem) {
     return Support::no(
         "no draft trees: cuDNN has no mask of bits, only a bias as large as all logits");
   }
+  if (layer.attention_chunk > 0) {
+    return Support::no("no chunked attention: cuDNN's masks are causal ones and sliding windows");
+  }
   if (layer.logit_cap > 0) {
     return Support::no("no softcap: cuDNN has it in place of its masks, not beside them");
+  }
+  if (layer.temperature_len > 0) {
+    return Support::no("no temperature: cuDNN scales all logits alike");
   }
   if (layer.has_alibi) {
     return Support::no("no ALiBi: cuDNN has none with queries aligned to the last key");

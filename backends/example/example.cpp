@@ -24,9 +24,13 @@ Support Example::supports(const Problem& problem) const {
     return Support::no("no MLA: K and V are read as separate heads");
   if (problem.mode == ForwardMode::kTargetVerify) return Support::no("no tree mask");
   if (!layer.causal || layer.is_cross_attention) return Support::no("causal self-attention only");
-  if (layer.sliding_window_size >= 0 || layer.logit_cap > 0 || layer.has_sinks || layer.has_alibi) {
-    return Support::no("no window, softcap, sinks or ALiBi");
+  if (layer.sliding_window_size >= 0 || layer.attention_chunk > 0) {
+    return Support::no("no window, no chunks");
   }
+  if (layer.logit_cap > 0 || layer.temperature_len > 0) {
+    return Support::no("no softcap, no temperature");
+  }
+  if (layer.has_sinks || layer.has_alibi) return Support::no("no sinks, no ALiBi");
   return Support::yes();
 }
 

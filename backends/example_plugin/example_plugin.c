@@ -117,7 +117,8 @@ static int make_plan(void* self, const attnbench_batch* batch, const attnbench_m
 static int supports(void* self, const attnbench_problem* p, char* message, size_t message_size) {
   const char* no = NULL;
   if (p->dtype > ATTNBENCH_BF16 || p->cache_dtype > ATTNBENCH_BF16) no = "f32, f16, bf16 only";
-  if (p->sliding_window_size >= 0 || p->logit_cap > 0) no = "no sliding window, no softcap";
+  if (p->sliding_window_size >= 0 || p->attention_chunk > 0) no = "no sliding window, no chunks";
+  if (p->logit_cap > 0 || p->temperature_len > 0) no = "no softcap, no temperature";
   if (p->has_sinks || p->has_alibi) no = "no sinks, no ALiBi";
   if (!p->causal || p->is_cross_attention) no = "causal self-attention only";
   if (p->mode == ATTNBENCH_TARGET_VERIFY) no = "no draft trees";

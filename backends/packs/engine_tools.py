@@ -34,6 +34,8 @@ def no_paged_attention(problem, dtypes=("f16", "bf16"), trees=False, sinks=False
         (problem.family != "softmax", "keys and values of their own only: no MLA, no recurrent layers"),
         (problem.has_alibi, "no ALiBi"),
         (problem.has_sinks and not sinks, "no sinks"),
+        (problem.temperature_len > 0, "no temperature of positions"),
+        (problem.attention_chunk > 0, "no chunked attention: the pack gives it causal masks and windows alone"),
         (problem.mode == "target_verify" and not trees, "no draft trees: it knows no masks but causal ones"),
         (problem.dtype not in dtypes, f"queries in {' or '.join(dtypes)} only"),
         (not problem.causal and not problem.is_cross_attention and problem.sliding_window_size >= 0,

@@ -50,7 +50,8 @@ void prepare(const Kernel& kernel) {
 void launch(const Kernel& kernel, const Params& p, void* stream) {
   const int items = p.num_items * p.heads_kv;
   const HopperKernel hopper = find_hopper(kernel);
-  if (hopper.exists() && p.custom_mask == nullptr) {
+  // The kernel with wgmma knows neither trees nor temperatures.
+  if (hopper.exists() && p.custom_mask == nullptr && p.temperature_len == 0) {
     const auto blocks = static_cast<unsigned>(std::min(items, multiprocessors()));
     hopper.launch("paged_fa", blocks, stream, p, map_pages(p));
   } else {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "backends/common/cuda/exp2.cuh"
+#include "backends/common/cuda/temperature.cuh"
 #include "backends/common/cuda/visibility.cuh"
 #include "backends/paged_fa/kernel_params.h"
 
@@ -21,6 +22,7 @@ __device__ __forceinline__ cuda::RequestGeometry geometry_of(const Params& p, in
   request.causal = p.causal;
   request.window = p.window;
   request.window_by_depth = p.window_by_depth;
+  request.chunk = p.chunk;
   if (p.custom_mask != nullptr) {
     request.mask = p.custom_mask + p.mask_indptr[sequence];
     request.positions = p.positions + first_token;
@@ -59,6 +61,16 @@ __device__ __forceinline__ void cap_logits(float (&s)[kTiles8][4], const Params&
 #pragma unroll
     for (float& x : tile) x = out_of * cuda::tanh_accurate(x * into);
   }
+}
+
+/// Multiplies the logits of row i by the temperature of its query's place.
+template <int kTiles8>
+__device__ __forceinline__ void warm_row(float (&s)[kTiles8][4], int i, int row, const Params& p,
+                                         const Item& item, const cuda::RequestGeometry& request) {
+  const int token = (item.row_begin + min(row, item.rows - 1)) / p.group;
+  const float temperature = cuda::temperature_at(p, request.kv_len - request.q_len + token);
+#pragma unroll
+  for (auto& tile : s) tile[2 * i] *= temperature, tile[2 * i + 1] *= temperature;
 }
 
 /// Turns logits of rows i = 0, 1 into weights relative to the highest logit so far, which is kept

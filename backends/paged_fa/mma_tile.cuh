@@ -109,14 +109,17 @@ __device__ __forceinline__ void attend(std::uint32_t k_tile, std::uint32_t v_til
 #pragma unroll
     for (auto& tile : s) cap_logits(tile, p);
   }
-  if (first_key < item.full_begin || first_key + kKeys > item.full_end) {
+  const bool cut = first_key < item.full_begin || first_key + kKeys > item.full_end;
+  const bool warm = p.temperature_len > 0;
+  if (cut || warm) {
     const cuda::RequestGeometry request = geometry_of(p, item.sequence);
 #pragma unroll
     for (int r = 0; r < kRowTiles; ++r) {
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const int row = first_row + 16 * r + static_cast<int>(threadIdx.x % 32) / 4 + 8 * i;
-        hide_row<true>(s[r], i, first_key, row, p, item, request);
+        if (warm) warm_row(s[r], i, row, p, item, request);
+        if (cut) hide_row<true>(s[r], i, first_key, row, p, item, request);
       }
     }
   }

@@ -42,9 +42,9 @@ KeyRange range_of(const PlanInput& problem, const Sequence& sequence, std::int64
     const std::int64_t place = by_depth ? sequence.tree_positions[t] : prefix + t;
     const std::int64_t ahead = problem.causal ? 0 : problem.window;
     const std::int64_t end = tree ? kv_len : std::clamp<std::int64_t>(place + ahead + 1, 0, kv_len);
-    std::int64_t begin = 0;
+    std::int64_t begin = chunk_begin(problem.chunk, prefix + t);
     if (problem.window >= 0) {
-      begin = std::clamp<std::int64_t>(place - problem.window, 0, by_depth ? prefix : end);
+      begin = std::min(std::max(place - problem.window, begin), by_depth ? prefix : end);
     }
     range.begin = std::min(range.begin, begin);
     range.end = std::max(range.end, end);
@@ -142,6 +142,7 @@ PlanInput plan_input(const ForwardBatch& batch, const AttentionLayer& layer, boo
   problem.causal = layer.causal && !layer.is_cross_attention;
   problem.window = layer.sliding_window_size;
   problem.window_by_depth = layer.window_in_trees == WindowInTrees::kDepth;
+  problem.chunk = layer.attention_chunk;
   problem.many_rows = many_rows;
   problem.multiprocessors = multiprocessors;
   const bool tree = batch.forward_mode == ForwardMode::kTargetVerify && problem.causal;

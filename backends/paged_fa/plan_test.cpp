@@ -103,6 +103,25 @@ TEST(PagedFaPlan, leaves_masks_out_only_where_every_row_of_a_tile_sees_every_key
   for_plans_of_small_cases(300, check);
 }
 
+TEST(PagedFaPlan, of_a_chunked_layer_reads_the_own_chunk_alone) {
+  PlanInput problem;
+  problem.sequences = {{1, 8192, nullptr}, {1, 8193, nullptr}, {1, 100'000, nullptr}};
+  problem.chunk = 8192;
+  problem.multiprocessors = kMultiprocessors;
+  std::map<int, std::int64_t> keys;
+  for (const Item& item : plan_work(problem).items) {
+    keys[item.sequence] += item.key_end - item.key_begin;
+  }
+  EXPECT_EQ(keys, (std::map<int, std::int64_t>{{0, 8192}, {1, 1}, {2, 100'000 - 98'304}}));
+  // Tiles of a prompt begin with the chunk of their first row, and need no mask where all of their
+  // rows are in it and see the keys.
+  problem.sequences = {{100'000, 100'000, nullptr}};
+  for (const Item& item : plan_work(problem).items) {
+    EXPECT_EQ(item.key_begin % 8192, 0);
+    EXPECT_LE(item.key_end - item.key_begin, 8192 + item.rows);
+  }
+}
+
 TEST(PagedFaPlan, gives_each_request_of_a_mixed_step_tiles_of_its_size) {
   PlanInput problem;
   problem.group = 4;

@@ -32,8 +32,10 @@ class PythonExample:
             return "no draft trees"
         if not problem.causal or problem.is_cross_attention:
             return "causal self-attention only"
-        if problem.sliding_window_size >= 0 or problem.logit_cap > 0:
-            return "no sliding window, no softcap"
+        if problem.sliding_window_size >= 0 or problem.attention_chunk > 0:
+            return "no sliding window, no chunks"
+        if problem.logit_cap > 0 or problem.temperature_len > 0:
+            return "no softcap, no temperature"
         if problem.has_sinks or problem.has_alibi:
             return "no sinks, no ALiBi"
         if not {problem.dtype, problem.cache_dtype} <= {"f32", "f16", "bf16"}:

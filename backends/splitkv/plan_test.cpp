@@ -184,6 +184,21 @@ TEST(SplitKvPlan, leaves_out_tiles_of_keys_outside_the_window) {
   }
 }
 
+TEST(SplitKvPlan, of_a_chunked_layer_reads_the_own_chunk_alone) {
+  Case c = decode({8192, 8193, 100'000});
+  c.layer.attention_chunk = 8192;
+  std::map<int, std::int64_t> first, keys;
+  for (const Item& item : plan(c, SplitRule::kFill).items) {
+    keys[item.request] += item.key_end - item.key_begin;
+    const auto [at, is_new] = first.try_emplace(item.request, item.key_begin);
+    if (!is_new) at->second = std::min<std::int64_t>(at->second, item.key_begin);
+  }
+  EXPECT_THAT(keys, testing::ElementsAre(testing::Pair(0, 8192), testing::Pair(1, 1),
+                                         testing::Pair(2, 100'000 - 98'304)));
+  EXPECT_THAT(first, testing::ElementsAre(testing::Pair(0, 0), testing::Pair(1, 8192),
+                                          testing::Pair(2, 98'304)));
+}
+
 TEST(SplitKvPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
   std::mt19937 random(5);
   const auto upto = [&](std::int64_t most) {

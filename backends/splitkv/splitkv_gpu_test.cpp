@@ -124,10 +124,25 @@ TEST_F(SplitKvGpu, takes_any_group_of_query_heads) {
 }
 
 TEST_F(SplitKvGpu, knows_each_meaning_of_a_window_and_alibi_s_slopes) {
-  for (const std::vector<Case>& cases : {small_windows(), small_slopes()}) {
+  for (const std::vector<Case>& cases : {small_windows(), small_temperatures(), small_slopes()}) {
     for (const Case& c : cases) {
+      if (c.dtype == DType::kF32) continue;
       SplitKvBackend backend;
       expect_agreement(backend, c, *device_, {Fill::kNormal});
+    }
+  }
+}
+
+TEST_F(SplitKvGpu, sees_the_own_chunk_and_warms_late_logits_where_contexts_are_split) {
+  for (const Case& small : {small_prefix_hits(), small_chunked_mixed(), small_tree_verify()}) {
+    for (const std::int64_t chunk : {100, 1000, 2048}) {
+      Case c = long_case(small);
+      c.layer.attention_chunk = chunk;
+      for (const std::int64_t temperature_len : {0, 256}) {
+        c.layer.temperature_len = temperature_len;
+        SplitKvBackend backend;
+        expect_agreement(backend, c, *device_, {Fill::kNeedle, Fill::kNormal});
+      }
     }
   }
 }

@@ -8,6 +8,7 @@
 
 #include "backends/common/cuda/exp2.cuh"
 #include "backends/common/cuda/mma_products.cuh"
+#include "backends/common/cuda/temperature.cuh"
 #include "backends/common/cuda/visibility.cuh"
 #include "backends/splitkv/work_list.h"
 #include "lib/model/attention_layer.h"
@@ -35,6 +36,7 @@ __device__ __forceinline__ LaneRows lane_rows(const Params& p, const Item& item,
   rows.request.causal = p.causal;
   rows.request.window = p.window;
   rows.request.window_by_depth = p.window_by_depth;
+  rows.request.chunk = p.chunk;
   if (p.custom_mask != nullptr) {
     rows.tree = true;
     rows.request.mask = p.custom_mask + p.mask_indptr[item.request];
@@ -153,6 +155,14 @@ __device__ __forceinline__ void finish_logits(float (&s)[kKeys / 8][4], int firs
       for (float& x : tile) x *= scale;
   }
   const int prefix = rows.request.kv_len - rows.request.q_len;
+  if (p.temperature_len > 0) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const float temperature = cuda::temperature_at(p, prefix + rows.token[i]);
+#pragma unroll
+      for (auto& tile : s) tile[2 * i] *= temperature, tile[2 * i + 1] *= temperature;
+    }
+  }
   const bool cut = first_key < max(rows.begin[0], rows.begin[1]) ||
                    first_key + kKeys > min(rows.end[0], rows.end[1]);
   const bool in_tree = rows.tree && first_key + kKeys > prefix;

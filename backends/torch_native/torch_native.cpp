@@ -33,7 +33,8 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 /// Turns q.k of one row into softmax weights in place; returns the row's LSE, the sink included.
 /// Keys that are not visible get weight 0.
 float softmax_row(float* row, std::int64_t keys, const Visibility& seen,
-                  const AttentionLayer& layer, int head, float scale, const float* sink) {
+                  const AttentionLayer& layer, int head, float scale, float temperature,
+                  const float* sink) {
   const auto cap = static_cast<float>(layer.logit_cap);
   const float slope = layer.has_alibi ? static_cast<float>(alibi_slope(layer, head)) : 0.0f;
   float highest = sink != nullptr ? *sink : kMinusInfinity;
@@ -41,6 +42,7 @@ float softmax_row(float* row, std::int64_t keys, const Visibility& seen,
     const bool visible = seen.sees(j);
     float logit = row[j] * scale;
     if (cap > 0) logit = cap * std::tanh(logit / cap);
+    logit *= temperature;
     logit -= slope * static_cast<float>(std::abs(seen.key_position(j) - seen.position));
     row[j] = visible ? logit : kMinusInfinity;
     highest = std::max(highest, row[j]);
@@ -138,9 +140,11 @@ void PlannedDense::finish_row(std::int64_t request, std::int64_t token, int head
   const KvPool& pool = *batch_.token_to_kv_pool;
   const Visibility seen = visibility_of(batch_, batch_.problem->layer, request, token);
   const float scale = static_cast<float>(batch_.problem->layer.scale) * pool.k_scale;
+  const std::int64_t place = keys - batch_.q_len(request) + token;
+  const auto temperature = static_cast<float>(logit_temperature(batch_.problem->layer, place));
   const float* sink = batch_.problem->layer.has_sinks ? batch_.tensors.sinks + head : nullptr;
   const float lse = softmax_row(scratch_.scores + row * keys, keys, seen, batch_.problem->layer,
-                                head, scale, sink);
+                                head, scale, temperature, sink);
   const std::int64_t t = first_token(batch_, request) + token;
   std::memcpy(batch_.tensors.lse.row(t, head), &lse, sizeof lse);
   if (keys == 0) std::fill_n(scratch_.out + row * dv, dv, 0.0f);

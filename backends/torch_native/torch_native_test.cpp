@@ -45,7 +45,7 @@ TEST(TorchNative, runs_an_idle_batch) { conformance::expect_idle(make); }
 
 TEST(TorchNative, knows_each_meaning_of_a_window_and_alibi_s_slopes) {
   const auto device = make_cpu_device();
-  for (const std::vector<Case>& cases : {small_windows(), small_slopes()}) {
+  for (const std::vector<Case>& cases : {small_windows(), small_temperatures(), small_slopes()}) {
     for (const Case& c : cases) {
       TorchNativeBackend backend;
       Fixture fixture(c, *device);

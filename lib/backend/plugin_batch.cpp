@@ -75,6 +75,8 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.max_q_tokens = problem.limits.q_tokens;
   to.max_kv_len = problem.limits.kv_len;
   to.step = static_cast<std::int32_t>(problem.step);
+  to.attention_chunk = layer.attention_chunk;
+  to.temperature_len = layer.temperature_len;
   return to;
 }
 

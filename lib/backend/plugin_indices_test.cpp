@@ -33,7 +33,7 @@ struct Step : TestBatch {
     problem.layer.heads_kv = 2;
     problem.layer.sliding_window_size = 3;
     problem.layer.causal = true;
-    problem.attention_chunk = 8;
+    problem.layer.attention_chunk = 8;
     problem.cache.page_size = kIndexPage;
     problem.limits = {2, 1, 2, 24};
     pool.num_pages = 20;

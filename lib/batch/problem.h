@@ -35,9 +35,6 @@ struct Problem {
   ForwardMode mode = ForwardMode::kDecode;
   StepPart step = StepPart::kAttention;
   StepLimits limits;
-  /// Keys of a chunk of the model's chunked layers, of which this is none: their index arrays can
-  /// be built from its batch. 0: the model has none.
-  std::int64_t attention_chunk = 0;
   /// The launches of a plan are recorded once, as a CUDA graph, and replayed for other steps within
   /// `limits`, which Plan::update() brings. Otherwise a plan serves the step it was made for.
   bool recorded = false;

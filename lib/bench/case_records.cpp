@@ -69,8 +69,10 @@ LayerFacts layer_facts(const AttentionLayer& layer) {
           .sinks = layer.has_sinks,
           .alibi = layer.has_alibi,
           .sliding_window_size = layer.sliding_window_size,
+          .attention_chunk = layer.attention_chunk,
           .scale = layer.scale,
-          .logit_cap = layer.logit_cap};
+          .logit_cap = layer.logit_cap,
+          .temperature_len = layer.temperature_len};
 }
 
 /// The double that prints like `value`: 0.1, not 0.10000000149011612.

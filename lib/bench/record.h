@@ -35,8 +35,10 @@ struct LayerFacts {
   std::string attention = "mha";  ///< AttentionLayer::attention()
   bool causal = true, cross = false, sinks = false, alibi = false;
   std::int64_t sliding_window_size = -1;  ///< previous keys visible; -1 = all
+  std::int64_t attention_chunk = 0;       ///< keys of a chunk; 0 = none
   double scale = 0;                       ///< multiplies q.k
   double logit_cap = 0;                   ///< 0 = none
+  std::int64_t temperature_len = 0;       ///< tokens; 0 = none
 };
 
 /// Properties of the KV cache beyond page size and data type.

@@ -177,6 +177,16 @@ TEST(Cost, leaves_out_keys_that_no_window_reaches) {
   EXPECT_EQ(count_cost(c).kv_bytes_unique, 4100 * per_key);
 }
 
+TEST(Cost, of_a_chunked_layer_takes_the_own_chunk_alone) {
+  Case c = batch_of(1, 1, 100'000);
+  c.layer.attention_chunk = 8192;
+  const std::int64_t per_key = 8 * 256 * 2, own = 100'000 - 12 * 8192;
+  EXPECT_EQ(count_cost(c).visible_pairs, own);
+  EXPECT_EQ(count_cost(c).kv_bytes_unique, own * per_key);
+  c.requests[0].q_len = 10'000;  // from place 90 000 on
+  EXPECT_EQ(count_cost(c).kv_bytes_unique, (100'000 - 10 * 8192) * per_key);
+}
+
 TEST(Cost, of_a_shared_prefix_takes_what_any_window_reaches) {
   Case c = batch_of(3, 1, 100);
   c.layer.sliding_window_size = 9;
@@ -254,6 +264,7 @@ void expect_matches_enumeration(const Case& c) {
 
 TEST(Cost, matches_enumeration_on_every_small_case) {
   for (const Case& c : all_small_cases()) expect_matches_enumeration(c);
+  for (const Case& c : small_windows()) expect_matches_enumeration(c);
   for (const Case& c : small_edge_shapes()) expect_matches_enumeration(c);
 }
 
@@ -286,6 +297,12 @@ TEST(Cost, matches_enumeration_on_random_cases) {
     c.prefixes = {{"a", draw(1, 30)}, {"b", draw(1, 30)}};
     const bool tree = draw(0, 2) == 0;
     if (tree) c.layer.causal = true;  // the scenario language refuses the other
+    if (draw(0, 2) == 0) {
+      c.layer.attention_chunk = draw(1, 30);
+      c.layer.causal = true;
+      c.layer.is_cross_attention = false;
+      c.layer.window_in_trees = WindowInTrees::kIndex;
+    }
     const std::int64_t nodes = draw(1, 8);
     for (Request& r : c.requests) {
       r.shared_prefix = static_cast<int>(draw(-1, 1));

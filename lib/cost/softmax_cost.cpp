@@ -38,6 +38,18 @@ Count clamped_sum(std::int64_t first, std::int64_t count, std::int64_t limit) {
   return Count(ramp) + Count(limit) * full;
 }
 
+/// The sum of min(i, reach + 1) over i = 1 .. keys, in closed form: pairs of the first `keys` rows
+/// of a chunk.
+Count pairs_in_chunk(const AttentionLayer& layer, std::int64_t keys) {
+  return clamped_sum(1, keys, reach(layer) + 1);
+}
+
+/// Pairs of the rows at places 0 .. `rows` - 1 of a chunked layer.
+Count pairs_before(const AttentionLayer& layer, std::int64_t rows) {
+  return Count(rows / layer.attention_chunk) * pairs_in_chunk(layer, layer.attention_chunk) +
+         pairs_in_chunk(layer, rows % layer.attention_chunk);
+}
+
 /// Visible pairs of one request: row i sees the keys from position - reach to its own, or as far
 /// ahead as back, as far as there are any.
 Count visible_pairs(const Case& c, const Request& r) {
@@ -49,6 +61,10 @@ Count visible_pairs(const Case& c, const Request& r) {
   }
   const std::int64_t back = reach(c.layer), ahead = c.layer.causal ? 0 : back;
   const std::int64_t first = r.prefix_len();
+  if (c.layer.attention_chunk > 0) {
+    return pairs_before(c.layer, r.kv_len).value() -
+           pairs_before(c.layer, std::max<std::int64_t>(first, 0)).value();
+  }
   return clamped_sum(first + ahead + 1, r.q_len, r.kv_len).value() -
          clamped_sum(first - back, r.q_len, r.kv_len).value();
 }
@@ -56,9 +72,13 @@ Count visible_pairs(const Case& c, const Request& r) {
 /// Keys that any row of the request sees: [first, kv_len), or none.
 std::int64_t first_seen_key(const Case& c, const Request& r) {
   if (r.q_len == 0) return r.kv_len;
-  if (sees_everything(c.layer) || c.layer.sliding_window_size < 0) return 0;
+  if (sees_everything(c.layer)) return 0;
   // The first row reaches back farthest; a tree's root is that row.
-  return std::clamp<std::int64_t>(r.prefix_len() - c.layer.sliding_window_size, 0, r.kv_len);
+  std::int64_t first = chunk_begin(c.layer.attention_chunk, r.prefix_len());
+  if (c.layer.sliding_window_size >= 0) {
+    first = std::max(first, r.prefix_len() - c.layer.sliding_window_size);
+  }
+  return std::min(first, r.kv_len);
 }
 
 /// Tokens in the union of half-open ranges.
@@ -135,11 +155,16 @@ Count bytes_beside_kv(const Case& c) {
 
 std::int64_t visible_keys(const Case& c, const Request& r, std::int64_t token) {
   if (sees_everything(c.layer)) return r.kv_len;
-  const std::int64_t prefix = r.prefix_len(), back = reach(c.layer);
+  const std::int64_t prefix = r.prefix_len(), place = prefix + token;
+  // A chunk begins where a shorter window would.
+  const std::int64_t back =
+      std::min(reach(c.layer), c.layer.attention_chunk > 0
+                                   ? place - chunk_begin(c.layer.attention_chunk, place)
+                                   : std::numeric_limits<std::int64_t>::max());
   if (r.tree_parents.empty()) {
-    const std::int64_t own = prefix + token, ahead = c.layer.causal ? 0 : back;
-    return std::clamp<std::int64_t>(own + ahead + 1, 0, r.kv_len) -
-           std::clamp<std::int64_t>(own - back, 0, r.kv_len);
+    const std::int64_t ahead = c.layer.causal ? 0 : back;
+    return std::clamp<std::int64_t>(place + ahead + 1, 0, r.kv_len) -
+           std::clamp<std::int64_t>(place - back, 0, r.kv_len);
   }
   const bool by_index = c.layer.window_in_trees == WindowInTrees::kIndex;
   std::int64_t branch = 0, in_window = 0;

@@ -156,7 +156,7 @@ IndexArrays trtllm_mla_arrays(const IndexStep& step) {
 }
 
 IndexArrays local_attention_arrays(const IndexStep& step) {
-  const std::int64_t chunk = step.problem.attention_chunk;
+  const std::int64_t chunk = step.problem.layer.attention_chunk;
   std::vector<std::int32_t> q_lens;
   for (std::int64_t r = 0; r < step.batch.batch_size; ++r) {
     q_lens.push_back(narrow_i32(step.batch.q_len(r)));

@@ -96,15 +96,13 @@ std::string without_trtllm_mla(const IndexStep& step) {
 }
 
 std::string without_chunks(const IndexStep& step) {
-  const Problem& problem = step.problem;
-  if (problem.attention_chunk == 0) return "the model has no chunked layers";
-  if (problem.layer.is_cross_attention || !problem.layer.causal) return "chunked layers are causal";
-  if (has_branches(step)) {
-    return "branches of a draft tree share places in the text, which chunks count";
-  }
-  return problem.attention_chunk % problem.cache.page_size != 0
-             ? fmt::format("a chunk of {} tokens is no whole number of pages of {}",
-                           problem.attention_chunk, problem.cache.page_size)
+  const std::int64_t chunk = step.problem.layer.attention_chunk;
+  const std::int64_t page_size = step.problem.cache.page_size;
+  if (chunk == 0) return "the layer is not chunked";
+  if (has_branches(step)) return "virtual requests are causal: no branches of a draft tree";
+  return chunk % page_size != 0
+             ? fmt::format("a chunk of {} tokens is no whole number of pages of {}", chunk,
+                           page_size)
              : without_own_keys(step);
 }
 
@@ -122,8 +120,7 @@ constexpr IndexFormat kFormats[] = {
     {"kv_splits", "Triton's decode (both of its rules, 132 SMs)", without_splits, kv_splits_arrays},
     {"flashmla", "FlashMLA's dense decode (132 SMs)", without_flashmla, flashmla_arrays},
     {"trtllm_mla", "TRT-LLM MLA", without_trtllm_mla, trtllm_mla_arrays},
-    {"local_attention", "FlashAttention, for the model's chunked layers", without_chunks,
-     local_attention_arrays},
+    {"local_attention", "FlashAttention in chunked layers", without_chunks, local_attention_arrays},
     {"swa", "sliding-window layers with a pool of their own", without_window, swa_arrays},
     {"tree_mask", "FlashInfer (packed), Triton", without_tree, tree_mask_arrays},
     {"draft_table", "FlashAttention's second stage of a verify", without_tree, draft_table_arrays},

@@ -22,6 +22,12 @@ std::string_view AttentionLayer::attention() const {
   return "?";
 }
 
+double logit_temperature(const AttentionLayer& layer, std::int64_t place) {
+  if (layer.temperature_len == 0 || place <= layer.temperature_len) return 1;
+  return std::log2(static_cast<double>(place)) /
+         std::log2(static_cast<double>(layer.temperature_len));
+}
+
 double alibi_slope(const AttentionLayer& layer, int head) {
   return std::exp2(double{alibi_log2_slope(alibi_power(layer), head)});
 }

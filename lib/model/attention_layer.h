@@ -28,9 +28,17 @@ struct AttentionLayer {
   int head_dim_v = 0;    ///< dv; kLatent: kv_lora_rank, 512; V is the first dv columns of the K row
   double scale = 0;      ///< multiplies q.k; 1/sqrt(192) for DeepSeek, not 1/sqrt(576)
   double logit_cap = 0;  ///< cap * tanh(s / cap) after scaling; 0 = off
+  /// Grok's temperature (xai_temperature_len of SGLang's Triton kernels): after the cap, logits of
+  /// the query at place i among its request's keys are multiplied by log2(i) / log2(this) where i
+  /// is larger. 0 = off; else at least 2.
+  std::int64_t temperature_len = 0;
   /// Previous keys visible, the own one not counted; not causal: as many ahead too. -1 = all.
   std::int64_t sliding_window_size = -1;
   WindowInTrees window_in_trees = WindowInTrees::kIndex;
+  /// Chunked local attention (Llama 4): of the keys that causality and a window show, a query sees
+  /// those of its own chunk of so many keys alone; both places count among the request's keys, in
+  /// draft trees too. 0: no chunks.
+  std::int64_t attention_chunk = 0;
   bool causal = true;  ///< bottom-right aligned
   bool is_cross_attention =
       false;               ///< keys come from an encoder: kv_len says how many; never causal
@@ -53,6 +61,17 @@ struct AttentionLayer {
   /// A state per request instead of keys and values per token; no softmax, so no LSE.
   [[nodiscard]] constexpr bool is_recurrent() const { return family == Family::kRecurrent; }
 };
+
+/// What logits of the query at `place` are multiplied by, 1 in a layer without temperature. A
+/// query's place is kv_len - q_len + its token, in draft trees too.
+[[nodiscard]] double logit_temperature(const AttentionLayer& layer, std::int64_t place);
+
+/// First key of the chunk that the query at `place` among a request's keys belongs to; 0 in a layer
+/// without chunks, and where queries outnumber keys. Kernels call it too.
+template <class Index>
+[[nodiscard]] constexpr Index chunk_begin(Index chunk, Index place) {
+  return chunk > 0 && place > 0 ? place / chunk * chunk : 0;
+}
 
 /// ALiBi's slopes are the whole model's, whose heads the ranks divide. Of n heads, n a power of
 /// two, head h's is 2^(-8 (h + 1) / n); with other numbers of heads n is the largest power of two

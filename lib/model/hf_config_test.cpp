@@ -53,9 +53,8 @@ TEST_P(PublishedConfig, is_its_preset) {
   EXPECT_EQ(config.kinds.text(), preset.kinds.text());
   EXPECT_EQ(config.yarn.factor, preset.yarn.factor);
   EXPECT_TRUE(config == preset);
-  const LayerKind kind = preset.kinds[LayerKind::kSparse] > 0 || preset.attention_chunk > 0
-                             ? LayerKind::kFull
-                             : kind_to_run(preset, std::nullopt);
+  const LayerKind kind =
+      preset.kinds[LayerKind::kSparse] > 0 ? LayerKind::kFull : kind_to_run(preset, std::nullopt);
   EXPECT_DOUBLE_EQ(layer_of(config, kind, 1).scale, layer_of(preset, kind, 1).scale);
 }
 

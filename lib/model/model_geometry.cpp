@@ -68,7 +68,8 @@ AttentionLayer delta_net_layer(const ModelGeometry& model, int tp) {
 }
 
 /// In the order in which a model stands for one of them.
-constexpr LayerKind kRunnable[] = {LayerKind::kFull, LayerKind::kSliding, LayerKind::kLinear};
+constexpr LayerKind kRunnable[] = {LayerKind::kFull, LayerKind::kSliding, LayerKind::kChunked,
+                                   LayerKind::kLinear};
 
 [[noreturn]] void refuse(std::string message, std::string hint) {
   Diagnostic mistake;
@@ -83,14 +84,6 @@ std::string spelled_out(const ModelGeometry& model) {
                        model.kinds[LayerKind::kFull]);
   }
   return "say `layer: full`, beside `model`, to run its heads and dims with attention to every key";
-}
-
-/// Layers whose attention attnbench does not implement, although the model's name promises it.
-LayerKind missing_kind(const ModelGeometry& model) {
-  for (const LayerKind kind : {LayerKind::kChunked, LayerKind::kSparse}) {
-    if (model.kinds[kind] > 0) return kind;
-  }
-  return LayerKind::kFull;
 }
 
 bool can_run(const ModelGeometry& model, LayerKind kind) {
@@ -119,9 +112,10 @@ double YarnScaling::softmax_factor() const {
 
 LayerKind kind_to_run(const ModelGeometry& model, std::optional<LayerKind> asked) {
   if (!asked) {
-    if (const LayerKind missing = missing_kind(model); missing != LayerKind::kFull) {
-      refuse(fmt::format("{} of the {} layers of {} are {}, which attnbench cannot run yet",
-                         model.kinds[missing], model.layers, model.name, to_string(missing)),
+    // Their attention is not implemented, although the model's name promises it.
+    if (const int missing = model.kinds[LayerKind::kSparse]; missing > 0) {
+      refuse(fmt::format("{} of the {} layers of {} are sparse, which attnbench cannot run yet",
+                         missing, model.layers, model.name),
              spelled_out(model));
     }
     for (const LayerKind kind : kRunnable) {
@@ -129,7 +123,7 @@ LayerKind kind_to_run(const ModelGeometry& model, std::optional<LayerKind> asked
     }
     refuse(
         fmt::format("{} has no layer that attnbench can run: {}", model.name, model.kinds.text()),
-        "full and sliding layers can be run, and linear ones that are gated delta nets");
+        "full, sliding and chunked layers can be run, and linear ones that are gated delta nets");
   }
   if (can_run(model, *asked)) return *asked;
   std::string allowed;
@@ -158,9 +152,10 @@ std::string notes_on(const ModelGeometry& model, LayerKind kind) {
     text =
         fmt::format("dense attention in place of the model's own ({} layers)", model.kinds.text());
   } else if (here < model.layers) {
-    const std::string window =
-        kind == LayerKind::kSliding ? fmt::format(" over {} keys", model.sliding_window) : "";
-    text = fmt::format("{} of {} layers: {}{}; not {}", here, model.layers, to_string(kind), window,
+    std::string extent;
+    if (kind == LayerKind::kSliding) extent = fmt::format(" over {} keys", model.sliding_window);
+    if (kind == LayerKind::kChunked) extent = fmt::format(" by {} keys", model.attention_chunk);
+    text = fmt::format("{} of {} layers: {}{}; not {}", here, model.layers, to_string(kind), extent,
                        model.kinds.text(kind));
   }
   if (!model.notes.empty()) text += (text.empty() ? "" : "; ") + model.notes;
@@ -181,6 +176,7 @@ AttentionLayer layer_of(const ModelGeometry& model, LayerKind kind, int tp) {
   layer.has_sinks = model.sinks;
   layer.has_alibi = model.alibi;
   if (kind == LayerKind::kSliding) layer.sliding_window_size = model.sliding_window - 1;
+  if (kind == LayerKind::kChunked) layer.attention_chunk = model.attention_chunk;
   return layer;
 }
 

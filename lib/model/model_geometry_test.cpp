@@ -173,10 +173,7 @@ TEST(KindToRun, must_be_spelled_out_where_the_model_s_own_attention_is_missing) 
                  "61 of the 61 layers of deepseek-v3.2 are sparse, which attnbench cannot run yet"},
            Asked{"glm-5", std::nullopt,
                  "78 of the 78 layers of glm-5 are sparse, which attnbench cannot run yet"},
-           Asked{
-               "llama-4-scout", std::nullopt,
-               "36 of the 48 layers of llama-4-scout are chunked, which attnbench cannot run yet"},
-           Asked{"llama-4-scout", LayerKind::kChunked, "attnbench cannot run chunked layers yet"},
+           Asked{"deepseek-v3.2", LayerKind::kSparse, "attnbench cannot run sparse layers yet"},
            Asked{"kimi-linear-48b", LayerKind::kLinear,
                  "attnbench cannot run the linear layers of kimi-linear-48b: their heads as gated "
                  "delta nets are not known"},
@@ -199,7 +196,13 @@ TEST(KindToRun, is_the_full_layer_or_the_one_that_was_asked_for) {
   EXPECT_EQ(kind_to_run(preset("gemma-3-4b"), std::nullopt), LayerKind::kFull);
   EXPECT_EQ(kind_to_run(preset("mistral-7b-v0.1"), std::nullopt), LayerKind::kSliding);
   EXPECT_EQ(kind_to_run(preset("deepseek-v3.2"), LayerKind::kFull), LayerKind::kFull);
-  EXPECT_EQ(kind_to_run(preset("llama-4-scout"), LayerKind::kFull), LayerKind::kFull);
+  EXPECT_EQ(kind_to_run(preset("llama-4-scout"), std::nullopt), LayerKind::kFull);
+  for (const char* name : {"llama-4-scout", "llama-4-maverick"}) {
+    const ModelGeometry llama = preset(name);
+    const LayerKind kind = kind_to_run(llama, LayerKind::kChunked);
+    EXPECT_EQ(layer_of(llama, kind, 1).attention_chunk, 8192) << name;
+    EXPECT_EQ(layer_of(llama, LayerKind::kFull, 1).attention_chunk, 0) << name;
+  }
   const ModelGeometry gemma = preset("gemma-3-4b");
   EXPECT_EQ(layer_of(gemma, kind_to_run(gemma, LayerKind::kSliding), 1).sliding_window_size, 1023);
 }
@@ -210,6 +213,8 @@ TEST(NotesOn, say_what_is_left_out) {
             "5 of 34 layers: full; not 29 sliding");
   EXPECT_EQ(notes_on(preset("gemma-3-4b"), LayerKind::kSliding),
             "29 of 34 layers: sliding over 1024 keys; not 5 full");
+  EXPECT_THAT(notes_on(preset("llama-4-maverick"), LayerKind::kChunked),
+              testing::StartsWith("36 of 48 layers: chunked by 8192 keys; not 12 full"));
   EXPECT_EQ(notes_on(preset("deepseek-v3.2"), LayerKind::kFull),
             "dense attention in place of the model's own (61 sparse layers); each query meets the "
             "top 2048 "
@@ -225,6 +230,25 @@ std::vector<double> alibi_slopes(int heads, int tp = 1) {
   std::vector<double> slopes;
   for (int head = 0; head < layer.heads_q; ++head) slopes.push_back(alibi_slope(layer, head));
   return slopes;
+}
+
+TEST(LogitTemperature, rises_behind_its_length) {
+  AttentionLayer layer;
+  EXPECT_EQ(logit_temperature(layer, 1 << 20), 1);
+  layer.temperature_len = 1024;
+  for (const std::int64_t place : {-3, 0, 1, 1023, 1024}) {
+    EXPECT_EQ(logit_temperature(layer, place), 1) << place;
+  }
+  EXPECT_DOUBLE_EQ(logit_temperature(layer, 1025), std::log2(1025.0) / 10);
+  EXPECT_DOUBLE_EQ(logit_temperature(layer, 1 << 20), 2);
+}
+
+TEST(ChunkBegin, is_the_multiple_of_the_chunk_at_or_before_a_place) {
+  EXPECT_EQ(chunk_begin(0, 100), 0);
+  EXPECT_EQ(chunk_begin(8, 7), 0);
+  EXPECT_EQ(chunk_begin(8, 8), 8);
+  EXPECT_EQ(chunk_begin(8, 15), 8);
+  EXPECT_EQ(chunk_begin(8, -9), 0);
 }
 
 TEST(AlibiSlope, halves_from_head_to_head_for_eight_heads) {

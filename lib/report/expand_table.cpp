@@ -43,7 +43,13 @@ std::string geometry_text(const Case& c) {
                                     ? fmt::format(", in trees by {}", to_string(l.window_in_trees))
                                     : ""));
   }
+  if (l.attention_chunk > 0) {
+    parts.push_back(fmt::format("chunks of {} keys", l.attention_chunk));
+  }
   if (l.logit_cap > 0) parts.push_back(fmt::format("softcap {:g}", l.logit_cap));
+  if (l.temperature_len > 0) {
+    parts.push_back(fmt::format("temperature beyond token {}", l.temperature_len));
+  }
   if (l.has_sinks) parts.emplace_back("sinks");
   if (l.has_alibi) parts.emplace_back("ALiBi");
   return join_parts(parts, kWidth, 4);

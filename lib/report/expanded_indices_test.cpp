@@ -45,7 +45,7 @@ Values values_of(const BuiltIndices& built, std::string_view name) {
 
 Case small_chunked_layers() {
   Case c = small_prefix_hits();
-  c.attention_chunk = 16;
+  c.layer.attention_chunk = 16;
   return c;
 }
 
@@ -63,7 +63,7 @@ Case small_chain() {
 std::vector<Case> all_cases() {
   std::vector<Case> cases = all_small_cases();
   for (Case& c : small_edge_shapes()) cases.push_back(std::move(c));
-  for (const auto& more : {small_windows(), small_slopes()}) {
+  for (const auto& more : {small_windows(), small_temperatures(), small_slopes()}) {
     cases.insert(cases.end(), more.begin(), more.end());
   }
   cases.insert(cases.end(), {small_idle(), small_chunked_layers(), small_chain()});
@@ -169,15 +169,14 @@ TEST(IndexFormats, translate_the_window_s_slots_into_a_pool_of_their_own) {
   EXPECT_THAT(values_of(built, "swa_page_table"), testing::Contains(0));
 }
 
-TEST(IndexFormats, cut_requests_into_the_chunks_of_layers_that_are_not_run) {
+TEST(IndexFormats, cut_requests_of_chunked_layers_into_their_chunks) {
   const Case c = small_chunked_layers();
   const BuiltIndices built = indices_of("local_attention", c);
   EXPECT_EQ(values_of(built, "local_query_start_loc").back(), c.q_tokens());
   EXPECT_THAT(values_of(built, "local_seqused_k"), Each(testing::Le(16)));
-  EXPECT_EQ(indices_of("local_attention", small_prefix_hits()).why_not,
-            "the model has no chunked layers");
+  EXPECT_EQ(indices_of("local_attention", small_prefix_hits()).why_not, "the layer is not chunked");
   Case odd = c;
-  odd.attention_chunk = 24;
+  odd.layer.attention_chunk = 24;
   EXPECT_EQ(indices_of("local_attention", odd).why_not,
             "a chunk of 24 tokens is no whole number of pages of 16");
 }

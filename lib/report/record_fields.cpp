@@ -35,6 +35,8 @@ bool has_engine_choice(const Record& r) { return has_sglang_choice(r) || has_vll
 bool stands_for_layers(const Record& r) { return !r.model_layers.kind.empty(); }
 bool has_workspace(const Record& r) { return r.workspace_bytes > 0; }
 bool has_window(const Record& r) { return r.layer.sliding_window_size >= 0; }
+bool has_chunks(const Record& r) { return r.layer.attention_chunk > 0; }
+bool has_temperature(const Record& r) { return r.layer.temperature_len > 0; }
 bool has_logit_cap(const Record& r) { return r.layer.logit_cap > 0; }
 
 std::vector<RecordField> make_fields() {
@@ -103,9 +105,18 @@ std::vector<RecordField> make_fields() {
       {99, "layer/sliding_window_size", "sliding_window_size", "",
        member<&R::layer, &LayerFacts::sliding_window_size>(),
        "Previous keys that are visible, the query's own not counted; null: all", has_window},
+      {123, "layer/attention_chunk", "attention_chunk", "",
+       member<&R::layer, &LayerFacts::attention_chunk>(),
+       "Keys of a chunk, of which a query sees those of its own alone; null: no chunks",
+       has_chunks},
       {100, "layer/scale", "scale", "", member<&R::layer, &LayerFacts::scale>(), "Multiplies q.k"},
       {101, "layer/logit_cap", "logit_cap", "", member<&R::layer, &LayerFacts::logit_cap>(),
        "cap * tanh(s / cap); null: none", has_logit_cap},
+      {124, "layer/temperature_len", "temperature_len", "",
+       member<&R::layer, &LayerFacts::temperature_len>(),
+       "Logits of a query at a later index i are multiplied by log2(i) / log2(this) after the cap; "
+       "null: none",
+       has_temperature},
       {102, "kv_cache/layout", "kv_layout", "", member<&R::kv_cache, &CacheFacts::layout>(),
        "How the cache lay for this backend: NHD, HND, combined or x_packed; null: it chose none",
        has_layout},

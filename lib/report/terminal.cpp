@@ -130,9 +130,13 @@ std::string layer_text(const Case& c) {
   if (layer.sliding_window_size >= 0) {
     facts.push_back(fmt::format("window {}", layer.sliding_window_size + 1));
   }
+  if (layer.attention_chunk > 0) facts.push_back(fmt::format("chunk {}", layer.attention_chunk));
   if (layer.has_sinks) facts.emplace_back("sinks");
   if (layer.has_alibi) facts.emplace_back("ALiBi");
   if (layer.logit_cap > 0) facts.push_back(fmt::format("softcap {:g}", layer.logit_cap));
+  if (layer.temperature_len > 0) {
+    facts.push_back(fmt::format("temperature {}", layer.temperature_len));
+  }
   if (c.kv_cache.layout.value_or(KvLayout::kNhd) != KvLayout::kNhd) {
     facts.emplace_back(to_string(*c.kv_cache.layout));
   }

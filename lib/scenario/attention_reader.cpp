@@ -55,6 +55,20 @@ bool read_window(const YamlNode& node, AttentionLayer& layer, Problems& problems
   return count.has_value();
 }
 
+/// Keys of a chunk.
+bool read_attention_chunk(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
+  const auto keys = is_none(node) ? 0 : read_size(node, "chunk", 1, kMaxSize, problems);
+  layer.attention_chunk = keys.value_or(0);
+  return keys.has_value();
+}
+
+/// Tokens up to which logits are as they are.
+bool read_temperature_len(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
+  const auto tokens = is_none(node) ? 0 : read_size(node, "temperature_len", 2, kMaxSize, problems);
+  layer.temperature_len = tokens.value_or(0);
+  return tokens.has_value();
+}
+
 bool read_flag(const StrictMap& map, std::string_view key, bool& flag, Problems& problems) {
   const YamlNode* node = map.find(key);
   if (node == nullptr) return true;
@@ -70,6 +84,8 @@ bool check_combination(const StrictMap& map, const AttentionLayer& layer, Proble
     return false;
   };
   const bool windowed = layer.sliding_window_size >= 0;
+  const bool chunked = layer.attention_chunk > 0;
+  const bool warmed = layer.temperature_len > 0;
   if (layer.is_recurrent()) {
     for (const YamlEntry& entry : map.node().entries) {
       if (entry.key == "scale") continue;
@@ -83,16 +99,30 @@ bool check_combination(const StrictMap& map, const AttentionLayer& layer, Proble
     const char* hint = "multi-head latent attention here takes causal, window, softcap and scale";
     if (layer.has_sinks) return refuse("sinks", "sinks on an MLA layer", hint);
     if (layer.has_alibi) return refuse("alibi", "alibi on an MLA layer", hint);
+    if (chunked) return refuse("chunk", "chunks on an MLA layer", hint);
+    if (warmed) return refuse("temperature_len", "a temperature on an MLA layer", hint);
     if (layer.is_cross_attention) return refuse("cross", "cross attention on an MLA layer", hint);
   }
   if (layer.is_cross_attention) {
     const char* hint = "an encoder's keys have no order relative to the queries";
     if (windowed) return refuse("window", "a sliding window with cross attention", hint);
     if (layer.has_alibi) return refuse("alibi", "alibi with cross attention", hint);
+    if (chunked) return refuse("chunk", "chunks with cross attention", hint);
+    if (warmed) return refuse("temperature_len", "a temperature with cross attention", hint);
     const YamlNode* causal = map.find("causal");
     if (causal != nullptr && causal->text == "true") {
       return refuse("causal", "causal cross attention", hint);
     }
+  }
+  if (chunked && !layer.causal) {
+    return refuse("causal", "chunks without causal masking",
+                  "a query of a chunked layer sees the keys of its chunk up to its own");
+  }
+  if (chunked && windowed && layer.window_in_trees == WindowInTrees::kDepth) {
+    return refuse(
+        "window", "in_trees: depth beside chunks",
+        "chunks count places among the request's keys, so a window beside them does, too: "
+        "in_trees: index");
   }
   return true;
 }
@@ -105,10 +135,16 @@ bool read_attention(const YamlNode& node, AttentionLayer& layer, Problems& probl
   if (const YamlNode* window = map.find("window")) {
     valid = read_window(*window, layer, problems) && valid;
   }
+  if (const YamlNode* chunk = map.find("chunk")) {
+    valid = read_attention_chunk(*chunk, layer, problems) && valid;
+  }
   if (const YamlNode* softcap = map.find("softcap")) {
     const auto cap = is_none(*softcap) ? 0.0 : read_factor(*softcap, "softcap", problems);
     valid = valid && cap;
     layer.logit_cap = cap.value_or(0);
+  }
+  if (const YamlNode* temperature = map.find("temperature_len")) {
+    valid = read_temperature_len(*temperature, layer, problems) && valid;
   }
   if (const YamlNode* scale = map.find("scale")) {
     const auto factor = read_factor(*scale, "scale", problems);

@@ -49,7 +49,8 @@ CascadeChoice choose_cascade(const Case& c, int multiprocessors) {
                              .heads_kv = c.layer.heads_kv,
                              .multiprocessors = multiprocessors,
                              .use_alibi = c.layer.has_alibi,
-                             .use_sliding_window = c.layer.sliding_window_size >= 0});
+                             .use_sliding_window = c.layer.sliding_window_size >= 0,
+                             .use_local_attention = c.layer.attention_chunk > 0});
   return {decision.use ? "yes" : "no", decision.reason};
 }
 

@@ -96,9 +96,6 @@ struct Case {
   std::string scenario;
   std::string model;       ///< preset name, path of a config.json, or "inline"
   std::string model_note;  ///< what that name leaves unsaid; empty when nothing
-  /// Keys of a chunk of the model's chunked layers, whose index arrays can be shown though they are
-  /// not run; 0: it has none.
-  std::int64_t attention_chunk = 0;
   ModelLayers model_layers;
   int tp = 1;
   std::uint64_t seed = 0;

@@ -211,7 +211,6 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
 
   result.model = choice->model;
   result.model_note = choice->note;
-  result.attention_chunk = choice->attention_chunk;
   result.tp = choice->tp;
   result.layer = layer;
   result.dtype = *dtype;

@@ -58,9 +58,9 @@ std::vector<std::int64_t> run_needles(std::int64_t begin, std::int64_t end,
   return positions;
 }
 
-/// Needles of a request's own keys: a run's, plus the mask's and the window's edges of its first
-/// and last query. A needle at a new token is the diagonal of one row and forbidden to the row
-/// before.
+/// Needles of a request's own keys: a run's, plus the edges of the mask, the window and the chunk
+/// of its first and last query. A needle at a new token is the diagonal of one row and forbidden to
+/// the row before.
 std::vector<std::int64_t> request_needles(const Case& c, const Request& request) {
   const std::int64_t begin = request.shared_len, end = request.kv_len;
   std::vector<std::int64_t> positions = run_needles(begin, end, c.kv_cache.page_size);
@@ -76,6 +76,15 @@ std::vector<std::int64_t> request_needles(const Case& c, const Request& request)
       if (c.layer.causal) continue;
       add_if_inside(positions, row + c.layer.sliding_window_size, begin, end);
       add_if_inside(positions, row + c.layer.sliding_window_size + 1, begin, end);
+    }
+  }
+  if (c.layer.attention_chunk > 0) {
+    // The key before a chunk is forbidden to all of its queries, the last one of a chunk to those
+    // of the next.
+    for (const std::int64_t row : {first_row, first_row + c.layer.attention_chunk, last_row}) {
+      const std::int64_t first = chunk_begin(c.layer.attention_chunk, row);
+      add_if_inside(positions, first - 1, begin, end);
+      add_if_inside(positions, first, begin, end);
     }
   }
   sort_unique(positions);

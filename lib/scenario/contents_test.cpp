@@ -83,6 +83,21 @@ TEST(Contents, a_needle_outweighs_a_128k_context_and_its_neighbours_do_not) {
   EXPECT_LT(std::fabs(c.layer.scale * dot(other_head, k_of(contents, 0, 39, 1))), 8);
 }
 
+TEST(Contents, plants_needles_on_both_sides_of_a_chunk_s_edge) {
+  Case c = two_sharing_requests();
+  const auto logit = [&](std::int64_t position) {
+    const Contents contents(c, Fill::kNeedle);
+    Row q{};
+    contents.q_row(0, 0, 3, q);
+    return c.layer.scale * dot(q, k_of(contents, 0, position, 1));
+  };
+  EXPECT_LT(logit(35), 10);
+  EXPECT_LT(logit(36), 10);
+  c.layer.attention_chunk = 36;  // of 40 keys
+  EXPECT_GT(logit(35), 10);
+  EXPECT_GT(logit(36), 10);
+}
+
 TEST(Contents, extreme_logits_reach_88_with_the_sign_of_the_head) {
   const Case c = two_sharing_requests();
   const Contents contents(c, Fill::kExtreme);

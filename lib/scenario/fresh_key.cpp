@@ -12,16 +12,22 @@ namespace {
 
 /// First key that the last query may see.
 std::int64_t first_visible(const AttentionLayer& layer, const Request& request) {
-  if (layer.sliding_window_size < 0 || layer.is_cross_attention) return 0;
-  return std::max<std::int64_t>(request.kv_len - 1 - layer.sliding_window_size, 0);
+  if (layer.is_cross_attention) return 0;
+  const std::int64_t last = request.kv_len - 1;
+  const std::int64_t in_chunk = chunk_begin(layer.attention_chunk, last);
+  return layer.sliding_window_size < 0 ? in_chunk
+                                       : std::max(last - layer.sliding_window_size, in_chunk);
 }
 
 }  // namespace
 
 std::int64_t fresh_position(const Case& c, const Request& request, std::uint64_t stream) {
-  // The only one of the step's own keys that each of its queries sees, if it sees any.
-  if (writes_kv(c.step)) return request.new_keys() > 0 ? request.kv_len - request.new_keys() : -1;
-  const std::int64_t first = std::max(first_visible(c.layer, request), request.shared_len);
+  const std::int64_t seen = first_visible(c.layer, request);
+  // The one of the step's own keys that most of its queries see, the last one among them.
+  if (writes_kv(c.step)) {
+    return request.new_keys() > 0 ? std::max(request.kv_len - request.new_keys(), seen) : -1;
+  }
+  const std::int64_t first = std::max(seen, request.shared_len);
   const std::int64_t last = request.kv_len - 1;
   if (first > last) return -1;
   std::int64_t end = last;
@@ -44,15 +50,16 @@ float fresh_key_size(const Case& c, const Request& request) {
   const AttentionLayer& layer = c.layer;
   const bool mla = layer.shares_row_of_k_and_v();
   const double dims = layer.head_dim_qk - (mla ? layer.head_dim_v : 0);
-  if (dims <= 0 || layer.scale <= 0) return 1;
+  const double scale = layer.scale * logit_temperature(layer, request.kv_len - 1);
+  if (dims <= 0 || scale <= 0) return 1;
   const auto keys = static_cast<double>(
       std::max<std::int64_t>(request.kv_len - first_visible(layer, request), 1));
   // A query's dims have variance 1, and 2 where the direction of the fresh key is added to them.
-  const double variance = layer.scale * layer.scale * (layer.head_dim_qk + dims);
+  const double variance = scale * scale * (layer.head_dim_qk + dims);
   const double log_keys = std::log(keys);
   const double logit = variance < 2 * log_keys ? log_keys + variance / 2
                                                : std::sqrt(2 * variance * std::max(log_keys, 0.5));
-  return static_cast<float>(logit / (layer.scale * dims));
+  return static_cast<float>(logit / (scale * dims));
 }
 
 }  // namespace attnbench

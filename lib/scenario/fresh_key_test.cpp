@@ -55,6 +55,20 @@ TEST(FreshKeys, keep_out_of_shared_prefixes_and_within_the_window) {
   }
 }
 
+TEST(FreshKeys, lie_in_the_chunk_of_the_last_query) {
+  Case c = one_request(1, 40);
+  c.layer.attention_chunk = 36;
+  for (std::uint64_t stream = 0; stream < 50; ++stream) {
+    EXPECT_GE(fresh_position(c, c.requests[0], stream), 36);
+  }
+  c = one_request(10, 40);
+  c.layer.attention_chunk = 36;
+  c.step = StepPart::kBoth;
+  EXPECT_EQ(fresh_position(c, c.requests[0], 0), 36) << "the first new key of that chunk";
+  c.layer.attention_chunk = 20;
+  EXPECT_EQ(fresh_position(c, c.requests[0], 0), 30);
+}
+
 TEST(FreshKeys, of_a_tree_without_a_prefix_of_its_own_are_the_last_node) {
   Case c = one_request(3, 3);
   c.requests[0].tree_parents = {-1, 0, 0};
@@ -102,7 +116,8 @@ double weight_of_fresh_key(const Case& c, std::int64_t number, int head) {
     contents.k_row(0, j, head / c.layer.group_size(), k);
     double logit = 0;
     for (std::size_t d = 0; d < dims; ++d) logit += double{q[d]} * double{k[d]};
-    const double weight = std::exp(logit * c.layer.scale);
+    const double weight =
+        std::exp(logit * c.layer.scale * logit_temperature(c.layer, request.kv_len - 1));
     all += weight;
     if (j == contents.fresh_keys()[0].position) fresh = weight;
   }
@@ -114,6 +129,10 @@ TEST(ContentsOfASample, give_the_fresh_key_a_weight_that_shows_at_any_length_and
     for (const std::int64_t keys : {2, 30, 3000}) {
       Case c = one_request(1, keys);
       c.layer.scale = scale;
+      if (keys == 3000) {  // a temperature of 1.9 on logits 1.9 times smaller
+        c.layer.temperature_len = 64;
+        c.layer.scale /= logit_temperature(c.layer, keys - 1);
+      }
       double sum = 0;
       constexpr int kNumbers = 24;
       for (std::int64_t number = 1; number <= kNumbers; ++number) {

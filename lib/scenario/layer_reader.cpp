@@ -241,7 +241,6 @@ std::optional<LayerChoice> read_layer(const StrictMap& mix, const std::string& m
   if (valid) {
     choice.model = model->name;
     choice.note = notes_on(model->geometry, *kind);
-    choice.attention_chunk = model->geometry.attention_chunk;
     choice.tp = static_cast<int>(*tp);
     try {
       choice.layer = layer_of(model->geometry, *kind, choice.tp);

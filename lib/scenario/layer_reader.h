@@ -17,9 +17,8 @@ namespace attnbench {
 
 /// A model's layer on one rank, with the name that records carry.
 struct LayerChoice {
-  std::string model;                 ///< preset, path of a config.json, or "inline"
-  std::string note;                  ///< what the name leaves unsaid; empty when nothing
-  std::int64_t attention_chunk = 0;  ///< keys of a chunk of the model's chunked layers; 0: none
+  std::string model;  ///< preset, path of a config.json, or "inline"
+  std::string note;   ///< what the name leaves unsaid; empty when nothing
   int tp = 1;
   AttentionLayer layer;
 };

@@ -20,7 +20,6 @@ Problem problem_of(const Case& c) {
   problem.cache = cache_format_of(c);
   problem.mode = c.mode;
   problem.step = c.step;
-  problem.attention_chunk = c.attention_chunk;
   problem.limits.requests = std::ssize(c.requests) + c.padding.requests;
   problem.limits.q_tokens = c.q_tokens() + c.padding_q_tokens();
   if (c.padding.requests > 0) problem.limits.kv_len = c.padding.seq_len;

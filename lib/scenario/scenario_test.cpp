@@ -431,9 +431,24 @@ TEST(Scenario, runs_the_kind_of_layer_that_is_spelled_out) {
   EXPECT_EQ(only_case("batch: 4q1s300").model_note, "");
 }
 
-TEST(Scenario, knows_the_chunk_of_layers_that_are_left_out) {
-  EXPECT_EQ(only_case("model: llama-4-scout, layer: full, batch: 4q1s300").attention_chunk, 8192);
-  EXPECT_EQ(only_case("batch: 4q1s300").attention_chunk, 0);
+TEST(Scenario, runs_chunked_layers_of_a_model_and_of_any_other) {
+  const auto chunk = [](const std::string& mix) { return only_case(mix).layer.attention_chunk; };
+  EXPECT_EQ(chunk("model: llama-4-scout, layer: chunked, batch: 4q1s300"), 8192);
+  EXPECT_EQ(chunk("model: llama-4-scout, layer: full, batch: 4q1s300"), 0);
+  EXPECT_EQ(chunk("model: llama-4-scout, batch: 4q1s300"), 0);
+  EXPECT_EQ(chunk("batch: 4q1s300"), 0);
+  EXPECT_EQ(chunk("attention: {chunk: 1k}, batch: 4q1s300"), 1024);
+  EXPECT_EQ(chunk("model: llama-4-scout, layer: chunked, attention: {chunk: none}, batch: q1"), 0);
+  const Case both = only_case("attention: {chunk: 64, window: {keys: 16}}, batch: 4q1s300");
+  EXPECT_EQ(both.layer.attention_chunk, 64);
+  EXPECT_EQ(both.layer.sliding_window_size, 15);
+}
+
+TEST(Scenario, takes_the_length_behind_which_a_temperature_rises) {
+  EXPECT_EQ(only_case("attention: {temperature_len: 1k}, batch: 4q1s300").layer.temperature_len,
+            1024);
+  EXPECT_EQ(only_case("attention: {temperature_len: none}, batch: 4q1s300").layer.temperature_len,
+            0);
 }
 
 TEST(Scenario, sweeps_over_the_kinds_of_layer) {

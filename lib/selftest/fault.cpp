@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 52> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 58> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -25,7 +25,13 @@ constexpr std::array<std::pair<Fault, std::string_view>, 52> kNames{{
     {Fault::kIgnoresWindow, "ignores the window"},
     {Fault::kWindowOffByOne, "window off by one"},
     {Fault::kWindowCountsTheOtherWay, "window in a tree: depth for index"},
+    {Fault::kIgnoresChunks, "ignores the chunks"},
+    {Fault::kChunkOffByOne, "chunk off by one"},
+    {Fault::kChunkIsAWindow, "takes a chunk for a window"},
     {Fault::kIgnoresSoftcap, "ignores the softcap"},
+    {Fault::kIgnoresTemperature, "ignores the temperature"},
+    {Fault::kTemperatureOffByOne, "temperature of the next query"},
+    {Fault::kTemperatureBeforeCap, "temperature before the softcap"},
     {Fault::kNoMaximum, "does not subtract the maximum"},
     {Fault::kMaximumStartsAtZero, "starts the maximum at 0"},
     {Fault::kLseBaseTwo, "LSE in base 2"},

@@ -114,6 +114,14 @@ class MutantRow {
     return behind > window || (!layer.causal && -behind > window);
   }
 
+  [[nodiscard]] ATTNBENCH_BOTH bool outside_chunk(std::int64_t key) const {
+    const std::int64_t chunk = step_.layer.attention_chunk;
+    if (chunk == 0 || has(Fault::kIgnoresChunks)) return false;
+    if (has(Fault::kChunkIsAWindow)) return position_ - key >= chunk;
+    const std::int64_t early = has(Fault::kChunkOffByOne) ? 1 : 0;
+    return key + early < position_ / chunk * chunk;
+  }
+
   /// Whether the window of a draft tree counts tokens of the branch.
   [[nodiscard]] ATTNBENCH_BOTH bool counts_depth() const {
     const bool depth = step_.layer.window_in_trees == WindowInTrees::kDepth;
@@ -128,7 +136,7 @@ class MutantRow {
 
   [[nodiscard]] ATTNBENCH_BOTH bool sees(std::int64_t key) const {
     const AttentionLayer& layer = step_.layer;
-    if (outside_window(key)) return false;
+    if (outside_window(key) || outside_chunk(key)) return false;
     if (step_.batch.custom_mask != nullptr && !has(Fault::kIgnoresTree)) {
       const std::int64_t begin = step_.batch.mask_indptr[request_];
       return step_.batch.custom_mask[begin + query_ * kv_len_ + key] != 0;
@@ -212,16 +220,27 @@ class MutantRow {
     if (has(Fault::kDividesByZeroKey)) dot = through_scale(dot, k_dtype, k, layer.head_dim_qk);
     float s = dot * step_.pool.k_scale;
     if (!has(Fault::kForgetsScale)) s *= static_cast<float>(layer.scale);
+    const float temperature = this->temperature();
+    if (has(Fault::kTemperatureBeforeCap)) s *= temperature;
     if (layer.logit_cap > 0 && !has(Fault::kIgnoresSoftcap)) {
       const auto cap = static_cast<float>(layer.logit_cap);
       s = cap * std::tanh(s / cap);
     }
+    if (!has(Fault::kTemperatureBeforeCap)) s *= temperature;
     if (layer.has_alibi) {
       const double slope = std::exp2(double{alibi_log2_slope(alibi_power(layer), head_)});
       const std::int64_t distance = text_position(key.position) - text_position(position_);
       s -= static_cast<float>(slope * std::fabs(static_cast<double>(distance)));
     }
     return s;
+  }
+
+  /// What the row's logits are multiplied by.
+  [[nodiscard]] ATTNBENCH_BOTH float temperature() const {
+    const std::int64_t len = step_.layer.temperature_len;
+    const std::int64_t place = position_ + (has(Fault::kTemperatureOffByOne) ? 1 : 0);
+    if (len == 0 || place <= len || has(Fault::kIgnoresTemperature)) return 1;
+    return std::log2(static_cast<float>(place)) / std::log2(static_cast<float>(len));
   }
 
   /// A latent row's first dims are V, all of them K.

@@ -31,7 +31,12 @@ std::vector<Examined> examine(const std::vector<Case>& cases) {
 const std::vector<Examined>& small_examined() {
   static const std::vector<Examined> all = [] {
     std::vector<Case> cases = all_small_cases();
-    cases.push_back(small_windows().front());  // over draft trees
+    for (const Case& c : small_windows()) {
+      if (c.id == "tree_window_2_by_index" || c.id == "prefix_hits_in_chunks_of_10") {
+        cases.push_back(c);
+      }
+    }
+    for (const Case& c : small_temperatures()) cases.push_back(c);
     for (const Case& c : small_delta_nets()) cases.push_back(c);
     return examine(cases);
   }();

@@ -58,6 +58,14 @@ std::vector<Case> selftest_cases() {
   for (Request& request : tree.requests) request.tree_parents = {-1, 0, 0, 0, 1, 1};
   tree.layer.sliding_window_size = 20;  // node 5 sees other keys of the last prefix by its depth
 
+  // f32 for what a bf16 output hides. Requests that end in their first chunk, at its end and
+  // behind.
+  Case chunks = small_case("chunks", ForwardMode::kExtend, DType::kF32,
+                           {{1, 5}, {12, 12}, {1, 13}, {9, 30}, {1, 29}});
+  chunks.layer.attention_chunk = 12;
+  chunks.layer.temperature_len = 4;
+  chunks.layer.logit_cap = 2;  // low enough that a temperature before it is another
+
   Case fp8 = small_case("fp8", ForwardMode::kDecode, DType::kBF16, {{1, 2}, {1, 14}, {1, 40}});
   fp8.kv_cache.dtype = DType::kE4M3;
   fp8.kv_cache.k_scale = 0.37f;  // no powers of two: forgetting them moves mantissas too
@@ -88,7 +96,7 @@ std::vector<Case> selftest_cases() {
   long_context.layer.scale = 1 / std::sqrt(16.0);
   long_context.kv_cache.page_size = 64;
 
-  return {mixed, window, tree, fp8, latent, delta_net, long_context};
+  return {mixed, window, tree, chunks, fp8, latent, delta_net, long_context};
 }
 
 }  // namespace attnbench

@@ -51,7 +51,10 @@ ErrorModel::ErrorModel(const Case& c, const Numerics& numerics)
       u_acc_(unit_roundoff(numerics.accumulator)),
       splits_(0),
       dims_(c.layer.head_dim_qk),
-      tanh_(c.layer.logit_cap * kExp) {
+      tanh_(c.layer.logit_cap * kExp),
+      // Scale, log2(e), softcap's quotient, maximum. The temperature adds a place that f32 does not
+      // hold, two logarithms of two units in the last place each, their quotient and the product.
+      logit_roundings_(c.layer.temperature_len > 0 ? 4 + 7 : 4) {
   // A row with scales inside has a part in bf16.
   const double u_kv =
       unit_roundoff(c.kv_cache.scales == KvScales::kBlock ? DType::kBF16 : c.kv_cache.dtype);
@@ -70,13 +73,13 @@ ErrorModel::ErrorModel(const Case& c, const Numerics& numerics)
 }
 
 ErrorModel::Row ErrorModel::softmax_row(const ReferenceRow& reference) const {
-  // Four more roundings than products: scale, log2(e), softcap's quotient, maximum.
-  const double dot = gamma(dims_ + 4, kF32) * reference.s;
+  const double dot = gamma(dims_ + logit_roundings_, kF32) * reference.s;
+  const double tanh = tanh_ * reference.temperature;
   const double inputs = qk_roundings_ * u_qk_input_ * reference.s;
   const auto visible = static_cast<double>(reference.visible);
   const double keys = std::min(visible, 1024.0);
   const double accumulate = gamma(keys, std::min(u_acc_, 0.5 / std::max(keys, 1.0)));
-  const double logit = dot + inputs + tanh_;
+  const double logit = dot + inputs + tanh;
 
   Row row{};
   row.u_out = u_out_;
@@ -93,7 +96,7 @@ ErrorModel::Row ErrorModel::softmax_row(const ReferenceRow& reference) const {
   const double largest =
       reference.p_max > 0 ? std::fabs(reference.lse + std::log(reference.p_max)) : 0;
   const double logit_noise =
-      std::hypot(kF32 * (reference.s + std::max(1.0, largest)), tanh_, input_noise);
+      std::hypot(kF32 * (reference.s + std::max(1.0, largest)), tanh, input_noise);
   const double sum = std::sqrt(keys / 2) * u_acc_;
   row.noise_per_b = kUniform * std::hypot(std::hypot(weights, 0x1p-22), logit_noise, sum);
   row.noise_per_a = kUniform * splits_;

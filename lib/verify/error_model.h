@@ -13,7 +13,8 @@ namespace attnbench {
 /// element, and the standard deviation that rounding noise really has.
 ///
 /// Both follow from where a value is rounded, with u the unit roundoff of a type, A = sum p |v|,
-/// B = sqrt(sum (p v)^2) and S = max_j scale sum |q| |k_j| from the reference. In the worst case
+/// B = sqrt(sum (p v)^2) and S = max_j scale sum |q| |k_j| from the reference, S times the row's
+/// temperature. In the worst case
 ///   - a logit is off by at most delta = (gamma_d + inputs rounded before the product) S; a weight
 ///     p_j then by 2 delta (numerator and denominator), so the output by 2 delta A;
 ///   - weights rounded to `p` before P.V cost u_p A;
@@ -80,7 +81,8 @@ class ErrorModel {
   double u_acc_;
   double splits_;  ///< bound per A of partial results
   double dims_;
-  double tanh_;  ///< logit error of a softcap's tanh
+  double tanh_;          ///< logit error of a softcap's tanh, which a row's temperature multiplies
+  int logit_roundings_;  ///< of a logit beside its products
 };
 
 }  // namespace attnbench

@@ -85,6 +85,22 @@ TEST(ErrorModel, lets_the_weight_of_each_key_underflow) {
   EXPECT_NEAR(floor_of({.p = DType::kF16}) / (0x1p-25 * (1 + 3 * 2.5 / 1000)), 1, 1e-6);
 }
 
+// A softcap's tanh is off by a part of the cap, which the temperature then multiplies; S has it
+// already.
+TEST(ErrorModel, multiplies_the_error_of_a_capped_logit_by_the_temperature) {
+  Case c = bf16_case();
+  c.layer.logit_cap = 1000;
+  const double plain = bound_per_a(c, {}, row_of(0, 1));
+  c.layer.temperature_len = 16;
+  ReferenceRow warm = row_of(0, 1);
+  warm.temperature = 3;
+  const double warmed = bound_per_a(c, {}, warm);
+  EXPECT_NEAR(warmed - plain, 2 * (3 - 1) * 1000 * 0x1p-21, 1e-6);
+  const ErrorModel model(c, {});
+  EXPECT_GT(model.row(warm).noise_per_b, 2.5 * model.row(row_of(0, 1)).noise_per_b);
+  EXPECT_GT(model.row(warm).lse_bound, 2.5 * model.row(row_of(0, 1)).lse_bound);
+}
+
 // So that an error of four times the noise is doubted, the noise of f32 must not hide in a worst
 // case.
 TEST(ErrorModel, keeps_the_noise_of_f32_near_what_f32_rounds) {

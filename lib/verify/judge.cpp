@@ -33,7 +33,8 @@ std::string seen_keys(const Case& c, const WorstElement& worst) {
   const std::int64_t own = request.prefix_len() + worst.token;
   const bool all = c.layer.is_cross_attention;
   const std::int64_t window = c.layer.sliding_window_size;
-  const std::int64_t first = all || window < 0 ? 0 : std::max<std::int64_t>(own - window, 0);
+  std::int64_t first = chunk_begin(c.layer.attention_chunk, own);
+  if (!all && window >= 0) first = std::max(own - window, first);
   std::int64_t last = request.kv_len - 1;
   if (!all && c.layer.causal) last = own;
   if (!all && !c.layer.causal && window >= 0) last = std::min(last, own + window);

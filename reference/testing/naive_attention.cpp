@@ -64,6 +64,10 @@ bool naive_is_visible(const Case& c, const Request& request, std::int64_t token,
     if (!c.layer.causal && -behind > c.layer.sliding_window_size) return false;
   }
   if (!c.layer.causal) return true;
+  if (const std::int64_t chunk = c.layer.attention_chunk; chunk > 0) {
+    // Places of a draft tree's nodes count like all others.
+    if (own >= 0 && key / chunk != own / chunk) return false;
+  }
   if (request.tree_parents.empty()) return key <= own;
   return key < request.prefix_len() || descends_from(request, token, key - request.prefix_len());
 }
@@ -77,9 +81,14 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
   std::vector<float> q(dk), k(dk), v(dv);
   contents.q_row(id.request, id.token, id.head, q);
   const std::int64_t own = request.kv_len - request.q_len + id.token;
+  const bool late = layer.temperature_len > 0 && own > layer.temperature_len;
+  const Real heat =
+      late ? std::log(static_cast<Real>(own)) / std::log(static_cast<Real>(layer.temperature_len))
+           : Real{1};
 
   ReferenceRow row;
   row.id = id;
+  row.temperature = static_cast<double>(heat);
   Running state;
   state.out = state.a = state.b_squared = std::vector<Real>(dv, 0);
   Real largest = state.max;
@@ -96,11 +105,12 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
       magnitude += std::abs(product);
     }
     logit *= static_cast<Real>(layer.scale);
-    row.s = std::max(row.s, static_cast<double>(magnitude * static_cast<Real>(layer.scale)));
+    row.s = std::max(row.s, static_cast<double>(heat * magnitude * static_cast<Real>(layer.scale)));
     if (layer.logit_cap > 0) {
       const auto cap = static_cast<Real>(layer.logit_cap);
       logit = cap * std::tanh(logit / cap);
     }
+    logit *= heat;
     if (layer.has_alibi) {
       const auto distance = text_position(request, key) - text_position(request, own);
       logit -= alibi_slope_of(id.head, layer.heads_q * layer.ranks) *

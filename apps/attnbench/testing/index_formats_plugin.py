@@ -39,11 +39,13 @@ def causal(q_len, kv_len, window=-1):
 
 class Reader:
     modes = ("extend", "mixed", "decode")
-    family, windows = "softmax", False
+    family, windows, chunks = "softmax", False, False
 
     def supports(self, problem):
         if problem.family != self.family or problem.mode not in self.modes or problem.dtype != "f32":
             return f"{self.family} in f32 only, in {' '.join(self.modes)}"
+        if (problem.attention_chunk > 0) != self.chunks:
+            return "chunks: " + str(self.chunks)
         return None if (problem.sliding_window_size >= 0) == self.windows else "windows: " + str(self.windows)
 
     def plan(self, batch):
@@ -248,12 +250,9 @@ class PackedMask(Reader):
 
 
 class LocalAttention(Reader):
-    """No chunked layer can be run yet: where no request is longer than a chunk, a full layer computes the same."""
+    """Virtual requests, each within one chunk."""
     name, reads = "from_local_attention", ("local_attention",)
-
-    def supports(self, problem):
-        # A problem does not say whether its model has chunked layers: the test's has pages of 16.
-        return "pages of 16" if problem.page_size != 16 else super().supports(problem)
+    chunks = True
 
     def rows(self, p, local):
         for tokens, pages, kv_len in zip(spans(local["local_query_start_loc"]), local["local_block_table"],

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "lib/model/attention_layer.h"
+
 namespace attnbench::cuda {
 
 /// What decides visibility within one request: backends/common/visibility.h's inputs, for a kernel.
@@ -13,6 +15,7 @@ struct RequestGeometry {
   bool causal = true;            ///< false for cross attention too
   int window = -1;               ///< previous keys visible, not causal: and keys ahead; -1: all
   bool window_by_depth = false;  ///< in draft trees: WindowInTrees::kDepth
+  int chunk = 0;                 ///< keys of a chunk, of which a query sees its own; 0: no chunks
   // Draft trees only; mask is null otherwise.
   const std::uint8_t* mask = nullptr;       ///< of this request, [q_len, kv_len], 1 = visible
   const std::int64_t* positions = nullptr;  ///< of this request's nodes, [q_len]
@@ -62,14 +65,15 @@ __device__ __forceinline__ Visibility visibility_of(const RequestGeometry& reque
   } else {
     seen.end = min(max(seen.position + 1, 0), request.kv_len);
   }
+  seen.begin = chunk_begin(request.chunk, request.kv_len - request.q_len + token);
   if (request.window < 0) return seen;
   if (seen.mask != nullptr && !request.window_by_depth) {
-    seen.begin = max(seen.prefix + token - request.window, 0);
+    seen.begin = max(seen.prefix + token - request.window, seen.begin);
     return seen;
   }
   seen.oldest = seen.position - request.window;
   const int last = seen.mask != nullptr ? seen.prefix : seen.end;
-  seen.begin = min(max(seen.oldest, 0), last);
+  seen.begin = min(max(seen.oldest, seen.begin), last);
   return seen;
 }
 

@@ -24,7 +24,9 @@ KeyRange keys_seen(const ForwardBatch& batch, const AttentionLayer& layer, std::
                    std::int64_t first, std::int64_t last) {
   const Visibility seen = visibility_of(batch, layer, r, first);
   KeyRange range{seen.begin, last == first ? seen.end : visibility_of(batch, layer, r, last).end};
-  if (seen.mask != nullptr && layer.sliding_window_size >= 0) {
+  const bool by_depth =
+      layer.sliding_window_size >= 0 && layer.window_in_trees == WindowInTrees::kDepth;
+  if (seen.mask != nullptr && by_depth) {
     for (std::int64_t t = first + 1; t <= last; ++t) {
       range.begin = std::min(range.begin, visibility_of(batch, layer, r, t).begin);
     }

@@ -133,6 +133,14 @@ typedef struct attnbench_problem {
   int64_t max_kv_len;   /* keys of one request, this step's own included */
   int32_t step;         /* attnbench_step; other than ATTNBENCH_ATTENTION only with writes_kv */
   int32_t cache_scales; /* attnbench_scales */
+  /* A query sees the keys of its own chunk of so many alone, which are at most as many as its place
+   * among the request's keys, that of a draft tree's node too: floor(j / n) == floor(i / n); 0: no
+   * chunks. */
+  int64_t attention_chunk;
+  /* After logit_cap, logits of the query at place i among its request's keys, that of a draft
+   * tree's node too, are multiplied by log2(i) / log2(temperature_len) where i is larger; 0: off.
+   * ALiBi comes after. */
+  int64_t temperature_len;
 } attnbench_problem;
 
 /* Strides count elements. An absent tensor has data 0. */
