@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "backends/common/kv_write.h"
+#include "backends/common/virtual_batches.h"
 #include "backends/cpu_flash/cpu_flash.h"
 #include "backends/cpu_flash/plan.h"
 #include "backends/cpu_flash/two_stage.h"
@@ -29,6 +30,10 @@ void register_builtin_backends(Registry& registry) {
   }
   registry.add([] {
     return with_kv_write(std::make_unique<cpu_flash::TwoStageBackend>(), plan_kv_write_on_cpu);
+  });
+  registry.add([] {
+    return with_kv_write(std::make_unique<VirtualBatches<cpu_flash::CpuFlashBackend>>(),
+                         plan_kv_write_on_cpu);
   });
   registry.add([] { return std::make_unique<gated_delta_net::GatedDeltaNetBackend>(); });
   register_cuda_backends(registry);

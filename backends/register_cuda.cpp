@@ -5,6 +5,7 @@
 
 #include "backends/cascade/cascade.h"
 #include "backends/common/kv_write.h"
+#include "backends/common/virtual_batches.h"
 #include "backends/cudnn/cudnn.h"
 #include "backends/cudnn/info.h"
 #include "backends/gated_delta_net/gpu_backend.h"
@@ -60,6 +61,7 @@ void register_cuda_backends(Registry& registry) {
   for (const auto rule : splitkv::kSplitRules)
     add_writing<splitkv::SplitKvBackend>(registry, absence, rule);
   add_writing<paged_fa::PagedFaBackend>(registry, absence);
+  add_writing<VirtualBatches<paged_fa::PagedFaBackend>>(registry, absence);
   add_writing<mla::MlaBackend>(registry, absence);
   add<cascade::CascadeBackend>(registry, absence);
   add<gated_delta_net::GpuBackend>(registry, absence);

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "backends/cascade/info.h"
+#include "backends/common/virtual_batches.h"
 #include "backends/cudnn/info.h"
 #include "backends/gated_delta_net/gpu_info.h"
 #include "backends/mla/info.h"
@@ -17,15 +18,16 @@ namespace {
 TEST(RegisterBuiltinBackends, lists_what_runs_and_what_is_absent_with_its_reason) {
   Registry registry;
   register_builtin_backends(registry);
-  EXPECT_THAT(registry.names(),
-              testing::ElementsAre("torch_native", "cpu_flash", "cpu_flash:split_keys=128",
-                                   "cpu_flash:split_keys=256", "cpu_flash:split_keys=512",
-                                   "cpu_flash:split_keys=1024", "cpu_flash:split_keys=2048",
-                                   "cpu_flash:two_stage", "gated_delta_net", "splitkv",
-                                   "splitkv:dynamic", "splitkv:fixed_tile", "splitkv:splits=1",
-                                   "splitkv:splits=2", "splitkv:splits=4", "splitkv:splits=8",
-                                   "splitkv:splits=16", "splitkv:splits=32", "splitkv:splits=64",
-                                   "paged_fa", "mla", "cascade", "gated_delta_net_cuda", "cudnn"));
+  EXPECT_THAT(
+      registry.names(),
+      testing::ElementsAre(
+          "torch_native", "cpu_flash", "cpu_flash:split_keys=128", "cpu_flash:split_keys=256",
+          "cpu_flash:split_keys=512", "cpu_flash:split_keys=1024", "cpu_flash:split_keys=2048",
+          "cpu_flash:two_stage", "cpu_flash:virtual_batches", "gated_delta_net", "splitkv",
+          "splitkv:dynamic", "splitkv:fixed_tile", "splitkv:splits=1", "splitkv:splits=2",
+          "splitkv:splits=4", "splitkv:splits=8", "splitkv:splits=16", "splitkv:splits=32",
+          "splitkv:splits=64", "paged_fa", "paged_fa:virtual_batches", "mla", "cascade",
+          "gated_delta_net_cuda", "cudnn"));
   for (const Registry::Entry& entry : registry.entries()) {
     EXPECT_EQ(entry.make == nullptr, !entry.absence.empty()) << entry.info.name;
     const bool variant = entry.info.name.find(':') != std::string::npos;
@@ -38,8 +40,9 @@ TEST(RegisterBuiltinBackends, lists_what_runs_and_what_is_absent_with_its_reason
 TEST(RegisterBuiltinBackends, says_the_same_of_gpu_backends_with_and_without_nvcc) {
   Registry registry;
   register_builtin_backends(registry);
-  std::vector<BackendInfo> infos{paged_fa::info(), mla::info(), cascade::info(), cudnn::info(),
-                                 gated_delta_net::gpu_info()};
+  std::vector<BackendInfo> infos{paged_fa::info(), virtual_batches_info(paged_fa::info()),
+                                 mla::info(),      cascade::info(),
+                                 cudnn::info(),    gated_delta_net::gpu_info()};
   for (const auto rule : splitkv::kSplitRules) infos.push_back(splitkv::info(rule));
   for (const BackendInfo& info : infos) {
     const Registry::Entry* entry = registry.find(info.name);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cascade/info.h"
 #include "backends/common/kv_write.h"
+#include "backends/common/virtual_batches.h"
 #include "backends/cudnn/info.h"
 #include "backends/gated_delta_net/gpu_info.h"
 #include "backends/mla/info.h"
@@ -17,6 +18,7 @@ void register_cuda_backends(Registry& registry) {
   for (const auto rule : splitkv::kSplitRules)
     registry.add_absent(with_kv_write(splitkv::info(rule)), absence);
   registry.add_absent(with_kv_write(paged_fa::info()), absence);
+  registry.add_absent(with_kv_write(virtual_batches_info(paged_fa::info())), absence);
   registry.add_absent(with_kv_write(mla::info()), absence);
   registry.add_absent(cascade::info(), absence);
   registry.add_absent(gated_delta_net::gpu_info(), absence);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/paged_fa/paged_fa.h"
 
+#include "backends/common/virtual_batches.h"
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
 #include "lib/device/cuda/cuda_device.h"
@@ -147,7 +148,46 @@ TEST_F(PagedFaGpu, takes_any_group_of_query_heads) {
 }
 
 TEST_F(PagedFaGpu, knows_each_meaning_of_a_window) {
-  for (const Case& c : small_windows()) expect_agreement(c, *device_, {Fill::kNormal});
+  for (const Case& c : small_windows()) {
+    if (c.dtype == DType::kF32) continue;
+    expect_agreement(c, *device_, {Fill::kNormal});
+  }
+}
+
+TEST_F(PagedFaGpu, sees_the_own_chunk_in_tiles_of_every_size) {
+  for (const std::int64_t chunk : {64, 100, 512}) {
+    for (const std::int64_t q_len : {1, 21, 200, 600}) {
+      Case c = extend(2, 4, 128, 128, q_len);
+      c.layer.attention_chunk = chunk;
+      expect_agreement(c, *device_, {Fill::kNeedle, Fill::kTag, Fill::kNormal});
+      c.layer.sliding_window_size = 80;
+      expect_agreement(c, *device_, {Fill::kNeedle, Fill::kNormal});
+    }
+  }
+}
+
+TEST_F(PagedFaGpu, warms_late_logits_in_tiles_of_every_size) {
+  for (const std::int64_t q_len : {1, 21, 200, 600}) {
+    Case c = extend(2, 4, 128, 128, q_len);
+    c.layer.temperature_len = 127;
+    expect_agreement(c, *device_, {Fill::kExtreme, Fill::kNormal});
+    c.layer.logit_cap = 3;
+    expect_agreement(c, *device_, {Fill::kNormal});
+  }
+}
+
+TEST_F(PagedFaGpu, computes_virtual_batches_as_it_computes_chunks) {
+  using VirtualPagedFa = VirtualBatches<PagedFaBackend>;
+  conformance::expect_agreement([] { return std::make_unique<VirtualPagedFa>(); }, *device_);
+  for (const std::int64_t q_len : {1, 200, 600}) {
+    Case c = extend(2, 4, 128, 128, q_len);
+    c.layer.attention_chunk = 64;
+    VirtualPagedFa backend;
+    Fixture fixture(c, *device_);
+    for (const Fill fill : {Fill::kNeedle, Fill::kNormal}) {
+      conformance::expect_agreement(backend, c, fill, *device_, fixture);
+    }
+  }
 }
 
 TEST_F(PagedFaGpu, says_why_it_cannot) {

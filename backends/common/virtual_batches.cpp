@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/common/virtual_batches.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "lib/base/int_math.h"
+#include "lib/base/narrow.h"
+#include "lib/batch/positions.h"
+#include "lib/index/local_attention.h"
+#include "lib/index/page_table.h"
+
+namespace attnbench {
+namespace {
+
+/// What the kernels are asked for: a request's queries touch one chunk more than they would fill. A
+/// layer without chunks is itself.
+Problem of_virtual_requests(const Problem& chunked) {
+  const std::int64_t chunk = chunked.layer.attention_chunk;
+  if (chunk == 0) return chunked;
+  Problem plain = chunked;
+  plain.layer.attention_chunk = 0;
+  if (!is_decode_or_idle(plain.mode)) plain.mode = ForwardMode::kExtend;
+  plain.limits.requests *= ceil_div(chunked.limits.q_len, chunk) + 1;
+  plain.limits.q_len = std::min(chunked.limits.q_len, chunk);
+  plain.limits.kv_len = std::min(chunked.limits.kv_len, chunk);
+  return plain;
+}
+
+/// The step's index arrays as an engine builds them anew for its chunked layers.
+class VirtualBatch {
+ public:
+  VirtualBatch(const ForwardBatch& whole, PlanMemory& memory)
+      : problem_(of_virtual_requests(*whole.problem)),
+        local_(cut(whole)),
+        pool_(requests(), problem_.limits.kv_len) {
+    set_slots();
+    set_lengths(whole);
+    batch_.problem = &problem_;
+    batch_.tensors = whole.tensors;
+    batch_.token_to_kv_pool = whole.token_to_kv_pool;
+    batch_.req_to_token_pool = &pool_;
+    if (whole.device_batch != nullptr) copy_to_device(*whole.device_batch, memory);
+  }
+  VirtualBatch(const VirtualBatch&) = delete;  // batch() points into it
+  VirtualBatch& operator=(const VirtualBatch&) = delete;
+
+  [[nodiscard]] const ForwardBatch& batch() const { return batch_; }
+
+ private:
+  static LocalAttentionBatch cut(const ForwardBatch& whole) {
+    std::vector<std::int32_t> q_lens;
+    for (std::int64_t r = 0; r < whole.batch_size; ++r) {
+      q_lens.push_back(narrow_i32(whole.q_len(r)));
+    }
+    return make_local_attention_virtual_batches(
+        whole.problem->layer.attention_chunk, q_lens,
+        build_page_table(whole, whole.token_to_kv_pool->page_size));
+  }
+
+  [[nodiscard]] std::int64_t requests() const { return std::ssize(local_.q_lens); }
+
+  void set_slots() {
+    const PageTable& table = local_.table;
+    for (std::int64_t v = 0; v < requests(); ++v) {
+      const std::span<const std::int32_t> pages = table.row(v);
+      const std::span<std::int32_t> slots = pool_.row(v + 1);
+      for (std::int64_t key = 0; key < table.cache_seqlens[to_size(v)]; ++key) {
+        slots[to_size(key)] = narrow_i32(pages[to_size(key / table.page_size)] * table.page_size +
+                                         key % table.page_size);
+      }
+    }
+  }
+
+  void set_lengths(const ForwardBatch& whole) {
+    const std::vector<std::int32_t>& kv_lens = local_.table.cache_seqlens;
+    batch_.forward_mode = problem_.mode;
+    batch_.batch_size = requests();
+    batch_.req_pool_indices.resize(kv_lens.size());
+    std::iota(batch_.req_pool_indices.begin(), batch_.req_pool_indices.end(), 1);
+    batch_.seq_lens = kv_lens;
+    batch_.seq_lens_sum = std::accumulate(kv_lens.begin(), kv_lens.end(), std::int64_t{0});
+    batch_.out_cache_loc = whole.out_cache_loc;
+    batch_.positions = whole.positions;
+    if (is_decode_or_idle(problem_.mode)) return;
+    batch_.extend_seq_lens = local_.q_lens;
+    for (std::size_t v = 0; v < kv_lens.size(); ++v) {
+      batch_.extend_prefix_lens.push_back(kv_lens[v] - local_.q_lens[v]);
+    }
+    batch_.extend_start_loc.assign(local_.cu_seqlens_q.begin(), local_.cu_seqlens_q.end() - 1);
+    batch_.extend_num_tokens = local_.cu_seqlens_q.back();
+  }
+
+  void copy_to_device(const DeviceBatch& whole, PlanMemory& memory) {
+    const auto copied = [&memory](std::string_view name, std::span<const std::int32_t> values) {
+      std::byte* const to = memory.reserve_indices(name, values.size_bytes());
+      memory.device().copy_from_host(to, values.data(), values.size_bytes());
+      return static_cast<const std::int32_t*>(static_cast<const void*>(to));
+    };
+    std::vector<std::int32_t> req_to_token;
+    for (std::int64_t row = 0; row < pool_.rows(); ++row) {
+      req_to_token.insert(req_to_token.end(), pool_.row(row).begin(), pool_.row(row).end());
+    }
+    device_batch_ = whole;
+    device_batch_.req_to_token = copied("virtual req_to_token", req_to_token);
+    device_batch_.req_to_token_stride = pool_.max_context_len();
+    device_batch_.req_pool_indices = copied("virtual req_pool_indices", batch_.req_pool_indices);
+    device_batch_.block_table = copied("virtual block_table", local_.table.page_table);
+    device_batch_.block_table_width = local_.table.width;
+    device_batch_.kv_lens = copied("virtual kv_lens", local_.table.cache_seqlens);
+    device_batch_.qo_indptr = copied("virtual qo_indptr", local_.cu_seqlens_q);
+    batch_.device_batch = &device_batch_;
+  }
+
+  Problem problem_;
+  LocalAttentionBatch local_;
+  ReqToTokenPool pool_;
+  DeviceBatch device_batch_;
+  ForwardBatch batch_;
+};
+
+class VirtualBatchesPlan final : public Plan {
+ public:
+  VirtualBatchesPlan(Backend& kernels, const ForwardBatch& whole, PlanMemory& memory)
+      : virtual_(whole, memory), plan_(kernels.plan(virtual_.batch(), memory)) {}
+
+  void run(Stream& stream) override { plan_->run(stream); }
+
+ private:
+  VirtualBatch virtual_;  ///< which the plan reads
+  std::unique_ptr<Plan> plan_;
+};
+
+}  // namespace
+
+BackendInfo virtual_batches_info(BackendInfo base) {
+  base.description =
+      fmt::format("{} over virtual requests, each within one chunk of a chunked layer", base.name);
+  base.name += ":virtual_batches";
+  base.cuda_graph = CudaGraphSupport::kNever;  // how many there are changes from step to step
+  base.by_default = false;
+  return base;
+}
+
+VirtualBatchesBackend::VirtualBatchesBackend(std::unique_ptr<Backend> kernels)
+    : kernels_(std::move(kernels)), info_(virtual_batches_info(kernels_->info())) {}
+
+Support VirtualBatchesBackend::supports(const Problem& problem) const {
+  const std::int64_t chunk = problem.layer.attention_chunk, page_size = problem.cache.page_size;
+  if (chunk == 0) return Support::no("chunked layers only: others have no virtual requests");
+  if (chunk % page_size != 0) {
+    return Support::no(fmt::format(
+        "a chunk of {} tokens is no whole number of pages of {}: the page table of a virtual "
+        "request begins with a page",
+        chunk, page_size));
+  }
+  if (problem.mode == ForwardMode::kTargetVerify) {
+    return Support::no("no draft trees: virtual requests are causal");
+  }
+  if (problem.layer.temperature_len > 0) {
+    return Support::no("no temperature: places count from the virtual request's first key");
+  }
+  return kernels_->supports(of_virtual_requests(problem));
+}
+
+std::vector<KvLayout> VirtualBatchesBackend::formats(const Problem& problem) const {
+  return kernels_->formats(of_virtual_requests(problem));
+}
+
+Numerics VirtualBatchesBackend::numerics(const Problem& problem) const {
+  return kernels_->numerics(of_virtual_requests(problem));
+}
+
+std::unique_ptr<Plan> VirtualBatchesBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
+  return std::make_unique<VirtualBatchesPlan>(*kernels_, batch, memory);
+}
+
+}  // namespace attnbench

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/common/virtual_batches.h"
+
+#include <gmock/gmock.h>
+
+#include "backends/cpu_flash/cpu_flash.h"
+#include "backends/testing/conformance.h"
+#include "backends/torch_native/torch_native.h"
+
+namespace attnbench {
+namespace {
+
+using VirtualFlash = VirtualBatches<cpu_flash::CpuFlashBackend>;
+
+Problem chunked_problem(std::int64_t chunk) {
+  Case c = small_prefix_hits();  // pages of 16
+  c.layer.attention_chunk = chunk;
+  return problem_of(c);
+}
+
+TEST(VirtualBatches, compute_chunked_layers_with_kernels_that_know_no_chunks) {
+  conformance::expect_agreement([] { return std::make_unique<VirtualFlash>(); });
+  conformance::expect_agreement(
+      [] { return std::make_unique<VirtualBatches<torch_native::TorchNativeBackend>>(); });
+}
+
+TEST(VirtualBatches, find_their_keys_behind_shared_prefixes) {
+  const auto device = make_cpu_device();
+  for (const std::int64_t chunk : {16, 32, 64}) {
+    Case c = small_prefix_hits();
+    c.layer.attention_chunk = chunk;
+    Fixture fixture(c, *device);
+    VirtualFlash backend;
+    const Verification found =
+        conformance::verify_all_rows(backend, c, conformance::kFills, *device, fixture);
+    EXPECT_EQ(found.verdict, Verdict::kPassed) << chunk << ": " << found.reason;
+  }
+}
+
+TEST(VirtualBatches, take_part_by_name_alone) {
+  const VirtualFlash backend;
+  EXPECT_EQ(backend.info().name, "cpu_flash:virtual_batches");
+  EXPECT_FALSE(backend.info().by_default);
+}
+
+TEST(VirtualBatches, refuse_what_has_no_virtual_requests) {
+  const VirtualFlash backend;
+  EXPECT_TRUE(backend.supports(chunked_problem(32)));
+  EXPECT_THAT(backend.supports(chunked_problem(0)).reason(), testing::HasSubstr("chunked layers"));
+  EXPECT_THAT(backend.supports(chunked_problem(24)).reason(),
+              testing::HasSubstr("a chunk of 24 tokens is no whole number of pages of 16"));
+  Problem problem = chunked_problem(32);
+  problem.mode = ForwardMode::kTargetVerify;
+  EXPECT_THAT(backend.supports(problem).reason(), testing::HasSubstr("draft trees"));
+  problem = chunked_problem(32);
+  problem.layer.temperature_len = 8;
+  EXPECT_THAT(backend.supports(problem).reason(), testing::HasSubstr("temperature"));
+  problem = chunked_problem(32);
+  problem.layer.family = Family::kRecurrent;
+  EXPECT_FALSE(backend.supports(problem)) << "and what the kernels refuse";
+}
+
+}  // namespace
+}  // namespace attnbench
