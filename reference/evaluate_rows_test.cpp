@@ -83,6 +83,12 @@ std::vector<Case> families() {
   tree.layer.temperature_len = 22;
   tree.layer.has_alibi = true;
   cases.push_back(tree);
+  Case blocks = case_of("blocks", ForwardMode::kDllmExtend, 4, 2, {{32, 300}, {9, 9}, {3, 40}});
+  blocks.layer.causal_block = 8;
+  cases.push_back(blocks);
+  blocks.id = "blocks_window";
+  blocks.layer.sliding_window_size = 5;
+  cases.push_back(blocks);
   Case alibi = case_of("alibi", ForwardMode::kDraftExtend, 8, 8, {{3, 40}, {1, 2}});
   alibi.layer.has_alibi = true;
   cases.push_back(alibi);

@@ -73,6 +73,13 @@ std::vector<std::int64_t> pick_tokens(const Case& c, std::int64_t index, std::in
     list.add(len - prefix);
     list.add(len + 1 - prefix);
   }
+  // The last row of a block, which sees no more than its first, and the first of the next.
+  if (const std::int64_t block = c.layer.causal_block; block > 1) {
+    for (const std::int64_t edge : {block, (q_len - 1) / block * block}) {
+      list.add(edge - 1);
+      list.add(edge);
+    }
+  }
   // The last row of a chunk, which sees all of it, and the first of the next, which sees its own
   // key alone; then rows that see exactly up to the end of a page or split, and one key more: the
   // first, the middle one and the last of them.

@@ -141,6 +141,15 @@ TEST(SampleRows, meets_the_first_row_that_a_temperature_warms) {
   EXPECT_TRUE(has_token(rows, 0, 1235 - 100));
 }
 
+TEST(SampleRows, meets_the_edges_of_blocks) {
+  Case c = case_of(2, 1, {{2000, 2100}});
+  c.layer.causal_block = 300;
+  const std::vector<RowId> rows = sample_rows(c, 64);
+  for (const std::int64_t token : {299, 300, 1799, 1800}) {
+    EXPECT_TRUE(has_token(rows, 0, token)) << "token " << token;
+  }
+}
+
 TEST(SampleRows, is_a_function_of_the_case_and_its_seed) {
   Case c = case_of(2, 1, {{2000, 2100}});
   const std::vector<RowId> rows = sample_rows(c, 100);

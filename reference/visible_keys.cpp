@@ -46,7 +46,10 @@ VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request, st
   std::int64_t oldest = window < 0 ? std::numeric_limits<std::int64_t>::min() : own - window;
   // Of the own chunk alone: floor(key / chunk) == floor(own / chunk).
   if (layer.attention_chunk > 0) oldest = std::max(oldest, own - own % layer.attention_chunk);
-  seen.end = std::max<std::int64_t>(tree ? request.prefix_len() : position + 1, 0);
+  // Behind the last token of the query's block, or of the request.
+  const std::int64_t block = layer.causal_block;
+  const std::int64_t behind = std::min((token / block + 1) * block, request.q_len);
+  seen.end = std::max<std::int64_t>(request.prefix_len() + (tree ? 0 : behind), 0);
   seen.begin = std::clamp<std::int64_t>(oldest, 0, seen.end);
   if (!tree) return seen;
 

@@ -42,9 +42,12 @@ struct VisibleKeys {
 ///   non-causal: all keys; under a window W those at positions i - W <= j <= i + W, i being the
 ///   query's (an encoder's window);
 ///   causal: keys at positions j <= i (bottom-right alignment);
+///   by blocks of N (block diffusion): those of the prefix, and of the step's own tokens up to the
+///   end of the query's block, j < prefix_len + (floor(token / N) + 1) N;
 ///   draft tree: the prefix, the node's ancestors, itself;
-///   sliding window W, on top of the latter two: keys at j >= i - W;
-///   chunks of C keys, on top of the latter three: keys at floor(j / C) == floor(i / C).
+///   sliding window W, on top of the latter three: keys at j >= i - W;
+///   chunks of C keys, on top of causality, trees and windows: keys at floor(j / C) == floor(i /
+///   C).
 /// A node of a draft tree lies at position prefix_len + depth, not at its index: ALiBi counts
 /// tokens of the text that the branch spells, and siblings are not part of it. The window counts in
 /// the same way under WindowInTrees::kDepth; under kIndex it counts places among the request's

@@ -158,6 +158,21 @@ TEST(VisibleKeys, of_a_draft_node_are_in_the_chunk_of_its_place_among_the_keys) 
   EXPECT_EQ(indices(layer, request, 5), (Keys{15}));
 }
 
+TEST(VisibleKeys, by_blocks_are_those_up_to_the_end_of_the_query_s_block) {
+  AttentionLayer layer;
+  layer.causal_block = 3;
+  EXPECT_EQ(indices(layer, request_of(7, 9), 0), (Keys{0, 1, 2, 3, 4}));
+  EXPECT_EQ(indices(layer, request_of(7, 9), 2), (Keys{0, 1, 2, 3, 4}));
+  EXPECT_EQ(indices(layer, request_of(7, 9), 3), (Keys{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(indices(layer, request_of(7, 9), 6), (Keys{0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  layer.sliding_window_size = 1;
+  EXPECT_EQ(indices(layer, request_of(7, 9), 0), (Keys{1, 2, 3, 4}));
+  EXPECT_EQ(indices(layer, request_of(7, 9), 2), (Keys{3, 4}));
+  layer.sliding_window_size = -1;
+  layer.causal_block = 100;
+  EXPECT_EQ(indices(layer, request_of(2, 4), 0), (Keys{0, 1, 2, 3}));
+}
+
 TEST(VisibleKeys, a_chain_is_the_causal_mask) {
   Request chain = request_of(4, 9);
   chain.tree_parents = {-1, 0, 1, 2};

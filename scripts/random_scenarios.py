@@ -68,7 +68,7 @@ def attention(rng, mode, mla):
     elif rng.random() < 0.25:
         wanted["window"] = {"keys_before": length(rng, 300) - 1} if rng.random() < 0.5 else {
             "keys": length(rng, 300)}
-    if not mla and mode != "cross" and wanted.get("causal", True) and rng.random() < 0.15:
+    if not mla and mode not in ("cross", "dllm_extend") and wanted.get("causal", True) and rng.random() < 0.15:
         wanted["chunk"] = length(rng, 200)
     if not mla and mode != "cross" and rng.random() < 0.1:
         wanted["temperature_len"] = 1 + length(rng, 300)
@@ -76,7 +76,7 @@ def attention(rng, mode, mla):
         wanted["softcap"] = rng.choice([1, 5, 30, 50])
     if not mla and rng.random() < 0.25:
         wanted["sinks"] = True
-    if not mla and wanted.get("causal", True) and rng.random() < 0.15:
+    if not mla and mode != "dllm_extend" and wanted.get("causal", True) and rng.random() < 0.15:
         wanted["alibi"] = True
     if rng.random() < 0.1:
         wanted["scale"] = round(math.exp(rng.uniform(-4, 0)), 4)
@@ -150,6 +150,9 @@ def batch(rng, mode):
         return draft(rng, mode)
     if mode == "split_prefill":
         return [{"mode": mode, "q_len": drawn(rng, 1, 70), "prefix_len": drawn(rng, 1, 300)}]
+    if mode == "dllm_extend":
+        entry = {"mode": mode, "count": rng.choice([1, 2, 5]), "q_len": length(rng, 70), "prefix_len": drawn(rng, 1, 300)}
+        return [entry | ({"block": length(rng, 80)} if rng.random() < 0.7 else {})]
     makers = {"decode": [decode], "extend": [extend], "mixed": [decode, extend]}[mode]
     return [make(rng) for make in makers for _ in range(rng.choice([1, 1, 2]))]
 
@@ -158,7 +161,7 @@ def mix(seed, index):
     """Case `index` of a seed."""
     rng = random.Random(f"{seed}/{index}")
     mode = rng.choice(["decode"] * 6 + ["extend"] * 5 + ["mixed"] * 4 + ["target_verify"] * 3 +
-                      ["draft_extend", "draft_extend_v2", "draft_decode", "split_prefill", "cross", "cross"])
+                      ["draft_extend", "draft_extend_v2", "draft_decode", "split_prefill", "dllm_extend", "cross", "cross"])
     if rng.random() < 0.01:
         mode = "idle"
     made = {"model": model(rng), "dtype": rng.choice(["f32", "f16", "bf16"])}

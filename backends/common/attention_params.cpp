@@ -52,6 +52,7 @@ void set_attention_params(AttentionParams& params, const ForwardBatch& batch) {
   params.window_by_depth = layer.window_in_trees == WindowInTrees::kDepth;
   params.chunk = narrow_i32(layer.attention_chunk);
   params.causal = layer.causal && !layer.is_cross_attention;
+  params.block = narrow_i32(layer.causal_block);
   params.alibi_power = layer.has_alibi ? alibi_power(layer) : 0;
   params.scale = static_cast<float>(layer.scale) * pool.k_scale;
   params.softcap = static_cast<float>(layer.logit_cap);

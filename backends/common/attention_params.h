@@ -47,6 +47,7 @@ struct AttentionParams : OutputParams {
   bool window_by_depth = false;  ///< in draft trees
   std::int32_t chunk = 0;        ///< keys of a chunk, of which a query sees its own; 0: no chunks
   bool causal = true;            ///< false for cross attention too
+  std::int32_t block = 1;        ///< AttentionLayer::causal_block
   std::int32_t alibi_power = 0;  ///< lib/model/attention_layer.h; 0: no ALiBi
 };
 

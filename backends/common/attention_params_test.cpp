@@ -106,6 +106,13 @@ TEST(AttentionParams, tell_of_alibi_by_its_power_of_two) {
   EXPECT_EQ(step.params().alibi_power, 8);
 }
 
+TEST(AttentionParams, tell_of_blocks) {
+  StridedStep step;
+  EXPECT_EQ(step.params().block, 1);
+  step.problem.layer.causal_block = 32;
+  EXPECT_EQ(step.params().block, 32);
+}
+
 TEST(AttentionParams, tell_of_a_temperature_by_the_logarithm_of_its_length) {
   StridedStep step;
   EXPECT_EQ(step.params().temperature_len, 0);

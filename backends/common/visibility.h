@@ -49,7 +49,8 @@ struct Visibility {
 };
 
 /// Queries are the last q_len of kv_len positions (bottom-right alignment). A draft tree's mask
-/// replaces causality; without causality a window reaches as far ahead as back.
+/// replaces causality; causal by blocks, a query sees its own to the end; without causality a
+/// window reaches as far ahead as back.
 [[nodiscard]] inline Visibility visibility_of(const ForwardBatch& batch,
                                               const AttentionLayer& layer, std::int64_t request,
                                               std::int64_t token) {
@@ -73,7 +74,8 @@ struct Visibility {
     seen.positions = batch.positions.data() + first_token(batch, request);
     seen.position = seen.positions[token];
   } else {
-    seen.end = std::clamp<std::int64_t>(seen.position + 1, 0, kv_len);
+    const std::int64_t in_block = layer.causal_block - 1 - token % layer.causal_block;
+    seen.end = std::clamp<std::int64_t>(seen.position + in_block + 1, 0, kv_len);
   }
   seen.begin = chunk_begin(layer.attention_chunk, kv_len - q_len + token);
   if (window < 0) return seen;

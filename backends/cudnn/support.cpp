@@ -27,6 +27,9 @@ Support supports(const Problem& problem) {
     return Support::no(
         "no draft trees: cuDNN has no mask of bits, only a bias as large as all logits");
   }
+  if (layer.causal_block > 1) {
+    return Support::no("no block diffusion: cuDNN's masks are causal ones and sliding windows");
+  }
   if (layer.attention_chunk > 0) {
     return Support::no("no chunked attention: cuDNN's masks are causal ones and sliding windows");
   }

@@ -34,6 +34,7 @@ def no_paged_attention(problem, dtypes=("f16", "bf16"), trees=False, sinks=False
         (problem.family != "softmax", "keys and values of their own only: no MLA, no recurrent layers"),
         (problem.has_alibi, "no ALiBi"),
         (problem.has_sinks and not sinks, "no sinks"),
+        (problem.mode == "dllm_extend", "no block diffusion: it knows no masks but causal ones"),
         (problem.temperature_len > 0, "no temperature of positions"),
         (problem.attention_chunk > 0, "no chunked attention: the pack gives it causal masks and windows alone"),
         (problem.mode == "target_verify" and not trees, "no draft trees: it knows no masks but causal ones"),
@@ -49,6 +50,7 @@ def no_latent_attention(problem):
         (problem.family != "latent", "absorbed MLA only"),
         ((problem.head_dim_qk, problem.head_dim_v) != (576, 512), "latent rows of 576 numbers, 512 of them values"),
         (problem.dtype not in ("f16", "bf16") or problem.cache_dtype != problem.dtype, "f16 or bf16 throughout"),
+        (problem.mode == "dllm_extend", "no block diffusion"),
         (problem.sliding_window_size >= 0 or problem.logit_cap > 0, "no window, no softcap"),
         (problem.has_sinks or problem.has_alibi, "no sinks, no ALiBi"))
 

@@ -20,6 +20,7 @@ __device__ __forceinline__ cuda::RequestGeometry geometry_of(const Params& p, in
   request.kv_len = p.cache_seqlens[sequence];
   request.q_len = p.cu_seqlens_q[sequence + 1] - first_token;
   request.causal = p.causal;
+  request.block = p.block;
   request.window = p.window;
   request.window_by_depth = p.window_by_depth;
   request.chunk = p.chunk;

@@ -40,7 +40,8 @@ KeyRange range_of(const PlanInput& problem, const Sequence& sequence, std::int64
     const bool tree = sequence.tree_positions != nullptr;
     const bool by_depth = tree && problem.window_by_depth;
     const std::int64_t place = by_depth ? sequence.tree_positions[t] : prefix + t;
-    const std::int64_t ahead = problem.causal ? 0 : problem.window;
+    const std::int64_t in_block = problem.block - 1 - t % problem.block;
+    const std::int64_t ahead = problem.causal ? in_block : problem.window;
     const std::int64_t end = tree ? kv_len : std::clamp<std::int64_t>(place + ahead + 1, 0, kv_len);
     std::int64_t begin = chunk_begin(problem.chunk, prefix + t);
     if (problem.window >= 0) {
@@ -140,6 +141,7 @@ PlanInput plan_input(const ForwardBatch& batch, const AttentionLayer& layer, boo
   problem.heads_kv = layer.heads_kv;
   problem.group = layer.group_size();
   problem.causal = layer.causal && !layer.is_cross_attention;
+  problem.block = layer.causal_block;
   problem.window = layer.sliding_window_size;
   problem.window_by_depth = layer.window_in_trees == WindowInTrees::kDepth;
   problem.chunk = layer.attention_chunk;

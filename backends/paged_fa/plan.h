@@ -26,6 +26,7 @@ struct PlanInput {
   int heads_kv = 1;
   int group = 1;  ///< query heads per KV head
   bool causal = true;
+  std::int64_t block = 1;  ///< AttentionLayer::causal_block
   std::int64_t window = -1;
   bool window_by_depth = false;  ///< in draft trees
   std::int64_t chunk = 0;        ///< keys of a chunk, of which a query sees its own; 0: no chunks

@@ -30,6 +30,8 @@ class PythonExample:
             return "no MLA, no recurrent layers: keys and values are read apart"
         if problem.mode == "target_verify":
             return "no draft trees"
+        if problem.mode == "dllm_extend":
+            return "no block diffusion"
         if not problem.causal or problem.is_cross_attention:
             return "causal self-attention only"
         if problem.sliding_window_size >= 0 or problem.attention_chunk > 0:

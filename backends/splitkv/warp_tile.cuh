@@ -34,6 +34,7 @@ __device__ __forceinline__ LaneRows lane_rows(const Params& p, const Item& item,
   rows.request.kv_len = item.kv_len;
   rows.request.q_len = item.q_len;
   rows.request.causal = p.causal;
+  rows.request.block = p.block;
   rows.request.window = p.window;
   rows.request.window_by_depth = p.window_by_depth;
   rows.request.chunk = p.chunk;

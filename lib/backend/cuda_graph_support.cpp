@@ -29,6 +29,7 @@ CudaGraphSupport needed_cuda_graph_support(const Problem& problem) {
     case ForwardMode::kMixed:
     case ForwardMode::kDraftExtend:
     case ForwardMode::kSplitPrefill:
+    case ForwardMode::kDllmExtend:
       return CudaGraphSupport::kAlways;
   }
   if (problem.limits.q_len <= 1) return CudaGraphSupport::kUniformSingleTokenDecode;

@@ -27,6 +27,7 @@ static_assert(static_cast<int>(ForwardMode::kTargetVerify) == ATTNBENCH_TARGET_V
 static_assert(static_cast<int>(ForwardMode::kDraftExtend) == ATTNBENCH_DRAFT_EXTEND);
 static_assert(static_cast<int>(ForwardMode::kSplitPrefill) == ATTNBENCH_SPLIT_PREFILL);
 static_assert(static_cast<int>(ForwardMode::kDraftExtendV2) == ATTNBENCH_DRAFT_EXTEND_V2);
+static_assert(static_cast<int>(ForwardMode::kDllmExtend) == ATTNBENCH_DLLM_EXTEND);
 static_assert(static_cast<int>(StepPart::kAttention) == ATTNBENCH_ATTENTION);
 static_assert(static_cast<int>(StepPart::kKvWrite) == ATTNBENCH_KV_WRITE);
 static_assert(static_cast<int>(StepPart::kBoth) == ATTNBENCH_BOTH);
@@ -77,6 +78,7 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.step = static_cast<std::int32_t>(problem.step);
   to.attention_chunk = layer.attention_chunk;
   to.temperature_len = layer.temperature_len;
+  to.causal_block = layer.causal_block;
   return to;
 }
 

@@ -31,6 +31,7 @@ std::int64_t ForwardBatch::q_len(std::int64_t r) const {
     case ForwardMode::kDraftExtend:
     case ForwardMode::kSplitPrefill:
     case ForwardMode::kDraftExtendV2:
+    case ForwardMode::kDllmExtend:
       return at(extend_seq_lens, r);
   }
   throw InternalError("unknown forward mode");

@@ -22,7 +22,8 @@ TEST(ForwardBatch, decode_counts_the_new_token_in_seq_lens) {
 }
 
 TEST(ForwardBatch, the_extend_family_says_how_many_tokens_are_new) {
-  for (const auto mode : {ForwardMode::kExtend, ForwardMode::kMixed, ForwardMode::kDraftExtend}) {
+  for (const auto mode : {ForwardMode::kExtend, ForwardMode::kMixed, ForwardMode::kDraftExtend,
+                          ForwardMode::kDllmExtend}) {
     ForwardBatch batch;
     batch.forward_mode = mode;
     batch.batch_size = 3;

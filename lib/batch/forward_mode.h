@@ -17,6 +17,7 @@ enum class ForwardMode : std::uint8_t {
   kDraftExtend,    ///< a draft model reads what was accepted: as many tokens as that was
   kSplitPrefill,   ///< a prompt, a slice of the layers at a time: in each of them an extend
   kDraftExtendV2,  ///< a draft model reads all N tokens of its draft, whatever was accepted
+  kDllmExtend,     ///< block diffusion: the keys of a block see each other
 };
 
 [[nodiscard]] constexpr std::string_view to_string(ForwardMode mode) {
@@ -37,6 +38,8 @@ enum class ForwardMode : std::uint8_t {
       return "split_prefill";
     case ForwardMode::kDraftExtendV2:
       return "draft_extend_v2";
+    case ForwardMode::kDllmExtend:
+      return "dllm_extend";
   }
   return "?";
 }

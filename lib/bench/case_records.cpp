@@ -68,6 +68,7 @@ LayerFacts layer_facts(const AttentionLayer& layer) {
           .cross = layer.is_cross_attention,
           .sinks = layer.has_sinks,
           .alibi = layer.has_alibi,
+          .causal_block = layer.causal_block,
           .sliding_window_size = layer.sliding_window_size,
           .attention_chunk = layer.attention_chunk,
           .scale = layer.scale,

@@ -34,6 +34,7 @@ struct BatchedGraphTiming {
 struct LayerFacts {
   std::string attention = "mha";  ///< AttentionLayer::attention()
   bool causal = true, cross = false, sinks = false, alibi = false;
+  std::int64_t causal_block = 1;          ///< new tokens that see each other; 1 = causal
   std::int64_t sliding_window_size = -1;  ///< previous keys visible; -1 = all
   std::int64_t attention_chunk = 0;       ///< keys of a chunk; 0 = none
   double scale = 0;                       ///< multiplies q.k

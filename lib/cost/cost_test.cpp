@@ -265,6 +265,7 @@ void expect_matches_enumeration(const Case& c) {
 TEST(Cost, matches_enumeration_on_every_small_case) {
   for (const Case& c : all_small_cases()) expect_matches_enumeration(c);
   for (const Case& c : small_windows()) expect_matches_enumeration(c);
+  for (const Case& c : small_blocks()) expect_matches_enumeration(c);
   for (const Case& c : small_edge_shapes()) expect_matches_enumeration(c);
 }
 
@@ -303,6 +304,8 @@ TEST(Cost, matches_enumeration_on_random_cases) {
       c.layer.is_cross_attention = false;
       c.layer.window_in_trees = WindowInTrees::kIndex;
     }
+    const bool blocks = !tree && c.layer.causal && c.layer.attention_chunk == 0 && draw(0, 1) == 0;
+    if (blocks) c.layer.causal_block = draw(2, 12);
     const std::int64_t nodes = draw(1, 8);
     for (Request& r : c.requests) {
       r.shared_prefix = static_cast<int>(draw(-1, 1));
@@ -312,7 +315,7 @@ TEST(Cost, matches_enumeration_on_random_cases) {
       r.q_len = tree ? nodes : draw(1, 20);
       r.kv_len = r.shared_len + r.q_len + draw(0, 40);
       // Queries may outnumber keys, but then nothing is shared.
-      if (!tree && r.shared_prefix < 0 && draw(0, 4) == 0) r.kv_len = draw(1, r.q_len);
+      if (!tree && !blocks && r.shared_prefix < 0 && draw(0, 4) == 0) r.kv_len = draw(1, r.q_len);
       for (std::int64_t node = 0; tree && node < nodes; ++node) {
         r.tree_parents.push_back(node == 0 ? -1 : static_cast<int>(draw(0, node - 1)));
       }

@@ -50,6 +50,14 @@ Count pairs_before(const AttentionLayer& layer, std::int64_t rows) {
          pairs_in_chunk(layer, rows % layer.attention_chunk);
 }
 
+/// Keys behind a query's own that blocks show, over all queries of a request. A block of n queries
+/// has n (n - 1) / 2 such pairs.
+Count pairs_ahead_in_blocks(const AttentionLayer& layer, std::int64_t q_len) {
+  const std::int64_t block = std::min(layer.causal_block, std::max<std::int64_t>(q_len, 1));
+  const auto of_block = [](std::int64_t n) { return (Count(n) * (n - 1)).value() / 2; };
+  return Count(q_len / block) * of_block(block) + of_block(q_len % block);
+}
+
 /// Visible pairs of one request: row i sees the keys from position - reach to its own, or as far
 /// ahead as back, as far as there are any.
 Count visible_pairs(const Case& c, const Request& r) {
@@ -66,7 +74,8 @@ Count visible_pairs(const Case& c, const Request& r) {
            pairs_before(c.layer, std::max<std::int64_t>(first, 0)).value();
   }
   return clamped_sum(first + ahead + 1, r.q_len, r.kv_len).value() -
-         clamped_sum(first - back, r.q_len, r.kv_len).value();
+         clamped_sum(first - back, r.q_len, r.kv_len).value() +
+         pairs_ahead_in_blocks(c.layer, r.q_len).value();
 }
 
 /// Keys that any row of the request sees: [first, kv_len), or none.
@@ -162,7 +171,8 @@ std::int64_t visible_keys(const Case& c, const Request& r, std::int64_t token) {
                                    ? place - chunk_begin(c.layer.attention_chunk, place)
                                    : std::numeric_limits<std::int64_t>::max());
   if (r.tree_parents.empty()) {
-    const std::int64_t ahead = c.layer.causal ? 0 : back;
+    const std::int64_t in_block = c.layer.causal_block - 1 - token % c.layer.causal_block;
+    const std::int64_t ahead = c.layer.causal ? in_block : back;
     return std::clamp<std::int64_t>(place + ahead + 1, 0, r.kv_len) -
            std::clamp<std::int64_t>(place - back, 0, r.kv_len);
   }

@@ -40,6 +40,9 @@ struct AttentionLayer {
   /// draft trees too. 0: no chunks.
   std::int64_t attention_chunk = 0;
   bool causal = true;  ///< bottom-right aligned
+  /// Causal by blocks of so many of a request's new tokens (block diffusion): a query sees the keys
+  /// up to the last one of its block, or of its request. 1: up to its own.
+  std::int64_t causal_block = 1;
   bool is_cross_attention =
       false;               ///< keys come from an encoder: kv_len says how many; never causal
   bool has_sinks = false;  ///< a learned logit per query head joins the denominator

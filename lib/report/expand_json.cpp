@@ -22,6 +22,7 @@ Json layer_of(const AttentionLayer& l) {
           {"window_in_trees", to_string(l.window_in_trees)},
           {"attention_chunk", l.attention_chunk},
           {"causal", l.causal},
+          {"causal_block", l.causal_block},
           {"is_cross_attention", l.is_cross_attention},
           {"has_sinks", l.has_sinks},
           {"has_alibi", l.has_alibi}};

@@ -43,6 +43,7 @@ std::string geometry_text(const Case& c) {
                                     ? fmt::format(", in trees by {}", to_string(l.window_in_trees))
                                     : ""));
   }
+  if (l.causal_block > 1) parts.push_back(fmt::format("by blocks of {}", l.causal_block));
   if (l.attention_chunk > 0) {
     parts.push_back(fmt::format("chunks of {} keys", l.attention_chunk));
   }

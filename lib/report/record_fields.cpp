@@ -35,6 +35,7 @@ bool has_engine_choice(const Record& r) { return has_sglang_choice(r) || has_vll
 bool stands_for_layers(const Record& r) { return !r.model_layers.kind.empty(); }
 bool has_workspace(const Record& r) { return r.workspace_bytes > 0; }
 bool has_window(const Record& r) { return r.layer.sliding_window_size >= 0; }
+bool has_blocks(const Record& r) { return r.layer.causal_block > 1; }
 bool has_chunks(const Record& r) { return r.layer.attention_chunk > 0; }
 bool has_temperature(const Record& r) { return r.layer.temperature_len > 0; }
 bool has_logit_cap(const Record& r) { return r.layer.logit_cap > 0; }
@@ -44,9 +45,9 @@ std::vector<RecordField> make_fields() {
   using Time = CellTiming;
   using Error = ErrorMetrics;
   using Worst = WorstElement;
-  const std::vector<std::string> modes = {"extend",        "decode",         "mixed",
-                                          "idle",          "target_verify",  "draft_extend",
-                                          "split_prefill", "draft_extend_v2"};
+  const std::vector<std::string> modes = {"extend",        "decode",          "mixed",
+                                          "idle",          "target_verify",   "draft_extend",
+                                          "split_prefill", "draft_extend_v2", "dllm_extend"};
   const std::vector<std::string> dtypes = {"f32", "f16", "bf16", "e4m3", "e5m2"};
   return {
       {92, "scenario", "scenario", "", member<&R::scenario>(),
@@ -96,6 +97,12 @@ std::vector<RecordField> make_fields() {
        "a gated delta net, which keeps a state instead of keys and values"},
       {95, "layer/causal", "causal", "", member<&R::layer, &LayerFacts::causal>(),
        "Bottom-right aligned"},
+      {125, "layer/causal_block", "causal_block", "",
+       member<&R::layer, &LayerFacts::causal_block>(),
+       "Tokens of a block (block diffusion), up to whose end a query sees the new keys; null: up "
+       "to "
+       "its own",
+       has_blocks},
       {96, "layer/cross_attention", "cross_attention", "", member<&R::layer, &LayerFacts::cross>(),
        "Keys come from an encoder"},
       {97, "layer/sinks", "sinks", "", member<&R::layer, &LayerFacts::sinks>(),

@@ -105,6 +105,31 @@ bool check_width(const BuiltBatch& batch, const BatchEntry& entry, const Request
   return false;
 }
 
+/// The blocks of a dllm_extend step, of which a model has one size: those of its entries, or
+/// without any, each request's new tokens as one.
+bool settle_blocks(const std::vector<BatchEntry>& entries, BuiltBatch& batch, Problems& problems) {
+  if (batch.mode != ForwardMode::kDllmExtend) return true;
+  const BatchEntry& first = entries.front();
+  for (const BatchEntry& entry : entries) {
+    if (entry.block.has_value() == first.block.has_value() &&
+        (!entry.block || entry.block->size == first.block->size)) {
+      continue;
+    }
+    const auto text = [](const BatchEntry& each) {
+      return each.block ? fmt::format("blocks of {} tokens", each.block->size) : "no block size";
+    };
+    problems.add(entry.block ? entry.block->place : entry.place,
+                 fmt::format("{} beside {}", text(entry), text(first)),
+                 "a model has one block size: all entries of a step say the same, or none does");
+    return false;
+  }
+  for (const Request& request : batch.requests) {
+    batch.causal_block = std::max(batch.causal_block, request.q_len);
+  }
+  if (first.block) batch.causal_block = std::min(batch.causal_block, first.block->size);
+  return true;
+}
+
 bool check_totals(const BuiltBatch& batch, const Place& place, Problems& problems) {
   std::int64_t q_tokens = 0, kv_tokens = 0;  // at most 2^20 requests of 2^31 tokens: no overflow
   for (const Request& request : batch.requests) {
@@ -162,7 +187,9 @@ std::optional<BuiltBatch> build_batch(const std::vector<BatchEntry>& entries, co
       valid = valid && check_width(batch, entry, each, problems);
     }
   }
-  if (!valid || !check_totals(batch, place, problems)) return std::nullopt;
+  if (!valid || !settle_blocks(entries, batch, problems) || !check_totals(batch, place, problems)) {
+    return std::nullopt;
+  }
   return batch;
 }
 

@@ -19,6 +19,7 @@ struct BuiltBatch {
   std::vector<SharedPrefix> prefixes;  ///< those that some request uses
   std::vector<Request> requests;
   int draft_topk = 0;  ///< Case::draft_topk
+  std::int64_t causal_block = 1;  ///< AttentionLayer::causal_block of the step
 };
 
 /// Draws and derives the lengths of a batch. `seed` is the mix's: two mixes draw differently, the

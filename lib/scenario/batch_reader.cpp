@@ -22,14 +22,14 @@ namespace {
 /// More requests than any engine batches; it keeps a mistyped count from filling the memory.
 constexpr std::int64_t kMaxRequests = 1 << 20;
 
-constexpr std::array<std::string_view, 8> kModes{"decode",        "extend",       "target_verify",
+constexpr std::array<std::string_view, 9> kModes{"decode",        "extend",       "target_verify",
                                                  "draft_decode",  "draft_extend", "draft_extend_v2",
-                                                 "split_prefill", "idle"};
+                                                 "split_prefill", "dllm_extend",  "idle"};
 constexpr std::string_view kDraftDecode = kModes[3];
-constexpr std::array<ForwardMode, 8> kForwardModes{
+constexpr std::array<ForwardMode, 9> kForwardModes{
     ForwardMode::kDecode,       ForwardMode::kExtend,      ForwardMode::kTargetVerify,
     ForwardMode::kDecode,       ForwardMode::kDraftExtend, ForwardMode::kDraftExtendV2,
-    ForwardMode::kSplitPrefill, ForwardMode::kIdle};
+    ForwardMode::kSplitPrefill, ForwardMode::kDllmExtend,  ForwardMode::kIdle};
 
 bool read_mode(const StrictMap& map, BatchEntry& entry, Problems& problems) {
   const YamlNode* mode = map.find("mode");
@@ -183,6 +183,11 @@ std::optional<BatchEntry> read_entry(const YamlNode& node, const std::vector<Pre
   }
   if (const YamlNode* prefix = map.find("prefix")) {
     valid = read_prefix(*prefix, prefixes, entry, problems) && valid;
+  }
+  if (const YamlNode* block = map.find("block")) {
+    const auto size = read_size(*block, "block", 1, kMaxSize, problems);
+    if (size) entry.block = BlockSpec{*size, block->place};
+    valid = valid && size;
   }
   if (const YamlNode* tree = map.find("tree")) {
     entry.tree = read_tree(*tree, problems);

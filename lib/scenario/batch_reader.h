@@ -35,6 +35,12 @@ struct DraftSpec {
   Place place;
 };
 
+/// Tokens of a block diffusion model's block.
+struct BlockSpec {
+  std::int64_t size = 0;
+  Place place;
+};
+
 /// One entry of a batch as it is written, before lengths are drawn or derived.
 struct BatchEntry {
   Place place;
@@ -51,6 +57,7 @@ struct BatchEntry {
   std::optional<PrefixSpec> prefix;
   bool empty_rows = false;  ///< kv_len may be below q_len
   Place empty_rows_place;
+  std::optional<BlockSpec> block;
 };
 
 /// The mode as its author wrote it.

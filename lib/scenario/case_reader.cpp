@@ -126,12 +126,36 @@ bool check_recurrent_lengths(const BuiltBatch& batch, const AttentionLayer& laye
   return false;
 }
 
+/// Block diffusion has a mask of its own, which is causal by blocks.
+bool check_blocks(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
+                  Problems& problems) {
+  if (batch.mode != ForwardMode::kDllmExtend) return true;
+  const auto refuse = [&](const char* message, const char* hint) {
+    problems.add(place, message, hint);
+    return false;
+  };
+  if (!layer.causal) {
+    return refuse("dllm_extend without causal masking",
+                  "a query of a block sees its block and the keys before it: its mask is causal");
+  }
+  if (layer.attention_chunk > 0) {
+    return refuse("dllm_extend on a chunked layer",
+                  "a chunk shows keys up to the query's own, a block those behind it, too");
+  }
+  if (layer.has_alibi) {
+    return refuse("dllm_extend with ALiBi",
+                  "its slopes are defined towards earlier keys, and a block shows later ones");
+  }
+  return true;
+}
+
 /// A state has no tokens to take back, so that a draft cannot be verified or corrected in it.
 bool check_recurrent_mode(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
                           Problems& problems) {
   const bool drafts = batch.mode == ForwardMode::kTargetVerify ||
                       batch.mode == ForwardMode::kDraftExtend ||
-                      batch.mode == ForwardMode::kDraftExtendV2 || batch.draft_topk > 0;
+                      batch.mode == ForwardMode::kDraftExtendV2 ||
+                      batch.mode == ForwardMode::kDllmExtend || batch.draft_topk > 0;
   if (!layer.is_recurrent() || !drafts) return true;
   problems.add(place,
                fmt::format("{} on a linear layer",
@@ -205,6 +229,7 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
                      check_pool(*batch, *cache, mix, problems) &&
                      check_slots(*batch, *cache, mix, batch_node->place, problems) &&
                      check_tree_mask(*batch, layer, batch_node->place, problems) &&
+                     check_blocks(*batch, layer, batch_node->place, problems) &&
                      check_recurrent_mode(*batch, layer, batch_node->place, problems) &&
                      check_recurrent_lengths(*batch, layer, batch_node->place, problems);
   if (!sound) return std::nullopt;
@@ -216,6 +241,7 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   result.dtype = *dtype;
   result.kv_cache = *cache;
   result.mode = batch->mode;
+  result.layer.causal_block = batch->causal_block;
   result.prefixes = std::move(batch->prefixes);
   result.requests = std::move(batch->requests);
   result.padding = *padding;

@@ -87,6 +87,15 @@ std::vector<std::int64_t> request_needles(const Case& c, const Request& request)
       add_if_inside(positions, first, begin, end);
     }
   }
+  if (c.layer.causal_block > 1) {
+    // The last key of a block is seen by its queries, the one behind by none of them.
+    for (const std::int64_t edge :
+         {first_row + c.layer.causal_block,
+          first_row + (request.q_len - 1) / c.layer.causal_block * c.layer.causal_block}) {
+      add_if_inside(positions, edge - 1, begin, end);
+      add_if_inside(positions, edge, begin, end);
+    }
+  }
   sort_unique(positions);
   return positions;
 }

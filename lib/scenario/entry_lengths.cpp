@@ -86,6 +86,10 @@ class Settler {
       return fail(e.tree->place, fmt::format("{} takes no tree", mode),
                   "a draft tree is checked by mode: target_verify");
     }
+    if (e.mode != ForwardMode::kDllmExtend && e.block) {
+      return fail(e.block->place, fmt::format("{} takes no block", mode),
+                  "a block diffusion model's blocks are mode: dllm_extend");
+    }
     if (e.draft && !e.is_draft_decode) {
       return fail(e.draft->place, fmt::format("{} takes no draft", mode),
                   "the branches of a draft model are decoded by mode: draft_decode");

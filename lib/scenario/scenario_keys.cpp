@@ -66,6 +66,7 @@ constexpr ScenarioKey kEntry[] = {{"name", ""},
                                   {"prompt_len", "length"},
                                   {"chunk", "chunk"},
                                   {"prefix", ""},
+                                  {"block", ""},
                                   {"tree", "tree"},
                                   {"draft", "draft"},
                                   {"empty_rows", ""}};

@@ -451,6 +451,21 @@ TEST(Scenario, takes_the_length_behind_which_a_temperature_rises) {
             0);
 }
 
+TEST(Scenario, has_blocks_of_a_size_or_as_wide_as_a_request_s_new_tokens) {
+  const Case sized = only_case(
+      "batch: [{mode: dllm_extend, q_len: 96, prefix_len: 7, block: 32}, {mode: dllm_extend, "
+      "q_len: 40, prefix_len: 0, block: 32}]");
+  EXPECT_EQ(sized.mode, ForwardMode::kDllmExtend);
+  EXPECT_EQ(sized.layer.causal_block, 32);
+  EXPECT_EQ(
+      only_case("batch: [{mode: dllm_extend, q_len: [32, 48], prefix_len: 64}]").layer.causal_block,
+      48);
+  EXPECT_EQ(only_case("batch: [{mode: dllm_extend, q_len: 8, prefix_len: 64, block: 1k}]")
+                .layer.causal_block,
+            8);
+  EXPECT_EQ(only_case("batch: 4q8s300").layer.causal_block, 1);
+}
+
 TEST(Scenario, sweeps_over_the_kinds_of_layer) {
   const Scenario scenario = parse_scenario(
       "defaults: {model: gpt-oss-20b}\n"

@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 58> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 60> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -21,6 +21,8 @@ constexpr std::array<std::pair<Fault, std::string_view>, 58> kNames{{
     {Fault::kCausalSeesNextKey, "causal: sees the next key"},
     {Fault::kCausalMissesOwnKey, "causal: misses its own key"},
     {Fault::kAlignsTopLeft, "causal: aligned at the top left"},
+    {Fault::kCausalInsideBlocks, "causal inside of blocks"},
+    {Fault::kBlockSeesNextBlock, "block: sees a key of the next"},
     {Fault::kIgnoresTree, "ignores the draft tree"},
     {Fault::kIgnoresWindow, "ignores the window"},
     {Fault::kWindowOffByOne, "window off by one"},

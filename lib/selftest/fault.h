@@ -21,6 +21,8 @@ enum class Fault : std::uint8_t {
   kCausalSeesNextKey,
   kCausalMissesOwnKey,
   kAlignsTopLeft,
+  kCausalInsideBlocks,
+  kBlockSeesNextBlock,
   kIgnoresTree,
   kIgnoresWindow,
   kWindowOffByOne,

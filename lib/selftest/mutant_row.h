@@ -143,6 +143,9 @@ class MutantRow {
     }
     if (!layer.causal || layer.is_cross_attention) return true;
     std::int64_t last = position_;
+    const std::int64_t block = has(Fault::kCausalInsideBlocks) ? 1 : layer.causal_block;
+    last += block - 1 - query_ % block;
+    if (block > 1 && has(Fault::kBlockSeesNextBlock)) ++last;
     if (has(Fault::kCausalSeesNextKey)) ++last;
     if (has(Fault::kCausalMissesOwnKey)) --last;
     if (has(Fault::kAlignsTopLeft)) last = query_;

@@ -37,6 +37,7 @@ const std::vector<Examined>& small_examined() {
       }
     }
     for (const Case& c : small_temperatures()) cases.push_back(c);
+    for (const Case& c : small_blocks()) cases.push_back(c);
     for (const Case& c : small_delta_nets()) cases.push_back(c);
     return examine(cases);
   }();

@@ -66,6 +66,10 @@ std::vector<Case> selftest_cases() {
   chunks.layer.temperature_len = 4;
   chunks.layer.logit_cap = 2;  // low enough that a temperature before it is another
 
+  Case blocks = small_case("blocks", ForwardMode::kDllmExtend, DType::kBF16,
+                           {{3, 3}, {8, 8}, {9, 20}, {4, 30}});
+  blocks.layer.causal_block = 4;
+
   Case fp8 = small_case("fp8", ForwardMode::kDecode, DType::kBF16, {{1, 2}, {1, 14}, {1, 40}});
   fp8.kv_cache.dtype = DType::kE4M3;
   fp8.kv_cache.k_scale = 0.37f;  // no powers of two: forgetting them moves mantissas too
@@ -96,7 +100,7 @@ std::vector<Case> selftest_cases() {
   long_context.layer.scale = 1 / std::sqrt(16.0);
   long_context.kv_cache.page_size = 64;
 
-  return {mixed, window, tree, chunks, fp8, latent, delta_net, long_context};
+  return {mixed, window, tree, chunks, blocks, fp8, latent, delta_net, long_context};
 }
 
 }  // namespace attnbench

@@ -36,7 +36,8 @@ std::string seen_keys(const Case& c, const WorstElement& worst) {
   std::int64_t first = chunk_begin(c.layer.attention_chunk, own);
   if (!all && window >= 0) first = std::max(own - window, first);
   std::int64_t last = request.kv_len - 1;
-  if (!all && c.layer.causal) last = own;
+  const std::int64_t in_block = c.layer.causal_block - 1 - worst.token % c.layer.causal_block;
+  if (!all && c.layer.causal) last = std::min(last, own + in_block);
   if (!all && !c.layer.causal && window >= 0) last = std::min(last, own + window);
   if (first > last) return "; it sees no key";
   return fmt::format("; it sees keys {} to {} of {}", first, last, request.kv_len);

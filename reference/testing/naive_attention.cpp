@@ -68,6 +68,9 @@ bool naive_is_visible(const Case& c, const Request& request, std::int64_t token,
     // Places of a draft tree's nodes count like all others.
     if (own >= 0 && key / chunk != own / chunk) return false;
   }
+  if (c.layer.causal_block > 1 && key >= request.prefix_len()) {
+    return (key - request.prefix_len()) / c.layer.causal_block <= token / c.layer.causal_block;
+  }
   if (request.tree_parents.empty()) return key <= own;
   return key < request.prefix_len() || descends_from(request, token, key - request.prefix_len());
 }

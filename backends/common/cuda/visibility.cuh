@@ -13,6 +13,7 @@ struct RequestGeometry {
   int kv_len = 0;
   int q_len = 0;
   bool causal = true;            ///< false for cross attention too
+  int block = 1;                 ///< AttentionLayer::causal_block
   int window = -1;               ///< previous keys visible, not causal: and keys ahead; -1: all
   bool window_by_depth = false;  ///< in draft trees: WindowInTrees::kDepth
   int chunk = 0;                 ///< keys of a chunk, of which a query sees its own; 0: no chunks
@@ -63,7 +64,8 @@ __device__ __forceinline__ Visibility visibility_of(const RequestGeometry& reque
     seen.positions = request.positions;
     seen.position = static_cast<int>(request.positions[token]);
   } else {
-    seen.end = min(max(seen.position + 1, 0), request.kv_len);
+    const int behind = min((token / request.block + 1) * request.block, request.q_len);
+    seen.end = max(request.kv_len - request.q_len + behind, 0);
   }
   seen.begin = chunk_begin(request.chunk, request.kv_len - request.q_len + token);
   if (request.window < 0) return seen;

@@ -29,6 +29,7 @@ enum class Phase : std::uint8_t { kPrefill, kDecode };
     case ForwardMode::kDraftExtend:
     case ForwardMode::kSplitPrefill:
     case ForwardMode::kDraftExtendV2:
+    case ForwardMode::kDllmExtend:
       return Phase::kPrefill;
     case ForwardMode::kMixed:
       return std::nullopt;

@@ -32,7 +32,7 @@ DTYPES = ("f32", "f16", "bf16", "e4m3", "e5m2", "i32", "i64", "u8")
 GRAPH_SUPPORTS = ("NEVER", "UNIFORM_SINGLE_TOKEN_DECODE", "UNIFORM_BATCH", "ALWAYS")
 LAYOUTS = ("NHD", "HND", "combined", "x_packed", "states_kv", "states_vk")
 PROBLEM_WORDS = {"mode": ("extend", "decode", "mixed", "idle", "target_verify", "draft_extend", "split_prefill",
-                          "draft_extend_v2"), "dtype": DTYPES,
+                          "draft_extend_v2", "dllm_extend"), "dtype": DTYPES,
                  "cache_dtype": DTYPES, "cache_layout": LAYOUTS, "family": ("softmax", "latent", "recurrent"),
                  "step": ("attention", "kv_write", "both"), "cache_scales": ("tensor", "head", "token", "block")}
 PROBLEM_TRUTHS = ("causal", "is_cross_attention", "has_sinks", "has_alibi", "window_counts_depth", "recorded")
@@ -58,7 +58,7 @@ ProblemStruct = struct(
     (c_int32, "window_counts_depth"), (c_int64, "sliding_window_size"), (ctypes.c_double, "scale logit_cap"),
     (c_int32, "ranks dtype cache_dtype cache_layout"), (c_int64, "page_size"), (c_int32, "mode recorded"),
     (c_int64, "max_requests max_q_len max_q_tokens max_kv_len"), (c_int32, "step cache_scales"),
-    (c_int64, "attention_chunk temperature_len"))
+    (c_int64, "attention_chunk temperature_len causal_block"))
 TensorStruct = struct((c_void_p, "data"), (c_int32, "device device_id dtype rank"), (c_int64 * 4, "shape stride"))
 IndexStruct = struct((c_size_t, "struct_size"), (c_void_p, "next"), (c_char_p, "name"), (TensorStruct, "tensor"),
                      (c_void_p, "host"), (c_int64, "number"))

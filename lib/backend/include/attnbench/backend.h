@@ -59,7 +59,8 @@ enum attnbench_mode {
   ATTNBENCH_TARGET_VERIFY = 4, /* draft trees: custom_mask says which keys a node sees */
   ATTNBENCH_DRAFT_EXTEND = 5,
   ATTNBENCH_SPLIT_PREFILL = 6,  /* computed as an extend */
-  ATTNBENCH_DRAFT_EXTEND_V2 = 7 /* computed as an extend of the same length for all requests */
+  ATTNBENCH_DRAFT_EXTEND_V2 = 7, /* computed as an extend of the same length for all requests */
+  ATTNBENCH_DLLM_EXTEND = 8 /* block diffusion: causal_block says which keys a query sees */
 };
 
 enum attnbench_layout {
@@ -141,6 +142,9 @@ typedef struct attnbench_problem {
    * tree's node too, are multiplied by log2(i) / log2(temperature_len) where i is larger; 0: off.
    * ALiBi comes after. */
   int64_t temperature_len;
+  /* Where causal: a query sees the keys up to the last one of its block of so many of its request's
+   * new tokens, or up to the last one of all; 1: up to its own. */
+  int64_t causal_block;
 } attnbench_problem;
 
 /* Strides count elements. An absent tensor has data 0. */
@@ -233,7 +237,7 @@ typedef struct attnbench_batch {
    * trtllm_mla: block_tables [B, padded width], seq_lens [B]. Latent decodes, pages of 32 or 64.
    * local_attention: local_query_start_loc [V + 1], local_seqused_k [V], local_block_table [V,
    *   chunk / page_size], of V virtual requests: one for each chunk that holds queries of a
-   *   request. For a model's chunked layers, which are not run themselves yet.
+   *   request. Chunked layers, in whole pages.
    * swa: i64 full_to_swa_index_mapping [slots + 1], swa_page_table [B, width], cache_seqlens [B],
    *   i64 swa_out_cache_loc [T]: a sliding-window layer's own pool, which holds the window's pages
    *   from page 1 on. 0: not in it.
