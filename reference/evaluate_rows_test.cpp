@@ -89,6 +89,14 @@ std::vector<Case> families() {
   blocks.id = "blocks_window";
   blocks.layer.sliding_window_size = 5;
   cases.push_back(blocks);
+  Case items = case_of("items", ForwardMode::kExtend, 4, 2, {{30, 300}, {9, 9}, {5, 20}});
+  items.requests[0].items = {3, 2, 4};
+  items.requests[1].items = {2, 1};
+  cases.push_back(items);
+  items.id = "items_temperature_alibi";
+  items.layer.temperature_len = 5;
+  items.layer.has_alibi = true;
+  cases.push_back(items);
   Case alibi = case_of("alibi", ForwardMode::kDraftExtend, 8, 8, {{3, 40}, {1, 2}});
   alibi.layer.has_alibi = true;
   cases.push_back(alibi);

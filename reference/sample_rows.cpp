@@ -73,6 +73,13 @@ std::vector<std::int64_t> pick_tokens(const Case& c, std::int64_t index, std::in
     list.add(len - prefix);
     list.add(len + 1 - prefix);
   }
+  // Delimiters, which see the prefix alone, and the ends of items.
+  std::int64_t delimiter = q_len - 1;
+  for (const std::int64_t length : request.items) delimiter -= length + 1;
+  for (const std::int64_t length : request.items) {
+    for (const std::int64_t token : {delimiter, delimiter + 1, delimiter + length}) list.add(token);
+    delimiter += length + 1;
+  }
   // The last row of a block, which sees no more than its first, and the first of the next.
   if (const std::int64_t block = c.layer.causal_block; block > 1) {
     for (const std::int64_t edge : {block, (q_len - 1) / block * block}) {

@@ -150,6 +150,15 @@ TEST(SampleRows, meets_the_edges_of_blocks) {
   }
 }
 
+TEST(SampleRows, meets_delimiters_and_the_ends_of_items) {
+  Case c = case_of(2, 1, {{2000, 2100}});
+  c.requests[0].items = {700, 500};  // delimiters at tokens 797, 1498 and 1999
+  const std::vector<RowId> rows = sample_rows(c, 64);
+  for (const std::int64_t token : {797, 798, 1497, 1498, 1499, 1998, 1999}) {
+    EXPECT_TRUE(has_token(rows, 0, token)) << "token " << token;
+  }
+}
+
 TEST(SampleRows, is_a_function_of_the_case_and_its_seed) {
   Case c = case_of(2, 1, {{2000, 2100}});
   const std::vector<RowId> rows = sample_rows(c, 100);

@@ -24,12 +24,36 @@ bool VisibleKeys::any_in(std::int64_t first, std::int64_t last) const {
       branch, [&](const Key& key) { return key.index >= first && key.index < last; });
 }
 
+namespace {
+
+/// Of a prompt that ends in items the keys of query `token`: those before the first delimiter, and
+/// of its own item those up to itself. A delimiter has no item.
+VisibleKeys keys_of_item(const Request& request, std::int64_t token) {
+  VisibleKeys seen;
+  const std::int64_t own = request.prefix_len() + token;
+  std::int64_t delimiter = request.kv_len - 1;
+  for (const std::int64_t length : request.items) delimiter -= length + 1;
+  seen.end = std::min(delimiter, own + 1);
+  for (const std::int64_t length : request.items) {
+    const std::int64_t next = delimiter + length + 1;
+    for (std::int64_t key = delimiter + 1; own < next && key <= own; ++key) {
+      seen.branch.push_back({key, key});
+    }
+    delimiter = next;
+    if (own <= delimiter) break;
+  }
+  return seen;
+}
+
+}  // namespace
+
 std::int64_t query_position(const Request& request, std::int64_t token) {
   const bool tree = !request.tree_parents.empty();
   return request.prefix_len() + (tree ? depth_of(request.tree_parents, token) : token);
 }
 
 VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request, std::int64_t token) {
+  if (!request.items.empty()) return keys_of_item(request, token);
   VisibleKeys seen;
   const std::int64_t window = layer.sliding_window_size;
   const std::int64_t position = query_position(request, token);

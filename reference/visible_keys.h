@@ -10,7 +10,8 @@
 
 namespace attnbench::reference {
 
-/// Keys that one query row sees: a run, then single keys behind it (the branch of a draft tree).
+/// Keys that one query row sees: a run, then single keys behind it (the branch of a draft tree,
+/// an item).
 struct VisibleKeys {
   struct Key {
     std::int64_t index = 0;     ///< where the key lies among the request's keys
@@ -42,12 +43,12 @@ struct VisibleKeys {
 ///   non-causal: all keys; under a window W those at positions i - W <= j <= i + W, i being the
 ///   query's (an encoder's window);
 ///   causal: keys at positions j <= i (bottom-right alignment);
-///   by blocks of N (block diffusion): those of the prefix, and of the step's own tokens up to the
-///   end of the query's block, j < prefix_len + (floor(token / N) + 1) N;
-///   draft tree: the prefix, the node's ancestors, itself;
-///   sliding window W, on top of the latter three: keys at j >= i - W;
-///   chunks of C keys, on top of causality, trees and windows: keys at floor(j / C) == floor(i /
-///   C).
+///   items (multi-item scoring): of a prompt `prefix, delimiter, item, …, delimiter` the prefix,
+///   and of the query's own item the keys up to it; a delimiter sees the prefix alone; by blocks of
+///   N (block diffusion): those of the prefix, and of the step's own tokens up to the end of the
+///   query's block, j < prefix_len + (floor(token / N) + 1) N; draft tree: the prefix, the node's
+///   ancestors, itself; sliding window W, on top of the latter three: keys at j >= i - W; chunks of
+///   C keys, on top of causality, trees and windows: keys at floor(j / C) == floor(i / C).
 /// A node of a draft tree lies at position prefix_len + depth, not at its index: ALiBi counts
 /// tokens of the text that the branch spells, and siblings are not part of it. The window counts in
 /// the same way under WindowInTrees::kDepth; under kIndex it counts places among the request's

@@ -173,6 +173,21 @@ TEST(VisibleKeys, by_blocks_are_those_up_to_the_end_of_the_query_s_block) {
   EXPECT_EQ(indices(layer, request_of(2, 4), 0), (Keys{0, 1, 2, 3}));
 }
 
+TEST(VisibleKeys, of_an_item_are_the_prefix_and_the_item_up_to_the_query) {
+  Request request = request_of(9, 9);
+  request.items = {2, 1};  // prefix 3, token_pos_in_items 0 1 2 0 1 0
+  EXPECT_EQ(indices({}, request, 2), (Keys{0, 1, 2}));
+  EXPECT_EQ(indices({}, request, 3), (Keys{0, 1, 2})) << "a delimiter sees the prefix alone";
+  EXPECT_EQ(indices({}, request, 4), (Keys{0, 1, 2, 4}));
+  EXPECT_EQ(indices({}, request, 5), (Keys{0, 1, 2, 4, 5}));
+  EXPECT_EQ(indices({}, request, 6), (Keys{0, 1, 2}));
+  EXPECT_EQ(indices({}, request, 7), (Keys{0, 1, 2, 7}));
+  EXPECT_EQ(indices({}, request, 8), (Keys{0, 1, 2}));
+  request.q_len = 7;  // behind two cached tokens
+  EXPECT_EQ(indices({}, request, 0), (Keys{0, 1, 2}));
+  EXPECT_EQ(indices({}, request, 3), (Keys{0, 1, 2, 4, 5}));
+}
+
 TEST(VisibleKeys, a_chain_is_the_causal_mask) {
   Request chain = request_of(4, 9);
   chain.tree_parents = {-1, 0, 1, 2};

@@ -24,7 +24,8 @@ namespace attnbench {
   }
 }
 
-/// Keys that one query token may see: [begin, end), less the draft nodes that the tree hides.
+/// Keys that one query token may see: [begin, end), less the draft nodes that the tree hides, or
+/// the keys of other items.
 struct Visibility {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -36,17 +37,32 @@ struct Visibility {
   const std::int64_t* positions = nullptr;  ///< of the nodes
   std::int64_t oldest = 0;                  ///< first position inside a window by depth
 
+  // Of multi-item scoring only: delimiters and keys of other items, [hidden_begin, hidden_end).
+  std::int64_t hidden_begin = 0, hidden_end = 0;
+
   /// Siblings share a position, so a node's differs from its index.
   [[nodiscard]] std::int64_t key_position(std::int64_t key) const {
     return mask != nullptr && key >= prefix ? positions[key - prefix] : key;
   }
-  [[nodiscard]] bool tree_hides(std::int64_t key) const {
-    return mask != nullptr && (mask[key] == 0 || key_position(key) < oldest);
+  [[nodiscard]] bool hides(std::int64_t key) const {
+    return (mask != nullptr && (mask[key] == 0 || key_position(key) < oldest)) ||
+           (key >= hidden_begin && key < hidden_end);
   }
   [[nodiscard]] bool sees(std::int64_t key) const {
-    return key >= begin && key < end && !tree_hides(key);
+    return key >= begin && key < end && !hides(key);
   }
 };
+
+/// From the first delimiter on a query sees, behind the prefix, its own item alone.
+inline void hide_other_items(const MultiItemParams& items, std::int64_t request, Visibility& seen) {
+  const auto r = static_cast<std::size_t>(request);
+  const std::int64_t prefix = items.prefix_len_ptr[r];
+  const std::int64_t since = seen.position - prefix;
+  if (since < 0) return;
+  const std::int64_t at = request * items.token_pos_in_items_len + since;
+  seen.hidden_begin = prefix;
+  seen.hidden_end = seen.position - items.token_pos_in_items_ptr[static_cast<std::size_t>(at)] + 1;
+}
 
 /// Queries are the last q_len of kv_len positions (bottom-right alignment). A draft tree's mask
 /// replaces causality; causal by blocks, a query sees its own to the end; without causality a
@@ -76,6 +92,7 @@ struct Visibility {
   } else {
     const std::int64_t in_block = layer.causal_block - 1 - token % layer.causal_block;
     seen.end = std::clamp<std::int64_t>(seen.position + in_block + 1, 0, kv_len);
+    if (batch.multi_item) hide_other_items(*batch.multi_item, request, seen);
   }
   seen.begin = chunk_begin(layer.attention_chunk, kv_len - q_len + token);
   if (window < 0) return seen;

@@ -87,7 +87,7 @@ void logits_of_rows(const ScoreVectors& scores, std::int32_t first, const Softma
     if (rule.cap > 0) s = tanh_floats(s * splat(inverse_cap)) * splat(rule.cap);
     if (rule.temperature) s = s * temperature;
     if (rule.alibi) {
-      // Of -|distance|; a draft tree's keys may have a larger index, which apply_tree() mends.
+      // Of -|distance|; a draft tree's keys may have a larger index, which hide_keys() mends.
       Floats distance = hn::ConvertTo(f32, key - position);
       if (rule.keys_ahead) distance = hn::Min(distance, hn::Neg(distance));
       s = hn::MulAdd(slope, distance, s);
@@ -98,12 +98,13 @@ void logits_of_rows(const ScoreVectors& scores, std::int32_t first, const Softma
   }
 }
 
-/// Hides what a draft tree hides, and moves ALiBi from the index of a node to its position.
-inline void apply_tree(float* scores, std::int64_t ld, std::int64_t keys, std::int64_t first,
-                       const Visibility& seen, float slope, std::int64_t row) {
+/// Hides what a draft tree or another item hides, and moves ALiBi from the index of a node to its
+/// position.
+inline void hide_keys(float* scores, std::int64_t ld, std::int64_t keys, std::int64_t first,
+                      const Visibility& seen, float slope, std::int64_t row) {
   for (std::int64_t j = 0; j < keys; ++j) {
     float& score = scores[j * ld + row];
-    if (seen.tree_hides(first + j)) {
+    if (seen.hides(first + j)) {
       score = -std::numeric_limits<float>::infinity();
     } else {
       score += slope * static_cast<float>(seen.key_position(first + j) - (first + j));
@@ -136,8 +137,8 @@ void softmax_of_rows(float* scores, std::int64_t ld, std::int64_t n_rows, std::i
   Floats scale = splat(rule.scale * kLog2E);  // that the scores still need
   if (!scale_is_all(keys, first, rows, r, kGroup, rule)) {
     logits_of_rows<kGroup>(vectors, first, rows, r, rule);
-    for (std::int64_t row = r; rule.tree && row < n_rows && row < r + kGroup; ++row) {
-      apply_tree(scores, ld, keys, first, rows.tree[row], rows.slope[row], row);
+    for (std::int64_t row = r; rule.hides && row < n_rows && row < r + kGroup; ++row) {
+      hide_keys(scores, ld, keys, first, rows.seen[row], rows.slope[row], row);
     }
     scale = splat(kLog2E);
   }

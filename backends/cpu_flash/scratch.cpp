@@ -43,7 +43,7 @@ Scratch carve(Carver& carver, const WorkPlan& plan, const AttentionLayer& layer,
   s.rows.key_begin = carver.take<std::int32_t>(g.padded_rows);
   s.rows.key_end = carver.take<std::int32_t>(g.padded_rows);
   s.rows.plain_end = carver.take<std::int32_t>(g.padded_rows);
-  s.rows.tree = carver.take<Visibility>(g.padded_rows);
+  s.rows.seen = carver.take<Visibility>(g.padded_rows);
   return s;
 }
 

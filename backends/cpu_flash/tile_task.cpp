@@ -55,6 +55,7 @@ void write_row(const ForwardBatch& batch, std::int64_t token, int head, const fl
 
 /// First key of the item's range, or its end, from which on the row's mask has to be looked at.
 std::int64_t plain_end(const Visibility& seen, const Item& item) {
+  if (seen.hidden_begin < seen.hidden_end) return std::min(seen.end, seen.hidden_begin);
   if (seen.mask == nullptr) return seen.end;
   const std::int64_t begin = std::max(item.key_begin, seen.begin);
   const std::int64_t end = std::min(item.key_end, seen.prefix);
@@ -82,7 +83,7 @@ void load_rows(const ForwardBatch& batch, const Item& item, const Geometry& g, c
         real ? static_cast<std::int32_t>(seen.end) : std::numeric_limits<std::int32_t>::max();
     s.rows.plain_end[r] =
         real ? static_cast<std::int32_t>(plain_end(seen, item)) : s.rows.key_end[r];
-    std::construct_at(s.rows.tree + r, seen);
+    std::construct_at(s.rows.seen + r, seen);
   }
   std::fill_n(s.out, item.rows() * g.out_stride, 0.0f);
 }
@@ -150,7 +151,8 @@ void run_item(const ForwardBatch& batch, const Item& item, const Kernels& kernel
       g,
       s,
       {static_cast<float>(layer.scale) * pool.k_scale, static_cast<float>(layer.logit_cap),
-       layer.temperature_len > 0, layer.has_alibi, !layer.causal, s.rows.tree[0].mask != nullptr}};
+       layer.temperature_len > 0, layer.has_alibi, !layer.causal,
+       s.rows.seen[0].mask != nullptr || batch.multi_item.has_value()}};
   run_keys(batch, item, kernels, work);
   if (item.partial >= 0) {
     std::copy_n(s.rows.highest, item.rows(), partials.highest + item.partial);

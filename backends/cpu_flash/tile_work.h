@@ -26,7 +26,7 @@ struct SoftmaxRows {
   std::int32_t* key_begin = nullptr;  ///< keys visible to the row
   std::int32_t* key_end = nullptr;
   std::int32_t* plain_end = nullptr;  ///< from key_begin to here nothing is hidden
-  Visibility* tree = nullptr;         ///< read when the rule says tree
+  Visibility* seen = nullptr;         ///< read when the rule says hides
 };
 
 struct LogitRule {
@@ -35,7 +35,7 @@ struct LogitRule {
   bool temperature = false;
   bool alibi = false;
   bool keys_ahead = false;  ///< a row sees keys behind its own position in the text
-  bool tree = false;
+  bool hides = false;       ///< keys within a row's range: draft nodes, other items
 };
 
 /// One thread's working memory, in the workspace.

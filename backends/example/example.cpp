@@ -24,6 +24,7 @@ Support Example::supports(const Problem& problem) const {
     return Support::no("no MLA: K and V are read as separate heads");
   if (problem.mode == ForwardMode::kTargetVerify) return Support::no("no tree mask");
   if (!layer.causal || layer.is_cross_attention) return Support::no("causal self-attention only");
+  if (problem.multi_item) return Support::no("no multi-item scoring");
   if (layer.causal_block > 1) return Support::no("no block diffusion");
   if (layer.sliding_window_size >= 0 || layer.attention_chunk > 0) {
     return Support::no("no window, no chunks");

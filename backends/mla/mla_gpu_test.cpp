@@ -140,6 +140,17 @@ TEST_F(MlaGpu, extends_causally_and_inside_a_window) {
   }
 }
 
+TEST_F(MlaGpu, shows_a_block_to_its_queries) {
+  for (const std::int64_t q_len : {9, 70}) {
+    Case c = extend(q_len);
+    c.mode = ForwardMode::kDllmExtend;
+    for (const std::int64_t block : {4, 32, 70}) {
+      c.layer.causal_block = block;
+      expect_agreement(c);
+    }
+  }
+}
+
 TEST_F(MlaGpu, checks_draft_trees) {
   for (const std::int64_t more : {0, 60, 122, 3000}) {
     Case c = trees(more);

@@ -213,8 +213,13 @@ TEST(MlaPlan, has_tiles_of_all_keys_that_some_of_their_tokens_see) {
   extend_in_window.layer.sliding_window_size = 40;
   Case encoder_in_window = extend_in_window;
   encoder_in_window.layer.causal = false;
+  Case blocks = extend, extend_in_chunks = extend, trees_in_chunks = trees;
+  blocks.mode = ForwardMode::kDllmExtend;
+  blocks.layer.causal_block = 16;
+  extend_in_chunks.layer.attention_chunk = 64;
+  trees_in_chunks.layer.attention_chunk = 3;
   for (const Case& c : {trees, trees_in_window, trees_in_deep_window, extend, extend_in_window,
-                        encoder_in_window}) {
+                        encoder_in_window, blocks, extend_in_chunks, trees_in_chunks}) {
     const BatchLayout layout = lay_out(c);
     const std::int64_t group = c.layer.group_size();
     for (const std::int64_t rows : {2, 4, 6, 16, 64, 128}) {

@@ -33,7 +33,7 @@ def problem(**changed):
                  sliding_window_size=-1, scale=0.1, logit_cap=0.0, ranks=1, dtype="bf16", cache_dtype="bf16",
                  cache_layout="NHD", page_size=16, mode="decode", recorded=False, max_requests=4, max_q_len=1,
                  max_q_tokens=4, max_kv_len=900, step="attention", cache_scales="tensor",
-                 attention_chunk=0, temperature_len=0, causal_block=1)
+                 attention_chunk=0, temperature_len=0, causal_block=1, multi_item=False)
     return types.SimpleNamespace(**{**plain, **changed})
 
 
@@ -62,6 +62,8 @@ TAKEN = [
     (dict(has_sinks=True), "vllm:triton_unified flashinfer:sinks flashinfer:xqa sglang:triton_decode"),
     (dict(has_alibi=True), ""),
     (dict(attention_chunk=8192), ""),
+    ({**CHUNK, "multi_item": True}, ""),
+    ({**CHUNK, "mode": "dllm_extend"}, ""),
     (dict(temperature_len=1024), ""),
     (dict(dtype="f32", cache_dtype="f32"), ""),
     (dict(heads_q=40, heads_kv=8), "vllm:fa3 vllm:fa2 vllm:triton_unified vllm:paged_attention_v1 "

@@ -34,6 +34,7 @@ def no_paged_attention(problem, dtypes=("f16", "bf16"), trees=False, sinks=False
         (problem.family != "softmax", "keys and values of their own only: no MLA, no recurrent layers"),
         (problem.has_alibi, "no ALiBi"),
         (problem.has_sinks and not sinks, "no sinks"),
+        (problem.multi_item, "no multi-item scoring: the pack gives it no items"),
         (problem.mode == "dllm_extend", "no block diffusion: it knows no masks but causal ones"),
         (problem.temperature_len > 0, "no temperature of positions"),
         (problem.attention_chunk > 0, "no chunked attention: the pack gives it causal masks and windows alone"),

@@ -36,6 +36,8 @@ class Sdpa:
             return "no MLA: keys and values have one length"
         if problem.has_sinks or problem.has_alibi:
             return "no sinks, no ALiBi"
+        if problem.multi_item:
+            return "no multi-item scoring"
         if problem.mode == "dllm_extend":
             return "no block diffusion"
         if problem.attention_chunk > 0 or problem.temperature_len > 0:

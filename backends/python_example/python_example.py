@@ -30,6 +30,8 @@ class PythonExample:
             return "no MLA, no recurrent layers: keys and values are read apart"
         if problem.mode == "target_verify":
             return "no draft trees"
+        if problem.multi_item:
+            return "no multi-item scoring"
         if problem.mode == "dllm_extend":
             return "no block diffusion"
         if not problem.causal or problem.is_cross_attention:

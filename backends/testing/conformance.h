@@ -41,6 +41,10 @@ inline constexpr Fill kFills[] = {Fill::kNeedle,  Fill::kTag,    Fill::kSparseIn
 /// each meaning of a window, blocks and temperatures; and shapes at which kernels fall over.
 [[nodiscard]] inline std::vector<Case> cases() {
   std::vector<Case> all = small_windows();
+  all.push_back(small_items());
+  all.push_back(small_items());
+  all.back().id += "_alibi";
+  all.back().layer.has_alibi = true;
   for (Case& c : small_blocks()) all.push_back(std::move(c));
   for (Case& c : small_temperatures()) all.push_back(std::move(c));
   for (Case& c : small_single_features()) all.push_back(std::move(c));

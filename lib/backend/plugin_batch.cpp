@@ -79,6 +79,7 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.attention_chunk = layer.attention_chunk;
   to.temperature_len = layer.temperature_len;
   to.causal_block = layer.causal_block;
+  to.multi_item = problem.multi_item ? 1 : 0;
   return to;
 }
 

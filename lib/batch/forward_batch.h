@@ -29,6 +29,19 @@ struct SpecInfo {
   std::vector<std::int32_t> retrive_next_sibling;  ///< [B * N] next sibling or -1
 };
 
+/// Multi-item scoring, as FlashInfer's prefill plan takes it: a prompt ends in items that must not
+/// see each other, a delimiter before each and one behind the last. A query at place i sees, of the
+/// keys up to its own, those before prefix_len and those of its own item: the ones behind place
+/// i - token_pos_in_items. So a delimiter, at position 0, sees the prefix alone.
+struct MultiItemParams {
+  std::vector<std::uint32_t> prefix_len_ptr;  ///< [B] keys before the first delimiter
+  /// [B, token_pos_in_items_len]: of each key from the first delimiter on its position within its
+  /// item, delimiters 0; filled up with zeros.
+  std::vector<std::uint16_t> token_pos_in_items_ptr;
+  std::int64_t token_pos_in_items_len = 0;
+  std::vector<std::uint16_t> max_item_len_ptr;  ///< [B] the longest item, delimiters not counted
+};
+
 /// One forward step of a batch, as SGLang's engine hands it to an attention backend
 /// (forward_batch_info.py). B = batch_size requests, T query tokens in all. input_ids are left out:
 /// attention never reads them.
@@ -49,6 +62,7 @@ struct ForwardBatch {
   std::int64_t extend_num_tokens = 0;          ///< sum of extend_seq_lens
   std::vector<std::int32_t> encoder_lens;      ///< [B] cross attention only
   std::optional<SpecInfo> spec_info;           ///< target_verify only
+  std::optional<MultiItemParams> multi_item;   ///< extend only, where items are scored
   // Recurrent layers only (vLLM's gated-delta-net metadata, v1/attention/backends/gdn_attn.py).
   std::vector<std::int32_t> state_indices;  ///< [B] slot of each request; -1: padding, skip it
   /// [B] 1: the slot holds the state that a prefix left; 0: what lies there must be ignored.

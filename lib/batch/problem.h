@@ -35,6 +35,7 @@ struct Problem {
   ForwardMode mode = ForwardMode::kDecode;
   StepPart step = StepPart::kAttention;
   StepLimits limits;
+  bool multi_item = false;  ///< some request is scored by items: ForwardBatch::multi_item
   /// The launches of a plan are recorded once, as a CUDA graph, and replayed for other steps within
   /// `limits`, which Plan::update() brings. Otherwise a plan serves the step it was made for.
   bool recorded = false;

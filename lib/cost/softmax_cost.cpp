@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lib/base/dtype.h"
+#include "lib/batch/multi_item.h"
 #include "lib/cost/checked.h"
 #include "lib/cost/family_costs.h"
 
@@ -50,6 +51,15 @@ Count pairs_before(const AttentionLayer& layer, std::int64_t rows) {
          pairs_in_chunk(layer, rows % layer.attention_chunk);
 }
 
+/// Pairs of a prompt that ends in items, whose prefix is causal: each delimiter meets the prefix,
+/// each token of an item the prefix and its item up to itself.
+Count pairs_of_items(const Request& r) {
+  const std::int64_t tail = tokens_of_items(r.items), prefix = r.kv_len - tail;
+  Count pairs = clamped_sum(r.prefix_len() + 1, r.q_len - tail, r.kv_len) + Count(tail) * prefix;
+  for (const std::int64_t length : r.items) pairs += clamped_sum(1, length, length);
+  return pairs;
+}
+
 /// Keys behind a query's own that blocks show, over all queries of a request. A block of n queries
 /// has n (n - 1) / 2 such pairs.
 Count pairs_ahead_in_blocks(const AttentionLayer& layer, std::int64_t q_len) {
@@ -62,6 +72,7 @@ Count pairs_ahead_in_blocks(const AttentionLayer& layer, std::int64_t q_len) {
 /// ahead as back, as far as there are any.
 Count visible_pairs(const Case& c, const Request& r) {
   if (sees_everything(c.layer)) return Count(r.q_len) * r.kv_len;
+  if (!r.items.empty()) return pairs_of_items(r);
   if (!r.tree_parents.empty()) {
     Count pairs = 0;
     for (std::int64_t token = 0; token < r.q_len; ++token) pairs += visible_keys(c, r, token);
@@ -90,6 +101,9 @@ std::int64_t first_seen_key(const Case& c, const Request& r) {
   return std::min(first, r.kv_len);
 }
 
+/// Keys that no query sees although some queries see keys before and behind them: delimiters.
+std::int64_t unseen_keys(const Request& r) { return r.items.empty() ? 0 : std::ssize(r.items) + 1; }
+
 /// Tokens in the union of half-open ranges.
 std::int64_t union_size(std::vector<std::pair<std::int64_t, std::int64_t>> ranges) {
   std::ranges::sort(ranges);
@@ -116,7 +130,7 @@ Count unique_keys(const Case& c) {
         shared[static_cast<std::size_t>(r.shared_prefix)].emplace_back(first, own_begin);
       }
     }
-    keys += r.kv_len - std::max(first, own_begin);
+    keys += r.kv_len - std::max(first, own_begin) - unseen_keys(r);
   }
   for (const auto& ranges : shared) keys += union_size(ranges);
   return keys;
@@ -165,6 +179,16 @@ Count bytes_beside_kv(const Case& c) {
 std::int64_t visible_keys(const Case& c, const Request& r, std::int64_t token) {
   if (sees_everything(c.layer)) return r.kv_len;
   const std::int64_t prefix = r.prefix_len(), place = prefix + token;
+  if (!r.items.empty()) {
+    const std::int64_t own_part = r.kv_len - tokens_of_items(r.items);
+    std::int64_t behind = place - own_part;  // tokens since the first delimiter
+    if (behind < 0) return place + 1;
+    for (const std::int64_t length : r.items) {
+      if (behind <= length) return own_part + behind;
+      behind -= length + 1;
+    }
+    return own_part;
+  }
   // A chunk begins where a shorter window would.
   const std::int64_t back =
       std::min(reach(c.layer), c.layer.attention_chunk > 0
@@ -210,7 +234,7 @@ Cost count_attention(const Case& c) {
   Count pairs = 0, streamed_keys = 0;
   for (const Request& r : c.requests) {
     pairs += visible_pairs(c, r);
-    streamed_keys += r.kv_len - first_seen_key(c, r);
+    streamed_keys += r.kv_len - first_seen_key(c, r) - unseen_keys(r);
   }
   const Count per_key = kv_bytes_per_key(c), beside = bytes_beside_kv(c);
   const Count unique = unique_keys(c) * per_key, streamed = streamed_keys * per_key;

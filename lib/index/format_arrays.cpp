@@ -174,6 +174,19 @@ IndexArrays local_attention_arrays(const IndexStep& step) {
           chunks * local.table.width)};
 }
 
+IndexArrays multi_item_arrays(const IndexStep& step) {
+  // Its kernels take them as uint32 and uint16.
+  const auto widened = [](const auto& values) {
+    return std::vector<std::int32_t>(values.begin(), values.end());
+  };
+  const MultiItemParams& items = *step.batch.multi_item;
+  return {index_array("prefix_len_ptr", widened(items.prefix_len_ptr)),
+          index_array("token_pos_in_items_ptr", widened(items.token_pos_in_items_ptr),
+                      items.token_pos_in_items_len),
+          index_number("token_pos_in_items_len", items.token_pos_in_items_len),
+          index_array("max_item_len_ptr", widened(items.max_item_len_ptr))};
+}
+
 IndexArrays swa_arrays(const IndexStep& step) {
   const std::int64_t page_size = step.problem.cache.page_size;
   const FullToSwaMapping mapping = map_window_pages(

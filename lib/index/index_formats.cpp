@@ -106,6 +106,10 @@ std::string without_chunks(const IndexStep& step) {
              : without_own_keys(step);
 }
 
+std::string without_items(const IndexStep& step) {
+  return step.batch.multi_item ? "" : "no request is scored by items";
+}
+
 constexpr IndexFormat kFormats[] = {
     {"req_to_token", "SGLang's index builders", always, req_to_token_arrays},
     {"csr", "FlashInfer, Triton, aiter", always, csr_arrays},
@@ -121,6 +125,7 @@ constexpr IndexFormat kFormats[] = {
     {"flashmla", "FlashMLA's dense decode (132 SMs)", without_flashmla, flashmla_arrays},
     {"trtllm_mla", "TRT-LLM MLA", without_trtllm_mla, trtllm_mla_arrays},
     {"local_attention", "FlashAttention in chunked layers", without_chunks, local_attention_arrays},
+    {"multi_item", "FlashInfer's prefill with items to score", without_items, multi_item_arrays},
     {"swa", "sliding-window layers with a pool of their own", without_window, swa_arrays},
     {"tree_mask", "FlashInfer (packed), Triton", without_tree, tree_mask_arrays},
     {"draft_table", "FlashAttention's second stage of a verify", without_tree, draft_table_arrays},

@@ -52,6 +52,7 @@ Json requests_of(const Case& c) {
       request["shared_prefix"] = c.prefixes[static_cast<std::size_t>(r.shared_prefix)].name;
     }
     if (!r.tree_parents.empty()) request["tree_parents"] = r.tree_parents;
+    if (!r.items.empty()) request["items"] = r.items;
     requests.push_back(std::move(request));
   }
   return requests;

@@ -47,6 +47,9 @@ std::string geometry_text(const Case& c) {
   if (l.attention_chunk > 0) {
     parts.push_back(fmt::format("chunks of {} keys", l.attention_chunk));
   }
+  if (std::ranges::any_of(c.requests, [](const Request& r) { return !r.items.empty(); })) {
+    parts.emplace_back("items apart from each other");
+  }
   if (l.logit_cap > 0) parts.push_back(fmt::format("softcap {:g}", l.logit_cap));
   if (l.temperature_len > 0) {
     parts.push_back(fmt::format("temperature beyond token {}", l.temperature_len));

@@ -66,7 +66,7 @@ std::vector<Case> all_cases() {
   for (const auto& more : {small_windows(), small_temperatures(), small_slopes()}) {
     cases.insert(cases.end(), more.begin(), more.end());
   }
-  cases.insert(cases.end(), {small_idle(), small_chunked_layers(), small_chain()});
+  cases.insert(cases.end(), {small_idle(), small_chunked_layers(), small_chain(), small_items()});
   return cases;
 }
 

@@ -131,6 +131,9 @@ std::string layer_text(const Case& c) {
     facts.push_back(fmt::format("window {}", layer.sliding_window_size + 1));
   }
   if (layer.causal_block > 1) facts.push_back(fmt::format("blocks of {}", layer.causal_block));
+  if (std::ranges::any_of(c.requests, [](const Request& r) { return !r.items.empty(); })) {
+    facts.emplace_back("items");
+  }
   if (layer.attention_chunk > 0) facts.push_back(fmt::format("chunk {}", layer.attention_chunk));
   if (layer.has_sinks) facts.emplace_back("sinks");
   if (layer.has_alibi) facts.emplace_back("ALiBi");

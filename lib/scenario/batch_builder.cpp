@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lib/base/counter_hash.h"
+#include "lib/batch/multi_item.h"
 #include "lib/scenario/entry_lengths.h"
 #include "lib/scenario/value_reader.h"
 
@@ -66,6 +67,7 @@ void append_requests(const BatchEntry& entry, const std::vector<RequestLengths>&
     if (computes_rest && request.prefix_len() == request.shared_len) {
       request.q_len += request.shared_len - whole_pages(request.shared_len, page_size);
     }
+    if (entry.items) request.items = entry.items->lengths;
     if (entry.tree)
       request.tree_parents = entry.tree->parents(combine(combine(seed, kTreeDraw), i));
     batch.requests.push_back(std::move(request));
@@ -103,6 +105,30 @@ bool check_width(const BuiltBatch& batch, const BatchEntry& entry, const Request
                "a draft_extend_v2 step has the same number of tokens for each request; ragged ones "
                "are mode: draft_extend");
   return false;
+}
+
+/// Items are what a prompt ends in, behind at least one new token of its own.
+bool check_items(const std::vector<BatchEntry>& entries, const BuiltBatch& batch,
+                 Problems& problems) {
+  for (const BatchEntry& entry : entries) {
+    if (!entry.items) continue;
+    if (batch.mode != ForwardMode::kExtend) {
+      problems.add(entry.items->place, "items beside decodes",
+                   "prompts with items are a step of their own");
+      return false;
+    }
+    const std::int64_t tail = tokens_of_items(entry.items->lengths);
+    for (const Request& request : batch.requests) {
+      if (request.group != entry.name || request.q_len > tail) continue;
+      problems.add(entry.items->place,
+                   fmt::format("{} items take {} tokens with their delimiters, q_len is {}",
+                               entry.items->lengths.size(), tail, request.q_len),
+                   "q_len counts new tokens of the prompt, at least one, then a delimiter before "
+                   "each item and one behind the last");
+      return false;
+    }
+  }
+  return true;
 }
 
 /// The blocks of a dllm_extend step, of which a model has one size: those of its entries, or
@@ -187,7 +213,8 @@ std::optional<BuiltBatch> build_batch(const std::vector<BatchEntry>& entries, co
       valid = valid && check_width(batch, entry, each, problems);
     }
   }
-  if (!valid || !settle_blocks(entries, batch, problems) || !check_totals(batch, place, problems)) {
+  if (!valid || !settle_blocks(entries, batch, problems) ||
+      !check_items(entries, batch, problems) || !check_totals(batch, place, problems)) {
     return std::nullopt;
   }
   return batch;

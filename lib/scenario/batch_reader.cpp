@@ -120,6 +120,26 @@ bool read_prefix(const YamlNode& node, const std::vector<PrefixSpec>& prefixes, 
   return false;
 }
 
+/// Lengths of items, whose positions FlashInfer's arrays hold in 16 bits.
+bool read_items(const YamlNode& node, BatchEntry& entry, Problems& problems) {
+  constexpr std::int64_t kLongestItem = (1 << 16) - 1;
+  if (!node.is_list() || node.items.empty()) {
+    problems.add(node.place,
+                 fmt::format("items takes a list of lengths, found {}",
+                             node.is_list() ? "an empty one" : describe(node)),
+                 "for example items: [3, 2, 4], without their delimiters");
+    return false;
+  }
+  ItemsSpec items{{}, node.place};
+  for (const YamlPtr& item : node.items) {
+    const auto length = read_size(*item, "item", 1, kLongestItem, problems);
+    if (!length) return false;
+    items.lengths.push_back(*length);
+  }
+  entry.items = std::move(items);
+  return true;
+}
+
 /// The number of requests: count, or the length of the lists, which must agree.
 bool read_count(const StrictMap& map, BatchEntry& entry, Problems& problems) {
   const YamlNode* count = map.find("count");
@@ -183,6 +203,9 @@ std::optional<BatchEntry> read_entry(const YamlNode& node, const std::vector<Pre
   }
   if (const YamlNode* prefix = map.find("prefix")) {
     valid = read_prefix(*prefix, prefixes, entry, problems) && valid;
+  }
+  if (const YamlNode* items = map.find("items")) {
+    valid = read_items(*items, entry, problems) && valid;
   }
   if (const YamlNode* block = map.find("block")) {
     const auto size = read_size(*block, "block", 1, kMaxSize, problems);

@@ -41,6 +41,12 @@ struct BlockSpec {
   Place place;
 };
 
+/// Items that a prompt ends in, to be scored apart from each other.
+struct ItemsSpec {
+  std::vector<std::int64_t> lengths;
+  Place place;
+};
+
 /// One entry of a batch as it is written, before lengths are drawn or derived.
 struct BatchEntry {
   Place place;
@@ -58,6 +64,7 @@ struct BatchEntry {
   bool empty_rows = false;  ///< kv_len may be below q_len
   Place empty_rows_place;
   std::optional<BlockSpec> block;
+  std::optional<ItemsSpec> items;
 };
 
 /// The mode as its author wrote it.

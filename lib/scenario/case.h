@@ -66,6 +66,9 @@ struct Request {
   /// target_verify: parent of each of the q_len draft tokens, -1 for the root (token 0); parents
   /// come before children. Empty for all other modes.
   std::vector<int> tree_parents;
+  /// Multi-item scoring: lengths of the items that follow the prompt's own part, a delimiter before
+  /// each and one behind the last, all of them in q_len. Empty elsewhere.
+  std::vector<std::int64_t> items;
   /// Which contents the request's own tokens carry; -1 = its index in Case::requests. A request
   /// taken out of its batch keeps its contents by keeping this number.
   std::int64_t stream = -1;

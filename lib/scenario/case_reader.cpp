@@ -149,6 +149,21 @@ bool check_blocks(const BuiltBatch& batch, const AttentionLayer& layer, const Pl
   return true;
 }
 
+/// Multi-item scoring has a mask of its own (FlashInfer's logits_mask_multi_item_scoring).
+bool check_items(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
+                 Problems& problems) {
+  const auto has_items = [](const Request& request) { return !request.items.empty(); };
+  if (std::ranges::none_of(batch.requests, has_items)) return true;
+  if (layer.causal && layer.sliding_window_size < 0 && layer.attention_chunk == 0 &&
+      layer.family == Family::kSoftmax) {
+    return true;
+  }
+  problems.add(place, "items on a layer that is not plainly causal",
+               "multi-item scoring is of causal layers with keys and values of their own, without "
+               "windows and chunks");
+  return false;
+}
+
 /// A state has no tokens to take back, so that a draft cannot be verified or corrected in it.
 bool check_recurrent_mode(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
                           Problems& problems) {
@@ -229,6 +244,7 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
                      check_pool(*batch, *cache, mix, problems) &&
                      check_slots(*batch, *cache, mix, batch_node->place, problems) &&
                      check_tree_mask(*batch, layer, batch_node->place, problems) &&
+                     check_items(*batch, layer, batch_node->place, problems) &&
                      check_blocks(*batch, layer, batch_node->place, problems) &&
                      check_recurrent_mode(*batch, layer, batch_node->place, problems) &&
                      check_recurrent_lengths(*batch, layer, batch_node->place, problems);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/batch/multi_item.h"
 #include "lib/scenario/delta_net_rows.h"
 #include "lib/scenario/fresh_key.h"
 
@@ -86,6 +87,14 @@ std::vector<std::int64_t> request_needles(const Case& c, const Request& request)
       add_if_inside(positions, first - 1, begin, end);
       add_if_inside(positions, first, begin, end);
     }
+  }
+  // Keys of items are forbidden to the queries of all others, delimiters to all.
+  std::int64_t delimiter = end - tokens_of_items(request.items);
+  for (const std::int64_t length : request.items) {
+    add_if_inside(positions, delimiter - 1, begin, end);
+    add_if_inside(positions, delimiter, begin, end);
+    add_if_inside(positions, delimiter + 1, begin, end);
+    delimiter += length + 1;
   }
   if (c.layer.causal_block > 1) {
     // The last key of a block is seen by its queries, the one behind by none of them.

@@ -67,6 +67,7 @@ class Settler {
     if (e.chunk) return fail(e.place, "chunk with cross attention", hint);
     if (e.tree) return fail(e.tree->place, "a draft tree with cross attention", hint);
     if (e.is_draft_decode) return fail(e.mode_place, "draft_decode with cross attention", hint);
+    if (e.items) return fail(e.items->place, "items with cross attention", hint);
     if (e.mode != ForwardMode::kDecode && e.mode != ForwardMode::kExtend) {
       return fail(e.mode_place, fmt::format("{} with cross attention", to_string(e.mode)),
                   "cross attention is decode or extend");
@@ -85,6 +86,11 @@ class Settler {
     if (e.mode != ForwardMode::kTargetVerify && e.tree) {
       return fail(e.tree->place, fmt::format("{} takes no tree", mode),
                   "a draft tree is checked by mode: target_verify");
+    }
+    if (e.items && (e.mode != ForwardMode::kExtend || e.chunk)) {
+      return fail(e.items->place,
+                  e.chunk ? "items beside chunk" : fmt::format("{} takes no items", mode),
+                  "items are scored in whole prompts: mode: extend");
     }
     if (e.mode != ForwardMode::kDllmExtend && e.block) {
       return fail(e.block->place, fmt::format("{} takes no block", mode),

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "lib/base/counter_hash.h"
+#include "lib/batch/multi_item.h"
 
 namespace attnbench {
 namespace {
@@ -28,7 +29,8 @@ std::int64_t fresh_position(const Case& c, const Request& request, std::uint64_t
     return request.new_keys() > 0 ? std::max(request.kv_len - request.new_keys(), seen) : -1;
   }
   const std::int64_t first = std::max(seen, request.shared_len);
-  const std::int64_t last = request.kv_len - 1;
+  // The last query is the delimiter behind the items, which sees none of them.
+  const std::int64_t last = request.kv_len - tokens_of_items(request.items) - 1;
   if (first > last) return -1;
   std::int64_t end = last;
   if (!c.layer.is_cross_attention) {
@@ -52,8 +54,8 @@ float fresh_key_size(const Case& c, const Request& request) {
   const double dims = layer.head_dim_qk - (mla ? layer.head_dim_v : 0);
   const double scale = layer.scale * logit_temperature(layer, request.kv_len - 1);
   if (dims <= 0 || scale <= 0) return 1;
-  const auto keys = static_cast<double>(
-      std::max<std::int64_t>(request.kv_len - first_visible(layer, request), 1));
+  const auto keys = static_cast<double>(std::max<std::int64_t>(
+      request.kv_len - tokens_of_items(request.items) - first_visible(layer, request), 1));
   // A query's dims have variance 1, and 2 where the direction of the fresh key is added to them.
   const double variance = scale * scale * (layer.head_dim_qk + dims);
   const double log_keys = std::log(keys);

@@ -69,6 +69,14 @@ TEST(FreshKeys, lie_in_the_chunk_of_the_last_query) {
   EXPECT_EQ(fresh_position(c, c.requests[0], 0), 30);
 }
 
+TEST(FreshKeys, lie_before_the_items_of_which_the_last_query_sees_none) {
+  Case c = one_request(40, 40);
+  c.requests[0].items = {20, 10};  // behind 7 tokens
+  for (std::uint64_t stream = 0; stream < 50; ++stream) {
+    EXPECT_LT(fresh_position(c, c.requests[0], stream), 7);
+  }
+}
+
 TEST(FreshKeys, of_a_tree_without_a_prefix_of_its_own_are_the_last_node) {
   Case c = one_request(3, 3);
   c.requests[0].tree_parents = {-1, 0, 0};

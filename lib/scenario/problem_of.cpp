@@ -25,6 +25,7 @@ Problem problem_of(const Case& c) {
   if (c.padding.requests > 0) problem.limits.kv_len = c.padding.seq_len;
   for (const Request& request : c.requests) {
     problem.limits.q_len = std::max(problem.limits.q_len, request.q_len);
+    problem.multi_item = problem.multi_item || !request.items.empty();
     problem.limits.kv_len = std::max(problem.limits.kv_len, request.kv_len);
   }
   return problem;

@@ -466,6 +466,14 @@ TEST(Scenario, has_blocks_of_a_size_or_as_wide_as_a_request_s_new_tokens) {
   EXPECT_EQ(only_case("batch: 4q8s300").layer.causal_block, 1);
 }
 
+TEST(Scenario, takes_the_items_that_a_prompt_ends_in) {
+  const Case c =
+      only_case("batch: [{mode: extend, count: 2, q_len: 14, prefix_len: 5, items: [3, 2, 4]}]");
+  ASSERT_EQ(c.requests.size(), 2u);
+  EXPECT_EQ(c.requests[1].items, (std::vector<std::int64_t>{3, 2, 4}));
+  EXPECT_EQ(c.requests[1].q_len, 14) << "one token, four delimiters and nine tokens of items";
+}
+
 TEST(Scenario, sweeps_over_the_kinds_of_layer) {
   const Scenario scenario = parse_scenario(
       "defaults: {model: gpt-oss-20b}\n"

@@ -17,6 +17,7 @@ class MutantBackend final : public Backend {
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override {
+    if (problem.multi_item) return Support::no("no multi-item scoring");
     return problem.layer.is_recurrent() && info_.device == DeviceKind::kCuda
                ? Support::no("mutants of recurrent layers run on a CPU only")
                : Support::yes();

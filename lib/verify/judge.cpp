@@ -29,7 +29,7 @@ constexpr double kZeroShare = 0.3;
 std::string seen_keys(const Case& c, const WorstElement& worst) {
   if (c.layer.is_recurrent() || worst.request < 0 || worst.token < 0) return {};
   const Request& request = c.requests[static_cast<std::size_t>(worst.request)];
-  if (!request.tree_parents.empty()) return {};
+  if (!request.tree_parents.empty() || !request.items.empty()) return {};
   const std::int64_t own = request.prefix_len() + worst.token;
   const bool all = c.layer.is_cross_attention;
   const std::int64_t window = c.layer.sliding_window_size;

@@ -26,6 +26,19 @@ bool descends_from(const Request& request, std::int64_t node, std::int64_t ances
          descends_from(request, request.tree_parents[static_cast<std::size_t>(node)], ancestor);
 }
 
+/// What a token of a prompt with items is part of: 0 the prefix, -1 a delimiter, n the n-th item.
+std::int64_t part_of(const Request& request, std::int64_t place) {
+  std::int64_t behind = request.kv_len - 1 - place;  // tokens after this one
+  if (behind == 0) return -1;
+  for (auto n = std::ssize(request.items); n > 0; --n) {
+    const std::int64_t length = request.items[static_cast<std::size_t>(n - 1)];
+    if (behind <= length) return n;
+    behind -= length + 1;
+    if (behind == 0) return -1;
+  }
+  return 0;
+}
+
 /// Press et al., arXiv:2108.12409: the ratio from slope to slope is the first slope.
 Real alibi_slope_of(int head, int heads) {
   int power = 1;
@@ -56,6 +69,10 @@ struct Running {
 bool naive_is_visible(const Case& c, const Request& request, std::int64_t token, std::int64_t key) {
   if (c.layer.is_cross_attention) return true;
   const std::int64_t own = request.kv_len - request.q_len + token;
+  if (!request.items.empty()) {
+    const std::int64_t part = part_of(request, key);
+    return key <= own && part >= 0 && (part == 0 || part == part_of(request, own));
+  }
   if (c.layer.sliding_window_size >= 0) {
     const bool depth = c.layer.window_in_trees == WindowInTrees::kDepth;
     const std::int64_t behind =

@@ -39,11 +39,13 @@ def causal(q_len, kv_len, window=-1):
 
 class Reader:
     modes = ("extend", "mixed", "decode")
-    family, windows, chunks = "softmax", False, False
+    family, windows, chunks, items = "softmax", False, False, False
 
     def supports(self, problem):
         if problem.family != self.family or problem.mode not in self.modes or problem.dtype != "f32":
             return f"{self.family} in f32 only, in {' '.join(self.modes)}"
+        if problem.multi_item != self.items:
+            return "items: " + str(self.items)
         if (problem.attention_chunk > 0) != self.chunks:
             return "chunks: " + str(self.chunks)
         return None if (problem.sliding_window_size >= 0) == self.windows else "windows: " + str(self.windows)
@@ -260,5 +262,19 @@ class LocalAttention(Reader):
             yield tokens, p.over(tokens, p.slots(pages, kv_len), causal(tokens.stop - tokens.start, kv_len))
 
 
+class MultiItem(Reader):
+    name, reads = "from_multi_item", ("csr", "multi_item")
+    items = True
+
+    def rows(self, p, csr, items):
+        for (tokens, slots), prefix, places in zip(csr_requests(p, csr), items["prefix_len_ptr"],
+                                                   items["token_pos_in_items_ptr"]):
+            visible = causal(tokens.stop - tokens.start, len(slots))
+            for row, key in zip(visible, range(len(slots) - len(visible), len(slots))):
+                if key >= prefix:
+                    row[prefix:key - places[key - prefix] + 1] = False
+            yield tokens, p.over(tokens, slots, visible)
+
+
 backends = [Csr, Varlen, BlockTable, CsrPrefix, CsrWindow, SwaPool, KvSplits, FlashMla, TrtllmMla, TwoStageDrafts,
-            PackedMask, LocalAttention]
+            PackedMask, LocalAttention, MultiItem]

@@ -145,6 +145,8 @@ typedef struct attnbench_problem {
   /* Where causal: a query sees the keys up to the last one of its block of so many of its request's
    * new tokens, or up to the last one of all; 1: up to its own. */
   int64_t causal_block;
+  int32_t
+      multi_item; /* 1: multi-item scoring; the indices "multi_item" say which keys a query sees */
 } attnbench_problem;
 
 /* Strides count elements. An absent tensor has data 0. */
@@ -238,6 +240,10 @@ typedef struct attnbench_batch {
    * local_attention: local_query_start_loc [V + 1], local_seqused_k [V], local_block_table [V,
    *   chunk / page_size], of V virtual requests: one for each chunk that holds queries of a
    *   request. Chunked layers, in whole pages.
+   * multi_item: prefix_len_ptr [B], token_pos_in_items_ptr [B, token_pos_in_items_len], the number
+   *   token_pos_in_items_len, max_item_len_ptr [B]. A query at place i at or behind its request's
+   *   prefix_len_ptr sees, of the keys up to its own, those before it and those behind
+   *   i - token_pos_in_items_ptr[i - prefix_len_ptr].
    * swa: i64 full_to_swa_index_mapping [slots + 1], swa_page_table [B, width], cache_seqlens [B],
    *   i64 swa_out_cache_loc [T]: a sliding-window layer's own pool, which holds the window's pages
    *   from page 1 on. 0: not in it.

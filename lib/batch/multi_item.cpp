@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/batch/multi_item.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "lib/base/error.h"
+#include "lib/base/int_math.h"
+
+namespace attnbench {
+namespace {
+
+/// Position of each token from the first delimiter on within its item; a delimiter's is 0.
+std::vector<std::uint16_t> positions_in_items(std::span<const std::int64_t> items) {
+  std::vector<std::uint16_t> positions;
+  for (const std::int64_t length : items) {
+    for (std::int64_t t = 0; t <= length; ++t) positions.push_back(static_cast<std::uint16_t>(t));
+  }
+  if (!items.empty()) positions.push_back(0);
+  return positions;
+}
+
+}  // namespace
+
+std::int64_t tokens_of_items(std::span<const std::int64_t> items) {
+  if (items.empty()) return 0;
+  return std::accumulate(items.begin(), items.end(), std::int64_t{1}) + std::ssize(items);
+}
+
+MultiItemParams make_multi_item_params(std::span<const std::int64_t> kv_lens,
+                                       std::span<const std::vector<std::int64_t>> items) {
+  expects(kv_lens.size() == items.size(), "a list of items for each request");
+  MultiItemParams params;
+  for (const std::vector<std::int64_t>& each : items) {
+    params.token_pos_in_items_len = std::max(params.token_pos_in_items_len, tokens_of_items(each));
+  }
+  for (std::size_t r = 0; r < items.size(); ++r) {
+    const std::int64_t prefix = kv_lens[r] - tokens_of_items(items[r]);
+    expects(prefix >= 0, "items longer than their request");
+    params.prefix_len_ptr.push_back(static_cast<std::uint32_t>(prefix));
+    std::vector<std::uint16_t> positions = positions_in_items(items[r]);
+    positions.resize(to_size(params.token_pos_in_items_len));
+    params.max_item_len_ptr.push_back(*std::ranges::max_element(positions));
+    params.token_pos_in_items_ptr.insert(params.token_pos_in_items_ptr.end(), positions.begin(),
+                                         positions.end());
+  }
+  return params;
+}
+
+}  // namespace attnbench
