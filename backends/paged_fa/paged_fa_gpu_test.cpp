@@ -76,6 +76,14 @@ TEST_F(PagedFaGpu, repeats_steps_of_large_and_of_small_tiles_from_one_graph) {
   conformance::expect_graph_replay(make, *device_, layer, ForwardMode::kTargetVerify);
 }
 
+TEST_F(PagedFaGpu, repeats_steps_of_a_chunked_layer_with_a_temperature_from_one_graph) {
+  AttentionLayer layer = small_tree_verify().layer;
+  layer.attention_chunk = 256;
+  layer.temperature_len = 64;
+  conformance::expect_graph_replay(make, *device_, layer, ForwardMode::kDecode);
+  conformance::expect_graph_replay(make, *device_, layer, ForwardMode::kTargetVerify);
+}
+
 TEST_F(PagedFaGpu, agrees_with_the_reference_where_contexts_are_split) {
   for (Case c : {small_prefix_hits(), small_chunked_mixed(), small_tree_verify(),
                  small_sliding_window(), small_fp8(), small_cross()}) {
