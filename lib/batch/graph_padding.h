@@ -18,9 +18,9 @@ inline constexpr std::int32_t kPaddingState = -1;
 
 /// `batch` with `more` requests that only fill it up, as SGLang pads a step for data-parallel
 /// attention (ForwardBatch::_pad_inputs_to_size) and for a CUDA graph: pool row 0, slot 0,
-/// position 0, seq_len `seq_len_fill_value`, encoder_len 0, no state. In a decode each has one query token,
-/// in a target_verify draft_token_num, in steps of the extend family none. The result keeps the
-/// pools, but not the DeviceBatch, which has no padding requests.
+/// position 0, seq_len `seq_len_fill_value`, encoder_len 0, no state. In a decode each has one
+/// query token, in a target_verify draft_token_num, in steps of the extend family none. The result
+/// keeps the pools, but not the DeviceBatch, which has no padding requests.
 [[nodiscard]] ForwardBatch with_padding(const ForwardBatch& batch, std::int64_t more,
                                         std::int32_t seq_len_fill_value);
 

@@ -58,9 +58,9 @@ enum attnbench_mode {
   ATTNBENCH_IDLE = 3,
   ATTNBENCH_TARGET_VERIFY = 4, /* draft trees: custom_mask says which keys a node sees */
   ATTNBENCH_DRAFT_EXTEND = 5,
-  ATTNBENCH_SPLIT_PREFILL = 6,  /* computed as an extend */
+  ATTNBENCH_SPLIT_PREFILL = 6,   /* computed as an extend */
   ATTNBENCH_DRAFT_EXTEND_V2 = 7, /* computed as an extend of the same length for all requests */
-  ATTNBENCH_DLLM_EXTEND = 8 /* block diffusion: causal_block says which keys a query sees */
+  ATTNBENCH_DLLM_EXTEND = 8      /* block diffusion: causal_block says which keys a query sees */
 };
 
 enum attnbench_layout {
@@ -248,8 +248,8 @@ typedef struct attnbench_batch {
    *   i64 swa_out_cache_loc [T]: a sliding-window layer's own pool, which holds the window's pages
    *   from page 1 on. 0: not in it.
    * tree_mask: u8 custom_mask, i64 mask_indptr [B + 1], u8 packed_custom_mask, i64
-   *   packed_mask_indptr [B + 1] in bytes (FlashInfer); u8 qlen_only [B * N, N]; for trees of up to 32 nodes u8
-   *   qlen_only_bitpacking [B * N, 1, 2 or 4]; retrive_index, retrive_next_token and
+   *   packed_mask_indptr [B + 1] in bytes (FlashInfer); u8 qlen_only [B * N, N]; for trees of up to
+   * 32 nodes u8 qlen_only_bitpacking [B * N, 1, 2 or 4]; retrive_index, retrive_next_token and
    *   retrive_next_sibling [B * N].
    * draft_table: page_table [B * N, N] of this step's token slots, those that a node sees first;
    *   cache_seqlens [B * N], how many those are (FlashAttention's second stage of a verify).
