@@ -27,6 +27,9 @@ Support supports(const Problem& problem) {
     return Support::no(
         "no draft trees: cuDNN has no mask of bits, only a bias as large as all logits");
   }
+  if (problem.empty_rows) {
+    return Support::no("no rows without keys: cuDNN writes NaN for them");
+  }
   if (problem.multi_item) {
     return Support::no("no multi-item scoring: cuDNN's masks are causal ones and sliding windows");
   }

@@ -35,6 +35,16 @@ TEST(CudnnSupport, takes_decodes_prompts_and_mixed_steps_in_16_bits) {
   }
 }
 
+TEST(CudnnSupport, refuses_rows_without_keys) {
+  Case no_keys = decodes(), more_queries = prompts(), no_encoder = small_cross();
+  no_keys.requests.back().kv_len = 0;
+  more_queries.requests.back().kv_len = more_queries.requests.back().q_len - 1;
+  no_encoder.requests.back().kv_len = 0;
+  for (const Case& c : {no_keys, more_queries, no_encoder}) {
+    EXPECT_EQ(refusal_of(c), "no rows without keys: cuDNN writes NaN for them") << c.id;
+  }
+}
+
 TEST(CudnnSupport, takes_windows_encoders_cross_attention_and_heads_of_192_and_128) {
   Case window = prompts(), encoder = prompts(), uneven = prompts();
   window.layer.sliding_window_size = 7;

@@ -33,7 +33,7 @@ def problem(**changed):
                  sliding_window_size=-1, scale=0.1, logit_cap=0.0, ranks=1, dtype="bf16", cache_dtype="bf16",
                  cache_layout="NHD", page_size=16, mode="decode", recorded=False, max_requests=4, max_q_len=1,
                  max_q_tokens=4, max_kv_len=900, step="attention", cache_scales="tensor",
-                 attention_chunk=0, temperature_len=0, causal_block=1, multi_item=False)
+                 attention_chunk=0, temperature_len=0, causal_block=1, multi_item=False, empty_rows=False)
     return types.SimpleNamespace(**{**plain, **changed})
 
 

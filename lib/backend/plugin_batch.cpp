@@ -80,6 +80,7 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.temperature_len = layer.temperature_len;
   to.causal_block = layer.causal_block;
   to.multi_item = problem.multi_item ? 1 : 0;
+  to.empty_rows = problem.empty_rows ? 1 : 0;
   return to;
 }
 

@@ -36,6 +36,8 @@ struct Problem {
   StepPart step = StepPart::kAttention;
   StepLimits limits;
   bool multi_item = false;  ///< some request is scored by items: ForwardBatch::multi_item
+  /// Some request has no keys, or more queries than keys: rows that see none are 0, their LSE -inf.
+  bool empty_rows = false;
   /// The launches of a plan are recorded once, as a CUDA graph, and replayed for other steps within
   /// `limits`, which Plan::update() brings. Otherwise a plan serves the step it was made for.
   bool recorded = false;

@@ -145,8 +145,11 @@ typedef struct attnbench_problem {
   /* Where causal: a query sees the keys up to the last one of its block of so many of its request's
    * new tokens, or up to the last one of all; 1: up to its own. */
   int64_t causal_block;
-  int32_t
-      multi_item; /* 1: multi-item scoring; the indices "multi_item" say which keys a query sees */
+  /* 1: multi-item scoring; the indices "multi_item" say which keys a query sees. */
+  int32_t multi_item;
+  /* 1: some request has no keys, or more queries than keys; rows that see none are 0, their LSE
+   * is -inf. */
+  int32_t empty_rows;
 } attnbench_problem;
 
 /* Strides count elements. An absent tensor has data 0. */
