@@ -206,6 +206,10 @@ TEST_F(CommandLine, says_what_formats_of_the_cache_cost_in_accuracy) {
   const auto json = nlohmann::json::parse(out_.str());
   EXPECT_EQ(json["rows"][0]["top1"], 1.0);
   EXPECT_EQ(json["rows"][0]["bytes_per_token"], 1152.0);
+  EXPECT_EQ(
+      run({"accuracy", "--model", "deepseek-v3.2", "--tp", "64", "--keys", "9", "--queries", "2"}),
+      0)
+      << err_.str();
   EXPECT_EQ(run({"accuracy", "--queries", "41", "--keys", "40"}), 4);
   EXPECT_EQ(err_.str(), "error: --queries 41 are more than the 40 tokens of --keys\n");
   EXPECT_EQ(run({"accuracy", "--model", "qwen3-next-80b-a3b", "--layer", "linear"}), 4);

@@ -35,13 +35,19 @@ struct AccuracyCommand {
   std::optional<std::uint64_t> seed;
 };
 
+/// What a format costs is asked of sparse layers, too: which keys they pick is another question.
+LayerKind kind_of(const AccuracyCommand& command, const ModelGeometry& model) {
+  if (!command.layer && model.kinds[LayerKind::kSparse] > 0) return LayerKind::kFull;
+  return kind_to_run(model, command.layer);
+}
+
 int report_accuracy(const AccuracyCommand& command, Console& console) {
   if (command.queries > command.keys) {
     throw ConfigError(fmt::format("--queries {} are more than the {} tokens of --keys",
                                   command.queries, command.keys));
   }
   const ModelGeometry model = model_named(command.model, "--model: ");
-  const LayerKind kind = kind_to_run(model, command.layer);
+  const LayerKind kind = kind_of(command, model);
   AccuracyReport report{.model = command.model,
                         .layer_kind = std::string(to_string(kind)),
                         .tp = command.tp,

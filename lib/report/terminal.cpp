@@ -118,7 +118,7 @@ std::string step_text(StepPart step) {
   return "";
 }
 
-/// The unusual properties of a case's layer and cache: "tp 8 window 1024 sinks HND".
+/// The unusual properties of a case's layer and cache: "tp 8, window 1024, sinks, HND".
 std::string layer_text(const Case& c) {
   std::vector<std::string> facts;
   const AttentionLayer& layer = c.layer;
@@ -150,7 +150,7 @@ std::string layer_text(const Case& c) {
   if (c.kv_cache.placement != Placement::kShuffled) {
     facts.emplace_back(to_string(c.kv_cache.placement));
   }
-  return fmt::format("{}", fmt::join(facts, " "));
+  return fmt::format("{}", fmt::join(facts, ", "));
 }
 
 /// Whether the row's reason is printed: a star says enough of a figure that is noisy.

@@ -123,7 +123,7 @@ TEST(TerminalReport, says_what_of_a_layer_is_not_as_usual) {
   c.layer.logit_cap = 50;
   c.kv_cache.layout = KvLayout::kHnd;
   c.kv_cache.placement = Placement::kReversed;
-  EXPECT_THAT(header(c), HasSubstr("tp 8 window 1024 sinks softcap 50 HND reversed"));
+  EXPECT_THAT(header(c), HasSubstr("tp 8, window 1024, sinks, softcap 50, HND, reversed"));
   c.layer.attention_chunk = 8192;
   c.layer.temperature_len = 1024;
   c.layer.causal_block = 32;
