@@ -23,6 +23,7 @@ class WriteThenAttend final : public Plan {
   [[nodiscard]] bool update(const ForwardBatch& batch, Stream& stream) override {
     return write_->update(batch, stream) && attention_->update(batch, stream);
   }
+  [[nodiscard]] std::string kernel() const override { return attention_->kernel(); }
 
  private:
   std::unique_ptr<Plan> write_, attention_;

@@ -41,6 +41,8 @@ class ExecutionPlan {
   ExecutionPlan(const AttentionShape& shape, std::shared_ptr<Handle> handle);
 
   [[nodiscard]] std::size_t workspace_bytes() const { return workspace_bytes_; }
+  /// Number of cuDNN's engine among those that it has for such a graph.
+  [[nodiscard]] std::int64_t engine() const { return engine_; }
 
   /// What run() needs to know of a step, made ahead of it.
   [[nodiscard]] Descriptor bind(const Addresses& addresses, std::byte* workspace) const;
@@ -51,6 +53,7 @@ class ExecutionPlan {
   std::shared_ptr<Handle> handle_;
   std::vector<Descriptor> parts_;  ///< each refers to earlier ones; the plan is the last
   std::size_t workspace_bytes_ = 0;
+  std::int64_t engine_ = -1;
 };
 
 /// The plans of a backend by shape.

@@ -33,6 +33,20 @@ std::vector<Descriptor> proposals(const Descriptor& heuristics) {
   return made;
 }
 
+/// The global index of a proposal's engine.
+std::int64_t engine_of(const Descriptor& proposal) {
+  const Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  cudnnBackendDescriptor_t native = engine.native();
+  std::int64_t count = 0, index = -1;
+  check(library().get_attribute(proposal.native(), CUDNN_ATTR_ENGINECFG_ENGINE,
+                                CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, &native),
+        "cudnnBackendGetAttribute");
+  check(library().get_attribute(engine.native(), CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64,
+                                1, &count, &index),
+        "cudnnBackendGetAttribute");
+  return index;
+}
+
 }  // namespace
 
 Handle::Handle() { check(library().create(&native_), "cudnnCreate"); }
@@ -56,6 +70,7 @@ ExecutionPlan::ExecutionPlan(const AttentionShape& shape, std::shared_ptr<Handle
                                     CUDNN_TYPE_INT64, 1, &count, &bytes),
             "cudnnBackendGetAttribute");
       workspace_bytes_ = static_cast<std::size_t>(bytes);
+      engine_ = engine_of(proposal);
       parts_.push_back(std::move(heuristics));
       parts_.push_back(std::move(proposal));
       parts_.push_back(std::move(plan));

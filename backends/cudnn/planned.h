@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "backends/common/cuda/planning.h"
 #include "backends/common/cuda/step_arrays.h"
@@ -23,6 +24,7 @@ class Planned final : public StepPlan {
   Planned(const ForwardBatch& batch, PlanMemory& memory, PlanCache& plans);
 
   void run(Stream& stream) override;
+  [[nodiscard]] std::string kernel() const override;
 
  private:
   void enqueue_step(const ForwardBatch& batch, void* stream) override;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cudnn/planned.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -109,6 +111,8 @@ void Planned::enqueue_step(const ForwardBatch& batch, void* stream) {
   enqueue_upload(upload, memory_, stream);
   if (shape_.paged()) page_table_.enqueue(batch, stream);
 }
+
+std::string Planned::kernel() const { return fmt::format("engine {}", plan_->engine()); }
 
 void Planned::run(Stream& stream) { plan_->run(*bound_, stream.native()); }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "lib/backend/backend_info.h"
@@ -29,6 +30,10 @@ class Plan {
   /// there is none. It is asked for where run() would be recorded, and is copied into the graph
   /// that is timed, as a child. It lives as long as the plan.
   [[nodiscard]] virtual void* graph() { return nullptr; }
+
+  /// The kernel that a library chose for this plan, for the record: "engine 5". Empty where
+  /// info().kernel says it all.
+  [[nodiscard]] virtual std::string kernel() const { return {}; }
 
   /// Plans the next step of the same problem in the same memory, before a replay of what run()
   /// recorded. Work that is enqueued on `stream` after this call computes the new step. Allocates

@@ -54,6 +54,11 @@ std::string joined(const std::string& first, const std::string& second) {
   return first + (first.empty() || second.empty() ? "" : "; ") + second;
 }
 
+/// "scaled dot product attention: engine 5": the operation, and what its library chose for a plan.
+std::string kernel_text(const std::string& operation, const std::string& chosen) {
+  return operation + (operation.empty() || chosen.empty() ? "" : ": ") + chosen;
+}
+
 /// Of a verdict that is neither a failure nor a refusal.
 Agreement agreement_of(Verdict verdict) {
   if (verdict == Verdict::kPassed) return Agreement::kPassed;
@@ -190,6 +195,8 @@ Record CaseRun::make_record(const Candidate& candidate, CacheState cache, Launch
   r.error = verification.error;
   r.bitwise = verification.bitwise;
   r.slots_checked = verification.slots_checked;
+  r.first_use_us = verification.first_use_us;
+  r.kernel = kernel_text(r.kernel, verification.kernel);
   r.workspace_bytes = workspace_of(candidate, launch);
   if (candidate.ended) {
     r.outcome = *candidate.ended;

@@ -90,6 +90,7 @@ struct Record {
   HostTiming plan;
   HostTiming update;  ///< of a graph's recorded plan; 0: there is none
   /// That the plan of the cell reserved; 0: none, or its library's own memory, which is not known.
+  double first_use_us = 0;  ///< of Verification; 0: not verified
   std::int64_t workspace_bytes = 0;
   IndexTiming index;  ///< of the case, on a GPU; 0 elsewhere
   PairedRatio aa;     ///< of the second of an A/A pair over the first (--aa); no pairs otherwise

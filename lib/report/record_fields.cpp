@@ -34,6 +34,7 @@ bool has_vllm_choice(const Record& r) { return !r.engine_choice.vllm.empty(); }
 bool has_engine_choice(const Record& r) { return has_sglang_choice(r) || has_vllm_choice(r); }
 bool stands_for_layers(const Record& r) { return !r.model_layers.kind.empty(); }
 bool has_workspace(const Record& r) { return r.workspace_bytes > 0; }
+bool was_used(const Record& r) { return r.first_use_us > 0; }
 bool has_window(const Record& r) { return r.layer.sliding_window_size >= 0; }
 bool has_blocks(const Record& r) { return r.layer.causal_block > 1; }
 bool has_chunks(const Record& r) { return r.layer.attention_chunk > 0; }
@@ -185,6 +186,11 @@ std::vector<RecordField> make_fields() {
        "Host time of Backend::plan(), median; null: not timed", is_timed},
       {33, "plan_max_us", "plan_max_us", "us", member<&R::plan, &HostTiming::max_us>(),
        "The slowest of them; null: not timed", is_timed},
+      {126, "first_use_us", "first_use_us", "us", member<&R::first_use_us>(),
+       "Host time of the case's first plan and run, with all that a library compiles, loads or "
+       "tries "
+       "out at the first use of such a case in a process; null: not verified",
+       was_used},
       {107, "update_us", "update_us", "us", member<&R::update, &HostTiming::median_us>(),
        "Host time of Plan::update(), median: what a recorded plan needs to take on the next step's "
        "batch; null: not measured",

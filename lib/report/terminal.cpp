@@ -13,6 +13,7 @@
 #include "lib/report/aa_section.h"
 #include "lib/report/backend_summary.h"
 #include "lib/report/engine_line.h"
+#include "lib/report/first_use.h"
 #include "lib/report/model_step.h"
 #include "lib/report/not_run.h"
 #include "lib/report/record_text.h"
@@ -325,6 +326,8 @@ void TerminalReport::case_finished(const Case&) {
     if (options_.wide || !was_not_run(records_[i])) print(records_[i], standing[i]);
   }
   if (!options_.wide) print_not_run();
+  const std::string first_use = first_use_text(records_);
+  if (!first_use.empty()) out_ << wrapped("first use: " + first_use, options_.width, 2);
   const auto indexed = std::ranges::find_if(records_, has_index_timing);
   if (indexed != records_.end()) {
     out_ << "  index arrays: " << index_text(indexed->index) << '\n';

@@ -174,6 +174,9 @@ std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool gpu,
   add("rounds", 6, speed([](const Record& r) { return fmt::format("{}", r.timing.rounds); }));
   add("samples", 7, speed([](const Record& r) { return fmt::format("{}", r.timing.samples); }));
   add("plan max", 8, speed([](const Record& r) { return time_text(r.plan.max_us); }));
+  add("first use", 9, figure([](const Record& r) {
+        return r.first_use_us > 0 ? time_text(r.first_use_us) : std::string();
+      }));
   add("workspace", 9, figure([](const Record& r) {
         return r.workspace_bytes > 0 ? bytes_text(r.workspace_bytes) : std::string();
       }));

@@ -76,6 +76,8 @@ Verification conclude(const Case& c, const Observation& observed,
     if (observed.slots_checked == 0) result.reason = "no slot was written";
   }
   result.slots_checked = observed.slots_checked;
+  result.first_use_us = observed.first_use_us;
+  result.kernel = observed.kernel;
   result.bitwise = observed.bitwise;
   const std::string faults = all_faults(result, observed.faults);
   if (!observed.crash.empty()) {

@@ -42,7 +42,11 @@ struct Observation {
   Numerics numerics;
   std::vector<FillOutputs> fills;  ///< in the order of WantedRows::fills, as far as it came
   BitwiseProperties bitwise;
-  std::int64_t slots_checked = 0;   ///< that the step wrote, over all runs
+  std::int64_t slots_checked = 0;  ///< that the step wrote, over all runs
+  /// Host time of the case's first plan and of its first run, until that has ended: with all that a
+  /// library compiles, loads and tries out at the first use. 0: it did not come so far.
+  double first_use_us = 0;
+  std::string kernel;               ///< Plan::kernel() of the first plan
   std::vector<std::string> faults;  ///< noticed beside the outputs: guards, inputs, determinism
   std::string crash;                ///< what it threw, and where; empty when it ended well
 };

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <optional>
 #include <set>
@@ -24,6 +25,15 @@ struct BackendThrew {
   std::string message;
 };
 
+/// Host time of `work`, in microseconds.
+template <class Work>
+double timed_us(const Work& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
 /// The runs of a backend on a case, with all faults that they show.
 class Examination {
  public:
@@ -40,12 +50,14 @@ class Examination {
     guarded("saying where it rounds",
             [&] { found_.numerics = backend_->numerics(problem_of(*case_)); });
     fixture.poison_inputs();  // an engine plans before a layer's data exist
-    plan(fixture, "planning");
+    const double plan_us = timed_us([&] { plan(fixture, "planning"); });
+    found_.kernel = plan_->kernel();
     for (const Fill fill : wanted.fills) {
       const std::string where = fmt::format("on fill {}", to_string(fill));
       fixture.fill(fill);
       fixture.poison_outputs();
-      forward(fixture, fill, where);
+      const double run_us = forward(fixture, fill, where);
+      if (found_.fills.empty()) found_.first_use_us = plan_us + run_us;
       found_.fills.push_back(take_outputs(fixture, wanted.rows, found_.numerics.lse));
       if (fill != bitwise_fill(wanted) || !attends(case_->step)) continue;
       outputs_ = OutputBits(fixture.host_outputs());
@@ -104,10 +116,13 @@ class Examination {
     });
   }
 
-  void forward(Fixture& fixture, Fill fill, const std::string& where) {
-    guarded(where, [&] {
-      plan_->run(*stream_);
-      stream_->synchronize();
+  /// Returns the host's time for the run and the wait for its end, in microseconds.
+  double forward(Fixture& fixture, Fill fill, const std::string& where) {
+    const double run_us = timed_us([&] {
+      guarded(where, [&] {
+        plan_->run(*stream_);
+        stream_->synchronize();
+      });
     });
     if (writes_kv(case_->step)) {
       if (const std::string fault = fixture.fault_of_written_slots(fill); !fault.empty()) {
@@ -126,6 +141,7 @@ class Examination {
     if (!memory_.guards_intact()) {
       add_fault(fmt::format("guard bytes of the workspace changed {}", where));
     }
+    return run_us;
   }
 
   /// Only the first few, because one mistake shows on every fill.

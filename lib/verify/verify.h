@@ -32,6 +32,8 @@ struct Verification {
   ErrorMetrics error;
   BitwiseProperties bitwise;
   std::int64_t slots_checked = 0;  ///< that the step wrote, over all runs
+  double first_use_us = 0;         ///< of Observation
+  std::string kernel;              ///< of Observation
 };
 
 /// The fills and rows of `truth`, without their values.

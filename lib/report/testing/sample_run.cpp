@@ -88,6 +88,7 @@ RunResult sample_run() {
   passed.layer.sinks = true;
   passed.layer.logit_cap = 30;
   passed.workspace_bytes = 805306368;
+  passed.first_use_us = 2125000;
   passed.sweep = {{"kv_cache.page_size", "16"}, {"batch[0].kv_len", "\"4k\", or so"}};
   Record noisy = timed(blank("prefix_hits/ps16", "cpu_flash"), 10500.125);
   noisy.cache = CacheState::kWarm;

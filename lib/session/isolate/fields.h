@@ -64,8 +64,8 @@ void visit_fields(FillOutputs& value, Visit visit) {
 
 template <class Visit>
 void visit_fields(Observation& value, Visit visit) {
-  auto& [numerics, fills, bitwise, slots_checked, faults, crash] = value;
-  visit(numerics, fills, bitwise, slots_checked, faults, crash);
+  auto& [numerics, fills, bitwise, slots_checked, first_use_us, kernel, faults, crash] = value;
+  visit(numerics, fills, bitwise, slots_checked, first_use_us, kernel, faults, crash);
 }
 
 template <class Visit>
