@@ -59,7 +59,7 @@ TAKEN = [
      "flashinfer:decode_tc flashinfer:xqa sglang:triton_decode"),
     (dict(logit_cap=50.0), "vllm:fa3 vllm:fa2 vllm:triton_unified flashinfer:decode flashinfer:decode_tc "
      "flashinfer:cascade sglang:triton_decode"),
-    (dict(has_sinks=True), "vllm:triton_unified flashinfer:sinks flashinfer:xqa sglang:triton_decode"),
+    (dict(has_sinks=True), "vllm:fa3 vllm:triton_unified flashinfer:sinks flashinfer:xqa sglang:triton_decode"),
     (dict(has_alibi=True), ""),
     (dict(attention_chunk=8192), ""),
     ({**CHUNK, "multi_item": True}, ""),

@@ -17,6 +17,7 @@ class FlashAttention3:
     head_dims = {(64, 64), (96, 96), (128, 128), (192, 192), (256, 256), (192, 128)}  # of keys and of values
     dtypes = ("f16", "bf16")
     softcap = True
+    sinks = False
     with_lse = False
     num_splits = None  # None: the library decides; where a graph is recorded, up to GRAPH_SPLITS
     tuning = {"num_splits": ([1, 2, 4, 8, 16, 32], "")}
@@ -28,7 +29,7 @@ class FlashAttention3:
         fp8 = problem.cache_dtype == "e4m3"
         dims = (problem.head_dim_qk, problem.head_dim_v)
         return no_paged_attention(problem, self.dtypes, sinks=True) or first_reason(
-            (problem.has_sinks, "its sinks are bf16, attnbench's are f32"),
+            (problem.has_sinks and not self.sinks, "this build has no sinks"),
             (problem.cache_dtype == "e5m2", "fp8 as e4m3 only"),
             (not fp8 and problem.cache_dtype != problem.dtype, "a cache of the queries' type, or e4m3"),
             (fp8 and problem.dtype != "bf16", "over an fp8 cache it writes bf16 only"),
@@ -102,7 +103,8 @@ class PagedPlan(Plan):
             self.schedule.copy_(schedule)
             return
         self.schedule, self.forward = schedule, self.operators.fwd.default
-        given = dict(zip(("q_descale", "k_descale", "v_descale"), (self.ones, *self.descales))) if self.fp8 else {}
+        given = {"s_aux": self.sinks.bfloat16()} if problem.has_sinks else {}
+        given |= dict(zip(("q_descale", "k_descale", "v_descale"), (self.ones, *self.descales))) if self.fp8 else {}
         if any(argument.name == "cp_world_size" for argument in self.forward._schema.arguments):
             given |= {"cp_world_size": 1, "cp_rank": 0}  # vLLM's: no context is spread over several GPUs
         self.arguments = arguments_of(

@@ -17,6 +17,7 @@ class Fa3(FlashAttention3):
     description = "FlashAttention 3 of vLLM, with its scheduler metadata; fp8 caches with queries rounded to e4m3"
     requires = REQUIRES
     kernel = "_vllm_fa3_C.fwd"
+    sinks = True
     tuning = {"num_splits": (FlashAttention3.tuning["num_splits"][0],
                              "--attention-config.flash_attn_max_num_splits_for_cuda_graph")}
 

@@ -13,7 +13,7 @@ struct AttentionTensors {
   /// [T, Hkv, dk] this step's keys in the type of the activations; they are in the cache already.
   ConstTensorView k_new;
   ConstTensorView v_new;         ///< [T, Hkv, dv] values; MLA: a view of k_new's first dv columns
-  const float* sinks = nullptr;  ///< [Hq] or null
+  const float* sinks = nullptr;  ///< [Hq] numbers that bf16 holds exactly, or null
   // Of a recurrent layer alone, as the engine's gating kernel leaves them.
   ConstTensorView g;     ///< [T, Hkv, 1] f32 log decay, at most 0
   ConstTensorView beta;  ///< [T, Hkv, 1] f32 inside (0, 1)

@@ -242,9 +242,11 @@ constexpr void with_formula(Formula formula, const Visit& visit) {
   return r;
 }
 
-/// Sink logit of a query head, in scaled-logit space.
+/// Sink logit of a query head, in scaled-logit space. bf16 holds it exactly, as gpt-oss's
+/// checkpoints have it, so that kernels that take sinks in bf16 (FlashAttention 3) compute the
+/// same.
 [[nodiscard]] constexpr float sink_logit(const ContentParams& p, int head) {
-  return normal_element(row_key(p.seed, Role::kSink, 0, 0, head), 0);
+  return rounded(DType::kBF16, normal_element(row_key(p.seed, Role::kSink, 0, 0, head), 0));
 }
 
 /// What the stored elements of a row are multiplied with.

@@ -66,6 +66,16 @@ TEST(Contents, values_are_what_the_storage_type_can_hold) {
   }
 }
 
+TEST(Contents, sinks_are_numbers_of_bf16_and_differ_by_head) {
+  Case c;
+  c.layer = {.heads_q = 8, .heads_kv = 2, .head_dim_qk = 64, .head_dim_v = 64, .has_sinks = true};
+  const Contents contents(c, Fill::kNormal);
+  for (int head = 0; head < 8; ++head) {
+    EXPECT_EQ(rounded(DType::kBF16, contents.sink(head)), contents.sink(head));
+    EXPECT_NE(contents.sink(head), contents.sink((head + 1) % 8));
+  }
+}
+
 TEST(Contents, a_needle_outweighs_a_128k_context_and_its_neighbours_do_not) {
   const Case c = two_sharing_requests();
   const Contents contents(c, Fill::kNeedle);

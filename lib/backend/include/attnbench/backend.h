@@ -169,7 +169,7 @@ enum attnbench_role {
   /* [T, Hkv, dk]; in the cache already, unless the step writes it. Recurrent: [T, Hq, dk] */
   ATTNBENCH_K_NEW = 1,
   ATTNBENCH_V_NEW = 2, /* [T, Hkv, dv] */
-  ATTNBENCH_SINKS = 3, /* [Hq] f32 */
+  ATTNBENCH_SINKS = 3, /* [Hq] f32, each of which bf16 holds exactly; there while planning, too */
   ATTNBENCH_OUT = 4,   /* [T, Hq, dv]: written. Recurrent: [T, Hkv, dv] */
   ATTNBENCH_LSE = 5,   /* [T, Hq] f32: written; natural log, sinks included, -inf for no key */
   /* [pages, page_size, Hkv, dk] in NHD, HND and combined: strides say which. x_packed: [pages, Hkv
