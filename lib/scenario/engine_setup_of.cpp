@@ -31,6 +31,7 @@ EngineSetup setup_of_layer(const AttentionLayer& layer, const EngineDevice& devi
   setup.is_encoder_decoder = layer.is_cross_attention;
   setup.has_sinks = layer.has_sinks;
   setup.has_window = layer.sliding_window_size >= 0;
+  setup.has_chunks = layer.attention_chunk > 0;
   setup.has_logit_cap = layer.logit_cap > 0;
   setup.heads_q = layer.heads_q;
   setup.head_dim_qk = layer.head_dim_qk;
@@ -54,6 +55,7 @@ EngineSetup engine_setup_of(const ModelGeometry& model, int tp, const EngineDevi
   const LayerKind kind = all_slide ? LayerKind::kSliding : LayerKind::kFull;
   EngineSetup setup = setup_of_layer(layer_of(model, kind, tp), device);
   setup.has_window = model.kinds[LayerKind::kSliding] > 0;
+  setup.has_chunks = model.kinds[LayerKind::kChunked] > 0;
   setup.is_dsa = model.kinds[LayerKind::kSparse] > 0;
   return setup;
 }

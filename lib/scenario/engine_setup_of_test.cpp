@@ -33,6 +33,9 @@ TEST(EngineSetupOf, a_case_names_its_layer_and_cache) {
   const EngineSetup sliding =
       setup_of("model: gpt-oss-20b, layer: sliding, batch: [{mode: decode, kv_len: 64}]");
   EXPECT_TRUE(sliding.has_sinks && sliding.has_window);
+  const std::string llama_4 = "model: llama-4-scout, batch: [{mode: decode, kv_len: 64}], layer: ";
+  EXPECT_TRUE(setup_of(llama_4 + "chunked").has_chunks);
+  EXPECT_FALSE(setup_of(llama_4 + "full").has_chunks);
 }
 
 TEST(EngineSetupOf, a_case_has_a_topk_of_the_most_children_in_its_trees) {
@@ -52,6 +55,7 @@ TEST(EngineSetupOf, a_model_has_the_sorts_of_all_its_layers) {
   EXPECT_TRUE(gemma.has_window);  // though its full layers have none
   EXPECT_EQ(gemma.heads_q, 8);
   EXPECT_FALSE(engine_setup_of(*find_model("llama-3.1-8b"), 1, device).has_window);
+  EXPECT_TRUE(engine_setup_of(*find_model("llama-4-scout"), 1, device).has_chunks);
   EXPECT_TRUE(engine_setup_of(*find_model("deepseek-v3.2"), 8, device).is_dsa);
   EXPECT_FALSE(engine_setup_of(*find_model("deepseek-v3"), 8, device).is_dsa);
   EXPECT_TRUE(engine_setup_of(*find_model("gpt-oss-20b"), 1, device).has_sinks);

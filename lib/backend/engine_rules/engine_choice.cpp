@@ -18,6 +18,19 @@ struct Decision {
   std::string reason;
 };
 
+/// FlashAttention 3 of SGLang is built for compute capability 9, with CUDA 12.3 or later.
+bool has_fa3(const EngineSetup& s) { return s.device.is_cuda_major(9) && s.cuda_version >= 1203; }
+
+/// What SGLang sets for Llama 4 (srt/arg_groups/overrides.py, _llama4_overrides, 0.5.17), draft
+/// trees or not.
+Decision chunked_of_sglang(const EngineSetup& s) {
+  const std::string reason = "chunked layers (Llama 4) take ";
+  if (s.device.is_cuda_major(10)) return {"trtllm_mha", reason + "trtllm_mha on Blackwell"};
+  if (has_fa3(s)) return {"fa3", reason + "fa3 on Hopper"};
+  if (s.device.platform == Platform::kRocm) return {"aiter", reason + "aiter on an AMD GPU"};
+  return {"triton", reason + "triton where neither fa3 nor trtllm_mha runs"};
+}
+
 /// The rules of one device or one sort of model, which stand before all others.
 Decision special_of_sglang(const EngineSetup& s) {
   switch (s.device.platform) {
@@ -37,11 +50,9 @@ Decision special_of_sglang(const EngineSetup& s) {
   if (s.is_dual_chunk) return {"dual_chunk_flash_attn", "the model has dual chunk attention"};
   if (s.is_dsa) return {"nsa", "an indexer of the model picks the keys (DSA)"};
   if (s.is_encoder_decoder) return {"flashinfer", "encoder-decoder models take flashinfer"};
+  if (s.has_chunks) return chunked_of_sglang(s);
   return {};
 }
-
-/// FlashAttention 3 of SGLang is built for compute capability 9, with CUDA 12.3 or later.
-bool has_fa3(const EngineSetup& s) { return s.device.is_cuda_major(9) && s.cuda_version >= 1203; }
 
 Decision mla_of_sglang(const EngineSetup& s) {
   if (has_fa3(s)) return {"fa3", "MLA on Hopper with CUDA 12.3 or later takes fa3"};

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "lib/backend/engine_rules/engine_kernels.h"
 
@@ -70,6 +72,21 @@ TEST(SglangChoice, follows_architecture_drafts_packages_and_sinks) {
     setup.has_sinks = row.sinks;
     EXPECT_EQ(sglang(setup), row.want)
         << row.device << (row.mla ? " MLA" : "") << " topk " << row.topk;
+  }
+}
+
+TEST(SglangChoice, of_chunked_layers_is_never_flashinfer) {
+  for (const int topk : {0, 4}) {
+    for (const auto& [device, want] : {std::pair<std::string_view, std::string_view>{"sm90", "fa3"},
+                                       {"sm100", "trtllm_mha"},
+                                       {"sm80", "triton"},
+                                       {"sm120", "triton"},
+                                       {"gfx942", "aiter"},
+                                       {"cpu", "intel_amx"}}) {
+      EngineSetup setup = with_topk(setup_on(device), topk);
+      setup.has_chunks = true;
+      EXPECT_EQ(sglang(setup), want) << device << " topk " << topk;
+    }
   }
 }
 

@@ -51,6 +51,7 @@ struct EngineSetup {
   bool is_encoder_decoder = false;
   bool has_sinks = false;
   bool has_window = false;  ///< of some layers, or of all
+  bool has_chunks = false;  ///< chunked local attention of some layers (Llama 4)
   bool has_logit_cap = false;
   int heads_q = 0;
   int head_dim_qk = 0,
