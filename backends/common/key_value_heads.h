@@ -10,8 +10,11 @@
 namespace attnbench {
 
 /// Whether kernels that read K and V as heads of their own, and multiply them on tensor cores, can
-/// compute a problem. `has_kernel`: this build has one for its types and head dims.
-[[nodiscard]] inline Support supports_key_value_heads(const Problem& problem, bool has_kernel) {
+/// compute a problem. `has_kernel`: this build has one for its types and head dims; `head_dims`:
+/// those of a full build.
+[[nodiscard]] inline Support supports_key_value_heads(
+    const Problem& problem, bool has_kernel,
+    const char* head_dims = "head dims 64, 96, 128, 256 and 192/128 only") {
   if (problem.layer.is_recurrent()) return Support::no(kNoRecurrent);
   if (problem.layer.shares_row_of_k_and_v()) {
     return Support::no("no MLA: K and V are read as separate heads (see mla)");
@@ -26,7 +29,7 @@ namespace attnbench {
     return Support::no("KV cache in the activations' type, e4m3 or e5m2 only");
   }
   if (!has_kernel) {
-    return Support::no(no_kernel_reason("head dims 64, 96, 128, 256 and 192/128 only"));
+    return Support::no(no_kernel_reason(head_dims));
   }
   return Support::yes();
 }

@@ -40,7 +40,7 @@ class KvWritingBackend final : public Backend {
   [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
     std::vector<KvLayout> layouts = attention_->formats(problem);
     if (attends(problem.step)) return layouts;
-    for (const KvLayout layout : kAllLayouts) {
+    for (const KvLayout layout : kPoolLayouts) {
       if (std::ranges::find(layouts, layout) == layouts.end()) layouts.push_back(layout);
     }
     return layouts;

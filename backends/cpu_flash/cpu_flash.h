@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "backends/common/no_recurrent.h"
+#include "backends/common/row_layouts.h"
 #include "lib/backend/backend.h"
 
 namespace attnbench::cpu_flash {
@@ -22,6 +24,9 @@ class CpuFlashBackend final : public Backend {
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override {
     return problem.layer.is_recurrent() ? Support::no(kNoRecurrent) : Support::yes();
+  }
+  [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
+    return layouts_of_whole_rows(problem);
   }
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 

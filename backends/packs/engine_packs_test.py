@@ -89,6 +89,25 @@ TAKEN = [
     ({**DELTA_NET, **CHUNK, "head_dim_v": 40}, "fla:fused_recurrent_gated_delta_rule"),
     ({**DELTA_NET, "head_dim_qk": 512}, ""),
 ]
+# The same of ragged keys, by those whose formats have them.
+RAGGED = dict(cache_layout="ragged", page_size=1)
+EXPANDED = dict(heads_q=16, heads_kv=16, head_dim_qk=192, head_dim_v=128)
+TAKEN_RAGGED = [
+    ({}, "vllm:fa3 vllm:fa2 fa3:fwd"),
+    (CHUNK, "vllm:fa3 vllm:fa2 fa3:fwd flashinfer:ragged"),
+    ({**CHUNK, "causal": False}, "vllm:fa3 vllm:fa2 fa3:fwd flashinfer:ragged"),
+    ({**CHUNK, "sliding_window_size": 9}, "vllm:fa3 vllm:fa2 flashinfer:ragged"),
+    ({**CHUNK, "causal": False, "sliding_window_size": 9}, ""),
+    ({**CHUNK, **EXPANDED}, "vllm:fa3 fa3:fwd flashinfer:ragged"),
+    ({**CHUNK, "head_dim_qk": 72, "head_dim_v": 72}, "vllm:fa2"),
+    ({**CHUNK, "cache_dtype": "e4m3"}, ""),
+    (TREE, ""),
+]
+
+
+def formats_of(backend, asked):
+    formats = getattr(backend, "formats", ())
+    return formats(asked) if callable(formats) else formats
 
 
 class Rows:
@@ -152,13 +171,20 @@ class EnginePacksTest(unittest.TestCase):
                 self.assertEqual({f"{name}:lse" for name in taken if f"{name}:lse" in BACKENDS}, variants)
                 self.assertTrue(all(answer is None or len(answer) > 5 for answer in answers.values()), answers)
 
+    def test_ragged_keys_are_taken_by_those_that_say_so_alone(self):
+        for changed, names in TAKEN_RAGGED:
+            with self.subTest(changed):
+                asked = problem(**{**changed, **RAGGED})
+                taken = {name for name, backend in BACKENDS.items()
+                         if "ragged" in formats_of(backend, asked) and backend.supports(asked) is None}
+                self.assertEqual(set(names.split()), {name for name in taken if not name.endswith(":lse")})
+
     def test_layouts_and_types_are_words_of_the_interface(self):
         for name, backend in BACKENDS.items():
             for changed in [{}, LATENT, dict(cache_dtype="e4m3"), dict(cache_dtype="e4m3", cache_scales="token")]:
                 asked = problem(**changed)
-                formats = getattr(backend, "formats", ())
-                formats = formats(asked) if callable(formats) else formats
-                self.assertLessEqual(set(formats), {"NHD", "HND", "combined", "x_packed", "states_vk"}, name)
+                known = {"NHD", "HND", "combined", "x_packed", "states_vk", "ragged"}
+                self.assertLessEqual(set(formats_of(backend, asked)), known, name)
                 rounds = backend.numerics(asked) if hasattr(backend, "numerics") else {}
                 self.assertLessEqual(set(rounds), {"lse", "partial_roundings", *TYPED_STAGES}, name)
                 self.assertLessEqual({rounds[stage] for stage in rounds if stage in TYPED_STAGES}, DTYPES, name)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """FlashAttention 3 in builds of its own, on torch's stable ABI: any torch from 2.10 with CUDA 13 loads them."""
-from engine_tools import Plan, arguments_of, first_reason, library_of, with_lse_variants
-from flash_attention_3 import FlashAttention3
+from engine_tools import first_reason, library_of, with_lse_variants
+from flash_attention_3 import FlashAttention3, RaggedPlan
 
 
 class TokenSpeed(FlashAttention3):
@@ -21,9 +21,11 @@ class TokenSpeed(FlashAttention3):
 
 
 class Fa3Fwd(FlashAttention3):
-    """Built without pages: it reads a prompt's own keys and values, as an engine has them before it caches them."""
+    """Built without pages: it reads ragged keys, or a prompt's own keys and values, as an engine has them before it
+    caches them."""
     name = "fa3:fwd"
-    description = "FlashAttention 3 of fa3-fwd, for prompts without a cached prefix; built without pages and windows"
+    description = ("FlashAttention 3 of fa3-fwd, for ragged keys, and prompts without a cached prefix; built without "
+                   "pages and windows")
     requires = {"fa3-fwd": "0.0.3", "torch": "2.11.0"}
     kernel = "fa3_fwd.fwd"
     index_format = "cu_seqlens_q, cu_seqlens_k"
@@ -36,42 +38,32 @@ class Fa3Fwd(FlashAttention3):
         self.operators = torch.ops.fa3_fwd
         self.check_gpu()
 
+    def formats(self, problem):
+        return [*super().formats(problem), "ragged"]
+
     def supports(self, problem):
+        ragged = problem.cache_layout == "ragged"
         # Only where all prompts are equally long does a problem tell that none has a prefix.
         whole = (problem.max_q_len == problem.max_kv_len
                  and problem.max_q_tokens == problem.max_requests * problem.max_q_len)
         return super().supports(problem) or first_reason(
-            (problem.mode != "extend" or not whole or problem.is_cross_attention,
-             "equally long prompts without a cached prefix only: this build leaves pages out"),
+            (not ragged and (problem.mode != "extend" or not whole or problem.is_cross_attention),
+             "ragged keys, or equally long prompts without a cached prefix only: this build leaves pages out"),
             (problem.cache_dtype != problem.dtype, "it reads the new keys, which are not in fp8"),
             (problem.sliding_window_size >= 0, "this build leaves windows out"))
 
     def plan(self, batch):
-        return PromptPlan(batch, self)
+        return (RaggedPlan if batch.problem.cache_layout == "ragged" else PromptPlan)(batch, self)
 
 
-class PromptPlan(Plan):
-    follows = False
-
-    def bind(self, batch, backend):
-        problem, self.with_lse = self.problem, backend.with_lse
+class PromptPlan(RaggedPlan):
+    def keys(self, batch):
         if batch.q_lens != batch.kv_lens:
             raise ValueError("a prompt has a cached prefix, and this build leaves pages out")
         keys, values = (batch.tensor(role).torch() for role in ("k_new", "v_new"))
         starts, longest = batch.tensor("query_start_loc").torch(), max(batch.q_lens)
-        self.forward = backend.operators.fwd.default
-        self.arguments = arguments_of(
-            self.forward, q=self.q, k=keys, v=values, out=self.out, cu_seqlens_q=starts, cu_seqlens_k=starts,
-            max_seqlen_q=longest, max_seqlen_k=longest, softmax_scale=problem.scale, is_causal=self.causal,
-            window_size_left=-1, window_size_right=-1, softcap=problem.logit_cap)
-
-    def prepare(self, batch):
-        pass
-
-    def launch(self):
-        lse = self.forward(*self.arguments)[1]  # [query heads, tokens]
-        if self.with_lse:
-            self.lse.copy_(lse.t())
+        return {"k": keys, "v": values, "cu_seqlens_q": starts, "cu_seqlens_k": starts, "max_seqlen_q": longest,
+                "max_seqlen_k": longest, "softmax_scale": self.problem.scale}
 
 
 backends = with_lse_variants(TokenSpeed, Fa3Fwd)

@@ -21,6 +21,7 @@ class FlashAttention3:
     with_lse = False
     num_splits = None  # None: the library decides; where a graph is recorded, up to GRAPH_SPLITS
     tuning = {"num_splits": ([1, 2, 4, 8, 16, 32], "")}
+    ragged_arguments = {}  # of a build that reads ragged keys, what has no default
 
     def check_gpu(self):
         need_gpu(9, "FlashAttention 3")
@@ -65,6 +66,38 @@ class AbsorbedMla(FlashAttention3):
         return AbsorbedPlan(batch, self)
 
 
+def one_gpu(forward):
+    """What vLLM's build asks for besides: no context is spread over several GPUs."""
+    spread = any(argument.name == "cp_world_size" for argument in forward._schema.arguments)
+    return {"cp_world_size": 1, "cp_rank": 0} if spread else {}
+
+
+class RaggedPlan(Plan):
+    """Ragged keys, as flash_attn_varlen_func takes them: no pages, and nothing that is computed ahead."""
+    follows = False
+
+    def bind(self, batch, backend):
+        self.with_lse, self.forward = backend.with_lse, backend.operators.fwd.default
+        self.arguments = arguments_of(
+            self.forward, q=self.q, out=self.out, is_causal=self.causal, softcap=self.problem.logit_cap,
+            window_size_left=self.window, window_size_right=0 if self.window >= 0 else -1, **self.keys(batch),
+            **backend.ragged_arguments, **one_gpu(self.forward))
+
+    def keys(self, batch):
+        starts, (longest_q, longest_k) = batch.indices("varlen"), self.longest(batch)
+        return {"k": self.k_cache, "v": self.v_cache, "cu_seqlens_q": starts["cu_seqlens_q"].torch(),
+                "cu_seqlens_k": starts["cu_seqlens_k"].torch(), "max_seqlen_q": longest_q, "max_seqlen_k": longest_k,
+                "softmax_scale": self.logit_scale(batch)}
+
+    def prepare(self, batch):
+        pass
+
+    def launch(self):
+        lse = self.forward(*self.arguments)[1]  # [query heads, tokens]
+        if self.with_lse:
+            self.lse.copy_(lse.t())
+
+
 class PagedPlan(Plan):
     def bind(self, batch, backend):
         problem, torch = self.problem, self.torch
@@ -105,8 +138,7 @@ class PagedPlan(Plan):
         self.schedule, self.forward = schedule, self.operators.fwd.default
         given = {"s_aux": self.sinks.bfloat16()} if problem.has_sinks else {}
         given |= dict(zip(("q_descale", "k_descale", "v_descale"), (self.ones, *self.descales))) if self.fp8 else {}
-        if any(argument.name == "cp_world_size" for argument in self.forward._schema.arguments):
-            given |= {"cp_world_size": 1, "cp_rank": 0}  # vLLM's: no context is spread over several GPUs
+        given |= one_gpu(self.forward)
         self.arguments = arguments_of(
             self.forward, q=self.q_in, k=self.k_cache, v=self.v_cache, out=self.out, page_table=page_table,
             softmax_scale=self.logit_scale(batch), softcap=problem.logit_cap, scheduler_metadata=self.schedule,

@@ -239,6 +239,25 @@ class RaggedPagedPlan(WrapperPlan):
             self.lse.mul_(LN2)
 
 
+class RaggedPlan(WrapperPlan):
+    """Ragged keys alone."""
+    follows = False
+
+    def make(self, batch):
+        self.wrapper = self.library.BatchPrefillWithRaggedKVCacheWrapper(self.backend.memory(), "NHD", backend="auto")
+
+    def prepare(self, batch):
+        self.schedule(batch)
+        here = batch.indices("varlen", host=True)
+        starts = [self.torch.from_numpy(here[name].numpy()) for name in ("cu_seqlens_q", "cu_seqlens_k")]
+        scale = {"sm_scale": self.logit_scale(batch)}
+        self.wrapper.plan(*starts, *self.heads, head_dim_vo=self.problem.head_dim_v, causal=self.causal,
+                          **self.layer | scale)
+
+    def forward(self, wrapper, out, lse=None):
+        return wrapper.run(self.q, self.k_cache, self.v_cache, out=out, lse=lse, return_lse=lse is not None)
+
+
 class SinkPlan(PrefillPlan):
     """A kernel that FlashInfer makes of its prefill and a few lines that add the sink to the sum of weights."""
     follows = False
@@ -345,6 +364,22 @@ class RaggedPaged(FlashInfer):
             (not problem.causal or problem.is_cross_attention, "causal self-attention only"),
             (problem.sliding_window_size >= 0, "no window: SGLang takes the paged kernel there"),
             (problem.heads_q * problem.head_dim_v > MOST_MERGED, f"more than {MOST_MERGED} numbers a token to merge"))
+
+
+class Ragged(FlashInfer):
+    name = "flashinfer:ragged"
+    description = "FlashInfer's prefill over ragged keys: prompts without a prefix, expanded MLA"
+    kernel = "BatchPrefillWithRaggedKVCacheWrapper"
+    index_format = "varlen"
+    graph_support = "NEVER"
+    modes = ("extend", "mixed", "draft_extend")
+    head_dims = ((64, 64), (128, 128), (192, 128), (256, 256))
+    fp8_cache = False
+    formats = ("ragged",)
+    plans = RaggedPlan
+
+    def supports(self, problem):
+        return super().supports(problem) or first_reason((problem.cache_layout != "ragged", "ragged keys only"))
 
 
 class CascadePlan(WrapperPlan):
@@ -454,5 +489,5 @@ class MlaFa3(MlaFa2):
     template = "fa3"
 
 
-backends = [*with_lse_variants(Decode, DecodeTensorCores, PrefillFa2, PrefillFa3, RaggedPaged, Cascade, MlaFa2, MlaFa3),
-            Sinks, Xqa]
+backends = [*with_lse_variants(Decode, DecodeTensorCores, PrefillFa2, PrefillFa3, RaggedPaged, Ragged, Cascade,
+                               MlaFa2, MlaFa3), Sinks, Xqa]

@@ -5,8 +5,8 @@ scaled_dot_product_attention, each by itself, and flex_attention.
 
     attnbench run scenarios/quickstart.yaml --plugin packs/torch --python PYTHON
 
-They read contiguous K and V. run() gathers those of each request from the cache, which is part of the time, and calls
-the operation once for all requests of the same lengths. There are no CUDA graphs: lengths are shapes.
+They read contiguous K and V. run() gathers those of each request from the cache, which is part of the time (also of
+ragged keys, whose requests need not be alike), and calls the operation once for all requests of the same lengths. There are no CUDA graphs: lengths are shapes.
 """
 
 
@@ -15,7 +15,7 @@ class Sdpa:
     requires = {"torch": "2.11.0"}
     index_format = "req_to_token"
     device = "cuda"
-    formats = ["NHD"]
+    formats = ["NHD", "ragged"]
     dtypes = ("f16", "bf16")
     largest_dim, dim_multiple = 256, 8
     takes_window = takes_trees = True

@@ -21,8 +21,9 @@ def finish(tensor):
 
 
 def rows(cache):
-    """A tensor of a cache in NHD, [pages, page size, heads, dim], as [slots, heads, dim] on the same memory."""
-    return cache.torch().view(-1, *cache.shape[2:])
+    """A tensor of a cache in NHD, [pages, page size, heads, dim], as [slots, heads, dim] on the same memory, which those
+    of ragged keys are."""
+    return cache.torch().view(-1, *cache.shape[-2:])
 
 
 def key_slots(batch):

@@ -6,7 +6,7 @@ import types
 
 from engine_tools import (Plan, arguments_of, first_reason, import_bare, library_of, need_gpu,
                           no_latent_attention, no_paged_attention, with_lse_variants)
-from flash_attention_3 import AbsorbedMla, FlashAttention3
+from flash_attention_3 import AbsorbedMla, FlashAttention3, RaggedPlan
 from gated_delta_net import DeltaNetPlan, GatheredStates, chunked_numerics, chunks_of, no_chunks, no_delta_net
 
 REQUIRES = {"vllm": "0.22.0", "torch": "2.11.0"}
@@ -20,6 +20,14 @@ class Fa3(FlashAttention3):
     sinks = True
     tuning = {"num_splits": (FlashAttention3.tuning["num_splits"][0],
                              "--attention-config.flash_attn_max_num_splits_for_cuda_graph")}
+    ragged_arguments = {"is_rotary_interleaved": True, "sm_margin": 0, "num_splits": 0}
+
+    def formats(self, problem):
+        ragged = ["ragged"] if problem.cache_dtype == problem.dtype else []
+        return super().formats(problem) + ragged
+
+    def plan(self, batch):
+        return RaggedPlan(batch, self) if batch.problem.cache_layout == "ragged" else super().plan(batch)
 
     def load(self):
         library_of("vllm", "vllm_flash_attn/_vllm_fa3_C.abi3.so")
@@ -51,12 +59,12 @@ class Fa2:
         return no_paged_attention(problem) or first_reason(
             (problem.cache_dtype != problem.dtype, "a cache of the queries' type only"),
             (problem.cache_scales != "tensor", "scales of a whole tensor only"),
-            (problem.page_size % 16 != 0, f"pages of 16 tokens or multiples, not {problem.page_size}"),
+            (problem.page_size % 16 != 0 and problem.cache_layout != "ragged", f"pages of 16 tokens or multiples, not {problem.page_size}"),
             (problem.head_dim_qk != problem.head_dim_v, "keys and values of one head dim"),
             (problem.head_dim_qk > 256 or problem.head_dim_qk % 8 != 0, "head dims up to 256, multiples of 8"))
 
     def formats(self, problem):
-        return ["NHD", "HND", "combined"] if problem.cache_scales == "tensor" else []
+        return ["NHD", "HND", "combined", "ragged"] if problem.cache_scales == "tensor" else []
 
     def numerics(self, problem):
         return {"p": problem.dtype, "lse": self.with_lse}
@@ -72,16 +80,19 @@ class Fa2Plan(Plan):
 
     def prepare(self, batch):
         problem = self.problem
-        table = batch.indices("page_table")
-        query_starts = batch.indices("varlen")["cu_seqlens_q"].torch()
+        starts = {name: batch.indices("varlen")[name].torch() for name in ("cu_seqlens_q", "cu_seqlens_k")}
+        if problem.cache_layout == "ragged":
+            keys = starts
+        else:
+            table = {name: array.torch() for name, array in batch.indices("page_table").items()}
+            keys = starts | {"cu_seqlens_k": starts["cu_seqlens_q"],  # not read beside seqused_k, but it has to be there
+                             "seqused_k": table["cache_seqlens"], "block_table": table["page_table"]}
         longest_q, longest_kv = self.longest(batch)
         # It says +inf for a query that sees no key; a recorded plan's padding is nobody's query.
         self.has_empty_rows = any(kv < (q if self.causal else 1) for q, kv in zip(batch.q_lens, batch.kv_lens))
         self.arguments = arguments_of(
-            self.forward, q=self.q, k=self.k_cache, v=self.v_cache, out=self.out, cu_seqlens_q=query_starts,
-            cu_seqlens_k=query_starts,  # not read beside seqused_k, but it has to be there
-            seqused_k=table["cache_seqlens"].torch(), block_table=table["page_table"].torch(), max_seqlen_q=longest_q,
-            max_seqlen_k=longest_kv, p_dropout=0.0, softmax_scale=self.logit_scale(batch), zero_tensors=False,
+            self.forward, q=self.q, k=self.k_cache, v=self.v_cache, out=self.out, **keys,
+            max_seqlen_q=longest_q, max_seqlen_k=longest_kv, p_dropout=0.0, softmax_scale=self.logit_scale(batch), zero_tensors=False,
             is_causal=self.causal, window_size_left=self.window, window_size_right=0 if self.window >= 0 else -1,
             softcap=problem.logit_cap, return_softmax=False, num_splits=0)
 

@@ -27,9 +27,17 @@ struct Item {
   std::int32_t padding = 0;        ///< to a multiple of 16 bytes
 };
 
+/// Values of a row of V, and of a partial result, in the kernels of `head_dim`: 72 is padded.
+[[nodiscard]] constexpr int padded_head_dim(int head_dim) { return head_dim == 72 ? 80 : head_dim; }
+
+/// Keys of the page that ragged keys are read as, more than a sequence has: a power of two, as
+/// AttentionParams::page_shift tells pages by.
+inline constexpr std::int32_t kRaggedPage = 1 << 30;
+
 /// Everything a kernel needs, by value. Strides of q and out are multiples of 16 bytes, those of k
-/// and v of 32.
+/// and v of 32, or of 16 where rows are padded.
 struct Params : AttentionParams {
+  std::int32_t head_dim = 0;  ///< of V; of K, too, where rows are padded
   const Item* items = nullptr;
   std::int32_t num_items = 0;
   std::int32_t heads_together = 1;   ///< KV heads whose items are taken up side by side
@@ -39,6 +47,9 @@ struct Params : AttentionParams {
   float* partial_lse = nullptr;      ///< [partials, heads_kv, partial_rows], base 2
   std::int32_t partial_rows = 0;
 
+  /// [sequences] of ragged keys, the row of K and V in which a sequence's keys begin. They are read
+  /// as one page of kRaggedPage keys, without a table. Null: pages.
+  const std::int32_t* first_rows = nullptr;
   const std::int32_t* page_table = nullptr;     ///< [sequences, page_table_stride]
   std::int64_t page_table_stride = 0;           ///< in entries; 0: all sequences share one row
   const std::int32_t* cache_seqlens = nullptr;  ///< [sequences] keys

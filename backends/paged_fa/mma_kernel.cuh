@@ -89,8 +89,8 @@ __device__ __forceinline__ void store_rows(const Params& p, const Item& item, in
 
 template <class C, class Queries>
 __device__ __forceinline__ void attend_all(const Params& p, const Item& item,
-                                           const PageGather& gather, const Queries& q,
-                                           std::uint32_t ring, int next_page,
+                                           const PageGather<typename C::S>& gather,
+                                           const Queries& q, std::uint32_t ring, int next_page,
                                            Accumulator<typename C::S, C::kRowTiles>& acc) {
   using S = typename C::S;
   const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -109,11 +109,10 @@ __device__ __forceinline__ void attend_all(const Params& p, const Item& item,
     const int ahead = step + C::kStages - 1;
     if (key(ahead) < item.key_end) {
       const std::uint32_t to = ring + free * C::kStageBytes;
-      gather.template fetch_k<S::kRowBytesK>(next_page, lane_key + ahead * kStepKeys,
-                                             to + warp * kGatherKeys * S::kRowBytesK);
-      gather.template fetch_v<S::kRowBytesV>(
-          next_page, lane_key + ahead * kStepKeys,
-          to + kStepKeys * S::kRowBytesK + warp * kGatherKeys * S::kRowBytesV);
+      gather.fetch_k(next_page, lane_key + ahead * kStepKeys,
+                     to + warp * kGatherKeys * S::kRowBytesK);
+      gather.fetch_v(next_page, lane_key + ahead * kStepKeys,
+                     to + kStepKeys * S::kRowBytesK + warp * kGatherKeys * S::kRowBytesV);
     }
     cuda::cp_async_commit();
     next_page = gather.page(lane_key + (ahead + 1) * kStepKeys);
@@ -150,7 +149,7 @@ __global__ void __launch_bounds__(kThreads) mma_kernel(const __grid_constant__ P
   Accumulator<S, C::kRowTiles> acc;
   {
     const int q_begin = p.cu_seqlens_q[item.sequence];  // travels along with the pages
-    const PageGather gather(p, item, kv_head);
+    const PageGather<S> gather(p, item, kv_head);
     const std::uint32_t queries = cuda::shared_address(shared);
     const std::uint32_t ring = queries + C::kQueryBytes;
     const int lane_key =
@@ -163,11 +162,9 @@ __global__ void __launch_bounds__(kThreads) mma_kernel(const __grid_constant__ P
     for (int s = 0; s < C::kStages - 1; ++s) {
       if (item.key_begin + s * kStepKeys < item.key_end) {
         const std::uint32_t to = ring + s * C::kStageBytes;
-        gather.template fetch_k<S::kRowBytesK>(pages[s], lane_key + s * kStepKeys,
-                                               to + warp * kGatherKeys * S::kRowBytesK);
-        gather.template fetch_v<S::kRowBytesV>(
-            pages[s], lane_key + s * kStepKeys,
-            to + kStepKeys * S::kRowBytesK + warp * kGatherKeys * S::kRowBytesV);
+        gather.fetch_k(pages[s], lane_key + s * kStepKeys, to + warp * kGatherKeys * S::kRowBytesK);
+        gather.fetch_v(pages[s], lane_key + s * kStepKeys,
+                       to + kStepKeys * S::kRowBytesK + warp * kGatherKeys * S::kRowBytesV);
       }
       cuda::cp_async_commit();
     }
@@ -181,7 +178,8 @@ __global__ void __launch_bounds__(kThreads) mma_kernel(const __grid_constant__ P
         const int row = (C::kFew ? 0 : 16 * warp) + static_cast<int>(threadIdx.x % 32) / 4 + 8 * i;
         const bool real = row < item.rows;
         const RowPlace place = place_of(p, item, kv_head, real ? row : 0, q_begin);
-        q.load(i, p.q + place.token * p.q_token_stride + place.head * p.q_head_stride, real);
+        q.load(i, p.q + place.token * p.q_token_stride + place.head * p.q_head_stride, real,
+               p.head_dim);
       }
       attend_all<C>(p, item, gather, q, ring, pages[C::kStages - 1], acc);
     }

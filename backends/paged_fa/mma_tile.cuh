@@ -28,8 +28,8 @@ class SharedQueries {
     for (int i = static_cast<int>(threadIdx.x); i < tile_rows * kChunks;
          i += static_cast<int>(blockDim.x)) {
       const int row = i / kChunks, chunk = i % kChunks;
-      const bool real = row < item.rows;
-      const RowPlace place = place_of(p, item, kv_head, real ? row : 0);
+      const bool real = row < item.rows && (!S::kPadded || chunk < p.head_dim / 8);
+      const RowPlace place = place_of(p, item, kv_head, row < item.rows ? row : 0);
       cuda::cp_async_16(
           tile + row * S::kRowBytesQ + 16 * cuda::swizzle<kChunks>(row, chunk),
           p.q + place.token * p.q_token_stride + place.head * p.q_head_stride + 16 * chunk, real);

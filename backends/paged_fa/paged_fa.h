@@ -3,20 +3,25 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
+#include "backends/common/row_layouts.h"
 #include "lib/backend/backend.h"
 
 namespace attnbench::paged_fa {
 
 /// Attention on a GPU through a page table, after SGLang's and vLLM's FlashAttention backends:
-/// ragged queries (cu_seqlens_q) over pages of any size (page_table, cache_seqlens), prompts and
-/// decodes alike.
+/// ragged queries (cu_seqlens_q) over pages of any size (page_table, cache_seqlens), or over ragged
+/// keys, prompts and decodes alike.
 class PagedFaBackend final : public Backend {
  public:
   PagedFaBackend();
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override;
+  [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
+    return layouts_of_whole_rows(problem);
+  }
   [[nodiscard]] Numerics numerics(const Problem& problem) const override;
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/paged_fa/paged_fa.h"
 
+#include "backends/common/kernels_in_build.h"
 #include "backends/common/virtual_batches.h"
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
@@ -155,6 +156,82 @@ TEST_F(PagedFaGpu, takes_any_group_of_query_heads) {
   }
 }
 
+/// The same keys without pages, request after request.
+Case ragged(Case c) {
+  c.id += "/ragged";
+  c.kv_cache.layout = KvLayout::kRagged;
+  c.kv_cache.page_size = 1;
+  c.kv_cache.placement = Placement::kContiguous;
+  return c;
+}
+
+TEST_F(PagedFaGpu, reads_ragged_keys_in_tiles_of_every_size) {
+  for (const std::int64_t q_len : {1, 13, 150, 600}) {  // up to tiles of wgmma over whole boxes
+    for (const int group : {1, 4}) {
+      Case plain = ragged(extend(q_len == 13 ? 8 : 2, group, 128, 128, q_len));
+      expect_agreement(plain, *device_, {Fill::kTag, Fill::kNeedle, Fill::kNormal});
+      Case window = plain, both_ways = plain, encoder = plain, chunks = plain;
+      window.layer.sliding_window_size = 100;
+      both_ways.layer.causal = encoder.layer.causal = false;
+      encoder.layer.sliding_window_size = 40;
+      chunks.layer.attention_chunk = 100;
+      for (const Case& c : {window, both_ways, encoder, chunks}) {
+        expect_agreement(c, *device_, {Fill::kTag, Fill::kNeedle});
+      }
+    }
+  }
+}
+
+TEST_F(PagedFaGpu, reads_ragged_keys_that_begin_at_any_row_up_to_the_last) {
+  for (std::int64_t before = 1; before <= 33; before += 4) {
+    Case c = ragged(extend(2, 4, 128, 128, 300));
+    c.requests.front().kv_len = c.requests.front().q_len = before;
+    expect_agreement(c, *device_, {Fill::kTag});
+    std::ranges::reverse(c.requests);
+    expect_agreement(c, *device_, {Fill::kTag});
+  }
+}
+
+TEST_F(PagedFaGpu, reads_ragged_keys_of_other_types_and_of_an_expanded_mla) {
+  if (!kAllKernels) GTEST_SKIP() << "a build with few kernels";
+  for (const auto& [dk, dv] : {std::pair{64, 64}, {192, 128}, {256, 256}}) {
+    for (const std::int64_t q_len : {1, 13, 150}) {
+      Case c = ragged(extend(4, 1, dk, dv, q_len));
+      expect_agreement(c, *device_, {Fill::kTag, Fill::kNormal});
+      c.kv_cache.dtype = DType::kE4M3;
+      c.kv_cache.k_scale = 0.37f, c.kv_cache.v_scale = 0.11f;
+      expect_agreement(c, *device_, {Fill::kNormal});
+    }
+  }
+}
+
+TEST_F(PagedFaGpu, pads_rows_of_72_to_80_and_writes_no_more_than_72) {
+  if (!kAllKernels) GTEST_SKIP() << "a build with few kernels";
+  for (const int dim : {72, 80}) {
+    for (const DType dtype : {DType::kBF16, DType::kF16}) {
+      for (const std::int64_t q_len : {1, 13, 150, 600}) {
+        // One and three KV heads: rows that begin at odd multiples of 16 bytes.
+        for (const int heads_kv : {1, 3, 16}) {
+          Case c = extend(heads_kv, heads_kv == 3 ? 2 : 1, dim, dim, q_len);
+          c.dtype = c.kv_cache.dtype = dtype;
+          expect_agreement(c, *device_, {Fill::kTag, Fill::kNormal});
+          c.kv_cache.layout = KvLayout::kHnd;
+          expect_agreement(c, *device_, {Fill::kTag});
+          c = ragged(c);
+          c.layer.causal = false;
+          expect_agreement(c, *device_, {Fill::kTag, Fill::kNeedle, Fill::kNormal});
+          c.layer.sliding_window_size = 64;
+          expect_agreement(c, *device_, {Fill::kTag});
+        }
+      }
+    }
+  }
+  Case fp8 = extend(2, 1, 72, 72, 13);
+  fp8.kv_cache.dtype = DType::kE4M3;
+  EXPECT_NE(PagedFaBackend().supports(problem_of(fp8)).reason().find("72 and 80"),
+            std::string::npos);
+}
+
 TEST_F(PagedFaGpu, knows_each_meaning_of_a_window) {
   for (const Case& c : small_windows()) {
     if (c.dtype == DType::kF32) continue;
@@ -205,7 +282,7 @@ TEST_F(PagedFaGpu, says_why_it_cannot) {
             std::string::npos);
   EXPECT_NE(backend.supports(problem_of(small_draft_extend())).reason().find("ALiBi"),
             std::string::npos);
-  EXPECT_NE(backend.supports(problem_of(extend(1, 1, 80, 80, 1))).reason().find("head dims"),
+  EXPECT_NE(backend.supports(problem_of(extend(1, 1, 88, 88, 1))).reason().find("head dims"),
             std::string::npos);
 }
 

@@ -48,6 +48,7 @@ class Planned final : public StepPlan {
   tiles::Room room_;
   std::int64_t requests_ = 0;  ///< that there is room for
   std::int64_t counters_ = 0;
+  bool ragged_ = false;  ///< keys lie without pages
   StepPageTable page_table_;
   DraftTree tree_;
 };

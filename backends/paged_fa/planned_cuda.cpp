@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "backends/common/upload.h"
@@ -16,13 +17,25 @@ namespace {
 constexpr std::int64_t kMostLaunches = 3;
 
 /// Bytes of K or V within which a kernel finds rows: PageGather's offsets are 32 bits of 32 bytes
-/// each, whose highest value means that there is no row.
-constexpr std::int64_t kReachOfRows = std::int64_t{32} << 32;
+/// each, or of 16, whose highest value means that there is no row.
+constexpr std::int64_t reach_of_rows(int head_dim) {
+  return std::int64_t{padded_head_dim(head_dim) == 80 ? 16 : 32} << 32;
+}
+
+/// Where ragged keys of request r begin. Of a batch that is a part of another, cu_seqlens_k does
+/// not say it, but its request table.
+std::int32_t first_row_of(const ForwardBatch& batch, std::int64_t r) {
+  if (batch.kv_len(r) == 0) return 0;
+  const auto request = static_cast<std::size_t>(r);
+  return batch.req_to_token_pool->row(batch.req_pool_indices[request]).front();
+}
 
 }  // namespace
 
 Planned::Planned(const ForwardBatch& batch, PlanMemory& memory)
-    : StepPlan(batch), multiprocessors_(memory.device().info().units) {
+    : StepPlan(batch),
+      multiprocessors_(memory.device().info().units),
+      ragged_(problem().cache.layout == KvLayout::kRagged) {
   const PlanInput of_batch = batch_of(batch);
   requests_ = batch.batch_size;
   if (problem().recorded) {
@@ -32,9 +45,17 @@ Planned::Planned(const ForwardBatch& batch, PlanMemory& memory)
   const WorkPlan plan = plan_of(of_batch);
   Params params = lay_out(problem().recorded ? uniform_.room : plan.room(), batch, memory);
   set_attention_params(params, batch);
-  expects(batch.token_to_kv_pool->num_pages * std::max(params.k_page_stride, params.v_page_stride) <
-              kReachOfRows,
-          "K or V of one layer has 128 GiB or more: rows are found by 32 bits of 32 bytes each");
+  params.head_dim = problem().layer.head_dim_v;
+  if (ragged_) {
+    expects(problem().limits.kv_len <= kRaggedPage, "a request of more than 2^30 ragged keys");
+    params.page_size = kRaggedPage;
+    params.page_shift = std::countr_zero(static_cast<std::uint32_t>(kRaggedPage));
+  }
+  expects(
+      batch.token_to_kv_pool->num_pages * std::max(params.k_page_stride, params.v_page_stride) <
+          reach_of_rows(problem().layer.head_dim_v),
+      "K or V of one layer has 128 GiB or more, or 64 of head dims 72 and 80: rows are found by "
+      "32 bits of 32 bytes each, or of 16");
   tree_.arrays(batch).set_in(params);
   const Item* const items = params.items;
   for (const WorkPlan::Launch& launch : plan.launches) {
@@ -70,14 +91,15 @@ Params Planned::lay_out(const tiles::Room& room, const ForwardBatch& batch, Plan
   const auto counters = device.add<std::int32_t>(counters_);
   const auto cache_seqlens = device.add<std::int32_t>(requests_);
   const auto cu_seqlens_q = device.add<std::int32_t>(requests_ + 1);
+  const auto first_rows = device.add<std::int32_t>(ragged_ ? requests_ : 0);
   const auto items = device.add<Item>(room.items);
-  page_table_ = StepPageTable(batch, device);
-  const PartialResults results(room.partials * layer.heads_kv * room.partial_rows, layer.head_dim_v,
-                               device);
+  if (!ragged_) page_table_ = StepPageTable(batch, device);
+  const PartialResults results(room.partials * layer.heads_kv * room.partial_rows,
+                               padded_head_dim(layer.head_dim_v), device);
   tree_ = DraftTree(problem(), device);
 
   std::byte* const block = memory.reserve(device.bytes());
-  page_table_.place(block);
+  if (!ragged_) page_table_.place(block);
   tree_.place(block);
   memory_ = block + counters.offset;
   Params p;
@@ -87,6 +109,7 @@ Params Planned::lay_out(const tiles::Room& room, const ForwardBatch& batch, Plan
   p.cache_seqlens = cache_seqlens.in(block);
   p.cu_seqlens_q = cu_seqlens_q.in(block);
   p.items = items.in(block);
+  if (ragged_) p.first_rows = first_rows.in(block);
   p.page_table = page_table_.pages();
   p.page_table_stride = page_table_.width();
   p.partial_rows = room.partial_rows;
@@ -95,21 +118,24 @@ Params Planned::lay_out(const tiles::Room& room, const ForwardBatch& batch, Plan
 
 void Planned::enqueue(const WorkPlan& plan, const ForwardBatch& batch, void* stream) {
   expects(tiles::fits(plan.room(), room_), "a plan larger than its memory");
-  std::vector<std::int32_t> cache_seqlens;
+  std::vector<std::int32_t> cache_seqlens, first_rows;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
     cache_seqlens.push_back(narrow_i32(batch.kv_len(r)));
+    if (ragged_) first_rows.push_back(first_row_of(batch, r));
   }
   std::vector<std::int32_t> cu_seqlens_q = qo_indptr(batch);
   const auto requests = static_cast<std::size_t>(requests_);
   cache_seqlens.resize(requests);
   cu_seqlens_q.resize(requests + 1);
+  if (ragged_) first_rows.resize(requests);
   Upload upload;  // as laid out
   upload.add(std::vector<std::int32_t>(static_cast<std::size_t>(counters_), 0));
   upload.add(cache_seqlens);
   upload.add(cu_seqlens_q);
+  upload.add(first_rows);
   upload.add(plan.items);
   enqueue_upload(upload, memory_, stream);
-  page_table_.enqueue(batch, stream);
+  if (!ragged_) page_table_.enqueue(batch, stream);
   tree_.enqueue(batch, stream);
 }
 

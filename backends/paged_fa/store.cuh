@@ -7,6 +7,7 @@
 #include "backends/common/cuda/kv_convert.cuh"
 #include "backends/common/cuda/merge_pieces.cuh"
 #include "backends/common/cuda/output_rows.cuh"
+#include "backends/common/cuda/shape.cuh"
 #include "backends/paged_fa/kernel_params.h"
 
 // How rows leave a block: as output, or as partial results that the tile's last block merges.
@@ -39,10 +40,12 @@ __device__ __forceinline__ RowPlace place_of(const Params& p, const Item& item, 
   return place_of(p, item, kv_head, row, p.cu_seqlens_q[item.sequence]);
 }
 
-/// Values d, d + 1, … of one output row; kCount is 2 or 4.
-template <class T, int kCount>
+/// Values d, d + 1, … of one output row; kCount is 2 or 4. Those that pad a row of kDv are left
+/// out.
+template <class T, int kDv, int kCount>
 __device__ __forceinline__ void store_out(const Params& p, const RowPlace& place, int d,
                                           const float (&value)[kCount]) {
+  if (kDv == cuda::kPaddedDim && d >= p.head_dim) return;
   std::byte* const row = cuda::out_row(p, place);
 #pragma unroll
   for (int i = 0; i < kCount; i += 2) {
@@ -81,7 +84,7 @@ class RowStore {
 #pragma unroll
     for (float& x : value) x *= end_.weight;
     if (whole_) {
-      store_out<T>(p_, place_, d, value);
+      store_out<T, kDv>(p_, place_, d, value);
     } else {
       float* const row = p_.partial_out + partial_ * kDv + d;
 #pragma unroll
@@ -120,7 +123,7 @@ __device__ __forceinline__ void merge_pieces(const Params& p, const Item& item, 
       [&](int row, int d, float(&value)[4], const cuda::LseMerge& merge) {
 #pragma unroll
         for (float& x : value) x *= p.v_scale;
-        store_out<T>(p, place(row), d, value);
+        store_out<T, kDv>(p, place(row), d, value);
         if (d == 0) cuda::store_lse(p, place(row), merge.lse());
       });
 }

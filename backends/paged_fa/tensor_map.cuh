@@ -9,7 +9,7 @@
 namespace attnbench::paged_fa {
 
 /// K and V of a pool as the copy engine sees them: [pages, heads, tokens of a page, head dim],
-/// copied in boxes of `rows` tokens by 64 columns.
+/// copied in boxes of `rows` tokens by 64 columns. Ragged keys are one page.
 struct PageMaps {
   CUtensorMap k;
   CUtensorMap v;

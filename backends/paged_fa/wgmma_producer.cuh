@@ -96,9 +96,11 @@ class Producer {
   __device__ __forceinline__ void load(const Item& item, int kv_head, int index) {
     const std::int32_t* const pages = p_.page_table + item.sequence * p_.page_table_stride;
     const int steps = steps_of(item, maps_.rows);
+    first_key_row_ = p_.first_rows == nullptr ? 0 : __ldg(p_.first_rows + item.sequence);
     int key = first_key_of(item, maps_.rows) + first_row_ + lane_;
     const auto page_of = [&](int at) {
       if (at >= item.key_end) return -1;
+      if (p_.page_table == nullptr) return 0;  // ragged keys
       return __ldg(pages + (p_.page_shift >= 0 ? at >> p_.page_shift : at / p_.page_size));
     };
     int page = page_of(key), next_page = page_of(key + kStepKeys);
@@ -143,7 +145,8 @@ class Producer {
                                              std::int64_t page_stride, std::int64_t token_stride,
                                              const CUtensorMap& map, std::uint32_t tile,
                                              std::uint32_t full) {
-    const int rest = p_.page_shift >= 0 ? key & (p_.page_size - 1) : key % p_.page_size;
+    const int rest =
+        first_key_row_ + (p_.page_shift >= 0 ? key & (p_.page_size - 1) : key % p_.page_size);
     const bool whole = __all_sync(~0u, page >= 0);
     if (maps_.rows > 1 && whole) {
       if (lane_ == 0) {
@@ -201,6 +204,7 @@ class Producer {
   std::uint32_t to_;
   StagePlace k_, v_;
   QueryPlace q_;
+  int first_key_row_ = 0;  ///< of ragged keys
   int next_head_ = -1;
   int next_word_ = 0;  ///< of the next item, one in each lane
 };

@@ -38,7 +38,8 @@ inline constexpr Fill kFills[] = {Fill::kNeedle,  Fill::kTag,    Fill::kSparseIn
                                   Fill::kExtreme, Fill::kNormal, Fill::kTiming};
 
 /// The small cases, those with a cache each also with every other KV dtype, and in other formats;
-/// each meaning of a window, blocks and temperatures; and shapes at which kernels fall over.
+/// each meaning of a window, blocks and temperatures; ragged keys; and shapes at which kernels fall
+/// over.
 [[nodiscard]] inline std::vector<Case> cases() {
   std::vector<Case> all = small_windows();
   all.push_back(small_items());
@@ -49,6 +50,7 @@ inline constexpr Fill kFills[] = {Fill::kNeedle,  Fill::kTag,    Fill::kSparseIn
   for (Case& c : small_temperatures()) all.push_back(std::move(c));
   for (Case& c : small_single_features()) all.push_back(std::move(c));
   for (Case& c : small_edge_shapes()) all.push_back(std::move(c));
+  for (Case& c : small_ragged_cases()) all.push_back(std::move(c));
   for (const Case& c : small_delta_nets()) all.push_back(c);
   for (const Case& small : all_small_cases()) {
     all.push_back(small);

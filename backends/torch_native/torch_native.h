@@ -22,7 +22,8 @@ class TorchNativeBackend final : public Backend {
   }
   /// All of them.
   [[nodiscard]] std::vector<KvLayout> formats(const Problem&) const override {
-    return {KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined, KvLayout::kXPacked};
+    return {KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined, KvLayout::kXPacked,
+            KvLayout::kRagged};
   }
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 

@@ -8,6 +8,10 @@ namespace attnbench {
 
 Support supports_cuda_graph(const BackendInfo& info, const Problem& problem) {
   if (info.device == DeviceKind::kCpu) return Support::no("no CUDA graph on a CPU");
+  if (problem.cache.layout == KvLayout::kRagged) {
+    return Support::no(
+        "no CUDA graph: ragged keys are tensors of one step, whose addresses change with it");
+  }
   const CudaGraphSupport needed = needed_cuda_graph_support(problem);
   if (info.cuda_graph >= needed) return Support::yes();
   return Support::no(fmt::format("no CUDA graph: {} needs level {}, the backend claims {}",

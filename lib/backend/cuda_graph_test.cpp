@@ -54,6 +54,10 @@ TEST(CudaGraphCapture, names_the_level_that_a_backend_lacks) {
             "no CUDA graph: extend needs level ALWAYS, the backend claims UNIFORM_BATCH");
   info.cuda_graph = CudaGraphSupport::kAlways;
   EXPECT_TRUE(supports_cuda_graph(info, extend));
+  Problem ragged = decode;
+  ragged.cache.layout = KvLayout::kRagged;
+  EXPECT_EQ(supports_cuda_graph(info, ragged).reason(),
+            "no CUDA graph: ragged keys are tensors of one step, whose addresses change with it");
 }
 
 TEST(Plan, cannot_be_updated_unless_it_says_that_it_can) {

@@ -53,7 +53,8 @@ FormatChoice choose_format(const Backend& backend, Problem problem, std::optiona
   FormatChoice first{no_such_format(problem.cache, read), problem.cache.layout};
   bool refused = false;
   for (const KvLayout layout : read) {
-    if (asked && !same(layout, *asked)) continue;
+    // Whether keys lie in a pool at all is the step's to say, and no backend's to choose.
+    if (asked ? !same(layout, *asked) : layout == KvLayout::kRagged) continue;
     problem.cache.layout = asked.value_or(layout);
     if (!layout_refusal(problem.layer, problem.cache).empty()) continue;
     const Support support = backend.supports(problem);

@@ -17,7 +17,8 @@ struct FormatChoice {
 };
 
 /// The first of the backend's formats() in which it supports the problem. The problem's own layout
-/// is ignored; `asked` restricts the choice to that layout. A refusal names the format, or is the
+/// is ignored; `asked` restricts the choice to that layout, and ragged keys are a choice only where
+/// they are asked for. A refusal names the format, or is the
 /// backend's own for the first layout that was tried.
 [[nodiscard]] FormatChoice choose_format(const Backend& backend, Problem problem,
                                          std::optional<KvLayout> asked);

@@ -114,5 +114,15 @@ TEST(ChooseFormat, gives_strided_rows_and_one_scale_to_a_backend_that_says_nothi
             "reads no e4m3 cache with a scale per token");
 }
 
+TEST(ChooseFormat, takes_ragged_keys_only_where_they_are_asked_for) {
+  const Reader backend({KvLayout::kRagged, kNhd}, {KvLayout::kRagged, kNhd});
+  EXPECT_EQ(choose_format(backend, heads_of(64, 64), {}).layout, kNhd);
+  EXPECT_EQ(choose_format(backend, heads_of(64, 64), KvLayout::kRagged).layout, KvLayout::kRagged);
+  const Reader ragged_alone({KvLayout::kRagged}, {KvLayout::kRagged});
+  EXPECT_FALSE(choose_format(ragged_alone, heads_of(64, 64), {}));
+  EXPECT_EQ(choose_format(Silent(), heads_of(64, 64), KvLayout::kRagged).support.reason(),
+            "reads no ragged cache, but NHD, HND, combined");
+}
+
 }  // namespace
 }  // namespace attnbench

@@ -3,6 +3,7 @@
 #include "lib/backend/plugin_batch.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "lib/base/narrow.h"
@@ -37,6 +38,7 @@ static_assert(static_cast<int>(KvLayout::kCombined) == ATTNBENCH_COMBINED);
 static_assert(static_cast<int>(KvLayout::kXPacked) == ATTNBENCH_X_PACKED);
 static_assert(static_cast<int>(KvLayout::kStatesKv) == ATTNBENCH_STATES_KV);
 static_assert(static_cast<int>(KvLayout::kStatesVk) == ATTNBENCH_STATES_VK);
+static_assert(static_cast<int>(KvLayout::kRagged) == ATTNBENCH_RAGGED);
 static_assert(static_cast<int>(KvScales::kTensor) == ATTNBENCH_SCALES_TENSOR);
 static_assert(static_cast<int>(KvScales::kHead) == ATTNBENCH_SCALES_HEAD);
 static_assert(static_cast<int>(KvScales::kToken) == ATTNBENCH_SCALES_TOKEN);
@@ -196,6 +198,12 @@ void PluginBatch::set_cache(const KvPool& pool) {
     const std::int64_t x = std::int64_t{1} << pool.run_bits_k;
     set(ATTNBENCH_K_CACHE, pool.k, dtype, {pages, heads * pool.head_dim_k / x, page_size, x});
     set(ATTNBENCH_V_CACHE, pool.v, dtype, {pages, heads, pool.head_dim_v, page_size});
+    return;
+  }
+  if (pool.layout == KvLayout::kRagged) {
+    const std::int64_t rows = std::accumulate(kv_lens_.begin(), kv_lens_.end(), std::int64_t{0});
+    set(ATTNBENCH_K_CACHE, pool.k, dtype, {rows, heads, pool.head_dim_k});
+    set(ATTNBENCH_V_CACHE, pool.v, dtype, {rows, heads, pool.head_dim_v});
     return;
   }
   set(ATTNBENCH_K_CACHE, pool.k, dtype, {pages, page_size, heads, pool.head_dim_k});

@@ -135,6 +135,15 @@ TEST_F(PluginBatchTest, has_caches_of_other_layouts_and_their_scales_in_their_ow
   EXPECT_EQ(shape_of(tensors[ATTNBENCH_V_SCALES]), (std::vector<std::int64_t>{2 * kPageSize, 3}));
   EXPECT_EQ(tensors[ATTNBENCH_K_SCALES].dtype, ATTNBENCH_F32);
 
+  pool_ = kv_pool_view(
+      buffers,
+      {{DType::kE4M3, KvLayout::kRagged, 1, KvScales::kTensor}, 200, Family::kSoftmax, 3, 32, 8});
+  const PluginBatch ragged(batch_, *device_, arrays_);
+  tensors = ragged.view().tensors;
+  const std::int64_t keys = batch_.kv_len(0) + batch_.kv_len(1);
+  EXPECT_EQ(shape_of(tensors[ATTNBENCH_K_CACHE]), (std::vector<std::int64_t>{keys, 3, 32}));
+  EXPECT_EQ(shape_of(tensors[ATTNBENCH_V_CACHE]), (std::vector<std::int64_t>{keys, 3, 8}));
+
   pool_ = kv_pool_view(buffers, {{DType::kE4M3, KvLayout::kNhd, kPageSize, KvScales::kBlock},
                                  2,
                                  Family::kLatent,

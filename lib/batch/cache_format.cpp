@@ -20,6 +20,8 @@ std::string_view to_string(KvLayout layout) {
       return "states_kv";
     case KvLayout::kStatesVk:
       return "states_vk";
+    case KvLayout::kRagged:
+      return "ragged";
   }
   return "?";
 }
@@ -62,6 +64,13 @@ std::string layout_refusal(const AttentionLayer& layer, const CacheFormat& forma
     if (layer.head_dim_qk % x != 0) {
       return fmt::format("x is {} in {}, and head_dim {} is no multiple of it", x,
                          to_string(format.dtype), layer.head_dim_qk);
+    }
+  }
+  if (format.layout == KvLayout::kRagged) {
+    if (latent) return "absorbed MLA reads latent rows from a pool; mla: expanded has such keys";
+    if (format.page_size != 1) return "rows that lie one behind the other have no pages";
+    if (format.scales != KvScales::kTensor) {
+      return "keys as projections leave them have one scale: only a pool's rows bring their own";
     }
   }
   return {};

@@ -24,13 +24,17 @@ enum class KvLayout : std::uint8_t {
   // Of a recurrent layer, which has states instead of rows:
   kStatesKv,  ///< [slots, heads, key dim, value dim] (flash-linear-attention's default)
   kStatesVk,  ///< [slots, heads, value dim, key dim] (vLLM's and SGLang's)
+  /// No pool: K and V each [sum of kv_len, heads, dim], request after request, as projections leave
+  /// them (FlashInfer's ragged prefill, FlashAttention's varlen). The keys of request r begin at
+  /// row cu_seqlens_k[r]. A slot is a row, and there is no dummy; poison lies behind the last.
+  kRagged,
 };
 [[nodiscard]] constexpr bool is_of_states(KvLayout layout) {
   return layout == KvLayout::kStatesKv || layout == KvLayout::kStatesVk;
 }
-/// Of rows of K and V.
-inline constexpr KvLayout kAllLayouts[] = {KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined,
-                                           KvLayout::kXPacked};
+/// Of rows of K and V in pages.
+inline constexpr KvLayout kPoolLayouts[] = {KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined,
+                                            KvLayout::kXPacked};
 
 /// What a stored number of the cache is multiplied with to get the number that it stands for.
 /// Other than kTensor is for fp8 caches alone. A KV write is given the scales of tensors and heads,

@@ -11,7 +11,8 @@
 namespace attnbench {
 
 /// One layer's KV cache as kernels address it, whatever its format. slot = page * page_size +
-/// offset, and slot 0 (page 0) is the dummy that padding writes to; no request owns it.
+/// offset, and slot 0 (page 0) is the dummy that padding writes to; no request owns it. Ragged keys
+/// are pages of one token without that dummy, in which a request's slots follow each other.
 ///
 /// Rows of NHD, HND, combined and plain MLA caches are contiguous: element (slot, head, d) of K
 /// lies at
@@ -33,7 +34,7 @@ struct KvPool {
   float* k_scales = nullptr;
   float* v_scales = nullptr;
   std::int64_t page_size = 1;
-  std::int64_t num_pages = 0;  ///< dummy page included
+  std::int64_t num_pages = 0;  ///< dummy page included, where there is one
   int heads_kv = 0;
   int head_dim_k = 0;
   int head_dim_v = 0;

@@ -62,7 +62,7 @@ std::vector<float> row_of_numbers(std::int64_t slot, int head, int dims, int sal
 
 std::vector<KvPoolShape> shapes() {
   std::vector<KvPoolShape> all;
-  for (const KvLayout layout : kAllLayouts) {
+  for (const KvLayout layout : kPoolLayouts) {
     for (const DType dtype : {DType::kF32, DType::kBF16, DType::kE4M3, DType::kE5M2}) {
       for (const KvScales scales : {KvScales::kTensor, KvScales::kHead, KvScales::kToken}) {
         if (scales != KvScales::kTensor && size_bytes(dtype) > 1) continue;

@@ -110,6 +110,10 @@ void append_rows(std::vector<CacheBuffer>& buffers, const KvPoolShape& shape) {
       buffers.push_back({"v pool", dtype, {pages, heads, dv, page_size}, false});
       return;
     }
+    case KvLayout::kRagged:
+      buffers.push_back({"k rows", dtype, {pages, heads, dk}, false});
+      buffers.push_back({"v rows", dtype, {pages, heads, dv}, false});
+      return;
     case KvLayout::kStatesKv:
     case KvLayout::kStatesVk:
       throw InternalError("rows of keys in a layout of states");

@@ -18,7 +18,7 @@ namespace attnbench {
 /// Extent of one layer's KV cache: num_pages * page_size rows (tokens) of heads_kv heads.
 struct KvPoolShape {
   CacheFormat format;
-  std::int64_t num_pages = 0;  ///< dummy page 0 included
+  std::int64_t num_pages = 0;  ///< dummy page 0 included; kRagged: rows, without one
   Family family = Family::kSoftmax;
   int heads_kv = 0;
   int head_dim_k = 0;

@@ -123,7 +123,7 @@ TEST(KvPoolView, finds_latent_scales_and_rope_in_a_row_of_656_bytes) {
 }
 
 TEST(KvPoolView, gives_every_element_a_place_of_its_own_and_leaves_none_over) {
-  for (const KvLayout layout : kAllLayouts) {
+  for (const KvLayout layout : kPoolLayouts) {
     SCOPED_TRACE(to_string(layout));
     const Cache cache(small(layout));
     std::set<const std::byte*> places;

@@ -156,6 +156,13 @@ TEST(Cost, counts_pages_of_the_table_not_tokens) {
   EXPECT_EQ(count_cost(tokens).bytes_unique - count_cost(pages).bytes_unique, 2 * (33 - 3) * 4);
 }
 
+TEST(Cost, of_ragged_keys_reads_where_each_request_s_begin_instead_of_a_table) {
+  Case tokens = batch_of(2, 1, 33), ragged = tokens;
+  ragged.kv_cache.layout = KvLayout::kRagged;
+  EXPECT_EQ(count_cost(tokens).bytes_unique - count_cost(ragged).bytes_unique, 2 * (33 - 1) * 4);
+  EXPECT_EQ(count_cost(tokens).kv_bytes_unique, count_cost(ragged).kv_bytes_unique);
+}
+
 TEST(Cost, shares_whole_pages_only) {
   Case c = batch_of(2, 1, 40);
   c.prefixes = {{"few_shot", 37}};
@@ -268,6 +275,7 @@ TEST(Cost, matches_enumeration_on_every_small_case) {
   for (const Case& c : small_blocks()) expect_matches_enumeration(c);
   expect_matches_enumeration(small_items());
   for (const Case& c : small_edge_shapes()) expect_matches_enumeration(c);
+  for (const Case& c : small_ragged_cases()) expect_matches_enumeration(c);
 }
 
 TEST(Cost, of_a_kv_write_counts_tokens_that_have_a_key) {

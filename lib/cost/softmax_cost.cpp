@@ -160,7 +160,8 @@ Count bytes_of_head_scales(const Case& c) {
 }
 
 /// Q, O, LSE, the scales of heads and the page-table entries of seen pages: the same with and
-/// without sharing, because each request has a table row of its own.
+/// without sharing, because each request has a table row of its own. Ragged keys have an entry for
+/// each request, where its keys begin.
 Count bytes_beside_kv(const Case& c) {
   const Count row = Count(c.layer.head_dim_qk + c.layer.head_dim_v) * size_bytes(c.dtype);
   Count bytes = Count(c.q_tokens()) * c.layer.heads_q * (row + kLseBytes);
@@ -169,7 +170,7 @@ Count bytes_beside_kv(const Case& c) {
   for (const Request& r : c.requests) {
     const std::int64_t first_page = first_seen_key(c, r) / page;
     const std::int64_t pages = r.q_len == 0 ? 0 : (r.kv_len + page - 1) / page - first_page;
-    bytes += Count(pages) * kTableEntryBytes;
+    bytes += Count(c.kv_cache.is_ragged() ? 1 : pages) * kTableEntryBytes;
   }
   return bytes;
 }

@@ -136,6 +136,7 @@ void read_mla(const JsonFields& config, const HfModelType& type, ModelGeometry& 
   model.kv_lora_rank = rank("kv_lora_rank", type.kv_lora_rank);
   model.qk_nope_head_dim = rank("qk_nope_head_dim", type.qk_nope_head_dim);
   model.qk_rope_head_dim = rank("qk_rope_head_dim", type.qk_rope_head_dim);
+  model.head_dim_v = rank("v_head_dim", type.v_head_dim);
   if (type.yarn_scales_softmax) model.yarn = yarn_of(config);
 }
 

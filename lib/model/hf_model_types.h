@@ -64,6 +64,7 @@ struct HfModelType {
   int kv_lora_rank = 0;  ///< 0: no latent attention
   int qk_nope_head_dim = 0;
   int qk_rope_head_dim = 0;
+  int v_head_dim = 0;  ///< 0: no default is known
   /// Its linear layers are gated delta nets, whose heads and dims its config names.
   bool has_delta_net = false;
   int linear_num_key_heads = 0;  ///< 0 here and below: no default is known

@@ -14,12 +14,22 @@
 namespace attnbench {
 namespace {
 
-AttentionLayer mla_layer(const ModelGeometry& model) {
+AttentionLayer mla_layer(const ModelGeometry& model, MlaForm form, int tp) {
   AttentionLayer layer;
-  layer.family = Family::kLatent;
-  layer.heads_kv = 1;
-  layer.head_dim_qk = model.kv_lora_rank + model.qk_rope_head_dim;
-  layer.head_dim_v = model.kv_lora_rank;
+  if (form == MlaForm::kExpanded) {
+    if (model.head_dim_v == 0) {
+      throw ConfigError(fmt::format(
+          "mla: expanded needs head_dim_v, the dims of a value head of {}", model.name));
+    }
+    layer.heads_kv = model.heads_q / tp;
+    layer.head_dim_qk = model.qk_nope_head_dim + model.qk_rope_head_dim;
+    layer.head_dim_v = model.head_dim_v;
+  } else {
+    layer.family = Family::kLatent;
+    layer.heads_kv = 1;
+    layer.head_dim_qk = model.kv_lora_rank + model.qk_rope_head_dim;
+    layer.head_dim_v = model.kv_lora_rank;
+  }
   // The absorbed form computes the same logits as heads of nope + rope, so it keeps their scale.
   layer.scale =
       model.yarn.softmax_factor() / std::sqrt(model.qk_nope_head_dim + model.qk_rope_head_dim);
@@ -162,14 +172,14 @@ std::string notes_on(const ModelGeometry& model, LayerKind kind) {
   return text;
 }
 
-AttentionLayer layer_of(const ModelGeometry& model, LayerKind kind, int tp) {
+AttentionLayer layer_of(const ModelGeometry& model, LayerKind kind, int tp, MlaForm form) {
   expects(std::ranges::find(kRunnable, kind) != std::end(kRunnable), "a layer that cannot be run");
   if (kind == LayerKind::kLinear) return delta_net_layer(model, tp);
   if (tp < 1 || model.heads_q % tp != 0) {
     throw ConfigError(
         fmt::format("{} query heads do not divide among tp {} ranks", model.heads_q, tp));
   }
-  AttentionLayer layer = model.is_mla() ? mla_layer(model) : mha_layer(model, tp);
+  AttentionLayer layer = model.is_mla() ? mla_layer(model, form, tp) : mha_layer(model, tp);
   layer.heads_q = model.heads_q / tp;
   layer.ranks = tp;
   layer.logit_cap = model.softcap;

@@ -40,7 +40,7 @@ struct ModelGeometry {
   int heads_q = 0;
   int heads_kv = 0;
   int head_dim = 0;
-  int head_dim_v = 0;  ///< 0: as head_dim
+  int head_dim_v = 0;  ///< 0: as head_dim; latent attention: after the up-projection, 0: unknown
   /// Gemma scales by 1/sqrt(this); 0: by 1/sqrt(head_dim).
   double query_pre_attn_scalar = 0;
   double attention_multiplier = 0;   ///< Granite scales by this itself; 0: by a root as above
@@ -72,6 +72,13 @@ struct ModelGeometry {
   bool operator==(const ModelGeometry&) const = default;
 };
 
+/// How latent attention is computed (DeepSeek-V2, arXiv:2405.04434, section 2.1). Both forms give
+/// the same results up to the projections before and behind them.
+enum class MlaForm : std::uint8_t {
+  kAbsorbed,  ///< queries are projected to the latent rows, which serve as keys and values
+  kExpanded,  ///< latent rows are projected to keys and values for every head
+};
+
 /// Names of all presets, sorted.
 [[nodiscard]] std::vector<std::string> model_names();
 
@@ -95,9 +102,12 @@ struct ModelGeometry {
 [[nodiscard]] std::string notes_on(const ModelGeometry& model, LayerKind kind);
 
 /// The layer of `kind`, full or sliding, that one of `tp` ranks computes: query heads divide, KV
-/// heads divide or replicate. MLA gives the absorbed form: one KV row of kv_lora_rank + rope, V its
-/// first kv_lora_rank columns, scale yarn / sqrt(nope + rope). Softcap and sinks always apply.
-/// Throws ConfigError with a plain message when the heads do not divide.
-[[nodiscard]] AttentionLayer layer_of(const ModelGeometry& model, LayerKind kind, int tp);
+/// heads divide or replicate. MLA absorbed: one KV row of kv_lora_rank + rope, V its first
+/// kv_lora_rank columns; expanded: as many KV heads as query heads, dk nope + rope, dv head_dim_v.
+/// Its scale is yarn / sqrt(nope + rope) in both forms; other models and linear layers have no
+/// forms. Softcap and sinks always apply. Throws ConfigError with a plain message when the heads do
+/// not divide, and when the expanded form's head_dim_v is unknown.
+[[nodiscard]] AttentionLayer layer_of(const ModelGeometry& model, LayerKind kind, int tp,
+                                      MlaForm form = MlaForm::kAbsorbed);
 
 }  // namespace attnbench

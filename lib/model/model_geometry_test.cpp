@@ -111,6 +111,32 @@ TEST(LayerOf, gives_mla_its_absorbed_form_with_the_scale_of_192_dims_and_yarn) {
   EXPECT_DOUBLE_EQ(layer_of(preset("glm-5"), LayerKind::kFull, 1).scale, 1.0 / 16);
 }
 
+TEST(LayerOf, gives_mla_its_expanded_form_with_heads_of_its_own_and_the_same_scale) {
+  const ModelGeometry& deepseek = preset("deepseek-v3");
+  const AttentionLayer layer = layer_of(deepseek, LayerKind::kFull, 8, MlaForm::kExpanded);
+  EXPECT_EQ(layer.family, Family::kSoftmax);
+  EXPECT_EQ(layer.heads_q, 16);
+  EXPECT_EQ(layer.heads_kv, 16);
+  EXPECT_EQ(layer.head_dim_qk, 192);
+  EXPECT_EQ(layer.head_dim_v, 128);
+  EXPECT_EQ(layer.scale, layer_of(deepseek, LayerKind::kFull, 8).scale);
+  const AttentionLayer glm = layer_of(preset("glm-5"), LayerKind::kFull, 1, MlaForm::kExpanded);
+  EXPECT_EQ(glm.head_dim_qk, 256);
+  EXPECT_EQ(glm.head_dim_v, 256);
+  ModelGeometry unknown = deepseek;
+  unknown.head_dim_v = 0;
+  EXPECT_THROW(static_cast<void>(layer_of(unknown, LayerKind::kFull, 8, MlaForm::kExpanded)),
+               ConfigError);
+  EXPECT_EQ(layer_of(unknown, LayerKind::kFull, 8).head_dim_v, 512);
+}
+
+TEST(ModelPresets, of_latent_attention_all_have_an_expanded_form) {
+  for (const std::string& name : model_names()) {
+    const ModelGeometry& model = *find_model(name);
+    EXPECT_EQ(model.is_mla() && model.head_dim_v == 0, false) << name;
+  }
+}
+
 TEST(YarnScaling, multiplies_by_mscale_squared_beyond_the_trained_length) {
   EXPECT_NEAR((YarnScaling{.factor = 40, .mscale_all_dim = 1}.softmax_factor()), 1.8738542071,
               1e-9);

@@ -67,9 +67,18 @@ std::string states_text(const ExpandedCase& e) {
   return join_parts(parts, kWidth, 4);
 }
 
+std::string ragged_text(const ExpandedCase& e) {
+  const std::string parts[] = {
+      fmt::format("  keys and values {}", to_string(e.source->kv_cache.dtype)), "ragged",
+      fmt::format("{} rows, {} of poison behind them", e.pages_used, e.num_pages - e.pages_used),
+      bytes_text(e.pool_bytes)};
+  return join_parts(parts, kWidth, 4);
+}
+
 std::string pool_text(const ExpandedCase& e) {
   if (e.source->layer.is_recurrent()) return states_text(e);
   const KvCacheConfig& kv = e.source->kv_cache;
+  if (kv.is_ragged()) return ragged_text(e);
   const std::string parts[] = {
       fmt::format("  KV cache {}", to_string(kv.dtype)),
       fmt::format("pages of {}", kv.page_size),
@@ -225,7 +234,7 @@ void write_expand_table(const Scenario& scenario, const std::vector<const Case*>
         << join_parts(head, kWidth, 4) << '\n'
         << geometry_text(*c) << '\n'
         << pool_text(e) << '\n';
-    if (e.pages_used > 0) out << page_use_text(e) << '\n';
+    if (e.pages_used > 0 && !c->kv_cache.is_ragged()) out << page_use_text(e) << '\n';
     write_layouts(e, out);
     out << cost_text(*c, e.cost) << '\n' << cascade_text(e.use_cascade) << '\n';
     if (!c->model_note.empty()) out << wrapped("note: " + c->model_note, kWidth, 2);

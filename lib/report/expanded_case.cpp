@@ -20,7 +20,11 @@ constexpr std::int64_t kMostForArrays = std::int64_t{1} << 30;
 /// Layouts that differ: MLA's rows lie the same way in NHD and HND.
 std::vector<ExpandedCase::Layout> layouts_of(const Case& c, std::int64_t num_pages) {
   std::vector<ExpandedCase::Layout> layouts;
-  for (const KvLayout layout : kAllLayouts) {
+  if (c.kv_cache.is_ragged()) {
+    return {
+        {KvLayout::kRagged, cache_buffers(pool_shape_of(c.layer, cache_format_of(c), num_pages))}};
+  }
+  for (const KvLayout layout : kPoolLayouts) {
     CacheFormat format = cache_format_of(c);
     const bool repeated = c.layer.shares_row_of_k_and_v() && layout != KvLayout::kNhd;
     if (c.kv_cache.layout ? layout != format.layout : repeated) continue;
@@ -46,7 +50,7 @@ ExpandedCase expand_case(const Case& c, std::span<const IndexFormat* const> form
   e.cost = count_cost(c);
   e.common_prefix_len = common_prefix_len(c);
   e.use_cascade = choose_cascade(c, kUsualMultiprocessors);
-  e.num_pages = demand.capacity + 1;
+  e.num_pages = demand.num_pages;
   e.pages_used = demand.pages;
   e.page_use = page_use(c);
   e.pool_bytes = cache_bytes(pool_shape_of(c.layer, cache_format_of(c), e.num_pages));

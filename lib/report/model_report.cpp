@@ -30,8 +30,13 @@ std::string heads_text(const ModelQuestion& q) {
   const AttentionLayer layer = head_layer(q);
   std::string text = fmt::format("{} of {} query heads, ", layer.heads_q, q.model.heads_q);
   if (layer.shares_row_of_k_and_v()) {
-    return text + fmt::format("one latent row of {} for all heads, the same on every rank",
-                              layer.head_dim_qk);
+    text += fmt::format("one latent row of {} for all heads, the same on every rank",
+                        layer.head_dim_qk);
+    if (q.model.head_dim_v == 0) return text;
+    const AttentionLayer expanded =
+        layer_of(q.model, LayerKind::kFull, q.memory.tp, MlaForm::kExpanded);
+    return text + fmt::format("; expanded (`mla: expanded`), {} KV heads, dk {} dv {}",
+                              expanded.heads_kv, expanded.head_dim_qk, expanded.head_dim_v);
   }
   text += fmt::format("{} of {} KV heads", layer.heads_kv, q.model.heads_kv);
   if (q.memory.tp > q.model.heads_kv) {

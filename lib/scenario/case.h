@@ -34,8 +34,11 @@ struct KvCacheConfig {
   KvScales scales = KvScales::kTensor;
   float k_scale = 1;  ///< kTensor: stored K times k_scale is K (SGLang's and vLLM's k_scale)
   float v_scale = 1;
-  Placement placement = Placement::kShuffled;
+  Placement placement = Placement::kShuffled;  ///< of pages, which ragged keys have not
   std::int64_t pool_tokens = 0;  ///< capacity; 0 = what the batch needs plus an eighth for poison
+
+  /// Keys and values as projections leave them: there is no pool, and pages are of one token.
+  [[nodiscard]] bool is_ragged() const { return layout == KvLayout::kRagged; }
 };
 
 /// The tokens of `tokens` that fill pages.

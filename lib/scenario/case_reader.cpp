@@ -107,6 +107,24 @@ bool check_padding(const BatchPadding& padding, const BuiltBatch& batch,
   return false;
 }
 
+/// What only a pool has: pages that several requests share, and a slot for padding.
+bool check_ragged(const BuiltBatch& batch, const KvCacheConfig& cache, const BatchPadding& padding,
+                  const StrictMap& mix, const Place& place, Problems& problems) {
+  if (!cache.is_ragged()) return true;
+  if (!batch.prefixes.empty()) {
+    problems.add(place,
+                 batch.draft_topk > 0
+                     ? "draft_decode over ragged keys, whose branches would share their prefix"
+                     : "a shared prefix of ragged keys",
+                 "only pages can be shared: layout NHD, or prefix_len without a name");
+    return false;
+  }
+  if (padding.requests == 0) return true;
+  problems.add(mix.find("padding")->place, "padding of a step with ragged keys",
+               "its keys would be slot 0 of a pool, and there is none");
+  return false;
+}
+
 bool check_tree_mask(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
                      Problems& problems) {
   if (batch.mode != ForwardMode::kTargetVerify || layer.causal) return true;
@@ -223,8 +241,8 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   const auto dtype = read_activation_dtype(mix, problems);
   // Further mistakes show even if the layer is unknown: a plain layer stands in for it.
   const AttentionLayer layer = choice ? choice->layer : AttentionLayer{};
-  const auto cache =
-      read_kv_cache(mix.find("kv_cache"), dtype.value_or(DType::kBF16), layer, problems);
+  const auto cache = read_kv_cache(mix.find("kv_cache"), dtype.value_or(DType::kBF16), layer,
+                                   choice ? choice->mla : MlaForm::kAbsorbed, problems);
 
   const YamlNode* batch_node = mix.find("batch");
   if (batch_node == nullptr) {
@@ -243,6 +261,7 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   const bool sound = check_padding(*padding, *batch, layer, mix, problems) &&
                      check_pool(*batch, *cache, mix, problems) &&
                      check_slots(*batch, *cache, mix, batch_node->place, problems) &&
+                     check_ragged(*batch, *cache, *padding, mix, batch_node->place, problems) &&
                      check_tree_mask(*batch, layer, batch_node->place, problems) &&
                      check_items(*batch, layer, batch_node->place, problems) &&
                      check_blocks(*batch, layer, batch_node->place, problems) &&
@@ -256,6 +275,7 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   result.layer = layer;
   result.dtype = *dtype;
   result.kv_cache = *cache;
+  if (cache->is_ragged()) result.kv_cache.placement = Placement::kContiguous;
   result.mode = batch->mode;
   result.layer.causal_block = batch->causal_block;
   result.prefixes = std::move(batch->prefixes);

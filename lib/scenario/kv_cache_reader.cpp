@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -14,7 +15,9 @@ namespace {
 constexpr std::array<std::string_view, 5> kDTypes{"f32", "f16", "bf16", "e4m3", "e5m2"};
 constexpr std::array<DType, 5> kDTypeOf{DType::kF32, DType::kF16, DType::kBF16, DType::kE4M3,
                                         DType::kE5M2};
-constexpr std::array<std::string_view, 4> kLayouts{"NHD", "HND", "combined", "x_packed"};
+constexpr std::array<std::string_view, 5> kLayouts{"NHD", "HND", "combined", "x_packed", "ragged"};
+constexpr std::array<KvLayout, 5> kLayoutOf{KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined,
+                                            KvLayout::kXPacked, KvLayout::kRagged};
 constexpr std::array<std::string_view, 4> kScales{"tensor", "head", "token", "block"};
 constexpr std::array<KvScales, 4> kScalesOf{KvScales::kTensor, KvScales::kHead, KvScales::kToken,
                                             KvScales::kBlock};
@@ -51,6 +54,34 @@ bool read_scales(const StrictMap& map, const AttentionLayer& layer, KvCacheConfi
                            cache.k_scale),
                "MLA keeps one row for K and V: leave v_scale out");
   return false;
+}
+
+/// What only a pool has.
+constexpr std::string_view kOfPools[] = {"page_size", "placement", "pool_tokens"};
+
+/// The layout where none is asked for. An up-projection leaves the keys of expanded MLA one behind
+/// the other; pages, or scales that only a pool's rows have, ask for a pool instead.
+std::optional<KvLayout> usual_layout(const StrictMap* map, MlaForm mla) {
+  if (mla == MlaForm::kAbsorbed) return std::nullopt;
+  if (map == nullptr) return KvLayout::kRagged;
+  const bool pool = map->has("scales") || std::ranges::any_of(kOfPools, [&](std::string_view key) {
+                      return map->has(key);
+                    });
+  return pool ? std::nullopt : std::optional(KvLayout::kRagged);
+}
+
+/// Ragged keys have neither pages nor a pool.
+bool check_ragged(const StrictMap& map, const KvCacheConfig& cache, Problems& problems) {
+  if (!cache.is_ragged()) return true;
+  bool valid = true;
+  for (const std::string_view key : kOfPools) {
+    if (!map.has(key)) continue;
+    problems.add(map.place_of(key), fmt::format("{} beside layout: ragged", key),
+                 "ragged keys lie one behind the other, request after request, without a pool: "
+                 "leave it out, also in defaults");
+    valid = false;
+  }
+  return valid;
 }
 
 /// Whether the layer's cache can have the scales and the layout that are asked for.
@@ -90,10 +121,14 @@ std::optional<DType> read_activation_dtype(const StrictMap& mix, Problems& probl
 }
 
 std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activations,
-                                           const AttentionLayer& layer, Problems& problems) {
+                                           const AttentionLayer& layer, MlaForm mla,
+                                           Problems& problems) {
   KvCacheConfig cache;
   cache.dtype = activations;
-  if (node == nullptr) return cache;
+  if (node == nullptr) {
+    cache.layout = usual_layout(nullptr, mla);
+    return cache;
+  }
   if (layer.is_recurrent()) {
     problems.add(node->place, "kv_cache on a linear layer",
                  "a gated delta net has no KV cache, but one state of f32 per request: leave "
@@ -115,11 +150,14 @@ std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activatio
     return choice;
   };
   if (const auto choice = choose("layout", kLayouts)) {
-    cache.layout = kAllLayouts[*choice];
+    cache.layout = kLayoutOf[*choice];
+  } else if (!map.has("layout")) {
+    cache.layout = usual_layout(&map, mla);
   }
   if (const auto choice = choose("dtype", kDTypes)) cache.dtype = kDTypeOf[*choice];
   if (const auto choice = choose("placement", kPlacements)) cache.placement = kPlacementOf[*choice];
   if (const auto choice = choose("scales", kScales)) cache.scales = kScalesOf[*choice];
+  valid = check_ragged(map, cache, problems) && valid;
   valid = valid && is_possible(map, layer, cache, problems);
   valid = read_scales(map, layer, cache, problems) && valid;
   if (const YamlNode* pool = map.find("pool_tokens")) {

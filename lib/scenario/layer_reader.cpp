@@ -199,6 +199,23 @@ std::optional<LayerKind> read_kind(const StrictMap& mix, const YamlNode& model_n
   }
 }
 
+/// The form of latent attention; nullopt after a mistake.
+std::optional<MlaForm> read_mla_form(const StrictMap& mix, const NamedGeometry& model,
+                                     Problems& problems) {
+  const YamlNode* node = mix.find("mla");
+  if (node == nullptr) return MlaForm::kAbsorbed;
+  constexpr std::string_view kMlaForms[] = {"absorbed", "expanded"};
+  const auto choice = read_choice(*node, "mla", kMlaForms, problems);
+  if (!choice) return std::nullopt;
+  if (!model.geometry.is_mla()) {
+    problems.add(node->place, fmt::format("mla: {} of model {}", kMlaForms[*choice], model.name),
+                 "it has keys and values of its own, no latent rows: leave mla out, also in "
+                 "defaults");
+    return std::nullopt;
+  }
+  return *choice == 0 ? MlaForm::kAbsorbed : MlaForm::kExpanded;
+}
+
 std::optional<NamedGeometry> read_model(const YamlNode& node, Problems& problems) {
   if (node.is_scalar()) return read_preset(node, problems);
   if (!node.is_map()) {
@@ -237,13 +254,19 @@ std::optional<LayerChoice> read_layer(const StrictMap& mix, const std::string& m
   LayerChoice choice;
   bool valid = model && tp;
   const auto kind = model ? read_kind(mix, *model_node, model->geometry, problems) : std::nullopt;
-  valid = valid && kind;
+  const auto mla = model ? read_mla_form(mix, *model, problems) : std::nullopt;
+  valid = valid && kind && mla;
   if (valid) {
     choice.model = model->name;
     choice.note = notes_on(model->geometry, *kind);
     choice.tp = static_cast<int>(*tp);
+    choice.mla = *mla;
+    if (choice.mla == MlaForm::kExpanded) {
+      choice.note += fmt::format("{}expanded: the up-projection of latent rows is not part of it",
+                                 choice.note.empty() ? "" : "; ");
+    }
     try {
-      choice.layer = layer_of(model->geometry, *kind, choice.tp);
+      choice.layer = layer_of(model->geometry, *kind, choice.tp, choice.mla);
     } catch (const ConfigError& error) {
       const bool about_tp = tp_node != nullptr && *tp > 1;
       add_placed(error, about_tp ? tp_node->place : model_node->place, problems);

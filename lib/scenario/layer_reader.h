@@ -20,11 +20,12 @@ struct LayerChoice {
   std::string model;  ///< preset, path of a config.json, or "inline"
   std::string note;   ///< what the name leaves unsaid; empty when nothing
   int tp = 1;
+  MlaForm mla = MlaForm::kAbsorbed;
   AttentionLayer layer;
 };
 
-/// Reads `model`, `layer`, `tp` and `attention` of a mix, whose name stands at `mix_place`. A
-/// relative hf_config starts at the scenario file.
+/// Reads `model`, `layer`, `mla`, `tp` and `attention` of a mix, whose name stands at `mix_place`.
+/// A relative hf_config starts at the scenario file.
 [[nodiscard]] std::optional<LayerChoice> read_layer(const StrictMap& mix,
                                                     const std::string& mix_name,
                                                     const Place& mix_place, Problems& problems);
@@ -38,9 +39,10 @@ struct LayerChoice {
 /// Reads `dtype`: of activations, so never fp8.
 [[nodiscard]] std::optional<DType> read_activation_dtype(const StrictMap& mix, Problems& problems);
 
-/// Reads `kv_cache`, which may be null; the cache's dtype defaults to the activations'.
+/// Reads `kv_cache`, which may be null; the cache's dtype defaults to the activations'. Keys of an
+/// expanded MLA are ragged unless it names a layout, or what only a pool has.
 [[nodiscard]] std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activations,
-                                                         const AttentionLayer& layer,
+                                                         const AttentionLayer& layer, MlaForm mla,
                                                          Problems& problems);
 
 }  // namespace attnbench

@@ -17,16 +17,13 @@ constexpr ScenarioKey kScenario[] = {
     {"scenario", ""},     {"description", ""}, {"seed", ""},        {"defaults", "defaults"},
     {"prefixes", ""},     {"mixes", ""},       {"sweep", "sweep"},  {"measure", "measure"},
     {"verify", "verify"}, {"backends", ""},    {"hybrid", "hybrid"}};
-constexpr ScenarioKey kDefaults[] = {{"model", "model"},
-                                     {"layer", ""},
-                                     {"layers", ""},
-                                     {"tp", ""},
-                                     {"dtype", ""},
-                                     {"kv_cache", "kv_cache"},
-                                     {"attention", "attention"}};
+constexpr ScenarioKey kDefaults[] = {
+    {"model", "model"}, {"layer", ""}, {"layers", ""},           {"mla", ""},
+    {"tp", ""},         {"dtype", ""}, {"kv_cache", "kv_cache"}, {"attention", "attention"}};
 constexpr ScenarioKey kMix[] = {{"model", "model"},
                                 {"layer", ""},
                                 {"layers", ""},
+                                {"mla", ""},
                                 {"tp", ""},
                                 {"dtype", ""},
                                 {"kv_cache", "kv_cache"},

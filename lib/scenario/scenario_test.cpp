@@ -310,6 +310,41 @@ TEST(Scenario, gives_the_cache_the_dtype_of_activations_unless_told) {
   EXPECT_EQ(c.kv_cache.v_scale, 0.25f);
 }
 
+TEST(Scenario, has_ragged_keys_where_they_are_asked_for) {
+  const Case c = only_case("kv_cache: {layout: ragged, dtype: e4m3}, batch: q8s16");
+  EXPECT_TRUE(c.kv_cache.is_ragged());
+  EXPECT_EQ(c.kv_cache.page_size, 1);
+  EXPECT_EQ(c.kv_cache.placement, Placement::kContiguous);
+  EXPECT_FALSE(only_case("batch: q8s16").kv_cache.layout);
+}
+
+TEST(Scenario, expands_mla_into_ragged_keys_unless_a_pool_is_asked_for) {
+  const auto layout_of = [](const std::string& cache) {
+    return only_case("model: deepseek-v3, mla: expanded, " + cache + "batch: q8s16")
+        .kv_cache.layout;
+  };
+  EXPECT_EQ(layout_of(""), KvLayout::kRagged);
+  EXPECT_EQ(layout_of("kv_cache: {dtype: e4m3, k_scale: 0.5}, "), KvLayout::kRagged);
+  EXPECT_EQ(layout_of("kv_cache: {page_size: 16}, "), std::nullopt);
+  EXPECT_EQ(layout_of("kv_cache: {placement: reversed}, "), std::nullopt);
+  EXPECT_EQ(layout_of("kv_cache: {dtype: e4m3, scales: head}, "), std::nullopt);
+  EXPECT_EQ(layout_of("kv_cache: {layout: HND}, "), KvLayout::kHnd);
+  const Case c = only_case("model: deepseek-v3, tp: 4, mla: expanded, batch: q8s16");
+  EXPECT_EQ(c.layer.heads_kv, 32);
+  EXPECT_EQ(c.layer.head_dim_qk, 192);
+  EXPECT_EQ(only_case("model: deepseek-v3, mla: absorbed, batch: q8s16").layer.head_dim_qk, 576);
+}
+
+TEST(Scenario, expands_the_layers_of_a_whole_step) {
+  const Scenario scenario = parse_scenario(R"(
+defaults: {model: deepseek-v3, layers: all, mla: expanded}
+mixes: {m: {batch: q8s16}}
+)",
+                                           "s.yaml");
+  ASSERT_EQ(scenario.cases.size(), 1u);
+  EXPECT_EQ(scenario.cases[0].layer.heads_kv, 128);
+}
+
 TEST(Scenario, lets_a_mix_override_defaults_key_by_key) {
   const Case c = parse_scenario(R"(
 defaults: {model: llama-3.1-8b, kv_cache: {page_size: 16, layout: HND}, attention: {softcap: 30}}

@@ -12,6 +12,7 @@ Support supports_step(const BackendInfo& info, const Case& c) {
     return Support::no("cross attention writes no keys: they are the encoder's");
   }
   const KvCacheConfig& cache = c.kv_cache;
+  if (cache.is_ragged()) return Support::no("ragged keys are read where projections left them");
   const bool is_fp8 = size_bytes(cache.dtype) == 1;
   if (!is_fp8 && (cache.k_scale != 1 || cache.v_scale != 1)) {
     return Support::no("a KV write divides by k_scale and v_scale exactly in an fp8 cache alone");

@@ -43,6 +43,12 @@ TEST(StepSupport, asks_for_no_writes_of_what_is_not_exact) {
   EXPECT_TRUE(bool(supports_step(cache_writer(), c)));
   c.kv_cache.dtype = DType::kBF16;
   EXPECT_FALSE(bool(supports_step(cache_writer(), c))) << "quotients by 0.37 are rounded";
+  Case ragged = part(StepPart::kBoth);
+  ragged.kv_cache.layout = KvLayout::kRagged;
+  EXPECT_EQ(supports_step(cache_writer(), ragged).reason(),
+            "ragged keys are read where projections left them");
+  ragged.step = StepPart::kAttention;
+  EXPECT_TRUE(bool(supports_step(cache_writer(), ragged)));
   Case cross = part(StepPart::kBoth);
   cross.layer.is_cross_attention = true;
   EXPECT_FALSE(bool(supports_step(cache_writer(), cross)));
@@ -50,7 +56,7 @@ TEST(StepSupport, asks_for_no_writes_of_what_is_not_exact) {
 
 TEST(StepSupport, asks_for_writes_into_every_format_whose_numbers_activations_hold) {
   Case c = part(StepPart::kKvWrite);
-  for (const KvLayout layout : kAllLayouts) {
+  for (const KvLayout layout : kPoolLayouts) {
     c.kv_cache.layout = layout;
     EXPECT_TRUE(bool(supports_step(cache_writer(), c))) << to_string(layout);
   }

@@ -21,14 +21,16 @@ namespace attnbench::cuda {
 template <class S>
 class RegisterQueries {
  public:
-  /// Reads one of the two rows that this lane holds, i = 0, 1; zeros where it is not real.
-  __device__ __forceinline__ void load(int i, const std::byte* from, bool real) {
+  /// Reads one of the two rows that this lane holds, i = 0, 1; zeros where it is not real, and
+  /// behind `dims` of a padded row.
+  __device__ __forceinline__ void load(int i, const std::byte* from, bool real, int dims = S::kDk) {
     const int pair = static_cast<int>(threadIdx.x % 4);
 #pragma unroll
     for (int step = 0; step < S::kDk / 16; ++step) {
       const int first = 16 * step + (S::kFp8 ? 4 : 2) * pair;
       const auto at = [&](int d) {
-        return real ? *reinterpret_cast<const std::uint32_t*>(from + 2 * d) : 0u;
+        const bool there = real && (!S::kPadded || d < dims);
+        return there ? *reinterpret_cast<const std::uint32_t*>(from + 2 * d) : 0u;
       };
       a_[step][i] = at(first);
       a_[step][i + 2] = at(first + (S::kFp8 ? 2 : 8));

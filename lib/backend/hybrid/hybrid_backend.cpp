@@ -102,8 +102,10 @@ std::vector<KvLayout> HybridBackend::formats(const Problem& problem) const {
   }
   std::vector<KvLayout> formats = prefill_->formats(part_of(problem, Phase::kPrefill));
   const std::vector<KvLayout> others = decode_->formats(part_of(problem, Phase::kDecode));
-  std::erase_if(formats,
-                [&](KvLayout layout) { return std::ranges::find(others, layout) == others.end(); });
+  // Ragged keys of a part of the requests do not begin where the part's cu_seqlens_k says.
+  std::erase_if(formats, [&](KvLayout layout) {
+    return layout == KvLayout::kRagged || std::ranges::find(others, layout) == others.end();
+  });
   return formats;
 }
 

@@ -38,9 +38,9 @@ class Part final : public StubBackend {
 
 HybridBackend pair_of(ForwardMode prefill, ForwardMode decode, Phase mode = Phase::kPrefill) {
   using enum KvLayout;
-  auto first = std::make_unique<Part>("first", prefill, std::vector{kHnd, kNhd, kCombined},
+  auto first = std::make_unique<Part>("first", prefill, std::vector{kHnd, kRagged, kNhd, kCombined},
                                       Numerics{.p = DType::kBF16, .partial_roundings = 2});
-  auto second = std::make_unique<Part>("second", decode, std::vector{kNhd, kXPacked, kHnd},
+  auto second = std::make_unique<Part>("second", decode, std::vector{kNhd, kXPacked, kRagged, kHnd},
                                        Numerics{.qk_input = DType::kF16, .lse = false});
   BackendInfo info = hybrid_info("first+second", first->info(), second->info(), mode);
   return {std::move(info), std::move(first), std::move(second), mode};
@@ -72,9 +72,10 @@ TEST(HybridBackend, asks_each_backend_for_its_phase_and_says_which_one_refuses) 
 TEST(HybridBackend, reads_in_a_mixed_step_what_both_read) {
   const HybridBackend pair = pair_of(ForwardMode::kExtend, ForwardMode::kDecode);
   EXPECT_THAT(pair.formats(problem_in(ForwardMode::kMixed)),
-              ElementsAre(KvLayout::kHnd, KvLayout::kNhd));
+              ElementsAre(KvLayout::kHnd, KvLayout::kNhd))
+      << "ragged keys of a part of the requests do not begin at row 0";
   EXPECT_THAT(pair.formats(problem_in(ForwardMode::kDecode)),
-              ElementsAre(KvLayout::kNhd, KvLayout::kXPacked, KvLayout::kHnd));
+              ElementsAre(KvLayout::kNhd, KvLayout::kXPacked, KvLayout::kRagged, KvLayout::kHnd));
 }
 
 TEST(HybridBackend, is_held_to_the_coarser_roundings_of_both_in_a_mixed_step) {

@@ -30,7 +30,7 @@ OK, ERROR, UNSUPPORTED = 0, 1, 2
 DEVICES = ("cpu", "cuda")
 DTYPES = ("f32", "f16", "bf16", "e4m3", "e5m2", "i32", "i64", "u8")
 GRAPH_SUPPORTS = ("NEVER", "UNIFORM_SINGLE_TOKEN_DECODE", "UNIFORM_BATCH", "ALWAYS")
-LAYOUTS = ("NHD", "HND", "combined", "x_packed", "states_kv", "states_vk")
+LAYOUTS = ("NHD", "HND", "combined", "x_packed", "states_kv", "states_vk", "ragged")
 PROBLEM_WORDS = {"mode": ("extend", "decode", "mixed", "idle", "target_verify", "draft_extend", "split_prefill",
                           "draft_extend_v2", "dllm_extend"), "dtype": DTYPES,
                  "cache_dtype": DTYPES, "cache_layout": LAYOUTS, "family": ("softmax", "latent", "recurrent"),

@@ -342,6 +342,9 @@ class FormatsTest(HostTest):
     def test_the_order_of_a_recurrent_layer_s_states_is_a_format(self):
         self.assertEqual(self.ask("formats = ['states_vk']")[0], ["states_vk"])
 
+    def test_ragged_keys_are_a_format(self):
+        self.assertEqual(self.ask("formats = ['ragged', 'NHD']")[0], ["ragged", "NHD"])
+
     def test_nonsense_is_an_error(self):
         for answer in ("'NHD'", "['nhd']", "['NHD'] * 5"):
             status, message = self.ask(f"formats = {answer}")

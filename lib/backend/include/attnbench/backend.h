@@ -72,7 +72,11 @@ enum attnbench_layout {
   /* Of ATTNBENCH_RECURRENT: the order of ATTNBENCH_STATES. One that names neither gets the first.
    */
   ATTNBENCH_STATES_KV = 4, /* [slots, heads, dk, dv] */
-  ATTNBENCH_STATES_VK = 5  /* [slots, heads, dv, dk]; the tensor's dims stay, its strides say so */
+  ATTNBENCH_STATES_VK = 5, /* [slots, heads, dv, dk]; the tensor's dims stay, its strides say so */
+  /* No pool: [sum of the requests' keys, heads, dim], request after request. Those of request r
+   * begin at row cu_seqlens_k[r] of the indices "varlen", which is token slot 0 of its row of
+   * req_to_token, too. Given only to a backend whose formats() name it. */
+  ATTNBENCH_RAGGED = 6
 };
 
 /* What shares a scale of an fp8 cache; a stored number times its scale is the number. */
@@ -173,10 +177,11 @@ enum attnbench_role {
   ATTNBENCH_OUT = 4,   /* [T, Hq, dv]: written. Recurrent: [T, Hkv, dv] */
   ATTNBENCH_LSE = 5,   /* [T, Hq] f32: written; natural log, sinks included, -inf for no key */
   /* [pages, page_size, Hkv, dk] in NHD, HND and combined: strides say which. x_packed: [pages, Hkv
-   * * dk / x, page_size, x], dense. Scales by block: u8 [pages, page_size, 1, bytes of a row]. */
+   * * dk / x, page_size, x], dense. Scales by block: u8 [pages, page_size, 1, bytes of a row].
+   * Ragged: [rows, Hkv, dk], dense. */
   ATTNBENCH_K_CACHE = 6,
   /* [pages, page_size, Hkv, dv]; latent: the first dv columns of K. x_packed: [pages, Hkv, dv,
-   * page_size], dense. Scales by block: absent. */
+   * page_size], dense. Scales by block: absent. Ragged: [rows, Hkv, dv], dense. */
   ATTNBENCH_V_CACHE = 7,
   ATTNBENCH_REQ_TO_TOKEN = 8,     /* i32 [rows, width] token slots: page * page_size + offset */
   ATTNBENCH_REQ_POOL_INDICES = 9, /* i32 [B] a request's row of req_to_token */
