@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "backends/common/no_recurrent.h"
 #include "lib/backend/backend.h"
@@ -23,6 +24,8 @@ class CpuFlashBackend final : public Backend {
   [[nodiscard]] Support supports(const Problem& problem) const override {
     return problem.layer.is_recurrent() ? Support::no(kNoRecurrent) : Support::yes();
   }
+  /// Contiguous rows that share their scales: one of the tensor, of the head or of the request.
+  [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override;
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 
  private:
