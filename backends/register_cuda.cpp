@@ -6,6 +6,7 @@
 #include "backends/cascade/cascade.h"
 #include "backends/common/kv_write.h"
 #include "backends/common/virtual_batches.h"
+#include "backends/common/wide_queries.h"
 #include "backends/cudnn/cudnn.h"
 #include "backends/cudnn/info.h"
 #include "backends/gated_delta_net/gpu_backend.h"
@@ -28,15 +29,18 @@ void add(Registry& registry, const std::string& absence, Arguments... arguments)
   }
 }
 
-/// The same of one whose step may begin with the write of its keys and values.
+/// The same of one that takes queries in fp8 too, and whose step may begin with the write of its
+/// keys and values.
 template <class Kind, class... Arguments>
 void add_writing(Registry& registry, const std::string& absence, Arguments... arguments) {
   if (absence.empty()) {
     registry.add([arguments...] {
-      return with_kv_write(std::make_unique<Kind>(arguments...), plan_kv_write_on_gpu);
+      return with_kv_write(
+          with_wide_queries(std::make_unique<Kind>(arguments...), widen_queries_on_gpu),
+          plan_kv_write_on_gpu);
     });
   } else {
-    registry.add_absent(with_kv_write(Kind(arguments...).info()), absence);
+    registry.add_absent(with_kv_write(with_wide_queries(Kind(arguments...).info())), absence);
   }
 }
 
@@ -51,7 +55,7 @@ void add_cudnn(Registry& registry, std::string absence) {
 #else
   if (absence.empty()) absence = ATTNBENCH_CUDNN_ABSENCE;
 #endif
-  registry.add_absent(with_kv_write(cudnn::info()), absence);
+  registry.add_absent(with_kv_write(with_wide_queries(cudnn::info())), absence);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "backends/cascade/info.h"
 #include "backends/common/kv_write.h"
 #include "backends/common/virtual_batches.h"
+#include "backends/common/wide_queries.h"
 #include "backends/cudnn/info.h"
 #include "backends/gated_delta_net/gpu_info.h"
 #include "backends/mla/info.h"
@@ -16,13 +17,14 @@ namespace attnbench {
 void register_cuda_backends(Registry& registry) {
   const std::string absence = cuda_absence();
   for (const auto rule : splitkv::kSplitRules)
-    registry.add_absent(with_kv_write(splitkv::info(rule)), absence);
-  registry.add_absent(with_kv_write(paged_fa::info()), absence);
-  registry.add_absent(with_kv_write(virtual_batches_info(paged_fa::info())), absence);
-  registry.add_absent(with_kv_write(mla::info()), absence);
+    registry.add_absent(with_kv_write(with_wide_queries(splitkv::info(rule))), absence);
+  registry.add_absent(with_kv_write(with_wide_queries(paged_fa::info())), absence);
+  registry.add_absent(with_kv_write(with_wide_queries(virtual_batches_info(paged_fa::info()))),
+                      absence);
+  registry.add_absent(with_kv_write(with_wide_queries(mla::info())), absence);
   registry.add_absent(cascade::info(), absence);
   registry.add_absent(gated_delta_net::gpu_info(), absence);
-  registry.add_absent(with_kv_write(cudnn::info()), absence);
+  registry.add_absent(with_kv_write(with_wide_queries(cudnn::info())), absence);
 }
 
 }  // namespace attnbench

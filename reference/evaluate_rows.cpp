@@ -113,7 +113,8 @@ std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents
     const RowId& id = ids[index];
     contents.q_row(id.request, id.token, id.head,
                    std::span(stored.data(), static_cast<std::size_t>(stored.size())));
-    queries.row(static_cast<Eigen::Index>(rows.size())) = stored.cast<double>();
+    const auto scale = static_cast<double>(contents.q_scale(id.request, id.head));
+    queries.row(static_cast<Eigen::Index>(rows.size())) = stored.cast<double>() * scale;
     QueryRow row;
     row.visible = keys_seen_by(layer, request, id.token);
     row.position = query_position(request, id.token);

@@ -132,6 +132,18 @@ std::vector<Case> families() {
   fp8.kv_cache.k_scale = 0.37f;
   fp8.kv_cache.v_scale = 0.11f;
   cases.push_back(fp8);
+  fp8.id = "fp8_queries";
+  fp8.fp8.q = DType::kE4M3;
+  fp8.q_scale = 0.37f;
+  cases.push_back(fp8);
+  fp8.id = "scales_by_request";
+  fp8.fp8.q_scales = QScales::kRequest;
+  fp8.kv_cache.scales = KvScales::kRequest;
+  cases.push_back(fp8);
+  mla.id = "mla_fp8_queries";
+  mla.fp8.q = DType::kE5M2;
+  mla.q_scale = 0.21f;
+  cases.push_back(mla);
   Case empty = case_of("more_queries_than_keys", ForwardMode::kExtend, 2, 1, {{5, 2}});
   empty.layer.has_sinks = true;
   cases.push_back(empty);

@@ -49,6 +49,7 @@ class KvWritingBackend final : public Backend {
     if (attends(problem.step)) return attention_->supports(problem);
     Problem readable = problem;
     readable.step = StepPart::kAttention;
+    readable.fp8 = {};
     readable.cache = {problem.dtype, problem.cache.layout, problem.cache.page_size,
                       KvScales::kTensor};
     return choose_format(*attention_, readable, {}).support;

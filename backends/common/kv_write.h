@@ -10,9 +10,9 @@
 namespace attnbench {
 
 /// Plans the write of k_new and v_new into the slots out_cache_loc of a cache of any format,
-/// divided by their scales and rounded to nearest even in the type of the cache. Scales of tensors
-/// and heads are the batch's; those of tokens and blocks are computed, written_scale(), and stored
-/// as well.
+/// divided by their scales and rounded to nearest even in the type of the cache. Scales of tensors,
+/// heads and requests are the batch's; those of tokens and blocks are computed, written_scale(),
+/// and stored as well.
 using PlanKvWrite = std::function<std::unique_ptr<Plan>(const ForwardBatch&, PlanMemory&)>;
 
 /// On all threads of a CPU, a token at a time.

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "backends/common/kv_write.h"
+#include "lib/base/int_math.h"
 
 namespace attnbench {
 namespace {
@@ -13,7 +15,7 @@ namespace {
 class RowWrite {
  public:
   RowWrite(const KvPool& pool, bool is_value, const ConstTensorView& rows, std::int64_t token,
-           std::int64_t slot, int head)
+           std::int64_t request, std::int64_t slot, int head)
       : pool_(&pool),
         is_value_(is_value),
         dtype_(rows.dtype),
@@ -21,14 +23,17 @@ class RowWrite {
         from_(rows.row(token, head)),
         to_(is_value ? pool.v_row(slot, head) : pool.k_row(slot, head)),
         place_(slot * pool.heads_kv + head),
+        request_(request),
         head_(head) {}
 
   void write() const {
     switch (pool_->scales) {
       case KvScales::kTensor:
-        return put(0, dim_, is_value_ ? pool_->v_scale : pool_->k_scale);
       case KvScales::kHead:
-        return put(0, dim_, scales()[head_]);
+      case KvScales::kRequest:
+        return put(0, dim_,
+                   is_value_ ? pool_->shared_v_scale(request_, head_)
+                             : pool_->shared_k_scale(request_, head_));
       case KvScales::kToken:
         scales()[place_] = scale_for(0, dim_);
         return put(0, dim_, scales()[place_]);
@@ -79,12 +84,17 @@ class RowWrite {
   const std::byte* from_;
   std::byte* to_;
   std::int64_t place_;  ///< among the scales of tokens
+  std::int64_t request_;
   int head_;
 };
 
 class PlannedWrite final : public Plan {
  public:
-  explicit PlannedWrite(const ForwardBatch& batch) : batch_(&batch) {}
+  explicit PlannedWrite(const ForwardBatch& batch) : batch_(&batch) {
+    for (std::int64_t r = 0; r < batch.batch_size; ++r) {
+      request_of_.insert(request_of_.end(), to_size(batch.q_len(r)), r);
+    }
+  }
 
   void run(Stream&) override {
     write(batch_->tensors.k_new, false);
@@ -98,14 +108,16 @@ class PlannedWrite final : public Plan {
     const std::int64_t tokens = batch_->q_tokens();
 #pragma omp parallel for schedule(static)
     for (std::int64_t token = 0; token < tokens; ++token) {
+      const std::int64_t request = request_of_[to_size(token)];
       const std::int64_t slot = batch_->out_cache_loc[static_cast<std::size_t>(token)];
       for (int head = 0; head < pool.heads_kv; ++head) {
-        RowWrite(pool, is_value, rows, token, slot, head).write();
+        RowWrite(pool, is_value, rows, token, request, slot, head).write();
       }
     }
   }
 
   const ForwardBatch* batch_;
+  std::vector<std::int64_t> request_of_;  ///< by token
 };
 
 }  // namespace

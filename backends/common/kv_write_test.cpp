@@ -141,6 +141,8 @@ TEST(KvWriteFaults, are_seen_in_each_format) {
   const Case packed = in_format(paged, {DType::kBF16, kXPacked, 16, KvScales::kTensor});
   const Case packed_fp8 = in_format(paged, {kE4M3, kXPacked, 16, KvScales::kTensor});
   const Case of_heads = in_format(paged, {kE4M3, kNhd, 16, KvScales::kHead});
+  const Case of_requests =
+      in_format(small_chunked_mixed(), {kE4M3, kXPacked, 16, KvScales::kRequest});
   const Case of_tokens = in_format(paged, {kE4M3, kXPacked, 16, KvScales::kToken});
   const Case of_blocks = in_format(small_mla(), {kE4M3, kNhd, 64, KvScales::kBlock});
   const Fault faults[] = {
@@ -160,6 +162,8 @@ TEST(KvWriteFaults, are_seen_in_each_format) {
        }},
       {"takes the scales of keys for values", of_heads,
        [](ForwardBatch&, KvPool& pool) { pool.v_scales = pool.k_scales; }},
+      {"takes the first request's scales for all", of_requests,
+       [](ForwardBatch&, KvPool& pool) { pool.scales = KvScales::kHead; }},
       {"stores no scale of keys", of_tokens,
        [&](ForwardBatch&, KvPool& pool) { pool.k_scales = elsewhere->data(); }},
       {"stores no scale of values", of_tokens,

@@ -163,6 +163,9 @@ Support VirtualBatchesBackend::supports(const Problem& problem) const {
   if (problem.mode == ForwardMode::kTargetVerify) {
     return Support::no("no draft trees: virtual requests are causal");
   }
+  if (problem.fp8.q_scales == QScales::kRequest || problem.cache.scales == KvScales::kRequest) {
+    return Support::no("no scales per request: a virtual request has none of its own");
+  }
   if (problem.layer.temperature_len > 0) {
     return Support::no("no temperature: places count from the virtual request's first key");
   }

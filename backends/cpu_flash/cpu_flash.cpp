@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/common/row_layouts.h"
 #include "backends/cpu_flash/flash_kernels.h"
 #include "backends/cpu_flash/geometry.h"
 #include "backends/cpu_flash/plan.h"
@@ -81,7 +82,17 @@ CpuFlashBackend::CpuFlashBackend(std::optional<std::int64_t> split_keys)
   info_.description = "paged tiles, online softmax, split-KV; f32 arithmetic, all threads";
   info_.index_format = "req_to_token";
   info_.device = DeviceKind::kCpu;
+  info_.reads_fp8_queries = info_.writes_fp8_outputs = true;
   if (split_keys) info_ = tuned(std::move(info_), "split_keys", *split_keys);
+}
+
+std::vector<KvLayout> CpuFlashBackend::formats(const Problem& problem) const {
+  Problem readable = problem;
+  const KvScales scales = problem.cache.scales;
+  if (scales == KvScales::kHead || scales == KvScales::kRequest) {
+    readable.cache.scales = KvScales::kTensor;
+  }
+  return layouts_of_whole_rows(readable);
 }
 
 std::unique_ptr<Plan> CpuFlashBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "backends/common/no_recurrent.h"
-#include "backends/common/row_layouts.h"
 #include "lib/backend/backend.h"
 
 namespace attnbench::cpu_flash {
@@ -25,9 +24,8 @@ class CpuFlashBackend final : public Backend {
   [[nodiscard]] Support supports(const Problem& problem) const override {
     return problem.layer.is_recurrent() ? Support::no(kNoRecurrent) : Support::yes();
   }
-  [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
-    return layouts_of_whole_rows(problem);
-  }
+  /// Contiguous rows that share their scales: one of the tensor, of the head or of the request.
+  [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override;
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 
  private:

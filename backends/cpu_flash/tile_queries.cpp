@@ -55,6 +55,7 @@ bool fits_bf16_dots(const ForwardBatch& batch, const Item& item, const QueryRows
   const std::int64_t dk = batch.problem->layer.head_dim_qk;
   if (batch.tensors.q.dtype != DType::kBF16 || pool.dtype != DType::kBF16) return false;
   if (dk % (item.rows() > kDirectRows ? 2 : 32) != 0) return false;
+  // Queries in bf16 and a cache in bf16 have no scales but the cache's own.
   if (std::abs(batch.problem->layer.scale * pool.k_scale) > std::ldexp(1.0, kLargestExponent))
     return false;
   for (std::int64_t r = 0; r < item.rows(); ++r) {

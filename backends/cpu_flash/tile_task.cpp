@@ -28,13 +28,17 @@ void store_row(DType dtype, const float* from, float factor, std::int64_t n, std
   for (std::int64_t d = 0; d < n; ++d) store(dtype, to + d * size_bytes(dtype), from[d] * factor);
 }
 
-/// Divides by the sum, applies the scale of V and the sink, rounds once, writes O and LSE.
+/// Divides by the sum, applies the scales of V and O and the sink, rounds once, writes O and LSE.
 /// `highest` comes over ln 2, as the softmax keeps it.
-void write_row(const ForwardBatch& batch, std::int64_t token, int head, const float* out,
-               float highest, float sum) {
+void write_row(const ForwardBatch& batch, std::int64_t request, std::int64_t token, int head,
+               const float* out, float highest, float sum) {
   const KvPool& pool = *batch.token_to_kv_pool;
-  const bool mla = batch.problem->layer.shares_row_of_k_and_v();  // V is stored through K's scale
-  float factor = mla ? pool.k_scale : pool.v_scale;
+  const AttentionLayer& layer = batch.problem->layer;
+  const int kv_head = head / layer.group_size();
+  const float v_scale = layer.shares_row_of_k_and_v()  // V is stored through K's scale
+                            ? pool.shared_k_scale(request, kv_head)
+                            : pool.shared_v_scale(request, kv_head);
+  float factor = v_scale / batch.tensors.out_scale;
   highest *= kLn2;
   float lse = kMinusInfinity;
   if (batch.problem->layer.has_sinks) {
@@ -112,6 +116,17 @@ void address_rows(const ForwardBatch& batch, const Item& item, std::int64_t begi
   }
 }
 
+/// What a product of stored numbers of the item is multiplied with.
+float logit_scale(const ForwardBatch& batch, const Item& item) {
+  const AttentionTensors& tensors = batch.tensors;
+  const AttentionLayer& layer = batch.problem->layer;
+  const float q_scale = tensors.q_scales == nullptr
+                            ? tensors.q_scale
+                            : tensors.q_scales[item.request * layer.heads_kv + item.kv_head];
+  return static_cast<float>(layer.scale) * q_scale *
+         batch.token_to_kv_pool->shared_k_scale(item.request, item.kv_head);
+}
+
 void run_keys(const ForwardBatch& batch, const Item& item, const Kernels& kernels,
               const TileWork& work) {
   const std::int64_t tile_keys = work.g.tile_keys, stride = tile_keys + kKeySlack;
@@ -143,16 +158,15 @@ void run_item(const ForwardBatch& batch, const Item& item, const Kernels& kernel
   Scratch s = scratch;
   if (item.partial >= 0) s.out = partials.out + item.partial * g.out_stride;
   load_rows(batch, item, g, s);
-  const TileWork work{
-      pool.dtype,
-      layer.shares_row_of_k_and_v(),
-      load_queries(batch, item, kernels, g, s),
-      item.rows(),
-      g,
-      s,
-      {static_cast<float>(layer.scale) * pool.k_scale, static_cast<float>(layer.logit_cap),
-       layer.temperature_len > 0, layer.has_alibi, !layer.causal,
-       s.rows.seen[0].mask != nullptr || batch.multi_item.has_value()}};
+  const TileWork work{pool.dtype,
+                      layer.shares_row_of_k_and_v(),
+                      load_queries(batch, item, kernels, g, s),
+                      item.rows(),
+                      g,
+                      s,
+                      {logit_scale(batch, item), static_cast<float>(layer.logit_cap),
+                       layer.temperature_len > 0, layer.has_alibi, !layer.causal,
+                       s.rows.seen[0].mask != nullptr || batch.multi_item.has_value()}};
   run_keys(batch, item, kernels, work);
   if (item.partial >= 0) {
     std::copy_n(s.rows.highest, item.rows(), partials.highest + item.partial);
@@ -163,8 +177,8 @@ void run_item(const ForwardBatch& batch, const Item& item, const Kernels& kernel
   for (std::int64_t r = 0; r < item.rows(); ++r) {
     const std::int64_t row = item.row_begin + r;
     const int head = item.kv_head * static_cast<int>(group) + static_cast<int>(row % group);
-    write_row(batch, first + row / group, head, s.out + r * g.out_stride, s.rows.highest[r],
-              s.rows.sum[r]);
+    write_row(batch, item.request, first + row / group, head, s.out + r * g.out_stride,
+              s.rows.highest[r], s.rows.sum[r]);
   }
 }
 
@@ -188,7 +202,8 @@ void merge_row(const ForwardBatch& batch, const Merge& merge, std::int64_t row,
   const std::int64_t group = batch.problem->layer.group_size();
   const std::int64_t flat = merge.row_begin + row;
   const int head = merge.kv_head * static_cast<int>(group) + static_cast<int>(flat % group);
-  write_row(batch, first_token(batch, merge.request) + flat / group, head, out, highest, sum);
+  write_row(batch, merge.request, first_token(batch, merge.request) + flat / group, head, out,
+            highest, sum);
 }
 
 }  // namespace attnbench::cpu_flash

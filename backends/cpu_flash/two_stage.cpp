@@ -58,6 +58,7 @@ TwoStages::TwoStages(const ForwardBatch& batch, PlanMemory& memory)
   for (Pass* pass : {&prefix_, &draft_}) {
     pass->batch.problem = &pass->problem;
     pass->batch.device_batch = nullptr;
+    pass->batch.tensors.out_scale = 1;
     pass->batch.tensors.out = take(dv);
     pass->batch.tensors.lse = take(1);
     pass->plan = CpuFlashBackend().plan(pass->batch, memory.part(part++));
@@ -111,7 +112,7 @@ void TwoStages::merge(std::int64_t token, int head) const {
   const bool empty = top == -std::numeric_limits<float>::infinity();
   const float weight_a = empty ? 0 : std::exp(lse_a - top);
   const float weight_b = empty ? 0 : std::exp(lse_b - top);
-  const float sum = weight_a + weight_b, factor = empty ? 0 : 1 / sum;
+  const float sum = weight_a + weight_b, factor = empty ? 0 : 1 / (sum * batch_->tensors.out_scale);
   const TensorView &lse = batch_->tensors.lse, &out = batch_->tensors.out;
   store(DType::kF32, lse.row(token, head), empty ? top : top + std::log(sum));
   for (std::int64_t d = 0; d < out.shape[2]; ++d) {
@@ -152,6 +153,9 @@ Support TwoStageBackend::supports(const Problem& problem) const {
   if (layer.attention_chunk > 0) return Support::no("no chunks: its second pass has no places");
   if (layer.temperature_len > 0) {
     return Support::no("no temperature: its second pass has no places");
+  }
+  if (problem.fp8.q_scales == QScales::kRequest) {
+    return Support::no("no scales per request: its second pass has a request for each node");
   }
   if (layer.has_alibi) return Support::no("no ALiBi: its second pass has no places");
   return Support::yes();

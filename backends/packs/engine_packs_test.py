@@ -34,7 +34,9 @@ def problem(**changed):
                  cache_layout="NHD", page_size=16, mode="decode", recorded=False, max_requests=4, max_q_len=1,
                  max_q_tokens=4, max_kv_len=900, step="attention", cache_scales="tensor",
                  attention_chunk=0, temperature_len=0, causal_block=1, multi_item=False, empty_rows=False)
-    return types.SimpleNamespace(**{**plain, **changed})
+    whole = {**plain, **changed}
+    return types.SimpleNamespace(**{"q_dtype": whole["dtype"], "out_dtype": whole["dtype"], "q_scales": "tensor",
+                                    **whole})
 
 
 LATENT = dict(family="latent", heads_q=16, heads_kv=1, head_dim_qk=576, head_dim_v=512, page_size=64)
@@ -75,6 +77,7 @@ TAKEN = [
     (dict(cache_dtype="e5m2"), "vllm:paged_attention_v1 vllm:paged_attention_v2 flashinfer:decode flashinfer:decode_tc "
      "flashinfer:cascade sglang:triton_decode"),
     (dict(cache_dtype="e4m3", cache_scales="head"), "vllm:fa3 fa3:tokenspeed"),
+    (dict(cache_dtype="e4m3", cache_scales="request"), "vllm:fa3 fa3:tokenspeed"),
     (dict(cache_dtype="e4m3", cache_scales="token"), ""),
     (dict(head_dim_qk=192, head_dim_v=128), "vllm:fa3 sglang:triton_decode"),
     (dict(max_kv_len=20000), "vllm:fa3 vllm:fa2 vllm:triton_unified vllm:paged_attention_v2 fa3:tokenspeed "
@@ -178,6 +181,14 @@ class EnginePacksTest(unittest.TestCase):
                 taken = {name for name, backend in BACKENDS.items()
                          if "ragged" in formats_of(backend, asked) and backend.supports(asked) is None}
                 self.assertEqual(set(names.split()), {name for name in taken if not name.endswith(":lse")})
+
+    def test_queries_in_fp8_are_taken_where_all_operands_are(self):
+        for changed, names in (({"q_dtype": "e4m3", "cache_dtype": "e4m3"}, {"vllm:fa3", "fa3:tokenspeed"}),
+                               ({"q_dtype": "e4m3"}, set()), ({"q_dtype": "e5m2", "cache_dtype": "e4m3"}, set())):
+            asked = problem(**changed)
+            taken = {name for name, backend in BACKENDS.items()
+                     if getattr(backend, "reads_fp8_queries", False) and backend.supports(asked) is None}
+            self.assertEqual({name for name in taken if not name.endswith(":lse")}, names)
 
     def test_layouts_and_types_are_words_of_the_interface(self):
         for name, backend in BACKENDS.items():

@@ -7,6 +7,8 @@ from engine_tools import Plan, arguments_of, first_reason, need_gpu, no_latent_a
 # vLLM's flash_attn_max_num_splits_for_cuda_graph: partial results have to have room before the lengths are known.
 GRAPH_SPLITS = 32
 
+SHARED_SCALES = ("tensor", "head", "request")  # what its descales [requests, KV heads] can say
+
 
 class FlashAttention3:
     """A backend of one build. It has `operators`, a torch.ops namespace, and says what was left out."""
@@ -18,6 +20,7 @@ class FlashAttention3:
     dtypes = ("f16", "bf16")
     softcap = True
     sinks = False
+    reads_fp8_queries = True
     with_lse = False
     num_splits = None  # None: the library decides; where a graph is recorded, up to GRAPH_SPLITS
     tuning = {"num_splits": ([1, 2, 4, 8, 16, 32], "")}
@@ -34,16 +37,18 @@ class FlashAttention3:
             (problem.cache_dtype == "e5m2", "fp8 as e4m3 only"),
             (not fp8 and problem.cache_dtype != problem.dtype, "a cache of the queries' type, or e4m3"),
             (fp8 and problem.dtype != "bf16", "over an fp8 cache it writes bf16 only"),
-            (problem.cache_scales not in ("tensor", "head"), "scales of a tensor or head only"),
+            (problem.cache_scales not in SHARED_SCALES, "scales of a tensor, head or request only"),
+            (problem.q_dtype == "e5m2", "queries in e4m3 only, of fp8"),
+            (problem.q_dtype == "e4m3" and not fp8, "queries in e4m3 over an e4m3 cache only"),
             (problem.logit_cap > 0 and not self.softcap, "this build leaves softcap out"),
             (dims not in self.head_dims, f"head dims {dims[0]}/{dims[1]} are not among "
              + ", ".join(f"{qk}/{v}" for qk, v in sorted(self.head_dims))))
 
     def formats(self, problem):
-        return ["NHD", "HND", "combined"] if problem.cache_scales in ("tensor", "head") else []
+        return ["NHD", "HND", "combined"] if problem.cache_scales in SHARED_SCALES else []
 
     def numerics(self, problem):
-        if problem.cache_dtype == "e4m3":  # the tensor cores multiply e4m3 with e4m3: queries and weights are rounded
+        if problem.cache_dtype == "e4m3":  # the tensor cores multiply e4m3 with e4m3: weights are rounded, and queries in bf16
             return {"qk_input": "e4m3", "p": "e4m3", "lse": self.with_lse}
         return {"p": problem.dtype, "lse": self.with_lse}
 
@@ -54,6 +59,7 @@ class FlashAttention3:
 class AbsorbedMla(FlashAttention3):
     """Absorbed MLA as vLLM's FLASH_ATTN_MLA and SGLang's fa3 call it: keys of the 64 rotated numbers, and the latent
     numbers as values that queries of their own are multiplied with as well."""
+    reads_fp8_queries = False
 
     def supports(self, problem):
         return no_latent_attention(problem) or first_reason(
@@ -72,6 +78,10 @@ def one_gpu(forward):
     return {"cp_world_size": 1, "cp_rank": 0} if spread else {}
 
 
+def sinks_of(plan):
+    return {"s_aux": plan.sinks.bfloat16()} if plan.problem.has_sinks else {}
+
+
 class RaggedPlan(Plan):
     """Ragged keys, as flash_attn_varlen_func takes them: no pages, and nothing that is computed ahead."""
     follows = False
@@ -81,7 +91,7 @@ class RaggedPlan(Plan):
         self.arguments = arguments_of(
             self.forward, q=self.q, out=self.out, is_causal=self.causal, softcap=self.problem.logit_cap,
             window_size_left=self.window, window_size_right=0 if self.window >= 0 else -1, **self.keys(batch),
-            **backend.ragged_arguments, **one_gpu(self.forward))
+            **backend.ragged_arguments, **sinks_of(self), **one_gpu(self.forward))
 
     def keys(self, batch):
         starts, (longest_q, longest_k) = batch.indices("varlen"), self.longest(batch)
@@ -104,16 +114,15 @@ class PagedPlan(Plan):
         self.operators, self.with_lse, self.num_splits = backend.operators, backend.with_lse, backend.num_splits
         self.head_dims, self.latent_queries = (problem.head_dim_qk, problem.head_dim_v), {}
         self.fp8 = problem.cache_dtype == "e4m3"
-        if self.fp8:
+        if self.fp8 and problem.q_dtype != "e4m3":
             # vLLM rounds the queries in the layer, before attention. Whoever has queries in bf16 has to do the same.
             self.q_in = torch.empty_like(self.q, dtype=self.k_cache.dtype)
         else:
             self.q_in = self.q
         shape = (batch.batch_size, problem.heads_kv)
-        scales = [batch.tensor(role) for role in ("k_scales", "v_scales")]
+        scales = [batch.tensor(role) for role in ("q_scales", "k_scales", "v_scales")]
         self.descales = [(each.torch() if each else torch.tensor([whole], device="cuda")).expand(shape)
-                         for each, whole in zip(scales, (batch.k_scale, batch.v_scale))]
-        self.ones = torch.ones(1, device="cuda").expand(shape)
+                         for each, whole in zip(scales, (batch.q_scale, batch.k_scale, batch.v_scale))]
         self.schedule = None
 
     def prepare(self, batch):
@@ -136,16 +145,15 @@ class PagedPlan(Plan):
             self.schedule.copy_(schedule)
             return
         self.schedule, self.forward = schedule, self.operators.fwd.default
-        given = {"s_aux": self.sinks.bfloat16()} if problem.has_sinks else {}
-        given |= dict(zip(("q_descale", "k_descale", "v_descale"), (self.ones, *self.descales))) if self.fp8 else {}
-        given |= one_gpu(self.forward)
+        given = dict(zip(("q_descale", "k_descale", "v_descale"), self.descales)) if self.fp8 else {}
+        given |= sinks_of(self) | one_gpu(self.forward)
         self.arguments = arguments_of(
             self.forward, q=self.q_in, k=self.k_cache, v=self.v_cache, out=self.out, page_table=page_table,
             softmax_scale=self.logit_scale(batch), softcap=problem.logit_cap, scheduler_metadata=self.schedule,
             is_rotary_interleaved=True, **shared, **given, **self.latent_queries)
 
     def launch(self):
-        if self.fp8:
+        if self.q_in.dtype != self.q.dtype:
             self.q_in.copy_(self.q)
         lse = self.forward(*self.arguments)[1]  # [query heads, tokens]
         if self.with_lse:

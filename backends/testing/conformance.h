@@ -48,6 +48,7 @@ inline constexpr Fill kFills[] = {Fill::kNeedle,  Fill::kTag,    Fill::kSparseIn
   all.back().layer.has_alibi = true;
   for (Case& c : small_blocks()) all.push_back(std::move(c));
   for (Case& c : small_temperatures()) all.push_back(std::move(c));
+  for (Case& c : small_fp8_activations()) all.push_back(std::move(c));
   for (Case& c : small_single_features()) all.push_back(std::move(c));
   for (Case& c : small_edge_shapes()) all.push_back(std::move(c));
   for (Case& c : small_ragged_cases()) all.push_back(std::move(c));

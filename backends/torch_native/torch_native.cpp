@@ -61,9 +61,11 @@ float softmax_row(float* row, std::int64_t keys, const Visibility& seen,
   return highest + std::log(sum);
 }
 
-/// One row as floats. k_scale and v_scale, the only ones that need not be short, join sums later.
+/// One row as floats. k_scale and v_scale, the only ones that need not be short, join sums later,
+/// and so do those of requests.
 void read_row(const KvPool& pool, KvPart part, std::int64_t slot, int head, std::span<float> row) {
-  if (pool.scales != KvScales::kTensor) return decode_kv_row(pool, part, slot, head, row);
+  const bool later = pool.scales == KvScales::kTensor || pool.scales == KvScales::kRequest;
+  if (!later) return decode_kv_row(pool, part, slot, head, row);
   if (!pool.has_plain_rows()) return load_kv_row(pool, part, slot, head, row);
   widen_row(pool.dtype, part == KvPart::kKey ? pool.k_row(slot, head) : pool.v_row(slot, head),
             row.data(), std::ssize(row));
@@ -93,6 +95,8 @@ class PlannedDense final : public Plan {
   /// out = weights * v.
   void weigh(std::int64_t count, std::int64_t keys, std::int64_t dv) const;
   void finish_row(std::int64_t request, std::int64_t token, int head, std::int64_t row) const;
+  /// What a stored query is multiplied with.
+  [[nodiscard]] float q_scale(std::int64_t request, int head) const;
 
   const ForwardBatch& batch_;
   Scratch scratch_;
@@ -134,12 +138,29 @@ void PlannedDense::gather(std::int64_t request, int kv_head) const {
   }
 }
 
+/// Of K, or of V, where the rows as floats are without it.
+float scale_left_out(const KvPool& pool, KvPart part, std::int64_t request, int head) {
+  if (pool.scales != KvScales::kTensor && pool.scales != KvScales::kRequest) return 1;
+  return part == KvPart::kKey ? pool.shared_k_scale(request, head)
+                              : pool.shared_v_scale(request, head);
+}
+
+float PlannedDense::q_scale(std::int64_t request, int head) const {
+  const AttentionTensors& tensors = batch_.tensors;
+  const AttentionLayer& layer = batch_.problem->layer;
+  return tensors.q_scales == nullptr
+             ? tensors.q_scale
+             : tensors.q_scales[request * layer.heads_kv + head / layer.group_size()];
+}
+
 void PlannedDense::finish_row(std::int64_t request, std::int64_t token, int head,
                               std::int64_t row) const {
   const std::int64_t keys = batch_.kv_len(request), dv = batch_.problem->layer.head_dim_v;
   const KvPool& pool = *batch_.token_to_kv_pool;
   const Visibility seen = visibility_of(batch_, batch_.problem->layer, request, token);
-  const float scale = static_cast<float>(batch_.problem->layer.scale) * pool.k_scale;
+  const int kv_head = head / batch_.problem->layer.group_size();
+  const float scale = static_cast<float>(batch_.problem->layer.scale) * q_scale(request, head) *
+                      scale_left_out(pool, KvPart::kKey, request, kv_head);
   const std::int64_t place = keys - batch_.q_len(request) + token;
   const auto temperature = static_cast<float>(logit_temperature(batch_.problem->layer, place));
   const float* sink = batch_.problem->layer.has_sinks ? batch_.tensors.sinks + head : nullptr;
@@ -173,7 +194,11 @@ void PlannedDense::attend(std::int64_t request, int head) const {
   const std::int64_t keys = batch_.kv_len(request), q_len = batch_.q_len(request);
   const std::int64_t first = first_token(batch_, request);
   // V is the head of the K row under MLA, stored through K's scale.
-  const float v_scale = batch_.problem->layer.shares_row_of_k_and_v() ? pool.k_scale : pool.v_scale;
+  const bool of_k = batch_.problem->layer.shares_row_of_k_and_v();
+  const int kv_head = head / batch_.problem->layer.group_size();
+  const float factor =
+      scale_left_out(pool, of_k ? KvPart::kKey : KvPart::kValue, request, kv_head) /
+      batch_.tensors.out_scale;
   const MatrixView k(scratch_.k, keys, dk);
   for (std::int64_t begin = 0; begin < q_len; begin += kBlockRows) {
     const std::int64_t count = std::min(kBlockRows, q_len - begin);
@@ -190,7 +215,7 @@ void PlannedDense::attend(std::int64_t request, int head) const {
       std::byte* to = batch_.tensors.out.row(first + begin + i, head);
       for (std::int64_t d = 0; d < dv; ++d) {
         store(batch_.tensors.out.dtype, to + d * size_bytes(batch_.tensors.out.dtype),
-              out(i, d) * v_scale);
+              out(i, d) * factor);
       }
     }
   }
@@ -214,6 +239,7 @@ TorchNativeBackend::TorchNativeBackend() {
   info_.description = "gathers each request's pages, dense scores with Eigen, one thread";
   info_.index_format = "req_to_token";
   info_.device = DeviceKind::kCpu;
+  info_.reads_fp8_queries = info_.writes_fp8_outputs = true;
 }
 
 std::unique_ptr<Plan> TorchNativeBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {

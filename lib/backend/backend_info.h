@@ -28,6 +28,9 @@ struct BackendInfo {
   std::int32_t padding_seq_len = 1;
   /// True: supports() is asked for steps that write keys and values into the cache (StepPart), too.
   bool writes_kv = false;
+  /// True: supports() is asked for problems whose queries, or outputs, are in fp8, too
+  /// (Problem::fp8).
+  bool reads_fp8_queries = false, writes_fp8_outputs = false;
   /// Takes part where no backend is named. A variant, which is there to be compared with its base,
   /// does not: "splitkv:dynamic".
   bool by_default = true;

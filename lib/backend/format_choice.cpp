@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace attnbench {
@@ -27,6 +28,18 @@ Support no_such_format(const CacheFormat& cache, const std::vector<KvLayout>& re
       fmt::format("reads no {} cache, but {}", to_string(cache.layout), fmt::join(names, ", ")));
 }
 
+/// Whether the backend is asked about activations of such types at all.
+Support takes_activations(const BackendInfo& info, const Problem& problem) {
+  if (!attends(problem.step)) return Support::yes();
+  if (problem.fp8.q && !info.reads_fp8_queries) {
+    return Support::no(fmt::format("reads no queries in {}", to_string(*problem.fp8.q)));
+  }
+  if (problem.fp8.out && !info.writes_fp8_outputs) {
+    return Support::no(fmt::format("writes no outputs in {}", to_string(*problem.fp8.out)));
+  }
+  return Support::yes();
+}
+
 /// The first that the backend names; one that names none reads the usual order.
 KvLayout layout_of_states(const Backend& backend, const Problem& problem) {
   const std::vector<KvLayout> read = backend.formats(problem);
@@ -42,6 +55,9 @@ FormatChoice choose_format(const Backend& backend, Problem problem, std::optiona
     return {support, support ? layout_of_states(backend, problem) : KvLayout::kStatesKv};
   }
   problem.cache.layout = asked.value_or(KvLayout::kNhd);
+  if (Support taken = takes_activations(backend.info(), problem); !taken) {
+    return {std::move(taken), problem.cache.layout};
+  }
   const std::vector<KvLayout> read = backend.formats(problem);
   // One row of MLA lies the same way in both.
   const auto same = [&](KvLayout a, KvLayout b) {

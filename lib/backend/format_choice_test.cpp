@@ -124,5 +124,35 @@ TEST(ChooseFormat, takes_ragged_keys_only_where_they_are_asked_for) {
             "reads no ragged cache, but NHD, HND, combined");
 }
 
+/// Takes activations in fp8 where it says so.
+class TakesFp8 final : public Backend {
+ public:
+  TakesFp8(bool queries, bool outputs) {
+    info_.reads_fp8_queries = queries;
+    info_.writes_fp8_outputs = outputs;
+  }
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] Support supports(const Problem&) const override { return Support::yes(); }
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch&, PlanMemory&) override {
+    return nullptr;
+  }
+
+ private:
+  BackendInfo info_;
+};
+
+TEST(ChooseFormat, asks_only_those_backends_about_fp8_that_say_they_take_it) {
+  Problem problem = heads_of(64, 64);
+  problem.fp8.q = DType::kE4M3;
+  EXPECT_EQ(choose_format(Silent(), problem, {}).support.reason(), "reads no queries in e4m3");
+  EXPECT_TRUE(choose_format(TakesFp8(true, false), problem, {}));
+  problem.fp8.out = DType::kE5M2;
+  EXPECT_EQ(choose_format(TakesFp8(true, false), problem, {}).support.reason(),
+            "writes no outputs in e5m2");
+  EXPECT_TRUE(choose_format(TakesFp8(true, true), problem, {}));
+  problem.step = StepPart::kKvWrite;
+  EXPECT_TRUE(choose_format(Silent(), problem, {})) << "a write has neither";
+}
+
 }  // namespace
 }  // namespace attnbench

@@ -71,6 +71,14 @@ bool writes_kv(const attnbench_backend& table) {
 bool only_by_name(const attnbench_backend& table) {
   return table.struct_size > offsetof(attnbench_backend, only_by_name) && table.only_by_name != 0;
 }
+bool reads_fp8_queries(const attnbench_backend& table) {
+  return table.struct_size > offsetof(attnbench_backend, reads_fp8_queries) &&
+         table.reads_fp8_queries != 0;
+}
+bool writes_fp8_outputs(const attnbench_backend& table) {
+  return table.struct_size > offsetof(attnbench_backend, writes_fp8_outputs) &&
+         table.writes_fp8_outputs != 0;
+}
 const char* engine_flag(const attnbench_backend& table) {
   return table.struct_size > offsetof(attnbench_backend, engine_flag) ? table.engine_flag : nullptr;
 }
@@ -267,6 +275,8 @@ BackendInfo info_of(const attnbench_backend& table, const std::string& where) {
   info.cuda_graph = static_cast<CudaGraphSupport>(table.graph_support);
   info.padding_seq_len = table.padding_seq_len;
   info.writes_kv = writes_kv(table);
+  info.reads_fp8_queries = reads_fp8_queries(table);
+  info.writes_fp8_outputs = writes_fp8_outputs(table);
   info.by_default = !only_by_name(table);
   info.engine_flag = text(engine_flag(table));
   return info;

@@ -43,6 +43,9 @@ static_assert(static_cast<int>(KvScales::kTensor) == ATTNBENCH_SCALES_TENSOR);
 static_assert(static_cast<int>(KvScales::kHead) == ATTNBENCH_SCALES_HEAD);
 static_assert(static_cast<int>(KvScales::kToken) == ATTNBENCH_SCALES_TOKEN);
 static_assert(static_cast<int>(KvScales::kBlock) == ATTNBENCH_SCALES_BLOCK);
+static_assert(static_cast<int>(KvScales::kRequest) == ATTNBENCH_SCALES_REQUEST);
+static_assert(static_cast<int>(QScales::kTensor) == ATTNBENCH_Q_SCALES_TENSOR);
+static_assert(static_cast<int>(QScales::kRequest) == ATTNBENCH_Q_SCALES_REQUEST);
 static_assert(static_cast<int>(DeviceKind::kCpu) == ATTNBENCH_CPU);
 static_assert(static_cast<int>(DeviceKind::kCuda) == ATTNBENCH_CUDA);
 
@@ -83,6 +86,9 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.causal_block = layer.causal_block;
   to.multi_item = problem.multi_item ? 1 : 0;
   to.empty_rows = problem.empty_rows ? 1 : 0;
+  to.q_dtype = static_cast<std::int32_t>(problem.q_dtype());
+  to.out_dtype = static_cast<std::int32_t>(problem.out_dtype());
+  to.q_scales = static_cast<std::int32_t>(problem.fp8.q_scales);
   return to;
 }
 
@@ -104,8 +110,9 @@ PluginBatch::PluginBatch(const ForwardBatch& batch, const Device& device, Plugin
   } else {
     set(ATTNBENCH_LSE, from.lse.read_only());
     tensors_[ATTNBENCH_LSE].rank = 2;
-    set_cache(pool);
+    set_cache(pool, batch.batch_size);
   }
+  set(ATTNBENCH_Q_SCALES, from.q_scales, ATTNBENCH_F32, {batch.batch_size, problem_.heads_kv});
   set_indices(device_batch_of(batch), batch);
 
   view_.struct_size = sizeof view_;
@@ -116,6 +123,8 @@ PluginBatch::PluginBatch(const ForwardBatch& batch, const Device& device, Plugin
   view_.kv_lens = kv_lens_.data();
   view_.k_scale = pool.k_scale;
   view_.v_scale = pool.v_scale;
+  view_.q_scale = from.q_scale;
+  view_.out_scale = from.out_scale;
   view_.num_tensors = ATTNBENCH_ROLES;
   view_.tensors = tensors_.data();
   view_.context = &indices;
@@ -179,11 +188,13 @@ void PluginBatch::set(int role, const ConstTensorView& view) {
   to.stride[1] = view.stride[1];
 }
 
-void PluginBatch::set_cache(const KvPool& pool) {
+void PluginBatch::set_cache(const KvPool& pool, std::int64_t requests) {
   if (pool.k_scales != nullptr) {
     std::vector<std::int64_t> shape{pool.heads_kv};
     if (pool.scales == KvScales::kToken) {
       shape.insert(shape.begin(), pool.num_pages * pool.page_size);
+    } else if (pool.scales == KvScales::kRequest) {
+      shape.insert(shape.begin(), requests);
     }
     set(ATTNBENCH_K_SCALES, pool.k_scales, ATTNBENCH_F32, shape);
     set(ATTNBENCH_V_SCALES, pool.v_scales, ATTNBENCH_F32, shape);

@@ -35,7 +35,7 @@ class PluginBatch {
   /// A dense tensor of these dimensions; none where `data` is null.
   void set(int role, const void* data, std::int32_t dtype, std::vector<std::int64_t> shape);
   void set(int role, const ConstTensorView& view);
-  void set_cache(const KvPool& pool);
+  void set_cache(const KvPool& pool, std::int64_t requests);
 
   const Device* device_;
   attnbench_problem problem_;

@@ -159,6 +159,34 @@ TEST_F(PluginBatchTest, has_caches_of_other_layouts_and_their_scales_in_their_ow
   EXPECT_EQ(tensors[ATTNBENCH_K_SCALES].data, nullptr);
 }
 
+TEST_F(PluginBatchTest, has_the_scales_of_requests_and_of_queries) {
+  const std::vector<std::byte*> buffers(4, memory_.data());
+  pool_ = kv_pool_view(buffers, {{DType::kE4M3, KvLayout::kNhd, kPageSize, KvScales::kRequest},
+                                 2,
+                                 Family::kSoftmax,
+                                 2,
+                                 8,
+                                 8,
+                                 batch_.batch_size});
+  batch_.tensors.q_scales = pool_.k_scales;
+  batch_.tensors.q_scale = 0.5f;
+  batch_.tensors.out_scale = 2;
+  problem_.fp8 = {DType::kE4M3, QScales::kRequest, DType::kE5M2};
+  const PluginBatch plugin(batch_, *device_, arrays_);
+  for (const int role : {ATTNBENCH_K_SCALES, ATTNBENCH_V_SCALES, ATTNBENCH_Q_SCALES}) {
+    const attnbench_tensor& scales = plugin.view().tensors[role];
+    EXPECT_EQ(scales.dtype, ATTNBENCH_F32);
+    ASSERT_EQ(scales.rank, 2);
+    EXPECT_EQ(scales.shape[0], batch_.batch_size);
+    EXPECT_EQ(scales.shape[1], plugin.view().problem->heads_kv);
+  }
+  EXPECT_EQ(plugin.view().q_scale, 0.5f);
+  EXPECT_EQ(plugin.view().out_scale, 2);
+  EXPECT_EQ(plugin.view().problem->q_dtype, ATTNBENCH_E4M3);
+  EXPECT_EQ(plugin.view().problem->out_dtype, ATTNBENCH_E5M2);
+  EXPECT_EQ(plugin.view().problem->q_scales, ATTNBENCH_Q_SCALES_REQUEST);
+}
+
 TEST_F(PluginBatchTest, has_a_problem_with_the_numbers_of_the_interface) {
   const attnbench_problem problem = plugin_problem(problem_);
   EXPECT_EQ(problem.struct_size, sizeof problem);

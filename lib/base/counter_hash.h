@@ -18,7 +18,8 @@ enum class Role : std::uint32_t {
   kBeta = 8,
   kState = 9,
   kKScale = 10,
-  kVScale = 11
+  kVScale = 11,
+  kQScale = 12
 };
 
 /// Bijective 64-bit mixer: splitmix64's finaliser (Steele, Lea, Flood, OOPSLA 2014).

@@ -9,7 +9,7 @@ namespace attnbench {
 /// What a layer reads and writes beside the KV cache; borrowed. T query tokens, Hq query and Hkv KV
 /// heads. A recurrent layer has keys of Hq heads, outputs of Hkv heads, and no LSE.
 struct AttentionTensors {
-  ConstTensorView q;  ///< [T, Hq, dk]
+  ConstTensorView q;  ///< [T, Hq, dk], as stored: of a step with queries in fp8, before its scale
   /// [T, Hkv, dk] this step's keys in the type of the activations; they are in the cache already.
   ConstTensorView k_new;
   ConstTensorView v_new;         ///< [T, Hkv, dv] values; MLA: a view of k_new's first dv columns
@@ -19,6 +19,11 @@ struct AttentionTensors {
   ConstTensorView beta;  ///< [T, Hkv, 1] f32 inside (0, 1)
   TensorView out;        ///< [T, Hq, dv]
   TensorView lse;        ///< [T, Hq, 1] f32, natural log, sink included, -inf for an empty row
+  float q_scale = 1;     ///< QScales::kTensor: a stored q times it is the query
+  const float* q_scales = nullptr;  ///< QScales::kRequest: [B, Hkv]; null otherwise
+  /// What is stored of an output in fp8 is the output divided by it, rounded to nearest even and
+  /// saturating.
+  float out_scale = 1;
 };
 
 }  // namespace attnbench

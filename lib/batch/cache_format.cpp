@@ -36,6 +36,8 @@ std::string_view to_string(KvScales scales) {
       return "token";
     case KvScales::kBlock:
       return "block";
+    case KvScales::kRequest:
+      return "request";
   }
   return "?";
 }

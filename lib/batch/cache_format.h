@@ -37,8 +37,8 @@ inline constexpr KvLayout kPoolLayouts[] = {KvLayout::kNhd, KvLayout::kHnd, KvLa
                                             KvLayout::kXPacked};
 
 /// What a stored number of the cache is multiplied with to get the number that it stands for.
-/// Other than kTensor is for fp8 caches alone. A KV write is given the scales of tensors and heads,
-/// and computes and stores those of tokens and blocks: written_scale().
+/// Other than kTensor is for fp8 caches alone. A KV write is given the scales of tensors, heads and
+/// requests, and computes and stores those of tokens and blocks: written_scale().
 enum class KvScales : std::uint8_t {
   kTensor,  ///< k_scale and v_scale, for all of K and all of V
   kHead,    ///< f32 [heads], for K and for V
@@ -46,6 +46,9 @@ enum class KvScales : std::uint8_t {
   /// Inside an MLA row, one for each 128 values of its latent part, whose rope part is bf16: 512
   /// e4m3, 4 f32, 64 bf16, 656 bytes of DeepSeek's (vLLM's fp8_ds_mla, FlashMLA's sparse kernels)
   kBlock,
+  /// f32 [requests, heads], for K and for V, as FlashAttention 3 takes k_descale and v_descale. No
+  /// row belongs to two requests.
+  kRequest,
 };
 
 [[nodiscard]] std::string_view to_string(KvLayout layout);

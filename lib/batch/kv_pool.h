@@ -29,8 +29,8 @@ struct KvPool {
   KvScales scales = KvScales::kTensor;
   float k_scale = 1;  ///< KvScales::kTensor; 1 otherwise
   float v_scale = 1;
-  /// kHead: [heads_kv], kToken: [num_pages * page_size, heads_kv], of K and of V; MLA: the same
-  /// ones twice. Null otherwise.
+  /// kHead: [heads_kv], kToken: [num_pages * page_size, heads_kv], kRequest: [requests of the
+  /// batch, heads_kv], of K and of V; MLA: the same ones twice. Null otherwise.
   float* k_scales = nullptr;
   float* v_scales = nullptr;
   std::int64_t page_size = 1;
@@ -85,7 +85,19 @@ struct KvPool {
     return row + head_dim_v + block * 4;
   }
 
+  /// What all rows of a request and head are multiplied with: of kTensor, kHead and kRequest, where
+  /// rows share their scales.
+  [[nodiscard]] constexpr float shared_k_scale(std::int64_t request, std::int64_t head) const {
+    return k_scales == nullptr ? k_scale : k_scales[shared_scale(request, head)];
+  }
+  [[nodiscard]] constexpr float shared_v_scale(std::int64_t request, std::int64_t head) const {
+    return v_scales == nullptr ? v_scale : v_scales[shared_scale(request, head)];
+  }
+
  private:
+  [[nodiscard]] constexpr std::int64_t shared_scale(std::int64_t request, std::int64_t head) const {
+    return scales == KvScales::kRequest ? request * heads_kv + head : head;
+  }
   [[nodiscard]] static constexpr std::int64_t run_offset(int dim, int bits, std::int64_t stride) {
     return (dim >> bits) * stride + (dim & ((1 << bits) - 1));
   }

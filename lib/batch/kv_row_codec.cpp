@@ -55,6 +55,8 @@ float kv_scale_at(const KvPool& pool, KvPart part, std::int64_t slot, int head, 
     case KvScales::kBlock:
       if (dim >= pool.head_dim_v) return 1;
       return load(DType::kF32, pool.block_scale(pool.k_row(slot, head), dim / kScaleBlock));
+    case KvScales::kRequest:
+      throw InternalError("a row does not know its request: KvPool::shared_k_scale() does");
   }
   return 1;
 }

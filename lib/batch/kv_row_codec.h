@@ -39,7 +39,7 @@ void load_kv_row(const KvPool& pool, KvPart part, std::int64_t slot, int head,
 void store_kv_scales(const KvPool& pool, KvPart part, std::int64_t slot, int head,
                      std::span<const float> scales);
 
-/// What element `dim` of a stored row is multiplied with.
+/// What element `dim` of a stored row is multiplied with; not under KvScales::kRequest.
 [[nodiscard]] float kv_scale_at(const KvPool& pool, KvPart part, std::int64_t slot, int head,
                                 int dim);
 

@@ -7,6 +7,7 @@
 #include "lib/base/dtype.h"
 #include "lib/batch/cache_format.h"
 #include "lib/batch/forward_mode.h"
+#include "lib/batch/fp8_activations.h"
 #include "lib/batch/step_part.h"
 #include "lib/model/attention_layer.h"
 
@@ -30,7 +31,7 @@ struct StepLimits {
 /// supports the computation, which cache formats it reads, and where it rounds. Plain data.
 struct Problem {
   AttentionLayer layer;
-  DType dtype = DType::kBF16;  ///< of q, k_new, v_new and out
+  DType dtype = DType::kBF16;  ///< of k_new and v_new, and of q and out where they are not in fp8
   CacheFormat cache;
   ForwardMode mode = ForwardMode::kDecode;
   StepPart step = StepPart::kAttention;
@@ -41,6 +42,10 @@ struct Problem {
   /// The launches of a plan are recorded once, as a CUDA graph, and replayed for other steps within
   /// `limits`, which Plan::update() brings. Otherwise a plan serves the step it was made for.
   bool recorded = false;
+  Fp8Activations fp8;
+
+  [[nodiscard]] DType q_dtype() const { return fp8.q.value_or(dtype); }
+  [[nodiscard]] DType out_dtype() const { return fp8.out.value_or(dtype); }
 
   /// Whether one recording can serve many steps: engines pad decode and target_verify steps alone,
   /// and only where all requests have the same number of query tokens.

@@ -124,6 +124,8 @@ void append_scales(std::vector<CacheBuffer>& buffers, const KvPoolShape& shape) 
   std::vector<std::int64_t> extent{shape.heads_kv};
   if (shape.format.scales == KvScales::kToken) {
     extent.insert(extent.begin(), shape.num_pages * shape.format.page_size);
+  } else if (shape.format.scales == KvScales::kRequest) {
+    extent.insert(extent.begin(), shape.requests);
   } else if (shape.format.scales != KvScales::kHead) {
     return;
   }
@@ -138,8 +140,9 @@ void append_scales(std::vector<CacheBuffer>& buffers, const KvPoolShape& shape) 
 }  // namespace
 
 KvPoolShape pool_shape_of(const AttentionLayer& layer, const CacheFormat& format,
-                          std::int64_t num_pages) {
-  return {format, num_pages, layer.family, layer.heads_kv, layer.head_dim_qk, layer.head_dim_v};
+                          std::int64_t num_pages, std::int64_t requests) {
+  return {format,           num_pages, layer.family, layer.heads_kv, layer.head_dim_qk,
+          layer.head_dim_v, requests};
 }
 
 std::int64_t CacheBuffer::bytes() const {
@@ -183,7 +186,7 @@ KvPool kv_pool_view(std::span<std::byte* const> buffers, const KvPoolShape& shap
   pool.head_dim_k = shape.head_dim_k;
   pool.head_dim_v = shape.head_dim_v;
   set_rows(pool, buffers, shape);
-  if (shape.format.scales == KvScales::kHead || shape.format.scales == KvScales::kToken) {
+  if (shape.format.scales != KvScales::kTensor && shape.format.scales != KvScales::kBlock) {
     pool.v_scales = floats(buffers.back());
     pool.k_scales =
         shape.family == Family::kLatent ? pool.v_scales : floats(buffers[buffers.size() - 2]);

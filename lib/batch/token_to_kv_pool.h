@@ -22,10 +22,11 @@ struct KvPoolShape {
   Family family = Family::kSoftmax;
   int heads_kv = 0;
   int head_dim_k = 0;
-  int head_dim_v = 0;  ///< MLA: leading columns of the K row
+  int head_dim_v = 0;         ///< MLA: leading columns of the K row
+  std::int64_t requests = 0;  ///< that have scales, under KvScales::kRequest
 };
 [[nodiscard]] KvPoolShape pool_shape_of(const AttentionLayer& layer, const CacheFormat& format,
-                                        std::int64_t num_pages);
+                                        std::int64_t num_pages, std::int64_t requests = 0);
 
 /// A buffer of a cache, dense in row-major order.
 struct CacheBuffer {

@@ -92,6 +92,20 @@ CacheFacts cache_facts(const KvCacheConfig& kv_cache) {
           .v_scale = as_written(kv_cache.v_scale)};
 }
 
+Fp8Facts fp8_facts(const Case& c) {
+  Fp8Facts facts;
+  if (c.fp8.q) {
+    facts.q_dtype = to_string(*c.fp8.q);
+    facts.q_scales = to_string(c.fp8.q_scales);
+    facts.q_scale = as_written(c.q_scale);
+  }
+  if (c.fp8.out) {
+    facts.out_dtype = to_string(*c.fp8.out);
+    facts.out_scale = as_written(c.out_scale);
+  }
+  return facts;
+}
+
 }  // namespace
 
 RunDevice* CaseRun::device_of(const Registry::Entry& entry) const {
@@ -162,6 +176,7 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
     r.page_size = c.kv_cache.page_size;
     r.kv_cache = cache_facts(c.kv_cache);
   }
+  r.fp8 = fp8_facts(c);
   r.tp = c.tp;
   r.model_layers = c.model_layers;
   r.sweep = c.sweep;

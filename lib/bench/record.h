@@ -49,6 +49,13 @@ struct CacheFacts {
   double k_scale = 1, v_scale = 1;
 };
 
+/// Activations in fp8, with the scales of whole tensors.
+struct Fp8Facts {
+  std::string q_dtype, q_scales;  ///< empty: queries are of Record::dtype
+  std::string out_dtype;          ///< empty: so are outputs
+  double q_scale = 1, out_scale = 1;
+};
+
 /// What serving engines would take for the case on the GPU of the run, by their own rules; empty
 /// where no GPU takes part, the rule is not known, or the step has no softmax attention.
 struct ChosenByEngines {
@@ -75,6 +82,7 @@ struct Record {
   std::int64_t page_size = 0, requests = 0, q_tokens = 0, kv_tokens = 0;
   LayerFacts layer;
   CacheFacts kv_cache;
+  Fp8Facts fp8;
   int tp = 1;
   std::int64_t graph_bucket = 0;  ///< requests of a padded graph, its padding included; 0: none
   ModelLayers model_layers;       ///< of a mix that runs a model's kinds of layers

@@ -112,6 +112,23 @@ TEST(Cost, reads_a_latent_row_once_for_k_and_v) {
   EXPECT_EQ(cost.bytes_unique, 301'989'888 + beside_kv(9'437'184, 8'388'608, 128));
 }
 
+TEST(Cost, counts_queries_and_outputs_in_fp8_and_the_scales_of_requests) {
+  Case c = small_chunked_mixed();
+  c.kv_cache.dtype = DType::kE4M3;
+  const Cost plain = count_cost(c);
+  const std::int64_t queries = c.q_tokens() * c.layer.heads_q * c.layer.head_dim_qk;
+  const std::int64_t outputs = c.q_tokens() * c.layer.heads_q * c.layer.head_dim_v;
+  c.fp8.q = DType::kE4M3;
+  EXPECT_EQ(count_cost(c).bytes_unique, plain.bytes_unique - queries) << "1 byte instead of 2";
+  c.fp8.out = DType::kE5M2;
+  EXPECT_EQ(count_cost(c).bytes_unique, plain.bytes_unique - queries - outputs);
+  const std::int64_t scales = std::ssize(c.requests) * c.layer.heads_kv * 4;
+  c.fp8.q_scales = QScales::kRequest;
+  EXPECT_EQ(count_cost(c).bytes_unique, plain.bytes_unique - queries - outputs + scales);
+  c.kv_cache.scales = KvScales::kRequest;
+  EXPECT_EQ(count_cost(c).bytes_unique, plain.bytes_unique - queries - outputs + 3 * scales);
+}
+
 TEST(Cost, counts_the_scales_of_a_cache) {
   Case c = small_fp8();
   const std::int64_t heads = c.layer.heads_kv;

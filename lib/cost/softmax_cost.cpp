@@ -153,18 +153,24 @@ Count kv_bytes_per_key(const Case& c) {
          Count(c.layer.heads_kv) * (scales * kScaleBytes);
 }
 
-/// Of the scales of heads, which attention and a KV write read.
+/// Of the scales of heads, and of requests, which attention and a KV write read.
 Count bytes_of_head_scales(const Case& c) {
-  if (c.kv_cache.scales != KvScales::kHead) return 0;
-  return Count(c.layer.heads_kv) * (c.layer.shares_row_of_k_and_v() ? 1 : 2) * kScaleBytes;
+  const bool by_request = c.kv_cache.scales == KvScales::kRequest;
+  if (!by_request && c.kv_cache.scales != KvScales::kHead) return 0;
+  const std::int64_t rows = by_request ? std::ssize(c.requests) : 1;
+  return Count(rows) * c.layer.heads_kv * (c.layer.shares_row_of_k_and_v() ? 1 : 2) * kScaleBytes;
 }
 
 /// Q, O, LSE, the scales of heads and the page-table entries of seen pages: the same with and
 /// without sharing, because each request has a table row of its own. Ragged keys have an entry for
 /// each request, where its keys begin.
 Count bytes_beside_kv(const Case& c) {
-  const Count row = Count(c.layer.head_dim_qk + c.layer.head_dim_v) * size_bytes(c.dtype);
+  const Count row = Count(c.layer.head_dim_qk) * size_bytes(c.q_dtype()) +
+                    Count(c.layer.head_dim_v) * size_bytes(c.out_dtype());
   Count bytes = Count(c.q_tokens()) * c.layer.heads_q * (row + kLseBytes);
+  if (c.fp8.q_scales == QScales::kRequest) {
+    bytes += Count(std::ssize(c.requests)) * c.layer.heads_kv * kScaleBytes;
+  }
   bytes += bytes_of_head_scales(c);
   const std::int64_t page = c.kv_cache.page_size;
   for (const Request& r : c.requests) {

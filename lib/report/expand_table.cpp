@@ -54,6 +54,15 @@ std::string geometry_text(const Case& c) {
   if (l.temperature_len > 0) {
     parts.push_back(fmt::format("temperature beyond token {}", l.temperature_len));
   }
+  if (c.fp8.q) {
+    parts.push_back(fmt::format("Q in {}, {}", to_string(*c.fp8.q),
+                                c.fp8.q_scales == QScales::kTensor
+                                    ? fmt::format("scale {:g}", c.q_scale)
+                                    : "scales by request"));
+  }
+  if (c.fp8.out) {
+    parts.push_back(fmt::format("O in {}, scale {:g}", to_string(*c.fp8.out), c.out_scale));
+  }
   if (l.has_sinks) parts.emplace_back("sinks");
   if (l.has_alibi) parts.emplace_back("ALiBi");
   return join_parts(parts, kWidth, 4);

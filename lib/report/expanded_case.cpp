@@ -20,9 +20,10 @@ constexpr std::int64_t kMostForArrays = std::int64_t{1} << 30;
 /// Layouts that differ: MLA's rows lie the same way in NHD and HND.
 std::vector<ExpandedCase::Layout> layouts_of(const Case& c, std::int64_t num_pages) {
   std::vector<ExpandedCase::Layout> layouts;
+  const std::int64_t requests = std::ssize(c.requests) + c.padding.requests;
   if (c.kv_cache.is_ragged()) {
     return {
-        {KvLayout::kRagged, cache_buffers(pool_shape_of(c.layer, cache_format_of(c), num_pages))}};
+        {KvLayout::kRagged, cache_buffers(pool_shape_of(c.layer, cache_format_of(c), num_pages, requests))}};
   }
   for (const KvLayout layout : kPoolLayouts) {
     CacheFormat format = cache_format_of(c);
@@ -30,7 +31,7 @@ std::vector<ExpandedCase::Layout> layouts_of(const Case& c, std::int64_t num_pag
     if (c.kv_cache.layout ? layout != format.layout : repeated) continue;
     format.layout = layout;
     if (!layout_refusal(c.layer, format).empty()) continue;
-    layouts.push_back({layout, cache_buffers(pool_shape_of(c.layer, format, num_pages))});
+    layouts.push_back({layout, cache_buffers(pool_shape_of(c.layer, format, num_pages, requests))});
   }
   return layouts;
 }
@@ -53,7 +54,8 @@ ExpandedCase expand_case(const Case& c, std::span<const IndexFormat* const> form
   e.num_pages = demand.num_pages;
   e.pages_used = demand.pages;
   e.page_use = page_use(c);
-  e.pool_bytes = cache_bytes(pool_shape_of(c.layer, cache_format_of(c), e.num_pages));
+  e.pool_bytes = cache_bytes(pool_shape_of(c.layer, cache_format_of(c), e.num_pages,
+                                           std::ssize(c.requests) + c.padding.requests));
   e.layouts = layouts_of(c, e.num_pages);
   // A format may name every slot of the pool.
   const std::int64_t named = formats.empty() ? 0 : e.num_pages * c.kv_cache.page_size;

@@ -26,6 +26,8 @@ bool has_batched_graph(const Record& r) { return r.graph_n.tried(); }
 bool has_batched_graph_timing(const Record& r) { return r.graph_n.timed(); }
 bool is_compared(const Record& r) { return r.error.rows > 0; }
 bool has_kv_cache(const Record& r) { return !r.is_recurrent(); }
+bool has_fp8_queries(const Record& r) { return !r.fp8.q_dtype.empty(); }
+bool has_fp8_outputs(const Record& r) { return !r.fp8.out_dtype.empty(); }
 bool has_lse(const Record& r) { return r.error.lse_abs >= 0; }
 bool has_states(const Record& r) { return r.is_recurrent(); }
 bool has_layout(const Record& r) { return has_kv_cache(r) && !r.kv_cache.layout.empty(); }
@@ -50,6 +52,7 @@ std::vector<RecordField> make_fields() {
                                           "idle",          "target_verify",   "draft_extend",
                                           "split_prefill", "draft_extend_v2", "dllm_extend"};
   const std::vector<std::string> dtypes = {"f32", "f16", "bf16", "e4m3", "e5m2"};
+  const std::vector<std::string> fp8_dtypes = {"e4m3", "e5m2"};
   return {
       {92, "scenario", "scenario", "", member<&R::scenario>(),
        "Name of the scenario that the case is of"},
@@ -78,7 +81,8 @@ std::vector<RecordField> make_fields() {
        "or "
        "both"},
       {9, "mode", "mode", "", of_words(member<&R::mode>(), modes), "Forward mode of the batch"},
-      {10, "dtype", "dtype", "", of_words(member<&R::dtype>(), dtypes), "Of Q, new K and V, and O"},
+      {10, "dtype", "dtype", "", of_words(member<&R::dtype>(), dtypes),
+       "Of new K and V, and of Q and O where fp8 says nothing else"},
       {11, "kv_dtype", "kv_dtype", "", of_words(member<&R::kv_dtype>(), dtypes),
        "Of the KV cache; null here and below: the layer has none", has_kv_cache},
       {12, "heads_q", "heads_q", "", member<&R::heads_q>(),
@@ -138,6 +142,19 @@ std::vector<RecordField> make_fields() {
        "Stored K times it is K", has_kv_cache},
       {105, "kv_cache/v_scale", "v_scale", "", member<&R::kv_cache, &CacheFacts::v_scale>(),
        "Stored V times it is V", has_kv_cache},
+      {127, "fp8/q_dtype", "q_dtype", "",
+       of_words(member<&R::fp8, &Fp8Facts::q_dtype>(), fp8_dtypes),
+       "Of queries, where they are in fp8", has_fp8_queries},
+      {128, "fp8/q_scales", "q_scales", "",
+       of_words(member<&R::fp8, &Fp8Facts::q_scales>(), {"tensor", "request"}),
+       "What shares a scale of queries in fp8", has_fp8_queries},
+      {129, "fp8/q_scale", "q_scale", "", member<&R::fp8, &Fp8Facts::q_scale>(),
+       "Stored Q times it is Q", has_fp8_queries},
+      {130, "fp8/out_dtype", "out_dtype", "",
+       of_words(member<&R::fp8, &Fp8Facts::out_dtype>(), fp8_dtypes),
+       "Of outputs, where they are in fp8", has_fp8_outputs},
+      {131, "fp8/out_scale", "out_scale", "", member<&R::fp8, &Fp8Facts::out_scale>(),
+       "Stored O times it is O", has_fp8_outputs},
       {118, "model_layers/kind", "layer_kind", "", member<&R::model_layers, &ModelLayers::kind>(),
        "Kind of the model's layers that this case is: full, sliding, chunked, sparse or linear"},
       {119, "model_layers/layers", "layers_of_kind", "",
@@ -373,6 +390,7 @@ const std::vector<RecordGroup>& record_groups() {
   static const std::vector<RecordGroup> groups = {
       {"layer", "Properties of the layer beyond its shape"},
       {"kv_cache", "Properties of the KV cache beyond page_size and kv_dtype"},
+      {"fp8", "Activations in fp8: of none, its members are null"},
       {"model_layers",
        "For how many layers of its model the case stands, in a mix with layers; null: in no such "
        "mix",

@@ -124,6 +124,10 @@ TEST(TerminalReport, says_what_of_a_layer_is_not_as_usual) {
   c.kv_cache.layout = KvLayout::kHnd;
   c.kv_cache.placement = Placement::kReversed;
   EXPECT_THAT(header(c), HasSubstr("tp 8, window 1024, sinks, softcap 50, HND, reversed"));
+  c.fp8.q = DType::kE4M3;
+  c.fp8.out = DType::kE5M2;
+  EXPECT_THAT(header(c), HasSubstr("softcap 50, Q in e4m3, O in e5m2, HND"));
+  c.fp8 = {};
   c.layer.attention_chunk = 8192;
   c.layer.temperature_len = 1024;
   c.layer.causal_block = 32;

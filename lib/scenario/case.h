@@ -13,6 +13,7 @@
 #include "lib/base/dtype.h"
 #include "lib/batch/cache_format.h"
 #include "lib/batch/forward_mode.h"
+#include "lib/batch/fp8_activations.h"
 #include "lib/batch/step_part.h"
 #include "lib/model/attention_layer.h"
 
@@ -106,7 +107,7 @@ struct Case {
   int tp = 1;
   std::uint64_t seed = 0;
   AttentionLayer layer;
-  DType dtype = DType::kBF16;  ///< of Q, new K/V and O
+  DType dtype = DType::kBF16;  ///< of new K/V, and of Q and O where they are not in fp8
   KvCacheConfig kv_cache;
   ForwardMode mode = ForwardMode::kDecode;
   StepPart step = StepPart::kAttention;  ///< set by the run: the scenario's file lists several
@@ -120,7 +121,12 @@ struct Case {
   /// padding, be it that no buckets are asked for or that such steps are not padded.
   std::int64_t graph_bucket = 0;
   SweptValues sweep;
+  Fp8Activations fp8;
+  float q_scale = 1;    ///< QScales::kTensor: stored Q times it is Q (TensorRT-LLM's q_scale)
+  float out_scale = 1;  ///< stored O in fp8 times it is O (vLLM's output_scale)
 
+  [[nodiscard]] DType q_dtype() const { return fp8.q.value_or(dtype); }
+  [[nodiscard]] DType out_dtype() const { return fp8.out.value_or(dtype); }
   [[nodiscard]] std::int64_t q_tokens() const;  ///< T, without padding
   /// Query tokens of `padding`: a decode's or a target_verify's has as many as each request, one of
   /// the extend family none.

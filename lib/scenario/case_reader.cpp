@@ -13,6 +13,7 @@
 #include "lib/base/counter_hash.h"
 #include "lib/scenario/batch_builder.h"
 #include "lib/scenario/contents.h"
+#include "lib/scenario/fp8_reader.h"
 #include "lib/scenario/layer_reader.h"
 #include "lib/scenario/padding_reader.h"
 #include "lib/scenario/pool_size.h"
@@ -92,6 +93,49 @@ bool check_range(const Case& c, const StrictMap& mix, Problems& problems) {
     return false;
   }
   return true;
+}
+
+/// Queries and outputs in fp8 must hold the fixture's values: larger ones would saturate.
+bool check_fp8_range(const Case& c, const StrictMap& mix, Problems& problems) {
+  constexpr double kLargestQuery = 4.5;  // a normal number, 3.47 at most, beside a direction of 1
+  // Outputs are means of values. One number of a token's row, or of a block, is the largest that
+  // the cache's type holds (RowScale), up to 3.75 times the largest otherwise.
+  const bool peaks = c.kv_cache.scales == KvScales::kToken || c.kv_cache.scales == KvScales::kBlock;
+  const double largest_output = content_range(c).v * (peaks ? 4 : 1.125);
+  struct Stored {
+    const std::optional<DType>& dtype;
+    double largest;
+    float scale;
+    const char* key;
+  };
+  for (const Stored& each : {Stored{c.fp8.q, kLargestQuery, c.q_scale, "q_scale"},
+                             {c.fp8.out, largest_output, c.out_scale, "out_scale"}}) {
+    if (!each.dtype) continue;
+    const double stored = each.largest / static_cast<double>(each.scale);
+    const auto most = static_cast<double>(largest_finite(*each.dtype));
+    if (stored <= most) continue;
+    problems.add(place_in(mix, "attention", each.key),
+                 fmt::format("{} {:.4g} makes values up to {:.4g}, more than {} holds", each.key,
+                             each.scale, stored, to_string(*each.dtype)),
+                 fmt::format("at least {:.2g}: stored values are the tensor's divided by it",
+                             1.05 * each.largest / most));
+    return false;
+  }
+  return true;
+}
+
+/// A row that requests share would be read through the scales of each.
+bool check_request_scales(const BuiltBatch& batch, const KvCacheConfig& cache, const StrictMap& mix,
+                          Problems& problems) {
+  const auto shares = [](const Request& request) { return request.shared_len > 0; };
+  if (cache.scales != KvScales::kRequest || std::ranges::none_of(batch.requests, shares)) {
+    return true;
+  }
+  problems.add(
+      place_in(mix, "kv_cache", "scales"), "scales: request where requests share rows",
+      "a stored row has one scale: leave the shared prefix or the draft's branches out, or "
+      "take tensor, head or token");
+  return false;
 }
 
 bool check_padding(const BatchPadding& padding, const BuiltBatch& batch,
@@ -239,6 +283,7 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
 
   const auto choice = read_layer(mix, mix_name, mix_place, problems);
   const auto dtype = read_activation_dtype(mix, problems);
+  const auto fp8 = read_fp8(mix.find("attention"), dtype.value_or(DType::kBF16), problems);
   // Further mistakes show even if the layer is unknown: a plain layer stands in for it.
   const AttentionLayer layer = choice ? choice->layer : AttentionLayer{};
   const auto cache = read_kv_cache(mix.find("kv_cache"), dtype.value_or(DType::kBF16), layer,
@@ -255,11 +300,12 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   const auto padding = read_padding(mix.find("padding"), problems);
   auto batch = build_batch(entries.entries, batch_node->place, layer.is_cross_attention,
                            cache ? cache->page_size : 1, result.seed, problems);
-  if (!batch || !cache || !choice || !dtype || !padding || !entries.all_valid) {
+  if (!batch || !cache || !choice || !dtype || !fp8 || !padding || !entries.all_valid) {
     return std::nullopt;
   }
   const bool sound = check_padding(*padding, *batch, layer, mix, problems) &&
                      check_pool(*batch, *cache, mix, problems) &&
+                     check_request_scales(*batch, *cache, mix, problems) &&
                      check_slots(*batch, *cache, mix, batch_node->place, problems) &&
                      check_ragged(*batch, *cache, *padding, mix, batch_node->place, problems) &&
                      check_tree_mask(*batch, layer, batch_node->place, problems) &&
@@ -282,7 +328,12 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   result.requests = std::move(batch->requests);
   result.padding = *padding;
   result.draft_topk = batch->draft_topk;
-  if (!check_range(result, mix, problems)) return std::nullopt;
+  result.fp8 = fp8->types;
+  result.q_scale = fp8->q_scale;
+  result.out_scale = fp8->out_scale;
+  if (!check_range(result, mix, problems) || !check_fp8_range(result, mix, problems)) {
+    return std::nullopt;
+  }
   return result;
 }
 

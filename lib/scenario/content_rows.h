@@ -9,6 +9,7 @@
 #include "lib/base/counter_hash.h"
 #include "lib/base/dtype.h"
 #include "lib/batch/cache_format.h"
+#include "lib/batch/fp8_activations.h"
 
 // The formulas of tensor contents. constexpr, out of integers and single IEEE operations, so that a
 // host and a GPU that runs the same functions (compiled without fusing a*b+c) agree in every bit.
@@ -35,7 +36,7 @@ struct ContentParams {
   std::uint32_t match_begin = 0;
   float needle_size = 0;          ///< of a planted key, per dim; kSample: of the request's
   float extreme_size[2][4] = {};  ///< by parity of the KV head, then as kExtremeSteps
-  DType dtype = DType::kBF16;     ///< of Q
+  DType dtype = DType::kBF16;     ///< of new K and V
   DType kv_dtype = DType::kBF16;
   float k_scale = 1;
   float v_scale = 1;  ///< MLA: k_scale
@@ -44,6 +45,9 @@ struct ContentParams {
   /// Power of two that the scales of tokens and blocks are built on: times the largest number of
   /// the cache's type it covers all values of the fill. The same for kTiming and kSample.
   float k_scale_unit = 1, v_scale_unit = 1;
+  DType q_dtype = DType::kBF16;
+  QScales q_scales = QScales::kTensor;
+  float q_scale = 1;
 };
 
 /// How the elements of (a part of) a row come about.
@@ -290,6 +294,13 @@ namespace content_detail {
   return static_cast<float>(8 + bits % 8) / 8.0f;
 }
 
+/// A short scale of one of three sizes, as one that tensors share may be.
+[[nodiscard]] constexpr float shared_scale(std::uint64_t key) {
+  const std::uint32_t bits = element_bits(key, 0);
+  constexpr float kSizes[] = {1.0f, 0.5f, 0.25f};
+  return short_scale(bits) * kSizes[(bits >> 8) % 3];
+}
+
 /// What the scales of K's rows, or of V's, are made of.
 struct ScaleSource {
   Role role;
@@ -305,12 +316,12 @@ struct ScaleSource {
     case KvScales::kTensor:
       scale.all = source.of_tensor;
       break;
-    case KvScales::kHead: {
-      const std::uint32_t bits = element_bits(row_key(p.scale_seed, source.role, 0, 0, head), 0);
-      constexpr float kSizes[] = {1.0f, 0.5f, 0.25f};
-      scale.all = short_scale(bits) * kSizes[(bits >> 8) % 3];
+    case KvScales::kHead:
+      scale.all = shared_scale(row_key(p.scale_seed, source.role, 0, 0, head));
       break;
-    }
+    case KvScales::kRequest:  // no prefix is shared, so that a stream is a request's
+      scale.all = shared_scale(row_key(p.scale_seed, source.role, stream, 0, head));
+      break;
     case KvScales::kToken: {
       const std::uint64_t key = row_key(p.scale_seed, source.role, stream, position, head);
       scale.all = short_scale(element_bits(key, 0)) * source.unit;
@@ -328,8 +339,15 @@ struct ScaleSource {
 
 }  // namespace content_detail
 
-/// Of K at a stream's position. Scales of heads are the same for all fills of a case, there they
-/// are parameters; those of tokens and blocks are the same for all timed samples.
+/// What a stored query is multiplied with: of a stream and query head. The same for all fills.
+[[nodiscard]] constexpr float q_row_scale(const ContentParams& p, std::uint64_t stream, int head) {
+  if (p.q_scales == QScales::kTensor) return p.q_scale;
+  const int kv_head = head / p.group_size;
+  return content_detail::shared_scale(row_key(p.scale_seed, Role::kQScale, stream, 0, kv_head));
+}
+
+/// Of K at a stream's position. Scales of heads and requests are the same for all fills of a case,
+/// where they are parameters; those of tokens and blocks are the same for all timed samples.
 [[nodiscard]] constexpr RowScale k_row_scale(const ContentParams& p, std::uint64_t stream,
                                              std::int64_t position, int head) {
   return content_detail::row_scale(p, {Role::kKScale, p.k_scale, p.k_scale_unit, p.head_dim_qk},
@@ -348,16 +366,20 @@ struct ScaleSource {
   return p.scales == KvScales::kBlock && dim >= p.match_begin ? DType::kBF16 : p.kv_dtype;
 }
 
-/// What a cache of `dtype` keeps of `value` as element `dim` of a row: storage bits. Scale 1 skips
-/// the division so that plain dtypes stay exact.
+/// Storage bits of `value` divided by `scale`. Scale 1 skips the division so that plain dtypes stay
+/// exact.
+[[nodiscard]] constexpr std::uint32_t scaled_bits(DType dtype, float scale, float value) {
+  return storage_bits(dtype, scale != 1.0f ? value / scale : value);
+}
+
+/// What a cache of `dtype` keeps of `value` as element `dim` of a row: storage bits.
 [[nodiscard]] constexpr std::uint32_t cached_bits(DType dtype, const RowScale& scale,
                                                   std::uint32_t dim, float value) {
   if (scale.is_peak(dim)) {
     const bool negative = std::bit_cast<std::uint32_t>(value) >> 31 != 0;
     return storage_bits(dtype, negative ? -largest_finite(dtype) : largest_finite(dtype));
   }
-  const float factor = scale.at(dim);
-  return storage_bits(dtype, factor != 1.0f ? value / factor : value);
+  return scaled_bits(dtype, scale.at(dim), value);
 }
 
 }  // namespace attnbench

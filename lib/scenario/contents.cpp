@@ -183,6 +183,9 @@ ContentParams params_of(const Case& c, Fill fill) {
   p.v_scale = mla ? c.kv_cache.k_scale : c.kv_cache.v_scale;
   p.scales = c.kv_cache.scales;
   p.scale_seed = c.seed;
+  p.q_dtype = c.q_dtype();
+  p.q_scales = c.fp8.q_scales;
+  p.q_scale = c.q_scale;
   set_scale_units(c, p);
   return p;
 }
@@ -320,7 +323,7 @@ void Contents::q_row(std::int64_t request, std::int64_t token, int head,
   write_part(case_->layer.is_recurrent() ? delta_net_q(p, stream, token, head)
                                          : q_recipe(p, stream, token, head),
              0, row.size(), row);
-  round_row(params_.dtype, 1.0f, row);
+  round_row(params_.q_dtype, q_scale(request, head), row);
 }
 
 void Contents::k_row(std::int64_t request, std::int64_t position, int head,
@@ -348,6 +351,10 @@ void Contents::v_row(std::int64_t request, std::int64_t position, int head,
   const ContentParams p = params_of_key(request, position);
   write_part(v_recipe(p, source.stream, position, head), 0, row.size(), row);
   round_cached_row(params_, v_row_scale(params_, source.stream, position, head), row);
+}
+
+float Contents::q_scale(std::int64_t request, int head) const {
+  return q_row_scale(params_, query_stream(request), head);
 }
 
 RowScale Contents::k_scale(std::int64_t request, std::int64_t position, int head) const {

@@ -27,8 +27,8 @@ struct ContentRange {
 /// head, dim): no page, no index array, no device. The fixture writes them, the reference evaluates
 /// them, and both regenerate any row at will.
 ///
-/// Rows come back *as stored*: rounded to the storage dtype, and for the KV cache before k_scale()
-/// or v_scale() is applied. K of a request's position p belongs to the shared prefix's stream while
+/// Rows come back *as stored*: rounded to the storage dtype, before q_scale(), k_scale() or
+/// v_scale() is applied. K of a request's position p belongs to the shared prefix's stream while
 /// p < shared_len, so that sharing requests agree.
 class Contents {
  public:
@@ -47,6 +47,7 @@ class Contents {
   /// V in the same way: head_dim_v values; for kLatent the first head_dim_v values of the K row.
   void v_row(std::int64_t request, std::int64_t position, int head, std::span<float> row) const;
   /// What the stored rows are multiplied with.
+  [[nodiscard]] float q_scale(std::int64_t request, int head) const;
   [[nodiscard]] RowScale k_scale(std::int64_t request, std::int64_t position, int head) const;
   [[nodiscard]] RowScale v_scale(std::int64_t request, std::int64_t position, int head) const;
   /// Sink logit of query head `head`, in scaled-logit space; only if the layer has sinks.

@@ -76,6 +76,53 @@ TEST(Contents, sinks_are_numbers_of_bf16_and_differ_by_head) {
   }
 }
 
+TEST(Contents, queries_in_fp8_stand_for_nearly_the_numbers_of_others) {
+  Case c = two_sharing_requests();
+  Row exact{}, stored{};
+  Contents(c, Fill::kNormal).q_row(1, 0, 3, exact);
+  c.fp8.q = DType::kE4M3;
+  for (const QScales scales : {QScales::kTensor, QScales::kRequest}) {
+    c.fp8.q_scales = scales;
+    c.q_scale = scales == QScales::kTensor ? 0.37f : 1;
+    const Contents contents(c, Fill::kNormal);
+    contents.q_row(1, 0, 3, stored);
+    const float scale = contents.q_scale(1, 3);
+    for (std::size_t d = 0; d < stored.size(); ++d) {
+      EXPECT_EQ(stored[d], rounded(DType::kE4M3, stored[d]));
+      EXPECT_NEAR(stored[d] * scale, exact[d], 0x1p-4f * std::fabs(exact[d]) + 0.01f);
+    }
+    EXPECT_EQ(Contents(c, 5).q_scale(1, 3), scale) << "the same in timed samples";
+  }
+}
+
+TEST(Contents, scales_of_requests_follow_a_request_out_of_its_batch) {
+  Case c = two_sharing_requests();
+  for (Request& request : c.requests) request.shared_prefix = -1, request.shared_len = 0;
+  c.kv_cache.dtype = DType::kE4M3;
+  c.fp8.q = DType::kE4M3;
+  c.kv_cache.scales = KvScales::kRequest;
+  c.fp8.q_scales = QScales::kRequest;
+  Case alone = c;
+  alone.requests = {c.requests[1]};
+  alone.requests[0].stream = 1;
+  const Contents batch(c, Fill::kNormal), single(alone, Fill::kTag);
+  std::set<float> scales;
+  for (const int head : {0, 1}) {
+    EXPECT_EQ(batch.k_scale(1, 5, head).all, single.k_scale(0, 5, head).all);
+    EXPECT_EQ(batch.q_scale(1, 2 * head), single.q_scale(0, 2 * head));
+    EXPECT_EQ(batch.k_scale(1, 5, head).all, batch.k_scale(1, 30, head).all) << "of all its keys";
+    EXPECT_EQ(batch.q_scale(1, 2 * head), batch.q_scale(1, 2 * head + 1)) << "by KV head";
+    for (const std::int64_t request : {0, 1}) {
+      for (const RowScale& scale :
+           {batch.k_scale(request, 0, head), batch.v_scale(request, 0, head)}) {
+        scales.insert(scale.all);
+      }
+      scales.insert(batch.q_scale(request, 2 * head));
+    }
+  }
+  EXPECT_GE(scales.size(), 4u);
+}
+
 TEST(Contents, a_needle_outweighs_a_128k_context_and_its_neighbours_do_not) {
   const Case c = two_sharing_requests();
   const Contents contents(c, Fill::kNeedle);

@@ -18,9 +18,9 @@ constexpr std::array<DType, 5> kDTypeOf{DType::kF32, DType::kF16, DType::kBF16, 
 constexpr std::array<std::string_view, 5> kLayouts{"NHD", "HND", "combined", "x_packed", "ragged"};
 constexpr std::array<KvLayout, 5> kLayoutOf{KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined,
                                             KvLayout::kXPacked, KvLayout::kRagged};
-constexpr std::array<std::string_view, 4> kScales{"tensor", "head", "token", "block"};
-constexpr std::array<KvScales, 4> kScalesOf{KvScales::kTensor, KvScales::kHead, KvScales::kToken,
-                                            KvScales::kBlock};
+constexpr std::array<std::string_view, 5> kScales{"tensor", "head", "token", "block", "request"};
+constexpr std::array<KvScales, 5> kScalesOf{KvScales::kTensor, KvScales::kHead, KvScales::kToken,
+                                            KvScales::kBlock, KvScales::kRequest};
 constexpr std::array<std::string_view, 5> kPlacements{"contiguous", "shuffled", "interleaved",
                                                       "fragmented", "reversed"};
 constexpr std::array<Placement, 5> kPlacementOf{Placement::kContiguous, Placement::kShuffled,
@@ -97,8 +97,9 @@ bool is_possible(const StrictMap& map, const AttentionLayer& layer, const KvCach
     possible = false;
   };
   refuse("scales", to_string(format.scales), scales_refusal(layer, format),
-         layer.family == Family::kLatent ? "an e4m3 cache of MLA takes tensor, head, token or block"
-                                         : "an fp8 cache takes tensor, head or token");
+         layer.family == Family::kLatent
+             ? "an e4m3 cache of MLA takes tensor, head, token, block or request"
+             : "an fp8 cache takes tensor, head, token or request");
   refuse("layout", to_string(format.layout), layout_refusal(layer, format),
          "NHD and HND are always possible; without a layout each backend gets what it reads best");
   return possible;
@@ -110,9 +111,10 @@ std::optional<DType> read_activation_dtype(const StrictMap& mix, Problems& probl
   const YamlNode* node = mix.find("dtype");
   if (node == nullptr) return DType::kBF16;
   if (node->is_scalar() && (node->text == "e4m3" || node->text == "e5m2")) {
-    problems.add(node->place,
-                 fmt::format("dtype {}: queries and outputs are f32, f16 or bf16", node->text),
-                 fmt::format("fp8 is for the cache: kv_cache: {{dtype: {}}}", node->text));
+    problems.add(node->place, fmt::format("dtype {}: activations are f32, f16 or bf16", node->text),
+                 fmt::format("fp8 is for the cache, kv_cache: {{dtype: {0}}}, and for attention: "
+                             "{{q_dtype: {0}, out_dtype: {0}}}",
+                             node->text));
     return std::nullopt;
   }
   const auto choice =

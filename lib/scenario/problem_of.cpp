@@ -17,6 +17,7 @@ Problem problem_of(const Case& c) {
   Problem problem;
   problem.layer = c.layer;
   problem.dtype = c.dtype;
+  problem.fp8 = c.fp8;
   problem.cache = cache_format_of(c);
   problem.mode = c.mode;
   problem.step = c.step;

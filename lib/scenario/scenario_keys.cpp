@@ -50,9 +50,11 @@ constexpr ScenarioKey kRopeScaling[] = {
 constexpr ScenarioKey kKvCache[] = {{"page_size", ""}, {"layout", ""},     {"dtype", ""},
                                     {"scales", ""},    {"k_scale", ""},    {"v_scale", ""},
                                     {"placement", ""}, {"pool_tokens", ""}};
-constexpr ScenarioKey kAttention[] = {{"window", "window"},    {"chunk", ""}, {"softcap", ""},
-                                      {"temperature_len", ""}, {"sinks", ""}, {"alibi", ""},
-                                      {"causal", ""},          {"cross", ""}, {"scale", ""}};
+constexpr ScenarioKey kAttention[] = {{"window", "window"},    {"chunk", ""},    {"softcap", ""},
+                                      {"temperature_len", ""}, {"sinks", ""},    {"alibi", ""},
+                                      {"causal", ""},          {"cross", ""},    {"scale", ""},
+                                      {"q_dtype", ""},         {"q_scale", ""},  {"q_scales", ""},
+                                      {"out_dtype", ""},       {"out_scale", ""}};
 constexpr ScenarioKey kWindow[] = {{"keys_before", ""}, {"keys", ""}, {"in_trees", ""}};
 constexpr ScenarioKey kEntry[] = {{"name", ""},
                                   {"count", ""},

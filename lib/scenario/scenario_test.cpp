@@ -345,6 +345,24 @@ mixes: {m: {batch: q8s16}}
   EXPECT_EQ(scenario.cases[0].layer.heads_kv, 128);
 }
 
+TEST(Scenario, stores_queries_and_outputs_in_fp8_where_it_is_told) {
+  const Case plain = only_case("dtype: f16, batch: q1s8");
+  EXPECT_EQ(plain.q_dtype(), DType::kF16);
+  EXPECT_EQ(plain.out_dtype(), DType::kF16);
+  const Case c = only_case(
+      "attention: {q_dtype: e4m3, q_scale: 0.5, out_dtype: e5m2, out_scale: 2}, batch: q1s8");
+  EXPECT_EQ(c.q_dtype(), DType::kE4M3);
+  EXPECT_EQ(c.q_scale, 0.5f);
+  EXPECT_EQ(c.out_dtype(), DType::kE5M2);
+  EXPECT_EQ(c.out_scale, 2);
+  EXPECT_EQ(c.dtype, DType::kBF16) << "of new keys and values";
+  const Case by_request = only_case(
+      "attention: {q_dtype: e4m3, q_scales: request}, kv_cache: {dtype: e4m3, scales: request}, "
+      "batch: 2q1s8");
+  EXPECT_EQ(by_request.fp8.q_scales, QScales::kRequest);
+  EXPECT_EQ(by_request.kv_cache.scales, KvScales::kRequest);
+}
+
 TEST(Scenario, lets_a_mix_override_defaults_key_by_key) {
   const Case c = parse_scenario(R"(
 defaults: {model: llama-3.1-8b, kv_cache: {page_size: 16, layout: HND}, attention: {softcap: 30}}

@@ -111,6 +111,8 @@ std::string sweep_label(const std::string& path, const YamlNode& value) {
   if (path == "kv_cache.page_size") return "ps" + word;
   if (path == "kv_cache.dtype") return "kv-" + word;
   if (path == "dtype") return word;
+  if (path == "attention.q_dtype") return "q-" + word;
+  if (path == "attention.out_dtype") return "out-" + word;
   const std::string name = path.substr(path.find_last_of('.') + 1);
   // "tp8", "kv_len4k", but "batch-8q1s1k": only a number may follow a name without a dash.
   const bool number = !word.empty() && word.find_first_not_of("0123456789.km") == std::string::npos;

@@ -71,6 +71,17 @@ TEST(LikelyCause, of_sinks_scales_and_lses_is_named) {
   expect_cause(Fault::kForgetsVScale, small_fp8(), "V without its scale");
 }
 
+TEST(LikelyCause, of_activations_in_fp8_is_named) {
+  Case c = small_plain_decode();  // the mutant knows no scales of activations
+  c.fp8.q = DType::kE4M3;
+  c.q_scale = 0.37f;
+  expect_cause(Fault::kNone, c, "Q without its scale");
+  c = small_plain_decode();
+  c.fp8.out = DType::kE4M3;
+  c.out_scale = 0.37f;
+  expect_cause(Fault::kNone, c, "outputs that were not divided by their scale");
+}
+
 TEST(LikelyCause, is_left_open_where_no_usual_mistake_gives_the_row) {
   for (const Fault fault : {Fault::kSkipsAPage, Fault::kReadsAPageTwice, Fault::kHeadMapOffByOne}) {
     const std::string reason = reason_for(fault, small_plain_decode());

@@ -44,16 +44,19 @@ class FillErrors {
   [[nodiscard]] static std::int64_t row_bytes(const Case& c, int state_row) {
     const std::int64_t f32 = size_bytes(DType::kF32);
     if (state_row >= 0) return c.layer.head_dim_v * f32;
-    return c.layer.head_dim_v * size_bytes(c.dtype) + (c.layer.is_recurrent() ? 0 : f32);
+    return c.layer.head_dim_v * size_bytes(c.out_dtype()) + (c.layer.is_recurrent() ? 0 : f32);
   }
 
   /// `out` is row_bytes() long; the query token's own key lies in `page`.
   void compare(const ReferenceRow& reference, const std::byte* out, std::int64_t page) {
     const ErrorModel::Row row = model_.row(reference);
-    const DType dtype = reference.id.state_row >= 0 ? DType::kF32 : case_->dtype;
+    const bool of_state = reference.id.state_row >= 0;
+    const DType dtype = of_state ? DType::kF32 : case_->out_dtype();
+    const double scale = of_state ? 1 : static_cast<double>(case_->out_scale);
     page_ = page;
     for (std::size_t d = 0; d < reference.out.size(); ++d) {
-      const double got = load(dtype, out + static_cast<std::int64_t>(d) * size_bytes(dtype));
+      const double got =
+          scale * load(dtype, out + static_cast<std::int64_t>(d) * size_bytes(dtype));
       compare_element(reference, row, d, got);
     }
     ++error_->rows;

@@ -41,8 +41,8 @@ double gamma(double n, double u) { return n * u / (1 - n * u); }
 
 ErrorModel::ErrorModel(const Case& c, const Numerics& numerics)
     : recurrent_(c.layer.is_recurrent()),
-      u_out_(unit_roundoff(c.dtype)),
-      half_subnormal_(half_subnormal(c.dtype)),
+      u_out_(unit_roundoff(c.out_dtype())),
+      half_subnormal_(half_subnormal(c.out_dtype()) * static_cast<double>(c.out_scale)),
       weight_underflow_(kSmallestNormal),
       u_p_(unit_roundoff(numerics.p)),
       p_roundings_(1),
@@ -54,13 +54,14 @@ ErrorModel::ErrorModel(const Case& c, const Numerics& numerics)
       tanh_(c.layer.logit_cap * kExp),
       // Scale, log2(e), softcap's quotient, maximum. The temperature adds a place that f32 does not
       // hold, two logarithms of two units in the last place each, their quotient and the product.
-      logit_roundings_(c.layer.temperature_len > 0 ? 4 + 7 : 4) {
+      // A scale of queries in fp8 is one more factor.
+      logit_roundings_((c.layer.temperature_len > 0 ? 4 + 7 : 4) + (c.fp8.q ? 1 : 0)) {
   // A row with scales inside has a part in bf16.
   const double u_kv =
       unit_roundoff(c.kv_cache.scales == KvScales::kBlock ? DType::kBF16 : c.kv_cache.dtype);
   // An operand that its type holds exactly is not rounded again.
   if (numerics.qk_input != DType::kF32) {
-    qk_roundings_ += u_qk_input_ > u_out_ ? 1 : 0;
+    qk_roundings_ += u_qk_input_ > unit_roundoff(c.q_dtype()) ? 1 : 0;
     qk_roundings_ += u_qk_input_ > u_kv ? 1 : 0;
   }
   if (numerics.p != DType::kF32) {

@@ -21,7 +21,7 @@ namespace attnbench {
 ///   - exp, division and the k/v scales: a few ulps of f32, 2^-21 A (ex2.approx is good to 2^-22);
 ///   - accumulation over L keys: tiles keep chains short, min(L, 1024) u_acc A;
 ///   - partial results of splits stored below f32: u_partial A per split;
-///   - the store: u_out |o|, and half a subnormal step;
+///   - the store: u_out |o|, and half a subnormal step, times the scale of outputs in fp8;
 ///   - weights that underflow. Relative to the row's largest, as every kernel computes them, a
 ///     weight below f32's smallest normal number may become 0 (ex2.approx.ftz, and vectorised
 ///     polynomials), and one below p's is off by half a step of its subnormals. Of each key this

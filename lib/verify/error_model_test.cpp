@@ -34,6 +34,29 @@ TEST(ErrorModel, bounds_the_store_by_the_unit_roundoff_of_the_output_type) {
   EXPECT_DOUBLE_EQ(model.bound(row, 4, 0) / model.bound(row, 2, 0), 2);
 }
 
+TEST(ErrorModel, gives_outputs_in_fp8_half_a_step_of_their_type_at_their_scale) {
+  Case c = bf16_case();
+  c.fp8.out = DType::kE4M3;
+  c.out_scale = 0.5f;
+  const ErrorModel model(c, {});
+  const ErrorModel::Row row = model.row(row_of(0, 1));
+  EXPECT_NEAR(model.bound(row, 4, 0), 4 * 0x1p-4 + 0.5 * 0x1p-10, 1e-12) << "e4m3 keeps 4 bits";
+}
+
+TEST(ErrorModel, counts_queries_in_fp8_by_what_holds_them) {
+  Case c = bf16_case();
+  Numerics numerics;
+  numerics.qk_input = DType::kE4M3;  // as FlashAttention 3 rounds over an fp8 cache
+  c.kv_cache.dtype = DType::kE4M3;
+  const double rounded_queries = bound_per_a(c, numerics, row_of(1, 10));
+  c.fp8.q = DType::kE4M3;
+  EXPECT_NEAR(rounded_queries - bound_per_a(c, numerics, row_of(1, 10)), 2 * 0x1p-4, 1e-6)
+      << "stored in it, they are exact";
+  c.fp8.q = DType::kE5M2;
+  numerics.qk_input = DType::kBF16;
+  EXPECT_NEAR(bound_per_a(c, numerics, row_of(1, 10)), bound_per_a(c, {}, row_of(1, 10)), 1e-12);
+}
+
 TEST(ErrorModel, adds_the_rounding_of_the_weights_per_a) {
   Numerics numerics;
   const double exact = bound_per_a(bf16_case(), numerics, row_of(1, 100));

@@ -103,6 +103,11 @@ constexpr WrongRule kWrongRules[] = {
        c.layer.scale = 1 / std::sqrt(static_cast<double>(c.layer.head_dim_qk));
        return c.layer.shares_row_of_k_and_v();
      }},
+    {"Q without its scale",
+     [](Case& c, const RowId&) {
+       c.layer.scale /= static_cast<double>(c.q_scale);
+       return c.q_scale != 1;
+     }},
     {"the rope columns left out of q.k",
      [](Case& c, const RowId&) {
        c.layer.head_dim_qk = c.layer.head_dim_v;
@@ -149,6 +154,11 @@ constexpr WrongRow kWrongRows[] = {
        scale_outputs(row, 1 / scale);
        return scale != 1;
      }},
+    {"outputs that were not divided by their scale",
+     [](const Case& c, double, ReferenceRow& row) {
+       scale_outputs(row, static_cast<double>(c.out_scale));
+       return c.out_scale != 1;
+     }},
     {"no keys: the request's length taken for 0",
      [](const Case&, double, ReferenceRow& row) {
        scale_outputs(row, 0);
@@ -163,8 +173,10 @@ bool agrees(const Case& rule, const Numerics& numerics, const ReferenceRow& row,
   const ErrorModel model(rule, numerics);
   const ErrorModel::Row bounds = model.row(row);
   const std::byte* at = got.data();
-  for (std::size_t d = 0; d < row.out.size(); ++d, at += size_bytes(rule.dtype)) {
-    const double err = std::fabs(load(rule.dtype, at) - row.out[d]);
+  const DType dtype = rule.out_dtype();
+  for (std::size_t d = 0; d < row.out.size(); ++d, at += size_bytes(dtype)) {
+    const double value = static_cast<double>(rule.out_scale) * load(dtype, at);
+    const double err = std::fabs(value - row.out[d]);
     if (!(err <= model.bound(bounds, row.out[d], row.a[d]))) return false;
   }
   if (!numerics.lse) return true;

@@ -100,6 +100,10 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
   const auto dv = static_cast<std::size_t>(layer.head_dim_v);
   std::vector<float> q(dk), k(dk), v(dv);
   contents.q_row(id.request, id.token, id.head, q);
+  const auto q_scale = static_cast<Real>(contents.q_scale(id.request, id.head));
+  // Of rows that share their scales.
+  const auto k_scale = static_cast<Real>(contents.k_scale(id.request, 0, kv_head).all);
+  const auto v_scale = static_cast<Real>(contents.v_scale(id.request, 0, kv_head).all);
   const std::int64_t own = request.kv_len - request.q_len + id.token;
   const bool late = layer.temperature_len > 0 && own > layer.temperature_len;
   const Real heat =
@@ -119,8 +123,7 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
     contents.v_row(id.request, key, kv_head, v);
     Real logit = 0, magnitude = 0;
     for (std::size_t d = 0; d < dk; ++d) {
-      const Real product =
-          static_cast<Real>(q[d]) * static_cast<Real>(k[d]) * static_cast<Real>(c.kv_cache.k_scale);
+      const Real product = static_cast<Real>(q[d]) * q_scale * static_cast<Real>(k[d]) * k_scale;
       logit += product;
       magnitude += std::abs(product);
     }
@@ -141,7 +144,6 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
     const Real weight = std::exp(logit - state.max);
     state.sum += weight;
     const bool latent = layer.family == Family::kLatent;
-    const auto v_scale = static_cast<Real>(latent ? c.kv_cache.k_scale : c.kv_cache.v_scale);
     for (std::size_t d = 0; d < dv; ++d) {
       // A latent row is its own value.
       const Real value = static_cast<Real>(latent ? k[d] : v[d]) * v_scale;

@@ -150,14 +150,14 @@ bool are_copied(const ConstTensorView& from, const KvPool& pool, float scale) {
 /// All heads of one token's K, or V, by scales that are given.
 template <bool packed>
 __device__ __forceinline__ void write_rows(const ConstTensorView& from, const KvPool& pool,
-                                           std::int64_t token, std::int64_t slot, bool is_value) {
+                                           std::int64_t token, std::int64_t request,
+                                           std::int64_t slot, bool is_value) {
   const int heads = static_cast<int>(from.shape[1]);
-  const float of_tensor = is_value ? pool.v_scale : pool.k_scale;
-  const float* const of_heads = is_value ? pool.v_scales : pool.k_scales;
   const int runs = static_cast<int>(from.shape[2]) / kRun;
   for (int i = static_cast<int>(threadIdx.x); i < heads * runs; i += kThreads) {
     const int head = i / runs, d = i % runs * kRun;
-    const float scale = of_heads != nullptr ? of_heads[head] : of_tensor;
+    const float scale =
+        is_value ? pool.shared_v_scale(request, head) : pool.shared_k_scale(request, head);
     const float4 values = widened(from.dtype, from.row(token, head), d);
     ToRow<packed>(pool, is_value, slot, head).put(d, quotients(values, scale));
   }
@@ -168,8 +168,9 @@ template <bool packed>
 __global__ void __launch_bounds__(kThreads) kv_write(const __grid_constant__ KvWriteParams p) {
   const std::int64_t token = blockIdx.x;
   const std::int64_t slot = p.slots[token];
-  write_rows<packed>(p.k_new, p.pool, token, slot, false);
-  if (p.has_value_rows) write_rows<packed>(p.v_new, p.pool, token, slot, true);
+  const std::int64_t request = p.pool.scales == KvScales::kRequest ? p.requests.of(token) : 0;
+  write_rows<packed>(p.k_new, p.pool, token, request, slot, false);
+  if (p.has_value_rows) write_rows<packed>(p.v_new, p.pool, token, request, slot, true);
 }
 
 /// Dims [begin, end) of a row, which share the scale that is stored at `scale`; null: it is 1.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "backends/common/wide_queries.h"
 #include "lib/base/tensor_view.h"
 #include "lib/batch/kv_pool.h"
 
@@ -16,6 +17,7 @@ struct KvWriteParams {
   KvPool pool;
   const std::int64_t* slots = nullptr;  ///< [tokens], on the device
   std::int64_t tokens = 0;
+  TokenRequests requests;  ///< under KvScales::kRequest
 };
 
 /// Enqueues the write on `stream`, a cudaStream_t.

@@ -19,6 +19,7 @@ class PlannedWrite final : public StepPlan {
     params_.pool = *batch.token_to_kv_pool;
     params_.tokens = batch.q_tokens();
     params_.slots = device_batch_of(batch).out_cache_loc;
+    if (params_.pool.scales == KvScales::kRequest) params_.requests = token_requests(batch);
     if (!problem().recorded) return;
     // The engine's array of the next step lies elsewhere; what is recorded reads this one.
     slots_ = memory.device().allocate(bytes(), "slots of a recorded KV write");

@@ -105,7 +105,8 @@ struct HostCache {
   HostCache(const Fixture& fixture, Device& device) {
     const KvPool& from = fixture.kv_pool();
     const Case& c = fixture.fixture_case();
-    const KvPoolShape shape = pool_shape_of(c.layer, cache_format_of(c), from.num_pages);
+    const KvPoolShape shape = pool_shape_of(c.layer, cache_format_of(c), from.num_pages,
+                                            std::ssize(c.requests) + c.padding.requests);
     const std::byte* const rows[] = {from.k, from.v};
     const float* const scales[] = {from.k_scales, from.v_scales};
     std::vector<std::byte*> addresses;

@@ -61,12 +61,20 @@ BatchRows::BatchRows(const ForwardBatch& whole, std::int64_t first, std::int64_t
   batch_.problem = &problem_;
   batch_.req_to_token_pool = whole.req_to_token_pool;
   batch_.token_to_kv_pool = whole.token_to_kv_pool;
+  const std::int64_t first_scale = first * problem.layer.heads_kv;  // of those of requests
+  if (problem.cache.scales == KvScales::kRequest) {
+    pool_ = *whole.token_to_kv_pool;
+    pool_.k_scales += first_scale;
+    pool_.v_scales += first_scale;
+    batch_.token_to_kv_pool = &pool_;
+  }
   batch_.tensors = whole.tensors;
   AttentionTensors& tensors = batch_.tensors;
   for (ConstTensorView* view : {&tensors.q, &tensors.k_new, &tensors.v_new}) {
     *view = rows_of(*view, token, tokens);
   }
   tensors.out = rows_of(tensors.out, token, tokens);
+  tensors.q_scales = at(tensors.q_scales, first_scale);
   tensors.lse = rows_of(tensors.lse, token, tokens);
   if (whole.device_batch == nullptr) return;
   const DeviceBatch& device = *whole.device_batch;

@@ -26,6 +26,7 @@ class BatchRows {
 
  private:
   Problem problem_;
+  KvPool pool_;  ///< with the scales of these requests, where they have some
   DeviceBatch device_batch_;
   ForwardBatch batch_;
 };

@@ -89,6 +89,22 @@ TEST_F(BatchRowsTest, of_decodes_have_no_arrays_of_an_extend_step) {
   EXPECT_EQ(batch.tensors.out.data, out_.data() + std::ptrdiff_t{6} * 16);
 }
 
+TEST_F(BatchRowsTest, keep_the_scales_of_their_own_requests) {
+  std::array<float, 10> scales{};
+  KvPool pool;
+  problem_.layer.heads_kv = pool.heads_kv = 2;
+  problem_.cache.scales = pool.scales = KvScales::kRequest;
+  pool.k_scales = pool.v_scales = scales.data();
+  whole_.batch.token_to_kv_pool = &pool;
+  whole_.batch.tensors.q_scales = scales.data();
+  const BatchRows decodes = rows(ForwardMode::kDecode, 3, 2);
+  EXPECT_EQ(decodes.batch().token_to_kv_pool->k_scales, scales.data() + 6);
+  EXPECT_EQ(decodes.batch().token_to_kv_pool->v_scales, scales.data() + 6);
+  EXPECT_EQ(decodes.batch().tensors.q_scales, scales.data() + 6);
+  problem_.cache.scales = pool.scales = KvScales::kHead;
+  EXPECT_EQ(rows(ForwardMode::kDecode, 3, 2).batch().token_to_kv_pool->k_scales, scales.data());
+}
+
 TEST_F(BatchRowsTest, lead_kernels_to_their_part_of_the_index_tensors) {
   const BatchRows chunks = rows(ForwardMode::kExtend, 1, 2);
   const DeviceBatch &part = device_batch_of(chunks.batch()), &all = host_->batch();

@@ -72,6 +72,8 @@ BackendInfo hybrid_info(std::string name, const BackendInfo& prefill, const Back
   }
   info.padding_seq_len = std::max(prefill.padding_seq_len, decode.padding_seq_len);
   info.writes_kv = prefill.writes_kv && decode.writes_kv;
+  info.reads_fp8_queries = prefill.reads_fp8_queries && decode.reads_fp8_queries;
+  info.writes_fp8_outputs = prefill.writes_fp8_outputs && decode.writes_fp8_outputs;
   info.by_default = false;
   return info;
 }

@@ -34,14 +34,15 @@ LAYOUTS = ("NHD", "HND", "combined", "x_packed", "states_kv", "states_vk", "ragg
 PROBLEM_WORDS = {"mode": ("extend", "decode", "mixed", "idle", "target_verify", "draft_extend", "split_prefill",
                           "draft_extend_v2", "dllm_extend"), "dtype": DTYPES,
                  "cache_dtype": DTYPES, "cache_layout": LAYOUTS, "family": ("softmax", "latent", "recurrent"),
-                 "step": ("attention", "kv_write", "both"), "cache_scales": ("tensor", "head", "token", "block")}
+                 "step": ("attention", "kv_write", "both"), "cache_scales": ("tensor", "head", "token", "block", "request"),
+                 "q_dtype": DTYPES, "out_dtype": DTYPES, "q_scales": ("tensor", "request")}
 PROBLEM_TRUTHS = ("causal", "is_cross_attention", "has_sinks", "has_alibi", "window_counts_depth", "recorded",
                   "multi_item", "empty_rows")
 ROLES = ("q", "k_new", "v_new", "sinks", "out", "lse", "k_cache", "v_cache", "req_to_token", "req_pool_indices",
          "block_table", "seq_lens", "query_start_loc", "positions", "slot_mapping", "custom_mask", "mask_indptr", "g",
-         "beta", "states", "state_indices", "has_initial_state", "k_scales", "v_scales")
+         "beta", "states", "state_indices", "has_initial_state", "k_scales", "v_scales", "q_scales")
 # These are missing from some batches; the others can be empty, but are there.
-OPTIONAL_ROLES = ("k_new", "v_new", "sinks", "custom_mask", "mask_indptr", "k_scales", "v_scales")
+OPTIONAL_ROLES = ("k_new", "v_new", "sinks", "custom_mask", "mask_indptr", "k_scales", "v_scales", "q_scales")
 # DLPack's code and bits, and what NumPy calls the type or an integer of the same size.
 FORMATS = {"f32": (2, 32, "float32"), "f16": (2, 16, "float16"), "bf16": (4, 16, "uint16"), "e4m3": (10, 8, "uint8"),
            "e5m2": (12, 8, "uint8"), "i32": (0, 32, "int32"), "i64": (0, 64, "int64"), "u8": (1, 8, "uint8")}
@@ -59,7 +60,8 @@ ProblemStruct = struct(
     (c_int32, "window_counts_depth"), (c_int64, "sliding_window_size"), (ctypes.c_double, "scale logit_cap"),
     (c_int32, "ranks dtype cache_dtype cache_layout"), (c_int64, "page_size"), (c_int32, "mode recorded"),
     (c_int64, "max_requests max_q_len max_q_tokens max_kv_len"), (c_int32, "step cache_scales"),
-    (c_int64, "attention_chunk temperature_len causal_block"), (c_int32, "multi_item empty_rows"))
+    (c_int64, "attention_chunk temperature_len causal_block"), (c_int32, "multi_item empty_rows"),
+    (c_int32, "q_dtype out_dtype q_scales"))
 TensorStruct = struct((c_void_p, "data"), (c_int32, "device device_id dtype rank"), (c_int64 * 4, "shape stride"))
 IndexStruct = struct((c_size_t, "struct_size"), (c_void_p, "next"), (c_char_p, "name"), (TensorStruct, "tensor"),
                      (c_void_p, "host"), (c_int64, "number"))
@@ -67,7 +69,8 @@ INDICES = CFUNCTYPE(c_int, c_void_p, c_char_p, POINTER(POINTER(IndexStruct)), *2
 BatchStruct = struct(
     (c_size_t, "struct_size"), (POINTER(ProblemStruct), "problem"), (c_int64, "batch_size q_tokens"),
     (POINTER(c_int32), "q_lens kv_lens"), (ctypes.c_float, "k_scale v_scale"), (c_int32, "num_tensors"),
-    (POINTER(TensorStruct), "tensors"), (c_void_p, "context"), (INDICES, "indices"))
+    (POINTER(TensorStruct), "tensors"), (c_void_p, "context"), (INDICES, "indices"),
+    (ctypes.c_float, "q_scale out_scale"))
 MemoryStruct = struct((c_size_t, "struct_size"), (c_void_p, "context"),
                       (CFUNCTYPE(c_void_p, c_void_p, c_size_t), "reserve"))
 NumericsStruct = struct((c_size_t, "struct_size"),
@@ -89,7 +92,7 @@ BackendStruct = struct(
     (c_int32, "device deterministic graph_support padding_seq_len"), (c_size_t, "self"),
     *((function, name) for name, function in FUNCTIONS.items() if name not in LATER_FUNCTIONS), (c_int32, "writes_kv"),
     *((FUNCTIONS[name], name) for name in LATER_FUNCTIONS), (c_int32, "only_by_name"),
-    (c_char_p, "engine_flag"))
+    (c_char_p, "engine_flag"), (c_int32, "reads_fp8_queries writes_fp8_outputs"))
 # DLManagedTensor, with the structs in it laid out flat.
 DLPackStruct = struct(
     (c_void_p, "data"), (c_int32, "device_type device_id ndim"), (ctypes.c_uint8, "code bits"),
@@ -171,6 +174,7 @@ class Batch:
         self.batch_size, self.q_tokens = given.batch_size, given.q_tokens
         self.q_lens, self.kv_lens = (lens[:given.batch_size] for lens in (given.q_lens, given.kv_lens))
         self.k_scale, self.v_scale = given.k_scale, given.v_scale  # a stored key times k_scale is the key
+        self.q_scale, self.out_scale = given.q_scale, given.out_scale  # as k_scale; stored out is out / out_scale
         self._memory, self._indices = memory, (given.context, given.indices)
         structs = TensorStruct * given.num_tensors
         here = ctypes.cast(given.tensors, POINTER(structs)).contents
@@ -388,7 +392,8 @@ def describe(backend):
     for key, default in (("version", "0"), ("description", ""), ("index_format", ""), ("engine_flag", "")):
         about[key] = " ".join(str(getattr(backend, key, default)).split())
     for key, known in (("device", DEVICES), ("deterministic", (True, False)), ("graph_support", GRAPH_SUPPORTS),
-                       ("padding_seq_len", (1, 0)), ("writes_kv", (False, True)), ("only_by_name", (False, True))):
+                       ("padding_seq_len", (1, 0)), ("writes_kv", (False, True)), ("only_by_name", (False, True)),
+                       ("reads_fp8_queries", (False, True)), ("writes_fp8_outputs", (False, True))):
         value = getattr(backend, key, known[0])
         if value not in known:
             raise PluginFault(f"{label} has {key} {value!r}; it is {' or '.join(map(str, known))}")

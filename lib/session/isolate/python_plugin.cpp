@@ -95,6 +95,8 @@ BackendInfo info_of(const json& described) {
   info.cuda_graph = graph_support_of(described.at("graph_support"));
   info.padding_seq_len = described.at("padding_seq_len");
   info.writes_kv = described.at("writes_kv");
+  info.reads_fp8_queries = described.at("reads_fp8_queries");
+  info.writes_fp8_outputs = described.at("writes_fp8_outputs");
   info.by_default = !described.at("only_by_name").get<bool>();
   info.engine_flag = described.at("engine_flag");
   return info;

@@ -85,7 +85,14 @@ enum attnbench_scales {
   ATTNBENCH_SCALES_HEAD = 1,   /* ATTNBENCH_K_SCALES and ATTNBENCH_V_SCALES */
   ATTNBENCH_SCALES_TOKEN = 2,
   /* Inside the rows of a latent cache: dv e4m3, an f32 for each 128 of them, dk - dv bf16. */
-  ATTNBENCH_SCALES_BLOCK = 3
+  ATTNBENCH_SCALES_BLOCK = 3,
+  ATTNBENCH_SCALES_REQUEST = 4 /* ATTNBENCH_K_SCALES and ATTNBENCH_V_SCALES, [B, Hkv] */
+};
+
+/* What shares a scale of queries in fp8. */
+enum attnbench_q_scales {
+  ATTNBENCH_Q_SCALES_TENSOR = 0, /* q_scale of the batch */
+  ATTNBENCH_Q_SCALES_REQUEST = 1 /* ATTNBENCH_Q_SCALES */
 };
 
 /* Batches that a CUDA graph may repeat; vLLM's AttentionCGSupport. */
@@ -100,9 +107,9 @@ enum attnbench_graph_support {
 enum attnbench_step {
   ATTNBENCH_ATTENTION = 0, /* this step's keys and values are in the cache already */
   /* k_new and v_new, divided by their scales, go to the slots slot_mapping, rounded to nearest
-   * even. Scales of tensors and heads are given. Those of tokens and blocks are computed and
-   * written as well: the largest magnitude of the row, or of the 128 values, divided by the largest
-   * number of the cache's type (448 in e4m3), and at least 1e-6 of a token (vLLM's
+   * even. Scales of tensors, heads and requests are given. Those of tokens and blocks are computed
+   * and written as well: the largest magnitude of the row, or of the 128 values, divided by the
+   * largest number of the cache's type (448 in e4m3), and at least 1e-6 of a token (vLLM's
    * triton_reshape_and_cache_flash_per_token_head_quant), FLT_MIN of a block (its
    * concat_and_cache_ds_mla). The dk - dv values behind a row's blocks are not scaled. */
   ATTNBENCH_KV_WRITE = 1,
@@ -126,7 +133,7 @@ typedef struct attnbench_problem {
   double scale;                /* multiplies q.k */
   double logit_cap;            /* cap * tanh(s / cap) after scaling; 0 off */
   int32_t ranks;               /* tensor-parallel: heads_q is this rank's share */
-  int32_t dtype;               /* of q, k_new, v_new and out */
+  int32_t dtype;               /* of k_new and v_new */
   int32_t cache_dtype;
   int32_t cache_layout;
   int64_t page_size; /* tokens */
@@ -154,6 +161,12 @@ typedef struct attnbench_problem {
   /* 1: some request has no keys, or more queries than keys; rows that see none are 0, their LSE
    * is -inf. */
   int32_t empty_rows;
+  /* Types of q and out: `dtype`, or fp8 where the backend's table says that it takes them. A stored
+   * q times its scale is the query; what is stored of out is out / out_scale, rounded to nearest
+   * even and saturating. */
+  int32_t q_dtype;
+  int32_t out_dtype;
+  int32_t q_scales; /* attnbench_q_scales */
 } attnbench_problem;
 
 /* Strides count elements. An absent tensor has data 0. */
@@ -198,11 +211,12 @@ enum attnbench_role {
   ATTNBENCH_STATES = 19, /* [slots, Hkv, dk, dv] f32: read and written; no other slots than B's */
   ATTNBENCH_STATE_INDICES = 20,     /* i32 [B] slot of each request; -1: padding, skip it */
   ATTNBENCH_HAS_INITIAL_STATE = 21, /* u8 [B] 0: begin with zeros, whatever the slot holds */
-  /* f32, [Hkv] or [slots, Hkv], as cache_scales says; absent with other scales. Those of slots are
-   * written with the slots' rows. */
+  /* f32, [Hkv], [slots, Hkv] or [B, Hkv], as cache_scales says; absent with other scales. Those of
+   * slots are written with the slots' rows. */
   ATTNBENCH_K_SCALES = 22,
   ATTNBENCH_V_SCALES = 23, /* latent: the same as K's */
-  ATTNBENCH_ROLES = 24
+  ATTNBENCH_Q_SCALES = 24, /* [B, Hkv] f32, with ATTNBENCH_Q_SCALES_REQUEST alone */
+  ATTNBENCH_ROLES = 25
 };
 
 /* One array of an index format, or a number; the arrays of a format are a list. */
@@ -277,6 +291,8 @@ typedef struct attnbench_batch {
    * this is neither of the two. */
   int (*indices)(void* context, const char* format, const attnbench_index** first, char* message,
                  size_t message_size);
+  float q_scale;   /* ATTNBENCH_Q_SCALES_TENSOR: a stored q times q_scale is the query; else 1 */
+  float out_scale; /* a stored out in fp8 times out_scale is out; else 1 */
 } attnbench_batch;
 
 /* Scratch memory of one plan, on the device of the backend. */
@@ -347,6 +363,9 @@ typedef struct attnbench_backend {
   /* What an engine is started with so that it runs as this variant does, "--kv-splits 16"; may be a
    * null pointer. */
   const char* engine_flag;
+  /* 1: supports() is asked for problems whose q_dtype, or out_dtype, is fp8, too. */
+  int32_t reads_fp8_queries;
+  int32_t writes_fp8_outputs;
 } attnbench_backend;
 
 /* What a plug-in exports. `abi_version` is attnbench's ATTNBENCH_ABI_VERSION; a plug-in that was

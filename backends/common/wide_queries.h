@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "lib/backend/backend.h"
+#include "lib/base/tensor_view.h"
+
+namespace attnbench {
+
+/// Which request a query token of a step on a GPU is of.
+struct TokenRequests {
+  /// [requests + 1] on the device; null: each request has `q_len` tokens, as in recorded steps.
+  const std::int32_t* qo_indptr = nullptr;
+  std::int64_t requests = 0;
+  std::int64_t q_len = 1;
+
+  [[nodiscard]] constexpr std::int64_t of(std::int64_t token) const {
+    if (qo_indptr == nullptr) return token / q_len;
+    std::int64_t first = 0, end = requests;  // the token's is among them
+    while (end - first > 1) {
+      const std::int64_t middle = first + (end - first) / 2;
+      (qo_indptr[middle] <= token ? first : end) = middle;
+    }
+    return first;
+  }
+};
+/// Of a batch whose index tensors the device has.
+[[nodiscard]] TokenRequests token_requests(const ForwardBatch& batch);
+
+/// Queries in fp8, and where they are to lie in a wider type.
+struct WideQueries {
+  ConstTensorView from;           ///< [T, Hq, dk] in e4m3 or e5m2; dk is a multiple of 4
+  TensorView to;                  ///< dense, in bf16 or f16, which hold each number of `from`
+  const float* scales = nullptr;  ///< [B, Hkv] numbers are multiplied with; null: as they are
+  std::int64_t heads_kv = 1;
+  TokenRequests requests;  ///< where there are scales
+};
+/// Enqueues the work on the stream.
+using WidenQueries = void (*)(const WideQueries& queries, Stream& stream);
+void widen_queries_on_gpu(const WideQueries& queries, Stream& stream);
+
+/// `kernels`, whose tensor cores take queries in the type of the activations, with queries in fp8:
+/// each run() first widens them into the workspace, which that type does exactly, and the scale of
+/// the tensor joins the scale of q.k. Scales of requests are multiplied in, which is exact for
+/// scales of four significant bits, as a fixture's are; others would be rounded.
+[[nodiscard]] std::unique_ptr<Backend> with_wide_queries(std::unique_ptr<Backend> kernels,
+                                                         WidenQueries widen);
+/// The info of such a backend.
+[[nodiscard]] BackendInfo with_wide_queries(BackendInfo kernels);
+
+}  // namespace attnbench
