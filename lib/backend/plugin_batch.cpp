@@ -81,6 +81,8 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.causal_block = layer.causal_block;
   to.multi_item = problem.multi_item ? 1 : 0;
   to.empty_rows = problem.empty_rows ? 1 : 0;
+  to.dual_chunk_size = layer.dual_chunk.chunk_size;
+  to.dual_local_size = layer.dual_chunk.local_size;
   return to;
 }
 

@@ -162,7 +162,7 @@ Count bytes_of_head_scales(const Case& c) {
 /// Q, O, LSE, the scales of heads and the page-table entries of seen pages: the same with and
 /// without sharing, because each request has a table row of its own.
 Count bytes_beside_kv(const Case& c) {
-  const Count row = Count(c.layer.head_dim_qk + c.layer.head_dim_v) * size_bytes(c.dtype);
+  const Count row = Count(c.layer.query_dim() + c.layer.head_dim_v) * size_bytes(c.dtype);
   Count bytes = Count(c.q_tokens()) * c.layer.heads_q * (row + kLseBytes);
   bytes += bytes_of_head_scales(c);
   const std::int64_t page = c.kv_cache.page_size;
