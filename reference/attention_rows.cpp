@@ -29,6 +29,17 @@ struct Block {
   }
 };
 
+/// Keys that meet a query's form `form`.
+struct KeyRange {
+  std::int64_t begin = 0;
+  std::int64_t end = std::numeric_limits<std::int64_t>::max();
+};
+KeyRange keys_of_form(const QueryRow& row, int form) {
+  if (form == 0) return {row.first_form_from};
+  if (form == 1) return {row.second_form_from, row.first_form_from};
+  return {0, row.second_form_from};
+}
+
 std::vector<Block> blocks_seen_by(std::span<const QueryRow> rows) {
   std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
   for (const QueryRow& row : rows) {
@@ -108,25 +119,37 @@ std::vector<ReferenceRow> attend_rows(const RowMatrix& queries, std::span<const 
   const Eigen::Index columns = blocks.empty() ? 0 : blocks.back().column + blocks.back().size;
   RowMatrix weights(m, columns);
 
-  RowMatrix loaded(kBlock, queries.cols()), dots(m, kBlock), magnitudes(m, kBlock);
+  const Eigen::Index head_dim_qk = queries.cols() / rule.query_forms;
+  RowMatrix loaded(kBlock, head_dim_qk), dots(m, kBlock), magnitudes(m, kBlock);
   for (const Block& block : blocks) {
     auto keys = loaded.topRows(block.size);
     load_keys(block.begin, keys);
-    const auto q = queries.middleRows(block.first_row, block.rows);
-    dots.topLeftCorner(block.rows, block.size).noalias() = q * keys.transpose();
-    magnitudes.topLeftCorner(block.rows, block.size).noalias() =
-        q.cwiseAbs() * keys.cwiseAbs().transpose();
     weights.block(block.first_row, block.column, block.rows, block.size).setConstant(kHidden);
-    for (Eigen::Index i = 0; i < block.rows; ++i) {
-      const auto index = static_cast<std::size_t>(block.first_row + i);
-      double& s = results[index].s;
-      const auto take = [&](VisibleKeys::Key key) {
-        const Eigen::Index at = key.index - block.begin;
-        weights(block.first_row + i, block.column + at) =
-            logit_of(dots(i, at), rule, rows[index], key.position);
-        s = std::max(s, rows[index].temperature * rule.scale * magnitudes(i, at));
+    const std::int64_t block_end = block.begin + block.size;
+    for (int form = 0; form < rule.query_forms; ++form) {
+      const auto meets = [&](const QueryRow& row) {
+        const KeyRange range = keys_of_form(row, form);
+        return range.begin < block_end && range.end > block.begin;
       };
-      rows[index].visible.for_each_in(block.begin, block.begin + block.size, take);
+      const auto first = rows.begin() + block.first_row;
+      if (std::none_of(first, first + block.rows, meets)) continue;
+      const auto q = queries.block(block.first_row, form * head_dim_qk, block.rows, head_dim_qk);
+      dots.topLeftCorner(block.rows, block.size).noalias() = q * keys.transpose();
+      magnitudes.topLeftCorner(block.rows, block.size).noalias() =
+          q.cwiseAbs() * keys.cwiseAbs().transpose();
+      for (Eigen::Index i = 0; i < block.rows; ++i) {
+        const auto index = static_cast<std::size_t>(block.first_row + i);
+        const KeyRange range = keys_of_form(rows[index], form);
+        double& s = results[index].s;
+        const auto take = [&](VisibleKeys::Key key) {
+          const Eigen::Index at = key.index - block.begin;
+          weights(block.first_row + i, block.column + at) =
+              logit_of(dots(i, at), rule, rows[index], key.position);
+          s = std::max(s, rows[index].temperature * rule.scale * magnitudes(i, at));
+        };
+        rows[index].visible.for_each_in(std::max(block.begin, range.begin),
+                                        std::min(block_end, range.end), take);
+      }
     }
   }
 

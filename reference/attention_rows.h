@@ -21,6 +21,7 @@ using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::R
 struct LogitRule {
   double scale = 1;
   double logit_cap = 0;  ///< cap * tanh(s / cap); 0 = off
+  int query_forms = 1;   ///< that lie one behind the other in a query's vector
 };
 
 /// One row of queries beside its vector.
@@ -30,6 +31,9 @@ struct QueryRow {
   double temperature = 1;      ///< multiplies the logits after the cap
   double alibi_slope = 0;      ///< -slope * |key position - position| joins the logit; 0 = off
   std::optional<double> sink;  ///< logit that joins the denominator and nothing else
+  /// Where a query has three forms: keys from here on meet its first, keys before these two its
+  /// third.
+  std::int64_t first_form_from = 0, second_form_from = 0;
 };
 
 /// Writes rows [begin, begin + block.rows()) of K or V.

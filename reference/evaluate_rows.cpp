@@ -100,12 +100,21 @@ double temperature_of(const AttentionLayer& layer, const Request& request, std::
   return len > 0 && place > len ? std::log2(place) / std::log2(len) : 1;
 }
 
+/// Dual-chunk attention: keys of the query's own chunk meet its first form, those of the chunk
+/// before the second, older ones the third.
+void set_forms(const DualChunk& dual, const Request& request, std::int64_t token, QueryRow& row) {
+  const std::int64_t step = dual.chunk_size - dual.local_size;
+  const std::int64_t own = std::max<std::int64_t>(request.prefix_len() + token, 0);
+  row.first_form_from = own / step * step;
+  row.second_form_from = std::max<std::int64_t>(row.first_form_from - step, 0);
+}
+
 std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents,
                                          std::span<const RowId> ids, const Group& group) {
   const AttentionLayer& layer = c.layer;
   const Request& request = c.requests[static_cast<std::size_t>(group.request)];
-  RowMatrix queries(static_cast<Eigen::Index>(group.rows.size()), layer.head_dim_qk);
-  Eigen::RowVectorXf stored(layer.head_dim_qk);
+  RowMatrix queries(static_cast<Eigen::Index>(group.rows.size()), layer.query_dim());
+  Eigen::RowVectorXf stored(layer.query_dim());
   const std::vector<double> slopes =
       layer.has_alibi ? alibi_slopes(layer.heads_q * layer.ranks) : std::vector<double>();
   std::vector<QueryRow> rows;
@@ -120,6 +129,7 @@ std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents
     row.position = query_position(request, id.token);
     row.temperature = temperature_of(layer, request, id.token);
     if (layer.has_alibi) row.alibi_slope = slopes[static_cast<std::size_t>(id.head)];
+    if (layer.dual_chunk.exists()) set_forms(layer.dual_chunk, request, id.token, row);
     if (layer.has_sinks) row.sink = static_cast<double>(contents.sink(id.head));
     rows.push_back(std::move(row));
   }
@@ -131,9 +141,10 @@ std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents
     contents.v_row(group.request, position, group.kv_head, row);
     return contents.v_scale(group.request, position, group.kv_head);
   };
-  std::vector<ReferenceRow> results =
-      attend_rows(queries, rows, {.scale = layer.scale, .logit_cap = layer.logit_cap},
-                  layer.head_dim_v, dequantised(read_key), dequantised(read_value));
+  std::vector<ReferenceRow> results = attend_rows(
+      queries, rows,
+      {.scale = layer.scale, .logit_cap = layer.logit_cap, .query_forms = layer.query_variants()},
+      layer.head_dim_v, dequantised(read_key), dequantised(read_value));
   for (std::size_t i = 0; i < results.size(); ++i) results[i].id = ids[group.rows[i]];
   return results;
 }

@@ -97,6 +97,14 @@ std::vector<Case> families() {
   items.layer.temperature_len = 5;
   items.layer.has_alibi = true;
   cases.push_back(items);
+  Case dual =
+      case_of("dual_chunks", ForwardMode::kExtend, 4, 2, {{30, 300}, {9, 9}, {5, 2}, {1, 65}});
+  dual.layer.dual_chunk = {16, 3};
+  cases.push_back(dual);
+  dual.id = "dual_chunks_temperature_cap";
+  dual.layer.temperature_len = 5;
+  dual.layer.logit_cap = 0.8;
+  cases.push_back(dual);
   Case alibi = case_of("alibi", ForwardMode::kDraftExtend, 8, 8, {{3, 40}, {1, 2}});
   alibi.layer.has_alibi = true;
   cases.push_back(alibi);

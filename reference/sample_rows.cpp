@@ -90,7 +90,9 @@ std::vector<std::int64_t> pick_tokens(const Case& c, std::int64_t index, std::in
   // The last row of a chunk, which sees all of it, and the first of the next, which sees its own
   // key alone; then rows that see exactly up to the end of a page or split, and one key more: the
   // first, the middle one and the last of them.
-  for (const std::int64_t tile : {c.layer.attention_chunk, c.kv_cache.page_size, kSplit}) {
+  // A dual chunk's last row and the next one's first, whose keys meet other forms of the query.
+  const std::int64_t dual = c.layer.dual_chunk.exists() ? c.layer.dual_chunk.step() : 0;
+  for (const std::int64_t tile : {c.layer.attention_chunk, dual, c.kv_cache.page_size, kSplit}) {
     if (tile < 2) continue;
     const std::int64_t last_key = prefix + q_len - 1;
     for (const std::int64_t key : {prefix + tile, last_key, prefix + q_len / 2}) {

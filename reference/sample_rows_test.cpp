@@ -133,6 +133,15 @@ TEST(SampleRows, meets_the_edges_of_chunks) {
   }
 }
 
+TEST(SampleRows, meets_the_edges_of_dual_chunks) {
+  Case c = case_of(2, 1, {{2000, 2100}});
+  c.layer.dual_chunk = {400, 100};
+  const std::vector<RowId> rows = sample_rows(c, 64);
+  for (const std::int64_t position : {299, 300, 899, 900, 1799, 1800}) {
+    EXPECT_TRUE(has_token(rows, 0, position - 100)) << "position " << position;
+  }
+}
+
 TEST(SampleRows, meets_the_first_row_that_a_temperature_warms) {
   Case c = case_of(2, 1, {{2000, 2100}});
   c.layer.temperature_len = 1234;

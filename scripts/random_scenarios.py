@@ -70,13 +70,17 @@ def attention(rng, mode, mla):
             "keys": length(rng, 300)}
     if not mla and mode not in ("cross", "dllm_extend") and wanted.get("causal", True) and rng.random() < 0.15:
         wanted["chunk"] = length(rng, 200)
+    if not mla and mode in ("decode", "extend", "mixed") and not wanted and rng.random() < 0.15:
+        chunk = 1 + length(rng, 200)
+        wanted["dual_chunk"] = {"chunk_size": chunk, "local_size": rng.randrange(chunk)}
     if not mla and mode != "cross" and rng.random() < 0.1:
         wanted["temperature_len"] = 1 + length(rng, 300)
     if rng.random() < 0.2:
         wanted["softcap"] = rng.choice([1, 5, 30, 50])
     if not mla and rng.random() < 0.25:
         wanted["sinks"] = True
-    if not mla and mode != "dllm_extend" and wanted.get("causal", True) and rng.random() < 0.15:
+    plain = mode != "dllm_extend" and wanted.get("causal", True) and "dual_chunk" not in wanted
+    if not mla and plain and rng.random() < 0.15:
         wanted["alibi"] = True
     if rng.random() < 0.1:
         wanted["scale"] = round(math.exp(rng.uniform(-4, 0)), 4)

@@ -82,6 +82,9 @@ std::string traits_of(const ModelGeometry& model, const AttentionLayer& layer) {
   if (layer.shares_row_of_k_and_v()) traits.emplace_back("MLA (absorbed)");
   if (model.kinds[LayerKind::kFull] < model.layers) traits.push_back(model.kinds.text());
   if (model.sliding_window > 0) traits.push_back(fmt::format("window {}", model.sliding_window));
+  if (model.dual_chunk.exists()) {
+    traits.push_back(fmt::format("dual chunk {}", model.dual_chunk.chunk_size));
+  }
   if (model.attention_chunk > 0) traits.push_back(fmt::format("chunk {}", model.attention_chunk));
   if (model.yarn.factor > 1) traits.push_back(fmt::format("YaRN {:g}", model.yarn.factor));
   if (model.has_delta_net()) {

@@ -33,6 +33,7 @@ mixes:
     kv_cache: {page_size: 64}
     batch: [{count: 3, mode: target_verify, prefix_len: {uniform: [30, 300]}, tree: {chain: 4}}]
   chunked: {attention: {chunk: 16}, batch: q9_q6s20_q40s50_2q1s30}
+  dual: {attention: {dual_chunk: {chunk_size: 10, local_size: 2}}, batch: q1s3_q1s8_q1s9_q1s17_2q1s60}
   items: {batch: [{mode: extend, q_len: 30, prefix_len: 9, items: [3, 2, 4]}, {mode: extend, q_len: 9, prefix_len: 0}]}
 measure: {cache: [warm], rounds: [3, 3], samples: [1, 1]}
 verify: {rows: 24}
@@ -47,6 +48,7 @@ READERS = {
     "latent": ["from_flashmla", "from_trtllm_mla"],
     "chain": ["from_flashmla", "from_trtllm_mla"],
     "chunked": ["from_local_attention"],
+    "dual": ["from_dual_chunk"],
     "items": ["from_multi_item"],
 }
 

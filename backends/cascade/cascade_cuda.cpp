@@ -23,6 +23,9 @@ Support CascadeBackend::supports(const Problem& problem) const {
   if (layer.sliding_window_size >= 0)
     return Support::no("no sliding window: a prefix is seen whole");
   if (layer.attention_chunk > 0) return Support::no("no chunks: a prefix is seen whole");
+  if (layer.dual_chunk.exists()) {
+    return Support::no("no dual chunks: a prefix pass has one form of its queries");
+  }
   if (layer.temperature_len > 0) {
     return Support::no("no temperature: a prefix pass has no query positions");
   }

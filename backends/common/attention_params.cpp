@@ -34,6 +34,7 @@ void set_attention_params(AttentionParams& params, const ForwardBatch& batch) {
   params.q = q.data;
   params.q_token_stride = q.stride[0] * size_bytes(q.dtype);
   params.q_head_stride = q.stride[1] * size_bytes(q.dtype);
+  params.q_variant_stride = layer.head_dim_qk * size_bytes(q.dtype);
 
   const std::int64_t stored = size_bytes(pool.dtype);
   params.k = pool.k;

@@ -25,8 +25,8 @@ struct OutputParams {
 
 /// The tensors that are read, too, and the layer's rules.
 struct AttentionParams : OutputParams {
-  const std::byte* q = nullptr;  ///< [T, Hq, dk]
-  std::int64_t q_token_stride = 0, q_head_stride = 0;
+  const std::byte* q = nullptr;  ///< [T, Hq, dk], or [T, Hq, 3, dk] of dual-chunk attention
+  std::int64_t q_token_stride = 0, q_head_stride = 0, q_variant_stride = 0;
   const std::byte* k = nullptr;
   const std::byte* v = nullptr;
   std::int32_t page_size = 1;

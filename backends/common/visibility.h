@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "lib/batch/forward_batch.h"
 #include "lib/model/attention_layer.h"
@@ -52,6 +53,43 @@ struct Visibility {
     return key >= begin && key < end && !hides(key);
   }
 };
+
+/// Keys [begin, end) that meet form `variant` of a query, of dual-chunk attention: 0 intra, 1 succ,
+/// 2 inter. Of other layers all keys meet form 0.
+struct VariantKeys {
+  int variant = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+/// Of keys [begin, end) those of each form of a query at `place`, oldest first; where there is no
+/// key, one empty range.
+[[nodiscard]] inline std::vector<VariantKeys> variant_keys(const DualChunk& dual,
+                                                           std::int64_t place, std::int64_t begin,
+                                                           std::int64_t end) {
+  if (!dual.exists() || begin >= end) return {{0, begin, end}};
+  const std::int64_t intra = chunk_begin(dual.step(), place), succ = intra - dual.step();
+  std::vector<VariantKeys> parts;
+  for (const VariantKeys& all : {VariantKeys{2, begin, succ}, {1, succ, intra}, {0, intra, end}}) {
+    const VariantKeys part{all.variant, std::max(all.begin, begin), std::min(all.end, end)};
+    if (part.begin < part.end) parts.push_back(part);
+  }
+  return parts;
+}
+
+/// Rows [begin, …) of a request, token * group + head, in tiles of at most `most`: the end of the
+/// first. Of dual-chunk attention all of a tile's tokens are of one chunk, so that a key meets all
+/// rows in the same form.
+[[nodiscard]] inline std::int64_t tile_end(const ForwardBatch& batch, const AttentionLayer& layer,
+                                           std::int64_t request, std::int64_t begin,
+                                           std::int64_t most) {
+  const std::int64_t group = layer.group_size(), q_len = batch.q_len(request);
+  const std::int64_t end = std::min(q_len * group, begin + most);
+  if (!layer.dual_chunk.exists()) return end;
+  const std::int64_t prefix = batch.kv_len(request) - q_len, place = prefix + begin / group;
+  const std::int64_t next = chunk_begin(layer.dual_chunk.step(), place) + layer.dual_chunk.step();
+  return std::min(end, (next - prefix) * group);
+}
 
 /// From the first delimiter on a query sees, behind the prefix, its own item alone.
 inline void hide_other_items(const MultiItemParams& items, std::int64_t request, Visibility& seen) {

@@ -48,11 +48,12 @@ WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer,
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
     const std::int64_t rows = batch.q_len(r) * group;
     const std::int64_t step = tile_rows(rows);
-    for (std::int64_t begin = 0; begin < rows; begin += step) {
+    for (std::int64_t begin = 0, end = 0; begin < rows; begin = end) {
+      end = tile_end(batch, layer, r, begin, step);
       Item tile;
       tile.request = r;
       tile.row_begin = begin;
-      tile.row_end = std::min(rows, begin + step);
+      tile.row_end = end;
       tile.key_begin = batch.kv_len(r);
       for (std::int64_t t = begin / group; t <= (tile.row_end - 1) / group; ++t) {
         const Visibility seen = visibility_of(batch, layer, r, t);

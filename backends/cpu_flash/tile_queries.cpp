@@ -16,11 +16,12 @@ namespace {
 /// 2^-126 for 0: what that leaves out of a logit then stays below 2^-50 for any size of a head.
 constexpr int kLargestExponent = 32;
 
-/// The item's rows of queries as stored.
+/// The item's rows of queries as stored, in one of their forms.
 class QueryRows {
  public:
-  QueryRows(const ForwardBatch& batch, const Item& item)
+  QueryRows(const ForwardBatch& batch, const Item& item, int variant)
       : q_(batch.tensors.q),
+        variant_bytes_(variant * batch.problem->layer.head_dim_qk * size_bytes(q_.dtype)),
         item_(&item),
         group_(batch.problem->layer.group_size()),
         first_(first_token(batch, item.request)) {}
@@ -28,11 +29,12 @@ class QueryRows {
   [[nodiscard]] const std::byte* operator[](std::int64_t r) const {
     const std::int64_t row = item_->row_begin + r;
     const int head = item_->kv_head * static_cast<int>(group_) + static_cast<int>(row % group_);
-    return q_.row(first_ + row / group_, head);
+    return q_.row(first_ + row / group_, head) + variant_bytes_;
   }
 
  private:
   ConstTensorView q_;
+  std::int64_t variant_bytes_;
   const Item* item_;
   std::int64_t group_, first_;
 };
@@ -90,9 +92,9 @@ void load_lane(const void* cells, std::int64_t n, std::int64_t r, std::int64_t h
 
 }  // namespace
 
-QueryLayout load_queries(const ForwardBatch& batch, const Item& item, const Kernels& kernels,
-                         const Geometry& g, const Scratch& s) {
-  const QueryRows rows(batch, item);
+QueryLayout load_queries(const ForwardBatch& batch, const Item& item, int variant,
+                         const Kernels& kernels, const Geometry& g, const Scratch& s) {
+  const QueryRows rows(batch, item, variant);
   const std::int64_t count = item.rows();
   const bool few = count <= kDirectRows;
   const bool bf16 = kernels.bf16_dots && fits_bf16_dots(batch, item, rows);

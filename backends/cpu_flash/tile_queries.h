@@ -8,8 +8,8 @@
 
 namespace attnbench::cpu_flash {
 
-/// Lays out the item's queries in scratch for the product that will read them.
-[[nodiscard]] QueryLayout load_queries(const ForwardBatch& batch, const Item& item,
+/// Lays out form `variant` of the item's queries in scratch for the product that will read them.
+[[nodiscard]] QueryLayout load_queries(const ForwardBatch& batch, const Item& item, int variant,
                                        const Kernels& kernels, const Geometry& g, const Scratch& s);
 
 }  // namespace attnbench::cpu_flash

@@ -34,7 +34,7 @@ class TileQueries : public testing::Test {
     const Scratch scratch = scratch_at(memory.data(), plan, batch.problem->layer, kernels_.lanes);
     const Item& item = plan.items.front();
     const Geometry geometry(batch.problem->layer, item.rows(), kernels_.lanes);
-    return load_queries(batch, item, kernels_, geometry, scratch);
+    return load_queries(batch, item, 0, kernels_, geometry, scratch);
   }
 
   [[nodiscard]] static Case decode_of_four_heads() {

@@ -151,6 +151,9 @@ Support TwoStageBackend::supports(const Problem& problem) const {
   if (layer.sliding_window_size >= 0)
     return Support::no("no window: its second pass has no places");
   if (layer.attention_chunk > 0) return Support::no("no chunks: its second pass has no places");
+  if (layer.dual_chunk.exists()) {
+    return Support::no("no dual chunks: its second pass has no places");
+  }
   if (layer.temperature_len > 0) {
     return Support::no("no temperature: its second pass has no places");
   }

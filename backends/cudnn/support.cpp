@@ -39,6 +39,9 @@ Support supports(const Problem& problem) {
   if (layer.attention_chunk > 0) {
     return Support::no("no chunked attention: cuDNN's masks are causal ones and sliding windows");
   }
+  if (layer.dual_chunk.exists()) {
+    return Support::no("no dual chunks: cuDNN's queries have one form");
+  }
   if (layer.logit_cap > 0) {
     return Support::no("no softcap: cuDNN has it in place of its masks, not beside them");
   }

@@ -26,7 +26,7 @@ Support Example::supports(const Problem& problem) const {
   if (!layer.causal || layer.is_cross_attention) return Support::no("causal self-attention only");
   if (problem.multi_item) return Support::no("no multi-item scoring");
   if (layer.causal_block > 1) return Support::no("no block diffusion");
-  if (layer.sliding_window_size >= 0 || layer.attention_chunk > 0) {
+  if (layer.sliding_window_size >= 0 || layer.attention_chunk > 0 || layer.dual_chunk.exists()) {
     return Support::no("no window, no chunks");
   }
   if (layer.logit_cap > 0 || layer.temperature_len > 0) {

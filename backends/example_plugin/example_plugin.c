@@ -118,6 +118,7 @@ static int supports(void* self, const attnbench_problem* p, char* message, size_
   const char* no = NULL;
   if (p->dtype > ATTNBENCH_BF16 || p->cache_dtype > ATTNBENCH_BF16) no = "f32, f16, bf16 only";
   if (p->sliding_window_size >= 0 || p->attention_chunk > 0) no = "no sliding window, no chunks";
+  if (p->dual_chunk_size > 0) no = "no dual chunks";
   if (p->logit_cap > 0 || p->temperature_len > 0) no = "no softcap, no temperature";
   if (p->has_sinks || p->has_alibi) no = "no sinks, no ALiBi";
   if (!p->causal || p->is_cross_attention) no = "causal self-attention only";

@@ -33,7 +33,8 @@ def problem(**changed):
                  sliding_window_size=-1, scale=0.1, logit_cap=0.0, ranks=1, dtype="bf16", cache_dtype="bf16",
                  cache_layout="NHD", page_size=16, mode="decode", recorded=False, max_requests=4, max_q_len=1,
                  max_q_tokens=4, max_kv_len=900, step="attention", cache_scales="tensor",
-                 attention_chunk=0, temperature_len=0, causal_block=1, multi_item=False, empty_rows=False)
+                 attention_chunk=0, dual_chunk_size=0, temperature_len=0, causal_block=1, multi_item=False,
+                 empty_rows=False)
     whole = {**plain, **changed}
     return types.SimpleNamespace(**{"q_dtype": whole["dtype"], "out_dtype": whole["dtype"], "q_scales": "tensor",
                                     **whole})
@@ -64,6 +65,7 @@ TAKEN = [
     (dict(has_sinks=True), "vllm:fa3 vllm:triton_unified flashinfer:sinks flashinfer:xqa sglang:triton_decode"),
     (dict(has_alibi=True), ""),
     (dict(attention_chunk=8192), ""),
+    (dict(dual_chunk_size=8192), ""),
     ({**CHUNK, "multi_item": True}, ""),
     ({**CHUNK, "mode": "dllm_extend"}, ""),
     (dict(temperature_len=1024), ""),

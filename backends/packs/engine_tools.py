@@ -37,6 +37,7 @@ def no_paged_attention(problem, dtypes=("f16", "bf16"), trees=False, sinks=False
         (problem.multi_item, "no multi-item scoring: the pack gives it no items"),
         (problem.mode == "dllm_extend", "no block diffusion: it knows no masks but causal ones"),
         (problem.temperature_len > 0, "no temperature of positions"),
+        (problem.dual_chunk_size > 0, "no dual chunks: the pack gives it one form of each query"),
         (problem.attention_chunk > 0, "no chunked attention: the pack gives it causal masks and windows alone"),
         (problem.mode == "target_verify" and not trees, "no draft trees: it knows no masks but causal ones"),
         (problem.dtype not in dtypes, f"queries in {' or '.join(dtypes)} only"),

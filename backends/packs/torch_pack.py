@@ -40,8 +40,8 @@ class Sdpa:
             return "no multi-item scoring"
         if problem.mode == "dllm_extend":
             return "no block diffusion"
-        if problem.attention_chunk > 0 or problem.temperature_len > 0:
-            return "no chunked attention, no temperature"
+        if problem.attention_chunk > 0 or problem.dual_chunk_size > 0 or problem.temperature_len > 0:
+            return "no chunked attention, no dual chunks, no temperature"
         if problem.logit_cap > 0 and not self.takes_softcap:
             return "no softcap"
         if problem.dtype not in self.dtypes or problem.cache_dtype != problem.dtype:

@@ -29,8 +29,8 @@ class PagedDecode:
             return "decodes with keys and values of their own only"
         if not problem.causal or problem.is_cross_attention or problem.sliding_window_size >= 0:
             return "causal self-attention without a window only"
-        if problem.attention_chunk > 0 or problem.temperature_len > 0:
-            return "no chunked attention, no temperature"
+        if problem.attention_chunk > 0 or problem.dual_chunk_size > 0 or problem.temperature_len > 0:
+            return "no chunked attention, no dual chunks, no temperature"
         if problem.logit_cap > 0 or problem.has_sinks or problem.has_alibi:
             return "no softcap, no sinks, no ALiBi"
         if problem.cache_dtype != problem.dtype or problem.dtype not in ("f16", "bf16"):

@@ -16,6 +16,9 @@ Numerics PagedFaBackend::numerics(const Problem& problem) const { return {.p = p
 
 Support PagedFaBackend::supports(const Problem& problem) const {
   if (problem.layer.has_alibi) return Support::no("no ALiBi, as FlashAttention 3 (see splitkv)");
+  if (problem.layer.dual_chunk.exists()) {
+    return Support::no("no dual chunks: its queries have one form (see splitkv)");
+  }
   return supports_key_value_heads(problem, has_kernel(kernel_for(problem, TileKind::kFew)),
                                   "head dims 64, 96, 128, 256 and 192/128 only, and 72 and 80 "
                                   "with a cache in the activations' type");

@@ -36,7 +36,7 @@ class PythonExample:
             return "no block diffusion"
         if not problem.causal or problem.is_cross_attention:
             return "causal self-attention only"
-        if problem.sliding_window_size >= 0 or problem.attention_chunk > 0:
+        if problem.sliding_window_size >= 0 or problem.attention_chunk > 0 or problem.dual_chunk_size > 0:
             return "no sliding window, no chunks"
         if problem.logit_cap > 0 or problem.temperature_len > 0:
             return "no softcap, no temperature"

@@ -9,6 +9,7 @@
 #include "backends/common/tiles/key_shares.h"
 #include "backends/common/tiles/pieces.h"
 #include "backends/common/tiles/tiles.h"
+#include "backends/common/visibility.h"
 #include "backends/splitkv/launch.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
@@ -26,6 +27,21 @@ constexpr std::int64_t kFixedTileKeys = 256;
 bool takes_many_rows(SplitRule rule, ForwardMode mode, std::int64_t most_rows) {
   const bool any_kernel = rule == SplitRule::kFill || mode == ForwardMode::kDecode;
   return most_rows > kFewRows || !any_kernel;
+}
+
+/// A tile's keys by the form of its queries that they meet.
+std::vector<Item> parts_of(const Item& tile, const AttentionLayer& layer) {
+  const std::int64_t place =
+      std::int64_t{tile.kv_len} - tile.q_len + tile.row_begin / layer.group_size();
+  std::vector<Item> parts;
+  for (const VariantKeys& keys :
+       variant_keys(layer.dual_chunk, place, tile.key_begin, tile.key_end)) {
+    Item& part = parts.emplace_back(tile);
+    part.variant = keys.variant;
+    part.key_begin = narrow_i32(keys.begin);
+    part.key_end = narrow_i32(keys.end);
+  }
+  return parts;
 }
 
 /// Keys per piece of each tile.
@@ -86,7 +102,7 @@ WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer, Split
     if (small.are_better(layer.heads_kv)) tiles = tiles::tiles_of(batch, layer, kFewRows);
   }
   const std::vector<std::int64_t> chunks = chunks_of(tiles, batch, layer, rule, multiprocessors);
-  for (std::size_t i = 0; i < tiles.size(); ++i) planner.add(tiles[i], chunks[i]);
+  for (std::size_t i = 0; i < tiles.size(); ++i) planner.add(parts_of(tiles[i], layer), chunks[i]);
   return std::move(planner).finish();
 }
 
@@ -113,6 +129,12 @@ tiles::Room room_for(const UniformBatches& batches, const AttentionLayer& layer,
     if (rule == SplitRule::kDynamic) pieces = kMaxTritonSplits;
     if (rule == SplitRule::kFixedTile) pieces = ceil_div(batches.max_kv_len, kFixedTileKeys);
     room.partials = room.items = room.tiles * pieces;
+  }
+  // Keys of each further form of the queries are further pieces, and all tiles are cut.
+  const std::int64_t further_forms = room.tiles * (layer.query_variants() - 1);
+  if (further_forms > 0) {
+    room.items += further_forms;
+    room.partials = room.items;
   }
   if (room.partials > 0) room.partial_rows = narrow_i32(tile_rows);
   return room;

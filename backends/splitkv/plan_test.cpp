@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <random>
 #include <utility>
@@ -50,7 +51,9 @@ std::vector<int> splits(const Case& c, SplitRule rule) {
 }
 
 TEST(SplitKvPlan, covers_every_key_of_every_row_once) {
-  for (const Case& small : all_small_cases()) {
+  std::vector<Case> smalls = all_small_cases();
+  std::ranges::copy(small_dual_chunks(), std::back_inserter(smalls));
+  for (const Case& small : smalls) {
     for (const SplitRule rule : kRules) {
       Case c = small;
       for (Request& request : c.requests) request.kv_len += 3000;
@@ -199,6 +202,35 @@ TEST(SplitKvPlan, of_a_chunked_layer_reads_the_own_chunk_alone) {
                                           testing::Pair(2, 98'304)));
 }
 
+TEST(SplitKvPlan, of_dual_chunks_gives_an_item_keys_of_one_form_of_its_queries) {
+  for (const SplitRule rule : kRules) {
+    for (Case c : {decode({6, 7, 13, 20, 5000}), extend(2, 700, 5000), small_prefix_hits()}) {
+      c.layer.dual_chunk = c.requests.size() == 2 ? DualChunk{1100, 100} : DualChunk{8, 2};
+      const std::int64_t step = c.layer.dual_chunk.step(), group = c.layer.group_size();
+      std::map<int, std::int64_t> keys[3];  // of the last token of each request
+      for (const Item& item : plan(c, rule).items) {
+        const std::int64_t prefix = item.kv_len - item.q_len;
+        const std::int64_t first = (prefix + item.row_begin / group) / step;
+        const std::int64_t last = (prefix + (item.row_begin + item.rows - 1) / group) / step;
+        EXPECT_EQ(first, last) << "a tile of queries of two chunks";
+        if (item.key_begin == item.key_end) continue;
+        const std::int64_t nearest = first - (item.key_end - 1) / step;
+        const std::int64_t farthest = first - item.key_begin / step;
+        EXPECT_EQ(std::min<std::int64_t>(nearest, 2), item.variant);
+        EXPECT_EQ(std::min<std::int64_t>(farthest, 2), item.variant);
+        if (item.q_len == 1) keys[item.variant][item.request] += keys_of(item);
+      }
+      if (c.requests.size() != 5) continue;
+      // SGLang's lengths of a decode's three parts.
+      using testing::Pair;
+      EXPECT_THAT(keys[0],
+                  testing::ElementsAre(Pair(0, 6), Pair(1, 1), Pair(2, 1), Pair(3, 2), Pair(4, 2)));
+      EXPECT_THAT(keys[1], testing::ElementsAre(Pair(1, 6), Pair(2, 6), Pair(3, 6), Pair(4, 6)));
+      EXPECT_THAT(keys[2], testing::ElementsAre(Pair(2, 6), Pair(3, 12), Pair(4, 4992)));
+    }
+  }
+}
+
 TEST(SplitKvPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
   std::mt19937 random(5);
   const auto upto = [&](std::int64_t most) {
@@ -221,6 +253,7 @@ TEST(SplitKvPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
       if (q_len > 1) request.tree_parents.assign(static_cast<std::size_t>(q_len), 0);
       if (q_len > 1) request.tree_parents[0] = -1;
     }
+    if (q_len == 1 && i % 4 == 1) c.layer.dual_chunk = {1 + upto(3000), 0};
     const tiles::Room made = plan(c, rule).room();
     const tiles::Room room =
         room_for({c.mode, static_cast<std::int64_t>(requests), q_len, kMaxKvLen}, c.layer, rule,
@@ -229,7 +262,7 @@ TEST(SplitKvPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
     EXPECT_LE(made.tiles, room.tiles);
     EXPECT_LE(made.partials, room.partials);
     EXPECT_LE(made.partial_rows, room.partial_rows);
-    if (rule != SplitRule::kFill) continue;
+    if (rule != SplitRule::kFill || c.layer.dual_chunk.exists()) continue;
     fullest = most_of(fullest, {100 * made.items / room.items, 100 * made.tiles / room.tiles,
                                 100 * made.partials / room.partials, 0});
   }

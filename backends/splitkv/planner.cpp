@@ -23,28 +23,32 @@ constexpr std::int64_t kLeastLastRoundKeys = 1024;
 
 std::int64_t Planner::tile_rows() const { return plan_.many_rows ? kManyRows : kFewRows; }
 
-Planner::Pieces Planner::add_pieces(Item item, std::int64_t chunk) {
-  item.first_partial = plan_.partials;
-  plan_.partial_rows = std::max(plan_.partial_rows, item.rows);
-  tiles::append_pieces(plan_.items, item, chunk, plan_.partials);
-  return {item.first_partial, plan_.partials - item.first_partial};
-}
+void Planner::add(const Item& tile, std::int64_t chunk) { add({&tile, 1}, chunk); }
 
-void Planner::add(const Item& tile, std::int64_t chunk) {
-  if (keys_of(tile) <= chunk) {
-    plan_.items.push_back(tile);
+void Planner::add(std::span<const Item> parts, std::int64_t chunk) {
+  std::int64_t pieces = 0;
+  for (const Item& part : parts) pieces += tiles::pieces_of(keys_of(part), chunk);
+  if (pieces == 1) {
+    plan_.items.push_back(parts.front());
     return;
   }
-  Item item = tile;
-  item.splits = narrow_i32(ceil_div(keys_of(tile), chunk));
-  item.tile = plan_.tiles++;
-  add_pieces(item, chunk);
+  const std::int32_t tile = plan_.tiles++, first = plan_.partials;
+  for (Item item : parts) {
+    item.splits = narrow_i32(pieces);
+    item.tile = tile;
+    item.first_partial = first;
+    plan_.partial_rows = std::max(plan_.partial_rows, item.rows);
+    tiles::append_pieces(plan_.items, item, chunk, plan_.partials);
+  }
 }
 
 Planner::Pieces Planner::add_unmerged(const Item& tile, std::int64_t chunk) {
   Item item = tile;
   item.splits = 0;
-  return add_pieces(item, chunk);
+  item.first_partial = plan_.partials;
+  plan_.partial_rows = std::max(plan_.partial_rows, item.rows);
+  tiles::append_pieces(plan_.items, item, chunk, plan_.partials);
+  return {item.first_partial, plan_.partials - item.first_partial};
 }
 
 WorkPlan Planner::finish() && {

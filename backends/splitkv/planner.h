@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "backends/common/tiles/room.h"
@@ -34,6 +35,8 @@ class Planner {
   /// `tile` is an item over all its keys; a piece has at most `chunk` of them. The
   /// block that finishes last merges the pieces.
   void add(const Item& tile, std::int64_t chunk);
+  /// The same of a tile whose keys meet other forms of its queries part by part.
+  void add(std::span<const Item> parts, std::int64_t chunk);
 
   /// Results that another kernel merges: numbers [first, first + count).
   struct Pieces {
@@ -45,8 +48,6 @@ class Planner {
   [[nodiscard]] WorkPlan finish() &&;
 
  private:
-  Pieces add_pieces(Item item, std::int64_t chunk);
-
   WorkPlan plan_;  // in the order of addition
 };
 

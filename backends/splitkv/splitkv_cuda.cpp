@@ -16,6 +16,9 @@ SplitKvBackend::SplitKvBackend(SplitRule rule) : info_(splitkv::info(rule)), rul
 Numerics SplitKvBackend::numerics(const Problem& problem) const { return {.p = problem.dtype}; }
 
 Support SplitKvBackend::supports(const Problem& problem) const {
+  if (problem.layer.dual_chunk.exists() && problem.mode == ForwardMode::kTargetVerify) {
+    return Support::no("no draft trees in dual chunks: they are defined for causal steps");
+  }
   return supports_key_value_heads(problem, has_kernel(kernel_for(problem, false)));
 }
 

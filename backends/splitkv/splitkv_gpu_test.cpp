@@ -147,6 +147,28 @@ TEST_F(SplitKvGpu, sees_the_own_chunk_and_warms_late_logits_where_contexts_are_s
   }
 }
 
+TEST_F(SplitKvGpu, meets_keys_in_the_form_of_the_query_that_their_dual_chunk_asks_for) {
+  for (const Case& c : small_dual_chunks()) {
+    if (c.dtype == DType::kF32) continue;
+    SplitKvBackend backend;
+    expect_agreement(backend, c, *device_, {Fill::kNeedle, Fill::kSparseInt, Fill::kNormal});
+  }
+  for (const Case& small : {small_prefix_hits(), small_chunked_mixed(), small_fp8()}) {
+    for (const DualChunk dual : {DualChunk{100, 7}, DualChunk{1024, 24}, DualChunk{8192, 1024}}) {
+      Case c = long_case(small);
+      c.layer.dual_chunk = dual;
+      SplitKvBackend backend;
+      expect_agreement(backend, c, *device_, {Fill::kNeedle, Fill::kNormal});
+    }
+  }
+}
+
+TEST_F(SplitKvGpu, of_dual_chunks_gives_a_request_the_same_bits_alone_and_in_a_batch) {
+  Case c = decode(4, 4, 128, 128);
+  c.layer.dual_chunk = {100, 28};
+  conformance::expect_batch_invariance(make<SplitRule::kFixedTile>, c, *device_);
+}
+
 TEST_F(SplitKvGpu, gives_a_request_the_same_bits_alone_and_in_a_batch_under_fixed_tiles) {
   conformance::expect_batch_invariance(make<SplitRule::kFixedTile>, decode(2, 4, 128, 128),
                                        *device_);

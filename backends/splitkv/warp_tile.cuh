@@ -67,7 +67,7 @@ __device__ __forceinline__ void load_queries(const Params& p, const Item& item,
   for (int i = 0; i < 2; ++i) {
     q.load(i,
            p.q + static_cast<std::int64_t>(item.q_begin + rows.token[i]) * p.q_token_stride +
-               rows.head[i] * p.q_head_stride,
+               rows.head[i] * p.q_head_stride + item.variant * p.q_variant_stride,
            rows.token[i] >= 0);
   }
 }

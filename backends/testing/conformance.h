@@ -49,6 +49,7 @@ inline constexpr Fill kFills[] = {Fill::kNeedle,  Fill::kTag,    Fill::kSparseIn
   for (Case& c : small_blocks()) all.push_back(std::move(c));
   for (Case& c : small_temperatures()) all.push_back(std::move(c));
   for (Case& c : small_fp8_activations()) all.push_back(std::move(c));
+  for (Case& c : small_dual_chunks()) all.push_back(std::move(c));
   for (Case& c : small_single_features()) all.push_back(std::move(c));
   for (Case& c : small_edge_shapes()) all.push_back(std::move(c));
   for (Case& c : small_ragged_cases()) all.push_back(std::move(c));

@@ -53,7 +53,9 @@ inline constexpr std::int64_t kGraphContext = 4096;
   grouped.head_dim_qk = grouped.head_dim_v = 128;
   wide.heads_q = 40;
   wide_latent.heads_q = 128;
-  return {grouped, wide, latent, wide_latent};
+  AttentionLayer in_dual_chunks = grouped;
+  in_dual_chunks.dual_chunk = {50, 10};
+  return {grouped, wide, latent, wide_latent, in_dual_chunks};
 }
 
 /// A step, filled up to `batch_size` requests.

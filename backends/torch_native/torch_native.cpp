@@ -200,15 +200,26 @@ void PlannedDense::attend(std::int64_t request, int head) const {
       scale_left_out(pool, of_k ? KvPart::kKey : KvPart::kValue, request, kv_head) /
       batch_.tensors.out_scale;
   const MatrixView k(scratch_.k, keys, dk);
-  for (std::int64_t begin = 0; begin < q_len; begin += kBlockRows) {
-    const std::int64_t count = std::min(kBlockRows, q_len - begin);
-    for (std::int64_t i = 0; i < count; ++i) {
-      widen_row(batch_.tensors.q.dtype, batch_.tensors.q.row(first + begin + i, head),
-                scratch_.q + i * dk, dk);
-    }
-    const MatrixView q(scratch_.q, count, dk);
+  const std::int64_t group = batch_.problem->layer.group_size();
+  for (std::int64_t begin = 0, end = 0; begin < q_len; begin = end) {
+    end =
+        tile_end(batch_, batch_.problem->layer, request, begin * group, kBlockRows * group) / group;
+    const std::int64_t count = end - begin;
     MatrixView scores(scratch_.scores, count, keys), out(scratch_.out, count, dv);
-    scores.noalias() = q * k.transpose();
+    for (const VariantKeys& part :
+         variant_keys(batch_.problem->layer.dual_chunk, keys - q_len + begin, 0, keys)) {
+      for (std::int64_t i = 0; i < count; ++i) {
+        const ConstTensorView& queries = batch_.tensors.q;
+        widen_row(
+            queries.dtype,
+            queries.row(first + begin + i, head) + part.variant * dk * size_bytes(queries.dtype),
+            scratch_.q + i * dk, dk);
+      }
+      const MatrixView q(scratch_.q, count, dk);
+      const std::int64_t size = part.end - part.begin;
+      scores.middleCols(part.begin, size).noalias() =
+          q * k.middleRows(part.begin, size).transpose();
+    }
     for (std::int64_t i = 0; i < count; ++i) finish_row(request, begin + i, head, i);
     if (keys > 0) weigh(count, keys, dv);
     for (std::int64_t i = 0; i < count; ++i) {

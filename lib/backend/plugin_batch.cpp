@@ -89,6 +89,8 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.q_dtype = static_cast<std::int32_t>(problem.q_dtype());
   to.out_dtype = static_cast<std::int32_t>(problem.out_dtype());
   to.q_scales = static_cast<std::int32_t>(problem.fp8.q_scales);
+  to.dual_chunk_size = layer.dual_chunk.chunk_size;
+  to.dual_local_size = layer.dual_chunk.local_size;
   return to;
 }
 

@@ -9,7 +9,9 @@ namespace attnbench {
 /// What a layer reads and writes beside the KV cache; borrowed. T query tokens, Hq query and Hkv KV
 /// heads. A recurrent layer has keys of Hq heads, outputs of Hkv heads, and no LSE.
 struct AttentionTensors {
-  ConstTensorView q;  ///< [T, Hq, dk], as stored: of a step with queries in fp8, before its scale
+  /// [T, Hq, dk], as stored: of a step with queries in fp8, before its scale. Of dual-chunk
+  /// attention [T, Hq, 3 dk]: intra, succ, inter.
+  ConstTensorView q;
   /// [T, Hkv, dk] this step's keys in the type of the activations; they are in the cache already.
   ConstTensorView k_new;
   ConstTensorView v_new;         ///< [T, Hkv, dv] values; MLA: a view of k_new's first dv columns

@@ -76,6 +76,8 @@ LayerFacts layer_facts(const AttentionLayer& layer) {
           .causal_block = layer.causal_block,
           .sliding_window_size = layer.sliding_window_size,
           .attention_chunk = layer.attention_chunk,
+          .dual_chunk_size = layer.dual_chunk.chunk_size,
+          .dual_local_size = layer.dual_chunk.local_size,
           .scale = layer.scale,
           .logit_cap = layer.logit_cap,
           .temperature_len = layer.temperature_len};
@@ -89,7 +91,8 @@ CacheFacts cache_facts(const KvCacheConfig& kv_cache) {
           .scales = std::string(to_string(kv_cache.scales)),
           .placement = std::string(to_string(kv_cache.placement)),
           .k_scale = as_written(kv_cache.k_scale),
-          .v_scale = as_written(kv_cache.v_scale)};
+          .v_scale = as_written(kv_cache.v_scale),
+          .swa_pool = kv_cache.swa_pool};
 }
 
 Fp8Facts fp8_facts(const Case& c) {

@@ -37,6 +37,8 @@ struct LayerFacts {
   std::int64_t causal_block = 1;          ///< new tokens that see each other; 1 = causal
   std::int64_t sliding_window_size = -1;  ///< previous keys visible; -1 = all
   std::int64_t attention_chunk = 0;       ///< keys of a chunk; 0 = none
+  std::int64_t dual_chunk_size = 0;       ///< DualChunk::chunk_size, tokens; 0 = none
+  std::int64_t dual_local_size = 0;       ///< DualChunk::local_size, tokens
   double scale = 0;                       ///< multiplies q.k
   double logit_cap = 0;                   ///< 0 = none
   std::int64_t temperature_len = 0;       ///< tokens; 0 = none
@@ -47,6 +49,7 @@ struct CacheFacts {
   std::string layout;  ///< that the backend read; empty where none was asked for or chosen
   std::string scales, placement;
   double k_scale = 1, v_scale = 1;
+  bool swa_pool = false;  ///< KvCacheConfig::swa_pool
 };
 
 /// Activations in fp8, with the scales of whole tensors.

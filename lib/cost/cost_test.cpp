@@ -211,6 +211,17 @@ TEST(Cost, of_a_chunked_layer_takes_the_own_chunk_alone) {
   EXPECT_EQ(count_cost(c).kv_bytes_unique, (100'000 - 10 * 8192) * per_key);
 }
 
+TEST(Cost, of_dual_chunks_reads_three_forms_of_each_query_and_computes_as_much) {
+  Case c = batch_of(4, 2, 64);
+  const Cost plain = count_cost(c);
+  c.layer.dual_chunk = {8192, 1024};
+  const Cost dual = count_cost(c);
+  EXPECT_EQ(dual.flops, plain.flops);
+  EXPECT_EQ(dual.kv_bytes_unique, plain.kv_bytes_unique);
+  EXPECT_EQ(dual.bytes_unique - plain.bytes_unique,
+            2 * c.q_tokens() * c.layer.heads_q * c.layer.head_dim_qk * size_bytes(c.dtype));
+}
+
 TEST(Cost, of_a_shared_prefix_takes_what_any_window_reaches) {
   Case c = batch_of(3, 1, 100);
   c.layer.sliding_window_size = 9;
@@ -290,6 +301,7 @@ TEST(Cost, matches_enumeration_on_every_small_case) {
   for (const Case& c : all_small_cases()) expect_matches_enumeration(c);
   for (const Case& c : small_windows()) expect_matches_enumeration(c);
   for (const Case& c : small_blocks()) expect_matches_enumeration(c);
+  for (const Case& c : small_dual_chunks()) expect_matches_enumeration(c);
   expect_matches_enumeration(small_items());
   for (const Case& c : small_edge_shapes()) expect_matches_enumeration(c);
   for (const Case& c : small_ragged_cases()) expect_matches_enumeration(c);

@@ -165,7 +165,7 @@ Count bytes_of_head_scales(const Case& c) {
 /// without sharing, because each request has a table row of its own. Ragged keys have an entry for
 /// each request, where its keys begin.
 Count bytes_beside_kv(const Case& c) {
-  const Count row = Count(c.layer.head_dim_qk) * size_bytes(c.q_dtype()) +
+  const Count row = Count(c.layer.query_dim()) * size_bytes(c.q_dtype()) +
                     Count(c.layer.head_dim_v) * size_bytes(c.out_dtype());
   Count bytes = Count(c.q_tokens()) * c.layer.heads_q * (row + kLseBytes);
   if (c.fp8.q_scales == QScales::kRequest) {

@@ -11,6 +11,7 @@
 #include "lib/batch/graph_padding.h"
 #include "lib/batch/two_batch_overlap.h"
 #include "lib/index/csr.h"
+#include "lib/index/dual_chunk.h"
 #include "lib/index/flashmla.h"
 #include "lib/index/kv_splits.h"
 #include "lib/index/local_attention.h"
@@ -172,6 +173,18 @@ IndexArrays local_attention_arrays(const IndexStep& step) {
           step,
           index_array("local_block_table", std::move(local.table.page_table), local.table.width),
           chunks * local.table.width)};
+}
+
+IndexArrays dual_chunk_arrays(const IndexStep& step) {
+  DualChunkDecode decode = make_dual_chunk_decode(step.problem.layer.dual_chunk, pages_of(step));
+  IndexArrays arrays =
+      table_arrays("block_tables_intra", "seq_lens_intra", std::move(decode.intra));
+  for (IndexArray& array :
+       table_arrays("block_tables_succ", "seq_lens_succ", std::move(decode.succ))) {
+    arrays.push_back(std::move(array));
+  }
+  arrays.push_back(index_array("seq_lens_inter", std::move(decode.inter)));
+  return arrays;
 }
 
 IndexArrays multi_item_arrays(const IndexStep& step) {

@@ -22,6 +22,7 @@ namespace attnbench {
 [[nodiscard]] IndexArrays flashmla_arrays(const IndexStep& step);
 [[nodiscard]] IndexArrays trtllm_mla_arrays(const IndexStep& step);
 [[nodiscard]] IndexArrays local_attention_arrays(const IndexStep& step);
+[[nodiscard]] IndexArrays dual_chunk_arrays(const IndexStep& step);
 [[nodiscard]] IndexArrays multi_item_arrays(const IndexStep& step);
 [[nodiscard]] IndexArrays swa_arrays(const IndexStep& step);
 [[nodiscard]] IndexArrays tree_mask_arrays(const IndexStep& step);

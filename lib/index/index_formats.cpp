@@ -111,6 +111,19 @@ std::string without_chunks(const IndexStep& step) {
              : without_own_keys(step);
 }
 
+std::string without_dual_chunks(const IndexStep& step) {
+  const std::int64_t page_size = step.problem.cache.page_size;
+  if (!step.problem.layer.dual_chunk.exists()) return "the layer has no dual chunks";
+  if (step.problem.mode != ForwardMode::kDecode) {
+    return "these are a decode's: a prompt is run chunk by chunk";
+  }
+  const std::int64_t chunk = step.problem.layer.dual_chunk.step();
+  return chunk % page_size == 0
+             ? ""
+             : fmt::format("a dual chunk of {} keys is no whole number of pages of {}", chunk,
+                           page_size);
+}
+
 std::string without_items(const IndexStep& step) {
   return step.batch.multi_item ? "" : "no request is scored by items";
 }
@@ -130,6 +143,7 @@ constexpr IndexFormat kFormats[] = {
     {"flashmla", "FlashMLA's dense decode (132 SMs)", without_flashmla, flashmla_arrays},
     {"trtllm_mla", "TRT-LLM MLA", without_trtllm_mla, trtllm_mla_arrays},
     {"local_attention", "FlashAttention in chunked layers", without_chunks, local_attention_arrays},
+    {"dual_chunk", "SGLang's dual_chunk_flash_attn", without_dual_chunks, dual_chunk_arrays},
     {"multi_item", "FlashInfer's prefill with items to score", without_items, multi_item_arrays},
     {"swa", "sliding-window layers with a pool of their own", without_window_pool, swa_arrays},
     {"tree_mask", "FlashInfer (packed), Triton", without_tree, tree_mask_arrays},

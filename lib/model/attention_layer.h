@@ -18,6 +18,19 @@ enum class Family : std::uint8_t { kSoftmax, kLatent, kRecurrent };
 enum class WindowInTrees : std::uint8_t { kIndex, kDepth };
 [[nodiscard]] std::string_view to_string(WindowInTrees rule);
 
+/// Dual-chunk attention (Qwen2.5-1M, arXiv:2501.15383, section 3.1; the keys of Hugging Face's
+/// dual_chunk_attention_config): positions between a query and a key that are farther apart than a
+/// model has learned are replaced by smaller ones, so that a query has three forms of itself.
+struct DualChunk {
+  std::int64_t chunk_size = 0;  ///< tokens; 0: another attention
+  std::int64_t local_size = 0;  ///< tokens, below chunk_size
+
+  [[nodiscard]] constexpr bool exists() const { return chunk_size > 0; }
+  /// Tokens from one chunk of keys to the next.
+  [[nodiscard]] constexpr std::int64_t step() const { return chunk_size - local_size; }
+  friend bool operator==(const DualChunk&, const DualChunk&) = default;
+};
+
 /// One attention layer as one tensor-parallel rank sees it (the parameters of SGLang's
 /// RadixAttention, python/sglang/srt/layers/radix_attention.py).
 struct AttentionLayer {
@@ -39,6 +52,10 @@ struct AttentionLayer {
   /// those of its own chunk of so many keys alone; both places count among the request's keys, in
   /// draft trees too. 0: no chunks.
   std::int64_t attention_chunk = 0;
+  /// A key at place j meets the query at place i among the request's keys in the form that
+  /// floor(i / step) - floor(j / step) says: 0 intra, 1 succ, 2 and more inter. Causal; one
+  /// softmax.
+  DualChunk dual_chunk;
   bool causal = true;  ///< bottom-right aligned
   /// Causal by blocks of so many of a request's new tokens (block diffusion): a query sees the keys
   /// up to the last one of its block, or of its request. 1: up to its own.
@@ -49,6 +66,10 @@ struct AttentionLayer {
   bool has_alibi = false;  ///< -slope_h * |i - j| joins the logit (arXiv:2108.12409)
   int ranks = 1;  ///< that divide the model's query heads; heads_q is the share of the first one
 
+  /// Forms of each query, which lie one behind the other in its row: intra, succ, inter.
+  [[nodiscard]] constexpr int query_variants() const { return dual_chunk.exists() ? 3 : 1; }
+  /// Length of a row of queries.
+  [[nodiscard]] constexpr int query_dim() const { return query_variants() * head_dim_qk; }
   /// Query heads per KV head; of kRecurrent, value heads per key head.
   [[nodiscard]] constexpr int group_size() const {
     return is_recurrent() ? heads_kv / heads_q : heads_q / heads_kv;

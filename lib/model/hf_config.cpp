@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "lib/base/error.h"
@@ -159,6 +160,16 @@ void read_heads(const JsonFields& config, const HfModelType& type, ModelGeometry
   if (type.softcap > 0 && !config.is_null("attn_logit_softcapping")) {
     model.softcap = config.number("attn_logit_softcapping", kTiny, kHuge).value_or(type.softcap);
   }
+  // xAI's config of Grok 2; SGLang (models/grok.py) reads -1, its default, as no temperature.
+  if (config.states("attn_temperature_len")) {
+    const auto len = *config.whole("attn_temperature_len", -1, kMaxWindow);
+    if (len == 0 || len == 1) {
+      throw ConfigError(
+          fmt::format("{} is {}; a temperature begins at 2 tokens or more, and -1 is none",
+                      config.path_of("attn_temperature_len"), len));
+    }
+    model.temperature_len = std::max<std::int64_t>(len, 0);
+  }
   model.sinks = type.sinks;
   read_alibi(config, type, model);
 }
@@ -187,6 +198,27 @@ void read_delta_net(const JsonFields& config, const HfModelType& type, ModelGeom
       read("linear_conv_kernel_dim", kMaxHeadDim, model.linear_conv_kernel_dim);
 }
 
+/// Of Qwen2.5-1M, whatever the model type, as engines read it; sizes that are left out are those of
+/// vLLM's vllm/attention/backends/dual_chunk_flash_attn.py.
+void read_dual_chunk(const JsonFields& config, ModelGeometry& model) {
+  constexpr std::string_view kKey = "dual_chunk_attention_config";
+  if (!config.states(kKey)) return;
+  const JsonFields dual = *config.object(kKey);
+  const DualChunk read{dual.whole("chunk_size", 1, kMaxWindow).value_or(8192),
+                       dual.whole("local_size", 0, kMaxWindow).value_or(1024)};
+  if (read.local_size >= read.chunk_size) {
+    throw ConfigError(fmt::format("{} is {}, not below chunk_size {}", dual.path_of("local_size"),
+                                  read.local_size, read.chunk_size));
+  }
+  if (model.is_mla() || model.alibi || model.kinds[LayerKind::kFull] != model.layers) {
+    throw ConfigError(fmt::format(
+        "{} is of models whose layers all have plain heads and full attention, without ALiBi",
+        config.path_of(kKey)));
+  }
+  model.dual_chunk = read;
+  model.notes = "dual-chunk attention without its sparse patterns and its scaling by length";
+}
+
 ModelGeometry geometry_of(const JsonFields& config, const HfModelType& type) {
   if (type.states_all) {
     std::vector<std::string_view> missing;
@@ -209,6 +241,7 @@ ModelGeometry geometry_of(const JsonFields& config, const HfModelType& type) {
   }
   read_hf_layer_kinds(config, type, model);
   read_delta_net(config, type, model);
+  read_dual_chunk(config, model);
   return model;
 }
 

@@ -129,6 +129,8 @@ std::string nonsense_in(const ModelGeometry& m) {
   }
   if (outside(static_cast<double>(m.sliding_window), 0, kMaxWindow)) return "sliding_window";
   if (outside(static_cast<double>(m.attention_chunk), 0, kMaxWindow)) return "attention_chunk";
+  if (outside(static_cast<double>(m.temperature_len), 0, kMaxWindow)) return "temperature_len";
+  if (m.dual_chunk.exists() && m.dual_chunk.step() < 1) return "dual_chunk";
   for (const LayerKind kind : {LayerKind::kFull, LayerKind::kSliding}) {
     if (m.kinds[kind] == 0) continue;
     const AttentionLayer layer = layer_of(m, kind, 1);

@@ -169,6 +169,44 @@ TEST(HfConfig, of_qwen_slides_from_max_window_layers_on) {
   EXPECT_EQ(read(used + R"(, "max_window_layers": 0})").kinds, counts(0, LayerKind::kSliding, 28));
 }
 
+TEST(HfConfig, of_qwen_with_1m_tokens_has_dual_chunks) {
+  // Qwen2.5-7B-Instruct-1M
+  const std::string qwen = R"({"model_type": "qwen2", "hidden_size": 3584, "sliding_window": 32768,
+      "num_attention_heads": 28, "num_hidden_layers": 28, "num_key_value_heads": 4,
+      "use_sliding_window": false, "max_window_layers": 28, "dual_chunk_attention_config": )";
+  const ModelGeometry model = read(qwen + R"({"chunk_size": 262144, "local_size": 8192,
+                                              "original_max_position_embeddings": 262144}})");
+  EXPECT_EQ(model.dual_chunk, (DualChunk{262144, 8192}));
+  EXPECT_NE(model.notes.find("without its sparse patterns"), std::string::npos);
+  const AttentionLayer dual = layer_of(model, LayerKind::kFull, 4);
+  EXPECT_EQ(dual.dual_chunk, (DualChunk{262144, 8192}));
+  EXPECT_EQ(dual.query_dim(), 3 * 128);
+  EXPECT_EQ(read(qwen + "{}}").dual_chunk, (DualChunk{8192, 1024}));
+  EXPECT_EQ(read(qwen + "null}").dual_chunk, DualChunk{});
+  EXPECT_EQ(refusal(qwen + R"({"chunk_size": 1024}})"),
+            "c.json: dual_chunk_attention_config.local_size is 1024, not below chunk_size 1024");
+  EXPECT_EQ(refusal(qwen + R"({"chunk_size": 0}})"),
+            "c.json: dual_chunk_attention_config.chunk_size is 0, not a whole number from 1 to "
+            "2147483647");
+  EXPECT_EQ(
+      refusal(R"({"model_type": "bloom", "dual_chunk_attention_config": {}})"),
+      "c.json: dual_chunk_attention_config is of models whose layers all have plain heads and full "
+      "attention, without ALiBi");
+}
+
+TEST(HfConfig, of_grok_has_a_temperature) {
+  // What xAI states of Grok 2, under a model type that transformers does not have.
+  const std::string grok = R"({"model_type": "grok", "num_attention_heads": 64,
+      "num_key_value_heads": 8, "num_hidden_layers": 64, "head_dim": 128,
+      "attn_temperature_len": )";
+  EXPECT_EQ(layer(grok + "1024}").temperature_len, 1024);
+  EXPECT_EQ(layer(grok + "-1}").temperature_len, 0);
+  EXPECT_EQ(layer(grok + "null}").temperature_len, 0);
+  EXPECT_EQ(refusal(grok + "1}"),
+            "c.json: attn_temperature_len is 1; a temperature begins at 2 tokens or more, and -1 "
+            "is none");
+}
+
 TEST(HfConfig, of_mistral_slides_by_default_and_not_when_null) {
   EXPECT_EQ(layer(R"({"model_type": "mistral"})").sliding_window_size, 4095);
   EXPECT_EQ(layer(R"({"model_type": "mistral", "sliding_window": null})").sliding_window_size, -1);

@@ -47,6 +47,8 @@ struct ModelGeometry {
   double softcap = 0;                ///< 0: none
   std::int64_t sliding_window = 0;   ///< keys of a sliding layer, the query's own included; 0: none
   std::int64_t attention_chunk = 0;  ///< keys of a chunked layer's chunk; 0: none
+  DualChunk dual_chunk;              ///< of the full layers
+  std::int64_t temperature_len = 0;  ///< Grok's, of all layers; 0: none
   bool sinks = false;
   bool alibi = false;
   // Multi-head latent attention; all 0 for every other model.

@@ -21,6 +21,8 @@ Json layer_of(const AttentionLayer& l) {
           {"sliding_window_size", l.sliding_window_size},
           {"window_in_trees", to_string(l.window_in_trees)},
           {"attention_chunk", l.attention_chunk},
+          {"dual_chunk",
+           {{"chunk_size", l.dual_chunk.chunk_size}, {"local_size", l.dual_chunk.local_size}}},
           {"causal", l.causal},
           {"causal_block", l.causal_block},
           {"is_cross_attention", l.is_cross_attention},

@@ -47,6 +47,10 @@ std::string geometry_text(const Case& c) {
   if (l.attention_chunk > 0) {
     parts.push_back(fmt::format("chunks of {} keys", l.attention_chunk));
   }
+  if (l.dual_chunk.exists()) {
+    parts.push_back(fmt::format("dual chunks of {} - {} keys, queries in three forms",
+                                l.dual_chunk.chunk_size, l.dual_chunk.local_size));
+  }
   if (std::ranges::any_of(c.requests, [](const Request& r) { return !r.items.empty(); })) {
     parts.emplace_back("items apart from each other");
   }

@@ -40,6 +40,7 @@ bool was_used(const Record& r) { return r.first_use_us > 0; }
 bool has_window(const Record& r) { return r.layer.sliding_window_size >= 0; }
 bool has_blocks(const Record& r) { return r.layer.causal_block > 1; }
 bool has_chunks(const Record& r) { return r.layer.attention_chunk > 0; }
+bool has_dual_chunks(const Record& r) { return r.layer.dual_chunk_size > 0; }
 bool has_temperature(const Record& r) { return r.layer.temperature_len > 0; }
 bool has_logit_cap(const Record& r) { return r.layer.logit_cap > 0; }
 
@@ -121,6 +122,13 @@ std::vector<RecordField> make_fields() {
        member<&R::layer, &LayerFacts::attention_chunk>(),
        "Keys of a chunk, of which a query sees those of its own alone; null: no chunks",
        has_chunks},
+      {132, "layer/dual_chunk_size", "dual_chunk_size", "",
+       member<&R::layer, &LayerFacts::dual_chunk_size>(),
+       "Dual-chunk attention, c being this less dual_local_size: keys of a query's own c, of the c "
+       "before and older ones meet other forms of the query; null: one form",
+       has_dual_chunks},
+      {133, "layer/dual_local_size", "dual_local_size", "",
+       member<&R::layer, &LayerFacts::dual_local_size>(), "See dual_chunk_size", has_dual_chunks},
       {100, "layer/scale", "scale", "", member<&R::layer, &LayerFacts::scale>(), "Multiplies q.k"},
       {101, "layer/logit_cap", "logit_cap", "", member<&R::layer, &LayerFacts::logit_cap>(),
        "cap * tanh(s / cap); null: none", has_logit_cap},
@@ -155,6 +163,8 @@ std::vector<RecordField> make_fields() {
        "Of outputs, where they are in fp8", has_fp8_outputs},
       {131, "fp8/out_scale", "out_scale", "", member<&R::fp8, &Fp8Facts::out_scale>(),
        "Stored O times it is O", has_fp8_outputs},
+      {134, "kv_cache/swa_pool", "swa_pool", "", member<&R::kv_cache, &CacheFacts::swa_pool>(),
+       "The pool holds no pages but those that the layer's window reaches", has_kv_cache},
       {118, "model_layers/kind", "layer_kind", "", member<&R::model_layers, &ModelLayers::kind>(),
        "Kind of the model's layers that this case is: full, sliding, chunked, sparse or linear"},
       {119, "model_layers/layers", "layers_of_kind", "",

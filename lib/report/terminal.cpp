@@ -136,6 +136,10 @@ std::string layer_text(const Case& c) {
     facts.emplace_back("items");
   }
   if (layer.attention_chunk > 0) facts.push_back(fmt::format("chunk {}", layer.attention_chunk));
+  if (layer.dual_chunk.exists()) {
+    facts.push_back(fmt::format("dual chunk {}, local {}", layer.dual_chunk.chunk_size,
+                                layer.dual_chunk.local_size));
+  }
   if (layer.has_sinks) facts.emplace_back("sinks");
   if (layer.has_alibi) facts.emplace_back("ALiBi");
   if (layer.logit_cap > 0) facts.push_back(fmt::format("softcap {:g}", layer.logit_cap));

@@ -129,12 +129,13 @@ TEST(TerminalReport, says_what_of_a_layer_is_not_as_usual) {
   EXPECT_THAT(header(c), HasSubstr("softcap 50, Q in e4m3, O in e5m2, HND"));
   c.fp8 = {};
   c.layer.attention_chunk = 8192;
+  c.layer.dual_chunk = {8192, 1024};
   c.layer.temperature_len = 1024;
   c.layer.causal_block = 32;
   EXPECT_THAT(
       header(c),
-      HasSubstr("window 1024, blocks of 32, chunk 8192, sinks, softcap 50, temperature 1024, "
-                "HND"));
+      HasSubstr("window 1024, blocks of 32, chunk 8192, dual chunk 8192, local 1024, sinks, "
+                "softcap 50, temperature 1024, HND"));
 }
 
 TEST(TerminalReport, says_on_which_cache_a_backend_ran_where_the_scenario_left_it_open) {

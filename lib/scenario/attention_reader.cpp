@@ -62,6 +62,40 @@ bool read_attention_chunk(const YamlNode& node, AttentionLayer& layer, Problems&
   return keys.has_value();
 }
 
+/// Both sizes, as Hugging Face's dual_chunk_attention_config names them.
+bool read_dual_chunk(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
+  layer.dual_chunk = {};
+  if (is_none(node)) return true;
+  constexpr std::string_view kExample = "for example {chunk_size: 8192, local_size: 1024}, or none";
+  if (node.is_scalar()) {
+    problems.add(node.place, fmt::format("dual_chunk takes two sizes, found {}", describe(node)),
+                 std::string(kExample));
+    return false;
+  }
+  const StrictMap map(node, "dual_chunk", "dual_chunk", problems);
+  if (!map.sound()) return false;
+  const YamlNode* chunk = map.find("chunk_size");
+  const YamlNode* local = map.find("local_size");
+  if (chunk == nullptr || local == nullptr) {
+    problems.add(
+        node.place,
+        fmt::format("dual_chunk has no {}", chunk == nullptr ? "chunk_size" : "local_size"),
+        std::string(kExample));
+    return false;
+  }
+  const auto chunk_size = read_size(*chunk, "chunk_size", 1, kMaxSize, problems);
+  const auto local_size = read_size(*local, "local_size", 0, kMaxSize, problems);
+  if (!chunk_size || !local_size) return false;
+  if (*local_size >= *chunk_size) {
+    problems.add(local->place,
+                 fmt::format("local_size {} is not below chunk_size {}", *local_size, *chunk_size),
+                 "keys are cut into chunks of chunk_size - local_size tokens");
+    return false;
+  }
+  layer.dual_chunk = {*chunk_size, *local_size};
+  return true;
+}
+
 /// Tokens up to which logits are as they are.
 bool read_temperature_len(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
   const auto tokens = is_none(node) ? 0 : read_size(node, "temperature_len", 2, kMaxSize, problems);
@@ -86,6 +120,7 @@ bool check_combination(const StrictMap& map, const AttentionLayer& layer, Proble
   const bool windowed = layer.sliding_window_size >= 0;
   const bool chunked = layer.attention_chunk > 0;
   const bool warmed = layer.temperature_len > 0;
+  const bool dual = layer.dual_chunk.exists();
   if (layer.is_recurrent()) {
     for (const YamlEntry& entry : map.node().entries) {
       if (entry.key == "scale") continue;
@@ -100,6 +135,7 @@ bool check_combination(const StrictMap& map, const AttentionLayer& layer, Proble
     if (layer.has_sinks) return refuse("sinks", "sinks on an MLA layer", hint);
     if (layer.has_alibi) return refuse("alibi", "alibi on an MLA layer", hint);
     if (chunked) return refuse("chunk", "chunks on an MLA layer", hint);
+    if (dual) return refuse("dual_chunk", "dual chunks on an MLA layer", hint);
     if (warmed) return refuse("temperature_len", "a temperature on an MLA layer", hint);
     if (layer.is_cross_attention) return refuse("cross", "cross attention on an MLA layer", hint);
   }
@@ -108,6 +144,7 @@ bool check_combination(const StrictMap& map, const AttentionLayer& layer, Proble
     if (windowed) return refuse("window", "a sliding window with cross attention", hint);
     if (layer.has_alibi) return refuse("alibi", "alibi with cross attention", hint);
     if (chunked) return refuse("chunk", "chunks with cross attention", hint);
+    if (dual) return refuse("dual_chunk", "dual chunks with cross attention", hint);
     if (warmed) return refuse("temperature_len", "a temperature with cross attention", hint);
     const YamlNode* causal = map.find("causal");
     if (causal != nullptr && causal->text == "true") {
@@ -117,6 +154,15 @@ bool check_combination(const StrictMap& map, const AttentionLayer& layer, Proble
   if (chunked && !layer.causal) {
     return refuse("causal", "chunks without causal masking",
                   "a query of a chunked layer sees the keys of its chunk up to its own");
+  }
+  if (dual) {
+    const char* hint =
+        "dual-chunk attention is causal and sees all keys before: beside it softcap, "
+        "temperature_len, sinks and scale";
+    if (windowed) return refuse("dual_chunk", "dual chunks beside a window", hint);
+    if (chunked) return refuse("dual_chunk", "dual chunks beside chunks", hint);
+    if (layer.has_alibi) return refuse("dual_chunk", "dual chunks with ALiBi", hint);
+    if (!layer.causal) return refuse("causal", "dual chunks without causal masking", hint);
   }
   if (chunked && windowed && layer.window_in_trees == WindowInTrees::kDepth) {
     return refuse(
@@ -137,6 +183,9 @@ bool read_attention(const YamlNode& node, AttentionLayer& layer, Problems& probl
   }
   if (const YamlNode* chunk = map.find("chunk")) {
     valid = read_attention_chunk(*chunk, layer, problems) && valid;
+  }
+  if (const YamlNode* dual = map.find("dual_chunk")) {
+    valid = read_dual_chunk(*dual, layer, problems) && valid;
   }
   if (const YamlNode* softcap = map.find("softcap")) {
     const auto cap = is_none(*softcap) ? 0.0 : read_factor(*softcap, "softcap", problems);

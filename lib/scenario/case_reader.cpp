@@ -211,6 +211,21 @@ bool check_blocks(const BuiltBatch& batch, const AttentionLayer& layer, const Pl
   return true;
 }
 
+/// Which form of a query meets a key follows from the places of both in one text.
+bool check_dual_chunk(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
+                      Problems& problems) {
+  const bool items = std::ranges::any_of(
+      batch.requests, [](const Request& request) { return !request.items.empty(); });
+  const bool other_mask =
+      batch.mode == ForwardMode::kTargetVerify || batch.mode == ForwardMode::kDllmExtend || items;
+  if (!layer.dual_chunk.exists() || !other_mask) return true;
+  problems.add(place,
+               fmt::format("{} on a layer with dual chunks",
+                           items ? "items" : std::string(to_string(batch.mode))),
+               "dual-chunk attention is defined for causal steps: decode, extend and mixed ones");
+  return false;
+}
+
 /// Multi-item scoring has a mask of its own (FlashInfer's logits_mask_multi_item_scoring).
 bool check_items(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
                  Problems& problems) {
@@ -310,6 +325,7 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
                      check_ragged(*batch, *cache, *padding, mix, batch_node->place, problems) &&
                      check_tree_mask(*batch, layer, batch_node->place, problems) &&
                      check_items(*batch, layer, batch_node->place, problems) &&
+                     check_dual_chunk(*batch, layer, batch_node->place, problems) &&
                      check_blocks(*batch, layer, batch_node->place, problems) &&
                      check_recurrent_mode(*batch, layer, batch_node->place, problems) &&
                      check_recurrent_lengths(*batch, layer, batch_node->place, problems);

@@ -28,8 +28,9 @@ inline constexpr double kExtremeSteps[] = {0, 1, 2, 8};
 struct ContentParams {
   Fill fill = Fill::kNormal;
   std::uint64_t seed = 0;
-  int group_size = 1;             ///< query heads per KV head
-  std::uint32_t head_dim_qk = 0;  ///< of a Q or K row
+  int group_size = 1;                ///< query heads per KV head
+  std::uint32_t head_dim_qk = 0;     ///< of a K row and of each form of a query
+  std::uint32_t query_variants = 1;  ///< AttentionLayer::query_variants()
   std::uint32_t head_dim_v = 0;
   /// Dims [match_begin, head_dim_qk) of Q and K carry planted logits. MLA keeps them off the
   /// leading columns, which hold V; 0 where V has rows of its own.
@@ -67,6 +68,7 @@ struct RowRecipe {
   std::uint64_t towards = 0;      ///< key of the direction: +1 or -1 per dim
   std::uint32_t first = 0;        ///< dim of the row at which the key's elements start to count
   std::uint32_t match_begin = 0;  ///< first dim that has the direction
+  float along = 1;                ///< kNormalTowards: of the direction
   std::uint32_t half = 0;         ///< kHalves: dims of the first half
   float factor = 0;
   float low = 0, high = 0;
@@ -99,7 +101,7 @@ template <Formula formula>
     return r.factor * normal_element(r.key, dim - r.first);
   } else if constexpr (formula == Formula::kNormalTowards) {
     const float value = r.factor * normal_element(r.key, dim - r.first);
-    return dim < r.match_begin ? value : value + direction(r.towards, dim);
+    return dim < r.match_begin ? value : value + r.along * direction(r.towards, dim);
   } else if constexpr (formula == Formula::kTowards) {
     return r.factor * direction(r.towards, dim);
   } else if constexpr (formula == Formula::kSparseInteger) {
@@ -143,11 +145,12 @@ constexpr void with_formula(Formula formula, const Visit& visit) {
   }
 }
 
-/// Q of a stream's query token.
+/// Q of a stream's query token; of a layer whose queries have several forms, form `variant`.
 [[nodiscard]] constexpr RowRecipe q_recipe(const ContentParams& p, std::uint64_t stream,
-                                           std::int64_t token, int head) {
+                                           std::int64_t token, int head, std::uint32_t variant) {
   RowRecipe r;
   r.key = row_key(p.seed, Role::kQ, stream, token, head);
+  if (variant > 0) r.key = combine(r.key, variant);
   r.match_begin = p.match_begin;
   switch (p.fill) {
     case Fill::kTag:
@@ -163,6 +166,8 @@ constexpr void with_formula(Formula formula, const Visit& visit) {
       r.formula = Formula::kNormalTowards;
       r.towards = content_detail::direction_key(p, head / p.group_size);
       r.factor = p.fill == Fill::kNeedle ? content_detail::kNeedleNoise : 0.0f;
+      // A planted key weighs otherwise under another form: e^3.2 less from one to the next.
+      if (p.fill == Fill::kNeedle) r.along = 1 - 0.25f * static_cast<float>(variant);
       break;
     case Fill::kSample:
       r.formula = Formula::kNormalTowards;

@@ -88,6 +88,17 @@ std::vector<std::int64_t> request_needles(const Case& c, const Request& request)
       add_if_inside(positions, first, begin, end);
     }
   }
+  if (c.layer.dual_chunk.exists()) {
+    // On both sides of a chunk's begin a query meets keys in two of its forms.
+    const std::int64_t step = c.layer.dual_chunk.step();
+    for (const std::int64_t row : {first_row, first_row + step, last_row}) {
+      const std::int64_t own = chunk_begin(step, row);
+      for (const std::int64_t border : {own, own - step}) {
+        add_if_inside(positions, border - 1, begin, end);
+        add_if_inside(positions, border, begin, end);
+      }
+    }
+  }
   // Keys of items are forbidden to the queries of all others, delimiters to all.
   std::int64_t delimiter = end - tokens_of_items(request.items);
   for (const std::int64_t length : request.items) {
@@ -164,6 +175,7 @@ ContentParams params_of(const Case& c, Fill fill) {
   p.seed = combine(c.seed, static_cast<std::uint64_t>(fill));
   p.group_size = c.layer.group_size();
   p.head_dim_qk = static_cast<std::uint32_t>(c.layer.head_dim_qk);
+  p.query_variants = static_cast<std::uint32_t>(c.layer.query_variants());
   p.head_dim_v = static_cast<std::uint32_t>(c.layer.head_dim_v);
   p.match_begin = mla ? p.head_dim_v : 0;
   // A key m * direction meets a query along the same direction with logit scale * m * dims.
@@ -320,9 +332,16 @@ void Contents::q_row(std::int64_t request, std::int64_t token, int head,
                      std::span<float> row) const {
   const ContentParams& p = step_params();
   const std::uint64_t stream = query_stream(request);
-  write_part(case_->layer.is_recurrent() ? delta_net_q(p, stream, token, head)
-                                         : q_recipe(p, stream, token, head),
-             0, row.size(), row);
+  if (case_->layer.is_recurrent()) {
+    write_part(delta_net_q(p, stream, token, head), 0, row.size(), row);
+  } else {
+    std::uint32_t variant = 0;
+    for (std::size_t begin = 0; begin < row.size(); begin += p.head_dim_qk) {
+      const auto part =
+          row.subspan(begin, std::min<std::size_t>(p.head_dim_qk, row.size() - begin));
+      write_part(q_recipe(p, stream, token, head, variant++), 0, part.size(), part);
+    }
+  }
   round_row(params_.q_dtype, q_scale(request, head), row);
 }
 

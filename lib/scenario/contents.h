@@ -38,8 +38,8 @@ class Contents {
   /// the states are those of Fill::kTiming, and all that the step brings is the number's own.
   Contents(const Case& c, std::int64_t number);
 
-  /// Q of query token `token` (0-based within the request) and query head `head`: head_dim_qk
-  /// values.
+  /// Q of query token `token` (0-based within the request) and query head `head`:
+  /// query_dim() values; a shorter row gets the first of a query's forms.
   void q_row(std::int64_t request, std::int64_t token, int head, std::span<float> row) const;
   /// K at KV position `position` of KV head `head`: head_dim_qk values. A recurrent layer has none
   /// before this step, and its key heads.

@@ -155,6 +155,41 @@ TEST(Contents, plants_needles_on_both_sides_of_a_chunk_s_edge) {
   EXPECT_GT(logit(36), 10);
 }
 
+TEST(Contents, plants_needles_on_both_sides_of_where_dual_chunks_begin) {
+  Case c = two_sharing_requests();
+  const auto is_planted = [&](std::int64_t position) {
+    return Contents(c, Fill::kNeedle).source_of(0, position).planted;
+  };
+  for (const std::int64_t position : {35, 36}) EXPECT_FALSE(is_planted(position));
+  c.layer.dual_chunk = {5, 2};  // 40 keys; the last one's chunk begins at 39, the one before at 36
+  for (const std::int64_t position : {35, 36, 38, 39}) EXPECT_TRUE(is_planted(position));
+}
+
+TEST(Contents, a_query_of_dual_chunks_has_three_forms_that_a_needle_tells_apart) {
+  Case c = two_sharing_requests();
+  c.layer.dual_chunk = {8, 2};
+  for (const Fill fill : {Fill::kNeedle, Fill::kSparseInt, Fill::kNormal, Fill::kTiming}) {
+    const Contents contents(c, fill);
+    std::vector<float> q(static_cast<std::size_t>(c.layer.query_dim()));
+    contents.q_row(0, 0, 3, q);
+    Row first{};
+    contents.q_row(0, 0, 3, first);
+    const auto form = [&](std::size_t n) {
+      Row row{};
+      std::copy_n(q.begin() + static_cast<std::ptrdiff_t>(n * row.size()), row.size(), row.begin());
+      return row;
+    };
+    EXPECT_EQ(form(0), first);
+    EXPECT_NE(form(0), form(1));
+    EXPECT_NE(form(1), form(2));
+    if (fill != Fill::kNeedle) continue;
+    const Row needle = k_of(contents, 0, c.requests[0].kv_len - 1, 1);
+    const auto logit = [&](std::size_t n) { return c.layer.scale * dot(form(n), needle); };
+    EXPECT_GT(logit(0), logit(1) + 1);
+    EXPECT_GT(logit(1), logit(2) + 1);
+  }
+}
+
 TEST(Contents, extreme_logits_reach_88_with_the_sign_of_the_head) {
   const Case c = two_sharing_requests();
   const Contents contents(c, Fill::kExtreme);

@@ -34,6 +34,7 @@ EngineSetup setup_of_layer(const AttentionLayer& layer, const EngineDevice& devi
   setup.has_chunks = layer.attention_chunk > 0;
   setup.has_logit_cap = layer.logit_cap > 0;
   setup.heads_q = layer.heads_q;
+  setup.is_dual_chunk = layer.dual_chunk.exists();
   setup.head_dim_qk = layer.head_dim_qk;
   setup.head_dim_v = layer.head_dim_v;
   return setup;

@@ -50,11 +50,13 @@ constexpr ScenarioKey kRopeScaling[] = {
 constexpr ScenarioKey kKvCache[] = {{"page_size", ""}, {"layout", ""},     {"dtype", ""},
                                     {"scales", ""},    {"k_scale", ""},    {"v_scale", ""},
                                     {"placement", ""}, {"pool_tokens", ""}};
-constexpr ScenarioKey kAttention[] = {{"window", "window"},    {"chunk", ""},    {"softcap", ""},
-                                      {"temperature_len", ""}, {"sinks", ""},    {"alibi", ""},
-                                      {"causal", ""},          {"cross", ""},    {"scale", ""},
-                                      {"q_dtype", ""},         {"q_scale", ""},  {"q_scales", ""},
-                                      {"out_dtype", ""},       {"out_scale", ""}};
+constexpr ScenarioKey kAttention[] = {
+    {"window", "window"}, {"chunk", ""},           {"dual_chunk", "dual_chunk"},
+    {"softcap", ""},      {"temperature_len", ""}, {"sinks", ""},
+    {"alibi", ""},        {"causal", ""},          {"cross", ""},
+    {"scale", ""},        {"q_dtype", ""},         {"q_scale", ""},
+    {"q_scales", ""},     {"out_dtype", ""},       {"out_scale", ""}};
+constexpr ScenarioKey kDualChunk[] = {{"chunk_size", ""}, {"local_size", ""}};
 constexpr ScenarioKey kWindow[] = {{"keys_before", ""}, {"keys", ""}, {"in_trees", ""}};
 constexpr ScenarioKey kEntry[] = {{"name", ""},
                                   {"count", ""},
@@ -107,7 +109,7 @@ constexpr KeySection kSections[] = {
     {"zipf", kZipf},         {"bimodal", kBimodal},     {"quantiles", kQuantiles},
     {"sweep", kSweep},       {"axis", kAxis},           {"range", kRange},
     {"log2", kLog2},         {"measure", kMeasure},     {"verify", kVerify},
-    {"hybrid", kHybrid}};
+    {"hybrid", kHybrid},     {"dual_chunk", kDualChunk}};
 
 /// What a section is called in messages.
 std::string_view spoken(std::string_view section) {

@@ -497,6 +497,19 @@ TEST(Scenario, runs_chunked_layers_of_a_model_and_of_any_other) {
   EXPECT_EQ(both.layer.sliding_window_size, 15);
 }
 
+TEST(Scenario, takes_the_sizes_of_dual_chunks) {
+  EXPECT_EQ(only_case("batch: 4q1s300").layer.dual_chunk, DualChunk{});
+  const std::string dual = "attention: {dual_chunk: {chunk_size: 8k, local_size: 1k}";
+  const AttentionLayer layer = only_case(dual + ", softcap: 30}, batch: 4q1s300").layer;
+  EXPECT_EQ(layer.dual_chunk, (DualChunk{8192, 1024}));
+  EXPECT_EQ(layer.query_dim(), 3 * layer.head_dim_qk);
+  EXPECT_EQ(only_case("attention: {dual_chunk: none}, batch: 4q1s300").layer.dual_chunk,
+            DualChunk{});
+  EXPECT_EQ(only_case("attention: {dual_chunk: {chunk_size: 1, local_size: 0}}, batch: q1s30")
+                .layer.dual_chunk.step(),
+            1);
+}
+
 TEST(Scenario, takes_the_length_behind_which_a_temperature_rises) {
   EXPECT_EQ(only_case("attention: {temperature_len: 1k}, batch: 4q1s300").layer.temperature_len,
             1024);

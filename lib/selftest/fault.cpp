@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 60> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 62> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -30,6 +30,8 @@ constexpr std::array<std::pair<Fault, std::string_view>, 60> kNames{{
     {Fault::kIgnoresChunks, "ignores the chunks"},
     {Fault::kChunkOffByOne, "chunk off by one"},
     {Fault::kChunkIsAWindow, "takes a chunk for a window"},
+    {Fault::kDualChunkOneForm, "dual chunks: intra for all keys"},
+    {Fault::kDualChunkOffByOne, "dual chunks: begin a key late"},
     {Fault::kIgnoresSoftcap, "ignores the softcap"},
     {Fault::kIgnoresTemperature, "ignores the temperature"},
     {Fault::kTemperatureOffByOne, "temperature of the next query"},

@@ -30,6 +30,8 @@ enum class Fault : std::uint8_t {
   kIgnoresChunks,
   kChunkOffByOne,
   kChunkIsAWindow,
+  kDualChunkOneForm,
+  kDualChunkOffByOne,
   kIgnoresSoftcap,
   kIgnoresTemperature,
   kTemperatureOffByOne,

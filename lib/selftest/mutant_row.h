@@ -212,8 +212,9 @@ class MutantRow {
   [[nodiscard]] ATTNBENCH_BOTH float logit(const Key& key) const {
     const AttentionLayer& layer = step_.layer;
     const std::byte* const k = step_.pool.k_row(key.slot, kv_head_);
-    const std::byte* const q = step_.q.row(token_, head_);
     const DType k_dtype = step_.pool.dtype, q_dtype = step_.q.dtype;
+    const std::byte* const q = step_.q.row(token_, head_) +
+                               form_for(key.position) * layer.head_dim_qk * size_bytes(q_dtype);
     float dot = 0;
     const bool drops_one = has(Fault::kDropsLastRopeDim) && is_latent();
     for (int d = 0; d < layer.head_dim_qk - (drops_one ? 1 : 0); ++d) {
@@ -236,6 +237,15 @@ class MutantRow {
       s -= static_cast<float>(slope * std::fabs(static_cast<double>(distance)));
     }
     return s;
+  }
+
+  /// The form of the query that a key meets.
+  [[nodiscard]] ATTNBENCH_BOTH std::int64_t form_for(std::int64_t key) const {
+    const DualChunk& dual = step_.layer.dual_chunk;
+    if (!dual.exists() || has(Fault::kDualChunkOneForm)) return 0;
+    const std::int64_t late = has(Fault::kDualChunkOffByOne) && key > 0 ? 1 : 0;
+    const std::int64_t distance = position_ / dual.step() - (key - late) / dual.step();
+    return distance < 2 ? distance : 2;
   }
 
   /// What the row's logits are multiplied by.

@@ -66,6 +66,11 @@ std::vector<Case> selftest_cases() {
   chunks.layer.temperature_len = 4;
   chunks.layer.logit_cap = 2;  // low enough that a temperature before it is another
 
+  // Requests that end in their first chunk of 6 keys, at its end and behind, and in later ones.
+  Case dual = small_case("dual_chunks", ForwardMode::kExtend, DType::kF32,
+                         {{1, 5}, {6, 6}, {1, 7}, {9, 20}, {1, 29}});
+  dual.layer.dual_chunk = {8, 2};
+
   Case blocks = small_case("blocks", ForwardMode::kDllmExtend, DType::kBF16,
                            {{3, 3}, {8, 8}, {9, 20}, {4, 30}});
   blocks.layer.causal_block = 4;
@@ -100,7 +105,7 @@ std::vector<Case> selftest_cases() {
   long_context.layer.scale = 1 / std::sqrt(16.0);
   long_context.kv_cache.page_size = 64;
 
-  return {mixed, window, tree, chunks, blocks, fp8, latent, delta_net, long_context};
+  return {mixed, window, tree, chunks, dual, blocks, fp8, latent, delta_net, long_context};
 }
 
 }  // namespace attnbench

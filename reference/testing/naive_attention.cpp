@@ -98,7 +98,7 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
   const int kv_head = id.head / (layer.heads_q / layer.heads_kv);
   const auto dk = static_cast<std::size_t>(layer.head_dim_qk);
   const auto dv = static_cast<std::size_t>(layer.head_dim_v);
-  std::vector<float> q(dk), k(dk), v(dv);
+  std::vector<float> q(static_cast<std::size_t>(layer.query_dim())), k(dk), v(dv);
   contents.q_row(id.request, id.token, id.head, q);
   const auto q_scale = static_cast<Real>(contents.q_scale(id.request, id.head));
   // Of rows that share their scales.
@@ -122,8 +122,14 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
     contents.k_row(id.request, key, kv_head, k);
     contents.v_row(id.request, key, kv_head, v);
     Real logit = 0, magnitude = 0;
+    std::size_t form = 0;  // of the query: by the distance of its chunk from the key's
+    if (layer.dual_chunk.chunk_size > 0) {
+      const std::int64_t c_keys = layer.dual_chunk.chunk_size - layer.dual_chunk.local_size;
+      form = static_cast<std::size_t>(std::min<std::int64_t>(own / c_keys - key / c_keys, 2));
+    }
     for (std::size_t d = 0; d < dk; ++d) {
-      const Real product = static_cast<Real>(q[d]) * q_scale * static_cast<Real>(k[d]) * k_scale;
+      const Real product = static_cast<Real>(q[form * dk + d]) * q_scale *
+                           static_cast<Real>(k[d]) * k_scale;
       logit += product;
       magnitude += std::abs(product);
     }

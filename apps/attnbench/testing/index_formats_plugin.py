@@ -39,15 +39,15 @@ def causal(q_len, kv_len, window=-1):
 
 class Reader:
     modes = ("extend", "mixed", "decode")
-    family, windows, chunks, items = "softmax", False, False, False
+    family, windows, chunks, dual_chunks, items = "softmax", False, False, False, False
 
     def supports(self, problem):
         if problem.family != self.family or problem.mode not in self.modes or problem.dtype != "f32":
             return f"{self.family} in f32 only, in {' '.join(self.modes)}"
         if problem.multi_item != self.items:
             return "items: " + str(self.items)
-        if (problem.attention_chunk > 0) != self.chunks:
-            return "chunks: " + str(self.chunks)
+        if (problem.attention_chunk > 0) != self.chunks or (problem.dual_chunk_size > 0) != self.dual_chunks:
+            return f"chunks: {self.chunks}, dual chunks: {self.dual_chunks}"
         return None if (problem.sliding_window_size >= 0) == self.windows else "windows: " + str(self.windows)
 
     def plan(self, batch):
@@ -262,6 +262,21 @@ class LocalAttention(Reader):
             yield tokens, p.over(tokens, p.slots(pages, kv_len), causal(tokens.stop - tokens.start, kv_len))
 
 
+class DualChunk(Reader):
+    """Three parts of the keys, each under a form of the query of its own, merged."""
+    name, reads, modes = "from_dual_chunk", ("block_table", "dual_chunk"), ("decode",)
+    dual_chunks = True
+
+    def rows(self, p, table, dual):
+        for r, inter in enumerate(dual["seq_lens_inter"]):
+            tables = (dual["block_tables_intra"][r], dual["seq_lens_intra"][r]), \
+                (dual["block_tables_succ"][r], dual["seq_lens_succ"][r]), (table["block_table"][r], inter)
+            forms = np.split(p.q[r:r + 1], 3, axis=2)
+            parts = [attend(form, *p.keys(p.slots(pages, kv_len)), p.problem.scale, np.ones((1, kv_len), bool))
+                     for form, (pages, kv_len) in zip(forms, tables) if kv_len > 0]
+            yield slice(r, r + 1), merged(parts)
+
+
 class MultiItem(Reader):
     name, reads = "from_multi_item", ("csr", "multi_item")
     items = True
@@ -277,4 +292,4 @@ class MultiItem(Reader):
 
 
 backends = [Csr, Varlen, BlockTable, CsrPrefix, CsrWindow, SwaPool, KvSplits, FlashMla, TrtllmMla, TwoStageDrafts,
-            PackedMask, LocalAttention, MultiItem]
+            PackedMask, LocalAttention, DualChunk, MultiItem]

@@ -53,8 +53,8 @@ std::vector<Item> tiles_of(const ForwardBatch& batch, const AttentionLayer& laye
     tile.kv_len = narrow_i32(batch.kv_len(r));
     tile.q_len = narrow_i32(batch.q_len(r));
     const std::int64_t rows = rows_of(r);
-    for (std::int64_t begin = 0; begin < rows; begin += tile_rows) {
-      const std::int64_t end = std::min(rows, begin + tile_rows);
+    for (std::int64_t begin = 0, end = 0; begin < rows; begin = end) {
+      end = tile_end(batch, layer, r, begin, tile_rows);
       const KeyRange keys = keys_seen(batch, layer, r, begin / group, (end - 1) / group);
       tile.row_begin = narrow_i32(begin);
       tile.rows = narrow_i32(end - begin);

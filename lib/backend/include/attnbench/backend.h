@@ -167,6 +167,12 @@ typedef struct attnbench_problem {
   int32_t q_dtype;
   int32_t out_dtype;
   int32_t q_scales; /* attnbench_q_scales */
+  /* Dual-chunk attention; 0: none. With c = dual_chunk_size - dual_local_size, the key at place j
+   * among a request's keys meets the query at place i in the form of it that floor(i / c) -
+   * floor(j / c) says: 0 intra, 1 succ, 2 and more inter. Of each head a row of q holds the three,
+   * dk elements each, in this order. Causal, one softmax over all keys. */
+  int64_t dual_chunk_size;
+  int64_t dual_local_size;
 } attnbench_problem;
 
 /* Strides count elements. An absent tensor has data 0. */
@@ -182,7 +188,7 @@ typedef struct attnbench_tensor {
 
 /* B requests, T query tokens, Hq query and Hkv KV heads. Indices of attnbench_batch::tensors. */
 enum attnbench_role {
-  ATTNBENCH_Q = 0, /* [T, Hq, dk] */
+  ATTNBENCH_Q = 0, /* [T, Hq, dk]; of dual-chunk attention [T, Hq, 3 dk] */
   /* [T, Hkv, dk]; in the cache already, unless the step writes it. Recurrent: [T, Hq, dk] */
   ATTNBENCH_K_NEW = 1,
   ATTNBENCH_V_NEW = 2, /* [T, Hkv, dv] */
@@ -262,6 +268,10 @@ typedef struct attnbench_batch {
    * local_attention: local_query_start_loc [V + 1], local_seqused_k [V], local_block_table [V,
    *   chunk / page_size], of V virtual requests: one for each chunk that holds queries of a
    *   request. Chunked layers, in whole pages.
+   * dual_chunk: block_tables_intra [B, (dual_chunk_size - dual_local_size) / page_size],
+   *   seq_lens_intra [B], block_tables_succ, seq_lens_succ, of the keys of a request's last chunk
+   *   and of the one before; seq_lens_inter [B], how many keys stand before those. Decodes, chunks
+   *   of whole pages.
    * multi_item: prefix_len_ptr [B], token_pos_in_items_ptr [B, token_pos_in_items_len], the number
    *   token_pos_in_items_len, max_item_len_ptr [B]. A query at place i at or behind its request's
    *   prefix_len_ptr sees, of the keys up to its own, those before it and those behind
