@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cascade/info.h"
 #include "backends/common/kv_write.h"
+#include "backends/common/ragged_paged.h"
+#include "backends/common/two_stage.h"
 #include "backends/common/virtual_batches.h"
 #include "backends/cudnn/info.h"
 #include "backends/gated_delta_net/gpu_info.h"
@@ -18,6 +20,8 @@ void register_cuda_backends(Registry& registry) {
   for (const auto rule : splitkv::kSplitRules)
     registry.add_absent(with_kv_write(splitkv::info(rule)), absence);
   registry.add_absent(with_kv_write(paged_fa::info()), absence);
+  registry.add_absent(with_kv_write(two_stage_info(paged_fa::info())), absence);
+  registry.add_absent(with_kv_write(ragged_paged_info(paged_fa::info())), absence);
   registry.add_absent(with_kv_write(virtual_batches_info(paged_fa::info())), absence);
   registry.add_absent(with_kv_write(mla::info()), absence);
   registry.add_absent(cascade::info(), absence);
