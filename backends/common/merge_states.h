@@ -15,15 +15,14 @@ struct AttentionState {
 };
 
 /// Enqueues, for each row, lse = log(exp(a.lse) + exp(b.lse)) and out = exp(a.lse - lse) a.out +
-/// exp(b.lse - lse) b.out; 0 and -inf where both are -inf (FlashInfer's merge_state). `a` and `b`
-/// are of one type, whose sums are f32.
+/// exp(b.lse - lse) b.out; 0 and -inf where both are -inf (FlashInfer's merge_state). Sums are f32.
 using MergeStates = void (*)(const AttentionState& a, const AttentionState& b,
                              const AttentionState& to, Stream& stream);
 
-/// Of tensors of any types.
+/// States in f32, an output of any type.
 void merge_states_on_cpu(const AttentionState& a, const AttentionState& b, const AttentionState& to,
                          Stream& stream);
-/// Of outputs in bf16, or in f16, all three in the same; dv is a multiple of 8, rows begin at
+/// States and output in bf16, or all in f16; dv is a multiple of 8, rows begin at
 /// multiples of 16 bytes.
 void merge_states_on_gpu(const AttentionState& a, const AttentionState& b, const AttentionState& to,
                          Stream& stream);

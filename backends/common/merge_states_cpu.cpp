@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "backends/common/merge_states.h"
+#include "lib/base/error.h"
 
 namespace attnbench {
 namespace {
@@ -20,12 +21,14 @@ void merge_row(const AttentionState& a, const AttentionState& b, const Attention
   const float weight_b = empty ? 0 : std::exp(lse_b - top);
   const float sum = weight_a + weight_b, factor = empty ? 0 : 1 / sum;
   store(DType::kF32, to.lse.row(token, head), empty ? top : top + std::log(sum));
-  const auto element = [&](const TensorView& from, std::int64_t d) {
-    return load(from.dtype, from.row(token, head) + d * size_bytes(from.dtype));
+  const auto elements_of = [&](const AttentionState& state) {
+    return reinterpret_cast<const float*>(state.out.row(token, head));
   };
+  const float *out_a = elements_of(a), *out_b = elements_of(b);
+  std::byte* const out = to.out.row(token, head);
+  const std::int64_t size = size_bytes(to.out.dtype);
   for (std::int64_t d = 0; d < to.out.shape[2]; ++d) {
-    const float value = weight_a * element(a.out, d) + weight_b * element(b.out, d);
-    store(to.out.dtype, to.out.row(token, head) + d * size_bytes(to.out.dtype), value * factor);
+    store(to.out.dtype, out + d * size, (weight_a * out_a[d] + weight_b * out_b[d]) * factor);
   }
 }
 
@@ -33,6 +36,8 @@ void merge_row(const AttentionState& a, const AttentionState& b, const Attention
 
 void merge_states_on_cpu(const AttentionState& a, const AttentionState& b, const AttentionState& to,
                          Stream&) {
+  expects(a.out.dtype == DType::kF32 && b.out.dtype == DType::kF32,
+          "a processor merges states in f32");
   const std::int64_t tokens = to.out.shape[0], heads = to.out.shape[1];
 #pragma omp parallel for schedule(static)
   for (std::int64_t row = 0; row < tokens * heads; ++row) {

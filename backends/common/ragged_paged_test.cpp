@@ -48,7 +48,9 @@ TEST(RaggedPaged, lets_sinks_join_once_and_softcap_both_passes) {
 TEST(RaggedPaged, takes_a_latent_cache) {
   expect_agreement_under([](Case& c) {
     c.layer = small_mla().layer;
-    c.kv_cache.page_size = 64;
+    c.layer.heads_q = 4;
+    c.layer.head_dim_qk = 96;
+    c.layer.head_dim_v = 64;
   });
 }
 
