@@ -5,10 +5,12 @@
 #include <memory>
 
 #include "backends/common/kv_write.h"
+#include "backends/common/merge_states.h"
+#include "backends/common/ragged_paged.h"
+#include "backends/common/two_stage.h"
 #include "backends/common/virtual_batches.h"
 #include "backends/cpu_flash/cpu_flash.h"
 #include "backends/cpu_flash/plan.h"
-#include "backends/cpu_flash/two_stage.h"
 #include "backends/gated_delta_net/gated_delta_net.h"
 #include "backends/torch_native/torch_native.h"
 
@@ -29,7 +31,12 @@ void register_builtin_backends(Registry& registry) {
     });
   }
   registry.add([] {
-    return with_kv_write(std::make_unique<cpu_flash::TwoStageBackend>(), plan_kv_write_on_cpu);
+    using Kind = TwoStage<cpu_flash::CpuFlashBackend, merge_states_on_cpu>;
+    return with_kv_write(std::make_unique<Kind>(), plan_kv_write_on_cpu);
+  });
+  registry.add([] {
+    using Kind = RaggedPaged<cpu_flash::CpuFlashBackend, merge_states_on_cpu>;
+    return with_kv_write(std::make_unique<Kind>(), plan_kv_write_on_cpu);
   });
   registry.add([] {
     return with_kv_write(std::make_unique<VirtualBatches<cpu_flash::CpuFlashBackend>>(),

@@ -5,6 +5,9 @@
 
 #include "backends/cascade/cascade.h"
 #include "backends/common/kv_write.h"
+#include "backends/common/merge_states.h"
+#include "backends/common/ragged_paged.h"
+#include "backends/common/two_stage.h"
 #include "backends/common/virtual_batches.h"
 #include "backends/common/wide_queries.h"
 #include "backends/cudnn/cudnn.h"
@@ -65,6 +68,8 @@ void register_cuda_backends(Registry& registry) {
   for (const auto rule : splitkv::kSplitRules)
     add_writing<splitkv::SplitKvBackend>(registry, absence, rule);
   add_writing<paged_fa::PagedFaBackend>(registry, absence);
+  add_writing<TwoStage<paged_fa::PagedFaBackend, merge_states_on_gpu>>(registry, absence);
+  add_writing<RaggedPaged<paged_fa::PagedFaBackend, merge_states_on_gpu>>(registry, absence);
   add_writing<VirtualBatches<paged_fa::PagedFaBackend>>(registry, absence);
   add_writing<mla::MlaBackend>(registry, absence);
   add<cascade::CascadeBackend>(registry, absence);

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 
 #include "backends/cascade/info.h"
+#include "backends/common/ragged_paged.h"
+#include "backends/common/two_stage.h"
 #include "backends/common/virtual_batches.h"
 #include "backends/cudnn/info.h"
 #include "backends/gated_delta_net/gpu_info.h"
@@ -23,10 +25,11 @@ TEST(RegisterBuiltinBackends, lists_what_runs_and_what_is_absent_with_its_reason
       testing::ElementsAre(
           "torch_native", "cpu_flash", "cpu_flash:split_keys=128", "cpu_flash:split_keys=256",
           "cpu_flash:split_keys=512", "cpu_flash:split_keys=1024", "cpu_flash:split_keys=2048",
-          "cpu_flash:two_stage", "cpu_flash:virtual_batches", "gated_delta_net", "splitkv",
-          "splitkv:dynamic", "splitkv:fixed_tile", "splitkv:splits=1", "splitkv:splits=2",
-          "splitkv:splits=4", "splitkv:splits=8", "splitkv:splits=16", "splitkv:splits=32",
-          "splitkv:splits=64", "paged_fa", "paged_fa:virtual_batches", "mla", "cascade",
+          "cpu_flash:two_stage", "cpu_flash:ragged_paged", "cpu_flash:virtual_batches",
+          "gated_delta_net", "splitkv", "splitkv:dynamic", "splitkv:fixed_tile", "splitkv:splits=1",
+          "splitkv:splits=2", "splitkv:splits=4", "splitkv:splits=8", "splitkv:splits=16",
+          "splitkv:splits=32", "splitkv:splits=64", "paged_fa", "paged_fa:two_stage",
+          "paged_fa:ragged_paged", "paged_fa:virtual_batches", "mla", "cascade",
           "gated_delta_net_cuda", "cudnn"));
   for (const Registry::Entry& entry : registry.entries()) {
     EXPECT_EQ(entry.make == nullptr, !entry.absence.empty()) << entry.info.name;
@@ -40,9 +43,14 @@ TEST(RegisterBuiltinBackends, lists_what_runs_and_what_is_absent_with_its_reason
 TEST(RegisterBuiltinBackends, says_the_same_of_gpu_backends_with_and_without_nvcc) {
   Registry registry;
   register_builtin_backends(registry);
-  std::vector<BackendInfo> infos{paged_fa::info(), virtual_batches_info(paged_fa::info()),
-                                 mla::info(),      cascade::info(),
-                                 cudnn::info(),    gated_delta_net::gpu_info()};
+  std::vector<BackendInfo> infos{paged_fa::info(),
+                                 virtual_batches_info(paged_fa::info()),
+                                 two_stage_info(paged_fa::info()),
+                                 ragged_paged_info(paged_fa::info()),
+                                 mla::info(),
+                                 cascade::info(),
+                                 cudnn::info(),
+                                 gated_delta_net::gpu_info()};
   for (const auto rule : splitkv::kSplitRules) infos.push_back(splitkv::info(rule));
   for (const BackendInfo& info : infos) {
     const Registry::Entry* entry = registry.find(info.name);

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
-#include <string_view>
 #include <utility>
 
+#include "backends/common/made_indices.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
 #include "lib/batch/positions.h"
@@ -46,7 +46,9 @@ class VirtualBatch {
     batch_.tensors = whole.tensors;
     batch_.token_to_kv_pool = whole.token_to_kv_pool;
     batch_.req_to_token_pool = &pool_;
-    if (whole.device_batch != nullptr) copy_to_device(*whole.device_batch, memory);
+    if (whole.device_batch == nullptr) return;
+    device_batch_ = copy_made_indices(batch_, *whole.device_batch, "virtual", memory);
+    batch_.device_batch = &device_batch_;
   }
   VirtualBatch(const VirtualBatch&) = delete;  // batch() points into it
   VirtualBatch& operator=(const VirtualBatch&) = delete;
@@ -95,27 +97,6 @@ class VirtualBatch {
     }
     batch_.extend_start_loc.assign(local_.cu_seqlens_q.begin(), local_.cu_seqlens_q.end() - 1);
     batch_.extend_num_tokens = local_.cu_seqlens_q.back();
-  }
-
-  void copy_to_device(const DeviceBatch& whole, PlanMemory& memory) {
-    const auto copied = [&memory](std::string_view name, std::span<const std::int32_t> values) {
-      std::byte* const to = memory.reserve_indices(name, values.size_bytes());
-      memory.device().copy_from_host(to, values.data(), values.size_bytes());
-      return static_cast<const std::int32_t*>(static_cast<const void*>(to));
-    };
-    std::vector<std::int32_t> req_to_token;
-    for (std::int64_t row = 0; row < pool_.rows(); ++row) {
-      req_to_token.insert(req_to_token.end(), pool_.row(row).begin(), pool_.row(row).end());
-    }
-    device_batch_ = whole;
-    device_batch_.req_to_token = copied("virtual req_to_token", req_to_token);
-    device_batch_.req_to_token_stride = pool_.max_context_len();
-    device_batch_.req_pool_indices = copied("virtual req_pool_indices", batch_.req_pool_indices);
-    device_batch_.block_table = copied("virtual block_table", local_.table.page_table);
-    device_batch_.block_table_width = local_.table.width;
-    device_batch_.kv_lens = copied("virtual kv_lens", local_.table.cache_seqlens);
-    device_batch_.qo_indptr = copied("virtual qo_indptr", local_.cu_seqlens_q);
-    batch_.device_batch = &device_batch_;
   }
 
   Problem problem_;

@@ -5,6 +5,7 @@
 #include "lib/report/expand_report.h"
 #include "lib/report/expanded_case.h"
 #include "lib/report/json.h"
+#include "lib/scenario/engine_setup_of.h"
 
 namespace attnbench {
 namespace {
@@ -116,7 +117,14 @@ Json indices_of(const ExpandedCase& e) {
   return indices;
 }
 
-Json case_of(const ExpandedCase& e) {
+/// How SGLang would have FlashInfer read a prompt's keys; null where it has no choice.
+Json prefill_of(const Case& c, const VerifyConfig& verify) {
+  const auto decision = prefill_of_sglang(c, verify.batch_invariant_required);
+  if (!decision) return nullptr;
+  return {{"path", to_string(decision->path)}, {"reason", decision->reason}};
+}
+
+Json case_of(const ExpandedCase& e, const VerifyConfig& verify) {
   const Case& c = *e.source;
   Json arrays = Json::object();
   for (const AbridgedArray& array : e.arrays) {
@@ -148,6 +156,7 @@ Json case_of(const ExpandedCase& e) {
           {"common_prefix_len", e.common_prefix_len},
           {"use_cascade", e.use_cascade.answer},
           {"use_cascade_reason", e.use_cascade.reason},
+          {"sglang_flashinfer_prefill", prefill_of(c, verify)},
           {"requests", requests_of(c)},
           {"draft_topk", c.draft_topk},
           {"padding", {{"requests", c.padding.requests}, {"seq_len", c.padding.seq_len}}},
@@ -166,7 +175,7 @@ void write_expand_json(const Scenario& scenario, const std::vector<const Case*>&
                {"cases", Json::array()}};
   for (const Case* c : cases) {
     const ExpandedCase e = expand_case(*c, formats);
-    root["cases"].push_back(case_of(e));
+    root["cases"].push_back(case_of(e, scenario.verify));
     if (!formats.empty()) root["cases"].back()["indices"] = indices_of(e);
   }
   out << root.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';

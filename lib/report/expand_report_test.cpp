@@ -137,6 +137,28 @@ TEST(Expand, says_what_vllm_would_do_about_a_shared_prefix) {
   EXPECT_EQ(cases[1]["use_cascade_reason"], "no shared prefix");
 }
 
+TEST(Expand, says_how_sglang_would_have_flashinfer_read_a_prompt) {
+  Scenario scenario = parse_scenario(
+      "defaults: {model: llama-3.1-8b}\nmixes: {chunk: {batch: q64s128}, decode: {batch: "
+      "q1s128}}\n",
+      "s.yaml");
+  const std::vector<const Case*> cases = all_of(scenario);
+  const auto table = [&] {
+    std::ostringstream out;
+    write_expand_table(scenario, cases, out);
+    return out.str();
+  };
+  EXPECT_THAT(table(),
+              HasSubstr("\n  flashinfer in SGLang: ragged_paged (some request has a prefix)\n"));
+  scenario.verify.batch_invariant_required = true;
+  EXPECT_THAT(table(), HasSubstr("\n  flashinfer in SGLang: paged (deterministic inference)\n"));
+  std::ostringstream json;
+  write_expand_json(scenario, cases, json);
+  const auto found = nlohmann::json::parse(json.str())["cases"];
+  EXPECT_EQ(found[0]["sglang_flashinfer_prefill"]["path"], "paged");
+  EXPECT_EQ(found[1]["sglang_flashinfer_prefill"], nullptr);
+}
+
 TEST(Expand, says_how_well_pages_are_filled_and_what_rows_without_pages_would_take) {
   const Scenario scenario = parse_scenario(
       "defaults: {model: llama-3.1-8b, kv_cache: {page_size: 64}}\nprefixes: {system: 65}\nmixes:\n"

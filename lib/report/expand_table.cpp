@@ -13,6 +13,7 @@
 #include "lib/report/expanded_case.h"
 #include "lib/report/text_layout.h"
 #include "lib/report/units.h"
+#include "lib/scenario/engine_setup_of.h"
 
 namespace attnbench {
 namespace {
@@ -145,6 +146,14 @@ std::string cascade_text(const CascadeChoice& choice) {
   return fmt::format("  use_cascade {} ({})", choice.answer, choice.reason);
 }
 
+/// How SGLang would have FlashInfer read a prompt's keys.
+std::string prefill_text(const Case& c, const VerifyConfig& verify) {
+  const auto decision = prefill_of_sglang(c, verify.batch_invariant_required);
+  if (!decision) return {};
+  return fmt::format("  flashinfer in SGLang: {} ({})\n", to_string(decision->path),
+                     decision->reason);
+}
+
 bool alike(const Request& a, const Request& b) {
   return a.group == b.group && a.q_len == b.q_len && a.kv_len == b.kv_len &&
          a.shared_prefix == b.shared_prefix && a.shared_len == b.shared_len;
@@ -249,7 +258,9 @@ void write_expand_table(const Scenario& scenario, const std::vector<const Case*>
         << pool_text(e) << '\n';
     if (e.pages_used > 0 && !c->kv_cache.is_ragged()) out << page_use_text(e) << '\n';
     write_layouts(e, out);
-    out << cost_text(*c, e.cost) << '\n' << cascade_text(e.use_cascade) << '\n';
+    out << cost_text(*c, e.cost) << '\n'
+        << cascade_text(e.use_cascade) << '\n'
+        << prefill_text(*c, scenario.verify);
     if (!c->model_note.empty()) out << wrapped("note: " + c->model_note, kWidth, 2);
     write_requests(*c, out);
     for (const AbridgedArray& array : e.arrays) {

@@ -61,4 +61,17 @@ EngineSetup engine_setup_of(const ModelGeometry& model, int tp, const EngineDevi
   return setup;
 }
 
+std::optional<PrefillDecision> prefill_of_sglang(const Case& c, bool deterministic) {
+  const bool of_prompts = c.mode == ForwardMode::kExtend || c.mode == ForwardMode::kMixed;
+  if (!of_prompts || c.layer.is_recurrent() || c.layer.is_cross_attention) return {};
+  PrefillStep step;
+  step.is_mla = c.layer.shares_row_of_k_and_v();
+  step.is_deterministic = deterministic;
+  for (const Request& request : c.requests) {
+    step.some_prefix |= request.prefix_len() > 0;
+    step.scores_items |= !request.items.empty();
+  }
+  return decide_prefill(step);
+}
+
 }  // namespace attnbench

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "lib/backend/engine_rules/engine_setup.h"
+#include "lib/backend/engine_rules/flashinfer_prefill.h"
 #include "lib/model/model_geometry.h"
 #include "lib/scenario/case.h"
 
@@ -16,5 +19,10 @@ namespace attnbench {
 /// where the heads do not divide.
 [[nodiscard]] EngineSetup engine_setup_of(const ModelGeometry& model, int tp,
                                           const EngineDevice& device);
+
+/// How SGLang's FlashInfer would read the keys of a prompt or a mixed step, outside of a graph;
+/// `deterministic`: of a server with --enable-deterministic-inference. Nothing for other steps, and
+/// for layers that have no such rule.
+[[nodiscard]] std::optional<PrefillDecision> prefill_of_sglang(const Case& c, bool deterministic);
 
 }  // namespace attnbench

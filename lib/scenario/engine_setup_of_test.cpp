@@ -63,5 +63,22 @@ TEST(EngineSetupOf, a_model_has_the_sorts_of_all_its_layers) {
                ConfigError);
 }
 
+std::string prefill_path(const std::string& mix, bool deterministic = false) {
+  const Scenario scenario =
+      parse_scenario("mixes:\n  m: {model: llama-3.1-8b, " + mix + "}\n", "s.yaml");
+  const auto decision = prefill_of_sglang(scenario.cases.front(), deterministic);
+  return decision ? std::string(to_string(decision->path)) : "";
+}
+
+TEST(PrefillOfSglang, follows_from_prefixes_items_and_determinism) {
+  EXPECT_EQ(prefill_path("batch: 2q64"), "ragged");
+  EXPECT_EQ(prefill_path("batch: 2q64_q64s128"), "ragged_paged");
+  EXPECT_EQ(prefill_path("batch: 2q64_q1s128"), "ragged_paged") << "a decode of a mixed step";
+  EXPECT_EQ(prefill_path("batch: 2q64", /*deterministic=*/true), "paged");
+  EXPECT_EQ(prefill_path("batch: [{mode: extend, q_len: 40, prefix_len: 0, items: [3, 2]}]"),
+            "paged");
+  EXPECT_EQ(prefill_path("batch: 4q1s128"), "") << "decodes have no such choice";
+}
+
 }  // namespace
 }  // namespace attnbench

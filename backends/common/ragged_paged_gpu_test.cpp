@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/common/ragged_paged.h"
+
+#include <functional>
+
+#include "backends/common/testing/prompt_cases.h"
+#include "backends/paged_fa/paged_fa.h"
+#include "backends/testing/conformance.h"
+#include "lib/device/cuda/cuda_device.h"
+
+namespace attnbench {
+namespace {
+
+using RaggedPagedFa = RaggedPaged<paged_fa::PagedFaBackend, merge_states_on_gpu>;
+
+class RaggedPagedGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string absence = cuda_absence();
+    if (!absence.empty()) GTEST_SKIP() << absence;
+    device_ = make_cuda_device();
+  }
+
+  /// Of heads of 128, for which every build has kernels; short, and long enough to be cut.
+  void expect_agreement_under(const std::function<void(Case&)>& change) {
+    for (const std::int64_t further : {0, 3000}) {
+      for (Case c : prompt_cases()) {
+        c.layer.head_dim_qk = c.layer.head_dim_v = 128;
+        for (Request& request : c.requests) {
+          if (request.kv_len > request.q_len) request.kv_len += further;
+        }
+        change(c);
+        Fixture fixture(c, *device_);
+        RaggedPagedFa backend;
+        ASSERT_TRUE(backend.supports(problem_of(c))) << backend.supports(problem_of(c)).reason();
+        for (const Fill fill : {Fill::kTag, Fill::kNeedle, Fill::kExtreme, Fill::kNormal}) {
+          conformance::expect_agreement(backend, c, fill, *device_, fixture);
+        }
+      }
+    }
+  }
+
+  std::unique_ptr<Device> device_;
+};
+
+TEST_F(RaggedPagedGpu, conforms) {
+  conformance::expect_all([] { return std::make_unique<RaggedPagedFa>(); }, *device_);
+}
+
+TEST_F(RaggedPagedGpu, agrees_with_the_reference_with_and_without_prefixes) {
+  expect_agreement_under([](Case&) {});
+}
+
+TEST_F(RaggedPagedGpu, lets_sinks_join_once_and_softcap_both_passes) {
+  expect_agreement_under([](Case& c) {
+    c.layer.has_sinks = true;
+    c.layer.logit_cap = 5;
+  });
+}
+
+TEST_F(RaggedPagedGpu, takes_pages_of_any_size_in_either_order) {
+  for (const std::int64_t page_size : {1, 24, 256}) {
+    for (const KvLayout layout : {KvLayout::kNhd, KvLayout::kHnd}) {
+      expect_agreement_under([&](Case& c) {
+        c.kv_cache.page_size = page_size;
+        c.kv_cache.layout = layout;
+      });
+    }
+  }
+}
+
+TEST_F(RaggedPagedGpu, reads_long_prompts_where_they_lie) {
+  Case c = prompt_cases().front();
+  c.layer.heads_q = 16;
+  c.layer.heads_kv = 8;
+  c.layer.head_dim_qk = c.layer.head_dim_v = 128;
+  c.requests.resize(3);
+  c.requests[0].q_len = c.requests[0].kv_len = 1027;
+  c.requests[1].q_len = c.requests[1].kv_len = 511;
+  c.requests[2].q_len = 700;
+  c.requests[2].kv_len = 2500;
+  Fixture fixture(c, *device_);
+  RaggedPagedFa backend;
+  for (const Fill fill : {Fill::kTag, Fill::kNeedle, Fill::kNormal}) {
+    conformance::expect_agreement(backend, c, fill, *device_, fixture);
+  }
+}
+
+}  // namespace
+}  // namespace attnbench

@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/common/ragged_paged.h"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <functional>
+
+#include "backends/common/testing/prompt_cases.h"
+#include "backends/cpu_flash/cpu_flash.h"
+#include "backends/testing/conformance.h"
+#include "lib/device/device.h"
+
+namespace attnbench {
+namespace {
+
+using RaggedFlash = RaggedPaged<cpu_flash::CpuFlashBackend, merge_states_on_cpu>;
+
+std::unique_ptr<Backend> make_ragged() { return std::make_unique<RaggedFlash>(); }
+
+void expect_agreement_under(const std::function<void(Case&)>& change) {
+  const auto device = make_cpu_device();
+  for (Case c : prompt_cases()) {
+    change(c);
+    Fixture fixture(c, *device);
+    RaggedFlash backend;
+    ASSERT_TRUE(backend.supports(problem_of(c))) << backend.supports(problem_of(c)).reason();
+    for (const Fill fill : conformance::kFills) {
+      conformance::expect_agreement(backend, c, fill, *device, fixture);
+    }
+  }
+}
+
+TEST(RaggedPaged, conforms) { conformance::expect_all(make_ragged); }
+
+TEST(RaggedPaged, agrees_with_the_reference_with_and_without_prefixes) {
+  expect_agreement_under([](Case&) {});
+}
+
+TEST(RaggedPaged, lets_sinks_join_once_and_softcap_both_passes) {
+  expect_agreement_under([](Case& c) {
+    c.layer.has_sinks = true;
+    c.layer.logit_cap = 5;
+  });
+}
+
+TEST(RaggedPaged, takes_a_latent_cache) {
+  expect_agreement_under([](Case& c) {
+    c.layer = small_mla().layer;
+    c.layer.heads_q = 4;
+    c.layer.head_dim_qk = 96;
+    c.layer.head_dim_v = 64;
+  });
+}
+
+/// Overwrites the slots of this step's keys with NaN.
+void poison_new_slots(Fixture& fixture) {
+  const ForwardBatch& batch = fixture.batch();
+  const KvPool& pool = fixture.kv_pool();
+  for (const std::int64_t slot : batch.out_cache_loc) {
+    for (int head = 0; head < pool.heads_kv; ++head) {
+      std::memset(pool.k_row(slot, head), 0xff, to_size(pool.head_dim_k * size_bytes(pool.dtype)));
+      std::memset(pool.v_row(slot, head), 0xff, to_size(pool.head_dim_v * size_bytes(pool.dtype)));
+    }
+  }
+}
+
+TEST(RaggedPaged, reads_no_slot_of_the_new_keys) {
+  const auto device = make_cpu_device();
+  for (const Case& c : prompt_cases()) {
+    SCOPED_TRACE(c.id);
+    Fixture fixture(c, *device);
+    fixture.fill(Fill::kNormal);
+    RaggedFlash backend;
+    PlanMemory memory(*device);
+    const std::unique_ptr<Plan> plan = backend.plan(fixture.batch(), memory);
+    const auto stream = device->make_stream();
+    plan->run(*stream);
+    const conformance::Outputs before = conformance::outputs_of(fixture);
+    poison_new_slots(fixture);
+    fixture.poison_outputs();
+    plan->run(*stream);
+    EXPECT_EQ(conformance::outputs_of(fixture), before);
+  }
+}
+
+TEST(RaggedPaged, gives_a_request_the_same_bits_in_every_batch) {
+  for (const Case& c : prompt_cases()) conformance::expect_batch_invariance(make_ragged, c);
+}
+
+TEST(RaggedPaged, takes_part_by_name_alone) {
+  const RaggedFlash backend;
+  EXPECT_EQ(backend.info().name, "cpu_flash:ragged_paged");
+  EXPECT_FALSE(backend.info().by_default);
+  EXPECT_EQ(backend.info().cuda_graph, CudaGraphSupport::kNever);
+}
+
+TEST(RaggedPaged, refuses_what_two_passes_cannot_see) {
+  const RaggedFlash backend;
+  const auto reason_of = [&](const std::function<void(Problem&)>& change) {
+    Problem problem = problem_of(prompt_cases().front());
+    EXPECT_TRUE(backend.supports(problem));
+    change(problem);
+    return backend.supports(problem).reason();
+  };
+  const auto expect_refusal = [&](const char* words, const std::function<void(Problem&)>& change) {
+    EXPECT_THAT(reason_of(change), testing::HasSubstr(words));
+  };
+  expect_refusal("window", [](Problem& p) { p.layer.sliding_window_size = 4; });
+  expect_refusal("chunks", [](Problem& p) { p.layer.attention_chunk = 16; });
+  expect_refusal("temperature", [](Problem& p) { p.layer.temperature_len = 16; });
+  expect_refusal("ALiBi", [](Problem& p) { p.layer.has_alibi = true; });
+  expect_refusal("cross attention", [](Problem& p) { p.layer.is_cross_attention = true; });
+  expect_refusal("multi-item", [](Problem& p) { p.multi_item = true; });
+  expect_refusal("recurrent", [](Problem& p) { p.layer.family = Family::kRecurrent; });
+  expect_refusal("prompts and mixed steps", [](Problem& p) { p.mode = ForwardMode::kDecode; });
+  expect_refusal("prompts and mixed steps",
+                 [](Problem& p) { p.mode = ForwardMode::kTargetVerify; });
+  expect_refusal("before the first key", [](Problem& p) { p.empty_rows = true; });
+  expect_refusal("activations' type", [](Problem& p) { p.cache.dtype = DType::kE4M3; });
+}
+
+}  // namespace
+}  // namespace attnbench

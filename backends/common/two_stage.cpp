@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/common/two_stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "backends/common/prefix_merge.h"
+#include "lib/base/int_math.h"
+#include "lib/batch/draft_tree.h"
+#include "lib/batch/positions.h"
+
+namespace attnbench {
+namespace {
+
+/// Whether the rows of all slots lie evenly spaced, so that a page may be as small as a token.
+bool has_linear_slots(const KvPool& pool) {
+  return pool.has_plain_rows() && pool.page_stride_k == pool.page_size * pool.token_stride_k &&
+         pool.page_stride_v == pool.page_size * pool.token_stride_v;
+}
+bool has_linear_slots(const CacheFormat& cache) {
+  return cache.page_size == 1 || cache.layout == KvLayout::kNhd ||
+         cache.layout == KvLayout::kCombined;
+}
+
+/// Nodes lie anywhere among the pages, so a table of them has tokens, not pages.
+Problem draft_problem(const Problem& trees) {
+  Problem drafts = trees;
+  drafts.mode = ForwardMode::kDecode;
+  if (has_linear_slots(drafts.cache)) drafts.cache.page_size = 1;
+  drafts.limits = {trees.limits.q_tokens, 1, trees.limits.q_tokens, trees.limits.q_len};
+  return drafts;
+}
+
+/// The same slots in pages of one token, where that is possible.
+KvPool paged_by_token(KvPool pool) {
+  if (!has_linear_slots(pool)) return pool;
+  pool.num_pages *= pool.page_size;
+  pool.page_stride_k = pool.token_stride_k;
+  pool.page_stride_v = pool.token_stride_v;
+  pool.page_size = 1;
+  return pool;
+}
+
+/// Each node a request, whose keys are the nodes that it sees.
+std::unique_ptr<PartStep> draft_step(const ForwardBatch& trees) {
+  auto step = std::make_unique<PartStep>();
+  step->problem = draft_problem(*trees.problem);
+  step->pool = paged_by_token(*trees.token_to_kv_pool);
+  const auto nodes = to_size(trees.spec_info->draft_token_num);
+  DraftTable drafts = two_stage_draft_table(*trees.spec_info, trees.out_cache_loc);
+  step->table = ReqToTokenPool(trees.q_tokens(), trees.spec_info->draft_token_num);
+  step->batch = trees;
+  ForwardBatch& batch = step->batch;
+  batch.problem = &step->problem;
+  batch.token_to_kv_pool = &step->pool;
+  batch.req_to_token_pool = &step->table;
+  batch.forward_mode = step->problem.mode;
+  batch.spec_info.reset();
+  batch.batch_size = trees.q_tokens();
+  batch.req_pool_indices.resize(to_size(batch.batch_size));
+  std::iota(batch.req_pool_indices.begin(), batch.req_pool_indices.end(), 1);
+  for (std::size_t row = 0; row < batch.req_pool_indices.size(); ++row) {
+    std::copy_n(drafts.page_table.data() + row * nodes, nodes,
+                step->table.row(batch.req_pool_indices[row]).begin());
+  }
+  batch.seq_lens = std::move(drafts.cache_seqlens);
+  batch.seq_lens_sum =
+      std::accumulate(batch.seq_lens.begin(), batch.seq_lens.end(), std::int64_t{0});
+  batch.positions = decode_positions(batch.seq_lens);
+  return step;
+}
+
+}  // namespace
+
+BackendInfo two_stage_info(BackendInfo base) {
+  base.description = fmt::format(
+      "{} over the prefixes of draft trees, then over each node's own, merged by LSE", base.name);
+  base.name += ":two_stage";
+  base.cuda_graph = CudaGraphSupport::kNever;  // its passes are planned for one step
+  base.by_default = false;
+  base.writes_fp8_outputs = false;  // the merge writes in the activations' type
+  return base;
+}
+
+TwoStageBackend::TwoStageBackend(std::unique_ptr<Backend> kernels, MergeStates merge)
+    : kernels_(std::move(kernels)), merge_(merge), info_(two_stage_info(kernels_->info())) {}
+
+Support TwoStageBackend::supports(const Problem& problem) const {
+  if (problem.layer.is_recurrent()) return sees_whole_prefix(problem);
+  if (problem.mode != ForwardMode::kTargetVerify && problem.mode != ForwardMode::kIdle) {
+    return Support::no("draft trees only: in other steps there is one stage");
+  }
+  if (const Support prefix = sees_whole_prefix(problem); !prefix) return prefix;
+  if (problem.fp8.q_scales == QScales::kRequest || problem.cache.scales == KvScales::kRequest) {
+    return Support::no("no scales per request: its second pass has a request for each node");
+  }
+  if (!problem.layer.causal)
+    return Support::no("causal layers only: others have no mask of a tree");
+  if (info_.device != DeviceKind::kCpu && !has_linear_slots(problem.cache)) {
+    return Support::no(fmt::format(
+        "no {} cache in pages of several tokens: a node's table has tokens, which lie evenly "
+        "spaced in NHD and combined alone",
+        to_string(problem.cache.layout)));
+  }
+  if (const Support prefix = kernels_->supports(prefix_problem(problem)); !prefix) return prefix;
+  return kernels_->supports(draft_problem(problem));
+}
+
+std::vector<KvLayout> TwoStageBackend::formats(const Problem& problem) const {
+  return layouts_in_pages(*kernels_, problem);
+}
+
+Numerics TwoStageBackend::numerics(const Problem& problem) const {
+  return numerics_of_merged(*kernels_, problem);
+}
+
+std::unique_ptr<Plan> TwoStageBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
+  if (batch.batch_size == 0) return kernels_->plan(batch, memory);
+  return std::make_unique<PrefixMerge>(*kernels_, batch, draft_step(batch), merge_, memory);
+}
+
+}  // namespace attnbench

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/common/two_stage.h"
+
+#include <gmock/gmock.h>
+
+#include "backends/cpu_flash/cpu_flash.h"
+#include "backends/testing/conformance.h"
+
+namespace attnbench {
+namespace {
+
+using TwoStageFlash = TwoStage<cpu_flash::CpuFlashBackend, merge_states_on_cpu>;
+
+std::unique_ptr<Backend> make_two_stage() { return std::make_unique<TwoStageFlash>(); }
+
+/// A backend for a GPU, of which nothing is asked but what it is.
+class GpuStub final : public Backend {
+ public:
+  GpuStub() { info_.device = DeviceKind::kCuda; }
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] Support supports(const Problem&) const override { return Support::yes(); }
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch&, PlanMemory&) override {
+    return nullptr;
+  }
+
+ private:
+  BackendInfo info_;
+};
+
+TEST(TwoStage, conforms) { conformance::expect_all(make_two_stage); }
+
+TEST(TwoStage, lets_sinks_join_once_and_softcap_both_passes) {
+  const auto device = make_cpu_device();
+  Case c = small_tree_verify();
+  c.layer.has_sinks = true;
+  c.layer.logit_cap = 5;
+  c.requests[0].kv_len = 6;  // nothing is committed: the pass over the prefix has no key of it
+  Fixture fixture(c, *device);
+  TwoStageFlash backend;
+  for (const Fill fill : conformance::kFills) {
+    conformance::expect_agreement(backend, c, fill, *device, fixture);
+  }
+}
+
+TEST(TwoStage, needs_no_prefix_at_all) {
+  const auto device = make_cpu_device();
+  Case c = small_tree_verify();
+  c.layer.has_sinks = true;
+  for (Request& request : c.requests) request.kv_len = request.q_len;
+  Fixture fixture(c, *device);
+  TwoStageFlash backend;
+  conformance::expect_agreement(backend, c, Fill::kNormal, *device, fixture);
+}
+
+TEST(TwoStage, leaves_real_rows_as_they_are_beside_padding) {
+  conformance::expect_padding_changes_nothing(make_two_stage);
+}
+
+TEST(TwoStage, takes_trees_whose_masks_no_place_decides) {
+  const TwoStageFlash backend;
+  EXPECT_TRUE(backend.supports(problem_of(small_tree_verify())));
+  Case window = small_tree_verify();
+  window.layer.sliding_window_size = 4;
+  EXPECT_THAT(backend.supports(problem_of(window)).reason(), testing::HasSubstr("window"));
+  Case both_ways = small_tree_verify();
+  both_ways.layer.causal = false;
+  EXPECT_THAT(backend.supports(problem_of(both_ways)).reason(), testing::HasSubstr("causal"));
+  EXPECT_THAT(backend.supports(problem_of(small_plain_decode())).reason(),
+              testing::HasSubstr("draft trees only"));
+}
+
+TEST(TwoStage, finds_nodes_on_a_gpu_where_slots_lie_evenly_spaced) {
+  const TwoStageBackend backend(std::make_unique<GpuStub>(), merge_states_on_cpu);
+  Problem problem = problem_of(small_tree_verify());
+  problem.cache.page_size = 16;
+  problem.cache.layout = KvLayout::kNhd;
+  EXPECT_TRUE(backend.supports(problem));
+  problem.cache.layout = KvLayout::kHnd;
+  EXPECT_THAT(backend.supports(problem).reason(), testing::HasSubstr("no HND cache"));
+  problem.cache.page_size = 1;
+  EXPECT_TRUE(backend.supports(problem));
+  EXPECT_EQ(backend.numerics(problem).partial_out, problem.dtype) << "as the kernels write it";
+}
+
+}  // namespace
+}  // namespace attnbench
