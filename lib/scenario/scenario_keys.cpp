@@ -34,6 +34,7 @@ constexpr ScenarioKey kMix[] = {{"model", "model"},
                                 {"batch", "entry"},
                                 {"padding", "padding"},
                                 {"sweep", "sweep"}};
+constexpr ScenarioKey kSharedPrefix[] = {{"tokens", ""}, {"after", ""}};
 constexpr ScenarioKey kPadding[] = {{"requests", ""}, {"seq_len", ""}};
 constexpr ScenarioKey kModel[] = {{"hf_config", ""},
                                   {"heads_q", ""},
@@ -108,13 +109,14 @@ constexpr KeySection kSections[] = {
     {"zipf", kZipf},         {"bimodal", kBimodal},     {"quantiles", kQuantiles},
     {"sweep", kSweep},       {"axis", kAxis},           {"range", kRange},
     {"log2", kLog2},         {"measure", kMeasure},     {"verify", kVerify},
-    {"hybrid", kHybrid}};
+    {"hybrid", kHybrid},     {"prefix", kSharedPrefix}};
 
 /// What a section is called in messages.
 std::string_view spoken(std::string_view section) {
   if (section == "scenario") return "the top level";
   if (section == "mix") return "a mix";
   if (section == "entry") return "a batch entry";
+  if (section == "prefix") return "a prefix";
   return section;
 }
 
