@@ -8,8 +8,9 @@
 
 namespace attnbench::cascade {
 
-/// Computes a shared prefix once for all requests that share it and each suffix for its own
-/// request, and merges both by their LSEs (Hydragen; FlashInfer's cascade). A request that shares
+/// Computes shared prefixes once for all requests that share them, branches of a prefix once for
+/// theirs, and each suffix for its own request, and merges all by their LSEs (Hydragen;
+/// FlashInfer's cascade). A request that shares
 /// nothing is computed as a suffix. A plan serves only the step that it was made for.
 class CascadeBackend final : public Backend {
  public:

@@ -48,6 +48,21 @@ Case behind_one_prefix(std::int64_t q_len) {
   return c;
 }
 
+/// The same requests behind three levels of prefixes, some on the last one, some before.
+Case behind_three_levels(std::int64_t q_len) {
+  Case c = behind_one_prefix(q_len);
+  c.id = "behind_three_levels/q" + std::to_string(q_len);
+  c.prefixes = {{"system", 1000},   {"tools", 1500, 0}, {"plain", 1300, 0},
+                {"agent", 2100, 1}, {"coder", 1900, 1}, {"chat", 1400, 2}};
+  for (std::size_t r = 0; r < c.requests.size(); ++r) {
+    Request& request = c.requests[r];
+    request.shared_prefix = r < 5 ? 3 : r < 9 ? 4 : r < 11 ? 1 : r < 17 ? 5 : 0;
+    request.shared_len = c.prefixes[static_cast<std::size_t>(request.shared_prefix)].length;
+    request.kv_len = request.shared_len + q_len + 37 * static_cast<std::int64_t>(r);
+  }
+  return c;
+}
+
 TEST_F(CascadeGpu, conforms) {
   conformance::expect_all([] { return std::make_unique<CascadeBackend>(); }, *device_);
 }
@@ -60,10 +75,17 @@ TEST_F(CascadeGpu, agrees_with_the_reference_behind_a_long_prefix) {
   for (const std::int64_t q_len : {1, 5, 33}) expect_agreement(behind_one_prefix(q_len));
 }
 
+TEST_F(CascadeGpu, agrees_with_the_reference_behind_three_levels_of_prefixes) {
+  for (const std::int64_t q_len : {1, 5, 33}) expect_agreement(behind_three_levels(q_len));
+}
+
 TEST_F(CascadeGpu, lets_sinks_join_once) {
   Case c = behind_one_prefix(1);
   c.layer.has_sinks = true;
   expect_agreement(c);
+  Case levels = behind_three_levels(1);
+  levels.layer.has_sinks = true;
+  expect_agreement(levels);
 }
 
 TEST_F(CascadeGpu, has_no_graphs_although_its_kernels_do) {

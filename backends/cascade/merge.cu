@@ -29,10 +29,13 @@ __global__ void merge_kernel(const __grid_constant__ Merge p) {
   const auto kv_head = static_cast<int>(blockIdx.y);
   const cuda::RowPlace place = cuda::place_of(p, tile.q_begin, kv_head, tile.row_begin + row);
 
-  const int run_row = tile.prefix_row + row;
-  const Parts prefix{std::int64_t{kv_head} * p.prefix.per_head + tile.prefix_first +
-                         std::int64_t{run_row / p.prefix_tile_rows} * tile.prefix_count,
-                     tile.prefix_count, run_row % p.prefix_tile_rows};
+  const auto parts_of_level = [&](int level) {
+    const LevelRows& rows = p.levels[tile.levels_first + level];
+    const int node_row = rows.row + row;
+    return Parts{std::int64_t{kv_head} * p.prefix.per_head + rows.first +
+                     std::int64_t{node_row / p.prefix_tile_rows} * rows.count,
+                 rows.count, node_row % p.prefix_tile_rows};
+  };
   const Parts suffix{std::int64_t{kv_head} * p.suffix.per_head + tile.suffix_first,
                      tile.suffix_count, row};
 
@@ -43,7 +46,9 @@ __global__ void merge_kernel(const __grid_constant__ Merge p) {
       merge.add(from.lse[(parts.first + i) * from.rows + parts.row]);
     }
   };
-  add_lses(p.prefix, prefix);
+  for (int level = 0; level < tile.levels_count; ++level) {
+    add_lses(p.prefix, parts_of_level(level));
+  }
   add_lses(p.suffix, suffix);
 
   float out[8] = {};
@@ -58,7 +63,9 @@ __global__ void merge_kernel(const __grid_constant__ Merge p) {
       }
     }
   };
-  add_outs(p.prefix, prefix);
+  for (int level = 0; level < tile.levels_count; ++level) {
+    add_outs(p.prefix, parts_of_level(level));
+  }
   add_outs(p.suffix, suffix);
 
   auto* const to = reinterpret_cast<T*>(cuda::out_row(p, place));

@@ -21,6 +21,7 @@ struct Partials {
 /// Joins the partial results of each row by their LSEs.
 struct Merge : OutputParams {
   const MergeTile* tiles = nullptr;
+  const LevelRows* levels = nullptr;
   std::int32_t num_tiles = 0;
   std::int32_t tile_rows = 0;         ///< most rows of one
   std::int32_t prefix_tile_rows = 0;  ///< rows of a tile of the prefix pass

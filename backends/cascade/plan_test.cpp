@@ -28,16 +28,66 @@ struct Planned {
   WorkPlan plan;
 };
 
-TEST(SharedRuns, join_neighbours_that_share_slots) {
+void expect_node(const SharedTree& tree, std::size_t n, const SharedKeys& expected) {
+  SCOPED_TRACE(n);
+  ASSERT_LT(n, tree.nodes.size());
+  const SharedKeys& node = tree.nodes[n];
+  EXPECT_EQ(node.begin, expected.begin);
+  EXPECT_EQ(node.end, expected.end);
+  EXPECT_EQ(node.key_begin, expected.key_begin);
+  EXPECT_EQ(node.key_end, expected.key_end);
+  EXPECT_EQ(node.parent, expected.parent);
+}
+
+TEST(SharedTree, joins_neighbours_that_share_slots) {
   const Planned planned(small_prefix_hits());
-  const std::vector<SharedRun> runs = shared_runs(planned.layout.batch);
+  const SharedTree tree = shared_tree(planned.layout.batch);
   // Seven behind 48 tokens, three behind 37 of which 32 fill whole pages, four alone.
-  ASSERT_EQ(runs.size(), 6u);
-  EXPECT_EQ(runs[0].end, 7);
-  EXPECT_EQ(runs[0].length, 48);
-  EXPECT_EQ(runs[1].end, 10);
-  EXPECT_EQ(runs[1].length, 32);
-  for (std::size_t i = 2; i < 6; ++i) EXPECT_EQ(runs[i].length, 0);
+  ASSERT_EQ(tree.nodes.size(), 2u);
+  expect_node(tree, 0, {0, 7, 0, 48});
+  expect_node(tree, 1, {7, 10, 0, 32});
+  EXPECT_EQ(tree.last, (std::vector<int>{0, 0, 0, 0, 0, 0, 0, 1, 1, 1, -1, -1, -1, -1}));
+  EXPECT_EQ(tree.suffix_begin(6), 48);
+  EXPECT_EQ(tree.suffix_begin(10), 0);
+}
+
+TEST(SharedTree, has_a_level_for_each_prefix_of_a_branch) {
+  const Planned planned(small_prefix_tree());
+  const SharedTree tree = shared_tree(planned.layout.batch);
+  // Ten requests begin with the 32 tokens of system on whole pages, five of them go on with tools
+  // up to 64, three with plain up to 48. agent adds no whole page.
+  ASSERT_EQ(tree.nodes.size(), 3u);
+  expect_node(tree, 0, {0, 10, 0, 32});
+  expect_node(tree, 1, {0, 5, 32, 64, 0});
+  expect_node(tree, 2, {5, 8, 32, 48, 0});
+  EXPECT_EQ(tree.last, (std::vector<int>{1, 1, 1, 1, 1, 2, 2, 2, 0, 0, -1, -1}));
+}
+
+/// A chain of prefixes of 16 tokens each, and two requests behind each of them.
+Case chain_of_prefixes(int length) {
+  Case c = small_prefix_hits();
+  c.mode = ForwardMode::kDecode;
+  c.prefixes.clear();
+  c.requests.clear();
+  for (int p = 0; p < length; ++p) {
+    c.prefixes.push_back({"p" + std::to_string(p), 16 * (p + 1), p - 1});
+    Request request;
+    request.shared_prefix = p;
+    request.shared_len = 16 * (p + 1);
+    request.kv_len = request.shared_len + 5;
+    c.requests.insert(c.requests.end(), 2, request);
+  }
+  return c;
+}
+
+TEST(SharedTree, has_no_more_levels_than_are_merged) {
+  const Planned planned(chain_of_prefixes(kMostLevels + 3));
+  const SharedTree tree = shared_tree(planned.layout.batch);
+  ASSERT_EQ(tree.nodes.size(), static_cast<std::size_t>(kMostLevels));
+  expect_node(tree, kMostLevels - 1,
+              {2 * (kMostLevels - 1), 2 * (kMostLevels + 3), 16 * (kMostLevels - 1),
+               16 * kMostLevels, kMostLevels - 2});
+  EXPECT_EQ(tree.suffix_begin(2 * (kMostLevels + 3) - 1), 16 * kMostLevels);
 }
 
 /// Seven requests behind 1000 tokens, three of which share no more than 500 with the others' kind,
@@ -53,6 +103,23 @@ Case behind_prefixes(std::int64_t q_len) {
     request.shared_prefix = i < 4 ? 0 : i < 7 ? 1 : -1;
     request.shared_len = i < 4 ? 1000 : i < 7 ? 500 : 0;
     request.kv_len = request.shared_len + q_len + 300 * i;
+    c.requests.push_back(request);
+  }
+  return c;
+}
+
+/// Three levels of prefixes; one is left and comes again, where it is no neighbour's any more.
+Case three_levels(std::int64_t q_len) {
+  Case c = behind_prefixes(q_len);
+  c.prefixes = {{"system", 320},    {"tools", 528, 0},  {"plain", 512, 0},
+                {"agent", 1040, 1}, {"coder", 1600, 1}, {"chat", 560, 2}};
+  c.requests.clear();
+  for (const int prefix : {0, 3, 3, 3, 1, 4, 4, 2, 5, 5, 0, -1, 3}) {
+    Request request;
+    request.q_len = q_len;
+    request.shared_prefix = prefix;
+    if (prefix >= 0) request.shared_len = c.prefixes[static_cast<std::size_t>(prefix)].length;
+    request.kv_len = request.shared_len + q_len + 30 * std::ssize(c.requests);
     c.requests.push_back(request);
   }
   return c;
@@ -90,18 +157,24 @@ void add_merged(Keys& keys, const WorkPlan& plan, const AttentionLayer& layer) {
   const int prefix_rows = plan.prefix.many_rows ? 64 : 16;
   for (const MergeTile& tile : plan.tiles) {
     for (int i = 0; i < tile.rows; ++i) {
-      const int place = tile.row_begin + i, run_row = tile.prefix_row + i;
+      const int place = tile.row_begin + i;
       const Row row{tile.q_begin + place / group, place % group};
-      join(plan.prefix, row, tile.prefix_first + run_row / prefix_rows * tile.prefix_count,
-           tile.prefix_count, run_row % prefix_rows);
+      for (int level = 0; level < tile.levels_count; ++level) {
+        const LevelRows& rows = plan.levels[static_cast<std::size_t>(tile.levels_first + level)];
+        const int node_row = rows.row + i;
+        join(plan.prefix, row, rows.first + node_row / prefix_rows * rows.count, rows.count,
+             node_row % prefix_rows);
+      }
       join(plan.suffix, row, tile.suffix_first, tile.suffix_count, i);
     }
   }
 }
 
 TEST(PlanCascade, covers_every_key_of_every_row_once) {
-  for (const Case& c : {small_prefix_hits(), behind_prefixes(1), behind_prefixes(3),
-                        behind_prefixes(40), small_plain_decode()}) {
+  for (const Case& c :
+       {small_prefix_hits(), behind_prefixes(1), behind_prefixes(3), behind_prefixes(40),
+        small_plain_decode(), small_prefix_tree(), three_levels(1), three_levels(3),
+        three_levels(40), chain_of_prefixes(kMostLevels + 3)}) {
     SCOPED_TRACE(c.id + " q " + std::to_string(c.requests[0].q_len));
     const Planned planned(c);
     const ForwardBatch& batch = planned.layout.batch;
@@ -128,6 +201,15 @@ TEST(PlanCascade, covers_every_key_of_every_row_once) {
   }
 }
 
+TEST(PlanCascade, reads_the_keys_of_each_level_once_for_all) {
+  const Planned planned(three_levels(1));
+  // All behind system but the last two requests; then agent's, tools alone, coder's; plain's,
+  // chat's.
+  std::int64_t keys = 0;
+  for (const splitkv::Item& item : planned.plan.prefix.items) keys += item.key_end - item.key_begin;
+  EXPECT_EQ(keys, 320 + (528 - 320) + (1040 - 528) + (1600 - 528) + (512 - 320) + (560 - 512));
+}
+
 TEST(PlanCascade, of_requests_that_share_nothing_is_splitkvs) {
   for (const std::int64_t q_len : {1, 40}) {
     for (const int multiprocessors : {4, 132, 1000}) {  // tiles of 64 rows, or of 16
@@ -147,7 +229,7 @@ TEST(PlanCascade, of_requests_that_share_nothing_is_splitkvs) {
   }
 }
 
-TEST(SharedRuns, find_the_last_key_that_two_requests_share) {
+TEST(SharedTree, finds_the_last_key_that_two_requests_share) {
   for (const std::int64_t shared : {0, 16, 32, 496, 1008}) {
     Case c = behind_prefixes(1);
     c.prefixes = {{"p", 1008}};
@@ -158,7 +240,7 @@ TEST(SharedRuns, find_the_last_key_that_two_requests_share) {
       request.kv_len = 1500;
     }
     const Planned planned(c);
-    EXPECT_EQ(shared_runs(planned.layout.batch).front().length, shared);
+    EXPECT_EQ(shared_tree(planned.layout.batch).suffix_begin(0), shared);
   }
 }
 

@@ -23,6 +23,7 @@ Planned::Planned(const ForwardBatch& batch, PlanMemory& memory) {
   const auto prefix_items = device.add<splitkv::Item>(std::ssize(plan.prefix.items));
   const auto suffix_items = device.add<splitkv::Item>(std::ssize(plan.suffix.items));
   const auto tiles = device.add<MergeTile>(std::ssize(plan.tiles));
+  const auto levels = device.add<LevelRows>(std::ssize(plan.levels));
   const auto counters = device.add<std::int32_t>(counters_of_suffix);
   TokenSlots slots(batch, device);
   const auto results_of = [&](const splitkv::WorkPlan& pass) {
@@ -56,6 +57,7 @@ Planned::Planned(const ForwardBatch& batch, PlanMemory& memory) {
   DraftTree().arrays(batch).set_in(suffix_.params);
 
   merge_.tiles = tiles.in(block);
+  merge_.levels = levels.in(block);
   merge_.num_tiles = narrow_i32(std::ssize(plan.tiles));
   for (const MergeTile& tile : plan.tiles) {
     merge_.tile_rows = std::max(merge_.tile_rows, tile.rows);
@@ -75,6 +77,7 @@ Planned::Planned(const ForwardBatch& batch, PlanMemory& memory) {
   upload.add(plan.prefix.items);
   upload.add(plan.suffix.items);
   upload.add(plan.tiles);
+  upload.add(plan.levels);
   upload.add(std::vector<std::int32_t>(static_cast<std::size_t>(counters_of_suffix), 0));
   enqueue_upload(upload, block, nullptr);
   slots.enqueue(batch, nullptr);

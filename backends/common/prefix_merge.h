@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "backends/common/merge_states.h"
 #include "lib/backend/backend.h"

@@ -284,7 +284,16 @@ void expect_matches_enumeration(const Case& c) {
     streamed += static_cast<std::int64_t>(seen.size());
     for (const std::int64_t key : seen) {
       const bool shared = r.shared_prefix >= 0 && key < r.shared_len / page * page;
-      unique.emplace(shared ? 0 : 1, shared ? r.shared_prefix : static_cast<std::int64_t>(i), key);
+      // A shared page is known by the prefix that its last token belongs to.
+      int owner = r.shared_prefix;
+      const std::int64_t last = key / page * page + page - 1;
+      while (shared && c.prefixes[static_cast<std::size_t>(owner)].parent >= 0 &&
+             last < c.prefixes[static_cast<std::size_t>(
+                                   c.prefixes[static_cast<std::size_t>(owner)].parent)]
+                        .length) {
+        owner = c.prefixes[static_cast<std::size_t>(owner)].parent;
+      }
+      unique.emplace(shared ? 0 : 1, shared ? owner : static_cast<std::int64_t>(i), key);
     }
   }
   const Cost cost = count_cost(c);
@@ -334,6 +343,11 @@ TEST(Cost, matches_enumeration_on_random_cases) {
     c.layer.causal = draw(0, 5) != 0;
     c.layer.is_cross_attention = draw(0, 5) == 0;
     c.prefixes = {{"a", draw(1, 30)}, {"b", draw(1, 30)}};
+    if (draw(0, 1) == 0) {
+      c.prefixes[1] = {"b", c.prefixes[0].length + draw(1, 30), 0};
+      c.prefixes.push_back({"c", c.prefixes[0].length + draw(1, 30), 0});
+      c.prefixes.push_back({"d", c.prefixes[1].length + draw(1, 30), 1});
+    }
     const bool tree = draw(0, 2) == 0;
     if (tree) c.layer.causal = true;  // the scenario language refuses the other
     if (draw(0, 2) == 0) {
@@ -346,7 +360,7 @@ TEST(Cost, matches_enumeration_on_random_cases) {
     if (blocks) c.layer.causal_block = draw(2, 12);
     const std::int64_t nodes = draw(1, 8);
     for (Request& r : c.requests) {
-      r.shared_prefix = static_cast<int>(draw(-1, 1));
+      r.shared_prefix = static_cast<int>(draw(-1, std::ssize(c.prefixes) - 1));
       if (r.shared_prefix >= 0) {
         r.shared_len = c.prefixes[static_cast<std::size_t>(r.shared_prefix)].length;
       }

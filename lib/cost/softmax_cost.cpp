@@ -10,6 +10,7 @@
 #include "lib/batch/multi_item.h"
 #include "lib/cost/checked.h"
 #include "lib/cost/family_costs.h"
+#include "lib/scenario/prefix_tree.h"
 
 namespace attnbench {
 namespace {
@@ -115,7 +116,7 @@ std::int64_t union_size(std::vector<std::pair<std::int64_t, std::int64_t>> range
   return size;
 }
 
-/// Distinct keys that the batch sees: own ones per request, those of a shared prefix once. Only
+/// Distinct keys that the batch sees: own ones per request, those that a prefix adds once. Only
 /// whole pages are shared, so what a prefix leaves on its last, partial page is every request's
 /// own.
 Count unique_keys(const Case& c) {
@@ -126,9 +127,12 @@ Count unique_keys(const Case& c) {
     std::int64_t own_begin = 0;
     if (r.shared_prefix >= 0) {
       own_begin = r.shared_len / c.kv_cache.page_size * c.kv_cache.page_size;
-      if (first < own_begin) {
-        shared[static_cast<std::size_t>(r.shared_prefix)].emplace_back(first, own_begin);
-      }
+    }
+    for (int p = r.shared_prefix; p >= 0; p = c.prefixes[static_cast<std::size_t>(p)].parent) {
+      const TokenRange pages = own_whole_pages(c.prefixes, p, c.kv_cache.page_size);
+      const std::int64_t begin = std::max(first, pages.begin);
+      const std::int64_t end = std::min(own_begin, pages.end);
+      if (begin < end) shared[static_cast<std::size_t>(p)].emplace_back(begin, end);
     }
     keys += r.kv_len - std::max(first, own_begin) - unseen_keys(r);
   }

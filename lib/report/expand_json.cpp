@@ -6,6 +6,7 @@
 #include "lib/report/expanded_case.h"
 #include "lib/report/json.h"
 #include "lib/scenario/engine_setup_of.h"
+#include "lib/scenario/prefix_tree.h"
 
 namespace attnbench {
 namespace {
@@ -37,6 +38,21 @@ Json model_layers_of(const ModelLayers& layers) {
           {"layers", layers.layers},
           {"of_step", layers.of_step},
           {"left_out", layers.left_out}};
+}
+
+Json prefixes_of(const Case& c) {
+  Json prefixes = Json::array();
+  for (int p = 0; p < std::ssize(c.prefixes); ++p) {
+    const SharedPrefix& prefix = c.prefixes[static_cast<std::size_t>(p)];
+    const bool extends = prefix.parent >= 0;
+    prefixes.push_back(
+        {{"name", prefix.name},
+         {"after",
+          extends ? Json(c.prefixes[static_cast<std::size_t>(prefix.parent)].name) : Json(nullptr)},
+         {"tokens", own_tokens(c.prefixes, p).size()},
+         {"length", prefix.length}});
+  }
+  return prefixes;
 }
 
 Json requests_of(const Case& c) {
@@ -157,6 +173,7 @@ Json case_of(const ExpandedCase& e, const VerifyConfig& verify) {
           {"use_cascade", e.use_cascade.answer},
           {"use_cascade_reason", e.use_cascade.reason},
           {"sglang_flashinfer_prefill", prefill_of(c, verify)},
+          {"prefixes", prefixes_of(c)},
           {"requests", requests_of(c)},
           {"draft_topk", c.draft_topk},
           {"padding", {{"requests", c.padding.requests}, {"seq_len", c.padding.seq_len}}},

@@ -108,6 +108,24 @@ TEST(Expand, shows_how_much_of_a_prefix_lies_on_whole_pages) {
   EXPECT_EQ(request["shared_page_len"], 64);
 }
 
+TEST(Expand, shows_which_prefixes_extend_others) {
+  const Scenario scenario = parse_scenario(
+      "defaults: {model: llama-3.1-8b, kv_cache: {page_size: 64}}\n"
+      "prefixes: {system: 65, tools: {after: system, tokens: 100}}\nmixes:\n"
+      "  m: {batch: [{mode: decode, prefix: tools, kv_len: 200}]}\n",
+      "s.yaml");
+  std::ostringstream table, json;
+  write_expand_table(scenario, {&scenario.cases.at(0)}, table);
+  EXPECT_THAT(table.str(), HasSubstr("\n  prefixes system 65 · tools 165 after system\n"));
+  EXPECT_THAT(table.str(), HasSubstr("200  tools 165, 128 in whole pages\n"));
+  write_expand_json(scenario, {&scenario.cases.at(0)}, json);
+  const auto parsed = nlohmann::json::parse(json.str())["cases"][0];
+  EXPECT_EQ(parsed["prefixes"], nlohmann::json::parse(R"([
+    {"name": "system", "after": null, "tokens": 65, "length": 65},
+    {"name": "tools", "after": "system", "tokens": 100, "length": 165}])"));
+  EXPECT_EQ(parsed["requests"][0]["shared_prefix"], "tools");
+}
+
 TEST(Expand, says_what_vllm_would_do_about_a_shared_prefix) {
   Case shared = small_plain_decode();
   shared.id = "shared";

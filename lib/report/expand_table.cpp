@@ -5,6 +5,7 @@
 #include <ostream>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "lib/base/int_math.h"
 #include "lib/base/printable.h"
@@ -159,6 +160,20 @@ bool alike(const Request& a, const Request& b) {
          a.shared_prefix == b.shared_prefix && a.shared_len == b.shared_len;
 }
 
+/// "prefixes system 65 · tools 165 after system": where some extend others.
+void write_prefixes(const Case& c, std::ostream& out) {
+  std::vector<std::string> parts;
+  bool branch = false;
+  for (const SharedPrefix& prefix : c.prefixes) {
+    parts.push_back(
+        fmt::format("{}{} {}", parts.empty() ? "  prefixes " : "", prefix.name, prefix.length));
+    if (prefix.parent < 0) continue;
+    parts.back() += " after " + c.prefixes[to_size(prefix.parent)].name;
+    branch = true;
+  }
+  if (branch) out << join_parts(parts, kWidth, 4) << '\n';
+}
+
 void write_requests(const Case& c, std::ostream& out) {
   out << fmt::format("    {:<12} {:<20} {:>8} {:>10} {:>8}  {}\n", "request", "group", "q_len",
                      "prefix_len", "kv_len", "shared");
@@ -170,8 +185,7 @@ void write_requests(const Case& c, std::ostream& out) {
     std::string shared;
     if (r.shared_prefix >= 0) {
       const std::int64_t cached = whole_pages(r.shared_len, c.kv_cache.page_size);
-      shared = fmt::format("{} {}{}", c.prefixes[static_cast<std::size_t>(r.shared_prefix)].name,
-                           r.shared_len,
+      shared = fmt::format("{} {}{}", c.prefixes[to_size(r.shared_prefix)].name, r.shared_len,
                            cached < r.shared_len ? fmt::format(", {} in whole pages", cached) : "");
     }
     const std::string which =
@@ -262,6 +276,7 @@ void write_expand_table(const Scenario& scenario, const std::vector<const Case*>
         << cascade_text(e.use_cascade) << '\n'
         << prefill_text(*c, scenario.verify);
     if (!c->model_note.empty()) out << wrapped("note: " + c->model_note, kWidth, 2);
+    write_prefixes(*c, out);
     write_requests(*c, out);
     for (const AbridgedArray& array : e.arrays) {
       std::string line =

@@ -20,6 +20,7 @@
 #include "lib/report/text_layout.h"
 #include "lib/report/tuning_summary.h"
 #include "lib/report/units.h"
+#include "lib/scenario/prefix_tree.h"
 
 namespace attnbench {
 namespace {
@@ -79,9 +80,11 @@ std::string coloured(std::string text, std::string_view colour) {
 /// Tokens on shared prefixes' whole pages that at least two requests lean on.
 std::int64_t shared_tokens(const Case& c) {
   std::int64_t tokens = 0;
-  for (std::size_t p = 0; p < c.prefixes.size(); ++p) {
-    const auto users = std::ranges::count(c.requests, static_cast<int>(p), &Request::shared_prefix);
-    if (users > 1) tokens += whole_pages(c.prefixes[p].length, c.kv_cache.page_size);
+  for (int p = 0; p < std::ssize(c.prefixes); ++p) {
+    const auto users = std::ranges::count_if(c.requests, [&](const Request& request) {
+      return extends(c.prefixes, request.shared_prefix, p);
+    });
+    if (users > 1) tokens += own_whole_pages(c.prefixes, p, c.kv_cache.page_size).size();
   }
   return tokens;
 }

@@ -42,21 +42,25 @@ std::optional<ForwardMode> batch_mode(const std::vector<BatchEntry>& entries, Pr
   return mode;
 }
 
-/// Index of the entry's shared prefix in the batch, or -1.
+/// Index of the entry's shared prefix in the batch, behind those that it extends; or -1.
 int use_prefix(const BatchEntry& entry, BuiltBatch& batch) {
   if (!entry.prefix) return -1;
-  const auto known = std::ranges::find(batch.prefixes, entry.prefix->name, &SharedPrefix::name);
-  const auto index = known - batch.prefixes.begin();
-  if (known == batch.prefixes.end()) {
-    batch.prefixes.push_back({entry.prefix->name, entry.prefix->length});
-  }
-  return static_cast<int>(index);
+  int last = -1;
+  const auto use = [&](const PrefixSpec& prefix) {
+    const auto known = std::ranges::find(batch.prefixes, prefix.name, &SharedPrefix::name);
+    const auto index = static_cast<int>(known - batch.prefixes.begin());
+    if (known == batch.prefixes.end()) batch.prefixes.push_back({prefix.name, prefix.length, last});
+    last = index;
+  };
+  for (const PrefixSpec& ancestor : entry.prefix->ancestors) use(ancestor);
+  use(*entry.prefix);
+  return last;
 }
 
 void append_requests(const BatchEntry& entry, const std::vector<RequestLengths>& lengths,
-                     std::int64_t page_size, std::uint64_t seed, BuiltBatch& batch) {
+                     bool cross, std::int64_t page_size, std::uint64_t seed, BuiltBatch& batch) {
   const int prefix = use_prefix(entry, batch);
-  const bool computes_rest = entry.mode == ForwardMode::kExtend && !entry.chunk;
+  const bool computes_rest = entry.mode == ForwardMode::kExtend && !entry.chunk && !cross;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     Request request;
     request.group = entry.name;
@@ -207,7 +211,7 @@ std::optional<BuiltBatch> build_batch(const std::vector<BatchEntry>& entries, co
     if (entry.draft) {
       append_branches(entry, *lengths, batch);
     } else {
-      append_requests(entry, *lengths, page_size, group_seed, batch);
+      append_requests(entry, *lengths, cross, page_size, group_seed, batch);
     }
     for (const RequestLengths& each : *lengths) {
       valid = valid && check_width(batch, entry, each, problems);

@@ -16,7 +16,7 @@ namespace attnbench {
 /// The requests of a step, every length settled.
 struct BuiltBatch {
   ForwardMode mode = ForwardMode::kIdle;
-  std::vector<SharedPrefix> prefixes;  ///< those that some request uses
+  std::vector<SharedPrefix> prefixes;  ///< those that some request uses, and their ancestors
   std::vector<Request> requests;
   int draft_topk = 0;             ///< Case::draft_topk
   std::int64_t causal_block = 1;  ///< AttentionLayer::causal_block of the step

@@ -11,16 +11,11 @@
 #include "lib/batch/forward_mode.h"
 #include "lib/scenario/draft_tree.h"
 #include "lib/scenario/length_reader.h"
+#include "lib/scenario/prefix_reader.h"
 #include "lib/scenario/problems.h"
 #include "lib/scenario/yaml_tree.h"
 
 namespace attnbench {
-
-/// A run of tokens that the file lets several requests share.
-struct PrefixSpec {
-  std::string name;
-  std::int64_t length = 0;
-};
 
 /// Chunk `index` (from 0) of a prompt that is prefilled `size` tokens a step.
 struct ChunkSpec {

@@ -7,28 +7,30 @@
 
 #include "lib/base/narrow.h"
 #include "lib/index/cascade_rule.h"
+#include "lib/scenario/prefix_tree.h"
 
 namespace attnbench {
 namespace {
 
 /// Whether some two requests share a prefix.
 bool shares_a_prefix(const Case& c) {
-  std::vector<int> users(c.prefixes.size());
+  std::vector<int> users(c.prefixes.size());  // of prefixes that extend none, and all of theirs
   return std::ranges::any_of(c.requests, [&](const Request& request) {
-    return request.shared_prefix >= 0 &&
-           ++users[static_cast<std::size_t>(request.shared_prefix)] == 2;
+    if (request.shared_prefix < 0) return false;
+    const int root = prefix_of_token(c.prefixes, request.shared_prefix, 0);
+    return ++users[static_cast<std::size_t>(root)] == 2;
   });
 }
 
 }  // namespace
 
 std::int64_t common_prefix_len(const Case& c) {
-  if (c.requests.empty()) return 0;
+  if (c.requests.empty() || c.layer.is_cross_attention) return 0;
   const int prefix = c.requests.front().shared_prefix;
   std::int64_t length = c.requests.front().shared_len;
   for (const Request& request : c.requests) {
-    if (request.shared_prefix < 0 || request.shared_prefix != prefix) return 0;
-    length = std::min({length, request.shared_len, request.prefix_len()});
+    length = std::min({length, request.shared_len, request.prefix_len(),
+                       common_length(c.prefixes, prefix, request.shared_prefix)});
   }
   return std::max<std::int64_t>(length, 0) / c.kv_cache.page_size * c.kv_cache.page_size;
 }
@@ -38,6 +40,9 @@ CascadeChoice choose_cascade(const Case& c, int multiprocessors) {
   // Its builders for MLA keep the base class's answer, False (v1/attention/backend.py).
   if (c.layer.is_recurrent()) return {"no", "a recurrent layer has no keys to share"};
   if (c.layer.shares_row_of_k_and_v()) return {"no", "vLLM has no cascade for MLA"};
+  // Its CrossAttentionManager gives each request blocks of its own (v1/core/
+  // single_type_kv_cache_manager.py, get_num_common_prefix_blocks).
+  if (c.layer.is_cross_attention) return {"no", "vLLM shares no blocks of an encoder's keys"};
   const std::int64_t common = common_prefix_len(c);
   if (common == 0) return {"no", "no whole page is common to all requests"};
   std::vector<std::int32_t> query_lens;

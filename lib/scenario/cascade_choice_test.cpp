@@ -78,6 +78,27 @@ TEST(ChooseCascade, is_no_where_some_request_stands_apart) {
   EXPECT_EQ(answer(c), Answer("no", "no whole page is common to all requests"));
 }
 
+TEST(ChooseCascade, takes_of_branches_the_last_common_ancestor) {
+  Case c = behind_a_prefix(64, 8192);
+  c.prefixes = {{"system", 1000}, {"tools", 8192, 0}, {"plain", 8192, 0}, {"deep", 9000, 2}};
+  for (Request& request : c.requests) request.shared_prefix = 1;
+  EXPECT_EQ(common_prefix_len(c), 8192);
+  c.requests[3].shared_prefix = 2;
+  c.requests[4].shared_prefix = 3;
+  EXPECT_EQ(common_prefix_len(c), 992);
+  c.requests = {c.requests[3], c.requests[4]};
+  EXPECT_EQ(common_prefix_len(c), 8192);
+  c.requests[0].shared_prefix = 1;
+  EXPECT_EQ(answer(c), Answer("no", "2 requests, fewer than 8")) << "they share their root";
+}
+
+TEST(ChooseCascade, is_no_where_decoders_share_an_encoders_keys) {
+  Case c = behind_a_prefix(64, 8192);
+  c.layer.is_cross_attention = true;
+  EXPECT_EQ(common_prefix_len(c), 0);
+  EXPECT_EQ(answer(c), Answer("no", "vLLM shares no blocks of an encoder's keys"));
+}
+
 TEST(ChooseCascade, is_no_for_layers_that_vllm_computes_otherwise) {
   Case c = behind_a_prefix(64, 8192);
   c.layer.sliding_window_size = 1023;

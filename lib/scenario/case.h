@@ -51,10 +51,12 @@ struct KvCacheConfig {
 }
 
 /// Keys and values that several requests share: same content, and the same pages but for a last,
-/// partial one, which each has for itself.
+/// partial one, which each has for itself. Prefixes that extend each other are a tree
+/// (lib/scenario/prefix_tree.h).
 struct SharedPrefix {
   std::string name;
-  std::int64_t length = 0;  ///< tokens
+  std::int64_t length = 0;  ///< tokens, the parent's included
+  int parent = -1;          ///< index of the prefix that it extends, below its own; -1 = none
 };
 
 /// Requests that only fill a step up (lib/batch/graph_padding.h).

@@ -17,6 +17,7 @@
 #include "lib/scenario/layer_reader.h"
 #include "lib/scenario/padding_reader.h"
 #include "lib/scenario/pool_size.h"
+#include "lib/scenario/prefix_tree.h"
 #include "lib/scenario/strict_map.h"
 #include "lib/scenario/value_reader.h"
 
@@ -26,7 +27,9 @@ namespace {
 /// The tokens that the batch's pages hold; the fixture's allocator makes the final check.
 std::int64_t tokens_needed(const BuiltBatch& batch, std::int64_t page_size) {
   std::int64_t tokens = 0;
-  for (const SharedPrefix& prefix : batch.prefixes) tokens += whole_pages(prefix.length, page_size);
+  for (int prefix = 0; prefix < std::ssize(batch.prefixes); ++prefix) {
+    tokens += own_whole_pages(batch.prefixes, prefix, page_size).size();
+  }
   for (const Request& request : batch.requests) {
     const std::int64_t own = request.kv_len - whole_pages(request.shared_len, page_size);
     tokens += whole_pages(own + page_size - 1, page_size);

@@ -13,6 +13,7 @@
 #include "lib/batch/multi_item.h"
 #include "lib/scenario/delta_net_rows.h"
 #include "lib/scenario/fresh_key.h"
+#include "lib/scenario/prefix_tree.h"
 
 namespace attnbench {
 namespace {
@@ -272,8 +273,9 @@ std::optional<Fill> fill_from_string(std::string_view name) {
 Contents::Contents(const Case& c, Fill fill) : case_(&c), params_(params_of(c, fill)) {
   if (fill != Fill::kNeedle) return;
   if (c.layer.is_recurrent()) return;  // no key is kept that could be planted
-  for (const SharedPrefix& prefix : c.prefixes) {
-    prefix_needles_.push_back(run_needles(0, prefix.length, c.kv_cache.page_size));
+  for (int prefix = 0; prefix < std::ssize(c.prefixes); ++prefix) {
+    const TokenRange own = own_tokens(c.prefixes, prefix);
+    prefix_needles_.push_back(run_needles(own.begin, own.end, c.kv_cache.page_size));
     sort_unique(prefix_needles_.back());
   }
   for (const Request& request : c.requests) request_needles_.push_back(request_needles(c, request));
@@ -317,11 +319,11 @@ std::uint64_t Contents::own_stream(std::int64_t request) const {
 Contents::Source Contents::source_of(std::int64_t request, std::int64_t position) const {
   const Request& r = case_->requests[static_cast<std::size_t>(request)];
   const bool shared = r.shared_prefix >= 0 && position < r.shared_len;
-  const std::int64_t stream =
-      shared ? r.shared_prefix : kOwnStreams + (r.stream >= 0 ? r.stream : request);
+  const int prefix = shared ? prefix_of_token(case_->prefixes, r.shared_prefix, position) : -1;
+  const std::int64_t stream = shared ? prefix : kOwnStreams + (r.stream >= 0 ? r.stream : request);
   bool planted = false;
   if (params_.fill == Fill::kNeedle) {
-    const auto& needles = shared ? prefix_needles_[static_cast<std::size_t>(r.shared_prefix)]
+    const auto& needles = shared ? prefix_needles_[static_cast<std::size_t>(prefix)]
                                  : request_needles_[static_cast<std::size_t>(request)];
     planted = std::ranges::binary_search(needles, position);
   }

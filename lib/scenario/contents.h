@@ -28,8 +28,8 @@ struct ContentRange {
 /// them, and both regenerate any row at will.
 ///
 /// Rows come back *as stored*: rounded to the storage dtype, before q_scale(), k_scale() or
-/// v_scale() is applied. K of a request's position p belongs to the shared prefix's stream while
-/// p < shared_len, so that sharing requests agree.
+/// v_scale() is applied. K of a request's position p < shared_len belongs to the stream of the
+/// shared prefix, or of that one of its ancestors, which added the token: sharing requests agree.
 class Contents {
  public:
   Contents(const Case& c, Fill fill);

@@ -44,6 +44,36 @@ TEST(Contents, requests_agree_inside_their_shared_prefix_and_nowhere_else) {
   EXPECT_NE(k_of(contents, 0, 32, 1), k_of(contents, 1, 32, 1));
 }
 
+TEST(Contents, a_token_of_a_prefix_is_the_same_in_all_that_extend_it) {
+  Case c = two_sharing_requests();
+  c.prefixes = {{"system", 20}, {"tools", 32, 0}, {"plain", 32, 0}};
+  c.requests[0].shared_prefix = 1;
+  c.requests[1].shared_prefix = 2;
+  Case alone = c;
+  alone.requests = {{.kv_len = 40, .shared_prefix = 0, .shared_len = 20}};
+  for (const Fill fill : {Fill::kNeedle, Fill::kExtreme, Fill::kNormal}) {
+    const Contents branches(c, fill), root(alone, fill);
+    for (const std::int64_t position : {0, 15, 16, 19}) {
+      EXPECT_EQ(k_of(branches, 0, position, 1), k_of(branches, 1, position, 1)) << to_string(fill);
+      EXPECT_EQ(k_of(branches, 0, position, 1), k_of(root, 0, position, 1)) << to_string(fill);
+    }
+  }
+  const Contents branches(c, Fill::kNormal), root(alone, Fill::kNormal);
+  EXPECT_NE(k_of(branches, 0, 20, 1), k_of(branches, 1, 20, 1));
+  EXPECT_NE(k_of(branches, 0, 20, 1), k_of(root, 0, 20, 1));
+}
+
+TEST(Contents, plants_needles_at_the_ends_of_each_prefix_of_a_branch) {
+  Case c = two_sharing_requests();
+  c.prefixes = {{"system", 20}, {"tools", 32, 0}};
+  c.requests[0].shared_prefix = 1;
+  const Contents contents(c, Fill::kNeedle);
+  for (const std::int64_t position : {0, 19, 20, 31}) {
+    EXPECT_TRUE(contents.source_of(0, position).planted) << position;
+  }
+  EXPECT_FALSE(contents.source_of(0, 21).planted);
+}
+
 TEST(Contents, a_request_taken_out_of_its_batch_keeps_its_contents) {
   const Case c = two_sharing_requests();
   Case alone = c;

@@ -40,6 +40,9 @@ class Settler {
  private:
   [[nodiscard]] std::int64_t shared() const { return entry_->prefix ? entry_->prefix->length : 0; }
 
+  /// Keys of a request beside those of its shared prefix, at the least.
+  [[nodiscard]] std::int64_t own_keys(std::int64_t q_len) const { return cross_ ? 0 : q_len; }
+
   /// q_len that the mode or the tree sets, or 0.
   [[nodiscard]] std::int64_t implied_q() const {
     if (entry_->mode == ForwardMode::kDecode) return 1;
@@ -63,7 +66,6 @@ class Settler {
     const std::string hint =
         "with cross attention q_len counts the decoder's, kv_len the encoder's tokens";
     if (e.prefix_len) return fail(e.prefix_len->place, "prefix_len with cross attention", hint);
-    if (e.prefix) return fail(e.place, "a shared prefix with cross attention", hint);
     if (e.chunk) return fail(e.place, "chunk with cross attention", hint);
     if (e.tree) return fail(e.tree->place, "a draft tree with cross attention", hint);
     if (e.is_draft_decode) return fail(e.mode_place, "draft_decode with cross attention", hint);
@@ -268,13 +270,14 @@ class Settler {
     const Place& place = entry_->kv_len->place;
     std::vector<RequestLengths> lengths;
     for (std::size_t i = 0; i < kv.size(); ++i) {
-      if (cross_ || entry_->empty_rows) {
+      if (entry_->empty_rows) {
         lengths.push_back({q[i], kv[i]});
         continue;
       }
       // A drawn length never asks for less than the new tokens and the shared prefix need.
-      if (entry_->kv_len->is_drawn()) kv[i] = std::max(kv[i], shared() + q[i]);
-      if (kv[i] < q[i]) {
+      const std::int64_t least = shared() + own_keys(q[i]);
+      if (entry_->kv_len->is_drawn()) kv[i] = std::max(kv[i], least);
+      if (kv[i] < own_keys(q[i])) {
         fail(place,
              fmt::format(
                  "kv_len {} is shorter than q_len {}: a step's new tokens are part of its KV",
@@ -283,11 +286,12 @@ class Settler {
                                    : "");
         return std::nullopt;
       }
-      if (kv[i] < shared() + q[i]) {
+      if (kv[i] < least) {
         fail(place,
-             fmt::format("kv_len {} is shorter than prefix '{}' of {} and q_len {} together", kv[i],
-                         entry_->prefix->name, shared(), q[i]),
-             fmt::format("at least {} here", shared() + q[i]));
+             fmt::format("kv_len {} is shorter than prefix '{}' of {}{}", kv[i],
+                         entry_->prefix->name, shared(),
+                         cross_ ? "" : fmt::format(" and q_len {} together", q[i])),
+             fmt::format("at least {} here", least));
         return std::nullopt;
       }
       lengths.push_back({q[i], kv[i]});
@@ -296,8 +300,16 @@ class Settler {
   }
 
   std::optional<std::vector<RequestLengths>> from_q_and_prefix(const Lengths& q) {
+    if (cross_) return of_whole_encoders(q);
     if (!entry_->prefix_len) return joined(q, all(shared()), entry_->place);
     return joined(q, drawn_prefix(), entry_->prefix_len->place);
+  }
+
+  /// An encoder's output that is all shared.
+  [[nodiscard]] std::vector<RequestLengths> of_whole_encoders(const Lengths& q) const {
+    std::vector<RequestLengths> lengths;
+    for (const std::int64_t q_len : q) lengths.push_back({q_len, shared()});
+    return lengths;
   }
 
   [[nodiscard]] Lengths drawn_prefix() const {

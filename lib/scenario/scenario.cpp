@@ -15,6 +15,7 @@
 #include "lib/scenario/layer_reader.h"
 #include "lib/scenario/layers_reader.h"
 #include "lib/scenario/measure_reader.h"
+#include "lib/scenario/prefix_reader.h"
 #include "lib/scenario/sha256.h"
 #include "lib/scenario/strict_map.h"
 #include "lib/scenario/sweep.h"
@@ -25,23 +26,6 @@ namespace {
 
 /// Room for a hundred thousand batch entries; what is larger is no scenario.
 constexpr std::size_t kMaxScenarioBytes = std::size_t{16} << 20;
-
-std::vector<PrefixSpec> read_prefixes(const YamlNode& node, Problems& problems) {
-  std::vector<PrefixSpec> prefixes;
-  if (!node.is_map()) {
-    problems.add(node.place, fmt::format("prefixes takes a map, found {}", describe(node)),
-                 "names with their lengths, for example prefixes: {system: 2k}");
-    return prefixes;
-  }
-  for (const YamlEntry& entry : node.entries) {
-    const bool named = check_name(entry.key, entry.place, "prefix", problems);
-    const auto length = read_size(*entry.value, "prefix length", 1, kMaxSize, problems);
-    // A prefix with a wrong length is still declared, so that its uses are not reported as further
-    // mistakes.
-    if (named) prefixes.push_back({entry.key, length.value_or(0)});
-  }
-  return prefixes;
-}
 
 /// Defaults are read with each mix; here only their keys, which no mix need share.
 void check_defaults(const YamlNode& node, Problems& problems) {

@@ -31,6 +31,7 @@ constexpr ScenarioKey kMix[] = {{"model", "model"},
                                 {"batch", "entry"},
                                 {"padding", "padding"},
                                 {"sweep", "sweep"}};
+constexpr ScenarioKey kSharedPrefix[] = {{"tokens", ""}, {"after", ""}};
 constexpr ScenarioKey kPadding[] = {{"requests", ""}, {"seq_len", ""}};
 constexpr ScenarioKey kModel[] = {{"hf_config", ""},
                                   {"heads_q", ""},
@@ -100,22 +101,40 @@ constexpr ScenarioKey kHybrid[] = {
 constexpr ScenarioKey kVerify[] = {
     {"enabled", ""}, {"rows", ""}, {"fills", ""}, {"batch_invariant", ""}};
 
-constexpr KeySection kSections[] = {
-    {"scenario", kScenario}, {"defaults", kDefaults},   {"mix", kMix},
-    {"padding", kPadding},   {"model", kModel},         {"rope_scaling", kRopeScaling},
-    {"kv_cache", kKvCache},  {"attention", kAttention}, {"window", kWindow},
-    {"entry", kEntry},       {"chunk", kChunk},         {"tree", kTree},
-    {"draft", kDraft},       {"length", kLength},       {"lognormal", kLognormal},
-    {"zipf", kZipf},         {"bimodal", kBimodal},     {"quantiles", kQuantiles},
-    {"sweep", kSweep},       {"axis", kAxis},           {"range", kRange},
-    {"log2", kLog2},         {"measure", kMeasure},     {"verify", kVerify},
-    {"hybrid", kHybrid},     {"dual_chunk", kDualChunk}};
+constexpr KeySection kSections[] = {{"scenario", kScenario},
+                                    {"defaults", kDefaults},
+                                    {"mix", kMix},
+                                    {"padding", kPadding},
+                                    {"model", kModel},
+                                    {"rope_scaling", kRopeScaling},
+                                    {"kv_cache", kKvCache},
+                                    {"attention", kAttention},
+                                    {"window", kWindow},
+                                    {"entry", kEntry},
+                                    {"chunk", kChunk},
+                                    {"tree", kTree},
+                                    {"draft", kDraft},
+                                    {"length", kLength},
+                                    {"lognormal", kLognormal},
+                                    {"zipf", kZipf},
+                                    {"bimodal", kBimodal},
+                                    {"quantiles", kQuantiles},
+                                    {"sweep", kSweep},
+                                    {"axis", kAxis},
+                                    {"range", kRange},
+                                    {"log2", kLog2},
+                                    {"measure", kMeasure},
+                                    {"verify", kVerify},
+                                    {"hybrid", kHybrid},
+                                    {"dual_chunk", kDualChunk},
+                                    {"prefix", kSharedPrefix}};
 
 /// What a section is called in messages.
 std::string_view spoken(std::string_view section) {
   if (section == "scenario") return "the top level";
   if (section == "mix") return "a mix";
   if (section == "entry") return "a batch entry";
+  if (section == "prefix") return "a prefix";
   return section;
 }
 

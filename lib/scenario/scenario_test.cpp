@@ -163,6 +163,65 @@ TEST(Scenario, expands_the_serving_mixes) {
   EXPECT_EQ(scenario.cases[14].id, "mla/ps64");
 }
 
+TEST(Scenario, has_prefixes_that_extend_each_other_in_any_order) {
+  const Scenario scenario = parse_scenario(R"(
+defaults: {model: llama-3.1-8b, kv_cache: {page_size: 64}}
+prefixes:
+  agent: {after: tools, tokens: 500}
+  plain: {tokens: 77, after: system}
+  system: {tokens: 2k}
+  tools: {after: system, tokens: 1k}
+  unused: {after: plain, tokens: 1}
+mixes:
+  tree:
+    batch:
+      - {mode: extend, prefix: agent, q_len: 3}
+      - {mode: decode, prefix: plain, kv_len: 3k}
+      - {mode: decode, prefix: tools, kv_len: {uniform: [1, 9]}}
+)",
+                                           "s.yaml");
+  const Case& c = scenario.cases.at(0);
+  using Written = std::tuple<std::string, std::int64_t, int>;
+  std::vector<Written> prefixes;
+  for (const SharedPrefix& p : c.prefixes) prefixes.emplace_back(p.name, p.length, p.parent);
+  EXPECT_EQ(prefixes,
+            (std::vector<Written>{
+                {"system", 2048, -1}, {"tools", 3072, 0}, {"agent", 3572, 1}, {"plain", 2125, 0}}));
+  ASSERT_EQ(c.requests.size(), 3u);
+  EXPECT_EQ(c.requests[0].shared_prefix, 2);
+  EXPECT_EQ(c.requests[0].shared_len, 3572);
+  EXPECT_EQ(c.requests[0].q_len, 3 + 3572 % 64) << "what lies in no whole page is computed again";
+  EXPECT_EQ(c.requests[0].kv_len, 3575);
+  EXPECT_EQ(c.requests[1].shared_prefix, 3);
+  EXPECT_EQ(c.requests[2].kv_len, 3073) << "at least the prefix and a token of its own";
+}
+
+TEST(Scenario, lets_decoders_share_the_output_of_an_encoder) {
+  const Scenario scenario = parse_scenario(R"(
+defaults: {model: {heads_q: 4, heads_kv: 4, head_dim: 64}, attention: {cross: true}}
+prefixes: {audio: 1500}
+mixes:
+  beams:
+    batch:
+      - {mode: decode, count: 5, prefix: audio}
+      - {mode: extend, prefix: audio, q_len: 7}
+      - {mode: decode, prefix: audio, kv_len: 1600}
+      - {mode: decode, kv_len: 3}
+    sweep: {grid: {kv_cache.page_size: [16]}}
+)",
+                                           "s.yaml");
+  const Case& c = scenario.cases.at(0);
+  ASSERT_EQ(c.requests.size(), 8u);
+  for (std::size_t r = 0; r < 7; ++r) {
+    EXPECT_EQ(c.requests[r].shared_prefix, 0);
+    EXPECT_EQ(c.requests[r].shared_len, 1500);
+    EXPECT_EQ(c.requests[r].kv_len, r == 6 ? 1600 : 1500)
+        << "no token of a decoder's is among them";
+    EXPECT_EQ(c.requests[r].q_len, r == 5 ? 7 : 1) << "an encoder's keys are computed already";
+  }
+  EXPECT_EQ(c.requests[7].shared_prefix, -1);
+}
+
 TEST(Scenario, mixes_decodes_and_extends_that_share_a_prefix) {
   const Case c = by_id(parse_scenario(kServingMixes, "s.yaml")).at("prefix_hits/ps16");
   EXPECT_EQ(c.mode, ForwardMode::kMixed);

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/prefix_tree.h"
+
+#include <cstddef>
+
+namespace attnbench {
+namespace {
+
+const SharedPrefix& at(std::span<const SharedPrefix> prefixes, int prefix) {
+  return prefixes[static_cast<std::size_t>(prefix)];
+}
+
+}  // namespace
+
+TokenRange own_tokens(std::span<const SharedPrefix> prefixes, int prefix) {
+  const int parent = at(prefixes, prefix).parent;
+  return {parent < 0 ? 0 : at(prefixes, parent).length, at(prefixes, prefix).length};
+}
+
+TokenRange own_whole_pages(std::span<const SharedPrefix> prefixes, int prefix,
+                           std::int64_t page_size) {
+  const TokenRange tokens = own_tokens(prefixes, prefix);
+  return {whole_pages(tokens.begin, page_size), whole_pages(tokens.end, page_size)};
+}
+
+int prefix_of_token(std::span<const SharedPrefix> prefixes, int prefix, std::int64_t position) {
+  while (position < own_tokens(prefixes, prefix).begin) prefix = at(prefixes, prefix).parent;
+  return prefix;
+}
+
+std::int64_t common_length(std::span<const SharedPrefix> prefixes, int a, int b) {
+  while (a >= 0 && !extends(prefixes, b, a)) a = at(prefixes, a).parent;
+  return a < 0 ? 0 : at(prefixes, a).length;
+}
+
+bool extends(std::span<const SharedPrefix> prefixes, int prefix, int ancestor) {
+  while (prefix >= 0 && prefix != ancestor) prefix = at(prefixes, prefix).parent;
+  return prefix >= 0;
+}
+
+}  // namespace attnbench

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "lib/scenario/case.h"
+
+namespace attnbench {
+
+// Shared prefixes that extend each other are a tree: a prefix begins with all tokens of its parent.
+
+/// Positions [begin, end) among the keys of a request.
+struct TokenRange {
+  std::int64_t begin = 0, end = 0;
+
+  [[nodiscard]] std::int64_t size() const { return end - begin; }
+};
+
+/// What the prefix adds to its parent.
+[[nodiscard]] TokenRange own_tokens(std::span<const SharedPrefix> prefixes, int prefix);
+
+/// The whole pages that the prefix adds to its parent's. The first of them begins with what the
+/// parent leaves on a partial page.
+[[nodiscard]] TokenRange own_whole_pages(std::span<const SharedPrefix> prefixes, int prefix,
+                                         std::int64_t page_size);
+
+/// The prefix, or that one of its ancestors, which added the token at `position`. The prefix must
+/// reach so far.
+[[nodiscard]] int prefix_of_token(std::span<const SharedPrefix> prefixes, int prefix,
+                                  std::int64_t position);
+
+/// Tokens that two prefixes begin with: all of the last ancestor that they have in common (each is
+/// its own, too), 0 where there is none. -1 is no prefix.
+[[nodiscard]] std::int64_t common_length(std::span<const SharedPrefix> prefixes, int a, int b);
+
+/// Whether `prefix` is `ancestor` or extends it. -1 is no prefix.
+[[nodiscard]] bool extends(std::span<const SharedPrefix> prefixes, int prefix, int ancestor);
+
+}  // namespace attnbench
