@@ -144,6 +144,13 @@ TEST_F(CommandLine, explains_a_model_and_what_fits_beside_its_weights) {
         "  8825514 tokens, if every layer", "  903 requests of 8192 tokens"}) {
     EXPECT_NE(out_.str().find(text), std::string::npos) << text << " is not in " << out_.str();
   }
+  EXPECT_EQ(out_.str().find("mla"), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"model", "deepseek-v3", "--tp", "8"}), 0);
+  for (const char* text : {"one latent row of 576 for all heads",
+                           "\nexpanded (`mla: expanded`): 16 KV heads, dk 192 dv 128",
+                           "70272 B a token in all layers"}) {
+    EXPECT_NE(out_.str().find(text), std::string::npos) << text << " is not in " << out_.str();
+  }
   EXPECT_EQ(run({"model", "deepseek-v3", "--kv-dtype", "fp8_ds_mla", "--format", "json"}), 0);
   const auto root = nlohmann::json::parse(out_.str());
   EXPECT_EQ(root["kv_bytes_per_token"], 40016);

@@ -30,19 +30,22 @@ std::string heads_text(const ModelQuestion& q) {
   const AttentionLayer layer = head_layer(q);
   std::string text = fmt::format("{} of {} query heads, ", layer.heads_q, q.model.heads_q);
   if (layer.shares_row_of_k_and_v()) {
-    text += fmt::format("one latent row of {} for all heads, the same on every rank",
-                        layer.head_dim_qk);
-    if (q.model.head_dim_v == 0) return text;
-    const AttentionLayer expanded =
-        layer_of(q.model, LayerKind::kFull, q.memory.tp, MlaForm::kExpanded);
-    return text + fmt::format("; expanded (`mla: expanded`), {} KV heads, dk {} dv {}",
-                              expanded.heads_kv, expanded.head_dim_qk, expanded.head_dim_v);
+    return text + fmt::format("one latent row of {} for all heads, the same on every rank",
+                              layer.head_dim_qk);
   }
   text += fmt::format("{} of {} KV heads", layer.heads_kv, q.model.heads_kv);
   if (q.memory.tp > q.model.heads_kv) {
     text += fmt::format(" (each is replicated on {} ranks)", q.memory.tp / q.model.heads_kv);
   }
   return text + fmt::format(", dk {} dv {}", layer.head_dim_qk, layer.head_dim_v);
+}
+
+/// Of latent attention, what `mla: expanded` runs; empty for all else. The cache stays as it is.
+std::string expanded_text(const ModelQuestion& q) {
+  if (!q.model.is_mla() || q.model.head_dim_v == 0) return "";
+  const AttentionLayer layer = layer_of(q.model, LayerKind::kFull, q.memory.tp, MlaForm::kExpanded);
+  return fmt::format("expanded (`mla: expanded`): {} KV heads, dk {} dv {}, from the same rows\n",
+                     layer.heads_kv, layer.head_dim_qk, layer.head_dim_v);
 }
 
 /// What a row of the cache is; how rows lie takes no memory.
@@ -152,7 +155,7 @@ std::optional<std::int64_t> ModelQuestion::requests_that_fit() const {
 
 void write_model_table(const ModelQuestion& q, std::ostream& out) {
   out << fmt::format("{} · {} layers · tp {}\n", printable(q.name), q.model.layers, q.memory.tp);
-  out << fmt::format("one rank: {}\n", heads_text(q));
+  out << fmt::format("one rank: {}\n", heads_text(q)) << expanded_text(q);
   const std::int64_t page_size = q.memory.format.page_size;
   out << fmt::format("KV cache {}, pages of {}: {} B a token in all layers of a rank\n\n",
                      rows_text(q.memory.format), page_size, q.memory.kv_bytes_per_token());
