@@ -19,6 +19,7 @@ Support CascadeBackend::supports(const Problem& problem) const {
   if (const Support kernels = splitkv::SplitKvBackend().supports(problem); !kernels) return kernels;
   const AttentionLayer& layer = problem.layer;
   if (layer.is_cross_attention || !layer.causal) return Support::no("causal self-attention only");
+  if (problem.multi_item) return Support::no("no multi-item scoring: its items see no suffix");
   if (layer.causal_block > 1) return Support::no("no block diffusion: its suffixes are causal");
   if (layer.sliding_window_size >= 0)
     return Support::no("no sliding window: a prefix is seen whole");

@@ -4,31 +4,38 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "lib/base/int_math.h"
-#include "lib/index/host_indices.h"
+#include "lib/base/narrow.h"
+#include "lib/index/csr.h"
 
 namespace attnbench {
 
-DeviceBatch copy_made_indices(const ForwardBatch& made, const DeviceBatch& whole,
+DeviceBatch copy_made_indices(const ForwardBatch& made, const ForwardBatch& whole,
                               std::string_view name, PlanMemory& memory) {
-  const HostIndices indices(made, made.token_to_kv_pool->page_size);
-  const DeviceBatch& host = indices.batch();
-  const auto copied = [&](std::string_view array, const std::int32_t* values, std::int64_t count) {
-    const std::size_t bytes = to_size(count) * sizeof(std::int32_t);
-    std::byte* const to = memory.reserve_indices(fmt::format("{} {}", name, array), bytes);
-    memory.device().copy_from_host(to, values, bytes);
+  const auto copied = [&](std::string_view array, std::span<const std::int32_t> values) {
+    std::byte* const to =
+        memory.reserve_indices(fmt::format("{} {}", name, array), values.size_bytes());
+    memory.device().copy_from_host(to, values.data(), values.size_bytes());
     return static_cast<const std::int32_t*>(static_cast<const void*>(to));
   };
-  const std::int64_t requests = made.batch_size;
-  DeviceBatch device = whole;
-  device.req_to_token = copied("req_to_token", host.req_to_token,
-                               made.req_to_token_pool->rows() * host.req_to_token_stride);
-  device.req_to_token_stride = host.req_to_token_stride;
-  device.req_pool_indices = copied("req_pool_indices", host.req_pool_indices, requests);
-  device.block_table = copied("block_table", host.block_table, requests * host.block_table_width);
-  device.block_table_width = host.block_table_width;
-  device.kv_lens = copied("kv_lens", host.kv_lens, requests);
-  device.qo_indptr = copied("qo_indptr", host.qo_indptr, requests + 1);
+  DeviceBatch device = device_batch_of(whole);
+  device.block_table = nullptr;
+  device.block_table_width = 0;
+  if (const ReqToTokenPool& table = *made.req_to_token_pool; &table != whole.req_to_token_pool) {
+    // Its rows follow one another.
+    const std::int64_t slots = table.rows() * table.max_context_len();
+    device.req_to_token = copied("req_to_token", {table.row(0).data(), to_size(slots)});
+    device.req_to_token_stride = table.max_context_len();
+  }
+  std::vector<std::int32_t> kv_lens;
+  for (std::int64_t r = 0; r < made.batch_size; ++r) kv_lens.push_back(narrow_i32(made.kv_len(r)));
+  device.req_pool_indices = copied("req_pool_indices", made.req_pool_indices);
+  device.kv_lens = copied("kv_lens", kv_lens);
+  device.qo_indptr = copied("qo_indptr", qo_indptr(made));
   return device;
 }
 

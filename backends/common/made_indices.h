@@ -10,10 +10,11 @@
 
 namespace attnbench {
 
-/// The index tensors of a batch that a plan made of an engine's, copied to the device as it copies
-/// those that it builds: request table, lengths and page table. The rest stays as it is in
-/// `whole`, the engine's. `name` tells these arrays from others of the plan.
-[[nodiscard]] DeviceBatch copy_made_indices(const ForwardBatch& made, const DeviceBatch& whole,
+/// The index tensors of a batch that a plan made of `whole`, copied to the device: request table,
+/// unless it is that of `whole`, its rows, and lengths. There is no block table, since kernels
+/// build the page tables that they read, and the rest is as in `whole`. `name` tells these arrays
+/// from others of the plan. Throws InternalError where `whole` has no index tensors.
+[[nodiscard]] DeviceBatch copy_made_indices(const ForwardBatch& made, const ForwardBatch& whole,
                                             std::string_view name, PlanMemory& memory);
 
 }  // namespace attnbench

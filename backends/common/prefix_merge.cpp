@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,35 +21,6 @@ namespace {
 /// alone, as the engines' do.
 DType merged_type(const Backend& kernels, const Problem& problem) {
   return kernels.info().device == DeviceKind::kCpu ? DType::kF32 : problem.dtype;
-}
-
-std::int64_t prefix_len(const ForwardBatch& batch, std::int64_t r) {
-  return batch.kv_len(r) - batch.q_len(r);
-}
-
-std::unique_ptr<PartStep> prefix_step(const ForwardBatch& whole) {
-  auto step = std::make_unique<PartStep>();
-  step->problem = prefix_problem(*whole.problem);
-  step->batch = whole;
-  ForwardBatch& batch = step->batch;
-  batch.problem = &step->problem;
-  batch.forward_mode = step->problem.mode;
-  batch.spec_info.reset();
-  batch.multi_item.reset();
-  batch.tensors.sinks = nullptr;
-  batch.seq_lens.clear();
-  batch.extend_seq_lens.clear();
-  for (std::int64_t r = 0; r < whole.batch_size; ++r) {
-    batch.seq_lens.push_back(narrow_i32(std::max<std::int64_t>(prefix_len(whole, r), 0)));
-    batch.extend_seq_lens.push_back(narrow_i32(whole.q_len(r)));
-  }
-  batch.seq_lens_sum =
-      std::accumulate(batch.seq_lens.begin(), batch.seq_lens.end(), std::int64_t{0});
-  batch.extend_prefix_lens.assign(batch.seq_lens.size(), 0);
-  batch.extend_start_loc = indptr_of(batch.extend_seq_lens);
-  batch.extend_start_loc.pop_back();
-  batch.extend_num_tokens = batch.q_tokens();
-  return step;
 }
 
 }  // namespace
@@ -73,9 +45,6 @@ Support sees_whole_prefix(const Problem& problem) {
   }
   if (layer.has_alibi) {
     return Support::no("no ALiBi: the pass over the prefix has no query positions");
-  }
-  if (problem.multi_item) {
-    return Support::no("no multi-item scoring: its mask hides keys amid those that are seen");
   }
   return Support::yes();
 }
@@ -103,34 +72,60 @@ Numerics numerics_of_merged(const Backend& kernels, const Problem& problem) {
   return numerics;
 }
 
-PrefixMerge::PrefixMerge(Backend& kernels, const ForwardBatch& whole, std::unique_ptr<PartStep> own,
+void set_requests(PartStep& step, std::vector<std::int32_t> rows, std::vector<std::int32_t> q_lens,
+                  std::vector<std::int32_t> kv_lens) {
+  ForwardBatch& batch = step.batch;
+  batch.problem = &step.problem;
+  batch.forward_mode = step.problem.mode;
+  batch.batch_size = std::ssize(rows);
+  batch.req_pool_indices = std::move(rows);
+  batch.seq_lens_sum = std::accumulate(kv_lens.begin(), kv_lens.end(), std::int64_t{0});
+  batch.seq_lens = std::move(kv_lens);
+  batch.extend_prefix_lens.assign(q_lens.size(), 0);
+  batch.extend_start_loc = indptr_of(q_lens);
+  batch.extend_num_tokens = batch.extend_start_loc.back();
+  batch.extend_start_loc.pop_back();
+  batch.extend_seq_lens = std::move(q_lens);
+}
+
+std::unique_ptr<PartStep> prefix_step(const ForwardBatch& whole) {
+  auto step = std::make_unique<PartStep>();
+  step->problem = prefix_problem(*whole.problem);
+  step->batch = whole;
+  step->batch.spec_info.reset();
+  step->batch.multi_item.reset();
+  step->batch.tensors.sinks = nullptr;
+  std::vector<std::int32_t> q_lens, kv_lens;
+  for (std::int64_t r = 0; r < whole.batch_size; ++r) {
+    const std::int64_t prefix = whole.kv_len(r) - whole.q_len(r);
+    q_lens.push_back(narrow_i32(whole.q_len(r)));
+    kv_lens.push_back(narrow_i32(std::max<std::int64_t>(prefix, 0)));
+  }
+  set_requests(*step, whole.req_pool_indices, std::move(q_lens), std::move(kv_lens));
+  return step;
+}
+
+PrefixMerge::PrefixMerge(Backend& kernels, const ForwardBatch& whole,
+                         std::unique_ptr<PartStep> prefix, std::unique_ptr<PartStep> own,
                          MergeStates merge, PlanMemory& memory)
-    : prefix_(prefix_step(whole)),
+    : prefix_(std::move(prefix)),
       own_(std::move(own)),
       merged_{whole.tensors.out, whole.tensors.lse},
       merge_(merge) {
-  const DeviceBatch* const on_device = whole.device_batch;
-  ForwardBatch& prefix = prefix_->batch;
-  own_->batch.device_batch = nullptr;
-  if (on_device != nullptr) {
-    own_indices_ = copy_made_indices(own_->batch, *on_device, "own", memory);
-    own_->batch.device_batch = &own_indices_;
-  }
-  if (prefix.seq_lens_sum == 0) {
+  const auto set_indices = [&](PartStep& step, std::string_view name) {
+    if (whole.device_batch == nullptr) return;
+    step.indices = copy_made_indices(step.batch, whole, name, memory);
+    step.batch.device_batch = &step.indices;
+  };
+  set_indices(*own_, "own");
+  if (prefix_->batch.seq_lens_sum == 0) {
     own_->batch.tensors.out = merged_.out;
     own_->batch.tensors.lse = merged_.lse;
     own_plan_ = kernels.plan(own_->batch, memory);
     return;
   }
 
-  if (on_device != nullptr) {
-    prefix_indices_ = *on_device;
-    const std::size_t bytes = prefix.seq_lens.size() * sizeof(std::int32_t);
-    std::byte* const lens = memory.reserve_indices("prefix kv_lens", bytes);
-    memory.device().copy_from_host(lens, prefix.seq_lens.data(), bytes);
-    prefix_indices_.kv_lens = static_cast<const std::int32_t*>(static_cast<const void*>(lens));
-    prefix.device_batch = &prefix_indices_;
-  }
+  set_indices(*prefix_, "prefix");
   const Problem& problem = *whole.problem;
   const DType dtype = merged_type(kernels, problem);
   const std::int64_t rows = whole.q_tokens(), heads = problem.layer.heads_q;

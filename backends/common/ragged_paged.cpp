@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -71,16 +70,14 @@ std::unique_ptr<PartStep> own_step(const ForwardBatch& whole) {
   step->pool = own_pool(whole);
   step->table = own_table(whole);
   step->batch = whole;
-  ForwardBatch& batch = step->batch;
-  batch.problem = &step->problem;
-  batch.token_to_kv_pool = &step->pool;
-  batch.req_to_token_pool = &step->table;
+  step->batch.token_to_kv_pool = &step->pool;
+  step->batch.req_to_token_pool = &step->table;
+  std::vector<std::int32_t> rows = whole.req_pool_indices, lens;
   for (std::int64_t r = 0; r < whole.batch_size; ++r) {
-    if (!is_padding(whole, r)) batch.req_pool_indices[to_size(r)] = narrow_i32(r + 1);
-    batch.seq_lens[to_size(r)] = narrow_i32(whole.q_len(r));
+    if (!is_padding(whole, r)) rows[to_size(r)] = narrow_i32(r + 1);
+    lens.push_back(narrow_i32(whole.q_len(r)));
   }
-  batch.seq_lens_sum = whole.q_tokens();
-  batch.extend_prefix_lens.assign(batch.seq_lens.size(), 0);
+  set_requests(*step, std::move(rows), lens, lens);
   return step;
 }
 
@@ -105,6 +102,9 @@ Support RaggedPagedBackend::supports(const Problem& problem) const {
   if (!has_extend_lens(problem.mode) && problem.mode != ForwardMode::kIdle) {
     return Support::no("prompts and mixed steps alone have ragged keys");
   }
+  if (problem.multi_item) {
+    return Support::no("no multi-item scoring: SGLang reads all keys by pages there");
+  }
   if (problem.empty_rows) return Support::no("no queries before the first key: each has its own");
   if (problem.cache.dtype != problem.dtype) {
     return Support::no(
@@ -125,7 +125,8 @@ Numerics RaggedPagedBackend::numerics(const Problem& problem) const {
 
 std::unique_ptr<Plan> RaggedPagedBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
   if (batch.batch_size == 0) return kernels_->plan(batch, memory);
-  return std::make_unique<PrefixMerge>(*kernels_, batch, own_step(batch), merge_, memory);
+  return std::make_unique<PrefixMerge>(*kernels_, batch, prefix_step(batch), own_step(batch),
+                                       merge_, memory);
 }
 
 }  // namespace attnbench

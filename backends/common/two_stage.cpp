@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "backends/common/paged_by_token.h"
 #include "backends/common/prefix_merge.h"
 #include "lib/base/int_math.h"
 #include "lib/batch/draft_tree.h"
@@ -16,33 +17,13 @@
 namespace attnbench {
 namespace {
 
-/// Whether the rows of all slots lie evenly spaced, so that a page may be as small as a token.
-bool has_linear_slots(const KvPool& pool) {
-  return pool.has_plain_rows() && pool.page_stride_k == pool.page_size * pool.token_stride_k &&
-         pool.page_stride_v == pool.page_size * pool.token_stride_v;
-}
-bool has_linear_slots(const CacheFormat& cache) {
-  return cache.page_size == 1 || cache.layout == KvLayout::kNhd ||
-         cache.layout == KvLayout::kCombined;
-}
-
 /// Nodes lie anywhere among the pages, so a table of them has tokens, not pages.
 Problem draft_problem(const Problem& trees) {
   Problem drafts = trees;
   drafts.mode = ForwardMode::kDecode;
-  if (has_linear_slots(drafts.cache)) drafts.cache.page_size = 1;
+  drafts.cache = paged_by_token(trees.cache);
   drafts.limits = {trees.limits.q_tokens, 1, trees.limits.q_tokens, trees.limits.q_len};
   return drafts;
-}
-
-/// The same slots in pages of one token, where that is possible.
-KvPool paged_by_token(KvPool pool) {
-  if (!has_linear_slots(pool)) return pool;
-  pool.num_pages *= pool.page_size;
-  pool.page_stride_k = pool.token_stride_k;
-  pool.page_stride_v = pool.token_stride_v;
-  pool.page_size = 1;
-  return pool;
 }
 
 /// Each node a request, whose keys are the nodes that it sees.
@@ -101,10 +82,7 @@ Support TwoStageBackend::supports(const Problem& problem) const {
   if (!problem.layer.causal)
     return Support::no("causal layers only: others have no mask of a tree");
   if (info_.device != DeviceKind::kCpu && !has_linear_slots(problem.cache)) {
-    return Support::no(fmt::format(
-        "no {} cache in pages of several tokens: a node's table has tokens, which lie evenly "
-        "spaced in NHD and combined alone",
-        to_string(problem.cache.layout)));
+    return Support::no(no_linear_slots_reason(problem.cache));
   }
   if (const Support prefix = kernels_->supports(prefix_problem(problem)); !prefix) return prefix;
   return kernels_->supports(draft_problem(problem));
@@ -120,7 +98,8 @@ Numerics TwoStageBackend::numerics(const Problem& problem) const {
 
 std::unique_ptr<Plan> TwoStageBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
   if (batch.batch_size == 0) return kernels_->plan(batch, memory);
-  return std::make_unique<PrefixMerge>(*kernels_, batch, draft_step(batch), merge_, memory);
+  return std::make_unique<PrefixMerge>(*kernels_, batch, prefix_step(batch), draft_step(batch),
+                                       merge_, memory);
 }
 
 }  // namespace attnbench

@@ -47,7 +47,7 @@ class VirtualBatch {
     batch_.token_to_kv_pool = whole.token_to_kv_pool;
     batch_.req_to_token_pool = &pool_;
     if (whole.device_batch == nullptr) return;
-    device_batch_ = copy_made_indices(batch_, *whole.device_batch, "virtual", memory);
+    device_batch_ = copy_made_indices(batch_, whole, "virtual", memory);
     batch_.device_batch = &device_batch_;
   }
   VirtualBatch(const VirtualBatch&) = delete;  // batch() points into it

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/common/cuda/planning.h"
+#include "backends/common/item_passes.h"
 #include "backends/common/key_value_heads.h"
 #include "backends/splitkv/info.h"
 #include "backends/splitkv/planned.h"
@@ -13,17 +14,22 @@ SplitKvBackend::SplitKvBackend(SplitRule rule) : info_(splitkv::info(rule)), rul
 
 // Tensor cores take q and k as they are stored, fp8 widened to the type of the activations, which
 // holds it: no operand is rounded. Weights are packed in that type; all else is f32.
-Numerics SplitKvBackend::numerics(const Problem& problem) const { return {.p = problem.dtype}; }
+Numerics SplitKvBackend::numerics(const Problem& problem) const {
+  if (problem.multi_item) return numerics_of_items(*this, problem);
+  return {.p = problem.dtype};
+}
 
 Support SplitKvBackend::supports(const Problem& problem) const {
   if (problem.layer.dual_chunk.exists() && problem.mode == ForwardMode::kTargetVerify) {
     return Support::no("no draft trees in dual chunks: they are defined for causal steps");
   }
+  if (problem.multi_item) return supports_items_in_passes(*this, problem);
   return supports_key_value_heads(problem, has_kernel(kernel_for(problem, false)));
 }
 
 std::unique_ptr<Plan> SplitKvBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
   if (batch.batch_size == 0) return std::make_unique<IdlePlan>();
+  if (batch.problem->multi_item) return plan_items(*this, batch, merge_states_on_gpu, memory);
   return std::make_unique<Planned>(batch, rule_, memory);
 }
 

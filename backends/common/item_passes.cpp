@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/common/item_passes.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "backends/common/paged_by_token.h"
+#include "backends/common/prefix_merge.h"
+#include "lib/base/int_math.h"
+#include "lib/base/narrow.h"
+
+namespace attnbench {
+namespace {
+
+/// Requests of a pass.
+struct PassRequests {
+  std::vector<std::int32_t> rows, q_lens, kv_lens;
+
+  void add(std::int64_t row, std::int64_t q_len, std::int64_t kv_len) {
+    if (q_len == 0) return;
+    rows.push_back(narrow_i32(row));
+    q_lens.push_back(narrow_i32(q_len));
+    kv_lens.push_back(narrow_i32(kv_len));
+  }
+};
+
+/// What the second pass computes: a delimiter is a query before its request's first key.
+Problem problem_of_items(const Problem& whole) {
+  Problem own = whole;
+  own.multi_item = false;
+  own.empty_rows = true;
+  own.cache = paged_by_token(whole.cache);
+  return own;
+}
+
+Problem problem_without_items(const Problem& whole) {
+  Problem plain = whole;
+  plain.multi_item = false;
+  return plain;
+}
+
+/// New tokens of a request before its first delimiter, and behind it.
+struct NewTokens {
+  std::int64_t prompt = 0, of_items = 0;
+};
+
+NewTokens new_tokens(const ForwardBatch& batch, std::int64_t r) {
+  const std::int64_t prefix = batch.multi_item->prefix_len_ptr[to_size(r)];
+  const std::int64_t of_items = batch.kv_len(r) - prefix;
+  return {batch.q_len(r) - of_items, of_items};
+}
+
+/// Prompts over what is cached; their items over that and the prompt.
+std::unique_ptr<PartStep> prefix_of_items(const ForwardBatch& whole) {
+  std::unique_ptr<PartStep> step = prefix_step(whole);
+  step->problem.multi_item = false;
+  PassRequests requests;
+  for (std::int64_t r = 0; r < whole.batch_size; ++r) {
+    const std::int64_t row = whole.req_pool_indices[to_size(r)];
+    const NewTokens tokens = new_tokens(whole, r);
+    requests.add(row, tokens.prompt, whole.kv_len(r) - whole.q_len(r));
+    requests.add(row, tokens.of_items, whole.kv_len(r) - tokens.of_items);
+  }
+  set_requests(*step, std::move(requests.rows), std::move(requests.q_lens),
+               std::move(requests.kv_lens));
+  return step;
+}
+
+/// Each prompt's new tokens, and each item with the delimiter before it, as requests of their own.
+PassRequests requests_of_items(const ForwardBatch& whole) {
+  PassRequests requests;
+  const MultiItemParams& items = *whole.multi_item;
+  for (std::int64_t r = 0; r < whole.batch_size; ++r) {
+    const NewTokens tokens = new_tokens(whole, r);
+    requests.add(0, tokens.prompt, tokens.prompt);
+    const auto places =
+        std::span(items.token_pos_in_items_ptr)
+            .subspan(to_size(r * items.token_pos_in_items_len), to_size(tokens.of_items));
+    for (auto delimiter = places.begin(); delimiter != places.end();) {
+      const auto next = std::find(delimiter + 1, places.end(), std::uint16_t{0});
+      const std::int64_t with_delimiter = next - delimiter;
+      requests.add(0, with_delimiter, with_delimiter - 1);
+      delimiter = next;
+    }
+  }
+  for (std::size_t i = 0; i < requests.rows.size(); ++i) {
+    requests.rows[i] = narrow_i32(static_cast<std::int64_t>(i) + 1);
+  }
+  return requests;
+}
+
+std::unique_ptr<PartStep> own_keys_of_items(const ForwardBatch& whole) {
+  auto step = std::make_unique<PartStep>();
+  step->problem = problem_of_items(*whole.problem);
+  step->pool = paged_by_token(*whole.token_to_kv_pool);
+  step->batch = whole;
+  step->batch.multi_item.reset();
+  PassRequests requests = requests_of_items(whole);
+  const std::int64_t longest = requests.kv_lens.empty() ? 0 : std::ranges::max(requests.kv_lens);
+  step->table = ReqToTokenPool(std::ssize(requests.rows), longest);
+  std::int64_t token = 0;  // of the next request; its keys are its last tokens
+  for (std::size_t i = 0; i < requests.rows.size(); ++i) {
+    token += requests.q_lens[i];
+    std::transform(whole.out_cache_loc.begin() + token - requests.kv_lens[i],
+                   whole.out_cache_loc.begin() + token, step->table.row(requests.rows[i]).begin(),
+                   [](std::int64_t slot) { return narrow_i32(slot); });
+  }
+  step->batch.token_to_kv_pool = &step->pool;
+  step->batch.req_to_token_pool = &step->table;
+  set_requests(*step, std::move(requests.rows), std::move(requests.q_lens),
+               std::move(requests.kv_lens));
+  return step;
+}
+
+}  // namespace
+
+Support supports_items_in_passes(const Backend& kernels, const Problem& problem) {
+  if (const Support prefix = sees_whole_prefix(problem); !prefix) return prefix;
+  if (!problem.layer.causal) return Support::no("causal layers only score items");
+  if (problem.empty_rows) return Support::no("no queries before the first key beside items");
+  const Problem plain = problem_without_items(problem);
+  if (const Support prefix = kernels.supports(prefix_problem(plain)); !prefix) return prefix;
+  return kernels.supports(problem_of_items(problem));
+}
+
+Numerics numerics_of_items(const Backend& kernels, const Problem& problem) {
+  return numerics_of_merged(kernels, problem_without_items(problem));
+}
+
+std::unique_ptr<Plan> plan_items(Backend& kernels, const ForwardBatch& batch, MergeStates merge,
+                                 PlanMemory& memory) {
+  return std::make_unique<PrefixMerge>(kernels, batch, prefix_of_items(batch),
+                                       own_keys_of_items(batch), merge, memory);
+}
+
+}  // namespace attnbench

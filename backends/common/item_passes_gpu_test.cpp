@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/common/item_passes.h"
+
+#include <gmock/gmock.h>
+
+#include "backends/cascade/cascade.h"
+#include "backends/paged_fa/paged_fa.h"
+#include "backends/splitkv/splitkv.h"
+#include "backends/testing/conformance.h"
+#include "lib/device/cuda/cuda_device.h"
+
+namespace attnbench {
+namespace {
+
+class ItemPassesGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string absence = cuda_absence();
+    if (!absence.empty()) GTEST_SKIP() << absence;
+    device_ = make_cuda_device();
+  }
+
+  void expect_agreement(Backend& backend, const Case& c) {
+    SCOPED_TRACE(backend.info().name);
+    Fixture fixture(c, *device_);
+    ASSERT_TRUE(backend.supports(problem_of(c))) << backend.supports(problem_of(c)).reason();
+    for (const Fill fill : {Fill::kTag, Fill::kNeedle, Fill::kExtreme, Fill::kNormal}) {
+      conformance::expect_agreement(backend, c, fill, *device_, fixture);
+    }
+  }
+  void expect_agreement(const Case& c) {
+    splitkv::SplitKvBackend by_token;
+    paged_fa::PagedFaBackend by_page;
+    expect_agreement(by_token, c);
+    expect_agreement(by_page, c);
+  }
+
+  std::unique_ptr<Device> device_;
+};
+
+/// Heads of 128, for which every build has kernels.
+Case items() {
+  Case c = small_items();
+  c.layer.head_dim_qk = c.layer.head_dim_v = 128;
+  c.kv_cache.layout = KvLayout::kNhd;
+  return c;
+}
+
+TEST_F(ItemPassesGpu, agree_with_the_reference) { expect_agreement(items()); }
+
+TEST_F(ItemPassesGpu, let_sinks_join_once_also_for_delimiters) {
+  Case c = items();
+  c.layer.has_sinks = true;
+  c.layer.logit_cap = 5;
+  expect_agreement(c);
+}
+
+TEST_F(ItemPassesGpu, find_keys_in_pages_of_any_size_and_type) {
+  for (const std::int64_t page_size : {1, 3, 64}) {
+    for (const DType dtype : {DType::kBF16, DType::kE4M3}) {
+      Case c = items();
+      c.kv_cache.page_size = page_size;
+      c.kv_cache.dtype = dtype;
+      if (size_bytes(dtype) == 1) c.kv_cache.k_scale = 0.37f, c.kv_cache.v_scale = 0.11f;
+      expect_agreement(c);
+    }
+  }
+}
+
+TEST_F(ItemPassesGpu, score_long_items_behind_a_long_prompt) {
+  Case c = items();
+  c.requests.resize(2);
+  c.requests[0].q_len = 1300;
+  c.requests[0].kv_len = 2700;
+  c.requests[0].items = {300, 1, 70, 200, 129};
+  c.requests[1].q_len = c.requests[1].kv_len = 900;
+  c.requests[1].items = {128, 64, 65, 63};
+  expect_agreement(c);
+}
+
+TEST_F(ItemPassesGpu, are_refused_where_they_cannot_be_seen) {
+  Problem problem = problem_of(items());
+  EXPECT_THAT(cascade::CascadeBackend().supports(problem).reason(),
+              testing::HasSubstr("multi-item"));
+  problem.cache.layout = KvLayout::kHnd;
+  EXPECT_TRUE(splitkv::SplitKvBackend().supports(problem));
+  EXPECT_THAT(paged_fa::PagedFaBackend().supports(problem).reason(),
+              testing::HasSubstr("no HND cache in pages of 16"));
+}
+
+}  // namespace
+}  // namespace attnbench

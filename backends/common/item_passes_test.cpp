@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/common/item_passes.h"
+
+#include <gmock/gmock.h>
+
+#include "backends/cpu_flash/cpu_flash.h"
+#include "backends/testing/conformance.h"
+
+namespace attnbench {
+namespace {
+
+/// cpu_flash's kernels, which know items themselves, without that knowledge.
+class ItemPasses final : public Backend {
+ public:
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return kernels_.info(); }
+  [[nodiscard]] Support supports(const Problem& problem) const override {
+    if (!problem.multi_item) return Support::no("items only");
+    return supports_items_in_passes(kernels_, problem);
+  }
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
+    return plan_items(kernels_, batch, merge_states_on_cpu, memory);
+  }
+
+ private:
+  cpu_flash::CpuFlashBackend kernels_;
+};
+
+void expect_agreement(const Case& c) {
+  const auto device = make_cpu_device();
+  Fixture fixture(c, *device);
+  ItemPasses backend;
+  ASSERT_TRUE(backend.supports(problem_of(c))) << backend.supports(problem_of(c)).reason();
+  for (const Fill fill : conformance::kFills) {
+    conformance::expect_agreement(backend, c, fill, *device, fixture);
+  }
+}
+
+TEST(ItemPasses, agree_with_the_reference) { expect_agreement(small_items()); }
+
+TEST(ItemPasses, let_sinks_join_once_also_for_delimiters) {
+  Case c = small_items();
+  c.layer.has_sinks = true;
+  c.layer.logit_cap = 5;
+  expect_agreement(c);
+}
+
+TEST(ItemPasses, find_keys_in_every_format) {
+  for (const KvLayout layout : {KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined}) {
+    Case c = small_items();
+    c.kv_cache.layout = layout;
+    expect_agreement(c);
+    c.kv_cache.dtype = DType::kE4M3;
+    c.kv_cache.k_scale = 0.37f;
+    c.kv_cache.v_scale = 0.11f;
+    expect_agreement(c);
+  }
+}
+
+TEST(ItemPasses, score_items_behind_nothing) {
+  Case c = small_items();
+  c.requests.resize(1);
+  c.requests[0].q_len = c.requests[0].kv_len = 6;  // delimiters at 0, 3 and 5
+  c.requests[0].items = {2, 1};
+  expect_agreement(c);
+}
+
+TEST(ItemPasses, refuse_what_two_passes_cannot_see) {
+  const ItemPasses backend;
+  Problem problem = problem_of(small_items());
+  problem.layer.has_alibi = true;
+  EXPECT_THAT(backend.supports(problem).reason(), testing::HasSubstr("ALiBi"));
+  problem = problem_of(small_items());
+  problem.layer.temperature_len = 8;
+  EXPECT_THAT(backend.supports(problem).reason(), testing::HasSubstr("temperature"));
+}
+
+}  // namespace
+}  // namespace attnbench
