@@ -48,6 +48,8 @@ inline constexpr Fill kFills[] = {Fill::kNeedle,  Fill::kTag,    Fill::kSparseIn
   for (Case& c : small_blocks()) all.push_back(std::move(c));
   for (Case& c : small_temperatures()) all.push_back(std::move(c));
   for (Case& c : small_dual_chunks()) all.push_back(std::move(c));
+  for (Case& c : in_other_formats(small_swa_pools()[1])) all.push_back(std::move(c));
+  for (Case& c : small_swa_pools()) all.push_back(std::move(c));
   for (Case& c : small_single_features()) all.push_back(std::move(c));
   for (Case& c : small_edge_shapes()) all.push_back(std::move(c));
   for (const Case& c : small_delta_nets()) all.push_back(c);

@@ -83,6 +83,7 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.empty_rows = problem.empty_rows ? 1 : 0;
   to.dual_chunk_size = layer.dual_chunk.chunk_size;
   to.dual_local_size = layer.dual_chunk.local_size;
+  to.swa_pool = problem.swa_pool ? 1 : 0;
   return to;
 }
 

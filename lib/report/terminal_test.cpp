@@ -124,6 +124,8 @@ TEST(TerminalReport, says_what_of_a_layer_is_not_as_usual) {
   c.kv_cache.layout = KvLayout::kHnd;
   c.kv_cache.placement = Placement::kReversed;
   EXPECT_THAT(header(c), HasSubstr("tp 8, window 1024, sinks, softcap 50, HND, reversed"));
+  c.kv_cache.swa_pool = true;
+  EXPECT_THAT(header(c), HasSubstr("HND, SWA pool, reversed"));
   c.layer.attention_chunk = 8192;
   c.layer.dual_chunk = {8192, 1024};
   c.layer.temperature_len = 1024;
