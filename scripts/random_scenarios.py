@@ -178,6 +178,8 @@ def mix(seed, index):
         made["tp"] = 2
     if mode != "idle" and rng.random() < 0.15:
         made["padding"] = rng.choice([1, 3, {"requests": 2, "seq_len": 0}])
+    if "window" in made["attention"] and rng.random() < 0.3:
+        made["kv_cache"]["swa_pool"] = True
     if len(made["batch"]) > 1:
         for number, entry in enumerate(made["batch"]):
             entry["name"] = f"entry{number}"

@@ -50,6 +50,8 @@ inline constexpr Fill kFills[] = {Fill::kNeedle,  Fill::kTag,    Fill::kSparseIn
   for (Case& c : small_temperatures()) all.push_back(std::move(c));
   for (Case& c : small_fp8_activations()) all.push_back(std::move(c));
   for (Case& c : small_dual_chunks()) all.push_back(std::move(c));
+  for (Case& c : in_other_formats(small_swa_pools()[1])) all.push_back(std::move(c));
+  for (Case& c : small_swa_pools()) all.push_back(std::move(c));
   for (Case& c : small_single_features()) all.push_back(std::move(c));
   for (Case& c : small_edge_shapes()) all.push_back(std::move(c));
   for (Case& c : small_ragged_cases()) all.push_back(std::move(c));

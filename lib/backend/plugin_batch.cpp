@@ -91,6 +91,7 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.q_scales = static_cast<std::int32_t>(problem.fp8.q_scales);
   to.dual_chunk_size = layer.dual_chunk.chunk_size;
   to.dual_local_size = layer.dual_chunk.local_size;
+  to.swa_pool = problem.swa_pool ? 1 : 0;
   return to;
 }
 

@@ -48,9 +48,10 @@ std::string without_window(const IndexStep& step) {
   return step.problem.layer.sliding_window_size < 0 ? "the layer has no sliding window" : "";
 }
 
-std::string without_window_pool(const IndexStep& step) {
+std::string without_full_pool(const IndexStep& step) {
   if (std::string why = without_window(step); !why.empty()) return why;
-  return step.problem.cache.layout == KvLayout::kRagged ? "ragged keys lie in no pool" : "";
+  if (step.problem.cache.layout == KvLayout::kRagged) return "ragged keys lie in no pool";
+  return step.problem.swa_pool ? "the pool is the window's own already" : "";
 }
 
 std::string without_tree(const IndexStep& step) {
@@ -145,7 +146,7 @@ constexpr IndexFormat kFormats[] = {
     {"local_attention", "FlashAttention in chunked layers", without_chunks, local_attention_arrays},
     {"dual_chunk", "SGLang's dual_chunk_flash_attn", without_dual_chunks, dual_chunk_arrays},
     {"multi_item", "FlashInfer's prefill with items to score", without_items, multi_item_arrays},
-    {"swa", "sliding-window layers with a pool of their own", without_window_pool, swa_arrays},
+    {"swa", "sliding-window layers with a pool of their own", without_full_pool, swa_arrays},
     {"tree_mask", "FlashInfer (packed), Triton", without_tree, tree_mask_arrays},
     {"draft_table", "FlashAttention's second stage of a verify", without_tree, draft_table_arrays},
     {"tbo", "SGLang's two-batch overlap", without_second_batch, two_batch_overlap_arrays},

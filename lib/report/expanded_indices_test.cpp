@@ -63,8 +63,8 @@ Case small_chain() {
 std::vector<Case> all_cases() {
   std::vector<Case> cases = all_small_cases();
   for (Case& c : small_edge_shapes()) cases.push_back(std::move(c));
-  for (const auto& more :
-       {small_windows(), small_temperatures(), small_slopes(), small_dual_chunks()}) {
+  for (const auto& more : {small_windows(), small_temperatures(), small_slopes(),
+                           small_dual_chunks(), small_swa_pools()}) {
     cases.insert(cases.end(), more.begin(), more.end());
   }
   cases.insert(cases.end(), {small_idle(), small_chunked_layers(), small_chain(), small_items()});

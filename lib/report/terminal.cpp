@@ -157,6 +157,7 @@ std::string layer_text(const Case& c) {
   if (c.kv_cache.scales != KvScales::kTensor) {
     facts.push_back(fmt::format("scales by {}", to_string(c.kv_cache.scales)));
   }
+  if (c.kv_cache.swa_pool) facts.emplace_back("SWA pool");
   if (c.kv_cache.placement != Placement::kShuffled && !c.kv_cache.is_ragged()) {
     facts.emplace_back(to_string(c.kv_cache.placement));
   }

@@ -128,6 +128,8 @@ TEST(TerminalReport, says_what_of_a_layer_is_not_as_usual) {
   c.fp8.out = DType::kE5M2;
   EXPECT_THAT(header(c), HasSubstr("softcap 50, Q in e4m3, O in e5m2, HND"));
   c.fp8 = {};
+  c.kv_cache.swa_pool = true;
+  EXPECT_THAT(header(c), HasSubstr("HND, SWA pool, reversed"));
   c.layer.attention_chunk = 8192;
   c.layer.dual_chunk = {8192, 1024};
   c.layer.temperature_len = 1024;

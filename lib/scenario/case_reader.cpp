@@ -39,7 +39,8 @@ std::int64_t tokens_needed(const BuiltBatch& batch, std::int64_t page_size) {
 
 bool check_pool(const BuiltBatch& batch, const KvCacheConfig& cache, const StrictMap& mix,
                 Problems& problems) {
-  if (cache.pool_tokens == 0) return true;
+  // How many pages a window's own pool needs is pool_demand()'s to say.
+  if (cache.pool_tokens == 0 || cache.swa_pool) return true;
   const std::int64_t needed = tokens_needed(batch, cache.page_size);
   if (cache.pool_tokens >= needed) return true;
   const YamlNode* pool = mix.find("kv_cache")->find("pool_tokens")->value.get();
@@ -58,12 +59,26 @@ Place place_in(const StrictMap& mix, std::string_view map, std::string_view key)
   return entry == nullptr ? node->place : entry->value->place;
 }
 
+/// Of a mix that names a kind of layer, or several, those without a window keep the whole pool, as
+/// in an engine; elsewhere the key would mean nothing.
+bool check_swa_pool(KvCacheConfig& cache, const AttentionLayer& layer, const StrictMap& mix,
+                    Problems& problems) {
+  if (!cache.swa_pool || layer.sliding_window_size >= 0) return true;
+  cache.swa_pool = false;
+  if (mix.has("layer") || mix.has("layers")) return true;
+  problems.add(place_in(mix, "kv_cache", "swa_pool"), "swa_pool on a layer without a window",
+               "layers with a window have a pool of their own: attention: {window: {keys: 1024}}, "
+               "or a model's layer: sliding");
+  return false;
+}
+
 /// Slot numbers are int32, those of the padding's page and of the unowned pages too.
 bool check_slots(const BuiltBatch& batch, const KvCacheConfig& cache, const StrictMap& mix,
                  const Place& batch_place, Problems& problems) {
   const std::int64_t needed = tokens_needed(batch, cache.page_size) / cache.page_size;
-  const std::int64_t pages =
-      cache.pool_tokens > 0 ? cache.pool_tokens / cache.page_size : roomy_pool_pages(needed);
+  const std::int64_t pages = cache.pool_tokens > 0 && !cache.swa_pool
+                                 ? cache.pool_tokens / cache.page_size
+                                 : roomy_pool_pages(needed);
   const std::int64_t slots = (pages + 1) * cache.page_size;  // page 0 is the padding's
   if (slots <= kMaxSize) return true;
   const bool stated = cache.pool_tokens > 0;
@@ -304,8 +319,8 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   const auto fp8 = read_fp8(mix.find("attention"), dtype.value_or(DType::kBF16), problems);
   // Further mistakes show even if the layer is unknown: a plain layer stands in for it.
   const AttentionLayer layer = choice ? choice->layer : AttentionLayer{};
-  const auto cache = read_kv_cache(mix.find("kv_cache"), dtype.value_or(DType::kBF16), layer,
-                                   choice ? choice->mla : MlaForm::kAbsorbed, problems);
+  auto cache = read_kv_cache(mix.find("kv_cache"), dtype.value_or(DType::kBF16), layer,
+                             choice ? choice->mla : MlaForm::kAbsorbed, problems);
 
   const YamlNode* batch_node = mix.find("batch");
   if (batch_node == nullptr) {
@@ -322,6 +337,7 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
     return std::nullopt;
   }
   const bool sound = check_padding(*padding, *batch, layer, mix, problems) &&
+                     check_swa_pool(*cache, layer, mix, problems) &&
                      check_pool(*batch, *cache, mix, problems) &&
                      check_request_scales(*batch, *cache, mix, problems) &&
                      check_slots(*batch, *cache, mix, batch_node->place, problems) &&

@@ -159,6 +159,11 @@ std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activatio
   if (const auto choice = choose("dtype", kDTypes)) cache.dtype = kDTypeOf[*choice];
   if (const auto choice = choose("placement", kPlacements)) cache.placement = kPlacementOf[*choice];
   if (const auto choice = choose("scales", kScales)) cache.scales = kScalesOf[*choice];
+  if (const YamlNode* swa_pool = map.find("swa_pool")) {
+    const auto value = read_bool(*swa_pool, "swa_pool", problems);
+    valid = valid && value;
+    cache.swa_pool = value.value_or(false);
+  }
   valid = check_ragged(map, cache, problems) && valid;
   valid = valid && is_possible(map, layer, cache, problems);
   valid = read_scales(map, layer, cache, problems) && valid;

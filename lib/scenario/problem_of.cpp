@@ -21,6 +21,7 @@ Problem problem_of(const Case& c) {
   problem.cache = cache_format_of(c);
   problem.mode = c.mode;
   problem.step = c.step;
+  problem.swa_pool = c.kv_cache.swa_pool;
   problem.limits.requests = std::ssize(c.requests) + c.padding.requests;
   problem.limits.q_tokens = c.q_tokens() + c.padding_q_tokens();
   if (c.padding.requests > 0) problem.limits.kv_len = c.padding.seq_len;

@@ -48,9 +48,9 @@ constexpr ScenarioKey kModel[] = {{"hf_config", ""},
                                   {"linear_value_head_dim", ""}};
 constexpr ScenarioKey kRopeScaling[] = {
     {"type", ""}, {"factor", ""}, {"mscale", ""}, {"mscale_all_dim", ""}};
-constexpr ScenarioKey kKvCache[] = {{"page_size", ""}, {"layout", ""},     {"dtype", ""},
-                                    {"scales", ""},    {"k_scale", ""},    {"v_scale", ""},
-                                    {"placement", ""}, {"pool_tokens", ""}};
+constexpr ScenarioKey kKvCache[] = {{"page_size", ""}, {"layout", ""},      {"dtype", ""},
+                                    {"scales", ""},    {"k_scale", ""},     {"v_scale", ""},
+                                    {"placement", ""}, {"pool_tokens", ""}, {"swa_pool", ""}};
 constexpr ScenarioKey kAttention[] = {
     {"window", "window"}, {"chunk", ""},           {"dual_chunk", "dual_chunk"},
     {"softcap", ""},      {"temperature_len", ""}, {"sinks", ""},

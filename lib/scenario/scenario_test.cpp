@@ -556,6 +556,17 @@ TEST(Scenario, runs_chunked_layers_of_a_model_and_of_any_other) {
   EXPECT_EQ(both.layer.sliding_window_size, 15);
 }
 
+TEST(Scenario, gives_layers_with_a_window_a_pool_of_their_own) {
+  const auto own = [](const std::string& mix) { return only_case(mix).kv_cache.swa_pool; };
+  EXPECT_TRUE(own("attention: {window: {keys: 64}}, kv_cache: {swa_pool: true}, batch: q1s300"));
+  EXPECT_FALSE(own("attention: {window: {keys: 64}}, kv_cache: {swa_pool: false}, batch: q1s300"));
+  EXPECT_FALSE(own("attention: {window: {keys: 64}}, batch: q1s300"));
+  // The other kinds of a model's layers keep the whole pool.
+  const std::string gemma = "model: gemma-3-4b, kv_cache: {swa_pool: true}, batch: q1s3k, ";
+  EXPECT_TRUE(own(gemma + "layer: sliding"));
+  EXPECT_FALSE(own(gemma + "layer: full"));
+}
+
 TEST(Scenario, takes_the_sizes_of_dual_chunks) {
   EXPECT_EQ(only_case("batch: 4q1s300").layer.dual_chunk, DualChunk{});
   const std::string dual = "attention: {dual_chunk: {chunk_size: 8k, local_size: 1k}";

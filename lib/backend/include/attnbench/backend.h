@@ -173,6 +173,9 @@ typedef struct attnbench_problem {
    * dk elements each, in this order. Causal, one softmax over all keys. */
   int64_t dual_chunk_size;
   int64_t dual_local_size;
+  /* 1: the cache is a sliding window's own pool: entries of req_to_token and block_table are 0
+   * where they stand for keys that no query's window reaches. The rows of page 0 are numbers. */
+  int32_t swa_pool;
 } attnbench_problem;
 
 /* Strides count elements. An absent tensor has data 0. */
