@@ -57,7 +57,7 @@ bool read_scales(const StrictMap& map, const AttentionLayer& layer, KvCacheConfi
 }
 
 /// What only a pool has.
-constexpr std::string_view kOfPools[] = {"page_size", "placement", "pool_tokens"};
+constexpr std::string_view kOfPools[] = {"page_size", "placement", "pool_tokens", "swa_pool"};
 
 /// The layout where none is asked for. An up-projection leaves the keys of expanded MLA one behind
 /// the other; pages, or scales that only a pool's rows have, ask for a pool instead.
