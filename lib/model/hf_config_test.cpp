@@ -234,6 +234,15 @@ TEST(HfConfig, of_bloom_and_mpt_has_alibi_and_goes_by_its_own_names) {
             "16");
 }
 
+TEST(HfConfig, of_latent_attention_has_value_heads_as_it_states_or_as_its_type_has_them) {
+  EXPECT_EQ(read(R"({"model_type": "deepseek_v3"})").head_dim_v, 128);
+  EXPECT_EQ(read(R"({"model_type": "glm_moe_dsa"})").head_dim_v, 256);
+  EXPECT_EQ(read(R"({"model_type": "deepseek_v3", "v_head_dim": 96})").head_dim_v, 96);
+  const std::string unknown = R"({"model_type": "kimi_linear", "linear_attn_config":
+      {"full_attn_layers": [4], "kda_layers": [1, 2, 3]}, "num_hidden_layers": 4})";
+  EXPECT_EQ(read(unknown).head_dim_v, 0);
+}
+
 TEST(HfConfig, of_deepseek_multiplies_the_scale_by_mscale_squared_with_yarn) {
   const std::string v3 = R"({"model_type": "deepseek_v3", "rope_scaling": )";
   const auto scale = [&](const std::string& rope) { return layer(v3 + rope + "}").scale; };

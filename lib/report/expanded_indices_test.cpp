@@ -64,7 +64,7 @@ std::vector<Case> all_cases() {
   std::vector<Case> cases = all_small_cases();
   for (Case& c : small_edge_shapes()) cases.push_back(std::move(c));
   for (const auto& more : {small_windows(), small_temperatures(), small_slopes(),
-                           small_dual_chunks(), small_swa_pools()}) {
+                           small_dual_chunks(), small_swa_pools(), small_ragged_cases()}) {
     cases.insert(cases.end(), more.begin(), more.end());
   }
   cases.insert(cases.end(), {small_idle(), small_chunked_layers(), small_chain(), small_items()});
@@ -168,6 +168,21 @@ TEST(IndexFormats, translate_the_window_s_slots_into_a_pool_of_their_own) {
   }
   // Something has left the window: its page is the dummy.
   EXPECT_THAT(values_of(built, "swa_page_table"), testing::Contains(0));
+}
+
+TEST(IndexFormats, say_where_the_ragged_keys_of_a_request_begin) {
+  for (const Case& c : small_ragged_cases()) {
+    const Values starts = values_of(indices_of("varlen", c), "cu_seqlens_k");
+    const Values rows = values_of(indices_of("csr", c), "kv_indices");
+    ASSERT_EQ(starts.back(), std::ssize(rows)) << c.id;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      ASSERT_EQ(rows[row], static_cast<std::int64_t>(row)) << c.id;
+    }
+  }
+  Case c = small_sliding_window();
+  c.kv_cache.layout = KvLayout::kRagged;
+  c.kv_cache.page_size = 1;
+  EXPECT_EQ(indices_of("swa", c).why_not, "ragged keys lie in no pool");
 }
 
 TEST(IndexFormats, cut_requests_of_chunked_layers_into_their_chunks) {

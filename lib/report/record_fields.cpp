@@ -138,7 +138,8 @@ std::vector<RecordField> make_fields() {
        "null: none",
        has_temperature},
       {102, "kv_cache/layout", "kv_layout", "", member<&R::kv_cache, &CacheFacts::layout>(),
-       "How the cache lay for this backend: NHD, HND, combined or x_packed; null: it chose none",
+       "How the cache lay for this backend: NHD, HND, combined, x_packed or ragged; null: it chose "
+       "none",
        has_layout},
       {112, "kv_cache/scales", "kv_scales", "", member<&R::kv_cache, &CacheFacts::scales>(),
        "What shares a scale in the cache: tensor, head, token or block", has_kv_cache},
