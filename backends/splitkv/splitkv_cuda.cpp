@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/common/cuda/planning.h"
 #include "backends/common/key_value_heads.h"
+#include "backends/common/shared_scales.h"
 #include "backends/splitkv/info.h"
 #include "backends/splitkv/planned.h"
 #include "backends/splitkv/splitkv.h"
@@ -17,6 +18,10 @@ Numerics SplitKvBackend::numerics(const Problem& problem) const { return {.p = p
 
 Support SplitKvBackend::supports(const Problem& problem) const {
   return supports_key_value_heads(problem, has_kernel(kernel_for(problem, false)));
+}
+
+std::vector<KvLayout> SplitKvBackend::formats(const Problem& problem) const {
+  return Backend::formats(with_tensor_scale(problem));
 }
 
 std::unique_ptr<Plan> SplitKvBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
