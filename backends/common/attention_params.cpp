@@ -23,7 +23,11 @@ void set_output_params(OutputParams& params, const ForwardBatch& batch) {
   params.sinks = batch.tensors.sinks;
   params.heads_kv = layer.heads_kv;
   params.group = layer.group_size();
-  params.v_scale = batch.token_to_kv_pool->v_scale;
+  const KvPool& pool = *batch.token_to_kv_pool;
+  params.v_scale = pool.v_scale / batch.tensors.out_scale;
+  params.v_scales = pool.v_scales;
+  params.request_scales = pool.scales == KvScales::kRequest ? pool.heads_kv : 0;
+  params.out_dtype = out.dtype;
 }
 
 void set_attention_params(AttentionParams& params, const ForwardBatch& batch) {
@@ -39,6 +43,7 @@ void set_attention_params(AttentionParams& params, const ForwardBatch& batch) {
   const std::int64_t stored = size_bytes(pool.dtype);
   params.k = pool.k;
   params.v = pool.v;
+  params.k_scales = pool.k_scales;
   params.page_size = narrow_i32(pool.page_size);
   const auto page_size = static_cast<std::uint64_t>(pool.page_size);
   params.page_shift = std::has_single_bit(page_size) ? std::countr_zero(page_size) : -1;

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "lib/base/dtype.h"
+
 // What every attention kernel on a GPU is told of a batch, as plain data that kernels take by value
 // inside their parameters. Addresses are the device's; strides count bytes.
 namespace attnbench {
@@ -13,14 +15,18 @@ struct ForwardBatch;
 
 /// Where the rows of the result lie, and what a row's end needs.
 struct OutputParams {
-  std::byte* out = nullptr;  ///< [T, Hq, dv] in the type of q
+  std::byte* out = nullptr;  ///< [T, Hq, dv] in the type of q, or where a kernel says so in fp8
   std::int64_t out_token_stride = 0, out_head_stride = 0;
   std::byte* lse = nullptr;  ///< [T, Hq] f32, natural log
   std::int64_t lse_token_stride = 0, lse_head_stride = 0;
   const float* sinks = nullptr;  ///< [Hq] or null
   std::int32_t heads_kv = 1;
   std::int32_t group = 1;  ///< query heads per KV head
-  float v_scale = 1;
+  float v_scale = 1;       ///< over the scale of outputs in fp8
+  // Of kernels that read caches with a scale per head or request; null otherwise.
+  const float* v_scales = nullptr;  ///< [Hkv], or [B, Hkv]
+  std::int32_t request_scales = 0;  ///< scales from one request to the next
+  DType out_dtype = DType::kBF16;
 };
 
 /// The tensors that are read, too, and the layer's rules.
@@ -29,6 +35,7 @@ struct AttentionParams : OutputParams {
   std::int64_t q_token_stride = 0, q_head_stride = 0, q_variant_stride = 0;
   const std::byte* k = nullptr;
   const std::byte* v = nullptr;
+  const float* k_scales = nullptr;  ///< as v_scales
   std::int32_t page_size = 1;
   std::int32_t page_shift = 0;  ///< log2(page_size), or -1 where that is none
   std::int64_t k_page_stride = 0, k_token_stride = 0, k_head_stride = 0;

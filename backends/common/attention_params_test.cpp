@@ -45,6 +45,30 @@ struct StridedStep {
   ForwardBatch batch;
 };
 
+TEST(AttentionParams, join_the_scale_of_outputs_to_that_of_values) {
+  StridedStep step;
+  step.batch.tensors.out_scale = 2;
+  step.batch.tensors.out.dtype = DType::kE4M3;
+  const AttentionParams p = step.params();
+  EXPECT_EQ(p.v_scale, 2.5f);
+  EXPECT_EQ(p.out_dtype, DType::kE4M3);
+  EXPECT_EQ(p.out_token_stride, 109) << "bytes";
+}
+
+TEST(AttentionParams, step_over_the_scales_of_a_request) {
+  StridedStep step;
+  float scales[4] = {};
+  step.pool.heads_kv = 2;
+  step.pool.k_scales = scales;
+  step.pool.v_scales = scales + 2;
+  step.pool.scales = KvScales::kHead;
+  EXPECT_EQ(step.params().request_scales, 0);
+  step.pool.scales = KvScales::kRequest;
+  EXPECT_EQ(step.params().request_scales, 2);
+  EXPECT_EQ(step.params().k_scales, scales);
+  EXPECT_EQ(step.params().v_scales, scales + 2);
+}
+
 TEST(AttentionParams, give_every_stride_in_bytes_of_its_own_tensor) {
   const StridedStep step;
   const AttentionParams p = step.params();

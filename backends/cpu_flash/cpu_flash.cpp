@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/common/row_layouts.h"
+#include "backends/common/shared_scales.h"
 #include "backends/cpu_flash/flash_kernels.h"
 #include "backends/cpu_flash/geometry.h"
 #include "backends/cpu_flash/plan.h"
@@ -87,12 +88,7 @@ CpuFlashBackend::CpuFlashBackend(std::optional<std::int64_t> split_keys)
 }
 
 std::vector<KvLayout> CpuFlashBackend::formats(const Problem& problem) const {
-  Problem readable = problem;
-  const KvScales scales = problem.cache.scales;
-  if (scales == KvScales::kHead || scales == KvScales::kRequest) {
-    readable.cache.scales = KvScales::kTensor;
-  }
-  return layouts_of_whole_rows(readable);
+  return layouts_of_whole_rows(with_tensor_scale(problem));
 }
 
 std::unique_ptr<Plan> CpuFlashBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {

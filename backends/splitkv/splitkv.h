@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "backends/splitkv/plan.h"
 #include "lib/backend/backend.h"
@@ -18,6 +19,8 @@ class SplitKvBackend final : public Backend {
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override;
+  /// Contiguous rows that share their scales: one of the tensor, of the head or of the request.
+  [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override;
   [[nodiscard]] Numerics numerics(const Problem& problem) const override;
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 

@@ -3,6 +3,7 @@
 #include "backends/common/cuda/planning.h"
 #include "backends/common/item_passes.h"
 #include "backends/common/key_value_heads.h"
+#include "backends/common/shared_scales.h"
 #include "backends/splitkv/info.h"
 #include "backends/splitkv/planned.h"
 #include "backends/splitkv/splitkv.h"
@@ -25,6 +26,10 @@ Support SplitKvBackend::supports(const Problem& problem) const {
   }
   if (problem.multi_item) return supports_items_in_passes(*this, problem);
   return supports_key_value_heads(problem, has_kernel(kernel_for(problem, false)));
+}
+
+std::vector<KvLayout> SplitKvBackend::formats(const Problem& problem) const {
+  return Backend::formats(with_tensor_scale(problem));
 }
 
 std::unique_ptr<Plan> SplitKvBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/splitkv/splitkv.h"
 
+#include <optional>
+
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
 #include "lib/device/cuda/cuda_device.h"
@@ -88,6 +90,23 @@ TEST_F(SplitKvGpu, agrees_with_the_reference_under_every_rule_where_contexts_are
     for (const SplitRule rule : kRules) {
       SplitKvBackend backend(rule);
       expect_agreement(backend, long_case(small), *device_, {Fill::kNeedle, Fill::kNormal});
+    }
+  }
+}
+
+TEST_F(SplitKvGpu, reads_scales_of_heads_and_requests_and_stores_fp8_where_contexts_are_split) {
+  for (const SplitRule rule : kRules) {
+    for (const KvScales scales : {KvScales::kHead, KvScales::kRequest}) {
+      for (const std::optional<DType> out : {std::optional<DType>(), {DType::kE4M3}}) {
+        Case c = decode(2, 4, 128, 128);
+        c.id += "/" + std::string(to_string(scales)) + (out ? "/e4m3" : "");
+        c.kv_cache.dtype = DType::kE4M3;
+        c.kv_cache.scales = scales;
+        c.fp8.out = out;
+        if (out) c.out_scale = 0.04f;
+        SplitKvBackend backend(rule);
+        expect_agreement(backend, c, *device_, {Fill::kTag, Fill::kNormal, Fill::kExtreme});
+      }
     }
   }
 }

@@ -4,6 +4,7 @@
 
 #include "backends/common/cuda/merge_pieces.cuh"
 #include "backends/common/cuda/output_rows.cuh"
+#include "backends/common/cuda/pack_fp8.cuh"
 #include "backends/common/cuda/warp_results.cuh"
 #include "backends/splitkv/warp_tile.cuh"
 
@@ -20,20 +21,24 @@ __device__ __forceinline__ cuda::RowPlace place_of(const Params& p, const Item& 
   return cuda::place_of(p, item.q_begin, item.kv_head, item.row_begin + row);
 }
 
+__device__ __forceinline__ float4 operator*(float4 a, float b) {
+  return {a.x * b, a.y * b, a.z * b, a.w * b};
+}
+
 template <class S>
 __device__ __forceinline__ void store_row_part(const Params& p, const Item& item, int row, int d,
                                                float4 value, float lse) {
   const cuda::RowPlace place = place_of(p, item, row);
   using T = typename S::T;
-  uint2 packed;
-  packed.x = cuda::pack2<T>(value.x * p.v_scale, value.y * p.v_scale);
-  packed.y = cuda::pack2<T>(value.z * p.v_scale, value.w * p.v_scale);
-  *reinterpret_cast<uint2*>(cuda::out_row(p, place) + 2 * d) = packed;
+  const float4 out = value * (p.v_scale * shared_scale(p, item, p.v_scales));
+  std::byte* const to = cuda::out_row(p, place);
+  if (size_bytes(p.out_dtype) == 1) {
+    *reinterpret_cast<unsigned*>(to + d) = cuda::pack_fp8(p.out_dtype, out);
+  } else {
+    *reinterpret_cast<uint2*>(to + 2 * d) =
+        uint2{cuda::pack2<T>(out.x, out.y), cuda::pack2<T>(out.z, out.w)};
+  }
   if (d == 0) cuda::store_lse(p, place, lse);
-}
-
-__device__ __forceinline__ float4 operator*(float4 a, float b) {
-  return {a.x * b, a.y * b, a.z * b, a.w * b};
 }
 
 __device__ __forceinline__ float sink_of(const Params& p, const Item& item, int row) {

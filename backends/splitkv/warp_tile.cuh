@@ -19,8 +19,15 @@ namespace attnbench::splitkv {
 
 using cuda::Shape;
 
+/// Of K or V of the item's request and head, beside that of the tensor.
+__device__ __forceinline__ float shared_scale(const Params& p, const Item& item,
+                                              const float* scales) {
+  return scales == nullptr ? 1.0f : scales[item.request * p.request_scales + item.kv_head];
+}
+
 /// The rows of the tile that one lane holds: row lane / 4 and the one eight below.
 struct LaneRows {
+  float scale = 1;  ///< of q.k
   cuda::RequestGeometry request;
   bool tree = false;
   int token[2];  ///< -1: no such row
@@ -31,6 +38,7 @@ struct LaneRows {
 
 __device__ __forceinline__ LaneRows lane_rows(const Params& p, const Item& item, int first_row) {
   LaneRows rows;
+  rows.scale = p.scale * shared_scale(p, item, p.k_scales);
   rows.request.kv_len = item.kv_len;
   rows.request.q_len = item.q_len;
   rows.request.causal = p.causal;
@@ -142,9 +150,9 @@ __device__ __forceinline__ void hide_nodes(float (&s)[kKeys / 8][4], int i, int 
 template <int kKeys>
 __device__ __forceinline__ void finish_logits(float (&s)[kKeys / 8][4], int first_key,
                                               const LaneRows& rows, const Params& p) {
-  const float scale = p.scale * cuda::kLog2e;
+  const float scale = rows.scale * cuda::kLog2e;
   if (p.softcap > 0) {
-    const float into = p.scale / p.softcap, out_of = p.softcap * cuda::kLog2e;
+    const float into = rows.scale / p.softcap, out_of = p.softcap * cuda::kLog2e;
 #pragma unroll
     for (auto& tile : s)
 #pragma unroll

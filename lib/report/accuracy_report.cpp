@@ -34,11 +34,11 @@ void write_accuracy_table(const AccuracyReport& report, std::ostream& out) {
       printable(report.model), report.layer_kind, report.tp, layer.heads_q, layer.heads_kv,
       layer.head_dim_qk, layer.head_dim_v, first.queries, first.keys, first.seed);
   for (const AccuracySection& section : report.sections) {
-    out << fmt::format("\n{}\n  {:<26} {:>9}  {:>10} {:>9} {:>9} {:>9} {:>7}\n",
+    out << fmt::format("\n{}\n  {:<35} {:>9}  {:>10} {:>9} {:>9} {:>9} {:>7}\n",
                        data_text(section.data), "cache", "B a token", "1 - cosine", "worst", "NMSE",
                        "LSE", "top-1");
     for (const auto& [stored, accuracy] : section.rows) {
-      out << fmt::format("  {:<26} {:>9}  {:>10} {:>9} {:>9} {:>9} {:>7}\n", stored.name(),
+      out << fmt::format("  {:<35} {:>9}  {:>10} {:>9} {:>9} {:>9} {:>7}\n", stored.name(),
                          fmt::format("{:g}", accuracy.bytes_per_token),
                          distance_text(std::max(1 - accuracy.cosine_mean, 0.0)),
                          distance_text(std::max(1 - accuracy.cosine_min, 0.0)),
@@ -54,17 +54,19 @@ void write_accuracy_json(const AccuracyReport& report, std::ostream& out) {
   Json rows = Json::array();
   for (const AccuracySection& section : report.sections) {
     for (const auto& [stored, accuracy] : section.rows) {
-      rows.push_back({{"outlier_factor", section.data.outlier_factor},
-                      {"cache", stored.name()},
-                      {"dtype", to_string(stored.dtype)},
-                      {"scales", to_string(stored.scales)},
-                      {"calibrated", stored.calibrated},
-                      {"bytes_per_token", accuracy.bytes_per_token},
-                      {"cosine_mean", accuracy.cosine_mean},
-                      {"cosine_min", accuracy.cosine_min},
-                      {"nmse", accuracy.nmse},
-                      {"lse_max", accuracy.lse_max},
-                      {"top1", accuracy.top1}});
+      rows.push_back(
+          {{"outlier_factor", section.data.outlier_factor},
+           {"cache", stored.name()},
+           {"dtype", to_string(stored.dtype)},
+           {"scales", to_string(stored.scales)},
+           {"calibrated", stored.calibrated},
+           {"q_dtype", stored.queries ? Json(to_string(*stored.queries)) : Json(nullptr)},
+           {"bytes_per_token", accuracy.bytes_per_token},
+           {"cosine_mean", accuracy.cosine_mean},
+           {"cosine_min", accuracy.cosine_min},
+           {"nmse", accuracy.nmse},
+           {"lse_max", accuracy.lse_max},
+           {"top1", accuracy.top1}});
     }
   }
   const AccuracyData& data = report.sections.front().data;

@@ -142,7 +142,7 @@ std::vector<RecordField> make_fields() {
        "none",
        has_layout},
       {112, "kv_cache/scales", "kv_scales", "", member<&R::kv_cache, &CacheFacts::scales>(),
-       "What shares a scale in the cache: tensor, head, token or block", has_kv_cache},
+       "What shares a scale in the cache: tensor, head, token, block or request", has_kv_cache},
       {103, "kv_cache/placement", "placement", "", member<&R::kv_cache, &CacheFacts::placement>(),
        "Where the pages of a request lie in the pool: contiguous, shuffled, interleaved, "
        "fragmented, reversed",

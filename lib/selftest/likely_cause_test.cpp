@@ -1,9 +1,12 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 // What the verdict of a planted fault says that it comes from.
+#include "lib/verify/likely_cause.h"
+
 #include <gmock/gmock.h>
 
 #include <string>
+#include <vector>
 
 #include "lib/fixture/testing/small_cases.h"
 #include "lib/selftest/mutant_backend.h"
@@ -76,10 +79,21 @@ TEST(LikelyCause, of_activations_in_fp8_is_named) {
   c.fp8.q = DType::kE4M3;
   c.q_scale = 0.37f;
   expect_cause(Fault::kNone, c, "Q without its scale");
-  c = small_plain_decode();
+}
+
+TEST(LikelyCause, of_outputs_in_fp8_is_named) {
+  Case c = small_plain_decode();
   c.fp8.out = DType::kE4M3;
   c.out_scale = 0.37f;
-  expect_cause(Fault::kNone, c, "outputs that were not divided by their scale");
+  const Contents contents(c, Fill::kNormal);
+  const RowId id{.request = 2, .token = 0, .head = 1};
+  const ReferenceRow row = reference::evaluate_rows(c, contents, {&id, 1}).front();
+  std::vector<std::byte> got(row.out.size() + sizeof(float));
+  for (std::size_t d = 0; d < row.out.size(); ++d) {
+    store(DType::kE4M3, &got[d], static_cast<float>(row.out[d]));
+  }
+  store(DType::kF32, &got[row.out.size()], static_cast<float>(row.lse));
+  EXPECT_EQ(likely_cause(c, contents, {}, id, got), "outputs that were not divided by their scale");
 }
 
 TEST(LikelyCause, is_left_open_where_no_usual_mistake_gives_the_row) {

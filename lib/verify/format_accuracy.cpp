@@ -183,6 +183,20 @@ QueryGroup queries_of(const AttentionLayer& layer, const AccuracyData& data, int
   return group;
 }
 
+/// The largest magnitude of the group's queries.
+float largest_query(const QueryGroup& group) {
+  return static_cast<float>(group.queries.cwiseAbs().maxCoeff());
+}
+
+/// The group's queries as `dtype` under `scale` keeps them.
+QueryGroup stored_queries(QueryGroup group, DType dtype, float scale) {
+  group.queries = group.queries.unaryExpr([&](double value) {
+    const float stored = rounded(dtype, static_cast<float>(value) / scale);
+    return static_cast<double>(stored) * static_cast<double>(scale);
+  });
+  return group;
+}
+
 /// Of each row the key with the largest product, among those that it sees. The cap and the scale
 /// keep the order; ALiBi, which does not, is left out.
 std::vector<std::int64_t> largest_keys(const QueryGroup& group, const RowMatrix& keys) {
@@ -252,11 +266,13 @@ struct Attended {
 }  // namespace
 
 std::string StoredAs::name() const {
-  const std::string type(to_string(dtype));
-  if (size_bytes(dtype) > 1) return type;
-  if (scales != KvScales::kTensor)
-    return fmt::format("{}, a scale per {}", type, to_string(scales));
-  return type + (calibrated ? ", a scale per tensor" : ", scale 1");
+  std::string name(to_string(dtype));
+  if (size_bytes(dtype) == 1) {
+    const bool of_one = scales == KvScales::kTensor && !calibrated;
+    name += of_one ? ", scale 1" : fmt::format(", a scale per {}", to_string(scales));
+  }
+  if (queries) name += fmt::format(", Q in {}", to_string(*queries));
+  return name;
 }
 
 std::vector<StoredAs> ways_to_store(const AttentionLayer& layer) {
@@ -270,6 +286,9 @@ std::vector<StoredAs> ways_to_store(const AttentionLayer& layer) {
         ways.push_back({dtype, scales});
       }
     }
+  }
+  for (const DType dtype : {DType::kBF16, DType::kE4M3}) {
+    ways.push_back({dtype, KvScales::kTensor, size_bytes(dtype) == 1, DType::kE4M3});
   }
   return ways;
 }
@@ -286,13 +305,23 @@ std::vector<FormatAccuracy> accuracy_of(const AttentionLayer& layer, std::span<c
   const auto stored_as = [&](const StoredAs& way, std::size_t head) {
     return StoredHead(layer, way, heads[head], {largest_key, largest_value, way.dtype});
   };
+  std::vector<QueryGroup> groups;
+  float largest = 0;
+  for (int head = 0; head < layer.heads_kv; ++head) {
+    groups.push_back(queries_of(layer, data, head));
+    largest = std::max(largest, largest_query(groups.back()));
+  }
   std::vector<std::vector<Tally>> tallies(heads.size(), std::vector<Tally>(ways.size()));
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t head = 0; head < heads.size(); ++head) {
-    const QueryGroup group = queries_of(layer, data, static_cast<int>(head));
+    const QueryGroup& group = groups[head];
     const Attended want(layer, group, stored_as({DType::kBF16}, head));
     for (std::size_t way = 0; way < ways.size(); ++way) {
-      const Attended got(layer, group, stored_as(ways[way], head));
+      const std::optional<DType> queries = ways[way].queries;
+      const Attended got(
+          layer,
+          queries ? stored_queries(group, *queries, largest / largest_finite(*queries)) : group,
+          stored_as(ways[way], head));
       for (std::size_t i = 0; i < want.rows.size(); ++i) {
         tallies[head][way].add(want.rows[i], got.rows[i],
                                want.largest_keys[i] == got.largest_keys[i]);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,20 +13,23 @@
 
 namespace attnbench {
 
-/// A way to store keys and values, for the question what it costs in accuracy.
+/// A way to store keys and values, and queries with them, for the question what it costs in
+/// accuracy.
 struct StoredAs {
   DType dtype = DType::kBF16;
   KvScales scales = KvScales::kTensor;
   /// KvScales::kTensor: the scale makes the largest magnitude of K, or of V, the largest number of
   /// the type, as a calibration would; otherwise it is 1, which engines take without one.
   bool calibrated = false;
+  /// Type of queries in fp8, under a scale that makes the largest of all the type's largest number.
+  std::optional<DType> queries{};
 
-  /// "e4m3, scale 1", "e4m3, a scale per head".
+  /// "e4m3, scale 1", "e4m3, a scale per head", "bf16, Q in e4m3".
   [[nodiscard]] std::string name() const;
 };
 
-/// Every way that a layer's cache can be stored in, bf16 first. Throws ConfigError for a recurrent
-/// layer, which keeps no keys.
+/// Every way that a layer's cache can be stored in, bf16 first, and queries in e4m3 over bf16 and
+/// over e4m3. Throws ConfigError for a recurrent layer, which keeps no keys.
 [[nodiscard]] std::vector<StoredAs> ways_to_store(const AttentionLayer& layer);
 
 /// Normal numbers for Q, K and V. Where `outlier_factor` is not 1, two of each 128 channels of

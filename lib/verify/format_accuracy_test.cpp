@@ -111,6 +111,20 @@ TEST(FormatAccuracy, of_fewer_bits_is_worse) {
   EXPECT_LT(e5m2.top1, 1);
 }
 
+TEST(FormatAccuracy, of_queries_in_fp8_is_paid_by_the_weights_alone) {
+  const StoredAs queries{DType::kBF16, KvScales::kTensor, false, DType::kE4M3};
+  EXPECT_NEAR(one(softmax_layer(), queries, kOneKey).nmse, 0, 1e-15) << "one key has weight 1";
+  const AccuracyData data{.keys = 300, .queries = 8};
+  const FormatAccuracy found = one(softmax_layer(), queries, data);
+  const StoredAs cache{DType::kE4M3, KvScales::kTensor, true};
+  StoredAs both = cache;
+  both.queries = DType::kE4M3;
+  EXPECT_GT(found.nmse, 1e-5);
+  EXPECT_LT(found.nmse, one(softmax_layer(), cache, data).nmse);
+  EXPECT_GT(one(softmax_layer(), both, data).nmse, one(softmax_layer(), cache, data).nmse);
+  EXPECT_EQ(both.name(), "e4m3, a scale per tensor, Q in e4m3");
+}
+
 TEST(FormatAccuracy, suffers_from_outliers_among_the_keys) {
   AccuracyData data{.keys = 300, .queries = 8};
   const double nmse = one(softmax_layer(), {DType::kE4M3}, data).nmse;

@@ -5,6 +5,7 @@
 #include <cuda_fp8.h>
 
 #include "backends/common/cuda/kv_write.cuh"
+#include "backends/common/cuda/pack_fp8.cuh"
 #include "lib/device/cuda/check.cuh"
 
 namespace attnbench {
@@ -35,11 +36,7 @@ __device__ __forceinline__ float4 widened(DType dtype, const std::byte* row, int
 /// four elements in a word, or two of two words.
 __device__ __forceinline__ void narrow_to(DType dtype, std::byte* to, float4 values) {
   if (size_bytes(dtype) == 1) {
-    const auto type = dtype == DType::kE4M3 ? __NV_E4M3 : __NV_E5M2;
-    const auto pair = [&](float x, float y) -> unsigned {
-      return __nv_cvt_float2_to_fp8x2({x, y}, __NV_SATFINITE, type);
-    };
-    *reinterpret_cast<unsigned*>(to) = pair(values.x, values.y) | pair(values.z, values.w) << 16;
+    *reinterpret_cast<unsigned*>(to) = cuda::pack_fp8(dtype, values);
   } else if (dtype == DType::kF32) {
     *reinterpret_cast<float4*>(to) = values;
   } else if (dtype == DType::kF16) {

@@ -89,6 +89,7 @@ class CBatch:
         self.struct = host.BatchStruct(
             ctypes.sizeof(host.BatchStruct), ctypes.pointer(problem), len(q_lens), sum(q_lens), self.q_lens,
             self.kv_lens, 2.0, 0.5, len(host.ROLES), self.tensors)
+        self.struct.q_scale, self.struct.out_scale = 0.25, 4.0
 
     def forget(self):
         """Overwrites what lives as long as a call only."""
@@ -168,7 +169,8 @@ class LayoutTest(HostTest):
                 field = getattr(struct, member)
                 expect(f"offsetof(attnbench_{name}, {member})", field.offset)
                 expect(f"sizeof ((attnbench_{name} *)0)->{member}", field.size)
-        groups = {**host.PROBLEM_WORDS, "cache_scales": [f"scales_{word}" for word in host.PROBLEM_WORDS["cache_scales"]]}
+        groups = {**host.PROBLEM_WORDS, "cache_scales": [f"scales_{word}" for word in host.PROBLEM_WORDS["cache_scales"]],
+                  "q_scales": [f"q_scales_{word}" for word in host.PROBLEM_WORDS["q_scales"]]}
         words = list(groups.values()) + [host.DEVICES, host.DTYPES, host.ROLES]
         for index, word in (pair for group in words for pair in enumerate(group)):
             expect(f"ATTNBENCH_{word.upper()}", index)
@@ -364,6 +366,7 @@ class PlanTest(HostTest):
             def run(self, stream):
                 raise ValueError(f"{stream} {self.batch.q_lens} {self.batch.kv_lens} {self.batch.batch_size} "
                                  f"{self.batch.q_tokens} {self.batch.k_scale} {self.batch.v_scale} "
+                                 f"{self.batch.q_scale} {self.batch.out_scale} {self.batch.problem.q_dtype} "
                                  f"{self.batch.problem.mode}")
         """)
         handles = [self.planned(table) for _ in range(3)]
@@ -373,7 +376,7 @@ class PlanTest(HostTest):
         for stream in (0, 2**63 + 1):
             status, message = self.call(table.run, handles[2], stream)
             self.assertEqual(status, host.ERROR)
-            self.assertRegex(message, rf"^my.py:\d+: ValueError: {stream} \[1, 1\] \[3, 2\] 2 2 2.0 0.5 decode$")
+            self.assertRegex(message, rf"^my.py:\d+: ValueError: {stream} \[1, 1\] \[3, 2\] 2 2 2.0 0.5 0.25 4.0 f32 decode$")
         table.destroy(handles[2])
         gc.collect()
         self.assertIsNone(plan())
@@ -745,7 +748,8 @@ class ProgramTest(HostTest):
         self.assertEqual(code, 0, err)
         other = {"name": "other", "version": "of the instance", "description": "", "index_format": "", "device": "cpu",
                  "deterministic": False, "graph_support": "ALWAYS", "padding_seq_len": 1, "writes_kv": False,
-                 "only_by_name": True, "engine_flag": "", "packages": "", "kernel": "", "absence": ""}
+                 "only_by_name": True, "reads_fp8_queries": False, "writes_fp8_outputs": False, "engine_flag": "",
+                 "packages": "", "kernel": "", "absence": ""}
         self.assertEqual(json.loads(out), [dict(other, name="mine", version="0", only_by_name=False), other])
         self.assertIn("hello", err)
         self.assertIn("raw", err)

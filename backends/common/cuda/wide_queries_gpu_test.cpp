@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/common/wide_queries.h"
+
+#include <gtest/gtest.h>
+
+#include "backends/mla/mla.h"
+#include "backends/paged_fa/paged_fa.h"
+#include "backends/splitkv/splitkv.h"
+#include "backends/testing/conformance.h"
+#include "lib/device/cuda/cuda_device.h"
+
+namespace attnbench {
+namespace {
+
+class WideQueriesGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string absence = cuda_absence();
+    if (!absence.empty()) GTEST_SKIP() << absence;
+    device_ = make_cuda_device();
+  }
+
+  /// How many of the small cases with activations in fp8 the backend takes, and gets right.
+  int agreeing(std::unique_ptr<Backend> kernels) {
+    const auto backend = with_wide_queries(std::move(kernels), widen_queries_on_gpu);
+    int taken = 0;
+    for (const Case& c : small_fp8_activations()) {
+      if (!conformance::supports(*backend, c, *device_)) continue;
+      Fixture fixture(c, *device_);
+      for (const Fill fill : {Fill::kNeedle, Fill::kTag, Fill::kNormal}) {
+        conformance::expect_agreement(*backend, c, fill, *device_, fixture);
+      }
+      ++taken;
+    }
+    return taken;
+  }
+
+  std::unique_ptr<Device> device_;
+};
+
+TEST_F(WideQueriesGpu, agree_with_the_reference_in_splitkv_with_scales_of_requests) {
+  EXPECT_GE(agreeing(std::make_unique<splitkv::SplitKvBackend>(splitkv::SplitRule::kFill)), 8);
+}
+
+TEST_F(WideQueriesGpu, agree_with_the_reference_in_paged_fa) {
+  EXPECT_GE(agreeing(std::make_unique<paged_fa::PagedFaBackend>()), 4);
+}
+
+TEST_F(WideQueriesGpu, agree_with_the_reference_in_mla) {
+  EXPECT_GE(agreeing(std::make_unique<mla::MlaBackend>()), 1);
+}
+
+}  // namespace
+}  // namespace attnbench
