@@ -123,7 +123,9 @@ Numerics RaggedPagedBackend::numerics(const Problem& problem) const {
 }
 
 std::unique_ptr<Plan> RaggedPagedBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
-  if (batch.batch_size == 0) return kernels_->plan(batch, memory);
+  const KvPool& pool = *batch.token_to_kv_pool;
+  const bool holds_new_keys = pool.k_scale == 1 && pool.v_scale == 1;
+  if (batch.batch_size == 0 || !holds_new_keys) return kernels_->plan(batch, memory);
   return std::make_unique<PrefixMerge>(*kernels_, batch, prefix_step(batch), own_step(batch),
                                        merge_, memory);
 }
