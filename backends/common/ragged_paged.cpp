@@ -87,7 +87,7 @@ BackendInfo ragged_paged_info(BackendInfo base) {
   base.description = fmt::format(
       "{} over new keys as they come and over the pages of prefixes, merged by LSE", base.name);
   base.name += ":ragged_paged";
-  // SGLang leaves it inside of graphs: the step's keys lie elsewhere each time.
+  // SGLang reads pages alone in a graph, because a step's own keys lie elsewhere each time.
   base.cuda_graph = CudaGraphSupport::kNever;
   base.by_default = false;
   return base;
