@@ -87,7 +87,7 @@ BackendInfo ragged_paged_info(BackendInfo base) {
   base.description = fmt::format(
       "{} over new keys as they come and over the pages of prefixes, merged by LSE", base.name);
   base.name += ":ragged_paged";
-  // SGLang leaves it inside of graphs: the step's keys lie elsewhere each time.
+  // SGLang reads pages alone in a graph, because a step's own keys lie elsewhere each time.
   base.cuda_graph = CudaGraphSupport::kNever;
   base.by_default = false;
   base.writes_fp8_outputs = false;  // the merge writes in the activations' type
@@ -124,7 +124,9 @@ Numerics RaggedPagedBackend::numerics(const Problem& problem) const {
 }
 
 std::unique_ptr<Plan> RaggedPagedBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
-  if (batch.batch_size == 0) return kernels_->plan(batch, memory);
+  const KvPool& pool = *batch.token_to_kv_pool;
+  const bool holds_new_keys = pool.k_scale == 1 && pool.v_scale == 1;
+  if (batch.batch_size == 0 || !holds_new_keys) return kernels_->plan(batch, memory);
   return std::make_unique<PrefixMerge>(*kernels_, batch, prefix_step(batch), own_step(batch),
                                        merge_, memory);
 }

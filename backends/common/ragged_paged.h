@@ -17,7 +17,8 @@ namespace attnbench {
 /// Prompts as SGLang has FlashInfer compute them (flashinfer_backend.py, forward_extend): the new
 /// tokens attend to each other in the step's k_new and v_new, which lie side by side, then all of
 /// them to the cached prefixes, page by page and without a mask; both are merged by their LSEs.
-/// Without a prefix in the batch the pages are not read at all.
+/// Without a prefix in the batch the pages are not read at all. A cache with scales other than 1
+/// holds other numbers than k_new and v_new, so that its pages are all that is read.
 class RaggedPagedBackend : public Backend {
  public:
   RaggedPagedBackend(std::unique_ptr<Backend> kernels, MergeStates merge);

@@ -54,6 +54,11 @@ TEST(RaggedPaged, takes_a_latent_cache) {
   });
 }
 
+TEST(RaggedPaged, reads_pages_alone_where_new_keys_are_not_what_is_cached) {
+  expect_agreement_under([](Case& c) { c.kv_cache.k_scale = 0.37f; });
+  expect_agreement_under([](Case& c) { c.kv_cache.v_scale = 0.11f; });
+}
+
 /// Overwrites the slots of this step's keys with NaN.
 void poison_new_slots(Fixture& fixture) {
   const ForwardBatch& batch = fixture.batch();
