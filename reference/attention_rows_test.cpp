@@ -59,6 +59,17 @@ TEST(AttentionRows, multiplies_logits_by_the_temperature_after_the_cap_and_befor
   expect_result(tiny, {2, 2}, 1.414213562);
 }
 
+TEST(AttentionRows, of_two_parts_of_the_keys_merge_to_the_whole) {
+  Tiny first, last;
+  first.row = sees(0, 2);
+  last.row = sees(2, 3);
+  expect_result(first, {0.669761549, 0.330238451}, 1.107940308);
+  expect_result(last, {2, 2}, 0.707106781);
+  const ReferenceRow both = merged(first.result(), last.result());
+  expect_near(both.out, std::vector{1.203336278, 1.0}, 1e-9);
+  EXPECT_NEAR(both.lse, 1.620621139, 1e-9);
+}
+
 TEST(AttentionRows, counts_a_sink_in_the_denominator_only) {
   Tiny tiny;
   tiny.row.sink = 0;

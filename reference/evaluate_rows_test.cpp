@@ -221,6 +221,17 @@ TEST(EvaluateRows, the_number_of_threads_changes_no_bit) {
   }
 }
 
+// 32 query heads over 8: head 13 reads KV head 13 / 4 = 3. Of a single key O is its value.
+TEST(EvaluateRows, head_13_of_32_over_8_reads_kv_head_3) {
+  const Case c = case_of("gqa", ForwardMode::kDecode, 32, 8, {{1, 1}});
+  const Contents contents(c, Fill::kNormal);
+  const RowId id{.request = 0, .token = 0, .head = 13};
+  const ReferenceRow row = evaluate_rows(c, contents, {&id, 1}).front();
+  std::vector<float> value(32);
+  contents.v_row(0, 0, 3, value);
+  expect_near(row.out, std::vector<double>(value.begin(), value.end()), 1e-12);
+}
+
 TEST(EvaluateRows, nothing_asked_nothing_returned) {
   Case idle = case_of("idle", ForwardMode::kIdle, 2, 1, {});
   EXPECT_TRUE(evaluate_rows(idle, Contents(idle, Fill::kNormal), {}).empty());

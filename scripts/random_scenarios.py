@@ -21,7 +21,10 @@ import sys
 import tempfile
 
 ALLOWED = {"passed", "MISTRUSTED", "unsupported"}
-PREFIXES = {"short": 192, "long": 384}  # whole pages of every size below
+# Whole pages of every size below, but for `odd`; a tree of three levels and a prefix beside it.
+PREFIXES = {"short": 192, "long": 384, "tools": {"after": "short", "tokens": 192},
+            "agent": {"after": "tools", "tokens": 192}, "odd": {"after": "short", "tokens": 37}}
+PREFIX_LENS = {"short": 192, "long": 384, "tools": 384, "agent": 576, "odd": 229}
 PAGE_SIZES = [1, 2, 3, 4, 8, 16, 16, 32, 48, 64]
 KV_DTYPES = ["f32", "f16", "bf16", "e4m3", "e5m2"]
 CHECKS = {"measure": {"cache": "warm", "block": "1ms"}, "verify": {"rows": 64}}  # timing is not the point
@@ -65,10 +68,10 @@ def attention(rng, mode, mla):
         wanted.update(cross=True, causal=False)
     elif mode in ("decode", "extend", "mixed") and rng.random() < 0.1:
         wanted["causal"] = False
-    elif rng.random() < 0.25:
+    elif mode != "items" and rng.random() < 0.25:
         wanted["window"] = {"keys_before": length(rng, 300) - 1} if rng.random() < 0.5 else {
             "keys": length(rng, 300)}
-    if not mla and mode not in ("cross", "dllm_extend") and wanted.get("causal", True) and rng.random() < 0.15:
+    if not mla and mode not in ("cross", "dllm_extend", "items") and wanted.get("causal", True) and rng.random() < 0.15:
         wanted["chunk"] = length(rng, 200)
     if not mla and mode in ("decode", "extend", "mixed") and not wanted and rng.random() < 0.15:
         chunk = 1 + length(rng, 200)
@@ -103,7 +106,7 @@ def decode(rng):
     entry = {"mode": "decode", "count": rng.choice([1, 1, 2, 3, 7])}
     if rng.random() < 0.2:
         entry["prefix"] = rng.choice(list(PREFIXES))
-        return entry | {"kv_len": drawn(rng, PREFIXES[entry["prefix"]] + 1, 200)}
+        return entry | {"kv_len": drawn(rng, PREFIX_LENS[entry["prefix"]] + 1, 200)}
     if rng.random() < 0.1:
         return entry | {"kv_len": {"uniform": [0, 3]}, "empty_rows": True}
     return entry | {"kv_len": drawn(rng, 1, 700)}
@@ -125,6 +128,29 @@ def extend(rng):
     return entry | {"q_len": length(rng, 60), "prefix_len": drawn(rng, 1, 300)}
 
 
+def branches(rng, mode):
+    """Requests of some branches of the tree, neighbours of one branch or not."""
+    entries = []
+    for _ in range(rng.randint(2, 4)):
+        entry = {"count": rng.choice([1, 2, 3]), "prefix": rng.choice(list(PREFIXES))}
+        if mode == "decode" or (mode == "mixed" and rng.random() < 0.5):
+            entry |= {"mode": "decode", "kv_len": drawn(rng, PREFIX_LENS[entry["prefix"]] + 1, 100)}
+        else:
+            entry |= {"mode": "extend", "q_len": length(rng, 40)}
+        entries.append(entry)
+    return entries
+
+
+def with_items(rng):
+    """Prompts that end in items to score, each behind a delimiter, and the last one before another."""
+    items = [length(rng, 9) for _ in range(rng.randint(1, 4))]
+    entry = {"mode": "extend", "count": rng.choice([1, 2]), "items": items,
+             "q_len": length(rng, 40) + sum(items) + len(items) + 1}
+    if rng.random() < 0.5:
+        return entry | {"prefix": rng.choice(list(PREFIXES))}
+    return entry | {"prefix_len": rng.choice([0, length(rng, 200)])}
+
+
 def draft(rng, mode):
     if mode == "draft_decode":
         return [{"mode": mode, "count": rng.choice([1, 2, 5]), "prefix_len": drawn(rng, 1, 300),
@@ -140,14 +166,25 @@ def draft(rng, mode):
     else:
         topk, depth = rng.randint(1, 4), rng.randint(1, 4)
         tree = {"topk": topk, "depth": depth, "tokens": rng.randint(2, 1 + topk * depth)}
-    return [{"mode": mode, "count": rng.choice([1, 2, 5]), "prefix_len": drawn(rng, 1, 400), "tree": tree}]
+    entry = {"mode": mode, "count": rng.choice([1, 2, 5]), "tree": tree}
+    if rng.random() < 0.2:
+        entry["prefix"] = rng.choice(list(PREFIXES))
+        return [entry | {"prefix_len": drawn(rng, PREFIX_LENS[entry["prefix"]], 100)}]
+    return [entry | {"prefix_len": drawn(rng, 1, 400)}]
 
 
 def batch(rng, mode):
     if mode == "cross":
+        if rng.random() < 0.3:
+            prefix = rng.choice(list(PREFIXES))
+            kv_len = {"kv_len": drawn(rng, PREFIX_LENS[prefix], 100)} if rng.random() < 0.5 else {}
+            return [{"mode": "decode", "count": rng.choice([1, 4]), "prefix": prefix},
+                    {"mode": "extend", "q_len": length(rng, 40), "prefix": prefix} | kv_len]
         if rng.random() < 0.5:
             return [{"mode": "decode", "count": rng.choice([1, 3]), "kv_len": drawn(rng, 1, 400)}]
         return [{"mode": "extend", "q_len": length(rng, 40), "kv_len": length(rng, 300)}]
+    if mode == "items":
+        return [with_items(rng)] + ([extend(rng)] if rng.random() < 0.5 else [])
     if mode == "idle":
         return [{"mode": "idle"}]
     if mode in ("target_verify", "draft_extend", "draft_extend_v2", "draft_decode"):
@@ -157,6 +194,8 @@ def batch(rng, mode):
     if mode == "dllm_extend":
         entry = {"mode": mode, "count": rng.choice([1, 2, 5]), "q_len": length(rng, 70), "prefix_len": drawn(rng, 1, 300)}
         return [entry | ({"block": length(rng, 80)} if rng.random() < 0.7 else {})]
+    if rng.random() < 0.15:
+        return branches(rng, mode)
     makers = {"decode": [decode], "extend": [extend], "mixed": [decode, extend]}[mode]
     return [make(rng) for make in makers for _ in range(rng.choice([1, 1, 2]))]
 
@@ -165,11 +204,12 @@ def mix(seed, index):
     """Case `index` of a seed."""
     rng = random.Random(f"{seed}/{index}")
     mode = rng.choice(["decode"] * 6 + ["extend"] * 5 + ["mixed"] * 4 + ["target_verify"] * 3 +
-                      ["draft_extend", "draft_extend_v2", "draft_decode", "split_prefill", "dllm_extend", "cross", "cross"])
+                      ["draft_extend", "draft_extend_v2", "draft_decode", "split_prefill", "dllm_extend"] +
+                      ["cross"] * 2 + ["items"] * 2)
     if rng.random() < 0.01:
         mode = "idle"
     made = {"model": model(rng), "dtype": rng.choice(["f32", "f16", "bf16"])}
-    if is_mla(made) and mode == "cross":
+    if is_mla(made) and mode in ("cross", "items"):
         mode = "decode"
     made["kv_cache"] = kv_cache(rng, is_mla(made))
     made["attention"] = attention(rng, mode, is_mla(made))

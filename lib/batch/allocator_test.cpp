@@ -49,6 +49,14 @@ TEST(PagedAllocator, takes_a_new_page_only_at_a_page_boundary) {
   EXPECT_EQ(allocator.available_pages(), 1);
 }
 
+// vLLM's slot of a position: row[position / 16] * 16 + position % 16.
+TEST(PagedAllocator, gives_positions_the_slots_of_vllm_s_block_table) {
+  PagedAllocator allocator({7, 3, 9}, 16);
+  EXPECT_TRUE(allocator.alloc_extend(Lens{0}, Lens{14}, Slots{-1}));
+  EXPECT_THAT(allocator.alloc_extend(Lens{14}, Lens{19}, Slots{7 * 16 + 13}),
+              Optional(ElementsAre(126, 127, 48, 49, 50)));
+}
+
 TEST(PagedAllocator, changes_nothing_when_the_pages_do_not_suffice) {
   PagedAllocator allocator({1, 2}, 4);
   EXPECT_EQ(allocator.alloc_extend(Lens{0, 0}, Lens{4, 5}, Slots{-1, -1}), std::nullopt);

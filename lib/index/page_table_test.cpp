@@ -48,6 +48,17 @@ TEST(BuildPageTable, widens_and_pads_as_asked) {
   EXPECT_THAT(build_page_table(test.batch, 4, 0, 4).row(0), ElementsAre(1, 2, 0, 0));
 }
 
+TEST(BuildPageTable, of_flashmla_s_pages_is_as_wide_as_the_longest_request_and_ends_in_minus_one) {
+  const TestBatch test(ForwardMode::kDecode,
+                       {slots_from(2, 64, 130), slots_from(5, 64, 64), slots_from(9, 64, 1)},
+                       {1, 1, 1}, 192);
+  const PageTable table = build_page_table(test.batch, 64);
+  EXPECT_EQ(table.width, 3);
+  EXPECT_THAT(table.row(0), ElementsAre(2, 3, 4));
+  EXPECT_THAT(table.row(1), ElementsAre(5, -1, -1));
+  EXPECT_THAT(table.row(2), ElementsAre(9, -1, -1));
+}
+
 TEST(BuildPageTable, agrees_with_csr_for_shuffled_pages) {
   constexpr std::int32_t kPageSize = 8;
   std::mt19937 random(17);

@@ -33,7 +33,9 @@ std::string ratios_of(std::string_view backend, std::span<const Record> records,
 KernelUse use_in(const Record& record, int capability) {
   return {.capability = capability,
           .decodes = record.mode == to_string(ForwardMode::kDecode),
-          .group_size = record.heads_q / std::max(record.heads_kv, 1)};
+          .group_size = record.heads_q / std::max(record.heads_kv, 1),
+          .fp8_cache = record.kv_dtype == to_string(DType::kE4M3) ||
+                       record.kv_dtype == to_string(DType::kE5M2)};
 }
 
 }  // namespace

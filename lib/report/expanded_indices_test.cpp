@@ -100,6 +100,73 @@ TEST(IndexFormats, have_as_many_values_as_their_shapes_say) {
   }
 }
 
+/// Sums from 0 on that never fall.
+bool are_sums(const Values& values) {
+  return !values.empty() && values.front() == 0 && std::ranges::is_sorted(values);
+}
+
+bool all_in(const Values& values, std::int64_t low, std::int64_t end) {
+  return std::ranges::all_of(values, [&](std::int64_t v) { return v >= low && v < end; });
+}
+
+// What a kernel would read out of bounds by, or give NaN for.
+TEST(IndexFormats, lead_into_the_pool_and_hold_sums_that_never_fall) {
+  std::set<std::string> sums, slots, pages, tables;
+  for (const Case& c : all_cases()) {
+    if (c.layer.is_recurrent()) continue;
+    const std::int64_t num_pages = lay_out(c).num_pages, page_size = c.kv_cache.page_size;
+    const auto requests = std::ssize(c.requests) + c.padding.requests;
+    for (const IndexFormat& format : index_formats()) {
+      const BuiltIndices built = indices_of(format.name, c);
+      for (const IndexArray& array : built.arrays) {
+        const std::string name = array.name;
+        const Values values = array.widened();
+        SCOPED_TRACE(c.id + " " + std::string(format.name) + " " + name);
+        if (name.ends_with("indptr") || name.starts_with("cu_seqlens") ||
+            name.ends_with("query_start_loc")) {
+          sums.insert(name);
+          EXPECT_TRUE(are_sums(values));
+          if (format.name == "csr") {
+            EXPECT_EQ(std::ssize(values), requests + 1);
+          }
+        } else if (name == "slot_mapping" || name == "out_cache_loc" ||
+                   name == "window_kv_indices" ||
+                   (name == "kv_indices" && format.name == "csr_prefix")) {
+          slots.insert(name);
+          EXPECT_TRUE(all_in(values, 0, num_pages * page_size));
+        } else if (name == "kv_indices") {
+          pages.insert(name);
+          EXPECT_TRUE(all_in(values, 0, num_pages));
+          EXPECT_EQ(std::ssize(values), values_of(built, "kv_indptr").back());
+        } else if (name == "kv_last_page_len") {
+          pages.insert(name);
+          EXPECT_TRUE(all_in(values, 1, page_size + 1));
+          const Values indptr = values_of(built, "kv_indptr");
+          for (std::size_t r = 0; r < c.requests.size(); ++r) {
+            const std::int64_t held = indptr[r + 1] - indptr[r];
+            const std::int64_t length = held == 0 ? 0 : page_size * (held - 1) + values[r];
+            EXPECT_EQ(length, c.requests[r].kv_len) << "request " << r;
+          }
+        } else if (name.ends_with("_table")) {
+          tables.insert(name);
+          EXPECT_TRUE(
+              all_in(values, -1, format.name == "draft_table" ? num_pages * page_size : num_pages));
+        } else if (name == "custom_mask" && format.name == "tree_mask") {
+          EXPECT_EQ(std::ssize(values), values_of(built, "mask_indptr").back());
+        }
+      }
+    }
+  }
+  EXPECT_THAT(
+      sums, testing::IsSupersetOf({"kv_indptr", "qo_indptr", "window_kv_indptr", "cu_seqlens_q",
+                                   "local_query_start_loc", "mask_indptr", "packed_mask_indptr"}));
+  EXPECT_THAT(slots,
+              ElementsAre("kv_indices", "out_cache_loc", "slot_mapping", "window_kv_indices"));
+  EXPECT_THAT(pages, ElementsAre("kv_indices", "kv_last_page_len"));
+  EXPECT_THAT(tables, testing::IsSupersetOf(
+                          {"page_table", "block_table", "swa_page_table", "local_block_table"}));
+}
+
 // vLLM's rule: block_table[position / block_size] * block_size + position % block_size. Places
 // among the keys stand for positions, which the siblings of a draft tree share.
 TEST(IndexFormats, give_new_keys_the_slots_that_follow_from_the_block_table) {

@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 62> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 63> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -54,6 +54,7 @@ constexpr std::array<std::pair<Fault, std::string_view>, 62> kNames{{
     {Fault::kWeightsInBf16, "keeps weights in bf16"},
     {Fault::kWeightsInE4m3, "keeps weights in e4m3"},
     {Fault::kReadsTail, "reads the last page's tail"},
+    {Fault::kTakesMissingPageForZero, "page table: -1 taken for page 0"},
     {Fault::kWritesBeyond, "writes one row beyond"},
     {Fault::kWritesBeyondWorkspace, "writes beyond its workspace"},
     {Fault::kLeavesLastRow, "leaves the last row unwritten"},

@@ -54,6 +54,7 @@ enum class Fault : std::uint8_t {
   kWeightsInBf16,
   kWeightsInE4m3,
   kReadsTail,
+  kTakesMissingPageForZero,
   kWritesBeyond,
   kWritesBeyondWorkspace,
   kLeavesLastRow,

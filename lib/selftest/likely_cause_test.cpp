@@ -5,11 +5,17 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
 #include "lib/fixture/testing/small_cases.h"
+#include "lib/scenario/problem_of.h"
 #include "lib/selftest/mutant_backend.h"
+#include "lib/verify/likely_cause.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {
@@ -94,6 +100,84 @@ TEST(LikelyCause, of_outputs_in_fp8_is_named) {
   }
   store(DType::kF32, &got[row.out.size()], static_cast<float>(row.lse));
   EXPECT_EQ(likely_cause(c, contents, {}, id, got), "outputs that were not divided by their scale");
+}
+
+TEST(LikelyCause, of_chunks_blocks_and_temperatures_is_named) {
+  Case chunks = small_plain_decode();
+  chunks.layer.attention_chunk = 10;
+  expect_cause(Fault::kIgnoresChunks, chunks, "no chunks");
+  expect_cause(Fault::kChunkIsAWindow, chunks, "a window as long as a chunk instead of chunks");
+  expect_cause(Fault::kCausalInsideBlocks, small_blocks().front(),
+               "a causal mask inside of blocks");
+  Case temperature = small_plain_decode();
+  temperature.layer.temperature_len = 2;
+  expect_cause(Fault::kIgnoresTemperature, temperature, "no temperature");
+}
+
+TEST(LikelyCause, of_a_decode_that_sees_its_first_key_alone_is_named) {
+  expect_cause(Fault::kAlignsTopLeft, small_plain_decode(), "one key alone, as with");
+}
+
+/// What a kernel gives for a decode's last request, head 1, that takes the cached row of a latent
+/// layer to begin `of_k` columns late, and V `of_v` columns late, with `k_scale` for its scale.
+std::vector<std::byte> latent_row(const Case& c, const Contents& contents, std::int64_t request,
+                                  std::size_t of_k, std::size_t of_v, double k_scale) {
+  const auto width = static_cast<std::size_t>(c.layer.head_dim_qk);
+  const auto width_v = static_cast<std::size_t>(c.layer.head_dim_v);
+  std::vector<float> q(width), k(width);
+  contents.q_row(request, 0, 1, q);
+  double sum = 0;
+  std::vector<double> out(width_v);
+  for (std::int64_t key = 0; key < c.requests[static_cast<std::size_t>(request)].kv_len; ++key) {
+    contents.k_row(request, key, 0, k);
+    double dot = 0;
+    for (std::size_t d = 0; d < width; ++d) {
+      dot += static_cast<double>(q[d]) * static_cast<double>(k[(d + of_k) % width]);
+    }
+    const double weight = std::exp(c.layer.scale * k_scale * dot);
+    sum += weight;
+    for (std::size_t d = 0; d < width_v; ++d) {
+      out[d] += weight * static_cast<double>(k[(d + of_v) % width]) *
+                static_cast<double>(c.kv_cache.k_scale);
+    }
+  }
+  std::vector<std::byte> row(width_v * 2 + 4);
+  for (std::size_t d = 0; d < width_v; ++d) {
+    const std::uint16_t bits = bf16_bits(static_cast<float>(out[d] / sum));
+    std::memcpy(&row[2 * d], &bits, sizeof bits);
+  }
+  const auto lse = static_cast<float>(std::log(sum));
+  std::memcpy(&row[2 * width_v], &lse, sizeof lse);
+  return row;
+}
+
+TEST(LikelyCause, of_the_boundary_between_latent_and_rope_columns_is_named) {
+  const Case c = small_mla();  // 512 latent columns, 64 of rope
+  const Contents contents(c, Fill::kNormal);
+  const Numerics numerics = MutantBackend(Fault::kNone).numerics(problem_of(c));
+  const auto cause = [&](std::size_t of_k, std::size_t of_v) {
+    return likely_cause(c, contents, numerics, {.request = 2, .token = 0, .head = 1},
+                        latent_row(c, contents, 2, of_k, of_v, 1));
+  };
+  EXPECT_EQ(cause(64, 64), "a cached row whose rope part is taken to come first");
+  EXPECT_EQ(cause(0, 64), "V taken from the last columns of the cached row");
+  EXPECT_EQ(cause(0, 1), "V that begins one column late");
+  EXPECT_EQ(cause(32, 64), "") << "no usual mistake";
+  expect_cause(Fault::kValueBeginsOneDimLate, c, "V that begins one column late");
+}
+
+TEST(LikelyCause, of_a_scale_of_k_that_is_left_out_is_named) {
+  Case c = small_mla();
+  c.kv_cache.dtype = DType::kE4M3;
+  c.kv_cache.k_scale = c.kv_cache.v_scale = 0.37f;
+  const Contents contents(c, Fill::kNormal);
+  const Numerics numerics = MutantBackend(Fault::kNone).numerics(problem_of(c));
+  const auto cause = [&](double k_scale) {
+    return likely_cause(c, contents, numerics, {.request = 2, .token = 0, .head = 1},
+                        latent_row(c, contents, 2, 0, 0, k_scale));
+  };
+  EXPECT_EQ(cause(1), "K without its scale");
+  EXPECT_EQ(cause(3), "") << "no usual mistake";
 }
 
 TEST(LikelyCause, is_left_open_where_no_usual_mistake_gives_the_row) {

@@ -176,6 +176,9 @@ class MutantRow {
       visit(Key{slot, key});
       if (has(Fault::kReadsAPageTwice) && last_page > 0 && page == 0) visit(Key{slot, key});
     }
+    // Behind the last page a table says -1. Who rounds the number of pages up and clamps their
+    // numbers reads page 0.
+    if (has(Fault::kTakesMissingPageForZero) && kv_len_ > 0) visit(Key{0, kv_len_ - 1});
     if (!has(Fault::kReadsTail)) return;
     for (std::int64_t slot = slots[kv_len_ - 1] + 1; slot % page_size != 0; ++slot) {
       visit(Key{slot, kv_len_ - 1});

@@ -9,6 +9,8 @@
 
 #include "lib/base/dtype.h"
 #include "lib/verify/error_model.h"
+#include "reference/attention_rows.h"
+#include "reference/visible_keys.h"
 
 namespace attnbench {
 namespace {
@@ -40,6 +42,15 @@ constexpr WrongRule kWrongRules[] = {
        ++request_of(c, id).kv_len;
        return is_plainly_causal(c, id);
      }},
+    {"one key alone, as with a mask aligned at the top left, or with the length of padding, of "
+     "which "
+     "a graph was recorded",
+     [](Case& c, const RowId& id) {
+       Request& request = request_of(c, id);
+       const bool differs = c.mode == ForwardMode::kDecode && request.kv_len > 1;
+       request.kv_len = 1;
+       return differs;
+     }},
     {"a mask aligned at the top left: query i sees keys 0 to i",
      [](Case& c, const RowId& id) {
        Request& request = request_of(c, id);
@@ -56,6 +67,25 @@ constexpr WrongRule kWrongRules[] = {
        const bool had_one = c.layer.sliding_window_size >= 0;
        c.layer.sliding_window_size = -1;
        return had_one;
+     }},
+    {"no chunks",
+     [](Case& c, const RowId&) {
+       const bool had_some = c.layer.attention_chunk > 0;
+       c.layer.attention_chunk = 0;
+       return had_some;
+     }},
+    {"a window as long as a chunk instead of chunks",
+     [](Case& c, const RowId&) {
+       const bool differs = c.layer.attention_chunk > 0 && c.layer.sliding_window_size < 0;
+       c.layer.sliding_window_size = c.layer.attention_chunk - 1;
+       c.layer.attention_chunk = 0;
+       return differs;
+     }},
+    {"a causal mask inside of blocks",
+     [](Case& c, const RowId&) {
+       const bool had_blocks = c.layer.causal_block > 1;
+       c.layer.causal_block = 1;
+       return had_blocks;
      }},
     {"a window that counts the nodes of a tree by the other rule",
      [](Case& c, const RowId& id) {
@@ -80,6 +110,17 @@ constexpr WrongRule kWrongRules[] = {
        const bool had_one = c.layer.logit_cap > 0;
        c.layer.logit_cap = 0;
        return had_one;
+     }},
+    {"no temperature",
+     [](Case& c, const RowId&) {
+       const bool had_one = c.layer.temperature_len > 0;
+       c.layer.temperature_len = 0;
+       return had_one;
+     }},
+    {"K without its scale",
+     [](Case& c, const RowId&) {
+       c.layer.scale /= static_cast<double>(c.kv_cache.k_scale);
+       return c.kv_cache.k_scale != 1;
      }},
     {"no ALiBi",
      [](Case& c, const RowId&) {
@@ -167,6 +208,59 @@ constexpr WrongRow kWrongRows[] = {
      }},
 };
 
+/// A mistake in where the parts of a latent layer's cached row lie: the latent part, which is V,
+/// then the rope part. Columns are counted round the row.
+struct WrongColumns {
+  const char* text;
+  int of_k;  ///< where the row is taken to begin; -1: at its rope part
+  int of_v;  ///< where V is; likewise
+};
+
+constexpr WrongColumns kWrongColumns[] = {
+    {"V that begins one column late", 0, 1},
+    {"V taken from the last columns of the cached row", 0, -1},
+    {"a cached row whose rope part is taken to come first", -1, -1},
+};
+
+/// The row with `wrong` columns of the cached row.
+ReferenceRow evaluate_columns(const Case& c, const Contents& contents, const RowId& id,
+                              const WrongColumns& wrong) {
+  const AttentionLayer& layer = c.layer;
+  const auto width = static_cast<std::size_t>(layer.head_dim_qk);
+  const std::size_t rope = width - static_cast<std::size_t>(layer.head_dim_v);
+  // A row that is taken to begin with its rope part has the latent part `rope` columns too late.
+  const auto columns_from = [&](int wrong_begin) {
+    const std::size_t begin = wrong_begin < 0 ? rope : static_cast<std::size_t>(wrong_begin);
+    return
+        [&contents, id, width, begin](std::int64_t first, Eigen::Ref<reference::RowMatrix> block) {
+          std::vector<float> row(width);
+          for (Eigen::Index j = 0; j < block.rows(); ++j) {
+            contents.k_row(id.request, first + j, 0, row);
+            const RowScale scale = contents.k_scale(id.request, first + j, 0);
+            for (Eigen::Index d = 0; d < block.cols(); ++d) {
+              const std::size_t column = (static_cast<std::size_t>(d) + begin) % width;
+              block(j, d) = static_cast<double>(row[column]) *
+                            static_cast<double>(scale.at(static_cast<std::uint32_t>(column)));
+            }
+          }
+        };
+  };
+  std::vector<float> stored(width);
+  contents.q_row(id.request, id.token, id.head, stored);
+  reference::RowMatrix query(1, layer.head_dim_qk);
+  for (std::size_t d = 0; d < width; ++d) {
+    query(0, static_cast<Eigen::Index>(d)) = static_cast<double>(stored[d]);
+  }
+  reference::QueryRow row;
+  row.visible =
+      reference::keys_seen_by(layer, c.requests[static_cast<std::size_t>(id.request)], id.token);
+  if (layer.has_sinks) row.sink = static_cast<double>(contents.sink(id.head));
+  return reference::attend_rows(
+             query, {&row, 1}, {.scale = layer.scale, .logit_cap = layer.logit_cap},
+             layer.head_dim_v, columns_from(wrong.of_k), columns_from(wrong.of_v))
+      .front();
+}
+
 /// Whether all of a row that a backend gave are the wrong row's.
 bool agrees(const Case& rule, const Numerics& numerics, const ReferenceRow& row,
             std::span<const std::byte> got) {
@@ -205,6 +299,12 @@ std::string likely_cause(const Case& c, const Contents& contents, const Numerics
     Case rule = c;
     if (!wrong.apply(rule, id)) continue;
     if (agrees(rule, numerics, evaluated(rule), got)) return wrong.text;
+  }
+  if (!c.layer.shares_row_of_k_and_v() || c.layer.has_alibi || c.layer.temperature_len > 0) {
+    return {};
+  }
+  for (const WrongColumns& wrong : kWrongColumns) {
+    if (agrees(c, numerics, evaluate_columns(c, contents, id, wrong), got)) return wrong.text;
   }
   return {};
 }

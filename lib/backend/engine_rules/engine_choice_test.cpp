@@ -252,5 +252,19 @@ TEST(KernelsOfEngines, depend_on_device_step_and_grouping) {
   EXPECT_EQ(kernels_of(Engine::kSglang, "trtllm_mha", {.capability = 100}), Names{});
 }
 
+// The examples of should_use_tensor_core: 32 query heads over 8, 8 over 4, 12 over 4 in bf16, and 8
+// over 8 in e4m3.
+TEST(EngineKernels, of_sglang_s_flashinfer_decode_on_tensor_cores_by_heads_and_type) {
+  const auto decode = [](int group_size, bool fp8_cache) {
+    return kernels_of(Engine::kSglang, "flashinfer",
+                      {.capability = 90, .group_size = group_size, .fp8_cache = fp8_cache})
+        .front();
+  };
+  EXPECT_EQ(decode(32 / 8, false), "flashinfer:decode_tc");
+  EXPECT_EQ(decode(8 / 4, false), "flashinfer:decode");
+  EXPECT_EQ(decode(12 / 4, false), "flashinfer:decode");
+  EXPECT_EQ(decode(8 / 8, true), "flashinfer:decode_tc");
+}
+
 }  // namespace
 }  // namespace attnbench

@@ -12,15 +12,15 @@ struct KernelRow {
   std::string_view backend;
   Step step;
   int least_capability, most_capability;
-  int least_group;  ///< query heads per KV head
+  int least_group;  ///< query heads per KV head; of an fp8 cache any
   std::string_view kernel;
 };
 
 using Step = KernelRow::Step;
 constexpr Engine kSgl = Engine::kSglang, kVl = Engine::kVllm;
 
-// SGLang decodes on tensor cores from 4 query heads per KV head on (should_use_tensor_core in
-// flashinfer_backend.py), vLLM always.
+// SGLang decodes on tensor cores from 4 query heads per KV head on, and from fp8 caches
+// (should_use_tensor_core in flashinfer_backend.py), vLLM always.
 constexpr KernelRow kKernels[] = {
     {kSgl, "fa3", Step::kAny, 0, 999, 0, "fa3:tokenspeed"},
     {kSgl, "fa3", Step::kAny, 0, 999, 0, "vllm:fa3"},
@@ -50,7 +50,7 @@ constexpr KernelRow kKernels[] = {
 bool applies(const KernelRow& row, const KernelUse& use) {
   const bool step = row.step == Step::kAny || (row.step == Step::kDecode) == use.decodes;
   return step && row.least_capability <= use.capability && use.capability <= row.most_capability &&
-         row.least_group <= use.group_size;
+         (row.least_group <= use.group_size || use.fp8_cache);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ struct KernelUse {
   int capability = 0;   ///< of the NVIDIA GPU, 90
   bool decodes = true;  ///< one query token a request
   int group_size = 1;   ///< query heads per KV head
+  bool fp8_cache = false;
 };
 
 /// Registered names of backends (those of packs) that launch the kernel which this backend of an
