@@ -81,6 +81,12 @@ constexpr WrongRule kWrongRules[] = {
        c.layer.logit_cap = 0;
        return had_one;
      }},
+    {"one form of the query for the keys of all dual chunks",
+     [](Case& c, const RowId&) {
+       const bool had_several = c.layer.dual_chunk.exists();
+       c.layer.dual_chunk = {};
+       return had_several;
+     }},
     {"no ALiBi",
      [](Case& c, const RowId&) {
        const bool had_it = c.layer.has_alibi;
