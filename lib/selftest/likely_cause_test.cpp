@@ -67,6 +67,8 @@ TEST(LikelyCause, of_logits_is_named) {
   Case capped = small_plain_decode();
   capped.layer.logit_cap = 1;
   expect_cause(Fault::kIgnoresSoftcap, capped, "no softcap");
+  expect_cause(Fault::kDualChunkOneForm, small_dual_chunks().front(),
+               "one form of the query for the keys of all dual chunks");
   expect_cause(Fault::kForgetsScale, small_plain_decode(), "logits that are not scaled");
   expect_cause(Fault::kDropsLastRopeDim, small_mla(), "the last rope column left out of q.k");
 }

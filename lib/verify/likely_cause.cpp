@@ -122,6 +122,12 @@ constexpr WrongRule kWrongRules[] = {
        c.layer.scale /= static_cast<double>(c.kv_cache.k_scale);
        return c.kv_cache.k_scale != 1;
      }},
+    {"one form of the query for the keys of all dual chunks",
+     [](Case& c, const RowId&) {
+       const bool had_several = c.layer.dual_chunk.exists();
+       c.layer.dual_chunk = {};
+       return had_several;
+     }},
     {"no ALiBi",
      [](Case& c, const RowId&) {
        const bool had_it = c.layer.has_alibi;
