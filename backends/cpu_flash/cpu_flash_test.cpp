@@ -85,6 +85,9 @@ TEST_P(CpuFlash, agrees_with_the_reference_where_contexts_are_split) {
   for (const Case& small : all_small_cases()) {
     for (const Fill fill : {Fill::kNeedle, Fill::kNormal}) expect_agreement(long_case(small), fill);
   }
+  for (const Case& small : small_fp8_activations()) {
+    expect_agreement(long_case(small), Fill::kNormal);
+  }
 }
 
 TEST_P(CpuFlash, gives_the_same_bits_on_one_thread_and_on_three) {

@@ -21,11 +21,13 @@ class WideQueriesGpu : public testing::Test {
     device_ = make_cuda_device();
   }
 
-  /// How many of the small cases with activations in fp8 the backend takes, and gets right.
+  /// How many of the small cases with activations in fp8 the backend takes, and gets right: in a
+  /// head dim of which every build has kernels.
   int agreeing(std::unique_ptr<Backend> kernels) {
     const auto backend = with_wide_queries(std::move(kernels), widen_queries_on_gpu);
     int taken = 0;
-    for (const Case& c : small_fp8_activations()) {
+    for (Case c : small_fp8_activations()) {
+      if (!c.layer.shares_row_of_k_and_v()) c.layer.head_dim_qk = c.layer.head_dim_v = 128;
       if (!conformance::supports(*backend, c, *device_)) continue;
       Fixture fixture(c, *device_);
       for (const Fill fill : {Fill::kNeedle, Fill::kTag, Fill::kNormal}) {
@@ -40,11 +42,11 @@ class WideQueriesGpu : public testing::Test {
 };
 
 TEST_F(WideQueriesGpu, agree_with_the_reference_in_splitkv_with_scales_of_requests) {
-  EXPECT_GE(agreeing(std::make_unique<splitkv::SplitKvBackend>(splitkv::SplitRule::kFill)), 8);
+  EXPECT_GE(agreeing(std::make_unique<splitkv::SplitKvBackend>(splitkv::SplitRule::kFill)), 6);
 }
 
 TEST_F(WideQueriesGpu, agree_with_the_reference_in_paged_fa) {
-  EXPECT_GE(agreeing(std::make_unique<paged_fa::PagedFaBackend>()), 4);
+  EXPECT_GE(agreeing(std::make_unique<paged_fa::PagedFaBackend>()), 3);
 }
 
 TEST_F(WideQueriesGpu, agree_with_the_reference_in_mla) {
