@@ -152,7 +152,7 @@ TEST_F(PluginIndicesTest, of_triton_s_splits_need_a_key_in_every_request) {
   decode.batch.seq_lens[1] = 0;
   const PluginIndices::Call call(indices_, decode.batch, nullptr);
   EXPECT_EQ(ask("kv_splits"), ATTNBENCH_UNSUPPORTED);
-  EXPECT_EQ(message(), "its rules divide by the shortest request, which is empty");
+  EXPECT_EQ(message(), "Triton's rules divide by the shortest request, which is empty");
 }
 
 TEST_F(PluginIndicesTest, of_the_next_step_lie_where_those_of_the_plan_did) {

@@ -124,11 +124,25 @@ IndexArrays kv_splits_arrays(const IndexStep& step) {
   for (const std::int32_t len : lens) {
     deterministic.push_back(narrow_i32(deterministic_kv_splits(len)));
   }
-  return {index_array("num_kv_splits",
-                      dynamic_kv_splits(lens, {.heads_q = layer.heads_q,
-                                               .heads_kv = layer.heads_kv,
-                                               .multiprocessors = step.multiprocessors})),
-          index_array("num_kv_splits_deterministic", std::move(deterministic))};
+  IndexArrays arrays = {
+      index_array("num_kv_splits",
+                  dynamic_kv_splits(lens, {.heads_q = layer.heads_q,
+                                           .heads_kv = layer.heads_kv,
+                                           .multiprocessors = step.multiprocessors})),
+      index_array("num_kv_splits_deterministic", std::move(deterministic))};
+  // FlashInfer plans decodes from a latent cache by another rule (its MLAPlan).
+  if (!layer.shares_row_of_k_and_v()) {
+    arrays.push_back(
+        index_number("flashinfer_chunk_pages",
+                     flashinfer_chunk_pages(whole_spans(step.batch).len,
+                                            {.heads_q = layer.heads_q,
+                                             .heads_kv = layer.heads_kv,
+                                             .head_dim_v = layer.head_dim_v,
+                                             .page_size = step.problem.cache.page_size,
+                                             .sliding_window_size = layer.sliding_window_size,
+                                             .multiprocessors = step.multiprocessors})));
+  }
+  return arrays;
 }
 
 IndexArrays flashmla_arrays(const IndexStep& step) {

@@ -63,10 +63,10 @@ std::string without_new_keys(const IndexStep& step) {
 }
 
 std::string without_splits(const IndexStep& step) {
-  if (step.problem.mode != ForwardMode::kDecode) return "Triton cuts the keys of decodes only";
+  if (step.problem.mode != ForwardMode::kDecode) return "these rules cut the keys of decodes";
   for (std::int64_t r = 0; r < step.batch.batch_size; ++r) {
     if (step.batch.kv_len(r) == 0) {
-      return "its rules divide by the shortest request, which is empty";
+      return "Triton's rules divide by the shortest request, which is empty";
     }
   }
   return "";
@@ -140,7 +140,8 @@ constexpr IndexFormat kFormats[] = {
     {"varlen", "FlashAttention", always, varlen_arrays},
     {"block_table", "vLLM, CUTLASS MLA", always, block_table_arrays},
     {"slot_mapping", "vLLM's write of new keys", without_new_keys, slot_mapping_arrays},
-    {"kv_splits", "Triton's decode (both of its rules, 132 SMs)", without_splits, kv_splits_arrays},
+    {"kv_splits", "decodes of Triton (both of its rules) and FlashInfer (132 SMs)", without_splits,
+     kv_splits_arrays},
     {"flashmla", "FlashMLA's dense decode (132 SMs)", without_flashmla, flashmla_arrays},
     {"trtllm_mla", "TRT-LLM MLA", without_trtllm_mla, trtllm_mla_arrays},
     {"local_attention", "FlashAttention in chunked layers", without_chunks, local_attention_arrays},

@@ -10,6 +10,20 @@
 #include "lib/base/narrow.h"
 
 namespace attnbench {
+namespace {
+
+// Of FlashInfer 0.6.9: min_kv_chunk_size and num_blocks_per_sm in attention/scheduler.cuh.
+constexpr std::int64_t kFlashInferChunkTokens = 128;
+constexpr std::int64_t kFlashInferBlocksPerMultiprocessor = 2;
+
+/// Query rows of a block of FlashInfer's fa2 kernel from Ampere on, where the queries of `group`
+/// heads share a KV head (FA2DetermineCtaTileQ of its utils.cuh).
+std::int64_t flashinfer_tile_q(std::int64_t group, std::int64_t head_dim_v) {
+  if (group > 64 && head_dim_v < 256) return 128;
+  return group > 16 ? 64 : 16;
+}
+
+}  // namespace
 
 std::vector<std::int32_t> dynamic_kv_splits(std::span<const std::int32_t> kv_lens,
                                             const KvSplitLaunch& launch) {
@@ -47,6 +61,40 @@ std::int64_t deterministic_kv_splits(std::int64_t kv_len, std::int64_t tile) {
 
 std::int64_t kv_split_chunk(std::int64_t kv_len, std::int64_t splits) {
   return round_up(ceil_div(kv_len, splits), 32);
+}
+
+std::int64_t flashinfer_chunk_pages(std::span<const std::int32_t> kv_lens,
+                                    const FlashInferDecode& decode) {
+  const std::int64_t group = decode.heads_q / decode.heads_kv;
+  const std::int64_t tile_q = flashinfer_tile_q(group, decode.head_dim_v);
+  std::vector<std::int64_t> pages;
+  for (const std::int32_t len : kv_lens) {
+    // A window counts as if each row of the tile were one token further on.
+    const std::int64_t seen =
+        decode.sliding_window_size < 0 ? len : decode.sliding_window_size + tile_q;
+    // A request without keys takes a block too.
+    pages.push_back(
+        std::max<std::int64_t>(ceil_div(std::min<std::int64_t>(len, seen), decode.page_size), 1));
+  }
+  const std::int64_t blocks_per_chunk = decode.heads_kv * ceil_div(group, tile_q);
+  const std::int64_t most_blocks = kFlashInferBlocksPerMultiprocessor * decode.multiprocessors;
+  const auto run_at_once = [&](std::int64_t chunk) {
+    std::int64_t blocks = 0;
+    for (const std::int64_t count : pages) blocks += ceil_div(count, chunk) * blocks_per_chunk;
+    return blocks <= most_blocks;
+  };
+  // Longer chunks are never more: the fewest pages are found by halving.
+  std::int64_t fewest = std::max<std::int64_t>(kFlashInferChunkTokens / decode.page_size, 1);
+  std::int64_t enough = pages.empty() ? fewest : std::ranges::max(pages);
+  while (fewest < enough) {
+    const std::int64_t middle = (fewest + enough) / 2;
+    if (run_at_once(middle)) {
+      enough = middle;
+    } else {
+      fewest = middle + 1;
+    }
+  }
+  return fewest;
 }
 
 }  // namespace attnbench

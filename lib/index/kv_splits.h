@@ -9,7 +9,7 @@
 namespace attnbench {
 
 // How the keys of a decode are cut into pieces that run in parallel. Two rules for Triton's
-// num_kv_splits are in use.
+// num_kv_splits are in use; FlashInfer cuts by pages.
 
 /// The properties of the launch that rule (a) uses.
 struct KvSplitLaunch {
@@ -28,5 +28,21 @@ struct KvSplitLaunch {
 /// Keys per split of the Triton decode kernel: kv_len / splits, rounded up to 32 (its block). Split
 /// i covers [i * chunk, min((i + 1) * chunk, kv_len)), and may be empty.
 [[nodiscard]] std::int64_t kv_split_chunk(std::int64_t kv_len, std::int64_t splits);
+
+/// The properties of a decode that FlashInfer's planner uses.
+struct FlashInferDecode {
+  std::int64_t heads_q = 0;
+  std::int64_t heads_kv = 0;
+  std::int64_t head_dim_v = 0;
+  std::int64_t page_size = 1;
+  std::int64_t sliding_window_size = -1;  ///< its window_left; -1: all keys
+  std::int64_t multiprocessors = 0;
+};
+/// Pages per chunk of FlashInfer's fa2 kernel, with which it decodes on tensor cores (PrefillPlan
+/// of its attention/scheduler.cuh, 0.6.9): the fewest, but at least 128 tokens, whose chunks run
+/// all at once. Nothing is cut where no request has more pages than that. Its decode on CUDA cores
+/// has the same rule, but counts the blocks that run at once by that kernel's occupancy.
+[[nodiscard]] std::int64_t flashinfer_chunk_pages(std::span<const std::int32_t> kv_lens,
+                                                  const FlashInferDecode& decode);
 
 }  // namespace attnbench

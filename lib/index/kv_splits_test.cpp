@@ -59,5 +59,56 @@ TEST(KvSplitChunk, is_a_multiple_of_the_block) {
   EXPECT_EQ(kv_split_chunk(100, 8), 32);
 }
 
+FlashInferDecode flashinfer_decode(std::int64_t page_size) {
+  return {.heads_q = 32,
+          .heads_kv = 8,
+          .head_dim_v = 128,
+          .page_size = page_size,
+          .multiprocessors = 132};
+}
+
+TEST(FlashInferChunkPages, are_the_fewest_whose_chunks_run_all_at_once) {
+  // 264 blocks, 8 per chunk: 33 chunks, 7 and 26 of 154 pages. Of 153 pages they would be 34.
+  EXPECT_EQ(flashinfer_chunk_pages(Lens{1000 * 16, 4000 * 16}, flashinfer_decode(16)), 154);
+  EXPECT_EQ(flashinfer_chunk_pages(Lens{1000, 4000}, flashinfer_decode(1)), 154);
+}
+
+TEST(FlashInferChunkPages, hold_at_least_128_tokens) {
+  EXPECT_EQ(flashinfer_chunk_pages(Lens{1000}, flashinfer_decode(1)), 128);
+  EXPECT_EQ(flashinfer_chunk_pages(Lens{1000}, flashinfer_decode(16)), 8);
+  EXPECT_EQ(flashinfer_chunk_pages(Lens{1000}, flashinfer_decode(256)), 1);
+  EXPECT_EQ(flashinfer_chunk_pages(Lens{5, 0}, flashinfer_decode(16)), 8);
+}
+
+TEST(FlashInferChunkPages, are_the_longest_request_s_where_the_requests_fill_the_grid) {
+  EXPECT_EQ(flashinfer_chunk_pages(Lens(33, 8000), flashinfer_decode(16)), 500);
+  EXPECT_EQ(flashinfer_chunk_pages(Lens(32, 8000), flashinfer_decode(16)), 500);
+  EXPECT_EQ(flashinfer_chunk_pages(Lens(16, 8000), flashinfer_decode(16)), 250);
+  Lens two_without_keys(18, 8000);
+  two_without_keys[0] = two_without_keys[1] = 0;  // they take blocks all the same
+  EXPECT_EQ(flashinfer_chunk_pages(two_without_keys, flashinfer_decode(16)), 500);
+}
+
+TEST(FlashInferChunkPages, count_the_pages_of_the_window_and_the_tile_of_queries) {
+  FlashInferDecode decode = flashinfer_decode(1);
+  decode.sliding_window_size = 8192 - 16;
+  // 8192 keys of each: 16 requests may have two chunks, and 11 requests three.
+  EXPECT_EQ(flashinfer_chunk_pages(Lens(16, 100'000), decode), 4096);
+  EXPECT_EQ(flashinfer_chunk_pages(Lens(11, 100'000), decode), 2731);
+  decode.heads_q = 8 * 17;  // rows for a tile of 64
+  EXPECT_EQ(flashinfer_chunk_pages(Lens(16, 100'000), decode), 4096 + 24);
+  decode.heads_q = 8 * 65;  // of 128
+  EXPECT_EQ(flashinfer_chunk_pages(Lens(16, 100'000), decode), 4096 + 56);
+}
+
+TEST(FlashInferChunkPages, count_a_block_for_each_tile_of_queries) {
+  FlashInferDecode decode = flashinfer_decode(1);
+  decode.heads_q = 128;
+  decode.heads_kv = 1;
+  EXPECT_EQ(flashinfer_chunk_pages(Lens(66, 8192), decode), 2048);  // 264 chunks
+  decode.head_dim_v = 256;                                          // two tiles of 64
+  EXPECT_EQ(flashinfer_chunk_pages(Lens(66, 8192), decode), 4096);
+}
+
 }  // namespace
 }  // namespace attnbench

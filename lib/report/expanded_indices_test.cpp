@@ -287,7 +287,7 @@ TEST(IndexFormats, of_latent_caches_want_a_kernel_s_page_size_and_no_branches) {
             "its kernel verifies chains, not trees that branch");
 }
 
-TEST(IndexFormats, split_the_keys_of_a_decode_by_both_rules) {
+TEST(IndexFormats, split_the_keys_of_a_decode_by_each_rule) {
   Case c = small_plain_decode();
   c.layer.heads_q = 32;
   c.layer.heads_kv = 8;
@@ -297,6 +297,17 @@ TEST(IndexFormats, split_the_keys_of_a_decode_by_both_rules) {
   const BuiltIndices built = indices_of("kv_splits", c);
   EXPECT_THAT(values_of(built, "num_kv_splits"), ElementsAre(2, 8));
   EXPECT_THAT(values_of(built, "num_kv_splits_deterministic"), ElementsAre(4, 16));
+  c.kv_cache.page_size = 16;
+  c.requests[0].kv_len = 1000 * 16;
+  c.requests[1].kv_len = 4000 * 16;
+  const BuiltIndices paged = indices_of("kv_splits", c);
+  EXPECT_TRUE(array_of(paged, "flashinfer_chunk_pages").is_number());
+  EXPECT_THAT(values_of(paged, "flashinfer_chunk_pages"), ElementsAre(154));
+  c.layer.sliding_window_size = 250 * 16 - 16;  // 16 of the 33 chunks for each request
+  EXPECT_THAT(values_of(indices_of("kv_splits", c), "flashinfer_chunk_pages"), ElementsAre(16));
+  for (const IndexArray& array : indices_of("kv_splits", small_mla()).arrays) {
+    EXPECT_STRNE(array.name, "flashinfer_chunk_pages");
+  }
 }
 
 TEST(IndexFormats, describe_a_draft_tree_in_every_form_of_its_mask) {

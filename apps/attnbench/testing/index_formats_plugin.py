@@ -174,13 +174,15 @@ class SwaPool(Reader):
 
 
 class KvSplits(Reader):
-    """As Triton's decode: splits of whole blocks of 32 keys, some of them empty."""
+    """As Triton's decode: splits of whole blocks of 32 keys, some of them empty; then as FlashInfer's, by pages."""
     name, reads, modes = "from_kv_splits", ("csr", "kv_splits"), ("decode",)
 
     def rows(self, p, csr, splits):
-        for rule in splits.values():
-            for (tokens, slots), count in zip(csr_requests(p, csr), rule):
-                chunk = -(-(-(-len(slots) // count)) // 32) * 32
+        chunk_keys = splits["flashinfer_chunk_pages"] * p.page_size
+        for rule in (splits["num_kv_splits"], splits["num_kv_splits_deterministic"], None):
+            for r, (tokens, slots) in enumerate(csr_requests(p, csr)):
+                count = -(-len(slots) // chunk_keys) if rule is None else rule[r]
+                chunk = chunk_keys if rule is None else -(-(-(-len(slots) // count)) // 32) * 32
                 parts = [slots[first:first + chunk] for first in range(0, count * chunk, chunk)]
                 assert sum(map(len, parts)) == len(slots)
                 yield tokens, merged([p.over(tokens, part, np.ones((1, len(part)), bool)) for part in parts])
