@@ -42,7 +42,7 @@ struct ContentParams {
   float k_scale = 1;
   float v_scale = 1;  ///< MLA: k_scale
   KvScales scales = KvScales::kTensor;
-  std::uint64_t scale_seed = 0;  ///< of scales other than k_scale: the same for all fills
+  std::uint64_t scale_seed = 0;  ///< of sinks, and scales other than k_scale: of all fills
   /// Power of two that the scales of tokens and blocks are built on: times the largest number of
   /// the cache's type it covers all values of the fill. The same for kTiming and kSample.
   float k_scale_unit = 1, v_scale_unit = 1;
@@ -251,11 +251,11 @@ constexpr void with_formula(Formula formula, const Visit& visit) {
   return r;
 }
 
-/// Sink logit of a query head, in scaled-logit space. bf16 holds it exactly, as gpt-oss's
-/// checkpoints have it, so that kernels that take sinks in bf16 (FlashAttention 3) compute the
-/// same.
+/// Sink logit of a query head, in scaled-logit space; a model's parameter, the same for all fills.
+/// bf16 holds it exactly, as gpt-oss's checkpoints have it, so that kernels that take sinks in bf16
+/// (FlashAttention 3) compute the same.
 [[nodiscard]] constexpr float sink_logit(const ContentParams& p, int head) {
-  return rounded(DType::kBF16, normal_element(row_key(p.seed, Role::kSink, 0, 0, head), 0));
+  return rounded(DType::kBF16, normal_element(row_key(p.scale_seed, Role::kSink, 0, 0, head), 0));
 }
 
 /// What the stored elements of a row are multiplied with.

@@ -96,13 +96,15 @@ TEST(Contents, values_are_what_the_storage_type_can_hold) {
   }
 }
 
-TEST(Contents, sinks_are_numbers_of_bf16_and_differ_by_head) {
+TEST(Contents, sinks_are_numbers_of_bf16_that_differ_by_head_and_not_by_fill) {
   Case c;
   c.layer = {.heads_q = 8, .heads_kv = 2, .head_dim_qk = 64, .head_dim_v = 64, .has_sinks = true};
   const Contents contents(c, Fill::kNormal);
   for (int head = 0; head < 8; ++head) {
     EXPECT_EQ(rounded(DType::kBF16, contents.sink(head)), contents.sink(head));
     EXPECT_NE(contents.sink(head), contents.sink((head + 1) % 8));
+    EXPECT_EQ(contents.sink(head), Contents(c, Fill::kNeedle).sink(head));
+    EXPECT_EQ(contents.sink(head), Contents(c, 5).sink(head)) << "in timed samples";
   }
 }
 

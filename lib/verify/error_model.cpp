@@ -34,6 +34,11 @@ double half_subnormal(DType dtype) {
   return 0;
 }
 
+/// What tensor cores of sm_90 lose of a sum of fp8 products: they add 32 at a time with about 14
+/// bits (DeepSeek-V3's report, arXiv:2412.19437, 3.3.2), so that each addition drops what lies
+/// 2^-13 below the largest of its terms.
+double lost_in_fp8_sums(double dims) { return std::ceil(dims / 32) * 0x1p-13; }
+
 /// Higham's gamma_n: the relative error of n roundings in a row.
 double gamma(double n, double u) { return n * u / (1 - n * u); }
 
@@ -48,6 +53,7 @@ ErrorModel::ErrorModel(const Case& c, const Numerics& numerics)
       p_roundings_(1),
       u_qk_input_(unit_roundoff(numerics.qk_input)),
       qk_roundings_(0),
+      u_qk_sum_(size_bytes(numerics.qk_input) == 1 ? lost_in_fp8_sums(c.layer.head_dim_qk) : 0),
       u_acc_(unit_roundoff(numerics.accumulator)),
       splits_(0),
       dims_(c.layer.head_dim_qk),
@@ -80,7 +86,7 @@ ErrorModel::Row ErrorModel::softmax_row(const ReferenceRow& reference) const {
   const auto visible = static_cast<double>(reference.visible);
   const double keys = std::min(visible, 1024.0);
   const double accumulate = gamma(keys, std::min(u_acc_, 0.5 / std::max(keys, 1.0)));
-  const double logit = dot + inputs + tanh;
+  const double logit = dot + inputs + u_qk_sum_ * reference.s + tanh;
 
   Row row{};
   row.u_out = u_out_;

@@ -78,6 +78,7 @@ class ErrorModel {
   int p_roundings_;    ///< 1, or 2 when V is rounded with P
   double u_qk_input_;  ///< per rounded operand
   int qk_roundings_;   ///< operands of q.k that the backend rounds: 0, 1 or 2
+  double u_qk_sum_;    ///< of sums of products of fp8 operands
   double u_acc_;
   double splits_;  ///< bound per A of partial results
   double dims_;

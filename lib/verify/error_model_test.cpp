@@ -57,6 +57,16 @@ TEST(ErrorModel, counts_queries_in_fp8_by_what_holds_them) {
   EXPECT_NEAR(bound_per_a(c, numerics, row_of(1, 10)), bound_per_a(c, {}, row_of(1, 10)), 1e-12);
 }
 
+TEST(ErrorModel, knows_that_tensor_cores_add_fp8_products_with_few_bits) {
+  Case c = bf16_case();
+  c.kv_cache.dtype = c.fp8.q.emplace(DType::kE4M3);
+  Numerics numerics;
+  const double exact = ErrorModel(c, numerics).row(row_of(10, 10)).lse_bound;
+  numerics.qk_input = DType::kE4M3;
+  const double sums = std::ceil(c.layer.head_dim_qk / 32.0) * 0x1p-13 * 10;
+  EXPECT_NEAR(ErrorModel(c, numerics).row(row_of(10, 10)).lse_bound - exact, 2 * sums, 1e-4);
+}
+
 TEST(ErrorModel, adds_the_rounding_of_the_weights_per_a) {
   Numerics numerics;
   const double exact = bound_per_a(bf16_case(), numerics, row_of(1, 100));
