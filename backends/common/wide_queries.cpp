@@ -27,13 +27,13 @@ class WideQueriesPlan final : public Plan {
     const ConstTensorView& q = batch.tensors.q;
     const std::int64_t bytes = q.size() * size_bytes(problem_.dtype);
     queries_.from = q;
-    queries_.to = TensorView::dense(memory.part(0).reserve(to_size(bytes)), problem_.dtype,
-                                    q.shape[0], q.shape[1], q.shape[2]);
+    queries_.to = TensorView::dense(memory.reserve(to_size(bytes)), problem_.dtype, q.shape[0],
+                                    q.shape[1], q.shape[2]);
     queries_.scales = batch.tensors.q_scales;
     queries_.heads_kv = problem_.layer.heads_kv;
     if (queries_.scales != nullptr) queries_.requests = token_requests(batch);
     set_step(batch);
-    plan_ = kernels.plan(step_, memory);
+    plan_ = kernels.plan(step_, memory.part(0));  // which may have parts of its own
   }
 
   void run(Stream& stream) override {

@@ -4,6 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "backends/testing/conformance.h"
 #include "backends/torch_native/torch_native.h"
 
@@ -72,6 +79,47 @@ TEST(WideQueries, agree_with_the_reference_in_kernels_that_know_no_fp8) {
     ++taken;
   }
   EXPECT_GT(taken, 8);
+}
+
+/// Whose passes have memory of their own, and write into all of it.
+class PassesPlan final : public Plan {
+ public:
+  PassesPlan(std::unique_ptr<Plan> dense, PlanMemory& memory)
+      : dense_(std::move(dense)),
+        areas_{memory.reserve(kBytes), memory.part(0).reserve(kBytes),
+               memory.part(1).reserve(kBytes)} {}
+  void run(Stream& stream) override {
+    for (std::byte* const area : areas_) std::fill_n(area, kBytes, std::byte{0xff});
+    dense_->run(stream);
+  }
+
+ private:
+  static constexpr std::size_t kBytes = 1 << 16;
+  std::unique_ptr<Plan> dense_;
+  std::array<std::byte*, 3> areas_;
+};
+
+class InPasses final : public Backend {
+ public:
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return dense_.info(); }
+  [[nodiscard]] Support supports(const Problem&) const override { return Support::yes(); }
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
+    return std::make_unique<PassesPlan>(dense_.plan(batch, of_dense_), memory);
+  }
+
+ private:
+  std::unique_ptr<Device> device_ = make_cpu_device();
+  PlanMemory of_dense_{*device_};
+  torch_native::TorchNativeBackend dense_;
+};
+
+TEST(WideQueries, lie_apart_from_the_memory_of_kernels_that_work_in_passes) {
+  const auto device = make_cpu_device();
+  Case c = small_prefix_hits();
+  c.fp8.q = DType::kE4M3;
+  const auto backend = with_wide_queries(std::make_unique<InPasses>(), widen_on_host);
+  Fixture fixture(c, *device);
+  conformance::expect_agreement(*backend, c, Fill::kNormal, *device, fixture);
 }
 
 TEST(WideQueries, leave_other_steps_as_they_are) {
