@@ -162,16 +162,15 @@ void run_item(const ForwardBatch& batch, const Item& item, const Kernels& kernel
       batch.kv_len(item.request) - batch.q_len(item.request) + item.row_begin / layer.group_size();
   for (const VariantKeys& part :
        variant_keys(layer.dual_chunk, place, item.key_begin, item.key_end)) {
-    const TileWork work{
-        pool.dtype,
-        layer.shares_row_of_k_and_v(),
-        load_queries(batch, item, part.variant, kernels, g, s),
-        item.rows(),
-        g,
-        s,
-        {logit_scale(batch, item), static_cast<float>(layer.logit_cap),
-         layer.temperature_len > 0, layer.has_alibi, !layer.causal,
-         s.rows.seen[0].mask != nullptr || batch.multi_item.has_value()}};
+    const TileWork work{pool.dtype,
+                        layer.shares_row_of_k_and_v(),
+                        load_queries(batch, item, part.variant, kernels, g, s),
+                        item.rows(),
+                        g,
+                        s,
+                        {logit_scale(batch, item), static_cast<float>(layer.logit_cap),
+                         layer.temperature_len > 0, layer.has_alibi, !layer.causal,
+                         s.rows.seen[0].mask != nullptr || batch.multi_item.has_value()}};
     Item keys = item;
     keys.key_begin = part.begin;
     keys.key_end = part.end;

@@ -22,8 +22,8 @@ std::vector<ExpandedCase::Layout> layouts_of(const Case& c, std::int64_t num_pag
   std::vector<ExpandedCase::Layout> layouts;
   const std::int64_t requests = std::ssize(c.requests) + c.padding.requests;
   if (c.kv_cache.is_ragged()) {
-    return {
-        {KvLayout::kRagged, cache_buffers(pool_shape_of(c.layer, cache_format_of(c), num_pages, requests))}};
+    return {{KvLayout::kRagged,
+             cache_buffers(pool_shape_of(c.layer, cache_format_of(c), num_pages, requests))}};
   }
   for (const KvLayout layout : kPoolLayouts) {
     CacheFormat format = cache_format_of(c);

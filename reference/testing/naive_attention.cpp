@@ -128,8 +128,8 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
       form = static_cast<std::size_t>(std::min<std::int64_t>(own / c_keys - key / c_keys, 2));
     }
     for (std::size_t d = 0; d < dk; ++d) {
-      const Real product = static_cast<Real>(q[form * dk + d]) * q_scale *
-                           static_cast<Real>(k[d]) * k_scale;
+      const Real product =
+          static_cast<Real>(q[form * dk + d]) * q_scale * static_cast<Real>(k[d]) * k_scale;
       logit += product;
       magnitude += std::abs(product);
     }
