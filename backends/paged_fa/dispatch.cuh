@@ -19,8 +19,11 @@ template <class T, class Kv>
 template <class T>
 [[nodiscard]] CompiledKernel find_many_rows_kernel(const Kernel& kernel);
 
-/// Tiles of 128 rows for a GPU with wgmma; no draft trees. Blocks take items until none is left.
-using HopperKernel = cuda::CompiledKernel<Params, PageMaps>;
-[[nodiscard]] HopperKernel hopper_kernel(const Kernel& kernel);
+/// Tiles of 128 rows for a GPU with wgmma. Blocks take items until none is left.
+struct HopperKernel : cuda::CompiledKernel<Params, PageMaps> {
+  int box_rows = 0;  ///< most tokens of a copy
+};
+template <class T>
+[[nodiscard]] HopperKernel find_hopper_kernel(const Kernel& kernel);
 
 }  // namespace attnbench::paged_fa

@@ -22,8 +22,12 @@ CompiledKernel find(const Kernel& kernel) {
 
 /// The kernel for tiles of 128 rows with wgmma, where this GPU and this build have it.
 HopperKernel find_hopper(const Kernel& kernel) {
-  if (kernel.tile != TileKind::kMany || kernel.kv_dtype != kernel.dtype) return {};
-  const HopperKernel found = hopper_kernel(kernel);
+  if (kernel.tile != TileKind::kMany || !kernel.plain) return {};
+  const auto found =
+      cuda::for_types(kernel.dtype, kernel.kv_dtype, [&]<class T, class Kv>() -> HopperKernel {
+        if constexpr (std::is_same_v<T, Kv>) return find_hopper_kernel<T>(kernel);
+        return {};
+      });
   if (!found.exists()) return {};
   static const bool usable = found.is_for_sm_90a();
   return usable ? found : HopperKernel{};
@@ -39,21 +43,26 @@ int multiprocessors() {
 
 }  // namespace
 
-bool has_kernel(const Kernel& kernel) { return find(kernel).exists(); }
+bool has_kernel(const Kernel& kernel) {
+  return find(kernel).exists() || find_hopper(kernel).exists();
+}
 
 void prepare(const Kernel& kernel) {
-  find(kernel).prepare();
   const HopperKernel hopper = find_hopper(kernel);
-  if (hopper.exists()) hopper.prepare();
+  if (hopper.exists()) {
+    hopper.prepare();
+  } else {
+    find(kernel).prepare();
+  }
 }
 
 void launch(const Kernel& kernel, const Params& p, void* stream) {
   const int items = p.num_items * p.heads_kv;
   const HopperKernel hopper = find_hopper(kernel);
-  // The kernel with wgmma knows neither trees nor temperatures.
-  if (hopper.exists() && p.custom_mask == nullptr && p.temperature_len == 0) {
+  if (hopper.exists()) {
     const auto blocks = static_cast<unsigned>(std::min(items, multiprocessors()));
-    hopper.launch("paged_fa", blocks, stream, p, map_pages(p));
+    const PageMaps maps = map_pages(p, kernel.head_dim_k, kernel.head_dim_v, hopper.box_rows);
+    hopper.launch("paged_fa", blocks, stream, p, maps);
   } else {
     find(kernel).launch("paged_fa", static_cast<unsigned>(items), stream, p);
   }

@@ -20,12 +20,14 @@ struct Kernel {
   int head_dim_k = 0;
   int head_dim_v = 0;
   TileKind tile = TileKind::kFew;
+  bool plain = true;  ///< neither draft trees nor temperatures, which kernels with wgmma lack
 };
 
 /// The one for a problem's types and head dims.
 [[nodiscard]] inline Kernel kernel_for(const Problem& problem, TileKind tile) {
-  return {problem.dtype, problem.cache.dtype, problem.layer.head_dim_qk, problem.layer.head_dim_v,
-          tile};
+  const AttentionLayer& layer = problem.layer;
+  const bool plain = problem.mode != ForwardMode::kTargetVerify && layer.temperature_len == 0;
+  return {problem.dtype, problem.cache.dtype, layer.head_dim_qk, layer.head_dim_v, tile, plain};
 }
 
 /// Whether there is such a kernel.

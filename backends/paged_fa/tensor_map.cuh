@@ -16,7 +16,9 @@ struct PageMaps {
   std::int32_t rows = 1;  ///< 1: no maps, pages of this size are copied row by row
 };
 
-/// For head dims of 128 16-bit elements. Host work only: no allocation, nothing is enqueued.
-[[nodiscard]] PageMaps map_pages(const Params& params);
+/// For rows of 16-bit elements, in boxes of at most `most_rows`, a power of two. Host work only: no
+/// allocation, nothing is enqueued.
+[[nodiscard]] PageMaps map_pages(const Params& params, int head_dim_k, int head_dim_v,
+                                 int most_rows);
 
 }  // namespace attnbench::paged_fa

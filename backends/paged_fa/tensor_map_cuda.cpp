@@ -29,11 +29,12 @@ Encode find_encode() {
   return reinterpret_cast<Encode>(found);
 }
 
-bool map(Encode encode, CUtensorMap& to, const std::byte* from, std::uint32_t rows, const Params& p,
-         std::int64_t token_stride, std::int64_t head_stride, std::int64_t page_stride) {
-  const cuuint64_t sizes[] = {128, static_cast<cuuint64_t>(p.page_size),
-                              static_cast<cuuint64_t>(p.heads_kv),
-                              std::numeric_limits<std::int32_t>::max()};
+bool map(Encode encode, CUtensorMap& to, const std::byte* from, int head_dim, std::uint32_t rows,
+         const Params& p, std::int64_t token_stride, std::int64_t head_stride,
+         std::int64_t page_stride) {
+  const cuuint64_t sizes[] = {
+      static_cast<cuuint64_t>(head_dim), static_cast<cuuint64_t>(p.page_size),
+      static_cast<cuuint64_t>(p.heads_kv), std::numeric_limits<std::int32_t>::max()};
   const cuuint64_t strides[] = {static_cast<cuuint64_t>(token_stride),
                                 static_cast<cuuint64_t>(head_stride),
                                 static_cast<cuuint64_t>(page_stride)};
@@ -46,16 +47,19 @@ bool map(Encode encode, CUtensorMap& to, const std::byte* from, std::uint32_t ro
 
 }  // namespace
 
-PageMaps map_pages(const Params& p) {
+PageMaps map_pages(const Params& p, int head_dim_k, int head_dim_v, int most_rows) {
   PageMaps maps{};
-  // A warp copies 32 rows; an atom of the swizzle has 8.
-  std::int32_t rows = 32;
+  std::int32_t rows = most_rows;
   while (rows > 1 && p.page_size % rows != 0) rows /= 2;
   static const Encode encode = find_encode();
-  if (rows < 8 || encode == nullptr) return maps;
+  if (rows < 8 ||  // an atom of the swizzle has 8
+      encode == nullptr)
+    return maps;
   const auto box = static_cast<std::uint32_t>(rows);
-  if (map(encode, maps.k, p.k, box, p, p.k_token_stride, p.k_head_stride, p.k_page_stride) &&
-      map(encode, maps.v, p.v, box, p, p.v_token_stride, p.v_head_stride, p.v_page_stride)) {
+  if (map(encode, maps.k, p.k, head_dim_k, box, p, p.k_token_stride, p.k_head_stride,
+          p.k_page_stride) &&
+      map(encode, maps.v, p.v, head_dim_v, box, p, p.v_token_stride, p.v_head_stride,
+          p.v_page_stride)) {
     maps.rows = rows;
   }
   return maps;

@@ -13,10 +13,11 @@ inline constexpr int kTurn = 1;  // and the next
 inline constexpr int kAllConsumers = 3;
 
 /// One of the two warpgroups that compute: 64 rows.
-template <class T>
+template <class T, class Tiles>
 class Consumer {
  public:
-  __device__ __forceinline__ Consumer(const Params& p, int box_rows, Shared shared, int group)
+  __device__ __forceinline__ Consumer(const Params& p, int box_rows, Shared<Tiles> shared,
+                                      int group)
       : p_(p), box_rows_(box_rows), shared_(shared), group_(group) {}
 
   __device__ __forceinline__ void run() {
@@ -29,17 +30,24 @@ class Consumer {
       cuda::mbarrier_arrive(shared_.work_empty(at.index));
       if (kv_head < 0) return;
       if (item.rows == 0) continue;  // filled up for a CUDA graph
-      float out[16][4] = {};
+      Outputs out = {};
       float highest[2] = {-INFINITY, -INFINITY}, sum[2] = {0, 0};
       attend(item, out, highest, sum);
       store(item, kv_head, out, highest, sum);
-      merge_pieces<T, kDim>(p_, item, kv_head, static_cast<int>(threadIdx.x) - kGroupThreads,
-                            kConsumers * kGroupThreads, *shared_.merge,
-                            [] { cuda::named_sync(kAllConsumers, kConsumers * kGroupThreads); });
+      merge_pieces<T, kDv>(p_, item, kv_head, static_cast<int>(threadIdx.x) - kGroupThreads,
+                           kConsumers * kGroupThreads, *shared_.merge,
+                           [] { cuda::named_sync(kAllConsumers, kConsumers * kGroupThreads); });
     }
   }
 
  private:
+  static constexpr int kStepKeys = Tiles::kStepKeys;
+  static constexpr int kDv = Tiles::V::kDim;
+  /// A thread's share of 64 rows: of kStepKeys logits each, the same as weights, and of outputs.
+  using Logits = float[kStepKeys / 8][4];
+  using Weights = std::uint32_t[kStepKeys / 16][4];
+  using Outputs = float[kDv / 8][4];
+
   __device__ __forceinline__ void take_turn() const {
     cuda::named_sync(kTurn + group_, 2 * kGroupThreads);
   }
@@ -61,33 +69,44 @@ class Consumer {
     if (by_row) cuda::fence_proxy_async();
   }
 
-  __device__ __forceinline__ void start_qk(float (&s)[16][4], std::uint32_t k_tile) const {
+  __device__ __forceinline__ void start_qk(Logits& s, std::uint32_t k_tile) const {
     const std::uint32_t q = shared_.q(q_.index) + group_ * 64 * cuda::kSwizzledRowBytes;
     const std::uint64_t a = cuda::wgmma_descriptor(q, cuda::kSwizzledAtomBytes, 16);
     const std::uint64_t b = cuda::wgmma_descriptor(k_tile, cuda::kSwizzledAtomBytes, 16);
     cuda::wgmma_fence();
 #pragma unroll
-    for (int i = 0; i < kDim / 16; ++i) {
-      const int at = (i / 4 * kHalfBytes + i % 4 * 32) >> 4;
-      cuda::wgmma_m64n128k16<T>(s, a + at, b + at, i > 0);
+    for (int i = 0; i < Tiles::K::kDim / 16; ++i) {
+      const int of_q = (i / 4 * Tiles::Q::kBlockBytes + i % 4 * 32) >> 4;
+      const int of_k = (i / 4 * Tiles::K::kBlockBytes + i % 4 * 32) >> 4;
+      if constexpr (kStepKeys == 64) {
+        cuda::wgmma_m64n64k16<T>(s, a + of_q, b + of_k, i > 0);
+      } else {
+        cuda::wgmma_m64n128k16<T>(s, a + of_q, b + of_k, i > 0);
+      }
     }
     cuda::wgmma_commit();
   }
-  __device__ __forceinline__ static void start_pv(float (&out)[16][4],
-                                                  const std::uint32_t (&weights)[8][4],
+  __device__ __forceinline__ static void start_pv(Outputs& out, const Weights& weights,
                                                   std::uint32_t v_tile) {
-    const std::uint64_t b = cuda::wgmma_descriptor(v_tile, cuda::kSwizzledAtomBytes, kHalfBytes);
+    const std::uint64_t b =
+        cuda::wgmma_descriptor(v_tile, cuda::kSwizzledAtomBytes, Tiles::V::kBlockBytes);
     cuda::wgmma_fence();
 #pragma unroll
     for (int i = 0; i < kStepKeys / 16; ++i) {
       const int at = (2 * i * cuda::kSwizzledAtomBytes) >> 4;
-      cuda::wgmma_m64n128k16<T>(out, weights[i], b + at);
+      if constexpr (kDv == 64) {
+        cuda::wgmma_m64n64k16_across<T>(out, weights[i], b + at);
+      } else if constexpr (kDv == 128) {
+        cuda::wgmma_m64n128k16<T>(out, weights[i], b + at);
+      } else {
+        cuda::wgmma_m64n256k16<T>(out, weights[i], b + at);
+      }
     }
     cuda::wgmma_commit();
   }
 
   /// Hides what this thread's rows must not see, and keys that belong to another piece.
-  __device__ __forceinline__ void hide(float (&s)[16][4], const Item& item, int first_key) const {
+  __device__ __forceinline__ void hide(Logits& s, const Item& item, int first_key) const {
     cuda::RequestGeometry request = geometry_of(p_, item.sequence);
     request.mask = nullptr;
     const int first_column = first_key + 2 * static_cast<int>(threadIdx.x % 4);
@@ -99,7 +118,7 @@ class Consumer {
       const int begin = max(seen.begin, item.key_begin) - first_column;
       const int end = min(seen.end, item.key_end) - first_column;
 #pragma unroll
-      for (int n = 0; n < 16; ++n) {
+      for (int n = 0; n < kStepKeys / 8; ++n) {
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
           if (8 * n + j < begin || 8 * n + j >= end) s[n][2 * i + j] = -INFINITY;
@@ -109,7 +128,7 @@ class Consumer {
   }
 
   /// Logits to weights; `rescale` is for what was summed before.
-  __device__ __forceinline__ void soften(float (&s)[16][4], const Item& item, int first_key,
+  __device__ __forceinline__ void soften(Logits& s, const Item& item, int first_key,
                                          float (&highest)[2], float (&sum)[2],
                                          float (&rescale)[2]) const {
     float factor = p_.scale * cuda::kLog2e;
@@ -122,7 +141,7 @@ class Consumer {
     }
     float top[2][2] = {{s[0][0], s[0][1]}, {s[0][2], s[0][3]}};
 #pragma unroll
-    for (int n = 1; n < 16; ++n) {
+    for (int n = 1; n < kStepKeys / 8; ++n) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) top[i / 2][i % 2] = fmaxf(top[i / 2][i % 2], s[n][i]);
     }
@@ -139,7 +158,7 @@ class Consumer {
     }
     float added[4] = {};
 #pragma unroll
-    for (int n = 0; n < 16; ++n) {
+    for (int n = 0; n < kStepKeys / 8; ++n) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         s[n][i] = cuda::exp2_approx(fmaf(s[n][i], factor, -base[i / 2]));
@@ -150,10 +169,9 @@ class Consumer {
     for (int i = 0; i < 2; ++i) sum[i] = fmaf(sum[i], rescale[i], added[2 * i] + added[2 * i + 1]);
   }
 
-  __device__ __forceinline__ static void pack(std::uint32_t (&weights)[8][4],
-                                              const float (&s)[16][4]) {
+  __device__ __forceinline__ static void pack(Weights& weights, const Logits& s) {
 #pragma unroll
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < kStepKeys / 16; ++i) {
       weights[i][0] = cuda::pack2<T>(s[2 * i][0], s[2 * i][1]);
       weights[i][1] = cuda::pack2<T>(s[2 * i][2], s[2 * i][3]);
       weights[i][2] = cuda::pack2<T>(s[2 * i + 1][0], s[2 * i + 1][1]);
@@ -169,12 +187,12 @@ class Consumer {
   /// The logits of step n + 1 and the output of step n are computed while the softmax of the other
   /// warpgroup runs. (The assembler moves this one's softmax behind the wait for the output; held
   /// before it, it was slower.)
-  __device__ __forceinline__ void attend(const Item& item, float (&out)[16][4], float (&highest)[2],
+  __device__ __forceinline__ void attend(const Item& item, Outputs& out, float (&highest)[2],
                                          float (&sum)[2]) {
-    const int steps = steps_of(item, box_rows_);
+    const int steps = steps_of<kStepKeys>(item, box_rows_);
     int key = first_key_of(item, box_rows_);
-    float s[16][4];
-    std::uint32_t weights[8][4];
+    Logits s;
+    Weights weights;
     float rescale[2];
 
     cuda::mbarrier_wait(shared_.q_full(q_.index, group_), q_.phase);
@@ -230,8 +248,8 @@ class Consumer {
 
   /// Four lanes have a row together, two columns of each eight; they trade so that each writes 16
   /// bytes at a time.
-  __device__ __forceinline__ void store_whole(const Item& item, int kv_head,
-                                              const float (&out)[16][4], const float (&highest)[2],
+  __device__ __forceinline__ void store_whole(const Item& item, int kv_head, const Outputs& out,
+                                              const float (&highest)[2],
                                               const float (&sum)[2]) const {
     const int pair = static_cast<int>(threadIdx.x % 4);
     const bool odd = pair % 2 != 0, upper = pair / 2 != 0;
@@ -243,7 +261,7 @@ class Consumer {
       const bool real = row(i) < item.rows;
       std::byte* const to = cuda::out_row(p_, place);
 #pragma unroll
-      for (int n = 0; n < 16; n += 4) {
+      for (int n = 0; n < kDv / 8; n += 4) {
         std::uint32_t x[4];
 #pragma unroll
         for (int m = 0; m < 4; ++m) {
@@ -265,16 +283,16 @@ class Consumer {
     (upper ? low : high) = got;
   }
 
-  __device__ __forceinline__ void store(const Item& item, int kv_head, const float (&out)[16][4],
+  __device__ __forceinline__ void store(const Item& item, int kv_head, const Outputs& out,
                                         const float (&highest)[2], const float (&sum)[2]) const {
     if (item.splits == 1) return store_whole(item, kv_head, out, highest, sum);
     const int pair = static_cast<int>(threadIdx.x % 4);
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       if (row(i) >= item.rows) continue;
-      const RowStore<T, kDim> store(p_, item, kv_head, row(i), highest[i], sum[i]);
+      const RowStore<T, kDv> store(p_, item, kv_head, row(i), highest[i], sum[i]);
 #pragma unroll
-      for (int n = 0; n < 16; ++n) {
+      for (int n = 0; n < kDv / 8; ++n) {
         float run[2] = {out[n][2 * i], out[n][2 * i + 1]};
         store.values(8 * n + 2 * pair, run);
       }
@@ -284,10 +302,10 @@ class Consumer {
 
   const Params& p_;
   int box_rows_;
-  Shared shared_;
+  Shared<Tiles> shared_;
   int group_;
   StagePlace k_, v_;
-  QueryPlace q_;
+  Place<Tiles::kQueryPlaces> q_;
 };
 
 }  // namespace attnbench::paged_fa::hopper

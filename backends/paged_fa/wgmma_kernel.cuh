@@ -6,30 +6,33 @@
 
 // Prompt tiles on Hopper, after FlashAttention-3 (Shah et al., 2024): one warpgroup copies pages
 // into shared memory; two have 64 rows each and work on the tensor cores and on the softmax in
-// turns. Head dim 128.
+// turns.
 namespace attnbench::paged_fa::hopper {
 
-// What 65536 registers allow: 128 * 72 + 256 * 216.
-inline constexpr int kProducerRegisters = 72;
-inline constexpr int kConsumerRegisters = 216;
+// Of a thread; 65536 for 128 threads that copy and 256 that compute.
+template <int kDv>
+inline constexpr int kProducerRegisters = kDv > 128 ? 56 : 72;
+template <int kDv>
+inline constexpr int kConsumerRegisters = kDv > 128 ? 224 : 216;
 
 /// As many blocks as multiprocessors; each takes items until there are no more.
-template <class T>
+template <class T, int kDk, int kDv>
 __global__ void __launch_bounds__(kThreads, 1)
     wgmma_kernel([[maybe_unused]] const __grid_constant__ Params p,
                  [[maybe_unused]] const __grid_constant__ PageMaps maps) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ std::byte dynamic[];
-  const Shared shared(dynamic);
+  using Tiles = hopper::Tiles<kDk, kDv>;
+  const Shared<Tiles> shared(dynamic);
   if (threadIdx.x == 0) shared.init_barriers();
   __syncthreads();
   const int group = static_cast<int>(threadIdx.x) / kGroupThreads;
   if (group == 0) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(kProducerRegisters));
-    Producer(p, maps, shared).run();
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(kProducerRegisters<kDv>));
+    Producer<Tiles>(p, maps, shared).run();
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kConsumerRegisters));
-    Consumer<T>(p, maps.rows, shared, group - 1).run();
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kConsumerRegisters<kDv>));
+    Consumer<T, Tiles>(p, maps.rows, shared, group - 1).run();
   }
 #endif
 }

@@ -13,22 +13,26 @@ namespace attnbench::paged_fa::hopper {
 __device__ __forceinline__ int first_key_of(const Item& item, int box_rows) {
   return item.key_begin & -box_rows;
 }
+template <int kStepKeys>
 __device__ __forceinline__ int steps_of(const Item& item, int box_rows) {
   return max(1, (item.key_end - first_key_of(item, box_rows) + kStepKeys - 1) / kStepKeys);
 }
 
-/// One of the four warps that copy: 32 rows of every tile. The first also hands out work.
+/// One of the four warps that copy: a quarter of the rows of every tile. The first also hands out
+/// work.
+template <class Tiles>
 class Producer {
  public:
-  __device__ __forceinline__ Producer(const Params& p, const PageMaps& maps, Shared shared)
+  __device__ __forceinline__ Producer(const Params& p, const PageMaps& maps, Shared<Tiles> shared)
       : p_(p),
         maps_(maps),
         shared_(shared),
         lane_(static_cast<int>(threadIdx.x % 32)),
-        first_row_(static_cast<int>(threadIdx.x % kGroupThreads) / 32 * kWarpRows) {
-    const int chunk = lane_ % 16, odd = lane_ / 16;
-    to_ = chunk / 8 * kHalfBytes + (first_row_ + odd) * cuda::kSwizzledRowBytes +
-          16 * ((chunk % 8) ^ odd);
+        warp_(static_cast<int>(threadIdx.x % kGroupThreads) / 32),
+        key_lane_(lane_ % kWarpKeys) {
+    // Of four rows at a time, eight lanes have one's 64 columns, 16 bytes each.
+    const int row = lane_ / 8, chunk = lane_ % 8;
+    to_ = row * cuda::kSwizzledRowBytes + 16 * (chunk ^ row);
   }
 
   __device__ __forceinline__ void run() {
@@ -55,8 +59,10 @@ class Producer {
 
  private:
   static constexpr std::uint32_t kAbsent = ~0u;
+  static constexpr int kStepKeys = Tiles::kStepKeys;
+  static constexpr int kWarpKeys = Tiles::K::kWarpRows;
 
-  __device__ __forceinline__ bool hands_out() const { return first_row_ == 0; }
+  __device__ __forceinline__ bool hands_out() const { return warp_ == 0; }
 
   /// The index of this block's next item; known to lane 0 only, and not waited for.
   __device__ __forceinline__ int take() const {
@@ -95,9 +101,9 @@ class Producer {
 
   __device__ __forceinline__ void load(const Item& item, int kv_head, int index) {
     const std::int32_t* const pages = p_.page_table + item.sequence * p_.page_table_stride;
-    const int steps = steps_of(item, maps_.rows);
+    const int steps = steps_of<kStepKeys>(item, maps_.rows);
     first_key_row_ = p_.first_rows == nullptr ? 0 : __ldg(p_.first_rows + item.sequence);
-    int key = first_key_of(item, maps_.rows) + first_row_ + lane_;
+    int key = first_key_of(item, maps_.rows) + warp_ * kWarpKeys + key_lane_;
     const auto page_of = [&](int at) {
       if (at >= item.key_end) return -1;
       if (p_.page_table == nullptr) return 0;  // ragged keys
@@ -117,30 +123,34 @@ class Producer {
 
   __device__ __forceinline__ void copy_k(int page, int key, int kv_head) {
     cuda::mbarrier_wait(shared_.k_empty(k_.index), k_.phase ^ 1);
-    copy_pages(page, key, kv_head, p_.k + kv_head * p_.k_head_stride, p_.k_page_stride,
-               p_.k_token_stride, maps_.k, shared_.k(k_.index), shared_.k_full(k_.index));
+    copy_pages<typename Tiles::K>(page, key, kv_head, p_.k + kv_head * p_.k_head_stride,
+                                  p_.k_page_stride, p_.k_token_stride, maps_.k, shared_.k(k_.index),
+                                  shared_.k_full(k_.index));
     k_.advance();
   }
   __device__ __forceinline__ void copy_v(int page, int key, int kv_head) {
     cuda::mbarrier_wait(shared_.v_empty(v_.index), v_.phase ^ 1);
-    copy_pages(page, key, kv_head, p_.v + kv_head * p_.v_head_stride, p_.v_page_stride,
-               p_.v_token_stride, maps_.v, shared_.v(v_.index), shared_.v_full(v_.index));
+    copy_pages<typename Tiles::V>(page, key, kv_head, p_.v + kv_head * p_.v_head_stride,
+                                  p_.v_page_stride, p_.v_token_stride, maps_.v, shared_.v(v_.index),
+                                  shared_.v_full(v_.index));
     v_.advance();
   }
   __device__ __forceinline__ void copy_q(const Item& item, int kv_head) {
-    const int group = first_row_ / 64;
+    const int row = warp_ * Tiles::Q::kWarpRows + lane_, group = row / 64;
     cuda::mbarrier_wait(shared_.q_empty(q_.index, group), q_.phase ^ 1);
     std::uint32_t offset = kAbsent;
-    if (first_row_ + lane_ < item.rows) {
-      const RowPlace place = place_of(p_, item, kv_head, first_row_ + lane_);
+    if (row < item.rows) {
+      const RowPlace place = place_of(p_, item, kv_head, row);
       offset = static_cast<std::uint32_t>(
           (place.token * p_.q_token_stride + place.head * p_.q_head_stride) >> 5);
     }
-    copy_rows(offset, p_.q, shared_.q(q_.index), shared_.q_full(q_.index, group));
+    copy_rows<typename Tiles::Q>(offset, p_.q, shared_.q(q_.index),
+                                 shared_.q_full(q_.index, group));
     q_.advance();
   }
 
-  /// 32 keys, of which every lane holds one and its page.
+  /// A warp's keys of a tile, of which every lane holds one and its page.
+  template <class Tile>
   __device__ __forceinline__ void copy_pages(int page, int key, int kv_head, const std::byte* from,
                                              std::int64_t page_stride, std::int64_t token_stride,
                                              const CUtensorMap& map, std::uint32_t tile,
@@ -150,16 +160,16 @@ class Producer {
     const bool whole = __all_sync(~0u, page >= 0);
     if (maps_.rows > 1 && whole) {
       if (lane_ == 0) {
-        cuda::mbarrier_arrive_expect(full, kWarpRows * 2 * cuda::kSwizzledRowBytes);
+        cuda::mbarrier_arrive_expect(full, kWarpKeys * Tile::kBlocks * cuda::kSwizzledRowBytes);
         cuda::mbarrier_arrive(full, 31);
       }
       __syncwarp();
-      // Two boxes next to each other for each group of `rows` lanes: its first two lanes see to it.
+      // A box for each 64 columns of each group of `rows` lanes, whose first lanes see to them.
       const int in_group = lane_ & (maps_.rows - 1);
       const int group_page = __shfl_sync(~0u, page, lane_ - in_group);
-      if (in_group < 2) {
-        cuda::copy_box(tile + in_group * kHalfBytes +
-                           (first_row_ + lane_ - in_group) * cuda::kSwizzledRowBytes,
+      if (lane_ < kWarpKeys && in_group < Tile::kBlocks) {
+        cuda::copy_box(tile + in_group * Tile::kBlockBytes +
+                           (warp_ * kWarpKeys + lane_ - in_group) * cuda::kSwizzledRowBytes,
                        map, 64 * in_group, rest - in_group, kv_head, group_page, full);
       }
       return;
@@ -168,29 +178,30 @@ class Producer {
     if (page >= 0) {
       offset = static_cast<std::uint32_t>((page * page_stride + rest * token_stride) >> 5);
     }
-    copy_rows(offset, from, tile, full);
+    copy_rows<Tile>(offset, from, tile, full);
   }
 
-  /// Starts copying 32 rows, whose offsets the lanes hold; zeros where there is none.
+  /// Starts copying a warp's rows, whose offsets the lanes hold; zeros where there is none.
+  template <class Tile>
   __device__ __forceinline__ void copy_rows(std::uint32_t offset, const std::byte* from,
                                             std::uint32_t tile, std::uint32_t full) const {
-    const std::byte* column = from + 16 * (lane_ % 16);
+    const std::byte* column = from + 16 * (lane_ % 8);
     asm volatile("" : "+l"(column));  // one addition less per row
-    constexpr int kBatch = 8;  // places known before the first copy, or each would wait for its own
+    tile += warp_ * Tile::kWarpRows * cuda::kSwizzledRowBytes;
+    constexpr int kFours = Tile::kWarpRows / 4;
+    std::uint32_t at[kFours];  // known before the first copy, or each would wait for its own
 #pragma unroll
-    for (int first = 0; first < 16; first += kBatch) {
-      std::uint32_t at[kBatch];
+    for (int i = 0; i < kFours; ++i) at[i] = __shfl_sync(~0u, offset, 4 * i + lane_ / 8);
 #pragma unroll
-      for (int i = 0; i < kBatch; ++i) {
-        at[i] = __shfl_sync(~0u, offset, 2 * (first + i) + lane_ / 16);
-      }
+    for (int i = 0; i < kFours; ++i) {
+      const bool real = at[i] != kAbsent;
+      const std::byte* const row = column + static_cast<std::uint64_t>(real ? at[i] : 0) * 32;
+      // The upper four rows of an atom: bit 2 of the swizzle.
+      const std::uint32_t to = tile + ((to_ + 4 * i * cuda::kSwizzledRowBytes) ^ (64 * (i % 2)));
 #pragma unroll
-      for (int i = 0; i < kBatch; ++i) {
-        const bool real = at[i] != kAbsent;
-        // Row 2 (first + i) + odd of the warp: i % 4 picks bits 1 and 2 of the swizzle.
-        const std::uint32_t to =
-            tile + ((to_ + 2 * (first + i) * cuda::kSwizzledRowBytes) ^ (32 * (i % 4)));
-        cuda::cp_async_16(to, column + static_cast<std::uint64_t>(real ? at[i] : 0) * 32, real);
+      for (int block = 0; block < Tile::kBlocks; ++block) {
+        cuda::cp_async_16(to + block * Tile::kBlockBytes, row + block * cuda::kSwizzledRowBytes,
+                          real);
       }
     }
     cuda::cp_async_arrive(full);
@@ -198,12 +209,13 @@ class Producer {
 
   const Params& p_;
   const PageMaps& maps_;
-  Shared shared_;
+  Shared<Tiles> shared_;
   int lane_;
-  int first_row_;
+  int warp_;
+  int key_lane_;  ///< which of the warp's keys of a tile
   std::uint32_t to_;
   StagePlace k_, v_;
-  QueryPlace q_;
+  Place<Tiles::kQueryPlaces> q_;
   int first_key_row_ = 0;  ///< of ragged keys
   int next_head_ = -1;
   int next_word_ = 0;  ///< of the next item, one in each lane

@@ -10,17 +10,32 @@
 namespace attnbench::paged_fa::hopper {
 
 inline constexpr int kRows = 128;
-inline constexpr int kStepKeys = 128;
-inline constexpr int kDim = 128;
 inline constexpr int kStages = 2;
 inline constexpr int kGroupThreads = 128;
 inline constexpr int kConsumers = 2;
 inline constexpr int kThreads = (1 + kConsumers) * kGroupThreads;
-inline constexpr int kWarpRows = kRows / (kGroupThreads / 32);  ///< of a tile, copied by one warp
+inline constexpr int kCopyWarps = kGroupThreads / 32;
 
-/// A tile of 128 rows of 128 elements: two halves of 64 columns, each of 128 swizzled rows.
-inline constexpr int kHalfBytes = 128 * cuda::kSwizzledRowBytes;
-inline constexpr int kTileBytes = 2 * kHalfBytes;
+/// A tile of `kTileRows` rows of `kDim` elements: blocks of 64 columns, each of kTileRows swizzled
+/// rows.
+template <int kTileRows, int kDim_>
+struct TileShape {
+  static constexpr int kDim = kDim_;
+  static constexpr int kBlocks = kDim / 64;
+  static constexpr int kBlockBytes = kTileRows * cuda::kSwizzledRowBytes;
+  static constexpr int kBytes = kBlocks * kBlockBytes;
+  static constexpr int kWarpRows = kTileRows / kCopyWarps;  ///< copied by one warp
+};
+
+/// What a kernel's tiles measure: 227 KB of shared memory hold all of their buffers.
+template <int kDk, int kDv>
+struct Tiles {
+  static constexpr int kStepKeys = kDv > 128 ? 64 : 128;
+  static constexpr int kQueryPlaces = kDk > 128 ? 1 : 2;
+  using Q = TileShape<kRows, kDk>;
+  using K = TileShape<kStepKeys, kDk>;
+  using V = TileShape<kStepKeys, kDv>;
+};
 
 /// What a block works on next.
 struct Work {
@@ -41,20 +56,25 @@ struct Place {
 };
 using StagePlace = Place<kStages>;
 using WorkPlace = Place<2>;
-using QueryPlace = Place<2>;
 
 /// Where things lie in shared memory.
+template <class Tiles>
 struct Shared {
+  static constexpr int kQueryPlaces = Tiles::kQueryPlaces;
+
   std::uint32_t base;  ///< multiple of 1024
   Work* work;          ///< [2]
   cuda::MergeRoom<kRows>* merge;
 
-  static constexpr int kBarriers = (2 + 2 * kStages) * kTileBytes;
+  static constexpr int kK = kQueryPlaces * Tiles::Q::kBytes;
+  static constexpr int kV = kK + kStages * Tiles::K::kBytes;
+  static constexpr int kBarriers = kV + kStages * Tiles::V::kBytes;
   static constexpr int kWork = kBarriers + 8 * (12 + 4 * kStages);
   static constexpr int kMerge = kWork + 2 * static_cast<int>(sizeof(Work));
   static_assert(kMerge % alignof(cuda::MergeRoom<kRows>) == 0);
   static constexpr int kMergeBytes = (static_cast<int>(sizeof(cuda::MergeRoom<kRows>)) + 15) & ~15;
   static constexpr int kBytes = kMerge + kMergeBytes + 1024;  ///< 1024 to align the base
+  static_assert(kBytes <= 227 << 10, "what a block of sm_90 can have");
 
   __device__ __forceinline__ explicit Shared(std::byte* dynamic)
       : base((cuda_address(dynamic) + 1023) & ~1023u),
@@ -62,11 +82,13 @@ struct Shared {
         merge(reinterpret_cast<cuda::MergeRoom<kRows>*>(dynamic + (base - cuda_address(dynamic)) +
                                                         kMerge)) {}
 
-  __device__ __forceinline__ std::uint32_t q(int i) const { return base + i * kTileBytes; }
+  __device__ __forceinline__ std::uint32_t q(int i) const { return base + i * Tiles::Q::kBytes; }
   __device__ __forceinline__ std::uint32_t k(int stage) const {
-    return base + (2 + stage) * kTileBytes;
+    return base + kK + stage * Tiles::K::kBytes;
   }
-  __device__ __forceinline__ std::uint32_t v(int stage) const { return k(kStages + stage); }
+  __device__ __forceinline__ std::uint32_t v(int stage) const {
+    return base + kV + stage * Tiles::V::kBytes;
+  }
 
   // Barriers. "Full" ends when a buffer may be read, "empty" when it may be written again.
   __device__ __forceinline__ std::uint32_t q_full(int i, int group) const {

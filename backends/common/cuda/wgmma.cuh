@@ -55,9 +55,9 @@ __device__ __forceinline__ void pin_registers(float (&d)[kTiles][4]) {
 // as mma.m16n8k16 holds it (which always adds). b [16, N] lies in shared memory, its rows along the
 // sum, as keys do for logits, or across, as values do for outputs.
 //
-// a in        N =  64    128     256
-// shared    rows  along  along   across
-// registers rows  along  across  across
+// a in        N =  64     128     256
+// shared    rows  along   along   across
+// registers rows  either  across  across
 
 template <class T>
 __device__ __forceinline__ void wgmma_m64n64k16(float (&d)[8][4], std::uint64_t a, std::uint64_t b,
@@ -65,6 +65,10 @@ __device__ __forceinline__ void wgmma_m64n64k16(float (&d)[8][4], std::uint64_t 
 template <class T>
 __device__ __forceinline__ void wgmma_m64n64k16(float (&d)[8][4], const std::uint32_t (&a)[4],
                                                 std::uint64_t b);
+template <class T>
+__device__ __forceinline__ void wgmma_m64n64k16_across(float (&d)[8][4],
+                                                       const std::uint32_t (&a)[4],
+                                                       std::uint64_t b);
 template <class T>
 __device__ __forceinline__ void wgmma_m64n128k16(float (&d)[16][4], std::uint64_t a,
                                                  std::uint64_t b, bool add);
@@ -114,22 +118,23 @@ __device__ __forceinline__ void wgmma_m64n256k16(float (&d)[32][4], const std::u
                  : ATTNBENCH_FLOATS_##n(d)                                                    \
                  : "l"(a), "l"(b), "r"(static_cast<int>(add)));                               \
   }
-#define ATTNBENCH_WGMMA_REGISTERS(T, type, n, a_and_b, across)                   \
-  template <>                                                                    \
-  __device__ __forceinline__ void wgmma_m64n##n##k16<T>(                         \
-      float(&d)[n / 8][4], const std::uint32_t(&a)[4], std::uint64_t b) {        \
-    asm volatile("wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." type "." type \
-                 " {" ATTNBENCH_D_##n "}, " a_and_b ", 1, 1, 1, " across ";\n"   \
-                 : ATTNBENCH_FLOATS_##n(d)                                       \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));          \
+#define ATTNBENCH_WGMMA_REGISTERS(T, type, n, a_and_b, across, name)                       \
+  template <>                                                                              \
+  __device__ __forceinline__ void name<T>(float(&d)[n / 8][4], const std::uint32_t(&a)[4], \
+                                          std::uint64_t b) {                               \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." type "." type           \
+                 " {" ATTNBENCH_D_##n "}, " a_and_b ", 1, 1, 1, " across ";\n"             \
+                 : ATTNBENCH_FLOATS_##n(d)                                                 \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                    \
   }
-#define ATTNBENCH_WGMMA(T, type)                                            \
-  ATTNBENCH_WGMMA_SHARED(T, type, 64, "%32, %33", "%34", "0")               \
-  ATTNBENCH_WGMMA_REGISTERS(T, type, 64, "{%32, %33, %34, %35}, %36", "0")  \
-  ATTNBENCH_WGMMA_SHARED(T, type, 128, "%64, %65", "%66", "0")              \
-  ATTNBENCH_WGMMA_REGISTERS(T, type, 128, "{%64, %65, %66, %67}, %68", "1") \
-  ATTNBENCH_WGMMA_SHARED(T, type, 256, "%128, %129", "%130", "1")           \
-  ATTNBENCH_WGMMA_REGISTERS(T, type, 256, "{%128, %129, %130, %131}, %132", "1")
+#define ATTNBENCH_WGMMA(T, type)                                                                   \
+  ATTNBENCH_WGMMA_SHARED(T, type, 64, "%32, %33", "%34", "0")                                      \
+  ATTNBENCH_WGMMA_REGISTERS(T, type, 64, "{%32, %33, %34, %35}, %36", "0", wgmma_m64n64k16)        \
+  ATTNBENCH_WGMMA_REGISTERS(T, type, 64, "{%32, %33, %34, %35}, %36", "1", wgmma_m64n64k16_across) \
+  ATTNBENCH_WGMMA_SHARED(T, type, 128, "%64, %65", "%66", "0")                                     \
+  ATTNBENCH_WGMMA_REGISTERS(T, type, 128, "{%64, %65, %66, %67}, %68", "1", wgmma_m64n128k16)      \
+  ATTNBENCH_WGMMA_SHARED(T, type, 256, "%128, %129", "%130", "1")                                  \
+  ATTNBENCH_WGMMA_REGISTERS(T, type, 256, "{%128, %129, %130, %131}, %132", "1", wgmma_m64n256k16)
 
 ATTNBENCH_WGMMA(__nv_bfloat16, "bf16")
 ATTNBENCH_WGMMA(__half, "f16")
