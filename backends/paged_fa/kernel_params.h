@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -55,5 +56,11 @@ struct Params : AttentionParams {
   const std::int32_t* cache_seqlens = nullptr;  ///< [sequences] keys
   const std::int32_t* cu_seqlens_q = nullptr;   ///< [sequences + 1] query tokens, cumulative
 };
+
+/// Has keys read as ragged ones are.
+inline void set_ragged_page(Params& params) {
+  params.page_size = kRaggedPage;
+  params.page_shift = std::countr_zero(static_cast<std::uint32_t>(kRaggedPage));
+}
 
 }  // namespace attnbench::paged_fa

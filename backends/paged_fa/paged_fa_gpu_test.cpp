@@ -49,6 +49,15 @@ Case extend(int heads_kv, int group, int dk, int dv, std::int64_t q_len) {
   return c;
 }
 
+/// The same keys without pages, request after request.
+Case ragged(Case c) {
+  c.id += "/ragged";
+  c.kv_cache.layout = KvLayout::kRagged;
+  c.kv_cache.page_size = 1;
+  c.kv_cache.placement = Placement::kContiguous;
+  return c;
+}
+
 void expect_agreement(const Case& c, Device& device, std::initializer_list<Fill> fills) {
   PagedFaBackend backend;
   ASSERT_TRUE(backend.supports(problem_of(c)))
@@ -113,8 +122,8 @@ TEST_F(PagedFaGpu, agrees_with_the_reference_for_every_kernel) {
 }
 
 TEST_F(PagedFaGpu, agrees_with_the_reference_over_long_tiles_of_every_feature) {
-  for (const int dk : {64, 128}) {
-    const Case plain = extend(2, 4, dk, dk, 150);
+  for (const auto& [dk, dv] : {std::pair{64, 64}, {128, 128}, {192, 128}, {256, 256}}) {
+    const Case plain = extend(2, 4, dk, dv, 150);
     Case windowed = plain, capped = plain, sinks = plain, both_ways = plain, encoder = plain;
     windowed.layer.sliding_window_size = 100;
     capped.layer.logit_cap = 5;
@@ -128,13 +137,43 @@ TEST_F(PagedFaGpu, agrees_with_the_reference_over_long_tiles_of_every_feature) {
 }
 
 TEST_F(PagedFaGpu, takes_pages_of_any_size_in_either_order) {
-  for (const std::int64_t page_size : {1, 3, 8, 16, 24, 100, 256}) {
-    for (const KvLayout layout : {KvLayout::kNhd, KvLayout::kHnd}) {
-      Case c = extend(2, 4, 128, 128, 70);
-      c.kv_cache.page_size = page_size;
-      c.kv_cache.layout = layout;
-      expect_agreement(c, *device_, {Fill::kTag});
+  for (const auto& [dk, dv] : {std::pair{64, 64}, {128, 128}, {192, 128}, {256, 256}}) {
+    if (!kAllKernels && dk != 128) continue;
+    for (const std::int64_t page_size : {1, 3, 8, 16, 24, 100, 256}) {
+      for (const KvLayout layout : {KvLayout::kNhd, KvLayout::kHnd}) {
+        Case c = extend(2, 4, dk, dv, 70);
+        c.kv_cache.page_size = page_size;
+        c.kv_cache.layout = layout;
+        expect_agreement(c, *device_, {Fill::kTag});
+      }
     }
+  }
+}
+
+TEST_F(PagedFaGpu, reads_keys_in_fp8_once_they_are_wide_where_queries_are_many) {
+  for (const auto& [dk, dv] : {std::pair{64, 64}, {128, 128}, {192, 128}, {256, 256}}) {
+    if (!kAllKernels && dk != 128) continue;
+    for (const std::int64_t page_size : {1, 16, 24}) {
+      for (const KvLayout layout : {KvLayout::kNhd, KvLayout::kHnd}) {
+        Case plain = extend(2, 4, dk, dv, 200);  // and decodes' tiles where requests are short
+        plain.kv_cache.dtype = DType::kE4M3;
+        plain.kv_cache.k_scale = 0.37f, plain.kv_cache.v_scale = 0.11f;
+        plain.kv_cache.page_size = page_size;
+        plain.kv_cache.layout = layout;
+        Case window = plain, both_ways = plain, sinks = plain, chunks = plain;
+        window.layer.sliding_window_size = 100;
+        both_ways.layer.causal = false;
+        sinks.layer.has_sinks = true;
+        chunks.layer.attention_chunk = 100;
+        for (const Case& c : {plain, window, both_ways, sinks, chunks}) {
+          expect_agreement(c, *device_, {Fill::kNeedle, Fill::kNormal});
+        }
+      }
+    }
+    Case keys = ragged(extend(2, 4, dk, dv, 200));
+    keys.kv_cache.dtype = DType::kE5M2;
+    if (!kAllKernels) keys.kv_cache.dtype = DType::kE4M3;
+    expect_agreement(keys, *device_, {Fill::kNeedle, Fill::kNormal});
   }
 }
 
@@ -154,15 +193,6 @@ TEST_F(PagedFaGpu, takes_any_group_of_query_heads) {
       expect_agreement(extend(2, group, 64, 64, q_len), *device_, {Fill::kTag});
     }
   }
-}
-
-/// The same keys without pages, request after request.
-Case ragged(Case c) {
-  c.id += "/ragged";
-  c.kv_cache.layout = KvLayout::kRagged;
-  c.kv_cache.page_size = 1;
-  c.kv_cache.placement = Placement::kContiguous;
-  return c;
 }
 
 TEST_F(PagedFaGpu, reads_ragged_keys_in_tiles_of_every_size) {

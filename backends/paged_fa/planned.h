@@ -10,6 +10,7 @@
 #include "backends/common/cuda/planning.h"
 #include "backends/common/cuda/step_arrays.h"
 #include "backends/paged_fa/plan.h"
+#include "backends/paged_fa/wide_keys.h"
 #include "lib/backend/backend.h"
 
 namespace attnbench::paged_fa {
@@ -30,6 +31,8 @@ class Planned final : public StepPlan {
   };
 
   void enqueue_step(const ForwardBatch& batch, void* stream) override;
+  /// Whether prompts read the keys of an fp8 cache once they are wide.
+  [[nodiscard]] bool widens_keys() const;
   /// The batch as the planner sees it.
   [[nodiscard]] PlanInput batch_of(const ForwardBatch& batch) const;
   /// Its plan; of a recorded plan in uniform_'s launches, whatever the keys.
@@ -43,6 +46,10 @@ class Planned final : public StepPlan {
 
   int multiprocessors_;
   UniformPlan uniform_;  ///< of a recorded plan
+  WideKeysPlan wide_plan_;
+  WideKeys wide_;
+  Params wide_from_;
+  const std::int32_t* wide_first_rows_ = nullptr;
   std::vector<Launch> launches_;
   std::byte* memory_ = nullptr;  ///< what the host writes, all of it side by side
   tiles::Room room_;

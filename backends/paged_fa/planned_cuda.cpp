@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <bit>
 #include <vector>
 
 #include "backends/common/upload.h"
@@ -30,6 +29,12 @@ std::int32_t first_row_of(const ForwardBatch& batch, std::int64_t r) {
   return batch.req_to_token_pool->row(batch.req_pool_indices[request]).front();
 }
 
+/// The kernel that reads keys of the activations' type instead.
+Kernel of_wide_keys(Kernel kernel) {
+  kernel.kv_dtype = kernel.dtype;
+  return kernel;
+}
+
 }  // namespace
 
 Planned::Planned(const ForwardBatch& batch, PlanMemory& memory)
@@ -43,13 +48,13 @@ Planned::Planned(const ForwardBatch& batch, PlanMemory& memory)
     uniform_ = uniform_plan(requests_, problem().limits.q_len, of_batch);
   }
   const WorkPlan plan = plan_of(of_batch);
+  if (widens_keys()) wide_plan_ = plan_wide_keys(plan, requests_);
   Params params = lay_out(problem().recorded ? uniform_.room : plan.room(), batch, memory);
   set_attention_params(params, batch);
   params.head_dim = problem().layer.head_dim_v;
   if (ragged_) {
     expects(problem().limits.kv_len <= kRaggedPage, "a request of more than 2^30 ragged keys");
-    params.page_size = kRaggedPage;
-    params.page_shift = std::countr_zero(static_cast<std::uint32_t>(kRaggedPage));
+    set_ragged_page(params);
   }
   expects(
       batch.token_to_kv_pool->num_pages * std::max(params.k_page_stride, params.v_page_stride) <
@@ -59,20 +64,29 @@ Planned::Planned(const ForwardBatch& batch, PlanMemory& memory)
   tree_.arrays(batch).set_in(params);
   const Item* const items = params.items;
   for (const WorkPlan::Launch& launch : plan.launches) {
-    const Kernel kernel = kernel_for(problem(), launch.tile);
-    prepare(kernel);
+    Kernel kernel = kernel_for(problem(), launch.tile);
     params.items = items + launch.first_item;
     params.num_items = launch.num_items;
     params.heads_together = launch.heads_together;
-    launches_.push_back({kernel, params});
+    const bool wide = launch.tile == TileKind::kMany && widens_keys();
+    if (wide) kernel = of_wide_keys(kernel), wide_from_ = params;
+    prepare(kernel);
+    launches_.push_back({kernel, wide ? over_wide_keys(params, wide_, wide_first_rows_) : params});
     ++params.taken;
   }
   enqueue(plan, batch, nullptr);
   finish_planning();
 }
 
+// A recorded step's decodes and draft trees have few rows for their keys.
+bool Planned::widens_keys() const {
+  return size_bytes(problem().cache.dtype) == 1 && !problem().recorded &&
+         problem().cache.scales == KvScales::kTensor &&
+         has_kernel(of_wide_keys(kernel_for(problem(), TileKind::kMany)));
+}
+
 PlanInput Planned::batch_of(const ForwardBatch& batch) const {
-  const bool many_rows = has_kernel(kernel_for(problem(), TileKind::kMany));
+  const bool many_rows = has_kernel(kernel_for(problem(), TileKind::kMany)) || widens_keys();
   return plan_input(batch, problem().layer, many_rows, multiprocessors_);
 }
 
@@ -93,12 +107,25 @@ Params Planned::lay_out(const tiles::Room& room, const ForwardBatch& batch, Plan
   const auto cu_seqlens_q = device.add<std::int32_t>(requests_ + 1);
   const auto first_rows = device.add<std::int32_t>(ragged_ ? requests_ : 0);
   const auto items = device.add<Item>(room.items);
+  const auto wide_first_rows = device.add<std::int32_t>(std::ssize(wide_plan_.first_rows));
+  const auto wide_pieces = device.add<WidePiece>(std::ssize(wide_plan_.pieces));
   if (!ragged_) page_table_ = StepPageTable(batch, device);
   const PartialResults results(room.partials * layer.heads_kv * room.partial_rows,
                                padded_head_dim(layer.head_dim_v), device);
   tree_ = DraftTree(problem(), device);
 
+  const std::int64_t wide_rows = wide_plan_.rows * layer.heads_kv;
+  const std::int64_t wide_bytes = wide_rows * size_bytes(problem().dtype);
+  const auto wide_k = device.add<std::byte>(wide_bytes * layer.head_dim_qk);
+  const auto wide_v = device.add<std::byte>(wide_bytes * layer.head_dim_v);
+
   std::byte* const block = memory.reserve(device.bytes());
+  wide_ = {wide_pieces.in(block), narrow_i32(std::ssize(wide_plan_.pieces)),
+           problem().dtype,       problem().cache.dtype,
+           layer.head_dim_qk,     layer.head_dim_v,
+           wide_k.in(block),      wide_v.in(block),
+           wide_plan_.rows};
+  wide_first_rows_ = wide_first_rows.in(block);
   if (!ragged_) page_table_.place(block);
   tree_.place(block);
   memory_ = block + counters.offset;
@@ -134,12 +161,15 @@ void Planned::enqueue(const WorkPlan& plan, const ForwardBatch& batch, void* str
   upload.add(cu_seqlens_q);
   upload.add(first_rows);
   upload.add(plan.items);
+  upload.add(wide_plan_.first_rows);
+  upload.add(wide_plan_.pieces);
   enqueue_upload(upload, memory_, stream);
   if (!ragged_) page_table_.enqueue(batch, stream);
   tree_.enqueue(batch, stream);
 }
 
 void Planned::run(Stream& stream) {
+  if (wide_.num_pieces > 0) widen_keys(wide_, wide_from_, stream.native());
   for (const auto& [kernel, params] : launches_) launch(kernel, params, stream.native());
 }
 

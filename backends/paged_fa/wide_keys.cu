@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/paged_fa/wide_keys.h"
+
+#include "backends/common/cuda/compiled_kernel.cuh"
+#include "backends/common/cuda/kernel_choice.cuh"
+#include "backends/common/cuda/kv_convert.cuh"
+
+namespace attnbench::paged_fa {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kRun = 16;  // numbers that a thread widens at once: 16 bytes of fp8
+
+template <class T, class Kv>
+__device__ __forceinline__ void widen_run(std::byte* to, const std::byte* from, bool seen) {
+  uint4 bits = {};
+  if (seen) bits = __ldg(reinterpret_cast<const uint4*>(from));
+  const std::uint32_t words[] = {bits.x, bits.y, bits.z, bits.w};
+  std::uint32_t wide[8];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    wide[2 * i] = cuda::widen_fp8x2<T, Kv>(words[i] & 0xffffu);
+    wide[2 * i + 1] = cuda::widen_fp8x2<T, Kv>(words[i] >> 16);
+  }
+  reinterpret_cast<uint4*>(to)[0] = {wide[0], wide[1], wide[2], wide[3]};
+  reinterpret_cast<uint4*>(to)[1] = {wide[4], wide[5], wide[6], wide[7]};
+}
+
+/// A block for each piece and KV head.
+template <class T, class Kv>
+__global__ void __launch_bounds__(kThreads)
+    widen(const __grid_constant__ WideKeys wide, const __grid_constant__ Params p) {
+  const WidePiece piece = wide.pieces[blockIdx.x];
+  const std::int64_t head = blockIdx.y;
+  const std::int32_t* const pages = p.page_table + piece.sequence * p.page_table_stride;
+  const int runs_k = wide.head_dim_k / kRun, runs = runs_k + wide.head_dim_v / kRun;
+#pragma unroll 4
+  for (int i = static_cast<int>(threadIdx.x); i < piece.keys * runs; i += kThreads) {
+    const int at = i / runs, run = i % runs, key = piece.first_key + at;
+    const bool seen = key >= piece.first_seen;
+    const std::int64_t page =
+        seen && p.page_table != nullptr
+            ? __ldg(pages + (p.page_shift >= 0 ? key >> p.page_shift : key / p.page_size))
+            : 0;
+    const int rest = p.page_shift >= 0 ? key & (p.page_size - 1) : key % p.page_size;
+    const std::int64_t token =
+        rest + (p.first_rows == nullptr ? 0 : __ldg(p.first_rows + piece.sequence));
+    const std::int64_t row = head * wide.rows + piece.row + at;
+    if (run < runs_k) {
+      widen_run<T, Kv>(wide.k + 2 * (row * wide.head_dim_k + kRun * run),
+                       p.k + page * p.k_page_stride + token * p.k_token_stride +
+                           head * p.k_head_stride + kRun * run,
+                       seen);
+    } else {
+      widen_run<T, Kv>(wide.v + 2 * (row * wide.head_dim_v + kRun * (run - runs_k)),
+                       p.v + page * p.v_page_stride + token * p.v_token_stride +
+                           head * p.v_head_stride + kRun * (run - runs_k),
+                       seen);
+    }
+  }
+}
+
+using WidenKernel = cuda::CompiledKernel<WideKeys, Params>;
+
+}  // namespace
+
+void widen_keys(const WideKeys& keys, const Params& from, void* stream) {
+  if (keys.num_pieces == 0) return;
+  const auto kernel =
+      cuda::for_types(keys.dtype, keys.kv_dtype, [&]<class T, class Kv>() -> WidenKernel {
+        if constexpr (sizeof(Kv) == 1) return {widen<T, Kv>, kThreads, 0};
+        return {};
+      });
+  expects(kernel.exists(), "no kernel that widens what supports() accepted");
+  const dim3 blocks(static_cast<unsigned>(keys.num_pieces), static_cast<unsigned>(from.heads_kv));
+  kernel.launch("paged_fa", blocks, stream, keys, from);
+}
+
+}  // namespace attnbench::paged_fa
