@@ -14,8 +14,9 @@ using CompiledKernel = cuda::CompiledKernel<Params>;
 template <class T, class Kv>
 [[nodiscard]] CompiledKernel find_kernel(const Kernel& kernel);
 
-/// With wgmma.
-[[nodiscard]] CompiledKernel warpgroup_kernel(DType dtype);
+/// With wgmma; Kv can be ScaledBlocks.
+template <class T, class Kv>
+[[nodiscard]] CompiledKernel find_warpgroup_kernel();
 
 /// Merges what any of them split: a grid of (merges, rows of each, blocks_per_row).
 struct MergeKernel {

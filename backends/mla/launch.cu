@@ -2,19 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/common/cuda/kernel_choice.cuh"
 #include "backends/mla/dispatch.cuh"
+#include "backends/mla/latent_rows.cuh"
 
 namespace attnbench::mla {
 namespace {
 
 CompiledKernel find_warpgroups(const Kernel& kernel) {
-  if (kernel.kv_dtype != kernel.dtype) return {};
-  if (kernel.dtype != DType::kBF16 && (!kAllKernels || kernel.dtype != DType::kF16)) return {};
-  const CompiledKernel found = warpgroup_kernel(kernel.dtype);
-  return found.is_for_sm_90a() ? found : CompiledKernel{};
+  CompiledKernel found;
+  if (!kernel.scaled_blocks) {
+    found = cuda::for_types(kernel.dtype, kernel.kv_dtype,
+                            [&]<class T, class Kv>() { return find_warpgroup_kernel<T, Kv>(); });
+  } else if (kernel.dtype == DType::kBF16) {  // the type of such rows' rope
+    found = find_warpgroup_kernel<__nv_bfloat16, ScaledBlocks>();
+  }
+  if (!found.exists()) return {};
+  static const bool usable = found.is_for_sm_90a();
+  return usable ? found : CompiledKernel{};
 }
 
 CompiledKernel find(const Kernel& kernel) {
   if (kernel.tile == TileKind::kWarpgroups) return find_warpgroups(kernel);
+  if (kernel.scaled_blocks) return {};
   return cuda::for_types(kernel.dtype, kernel.kv_dtype,
                          [&]<class T, class Kv>() { return find_kernel<T, Kv>(kernel); });
 }
@@ -29,7 +37,7 @@ void launch(const Kernel& kernel, const Params& params, void* stream) {
   const auto count = [](std::int64_t blocks) { return static_cast<unsigned>(blocks); };
   if (kernel.tile == TileKind::kWarpgroups) {
     const std::int64_t blocks = std::int64_t{params.parts} * params.lanes;
-    warpgroup_kernel(kernel.dtype).launch("mla", count(blocks), stream, params);
+    find(kernel).launch("mla", count(blocks), stream, params);
   } else {
     find(kernel).launch("mla", count(params.num_items), stream, params);
   }

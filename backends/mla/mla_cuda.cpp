@@ -29,11 +29,20 @@ Support MlaBackend::supports(const Problem& problem) const {
   if (!std::has_single_bit(static_cast<std::uint64_t>(problem.cache.page_size))) {
     return Support::no("page sizes that are powers of two only");
   }
+  if (problem.cache.scales == KvScales::kBlock) {
+    if (warpgroups_ && has_kernel(warpgroup_kernel_for(problem))) return Support::yes();
+    return Support::no("fp8_ds_mla by the kernel with wgmma only: bf16 activations on sm_90");
+  }
   if (!has_kernel({problem.dtype, problem.cache.dtype, TileKind::kFew})) {
     return Support::no(
         no_kernel_reason("activations in bf16 or f16, KV cache in the same type, e4m3 or e5m2"));
   }
   return Support::yes();
+}
+
+std::vector<KvLayout> MlaBackend::formats(const Problem& problem) const {
+  if (problem.cache.scales == KvScales::kBlock) return {KvLayout::kNhd};
+  return Backend::formats(problem);
 }
 
 std::unique_ptr<Plan> MlaBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {

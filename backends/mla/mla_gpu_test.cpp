@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/mla/mla.h"
 
+#include "backends/common/kernels_in_build.h"
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
 #include "lib/device/cuda/cuda_device.h"
@@ -22,6 +23,7 @@ class MlaGpu : public testing::Test {
   void expect_agreement(const Case& c) {
     Fixture fixture(c, *device_);
     for (const bool warpgroups : {true, false}) {
+      if (!warpgroups && c.kv_cache.scales == KvScales::kBlock) continue;
       SCOPED_TRACE(warpgroups ? "wgmma, if there is" : "mma.sync");
       MlaBackend backend(warpgroups);
       ASSERT_TRUE(backend.supports(problem_of(c))) << backend.supports(problem_of(c)).reason();
@@ -126,6 +128,37 @@ TEST_F(MlaGpu, agrees_with_the_reference_on_any_page_size_and_kv_type) {
     c.dtype = DType::kF16;
     expect_agreement(c);
   }
+}
+
+TEST_F(MlaGpu, widens_latents_in_fp8_and_those_with_scales_inside) {
+  const auto stored = [](Case c, DType dtype, KvScales scales) {
+    c.id += "/" + std::string(to_string(dtype)) + std::string(to_string(scales));
+    c.kv_cache.dtype = dtype;
+    c.kv_cache.scales = scales;
+    c.kv_cache.k_scale = c.kv_cache.v_scale = scales == KvScales::kBlock ? 1.0f : 0.37f;
+    return c;
+  };
+  for (const auto& [dtype, scales] : {std::pair{DType::kE4M3, KvScales::kTensor},
+                                      {DType::kE5M2, KvScales::kTensor},
+                                      {DType::kE4M3, KvScales::kBlock}}) {
+    if (!kAllKernels && dtype == DType::kE5M2) continue;
+    for (const int heads : {8, 65, 128}) {
+      for (const std::int64_t page_size : {1, 64}) {
+        expect_agreement(stored(decode(heads, page_size), dtype, scales));
+      }
+      expect_agreement(stored(split(heads), dtype, scales));
+    }
+    expect_agreement(stored(extend(70), dtype, scales));
+    expect_agreement(stored(trees(0), dtype, scales));
+    expect_agreement(stored(trees(2000), dtype, scales));
+  }
+}
+
+TEST_F(MlaGpu, reads_rows_with_scales_inside_by_wgmma_alone) {
+  Case c = decode(16, 64, DType::kE4M3);
+  c.kv_cache.scales = KvScales::kBlock;
+  const Support support = MlaBackend(false).supports(problem_of(c));
+  EXPECT_NE(support.reason().find("fp8_ds_mla by the kernel with wgmma only"), std::string::npos);
 }
 
 TEST_F(MlaGpu, extends_causally_and_inside_a_window) {

@@ -6,6 +6,7 @@
 
 #include "backends/splitkv/work_list.h"
 #include "lib/base/dtype.h"
+#include "lib/batch/problem.h"
 
 namespace attnbench::mla {
 
@@ -29,7 +30,7 @@ struct Params : splitkv::Params {
 enum class TileKind : std::uint8_t {
   kFew,         ///< 16, mma.sync
   kMany,        ///< 64, mma.sync
-  kWarpgroups,  ///< 64, wgmma: sm_90a, 16-bit latents
+  kWarpgroups,  ///< 64, wgmma: sm_90a
 };
 
 /// The same in rows.
@@ -42,7 +43,14 @@ struct Kernel {
   DType dtype = DType::kBF16;  ///< of Q and O
   DType kv_dtype = DType::kBF16;
   TileKind tile = TileKind::kFew;
+  bool scaled_blocks = false;  ///< KvScales::kBlock, which kWarpgroups alone can have
 };
+
+/// The one with wgmma for a problem.
+[[nodiscard]] inline Kernel warpgroup_kernel_for(const Problem& problem) {
+  return {problem.dtype, problem.cache.dtype, TileKind::kWarpgroups,
+          problem.cache.scales == KvScales::kBlock};
+}
 
 /// Whether this build has such a kernel for the current GPU.
 [[nodiscard]] bool has_kernel(const Kernel& kernel);

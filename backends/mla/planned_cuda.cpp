@@ -14,7 +14,7 @@ namespace {
 Kernel kernel_for(const Problem& problem, const ForwardBatch& batch, bool warpgroups) {
   // Few rows leave the tensor cores half empty, but such a batch does not wait for the tensor
   // cores.
-  const Kernel wgmma{problem.dtype, problem.cache.dtype, TileKind::kWarpgroups};
+  const Kernel wgmma = warpgroup_kernel_for(problem);
   if (warpgroups && has_kernel(wgmma)) return wgmma;
   std::int64_t most_rows = 0;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {

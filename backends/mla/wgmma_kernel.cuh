@@ -8,7 +8,7 @@
 namespace attnbench::mla::hopper {
 
 /// p.lanes blocks for every part of the work list: one block per multiprocessor.
-template <class T>
+template <class T, class Kv>
 __global__ void __launch_bounds__(kThreads, 1)
     wgmma_kernel([[maybe_unused]] const __grid_constant__ Params p) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   const int group = static_cast<int>(threadIdx.x) / kGroupThreads;
   if (group == 0) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(kProducerRegisters));
-    Producer(p, shared).run();
+    Producer<T, Kv>(p, shared).run();
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kConsumerRegisters));
     if (group == 1) {

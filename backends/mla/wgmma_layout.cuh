@@ -20,7 +20,7 @@ inline constexpr int kHalfDims = kDv / 2;
 inline constexpr int kGroupThreads = 128;
 inline constexpr int kThreads = 3 * kGroupThreads;
 inline constexpr int kPairThreads = 2 * kGroupThreads;  ///< that compute
-// What 65536 registers allow: 128 * 40 + 256 * 232.
+// What 384 threads of 168 registers allow: 128 * 40 + 256 * 232.
 inline constexpr int kProducerRegisters = 40;
 inline constexpr int kConsumerRegisters = 232;
 

@@ -4,12 +4,15 @@
 
 #include "backends/common/cuda/cp_async.cuh"
 #include "backends/common/cuda/ldmatrix.cuh"
+#include "backends/mla/latent_rows.cuh"
 #include "backends/mla/wgmma_layout.cuh"
 
 namespace attnbench::mla::hopper {
 
 /// One of the four warps that copy: 16 rows of every tile. Eight lanes copy 128 bytes of a row; a
-/// lane has four rows, lane / 8 and every fourth from there.
+/// lane has four rows, lane / 8 and every fourth from there. Rows in fp8 are
+/// widened where they arrive.
+template <class T, class Kv>
 class Producer {
  public:
   __device__ __forceinline__ Producer(const Params& p, Shared shared)
@@ -33,11 +36,15 @@ class Producer {
       for (int step = 0; step < steps; ++step, key += kStepKeys) {
         const int next_page = page_of(item, key + kStepKeys);
         const std::int64_t place = page < 0 ? kAbsent : place_of(page, key);
-        const Rows first(p_.k, place, lane_ / 8), second(p_.k, place, 16 + lane_ / 8);
-        copy_part<kLeft0>(first);
-        copy_part<kRight0>(first);
-        copy_part<kLeft1>(second);
-        copy_part<kRight1>(second);
+        if constexpr (kWidens) {
+          fetch_step(place, step == 0);
+        } else {
+          const Rows first(p_.k, place, lane_ / 8), second(p_.k, place, 16 + lane_ / 8);
+          copy_part<kLeft0>(first);
+          copy_part<kRight0>(first);
+          copy_part<kLeft1>(second);
+          copy_part<kRight1>(second);
+        }
         // There is no room for more tiles here, but there is in the second-level cache. Of two
         // blocks that read the same keys each asks for one tile.
         if (p_.lanes == 1 || work.lane == lane_ / 16) prefetch(next_page, key + kStepKeys);
@@ -45,12 +52,15 @@ class Producer {
         phase_ ^= 1;
         page = next_page;
       }
+      if constexpr (kWidens) widen_part<kRight1, 0>();
     }
     cuda::cp_async_wait<0>();
   }
 
  private:
   static constexpr std::int64_t kAbsent = -1;
+  static constexpr bool kWidens = !std::is_same_v<T, Kv>;
+  static constexpr bool kScaled = std::is_same_v<Kv, ScaledBlocks>;
 
   /// What this lane looks up of a step's keys: lanes 0..15 this warp's rows of the first tile, the
   /// others those of the second.
@@ -69,7 +79,7 @@ class Producer {
   __device__ __forceinline__ void prefetch(int page, int key) const {
     if (page < 0) return;
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;\n" ::"l"(p_.k + place_of(page, key)),
-                 "n"(2 * kDk)
+                 "n"(kLatentRowBytes<Kv>)
                  : "memory");
   }
 
@@ -120,6 +130,104 @@ class Producer {
     }
     cuda::cp_async_arrive(shared_.full(kPart));
   }
+
+  // Rows in fp8 are first copied as they are: this lane's eight numbers of 64 columns to the lower
+  // half of the 16 bytes that will hold them wide; where rows have scales, every other block's
+  // upper half gets the one that both share.
+
+  /// Blocks of 64 columns in fp8 of a part.
+  static constexpr int fp8_blocks(Part part) {
+    return is_right(part) && !kScaled ? kHalfBlocks + 1 : kHalfBlocks;
+  }
+  static constexpr bool is_right(Part part) { return part == kRight0 || part == kRight1; }
+  /// Of this lane's row i, in a part's first block.
+  template <Part kPart>
+  __device__ __forceinline__ std::uint32_t place_in(int i) const {
+    return (to_ ^ (64 * (i % 2))) + Shared::kTilesAt + kPart / 2 * kTileBytes +
+           (is_right(kPart) ? kHalfBlocks : 0) * kBlockBytes + 4 * i * cuda::kSwizzledRowBytes;
+  }
+
+  template <Part kPart>
+  __device__ __forceinline__ void fetch_part(std::int64_t place) const {
+    constexpr int kFirst = is_right(kPart) ? kHalfBlocks : 0;
+    const int lane = static_cast<int>(threadIdx.x % 8);
+    cuda::mbarrier_wait(shared_.empty(kPart), phase_ ^ 1);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const std::int64_t at = __shfl_sync(~0u, place, kPart / 2 * 16 + lane_ / 8 + 4 * i);
+      const bool present = at != kAbsent;
+      const std::byte* const row = p_.k + (present ? at : 0);
+      const std::uint32_t to = place_in<kPart>(i);
+#pragma unroll
+      for (int block = 0; block < fp8_blocks(kPart); ++block) {
+        cuda::cp_async_8(to + block * kBlockBytes, row + 64 * (kFirst + block) + 8 * lane, present);
+      }
+      if constexpr (kScaled) {
+#pragma unroll
+        for (int block = 0; block < kHalfBlocks; block += kScaledDims / 64) {
+          const int scale = 64 * (kFirst + block) / kScaledDims;
+          cuda::cp_async_4(to + block * kBlockBytes + 8, row + kLatentDims + 4 * scale, present);
+        }
+        if constexpr (is_right(kPart)) {
+          constexpr int kRopeAt = kLatentRowBytes<Kv> - 2 * kRopeDims;
+          cuda::cp_async_16(to + kHalfBlocks * kBlockBytes, row + kRopeAt + 16 * lane, present);
+        }
+      }
+    }
+    cuda::cp_async_commit();
+  }
+  /// Once at most `kPending` parts that were fetched later are on their way.
+  template <Part kPart, int kPending>
+  __device__ __forceinline__ void widen_part() const {
+    cuda::cp_async_wait<kPending>();
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const std::uint32_t at = place_in<kPart>(i);
+      uint2 read[fp8_blocks(kPart)];  // a row's before the first is widened, or each would wait
+      float scales[kHalfBlocks] = {};
+#pragma unroll
+      for (int block = 0; block < fp8_blocks(kPart); ++block) {
+        read[block] = load_8(at + block * kBlockBytes);
+        if constexpr (kScaled) {
+          if (block % 2 == 0)
+            scales[block] = __uint_as_float(load_8(at + block * kBlockBytes + 8).x);
+        }
+      }
+#pragma unroll
+      for (int block = 0; block < fp8_blocks(kPart); ++block) {
+        const float scale = kScaled ? scales[block & ~1] : 1.0f;
+        store_16(at + block * kBlockBytes, widen_eight<T, Kv>(read[block], scale));
+      }
+    }
+    cuda::fence_proxy_async();
+    cuda::mbarrier_arrive(shared_.full(kPart));
+  }
+  __device__ __forceinline__ static uint2 load_8(std::uint32_t address) {
+    uint2 value;
+    asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];\n"
+                 : "=r"(value.x), "=r"(value.y)
+                 : "r"(address)
+                 : "memory");
+    return value;
+  }
+  __device__ __forceinline__ static void store_16(std::uint32_t address, uint4 value) {
+    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};\n" ::"r"(address), "r"(value.x),
+                 "r"(value.y), "r"(value.z), "r"(value.w)
+                 : "memory");
+  }
+  /// Each part is widened while the next is on its way, and before the one after that is waited
+  /// for: the consumers let go of a part only once they have those before.
+  __device__ __forceinline__ void fetch_step(std::int64_t place, bool first_step) const {
+    fetch_part<kLeft0>(place);
+    if (!first_step) widen_part<kRight1, 1>();
+    fetch_part<kRight0>(place);
+    widen_part<kLeft0, 1>();
+    fetch_part<kLeft1>(place);
+    widen_part<kRight0, 1>();
+    fetch_part<kRight1>(place);
+    widen_part<kLeft1, 1>();
+  }
+
   __device__ __forceinline__ void copy_queries(const Item& item, int count) const {
     std::int64_t place = kAbsent;
     if (first_row_ + lane_ % 16 < item.rows) {

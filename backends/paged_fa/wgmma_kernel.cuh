@@ -9,7 +9,7 @@
 // turns.
 namespace attnbench::paged_fa::hopper {
 
-// Of a thread; 65536 for 128 threads that copy and 256 that compute.
+// Of a thread: 128 that copy and 256 that compute share what 384 of 168 were launched with.
 template <int kDv>
 inline constexpr int kProducerRegisters = kDv > 128 ? 56 : 72;
 template <int kDv>

@@ -15,6 +15,20 @@ __device__ __forceinline__ void cp_async_16(std::uint32_t shared, const void* gl
                : "memory");
 }
 
+/// The same of 8 or 4 bytes and multiples of them, by way of the first-level cache.
+__device__ __forceinline__ void cp_async_8(std::uint32_t shared, const void* global, bool valid) {
+  const int bytes = valid ? 8 : 0;
+  asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 8, %2;\n" ::"r"(shared), "l"(global),
+               "r"(bytes)
+               : "memory");
+}
+__device__ __forceinline__ void cp_async_4(std::uint32_t shared, const void* global, bool valid) {
+  const int bytes = valid ? 4 : 0;
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;\n" ::"r"(shared), "l"(global),
+               "r"(bytes)
+               : "memory");
+}
+
 /// Closes the group of this thread's copies since the last commit.
 __device__ __forceinline__ void cp_async_commit() {
   asm volatile("cp.async.commit_group;\n" ::: "memory");

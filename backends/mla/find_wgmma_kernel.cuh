@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/mla/dispatch.cuh"
+#include "backends/mla/wgmma_kernel.cuh"
+
+namespace attnbench::mla {
+
+template <class T, class Kv>
+CompiledKernel find_warpgroup_kernel() {
+  return {hopper::wgmma_kernel<T, Kv>, hopper::kThreads, hopper::Shared::kBytes};
+}
+
+}  // namespace attnbench::mla
