@@ -28,6 +28,15 @@ struct PassRequests {
   }
 };
 
+/// What the first pass computes: each query sees all keys of its request.
+Problem problem_of_prefixes(const Problem& whole) {
+  Problem prefix = whole;
+  prefix.multi_item = false;
+  prefix.layer.causal = false;
+  prefix.layer.has_sinks = false;
+  return prefix;
+}
+
 /// What the second pass computes: a delimiter is a query before its request's first key.
 Problem problem_of_items(const Problem& whole) {
   Problem own = whole;
@@ -56,8 +65,11 @@ NewTokens new_tokens(const ForwardBatch& batch, std::int64_t r) {
 
 /// Prompts over what is cached; their items over that and the prompt.
 std::unique_ptr<PartStep> prefix_of_items(const ForwardBatch& whole) {
-  std::unique_ptr<PartStep> step = prefix_step(whole);
-  step->problem.multi_item = false;
+  auto step = std::make_unique<PartStep>();
+  step->problem = problem_of_prefixes(*whole.problem);
+  step->batch = whole;
+  step->batch.multi_item.reset();
+  step->batch.tensors.sinks = nullptr;
   PassRequests requests;
   for (std::int64_t r = 0; r < whole.batch_size; ++r) {
     const std::int64_t row = whole.req_pool_indices[to_size(r)];
@@ -122,8 +134,7 @@ Support supports_items_in_passes(const Backend& kernels, const Problem& problem)
   if (const Support prefix = sees_whole_prefix(problem); !prefix) return prefix;
   if (!problem.layer.causal) return Support::no("causal layers only score items");
   if (problem.empty_rows) return Support::no("no queries before the first key beside items");
-  const Problem plain = problem_without_items(problem);
-  if (const Support prefix = kernels.supports(prefix_problem(plain)); !prefix) return prefix;
+  if (const Support prefix = kernels.supports(problem_of_prefixes(problem)); !prefix) return prefix;
   return kernels.supports(problem_of_items(problem));
 }
 
@@ -133,8 +144,8 @@ Numerics numerics_of_items(const Backend& kernels, const Problem& problem) {
 
 std::unique_ptr<Plan> plan_items(Backend& kernels, const ForwardBatch& batch, MergeStates merge,
                                  PlanMemory& memory) {
-  return std::make_unique<PrefixMerge>(kernels, batch, prefix_of_items(batch),
-                                       own_keys_of_items(batch), merge, memory);
+  return std::make_unique<PrefixMerge>(kernels, batch, prefix_of_items, own_keys_of_items, merge,
+                                       memory);
 }
 
 }  // namespace attnbench

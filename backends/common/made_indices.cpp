@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -13,13 +14,16 @@
 #include "lib/index/csr.h"
 
 namespace attnbench {
+namespace {
 
-DeviceBatch copy_made_indices(const ForwardBatch& made, const ForwardBatch& whole,
-                              std::string_view name, PlanMemory& memory) {
+/// copy(to, from, bytes) brings an array to the device.
+template <class Copy>
+DeviceBatch made_indices(const ForwardBatch& made, const ForwardBatch& whole, std::string_view name,
+                         PlanMemory& memory, const Copy& copy) {
   const auto copied = [&](std::string_view array, std::span<const std::int32_t> values) {
     std::byte* const to =
         memory.reserve_indices(fmt::format("{} {}", name, array), values.size_bytes());
-    memory.device().copy_from_host(to, values.data(), values.size_bytes());
+    copy(to, values.data(), values.size_bytes());
     return static_cast<const std::int32_t*>(static_cast<const void*>(to));
   };
   DeviceBatch device = device_batch_of(whole);
@@ -37,6 +41,24 @@ DeviceBatch copy_made_indices(const ForwardBatch& made, const ForwardBatch& whol
   device.kv_lens = copied("kv_lens", kv_lens);
   device.qo_indptr = copied("qo_indptr", qo_indptr(made));
   return device;
+}
+
+}  // namespace
+
+DeviceBatch copy_made_indices(const ForwardBatch& made, const ForwardBatch& whole,
+                              std::string_view name, PlanMemory& memory) {
+  return made_indices(made, whole, name, memory,
+                      [&](std::byte* to, const void* from, std::size_t bytes) {
+                        memory.device().copy_from_host(to, from, bytes);
+                      });
+}
+
+DeviceBatch copy_made_indices(const ForwardBatch& made, const ForwardBatch& whole,
+                              std::string_view name, PlanMemory& memory, Stream& stream) {
+  return made_indices(made, whole, name, memory,
+                      [&](std::byte* to, const void* from, std::size_t bytes) {
+                        memory.device().enqueue_copy_from_host(stream, to, from, bytes);
+                      });
 }
 
 }  // namespace attnbench

@@ -17,4 +17,10 @@ namespace attnbench {
 [[nodiscard]] DeviceBatch copy_made_indices(const ForwardBatch& made, const ForwardBatch& whole,
                                             std::string_view name, PlanMemory& memory);
 
+/// The same of a step that a plan goes on to, in the order of `stream` and in the memory of its
+/// first step, which must have had as many requests and as wide a table.
+[[nodiscard]] DeviceBatch copy_made_indices(const ForwardBatch& made, const ForwardBatch& whole,
+                                            std::string_view name, PlanMemory& memory,
+                                            Stream& stream);
+
 }  // namespace attnbench

@@ -11,8 +11,8 @@
 namespace attnbench {
 namespace {
 
-void merge_row(const AttentionState& a, const AttentionState& b, const AttentionState& to,
-               std::int64_t token, std::int64_t head) {
+void merge_row(const StatesToMerge& states, std::int64_t token, std::int64_t head) {
+  const AttentionState &a = states.a, &b = states.b, &to = states.to;
   const float lse_a = load(DType::kF32, a.lse.row(token, head));
   const float lse_b = load(DType::kF32, b.lse.row(token, head));
   const float top = std::max(lse_a, lse_b);
@@ -34,14 +34,14 @@ void merge_row(const AttentionState& a, const AttentionState& b, const Attention
 
 }  // namespace
 
-void merge_states_on_cpu(const AttentionState& a, const AttentionState& b, const AttentionState& to,
-                         Stream&) {
-  expects(a.out.dtype == DType::kF32 && b.out.dtype == DType::kF32,
+void merge_states_on_cpu(const StatesToMerge& states, Stream&) {
+  expects(states.a.out.dtype == DType::kF32 && states.b.out.dtype == DType::kF32,
           "a processor merges states in f32");
-  const std::int64_t tokens = to.out.shape[0], heads = to.out.shape[1];
+  const std::int64_t heads = states.to.out.shape[1];
+  const std::int64_t tokens = states.tokens == nullptr ? states.to.out.shape[0] : *states.tokens;
 #pragma omp parallel for schedule(static)
   for (std::int64_t row = 0; row < tokens * heads; ++row) {
-    merge_row(a, b, to, row / heads, row % heads);
+    merge_row(states, row / heads, row % heads);
   }
 }
 

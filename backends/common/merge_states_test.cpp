@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -28,7 +29,7 @@ struct RowState {
 RowState merged(RowState a, RowState b) {
   const auto device = make_cpu_device();
   RowState to{std::vector<float>(a.out.size(), -1.0f), -1};
-  merge_states_on_cpu(a.view(), b.view(), to.view(), *device->make_stream());
+  merge_states_on_cpu({a.view(), b.view(), to.view()}, *device->make_stream());
   return to;
 }
 
@@ -63,6 +64,18 @@ TEST(MergeStates, leaves_a_state_as_it_is_beside_one_that_saw_nothing) {
   expect_near(merged(some, {{0, 0}, kEmpty}), some);
   expect_near(merged({{0, 0}, kEmpty}, some), some);
   expect_near(merged({{0, 0}, kEmpty}, {{0, 0}, kEmpty}), {{0, 0}, kEmpty});
+}
+
+TEST(MergeStates, leaves_rows_alone_behind_the_tokens_that_there_are) {
+  const auto device = make_cpu_device();
+  RowState a{{5, -7}, 1}, b{{0, 0}, kEmpty}, to{{-1, -1}, -1};
+  std::int32_t tokens = 0;
+  const StatesToMerge states{a.view(), b.view(), to.view(), &tokens};
+  merge_states_on_cpu(states, *device->make_stream());
+  expect_near(to, {{-1, -1}, -1});
+  tokens = 1;
+  merge_states_on_cpu(states, *device->make_stream());
+  expect_near(to, a);
 }
 
 TEST(MergeStates, does_not_overflow) {

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/common/prefix_merge.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -10,8 +11,10 @@
 
 #include "backends/common/made_indices.h"
 #include "backends/common/no_recurrent.h"
+#include "backends/common/visibility.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
+#include "lib/batch/graph_padding.h"
 #include "lib/batch/positions.h"
 
 namespace attnbench {
@@ -23,28 +26,51 @@ DType merged_type(const Backend& kernels, const Problem& problem) {
   return kernels.info().device == DeviceKind::kCpu ? DType::kF32 : problem.dtype;
 }
 
+/// Names of the passes' index arrays, and of the number of tokens.
+constexpr std::string_view kPrefix = "prefix", kOwn = "own", kTokens = "tokens";
+
+/// Whether a pass reads any key.
+bool has_keys(const ForwardBatch& pass) {
+  for (std::int64_t r = 0; r < pass.batch_size; ++r) {
+    if (!is_padding(pass, r) && keys_read(pass, r) > 0) return true;
+  }
+  return false;
+}
+
+/// Query tokens before those of the requests that fill a recorded step up.
+std::int32_t real_tokens(const ForwardBatch& whole) {
+  std::int64_t tokens = 0;
+  for (std::int64_t r = 0; r < whole.batch_size && !is_padding(whole, r); ++r) {
+    tokens += whole.q_len(r);
+  }
+  return narrow_i32(tokens);
+}
+
 }  // namespace
 
-Support sees_whole_prefix(const Problem& problem) {
+Support looks_at_distances_alone(const Problem& problem) {
   const AttentionLayer& layer = problem.layer;
+  const auto no = [](const char* what) {
+    return Support::no(
+        fmt::format("no {}: a pass over new keys counts places from the first of them", what));
+  };
   if (layer.is_recurrent()) return Support::no(kNoRecurrent);
   if (layer.is_cross_attention) {
     return Support::no("no cross attention: its keys are none of the step's");
   }
-  if (layer.sliding_window_size >= 0) {
-    return Support::no("no sliding window: the pass over the prefix has no query positions");
+  if (layer.attention_chunk > 0) return no("chunks");
+  if (layer.dual_chunk.exists()) return no("dual chunks");
+  if (layer.temperature_len > 0) return no("temperature");
+  return Support::yes();
+}
+
+Support sees_whole_prefix(const Problem& problem) {
+  if (const Support distances = looks_at_distances_alone(problem); !distances) return distances;
+  if (problem.layer.sliding_window_size >= 0) {
+    return Support::no("no sliding window: its passes do not know the places of queries");
   }
-  if (layer.attention_chunk > 0) {
-    return Support::no("no chunks: the pass over the prefix has no query positions");
-  }
-  if (layer.dual_chunk.exists()) {
-    return Support::no("no dual chunks: the pass over the prefix has no query positions");
-  }
-  if (layer.temperature_len > 0) {
-    return Support::no("no temperature: the pass over the prefix has no query positions");
-  }
-  if (layer.has_alibi) {
-    return Support::no("no ALiBi: the pass over the prefix has no query positions");
+  if (problem.layer.has_alibi) {
+    return Support::no("no ALiBi: its passes do not know the places of queries");
   }
   return Support::yes();
 }
@@ -57,9 +83,7 @@ std::vector<KvLayout> layouts_in_pages(const Backend& kernels, const Problem& pr
 
 Problem prefix_problem(const Problem& whole) {
   Problem prefix = whole;
-  prefix.mode = ForwardMode::kExtend;
-  prefix.layer.causal = false;
-  prefix.layer.causal_block = 1;
+  prefix.prefix_alone = true;
   prefix.layer.has_sinks = false;
   return prefix;
 }
@@ -74,6 +98,7 @@ Numerics numerics_of_merged(const Backend& kernels, const Problem& problem) {
 
 void set_requests(PartStep& step, std::vector<std::int32_t> rows, std::vector<std::int32_t> q_lens,
                   std::vector<std::int32_t> kv_lens) {
+  step.has_own_requests = true;
   ForwardBatch& batch = step.batch;
   batch.problem = &step.problem;
   batch.forward_mode = step.problem.mode;
@@ -92,41 +117,35 @@ std::unique_ptr<PartStep> prefix_step(const ForwardBatch& whole) {
   auto step = std::make_unique<PartStep>();
   step->problem = prefix_problem(*whole.problem);
   step->batch = whole;
-  step->batch.spec_info.reset();
-  step->batch.multi_item.reset();
+  step->batch.problem = &step->problem;
   step->batch.tensors.sinks = nullptr;
-  std::vector<std::int32_t> q_lens, kv_lens;
-  for (std::int64_t r = 0; r < whole.batch_size; ++r) {
-    const std::int64_t prefix = whole.kv_len(r) - whole.q_len(r);
-    q_lens.push_back(narrow_i32(whole.q_len(r)));
-    kv_lens.push_back(narrow_i32(std::max<std::int64_t>(prefix, 0)));
-  }
-  set_requests(*step, whole.req_pool_indices, std::move(q_lens), std::move(kv_lens));
   return step;
 }
 
-PrefixMerge::PrefixMerge(Backend& kernels, const ForwardBatch& whole,
-                         std::unique_ptr<PartStep> prefix, std::unique_ptr<PartStep> own,
+PrefixMerge::PrefixMerge(Backend& kernels, const ForwardBatch& whole, MakePart prefix, MakePart own,
                          MergeStates merge, PlanMemory& memory)
-    : prefix_(std::move(prefix)),
-      own_(std::move(own)),
-      merged_{whole.tensors.out, whole.tensors.lse},
-      merge_(merge) {
+    : make_prefix_(prefix),
+      make_own_(own),
+      prefix_(prefix(whole)),
+      own_(own(whole)),
+      merge_(merge),
+      memory_(memory) {
+  const Problem& problem = *whole.problem;
+  states_.to = {whole.tensors.out, whole.tensors.lse};
   const auto set_indices = [&](PartStep& step, std::string_view name) {
-    if (whole.device_batch == nullptr) return;
+    if (whole.device_batch == nullptr || !step.has_own_requests) return;
     step.indices = copy_made_indices(step.batch, whole, name, memory);
     step.batch.device_batch = &step.indices;
   };
-  set_indices(*own_, "own");
-  if (prefix_->batch.seq_lens_sum == 0) {
-    own_->batch.tensors.out = merged_.out;
-    own_->batch.tensors.lse = merged_.lse;
+  set_indices(*own_, kOwn);
+  if (!problem.recorded && !has_keys(prefix_->batch)) {
+    own_->batch.tensors.out = states_.to.out;
+    own_->batch.tensors.lse = states_.to.lse;
     own_plan_ = kernels.plan(own_->batch, memory);
     return;
   }
 
-  set_indices(*prefix_, "prefix");
-  const Problem& problem = *whole.problem;
+  set_indices(*prefix_, kPrefix);
   const DType dtype = merged_type(kernels, problem);
   const std::int64_t rows = whole.q_tokens(), heads = problem.layer.heads_q;
   const std::int64_t dv = problem.layer.head_dim_v;
@@ -142,14 +161,36 @@ PrefixMerge::PrefixMerge(Backend& kernels, const ForwardBatch& whole,
     step.batch.tensors.lse = state.lse;
     return kernels.plan(step.batch, memory.part(part++));
   };
-  prefix_plan_ = plan(*prefix_, of_prefix_);
-  own_plan_ = plan(*own_, of_own_);
+  prefix_plan_ = plan(*prefix_, states_.a);
+  own_plan_ = plan(*own_, states_.b);
+  if (problem.recorded) {
+    const std::int32_t tokens = real_tokens(whole);
+    std::byte* const to = memory.reserve_indices(kTokens, sizeof tokens);
+    memory.device().copy_from_host(to, &tokens, sizeof tokens);
+    states_.tokens = static_cast<const std::int32_t*>(static_cast<const void*>(to));
+  }
 }
 
 void PrefixMerge::run(Stream& stream) {
   if (prefix_plan_) prefix_plan_->run(stream);
   own_plan_->run(stream);
-  if (prefix_plan_) merge_(of_prefix_, of_own_, merged_, stream);
+  if (prefix_plan_) merge_(states_, stream);
+}
+
+bool PrefixMerge::update(const ForwardBatch& whole, Stream& stream) {
+  if (states_.tokens == nullptr) return false;
+  const auto goes_on = [&](MakePart make, Plan& plan, std::string_view name) {
+    const std::unique_ptr<PartStep> step = make(whole);
+    if (step->has_own_requests) {
+      step->indices = copy_made_indices(step->batch, whole, name, memory_, stream);
+      step->batch.device_batch = &step->indices;
+    }
+    return plan.update(step->batch, stream);
+  };
+  const std::int32_t tokens = real_tokens(whole);
+  memory_.device().enqueue_copy_from_host(stream, memory_.reserve_indices(kTokens, sizeof tokens),
+                                          &tokens, sizeof tokens);
+  return goes_on(make_prefix_, *prefix_plan_, kPrefix) && goes_on(make_own_, *own_plan_, kOwn);
 }
 
 }  // namespace attnbench

@@ -98,7 +98,7 @@ RaggedPagedBackend::RaggedPagedBackend(std::unique_ptr<Backend> kernels, MergeSt
     : kernels_(std::move(kernels)), merge_(merge), info_(ragged_paged_info(kernels_->info())) {}
 
 Support RaggedPagedBackend::supports(const Problem& problem) const {
-  if (const Support prefix = sees_whole_prefix(problem); !prefix) return prefix;
+  if (const Support part = looks_at_distances_alone(problem); !part) return part;
   if (!has_extend_lens(problem.mode) && problem.mode != ForwardMode::kIdle) {
     return Support::no("prompts and mixed steps alone have ragged keys");
   }
@@ -127,8 +127,7 @@ std::unique_ptr<Plan> RaggedPagedBackend::plan(const ForwardBatch& batch, PlanMe
   const KvPool& pool = *batch.token_to_kv_pool;
   const bool holds_new_keys = pool.k_scale == 1 && pool.v_scale == 1;
   if (batch.batch_size == 0 || !holds_new_keys) return kernels_->plan(batch, memory);
-  return std::make_unique<PrefixMerge>(*kernels_, batch, prefix_step(batch), own_step(batch),
-                                       merge_, memory);
+  return std::make_unique<PrefixMerge>(*kernels_, batch, prefix_step, own_step, merge_, memory);
 }
 
 }  // namespace attnbench

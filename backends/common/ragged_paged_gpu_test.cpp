@@ -59,6 +59,32 @@ TEST_F(RaggedPagedGpu, lets_sinks_join_once_and_softcap_both_passes) {
   });
 }
 
+TEST_F(RaggedPagedGpu, gives_each_pass_its_share_of_a_window) {
+  for (const std::int64_t window : {0, 20, 100, 1000, 5000}) {
+    for (const bool causal : {true, false}) {
+      expect_agreement_under([&](Case& c) {
+        c.layer.sliding_window_size = window;
+        c.layer.causal = causal;
+      });
+    }
+  }
+}
+
+TEST_F(RaggedPagedGpu, gives_each_pass_its_share_of_a_window_beside_sinks_and_softcap) {
+  expect_agreement_under([](Case& c) {
+    c.layer.sliding_window_size = 100;
+    c.layer.has_sinks = true;
+    c.layer.logit_cap = 5;
+  });
+}
+
+TEST_F(RaggedPagedGpu, reads_no_key_that_a_window_s_own_pool_has_given_back) {
+  expect_agreement_under([](Case& c) {
+    c.layer.sliding_window_size = 100;
+    c.kv_cache.swa_pool = true;
+  });
+}
+
 TEST_F(RaggedPagedGpu, takes_pages_of_any_size_in_either_order) {
   for (const std::int64_t page_size : {1, 24, 256}) {
     for (const KvLayout layout : {KvLayout::kNhd, KvLayout::kHnd}) {
@@ -84,6 +110,25 @@ TEST_F(RaggedPagedGpu, reads_long_prompts_where_they_lie) {
   RaggedPagedFa backend;
   for (const Fill fill : {Fill::kTag, Fill::kNeedle, Fill::kNormal}) {
     conformance::expect_agreement(backend, c, fill, *device_, fixture);
+  }
+}
+
+TEST_F(RaggedPagedGpu, cuts_windows_in_long_prompts_where_they_lie) {
+  Case c = prompt_cases().front();
+  c.layer.heads_q = 16;
+  c.layer.heads_kv = 8;
+  c.layer.head_dim_qk = c.layer.head_dim_v = 128;
+  c.requests.resize(2);
+  c.requests[0].q_len = 1027;
+  c.requests[0].kv_len = 3500;
+  c.requests[1].q_len = c.requests[1].kv_len = 511;
+  for (const std::int64_t window : {77, 1023, 2345}) {
+    c.layer.sliding_window_size = window;
+    Fixture fixture(c, *device_);
+    RaggedPagedFa backend;
+    for (const Fill fill : {Fill::kNeedle, Fill::kNormal}) {
+      conformance::expect_agreement(backend, c, fill, *device_, fixture);
+    }
   }
 }
 

@@ -45,6 +45,44 @@ TEST(RaggedPaged, lets_sinks_join_once_and_softcap_both_passes) {
   });
 }
 
+/// Of 1 key, within the new keys, across the first of them, and wider than any request.
+constexpr std::int64_t kWindows[] = {0, 1, 20, 100, 1000};
+
+TEST(RaggedPaged, gives_each_pass_its_share_of_a_window) {
+  for (const std::int64_t window : kWindows) {
+    for (const bool causal : {true, false}) {
+      expect_agreement_under([&](Case& c) {
+        c.layer.sliding_window_size = window;
+        c.layer.causal = causal;
+      });
+    }
+  }
+}
+
+TEST(RaggedPaged, gives_each_pass_its_share_of_a_window_beside_sinks_and_softcap) {
+  expect_agreement_under([](Case& c) {
+    c.layer.sliding_window_size = 20;
+    c.layer.has_sinks = true;
+    c.layer.logit_cap = 5;
+  });
+}
+
+TEST(RaggedPaged, slopes_alibi_over_both_passes) {
+  for (const std::int64_t window : {-1, 20}) {
+    expect_agreement_under([&](Case& c) {
+      c.layer.has_alibi = true;
+      c.layer.sliding_window_size = window;
+    });
+  }
+}
+
+TEST(RaggedPaged, reads_no_key_that_a_window_s_own_pool_has_given_back) {
+  expect_agreement_under([](Case& c) {
+    c.layer.sliding_window_size = 20;
+    c.kv_cache.swa_pool = true;
+  });
+}
+
 TEST(RaggedPaged, takes_a_latent_cache) {
   expect_agreement_under([](Case& c) {
     c.layer = small_mla().layer;
@@ -112,10 +150,9 @@ TEST(RaggedPaged, refuses_what_two_passes_cannot_see) {
   const auto expect_refusal = [&](const char* words, const std::function<void(Problem&)>& change) {
     EXPECT_THAT(reason_of(change), testing::HasSubstr(words));
   };
-  expect_refusal("window", [](Problem& p) { p.layer.sliding_window_size = 4; });
   expect_refusal("chunks", [](Problem& p) { p.layer.attention_chunk = 16; });
   expect_refusal("temperature", [](Problem& p) { p.layer.temperature_len = 16; });
-  expect_refusal("ALiBi", [](Problem& p) { p.layer.has_alibi = true; });
+  expect_refusal("dual chunks", [](Problem& p) { p.layer.dual_chunk = {8, 2}; });
   expect_refusal("cross attention", [](Problem& p) { p.layer.is_cross_attention = true; });
   expect_refusal("multi-item", [](Problem& p) { p.multi_item = true; });
   expect_refusal("recurrent", [](Problem& p) { p.layer.family = Family::kRecurrent; });

@@ -12,10 +12,24 @@
 #include "backends/common/prefix_merge.h"
 #include "lib/base/int_math.h"
 #include "lib/batch/draft_tree.h"
+#include "lib/batch/graph_padding.h"
 #include "lib/batch/positions.h"
 
 namespace attnbench {
 namespace {
+
+/// Every node sees all of the committed prefix, so that kernels need not look at the trees' masks.
+Problem whole_prefix(const Problem& trees) {
+  Problem prefix = prefix_problem(trees);
+  prefix.layer.causal = false;
+  return prefix;
+}
+
+std::unique_ptr<PartStep> whole_prefix_step(const ForwardBatch& trees) {
+  std::unique_ptr<PartStep> step = prefix_step(trees);
+  step->problem = whole_prefix(*trees.problem);
+  return step;
+}
 
 /// Nodes lie anywhere among the pages, so a table of them has tokens, not pages.
 Problem draft_problem(const Problem& trees) {
@@ -26,11 +40,12 @@ Problem draft_problem(const Problem& trees) {
   return drafts;
 }
 
-/// Each node a request, whose keys are the nodes that it sees.
+/// Each node a request, whose keys are the nodes that it sees. Those of padding fill up as well.
 std::unique_ptr<PartStep> draft_step(const ForwardBatch& trees) {
   auto step = std::make_unique<PartStep>();
   step->problem = draft_problem(*trees.problem);
   step->pool = paged_by_token(*trees.token_to_kv_pool);
+  step->has_own_requests = true;
   const auto nodes = to_size(trees.spec_info->draft_token_num);
   DraftTable drafts = two_stage_draft_table(*trees.spec_info, trees.out_cache_loc);
   step->table = ReqToTokenPool(trees.q_tokens(), trees.spec_info->draft_token_num);
@@ -47,6 +62,9 @@ std::unique_ptr<PartStep> draft_step(const ForwardBatch& trees) {
   for (std::size_t row = 0; row < batch.req_pool_indices.size(); ++row) {
     std::copy_n(drafts.page_table.data() + row * nodes, nodes,
                 step->table.row(batch.req_pool_indices[row]).begin());
+    if (is_padding(trees, static_cast<std::int64_t>(row / nodes))) {
+      batch.req_pool_indices[row] = kPaddingRow;
+    }
   }
   batch.seq_lens = std::move(drafts.cache_seqlens);
   batch.seq_lens_sum =
@@ -61,7 +79,6 @@ BackendInfo two_stage_info(BackendInfo base) {
   base.description = fmt::format(
       "{} over the prefixes of draft trees, then over each node's own, merged by LSE", base.name);
   base.name += ":two_stage";
-  base.cuda_graph = CudaGraphSupport::kNever;  // its passes are planned for one step
   base.by_default = false;
   base.writes_fp8_outputs = false;  // the merge writes in the activations' type
   return base;
@@ -84,7 +101,7 @@ Support TwoStageBackend::supports(const Problem& problem) const {
   if (info_.device != DeviceKind::kCpu && !has_linear_slots(problem.cache)) {
     return Support::no(no_linear_slots_reason(problem.cache));
   }
-  if (const Support prefix = kernels_->supports(prefix_problem(problem)); !prefix) return prefix;
+  if (const Support prefix = kernels_->supports(whole_prefix(problem)); !prefix) return prefix;
   return kernels_->supports(draft_problem(problem));
 }
 
@@ -98,8 +115,8 @@ Numerics TwoStageBackend::numerics(const Problem& problem) const {
 
 std::unique_ptr<Plan> TwoStageBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
   if (batch.batch_size == 0) return kernels_->plan(batch, memory);
-  return std::make_unique<PrefixMerge>(*kernels_, batch, prefix_step(batch), draft_step(batch),
-                                       merge_, memory);
+  return std::make_unique<PrefixMerge>(*kernels_, batch, whole_prefix_step, draft_step, merge_,
+                                       memory);
 }
 
 }  // namespace attnbench

@@ -4,6 +4,7 @@
 
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/testing/conformance.h"
+#include "backends/testing/graph_conformance.cuh"
 #include "lib/device/cuda/cuda_device.h"
 
 namespace attnbench {
@@ -42,6 +43,18 @@ Case trees(std::int64_t further) {
 
 TEST_F(TwoStageGpu, conforms) {
   conformance::expect_all([] { return std::make_unique<TwoStagePagedFa>(); }, *device_);
+}
+
+TEST_F(TwoStageGpu, repeats_other_trees_and_prefixes_from_a_graph) {
+  conformance::expect_graph_replay([] { return std::make_unique<TwoStagePagedFa>(); }, *device_);
+}
+
+TEST_F(TwoStageGpu, repeats_trees_with_sinks_and_softcap_from_a_graph) {
+  AttentionLayer layer = trees(0).layer;
+  layer.has_sinks = true;
+  layer.logit_cap = 5;
+  conformance::expect_graph_replay([] { return std::make_unique<TwoStagePagedFa>(); }, *device_,
+                                   layer, ForwardMode::kTargetVerify);
 }
 
 TEST_F(TwoStageGpu, leaves_real_rows_as_they_are_beside_padding) {

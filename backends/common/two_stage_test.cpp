@@ -4,8 +4,13 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <span>
+
 #include "backends/cpu_flash/cpu_flash.h"
 #include "backends/testing/conformance.h"
+#include "lib/batch/graph_padding.h"
+#include "lib/index/host_indices.h"
 
 namespace attnbench {
 namespace {
@@ -27,6 +32,108 @@ class GpuStub final : public Backend {
  private:
   BackendInfo info_;
 };
+
+/// The kernels of cpu_flash with plans that go on to further steps, as those on a GPU do.
+class GoesOn final : public Backend {
+ public:
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return kernels_.info(); }
+  [[nodiscard]] Support supports(const Problem& problem) const override {
+    return kernels_.supports(problem);
+  }
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
+    return std::make_unique<Planned>(kernels_, batch, memory);
+  }
+
+ private:
+  /// What it reads of a step is its own: after update() the step may go, but for the tensors.
+  class Planned final : public Plan {
+   public:
+    Planned(Backend& kernels, const ForwardBatch& batch, PlanMemory& memory)
+        : kernels_(kernels), memory_(memory), table_(0, 0), tensors_(batch.tensors) {
+      keep(batch);
+    }
+    void run(Stream& stream) override { plan_->run(stream); }
+    [[nodiscard]] bool update(const ForwardBatch& batch, Stream&) override {
+      keep(batch);
+      return true;
+    }
+
+   private:
+    void keep(const ForwardBatch& batch) {
+      step_ = batch;
+      problem_ = *batch.problem;
+      table_ = *batch.req_to_token_pool;
+      pool_ = *batch.token_to_kv_pool;
+      step_.problem = &problem_;
+      step_.req_to_token_pool = &table_;
+      step_.token_to_kv_pool = &pool_;
+      step_.tensors = tensors_;
+      plan_ = kernels_.plan(step_, memory_);
+    }
+
+    Backend& kernels_;
+    PlanMemory& memory_;
+    Problem problem_;
+    ReqToTokenPool table_;
+    KvPool pool_;
+    AttentionTensors tensors_;
+    ForwardBatch step_;
+    std::unique_ptr<Plan> plan_;
+  };
+
+  cpu_flash::CpuFlashBackend kernels_;
+};
+
+TEST(TwoStage, goes_on_from_padding_alone_to_any_step_of_its_size) {
+  const auto device = make_cpu_device();
+  Case c = small_tree_verify();
+  c.layer.has_sinks = true;
+  c.requests[0].kv_len = c.requests[0].q_len;  // nothing is committed
+  c.padding = {2, 0};
+  Fixture fixture(c, *device);
+  fixture.fill(Fill::kNormal);
+  TwoStageFlash eager;
+  const conformance::Outputs expected = conformance::forward(eager, fixture, *device);
+
+  Problem problem = problem_of(c);
+  problem.recorded = true;
+  ForwardBatch step = fixture.batch();
+  step.problem = &problem;
+  ForwardBatch nothing = step_to_record(step, step.batch_size, 0);
+  const HostIndices indices(nothing, c.kv_cache.page_size);
+  nothing.device_batch = &indices.batch();
+
+  TwoStageBackend backend(std::make_unique<GoesOn>(), merge_states_on_cpu);
+  PlanMemory memory(*device);
+  const auto stream = device->make_stream();
+  const std::unique_ptr<Plan> plan = backend.plan(nothing, memory);
+  const std::span<const std::byte> workspace = memory.memory();
+  const auto outputs_after = [&](const ForwardBatch& next) {
+    fixture.poison_outputs();
+    EXPECT_TRUE(plan->update(next, *stream));
+    plan->run(*stream);
+    EXPECT_EQ(memory.memory().data(), workspace.data());
+    const TensorView& lse = next.tensors.lse;
+    const std::int64_t real = c.q_tokens(), all = lse.shape[0];
+    EXPECT_EQ(all, real + 2 * 6);
+    for (std::int64_t token = real; token < all; ++token) {
+      EXPECT_TRUE(std::isnan(load(DType::kF32, lse.row(token, 0)))) << "padding was written";
+    }
+    return conformance::outputs_of(fixture);
+  };
+  EXPECT_EQ(outputs_after(step), expected);
+  const conformance::Outputs untouched = outputs_after(nothing);
+  fixture.poison_outputs();
+  EXPECT_EQ(untouched, conformance::outputs_of(fixture));
+  EXPECT_EQ(outputs_after(step), expected);
+}
+
+TEST(TwoStage, can_be_recorded_where_its_kernels_can) {
+  BackendInfo kernels;
+  kernels.cuda_graph = CudaGraphSupport::kUniformBatch;
+  EXPECT_EQ(two_stage_info(kernels).cuda_graph, CudaGraphSupport::kUniformBatch);
+  EXPECT_EQ(TwoStageFlash().info().cuda_graph, CudaGraphSupport::kNever);
+}
 
 TEST(TwoStage, conforms) { conformance::expect_all(make_two_stage); }
 

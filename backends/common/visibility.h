@@ -25,6 +25,13 @@ namespace attnbench {
   }
 }
 
+/// Keys of a request that a pass reads, from the first on: all, or those before the step's own.
+[[nodiscard]] inline std::int64_t keys_read(const ForwardBatch& batch, std::int64_t request) {
+  const std::int64_t kv_len = batch.kv_len(request);
+  if (batch.problem == nullptr || !batch.problem->prefix_alone) return kv_len;
+  return std::max<std::int64_t>(kv_len - batch.q_len(request), 0);
+}
+
 /// Keys that one query token may see: [begin, end), less the draft nodes that the tree hides, or
 /// the keys of other items.
 struct Visibility {
@@ -77,18 +84,28 @@ struct VariantKeys {
   return parts;
 }
 
-/// Rows [begin, …) of a request, token * group + head, in tiles of at most `most`: the end of the
-/// first. Of dual-chunk attention all of a tile's tokens are of one chunk, so that a key meets all
-/// rows in the same form.
+/// Queries of a request, the last of its keys, whose rows are token * group + head.
+struct RequestRows {
+  std::int64_t q_len = 0, kv_len = 0;
+  std::int64_t group = 1;
+};
+
+/// Rows [begin, …) in tiles of at most `most`: the end of the first. Of dual-chunk attention all of
+/// a tile's tokens are of one chunk, so that a key meets all rows in the same form.
+[[nodiscard]] inline std::int64_t tile_end(const RequestRows& rows, const DualChunk& dual,
+                                           std::int64_t begin, std::int64_t most) {
+  const std::int64_t end = std::min(rows.q_len * rows.group, begin + most);
+  if (!dual.exists()) return end;
+  const std::int64_t prefix = rows.kv_len - rows.q_len, place = prefix + begin / rows.group;
+  const std::int64_t next = chunk_begin(dual.step(), place) + dual.step();
+  return std::min(end, (next - prefix) * rows.group);
+}
+/// Of a request of the batch.
 [[nodiscard]] inline std::int64_t tile_end(const ForwardBatch& batch, const AttentionLayer& layer,
                                            std::int64_t request, std::int64_t begin,
                                            std::int64_t most) {
-  const std::int64_t group = layer.group_size(), q_len = batch.q_len(request);
-  const std::int64_t end = std::min(q_len * group, begin + most);
-  if (!layer.dual_chunk.exists()) return end;
-  const std::int64_t prefix = batch.kv_len(request) - q_len, place = prefix + begin / group;
-  const std::int64_t next = chunk_begin(layer.dual_chunk.step(), place) + layer.dual_chunk.step();
-  return std::min(end, (next - prefix) * group);
+  return tile_end({batch.q_len(request), batch.kv_len(request), layer.group_size()},
+                  layer.dual_chunk, begin, most);
 }
 
 /// From the first delimiter on a query sees, behind the prefix, its own item alone.
@@ -109,14 +126,15 @@ inline void hide_other_items(const MultiItemParams& items, std::int64_t request,
                                               const AttentionLayer& layer, std::int64_t request,
                                               std::int64_t token) {
   const std::int64_t kv_len = batch.kv_len(request), q_len = batch.q_len(request);
+  const std::int64_t keys = keys_read(batch, request);
   Visibility seen;
   seen.position = kv_len - q_len + token;
-  seen.end = kv_len;
+  seen.end = keys;
   const std::int64_t window = layer.sliding_window_size;
   if (!layer.causal || layer.is_cross_attention) {
     if (window < 0 || layer.is_cross_attention) return seen;
-    seen.begin = std::clamp<std::int64_t>(seen.position - window, 0, kv_len);
-    seen.end = std::clamp<std::int64_t>(seen.position + window + 1, 0, kv_len);
+    seen.begin = std::clamp<std::int64_t>(seen.position - window, 0, keys);
+    seen.end = std::clamp<std::int64_t>(seen.position + window + 1, 0, keys);
     return seen;
   }
 
@@ -129,7 +147,7 @@ inline void hide_other_items(const MultiItemParams& items, std::int64_t request,
     seen.position = seen.positions[token];
   } else {
     const std::int64_t in_block = layer.causal_block - 1 - token % layer.causal_block;
-    seen.end = std::clamp<std::int64_t>(seen.position + in_block + 1, 0, kv_len);
+    seen.end = std::clamp<std::int64_t>(seen.position + in_block + 1, 0, keys);
     if (batch.multi_item) hide_other_items(*batch.multi_item, request, seen);
   }
   seen.begin = chunk_begin(layer.attention_chunk, kv_len - q_len + token);

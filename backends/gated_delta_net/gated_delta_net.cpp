@@ -127,13 +127,6 @@ GatedDeltaNetBackend::GatedDeltaNetBackend() {
   info_.device = DeviceKind::kCpu;
 }
 
-Support GatedDeltaNetBackend::supports(const Problem& problem) const {
-  if (!problem.layer.is_recurrent()) {
-    return Support::no("recurrent layers only: it keeps a state instead of keys and values");
-  }
-  return Support::yes();
-}
-
 std::unique_ptr<Plan> GatedDeltaNetBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
   return std::make_unique<Planned>(batch, memory);
 }

@@ -37,6 +37,19 @@ TEST(GatedDeltaNetBackend, agrees_with_the_reference_for_dims_of_no_round_size) 
   }
 }
 
+TEST(GatedDeltaNetBackend, names_the_layer_where_it_reads_no_such_cache_either) {
+  const auto backend = make();
+  Problem problem = problem_of(small_plain_decode());
+  problem.cache.page_size = 1;  // which ragged keys have
+  const std::string reason = backend->supports(problem).reason();
+  EXPECT_NE(reason.find("recurrent layers only"), std::string::npos);
+  for (const KvLayout layout : {KvLayout::kNhd, KvLayout::kXPacked, KvLayout::kRagged}) {
+    EXPECT_EQ(choose_format(*backend, problem, layout).support.reason(), reason);
+  }
+  problem.cache.scales = KvScales::kToken;
+  EXPECT_EQ(choose_format(*backend, problem, {}).support.reason(), reason);
+}
+
 TEST(GatedDeltaNetBackend, takes_no_layer_with_keys) {
   EXPECT_FALSE(make()->supports(problem_of(small_plain_decode())));
   EXPECT_FALSE(make()->supports(problem_of(small_mla())));

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
+#include "backends/gated_delta_net/recurrent_layers.h"
 #include "lib/backend/backend.h"
 
 namespace attnbench::gated_delta_net {
@@ -15,6 +17,9 @@ class GpuBackend final : public Backend {
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override;
+  [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
+    return layouts_of_states(problem);
+  }
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 
  private:

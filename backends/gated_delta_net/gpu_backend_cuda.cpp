@@ -64,9 +64,7 @@ class Planned final : public StepPlan {
 GpuBackend::GpuBackend() : info_(gpu_info()) {}
 
 Support GpuBackend::supports(const Problem& problem) const {
-  if (!problem.layer.is_recurrent()) {
-    return Support::no("recurrent layers only: it keeps a state instead of keys and values");
-  }
+  if (Support recurrent = supports_recurrent_layers(problem); !recurrent) return recurrent;
   if (problem.layer.head_dim_qk > kMostKeyDims) {
     return Support::no(
         fmt::format("key dims up to {} only: registers hold the columns of a state", kMostKeyDims));

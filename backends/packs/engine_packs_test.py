@@ -60,6 +60,7 @@ TAKEN = [
     ({**LATENT, **CHUNK}, "flashinfer:mla_fa2 flashinfer:mla_fa3"),
     (dict(sliding_window_size=9), "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:decode "
      "flashinfer:decode_tc flashinfer:xqa sglang:triton_decode"),
+    ({**CHUNK, "causal": False, "sliding_window_size": 9}, "vllm:fa3 vllm:fa2 fa3:tokenspeed"),
     (dict(logit_cap=50.0), "vllm:fa3 vllm:fa2 vllm:triton_unified flashinfer:decode flashinfer:decode_tc "
      "flashinfer:cascade sglang:triton_decode"),
     (dict(has_sinks=True), "vllm:fa3 vllm:triton_unified flashinfer:sinks flashinfer:xqa sglang:triton_decode"),
@@ -102,7 +103,7 @@ TAKEN_RAGGED = [
     (CHUNK, "vllm:fa3 vllm:fa2 fa3:fwd flashinfer:ragged"),
     ({**CHUNK, "causal": False}, "vllm:fa3 vllm:fa2 fa3:fwd flashinfer:ragged"),
     ({**CHUNK, "sliding_window_size": 9}, "vllm:fa3 vllm:fa2 flashinfer:ragged"),
-    ({**CHUNK, "causal": False, "sliding_window_size": 9}, ""),
+    ({**CHUNK, "causal": False, "sliding_window_size": 9}, "vllm:fa3 vllm:fa2"),
     ({**CHUNK, **EXPANDED}, "vllm:fa3 fa3:fwd flashinfer:ragged"),
     ({**CHUNK, "head_dim_qk": 72, "head_dim_v": 72}, "vllm:fa2"),
     ({**CHUNK, "cache_dtype": "e4m3"}, ""),
@@ -254,8 +255,23 @@ class EnginePacksTest(unittest.TestCase):
         self.assertFalse(plan.update(types.SimpleNamespace(kv_lens=[5, 1]), None))
 
     def test_only_vllm_s_kernels_have_states_with_value_dims_first(self):
-        turned = {name for name, backend in BACKENDS.items() if getattr(backend, "formats", ()) == ["states_vk"]}
+        asked = problem(**DELTA_NET)
+        turned = {name for name, backend in BACKENDS.items() if formats_of(backend, asked) == ["states_vk"]}
         self.assertEqual(turned, {"vllm:fused_recurrent_gdn", "vllm:chunk_gdn"})
+
+    def test_kernels_of_delta_nets_read_any_cache_of_a_layer_that_they_refuse(self):
+        for layout in ("NHD", "ragged"):
+            asked = problem(cache_layout=layout, page_size=1)
+            for name, backend in BACKENDS.items():
+                if backend.supports(problem(**DELTA_NET)) is None or name == "vllm:chunk_gdn":
+                    self.assertEqual(formats_of(backend, asked), [layout], name)
+                    self.assertIn("recurrent layers only", backend.supports(asked), name)
+
+    def test_windows_of_layers_without_causality_reach_as_far_ahead_as_back(self):
+        for causal, cross, window, ahead in ((True, False, 9, 0), (False, False, 9, 9), (False, False, -1, -1),
+                                             (True, False, -1, -1), (False, True, 9, -1)):
+            layer = problem(causal=causal, is_cross_attention=cross, sliding_window_size=window)
+            self.assertEqual(engine_tools.window_of(layer), (-1 if cross else window, ahead))
 
     def test_a_module_is_imported_without_its_package_being_started(self):
         with tempfile.TemporaryDirectory() as folder:

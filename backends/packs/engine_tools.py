@@ -26,9 +26,10 @@ def first_reason(*checks):
     return next((reason for holds, reason in checks if holds), None)
 
 
-def no_paged_attention(problem, dtypes=("f16", "bf16"), trees=False, sinks=False):
+def no_paged_attention(problem, dtypes=("f16", "bf16"), trees=False, sinks=False, window_ahead=False):
     """Why a kernel of softmax attention over keys and values of their own cannot take the problem, whatever its window
-    and its shapes; None when it can. What has to hold besides, its own pack adds."""
+    and its shapes; None when it can. What has to hold besides, its own pack adds. window_ahead: its windows have a right
+    edge as well, which those of layers without causality need."""
     return first_reason(
         (problem.step != "attention", "attention only: it writes no cache"),
         (problem.family != "softmax", "keys and values of their own only: no MLA, no recurrent layers"),
@@ -41,8 +42,8 @@ def no_paged_attention(problem, dtypes=("f16", "bf16"), trees=False, sinks=False
         (problem.attention_chunk > 0, "no chunked attention: the pack gives it causal masks and windows alone"),
         (problem.mode == "target_verify" and not trees, "no draft trees: it knows no masks but causal ones"),
         (problem.dtype not in dtypes, f"queries in {' or '.join(dtypes)} only"),
-        (not problem.causal and not problem.is_cross_attention and problem.sliding_window_size >= 0,
-         "windows of causal layers only"))
+        (not problem.causal and not problem.is_cross_attention and problem.sliding_window_size >= 0 and not window_ahead,
+         "windows of causal layers only: its own have a left edge alone"))
 
 
 def no_latent_attention(problem):
@@ -65,6 +66,13 @@ def with_lse_variants(*backends):
         "only_by_name": True, "tuning": {}}) for backend in backends)]
 
 
+def window_of(problem):
+    """FlashAttention's window_size: how many keys before and behind its own place a query may see, -1: all. Without
+    causality as many behind as before, as vLLM has it in layers that encode; beside causality 0, or -1 without a window."""
+    window = -1 if problem.is_cross_attention else problem.sliding_window_size
+    return window, min(window, 0) if problem.causal else window
+
+
 class Plan:
     """The plan of a kernel that torch launches. A subclass says what it reads and launches:
 
@@ -83,7 +91,7 @@ class Plan:
             return
         cross = batch.problem.is_cross_attention  # whose queries see all keys
         self.causal = batch.problem.causal and not cross
-        self.window = -1 if cross else batch.problem.sliding_window_size
+        self.window, self.window_ahead = window_of(batch.problem)
         self.q, self.k_cache, self.v_cache, self.out, self.lse, self.sinks = (
             tensor and tensor.torch()
             for tensor in map(batch.tensor, ("q", "k_cache", "v_cache", "out", "lse", "sinks")))

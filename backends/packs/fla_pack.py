@@ -10,7 +10,7 @@ import importlib.metadata
 import os
 
 from engine_tools import import_bare
-from gated_delta_net import GatheredStates, chunked_numerics, chunks_of, no_chunks, no_delta_net
+from gated_delta_net import GatheredStates, chunked_numerics, chunks_of, layouts_of_states, no_chunks, no_delta_net
 
 BARE = ["fla", "fla.ops", "fla.ops.gated_delta_rule", "fla.modules", "fla.modules.norm"]
 
@@ -29,6 +29,9 @@ class DeltaRule:
         version = {"__version__": importlib.metadata.version("fla-core")}
         module = import_bare(f"fla.ops.gated_delta_rule.{self.module}", BARE, {"fla": version})
         self.rule = getattr(module, self.kernel)
+
+    def formats(self, problem):
+        return layouts_of_states(problem, "states_kv")
 
     def plan(self, batch):
         return GatheredStates(batch, self)

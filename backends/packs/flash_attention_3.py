@@ -32,7 +32,7 @@ class FlashAttention3:
     def supports(self, problem):
         fp8 = problem.cache_dtype == "e4m3"
         dims = (problem.head_dim_qk, problem.head_dim_v)
-        return no_paged_attention(problem, self.dtypes, sinks=True) or first_reason(
+        return no_paged_attention(problem, self.dtypes, sinks=True, window_ahead=True) or first_reason(
             (problem.has_sinks and not self.sinks, "this build has no sinks"),
             (problem.cache_dtype == "e5m2", "fp8 as e4m3 only"),
             (not fp8 and problem.cache_dtype != problem.dtype, "a cache of the queries' type, or e4m3"),
@@ -90,7 +90,7 @@ class RaggedPlan(Plan):
         self.with_lse, self.forward = backend.with_lse, backend.operators.fwd.default
         self.arguments = arguments_of(
             self.forward, q=self.q, out=self.out, is_causal=self.causal, softcap=self.problem.logit_cap,
-            window_size_left=self.window, window_size_right=0 if self.window >= 0 else -1, **self.keys(batch),
+            window_size_left=self.window, window_size_right=self.window_ahead, **self.keys(batch),
             **backend.ragged_arguments, **sinks_of(self), **one_gpu(self.forward))
 
     def keys(self, batch):
@@ -133,7 +133,7 @@ class PagedPlan(Plan):
         longest_q, longest_kv = self.longest(batch)
         shared = {"cu_seqlens_q": query_starts, "seqused_k": seq_lens, "max_seqlen_q": longest_q,
                   "max_seqlen_k": longest_kv, "is_causal": self.causal, "window_size_left": self.window,
-                  "window_size_right": 0 if self.window >= 0 else -1, "sm_margin": 0,
+                  "window_size_right": self.window_ahead, "sm_margin": 0,
                   "num_splits": self.num_splits or (GRAPH_SPLITS if problem.recorded else 0)}
         # What vLLM computes once a step for all layers: how many splits each request is worth, longest requests first.
         plan_work = self.operators.get_scheduler_metadata.default

@@ -16,6 +16,11 @@ def no_delta_net(problem, dtypes):
         (problem.head_dim_qk > 256, "key dims up to 256 only"))
 
 
+def layouts_of_states(problem, order):
+    """States in that order. A layer with keys is refused however they lie, so that the refusal is that of the layer."""
+    return [order if problem.family == "recurrent" else problem.cache_layout]
+
+
 def no_chunks(problem):
     """The same for a chunked one. What it computes of a chunk is kept in the type of the activations: f32 would be
     multiplied as TF32, and f16 does not hold keys behind a long decay."""

@@ -7,7 +7,8 @@ import types
 from engine_tools import (Plan, arguments_of, first_reason, import_bare, library_of, need_gpu,
                           no_latent_attention, no_paged_attention, with_lse_variants)
 from flash_attention_3 import AbsorbedMla, FlashAttention3, RaggedPlan
-from gated_delta_net import DeltaNetPlan, GatheredStates, chunked_numerics, chunks_of, no_chunks, no_delta_net
+from gated_delta_net import (DeltaNetPlan, GatheredStates, chunked_numerics, chunks_of, layouts_of_states, no_chunks,
+                             no_delta_net)
 
 REQUIRES = {"vllm": "0.22.0", "torch": "2.11.0"}
 
@@ -56,7 +57,7 @@ class Fa2:
         library_of("vllm", "vllm_flash_attn/_vllm_fa2_C.abi3.so")
 
     def supports(self, problem):
-        return no_paged_attention(problem) or first_reason(
+        return no_paged_attention(problem, window_ahead=True) or first_reason(
             (problem.cache_dtype != problem.dtype, "a cache of the queries' type only"),
             (problem.cache_scales != "tensor", "scales of a whole tensor only"),
             (problem.page_size % 16 != 0 and problem.cache_layout != "ragged", f"pages of 16 tokens or multiples, not {problem.page_size}"),
@@ -89,11 +90,12 @@ class Fa2Plan(Plan):
                              "seqused_k": table["cache_seqlens"], "block_table": table["page_table"]}
         longest_q, longest_kv = self.longest(batch)
         # It says +inf for a query that sees no key; a recorded plan's padding is nobody's query.
-        self.has_empty_rows = any(kv < (q if self.causal else 1) for q, kv in zip(batch.q_lens, batch.kv_lens))
+        ahead = 0 if self.causal else self.window_ahead
+        self.has_empty_rows = any(kv < max(q - ahead if ahead >= 0 else 1, 1) for q, kv in zip(batch.q_lens, batch.kv_lens))
         self.arguments = arguments_of(
             self.forward, q=self.q, k=self.k_cache, v=self.v_cache, out=self.out, **keys,
             max_seqlen_q=longest_q, max_seqlen_k=longest_kv, p_dropout=0.0, softmax_scale=self.logit_scale(batch), zero_tensors=False,
-            is_causal=self.causal, window_size_left=self.window, window_size_right=0 if self.window >= 0 else -1,
+            is_causal=self.causal, window_size_left=self.window, window_size_right=self.window_ahead,
             softcap=problem.logit_cap, return_softmax=False, num_splits=0)
 
     def launch(self):
@@ -412,7 +414,9 @@ class DeltaNet:
     requires = {**REQUIRES, "triton": "3.6.0"}
     index_format = "state_indices, cu_seqlens"
     device = "cuda"
-    formats = ["states_vk"]
+
+    def formats(self, problem):
+        return layouts_of_states(problem, "states_vk")
 
     def load(self):
         import triton

@@ -25,7 +25,7 @@ struct Item {
   std::int32_t tile = 0;           ///< among the tiles that were split: which counter
   std::int32_t partial = 0;        ///< where this piece's result waits for the merge
   std::int32_t first_partial = 0;  ///< of the tile's first piece
-  std::int32_t padding = 0;        ///< to a multiple of 16 bytes
+  std::int32_t variant = 0;        ///< form of the queries that these keys meet (VariantKeys)
 };
 
 /// Values of a row of V, and of a partial result, in the kernels of `head_dim`: 72 is padded.

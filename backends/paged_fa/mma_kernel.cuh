@@ -178,8 +178,7 @@ __global__ void __launch_bounds__(kThreads) mma_kernel(const __grid_constant__ P
         const int row = (C::kFew ? 0 : 16 * warp) + static_cast<int>(threadIdx.x % 32) / 4 + 8 * i;
         const bool real = row < item.rows;
         const RowPlace place = place_of(p, item, kv_head, real ? row : 0, q_begin);
-        q.load(i, p.q + place.token * p.q_token_stride + place.head * p.q_head_stride, real,
-               p.head_dim);
+        q.load(i, query_row(p, item, place), real, p.head_dim);
       }
       attend_all<C>(p, item, gather, q, ring, pages[C::kStages - 1], acc);
     }

@@ -30,9 +30,8 @@ class SharedQueries {
       const int row = i / kChunks, chunk = i % kChunks;
       const bool real = row < item.rows && (!S::kPadded || chunk < p.head_dim / 8);
       const RowPlace place = place_of(p, item, kv_head, row < item.rows ? row : 0);
-      cuda::cp_async_16(
-          tile + row * S::kRowBytesQ + 16 * cuda::swizzle<kChunks>(row, chunk),
-          p.q + place.token * p.q_token_stride + place.head * p.q_head_stride + 16 * chunk, real);
+      cuda::cp_async_16(tile + row * S::kRowBytesQ + 16 * cuda::swizzle<kChunks>(row, chunk),
+                        query_row(p, item, place) + 16 * chunk, real);
     }
   }
   /// `tile` is where this warp's first row lies.

@@ -21,9 +21,6 @@ Numerics PagedFaBackend::numerics(const Problem& problem) const {
 
 Support PagedFaBackend::supports(const Problem& problem) const {
   if (problem.layer.has_alibi) return Support::no("no ALiBi, as FlashAttention 3 (see splitkv)");
-  if (problem.layer.dual_chunk.exists()) {
-    return Support::no("no dual chunks: its queries have one form (see splitkv)");
-  }
   if (problem.multi_item) {
     if (!has_linear_slots(problem.cache)) return Support::no(no_linear_slots_reason(problem.cache));
     return supports_items_in_passes(*this, problem);

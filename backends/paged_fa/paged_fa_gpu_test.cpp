@@ -281,6 +281,47 @@ TEST_F(PagedFaGpu, sees_the_own_chunk_in_tiles_of_every_size) {
   }
 }
 
+TEST_F(PagedFaGpu, meets_keys_in_the_form_of_the_query_that_their_dual_chunk_asks_for) {
+  for (const Case& c : small_dual_chunks()) {
+    if (c.dtype == DType::kF32) continue;
+    expect_agreement(c, *device_, {Fill::kNeedle, Fill::kSparseInt, Fill::kNormal});
+  }
+  for (const DualChunk dual :
+       {DualChunk{70, 7}, DualChunk{128, 0}, DualChunk{1024, 24}, DualChunk{8192, 1024}}) {
+    for (const int dim : {64, 128}) {
+      for (const std::int64_t q_len : {1, 21, 200, 600}) {
+        Case c = extend(2, 4, dim, dim, q_len);
+        c.layer.dual_chunk = dual;
+        expect_agreement(c, *device_, {Fill::kNeedle, Fill::kNormal});
+        c.layer.has_sinks = true;
+        c.layer.logit_cap = 5;
+        c.layer.temperature_len = 127;
+        c.kv_cache.page_size = 24;
+        expect_agreement(c, *device_, {Fill::kNormal});
+      }
+    }
+  }
+}
+
+TEST_F(PagedFaGpu, cuts_the_parts_of_dual_chunks_where_contexts_are_long) {
+  for (Case c : {small_prefix_hits(), small_chunked_mixed(), small_fp8()}) {
+    c.id += "/long";
+    for (Request& request : c.requests) request.kv_len += 5000;
+    for (const DualChunk dual : {DualChunk{100, 7}, DualChunk{1024, 24}}) {
+      c.layer.dual_chunk = dual;
+      expect_agreement(c, *device_, {Fill::kNeedle, Fill::kNormal});
+    }
+  }
+}
+
+TEST_F(PagedFaGpu, reads_ragged_keys_of_dual_chunks) {
+  for (const std::int64_t q_len : {13, 300}) {
+    Case c = ragged(extend(2, 4, 128, 128, q_len));
+    c.layer.dual_chunk = {100, 28};
+    expect_agreement(c, *device_, {Fill::kNeedle, Fill::kNormal});
+  }
+}
+
 TEST_F(PagedFaGpu, warms_late_logits_in_tiles_of_every_size) {
   for (const std::int64_t q_len : {1, 21, 200, 600}) {
     Case c = extend(2, 4, 128, 128, q_len);

@@ -30,19 +30,25 @@ struct KeyRange {
   std::int64_t begin = 0, end = 0, full_begin = 0, full_end = 0;
 };
 
+/// Keys of a sequence that are read, from its first on.
+std::int64_t keys_of(const PlanInput& problem, const Sequence& sequence) {
+  if (!problem.prefix_alone) return sequence.kv_len;
+  return std::max<std::int64_t>(sequence.kv_len - sequence.q_len, 0);
+}
+
 KeyRange range_of(const PlanInput& problem, const Sequence& sequence, std::int64_t first_token,
                   std::int64_t last_token) {
-  const std::int64_t kv_len = sequence.kv_len;
-  if (!problem.causal && problem.window < 0) return {0, kv_len, 0, kv_len};
-  const std::int64_t prefix = kv_len - sequence.q_len;
-  KeyRange range{kv_len, 0, 0, kv_len};
+  const std::int64_t keys = keys_of(problem, sequence);
+  if (!problem.causal && problem.window < 0) return {0, keys, 0, keys};
+  const std::int64_t prefix = sequence.kv_len - sequence.q_len;
+  KeyRange range{keys, 0, 0, keys};
   for (std::int64_t t = first_token; t <= last_token; ++t) {
     const bool tree = sequence.tree_positions != nullptr;
     const bool by_depth = tree && problem.window_by_depth;
     const std::int64_t place = by_depth ? sequence.tree_positions[t] : prefix + t;
     const std::int64_t in_block = problem.block - 1 - t % problem.block;
     const std::int64_t ahead = problem.causal ? in_block : problem.window;
-    const std::int64_t end = tree ? kv_len : std::clamp<std::int64_t>(place + ahead + 1, 0, kv_len);
+    const std::int64_t end = tree ? keys : std::clamp<std::int64_t>(place + ahead + 1, 0, keys);
     std::int64_t begin = chunk_begin(problem.chunk, prefix + t);
     if (problem.window >= 0) {
       begin = std::min(std::max(place - problem.window, begin), by_depth ? prefix : end);
@@ -63,8 +69,9 @@ std::vector<Item> tiles_of(const PlanInput& problem, TileKind kind,
     if (kinds[s] != kind) continue;
     const Sequence& sequence = problem.sequences[s];
     const std::int64_t rows = sequence.q_len * problem.group;
-    for (std::int64_t begin = 0; begin < rows; begin += static_cast<std::int64_t>(kind)) {
-      const std::int64_t end = std::min(rows, begin + static_cast<std::int64_t>(kind));
+    for (std::int64_t begin = 0, end = 0; begin < rows; begin = end) {
+      end = tile_end({sequence.q_len, sequence.kv_len, problem.group}, problem.dual_chunk, begin,
+                     static_cast<std::int64_t>(kind));
       const KeyRange range =
           range_of(problem, sequence, begin / problem.group, (end - 1) / problem.group);
       Item tile;
@@ -98,19 +105,29 @@ bool small_tiles_are_better(const PlanInput& problem) {
   return small.are_better(problem.heads_kv);
 }
 
-/// Appends a tile's pieces of at most `chunk` keys.
-void cut(WorkPlan& plan, std::vector<Item>& items, const Item& tile, std::int64_t chunk) {
-  const std::int64_t pieces = tiles::pieces_of(tiles::keys_of(tile), chunk);
-  if (pieces == 1) {
-    items.push_back(tile);
-    return;
-  }
+/// Appends a tile's pieces of at most `chunk` keys, each of which meets one form of the queries.
+void cut(WorkPlan& plan, std::vector<Item>& items, const PlanInput& problem, const Item& tile,
+         std::int64_t chunk) {
+  const Sequence& sequence = problem.sequences[static_cast<std::size_t>(tile.sequence)];
+  const std::int64_t place = sequence.kv_len - sequence.q_len + tile.row_begin / problem.group;
+  const std::vector<VariantKeys> parts =
+      variant_keys(problem.dual_chunk, place, tile.key_begin, tile.key_end);
+  std::int64_t pieces = 0;
+  for (const VariantKeys& part : parts) pieces += tiles::pieces_of(part.end - part.begin, chunk);
   Item item = tile;
-  item.splits = narrow_i32(pieces);
-  item.tile = plan.tiles++;
-  item.first_partial = plan.partials;
-  plan.partial_rows = std::max(plan.partial_rows, item.rows);
-  tiles::append_pieces(items, item, chunk, plan.partials);
+  if (pieces > 1) {
+    item.splits = narrow_i32(pieces);
+    item.tile = plan.tiles++;
+    item.first_partial = plan.partials;
+    plan.partial_rows = std::max(plan.partial_rows, item.rows);
+  }
+  std::int32_t unsplit = 0;  // a tile of one piece leaves no partial result
+  for (const VariantKeys& part : parts) {
+    item.variant = part.variant;
+    item.key_begin = narrow_i32(part.begin);
+    item.key_end = narrow_i32(part.end);
+    tiles::append_pieces(items, item, chunk, pieces > 1 ? plan.partials : unsplit);
+  }
   for (auto piece = items.end() - pieces; piece != items.end(); ++piece) {
     piece->full_end = std::min(piece->full_end, piece->key_end);
   }
@@ -120,8 +137,15 @@ void cut(WorkPlan& plan, std::vector<Item>& items, const Item& tile, std::int64_
 tiles::Room room_of(const PlanInput& problem, std::int64_t tiles, std::int64_t rows) {
   using tiles::EqualShares;
   const std::int64_t heads = problem.heads_kv;
-  return {tiles + ceil_div(EqualShares::most_further_pieces(problem.multiprocessors), heads), tiles,
-          ceil_div(EqualShares::most_partials(problem.multiprocessors), heads), narrow_i32(rows)};
+  tiles::Room room{
+      tiles + ceil_div(EqualShares::most_further_pieces(problem.multiprocessors), heads), tiles,
+      ceil_div(EqualShares::most_partials(problem.multiprocessors), heads), narrow_i32(rows)};
+  if (problem.dual_chunk.exists()) {
+    // Keys of each further form of the queries are further pieces, and all tiles may be cut.
+    room.items += 2 * tiles;
+    room.partials = room.items;
+  }
+  return room;
 }
 
 TileKind kind_of(const PlanInput& problem, std::int64_t q_len) {
@@ -145,6 +169,8 @@ PlanInput plan_input(const ForwardBatch& batch, const AttentionLayer& layer, boo
   problem.window = layer.sliding_window_size;
   problem.window_by_depth = layer.window_in_trees == WindowInTrees::kDepth;
   problem.chunk = layer.attention_chunk;
+  problem.dual_chunk = layer.dual_chunk;
+  problem.prefix_alone = batch.problem != nullptr && batch.problem->prefix_alone;
   problem.many_rows = many_rows;
   problem.multiprocessors = multiprocessors;
   const bool tree = batch.forward_mode == ForwardMode::kTargetVerify && problem.causal;
@@ -174,7 +200,7 @@ WorkPlan plan_work(const PlanInput& problem) {
 
     std::int64_t keys_per_head = 1;
     for (std::size_t s = 0; s < kinds.size(); ++s) {
-      if (kinds[s] == kind) keys_per_head += problem.sequences[s].kv_len;
+      if (kinds[s] == kind) keys_per_head += keys_of(problem, problem.sequences[s]);
     }
 
     WorkPlan::Launch launch;
@@ -183,7 +209,9 @@ WorkPlan plan_work(const PlanInput& problem) {
         narrow_i32(std::clamp<std::int64_t>(kCachedKeys / keys_per_head, 1, problem.heads_kv));
     launch.first_item = narrow_i32(static_cast<std::int64_t>(plan.items.size()));
     std::vector<Item> items;
-    for (const Item& tile : tiles) cut(plan, items, tile, shares.chunk(tiles::keys_of(tile)));
+    for (const Item& tile : tiles) {
+      cut(plan, items, problem, tile, shares.chunk(tiles::keys_of(tile)));
+    }
     launch.num_items = narrow_i32(std::ssize(items));
     for (const Item& item : tiles::sorted_longest_first(items)) plan.items.push_back(item);
     plan.launches.push_back(launch);

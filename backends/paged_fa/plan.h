@@ -30,7 +30,9 @@ struct PlanInput {
   std::int64_t window = -1;
   bool window_by_depth = false;  ///< in draft trees
   std::int64_t chunk = 0;        ///< keys of a chunk, of which a query sees its own; 0: no chunks
-  bool many_rows = true;  ///< whether kernels of 128 rows exist for these types and head dims
+  DualChunk dual_chunk;
+  bool prefix_alone = false;  ///< Problem::prefix_alone
+  bool many_rows = true;      ///< whether kernels of 128 rows exist for these types and head dims
   int multiprocessors = 1;
 };
 [[nodiscard]] PlanInput plan_input(const ForwardBatch& batch, const AttentionLayer& layer,

@@ -38,6 +38,7 @@ void for_plans_of_small_cases(std::int64_t further_keys, const F& f) {
   std::vector<Case> cases = all_small_cases();
   std::ranges::copy(small_windows(), std::back_inserter(cases));
   std::ranges::copy(small_blocks(), std::back_inserter(cases));
+  std::ranges::copy(small_dual_chunks(), std::back_inserter(cases));
   for (const Case& small : cases) {
     const Case c = longer(small, further_keys);
     SCOPED_TRACE(c.id);
@@ -120,6 +121,65 @@ TEST(PagedFaPlan, of_a_chunked_layer_reads_the_own_chunk_alone) {
   for (const Item& item : plan_work(problem).items) {
     EXPECT_EQ(item.key_begin % 8192, 0);
     EXPECT_LE(item.key_end - item.key_begin, 8192 + item.rows);
+  }
+}
+
+TEST(PagedFaPlan, of_dual_chunks_gives_an_item_keys_of_one_form_of_its_queries) {
+  for (const DualChunk dual : {DualChunk{8, 2}, DualChunk{1100, 100}}) {
+    PlanInput problem;
+    problem.group = 4;
+    problem.multiprocessors = kMultiprocessors;
+    problem.dual_chunk = dual;
+    problem.sequences = {{1, 6, nullptr},  {1, 7, nullptr},      {1, 13, nullptr},
+                         {1, 20, nullptr}, {700, 5000, nullptr}, {30, 30, nullptr}};
+    const std::int64_t step = dual.step();
+    std::map<std::pair<int, int>, std::int64_t> keys;  // of (variant, request) of a decode
+    for (const Item& item : plan_work(problem).items) {
+      const Sequence& sequence = problem.sequences[static_cast<std::size_t>(item.sequence)];
+      const std::int64_t prefix = sequence.kv_len - sequence.q_len;
+      const std::int64_t chunk = (prefix + item.row_begin / 4) / step;
+      EXPECT_EQ(chunk, (prefix + (item.row_begin + item.rows - 1) / 4) / step)
+          << "a tile of queries of two chunks";
+      ASSERT_LT(item.key_begin, item.key_end);
+      EXPECT_EQ(std::min<std::int64_t>(chunk - (item.key_end - 1) / step, 2), item.variant);
+      EXPECT_EQ(std::min<std::int64_t>(chunk - item.key_begin / step, 2), item.variant);
+      if (sequence.q_len == 1) {
+        keys[{item.variant, item.sequence}] += item.key_end - item.key_begin;
+      }
+    }
+    if (step != 6) continue;
+    // SGLang's lengths of a decode's three parts.
+    const std::map<std::pair<int, int>, std::int64_t> expected = {
+        {{0, 0}, 6}, {{0, 1}, 1}, {{0, 2}, 1}, {{0, 3}, 2}, {{1, 1}, 6},
+        {{1, 2}, 6}, {{1, 3}, 6}, {{2, 2}, 6}, {{2, 3}, 12}};
+    EXPECT_EQ(keys, expected);
+  }
+}
+
+TEST(PagedFaPlan, of_a_prefix_alone_reads_no_key_of_the_step_and_each_row_s_share_of_a_window) {
+  for (const bool causal : {true, false}) {
+    PlanInput problem;
+    problem.group = 2;
+    problem.causal = causal;
+    problem.prefix_alone = true;
+    problem.multiprocessors = kMultiprocessors;
+    problem.sequences = {{100, 1000, nullptr}, {40, 40, nullptr}, {1, 31, nullptr}};
+    std::map<int, std::int64_t> rows, last;
+    for (const Item& item : plan_work(problem).items) {
+      rows[item.sequence] += item.rows;
+      EXPECT_LE(item.full_begin, item.key_begin) << "queries see a prefix whole";
+      EXPECT_EQ(item.full_end, item.key_end);
+      last[item.sequence] = std::max<std::int64_t>(last[item.sequence], item.key_end);
+    }
+    EXPECT_EQ(last, (std::map<int, std::int64_t>{{0, 900}, {1, 0}, {2, 30}}));
+    problem.window = 20;
+    for (const Item& item : plan_work(problem).items) {
+      const Sequence& sequence = problem.sequences[static_cast<std::size_t>(item.sequence)];
+      const std::int64_t prefix = sequence.kv_len - sequence.q_len;
+      const std::int64_t begin = std::max<std::int64_t>(0, prefix + item.row_begin / 2 - 20);
+      EXPECT_EQ(item.key_begin, std::min(begin, prefix));
+      EXPECT_EQ(item.key_end, prefix);
+    }
   }
 }
 
@@ -216,7 +276,9 @@ TEST(PagedFaPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
     problem.group = 1 << upto(5);
     problem.many_rows = upto(1) == 0;
     problem.multiprocessors = kMultiprocessors;
-    const std::int64_t requests = 1 + upto(i % 3 == 0 ? 40 : 5), q_len = 1 + upto(9);
+    const bool dual = i % 10 == 1;  // whose decodes alone are recorded
+    if (dual) problem.dual_chunk = {1 + upto(3000), 0};
+    const std::int64_t requests = 1 + upto(i % 3 == 0 ? 40 : 5), q_len = dual ? 1 : 1 + upto(9);
     const std::int64_t longest = upto(2) == 0 ? 600 : 50000;
     for (std::int64_t r = 0; r < requests; ++r) {
       problem.sequences.push_back({q_len, q_len + upto(longest), nullptr});
@@ -234,6 +296,7 @@ TEST(PagedFaPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
     EXPECT_LE(made.tiles, room.tiles);
     EXPECT_LE(made.partials, room.partials);
     EXPECT_LE(made.partial_rows, room.partial_rows);
+    if (dual) continue;
     fullest = most_of(fullest, {100 * made.items / place->num_items, 100 * made.tiles / room.tiles,
                                 100 * made.partials / room.partials, 0});
   }

@@ -40,6 +40,17 @@ __device__ __forceinline__ RowPlace place_of(const Params& p, const Item& item, 
   return place_of(p, item, kv_head, row, p.cu_seqlens_q[item.sequence]);
 }
 
+/// Bytes of q before a row's query, in the form that the item's keys meet.
+__device__ __forceinline__ std::int64_t query_offset(const Params& p, const Item& item,
+                                                     const RowPlace& place) {
+  return place.token * p.q_token_stride + place.head * p.q_head_stride +
+         item.variant * p.q_variant_stride;
+}
+__device__ __forceinline__ const std::byte* query_row(const Params& p, const Item& item,
+                                                      const RowPlace& place) {
+  return p.q + query_offset(p, item, place);
+}
+
 /// Values d, d + 1, … of one output row; kCount is 2 or 4. Those that pad a row of kDv are left
 /// out.
 template <class T, int kDv, int kCount>

@@ -141,8 +141,7 @@ class Producer {
     std::uint32_t offset = kAbsent;
     if (row < item.rows) {
       const RowPlace place = place_of(p_, item, kv_head, row);
-      offset = static_cast<std::uint32_t>(
-          (place.token * p_.q_token_stride + place.head * p_.q_head_stride) >> 5);
+      offset = static_cast<std::uint32_t>(query_offset(p_, item, place) >> 5);
     }
     copy_rows<typename Tiles::Q>(offset, p_.q, shared_.q(q_.index),
                                  shared_.q_full(q_.index, group));

@@ -42,6 +42,9 @@ struct Problem {
   bool swa_pool = false;
   /// Some request has no keys, or more queries than keys: rows that see none are 0, their LSE -inf.
   bool empty_rows = false;
+  /// A pass of a step that is computed in several: of the keys that a query sees, those before the
+  /// step's own. Lengths and places are those of the whole step.
+  bool prefix_alone = false;
   /// The launches of a plan are recorded once, as a CUDA graph, and replayed for other steps within
   /// `limits`, which Plan::update() brings. Otherwise a plan serves the step it was made for.
   bool recorded = false;

@@ -16,10 +16,6 @@ namespace {
 constexpr int kMergeThreads = 256;
 constexpr int kMergedAtOnce = 8;  // elements of 16 bits: one load of each state
 
-struct MergedStates {
-  AttentionState a, b, to;
-};
-
 template <class T>
 struct alignas(16) MergedPart {
   T elements[kMergedAtOnce];
@@ -33,12 +29,12 @@ __device__ __forceinline__ float lse_of(const AttentionState& state, std::int64_
 /// A thread has eight columns of a row.
 template <class T>
 __global__ void __launch_bounds__(kMergeThreads)
-    merge_states_kernel(const __grid_constant__ MergedStates p) {
+    merge_states_kernel(const __grid_constant__ StatesToMerge p) {
   const std::int64_t parts = p.to.out.shape[2] / kMergedAtOnce, heads = p.to.out.shape[1];
   const std::int64_t index = std::int64_t{blockIdx.x} * kMergeThreads + threadIdx.x;
   const std::int64_t row = index / parts, part = index % parts;
   const std::int64_t token = row / heads, head = row % heads;
-  if (token >= p.to.out.shape[0]) return;
+  if (token >= (p.tokens == nullptr ? p.to.out.shape[0] : *p.tokens)) return;
 
   const float lse_a = lse_of(p.a, token, head), lse_b = lse_of(p.b, token, head);
   const float top = fmaxf(lse_a, lse_b);
@@ -65,20 +61,20 @@ __global__ void __launch_bounds__(kMergeThreads)
 
 }  // namespace
 
-void merge_states_on_gpu(const AttentionState& a, const AttentionState& b, const AttentionState& to,
-                         Stream& stream) {
-  const DType dtype = to.out.dtype;
-  expects(a.out.dtype == dtype && b.out.dtype == dtype && size_bytes(dtype) == 2 &&
-              to.out.shape[2] % kMergedAtOnce == 0,
+void merge_states_on_gpu(const StatesToMerge& states, Stream& stream) {
+  const TensorView& out = states.to.out;
+  const DType dtype = out.dtype;
+  expects(states.a.out.dtype == dtype && states.b.out.dtype == dtype && size_bytes(dtype) == 2 &&
+              out.shape[2] % kMergedAtOnce == 0,
           "states of 16 bits alone are merged, eight columns at once");
-  const std::int64_t threads = to.out.size() / kMergedAtOnce;
+  const std::int64_t threads = out.size() / kMergedAtOnce;
   if (threads == 0) return;
   const auto blocks = static_cast<unsigned>((threads + kMergeThreads - 1) / kMergeThreads);
   const auto native = static_cast<cudaStream_t>(stream.native());
   if (dtype == DType::kF16) {
-    merge_states_kernel<__half><<<blocks, kMergeThreads, 0, native>>>({a, b, to});
+    merge_states_kernel<__half><<<blocks, kMergeThreads, 0, native>>>(states);
   } else {
-    merge_states_kernel<__nv_bfloat16><<<blocks, kMergeThreads, 0, native>>>({a, b, to});
+    merge_states_kernel<__nv_bfloat16><<<blocks, kMergeThreads, 0, native>>>(states);
   }
   check_launch("merge_states");
 }
