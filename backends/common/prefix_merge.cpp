@@ -17,8 +17,8 @@
 namespace attnbench {
 namespace {
 
-/// Of results that wait for the merge: kernels of a GPU write outputs in the activations' type
-/// alone, as the engines' do.
+/// Of results that wait for the merge: kernels of a GPU write outputs in the activations' type, or
+/// in fp8, as the engines' do.
 DType merged_type(const Backend& kernels, const Problem& problem) {
   return kernels.info().device == DeviceKind::kCpu ? DType::kF32 : problem.dtype;
 }
@@ -110,7 +110,7 @@ PrefixMerge::PrefixMerge(Backend& kernels, const ForwardBatch& whole,
                          MergeStates merge, PlanMemory& memory)
     : prefix_(std::move(prefix)),
       own_(std::move(own)),
-      merged_{whole.tensors.out, whole.tensors.lse},
+      merged_{whole.tensors.out, whole.tensors.lse, whole.tensors.out_scale},
       merge_(merge) {
   const auto set_indices = [&](PartStep& step, std::string_view name) {
     if (whole.device_batch == nullptr) return;
@@ -140,6 +140,8 @@ PrefixMerge::PrefixMerge(Backend& kernels, const ForwardBatch& whole,
     next += out_bytes + lse_bytes;
     step.batch.tensors.out = state.out;
     step.batch.tensors.lse = state.lse;
+    step.problem.fp8.out.reset();  // the merge divides, and rounds
+    step.batch.tensors.out_scale = 1;
     return kernels.plan(step.batch, memory.part(part++));
   };
   prefix_plan_ = plan(*prefix_, of_prefix_);

@@ -45,6 +45,17 @@ TEST(RaggedPaged, lets_sinks_join_once_and_softcap_both_passes) {
   });
 }
 
+TEST(RaggedPaged, rounds_outputs_in_fp8_once_where_passes_are_merged) {
+  for (const DType dtype : {DType::kE4M3, DType::kE5M2}) {
+    expect_agreement_under([&](Case& c) {
+      c.fp8.q = DType::kE4M3;
+      c.fp8.q_scales = QScales::kToken;
+      c.fp8.out = dtype;
+      c.out_scale = 0.07f;
+    });
+  }
+}
+
 TEST(RaggedPaged, takes_a_latent_cache) {
   expect_agreement_under([](Case& c) {
     c.layer = small_mla().layer;

@@ -63,7 +63,6 @@ BackendInfo two_stage_info(BackendInfo base) {
   base.name += ":two_stage";
   base.cuda_graph = CudaGraphSupport::kNever;  // its passes are planned for one step
   base.by_default = false;
-  base.writes_fp8_outputs = false;  // the merge writes in the activations' type
   return base;
 }
 

@@ -5,6 +5,7 @@
 #include "backends/common/cuda/planning.h"
 #include "backends/common/kernels_in_build.h"
 #include "backends/common/no_recurrent.h"
+#include "backends/common/shared_scales.h"
 #include "backends/mla/info.h"
 #include "backends/mla/mla.h"
 #include "backends/mla/planned.h"
@@ -34,6 +35,10 @@ Support MlaBackend::supports(const Problem& problem) const {
         no_kernel_reason("activations in bf16 or f16, KV cache in the same type, e4m3 or e5m2"));
   }
   return Support::yes();
+}
+
+std::vector<KvLayout> MlaBackend::formats(const Problem& problem) const {
+  return Backend::formats(with_tensor_scale(problem));
 }
 
 std::unique_ptr<Plan> MlaBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {

@@ -115,7 +115,7 @@ class Consumer {
     float factor = p_.scale * cuda::kLog2e;
     if (p_.softcap > 0) {
       factor = 1;
-      cap_logits(s, p_);
+      cap_logits(s, p_, p_.scale);
     }
     if (first_key < max(item.full_begin, item.key_begin) || first_key + kStepKeys > item.full_end) {
       hide(s, item, first_key);
@@ -267,7 +267,9 @@ class Consumer {
 
   __device__ __forceinline__ void store(const Item& item, int kv_head, const float (&out)[16][4],
                                         const float (&highest)[2], const float (&sum)[2]) const {
-    if (item.splits == 1) return store_whole(item, kv_head, out, highest, sum);
+    const bool in_fp8 =
+        size_bytes(p_.out_dtype) == 1;  // whose 16 bytes are of more lanes than four
+    if (item.splits == 1 && !in_fp8) return store_whole(item, kv_head, out, highest, sum);
     const int pair = static_cast<int>(threadIdx.x % 4);
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
