@@ -47,6 +47,17 @@ void add_writing(Registry& registry, const std::string& absence, Arguments... ar
   }
 }
 
+/// Which takes queries in fp8, and writes none of its keys.
+void add_cascade(Registry& registry, const std::string& absence) {
+  if (absence.empty()) {
+    registry.add([] {
+      return with_wide_queries(std::make_unique<cascade::CascadeBackend>(), widen_queries_on_gpu);
+    });
+  } else {
+    registry.add_absent(with_wide_queries(cascade::CascadeBackend().info()), absence);
+  }
+}
+
 /// cuDNN can be missing where a GPU is not: its headers in the build, its library on the machine.
 void add_cudnn(Registry& registry, std::string absence) {
 #ifdef ATTNBENCH_HAVE_CUDNN
@@ -72,7 +83,7 @@ void register_cuda_backends(Registry& registry) {
   add_writing<RaggedPaged<paged_fa::PagedFaBackend, merge_states_on_gpu>>(registry, absence);
   add_writing<VirtualBatches<paged_fa::PagedFaBackend>>(registry, absence);
   add_writing<mla::MlaBackend>(registry, absence);
-  add<cascade::CascadeBackend>(registry, absence);
+  add_cascade(registry, absence);
   add<gated_delta_net::GpuBackend>(registry, absence);
   add_cudnn(registry, absence);
 }

@@ -25,7 +25,7 @@ void register_cuda_backends(Registry& registry) {
         virtual_batches_info(paged_fa::info()), mla::info()}) {
     registry.add_absent(with_kv_write(with_wide_queries(info)), absence);
   }
-  registry.add_absent(cascade::info(), absence);
+  registry.add_absent(with_wide_queries(cascade::info()), absence);
   registry.add_absent(gated_delta_net::gpu_info(), absence);
   registry.add_absent(with_kv_write(with_wide_queries(cudnn::info())), absence);
 }

@@ -122,7 +122,7 @@ std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents
     const RowId& id = ids[index];
     contents.q_row(id.request, id.token, id.head,
                    std::span(stored.data(), static_cast<std::size_t>(stored.size())));
-    const auto scale = static_cast<double>(contents.q_scale(id.request, id.head));
+    const auto scale = static_cast<double>(contents.q_scale(id.request, id.token, id.head));
     queries.row(static_cast<Eigen::Index>(rows.size())) = stored.cast<double>() * scale;
     QueryRow row;
     row.visible = keys_seen_by(layer, request, id.token);

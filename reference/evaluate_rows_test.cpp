@@ -148,6 +148,11 @@ std::vector<Case> families() {
   fp8.fp8.q_scales = QScales::kRequest;
   fp8.kv_cache.scales = KvScales::kRequest;
   cases.push_back(fp8);
+  for (const QScales scales : {QScales::kHead, QScales::kToken}) {
+    fp8.id = "scales_by_" + std::string(to_string(scales));
+    fp8.fp8.q_scales = scales;
+    cases.push_back(fp8);
+  }
   mla.id = "mla_fp8_queries";
   mla.fp8.q = DType::kE5M2;
   mla.q_scale = 0.21f;

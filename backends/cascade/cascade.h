@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "lib/backend/backend.h"
 
@@ -18,6 +19,8 @@ class CascadeBackend final : public Backend {
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override;
+  /// Rows that share a scale of the tensor or of the head, as all do that requests share.
+  [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override;
   [[nodiscard]] Numerics numerics(const Problem& problem) const override;
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 

@@ -4,6 +4,7 @@
 #include "backends/cascade/info.h"
 #include "backends/cascade/planned.h"
 #include "backends/common/cuda/planning.h"
+#include "backends/common/shared_scales.h"
 #include "backends/splitkv/splitkv.h"
 
 namespace attnbench::cascade {
@@ -32,6 +33,11 @@ Support CascadeBackend::supports(const Problem& problem) const {
   }
   if (layer.has_alibi) return Support::no("no ALiBi: a prefix pass has no query positions");
   return Support::yes();
+}
+
+std::vector<KvLayout> CascadeBackend::formats(const Problem& problem) const {
+  if (problem.cache.scales == KvScales::kRequest) return {};
+  return Backend::formats(with_tensor_scale(problem));
 }
 
 std::unique_ptr<Plan> CascadeBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {

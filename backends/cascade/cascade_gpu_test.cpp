@@ -75,6 +75,20 @@ TEST_F(CascadeGpu, agrees_with_the_reference_behind_a_long_prefix) {
   for (const std::int64_t q_len : {1, 5, 33}) expect_agreement(behind_one_prefix(q_len));
 }
 
+TEST_F(CascadeGpu, reads_the_scales_of_heads_and_rounds_outputs_in_fp8_once) {
+  for (Case c : {behind_one_prefix(1), behind_one_prefix(5), behind_three_levels(1)}) {
+    c.kv_cache.dtype = DType::kE4M3;
+    c.kv_cache.scales = KvScales::kHead;
+    EXPECT_FALSE(CascadeBackend().formats(problem_of(c)).empty());
+    expect_agreement(c);
+    for (const DType out : {DType::kE4M3, DType::kE5M2}) {
+      c.fp8.out = out;
+      c.out_scale = 0.07f;
+      expect_agreement(c);
+    }
+  }
+}
+
 TEST_F(CascadeGpu, agrees_with_the_reference_behind_three_levels_of_prefixes) {
   for (const std::int64_t q_len : {1, 5, 33}) expect_agreement(behind_three_levels(q_len));
 }

@@ -17,6 +17,7 @@ namespace attnbench::cascade {
   // The requests that share a prefix decide which kernels run; vLLM keeps cascade out of its full
   // graphs, too (docs/design/cuda_graphs.md).
   info.cuda_graph = CudaGraphSupport::kNever;
+  info.writes_fp8_outputs = true;
   return info;
 }
 

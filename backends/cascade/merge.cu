@@ -5,6 +5,7 @@
 #include "backends/common/cuda/kv_convert.cuh"
 #include "backends/common/cuda/merge_pieces.cuh"
 #include "backends/common/cuda/output_rows.cuh"
+#include "backends/common/cuda/pack_fp8.cuh"
 #include "lib/device/cuda/check.cuh"
 
 namespace attnbench::cascade {
@@ -18,6 +19,16 @@ struct Parts {
   int count = 0;
   int row = 0;
 };
+
+/// Column d of a row of fp8 or of T.
+template <class T>
+__device__ __forceinline__ void store(DType dtype, std::byte* row, int d, float value) {
+  if (size_bytes(dtype) == 1) {
+    row[d] = static_cast<std::byte>(cuda::pack_fp8(dtype, float2{value, 0}) & 0xffu);
+  } else {
+    reinterpret_cast<T*>(row)[d] = cuda::narrow_to<T>(value);
+  }
+}
 
 /// One warp a row; a lane has every 32nd column.
 template <class T>
@@ -68,10 +79,11 @@ __global__ void merge_kernel(const __grid_constant__ Merge p) {
   }
   add_outs(p.suffix, suffix);
 
-  auto* const to = reinterpret_cast<T*>(cuda::out_row(p, place));
+  std::byte* const to = cuda::out_row(p, place);
+  const float factor = cuda::out_factor(p, 0, kv_head);  // requests that share rows have no own
 #pragma unroll
   for (int c = 0; c < 8; ++c) {
-    if (c < columns) to[32 * c + lane] = cuda::narrow_to<T>(out[c] * p.v_scale);
+    if (c < columns) store<T>(p.out_dtype, to, 32 * c + lane, out[c] * factor);
   }
   if (lane == 0) cuda::store_lse(p, place, merge.lse());
 }

@@ -27,7 +27,7 @@ struct Merge : OutputParams {
   std::int32_t prefix_tile_rows = 0;  ///< rows of a tile of the prefix pass
   Partials prefix, suffix;
   std::int32_t head_dim_v = 0;  ///< a multiple of 32, at most 256
-  DType dtype = DType::kBF16;   ///< of O: bf16 or f16
+  DType dtype = DType::kBF16;   ///< of O where that is not in fp8: bf16 or f16
 };
 
 /// Enqueues the merge on a cudaStream_t.

@@ -15,7 +15,7 @@ struct ForwardBatch;
 
 /// Where the rows of the result lie, and what a row's end needs.
 struct OutputParams {
-  std::byte* out = nullptr;  ///< [T, Hq, dv] in the type of q, or where a kernel says so in fp8
+  std::byte* out = nullptr;  ///< [T, Hq, dv] in out_dtype: the activations' type, or fp8
   std::int64_t out_token_stride = 0, out_head_stride = 0;
   std::byte* lse = nullptr;  ///< [T, Hq] f32, natural log
   std::int64_t lse_token_stride = 0, lse_head_stride = 0;
@@ -23,7 +23,7 @@ struct OutputParams {
   std::int32_t heads_kv = 1;
   std::int32_t group = 1;  ///< query heads per KV head
   float v_scale = 1;       ///< over the scale of outputs in fp8
-  // Of kernels that read caches with a scale per head or request; null otherwise.
+  // Of caches with a scale per head or request; null otherwise.
   const float* v_scales = nullptr;  ///< [Hkv], or [B, Hkv]
   std::int32_t request_scales = 0;  ///< scales from one request to the next
   DType out_dtype = DType::kBF16;

@@ -134,6 +134,9 @@ Support supports_items_in_passes(const Backend& kernels, const Problem& problem)
   if (const Support prefix = sees_whole_prefix(problem); !prefix) return prefix;
   if (!problem.layer.causal) return Support::no("causal layers only score items");
   if (problem.empty_rows) return Support::no("no queries before the first key beside items");
+  if (problem.fp8.q_scales == QScales::kRequest || problem.cache.scales == KvScales::kRequest) {
+    return Support::no("no scales per request: its passes have a request for each item");
+  }
   if (const Support prefix = kernels.supports(problem_of_prefixes(problem)); !prefix) return prefix;
   return kernels.supports(problem_of_items(problem));
 }

@@ -45,6 +45,13 @@ TEST(ItemPasses, let_sinks_join_once_also_for_delimiters) {
   expect_agreement(c);
 }
 
+TEST(ItemPasses, round_outputs_in_fp8_once_and_find_the_scales_of_tokens) {
+  Case c = small_items();
+  c.fp8 = {DType::kE4M3, QScales::kToken, DType::kE5M2};
+  c.out_scale = 0.3f;
+  expect_agreement(c);
+}
+
 TEST(ItemPasses, find_keys_in_every_format) {
   for (const KvLayout layout : {KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined}) {
     Case c = small_items();
@@ -73,6 +80,9 @@ TEST(ItemPasses, refuse_what_two_passes_cannot_see) {
   problem = problem_of(small_items());
   problem.layer.temperature_len = 8;
   EXPECT_THAT(backend.supports(problem).reason(), testing::HasSubstr("temperature"));
+  problem = problem_of(small_items());
+  problem.cache.scales = KvScales::kRequest;
+  EXPECT_THAT(backend.supports(problem).reason(), testing::HasSubstr("no scales per request"));
 }
 
 }  // namespace

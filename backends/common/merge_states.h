@@ -12,8 +12,9 @@ namespace attnbench {
 /// What attention over some of the keys leaves of each row, which is all that attention over the
 /// rest needs of it (FlashInfer's attention state).
 struct AttentionState {
-  TensorView out;  ///< [T, Hq, dv], normalised
-  TensorView lse;  ///< [T, Hq, 1] f32, natural log; -inf where a row has seen no key
+  TensorView out;       ///< [T, Hq, dv], normalised
+  TensorView lse;       ///< [T, Hq, 1] f32, natural log; -inf where a row has seen no key
+  float out_scale = 1;  ///< of a merged output in fp8: what is stored is the output divided by it
 };
 
 /// Two states of the same rows, and where they go together.
@@ -30,8 +31,8 @@ using MergeStates = void (*)(const StatesToMerge& states, Stream& stream);
 
 /// States in f32, an output of any type.
 void merge_states_on_cpu(const StatesToMerge& states, Stream& stream);
-/// States and output in bf16, or all in f16; dv is a multiple of 8, rows begin at
-/// multiples of 16 bytes.
+/// States in bf16 or f16, an output of their type or in fp8; dv is a multiple of 8, rows of 16 bits
+/// begin at multiples of 16 bytes, others of 8.
 void merge_states_on_gpu(const StatesToMerge& states, Stream& stream);
 
 }  // namespace attnbench

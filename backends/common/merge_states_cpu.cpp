@@ -19,7 +19,7 @@ void merge_row(const StatesToMerge& states, std::int64_t token, std::int64_t hea
   const bool empty = top == -std::numeric_limits<float>::infinity();
   const float weight_a = empty ? 0 : std::exp(lse_a - top);
   const float weight_b = empty ? 0 : std::exp(lse_b - top);
-  const float sum = weight_a + weight_b, factor = empty ? 0 : 1 / sum;
+  const float sum = weight_a + weight_b, factor = empty ? 0 : 1 / (sum * to.out_scale);
   store(DType::kF32, to.lse.row(token, head), empty ? top : top + std::log(sum));
   const auto elements_of = [&](const AttentionState& state) {
     return reinterpret_cast<const float*>(state.out.row(token, head));

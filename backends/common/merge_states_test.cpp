@@ -78,6 +78,18 @@ TEST(MergeStates, leaves_rows_alone_behind_the_tokens_that_there_are) {
   expect_near(to, a);
 }
 
+TEST(MergeStates, divides_an_output_in_fp8_by_its_scale_and_rounds_once) {
+  RowState a{{1, -1000}, 0}, b{{3, -1000}, std::log(3.0f)};
+  std::byte out[2];
+  RowState lse;
+  AttentionState to = lse.view();
+  to.out = TensorView::dense(out, DType::kE4M3, 1, 1, 2);
+  to.out_scale = 0.3f;
+  merge_states_on_cpu({a.view(), b.view(), to}, *make_cpu_device()->make_stream());
+  EXPECT_EQ(load(DType::kE4M3, out), 8) << "2.5 / 0.3 is 8.33, between 8 and 9";
+  EXPECT_EQ(load(DType::kE4M3, out + 1), -448) << "the largest";
+}
+
 TEST(MergeStates, does_not_overflow) {
   expect_near(merged({{1}, 1000}, {{3}, 1000}), {{2}, 1000 + std::log(2.0f)});
 }

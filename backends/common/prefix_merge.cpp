@@ -20,8 +20,8 @@
 namespace attnbench {
 namespace {
 
-/// Of results that wait for the merge: kernels of a GPU write outputs in the activations' type
-/// alone, as the engines' do.
+/// Of results that wait for the merge: kernels of a GPU write outputs in the activations' type, or
+/// in fp8, as the engines' do.
 DType merged_type(const Backend& kernels, const Problem& problem) {
   return kernels.info().device == DeviceKind::kCpu ? DType::kF32 : problem.dtype;
 }
@@ -131,7 +131,7 @@ PrefixMerge::PrefixMerge(Backend& kernels, const ForwardBatch& whole, MakePart p
       merge_(merge),
       memory_(memory) {
   const Problem& problem = *whole.problem;
-  states_.to = {whole.tensors.out, whole.tensors.lse};
+  states_.to = {whole.tensors.out, whole.tensors.lse, whole.tensors.out_scale};
   const auto set_indices = [&](PartStep& step, std::string_view name) {
     if (whole.device_batch == nullptr || !step.has_own_requests) return;
     step.indices = copy_made_indices(step.batch, whole, name, memory);
@@ -159,6 +159,8 @@ PrefixMerge::PrefixMerge(Backend& kernels, const ForwardBatch& whole, MakePart p
     next += out_bytes + lse_bytes;
     step.batch.tensors.out = state.out;
     step.batch.tensors.lse = state.lse;
+    step.problem.fp8.out.reset();  // the merge divides, and rounds
+    step.batch.tensors.out_scale = 1;
     return kernels.plan(step.batch, memory.part(part++));
   };
   prefix_plan_ = plan(*prefix_, states_.a);

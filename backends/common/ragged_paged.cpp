@@ -90,7 +90,6 @@ BackendInfo ragged_paged_info(BackendInfo base) {
   // SGLang reads pages alone in a graph, because a step's own keys lie elsewhere each time.
   base.cuda_graph = CudaGraphSupport::kNever;
   base.by_default = false;
-  base.writes_fp8_outputs = false;  // the merge writes in the activations' type
   return base;
 }
 

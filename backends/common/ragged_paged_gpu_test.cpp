@@ -85,6 +85,15 @@ TEST_F(RaggedPagedGpu, reads_no_key_that_a_window_s_own_pool_has_given_back) {
   });
 }
 
+TEST_F(RaggedPagedGpu, rounds_outputs_in_fp8_once_where_passes_are_merged) {
+  for (const DType out : {DType::kE4M3, DType::kE5M2}) {
+    expect_agreement_under([&](Case& c) {
+      c.fp8.out = out;
+      c.out_scale = 0.07f;
+    });
+  }
+}
+
 TEST_F(RaggedPagedGpu, takes_pages_of_any_size_in_either_order) {
   for (const std::int64_t page_size : {1, 24, 256}) {
     for (const KvLayout layout : {KvLayout::kNhd, KvLayout::kHnd}) {

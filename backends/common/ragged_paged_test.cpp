@@ -76,6 +76,17 @@ TEST(RaggedPaged, slopes_alibi_over_both_passes) {
   }
 }
 
+TEST(RaggedPaged, rounds_outputs_in_fp8_once_where_passes_are_merged) {
+  for (const DType dtype : {DType::kE4M3, DType::kE5M2}) {
+    expect_agreement_under([&](Case& c) {
+      c.fp8.q = DType::kE4M3;
+      c.fp8.q_scales = QScales::kToken;
+      c.fp8.out = dtype;
+      c.out_scale = 0.07f;
+    });
+  }
+}
+
 TEST(RaggedPaged, reads_no_key_that_a_window_s_own_pool_has_given_back) {
   expect_agreement_under([](Case& c) {
     c.layer.sliding_window_size = 20;

@@ -80,7 +80,6 @@ BackendInfo two_stage_info(BackendInfo base) {
       "{} over the prefixes of draft trees, then over each node's own, merged by LSE", base.name);
   base.name += ":two_stage";
   base.by_default = false;
-  base.writes_fp8_outputs = false;  // the merge writes in the activations' type
   return base;
 }
 

@@ -88,6 +88,17 @@ TEST_F(TwoStageGpu, lets_sinks_join_once_and_softcap_both_passes) {
   expect_agreement(c);
 }
 
+TEST_F(TwoStageGpu, rounds_outputs_in_fp8_once_and_reads_the_scales_of_heads) {
+  for (const std::int64_t further : {0, 2100}) {
+    Case c = trees(further);
+    c.kv_cache.dtype = DType::kE4M3;
+    c.kv_cache.scales = KvScales::kHead;
+    c.fp8.out = DType::kE4M3;
+    c.out_scale = 0.07f;
+    expect_agreement(c);
+  }
+}
+
 TEST_F(TwoStageGpu, is_given_by_the_mask_of_the_tree_as_well) {
   const Case c = trees(300);
   Fixture fixture(c, *device_);

@@ -150,6 +150,23 @@ TEST(TwoStage, lets_sinks_join_once_and_softcap_both_passes) {
   }
 }
 
+TEST(TwoStage, rounds_outputs_in_fp8_once_and_finds_the_scales_of_nodes) {
+  const auto device = make_cpu_device();
+  for (const QScales scales : {QScales::kHead, QScales::kToken}) {
+    Case c = small_tree_verify();
+    c.fp8 = {DType::kE4M3, scales, DType::kE4M3};
+    c.out_scale = 0.07f;
+    c.requests[0].kv_len = 6;  // nothing is committed
+    Fixture fixture(c, *device);
+    TwoStageFlash backend;
+    ASSERT_TRUE(backend.supports(problem_of(c)));
+    EXPECT_TRUE(backend.info().writes_fp8_outputs);
+    for (const Fill fill : conformance::kFills) {
+      conformance::expect_agreement(backend, c, fill, *device, fixture);
+    }
+  }
+}
+
 TEST(TwoStage, needs_no_prefix_at_all) {
   const auto device = make_cpu_device();
   Case c = small_tree_verify();
@@ -175,6 +192,10 @@ TEST(TwoStage, takes_trees_whose_masks_no_place_decides) {
   EXPECT_THAT(backend.supports(problem_of(both_ways)).reason(), testing::HasSubstr("causal"));
   EXPECT_THAT(backend.supports(problem_of(small_plain_decode())).reason(),
               testing::HasSubstr("draft trees only"));
+  Case by_request = small_tree_verify();
+  by_request.kv_cache.scales = KvScales::kRequest;
+  EXPECT_THAT(backend.supports(problem_of(by_request)).reason(),
+              testing::HasSubstr("no scales per request"));
 }
 
 TEST(TwoStage, finds_nodes_on_a_gpu_where_slots_lie_evenly_spaced) {

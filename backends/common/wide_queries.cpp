@@ -29,9 +29,8 @@ class WideQueriesPlan final : public Plan {
     queries_.from = q;
     queries_.to = TensorView::dense(memory.reserve(to_size(bytes)), problem_.dtype, q.shape[0],
                                     q.shape[1], q.shape[2]);
-    queries_.scales = batch.tensors.q_scales;
-    queries_.heads_kv = problem_.layer.heads_kv;
-    if (queries_.scales != nullptr) queries_.requests = token_requests(batch);
+    queries_.scales = q_scale_array(batch);
+    if (queries_.scales.kind == QScales::kRequest) queries_.requests = token_requests(batch);
     set_step(batch);
     plan_ = kernels.plan(step_, memory.part(0));  // which may have parts of its own
   }

@@ -7,6 +7,7 @@
 
 #include "lib/backend/backend.h"
 #include "lib/base/tensor_view.h"
+#include "lib/batch/q_scale_array.h"
 
 namespace attnbench {
 
@@ -32,11 +33,16 @@ struct TokenRequests {
 
 /// Queries in fp8, and where they are to lie in a wider type.
 struct WideQueries {
-  ConstTensorView from;           ///< [T, Hq, dk] in e4m3 or e5m2; dk is a multiple of 4
-  TensorView to;                  ///< dense, in bf16 or f16, which hold each number of `from`
-  const float* scales = nullptr;  ///< [B, Hkv] numbers are multiplied with; null: as they are
-  std::int64_t heads_kv = 1;
-  TokenRequests requests;  ///< where there are scales
+  ConstTensorView from;    ///< [T, Hq, dk] in e4m3 or e5m2; dk is a multiple of 4
+  TensorView to;           ///< dense, in bf16 or f16, which hold each number of `from`
+  QScaleArray scales;      ///< numbers are multiplied with, if there are some
+  TokenRequests requests;  ///< where scales are of requests
+
+  /// Of a row.
+  [[nodiscard]] constexpr float scale(std::int64_t token, int head) const {
+    const bool by_request = scales.kind == QScales::kRequest && scales.scales != nullptr;
+    return scales.of(by_request ? requests.of(token) : 0, token, head);
+  }
 };
 /// Enqueues the work on the stream.
 using WidenQueries = void (*)(const WideQueries& queries, Stream& stream);
@@ -44,8 +50,8 @@ void widen_queries_on_gpu(const WideQueries& queries, Stream& stream);
 
 /// `kernels`, whose tensor cores take queries in the type of the activations, with queries in fp8:
 /// each run() first widens them into the workspace, which that type does exactly, and the scale of
-/// the tensor joins the scale of q.k. Scales of requests are multiplied in, which is exact for
-/// scales of four significant bits, as a fixture's are; others would be rounded.
+/// the tensor joins the scale of q.k. Scales of heads, requests and tokens are multiplied in, which
+/// is exact for scales of four significant bits, as a fixture's are; others would be rounded.
 [[nodiscard]] std::unique_ptr<Backend> with_wide_queries(std::unique_ptr<Backend> kernels,
                                                          WidenQueries widen);
 /// The info of such a backend.

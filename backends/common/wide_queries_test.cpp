@@ -20,13 +20,9 @@ namespace {
 /// What widen_queries_on_gpu() does, element by element.
 void widen_on_host(const WideQueries& queries, Stream&) {
   const ConstTensorView& from = queries.from;
-  const std::int64_t group = from.shape[1] / queries.heads_kv;
   for (std::int64_t token = 0; token < from.shape[0]; ++token) {
-    for (std::int64_t head = 0; head < from.shape[1]; ++head) {
-      const float scale =
-          queries.scales == nullptr
-              ? 1.0f
-              : queries.scales[queries.requests.of(token) * queries.heads_kv + head / group];
+    for (int head = 0; head < from.shape[1]; ++head) {
+      const float scale = queries.scale(token, head);
       for (std::int64_t d = 0; d < from.shape[2]; ++d) {
         const float stored = load(from.dtype, from.row(token, head) + d * size_bytes(from.dtype));
         store(queries.to.dtype, queries.to.row(token, head) + d * size_bytes(queries.to.dtype),

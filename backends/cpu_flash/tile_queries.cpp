@@ -8,6 +8,7 @@
 
 #include "backends/common/kv_convert.h"
 #include "backends/common/visibility.h"
+#include "lib/batch/q_scale_array.h"
 
 namespace attnbench::cpu_flash {
 namespace {
@@ -21,19 +22,34 @@ class QueryRows {
  public:
   QueryRows(const ForwardBatch& batch, const Item& item, int variant)
       : q_(batch.tensors.q),
+        scales_(q_scale_array(batch)),
         variant_bytes_(variant * batch.problem->layer.head_dim_qk * size_bytes(q_.dtype)),
         item_(&item),
         group_(batch.problem->layer.group_size()),
         first_(first_token(batch, item.request)) {}
 
   [[nodiscard]] const std::byte* operator[](std::int64_t r) const {
-    const std::int64_t row = item_->row_begin + r;
-    const int head = item_->kv_head * static_cast<int>(group_) + static_cast<int>(row % group_);
-    return q_.row(first_ + row / group_, head) + variant_bytes_;
+    return q_.row(token(r), head(r)) + variant_bytes_;
+  }
+  /// As floats, times a scale that is not the whole tensor's.
+  void widen(std::int64_t r, float* to, std::int64_t n) const {
+    widen_row(q_.dtype, (*this)[r], to, n);
+    if (scales_.scales == nullptr) return;
+    const float scale = scales_.of(item_->request, token(r), head(r));
+    for (std::int64_t d = 0; d < n; ++d) to[d] *= scale;
   }
 
  private:
+  [[nodiscard]] std::int64_t token(std::int64_t r) const {
+    return first_ + (item_->row_begin + r) / group_;
+  }
+  [[nodiscard]] int head(std::int64_t r) const {
+    return item_->kv_head * static_cast<int>(group_) +
+           static_cast<int>((item_->row_begin + r) % group_);
+  }
+
   ConstTensorView q_;
+  QScaleArray scales_;
   std::int64_t variant_bytes_;
   const Item* item_;
   std::int64_t group_, first_;
@@ -104,9 +120,7 @@ QueryLayout load_queries(const ForwardBatch& batch, const Item& item, int varian
   }
   if (few) {
     std::fill_n(s.q, count * g.padded_dk, 0.0f);
-    for (std::int64_t r = 0; r < count; ++r) {
-      widen_row(batch.tensors.q.dtype, rows[r], s.q + r * g.padded_dk, g.dk);
-    }
+    for (std::int64_t r = 0; r < count; ++r) rows.widen(r, s.q + r * g.padded_dk, g.dk);
     return QueryLayout::kRows;
   }
   if (bf16) {
@@ -120,7 +134,7 @@ QueryLayout load_queries(const ForwardBatch& batch, const Item& item, int varian
   std::fill(s.q + (g.dk == g.padded_dk ? last : 0), s.q + g.padded_rows * g.padded_dk, 0.0f);
   for (std::int64_t r = 0; r < count; ++r) {
     // A panel's row is widened where converted keys will lie, which is not in use yet.
-    widen_row(batch.tensors.q.dtype, rows[r], s.k, g.dk);
+    rows.widen(r, s.k, g.dk);
     load_lane(s.k, g.dk, r, g.padded_dk, g.lanes, s.q);
   }
   return QueryLayout::kPanels;

@@ -116,14 +116,10 @@ void address_rows(const ForwardBatch& batch, const Item& item, std::int64_t begi
   }
 }
 
-/// What a product of stored numbers of the item is multiplied with.
+/// What a product of the item's queries, through scales other than the tensor's, and of stored keys
+/// is multiplied with.
 float logit_scale(const ForwardBatch& batch, const Item& item) {
-  const AttentionTensors& tensors = batch.tensors;
-  const AttentionLayer& layer = batch.problem->layer;
-  const float q_scale = tensors.q_scales == nullptr
-                            ? tensors.q_scale
-                            : tensors.q_scales[item.request * layer.heads_kv + item.kv_head];
-  return static_cast<float>(layer.scale) * q_scale *
+  return static_cast<float>(batch.problem->layer.scale) * batch.tensors.q_scale *
          batch.token_to_kv_pool->shared_k_scale(item.request, item.kv_head);
 }
 

@@ -17,6 +17,7 @@ namespace attnbench::mla {
   info.cuda_graph = CudaGraphSupport::kUniformBatch;
   // Padding requests have no work: nothing is read for them, and nothing written.
   info.padding_seq_len = 0;
+  info.writes_fp8_outputs = true;
   return info;
 }
 

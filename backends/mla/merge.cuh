@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "backends/common/cuda/kv_convert.cuh"
 #include "backends/common/cuda/merge_pieces.cuh"
+#include "backends/common/cuda/store_out.cuh"
 #include "backends/mla/params.h"
 #include "backends/mla/rows.cuh"
 
@@ -87,9 +87,9 @@ __global__ void __launch_bounds__(MergeShape<kGroups>::kThreads)
   }
 
   const cuda::RowPlace place = place_of(p, item, row);
-  const uint2 packed{cuda::pack2<T>(all.x * p.v_scale, all.y * p.v_scale),
-                     cuda::pack2<T>(all.z * p.v_scale, all.w * p.v_scale)};
-  *reinterpret_cast<uint2*>(cuda::out_row(p, place) + 2 * d) = packed;
+  const float factor = cuda::out_factor(p, item.request, item.kv_head);
+  cuda::store_out<T>(p, place, d,
+                     float4{all.x * factor, all.y * factor, all.z * factor, all.w * factor});
   if (d == 0) cuda::store_lse(p, place, merge.lse());
 }
 

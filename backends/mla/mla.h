@@ -18,6 +18,7 @@ class MlaBackend final : public Backend {
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override;
+  /// Latent rows that share their scale: that of the tensor, or of the request.
   [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override;
   [[nodiscard]] Numerics numerics(const Problem& problem) const override;
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;

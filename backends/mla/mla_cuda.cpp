@@ -5,6 +5,7 @@
 #include "backends/common/cuda/planning.h"
 #include "backends/common/kernels_in_build.h"
 #include "backends/common/no_recurrent.h"
+#include "backends/common/shared_scales.h"
 #include "backends/mla/info.h"
 #include "backends/mla/mla.h"
 #include "backends/mla/planned.h"
@@ -42,7 +43,7 @@ Support MlaBackend::supports(const Problem& problem) const {
 
 std::vector<KvLayout> MlaBackend::formats(const Problem& problem) const {
   if (problem.cache.scales == KvScales::kBlock) return {KvLayout::kNhd};
-  return Backend::formats(problem);
+  return Backend::formats(with_tensor_scale(problem));
 }
 
 std::unique_ptr<Plan> MlaBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {

@@ -87,6 +87,28 @@ Case split(int heads) {
   return c;
 }
 
+TEST_F(MlaGpu, reads_the_scales_of_requests) {
+  for (Case c : {decode(16, 64, DType::kE4M3), decode(128, 1, DType::kE5M2), split(128)}) {
+    c.id += "/by_request";
+    if (size_bytes(c.kv_cache.dtype) != 1) c.kv_cache.dtype = DType::kE4M3;
+    c.kv_cache.k_scale = c.kv_cache.v_scale = 1;
+    c.kv_cache.scales = KvScales::kRequest;
+    EXPECT_FALSE(MlaBackend().formats(problem_of(c)).empty());
+    expect_agreement(c);
+  }
+}
+
+TEST_F(MlaGpu, rounds_outputs_in_fp8_once_in_every_kernel) {
+  for (Case c : {decode(16, 64), decode(128, 64), decode(16, 64, DType::kE4M3), extend(7),
+                 extend(40), split(16), split(128), trees(300)}) {
+    for (const DType out : {DType::kE4M3, DType::kE5M2}) {
+      c.fp8.out = out;
+      c.out_scale = 0.07f;
+      expect_agreement(c);
+    }
+  }
+}
+
 TEST_F(MlaGpu, conforms) {
   conformance::expect_all([] { return std::make_unique<MlaBackend>(); }, *device_);
 }

@@ -41,7 +41,8 @@ Planned::Planned(const ForwardBatch& batch, bool warpgroups, PlanMemory& memory)
   lay_out(room, batch, memory);
   set_attention_params(params_, batch);
   // V is the head of the K row, stored through K's scale.
-  params_.v_scale = batch.token_to_kv_pool->k_scale;
+  params_.v_scale = batch.token_to_kv_pool->k_scale / batch.tensors.out_scale;
+  params_.v_scales = params_.k_scales;
   tree_.arrays(batch).set_in(params_);
   prepare(kernel_);
   enqueue(std::move(plan), batch, nullptr);

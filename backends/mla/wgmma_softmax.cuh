@@ -49,13 +49,17 @@ template <class T, int kGroup>
 class Softmax {
  public:
   __device__ __forceinline__ Softmax(const Params& p, Shared shared, const Item& item)
-      : p_(p), shared_(shared), item_(item), clear_(clear_keys(item)) {}
+      : p_(p),
+        shared_(shared),
+        item_(item),
+        scale_(p.scale * cuda::shared_scale(p, p.k_scales, item.request, 0)),
+        clear_(clear_keys(item)) {}
 
   /// Logits in the log2 domain but for `factor`, which this returns; -inf where a key is hidden.
   __device__ __forceinline__ float finish_logits(float (&s)[8][4], int first_key) const {
-    float factor = p_.scale * cuda::kLog2e;
+    float factor = scale_ * cuda::kLog2e;
     if (p_.softcap > 0) {
-      const float into = p_.scale / p_.softcap, out_of = p_.softcap * cuda::kLog2e;
+      const float into = scale_ / p_.softcap, out_of = p_.softcap * cuda::kLog2e;
       factor = 1;
 #pragma unroll
       for (auto& tile : s) {
@@ -191,6 +195,7 @@ class Softmax {
   const Params& p_;
   Shared shared_;
   const Item& item_;
+  float scale_;  ///< of q.k in this item
   Clear clear_;
   Lane lane_;
   float highest_[2] = {-INFINITY, -INFINITY};  ///< what weights are relative to, log2 domain

@@ -36,7 +36,7 @@ class Store {
       }
       cuda::LseMerge merge = splitkv::with_sink(p_, item, lane_.row(i));
       merge.add(lse);
-      share[i] *= merge.weight(lse) * p_.v_scale;
+      share[i] *= merge.weight(lse) * cuda::out_factor(p_, item.request, item.kv_head);
       if (kGroup == 0 && lane_.index % 4 == 0) {
         cuda::store_lse(p_, place_of(p_, item, lane_.row(i)), merge.lse());
       }
@@ -44,6 +44,8 @@ class Store {
     multiply(out, share);
     if (item.splits > 1) {
       store_partial(item, out);
+    } else if (size_bytes(p_.out_dtype) == 1) {
+      store_fp8(item, out);
     } else {
       store_output(item, out);
     }
@@ -90,6 +92,19 @@ class Store {
         }
       }
       __syncwarp();
+    }
+  }
+  /// Each lane its own pairs of columns.
+  __device__ __forceinline__ void store_fp8(const Item& item, const float (&out)[32][4]) const {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      if (lane_.row(i) >= item.rows) continue;
+      const cuda::RowPlace place = place_of(p_, item, lane_.row(i));
+#pragma unroll
+      for (int n = 0; n < 32; ++n) {
+        cuda::store_out<T>(p_, place, kGroup * kHalfDims + 8 * n + 2 * (lane_.index % 4),
+                           float2{out[n][2 * i], out[n][2 * i + 1]});
+      }
     }
   }
   /// Neighbouring lanes swap, so that each has four columns in a row: of every other eight.

@@ -187,7 +187,10 @@ class EnginePacksTest(unittest.TestCase):
 
     def test_queries_in_fp8_are_taken_where_all_operands_are(self):
         for changed, names in (({"q_dtype": "e4m3", "cache_dtype": "e4m3"}, {"vllm:fa3", "fa3:tokenspeed"}),
-                               ({"q_dtype": "e4m3"}, set()), ({"q_dtype": "e5m2", "cache_dtype": "e4m3"}, set())):
+                               ({"q_dtype": "e4m3"}, set()), ({"q_dtype": "e5m2", "cache_dtype": "e4m3"}, set()),
+                               ({"q_dtype": "e4m3", "cache_dtype": "e4m3", "q_scales": "head"},
+                                {"vllm:fa3", "fa3:tokenspeed"}),
+                               ({"q_dtype": "e4m3", "cache_dtype": "e4m3", "q_scales": "token"}, set())):
             asked = problem(**changed)
             taken = {name for name, backend in BACKENDS.items()
                      if getattr(backend, "reads_fp8_queries", False) and backend.supports(asked) is None}

@@ -40,6 +40,8 @@ class FlashAttention3:
             (problem.cache_scales not in SHARED_SCALES, "scales of a tensor, head or request only"),
             (problem.q_dtype == "e5m2", "queries in e4m3 only, of fp8"),
             (problem.q_dtype == "e4m3" and not fp8, "queries in e4m3 over an e4m3 cache only"),
+            (problem.q_scales not in SHARED_SCALES,
+             f"no query scales per {problem.q_scales}: its q_descale is of a request and KV head"),
             (problem.logit_cap > 0 and not self.softcap, "this build leaves softcap out"),
             (dims not in self.head_dims, f"head dims {dims[0]}/{dims[1]} are not among "
              + ", ".join(f"{qk}/{v}" for qk, v in sorted(self.head_dims))))

@@ -35,8 +35,8 @@ struct Item {
 /// AttentionParams::page_shift tells pages by.
 inline constexpr std::int32_t kRaggedPage = 1 << 30;
 
-/// Everything a kernel needs, by value. Strides of q and out are multiples of 16 bytes, those of k
-/// and v of 32, or of 16 where rows are padded.
+/// Everything a kernel needs, by value. Strides of q, and of out unless it is in fp8, are multiples
+/// of 16 bytes, those of k and v of 32, or of 16 where rows are padded.
 struct Params : AttentionParams {
   std::int32_t head_dim = 0;  ///< of V; of K, too, where rows are padded
   const Item* items = nullptr;

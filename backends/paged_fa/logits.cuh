@@ -55,8 +55,8 @@ __device__ __forceinline__ void hide_row(float (&s)[kTiles8][4], int i, int firs
 
 /// softcap * tanh(scale * q.k / softcap), times log2(e).
 template <int kTiles8>
-__device__ __forceinline__ void cap_logits(float (&s)[kTiles8][4], const Params& p) {
-  const float into = p.scale / p.softcap, out_of = p.softcap * cuda::kLog2e;
+__device__ __forceinline__ void cap_logits(float (&s)[kTiles8][4], const Params& p, float scale) {
+  const float into = scale / p.softcap, out_of = p.softcap * cuda::kLog2e;
 #pragma unroll
   for (auto& tile : s) {
 #pragma unroll

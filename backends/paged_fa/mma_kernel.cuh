@@ -88,7 +88,7 @@ __device__ __forceinline__ void store_rows(const Params& p, const Item& item, in
 }
 
 template <class C, class Queries>
-__device__ __forceinline__ void attend_all(const Params& p, const Item& item,
+__device__ __forceinline__ void attend_all(const Params& p, const Item& item, const float& scale,
                                            const PageGather<typename C::S>& gather,
                                            const Queries& q, std::uint32_t ring, int next_page,
                                            Accumulator<typename C::S, C::kRowTiles>& acc) {
@@ -124,7 +124,7 @@ __device__ __forceinline__ void attend_all(const Params& p, const Item& item,
       for (int keys = 0; keys < (C::kFew ? kGatherKeys : kStepKeys); keys += C::kAttendKeys) {
         attend<S, C::kRowTiles, C::kAttendKeys>(
             k_tile + (first + keys) * S::kRowBytesK, v_tile + (first + keys) * S::kRowBytesV,
-            key(step) + first + keys, first_row, q, p, item, acc);
+            key(step) + first + keys, first_row, q, p, item, scale, acc);
       }
     }
     free = stage;
@@ -142,7 +142,14 @@ __global__ void __launch_bounds__(kThreads) mma_kernel(const __grid_constant__ P
   const auto block = static_cast<int>(blockIdx.x);
   const int kv_head = C::kMany ? block / p.num_items : block % p.heads_kv;
   __shared__ Item item;  // not in registers, of which the loop leaves none
-  if (threadIdx.x == 0) item = p.items[C::kMany ? block % p.num_items : block / p.heads_kv];
+  __shared__ float scale_of_item;
+  if (threadIdx.x == 0) {
+    item = p.items[C::kMany ? block % p.num_items : block / p.heads_kv];
+    if constexpr (S::kFp8) {
+      scale_of_item = p.scale * cuda::shared_scale(p, p.k_scales, item.sequence, kv_head);
+    }
+  }
+  const float& scale = S::kFp8 ? scale_of_item : p.scale;  // of q.k
   __syncthreads();
   if (item.rows == 0) return;  // a CUDA graph's grid has room for the most work
   const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -170,7 +177,7 @@ __global__ void __launch_bounds__(kThreads) mma_kernel(const __grid_constant__ P
     }
     if constexpr (C::kMany) {
       const SharedQueries<S> q(queries + warp * 16 * C::kRowTiles * S::kRowBytesQ);
-      attend_all<C>(p, item, gather, q, ring, pages[C::kStages - 1], acc);
+      attend_all<C>(p, item, scale, gather, q, ring, pages[C::kStages - 1], acc);
     } else {
       RegisterQueries<S> q;
 #pragma unroll
@@ -180,7 +187,7 @@ __global__ void __launch_bounds__(kThreads) mma_kernel(const __grid_constant__ P
         const RowPlace place = place_of(p, item, kv_head, real ? row : 0, q_begin);
         q.load(i, query_row(p, item, place), real, p.head_dim);
       }
-      attend_all<C>(p, item, gather, q, ring, pages[C::kStages - 1], acc);
+      attend_all<C>(p, item, scale, gather, q, ring, pages[C::kStages - 1], acc);
     }
   }
   if constexpr (C::kFew) {

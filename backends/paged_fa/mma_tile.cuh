@@ -95,18 +95,20 @@ struct Accumulator {
   }
 };
 
-/// Rows `first_row`, … of the tile against kKeys keys, the first of which is `first_key`.
+/// Rows `first_row`, … of the tile against kKeys keys, the first of which is `first_key`. `scale`
+/// is what q.k is multiplied with.
 template <class S, int kRowTiles, int kKeys, class Queries>
 __device__ __forceinline__ void attend(std::uint32_t k_tile, std::uint32_t v_tile, int first_key,
                                        int first_row, const Queries& q, const Params& p,
-                                       const Item& item, Accumulator<S, kRowTiles>& acc) {
+                                       const Item& item, const float& scale,
+                                       Accumulator<S, kRowTiles>& acc) {
   float s[kRowTiles][kKeys / 8][4] = {};
   cuda::multiply_qk<S, kRowTiles, kKeys>(s, q, k_tile);
-  float factor = p.scale * cuda::kLog2e;
+  float factor = scale * cuda::kLog2e;
   if (p.softcap > 0) {
     factor = 1;
 #pragma unroll
-    for (auto& tile : s) cap_logits(tile, p);
+    for (auto& tile : s) cap_logits(tile, p, scale);
   }
   const bool cut = first_key < item.full_begin || first_key + kKeys > item.full_end;
   const bool warm = p.temperature_len > 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/common/row_layouts.h"
+#include "backends/common/shared_scales.h"
 #include "lib/backend/backend.h"
 
 namespace attnbench::paged_fa {
@@ -20,7 +21,7 @@ class PagedFaBackend final : public Backend {
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override;
   [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
-    return layouts_of_whole_rows(problem);
+    return layouts_of_whole_rows(with_tensor_scale(problem));
   }
   [[nodiscard]] Numerics numerics(const Problem& problem) const override;
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;

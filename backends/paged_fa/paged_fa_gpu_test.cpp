@@ -103,6 +103,38 @@ TEST_F(PagedFaGpu, agrees_with_the_reference_where_contexts_are_split) {
   }
 }
 
+TEST_F(PagedFaGpu, reads_scales_of_heads_and_requests_in_tiles_of_any_size) {
+  for (const std::int64_t q_len : {1, 13, 150}) {
+    for (const KvScales scales : {KvScales::kHead, KvScales::kRequest}) {
+      for (const double softcap : {0.0, 5.0}) {
+        Case c = extend(q_len == 13 ? 8 : 2, 4, 128, 128, q_len);
+        c.id += "/" + std::string(to_string(scales));
+        c.kv_cache.dtype = DType::kE4M3;
+        c.kv_cache.scales = scales;
+        c.layer.logit_cap = softcap;
+        EXPECT_FALSE(PagedFaBackend().formats(problem_of(c)).empty());
+        expect_agreement(c, *device_, {Fill::kTag, Fill::kNormal});
+      }
+    }
+  }
+}
+
+TEST_F(PagedFaGpu, rounds_outputs_in_fp8_once_in_every_kernel) {
+  for (const std::int64_t q_len : {1, 13, 150}) {
+    for (const DType kv : {DType::kBF16, DType::kE4M3}) {
+      for (const DType out : {DType::kE4M3, DType::kE5M2}) {
+        Case c = extend(q_len == 13 ? 8 : 2, 4, 128, 128, q_len);
+        c.id += "/" + std::string(to_string(kv)) + "/" + std::string(to_string(out));
+        c.kv_cache.dtype = kv;
+        if (size_bytes(kv) == 1) c.kv_cache.scales = KvScales::kRequest;
+        c.fp8.out = out;
+        c.out_scale = 0.07f;
+        expect_agreement(c, *device_, {Fill::kTag, Fill::kExtreme, Fill::kNormal});
+      }
+    }
+  }
+}
+
 TEST_F(PagedFaGpu, agrees_with_the_reference_for_every_kernel) {
   const int dims[][2] = {{64, 64}, {96, 96}, {128, 128}, {192, 128}, {256, 256}};
   for (const auto& [dk, dv] : dims) {

@@ -81,7 +81,6 @@ Planned::Planned(const ForwardBatch& batch, PlanMemory& memory)
 // A recorded step's decodes and draft trees have few rows for their keys.
 bool Planned::widens_keys() const {
   return size_bytes(problem().cache.dtype) == 1 && !problem().recorded &&
-         problem().cache.scales == KvScales::kTensor &&
          has_kernel(of_wide_keys(kernel_for(problem(), TileKind::kMany)));
 }
 

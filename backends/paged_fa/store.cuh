@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include "backends/common/cuda/kv_convert.cuh"
 #include "backends/common/cuda/merge_pieces.cuh"
 #include "backends/common/cuda/output_rows.cuh"
 #include "backends/common/cuda/shape.cuh"
+#include "backends/common/cuda/store_out.cuh"
 #include "backends/paged_fa/kernel_params.h"
 
 // How rows leave a block: as output, or as partial results that the tile's last block merges.
@@ -57,10 +57,10 @@ template <class T, int kDv, int kCount>
 __device__ __forceinline__ void store_out(const Params& p, const RowPlace& place, int d,
                                           const float (&value)[kCount]) {
   if (kDv == cuda::kPaddedDim && d >= p.head_dim) return;
-  std::byte* const row = cuda::out_row(p, place);
-#pragma unroll
-  for (int i = 0; i < kCount; i += 2) {
-    *reinterpret_cast<std::uint32_t*>(row + 2 * (d + i)) = cuda::pack2<T>(value[i], value[i + 1]);
+  if constexpr (kCount == 4) {
+    cuda::store_out<T>(p, place, d, float4{value[0], value[1], value[2], value[3]});
+  } else {
+    cuda::store_out<T>(p, place, d, float2{value[0], value[1]});
   }
 }
 
@@ -79,7 +79,7 @@ class RowStore {
     place_ = place_of(p, item, kv_head, row);
     partial_ = partial_row(p, item.partial, kv_head) + row;
     end_ = end_of_row(highest, sum, whole_ ? cuda::sink_of(p, place_.head) : -INFINITY);
-    if (whole_) end_.weight *= p.v_scale;
+    if (whole_) end_.weight *= cuda::out_factor(p, item.sequence, kv_head);
   }
 
   __device__ __forceinline__ void lse() const {
@@ -132,8 +132,9 @@ __device__ __forceinline__ void merge_pieces(const Params& p, const Item& item, 
       pieces, p.counters + item.tile * p.heads_kv + kv_head, thread, threads, room, sync,
       [&](int row) { return cuda::sink_of(p, place(row).head); },
       [&](int row, int d, float(&value)[4], const cuda::LseMerge& merge) {
+        const float factor = cuda::out_factor(p, item.sequence, kv_head);
 #pragma unroll
-        for (float& x : value) x *= p.v_scale;
+        for (float& x : value) x *= factor;
         store_out<T, kDv>(p, place(row), d, value);
         if (d == 0) cuda::store_lse(p, place(row), merge.lse());
       });

@@ -22,7 +22,8 @@ class PythonExample:
     # (tuning = {"splits": ([8, 16], "--kv-splits")}: variants NAME:splits=8 and NAME:splits=16, whose attribute `splits`
     # has that value, and the option with which an engine sets it, or "")
     # (reads_fp8_queries, writes_fp8_outputs: problem.q_dtype, or problem.out_dtype, may be fp8: a stored query times
-    # batch.q_scale, or times its request's tensor("q_scales"), is the query; what is stored of out is out / batch.out_scale)
+    # batch.q_scale, or times tensor("q_scales") as problem.q_scales says ("request": [requests, KV heads], "head": [KV
+    # heads], "token": [tokens, query heads]), is the query; what is stored of out is out / batch.out_scale)
     # device = "cpu", deterministic = True, graph_support = "NEVER", padding_seq_len = 1, writes_kv = False,
     # only_by_name = False (a variant, which takes part only where it is named)
 

@@ -4,7 +4,7 @@
 
 #include "backends/common/cuda/merge_pieces.cuh"
 #include "backends/common/cuda/output_rows.cuh"
-#include "backends/common/cuda/pack_fp8.cuh"
+#include "backends/common/cuda/store_out.cuh"
 #include "backends/common/cuda/warp_results.cuh"
 #include "backends/splitkv/warp_tile.cuh"
 
@@ -29,15 +29,8 @@ template <class S>
 __device__ __forceinline__ void store_row_part(const Params& p, const Item& item, int row, int d,
                                                float4 value, float lse) {
   const cuda::RowPlace place = place_of(p, item, row);
-  using T = typename S::T;
-  const float4 out = value * (p.v_scale * shared_scale(p, item, p.v_scales));
-  std::byte* const to = cuda::out_row(p, place);
-  if (size_bytes(p.out_dtype) == 1) {
-    *reinterpret_cast<unsigned*>(to + d) = cuda::pack_fp8(p.out_dtype, out);
-  } else {
-    *reinterpret_cast<uint2*>(to + 2 * d) =
-        uint2{cuda::pack2<T>(out.x, out.y), cuda::pack2<T>(out.z, out.w)};
-  }
+  const float factor = cuda::out_factor(p, item.request, item.kv_head);
+  cuda::store_out<typename S::T>(p, place, d, value * factor);
   if (d == 0) cuda::store_lse(p, place, lse);
 }
 

@@ -8,6 +8,7 @@
 
 #include "backends/common/cuda/exp2.cuh"
 #include "backends/common/cuda/mma_products.cuh"
+#include "backends/common/cuda/output_rows.cuh"
 #include "backends/common/cuda/temperature.cuh"
 #include "backends/common/cuda/visibility.cuh"
 #include "backends/splitkv/work_list.h"
@@ -18,12 +19,6 @@
 namespace attnbench::splitkv {
 
 using cuda::Shape;
-
-/// Of K or V of the item's request and head, beside that of the tensor.
-__device__ __forceinline__ float shared_scale(const Params& p, const Item& item,
-                                              const float* scales) {
-  return scales == nullptr ? 1.0f : scales[item.request * p.request_scales + item.kv_head];
-}
 
 /// The rows of the tile that one lane holds: row lane / 4 and the one eight below.
 struct LaneRows {
@@ -38,7 +33,7 @@ struct LaneRows {
 
 __device__ __forceinline__ LaneRows lane_rows(const Params& p, const Item& item, int first_row) {
   LaneRows rows;
-  rows.scale = p.scale * shared_scale(p, item, p.k_scales);
+  rows.scale = p.scale * cuda::shared_scale(p, p.k_scales, item.request, item.kv_head);
   rows.request.kv_len = item.kv_len;
   rows.request.q_len = item.q_len;
   rows.request.causal = p.causal;

@@ -13,6 +13,7 @@
 #include "backends/common/visibility.h"
 #include "lib/base/int_math.h"
 #include "lib/batch/kv_row_codec.h"
+#include "lib/batch/q_scale_array.h"
 
 namespace attnbench::torch_native {
 namespace {
@@ -95,9 +96,6 @@ class PlannedDense final : public Plan {
   /// out = weights * v.
   void weigh(std::int64_t count, std::int64_t keys, std::int64_t dv) const;
   void finish_row(std::int64_t request, std::int64_t token, int head, std::int64_t row) const;
-  /// What a stored query is multiplied with.
-  [[nodiscard]] float q_scale(std::int64_t request, int head) const;
-
   const ForwardBatch& batch_;
   Scratch scratch_;
 };
@@ -145,28 +143,21 @@ float scale_left_out(const KvPool& pool, KvPart part, std::int64_t request, int 
                               : pool.shared_v_scale(request, head);
 }
 
-float PlannedDense::q_scale(std::int64_t request, int head) const {
-  const AttentionTensors& tensors = batch_.tensors;
-  const AttentionLayer& layer = batch_.problem->layer;
-  return tensors.q_scales == nullptr
-             ? tensors.q_scale
-             : tensors.q_scales[request * layer.heads_kv + head / layer.group_size()];
-}
-
 void PlannedDense::finish_row(std::int64_t request, std::int64_t token, int head,
                               std::int64_t row) const {
   const std::int64_t keys = batch_.kv_len(request), dv = batch_.problem->layer.head_dim_v;
   const KvPool& pool = *batch_.token_to_kv_pool;
   const Visibility seen = visibility_of(batch_, batch_.problem->layer, request, token);
   const int kv_head = head / batch_.problem->layer.group_size();
-  const float scale = static_cast<float>(batch_.problem->layer.scale) * q_scale(request, head) *
+  const std::int64_t t = first_token(batch_, request) + token;
+  const float scale = static_cast<float>(batch_.problem->layer.scale) * batch_.tensors.q_scale *
+                      q_scale_array(batch_).of(request, t, head) *
                       scale_left_out(pool, KvPart::kKey, request, kv_head);
   const std::int64_t place = keys - batch_.q_len(request) + token;
   const auto temperature = static_cast<float>(logit_temperature(batch_.problem->layer, place));
   const float* sink = batch_.problem->layer.has_sinks ? batch_.tensors.sinks + head : nullptr;
   const float lse = softmax_row(scratch_.scores + row * keys, keys, seen, batch_.problem->layer,
                                 head, scale, temperature, sink);
-  const std::int64_t t = first_token(batch_, request) + token;
   std::memcpy(batch_.tensors.lse.row(t, head), &lse, sizeof lse);
   if (keys == 0) std::fill_n(scratch_.out + row * dv, dv, 0.0f);
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/base/narrow.h"
+#include "lib/batch/q_scale_array.h"
 
 namespace attnbench {
 namespace {
@@ -46,6 +47,8 @@ static_assert(static_cast<int>(KvScales::kBlock) == ATTNBENCH_SCALES_BLOCK);
 static_assert(static_cast<int>(KvScales::kRequest) == ATTNBENCH_SCALES_REQUEST);
 static_assert(static_cast<int>(QScales::kTensor) == ATTNBENCH_Q_SCALES_TENSOR);
 static_assert(static_cast<int>(QScales::kRequest) == ATTNBENCH_Q_SCALES_REQUEST);
+static_assert(static_cast<int>(QScales::kHead) == ATTNBENCH_Q_SCALES_HEAD);
+static_assert(static_cast<int>(QScales::kToken) == ATTNBENCH_Q_SCALES_TOKEN);
 static_assert(static_cast<int>(DeviceKind::kCpu) == ATTNBENCH_CPU);
 static_assert(static_cast<int>(DeviceKind::kCuda) == ATTNBENCH_CUDA);
 
@@ -115,7 +118,7 @@ PluginBatch::PluginBatch(const ForwardBatch& batch, const Device& device, Plugin
     tensors_[ATTNBENCH_LSE].rank = 2;
     set_cache(pool, batch.batch_size);
   }
-  set(ATTNBENCH_Q_SCALES, from.q_scales, ATTNBENCH_F32, {batch.batch_size, problem_.heads_kv});
+  set_q_scales(batch);
   set_indices(device_batch_of(batch), batch);
 
   view_.struct_size = sizeof view_;
@@ -132,6 +135,13 @@ PluginBatch::PluginBatch(const ForwardBatch& batch, const Device& device, Plugin
   view_.tensors = tensors_.data();
   view_.context = &indices;
   view_.indices = PluginIndices::build;
+}
+
+void PluginBatch::set_q_scales(const ForwardBatch& batch) {
+  const QScaleArray q = q_scale_array(batch);
+  std::vector<std::int64_t> shape{q.rows(batch.batch_size, batch.q_tokens()), q.columns()};
+  if (q.kind == QScales::kHead) shape.erase(shape.begin());  // as of a cache
+  set(ATTNBENCH_Q_SCALES, q.scales, ATTNBENCH_F32, std::move(shape));
 }
 
 void PluginBatch::set_indices(const DeviceBatch& indices, const ForwardBatch& batch) {

@@ -31,6 +31,7 @@ class PluginBatch {
  private:
   /// What a recurrent layer has in place of caches.
   void set_states(const ForwardBatch& batch);
+  void set_q_scales(const ForwardBatch& batch);
   void set_indices(const DeviceBatch& indices, const ForwardBatch& batch);
   /// A dense tensor of these dimensions; none where `data` is null.
   void set(int role, const void* data, std::int32_t dtype, std::vector<std::int64_t> shape);

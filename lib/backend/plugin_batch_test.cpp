@@ -19,6 +19,10 @@ namespace {
 constexpr std::int64_t kPageSize = 4;
 
 /// Two decodes with 5 and 9 keys, on pages 7 3 and 1 5 2.
+std::vector<std::int64_t> shape_of(const attnbench_tensor& tensor) {
+  return {tensor.shape, tensor.shape + tensor.rank};
+}
+
 class PluginBatchTest : public testing::Test {
  protected:
   PluginBatchTest() {
@@ -118,9 +122,6 @@ TEST_F(PluginBatchTest, has_queries_and_lse_as_they_lie) {
 }
 
 TEST_F(PluginBatchTest, has_caches_of_other_layouts_and_their_scales_in_their_own_shapes) {
-  const auto shape_of = [](const attnbench_tensor& tensor) {
-    return std::vector<std::int64_t>(tensor.shape, tensor.shape + tensor.rank);
-  };
   const std::vector<std::byte*> buffers(4, memory_.data());
   pool_ = kv_pool_view(buffers, {{DType::kE4M3, KvLayout::kXPacked, kPageSize, KvScales::kToken},
                                  2,
@@ -185,6 +186,17 @@ TEST_F(PluginBatchTest, has_the_scales_of_requests_and_of_queries) {
   EXPECT_EQ(plugin.view().problem->q_dtype, ATTNBENCH_E4M3);
   EXPECT_EQ(plugin.view().problem->out_dtype, ATTNBENCH_E5M2);
   EXPECT_EQ(plugin.view().problem->q_scales, ATTNBENCH_Q_SCALES_REQUEST);
+}
+
+TEST_F(PluginBatchTest, has_scales_of_queries_by_head_and_by_token) {
+  batch_.tensors.q_scales = &batch_.tensors.q_scale;
+  problem_.fp8 = {DType::kE4M3, QScales::kHead, {}};
+  const auto shape = [&] {
+    return shape_of(PluginBatch(batch_, *device_, arrays_).view().tensors[ATTNBENCH_Q_SCALES]);
+  };
+  EXPECT_EQ(shape(), (std::vector<std::int64_t>{problem_.layer.heads_kv}));
+  problem_.fp8.q_scales = QScales::kToken;
+  EXPECT_EQ(shape(), (std::vector<std::int64_t>{batch_.q_tokens(), problem_.layer.heads_q}));
 }
 
 TEST_F(PluginBatchTest, has_a_problem_with_the_numbers_of_the_interface) {

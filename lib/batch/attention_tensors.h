@@ -22,7 +22,8 @@ struct AttentionTensors {
   TensorView out;        ///< [T, Hq, dv]
   TensorView lse;        ///< [T, Hq, 1] f32, natural log, sink included, -inf for an empty row
   float q_scale = 1;     ///< QScales::kTensor: a stored q times it is the query
-  const float* q_scales = nullptr;  ///< QScales::kRequest: [B, Hkv]; null otherwise
+  /// As Fp8Activations::q_scales says, dense, see q_scale_array(); null under QScales::kTensor.
+  const float* q_scales = nullptr;
   /// What is stored of an output in fp8 is the output divided by it, rounded to nearest even and
   /// saturating.
   float out_scale = 1;

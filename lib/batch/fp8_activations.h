@@ -14,9 +14,21 @@ namespace attnbench {
 enum class QScales : std::uint8_t {
   kTensor,   ///< q_scale, for all of Q
   kRequest,  ///< f32 [B, Hkv], FlashAttention 3's q_descale: of a request, by KV head
+  kHead,     ///< f32 [Hkv], vLLM's scales of a checkpoint: by KV head
+  kToken,    ///< f32 [T, Hq], which come with the queries: of a token's row in a query head
 };
 [[nodiscard]] constexpr std::string_view to_string(QScales scales) {
-  return scales == QScales::kTensor ? "tensor" : "request";
+  switch (scales) {
+    case QScales::kTensor:
+      return "tensor";
+    case QScales::kRequest:
+      return "request";
+    case QScales::kHead:
+      return "head";
+    case QScales::kToken:
+      return "token";
+  }
+  return "";
 }
 
 /// Which activations are stored in fp8, and how queries are scaled. Without a type they are of the

@@ -127,6 +127,11 @@ TEST(Cost, counts_queries_and_outputs_in_fp8_and_the_scales_of_requests) {
   EXPECT_EQ(count_cost(c).bytes_unique, plain.bytes_unique - queries - outputs + scales);
   c.kv_cache.scales = KvScales::kRequest;
   EXPECT_EQ(count_cost(c).bytes_unique, plain.bytes_unique - queries - outputs + 3 * scales);
+  c.fp8.q_scales = QScales::kHead;
+  const std::int64_t without_q = plain.bytes_unique - queries - outputs + 2 * scales;
+  EXPECT_EQ(count_cost(c).bytes_unique, without_q + c.layer.heads_kv * 4);
+  c.fp8.q_scales = QScales::kToken;
+  EXPECT_EQ(count_cost(c).bytes_unique, without_q + c.q_tokens() * c.layer.heads_q * 4);
 }
 
 TEST(Cost, counts_the_scales_of_a_cache) {

@@ -8,6 +8,7 @@
 
 #include "lib/base/dtype.h"
 #include "lib/batch/multi_item.h"
+#include "lib/batch/q_scale_array.h"
 #include "lib/cost/checked.h"
 #include "lib/cost/family_costs.h"
 #include "lib/scenario/prefix_tree.h"
@@ -165,6 +166,13 @@ Count bytes_of_head_scales(const Case& c) {
   return Count(rows) * c.layer.heads_kv * (c.layer.shares_row_of_k_and_v() ? 1 : 2) * kScaleBytes;
 }
 
+Count bytes_of_q_scales(const Case& c) {
+  if (c.fp8.q_scales == QScales::kTensor) return 0;
+  const QScaleArray of_kind = q_scale_array(c.fp8, c.layer);
+  return Count(of_kind.rows(std::ssize(c.requests), c.q_tokens())) * of_kind.columns() *
+         kScaleBytes;
+}
+
 /// Q, O, LSE, the scales of heads and the page-table entries of seen pages: the same with and
 /// without sharing, because each request has a table row of its own. Ragged keys have an entry for
 /// each request, where its keys begin.
@@ -172,10 +180,7 @@ Count bytes_beside_kv(const Case& c) {
   const Count row = Count(c.layer.query_dim()) * size_bytes(c.q_dtype()) +
                     Count(c.layer.head_dim_v) * size_bytes(c.out_dtype());
   Count bytes = Count(c.q_tokens()) * c.layer.heads_q * (row + kLseBytes);
-  if (c.fp8.q_scales == QScales::kRequest) {
-    bytes += Count(std::ssize(c.requests)) * c.layer.heads_kv * kScaleBytes;
-  }
-  bytes += bytes_of_head_scales(c);
+  bytes += bytes_of_q_scales(c) + bytes_of_head_scales(c);
   const std::int64_t page = c.kv_cache.page_size;
   for (const Request& r : c.requests) {
     const std::int64_t first_page = first_seen_key(c, r) / page;

@@ -64,7 +64,7 @@ std::string geometry_text(const Case& c) {
     parts.push_back(fmt::format("Q in {}, {}", to_string(*c.fp8.q),
                                 c.fp8.q_scales == QScales::kTensor
                                     ? fmt::format("scale {:g}", c.q_scale)
-                                    : "scales by request"));
+                                    : fmt::format("scales by {}", to_string(c.fp8.q_scales))));
   }
   if (c.fp8.out) {
     parts.push_back(fmt::format("O in {}, scale {:g}", to_string(*c.fp8.out), c.out_scale));

@@ -155,7 +155,7 @@ std::vector<RecordField> make_fields() {
        of_words(member<&R::fp8, &Fp8Facts::q_dtype>(), fp8_dtypes),
        "Of queries, where they are in fp8", has_fp8_queries},
       {128, "fp8/q_scales", "q_scales", "",
-       of_words(member<&R::fp8, &Fp8Facts::q_scales>(), {"tensor", "request"}),
+       of_words(member<&R::fp8, &Fp8Facts::q_scales>(), {"tensor", "head", "token", "request"}),
        "What shares a scale of queries in fp8", has_fp8_queries},
       {129, "fp8/q_scale", "q_scale", "", member<&R::fp8, &Fp8Facts::q_scale>(),
        "Stored Q times it is Q", has_fp8_queries},

@@ -149,7 +149,11 @@ std::string layer_text(const Case& c) {
   if (layer.temperature_len > 0) {
     facts.push_back(fmt::format("temperature {}", layer.temperature_len));
   }
-  if (c.fp8.q) facts.push_back(fmt::format("Q in {}", to_string(*c.fp8.q)));
+  if (c.fp8.q) {
+    const bool of_tensor = c.fp8.q_scales == QScales::kTensor;
+    facts.push_back(fmt::format("Q in {}{}{}", to_string(*c.fp8.q), of_tensor ? "" : " by ",
+                                of_tensor ? "" : to_string(c.fp8.q_scales)));
+  }
   if (c.fp8.out) facts.push_back(fmt::format("O in {}", to_string(*c.fp8.out)));
   if (c.kv_cache.layout.value_or(KvLayout::kNhd) != KvLayout::kNhd) {
     facts.emplace_back(to_string(*c.kv_cache.layout));

@@ -127,6 +127,8 @@ TEST(TerminalReport, says_what_of_a_layer_is_not_as_usual) {
   c.fp8.q = DType::kE4M3;
   c.fp8.out = DType::kE5M2;
   EXPECT_THAT(header(c), HasSubstr("softcap 50, Q in e4m3, O in e5m2, HND"));
+  c.fp8.q_scales = QScales::kToken;
+  EXPECT_THAT(header(c), HasSubstr("Q in e4m3 by token, O in e5m2"));
   c.fp8 = {};
   c.kv_cache.swa_pool = true;
   EXPECT_THAT(header(c), HasSubstr("HND, SWA pool, reversed"));

@@ -344,11 +344,16 @@ struct ScaleSource {
 
 }  // namespace content_detail
 
-/// What a stored query is multiplied with: of a stream and query head. The same for all fills.
-[[nodiscard]] constexpr float q_row_scale(const ContentParams& p, std::uint64_t stream, int head) {
+/// What a stored query is multiplied with: of a stream's token and a query head. The same for all
+/// fills, and short even where it is a token's own, so that bf16 holds what it makes of fp8.
+[[nodiscard]] constexpr float q_row_scale(const ContentParams& p, std::uint64_t stream,
+                                          std::int64_t token, int head) {
   if (p.q_scales == QScales::kTensor) return p.q_scale;
-  const int kv_head = head / p.group_size;
-  return content_detail::shared_scale(row_key(p.scale_seed, Role::kQScale, stream, 0, kv_head));
+  const bool of_token = p.q_scales == QScales::kToken;
+  const bool of_head = p.q_scales == QScales::kHead;
+  return content_detail::shared_scale(row_key(p.scale_seed, Role::kQScale, of_head ? 0 : stream,
+                                              of_token ? token : 0,
+                                              of_token ? head : head / p.group_size));
 }
 
 /// Of K at a stream's position. Scales of heads and requests are the same for all fills of a case,

@@ -344,7 +344,7 @@ void Contents::q_row(std::int64_t request, std::int64_t token, int head,
       write_part(q_recipe(p, stream, token, head, variant++), 0, part.size(), part);
     }
   }
-  round_row(params_.q_dtype, q_scale(request, head), row);
+  round_row(params_.q_dtype, q_scale(request, token, head), row);
 }
 
 void Contents::k_row(std::int64_t request, std::int64_t position, int head,
@@ -374,8 +374,8 @@ void Contents::v_row(std::int64_t request, std::int64_t position, int head,
   round_cached_row(params_, v_row_scale(params_, source.stream, position, head), row);
 }
 
-float Contents::q_scale(std::int64_t request, int head) const {
-  return q_row_scale(params_, query_stream(request), head);
+float Contents::q_scale(std::int64_t request, std::int64_t token, int head) const {
+  return q_row_scale(params_, query_stream(request), token, head);
 }
 
 RowScale Contents::k_scale(std::int64_t request, std::int64_t position, int head) const {

@@ -47,7 +47,7 @@ class Contents {
   /// V in the same way: head_dim_v values; for kLatent the first head_dim_v values of the K row.
   void v_row(std::int64_t request, std::int64_t position, int head, std::span<float> row) const;
   /// What the stored rows are multiplied with.
-  [[nodiscard]] float q_scale(std::int64_t request, int head) const;
+  [[nodiscard]] float q_scale(std::int64_t request, std::int64_t token, int head) const;
   [[nodiscard]] RowScale k_scale(std::int64_t request, std::int64_t position, int head) const;
   [[nodiscard]] RowScale v_scale(std::int64_t request, std::int64_t position, int head) const;
   /// Sink logit of query head `head`, in scaled-logit space; only if the layer has sinks.

@@ -113,18 +113,48 @@ TEST(Contents, queries_in_fp8_stand_for_nearly_the_numbers_of_others) {
   Row exact{}, stored{};
   Contents(c, Fill::kNormal).q_row(1, 0, 3, exact);
   c.fp8.q = DType::kE4M3;
-  for (const QScales scales : {QScales::kTensor, QScales::kRequest}) {
+  for (const QScales scales :
+       {QScales::kTensor, QScales::kRequest, QScales::kHead, QScales::kToken}) {
     c.fp8.q_scales = scales;
     c.q_scale = scales == QScales::kTensor ? 0.37f : 1;
     const Contents contents(c, Fill::kNormal);
     contents.q_row(1, 0, 3, stored);
-    const float scale = contents.q_scale(1, 3);
+    const float scale = contents.q_scale(1, 0, 3);
     for (std::size_t d = 0; d < stored.size(); ++d) {
       EXPECT_EQ(stored[d], rounded(DType::kE4M3, stored[d]));
       EXPECT_NEAR(stored[d] * scale, exact[d], 0x1p-4f * std::fabs(exact[d]) + 0.01f);
     }
-    EXPECT_EQ(Contents(c, 5).q_scale(1, 3), scale) << "the same in timed samples";
+    EXPECT_EQ(Contents(c, 5).q_scale(1, 0, 3), scale) << "the same in timed samples";
   }
+}
+
+TEST(Contents, scales_of_queries_are_as_many_as_what_shares_one) {
+  Case c = two_sharing_requests();
+  c.fp8.q = DType::kE4M3;
+  // Of two requests with three tokens each in four heads, two of which share a KV head.
+  const auto of = [&](QScales scales) {
+    c.fp8.q_scales = scales;
+    const Contents contents(c, Fill::kNormal);
+    std::vector<float> all;
+    for (const std::int64_t request : {0, 1}) {
+      for (const std::int64_t token : {0, 1, 2}) {
+        for (const int head : {0, 1, 2, 3}) {
+          all.push_back(contents.q_scale(request, token, head));
+        }
+      }
+    }
+    return all;
+  };
+  const std::vector<float> head = of(QScales::kHead), token = of(QScales::kToken);
+  for (std::size_t i = 0; i < head.size(); ++i) {
+    EXPECT_EQ(head[i], head[i % 4 / 2 * 2]) << "whatever the request and the token";
+  }
+  EXPECT_NE(head[0], head[2]);
+  EXPECT_GE(std::set<float>(token.begin(), token.end()).size(), 8u);
+  EXPECT_FALSE(std::equal(token.begin(), token.begin() + 4, token.begin() + 4)) << "by token";
+  EXPECT_FALSE(std::equal(token.begin(), token.begin() + 12, token.begin() + 12)) << "by request";
+  EXPECT_NE(token[0], token[1]) << "by query head";
+  for (const float scale : token) EXPECT_EQ(rounded(DType::kBF16, scale), scale);
 }
 
 TEST(Contents, scales_of_requests_follow_a_request_out_of_its_batch) {
@@ -141,15 +171,15 @@ TEST(Contents, scales_of_requests_follow_a_request_out_of_its_batch) {
   std::set<float> scales;
   for (const int head : {0, 1}) {
     EXPECT_EQ(batch.k_scale(1, 5, head).all, single.k_scale(0, 5, head).all);
-    EXPECT_EQ(batch.q_scale(1, 2 * head), single.q_scale(0, 2 * head));
+    EXPECT_EQ(batch.q_scale(1, 0, 2 * head), single.q_scale(0, 0, 2 * head));
     EXPECT_EQ(batch.k_scale(1, 5, head).all, batch.k_scale(1, 30, head).all) << "of all its keys";
-    EXPECT_EQ(batch.q_scale(1, 2 * head), batch.q_scale(1, 2 * head + 1)) << "by KV head";
+    EXPECT_EQ(batch.q_scale(1, 0, 2 * head), batch.q_scale(1, 0, 2 * head + 1)) << "by KV head";
     for (const std::int64_t request : {0, 1}) {
       for (const RowScale& scale :
            {batch.k_scale(request, 0, head), batch.v_scale(request, 0, head)}) {
         scales.insert(scale.all);
       }
-      scales.insert(batch.q_scale(request, 2 * head));
+      scales.insert(batch.q_scale(request, 0, 2 * head));
     }
   }
   EXPECT_GE(scales.size(), 4u);

@@ -14,7 +14,10 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kFp8Types{"e4m3", "e5m2"};
 constexpr std::array<DType, 2> kFp8TypeOf{DType::kE4M3, DType::kE5M2};
-constexpr std::array<std::string_view, 2> kQScalesWords{"tensor", "request"};
+constexpr std::array kQScalesKinds{QScales::kTensor, QScales::kHead, QScales::kToken,
+                                   QScales::kRequest};
+constexpr std::array kQScalesWords{to_string(kQScalesKinds[0]), to_string(kQScalesKinds[1]),
+                                   to_string(kQScalesKinds[2]), to_string(kQScalesKinds[3])};
 
 /// The keys of one of the two tensors.
 struct Fp8Keys {
@@ -64,12 +67,13 @@ bool read_q_scales(const YamlNode& map, Fp8Settings& to, Problems& problems) {
   if (word == nullptr) return true;
   const auto choice = read_choice(*word, "q_scales", kQScalesWords, problems);
   if (!choice) return false;
-  to.types.q_scales = *choice == 0 ? QScales::kTensor : QScales::kRequest;
+  to.types.q_scales = kQScalesKinds[*choice];
   if (to.types.q_scales == QScales::kTensor) return true;
   const YamlNode* const scale = value_of(map, "q_scale");
   if (scale != nullptr) {
     problems.add(scale->place,
-                 "q_scale is the scale of a whole tensor, and q_scales: request has its own",
+                 fmt::format("q_scale is the scale of a whole tensor, and q_scales: {} has its own",
+                             to_string(to.types.q_scales)),
                  "leave q_scale out, or q_scales");
   } else if (!to.types.q) {
     problems.add(word->place, "q_scales without q_dtype: only queries in fp8 have scales",

@@ -413,6 +413,13 @@ TEST(Scenario, stores_queries_and_outputs_in_fp8_where_it_is_told) {
       "batch: 2q1s8");
   EXPECT_EQ(by_request.fp8.q_scales, QScales::kRequest);
   EXPECT_EQ(by_request.kv_cache.scales, KvScales::kRequest);
+  const auto q_scales = [](const std::string& word) {
+    return only_case("attention: {q_dtype: e5m2, q_scales: " + word + "}, batch: q1s8")
+        .fp8.q_scales;
+  };
+  for (const QScales scales : {QScales::kTensor, QScales::kHead, QScales::kToken}) {
+    EXPECT_EQ(q_scales(std::string(to_string(scales))), scales);
+  }
 }
 
 TEST(Scenario, lets_a_mix_override_defaults_key_by_key) {

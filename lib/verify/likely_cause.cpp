@@ -253,9 +253,10 @@ ReferenceRow evaluate_columns(const Case& c, const Contents& contents, const Row
   };
   std::vector<float> stored(width);
   contents.q_row(id.request, id.token, id.head, stored);
+  const auto q_scale = static_cast<double>(contents.q_scale(id.request, id.token, id.head));
   reference::RowMatrix query(1, layer.head_dim_qk);
   for (std::size_t d = 0; d < width; ++d) {
-    query(0, static_cast<Eigen::Index>(d)) = static_cast<double>(stored[d]);
+    query(0, static_cast<Eigen::Index>(d)) = static_cast<double>(stored[d]) * q_scale;
   }
   reference::QueryRow row;
   row.visible =

@@ -100,7 +100,7 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
   const auto dv = static_cast<std::size_t>(layer.head_dim_v);
   std::vector<float> q(static_cast<std::size_t>(layer.query_dim())), k(dk), v(dv);
   contents.q_row(id.request, id.token, id.head, q);
-  const auto q_scale = static_cast<Real>(contents.q_scale(id.request, id.head));
+  const auto q_scale = static_cast<Real>(contents.q_scale(id.request, id.token, id.head));
   // Of rows that share their scales.
   const auto k_scale = static_cast<Real>(contents.k_scale(id.request, 0, kv_head).all);
   const auto v_scale = static_cast<Real>(contents.v_scale(id.request, 0, kv_head).all);

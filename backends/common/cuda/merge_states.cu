@@ -7,6 +7,7 @@
 
 #include "backends/common/cuda/exp2.cuh"
 #include "backends/common/cuda/kv_convert.cuh"
+#include "backends/common/cuda/pack_fp8.cuh"
 #include "lib/base/error.h"
 #include "lib/device/cuda/check.cuh"
 
@@ -41,7 +42,8 @@ __global__ void __launch_bounds__(kMergeThreads)
   const bool empty = top == -INFINITY;
   const float weight_a = empty ? 0.0f : exp2f((lse_a - top) * cuda::kLog2e);
   const float weight_b = empty ? 0.0f : exp2f((lse_b - top) * cuda::kLog2e);
-  const float sum = weight_a + weight_b, factor = empty ? 0.0f : 1.0f / sum;
+  const float sum = weight_a + weight_b;
+  const float factor = empty ? 0.0f : 1.0f / (sum * p.to.out_scale);
   if (part == 0) {
     *reinterpret_cast<float*>(p.to.lse.row(token, head)) = empty ? top : top + logf(sum);
   }
@@ -49,13 +51,21 @@ __global__ void __launch_bounds__(kMergeThreads)
     return reinterpret_cast<MergedPart<T>*>(rows.row(token, head)) + part;
   };
   const MergedPart<T> of_a = *part_of(p.a.out), of_b = *part_of(p.b.out);
-  MergedPart<T> merged;
+  float values[kMergedAtOnce];
 #pragma unroll
   for (int i = 0; i < kMergedAtOnce; ++i) {
-    const float value = weight_a * static_cast<float>(of_a.elements[i]) +
-                        weight_b * static_cast<float>(of_b.elements[i]);
-    merged.elements[i] = cuda::narrow_to<T>(value * factor);
+    values[i] = factor * (weight_a * static_cast<float>(of_a.elements[i]) +
+                          weight_b * static_cast<float>(of_b.elements[i]));
   }
+  if (const DType dtype = p.to.out.dtype; size_bytes(dtype) == 1) {
+    reinterpret_cast<uint2*>(p.to.out.row(token, head))[part] = {
+        cuda::pack_fp8(dtype, float4{values[0], values[1], values[2], values[3]}),
+        cuda::pack_fp8(dtype, float4{values[4], values[5], values[6], values[7]})};
+    return;
+  }
+  MergedPart<T> merged;
+#pragma unroll
+  for (int i = 0; i < kMergedAtOnce; ++i) merged.elements[i] = cuda::narrow_to<T>(values[i]);
   *part_of(p.to.out) = merged;
 }
 
@@ -63,8 +73,9 @@ __global__ void __launch_bounds__(kMergeThreads)
 
 void merge_states_on_gpu(const StatesToMerge& states, Stream& stream) {
   const TensorView& out = states.to.out;
-  const DType dtype = out.dtype;
-  expects(states.a.out.dtype == dtype && states.b.out.dtype == dtype && size_bytes(dtype) == 2 &&
+  const DType dtype = states.a.out.dtype;
+  expects(states.b.out.dtype == dtype && size_bytes(dtype) == 2 &&
+              (out.dtype == dtype || size_bytes(out.dtype) == 1) &&
               out.shape[2] % kMergedAtOnce == 0,
           "states of 16 bits alone are merged, eight columns at once");
   const std::int64_t threads = out.size() / kMergedAtOnce;

@@ -29,6 +29,16 @@ __device__ __forceinline__ float sink_of(const OutputParams& p, int head) {
   return p.sinks == nullptr ? -INFINITY : p.sinks[head] * kLog2e;
 }
 
+/// Of K or V of a request and KV head, beside the scale of the tensor; 1 where there is no other.
+__device__ __forceinline__ float shared_scale(const OutputParams& p, const float* scales,
+                                              int request, int kv_head) {
+  return scales == nullptr ? 1.0f : scales[request * p.request_scales + kv_head];
+}
+/// What a finished row of V is multiplied with.
+__device__ __forceinline__ float out_factor(const OutputParams& p, int request, int kv_head) {
+  return p.v_scale * shared_scale(p, p.v_scales, request, kv_head);
+}
+
 __device__ __forceinline__ std::byte* out_row(const OutputParams& p, const RowPlace& place) {
   return p.out + place.token * p.out_token_stride + place.head * p.out_head_stride;
 }

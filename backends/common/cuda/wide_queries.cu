@@ -38,11 +38,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::int64_t runs_of_row = p.from.shape[2] / kRun;
   const std::int64_t row = run / runs_of_row, d = run % runs_of_row * kRun;
   const std::int64_t token = row / p.from.shape[1], head = row % p.from.shape[1];
-  float scale = 1;
-  if (p.scales != nullptr) {
-    const std::int64_t kv_head = head / (p.from.shape[1] / p.heads_kv);
-    scale = p.scales[p.requests.of(token) * p.heads_kv + kv_head];
-  }
+  const float scale = p.scale(token, static_cast<int>(head));
   const unsigned bits = *reinterpret_cast<const unsigned*>(p.from.row(token, head) + d);
   const auto type = p.from.dtype == DType::kE4M3 ? __NV_E4M3 : __NV_E5M2;
   const float2 low = two_of_fp8(bits, type), high = two_of_fp8(bits >> 16, type);

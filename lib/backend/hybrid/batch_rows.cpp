@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lib/base/narrow.h"
+#include "lib/batch/q_scale_array.h"
 
 namespace attnbench {
 namespace {
@@ -61,8 +62,8 @@ BatchRows::BatchRows(const ForwardBatch& whole, std::int64_t first, std::int64_t
   batch_.problem = &problem_;
   batch_.req_to_token_pool = whole.req_to_token_pool;
   batch_.token_to_kv_pool = whole.token_to_kv_pool;
-  const std::int64_t first_scale = first * problem.layer.heads_kv;  // of those of requests
   if (problem.cache.scales == KvScales::kRequest) {
+    const std::int64_t first_scale = first * problem.layer.heads_kv;
     pool_ = *whole.token_to_kv_pool;
     pool_.k_scales += first_scale;
     pool_.v_scales += first_scale;
@@ -74,7 +75,11 @@ BatchRows::BatchRows(const ForwardBatch& whole, std::int64_t first, std::int64_t
     *view = rows_of(*view, token, tokens);
   }
   tensors.out = rows_of(tensors.out, token, tokens);
-  tensors.q_scales = at(tensors.q_scales, first_scale);
+  const QScaleArray q_scales = q_scale_array(problem.fp8, problem.layer);
+  // Scales of heads have one row, that of all requests.
+  if (q_scales.kind != QScales::kHead) {
+    tensors.q_scales = at(tensors.q_scales, q_scales.rows(first, token) * q_scales.columns());
+  }
   tensors.lse = rows_of(tensors.lse, token, tokens);
   if (whole.device_batch == nullptr) return;
   const DeviceBatch& device = *whole.device_batch;

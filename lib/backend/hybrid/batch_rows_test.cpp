@@ -90,19 +90,27 @@ TEST_F(BatchRowsTest, of_decodes_have_no_arrays_of_an_extend_step) {
 }
 
 TEST_F(BatchRowsTest, keep_the_scales_of_their_own_requests) {
-  std::array<float, 10> scales{};
+  std::array<float, 16> scales{};
   KvPool pool;
-  problem_.layer.heads_kv = pool.heads_kv = 2;
+  problem_.layer.heads_q = problem_.layer.heads_kv = pool.heads_kv = 2;
   problem_.cache.scales = pool.scales = KvScales::kRequest;
   pool.k_scales = pool.v_scales = scales.data();
   whole_.batch.token_to_kv_pool = &pool;
   whole_.batch.tensors.q_scales = scales.data();
+  problem_.fp8.q_scales = QScales::kRequest;
   const BatchRows decodes = rows(ForwardMode::kDecode, 3, 2);
   EXPECT_EQ(decodes.batch().token_to_kv_pool->k_scales, scales.data() + 6);
   EXPECT_EQ(decodes.batch().token_to_kv_pool->v_scales, scales.data() + 6);
   EXPECT_EQ(decodes.batch().tensors.q_scales, scales.data() + 6);
   problem_.cache.scales = pool.scales = KvScales::kHead;
-  EXPECT_EQ(rows(ForwardMode::kDecode, 3, 2).batch().token_to_kv_pool->k_scales, scales.data());
+  problem_.fp8.q_scales = QScales::kHead;
+  const BatchRows of_heads = rows(ForwardMode::kDecode, 3, 2);
+  EXPECT_EQ(of_heads.batch().token_to_kv_pool->k_scales, scales.data());
+  EXPECT_EQ(of_heads.batch().tensors.q_scales, scales.data());
+  problem_.fp8.q_scales = QScales::kToken;
+  EXPECT_EQ(rows(ForwardMode::kDecode, 3, 2).batch().tensors.q_scales,
+            scales.data() + std::ptrdiff_t{6} * problem_.layer.heads_q)
+      << "behind the first request's token and the two chunks'";
 }
 
 TEST_F(BatchRowsTest, lead_kernels_to_their_part_of_the_index_tensors) {

@@ -35,7 +35,7 @@ PROBLEM_WORDS = {"mode": ("extend", "decode", "mixed", "idle", "target_verify", 
                           "draft_extend_v2", "dllm_extend"), "dtype": DTYPES,
                  "cache_dtype": DTYPES, "cache_layout": LAYOUTS, "family": ("softmax", "latent", "recurrent"),
                  "step": ("attention", "kv_write", "both"), "cache_scales": ("tensor", "head", "token", "block", "request"),
-                 "q_dtype": DTYPES, "out_dtype": DTYPES, "q_scales": ("tensor", "request")}
+                 "q_dtype": DTYPES, "out_dtype": DTYPES, "q_scales": ("tensor", "request", "head", "token")}
 PROBLEM_TRUTHS = ("causal", "is_cross_attention", "has_sinks", "has_alibi", "window_counts_depth", "recorded",
                   "multi_item", "empty_rows", "swa_pool")
 ROLES = ("q", "k_new", "v_new", "sinks", "out", "lse", "k_cache", "v_cache", "req_to_token", "req_pool_indices",

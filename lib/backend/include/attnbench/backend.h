@@ -89,10 +89,13 @@ enum attnbench_scales {
   ATTNBENCH_SCALES_REQUEST = 4 /* ATTNBENCH_K_SCALES and ATTNBENCH_V_SCALES, [B, Hkv] */
 };
 
-/* What shares a scale of queries in fp8. */
+/* What shares a scale of queries in fp8; supports() refuses what it does not know. Others than a
+ * tensor's are ATTNBENCH_Q_SCALES. */
 enum attnbench_q_scales {
-  ATTNBENCH_Q_SCALES_TENSOR = 0, /* q_scale of the batch */
-  ATTNBENCH_Q_SCALES_REQUEST = 1 /* ATTNBENCH_Q_SCALES */
+  ATTNBENCH_Q_SCALES_TENSOR = 0,  /* q_scale of the batch */
+  ATTNBENCH_Q_SCALES_REQUEST = 1, /* [B, Hkv] */
+  ATTNBENCH_Q_SCALES_HEAD = 2,    /* [Hkv] */
+  ATTNBENCH_Q_SCALES_TOKEN = 3    /* [T, Hq], written with the queries */
 };
 
 /* Batches that a CUDA graph may repeat; vLLM's AttentionCGSupport. */
@@ -224,7 +227,7 @@ enum attnbench_role {
    * slots are written with the slots' rows. */
   ATTNBENCH_K_SCALES = 22,
   ATTNBENCH_V_SCALES = 23, /* latent: the same as K's */
-  ATTNBENCH_Q_SCALES = 24, /* [B, Hkv] f32, with ATTNBENCH_Q_SCALES_REQUEST alone */
+  ATTNBENCH_Q_SCALES = 24, /* f32, as q_scales says; absent with a scale of the tensor */
   ATTNBENCH_ROLES = 25
 };
 
