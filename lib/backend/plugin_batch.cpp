@@ -92,6 +92,7 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.dual_chunk_size = layer.dual_chunk.chunk_size;
   to.dual_local_size = layer.dual_chunk.local_size;
   to.swa_pool = problem.swa_pool ? 1 : 0;
+  to.queries_apart = layer.queries_apart ? 1 : 0;
   return to;
 }
 
@@ -103,6 +104,8 @@ PluginBatch::PluginBatch(const ForwardBatch& batch, const Device& device, Plugin
   }
   const AttentionTensors& from = batch.tensors;
   set(ATTNBENCH_Q, from.q);
+  set(ATTNBENCH_Q_NOPE, from.q_nope);
+  set(ATTNBENCH_Q_PE, from.q_pe);
   set(ATTNBENCH_K_NEW, from.k_new);
   set(ATTNBENCH_V_NEW, from.v_new);
   set(ATTNBENCH_SINKS, from.sinks, ATTNBENCH_F32, {problem_.heads_q});

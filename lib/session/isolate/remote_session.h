@@ -18,7 +18,7 @@ class RemoteSession final : public Session {
   ~RemoteSession() override;
 
   [[nodiscard]] FormatChoice supports() override;
-  [[nodiscard]] Numerics numerics() override;
+  [[nodiscard]] std::vector<Numerics> numerics() override;
   void begin_observing(const WantedRows& wanted) override;
   [[nodiscard]] Observation observe() override;
   void tidy_up() override;
