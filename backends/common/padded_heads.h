@@ -10,9 +10,9 @@
 
 namespace attnbench {
 
-/// Query heads for which CUTLASS's and TensorRT-LLM's kernels of latent attention are made: vLLM
-/// raises queries of fewer heads to so many (v1/attention/backends/mla/cutlass_mla.py, MAX_HEADS),
-/// and so does SGLang (cutlass_mla_decode of sgl_kernel).
+/// Query heads that CUTLASS's kernel of latent attention computes, whatever a rank's share of them:
+/// vLLM copies queries of fewer beside unwritten ones (v1/attention/backends/mla/cutlass_mla.py,
+/// MAX_HEADS), and so does SGLang (sgl_kernel's cutlass_mla_decode).
 inline constexpr int kPaddedHeads = 128;
 
 /// What a variant of `base` is that computes kPaddedHeads heads whatever the rank's share:

@@ -23,6 +23,7 @@ class PythonExample:
     # has that value, and the option with which an engine sets it, or "")
     # (reads_fp8_queries, writes_fp8_outputs: problem.q_dtype, or problem.out_dtype, may be fp8: a stored query times
     # batch.q_scale, or times its request's tensor("q_scales"), is the query; what is stored of out is out / batch.out_scale)
+    # (reads_queries_apart: problem.queries_apart may be set, of absorbed MLA: tensor("q_nope") and tensor("q_pe") then, no "q")
     # device = "cpu", deterministic = True, graph_support = "NEVER", padding_seq_len = 1, writes_kv = False,
     # only_by_name = False (a variant, which takes part only where it is named)
 

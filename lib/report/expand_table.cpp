@@ -69,6 +69,7 @@ std::string geometry_text(const Case& c) {
   if (c.fp8.out) {
     parts.push_back(fmt::format("O in {}, scale {:g}", to_string(*c.fp8.out), c.out_scale));
   }
+  if (l.queries_apart) parts.emplace_back("queries apart");
   if (l.has_sinks) parts.emplace_back("sinks");
   if (l.has_alibi) parts.emplace_back("ALiBi");
   return join_parts(parts, kWidth, 4);

@@ -149,6 +149,8 @@ std::string layer_text(const Case& c) {
   if (layer.temperature_len > 0) {
     facts.push_back(fmt::format("temperature {}", layer.temperature_len));
   }
+  if (!c.parts.empty()) facts.emplace_back("prompts expanded");
+  if (layer.queries_apart) facts.emplace_back("queries apart");
   if (c.fp8.q) facts.push_back(fmt::format("Q in {}", to_string(*c.fp8.q)));
   if (c.fp8.out) facts.push_back(fmt::format("O in {}", to_string(*c.fp8.out)));
   if (c.kv_cache.layout.value_or(KvLayout::kNhd) != KvLayout::kNhd) {
