@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "lib/session/isolate/remote_worker.h"
 #include "lib/session/session.h"
