@@ -3,10 +3,14 @@
 #include "backends/register.h"
 
 #include <memory>
+#include <utility>
 
+#include "backends/common/joined_queries.h"
 #include "backends/common/kv_write.h"
 #include "backends/common/merge_states.h"
+#include "backends/common/padded_heads.h"
 #include "backends/common/ragged_paged.h"
+#include "backends/common/row_copies.h"
 #include "backends/common/two_stage.h"
 #include "backends/common/virtual_batches.h"
 #include "backends/cpu_flash/cpu_flash.h"
@@ -15,21 +19,25 @@
 #include "backends/torch_native/torch_native.h"
 
 namespace attnbench {
+namespace {
+
+/// With queries that come apart, and steps that begin with the write of their keys and values.
+std::unique_ptr<Backend> complete(std::unique_ptr<Backend> attention) {
+  return with_kv_write(with_joined_queries(std::move(attention), copy_rows_on_cpu),
+                       plan_kv_write_on_cpu);
+}
+
+}  // namespace
 
 void register_builtin_backends(Registry& registry) {
-  registry.add([] {
-    return with_kv_write(std::make_unique<torch_native::TorchNativeBackend>(),
-                         plan_kv_write_on_cpu);
-  });
-  registry.add([] {
-    return with_kv_write(std::make_unique<cpu_flash::CpuFlashBackend>(), plan_kv_write_on_cpu);
-  });
+  registry.add([] { return complete(std::make_unique<torch_native::TorchNativeBackend>()); });
+  registry.add([] { return complete(std::make_unique<cpu_flash::CpuFlashBackend>()); });
   for (const std::int64_t keys : cpu_flash::kTriedSplitKeys) {
-    registry.add([keys] {
-      return with_kv_write(std::make_unique<cpu_flash::CpuFlashBackend>(keys),
-                           plan_kv_write_on_cpu);
-    });
+    registry.add([keys] { return complete(std::make_unique<cpu_flash::CpuFlashBackend>(keys)); });
   }
+  registry.add([] {
+    return complete(std::make_unique<PaddedHeads<cpu_flash::CpuFlashBackend, copy_rows_on_cpu>>());
+  });
   registry.add([] {
     using Kind = TwoStage<cpu_flash::CpuFlashBackend, merge_states_on_cpu>;
     return with_kv_write(std::make_unique<Kind>(), plan_kv_write_on_cpu);

@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "backends/cascade/cascade.h"
+#include "backends/common/joined_queries.h"
 #include "backends/common/kv_write.h"
 #include "backends/common/merge_states.h"
+#include "backends/common/padded_heads.h"
 #include "backends/common/ragged_paged.h"
+#include "backends/common/row_copies.h"
 #include "backends/common/two_stage.h"
 #include "backends/common/virtual_batches.h"
 #include "backends/common/wide_queries.h"
@@ -32,18 +36,19 @@ void add(Registry& registry, const std::string& absence, Arguments... arguments)
   }
 }
 
-/// The same of one that takes queries in fp8 too, and whose step may begin with the write of its
-/// keys and values.
+/// The same of one that takes queries in fp8 and queries that come apart too, and whose step may
+/// begin with the write of its keys and values.
 template <class Kind, class... Arguments>
 void add_writing(Registry& registry, const std::string& absence, Arguments... arguments) {
   if (absence.empty()) {
     registry.add([arguments...] {
-      return with_kv_write(
-          with_wide_queries(std::make_unique<Kind>(arguments...), widen_queries_on_gpu),
-          plan_kv_write_on_gpu);
+      auto kernels = with_wide_queries(std::make_unique<Kind>(arguments...), widen_queries_on_gpu);
+      return with_kv_write(with_joined_queries(std::move(kernels), copy_rows_on_gpu),
+                           plan_kv_write_on_gpu);
     });
   } else {
-    registry.add_absent(with_kv_write(with_wide_queries(Kind(arguments...).info())), absence);
+    const BackendInfo info = with_wide_queries(Kind(arguments...).info());
+    registry.add_absent(with_kv_write(with_joined_queries(info)), absence);
   }
 }
 
@@ -69,7 +74,8 @@ void add_cudnn(Registry& registry, std::string absence) {
 #else
   if (absence.empty()) absence = ATTNBENCH_CUDNN_ABSENCE;
 #endif
-  registry.add_absent(with_kv_write(with_wide_queries(cudnn::info())), absence);
+  registry.add_absent(with_kv_write(with_joined_queries(with_wide_queries(cudnn::info()))),
+                      absence);
 }
 
 }  // namespace
@@ -83,6 +89,7 @@ void register_cuda_backends(Registry& registry) {
   add_writing<RaggedPaged<paged_fa::PagedFaBackend, merge_states_on_gpu>>(registry, absence);
   add_writing<VirtualBatches<paged_fa::PagedFaBackend>>(registry, absence);
   add_writing<mla::MlaBackend>(registry, absence);
+  add_writing<PaddedHeads<mla::MlaBackend, copy_rows_on_gpu>>(registry, absence);
   add_cascade(registry, absence);
   add<gated_delta_net::GpuBackend>(registry, absence);
   add_cudnn(registry, absence);

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "backends/cascade/info.h"
+#include "backends/common/padded_heads.h"
 #include "backends/common/ragged_paged.h"
 #include "backends/common/two_stage.h"
 #include "backends/common/virtual_batches.h"
@@ -25,12 +26,12 @@ TEST(RegisterBuiltinBackends, lists_what_runs_and_what_is_absent_with_its_reason
       testing::ElementsAre(
           "torch_native", "cpu_flash", "cpu_flash:split_keys=128", "cpu_flash:split_keys=256",
           "cpu_flash:split_keys=512", "cpu_flash:split_keys=1024", "cpu_flash:split_keys=2048",
-          "cpu_flash:two_stage", "cpu_flash:ragged_paged", "cpu_flash:virtual_batches",
-          "gated_delta_net", "splitkv", "splitkv:dynamic", "splitkv:fixed_tile", "splitkv:splits=1",
-          "splitkv:splits=2", "splitkv:splits=4", "splitkv:splits=8", "splitkv:splits=16",
-          "splitkv:splits=32", "splitkv:splits=64", "paged_fa", "paged_fa:two_stage",
-          "paged_fa:ragged_paged", "paged_fa:virtual_batches", "mla", "cascade",
-          "gated_delta_net_cuda", "cudnn"));
+          "cpu_flash:padded_heads", "cpu_flash:two_stage", "cpu_flash:ragged_paged",
+          "cpu_flash:virtual_batches", "gated_delta_net", "splitkv", "splitkv:dynamic",
+          "splitkv:fixed_tile", "splitkv:splits=1", "splitkv:splits=2", "splitkv:splits=4",
+          "splitkv:splits=8", "splitkv:splits=16", "splitkv:splits=32", "splitkv:splits=64",
+          "paged_fa", "paged_fa:two_stage", "paged_fa:ragged_paged", "paged_fa:virtual_batches",
+          "mla", "mla:padded_heads", "cascade", "gated_delta_net_cuda", "cudnn"));
   for (const Registry::Entry& entry : registry.entries()) {
     EXPECT_EQ(entry.make == nullptr, !entry.absence.empty()) << entry.info.name;
     const bool variant = entry.info.name.find(':') != std::string::npos;
@@ -48,6 +49,7 @@ TEST(RegisterBuiltinBackends, says_the_same_of_gpu_backends_with_and_without_nvc
                                  two_stage_info(paged_fa::info()),
                                  ragged_paged_info(paged_fa::info()),
                                  mla::info(),
+                                 padded_heads_info(mla::info()),
                                  cascade::info(),
                                  cudnn::info(),
                                  gated_delta_net::gpu_info()};

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cascade/info.h"
+#include "backends/common/joined_queries.h"
 #include "backends/common/kv_write.h"
+#include "backends/common/padded_heads.h"
 #include "backends/common/ragged_paged.h"
 #include "backends/common/two_stage.h"
 #include "backends/common/virtual_batches.h"
@@ -19,15 +21,17 @@ namespace attnbench {
 void register_cuda_backends(Registry& registry) {
   const std::string absence = cuda_absence();
   for (const auto rule : splitkv::kSplitRules)
-    registry.add_absent(with_kv_write(with_wide_queries(splitkv::info(rule))), absence);
+    registry.add_absent(with_kv_write(with_joined_queries(with_wide_queries(splitkv::info(rule)))),
+                        absence);
   for (const BackendInfo& info :
        {paged_fa::info(), two_stage_info(paged_fa::info()), ragged_paged_info(paged_fa::info()),
-        virtual_batches_info(paged_fa::info()), mla::info()}) {
-    registry.add_absent(with_kv_write(with_wide_queries(info)), absence);
+        virtual_batches_info(paged_fa::info()), mla::info(), padded_heads_info(mla::info())}) {
+    registry.add_absent(with_kv_write(with_joined_queries(with_wide_queries(info))), absence);
   }
   registry.add_absent(with_wide_queries(cascade::info()), absence);
   registry.add_absent(gated_delta_net::gpu_info(), absence);
-  registry.add_absent(with_kv_write(with_wide_queries(cudnn::info())), absence);
+  registry.add_absent(with_kv_write(with_joined_queries(with_wide_queries(cudnn::info()))),
+                      absence);
 }
 
 }  // namespace attnbench

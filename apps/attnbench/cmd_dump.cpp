@@ -22,6 +22,7 @@
 #include "lib/bench/backend_choice.h"
 #include "lib/bench/driver.h"
 #include "lib/fixture/dump.h"
+#include "lib/scenario/composed_step.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/session/backend_code.h"
 #include "lib/verify/error_model.h"
@@ -45,7 +46,10 @@ struct DumpOptions {
 
 const Case& the_one_case(const Scenario& scenario, const DumpOptions& options) {
   const std::vector<const Case*> cases = select_cases(scenario, {.cases = options.cases});
-  if (cases.size() == 1) return *cases.front();
+  if (cases.size() == 1) {
+    refuse_composed(*cases.front(), "dump");
+    return *cases.front();
+  }
   std::string ids;
   for (const Case* c : cases) ids += "\n   --case '" + c->id + "'";
   throw ConfigError(

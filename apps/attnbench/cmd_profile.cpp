@@ -31,6 +31,7 @@
 #include "lib/profile/capture_window.h"
 #include "lib/profile/ncu_csv.h"
 #include "lib/profile/profiler_line.h"
+#include "lib/scenario/composed_step.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/session/serving_state.h"
 
@@ -54,7 +55,10 @@ struct ProfileOptions {
 
 const Case& the_case(const Scenario& scenario, const ProfileOptions& options) {
   const auto cases = select_cases(scenario, {.cases = {options.case_id}});
-  if (cases.size() == 1) return *cases.front();
+  if (cases.size() == 1) {
+    refuse_composed(*cases.front(), "profile");
+    return *cases.front();
+  }
   throw ConfigError(
       fmt::format("--case {}: {} cases match, a profile takes one", options.case_id, cases.size()));
 }

@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 import engine_tools
 import fa3_pack
 import fla_pack
+import flash_attention_3
 import flashinfer_pack
 import gated_delta_net
 import sglang_pack
@@ -34,7 +35,7 @@ def problem(**changed):
                  cache_layout="NHD", page_size=16, mode="decode", recorded=False, max_requests=4, max_q_len=1,
                  max_q_tokens=4, max_kv_len=900, step="attention", cache_scales="tensor",
                  attention_chunk=0, dual_chunk_size=0, temperature_len=0, causal_block=1, multi_item=False,
-                 empty_rows=False)
+                 empty_rows=False, queries_apart=False)
     whole = {**plain, **changed}
     return types.SimpleNamespace(**{"q_dtype": whole["dtype"], "out_dtype": whole["dtype"], "q_scales": "tensor",
                                     **whole})
@@ -195,6 +196,28 @@ class EnginePacksTest(unittest.TestCase):
             taken = {name for name, backend in BACKENDS.items()
                      if getattr(backend, "reads_fp8_queries", False) and backend.supports(asked) is None}
             self.assertEqual({name for name in taken if not name.endswith(":lse")}, names)
+
+    def test_queries_that_come_apart_are_read_by_all_that_decode_latent_rows(self):
+        asked = problem(**LATENT, queries_apart=True)
+        for name, backend in BACKENDS.items():
+            if backend.supports(asked) is None:
+                self.assertTrue(backend.reads_queries_apart, name)
+        joined = {plan.__name__ for plan in (flashinfer_pack.MlaPlan, flash_attention_3.AbsorbedPlan,
+                                             vllm_pack.FlashMlaPlan, sglang_pack.DecodePlan) if plan.joins_queries}
+        self.assertEqual(joined, {"FlashMlaPlan", "DecodePlan"})
+
+    def test_queries_that_come_apart_are_joined_ahead_of_kernels_that_take_one_tensor_alone(self):
+        def ran(joins):
+            calls = []
+            plan = object.__new__(type("Recorded", (engine_tools.Plan,), {
+                "joins_queries": joins, "launch": lambda self: calls.append("launch")}))
+            plan.idle, plan.queries_apart, plan.joined = False, ("nope", "pe"), "q"
+            plan.on = lambda stream: contextlib.nullcontext()
+            plan.torch = types.SimpleNamespace(cat=lambda parts, dim, out: calls.append((parts, dim, out)))
+            plan.run(None)
+            return calls
+        self.assertEqual(ran(True), [(("nope", "pe"), -1, "q"), "launch"])
+        self.assertEqual(ran(False), ["launch"])
 
     def test_layouts_and_types_are_words_of_the_interface(self):
         for name, backend in BACKENDS.items():

@@ -81,6 +81,7 @@ class Plan:
     """
     follows = True  # whether update() brings a recorded plan to the next step
     out_scale = 1  # what the kernel leaves to be multiplied
+    joins_queries = True  # the kernel takes queries as one tensor, into which each run copies those that come apart
 
     def __init__(self, batch, *given):
         import torch
@@ -95,12 +96,23 @@ class Plan:
         self.q, self.k_cache, self.v_cache, self.out, self.lse, self.sinks = (
             tensor and tensor.torch()
             for tensor in map(batch.tensor, ("q", "k_cache", "v_cache", "out", "lse", "sinks")))
+        self.queries_apart = None
+        if batch.problem.queries_apart:
+            self.queries_apart = tuple(batch.tensor(role).torch() for role in ("q_nope", "q_pe"))
+            if self.joins_queries:
+                shape = (*self.out.shape[:2], batch.problem.head_dim_qk)
+                self.q = self.joined = torch.empty(shape, dtype=self.queries_apart[0].dtype, device=self.out.device)
         self.bind(batch, *given)
         self.prepare(batch)
-        torch_tools.finish(self.q)
+        torch_tools.finish(self.out)
 
     def bind(self, batch):
         """What stays the same in all steps of a recorded plan."""
+
+    def query_parts(self):
+        """Of latent attention the queries' latent and their rope columns, as they come or as views of one tensor."""
+        latent = self.problem.head_dim_v
+        return self.queries_apart or (self.q[..., :latent], self.q[..., latent:])
 
     def logit_scale(self, batch):
         """The scale of q.k for a kernel that is told of k_scale and v_scale only where the cache is in fp8: for others
@@ -119,6 +131,8 @@ class Plan:
     def run(self, stream):
         if not self.idle:
             with self.on(stream):
+                if self.queries_apart and self.joins_queries:
+                    self.torch.cat(self.queries_apart, dim=-1, out=self.joined)
                 self.launch()
                 if self.out_scale != 1:
                     self.out.mul_(self.out_scale)

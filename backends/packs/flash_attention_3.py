@@ -62,6 +62,7 @@ class AbsorbedMla(FlashAttention3):
     """Absorbed MLA as vLLM's FLASH_ATTN_MLA and SGLang's fa3 call it: keys of the 64 rotated numbers, and the latent
     numbers as values that queries of their own are multiplied with as well."""
     reads_fp8_queries = False
+    reads_queries_apart = True
 
     def supports(self, problem):
         return no_latent_attention(problem) or first_reason(
@@ -163,9 +164,12 @@ class PagedPlan(Plan):
 
 
 class AbsorbedPlan(PagedPlan):
+    joins_queries = False
+
     def bind(self, batch, backend):
+        latent_queries, self.q = self.query_parts()
         super().bind(batch, backend)
         latent, rows = self.problem.head_dim_v, self.k_cache
-        self.latent_queries = {"q_v": self.q[..., :latent]}
-        self.q_in, self.k_cache, self.v_cache = self.q[..., latent:], rows[..., latent:], rows[..., :latent]
+        self.latent_queries = {"q_v": latent_queries}
+        self.k_cache, self.v_cache = rows[..., latent:], rows[..., :latent]
         self.head_dims = (self.problem.head_dim_qk - latent, latent)

@@ -442,6 +442,13 @@ class Cascade(FlashInfer):
 
 
 class MlaPlan(WrapperPlan):
+    joins_queries = False
+
+    def bind(self, batch, backend):
+        self.parts = self.query_parts()
+        self.q = self.parts[0]
+        super().bind(batch, backend)
+
     def make(self, batch):
         buffers = {}
         if self.problem.recorded:
@@ -452,7 +459,7 @@ class MlaPlan(WrapperPlan):
             self.backend.memory(), backend=self.backend.template, **buffers)
         latent = self.problem.head_dim_v
         rows = self.k_cache[:, :, 0]
-        self.parts = (self.q[..., :latent], self.q[..., latent:], rows[..., :latent], rows[..., latent:])
+        self.parts += rows[..., :latent], rows[..., latent:]
 
     def prepare(self, batch):
         problem = self.problem
@@ -476,6 +483,7 @@ class MlaFa2(FlashInfer):
     kernel = "BatchMLAPagedAttentionWrapper, fa2"
     modes = ("decode", "extend", "mixed", "draft_extend")
     plans = MlaPlan
+    reads_queries_apart = True
 
     def supports(self, problem):
         return no_latent_attention(problem) or first_reason(

@@ -103,6 +103,7 @@ class Decode(Triton):
     module = "decode_attention"
     graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"
     plans = DecodePlan
+    reads_queries_apart = True  # of absorbed MLA, where SGLang joins them, too
     scratch = None
     splits = 8  # at most: the rule decides, and raises it for absorbed MLA
     tuning = {"splits": ([1, 2, 4, 8, 16, 32, 64], "--triton-attention-num-kv-splits")}

@@ -115,6 +115,7 @@ class FlashMla:
     index_format = "flashmla"
     device = "cuda"
     graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"  # vLLM: UNIFORM_BATCH, where its drafts form chains
+    reads_queries_apart = True
     with_lse = False
 
     def load(self):

@@ -24,6 +24,7 @@ class PythonExample:
     # (reads_fp8_queries, writes_fp8_outputs: problem.q_dtype, or problem.out_dtype, may be fp8: a stored query times
     # batch.q_scale, or times tensor("q_scales") as problem.q_scales says ("request": [requests, KV heads], "head": [KV
     # heads], "token": [tokens, query heads]), is the query; what is stored of out is out / batch.out_scale)
+    # (reads_queries_apart: problem.queries_apart may be set, of absorbed MLA: tensor("q_nope") and tensor("q_pe") then, no "q")
     # device = "cpu", deterministic = True, graph_support = "NEVER", padding_seq_len = 1, writes_kv = False,
     # only_by_name = False (a variant, which takes part only where it is named)
 

@@ -31,6 +31,9 @@ struct BackendInfo {
   /// True: supports() is asked for problems whose queries, or outputs, are in fp8, too
   /// (Problem::fp8).
   bool reads_fp8_queries = false, writes_fp8_outputs = false;
+  /// True: supports() is asked for latent attention whose queries come apart
+  /// (AttentionLayer::queries_apart), too.
+  bool reads_queries_apart = false;
   /// Takes part where no backend is named. A variant, which is there to be compared with its base,
   /// does not: "splitkv:dynamic".
   bool by_default = true;

@@ -34,6 +34,9 @@ Support takes_activations(const BackendInfo& info, const Problem& problem) {
   if (problem.fp8.q && !info.reads_fp8_queries) {
     return Support::no(fmt::format("reads no queries in {}", to_string(*problem.fp8.q)));
   }
+  if (problem.layer.queries_apart && !info.reads_queries_apart) {
+    return Support::no("reads no queries that come as two tensors");
+  }
   if (problem.fp8.out && !info.writes_fp8_outputs) {
     return Support::no(fmt::format("writes no outputs in {}", to_string(*problem.fp8.out)));
   }

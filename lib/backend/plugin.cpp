@@ -79,6 +79,10 @@ bool writes_fp8_outputs(const attnbench_backend& table) {
   return table.struct_size > offsetof(attnbench_backend, writes_fp8_outputs) &&
          table.writes_fp8_outputs != 0;
 }
+bool reads_queries_apart(const attnbench_backend& table) {
+  return table.struct_size > offsetof(attnbench_backend, reads_queries_apart) &&
+         table.reads_queries_apart != 0;
+}
 const char* engine_flag(const attnbench_backend& table) {
   return table.struct_size > offsetof(attnbench_backend, engine_flag) ? table.engine_flag : nullptr;
 }
@@ -277,6 +281,7 @@ BackendInfo info_of(const attnbench_backend& table, const std::string& where) {
   info.writes_kv = writes_kv(table);
   info.reads_fp8_queries = reads_fp8_queries(table);
   info.writes_fp8_outputs = writes_fp8_outputs(table);
+  info.reads_queries_apart = reads_queries_apart(table);
   info.by_default = !only_by_name(table);
   info.engine_flag = text(engine_flag(table));
   return info;

@@ -95,6 +95,7 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.dual_chunk_size = layer.dual_chunk.chunk_size;
   to.dual_local_size = layer.dual_chunk.local_size;
   to.swa_pool = problem.swa_pool ? 1 : 0;
+  to.queries_apart = layer.queries_apart ? 1 : 0;
   return to;
 }
 
@@ -105,7 +106,12 @@ PluginBatch::PluginBatch(const ForwardBatch& batch, const Device& device, Plugin
     kv_lens_.push_back(narrow_i32(batch.kv_len(r)));
   }
   const AttentionTensors& from = batch.tensors;
-  set(ATTNBENCH_Q, from.q);
+  if (batch.problem->layer.queries_apart) {
+    set(ATTNBENCH_Q_NOPE, from.q_nope);
+    set(ATTNBENCH_Q_PE, from.q_pe);
+  } else {
+    set(ATTNBENCH_Q, from.q);
+  }
   set(ATTNBENCH_K_NEW, from.k_new);
   set(ATTNBENCH_V_NEW, from.v_new);
   set(ATTNBENCH_SINKS, from.sinks, ATTNBENCH_F32, {problem_.heads_q});

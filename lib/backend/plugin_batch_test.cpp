@@ -121,6 +121,21 @@ TEST_F(PluginBatchTest, has_queries_and_lse_as_they_lie) {
   EXPECT_EQ(plugin.view().tensors[ATTNBENCH_SINKS].data, nullptr);
 }
 
+TEST_F(PluginBatchTest, has_queries_that_come_apart_as_two_tensors_and_not_as_one) {
+  problem_.layer.queries_apart = true;
+  AttentionTensors& tensors = batch_.tensors;
+  tensors.q_nope = TensorView::dense(memory_.data(), DType::kBF16, 2, 4, 8).read_only();
+  tensors.q_pe = TensorView::dense(memory_.data() + 128, DType::kBF16, 2, 4, 4).read_only();
+  const PluginBatch plugin(batch_, *device_, arrays_);
+  const attnbench_tensor* const given = plugin.view().tensors;
+  EXPECT_EQ(plugin.view().problem->queries_apart, 1);
+  EXPECT_EQ(given[ATTNBENCH_Q].data, nullptr);
+  EXPECT_EQ(given[ATTNBENCH_Q].rank, 0);
+  EXPECT_EQ(given[ATTNBENCH_Q_NOPE].data, memory_.data());
+  EXPECT_EQ(given[ATTNBENCH_Q_PE].data, memory_.data() + 128);
+  EXPECT_EQ(given[ATTNBENCH_Q_PE].shape[2], 4);
+}
+
 TEST_F(PluginBatchTest, has_caches_of_other_layouts_and_their_scales_in_their_own_shapes) {
   const std::vector<std::byte*> buffers(4, memory_.data());
   pool_ = kv_pool_view(buffers, {{DType::kE4M3, KvLayout::kXPacked, kPageSize, KvScales::kToken},

@@ -12,6 +12,9 @@ struct AttentionTensors {
   /// [T, Hq, dk], as stored: of a step with queries in fp8, before its scale. Of dual-chunk
   /// attention [T, Hq, 3 dk]: intra, succ, inter.
   ConstTensorView q;
+  /// [T, Hq, dv] and [T, Hq, dk - dv], dense, in the place of q, which is empty then: of a layer
+  /// whose queries come apart (AttentionLayer::queries_apart). Empty otherwise.
+  ConstTensorView q_nope, q_pe;
   /// [T, Hkv, dk] this step's keys in the type of the activations; they are in the cache already.
   ConstTensorView k_new;
   ConstTensorView v_new;         ///< [T, Hkv, dv] values; MLA: a view of k_new's first dv columns

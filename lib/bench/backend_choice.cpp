@@ -7,13 +7,12 @@
 #include <algorithm>
 #include <optional>
 
-#include "lib/backend/format_choice.h"
 #include "lib/backend/tuning.h"
 #include "lib/base/error.h"
 #include "lib/base/glob.h"
-#include "lib/scenario/problem_of.h"
 #include "lib/scenario/scenario_keys.h"
 #include "lib/session/backend_code.h"
+#include "lib/session/case_support.h"
 #include "lib/verify/step_support.h"
 
 namespace attnbench {
@@ -100,8 +99,7 @@ bool supports(const Registry::Entry& entry, const Case& c) {
   if (!supports_step(entry.info, c)) return false;
   if (!entry.plugin.empty()) return true;
   try {
-    return bool(
-        of_backend([&] { return choose_format(*entry.make(), problem_of(c), c.kv_cache.layout); }));
+    return bool(of_backend([&] { return choose_format_of(*entry.make(), c); }));
   } catch (const BackendFailed&) {
     return false;  // its row will say so
   }
@@ -118,7 +116,7 @@ bool gpu_supports_all(const Scenario& scenario, const RunFilter& filter,
   for (const Case* c : select_cases(scenario, filter)) {
     Case part = *c;
     for (const StepPart step : scenario.measure.step) {
-      part.step = step;
+      set_step(part, step);
       if (!gpu_supports(part, entries)) return false;
     }
   }

@@ -48,7 +48,7 @@ class FakeSamples final : public SampleSource {
 class FakeSession final : public Session {
  public:
   FakeSession(const Case& c, Script& script) : case_(&c), script_(&script) {}
-  [[nodiscard]] Numerics numerics() override { return {}; }
+  [[nodiscard]] std::vector<Numerics> numerics() override { return {Numerics{}}; }
   [[nodiscard]] FormatChoice supports() override { return {}; }
   void begin_observing(const WantedRows& wanted) override { wanted_ = &wanted; }
   /// The reference's own rows.

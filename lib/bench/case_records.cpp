@@ -174,6 +174,7 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
   r.head_dim_qk = c.layer.head_dim_qk;
   r.head_dim_v = c.layer.head_dim_v;
   r.layer = layer_facts(c.layer);
+  if (!c.parts.empty()) r.layer.attention = "mla_composed";
   if (!c.layer.is_recurrent()) {
     r.kv_dtype = to_string(c.kv_cache.dtype);
     r.page_size = c.kv_cache.page_size;

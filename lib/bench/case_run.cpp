@@ -146,9 +146,9 @@ void CaseRun::for_all_that_run(const std::function<void(Candidate&)>& step) {
 void CaseRun::verify() {
   if (!scenario_->verify.enabled || !anyone_runs() || stop_requested()) return;
   tell("computing the float64 reference");
-  const std::vector<FillTruth> truth = compute_truth(*case_, scenario_->verify);
-  WantedRows wanted = wanted_rows(truth);
-  if (scenario_->verify.batch_invariant_required) wanted.compositions = VerifyConfig::kCompositions;
+  const StepTruths truth = compute_step_truths(*case_, scenario_->verify);
+  const WantedRows wanted = wanted_rows(
+      truth, scenario_->verify.batch_invariant_required ? VerifyConfig::kCompositions : 0);
   for_all_that_run([&](Candidate& candidate) { candidate.session->begin_observing(wanted); });
   for_all_that_run([&](Candidate& candidate) {
     tell(fmt::format("{} · verifying", candidate.entry->info.name));
@@ -285,6 +285,7 @@ void CaseRun::time_batched_graphs(RunDevice& device) {
   if (device.info.kind != DeviceKind::kCuda) return;
   // Its states would have been changed by the forward before on the same inputs.
   if (case_->layer.is_recurrent()) return;
+  if (!case_->parts.empty()) return;  // no engine records a step of both forms
   std::vector<std::unique_ptr<WatchedSamples>> samples;
   std::vector<SourcedCell> sourced;
   std::vector<CheckedCell> to_check;

@@ -46,9 +46,9 @@ class CaseRun {
     RunDevice* device = nullptr;  ///< null when the run has none for it
     std::unique_ptr<Session> session;
     Verification verification;
-    std::optional<Outcome> ended;  ///< why it takes no part any more
-    Skipped late_trouble;          ///< met once it was timed, whose times stay; usually none
-    Numerics numerics;
+    std::optional<Outcome> ended;    ///< why it takes no part any more
+    Skipped late_trouble;            ///< met once it was timed, whose times stay; usually none
+    std::vector<Numerics> numerics;  ///< one a step of the case
     PlanCost plan;
     RecordedPlan recorded;
     std::optional<KvLayout> layout;  ///< of the cache that it reads, once it supports the case

@@ -26,7 +26,7 @@ std::vector<Case> parts_of(const std::vector<const Case*>& cases, const MeasureC
   for (const Case* c : cases) {
     for (const StepPart step : measure.step) {
       parts.push_back(*c);
-      parts.back().step = step;
+      set_step(parts.back(), step);
     }
   }
   return parts;

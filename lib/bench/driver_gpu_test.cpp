@@ -9,6 +9,7 @@
 #include "lib/bench/driver.h"
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/fixture/testing/small_cases.h"
+#include "lib/session/hybrid_entry.h"
 
 namespace attnbench {
 namespace {
@@ -80,6 +81,34 @@ TEST_F(TwoDevices, pad_recorded_steps_to_their_bucket_and_update_them) {
     EXPECT_GT(r.samples_checked, 0);
   }
   EXPECT_GE(timed, 3);
+}
+
+TEST_F(TwoDevices, compute_a_step_in_both_forms_of_latent_attention_by_a_pair) {
+  add_hybrid(registry_, "paged_fa+mla");
+  scenario_.backends = {"cpu_flash", "paged_fa+mla"};
+  scenario_.cases = {small_composed_step()};
+  scenario_.measure.launch = {LaunchMode::kEager};
+  const RunResult result = run_scenario(scenario_, registry_, devices_, {}, {});
+  ASSERT_EQ(result.records.size(), 2u);
+  for (const Record& r : result.records) {
+    EXPECT_EQ(r.verdict(), Verdict::kPassed) << r.backend << ": " << r.reason();
+    EXPECT_TRUE(r.is_timed()) << r.backend;
+    EXPECT_GT(r.samples_checked, 0) << r.backend;
+  }
+  EXPECT_EQ(result.records[0].fixture_hash, result.records[1].fixture_hash);
+}
+
+TEST_F(TwoDevices, join_queries_that_come_apart_in_a_replayed_graph) {
+  scenario_.backends = {"mla", "mla:padded_heads"};
+  scenario_.cases = {small_queries_apart().front()};
+  scenario_.measure.launch = {LaunchMode::kGraph};
+  const RunResult result = run_scenario(scenario_, registry_, devices_, {}, {});
+  ASSERT_EQ(result.records.size(), 2u);
+  for (const Record& r : result.records) {
+    EXPECT_EQ(r.verdict(), Verdict::kPassed) << r.backend << ": " << r.reason();
+    EXPECT_TRUE(r.is_timed()) << r.backend;
+    EXPECT_GT(r.samples_checked, 0) << r.backend;
+  }
 }
 
 TEST_F(TwoDevices, know_the_workspace_of_eager_and_of_recorded_plans) {

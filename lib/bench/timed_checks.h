@@ -21,8 +21,8 @@ struct SampleChecks {
 /// A cell whose samples are taken.
 struct CheckedCell {
   const WatchedSamples* samples = nullptr;
-  Numerics numerics;   ///< of the backend, for the case
-  std::string launch;  ///< "the eager launches", "the graph"
+  std::vector<Numerics> numerics;  ///< of the backend, for each step of the case
+  std::string launch;              ///< "the eager launches", "the graph"
 };
 
 /// Compares what `cells` kept, all of one case, with the reference of each sample's own contents.

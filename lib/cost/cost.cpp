@@ -4,11 +4,30 @@
 
 #include <algorithm>
 
+#include "lib/cost/checked.h"
 #include "lib/cost/family_costs.h"
 
 namespace attnbench {
 
+namespace {
+
+Cost cost_of_parts(const std::vector<Case>& parts) {
+  Cost sum;
+  for (const Case& part : parts) {
+    const Cost cost = count_cost(part);
+    for (const auto member :
+         {&Cost::visible_pairs, &Cost::flops, &Cost::bytes_unique, &Cost::bytes_streamed,
+          &Cost::kv_bytes_unique, &Cost::kv_bytes_streamed, &Cost::kv_bytes_written}) {
+      sum.*member = (Count(sum.*member) + cost.*member).value();
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
 Cost count_cost(const Case& c) {
+  if (!c.parts.empty()) return cost_of_parts(c.parts);
   return c.layer.is_recurrent() ? delta_net_cost(c) : softmax_cost(c);
 }
 

@@ -64,6 +64,9 @@ struct AttentionLayer {
       false;               ///< keys come from an encoder: kv_len says how many; never causal
   bool has_sinks = false;  ///< a learned logit per query head joins the denominator
   bool has_alibi = false;  ///< -slope_h * |i - j| joins the logit (arXiv:2108.12409)
+  /// kLatent: queries come as two dense tensors, those of the latent columns and those of the rope
+  /// columns, as the absorbing product and RoPE leave them.
+  bool queries_apart = false;
   int ranks = 1;  ///< that divide the model's query heads; heads_q is the share of the first one
 
   /// Forms of each query, which lie one behind the other in its row: intra, succ, inter.

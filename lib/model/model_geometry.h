@@ -79,6 +79,7 @@ struct ModelGeometry {
 enum class MlaForm : std::uint8_t {
   kAbsorbed,  ///< queries are projected to the latent rows, which serve as keys and values
   kExpanded,  ///< latent rows are projected to keys and values for every head
+  kComposed,  ///< requests of one query token absorbed, all others expanded: a step of an engine
 };
 
 /// Names of all presets, sorted.

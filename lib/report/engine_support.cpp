@@ -26,6 +26,7 @@ struct EngineAnswer {
   std::string refusal;        ///< of a launch without a CUDA graph; empty: it takes the case
   std::string graph_refusal;  ///< of the graph that the scenario asks for
   bool by_default = false;
+  int padded_heads = 0;  ///< to which the rank's query heads are padded; 0: they are not
 };
 
 std::vector<EngineAnswer> answers_to(const EngineSupportQuestion& question) {
@@ -44,7 +45,8 @@ std::vector<EngineAnswer> answers_to(const EngineSupportQuestion& question) {
         std::string refusal = refusal_of(*backend, eager);
         const std::string with_graph = refusal.empty() ? refusal_of(*backend, recorded) : "";
         answers.push_back({c, engine, std::string(backend->name), std::move(refusal), with_graph,
-                           backend->name == choice});
+                           backend->name == choice,
+                           c->layer.heads_q < backend->padded_heads ? backend->padded_heads : 0});
       }
     }
   }
@@ -55,6 +57,10 @@ std::string text_of(const EngineAnswer& answer) {
   const std::string marked = answer.by_default ? " (taken by default)" : "";
   if (!answer.refusal.empty()) return "no: " + answer.refusal + marked;
   if (!answer.graph_refusal.empty()) return "yes, but " + answer.graph_refusal + marked;
+  if (answer.padded_heads > 0) {
+    return fmt::format("yes, {} query heads padded to {}{}", answer.of->layer.heads_q,
+                       answer.padded_heads, marked);
+  }
   return "yes" + marked;
 }
 
@@ -93,7 +99,8 @@ void write_engine_support_json(const EngineSupportQuestion& question, std::ostre
                     {"supported", answer.refusal.empty()},
                     {"reason", answer.refusal},
                     {"graph_reason", answer.graph_refusal},
-                    {"by_default", answer.by_default}});
+                    {"by_default", answer.by_default},
+                    {"padded_heads", answer.padded_heads}});
   }
   const Json root = {
       {"scenario", question.scenario.name}, {"arch", question.device.name}, {"answers", rows}};

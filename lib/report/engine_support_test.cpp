@@ -32,9 +32,9 @@ mixes:
     batch: [{mode: decode, kv_len: 64}]
 )";
 
-std::string answer_of(const std::string& measure, bool json = false) {
+std::string answer_of(const std::string& measure, bool json = false, const char* arch = "sm90") {
   const Scenario scenario = parse_scenario(kMixes + measure, "engines.yaml");
-  EngineSupportQuestion question{scenario, {}, *find_engine_device("sm90")};
+  EngineSupportQuestion question{scenario, {}, *find_engine_device(arch)};
   for (const Case& c : scenario.cases) question.cases.push_back(&c);
   std::ostringstream out;
   (json ? write_engine_support_json : write_engine_support_table)(question, out);
@@ -64,6 +64,19 @@ TEST(EngineSupport, counts_graphs_where_the_scenario_asks_for_them) {
       answer_of("measure: {launch: [eager, graph]}\n"),
       HasSubstr("\nlatent  vLLM    TRITON_MLA         yes, but no CUDA graph of such a step: "
                 "it needs UNIFORM_SINGLE_TOKEN_DECODE, TRITON_MLA claims NEVER\n"));
+}
+
+TEST(EngineSupport, names_heads_that_an_engine_pads) {
+  const std::string more =
+      "  padded: {model: deepseek-v3, tp: 8, kv_cache: {page_size: 128}, batch: 2q1s64}\n"
+      "  whole: {model: deepseek-v3, kv_cache: {page_size: 128}, batch: 2q1s64}\n";
+  const std::string table = answer_of(more, false, "sm100");
+  EXPECT_THAT(table, HasSubstr("\npadded  SGLang  cutlass_mla        yes, 16 query heads padded to "
+                               "128\n"));
+  EXPECT_THAT(table, HasSubstr("\npadded  vLLM    CUTLASS_MLA        yes, 16 query heads padded to "
+                               "128\n"));
+  EXPECT_THAT(table, HasSubstr("\nwhole   SGLang  cutlass_mla        yes\n"));
+  EXPECT_THAT(table, HasSubstr("\npadded  SGLang  triton             yes\n"));
 }
 
 TEST(EngineSupport, is_the_same_as_json) {

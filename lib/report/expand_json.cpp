@@ -193,9 +193,11 @@ void write_expand_json(const Scenario& scenario, const std::vector<const Case*>&
                {"seed", scenario.seed},
                {"cases", Json::array()}};
   for (const Case* c : cases) {
-    const ExpandedCase e = expand_case(*c, formats);
-    root["cases"].push_back(case_of(e, scenario.verify));
-    if (!formats.empty()) root["cases"].back()["indices"] = indices_of(e);
+    for (const Case& step : steps_of(*c)) {
+      const ExpandedCase e = expand_case(step, formats);
+      root["cases"].push_back(case_of(e, scenario.verify));
+      if (!formats.empty()) root["cases"].back()["indices"] = indices_of(e);
+    }
   }
   out << root.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }

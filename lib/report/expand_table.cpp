@@ -69,6 +69,7 @@ std::string geometry_text(const Case& c) {
   if (c.fp8.out) {
     parts.push_back(fmt::format("O in {}, scale {:g}", to_string(*c.fp8.out), c.out_scale));
   }
+  if (l.queries_apart) parts.emplace_back("queries apart");
   if (l.has_sinks) parts.emplace_back("sinks");
   if (l.has_alibi) parts.emplace_back("ALiBi");
   return join_parts(parts, kWidth, 4);
@@ -254,6 +255,37 @@ void write_indices(const BuiltIndices& built, std::ostream& out) {
   }
 }
 
+void write_step(const Case& c, const VerifyConfig& verify,
+                std::span<const IndexFormat* const> formats, std::ostream& out) {
+  const ExpandedCase e = expand_case(c, formats);
+  const std::string head[] = {
+      fmt::format("{}    {}", c.id, to_string(c.mode)),
+      c.draft_topk > 0 ? fmt::format("{} branches a draft", c.draft_topk) : "",
+      fmt::format("{} seq{}", c.requests.size(), c.requests.size() == 1 ? "" : "s"),
+      fmt::format("{} q token{}", c.q_tokens(), c.q_tokens() == 1 ? "" : "s"),
+      fmt::format("{} kv tokens", c.kv_tokens())};
+  out << '\n'
+      << join_parts(head, kWidth, 4) << '\n'
+      << geometry_text(c) << '\n'
+      << pool_text(e) << '\n';
+  if (e.pages_used > 0 && !c.kv_cache.is_ragged()) out << page_use_text(e) << '\n';
+  write_layouts(e, out);
+  out << cost_text(c, e.cost) << '\n'
+      << cascade_text(e.use_cascade) << '\n'
+      << prefill_text(c, verify);
+  if (!c.model_note.empty()) out << wrapped("note: " + c.model_note, kWidth, 2);
+  write_prefixes(c, out);
+  write_requests(c, out);
+  for (const AbridgedArray& array : e.arrays) {
+    std::string line =
+        fmt::format("    {:<20} [{}] {}", array.name, array.size, entries_text(array));
+    line.erase(line.find_last_not_of(' ') + 1);
+    out << line << '\n';
+  }
+  for (const BuiltIndices& built : e.indices) write_indices(built, out);
+  if (!e.arrays_left_out.empty()) out << "    index arrays " << e.arrays_left_out << '\n';
+}
+
 }  // namespace
 
 void write_expand_table(const Scenario& scenario, const std::vector<const Case*>& cases,
@@ -261,33 +293,7 @@ void write_expand_table(const Scenario& scenario, const std::vector<const Case*>
   out << fmt::format("{}   {} case{} · seed {}\n", printable(scenario.name), cases.size(),
                      cases.size() == 1 ? "" : "s", scenario.seed);
   for (const Case* c : cases) {
-    const ExpandedCase e = expand_case(*c, formats);
-    const std::string head[] = {
-        fmt::format("{}    {}", c->id, to_string(c->mode)),
-        c->draft_topk > 0 ? fmt::format("{} branches a draft", c->draft_topk) : "",
-        fmt::format("{} seq{}", c->requests.size(), c->requests.size() == 1 ? "" : "s"),
-        fmt::format("{} q token{}", c->q_tokens(), c->q_tokens() == 1 ? "" : "s"),
-        fmt::format("{} kv tokens", c->kv_tokens())};
-    out << '\n'
-        << join_parts(head, kWidth, 4) << '\n'
-        << geometry_text(*c) << '\n'
-        << pool_text(e) << '\n';
-    if (e.pages_used > 0 && !c->kv_cache.is_ragged()) out << page_use_text(e) << '\n';
-    write_layouts(e, out);
-    out << cost_text(*c, e.cost) << '\n'
-        << cascade_text(e.use_cascade) << '\n'
-        << prefill_text(*c, scenario.verify);
-    if (!c->model_note.empty()) out << wrapped("note: " + c->model_note, kWidth, 2);
-    write_prefixes(*c, out);
-    write_requests(*c, out);
-    for (const AbridgedArray& array : e.arrays) {
-      std::string line =
-          fmt::format("    {:<20} [{}] {}", array.name, array.size, entries_text(array));
-      line.erase(line.find_last_not_of(' ') + 1);
-      out << line << '\n';
-    }
-    for (const BuiltIndices& built : e.indices) write_indices(built, out);
-    if (!e.arrays_left_out.empty()) out << "    index arrays " << e.arrays_left_out << '\n';
+    for (const Case& step : steps_of(*c)) write_step(step, scenario.verify, formats, out);
   }
 }
 

@@ -287,6 +287,23 @@ TEST(IndexFormats, of_latent_caches_want_a_kernel_s_page_size_and_no_branches) {
             "its kernel verifies chains, not trees that branch");
 }
 
+TEST(IndexFormats, of_trtllm_mla_are_padded_to_what_kernel_and_builder_divide) {
+  for (const auto& [page_size, width] : {std::pair{32, 128}, std::pair{64, 64}}) {
+    Case c = small_mla();  // up to 129 keys: 5 pages of 32, 3 of 64
+    c.kv_cache.page_size = page_size;
+    const BuiltIndices built = indices_of("trtllm_mla", c);
+    EXPECT_EQ(array_of(built, "block_tables").shape.back(), width);
+    const std::vector<std::int64_t> table = values_of(built, "block_tables");
+    ASSERT_EQ(std::ssize(table), std::ssize(c.requests) * width);
+    // The last request's pages, then the mark of entries that must not be read.
+    const std::int64_t pages = (129 + page_size - 1) / page_size;
+    for (std::int64_t i = 0; i < width; ++i) {
+      const std::int64_t entry = table[table.size() - static_cast<std::size_t>(width - i)];
+      EXPECT_EQ(entry < 0, i >= pages) << "pages of " << page_size << ", entry " << i;
+    }
+  }
+}
+
 TEST(IndexFormats, split_the_keys_of_a_decode_by_each_rule) {
   Case c = small_plain_decode();
   c.layer.heads_q = 32;

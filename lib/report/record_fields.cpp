@@ -97,10 +97,12 @@ std::vector<RecordField> make_fields() {
       {93, "tp", "tp", "", member<&R::tp>(),
        "Tensor-parallel ranks that share the heads; the heads above are one rank's"},
       {94, "layer/attention", "attention", "",
-       of_words(member<&R::layer, &LayerFacts::attention>(), {"mha", "mla", "gated_delta_net"}),
-       "Separate heads of keys and values (MHA, GQA, MQA), absorbed multi-head latent attention, "
-       "or "
-       "a gated delta net, which keeps a state instead of keys and values"},
+       of_words(member<&R::layer, &LayerFacts::attention>(),
+                {"mha", "mla", "mla_composed", "gated_delta_net"}),
+       "Separate heads of keys and values (MHA, GQA, MQA), absorbed multi-head latent attention, a "
+       "step of it whose prompts are expanded, or a gated delta net, which keeps a state instead "
+       "of "
+       "keys and values"},
       {95, "layer/causal", "causal", "", member<&R::layer, &LayerFacts::causal>(),
        "Bottom-right aligned"},
       {125, "layer/causal_block", "causal_block", "",

@@ -6,13 +6,13 @@
 #include <ostream>
 
 #include "lib/backend/cuda_graph_capture.h"
-#include "lib/backend/format_choice.h"
 #include "lib/base/printable.h"
 #include "lib/report/expand_report.h"
 #include "lib/report/json.h"
 #include "lib/report/units.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/session/backend_code.h"
+#include "lib/session/case_support.h"
 
 namespace attnbench {
 namespace {
@@ -25,8 +25,7 @@ std::string refusal_of(const Registry::Entry& entry, const Case& c,
     if (!entry.host.empty()) return question.hosts.begin(c, entry, 1)->supports().support.reason();
     if (device_for(entry, question.devices) == nullptr) return "no device of its kind takes part";
     const std::unique_ptr<Backend> backend = entry.make();
-    return of_backend([&] { return choose_format(*backend, problem_of(c), c.kv_cache.layout); })
-        .support.reason();
+    return of_backend([&] { return choose_format_of(*backend, c); }).support.reason();
   } catch (const BackendFailed& failed) {
     return fmt::format("it failed when it was asked: {}", failed.what());
   }

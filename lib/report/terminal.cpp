@@ -149,6 +149,8 @@ std::string layer_text(const Case& c) {
   if (layer.temperature_len > 0) {
     facts.push_back(fmt::format("temperature {}", layer.temperature_len));
   }
+  if (!c.parts.empty()) facts.emplace_back("prompts expanded");
+  if (layer.queries_apart) facts.emplace_back("queries apart");
   if (c.fp8.q) {
     const bool of_tensor = c.fp8.q_scales == QScales::kTensor;
     facts.push_back(fmt::format("Q in {}{}{}", to_string(*c.fp8.q), of_tensor ? "" : " by ",

@@ -140,6 +140,9 @@ TEST(TerminalReport, says_what_of_a_layer_is_not_as_usual) {
       header(c),
       HasSubstr("window 1024, blocks of 32, chunk 8192, dual chunk 8192, local 1024, sinks, "
                 "softcap 50, temperature 1024, HND"));
+  c.layer.queries_apart = true;
+  c.parts = {c};
+  EXPECT_THAT(header(c), HasSubstr("temperature 1024, prompts expanded, queries apart, HND"));
 }
 
 TEST(TerminalReport, says_on_which_cache_a_backend_ran_where_the_scenario_left_it_open) {

@@ -111,6 +111,14 @@ bool read_flag(const StrictMap& map, std::string_view key, bool& flag, Problems&
   return value.has_value();
 }
 
+/// Whether queries come as one tensor or as two.
+bool read_queries(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
+  constexpr std::string_view kForms[] = {"joined", "apart"};
+  const auto choice = read_choice(node, "queries", kForms, problems);
+  layer.queries_apart = choice == 1u;
+  return choice.has_value();
+}
+
 /// Combinations that no definition covers.
 bool check_combination(const StrictMap& map, const AttentionLayer& layer, Problems& problems) {
   const auto refuse = [&](std::string_view key, const char* message, const char* hint) {
@@ -138,6 +146,11 @@ bool check_combination(const StrictMap& map, const AttentionLayer& layer, Proble
     if (dual) return refuse("dual_chunk", "dual chunks on an MLA layer", hint);
     if (warmed) return refuse("temperature_len", "a temperature on an MLA layer", hint);
     if (layer.is_cross_attention) return refuse("cross", "cross attention on an MLA layer", hint);
+  }
+  // A layer without heads stands for one that is not known.
+  if (layer.queries_apart && !layer.shares_row_of_k_and_v() && layer.heads_q > 0) {
+    return refuse("queries", "queries apart on a layer without latent rows",
+                  "mla: absorbed and mla: composed have queries of latent and of rope columns");
   }
   if (layer.is_cross_attention) {
     const char* hint = "an encoder's keys have no order relative to the queries";
@@ -194,6 +207,9 @@ bool read_attention(const YamlNode& node, AttentionLayer& layer, Problems& probl
   }
   if (const YamlNode* temperature = map.find("temperature_len")) {
     valid = read_temperature_len(*temperature, layer, problems) && valid;
+  }
+  if (const YamlNode* queries = map.find("queries")) {
+    valid = read_queries(*queries, layer, problems) && valid;
   }
   if (const YamlNode* scale = map.find("scale")) {
     const auto factor = read_factor(*scale, "scale", problems);

@@ -21,6 +21,15 @@ std::int64_t Case::kv_tokens() const {
   return sum;
 }
 
+std::span<const Case> steps_of(const Case& c) {
+  return c.parts.empty() ? std::span(&c, 1) : std::span<const Case>(c.parts);
+}
+
+void set_step(Case& c, StepPart step) {
+  c.step = step;
+  for (Case& part : c.parts) part.step = step;
+}
+
 std::string_view to_string(Placement placement) {
   switch (placement) {
     case Placement::kContiguous:

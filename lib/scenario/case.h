@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -130,6 +131,11 @@ struct Case {
   float q_scale = 1;    ///< QScales::kTensor: stored Q times it is Q (TensorRT-LLM's q_scale)
   float out_scale = 1;  ///< stored O in fp8 times it is O (vLLM's output_scale)
 
+  /// `mla: composed`: the prompts in the expanded form, then the decodes in the absorbed one, each
+  /// a step of its own with its own tensors; one forward computes both. The members above describe
+  /// the whole step, its layer in the absorbed form. Empty: the case is one step.
+  std::vector<Case> parts;
+
   [[nodiscard]] DType q_dtype() const { return fp8.q.value_or(dtype); }
   [[nodiscard]] DType out_dtype() const { return fp8.out.value_or(dtype); }
   [[nodiscard]] std::int64_t q_tokens() const;  ///< T, without padding
@@ -139,6 +145,11 @@ struct Case {
   [[nodiscard]] std::int64_t kv_tokens()
       const;  ///< sum of kv_len, shared prefixes counted per request
 };
+
+/// The steps that a forward of the case computes, one after the other: its parts, or itself.
+[[nodiscard]] std::span<const Case> steps_of(const Case& c);
+/// Sets Case::step of the case and of its parts.
+void set_step(Case& c, StepPart step);
 
 [[nodiscard]] std::string_view to_string(Placement placement);
 

@@ -12,6 +12,7 @@
 
 #include "lib/base/counter_hash.h"
 #include "lib/scenario/batch_builder.h"
+#include "lib/scenario/composed_step.h"
 #include "lib/scenario/contents.h"
 #include "lib/scenario/fp8_reader.h"
 #include "lib/scenario/layer_reader.h"
@@ -229,6 +230,26 @@ bool check_blocks(const BuiltBatch& batch, const AttentionLayer& layer, const Pl
   return true;
 }
 
+/// Two launches for one step, each of requests of its own.
+bool check_composed(const BuiltBatch& batch, const BatchPadding& padding, MlaForm form,
+                    const StrictMap& mix, const Place& place, Problems& problems) {
+  if (form != MlaForm::kComposed) return true;
+  if (padding.requests > 0) {
+    problems.add(mix.find("padding")->place, "padding of mla: composed",
+                 "neither engine pads a mixed step: leave padding out");
+    return false;
+  }
+  const bool decodes = std::ranges::any_of(batch.requests, is_absorbed);
+  if (batch.mode == ForwardMode::kMixed && decodes &&
+      !std::ranges::all_of(batch.requests, is_absorbed)) {
+    return true;
+  }
+  problems.add(place, "mla: composed of a step that is not prompts beside decodes",
+               "give entries of mode extend, with more than one new token, and of mode decode; a "
+               "step of one kind is mla: expanded or mla: absorbed");
+  return false;
+}
+
 /// Which form of a query meets a key follows from the places of both in one text.
 bool check_dual_chunk(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
                       Problems& problems) {
@@ -336,18 +357,19 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   if (!batch || !cache || !choice || !dtype || !fp8 || !padding || !entries.all_valid) {
     return std::nullopt;
   }
-  const bool sound = check_padding(*padding, *batch, layer, mix, problems) &&
-                     check_swa_pool(*cache, layer, mix, problems) &&
-                     check_pool(*batch, *cache, mix, problems) &&
-                     check_request_scales(*batch, *cache, mix, problems) &&
-                     check_slots(*batch, *cache, mix, batch_node->place, problems) &&
-                     check_ragged(*batch, *cache, *padding, mix, batch_node->place, problems) &&
-                     check_tree_mask(*batch, layer, batch_node->place, problems) &&
-                     check_items(*batch, layer, batch_node->place, problems) &&
-                     check_dual_chunk(*batch, layer, batch_node->place, problems) &&
-                     check_blocks(*batch, layer, batch_node->place, problems) &&
-                     check_recurrent_mode(*batch, layer, batch_node->place, problems) &&
-                     check_recurrent_lengths(*batch, layer, batch_node->place, problems);
+  const bool sound =
+      check_padding(*padding, *batch, layer, mix, problems) &&
+      check_swa_pool(*cache, layer, mix, problems) && check_pool(*batch, *cache, mix, problems) &&
+      check_request_scales(*batch, *cache, mix, problems) &&
+      check_slots(*batch, *cache, mix, batch_node->place, problems) &&
+      check_ragged(*batch, *cache, *padding, mix, batch_node->place, problems) &&
+      check_tree_mask(*batch, layer, batch_node->place, problems) &&
+      check_items(*batch, layer, batch_node->place, problems) &&
+      check_dual_chunk(*batch, layer, batch_node->place, problems) &&
+      check_composed(*batch, *padding, choice->mla, mix, batch_node->place, problems) &&
+      check_blocks(*batch, layer, batch_node->place, problems) &&
+      check_recurrent_mode(*batch, layer, batch_node->place, problems) &&
+      check_recurrent_lengths(*batch, layer, batch_node->place, problems);
   if (!sound) return std::nullopt;
 
   result.model = choice->model;
@@ -368,6 +390,10 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   result.out_scale = fp8->out_scale;
   if (!check_range(result, mix, problems) || !check_fp8_range(result, mix, problems)) {
     return std::nullopt;
+  }
+  if (choice->mla == MlaForm::kComposed) {
+    result.parts = composed_parts(result, choice->expanded);
+    if (!check_range(result.parts.front(), mix, problems)) return std::nullopt;
   }
   return result;
 }

@@ -62,7 +62,7 @@ constexpr std::string_view kOfPools[] = {"page_size", "placement", "pool_tokens"
 /// The layout where none is asked for. An up-projection leaves the keys of expanded MLA one behind
 /// the other; pages, or scales that only a pool's rows have, ask for a pool instead.
 std::optional<KvLayout> usual_layout(const StrictMap* map, MlaForm mla) {
-  if (mla == MlaForm::kAbsorbed) return std::nullopt;
+  if (mla != MlaForm::kExpanded) return std::nullopt;
   if (map == nullptr) return KvLayout::kRagged;
   const bool pool = map->has("scales") || std::ranges::any_of(kOfPools, [&](std::string_view key) {
                       return map->has(key);

@@ -204,7 +204,8 @@ std::optional<MlaForm> read_mla_form(const StrictMap& mix, const NamedGeometry& 
                                      Problems& problems) {
   const YamlNode* node = mix.find("mla");
   if (node == nullptr) return MlaForm::kAbsorbed;
-  constexpr std::string_view kMlaForms[] = {"absorbed", "expanded"};
+  constexpr std::string_view kMlaForms[] = {"absorbed", "expanded", "composed"};
+  constexpr MlaForm kFormOf[] = {MlaForm::kAbsorbed, MlaForm::kExpanded, MlaForm::kComposed};
   const auto choice = read_choice(*node, "mla", kMlaForms, problems);
   if (!choice) return std::nullopt;
   if (!model.geometry.is_mla()) {
@@ -213,7 +214,16 @@ std::optional<MlaForm> read_mla_form(const StrictMap& mix, const NamedGeometry& 
                  "defaults");
     return std::nullopt;
   }
-  return *choice == 0 ? MlaForm::kAbsorbed : MlaForm::kExpanded;
+  return kFormOf[*choice];
+}
+
+/// What `attention` says of latent attention, which holds for both of its forms.
+void give_mask(const AttentionLayer& absorbed, AttentionLayer& expanded) {
+  expanded.causal = absorbed.causal;
+  expanded.sliding_window_size = absorbed.sliding_window_size;
+  expanded.window_in_trees = absorbed.window_in_trees;
+  expanded.logit_cap = absorbed.logit_cap;
+  expanded.scale = absorbed.scale;
 }
 
 std::optional<NamedGeometry> read_model(const YamlNode& node, Problems& problems) {
@@ -261,12 +271,17 @@ std::optional<LayerChoice> read_layer(const StrictMap& mix, const std::string& m
     choice.note = notes_on(model->geometry, *kind);
     choice.tp = static_cast<int>(*tp);
     choice.mla = *mla;
-    if (choice.mla == MlaForm::kExpanded) {
-      choice.note += fmt::format("{}expanded: the up-projection of latent rows is not part of it",
-                                 choice.note.empty() ? "" : "; ");
+    if (choice.mla != MlaForm::kAbsorbed) {
+      choice.note += fmt::format(
+          "{}{}: the up-projection of latent rows is not part of it",
+          choice.note.empty() ? "" : "; ",
+          choice.mla == MlaForm::kExpanded ? "expanded" : "prompts expanded, decodes absorbed");
     }
     try {
       choice.layer = layer_of(model->geometry, *kind, choice.tp, choice.mla);
+      if (choice.mla == MlaForm::kComposed) {
+        choice.expanded = layer_of(model->geometry, *kind, choice.tp, MlaForm::kExpanded);
+      }
     } catch (const ConfigError& error) {
       const bool about_tp = tp_node != nullptr && *tp > 1;
       add_placed(error, about_tp ? tp_node->place : model_node->place, problems);
@@ -277,6 +292,7 @@ std::optional<LayerChoice> read_layer(const StrictMap& mix, const std::string& m
   if (const YamlNode* attention = mix.find("attention")) {
     valid = read_attention(*attention, choice.layer, problems) && valid;
   }
+  give_mask(choice.layer, choice.expanded);
   return valid ? std::optional(choice) : std::nullopt;
 }
 

@@ -21,7 +21,8 @@ struct LayerChoice {
   std::string note;   ///< what the name leaves unsaid; empty when nothing
   int tp = 1;
   MlaForm mla = MlaForm::kAbsorbed;
-  AttentionLayer layer;
+  AttentionLayer layer;     ///< composed: the absorbed one
+  AttentionLayer expanded;  ///< of the prompts of a composed step; unused otherwise
 };
 
 /// Reads `model`, `layer`, `mla`, `tp` and `attention` of a mix, whose name stands at `mix_place`.

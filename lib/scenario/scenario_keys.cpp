@@ -56,7 +56,8 @@ constexpr ScenarioKey kAttention[] = {
     {"softcap", ""},      {"temperature_len", ""}, {"sinks", ""},
     {"alibi", ""},        {"causal", ""},          {"cross", ""},
     {"scale", ""},        {"q_dtype", ""},         {"q_scale", ""},
-    {"q_scales", ""},     {"out_dtype", ""},       {"out_scale", ""}};
+    {"q_scales", ""},     {"out_dtype", ""},       {"out_scale", ""},
+    {"queries", ""}};
 constexpr ScenarioKey kDualChunk[] = {{"chunk_size", ""}, {"local_size", ""}};
 constexpr ScenarioKey kWindow[] = {{"keys_before", ""}, {"keys", ""}, {"in_trees", ""}};
 constexpr ScenarioKey kEntry[] = {{"name", ""},

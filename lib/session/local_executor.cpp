@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/session/composed_session.h"
 #include "lib/session/local_session.h"
 
 namespace attnbench {
@@ -26,15 +27,23 @@ std::unique_ptr<Session> LocalExecutor::begin(const Case& c, const Registry::Ent
                                               int rounds) {
   Device* const device = device_for(entry, *devices_);
   expects(device != nullptr, "a backend was begun without its device");
-  return std::make_unique<LocalSession>(entry, c, [this, &c, device, rounds](KvLayout layout) {
-    std::weak_ptr<CaseOnDevice>& known = cases_[{device, layout}];
-    std::shared_ptr<CaseOnDevice> on_device = known.lock();
-    if (!on_device || !on_device->is_of(c)) {
-      on_device = std::make_shared<CaseOnDevice>(c, *device, layout, rounds, processes_);
-      known = on_device;
-    }
-    return on_device;
-  });
+  // The parts of a composed step have different layouts, ragged keys and pages.
+  const auto session_of = [&](const Case& step) {
+    return std::make_unique<LocalSession>(
+        entry, step, [this, &step, device, rounds](KvLayout layout) {
+          std::weak_ptr<CaseOnDevice>& known = cases_[{device, layout}];
+          std::shared_ptr<CaseOnDevice> on_device = known.lock();
+          if (!on_device || !on_device->is_of(step)) {
+            on_device = std::make_shared<CaseOnDevice>(step, *device, layout, rounds, processes_);
+            known = on_device;
+          }
+          return on_device;
+        });
+  };
+  if (c.parts.empty()) return session_of(c);
+  std::vector<std::unique_ptr<LocalSession>> parts;
+  for (const Case& part : c.parts) parts.push_back(session_of(part));
+  return std::make_unique<ComposedSession>(entry, c, std::move(parts));
 }
 
 }  // namespace attnbench

@@ -32,8 +32,9 @@ FormatChoice LocalSession::supports() {
   return choice;
 }
 
-Numerics LocalSession::numerics() {
-  return of_backend([&] { return backend_->numerics(problem_of(on_device_->case_with_layout())); });
+std::vector<Numerics> LocalSession::numerics() {
+  return {
+      of_backend([&] { return backend_->numerics(problem_of(on_device_->case_with_layout())); })};
 }
 
 Observation LocalSession::observe() {

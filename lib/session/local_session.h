@@ -27,7 +27,7 @@ class LocalSession final : public Session {
       : entry_(&entry), case_(&c), on_device_of_(std::move(on_device_of)) {}
 
   [[nodiscard]] FormatChoice supports() override;
-  [[nodiscard]] Numerics numerics() override;
+  [[nodiscard]] std::vector<Numerics> numerics() override;
   void begin_observing(const WantedRows& wanted) override { wanted_ = &wanted; }
   [[nodiscard]] Observation observe() override;
   void tidy_up() override;
@@ -40,13 +40,21 @@ class LocalSession final : public Session {
                                                               BatchedGraph graph) override;
   [[nodiscard]] std::string finish() override;
 
+  // For a session of several steps, of which this is one.
+
+  /// How many placements have been planned.
+  [[nodiscard]] std::size_t placements() const { return planned_.size(); }
+  /// What a sample in a placement runs and checks.
+  [[nodiscard]] TimedCell cell_in(std::size_t placement, CacheState cache, LaunchMode launch);
+  /// Once the backend supports the case.
+  [[nodiscard]] CaseOnDevice& on_device() const { return *on_device_; }
+
  private:
   /// A plan, or a recorded one, in memory of its own.
   struct Planned {
     std::unique_ptr<PlanMemory> memory;
     std::unique_ptr<Plan> plan;
   };
-  [[nodiscard]] TimedCell cell_in(std::size_t placement, CacheState cache, LaunchMode launch);
 
   const Registry::Entry* entry_;
   const Case* case_;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "lib/backend/format_choice.h"
 #include "lib/measure/sample_source.h"
@@ -53,8 +54,8 @@ class Session {
 
   /// Whether the backend supports the case, and the cache layout that it gets in all later steps.
   [[nodiscard]] virtual FormatChoice supports() = 0;
-  /// Where the backend rounds, of a case that it supports.
-  [[nodiscard]] virtual Numerics numerics() = 0;
+  /// Where the backend rounds, of a case that it supports: in each of its steps (steps_of()).
+  [[nodiscard]] virtual std::vector<Numerics> numerics() = 0;
   /// To be called before observe(), for all sessions: those with a process of their own build their
   /// fixtures, compile kernels and run at the same time. `wanted` must live until observe().
   virtual void begin_observing(const WantedRows& wanted) = 0;

@@ -254,4 +254,22 @@ std::string fault_of_sample(const Case& c, const Numerics& numerics, std::int64_
                                rows.subspan(outputs.size()));
 }
 
+std::string fault_of_sample(const Case& c, std::span<const Numerics> numerics, std::int64_t number,
+                            std::span<const std::byte> rows) {
+  const std::span<const Case> steps = steps_of(c);
+  expects(numerics.size() == steps.size(), "numerics of other steps");
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    // A composed step writes no cache: outputs are all that it leaves.
+    std::size_t bytes = rows.size();
+    if (i + 1 < steps.size()) {
+      bytes = watched_rows(steps[i], number).size() * to_size(FillErrors::row_bytes(steps[i], -1));
+    }
+    expects(bytes <= rows.size(), "a timed sample of a composed step left too few rows");
+    const std::string fault = fault_of_sample(steps[i], numerics[i], number, rows.first(bytes));
+    if (!fault.empty()) return fault;
+    rows = rows.subspan(bytes);
+  }
+  return {};
+}
+
 }  // namespace attnbench

@@ -24,6 +24,8 @@ struct WantedRows {
   /// the whole batch (batch_compositions.h): other bits are a fault. 0: nothing is required, and
   /// two requests are tried alone.
   int compositions = 0;
+  /// Of a composed step, whose own fills and rows are empty: those of each part (Case::parts).
+  std::vector<WantedRows> parts;
 };
 
 /// What the run of one fill left in the outputs.
@@ -49,6 +51,7 @@ struct Observation {
   std::string kernel;               ///< Plan::kernel() of the first plan
   std::vector<std::string> faults;  ///< noticed beside the outputs: guards, inputs, determinism
   std::string crash;                ///< what it threw, and where; empty when it ended well
+  std::vector<Observation> parts;   ///< of a composed step, of which nothing else is set
 };
 
 /// Runs `backend` on every fill in `fixture` (poisoned outputs, guards and inputs re-checked after

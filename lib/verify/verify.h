@@ -26,6 +26,10 @@ struct FillTruth {
 
 [[nodiscard]] std::vector<FillTruth> compute_truth(const Case& c, const VerifyConfig& config);
 
+/// The truth of each of the steps of a case (steps_of()).
+using StepTruths = std::vector<std::vector<FillTruth>>;
+[[nodiscard]] StepTruths compute_step_truths(const Case& c, const VerifyConfig& config);
+
 struct Verification {
   Verdict verdict = Verdict::kNotVerified;
   std::string reason;  ///< empty when passed
@@ -39,6 +43,9 @@ struct Verification {
 /// The fills and rows of `truth`, without their values.
 [[nodiscard]] WantedRows wanted_rows(std::span<const FillTruth> truth);
 
+/// The same of all steps of a case, each of which is tried in so many compositions.
+[[nodiscard]] WantedRows wanted_rows(const StepTruths& truths, int compositions);
+
 /// Compares `outputs`, of the rows of `truth`, with the truth of one fill and folds the result into
 /// `error`. Bounds follow the backend's declared numerics (error_model.h).
 void accumulate_error(const Case& c, const FillOutputs& outputs, const FillTruth& truth,
@@ -50,6 +57,10 @@ void accumulate_error(const Case& c, const FillOutputs& outputs, const FillTruth
 [[nodiscard]] std::string fault_of_sample(const Case& c, const Numerics& numerics,
                                           std::int64_t number, std::span<const std::byte> rows);
 
+/// The same of a case's steps, whose rows follow each other. One `numerics` a step.
+[[nodiscard]] std::string fault_of_sample(const Case& c, std::span<const Numerics> numerics,
+                                          std::int64_t number, std::span<const std::byte> rows);
+
 /// The verdict that follows from the metrics, with its reason.
 [[nodiscard]] Verification judge(const Case& c, const ErrorMetrics& error,
                                  std::span<const FillTruth> truth);
@@ -58,6 +69,11 @@ void accumulate_error(const Case& c, const FillOutputs& outputs, const FillTruth
 /// backend that threw is kCrashed.
 [[nodiscard]] Verification conclude(const Case& c, const Observation& observed,
                                     std::span<const FillTruth> truth);
+
+/// The same of all steps of a case: of several the worst verdict, its reason with the part's name,
+/// and the figures of the part whose errors come closest to their bounds.
+[[nodiscard]] Verification conclude(const Case& c, const Observation& observed,
+                                    const StepTruths& truths);
 
 /// observe_backend() and conclude() in one process.
 [[nodiscard]] Verification verify_backend(const Case& c, Backend& backend, Fixture& fixture,

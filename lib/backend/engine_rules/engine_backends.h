@@ -38,6 +38,9 @@ struct EngineBackend {
   bool f32 = false;                ///< queries in f32, too (vLLM; SGLang does not ask)
   bool unequal_dims = false;       ///< K and V of different head dims, and no others (the same)
   std::array<int, 3> head_dims{};  ///< all 0: any
+  /// Query heads that its kernel always computes: queries of a rank with fewer are padded (vLLM's
+  /// cutlass_mla.py and SGLang's cutlass_mla_decode). 0: as many as there are.
+  int padded_heads = 0;
 };
 
 /// Those of an engine that exist on a device of this kind, in a fixed order: a backend whose

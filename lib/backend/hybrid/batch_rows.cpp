@@ -71,7 +71,8 @@ BatchRows::BatchRows(const ForwardBatch& whole, std::int64_t first, std::int64_t
   }
   batch_.tensors = whole.tensors;
   AttentionTensors& tensors = batch_.tensors;
-  for (ConstTensorView* view : {&tensors.q, &tensors.k_new, &tensors.v_new}) {
+  for (ConstTensorView* view :
+       {&tensors.q, &tensors.q_nope, &tensors.q_pe, &tensors.k_new, &tensors.v_new}) {
     *view = rows_of(*view, token, tokens);
   }
   tensors.out = rows_of(tensors.out, token, tokens);

@@ -74,6 +74,8 @@ BackendInfo hybrid_info(std::string name, const BackendInfo& prefill, const Back
   info.writes_kv = prefill.writes_kv && decode.writes_kv;
   info.reads_fp8_queries = prefill.reads_fp8_queries && decode.reads_fp8_queries;
   info.writes_fp8_outputs = prefill.writes_fp8_outputs && decode.writes_fp8_outputs;
+  // Each part is asked by supports(): expanded prompts beside absorbed decodes have whole queries.
+  info.reads_queries_apart = prefill.reads_queries_apart || decode.reads_queries_apart;
   info.by_default = false;
   return info;
 }
@@ -90,7 +92,9 @@ Support HybridBackend::supports(const Problem& problem) const {
   const std::optional<Phase> whole = phase_of(problem.mode, speculative_attention_mode_);
   for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) {
     if (whole && *whole != phase) continue;
-    const Support support = of(phase).supports(whole ? problem : part_of(problem, phase));
+    const bool reads = of(phase).info().reads_queries_apart || !problem.layer.queries_apart;
+    const Support support = reads ? of(phase).supports(whole ? problem : part_of(problem, phase))
+                                  : Support::no("reads no queries that come as two tensors");
     if (!support) {
       return Support::no(fmt::format("{}: {}", of(phase).info().name, support.reason()));
     }

@@ -64,8 +64,9 @@ void visit_fields(FillOutputs& value, Visit visit) {
 
 template <class Visit>
 void visit_fields(Observation& value, Visit visit) {
-  auto& [numerics, fills, bitwise, slots_checked, first_use_us, kernel, faults, crash] = value;
-  visit(numerics, fills, bitwise, slots_checked, first_use_us, kernel, faults, crash);
+  auto& [numerics, fills, bitwise, slots_checked, first_use_us, kernel, faults, crash, parts] =
+      value;
+  visit(numerics, fills, bitwise, slots_checked, first_use_us, kernel, faults, crash, parts);
 }
 
 template <class Visit>
@@ -130,8 +131,8 @@ void visit_fields(RowId& value, Visit visit) {
 
 template <class Visit>
 void visit_fields(WantedRows& value, Visit visit) {
-  auto& [fills, rows, compositions] = value;
-  visit(fills, rows, compositions);
+  auto& [fills, rows, compositions, parts] = value;
+  visit(fills, rows, compositions, parts);
 }
 
 }  // namespace attnbench

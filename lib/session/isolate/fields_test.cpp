@@ -43,6 +43,8 @@ TEST(JsonFields, keep_a_whole_observation) {
   seen.bitwise = {1, 0, -1};
   seen.faults = {"\"why\"\n"};
   seen.crash = "gone";
+  seen.parts.resize(2);
+  seen.parts[1].kernel = "of the decodes";
   const Observation back = through_json(seen);
   EXPECT_EQ(back.numerics.p, DType::kBF16);
   ASSERT_EQ(back.fills.size(), 2u);
@@ -58,6 +60,8 @@ TEST(JsonFields, keep_a_whole_observation) {
   EXPECT_EQ(back.bitwise.batch_invariant, -1);
   EXPECT_EQ(back.faults, seen.faults);
   EXPECT_EQ(back.crash, "gone");
+  ASSERT_EQ(back.parts.size(), 2u);
+  EXPECT_EQ(back.parts[1].kernel, "of the decodes");
 }
 
 TEST(JsonFields, keep_what_updating_costs_or_why_it_was_refused) {

@@ -37,10 +37,11 @@ PROBLEM_WORDS = {"mode": ("extend", "decode", "mixed", "idle", "target_verify", 
                  "step": ("attention", "kv_write", "both"), "cache_scales": ("tensor", "head", "token", "block", "request"),
                  "q_dtype": DTYPES, "out_dtype": DTYPES, "q_scales": ("tensor", "request", "head", "token")}
 PROBLEM_TRUTHS = ("causal", "is_cross_attention", "has_sinks", "has_alibi", "window_counts_depth", "recorded",
-                  "multi_item", "empty_rows", "swa_pool")
+                  "multi_item", "empty_rows", "swa_pool", "queries_apart")
 ROLES = ("q", "k_new", "v_new", "sinks", "out", "lse", "k_cache", "v_cache", "req_to_token", "req_pool_indices",
          "block_table", "seq_lens", "query_start_loc", "positions", "slot_mapping", "custom_mask", "mask_indptr", "g",
-         "beta", "states", "state_indices", "has_initial_state", "k_scales", "v_scales", "q_scales")
+         "beta", "states", "state_indices", "has_initial_state", "k_scales", "v_scales", "q_scales",
+         "q_nope", "q_pe")
 # These are missing from some batches; the others can be empty, but are there.
 OPTIONAL_ROLES = ("k_new", "v_new", "sinks", "custom_mask", "mask_indptr", "k_scales", "v_scales", "q_scales")
 # DLPack's code and bits, and what NumPy calls the type or an integer of the same size.
@@ -61,7 +62,8 @@ ProblemStruct = struct(
     (c_int32, "ranks dtype cache_dtype cache_layout"), (c_int64, "page_size"), (c_int32, "mode recorded"),
     (c_int64, "max_requests max_q_len max_q_tokens max_kv_len"), (c_int32, "step cache_scales"),
     (c_int64, "attention_chunk temperature_len causal_block"), (c_int32, "multi_item empty_rows"),
-    (c_int32, "q_dtype out_dtype q_scales"), (c_int64, "dual_chunk_size dual_local_size"), (c_int32, "swa_pool"))
+    (c_int32, "q_dtype out_dtype q_scales"), (c_int64, "dual_chunk_size dual_local_size"),
+    (c_int32, "swa_pool queries_apart"))
 TensorStruct = struct((c_void_p, "data"), (c_int32, "device device_id dtype rank"), (c_int64 * 4, "shape stride"))
 IndexStruct = struct((c_size_t, "struct_size"), (c_void_p, "next"), (c_char_p, "name"), (TensorStruct, "tensor"),
                      (c_void_p, "host"), (c_int64, "number"))
@@ -92,7 +94,7 @@ BackendStruct = struct(
     (c_int32, "device deterministic graph_support padding_seq_len"), (c_size_t, "self"),
     *((function, name) for name, function in FUNCTIONS.items() if name not in LATER_FUNCTIONS), (c_int32, "writes_kv"),
     *((FUNCTIONS[name], name) for name in LATER_FUNCTIONS), (c_int32, "only_by_name"),
-    (c_char_p, "engine_flag"), (c_int32, "reads_fp8_queries writes_fp8_outputs"))
+    (c_char_p, "engine_flag"), (c_int32, "reads_fp8_queries writes_fp8_outputs reads_queries_apart"))
 # DLManagedTensor, with the structs in it laid out flat.
 DLPackStruct = struct(
     (c_void_p, "data"), (c_int32, "device_type device_id ndim"), (ctypes.c_uint8, "code bits"),
@@ -393,7 +395,8 @@ def describe(backend):
         about[key] = " ".join(str(getattr(backend, key, default)).split())
     for key, known in (("device", DEVICES), ("deterministic", (True, False)), ("graph_support", GRAPH_SUPPORTS),
                        ("padding_seq_len", (1, 0)), ("writes_kv", (False, True)), ("only_by_name", (False, True)),
-                       ("reads_fp8_queries", (False, True)), ("writes_fp8_outputs", (False, True))):
+                       ("reads_fp8_queries", (False, True)), ("writes_fp8_outputs", (False, True)),
+                       ("reads_queries_apart", (False, True))):
         value = getattr(backend, key, known[0])
         if value not in known:
             raise PluginFault(f"{label} has {key} {value!r}; it is {' or '.join(map(str, known))}")

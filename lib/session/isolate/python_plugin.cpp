@@ -97,6 +97,7 @@ BackendInfo info_of(const json& described) {
   info.writes_kv = described.at("writes_kv");
   info.reads_fp8_queries = described.at("reads_fp8_queries");
   info.writes_fp8_outputs = described.at("writes_fp8_outputs");
+  info.reads_queries_apart = described.at("reads_queries_apart");
   info.by_default = !described.at("only_by_name").get<bool>();
   info.engine_flag = described.at("engine_flag");
   return info;

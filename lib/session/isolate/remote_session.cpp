@@ -78,8 +78,8 @@ FormatChoice RemoteSession::supports() {
   return {Support::no(answer.at(0).get<std::string>()), layout};
 }
 
-Numerics RemoteSession::numerics() {
-  return from_json_fields<Numerics>(worker_->ask("saying where it rounds"));
+std::vector<Numerics> RemoteSession::numerics() {
+  return from_json_fields<std::vector<Numerics>>(worker_->ask("saying where it rounds"));
 }
 
 void RemoteSession::begin_observing(const WantedRows& wanted) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "lib/session/isolate/remote_worker.h"
 #include "lib/session/session.h"
@@ -18,7 +19,7 @@ class RemoteSession final : public Session {
   ~RemoteSession() override;
 
   [[nodiscard]] FormatChoice supports() override;
-  [[nodiscard]] Numerics numerics() override;
+  [[nodiscard]] std::vector<Numerics> numerics() override;
   void begin_observing(const WantedRows& wanted) override;
   [[nodiscard]] Observation observe() override;
   void tidy_up() override;

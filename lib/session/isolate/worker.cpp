@@ -126,7 +126,7 @@ class Worker {
     const auto found = std::ranges::find(scenario_.cases, id, &Case::id);
     expects(found != scenario_.cases.end(), "run and worker know different cases");
     case_ = *found;
-    case_.step = step;
+    set_step(case_, step);
     session_ = executor_->begin(case_, *entry_, rounds);
   }
 

@@ -179,6 +179,9 @@ typedef struct attnbench_problem {
   /* 1: the cache is a sliding window's own pool: entries of req_to_token and block_table are 0
    * where they stand for keys that no query's window reaches. The rows of page 0 are numbers. */
   int32_t swa_pool;
+  /* 1, of ATTNBENCH_LATENT alone: ATTNBENCH_Q_NOPE and ATTNBENCH_Q_PE take the place of
+   * ATTNBENCH_Q, which is absent. */
+  int32_t queries_apart;
 } attnbench_problem;
 
 /* Strides count elements. An absent tensor has data 0. */
@@ -228,7 +231,10 @@ enum attnbench_role {
   ATTNBENCH_K_SCALES = 22,
   ATTNBENCH_V_SCALES = 23, /* latent: the same as K's */
   ATTNBENCH_Q_SCALES = 24, /* f32, as q_scales says; absent with a scale of the tensor */
-  ATTNBENCH_ROLES = 25
+  /* Queries that come apart (queries_apart), dense; absent otherwise. */
+  ATTNBENCH_Q_NOPE = 25, /* [T, Hq, dv] of the latent columns */
+  ATTNBENCH_Q_PE = 26,   /* [T, Hq, dk - dv] of the rope columns */
+  ATTNBENCH_ROLES = 27
 };
 
 /* One array of an index format, or a number; the arrays of a format are a list. */
@@ -384,6 +390,8 @@ typedef struct attnbench_backend {
   /* 1: supports() is asked for problems whose q_dtype, or out_dtype, is fp8, too. */
   int32_t reads_fp8_queries;
   int32_t writes_fp8_outputs;
+  /* 1: supports() is asked for problems with queries_apart, too. */
+  int32_t reads_queries_apart;
 } attnbench_backend;
 
 /* What a plug-in exports. `abi_version` is attnbench's ATTNBENCH_ABI_VERSION; a plug-in that was

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/common/joined_queries.h"
+
+#include <gtest/gtest.h>
+
+#include "backends/common/padded_heads.h"
+#include "backends/common/wide_queries.h"
+#include "backends/mla/mla.h"
+#include "backends/testing/conformance.h"
+#include "backends/testing/graph_conformance.cuh"
+#include "lib/device/cuda/cuda_device.h"
+
+namespace attnbench {
+namespace {
+
+using PaddedMla = PaddedHeads<mla::MlaBackend, copy_rows_on_gpu>;
+
+class LatentQueriesGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string absence = cuda_absence();
+    if (!absence.empty()) GTEST_SKIP() << absence;
+    device_ = make_cuda_device();
+  }
+
+  std::unique_ptr<Device> device_;
+};
+
+TEST_F(LatentQueriesGpu, that_come_apart_are_joined_for_kernels_that_take_one_tensor) {
+  for (const bool padded : {false, true}) {
+    for (const Case& c : small_queries_apart()) {
+      std::unique_ptr<Backend> kernels = std::make_unique<mla::MlaBackend>();
+      if (padded) kernels = std::make_unique<PaddedMla>();
+      const auto backend = with_joined_queries(
+          with_wide_queries(std::move(kernels), widen_queries_on_gpu), copy_rows_on_gpu);
+      ASSERT_TRUE(conformance::supports(*backend, c, *device_)) << c.id;
+      Fixture fixture(c, *device_);
+      for (const Fill fill : {Fill::kNeedle, Fill::kTag, Fill::kNormal}) {
+        conformance::expect_agreement(*backend, c, fill, *device_, fixture);
+      }
+    }
+  }
+}
+
+TEST_F(LatentQueriesGpu, padded_to_128_heads_agree_with_the_reference) {
+  PaddedMla backend;
+  for (const int heads : {1, 2, 16, 64, 127}) {
+    Case c = small_mla();
+    c.layer.heads_q = heads;
+    ASSERT_TRUE(conformance::supports(backend, c, *device_)) << heads;
+    Fixture fixture(c, *device_);
+    for (const Fill fill : {Fill::kNeedle, Fill::kTag, Fill::kNormal}) {
+      conformance::expect_agreement(backend, c, fill, *device_, fixture);
+    }
+  }
+}
+
+TEST_F(LatentQueriesGpu, padded_to_128_heads_are_replayed_as_a_graph) {
+  conformance::expect_graph_replay([] { return std::make_unique<PaddedMla>(); }, *device_);
+}
+
+}  // namespace
+}  // namespace attnbench

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/common/padded_heads.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "lib/base/int_math.h"
+#include "lib/batch/forward_batch.h"
+
+namespace attnbench {
+namespace {
+
+Problem of_all_heads(Problem problem) {
+  problem.layer.heads_q = kPaddedHeads;
+  return problem;
+}
+
+/// Of a tensor with kPaddedHeads heads in the place of its own, up to where another may begin.
+template <class View>
+std::int64_t padded_bytes(const View& like) {
+  constexpr std::int64_t kAlignment = 256;  // what memory of a Device has
+  return round_up(like.shape[0] * kPaddedHeads * like.shape[2] * size_bytes(like.dtype),
+                  kAlignment);
+}
+
+class PaddedHeadsPlan final : public Plan {
+ public:
+  PaddedHeadsPlan(Backend& kernels, const ForwardBatch& batch, CopyRows copy, PlanMemory& memory)
+      : problem_(of_all_heads(*batch.problem)), copy_(copy) {
+    const AttentionTensors& own = batch.tensors;
+    std::byte* at = memory.reserve(
+        to_size(padded_bytes(own.q) + padded_bytes(own.out) + padded_bytes(own.lse)));
+    const auto next = [&](const auto& like) {
+      const TensorView view =
+          TensorView::dense(at, like.dtype, like.shape[0], kPaddedHeads, like.shape[2]);
+      at += padded_bytes(like);
+      return view;
+    };
+    q_ = next(own.q);
+    out_ = next(own.out);
+    lse_ = next(own.lse);
+    in_ = token_rows(own.q, q_, own.q.shape[1]);
+    results_ = {token_rows(out_, own.out, own.out.shape[1]),
+                token_rows(lse_, own.lse, own.lse.shape[1])};
+    set_step(batch);
+    plan_ = kernels.plan(step_, memory.part(0));  // which may have parts of its own
+  }
+
+  void run(Stream& stream) override {
+    copy_({&in_, 1}, stream);
+    plan_->run(stream);
+    copy_(results_, stream);
+  }
+  [[nodiscard]] bool update(const ForwardBatch& batch, Stream& stream) override {
+    set_step(batch);
+    return plan_->update(step_, stream);
+  }
+  [[nodiscard]] std::string kernel() const override { return plan_->kernel(); }
+
+ private:
+  /// Of each token the first `heads` heads, which lie side by side in both tensors.
+  template <class From>
+  static RowCopy token_rows(const From& from, const TensorView& to, std::int64_t heads) {
+    const std::int64_t element = size_bytes(to.dtype);
+    return {from.data,
+            to.data,
+            from.stride[0] * element,
+            to.stride[0] * element,
+            heads * to.shape[2] * element,
+            to.shape[0]};
+  }
+
+  void set_step(const ForwardBatch& batch) {
+    step_ = batch;
+    step_.problem = &problem_;
+    step_.tensors.q = q_.read_only();
+    step_.tensors.out = out_;
+    step_.tensors.lse = lse_;
+  }
+
+  Problem problem_;
+  CopyRows copy_;
+  TensorView q_, out_, lse_;
+  RowCopy in_;
+  std::array<RowCopy, 2> results_;
+  ForwardBatch step_;  ///< which the plan reads
+  std::unique_ptr<Plan> plan_;
+};
+
+}  // namespace
+
+BackendInfo padded_heads_info(BackendInfo base) {
+  base.description = fmt::format(
+      "{} with queries padded to {} heads, as kernels for whole models "
+      "want them of a rank",
+      base.name, kPaddedHeads);
+  base.name += ":padded_heads";
+  base.by_default = false;
+  return base;
+}
+
+PaddedHeadsBackend::PaddedHeadsBackend(std::unique_ptr<Backend> kernels, CopyRows copy)
+    : kernels_(std::move(kernels)), copy_(copy), info_(padded_heads_info(kernels_->info())) {}
+
+Support PaddedHeadsBackend::supports(const Problem& problem) const {
+  if (!problem.layer.shares_row_of_k_and_v()) {
+    return Support::no("latent attention alone has its query heads padded");
+  }
+  if (problem.layer.heads_q >= kPaddedHeads) {
+    return Support::no(
+        fmt::format("{} query heads need no padding to {}", problem.layer.heads_q, kPaddedHeads));
+  }
+  return kernels_->supports(of_all_heads(problem));
+}
+
+std::vector<KvLayout> PaddedHeadsBackend::formats(const Problem& problem) const {
+  return kernels_->formats(of_all_heads(problem));
+}
+
+Numerics PaddedHeadsBackend::numerics(const Problem& problem) const {
+  return kernels_->numerics(of_all_heads(problem));
+}
+
+std::unique_ptr<Plan> PaddedHeadsBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
+  if (batch.batch_size == 0) return kernels_->plan(batch, memory);
+  return std::make_unique<PaddedHeadsPlan>(*kernels_, batch, copy_, memory);
+}
+
+}  // namespace attnbench

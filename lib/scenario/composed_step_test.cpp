@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/composed_step.h"
+
+#include <gtest/gtest.h>
+
+#include "lib/base/error.h"
+#include "lib/scenario/scenario.h"
+
+namespace attnbench {
+namespace {
+
+Case composed(const std::string& more = "") {
+  return parse_scenario(
+             "defaults: {model: deepseek-v3, tp: 8, mla: composed, kv_cache: {page_size: "
+             "64, dtype: e4m3, k_scale: 0.5}}\n"
+             "prefixes: {system: 70}\n"
+             "mixes:\n"
+             "  m:\n" +
+                 more +
+                 "    batch:\n"
+                 "      - {mode: decode, kv_len: 100}\n"
+                 "      - {mode: extend, prefix: system, q_len: 20}\n"
+                 "      - {mode: decode, prefix: system, kv_len: 90}\n",
+             "test.yaml")
+      .cases.at(0);
+}
+
+TEST(ComposedStep, divides_its_requests_by_their_queries_as_vllm_does) {
+  const Case c = composed();
+  EXPECT_EQ(c.mode, ForwardMode::kMixed);
+  ASSERT_EQ(c.parts.size(), 2u);
+  const Case &prompts = c.parts[0], &decodes = c.parts[1];
+  EXPECT_EQ(prompts.mode, ForwardMode::kExtend);
+  EXPECT_EQ(decodes.mode, ForwardMode::kDecode);
+  ASSERT_EQ(prompts.requests.size(), 1u);
+  ASSERT_EQ(decodes.requests.size(), 2u);
+  // A radix cache has whole pages alone: six tokens of the prefix are computed again.
+  EXPECT_EQ(prompts.requests[0].q_len, 26);
+  EXPECT_EQ(prompts.requests[0].kv_len, 90);
+  EXPECT_EQ(decodes.requests[0].kv_len, 100);
+  // Contents are those of the requests' places in the whole step.
+  EXPECT_EQ(prompts.requests[0].stream, 1);
+  EXPECT_EQ(decodes.requests[1].stream, 2);
+  EXPECT_EQ(c.q_tokens(), prompts.q_tokens() + decodes.q_tokens());
+}
+
+TEST(ComposedStep, has_each_part_in_its_form) {
+  const Case c = composed("    attention: {queries: apart, softcap: 30, q_dtype: e4m3}\n");
+  const Case &prompts = c.parts.at(0), &decodes = c.parts.at(1);
+  EXPECT_EQ(prompts.layer.head_dim_qk, 192);
+  EXPECT_EQ(prompts.layer.head_dim_v, 128);
+  EXPECT_EQ(prompts.layer.heads_kv, 16);
+  EXPECT_EQ(decodes.layer.head_dim_qk, 576);
+  EXPECT_EQ(decodes.layer.heads_kv, 1);
+  EXPECT_DOUBLE_EQ(prompts.layer.scale, decodes.layer.scale);
+  EXPECT_EQ(prompts.layer.logit_cap, 30);
+  EXPECT_EQ(decodes.layer.logit_cap, 30);
+  // Keys and values of prompts are as their projections leave them, whatever the cache holds.
+  EXPECT_TRUE(prompts.kv_cache.is_ragged());
+  EXPECT_EQ(prompts.kv_cache.dtype, DType::kBF16);
+  EXPECT_EQ(prompts.kv_cache.k_scale, 1);
+  EXPECT_EQ(prompts.q_dtype(), DType::kBF16);
+  EXPECT_FALSE(prompts.layer.queries_apart);
+  EXPECT_EQ(prompts.requests[0].shared_len, 0);
+  EXPECT_EQ(decodes.kv_cache.dtype, DType::kE4M3);
+  EXPECT_EQ(decodes.kv_cache.page_size, 64);
+  EXPECT_EQ(decodes.q_dtype(), DType::kE4M3);
+  EXPECT_TRUE(decodes.layer.queries_apart);
+  EXPECT_EQ(decodes.requests[1].shared_len, 70);
+}
+
+TEST(ComposedStep, is_refused_where_one_step_is_wanted) {
+  const Case c = composed();
+  EXPECT_NO_THROW(refuse_composed(c.parts.front(), "dump"));
+  EXPECT_THROW(refuse_composed(c, "dump"), ConfigError);
+}
+
+TEST(StepsOf, are_the_parts_of_a_composed_case_or_the_case_itself) {
+  Case c = composed();
+  EXPECT_EQ(steps_of(c).data(), c.parts.data());
+  set_step(c, StepPart::kBoth);
+  EXPECT_EQ(c.parts[1].step, StepPart::kBoth);
+  EXPECT_EQ(steps_of(c.parts[0]).data(), &c.parts[0]);
+}
+
+}  // namespace
+}  // namespace attnbench

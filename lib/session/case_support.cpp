@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/session/case_support.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "lib/scenario/problem_of.h"
+
+namespace attnbench {
+
+FormatChoice of_part(FormatChoice refusal, const Case& part) {
+  const std::string_view phase =
+      part.mode == ForwardMode::kDecode ? "absorbed decodes" : "expanded prompts";
+  refusal.support = Support::no(fmt::format("{}: {}", phase, refusal.support.reason()));
+  return refusal;
+}
+
+FormatChoice choose_format_of(const Backend& backend, const Case& c) {
+  FormatChoice choice;
+  for (const Case& step : steps_of(c)) {
+    choice = choose_format(backend, problem_of(step), step.kv_cache.layout);
+    if (!choice) return c.parts.empty() ? choice : of_part(choice, step);
+  }
+  return choice;
+}
+
+}  // namespace attnbench
