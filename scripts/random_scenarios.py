@@ -26,7 +26,8 @@ PREFIXES = {"short": 192, "long": 384, "tools": {"after": "short", "tokens": 192
             "agent": {"after": "tools", "tokens": 192}, "odd": {"after": "short", "tokens": 37}}
 PREFIX_LENS = {"short": 192, "long": 384, "tools": 384, "agent": 576, "odd": 229}
 PAGE_SIZES = [1, 2, 3, 4, 8, 16, 16, 32, 48, 64]
-KV_DTYPES = ["f32", "f16", "bf16", "e4m3", "e5m2"]
+FP8 = ["e4m3", "e5m2"]
+KV_DTYPES = ["f32", "f16", "bf16", *FP8]
 CHECKS = {"measure": {"cache": "warm", "block": "1ms"}, "verify": {"rows": 64}}  # timing is not the point
 
 
@@ -47,19 +48,51 @@ def model(rng):
     return geometry
 
 
-def is_mla(mix):
-    return "kv_lora_rank" in mix["model"]
+def scale(rng):
+    return round(math.exp(rng.uniform(-3, 3)), 4)
 
 
-def kv_cache(rng, mla):
-    cache = {"page_size": rng.choice(PAGE_SIZES), "layout": rng.choice(["NHD", "HND"]),
-             "placement": rng.choice(["contiguous", "shuffled", "interleaved", "fragmented", "reversed"])}
+def kv_cache(rng, made, latent, shared):
+    """`latent`: the rows are those of absorbed MLA; `shared`: requests share pages."""
+    ragged = not latent and not shared and "padding" not in made and rng.random() < (0.5 if "mla" in made else 0.15)
+    if ragged:
+        cache = {"layout": "ragged"}
+    else:
+        cache = {"page_size": rng.choice(PAGE_SIZES),
+                 "placement": rng.choice(["contiguous", "shuffled", "interleaved", "fragmented", "reversed"])}
     if rng.random() < 0.5:
         cache["dtype"] = rng.choice(KV_DTYPES)
-        for scale in ["k_scale"] if mla else ["k_scale", "v_scale"]:
-            if rng.random() < 0.6:
-                cache[scale] = round(math.exp(rng.uniform(-3, 3)), 4)
+        scales = ["tensor"] * 3
+        if not ragged and cache["dtype"] in FP8:
+            scales += ["head", "token"] + ["request"] * (not shared)
+            of_blocks = latent and cache["dtype"] == "e4m3" and made["model"]["kv_lora_rank"] % 128 == 0
+            scales += ["block"] * (6 * of_blocks)
+        cache["scales"] = rng.choice(scales)
+        for name in ["k_scale"] if latent else ["k_scale", "v_scale"]:
+            if cache["scales"] == "tensor" and rng.random() < 0.6:
+                cache[name] = scale(rng)
+        if ragged:
+            del cache["scales"]
+    if not ragged:
+        layouts = ["NHD", "HND"]
+        if not latent and "head_dim" in made["model"]:
+            layouts += ["combined"] * ("head_dim_v" not in made["model"])
+            layouts += ["x_packed"] * (made["model"]["head_dim"] % 16 == 0)
+        cache["layout"] = rng.choice(layouts)
+        if "window" in made["attention"] and rng.random() < 0.3:
+            cache["swa_pool"] = True
     return cache
+
+
+def in_fp8(rng):
+    """Queries or outputs in fp8."""
+    wanted = {}
+    if rng.random() < 0.1:
+        wanted["q_dtype"] = rng.choice(FP8)
+        wanted |= {"q_scales": "request"} if rng.random() < 0.3 else {"q_scale": scale(rng)}
+    if rng.random() < 0.1:
+        wanted |= {"out_dtype": rng.choice(FP8), "out_scale": scale(rng)}
+    return wanted
 
 
 def attention(rng, mode, mla):
@@ -209,17 +242,20 @@ def mix(seed, index):
     if rng.random() < 0.01:
         mode = "idle"
     made = {"model": model(rng), "dtype": rng.choice(["f32", "f16", "bf16"])}
-    if is_mla(made) and mode in ("cross", "items"):
+    mla = "kv_lora_rank" in made["model"]
+    if mla and mode in ("cross", "items"):
         mode = "decode"
-    made["kv_cache"] = kv_cache(rng, is_mla(made))
-    made["attention"] = attention(rng, mode, is_mla(made))
+    if mla and rng.random() < 0.3:
+        made["mla"] = "expanded"
+        made["model"]["head_dim_v"] = rng.choice([16, 64, 128])
+    made["attention"] = attention(rng, mode, mla) | in_fp8(rng)
     made["batch"] = batch(rng, mode)
     if made["model"]["heads_q"] % 2 == 0 and made["model"].get("heads_kv", 1) in (1, 2, 4) and rng.random() < 0.1:
         made["tp"] = 2
     if mode != "idle" and rng.random() < 0.15:
         made["padding"] = rng.choice([1, 3, {"requests": 2, "seq_len": 0}])
-    if "window" in made["attention"] and rng.random() < 0.3:
-        made["kv_cache"]["swa_pool"] = True
+    shared = mode == "draft_decode" or any("prefix" in entry for entry in made["batch"])
+    made["kv_cache"] = kv_cache(rng, made, mla and "mla" not in made, shared)
     if len(made["batch"]) > 1:
         for number, entry in enumerate(made["batch"]):
             entry["name"] = f"entry{number}"

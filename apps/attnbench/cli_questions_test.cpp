@@ -54,7 +54,7 @@ TEST_F(CommandLine, finds_an_unknown_backend_of_a_file_in_every_command_and_says
   std::ofstream(file) << kTiny << "backends: [cpu_flash, nope]\n";
   for (const char* command : {"run", "expand", "support"}) {
     EXPECT_EQ(run({command, file.c_str()}), 4) << command;
-    EXPECT_NE(err_.str().find(file + ":10:23: error: unknown backend 'nope'"), std::string::npos)
+    EXPECT_NE(err_.str().find(file + ":11:23: error: unknown backend 'nope'"), std::string::npos)
         << err_.str();
   }
   EXPECT_EQ(run({"list", "scenarios", folder.c_str()}), 4);

@@ -27,7 +27,7 @@ defaults:
   kv_cache: {page_size: 4, dtype: f32}
 mixes:
   tiny: {batch: [{count: 2, mode: decode, kv_len: 9}]}
-measure: {cache: [cold]}
+measure: {cache: [warm]}
 verify: {rows: 8}
 """
 
@@ -346,7 +346,7 @@ class Mine:
         self.write("s.yaml", """
 defaults: {model: {heads_q: 4, heads_kv: 2, head_dim: 16}, dtype: f32}
 mixes: {mix: {batch: [{mode: decode, kv_len: 20}, {mode: extend, q_len: 5, prefix_len: 7}, {mode: decode, kv_len: 9}]}}
-measure: {cache: [cold]}
+measure: {cache: [warm]}
 """)
         with open(PYTHON_EXAMPLE) as file:
             text = file.read()
@@ -376,7 +376,7 @@ defaults:
 mixes:
   decode: {batch: 3q1s9_q1s1}
   mix: {batch: q9_q6s20_2q1s30}
-measure: {cache: [cold]}
+measure: {cache: [warm]}
 """)
         plugin = self.write("delta_net.py", PYTHON_DELTA_NET)
         results = os.path.join(self.folder.name, "r.json")

@@ -32,7 +32,7 @@ defaults:
 mixes:
   first: {batch: [{count: 2, mode: decode, kv_len: 100}]}
   second: {batch: [{count: 8, mode: decode, kv_len: 4k}]}
-measure: {cache: [cold], rounds: [%d, %d], samples: [1, 5], timeout: %ds}
+measure: {cache: [warm], rounds: [%d, %d], samples: [1, 5], timeout: %ds}
 verify: {rows: 16}
 backends: [torch_native]
 """

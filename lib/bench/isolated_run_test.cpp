@@ -28,6 +28,7 @@
 #include "lib/selftest/timed_mutant.h"
 #include "lib/session/isolate/isolated_executor.h"
 #include "lib/session/isolate/worker.h"
+#include "lib/session/local_executor.h"
 
 namespace attnbench {
 namespace {
@@ -122,7 +123,8 @@ class Isolate : public testing::Test {
     filter_.backends = std::move(backends);
     Devices devices;
     devices.push_back(make_cpu_device(1));
-    return run_scenario(scenario_, registry_, devices, filter_, hooks_);
+    LocalExecutor executor(devices, 1);
+    return run_scenario(scenario_, registry_, executor, filter_, hooks_);
   }
   /// Of one backend, in case order.
   static std::vector<Record> of(const RunResult& result, const std::string& backend) {

@@ -63,6 +63,7 @@ class KvWriteRun : public testing::Test {
     scenario_.name = "kv_write";
     scenario_.cases = {small_plain_decode()};
     scenario_.measure.step = {StepPart::kKvWrite};
+    scenario_.measure.cache = {CacheState::kWarm};
     scenario_.measure.min_rounds = scenario_.measure.max_rounds = 6;
     scenario_.measure.block_s = 0;
     scenario_.measure.min_block_samples = scenario_.measure.max_block_samples = 3;

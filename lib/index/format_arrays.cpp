@@ -12,6 +12,7 @@
 #include "lib/batch/two_batch_overlap.h"
 #include "lib/index/csr.h"
 #include "lib/index/dual_chunk.h"
+#include "lib/index/fa3_splits.h"
 #include "lib/index/flashmla.h"
 #include "lib/index/kv_splits.h"
 #include "lib/index/local_attention.h"
@@ -50,6 +51,19 @@ PageTable pages_of(const IndexStep& step) {
 IndexArrays table_arrays(const char* name, const char* lens, PageTable table) {
   return {index_array(name, std::move(table.page_table), table.width),
           index_array(lens, std::move(table.cache_seqlens))};
+}
+
+Fa3Decode fa3_decode(const IndexStep& step) {
+  const AttentionLayer& layer = step.problem.layer;
+  // It multiplies the latent part by queries of its own.
+  const int latent = layer.shares_row_of_k_and_v() ? layer.head_dim_v : 0;
+  return {.heads_q = layer.heads_q,
+          .heads_kv = layer.heads_kv,
+          .head_dim_qk = layer.head_dim_qk - latent,
+          .head_dim_v = layer.head_dim_v,
+          .element_bytes = static_cast<std::int64_t>(size_bytes(step.problem.cache.dtype)),
+          .sliding_window_size = layer.sliding_window_size,
+          .multiprocessors = step.multiprocessors};
 }
 
 /// The next of the sizes for which vLLM records graphs: 1, 2, 4 and multiples of 8.
@@ -120,16 +134,18 @@ IndexArrays slot_mapping_arrays(const IndexStep& step) {
 IndexArrays kv_splits_arrays(const IndexStep& step) {
   const AttentionLayer& layer = step.problem.layer;
   const std::vector<std::int32_t> lens = window_spans(step.batch, layer.sliding_window_size).len;
-  std::vector<std::int32_t> deterministic;
+  std::vector<std::int32_t> deterministic, described;
   for (const std::int32_t len : lens) {
     deterministic.push_back(narrow_i32(deterministic_kv_splits(len)));
+    described.push_back(narrow_i32(described_kv_splits(len)));
   }
   IndexArrays arrays = {
       index_array("num_kv_splits",
                   dynamic_kv_splits(lens, {.heads_q = layer.heads_q,
                                            .heads_kv = layer.heads_kv,
                                            .multiprocessors = step.multiprocessors})),
-      index_array("num_kv_splits_deterministic", std::move(deterministic))};
+      index_array("num_kv_splits_deterministic", std::move(deterministic)),
+      index_array("num_kv_splits_as_described", std::move(described))};
   // FlashInfer plans decodes from a latent cache by another rule (its MLAPlan).
   if (!layer.shares_row_of_k_and_v()) {
     arrays.push_back(
@@ -141,6 +157,12 @@ IndexArrays kv_splits_arrays(const IndexStep& step) {
                                              .page_size = step.problem.cache.page_size,
                                              .sliding_window_size = layer.sliding_window_size,
                                              .multiprocessors = step.multiprocessors})));
+  }
+  const Fa3Decode fa3_launch = fa3_decode(step);
+  if (step.problem.cache.layout != KvLayout::kRagged && fa3_launch.head_dim_qk <= 256) {
+    Fa3Splits fa3 = fa3_kv_splits(whole_spans(step.batch).len, fa3_launch);
+    arrays.push_back(index_number("fa3_num_splits", fa3.most));
+    arrays.push_back(index_array("fa3_num_splits_dynamic", std::move(fa3.of_requests)));
   }
   return arrays;
 }

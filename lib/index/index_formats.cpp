@@ -140,7 +140,7 @@ constexpr IndexFormat kFormats[] = {
     {"varlen", "FlashAttention", always, varlen_arrays},
     {"block_table", "vLLM, CUTLASS MLA", always, block_table_arrays},
     {"slot_mapping", "vLLM's write of new keys", without_new_keys, slot_mapping_arrays},
-    {"kv_splits", "decodes of Triton (both of its rules) and FlashInfer (132 SMs)", without_splits,
+    {"kv_splits", "decodes of Triton, FlashInfer and FlashAttention 3 (132 SMs)", without_splits,
      kv_splits_arrays},
     {"flashmla", "FlashMLA's dense decode (132 SMs)", without_flashmla, flashmla_arrays},
     {"trtllm_mla", "TRT-LLM MLA", without_trtllm_mla, trtllm_mla_arrays},

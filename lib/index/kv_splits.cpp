@@ -59,6 +59,10 @@ std::int64_t deterministic_kv_splits(std::int64_t kv_len, std::int64_t tile) {
   return ceil_div(kv_len, tile);
 }
 
+std::int64_t described_kv_splits(std::int64_t kv_len) {
+  return std::clamp<std::int64_t>(ceil_div(kv_len, 512), 1, 8);
+}
+
 std::int64_t kv_split_chunk(std::int64_t kv_len, std::int64_t splits) {
   return round_up(ceil_div(kv_len, splits), 32);
 }

@@ -9,7 +9,8 @@
 namespace attnbench {
 
 // How the keys of a decode are cut into pieces that run in parallel. Two rules for Triton's
-// num_kv_splits are in use; FlashInfer cuts by pages.
+// num_kv_splits are in use, and descriptions have a third; FlashInfer cuts by pages. FlashAttention
+// 3: fa3_splits.h.
 
 /// The properties of the launch that rule (a) uses.
 struct KvSplitLaunch {
@@ -24,6 +25,10 @@ struct KvSplitLaunch {
 
 /// (b) One split per `tile` keys whatever the batch: SGLang's deterministic mode.
 [[nodiscard]] std::int64_t deterministic_kv_splits(std::int64_t kv_len, std::int64_t tile = 256);
+
+/// (c) As descriptions of SGLang's Triton backend have it, and no code of it: one split up to 512
+/// keys, then one per 512, at most 8.
+[[nodiscard]] std::int64_t described_kv_splits(std::int64_t kv_len);
 
 /// Keys per split of the Triton decode kernel: kv_len / splits, rounded up to 32 (its block). Split
 /// i covers [i * chunk, min((i + 1) * chunk, kv_len)), and may be empty.

@@ -54,6 +54,15 @@ TEST(DeterministicKvSplits, depend_on_the_length_alone) {
   EXPECT_EQ(deterministic_kv_splits(8192), 32);
 }
 
+TEST(DescribedKvSplits, are_one_per_512_keys_and_at_most_eight) {
+  EXPECT_EQ(described_kv_splits(1), 1);
+  EXPECT_EQ(described_kv_splits(512), 1);
+  EXPECT_EQ(described_kv_splits(513), 2);
+  EXPECT_EQ(described_kv_splits(1024), 2);
+  EXPECT_EQ(described_kv_splits(4096), 8);
+  EXPECT_EQ(described_kv_splits(8192), 8);
+}
+
 TEST(KvSplitChunk, is_a_multiple_of_the_block) {
   EXPECT_EQ(kv_split_chunk(1000, 3), 352);
   EXPECT_EQ(kv_split_chunk(100, 8), 32);

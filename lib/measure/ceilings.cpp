@@ -20,55 +20,89 @@
 namespace attnbench {
 namespace {
 
-/// How much a processor's ceilings may cost.
+/// How much a processor's ceilings may cost: a smoke test waits for them more often than for its
+/// cells.
 struct Effort {
-  double passes_s;  ///< time for the passes of one rate
+  double pass_s;  ///< least time for one rate
   std::int64_t least_stream_bytes;
-  double (*rate_of)(std::span<const double> passes);
 };
-constexpr Effort kFull{0.1, std::int64_t{256} << 20, median};
-/// Of a single turn, whose figure is rough: a smoke test waits for it more often than for its
-/// cells. It has few passes, and on a busy machine other work slows most of them, so that a cell
-/// could exceed their median: the fastest counts.
-constexpr Effort kRough{0.02, std::int64_t{64} << 20,
-                        [](std::span<const double> passes) { return std::ranges::max(passes); }};
-constexpr int kMinPasses = 3;
+constexpr Effort kFull{0.1, std::int64_t{256} << 20};
+constexpr Effort kRough{0.02, std::int64_t{64} << 20};
+/// In how many places at once a thread reads. A kernel that reads keys and values of several pages
+/// beside each other has more misses under way than one that reads a single run of memory, which it
+/// may exceed by a fifth: the ceiling is the best of these.
+constexpr std::size_t kStreams[] = {1, 2, 8};
 constexpr std::int64_t kMostStreamBytes = std::int64_t{2} << 30;
-constexpr std::int64_t kPageBytes = 4096;
+constexpr std::size_t kPageBytes = 4096;
+/// A slice of work takes well under a millisecond: most of them end before other work of a busy
+/// machine gets a turn.
+constexpr std::size_t kSliceBytes = std::size_t{4} << 20;
+constexpr std::int64_t kSliceSteps = 1 << 18;
 
-/// The rate of passes that each do `work` units, after one untimed pass.
-double rate_of_passes(double work, const Effort& effort, const std::function<void()>& pass) {
-  const Clock clock = real_clock();
-  pass();
-  std::vector<double> rates;
-  const double begin = clock();
-  double now = begin;
-  while (static_cast<int>(rates.size()) < kMinPasses || now - begin < effort.passes_s) {
-    const double before = now;
-    pass();
-    now = clock();
-    rates.push_back(work / std::max(now - before, 1e-9));
+/// One slice of the work of a rate: of this thread, and the how manieth of its pass.
+using Slice = std::function<void(int thread, std::size_t slice)>;
+
+/// What all threads do in a second together, each for at least a pass of so many `slices` of `work`
+/// units each. Each thread has the median of its own slices: one that has to wait for a processor
+/// loses a slice, where a whole pass of the team would lose its figure, and cells that are shorter
+/// than such a wait would exceed it.
+double rate_of(int threads, std::size_t slices, double work, double pass_s, const Slice& run) {
+  double rate = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : rate)
+  {
+    const Clock clock = real_clock();
+    std::vector<double> rates;
+    const double begin = clock();
+    double now = begin;
+    while (rates.size() < slices || now - begin < pass_s) {
+      const double before = now;
+      run(omp_get_thread_num(), rates.size() % slices);
+      now = clock();
+      rates.push_back(work / std::max(now - before, 1e-9));
+    }
+    rate += median(rates);
   }
-  return effort.rate_of(rates);
+  // More threads than processors take turns.
+  return rate * std::min(1.0, static_cast<double>(omp_get_num_procs()) / threads);
 }
 
-/// The part of `words` that thread `part` of `parts` works on, on page borders so that no two
+/// Words that threads stream through: so many slices for each, on page borders so that no two
 /// threads touch a page.
-std::span<std::uint64_t> share_of(std::span<std::uint64_t> words, int part, int parts) {
-  constexpr std::size_t kWordsPerPage = kPageBytes / sizeof(std::uint64_t);
-  const std::size_t pages = words.size() / kWordsPerPage;
-  const auto border = [&](int i) {
-    return pages * static_cast<std::size_t>(i) / static_cast<std::size_t>(parts) * kWordsPerPage;
-  };
-  return words.subspan(border(part), border(part + 1) - border(part));
+class StreamedWords {
+ public:
+  StreamedWords(std::int64_t bytes, int threads);
+
+  [[nodiscard]] std::size_t slices() const { return slices_; }
+  [[nodiscard]] std::size_t bytes_of_slice() const { return words_ * sizeof(std::uint64_t); }
+  [[nodiscard]] std::span<std::uint64_t> slice(int thread, std::size_t slice) const {
+    return {memory_.get() + (static_cast<std::size_t>(thread) * slices_ + slice) * words_, words_};
+  }
+
+ private:
+  std::size_t words_ = 0;  ///< of a slice
+  std::size_t slices_ = 0;
+  std::unique_ptr<std::uint64_t[]> memory_;
+};
+
+StreamedWords::StreamedWords(std::int64_t bytes, int threads) {
+  const std::size_t share = static_cast<std::size_t>(bytes) / static_cast<std::size_t>(threads);
+  const std::size_t pages = std::max(std::min(share, kSliceBytes) / (2 * kPageBytes), 1ul) * 2;
+  words_ = pages * kPageBytes / sizeof(std::uint64_t);
+  slices_ = std::max(share / bytes_of_slice(), 1ul);
+  // Not a vector: that would touch every page from this one thread. Each is touched first by the
+  // thread that will read it, and then lies in that one's own memory.
+  memory_.reset(new std::uint64_t[static_cast<std::size_t>(threads) * slices_ * words_]);
+#pragma omp parallel num_threads(threads)
+  for (std::size_t i = 0; i < slices_; ++i) {
+    std::ranges::fill(slice(omp_get_thread_num(), i), 1u);
+  }
 }
 
 /// Twice the cache, so that one pass leaves nothing for the next, within a quarter of the memory.
 std::int64_t stream_bytes(const DeviceInfo& info, const Effort& effort) {
-  std::int64_t bytes =
+  const std::int64_t bytes =
       std::clamp(2 * info.last_level_cache_bytes, effort.least_stream_bytes, kMostStreamBytes);
-  if (info.memory_bytes > 0) bytes = std::min(bytes, info.memory_bytes / 4);
-  return std::max(bytes / (2 * kPageBytes), std::int64_t{1}) * 2 * kPageBytes;
+  return info.memory_bytes > 0 ? std::min(bytes, info.memory_bytes / 4) : bytes;
 }
 
 }  // namespace
@@ -78,54 +112,37 @@ Ceilings measure_ceilings(Device& device, int turns) {
   if (info.kind == DeviceKind::kCuda) return measure_gpu_ceilings(device);
   const int threads = std::max(1, info.units);
   const Effort& effort = turns > 1 ? kFull : kRough;
-  const std::int64_t bytes = stream_bytes(info, effort);
-  const auto count = static_cast<std::size_t>(bytes) / sizeof(std::uint64_t);
-  // Not a vector: that would touch every page from this one thread.
-  const std::unique_ptr<std::uint64_t[]> memory(new std::uint64_t[count]);
-  const std::span<std::uint64_t> words(memory.get(), count);
+  const StreamedWords memory(stream_bytes(info, effort), threads);
+  const auto bytes = static_cast<double>(memory.bytes_of_slice());
 
-  // First touch by the thread that will read: pages then lie in its own memory.
-#pragma omp parallel num_threads(threads)
-  std::ranges::fill(share_of(words, omp_get_thread_num(), omp_get_num_threads()), 1u);
-
-  volatile std::uint64_t sum_sink = 0;
-  const auto read = [&] {
-    std::uint64_t sum = 0;
-#pragma omp parallel num_threads(threads) reduction(+ : sum)
-    sum += sum_words(share_of(words, omp_get_thread_num(), omp_get_num_threads()));
-    sum_sink = sum;
+  // Results are written to volatile variables: nothing is optimised away.
+  const auto read = [&](std::size_t streams) {
+    return [&memory, streams](int thread, std::size_t slice) {
+      [[maybe_unused]] const volatile std::uint64_t sum =
+          sum_words(memory.slice(thread, slice), streams);
+    };
   };
-
-  // Each thread copies the first half of its share to the second: the half is read and written.
-  const auto copy = [&] {
-#pragma omp parallel num_threads(threads)
-    {
-      const auto share = share_of(words, omp_get_thread_num(), omp_get_num_threads());
-      const std::size_t half = share.size() / 2;
-      std::memcpy(share.data() + half, share.data(), half * sizeof(std::uint64_t));
-    }
-  };
-
-  // About a millisecond a pass on a current core: long against starting the threads.
-  constexpr std::int64_t kSteps = 1 << 20;
-  volatile float fma_sink = 0;
-  const auto run_chains = [&](const MultiplyAdd& chains) {
-    float sum = 0;
-#pragma omp parallel num_threads(threads) reduction(+ : sum)
-    sum += chains.run(kSteps);
-    fma_sink = sum;
+  // The first half of a slice to the second: one half is read, and one written.
+  const auto copy = [&](int thread, std::size_t slice) {
+    const std::span<std::uint64_t> words = memory.slice(thread, slice);
+    const std::size_t half = words.size() / 2;
+    std::memcpy(words.data() + half, words.data(), half * sizeof(std::uint64_t));
   };
 
   Ceilings best;
-  const auto raise = [&](double& ceiling, double work, const std::function<void()>& pass) {
-    ceiling = std::max(ceiling, rate_of_passes(work, effort, pass));
+  const auto raise = [&](double& ceiling, std::size_t slices, double work, const Slice& run) {
+    ceiling = std::max(ceiling, rate_of(threads, slices, work, effort.pass_s, run));
   };
   for (int turn = 0; turn < turns; ++turn) {
-    raise(best.read_bytes_per_s, static_cast<double>(bytes), read);
-    raise(best.copy_bytes_per_s, static_cast<double>(bytes), copy);
+    for (const std::size_t streams : kStreams) {
+      raise(best.read_bytes_per_s, memory.slices(), bytes, read(streams));
+    }
+    raise(best.copy_bytes_per_s, memory.slices(), bytes, copy);
     for (const MultiplyAdd& each : multiply_adds(info.cpu_target)) {
-      raise(best.flop_per_s, static_cast<double>(kSteps * each.flop_per_step) * threads,
-            [&] { run_chains(each); });
+      raise(best.flop_per_s, 1, static_cast<double>(kSliceSteps * each.flop_per_step),
+            [&](int, std::size_t) {
+              [[maybe_unused]] const volatile float sum = each.run(kSliceSteps);
+            });
     }
   }
   return best;

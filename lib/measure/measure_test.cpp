@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "lib/measure/ceiling_kernels.h"
 #include "lib/measure/clock.h"
 
 namespace attnbench {
@@ -325,14 +327,23 @@ TEST(MeasureStatus, is_written_in_lower_case_words) {
   EXPECT_EQ(to_string(MeasureStatus::kNotMeasured), "not measured");
 }
 
+TEST(Ceilings, read_each_word_once_in_any_number_of_streams) {
+  std::vector<std::uint64_t> words(1001);
+  std::iota(words.begin(), words.end(), 1);
+  for (const std::size_t streams : {1u, 2u, 8u, 200u})
+    EXPECT_EQ(sum_words(words, streams), 501'501);
+}
+
 TEST(Ceilings, are_rates_of_a_real_machine) {
   const auto device = make_cpu_device();
-  const Ceilings ceilings = measure_ceilings(*device);
-  for (const double rate :
-       {ceilings.read_bytes_per_s, ceilings.copy_bytes_per_s, ceilings.flop_per_s}) {
-    EXPECT_TRUE(std::isfinite(rate));
-    EXPECT_GT(rate, 1e8);
-    EXPECT_LT(rate, 1e15);
+  for (const int turns : {1, 2}) {  // a rough figure and a full one
+    const Ceilings ceilings = measure_ceilings(*device, turns);
+    for (const double rate :
+         {ceilings.read_bytes_per_s, ceilings.copy_bytes_per_s, ceilings.flop_per_s}) {
+      EXPECT_TRUE(std::isfinite(rate));
+      EXPECT_GT(rate, 1e8);
+      EXPECT_LT(rate, 1e15);
+    }
   }
 }
 

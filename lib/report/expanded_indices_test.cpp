@@ -314,6 +314,11 @@ TEST(IndexFormats, split_the_keys_of_a_decode_by_each_rule) {
   const BuiltIndices built = indices_of("kv_splits", c);
   EXPECT_THAT(values_of(built, "num_kv_splits"), ElementsAre(2, 8));
   EXPECT_THAT(values_of(built, "num_kv_splits_deterministic"), ElementsAre(4, 16));
+  EXPECT_THAT(values_of(built, "num_kv_splits_as_described"), ElementsAre(2, 8));
+  // 8 blocks and 25 tiles of 160 keys; and pieces of 3 of the 32 tiles.
+  EXPECT_TRUE(array_of(built, "fa3_num_splits").is_number());
+  EXPECT_THAT(values_of(built, "fa3_num_splits"), ElementsAre(14));
+  EXPECT_THAT(values_of(built, "fa3_num_splits_dynamic"), ElementsAre(3, 9));
   c.kv_cache.page_size = 16;
   c.requests[0].kv_len = 1000 * 16;
   c.requests[1].kv_len = 4000 * 16;
@@ -324,6 +329,10 @@ TEST(IndexFormats, split_the_keys_of_a_decode_by_each_rule) {
   EXPECT_THAT(values_of(indices_of("kv_splits", c), "flashinfer_chunk_pages"), ElementsAre(16));
   for (const IndexArray& array : indices_of("kv_splits", small_mla()).arrays) {
     EXPECT_STRNE(array.name, "flashinfer_chunk_pages");
+  }
+  c.layer.head_dim_qk = 264;
+  for (const IndexArray& array : indices_of("kv_splits", c).arrays) {
+    EXPECT_STRNE(array.name, "fa3_num_splits");
   }
 }
 

@@ -27,6 +27,7 @@ defaults:
 mixes:
   tiny:
     batch: [{count: 2, mode: decode, kv_len: 9}]
+measure: {cache: [warm]}
 verify: {rows: 8}
 )";
 

@@ -174,12 +174,15 @@ class SwaPool(Reader):
 
 
 class KvSplits(Reader):
-    """As Triton's decode: splits of whole blocks of 32 keys, some of them empty; then as FlashInfer's, by pages."""
+    """As Triton's decode: splits of whole blocks of 32 keys, some of them empty, and so many as FlashAttention 3 has;
+    then as FlashInfer's, by pages."""
     name, reads, modes = "from_kv_splits", ("csr", "kv_splits"), ("decode",)
 
     def rows(self, p, csr, splits):
         chunk_keys = splits["flashinfer_chunk_pages"] * p.page_size
-        for rule in (splits["num_kv_splits"], splits["num_kv_splits_deterministic"], None):
+        assert max(splits["fa3_num_splits_dynamic"]) <= splits["fa3_num_splits"]
+        for rule in (splits["num_kv_splits"], splits["num_kv_splits_deterministic"],
+                     splits["num_kv_splits_as_described"], splits["fa3_num_splits_dynamic"], None):
             for r, (tokens, slots) in enumerate(csr_requests(p, csr)):
                 count = -(-len(slots) // chunk_keys) if rule is None else rule[r]
                 chunk = chunk_keys if rule is None else -(-(-(-len(slots) // count)) // 32) * 32

@@ -273,9 +273,13 @@ typedef struct attnbench_batch {
    *   window_kv_offsets [B], the place of the first of them among the keys.
    * page_table: page_table [B, width], -1 behind a request's pages; cache_seqlens [B].
    * varlen: cu_seqlens_q [B + 1], cu_seqlens_k [B + 1]; the numbers max_seqlen_q, max_seqlen_k.
-   * kv_splits: num_kv_splits [B], num_kv_splits_deterministic [B], by Triton's two rules; and,
-   *   unless the cache is latent, the number flashinfer_chunk_pages: FlashInfer's decode on tensor
-   *   cores (fa2) cuts a request after every so many pages. Decodes.
+   * kv_splits: num_kv_splits [B], num_kv_splits_deterministic [B], by Triton's two rules;
+   *   num_kv_splits_as_described [B], one per 512 keys and at most 8, which is what descriptions of
+   *   SGLang's Triton backend say in place of them; unless the cache is latent, the number
+   *   flashinfer_chunk_pages: FlashInfer's decode on tensor cores (fa2) cuts a request after every
+   *   so many pages; from pages, for head dims up to 256 (the rotated part's of a latent cache),
+   *   the number fa3_num_splits, for which FlashAttention 3 has room, and fa3_num_splits_dynamic
+   *   [B], into how many pieces it cuts each request. Decodes.
    * flashmla: block_table [B, width], cache_seqlens [B], tile_scheduler_metadata [parts, 8] in
    *   blocks of 64 keys, num_splits [B + 1], cumulative. Latent decodes, pages of 64 tokens.
    * trtllm_mla: block_tables [B, padded width], seq_lens [B]. Latent decodes, pages of 32 or 64.
