@@ -34,7 +34,7 @@ def problem(**changed):
                  cache_layout="NHD", page_size=16, mode="decode", recorded=False, max_requests=4, max_q_len=1,
                  max_q_tokens=4, max_kv_len=900, step="attention", cache_scales="tensor",
                  attention_chunk=0, dual_chunk_size=0, temperature_len=0, causal_block=1, multi_item=False,
-                 empty_rows=False)
+                 empty_rows=False, drafts_are_chains=False)
     whole = {**plain, **changed}
     return types.SimpleNamespace(**{"q_dtype": whole["dtype"], "out_dtype": whole["dtype"], "q_scales": "tensor",
                                     **whole})
@@ -44,6 +44,8 @@ LATENT = dict(family="latent", heads_q=16, heads_kv=1, head_dim_qk=576, head_dim
 CHUNK = dict(mode="extend", max_q_len=100, max_q_tokens=300)
 PROMPT = dict(mode="extend", max_q_len=100, max_q_tokens=400, max_kv_len=100)
 TREE = dict(mode="target_verify", max_q_len=16, max_q_tokens=64)
+CHAIN = dict(mode="target_verify", max_q_len=4, max_q_tokens=16, drafts_are_chains=True)
+BLOCKS = dict(cache_dtype="e4m3", cache_scales="block")
 DELTA_NET = dict(family="recurrent", heads_q=16, heads_kv=32)
 # Who takes what: all others refuse it.
 TAKEN = [
@@ -55,27 +57,58 @@ TAKEN = [
      "flashinfer:prefill_fa3 flashinfer:ragged_paged flashinfer:cascade sglang:triton_extend"),
     (TREE, "flashinfer:prefill_fa2 sglang:triton_extend"),
     ({**TREE, "window_counts_depth": True, "sliding_window_size": 9}, ""),
-    (LATENT, "vllm:fa3_mla vllm:flashmla flashinfer:mla_fa2 flashinfer:mla_fa3 sglang:triton_decode"),
-    ({**LATENT, "page_size": 16}, "vllm:fa3_mla flashinfer:mla_fa2 flashinfer:mla_fa3 sglang:triton_decode"),
+    (CHAIN, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 flashinfer:prefill_fa3 "
+     "flashinfer:cascade flashinfer:xqa sglang:triton_extend"),
+    ({**CHAIN, "sliding_window_size": 9, "window_counts_depth": True}, "vllm:fa3 vllm:fa2 vllm:triton_unified "
+     "fa3:tokenspeed flashinfer:prefill_fa2 flashinfer:prefill_fa3 sglang:triton_extend"),
+    ({**CHAIN, "cache_dtype": "e4m3"}, "vllm:fa3 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 "
+     "flashinfer:cascade flashinfer:xqa"),
+    ({**CHAIN, "has_sinks": True}, "vllm:fa3 vllm:triton_unified flashinfer:sinks flashinfer:xqa sglang:triton_extend"),
+    (LATENT, "vllm:fa3_mla vllm:flashmla vllm:triton_mla flashinfer:mla_fa2 flashinfer:mla_fa3 sglang:triton_decode"),
+    ({**LATENT, "page_size": 16}, "vllm:fa3_mla vllm:triton_mla flashinfer:mla_fa2 flashinfer:mla_fa3 "
+     "sglang:triton_decode"),
     ({**LATENT, **CHUNK}, "flashinfer:mla_fa2 flashinfer:mla_fa3"),
+    ({**LATENT, **TREE}, ""),
+    ({**LATENT, **CHAIN}, "vllm:fa3_mla vllm:flashmla flashinfer:mla_fa2 flashinfer:mla_fa3"),
+    ({**LATENT, "cache_dtype": "e4m3"}, "vllm:flashmla vllm:triton_mla sglang:triton_decode"),
+    ({**LATENT, "cache_dtype": "e4m3", "dtype": "f16"}, "vllm:triton_mla sglang:triton_decode"),
+    ({**LATENT, "cache_dtype": "e5m2"}, "sglang:triton_decode"),
+    ({**LATENT, **BLOCKS}, "vllm:flashmla_sparse"),
+    ({**LATENT, **BLOCKS, **CHAIN}, "vllm:flashmla_sparse"),
+    ({**LATENT, **BLOCKS, "page_size": 16}, ""),
+    ({**LATENT, "temperature_len": 1024}, "sglang:triton_decode"),
+    ({**LATENT, "empty_rows": True}, "vllm:fa3_mla vllm:flashmla flashinfer:mla_fa2 flashinfer:mla_fa3 "
+     "sglang:triton_decode"),
     (dict(sliding_window_size=9), "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:decode "
      "flashinfer:decode_tc flashinfer:xqa sglang:triton_decode"),
     (dict(logit_cap=50.0), "vllm:fa3 vllm:fa2 vllm:triton_unified flashinfer:decode flashinfer:decode_tc "
      "flashinfer:cascade sglang:triton_decode"),
     (dict(has_sinks=True), "vllm:fa3 vllm:triton_unified flashinfer:sinks flashinfer:xqa sglang:triton_decode"),
     (dict(has_alibi=True), ""),
-    (dict(attention_chunk=8192), ""),
+    (dict(attention_chunk=8192), "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:decode "
+     "flashinfer:decode_tc flashinfer:xqa"),
+    ({**CHUNK, "attention_chunk": 64}, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 "
+     "flashinfer:prefill_fa3"),
+    ({**CHAIN, "attention_chunk": 64}, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 "
+     "flashinfer:prefill_fa3"),
+    ({**TREE, "attention_chunk": 64}, ""),
+    ({**CHUNK, "attention_chunk": 24}, ""),
+    ({**CHUNK, "attention_chunk": 64, "empty_rows": True}, ""),
+    (dict(attention_chunk=64, cache_dtype="e4m3", cache_scales="request"), ""),
     (dict(dual_chunk_size=8192), ""),
     ({**CHUNK, "multi_item": True}, ""),
     ({**CHUNK, "mode": "dllm_extend"}, ""),
-    (dict(temperature_len=1024), ""),
+    (dict(temperature_len=1024), "sglang:triton_decode"),
+    ({**CHUNK, "temperature_len": 1024}, "sglang:triton_extend"),
+    (dict(temperature_len=1024, sliding_window_size=9), ""),
+    ({**CHUNK, "temperature_len": 1024, "sliding_window_size": 9}, "sglang:triton_extend"),
     (dict(dtype="f32", cache_dtype="f32"), ""),
     (dict(heads_q=40, heads_kv=8), "vllm:fa3 vllm:fa2 vllm:triton_unified vllm:paged_attention_v1 "
      "vllm:paged_attention_v2 fa3:tokenspeed flashinfer:decode_tc flashinfer:cascade flashinfer:xqa sglang:triton_decode"),
     (dict(page_size=1), "vllm:fa3 fa3:tokenspeed flashinfer:decode flashinfer:decode_tc flashinfer:cascade "
      "sglang:triton_decode"),
     (dict(cache_dtype="e4m3"), "vllm:fa3 vllm:triton_unified vllm:paged_attention_v1 vllm:paged_attention_v2 "
-     "fa3:tokenspeed flashinfer:decode flashinfer:decode_tc flashinfer:cascade sglang:triton_decode"),
+     "fa3:tokenspeed flashinfer:decode flashinfer:decode_tc flashinfer:cascade flashinfer:xqa sglang:triton_decode"),
     (dict(cache_dtype="e5m2"), "vllm:paged_attention_v1 vllm:paged_attention_v2 flashinfer:decode flashinfer:decode_tc "
      "flashinfer:cascade sglang:triton_decode"),
     (dict(cache_dtype="e4m3", cache_scales="head"), "vllm:fa3 fa3:tokenspeed"),
@@ -106,6 +139,7 @@ TAKEN_RAGGED = [
     ({**CHUNK, **EXPANDED}, "vllm:fa3 fa3:fwd flashinfer:ragged"),
     ({**CHUNK, "head_dim_qk": 72, "head_dim_v": 72}, "vllm:fa2"),
     ({**CHUNK, "cache_dtype": "e4m3"}, ""),
+    ({**CHUNK, "attention_chunk": 64}, ""),
     (TREE, ""),
 ]
 
@@ -185,7 +219,10 @@ class EnginePacksTest(unittest.TestCase):
                 self.assertEqual(set(names.split()), {name for name in taken if not name.endswith(":lse")})
 
     def test_queries_in_fp8_are_taken_where_all_operands_are(self):
+        latent = {**LATENT, "q_dtype": "e4m3"}
         for changed, names in (({"q_dtype": "e4m3", "cache_dtype": "e4m3"}, {"vllm:fa3", "fa3:tokenspeed"}),
+                               ({**latent, "cache_dtype": "e4m3"}, {"vllm:flashmla"}), (latent, set()),
+                               ({**latent, "cache_dtype": "e4m3", "q_scales": "request"}, set()),
                                ({"q_dtype": "e4m3"}, set()), ({"q_dtype": "e5m2", "cache_dtype": "e4m3"}, set())):
             asked = problem(**changed)
             taken = {name for name, backend in BACKENDS.items()
@@ -212,7 +249,9 @@ class EnginePacksTest(unittest.TestCase):
 
     def test_tuning_parameters_are_attributes_that_their_plans_read(self):
         tuned = {name: backend.tuning for name, backend in BACKENDS.items() if getattr(backend, "tuning", {})}
-        self.assertEqual(set(tuned), {"sglang:triton_decode", "vllm:fa3", "vllm:fa3_mla", "fa3:tokenspeed"})
+        self.assertEqual(set(tuned), {"sglang:triton_decode", "vllm:fa3", "vllm:fa3_mla", "fa3:tokenspeed",
+                                      *(f"flashinfer:{name}" for name in ("decode", "decode_tc", "prefill_fa2",
+                                                                          "prefill_fa3", "mla_fa2", "mla_fa3"))})
         self.assertEqual(tuned["sglang:triton_decode"]["splits"][1], "--triton-attention-num-kv-splits")
         for name, tuning in tuned.items():
             for parameter in tuning:

@@ -92,6 +92,7 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.dual_chunk_size = layer.dual_chunk.chunk_size;
   to.dual_local_size = layer.dual_chunk.local_size;
   to.swa_pool = problem.swa_pool ? 1 : 0;
+  to.drafts_are_chains = problem.drafts_are_chains ? 1 : 0;
   return to;
 }
 

@@ -42,6 +42,9 @@ struct Problem {
   bool swa_pool = false;
   /// Some request has no keys, or more queries than keys: rows that see none are 0, their LSE -inf.
   bool empty_rows = false;
+  /// Every draft tree of a target_verify step is a chain, in which a node sees exactly the nodes
+  /// before it and itself: plain causal attention of the nodes, aligned at the bottom right.
+  bool drafts_are_chains = false;
   /// The launches of a plan are recorded once, as a CUDA graph, and replayed for other steps within
   /// `limits`, which Plan::update() brings. Otherwise a plan serves the step it was made for.
   bool recorded = false;

@@ -176,6 +176,9 @@ typedef struct attnbench_problem {
   /* 1: the cache is a sliding window's own pool: entries of req_to_token and block_table are 0
    * where they stand for keys that no query's window reaches. The rows of page 0 are numbers. */
   int32_t swa_pool;
+  /* ATTNBENCH_TARGET_VERIFY: 1: each draft tree is a chain, so that custom_mask says no more than
+   * causality, aligned at the bottom right, does. */
+  int32_t drafts_are_chains;
 } attnbench_problem;
 
 /* Strides count elements. An absent tensor has data 0. */
