@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the packs of engine kernels say of themselves and of problems, without any of their packages."""
 import contextlib
+import importlib.util
 import os
 import sys
 import tempfile
@@ -199,6 +200,27 @@ def gathered(returns_out, slots, fresh, states):
     return seen, plan.out.values, plan.states.values
 
 
+class ChunkedStep:
+    """A step of a chunked layer, of which attnbench has built the index format "local_attention"."""
+
+    def __init__(self, **changed):
+        import numpy
+        self.problem = problem(**{**CHUNK, "attention_chunk": 8, "page_size": 4, **changed})
+        self.q_tokens, self.k_scale, self.v_scale, self.q_scale = 6, 1, 1, 1
+        self.tensor = self.reserve = None
+        self.asked = []
+        self.local = {"local_query_start_loc": numpy.array([0, 3, 5, 6], dtype=numpy.int32),
+                      "local_seqused_k": numpy.array([8, 5, 0], dtype=numpy.int32),
+                      "local_block_table": numpy.array([[7, 9], [2, 3], [-1, -1]], dtype=numpy.int32)}
+
+    def indices(self, format, host=False):
+        self.asked.append((format, host))
+        return {name: engine_tools.HostArray(array) for name, array in self.local.items()}
+
+
+needs_numpy = unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
+
+
 class EnginePacksTest(unittest.TestCase):
     def test_every_problem_is_taken_by_those_whose_kernels_can(self):
         for changed, names in TAKEN:
@@ -264,6 +286,46 @@ class EnginePacksTest(unittest.TestCase):
                 self.assertTrue(cls.name.startswith(pack.__name__.removesuffix("_pack") + ":"), cls.name)
                 self.assertIn("torch", cls.requires)
                 self.assertTrue(cls.kernel and cls.description and cls.device == "cuda")
+
+    @needs_numpy
+    def test_virtual_requests_are_chunks_that_hold_queries(self):
+        step = engine_tools.with_virtual_requests(ChunkedStep())
+        self.assertEqual((step.batch_size, step.q_lens, step.kv_lens), (3, [3, 2, 1], [8, 5, 0]))
+        asked = step.problem
+        self.assertEqual((asked.mode, asked.attention_chunk, asked.max_q_len, asked.max_kv_len), ("extend", 0, 8, 8))
+        self.assertEqual(step.whole.problem.attention_chunk, 8)
+        csr = {name: array.numpy().tolist() for name, array in step.indices("csr", host=True).items()}
+        self.assertEqual(csr, {"qo_indptr": [0, 3, 5, 6], "kv_indptr": [0, 2, 4, 4], "kv_indices": [7, 9, 2, 3],
+                               "kv_last_page_len": [4, 1, 1]})
+        table = step.indices("page_table")
+        self.assertEqual(table["cache_seqlens"].numpy().tolist(), [8, 5, 0])
+        self.assertEqual(table["page_table"].numpy().tolist(), [[7, 9], [2, 3], [-1, -1]])
+        self.assertEqual(step.indices("varlen")["cu_seqlens_q"].numpy().tolist(), [0, 3, 5, 6])
+        self.assertEqual(set(step.whole.asked), {("local_attention", True), ("local_attention", False)})
+        self.assertEqual(engine_tools.with_virtual_requests(ChunkedStep(mode="decode")).problem.mode, "decode")
+        whole = ChunkedStep(attention_chunk=0)
+        self.assertIs(engine_tools.with_virtual_requests(whole), whole)
+
+    def test_keys_are_cut_as_a_variant_says_and_not_at_all_in_graphs_of_deterministic_inference(self):
+        def cut(recorded=False, **changed):
+            backend = flashinfer_pack.PrefillFa2()
+            vars(backend).update(changed)
+            return flashinfer_pack.splitting(backend, problem(recorded=recorded))
+        self.assertEqual(cut(), {})
+        self.assertEqual(cut(split_tile=4096), {"fixed_split_size": 256})
+        self.assertEqual(cut(recorded=True, split_tile=4096), {"disable_split_kv": True})
+        self.assertEqual(cut(disable_split_kv=1), {"disable_split_kv": True})
+        odd = flashinfer_pack.PrefillFa2()
+        odd.split_tile = 1000
+        self.assertRegex(odd.supports(problem(**CHUNK)), "a piece of 1000 keys is no whole number of pages of 16")
+
+    def test_each_node_of_a_chain_sees_those_before_it_in_masks_of_bits(self):
+        plan = object.__new__(flashinfer_pack.XqaPlan)
+        plan.torch = types.SimpleNamespace(tensor=lambda values, **given: values, uint16=None)
+        self.assertEqual(plan.causal_mask(2, 3), [[[1, 0], [3, 0], [7, 0]]] * 2)
+        rows = plan.causal_mask(1, 33)[0]
+        self.assertEqual((rows[15], rows[16]), ([0xffff, 0, 0, 0], [0xffff, 1, 0, 0]))
+        self.assertEqual(rows[32], [0xffff, 0xffff, 1, 0])
 
     def test_states_are_gathered_by_slot_zeroed_where_fresh_and_scattered_back(self):
         poison = -1000

@@ -136,15 +136,18 @@ class VirtualRequests:
     def __init__(self, whole):
         problem, self.whole = whole.problem, whole
         chunk = problem.attention_chunk
-        self.here = {name: array.numpy() for name, array in whole.indices("local_attention", host=True).items()}
+        # Copies: the format's arrays in host memory end when it is asked for again.
+        here = whole.indices("local_attention", host=True)
+        self.here = {name: array.numpy().copy() for name, array in here.items()}
         self.starts, lens = self.here["local_query_start_loc"], self.here["local_seqused_k"]
         self.q_lens, self.kv_lens = (self.starts[1:] - self.starts[:-1]).tolist(), lens.tolist()
         self.batch_size, self.q_tokens = len(self.kv_lens), whole.q_tokens
         self.k_scale, self.v_scale, self.q_scale = whole.k_scale, whole.v_scale, whole.q_scale
         self.tensor, self.reserve = whole.tensor, whole.reserve
         self.problem = with_values(
-            problem, attention_chunk=0, mode="decode" if problem.mode == "decode" else "extend", max_requests=self.batch_size,
-            max_q_len=min(problem.max_q_len, chunk), max_kv_len=min(problem.max_kv_len, chunk))
+            problem, attention_chunk=0, mode="decode" if problem.mode == "decode" else "extend",
+            max_requests=self.batch_size, max_q_len=min(problem.max_q_len, chunk),
+            max_kv_len=min(problem.max_kv_len, chunk))
 
     def indices(self, format, host=False):
         """Of "page_table", "varlen" and "csr", which the whole batch has under other names, or for other requests."""
@@ -159,7 +162,8 @@ class VirtualRequests:
         lens, page_size = self.here["local_seqused_k"], self.problem.page_size
         pages = -(-lens // page_size)
         rows = self.here["local_block_table"]
-        return {"qo_indptr": self.starts, "kv_indptr": numpy.concatenate([[0], numpy.cumsum(pages)]).astype(numpy.int32),
+        starts = numpy.concatenate([[0], numpy.cumsum(pages)]).astype(numpy.int32)
+        return {"qo_indptr": self.starts, "kv_indptr": starts,
                 "kv_indices": rows[numpy.arange(rows.shape[1]) < pages[:, None]],
                 "kv_last_page_len": numpy.where(lens > 0, lens - (pages - 1) * page_size, 1).astype(numpy.int32)}
 

@@ -17,7 +17,8 @@ PARTIAL = {"partial_roundings": 2}
 # Bytes: what SGLang takes, what it takes for Qwen, and what it takes for deterministic inference.
 WORKSPACES = {"workspace": ([384 << 20, 512 << 20, 2048 << 20], "SGLANG_FLASHINFER_WORKSPACE_SIZE=")}
 # Keys of a piece where SGLang's inference is deterministic; where it records graphs it then splits nothing.
-SPLIT_TILES, SPLIT_FLAG = [1024, 2048, 4096, 8192], "--enable-deterministic-inference, SGLANG_FLASHINFER_{}_SPLIT_TILE_SIZE="
+SPLIT_TILES = [1024, 2048, 4096, 8192]
+SPLIT_FLAG = "--enable-deterministic-inference, SGLANG_FLASHINFER_{}_SPLIT_TILE_SIZE="
 
 
 class FlashInfer:

@@ -80,18 +80,19 @@ class Fa2Plan(Plan):
 
     def prepare(self, batch):
         problem = self.problem
-        starts = {name: batch.indices("varlen")[name].torch() for name in ("cu_seqlens_q", "cu_seqlens_k")}
+        starts = batch.indices("varlen")
+        query_starts = starts["cu_seqlens_q"].torch()
         if problem.cache_layout == "ragged":
-            keys = starts
+            keys = {"cu_seqlens_k": starts["cu_seqlens_k"].torch()}
         else:
             table = {name: array.torch() for name, array in batch.indices("page_table").items()}
-            keys = starts | {"cu_seqlens_k": starts["cu_seqlens_q"],  # not read beside seqused_k, but it has to be there
-                             "seqused_k": table["cache_seqlens"], "block_table": table["page_table"]}
+            keys = {"cu_seqlens_k": query_starts,  # not read beside seqused_k, but it has to be there
+                    "seqused_k": table["cache_seqlens"], "block_table": table["page_table"]}
         longest_q, longest_kv = self.longest(batch)
         # It says +inf for a query that sees no key; a recorded plan's padding is nobody's query.
         self.has_empty_rows = any(kv < (q if self.causal else 1) for q, kv in zip(batch.q_lens, batch.kv_lens))
         self.arguments = arguments_of(
-            self.forward, q=self.q, k=self.k_cache, v=self.v_cache, out=self.out, **keys,
+            self.forward, q=self.q, k=self.k_cache, v=self.v_cache, out=self.out, cu_seqlens_q=query_starts, **keys,
             max_seqlen_q=longest_q, max_seqlen_k=longest_kv, p_dropout=0.0, softmax_scale=self.logit_scale(batch), zero_tensors=False,
             is_causal=self.causal, window_size_left=self.window, window_size_right=0 if self.window >= 0 else -1,
             softcap=problem.logit_cap, return_softmax=False, num_splits=0)
@@ -689,5 +690,6 @@ class DeltaNetChunks(DeltaNet):
             name: torch.tensor(values, dtype=torch.int64, device="cuda") for name, values in lists.items()}}
 
 
-backends = [*with_lse_variants(Fa3, Fa3Mla, Fa2, FlashMla, FlashMlaSparse), TritonMla, TritonUnified, PagedAttentionV1, PagedAttentionV2,
-            ReshapeAndCacheFlash, ReshapeAndCache, ConcatAndCacheMla, DeltaNetDecode, DeltaNetChunks]
+backends = [*with_lse_variants(Fa3, Fa3Mla, Fa2, FlashMla, FlashMlaSparse), TritonMla, TritonUnified,
+            PagedAttentionV1, PagedAttentionV2, ReshapeAndCacheFlash, ReshapeAndCache, ConcatAndCacheMla,
+            DeltaNetDecode, DeltaNetChunks]

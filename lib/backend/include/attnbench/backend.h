@@ -275,7 +275,8 @@ typedef struct attnbench_batch {
    * trtllm_mla: block_tables [B, padded width], seq_lens [B]. Latent decodes, pages of 32 or 64.
    * local_attention: local_query_start_loc [V + 1], local_seqused_k [V], local_block_table [V,
    *   chunk / page_size], of V virtual requests: one for each chunk that holds queries of a
-   *   request. Chunked layers, in whole pages.
+   *   request, and one without keys for a decode that fills a batch up. Chunked layers, in whole
+   *   pages.
    * dual_chunk: block_tables_intra [B, (dual_chunk_size - dual_local_size) / page_size],
    *   seq_lens_intra [B], block_tables_succ, seq_lens_succ, of the keys of a request's last chunk
    *   and of the one before; seq_lens_inter [B], how many keys stand before those. Decodes, chunks
