@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the packs of engine kernels say of themselves and of problems, without any of their packages."""
 import contextlib
+import dataclasses
 import importlib.util
 import os
 import sys
@@ -305,6 +306,50 @@ class EnginePacksTest(unittest.TestCase):
         self.assertEqual(engine_tools.with_virtual_requests(ChunkedStep(mode="decode")).problem.mode, "decode")
         whole = ChunkedStep(attention_chunk=0)
         self.assertIs(engine_tools.with_virtual_requests(whole), whole)
+
+    @needs_numpy
+    def test_the_sparse_decode_is_given_the_keys_that_each_node_of_a_chain_sees(self):
+        import numpy
+        given = []
+        plan = object.__new__(vllm_pack.FlashMlaSparsePlan)
+        plan.numpy, plan.torch = numpy, types.SimpleNamespace(from_numpy=lambda lists: lists)
+        plan.keys = types.SimpleNamespace(shape=(2, 2, 8), copy_=given.append)
+        plan.schedule, plan.given = (), lambda batch, *schedule: None
+        slots = numpy.array([[0] * 5, [64, 65, 66, 67, 68], [128, 129, 130, -7, -7]], dtype=numpy.int32)
+        table = {"req_to_token": engine_tools.HostArray(slots),
+                 "req_pool_indices": engine_tools.HostArray(numpy.array([2, 1], dtype=numpy.int32))}
+        plan.prepare(types.SimpleNamespace(kv_lens=[3, 5], indices=lambda format, host: table))
+        none = [-1] * 8
+        lists = [[128, 129], [128, 129, 130], [64, 65, 66, 67], [64, 65, 66, 67, 68]]
+        self.assertEqual(given[0].reshape(4, 8).tolist(), [(keys + none)[:8] for keys in lists])
+
+    def test_a_plan_s_own_buffers_lie_in_its_workspace_one_behind_the_other(self):
+        class Memory:
+            def __init__(self, at):
+                self.at = at
+
+            def __getitem__(self, part):
+                return Memory((part.start, part.stop))
+
+            def view(self, form):
+                return Memory((*self.at, form))
+
+        @dataclasses.dataclass
+        class Bytes:
+            address: int = 0
+            dtype: str = "bf16"
+            shape: tuple = ()
+            strides: tuple = ()
+
+            def torch(self):
+                asked.append((self.address, self.dtype, self.shape, self.strides))
+                return Memory(())
+
+        asked, words = [], types.SimpleNamespace(itemsize=4)
+        batch = types.SimpleNamespace(tensor=lambda role: Bytes(), reserve=lambda size: 4096 + size)
+        parts = engine_tools.reserved(batch, ((3, 2), words), ((100,), words))
+        self.assertEqual(asked, [(4096 + 768, "u8", (768,), (1,))])
+        self.assertEqual([part.at for part in parts], [(0, 24, words, (3, 2)), (256, 656, words, (100,))])
 
     def test_keys_are_cut_as_a_variant_says_and_not_at_all_in_graphs_of_deterministic_inference(self):
         def cut(recorded=False, **changed):

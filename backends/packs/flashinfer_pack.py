@@ -527,7 +527,8 @@ class MlaFa2(FlashInfer):
     plans = MlaPlan
 
     def supports(self, problem):
-        return no_latent_attention(problem) or first_reason(
+        no_fp8 = "no fp8 cache: FlashInfer 0.6.9's MLA has no scale for one"
+        return no_latent_attention(problem, no_fp8) or first_reason(
             (step_of(problem) not in self.modes, f"{' and '.join(self.modes)} steps only, not {problem.mode}"))
 
 

@@ -289,7 +289,7 @@ class TritonMla:
     index_format = "block_table, seq_lens"
     device = "cuda"
     graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"
-    formats = ["NHD", "combined"]
+    formats = ["NHD"]  # a row's place is its page's number times the page size, and its own in the page
 
     def load(self):
         self.attend = import_triton_attention("triton_decode_attention").decode_attention_fwd

@@ -271,7 +271,8 @@ typedef struct attnbench_batch {
    *   unless the cache is latent, the number flashinfer_chunk_pages: FlashInfer's decode on tensor
    *   cores (fa2) cuts a request after every so many pages. Decodes.
    * flashmla: block_table [B, width], cache_seqlens [B], tile_scheduler_metadata [parts, 8] in
-   *   blocks of 64 keys, num_splits [B + 1], cumulative. Latent decodes, pages of 64 tokens.
+   *   blocks of 64 keys, num_splits [B + 1], cumulative. Latent decodes and chains of drafts, pages
+   *   of 64 tokens.
    * trtllm_mla: block_tables [B, padded width], seq_lens [B]. Latent decodes, pages of 32 or 64.
    * local_attention: local_query_start_loc [V + 1], local_seqused_k [V], local_block_table [V,
    *   chunk / page_size], of V virtual requests: one for each chunk that holds queries of a
