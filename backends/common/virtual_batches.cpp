@@ -27,6 +27,7 @@ Problem of_virtual_requests(const Problem& chunked) {
   Problem plain = chunked;
   plain.layer.attention_chunk = 0;
   if (!is_decode_or_idle(plain.mode)) plain.mode = ForwardMode::kExtend;
+  plain.drafts_are_chains = false;
   plain.limits.requests *= ceil_div(chunked.limits.q_len, chunk) + 1;
   plain.limits.q_len = std::min(chunked.limits.q_len, chunk);
   plain.limits.kv_len = std::min(chunked.limits.kv_len, chunk);
@@ -141,8 +142,8 @@ Support VirtualBatchesBackend::supports(const Problem& problem) const {
         "request begins with a page",
         chunk, page_size));
   }
-  if (problem.mode == ForwardMode::kTargetVerify) {
-    return Support::no("no draft trees: virtual requests are causal");
+  if (problem.mode == ForwardMode::kTargetVerify && !problem.drafts_are_chains) {
+    return Support::no("no draft trees that branch: virtual requests are causal");
   }
   if (problem.fp8.q_scales == QScales::kRequest || problem.cache.scales == KvScales::kRequest) {
     return Support::no("no scales per request: a virtual request has none of its own");

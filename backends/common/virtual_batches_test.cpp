@@ -38,6 +38,29 @@ TEST(VirtualBatches, find_their_keys_behind_shared_prefixes) {
   }
 }
 
+TEST(VirtualBatches, cut_chains_of_drafts_where_a_chunk_ends) {
+  const auto device = make_cpu_device();
+  Case c = small_prefix_hits();
+  c.mode = ForwardMode::kTargetVerify;
+  c.layer.attention_chunk = 16;
+  c.padding = {};
+  c.requests.clear();
+  for (const std::int64_t kv_len : {18, 33, 50}) {  // drafts on both sides of 16, of 32 and of 48
+    Request& request = c.requests.emplace_back();
+    request.kv_len = kv_len;
+    request.q_len = 4;
+    request.tree_parents = {-1, 0, 1, 2};
+  }
+  c.prefixes.clear();
+  Fixture fixture(c, *device);
+  VirtualFlash backend;
+  const Verification found =
+      conformance::verify_all_rows(backend, c, conformance::kFills, *device, fixture);
+  EXPECT_EQ(found.verdict, Verdict::kPassed) << found.reason;
+  c.requests.back().tree_parents = {-1, 0, 0, 2};
+  EXPECT_THAT(backend.supports(problem_of(c)).reason(), testing::HasSubstr("that branch"));
+}
+
 TEST(VirtualBatches, take_part_by_name_alone) {
   const VirtualFlash backend;
   EXPECT_EQ(backend.info().name, "cpu_flash:virtual_batches");

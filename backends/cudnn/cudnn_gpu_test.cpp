@@ -62,6 +62,15 @@ Case step(int dk, int dv, std::int64_t q_len, bool whole = false) {
   return c;
 }
 
+TEST_F(CudnnGpu, agrees_with_the_reference_for_chains_of_drafts) {
+  Case c = step(128, 128, 4);
+  c.id = "chains";
+  c.mode = ForwardMode::kTargetVerify;
+  std::erase_if(c.requests, [](const Request& request) { return request.q_len < 4; });
+  for (Request& request : c.requests) request.tree_parents = {-1, 0, 1, 2};
+  expect_agreement(c);
+}
+
 TEST_F(CudnnGpu, conforms) { conformance::expect_all(make, *device_); }
 
 TEST_F(CudnnGpu, agrees_with_the_reference_for_every_kind_of_step) {

@@ -15,7 +15,8 @@ namespace attnbench::cudnn {
   info.index_format = "page_table, seq_lens, ragged offsets";
   info.device = DeviceKind::kCuda;
   info.deterministic = false;  // its decode kernel was seen to give other bits in a second run
-  // Plans are built for one number of query tokens per request; those of a draft tree are refused.
+  // Of steps that engines record, those of a draft tree are refused, and no chain of drafts has
+  // been recorded.
   info.cuda_graph = CudaGraphSupport::kUniformSingleTokenDecode;
   return info;
 }

@@ -23,9 +23,10 @@ Support supports(const Problem& problem) {
         "KV cache in the activations' type only: on sm_90 cuDNN's fp8 attention has fp8 queries "
         "and an fp8 output");
   }
-  if (problem.mode == ForwardMode::kTargetVerify) {
+  if (problem.mode == ForwardMode::kTargetVerify && !problem.drafts_are_chains) {
     return Support::no(
-        "no draft trees: cuDNN has no mask of bits, only a bias as large as all logits");
+        "no draft trees that branch: cuDNN has no mask of bits, only a bias as large as all "
+        "logits");
   }
   if (problem.empty_rows) {
     return Support::no("no rows without keys: cuDNN writes NaN for them");

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <numeric>
 #include <string>
 
 #include "lib/fixture/testing/small_cases.h"
@@ -73,9 +74,19 @@ TEST(CudnnSupport, says_what_it_does_not_compute) {
   EXPECT_THAT(refusal_of(fp8), testing::StartsWith("KV cache in the activations' type only"));
   EXPECT_THAT(refusal_of(capped), testing::StartsWith("no softcap"));
   EXPECT_THAT(refusal_of(slopes), testing::StartsWith("no ALiBi"));
-  EXPECT_THAT(refusal_of(small_tree_verify()), testing::StartsWith("no draft trees"));
+  EXPECT_THAT(refusal_of(small_tree_verify()), testing::StartsWith("no draft trees that branch"));
   EXPECT_THAT(refusal_of(small_mla()), testing::StartsWith("no MLA"));
   EXPECT_THAT(refusal_of(small_delta_nets().front()), testing::StartsWith("no recurrent layers"));
+}
+
+TEST(CudnnSupport, takes_chains_of_drafts_as_the_ends_of_prompts) {
+  Case chain = small_tree_verify();
+  for (Request& request : chain.requests) {
+    request.tree_parents.resize(static_cast<std::size_t>(request.q_len));
+    std::iota(request.tree_parents.begin(), request.tree_parents.end(), -1);
+  }
+  chain.dtype = chain.kv_cache.dtype = DType::kBF16;
+  EXPECT_EQ(refusal_of(chain), "");
 }
 
 TEST(CudnnSupport, takes_head_dims_and_pages_that_cudnn_can_address) {

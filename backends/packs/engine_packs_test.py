@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the packs of engine kernels say of themselves and of problems, without any of their packages."""
 import contextlib
+import dataclasses
+import importlib.util
 import os
 import sys
 import tempfile
@@ -35,7 +37,7 @@ def problem(**changed):
                  cache_layout="NHD", page_size=16, mode="decode", recorded=False, max_requests=4, max_q_len=1,
                  max_q_tokens=4, max_kv_len=900, step="attention", cache_scales="tensor",
                  attention_chunk=0, dual_chunk_size=0, temperature_len=0, causal_block=1, multi_item=False,
-                 empty_rows=False, queries_apart=False)
+                 empty_rows=False, queries_apart=False, drafts_are_chains=False)
     whole = {**plain, **changed}
     return types.SimpleNamespace(**{"q_dtype": whole["dtype"], "out_dtype": whole["dtype"], "q_scales": "tensor",
                                     **whole})
@@ -45,6 +47,8 @@ LATENT = dict(family="latent", heads_q=16, heads_kv=1, head_dim_qk=576, head_dim
 CHUNK = dict(mode="extend", max_q_len=100, max_q_tokens=300)
 PROMPT = dict(mode="extend", max_q_len=100, max_q_tokens=400, max_kv_len=100)
 TREE = dict(mode="target_verify", max_q_len=16, max_q_tokens=64)
+CHAIN = dict(mode="target_verify", max_q_len=4, max_q_tokens=16, drafts_are_chains=True)
+BLOCKS = dict(cache_dtype="e4m3", cache_scales="block")
 DELTA_NET = dict(family="recurrent", heads_q=16, heads_kv=32)
 # Who takes what: all others refuse it.
 TAKEN = [
@@ -56,9 +60,28 @@ TAKEN = [
      "flashinfer:prefill_fa3 flashinfer:ragged_paged flashinfer:cascade sglang:triton_extend"),
     (TREE, "flashinfer:prefill_fa2 sglang:triton_extend"),
     ({**TREE, "window_counts_depth": True, "sliding_window_size": 9}, ""),
-    (LATENT, "vllm:fa3_mla vllm:flashmla flashinfer:mla_fa2 flashinfer:mla_fa3 sglang:triton_decode"),
-    ({**LATENT, "page_size": 16}, "vllm:fa3_mla flashinfer:mla_fa2 flashinfer:mla_fa3 sglang:triton_decode"),
+    (CHAIN, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 flashinfer:prefill_fa3 "
+     "flashinfer:cascade flashinfer:xqa sglang:triton_extend"),
+    ({**CHAIN, "sliding_window_size": 9, "window_counts_depth": True}, "vllm:fa3 vllm:fa2 vllm:triton_unified "
+     "fa3:tokenspeed flashinfer:prefill_fa2 flashinfer:prefill_fa3 sglang:triton_extend"),
+    ({**CHAIN, "cache_dtype": "e4m3"}, "vllm:fa3 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 "
+     "flashinfer:cascade flashinfer:xqa"),
+    ({**CHAIN, "has_sinks": True}, "vllm:fa3 vllm:triton_unified flashinfer:sinks flashinfer:xqa sglang:triton_extend"),
+    (LATENT, "vllm:fa3_mla vllm:flashmla vllm:triton_mla flashinfer:mla_fa2 flashinfer:mla_fa3 sglang:triton_decode"),
+    ({**LATENT, "page_size": 16}, "vllm:fa3_mla vllm:triton_mla flashinfer:mla_fa2 flashinfer:mla_fa3 "
+     "sglang:triton_decode"),
     ({**LATENT, **CHUNK}, "flashinfer:mla_fa2 flashinfer:mla_fa3"),
+    ({**LATENT, **TREE}, ""),
+    ({**LATENT, **CHAIN}, "vllm:fa3_mla vllm:flashmla flashinfer:mla_fa2 flashinfer:mla_fa3"),
+    ({**LATENT, "cache_dtype": "e4m3"}, "vllm:flashmla vllm:triton_mla sglang:triton_decode"),
+    ({**LATENT, "cache_dtype": "e4m3", "dtype": "f16"}, "vllm:triton_mla sglang:triton_decode"),
+    ({**LATENT, "cache_dtype": "e5m2"}, "sglang:triton_decode"),
+    ({**LATENT, **BLOCKS}, "vllm:flashmla_sparse"),
+    ({**LATENT, **BLOCKS, **CHAIN}, "vllm:flashmla_sparse"),
+    ({**LATENT, **BLOCKS, "page_size": 16}, ""),
+    ({**LATENT, "temperature_len": 1024}, "sglang:triton_decode"),
+    ({**LATENT, "empty_rows": True}, "vllm:fa3_mla vllm:flashmla flashinfer:mla_fa2 flashinfer:mla_fa3 "
+     "sglang:triton_decode"),
     (dict(sliding_window_size=9), "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:decode "
      "flashinfer:decode_tc flashinfer:xqa sglang:triton_decode"),
     ({**CHUNK, "causal": False, "sliding_window_size": 9}, "vllm:fa3 vllm:fa2 fa3:tokenspeed"),
@@ -66,18 +89,30 @@ TAKEN = [
      "flashinfer:cascade sglang:triton_decode"),
     (dict(has_sinks=True), "vllm:fa3 vllm:triton_unified flashinfer:sinks flashinfer:xqa sglang:triton_decode"),
     (dict(has_alibi=True), ""),
-    (dict(attention_chunk=8192), ""),
+    (dict(attention_chunk=8192), "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:decode "
+     "flashinfer:decode_tc flashinfer:xqa"),
+    ({**CHUNK, "attention_chunk": 64}, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 "
+     "flashinfer:prefill_fa3"),
+    ({**CHAIN, "attention_chunk": 64}, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 "
+     "flashinfer:prefill_fa3"),
+    ({**TREE, "attention_chunk": 64}, ""),
+    ({**CHUNK, "attention_chunk": 24}, ""),
+    ({**CHUNK, "attention_chunk": 64, "empty_rows": True}, ""),
+    (dict(attention_chunk=64, cache_dtype="e4m3", cache_scales="request"), ""),
     (dict(dual_chunk_size=8192), ""),
     ({**CHUNK, "multi_item": True}, ""),
     ({**CHUNK, "mode": "dllm_extend"}, ""),
-    (dict(temperature_len=1024), ""),
+    (dict(temperature_len=1024), "sglang:triton_decode"),
+    ({**CHUNK, "temperature_len": 1024}, "sglang:triton_extend"),
+    (dict(temperature_len=1024, sliding_window_size=9), ""),
+    ({**CHUNK, "temperature_len": 1024, "sliding_window_size": 9}, "sglang:triton_extend"),
     (dict(dtype="f32", cache_dtype="f32"), ""),
     (dict(heads_q=40, heads_kv=8), "vllm:fa3 vllm:fa2 vllm:triton_unified vllm:paged_attention_v1 "
      "vllm:paged_attention_v2 fa3:tokenspeed flashinfer:decode_tc flashinfer:cascade flashinfer:xqa sglang:triton_decode"),
     (dict(page_size=1), "vllm:fa3 fa3:tokenspeed flashinfer:decode flashinfer:decode_tc flashinfer:cascade "
      "sglang:triton_decode"),
     (dict(cache_dtype="e4m3"), "vllm:fa3 vllm:triton_unified vllm:paged_attention_v1 vllm:paged_attention_v2 "
-     "fa3:tokenspeed flashinfer:decode flashinfer:decode_tc flashinfer:cascade sglang:triton_decode"),
+     "fa3:tokenspeed flashinfer:decode flashinfer:decode_tc flashinfer:cascade flashinfer:xqa sglang:triton_decode"),
     (dict(cache_dtype="e5m2"), "vllm:paged_attention_v1 vllm:paged_attention_v2 flashinfer:decode flashinfer:decode_tc "
      "flashinfer:cascade sglang:triton_decode"),
     (dict(cache_dtype="e4m3", cache_scales="head"), "vllm:fa3 fa3:tokenspeed"),
@@ -108,6 +143,7 @@ TAKEN_RAGGED = [
     ({**CHUNK, **EXPANDED}, "vllm:fa3 fa3:fwd flashinfer:ragged"),
     ({**CHUNK, "head_dim_qk": 72, "head_dim_v": 72}, "vllm:fa2"),
     ({**CHUNK, "cache_dtype": "e4m3"}, ""),
+    ({**CHUNK, "attention_chunk": 64}, ""),
     (TREE, ""),
 ]
 
@@ -167,6 +203,27 @@ def gathered(returns_out, slots, fresh, states):
     return seen, plan.out.values, plan.states.values
 
 
+class ChunkedStep:
+    """A step of a chunked layer, of which attnbench has built the index format "local_attention"."""
+
+    def __init__(self, **changed):
+        import numpy
+        self.problem = problem(**{**CHUNK, "attention_chunk": 8, "page_size": 4, **changed})
+        self.q_tokens, self.k_scale, self.v_scale, self.q_scale = 6, 1, 1, 1
+        self.tensor = self.reserve = None
+        self.asked = []
+        self.local = {"local_query_start_loc": numpy.array([0, 3, 5, 6], dtype=numpy.int32),
+                      "local_seqused_k": numpy.array([8, 5, 0], dtype=numpy.int32),
+                      "local_block_table": numpy.array([[7, 9], [2, 3], [-1, -1]], dtype=numpy.int32)}
+
+    def indices(self, format, host=False):
+        self.asked.append((format, host))
+        return {name: engine_tools.HostArray(array) for name, array in self.local.items()}
+
+
+needs_numpy = unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
+
+
 class EnginePacksTest(unittest.TestCase):
     def test_every_problem_is_taken_by_those_whose_kernels_can(self):
         for changed, names in TAKEN:
@@ -187,11 +244,14 @@ class EnginePacksTest(unittest.TestCase):
                 self.assertEqual(set(names.split()), {name for name in taken if not name.endswith(":lse")})
 
     def test_queries_in_fp8_are_taken_where_all_operands_are(self):
+        latent = {**LATENT, "q_dtype": "e4m3"}
         for changed, names in (({"q_dtype": "e4m3", "cache_dtype": "e4m3"}, {"vllm:fa3", "fa3:tokenspeed"}),
                                ({"q_dtype": "e4m3"}, set()), ({"q_dtype": "e5m2", "cache_dtype": "e4m3"}, set()),
                                ({"q_dtype": "e4m3", "cache_dtype": "e4m3", "q_scales": "head"},
                                 {"vllm:fa3", "fa3:tokenspeed"}),
-                               ({"q_dtype": "e4m3", "cache_dtype": "e4m3", "q_scales": "token"}, set())):
+                               ({"q_dtype": "e4m3", "cache_dtype": "e4m3", "q_scales": "token"}, set()),
+                               ({**latent, "cache_dtype": "e4m3"}, {"vllm:flashmla"}), (latent, set()),
+                               ({**latent, "cache_dtype": "e4m3", "q_scales": "request"}, set())):
             asked = problem(**changed)
             taken = {name for name, backend in BACKENDS.items()
                      if getattr(backend, "reads_fp8_queries", False) and backend.supports(asked) is None}
@@ -239,7 +299,9 @@ class EnginePacksTest(unittest.TestCase):
 
     def test_tuning_parameters_are_attributes_that_their_plans_read(self):
         tuned = {name: backend.tuning for name, backend in BACKENDS.items() if getattr(backend, "tuning", {})}
-        self.assertEqual(set(tuned), {"sglang:triton_decode", "vllm:fa3", "vllm:fa3_mla", "fa3:tokenspeed"})
+        self.assertEqual(set(tuned), {"sglang:triton_decode", "vllm:fa3", "vllm:fa3_mla", "fa3:tokenspeed",
+                                      *(f"flashinfer:{name}" for name in ("decode", "decode_tc", "prefill_fa2",
+                                                                          "prefill_fa3", "mla_fa2", "mla_fa3"))})
         self.assertEqual(tuned["sglang:triton_decode"]["splits"][1], "--triton-attention-num-kv-splits")
         for name, tuning in tuned.items():
             for parameter in tuning:
@@ -252,6 +314,90 @@ class EnginePacksTest(unittest.TestCase):
                 self.assertTrue(cls.name.startswith(pack.__name__.removesuffix("_pack") + ":"), cls.name)
                 self.assertIn("torch", cls.requires)
                 self.assertTrue(cls.kernel and cls.description and cls.device == "cuda")
+
+    @needs_numpy
+    def test_virtual_requests_are_chunks_that_hold_queries(self):
+        step = engine_tools.with_virtual_requests(ChunkedStep())
+        self.assertEqual((step.batch_size, step.q_lens, step.kv_lens), (3, [3, 2, 1], [8, 5, 0]))
+        asked = step.problem
+        self.assertEqual((asked.mode, asked.attention_chunk, asked.max_q_len, asked.max_kv_len), ("extend", 0, 8, 8))
+        self.assertEqual(step.whole.problem.attention_chunk, 8)
+        csr = {name: array.numpy().tolist() for name, array in step.indices("csr", host=True).items()}
+        self.assertEqual(csr, {"qo_indptr": [0, 3, 5, 6], "kv_indptr": [0, 2, 4, 4], "kv_indices": [7, 9, 2, 3],
+                               "kv_last_page_len": [4, 1, 1]})
+        table = step.indices("page_table")
+        self.assertEqual(table["cache_seqlens"].numpy().tolist(), [8, 5, 0])
+        self.assertEqual(table["page_table"].numpy().tolist(), [[7, 9], [2, 3], [-1, -1]])
+        self.assertEqual(step.indices("varlen")["cu_seqlens_q"].numpy().tolist(), [0, 3, 5, 6])
+        self.assertEqual(set(step.whole.asked), {("local_attention", True), ("local_attention", False)})
+        self.assertEqual(engine_tools.with_virtual_requests(ChunkedStep(mode="decode")).problem.mode, "decode")
+        whole = ChunkedStep(attention_chunk=0)
+        self.assertIs(engine_tools.with_virtual_requests(whole), whole)
+
+    @needs_numpy
+    def test_the_sparse_decode_is_given_the_keys_that_each_node_of_a_chain_sees(self):
+        import numpy
+        given = []
+        plan = object.__new__(vllm_pack.FlashMlaSparsePlan)
+        plan.numpy, plan.torch = numpy, types.SimpleNamespace(from_numpy=lambda lists: lists)
+        plan.keys = types.SimpleNamespace(shape=(2, 2, 8), copy_=given.append)
+        plan.schedule, plan.given = (), lambda batch, *schedule: None
+        slots = numpy.array([[0] * 5, [64, 65, 66, 67, 68], [128, 129, 130, -7, -7]], dtype=numpy.int32)
+        table = {"req_to_token": engine_tools.HostArray(slots),
+                 "req_pool_indices": engine_tools.HostArray(numpy.array([2, 1], dtype=numpy.int32))}
+        plan.prepare(types.SimpleNamespace(kv_lens=[3, 5], indices=lambda format, host: table))
+        none = [-1] * 8
+        lists = [[128, 129], [128, 129, 130], [64, 65, 66, 67], [64, 65, 66, 67, 68]]
+        self.assertEqual(given[0].reshape(4, 8).tolist(), [(keys + none)[:8] for keys in lists])
+
+    def test_a_plan_s_own_buffers_lie_in_its_workspace_one_behind_the_other(self):
+        class Memory:
+            def __init__(self, at):
+                self.at = at
+
+            def __getitem__(self, part):
+                return Memory((part.start, part.stop))
+
+            def view(self, form):
+                return Memory((*self.at, form))
+
+        @dataclasses.dataclass
+        class Bytes:
+            address: int = 0
+            dtype: str = "bf16"
+            shape: tuple = ()
+            strides: tuple = ()
+
+            def torch(self):
+                asked.append((self.address, self.dtype, self.shape, self.strides))
+                return Memory(())
+
+        asked, words = [], types.SimpleNamespace(itemsize=4)
+        batch = types.SimpleNamespace(tensor=lambda role: Bytes(), reserve=lambda size: 4096 + size)
+        parts = engine_tools.reserved(batch, ((3, 2), words), ((100,), words))
+        self.assertEqual(asked, [(4096 + 768, "u8", (768,), (1,))])
+        self.assertEqual([part.at for part in parts], [(0, 24, words, (3, 2)), (256, 656, words, (100,))])
+
+    def test_keys_are_cut_as_a_variant_says_and_not_at_all_in_graphs_of_deterministic_inference(self):
+        def cut(recorded=False, **changed):
+            backend = flashinfer_pack.PrefillFa2()
+            vars(backend).update(changed)
+            return flashinfer_pack.splitting(backend, problem(recorded=recorded))
+        self.assertEqual(cut(), {})
+        self.assertEqual(cut(split_tile=4096), {"fixed_split_size": 256})
+        self.assertEqual(cut(recorded=True, split_tile=4096), {"disable_split_kv": True})
+        self.assertEqual(cut(disable_split_kv=1), {"disable_split_kv": True})
+        odd = flashinfer_pack.PrefillFa2()
+        odd.split_tile = 1000
+        self.assertRegex(odd.supports(problem(**CHUNK)), "a piece of 1000 keys is no whole number of pages of 16")
+
+    def test_each_node_of_a_chain_sees_those_before_it_in_masks_of_bits(self):
+        plan = object.__new__(flashinfer_pack.XqaPlan)
+        plan.torch = types.SimpleNamespace(tensor=lambda values, **given: values, uint16=None)
+        self.assertEqual(plan.causal_mask(2, 3), [[[1, 0], [3, 0], [7, 0]]] * 2)
+        rows = plan.causal_mask(1, 33)[0]
+        self.assertEqual((rows[15], rows[16]), ([0xffff, 0, 0, 0], [0xffff, 1, 0, 0]))
+        self.assertEqual(rows[32], [0xffff, 0xffff, 1, 0])
 
     def test_states_are_gathered_by_slot_zeroed_where_fresh_and_scattered_back(self):
         poison = -1000

@@ -1,9 +1,13 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """What the packs of engine kernels share. torch is imported where it is needed: a pack is listed without it."""
+import copy
+import dataclasses
 import importlib
 import importlib.machinery
 import importlib.util
+import itertools
+import math
 import os
 import sys
 import types
@@ -26,10 +30,28 @@ def first_reason(*checks):
     return next((reason for holds, reason in checks if holds), None)
 
 
-def no_paged_attention(problem, dtypes=("f16", "bf16"), trees=False, sinks=False, window_ahead=False):
+def step_of(problem):
+    """The mode in which a kernel with causal masks alone takes the step: drafts that form chains are an extend."""
+    return "extend" if problem.mode == "target_verify" and problem.drafts_are_chains else problem.mode
+
+
+def no_chunks(problem):
+    """Why the step of a chunked layer is none for virtual_requests(); None when it is, or the layer has no chunks."""
+    chunk, page_size = problem.attention_chunk, problem.page_size
+    return None if chunk == 0 else first_reason(
+        (problem.cache_layout == "ragged", "no chunks of ragged keys: its virtual requests are rows of a page table"),
+        (chunk % page_size != 0, f"a chunk of {chunk} tokens is no whole number of pages of {page_size}: a virtual"
+         " request's row of the page table begins with a page"),
+        ("request" in (problem.cache_scales, problem.q_scales), "no scales per request: a virtual one has none"),
+        (problem.empty_rows, "no chunks of requests with fewer keys than queries"))
+
+
+def no_paged_attention(problem, dtypes=("f16", "bf16"), trees=False, sinks=False, chunks=False, temperature=False,
+                       window_ahead=False):
     """Why a kernel of softmax attention over keys and values of their own cannot take the problem, whatever its window
-    and its shapes; None when it can. What has to hold besides, its own pack adds. window_ahead: its windows have a right
-    edge as well, which those of layers without causality need."""
+    and its shapes; None when it can. What has to hold besides, its own pack adds. `chunks`: its plan takes the batches
+    of virtual_requests(). `window_ahead`: its windows have a right edge as well, which those of layers without causality
+    need."""
     return first_reason(
         (problem.step != "attention", "attention only: it writes no cache"),
         (problem.family != "softmax", "keys and values of their own only: no MLA, no recurrent layers"),
@@ -37,23 +59,33 @@ def no_paged_attention(problem, dtypes=("f16", "bf16"), trees=False, sinks=False
         (problem.has_sinks and not sinks, "no sinks"),
         (problem.multi_item, "no multi-item scoring: the pack gives it no items"),
         (problem.mode == "dllm_extend", "no block diffusion: it knows no masks but causal ones"),
-        (problem.temperature_len > 0, "no temperature of positions"),
+        (problem.temperature_len > 0 and not temperature, "no temperature of positions"),
         (problem.dual_chunk_size > 0, "no dual chunks: the pack gives it one form of each query"),
-        (problem.attention_chunk > 0, "no chunked attention: the pack gives it causal masks and windows alone"),
-        (problem.mode == "target_verify" and not trees, "no draft trees: it knows no masks but causal ones"),
+        (problem.attention_chunk > 0 and not chunks, "no chunked attention: no engine gives it virtual requests"),
+        (problem.attention_chunk > 0 and no_chunks(problem), no_chunks(problem)),
+        (step_of(problem) == "target_verify" and not (trees and problem.attention_chunk == 0),
+         "no draft trees that branch: it knows no masks but causal ones"),
         (problem.dtype not in dtypes, f"queries in {' or '.join(dtypes)} only"),
         (not problem.causal and not problem.is_cross_attention and problem.sliding_window_size >= 0 and not window_ahead,
          "windows of causal layers only: its own have a left edge alone"))
 
 
-def no_latent_attention(problem):
-    """The same for a kernel of absorbed MLA over DeepSeek's latent rows, in one 16-bit type throughout."""
+def no_latent_attention(problem, no_fp8="f16 or bf16 throughout"):
+    """The same for a kernel of absorbed MLA over DeepSeek's latent rows. `no_fp8`: why it takes no cache in e4m3; None
+    where it takes one, with one scale."""
+    fp8 = problem.cache_dtype == "e4m3"
     return first_reason(
         (problem.step != "attention", "attention only: it writes no cache"),
         (problem.family != "latent", "absorbed MLA only"),
         ((problem.head_dim_qk, problem.head_dim_v) != (576, 512), "latent rows of 576 numbers, 512 of them values"),
-        (problem.dtype not in ("f16", "bf16") or problem.cache_dtype != problem.dtype, "f16 or bf16 throughout"),
+        (problem.dtype not in ("f16", "bf16"), "f16 and bf16 only"),
+        (fp8 and no_fp8, no_fp8),
+        (not fp8 and problem.cache_dtype != problem.dtype, "a cache of the queries' type, or e4m3"),
+        (problem.cache_scales != "tensor", "one scale for all latent rows only"),
         (problem.mode == "dllm_extend", "no block diffusion"),
+        (problem.multi_item, "no multi-item scoring: the pack gives it no items"),
+        (step_of(problem) == "target_verify", "no draft trees that branch: it knows no masks but causal ones"),
+        (problem.attention_chunk > 0 or problem.temperature_len > 0, "no chunks, no temperature of positions"),
         (problem.sliding_window_size >= 0 or problem.logit_cap > 0, "no window, no softcap"),
         (problem.has_sinks or problem.has_alibi, "no sinks, no ALiBi"))
 
@@ -73,6 +105,83 @@ def window_of(problem):
     return window, min(window, 0) if problem.causal else window
 
 
+def with_values(problem, **values):
+    """A copy of the problem with other values."""
+    changed = copy.copy(problem)
+    vars(changed).update(values)
+    return changed
+
+
+def reserved(batch, *parts):
+    """Tensors of these shapes and types of torch in the plan's workspace, which results count. Asked for once, in
+    bind(); they have no contents."""
+    sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in parts]
+    ends = list(itertools.accumulate(-(-size // 256) * 256 for size in sizes))  # each aligned as the whole is
+    whole = dataclasses.replace(batch.tensor("out"), address=batch.reserve(max(ends[-1], 1)), dtype="u8",
+                                shape=(ends[-1],), strides=(1,)).torch()
+    return [whole[start:start + size].view(dtype).view(shape)
+            for start, size, (shape, dtype) in zip([0, *ends], sizes, parts)]
+
+
+class HostArray:
+    """An array of NumPy in the place of a tensor of a batch."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def numpy(self):
+        return self.values
+
+    def torch(self):
+        import torch
+        return torch.from_numpy(self.values).cuda()
+
+
+class VirtualRequests:
+    """The step of a chunked layer as vLLM and SGLang give it to kernels without chunks: each chunk that holds queries
+    of a request is a request of its own, causal over the chunk's keys. It stands in for the batch, whose tensors it
+    has, and knows the index formats that the plans of such kernels ask for."""
+
+    def __init__(self, whole):
+        problem, self.whole = whole.problem, whole
+        chunk = problem.attention_chunk
+        # Copies: the format's arrays in host memory end when it is asked for again.
+        here = whole.indices("local_attention", host=True)
+        self.here = {name: array.numpy().copy() for name, array in here.items()}
+        self.starts, lens = self.here["local_query_start_loc"], self.here["local_seqused_k"]
+        self.q_lens, self.kv_lens = (self.starts[1:] - self.starts[:-1]).tolist(), lens.tolist()
+        self.batch_size, self.q_tokens = len(self.kv_lens), whole.q_tokens
+        self.k_scale, self.v_scale, self.q_scale = whole.k_scale, whole.v_scale, whole.q_scale
+        self.tensor, self.reserve = whole.tensor, whole.reserve
+        self.problem = with_values(
+            problem, attention_chunk=0, mode="decode" if problem.mode == "decode" else "extend",
+            max_requests=self.batch_size, max_q_len=min(problem.max_q_len, chunk),
+            max_kv_len=min(problem.max_kv_len, chunk))
+
+    def indices(self, format, host=False):
+        """Of "page_table", "varlen" and "csr", which the whole batch has under other names, or for other requests."""
+        if format == "csr":
+            return {name: HostArray(array) for name, array in self.csr().items()}
+        local = self.whole.indices("local_attention", host=host)
+        return {"page_table": {"page_table": local["local_block_table"], "cache_seqlens": local["local_seqused_k"]},
+                "varlen": {"cu_seqlens_q": local["local_query_start_loc"]}}[format]
+
+    def csr(self):
+        import numpy
+        lens, page_size = self.here["local_seqused_k"], self.problem.page_size
+        pages = -(-lens // page_size)
+        rows = self.here["local_block_table"]
+        starts = numpy.concatenate([[0], numpy.cumsum(pages)]).astype(numpy.int32)
+        return {"qo_indptr": self.starts, "kv_indptr": starts,
+                "kv_indices": rows[numpy.arange(rows.shape[1]) < pages[:, None]],
+                "kv_last_page_len": numpy.where(lens > 0, lens - (pages - 1) * page_size, 1).astype(numpy.int32)}
+
+
+def with_virtual_requests(batch):
+    """The batch itself, or of a chunked layer its virtual requests."""
+    return VirtualRequests(batch) if batch.problem.attention_chunk > 0 else batch
+
+
 class Plan:
     """The plan of a kernel that torch launches. A subclass says what it reads and launches:
 
@@ -87,9 +196,14 @@ class Plan:
         import torch
         import torch_tools
         self.torch, self.on, self.problem = torch, torch_tools.on, batch.problem
-        self.idle = batch.q_tokens == 0
+        # How many virtual requests a request is, only a decode's is the same in all steps of a recorded plan.
+        varies = self.problem.attention_chunk > 0 and self.problem.recorded and self.problem.mode != "decode"
+        self.idle = varies or batch.q_tokens == 0
         if self.idle:
+            self.follows = False
             return
+        batch = with_virtual_requests(batch)
+        self.problem = batch.problem
         cross = batch.problem.is_cross_attention  # whose queries see all keys
         self.causal = batch.problem.causal and not cross
         self.window, self.window_ahead = window_of(batch.problem)
@@ -141,7 +255,7 @@ class Plan:
         if self.idle or not self.follows:
             return False
         with self.on(stream):
-            self.prepare(batch)
+            self.prepare(with_virtual_requests(batch))
         return True
 
     def longest(self, batch):

@@ -31,6 +31,7 @@ class Fa3Fwd(FlashAttention3):
     index_format = "cu_seqlens_q, cu_seqlens_k"
     dtypes = ("bf16",)
     tuning = {}  # prompts are not split
+    chunks = False  # a virtual request's keys lie in pages
 
     def load(self):
         library_of("fa3_fwd", "_C.abi3.so")

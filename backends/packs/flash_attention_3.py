@@ -20,6 +20,7 @@ class FlashAttention3:
     dtypes = ("f16", "bf16")
     softcap = True
     sinks = False
+    chunks = True  # by virtual requests, in vLLM and SGLang
     reads_fp8_queries = True
     with_lse = False
     num_splits = None  # None: the library decides; where a graph is recorded, up to GRAPH_SPLITS
@@ -32,7 +33,7 @@ class FlashAttention3:
     def supports(self, problem):
         fp8 = problem.cache_dtype == "e4m3"
         dims = (problem.head_dim_qk, problem.head_dim_v)
-        return no_paged_attention(problem, self.dtypes, sinks=True, window_ahead=True) or first_reason(
+        return no_paged_attention(problem, self.dtypes, sinks=True, chunks=self.chunks, window_ahead=True) or first_reason(
             (problem.has_sinks and not self.sinks, "this build has no sinks"),
             (problem.cache_dtype == "e5m2", "fp8 as e4m3 only"),
             (not fp8 and problem.cache_dtype != problem.dtype, "a cache of the queries' type, or e4m3"),
@@ -65,11 +66,13 @@ class AbsorbedMla(FlashAttention3):
     reads_queries_apart = True
 
     def supports(self, problem):
-        return no_latent_attention(problem) or first_reason(
-            (problem.mode != "decode", "decodes only: vLLM computes prompts from expanded keys"))
+        no_fp8 = "no fp8 cache: FlashAttention 3 takes q_v, the queries of the latent part, in f16 and bf16 alone"
+        return no_latent_attention(problem, no_fp8) or first_reason(
+            (problem.mode not in ("decode", "target_verify"),
+             "decodes and chains of drafts only: vLLM computes prompts from expanded keys"))
 
     def formats(self, problem):
-        return ["NHD", "combined"]
+        return ["NHD", "combined"] if problem.cache_scales == "tensor" else []
 
     def plan(self, batch):
         return AbsorbedPlan(batch, self)

@@ -7,13 +7,18 @@ nothing is compiled for other GPUs. Its LSE is to base 2: the variants NAME:lse 
 """
 import math
 
-from engine_tools import FP8, Plan, first_reason, no_latent_attention, no_paged_attention, with_lse_variants
+from engine_tools import (FP8, Plan, first_reason, no_latent_attention, no_paged_attention, reserved, step_of,
+                          with_lse_variants, with_values)
 
 LN2 = math.log(2)
 # Split results are stored in the output's type, and the threads that merge them exchange theirs in that type again:
 # threadblock_sync_state() in attention/cascade.cuh.
 PARTIAL = {"partial_roundings": 2}
-WORKSPACE = 128 << 20  # bytes, as FlashInfer recommends
+# Bytes: what SGLang takes, what it takes for Qwen, and what it takes for deterministic inference.
+WORKSPACES = {"workspace": ([384 << 20, 512 << 20, 2048 << 20], "SGLANG_FLASHINFER_WORKSPACE_SIZE=")}
+# Keys of a piece where SGLang's inference is deterministic; where it records graphs it then splits nothing.
+SPLIT_TILES = [1024, 2048, 4096, 8192]
+SPLIT_FLAG = "--enable-deterministic-inference, SGLANG_FLASHINFER_{}_SPLIT_TILE_SIZE="
 
 
 class FlashInfer:
@@ -27,9 +32,11 @@ class FlashInfer:
     head_dims = ((64, 64), (128, 128), (256, 256))
     groups = None  # how many query heads may share a KV head; None: any number
     fp8_cache = True
-    trees = sinks = False
+    trees = sinks = chunks = False
     with_lse = False
-    workspace = None
+    workspace = 128 << 20  # bytes that results between stages may take: FlashInfer's advice
+    split_tile = None  # keys of a piece; None: as its planner decides
+    disable_split_kv = False
 
     def load(self):
         import flashinfer
@@ -37,8 +44,10 @@ class FlashInfer:
 
     def supports(self, problem):
         dims, group = (problem.head_dim_qk, problem.head_dim_v), problem.heads_q // max(problem.heads_kv, 1)
-        return no_paged_attention(problem, trees=self.trees, sinks=self.sinks) or first_reason(
-            (problem.mode not in self.modes, f"{' and '.join(self.modes)} steps only, not {problem.mode}"),
+        return no_paged_attention(problem, trees=self.trees, sinks=self.sinks, chunks=self.chunks) or first_reason(
+            (step_of(problem) not in self.modes, f"{' and '.join(self.modes)} steps only, not {problem.mode}"),
+            (self.split_tile and self.split_tile % problem.page_size != 0,
+             f"a piece of {self.split_tile} keys is no whole number of pages of {problem.page_size}"),
             (problem.mode == "decode" and problem.max_q_len > 1, "decodes of one token only"),
             (problem.cache_dtype != problem.dtype and not (self.fp8_cache and problem.cache_dtype in FP8),
              "a cache of the queries' type" + (", or fp8" if self.fp8_cache else "")),
@@ -47,7 +56,7 @@ class FlashInfer:
              + ", ".join(f"{qk}/{v}" for qk, v in self.head_dims)),
             (self.groups and group not in self.groups, f"{group} query heads per KV head are not among "
              + ", ".join(map(str, self.groups or ()))),
-            (problem.window_counts_depth and problem.sliding_window_size >= 0,
+            (step_of(problem) == "target_verify" and problem.window_counts_depth and problem.sliding_window_size >= 0,
              "a tree's window by depth: this one counts places among the keys"))
 
     def numerics(self, problem):
@@ -56,12 +65,12 @@ class FlashInfer:
     def plan(self, batch):
         return self.plans(batch, self)
 
-    def memory(self):
-        """Scratch that the plans share, as the wrappers of an engine do: only one of them runs at a time."""
-        if self.workspace is None:
-            import torch
-            self.workspace = torch.zeros(WORKSPACE, dtype=torch.uint8, device="cuda")
-        return self.workspace
+
+def splitting(backend, problem):
+    """What plan() of a wrapper is told of how to cut keys: nothing, unless a variant says it."""
+    if backend.disable_split_kv or backend.split_tile and problem.recorded:
+        return {"disable_split_kv": True}
+    return {"fixed_split_size": backend.split_tile // problem.page_size} if backend.split_tile else {}
 
 
 class WrapperPlan(Plan):
@@ -70,6 +79,7 @@ class WrapperPlan(Plan):
     def bind(self, batch, backend):
         import numpy
         self.numpy, self.backend, self.library = numpy, backend, backend.library
+        (self.memory,) = reserved(batch, ((backend.workspace,), self.torch.uint8))  # of all of its wrappers
         self.layout = "HND" if self.problem.cache_layout == "HND" else "NHD"
         swap = (lambda x: x.transpose(1, 2)) if self.layout == "HND" else lambda x: x
         self.cache = (swap(self.k_cache), swap(self.v_cache))  # its own order of dimensions
@@ -119,20 +129,22 @@ class DecodePlan(WrapperPlan):
             "paged_kv_indices_buffer": self.buffers["kv_indices"],
             "paged_kv_last_page_len_buffer": self.buffers["last"]}
         self.wrapper = self.library.BatchDecodeWithPagedKVCacheWrapper(
-            self.backend.memory(), self.layout, use_tensor_cores=self.backend.tensor_cores,
+            self.memory, self.layout, use_tensor_cores=self.backend.tensor_cores,
             backend=self.backend.template, **buffers)
 
     def prepare(self, batch):
         self.schedule(batch)
         csr = self.indices(batch)
         self.wrapper.plan(csr["kv_indptr"], csr["kv_indices"], csr["kv_last_page_len"], *self.heads,
-                          self.problem.page_size, **self.layer)
+                          self.problem.page_size, **splitting(self.backend, self.problem), **self.layer)
 
 
 class Decode(FlashInfer):
     name = "flashinfer:decode"
     description = "FlashInfer's paged decode on CUDA cores"
     kernel = "BatchDecodeWithPagedKVCacheWrapper"
+    chunks = True
+    tuning = WORKSPACES
     groups = (1, 2, 3, 4, 8)
     tensor_cores = False
     plans = DecodePlan
@@ -145,13 +157,16 @@ class DecodeTensorCores(FlashInfer):
     name = "flashinfer:decode_tc"
     description = "FlashInfer's paged decode on tensor cores: its prefill with one query"
     kernel = "BatchDecodeWithPagedKVCacheWrapper, use_tensor_cores"
+    chunks = True
+    tuning = {**WORKSPACES, "split_tile": (SPLIT_TILES, SPLIT_FLAG.format("DECODE")),
+              "disable_split_kv": ([1], "")}
     tensor_cores = True
     plans = DecodePlan
 
 
 class PrefillPlan(WrapperPlan):
     def bind(self, batch, backend):
-        self.mask = batch.tensor("custom_mask") is not None
+        self.mask = step_of(batch.problem) == "target_verify"  # chains are as causal as prompts
         super().bind(batch, backend)
 
     def make(self, batch):
@@ -167,7 +182,7 @@ class PrefillPlan(WrapperPlan):
                                                               dtype=self.torch.uint8, device="cuda")
                 buffers["mask_indptr_buf"] = self.ints(batch.batch_size + 1)
         self.wrapper = self.library.BatchPrefillWithPagedKVCacheWrapper(
-            self.backend.memory(), self.layout, backend=self.backend.template, **buffers)
+            self.memory, self.layout, backend=self.backend.template, **buffers)
 
     def prepare(self, batch):
         self.schedule(batch)
@@ -178,7 +193,7 @@ class PrefillPlan(WrapperPlan):
             mask["custom_mask"] = batch.tensor("custom_mask").torch().view(self.torch.bool)
         self.wrapper.plan(csr["qo_indptr"], csr["kv_indptr"], csr["kv_indices"], csr["kv_last_page_len"], *self.heads,
                           self.problem.page_size, causal=self.causal, head_dim_vo=self.problem.head_dim_v,
-                          **mask, **self.layer)
+                          **splitting(self.backend, self.problem), **mask, **self.layer)
 
 
 class PrefillFa2(FlashInfer):
@@ -187,7 +202,9 @@ class PrefillFa2(FlashInfer):
     kernel = "BatchPrefillWithPagedKVCacheWrapper, fa2"
     graph_support = "UNIFORM_BATCH"
     modes = ("extend", "mixed", "draft_extend", "target_verify")
-    trees = True
+    trees = chunks = True
+    tuning = {**WORKSPACES, "split_tile": (SPLIT_TILES, SPLIT_FLAG.format("PREFILL")),
+              "disable_split_kv": ([1], "")}
     plans = PrefillPlan
 
 
@@ -199,6 +216,8 @@ class PrefillFa3(FlashInfer):
     template = "fa3"
     modes = ("extend", "mixed", "draft_extend")
     fp8_cache = False
+    chunks = True
+    tuning = WORKSPACES
     plans = PrefillPlan
 
     def numerics(self, problem):
@@ -211,7 +230,7 @@ class RaggedPagedPlan(WrapperPlan):
     follows = False
 
     def make(self, batch):
-        memory, library = self.backend.memory(), self.library
+        memory, library = self.memory, self.library
         self.wrapper = library.BatchPrefillWithRaggedKVCacheWrapper(memory, "NHD", backend="auto")
         self.prefix = library.BatchPrefillWithPagedKVCacheWrapper(memory, "NHD", backend="fa2")
         self.new = [batch.tensor(role).torch() for role in ("k_new", "v_new")]
@@ -244,7 +263,7 @@ class RaggedPlan(WrapperPlan):
     follows = False
 
     def make(self, batch):
-        self.wrapper = self.library.BatchPrefillWithRaggedKVCacheWrapper(self.backend.memory(), "NHD", backend="auto")
+        self.wrapper = self.library.BatchPrefillWithRaggedKVCacheWrapper(self.memory, "NHD", backend="auto")
 
     def prepare(self, batch):
         self.schedule(batch)
@@ -264,7 +283,7 @@ class SinkPlan(PrefillPlan):
 
     def make(self, batch):
         self.wrapper = self.library.BatchAttentionWithAttentionSinkWrapper(
-            self.backend.memory(), self.layout, backend=self.backend.template, q_data_type=self.q.dtype,
+            self.memory, self.layout, backend=self.backend.template, q_data_type=self.q.dtype,
             kv_data_type=self.k_cache.dtype, head_dim_qk=self.problem.head_dim_qk, head_dim_vo=self.problem.head_dim_v,
             window_left=self.window)
 
@@ -303,23 +322,36 @@ class XqaPlan(Plan):
 
     def bind(self, batch, backend):
         torch, problem = self.torch, self.problem
-        self.library, self.memory, requests = backend.library, backend.memory(), batch.batch_size
-        self.q, self.out = (x.view(requests, 1, *x.shape[1:]) for x in (self.q, self.out))
+        self.library, requests = backend.library, batch.batch_size
+        (self.memory,) = reserved(batch, ((backend.workspace,), torch.uint8))
+        q_len = self.q.shape[0] // requests
+        one = () if q_len == 1 else (1,)  # beams; nodes of a chain come behind them
+        self.q, self.out = (x.view(requests, *one, q_len, *x.shape[1:]) for x in (self.q, self.out))
+        self.drafts = {} if q_len == 1 else {"q_seq_len": q_len, "mask": self.causal_mask(requests, q_len)}
         self.semaphores = torch.zeros(requests * problem.heads_kv, dtype=torch.int32, device="cuda").view(torch.uint32)
         if self.sinks is not None:
             self.sinks = self.sinks.view(problem.heads_kv, -1)
+
+    def causal_mask(self, requests, q_len):
+        """For each node of a chain the bits of those that it sees, in uint16 that make whole words of 32."""
+        seen = [[(1 << (node + 1)) - 1 >> at & 0xffff for at in range(0, -(-q_len // 32) * 32, 16)]
+                for node in range(q_len)]
+        return self.torch.tensor([seen] * requests, dtype=self.torch.uint16, device="cuda")
 
     def prepare(self, batch):
         table = batch.indices("page_table")
         self.table = table["page_table"].torch()
         self.lens = table["cache_seqlens"].torch().view(self.torch.uint32).view(-1, 1)
-        self.scale = self.logit_scale(batch) * math.sqrt(self.problem.head_dim_qk)  # times the scale that it knows
+        scale = self.logit_scale(batch) * math.sqrt(self.problem.head_dim_qk)  # times the scale that it knows
+        self.scales = {"q_scale": scale}
+        if self.problem.cache_dtype in FP8:  # it knows one scale for keys and values
+            self.scales = {"q_scale": scale * batch.k_scale / batch.v_scale, "kv_scale": batch.v_scale}
 
     def launch(self):
         self.library.xqa(
             self.q, self.k_cache, self.v_cache, self.table, self.lens, self.out, self.memory, self.semaphores,
-            self.problem.heads_kv, self.problem.page_size, sinks=self.sinks, q_scale=self.scale,
-            sliding_win_size=self.window + 1)
+            self.problem.heads_kv, self.problem.page_size, sinks=self.sinks, sliding_win_size=self.window + 1,
+            **self.scales, **self.drafts)
 
 
 class Xqa(FlashInfer):
@@ -329,19 +361,33 @@ class Xqa(FlashInfer):
     index_format = "page_table"
     head_dims = tuple((dim, dim) for dim in range(16, 257, 16))
     groups = tuple(range(1, 17))
-    fp8_cache = False
-    sinks = True
+    sinks = chunks = True
     formats = ("NHD", "HND", "combined")
+    graph_support = "UNIFORM_BATCH"
     plans = XqaPlan
 
     def supports(self, problem):
-        return super().supports(problem) or first_reason(
+        fp8 = problem.cache_dtype in FP8
+        # What holds of a decode of one token holds of a chain.
+        chains = problem.mode == "target_verify" and problem.drafts_are_chains
+        decode = with_values(problem, mode="decode", max_q_len=1) if chains else problem
+        return first_reason(
+            (problem.mode not in ("decode", "target_verify"), f"decodes and chains of drafts only, not {problem.mode}")
+        ) or super().supports(decode) or first_reason(
+            (problem.mode != "decode" and problem.attention_chunk > 0, "no chains of drafts in chunks: virtual requests"
+             " differ in length"),
+            (problem.mode != "decode" and problem.sliding_window_size >= 0, "no chains of drafts in windows: it places"
+             " all of a chain's windows at its last node"),
+            (problem.cache_dtype == "e5m2", "fp8 as e4m3 only"),
+            (fp8 and problem.head_dim_qk not in (64, 128, 256), "over an e4m3 cache head dims 64, 128 and 256 only"),
             (problem.page_size not in (16, 32, 64, 128), f"pages of 16, 32, 64 or 128, not {problem.page_size}"),
             (not problem.causal or problem.is_cross_attention, "causal self-attention only"),
             (problem.logit_cap > 0, "no softcap"))
 
     def numerics(self, problem):
-        """Of a partial result the scale of its row, its own value and the sum of all warps are rounded."""
+        if problem.cache_dtype in FP8:  # mha_sm90.cu: the tensor cores multiply e4m3 with e4m3, queries are rounded
+            return {"qk_input": "e4m3", "p": "e4m3", "partial_out": problem.dtype, "lse": False}
+        # Of a partial result the scale of its row, its own value and the sum of all warps are rounded.
         return {"p": problem.dtype, "partial_out": problem.dtype, "partial_roundings": 3, "lse": False}
 
 
@@ -363,6 +409,7 @@ class RaggedPaged(FlashInfer):
         return super().supports(problem) or first_reason(
             (not problem.causal or problem.is_cross_attention, "causal self-attention only"),
             (problem.sliding_window_size >= 0, "no window: SGLang takes the paged kernel there"),
+            (problem.mode == "target_verify", "no drafts: SGLang verifies them over pages"),
             (problem.heads_q * problem.head_dim_v > MOST_MERGED, f"more than {MOST_MERGED} numbers a token to merge"))
 
 
@@ -388,7 +435,7 @@ class CascadePlan(WrapperPlan):
 
     def make(self, batch):
         new = self.library.BatchPrefillWithPagedKVCacheWrapper
-        self.prefix, self.wrapper = (new(self.backend.memory(), self.layout, backend="fa2") for _ in range(2))
+        self.prefix, self.wrapper = (new(self.memory, self.layout, backend="fa2") for _ in range(2))
         self.out_prefix, self.lse_prefix = self.torch.empty_like(self.out), self.torch.empty_like(self.lse)
 
     def shared_pages(self, batch, starts, pages):
@@ -456,7 +503,7 @@ class MlaPlan(WrapperPlan):
                        "kv_indptr": self.buffers["kv_indptr"], "kv_indices": self.buffers["kv_indices"],
                        "kv_len_arr": self.buffers["last"]}
         self.wrapper = self.library.mla.BatchMLAPagedAttentionWrapper(
-            self.backend.memory(), backend=self.backend.template, **buffers)
+            self.memory, backend=self.backend.template, **buffers)
         latent = self.problem.head_dim_v
         rows = self.k_cache[:, :, 0]
         self.parts += rows[..., :latent], rows[..., latent:]
@@ -468,7 +515,7 @@ class MlaPlan(WrapperPlan):
         latent = problem.head_dim_v
         self.wrapper.plan(csr["qo_indptr"], csr["kv_indptr"], csr["kv_indices"], lens, problem.heads_q, latent,
                           problem.head_dim_qk - latent, problem.page_size, problem.mode != "decode",
-                          problem.scale * batch.k_scale, self.q.dtype, self.k_cache.dtype)
+                          self.logit_scale(batch), self.q.dtype, self.k_cache.dtype)
 
     def launch(self):
         if self.backend.with_lse:
@@ -482,12 +529,15 @@ class MlaFa2(FlashInfer):
     description = "FlashInfer's absorbed MLA over pages, FlashAttention 2's design"
     kernel = "BatchMLAPagedAttentionWrapper, fa2"
     modes = ("decode", "extend", "mixed", "draft_extend")
+    graph_support = "UNIFORM_BATCH"
+    tuning = WORKSPACES
     plans = MlaPlan
     reads_queries_apart = True
 
     def supports(self, problem):
-        return no_latent_attention(problem) or first_reason(
-            (problem.mode not in self.modes, f"{' and '.join(self.modes)} steps only, not {problem.mode}"))
+        no_fp8 = "no fp8 cache: FlashInfer 0.6.9's MLA has no scale for one"
+        return no_latent_attention(problem, no_fp8) or first_reason(
+            (step_of(problem) not in self.modes, f"{' and '.join(self.modes)} steps only, not {problem.mode}"))
 
 
 class MlaFa3(MlaFa2):

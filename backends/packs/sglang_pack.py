@@ -4,7 +4,7 @@
 
 They read token slots, not pages. Building those is part of plan and update, where the engine has a kernel for it.
 """
-from engine_tools import FP8, Plan, first_reason, import_bare, no_paged_attention
+from engine_tools import FP8, Plan, first_reason, import_bare, no_paged_attention, reserved, step_of
 
 KERNELS = "sglang.kernels.ops.attention"
 
@@ -69,11 +69,13 @@ class DecodePlan(SlotPlan):
         super().bind(batch, backend)
         problem, torch = self.problem, self.torch
         self.units = torch.cuda.get_device_properties().multi_processor_count
-        latent, most = problem.family == "latent", backend.splits
-        if latent:  # the cap in layers/attention/triton_backend.py: one KV head leaves most of a GPU idle
+        latent, most, self.tile = problem.family == "latent", backend.splits, backend.split_tile
+        if self.tile:
+            most = -(-self.longest(batch)[1] // self.tile)
+        elif latent:  # the cap in layers/attention/triton_backend.py: one KV head leaves most of a GPU idle
             most = max(most, min(power_of_two(self.units), power_of_two(-(-self.longest(batch)[1] // self.BLOCK))))
         shape = (batch.batch_size, problem.heads_q, most)
-        partial, partial_lse = backend.partials((*shape, problem.head_dim_v), shape)
+        partial, partial_lse = backend.partials(batch, (*shape, problem.head_dim_v), shape)
         self.splits = torch.ones(batch.batch_size, dtype=torch.int32, device="cuda")
         values = self.k_cache[..., :problem.head_dim_v] if latent else self.v_cache
         self.rule, self.forward = backend.metadata.get_num_kv_splits_triton, backend.kernels.decode_attention_fwd
@@ -81,6 +83,7 @@ class DecodePlan(SlotPlan):
                           self.splits, most, problem.scale, batch.k_scale, batch.v_scale)
         self.options = {
             "logit_cap": problem.logit_cap, "sinks": self.sinks, "page_size": problem.page_size, "has_mla": latent,
+            "xai_temperature_len": problem.temperature_len or -1,
             "use_pdl": torch.cuda.get_device_capability()[0] >= 9}  # as the engine asks sgl_kernel
         self.most, self.lens = most, torch.empty_like(self.splits)
 
@@ -88,6 +91,9 @@ class DecodePlan(SlotPlan):
         problem, requests = self.problem, batch.batch_size
         self.give_slots(self.slots_of_keys(batch))
         self.torch.sub(self.starts[1:], self.starts[:-1], out=self.lens)
+        if self.tile:
+            self.splits.copy_((self.lens + self.tile - 1) // self.tile)
+            return
         self.rule[(1,)](self.splits, self.lens, requests, 1, problem.heads_q, problem.heads_kv, self.most, self.units,
                         MAX_NUM_SEQ=max(256, power_of_two(requests)))
 
@@ -97,7 +103,7 @@ class DecodePlan(SlotPlan):
 
 class Decode(Triton):
     name = "sglang:triton_decode"
-    description = "SGLang's Triton decode over token slots, split as its rule says; absorbed MLA, too"
+    description = "SGLang's Triton decode over token slots, split as its rules say; absorbed MLA, too"
     kernel = "decode_attention_fwd"
     index_format = "kv_indptr, kv_indices, num_kv_splits"
     module = "decode_attention"
@@ -106,11 +112,16 @@ class Decode(Triton):
     reads_queries_apart = True  # of absorbed MLA, where SGLang joins them, too
     scratch = None
     splits = 8  # at most: the rule decides, and raises it for absorbed MLA
-    tuning = {"splits": ([1, 2, 4, 8, 16, 32, 64], "--triton-attention-num-kv-splits")}
+    split_tile = None  # keys of each split, whatever else is in the batch: the rule of deterministic inference
+    tuning = {"splits": ([1, 2, 4, 8, 16, 32, 64], "--triton-attention-num-kv-splits"),
+              "split_tile": ([128, 256, 512, 1024, 2048],
+                             "--enable-deterministic-inference, SGLANG_TRITON_DECODE_SPLIT_TILE_SIZE=")}
 
-    def partials(self, *shapes):
-        """Room for partial results, f32, which all plans share as an engine's layers do: it takes gigabytes for MLA."""
+    def partials(self, batch, *shapes):
+        """Room for partial results, f32. For MLA it takes gigabytes, which all plans share as an engine's layers do."""
         import torch
+        if batch.problem.family != "latent":
+            return reserved(batch, *((shape, torch.float32) for shape in shapes))
         sizes = [torch.Size(shape).numel() for shape in shapes]
         if self.scratch is None or self.scratch.numel() < sum(sizes):
             self.scratch = torch.empty(sum(sizes), dtype=torch.float32, device="cuda")  # earlier plans keep theirs
@@ -122,8 +133,10 @@ class Decode(Triton):
             (problem.step != "attention", "attention only: it writes no cache"),
             (problem.dtype not in ("f16", "bf16"), "queries in f16 or bf16 only"),
             (problem.sliding_window_size >= 0, "no window over latent rows"),
-            ) if latent else no_paged_attention(problem, sinks=True)
+            ) if latent else no_paged_attention(problem, sinks=True, temperature=True)
         return refused or first_reason(
+            (problem.temperature_len > 0 and problem.sliding_window_size >= 0,
+             "no temperature in a window, of whose keys alone it knows the places"),
             (problem.mode != "decode" or problem.max_q_len > 1, "decodes of one token only"),
             (problem.is_cross_attention, "no cross attention"),
             (problem.cache_dtype not in (problem.dtype, *FP8), "a cache of the queries' type, or fp8"),
@@ -145,7 +158,7 @@ class ExtendPlan(SlotPlan):
 
     def prepare(self, batch):
         problem, mask, mask_starts = self.problem, None, None
-        if problem.mode == "target_verify":
+        if step_of(problem) == "target_verify":
             tree = batch.indices("tree_mask")  # these arrays stay where they are when a recorded plan goes on
             mask, mask_starts = tree["custom_mask"].torch().view(self.torch.bool), tree["mask_indptr"].torch()
         query_starts = batch.indices("csr_prefix")["qo_indptr"].torch()
@@ -155,6 +168,7 @@ class ExtendPlan(SlotPlan):
                           batch.v_scale)
         self.options = {"sm_scale": problem.scale, "logit_cap": problem.logit_cap, "sinks": self.sinks,
                         "sliding_window_size": problem.sliding_window_size, "lse_extend": self.lse,
+                        "xai_temperature_len": problem.temperature_len or -1,
                         "page_size": problem.page_size}
 
     def launch(self):
@@ -171,11 +185,12 @@ class Extend(Triton):
     plans = ExtendPlan
 
     def supports(self, problem):
-        return no_paged_attention(problem, trees=True, sinks=True) or first_reason(
+        return no_paged_attention(problem, trees=True, sinks=True, temperature=True) or first_reason(
             (problem.mode == "decode", "no decodes: triton_decode is for them"),
             (not problem.causal or problem.is_cross_attention, "causal self-attention only"),
             (problem.sliding_window_size == 0, "a window of 0 previous keys means no window to it"),
-            (problem.mode == "target_verify" and problem.sliding_window_size >= 0, "no windows in draft trees"),
+            (step_of(problem) == "target_verify" and problem.sliding_window_size >= 0,
+             "no windows in draft trees that branch"),
             (problem.cache_dtype != problem.dtype, "a cache of the queries' type: it reads the new keys before they are"
              " stored"),
             (problem.cache_scales != "tensor", "scales of a whole tensor only"))

@@ -4,8 +4,8 @@
 import logging
 import types
 
-from engine_tools import (Plan, arguments_of, first_reason, import_bare, library_of, need_gpu,
-                          no_latent_attention, no_paged_attention, with_lse_variants)
+from engine_tools import (Plan, arguments_of, first_reason, import_bare, library_of, need_gpu, no_latent_attention,
+                          no_paged_attention, reserved, with_lse_variants, with_values)
 from flash_attention_3 import AbsorbedMla, FlashAttention3, RaggedPlan
 from gated_delta_net import (DeltaNetPlan, GatheredStates, chunked_numerics, chunks_of, layouts_of_states, no_chunks,
                              no_delta_net)
@@ -57,7 +57,7 @@ class Fa2:
         library_of("vllm", "vllm_flash_attn/_vllm_fa2_C.abi3.so")
 
     def supports(self, problem):
-        return no_paged_attention(problem, window_ahead=True) or first_reason(
+        return no_paged_attention(problem, chunks=True, window_ahead=True) or first_reason(
             (problem.cache_dtype != problem.dtype, "a cache of the queries' type only"),
             (problem.cache_scales != "tensor", "scales of a whole tensor only"),
             (problem.page_size % 16 != 0 and problem.cache_layout != "ragged", f"pages of 16 tokens or multiples, not {problem.page_size}"),
@@ -81,19 +81,20 @@ class Fa2Plan(Plan):
 
     def prepare(self, batch):
         problem = self.problem
-        starts = {name: batch.indices("varlen")[name].torch() for name in ("cu_seqlens_q", "cu_seqlens_k")}
+        starts = batch.indices("varlen")
+        query_starts = starts["cu_seqlens_q"].torch()
         if problem.cache_layout == "ragged":
-            keys = starts
+            keys = {"cu_seqlens_k": starts["cu_seqlens_k"].torch()}
         else:
             table = {name: array.torch() for name, array in batch.indices("page_table").items()}
-            keys = starts | {"cu_seqlens_k": starts["cu_seqlens_q"],  # not read beside seqused_k, but it has to be there
-                             "seqused_k": table["cache_seqlens"], "block_table": table["page_table"]}
+            keys = {"cu_seqlens_k": query_starts,  # not read beside seqused_k, but it has to be there
+                    "seqused_k": table["cache_seqlens"], "block_table": table["page_table"]}
         longest_q, longest_kv = self.longest(batch)
         # It says +inf for a query that sees no key; a recorded plan's padding is nobody's query.
         ahead = 0 if self.causal else self.window_ahead
         self.has_empty_rows = any(kv < max(q - ahead if ahead >= 0 else 1, 1) for q, kv in zip(batch.q_lens, batch.kv_lens))
         self.arguments = arguments_of(
-            self.forward, q=self.q, k=self.k_cache, v=self.v_cache, out=self.out, **keys,
+            self.forward, q=self.q, k=self.k_cache, v=self.v_cache, out=self.out, cu_seqlens_q=query_starts, **keys,
             max_seqlen_q=longest_q, max_seqlen_k=longest_kv, p_dropout=0.0, softmax_scale=self.logit_scale(batch), zero_tensors=False,
             is_causal=self.causal, window_size_left=self.window, window_size_right=self.window_ahead,
             softcap=problem.logit_cap, return_softmax=False, num_splits=0)
@@ -109,12 +110,14 @@ class Fa2Plan(Plan):
 
 class FlashMla:
     name = "vllm:flashmla"
-    description = "FlashMLA's dense decode, over pages of 64 latent rows"
+    description = ("FlashMLA's dense decode, over pages of 64 latent rows; over an e4m3 cache with queries rounded to "
+                   "e4m3")
     requires = REQUIRES
-    kernel = "_flashmla_C.dense_decode_fwd"
+    kernel = "_flashmla_C.dense_decode_fwd; _flashmla_extension_C.fwd_kvcache_mla_fp8"
     index_format = "flashmla"
     device = "cuda"
-    graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"  # vLLM: UNIFORM_BATCH, where its drafts form chains
+    graph_support = "UNIFORM_BATCH"
+    reads_fp8_queries = True
     reads_queries_apart = True
     with_lse = False
 
@@ -123,14 +126,24 @@ class FlashMla:
         need_gpu(9, "FlashMLA's dense decode")
 
     def supports(self, problem):
-        return no_latent_attention(problem) or first_reason(
-            (problem.mode != "decode", f"decodes only, not {problem.mode}"),
-            (problem.page_size != 64, f"pages of 64 tokens, not {problem.page_size}"))
+        fp8 = problem.cache_dtype == "e4m3"
+        return no_latent_attention(problem, no_fp8=None) or first_reason(
+            (problem.mode not in ("decode", "target_verify"), f"decodes and chains of drafts only, not {problem.mode}"),
+            (problem.page_size != 64, f"pages of 64 tokens, not {problem.page_size}"),
+            (fp8 and problem.dtype != "bf16", "over an e4m3 cache it writes bf16 only"),
+            (problem.q_dtype == "e5m2", "queries in e4m3 only, of fp8"),
+            (problem.q_dtype == "e4m3" and not fp8, "queries in e4m3 over an e4m3 cache only"),
+            (problem.q_scales != "tensor", "one scale for all queries only"))
 
     def numerics(self, problem):
+        if problem.cache_dtype == "e4m3":  # the tensor cores multiply e4m3 with e4m3
+            return {"qk_input": "e4m3", "p": "e4m3", "lse": self.with_lse}
         return {"p": problem.dtype, "lse": self.with_lse}
 
     def plan(self, batch):
+        if batch.problem.cache_dtype == "e4m3":
+            library_of("vllm", "_flashmla_extension_C.abi3.so")
+            return FlashMlaFp8Plan(batch, self)
         return FlashMlaPlan(batch, self)
 
 
@@ -138,21 +151,206 @@ class FlashMlaPlan(Plan):
     def bind(self, batch, backend):
         self.with_lse = backend.with_lse
         requests = batch.batch_size
-        self.forward = self.torch.ops._flashmla_C.dense_decode_fwd.default
+        # A recorded plan's padding is nobody's query.
+        self.has_empty_rows = 0 in batch.kv_lens and not self.problem.recorded
         self.q, self.out = (x.view(requests, -1, *x.shape[1:]) for x in (self.q, self.out))
         self.by_head = self.lse.view(requests, -1, self.lse.shape[1]).transpose(1, 2)
+        self.drafts = self.problem.mode == "target_verify"
 
     def prepare(self, batch):
         # The schedule that the library computes in a kernel ahead of a step's first layer.
         mla = {name: array.torch() for name, array in batch.indices("flashmla").items()}
+        self.forward = self.torch.ops._flashmla_C.dense_decode_fwd.default
         self.arguments = (self.q, self.k_cache, self.problem.head_dim_v, mla["cache_seqlens"], mla["block_table"],
-                          self.logit_scale(batch), False, mla["tile_scheduler_metadata"], mla["num_splits"],
+                          self.logit_scale(batch), self.drafts, mla["tile_scheduler_metadata"], mla["num_splits"],
                           self.out)
 
     def launch(self):
-        lse = self.forward(*self.arguments)[1]  # [requests, query heads, tokens of one]
+        self.give_lse(self.forward(*self.arguments)[1])
+
+    def give_lse(self, lse):
+        """f32 [requests, query heads, tokens of one]; +inf where there is no key."""
         if self.with_lse:
             self.by_head.copy_(lse)
+            if self.has_empty_rows:
+                self.lse.masked_fill_(self.lse == float("inf"), -float("inf"))
+
+
+class FlashMlaFp8Plan(FlashMlaPlan):
+    """The kernel over an e4m3 cache, which has operators and a schedule of its own and returns O in new memory."""
+
+    def bind(self, batch, backend):
+        super().bind(batch, backend)
+        torch = self.torch
+        self.q_in = self.q if self.problem.q_dtype == "e4m3" else torch.empty_like(self.q, dtype=self.k_cache.dtype)
+        self.descales = [torch.tensor([scale], device="cuda") for scale in (batch.q_scale, batch.k_scale)]
+        self.schedule = None
+
+    def prepare(self, batch):
+        operators, problem = self.torch.ops._flashmla_extension_C, self.problem
+        table = batch.indices("page_table")
+        lens, pages = table["cache_seqlens"].torch(), table["page_table"].torch()
+        schedule = operators.get_mla_decoding_metadata_dense_fp8.default(
+            lens, self.q.shape[1] * problem.heads_q, problem.heads_kv)
+        if self.schedule is not None:
+            for ours, step in zip(self.schedule, schedule):
+                ours.copy_(step)
+            return
+        self.schedule, self.forward = schedule, operators.fwd_kvcache_mla_fp8.default
+        self.arguments = (self.q_in, self.k_cache, problem.head_dim_v, lens, pages, problem.scale, self.drafts,
+                          *schedule, *self.descales)
+
+    def launch(self):
+        if self.q_in is not self.q:
+            self.q_in.copy_(self.q)  # as vLLM rounds them in the layer
+        out, lse = self.forward(*self.arguments)
+        self.out.copy_(out)
+        self.give_lse(lse)
+
+
+class FlashMlaSparse:
+    """Rows of 656 bytes are read by the kernel for DeepSeek-V3.2's chosen keys alone. It is given all of a query's, as
+    vLLM gives them to it where there are fewer than are chosen."""
+    name = "vllm:flashmla_sparse"
+    description = "FlashMLA's sparse decode over latent rows with scales of blocks, given every key of each query"
+    requires = REQUIRES
+    kernel = "_flashmla_C.sparse_decode_fwd"
+    index_format = "indices"
+    device = "cuda"
+    graph_support = "UNIFORM_BATCH"
+    reads_queries_apart = True
+    formats = ["NHD"]
+    with_lse = False
+
+    load = FlashMla.load
+
+    def supports(self, problem):
+        blocks = problem.cache_scales == "block"
+        return first_reason((not blocks, "rows with scales of blocks only (fp8_ds_mla)")) or no_latent_attention(
+            with_values(problem, cache_scales="tensor"), no_fp8=None) or first_reason(
+            (problem.mode not in ("decode", "target_verify"), f"decodes and chains of drafts only, not {problem.mode}"),
+            (problem.page_size != 64, f"pages of 64 tokens, not {problem.page_size}"),
+            (problem.dtype != "bf16", "queries in bf16 only"),
+            (problem.heads_q > 128, "128 query heads at most"))
+
+    def numerics(self, problem):
+        return {"qk_input": "bf16", "p": "bf16", "lse": self.with_lse}  # rows are widened to bf16
+
+    def plan(self, batch):
+        return FlashMlaSparsePlan(batch, self)
+
+
+class FlashMlaSparsePlan(FlashMlaPlan):
+    KEYS = 128  # of which lists are multiples; -1 fills them up
+
+    def bind(self, batch, backend):
+        import numpy
+        super().bind(batch, backend)
+        torch, self.numpy = self.torch, numpy
+        requests, q_len, heads, dim = self.q.shape
+        # It is compiled for 64 and 128 heads; vLLM adds heads of zeros.
+        most = 64 if heads <= 64 else 128
+        self.q_in = self.q if heads == most else torch.zeros((requests, q_len, most, dim), dtype=self.q.dtype,
+                                                             device="cuda")
+        keys = -(-max(self.longest(batch)[1], 1) // self.KEYS) * self.KEYS
+        self.keys = torch.full((requests, q_len, keys), -1, dtype=torch.int32, device="cuda")
+        self.forward = torch.ops._flashmla_C.sparse_decode_fwd.default
+        # The schedule follows from the shapes alone: a call over no keys makes it.
+        self.schedule = self.forward(*self.given(batch, None, None))[2:]
+
+    def given(self, batch, *schedule):
+        rest = (None, None, None)  # further keys, which DeepSeek-V4 has
+        return (self.q_in, self.k_cache, self.keys, None, None, *schedule, *rest, self.problem.head_dim_v,
+                self.problem.scale, None)
+
+    def prepare(self, batch):
+        table = {name: array.numpy() for name, array in batch.indices("req_to_token", host=True).items()}
+        slots = table["req_to_token"][table["req_pool_indices"]]
+        q_len = self.keys.shape[1]
+        places = self.numpy.arange(self.keys.shape[2])
+        seen = self.numpy.asarray(batch.kv_lens)[:, None] - q_len + 1 + self.numpy.arange(q_len)  # keys of each query
+        width = min(slots.shape[1], len(places))
+        lists = self.numpy.full(self.keys.shape, -1, dtype=self.numpy.int32)
+        lists[:, :, :width] = slots[:, None, :width]
+        lists[places >= seen[:, :, None]] = -1
+        self.keys.copy_(self.torch.from_numpy(lists))
+        self.arguments = self.given(batch, *self.schedule)
+
+    def launch(self):
+        heads = self.q.shape[2]
+        if self.q_in is not self.q:
+            self.q_in[:, :, :heads].copy_(self.q)
+        out, lse = self.forward(*self.arguments)[:2]
+        self.out.copy_(out[:, :, :heads])
+        self.give_lse(lse[:, :heads])
+
+
+class TritonMla:
+    name = "vllm:triton_mla"
+    description = "vLLM's Triton decode for absorbed MLA, which vLLM names TRITON_MLA"
+    requires = {**REQUIRES, "triton": "3.6.0"}
+    kernel = "decode_attention_fwd"
+    index_format = "block_table, seq_lens"
+    device = "cuda"
+    graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"
+    reads_queries_apart = True
+    formats = ["NHD"]  # a row's place is its page's number times the page size, and its own in the page
+
+    def load(self):
+        self.attend = import_triton_attention("triton_decode_attention").decode_attention_fwd
+
+    def supports(self, problem):
+        return no_latent_attention(problem, no_fp8=None) or first_reason(
+            (problem.mode != "decode" or problem.max_q_len > 1, "decodes of one token only"),
+            (problem.empty_rows, "no requests without keys: it divides by their sum of weights"))
+
+    def numerics(self, problem):
+        return {"qk_input": problem.dtype, "p": problem.dtype}  # rows in fp8 are widened to the queries' type
+
+    def plan(self, batch):
+        return TritonMlaPlan(batch, self.attend)
+
+
+class TritonMlaPlan(Plan):
+    LEAST_KEYS = 512  # of a split; with the most splits from v1/attention/backends/mla/triton_mla.py
+
+    def bind(self, batch, attend):
+        torch, problem = self.torch, self.problem
+        most = 2 * torch.cuda.get_device_properties().multi_processor_count
+        splits = min(1 << (max(1, self.longest(batch)[1] // self.LEAST_KEYS) - 1).bit_length(), most)
+        # Behind each partial result lies its LSE.
+        shape = (batch.batch_size, problem.heads_q, splits, problem.head_dim_v + 1)
+        (partial,) = reserved(batch, (shape, torch.float32))
+        scale = torch.tensor(batch.k_scale if problem.cache_dtype == "e4m3" else 1.0, device="cuda")
+        table = {name: array.torch() for name, array in batch.indices("page_table").items()}
+        self.attend = attend
+        self.arguments = (self.q, self.k_cache, self.k_cache[..., :problem.head_dim_v], self.out, self.lse,
+                          table["page_table"], table["cache_seqlens"], partial, splits, self.logit_scale(batch),
+                          problem.page_size)
+        self.options = {"k_scale": scale, "v_scale": scale, "is_mla": True}
+
+    def prepare(self, batch):
+        batch.indices("page_table")  # where it was
+
+    def launch(self):
+        self.attend(*self.arguments, **self.options)
+
+
+def import_triton_attention(module):
+    """A module of vLLM's Triton attention. Of these others it needs a name or two; they would start vLLM's platform
+    detection."""
+    import torch
+    import triton
+    import triton.language
+    quiet = logging.getLogger("vllm")
+    modes = types.SimpleNamespace(NONE=0, FP8_PER_TENSOR=1, INT8_PER_TOKEN_HEAD=2, FP8_PER_TOKEN_HEAD=3)
+    platform = types.SimpleNamespace(fp8_dtype=lambda: torch.float8_e4m3fn, is_rocm=lambda: False)
+    return import_bare(f"vllm.v1.attention.ops.{module}", ["vllm"], {
+        "vllm.envs": {"VLLM_BATCH_INVARIANT": False},
+        "vllm.logger": {"init_logger": lambda name: quiet},
+        "vllm.platforms": {"current_platform": platform},
+        "vllm.triton_utils": {"triton": triton, "tl": triton.language},
+        "vllm.v1.kv_cache_interface": {"KVQuantMode": modes}})
 
 
 class TritonUnified:
@@ -166,22 +364,11 @@ class TritonUnified:
     padding_seq_len = 0
 
     def load(self):
-        import torch
-        import triton
-        import triton.language
-        quiet = logging.getLogger("vllm")
-        # Of these modules it needs a name or two; they would start vLLM's platform detection.
-        modes = types.SimpleNamespace(NONE=0, FP8_PER_TENSOR=1, INT8_PER_TOKEN_HEAD=2, FP8_PER_TOKEN_HEAD=3)
-        self.attend = import_bare("vllm.v1.attention.ops.triton_unified_attention", ["vllm"], {
-            "vllm.envs": {"VLLM_BATCH_INVARIANT": False},
-            "vllm.logger": {"init_logger": lambda name: quiet},
-            "vllm.platforms": {"current_platform": types.SimpleNamespace(fp8_dtype=lambda: torch.float8_e4m3fn)},
-            "vllm.triton_utils": {"triton": triton, "tl": triton.language},
-            "vllm.v1.kv_cache_interface": {"KVQuantMode": modes}}).unified_attention
+        self.attend = import_triton_attention("triton_unified_attention").unified_attention
 
     def supports(self, problem):
         fp8 = problem.cache_dtype == "e4m3"
-        return no_paged_attention(problem, sinks=True) or first_reason(
+        return no_paged_attention(problem, sinks=True, chunks=True) or first_reason(
             (not problem.causal or problem.is_cross_attention, "causal self-attention only"),
             (problem.cache_dtype != problem.dtype and not fp8, "a cache of the queries' type, or e4m3"),
             (problem.cache_scales != "tensor", "scales of a whole tensor only"),
@@ -208,8 +395,7 @@ class TritonUnifiedPlan(Plan):
         self.threshold = self.LEAST_PROGRAMS // problem.heads_kv
         dim = 1 << (problem.head_dim_v - 1).bit_length()
         shape = (max(self.threshold, 1), problem.heads_q, self.SEGMENTS)
-        self.segments = [torch.empty(size, dtype=torch.float32, device="cuda")
-                         for size in ((*shape, dim), shape, shape)]
+        self.segments = reserved(batch, *((size, torch.float32) for size in ((*shape, dim), shape, shape)))
         self.scales = [torch.tensor([scale], device="cuda") for scale in (batch.k_scale, batch.v_scale)]
 
     def prepare(self, batch):
@@ -299,13 +485,14 @@ class PagedAttentionPlan(Plan):
         if problem.cache_dtype in CACHE_WORDS:
             keys, values = keys.view(torch.uint8), values.view(torch.uint8)
         scales = [torch.tensor([scale], device="cuda") for scale in (batch.k_scale, batch.v_scale)]
-        _, longest = self.longest(batch)
+        # A request without keys has a row of zeros from both versions, whose grids take one key at least.
+        longest = max(self.longest(batch)[1], 1)
         out = {"out": self.out}
         if part:
             shape = (batch.batch_size, problem.heads_q, -(-longest // part))
-            for name in ("exp_sums", "max_logits"):
-                out[name] = torch.empty(shape, dtype=torch.float32, device="cuda")
-            out["tmp_out"] = torch.empty((*shape, problem.head_dim_v), dtype=self.out.dtype, device="cuda")
+            parts = reserved(batch, (shape, torch.float32), (shape, torch.float32),
+                             ((*shape, problem.head_dim_v), self.out.dtype))
+            out |= zip(("exp_sums", "max_logits", "tmp_out"), parts)
         table = batch.indices("page_table")
         name = "paged_attention_v2" if part else "paged_attention_v1"
         self.forward = getattr(torch.ops._C, name).default
@@ -510,5 +697,6 @@ class DeltaNetChunks(DeltaNet):
             name: torch.tensor(values, dtype=torch.int64, device="cuda") for name, values in lists.items()}}
 
 
-backends = [*with_lse_variants(Fa3, Fa3Mla, Fa2, FlashMla), TritonUnified, PagedAttentionV1, PagedAttentionV2,
-            ReshapeAndCacheFlash, ReshapeAndCache, ConcatAndCacheMla, DeltaNetDecode, DeltaNetChunks]
+backends = [*with_lse_variants(Fa3, Fa3Mla, Fa2, FlashMla, FlashMlaSparse), TritonMla, TritonUnified,
+            PagedAttentionV1, PagedAttentionV2, ReshapeAndCacheFlash, ReshapeAndCache, ConcatAndCacheMla,
+            DeltaNetDecode, DeltaNetChunks]

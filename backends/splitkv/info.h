@@ -30,6 +30,10 @@ namespace attnbench::splitkv {
           "splitkv, decodes in as many pieces as SGLang's Triton backend has, at most 8";
       break;
     case SplitRule::kFixedTile:
+      if (rule.tile_keys != SplitRule::kUsualTileKeys) {
+        info.description = "splitkv, decodes in pieces of so many keys: the same bits in any batch";
+        return tuned(std::move(info), "tile", rule.tile_keys);
+      }
       info.name += ":fixed_tile";
       info.description = "splitkv, decodes in pieces of 256 keys: the same bits in any batch";
       break;

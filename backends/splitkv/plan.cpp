@@ -20,8 +20,6 @@ namespace {
 
 /// Triton's kernels: max_kv_splits unless told otherwise.
 constexpr std::int64_t kMaxTritonSplits = 8;
-/// SGLang's deterministic mode: keys of a piece.
-constexpr std::int64_t kFixedTileKeys = 256;
 
 /// Which kernel a request meets may depend on its batch only where the splits do too.
 bool takes_many_rows(SplitRule rule, ForwardMode mode, std::int64_t most_rows) {
@@ -74,8 +72,8 @@ std::vector<std::int64_t> chunks_of(const std::vector<Item>& tiles, const Forwar
                                        .multiprocessors = multiprocessors});
   }
   for (const Item& tile : tiles) {
-    if (rule == SplitRule::kFixedTile) {
-      chunks.push_back(kFixedTileKeys);
+    if (rule.kind == SplitRule::kFixedTile) {
+      chunks.push_back(rule.tile_keys);
       continue;
     }
     const std::int64_t pieces = rule == SplitRule::kDynamic
@@ -127,7 +125,7 @@ tiles::Room room_for(const UniformBatches& batches, const AttentionLayer& layer,
   } else if (batches.mode == ForwardMode::kDecode) {
     std::int64_t pieces = rule.pieces;
     if (rule == SplitRule::kDynamic) pieces = kMaxTritonSplits;
-    if (rule == SplitRule::kFixedTile) pieces = ceil_div(batches.max_kv_len, kFixedTileKeys);
+    if (rule.kind == SplitRule::kFixedTile) pieces = ceil_div(batches.max_kv_len, rule.tile_keys);
     room.partials = room.items = room.tiles * pieces;
   }
   // Keys of each further form of the queries are further pieces, and all tiles are cut.

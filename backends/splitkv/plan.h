@@ -16,23 +16,39 @@ struct SplitRule {
   enum Kind : std::uint8_t {
     kFill,       ///< pieces of equal work, as many as fill the GPU: this backend's own
     kDynamic,    ///< SGLang's get_num_kv_splits_triton, at most 8
-    kFixedTile,  ///< one per 256 keys: a request's bits do not depend on its batch
+    kFixedTile,  ///< one per `tile_keys` keys: a request's bits do not depend on its batch
     kPieces,     ///< so many, whatever the lengths
   };
   Kind kind = kFill;
   std::int64_t pieces = 0;  ///< of kPieces; else 0
+  /// Of kFixedTile; SGLang's deterministic mode has 256 unless SGLANG_TRITON_DECODE_SPLIT_TILE_SIZE
+  /// says otherwise.
+  std::int64_t tile_keys = kUsualTileKeys;
+  static constexpr std::int64_t kUsualTileKeys = 256;
 
   constexpr SplitRule() = default;
-  constexpr SplitRule(Kind rule, std::int64_t count = 0) : kind(rule), pieces(count) {}
+  constexpr SplitRule(Kind rule) : kind(rule) {}
+  constexpr SplitRule(Kind rule, std::int64_t count) : kind(rule) {
+    (rule == kFixedTile ? tile_keys : pieces) = count;
+  }
   friend constexpr bool operator==(const SplitRule&, const SplitRule&) = default;
 };
 
-/// The rules that are registered; those of kPieces are the values of a tuning parameter.
-inline constexpr SplitRule kSplitRules[] = {SplitRule::kFill,         SplitRule::kDynamic,
-                                            SplitRule::kFixedTile,    {SplitRule::kPieces, 1},
-                                            {SplitRule::kPieces, 2},  {SplitRule::kPieces, 4},
-                                            {SplitRule::kPieces, 8},  {SplitRule::kPieces, 16},
-                                            {SplitRule::kPieces, 32}, {SplitRule::kPieces, 64}};
+/// The rules that are registered; those with a number are the values of tuning parameters.
+inline constexpr SplitRule kSplitRules[] = {SplitRule::kFill,
+                                            SplitRule::kDynamic,
+                                            SplitRule::kFixedTile,
+                                            {SplitRule::kPieces, 1},
+                                            {SplitRule::kPieces, 2},
+                                            {SplitRule::kPieces, 4},
+                                            {SplitRule::kPieces, 8},
+                                            {SplitRule::kPieces, 16},
+                                            {SplitRule::kPieces, 32},
+                                            {SplitRule::kPieces, 64},
+                                            {SplitRule::kFixedTile, 128},
+                                            {SplitRule::kFixedTile, 512},
+                                            {SplitRule::kFixedTile, 1024},
+                                            {SplitRule::kFixedTile, 2048}};
 
 /// Work of one batch. Padding requests have none.
 [[nodiscard]] WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer,

@@ -19,8 +19,11 @@ namespace attnbench::splitkv {
 namespace {
 
 constexpr int kMultiprocessors = 132;
-constexpr SplitRule kRules[] = {
-    SplitRule::kFill, SplitRule::kDynamic, SplitRule::kFixedTile, {SplitRule::kPieces, 16}};
+constexpr SplitRule kRules[] = {SplitRule::kFill,
+                                SplitRule::kDynamic,
+                                SplitRule::kFixedTile,
+                                {SplitRule::kFixedTile, 128},
+                                {SplitRule::kPieces, 16}};
 
 Case decode(std::initializer_list<std::int64_t> lengths, int heads_q = 32, int heads_kv = 8) {
   Case c = small_fp8();
@@ -97,6 +100,8 @@ TEST(SplitKvPlan, cuts_by_the_engines_rules) {
               testing::ElementsAre(1, 1, 8));
   EXPECT_THAT(splits(decode({256, 257, 1000, 8192}), SplitRule::kFixedTile),
               testing::ElementsAre(1, 2, 4, 32));
+  EXPECT_THAT(splits(decode({256, 257, 1000, 8192}), {SplitRule::kFixedTile, 512}),
+              testing::ElementsAre(1, 1, 2, 16));
 }
 
 TEST(SplitKvPlan, cuts_decodes_into_so_many_pieces_as_it_is_told) {

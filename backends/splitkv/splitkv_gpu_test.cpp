@@ -196,6 +196,11 @@ TEST_F(SplitKvGpu, gives_a_request_the_same_bits_alone_and_in_a_batch_under_fixe
   }
 }
 
+TEST_F(SplitKvGpu, gives_a_request_the_same_bits_under_fixed_tiles_of_another_size) {
+  conformance::expect_batch_invariance(make<SplitRule(SplitRule::kFixedTile, 128)>,
+                                       long_case(decode(2, 4, 128, 128)), *device_);
+}
+
 TEST_F(SplitKvGpu, says_why_it_cannot) {
   const SplitKvBackend backend;
   EXPECT_NE(backend.supports(problem_of(small_mla())).reason().find("mla"), std::string::npos);

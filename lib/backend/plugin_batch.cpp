@@ -96,6 +96,7 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.dual_local_size = layer.dual_chunk.local_size;
   to.swa_pool = problem.swa_pool ? 1 : 0;
   to.queries_apart = layer.queries_apart ? 1 : 0;
+  to.drafts_are_chains = problem.drafts_are_chains ? 1 : 0;
   return to;
 }
 

@@ -225,6 +225,12 @@ TEST_F(PluginBatchTest, has_a_problem_with_the_numbers_of_the_interface) {
   EXPECT_EQ(problem.max_kv_len, 9);
 }
 
+TEST_F(PluginBatchTest, has_a_problem_that_says_whether_drafts_are_chains) {
+  EXPECT_EQ(plugin_problem(problem_).drafts_are_chains, 0);
+  problem_.drafts_are_chains = true;
+  EXPECT_EQ(plugin_problem(problem_).drafts_are_chains, 1);
+}
+
 TEST_F(PluginBatchTest, has_states_in_place_of_caches_for_a_recurrent_layer) {
   problem_.layer = {.family = Family::kRecurrent,
                     .heads_q = 1,

@@ -218,6 +218,19 @@ TEST_F(PluginIndicesTest, of_the_longest_recorded_step_have_room) {
   EXPECT_TRUE(memory_.guards_intact());
 }
 
+TEST_F(PluginIndicesTest, make_a_virtual_request_without_keys_of_one_that_fills_a_batch_up) {
+  Decode decode(5, 9);
+  decode.batch.batch_size = 3;
+  decode.batch.req_pool_indices.push_back(0);
+  decode.batch.seq_lens.push_back(0);
+  decode.batch.out_cache_loc.push_back(0);
+  decode.batch.positions.push_back(0);
+  const PluginIndices::Call call(indices_, decode.batch, nullptr);
+  ASSERT_EQ(ask("local_attention"), ATTNBENCH_OK) << message();
+  EXPECT_THAT(ints("local_query_start_loc"), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(ints("local_seqused_k"), ElementsAre(5, 1, 0));
+}
+
 TEST_F(PluginIndicesTest, leave_padding_on_the_dummy_page_of_a_window_s_own_pool) {
   Decode decode(5, 9);
   decode.batch.batch_size = 3;  // as a bucket is filled up: row 0, slot 0

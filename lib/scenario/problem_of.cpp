@@ -7,6 +7,17 @@
 #include "lib/base/error.h"
 
 namespace attnbench {
+namespace {
+
+/// Whether each node of a draft tree is the child of the node before it; the root is node 0.
+bool is_chain(const std::vector<int>& parents) {
+  for (std::size_t node = 0; node < parents.size(); ++node) {
+    if (parents[node] != static_cast<int>(node) - 1) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 CacheFormat cache_format_of(const Case& c) {
   return {c.kv_cache.dtype, c.kv_cache.layout.value_or(KvLayout::kNhd), c.kv_cache.page_size,
@@ -22,6 +33,7 @@ Problem problem_of(const Case& c) {
   problem.mode = c.mode;
   problem.step = c.step;
   problem.swa_pool = c.kv_cache.swa_pool;
+  problem.drafts_are_chains = c.mode == ForwardMode::kTargetVerify;
   problem.limits.requests = std::ssize(c.requests) + c.padding.requests;
   problem.limits.q_tokens = c.q_tokens() + c.padding_q_tokens();
   if (c.padding.requests > 0) problem.limits.kv_len = c.padding.seq_len;
@@ -31,6 +43,7 @@ Problem problem_of(const Case& c) {
     problem.limits.kv_len = std::max(problem.limits.kv_len, request.kv_len);
     const std::int64_t needed = c.layer.is_cross_attention ? 1 : request.q_len;
     problem.empty_rows = problem.empty_rows || request.kv_len < needed;
+    problem.drafts_are_chains = problem.drafts_are_chains && is_chain(request.tree_parents);
   }
   return problem;
 }

@@ -250,6 +250,10 @@ TEST(KernelsOfEngines, depend_on_device_step_and_grouping) {
   EXPECT_EQ(kernels_of(Engine::kSglang, "flashinfer", {.capability = 90, .group_size = 1}).front(),
             "flashinfer:decode");
   EXPECT_EQ(kernels_of(Engine::kSglang, "trtllm_mha", {.capability = 100}), Names{});
+  EXPECT_EQ(kernels_of(Engine::kVllm, "TRITON_MLA", {.capability = 90}), Names{"vllm:triton_mla"});
+  // Chains of drafts, too, are not decodes of one token.
+  EXPECT_EQ(kernels_of(Engine::kVllm, "FLASH_ATTN_MLA", {.capability = 90, .decodes = false}),
+            Names{"vllm:fa3_mla"});
 }
 
 // The examples of should_use_tensor_core: 32 query heads over 8, 8 over 4, 12 over 4 in bf16, and 8

@@ -24,7 +24,7 @@ constexpr Engine kSgl = Engine::kSglang, kVl = Engine::kVllm;
 constexpr KernelRow kKernels[] = {
     {kSgl, "fa3", Step::kAny, 0, 999, 0, "fa3:tokenspeed"},
     {kSgl, "fa3", Step::kAny, 0, 999, 0, "vllm:fa3"},
-    {kSgl, "fa3", Step::kDecode, 0, 999, 0, "vllm:fa3_mla"},
+    {kSgl, "fa3", Step::kAny, 0, 999, 0, "vllm:fa3_mla"},
     {kSgl, "flashinfer", Step::kDecode, 0, 999, 4, "flashinfer:decode_tc"},
     {kSgl, "flashinfer", Step::kDecode, 0, 999, 0, "flashinfer:decode"},
     {kSgl, "flashinfer", Step::kDecode, 0, 999, 0, "flashinfer:mla_fa2"},
@@ -43,8 +43,10 @@ constexpr KernelRow kKernels[] = {
     {kVl, "FLASHINFER", Step::kPrompt, 0, 89, 0, "flashinfer:prefill_fa2"},
     {kVl, "TRITON_ATTN", Step::kAny, 0, 999, 0, "vllm:triton_unified"},
     {kVl, "FLEX_ATTENTION", Step::kAny, 0, 999, 0, "torch:flex"},
-    {kVl, "FLASH_ATTN_MLA", Step::kDecode, 90, 99, 0, "vllm:fa3_mla"},
+    {kVl, "FLASH_ATTN_MLA", Step::kAny, 90, 99, 0, "vllm:fa3_mla"},
     {kVl, "FLASHMLA", Step::kAny, 0, 999, 0, "vllm:flashmla"},
+    {kVl, "FLASHMLA_SPARSE", Step::kAny, 90, 99, 0, "vllm:flashmla_sparse"},
+    {kVl, "TRITON_MLA", Step::kDecode, 0, 999, 0, "vllm:triton_mla"},
 };
 
 bool applies(const KernelRow& row, const KernelUse& use) {

@@ -37,7 +37,7 @@ PROBLEM_WORDS = {"mode": ("extend", "decode", "mixed", "idle", "target_verify", 
                  "step": ("attention", "kv_write", "both"), "cache_scales": ("tensor", "head", "token", "block", "request"),
                  "q_dtype": DTYPES, "out_dtype": DTYPES, "q_scales": ("tensor", "request", "head", "token")}
 PROBLEM_TRUTHS = ("causal", "is_cross_attention", "has_sinks", "has_alibi", "window_counts_depth", "recorded",
-                  "multi_item", "empty_rows", "swa_pool", "queries_apart")
+                  "multi_item", "empty_rows", "swa_pool", "queries_apart", "drafts_are_chains")
 ROLES = ("q", "k_new", "v_new", "sinks", "out", "lse", "k_cache", "v_cache", "req_to_token", "req_pool_indices",
          "block_table", "seq_lens", "query_start_loc", "positions", "slot_mapping", "custom_mask", "mask_indptr", "g",
          "beta", "states", "state_indices", "has_initial_state", "k_scales", "v_scales", "q_scales",
@@ -63,7 +63,7 @@ ProblemStruct = struct(
     (c_int64, "max_requests max_q_len max_q_tokens max_kv_len"), (c_int32, "step cache_scales"),
     (c_int64, "attention_chunk temperature_len causal_block"), (c_int32, "multi_item empty_rows"),
     (c_int32, "q_dtype out_dtype q_scales"), (c_int64, "dual_chunk_size dual_local_size"),
-    (c_int32, "swa_pool queries_apart"))
+    (c_int32, "swa_pool queries_apart drafts_are_chains"))
 TensorStruct = struct((c_void_p, "data"), (c_int32, "device device_id dtype rank"), (c_int64 * 4, "shape stride"))
 IndexStruct = struct((c_size_t, "struct_size"), (c_void_p, "next"), (c_char_p, "name"), (TensorStruct, "tensor"),
                      (c_void_p, "host"), (c_int64, "number"))
@@ -406,7 +406,8 @@ def describe(backend):
 
 def with_tuning(backend):
     """The backend, and of each value in its `tuning` a variant that has it: {"splits": ([8, 16], "--kv-splits")} makes
-    NAME:splits=8 and NAME:splits=16, which have the attribute `splits`, and the flag with which an engine sets it."""
+    NAME:splits=8 and NAME:splits=16, which have the attribute `splits`, and the flag with which an engine sets it; a
+    variable of its environment ends with "=", which the value follows."""
     tuning, name = getattr(backend, "tuning", {}), getattr(backend, "name", None)
     try:
         tried = [(parameter, value, flag) for parameter, (values, flag) in tuning.items() for value in values]
@@ -420,7 +421,7 @@ def with_tuning(backend):
     for parameter, value, flag in tried:
         variants.append(copy.copy(backend))
         vars(variants[-1]).update({"name": f"{name}:{parameter}={value}", parameter: value, "only_by_name": True,
-                                   "engine_flag": flag and f"{flag} {value}"})
+                                   "engine_flag": flag and f"{flag}{'' if flag.endswith('=') else ' '}{value}"})
     return variants
 
 

@@ -702,7 +702,8 @@ class DiscoveryTest(HostTest):
             class Mine:
                 name, engine_flag = "mine", ""
                 splits, stages = 0, 2
-                tuning = {"splits": ([8, 16], "--kv-splits"), "stages": ([3], "")}
+                tuning = {"splits": ([8], "--kv-splits"), "stages": ([3], ""), "tile": ([4], "KV_TILE=")}
+                tile = 0
                 def supports(self, problem):
                     return f"{self.splits} splits, {self.stages} stages"
                 def plan(self, batch): pass
@@ -711,8 +712,8 @@ class DiscoveryTest(HostTest):
                 for table in tables.array]
         self.assertEqual(said, [("mine", 0, "", "0 splits, 2 stages"),
                                 ("mine:splits=8", 1, "--kv-splits 8", "8 splits, 2 stages"),
-                                ("mine:splits=16", 1, "--kv-splits 16", "16 splits, 2 stages"),
-                                ("mine:stages=3", 1, "", "0 splits, 3 stages")])
+                                ("mine:stages=3", 1, "", "0 splits, 3 stages"),
+                                ("mine:tile=4", 1, "KV_TILE=4", "0 splits, 2 stages")])
 
 
 class ProgramTest(HostTest):

@@ -182,6 +182,9 @@ typedef struct attnbench_problem {
   /* 1, of ATTNBENCH_LATENT alone: ATTNBENCH_Q_NOPE and ATTNBENCH_Q_PE take the place of
    * ATTNBENCH_Q, which is absent. */
   int32_t queries_apart;
+  /* ATTNBENCH_TARGET_VERIFY: 1: each draft tree is a chain, so that custom_mask says no more than
+   * causality, aligned at the bottom right, does. */
+  int32_t drafts_are_chains;
 } attnbench_problem;
 
 /* Strides count elements. An absent tensor has data 0. */
@@ -281,11 +284,13 @@ typedef struct attnbench_batch {
    *   the number fa3_num_splits, for which FlashAttention 3 has room, and fa3_num_splits_dynamic
    *   [B], into how many pieces it cuts each request. Decodes.
    * flashmla: block_table [B, width], cache_seqlens [B], tile_scheduler_metadata [parts, 8] in
-   *   blocks of 64 keys, num_splits [B + 1], cumulative. Latent decodes, pages of 64 tokens.
+   *   blocks of 64 keys, num_splits [B + 1], cumulative. Latent decodes and chains of drafts, pages
+   *   of 64 tokens.
    * trtllm_mla: block_tables [B, padded width], seq_lens [B]. Latent decodes, pages of 32 or 64.
    * local_attention: local_query_start_loc [V + 1], local_seqused_k [V], local_block_table [V,
    *   chunk / page_size], of V virtual requests: one for each chunk that holds queries of a
-   *   request. Chunked layers, in whole pages.
+   *   request, and one without keys for a decode that fills a batch up. Chunked layers, in whole
+   *   pages.
    * dual_chunk: block_tables_intra [B, (dual_chunk_size - dual_local_size) / page_size],
    *   seq_lens_intra [B], block_tables_succ, seq_lens_succ, of the keys of a request's last chunk
    *   and of the one before; seq_lens_inter [B], how many keys stand before those. Decodes, chunks
