@@ -44,16 +44,26 @@ bool exists_on(const EngineBackend& backend, const EngineDevice& device) {
          device.capability <= backend.most_capability;
 }
 
-/// "built for sm90", "built for sm80 to sm90", "built for sm80 and later".
-std::string devices_of(const EngineBackend& backend) {
+/// "built for sm90", "built for sm80 to sm90", "built for sm80 and later"; "not built for sm75"
+/// where the table has several rows of the backend, of which `backend` is one.
+std::string device_refusal(const EngineBackend& backend, const EngineDevice& device) {
+  if (exists_on(backend, device)) return {};
+  const auto rows = std::ranges::count_if(engine_backend_rows(), [&](const EngineBackend& each) {
+    return each.engine == backend.engine && each.name == backend.name &&
+           each.layers == backend.layers && each.platform == backend.platform;
+  });
   const int least = backend.least_capability, most = backend.most_capability;
+  if (rows > 1) return fmt::format("not built for {}", device.name);
   if (least == most) return fmt::format("built for sm{}", least);
   if (most == 999) return fmt::format("built for sm{} and later", least);
   return fmt::format("built for sm{} to sm{}", least, most);
 }
 
+/// Whether a backend that decodes only takes such a step: TensorRT-LLM's decode kernel computes
+/// those of a fixed number of tokens a request, too (forward_extend in trtllm_mha_backend.py).
 bool decodes(ForwardMode mode) {
-  return is_decode_or_idle(mode) || mode == ForwardMode::kTargetVerify;
+  return is_decode_or_idle(mode) || mode == ForwardMode::kTargetVerify ||
+         mode == ForwardMode::kDraftExtendV2;
 }
 
 std::string dims_refusal(const EngineBackend& backend, const EngineSetup& setup) {
@@ -176,7 +186,7 @@ std::string model_refusal(const EngineBackend& backend, const EngineSetup& setup
   if (of_vision ? !may_be_vision(setup) : backend.layers != layers_of(setup)) {
     return fmt::format("for {} only", family_of(backend.layers));
   }
-  if (!exists_on(backend, setup.device)) return devices_of(backend);
+  if (std::string refusal = device_refusal(backend, setup.device); !refusal.empty()) return refusal;
   if (backend.decodes_only && setup.mode && !decodes(*setup.mode)) {
     return fmt::format("decodes only on {}", setup.device.name);
   }

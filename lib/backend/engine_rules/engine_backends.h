@@ -35,7 +35,7 @@ struct EngineBackend {
   Layers layers = Layers::kMha;
   Platform platform = Platform::kCuda;
   int least_capability = 0, most_capability = 999;
-  bool decodes_only = false;  ///< and target_verify steps, on these devices
+  bool decodes_only = false;  ///< on these devices, with target_verify and draft_extend_v2 steps
   /// Sizes that its kernels read, ascending; those of vLLM also read multiples of them, because it
   /// divides its blocks. All 0: any size.
   std::array<std::int64_t, 4> pages{};
