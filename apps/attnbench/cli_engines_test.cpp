@@ -32,6 +32,24 @@ TEST_F(CommandLine, selects_what_engines_take_for_a_model) {
       << out_.str();
 }
 
+TEST_F(CommandLine, selects_for_rows_of_fp8_ds_mla_and_for_determinism) {
+  EXPECT_EQ(run({"select", "--model", "deepseek-v3.2", "--tp", "8", "--arch", "sm90", "--kv-dtype",
+                 "fp8_ds_mla", "--format", "json"}),
+            0)
+      << err_.str();
+  auto engines = nlohmann::json::parse(out_.str())["engines"];
+  EXPECT_EQ(engines[0]["backend"], "dsa");
+  EXPECT_EQ(engines[1]["flags"],
+            "--attention-backend FLASHMLA_SPARSE --block-size 64 --kv-cache-dtype fp8_ds_mla");
+  EXPECT_EQ(run({"select", "--model", "llama-3.1-8b", "--arch", "sm100", "--deterministic",
+                 "--format", "json"}),
+            0);
+  engines = nlohmann::json::parse(out_.str())["engines"];
+  EXPECT_EQ(engines[0]["backend"], "flashinfer");
+  EXPECT_EQ(engines[1]["backend"], "FLASH_ATTN");
+  EXPECT_EQ(run({"select", "--model", "llama-3.1-8b", "--arch", "sm90", "--kv-dtype", "f32"}), 4);
+}
+
 TEST_F(CommandLine, refuses_a_model_and_a_device_that_it_does_not_know) {
   EXPECT_EQ(run({"select", "--model", "llama-3.1-9b", "--arch", "sm90"}), 4);
   EXPECT_NE(err_.str().find("unknown model 'llama-3.1-9b'   did you mean 'llama-3.1-8b'?"),

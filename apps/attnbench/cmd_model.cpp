@@ -8,6 +8,7 @@
 #include <string>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/kv_dtype_option.h"
 #include "apps/attnbench/model_named.h"
 #include "apps/attnbench/option_values.h"
 #include "lib/base/error.h"
@@ -17,9 +18,6 @@
 
 namespace attnbench {
 namespace {
-
-/// DeepSeek's 656-byte rows, by vLLM's name.
-constexpr const char* kBlockRows = "fp8_ds_mla";
 
 struct ModelCommand {
   std::string model;
@@ -31,14 +29,8 @@ struct ModelCommand {
 };
 
 CacheFormat asked_format(const ModelCommand& command) {
-  CacheFormat format;
+  CacheFormat format = kv_format_of(command.kv_dtype.empty() ? command.dtype : command.kv_dtype);
   format.page_size = command.page_size;
-  if (command.kv_dtype == kBlockRows) {
-    format.dtype = DType::kE4M3;
-    format.scales = KvScales::kBlock;
-  } else {
-    format.dtype = *dtype_from_string(command.kv_dtype.empty() ? command.dtype : command.kv_dtype);
-  }
   return format;
 }
 

@@ -7,6 +7,7 @@
 
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/engine_options.h"
+#include "apps/attnbench/kv_dtype_option.h"
 #include "apps/attnbench/model_named.h"
 #include "apps/attnbench/option_values.h"
 #include "lib/base/exit_code.h"
@@ -22,14 +23,9 @@ struct SelectCommand {
   std::string model, arch, results;
   int tp = 1, topk = 0;
   std::int64_t page_size = 0;
+  bool deterministic = false;
   std::string kv_dtype = "bf16", format = "table";
 };
-
-/// One of the words that --kv-dtype takes.
-DType kv_dtype_of(const std::string& word) {
-  if (word == "e4m3") return DType::kE4M3;
-  return word == "e5m2" ? DType::kE5M2 : DType::kBF16;
-}
 
 int select(const SelectCommand& command, Console& console) {
   EngineSelection selection;
@@ -39,7 +35,10 @@ int select(const SelectCommand& command, Console& console) {
                                     engine_device_named(command.arch));
   selection.setup.topk = command.topk;
   selection.setup.page_size = command.page_size;
-  selection.setup.kv_dtype = kv_dtype_of(command.kv_dtype);
+  const CacheFormat cache = kv_format_of(command.kv_dtype);
+  selection.setup.kv_dtype = cache.dtype;
+  selection.setup.kv_scales = cache.scales;
+  selection.setup.is_deterministic = command.deterministic;
   if (!command.results.empty()) selection.measured = read_results(command.results);
   (command.format == "json" ? write_selection_json : write_selection_table)(selection, console.out);
   return static_cast<int>(ExitCode::kOk);
@@ -74,9 +73,13 @@ void add_select_command(CLI::App& app, Action& action) {
       ->capture_default_str();
   select_app->add_option("--page-size", command->page_size, "tokens of a KV page (vLLM: block)")
       ->transform(whole_number("page_size", 1, 65536));
-  select_app->add_option("--kv-dtype", command->kv_dtype, "of the KV cache")
-      ->check(CLI::IsMember({"bf16", "e4m3", "e5m2"}))
+  select_app
+      ->add_option("--kv-dtype", command->kv_dtype,
+                   "of the KV cache; fp8_ds_mla: MLA's rows of e4m3 with scales inside")
+      ->check(CLI::IsMember({"bf16", "e4m3", "e5m2", kBlockRows}))
       ->capture_default_str();
+  select_app->add_flag("--deterministic", command->deterministic,
+                       "SGLang's deterministic inference, vLLM's batch invariance");
   select_app->add_option("--format", command->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

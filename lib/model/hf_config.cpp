@@ -176,8 +176,10 @@ void read_heads(const JsonFields& config, const HfModelType& type, ModelGeometry
 
 /// After the kinds of layers. Without linear layers the figures mean nothing; where some are
 /// neither stated nor known, those layers cannot be run.
-void read_delta_net(const JsonFields& config, const HfModelType& type, ModelGeometry& model) {
-  if (!type.has_delta_net || model.kinds[LayerKind::kLinear] == 0) return;
+void read_linear_layers(const JsonFields& config, const HfModelType& type, ModelGeometry& model) {
+  if (model.kinds[LayerKind::kLinear] == 0) return;
+  model.linear_sort = type.linear_sort;
+  if (model.linear_sort != LinearSort::kGatedDeltaNet) return;
   const auto read = [&](const char* key, std::int64_t most, int fallback) {
     return static_cast<int>(config.whole(key, 1, most).value_or(fallback));
   };
@@ -240,7 +242,7 @@ ModelGeometry geometry_of(const JsonFields& config, const HfModelType& type) {
     read_heads(config, type, model);
   }
   read_hf_layer_kinds(config, type, model);
-  read_delta_net(config, type, model);
+  read_linear_layers(config, type, model);
   read_dual_chunk(config, model);
   return model;
 }

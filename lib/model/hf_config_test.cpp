@@ -88,6 +88,7 @@ TEST(HfConfig, has_linear_layers_that_cannot_run_where_nothing_says_their_dims) 
   const std::string stated = R"({"model_type": "qwen3_5_text", "linear_num_key_heads": 16,
     "linear_num_value_heads": 32, "linear_key_head_dim": 128)";
   EXPECT_FALSE(read(stated + "}").has_delta_net());
+  EXPECT_EQ(read(stated + "}").linear_sort, LinearSort::kGatedDeltaNet);
   EXPECT_TRUE(read(stated + R"(, "linear_value_head_dim": 128})").has_delta_net());
 }
 

@@ -6,6 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "lib/model/linear_sort.h"
+
 namespace attnbench {
 
 /// Names under which a config.json may keep one figure; those that are absent do not count, and
@@ -65,8 +67,8 @@ struct HfModelType {
   int qk_nope_head_dim = 0;
   int qk_rope_head_dim = 0;
   int v_head_dim = 0;  ///< 0: no default is known
-  /// Its linear layers are gated delta nets, whose heads and dims its config names.
-  bool has_delta_net = false;
+  /// What its linear layers compute; of gated delta nets its config names the heads and dims.
+  LinearSort linear_sort = LinearSort::kUnknown;
   int linear_num_key_heads = 0;  ///< 0 here and below: no default is known
   int linear_num_value_heads = 0;
   int linear_key_head_dim = 0;

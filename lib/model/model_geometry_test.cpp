@@ -90,6 +90,22 @@ TEST(ModelPresets, a_misspelt_key_is_an_error) {
   EXPECT_THROW((void)parse_model(whole + "rope_scaling: {type: linear}\n", "x"), ConfigError);
 }
 
+TEST(ModelPresets, say_what_linear_layers_compute) {
+  const std::string whole = "heads_q: 8\nheads_kv: 8\nhead_dim: 64\nlayers: 4\n";
+  const std::string hybrid = whole + "layer_kinds: {full: 1, linear: 3}\n";
+  EXPECT_EQ(parse_model(hybrid + "linear_attention: lightning\n", "x").linear_sort,
+            LinearSort::kLightning);
+  EXPECT_THROW((void)parse_model(hybrid, "x"), ConfigError);
+  EXPECT_THROW((void)parse_model(hybrid + "linear_attention: mamba\n", "x"), ConfigError);
+  EXPECT_THROW((void)parse_model(whole + "linear_attention: lightning\n", "x"), ConfigError);
+  EXPECT_THROW((void)parse_model(hybrid + "linear_attention: lightning\nlinear_num_key_heads: 2\n"
+                                          "linear_num_value_heads: 2\nlinear_key_head_dim: 64\n"
+                                          "linear_value_head_dim: 64\n",
+                                 "x"),
+               ConfigError);
+  EXPECT_EQ(preset("qwen3.5-27b").linear_sort, LinearSort::kGatedDeltaNet);
+}
+
 TEST(LayerOf, scales_by_the_root_of_the_head_dim_or_of_gemma_s_scalar) {
   EXPECT_DOUBLE_EQ(layer_of(preset("llama-3.1-8b"), 1).scale, 1 / std::sqrt(128.0));
   EXPECT_DOUBLE_EQ(layer_of(preset("gemma-2-9b"), 1).scale, 1.0 / 16);

@@ -71,6 +71,20 @@ void read_rope_scaling(const YAML::Node& value, YarnScaling& yarn) {
   }
 }
 
+void read_linear_sort(const YAML::Node& value, LinearSort& sort) {
+  const auto word = value.as<std::string>();
+  if (word == "gated_delta_net") {
+    sort = LinearSort::kGatedDeltaNet;
+  } else if (word == "kimi_delta") {
+    sort = LinearSort::kKimiDelta;
+  } else if (word == "lightning") {
+    sort = LinearSort::kLightning;
+  } else {
+    throw YAML::Exception(value.Mark(),
+                          "linear_attention is gated_delta_net, kimi_delta or lightning");
+  }
+}
+
 void read_key(const std::string& key, const YAML::Node& value, ModelGeometry& m) {
   if (key == "layers") return read(value, m.layers);
   if (key == "layer_kinds") return read_kinds(value, m.kinds);
@@ -91,6 +105,7 @@ void read_key(const std::string& key, const YAML::Node& value, ModelGeometry& m)
   if (key == "linear_key_head_dim") return read(value, m.linear_key_head_dim);
   if (key == "linear_value_head_dim") return read(value, m.linear_value_head_dim);
   if (key == "linear_conv_kernel_dim") return read(value, m.linear_conv_kernel_dim);
+  if (key == "linear_attention") return read_linear_sort(value, m.linear_sort);
   if (key == "rope_scaling") return read_rope_scaling(value, m.yarn);
   if (key == "status") return read_status(value, m);
   if (key == "notes") return read(value, m.notes);
@@ -115,6 +130,12 @@ std::string flaw_of(const ModelGeometry& m) {
                    m.linear_key_head_dim > 0 || m.linear_value_head_dim > 0;
   if (any && (!all || m.kinds[LayerKind::kLinear] == 0)) {
     return "linear layers, their heads and their dims belong together";
+  }
+  if (any && m.linear_sort != LinearSort::kGatedDeltaNet) {
+    return "these heads and dims of linear layers are those of gated delta nets";
+  }
+  if ((m.kinds[LayerKind::kLinear] > 0) != (m.linear_sort != LinearSort::kUnknown)) {
+    return "linear layers and linear_attention belong together";
   }
   return "";
 }

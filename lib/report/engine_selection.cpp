@@ -70,6 +70,23 @@ std::string contest_name(const EngineSelection& selection, const Record& r) {
                      to_string(r.launch));
 }
 
+Json choice_json(const EngineChoice& choice) {
+  return {{"backend", choice.backend.empty() ? Json(nullptr) : Json(choice.backend)},
+          {"reason", choice.reason},
+          {"flags", choice.flags},
+          {"caveat", choice.caveat}};
+}
+
+/// What the engine takes beside its choice for attention.
+void write_linear(Engine engine, const EngineSetup& setup, std::ostream& out) {
+  if (!setup.linear) return;
+  const EngineChoice choice = choose_linear_backend(engine, setup);
+  out << fmt::format("  beside {} ({}: {})\n", choice.backend.empty() ? "–" : choice.backend,
+                     to_string(*setup.linear), choice.reason);
+  if (!choice.flags.empty()) out << fmt::format("         {}\n", choice.flags);
+  if (!choice.caveat.empty()) out << fmt::format("  but    {}\n", choice.caveat);
+}
+
 void write_measured(const EngineSelection& selection, std::ostream& out) {
   const std::vector<Contest> contests = contests_of(selection);
   if (!selection.measured) return;
@@ -105,6 +122,7 @@ void write_selection_table(const EngineSelection& selection, std::ostream& out) 
                        choice.backend.empty() ? "–" : choice.backend, choice.reason);
     if (!choice.flags.empty()) out << fmt::format("  flags  {}\n", choice.flags);
     if (!choice.caveat.empty()) out << fmt::format("  but    {}\n", choice.caveat);
+    write_linear(engine, setup, out);
   }
   write_measured(selection, out);
 }
@@ -112,12 +130,12 @@ void write_selection_table(const EngineSelection& selection, std::ostream& out) 
 void write_selection_json(const EngineSelection& selection, std::ostream& out) {
   Json engines = Json::array();
   for (const Engine engine : kEngines) {
-    const EngineChoice choice = choose_backend(engine, selection.setup);
-    engines.push_back({{"engine", to_string(engine)},
-                       {"backend", choice.backend.empty() ? Json(nullptr) : Json(choice.backend)},
-                       {"reason", choice.reason},
-                       {"flags", choice.flags},
-                       {"caveat", choice.caveat}});
+    Json row = choice_json(choose_backend(engine, selection.setup));
+    row["engine"] = to_string(engine);
+    row["linear"] = selection.setup.linear
+                        ? choice_json(choose_linear_backend(engine, selection.setup))
+                        : Json(nullptr);
+    engines.push_back(std::move(row));
   }
   Json root = {{"model", selection.model},
                {"tp", selection.tp},

@@ -58,6 +58,24 @@ TEST(EngineSelection, says_choice_reason_and_flags_of_each_engine) {
   EXPECT_THAT(table_of(selection), HasSubstr("\n  but    drafts with topk 1 only, not 4\n"));
 }
 
+TEST(EngineSelection, names_what_linear_layers_take_beside_it) {
+  EngineSelection selection = selection_with({});
+  selection.measured.reset();
+  EXPECT_THAT(table_of(selection), Not(HasSubstr("beside")));
+  selection.setup.linear = LinearSort::kGatedDeltaNet;
+  const std::string table = table_of(selection);
+  EXPECT_THAT(table, HasSubstr("\nSGLang  fa3\n"));
+  EXPECT_THAT(table, HasSubstr("\n  beside triton (gated delta nets: the default of "
+                               "--linear-attn-backend, in HybridLinearAttnBackend)\n"
+                               "         --linear-attn-backend triton\n"));
+  EXPECT_THAT(table, HasSubstr("\n  beside GDN_ATTN (gated delta nets: "));
+  std::ostringstream out;
+  write_selection_json(selection, out);
+  const Json engines = Json::parse(out.str())["engines"];
+  EXPECT_EQ(engines[0]["linear"]["flags"], "--linear-attn-backend triton");
+  EXPECT_EQ(engines[1]["linear"]["backend"], "GDN_ATTN");
+}
+
 TEST(EngineSelection, compares_the_choices_with_the_fastest_correct_backend) {
   Record wrong = cell("too_good", 10);
   wrong.outcome = Incorrect{"3 NaN", true};

@@ -10,6 +10,7 @@
 
 #include "lib/backend/engine_rules/engine_backends.h"
 #include "lib/backend/engine_rules/engine_choice.h"
+#include "lib/backend/engine_rules/engine_graphs.h"
 #include "lib/base/printable.h"
 #include "lib/report/json.h"
 #include "lib/report/units.h"
@@ -23,39 +24,81 @@ struct EngineAnswer {
   const Case* of = nullptr;
   Engine engine = Engine::kSglang;
   std::string backend;
+  bool of_vision = false;     ///< of a vision tower, whose backend the server sets apart
   std::string refusal;        ///< of a launch without a CUDA graph; empty: it takes the case
+  std::string unknown;        ///< what it is not known to take; nothing where it refuses
   std::string graph_refusal;  ///< of the graph that the scenario asks for
   bool by_default = false;
   int padded_heads = 0;  ///< to which the rank's query heads are padded; 0: they are not
 };
 
+/// The setup of a case, without a CUDA graph and with the one that the scenario asks for.
+struct CaseSetups {
+  const Case& of;
+  EngineSetup eager, recorded;
+};
+
+CaseSetups setups_of(const Case& c, Engine engine, const EngineSupportQuestion& question) {
+  const auto& launches = question.scenario.measure.launch;
+  CaseSetups setups{
+      c,
+      engine_setup_of(c, question.device, question.scenario.verify.batch_invariant_required),
+      {}};
+  setups.recorded = setups.eager;
+  if (std::ranges::find(launches, LaunchMode::kGraph) != launches.end()) {
+    setups.recorded.graph = graph_needed_in(engine, problem_of(c));
+  }
+  return setups;
+}
+
+EngineAnswer answer_of(const EngineBackend& backend, const CaseSetups& setups) {
+  const bool of_vision = backend.layers == EngineBackend::Layers::kVision;
+  EngineAnswer answer{&setups.of,
+                      backend.engine,
+                      std::string(backend.name),
+                      of_vision,
+                      refusal_of(backend, setups.eager),
+                      {},
+                      {},
+                      false,
+                      setups.of.layer.heads_q < backend.padded_heads ? backend.padded_heads : 0};
+  if (answer.refusal.empty()) {
+    answer.unknown = unknown_of(backend, setups.eager);
+    answer.graph_refusal = refusal_of(backend, setups.recorded);
+  }
+  return answer;
+}
+
 std::vector<EngineAnswer> answers_to(const EngineSupportQuestion& question) {
   std::vector<EngineAnswer> answers;
-  const auto& launches = question.scenario.measure.launch;
-  const bool graph = std::ranges::find(launches, LaunchMode::kGraph) != launches.end();
   for (const Case* c : question.cases) {
-    if (c->layer.is_recurrent()) continue;
-    const EngineSetup eager = engine_setup_of(*c, question.device);
-    EngineSetup recorded = eager;
-    if (graph) recorded.graph = needed_cuda_graph_support(problem_of(*c));
     for (const Engine engine : kEngines) {
-      const std::string choice = choose_backend(engine, eager).backend;
+      const CaseSetups setups = setups_of(*c, engine, question);
+      const EngineSetup& setup = setups.eager;
+      const std::string choice = setup.of_linear_layer
+                                     ? choose_linear_backend(engine, setup).backend
+                                     : choose_backend(engine, setup).backend;
+      const std::string vision = choose_vision_backend(engine, setup).backend;
       for (const EngineBackend* backend : engine_backends(engine, question.device)) {
-        if (backend->layers != layers_of(eager)) continue;
-        std::string refusal = refusal_of(*backend, eager);
-        const std::string with_graph = refusal.empty() ? refusal_of(*backend, recorded) : "";
-        answers.push_back({c, engine, std::string(backend->name), std::move(refusal), with_graph,
-                           backend->name == choice,
-                           c->layer.heads_q < backend->padded_heads ? backend->padded_heads : 0});
+        const bool of_vision = backend->layers == EngineBackend::Layers::kVision;
+        if (of_vision ? !may_be_vision(setup) : backend->layers != layers_of(setup)) continue;
+        answers.push_back(answer_of(*backend, setups));
+        answers.back().by_default = backend->name == (of_vision ? vision : choice);
       }
     }
   }
   return answers;
 }
 
+/// "fa3", "fa3 (vision)".
+std::string name_of(const EngineAnswer& answer) {
+  return answer.backend + (answer.of_vision ? " (vision)" : "");
+}
+
 std::string text_of(const EngineAnswer& answer) {
   const std::string marked = answer.by_default ? " (taken by default)" : "";
   if (!answer.refusal.empty()) return "no: " + answer.refusal + marked;
+  if (!answer.unknown.empty()) return "unknown: " + answer.unknown + marked;
   if (!answer.graph_refusal.empty()) return "yes, but " + answer.graph_refusal + marked;
   if (answer.padded_heads > 0) {
     return fmt::format("yes, {} query heads padded to {}{}", answer.of->layer.heads_q,
@@ -73,20 +116,15 @@ void write_engine_support_table(const EngineSupportQuestion& question, std::ostr
     case_width = std::max(case_width, display_width(printable(c->id)));
   }
   for (const EngineAnswer& answer : answers) {
-    backend_width = std::max(backend_width, answer.backend.size());
+    backend_width = std::max(backend_width, name_of(answer).size());
   }
   out << fmt::format("{} on {}\n{}  engine  {}  takes it\n", printable(question.scenario.name),
                      question.device.name, fit_left("case", case_width),
                      fit_left("backend", backend_width));
   for (const EngineAnswer& answer : answers) {
     out << fmt::format("{}  {:<6}  {}  {}\n", fit_left(printable(answer.of->id), case_width),
-                       to_string(answer.engine), fit_left(answer.backend, backend_width),
+                       to_string(answer.engine), fit_left(name_of(answer), backend_width),
                        text_of(answer));
-  }
-  for (const Case* c : question.cases) {
-    if (!c->layer.is_recurrent()) continue;
-    out << fmt::format("{}  a recurrent layer: engines choose no attention backend for it\n",
-                       fit_left(printable(c->id), case_width));
   }
 }
 
@@ -96,8 +134,10 @@ void write_engine_support_json(const EngineSupportQuestion& question, std::ostre
     rows.push_back({{"case", answer.of->id},
                     {"engine", to_string(answer.engine)},
                     {"backend", answer.backend},
-                    {"supported", answer.refusal.empty()},
+                    {"of_vision", answer.of_vision},
+                    {"supported", answer.refusal.empty() && answer.unknown.empty()},
                     {"reason", answer.refusal},
+                    {"unknown", answer.unknown},
                     {"graph_reason", answer.graph_refusal},
                     {"by_default", answer.by_default},
                     {"padded_heads", answer.padded_heads}});

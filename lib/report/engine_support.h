@@ -17,8 +17,10 @@ struct EngineSupportQuestion {
   EngineDevice device;
 };
 
-/// The matrix case x engine's backend: yes, or the reason why not, and which one the engine takes
-/// by default. Backends for another family of layers are left out.
+/// The matrix case x engine's backend: yes, the reason why not, or what is not known of it, and
+/// which one the engine takes by default. Backends for another family of layers are left out; those
+/// of vision towers stand beside the others where a case could be of one: keys without a cache,
+/// seen ahead.
 void write_engine_support_table(const EngineSupportQuestion& question, std::ostream& out);
 void write_engine_support_json(const EngineSupportQuestion& question, std::ostream& out);
 

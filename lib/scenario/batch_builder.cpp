@@ -72,8 +72,10 @@ void append_requests(const BatchEntry& entry, const std::vector<RequestLengths>&
       request.q_len += request.shared_len - whole_pages(request.shared_len, page_size);
     }
     if (entry.items) request.items = entry.items->lengths;
-    if (entry.tree)
+    if (entry.tree) {
       request.tree_parents = entry.tree->parents(combine(combine(seed, kTreeDraw), i));
+      request.tree_topk = entry.tree->topk();
+    }
     batch.requests.push_back(std::move(request));
   }
 }

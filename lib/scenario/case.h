@@ -17,6 +17,7 @@
 #include "lib/batch/fp8_activations.h"
 #include "lib/batch/step_part.h"
 #include "lib/model/attention_layer.h"
+#include "lib/model/model_geometry.h"
 
 namespace attnbench {
 
@@ -82,6 +83,9 @@ struct Request {
   /// Which contents the request's own tokens carry; -1 = its index in Case::requests. A request
   /// taken out of its batch keeps its contents by keeping this number.
   std::int64_t stream = -1;
+  /// Children that a node of its tree may have, of which the tree drawn may hold fewer (SGLang's
+  /// --speculative-eagle-topk). 0: there is no tree, or its parents are all that is known.
+  int tree_topk = 0;
 
   /// Keys before the new tokens. Negative where there are more queries than keys: queries are the
   /// last positions (bottom-right alignment), so that the first ones stand before key 0.
@@ -109,6 +113,7 @@ struct Case {
   std::string scenario;
   std::string model;       ///< preset name, path of a config.json, or "inline"
   std::string model_note;  ///< what that name leaves unsaid; empty when nothing
+  ModelGeometry geometry;  ///< of the whole model, before tensor parallelism
   ModelLayers model_layers;
   int tp = 1;
   std::uint64_t seed = 0;

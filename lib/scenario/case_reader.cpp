@@ -374,6 +374,7 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
 
   result.model = choice->model;
   result.model_note = choice->note;
+  result.geometry = choice->geometry;
   result.tp = choice->tp;
   result.layer = layer;
   result.dtype = *dtype;

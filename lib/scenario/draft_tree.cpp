@@ -112,6 +112,11 @@ std::int64_t TreeSpec::tokens() const {
   return static_cast<std::int64_t>(std::get<std::vector<int>>(form).size());
 }
 
+int TreeSpec::topk() const {
+  const auto* grown = std::get_if<GrownTree>(&form);
+  return grown == nullptr ? 0 : static_cast<int>(grown->topk);
+}
+
 std::vector<int> TreeSpec::parents(std::uint64_t seed) const {
   if (const auto* list = std::get_if<std::vector<int>>(&form)) return *list;
   const auto& tree = std::get<GrownTree>(form);

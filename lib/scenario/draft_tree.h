@@ -29,6 +29,8 @@ struct TreeSpec {
   std::variant<GrownTree, std::vector<int>> form;  ///< the latter: parents, -1 for the root
 
   [[nodiscard]] std::int64_t tokens() const;
+  /// Children that a node of a grown tree may have; 0 where parents are listed.
+  [[nodiscard]] int topk() const;
   /// Parent of each token, parents first; a grown tree varies with `seed`.
   [[nodiscard]] std::vector<int> parents(std::uint64_t seed) const;
 };

@@ -26,6 +26,11 @@ struct Proposal {
   bool kept = false;
 };
 
+TEST(TreeSpec, keeps_the_topk_that_a_tree_was_asked_with) {
+  EXPECT_EQ(grown(4, 3, 8).topk(), 4);
+  EXPECT_EQ((TreeSpec{{}, std::vector<int>{-1, 0, 0}}.topk()), 0);
+}
+
 /// The parents that SGLang's selection leaves (semantics: 1 + topk + (depth - 1) topk^2
 /// candidates), by sorting a whole list of proposals at every step.
 std::vector<int> simulated(std::uint64_t seed, int topk, int depth, int tokens) {

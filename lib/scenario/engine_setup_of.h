@@ -11,9 +11,11 @@
 
 namespace attnbench {
 
-/// A server that is started for this case alone: its model is the case's layer, its page size and
-/// cache the case's, its drafts have the case's trees. Launched without a CUDA graph.
-[[nodiscard]] EngineSetup engine_setup_of(const Case& c, const EngineDevice& device);
+/// A server that is started for this case: its model is the case's, whose other layers count too,
+/// its page size and cache are the case's, its drafts have the case's trees. Launched without a
+/// CUDA graph; `deterministic`: for deterministic inference.
+[[nodiscard]] EngineSetup engine_setup_of(const Case& c, const EngineDevice& device,
+                                          bool deterministic = false);
 
 /// A server of a whole model on `tp` ranks, with vLLM's and SGLang's defaults. Throws ConfigError
 /// where the heads do not divide.
@@ -22,7 +24,7 @@ namespace attnbench {
 
 /// How SGLang's FlashInfer would read the keys of a prompt or a mixed step, outside of a graph;
 /// `deterministic`: of a server with --enable-deterministic-inference. Nothing for other steps, and
-/// for layers that have no such rule.
+/// for models that never take FlashInfer.
 [[nodiscard]] std::optional<PrefillDecision> prefill_of_sglang(const Case& c, bool deterministic);
 
 }  // namespace attnbench

@@ -93,6 +93,7 @@ std::optional<NamedGeometry> read_inline_delta_net(const StrictMap& map, Problem
   g.name = model.name;
   g.layers = 1;
   g.kinds = LayerCounts(LayerKind::kLinear, 1);
+  g.linear_sort = LinearSort::kGatedDeltaNet;
   constexpr const char* kNeeds =
       "a gated delta net needs linear_num_key_heads, linear_num_value_heads, linear_key_head_dim "
       "and linear_value_head_dim";
@@ -268,6 +269,7 @@ std::optional<LayerChoice> read_layer(const StrictMap& mix, const std::string& m
   valid = valid && kind && mla;
   if (valid) {
     choice.model = model->name;
+    choice.geometry = model->geometry;
     choice.note = notes_on(model->geometry, *kind);
     choice.tp = static_cast<int>(*tp);
     choice.mla = *mla;

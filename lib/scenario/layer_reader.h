@@ -19,6 +19,7 @@ namespace attnbench {
 struct LayerChoice {
   std::string model;  ///< preset, path of a config.json, or "inline"
   std::string note;   ///< what the name leaves unsaid; empty when nothing
+  ModelGeometry geometry;
   int tp = 1;
   MlaForm mla = MlaForm::kAbsorbed;
   AttentionLayer layer;     ///< composed: the absorbed one

@@ -9,241 +9,26 @@
 #include <string>
 #include <utility>
 
+#include "lib/batch/forward_mode.h"
+
 namespace attnbench {
 namespace {
 
 using Layers = EngineBackend::Layers;
 using Drafts = EngineBackend::Drafts;
 
-constexpr Engine kS = Engine::kSglang, kV = Engine::kVllm;
-constexpr CudaGraphSupport kSingle = CudaGraphSupport::kUniformSingleTokenDecode;
-
-// SGLang's fa4 is not among them: its row in the documentation is older than the rule that chooses
-// it. SGLang records decodes and target_verify steps, with each backend that lets it.
-constexpr EngineBackend kTable[] = {
-    {.engine = kS,
-     .name = "flashinfer",
-     .least_capability = 80,
-     .drafts = Drafts::kTrees,
-     .fp8_cache = true,
-     .window = true,
-     .cross = true,
-     .logit_cap = true},
-    {.engine = kS,
-     .name = "fa3",
-     .least_capability = 80,
-     .most_capability = 90,
-     .drafts = Drafts::kTreesOnSinglePages,
-     .fp8_cache = true,
-     .sinks = true,
-     .window = true,
-     .cross = true,
-     .logit_cap = true},
-    {.engine = kS,
-     .name = "triton",
-     .drafts = Drafts::kTreesOnSinglePages,
-     .fp8_cache = true,
-     .sinks = true,
-     .window = true,
-     .logit_cap = true},
-    {.engine = kS,
-     .name = "trtllm_mha",
-     .least_capability = 100,
-     .most_capability = 109,
-     .pages = {16, 32, 64},
-     .fp8_cache = true,
-     .sinks = true,
-     .window = true,
-     .cross = true},
-    {.engine = kS,
-     .name = "torch_native",
-     .drafts = Drafts::kNone,
-     .graph = CudaGraphSupport::kNever},
-    {.engine = kS,
-     .name = "flex_attention",
-     .drafts = Drafts::kNone,
-     .graph = CudaGraphSupport::kNever},
-    {.engine = kS, .name = "flashinfer", .layers = Layers::kMla, .least_capability = 80},
-    {.engine = kS,
-     .name = "flashmla",
-     .layers = Layers::kMla,
-     .least_capability = 90,
-     .most_capability = 90,
-     .pages = {64},
-     .fp8_cache = true},
-    {.engine = kS,
-     .name = "cutlass_mla",
-     .layers = Layers::kMla,
-     .least_capability = 100,
-     .most_capability = 109,
-     .pages = {128},
-     .fp8_cache = true,
-     .padded_heads = 128},
-    {.engine = kS,
-     .name = "trtllm_mla",
-     .layers = Layers::kMla,
-     .least_capability = 100,
-     .most_capability = 109,
-     .pages = {32, 64},
-     .fp8_cache = true},
-    {.engine = kS,
-     .name = "fa3",
-     .layers = Layers::kMla,
-     .least_capability = 90,
-     .most_capability = 90,
-     .drafts = Drafts::kTreesOnSinglePages},
-    {.engine = kS, .name = "triton", .layers = Layers::kMla, .drafts = Drafts::kTreesOnSinglePages},
-    {.engine = kS, .name = "aiter", .platform = Platform::kRocm, .drafts = Drafts::kTrees},
-    {.engine = kS, .name = "wave", .platform = Platform::kRocm, .drafts = Drafts::kNone},
-    {.engine = kS,
-     .name = "triton",
-     .platform = Platform::kRocm,
-     .drafts = Drafts::kTreesOnSinglePages,
-     .fp8_cache = true,
-     .sinks = true,
-     .window = true,
-     .logit_cap = true},
-
-    // FlashAttention 2, 3 and 4.
-    {.engine = kV,
-     .name = "FLASH_ATTN",
-     .least_capability = 80,
-     .most_capability = 89,
-     .pages = {16},
-     .window = true,
-     .cross = true,
-     .logit_cap = true},
-    {.engine = kV,
-     .name = "FLASH_ATTN",
-     .least_capability = 90,
-     .most_capability = 99,
-     .pages = {16},
-     .graph = CudaGraphSupport::kAlways,
-     .fp8_cache = true,
-     .sinks = true,
-     .window = true,
-     .cross = true,
-     .logit_cap = true},
-    {.engine = kV,
-     .name = "FLASH_ATTN",
-     .least_capability = 100,
-     .pages = {16},
-     .window = true,
-     .cross = true,
-     .logit_cap = true},
-    {.engine = kV,
-     .name = "FLASH_ATTN_DIFFKV",
-     .least_capability = 80,
-     .pages = {16},
-     .window = true,
-     .logit_cap = true,
-     .unequal_dims = true},
-    // Its own kernels, and on Blackwell TensorRT-LLM's.
-    {.engine = kV,
-     .name = "FLASHINFER",
-     .least_capability = 75,
-     .most_capability = 99,
-     .pages = {16, 32, 64},
-     .graph = kSingle,
-     .fp8_cache = true,
-     .window = true,
-     .logit_cap = true,
-     .head_dims = {64, 128, 256}},
-    {.engine = kV,
-     .name = "FLASHINFER",
-     .least_capability = 100,
-     .most_capability = 109,
-     .pages = {16, 32, 64},
-     .fp8_cache = true,
-     .sinks = true,
-     .window = true,
-     .logit_cap = true,
-     .head_dims = {64, 128, 256}},
-    {.engine = kV,
-     .name = "FLASHINFER",
-     .least_capability = 110,
-     .most_capability = 121,
-     .pages = {16, 32, 64},
-     .graph = kSingle,
-     .fp8_cache = true,
-     .window = true,
-     .logit_cap = true,
-     .head_dims = {64, 128, 256}},
-    {.engine = kV,
-     .name = "TRITON_ATTN",
-     .pages = {16},
-     .graph = CudaGraphSupport::kAlways,
-     .fp8_cache = true,
-     .sinks = true,
-     .window = true,
-     .cross = true,
-     .logit_cap = true,
-     .f32 = true},
-    {.engine = kV,
-     .name = "FLEX_ATTENTION",
-     .graph = CudaGraphSupport::kNever,
-     .window = true,
-     .logit_cap = true,
-     .f32 = true},
-    {.engine = kV,
-     .name = "TREE_ATTN",
-     .pages = {16},
-     .drafts = Drafts::kTrees,
-     .graph = CudaGraphSupport::kNever,
-     .window = true,
-     .logit_cap = true},
-    {.engine = kV,
-     .name = "FLASH_ATTN_MLA",
-     .layers = Layers::kMla,
-     .least_capability = 90,
-     .most_capability = 99,
-     .pages = {16}},
-    {.engine = kV,
-     .name = "FLASHMLA",
-     .layers = Layers::kMla,
-     .least_capability = 90,
-     .most_capability = 90,
-     .pages = {64},
-     .fp8_cache = true},
-    {.engine = kV,
-     .name = "FLASHINFER_MLA",
-     .layers = Layers::kMla,
-     .least_capability = 100,
-     .most_capability = 109,
-     .pages = {32, 64},
-     .fp8_cache = true},
-    {.engine = kV,
-     .name = "CUTLASS_MLA",
-     .layers = Layers::kMla,
-     .least_capability = 100,
-     .most_capability = 109,
-     .pages = {128},
-     .graph = kSingle,
-     .fp8_cache = true,
-     .padded_heads = 128},
-    {.engine = kV,
-     .name = "TRITON_MLA",
-     .layers = Layers::kMla,
-     .pages = {16},
-     .graph = CudaGraphSupport::kNever,
-     .fp8_cache = true},
-    {.engine = kV,
-     .name = "FLASHMLA_SPARSE",
-     .layers = Layers::kSparseMla,
-     .least_capability = 90,
-     .most_capability = 109,
-     .pages = {64},
-     .fp8_cache = true},
-};
-
-std::string_view words_of(Layers layers) {
+std::string_view family_of(Layers layers) {
   switch (layers) {
     case Layers::kMha:
       return "separate heads of K and V";
     case Layers::kMla:
-      return "MLA";
+      return "dense MLA";
     case Layers::kSparseMla:
       return "MLA over keys that an indexer picks";
+    case Layers::kLinear:
+      return "linear layers";
+    case Layers::kVision:
+      return "vision towers";
   }
   return "?";
 }
@@ -259,12 +44,90 @@ bool exists_on(const EngineBackend& backend, const EngineDevice& device) {
          device.capability <= backend.most_capability;
 }
 
-/// "built for sm90", "built for sm80 to sm90", "built for sm80 and later".
-std::string devices_of(const EngineBackend& backend) {
+/// "built for sm90", "built for sm80 to sm90", "built for sm80 and later"; "not built for sm75"
+/// where the table has several rows of the backend, of which `backend` is one.
+std::string device_refusal(const EngineBackend& backend, const EngineDevice& device) {
+  if (exists_on(backend, device)) return {};
+  const auto rows = std::ranges::count_if(engine_backend_rows(), [&](const EngineBackend& each) {
+    return each.engine == backend.engine && each.name == backend.name &&
+           each.layers == backend.layers && each.platform == backend.platform;
+  });
   const int least = backend.least_capability, most = backend.most_capability;
+  if (rows > 1) return fmt::format("not built for {}", device.name);
   if (least == most) return fmt::format("built for sm{}", least);
   if (most == 999) return fmt::format("built for sm{} and later", least);
   return fmt::format("built for sm{} to sm{}", least, most);
+}
+
+/// Whether a backend that decodes only takes such a step: TensorRT-LLM's decode kernel computes
+/// those of a fixed number of tokens a request, too (forward_extend in trtllm_mha_backend.py).
+bool decodes(ForwardMode mode) {
+  return is_decode_or_idle(mode) || mode == ForwardMode::kTargetVerify ||
+         mode == ForwardMode::kDraftExtendV2;
+}
+
+std::string dims_refusal(const EngineBackend& backend, const EngineSetup& setup) {
+  const auto dims = given(backend.head_dims);
+  if (!dims.empty() && std::ranges::find(dims, setup.head_dim_qk) == dims.end()) {
+    return fmt::format("head dims {} only, not {}", fmt::join(dims, ", "), setup.head_dim_qk);
+  }
+  if (backend.engine != Engine::kVllm) return {};
+  if (setup.has_unequal_dims() != backend.unequal_dims) {
+    return backend.unequal_dims ? "K and V of different head dims only"
+                                : fmt::format("K and V of one head dim, not {} and {}",
+                                              setup.head_dim_qk, setup.head_dim_v);
+  }
+  if (setup.dtype == DType::kF32 && !backend.f32) return "queries in f16 or bf16 only";
+  return {};
+}
+
+/// What SGLang asserts of models with gated delta nets on Blackwell (attn_backend_wrapper in
+/// layers/attention/attention_registry.py).
+std::string hybrid_refusal(const EngineBackend& backend, const EngineSetup& setup) {
+  const bool blackwell = setup.device.platform == Platform::kCuda && setup.device.capability >= 100;
+  if (backend.engine != Engine::kSglang || !blackwell ||
+      setup.linear != LinearSort::kGatedDeltaNet || backend.name == "triton" ||
+      backend.name == "trtllm_mha") {
+    return {};
+  }
+  const bool geforce = setup.device.is_cuda_major(12);
+  if (geforce && backend.name == "flashinfer") return {};
+  return fmt::format("beside gated delta nets {} takes triton, trtllm_mha and {} only",
+                     setup.device.name, geforce ? "flashinfer" : "fa4");
+}
+
+/// "no sinks, no ALiBi"; "no fp8 cache" where it has neither type of it.
+std::string feature_refusal(const EngineBackend& backend, EngineFeatures asked) {
+  using enum EngineFeature;
+  constexpr EngineFeatures kFp8 = {kE4m3Cache, kE5m2Cache};
+  const EngineFeatures known = backend.takes.with(backend.unknown);
+  EngineFeatures missing = asked.without(known);
+  const bool lacks_cache = missing.has(kE4m3Cache) || missing.has(kE5m2Cache);
+  if (lacks_cache && !known.has(kE4m3Cache) && !known.has(kE5m2Cache)) missing = missing.with(kFp8);
+  const auto words = words_of(missing);
+  return words.empty() ? "" : fmt::format("no {}", fmt::join(words, ", no "));
+}
+
+std::string graph_refusal(const EngineBackend& backend, const EngineSetup& setup) {
+  if (setup.graph == CudaGraphSupport::kNever) return {};
+  if (backend.layers == Layers::kVision) return "its CUDA graphs are not known here";
+  const ForwardMode mode = setup.mode.value_or(ForwardMode::kDecode);
+  const bool drafted = mode == ForwardMode::kDraftExtend || mode == ForwardMode::kDraftExtendV2;
+  if (backend.engine == Engine::kSglang && setup.graph == CudaGraphSupport::kUniformBatch) {
+    if (drafted && !backend.draft_extend_graph) {
+      return fmt::format("no CUDA graph of {} steps", to_string(mode));
+    }
+    if (mode == ForwardMode::kDllmExtend && !backend.diffusion_graph) {
+      return "no CUDA graph: with graphs, block diffusion takes flashinfer";
+    }
+  }
+  if (backend.engine == Engine::kVllm && setup.has_chunks) {
+    return "no CUDA graph of chunked layers";  // ChunkedLocalAttentionBuilder claims NEVER
+  }
+  if (setup.graph <= backend.graph) return {};
+  return fmt::format("no CUDA graph of such a step: it needs {}, {} {} {}", to_string(setup.graph),
+                     backend.name, backend.engine == Engine::kVllm ? "claims" : "has",
+                     to_string(backend.graph));
 }
 
 std::string pages_text(const EngineBackend& backend) {
@@ -275,13 +138,18 @@ std::string pages_text(const EngineBackend& backend) {
 }  // namespace
 
 EngineBackend::Layers layers_of(const EngineSetup& setup) {
+  if (setup.of_linear_layer) return Layers::kLinear;
   if (setup.is_dsa) return Layers::kSparseMla;
   return setup.is_mla ? Layers::kMla : Layers::kMha;
 }
 
+bool may_be_vision(const EngineSetup& setup) {
+  return setup.is_ragged && setup.sees_ahead && !setup.is_mla && !setup.of_linear_layer;
+}
+
 std::vector<const EngineBackend*> engine_backends(Engine engine, const EngineDevice& device) {
   std::vector<const EngineBackend*> found;
-  for (const EngineBackend& each : kTable) {
+  for (const EngineBackend& each : engine_backend_rows()) {
     if (each.engine != engine || each.platform != device.platform) continue;
     const auto same = std::ranges::find_if(found, [&](const EngineBackend* other) {
       return other->name == each.name && other->layers == each.layers;
@@ -312,29 +180,26 @@ bool reads_pages_of(const EngineBackend& backend, std::int64_t page_size) {
          });
 }
 
-std::string model_refusal(const EngineBackend& backend, const EngineSetup& setup) {
-  const auto dims = given(backend.head_dims);
-  if (backend.layers != layers_of(setup)) {
-    return fmt::format("for {} only", words_of(backend.layers));
+std::string model_refusal(const EngineBackend& backend, const EngineSetup& setup,
+                          EngineFeatures ignored) {
+  const bool of_vision = backend.layers == Layers::kVision;
+  if (of_vision ? !may_be_vision(setup) : backend.layers != layers_of(setup)) {
+    return fmt::format("for {} only", family_of(backend.layers));
   }
-  if (!exists_on(backend, setup.device)) return devices_of(backend);
-  if (!dims.empty() && std::ranges::find(dims, setup.head_dim_qk) == dims.end()) {
-    return fmt::format("head dims {} only, not {}", fmt::join(dims, ", "), setup.head_dim_qk);
+  if (std::string refusal = device_refusal(backend, setup.device); !refusal.empty()) return refusal;
+  if (backend.decodes_only && setup.mode && !decodes(*setup.mode)) {
+    return fmt::format("decodes only on {}", setup.device.name);
   }
-  if (backend.engine == Engine::kVllm && setup.has_unequal_dims() != backend.unequal_dims) {
-    return backend.unequal_dims ? "K and V of different head dims only"
-                                : fmt::format("K and V of one head dim, not {} and {}",
-                                              setup.head_dim_qk, setup.head_dim_v);
+  if (backend.layers == Layers::kLinear) {  // whose model's other features are of other layers
+    return feature_refusal(backend, features_of(setup).within({EngineFeature::kInvariance}));
   }
-  if (setup.dtype == DType::kF32 && backend.engine == Engine::kVllm && !backend.f32) {
-    return "queries in f16 or bf16 only";
+  if (std::string refusal = dims_refusal(backend, setup); !refusal.empty()) return refusal;
+  if (setup.q_fp8 && (*setup.q_fp8 != DType::kE4M3 || *setup.q_fp8 != setup.kv_dtype)) {
+    return "queries in fp8 are e4m3 beside a cache in e4m3";
   }
-  if (setup.has_fp8_cache() && !backend.fp8_cache) return "no fp8 cache";
-  if (setup.has_sinks && !backend.sinks) return "no sinks";
-  if (setup.has_window && !backend.window) return "no sliding window";
-  if (setup.is_encoder_decoder && !backend.cross) return "no cross attention";
-  if (setup.has_logit_cap && !backend.logit_cap) return "no softcap";
-  return {};
+  if (backend.only_dual_chunks && !setup.is_dual_chunk) return "for models with dual chunks only";
+  if (std::string refusal = hybrid_refusal(backend, setup); !refusal.empty()) return refusal;
+  return feature_refusal(backend, features_of(setup).without(ignored));
 }
 
 std::string setting_refusal(const EngineBackend& backend, const EngineSetup& setup) {
@@ -348,16 +213,16 @@ std::string setting_refusal(const EngineBackend& backend, const EngineSetup& set
   if (setup.topk > 1 && setup.page_size > 1 && backend.drafts == Drafts::kTreesOnSinglePages) {
     return fmt::format("topk {} over pages of 1 only, not {}", setup.topk, setup.page_size);
   }
-  if (setup.graph > backend.graph) {
-    return fmt::format("no CUDA graph of such a step: it needs {}, {} claims {}",
-                       to_string(setup.graph), backend.name, to_string(backend.graph));
-  }
-  return {};
+  return graph_refusal(backend, setup);
 }
 
 std::string refusal_of(const EngineBackend& backend, const EngineSetup& setup) {
   std::string refusal = model_refusal(backend, setup);
   return refusal.empty() ? setting_refusal(backend, setup) : refusal;
+}
+
+std::string unknown_of(const EngineBackend& backend, const EngineSetup& setup) {
+  return fmt::format("{}", fmt::join(words_of(features_of(setup).within(backend.unknown)), ", "));
 }
 
 }  // namespace attnbench

@@ -4,19 +4,25 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "lib/backend/engine_rules/engine_features.h"
 #include "lib/backend/engine_rules/engine_setup.h"
 
 namespace attnbench {
 
 /// What an attention backend of an engine takes, on some devices and for one family of layers.
-/// Sources: SGLang's docs/advanced_features/attention_backend.md, vLLM's
-/// docs/design/attention_backends.md and its classes' AttentionCGSupport.
 struct EngineBackend {
-  enum class Layers : std::uint8_t { kMha, kMla, kSparseMla };
+  enum class Layers : std::uint8_t {
+    kMha,
+    kMla,
+    kSparseMla,
+    kLinear,
+    kVision,  ///< of a vision tower, beside the language model's (SGLang: --mm-attention-backend)
+  };
   enum class Drafts : std::uint8_t {
     kNone,
     kChains,              ///< topk 1
@@ -29,27 +35,39 @@ struct EngineBackend {
   Layers layers = Layers::kMha;
   Platform platform = Platform::kCuda;
   int least_capability = 0, most_capability = 999;
+  bool decodes_only = false;  ///< on these devices, with target_verify and draft_extend_v2 steps
   /// Sizes that its kernels read, ascending; those of vLLM also read multiples of them, because it
   /// divides its blocks. All 0: any size.
-  std::array<std::int64_t, 3> pages{};
+  std::array<std::int64_t, 4> pages{};
   Drafts drafts = Drafts::kChains;
   CudaGraphSupport graph = CudaGraphSupport::kUniformBatch;
-  bool fp8_cache = false, sinks = false, window = false, cross = false, logit_cap = false;
+  // SGLang's graphs of two more steps with a fixed number of tokens a request.
+  bool draft_extend_graph = false;
+  bool diffusion_graph = false;
+  EngineFeatures takes;
+  EngineFeatures unknown;          ///< neither sources nor documentation say
+  bool only_dual_chunks = false;   ///< for models with dual chunks, and no others
   bool f32 = false;                ///< queries in f32, too (vLLM; SGLang does not ask)
   bool unequal_dims = false;       ///< K and V of different head dims, and no others (the same)
-  std::array<int, 3> head_dims{};  ///< all 0: any
+  std::array<int, 4> head_dims{};  ///< all 0: any
   /// Query heads that its kernel always computes: queries of a rank with fewer are padded (vLLM's
   /// cutlass_mla.py and SGLang's cutlass_mla_decode). 0: as many as there are.
   int padded_heads = 0;
 };
+
+/// The table, with its sources: engine_backend_rows.cpp.
+[[nodiscard]] std::span<const EngineBackend> engine_backend_rows();
 
 /// Those of an engine that exist on a device of this kind, in a fixed order: a backend whose
 /// kernels depend on the GPU is listed once, as it is on this GPU.
 [[nodiscard]] std::vector<const EngineBackend*> engine_backends(Engine engine,
                                                                 const EngineDevice& device);
 
-/// The family of layers that a setup's model has.
+/// The family of layers that a setup's model has, or its step is of.
 [[nodiscard]] EngineBackend::Layers layers_of(const EngineSetup& setup);
+
+/// Whether a step could be one of a vision tower: no cache, no causality, plain heads.
+[[nodiscard]] bool may_be_vision(const EngineSetup& setup);
 
 /// The one of this name, for the setup's family of layers where it has rows for several. Null when
 /// there is none of the name on such a device.
@@ -57,15 +75,21 @@ struct EngineBackend {
                                                        const EngineSetup& setup);
 
 /// Why a backend does not fit device, model or data types; empty when it does. An engine's choice
-/// passes over such a backend, or the server ends when it is asked for it.
-[[nodiscard]] std::string model_refusal(const EngineBackend& backend, const EngineSetup& setup);
+/// passes over such a backend, or the server ends when it is asked for it. Features that are
+/// `ignored` are not looked at.
+[[nodiscard]] std::string model_refusal(const EngineBackend& backend, const EngineSetup& setup,
+                                        EngineFeatures ignored = {});
 
 /// Why it does not fit the server's settings, which could be set otherwise: page size, draft trees,
 /// CUDA graph; empty when it does.
 [[nodiscard]] std::string setting_refusal(const EngineBackend& backend, const EngineSetup& setup);
 
-/// The first of both; empty: it takes the step.
+/// The first of both; empty: nothing is known that it does not take.
 [[nodiscard]] std::string refusal_of(const EngineBackend& backend, const EngineSetup& setup);
+
+/// Of what the setup asks for, that of which is not known whether the backend takes it: "sinks,
+/// softcap". Empty: all is known.
+[[nodiscard]] std::string unknown_of(const EngineBackend& backend, const EngineSetup& setup);
 
 /// Whether its kernels read pages of this many tokens.
 [[nodiscard]] bool reads_pages_of(const EngineBackend& backend, std::int64_t page_size);

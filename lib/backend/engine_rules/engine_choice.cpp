@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lib/backend/engine_rules/engine_backends.h"
+#include "lib/backend/engine_rules/engine_features.h"
 
 namespace attnbench {
 namespace {
@@ -47,8 +48,10 @@ Decision special_of_sglang(const EngineSetup& s) {
     case Platform::kRocm:
       break;
   }
-  if (s.is_dual_chunk) return {"dual_chunk_flash_attn", "the model has dual chunk attention"};
-  if (s.is_dsa) return {"nsa", "an indexer of the model picks the keys (DSA)"};
+  if (s.is_dual_chunk) {
+    return {"dual_chunk_flash_attn", "the model has dual chunks, and the server ends with another"};
+  }
+  if (s.is_dsa) return {"dsa", "an indexer of the model picks the keys (DSA; formerly nsa)"};
   if (s.is_encoder_decoder) return {"flashinfer", "encoder-decoder models take flashinfer"};
   if (s.has_chunks) return chunked_of_sglang(s);
   return {};
@@ -81,16 +84,57 @@ Decision mha_of_sglang(const EngineSetup& s) {
   return {"flashinfer", trees + "flashinfer is installed and the model has no sinks"};
 }
 
-Decision decide_sglang(const EngineSetup& s) {
+/// _deterministic_attention_backend, before the other rules. It asks for models of DeepSeek's
+/// classes, which nearly all models of latent attention are.
+Decision deterministic_of_sglang(const EngineSetup& s) {
+  const bool blackwell = s.device.is_cuda_major(10) || s.device.is_cuda_major(12);
+  if (!blackwell) return {"fa3", "deterministic inference takes fa3 up to Hopper"};
+  if (s.is_mla) return {"triton", "deterministic inference of MLA takes triton on Blackwell"};
+  return {"flashinfer", "deterministic inference takes flashinfer on Blackwell"};
+}
+
+/// _qwen3_5_hybrid_overrides, with a radix cache, whose default keeps a buffer of states beside it.
+Decision delta_net_of_sglang(const EngineSetup& s) {
+  const std::string reason = "beside gated delta nets Blackwell takes ";
+  if (s.topk <= 1 && !s.has_unequal_dims()) return {"trtllm_mha", reason + "trtllm_mha"};
+  return {"triton", reason + "triton where trtllm_mha does not do"};
+}
+
+Decision rule_of_sglang(const EngineSetup& s) {
   if (const Decision special = special_of_sglang(s); !special.backend.empty()) return special;
+  if (s.is_deterministic && s.device.platform == Platform::kCuda) return deterministic_of_sglang(s);
+  if (s.linear == LinearSort::kGatedDeltaNet && s.device.is_cuda_major(10)) {
+    return delta_net_of_sglang(s);
+  }
   return s.is_mla ? mla_of_sglang(s) : mha_of_sglang(s);
+}
+
+/// The rule, and what SGLang puts in the place of its choice afterwards.
+Decision decide_sglang(const EngineSetup& s) {
+  // _dllm_attention_backend; the graphs of a server are on unless somebody turns them off.
+  if (s.mode == ForwardMode::kDllmExtend && s.device.platform == Platform::kCuda) {
+    return {"flashinfer", "block diffusion with CUDA graphs takes flashinfer"};
+  }
+  const Decision decision = rule_of_sglang(s);
+  // _attention_backend_fa3_fp8_fallback.
+  if (decision.backend == "fa3" && s.kv_dtype == DType::kE5M2) {
+    return {"triton", "fa3 takes no e5m2 cache: the server warns and takes triton"};
+  }
+  return decision;
 }
 
 std::vector<std::string_view> priorities_of_vllm(const EngineSetup& s) {
   const bool blackwell = s.device.is_cuda_major(10);
   if (s.is_mla && blackwell) {
-    return {"FLASHINFER_MLA", "CUTLASS_MLA", "FLASH_ATTN_MLA",
-            "FLASHMLA",       "TRITON_MLA",  "FLASHMLA_SPARSE"};
+    // FLASHINFER_MLA_SPARSE before FLASHMLA_SPARSE where the cache is in fp8, or heads are few.
+    const bool flashinfer_first = s.has_fp8_cache() || s.heads_q <= 16;
+    return {"FLASHINFER_MLA",
+            "CUTLASS_MLA",
+            "FLASH_ATTN_MLA",
+            "FLASHMLA",
+            "TRITON_MLA",
+            flashinfer_first ? "FLASHINFER_MLA_SPARSE" : "FLASHMLA_SPARSE",
+            flashinfer_first ? "FLASHMLA_SPARSE" : "FLASHINFER_MLA_SPARSE"};
   }
   if (s.is_mla) {
     return {"FLASH_ATTN_MLA", "FLASHMLA", "FLASHINFER_MLA", "TRITON_MLA", "FLASHMLA_SPARSE"};
@@ -108,10 +152,11 @@ Decision decide_vllm(const EngineSetup& s) {
     return {"FLASH_ATTN_DIFFKV", "K and V have different head dims"};
   }
   std::string passed_over;
+  const EngineFeatures ignored = features_of(s).without(validated_by_vllm());
   for (const std::string_view name : priorities_of_vllm(s)) {
     const EngineBackend* row = find_engine_backend(Engine::kVllm, name, s);
     const bool installed = s.has_flashinfer || !name.starts_with("FLASHINFER");
-    const std::string refusal = installed ? model_refusal(*row, s) : "not installed";
+    const std::string refusal = installed ? model_refusal(*row, s, ignored) : "not installed";
     if (refusal.empty()) {
       return {name, passed_over.empty()
                         ? fmt::format("first of its list for {}{}", s.device.name,
@@ -134,29 +179,128 @@ std::string page_flag(Engine engine, const EngineBackend* row, std::int64_t aske
   return fmt::format(" --{}-size {}", engine == Engine::kSglang ? "page" : "block", size);
 }
 
+/// The server's word for the cache, which SGLang has for a tensor's scales alone.
+std::string cache_flag(Engine engine, const EngineSetup& s) {
+  if (!s.has_fp8_cache()) return {};
+  std::string_view word = s.kv_dtype == DType::kE4M3 ? "fp8_e4m3" : "fp8_e5m2";
+  if (engine == Engine::kVllm) {
+    if (s.kv_scales == KvScales::kBlock || s.is_dsa) word = "fp8_ds_mla";
+    if (s.kv_scales == KvScales::kToken) word = "fp8_per_token_head";
+  }
+  return fmt::format(" --kv-cache-dtype {}", word);
+}
+
 std::string flags_of(Engine engine, std::string_view backend, const EngineBackend* row,
                      const EngineSetup& s) {
-  std::string flags = fmt::format("--attention-backend {}", backend);
-  flags += page_flag(engine, row, s.page_size);
-  if (s.has_fp8_cache()) {
-    flags +=
-        s.kv_dtype == DType::kE4M3 ? " --kv-cache-dtype fp8_e4m3" : " --kv-cache-dtype fp8_e5m2";
-  }
-  if (engine == Engine::kSglang && s.topk > 0) {
-    flags += fmt::format(" --speculative-eagle-topk {}", s.topk);
-  }
+  const bool sglang = engine == Engine::kSglang;
+  std::string flags = s.is_deterministic && !sglang ? "VLLM_BATCH_INVARIANT=1 " : "";
+  flags += fmt::format("--attention-backend {}", backend);
+  flags += page_flag(engine, row, s.page_size) + cache_flag(engine, s);
+  if (sglang && s.topk > 0) flags += fmt::format(" --speculative-eagle-topk {}", s.topk);
+  if (sglang && s.is_deterministic) flags += " --enable-deterministic-inference";
+  if (sglang && s.scores_items) flags += " --enable-mis";
   return flags;
+}
+
+/// What the backend does not take, or may not; empty: it takes all.
+std::string caveat_of(const EngineBackend& row, const EngineSetup& setup) {
+  std::string refusal = refusal_of(row, setup);
+  if (!refusal.empty()) return refusal;
+  const std::string unknown = unknown_of(row, setup);
+  return unknown.empty() ? unknown : "not known to take: " + unknown;
+}
+
+Decision linear_of_sglang(LinearSort sort) {
+  switch (sort) {
+    case LinearSort::kGatedDeltaNet:
+    case LinearSort::kKimiDelta:
+      return {"triton", "the default of --linear-attn-backend, in HybridLinearAttnBackend"};
+    case LinearSort::kLightning:
+      return {"seg_la",
+              "LightningAttentionBackend's default, of the models that SGLang has (Bailing's)"};
+    case LinearSort::kUnknown:
+      break;
+  }
+  return {"", "attnbench does not know what these layers compute"};
+}
+
+Decision linear_of_vllm(LinearSort sort, const EngineDevice& device) {
+  switch (sort) {
+    case LinearSort::kGatedDeltaNet:
+      return {"GDN_ATTN", device.capability == 90
+                              ? "the backend of such layers; prompts take FlashInfer's kernel"
+                              : "the backend of such layers"};
+    case LinearSort::kKimiDelta:
+      return {"GDN_ATTN", "the backend of such layers, as of gated delta nets"};
+    case LinearSort::kLightning:
+      return {"LINEAR_ATTN", "the backend of such layers"};
+    case LinearSort::kUnknown:
+      break;
+  }
+  return {"", "attnbench does not know what these layers compute"};
+}
+
+Decision vision_of_sglang(const EngineDevice& device) {
+  if (device.platform == Platform::kRocm) {
+    return {"triton_attn", "vision towers on an AMD GPU take triton_attn, or with aiter its own"};
+  }
+  if (device.is_cuda_major(9)) return {"fa3", "vision towers on Hopper take fa3"};
+  if (device.is_cuda_major(10) && device.capability != 103) {
+    return {"fa4", "vision towers on sm100 take fa4"};
+  }
+  if (device.platform == Platform::kCuda) {
+    return {"triton_attn", "vision towers take triton_attn but on Hopper and sm100"};
+  }
+  return {"", fmt::format("attnbench has no rule of vision towers for {}", device.name)};
+}
+
+/// The first of get_supported_vit_attn_backends that fits.
+Decision vision_of_vllm(const EngineSetup& s) {
+  if (s.device.platform != Platform::kCuda) {
+    return {"", fmt::format("attnbench has no rule of vLLM for {}", s.device.name)};
+  }
+  const bool flash = s.device.capability >= 80 && s.dtype != DType::kF32;
+  if (flash) return {"FLASH_ATTN", "first of its list for vision towers"};
+  if (s.device.capability >= 80) return {"TRITON_ATTN", "first of its list that takes f32"};
+  return {"TORCH_SDPA", "first of its list before sm80"};
+}
+
+EngineChoice choice_of(const Decision& decision) {
+  return {std::string(decision.backend), decision.reason, {}, {}};
 }
 
 }  // namespace
 
 EngineChoice choose_backend(Engine engine, const EngineSetup& setup) {
-  const Decision decision = engine == Engine::kSglang ? decide_sglang(setup) : decide_vllm(setup);
-  EngineChoice choice{std::string(decision.backend), decision.reason, {}, {}};
+  EngineChoice choice =
+      choice_of(engine == Engine::kSglang ? decide_sglang(setup) : decide_vllm(setup));
   if (choice.backend.empty()) return choice;
   const EngineBackend* row = find_engine_backend(engine, choice.backend, setup);
   choice.flags = flags_of(engine, choice.backend, row, setup);
-  if (row != nullptr) choice.caveat = refusal_of(*row, setup);
+  if (row != nullptr) choice.caveat = caveat_of(*row, setup);
+  return choice;
+}
+
+EngineChoice choose_linear_backend(Engine engine, const EngineSetup& setup) {
+  const LinearSort sort = setup.linear.value_or(LinearSort::kUnknown);
+  const bool sglang = engine == Engine::kSglang;
+  if (!sglang && setup.device.platform != Platform::kCuda) {
+    return choice_of({"", fmt::format("attnbench has no rule of vLLM for {}", setup.device.name)});
+  }
+  EngineChoice choice =
+      choice_of(sglang ? linear_of_sglang(sort) : linear_of_vllm(sort, setup.device));
+  // vLLM chooses by the layer's class, and nothing asks for another.
+  if (sglang && choice.backend == "triton") choice.flags = "--linear-attn-backend triton";
+  if (!sglang && setup.is_deterministic) choice.caveat = "no deterministic inference";
+  return choice;
+}
+
+EngineChoice choose_vision_backend(Engine engine, const EngineSetup& setup) {
+  const bool sglang = engine == Engine::kSglang;
+  EngineChoice choice = choice_of(sglang ? vision_of_sglang(setup.device) : vision_of_vllm(setup));
+  if (choice.backend.empty()) return choice;
+  choice.flags = fmt::format("--{} {}", sglang ? "mm-attention-backend" : "mm-encoder-attn-backend",
+                             choice.backend);
   return choice;
 }
 

@@ -6,7 +6,9 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "lib/backend/engine_rules/engine_kernels.h"
 
@@ -112,7 +114,7 @@ TEST(SglangChoice, knows_models_and_devices_that_stand_before_the_rule) {
   setup.is_encoder_decoder = true;
   EXPECT_EQ(sglang(setup), "flashinfer");
   setup.is_dsa = true;
-  EXPECT_EQ(sglang(setup), "nsa");
+  EXPECT_EQ(sglang(setup), "dsa");
   setup.is_dual_chunk = true;
   EXPECT_EQ(sglang(setup), "dual_chunk_flash_attn");
   EXPECT_EQ(sglang(setup_on("xpu")), "intel_xpu");
@@ -122,6 +124,64 @@ TEST(SglangChoice, knows_models_and_devices_that_stand_before_the_rule) {
   EXPECT_EQ(sglang(cpu), "intel_amx");
   cpu.has_amx = false;
   EXPECT_EQ(sglang(cpu), "torch_native");
+}
+
+TEST(SglangChoice, follows_its_rule_of_deterministic_inference) {
+  for (const auto& [device, plain, latent] :
+       {std::tuple<std::string_view, std::string_view, std::string_view>{"sm80", "fa3", "fa3"},
+        {"sm90", "fa3", "fa3"},
+        {"sm100", "flashinfer", "triton"},
+        {"sm120", "flashinfer", "triton"},
+        {"gfx942", "aiter", "aiter"}}) {
+    EngineSetup setup = setup_on(device);
+    setup.is_deterministic = true;
+    EXPECT_EQ(sglang(setup), plain) << device;
+    setup = mla_on(device);
+    setup.is_deterministic = true;
+    EXPECT_EQ(sglang(setup), latent) << device;
+  }
+  EngineSetup setup = setup_on("sm90");
+  setup.is_deterministic = true;
+  EXPECT_EQ(choose_backend(Engine::kSglang, setup).flags,
+            "--attention-backend fa3 --enable-deterministic-inference");
+  EXPECT_EQ(choose_backend(Engine::kVllm, setup).flags,
+            "VLLM_BATCH_INVARIANT=1 --attention-backend FLASH_ATTN");
+}
+
+TEST(SglangChoice, takes_triton_in_place_of_fa3_for_e5m2) {
+  for (EngineSetup setup : {setup_on("sm90"), mla_on("sm90")}) {
+    setup.kv_dtype = DType::kE5M2;
+    const EngineChoice choice = choose_backend(Engine::kSglang, setup);
+    EXPECT_EQ(choice.backend, "triton");
+    EXPECT_EQ(choice.reason, "fa3 takes no e5m2 cache: the server warns and takes triton");
+    EXPECT_EQ(choice.caveat, setup.is_mla ? "no fp8 cache" : "");
+  }
+}
+
+TEST(SglangChoice, of_block_diffusion_is_flashinfer_on_nvidia) {
+  EngineSetup setup = setup_on("sm90");
+  setup.mode = ForwardMode::kDllmExtend;
+  EXPECT_EQ(sglang(setup), "flashinfer");
+  setup.device = *find_engine_device("gfx942");
+  EXPECT_EQ(sglang(setup), "aiter");
+}
+
+TEST(SglangChoice, warns_of_what_takes_a_flag) {
+  EngineSetup setup = setup_on("sm90");
+  setup.scores_items = true;
+  const EngineChoice choice = choose_backend(Engine::kSglang, setup);
+  EXPECT_EQ(choice.backend, "fa3");
+  EXPECT_EQ(choice.caveat, "no multi-item scoring");
+  EXPECT_EQ(choice.flags, "--attention-backend fa3 --enable-mis");
+}
+
+TEST(SglangChoice, beside_gated_delta_nets_differs_on_blackwell) {
+  EngineSetup setup = setup_on("sm100");
+  setup.linear = LinearSort::kGatedDeltaNet;
+  EXPECT_EQ(sglang(setup), "trtllm_mha");
+  EXPECT_EQ(sglang(with_topk(setup, 4)), "triton");
+  setup.device = *find_engine_device("sm90");
+  EXPECT_EQ(sglang(setup), "fa3");
 }
 
 TEST(SglangChoice, takes_aiter_for_mla_of_16_or_128_heads_only) {
@@ -181,6 +241,96 @@ TEST(VllmChoice, passes_over_what_validation_refuses_and_says_why) {
   EXPECT_EQ(vllm(latent), "FLASHMLA_SPARSE");
 }
 
+TEST(VllmChoice, takes_no_e5m2_but_with_two_backends) {
+  EngineSetup setup = setup_on("sm90");
+  setup.kv_dtype = DType::kE5M2;
+  const EngineChoice choice = choose_backend(Engine::kVllm, setup);
+  EXPECT_EQ(choice.backend, "FLASHINFER");
+  EXPECT_EQ(choice.reason, "first of its list that fits: not FLASH_ATTN (no e5m2 cache)");
+  setup = mla_on("sm90");
+  setup.kv_dtype = DType::kE5M2;
+  EXPECT_EQ(vllm(setup), "");
+}
+
+TEST(VllmChoice, has_backends_for_rows_of_fp8_ds_mla_and_for_scales_of_tokens) {
+  EngineSetup setup = mla_on("sm90");
+  setup.kv_dtype = DType::kE4M3;
+  setup.kv_scales = KvScales::kBlock;
+  EXPECT_EQ(vllm(setup), "");
+  setup.is_dsa = true;
+  EXPECT_EQ(choose_backend(Engine::kVllm, setup).flags,
+            "--attention-backend FLASHMLA_SPARSE --block-size 64 --kv-cache-dtype fp8_ds_mla");
+  setup.device = *find_engine_device("sm100");
+  EXPECT_EQ(vllm(setup), "FLASHMLA_SPARSE");
+  setup.kv_scales = KvScales::kTensor;
+  EXPECT_EQ(vllm(setup), "FLASHINFER_MLA_SPARSE");
+  setup = setup_on("sm90");
+  setup.kv_dtype = DType::kE4M3;
+  setup.kv_scales = KvScales::kToken;
+  EXPECT_EQ(choose_backend(Engine::kVllm, setup).flags,
+            "--attention-backend TRITON_ATTN --kv-cache-dtype fp8_per_token_head");
+}
+
+TEST(VllmChoice, looks_at_encoders_and_batch_invariance_and_not_at_alibi) {
+  EngineSetup setup = setup_on("sm100");
+  setup.sees_ahead = setup.is_ragged = true;
+  EXPECT_EQ(vllm(setup), "FLASH_ATTN");
+  setup = setup_on("sm100");
+  setup.is_deterministic = true;
+  EXPECT_EQ(vllm(setup), "FLASH_ATTN");
+  setup = setup_on("sm100");
+  setup.has_alibi = true;
+  const EngineChoice choice = choose_backend(Engine::kVllm, setup);
+  EXPECT_EQ(choice.backend, "FLASHINFER");
+  EXPECT_EQ(choice.caveat, "no ALiBi");
+  setup = mla_on("sm90");
+  setup.is_deterministic = true;
+  setup.kv_dtype = DType::kE4M3;
+  EXPECT_EQ(vllm(setup), "TRITON_MLA");
+}
+
+TEST(LinearChoice, stands_beside_the_choice_for_attention) {
+  struct Row {
+    LinearSort sort;
+    std::string_view sglang, vllm;
+  };
+  for (const Row& row : {Row{LinearSort::kGatedDeltaNet, "triton", "GDN_ATTN"},
+                         {LinearSort::kKimiDelta, "triton", "GDN_ATTN"},
+                         {LinearSort::kLightning, "seg_la", "LINEAR_ATTN"},
+                         {LinearSort::kUnknown, "", ""}}) {
+    EngineSetup setup = setup_on("sm90");
+    setup.linear = row.sort;
+    EXPECT_EQ(choose_linear_backend(Engine::kSglang, setup).backend, row.sglang);
+    EXPECT_EQ(choose_linear_backend(Engine::kVllm, setup).backend, row.vllm);
+    EXPECT_EQ(sglang(setup), "fa3");
+  }
+  EngineSetup setup = setup_on("sm90");
+  setup.linear = LinearSort::kGatedDeltaNet;
+  setup.is_deterministic = true;
+  EXPECT_EQ(choose_linear_backend(Engine::kSglang, setup).flags, "--linear-attn-backend triton");
+  EXPECT_EQ(choose_linear_backend(Engine::kVllm, setup).caveat, "no deterministic inference");
+}
+
+TEST(VisionChoice, follows_the_device) {
+  for (const auto& [device, in_sglang, in_vllm] :
+       {std::tuple<std::string_view, std::string_view, std::string_view>{"sm75", "triton_attn",
+                                                                         "TORCH_SDPA"},
+        {"sm80", "triton_attn", "FLASH_ATTN"},
+        {"sm90", "fa3", "FLASH_ATTN"},
+        {"sm100", "fa4", "FLASH_ATTN"},
+        {"sm103", "triton_attn", "FLASH_ATTN"},
+        {"sm120", "triton_attn", "FLASH_ATTN"},
+        {"gfx942", "triton_attn", ""}}) {
+    EXPECT_EQ(choose_vision_backend(Engine::kSglang, setup_on(device)).backend, in_sglang)
+        << device;
+    EXPECT_EQ(choose_vision_backend(Engine::kVllm, setup_on(device)).backend, in_vllm) << device;
+  }
+  EXPECT_EQ(choose_vision_backend(Engine::kSglang, setup_on("sm90")).flags,
+            "--mm-attention-backend fa3");
+  EXPECT_EQ(choose_vision_backend(Engine::kVllm, setup_on("sm90")).flags,
+            "--mm-encoder-attn-backend FLASH_ATTN");
+}
+
 TEST(VllmChoice, has_a_backend_for_k_and_v_of_different_dims) {
   EngineSetup setup = setup_on("sm90");
   setup.head_dim_qk = 192;
@@ -209,9 +359,9 @@ TEST(EngineChoice, comes_with_the_flags_that_ask_for_the_same) {
 
 TEST(EngineChoice, asks_for_pages_that_the_kernels_read) {
   EngineSetup setup = mla_on("sm90");
-  setup.kv_dtype = DType::kE5M2;
+  setup.kv_dtype = DType::kE4M3;
   EXPECT_EQ(choose_backend(Engine::kVllm, setup).flags,
-            "--attention-backend FLASHMLA --block-size 64 --kv-cache-dtype fp8_e5m2");
+            "--attention-backend FLASHMLA --block-size 64 --kv-cache-dtype fp8_e4m3");
   EXPECT_EQ(choose_backend(Engine::kVllm, setup).caveat, "");  // nobody asked for other pages
   setup.page_size = 16;
   EXPECT_EQ(choose_backend(Engine::kVllm, setup).caveat, "pages of 64 or multiples, not 16");
@@ -225,9 +375,10 @@ TEST(EngineChoice, names_what_the_chosen_backend_does_not_take) {
   EXPECT_EQ(choose_backend(Engine::kSglang, setup).caveat, "no fp8 cache");
   setup.kv_dtype = DType::kBF16;
   setup.page_size = 64;
+  EXPECT_EQ(choose_backend(Engine::kSglang, with_topk(setup, 4)).caveat, "");
+  setup.device = *find_engine_device("sm100");
   EXPECT_EQ(choose_backend(Engine::kSglang, with_topk(setup, 4)).caveat,
-            "topk 4 over pages of 1 only, not 64");
-  EXPECT_EQ(choose_backend(Engine::kSglang, with_topk(setup, 1)).caveat, "");
+            "drafts with topk 1 only, not 4");
   EXPECT_EQ(choose_backend(Engine::kVllm, with_topk(setup_on("sm90"), 4)).caveat,
             "drafts with topk 1 only, not 4");
 }
@@ -254,6 +405,9 @@ TEST(KernelsOfEngines, depend_on_device_step_and_grouping) {
   // Chains of drafts, too, are not decodes of one token.
   EXPECT_EQ(kernels_of(Engine::kVllm, "FLASH_ATTN_MLA", {.capability = 90, .decodes = false}),
             Names{"vllm:fa3_mla"});
+  EXPECT_EQ(kernels_of(Engine::kSglang, "trtllm_mha", {.capability = 90}), Names{"flashinfer:xqa"});
+  EXPECT_EQ(kernels_of(Engine::kSglang, "trtllm_mha", {.capability = 90, .decodes = false}),
+            Names{});
 }
 
 // The examples of should_use_tensor_core: 32 query heads over 8, 8 over 4, 12 over 4 in bf16, and 8

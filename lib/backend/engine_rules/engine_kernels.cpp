@@ -20,7 +20,8 @@ using Step = KernelRow::Step;
 constexpr Engine kSgl = Engine::kSglang, kVl = Engine::kVllm;
 
 // SGLang decodes on tensor cores from 4 query heads per KV head on, and from fp8 caches
-// (should_use_tensor_core in flashinfer_backend.py), vLLM always.
+// (should_use_tensor_core in flashinfer_backend.py), vLLM always. TensorRT-LLM's decodes are XQA's
+// on Hopper and on GeForce's Blackwell (is_xqa_impl in trtllm_mha_backend.py).
 constexpr KernelRow kKernels[] = {
     {kSgl, "fa3", Step::kAny, 0, 999, 0, "fa3:tokenspeed"},
     {kSgl, "fa3", Step::kAny, 0, 999, 0, "vllm:fa3"},
@@ -34,6 +35,8 @@ constexpr KernelRow kKernels[] = {
     {kSgl, "flashmla", Step::kAny, 0, 999, 0, "vllm:flashmla"},
     {kSgl, "triton", Step::kDecode, 0, 999, 0, "sglang:triton_decode"},
     {kSgl, "triton", Step::kPrompt, 0, 999, 0, "sglang:triton_extend"},
+    {kSgl, "trtllm_mha", Step::kDecode, 90, 90, 0, "flashinfer:xqa"},
+    {kSgl, "trtllm_mha", Step::kDecode, 120, 121, 0, "flashinfer:xqa"},
     {kSgl, "flex_attention", Step::kAny, 0, 999, 0, "torch:flex"},
     {kVl, "FLASH_ATTN", Step::kAny, 80, 89, 0, "vllm:fa2"},
     {kVl, "FLASH_ATTN", Step::kAny, 90, 99, 0, "vllm:fa3"},

@@ -9,6 +9,9 @@
 
 #include "lib/backend/cuda_graph_support.h"
 #include "lib/base/dtype.h"
+#include "lib/batch/cache_format.h"
+#include "lib/batch/forward_mode.h"
+#include "lib/model/linear_sort.h"
 
 namespace attnbench {
 
@@ -53,6 +56,11 @@ struct EngineSetup {
   bool has_window = false;  ///< of some layers, or of all
   bool has_chunks = false;  ///< chunked local attention of some layers (Llama 4)
   bool has_logit_cap = false;
+  bool has_alibi = false;
+  bool has_temperature = false;  ///< Grok's, beyond temperature_len
+  bool sees_ahead = false;       ///< not causal, and no cross attention: an encoder
+  /// What its linear layers compute (Qwen3-Next); none: it has no such layers.
+  std::optional<LinearSort> linear;
   int heads_q = 0;
   int head_dim_qk = 0,
       head_dim_v = 0;  ///< MLA: of a cached row and of its latent part, 576 and 512
@@ -60,8 +68,20 @@ struct EngineSetup {
 
   // The server.
   DType kv_dtype = DType::kBF16;
-  std::int64_t page_size = 0;  ///< tokens (vLLM: block size); 0: not asked for
-  int topk = 0;                ///< children of a node of the draft trees; 0: no speculation
+  KvScales kv_scales = KvScales::kTensor;  ///< of an fp8 cache
+  bool is_x_packed = false;                ///< KvLayout::kXPacked
+  std::int64_t page_size = 0;              ///< tokens (vLLM: block size); 0: not asked for
+  int topk = 0;                   ///< children of a node of the draft trees; 0: no speculation
+  bool is_deterministic = false;  ///< equal requests have equal outputs in batches of any size
+
+  // The step, where it is a certain one.
+  std::optional<ForwardMode> mode;  ///< none: the server is to run them all
+  bool of_linear_layer = false;     ///< of one of the model's linear layers, not of attention
+  bool is_ragged = false;           ///< keys and values as projections leave them: there is no pool
+  bool scores_items = false;        ///< multi-item scoring
+  std::optional<DType> q_fp8;       ///< the type of queries that are stored in fp8
+  bool has_other_q_scales = false;  ///< of requests, heads or tokens instead of one number
+  bool has_fp8_output = false;
   /// What the step's CUDA graph needs; kNever: it is launched without one.
   CudaGraphSupport graph = CudaGraphSupport::kNever;
 

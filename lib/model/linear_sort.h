@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace attnbench {
+
+/// What a model's linear layers compute.
+enum class LinearSort : std::uint8_t {
+  kUnknown,
+  kGatedDeltaNet,  ///< arXiv:2412.06464: Qwen3-Next, Qwen3.5
+  kKimiDelta,      ///< Kimi delta attention, arXiv:2510.26692: Kimi Linear
+  kLightning,      ///< arXiv:2401.04658: MiniMax-Text-01
+};
+
+/// "gated delta nets".
+[[nodiscard]] constexpr std::string_view to_string(LinearSort sort) {
+  switch (sort) {
+    case LinearSort::kUnknown:
+      return "linear layers of an unknown sort";
+    case LinearSort::kGatedDeltaNet:
+      return "gated delta nets";
+    case LinearSort::kKimiDelta:
+      return "Kimi delta attention";
+    case LinearSort::kLightning:
+      return "lightning attention";
+  }
+  return "?";
+}
+
+}  // namespace attnbench
