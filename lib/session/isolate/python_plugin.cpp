@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "lib/backend/plugin.h"
 #include "lib/base/embedded_file.h"
 #include "lib/base/error.h"
 #include "lib/base/shell_text.h"
@@ -71,20 +72,21 @@ json described(const std::string& path, const PythonHost& host) {
   }
 }
 
-CudaGraphSupport graph_support_of(const std::string& word) {
+CudaGraphSupport graph_support_of(const std::string& word, const std::string& path) {
   using enum CudaGraphSupport;
   for (const CudaGraphSupport each : {kNever, kUniformSingleTokenDecode, kUniformBatch, kAlways}) {
     if (to_string(each) == word) return each;
   }
   throw ConfigError(
-      fmt::format("graph_support '{}' is none of NEVER, "
+      fmt::format("plug-in {}: graph_support '{}' is none of NEVER, "
                   "UNIFORM_SINGLE_TOKEN_DECODE, UNIFORM_BATCH, ALWAYS",
-                  word));
+                  path, word));
 }
 
-BackendInfo info_of(const json& described) {
+BackendInfo info_of(const json& described, const std::string& path) {
   BackendInfo info;
   info.name = described.at("name");
+  check_backend_name(info.name, path);
   info.version = described.at("version");
   info.packages = described.at("packages");
   info.kernel = described.at("kernel");
@@ -92,7 +94,7 @@ BackendInfo info_of(const json& described) {
   info.index_format = described.at("index_format");
   info.device = described.at("device") == "cuda" ? DeviceKind::kCuda : DeviceKind::kCpu;
   info.deterministic = described.at("deterministic");
-  info.cuda_graph = graph_support_of(described.at("graph_support"));
+  info.cuda_graph = graph_support_of(described.at("graph_support"), path);
   info.padding_seq_len = described.at("padding_seq_len");
   info.writes_kv = described.at("writes_kv");
   info.reads_fp8_queries = described.at("reads_fp8_queries");
@@ -117,7 +119,7 @@ void load_python_plugin(const std::string& path, const PythonHost& host,
   }
   const std::string text(embedded_python_host().front().text);
   for (const json& each : described(path, host)) {
-    BackendInfo info = info_of(each);
+    BackendInfo info = info_of(each, path);
     if (registry.find(info.name) != nullptr) {
       throw ConfigError(fmt::format(
           "plug-in {}: there is a backend '{}' already; give it another name", path, info.name));
