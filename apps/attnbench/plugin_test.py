@@ -390,10 +390,9 @@ measure: {cache: [cold]}
                          {"py_delta_net": "passed", "gated_delta_net": "passed"})
 
     def test_a_python_file_that_is_no_plug_in_is_refused_with_the_reason(self):
-        backend = "class X:\n    def supports(self, p): pass\n    plan = run = supports\n    name = "
         for text, reason in [("x = 1", "defines no backend"), ("import nowhere", "bad.py:1: ModuleNotFoundError"),
-                             (backend + "'Bad Name'", "bad.py: a backend is named 'Bad Name'; lower case letters"),
-                             (backend + "'x'\n    graph_support = 'SOME'", "bad.py: graph_support 'SOME' is none of"),
+                             ("class X:\n    name = 'Bad Name'\n    def supports(self, p): pass\n    plan = supports",
+                              "bad.py: a backend is named 'Bad Name'; lower case letters"),
                              ("class X: pass\n1/0", "bad.py:2: ZeroDivisionError"), ("def", "SyntaxError")]:
             with self.subTest(text=text):
                 plugin = os.path.join(self.folder.name, "bad.py")

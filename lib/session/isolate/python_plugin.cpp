@@ -72,15 +72,15 @@ json described(const std::string& path, const PythonHost& host) {
   }
 }
 
-CudaGraphSupport graph_support_of(const std::string& word, const std::string& path) {
+CudaGraphSupport graph_support_of(const std::string& word) {
   using enum CudaGraphSupport;
   for (const CudaGraphSupport each : {kNever, kUniformSingleTokenDecode, kUniformBatch, kAlways}) {
     if (to_string(each) == word) return each;
   }
   throw ConfigError(
-      fmt::format("plug-in {}: graph_support '{}' is none of NEVER, "
+      fmt::format("graph_support '{}' is none of NEVER, "
                   "UNIFORM_SINGLE_TOKEN_DECODE, UNIFORM_BATCH, ALWAYS",
-                  path, word));
+                  word));
 }
 
 BackendInfo info_of(const json& described, const std::string& path) {
@@ -94,7 +94,7 @@ BackendInfo info_of(const json& described, const std::string& path) {
   info.index_format = described.at("index_format");
   info.device = described.at("device") == "cuda" ? DeviceKind::kCuda : DeviceKind::kCpu;
   info.deterministic = described.at("deterministic");
-  info.cuda_graph = graph_support_of(described.at("graph_support"), path);
+  info.cuda_graph = graph_support_of(described.at("graph_support"));
   info.padding_seq_len = described.at("padding_seq_len");
   info.writes_kv = described.at("writes_kv");
   info.reads_fp8_queries = described.at("reads_fp8_queries");
