@@ -60,6 +60,9 @@ TEST_F(CommandLine, refuses_a_model_and_a_device_that_it_does_not_know) {
       err_.str().find("unknown device 'gfx943'   did you mean 'gfx942'?   allowed here: sm75"),
       std::string::npos)
       << err_.str();
+  EXPECT_EQ(run({"select", "--model", "llama-3.1-8b", "--arch", "H100"}), 4);
+  EXPECT_NE(err_.str().find("unknown device 'H100'   did you mean 'sm90'?"), std::string::npos)
+      << err_.str();
   EXPECT_EQ(run({"select", "--model", "llama-3.1-8b", "--arch", "sm90", "--tp", "7"}), 4);
   EXPECT_EQ(run({"select", "--model", "llama-3.1-8b"}), 4);
 }

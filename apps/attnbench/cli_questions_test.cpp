@@ -158,6 +158,31 @@ TEST_F(CommandLine, explains_a_model_and_what_fits_beside_its_weights) {
   EXPECT_TRUE(root["tokens_that_fit"].is_null());
 }
 
+TEST_F(CommandLine, bounds_what_fits_where_the_weights_are_not_known) {
+  EXPECT_EQ(run({"model", "llama-3.1-8b", "--gpu-memory", "1g", "--context", "4k"}), 0);
+  for (const char* text :
+       {"1.07 GB of GPU memory without any weights, an upper bound; --weights",
+        "  at most 8192 tokens, if every layer", "  at most 2 requests of 4096 tokens"}) {
+    EXPECT_NE(out_.str().find(text), std::string::npos) << text << " is not in " << out_.str();
+  }
+  EXPECT_EQ(run({"model", "llama-3.1-8b", "--gpu-memory", "1g", "--format", "json"}), 0);
+  const auto root = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(root["tokens_that_fit"], 8192);
+  EXPECT_EQ(root["counts_weights"], false);
+}
+
+TEST_F(CommandLine, counts_no_keys_of_layers_that_read_those_of_others) {
+  const std::string config = folder_ + "gemma3n.json";
+  std::ofstream(config) << R"({"model_type": "gemma3n_text", "num_hidden_layers": 30,
+                               "num_kv_shared_layers": 10})";
+  EXPECT_EQ(run({"model", config.c_str()}), 0) << err_.str();
+  for (const char* text : {"40960 B a token in all layers", "every token; 2 layers nothing",
+                           "512 tokens at most; 8 layers nothing",
+                           "note: the last 10 layers (2 full, 8 sliding) read the keys"}) {
+    EXPECT_NE(out_.str().find(text), std::string::npos) << text << " is not in " << out_.str();
+  }
+}
+
 TEST_F(CommandLine, explains_the_model_of_a_config_and_says_what_is_wrong_with_one) {
   const std::string config = folder_ + "config.json";
   std::ofstream(config) << R"({"model_type": "llama", "num_attention_heads": 4,

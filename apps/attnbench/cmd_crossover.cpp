@@ -49,6 +49,8 @@ PlannedRun planned(CrossoverCommand& command, const KnownBackends& known, Consol
     throw ConfigError(fmt::format("--from {} --to {}: the smaller end comes first",
                                   command.search.from, command.search.to));
   }
+  // A smoke test, too, needs the rounds of an interval.
+  if (command.run.quick && command.run.rounds.empty()) command.run.rounds = {kFewestPairs};
   command.run.scenarios = {command.scenario};
   command.run.filter = {{command.case_id}, {command.base, command.now}};
   PlannedRun run = planned_runs(command.run, known, console.program).front();

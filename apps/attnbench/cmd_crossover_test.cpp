@@ -20,21 +20,16 @@ using testing::IsEmpty;
 
 class CrossoverCommandLine : public CommandLine {
  protected:
-  /// With other values for some of the options: name, value, name, value ….
+  /// A smoke test, with other values for some of the options: name, value, name, value ….
   int crossover(const std::vector<const char*>& changes = {}, const std::string& json = {}) {
     std::vector<const char*> words = {"crossover", scenario_.c_str()};
-    std::vector<std::pair<const char*, const char*>> options = {{"--case", "tiny"},
-                                                                {"--axis", "batch[0].kv_len"},
-                                                                {"--from", "8"},
-                                                                {"--to", "64"},
-                                                                {"--base", "torch_native"},
-                                                                {"--new", "cpu_flash"},
-                                                                {"--points", "2"},
-                                                                {"--rounds", "8"}};
+    std::vector<std::pair<const char*, const char*>> options = {
+        {"--case", "tiny"},         {"--axis", "batch[0].kv_len"}, {"--from", "8"},  {"--to", "64"},
+        {"--base", "torch_native"}, {"--new", "cpu_flash"},        {"--points", "2"}};
     for (std::size_t i = 0; i + 1 < changes.size(); i += 2) {
-      for (auto& [name, value] : options) {
-        if (std::string(name) == changes[i]) value = changes[i + 1];
-      }
+      std::erase_if(options,
+                    [&](const auto& option) { return std::string(option.first) == changes[i]; });
+      options.emplace_back(changes[i], changes[i + 1]);
     }
     for (const auto& [name, value] : options) words.insert(words.end(), {name, value});
     words.push_back("--quick");
@@ -68,7 +63,7 @@ TEST_F(CrossoverCommandLine, writes_json_beside_the_table_or_to_standard_output_
   EXPECT_EQ(json["new"], "cpu_flash");
   EXPECT_EQ(json["exit_code"], 0);
   EXPECT_EQ(json["points"][1]["value"], 64);
-  EXPECT_GE(json["points"][1]["speed"]["pairs"], 8);
+  EXPECT_EQ(json["points"][1]["speed"]["pairs"], 8);
   EXPECT_EQ(json["scenario"]["path"], scenario_);
   EXPECT_NE(json["environment"]["threads"], 0);
 

@@ -84,8 +84,8 @@ void add_model_command(CLI::App& app, Action& action) {
       ->transform(memory_size("gpu-memory"));
   model
       ->add_option("--weights", command->weights,
-                   "of the whole model, which the ranks share evenly; what fits is said only with "
-                   "them")
+                   "of the whole model, which the ranks share evenly; without them what fits is an "
+                   "upper bound")
       ->transform(memory_size("weights"));
   model->add_option("--format", command->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))

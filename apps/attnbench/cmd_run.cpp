@@ -143,7 +143,11 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
   if (written) kept.drop();
   console.out.flush();
   const bool closed = !console.out && console.out_reader_is_gone && console.out_reader_is_gone();
+  const bool unchecked = std::ranges::any_of(runs, [](const PlannedRun& each) {
+    return each.scenario.verify.batch_invariant_required && !each.scenario.verify.enabled;
+  });
   const RunOutcome outcome = judge_run(result, {.strict = options.strict,
+                                                .requirement_unchecked = unchecked,
                                                 .outputs_written = written,
                                                 .output_closed = closed,
                                                 .output_failed = !console.out && !closed,

@@ -391,6 +391,8 @@ measure: {cache: [warm]}
 
     def test_a_python_file_that_is_no_plug_in_is_refused_with_the_reason(self):
         for text, reason in [("x = 1", "defines no backend"), ("import nowhere", "bad.py:1: ModuleNotFoundError"),
+                             ("class X:\n    name = 'Bad Name'\n    def supports(self, p): pass\n    plan = supports",
+                              "bad.py: a backend is named 'Bad Name'; lower case letters"),
                              ("class X: pass\n1/0", "bad.py:2: ZeroDivisionError"), ("def", "SyntaxError")]:
             with self.subTest(text=text):
                 plugin = os.path.join(self.folder.name, "bad.py")

@@ -132,7 +132,8 @@ void declare_measuring_options(CLI::App& app, RunOptions& options) {
                  "time for the rounds of one cell, 15s or 2min; overrides the scenario")
       ->transform(seconds("cell-timeout"));
   app.add_flag("--quick", options.quick,
-               "3 rounds of 1 sample, ceilings of one turn: a smoke test, not a measurement");
+               "3 rounds of 1 sample (crossover: 8), ceilings of one turn: a smoke test, not a "
+               "measurement");
   app.add_option("--threads", options.devices.threads, "CPU threads; 0 = all this process may use")
       ->check(CLI::Range(0, 4096));
   options.cpu_target.add_to(app);

@@ -87,6 +87,10 @@ RunOutcome judge_run(const RunResult& run, const RunCircumstances& circumstances
             "error: nothing was measured: this machine cannot do it; each cell says why"};
   }
   if (timed == 0) return {code(ExitCode::kUsage), nothing_measured(records)};
+  if (circumstances.requirement_unchecked) {
+    return {code(ExitCode::kInconclusive),
+            "--no-verify: verify: {batch_invariant: required} was not checked"};
+  }
   if (circumstances.strict && std::ranges::any_of(records, inconclusive)) {
     return {code(ExitCode::kInconclusive),
             "--strict: some cells are noisy, mistrusted or were skipped"};

@@ -10,6 +10,8 @@ namespace attnbench {
 
 struct RunCircumstances {
   bool strict = false;
+  /// Batch invariance is required, and --no-verify left it unchecked.
+  bool requirement_unchecked = false;
   bool outputs_written = true;
   bool output_closed = false;  ///< the reader of standard output has gone
   bool output_failed = false;  ///< standard output failed otherwise: a full disk

@@ -34,6 +34,12 @@ TEST(RunOutcome, is_2_when_a_cell_is_wrong_whatever_else_happened) {
       2);
 }
 
+TEST(RunOutcome, is_3_when_a_requirement_was_left_unchecked) {
+  const RunOutcome outcome = judge_run(run_of({good()}), {.requirement_unchecked = true});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.message, "--no-verify: verify: {batch_invariant: required} was not checked");
+}
+
 TEST(RunOutcome, is_2_when_a_backend_crashed_or_beats_the_machine) {
   Record crashed;
   crashed.outcome = Crashed{"threw"};

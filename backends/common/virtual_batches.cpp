@@ -29,7 +29,8 @@ Problem of_virtual_requests(const Problem& chunked) {
   if (!is_decode_or_idle(plain.mode)) plain.mode = ForwardMode::kExtend;
   plain.drafts_are_chains = false;
   plain.limits.requests *= ceil_div(chunked.limits.q_len, chunk) + 1;
-  plain.limits.q_len = std::min(chunked.limits.q_len, chunk);
+  // Queries that see no key come on top of a chunk's.
+  if (!chunked.empty_rows) plain.limits.q_len = std::min(chunked.limits.q_len, chunk);
   plain.limits.kv_len = std::min(chunked.limits.kv_len, chunk);
   return plain;
 }
@@ -94,7 +95,7 @@ class VirtualBatch {
     if (is_decode_or_idle(problem_.mode)) return;
     batch_.extend_seq_lens = local_.q_lens;
     for (std::size_t v = 0; v < kv_lens.size(); ++v) {
-      batch_.extend_prefix_lens.push_back(kv_lens[v] - local_.q_lens[v]);
+      batch_.extend_prefix_lens.push_back(std::max(0, kv_lens[v] - local_.q_lens[v]));
     }
     batch_.extend_start_loc.assign(local_.cu_seqlens_q.begin(), local_.cu_seqlens_q.end() - 1);
     batch_.extend_num_tokens = local_.cu_seqlens_q.back();

@@ -61,6 +61,24 @@ TEST(VirtualBatches, cut_chains_of_drafts_where_a_chunk_ends) {
   EXPECT_THAT(backend.supports(problem_of(c)).reason(), testing::HasSubstr("that branch"));
 }
 
+TEST(VirtualBatches, compute_padded_prompts_and_queries_that_see_no_key) {
+  std::vector<std::string> ran;
+  const auto device = make_cpu_device();
+  VirtualFlash backend;
+  for (const Case& c : small_edge_shapes()) {
+    if (c.layer.attention_chunk == 0) continue;
+    ASSERT_TRUE(backend.supports(problem_of(c))) << c.id;
+    Fixture fixture(c, *device);
+    const Verification found =
+        conformance::verify_all_rows(backend, c, conformance::kFills, *device, fixture);
+    EXPECT_EQ(found.verdict, Verdict::kPassed) << c.id << ": " << found.reason;
+    ran.push_back(c.id);
+  }
+  EXPECT_THAT(
+      ran, testing::ElementsAre("more_queries_in_chunks", "prompts_in_chunks_padded_with_length_0",
+                                "prompts_in_chunks_padded_with_length_1"));
+}
+
 TEST(VirtualBatches, take_part_by_name_alone) {
   const VirtualFlash backend;
   EXPECT_EQ(backend.info().name, "cpu_flash:virtual_batches");

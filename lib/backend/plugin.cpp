@@ -16,6 +16,7 @@
 #include "lib/backend/plugin_batch.h"
 #include "lib/backend/plugin_indices.h"
 #include "lib/base/error.h"
+#include "lib/base/printable.h"
 
 namespace attnbench {
 namespace {
@@ -238,7 +239,9 @@ class PluginBackend final : public Backend {
 
 /// The description in a table. Throws ConfigError when it is invalid.
 BackendInfo info_of(const attnbench_backend& table, const std::string& where) {
-  const auto refuse = [&](const std::string& why) { throw ConfigError(where + ": " + why); };
+  const auto refuse = [&](const std::string& why) {
+    throw ConfigError(fmt::format("plug-in {}: {}", where, why));
+  };
   if (table.struct_size == 0) refuse("a backend whose struct_size is not set");
   if (table.struct_size < kLeastTable) {
     refuse(
@@ -249,14 +252,7 @@ BackendInfo info_of(const attnbench_backend& table, const std::string& where) {
   const auto text = [](const char* words) { return std::string(words == nullptr ? "" : words); };
   BackendInfo info;
   info.name = text(table.name);
-  const auto fits = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == ':' || c == '=';
-  };
-  if (info.name.empty() || !std::ranges::all_of(info.name, fits)) {
-    refuse(fmt::format(
-        "a backend is named '{}'; lower case letters, digits, '_', ':' and '=' make a name",
-        info.name));
-  }
+  check_backend_name(info.name, where);
   const auto need = [&](bool there, const char* function) {
     if (!there) refuse(fmt::format("backend '{}' has no {}()", info.name, function));
   };
@@ -321,13 +317,24 @@ std::span<const attnbench_backend> tables_of(const std::string& path) {
 
 }  // namespace
 
+void check_backend_name(const std::string& name, const std::string& where) {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == ':' || c == '=';
+  };
+  if (!name.empty() && std::ranges::all_of(name, fits)) return;
+  throw ConfigError(fmt::format(
+      "plug-in {}: a backend is named '{}'; lower case letters, digits, '_', ':' and '=' make a "
+      "name",
+      where, printable(name)));
+}
+
 void register_tables(const attnbench_backend* tables, std::size_t count, const std::string& where,
                      const std::string& cuda_absence, Registry& registry) {
   // Tables of a later version are longer: their own size leads from one to the next.
   const auto* at = reinterpret_cast<const std::byte*>(tables);
   for (std::size_t i = 0; i < count; ++i) {
     const auto& table = *reinterpret_cast<const attnbench_backend*>(at);
-    BackendInfo info = info_of(table, "plug-in " + where);
+    BackendInfo info = info_of(table, where);
     at += table.struct_size;
     if (registry.find(info.name) != nullptr) {
       throw ConfigError(fmt::format(

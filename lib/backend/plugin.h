@@ -10,6 +10,9 @@
 
 namespace attnbench {
 
+/// Throws ConfigError where a plug-in's backend must not be called so; `where` is as below.
+void check_backend_name(const std::string& name, const std::string& where);
+
 /// Registers the backends that `count` tables describe, which live until the program ends. Throws
 /// ConfigError when a table is invalid or its name is taken; `where` names the origin of the tables
 /// in messages and in Registry::Entry::plugin. GPU backends are registered as absent, with

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <string_view>
 
 #include "lib/backend/tuning.h"
 #include "lib/base/error.h"
@@ -56,12 +58,28 @@ UnknownName unknown_tuning(const Registry& registry, const std::string& name,
           allowed_words_hint(values, asked.value, fmt::format("{}: ", asked.parameter))};
 }
 
+/// Packs by the prefix of their backends' names (backends/packs).
+constexpr std::string_view kPacks[] = {
+    "fa3", "fla", "flashinfer", "sglang", "torch", "triton_example", "vllm"};
+
+/// Of a name such as "vllm:fa3" without the plug-in that brings it; empty for others.
+std::string pack_hint(const Registry& registry, const std::string& name) {
+  const std::string prefix = name.substr(0, name.find(':'));
+  if (std::ranges::find(kPacks, prefix) == std::end(kPacks)) return {};
+  const bool loaded = std::ranges::any_of(registry.entries(), [&](const Registry::Entry& entry) {
+    return entry.info.name.starts_with(prefix + ":");
+  });
+  return loaded ? std::string() : fmt::format("{0} is a pack: --plugin packs/{0}", prefix);
+}
+
 UnknownName unknown(const Registry& registry, const std::string& name) {
   const std::optional<TunedName> asked = tuned_name(name);
   if (asked && registry.find(asked->base)) return unknown_tuning(registry, name, *asked);
+  const std::string message = fmt::format("unknown backend '{}'", name);
+  if (const std::string hint = pack_hint(registry, name); !hint.empty()) return {message, hint};
   std::vector<std::string> names = registry.names();
   std::erase_if(names, [](const std::string& each) { return tuned_name(each).has_value(); });
-  return {fmt::format("unknown backend '{}'", name), allowed_words_hint(names, name, "backends: ")};
+  return {message, allowed_words_hint(names, name, "backends: ")};
 }
 
 /// The file's own names, each with its place.

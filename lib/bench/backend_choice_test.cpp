@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "lib/base/error.h"
 #include "lib/fixture/testing/small_cases.h"
 
@@ -114,6 +116,24 @@ TEST_F(Tuned, names_the_values_of_a_parameter_and_the_parameters_of_a_backend) {
 
 TEST_F(Tuned, refuses_a_glob_that_matches_no_backend) {
   EXPECT_THAT(refusal_of("paged*"), HasSubstr("unknown backend 'paged*'"));
+}
+
+TEST_F(Tuned, names_the_pack_that_would_bring_a_backend) {
+  int packs = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(ATTNBENCH_SOURCE_DIR "/backends/packs")) {
+    const std::string file = entry.path().filename();
+    if (!file.ends_with("_pack.py")) continue;
+    const std::string name = file.substr(0, file.find("_pack.py"));
+    EXPECT_THAT(refusal_of((name + ":kernel").c_str()),
+                HasSubstr(name + " is a pack: --plugin packs/" + name));
+    ++packs;
+  }
+  EXPECT_EQ(packs, 7) << "and no other names";
+  EXPECT_THAT(refusal_of("vllm"), HasSubstr("--plugin packs/vllm"));
+  EXPECT_THAT(refusal_of("nowhere:fa3"), testing::Not(HasSubstr("packs")));
+  registry_.add([] { return std::make_unique<Named>("vllm:fa3", true); }, "/vllm_pack.py");
+  EXPECT_THAT(refusal_of("vllm:fa2"), HasSubstr("did you mean 'vllm:fa3'"));
 }
 
 /// Takes heads of at most so many dims.

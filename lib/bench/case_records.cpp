@@ -183,6 +183,7 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
   r.fp8 = fp8_facts(c);
   r.tp = c.tp;
   r.model_layers = c.model_layers;
+  if (c.step != StepPart::kAttention) r.model_layers.layers -= c.model_layers.kv_shared;
   r.sweep = c.sweep;
   r.requests = static_cast<std::int64_t>(c.requests.size());
   if (launch == LaunchMode::kGraph) r.graph_bucket = c.graph_bucket;

@@ -122,5 +122,14 @@ TEST_F(KvWriteRun, has_a_row_for_each_part_of_the_step) {
   EXPECT_EQ(records[0].case_id, records[4].case_id);
 }
 
+TEST_F(KvWriteRun, stands_for_the_layers_of_a_model_that_write) {
+  scenario_.measure.step = {StepPart::kAttention, StepPart::kKvWrite, StepPart::kBoth};
+  scenario_.cases[0].model_layers = {"full", 7, 7, "", 3};
+  const std::vector<Record> records = run(kAlways);
+  EXPECT_EQ(records[0].model_layers.layers, 7);
+  EXPECT_EQ(records[2].model_layers.layers, 4);
+  EXPECT_EQ(records[4].model_layers.layers, 4);
+}
+
 }  // namespace
 }  // namespace attnbench

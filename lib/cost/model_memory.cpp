@@ -67,7 +67,7 @@ std::optional<std::int64_t> LayerMemory::request_bytes(std::int64_t tokens,
 
 std::int64_t ModelMemory::kv_bytes_per_token() const {
   Count sum = 0;
-  for (const LayerMemory& each : kinds) sum += Count(each.layers) * each.kv_bytes_per_token;
+  for (const LayerMemory& each : kinds) sum += Count(each.keeping()) * each.kv_bytes_per_token;
   return sum.value();
 }
 
@@ -76,7 +76,7 @@ std::optional<std::int64_t> ModelMemory::request_bytes(std::int64_t tokens) cons
   for (const LayerMemory& each : kinds) {
     const auto bytes = each.request_bytes(tokens, format.page_size);
     if (!bytes) return std::nullopt;
-    sum += Count(each.layers) * *bytes;
+    sum += Count(each.keeping()) * *bytes;
   }
   return sum.value();
 }
@@ -92,6 +92,7 @@ ModelMemory model_memory(const ModelGeometry& model, int tp, const CacheFormat& 
     LayerMemory& each = memory.kinds.emplace_back();
     each.kind = kind;
     each.layers = model.kinds[kind];
+    each.kv_shared = model.kv_shared[kind];
     each.runs = std::ranges::find(runnable, kind) != runnable.end();
     if (each.is_linear()) {
       add_states(each, model, tp, dtype);

@@ -16,6 +16,7 @@ namespace attnbench {
 struct LayerMemory {
   LayerKind kind = LayerKind::kFull;
   int layers = 0;
+  int kv_shared = 0;                    ///< of these, layers that keep nothing but read another's
   bool runs = false;                    ///< attnbench can run such layers of this model
   AttentionLayer layer;                 ///< of a linear layer with unknown heads: a default one
   std::int64_t kv_bytes_per_token = 0;  ///< 0 for linear layers
@@ -27,6 +28,8 @@ struct LayerMemory {
   std::optional<std::int64_t> state_bytes, convolution_bytes;
 
   [[nodiscard]] bool is_linear() const { return kind == LayerKind::kLinear; }
+  /// Layers that keep keys and values, or states, of their own.
+  [[nodiscard]] int keeping() const { return layers - kv_shared; }
   /// Of a request of `tokens`, in one layer; none where it is not known.
   [[nodiscard]] std::optional<std::int64_t> request_bytes(std::int64_t tokens,
                                                           std::int64_t page_size) const;

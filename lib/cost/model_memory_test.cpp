@@ -80,6 +80,17 @@ TEST(ModelMemory, bounds_a_request_by_its_window_and_its_chunk) {
   EXPECT_EQ(chunked.request_bytes(100000, 1), chunked.request_bytes(8192, 1));
 }
 
+TEST(ModelMemory, counts_no_keys_of_layers_that_read_those_of_others) {
+  ModelGeometry model = *find_model("gpt-oss-120b");  // 18 full, 18 sliding over 128
+  model.kv_shared[LayerKind::kFull] = 3;
+  model.kv_shared[LayerKind::kSliding] = 5;
+  const ModelMemory memory = model_memory(model, 1, kBf16Rows, DType::kBF16);
+  const std::int64_t row = 8 * 2 * 64 * 2;
+  EXPECT_EQ(memory.kv_bytes_per_token(), (36 - 8) * row);
+  EXPECT_EQ(memory.request_bytes(8192), 15 * 8192 * row + 13 * 128 * row);
+  EXPECT_EQ(kind_of(memory, LayerKind::kFull).layers, 18);
+}
+
 TEST(ModelMemory, keeps_whole_pages_and_one_more_for_a_window_that_begins_inside_one) {
   CacheFormat pages = kBf16Rows;
   pages.page_size = 64;

@@ -8,6 +8,7 @@
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
 #include "lib/batch/positions.h"
+#include "lib/model/attention_layer.h"
 
 namespace attnbench {
 
@@ -22,20 +23,18 @@ LocalAttentionBatch make_local_attention_virtual_batches(std::int64_t chunk,
   for (std::size_t r = 0; r < q_lens.size(); ++r) {
     const std::int64_t q = q_lens[r];
     const std::int64_t k = table.cache_seqlens[r];
-    // A request that only fills a batch up may have a query and no key.
-    expects(q > 0 && q <= std::max<std::int64_t>(k, 1),
-            "local attention needs queries, and a key for each of them");
     const auto pages = table.row(static_cast<std::int64_t>(r));
-    // Walk the queries chunk by chunk, by their absolute positions.
+    // Walk the queries chunk by chunk, by their absolute positions. A request without queries,
+    // which fills a batch up, has none; queries before key 0 see nothing and join those of chunk 0.
     for (std::int64_t position = k - q; position < k;) {
-      const std::int64_t start = position / chunk * chunk;
+      const std::int64_t start = chunk_begin(chunk, position);
       const std::int64_t end = std::min(start + chunk, k);
       local.q_lens.push_back(narrow_i32(end - position));
       local.k_starts.push_back(start);
       local.table.cache_seqlens.push_back(narrow_i32(end - start));
       for (std::int64_t j = 0; j < local.table.width; ++j) {
         const std::int64_t column = std::min(start / table.page_size + j, table.width - 1);
-        local.table.page_table.push_back(pages[static_cast<std::size_t>(column)]);
+        local.table.page_table.push_back(column < 0 ? 0 : pages[static_cast<std::size_t>(column)]);
       }
       position = end;
     }

@@ -169,6 +169,11 @@ void read_heads(const JsonFields& config, const HfModelType& type, ModelGeometry
                       config.path_of("attn_temperature_len"), len));
     }
     model.temperature_len = std::max<std::int64_t>(len, 0);
+    if (len > 0) {
+      model.add_note(fmt::format(
+          "logits of queries behind {0} tokens are multiplied by log2(their place) / log2({0})",
+          len));
+    }
   }
   model.sinks = type.sinks;
   read_alibi(config, type, model);
@@ -218,10 +223,43 @@ void read_dual_chunk(const JsonFields& config, ModelGeometry& model) {
         config.path_of(kKey)));
   }
   model.dual_chunk = read;
-  model.notes = "dual-chunk attention without its sparse patterns and its scaling by length";
+  model.add_note("dual-chunk attention without its sparse patterns and its scaling by length");
+}
+
+/// Keys that say which layers see which keys, or share them. A type that does not read them has
+/// them in a meaning that only its modelling code could tell.
+void refuse_unread_kinds(const JsonFields& config, const HfModelType& type) {
+  using enum HfLayerRule;
+  struct KindKey {
+    std::string_view key;
+    bool is_read = false;
+  };
+  const bool by_attn_types = type.rule == kByAttnTypeList;
+  for (const auto& [key, is_read] :
+       {KindKey{"attention_chunk_size", type.rule == kChunkedExceptNth},
+        KindKey{"attn_layer_period", type.rule == kFullByPeriod},
+        KindKey{"attn_layer_offset", type.rule == kFullByPeriod},
+        KindKey{"hybrid_override_pattern", type.rule == kByPattern},
+        KindKey{"layers_block_type", type.rule == kByPattern},
+        KindKey{"linear_attn_config", type.rule == kLinearExceptListed},
+        KindKey{"attn_type_list", by_attn_types || all_full(config, "attn_type_list")},
+        KindKey{"index_topk", type.rule == kSparse},
+        KindKey{"num_kv_shared_layers", type.kv_shared_layers > 0},
+        // Of types that the table has not: Llama 3.2 Vision, Bamba, LFM2, Zamba 2, MiMo V2,
+        // RecurrentGemma, Gemma 4, and Grok 2 with a window.
+        KindKey{"cross_attention_layers"}, KindKey{"attn_layer_indices"}, KindKey{"full_attn_idxs"},
+        KindKey{"hybrid_layer_ids"}, KindKey{"hybrid_layer_pattern"}, KindKey{"block_types"},
+        KindKey{"global_head_dim"}, KindKey{"sliding_window_size"}}) {
+    if (is_read || config.says_none(key)) continue;
+    throw ConfigError(fmt::format(
+        "{} changes what layers attend to, and what it means for model type {} is not known: give "
+        "the geometry of a layer inline, {{heads_q: …}}",
+        config.path_of(key), shown(std::string(type.model_type))));
+  }
 }
 
 ModelGeometry geometry_of(const JsonFields& config, const HfModelType& type) {
+  refuse_unread_kinds(config, type);
   if (type.states_all) {
     std::vector<std::string_view> missing;
     for (const HfNames& names :
@@ -252,8 +290,7 @@ ModelGeometry geometry_of(const JsonFields& config, const HfModelType& type) {
 HfModelType unknown_type(const JsonFields& config, const std::string& name) {
   for (const std::string_view key :
        {"kv_lora_rank", "query_pre_attn_scalar", "attention_multiplier", "attn_logit_softcapping",
-        "alibi", "attn_config", "multi_query", "multi_query_attention", "multi_query_group_num",
-        "attention_chunk_size", "linear_attn_config", "attn_type_list", "index_topk"}) {
+        "alibi", "attn_config", "multi_query", "multi_query_attention", "multi_query_group_num"}) {
     if (!config.states(key) || config.is_false(key)) continue;
     throw ConfigError(fmt::format(
         "model type {} is unknown, so the meaning of {} is unknown, too: give the geometry inline, "

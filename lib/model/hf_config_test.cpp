@@ -195,11 +195,95 @@ TEST(HfConfig, of_qwen_with_1m_tokens_has_dual_chunks) {
       "attention, without ALiBi");
 }
 
-TEST(HfConfig, of_grok_has_a_temperature) {
-  // What xAI states of Grok 2, under a model type that transformers does not have.
-  const std::string grok = R"({"model_type": "grok", "num_attention_heads": 64,
+TEST(HfConfig, of_gemma_3n_has_layers_that_read_the_keys_of_others) {
+  // gemma-3n-E2B: 30 layers, of which the last 10 share
+  const std::string e2b = R"({"model_type": "gemma3n", "text_config": {"model_type": "gemma3n_text",
+      "num_hidden_layers": 30, "num_kv_shared_layers": )";
+  const ModelGeometry model = read(e2b + "10}}");
+  EXPECT_EQ(model.kinds, counts(6, LayerKind::kSliding, 24));
+  EXPECT_EQ(model.kv_shared, counts(2, LayerKind::kSliding, 8));
+  EXPECT_EQ(model.sliding_window, 512);
+  EXPECT_EQ(layer_of(model, LayerKind::kFull, 1).scale, 1);
+  EXPECT_EQ(model.notes,
+            "the last 10 layers (2 full, 8 sliding) read the keys and values of an earlier layer "
+            "and write none");
+  EXPECT_EQ(read(e2b + "0}}").kv_shared, LayerCounts());
+  EXPECT_EQ(read(R"({"model_type": "gemma3n_text"})").kv_shared,
+            counts(3, LayerKind::kSliding, 12));
+  const std::string four = R"({"model_type": "gemma3n_text", "num_hidden_layers": 4, "layer_types":
+      ["sliding_attention", "full_attention", "full_attention", "full_attention"],
+      "num_kv_shared_layers": )";
+  EXPECT_EQ(read(four + "2}").kv_shared, counts(2, LayerKind::kSliding, 0));
+  EXPECT_EQ(refusal(four + "3}"),
+            "c.json: num_kv_shared_layers is 3: no full layer stands before them, whose keys they "
+            "read");
+}
+
+TEST(HfConfig, of_jamba_has_a_full_layer_in_each_period) {
+  const std::string jamba = R"({"model_type": "jamba", "attn_layer_period": 8)";
+  EXPECT_EQ(read(jamba + "}").kinds, counts(4, LayerKind::kLinear, 28));
+  EXPECT_EQ(read(jamba + R"(, "num_hidden_layers": 5})").kinds, counts(1, LayerKind::kLinear, 4));
+  EXPECT_EQ(read(jamba + R"(, "num_hidden_layers": 4})").kinds, counts(0, LayerKind::kLinear, 4));
+  EXPECT_EQ(read(jamba + R"(, "num_hidden_layers": 9, "attn_layer_offset": 0})").kinds,
+            counts(2, LayerKind::kLinear, 7));
+  EXPECT_EQ(read(jamba + "}").notes, "the linear layers are Mamba");
+  EXPECT_EQ(refusal(jamba + R"(, "attn_layer_offset": 8})"),
+            "c.json: attn_layer_offset is 8, not below attn_layer_period 8");
+}
+
+TEST(HfConfig, of_nemotron_h_has_the_blocks_of_its_pattern) {
+  const std::string nemotron = R"({"model_type": "nemotron_h", "attention_head_dim": 64)";
+  const ModelGeometry model =
+      read(nemotron + R"(, "num_hidden_layers": 7, "hybrid_override_pattern": "M-M*-EM"})");
+  EXPECT_EQ(model.kinds, counts(1, LayerKind::kLinear, 3));
+  EXPECT_EQ(model.layers, 4);
+  EXPECT_EQ(model.head_dim, 64);
+  EXPECT_EQ(model.notes,
+            "3 of its 7 blocks have no attention and do not count as layers; the linear layers are "
+            "Mamba-2");
+  EXPECT_EQ(read(nemotron + R"(, "layers_block_type": ["mamba", "moe", "attention"]})").kinds,
+            counts(1, LayerKind::kLinear, 1));
+  EXPECT_EQ(refusal(nemotron + R"(, "num_hidden_layers": 8, "hybrid_override_pattern": "M*"})"),
+            "c.json: hybrid_override_pattern has 2 entries for 8 layers");
+  EXPECT_EQ(refusal(nemotron + R"(, "hybrid_override_pattern": "M+"})"),
+            "c.json: hybrid_override_pattern has \"+\"; known are \"*\", \"M\", \"E\" and \"-\"");
+  EXPECT_EQ(refusal(nemotron + R"(, "hybrid_override_pattern": "EE"})"),
+            "c.json: hybrid_override_pattern has no block with attention");
+}
+
+TEST(HfConfig, refuses_keys_that_change_what_layers_attend_to_where_it_does_not_read_them) {
+  EXPECT_EQ(refusal(R"({"model_type": "llama", "attention_chunk_size": 8192})"),
+            "c.json: attention_chunk_size changes what layers attend to, and what it means for "
+            "model type \"llama\" is not known: give the geometry of a layer inline, {heads_q: …}");
+  // Llama 3.2 Vision
+  EXPECT_NE(refusal(R"({"model_type": "mllama", "text_config": {"model_type": "mllama_text_model",
+                        "num_hidden_layers": 40, "num_attention_heads": 32, "head_dim": 128,
+                        "num_key_value_heads": 8, "cross_attention_layers": [3, 8]}})")
+                .find("text_config.cross_attention_layers changes"),
+            std::string::npos);
+  for (const char* key : {"attn_layer_period", "num_kv_shared_layers", "index_topk",
+                          "global_head_dim", "sliding_window_size"}) {
+    const std::string config = R"({"model_type": "llama", ")" + std::string(key) + "\": ";
+    EXPECT_NE(refusal(config + "8}").find(key), std::string::npos);
+    for (const char* none : {"0", "-1", "null", "false", "[]"}) {
+      EXPECT_EQ(refusal(config + none + "}"), "accepted") << key << none;
+    }
+  }
+  // MiniMax-M2 states its list, of full layers alone.
+  EXPECT_EQ(refusal(R"({"model_type": "minimax_m2", "attn_type_list": [1, 1]})"), "accepted");
+  EXPECT_NE(refusal(R"({"model_type": "minimax_m2", "attn_type_list": [1, 0]})"), "accepted");
+}
+
+TEST(HfConfig, of_grok_2_has_a_cap_and_a_temperature) {
+  // What xAI states of Grok 2, whose model type is that of an image model in transformers.
+  const std::string grok = R"({"model_type": "git", "num_attention_heads": 64,
       "num_key_value_heads": 8, "num_hidden_layers": 64, "head_dim": 128,
-      "attn_temperature_len": )";
+      "attn_logit_softcapping": 30.0, "final_logit_softcapping": 50, "sliding_window_size": -1,
+      "global_attn_every_n": 1, "attn_temperature_len": )";
+  EXPECT_EQ(layer(grok + "1024}").logit_cap, 30);
+  EXPECT_EQ(read(grok + "1024}").notes,
+            "logits of queries behind 1024 tokens are multiplied by log2(their place) / "
+            "log2(1024)");
   EXPECT_EQ(layer(grok + "1024}").temperature_len, 1024);
   EXPECT_EQ(layer(grok + "-1}").temperature_len, 0);
   EXPECT_EQ(layer(grok + "null}").temperature_len, 0);

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <span>
 
 #include "lib/base/error.h"
 
@@ -30,11 +32,12 @@ void check_length(const JsonFields& config, std::string_view key, std::size_t fo
       fmt::format("{} has {} entries for {} layers", config.path_of(key), found, layers));
 }
 
-LayerCounts from_layer_types(const JsonFields& config, int layers) {
+/// Of the layers from `first` on.
+LayerCounts from_layer_types(const JsonFields& config, int layers, int first = 0) {
   const std::vector<std::string> words = *config.words("layer_types");
   check_length(config, "layer_types", words.size(), layers);
   LayerCounts kinds;
-  for (const std::string& word : words) {
+  for (const std::string& word : std::span(words).subspan(static_cast<std::size_t>(first))) {
     const auto* known = std::ranges::find(kKindWords, std::string_view(word), &KindWord::word);
     if (known == std::end(kKindWords)) {
       throw ConfigError(
@@ -88,6 +91,69 @@ int linear_layers(const JsonFields& config, int layers) {
   return static_cast<int>(linear->size());
 }
 
+/// Jamba's: layers offset, offset + period, … are full.
+int full_by_period(const JsonFields& config, int offset, int period, int layers) {
+  offset = static_cast<int>(config.whole("attn_layer_offset", 0, kMaxLayers).value_or(offset));
+  if (offset >= period) {
+    throw ConfigError(fmt::format("{} is {}, not below attn_layer_period {}",
+                                  config.path_of("attn_layer_offset"), offset, period));
+  }
+  return layers <= offset ? 0 : (layers - offset - 1) / period + 1;
+}
+
+struct BlockWord {
+  std::string_view letter, word;
+  std::optional<LayerKind> kind;  ///< none: it mixes no tokens
+};
+// transformers' nemotron_h/configuration_nemotron_h.py, and the words' older names
+// (_LEGACY_LAYER_TYPE_REMAP in configuration_utils.py).
+constexpr BlockWord kBlockWords[] = {{"*", "full_attention", LayerKind::kFull},
+                                     {"*", "attention", LayerKind::kFull},
+                                     {"M", "linear_attention", LayerKind::kLinear},
+                                     {"M", "mamba", LayerKind::kLinear},
+                                     {"E", "moe", std::nullopt},
+                                     {"-", "mlp", std::nullopt}};
+
+/// Nemotron-H's blocks, whose number is that of the pattern's letters or of the list's words; of
+/// those without attention the model has none.
+void read_pattern(const JsonFields& config, ModelGeometry& model) {
+  std::string_view key = "hybrid_override_pattern";
+  for (const std::string_view list :
+       {"layer_types", "layers_block_type"}) {  // one, to transformers
+    if (config.states(list)) key = list;
+  }
+  const bool in_words = key != "hybrid_override_pattern";
+  std::vector<std::string> blocks = {"M", "E", "*", "-"};  // transformers' default
+  if (in_words) {
+    blocks = *config.words(key);
+  } else if (config.states(key)) {
+    blocks.clear();
+    const std::string pattern = *config.word(key);
+    for (const char letter : pattern) blocks.emplace_back(1, letter);
+  }
+  if (config.states("num_hidden_layers")) check_length(config, key, blocks.size(), model.layers);
+  model.kinds = {};
+  for (const std::string& block : blocks) {
+    const auto* known = std::ranges::find(kBlockWords, std::string_view(block),
+                                          in_words ? &BlockWord::word : &BlockWord::letter);
+    if (known == std::end(kBlockWords)) {
+      throw ConfigError(fmt::format(
+          "{} has {}; known are {}", config.path_of(key), shown(block),
+          in_words ? "attention, mamba, moe and mlp" : "\"*\", \"M\", \"E\" and \"-\""));
+    }
+    if (known->kind) ++model.kinds[*known->kind];
+  }
+  model.layers = model.kinds.total();
+  if (model.layers == 0) {
+    throw ConfigError(fmt::format("{} has no block with attention", config.path_of(key)));
+  }
+  const auto others = std::ssize(blocks) - model.layers;
+  if (others > 0) {
+    model.add_note(fmt::format("{} of its {} blocks have no attention and do not count as layers",
+                               others, blocks.size()));
+  }
+}
+
 LayerCounts from_rule(const JsonFields& config, const HfModelType& type,
                       const ModelGeometry& model) {
   const int layers = model.layers;
@@ -123,8 +189,13 @@ LayerCounts from_rule(const JsonFields& config, const HfModelType& type,
       }
       return full_but(LayerKind::kLinear, layers - ones_of(config, "attn_type_list", layers),
                       layers);
+    case HfLayerRule::kFullByPeriod:
+      return full_but(LayerKind::kLinear, layers - full_by_period(config, type.offset, nth, layers),
+                      layers);
     case HfLayerRule::kSparse:
       return {LayerKind::kSparse, layers};
+    case HfLayerRule::kByPattern:
+      break;  // read_pattern
   }
   return {LayerKind::kFull, layers};
 }
@@ -143,6 +214,33 @@ bool knows_windows(const HfModelType& type) {
          type.rule == HfLayerRule::kWindowByFlag || type.rule == HfLayerRule::kWindowExceptNth;
 }
 
+/// Gemma 3n: the last layers read the keys of the last layer of their kind before them.
+void read_kv_sharing(const JsonFields& config, const HfModelType& type, ModelGeometry& model) {
+  if (type.kv_shared_layers == 0) return;
+  constexpr std::string_view kKey = "num_kv_shared_layers";
+  const int shared =
+      static_cast<int>(config.whole(kKey, 0, model.layers - 1)
+                           .value_or(std::min(type.kv_shared_layers, model.layers - 1)));
+  if (shared == 0) return;
+  const int writers = model.layers - shared;
+  if (config.states("layer_types")) {
+    model.kv_shared = from_layer_types(config, model.layers, writers);
+  } else {
+    ModelGeometry first = model;
+    first.layers = writers;
+    const LayerCounts own = from_rule(config, type, first);
+    for (const LayerKind kind : kLayerKinds) model.kv_shared[kind] = model.kinds[kind] - own[kind];
+  }
+  for (const LayerKind kind : kLayerKinds) {
+    if (model.kv_shared[kind] == 0 || model.kv_shared[kind] < model.kinds[kind]) continue;
+    throw ConfigError(fmt::format("{} is {}: no {} layer stands before them, whose keys they read",
+                                  config.path_of(kKey), shared, to_string(kind)));
+  }
+  model.add_note(fmt::format(
+      "the last {} layers ({}) read the keys and values of an earlier layer and write none", shared,
+      model.kv_shared.text()));
+}
+
 std::int64_t chunk_of(const JsonFields& config, const HfModelType& type) {
   if (config.is_null("attention_chunk_size")) return 0;
   return config.whole("attention_chunk_size", 1, kMaxWindow).value_or(type.attention_chunk);
@@ -150,11 +248,19 @@ std::int64_t chunk_of(const JsonFields& config, const HfModelType& type) {
 
 }  // namespace
 
+bool all_full(const JsonFields& config, std::string_view key) {
+  if (!config.states(key)) return false;
+  const std::vector<std::int64_t> flags = *config.wholes(key, 0, 1);
+  return std::ranges::count(flags, 0) == 0;
+}
+
 void read_hf_layer_kinds(const JsonFields& config, const HfModelType& type, ModelGeometry& model) {
   if (knows_windows(type)) model.sliding_window = window_of(config, type);
   if (type.rule == HfLayerRule::kChunkedExceptNth) model.attention_chunk = chunk_of(config, type);
   const bool listed = config.states("layer_types");
-  if (listed && type.has_layer_types) {
+  if (type.rule == HfLayerRule::kByPattern) {
+    read_pattern(config, model);
+  } else if (listed && type.has_layer_types) {
     model.kinds = from_layer_types(config, model.layers);
   } else {
     model.kinds = from_rule(config, type, model);
@@ -171,6 +277,12 @@ void read_hf_layer_kinds(const JsonFields& config, const HfModelType& type, Mode
   };
   need(LayerKind::kSliding, model.sliding_window, "sliding_window");
   need(LayerKind::kChunked, model.attention_chunk, "attention_chunk_size");
+  read_kv_sharing(config, type, model);
+  const bool stated = type.linear_sort != LinearSort::kUnknown;
+  if (model.kinds[LayerKind::kLinear] > 0 && stated &&
+      type.linear_sort != LinearSort::kGatedDeltaNet) {
+    model.add_note(fmt::format("the linear layers are {}", to_string(type.linear_sort)));
+  }
   if (model.kinds[LayerKind::kSliding] == 0) model.sliding_window = 0;
   if (model.kinds[LayerKind::kChunked] == 0) model.attention_chunk = 0;
 }

@@ -29,6 +29,10 @@ enum class HfLayerRule : std::uint8_t {
   kFullExceptNth,       ///< every nth layer is linear, the others are full
   kLinearExceptListed,  ///< linear_attn_config lists the full layers; without it 4, 8, 12 … are
   kByAttnTypeList,      ///< attn_type_list: 1 full, 0 linear
+  kFullByPeriod,        ///< layer i is full where i % attn_layer_period is attn_layer_offset, else
+                        ///< linear
+  kByPattern,           ///< hybrid_override_pattern: '*' full, 'M' linear, 'E' and '-' no mixing of
+                        ///< tokens; or layers_block_type, the same in words
   kSparse               ///< every layer takes the keys that an indexer picks
 };
 
@@ -60,6 +64,8 @@ struct HfModelType {
   HfLayerRule rule = HfLayerRule::kFull;
   int nth = 0;                    ///< of the rules that count
   std::string_view nth_key = {};  ///< the field that states it; empty: the type has none
+  int offset = 0;                 ///< of kFullByPeriod
+  int kv_shared_layers = 0;       ///< num_kv_shared_layers; 0: the type has no such field
   bool has_layer_types = false;   ///< transformers reads `layer_types` for this type
   HfKvRule kv_rule = HfKvRule::kStated;
   bool sinks = false;

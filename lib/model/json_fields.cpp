@@ -74,6 +74,14 @@ bool JsonFields::is_false(std::string_view key) const {
   return value != nullptr && value->is_boolean() && !value->get<bool>();
 }
 
+bool JsonFields::says_none(std::string_view key) const {
+  const Json* value = find(key);
+  if (value == nullptr || value->is_null() || is_false(key)) return true;
+  if (value->is_number()) return value->get<double>() < 1;
+  if (value->is_string()) return value->get_ref<const std::string&>().empty();
+  return value->is_array() && value->empty();
+}
+
 std::string JsonFields::path_of(std::string_view key) const {
   return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
 }

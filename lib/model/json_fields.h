@@ -23,6 +23,9 @@ class JsonFields {
   [[nodiscard]] bool has(std::string_view key) const;  ///< null counts
   [[nodiscard]] bool is_null(std::string_view key) const;
   [[nodiscard]] bool is_false(std::string_view key) const;
+  /// Absent, or a way to say that there is nothing of it: null, false, a number below 1, or an
+  /// empty list or word.
+  [[nodiscard]] bool says_none(std::string_view key) const;
   /// Present and not null.
   [[nodiscard]] bool states(std::string_view key) const { return has(key) && !is_null(key); }
   [[nodiscard]] std::string path_of(std::string_view key) const;

@@ -16,7 +16,7 @@ enum class LayerKind : std::uint8_t {
   kSliding,  ///< the last keys
   kChunked,  ///< the keys of the query's own chunk (Llama 4)
   kSparse,   ///< keys that an indexer picks (DeepSeek-V3.2)
-  kLinear    ///< a recurrent state instead of keys (gated delta net, lightning, Kimi delta)
+  kLinear    ///< a recurrent state instead of keys (gated delta net, lightning, Kimi delta, Mamba)
 };
 inline constexpr std::array kLayerKinds = {LayerKind::kFull, LayerKind::kSliding,
                                            LayerKind::kChunked, LayerKind::kSparse,

@@ -13,6 +13,8 @@ enum class LinearSort : std::uint8_t {
   kGatedDeltaNet,  ///< arXiv:2412.06464: Qwen3-Next, Qwen3.5
   kKimiDelta,      ///< Kimi delta attention, arXiv:2510.26692: Kimi Linear
   kLightning,      ///< arXiv:2401.04658: MiniMax-Text-01
+  kMamba,          ///< arXiv:2312.00752: Jamba
+  kMamba2,         ///< arXiv:2405.21060: Nemotron-H
 };
 
 /// "gated delta nets".
@@ -26,6 +28,10 @@ enum class LinearSort : std::uint8_t {
       return "Kimi delta attention";
     case LinearSort::kLightning:
       return "lightning attention";
+    case LinearSort::kMamba:
+      return "Mamba";
+    case LinearSort::kMamba2:
+      return "Mamba-2";
   }
   return "?";
 }

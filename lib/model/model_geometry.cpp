@@ -108,11 +108,16 @@ std::string cannot_run(const ModelGeometry& model, LayerKind kind) {
     return fmt::format("attnbench cannot run {} layers yet", to_string(kind));
   }
   return fmt::format(
-      "attnbench cannot run the linear layers of {}: their heads as gated delta nets are not known",
-      model.name);
+      "attnbench cannot run the linear layers of {}: it runs gated delta nets with known heads{}",
+      model.name, model.notes.empty() ? "" : "; its notes: " + model.notes);
 }
 
 }  // namespace
+
+void ModelGeometry::add_note(std::string_view note) {
+  notes += notes.empty() ? "" : "; ";
+  notes += note;
+}
 
 double YarnScaling::softmax_factor() const {
   if (factor <= 1) return 1;

@@ -38,6 +38,9 @@ struct ModelGeometry {
   std::string name;
   int layers = 0;
   LayerCounts kinds;  ///< sum: layers
+  /// Of these, layers that read the keys and values of an earlier layer of their kind and write
+  /// none (Gemma 3n).
+  LayerCounts kv_shared;
   int heads_q = 0;
   int heads_kv = 0;
   int head_dim = 0;
@@ -72,6 +75,7 @@ struct ModelGeometry {
   std::string notes;
 
   [[nodiscard]] bool is_mla() const { return kv_lora_rank > 0; }
+  void add_note(std::string_view note);
   [[nodiscard]] bool has_delta_net() const { return linear_num_key_heads > 0; }
   bool operator==(const ModelGeometry&) const = default;
 };

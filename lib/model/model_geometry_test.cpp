@@ -217,8 +217,9 @@ TEST(KindToRun, must_be_spelled_out_where_the_model_s_own_attention_is_missing) 
                  "78 of the 78 layers of glm-5 are sparse, which attnbench cannot run yet"},
            Asked{"deepseek-v3.2", LayerKind::kSparse, "attnbench cannot run sparse layers yet"},
            Asked{"kimi-linear-48b", LayerKind::kLinear,
-                 "attnbench cannot run the linear layers of kimi-linear-48b: their heads as gated "
-                 "delta nets are not known"},
+                 "attnbench cannot run the linear layers of kimi-linear-48b: it runs gated delta "
+                 "nets with known heads; its notes: the full layers are latent attention without "
+                 "RoPE; the linear ones are Kimi delta attention, 32 heads x 128"},
            Asked{"llama-3.1-8b", LayerKind::kSliding,
                  "llama-3.1-8b has no sliding layers, but 32 full"},
            Asked{"mistral-7b-v0.1", LayerKind::kFull,

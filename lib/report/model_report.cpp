@@ -59,14 +59,16 @@ std::string kept_text(const LayerMemory& memory) {
     return fmt::format("{} B of states, {} B of convolution", *memory.state_bytes,
                        *memory.convolution_bytes);
   }
-  if (!memory.most_tokens) return "every token";
-  return fmt::format("{} tokens at most", *memory.most_tokens);
+  std::string text = memory.most_tokens ? fmt::format("{} tokens at most", *memory.most_tokens)
+                                        : std::string("every token");
+  if (memory.kv_shared > 0) text += fmt::format("; {} layers nothing", memory.kv_shared);
+  return text;
 }
 
 std::string of_request_text(const ModelQuestion& q, const LayerMemory& memory) {
   if (!q.context) return "";
   const auto bytes = memory.request_bytes(*q.context, q.memory.format.page_size);
-  return bytes ? bytes_text(*bytes * memory.layers) : "?";
+  return bytes ? bytes_text(*bytes * memory.keeping()) : "?";
 }
 
 void write_kinds(const ModelQuestion& q, std::ostream& out) {
@@ -93,16 +95,24 @@ void write_capacity(const ModelQuestion& q, std::ostream& out) {
                                 *q.context));
   }
   const auto left = q.bytes_for_cache();
-  if (q.gpu_bytes && !left) out << "what fits in the GPU's memory depends on --weights\n";
   if (!left) return;
-  const std::int64_t weights = ceil_div(*q.weight_bytes, q.memory.tp);
-  out << fmt::format("{} of GPU memory, {} of weights: {} for the cache of a rank\n",
-                     bytes_text(*q.gpu_bytes), bytes_text(weights), bytes_text(*left));
+  std::string_view at_most;
+  if (q.weight_bytes) {
+    out << fmt::format("{} of GPU memory, {} of weights: {} for the cache of a rank\n",
+                       bytes_text(*q.gpu_bytes), bytes_text(ceil_div(*q.weight_bytes, q.memory.tp)),
+                       bytes_text(*left));
+  } else {
+    out << fmt::format(
+        "{} of GPU memory without any weights, an upper bound; --weights says what they take\n",
+        bytes_text(*q.gpu_bytes));
+    at_most = "at most ";
+  }
   if (const auto tokens = q.tokens_that_fit()) {
-    out << fmt::format("  {} tokens, if every layer with keys keeps all of them\n", *tokens);
+    out << fmt::format("  {}{} tokens, if every layer with keys keeps all of them\n", at_most,
+                       *tokens);
   }
   if (const auto requests = q.requests_that_fit()) {
-    out << fmt::format("  {} requests of {} tokens\n", *requests, *q.context);
+    out << fmt::format("  {}{} requests of {} tokens\n", at_most, *requests, *q.context);
   }
 }
 
@@ -114,6 +124,7 @@ Json json_or_null(const std::optional<Value>& value) {
 Json kind_json(const ModelQuestion& q, const LayerMemory& each) {
   Json json = {{"kind", to_string(each.kind)},
                {"layers", each.layers},
+               {"kv_shared_layers", each.kv_shared},
                {"runs", each.runs},
                {"kv_bytes_per_token", each.kv_bytes_per_token},
                {"most_tokens", json_or_null(each.most_tokens)},
@@ -135,8 +146,8 @@ constexpr const char* kIndexerNote =
 }  // namespace
 
 std::optional<std::int64_t> ModelQuestion::bytes_for_cache() const {
-  if (!gpu_bytes || !weight_bytes) return std::nullopt;
-  return std::max<std::int64_t>(0, *gpu_bytes - ceil_div(*weight_bytes, memory.tp));
+  if (!gpu_bytes) return std::nullopt;
+  return std::max<std::int64_t>(0, *gpu_bytes - ceil_div(weight_bytes.value_or(0), memory.tp));
 }
 
 std::optional<std::int64_t> ModelQuestion::tokens_that_fit() const {
@@ -189,6 +200,7 @@ void write_model_json(const ModelQuestion& q, std::ostream& out) {
                                                         : std::optional<std::int64_t>())},
                {"gpu_bytes", json_or_null(q.gpu_bytes)},
                {"weight_bytes", json_or_null(q.weight_bytes)},
+               {"counts_weights", q.weight_bytes.has_value()},
                {"bytes_for_cache", json_or_null(q.bytes_for_cache())},
                {"tokens_that_fit", json_or_null(q.tokens_that_fit())},
                {"requests_that_fit", json_or_null(q.requests_that_fit())},

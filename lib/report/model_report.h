@@ -21,8 +21,8 @@ struct ModelQuestion {
   std::optional<std::int64_t> weight_bytes;  ///< of the whole model; the ranks share them evenly
   std::optional<std::int64_t> context;       ///< tokens of a request
 
-  /// What is left of the GPU beside the rank's weights, 0 if they do not fit; none where either is
-  /// unknown.
+  /// What is left of the GPU beside the rank's weights, 0 if they do not fit, all of it where they
+  /// are unknown; none where the GPU's memory is.
   [[nodiscard]] std::optional<std::int64_t> bytes_for_cache() const;
   /// Whole pages of tokens that fit there where every layer keeps every token; none without keys.
   [[nodiscard]] std::optional<std::int64_t> tokens_that_fit() const;

@@ -11,7 +11,8 @@
 
 namespace attnbench {
 
-/// What the layers of one kind add to a step: `host_us` once, and each layer's time.
+/// What the layers of one kind add to a step: `host_us` once, and each layer's time. Of a step with
+/// the KV write, layers that write nothing (Gemma 3n) are a part of their own.
 struct ModelStepPart {
   std::string kind, backend;
   int layers = 0;

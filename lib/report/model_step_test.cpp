@@ -44,6 +44,12 @@ Record linear(Record r) {
   return r;
 }
 
+/// A cell that writes keys stands for the layers that do: all but `readers`.
+Record written(Record r, int readers) {
+  r.model_layers.layers -= readers;
+  return r;
+}
+
 RunResult run_with_layers(std::vector<Record> records) {
   RunResult run = sample_run();
   run.records = std::move(records);
@@ -225,6 +231,23 @@ TEST(ModelSteps, are_silent_where_no_mix_has_layers) {
   EXPECT_THAT(model_steps(run), IsEmpty());
   EXPECT_EQ(model_steps_terminal_section(run, 100) + model_steps_markdown_section(run), "");
   EXPECT_EQ(model_steps_json(run), Json::array());
+}
+
+TEST(ModelSteps, leave_the_write_out_of_layers_that_read_the_keys_of_others) {
+  const Record sliding = layer("sliding", "a", 30),
+               sliding_both = layer("sliding", "a", 33, StepPart::kBoth);
+  const Record full = layer("full", "a", 100);
+  const auto together = model_steps(run_with_layers(
+      {full, written(layer("full", "a", 110, StepPart::kBoth), 4), sliding, sliding_both}));
+  ASSERT_EQ(together.size(), 1u);
+  EXPECT_DOUBLE_EQ(together[0].us(), 8 * 110 + 4 * 100 + 36 * 33 + 2 * 10);
+  EXPECT_TRUE(together[0].with_kv_write());
+  const auto apart = model_steps(run_with_layers(
+      {written(layer("full", "a", 7, StepPart::kKvWrite), 4), full, sliding, sliding_both}));
+  EXPECT_DOUBLE_EQ(apart[0].us(), 8 * 107 + 4 * 100 + 36 * 33 + 2 * 10);
+  const auto alone = model_steps(
+      run_with_layers({written(layer("full", "a", 110, StepPart::kBoth), 4), sliding_both}));
+  EXPECT_EQ(alone[0].reason, "the results have 44 of its 48 layers");
 }
 
 TEST(ModelSteps, in_json_have_null_where_there_is_no_sum) {

@@ -124,13 +124,16 @@ bool check_items(const std::vector<BatchEntry>& entries, const BuiltBatch& batch
       return false;
     }
     const std::int64_t tail = tokens_of_items(entry.items->lengths);
+    const bool one = entry.items->lengths.size() == 1;
     for (const Request& request : batch.requests) {
       if (request.group != entry.name || request.q_len > tail) continue;
-      problems.add(entry.items->place,
-                   fmt::format("{} items take {} tokens with their delimiters, q_len is {}",
-                               entry.items->lengths.size(), tail, request.q_len),
-                   "q_len counts new tokens of the prompt, at least one, then a delimiter before "
-                   "each item and one behind the last");
+      problems.add(
+          entry.items->place,
+          fmt::format("{} with delimiters {} {} tokens, q_len is {}",
+                      one ? "1 item" : fmt::format("{} items", entry.items->lengths.size()),
+                      one ? "takes" : "take", tail, request.q_len),
+          "q_len counts new tokens of the prompt, at least one, then a delimiter before "
+          "each item and one behind the last");
       return false;
     }
   }
@@ -207,6 +210,12 @@ std::optional<BuiltBatch> build_batch(const std::vector<BatchEntry>& entries, co
                    fmt::format("a draft of {} branches beside one of {}", entry.draft->topk,
                                entries[0].draft->topk),
                    "a draft model decodes the same number of branches for each request");
+      valid = false;
+    } else if (entry.draft && entry.draft->step != entries[0].draft->step) {
+      problems.add(entry.draft->place,
+                   fmt::format("step {} of a draft beside step {}", entry.draft->step,
+                               entries[0].draft->step),
+                   "a draft model decodes the same step for each request");
       valid = false;
     }
     if (!lengths) continue;

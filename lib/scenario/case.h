@@ -103,6 +103,7 @@ struct ModelLayers {
   int layers = 0;          ///< of this kind
   int of_step = 0;         ///< of all kinds that the mix runs
   std::string left_out{};  ///< kinds that the model has and the mix does not run, "36 chunked"
+  int kv_shared = 0;       ///< of `layers`, those that write no keys and values
 };
 
 /// One fully determined forward step: no ranges, no distributions left. Everything that follows

@@ -90,11 +90,36 @@ bool check_slots(const BuiltBatch& batch, const KvCacheConfig& cache, const Stri
   return false;
 }
 
+/// A scale of a whole fp8 tensor that is asked for must leave its values numbers: larger ones would
+/// all be the type's largest, smaller ones 0.
+bool check_fp8_cache_range(const Case& c, const StrictMap& mix, Problems& problems) {
+  const DType dtype = c.kv_cache.dtype;
+  const ContentRange range = content_range(c);
+  const auto most = static_cast<double>(largest_finite(dtype));
+  const double least = dtype == DType::kE4M3 ? 0x1p-6 : 0x1p-14;  // smallest normal numbers
+  for (const auto& [key, scale, largest] : {std::tuple{"k_scale", c.kv_cache.k_scale, range.k},
+                                            {"v_scale", c.kv_cache.v_scale, range.v}}) {
+    const YamlNode* cache = mix.find("kv_cache");
+    const double stored = largest / static_cast<double>(scale);
+    if (cache == nullptr || cache->find(key) == nullptr || (stored >= least && stored <= most)) {
+      continue;
+    }
+    problems.add(place_in(mix, "kv_cache", key),
+                 fmt::format("{} {:.4g} makes values up to {:.4g}, {} {} holds", key, scale, stored,
+                             stored > most ? "more than" : "less than a normal number that",
+                             to_string(dtype)),
+                 fmt::format("from {:.2g} to {:.2g}: stored values are the tensor's divided by it",
+                             1.05 * largest / most, 0.95 * largest / least));
+    return false;
+  }
+  return true;
+}
+
 /// The cache must hold the fixture's values as numbers. fp8 saturates, all others overflow.
 bool check_range(const Case& c, const StrictMap& mix, Problems& problems) {
   if (c.layer.is_recurrent()) return true;  // keys are normalised, and there is no cache
   const DType dtype = c.kv_cache.dtype;
-  if (size_bytes(dtype) == 1) return true;
+  if (size_bytes(dtype) == 1) return check_fp8_cache_range(c, mix, problems);
   const ContentRange range = content_range(c);
   for (const auto& [key, scale, largest] : {std::tuple{"k_scale", c.kv_cache.k_scale, range.k},
                                             {"v_scale", c.kv_cache.v_scale, range.v}}) {
@@ -179,7 +204,9 @@ bool check_ragged(const BuiltBatch& batch, const KvCacheConfig& cache, const Bat
                  batch.draft_topk > 0
                      ? "draft_decode over ragged keys, whose branches would share their prefix"
                      : "a shared prefix of ragged keys",
-                 "only pages can be shared: layout NHD, or prefix_len without a name");
+                 batch.draft_topk > 0 ? "only pages can be shared: layout NHD"
+                                      : "only pages can be shared: layout NHD, or prefix_len "
+                                        "without a name");
     return false;
   }
   if (padding.requests == 0) return true;
@@ -193,6 +220,18 @@ bool check_tree_mask(const BuiltBatch& batch, const AttentionLayer& layer, const
   if (batch.mode != ForwardMode::kTargetVerify || layer.causal) return true;
   problems.add(place, "target_verify without causal masking",
                "a draft token sees its ancestors only");
+  return false;
+}
+
+/// What a window counts between the nodes of a tree means nothing where there is none.
+bool check_window_in_trees(const BuiltBatch& batch, const AttentionLayer& layer,
+                           const StrictMap& mix, Problems& problems) {
+  if (layer.window_in_trees == WindowInTrees::kIndex || batch.mode == ForwardMode::kTargetVerify) {
+    return true;
+  }
+  problems.add(place_in(mix, "attention", "window"),
+               "in_trees: depth in a step without draft trees",
+               "leave it out: only target_verify has trees, and their windows");
   return false;
 }
 
@@ -224,8 +263,10 @@ bool check_blocks(const BuiltBatch& batch, const AttentionLayer& layer, const Pl
                   "a chunk shows keys up to the query's own, a block those behind it, too");
   }
   if (layer.has_alibi) {
-    return refuse("dllm_extend with ALiBi",
-                  "its slopes are defined towards earlier keys, and a block shows later ones");
+    return refuse(
+        "dllm_extend with ALiBi",
+        "no block diffusion model has slopes, so that no kernel here computes them beside "
+        "blocks: leave alibi out");
   }
   return true;
 }
@@ -318,6 +359,31 @@ YamlPtr with_defaults(const YamlPtr& mix, const YamlNode* defaults) {
   return result;
 }
 
+YamlPtr without_taken_back(const YamlPtr& mix) {
+  if (!mix->is_map()) return mix;
+  const auto is_none = [](const YamlEntry& entry) {
+    return entry.value->is_scalar() && entry.value->text == "none";
+  };
+  const auto is_switched_off = [](const YamlEntry& entry) {
+    constexpr std::string_view kSwitches[] = {"window", "chunk", "dual_chunk", "softcap",
+                                              "temperature_len"};
+    return std::ranges::find(kSwitches, entry.key) != std::end(kSwitches);
+  };
+  auto result = std::make_shared<YamlNode>(*mix);
+  std::erase_if(result->entries, [&](const YamlEntry& entry) {
+    return is_none(entry) && (entry.key == "kv_cache" || entry.key == "attention");
+  });
+  for (YamlEntry& entry : result->entries) {
+    if ((entry.key != "kv_cache" && entry.key != "attention") || !entry.value->is_map()) continue;
+    auto map = std::make_shared<YamlNode>(*entry.value);
+    std::erase_if(map->entries, [&](const YamlEntry& each) {
+      return is_none(each) && (entry.key == "kv_cache" || !is_switched_off(each));
+    });
+    entry.value = map;
+  }
+  return result;
+}
+
 std::uint64_t mix_seed(std::uint64_t scenario_seed, const std::string& mix_name) {
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a, 64 bits (Fowler, Noll, Vo)
   for (const char c : mix_name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
@@ -364,6 +430,7 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
       check_slots(*batch, *cache, mix, batch_node->place, problems) &&
       check_ragged(*batch, *cache, *padding, mix, batch_node->place, problems) &&
       check_tree_mask(*batch, layer, batch_node->place, problems) &&
+      check_window_in_trees(*batch, layer, mix, problems) &&
       check_items(*batch, layer, batch_node->place, problems) &&
       check_dual_chunk(*batch, layer, batch_node->place, problems) &&
       check_composed(*batch, *padding, choice->mla, mix, batch_node->place, problems) &&

@@ -278,12 +278,15 @@ class Settler {
       const std::int64_t least = shared() + own_keys(q[i]);
       if (entry_->kv_len->is_drawn()) kv[i] = std::max(kv[i], least);
       if (kv[i] < own_keys(q[i])) {
-        fail(place,
-             fmt::format(
-                 "kv_len {} is shorter than q_len {}: a step's new tokens are part of its KV",
-                 kv[i], q[i]),
-             may_have_empty_rows() ? "empty_rows: true says that queries which see no key are meant"
-                                   : "");
+        fail(
+            place,
+            entry_->mode == ForwardMode::kDecode
+                ? fmt::format("kv_len {} of a decode, whose new token it counts: at least 1", kv[i])
+                : fmt::format(
+                      "kv_len {} is shorter than q_len {}: a step's new tokens are part of its KV",
+                      kv[i], q[i]),
+            may_have_empty_rows() ? "empty_rows: true says that queries which see no key are meant"
+                                  : "");
         return std::nullopt;
       }
       if (kv[i] < least) {

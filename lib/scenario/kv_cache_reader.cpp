@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/scenario/layer_reader.h"
+#include "lib/scenario/scenario_keys.h"
 #include "lib/scenario/value_reader.h"
 
 namespace attnbench {
@@ -77,8 +78,9 @@ bool check_ragged(const StrictMap& map, const KvCacheConfig& cache, Problems& pr
   for (const std::string_view key : kOfPools) {
     if (!map.has(key)) continue;
     problems.add(map.place_of(key), fmt::format("{} beside layout: ragged", key),
-                 "ragged keys lie one behind the other, request after request, without a pool: "
-                 "leave it out, also in defaults");
+                 fmt::format("ragged keys lie one behind the other, request after request, without "
+                             "a pool: leave it out; {}: none takes back what defaults say",
+                             key));
     valid = false;
   }
   return valid;
@@ -110,11 +112,12 @@ bool is_possible(const StrictMap& map, const AttentionLayer& layer, const KvCach
 std::optional<DType> read_activation_dtype(const StrictMap& mix, Problems& problems) {
   const YamlNode* node = mix.find("dtype");
   if (node == nullptr) return DType::kBF16;
-  if (node->is_scalar() && (node->text == "e4m3" || node->text == "e5m2")) {
+  const std::string_view word = own_word(node->text);
+  if (node->is_scalar() && (word == "e4m3" || word == "e5m2")) {
     problems.add(node->place, fmt::format("dtype {}: activations are f32, f16 or bf16", node->text),
                  fmt::format("fp8 is for the cache, kv_cache: {{dtype: {0}}}, and for attention: "
                              "{{q_dtype: {0}, out_dtype: {0}}}",
-                             node->text));
+                             word));
     return std::nullopt;
   }
   const auto choice =
@@ -134,7 +137,7 @@ std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activatio
   if (layer.is_recurrent()) {
     problems.add(node->place, "kv_cache on a linear layer",
                  "a gated delta net has no KV cache, but one state of f32 per request: leave "
-                 "kv_cache out, also in defaults");
+                 "kv_cache out; kv_cache: none takes back what defaults say");
     return std::nullopt;
   }
   const StrictMap map(*node, "kv_cache", "kv_cache", problems);

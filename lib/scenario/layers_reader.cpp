@@ -126,7 +126,8 @@ std::vector<MixOfLayers> mixes_of_layers(const YamlPtr& mix, Problems& problems)
   std::vector<MixOfLayers> mixes;
   for (const AskedLayers& each : *asked) {
     mixes.push_back({mix_of(*mix, each),
-                     {std::string(to_string(each.kind)), each.layers, of_step, left_out},
+                     {std::string(to_string(each.kind)), each.layers, of_step, left_out,
+                      each.layers == model->kinds[each.kind] ? model->kv_shared[each.kind] : 0},
                      note_of(*model, each.kind, left_out)});
   }
   return mixes;

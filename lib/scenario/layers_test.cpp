@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,18 @@ TEST(Layers, that_cannot_be_run_are_named_as_left_out) {
   EXPECT_EQ(scenario.cases[0].model_layers.of_step, 7);
   EXPECT_EQ(scenario.cases[0].model_layers.left_out, "20 linear");
   EXPECT_THAT(scenario.cases[0].model_note, HasSubstr("20 linear layers are left out"));
+}
+
+TEST(Layers, of_which_some_read_the_keys_of_others_say_how_many) {
+  const std::string path = testing::TempDir() + "layers_test_gemma3n.json";
+  std::ofstream(path) << R"({"model_type": "gemma3n_text"})";
+  const std::string model = "model: {hf_config: " + path + "}";
+  const Scenario all = layered("mixes: {a: {" + model + ", layers: all, batch: q1s4k}}\n");
+  EXPECT_EQ(all.cases[0].model_layers.layers, 7);
+  EXPECT_EQ(all.cases[0].model_layers.kv_shared, 3);
+  EXPECT_EQ(all.cases[1].model_layers.kv_shared, 12);
+  const Scenario some = layered("mixes: {a: {" + model + ", layers: {full: 2}, batch: q1s4k}}\n");
+  EXPECT_EQ(some.cases[0].model_layers.kv_shared, 0) << "a stage says nothing of them";
 }
 
 TEST(Layers, take_numbers_of_their_own) {

@@ -150,6 +150,10 @@ VerifyConfig read_verify(const YamlNode& node, Problems& problems) {
     const auto choice = read_choice(*invariant, "batch_invariant", kWords, problems);
     config.batch_invariant_required = choice && *choice == 1;
   }
+  if (config.batch_invariant_required && !config.enabled) {
+    problems.add(map.place_of("batch_invariant"), "batch_invariant: required beside enabled: false",
+                 "what is required has to be checked: leave one of them out");
+  }
   return config;
 }
 

@@ -53,7 +53,7 @@ bool read_point(const MixReading& r, const Sweep& sweep, const SweepPoint& point
   const std::string& name = r.entry.key;
   const YamlPtr variant = apply_sweep(r.mix, name, sweep, point, r.problems);
   if (variant == nullptr) return false;
-  for (const MixOfLayers& each : mixes_of_layers(variant, r.problems)) {
+  for (const MixOfLayers& each : mixes_of_layers(without_taken_back(variant), r.problems)) {
     const std::string& kind = each.layers.kind;
     if (only_kind && kind != *only_kind) continue;
     const std::string id = case_id_of_layers(case_id(name, sweep, point), kind);

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "lib/base/error.h"
@@ -130,6 +131,65 @@ constexpr KeySection kSections[] = {{"scenario", kScenario},
                                     {"dual_chunk", kDualChunk},
                                     {"prefix", kSharedPrefix}};
 
+struct UsualName {
+  std::string_view usual, own;
+};
+// Names in vLLM, SGLang, FlashInfer, FlashAttention, PyTorch and Hugging Face's config.json, and of
+// NVIDIA's GPUs, for what has another name here.
+constexpr UsualName kUsualNames[] = {{"sliding_window", "window"},
+                                     {"window_size", "window"},
+                                     {"window_left", "window"},
+                                     {"logit_cap", "softcap"},
+                                     {"logits_soft_cap", "softcap"},
+                                     {"attn_logit_softcapping", "softcap"},
+                                     {"attention_chunk_size", "chunk"},
+                                     {"attn_temperature_len", "temperature_len"},
+                                     {"xai_temperature_len", "temperature_len"},
+                                     {"sm_scale", "scale"},
+                                     {"softmax_scale", "scale"},
+                                     {"scaling", "scale"},
+                                     {"alibi_slopes", "alibi"},
+                                     {"is_causal", "causal"},
+                                     {"block_size", "page_size"},
+                                     {"kv_cache_dtype", "dtype"},
+                                     {"kv_cache_layout", "layout"},
+                                     {"num_attention_heads", "heads_q"},
+                                     {"num_qo_heads", "heads_q"},
+                                     {"num_heads", "heads_q"},
+                                     {"num_key_value_heads", "heads_kv"},
+                                     {"num_kv_heads", "heads_kv"},
+                                     {"head_size", "head_dim"},
+                                     {"v_head_dim", "head_dim_v"},
+                                     {"tp_size", "tp"},
+                                     {"tensor_parallel_size", "tp"},
+                                     {"query_len", "q_len"},
+                                     {"seqlen_q", "q_len"},
+                                     {"seqlen_k", "kv_len"},
+                                     {"batch_size", "count"},
+                                     {"prefill", "extend"},
+                                     {"fp8", "e4m3"},
+                                     {"fp8_e4m3", "e4m3"},
+                                     {"float8_e4m3fn", "e4m3"},
+                                     {"fp8_e5m2", "e5m2"},
+                                     {"float8_e5m2", "e5m2"},
+                                     {"bfloat16", "bf16"},
+                                     {"float16", "f16"},
+                                     {"fp16", "f16"},
+                                     {"half", "f16"},
+                                     {"float32", "f32"},
+                                     {"fp32", "f32"},
+                                     {"float", "f32"},
+                                     {"a100", "sm80"},
+                                     {"h100", "sm90"},
+                                     {"h200", "sm90"},
+                                     {"b200", "sm100"},
+                                     {"gb200", "sm100"}};
+
+bool same_but_for_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
 /// What a section is called in messages.
 std::string_view spoken(std::string_view section) {
   if (section == "scenario") return "the top level";
@@ -142,7 +202,11 @@ std::string_view spoken(std::string_view section) {
 template <class Word>
 std::string hint_for(std::span<const Word> words, std::string_view found,
                      std::string_view introduction) {
-  const std::string likely = likely_names(found, words);
+  const auto meant = std::ranges::find_if(words, [&](std::string_view word) {
+    return same_but_for_case(word, found) || word == own_word(found);
+  });
+  const std::string likely =
+      meant != words.end() ? fmt::format("'{}'", *meant) : likely_names(found, words);
   const std::string question = likely.empty() ? "" : fmt::format("did you mean {}?   ", likely);
   return fmt::format("{}{}{}", question, introduction, fmt::join(words, " "));
 }
@@ -162,17 +226,32 @@ const KeySection& key_section(std::string_view name, std::span<const KeySection>
   return *found;
 }
 
+std::string_view own_word(std::string_view found) {
+  const auto* const known = std::ranges::find_if(
+      kUsualNames, [&](const UsualName& name) { return same_but_for_case(name.usual, found); });
+  return known == std::end(kUsualNames) ? found : known->own;
+}
+
 std::string allowed_keys_hint(const KeySection& section, std::string_view found,
                               std::span<const KeySection> language) {
   std::vector<std::string_view> names;
   for (const ScenarioKey& key : section.keys) names.push_back(key.name);
   // The right key in the wrong map: more likely than a misspelt other one.
-  std::vector<std::string_view> homes;
-  for (const KeySection& other : language) {
-    if (other.find(found) != nullptr) homes.push_back(spoken(other.name));
+  const auto homes_of = [&](std::string_view key) {
+    std::vector<std::string_view> homes;
+    for (const KeySection& other : language) {
+      if (other.find(key) != nullptr) homes.push_back(spoken(other.name));
+    }
+    return homes;
+  };
+  std::vector<std::string_view> homes = homes_of(found);
+  std::string_view key = found;
+  if (homes.empty() && section.find(own_word(found)) == nullptr) {
+    key = own_word(found);
+    homes = homes_of(key);
   }
   if (!homes.empty()) {
-    return fmt::format("'{}' belongs in {}   allowed here: {}", found, fmt::join(homes, " or "),
+    return fmt::format("'{}' belongs in {}   allowed here: {}", key, fmt::join(homes, " or "),
                        fmt::join(names, " "));
   }
   return allowed_words_hint(std::span<const std::string_view>(names), found);

@@ -29,6 +29,10 @@ struct KeySection {
 [[nodiscard]] const KeySection& key_section(std::string_view name,
                                             std::span<const KeySection> language = key_sections());
 
+/// What engines, libraries and config files call otherwise: 'window' for "sliding_window", 'e4m3'
+/// for "fp8", in whatever case; any other word as it is.
+[[nodiscard]] std::string_view own_word(std::string_view found);
+
 /// "did you mean 'kv_len'?   allowed here: name count ..."; the question only if a key is near. A
 /// key of other sections: "'rows' belongs in verify   allowed here: ...".
 /// `language` holds all sections of the file.

@@ -119,7 +119,9 @@ TEST(Scenario, takes_plug_in_files_from_its_own_folder_and_more_than_once) {
 
 TEST(Scenario, says_what_a_window_counts_in_draft_trees) {
   const auto rule = [](const std::string& window) {
-    return only_case("attention: {window: {" + window + "}}, batch: q1s8k").layer.window_in_trees;
+    return only_case("attention: {window: {" + window +
+                     "}}, batch: [{mode: target_verify, prefix_len: 8k, tree: {chain: 2}}]")
+        .layer.window_in_trees;
   };
   EXPECT_EQ(rule("keys: 64"), WindowInTrees::kIndex);
   EXPECT_EQ(rule("keys: 64, in_trees: index"), WindowInTrees::kIndex);
@@ -433,6 +435,32 @@ mixes:
   EXPECT_EQ(c.kv_cache.page_size, 64);
   EXPECT_EQ(c.kv_cache.layout, KvLayout::kHnd);
   EXPECT_EQ(c.layer.logit_cap, 0);
+}
+
+TEST(Scenario, lets_a_mix_take_back_what_defaults_say) {
+  const Scenario scenario = parse_scenario(R"(
+defaults:
+  model: qwen3-next-80b-a3b
+  kv_cache: {page_size: 16, pool_tokens: 4k, dtype: e4m3, k_scale: 0.5}
+  attention: {scale: 0.25, window: {keys: 8}}
+mixes:
+  ragged:
+    kv_cache: {page_size: none, pool_tokens: none, layout: ragged, dtype: none, k_scale: none}
+    attention: {scale: none}
+    batch: q1s8
+  linear: {layer: linear, kv_cache: none, attention: none, batch: q1s8}
+  swept: {batch: q1s8, kv_cache: {pool_tokens: none}, sweep: {grid: {kv_cache.page_size: [none, 4]}}}
+)",
+                                           "s.yaml");
+  const Case& ragged = scenario.cases.at(0);
+  EXPECT_TRUE(ragged.kv_cache.is_ragged());
+  EXPECT_EQ(ragged.kv_cache.dtype, DType::kBF16);
+  EXPECT_EQ(ragged.kv_cache.k_scale, 1);
+  EXPECT_DOUBLE_EQ(ragged.layer.scale, 1.0 / 16);
+  EXPECT_EQ(ragged.layer.sliding_window_size, 7) << "what is not taken back stays";
+  EXPECT_TRUE(scenario.cases.at(1).layer.is_recurrent());
+  EXPECT_EQ(scenario.cases.at(2).kv_cache.page_size, 1);
+  EXPECT_EQ(scenario.cases.at(3).kv_cache.page_size, 4);
 }
 
 TEST(Scenario, resolves_anchors_and_merges_with_local_keys_first) {

@@ -5,10 +5,13 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -70,6 +73,7 @@ TEST(LikelyCause, of_logits_is_named) {
   expect_cause(Fault::kDualChunkOneForm, small_dual_chunks().front(),
                "one form of the query for the keys of all dual chunks");
   expect_cause(Fault::kForgetsScale, small_plain_decode(), "logits that are not scaled");
+  expect_cause(Fault::kHeadMapOffByOne, small_plain_decode(), "KV head ");
   expect_cause(Fault::kDropsLastRopeDim, small_mla(), "the last rope column left out of q.k");
 }
 
@@ -182,8 +186,93 @@ TEST(LikelyCause, of_a_scale_of_k_that_is_left_out_is_named) {
   EXPECT_EQ(cause(3), "") << "no usual mistake";
 }
 
+TEST(LikelyCause, of_rows_that_are_not_finite_is_named) {
+  const Case c = small_prefix_hits();  // in bf16
+  expect_cause(Fault::kLeavesLastRow, c, "an output that was never written");
+  expect_cause(Fault::kReadsTail, c, "a slot read that no request owns");
+  EXPECT_THAT(reason_for(Fault::kReadsTail, c), testing::Not(HasSubstr("never written")));
+  // Poison that is copied as f32 has the bits that it had.
+  expect_cause(Fault::kLeavesLastRow, small_plain_decode(),
+               "an output that was never written, or a slot read that no request owns");
+}
+
+/// Row of f32 and its LSE that a decode gives which reads the keys and values of `kv_head`.
+std::vector<float> plain_row(const Case& c, const Contents& contents, const RowId& id,
+                             int kv_head) {
+  const auto width = static_cast<std::size_t>(c.layer.head_dim_qk);
+  std::vector<float> q(width), row(width);
+  contents.q_row(id.request, id.token, id.head, q);
+  double sum = 0;
+  std::vector<double> out(width);
+  for (std::int64_t key = 0; key < c.requests[static_cast<std::size_t>(id.request)].kv_len; ++key) {
+    contents.k_row(id.request, key, kv_head, row);
+    double dot = 0;
+    for (std::size_t d = 0; d < width; ++d) dot += static_cast<double>(q[d] * row[d]);
+    const double weight = std::exp(c.layer.scale * dot);
+    sum += weight;
+    contents.v_row(id.request, key, kv_head, row);
+    for (std::size_t d = 0; d < width; ++d) out[d] += weight * static_cast<double>(row[d]);
+  }
+  for (std::size_t d = 0; d < width; ++d) row[d] = static_cast<float>(out[d] / sum);
+  row.push_back(static_cast<float>(std::log(sum)));
+  return row;
+}
+
+class CauseOfPlainRow : public testing::Test {
+ protected:
+  CauseOfPlainRow() : case_(small_plain_decode()) {
+    case_.layer.heads_q = 12;
+    case_.layer.heads_kv = 3;
+  }
+  [[nodiscard]] std::string cause(const std::vector<float>& row, int head = 1) const {
+    const Numerics numerics = MutantBackend(Fault::kNone).numerics(problem_of(case_));
+    return likely_cause(case_, contents_, numerics, {.request = 2, .token = 0, .head = head},
+                        std::as_bytes(std::span(row)));
+  }
+  [[nodiscard]] std::vector<float> row_of(int head, int kv_head) const {
+    return plain_row(case_, contents_, {.request = 2, .token = 0, .head = head}, kv_head);
+  }
+
+  Case case_;
+  Contents contents_{case_, Fill::kNormal};
+};
+
+TEST_F(CauseOfPlainRow, names_another_kv_head_and_the_mapping_that_leads_to_it) {
+  EXPECT_EQ(cause(row_of(5, 2), 5),
+            "KV head 2 for query head 5 instead of 1, 5 % 3 in place of 5 / 4");
+  EXPECT_EQ(cause(row_of(5, 0), 5),
+            "KV head 0 for query head 5 instead of 1, as with KV head 0 for all");
+  EXPECT_EQ(
+      cause(row_of(6, 0), 6),
+      "KV head 0 for query head 6 instead of 1, 6 % 3 in place of 6 / 4, as with KV head 0 for "
+      "all");
+  EXPECT_EQ(cause(row_of(8, 1), 8), "KV head 1 for query head 8 instead of 2");
+  EXPECT_EQ(cause(row_of(5, 1), 6), "") << "another query";
+}
+
+TEST_F(CauseOfPlainRow, names_zeros) {
+  std::vector<float> zeros = row_of(1, 0);
+  std::fill(zeros.begin(), zeros.end() - 1, 0.0f);
+  EXPECT_EQ(cause(zeros), "zeros in place of outputs, beside the right LSE");
+  zeros.back() = 0;
+  EXPECT_EQ(cause(zeros), "zeros in place of outputs and LSEs");
+}
+
+TEST_F(CauseOfPlainRow, names_what_was_never_written) {
+  const float poison = std::bit_cast<float>(0xffffffffu);
+  std::vector<float> row = row_of(1, 0);
+  row.back() = poison;
+  EXPECT_THAT(cause(row),
+              HasSubstr("an LSE that was never written; a kernel that gives none says"));
+  row = std::vector<float>(row.size(), poison);
+  row.back() = 1;
+  EXPECT_EQ(cause(row), "an output that was never written");
+  row.back() = std::nanf("");
+  EXPECT_THAT(cause(row), HasSubstr("a slot read that no request owns"));
+}
+
 TEST(LikelyCause, is_left_open_where_no_usual_mistake_gives_the_row) {
-  for (const Fault fault : {Fault::kSkipsAPage, Fault::kReadsAPageTwice, Fault::kHeadMapOffByOne}) {
+  for (const Fault fault : {Fault::kSkipsAPage, Fault::kReadsAPageTwice}) {
     const std::string reason = reason_for(fault, small_plain_decode());
     EXPECT_THAT(reason, HasSubstr("bound exceeded"));
     EXPECT_THAT(reason, testing::Not(HasSubstr("that is what one gets"))) << to_string(fault);

@@ -51,8 +51,8 @@ TEST_F(SelftestGpu, passes_the_correct_backend_on_every_kind_of_case) {
 
 TEST_F(SelftestGpu, names_what_each_check_found) {
   const std::vector<std::pair<Fault, std::string>> findings{
-      {Fault::kReadsTail, "non-finite elements"},
-      {Fault::kLeavesLastRow, "non-finite elements"},
+      {Fault::kReadsTail, "a slot read that no request owns"},
+      {Fault::kLeavesLastRow, "an output that was never written"},
       {Fault::kWritesBeyond, "guard bytes of 'out' changed on fill needle"},
       {Fault::kWritesBeyondWorkspace, "guard bytes of the workspace changed on fill needle"},
       {Fault::kWritesInput, "input 'k pool' was modified on fill needle"},

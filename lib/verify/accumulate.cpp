@@ -218,7 +218,6 @@ std::string fault_of_outputs(const Case& c, const Numerics& numerics, std::int64
   errors.finish();
   const Verification judged = judge(c, error, std::span(&truth, 1));
   if (judged.verdict != Verdict::kIncorrect) return {};
-  if (error.non_finite > 0) return judged.reason;
   return judged.reason + cause_of_worst(c, Contents(c, number), numerics, error.worst, truth.rows,
                                         all.first(all.size() - rows.size()));
 }

@@ -63,7 +63,7 @@ Verification conclude(const Case& c, const Observation& observed,
   if (attends(c.step)) {
     result = judge(c, error, truth);
     const double ratio = std::max(error.bound_ratio, error.lse_bound_ratio);
-    if (result.verdict == Verdict::kIncorrect && error.non_finite == 0) {
+    if (result.verdict == Verdict::kIncorrect) {
       result.reason += cause_in(c, observed, truth, error);
     }
     // A recurrent layer has neither logits nor weights to round.

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/verify/likely_cause.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -212,6 +215,17 @@ constexpr WrongRow kWrongRows[] = {
        row.lse = kNoKeys;
        return row.visible > 0;
      }},
+    {"zeros in place of outputs, beside the right LSE",
+     [](const Case&, double, ReferenceRow& row) {
+       scale_outputs(row, 0);
+       return row.visible > 0;
+     }},
+    {"zeros in place of outputs and LSEs",
+     [](const Case&, double, ReferenceRow& row) {
+       scale_outputs(row, 0);
+       row.lse = 0;
+       return row.visible > 0;
+     }},
 };
 
 /// A mistake in where the parts of a latent layer's cached row lie: the latent part, which is V,
@@ -228,12 +242,53 @@ constexpr WrongColumns kWrongColumns[] = {
     {"a cached row whose rope part is taken to come first", -1, -1},
 };
 
+/// The row's query over other keys and values than its own, of the layer's plain rule: no ALiBi, no
+/// temperature, no dual chunks.
+ReferenceRow attend(const Case& c, const Contents& contents, const RowId& id,
+                    const reference::LoadRows& keys, const reference::LoadRows& values) {
+  const AttentionLayer& layer = c.layer;
+  std::vector<float> stored(static_cast<std::size_t>(layer.head_dim_qk));
+  contents.q_row(id.request, id.token, id.head, stored);
+  const auto q_scale = static_cast<double>(contents.q_scale(id.request, id.token, id.head));
+  reference::RowMatrix query(1, layer.head_dim_qk);
+  for (std::size_t d = 0; d < stored.size(); ++d) {
+    query(0, static_cast<Eigen::Index>(d)) = q_scale * static_cast<double>(stored[d]);
+  }
+  reference::QueryRow row;
+  row.visible =
+      reference::keys_seen_by(layer, c.requests[static_cast<std::size_t>(id.request)], id.token);
+  if (layer.has_sinks) row.sink = static_cast<double>(contents.sink(id.head));
+  return reference::attend_rows(query, {&row, 1},
+                                {.scale = layer.scale, .logit_cap = layer.logit_cap},
+                                layer.head_dim_v, keys, values)
+      .front();
+}
+
+/// The row with the keys and values of another KV head.
+ReferenceRow evaluate_kv_head(const Case& c, const Contents& contents, const RowId& id, int head) {
+  const auto rows_of = [&](auto read, auto scale_of, int width) {
+    return [&contents, id, head, read, scale_of, width](std::int64_t first,
+                                                        Eigen::Ref<reference::RowMatrix> block) {
+      std::vector<float> row(static_cast<std::size_t>(width));
+      for (Eigen::Index j = 0; j < block.rows(); ++j) {
+        (contents.*read)(id.request, first + j, head, row);
+        const RowScale scale = (contents.*scale_of)(id.request, first + j, head);
+        for (Eigen::Index d = 0; d < block.cols(); ++d) {
+          block(j, d) = static_cast<double>(row[static_cast<std::size_t>(d)]) *
+                        static_cast<double>(scale.at(static_cast<std::uint32_t>(d)));
+        }
+      }
+    };
+  };
+  return attend(c, contents, id, rows_of(&Contents::k_row, &Contents::k_scale, c.layer.head_dim_qk),
+                rows_of(&Contents::v_row, &Contents::v_scale, c.layer.head_dim_v));
+}
+
 /// The row with `wrong` columns of the cached row.
 ReferenceRow evaluate_columns(const Case& c, const Contents& contents, const RowId& id,
                               const WrongColumns& wrong) {
-  const AttentionLayer& layer = c.layer;
-  const auto width = static_cast<std::size_t>(layer.head_dim_qk);
-  const std::size_t rope = width - static_cast<std::size_t>(layer.head_dim_v);
+  const auto width = static_cast<std::size_t>(c.layer.head_dim_qk);
+  const std::size_t rope = width - static_cast<std::size_t>(c.layer.head_dim_v);
   // A row that is taken to begin with its rope part has the latent part `rope` columns too late.
   const auto columns_from = [&](int wrong_begin) {
     const std::size_t begin = wrong_begin < 0 ? rope : static_cast<std::size_t>(wrong_begin);
@@ -251,21 +306,7 @@ ReferenceRow evaluate_columns(const Case& c, const Contents& contents, const Row
           }
         };
   };
-  std::vector<float> stored(width);
-  contents.q_row(id.request, id.token, id.head, stored);
-  const auto q_scale = static_cast<double>(contents.q_scale(id.request, id.token, id.head));
-  reference::RowMatrix query(1, layer.head_dim_qk);
-  for (std::size_t d = 0; d < width; ++d) {
-    query(0, static_cast<Eigen::Index>(d)) = static_cast<double>(stored[d]) * q_scale;
-  }
-  reference::QueryRow row;
-  row.visible =
-      reference::keys_seen_by(layer, c.requests[static_cast<std::size_t>(id.request)], id.token);
-  if (layer.has_sinks) row.sink = static_cast<double>(contents.sink(id.head));
-  return reference::attend_rows(
-             query, {&row, 1}, {.scale = layer.scale, .logit_cap = layer.logit_cap},
-             layer.head_dim_v, columns_from(wrong.of_k), columns_from(wrong.of_v))
-      .front();
+  return attend(c, contents, id, columns_from(wrong.of_k), columns_from(wrong.of_v));
 }
 
 /// Whether all of a row that a backend gave are the wrong row's.
@@ -286,14 +327,69 @@ bool agrees(const Case& rule, const Numerics& numerics, const ReferenceRow& row,
   return std::fabs(lse - row.lse) <= bounds.lse_bound;
 }
 
+/// What a row that is not finite comes from. Memory that nobody has written
+/// holds poison, all bits of which are set: in outputs, and in slots of the cache that no request
+/// owns. What is computed from poison is NaN, too, but as f32, so that an LSE has other bits.
+std::string cause_of_empty(const Case& c, const Numerics& numerics,
+                           std::span<const std::byte> got) {
+  constexpr std::size_t kLseBytes = sizeof(float);
+  const auto out = got.first(got.size() - kLseBytes);
+  const auto lse = got.last(kLseBytes);
+  const auto all_are = [](std::span<const std::byte> bytes, std::byte value) {
+    return std::ranges::all_of(bytes, [=](std::byte each) { return each == value; });
+  };
+  const auto is_poison = [&](std::span<const std::byte> bytes) {
+    return all_are(bytes, std::byte{0xff});
+  };
+  const DType dtype = c.out_dtype();
+  bool has_nan = false;
+  for (std::size_t at = 0; at < out.size(); at += static_cast<std::size_t>(size_bytes(dtype))) {
+    has_nan = has_nan || std::isnan(load(dtype, &out[at]));
+  }
+  const bool lse_is_nan = numerics.lse && std::isnan(load(DType::kF32, lse.data()));
+  // NaN that is only copied keeps its bits.
+  const bool may_be_copied = c.kv_cache.dtype == dtype && (dtype == DType::kF32 || !numerics.lse);
+  if (is_poison(out) && is_poison(lse) && may_be_copied) {
+    return "an output that was never written, or a slot read that no request owns: both hold NaN";
+  }
+  if (is_poison(out) && (is_poison(lse) || !lse_is_nan)) return "an output that was never written";
+  if (!has_nan && numerics.lse && is_poison(lse)) {
+    return "an LSE that was never written; a kernel that gives none says so in numerics(), "
+           "\"lse\": "
+           "False";
+  }
+  if (has_nan || lse_is_nan) {
+    return "a slot read that no request owns (those hold NaN), or with 0 / 0";
+  }
+  return {};
+}
+
+/// Which other KV head's keys and values give the row.
+std::string cause_of_kv_head(const Case& c, const Contents& contents, const Numerics& numerics,
+                             const RowId& id, std::span<const std::byte> got) {
+  const int heads = c.layer.heads_kv, group = c.layer.group_size();
+  const int right = id.head / group;
+  for (const int head : {id.head % heads, 0, right - 1, right + 1}) {
+    if (head < 0 || head >= heads || head == right) continue;
+    if (!agrees(c, numerics, evaluate_kv_head(c, contents, id, head), got)) continue;
+    std::string cause =
+        fmt::format("KV head {} for query head {} instead of {}", head, id.head, right);
+    if (head == id.head % heads) {
+      cause += fmt::format(", {} % {} in place of {} / {}", id.head, heads, id.head, group);
+    }
+    if (head == 0) cause += ", as with KV head 0 for all";
+    return cause;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string likely_cause(const Case& c, const Contents& contents, const Numerics& numerics,
                          const RowId& id, std::span<const std::byte> got) {
-  if (c.layer.is_recurrent() || id.state_row >= 0 ||
-      c.requests[static_cast<std::size_t>(id.request)].kv_len > kMostKeysToExplain) {
-    return {};
-  }
+  if (c.layer.is_recurrent() || id.state_row >= 0) return {};
+  if (std::string cause = cause_of_empty(c, numerics, got); !cause.empty()) return cause;
+  if (c.requests[static_cast<std::size_t>(id.request)].kv_len > kMostKeysToExplain) return {};
   const auto evaluated = [&](const Case& rule) {
     return reference::evaluate_rows(rule, contents, {&id, 1}).front();
   };
@@ -308,9 +404,8 @@ std::string likely_cause(const Case& c, const Contents& contents, const Numerics
     if (!wrong.apply(rule, id)) continue;
     if (agrees(rule, numerics, evaluated(rule), got)) return wrong.text;
   }
-  if (!c.layer.shares_row_of_k_and_v() || c.layer.has_alibi || c.layer.temperature_len > 0) {
-    return {};
-  }
+  if (c.layer.has_alibi || c.layer.temperature_len > 0 || c.layer.dual_chunk.exists()) return {};
+  if (!c.layer.shares_row_of_k_and_v()) return cause_of_kv_head(c, contents, numerics, id, got);
   for (const WrongColumns& wrong : kWrongColumns) {
     if (agrees(c, numerics, evaluate_columns(c, contents, id, wrong), got)) return wrong.text;
   }

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "lib/backend/plugin.h"
 #include "lib/base/embedded_file.h"
 #include "lib/base/error.h"
 #include "lib/base/shell_text.h"
@@ -82,9 +83,10 @@ CudaGraphSupport graph_support_of(const std::string& word) {
                   word));
 }
 
-BackendInfo info_of(const json& described) {
+BackendInfo info_of(const json& described, const std::string& path) {
   BackendInfo info;
   info.name = described.at("name");
+  check_backend_name(info.name, path);
   info.version = described.at("version");
   info.packages = described.at("packages");
   info.kernel = described.at("kernel");
@@ -118,7 +120,7 @@ void load_python_plugin(const std::string& path, const PythonHost& host,
   }
   const std::string text(embedded_python_host().front().text);
   for (const json& each : described(path, host)) {
-    BackendInfo info = info_of(each);
+    BackendInfo info = info_of(each, path);
     if (registry.find(info.name) != nullptr) {
       throw ConfigError(fmt::format(
           "plug-in {}: there is a backend '{}' already; give it another name", path, info.name));
