@@ -218,6 +218,8 @@ Decision linear_of_sglang(LinearSort sort) {
     case LinearSort::kLightning:
       return {"seg_la",
               "LightningAttentionBackend's default, of the models that SGLang has (Bailing's)"};
+    case LinearSort::kMamba:
+    case LinearSort::kMamba2:
     case LinearSort::kUnknown:
       break;
   }
@@ -234,6 +236,8 @@ Decision linear_of_vllm(LinearSort sort, const EngineDevice& device) {
       return {"GDN_ATTN", "the backend of such layers, as of gated delta nets"};
     case LinearSort::kLightning:
       return {"LINEAR_ATTN", "the backend of such layers"};
+    case LinearSort::kMamba:
+    case LinearSort::kMamba2:
     case LinearSort::kUnknown:
       break;
   }
