@@ -153,8 +153,12 @@ def with_items(rng):
 
 def draft(rng, mode):
     if mode == "draft_decode":
-        return [{"mode": mode, "count": rng.choice([1, 2, 5]), "prefix_len": drawn(rng, 1, 300),
-                 "draft": {"topk": rng.randint(1, 5), "step": rng.randrange(6)}}]
+        entry = {"mode": mode, "count": rng.choice([1, 2, 5]),
+                 "draft": {"topk": rng.randint(1, 5), "step": rng.randrange(6)}}
+        if rng.random() < 0.4:
+            entry["prefix"] = rng.choice(list(PREFIXES))
+            return [entry | {"prefix_len": drawn(rng, PREFIX_LENS[entry["prefix"]], 100)}]
+        return [entry | {"prefix_len": drawn(rng, 1, 300)}]
     if mode in ("draft_extend", "draft_extend_v2"):
         return [{"mode": mode, "count": rng.choice([1, 2, 5]), "q_len": rng.randint(1, 8),
                  "prefix_len": drawn(rng, 1, 300)}]
@@ -189,6 +193,9 @@ def batch(rng, mode):
         return [{"mode": "idle"}]
     if mode in ("target_verify", "draft_extend", "draft_extend_v2", "draft_decode"):
         return draft(rng, mode)
+    if mode == "split_prefill" and rng.random() < 0.3:
+        size, index = length(rng, 64), rng.randrange(4)
+        return [{"mode": mode, "prompt_len": size * index + length(rng, 100), "chunk": {"size": size, "index": index}}]
     if mode == "split_prefill":
         return [{"mode": mode, "q_len": drawn(rng, 1, 70), "prefix_len": drawn(rng, 1, 300)}]
     if mode == "dllm_extend":
@@ -209,11 +216,13 @@ def mix(seed, index):
     if rng.random() < 0.01:
         mode = "idle"
     made = {"model": model(rng), "dtype": rng.choice(["f32", "f16", "bf16"])}
-    if is_mla(made) and mode in ("cross", "items"):
+    if is_mla(made) and mode == "cross":
         mode = "decode"
     made["kv_cache"] = kv_cache(rng, is_mla(made))
     made["attention"] = attention(rng, mode, is_mla(made))
     made["batch"] = batch(rng, mode)
+    if mode == "target_verify" and "chain" in made["batch"][0]["tree"] and not is_mla(made) and rng.random() < 0.3:
+        made["attention"] = {"dual_chunk": {"chunk_size": 1 + length(rng, 100), "local_size": 1}}
     if made["model"]["heads_q"] % 2 == 0 and made["model"].get("heads_kv", 1) in (1, 2, 4) and rng.random() < 0.1:
         made["tp"] = 2
     if mode != "idle" and rng.random() < 0.15:

@@ -21,9 +21,6 @@ Numerics SplitKvBackend::numerics(const Problem& problem) const {
 }
 
 Support SplitKvBackend::supports(const Problem& problem) const {
-  if (problem.layer.dual_chunk.exists() && problem.mode == ForwardMode::kTargetVerify) {
-    return Support::no("no draft trees in dual chunks: they are defined for causal steps");
-  }
   if (problem.multi_item) return supports_items_in_passes(*this, problem);
   return supports_key_value_heads(problem, has_kernel(kernel_for(problem, false)));
 }
