@@ -280,6 +280,14 @@ TEST(Scenario, lets_drafts_share_a_named_prefix_and_branches_what_their_request_
   EXPECT_EQ(c.prefixes[2].length, 30);
 }
 
+TEST(Scenario, scores_items_over_latent_rows_in_both_forms) {
+  for (const char* form : {"absorbed", "expanded"}) {
+    const Case c = only_case(std::string("model: deepseek-v3, mla: ") + form +
+                             ", batch: [{mode: extend, q_len: 30, prefix_len: 9, items: [3, 2]}]");
+    EXPECT_EQ(c.requests[0].items.size(), 2u) << form;
+  }
+}
+
 TEST(Scenario, verifies_chains_on_layers_with_dual_chunks) {
   for (const char* tree : {"{chain: 4}", "{parents: [-1, 0, 1, 2]}"}) {
     const Case c =
