@@ -186,8 +186,12 @@ def with_items(rng):
 
 def draft(rng, mode):
     if mode == "draft_decode":
-        return [{"mode": mode, "count": rng.choice([1, 2, 5]), "prefix_len": drawn(rng, 1, 300),
-                 "draft": {"topk": rng.randint(1, 5), "step": rng.randrange(6)}}]
+        entry = {"mode": mode, "count": rng.choice([1, 2, 5]),
+                 "draft": {"topk": rng.randint(1, 5), "step": rng.randrange(6)}}
+        if rng.random() < 0.4:
+            entry["prefix"] = rng.choice(list(PREFIXES))
+            return [entry | {"prefix_len": drawn(rng, PREFIX_LENS[entry["prefix"]], 100)}]
+        return [entry | {"prefix_len": drawn(rng, 1, 300)}]
     if mode in ("draft_extend", "draft_extend_v2"):
         return [{"mode": mode, "count": rng.choice([1, 2, 5]), "q_len": rng.randint(1, 8),
                  "prefix_len": drawn(rng, 1, 300)}]
@@ -222,6 +226,9 @@ def batch(rng, mode):
         return [{"mode": "idle"}]
     if mode in ("target_verify", "draft_extend", "draft_extend_v2", "draft_decode"):
         return draft(rng, mode)
+    if mode == "split_prefill" and rng.random() < 0.3:
+        size, index = length(rng, 64), rng.randrange(4)
+        return [{"mode": mode, "prompt_len": size * index + length(rng, 100), "chunk": {"size": size, "index": index}}]
     if mode == "split_prefill":
         return [{"mode": mode, "q_len": drawn(rng, 1, 70), "prefix_len": drawn(rng, 1, 300)}]
     if mode == "dllm_extend":
@@ -242,14 +249,16 @@ def mix(seed, index):
     if rng.random() < 0.01:
         mode = "idle"
     made = {"model": model(rng), "dtype": rng.choice(["f32", "f16", "bf16"])}
-    mla = "kv_lora_rank" in made["model"]
-    if mla and mode in ("cross", "items"):
+    mla = is_mla(made)
+    if mla and mode == "cross":
         mode = "decode"
-    if mla and rng.random() < 0.3:
+    if mla and mode != "items" and rng.random() < 0.3:
         made["mla"] = "expanded"
         made["model"]["head_dim_v"] = rng.choice([16, 64, 128])
     made["attention"] = attention(rng, mode, mla) | in_fp8(rng)
     made["batch"] = batch(rng, mode)
+    if mode == "target_verify" and "chain" in made["batch"][0]["tree"] and not is_mla(made) and rng.random() < 0.3:
+        made["attention"] = {"dual_chunk": {"chunk_size": 1 + length(rng, 100), "local_size": 1}}
     if made["model"]["heads_q"] % 2 == 0 and made["model"].get("heads_kv", 1) in (1, 2, 4) and rng.random() < 0.1:
         made["tp"] = 2
     if mode != "idle" and rng.random() < 0.15:

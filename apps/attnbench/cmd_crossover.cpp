@@ -9,6 +9,8 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/gate_options.h"
@@ -31,7 +33,7 @@ namespace attnbench {
 namespace {
 
 struct CrossoverCommand {
-  std::string scenario, case_id, axis, base, now;
+  std::string scenario, case_id, new_case, axis, base, now;
   CrossoverAxis search;
   RunOptions run;
   GateOptions outputs;  ///< of which only --json is offered
@@ -40,9 +42,18 @@ struct CrossoverCommand {
 /// The interval of a ratio is one of 99 %.
 const int kFewestPairs = fewest_values(0.99);
 
+/// The id of the one case that `pattern` matches.
+std::string only_case_id(const PlannedRun& run, const char* option, const std::string& pattern) {
+  const auto cases = select_cases(run.scenario, {{pattern}, run.filter.backends});
+  if (cases.size() == 1) return cases.front()->id;
+  throw ConfigError(fmt::format("{} '{}' matches {} cases, and crossover takes one, such as {}",
+                                option, pattern, cases.size(), cases.front()->id));
+}
+
 /// The scenario with its options; both cells of a point are of one cache state, launch and step.
 PlannedRun planned(CrossoverCommand& command, const KnownBackends& known, Console& console) {
-  if (command.base == command.now) {
+  const bool two_cases = !command.new_case.empty();
+  if (command.base == command.now && !two_cases) {
     throw ConfigError(fmt::format("--base and --new are both '{}'", command.base));
   }
   if (command.search.from >= command.search.to) {
@@ -52,17 +63,16 @@ PlannedRun planned(CrossoverCommand& command, const KnownBackends& known, Consol
   // A smoke test, too, needs the rounds of an interval.
   if (command.run.quick && command.run.rounds.empty()) command.run.rounds = {kFewestPairs};
   command.run.scenarios = {command.scenario};
-  command.run.filter = {{command.case_id}, {command.base, command.now}};
+  command.run.filter = {{command.case_id}, {command.base}};
+  if (two_cases) command.run.filter.cases.push_back(command.new_case);
+  if (command.now != command.base) command.run.filter.backends.push_back(command.now);
   PlannedRun run = planned_runs(command.run, known, console.program).front();
   check_run(run.scenario, run.registry, run.filter);
-  const auto cases = select_cases(run.scenario, run.filter);
-  if (cases.size() != 1) {
-    throw ConfigError(
-        fmt::format("--case '{}' matches {} cases, and crossover takes one, such as "
-                    "{}",
-                    command.case_id, cases.size(), cases.front()->id));
+  command.case_id = only_case_id(run, "--case", command.case_id);
+  if (two_cases) command.new_case = only_case_id(run, "--new-case", command.new_case);
+  if (command.case_id == command.new_case) {
+    throw ConfigError(fmt::format("--case and --new-case are both '{}'", command.case_id));
   }
-  command.case_id = cases.front()->id;
   const MeasureConfig& measure = run.scenario.measure;
   if (measure.cache.size() * measure.launch.size() * measure.step.size() != 1) {
     throw ConfigError(
@@ -76,39 +86,58 @@ PlannedRun planned(CrossoverCommand& command, const KnownBackends& known, Consol
   return run;
 }
 
-/// The run with its case at one value of the axis. Throws ConfigError for a value that the case
-/// cannot have.
-PlannedRun at_value(const PlannedRun& planned, const CrossoverCommand& command,
-                    std::int64_t value) {
+/// The run of some backends at one value of a case's axis. Throws ConfigError for a value that the
+/// case cannot have.
+PlannedRun at_value(const PlannedRun& planned, const std::string& case_id, const std::string& axis,
+                    std::int64_t value, std::vector<std::string> backends) {
   PlannedRun run = planned;
   Scenario& scenario = run.scenario;
-  scenario.axis = CaseAxis{command.case_id, command.axis, {value}};
+  scenario.axis = CaseAxis{case_id, axis, {value}};
   scenario.cases = parse_scenario(scenario.text, scenario.path, scenario.seed, scenario.axis).cases;
-  run.filter.cases = {scenario.cases.front().id};
+  run.filter = {{scenario.cases.front().id}, std::move(backends)};
   return run;
 }
 
-/// What both records of a run say. A backend that has none has not taken part.
-CrossoverPoint point_of(const CrossoverCommand& command, std::int64_t value,
-                        const RunResult& result) {
-  CrossoverPoint point{value};
-  const auto complain = [&](const std::string& backend, const std::string& reason) {
-    point.problem += fmt::format("{}{}: {}", point.problem.empty() ? "" : "; ", backend, reason);
+/// What is run for one point: both backends by turns, or each on a case of its own.
+std::vector<PlannedRun> runs_at(const PlannedRun& planned, const CrossoverCommand& command,
+                                std::int64_t value) {
+  const auto run = [&](const std::string& case_id, std::vector<std::string> backends) {
+    return at_value(planned, case_id, command.axis, value, std::move(backends));
   };
-  const auto timed = [&](const std::string& backend) -> const Record* {
+  if (command.new_case.empty()) return {run(command.case_id, {command.base, command.now})};
+  return {run(command.case_id, {command.base}), run(command.new_case, {command.now})};
+}
+
+/// What the records of both sides say: of one run, or each of its own. A backend that has none has
+/// not taken part.
+CrossoverPoint point_of(const CrossoverCommand& command, std::int64_t value,
+                        const std::vector<RunResult>& results) {
+  CrossoverPoint point{value};
+  const bool two_cases = !command.new_case.empty();
+  const auto complain = [&](const std::string& side, const std::string& reason) {
+    point.problem += fmt::format("{}{}: {}", point.problem.empty() ? "" : "; ", side, reason);
+  };
+  const auto timed = [&](const RunResult& result, const std::string& backend,
+                         const std::string& case_id) -> const Record* {
+    const std::string side = two_cases ? fmt::format("{} ({})", case_id, backend) : backend;
     const auto record = std::ranges::find(result.records, backend, &Record::backend);
     if (record == result.records.end()) {
-      complain(backend, "not measured");
+      complain(side, "not measured");
     } else if (!record->claims_speed()) {
-      complain(backend,
+      complain(side,
                verdict_word(*record) + (record->reason().empty() ? "" : ": ") + record->reason());
     } else {
       return &*record;
     }
     return nullptr;
   };
-  const Record *base = timed(command.base), *now = timed(command.now);
+  const Record* base = timed(results.front(), command.base, command.case_id);
+  const Record* now = timed(results.back(), command.now, command.new_case);
   if (base == nullptr || now == nullptr) return point;
+  if (two_cases) {
+    point.speed = evidence_of(base->timing, now->timing);
+    return point;
+  }
   point.speed = evidence_of(pairs_by_round(base->timing, now->timing));
   if (point.speed.pairs < kFewestPairs) {
     point.problem = fmt::format("{} rounds timed both, and a 99 % interval takes {}",
@@ -122,13 +151,14 @@ int crossover(CrossoverCommand& command, const KnownBackends& known, Console& co
   check_gate_outputs(command.outputs, {whole.scenario.path});
   // Both ends are read before anything is measured: most mistakes show there.
   for (const std::int64_t end : {command.search.from, command.search.to}) {
-    const PlannedRun run = at_value(whole, command, end);
-    check_run(run.scenario, run.registry, run.filter);
+    for (const PlannedRun& run : runs_at(whole, command, end)) {
+      check_run(run.scenario, run.registry, run.filter);
+    }
   }
   catch_interrupts();
   ProgressLine progress(
       console.err, console.err_takes_escapes ? console.err_width : std::function<std::size_t()>(),
-      static_cast<std::size_t>(command.search.most_points));
+      static_cast<std::size_t>(command.search.most_points) * (command.new_case.empty() ? 1 : 2));
   RunHooks hooks;
   hooks.case_started = [&](const Case& c, const Cost&, std::size_t, std::size_t) {
     progress.next_case(c.id);
@@ -139,13 +169,17 @@ int crossover(CrossoverCommand& command, const KnownBackends& known, Console& co
   RunResult all;
   const auto probe = [&](std::int64_t value) -> std::optional<CrossoverPoint> {
     if (interrupt_signal() != 0) return std::nullopt;
-    RunResult result = run_in_place(command.run, at_value(whole, command, value), hooks);
-    CrossoverPoint point = point_of(command, value, result);
-    append(all, std::move(result));
+    std::vector<RunResult> results;
+    for (const PlannedRun& run : runs_at(whole, command, value)) {
+      results.push_back(run_in_place(command.run, run, hooks));
+    }
+    CrossoverPoint point = point_of(command, value, results);
+    for (RunResult& result : results) append(all, std::move(result));
     if (interrupt_signal() != 0 && !point.problem.empty()) return std::nullopt;
     return point;
   };
   CrossoverReport report{command.case_id, command.axis, command.base, command.now};
+  report.new_case = command.new_case;
   search_crossover(command.search, probe, report);
   progress.clear();
   const std::string& json = command.outputs.json;
@@ -175,11 +209,19 @@ void add_crossover_command(CLI::App& app, Action& action) {
       "  attnbench crossover s.yaml --case chat --axis 'batch[0].kv_len' --from 512 --to 128k "
       "--base splitkv --new paged_fa\n"
       "  attnbench crossover s.yaml --case chat --axis batch.chat.count --from 1 --to 256 --base "
-      "cpu_flash --new splitkv\n");
+      "cpu_flash --new splitkv\n"
+      "  attnbench crossover mla_forms.yaml --case extend_64_absorbed --new-case "
+      "extend_64_expanded --axis 'batch[0].q_len' --from 16 --to 512 --base mla --new paged_fa\n");
   crossover_app->add_option("scenario", command->scenario, kScenarioHelp)->required();
   crossover_app->add_option("--case", command->case_id, "the case, by its id")
       ->option_text("ID")
       ->required();
+  crossover_app
+      ->add_option("--new-case", command->new_case,
+                   "another case for the new backend, which may be the same one then; the two are "
+                   "measured one after the other")
+      ->option_text("ID")
+      ->check(not_empty());
   crossover_app
       ->add_option("--axis", command->axis,
                    "a key of its mix, as a sweep names it: batch[0].kv_len")

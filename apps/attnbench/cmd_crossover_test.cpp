@@ -81,6 +81,45 @@ TEST_F(CrossoverCommandLine, refuses_a_file_that_it_cannot_write_before_it_measu
   EXPECT_THAT(out_.str(), IsEmpty());
 }
 
+TEST_F(CrossoverCommandLine, compares_one_backend_on_two_cases) {
+  std::string text = kTiny;
+  text.insert(text.find("verify"), "  more:\n    batch: [{count: 200, mode: decode, kv_len: 9}]\n");
+  std::ofstream(scenario_) << text;
+  const std::string path = folder_ + "crossover.json";
+  const auto forms = [&](const char* other) {
+    return run({"crossover",  scenario_.c_str(),
+                "--case",     "tiny",
+                "--new-case", other,
+                "--axis",     "batch[0].kv_len",
+                "--from",     "8",
+                "--to",       "64",
+                "--base",     "torch_native",
+                "--new",      "torch_native",
+                "--points",   "2",
+                "--rounds",   "8",
+                "--quick",    "--json",
+                path.c_str()});
+  };
+  EXPECT_EQ(forms("more"), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("tiny (torch_native) and more (torch_native) along"));
+  EXPECT_THAT(out_.str(), HasSubstr("more / tiny\n"));
+  std::ifstream file(path);
+  const Json json = Json::parse(file);
+  EXPECT_EQ(json["case"], "tiny");
+  EXPECT_EQ(json["new_case"], "more");
+  EXPECT_EQ(json["points"].size(), 2u);
+  for (const Json& point : json["points"]) {
+    EXPECT_EQ(point["problem"], "");
+    EXPECT_TRUE(point["speed"]["pairs"].is_null()) << "the cases were measured one after the other";
+    EXPECT_LT(point["speed"]["base_us"], point["speed"]["new_us"]) << "a hundredth of the work";
+  }
+
+  EXPECT_EQ(forms("tiny"), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("--case and --new-case are both 'tiny'"));
+  EXPECT_EQ(forms("mroe"), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("did you mean 'more'?"));
+}
+
 TEST_F(CrossoverCommandLine, exits_4_on_what_it_cannot_search) {
   const auto refused = [&](const std::vector<const char*>& changes, const char* message) {
     EXPECT_EQ(crossover(changes), 4);

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "backends/cascade/cascade.h"
+#include "backends/mla/mla.h"
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/splitkv/splitkv.h"
 #include "backends/testing/conformance.h"
@@ -79,10 +80,34 @@ TEST_F(ItemPassesGpu, score_long_items_behind_a_long_prompt) {
   expect_agreement(c);
 }
 
+TEST_F(ItemPassesGpu, of_latent_rows_agree_with_the_reference) {
+  for (const bool warpgroups : {false, true}) {
+    mla::MlaBackend backend(warpgroups);
+    for (const std::int64_t page_size : {1, 64}) {
+      for (const DType dtype : {DType::kBF16, DType::kE4M3}) {
+        Case c = small_latent_items();
+        c.kv_cache.page_size = page_size;
+        c.kv_cache.dtype = dtype;
+        if (size_bytes(dtype) == 1) c.kv_cache.k_scale = c.kv_cache.v_scale = 0.37f;
+        expect_agreement(backend, c);
+        c.requests.resize(2);
+        c.requests[0].q_len = 1300;
+        c.requests[0].kv_len = 2700;
+        c.requests[0].items = {300, 1, 70, 200, 129};
+        expect_agreement(backend, c);
+      }
+    }
+  }
+}
+
 TEST_F(ItemPassesGpu, are_refused_where_they_cannot_be_seen) {
   Problem problem = problem_of(items());
   EXPECT_THAT(cascade::CascadeBackend().supports(problem).reason(),
               testing::HasSubstr("multi-item"));
+  Problem latent = problem_of(small_latent_items());
+  latent.cache.layout = KvLayout::kHnd;
+  EXPECT_THAT(mla::MlaBackend().supports(latent).reason(),
+              testing::HasSubstr("no HND cache in pages of 64"));
   problem.cache.layout = KvLayout::kHnd;
   EXPECT_TRUE(splitkv::SplitKvBackend().supports(problem));
   EXPECT_THAT(paged_fa::PagedFaBackend().supports(problem).reason(),

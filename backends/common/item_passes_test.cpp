@@ -38,6 +38,10 @@ void expect_agreement(const Case& c) {
 
 TEST(ItemPasses, agree_with_the_reference) { expect_agreement(small_items()); }
 
+TEST(ItemPasses, of_latent_rows_agree_with_the_reference) {
+  expect_agreement(small_latent_items());
+}
+
 TEST(ItemPasses, let_sinks_join_once_also_for_delimiters) {
   Case c = small_items();
   c.layer.has_sinks = true;

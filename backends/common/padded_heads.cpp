@@ -9,6 +9,7 @@
 
 #include "lib/base/int_math.h"
 #include "lib/batch/forward_batch.h"
+#include "lib/batch/graph_padding.h"
 
 namespace attnbench {
 namespace {
@@ -29,7 +30,7 @@ std::int64_t padded_bytes(const View& like) {
 class PaddedHeadsPlan final : public Plan {
  public:
   PaddedHeadsPlan(Backend& kernels, const ForwardBatch& batch, CopyRows copy, PlanMemory& memory)
-      : problem_(of_all_heads(*batch.problem)), copy_(copy) {
+      : problem_(of_all_heads(*batch.problem)), copy_(copy), memory_(memory) {
     const AttentionTensors& own = batch.tensors;
     std::byte* at = memory.reserve(
         to_size(padded_bytes(own.q) + padded_bytes(own.out) + padded_bytes(own.lse)));
@@ -45,6 +46,13 @@ class PaddedHeadsPlan final : public Plan {
     in_ = token_rows(own.q, q_, own.q.shape[1]);
     results_ = {token_rows(out_, own.out, own.out.shape[1]),
                 token_rows(lse_, own.lse, own.lse.shape[1])};
+    const std::int64_t tokens = real_tokens(batch);
+    if (problem_.recorded) {
+      memory.device().copy_from_host(tokens_in(memory), &tokens, sizeof tokens);
+      for (RowCopy& copy : results_) copy.real_rows = tokens_in(memory);
+    } else {
+      for (RowCopy& copy : results_) copy.rows = tokens;
+    }
     set_step(batch);
     plan_ = kernels.plan(step_, memory.part(0));  // which may have parts of its own
   }
@@ -56,11 +64,18 @@ class PaddedHeadsPlan final : public Plan {
   }
   [[nodiscard]] bool update(const ForwardBatch& batch, Stream& stream) override {
     set_step(batch);
+    const std::int64_t tokens = real_tokens(batch);
+    memory_.device().enqueue_copy_from_host(stream, tokens_in(memory_), &tokens, sizeof tokens);
     return plan_->update(step_, stream);
   }
   [[nodiscard]] std::string kernel() const override { return plan_->kernel(); }
 
  private:
+  /// How many of a recorded step's tokens are no padding's.
+  static std::int64_t* tokens_in(PlanMemory& memory) {
+    return reinterpret_cast<std::int64_t*>(
+        memory.reserve_indices("padded_heads_tokens", sizeof(std::int64_t)));
+  }
   /// Of each token the first `heads` heads, which lie side by side in both tensors.
   template <class From>
   static RowCopy token_rows(const From& from, const TensorView& to, std::int64_t heads) {
@@ -83,6 +98,7 @@ class PaddedHeadsPlan final : public Plan {
 
   Problem problem_;
   CopyRows copy_;
+  PlanMemory& memory_;
   TensorView q_, out_, lse_;
   RowCopy in_;
   std::array<RowCopy, 2> results_;

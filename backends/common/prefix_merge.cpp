@@ -37,15 +37,6 @@ bool has_keys(const ForwardBatch& pass) {
   return false;
 }
 
-/// Query tokens before those of the requests that fill a recorded step up.
-std::int32_t real_tokens(const ForwardBatch& whole) {
-  std::int64_t tokens = 0;
-  for (std::int64_t r = 0; r < whole.batch_size && !is_padding(whole, r); ++r) {
-    tokens += whole.q_len(r);
-  }
-  return narrow_i32(tokens);
-}
-
 }  // namespace
 
 Support looks_at_distances_alone(const Problem& problem) {
@@ -166,7 +157,7 @@ PrefixMerge::PrefixMerge(Backend& kernels, const ForwardBatch& whole, MakePart p
   prefix_plan_ = plan(*prefix_, states_.a);
   own_plan_ = plan(*own_, states_.b);
   if (problem.recorded) {
-    const std::int32_t tokens = real_tokens(whole);
+    const std::int32_t tokens = narrow_i32(real_tokens(whole));
     std::byte* const to = memory.reserve_indices(kTokens, sizeof tokens);
     memory.device().copy_from_host(to, &tokens, sizeof tokens);
     states_.tokens = static_cast<const std::int32_t*>(static_cast<const void*>(to));
@@ -189,7 +180,7 @@ bool PrefixMerge::update(const ForwardBatch& whole, Stream& stream) {
     }
     return plan.update(step->batch, stream);
   };
-  const std::int32_t tokens = real_tokens(whole);
+  const std::int32_t tokens = narrow_i32(real_tokens(whole));
   memory_.device().enqueue_copy_from_host(stream, memory_.reserve_indices(kTokens, sizeof tokens),
                                           &tokens, sizeof tokens);
   return goes_on(make_prefix_, *prefix_plan_, kPrefix) && goes_on(make_own_, *own_plan_, kOwn);

@@ -17,6 +17,9 @@ struct RowCopy {
   std::byte* to = nullptr;
   std::int64_t from_stride = 0, to_stride = 0, row_bytes = 0;
   std::int64_t rows = 0;
+  /// On the device: how many rows there are, the first of `rows`; the others stay as they are.
+  /// Null: all.
+  const std::int64_t* real_rows = nullptr;
 };
 
 /// Enqueues the copies, of which there are kMostRowCopies at most: on a GPU one launch for all.

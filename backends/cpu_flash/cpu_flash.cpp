@@ -88,6 +88,7 @@ CpuFlashBackend::CpuFlashBackend(std::optional<std::int64_t> split_keys)
 }
 
 std::vector<KvLayout> CpuFlashBackend::formats(const Problem& problem) const {
+  if (problem.cache.scales == KvScales::kBlock) return {KvLayout::kNhd};
   return layouts_of_whole_rows(with_tensor_scale(problem));
 }
 

@@ -24,7 +24,8 @@ class CpuFlashBackend final : public Backend {
   [[nodiscard]] Support supports(const Problem& problem) const override {
     return problem.layer.is_recurrent() ? Support::no(kNoRecurrent) : Support::yes();
   }
-  /// Contiguous rows that share their scales: one of the tensor, of the head or of the request.
+  /// Contiguous rows that share their scales: one of the tensor, of the head or of the request; and
+  /// latent rows with the scales of their blocks inside.
   [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override;
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override;
 

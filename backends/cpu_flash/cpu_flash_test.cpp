@@ -39,6 +39,17 @@ TEST_P(CpuFlash, agrees_with_the_reference_on_every_case_fill_and_dtype) {
   conformance::expect_agreement(make, *device_);
 }
 
+TEST_P(CpuFlash, reads_rows_with_scales_inside_by_few_and_many_queries_wherever_it_splits) {
+  for (const int heads_q : {1, 3, 8, 16, 128}) {
+    Case c = long_case(small_mla());
+    SCOPED_TRACE(heads_q);
+    c.layer.heads_q = heads_q;
+    c.kv_cache.dtype = DType::kE4M3;
+    c.kv_cache.scales = KvScales::kBlock;
+    for (const Fill fill : {Fill::kNeedle, Fill::kNormal}) expect_agreement(c, fill);
+  }
+}
+
 /// Bytes of scratch memory that a plan takes.
 std::size_t planned_bytes(std::int64_t split_keys, const Fixture& fixture, Device& device) {
   PlanMemory memory(device);

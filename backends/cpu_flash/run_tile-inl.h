@@ -62,9 +62,10 @@ void values_of_tile(const TileWork& w, const RowPointers& tile, const RowsAhead&
           w.g.padded_dv, w.s.out, w.g.out_stride, ahead);
 }
 
+/// `k_bytes`: of a row of K as it is stored.
 template <DType dtype>
-void run_tile_of(const TileWork& w, RowPointers& tile, const RowPointers& next,
-                 std::int32_t first) {
+void run_tile_of(const TileWork& w, RowPointers& tile, const RowPointers& next, std::int32_t first,
+                 std::int64_t k_bytes) {
   constexpr bool kFloats = dtype == DType::kF32;
   const Geometry& g = w.g;
   const bool read_once = kFloats || w.rows <= kDirectRows;
@@ -84,7 +85,7 @@ void run_tile_of(const TileWork& w, RowPointers& tile, const RowPointers& next,
 
   const std::int64_t v_bytes = w.mla ? 0 : g.dv * size_bytes(dtype);  // MLA: K's row is V's
   const RowsAhead this_v{tile.v, tile.keys, v_bytes};
-  const RowsAhead next_k{next.k, next.keys, g.dk * size_bytes(dtype)};
+  const RowsAhead next_k{next.k, next.keys, k_bytes};
   const RowsAhead next_v{next.v, next.keys, v_bytes};
   const RowsAhead& during_scores = v_as_stored ? this_v : next_k;
   const RowsAhead& during_values = v_as_stored ? next_k : next_v;
@@ -102,19 +103,40 @@ void run_tile_of(const TileWork& w, RowPointers& tile, const RowPointers& next,
   }
 }
 
+template <DType dtype>
+void run_plain_tile(const TileWork& w, RowPointers& tile, const RowPointers& next,
+                    std::int32_t first) {
+  run_tile_of<dtype>(w, tile, next, first, w.g.dk * size_bytes(dtype));
+}
+
+/// Rows with scales inside are widened whatever the number of queries, and then a tile of floats.
+inline void run_block_tile(const TileWork& w, RowPointers& tile, const RowPointers& next,
+                           std::int32_t first) {
+  const std::int64_t stride = w.g.padded_dk + kRowGap;
+  for (std::int64_t j = 0; j < tile.keys; ++j) {
+    float* row = w.s.k + j * stride;
+    widen_block_row(tile.k[j], row, w.g.dv, w.g.dk);
+    tile.k[j] = tile.v[j] = reinterpret_cast<const std::byte*>(row);
+  }
+  for (std::int64_t j = 0; j < kKeySlack; ++j) tile.k[tile.keys + j] = tile.k[tile.keys - 1];
+  run_tile_of<DType::kF32>(w, tile, next, first,
+                           block_row_bytes(narrow_i32(w.g.dv), narrow_i32(w.g.dk)));
+}
+
 inline void run_tile(const TileWork& work, RowPointers& tile, const RowPointers& next,
                      std::int32_t first) {
+  if (work.block_scales) return run_block_tile(work, tile, next, first);
   switch (work.dtype) {
     case DType::kF32:
-      return run_tile_of<DType::kF32>(work, tile, next, first);
+      return run_plain_tile<DType::kF32>(work, tile, next, first);
     case DType::kF16:
-      return run_tile_of<DType::kF16>(work, tile, next, first);
+      return run_plain_tile<DType::kF16>(work, tile, next, first);
     case DType::kBF16:
-      return run_tile_of<DType::kBF16>(work, tile, next, first);
+      return run_plain_tile<DType::kBF16>(work, tile, next, first);
     case DType::kE4M3:
-      return run_tile_of<DType::kE4M3>(work, tile, next, first);
+      return run_plain_tile<DType::kE4M3>(work, tile, next, first);
     case DType::kE5M2:
-      return run_tile_of<DType::kE5M2>(work, tile, next, first);
+      return run_plain_tile<DType::kE5M2>(work, tile, next, first);
   }
 }
 

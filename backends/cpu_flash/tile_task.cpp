@@ -160,6 +160,7 @@ void run_item(const ForwardBatch& batch, const Item& item, const Kernels& kernel
        variant_keys(layer.dual_chunk, place, item.key_begin, item.key_end)) {
     const TileWork work{pool.dtype,
                         layer.shares_row_of_k_and_v(),
+                        pool.scales == KvScales::kBlock,
                         load_queries(batch, item, part.variant, kernels, g, s),
                         item.rows(),
                         g,

@@ -61,6 +61,7 @@ enum class QueryLayout : std::uint8_t {
 struct TileWork {
   DType dtype = DType::kF32;  ///< of K and V as stored
   bool mla = false;           ///< V is the beginning of K
+  bool block_scales = false;  ///< rows of KvScales::kBlock
   QueryLayout queries = QueryLayout::kRows;
   std::int64_t rows = 0;
   Geometry g;

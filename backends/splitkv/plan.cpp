@@ -116,6 +116,9 @@ tiles::Room room_for(const UniformBatches& batches, const AttentionLayer& layer,
                           std::min(batches.requests * ceil_div(rows, kFewRows),
                                    tiles::SmallTiles::most_tiles(layer.heads_kv, multiprocessors)));
   }
+  if (layer.dual_chunk.exists()) {  // tiles end with their chunk
+    room.tiles += batches.requests * ceil_div(batches.q_len - 1, layer.dual_chunk.step());
+  }
   room.items = room.tiles;
   if (rule == SplitRule::kFill) {
     const std::int64_t further =

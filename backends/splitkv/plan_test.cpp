@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <random>
 #include <utility>
 
@@ -255,10 +256,11 @@ TEST(SplitKvPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
     for (Request& request : c.requests) {
       request.q_len = q_len;
       request.kv_len = std::min(kMaxKvLen, q_len + upto(longest));
-      if (q_len > 1) request.tree_parents.assign(static_cast<std::size_t>(q_len), 0);
-      if (q_len > 1) request.tree_parents[0] = -1;
+      if (q_len == 1) continue;
+      request.tree_parents.resize(static_cast<std::size_t>(q_len));
+      std::iota(request.tree_parents.begin(), request.tree_parents.end(), -1);
     }
-    if (q_len == 1 && i % 4 == 1) c.layer.dual_chunk = {1 + upto(3000), 0};
+    if (i % 4 == 1) c.layer.dual_chunk = {1 + upto(i % 8 == 1 ? 3000 : 4), 0};
     const tiles::Room made = plan(c, rule).room();
     const tiles::Room room =
         room_for({c.mode, static_cast<std::int64_t>(requests), q_len, kMaxKvLen}, c.layer, rule,

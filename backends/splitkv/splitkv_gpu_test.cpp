@@ -172,7 +172,8 @@ TEST_F(SplitKvGpu, meets_keys_in_the_form_of_the_query_that_their_dual_chunk_ask
     SplitKvBackend backend;
     expect_agreement(backend, c, *device_, {Fill::kNeedle, Fill::kSparseInt, Fill::kNormal});
   }
-  for (const Case& small : {small_prefix_hits(), small_chunked_mixed(), small_fp8()}) {
+  for (const Case& small :
+       {small_prefix_hits(), small_chunked_mixed(), small_fp8(), small_dual_chunks().back()}) {
     for (const DualChunk dual : {DualChunk{100, 7}, DualChunk{1024, 24}, DualChunk{8192, 1024}}) {
       Case c = long_case(small);
       c.layer.dual_chunk = dual;

@@ -42,6 +42,7 @@ inline constexpr Fill kFills[] = {Fill::kNeedle,  Fill::kTag,    Fill::kSparseIn
 /// over.
 [[nodiscard]] inline std::vector<Case> cases() {
   std::vector<Case> all = small_windows();
+  all.push_back(small_latent_items());
   all.push_back(small_items());
   all.push_back(small_items());
   all.back().id += "_alibi";

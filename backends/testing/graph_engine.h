@@ -39,7 +39,9 @@ inline constexpr std::int64_t kGraphContext = 4096;
     if (mode == ForwardMode::kTargetVerify) {
       request.q_len = 4;
       request.kv_len += 4;
-      request.tree_parents = {-1, 0, 0, 1};
+      // Dual chunks are defined for chains.
+      request.tree_parents =
+          layer.dual_chunk.exists() ? std::vector{-1, 0, 1, 2} : std::vector{-1, 0, 0, 1};
     }
     c.requests.push_back(std::move(request));
   }

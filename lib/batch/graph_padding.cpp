@@ -27,6 +27,14 @@ bool is_padding(const ForwardBatch& batch, std::int64_t r) {
   return batch.req_pool_indices[static_cast<std::size_t>(r)] == kPaddingRow;
 }
 
+std::int64_t real_tokens(const ForwardBatch& batch) {
+  std::int64_t tokens = 0;
+  for (std::int64_t r = 0; r < batch.batch_size && !is_padding(batch, r); ++r) {
+    tokens += batch.q_len(r);
+  }
+  return tokens;
+}
+
 ForwardBatch with_padding(const ForwardBatch& batch, std::int64_t more,
                           std::int32_t seq_len_fill_value) {
   ForwardBatch padded = batch;

@@ -15,6 +15,8 @@ inline constexpr std::int32_t kPaddingState = -1;
 
 /// Whether request r only fills the batch up.
 [[nodiscard]] bool is_padding(const ForwardBatch& batch, std::int64_t r);
+/// Query tokens before those of the requests that fill the batch up.
+[[nodiscard]] std::int64_t real_tokens(const ForwardBatch& batch);
 
 /// `batch` with `more` requests that only fill it up, as SGLang pads a step for data-parallel
 /// attention (ForwardBatch::_pad_inputs_to_size) and for a CUDA graph: pool row 0, slot 0,

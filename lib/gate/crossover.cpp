@@ -106,6 +106,11 @@ std::vector<CrossoverBracket> brackets_of(std::span<const CrossoverStretch> stre
   return brackets;
 }
 
+const std::string& side_of(const CrossoverReport& report, Lead lead) {
+  if (report.new_case.empty()) return lead == Lead::kBase ? report.base : report.now;
+  return lead == Lead::kBase ? report.case_id : report.new_case;
+}
+
 void search_crossover(const CrossoverAxis& axis, const CrossoverProbe& probe,
                       CrossoverReport& report) {
   std::vector<CrossoverPoint>& points = report.points;

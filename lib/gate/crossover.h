@@ -21,7 +21,7 @@ struct RunResult;
 enum class Lead : std::uint8_t { kBase, kNew, kTie };
 [[nodiscard]] Lead lead_of(const SpeedEvidence& speed);
 
-/// Two backends at one value of the axis, measured in one run.
+/// Two backends at one value of the axis, measured in one run; or two cases, one after the other.
 struct CrossoverPoint {
   std::int64_t value = 0;
   SpeedEvidence speed{};
@@ -70,7 +70,12 @@ struct CrossoverReport {
   std::vector<CrossoverPoint> points = {};  ///< ascending
   std::string ended = {};    ///< why earlier than at the precision; empty: it was not
   bool interrupted = false;  ///< by a stop that was asked for
+  /// What the new side ran, where that is another case; empty: both ran case_id.
+  std::string new_case = {};
 };
+
+/// What tells a side from the other: its backend, or its case where there are two. Not of kTie.
+[[nodiscard]] const std::string& side_of(const CrossoverReport& report, Lead lead);
 
 /// Measures one value; none: a stop was asked for meanwhile.
 using CrossoverProbe = std::function<std::optional<CrossoverPoint>(std::int64_t value)>;

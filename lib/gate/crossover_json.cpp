@@ -11,10 +11,10 @@
 namespace attnbench {
 namespace {
 
-/// The backend that is faster; null: neither is.
+/// The backend that is faster, or where there are two, the case; null: neither is.
 Json leader_json(const CrossoverReport& report, Lead lead) {
   if (lead == Lead::kTie) return nullptr;
-  return lead == Lead::kBase ? report.base : report.now;
+  return side_of(report, lead);
 }
 
 Json probed_json(const CrossoverReport& report, const CrossoverPoint& point) {
@@ -44,8 +44,9 @@ void write_crossover_json(const CrossoverReport& report, const RunResult& run, i
                           std::ostream& out) {
   const Json circumstances = run_json(run);
   Json root = {{"schema", "attnbench.crossover"},
-               {"schema_version", "1.0.0"},
+               {"schema_version", "1.1.0"},
                {"case", report.case_id},
+               {"new_case", report.new_case.empty() ? Json(nullptr) : Json(report.new_case)},
                {"axis", report.axis},
                {"base", report.base},
                {"new", report.now},

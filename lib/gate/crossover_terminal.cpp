@@ -31,7 +31,7 @@ std::string grouped(std::int64_t value) {
 }
 
 std::string leader(const CrossoverReport& report, Lead lead) {
-  return lead == Lead::kTie ? "tie" : plain_line(lead == Lead::kBase ? report.base : report.now);
+  return lead == Lead::kTie ? "tie" : plain_line(side_of(report, lead));
 }
 
 CrossoverRow crossover_row(const CrossoverReport& report, const CrossoverPoint& point) {
@@ -48,8 +48,9 @@ CrossoverRow crossover_row(const CrossoverReport& report, const CrossoverPoint& 
 
 std::string crossover_table(const CrossoverReport& report, const TextOptions& options) {
   const std::string last_step = report.axis.substr(report.axis.find_last_of('.') + 1);
-  std::vector<CrossoverRow> rows = {{plain_line(last_step), plain_line(report.base),
-                                     plain_line(report.now), "ratio", "99 % interval", "faster"}};
+  std::vector<CrossoverRow> rows = {
+      {plain_line(last_step), leader(report, Lead::kBase), leader(report, Lead::kNew), "ratio",
+       report.new_case.empty() ? "99 % interval" : "interval", "faster"}};
   for (const CrossoverPoint& point : report.points) rows.push_back(crossover_row(report, point));
   std::array<std::size_t, std::tuple_size_v<CrossoverRow>> widths{};
   for (const CrossoverRow& row : rows) {
@@ -93,7 +94,7 @@ std::string crossover_plot(const CrossoverReport& report, const TextOptions& opt
   }
   plot.from = grouped(stretches.front().first);
   plot.to = grouped(stretches.back().last);
-  return fmt::format("\n{} / {}\n", plain_line(report.now), plain_line(report.base)) +
+  return fmt::format("\n{} / {}\n", leader(report, Lead::kNew), leader(report, Lead::kBase)) +
          block_plot(plot, options.width) + '\n';
 }
 
@@ -131,9 +132,14 @@ std::string crossover_text(const CrossoverReport& report) {
 
 void write_crossover_terminal(const CrossoverReport& report, const TextOptions& options,
                               std::ostream& out) {
-  out << wrapped(fmt::format("{} along {}, both backends taking turns", plain_line(report.case_id),
-                             plain_line(report.axis)),
-                 options.width, 0);
+  const std::string axis = plain_line(report.axis), first = plain_line(report.case_id);
+  const std::string measured =
+      report.new_case.empty()
+          ? fmt::format("{} along {}, both backends taking turns", first, axis)
+          : fmt::format("{} ({}) and {} ({}) along {}, one after the other", first,
+                        plain_line(report.base), plain_line(report.new_case),
+                        plain_line(report.now), axis);
+  out << wrapped(measured, options.width, 0);
   out << crossover_table(report, options) << crossover_plot(report, options);
   out << wrapped(crossover_text(report), options.width, 0);
   if (!report.ended.empty()) out << wrapped("note: the search " + report.ended, options.width, 0);

@@ -186,8 +186,9 @@ TEST(CrossoverJson, has_every_value_and_both_sides_of_each_crossover) {
     return value < 3000 ? 1.2 : value < 3600 ? 1.0 : 0.8;
   }));
   EXPECT_EQ(json["schema"], "attnbench.crossover");
-  EXPECT_EQ(json["schema_version"], "1.0.0");
+  EXPECT_EQ(json["schema_version"], "1.1.0");
   EXPECT_EQ(json["case"], "chat");
+  EXPECT_TRUE(json["new_case"].is_null());
   EXPECT_EQ(json["axis"], "batch[0].kv_len");
   EXPECT_EQ(json["base"], "splitkv");
   EXPECT_EQ(json["new"], "paged_fa");
@@ -209,6 +210,25 @@ TEST(CrossoverJson, has_every_value_and_both_sides_of_each_crossover) {
   EXPECT_EQ(first["speed"]["new_us"], 120);
   EXPECT_EQ(first["speed"]["ratio"], Json({{"median", 1.2}, {"lo", 1.19}, {"hi", 1.21}}));
   EXPECT_EQ(first["speed"]["pairs"], 12);
+}
+
+TEST(Crossover, of_two_cases_names_the_cases) {
+  CrossoverReport report =
+      search([](std::int64_t value) { return value < 4 ? 1.2 : 0.8; }, {.from = 1, .to = 8});
+  report.case_id = "absorbed";
+  report.new_case = "expanded";
+  report.base = report.now = "paged_fa";
+  EXPECT_EQ(crossover_text(report), "crossover between 3 and 4: absorbed up to 3, expanded from 4");
+  const std::string page = crossover_page(report);
+  EXPECT_THAT(page, HasSubstr("absorbed (paged_fa) and expanded (paged_fa) along batch[0].kv_len, "
+                              "one after the other\n"));
+  EXPECT_THAT(page, HasSubstr("\nkv_len  absorbed  expanded  ratio         interval  faster\n"));
+  EXPECT_THAT(page, HasSubstr("\nexpanded / absorbed\n"));
+  const Json json = crossover_json(report);
+  EXPECT_EQ(json["case"], "absorbed");
+  EXPECT_EQ(json["new_case"], "expanded");
+  EXPECT_EQ(json["base"], "paged_fa");
+  EXPECT_EQ(json["crossovers"][0]["faster_after"], "expanded");
 }
 
 TEST(CrossoverJson, says_why_there_is_no_crossover) {

@@ -11,6 +11,7 @@
 
 #include "lib/base/error.h"
 #include "lib/batch/graph_padding.h"
+#include "lib/batch/two_batch_overlap.h"
 #include "lib/index/format_arrays.h"
 
 namespace attnbench {
@@ -75,7 +76,9 @@ std::string without_splits(const IndexStep& step) {
 }
 
 std::string without_second_batch(const IndexStep& step) {
-  return step.batch.batch_size < 2 ? "a step of one request has no second half" : "";
+  return has_two_batch_split(step.problem.mode)
+             ? ""
+             : "SGLang's rule knows extend, mixed, decode, target_verify and idle steps only";
 }
 
 std::string without_padding(const IndexStep& step) {

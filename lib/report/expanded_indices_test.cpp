@@ -368,8 +368,24 @@ TEST(IndexFormats, cut_a_step_in_two_halves) {
   const BuiltIndices trees = indices_of("tbo", small_tree_verify());  // six of six nodes
   EXPECT_EQ(values_of(trees, "tbo_split_token_index"), (Values{18}));
   const BuiltIndices mixed = indices_of("tbo", small_chunked_mixed());  // 33, then six of one
-  EXPECT_EQ(values_of(mixed, "tbo_split_seq_index"), (Values{1}));
-  EXPECT_EQ(values_of(mixed, "tbo_split_token_index"), (Values{33}));
+  EXPECT_EQ(values_of(mixed, "tbo_split_seq_index"), (Values{0}));
+  EXPECT_EQ(values_of(mixed, "tbo_split_token_index"), (Values{19}));
+}
+
+TEST(IndexFormats, cut_a_step_of_one_request_or_none_and_no_slice_of_a_prompt) {
+  const auto split = [](ForwardMode mode, std::vector<Request> requests) {
+    Case c = small_plain_decode();
+    c.mode = mode;
+    c.requests = std::move(requests);
+    return indices_of("tbo", c);
+  };
+  const Request prompt{.group = "prompt", .q_len = 400, .kv_len = 400};
+  const BuiltIndices alone = split(ForwardMode::kExtend, {prompt});
+  EXPECT_EQ(values_of(alone, "tbo_split_seq_index"), (Values{0}));
+  EXPECT_EQ(values_of(alone, "tbo_split_token_index"), (Values{200}));
+  EXPECT_EQ(values_of(split(ForwardMode::kIdle, {}), "tbo_split_token_index"), (Values{0}));
+  EXPECT_EQ(split(ForwardMode::kSplitPrefill, {prompt}).why_not,
+            "SGLang's rule knows extend, mixed, decode, target_verify and idle steps only");
 }
 
 TEST(IndexFormats, of_a_tree_beyond_32_nodes_have_no_bit_packed_rows) {

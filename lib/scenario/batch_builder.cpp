@@ -83,17 +83,21 @@ void append_requests(const BatchEntry& entry, const std::vector<RequestLengths>&
 /// Each branch of a draft becomes a request. What the branches of one request see before their own
 /// tokens is a prefix that they share: whole pages of it are the same for all, and a partly filled
 /// last one each has for itself, so that it can append to it (TRT-LLM MHA's backend in SGLang does
-/// so, and kv_indices of single tokens come to the same).
+/// so, and kv_indices of single tokens come to the same). It comes after the entry's own prefix,
+/// which requests share; its name is none that a file could give to another.
 void append_branches(const BatchEntry& entry, const std::vector<RequestLengths>& lengths,
                      BuiltBatch& batch) {
+  const int named = use_prefix(entry, batch);
+  const std::int64_t named_length = entry.prefix ? entry.prefix->length : 0;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     Request branch;
     branch.group = entry.name;
     branch.kv_len = lengths[i].kv_len;
+    branch.shared_prefix = named;
     branch.shared_len = branch.kv_len - entry.draft->step - 1;
-    if (branch.shared_len > 0) {
+    if (branch.shared_len > named_length) {
       branch.shared_prefix = static_cast<int>(std::ssize(batch.prefixes));
-      batch.prefixes.push_back({fmt::format("{}.{}", entry.name, i), branch.shared_len});
+      batch.prefixes.push_back({fmt::format("{}[{}]", entry.name, i), branch.shared_len, named});
     }
     batch.requests.insert(batch.requests.end(), static_cast<std::size_t>(entry.draft->topk),
                           branch);

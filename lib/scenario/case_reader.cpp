@@ -291,18 +291,30 @@ bool check_composed(const BuiltBatch& batch, const BatchPadding& padding, MlaFor
   return false;
 }
 
-/// Which form of a query meets a key follows from the places of both in one text.
+/// Whether each draft token follows the one before it.
+bool is_chain(const Request& request) {
+  for (std::size_t node = 0; node < request.tree_parents.size(); ++node) {
+    if (request.tree_parents[node] != static_cast<int>(node) - 1) return false;
+  }
+  return true;
+}
+
+/// Which form of a query meets a key follows from the places of both in one text, which nodes of
+/// different branches do not have.
 bool check_dual_chunk(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
                       Problems& problems) {
   const bool items = std::ranges::any_of(
       batch.requests, [](const Request& request) { return !request.items.empty(); });
-  const bool other_mask =
-      batch.mode == ForwardMode::kTargetVerify || batch.mode == ForwardMode::kDllmExtend || items;
-  if (!layer.dual_chunk.exists() || !other_mask) return true;
-  problems.add(place,
-               fmt::format("{} on a layer with dual chunks",
-                           items ? "items" : std::string(to_string(batch.mode))),
-               "dual-chunk attention is defined for causal steps: decode, extend and mixed ones");
+  const bool branches = !std::ranges::all_of(batch.requests, is_chain);
+  const bool blocks = batch.mode == ForwardMode::kDllmExtend;
+  if (!layer.dual_chunk.exists() || (!items && !branches && !blocks)) return true;
+  problems.add(
+      place,
+      fmt::format("{} on a layer with dual chunks", items      ? "items"
+                                                    : branches ? "a draft tree with branches"
+                                                               : "dllm_extend"),
+      "dual-chunk attention is causal: it takes no items and no blocks, and of draft trees "
+      "chains, as in tree: {chain: 4}");
   return false;
 }
 
@@ -312,12 +324,11 @@ bool check_items(const BuiltBatch& batch, const AttentionLayer& layer, const Pla
   const auto has_items = [](const Request& request) { return !request.items.empty(); };
   if (std::ranges::none_of(batch.requests, has_items)) return true;
   if (layer.causal && layer.sliding_window_size < 0 && layer.attention_chunk == 0 &&
-      layer.family == Family::kSoftmax) {
+      !layer.is_recurrent()) {
     return true;
   }
   problems.add(place, "items on a layer that is not plainly causal",
-               "multi-item scoring is of causal layers with keys and values of their own, without "
-               "windows and chunks");
+               "multi-item scoring is of causal layers with keys, without windows and chunks");
   return false;
 }
 

@@ -49,6 +49,8 @@ class Settler {
     return entry_->tree ? entry_->tree->tokens() : 0;
   }
 
+  [[nodiscard]] std::int64_t own_tokens_of_branch() const { return entry_->draft->step + 1; }
+
   [[nodiscard]] Lengths drawn(const LengthSpec& spec, Drawn what) const {
     return spec.values(entry_->count, combine(seed_, what));
   }
@@ -128,11 +130,7 @@ class Settler {
     if (e.tree) return fail(e.tree->place, "draft_decode takes no tree", hint);
     if (e.chunk) return fail(e.mode_place, "draft_decode takes no chunk", hint);
     if (e.empty_rows) return fail(e.empty_rows_place, "empty_rows in draft_decode", hint);
-    if (e.prefix) {
-      return fail(e.place, "draft_decode behind a shared prefix",
-                  "the branches of a request share its prefix, which is no other's");
-    }
-    if (!e.prefix_len) return fail(e.place, "draft_decode needs prefix_len", hint);
+    if (!e.prefix_len && !e.prefix) return fail(e.place, "draft_decode needs prefix_len", hint);
     if (e.count * e.draft->topk <= kMostBranchesInAll) return true;
     return fail(e.draft->place, fmt::format("{} requests of {} branches are more than {}", e.count,
                                             e.draft->topk, kMostBranchesInAll));
@@ -160,9 +158,9 @@ class Settler {
 
   bool check_chunk_form() {
     const BatchEntry& e = *entry_;
-    if (e.mode != ForwardMode::kExtend) {
+    if (e.mode != ForwardMode::kExtend && e.mode != ForwardMode::kSplitPrefill) {
       return fail(e.mode_place, fmt::format("{} takes no chunk", to_string(e.mode)),
-                  "a chunk of a prompt is mode: extend");
+                  "a chunk of a prompt is mode: extend or split_prefill");
     }
     if (!e.prompt_len)
       return fail(e.place, "chunk without prompt_len", "for example prompt_len: 16k");
@@ -211,16 +209,12 @@ class Settler {
   }
 
   std::optional<std::vector<RequestLengths>> of_branches() {
-    std::vector<RequestLengths> lengths;
-    for (const std::int64_t prefix : drawn_prefix()) {
-      const std::int64_t kv_len = prefix + entry_->draft->step + 1;
-      if (kv_len > kMaxSize) {
-        fail(entry_->prefix_len->place, fmt::format("kv_len {} is more than {}", kv_len, kMaxSize),
-             "index arrays are int32: 2^31 - 1 is the largest size");
-        return std::nullopt;
-      }
-      lengths.push_back({1, kv_len});
-    }
+    auto lengths =
+        entry_->prefix_len
+            ? joined(all(own_tokens_of_branch()), drawn_prefix(), entry_->prefix_len->place)
+            : joined(all(own_tokens_of_branch()), all(shared()), entry_->place);
+    if (!lengths) return std::nullopt;
+    for (RequestLengths& each : *lengths) each.q_len = 1;
     return lengths;
   }
 

@@ -59,9 +59,11 @@ std::optional<std::vector<AskedLayers>> counted_layers(const YamlNode& node, Pro
     const auto* const word = std::ranges::find(kLayerKindWords, entry.key);
     const auto count = read_size(*entry.value, entry.key, 1, kMaxLayers, problems);
     if (word == kLayerKindWords.end()) {
-      problems.add(
-          entry.place, fmt::format("unknown kind of layer '{}'", entry.key),
-          allowed_words_hint(std::span<const std::string_view>(kLayerKindWords), entry.key));
+      const std::span<const std::string_view> words = kLayerKindWords;
+      problems.add(entry.place, fmt::format("unknown kind of layer '{}'", entry.key),
+                   entry.key == "cross" ? "cross attention is a mix of its own with attention: "
+                                          "{cross: true}, where kv_len counts the encoder's tokens"
+                                        : allowed_words_hint(words, entry.key));
     }
     valid = valid && word != kLayerKindWords.end() && count;
     if (!valid) continue;

@@ -22,7 +22,7 @@ template <class Unit>
 __device__ void copy_unit(const RowCopy& copy, std::int64_t index) {
   const std::int64_t units = copy.row_bytes / static_cast<std::int64_t>(sizeof(Unit));
   const std::int64_t row = index / units, unit = index % units;
-  if (row >= copy.rows) return;
+  if (row >= (copy.real_rows == nullptr ? copy.rows : __ldg(copy.real_rows))) return;
   reinterpret_cast<Unit*>(copy.to + row * copy.to_stride)[unit] =
       reinterpret_cast<const Unit*>(copy.from + row * copy.from_stride)[unit];
 }
