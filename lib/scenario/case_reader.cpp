@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "lib/base/counter_hash.h"
+#include "lib/batch/draft_tree.h"
 #include "lib/scenario/batch_builder.h"
 #include "lib/scenario/contents.h"
 #include "lib/scenario/fp8_reader.h"
@@ -156,16 +157,11 @@ bool check_request_scales(const BuiltBatch& batch, const KvCacheConfig& cache, c
   return false;
 }
 
-bool check_padding(const BatchPadding& padding, const BuiltBatch& batch,
-                   const AttentionLayer& layer, const StrictMap& mix, Problems& problems) {
-  if (padding.requests == 0) return true;
-  const Place& place = mix.find("padding")->place;
-  if (layer.is_recurrent()) {
-    problems.add(place, "padding on a linear layer", "only requests of attention are filled up");
-    return false;
-  }
-  if (batch.mode != ForwardMode::kIdle) return true;
-  problems.add(place, "padding of an idle step", "a rank without work runs no attention");
+bool check_padding(const BatchPadding& padding, const BuiltBatch& batch, const StrictMap& mix,
+                   Problems& problems) {
+  if (padding.requests == 0 || batch.mode != ForwardMode::kIdle) return true;
+  problems.add(mix.find("padding")->place, "padding of an idle step",
+               "a rank without work runs no attention");
   return false;
 }
 
@@ -259,19 +255,31 @@ bool check_items(const BuiltBatch& batch, const AttentionLayer& layer, const Pla
   return false;
 }
 
-/// A state has no tokens to take back, so that a draft cannot be verified or corrected in it.
+/// Which steps reach the linear layers of a model: those of its draft head do not (SGLang's and
+/// vLLM's Qwen3NextMTP are one layer of full attention), and a state that follows another cannot be
+/// masked.
 bool check_recurrent_mode(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
                           Problems& problems) {
-  const bool drafts = batch.mode == ForwardMode::kTargetVerify ||
-                      batch.mode == ForwardMode::kDraftExtend ||
-                      batch.mode == ForwardMode::kDraftExtendV2 ||
-                      batch.mode == ForwardMode::kDllmExtend || batch.draft_topk > 0;
-  if (!layer.is_recurrent() || !drafts) return true;
-  problems.add(place,
-               fmt::format("{} on a linear layer",
-                           batch.draft_topk > 0 ? "draft_decode" : to_string(batch.mode)),
-               "a gated delta net runs decode, extend and mixed steps");
-  return false;
+  if (!layer.is_recurrent()) return true;
+  const auto refuse = [&](std::string_view what, const char* hint) {
+    problems.add(place, fmt::format("{} on a linear layer", what), hint);
+    return false;
+  };
+  if (batch.draft_topk > 0 || batch.mode == ForwardMode::kDraftExtend ||
+      batch.mode == ForwardMode::kDraftExtendV2) {
+    return refuse(batch.draft_topk > 0 ? "draft_decode" : to_string(batch.mode),
+                  "the draft head of such models (MTP) is one layer of full attention: "
+                  "layer: full, or layers: {full: 1}");
+  }
+  if (batch.mode == ForwardMode::kDllmExtend) {
+    return refuse("dllm_extend",
+                  "a gated delta net runs decode, extend, mixed and target_verify steps");
+  }
+  const auto drafts_chain = [](const Request& request) { return is_chain(request.tree_parents); };
+  if (std::ranges::all_of(batch.requests, drafts_chain)) return true;
+  return refuse("a draft tree with branches",
+                "each draft token's state goes on from the token before: chains alone, as in "
+                "tree: {chain: 4}");
 }
 
 }  // namespace
@@ -336,7 +344,7 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   if (!batch || !cache || !choice || !dtype || !fp8 || !padding || !entries.all_valid) {
     return std::nullopt;
   }
-  const bool sound = check_padding(*padding, *batch, layer, mix, problems) &&
+  const bool sound = check_padding(*padding, *batch, mix, problems) &&
                      check_swa_pool(*cache, layer, mix, problems) &&
                      check_pool(*batch, *cache, mix, problems) &&
                      check_request_scales(*batch, *cache, mix, problems) &&
