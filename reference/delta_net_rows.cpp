@@ -10,6 +10,7 @@
 
 #include "lib/base/counter_hash.h"
 #include "lib/base/error.h"
+#include "lib/batch/draft_tree.h"
 #include "reference/gated_delta_net.h"
 
 namespace attnbench::reference {
@@ -22,11 +23,17 @@ struct DeltaNetRun {
   std::vector<std::size_t> rows;
 };
 
-std::vector<DeltaNetRun> runs_of(std::span<const RowId> rows) {
+/// How many of its request's tokens a row follows from.
+std::int64_t tokens_of(const Case& c, const RowId& row) {
+  const bool of_step = row.state_row >= 0 && c.mode != ForwardMode::kTargetVerify;
+  return of_step ? c.requests[static_cast<std::size_t>(row.request)].q_len : row.token + 1;
+}
+
+std::vector<DeltaNetRun> runs_of(const Case& c, std::span<const RowId> rows) {
   std::vector<std::size_t> order(rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) {
-    return std::tuple(rows[i].request, rows[i].head, rows[i].state_row >= 0, rows[i].token);
+    return std::tuple(rows[i].request, rows[i].head, tokens_of(c, rows[i]));
   });
   std::vector<DeltaNetRun> runs;
   for (const std::size_t i : order) {
@@ -103,15 +110,12 @@ void evaluate_run(const Case& c, const Contents& contents, const DeltaNetRun& ru
   DeltaNetReader reader(c, contents, run.request, run.head);
   GatedDeltaNet net(reader.state(), c.layer.scale);
   std::int64_t t = 0;
-  for (const std::size_t index : run.rows) {  // outputs by token, then rows of the state
+  for (const std::size_t index : run.rows) {  // by the token that they follow from
     const RowId& id = ids[index];
-    const bool of_state = id.state_row >= 0;
-    const std::int64_t end =
-        of_state ? c.requests[static_cast<std::size_t>(run.request)].q_len : id.token + 1;
-    for (; t < end; ++t) net.step(reader.token(t));
-    results[index] =
-        of_state ? result(id, net.state().row(id.state_row), net.state_error(), net.state_noise())
-                 : result(id, net.out(), net.out_error(), net.out_noise());
+    for (; t < tokens_of(c, id); ++t) net.step(reader.token(t));
+    results[index] = id.state_row >= 0 ? result(id, net.state().row(id.state_row),
+                                                net.state_error(), net.state_noise())
+                                       : result(id, net.out(), net.out_error(), net.out_noise());
   }
 }
 
@@ -120,7 +124,7 @@ void check_delta_net_rows(const Case& c, std::span<const RowId> rows) {
     expects(row.request >= 0 && row.request < std::ssize(c.requests) && row.head >= 0 &&
                 row.head < c.layer.heads_out() && row.state_row < c.layer.head_dim_qk &&
                 row.token >= 0 &&
-                (row.state_row >= 0 ||
+                ((row.state_row >= 0 && c.mode != ForwardMode::kTargetVerify) ||
                  row.token < c.requests[static_cast<std::size_t>(row.request)].q_len),
             "the row is one of the case's");
   }
@@ -156,7 +160,11 @@ std::int64_t delta_net_memory_need(const Case& c, int threads) {
 std::vector<ReferenceRow> evaluate_delta_net_rows(const Case& c, const Contents& contents,
                                                   std::span<const RowId> rows) {
   check_delta_net_rows(c, rows);
-  const std::vector<DeltaNetRun> runs = runs_of(rows);
+  // A state goes on from the token before, so that draft tokens have to follow one another.
+  for (const Request& request : c.requests) {
+    expects(is_chain(request.tree_parents), "drafts of a recurrent layer are chains");
+  }
+  const std::vector<DeltaNetRun> runs = runs_of(c, rows);
   std::vector<ReferenceRow> results(rows.size());
   std::exception_ptr failure;  // must not leave the parallel region on its own
 #pragma omp parallel for schedule(dynamic)
@@ -190,18 +198,22 @@ std::vector<RowId> sample_delta_net_rows(const Case& c, std::int64_t budget) {
       const std::int64_t q_len = c.requests[static_cast<std::size_t>(r)].q_len;
       const std::uint64_t seed = combine(combine(mix64(c.seed), static_cast<std::uint64_t>(r)),
                                          static_cast<std::uint64_t>(head));
-      if (q_len > 0) {
-        for (const std::int64_t token : tokens_to_see(q_len, (rows_each + 1) / 2, seed)) {
-          rows.push_back({r, token, head});
-        }
-      }
+      std::set<std::int64_t> tokens;
+      if (q_len > 0) tokens = tokens_to_see(q_len, (rows_each + 1) / 2, seed);
+      for (const std::int64_t token : tokens) rows.push_back({r, token, head});
       const std::int64_t state_rows = std::min<std::int64_t>(rows_each - rows_each / 2, dims);
       std::set<std::int64_t> picked{0, dims - 1};
       for (std::uint64_t draw = 0; std::ssize(picked) < state_rows; ++draw) {
         picked.insert(
             static_cast<std::int64_t>(combine(seed ^ 1, draw) % static_cast<std::uint64_t>(dims)));
       }
-      for (const std::int64_t d : picked) rows.push_back({r, 0, head, static_cast<int>(d)});
+      // Of a target_verify each token leaves a state: they take turns, the dims with them.
+      if (c.mode != ForwardMode::kTargetVerify) tokens = {0};
+      auto token = tokens.begin();
+      for (const std::int64_t d : picked) {
+        rows.push_back({r, *token, head, static_cast<int>(d)});
+        if (++token == tokens.end()) token = tokens.begin();
+      }
     }
   }
   return rows;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lib/base/counter_hash.h"
+#include "lib/base/error.h"
 #include "lib/scenario/contents.h"
 #include "reference/oracle.h"
 
@@ -37,18 +38,20 @@ TEST(GatedDeltaNet, gives_the_figures_of_three_steps_by_hand) {
   struct Expected {
     double gate;
     std::vector<double> out;
-    double state[2];
+    double states[3][2];  // behind each token, of which a draft keeps all
   };
-  for (const Expected& expected : {Expected{std::log(0.5), {2, 1.12, 0.16}, {4, 0.16}},
-                                   Expected{0, {2, 1.94, -0.08}, {4, -0.08}}}) {
+  for (const Expected& expected :
+       {Expected{std::log(0.5), {2, 1.12, 0.16}, {{2, 0}, {1.12, 0.16}, {4, 0.16}}},
+        Expected{0, {2, 1.94, -0.08}, {{2, 0}, {1.94, -0.08}, {4, -0.08}}}}) {
     GatedDeltaNet net(Eigen::MatrixXd::Zero(2, 1), 1);
     std::size_t i = 0;
     for (const DeltaNetToken& token : three_steps(expected.gate)) {
       net.step(token);
-      EXPECT_NEAR(net.out()(0), expected.out[i++], 1e-5);  // the eps of two norms, 5e-7 each
+      EXPECT_NEAR(net.out()(0), expected.out[i], 1e-5);  // the eps of two norms, 5e-7 each
+      EXPECT_NEAR(net.state()(0, 0), expected.states[i][0], 1e-5);
+      EXPECT_NEAR(net.state()(1, 0), expected.states[i][1], 1e-5);
+      ++i;
     }
-    EXPECT_NEAR(net.state()(0, 0), expected.state[0], 1e-5);
-    EXPECT_NEAR(net.state()(1, 0), expected.state[1], 1e-5);
   }
 }
 
@@ -217,6 +220,61 @@ TEST(DeltaNetRows, of_a_chunked_prompt_continue_the_state_that_the_chunk_before_
     for (int d = 0; d < 8; ++d) sum += 0.35 * unit(d) * columns[static_cast<std::size_t>(d)].out[v];
     EXPECT_NEAR(all[0].out[v], sum, 1e-12);
   }
+}
+
+/// A chain behind a prefix, and one behind none.
+Case two_drafts() {
+  Case c = two_requests();
+  c.mode = ForwardMode::kTargetVerify;
+  c.requests.clear();
+  c.requests.push_back({.q_len = 4, .kv_len = 4});
+  c.requests.push_back({.q_len = 4, .kv_len = 104});
+  for (Request& request : c.requests) request.tree_parents = {-1, 0, 1, 2};
+  return c;
+}
+
+TEST(DeltaNetRows, of_a_draft_are_what_a_prompt_up_to_each_token_leaves) {
+  const Case draft = two_drafts();
+  for (std::int64_t t = 0; t < 4; ++t) {
+    Case prompt = draft;
+    prompt.mode = ForwardMode::kExtend;
+    for (Request& request : prompt.requests) {
+      request.kv_len = request.prefix_len() + t + 1;
+      request.q_len = t + 1;
+      request.tree_parents.clear();
+    }
+    for (const std::int64_t r : {0, 1}) {
+      const std::vector<RowId> here{{r, t, 5, 3}, {r, t, 5}, {r, 0, 5, 3}};
+      const std::vector<RowId> there{{r, 0, 5, 3}, {r, t, 5}};
+      const auto got = evaluate_rows(draft, Contents(draft, Fill::kNormal), here);
+      const auto want = evaluate_rows(prompt, Contents(prompt, Fill::kNormal), there);
+      for (std::size_t i = 0; i < there.size(); ++i) EXPECT_EQ(got[i].out, want[i].out) << t;
+      EXPECT_EQ(got[2].out == want[0].out, t == 0) << "the state behind token 0";
+    }
+  }
+}
+
+TEST(DeltaNetRows, of_a_draft_are_sampled_behind_each_token) {
+  const Case c = two_drafts();
+  const std::vector<RowId> rows = sample_rows(c, 64);
+  for (std::int64_t r = 0; r < 2; ++r) {
+    for (std::int64_t t = 0; t < 4; ++t) {
+      EXPECT_TRUE(std::ranges::any_of(rows,
+                                      [&](const RowId& row) {
+                                        return row.request == r && row.token == t &&
+                                               row.state_row >= 0;
+                                      }))
+          << r << " " << t;
+    }
+  }
+}
+
+TEST(DeltaNetRows, are_of_chains_alone) {
+  Case c = two_drafts();
+  c.requests[1].tree_parents = {-1, 0, 0, 1};
+  const RowId row{0, 0, 0};
+  EXPECT_THROW(static_cast<void>(evaluate_rows(c, Contents(c, Fill::kNormal), {&row, 1})),
+               InternalError);
 }
 
 TEST(DeltaNetRows, sample_meets_every_request_its_ends_and_its_state) {

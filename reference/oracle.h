@@ -12,12 +12,14 @@
 namespace attnbench {
 
 /// One row of the output: a query token of a request under one query head. Of a recurrent layer the
-/// head is a value head, and a row may be one of the request's state after the step instead.
+/// head is a value head, and a row may be one of the request's state instead: after the step, or,
+/// in a target_verify, behind the token.
 struct RowId {
   std::int64_t request = 0;
-  std::int64_t token = 0;  ///< query token within the request, 0 .. q_len - 1; a state's row: 0
-  int head = 0;            ///< query head
-  int state_row = -1;      ///< key dim of a row of the state; -1: a row of the output
+  std::int64_t token =
+      0;         ///< query token within the request, 0 .. q_len - 1; 0 of a state after the step
+  int head = 0;  ///< query head
+  int state_row = -1;  ///< key dim of a row of the state; -1: a row of the output
 
   friend bool operator==(const RowId&, const RowId&) = default;
 };

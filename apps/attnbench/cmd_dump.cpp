@@ -139,7 +139,8 @@ void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& 
              "O of " + name + " [tokens, heads, dv]");
   if (c.layer.is_recurrent()) {
     writer.add("states_" + stem, state_array(fixture.host_states()),
-               "states that " + name + " leaves [slots, value heads, dk, dv]");
+               fmt::format("states that {} leaves [{}, value heads, dk, dv]", name,
+                           c.mode == ForwardMode::kTargetVerify ? "draft tokens" : "slots"));
     return;
   }
   writer.add("lse_" + stem, widened_2d(outputs.lse.read_only()),

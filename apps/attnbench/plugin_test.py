@@ -117,7 +117,11 @@ class Plan:
         self.tensors = [batch.tensor(role).numpy() for role in roles]
         start = batch.tensor("query_start_loc").numpy()
         slots, kept = (batch.tensor(role).numpy() for role in ("state_indices", "has_initial_state"))
-        self.requests = list(zip(slots, kept, start[:-1], start[1:]))
+        self.requests = [each for each in zip(slots, kept, start[:-1], start[1:]) if each[0] >= 0]  # the rest is padding
+        self.behind = batch.tensor("intermediate_states")
+        assert (self.behind is not None) == (batch.problem.mode == "target_verify")
+        if self.behind is not None:
+            self.behind = self.behind.numpy()
         self.scale, self.group = batch.problem.scale, batch.problem.heads_kv // batch.problem.heads_q
 
     def run(self, stream):
@@ -125,12 +129,14 @@ class Plan:
         q, k = (np.repeat(x / np.sqrt((x * x).sum(-1, keepdims=True) + 1e-6), self.group, axis=1) for x in (q, k))
         for slot, kept, first, end in self.requests:
             state = states[slot]  # [heads_kv, dk, dv]
+            if self.behind is not None: state = state.copy()  # what a draft must leave as it is
             if not kept: state[...] = 0
             for t in range(first, end):
                 state *= np.exp(g[t])[:, None, None]
                 news = beta[t][:, None] * (v[t] - np.einsum("hkv,hk->hv", state, k[t]))
                 state += np.einsum("hk,hv->hkv", k[t], news)
                 out[t] = self.scale * np.einsum("hkv,hk->hv", state, q[t])
+                if self.behind is not None: self.behind[t] = state
 """
 
 
@@ -376,6 +382,7 @@ defaults:
 mixes:
   decode: {batch: 3q1s9_q1s1}
   mix: {batch: q9_q6s20_2q1s30}
+  draft: {padding: 1, batch: [{mode: target_verify, prefix_len: [7, 0], tree: {chain: 3}}]}
 measure: {cache: [warm]}
 """)
         plugin = self.write("delta_net.py", PYTHON_DELTA_NET)

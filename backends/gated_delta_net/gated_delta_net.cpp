@@ -103,9 +103,16 @@ class Planned final : public Plan {
       for (int c = 0; c < columns; ++c) {
         store(io.out.dtype, out + c * size_bytes(io.out.dtype), room.out[c]);
       }
+      if (batch_->intermediate_states == nullptr) continue;
+      keep(room, row_bytes, batch_->intermediate_states->state(t, item.head) + item.column);
     }
-    for (std::int64_t d = 0; d < dim_k; ++d) {
-      std::memcpy(state + d * dim_v, room.state + d * kColumns, row_bytes);
+    if (batch_->intermediate_states == nullptr) keep(room, row_bytes, state);
+  }
+
+  /// The item's part of the state to where it is to be found after the step.
+  void keep(const Room& room, std::size_t row_bytes, float* to) const {
+    for (std::int64_t d = 0; d < layer_.head_dim_qk; ++d) {
+      std::memcpy(to + d * layer_.head_dim_v, room.state + d * kColumns, row_bytes);
     }
   }
 

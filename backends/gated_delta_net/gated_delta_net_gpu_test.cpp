@@ -50,6 +50,66 @@ TEST_F(GatedDeltaNetGpu, gives_a_request_alone_the_bits_that_it_has_in_its_batch
   }
 }
 
+TEST_F(GatedDeltaNetGpu, leaves_padding_alone) {
+  conformance::expect_padding_changes_nothing(make_on_gpu, *device_);
+}
+
+TEST_F(GatedDeltaNetGpu, leaves_the_state_behind_each_draft_token_for_every_kernel) {
+  const int dims[][2] = {{5, 3}, {33, 40}, {96, 100}, {128, 128}, {129, 256}};
+  for (const auto& [key_dim, value_dim] : dims) {
+    for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+      Case c = small_delta_net_drafts()[1];
+      c.layer = heads_of(2, 6, key_dim, value_dim).layer;
+      c.dtype = dtype;
+      c.id = "draft/" + std::to_string(key_dim) + "/" + std::string(to_string(dtype));
+      GpuBackend backend;
+      Fixture fixture(c, *device_);
+      for (const Fill fill : {Fill::kNeedle, Fill::kExtreme, Fill::kNormal}) {
+        conformance::expect_agreement(backend, c, fill, *device_, fixture);
+      }
+    }
+  }
+}
+
+TEST_F(GatedDeltaNetGpu, replays_other_drafts_and_padding_from_one_graph) {
+  Case c = small_delta_net_drafts()[0];
+  c.graph_bucket = 6;
+  Fixture fixture(c, *device_), eager(c, *device_);
+  for (Fixture* each : {&fixture, &eager}) each->fill(Fill::kNormal);
+  const conformance::Outputs want = conformance::forward(*make_on_gpu(), eager, *device_);
+  fixture.poison_outputs();
+
+  Problem problem = recorded_problem_of(c, 1 << 20);
+  const auto padded = [&](ForwardBatch batch, const DeviceIndices& indices) {
+    batch.problem = &problem;
+    batch.device_batch = &indices.batch();
+    batch.tensors = fixture.padded_tensors();
+    return batch;
+  };
+  const ForwardBatch empty = step_to_record(fixture.batch(), c.graph_bucket, 0);
+  const ForwardBatch filled = pad_for_cuda_graph(fixture.batch(), c.graph_bucket, 0);
+  const DeviceIndices empty_indices(empty, 1, *device_), filled_indices(filled, 1, *device_);
+  const ForwardBatch to_record = padded(empty, empty_indices),
+                     step = padded(filled, filled_indices);
+  PlanMemory memory(*device_);
+  const auto stream = device_->make_stream();
+  const auto plan = make_on_gpu()->plan(to_record, memory);
+  const auto recording = device_->record(*stream, [&](Stream& on) { plan->run(on); });
+  recording->replay(*stream);
+  stream->synchronize();
+  const auto first_state = [&] { return *fixture.host_states().state(0, 0); };
+  EXPECT_TRUE(std::isnan(first_state())) << "padding leaves no state";
+
+  ASSERT_TRUE(plan->update(step, *stream));
+  recording->replay(*stream);
+  stream->synchronize();
+  EXPECT_TRUE(fixture.changed_inputs().empty()) << "committed states and padding's stay";
+  EXPECT_TRUE(fixture.damaged_guards().empty());
+  EXPECT_EQ(conformance::outputs_of(fixture), want);
+  const StatePool got = fixture.host_states(), expected = eager.host_states();
+  EXPECT_TRUE(std::equal(got.data, got.state(c.q_tokens(), 0), expected.data));
+}
+
 TEST_F(GatedDeltaNetGpu, agrees_with_the_reference_for_every_kernel) {
   const int dims[][2] = {{1, 1},    {5, 3},     {32, 8},    {33, 40},  {64, 64},
                          {96, 100}, {128, 128}, {129, 256}, {256, 33}, {256, 256}};

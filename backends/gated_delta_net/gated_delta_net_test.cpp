@@ -15,6 +15,33 @@ TEST(GatedDeltaNetBackend, conforms) { conformance::expect_all(make); }
 
 TEST(GatedDeltaNetBackend, gives_a_request_alone_the_bits_that_it_has_in_its_batch) {
   for (const Case& c : small_delta_nets()) conformance::expect_batch_invariance(make, c);
+  const std::vector<Case> drafts = small_delta_net_drafts();
+  for (const Case& c : drafts) {
+    if (c.padding.requests == 0) conformance::expect_batch_invariance(make, c);
+  }
+}
+
+TEST(GatedDeltaNetBackend, leaves_padding_alone) {
+  conformance::expect_padding_changes_nothing(make);
+}
+
+/// What a draft leaves behind its last token is what a prompt of the same tokens leaves.
+TEST(GatedDeltaNetBackend, leaves_behind_a_draft_the_bits_that_an_extend_leaves) {
+  const auto device = make_cpu_device();
+  const Case draft = small_delta_net_drafts()[0];
+  Case extend = draft;
+  extend.mode = ForwardMode::kExtend;
+  for (Request& request : extend.requests) request.tree_parents.clear();
+  Fixture verified(draft, *device), extended(extend, *device);
+  for (Fixture* each : {&verified, &extended}) each->fill(Fill::kNormal);
+  EXPECT_EQ(conformance::forward(*make(), verified, *device),
+            conformance::forward(*make(), extended, *device));
+  const StatePool behind = verified.host_states(), after = extended.host_states();
+  for (std::size_t r = 0; r < draft.requests.size(); ++r) {
+    const std::int64_t last = draft.requests[r].q_len * static_cast<std::int64_t>(r + 1) - 1;
+    const std::int32_t slot = extended.batch().state_indices[r];
+    EXPECT_TRUE(std::equal(behind.state(last, 0), behind.state(last + 1, 0), after.state(slot, 0)));
+  }
 }
 
 TEST(GatedDeltaNetBackend, agrees_with_the_reference_for_dims_of_no_round_size) {

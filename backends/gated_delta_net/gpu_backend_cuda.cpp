@@ -20,6 +20,7 @@ class Planned final : public StepPlan {
     const AttentionLayer& layer = problem().layer;
     params_.io = batch.tensors;
     params_.states = *batch.state_pool;
+    if (batch.intermediate_states != nullptr) params_.intermediate = *batch.intermediate_states;
     params_.requests = batch.batch_size;
     params_.group_size = layer.group_size();
     params_.scale = static_cast<float>(layer.scale);

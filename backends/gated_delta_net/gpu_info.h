@@ -14,8 +14,7 @@ namespace attnbench::gated_delta_net {
   info.description = "gated delta rule token by token, a warp for eight value dims; f32";
   info.index_format = "state_indices";
   info.device = DeviceKind::kCuda;
-  // Decodes alone: a recurrent layer has no draft trees to verify.
-  info.cuda_graph = CudaGraphSupport::kUniformSingleTokenDecode;
+  info.cuda_graph = CudaGraphSupport::kUniformBatch;
   // Padding requests have no state: nothing is read for them, and nothing written.
   info.padding_seq_len = 0;
   return info;

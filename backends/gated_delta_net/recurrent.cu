@@ -90,7 +90,9 @@ __device__ void for_all_runs(const float* x, const Use& use) {
 
 /// Eight value dims of one value head of one request, which no other warp touches: their part of
 /// the state stays in registers from the first token to the last. `kRows` key dims of a lane.
-template <class T, int kRows>
+/// `kVerifies`: the state behind each token is written to a place of its own, otherwise the last
+/// one where the first was.
+template <class T, int kRows, bool kVerifies>
 __global__ void __launch_bounds__(kWarp* kWarps) run_recurrent(RecurrentParams p) {
   constexpr int kDims = kRows * kKeyLanes;  // key dims with room
   __shared__ __align__(16) float shared[kWarps][2][kDims];
@@ -121,6 +123,16 @@ __global__ void __launch_bounds__(kWarp* kWarps) run_recurrent(RecurrentParams p
     s[i] = is_there ? state[dim * p.states.dim_v] : 0;
   }
 
+  // From row to row: an offset for each would not fit beside the state where a loop keeps them.
+  const auto keep = [&](float* to) {
+    float* row = to + first_dim * p.states.dim_v;
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      if (is_column && dim_of(i) < p.states.dim_k) *row = s[i];
+      row += (dim_of(i + 1) - dim_of(i)) * p.states.dim_v;
+    }
+  };
+
   float *const q = shared[warp][0], *const k = shared[warp][1];
   TokenParts<T, kDims / kWarp> next;
   next.read(p, begin, head, column);
@@ -146,30 +158,26 @@ __global__ void __launch_bounds__(kWarp* kWarps) run_recurrent(RecurrentParams p
     if (lane < kColumns && is_column) {
       put(reinterpret_cast<T*>(p.io.out.row(token, head)) + column, out);
     }
+    if constexpr (kVerifies) keep(p.intermediate.state(token, head) + column);
   }
-
-#pragma unroll
-  for (int i = 0; i < kRows; ++i) {
-    const int dim = dim_of(i);
-    if (is_column && dim < p.states.dim_k) state[dim * p.states.dim_v] = s[i];
-  }
+  if constexpr (!kVerifies) keep(state);
 }
 
-template <class T>
+template <class T, bool kVerifies>
 void launch_for(const RecurrentParams& p, cudaStream_t stream) {
   const std::int64_t warps =
       p.requests * p.states.heads * ((p.states.dim_v + kColumns - 1) / kColumns);
   const auto blocks = static_cast<unsigned>((warps + kWarps - 1) / kWarps);
   const auto launch = [&](auto kernel) { kernel<<<blocks, kWarp * kWarps, 0, stream>>>(p); };
   if (p.states.dim_k <= 32) {
-    launch(run_recurrent<T, 8>);
+    launch(run_recurrent<T, 8, kVerifies>);
   } else if (p.states.dim_k <= 64) {
-    launch(run_recurrent<T, 16>);
+    launch(run_recurrent<T, 16, kVerifies>);
   } else if (p.states.dim_k <= 128) {
-    launch(run_recurrent<T, 32>);
+    launch(run_recurrent<T, 32, kVerifies>);
   } else {
     static_assert(kMostKeyDims == 64 * kKeyLanes);
-    launch(run_recurrent<T, 64>);
+    launch(run_recurrent<T, 64, kVerifies>);
   }
   check_launch("run_recurrent");
 }
@@ -178,13 +186,17 @@ void launch_for(const RecurrentParams& p, cudaStream_t stream) {
 
 void launch_recurrent(const RecurrentParams& params, void* stream) {
   const auto on = static_cast<cudaStream_t>(stream);
+  const auto launch = [&]<class T>(T) {
+    return params.intermediate.data != nullptr ? launch_for<T, true>(params, on)
+                                               : launch_for<T, false>(params, on);
+  };
   switch (params.io.q.dtype) {
     case DType::kF32:
-      return launch_for<float>(params, on);
+      return launch(float{});
     case DType::kF16:
-      return launch_for<__half>(params, on);
+      return launch(__half{});
     default:
-      return launch_for<__nv_bfloat16>(params, on);
+      return launch(__nv_bfloat16{});
   }
 }
 

@@ -16,6 +16,8 @@ inline constexpr int kMostKeyDims = 256;
 struct RecurrentParams {
   AttentionTensors io;
   StatePool states;
+  /// target_verify: one for each query token, and `states` are read alone. Otherwise without data.
+  StatePool intermediate;
   const std::int32_t* qo_indptr = nullptr;          ///< [requests + 1]
   const std::int32_t* state_indices = nullptr;      ///< [requests]; -1: padding
   const std::uint8_t* has_initial_state = nullptr;  ///< [requests]

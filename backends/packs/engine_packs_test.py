@@ -130,6 +130,7 @@ TAKEN = [
     ({**DELTA_NET, "dtype": "f32"}, "fla:fused_recurrent_gated_delta_rule vllm:fused_recurrent_gdn"),
     ({**DELTA_NET, **CHUNK, "head_dim_v": 40}, "fla:fused_recurrent_gated_delta_rule"),
     ({**DELTA_NET, "head_dim_qk": 512}, ""),
+    ({**DELTA_NET, **TREE}, "vllm:fused_recurrent_gdn_verify"),
 ]
 # The same of ragged keys, by those whose formats have them.
 RAGGED = dict(cache_layout="ragged", page_size=1)
@@ -164,6 +165,9 @@ class Rows:
 
     def __getitem__(self, index):
         return self.values[index]
+
+    def clone(self):
+        return Rows(*self.values)
 
     def unsqueeze(self, dim):
         return Rows(self)
@@ -424,12 +428,23 @@ class EnginePacksTest(unittest.TestCase):
         plan.states, plan.fresh = Rows(1, 2, 3), Rows(2)
         plan.launch()
         self.assertEqual((plan.states.values, launched), ([1, 2, 0], [{"H": 16}]))
-        self.assertFalse(plan.update(types.SimpleNamespace(kv_lens=[5, 1]), None))
+        self.assertFalse(plan.update(types.SimpleNamespace(q_lens=[1, 1], kv_lens=[5, 1]), None))
+
+    def test_a_draft_that_begins_with_nothing_leaves_the_pool_as_it_is(self):
+        plan = object.__new__(vllm_pack.DeltaNetVerifyPlan)
+        launched = []
+        plan.kernel, plan.states, plan.fresh = lambda **given: launched.append(given["h0"].values), Rows(1, 2, 3), ()
+        plan.options = {"h0": plan.states}
+        plan.launch()
+        plan.fresh = Rows(2)
+        plan.launch()
+        self.assertEqual((plan.states.values, launched), ([1, 2, 3], [[1, 2, 3], [1, 2, 0]]))
+        self.assertFalse(plan.update(types.SimpleNamespace(q_lens=[4, 4], kv_lens=[9, 4]), None))
 
     def test_only_vllm_s_kernels_have_states_with_value_dims_first(self):
         asked = problem(**DELTA_NET)
         turned = {name for name, backend in BACKENDS.items() if formats_of(backend, asked) == ["states_vk"]}
-        self.assertEqual(turned, {"vllm:fused_recurrent_gdn", "vllm:chunk_gdn"})
+        self.assertEqual(turned, {"vllm:fused_recurrent_gdn", "vllm:fused_recurrent_gdn_verify", "vllm:chunk_gdn"})
 
     def test_kernels_of_delta_nets_read_any_cache_of_a_layer_that_they_refuse(self):
         for layout in ("NHD", "ragged"):

@@ -10,7 +10,8 @@ import importlib.metadata
 import os
 
 from engine_tools import import_bare
-from gated_delta_net import GatheredStates, chunked_numerics, chunks_of, layouts_of_states, no_chunks, no_delta_net
+from gated_delta_net import (GatheredStates, chunked_numerics, chunks_of, layouts_of_states, no_chunks, no_delta_net,
+                             no_drafts)
 
 BARE = ["fla", "fla.ops", "fla.ops.gated_delta_rule", "fla.modules", "fla.modules.norm"]
 
@@ -44,7 +45,7 @@ class FusedRecurrent(DeltaRule):
     module = "fused_recurrent"
 
     def supports(self, problem):
-        return no_delta_net(problem, ("f32", "f16", "bf16"))
+        return no_delta_net(problem, ("f32", "f16", "bf16")) or no_drafts(problem)
 
     def numerics(self, problem):
         return {"lse": False}  # f32 throughout: q, k and v are widened where they are read, only O is rounded
@@ -66,7 +67,7 @@ class Chunk(DeltaRule):
         return chunked_numerics(problem)
 
     def options(self, batch, plan):
-        chunks, _ = chunks_of(batch.q_lens)
+        chunks, _ = chunks_of(plan.q_lens)
         return {"chunk_indices": plan.torch.tensor(chunks, dtype=plan.torch.int64, device="cuda")}
 
 

@@ -21,10 +21,16 @@ def layouts_of_states(problem, order):
     return [order if problem.family == "recurrent" else problem.cache_layout]
 
 
+def no_drafts(problem):
+    """The same for a function that returns one state a request."""
+    return first_reason((problem.mode == "target_verify",
+                         "no drafts: it returns the state behind the last token, a draft needs the one behind each"))
+
+
 def no_chunks(problem):
     """The same for a chunked one. What it computes of a chunk is kept in the type of the activations: f32 would be
     multiplied as TF32, and f16 does not hold keys behind a long decay."""
-    return no_delta_net(problem, ("bf16",)) or first_reason(
+    return no_delta_net(problem, ("bf16",)) or no_drafts(problem) or first_reason(
         (problem.mode == "decode", "prompts and mixed steps: a decode is one token of a chunk of 64"),
         (problem.head_dim_qk % 16 != 0 or problem.head_dim_v % 16 != 0,
          "head dims that are multiples of 16 only: its products are of whole tiles"))
@@ -62,9 +68,13 @@ class GatheredStates(DeltaNetPlan):
     def prepare(self, batch):
         slots, kept, starts = (
             batch.tensor(role).torch() for role in ("state_indices", "has_initial_state", "query_start_loc"))
+        # Padding comes last and has no slot: what it would leave is nobody's.
+        count = int((slots >= 0).sum())
+        self.q_lens = batch.q_lens[:count]
+        slots, kept, starts = slots[:count], kept[:count], starts[:count + 1]
         self.slots = slots.long()
         self.fresh = self.torch.nonzero(kept == 0).flatten()  # requests whose slots hold nothing of theirs
-        self.all_fresh = len(self.fresh) == batch.batch_size
+        self.all_fresh = len(self.fresh) == count
         self.options = {"cu_seqlens": starts.long(), **self.backend.options(batch, self)}
 
     def initial_states(self):

@@ -626,7 +626,7 @@ class DeltaNetDecode(DeltaNet):
     padding_seq_len = 0
 
     def supports(self, problem):
-        # With more tokens it wants a slot for the state behind each of them, which is what drafts need.
+        # With more tokens it wants a place for the state behind each of them, which is what drafts have.
         return no_delta_net(problem, ("f32", "f16", "bf16")) or first_reason(
             (problem.mode != "decode" or problem.max_q_len > 1, "decodes of one token only"))
 
@@ -637,7 +637,25 @@ class DeltaNetDecode(DeltaNet):
         return DeltaNetDecodePlan(batch, self)
 
 
+class DeltaNetVerify(DeltaNetDecode):
+    name = "vllm:fused_recurrent_gdn_verify"
+    description = "the same for drafts: the state behind each token is written one behind the other, not to the pool"
+    graph_support = "UNIFORM_BATCH"
+    padding_seq_len = 1  # so that padding's is no request that begins here
+
+    def supports(self, problem):
+        return no_delta_net(problem, ("f32", "f16", "bf16")) or first_reason(
+            (problem.mode != "target_verify", "drafts only"))
+
+    def plan(self, batch):
+        return DeltaNetVerifyPlan(batch, self)
+
+
 class DeltaNetDecodePlan(DeltaNetPlan):
+    def left(self, batch):
+        """Where states are written: by slot, or, elsewhere than in the pool, by token."""
+        return self.states
+
     def bind(self, batch, backend):
         super().bind(batch, backend)
         problem, torch = self.problem, self.torch
@@ -645,31 +663,53 @@ class DeltaNetDecodePlan(DeltaNetPlan):
         block_k, block_v = (1 << (dim - 1).bit_length() for dim in (dim_k, dim_v))
         block_v = min(block_v, 32)  # these, and the grid, as in fused_recurrent_gated_delta_rule_fwd
         self.slots = torch.empty(requests, dtype=torch.int32, device="cuda")
+        q_len, left = problem.max_q_len, self.left(batch)
         grid = 1, -(-dim_v // block_v), requests * heads
         self.kernel = getattr(backend.module, backend.kernel)[grid]
         self.options = {
             "q": self.q, "k": self.k, "v": self.v, "g": self.g, "beta": self.beta, "o": self.out, "h0": self.states,
-            "ht": self.states, "cu_seqlens": torch.arange(requests + 1, dtype=torch.int32, device="cuda"),
+            "ht": left, "cu_seqlens": torch.arange(requests + 1, dtype=torch.int32, device="cuda") * q_len,
             "ssm_state_indices": self.slots, "num_accepted_tokens": None, "scale": problem.scale, "N": requests,
-            "T": requests, "B": 1, "H": problem.heads_q, "HV": heads, "K": dim_k, "V": dim_v, "BK": block_k,
+            "T": requests * q_len, "B": 1, "H": problem.heads_q, "HV": heads, "K": dim_k, "V": dim_v, "BK": block_k,
             "BV": block_v, "stride_init_state_token": self.states.stride(0),
-            "stride_final_state_token": self.states.stride(0), "stride_indices_seq": 1, "stride_indices_tok": 1,
-            "INPLACE_FINAL_STATE": True, "IS_BETA_HEADWISE": False, "USE_QK_L2NORM_IN_KERNEL": True, "IS_KDA": False,
+            "stride_final_state_token": left.stride(0), "stride_indices_seq": 1, "stride_indices_tok": 1,
+            "INPLACE_FINAL_STATE": left is self.states, "IS_BETA_HEADWISE": False, "USE_QK_L2NORM_IN_KERNEL": True, "IS_KDA": False,
             "num_warps": 1, "num_stages": 3}
 
     def prepare(self, batch):
         self.slots.copy_(batch.tensor("state_indices").torch())
-        # Requests whose first token this is: in vLLM a prompt has left a state before any decode. Padding has length 0.
-        first = [request for request, kv_len in enumerate(batch.kv_lens) if kv_len == 1]
+        # Requests that begin here: in vLLM a prompt has left a state before any decode. Padding has no slot.
+        first = self.beginning(batch)
         self.fresh = self.slots[first].long() if first else ()
+        if first:
+            self.fresh = self.fresh[self.fresh >= 0]
+
+    @staticmethod
+    def beginning(batch):
+        return [request for request, lengths in enumerate(zip(batch.q_lens, batch.kv_lens)) if lengths[0] == lengths[1]]
 
     def update(self, batch, stream):
-        return 1 not in batch.kv_lens and super().update(batch, stream)
+        return not self.beginning(batch) and super().update(batch, stream)
 
     def launch(self):
         if len(self.fresh) > 0:
             self.states.index_fill_(0, self.fresh, 0)
         self.kernel(**self.options)
+
+
+class DeltaNetVerifyPlan(DeltaNetDecodePlan):
+    """The pool stays as it is: where a request begins with nothing, the states are read from a copy."""
+
+    def left(self, batch):
+        return batch.tensor("intermediate_states").torch().transpose(-1, -2)
+
+    def launch(self):
+        options = self.options
+        if len(self.fresh) > 0:
+            states = self.states.clone()
+            states.index_fill_(0, self.fresh, 0)
+            options = {**options, "h0": states}
+        self.kernel(**options)
 
 
 class DeltaNetChunks(DeltaNet):
@@ -691,7 +731,7 @@ class DeltaNetChunks(DeltaNet):
         return GatheredStates(batch, self)
 
     def options(self, batch, plan):
-        torch, (chunks, before) = plan.torch, chunks_of(batch.q_lens)
+        torch, (chunks, before) = plan.torch, chunks_of(plan.q_lens)
         lists = {"chunk_indices": chunks, "chunk_offsets": before}
         return {"core_attn_out": plan.out.view(-1), **{
             name: torch.tensor(values, dtype=torch.int64, device="cuda") for name, values in lists.items()}}
@@ -699,4 +739,4 @@ class DeltaNetChunks(DeltaNet):
 
 backends = [*with_lse_variants(Fa3, Fa3Mla, Fa2, FlashMla, FlashMlaSparse), TritonMla, TritonUnified,
             PagedAttentionV1, PagedAttentionV2, ReshapeAndCacheFlash, ReshapeAndCache, ConcatAndCacheMla,
-            DeltaNetDecode, DeltaNetChunks]
+            DeltaNetDecode, DeltaNetVerify, DeltaNetChunks]

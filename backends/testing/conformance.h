@@ -57,6 +57,7 @@ inline constexpr Fill kFills[] = {Fill::kNeedle,  Fill::kTag,    Fill::kSparseIn
   for (Case& c : small_edge_shapes()) all.push_back(std::move(c));
   for (Case& c : small_ragged_cases()) all.push_back(std::move(c));
   for (const Case& c : small_delta_nets()) all.push_back(c);
+  for (const Case& c : small_delta_net_drafts()) all.push_back(c);
   for (const Case& small : all_small_cases()) {
     all.push_back(small);
     for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kE4M3, DType::kE5M2}) {
@@ -162,6 +163,7 @@ inline void expect_equal_bits(const Registry::Factory& make, Device& device,
   const auto backend = make();
   std::vector<Case> cases = all_small_cases();
   for (const Case& c : small_delta_nets()) cases.push_back(c);
+  for (const Case& c : small_delta_net_drafts()) cases.push_back(c);
   for (const Case& c : cases) {
     if (!supports(*backend, c, device)) continue;
     Fixture fixture(c, device);
@@ -213,7 +215,9 @@ inline void expect_batch_invariance(const Registry::Factory& make, const Case& c
 /// Requests that fill a batch up leave the bits of the others as they are.
 inline void expect_padding_changes_nothing(const Registry::Factory& make, Device& device) {
   const auto backend = make();
-  for (const Case& padded : small_edge_shapes()) {
+  std::vector<Case> cases = small_edge_shapes();
+  for (const Case& c : small_delta_net_drafts()) cases.push_back(c);
+  for (const Case& padded : cases) {
     if (padded.padding.requests == 0 || !supports(*backend, padded, device)) continue;
     Case plain = padded;
     plain.padding = {};

@@ -179,10 +179,10 @@ void PluginBatch::set_states(const ForwardBatch& batch) {
     set(role, *view);
     tensors_[static_cast<std::size_t>(role)].rank = 2;
   }
-  const StatePool& pool = *batch.state_pool;
-  set(ATTNBENCH_STATES, pool.data, ATTNBENCH_F32, {pool.slots, pool.heads, pool.dim_k, pool.dim_v});
-  tensors_[ATTNBENCH_STATES].stride[2] = pool.stride_k();
-  tensors_[ATTNBENCH_STATES].stride[3] = pool.stride_v();
+  set(ATTNBENCH_STATES, *batch.state_pool, batch.state_pool->slots);
+  if (batch.intermediate_states != nullptr) {
+    set(ATTNBENCH_INTERMEDIATE_STATES, *batch.intermediate_states, batch.q_tokens());
+  }
 }
 
 void PluginBatch::set(int role, const void* data, std::int32_t dtype,
@@ -198,6 +198,13 @@ void PluginBatch::set(int role, const void* data, std::int32_t dtype,
     to.stride[d] = stride;
     stride *= shape[d];
   }
+}
+
+void PluginBatch::set(int role, const StatePool& pool, std::int64_t slots) {
+  set(role, pool.data, ATTNBENCH_F32, {slots, pool.heads, pool.dim_k, pool.dim_v});
+  attnbench_tensor& to = tensors_[static_cast<std::size_t>(role)];
+  to.stride[2] = pool.stride_k();
+  to.stride[3] = pool.stride_v();
 }
 
 void PluginBatch::set(int role, const ConstTensorView& view) {

@@ -36,6 +36,7 @@ class PluginBatch {
   /// A dense tensor of these dimensions; none where `data` is null.
   void set(int role, const void* data, std::int32_t dtype, std::vector<std::int64_t> shape);
   void set(int role, const ConstTensorView& view);
+  void set(int role, const StatePool& pool, std::int64_t slots);
   void set_cache(const KvPool& pool, std::int64_t requests);
 
   const Device* device_;

@@ -268,6 +268,18 @@ TEST_F(PluginBatchTest, has_states_in_place_of_caches_for_a_recurrent_layer) {
     EXPECT_EQ(tensors[role].data, nullptr) << role;
   }
 
+  EXPECT_EQ(tensors[ATTNBENCH_INTERMEDIATE_STATES].data, nullptr) << "of drafts alone";
+
+  std::vector<float> behind(2 * 2 * 4 * 8);
+  const StatePool intermediate{behind.data(), 2, 2, 4, 8};
+  batch_.intermediate_states = &intermediate;
+  const PluginBatch draft(batch_, *device_, arrays_);
+  const attnbench_tensor& left = draft.view().tensors[ATTNBENCH_INTERMEDIATE_STATES];
+  EXPECT_EQ(left.data, behind.data());
+  EXPECT_TRUE(
+      std::equal(left.shape, left.shape + 4, std::vector<std::int64_t>{2, 2, 4, 8}.begin()));
+  batch_.intermediate_states = nullptr;
+
   StatePool value_dims_first = pool;
   value_dims_first.v_first = true;
   batch_.state_pool = &value_dims_first;

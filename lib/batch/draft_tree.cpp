@@ -46,6 +46,13 @@ std::vector<int> build_tree(std::span<const std::int64_t> selected_index,
   return parents;
 }
 
+bool is_chain(std::span<const int> parents) {
+  for (std::size_t node = 0; node < parents.size(); ++node) {
+    if (parents[node] != static_cast<int>(node) - 1) return false;
+  }
+  return true;
+}
+
 std::vector<int> tree_depths(std::span<const int> parents) {
   check_tree(parents);
   std::vector<int> depths(parents.size(), 0);

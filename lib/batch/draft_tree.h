@@ -22,6 +22,8 @@ namespace attnbench {
                                           std::span<const std::int64_t> parent_list,
                                           std::int64_t topk);
 
+/// Whether each node is the child of the one before: of as many nodes, 0 included.
+[[nodiscard]] bool is_chain(std::span<const int> parents);
 /// Depth of each node; the root's is 0.
 [[nodiscard]] std::vector<int> tree_depths(std::span<const int> parents);
 /// First child of each node, or -1 (the field's own spelling).

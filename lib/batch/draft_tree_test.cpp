@@ -19,6 +19,10 @@ const Parents kTree = {-1, 0, 0, 0, 1, 1};
 
 TEST(DraftTree, knows_depths_first_children_and_siblings) {
   EXPECT_THAT(tree_depths(kTree), ElementsAre(0, 1, 1, 1, 2, 2));
+  EXPECT_FALSE(is_chain(kTree));
+  EXPECT_TRUE(is_chain(Parents{-1, 0, 1}));
+  EXPECT_FALSE(is_chain(Parents{-1, 0, 0}));
+  EXPECT_TRUE(is_chain(Parents{}));
   EXPECT_THAT(retrive_next_token(kTree), ElementsAre(1, 4, -1, -1, -1, -1));
   EXPECT_THAT(retrive_next_sibling(kTree), ElementsAre(-1, 2, 3, -1, 5, -1));
 }

@@ -72,6 +72,10 @@ struct ForwardBatch {
   const ReqToTokenPool* req_to_token_pool = nullptr;
   const KvPool* token_to_kv_pool = nullptr;
   const StatePool* state_pool = nullptr;  ///< null where the layer has none
+  /// target_verify of a recurrent layer only: slot t takes the state behind query token t of the
+  /// batch, [T, heads, K, V] in the order of state_pool, from which the engine commits the accepted
+  /// one afterwards (SGLang's intermediate_states_buffer). The slots of state_pool are read alone.
+  const StatePool* intermediate_states = nullptr;
   const DeviceBatch* device_batch = nullptr;
 
   /// Query tokens of request r: 1 for decode, N for target_verify, extend_seq_lens[r] otherwise.

@@ -45,7 +45,7 @@ ForwardBatch with_padding(const ForwardBatch& batch, std::int64_t more,
   padded.seq_lens.resize(requests, seq_len_fill_value);
   padded.seq_lens_sum += more * seq_len_fill_value;
   if (!batch.encoder_lens.empty()) padded.encoder_lens.resize(requests, 0);
-  if (batch.state_pool != nullptr) {
+  if (batch.state_pool != nullptr || !batch.state_indices.empty()) {
     padded.state_indices.resize(requests, kPaddingState);
     padded.has_initial_state.resize(requests, 0);
   }

@@ -8,7 +8,8 @@ namespace attnbench {
 
 /// One recurrent layer's states as kernels address them: [slots, heads, K, V] f32, dense, V
 /// contiguous, or, `v_first`, [slots, heads, V, K] (KvLayout). A step reads and rewrites the slots
-/// of its requests in place. Slot 0 is the dummy of padding; no request owns it.
+/// of its requests in place, a target_verify reads them alone. Slot 0 is the dummy of padding; no
+/// request owns it.
 struct StatePool {
   float* data = nullptr;
   std::int64_t slots = 0;  ///< dummy included

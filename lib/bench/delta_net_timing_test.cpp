@@ -17,7 +17,7 @@
 namespace attnbench {
 namespace {
 
-enum class LateHabit { kNone, kRepeatsOutputs, kRepeatsStates, kWritesToOthers };
+enum class LateHabit { kNone, kRepeatsOutputs, kRepeatsStates, kWritesToOthers, kCommits };
 
 /// More runs than verification takes.
 constexpr int kLateAfter = 24;
@@ -31,7 +31,8 @@ class LatePlan final : public Plan {
   void run(Stream& stream) override {
     honest_->run(stream);
     const TensorView& out = batch_->tensors.out;
-    const StatePool& pool = *batch_->state_pool;
+    const StatePool& pool =
+        batch_->intermediate_states != nullptr ? *batch_->intermediate_states : *batch_->state_pool;
     const std::span<std::byte> outputs(
         out.data, static_cast<std::size_t>(out.size() * size_bytes(out.dtype)));
     const std::span<float> states(pool.data,
@@ -45,6 +46,8 @@ class LatePlan final : public Plan {
       std::ranges::copy(states_, states.begin());
     } else if (habit_ == LateHabit::kWritesToOthers) {
       states.front() = 1;  // of slot 0, which no request owns
+    } else if (habit_ == LateHabit::kCommits) {
+      *batch_->state_pool->state(batch_->state_indices.front(), 0) += 1;
     }
   }
 
@@ -133,13 +136,14 @@ class ValueDimsFirst final : public Backend {
   BackendInfo info_;
 };
 
-std::vector<Record> run_in(const Registry& registry, std::vector<CacheState> cache) {
+std::vector<Record> run_in(const Registry& registry, std::vector<CacheState> cache,
+                           const Case& c = small_delta_nets().back()) {
   Devices devices;
   devices.push_back(make_cpu_device(1));
   Scenario scenario;
   scenario.name = "delta net";
   scenario.seed = 7;
-  scenario.cases = {small_delta_nets().back()};
+  scenario.cases = {c};
   scenario.measure.cache = std::move(cache);
   scenario.measure.min_rounds = scenario.measure.max_rounds = 4;
   scenario.measure.block_s = 0;
@@ -149,11 +153,12 @@ std::vector<Record> run_in(const Registry& registry, std::vector<CacheState> cac
   return run_scenario(scenario, registry, executor, {}, {}).records;
 }
 
-std::vector<Record> records_of(LateHabit habit, std::vector<CacheState> cache) {
+std::vector<Record> records_of(LateHabit habit, std::vector<CacheState> cache,
+                               const Case& c = small_delta_nets().back()) {
   int runs = 0;
   Registry registry;
   registry.add([&] { return std::make_unique<LateBackend>(habit, runs); });
-  return run_in(registry, std::move(cache));
+  return run_in(registry, std::move(cache), c);
 }
 
 TEST(DeltaNetTiming, passes_an_honest_backend_in_every_cache_state) {
@@ -173,6 +178,20 @@ TEST(DeltaNetTiming, blames_outputs_and_states_of_an_earlier_sample) {
     for (const Record& record : records_of(habit, {CacheState::kWarm})) {
       EXPECT_EQ(record.verdict(), Verdict::kIncorrect) << record.case_id;
       EXPECT_THAT(record.reason(), testing::HasSubstr("in timed sample ")) << record.case_id;
+    }
+  }
+}
+
+TEST(DeltaNetTiming, checks_drafts_of_timed_samples_and_that_they_commit_nothing) {
+  const Case draft = small_delta_net_drafts()[0];
+  for (const auto& [habit, fault] : {std::pair{LateHabit::kNone, ""},
+                                     {LateHabit::kRepeatsOutputs, "in timed sample "},
+                                     {LateHabit::kRepeatsStates, "in timed sample "},
+                                     {LateHabit::kCommits, "committed states"}}) {
+    for (const Record& record : records_of(habit, {CacheState::kWarm}, draft)) {
+      EXPECT_EQ(record.verdict(), *fault == '\0' ? Verdict::kPassed : Verdict::kIncorrect)
+          << record.reason();
+      EXPECT_THAT(record.reason(), testing::HasSubstr(fault));
     }
   }
 }

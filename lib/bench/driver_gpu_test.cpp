@@ -142,9 +142,10 @@ TEST_F(TwoDevices, skip_plans_that_want_more_workspace_than_the_scenario_allows)
 
 TEST_F(TwoDevices, run_recurrent_layers_eager_and_from_graphs) {
   scenario_.cases = small_delta_nets();
+  scenario_.cases.push_back(small_delta_net_drafts()[0]);
   scenario_.measure.cache = {CacheState::kCold, CacheState::kWarm, CacheState::kServing};
   for (Case& c : scenario_.cases) {
-    if (c.mode == ForwardMode::kDecode) {
+    if (c.mode == ForwardMode::kDecode || c.mode == ForwardMode::kTargetVerify) {
       c.graph_bucket = static_cast<std::int64_t>(c.requests.size()) + 3;
     }
   }
@@ -162,8 +163,8 @@ TEST_F(TwoDevices, run_recurrent_layers_eager_and_from_graphs) {
     ++on_gpu;
     replayed += r.launch == LaunchMode::kGraph ? 1 : 0;
   }
-  EXPECT_EQ(on_gpu, 3 * (3 + 1));
-  EXPECT_EQ(replayed, 3) << "the decodes";
+  EXPECT_EQ(on_gpu, 3 * (4 + 2));
+  EXPECT_EQ(replayed, 3 * 2) << "the decodes and the draft";
   for (const auto& [id, seen] : hashes) EXPECT_THAT(seen, testing::SizeIs(1)) << id;
 }
 

@@ -403,5 +403,20 @@ TEST(Cost, of_a_gated_delta_net_counts_states_once_in_and_once_out) {
   EXPECT_EQ(count_cost(c).bytes_unique, cost.bytes_unique) << "a longer past costs nothing";
 }
 
+TEST(Cost, of_a_draft_on_a_gated_delta_net_counts_a_state_written_for_each_token) {
+  Case c;
+  c.layer = {.family = Family::kRecurrent,
+             .heads_q = 2,
+             .heads_kv = 4,
+             .head_dim_qk = 8,
+             .head_dim_v = 16,
+             .scale = 0.35};
+  c.mode = ForwardMode::kTargetVerify;
+  c.requests = {{.q_len = 4, .kv_len = 4}, {.q_len = 4, .kv_len = 100}};
+  const Cost cost = count_cost(c);
+  EXPECT_EQ(cost.flops, 7 * 4 * 8 * 16 * 8);
+  EXPECT_EQ(cost.kv_bytes_unique, (1 + 8) * 4 * 8 * 16 * 4);  // one read, eight written
+}
+
 }  // namespace
 }  // namespace attnbench

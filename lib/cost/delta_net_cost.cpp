@@ -13,7 +13,8 @@ Cost delta_net_cost(const Case& c) {
   Count states = 0;
   for (const Request& request : c.requests) {
     if (request.q_len == 0) continue;
-    states += request.prefix_len() > 0 ? 2 : 1;  // read, where there is one, and written
+    states += request.prefix_len() > 0 ? 1 : 0;                          // read
+    states += c.mode == ForwardMode::kTargetVerify ? request.q_len : 1;  // written
   }
   const Count state_bytes = states * layer.heads_out() * state * f32;
   const Count token_bytes = (Count(2 * layer.heads_k()) * layer.head_dim_qk +

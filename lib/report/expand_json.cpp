@@ -114,7 +114,10 @@ Json kv_cache_of(const ExpandedCase& e) {
 }
 
 Json states_of(const ExpandedCase& e) {
-  return {{"dtype", "f32"}, {"slots", e.state_slots}, {"pool_bytes", e.pool_bytes}};
+  return {{"dtype", "f32"},
+          {"slots", e.state_slots},
+          {"pool_bytes", e.pool_bytes},
+          {"intermediate_bytes", e.intermediate_state_bytes}};
 }
 
 Json indices_of(const ExpandedCase& e) {

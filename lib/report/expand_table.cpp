@@ -77,9 +77,11 @@ std::string geometry_text(const Case& c) {
 
 std::string states_text(const ExpandedCase& e) {
   const std::int64_t slot = e.pool_bytes / e.state_slots;
-  const std::string parts[] = {"  states f32", bytes_text(slot) + " a request",
-                               fmt::format("{} slots", e.state_slots),
-                               "pool " + bytes_text(e.pool_bytes)};
+  const std::string parts[] = {
+      "  states f32", bytes_text(slot) + " a request", fmt::format("{} slots", e.state_slots),
+      "pool " + bytes_text(e.pool_bytes),
+      e.intermediate_state_bytes == 0 ? ""
+                                      : bytes_text(e.intermediate_state_bytes) + " behind drafts"};
   return join_parts(parts, kWidth, 4);
 }
 

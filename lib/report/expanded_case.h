@@ -34,6 +34,7 @@ struct ExpandedCase {
   PageUse page_use;              ///< of those
   std::int64_t state_slots = 0;  ///< of a recurrent layer, which has no pages; dummy included
   std::int64_t pool_bytes = 0;   ///< K, V and their scales, all pages; or states, all slots
+  std::int64_t intermediate_state_bytes = 0;  ///< behind each token of a draft; elsewhere 0
   /// The cache in the layout that is asked for; in each that it can have where that is left open.
   struct Layout {
     KvLayout layout;

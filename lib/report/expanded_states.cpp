@@ -12,9 +12,9 @@ ExpandedCase expand_recurrent_case(const Case& c, std::span<const IndexFormat* c
   e.source = &c;
   e.cost = count_cost(c);
   e.use_cascade = choose_cascade(c, kUsualMultiprocessors);
-  const std::int64_t requests = std::ssize(c.requests);
-  e.state_slots = requests + 1 + kSpareStateSlots;
-  e.pool_bytes = state_memory_bytes(c.layer, requests) / 2;  // without the copy beside it
+  e.state_slots = state_slots(c);
+  e.pool_bytes = state_pool_bytes(c);
+  e.intermediate_state_bytes = intermediate_state_bytes(c, c.q_tokens());
   const BatchLayout layout = lay_out(c);
   const ForwardBatch& batch = layout.batch;
   e.arrays = {abridged("query_start_loc", qo_indptr(batch)),

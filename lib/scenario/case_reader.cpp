@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "lib/base/counter_hash.h"
+#include "lib/batch/draft_tree.h"
 #include "lib/scenario/batch_builder.h"
 #include "lib/scenario/composed_step.h"
 #include "lib/scenario/contents.h"
@@ -182,16 +183,11 @@ bool check_request_scales(const BuiltBatch& batch, const KvCacheConfig& cache, c
   return false;
 }
 
-bool check_padding(const BatchPadding& padding, const BuiltBatch& batch,
-                   const AttentionLayer& layer, const StrictMap& mix, Problems& problems) {
-  if (padding.requests == 0) return true;
-  const Place& place = mix.find("padding")->place;
-  if (layer.is_recurrent()) {
-    problems.add(place, "padding on a linear layer", "only requests of attention are filled up");
-    return false;
-  }
-  if (batch.mode != ForwardMode::kIdle) return true;
-  problems.add(place, "padding of an idle step", "a rank without work runs no attention");
+bool check_padding(const BatchPadding& padding, const BuiltBatch& batch, const StrictMap& mix,
+                   Problems& problems) {
+  if (padding.requests == 0 || batch.mode != ForwardMode::kIdle) return true;
+  problems.add(mix.find("padding")->place, "padding of an idle step",
+               "a rank without work runs no attention");
   return false;
 }
 
@@ -291,21 +287,14 @@ bool check_composed(const BuiltBatch& batch, const BatchPadding& padding, MlaFor
   return false;
 }
 
-/// Whether each draft token follows the one before it.
-bool is_chain(const Request& request) {
-  for (std::size_t node = 0; node < request.tree_parents.size(); ++node) {
-    if (request.tree_parents[node] != static_cast<int>(node) - 1) return false;
-  }
-  return true;
-}
-
 /// Which form of a query meets a key follows from the places of both in one text, which nodes of
 /// different branches do not have.
 bool check_dual_chunk(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
                       Problems& problems) {
   const bool items = std::ranges::any_of(
       batch.requests, [](const Request& request) { return !request.items.empty(); });
-  const bool branches = !std::ranges::all_of(batch.requests, is_chain);
+  const bool branches = !std::ranges::all_of(
+      batch.requests, [](const Request& request) { return is_chain(request.tree_parents); });
   const bool blocks = batch.mode == ForwardMode::kDllmExtend;
   if (!layer.dual_chunk.exists() || (!items && !branches && !blocks)) return true;
   problems.add(
@@ -332,19 +321,31 @@ bool check_items(const BuiltBatch& batch, const AttentionLayer& layer, const Pla
   return false;
 }
 
-/// A state has no tokens to take back, so that a draft cannot be verified or corrected in it.
+/// Which steps reach the linear layers of a model: those of its draft head do not (SGLang's and
+/// vLLM's Qwen3NextMTP are one layer of full attention), and a state that follows another cannot be
+/// masked.
 bool check_recurrent_mode(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
                           Problems& problems) {
-  const bool drafts = batch.mode == ForwardMode::kTargetVerify ||
-                      batch.mode == ForwardMode::kDraftExtend ||
-                      batch.mode == ForwardMode::kDraftExtendV2 ||
-                      batch.mode == ForwardMode::kDllmExtend || batch.draft_topk > 0;
-  if (!layer.is_recurrent() || !drafts) return true;
-  problems.add(place,
-               fmt::format("{} on a linear layer",
-                           batch.draft_topk > 0 ? "draft_decode" : to_string(batch.mode)),
-               "a gated delta net runs decode, extend and mixed steps");
-  return false;
+  if (!layer.is_recurrent()) return true;
+  const auto refuse = [&](std::string_view what, const char* hint) {
+    problems.add(place, fmt::format("{} on a linear layer", what), hint);
+    return false;
+  };
+  if (batch.draft_topk > 0 || batch.mode == ForwardMode::kDraftExtend ||
+      batch.mode == ForwardMode::kDraftExtendV2) {
+    return refuse(batch.draft_topk > 0 ? "draft_decode" : to_string(batch.mode),
+                  "the draft head of such models (MTP) is one layer of full attention: "
+                  "layer: full, or layers: {full: 1}");
+  }
+  if (batch.mode == ForwardMode::kDllmExtend) {
+    return refuse("dllm_extend",
+                  "a gated delta net runs decode, extend, mixed and target_verify steps");
+  }
+  const auto drafts_chain = [](const Request& request) { return is_chain(request.tree_parents); };
+  if (std::ranges::all_of(batch.requests, drafts_chain)) return true;
+  return refuse("a draft tree with branches",
+                "each draft token's state goes on from the token before: chains alone, as in "
+                "tree: {chain: 4}");
 }
 
 }  // namespace
@@ -435,7 +436,7 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
     return std::nullopt;
   }
   const bool sound =
-      check_padding(*padding, *batch, layer, mix, problems) &&
+      check_padding(*padding, *batch, mix, problems) &&
       check_swa_pool(*cache, layer, mix, problems) && check_pool(*batch, *cache, mix, problems) &&
       check_request_scales(*batch, *cache, mix, problems) &&
       check_slots(*batch, *cache, mix, batch_node->place, problems) &&

@@ -101,6 +101,19 @@ TEST(Layers, that_are_linear_have_no_cache_though_the_mix_has_one) {
   EXPECT_EQ(scenario.cases[1].model_layers.layers, 36);
 }
 
+TEST(Layers, of_a_draft_s_verification_are_all_there) {
+  const Scenario scenario = layered(
+      "defaults: {model: qwen3-next-80b-a3b, layers: all}\n"
+      "mixes: {draft: {padding: 2, batch: [{mode: target_verify, prefix_len: 4k, tree: {chain: "
+      "4}}]}}\n");
+  ASSERT_THAT(case_ids(scenario), ElementsAre("draft/full", "draft/linear"));
+  for (const Case& c : scenario.cases) {
+    EXPECT_EQ(c.mode, ForwardMode::kTargetVerify);
+    EXPECT_EQ(c.padding.requests, 2);
+    EXPECT_EQ(c.model_layers.of_step, 48);
+  }
+}
+
 TEST(Layers, of_defaults_give_way_to_a_mix_of_one_layer_and_the_other_way_round) {
   EXPECT_THAT(case_ids(layered("defaults: {model: gpt-oss-20b, layers: all}\n"
                                "mixes: {one: {layer: sliding, batch: q1s4k}}\n")),

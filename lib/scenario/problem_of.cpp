@@ -5,20 +5,9 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/batch/draft_tree.h"
 
 namespace attnbench {
-namespace {
-
-/// Whether each node of a draft tree is the child of the node before it; the root is node 0.
-bool is_chain(const std::vector<int>& parents) {
-  for (std::size_t node = 0; node < parents.size(); ++node) {
-    if (parents[node] != static_cast<int>(node) - 1) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
 CacheFormat cache_format_of(const Case& c) {
   return {c.kv_cache.dtype, c.kv_cache.layout.value_or(KvLayout::kNhd), c.kv_cache.page_size,
           c.kv_cache.scales};

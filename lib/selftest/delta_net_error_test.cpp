@@ -82,17 +82,37 @@ TEST(DeltaNetError, of_a_state_kept_in_bf16_is_far_beyond_the_noise_of_f32) {
   }
 }
 
-TEST(DeltaNetError, names_the_row_of_a_state_that_is_wrong) {
-  const Case c = small_delta_nets().back();
+/// What is said of a mutant on normal numbers.
+Verification verification_of(Fault fault, const Case& c) {
   const auto device = make_cpu_device();
   VerifyConfig config;
   config.fills = {"normal"};
-  MutantBackend backend(Fault::kDeltaNetStateNotWritten);
+  MutantBackend backend(fault);
   Fixture fixture(c, *device);
+  return verify_backend(c, backend, fixture, *device, compute_truth(c, config));
+}
+
+TEST(DeltaNetError, names_the_row_of_a_state_that_is_wrong) {
   const Verification result =
-      verify_backend(c, backend, fixture, *device, compute_truth(c, config));
+      verification_of(Fault::kDeltaNetStateNotWritten, small_delta_nets().back());
   EXPECT_EQ(result.verdict, Verdict::kIncorrect);
   EXPECT_NE(result.reason.find("state row"), std::string::npos) << result.reason;
+  EXPECT_EQ(result.reason.find("behind query"), std::string::npos) << result.reason;
+}
+
+TEST(DeltaNetError, names_the_draft_token_behind_which_a_state_is_wrong) {
+  const Verification result =
+      verification_of(Fault::kDeltaNetStateBeforeDraft, small_delta_net_drafts().front());
+  EXPECT_EQ(result.verdict, Verdict::kIncorrect);
+  EXPECT_NE(result.reason.find(" behind query "), std::string::npos) << result.reason;
+}
+
+TEST(DeltaNetError, of_a_draft_that_commits_is_a_changed_input) {
+  const Verification result =
+      verification_of(Fault::kDeltaNetVerifyCommits, small_delta_net_drafts().front());
+  EXPECT_EQ(result.verdict, Verdict::kIncorrect);
+  EXPECT_NE(result.reason.find("input 'committed states' was modified"), std::string::npos)
+      << result.reason;
 }
 
 }  // namespace

@@ -34,12 +34,21 @@ class DeltaNetRun {
     float* const slot = batch_->state_pool->state(batch_->state_indices[request_], head_);
     if (has_state) std::copy_n(slot, state_.size(), state_.begin());
     const std::int64_t tokens = batch_->q_len(static_cast<std::int64_t>(request_));
-    for (std::int64_t t = 0; t < tokens; ++t) step(first_token + t);
+    const StatePool* const intermediate = batch_->intermediate_states;
+    for (std::int64_t t = first_token; t < first_token + tokens; ++t) {
+      const bool too_early = fault_ == Fault::kDeltaNetStateBeforeDraft;
+      if (intermediate != nullptr && too_early) keep(intermediate->state(t, head_));
+      step(t);
+      if (intermediate != nullptr && !too_early) keep(intermediate->state(t, head_));
+    }
     if (fault_ == Fault::kDeltaNetStateNotWritten || tokens == 0) return;
-    std::copy_n(state_.begin(), state_.size(), state_to_write());
+    if (intermediate != nullptr && fault_ != Fault::kDeltaNetVerifyCommits) return;
+    keep(state_to_write());
   }
 
  private:
+  void keep(float* to) const { std::copy_n(state_.begin(), state_.size(), to); }
+
   [[nodiscard]] float* state_to_write() const {
     std::int64_t slot = batch_->state_indices[request_];
     if (fault_ == Fault::kDeltaNetStateInAnotherSlot) {
@@ -122,7 +131,8 @@ class PlannedDeltaNetMutant final : public Plan {
   void run(Stream&) override {
     std::int64_t first = 0;
     for (std::int64_t r = 0; r < batch_->batch_size; ++r) {
-      for (int head = 0; head < batch_->problem->layer.heads_out(); ++head) {
+      const bool is_padding = batch_->state_indices[to_size(r)] < 0;
+      for (int head = 0; head < batch_->problem->layer.heads_out() && !is_padding; ++head) {
         DeltaNetRun(fault_, *batch_, r, head).run(first);
       }
       first += batch_->q_len(r);

@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 63> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 65> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -73,6 +73,8 @@ constexpr std::array<std::pair<Fault, std::string_view>, 63> kNames{{
     {Fault::kDeltaNetNoEps, "delta net: 0 / 0 on zero key"},
     {Fault::kDeltaNetOutputBeforeUpdate, "delta net: output before update"},
     {Fault::kDeltaNetStateInBf16, "delta net: state kept in bf16"},
+    {Fault::kDeltaNetVerifyCommits, "delta net: verify commits"},
+    {Fault::kDeltaNetStateBeforeDraft, "delta net: state before draft"},
 }};
 
 }  // namespace

@@ -74,6 +74,8 @@ enum class Fault : std::uint8_t {
   kDeltaNetNoEps,
   kDeltaNetOutputBeforeUpdate,
   kDeltaNetStateInBf16,
+  kDeltaNetVerifyCommits,
+  kDeltaNetStateBeforeDraft,
 };
 
 /// Whether the fault is one of recurrent layers, which none of the others touches.

@@ -95,6 +95,13 @@ std::vector<Case> selftest_cases() {
   delta_net.layer.heads_kv = 4;
   delta_net.layer.head_dim_qk = 16;
 
+  // A chain of drafts behind a prefix, and one behind none.
+  Case draft = delta_net;
+  draft.id = "delta_net_draft";
+  draft.mode = ForwardMode::kTargetVerify;
+  draft.requests = {{.q_len = 3, .kv_len = 40}, {.q_len = 3, .kv_len = 3}};
+  for (Request& request : draft.requests) request.tree_parents = {-1, 0, 1};
+
   // Kernels for long contexts have faults of their own. One key of a long context weighs less than
   // the error that bf16 weights and the LSE's bound allow, unless a needle lies there; the noise of
   // all keys together averages below the bound of each element. One head and few dims. These cases
@@ -105,7 +112,7 @@ std::vector<Case> selftest_cases() {
   long_context.layer.scale = 1 / std::sqrt(16.0);
   long_context.kv_cache.page_size = 64;
 
-  return {mixed, window, tree, chunks, dual, blocks, fp8, latent, delta_net, long_context};
+  return {mixed, window, tree, chunks, dual, blocks, fp8, latent, delta_net, draft, long_context};
 }
 
 }  // namespace attnbench

@@ -186,8 +186,8 @@ RowId row_id(const Case& c, const OutputRow& row) {
   for (std::size_t r = 0; r < c.requests.size(); ++r) {
     const std::int64_t q_len = c.requests[r].q_len;
     if (row.token < first + q_len) {
-      const bool of_state = row.state_row >= 0;
-      return {static_cast<std::int64_t>(r), of_state ? 0 : row.token - first, row.head,
+      const bool of_step = row.state_row >= 0 && c.mode != ForwardMode::kTargetVerify;
+      return {static_cast<std::int64_t>(r), of_step ? 0 : row.token - first, row.head,
               row.state_row};
     }
     first += q_len;

@@ -60,10 +60,10 @@ std::int64_t OutputBits::differing(const OutputBits& other, std::int64_t from) c
   return count_differing(dtype_, out, other.out_) + count_differing(DType::kF32, lse, other.lse_);
 }
 
-StateBits::StateBits(const StatePool& pool, std::span<const std::int32_t> state_indices) {
-  const auto size = static_cast<std::size_t>(pool.slot_size());
-  for (const std::int32_t slot : state_indices) {
-    digests_.push_back(hash_bytes(std::as_bytes(std::span(pool.state(slot, 0), size))));
+StateBits::StateBits(const StatePool& pool, std::span<const StateSlots> slots) {
+  for (const StateSlots& each : slots) {
+    const auto size = static_cast<std::size_t>(each.count * pool.slot_size());
+    digests_.push_back(hash_bytes(std::as_bytes(std::span(pool.state(each.first, 0), size))));
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "lib/batch/state_pool.h"
 #include "lib/fixture/fixture.h"
+#include "lib/fixture/state_rows.h"
 
 namespace attnbench {
 
@@ -35,9 +36,9 @@ class OutputBits {
 class StateBits {
  public:
   StateBits() = default;
-  /// Of the slots `state_indices`, one a request; `pool` is readable by the host. Without slots
-  /// there are no bits.
-  StateBits(const StatePool& pool, std::span<const std::int32_t> state_indices);
+  /// Of each request's slots (slots_left()); `pool` is readable by the host. Without slots there
+  /// are no bits.
+  StateBits(const StatePool& pool, std::span<const StateSlots> slots);
 
   /// Requests whose states differ; both are of the same requests.
   [[nodiscard]] std::int64_t differing(const StateBits& other) const;

@@ -66,16 +66,22 @@ struct States {
   [[nodiscard]] StatePool pool() { return {values.data(), 4, 1, 2, 3}; }
 };
 
+std::vector<StateSlots> slots_at(const std::vector<std::int64_t>& firsts, std::int64_t count = 1) {
+  std::vector<StateSlots> slots;
+  for (const std::int64_t first : firsts) slots.push_back({first, count});
+  return slots;
+}
+
 TEST(StateBits, are_compared_by_request_wherever_its_slot_is) {
   States a, b;
   for (int i = 0; i < 6; ++i) {
     a.values[static_cast<std::size_t>(1 * 6 + i)] = 1.0f + static_cast<float>(i);
     b.values[static_cast<std::size_t>(3 * 6 + i)] = 1.0f + static_cast<float>(i);
   }
-  const StateBits whole(a.pool(), std::vector<std::int32_t>{2, 1});
-  EXPECT_EQ(whole.differing(StateBits(b.pool(), std::vector<std::int32_t>{1, 3})), 0);
-  EXPECT_EQ(whole.differing(StateBits(b.pool(), std::vector<std::int32_t>{3, 1})), 2);
-  const StateBits second(b.pool(), std::vector<std::int32_t>{3});
+  const StateBits whole(a.pool(), slots_at({2, 1}));
+  EXPECT_EQ(whole.differing(StateBits(b.pool(), slots_at({1, 3}))), 0);
+  EXPECT_EQ(whole.differing(StateBits(b.pool(), slots_at({3, 1}))), 2);
+  const StateBits second(b.pool(), slots_at({3}));
   EXPECT_EQ(whole.of(1), second.of(0));
   EXPECT_NE(whole.of(0), second.of(0));
   EXPECT_THROW(static_cast<void>(whole.differing(second)), InternalError);
@@ -85,9 +91,18 @@ TEST(StateBits, are_compared_by_request_wherever_its_slot_is) {
 
 TEST(StateBits, tell_the_last_bit_of_one_number) {
   States a, b;
-  const std::vector<std::int32_t> slots{0, 3};
+  const std::vector<StateSlots> slots = slots_at({0, 3});
   b.values[23] = std::nextafter(0.5f, 1.0f);
   EXPECT_EQ(StateBits(a.pool(), slots).differing(StateBits(b.pool(), slots)), 1);
+}
+
+TEST(StateBits, are_of_all_the_states_that_a_draft_leaves) {
+  States a, b;
+  b.values[7] = 2;  // of slot 1
+  const std::vector<StateSlots> slots = slots_at({0, 2}, 2);
+  const StateBits here(a.pool(), slots), there(b.pool(), slots);
+  EXPECT_NE(here.of(0), there.of(0));
+  EXPECT_EQ(here.of(1), there.of(1));
 }
 
 }  // namespace

@@ -47,8 +47,12 @@ std::string place(const Case& c, const ErrorMetrics& error) {
   const WorstElement& worst = error.worst;
   std::string text = fmt::format("on fill {} at request {}", error.fill, worst.request);
   if (!worst.group.empty()) text += fmt::format(" ({})", worst.group);
-  text += worst.state_row < 0 ? fmt::format(", head {}, query {}", worst.head, worst.token)
-                              : fmt::format(", head {}, state row {}", worst.head, worst.state_row);
+  text += fmt::format(", head {}", worst.head);
+  if (worst.state_row >= 0) text += fmt::format(", state row {}", worst.state_row);
+  const bool of_step = worst.state_row >= 0 && c.mode != ForwardMode::kTargetVerify;
+  if (!of_step) {
+    text += fmt::format("{} query {}", worst.state_row < 0 ? "," : " behind", worst.token);
+  }
   text += worst.dim < 0 ? ", LSE" : fmt::format(", dim {}", worst.dim);
   if (worst.page >= 0) text += fmt::format(", own key on page {}", worst.page);
   // Sums that cancel leave only roundings of the reference, which are shown as 0.

@@ -150,7 +150,9 @@ class Examination {
   }
 
   static StateBits state_bits(const Fixture& fixture) {
-    return {fixture.host_states(), fixture.batch().state_indices};
+    const StatePool pool = fixture.host_states();
+    if (pool.data == nullptr) return {};
+    return {pool, slots_left(fixture.batch())};
   }
 
   void repeat(const Fixture& again) {

@@ -29,6 +29,7 @@ class OutputReader {
     }
     outputs_ = fixture.host_outputs(needed);
     states_ = fixture.host_states();
+    if (states_.data != nullptr) slots_ = slots_left(*batch_);
   }
 
   void copy(const RowId& row, FillOutputs& taken) const {
@@ -56,33 +57,40 @@ class OutputReader {
 
   /// The same holds for a state that was not written completely, where it has to be.
   void scan_states(FillOutputs& taken) const {
-    for (std::size_t r = 0; r < case_->requests.size() && states_.data != nullptr; ++r) {
+    for (std::size_t r = 0; r < slots_.size(); ++r) {
       if (case_->requests[r].q_len == 0 && batch_->has_initial_state[r] == 0) continue;
-      for (int head = 0; head < case_->layer.heads_out(); ++head) {
-        const float* const state = states_.state(batch_->state_indices[r], head);
-        for (std::int64_t i = 0; i < states_.dim_k * states_.dim_v; ++i) {
-          if (!is_bad_output(state[i])) continue;
-          note_state(r, head, i, static_cast<double>(state[i]), taken);
-          break;  // an unwritten state counts once
+      for (std::int64_t i = 0; i < slots_[r].count; ++i) {
+        for (int head = 0; head < case_->layer.heads_out(); ++head) {
+          scan_state(r, i, head, taken);
         }
       }
     }
   }
 
  private:
+  /// Of a step that leaves one state the row's token is 0, and so is the slot of its request's.
   void copy_state(const RowId& row, FillOutputs& taken) const {
-    const std::int32_t slot = batch_->state_indices[static_cast<std::size_t>(row.request)];
+    const std::int64_t slot = slots_[static_cast<std::size_t>(row.request)].first + row.token;
     append_area(taken.rows, state_row_of(states_, slot, row.head, row.state_row));
     taken.pages.push_back(-1);
   }
 
-  void note_state(std::size_t request, int head, std::int64_t element, double got,
-                  FillOutputs& taken) const {
+  /// The request's state number `index`; an unwritten one counts once.
+  void scan_state(std::size_t request, std::int64_t index, int head, FillOutputs& taken) const {
+    const float* const state = states_.state(slots_[request].first + index, head);
+    for (std::int64_t i = 0; i < states_.dim_k * states_.dim_v; ++i) {
+      if (!is_bad_output(state[i])) continue;
+      return note_state(request, index, head, i, static_cast<double>(state[i]), taken);
+    }
+  }
+
+  void note_state(std::size_t request, std::int64_t index, int head, std::int64_t element,
+                  double got, FillOutputs& taken) const {
     if (taken.non_finite_elsewhere++ > 0) return;
     taken.first_elsewhere = {
         .request = static_cast<std::int64_t>(request),
         .group = case_->requests[request].group,
-        .token = 0,
+        .token = index,
         .head = head,
         .dim = static_cast<int>(element / states_.stride_v() % states_.dim_v),
         .got = got,
@@ -136,6 +144,7 @@ class OutputReader {
   std::vector<OutputRow> suspects_;
   AttentionTensors outputs_;
   StatePool states_;
+  std::vector<StateSlots> slots_;  ///< of each request; none of a layer without states
 };
 
 }  // namespace

@@ -56,7 +56,9 @@ enum attnbench_mode {
   ATTNBENCH_DECODE = 1,
   ATTNBENCH_MIXED = 2,
   ATTNBENCH_IDLE = 3,
-  ATTNBENCH_TARGET_VERIFY = 4, /* draft trees: custom_mask says which keys a node sees */
+  /* Draft trees: custom_mask says which keys a node sees. Of ATTNBENCH_RECURRENT a chain of as many
+   * tokens for each request: see ATTNBENCH_INTERMEDIATE_STATES. */
+  ATTNBENCH_TARGET_VERIFY = 4,
   ATTNBENCH_DRAFT_EXTEND = 5,
   ATTNBENCH_SPLIT_PREFILL = 6,   /* computed as an extend */
   ATTNBENCH_DRAFT_EXTEND_V2 = 7, /* computed as an extend of the same length for all requests */
@@ -224,9 +226,11 @@ enum attnbench_role {
   ATTNBENCH_CUSTOM_MASK = 15,     /* u8, per request [q_len, kv_len], concatenated; draft trees */
   ATTNBENCH_MASK_INDPTR = 16,     /* i64 [B + 1] elements of custom_mask, cumulative */
   /* Of ATTNBENCH_RECURRENT alone, which has neither caches nor what leads to their slots. */
-  ATTNBENCH_G = 17,      /* [T, Hkv] f32 log decay, at most 0 */
-  ATTNBENCH_BETA = 18,   /* [T, Hkv] f32 inside (0, 1) */
-  ATTNBENCH_STATES = 19, /* [slots, Hkv, dk, dv] f32: read and written; no other slots than B's */
+  ATTNBENCH_G = 17,    /* [T, Hkv] f32 log decay, at most 0 */
+  ATTNBENCH_BETA = 18, /* [T, Hkv] f32 inside (0, 1) */
+  /* [slots, Hkv, dk, dv] f32: read and written, in a target_verify read alone; no other slots than
+   * B's */
+  ATTNBENCH_STATES = 19,
   ATTNBENCH_STATE_INDICES = 20,     /* i32 [B] slot of each request; -1: padding, skip it */
   ATTNBENCH_HAS_INITIAL_STATE = 21, /* u8 [B] 0: begin with zeros, whatever the slot holds */
   /* f32, [Hkv], [slots, Hkv] or [B, Hkv], as cache_scales says; absent with other scales. Those of
@@ -237,7 +241,10 @@ enum attnbench_role {
   /* Queries that come apart (queries_apart), dense; absent otherwise. */
   ATTNBENCH_Q_NOPE = 25, /* [T, Hq, dv] of the latent columns */
   ATTNBENCH_Q_PE = 26,   /* [T, Hq, dk - dv] of the rope columns */
-  ATTNBENCH_ROLES = 27
+  /* [T, Hkv, dk, dv] f32, a target_verify of ATTNBENCH_RECURRENT alone: entry t is written with the
+   * state behind query token t, padding's are not. */
+  ATTNBENCH_INTERMEDIATE_STATES = 27,
+  ATTNBENCH_ROLES = 28
 };
 
 /* One array of an index format, or a number; the arrays of a format are a list. */
