@@ -48,10 +48,13 @@ class PaddedHeadsPlan final : public Plan {
                 token_rows(lse_, own.lse, own.lse.shape[1])};
     const std::int64_t tokens = real_tokens(batch);
     if (problem_.recorded) {
-      memory.device().copy_from_host(tokens_in(memory), &tokens, sizeof tokens);
-      for (RowCopy& copy : results_) copy.real_rows = tokens_in(memory);
+      std::byte* const to = tokens_in(memory);
+      memory.device().copy_from_host(to, &tokens, sizeof tokens);
+      for (RowCopy& result : results_) {
+        result.real_rows = static_cast<const std::int64_t*>(static_cast<const void*>(to));
+      }
     } else {
-      for (RowCopy& copy : results_) copy.rows = tokens;
+      for (RowCopy& result : results_) result.rows = tokens;
     }
     set_step(batch);
     plan_ = kernels.plan(step_, memory.part(0));  // which may have parts of its own
@@ -72,9 +75,8 @@ class PaddedHeadsPlan final : public Plan {
 
  private:
   /// How many of a recorded step's tokens are no padding's.
-  static std::int64_t* tokens_in(PlanMemory& memory) {
-    return reinterpret_cast<std::int64_t*>(
-        memory.reserve_indices("padded_heads_tokens", sizeof(std::int64_t)));
+  static std::byte* tokens_in(PlanMemory& memory) {
+    return memory.reserve_indices("padded_heads_tokens", sizeof(std::int64_t));
   }
   /// Of each token the first `heads` heads, which lie side by side in both tensors.
   template <class From>

@@ -52,7 +52,10 @@ class Producer {
         phase_ ^= 1;
         page = next_page;
       }
-      if constexpr (kWidens) widen_part<kRight1, 0>();
+      if constexpr (kWidens) {
+        cuda::cp_async_wait<0>();
+        widen_part<kRight1>();
+      }
     }
     cuda::cp_async_wait<0>();
   }
@@ -176,10 +179,9 @@ class Producer {
     }
     cuda::cp_async_commit();
   }
-  /// Once at most `kPending` parts that were fetched later are on their way.
-  template <Part kPart, int kPending>
+  /// Of a part that has arrived.
+  template <Part kPart>
   __device__ __forceinline__ void widen_part() const {
-    cuda::cp_async_wait<kPending>();
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const std::uint32_t at = place_in<kPart>(i);
@@ -215,17 +217,29 @@ class Producer {
                  "r"(value.y), "r"(value.z), "r"(value.w)
                  : "memory");
   }
-  /// Each part is widened while the next is on its way, and before the one after that is waited
-  /// for: the consumers let go of a part only once they have those before.
+  /// Fetches a part and widens the one before: that is on its way meanwhile, unless its place is
+  /// not free yet. The consumers let go of a part only once they have those before.
+  template <Part kNext, Part kPart>
+  __device__ __forceinline__ void fetch_and_widen(std::int64_t place) const {
+    const bool ahead = __all_sync(~0u, cuda::mbarrier_is_over(shared_.empty(kNext), phase_ ^ 1));
+    if (ahead) {
+      fetch_part<kNext>(place);
+      cuda::cp_async_wait<1>();
+    } else {
+      cuda::cp_async_wait<0>();
+    }
+    widen_part<kPart>();
+    if (!ahead) fetch_part<kNext>(place);
+  }
   __device__ __forceinline__ void fetch_step(std::int64_t place, bool first_step) const {
-    fetch_part<kLeft0>(place);
-    if (!first_step) widen_part<kRight1, 1>();
-    fetch_part<kRight0>(place);
-    widen_part<kLeft0, 1>();
-    fetch_part<kLeft1>(place);
-    widen_part<kRight0, 1>();
-    fetch_part<kRight1>(place);
-    widen_part<kLeft1, 1>();
+    if (first_step) {
+      fetch_part<kLeft0>(place);
+    } else {
+      fetch_and_widen<kLeft0, kRight1>(place);
+    }
+    fetch_and_widen<kRight0, kLeft0>(place);
+    fetch_and_widen<kLeft1, kRight0>(place);
+    fetch_and_widen<kRight1, kLeft1>(place);
   }
 
   __device__ __forceinline__ void copy_queries(const Item& item, int count) const {

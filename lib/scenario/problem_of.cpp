@@ -8,6 +8,7 @@
 #include "lib/batch/draft_tree.h"
 
 namespace attnbench {
+
 CacheFormat cache_format_of(const Case& c) {
   return {c.kv_cache.dtype, c.kv_cache.layout.value_or(KvLayout::kNhd), c.kv_cache.page_size,
           c.kv_cache.scales};

@@ -33,6 +33,18 @@ __device__ __forceinline__ void mbarrier_wait(std::uint32_t barrier, int parity)
       "r"(parity)
       : "memory");
 }
+/// Whether it would return at once.
+__device__ __forceinline__ bool mbarrier_is_over(std::uint32_t barrier, int parity) {
+  int over;
+  asm volatile(
+      "{\n.reg .pred over;\n"
+      "mbarrier.test_wait.parity.shared.b64 over, [%1], %2;\n"
+      "selp.s32 %0, 1, 0, over;\n}\n"
+      : "=r"(over)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return over != 0;
+}
 /// Makes this thread's writes to shared memory visible to matrix instructions and the copy engine.
 __device__ __forceinline__ void fence_proxy_async() {
   asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory");
