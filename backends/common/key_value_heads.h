@@ -19,9 +19,6 @@ namespace attnbench {
   if (problem.layer.shares_row_of_k_and_v()) {
     return Support::no("no MLA: K and V are read as separate heads (see mla)");
   }
-  if (problem.layer.dual_chunk.exists() && problem.mode == ForwardMode::kTargetVerify) {
-    return Support::no("no draft trees in dual chunks: they are defined for causal steps");
-  }
   if (problem.dtype != DType::kBF16 && problem.dtype != DType::kF16) {
     return Support::no("activations in bf16 or f16 only: tensor cores round f32");
   }

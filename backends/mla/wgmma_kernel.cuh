@@ -34,10 +34,11 @@ __global__ void __launch_bounds__(kThreads, 1)
     Producer<T, Kv>(p, shared).run();
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kConsumerRegisters));
+    constexpr bool kFp8 = !std::is_same_v<T, Kv>;
     if (group == 1) {
-      Consumer<T, 0>(p, shared).run();
+      Consumer<T, 0, kFp8>(p, shared).run();
     } else {
-      Consumer<T, 1>(p, shared).run();
+      Consumer<T, 1, kFp8>(p, shared).run();
     }
   }
 #endif

@@ -45,21 +45,19 @@ __device__ __forceinline__ void multiply(float (&out)[32][4], const float (&by)[
 
 /// The online softmax of the rows of one of the two warpgroups that compute, in base 2 (Milakov and
 /// Gimelshein, 2018). A row's weights are relative to a reference that both warpgroups share.
-template <class T, int kGroup>
+/// kFp8: latents are in fp8, whose requests can have scales of their own.
+template <class T, int kGroup, bool kFp8>
 class Softmax {
  public:
   __device__ __forceinline__ Softmax(const Params& p, Shared shared, const Item& item)
-      : p_(p),
-        shared_(shared),
-        item_(item),
-        scale_(p.scale * cuda::shared_scale(p, p.k_scales, item.request, 0)),
-        clear_(clear_keys(item)) {}
+      : p_(p), shared_(shared), item_(item), clear_(clear_keys(item)) {}
 
   /// Logits in the log2 domain but for `factor`, which this returns; -inf where a key is hidden.
   __device__ __forceinline__ float finish_logits(float (&s)[8][4], int first_key) const {
-    float factor = scale_ * cuda::kLog2e;
+    const float scale = scale_of_logits();
+    float factor = scale * cuda::kLog2e;
     if (p_.softcap > 0) {
-      const float into = scale_ / p_.softcap, out_of = p_.softcap * cuda::kLog2e;
+      const float into = scale / p_.softcap, out_of = p_.softcap * cuda::kLog2e;
       factor = 1;
 #pragma unroll
       for (auto& tile : s) {
@@ -146,6 +144,11 @@ class Softmax {
   }
 
  private:
+  /// Read for each tile: a register more is not to be had.
+  __device__ __forceinline__ float scale_of_logits() const {
+    if constexpr (kFp8) return p_.scale * cuda::shared_scale(p_, p_.k_scales, item_.request, 0);
+    return p_.scale;
+  }
   /// Keys [begin, end) that all rows of this warp see.
   struct Clear {
     int begin, end;
@@ -195,7 +198,6 @@ class Softmax {
   const Params& p_;
   Shared shared_;
   const Item& item_;
-  float scale_;  ///< of q.k in this item
   Clear clear_;
   Lane lane_;
   float highest_[2] = {-INFINITY, -INFINITY};  ///< what weights are relative to, log2 domain

@@ -10,13 +10,14 @@ namespace attnbench::mla::hopper {
 
 /// How a warpgroup's half of an item's output leaves: as output, or as a piece that waits for the
 /// merge.
-template <class T, int kGroup>
+template <class T, int kGroup, bool kFp8>
 class Store {
  public:
   __device__ __forceinline__ Store(const Params& p, Shared shared) : p_(p), shared_(shared) {}
 
   /// Normalises and stores; `odd` is that of the item's number.
-  __device__ __forceinline__ void finish(const Item& item, bool odd, Softmax<T, kGroup>& softmax,
+  __device__ __forceinline__ void finish(const Item& item, bool odd,
+                                         Softmax<T, kGroup, kFp8>& softmax,
                                          float (&out)[32][4]) const {
     softmax.share_sums(odd);
     cuda::mbarrier_arrive(shared_.sums_full());

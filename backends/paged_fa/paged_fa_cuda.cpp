@@ -20,6 +20,9 @@ Numerics PagedFaBackend::numerics(const Problem& problem) const {
 }
 
 Support PagedFaBackend::supports(const Problem& problem) const {
+  if (problem.layer.dual_chunk.exists() && problem.mode == ForwardMode::kTargetVerify) {
+    return Support::no("no drafts in dual chunks (see splitkv)");
+  }
   if (problem.layer.has_alibi) return Support::no("no ALiBi, as FlashAttention 3 (see splitkv)");
   if (problem.multi_item) {
     if (!has_linear_slots(problem.cache)) return Support::no(no_linear_slots_reason(problem.cache));

@@ -32,7 +32,6 @@ class Consumer {
       if (item.rows == 0) continue;  // filled up for a CUDA graph
       Outputs out = {};
       float highest[2] = {-INFINITY, -INFINITY}, sum[2] = {0, 0};
-      scale_ = p_.scale * cuda::shared_scale(p_, p_.k_scales, item.sequence, kv_head);
       attend(item, out, highest, sum);
       store(item, kv_head, out, highest, sum);
       merge_pieces<T, kDv>(p_, item, kv_head, static_cast<int>(threadIdx.x) - kGroupThreads,
@@ -132,10 +131,10 @@ class Consumer {
   __device__ __forceinline__ void soften(Logits& s, const Item& item, int first_key,
                                          float (&highest)[2], float (&sum)[2],
                                          float (&rescale)[2]) const {
-    float factor = scale_ * cuda::kLog2e;
+    float factor = p_.scale * cuda::kLog2e;
     if (p_.softcap > 0) {
       factor = 1;
-      cap_logits(s, p_, scale_);
+      cap_logits(s, p_, p_.scale);
     }
     if (first_key < max(item.full_begin, item.key_begin) || first_key + kStepKeys > item.full_end) {
       hide(s, item, first_key);
@@ -258,7 +257,7 @@ class Consumer {
     for (int i = 0; i < 2; ++i) {
       const RowPlace place = place_of(p_, item, kv_head, min(row(i), item.rows - 1));
       const RowEnd end = end_of_row(highest[i], sum[i], cuda::sink_of(p_, place.head));
-      const float weight = end.weight * cuda::out_factor(p_, item.sequence, kv_head);
+      const float weight = end.weight * p_.v_scale;
       const bool real = row(i) < item.rows;
       std::byte* const to = cuda::out_row(p_, place);
 #pragma unroll
@@ -307,7 +306,6 @@ class Consumer {
   int box_rows_;
   Shared<Tiles> shared_;
   int group_;
-  float scale_ = 1;  ///< of q.k in the present item
   StagePlace k_, v_;
   Place<Tiles::kQueryPlaces> q_;
 };

@@ -63,6 +63,7 @@ Params over_wide_keys(Params params, const WideKeys& keys, const std::int32_t* f
   params.v_token_stride = keys.head_dim_v * size_bytes(keys.dtype);
   params.k_head_stride = params.k_page_stride = keys.rows * params.k_token_stride;
   params.v_head_stride = params.v_page_stride = keys.rows * params.v_token_stride;
+  params.k_scales = params.v_scales = nullptr;  // the rows are multiplied with them
   params.first_rows = first_rows;
   params.page_table = nullptr;
   params.page_table_stride = 0;

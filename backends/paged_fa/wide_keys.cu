@@ -5,6 +5,7 @@
 #include "backends/common/cuda/compiled_kernel.cuh"
 #include "backends/common/cuda/kernel_choice.cuh"
 #include "backends/common/cuda/kv_convert.cuh"
+#include "backends/common/cuda/output_rows.cuh"
 
 namespace attnbench::paged_fa {
 namespace {
@@ -12,8 +13,15 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kRun = 16;  // numbers that a thread widens at once: 16 bytes of fp8
 
+template <class T>
+__device__ __forceinline__ std::uint32_t scaled(std::uint32_t pair, float scale) {
+  const float2 values = cuda::unpack2<T>(pair);
+  return cuda::pack2<T>(values.x * scale, values.y * scale);
+}
+
 template <class T, class Kv>
-__device__ __forceinline__ void widen_run(std::byte* to, const std::byte* from, bool seen) {
+__device__ __forceinline__ void widen_run(std::byte* to, const std::byte* from, bool seen,
+                                          float scale) {
   uint4 bits = {};
   if (seen) bits = __ldg(reinterpret_cast<const uint4*>(from));
   const std::uint32_t words[] = {bits.x, bits.y, bits.z, bits.w};
@@ -22,6 +30,10 @@ __device__ __forceinline__ void widen_run(std::byte* to, const std::byte* from, 
   for (int i = 0; i < 4; ++i) {
     wide[2 * i] = cuda::widen_fp8x2<T, Kv>(words[i] & 0xffffu);
     wide[2 * i + 1] = cuda::widen_fp8x2<T, Kv>(words[i] >> 16);
+  }
+  if (scale != 1) {
+#pragma unroll
+    for (std::uint32_t& pair : wide) pair = scaled<T>(pair, scale);
   }
   reinterpret_cast<uint4*>(to)[0] = {wide[0], wide[1], wide[2], wide[3]};
   reinterpret_cast<uint4*>(to)[1] = {wide[4], wide[5], wide[6], wide[7]};
@@ -35,6 +47,9 @@ __global__ void __launch_bounds__(kThreads)
   const std::int64_t head = blockIdx.y;
   const std::int32_t* const pages = p.page_table + piece.sequence * p.page_table_stride;
   const int runs_k = wide.head_dim_k / kRun, runs = runs_k + wide.head_dim_v / kRun;
+  const auto kv_head = static_cast<int>(blockIdx.y);
+  const float k_scale = cuda::shared_scale(p, p.k_scales, piece.sequence, kv_head);
+  const float v_scale = cuda::shared_scale(p, p.v_scales, piece.sequence, kv_head);
 #pragma unroll 4
   for (int i = static_cast<int>(threadIdx.x); i < piece.keys * runs; i += kThreads) {
     const int at = i / runs, run = i % runs, key = piece.first_key + at;
@@ -51,12 +66,12 @@ __global__ void __launch_bounds__(kThreads)
       widen_run<T, Kv>(wide.k + 2 * (row * wide.head_dim_k + kRun * run),
                        p.k + page * p.k_page_stride + token * p.k_token_stride +
                            head * p.k_head_stride + kRun * run,
-                       seen);
+                       seen, k_scale);
     } else {
       widen_run<T, Kv>(wide.v + 2 * (row * wide.head_dim_v + kRun * (run - runs_k)),
                        p.v + page * p.v_page_stride + token * p.v_token_stride +
                            head * p.v_head_stride + kRun * (run - runs_k),
-                       seen);
+                       seen, v_scale);
     }
   }
 }

@@ -48,7 +48,9 @@ struct WideKeys {
   std::int64_t rows = 0;
 };
 
-/// Enqueues the widening of the keys that `from` describes on a cudaStream_t.
+/// Enqueues the widening of the keys that `from` describes on a cudaStream_t. Scales of heads or
+/// requests are multiplied in: exactly where they have up to four significant bits, as a fixture's
+/// do; others would be rounded.
 void widen_keys(const WideKeys& keys, const Params& from, void* stream);
 
 /// `params` for a kernel that reads the rows: ragged keys that begin at `first_rows` on the device.
