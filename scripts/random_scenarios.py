@@ -249,7 +249,7 @@ def mix(seed, index):
     if rng.random() < 0.01:
         mode = "idle"
     made = {"model": model(rng), "dtype": rng.choice(["f32", "f16", "bf16"])}
-    mla = is_mla(made)
+    mla = "kv_lora_rank" in made["model"]
     if mla and mode == "cross":
         mode = "decode"
     if mla and mode != "items" and rng.random() < 0.3:
@@ -257,7 +257,7 @@ def mix(seed, index):
         made["model"]["head_dim_v"] = rng.choice([16, 64, 128])
     made["attention"] = attention(rng, mode, mla) | in_fp8(rng)
     made["batch"] = batch(rng, mode)
-    if mode == "target_verify" and "chain" in made["batch"][0]["tree"] and not is_mla(made) and rng.random() < 0.3:
+    if mode == "target_verify" and "chain" in made["batch"][0]["tree"] and not mla and rng.random() < 0.3:
         made["attention"] = {"dual_chunk": {"chunk_size": 1 + length(rng, 100), "local_size": 1}}
     if made["model"]["heads_q"] % 2 == 0 and made["model"].get("heads_kv", 1) in (1, 2, 4) and rng.random() < 0.1:
         made["tp"] = 2

@@ -36,8 +36,6 @@ TEST(KeyValueHeads, are_refused_with_the_reason) {
   problem = bf16_from(DType::kBF16);
   problem.layer.dual_chunk = {8, 2};
   EXPECT_EQ(refusal(problem), "");
-  problem.mode = ForwardMode::kTargetVerify;
-  EXPECT_THAT(refusal(problem), HasSubstr("draft trees in dual chunks"));
   problem = bf16_from(DType::kBF16);
   problem.layer.family = Family::kLatent;
   EXPECT_THAT(refusal(problem), HasSubstr("MLA"));

@@ -131,6 +131,9 @@ Support PaddedHeadsBackend::supports(const Problem& problem) const {
     return Support::no(
         fmt::format("{} query heads need no padding to {}", problem.layer.heads_q, kPaddedHeads));
   }
+  if (problem.fp8.q_scales == QScales::kToken) {
+    return Support::no("no scales by token: there are none of the heads that are added");
+  }
   return kernels_->supports(of_all_heads(problem));
 }
 

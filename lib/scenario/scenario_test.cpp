@@ -262,11 +262,11 @@ TEST(Scenario, lets_drafts_share_a_named_prefix_and_branches_what_their_request_
   const Case c = only_case(
       "batch: [{name: a, mode: draft_decode, prefix: system, prefix_len: [40, 21], "
       "draft: {topk: 2, step: 2}}, "
-      "{name: b, mode: draft_decode, prefix: a.0, draft: {topk: 2, step: 0}}]",
+      "{name: b, mode: draft_decode, prefix: a.0, draft: {topk: 2, step: 2}}]",
       "prefixes: {system: 21, a.0: {after: system, tokens: 9}}\n");
   ASSERT_EQ(c.requests.size(), 6u);
   const std::vector<int> prefixes = {1, 1, 0, 0, 2, 2};
-  const std::vector<std::int64_t> shared = {40, 40, 21, 21, 30, 30}, own = {3, 3, 3, 3, 1, 1};
+  const std::vector<std::int64_t> shared = {40, 40, 21, 21, 30, 30}, own = {3, 3, 3, 3, 3, 3};
   for (std::size_t r = 0; r < 6; ++r) {
     SCOPED_TRACE(r);
     EXPECT_EQ(c.requests[r].shared_prefix, prefixes[r]);
