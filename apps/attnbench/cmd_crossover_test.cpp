@@ -83,7 +83,8 @@ TEST_F(CrossoverCommandLine, refuses_a_file_that_it_cannot_write_before_it_measu
 
 TEST_F(CrossoverCommandLine, compares_one_backend_on_two_cases) {
   std::string text = kTiny;
-  text.insert(text.find("measure"), "  more:\n    batch: [{count: 200, mode: decode, kv_len: 9}]\n");
+  text.insert(text.find("measure"),
+              "  more:\n    batch: [{count: 200, mode: decode, kv_len: 9}]\n");
   std::ofstream(scenario_) << text;
   const std::string path = folder_ + "crossover.json";
   const auto forms = [&](const char* other) {
