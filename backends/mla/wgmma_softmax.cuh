@@ -144,7 +144,7 @@ class Softmax {
   }
 
  private:
-  /// Read for each tile: a register more is not to be had.
+  /// Read for each tile, so that it needs no register between them: the loop spills some already.
   __device__ __forceinline__ float scale_of_logits() const {
     if constexpr (kFp8) return p_.scale * cuda::shared_scale(p_, p_.k_scales, item_.request, 0);
     return p_.scale;

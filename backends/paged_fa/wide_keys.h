@@ -22,7 +22,6 @@ struct WidePiece {
   std::int32_t keys = 0;
   std::int32_t first_seen = 0;
   std::int32_t row = 0;
-  std::int32_t padding[3] = {};
 };
 /// Keys of a piece at most: what a block of the kernel has.
 inline constexpr std::int32_t kWidePieceKeys = 64;
