@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "lib/fixture/fixture.h"
+#include "lib/fixture/testing/case_builder.h"
 #include "lib/fixture/testing/small_cases.h"
 #include "lib/scenario/problem_of.h"
 
@@ -29,18 +32,12 @@ AttentionShape recorded_shape(const Case& c, std::int64_t max_kv_len) {
 }
 
 /// Requests of these query tokens and keys in pages of 16.
-Case step(ForwardMode mode, const std::vector<std::pair<int, int>>& lens) {
+Case step(ForwardMode mode, const std::vector<TokenCounts>& lengths) {
   Case c = small_prefix_hits();
   c.mode = mode;
   c.prefixes.clear();
   c.requests.clear();
-  for (const auto& [q_len, kv_len] : lens) {
-    Request request;
-    request.group = "some";
-    request.q_len = q_len;
-    request.kv_len = kv_len;
-    c.requests.push_back(request);
-  }
+  add_requests(c, "some", lengths);
   return c;
 }
 

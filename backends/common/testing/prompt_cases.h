@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <utility>
 #include <vector>
 
+#include "lib/fixture/testing/case_builder.h"
 #include "lib/fixture/testing/small_cases.h"
 
 namespace attnbench {
@@ -14,18 +13,12 @@ namespace attnbench {
 /// 64 and 128; bf16, pages of 16.
 [[nodiscard]] inline std::vector<Case> prompt_cases() {
   std::vector<Case> cases;
-  const auto add = [&](const char* id, std::vector<std::pair<std::int64_t, std::int64_t>> lengths) {
+  const auto add = [&](const char* id, const std::vector<TokenCounts>& lengths) {
     Case& c = cases.emplace_back(small_prefix_hits());
     c.id = id;
     c.prefixes.clear();
     c.requests.clear();
-    for (const auto& [q_len, kv_len] : lengths) {
-      Request request;
-      request.group = "some";
-      request.q_len = q_len;
-      request.kv_len = kv_len;
-      c.requests.push_back(request);
-    }
+    add_requests(c, "some", lengths);
   };
   add("prompts", {{1, 1}, {63, 63}, {64, 64}, {65, 65}, {200, 200}});
   add("mixed", {{70, 70}, {1, 90}, {130, 159}, {1, 1}, {1, 17}});
