@@ -35,6 +35,16 @@ TEST(RecordFields, have_names_of_their_own_and_a_description) {
   }
 }
 
+TEST(RecordFields, have_words_whose_number_the_schema_version_tells) {
+  std::size_t words = 0;
+  for (const RecordField& field : record_fields()) {
+    const auto found = field.access.type.find("enum");
+    if (found != field.access.type.end()) words += found->size();
+  }
+  EXPECT_STREQ(kSchemaVersions.back().name, "1.14.0");
+  EXPECT_EQ(words, 63U) << "a word that joins raises the second part of the version";
+}
+
 TEST(RecordFields, lie_in_groups_that_are_described) {
   for (const RecordField& field : record_fields()) {
     const auto levels = std::ranges::count(field.path, '/');
