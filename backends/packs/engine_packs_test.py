@@ -18,9 +18,14 @@ import engine_tools
 import fa3_pack
 import fla_pack
 import flash_attention_3
+import flashinfer_mla
 import flashinfer_pack
+import flashinfer_wrappers
+import flashinfer_xqa
 import gated_delta_net
 import sglang_pack
+import vllm_delta_nets
+import vllm_flashmla
 import vllm_pack
 
 PACKS = (fa3_pack, fla_pack, flashinfer_pack, sglang_pack, vllm_pack)
@@ -266,8 +271,8 @@ class EnginePacksTest(unittest.TestCase):
         for name, backend in BACKENDS.items():
             if backend.supports(asked) is None:
                 self.assertTrue(backend.reads_queries_apart, name)
-        joined = {plan.__name__ for plan in (flashinfer_pack.MlaPlan, flash_attention_3.AbsorbedPlan,
-                                             vllm_pack.FlashMlaPlan, sglang_pack.DecodePlan) if plan.joins_queries}
+        joined = {plan.__name__ for plan in (flashinfer_mla.MlaPlan, flash_attention_3.AbsorbedPlan,
+                                             vllm_flashmla.FlashMlaPlan, sglang_pack.DecodePlan) if plan.joins_queries}
         self.assertEqual(joined, {"FlashMlaPlan", "DecodePlan"})
 
     def test_queries_that_come_apart_are_joined_ahead_of_kernels_that_take_one_tensor_alone(self):
@@ -342,7 +347,7 @@ class EnginePacksTest(unittest.TestCase):
     def test_the_sparse_decode_is_given_the_keys_that_each_node_of_a_chain_sees(self):
         import numpy
         given = []
-        plan = object.__new__(vllm_pack.FlashMlaSparsePlan)
+        plan = object.__new__(vllm_flashmla.FlashMlaSparsePlan)
         plan.numpy, plan.torch = numpy, types.SimpleNamespace(from_numpy=lambda lists: lists)
         plan.keys = types.SimpleNamespace(shape=(2, 2, 8), copy_=given.append)
         plan.schedule, plan.given = (), lambda batch, *schedule: None
@@ -386,7 +391,7 @@ class EnginePacksTest(unittest.TestCase):
         def cut(recorded=False, **changed):
             backend = flashinfer_pack.PrefillFa2()
             vars(backend).update(changed)
-            return flashinfer_pack.splitting(backend, problem(recorded=recorded))
+            return flashinfer_wrappers.splitting(backend, problem(recorded=recorded))
         self.assertEqual(cut(), {})
         self.assertEqual(cut(split_tile=4096), {"fixed_split_size": 256})
         self.assertEqual(cut(recorded=True, split_tile=4096), {"disable_split_kv": True})
@@ -396,7 +401,7 @@ class EnginePacksTest(unittest.TestCase):
         self.assertRegex(odd.supports(problem(**CHUNK)), "a piece of 1000 keys is no whole number of pages of 16")
 
     def test_each_node_of_a_chain_sees_those_before_it_in_masks_of_bits(self):
-        plan = object.__new__(flashinfer_pack.XqaPlan)
+        plan = object.__new__(flashinfer_xqa.XqaPlan)
         plan.torch = types.SimpleNamespace(tensor=lambda values, **given: values, uint16=None)
         self.assertEqual(plan.causal_mask(2, 3), [[[1, 0], [3, 0], [7, 0]]] * 2)
         rows = plan.causal_mask(1, 33)[0]
@@ -422,7 +427,7 @@ class EnginePacksTest(unittest.TestCase):
         self.assertEqual(before, [0, 1, 1, 2, 4])
 
     def test_a_decode_on_the_pool_zeroes_first_tokens_and_is_not_recorded_with_them(self):
-        plan = object.__new__(vllm_pack.DeltaNetDecodePlan)
+        plan = object.__new__(vllm_delta_nets.DeltaNetDecodePlan)
         launched = []
         plan.kernel, plan.options = lambda **given: launched.append(given), {"H": 16}
         plan.states, plan.fresh = Rows(1, 2, 3), Rows(2)
@@ -431,7 +436,7 @@ class EnginePacksTest(unittest.TestCase):
         self.assertFalse(plan.update(types.SimpleNamespace(q_lens=[1, 1], kv_lens=[5, 1]), None))
 
     def test_a_draft_that_begins_with_nothing_leaves_the_pool_as_it_is(self):
-        plan = object.__new__(vllm_pack.DeltaNetVerifyPlan)
+        plan = object.__new__(vllm_delta_nets.DeltaNetVerifyPlan)
         launched = []
         plan.kernel, plan.states, plan.fresh = lambda **given: launched.append(given["h0"].values), Rows(1, 2, 3), ()
         plan.options = {"h0": plan.states}

@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: 2026 attnbench authors
+# SPDX-License-Identifier: Apache-2.0
+"""FlashMLA as vLLM's wheel has it: decodes of latent attention, dense and sparse."""
+from engine_tools import Plan, first_reason, library_of, need_gpu, no_latent_attention, with_values
+from vllm_wheel import REQUIRES
+
+
+class FlashMla:
+    name = "vllm:flashmla"
+    description = ("FlashMLA's dense decode, over pages of 64 latent rows; over an e4m3 cache with queries rounded to "
+                   "e4m3")
+    requires = REQUIRES
+    kernel = "_flashmla_C.dense_decode_fwd; _flashmla_extension_C.fwd_kvcache_mla_fp8"
+    index_format = "flashmla"
+    device = "cuda"
+    graph_support = "UNIFORM_BATCH"
+    reads_fp8_queries = True
+    reads_queries_apart = True
+    with_lse = False
+
+    def load(self):
+        library_of("vllm", "_flashmla_C.abi3.so")
+        need_gpu(9, "FlashMLA's dense decode")
+
+    def supports(self, problem):
+        fp8 = problem.cache_dtype == "e4m3"
+        return no_latent_attention(problem, no_fp8=None) or first_reason(
+            (problem.mode not in ("decode", "target_verify"), f"decodes and chains of drafts only, not {problem.mode}"),
+            (problem.page_size != 64, f"pages of 64 tokens, not {problem.page_size}"),
+            (fp8 and problem.dtype != "bf16", "over an e4m3 cache it writes bf16 only"),
+            (problem.q_dtype == "e5m2", "queries in e4m3 only, of fp8"),
+            (problem.q_dtype == "e4m3" and not fp8, "queries in e4m3 over an e4m3 cache only"),
+            (problem.q_scales != "tensor", "one scale for all queries only"))
+
+    def numerics(self, problem):
+        if problem.cache_dtype == "e4m3":  # the tensor cores multiply e4m3 with e4m3
+            return {"qk_input": "e4m3", "p": "e4m3", "lse": self.with_lse}
+        return {"p": problem.dtype, "lse": self.with_lse}
+
+    def plan(self, batch):
+        if batch.problem.cache_dtype == "e4m3":
+            library_of("vllm", "_flashmla_extension_C.abi3.so")
+            return FlashMlaFp8Plan(batch, self)
+        return FlashMlaPlan(batch, self)
+
+
+class FlashMlaPlan(Plan):
+    def bind(self, batch, backend):
+        self.with_lse = backend.with_lse
+        requests = batch.batch_size
+        # A recorded plan's padding is nobody's query.
+        self.has_empty_rows = 0 in batch.kv_lens and not self.problem.recorded
+        self.q, self.out = (x.view(requests, -1, *x.shape[1:]) for x in (self.q, self.out))
+        self.by_head = self.lse.view(requests, -1, self.lse.shape[1]).transpose(1, 2)
+        self.drafts = self.problem.mode == "target_verify"
+
+    def prepare(self, batch):
+        # The schedule that the library computes in a kernel ahead of a step's first layer.
+        mla = {name: array.torch() for name, array in batch.indices("flashmla").items()}
+        self.forward = self.torch.ops._flashmla_C.dense_decode_fwd.default
+        self.arguments = (self.q, self.k_cache, self.problem.head_dim_v, mla["cache_seqlens"], mla["block_table"],
+                          self.logit_scale(batch), self.drafts, mla["tile_scheduler_metadata"], mla["num_splits"],
+                          self.out)
+
+    def launch(self):
+        self.give_lse(self.forward(*self.arguments)[1])
+
+    def give_lse(self, lse):
+        """f32 [requests, query heads, tokens of one]; +inf where there is no key."""
+        if self.with_lse:
+            self.by_head.copy_(lse)
+            if self.has_empty_rows:
+                self.lse.masked_fill_(self.lse == float("inf"), -float("inf"))
+
+
+class FlashMlaFp8Plan(FlashMlaPlan):
+    """The kernel over an e4m3 cache, which has operators and a schedule of its own and returns O in new memory."""
+
+    def bind(self, batch, backend):
+        super().bind(batch, backend)
+        torch = self.torch
+        self.q_in = self.q if self.problem.q_dtype == "e4m3" else torch.empty_like(self.q, dtype=self.k_cache.dtype)
+        self.descales = [torch.tensor([scale], device="cuda") for scale in (batch.q_scale, batch.k_scale)]
+        self.schedule = None
+
+    def prepare(self, batch):
+        operators, problem = self.torch.ops._flashmla_extension_C, self.problem
+        table = batch.indices("page_table")
+        lens, pages = table["cache_seqlens"].torch(), table["page_table"].torch()
+        schedule = operators.get_mla_decoding_metadata_dense_fp8.default(
+            lens, self.q.shape[1] * problem.heads_q, problem.heads_kv)
+        if self.schedule is not None:
+            for ours, step in zip(self.schedule, schedule):
+                ours.copy_(step)
+            return
+        self.schedule, self.forward = schedule, operators.fwd_kvcache_mla_fp8.default
+        self.arguments = (self.q_in, self.k_cache, problem.head_dim_v, lens, pages, problem.scale, self.drafts,
+                          *schedule, *self.descales)
+
+    def launch(self):
+        if self.q_in is not self.q:
+            self.q_in.copy_(self.q)  # as vLLM rounds them in the layer
+        out, lse = self.forward(*self.arguments)
+        self.out.copy_(out)
+        self.give_lse(lse)
+
+
+class FlashMlaSparse:
+    """Rows of 656 bytes are read by the kernel for DeepSeek-V3.2's chosen keys alone. It is given all of a query's, as
+    vLLM gives them to it where there are fewer than are chosen."""
+    name = "vllm:flashmla_sparse"
+    description = "FlashMLA's sparse decode over latent rows with scales of blocks, given every key of each query"
+    requires = REQUIRES
+    kernel = "_flashmla_C.sparse_decode_fwd"
+    index_format = "indices"
+    device = "cuda"
+    graph_support = "UNIFORM_BATCH"
+    reads_queries_apart = True
+    formats = ["NHD"]
+    with_lse = False
+
+    load = FlashMla.load
+
+    def supports(self, problem):
+        blocks = problem.cache_scales == "block"
+        return first_reason((not blocks, "rows with scales of blocks only (fp8_ds_mla)")) or no_latent_attention(
+            with_values(problem, cache_scales="tensor"), no_fp8=None) or first_reason(
+            (problem.mode not in ("decode", "target_verify"), f"decodes and chains of drafts only, not {problem.mode}"),
+            (problem.page_size != 64, f"pages of 64 tokens, not {problem.page_size}"),
+            (problem.dtype != "bf16", "queries in bf16 only"),
+            (problem.heads_q > 128, "128 query heads at most"))
+
+    def numerics(self, problem):
+        return {"qk_input": "bf16", "p": "bf16", "lse": self.with_lse}  # rows are widened to bf16
+
+    def plan(self, batch):
+        return FlashMlaSparsePlan(batch, self)
+
+
+class FlashMlaSparsePlan(FlashMlaPlan):
+    KEYS = 128  # of which lists are multiples; -1 fills them up
+
+    def bind(self, batch, backend):
+        import numpy
+        super().bind(batch, backend)
+        torch, self.numpy = self.torch, numpy
+        requests, q_len, heads, dim = self.q.shape
+        # It is compiled for 64 and 128 heads; vLLM adds heads of zeros.
+        most = 64 if heads <= 64 else 128
+        self.q_in = self.q if heads == most else torch.zeros((requests, q_len, most, dim), dtype=self.q.dtype,
+                                                             device="cuda")
+        keys = -(-max(self.longest(batch)[1], 1) // self.KEYS) * self.KEYS
+        self.keys = torch.full((requests, q_len, keys), -1, dtype=torch.int32, device="cuda")
+        self.forward = torch.ops._flashmla_C.sparse_decode_fwd.default
+        # The schedule follows from the shapes alone: a call over no keys makes it.
+        self.schedule = self.forward(*self.given(batch, None, None))[2:]
+
+    def given(self, batch, *schedule):
+        rest = (None, None, None)  # further keys, which DeepSeek-V4 has
+        return (self.q_in, self.k_cache, self.keys, None, None, *schedule, *rest, self.problem.head_dim_v,
+                self.problem.scale, None)
+
+    def prepare(self, batch):
+        table = {name: array.numpy() for name, array in batch.indices("req_to_token", host=True).items()}
+        slots = table["req_to_token"][table["req_pool_indices"]]
+        q_len = self.keys.shape[1]
+        places = self.numpy.arange(self.keys.shape[2])
+        seen = self.numpy.asarray(batch.kv_lens)[:, None] - q_len + 1 + self.numpy.arange(q_len)  # keys of each query
+        width = min(slots.shape[1], len(places))
+        lists = self.numpy.full(self.keys.shape, -1, dtype=self.numpy.int32)
+        lists[:, :, :width] = slots[:, None, :width]
+        lists[places >= seen[:, :, None]] = -1
+        self.keys.copy_(self.torch.from_numpy(lists))
+        self.arguments = self.given(batch, *self.schedule)
+
+    def launch(self):
+        heads = self.q.shape[2]
+        if self.q_in is not self.q:
+            self.q_in[:, :, :heads].copy_(self.q)
+        out, lse = self.forward(*self.arguments)[:2]
+        self.out.copy_(out[:, :, :heads])
+        self.give_lse(lse[:, :heads])
