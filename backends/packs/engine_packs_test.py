@@ -2,59 +2,35 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """What the packs of engine kernels say of themselves and of problems, without any of their packages."""
-import contextlib
-import dataclasses
-import importlib.util
 import os
 import sys
-import tempfile
-import types
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "testing")]
 sys.dont_write_bytecode = True
 
-import engine_tools
 import fa3_pack
 import fla_pack
 import flash_attention_3
 import flashinfer_mla
 import flashinfer_pack
-import flashinfer_wrappers
-import flashinfer_xqa
-import gated_delta_net
 import sglang_pack
-import vllm_delta_nets
 import vllm_flashmla
 import vllm_pack
+from pack_problems import CHUNK, DELTA_NET, problem
 
 PACKS = (fa3_pack, fla_pack, flashinfer_pack, sglang_pack, vllm_pack)
 BACKENDS = {cls.name: cls() for pack in PACKS for cls in pack.backends}
 TYPED_STAGES = {"qk_input", "p", "accumulator", "partial_out"}
 DTYPES = {"f32", "f16", "bf16", "e4m3", "e5m2"}
 
-
-def problem(**changed):
-    """A decode of llama-3.1-8b, as problem_of() of the host describes it, with some of it changed."""
-    plain = dict(family="softmax", heads_q=32, heads_kv=8, head_dim_qk=128, head_dim_v=128, causal=True,
-                 is_cross_attention=False, has_sinks=False, has_alibi=False, window_counts_depth=False,
-                 sliding_window_size=-1, scale=0.1, logit_cap=0.0, ranks=1, dtype="bf16", cache_dtype="bf16",
-                 cache_layout="NHD", page_size=16, mode="decode", recorded=False, max_requests=4, max_q_len=1,
-                 max_q_tokens=4, max_kv_len=900, step="attention", cache_scales="tensor",
-                 attention_chunk=0, dual_chunk_size=0, temperature_len=0, causal_block=1, multi_item=False,
-                 empty_rows=False, queries_apart=False, drafts_are_chains=False)
-    whole = {**plain, **changed}
-    return types.SimpleNamespace(**{"q_dtype": whole["dtype"], "out_dtype": whole["dtype"], "q_scales": "tensor",
-                                    **whole})
-
-
 LATENT = dict(family="latent", heads_q=16, heads_kv=1, head_dim_qk=576, head_dim_v=512, page_size=64)
-CHUNK = dict(mode="extend", max_q_len=100, max_q_tokens=300)
 PROMPT = dict(mode="extend", max_q_len=100, max_q_tokens=400, max_kv_len=100)
 TREE = dict(mode="target_verify", max_q_len=16, max_q_tokens=64)
 CHAIN = dict(mode="target_verify", max_q_len=4, max_q_tokens=16, drafts_are_chains=True)
 BLOCKS = dict(cache_dtype="e4m3", cache_scales="block")
-DELTA_NET = dict(family="recurrent", heads_q=16, heads_kv=32)
+
 # Who takes what: all others refuse it.
 TAKEN = [
     (dict(), "vllm:fa3 vllm:fa2 vllm:triton_unified vllm:paged_attention_v1 vllm:paged_attention_v2 fa3:tokenspeed "
@@ -137,6 +113,7 @@ TAKEN = [
     ({**DELTA_NET, "head_dim_qk": 512}, ""),
     ({**DELTA_NET, **TREE}, "vllm:fused_recurrent_gdn_verify"),
 ]
+
 # The same of ragged keys, by those whose formats have them.
 RAGGED = dict(cache_layout="ragged", page_size=1)
 EXPANDED = dict(heads_q=16, heads_kv=16, head_dim_qk=192, head_dim_v=128)
@@ -157,80 +134,6 @@ TAKEN_RAGGED = [
 def formats_of(backend, asked):
     formats = getattr(backend, "formats", ())
     return formats(asked) if callable(formats) else formats
-
-
-class Rows:
-    """What plans of delta nets ask of a tensor whose rows are single numbers."""
-
-    def __init__(self, *values):
-        self.values = list(values)
-
-    def __len__(self):
-        return len(self.values)
-
-    def __getitem__(self, index):
-        return self.values[index]
-
-    def clone(self):
-        return Rows(*self.values)
-
-    def unsqueeze(self, dim):
-        return Rows(self)
-
-    def index_select(self, dim, rows):
-        return Rows(*(self.values[row] for row in rows.values))
-
-    def index_fill_(self, dim, rows, value):
-        for row in rows.values:
-            self.values[row] = value
-
-    def index_copy_(self, dim, rows, source):
-        for row, value in zip(rows.values, source.values):
-            self.values[row] = value
-
-    def copy_(self, source):
-        self.values[:] = source.values
-
-
-def gathered(returns_out, slots, fresh, states):
-    """A forward of GatheredStates with a rule that adds 1 to each state: what the rule was given, O and the states."""
-    seen = {}
-
-    def rule(q, k, v, **given):
-        seen.update(given)
-        initial = given["initial_state"] or Rows(*[0] * len(slots))
-        return Rows(Rows(7)), Rows(*(value + 1 for value in initial.values))
-
-    plan = object.__new__(gated_delta_net.GatheredStates)
-    plan.q, plan.k, plan.v, plan.g, plan.beta, plan.out = (Rows(0) for _ in range(6))
-    plan.torch = types.SimpleNamespace(no_grad=contextlib.nullcontext)
-    plan.problem, plan.options = problem(**DELTA_NET), {"cu_seqlens": "starts"}
-    plan.backend = types.SimpleNamespace(rule=rule, returns_out=returns_out)
-    plan.slots, plan.fresh, plan.states = Rows(*slots), Rows(*fresh), Rows(*states)
-    plan.all_fresh = len(fresh) == len(slots)
-    plan.launch()
-    return seen, plan.out.values, plan.states.values
-
-
-class ChunkedStep:
-    """A step of a chunked layer, of which attnbench has built the index format "local_attention"."""
-
-    def __init__(self, **changed):
-        import numpy
-        self.problem = problem(**{**CHUNK, "attention_chunk": 8, "page_size": 4, **changed})
-        self.q_tokens, self.k_scale, self.v_scale, self.q_scale = 6, 1, 1, 1
-        self.tensor = self.reserve = None
-        self.asked = []
-        self.local = {"local_query_start_loc": numpy.array([0, 3, 5, 6], dtype=numpy.int32),
-                      "local_seqused_k": numpy.array([8, 5, 0], dtype=numpy.int32),
-                      "local_block_table": numpy.array([[7, 9], [2, 3], [-1, -1]], dtype=numpy.int32)}
-
-    def indices(self, format, host=False):
-        self.asked.append((format, host))
-        return {name: engine_tools.HostArray(array) for name, array in self.local.items()}
-
-
-needs_numpy = unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
 
 
 class EnginePacksTest(unittest.TestCase):
@@ -275,19 +178,6 @@ class EnginePacksTest(unittest.TestCase):
                                              vllm_flashmla.FlashMlaPlan, sglang_pack.DecodePlan) if plan.joins_queries}
         self.assertEqual(joined, {"FlashMlaPlan", "DecodePlan"})
 
-    def test_queries_that_come_apart_are_joined_ahead_of_kernels_that_take_one_tensor_alone(self):
-        def ran(joins):
-            calls = []
-            plan = object.__new__(type("Recorded", (engine_tools.Plan,), {
-                "joins_queries": joins, "launch": lambda self: calls.append("launch")}))
-            plan.idle, plan.queries_apart, plan.joined = False, ("nope", "pe"), "q"
-            plan.on = lambda stream: contextlib.nullcontext()
-            plan.torch = types.SimpleNamespace(cat=lambda parts, dim, out: calls.append((parts, dim, out)))
-            plan.run(None)
-            return calls
-        self.assertEqual(ran(True), [(("nope", "pe"), -1, "q"), "launch"])
-        self.assertEqual(ran(False), ["launch"])
-
     def test_layouts_and_types_are_words_of_the_interface(self):
         for name, backend in BACKENDS.items():
             for changed in [{}, LATENT, dict(cache_dtype="e4m3"), dict(cache_dtype="e4m3", cache_scales="token")]:
@@ -324,128 +214,6 @@ class EnginePacksTest(unittest.TestCase):
                 self.assertIn("torch", cls.requires)
                 self.assertTrue(cls.kernel and cls.description and cls.device == "cuda")
 
-    @needs_numpy
-    def test_virtual_requests_are_chunks_that_hold_queries(self):
-        step = engine_tools.with_virtual_requests(ChunkedStep())
-        self.assertEqual((step.batch_size, step.q_lens, step.kv_lens), (3, [3, 2, 1], [8, 5, 0]))
-        asked = step.problem
-        self.assertEqual((asked.mode, asked.attention_chunk, asked.max_q_len, asked.max_kv_len), ("extend", 0, 8, 8))
-        self.assertEqual(step.whole.problem.attention_chunk, 8)
-        csr = {name: array.numpy().tolist() for name, array in step.indices("csr", host=True).items()}
-        self.assertEqual(csr, {"qo_indptr": [0, 3, 5, 6], "kv_indptr": [0, 2, 4, 4], "kv_indices": [7, 9, 2, 3],
-                               "kv_last_page_len": [4, 1, 1]})
-        table = step.indices("page_table")
-        self.assertEqual(table["cache_seqlens"].numpy().tolist(), [8, 5, 0])
-        self.assertEqual(table["page_table"].numpy().tolist(), [[7, 9], [2, 3], [-1, -1]])
-        self.assertEqual(step.indices("varlen")["cu_seqlens_q"].numpy().tolist(), [0, 3, 5, 6])
-        self.assertEqual(set(step.whole.asked), {("local_attention", True), ("local_attention", False)})
-        self.assertEqual(engine_tools.with_virtual_requests(ChunkedStep(mode="decode")).problem.mode, "decode")
-        whole = ChunkedStep(attention_chunk=0)
-        self.assertIs(engine_tools.with_virtual_requests(whole), whole)
-
-    @needs_numpy
-    def test_the_sparse_decode_is_given_the_keys_that_each_node_of_a_chain_sees(self):
-        import numpy
-        given = []
-        plan = object.__new__(vllm_flashmla.FlashMlaSparsePlan)
-        plan.numpy, plan.torch = numpy, types.SimpleNamespace(from_numpy=lambda lists: lists)
-        plan.keys = types.SimpleNamespace(shape=(2, 2, 8), copy_=given.append)
-        plan.schedule, plan.given = (), lambda batch, *schedule: None
-        slots = numpy.array([[0] * 5, [64, 65, 66, 67, 68], [128, 129, 130, -7, -7]], dtype=numpy.int32)
-        table = {"req_to_token": engine_tools.HostArray(slots),
-                 "req_pool_indices": engine_tools.HostArray(numpy.array([2, 1], dtype=numpy.int32))}
-        plan.prepare(types.SimpleNamespace(kv_lens=[3, 5], indices=lambda format, host: table))
-        none = [-1] * 8
-        lists = [[128, 129], [128, 129, 130], [64, 65, 66, 67], [64, 65, 66, 67, 68]]
-        self.assertEqual(given[0].reshape(4, 8).tolist(), [(keys + none)[:8] for keys in lists])
-
-    def test_a_plan_s_own_buffers_lie_in_its_workspace_one_behind_the_other(self):
-        class Memory:
-            def __init__(self, at):
-                self.at = at
-
-            def __getitem__(self, part):
-                return Memory((part.start, part.stop))
-
-            def view(self, form):
-                return Memory((*self.at, form))
-
-        @dataclasses.dataclass
-        class Bytes:
-            address: int = 0
-            dtype: str = "bf16"
-            shape: tuple = ()
-            strides: tuple = ()
-
-            def torch(self):
-                asked.append((self.address, self.dtype, self.shape, self.strides))
-                return Memory(())
-
-        asked, words = [], types.SimpleNamespace(itemsize=4)
-        batch = types.SimpleNamespace(tensor=lambda role: Bytes(), reserve=lambda size: 4096 + size)
-        parts = engine_tools.reserved(batch, ((3, 2), words), ((100,), words))
-        self.assertEqual(asked, [(4096 + 768, "u8", (768,), (1,))])
-        self.assertEqual([part.at for part in parts], [(0, 24, words, (3, 2)), (256, 656, words, (100,))])
-
-    def test_keys_are_cut_as_a_variant_says_and_not_at_all_in_graphs_of_deterministic_inference(self):
-        def cut(recorded=False, **changed):
-            backend = flashinfer_pack.PrefillFa2()
-            vars(backend).update(changed)
-            return flashinfer_wrappers.splitting(backend, problem(recorded=recorded))
-        self.assertEqual(cut(), {})
-        self.assertEqual(cut(split_tile=4096), {"fixed_split_size": 256})
-        self.assertEqual(cut(recorded=True, split_tile=4096), {"disable_split_kv": True})
-        self.assertEqual(cut(disable_split_kv=1), {"disable_split_kv": True})
-        odd = flashinfer_pack.PrefillFa2()
-        odd.split_tile = 1000
-        self.assertRegex(odd.supports(problem(**CHUNK)), "a piece of 1000 keys is no whole number of pages of 16")
-
-    def test_each_node_of_a_chain_sees_those_before_it_in_masks_of_bits(self):
-        plan = object.__new__(flashinfer_xqa.XqaPlan)
-        plan.torch = types.SimpleNamespace(tensor=lambda values, **given: values, uint16=None)
-        self.assertEqual(plan.causal_mask(2, 3), [[[1, 0], [3, 0], [7, 0]]] * 2)
-        rows = plan.causal_mask(1, 33)[0]
-        self.assertEqual((rows[15], rows[16]), ([0xffff, 0, 0, 0], [0xffff, 1, 0, 0]))
-        self.assertEqual(rows[32], [0xffff, 0xffff, 1, 0])
-
-    def test_states_are_gathered_by_slot_zeroed_where_fresh_and_scattered_back(self):
-        poison = -1000
-        given, out, after = gathered(True, slots=[3, 1, 4], fresh=[1], states=[poison, poison, 20, 30, 40])
-        self.assertEqual(given["initial_state"].values, [30, 0, 40])
-        self.assertEqual((out, after), ([7], [poison, 1, 20, 31, 41]))
-        self.assertEqual((given["scale"], given["cu_seqlens"]), (0.1, "starts"))
-        self.assertTrue(given["output_final_state"] and given["use_qk_l2norm_in_kernel"])
-        given, out, after = gathered(False, slots=[2, 1], fresh=[0, 1], states=[poison, poison, poison])
-        self.assertIsNone(given["initial_state"])
-        self.assertEqual((out, after), ([0], [poison, 1, 1]))
-        given, _, _ = gathered(True, slots=[1], fresh=[], states=[poison, 5])
-        self.assertEqual(given["initial_state"].values, [5])
-
-    def test_chunks_of_the_delta_rule_are_listed_from_lengths_on_the_host(self):
-        chunks, before = gated_delta_net.chunks_of([1, 0, 64, 65])
-        self.assertEqual(chunks, [(0, 0), (2, 0), (3, 0), (3, 1)])
-        self.assertEqual(before, [0, 1, 1, 2, 4])
-
-    def test_a_decode_on_the_pool_zeroes_first_tokens_and_is_not_recorded_with_them(self):
-        plan = object.__new__(vllm_delta_nets.DeltaNetDecodePlan)
-        launched = []
-        plan.kernel, plan.options = lambda **given: launched.append(given), {"H": 16}
-        plan.states, plan.fresh = Rows(1, 2, 3), Rows(2)
-        plan.launch()
-        self.assertEqual((plan.states.values, launched), ([1, 2, 0], [{"H": 16}]))
-        self.assertFalse(plan.update(types.SimpleNamespace(q_lens=[1, 1], kv_lens=[5, 1]), None))
-
-    def test_a_draft_that_begins_with_nothing_leaves_the_pool_as_it_is(self):
-        plan = object.__new__(vllm_delta_nets.DeltaNetVerifyPlan)
-        launched = []
-        plan.kernel, plan.states, plan.fresh = lambda **given: launched.append(given["h0"].values), Rows(1, 2, 3), ()
-        plan.options = {"h0": plan.states}
-        plan.launch()
-        plan.fresh = Rows(2)
-        plan.launch()
-        self.assertEqual((plan.states.values, launched), ([1, 2, 3], [[1, 2, 3], [1, 2, 0]]))
-        self.assertFalse(plan.update(types.SimpleNamespace(q_lens=[4, 4], kv_lens=[9, 4]), None))
-
     def test_only_vllm_s_kernels_have_states_with_value_dims_first(self):
         asked = problem(**DELTA_NET)
         turned = {name for name, backend in BACKENDS.items() if formats_of(backend, asked) == ["states_vk"]}
@@ -458,43 +226,6 @@ class EnginePacksTest(unittest.TestCase):
                 if backend.supports(problem(**DELTA_NET)) is None or name == "vllm:chunk_gdn":
                     self.assertEqual(formats_of(backend, asked), [layout], name)
                     self.assertIn("recurrent layers only", backend.supports(asked), name)
-
-    def test_windows_of_layers_without_causality_reach_as_far_ahead_as_back(self):
-        for causal, cross, window, ahead in ((True, False, 9, 0), (False, False, 9, 9), (False, False, -1, -1),
-                                             (True, False, -1, -1), (False, True, 9, -1)):
-            layer = problem(causal=causal, is_cross_attention=cross, sliding_window_size=window)
-            self.assertEqual(engine_tools.window_of(layer), (-1 if cross else window, ahead))
-
-    def test_a_module_is_imported_without_its_package_being_started(self):
-        with tempfile.TemporaryDirectory() as folder:
-            files = {"engine_x/__init__.py": "raise RuntimeError('started')", "engine_x/ops/__init__.py": "",
-                     "engine_x/ops/kernel.py": "from engine_x.platform import units\nFOUND = units()"}
-            for path, text in files.items():
-                os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
-                with open(os.path.join(folder, path), "w") as file:
-                    file.write(text)
-            sys.path.insert(0, folder)
-            try:
-                module = engine_tools.import_bare("engine_x.ops.kernel", ["engine_x"],
-                                                  {"engine_x.platform": {"units": lambda: 132}})
-                self.assertEqual(module.FOUND, 132)
-                spec = engine_tools.importlib.util.find_spec("engine_x")  # a bare package is still found by others
-                self.assertEqual(list(spec.submodule_search_locations), [os.path.join(folder, "engine_x")])
-            finally:
-                sys.path.remove(folder)
-
-    def test_an_operator_of_another_version_is_told_by_its_arguments(self):
-        def argument(name, kind="IntType", default=None):
-            of_kind = types.SimpleNamespace(kind=lambda: kind)
-            return types.SimpleNamespace(name=name, default_value=default, type=of_kind,
-                                         has_default_value=lambda: default is not None)
-        arguments = [argument("q"), argument("mask", "OptionalType"), argument("n", default=7)]
-        operator = types.SimpleNamespace(_schema=types.SimpleNamespace(arguments=arguments))
-        self.assertEqual(engine_tools.arguments_of(operator, q=1), [1, None, 7])
-        with self.assertRaisesRegex(TypeError, "has no argument window"):
-            engine_tools.arguments_of(operator, q=1, window=3)
-        with self.assertRaisesRegex(TypeError, "needs q, too"):
-            engine_tools.arguments_of(operator, mask=3)
 
 
 if __name__ == "__main__":
