@@ -35,21 +35,16 @@ void register_builtin_backends(Registry& registry) {
   for (const std::int64_t keys : cpu_flash::kTriedSplitKeys) {
     registry.add([keys] { return complete(std::make_unique<cpu_flash::CpuFlashBackend>(keys)); });
   }
-  registry.add([] {
-    return complete(std::make_unique<PaddedHeads<cpu_flash::CpuFlashBackend, copy_rows_on_cpu>>());
+  const auto kernels = [] { return std::make_unique<cpu_flash::CpuFlashBackend>(); };
+  registry.add([=] { return complete(with_padded_heads(kernels(), copy_rows_on_cpu)); });
+  registry.add([=] {
+    return with_kv_write(with_two_stages(kernels(), merge_states_on_cpu), plan_kv_write_on_cpu);
   });
-  registry.add([] {
-    using Kind = TwoStage<cpu_flash::CpuFlashBackend, merge_states_on_cpu>;
-    return with_kv_write(std::make_unique<Kind>(), plan_kv_write_on_cpu);
+  registry.add([=] {
+    return with_kv_write(with_ragged_keys(kernels(), merge_states_on_cpu), plan_kv_write_on_cpu);
   });
-  registry.add([] {
-    using Kind = RaggedPaged<cpu_flash::CpuFlashBackend, merge_states_on_cpu>;
-    return with_kv_write(std::make_unique<Kind>(), plan_kv_write_on_cpu);
-  });
-  registry.add([] {
-    return with_kv_write(std::make_unique<VirtualBatches<cpu_flash::CpuFlashBackend>>(),
-                         plan_kv_write_on_cpu);
-  });
+  registry.add(
+      [=] { return with_kv_write(with_virtual_batches(kernels()), plan_kv_write_on_cpu); });
   registry.add([] { return std::make_unique<gated_delta_net::GatedDeltaNetBackend>(); });
   register_cuda_backends(registry);
 }

@@ -26,28 +26,18 @@
 namespace attnbench {
 namespace {
 
-/// A backend of this build: it runs, or the machine says why it cannot.
-template <class Kind, class... Arguments>
-void add(Registry& registry, const std::string& absence, Arguments... arguments) {
+/// What `make` returns takes queries in fp8 and queries that come apart too, and its step may begin
+/// with the write of its keys and values. It is absent where the machine says why it cannot run.
+template <class Make>
+void add_writing(Registry& registry, const std::string& absence, Make make) {
   if (absence.empty()) {
-    registry.add([arguments...] { return std::make_unique<Kind>(arguments...); });
-  } else {
-    registry.add_absent(Kind(arguments...).info(), absence);
-  }
-}
-
-/// The same of one that takes queries in fp8 and queries that come apart too, and whose step may
-/// begin with the write of its keys and values.
-template <class Kind, class... Arguments>
-void add_writing(Registry& registry, const std::string& absence, Arguments... arguments) {
-  if (absence.empty()) {
-    registry.add([arguments...] {
-      auto kernels = with_wide_queries(std::make_unique<Kind>(arguments...), widen_queries_on_gpu);
+    registry.add([make] {
+      auto kernels = with_wide_queries(make(), widen_queries_on_gpu);
       return with_kv_write(with_joined_queries(std::move(kernels), copy_rows_on_gpu),
                            plan_kv_write_on_gpu);
     });
   } else {
-    const BackendInfo info = with_wide_queries(Kind(arguments...).info());
+    const BackendInfo info = with_wide_queries(make()->info());
     registry.add_absent(with_kv_write(with_joined_queries(info)), absence);
   }
 }
@@ -63,12 +53,20 @@ void add_cascade(Registry& registry, const std::string& absence) {
   }
 }
 
+void add_gated_delta_net(Registry& registry, const std::string& absence) {
+  if (absence.empty()) {
+    registry.add([] { return std::make_unique<gated_delta_net::GpuBackend>(); });
+  } else {
+    registry.add_absent(gated_delta_net::GpuBackend().info(), absence);
+  }
+}
+
 /// cuDNN can be missing where a GPU is not: its headers in the build, its library on the machine.
 void add_cudnn(Registry& registry, std::string absence) {
 #ifdef ATTNBENCH_HAVE_CUDNN
   if (absence.empty()) absence = cudnn::absence();
   if (absence.empty()) {
-    add_writing<cudnn::CudnnBackend>(registry, absence);
+    add_writing(registry, absence, [] { return std::make_unique<cudnn::CudnnBackend>(); });
     return;
   }
 #else
@@ -82,16 +80,22 @@ void add_cudnn(Registry& registry, std::string absence) {
 
 void register_cuda_backends(Registry& registry) {
   const std::string absence = cuda_absence();
-  for (const auto rule : splitkv::kSplitRules)
-    add_writing<splitkv::SplitKvBackend>(registry, absence, rule);
-  add_writing<paged_fa::PagedFaBackend>(registry, absence);
-  add_writing<TwoStage<paged_fa::PagedFaBackend, merge_states_on_gpu>>(registry, absence);
-  add_writing<RaggedPaged<paged_fa::PagedFaBackend, merge_states_on_gpu>>(registry, absence);
-  add_writing<VirtualBatches<paged_fa::PagedFaBackend>>(registry, absence);
-  add_writing<mla::MlaBackend>(registry, absence);
-  add_writing<PaddedHeads<mla::MlaBackend, copy_rows_on_gpu>>(registry, absence);
+  const auto make_paged_fa = [] { return std::make_unique<paged_fa::PagedFaBackend>(); };
+  const auto make_mla = [] { return std::make_unique<mla::MlaBackend>(); };
+  for (const auto rule : splitkv::kSplitRules) {
+    add_writing(registry, absence,
+                [rule] { return std::make_unique<splitkv::SplitKvBackend>(rule); });
+  }
+  add_writing(registry, absence, make_paged_fa);
+  add_writing(registry, absence,
+              [=] { return with_two_stages(make_paged_fa(), merge_states_on_gpu); });
+  add_writing(registry, absence,
+              [=] { return with_ragged_keys(make_paged_fa(), merge_states_on_gpu); });
+  add_writing(registry, absence, [=] { return with_virtual_batches(make_paged_fa()); });
+  add_writing(registry, absence, make_mla);
+  add_writing(registry, absence, [=] { return with_padded_heads(make_mla(), copy_rows_on_gpu); });
   add_cascade(registry, absence);
-  add<gated_delta_net::GpuBackend>(registry, absence);
+  add_gated_delta_net(registry, absence);
   add_cudnn(registry, absence);
 }
 

@@ -46,11 +46,11 @@ TEST(RegisterBuiltinBackends, says_the_same_of_gpu_backends_with_and_without_nvc
   Registry registry;
   register_builtin_backends(registry);
   std::vector<BackendInfo> infos{paged_fa::info(),
-                                 virtual_batches_info(paged_fa::info()),
-                                 two_stage_info(paged_fa::info()),
-                                 ragged_paged_info(paged_fa::info()),
+                                 with_virtual_batches(paged_fa::info()),
+                                 with_two_stages(paged_fa::info()),
+                                 with_ragged_keys(paged_fa::info()),
                                  mla::info(),
-                                 padded_heads_info(mla::info()),
+                                 with_padded_heads(mla::info()),
                                  cascade::info(),
                                  cudnn::info(),
                                  gated_delta_net::gpu_info()};

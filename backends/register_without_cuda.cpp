@@ -24,8 +24,8 @@ void register_cuda_backends(Registry& registry) {
     registry.add_absent(with_kv_write(with_joined_queries(with_wide_queries(splitkv::info(rule)))),
                         absence);
   for (const BackendInfo& info :
-       {paged_fa::info(), two_stage_info(paged_fa::info()), ragged_paged_info(paged_fa::info()),
-        virtual_batches_info(paged_fa::info()), mla::info(), padded_heads_info(mla::info())}) {
+       {paged_fa::info(), with_two_stages(paged_fa::info()), with_ragged_keys(paged_fa::info()),
+        with_virtual_batches(paged_fa::info()), mla::info(), with_padded_heads(mla::info())}) {
     registry.add_absent(with_kv_write(with_joined_queries(with_wide_queries(info))), absence);
   }
   registry.add_absent(with_wide_queries(cascade::info()), absence);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "lib/base/int_math.h"
 #include "lib/batch/forward_batch.h"
@@ -108,46 +109,56 @@ class PaddedHeadsPlan final : public Plan {
   std::unique_ptr<Plan> plan_;
 };
 
+class PaddedHeadsBackend final : public Backend {
+ public:
+  PaddedHeadsBackend(std::unique_ptr<Backend> kernels, CopyRows copy)
+      : kernels_(std::move(kernels)), copy_(copy), info_(with_padded_heads(kernels_->info())) {}
+
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] Support supports(const Problem& problem) const override {
+    if (!problem.layer.shares_row_of_k_and_v()) {
+      return Support::no("latent attention alone has its query heads padded");
+    }
+    if (problem.layer.heads_q >= kPaddedHeads) {
+      return Support::no(
+          fmt::format("{} query heads need no padding to {}", problem.layer.heads_q, kPaddedHeads));
+    }
+    if (problem.fp8.q_scales == QScales::kToken) {
+      return Support::no("no scales by token: there are none of the heads that are added");
+    }
+    return kernels_->supports(of_all_heads(problem));
+  }
+  [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
+    return kernels_->formats(of_all_heads(problem));
+  }
+  [[nodiscard]] Numerics numerics(const Problem& problem) const override {
+    return kernels_->numerics(of_all_heads(problem));
+  }
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
+    if (batch.batch_size == 0) return kernels_->plan(batch, memory);
+    return std::make_unique<PaddedHeadsPlan>(*kernels_, batch, copy_, memory);
+  }
+
+ private:
+  std::unique_ptr<Backend> kernels_;
+  CopyRows copy_;
+  BackendInfo info_;
+};
+
 }  // namespace
 
-BackendInfo padded_heads_info(BackendInfo base) {
-  base.description = fmt::format(
+BackendInfo with_padded_heads(BackendInfo kernels) {
+  kernels.description = fmt::format(
       "{} with queries padded to {} heads, as kernels for whole models "
       "want them of a rank",
-      base.name, kPaddedHeads);
-  base.name += ":padded_heads";
-  base.by_default = false;
-  return base;
+      kernels.name, kPaddedHeads);
+  kernels.name += ":padded_heads";
+  kernels.by_default = false;
+  return kernels;
 }
 
-PaddedHeadsBackend::PaddedHeadsBackend(std::unique_ptr<Backend> kernels, CopyRows copy)
-    : kernels_(std::move(kernels)), copy_(copy), info_(padded_heads_info(kernels_->info())) {}
-
-Support PaddedHeadsBackend::supports(const Problem& problem) const {
-  if (!problem.layer.shares_row_of_k_and_v()) {
-    return Support::no("latent attention alone has its query heads padded");
-  }
-  if (problem.layer.heads_q >= kPaddedHeads) {
-    return Support::no(
-        fmt::format("{} query heads need no padding to {}", problem.layer.heads_q, kPaddedHeads));
-  }
-  if (problem.fp8.q_scales == QScales::kToken) {
-    return Support::no("no scales by token: there are none of the heads that are added");
-  }
-  return kernels_->supports(of_all_heads(problem));
-}
-
-std::vector<KvLayout> PaddedHeadsBackend::formats(const Problem& problem) const {
-  return kernels_->formats(of_all_heads(problem));
-}
-
-Numerics PaddedHeadsBackend::numerics(const Problem& problem) const {
-  return kernels_->numerics(of_all_heads(problem));
-}
-
-std::unique_ptr<Plan> PaddedHeadsBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
-  if (batch.batch_size == 0) return kernels_->plan(batch, memory);
-  return std::make_unique<PaddedHeadsPlan>(*kernels_, batch, copy_, memory);
+std::unique_ptr<Backend> with_padded_heads(std::unique_ptr<Backend> kernels, CopyRows copy) {
+  return std::make_unique<PaddedHeadsBackend>(std::move(kernels), copy);
 }
 
 }  // namespace attnbench

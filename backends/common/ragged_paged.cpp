@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "backends/common/prefix_merge.h"
 #include "lib/base/int_math.h"
@@ -81,52 +82,63 @@ std::unique_ptr<PartStep> own_step(const ForwardBatch& whole) {
   return step;
 }
 
+class RaggedPagedBackend final : public Backend {
+ public:
+  RaggedPagedBackend(std::unique_ptr<Backend> kernels, MergeStates merge)
+      : kernels_(std::move(kernels)), merge_(merge), info_(with_ragged_keys(kernels_->info())) {}
+
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] Support supports(const Problem& problem) const override {
+    if (const Support part = looks_at_distances_alone(problem); !part) return part;
+    if (!has_extend_lens(problem.mode) && problem.mode != ForwardMode::kIdle) {
+      return Support::no("prompts and mixed steps alone have ragged keys");
+    }
+    if (problem.multi_item) {
+      return Support::no("no multi-item scoring: SGLang reads all keys by pages there");
+    }
+    if (problem.empty_rows) return Support::no("no queries before the first key: each has its own");
+    if (problem.cache.dtype != problem.dtype) {
+      return Support::no(
+          "KV cache in the activations' type only: new keys are read before they are rounded to "
+          "the "
+          "cache's");
+    }
+    if (const Support prefix = kernels_->supports(prefix_problem(problem)); !prefix) return prefix;
+    return kernels_->supports(own_problem(problem));
+  }
+  [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
+    return layouts_in_pages(*kernels_, problem);
+  }
+  [[nodiscard]] Numerics numerics(const Problem& problem) const override {
+    return numerics_of_merged(*kernels_, problem);
+  }
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
+    const KvPool& pool = *batch.token_to_kv_pool;
+    const bool holds_new_keys = pool.k_scale == 1 && pool.v_scale == 1;
+    if (batch.batch_size == 0 || !holds_new_keys) return kernels_->plan(batch, memory);
+    return std::make_unique<PrefixMerge>(*kernels_, batch, prefix_step, own_step, merge_, memory);
+  }
+
+ private:
+  std::unique_ptr<Backend> kernels_;
+  MergeStates merge_;
+  BackendInfo info_;
+};
+
 }  // namespace
 
-BackendInfo ragged_paged_info(BackendInfo base) {
-  base.description = fmt::format(
-      "{} over new keys as they come and over the pages of prefixes, merged by LSE", base.name);
-  base.name += ":ragged_paged";
+BackendInfo with_ragged_keys(BackendInfo kernels) {
+  kernels.description = fmt::format(
+      "{} over new keys as they come and over the pages of prefixes, merged by LSE", kernels.name);
+  kernels.name += ":ragged_paged";
   // SGLang reads pages alone in a graph, because a step's own keys lie elsewhere each time.
-  base.cuda_graph = CudaGraphSupport::kNever;
-  base.by_default = false;
-  return base;
+  kernels.cuda_graph = CudaGraphSupport::kNever;
+  kernels.by_default = false;
+  return kernels;
 }
 
-RaggedPagedBackend::RaggedPagedBackend(std::unique_ptr<Backend> kernels, MergeStates merge)
-    : kernels_(std::move(kernels)), merge_(merge), info_(ragged_paged_info(kernels_->info())) {}
-
-Support RaggedPagedBackend::supports(const Problem& problem) const {
-  if (const Support part = looks_at_distances_alone(problem); !part) return part;
-  if (!has_extend_lens(problem.mode) && problem.mode != ForwardMode::kIdle) {
-    return Support::no("prompts and mixed steps alone have ragged keys");
-  }
-  if (problem.multi_item) {
-    return Support::no("no multi-item scoring: SGLang reads all keys by pages there");
-  }
-  if (problem.empty_rows) return Support::no("no queries before the first key: each has its own");
-  if (problem.cache.dtype != problem.dtype) {
-    return Support::no(
-        "KV cache in the activations' type only: new keys are read before they are rounded to the "
-        "cache's");
-  }
-  if (const Support prefix = kernels_->supports(prefix_problem(problem)); !prefix) return prefix;
-  return kernels_->supports(own_problem(problem));
-}
-
-std::vector<KvLayout> RaggedPagedBackend::formats(const Problem& problem) const {
-  return layouts_in_pages(*kernels_, problem);
-}
-
-Numerics RaggedPagedBackend::numerics(const Problem& problem) const {
-  return numerics_of_merged(*kernels_, problem);
-}
-
-std::unique_ptr<Plan> RaggedPagedBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
-  const KvPool& pool = *batch.token_to_kv_pool;
-  const bool holds_new_keys = pool.k_scale == 1 && pool.v_scale == 1;
-  if (batch.batch_size == 0 || !holds_new_keys) return kernels_->plan(batch, memory);
-  return std::make_unique<PrefixMerge>(*kernels_, batch, prefix_step, own_step, merge_, memory);
+std::unique_ptr<Backend> with_ragged_keys(std::unique_ptr<Backend> kernels, MergeStates merge) {
+  return std::make_unique<RaggedPagedBackend>(std::move(kernels), merge);
 }
 
 }  // namespace attnbench

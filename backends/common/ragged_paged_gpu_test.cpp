@@ -12,7 +12,9 @@
 namespace attnbench {
 namespace {
 
-using RaggedPagedFa = RaggedPaged<paged_fa::PagedFaBackend, merge_states_on_gpu>;
+std::unique_ptr<Backend> make_ragged_paged_fa() {
+  return with_ragged_keys(std::make_unique<paged_fa::PagedFaBackend>(), merge_states_on_gpu);
+}
 
 class RaggedPagedGpu : public testing::Test {
  protected:
@@ -32,10 +34,10 @@ class RaggedPagedGpu : public testing::Test {
         }
         change(c);
         Fixture fixture(c, *device_);
-        RaggedPagedFa backend;
-        ASSERT_TRUE(backend.supports(problem_of(c))) << backend.supports(problem_of(c)).reason();
+        const auto backend = make_ragged_paged_fa();
+        ASSERT_TRUE(backend->supports(problem_of(c))) << backend->supports(problem_of(c)).reason();
         for (const Fill fill : {Fill::kTag, Fill::kNeedle, Fill::kExtreme, Fill::kNormal}) {
-          conformance::expect_agreement(backend, c, fill, *device_, fixture);
+          conformance::expect_agreement(*backend, c, fill, *device_, fixture);
         }
       }
     }
@@ -44,9 +46,7 @@ class RaggedPagedGpu : public testing::Test {
   std::unique_ptr<Device> device_;
 };
 
-TEST_F(RaggedPagedGpu, conforms) {
-  conformance::expect_all([] { return std::make_unique<RaggedPagedFa>(); }, *device_);
-}
+TEST_F(RaggedPagedGpu, conforms) { conformance::expect_all(make_ragged_paged_fa, *device_); }
 
 TEST_F(RaggedPagedGpu, agrees_with_the_reference_with_and_without_prefixes) {
   expect_agreement_under([](Case&) {});
@@ -116,9 +116,9 @@ TEST_F(RaggedPagedGpu, reads_long_prompts_where_they_lie) {
   c.requests[2].q_len = 700;
   c.requests[2].kv_len = 2500;
   Fixture fixture(c, *device_);
-  RaggedPagedFa backend;
+  const auto backend = make_ragged_paged_fa();
   for (const Fill fill : {Fill::kTag, Fill::kNeedle, Fill::kNormal}) {
-    conformance::expect_agreement(backend, c, fill, *device_, fixture);
+    conformance::expect_agreement(*backend, c, fill, *device_, fixture);
   }
 }
 
@@ -134,9 +134,9 @@ TEST_F(RaggedPagedGpu, cuts_windows_in_long_prompts_where_they_lie) {
   for (const std::int64_t window : {77, 1023, 2345}) {
     c.layer.sliding_window_size = window;
     Fixture fixture(c, *device_);
-    RaggedPagedFa backend;
+    const auto backend = make_ragged_paged_fa();
     for (const Fill fill : {Fill::kNeedle, Fill::kNormal}) {
-      conformance::expect_agreement(backend, c, fill, *device_, fixture);
+      conformance::expect_agreement(*backend, c, fill, *device_, fixture);
     }
   }
 }

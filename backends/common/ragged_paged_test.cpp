@@ -15,19 +15,19 @@
 namespace attnbench {
 namespace {
 
-using RaggedFlash = RaggedPaged<cpu_flash::CpuFlashBackend, merge_states_on_cpu>;
-
-std::unique_ptr<Backend> make_ragged() { return std::make_unique<RaggedFlash>(); }
+std::unique_ptr<Backend> make_ragged() {
+  return with_ragged_keys(std::make_unique<cpu_flash::CpuFlashBackend>(), merge_states_on_cpu);
+}
 
 void expect_agreement_under(const std::function<void(Case&)>& change) {
   const auto device = make_cpu_device();
   for (Case c : prompt_cases()) {
     change(c);
     Fixture fixture(c, *device);
-    RaggedFlash backend;
-    ASSERT_TRUE(backend.supports(problem_of(c))) << backend.supports(problem_of(c)).reason();
+    const auto backend = make_ragged();
+    ASSERT_TRUE(backend->supports(problem_of(c))) << backend->supports(problem_of(c)).reason();
     for (const Fill fill : conformance::kFills) {
-      conformance::expect_agreement(backend, c, fill, *device, fixture);
+      conformance::expect_agreement(*backend, c, fill, *device, fixture);
     }
   }
 }
@@ -126,9 +126,9 @@ TEST(RaggedPaged, reads_no_slot_of_the_new_keys) {
     SCOPED_TRACE(c.id);
     Fixture fixture(c, *device);
     fixture.fill(Fill::kNormal);
-    RaggedFlash backend;
+    const auto backend = make_ragged();
     PlanMemory memory(*device);
-    const std::unique_ptr<Plan> plan = backend.plan(fixture.batch(), memory);
+    const std::unique_ptr<Plan> plan = backend->plan(fixture.batch(), memory);
     const auto stream = device->make_stream();
     plan->run(*stream);
     const conformance::Outputs before = conformance::outputs_of(fixture);
@@ -144,19 +144,19 @@ TEST(RaggedPaged, gives_a_request_the_same_bits_in_every_batch) {
 }
 
 TEST(RaggedPaged, takes_part_by_name_alone) {
-  const RaggedFlash backend;
-  EXPECT_EQ(backend.info().name, "cpu_flash:ragged_paged");
-  EXPECT_FALSE(backend.info().by_default);
-  EXPECT_EQ(backend.info().cuda_graph, CudaGraphSupport::kNever);
+  const auto backend = make_ragged();
+  EXPECT_EQ(backend->info().name, "cpu_flash:ragged_paged");
+  EXPECT_FALSE(backend->info().by_default);
+  EXPECT_EQ(backend->info().cuda_graph, CudaGraphSupport::kNever);
 }
 
 TEST(RaggedPaged, refuses_what_two_passes_cannot_see) {
-  const RaggedFlash backend;
+  const auto backend = make_ragged();
   const auto reason_of = [&](const std::function<void(Problem&)>& change) {
     Problem problem = problem_of(prompt_cases().front());
-    EXPECT_TRUE(backend.supports(problem));
+    EXPECT_TRUE(backend->supports(problem));
     change(problem);
-    return backend.supports(problem).reason();
+    return backend->supports(problem).reason();
   };
   const auto expect_refusal = [&](const char* words, const std::function<void(Problem&)>& change) {
     EXPECT_THAT(reason_of(change), testing::HasSubstr(words));

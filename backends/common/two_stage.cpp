@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "backends/common/paged_by_token.h"
 #include "backends/common/prefix_merge.h"
@@ -73,49 +74,60 @@ std::unique_ptr<PartStep> draft_step(const ForwardBatch& trees) {
   return step;
 }
 
+class TwoStageBackend final : public Backend {
+ public:
+  TwoStageBackend(std::unique_ptr<Backend> kernels, MergeStates merge)
+      : kernels_(std::move(kernels)), merge_(merge), info_(with_two_stages(kernels_->info())) {}
+
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] Support supports(const Problem& problem) const override {
+    if (problem.layer.is_recurrent()) return sees_whole_prefix(problem);
+    if (problem.mode != ForwardMode::kTargetVerify && problem.mode != ForwardMode::kIdle) {
+      return Support::no("draft trees only: in other steps there is one stage");
+    }
+    if (const Support prefix = sees_whole_prefix(problem); !prefix) return prefix;
+    if (problem.fp8.q_scales == QScales::kRequest || problem.cache.scales == KvScales::kRequest) {
+      return Support::no("no scales per request: its second pass has a request for each node");
+    }
+    if (!problem.layer.causal)
+      return Support::no("causal layers only: others have no mask of a tree");
+    if (info_.device != DeviceKind::kCpu && !has_linear_slots(problem.cache)) {
+      return Support::no(no_linear_slots_reason(problem.cache));
+    }
+    if (const Support prefix = kernels_->supports(whole_prefix(problem)); !prefix) return prefix;
+    return kernels_->supports(draft_problem(problem));
+  }
+  [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
+    return layouts_in_pages(*kernels_, problem);
+  }
+  [[nodiscard]] Numerics numerics(const Problem& problem) const override {
+    return numerics_of_merged(*kernels_, problem);
+  }
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
+    if (batch.batch_size == 0) return kernels_->plan(batch, memory);
+    return std::make_unique<PrefixMerge>(*kernels_, batch, whole_prefix_step, draft_step, merge_,
+                                         memory);
+  }
+
+ private:
+  std::unique_ptr<Backend> kernels_;
+  MergeStates merge_;
+  BackendInfo info_;
+};
+
 }  // namespace
 
-BackendInfo two_stage_info(BackendInfo base) {
-  base.description = fmt::format(
-      "{} over the prefixes of draft trees, then over each node's own, merged by LSE", base.name);
-  base.name += ":two_stage";
-  base.by_default = false;
-  return base;
+BackendInfo with_two_stages(BackendInfo kernels) {
+  kernels.description =
+      fmt::format("{} over the prefixes of draft trees, then over each node's own, merged by LSE",
+                  kernels.name);
+  kernels.name += ":two_stage";
+  kernels.by_default = false;
+  return kernels;
 }
 
-TwoStageBackend::TwoStageBackend(std::unique_ptr<Backend> kernels, MergeStates merge)
-    : kernels_(std::move(kernels)), merge_(merge), info_(two_stage_info(kernels_->info())) {}
-
-Support TwoStageBackend::supports(const Problem& problem) const {
-  if (problem.layer.is_recurrent()) return sees_whole_prefix(problem);
-  if (problem.mode != ForwardMode::kTargetVerify && problem.mode != ForwardMode::kIdle) {
-    return Support::no("draft trees only: in other steps there is one stage");
-  }
-  if (const Support prefix = sees_whole_prefix(problem); !prefix) return prefix;
-  if (problem.fp8.q_scales == QScales::kRequest || problem.cache.scales == KvScales::kRequest) {
-    return Support::no("no scales per request: its second pass has a request for each node");
-  }
-  if (!problem.layer.causal)
-    return Support::no("causal layers only: others have no mask of a tree");
-  if (info_.device != DeviceKind::kCpu && !has_linear_slots(problem.cache)) {
-    return Support::no(no_linear_slots_reason(problem.cache));
-  }
-  if (const Support prefix = kernels_->supports(whole_prefix(problem)); !prefix) return prefix;
-  return kernels_->supports(draft_problem(problem));
-}
-
-std::vector<KvLayout> TwoStageBackend::formats(const Problem& problem) const {
-  return layouts_in_pages(*kernels_, problem);
-}
-
-Numerics TwoStageBackend::numerics(const Problem& problem) const {
-  return numerics_of_merged(*kernels_, problem);
-}
-
-std::unique_ptr<Plan> TwoStageBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
-  if (batch.batch_size == 0) return kernels_->plan(batch, memory);
-  return std::make_unique<PrefixMerge>(*kernels_, batch, whole_prefix_step, draft_step, merge_,
-                                       memory);
+std::unique_ptr<Backend> with_two_stages(std::unique_ptr<Backend> kernels, MergeStates merge) {
+  return std::make_unique<TwoStageBackend>(std::move(kernels), merge);
 }
 
 }  // namespace attnbench

@@ -10,7 +10,9 @@
 namespace attnbench {
 namespace {
 
-using TwoStagePagedFa = TwoStage<paged_fa::PagedFaBackend, merge_states_on_gpu>;
+std::unique_ptr<Backend> make_two_stage_paged_fa() {
+  return with_two_stages(std::make_unique<paged_fa::PagedFaBackend>(), merge_states_on_gpu);
+}
 
 class TwoStageGpu : public testing::Test {
  protected:
@@ -22,10 +24,10 @@ class TwoStageGpu : public testing::Test {
 
   void expect_agreement(const Case& c) {
     Fixture fixture(c, *device_);
-    TwoStagePagedFa backend;
-    ASSERT_TRUE(backend.supports(problem_of(c))) << backend.supports(problem_of(c)).reason();
+    const auto backend = make_two_stage_paged_fa();
+    ASSERT_TRUE(backend->supports(problem_of(c))) << backend->supports(problem_of(c)).reason();
     for (const Fill fill : {Fill::kTag, Fill::kNeedle, Fill::kExtreme, Fill::kNormal}) {
-      conformance::expect_agreement(backend, c, fill, *device_, fixture);
+      conformance::expect_agreement(*backend, c, fill, *device_, fixture);
     }
   }
 
@@ -41,25 +43,22 @@ Case trees(std::int64_t further) {
   return c;
 }
 
-TEST_F(TwoStageGpu, conforms) {
-  conformance::expect_all([] { return std::make_unique<TwoStagePagedFa>(); }, *device_);
-}
+TEST_F(TwoStageGpu, conforms) { conformance::expect_all(make_two_stage_paged_fa, *device_); }
 
 TEST_F(TwoStageGpu, repeats_other_trees_and_prefixes_from_a_graph) {
-  conformance::expect_graph_replay([] { return std::make_unique<TwoStagePagedFa>(); }, *device_);
+  conformance::expect_graph_replay(make_two_stage_paged_fa, *device_);
 }
 
 TEST_F(TwoStageGpu, repeats_trees_with_sinks_and_softcap_from_a_graph) {
   AttentionLayer layer = trees(0).layer;
   layer.has_sinks = true;
   layer.logit_cap = 5;
-  conformance::expect_graph_replay([] { return std::make_unique<TwoStagePagedFa>(); }, *device_,
-                                   layer, ForwardMode::kTargetVerify);
+  conformance::expect_graph_replay(make_two_stage_paged_fa, *device_, layer,
+                                   ForwardMode::kTargetVerify);
 }
 
 TEST_F(TwoStageGpu, leaves_real_rows_as_they_are_beside_padding) {
-  conformance::expect_padding_changes_nothing([] { return std::make_unique<TwoStagePagedFa>(); },
-                                              *device_);
+  conformance::expect_padding_changes_nothing(make_two_stage_paged_fa, *device_);
 }
 
 TEST_F(TwoStageGpu, agrees_with_the_reference_where_prefixes_are_split) {
@@ -103,9 +102,9 @@ TEST_F(TwoStageGpu, is_given_by_the_mask_of_the_tree_as_well) {
   const Case c = trees(300);
   Fixture fixture(c, *device_);
   fixture.fill(Fill::kNormal);
-  TwoStagePagedFa stages;
+  const auto stages = make_two_stage_paged_fa();
   paged_fa::PagedFaBackend masked;
-  const conformance::Outputs a = conformance::forward(stages, fixture, *device_);
+  const conformance::Outputs a = conformance::forward(*stages, fixture, *device_);
   const conformance::Outputs b = conformance::forward(masked, fixture, *device_);
   ASSERT_EQ(a.lse.size(), b.lse.size());
   const auto bytes_of_lse = static_cast<std::int64_t>(a.lse.size());

@@ -15,9 +15,9 @@
 namespace attnbench {
 namespace {
 
-using TwoStageFlash = TwoStage<cpu_flash::CpuFlashBackend, merge_states_on_cpu>;
-
-std::unique_ptr<Backend> make_two_stage() { return std::make_unique<TwoStageFlash>(); }
+std::unique_ptr<Backend> make_two_stage() {
+  return with_two_stages(std::make_unique<cpu_flash::CpuFlashBackend>(), merge_states_on_cpu);
+}
 
 /// A backend for a GPU, of which nothing is asked but what it is.
 class GpuStub final : public Backend {
@@ -92,8 +92,8 @@ TEST(TwoStage, goes_on_from_padding_alone_to_any_step_of_its_size) {
   c.padding = {2, 0};
   Fixture fixture(c, *device);
   fixture.fill(Fill::kNormal);
-  TwoStageFlash eager;
-  const conformance::Outputs expected = conformance::forward(eager, fixture, *device);
+  const auto eager = make_two_stage();
+  const conformance::Outputs expected = conformance::forward(*eager, fixture, *device);
 
   Problem problem = problem_of(c);
   problem.recorded = true;
@@ -103,10 +103,10 @@ TEST(TwoStage, goes_on_from_padding_alone_to_any_step_of_its_size) {
   const HostIndices indices(nothing, c.kv_cache.page_size);
   nothing.device_batch = &indices.batch();
 
-  TwoStageBackend backend(std::make_unique<GoesOn>(), merge_states_on_cpu);
+  const auto backend = with_two_stages(std::make_unique<GoesOn>(), merge_states_on_cpu);
   PlanMemory memory(*device);
   const auto stream = device->make_stream();
-  const std::unique_ptr<Plan> plan = backend.plan(nothing, memory);
+  const std::unique_ptr<Plan> plan = backend->plan(nothing, memory);
   const std::span<const std::byte> workspace = memory.memory();
   const auto outputs_after = [&](const ForwardBatch& next) {
     fixture.poison_outputs();
@@ -131,8 +131,8 @@ TEST(TwoStage, goes_on_from_padding_alone_to_any_step_of_its_size) {
 TEST(TwoStage, can_be_recorded_where_its_kernels_can) {
   BackendInfo kernels;
   kernels.cuda_graph = CudaGraphSupport::kUniformBatch;
-  EXPECT_EQ(two_stage_info(kernels).cuda_graph, CudaGraphSupport::kUniformBatch);
-  EXPECT_EQ(TwoStageFlash().info().cuda_graph, CudaGraphSupport::kNever);
+  EXPECT_EQ(with_two_stages(kernels).cuda_graph, CudaGraphSupport::kUniformBatch);
+  EXPECT_EQ(make_two_stage()->info().cuda_graph, CudaGraphSupport::kNever);
 }
 
 TEST(TwoStage, conforms) { conformance::expect_all(make_two_stage); }
@@ -144,9 +144,9 @@ TEST(TwoStage, lets_sinks_join_once_and_softcap_both_passes) {
   c.layer.logit_cap = 5;
   c.requests[0].kv_len = 6;  // nothing is committed: the pass over the prefix has no key of it
   Fixture fixture(c, *device);
-  TwoStageFlash backend;
+  const auto backend = make_two_stage();
   for (const Fill fill : conformance::kFills) {
-    conformance::expect_agreement(backend, c, fill, *device, fixture);
+    conformance::expect_agreement(*backend, c, fill, *device, fixture);
   }
 }
 
@@ -158,11 +158,11 @@ TEST(TwoStage, rounds_outputs_in_fp8_once_and_finds_the_scales_of_nodes) {
     c.out_scale = 0.07f;
     c.requests[0].kv_len = 6;  // nothing is committed
     Fixture fixture(c, *device);
-    TwoStageFlash backend;
-    ASSERT_TRUE(backend.supports(problem_of(c)));
-    EXPECT_TRUE(backend.info().writes_fp8_outputs);
+    const auto backend = make_two_stage();
+    ASSERT_TRUE(backend->supports(problem_of(c)));
+    EXPECT_TRUE(backend->info().writes_fp8_outputs);
     for (const Fill fill : conformance::kFills) {
-      conformance::expect_agreement(backend, c, fill, *device, fixture);
+      conformance::expect_agreement(*backend, c, fill, *device, fixture);
     }
   }
 }
@@ -173,8 +173,8 @@ TEST(TwoStage, needs_no_prefix_at_all) {
   c.layer.has_sinks = true;
   for (Request& request : c.requests) request.kv_len = request.q_len;
   Fixture fixture(c, *device);
-  TwoStageFlash backend;
-  conformance::expect_agreement(backend, c, Fill::kNormal, *device, fixture);
+  const auto backend = make_two_stage();
+  conformance::expect_agreement(*backend, c, Fill::kNormal, *device, fixture);
 }
 
 TEST(TwoStage, leaves_real_rows_as_they_are_beside_padding) {
@@ -182,33 +182,33 @@ TEST(TwoStage, leaves_real_rows_as_they_are_beside_padding) {
 }
 
 TEST(TwoStage, takes_trees_whose_masks_no_place_decides) {
-  const TwoStageFlash backend;
-  EXPECT_TRUE(backend.supports(problem_of(small_tree_verify())));
+  const auto backend = make_two_stage();
+  EXPECT_TRUE(backend->supports(problem_of(small_tree_verify())));
   Case window = small_tree_verify();
   window.layer.sliding_window_size = 4;
-  EXPECT_THAT(backend.supports(problem_of(window)).reason(), testing::HasSubstr("window"));
+  EXPECT_THAT(backend->supports(problem_of(window)).reason(), testing::HasSubstr("window"));
   Case both_ways = small_tree_verify();
   both_ways.layer.causal = false;
-  EXPECT_THAT(backend.supports(problem_of(both_ways)).reason(), testing::HasSubstr("causal"));
-  EXPECT_THAT(backend.supports(problem_of(small_plain_decode())).reason(),
+  EXPECT_THAT(backend->supports(problem_of(both_ways)).reason(), testing::HasSubstr("causal"));
+  EXPECT_THAT(backend->supports(problem_of(small_plain_decode())).reason(),
               testing::HasSubstr("draft trees only"));
   Case by_request = small_tree_verify();
   by_request.kv_cache.scales = KvScales::kRequest;
-  EXPECT_THAT(backend.supports(problem_of(by_request)).reason(),
+  EXPECT_THAT(backend->supports(problem_of(by_request)).reason(),
               testing::HasSubstr("no scales per request"));
 }
 
 TEST(TwoStage, finds_nodes_on_a_gpu_where_slots_lie_evenly_spaced) {
-  const TwoStageBackend backend(std::make_unique<GpuStub>(), merge_states_on_cpu);
+  const auto backend = with_two_stages(std::make_unique<GpuStub>(), merge_states_on_cpu);
   Problem problem = problem_of(small_tree_verify());
   problem.cache.page_size = 16;
   problem.cache.layout = KvLayout::kNhd;
-  EXPECT_TRUE(backend.supports(problem));
+  EXPECT_TRUE(backend->supports(problem));
   problem.cache.layout = KvLayout::kHnd;
-  EXPECT_THAT(backend.supports(problem).reason(), testing::HasSubstr("no HND cache"));
+  EXPECT_THAT(backend->supports(problem).reason(), testing::HasSubstr("no HND cache"));
   problem.cache.page_size = 1;
-  EXPECT_TRUE(backend.supports(problem));
-  EXPECT_EQ(backend.numerics(problem).partial_out, problem.dtype) << "as the kernels write it";
+  EXPECT_TRUE(backend->supports(problem));
+  EXPECT_EQ(backend->numerics(problem).partial_out, problem.dtype) << "as the kernels write it";
 }
 
 }  // namespace

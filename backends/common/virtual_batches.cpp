@@ -8,6 +8,7 @@
 #include <numeric>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "backends/common/made_indices.h"
 #include "lib/base/int_math.h"
@@ -120,51 +121,60 @@ class VirtualBatchesPlan final : public Plan {
   std::unique_ptr<Plan> plan_;
 };
 
+class VirtualBatchesBackend final : public Backend {
+ public:
+  explicit VirtualBatchesBackend(std::unique_ptr<Backend> kernels)
+      : kernels_(std::move(kernels)), info_(with_virtual_batches(kernels_->info())) {}
+
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] Support supports(const Problem& problem) const override {
+    const std::int64_t chunk = problem.layer.attention_chunk, page_size = problem.cache.page_size;
+    if (chunk == 0) return Support::no("chunked layers only: others have no virtual requests");
+    if (chunk % page_size != 0) {
+      return Support::no(fmt::format(
+          "a chunk of {} tokens is no whole number of pages of {}: the page table of a virtual "
+          "request begins with a page",
+          chunk, page_size));
+    }
+    if (problem.mode == ForwardMode::kTargetVerify && !problem.drafts_are_chains) {
+      return Support::no("no draft trees that branch: virtual requests are causal");
+    }
+    if (problem.fp8.q_scales == QScales::kRequest || problem.cache.scales == KvScales::kRequest) {
+      return Support::no("no scales per request: a virtual request has none of its own");
+    }
+    if (problem.layer.temperature_len > 0) {
+      return Support::no("no temperature: places count from the virtual request's first key");
+    }
+    return kernels_->supports(of_virtual_requests(problem));
+  }
+  [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
+    return kernels_->formats(of_virtual_requests(problem));
+  }
+  [[nodiscard]] Numerics numerics(const Problem& problem) const override {
+    return kernels_->numerics(of_virtual_requests(problem));
+  }
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
+    return std::make_unique<VirtualBatchesPlan>(*kernels_, batch, memory);
+  }
+
+ private:
+  std::unique_ptr<Backend> kernels_;
+  BackendInfo info_;
+};
+
 }  // namespace
 
-BackendInfo virtual_batches_info(BackendInfo base) {
-  base.description =
-      fmt::format("{} over virtual requests, each within one chunk of a chunked layer", base.name);
-  base.name += ":virtual_batches";
-  base.cuda_graph = CudaGraphSupport::kNever;  // how many there are changes from step to step
-  base.by_default = false;
-  return base;
+BackendInfo with_virtual_batches(BackendInfo kernels) {
+  kernels.description = fmt::format(
+      "{} over virtual requests, each within one chunk of a chunked layer", kernels.name);
+  kernels.name += ":virtual_batches";
+  kernels.cuda_graph = CudaGraphSupport::kNever;  // how many there are changes from step to step
+  kernels.by_default = false;
+  return kernels;
 }
 
-VirtualBatchesBackend::VirtualBatchesBackend(std::unique_ptr<Backend> kernels)
-    : kernels_(std::move(kernels)), info_(virtual_batches_info(kernels_->info())) {}
-
-Support VirtualBatchesBackend::supports(const Problem& problem) const {
-  const std::int64_t chunk = problem.layer.attention_chunk, page_size = problem.cache.page_size;
-  if (chunk == 0) return Support::no("chunked layers only: others have no virtual requests");
-  if (chunk % page_size != 0) {
-    return Support::no(fmt::format(
-        "a chunk of {} tokens is no whole number of pages of {}: the page table of a virtual "
-        "request begins with a page",
-        chunk, page_size));
-  }
-  if (problem.mode == ForwardMode::kTargetVerify && !problem.drafts_are_chains) {
-    return Support::no("no draft trees that branch: virtual requests are causal");
-  }
-  if (problem.fp8.q_scales == QScales::kRequest || problem.cache.scales == KvScales::kRequest) {
-    return Support::no("no scales per request: a virtual request has none of its own");
-  }
-  if (problem.layer.temperature_len > 0) {
-    return Support::no("no temperature: places count from the virtual request's first key");
-  }
-  return kernels_->supports(of_virtual_requests(problem));
-}
-
-std::vector<KvLayout> VirtualBatchesBackend::formats(const Problem& problem) const {
-  return kernels_->formats(of_virtual_requests(problem));
-}
-
-Numerics VirtualBatchesBackend::numerics(const Problem& problem) const {
-  return kernels_->numerics(of_virtual_requests(problem));
-}
-
-std::unique_ptr<Plan> VirtualBatchesBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
-  return std::make_unique<VirtualBatchesPlan>(*kernels_, batch, memory);
+std::unique_ptr<Backend> with_virtual_batches(std::unique_ptr<Backend> kernels) {
+  return std::make_unique<VirtualBatchesBackend>(std::move(kernels));
 }
 
 }  // namespace attnbench

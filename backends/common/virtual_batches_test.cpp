@@ -11,7 +11,9 @@
 namespace attnbench {
 namespace {
 
-using VirtualFlash = VirtualBatches<cpu_flash::CpuFlashBackend>;
+std::unique_ptr<Backend> make_virtual() {
+  return with_virtual_batches(std::make_unique<cpu_flash::CpuFlashBackend>());
+}
 
 Problem chunked_problem(std::int64_t chunk) {
   Case c = small_prefix_hits();  // pages of 16
@@ -20,9 +22,9 @@ Problem chunked_problem(std::int64_t chunk) {
 }
 
 TEST(VirtualBatches, compute_chunked_layers_with_kernels_that_know_no_chunks) {
-  conformance::expect_agreement([] { return std::make_unique<VirtualFlash>(); });
+  conformance::expect_agreement(make_virtual);
   conformance::expect_agreement(
-      [] { return std::make_unique<VirtualBatches<torch_native::TorchNativeBackend>>(); });
+      [] { return with_virtual_batches(std::make_unique<torch_native::TorchNativeBackend>()); });
 }
 
 TEST(VirtualBatches, find_their_keys_behind_shared_prefixes) {
@@ -31,9 +33,9 @@ TEST(VirtualBatches, find_their_keys_behind_shared_prefixes) {
     Case c = small_prefix_hits();
     c.layer.attention_chunk = chunk;
     Fixture fixture(c, *device);
-    VirtualFlash backend;
+    const auto backend = make_virtual();
     const Verification found =
-        conformance::verify_all_rows(backend, c, conformance::kFills, *device, fixture);
+        conformance::verify_all_rows(*backend, c, conformance::kFills, *device, fixture);
     EXPECT_EQ(found.verdict, Verdict::kPassed) << chunk << ": " << found.reason;
   }
 }
@@ -53,24 +55,24 @@ TEST(VirtualBatches, cut_chains_of_drafts_where_a_chunk_ends) {
   }
   c.prefixes.clear();
   Fixture fixture(c, *device);
-  VirtualFlash backend;
+  const auto backend = make_virtual();
   const Verification found =
-      conformance::verify_all_rows(backend, c, conformance::kFills, *device, fixture);
+      conformance::verify_all_rows(*backend, c, conformance::kFills, *device, fixture);
   EXPECT_EQ(found.verdict, Verdict::kPassed) << found.reason;
   c.requests.back().tree_parents = {-1, 0, 0, 2};
-  EXPECT_THAT(backend.supports(problem_of(c)).reason(), testing::HasSubstr("that branch"));
+  EXPECT_THAT(backend->supports(problem_of(c)).reason(), testing::HasSubstr("that branch"));
 }
 
 TEST(VirtualBatches, compute_padded_prompts_and_queries_that_see_no_key) {
   std::vector<std::string> ran;
   const auto device = make_cpu_device();
-  VirtualFlash backend;
+  const auto backend = make_virtual();
   for (const Case& c : small_edge_shapes()) {
     if (c.layer.attention_chunk == 0) continue;
-    ASSERT_TRUE(backend.supports(problem_of(c))) << c.id;
+    ASSERT_TRUE(backend->supports(problem_of(c))) << c.id;
     Fixture fixture(c, *device);
     const Verification found =
-        conformance::verify_all_rows(backend, c, conformance::kFills, *device, fixture);
+        conformance::verify_all_rows(*backend, c, conformance::kFills, *device, fixture);
     EXPECT_EQ(found.verdict, Verdict::kPassed) << c.id << ": " << found.reason;
     ran.push_back(c.id);
   }
@@ -80,26 +82,26 @@ TEST(VirtualBatches, compute_padded_prompts_and_queries_that_see_no_key) {
 }
 
 TEST(VirtualBatches, take_part_by_name_alone) {
-  const VirtualFlash backend;
-  EXPECT_EQ(backend.info().name, "cpu_flash:virtual_batches");
-  EXPECT_FALSE(backend.info().by_default);
+  const auto backend = make_virtual();
+  EXPECT_EQ(backend->info().name, "cpu_flash:virtual_batches");
+  EXPECT_FALSE(backend->info().by_default);
 }
 
 TEST(VirtualBatches, refuse_what_has_no_virtual_requests) {
-  const VirtualFlash backend;
-  EXPECT_TRUE(backend.supports(chunked_problem(32)));
-  EXPECT_THAT(backend.supports(chunked_problem(0)).reason(), testing::HasSubstr("chunked layers"));
-  EXPECT_THAT(backend.supports(chunked_problem(24)).reason(),
+  const auto backend = make_virtual();
+  EXPECT_TRUE(backend->supports(chunked_problem(32)));
+  EXPECT_THAT(backend->supports(chunked_problem(0)).reason(), testing::HasSubstr("chunked layers"));
+  EXPECT_THAT(backend->supports(chunked_problem(24)).reason(),
               testing::HasSubstr("a chunk of 24 tokens is no whole number of pages of 16"));
   Problem problem = chunked_problem(32);
   problem.mode = ForwardMode::kTargetVerify;
-  EXPECT_THAT(backend.supports(problem).reason(), testing::HasSubstr("draft trees"));
+  EXPECT_THAT(backend->supports(problem).reason(), testing::HasSubstr("draft trees"));
   problem = chunked_problem(32);
   problem.layer.temperature_len = 8;
-  EXPECT_THAT(backend.supports(problem).reason(), testing::HasSubstr("temperature"));
+  EXPECT_THAT(backend->supports(problem).reason(), testing::HasSubstr("temperature"));
   problem = chunked_problem(32);
   problem.layer.family = Family::kRecurrent;
-  EXPECT_FALSE(backend.supports(problem)) << "and what the kernels refuse";
+  EXPECT_FALSE(backend->supports(problem)) << "and what the kernels refuse";
 }
 
 }  // namespace

@@ -365,15 +365,15 @@ TEST_F(PagedFaGpu, warms_late_logits_in_tiles_of_every_size) {
 }
 
 TEST_F(PagedFaGpu, computes_virtual_batches_as_it_computes_chunks) {
-  using VirtualPagedFa = VirtualBatches<PagedFaBackend>;
-  conformance::expect_agreement([] { return std::make_unique<VirtualPagedFa>(); }, *device_);
+  const auto make = [] { return with_virtual_batches(std::make_unique<PagedFaBackend>()); };
+  conformance::expect_agreement(make, *device_);
   for (const std::int64_t q_len : {1, 200, 600}) {
     Case c = extend(2, 4, 128, 128, q_len);
     c.layer.attention_chunk = 64;
-    VirtualPagedFa backend;
+    const auto backend = make();
     Fixture fixture(c, *device_);
     for (const Fill fill : {Fill::kNeedle, Fill::kNormal}) {
-      conformance::expect_agreement(backend, c, fill, *device_, fixture);
+      conformance::expect_agreement(*backend, c, fill, *device_, fixture);
     }
   }
 }

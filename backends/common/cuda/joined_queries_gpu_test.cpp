@@ -14,7 +14,9 @@
 namespace attnbench {
 namespace {
 
-using PaddedMla = PaddedHeads<mla::MlaBackend, copy_rows_on_gpu>;
+std::unique_ptr<Backend> make_padded_mla() {
+  return with_padded_heads(std::make_unique<mla::MlaBackend>(), copy_rows_on_gpu);
+}
 
 class LatentQueriesGpu : public testing::Test {
  protected:
@@ -31,7 +33,7 @@ TEST_F(LatentQueriesGpu, that_come_apart_are_joined_for_kernels_that_take_one_te
   for (const bool padded : {false, true}) {
     for (const Case& c : small_queries_apart()) {
       std::unique_ptr<Backend> kernels = std::make_unique<mla::MlaBackend>();
-      if (padded) kernels = std::make_unique<PaddedMla>();
+      if (padded) kernels = make_padded_mla();
       const auto backend = with_joined_queries(
           with_wide_queries(std::move(kernels), widen_queries_on_gpu), copy_rows_on_gpu);
       ASSERT_TRUE(conformance::supports(*backend, c, *device_)) << c.id;
@@ -44,20 +46,20 @@ TEST_F(LatentQueriesGpu, that_come_apart_are_joined_for_kernels_that_take_one_te
 }
 
 TEST_F(LatentQueriesGpu, padded_to_128_heads_agree_with_the_reference) {
-  PaddedMla backend;
+  const auto backend = make_padded_mla();
   for (const int heads : {1, 2, 16, 64, 127}) {
     Case c = small_mla();
     c.layer.heads_q = heads;
-    ASSERT_TRUE(conformance::supports(backend, c, *device_)) << heads;
+    ASSERT_TRUE(conformance::supports(*backend, c, *device_)) << heads;
     Fixture fixture(c, *device_);
     for (const Fill fill : {Fill::kNeedle, Fill::kTag, Fill::kNormal}) {
-      conformance::expect_agreement(backend, c, fill, *device_, fixture);
+      conformance::expect_agreement(*backend, c, fill, *device_, fixture);
     }
   }
 }
 
 TEST_F(LatentQueriesGpu, padded_to_128_heads_are_replayed_as_a_graph) {
-  conformance::expect_graph_replay([] { return std::make_unique<PaddedMla>(); }, *device_);
+  conformance::expect_graph_replay(make_padded_mla, *device_);
 }
 
 }  // namespace
