@@ -3,20 +3,14 @@
 #include "backends/cascade/cascade.h"
 
 #include "backends/testing/conformance.h"
-#include "lib/device/cuda/cuda_device.h"
+#include "lib/device/testing/gpu_test.h"
 #include "lib/scenario/problem_of.h"
 
 namespace attnbench::cascade {
 namespace {
 
-class CascadeGpu : public testing::Test {
+class CascadeGpu : public GpuTest {
  protected:
-  void SetUp() override {
-    const std::string absence = cuda_absence();
-    if (!absence.empty()) GTEST_SKIP() << absence;
-    device_ = make_cuda_device();
-  }
-
   void expect_agreement(const Case& c) {
     CascadeBackend backend;
     ASSERT_TRUE(backend.supports(problem_of(c))) << backend.supports(problem_of(c)).reason();
@@ -25,8 +19,6 @@ class CascadeGpu : public testing::Test {
       conformance::expect_agreement(backend, c, fill, *device_, fixture);
     }
   }
-
-  std::unique_ptr<Device> device_;
 };
 
 /// Twenty requests behind one prefix of 1000 tokens: prefix tiles hold rows of many requests.

@@ -9,19 +9,13 @@
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/splitkv/splitkv.h"
 #include "backends/testing/conformance.h"
-#include "lib/device/cuda/cuda_device.h"
+#include "lib/device/testing/gpu_test.h"
 
 namespace attnbench {
 namespace {
 
-class ItemPassesGpu : public testing::Test {
+class ItemPassesGpu : public GpuTest {
  protected:
-  void SetUp() override {
-    const std::string absence = cuda_absence();
-    if (!absence.empty()) GTEST_SKIP() << absence;
-    device_ = make_cuda_device();
-  }
-
   void expect_agreement(Backend& backend, const Case& c) {
     SCOPED_TRACE(backend.info().name);
     Fixture fixture(c, *device_);
@@ -36,8 +30,6 @@ class ItemPassesGpu : public testing::Test {
     expect_agreement(by_token, c);
     expect_agreement(by_page, c);
   }
-
-  std::unique_ptr<Device> device_;
 };
 
 /// Heads of 128, for which every build has kernels.

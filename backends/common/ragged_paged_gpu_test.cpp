@@ -7,7 +7,7 @@
 #include "backends/common/testing/prompt_cases.h"
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/testing/conformance.h"
-#include "lib/device/cuda/cuda_device.h"
+#include "lib/device/testing/gpu_test.h"
 
 namespace attnbench {
 namespace {
@@ -16,14 +16,8 @@ std::unique_ptr<Backend> make_ragged_paged_fa() {
   return with_ragged_keys(std::make_unique<paged_fa::PagedFaBackend>(), merge_states_on_gpu);
 }
 
-class RaggedPagedGpu : public testing::Test {
+class RaggedPagedGpu : public GpuTest {
  protected:
-  void SetUp() override {
-    const std::string absence = cuda_absence();
-    if (!absence.empty()) GTEST_SKIP() << absence;
-    device_ = make_cuda_device();
-  }
-
   /// Of heads of 128, for which every build has kernels; short, and long enough to be cut.
   void expect_agreement_under(const std::function<void(Case&)>& change) {
     for (const std::int64_t further : {0, 3000}) {
@@ -42,8 +36,6 @@ class RaggedPagedGpu : public testing::Test {
       }
     }
   }
-
-  std::unique_ptr<Device> device_;
 };
 
 TEST_F(RaggedPagedGpu, conforms) { conformance::expect_all(make_ragged_paged_fa, *device_); }

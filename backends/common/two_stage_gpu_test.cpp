@@ -5,7 +5,7 @@
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
-#include "lib/device/cuda/cuda_device.h"
+#include "lib/device/testing/gpu_test.h"
 
 namespace attnbench {
 namespace {
@@ -14,14 +14,8 @@ std::unique_ptr<Backend> make_two_stage_paged_fa() {
   return with_two_stages(std::make_unique<paged_fa::PagedFaBackend>(), merge_states_on_gpu);
 }
 
-class TwoStageGpu : public testing::Test {
+class TwoStageGpu : public GpuTest {
  protected:
-  void SetUp() override {
-    const std::string absence = cuda_absence();
-    if (!absence.empty()) GTEST_SKIP() << absence;
-    device_ = make_cuda_device();
-  }
-
   void expect_agreement(const Case& c) {
     Fixture fixture(c, *device_);
     const auto backend = make_two_stage_paged_fa();
@@ -30,8 +24,6 @@ class TwoStageGpu : public testing::Test {
       conformance::expect_agreement(*backend, c, fill, *device_, fixture);
     }
   }
-
-  std::unique_ptr<Device> device_;
 };
 
 /// Heads of 128, for which every build has kernels.

@@ -6,26 +6,19 @@
 
 #include "backends/testing/conformance.h"
 #include "lib/batch/graph_padding.h"
-#include "lib/device/cuda/cuda_device.h"
+#include "lib/device/testing/gpu_test.h"
 #include "lib/fixture/device_indices.h"
 
 namespace attnbench::gated_delta_net {
 namespace {
 
-class GatedDeltaNetGpu : public testing::Test {
+class GatedDeltaNetGpu : public GpuTest {
  protected:
-  void SetUp() override {
-    if (const std::string absence = cuda_absence(); !absence.empty()) GTEST_SKIP() << absence;
-    device_ = make_cuda_device();
-  }
-
   [[nodiscard]] static std::vector<float> state_of(const Fixture& fixture, std::size_t request) {
     const StatePool pool = fixture.host_states();
     const std::int32_t slot = fixture.batch().state_indices[request];
     return {pool.state(slot, 0), pool.state(slot + 1, 0)};
   }
-
-  std::unique_ptr<Device> device_;
 };
 
 std::unique_ptr<Backend> make_on_gpu() { return std::make_unique<GpuBackend>(); }

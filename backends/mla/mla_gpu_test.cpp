@@ -5,20 +5,14 @@
 #include "backends/common/kernels_in_build.h"
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
-#include "lib/device/cuda/cuda_device.h"
+#include "lib/device/testing/gpu_test.h"
 #include "lib/scenario/problem_of.h"
 
 namespace attnbench::mla {
 namespace {
 
-class MlaGpu : public testing::Test {
+class MlaGpu : public GpuTest {
  protected:
-  void SetUp() override {
-    const std::string absence = cuda_absence();
-    if (!absence.empty()) GTEST_SKIP() << absence;
-    device_ = make_cuda_device();
-  }
-
   /// With every kernel that this GPU has for the case.
   void expect_agreement(const Case& c) {
     Fixture fixture(c, *device_);
@@ -32,8 +26,6 @@ class MlaGpu : public testing::Test {
       }
     }
   }
-
-  std::unique_ptr<Device> device_;
 };
 
 /// Lengths around tiles, pages and splits.

@@ -6,21 +6,13 @@
 
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
-#include "lib/device/cuda/cuda_device.h"
+#include "lib/device/testing/gpu_test.h"
 #include "lib/scenario/problem_of.h"
 
 namespace attnbench::splitkv {
 namespace {
 
-class SplitKvGpu : public testing::Test {
- protected:
-  void SetUp() override {
-    const std::string absence = cuda_absence();
-    if (!absence.empty()) GTEST_SKIP() << absence;
-    device_ = make_cuda_device();
-  }
-  std::unique_ptr<Device> device_;
-};
+class SplitKvGpu : public GpuTest {};
 
 template <SplitRule rule>
 std::unique_ptr<Backend> make() {

@@ -7,25 +7,19 @@
 #include <memory>
 #include <vector>
 
-#include "lib/device/cuda/cuda_device.h"
 #include "lib/device/cuda/spin.cuh"
+#include "lib/device/testing/gpu_test.h"
 #include "lib/measure/measure.h"
 #include "lib/measure/timer_check.h"
 
 namespace attnbench {
 namespace {
 
-class GpuMeasure : public testing::Test {
+class GpuMeasure : public GpuTest {
  protected:
-  void SetUp() override {
-    const std::string absence = cuda_absence();
-    if (!absence.empty()) GTEST_SKIP() << absence;
-    device_ = make_cuda_device(0);
-  }
   [[nodiscard]] static Work spin(double us) {
     return [us](Stream& on) { enqueue_spin(on, static_cast<std::uint64_t>(us * 1e3)); };
   }
-  std::unique_ptr<Device> device_;
 };
 
 TEST_F(GpuMeasure, passes_the_timer_check_within_one_percent_or_a_third_of_a_microsecond) {

@@ -24,7 +24,7 @@ constexpr int kPlanRepeats = 20;
 
 FormatChoice LocalSession::supports() {
   if (Support step = supports_step(entry_->info, *case_); !step) return {step};
-  const FormatChoice choice = of_backend([&] {
+  FormatChoice choice = of_backend([&] {
     backend_ = entry_->make();
     return choose_format(*backend_, problem_of(*case_), case_->kv_cache.layout);
   });

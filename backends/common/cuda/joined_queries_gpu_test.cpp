@@ -9,7 +9,7 @@
 #include "backends/mla/mla.h"
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
-#include "lib/device/cuda/cuda_device.h"
+#include "lib/device/testing/gpu_test.h"
 
 namespace attnbench {
 namespace {
@@ -18,16 +18,7 @@ std::unique_ptr<Backend> make_padded_mla() {
   return with_padded_heads(std::make_unique<mla::MlaBackend>(), copy_rows_on_gpu);
 }
 
-class LatentQueriesGpu : public testing::Test {
- protected:
-  void SetUp() override {
-    const std::string absence = cuda_absence();
-    if (!absence.empty()) GTEST_SKIP() << absence;
-    device_ = make_cuda_device();
-  }
-
-  std::unique_ptr<Device> device_;
-};
+class LatentQueriesGpu : public GpuTest {};
 
 TEST_F(LatentQueriesGpu, that_come_apart_are_joined_for_kernels_that_take_one_tensor) {
   for (const bool padded : {false, true}) {

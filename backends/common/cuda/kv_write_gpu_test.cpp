@@ -6,20 +6,12 @@
 #include "backends/mla/mla.h"
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/splitkv/splitkv.h"
-#include "lib/device/cuda/cuda_device.h"
+#include "lib/device/testing/gpu_test.h"
 
 namespace attnbench {
 namespace {
 
-class KvWriteGpu : public testing::Test {
- protected:
-  void SetUp() override {
-    const std::string absence = cuda_absence();
-    if (!absence.empty()) GTEST_SKIP() << absence;
-    device_ = make_cuda_device();
-  }
-  std::unique_ptr<Device> device_;
-};
+class KvWriteGpu : public GpuTest {};
 
 TEST_F(KvWriteGpu, leaves_each_new_key_and_value_in_its_slot_before_splitkv) {
   kv_write_conformance::expect_all(

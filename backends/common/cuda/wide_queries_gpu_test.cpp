@@ -9,19 +9,13 @@
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/splitkv/splitkv.h"
 #include "backends/testing/conformance.h"
-#include "lib/device/cuda/cuda_device.h"
+#include "lib/device/testing/gpu_test.h"
 
 namespace attnbench {
 namespace {
 
-class WideQueriesGpu : public testing::Test {
+class WideQueriesGpu : public GpuTest {
  protected:
-  void SetUp() override {
-    const std::string absence = cuda_absence();
-    if (!absence.empty()) GTEST_SKIP() << absence;
-    device_ = make_cuda_device();
-  }
-
   /// How many of the small cases with activations in fp8 the backend takes, and gets right: in a
   /// head dim of which every build has kernels.
   int agreeing(std::unique_ptr<Backend> kernels) {
@@ -38,8 +32,6 @@ class WideQueriesGpu : public testing::Test {
     }
     return taken;
   }
-
-  std::unique_ptr<Device> device_;
 };
 
 TEST_F(WideQueriesGpu, agree_with_the_reference_in_splitkv_with_scales_of_any_kind) {

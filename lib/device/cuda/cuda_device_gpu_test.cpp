@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/device/cuda/cuda_device.h"
+#include "lib/device/testing/gpu_test.h"
 
 #include <gtest/gtest.h>
 
@@ -16,19 +17,13 @@
 namespace attnbench {
 namespace {
 
-class OnGpu : public testing::Test {
+class OnGpu : public GpuTest {
  protected:
-  void SetUp() override {
-    const std::string absence = cuda_absence();
-    if (!absence.empty()) GTEST_SKIP() << absence;
-    device_ = make_cuda_device(0);
-  }
   [[nodiscard]] std::vector<std::byte> read(const std::byte* from, std::size_t bytes) {
     std::vector<std::byte> host(bytes);
     device_->copy_to_host(host.data(), from, bytes);
     return host;
   }
-  std::unique_ptr<Device> device_;
 };
 
 using CudaDevice = OnGpu;
