@@ -12,6 +12,7 @@
 
 #include "lib/bench/testing/driver_fixture.h"
 #include "lib/device/cuda/cuda_error.h"
+#include "lib/device/testing/changed_processor.h"
 
 namespace attnbench {
 namespace {
@@ -147,30 +148,15 @@ TEST_F(Driver, keeps_a_wrong_verdict_though_stopped_before_timing) {
 }
 
 /// A processor that, like a GPU after an illegal access, does nothing more once it is broken.
-class Breaking : public Device {
+class Breaking : public ChangedProcessor {
  public:
-  [[nodiscard]] const DeviceInfo& info() const noexcept override { return cpu_->info(); }
   [[nodiscard]] std::unique_ptr<Buffer> allocate(std::size_t bytes,
                                                  std::string_view what) override {
     if (broken) throw CudaError("cudaMalloc", "cudaErrorIllegalAddress", "an illegal access");
-    return cpu_->allocate(bytes, what);
-  }
-  [[nodiscard]] std::unique_ptr<Stream> make_stream() override { return cpu_->make_stream(); }
-  void copy_to_host(void* to, const std::byte* from, std::size_t bytes) override {
-    cpu_->copy_to_host(to, from, bytes);
-  }
-  void copy_from_host(std::byte* to, const void* from, std::size_t bytes) override {
-    cpu_->copy_from_host(to, from, bytes);
-  }
-  void flush_cache(Stream& stream) override { cpu_->flush_cache(stream); }
-  void touch(Stream& stream, std::span<const std::byte> memory) override {
-    cpu_->touch(stream, memory);
+    return ChangedProcessor::allocate(bytes, what);
   }
 
   bool broken = false;
-
- private:
-  std::unique_ptr<Device> cpu_ = make_cpu_device(1);
 };
 
 TEST_F(Driver, skips_what_is_left_for_a_device_that_is_lost) {

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "lib/base/error.h"
+#include "lib/device/testing/changed_processor.h"
 #include "lib/fixture/testing/small_cases.h"
 #include "lib/session/local_session.h"
 
@@ -18,23 +19,15 @@ namespace attnbench {
 namespace {
 
 /// A processor that records: a replay runs the work again. It allocates no more than it is told.
-class RecordingDevice final : public Device {
+class RecordingDevice final : public ChangedProcessor {
  public:
-  [[nodiscard]] const DeviceInfo& info() const noexcept override { return cpu_->info(); }
   [[nodiscard]] std::unique_ptr<Buffer> allocate(std::size_t bytes,
                                                  std::string_view what) override {
     ++allocations;
     if (allocations > most_allocations) {
       throw EnvironmentError("no room for " + std::string(what));
     }
-    return cpu_->allocate(bytes, what);
-  }
-  [[nodiscard]] std::unique_ptr<Stream> make_stream() override { return cpu_->make_stream(); }
-  void copy_to_host(void* to, const std::byte* from, std::size_t bytes) override {
-    cpu_->copy_to_host(to, from, bytes);
-  }
-  void copy_from_host(std::byte* to, const void* from, std::size_t bytes) override {
-    cpu_->copy_from_host(to, from, bytes);
+    return ChangedProcessor::allocate(bytes, what);
   }
   void flush_cache(Stream&) override { ++flushes; }
   void touch(Stream&, std::span<const std::byte>) override {}
@@ -54,9 +47,6 @@ class RecordingDevice final : public Device {
   int allocations = 0;
   int most_allocations = 1 << 20;
   int flushes = 0;
-
- private:
-  std::unique_ptr<Device> cpu_ = make_cpu_device(1);
 };
 
 /// What a forward was given.

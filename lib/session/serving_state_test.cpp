@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/session/serving_state.h"
+#include "lib/device/testing/changed_processor.h"
 
 #include <gtest/gtest.h>
 
@@ -29,20 +30,8 @@ std::size_t covered(const Memory& memory, const void* from, std::size_t bytes) {
 }
 
 /// A processor that keeps what is done to its cache.
-class Watched final : public Device {
+class Watched final : public ChangedProcessor {
  public:
-  [[nodiscard]] const DeviceInfo& info() const noexcept override { return cpu_->info(); }
-  [[nodiscard]] std::unique_ptr<Buffer> allocate(std::size_t bytes,
-                                                 std::string_view what) override {
-    return cpu_->allocate(bytes, what);
-  }
-  [[nodiscard]] std::unique_ptr<Stream> make_stream() override { return cpu_->make_stream(); }
-  void copy_to_host(void* to, const std::byte* from, std::size_t bytes) override {
-    cpu_->copy_to_host(to, from, bytes);
-  }
-  void copy_from_host(std::byte* to, const void* from, std::size_t bytes) override {
-    cpu_->copy_from_host(to, from, bytes);
-  }
   void flush_cache(Stream&) override {
     touched.clear();
     ++flushes;
@@ -51,9 +40,6 @@ class Watched final : public Device {
 
   Memory touched;  ///< since the last flush
   int flushes = 0;
-
- private:
-  std::unique_ptr<Device> cpu_ = make_cpu_device(1);
 };
 
 /// Takes one sample of torch_native in that state; returns what was touched after the last flush.
