@@ -118,7 +118,7 @@ class CaseRun {
   /// Of the plan that such launches run, once the candidate has planned.
   [[nodiscard]] static std::int64_t workspace_of(const Candidate& candidate, LaunchMode launch);
   /// Of a cell that was timed: its figures, and its outcome unless `wrong` says what is wrong.
-  void add_timing(Record& record, const Candidate& candidate, const Timing& timing,
+  void add_timing(Record& r, const Candidate& candidate, const Timing& measured,
                   const std::string& wrong) const;
   /// Why a time that is possible is no full measurement; empty when it is.
   [[nodiscard]] std::string shortcoming(const CellTiming& timing) const;

@@ -120,11 +120,11 @@ class FillErrors {
       sum_ratio_ = kInfinity;
       return;
     }
-    const double sigma = model_.sigma(row, want, reference.a[d], reference.b[d]);
+    const double sigma = ErrorModel::sigma(row, want, reference.a[d], reference.b[d]);
     sum_noise_ += sigma * sigma;
     if (err > 0) sum_ratio_ += err / sigma * (err / sigma);
     // A request without tokens leaves its state as it was, to the bit.
-    const double ratio = err == 0 ? 0 : err / model_.bound(row, want, reference.a[d]);
+    const double ratio = err == 0 ? 0 : err / ErrorModel::bound(row, want, reference.a[d]);
     note(reference.id, dim, got, want, ratio);
     error_->bound_ratio = worse(error_->bound_ratio, ratio);
   }

@@ -113,11 +113,11 @@ ErrorModel::Row ErrorModel::softmax_row(const ReferenceRow& reference) const {
   return row;
 }
 
-double ErrorModel::bound(const Row& row, double out, double a) const {
+double ErrorModel::bound(const Row& row, double out, double a) {
   return row.u_out * std::fabs(out) + row.per_a * a + row.half_subnormal + row.underflow;
 }
 
-double ErrorModel::sigma(const Row& row, double out, double a, double b) const {
+double ErrorModel::sigma(const Row& row, double out, double a, double b) {
   const double shared = std::hypot(row.u_out * kUniform, row.noise_per_out) * std::fabs(out);
   const double noise = std::hypot(shared, row.noise_per_b * b, row.noise_per_a * a);
   return std::hypot(noise, 2 * row.half_subnormal * kUniform);

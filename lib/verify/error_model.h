@@ -59,11 +59,11 @@ class ErrorModel {
     return recurrent_ ? delta_net_row(reference) : softmax_row(reference);
   }
 
-  [[nodiscard]] double bound(const Row& row, double out, double a) const;
+  [[nodiscard]] static double bound(const Row& row, double out, double a);
   /// Standard deviation of the error. Rounding within a binade is uneven, so that a correct kernel
   /// shows an RMS of err / sigma between 1 and 2 where the store or the weights round most, 1.4 on
   /// average; below 1 where nothing but f32 does and its sums are shorter than a chain of all keys.
-  [[nodiscard]] double sigma(const Row& row, double out, double a, double b) const;
+  [[nodiscard]] static double sigma(const Row& row, double out, double a, double b);
 
  private:
   [[nodiscard]] Row softmax_row(const ReferenceRow& reference) const;

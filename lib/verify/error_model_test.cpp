@@ -30,8 +30,8 @@ double bound_per_a(const Case& c, const Numerics& numerics, const ReferenceRow& 
 TEST(ErrorModel, bounds_the_store_by_the_unit_roundoff_of_the_output_type) {
   const ErrorModel model(bf16_case(), {});
   const ErrorModel::Row row = model.row(row_of(0, 1));
-  EXPECT_NEAR(model.bound(row, 4, 0), 4 * 0x1p-8, 1e-12) << "bf16 keeps 8 bits";
-  EXPECT_DOUBLE_EQ(model.bound(row, 4, 0) / model.bound(row, 2, 0), 2);
+  EXPECT_NEAR(ErrorModel::bound(row, 4, 0), 4 * 0x1p-8, 1e-12) << "bf16 keeps 8 bits";
+  EXPECT_DOUBLE_EQ(ErrorModel::bound(row, 4, 0) / ErrorModel::bound(row, 2, 0), 2);
 }
 
 TEST(ErrorModel, gives_outputs_in_fp8_half_a_step_of_their_type_at_their_scale) {
@@ -40,7 +40,8 @@ TEST(ErrorModel, gives_outputs_in_fp8_half_a_step_of_their_type_at_their_scale) 
   c.out_scale = 0.5f;
   const ErrorModel model(c, {});
   const ErrorModel::Row row = model.row(row_of(0, 1));
-  EXPECT_NEAR(model.bound(row, 4, 0), 4 * 0x1p-4 + 0.5 * 0x1p-10, 1e-12) << "e4m3 keeps 4 bits";
+  EXPECT_NEAR(ErrorModel::bound(row, 4, 0), 4 * 0x1p-4 + 0.5 * 0x1p-10, 1e-12)
+      << "e4m3 keeps 4 bits";
 }
 
 TEST(ErrorModel, counts_queries_in_fp8_by_what_holds_them) {
@@ -108,7 +109,7 @@ TEST(ErrorModel, lets_the_weight_of_each_key_underflow) {
   row.v_max = 2.5;
   const auto floor_of = [&](const Numerics& numerics) {
     const ErrorModel model(c, numerics);
-    return model.bound(model.row(row), 0, 0);
+    return ErrorModel::bound(model.row(row), 0, 0);
   };
   EXPECT_NEAR(floor_of({}) / (3 * 2.5 * 0x1p-126), 1, 1e-6);
   row.denominator = 1000;
@@ -142,7 +143,7 @@ TEST(ErrorModel, keeps_the_noise_of_f32_near_what_f32_rounds) {
   const ErrorModel model(c, {});
   const ErrorModel::Row row = model.row(row_of(4, 64));
   const double b = 0.25, out = 0.25, a = 1.6;  // of 64 keys alike
-  EXPECT_LT(model.sigma(row, out, a, b), 4 * 0x1p-24 * b);
+  EXPECT_LT(ErrorModel::sigma(row, out, a, b), 4 * 0x1p-24 * b);
 }
 
 TEST(ErrorModel, adds_partial_results_once_per_split) {
@@ -166,8 +167,8 @@ TEST(ErrorModel, keeps_the_noise_below_the_bound) {
     numerics.p = p;
     const ErrorModel model(bf16_case(), numerics);
     const ErrorModel::Row row = model.row(row_of(3, 500));
-    EXPECT_LT(model.sigma(row, 0.5, 1, 0.2), model.bound(row, 0.5, 1)) << to_string(p);
-    EXPECT_GT(model.sigma(row, 0, 0, 0), 0) << "never a division by zero";
+    EXPECT_LT(ErrorModel::sigma(row, 0.5, 1, 0.2), ErrorModel::bound(row, 0.5, 1)) << to_string(p);
+    EXPECT_GT(ErrorModel::sigma(row, 0, 0, 0), 0) << "never a division by zero";
   }
 }
 

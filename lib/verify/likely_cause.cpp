@@ -319,7 +319,7 @@ bool agrees(const Case& rule, const Numerics& numerics, const ReferenceRow& row,
   for (std::size_t d = 0; d < row.out.size(); ++d, at += size_bytes(dtype)) {
     const double value = static_cast<double>(rule.out_scale) * load(dtype, at);
     const double err = std::fabs(value - row.out[d]);
-    if (!(err <= model.bound(bounds, row.out[d], row.a[d]))) return false;
+    if (!(err <= ErrorModel::bound(bounds, row.out[d], row.a[d]))) return false;
   }
   if (!numerics.lse) return true;
   const double lse = load(DType::kF32, at);
