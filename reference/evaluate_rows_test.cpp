@@ -170,6 +170,7 @@ std::vector<Case> families() {
   cases.push_back(mla);
   mla.id = "mla_rows_with_scales_inside";
   mla.kv_cache.scales = KvScales::kBlock;
+  mla.requests.back().kv_len = 33;
   mla.layer.head_dim_v = 256;
   mla.layer.head_dim_qk = 264;
   mla.kv_cache.k_scale = mla.kv_cache.v_scale = 1;
