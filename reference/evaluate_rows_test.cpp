@@ -108,8 +108,10 @@ std::vector<Case> families() {
   Case alibi = case_of("alibi", ForwardMode::kDraftExtend, 8, 8, {{3, 40}, {1, 2}});
   alibi.layer.has_alibi = true;
   cases.push_back(alibi);
-  Case six = case_of("alibi_six_heads_of_two_ranks", ForwardMode::kExtend, 6, 3, {{3, 40}});
+  Case six = case_of("alibi_six_heads", ForwardMode::kExtend, 6, 3, {{3, 40}});
   six.layer.has_alibi = true;
+  cases.push_back(six);
+  six.id = "alibi_six_heads_of_two_ranks";
   six.layer.ranks = 2;
   cases.push_back(six);
   six.id = "alibi_encoder";
@@ -153,9 +155,25 @@ std::vector<Case> families() {
     fp8.fp8.q_scales = scales;
     cases.push_back(fp8);
   }
+  Case apart = case_of("", ForwardMode::kExtend, 4, 2, {{3, 40}, {5, 9}});
+  apart.kv_cache.dtype = DType::kE4M3;
+  apart.fp8.q = DType::kE4M3;
+  apart.fp8.q_scales = QScales::kToken;
+  for (const KvScales scales : {KvScales::kHead, KvScales::kToken}) {
+    apart.id = "keys_scaled_by_" + std::string(to_string(scales));
+    apart.kv_cache.scales = scales;
+    cases.push_back(apart);
+  }
   mla.id = "mla_fp8_queries";
   mla.fp8.q = DType::kE5M2;
   mla.q_scale = 0.21f;
+  cases.push_back(mla);
+  mla.id = "mla_rows_with_scales_inside";
+  mla.kv_cache.scales = KvScales::kBlock;
+  mla.requests.back().kv_len = 33;
+  mla.layer.head_dim_v = 256;
+  mla.layer.head_dim_qk = 264;
+  mla.kv_cache.k_scale = mla.kv_cache.v_scale = 1;
   cases.push_back(mla);
   Case empty = case_of("more_queries_than_keys", ForwardMode::kExtend, 2, 1, {{5, 2}});
   empty.layer.has_sinks = true;

@@ -222,6 +222,63 @@ TEST(DeltaNetRows, of_a_chunked_prompt_continue_the_state_that_the_chunk_before_
   }
 }
 
+/// The output of value head `head` behind token `last` of a request, element by element.
+std::vector<double> output_by_hand(const Case& c, std::int64_t request, int head,
+                                   std::int64_t last) {
+  const Contents contents(c, Fill::kNormal);
+  const int key_head = head / (c.layer.heads_kv / c.layer.heads_q);
+  const auto dims = static_cast<std::size_t>(c.layer.head_dim_qk);
+  const auto unit = [&](std::vector<float> row) {
+    double squares = 1e-6;
+    for (const float x : row) squares += static_cast<double>(x) * static_cast<double>(x);
+    std::vector<double> normal;
+    for (const float x : row) normal.push_back(static_cast<double>(x) / std::sqrt(squares));
+    return normal;
+  };
+  const std::int64_t prefix = c.requests[static_cast<std::size_t>(request)].prefix_len();
+  std::vector<std::vector<float>> before(dims, std::vector<float>(5));
+  for (int d = 0; d < c.layer.head_dim_qk; ++d) {
+    contents.state_row(request, head, d, before[static_cast<std::size_t>(d)]);
+  }
+  std::vector<double> out;
+  for (std::size_t v = 0; v < 5; ++v) {
+    std::vector<double> state(dims), q;
+    for (std::size_t d = 0; d < dims; ++d) state[d] = static_cast<double>(before[d][v]);
+    for (std::int64_t t = 0; t <= last; ++t) {
+      std::vector<float> row(dims), value(5);
+      contents.k_row(request, prefix + t, key_head, row);
+      const std::vector<double> k = unit(row);
+      contents.q_row(request, t, key_head, row);
+      q = unit(row);
+      contents.v_row(request, prefix + t, head, value);
+      double held = 0;
+      for (std::size_t d = 0; d < dims; ++d) {
+        state[d] *= std::exp(static_cast<double>(contents.gate(request, prefix + t, head)));
+        held += k[d] * state[d];
+      }
+      const double moved = static_cast<double>(contents.beta(request, prefix + t, head)) *
+                           (static_cast<double>(value[v]) - held);
+      for (std::size_t d = 0; d < dims; ++d) state[d] += k[d] * moved;
+    }
+    double sum = 0;
+    for (std::size_t d = 0; d < dims; ++d) sum += c.layer.scale * q[d] * state[d];
+    out.push_back(sum);
+  }
+  return out;
+}
+
+TEST(DeltaNetRows, behind_a_prefix_read_its_state_and_the_step_s_own_tokens_of_their_heads) {
+  const Case c = two_requests();
+  for (const int head : {0, 2, 4, 5}) {
+    for (const std::int64_t token : {0, 7}) {
+      const RowId id{1, token, head};
+      const ReferenceRow row = evaluate_rows(c, Contents(c, Fill::kNormal), {&id, 1}).front();
+      const std::vector<double> want = output_by_hand(c, 1, head, token);
+      for (std::size_t v = 0; v < want.size(); ++v) EXPECT_NEAR(row.out[v], want[v], 1e-12) << head;
+    }
+  }
+}
+
 /// A chain behind a prefix, and one behind none.
 Case two_drafts() {
   Case c = two_requests();

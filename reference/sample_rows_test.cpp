@@ -124,6 +124,21 @@ TEST(SampleRows, meets_the_edges_of_mask_window_page_and_split) {
   }
 }
 
+TEST(SampleRows, meets_the_last_query_before_the_first_key_and_the_one_behind) {
+  const std::vector<RowId> rows = sample_rows(case_of(2, 1, {{2100, 100}}), 64);
+  EXPECT_TRUE(has_token(rows, 0, 1999));
+  EXPECT_TRUE(has_token(rows, 0, 2000));
+}
+
+TEST(SampleRows, meets_the_first_row_whose_window_reaches_ahead_to_the_last_key) {
+  Case c = case_of(2, 1, {{2000, 2000}});
+  c.layer.causal = false;
+  c.layer.sliding_window_size = 300;
+  const std::vector<RowId> rows = sample_rows(c, 64);
+  EXPECT_TRUE(has_token(rows, 0, 1698));
+  EXPECT_TRUE(has_token(rows, 0, 1699));
+}
+
 TEST(SampleRows, meets_the_edges_of_chunks) {
   Case c = case_of(2, 1, {{2000, 2100}});
   c.layer.attention_chunk = 300;

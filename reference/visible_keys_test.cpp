@@ -64,6 +64,13 @@ TEST(VisibleKeys, cross_and_bidirectional_attention_see_everything) {
   EXPECT_EQ(indices(bidirectional, request_of(3, 3), 0), (Keys{0, 1, 2}));
 }
 
+TEST(VisibleKeys, a_window_does_not_apply_to_cross_attention) {
+  AttentionLayer cross;
+  cross.is_cross_attention = true;
+  cross.sliding_window_size = 0;
+  EXPECT_EQ(indices(cross, request_of(2, 3), 1), (Keys{0, 1, 2}));
+}
+
 TEST(VisibleKeys, a_draft_node_sees_prefix_ancestors_and_itself) {
   // The root has children 1, 2, 3; node 1 has 4 and 5.
   Request request = request_of(6, 3 + 6);

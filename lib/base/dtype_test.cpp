@@ -4,13 +4,17 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 namespace attnbench {
 namespace {
 
+constexpr DType kTypes[] = {DType::kF32, DType::kF16, DType::kBF16, DType::kE4M3, DType::kE5M2};
+
 TEST(DType, names_round_trip) {
-  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kE4M3, DType::kE5M2}) {
+  for (const DType dtype : kTypes) {
     EXPECT_EQ(dtype_from_string(to_string(dtype)), dtype);
   }
   EXPECT_EQ(dtype_from_string("fp8"), std::nullopt);
@@ -57,8 +61,31 @@ TEST(DType, ties_go_to_even) {
 }
 
 TEST(DType, nan_stays_nan) {
-  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kE4M3, DType::kE5M2}) {
+  const float lowest_bit = std::bit_cast<float>(0x7f800001u);
+  for (const DType dtype : kTypes) {
     EXPECT_TRUE(std::isnan(rounded(dtype, NAN))) << to_string(dtype);
+    EXPECT_TRUE(std::isnan(rounded(dtype, lowest_bit))) << to_string(dtype);
+  }
+}
+
+TEST(DType, has_its_largest_number_and_nothing_finite_beyond) {
+  for (const DType dtype : kTypes) {
+    const float largest = largest_finite(dtype);
+    const std::uint32_t bits = storage_bits(dtype, largest);
+    EXPECT_EQ(stored_value(dtype, bits), largest) << to_string(dtype);
+    EXPECT_FALSE(std::isfinite(stored_value(dtype, bits + 1))) << to_string(dtype);
+  }
+  EXPECT_EQ(e5m2_value(0x7c), INFINITY);
+  EXPECT_TRUE(std::isnan(e5m2_value(0x7d)));
+  EXPECT_TRUE(std::isnan(e4m3_value(0x7f)));
+}
+
+TEST(DType, rounds_by_half_a_step_at_the_most) {
+  for (const DType dtype : kTypes) {
+    if (dtype == DType::kF32) continue;
+    const auto half = static_cast<float>(unit_roundoff(dtype));
+    EXPECT_EQ(rounded(dtype, 1 + half), 1) << to_string(dtype);
+    EXPECT_EQ(rounded(dtype, 1 + 1.5f * half), 1 + 2 * half) << to_string(dtype);
   }
 }
 

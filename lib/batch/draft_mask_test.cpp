@@ -78,12 +78,26 @@ TEST(PackMask, packs_each_request_on_its_own) {
       InternalError);
 }
 
+TEST(PackMask, of_whole_bytes_adds_none) {
+  const std::vector<std::uint8_t> mask(24, 1);
+  const PackedMask packed = pack_mask(mask, std::vector<std::int64_t>{0, 8, 24});
+  EXPECT_THAT(packed.bytes, ElementsAre(255, 255, 255));
+  EXPECT_THAT(packed.indptr, ElementsAre(0, 1, 3));
+}
+
 TEST(TwoStageDraftTable, puts_visible_slots_first) {
   const std::vector<std::int64_t> slots = {40, 41, 42, 43, 44, 45};
   const DraftTable table = two_stage_draft_table(spec_of(kDraft), slots);
   EXPECT_THAT(table.cache_seqlens, ElementsAre(1, 2, 2, 2, 3, 3));
   EXPECT_THAT(std::vector(table.page_table.begin() + 24, table.page_table.begin() + 30),
               ElementsAre(40, 41, 44, 42, 43, 45));
+}
+
+TEST(TwoStageDraftTable, of_each_request_has_its_own_slots) {
+  const std::vector<std::int64_t> slots = {40, 41, 42, 43, 44, 45, 60, 61, 62, 63, 64, 65};
+  const DraftTable table = two_stage_draft_table(spec_of(kDraft, {3, 5}), slots);
+  EXPECT_THAT(std::vector(table.page_table.begin() + 60, table.page_table.begin() + 66),
+              ElementsAre(60, 61, 64, 62, 63, 65));
 }
 
 /// Softmax-weighted mean of scalar values, and its log-sum-exp.

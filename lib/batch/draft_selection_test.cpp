@@ -25,6 +25,13 @@ TEST(DraftSelection, expands_the_best_candidates_and_keeps_the_best_of_all_steps
               ElementsAre(-1, 0, 0, 1, 2));
 }
 
+TEST(DraftSelection, prefers_a_child_of_a_likely_parent_to_a_likelier_one_of_an_unlikely_parent) {
+  const std::vector<double> probabilities = {.9, .1, .5, .4, .6, .3};
+  const auto given = [&](std::int64_t i) { return probabilities[static_cast<std::size_t>(i)]; };
+  // Scores: .9 .1 .45 .36 .06 .03
+  EXPECT_THAT(select_draft_tokens(2, 2, 3, given).selected_index, ElementsAre(0, 2, 3));
+}
+
 TEST(DraftSelection, of_equal_scores_takes_the_earlier_candidates) {
   const auto certain = [](std::int64_t) { return 1.0; };
   EXPECT_THAT(select_draft_tokens(2, 3, 3, certain).selected_index, ElementsAre(0, 1, 2));

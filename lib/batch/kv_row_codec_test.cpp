@@ -128,6 +128,28 @@ TEST(KvRowCodec, rounds_through_the_scale_and_saturates) {
   EXPECT_EQ(stored[1], 448.0f);
 }
 
+TEST(KvRowCodec, finds_the_scale_of_a_head_and_of_a_token_where_each_belongs) {
+  const KvPoolShape shape{
+      {DType::kE4M3, KvLayout::kNhd, 4, KvScales::kHead}, 3, Family::kSoftmax, 2, 16, 16};
+  const RowCache heads(shape);
+  EXPECT_EQ(kv_scale_at(heads.pool, KvPart::kKey, 5, 1, 0), 1.5f);
+  EXPECT_EQ(kv_scale_at(heads.pool, KvPart::kValue, 5, 0, 0), 0.75f);
+  EXPECT_EQ(kv_scale_at(heads.pool, KvPart::kValue, 5, 1, 0), 1.75f);
+  KvPoolShape of_tokens = shape;
+  of_tokens.format.scales = KvScales::kToken;
+  const RowCache tokens(of_tokens);
+  float scale = 1;
+  for (const int head : {0, 1}) {
+    for (const KvPart part : {KvPart::kKey, KvPart::kValue}) {
+      store_kv_scales(tokens.pool, part, 5, head, std::span(&++scale, 1));
+    }
+  }
+  EXPECT_EQ(kv_scale_at(tokens.pool, KvPart::kKey, 5, 0, 0), 2.0f);
+  EXPECT_EQ(kv_scale_at(tokens.pool, KvPart::kValue, 5, 0, 0), 3.0f);
+  EXPECT_EQ(kv_scale_at(tokens.pool, KvPart::kKey, 5, 1, 0), 4.0f);
+  EXPECT_EQ(kv_scale_at(tokens.pool, KvPart::kValue, 5, 1, 0), 5.0f);
+}
+
 TEST(KvRowCodec, keeps_the_rope_part_of_a_row_with_scales_inside_in_bf16) {
   const RowCache cache(
       {{DType::kE4M3, KvLayout::kNhd, 4, KvScales::kBlock}, 3, Family::kLatent, 1, 272, 256});

@@ -58,8 +58,13 @@ TEST(TwoBatchOverlap, cuts_a_prompt_in_two_where_whole_ones_leave_a_half_less_th
   expect_split({53, 47}, 0, 50);
 }
 
+TEST(TwoBatchOverlap, cuts_no_prompt_that_ends_at_half_of_the_tokens) {
+  expect_split({2, 3}, 1, 2);
+}
+
 TEST(TwoBatchOverlap, leaves_prompts_whole_of_which_the_left_half_would_have_too_few_tokens) {
   expect_split({1}, 0, 0);
+  expect_split({1, 1, 1}, 2, 2);
   expect_split({0, 0, 3}, 2, 0);
 }
 

@@ -149,6 +149,9 @@ TEST(Cost, counts_the_scales_of_a_cache) {
   Case mla = small_mla();
   mla.kv_cache.dtype = DType::kE4M3;
   EXPECT_EQ(per_key(mla), 576);
+  const std::int64_t latent = count_cost(mla).bytes_unique;
+  mla.kv_cache.scales = KvScales::kHead;
+  EXPECT_EQ(count_cost(mla).bytes_unique, latent + 4) << "one scale, of K and V";
   mla.kv_cache.scales = KvScales::kToken;
   EXPECT_EQ(per_key(mla), 580);
   mla.kv_cache.scales = KvScales::kBlock;
@@ -202,8 +205,26 @@ TEST(Cost, leaves_out_keys_that_no_window_reaches) {
   EXPECT_EQ(count_cost(c).visible_pairs, 4096);
   EXPECT_EQ(count_cost(c).kv_bytes_unique, 4096 * per_key);
   EXPECT_EQ(count_cost(c).kv_bytes_streamed, 4096 * per_key);
+  EXPECT_EQ(count_cost(c).bytes_unique, 4096 * per_key + 32 * (2 * 256 + 4) + 4096 * 4)
+      << "Q, O, LSE and the table's entries of seen pages";
   c.requests[0].q_len = 5;  // the first of five rows reaches four keys farther back
   EXPECT_EQ(count_cost(c).kv_bytes_unique, 4100 * per_key);
+}
+
+TEST(Cost, of_a_request_without_queries_is_nothing) {
+  EXPECT_EQ(count_cost(batch_of(1, 0, 5000)).bytes_unique, 0);
+}
+
+TEST(Cost, of_a_composed_step_is_that_of_its_parts_together) {
+  Case c = small_composed_step();
+  for (Case& part : c.parts) part.step = StepPart::kBoth;
+  const Cost whole = count_cost(c), one = count_cost(c.parts[0]), other = count_cost(c.parts[1]);
+  for (const auto member :
+       {&Cost::visible_pairs, &Cost::flops, &Cost::bytes_unique, &Cost::bytes_streamed,
+        &Cost::kv_bytes_unique, &Cost::kv_bytes_streamed, &Cost::kv_bytes_written}) {
+    EXPECT_GT(one.*member, 0);
+    EXPECT_EQ(whole.*member, one.*member + other.*member);
+  }
 }
 
 TEST(Cost, of_a_chunked_layer_takes_the_own_chunk_alone) {
@@ -401,6 +422,8 @@ TEST(Cost, of_a_gated_delta_net_counts_states_once_in_and_once_out) {
   EXPECT_EQ(cost.bytes_streamed, cost.bytes_unique);
   c.requests[1].kv_len = 100000;
   EXPECT_EQ(count_cost(c).bytes_unique, cost.bytes_unique) << "a longer past costs nothing";
+  c.requests.push_back({.q_len = 0, .kv_len = 100});
+  EXPECT_EQ(count_cost(c).kv_bytes_unique, cost.kv_bytes_unique) << "nor does a state left alone";
 }
 
 TEST(Cost, of_a_draft_on_a_gated_delta_net_counts_a_state_written_for_each_token) {

@@ -103,6 +103,48 @@ TEST(Compare, lets_an_incorrect_result_dominate_whatever_else_is_wrong) {
   }
 }
 
+TEST(Compare, finds_a_wrong_cell_that_the_base_does_not_have) {
+  RunResult now = base_run();
+  now.records.push_back(measured_cell("decode/ps16", "fa3", 90));
+  now.records.back().outcome = Incorrect{"3 NaN", true};
+  const GateReport report = compare_runs(base_run(), now, trusting());
+  EXPECT_EQ(cell_of(report, "fa3").judgement.verdict, GateVerdict::kIncorrect);
+  EXPECT_EQ(exit_code_of(report, false), ExitCode::kIncorrect);
+}
+
+TEST(Compare, misses_a_cell_that_was_wrong_in_the_base) {
+  RunResult base = base_run(), now = base_run();
+  base.records[0].outcome = Incorrect{"3 NaN", true};
+  now.records.erase(now.records.begin());
+  const GateReport report = compare_runs(base, now, trusting());
+  EXPECT_EQ(cell_of(report, "splitkv").judgement.verdict, GateVerdict::kMissing);
+}
+
+TEST(Compare, takes_a_throttled_base_for_no_evidence) {
+  RunResult base = base_run();
+  base.records[0].timing.status = MeasureStatus::kThrottled;
+  const GateReport report = compare_runs(base, base_run(), trusting());
+  EXPECT_EQ(cell_of(report, "splitkv").judgement.doubt, Doubt::kClock);
+}
+
+TEST(Compare, compares_scenarios_beside_one_that_has_changed) {
+  RunResult base = base_run();
+  base.scenarios.push_back({"prefill", "prefill.yaml", std::string(64, 'b'), 7});
+  base.records[1].scenario = "prefill";
+  RunResult now = base;
+  now.scenarios[1].seed = 8;
+  const GateReport report = compare_runs(base, now, trusting());
+  EXPECT_EQ(cell_of(report, "splitkv").judgement.verdict, GateVerdict::kSame);
+  EXPECT_EQ(cell_of(report, "paged_fa").judgement.verdict, GateVerdict::kNotComparable);
+}
+
+TEST(Compare, does_not_trust_that_two_scenarios_without_a_hash_are_one) {
+  RunResult base = base_run();
+  base.scenarios[0].sha256.clear();
+  const GateReport report = compare_runs(base, base, trusting());
+  EXPECT_EQ(report.cells.front().judgement.verdict, GateVerdict::kNotComparable);
+}
+
 TEST(Compare, passes_nothing_silently) {
   const auto verdict = [](const std::function<void(Record&)>& change) {
     const GateReport report = after(change);
@@ -261,6 +303,13 @@ TEST(Compare, allows_three_times_what_equal_cells_differed_by) {
   const GateReport report = compare_runs(base, now, trusting());
   EXPECT_EQ(cell_of(report, "splitkv").judgement.verdict, GateVerdict::kSame);
   EXPECT_NEAR(cell_of(report, "splitkv").edge, 0.09, 1e-9);
+  const auto edge = [](const RunResult& was, const RunResult& is) {
+    return cell_of(compare_runs(was, is, trusting()), "splitkv").edge;
+  };
+  EXPECT_NEAR(edge(base, base_run()), 0.09, 1e-9) << "in either run";
+  EXPECT_NEAR(edge(base_run(), base), 0.09, 1e-9);
+  base.records.back().step = StepPart::kKvWrite;
+  EXPECT_NEAR(edge(base, base_run()), 0.02, 1e-9) << "equal cells of another step";
 }
 
 TEST(Compare, sorts_by_harm_and_then_the_slowest_first) {
@@ -312,6 +361,17 @@ TEST(ComparePolicy, holds_each_cell_to_its_own_limits) {
   EXPECT_THAT(error.reason, HasSubstr("error/bound 0.7 is above the limit 0.6"));
   EXPECT_EQ(judged_after([](Record& r) { r.error.bound_ratio = kNan; }, options).verdict,
             GateVerdict::kRegressed);
+  EXPECT_EQ(judged_after([](Record& r) { r.error.lse_bound_ratio = 0.7; }, options).verdict,
+            GateVerdict::kRegressed);
+  EXPECT_EQ(judged_after(
+                [](Record& r) {
+                  r.error.bound_ratio = 0.7;
+                  r.fixture_hash = "f";
+                },
+                options)
+                .verdict,
+            GateVerdict::kNotComparable)
+      << "the limits of other inputs say nothing";
   const Judgement roofline = judged_after([](Record& r) { r.roofline = 0.65; }, options);
   EXPECT_EQ(roofline.verdict, GateVerdict::kRegressed);
   EXPECT_THAT(roofline.reason, HasSubstr("65.0 % of the roofline is below the limit 70.0 %"));

@@ -62,6 +62,13 @@ std::string crossover_page(const CrossoverReport& report, const TextOptions& opt
   return out.str();
 }
 
+TEST(Crossover, has_a_lead_where_the_interval_holds_no_equality) {
+  EXPECT_EQ(lead_of(measured(1, 1.011).speed), Lead::kBase);
+  EXPECT_EQ(lead_of(measured(1, 1.009).speed), Lead::kTie);
+  EXPECT_EQ(lead_of(measured(1, 0.991).speed), Lead::kTie);
+  EXPECT_EQ(lead_of(measured(1, 0.989).speed), Lead::kNew);
+}
+
 TEST(Crossover, is_found_by_bisection_within_five_percent) {
   for (const std::int64_t place : {600, 3100, 8192, 100000}) {
     const CrossoverReport report =

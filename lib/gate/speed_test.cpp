@@ -25,6 +25,7 @@ TEST(Speed, is_judged_by_interval_effect_and_floor) {
   EXPECT_EQ(verdict_of_pairs(pairs_of(20, 100, 1.03)), GateVerdict::kRegressed);
   EXPECT_EQ(verdict_of_pairs(pairs_of(20, 100, 1 / 1.03)), GateVerdict::kImproved);
   EXPECT_EQ(verdict_of_pairs(pairs_of(20, 100, 1.01)), GateVerdict::kSame);
+  EXPECT_EQ(verdict_of_pairs(pairs_of(20, 100, 1 / 1.01)), GateVerdict::kSame);
   EXPECT_EQ(verdict_of_pairs(pairs_of(20, 5, 1.09)), GateVerdict::kSame) << "0.45 us";
   EXPECT_EQ(verdict_of_pairs(pairs_of(20, 5, 1.11)), GateVerdict::kRegressed) << "0.55 us";
   EXPECT_EQ(verdict_of_pairs(pairs_of(20, 100, 1.03), {.effect = 0.05}), GateVerdict::kSame);
@@ -59,6 +60,24 @@ TEST(Speed, that_changed_with_the_clock_alone_is_inconclusive) {
   EXPECT_EQ(judge_speed(evidence_of(pairs), {}).doubt, Doubt::kClock);
   for (TimedPair& pair : pairs) pair.new_mhz = 1970;
   EXPECT_EQ(verdict_of_pairs(pairs), GateVerdict::kRegressed);
+}
+
+TEST(Speed, has_no_cycles_where_the_clock_of_a_pair_is_unknown) {
+  std::vector<TimedPair> pairs = pairs_of(20, 100, 1.05);
+  for (TimedPair& pair : pairs) pair.base_mhz = 1980, pair.new_mhz = 1980 / 1.05;
+  EXPECT_TRUE(evidence_of(pairs).cycles);
+  pairs[3].new_mhz = 0;
+  EXPECT_FALSE(evidence_of(pairs).cycles);
+}
+
+TEST(Speed, of_two_runs_counts_the_cycles_of_each_run_s_own_clock) {
+  CellTiming base, now;
+  base.median_us = base.lo_us = base.hi_us = 100;
+  now.median_us = now.lo_us = now.hi_us = 110;
+  EXPECT_FALSE(evidence_of(base, now).cycles);
+  base.sm_mhz = 1980;
+  now.sm_mhz = 1800;
+  EXPECT_NEAR(evidence_of(base, now).cycles->median, 1, 1e-12);
 }
 
 TEST(Speed, of_two_runs_takes_the_farther_ends_of_both_intervals) {

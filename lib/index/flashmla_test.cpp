@@ -35,6 +35,12 @@ TEST(ScheduleFlashMla, counts_a_request_without_keys_as_one_block) {
   EXPECT_THAT(schedule.parts[1].words(), ElementsAre(2, 2, 0, 5, 0, 0, 0, 0));
 }
 
+TEST(ScheduleFlashMla, opens_no_split_where_a_part_has_no_more_left_than_the_overhead) {
+  const FlashMlaSchedule schedule = schedule_flashmla(Lens{64, 64}, 2);  // of 11 blocks 5 are left
+  EXPECT_THAT(schedule.num_splits, ElementsAre(0, 1, 2));
+  EXPECT_THAT(schedule.parts[1].words(), ElementsAre(1, 1, 0, 1, 0, 0, 0, 0));
+}
+
 TEST(ScheduleFlashMla, of_many_parts_cuts_every_long_request) {
   EXPECT_THAT(schedule_flashmla(Lens{1000, 5000, 300, 8192}, 66).num_splits,
               ElementsAre(0, 4, 24, 26, 58));

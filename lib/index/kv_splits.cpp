@@ -40,8 +40,7 @@ std::vector<std::int32_t> dynamic_kv_splits(std::span<const std::int32_t> kv_len
   const float growth = std::max(std::log2(static_cast<float>(longest) / 64.0f), 1.0f);
   const auto cores = static_cast<std::int64_t>(static_cast<float>(launch.multiprocessors) * growth);
   const std::int64_t group = launch.heads_q / launch.heads_kv;
-  const std::int64_t head_blocks =
-      group == 1 ? launch.heads_q : ceil_div(launch.heads_q, std::min<std::int64_t>(16, group));
+  const std::int64_t head_blocks = ceil_div(launch.heads_q, std::min<std::int64_t>(16, group));
   const std::int64_t grid = static_cast<std::int64_t>(kv_lens.size()) * head_blocks;
   const std::int64_t splits_by_cores = std::min(ceil_div(cores, grid), launch.max_splits);
 

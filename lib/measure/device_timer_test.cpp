@@ -155,6 +155,43 @@ TEST(DeviceTimers, judge_by_the_lower_clock_from_the_block_that_showed_it_on) {
   EXPECT_EQ(timing.max_us, 250);
 }
 
+TEST(DeviceTimers, keep_samples_at_the_clock_that_the_block_before_settled_at) {
+  FakeGpu gpu;
+  gpu.sample = [](int index) {  // the second block is faster but for three samples
+    return index >= 13 && index < 20 ? TimedSample{200, 3, 1980} : TimedSample{250, 3, 1500};
+  };
+  const CellTiming timing = gpu.measure(gpu.cell());
+  EXPECT_EQ(timing.discarded, 0);
+  EXPECT_EQ(timing.min_us, 200);
+}
+
+TEST(DeviceTimers, call_a_cell_throttled_beyond_a_tenth_and_no_sooner) {
+  for (const int every : {8, 10}) {
+    FakeGpu gpu;
+    gpu.sample = [every](int index) {
+      return index % every == 7 ? TimedSample{300, 3, 1800} : TimedSample{200, 3, 1980};
+    };
+    EXPECT_EQ(gpu.measure(gpu.cell()).status,
+              every == 8 ? MeasureStatus::kThrottled : MeasureStatus::kConverged);
+  }
+}
+
+TEST(DeviceTimers, find_no_more_than_their_step_tells) {
+  FakeGpu gpu;  // blocks of ten differ by 3 %, which is 0.09 us
+  gpu.sample = [](int index) { return TimedSample{index / 10 % 2 == 0 ? 3.0 : 3.09, 3, 1980}; };
+  EXPECT_EQ(gpu.measure(gpu.cell()).status, MeasureStatus::kConverged);
+}
+
+TEST(DeviceTimers, give_the_interval_of_the_medians_of_blocks) {
+  FakeGpu gpu;  // medians of 200, 201 and so on up to 239, of which ranks 14 and 27 enclose 96 %
+  gpu.sample = [](int index) { return TimedSample{200.0 + (index - 3) / 10, 3, 1980}; };
+  const CellTiming timing = gpu.measure(gpu.cell());
+  EXPECT_EQ(timing.rounds, 40);
+  EXPECT_EQ(timing.median_us, 219.5);
+  EXPECT_EQ(timing.lo_us, 213);
+  EXPECT_EQ(timing.hi_us, 226);
+}
+
 TEST(DeviceTimers, discard_nothing_where_the_clock_cannot_be_told) {
   FakeGpu gpu;
   gpu.preheat_mhz = 0;

@@ -163,7 +163,7 @@ TEST(HfConfig, of_qwen_slides_from_max_window_layers_on) {
   const std::string qwen = R"({"model_type": "qwen2", "hidden_size": 3584, "sliding_window": 4096,
       "num_attention_heads": 28, "num_hidden_layers": 28, "num_key_value_heads": 4)";
   const std::string used = qwen + R"(, "use_sliding_window": true)";
-  EXPECT_EQ(read(qwen + "}").kinds[LayerKind::kSliding], 0);
+  EXPECT_EQ(read(qwen + R"(, "max_window_layers": 20})").kinds[LayerKind::kSliding], 0);
   EXPECT_EQ(read(used + "}").kinds[LayerKind::kSliding], 0);
   EXPECT_EQ(read(used + R"(, "max_window_layers": 28})").sliding_window, 0);
   EXPECT_EQ(read(used + R"(, "max_window_layers": 20})").kinds, counts(20, LayerKind::kSliding, 8));
@@ -226,6 +226,8 @@ TEST(HfConfig, of_jamba_has_a_full_layer_in_each_period) {
   EXPECT_EQ(read(jamba + R"(, "num_hidden_layers": 4})").kinds, counts(0, LayerKind::kLinear, 4));
   EXPECT_EQ(read(jamba + R"(, "num_hidden_layers": 9, "attn_layer_offset": 0})").kinds,
             counts(2, LayerKind::kLinear, 7));
+  EXPECT_EQ(read(jamba + R"(, "num_hidden_layers": 12})").kinds, counts(1, LayerKind::kLinear, 11))
+      << "layer 4 alone: the next would be 12";
   EXPECT_EQ(read(jamba + "}").notes, "the linear layers are Mamba");
   EXPECT_EQ(refusal(jamba + R"(, "attn_layer_offset": 8})"),
             "c.json: attn_layer_offset is 8, not below attn_layer_period 8");
@@ -310,6 +312,7 @@ TEST(HfConfig, of_bloom_and_mpt_has_alibi_and_goes_by_its_own_names) {
       layer(mpt + R"(, "attn_config": {"alibi": false, "attn_type": "multihead_attention",
                                  "softmax_scale": 0.5}})");
   EXPECT_FALSE(scaled.has_alibi);
+  EXPECT_TRUE(layer(mpt + R"(, "attn_config": {"softmax_scale": 0.5}})").has_alibi);
   EXPECT_EQ(scaled.scale, 0.5);
   EXPECT_NE(refusal(mpt + R"(, "attn_config": {"attn_type": "multiquery_attention"}})")
                 .find("attn_config.attn_type is \"multiquery_attention\""),
@@ -326,6 +329,17 @@ TEST(HfConfig, of_latent_attention_has_value_heads_as_it_states_or_as_its_type_h
   const std::string unknown = R"({"model_type": "kimi_linear", "linear_attn_config":
       {"full_attn_layers": [4], "kda_layers": [1, 2, 3]}, "num_hidden_layers": 4})";
   EXPECT_EQ(read(unknown).head_dim_v, 0);
+}
+
+TEST(HfConfig, of_kimi_linear_without_its_lists_has_a_full_layer_at_4_8_and_so_on) {
+  const std::string kimi = R"({"model_type": "kimi_linear", "num_hidden_layers": )";
+  EXPECT_EQ(read(kimi + "8}").kinds, counts(1, LayerKind::kLinear, 7)) << "the next would be 8";
+  EXPECT_EQ(read(kimi + "9}").kinds, counts(2, LayerKind::kLinear, 7));
+}
+
+TEST(HfConfig, of_gemma_2_caps_logits_unless_null_says_not_to) {
+  EXPECT_EQ(read(R"({"model_type": "gemma2"})").softcap, 50);
+  EXPECT_EQ(read(R"({"model_type": "gemma2", "attn_logit_softcapping": null})").softcap, 0);
 }
 
 TEST(HfConfig, of_deepseek_multiplies_the_scale_by_mscale_squared_with_yarn) {

@@ -191,7 +191,7 @@ AttentionLayer layer_of(const ModelGeometry& model, LayerKind kind, int tp, MlaF
   layer.has_sinks = model.sinks;
   layer.has_alibi = model.alibi;
   layer.temperature_len = model.temperature_len;
-  if (kind == LayerKind::kFull) layer.dual_chunk = model.dual_chunk;
+  layer.dual_chunk = model.dual_chunk;
   if (kind == LayerKind::kSliding) layer.sliding_window_size = model.sliding_window - 1;
   if (kind == LayerKind::kChunked) layer.attention_chunk = model.attention_chunk;
   return layer;

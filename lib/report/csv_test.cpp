@@ -110,6 +110,12 @@ TEST(Csv, names_the_line_and_the_column_of_a_bad_value) {
   EXPECT_THAT(error_of(text), testing::HasSubstr(".csv:2:1: error: column requests: 'x6'"));
 }
 
+TEST(Csv, refuses_an_empty_field_where_every_cell_has_a_value) {
+  std::string text = csv_of(sample_run());
+  text.replace(text.find(",26,"), 4, ",,");
+  EXPECT_THAT(error_of(text), testing::HasSubstr(".csv:2:1: error: column requests: ''"));
+}
+
 TEST(Csv, refuses_a_time_of_a_cell_that_was_not_run) {
   std::string text = csv_of(sample_run());
   text.replace(text.find(",passed,"), 8, ",skipped,");

@@ -109,6 +109,15 @@ TEST(MergedRuns, prefer_a_measured_cell_to_one_that_was_not_reached) {
   }
 }
 
+TEST(MergedRuns, keep_one_of_a_cell_that_neither_reached) {
+  NamedRun first = half(0), other = half(1);
+  first.run.records[0].timing.status = MeasureStatus::kInterrupted;
+  other.run.records.push_back(first.run.records[0]);
+  const RunResult all = merge_runs({first, other}, {});
+  EXPECT_EQ(all.records.size(), sample_run().records.size());
+  EXPECT_TRUE(all.interrupted);
+}
+
 TEST(MergedRuns, pool_the_cells_of_equal_processes) {
   std::vector<NamedRun> runs;
   for (int i = 0; i < 6; ++i) {

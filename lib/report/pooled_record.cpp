@@ -87,8 +87,9 @@ Record pooled_record(std::span<const Record> processes, double precision) {
   }
   if (timed.empty()) return processes.front();
 
-  Record all =
-      **std::ranges::max_element(timed, {}, [](const Record* r) { return r->error.bound_ratio; });
+  Record all = **std::ranges::max_element(timed, {}, [](const Record* r) {
+    return std::max(r->error.bound_ratio, r->error.lse_bound_ratio);
+  });
   all.timing = pooled_timing(timings, precision);
   if (!batched.empty()) {
     all.graph_n.timing = pooled_timing(batched, precision);

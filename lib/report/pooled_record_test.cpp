@@ -23,6 +23,7 @@ Record process_with(double median_us) {
   record.timing.min_us = median_us - 1;
   record.timing.max_us = median_us + 1;
   record.timing.samples = 100;
+  record.timing.discarded = 2;
   record.timing.rounds = 12;
   record.samples_checked = 13;
   record.roofline = 10 / median_us;
@@ -47,6 +48,7 @@ TEST(PooledRecord, has_an_interval_over_processes) {
   EXPECT_EQ(all.timing.blocks[3].round, 3);
   EXPECT_DOUBLE_EQ(all.timing.blocks[3].us, 19.9);
   EXPECT_EQ(all.timing.samples, 800);
+  EXPECT_EQ(all.timing.discarded, 16);
   EXPECT_EQ(all.samples_checked, 104);
   EXPECT_DOUBLE_EQ(all.timing.min_us, 18.8);
   EXPECT_DOUBLE_EQ(all.timing.max_us, 21.3);
@@ -98,6 +100,8 @@ TEST(PooledRecord, has_the_largest_error) {
   processes[2].error.bound_ratio = 0.7;
   processes[1].error.bound_ratio = 0.4;
   EXPECT_DOUBLE_EQ(pooled_record(processes, 0.5).error.bound_ratio, 0.7);
+  processes[0].error.lse_bound_ratio = 0.9;
+  EXPECT_DOUBLE_EQ(pooled_record(processes, 0.5).error.lse_bound_ratio, 0.9);
 }
 
 TEST(PooledRecord, needs_a_process) {

@@ -442,12 +442,23 @@ TEST(TerminalReport, keeps_to_the_closing_line_when_quiet) {
   EXPECT_THAT(text, Not(HasSubstr("median")));
 }
 
+TEST(ErrorText, is_of_the_worse_one_of_outputs_and_lse) {
+  Record record;
+  record.error.rows = 1;
+  record.error.bound_ratio = 0.25;
+  record.error.lse_bound_ratio = 0.5;
+  EXPECT_EQ(error_text(record), "0.50");
+  record.error.bound_ratio = 0.75;
+  EXPECT_EQ(error_text(record), "0.75");
+}
+
 TEST(Units, keep_three_digits_across_their_limits) {
   EXPECT_EQ(three_digits(9.994), "9.99");
   EXPECT_EQ(three_digits(9.996), "10.0");
   EXPECT_EQ(three_digits(99.96), "100");
   EXPECT_EQ(time_text(0.75), "750 ns");
   EXPECT_EQ(time_text(999.6), "1.00 ms");
+  EXPECT_EQ(time_text(999.6e3), "1.00 s");
   EXPECT_EQ(time_text(52.4), "52.4 µs");
   EXPECT_EQ(bytes_text(187000000), "187 MB");
   EXPECT_EQ(count_text(98304), "98.3 k");

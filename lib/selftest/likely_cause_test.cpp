@@ -86,6 +86,39 @@ TEST(LikelyCause, of_sinks_scales_and_lses_is_named) {
   expect_cause(Fault::kForgetsVScale, small_fp8(), "V without its scale");
 }
 
+/// What likely_cause() says of a row of `c` that has the numbers that it has in `wrong`.
+std::string cause_of_other_rule(const Case& c, const Case& wrong, const RowId& id) {
+  const Contents contents(c, Fill::kNormal);
+  const ReferenceRow row = reference::evaluate_rows(wrong, contents, {&id, 1}).front();
+  const auto step = static_cast<std::size_t>(size_bytes(c.out_dtype()));
+  std::vector<std::byte> got(row.out.size() * step + sizeof(float));
+  for (std::size_t d = 0; d < row.out.size(); ++d) {
+    store(c.out_dtype(), &got[d * step], static_cast<float>(row.out[d]));
+  }
+  store(DType::kF32, &got[row.out.size() * step], static_cast<float>(row.lse));
+  return likely_cause(c, contents, {}, id, got);
+}
+
+TEST(LikelyCause, of_a_query_that_sees_the_next_key_is_named) {
+  const Case c = chunk();
+  Case wrong = c;
+  ++wrong.requests[0].kv_len;
+  EXPECT_EQ(cause_of_other_rule(c, wrong, {.request = 0, .token = 5, .head = 1}),
+            "one key too many: a query sees the next one");
+}
+
+TEST(LikelyCause, of_a_window_over_a_tree_that_counts_by_the_other_rule_is_named) {
+  Case c = small_tree_verify();
+  c.layer.sliding_window_size = 2;
+  Case wrong = c;
+  wrong.layer.window_in_trees = c.layer.window_in_trees == WindowInTrees::kIndex
+                                    ? WindowInTrees::kDepth
+                                    : WindowInTrees::kIndex;
+  const std::int64_t last = c.requests[0].q_len - 1;
+  EXPECT_EQ(cause_of_other_rule(c, wrong, {.request = 0, .token = last, .head = 0}),
+            "a window that counts the nodes of a tree by the other rule");
+}
+
 TEST(LikelyCause, of_activations_in_fp8_is_named) {
   Case c = small_plain_decode();  // the mutant knows no scales of activations
   c.fp8.q = DType::kE4M3;

@@ -37,12 +37,17 @@ class Meddler final : public StubBackend {
   [[nodiscard]] Numerics numerics(const Problem& problem) const override {
     return correct_.numerics(problem);
   }
+  [[nodiscard]] Support supports(const Problem&) const override {
+    return takes_other_batches_ ? Support::yes() : Support::no("this batch alone");
+  }
   void promise_determinism(bool promised) { info_.deterministic = promised; }
+  void refuse_other_batches() { takes_other_batches_ = false; }
 
  private:
   MutantBackend correct_{Fault::kNone};
   Deed deed_;
   int runs_ = 0;
+  bool takes_other_batches_ = true;
 };
 
 Verification verify(Backend& backend, const Case& c = small_plain_decode(), int compositions = 0) {
@@ -118,6 +123,19 @@ TEST(VerifyBackend, blames_writes_past_the_outputs) {
          Verdict::kIncorrect, "guard bytes of 'lse' changed");
 }
 
+TEST(VerifyBackend, blames_nobody_for_damage_that_was_there_before) {
+  const Case c = small_plain_decode();
+  const auto device = make_cpu_device();
+  Fixture fixture(c, *device);
+  const TensorView out = fixture.tensors().out;
+  out.data[out.size() * size_bytes(out.dtype)] = std::byte{0};
+  VerifyConfig config;
+  config.fills = {"normal"};
+  Meddler steady([](const ForwardBatch&, int) {});
+  expect(verify_backend(c, steady, fixture, *device, compute_truth(c, config)), Verdict::kPassed,
+         "");
+}
+
 TEST(VerifyBackend, blames_differing_runs_only_where_determinism_was_promised) {
   // One ulp of f32, far below the bound.
   Meddler backend([](const ForwardBatch& batch, int run) {
@@ -159,6 +177,14 @@ TEST(VerifyBackend, blames_a_state_that_depends_on_the_batch_where_that_is_requi
   });
   expect(verify(dependent, small_delta_nets().front(), 20), Verdict::kIncorrect,
          "not batch-invariant: request ");
+}
+
+TEST(VerifyBackend, blames_a_backend_whose_invariance_no_batch_can_show_where_that_is_required) {
+  Meddler steady([](const ForwardBatch&, int) {});
+  steady.refuse_other_batches();
+  expect(verify(steady, small_plain_decode(), 20), Verdict::kIncorrect,
+         "batch invariance cannot be shown");
+  EXPECT_EQ(verify(steady).verdict, Verdict::kPassed);
 }
 
 TEST(VerifyBackend, requires_nothing_of_a_batch_of_one_request) {

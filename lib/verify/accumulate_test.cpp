@@ -84,7 +84,24 @@ TEST_F(AccumulateError, sees_poison_in_rows_outside_the_sample) {
   const ErrorMetrics error = accumulate();
   EXPECT_EQ(error.rows, 1);
   EXPECT_EQ(error.non_finite, 1);
+  EXPECT_FALSE(error.bound_ratio <= 1);
   EXPECT_EQ(error.worst.request, 4);
+}
+
+TEST_F(AccumulateError, measures_noise_on_random_data_alone) {
+  const auto noise_on = [&](Fill fill) {
+    truth_[0].fill = fill;
+    return accumulate().rms_ratio;
+  };
+  EXPECT_GT(noise_on(Fill::kNormal), 0);
+  EXPECT_GT(noise_on(Fill::kTiming), 0);
+  EXPECT_EQ(noise_on(Fill::kNeedle), 0);
+}
+
+TEST_F(AccumulateError, lets_no_noise_that_is_no_number_vanish) {
+  truth_[0].rows[0].b[0] = std::numeric_limits<double>::quiet_NaN();
+  set(truth_[0].rows[0].id, 0, static_cast<float>(truth_[0].rows[0].out[0]) + 1e-6f);
+  EXPECT_FALSE(accumulate().rms_ratio <= 5);
 }
 
 TEST_F(AccumulateError, wants_minus_infinity_where_the_truth_has_it) {
@@ -109,6 +126,49 @@ TEST_F(AccumulateError, looks_at_no_lse_of_a_backend_that_writes_none) {
   EXPECT_EQ(accumulate(numerics).non_finite, 0);
   EXPECT_LT(accumulate(numerics).bound_ratio, 1);
   EXPECT_EQ(accumulate(numerics).lse_abs, -1);
+}
+
+/// What a backend writes for one row, without error.
+FillOutputs outputs_of(const Case& c, const ReferenceRow& row) {
+  FillOutputs outputs;
+  const auto step = static_cast<std::size_t>(size_bytes(c.out_dtype()));
+  outputs.rows.resize(row.out.size() * step + sizeof(float));
+  for (std::size_t d = 0; d < row.out.size(); ++d) {
+    store(c.out_dtype(), &outputs.rows[d * step], static_cast<float>(row.out[d]) / c.out_scale);
+  }
+  store(DType::kF32, &outputs.rows[row.out.size() * step], static_cast<float>(row.lse));
+  outputs.pages = {-1};
+  return outputs;
+}
+
+ReferenceRow row_of(const Case& c, double out) {
+  ReferenceRow row;
+  row.visible = 9;
+  row.p_max = 0.3;
+  row.lse = 2;
+  row.out.assign(static_cast<std::size_t>(c.layer.head_dim_v), out);
+  row.a = row.b = std::vector<double>(row.out.size(), 1);
+  return row;
+}
+
+TEST(AccumulateOneRow, reads_outputs_in_fp8_at_their_scale) {
+  Case c = small_plain_decode();
+  c.fp8.out = DType::kE4M3;
+  c.out_scale = 0.5f;
+  const ReferenceRow row = row_of(c, 0.75);
+  ErrorMetrics error;
+  accumulate_error(c, outputs_of(c, row), {Fill::kNormal, {row}}, {}, error);
+  EXPECT_EQ(error.max_abs, 0);
+}
+
+// The relative error of outputs that cancel would be infinite.
+TEST(AccumulateOneRow, holds_the_errors_of_outputs_that_cancel_against_their_noise) {
+  const Case c = small_plain_decode();
+  const ReferenceRow noisy = row_of(c, 1e-8), row = row_of(c, 0);
+  ErrorMetrics error;
+  accumulate_error(c, outputs_of(c, noisy), {Fill::kNormal, {row}}, {}, error);
+  EXPECT_GT(error.max_abs, 0);
+  EXPECT_LT(error.nmse, 0.05);
 }
 
 TEST_F(AccumulateError, blames_attnbench_for_a_truth_that_is_not_finite) {

@@ -42,6 +42,15 @@ TEST(BatchCompositions, hold_requests_once_with_the_contents_that_they_had) {
   EXPECT_GT(different.size(), 70U);
 }
 
+TEST(BatchCompositions, have_pools_of_their_own_size_and_nothing_that_fills_them_up) {
+  Case c = case_of(4);
+  c.kv_cache.pool_tokens = 1000;
+  c.padding = {.requests = 3, .seq_len = 1};
+  const BatchComposition batch = composition_of(c, {2, 0});
+  EXPECT_EQ(batch.step.kv_cache.pool_tokens, 0);
+  EXPECT_EQ(batch.step.padding.requests, 0);
+}
+
 TEST(BatchCompositions, meet_each_request_where_there_are_as_many_batches) {
   std::set<std::size_t> met;
   for (const BatchComposition& batch : batch_compositions(case_of(40), 40)) {

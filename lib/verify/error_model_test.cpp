@@ -68,6 +68,24 @@ TEST(ErrorModel, knows_that_tensor_cores_add_fp8_products_with_few_bits) {
   EXPECT_NEAR(ErrorModel(c, numerics).row(row_of(10, 10)).lse_bound - exact, 2 * sums, 1e-4);
 }
 
+TEST(ErrorModel, counts_keys_of_rows_with_scales_inside_as_bf16_that_their_rope_part_is) {
+  Case c = bf16_case();
+  c.kv_cache.dtype = c.fp8.q.emplace(DType::kE4M3);
+  Numerics numerics;
+  numerics.qk_input = DType::kE4M3;
+  const double held = bound_per_a(c, numerics, row_of(1, 10));
+  c.kv_cache.scales = KvScales::kBlock;
+  EXPECT_NEAR(bound_per_a(c, numerics, row_of(1, 10)) - held, 2 * 0x1p-4, 1e-6);
+}
+
+TEST(ErrorModel, bounds_an_lse_by_sums_only_where_they_are_narrower_than_f32) {
+  Numerics numerics;
+  const ReferenceRow row = row_of(0.001, 1000);
+  EXPECT_DOUBLE_EQ(ErrorModel(bf16_case(), numerics).row(row).lse_bound, 1e-5);
+  numerics.accumulator = DType::kF16;
+  EXPECT_GT(ErrorModel(bf16_case(), numerics).row(row).lse_bound, 0.1);
+}
+
 TEST(ErrorModel, adds_the_rounding_of_the_weights_per_a) {
   Numerics numerics;
   const double exact = bound_per_a(bf16_case(), numerics, row_of(1, 100));

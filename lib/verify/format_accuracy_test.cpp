@@ -164,5 +164,18 @@ TEST(WaysToStore, are_those_that_the_layer_can_have) {
   EXPECT_THROW(static_cast<void>(ways_to_store(recurrent)), ConfigError);
 }
 
+TEST(FormatAccuracy, has_the_lowest_cosine_of_all_heads) {
+  double lowest = 1;
+  for (int heads = 1; heads <= 6; ++heads) {  // those before are the same
+    AttentionLayer layer = softmax_layer();
+    layer.heads_kv = heads;
+    layer.heads_q = 2 * heads;
+    const FormatAccuracy found = one(layer, {DType::kE4M3}, {.keys = 64, .queries = 4});
+    EXPECT_LE(found.cosine_min, lowest) << heads;
+    EXPECT_LE(found.cosine_min, found.cosine_mean);
+    lowest = found.cosine_min;
+  }
+}
+
 }  // namespace
 }  // namespace attnbench

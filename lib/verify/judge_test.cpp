@@ -70,6 +70,27 @@ TEST(Judge, fails_a_broken_bound_and_says_how_often) {
   expect_verdict(error, Verdict::kIncorrect, "LSE bound exceeded 7x");
 }
 
+TEST(Judge, says_which_keys_the_worst_row_sees) {
+  Case c = small_plain_decode();
+  c.mode = ForwardMode::kExtend;
+  c.requests = {{.q_len = 4, .kv_len = 20}};
+  ErrorMetrics error = healthy_error();
+  error.bound_ratio = 12;
+  error.worst.request = error.worst.dim = 0;
+  error.worst.token = 0;  // at position 16
+  const auto seen = [&] {
+    const std::string reason = judge(c, error, healthy_truth()).reason;
+    return reason.substr(reason.find("it sees"));
+  };
+  EXPECT_EQ(seen(), "it sees keys 0 to 16 of 20");
+  c.layer.sliding_window_size = 2;
+  EXPECT_EQ(seen(), "it sees keys 14 to 16 of 20");
+  c.layer.causal = false;
+  EXPECT_EQ(seen(), "it sees keys 14 to 18 of 20");
+  c.layer.is_cross_attention = true;
+  EXPECT_EQ(seen(), "it sees keys 0 to 19 of 20");
+}
+
 TEST(Judge, prints_what_was_got_and_wanted_so_that_they_differ) {
   ErrorMetrics error = healthy_error();
   error.lse_bound_ratio = 2;

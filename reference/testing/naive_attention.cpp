@@ -101,9 +101,6 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
   std::vector<float> q(static_cast<std::size_t>(layer.query_dim())), k(dk), v(dv);
   contents.q_row(id.request, id.token, id.head, q);
   const auto q_scale = static_cast<Real>(contents.q_scale(id.request, id.token, id.head));
-  // Of rows that share their scales.
-  const auto k_scale = static_cast<Real>(contents.k_scale(id.request, 0, kv_head).all);
-  const auto v_scale = static_cast<Real>(contents.v_scale(id.request, 0, kv_head).all);
   const std::int64_t own = request.kv_len - request.q_len + id.token;
   const bool late = layer.temperature_len > 0 && own > layer.temperature_len;
   const Real heat =
@@ -121,6 +118,12 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
     ++row.visible;
     contents.k_row(id.request, key, kv_head, k);
     contents.v_row(id.request, key, kv_head, v);
+    const RowScale k_scale = contents.k_scale(id.request, key, kv_head);
+    const RowScale v_scale = contents.v_scale(id.request, key, kv_head);
+    const auto read = [](const RowScale& scale, const std::vector<float>& stored, std::size_t d) {
+      return static_cast<Real>(stored[d]) *
+             static_cast<Real>(scale.at(static_cast<std::uint32_t>(d)));
+    };
     Real logit = 0, magnitude = 0;
     std::size_t form = 0;  // of the query: by the distance of its chunk from the key's
     if (layer.dual_chunk.chunk_size > 0) {
@@ -128,8 +131,7 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
       form = static_cast<std::size_t>(std::min<std::int64_t>(own / c_keys - key / c_keys, 2));
     }
     for (std::size_t d = 0; d < dk; ++d) {
-      const Real product =
-          static_cast<Real>(q[form * dk + d]) * q_scale * static_cast<Real>(k[d]) * k_scale;
+      const Real product = static_cast<Real>(q[form * dk + d]) * q_scale * read(k_scale, k, d);
       logit += product;
       magnitude += std::abs(product);
     }
@@ -152,7 +154,7 @@ ReferenceRow naive_row(const Case& c, const Contents& contents, const RowId& id)
     const bool latent = layer.family == Family::kLatent;
     for (std::size_t d = 0; d < dv; ++d) {
       // A latent row is its own value.
-      const Real value = static_cast<Real>(latent ? k[d] : v[d]) * v_scale;
+      const Real value = read(v_scale, latent ? k : v, d);
       row.v_max = std::max(row.v_max, static_cast<double>(std::abs(value)));
       state.out[d] += weight * value;
       state.a[d] += weight * std::abs(value);

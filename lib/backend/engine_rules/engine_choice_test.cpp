@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/backend/engine_rules/engine_features.h"
 #include "lib/backend/engine_rules/engine_kernels.h"
 
 namespace attnbench {
@@ -180,6 +181,9 @@ TEST(SglangChoice, beside_gated_delta_nets_differs_on_blackwell) {
   setup.linear = LinearSort::kGatedDeltaNet;
   EXPECT_EQ(sglang(setup), "trtllm_mha");
   EXPECT_EQ(sglang(with_topk(setup, 4)), "triton");
+  setup.head_dim_v = setup.head_dim_qk / 2;
+  EXPECT_EQ(sglang(setup), "triton");
+  setup.head_dim_v = setup.head_dim_qk;
   setup.device = *find_engine_device("sm90");
   EXPECT_EQ(sglang(setup), "fa3");
 }
@@ -264,11 +268,32 @@ TEST(VllmChoice, has_backends_for_rows_of_fp8_ds_mla_and_for_scales_of_tokens) {
   EXPECT_EQ(vllm(setup), "FLASHMLA_SPARSE");
   setup.kv_scales = KvScales::kTensor;
   EXPECT_EQ(vllm(setup), "FLASHINFER_MLA_SPARSE");
+  EXPECT_NE(choose_backend(Engine::kVllm, setup).flags.find("--kv-cache-dtype fp8_ds_mla"),
+            std::string::npos)
+      << "the one fp8 cache of sparse MLA";
   setup = setup_on("sm90");
   setup.kv_dtype = DType::kE4M3;
   setup.kv_scales = KvScales::kToken;
   EXPECT_EQ(choose_backend(Engine::kVllm, setup).flags,
             "--attention-backend TRITON_ATTN --kv-cache-dtype fp8_per_token_head");
+}
+
+TEST(VllmChoice, for_sparse_mla_of_few_heads_on_blackwell_is_flashinfer_s) {
+  EngineSetup setup = mla_on("sm100");
+  setup.is_dsa = true;
+  setup.heads_q = 16;
+  EXPECT_EQ(vllm(setup), "FLASHINFER_MLA_SPARSE");
+  setup.heads_q = 17;
+  EXPECT_EQ(vllm(setup), "FLASHMLA_SPARSE");
+}
+
+TEST(EngineFeatures, of_rows_with_scales_inside_ask_for_no_plain_fp8_cache) {
+  EngineSetup setup = mla_on("sm90");
+  setup.kv_dtype = DType::kE4M3;
+  EXPECT_TRUE(features_of(setup).has(EngineFeature::kE4m3Cache));
+  setup.kv_scales = KvScales::kBlock;
+  EXPECT_TRUE(features_of(setup).has(EngineFeature::kBlockScales));
+  EXPECT_FALSE(features_of(setup).has(EngineFeature::kE4m3Cache));
 }
 
 TEST(VllmChoice, looks_at_encoders_and_batch_invariance_and_not_at_alibi) {
