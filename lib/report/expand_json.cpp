@@ -70,6 +70,7 @@ Json requests_of(const Case& c) {
     if (r.shared_prefix >= 0) {
       request["shared_prefix"] = c.prefixes[static_cast<std::size_t>(r.shared_prefix)].name;
     }
+    if (cross) request["encoder_cached"] = r.encoder_cached;
     if (!r.tree_parents.empty()) request["tree_parents"] = r.tree_parents;
     if (!r.items.empty()) request["items"] = r.items;
     requests.push_back(std::move(request));

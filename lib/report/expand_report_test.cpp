@@ -94,6 +94,19 @@ TEST(Expand, prints_no_prefix_of_an_encoder_s_keys) {
   }
 }
 
+TEST(Expand, says_whose_encoders_keys_are_written) {
+  Case cross = small_cross();
+  cross.requests[1].encoder_cached = false;
+  const Scenario scenario;
+  std::ostringstream table, json;
+  write_expand_table(scenario, {&cross}, table);
+  EXPECT_THAT(table.str(), HasSubstr("-        7  new encoder, which kv_write writes\n"));
+  write_expand_json(scenario, {&cross}, json);
+  const auto requests = nlohmann::json::parse(json.str())["cases"][0]["requests"];
+  EXPECT_EQ(requests[0]["encoder_cached"], true);
+  EXPECT_EQ(requests[1]["encoder_cached"], false);
+}
+
 TEST(Expand, shows_how_much_of_a_prefix_lies_on_whole_pages) {
   const Scenario scenario = parse_scenario(
       "defaults: {model: llama-3.1-8b, kv_cache: {page_size: 64}}\nprefixes: {system: 65}\nmixes:\n"

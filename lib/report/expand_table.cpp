@@ -162,7 +162,8 @@ std::string prefill_text(const Case& c, const VerifyConfig& verify) {
 
 bool alike(const Request& a, const Request& b) {
   return a.group == b.group && a.q_len == b.q_len && a.kv_len == b.kv_len &&
-         a.shared_prefix == b.shared_prefix && a.shared_len == b.shared_len;
+         a.shared_prefix == b.shared_prefix && a.shared_len == b.shared_len &&
+         a.encoder_cached == b.encoder_cached;
 }
 
 /// "prefixes system 65 · tools 165 after system": where some extend others.
@@ -193,6 +194,7 @@ void write_requests(const Case& c, std::ostream& out) {
       shared = fmt::format("{} {}{}", c.prefixes[to_size(r.shared_prefix)].name, r.shared_len,
                            cached < r.shared_len ? fmt::format(", {} in whole pages", cached) : "");
     }
+    if (!r.encoder_cached) shared = "new encoder, which kv_write writes";
     const std::string which =
         end - first == 1 ? fmt::format("{}", first) : fmt::format("{}-{}", first, end - 1);
     std::string line =
