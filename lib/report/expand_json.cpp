@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ostream>
 
+#include "lib/cost/cost.h"
 #include "lib/report/expand_report.h"
 #include "lib/report/expanded_case.h"
 #include "lib/report/json.h"
@@ -53,6 +54,11 @@ Json prefixes_of(const Case& c) {
          {"length", prefix.length}});
   }
   return prefixes;
+}
+
+/// What a KV write of the step brings to the cache for a cross layer.
+std::int64_t encoder_bytes_written(const Case& c) {
+  return writes_encoders(c) ? count_cost(with_step(c, StepPart::kKvWrite)).kv_bytes_written : 0;
 }
 
 Json requests_of(const Case& c) {
@@ -175,6 +181,7 @@ Json case_of(const ExpandedCase& e, const VerifyConfig& verify) {
           {"flops", e.cost.flops},
           {"bytes_unique", e.cost.bytes_unique},
           {"bytes_streamed", e.cost.bytes_streamed},
+          {"encoder_bytes_written", encoder_bytes_written(c)},
           {"common_prefix_len", e.common_prefix_len},
           {"use_cascade", e.use_cascade.answer},
           {"use_cascade_reason", e.use_cascade.reason},
