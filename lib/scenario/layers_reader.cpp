@@ -105,10 +105,9 @@ std::string note_of(const ModelGeometry& model, LayerKind kind, const std::strin
 YamlPtr without_encoders(const YamlPtr& mix) {
   const YamlEntry* const batch = mix->find("batch");
   if (batch == nullptr || !batch->value->is_list()) return mix;
-  YamlPtr entries = batch->value;
-  for (std::size_t i = 0; i < entries->items.size(); ++i) {
-    if (!entries->items[i]->is_map()) continue;
-    entries = with_item(*entries, i, without_entry(*entries->items[i], "encoder_len"));
+  auto entries = std::make_shared<YamlNode>(*batch->value);
+  for (YamlPtr& item : entries->items) {
+    if (item->is_map()) item = without_entry(*item, "encoder_len");
   }
   return with_entry(*mix, "batch", batch->place, entries);
 }
