@@ -240,6 +240,15 @@ def batch(rng, mode):
     return [make(rng) for make in makers for _ in range(rng.choice([1, 1, 2]))]
 
 
+def make_cross_layer(rng, made):
+    """Of a decoder, whose own lengths stand beside its encoder's."""
+    for key in ("cross", "causal"):
+        del made["attention"][key]
+    made |= {"layer": "cross", "batch": batch(rng, rng.choice(["decode", "extend", "mixed"]))}
+    for entry in made["batch"]:
+        entry["encoder_len"] = 0 if rng.random() < 0.1 else drawn(rng, 1, 400)
+
+
 def mix(seed, index):
     """Case `index` of a seed."""
     rng = random.Random(f"{seed}/{index}")
@@ -257,6 +266,8 @@ def mix(seed, index):
         made["model"]["head_dim_v"] = rng.choice([16, 64, 128])
     made["attention"] = attention(rng, mode, mla) | in_fp8(rng)
     made["batch"] = batch(rng, mode)
+    if mode == "cross" and rng.random() < 0.4:
+        make_cross_layer(rng, made)
     if mode == "target_verify" and "chain" in made["batch"][0]["tree"] and not mla and rng.random() < 0.3:
         made["attention"] = {"dual_chunk": {"chunk_size": 1 + length(rng, 100), "local_size": 1}}
     if made["model"]["heads_q"] % 2 == 0 and made["model"].get("heads_kv", 1) in (1, 2, 4) and rng.random() < 0.1:

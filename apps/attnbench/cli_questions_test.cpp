@@ -183,6 +183,29 @@ TEST_F(CommandLine, counts_no_keys_of_layers_that_read_those_of_others) {
   }
 }
 
+TEST_F(CommandLine, counts_an_encoders_keys_once_a_request) {
+  EXPECT_EQ(run({"model", "whisper-large-v3", "--context", "448", "--gpu-memory", "16g"}), 0);
+  for (const char* text :
+       {"163840 B a token in all layers of a rank, 163840 B a token of an encoder",
+        "  cross        32  runs            5120  1500 tokens of its encoder",
+        "a request of 448 tokens: 319 MB on a rank", "keeps all of them, and no encoder's",
+        "  at most 53 requests of 448 tokens"}) {
+    EXPECT_NE(out_.str().find(text), std::string::npos) << text << " is not in " << out_.str();
+  }
+  EXPECT_EQ(run({"model", "whisper-large-v3", "--encoder-len", "500", "--format", "json"}), 0);
+  const auto root = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(root["encoder_bytes_per_token"], 163840);
+  EXPECT_EQ(root["kinds"][1]["encoder_len"], 500);
+  EXPECT_EQ(run({"model", "llama-3.1-8b", "--encoder-len", "500"}), 4);
+  EXPECT_NE(err_.str().find("llama-3.1-8b has no cross layers"), std::string::npos) << err_.str();
+  const std::string config = folder_ + "bart.json";
+  std::ofstream(config) << R"({"model_type": "bart"})";
+  EXPECT_EQ(run({"model", config.c_str(), "--context", "100"}), 0) << err_.str();
+  EXPECT_NE(out_.str().find("not known, as its encoder's length is not: --encoder-len"),
+            std::string::npos)
+      << out_.str();
+}
+
 TEST_F(CommandLine, explains_the_model_of_a_config_and_says_what_is_wrong_with_one) {
   const std::string config = folder_ + "config.json";
   std::ofstream(config) << R"({"model_type": "llama", "num_attention_heads": 4,

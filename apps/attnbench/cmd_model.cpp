@@ -24,7 +24,7 @@ struct ModelCommand {
   int tp = 1;
   std::string dtype = "bf16", kv_dtype;
   std::int64_t page_size = 1;
-  std::optional<std::int64_t> gpu_memory, weights, context;
+  std::optional<std::int64_t> gpu_memory, weights, context, encoder_len;
   std::string format = "table";
 };
 
@@ -42,7 +42,7 @@ int explain(const ModelCommand& command, Console& console) {
   question.name = command.model;
   question.model = model_named(command.model);
   question.memory = model_memory(question.model, command.tp, asked_format(command),
-                                 *dtype_from_string(command.dtype));
+                                 *dtype_from_string(command.dtype), command.encoder_len);
   question.gpu_bytes = command.gpu_memory;
   question.weight_bytes = command.weights;
   question.context = command.context;
@@ -80,6 +80,11 @@ void add_model_command(CLI::App& app, Action& action) {
       ->capture_default_str();
   model->add_option("--context", command->context, "tokens of a request, as in 8k")
       ->transform(whole_number("context", 1, kMaxSize));
+  model
+      ->add_option("--encoder-len", command->encoder_len,
+                   "tokens of a request's encoder, where the model has cross layers; as the model "
+                   "says unless given")
+      ->transform(whole_number("encoder-len", 0, kMaxSize));
   model->add_option("--gpu-memory", command->gpu_memory, "of one rank's GPU; 141g is 141 x 1024^3")
       ->transform(memory_size("gpu-memory"));
   model

@@ -132,10 +132,8 @@ bool gpu_supports(const Case& c, std::span<const Registry::Entry* const> entries
 bool gpu_supports_all(const Scenario& scenario, const RunFilter& filter,
                       std::span<const Registry::Entry* const> entries) {
   for (const Case* c : select_cases(scenario, filter)) {
-    Case part = *c;
     for (const StepPart step : scenario.measure.step) {
-      set_step(part, step);
-      if (!gpu_supports(part, entries)) return false;
+      if (!gpu_supports(with_step(*c, step), entries)) return false;
     }
   }
   return true;

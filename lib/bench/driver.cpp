@@ -25,8 +25,7 @@ std::vector<Case> parts_of(const std::vector<const Case*>& cases, const MeasureC
   std::vector<Case> parts;
   for (const Case* c : cases) {
     for (const StepPart step : measure.step) {
-      parts.push_back(*c);
-      set_step(parts.back(), step);
+      parts.push_back(with_step(*c, step));
     }
   }
   return parts;

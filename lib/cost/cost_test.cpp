@@ -63,6 +63,19 @@ TEST(Cost, counts_what_a_kv_write_reads_and_writes) {
       << "attention counts the written rows already";
 }
 
+TEST(Cost, counts_the_keys_of_new_encoders_in_a_cross_layers_write_and_all_in_its_attention) {
+  Case c = small_cross();  // lengths of encoders: 1, 7, 8, 9, 3, 33
+  c.requests[1].encoder_cached = c.requests[5].encoder_cached = false;
+  const std::int64_t row = c.layer.heads_kv * (64 + 64) * size_bytes(c.dtype);
+  const Cost write = count_cost(with_step(c, StepPart::kKvWrite));
+  EXPECT_EQ(write.kv_bytes_written, (7 + 33) * row);
+  EXPECT_EQ(write.bytes_unique, (7 + 33) * (2 * row + 8)) << "rows in, rows out, a slot each";
+  EXPECT_EQ(write.flops, 0);
+  EXPECT_EQ(count_cost(c).kv_bytes_unique, (1 + 7 + 8 + 9 + 3 + 33) * row);
+  for (Request& request : c.requests) request.encoder_cached = true;
+  EXPECT_EQ(count_cost(with_step(c, StepPart::kKvWrite)).kv_bytes_written, 0);
+}
+
 TEST(Cost, counts_the_one_row_that_an_mla_token_writes) {
   Case c = small_mla();
   c.step = StepPart::kKvWrite;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/cost/model_memory.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "lib/base/error.h"
@@ -24,6 +26,15 @@ std::int64_t bytes_of_token(const AttentionLayer& layer, const CacheFormat& form
 std::int64_t tokens_kept(std::int64_t keys, std::int64_t page_size, bool aligned) {
   if (aligned && keys % page_size == 0) return keys;
   return round_up(keys + page_size - 1, page_size);
+}
+
+/// Of a decoder's tokens, or of an encoder's.
+std::int64_t bytes_per_token(const std::vector<LayerMemory>& kinds, bool of_encoder) {
+  Count sum = 0;
+  for (const LayerMemory& each : kinds) {
+    if (each.is_cross() == of_encoder) sum += Count(each.keeping()) * each.kv_bytes_per_token;
+  }
+  return sum.value();
 }
 
 void add_states(LayerMemory& memory, const ModelGeometry& model, int tp, DType dtype) {
@@ -61,15 +72,17 @@ std::optional<std::int64_t> LayerMemory::request_bytes(std::int64_t tokens,
     if (!state_bytes) return std::nullopt;
     return *state_bytes + *convolution_bytes;
   }
+  if (is_cross()) {
+    if (!encoder_len) return std::nullopt;
+    return (Count(round_up(*encoder_len, page_size)) * kv_bytes_per_token).value();
+  }
   const std::int64_t kept = round_up(tokens, page_size);
   return (Count(most_tokens ? std::min(kept, *most_tokens) : kept) * kv_bytes_per_token).value();
 }
 
-std::int64_t ModelMemory::kv_bytes_per_token() const {
-  Count sum = 0;
-  for (const LayerMemory& each : kinds) sum += Count(each.keeping()) * each.kv_bytes_per_token;
-  return sum.value();
-}
+std::int64_t ModelMemory::kv_bytes_per_token() const { return bytes_per_token(kinds, false); }
+
+std::int64_t ModelMemory::encoder_bytes_per_token() const { return bytes_per_token(kinds, true); }
 
 std::optional<std::int64_t> ModelMemory::request_bytes(std::int64_t tokens) const {
   Count sum = 0;
@@ -81,8 +94,13 @@ std::optional<std::int64_t> ModelMemory::request_bytes(std::int64_t tokens) cons
   return sum.value();
 }
 
-ModelMemory model_memory(const ModelGeometry& model, int tp, const CacheFormat& format,
-                         DType dtype) {
+ModelMemory model_memory(const ModelGeometry& model, int tp, const CacheFormat& format, DType dtype,
+                         std::optional<std::int64_t> encoder_len) {
+  if (encoder_len && model.kinds[LayerKind::kCross] == 0) {
+    throw ConfigError(
+        fmt::format("{} has no cross layers, which alone keep an encoder's keys", model.name));
+  }
+  if (!encoder_len && model.encoder_len > 0) encoder_len = model.encoder_len;
   ModelMemory memory;
   memory.tp = tp;
   memory.format = format;
@@ -99,6 +117,7 @@ ModelMemory model_memory(const ModelGeometry& model, int tp, const CacheFormat& 
     } else {
       add_cache(each, model, tp, format);
     }
+    if (each.is_cross()) each.encoder_len = encoder_len;
   }
   return memory;
 }

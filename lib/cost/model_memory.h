@@ -19,15 +19,19 @@ struct LayerMemory {
   int kv_shared = 0;                    ///< of these, layers that keep nothing but read another's
   bool runs = false;                    ///< attnbench can run such layers of this model
   AttentionLayer layer;                 ///< of a linear layer with unknown heads: a default one
-  std::int64_t kv_bytes_per_token = 0;  ///< 0 for linear layers
+  std::int64_t kv_bytes_per_token = 0;  ///< 0 for linear layers; of cross layers: of the encoder's
   /// Most tokens of a request whose keys stay, whole pages: a window or a chunk lies in so many
   /// pages at worst. None: all tokens.
   std::optional<std::int64_t> most_tokens;
+  /// Of a cross layer: the encoder's tokens of a request, which stay whatever the decoder's length.
+  /// None where nothing says how many.
+  std::optional<std::int64_t> encoder_len;
   /// Of a linear layer, for each request whatever its length: f32 states, and the last inputs of
   /// its convolution in the activations' type. Both none where its heads are not known.
   std::optional<std::int64_t> state_bytes, convolution_bytes;
 
   [[nodiscard]] bool is_linear() const { return kind == LayerKind::kLinear; }
+  [[nodiscard]] bool is_cross() const { return kind == LayerKind::kCross; }
   /// Layers that keep keys and values, or states, of their own.
   [[nodiscard]] int keeping() const { return layers - kv_shared; }
   /// Of a request of `tokens`, in one layer; none where it is not known.
@@ -41,16 +45,20 @@ struct ModelMemory {
   CacheFormat format;
   std::vector<LayerMemory> kinds;  ///< in the order of kLayerKinds; those that the model has
 
-  /// Bytes of a token in all layers that have keys, where each keeps every token.
+  /// Bytes of a token in all layers that have its keys, where each keeps every token.
   [[nodiscard]] std::int64_t kv_bytes_per_token() const;
+  /// Bytes of an encoder's token in all cross layers.
+  [[nodiscard]] std::int64_t encoder_bytes_per_token() const;
   /// Of a request of `tokens`, all layers; none where some layer's memory is not known.
   [[nodiscard]] std::optional<std::int64_t> request_bytes(std::int64_t tokens) const;
 };
 
 /// The KV cache has rows of `format` (its page_size counts; layouts take the same memory), the
-/// activations are of `dtype`. Throws ConfigError where heads do not divide among `tp` ranks, or
-/// the model's cache cannot be of the format.
+/// activations are of `dtype`. A request's encoder has `encoder_len` tokens, or as many as the
+/// model says. Throws ConfigError where heads do not divide among `tp` ranks, the model's cache
+/// cannot be of the format, or an encoder is given to a model without cross layers.
 [[nodiscard]] ModelMemory model_memory(const ModelGeometry& model, int tp,
-                                       const CacheFormat& format, DType dtype);
+                                       const CacheFormat& format, DType dtype,
+                                       std::optional<std::int64_t> encoder_len = std::nullopt);
 
 }  // namespace attnbench

@@ -91,6 +91,34 @@ TEST(ModelMemory, counts_no_keys_of_layers_that_read_those_of_others) {
   EXPECT_EQ(kind_of(memory, LayerKind::kFull).layers, 18);
 }
 
+// Whisper large-v3: 20 heads of 64, K and V in bf16, in each of 32 full and 32 cross layers.
+TEST(ModelMemory, keeps_an_encoders_tokens_once_in_each_cross_layer_whatever_the_context) {
+  const std::int64_t row = 20 * 2 * 64 * 2;
+  const ModelMemory memory = memory_of("whisper-large-v3");
+  EXPECT_EQ(memory.kv_bytes_per_token(), 32 * row);
+  EXPECT_EQ(memory.encoder_bytes_per_token(), 32 * row);
+  EXPECT_EQ(memory.request_bytes(200), 32 * 200 * row + 32 * 1500 * row);
+  EXPECT_EQ(memory.request_bytes(201), 32 * 201 * row + 32 * 1500 * row);
+  CacheFormat pages = kBf16Rows;
+  pages.page_size = 64;
+  EXPECT_EQ(
+      kind_of(memory_of("whisper-large-v3", 1, pages), LayerKind::kCross).request_bytes(200, 64),
+      1536 * row)
+      << "whole pages";
+  const ModelMemory short_audio =
+      model_memory(preset("whisper-large-v3"), 1, kBf16Rows, DType::kBF16, 100);
+  EXPECT_EQ(short_audio.request_bytes(200), 32 * (200 + 100) * row);
+}
+
+TEST(ModelMemory, knows_no_request_whose_encoder_has_no_length) {
+  ModelGeometry model = preset("whisper-large-v3");
+  model.encoder_len = 0;
+  EXPECT_EQ(model_memory(model, 1, kBf16Rows, DType::kBF16).request_bytes(200), std::nullopt);
+  EXPECT_THROW(
+      static_cast<void>(model_memory(preset("llama-3.1-8b"), 1, kBf16Rows, DType::kBF16, 1500)),
+      ConfigError);
+}
+
 TEST(ModelMemory, keeps_whole_pages_and_one_more_for_a_window_that_begins_inside_one) {
   CacheFormat pages = kBf16Rows;
   pages.page_size = 64;

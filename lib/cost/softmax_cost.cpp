@@ -268,7 +268,8 @@ Cost count_attention(const Case& c) {
 Cost softmax_cost(const Case& c) {
   Cost cost;
   if (attends(c.step)) cost = count_attention(c);
-  if (writes_kv(c.step)) add_kv_write(c, cost);
+  // The step's own tokens have no keys in a cross layer.
+  if (writes_kv(c.step) && !c.layer.is_cross_attention) add_kv_write(c, cost);
   return cost;
 }
 

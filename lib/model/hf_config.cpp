@@ -244,12 +244,13 @@ void refuse_unread_kinds(const JsonFields& config, const HfModelType& type) {
         KindKey{"linear_attn_config", type.rule == kLinearExceptListed},
         KindKey{"attn_type_list", by_attn_types || all_full(config, "attn_type_list")},
         KindKey{"index_topk", type.rule == kSparse},
+        KindKey{"cross_attention_layers", type.rule == kCrossListed},
         KindKey{"num_kv_shared_layers", type.kv_shared_layers > 0},
-        // Of types that the table has not: Llama 3.2 Vision, Bamba, LFM2, Zamba 2, MiMo V2,
-        // RecurrentGemma, Gemma 4, and Grok 2 with a window.
-        KindKey{"cross_attention_layers"}, KindKey{"attn_layer_indices"}, KindKey{"full_attn_idxs"},
-        KindKey{"hybrid_layer_ids"}, KindKey{"hybrid_layer_pattern"}, KindKey{"block_types"},
-        KindKey{"global_head_dim"}, KindKey{"sliding_window_size"}}) {
+        // Of types that the table has not: Bamba, LFM2, Zamba 2, MiMo V2, RecurrentGemma, Gemma 4,
+        // and Grok 2 with a window.
+        KindKey{"attn_layer_indices"}, KindKey{"full_attn_idxs"}, KindKey{"hybrid_layer_ids"},
+        KindKey{"hybrid_layer_pattern"}, KindKey{"block_types"}, KindKey{"global_head_dim"},
+        KindKey{"sliding_window_size"}}) {
     if (is_read || config.says_none(key)) continue;
     throw ConfigError(fmt::format(
         "{} changes what layers attend to, and what it means for model type {} is not known: give "
@@ -272,7 +273,9 @@ ModelGeometry geometry_of(const JsonFields& config, const HfModelType& type) {
     }
   }
   ModelGeometry model;
-  model.layers = figure(config, type.layers_names, kMaxLayers).value_or(type.layers);
+  const int layers_of_each = type.rule == HfLayerRule::kCrossBesideEach ? 2 : 1;
+  model.layers =
+      figure(config, type.layers_names, kMaxLayers / layers_of_each).value_or(type.layers);
   model.heads_q = figure(config, type.heads_q_names, kMaxHeads).value_or(type.heads_q);
   if (type.kv_lora_rank > 0) {
     read_mla(config, type, model);
@@ -282,7 +285,29 @@ ModelGeometry geometry_of(const JsonFields& config, const HfModelType& type) {
   read_hf_layer_kinds(config, type, model);
   read_linear_layers(config, type, model);
   read_dual_chunk(config, model);
+  if (type.encoder_len > 0) {
+    model.encoder_len =
+        config.whole("max_source_positions", 1, kMaxWindow).value_or(type.encoder_len);
+  }
   return model;
+}
+
+/// Llama 3.2 Vision: each of an image's tiles is so many patches and a class token; serving engines
+/// fill an image up to the most tiles (SGLang's models/mllama.py). Defaults are transformers'
+/// (mllama/configuration_mllama.py).
+void read_tiles(const JsonFields& file, ModelGeometry& model) {
+  if (model.kinds[LayerKind::kCross] == 0 || !file.states("vision_config")) return;
+  constexpr std::int64_t kMostPixels = 1 << 16, kMostTiles = 1 << 10;
+  const JsonFields vision = *file.object("vision_config");
+  const std::int64_t pixels = vision.whole("image_size", 1, kMostPixels).value_or(448);
+  const std::int64_t patch = vision.whole("patch_size", 1, kMostPixels).value_or(14);
+  const std::int64_t tiles = vision.whole("max_num_tiles", 1, kMostTiles).value_or(4);
+  const std::int64_t side = pixels / patch;
+  model.encoder_len = tiles * (side * side + 1);
+  if (model.encoder_len > kMaxWindow) {
+    throw ConfigError(fmt::format("{} gives an image {} tokens, more than {}",
+                                  file.path_of("vision_config"), model.encoder_len, kMaxWindow));
+  }
 }
 
 /// A type that the table has not: plain heads that the config states, with nothing beside them
@@ -324,7 +349,11 @@ ModelGeometry read_config(const JsonFields& file) {
   const JsonFields config = nested ? *file.object("text_config") : file;
   std::string name = nested ? std::string(hf_text_model_type(outer)) : outer;
   if (nested && config.has("model_type")) name = *config.word("model_type");
-  if (const HfModelType* type = find_hf_model_type(name)) return geometry_of(config, *type);
+  if (const HfModelType* type = find_hf_model_type(name)) {
+    ModelGeometry model = geometry_of(config, *type);
+    read_tiles(file, model);
+    return model;
+  }
   return geometry_of(config, unknown_type(config, name));
 }
 

@@ -130,6 +130,8 @@ std::string nonsense_in(const ModelGeometry& m) {
   if (outside(static_cast<double>(m.sliding_window), 0, kMaxWindow)) return "sliding_window";
   if (outside(static_cast<double>(m.attention_chunk), 0, kMaxWindow)) return "attention_chunk";
   if (outside(static_cast<double>(m.temperature_len), 0, kMaxWindow)) return "temperature_len";
+  const bool cross = m.kinds[LayerKind::kCross] > 0;
+  if (outside(static_cast<double>(m.encoder_len), 0, cross ? kMaxWindow : 0)) return "encoder_len";
   if (m.dual_chunk.exists() && m.dual_chunk.step() < 1) return "dual_chunk";
   for (const LayerKind kind : {LayerKind::kFull, LayerKind::kSliding}) {
     if (m.kinds[kind] == 0) continue;

@@ -257,11 +257,8 @@ TEST(HfConfig, refuses_keys_that_change_what_layers_attend_to_where_it_does_not_
   EXPECT_EQ(refusal(R"({"model_type": "llama", "attention_chunk_size": 8192})"),
             "c.json: attention_chunk_size changes what layers attend to, and what it means for "
             "model type \"llama\" is not known: give the geometry of a layer inline, {heads_q: …}");
-  // Llama 3.2 Vision
-  EXPECT_NE(refusal(R"({"model_type": "mllama", "text_config": {"model_type": "mllama_text_model",
-                        "num_hidden_layers": 40, "num_attention_heads": 32, "head_dim": 128,
-                        "num_key_value_heads": 8, "cross_attention_layers": [3, 8]}})")
-                .find("text_config.cross_attention_layers changes"),
+  EXPECT_NE(refusal(R"({"model_type": "llama", "cross_attention_layers": [3, 8]})")
+                .find("cross_attention_layers changes"),
             std::string::npos);
   for (const char* key : {"attn_layer_period", "num_kv_shared_layers", "index_topk",
                           "global_head_dim", "sliding_window_size"}) {
@@ -292,6 +289,43 @@ TEST(HfConfig, of_grok_2_has_a_cap_and_a_temperature) {
   EXPECT_EQ(refusal(grok + "1}"),
             "c.json: attn_temperature_len is 1; a temperature begins at 2 tokens or more, and -1 "
             "is none");
+}
+
+TEST(HfConfig, of_llama_3_2_vision_has_the_cross_layers_that_it_lists) {
+  const auto config = [](const std::string& text, const std::string& more = "") {
+    return R"({"model_type": "mllama", "text_config": {)" + text + "}" + more + "}";
+  };
+  EXPECT_EQ(read(config("")).kinds, counts(32, LayerKind::kCross, 8)) << "transformers' default";
+  EXPECT_EQ(read(config(R"("num_hidden_layers": 9)")).kinds, counts(7, LayerKind::kCross, 2));
+  const ModelGeometry two = read(config(R"("cross_attention_layers": [0, 5])"));
+  EXPECT_EQ(two.kinds, counts(38, LayerKind::kCross, 2));
+  EXPECT_EQ(two.encoder_len, 0) << "without a vision_config a request says";
+  EXPECT_EQ(refusal(config(R"("cross_attention_layers": [5, 5])")),
+            "c.json: text_config.cross_attention_layers names a layer twice");
+  EXPECT_NE(refusal(config(R"("cross_attention_layers": [40])")), "accepted");
+  // A patch is 14 by 14 pixels unless the config says otherwise, and each tile has a class token.
+  EXPECT_EQ(read(config("", R"(, "vision_config": {"image_size": 560})")).encoder_len,
+            4 * (40 * 40 + 1));
+  EXPECT_EQ(refusal(config("", R"(, "vision_config": {"image_size": 65536, "patch_size": 1})")),
+            "c.json: vision_config gives an image 17179869188 tokens, more than 2147483647");
+}
+
+TEST(HfConfig, of_a_decoder_beside_an_encoder_has_a_full_and_a_cross_layer_for_each_of_its_own) {
+  const ModelGeometry whisper = read(R"({"model_type": "whisper", "decoder_layers": 2,
+      "encoder_layers": 24, "num_hidden_layers": 24, "max_source_positions": 750})");
+  EXPECT_EQ(whisper.kinds, counts(2, LayerKind::kCross, 2));
+  EXPECT_EQ(whisper.layers, 4);
+  EXPECT_EQ(whisper.heads_q, 6);
+  EXPECT_EQ(whisper.heads_kv, 6);
+  EXPECT_EQ(whisper.head_dim, 64);
+  EXPECT_EQ(whisper.encoder_len, 750);
+  EXPECT_NE(whisper.notes.find("decoder's 2 layers are a full and a cross one each"),
+            std::string::npos);
+  const ModelGeometry bart = read(R"({"model_type": "bart"})");
+  EXPECT_EQ(bart.kinds, counts(12, LayerKind::kCross, 12));
+  EXPECT_EQ(bart.encoder_len, 0) << "as long as the text that it reads";
+  EXPECT_EQ(refusal(R"({"model_type": "bart", "decoder_layers": 4096})"),
+            "c.json: decoder_layers is 4096, not a whole number from 1 to 2048");
 }
 
 TEST(HfConfig, of_mistral_slides_by_default_and_not_when_null) {

@@ -101,6 +101,21 @@ int full_by_period(const JsonFields& config, int offset, int period, int layers)
   return layers <= offset ? 0 : (layers - offset - 1) / period + 1;
 }
 
+/// Llama 3.2 Vision's; without the list transformers' default (mllama/configuration_mllama.py).
+int cross_layers(const JsonFields& config, int layers) {
+  constexpr std::string_view kKey = "cross_attention_layers";
+  std::vector<std::int64_t> places = {3, 8, 13, 18, 23, 28, 33, 38};
+  if (config.states(kKey)) {
+    places = *config.wholes(kKey, 0, layers - 1);
+  } else {
+    std::erase_if(places, [&](std::int64_t place) { return place >= layers; });
+  }
+  if (std::set(places.begin(), places.end()).size() != places.size()) {
+    throw ConfigError(fmt::format("{} names a layer twice", config.path_of(kKey)));
+  }
+  return static_cast<int>(std::ssize(places));
+}
+
 struct BlockWord {
   std::string_view letter, word;
   std::optional<LayerKind> kind;  ///< none: it mixes no tokens
@@ -194,6 +209,10 @@ LayerCounts from_rule(const JsonFields& config, const HfModelType& type,
                       layers);
     case HfLayerRule::kSparse:
       return {LayerKind::kSparse, layers};
+    case HfLayerRule::kCrossListed:
+      return full_but(LayerKind::kCross, cross_layers(config, layers), layers);
+    case HfLayerRule::kCrossBesideEach:
+      return full_but(LayerKind::kCross, layers / 2, layers);
     case HfLayerRule::kByPattern:
       break;  // read_pattern
   }
@@ -258,6 +277,13 @@ void read_hf_layer_kinds(const JsonFields& config, const HfModelType& type, Mode
   if (knows_windows(type)) model.sliding_window = window_of(config, type);
   if (type.rule == HfLayerRule::kChunkedExceptNth) model.attention_chunk = chunk_of(config, type);
   const bool listed = config.states("layer_types");
+  if (type.rule == HfLayerRule::kCrossBesideEach) {
+    model.add_note(fmt::format(
+        "its decoder's {} layers are a full and a cross one each; its encoder's, which keep "
+        "nothing, do not count",
+        model.layers));
+    model.layers *= 2;
+  }
   if (type.rule == HfLayerRule::kByPattern) {
     read_pattern(config, model);
   } else if (listed && type.has_layer_types) {

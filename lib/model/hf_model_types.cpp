@@ -383,6 +383,34 @@ constexpr auto kTypes = std::to_array<HfModelType>({
      .layers_names = {"n_layers", "num_hidden_layers"},
      .heads_q_names = {"n_heads", "num_attention_heads"},
      .hidden_names = {"d_model", "hidden_size"}},
+    {.model_type = "mllama_text_model",
+     .source = "mllama/configuration_mllama.py",
+     .layers = 40,
+     .heads_q = 32,
+     .heads_kv = 8,
+     .hidden_size = 4096,
+     .rule = kCrossListed},
+    {.model_type = "whisper",
+     .source = "whisper/configuration_whisper.py",
+     .layers = 4,
+     .heads_q = 6,
+     .hidden_size = 384,
+     .rule = kCrossBesideEach,
+     .kv_rule = HfKvRule::kAsHeads,
+     .encoder_len = 1500,
+     .layers_names = {"decoder_layers"},
+     .heads_q_names = {"decoder_attention_heads"},
+     .hidden_names = {"d_model"}},
+    {.model_type = "bart",
+     .source = "bart/configuration_bart.py",
+     .layers = 12,
+     .heads_q = 16,
+     .hidden_size = 1024,
+     .rule = kCrossBesideEach,
+     .kv_rule = HfKvRule::kAsHeads,
+     .layers_names = {"decoder_layers"},
+     .heads_q_names = {"decoder_attention_heads"},
+     .hidden_names = {"d_model"}},
 });
 
 // The text_config defaults of the multimodal types, from the same folders.
@@ -395,7 +423,8 @@ constexpr std::pair<std::string_view, std::string_view> kTextTypes[] = {
     {"qwen3_5", "qwen3_5_text"},
     {"qwen3_5_moe", "qwen3_5_moe_text"},
     {"mistral3", "mistral"},
-    {"kimi_k25", "deepseek_v3"}};
+    {"kimi_k25", "deepseek_v3"},
+    {"mllama", "mllama_text_model"}};
 
 }  // namespace
 

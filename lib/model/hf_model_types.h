@@ -33,7 +33,9 @@ enum class HfLayerRule : std::uint8_t {
                         ///< linear
   kByPattern,           ///< hybrid_override_pattern: '*' full, 'M' linear, 'E' and '-' no mixing of
                         ///< tokens; or layers_block_type, the same in words
-  kSparse               ///< every layer takes the keys that an indexer picks
+  kSparse,              ///< every layer takes the keys that an indexer picks
+  kCrossListed,         ///< cross_attention_layers lists the cross layers, the others are full
+  kCrossBesideEach      ///< a decoder's layers, each a full and a cross one
 };
 
 /// How many KV heads there are.
@@ -68,6 +70,7 @@ struct HfModelType {
   int kv_shared_layers = 0;       ///< num_kv_shared_layers; 0: the type has no such field
   bool has_layer_types = false;   ///< transformers reads `layer_types` for this type
   HfKvRule kv_rule = HfKvRule::kStated;
+  std::int64_t encoder_len = 0;  ///< max_source_positions; 0: the type has no such field
   bool sinks = false;
   int kv_lora_rank = 0;  ///< 0: no latent attention
   int qk_nope_head_dim = 0;

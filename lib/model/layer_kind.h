@@ -16,14 +16,15 @@ enum class LayerKind : std::uint8_t {
   kSliding,  ///< the last keys
   kChunked,  ///< the keys of the query's own chunk (Llama 4)
   kSparse,   ///< keys that an indexer picks (DeepSeek-V3.2)
-  kLinear    ///< a recurrent state instead of keys (gated delta net, lightning, Kimi delta, Mamba)
+  kLinear,   ///< a recurrent state instead of keys (gated delta net, lightning, Kimi delta, Mamba)
+  kCross     ///< keys of an encoder's output (Whisper, Llama 3.2 Vision)
 };
-inline constexpr std::array kLayerKinds = {LayerKind::kFull, LayerKind::kSliding,
+inline constexpr std::array kLayerKinds = {LayerKind::kFull,    LayerKind::kSliding,
                                            LayerKind::kChunked, LayerKind::kSparse,
-                                           LayerKind::kLinear};
+                                           LayerKind::kLinear,  LayerKind::kCross};
 /// The words of presets and scenarios, in the order of kLayerKinds.
-inline constexpr std::array<std::string_view, 5> kLayerKindWords = {"full", "sliding", "chunked",
-                                                                    "sparse", "linear"};
+inline constexpr std::array<std::string_view, 6> kLayerKindWords = {"full",   "sliding", "chunked",
+                                                                    "sparse", "linear",  "cross"};
 
 [[nodiscard]] std::string_view to_string(LayerKind kind);
 

@@ -79,7 +79,7 @@ AttentionLayer delta_net_layer(const ModelGeometry& model, int tp) {
 
 /// In the order in which a model stands for one of them.
 constexpr LayerKind kRunnable[] = {LayerKind::kFull, LayerKind::kSliding, LayerKind::kChunked,
-                                   LayerKind::kLinear};
+                                   LayerKind::kLinear, LayerKind::kCross};
 
 [[noreturn]] void refuse(std::string message, std::string hint) {
   Diagnostic mistake;
@@ -138,7 +138,8 @@ LayerKind kind_to_run(const ModelGeometry& model, std::optional<LayerKind> asked
     }
     refuse(
         fmt::format("{} has no layer that attnbench can run: {}", model.name, model.kinds.text()),
-        "full, sliding and chunked layers can be run, and linear ones that are gated delta nets");
+        "full, sliding, chunked and cross layers can be run, and linear ones that are gated delta "
+        "nets");
   }
   if (can_run(model, *asked)) return *asked;
   std::string allowed;
@@ -192,6 +193,10 @@ AttentionLayer layer_of(const ModelGeometry& model, LayerKind kind, int tp, MlaF
   layer.has_alibi = model.alibi;
   layer.temperature_len = model.temperature_len;
   layer.dual_chunk = model.dual_chunk;
+  if (kind == LayerKind::kCross) {
+    layer.is_cross_attention = true;
+    layer.causal = false;
+  }
   if (kind == LayerKind::kSliding) layer.sliding_window_size = model.sliding_window - 1;
   if (kind == LayerKind::kChunked) layer.attention_chunk = model.attention_chunk;
   return layer;

@@ -55,6 +55,9 @@ struct ModelGeometry {
   std::int64_t temperature_len = 0;  ///< Grok's, of all layers; 0: none
   bool sinks = false;
   bool alibi = false;
+  /// Tokens of an encoder's output where a request does not say otherwise: 1500 of Whisper, 6404 of
+  /// an image in Llama 3.2 Vision. 0: each request says.
+  std::int64_t encoder_len = 0;
   // Multi-head latent attention; all 0 for every other model.
   int kv_lora_rank = 0;
   int qk_nope_head_dim = 0;
@@ -110,7 +113,7 @@ enum class MlaForm : std::uint8_t {
 /// Empty when there is nothing to say.
 [[nodiscard]] std::string notes_on(const ModelGeometry& model, LayerKind kind);
 
-/// The layer of `kind`, full or sliding, that one of `tp` ranks computes: query heads divide, KV
+/// The layer of `kind` that one of `tp` ranks computes: query heads divide, KV
 /// heads divide or replicate. MLA absorbed: one KV row of kv_lora_rank + rope, V its first
 /// kv_lora_rank columns; expanded: as many KV heads as query heads, dk nope + rope, dv head_dim_v.
 /// Its scale is yarn / sqrt(nope + rope) in both forms; other models and linear layers have no

@@ -88,6 +88,7 @@ TEST(ModelPresets, a_misspelt_key_is_an_error) {
   EXPECT_THROW((void)parse_model(whole + "layer_kinds: {sliding: 4}\n", "x"), ConfigError);
   EXPECT_THROW((void)parse_model(whole + "layer_kinds: {windowed: 4}\n", "x"), ConfigError);
   EXPECT_THROW((void)parse_model(whole + "rope_scaling: {type: linear}\n", "x"), ConfigError);
+  EXPECT_THROW((void)parse_model(whole + "encoder_len: 1500\n", "x"), ConfigError);
 }
 
 TEST(ModelPresets, say_what_linear_layers_compute) {
@@ -185,6 +186,23 @@ TEST(LayerOf, slides_by_default_only_where_every_layer_does) {
   EXPECT_EQ(layer_of(preset("gemma-3-4b"), 1).sliding_window_size, -1);
   EXPECT_TRUE(layer_of(preset("gpt-oss-120b"), 1).has_sinks);
   EXPECT_EQ(layer_of(preset("gemma-2-9b"), 1).logit_cap, 50);
+}
+
+TEST(LayerOf, reads_the_encoders_keys_in_a_cross_layer_and_its_own_in_the_others) {
+  const ModelGeometry whisper = preset("whisper-large-v3");
+  const AttentionLayer cross = layer_of(whisper, LayerKind::kCross, 2);
+  EXPECT_TRUE(cross.is_cross_attention);
+  EXPECT_FALSE(cross.causal);
+  EXPECT_EQ(cross.heads_q, 10);
+  EXPECT_EQ(cross.heads_kv, 10);
+  EXPECT_EQ(cross.head_dim_qk, 64);
+  const AttentionLayer full = layer_of(whisper, LayerKind::kFull, 2);
+  EXPECT_FALSE(full.is_cross_attention);
+  EXPECT_TRUE(full.causal);
+  EXPECT_EQ(kind_to_run(whisper, std::nullopt), LayerKind::kFull);
+  EXPECT_EQ(kind_to_run(whisper, LayerKind::kCross), LayerKind::kCross);
+  EXPECT_THROW(static_cast<void>(kind_to_run(preset("llama-3.1-8b"), LayerKind::kCross)),
+               ConfigError);
 }
 
 TEST(ModelGeometry, linear_layers_of_qwen3_next_are_gated_delta_nets_shared_by_the_ranks) {

@@ -97,6 +97,7 @@ void read_key(const std::string& key, const YAML::Node& value, ModelGeometry& m)
   if (key == "sliding_window") return read(value, m.sliding_window);
   if (key == "attention_chunk") return read(value, m.attention_chunk);
   if (key == "sinks") return read(value, m.sinks);
+  if (key == "encoder_len") return read(value, m.encoder_len);
   if (key == "kv_lora_rank") return read(value, m.kv_lora_rank);
   if (key == "qk_nope_head_dim") return read(value, m.qk_nope_head_dim);
   if (key == "qk_rope_head_dim") return read(value, m.qk_rope_head_dim);
@@ -123,6 +124,9 @@ std::string flaw_of(const ModelGeometry& m) {
   }
   if ((m.kinds[LayerKind::kChunked] > 0) != (m.attention_chunk > 0)) {
     return "chunked layers and attention_chunk belong together";
+  }
+  if (m.encoder_len < 0 || (m.encoder_len > 0 && m.kinds[LayerKind::kCross] == 0)) {
+    return "encoder_len is of cross layers";
   }
   const bool all = m.linear_num_key_heads > 0 && m.linear_num_value_heads > 0 &&
                    m.linear_key_head_dim > 0 && m.linear_value_head_dim > 0;

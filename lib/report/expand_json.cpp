@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ostream>
 
+#include "lib/cost/cost.h"
 #include "lib/report/expand_report.h"
 #include "lib/report/expanded_case.h"
 #include "lib/report/json.h"
@@ -55,6 +56,11 @@ Json prefixes_of(const Case& c) {
   return prefixes;
 }
 
+/// What a KV write of the step brings to the cache for a cross layer.
+std::int64_t encoder_bytes_written(const Case& c) {
+  return writes_encoders(c) ? count_cost(with_step(c, StepPart::kKvWrite)).kv_bytes_written : 0;
+}
+
 Json requests_of(const Case& c) {
   Json requests = Json::array();
   for (const Request& r : c.requests) {
@@ -70,6 +76,7 @@ Json requests_of(const Case& c) {
     if (r.shared_prefix >= 0) {
       request["shared_prefix"] = c.prefixes[static_cast<std::size_t>(r.shared_prefix)].name;
     }
+    if (cross) request["encoder_cached"] = r.encoder_cached;
     if (!r.tree_parents.empty()) request["tree_parents"] = r.tree_parents;
     if (!r.items.empty()) request["items"] = r.items;
     requests.push_back(std::move(request));
@@ -174,6 +181,7 @@ Json case_of(const ExpandedCase& e, const VerifyConfig& verify) {
           {"flops", e.cost.flops},
           {"bytes_unique", e.cost.bytes_unique},
           {"bytes_streamed", e.cost.bytes_streamed},
+          {"encoder_bytes_written", encoder_bytes_written(c)},
           {"common_prefix_len", e.common_prefix_len},
           {"use_cascade", e.use_cascade.answer},
           {"use_cascade_reason", e.use_cascade.reason},

@@ -94,6 +94,23 @@ TEST(Expand, prints_no_prefix_of_an_encoder_s_keys) {
   }
 }
 
+TEST(Expand, says_whose_encoders_keys_are_written) {
+  Case cross = small_cross();
+  cross.requests[1].encoder_cached = false;
+  const Scenario scenario;
+  std::ostringstream table, json;
+  write_expand_table(scenario, {&cross}, table);
+  EXPECT_THAT(table.str(), HasSubstr("-        7  new encoder\n"));
+  EXPECT_THAT(table.str(),
+              HasSubstr("  kv_write of 1 new encoder: 7 tokens, 7.17 kB to the cache\n"));
+  write_expand_json(scenario, {&cross}, json);
+  const auto found = nlohmann::json::parse(json.str())["cases"][0];
+  EXPECT_EQ(found["encoder_bytes_written"], 7 * 4 * (64 + 64) * 2);
+  const auto& requests = found["requests"];
+  EXPECT_EQ(requests[0]["encoder_cached"], true);
+  EXPECT_EQ(requests[1]["encoder_cached"], false);
+}
+
 TEST(Expand, shows_how_much_of_a_prefix_lies_on_whole_pages) {
   const Scenario scenario = parse_scenario(
       "defaults: {model: llama-3.1-8b, kv_cache: {page_size: 64}}\nprefixes: {system: 65}\nmixes:\n"

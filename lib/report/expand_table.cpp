@@ -9,6 +9,7 @@
 
 #include "lib/base/int_math.h"
 #include "lib/base/printable.h"
+#include "lib/cost/cost.h"
 #include "lib/report/abridged_array.h"
 #include "lib/report/expand_report.h"
 #include "lib/report/expanded_case.h"
@@ -160,9 +161,19 @@ std::string prefill_text(const Case& c, const VerifyConfig& verify) {
                      decision->reason);
 }
 
+/// What the step brings to the cache for cross layers, apart from their attention.
+std::string encoder_write_text(const Case& c) {
+  if (!writes_encoders(c)) return {};
+  const Case write = with_step(c, StepPart::kKvWrite);
+  return fmt::format("  kv_write of {} new encoder{}: {} tokens, {} to the cache\n",
+                     write.requests.size(), write.requests.size() == 1 ? "" : "s",
+                     write.kv_tokens(), bytes_text(count_cost(write).kv_bytes_written));
+}
+
 bool alike(const Request& a, const Request& b) {
   return a.group == b.group && a.q_len == b.q_len && a.kv_len == b.kv_len &&
-         a.shared_prefix == b.shared_prefix && a.shared_len == b.shared_len;
+         a.shared_prefix == b.shared_prefix && a.shared_len == b.shared_len &&
+         a.encoder_cached == b.encoder_cached;
 }
 
 /// "prefixes system 65 · tools 165 after system": where some extend others.
@@ -193,6 +204,7 @@ void write_requests(const Case& c, std::ostream& out) {
       shared = fmt::format("{} {}{}", c.prefixes[to_size(r.shared_prefix)].name, r.shared_len,
                            cached < r.shared_len ? fmt::format(", {} in whole pages", cached) : "");
     }
+    if (!r.encoder_cached) shared = "new encoder";
     const std::string which =
         end - first == 1 ? fmt::format("{}", first) : fmt::format("{}-{}", first, end - 1);
     std::string line =
@@ -274,7 +286,7 @@ void write_step(const Case& c, const VerifyConfig& verify,
   write_layouts(e, out);
   out << cost_text(c, e.cost) << '\n'
       << cascade_text(e.use_cascade) << '\n'
-      << prefill_text(c, verify);
+      << prefill_text(c, verify) << encoder_write_text(c);
   if (!c.model_note.empty()) out << wrapped("note: " + c.model_note, kWidth, 2);
   write_prefixes(c, out);
   write_requests(c, out);

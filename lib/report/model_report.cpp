@@ -59,6 +59,10 @@ std::string kept_text(const LayerMemory& memory) {
     return fmt::format("{} B of states, {} B of convolution", *memory.state_bytes,
                        *memory.convolution_bytes);
   }
+  if (memory.is_cross()) {
+    return memory.encoder_len ? fmt::format("{} tokens of its encoder", *memory.encoder_len)
+                              : std::string("its encoder's tokens");
+  }
   std::string text = memory.most_tokens ? fmt::format("{} tokens at most", *memory.most_tokens)
                                         : std::string("every token");
   if (memory.kv_shared > 0) text += fmt::format("; {} layers nothing", memory.kv_shared);
@@ -85,14 +89,21 @@ void write_kinds(const ModelQuestion& q, std::ostream& out) {
   }
 }
 
+bool has_cross(const ModelQuestion& q) { return q.model.kinds[LayerKind::kCross] > 0; }
+
+bool lacks_encoder_len(const ModelQuestion& q) {
+  return std::ranges::any_of(q.memory.kinds,
+                             [](const LayerMemory& m) { return m.is_cross() && !m.encoder_len; });
+}
+
 void write_capacity(const ModelQuestion& q, std::ostream& out) {
   if (q.context) {
     const auto bytes = q.memory.request_bytes(*q.context);
     out << (bytes ? fmt::format("a request of {} tokens: {} on a rank\n", *q.context,
                                 bytes_text(*bytes))
-                  : fmt::format("a request of {} tokens: not known, as its linear layers' states "
-                                "are not\n",
-                                *q.context));
+                  : fmt::format("a request of {} tokens: not known, as its {}\n", *q.context,
+                                lacks_encoder_len(q) ? "encoder's length is not: --encoder-len"
+                                                     : "linear layers' states are not"));
   }
   const auto left = q.bytes_for_cache();
   if (!left) return;
@@ -108,8 +119,8 @@ void write_capacity(const ModelQuestion& q, std::ostream& out) {
     at_most = "at most ";
   }
   if (const auto tokens = q.tokens_that_fit()) {
-    out << fmt::format("  {}{} tokens, if every layer with keys keeps all of them\n", at_most,
-                       *tokens);
+    out << fmt::format("  {}{} tokens, if every layer with keys keeps all of them{}\n", at_most,
+                       *tokens, has_cross(q) ? ", and no encoder's" : "");
   }
   if (const auto requests = q.requests_that_fit()) {
     out << fmt::format("  {}{} requests of {} tokens\n", at_most, *requests, *q.context);
@@ -128,6 +139,7 @@ Json kind_json(const ModelQuestion& q, const LayerMemory& each) {
                {"runs", each.runs},
                {"kv_bytes_per_token", each.kv_bytes_per_token},
                {"most_tokens", json_or_null(each.most_tokens)},
+               {"encoder_len", json_or_null(each.encoder_len)},
                {"state_bytes", json_or_null(each.state_bytes)},
                {"convolution_bytes", json_or_null(each.convolution_bytes)}};
   if (q.context) {
@@ -168,8 +180,12 @@ void write_model_table(const ModelQuestion& q, std::ostream& out) {
   out << fmt::format("{} · {} layers · tp {}\n", printable(q.name), q.model.layers, q.memory.tp);
   out << fmt::format("one rank: {}\n", heads_text(q)) << expanded_text(q);
   const std::int64_t page_size = q.memory.format.page_size;
-  out << fmt::format("KV cache {}, pages of {}: {} B a token in all layers of a rank\n\n",
+  out << fmt::format("KV cache {}, pages of {}: {} B a token in all layers of a rank",
                      rows_text(q.memory.format), page_size, q.memory.kv_bytes_per_token());
+  if (has_cross(q)) {
+    out << fmt::format(", {} B a token of an encoder", q.memory.encoder_bytes_per_token());
+  }
+  out << "\n\n";
   write_kinds(q, out);
   if (q.context || q.gpu_bytes) out << '\n';
   write_capacity(q, out);
@@ -194,6 +210,7 @@ void write_model_json(const ModelQuestion& q, std::ostream& out) {
                {"kv_dtype", rows_text(q.memory.format)},
                {"page_size", q.memory.format.page_size},
                {"kv_bytes_per_token", q.memory.kv_bytes_per_token()},
+               {"encoder_bytes_per_token", q.memory.encoder_bytes_per_token()},
                {"kinds", Json::array()},
                {"context", json_or_null(q.context)},
                {"request_bytes", json_or_null(q.context ? q.memory.request_bytes(*q.context)

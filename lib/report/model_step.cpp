@@ -164,9 +164,14 @@ std::string missing_kinds(const StepRecords& step, const std::vector<std::string
   return fmt::format("the results have {} of its {} layers", present, all);
 }
 
-/// A kind without keys never has a write, and lacks none.
-bool is_linear(const KindCells& cells) {
-  return cells.first() != nullptr && cells.first()->is_recurrent();
+/// A kind without keys never has a write, and lacks none; nor does one whose layers, of an encoder
+/// that is cached, all only read.
+bool writes_nothing(const KindCells& cells) {
+  const auto is_of_readers = [](const Record* r) {
+    return r != nullptr && r->model_layers.layers == 0;
+  };
+  return (cells.first() != nullptr && cells.first()->is_recurrent()) ||
+         is_of_readers(cells.kv_write) || is_of_readers(cells.both);
 }
 
 ModelStep blank_step(const StepRecords& step, const std::string& device) {
@@ -188,9 +193,9 @@ ModelStep step_in_backend(const StepRecords& step, const std::vector<const Recor
   std::vector<KindCells> cells;
   for (const std::string& kind : kinds) cells.push_back(cells_of(records, backend, kind));
   const bool with_write = std::ranges::all_of(
-      cells, [](const KindCells& each) { return is_linear(each) || each.has_write(); });
+      cells, [](const KindCells& each) { return writes_nothing(each) || each.has_write(); });
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    const bool write = with_write && !is_linear(cells[i]);
+    const bool write = with_write && !writes_nothing(cells[i]);
     if (write || cells[i].has_attention()) {
       for (ModelStepPart& part : parts_of(cells[i], write)) {
         result.parts.push_back(std::move(part));
@@ -227,7 +232,7 @@ std::optional<ModelStep> best_of_kinds(const StepRecords& step,
       std::vector<ModelStepPart> fastest;
       for (const std::string& backend : backends) {
         const KindCells cells = cells_of(records, backend, kind);
-        const bool write = with_write && !is_linear(cells);
+        const bool write = with_write && !writes_nothing(cells);
         if (write ? !cells.has_write() : !cells.has_attention()) continue;
         const std::vector<ModelStepPart> parts = parts_of(cells, write);
         if (fastest.empty() || us_of(parts) < us_of(fastest)) fastest = parts;

@@ -19,7 +19,9 @@ struct ModelStepPart {
   double host_us = 0;  ///< update_us of a graph that is updated for the step, else plan_us
   double layer_us = 0, layer_lo_us = 0, layer_hi_us = 0;
   bool has_interval = false;
-  bool with_kv_write = false;  ///< its keys and values are written, too; never of linear layers
+  /// Its keys and values are written, too; never of linear layers, nor of cross layers that only
+  /// read.
+  bool with_kv_write = false;
 
   [[nodiscard]] double us() const { return host_us + layers * layer_us; }
 };

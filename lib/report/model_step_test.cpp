@@ -155,6 +155,21 @@ TEST(ModelSteps, need_no_write_of_linear_layers) {
   EXPECT_DOUBLE_EQ(step.us(), 12 * 105 + 36 * 30 + 2 * 10);
 }
 
+TEST(ModelSteps, need_no_write_of_cross_layers_that_only_read) {
+  std::vector<Record> records = {
+      layer("full", "a", 100), layer("full", "a", 5, StepPart::kKvWrite), layer("cross", "a", 30),
+      written(refused(layer("cross", "a", 1, StepPart::kKvWrite), "cached"), 36)};
+  const ModelStep decode = model_steps(run_with_layers(records))[0];
+  EXPECT_TRUE(decode.with_kv_write());
+  EXPECT_FALSE(decode.parts[1].with_kv_write);
+  EXPECT_DOUBLE_EQ(decode.us(), 12 * (100 + 5) + 36 * 30 + 2 * 10);
+  records[3] = layer("cross", "a", 50, StepPart::kKvWrite);  // of a prompt's new encoder
+  const ModelStep prompt = model_steps(run_with_layers(records))[0];
+  EXPECT_DOUBLE_EQ(prompt.us(), 12 * (100 + 5) + 36 * (30 + 50) + 2 * 10);
+  records[3] = refused(records[3], "it writes no KV cache");
+  EXPECT_FALSE(model_steps(run_with_layers(records))[0].with_kv_write());
+}
+
 TEST(ModelSteps, compare_backends_with_the_write_or_all_without_it) {
   const auto steps = model_steps(
       run_with_layers({layer("full", "a", 100), layer("full", "a", 104, StepPart::kBoth),

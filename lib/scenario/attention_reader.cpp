@@ -192,6 +192,13 @@ bool check_combination(const StrictMap& map, const AttentionLayer& layer, Proble
 bool read_attention(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
   const StrictMap map(node, "attention", "attention", problems);
   bool valid = map.sound();
+  if (layer.is_cross_attention && map.has("cross")) {
+    problems.add(
+        map.place_of("cross"), "cross on a cross layer",
+        "leave it out: such a layer's keys are an encoder's already, and the model's other "
+        "layers keep their own");
+    return false;
+  }
   if (const YamlNode* window = map.find("window")) {
     valid = read_window(*window, layer, problems) && valid;
   }

@@ -57,10 +57,22 @@ int use_prefix(const BatchEntry& entry, BuiltBatch& batch) {
   return last;
 }
 
+/// The request of a self-attention layer as a cross layer sees it. The step that begins a prompt
+/// also brings its encoder's output (SGLang's prepare_encoder_info_extend: encoder_cached).
+void read_encoder(Request& request, ForwardMode mode, std::int64_t encoder_len) {
+  request.encoder_cached =
+      mode == ForwardMode::kDecode || request.prefix_len() > 0 || encoder_len == 0;
+  request.kv_len = encoder_len;
+  request.shared_prefix = -1;
+  request.shared_len = 0;
+}
+
+/// `encoder_lens`: of a cross layer beside a decoder's own ones, else empty.
 void append_requests(const BatchEntry& entry, const std::vector<RequestLengths>& lengths,
-                     bool cross, std::int64_t page_size, std::uint64_t seed, BuiltBatch& batch) {
-  const int prefix = use_prefix(entry, batch);
-  const bool computes_rest = entry.mode == ForwardMode::kExtend && !entry.chunk && !cross;
+                     const std::vector<std::int64_t>& encoder_lens, bool of_encoders,
+                     std::int64_t page_size, std::uint64_t seed, BuiltBatch& batch) {
+  const int prefix = encoder_lens.empty() ? use_prefix(entry, batch) : -1;
+  const bool computes_rest = entry.mode == ForwardMode::kExtend && !entry.chunk && !of_encoders;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     Request request;
     request.group = entry.name;
@@ -76,6 +88,7 @@ void append_requests(const BatchEntry& entry, const std::vector<RequestLengths>&
       request.tree_parents = entry.tree->parents(combine(combine(seed, kTreeDraw), i));
       request.tree_topk = entry.tree->topk();
     }
+    if (!encoder_lens.empty()) read_encoder(request, entry.mode, encoder_lens[i]);
     batch.requests.push_back(std::move(request));
   }
 }
@@ -187,8 +200,8 @@ bool check_totals(const BuiltBatch& batch, const Place& place, Problems& problem
 }  // namespace
 
 std::optional<BuiltBatch> build_batch(const std::vector<BatchEntry>& entries, const Place& place,
-                                      bool cross, std::int64_t page_size, std::uint64_t seed,
-                                      Problems& problems) {
+                                      const LayerKeys& keys, std::int64_t page_size,
+                                      std::uint64_t seed, Problems& problems) {
   if (entries.empty()) return std::nullopt;
   const auto mode = batch_mode(entries, problems);
   if (!mode) return std::nullopt;
@@ -200,8 +213,13 @@ std::optional<BuiltBatch> build_batch(const std::vector<BatchEntry>& entries, co
   for (std::size_t group = 0; group < entries.size(); ++group) {
     const BatchEntry& entry = entries[group];
     const std::uint64_t group_seed = combine(seed, group);
-    const auto lengths = settle_lengths(entry, cross, group_seed, problems);
-    valid = valid && lengths;
+    const bool of_encoders = keys.source == LayerKeys::Source::kEncoder;
+    const auto lengths = settle_lengths(entry, of_encoders, group_seed, problems);
+    std::optional<std::vector<std::int64_t>> encoder_lens(std::in_place);
+    if (keys.source == LayerKeys::Source::kBesideDecoder) {
+      encoder_lens = settle_encoder_lens(entry, keys.encoder_len, group_seed, problems);
+    }
+    valid = valid && lengths && encoder_lens;
     if (entry.tree && entries[0].tree && entry.tree->tokens() != entries[0].tree->tokens()) {
       problems.add(entry.tree->place,
                    fmt::format("a tree of {} tokens beside one of {}", entry.tree->tokens(),
@@ -222,11 +240,11 @@ std::optional<BuiltBatch> build_batch(const std::vector<BatchEntry>& entries, co
                    "a draft model decodes the same step for each request");
       valid = false;
     }
-    if (!lengths) continue;
+    if (!lengths || !encoder_lens) continue;
     if (entry.draft) {
       append_branches(entry, *lengths, batch);
     } else {
-      append_requests(entry, *lengths, cross, page_size, group_seed, batch);
+      append_requests(entry, *lengths, *encoder_lens, of_encoders, page_size, group_seed, batch);
     }
     for (const RequestLengths& each : *lengths) {
       valid = valid && check_width(batch, entry, each, problems);

@@ -22,14 +22,25 @@ struct BuiltBatch {
   std::int64_t causal_block = 1;  ///< AttentionLayer::causal_block of the step
 };
 
+/// Whose keys a layer reads.
+struct LayerKeys {
+  enum class Source : std::uint8_t {
+    kRequest,       ///< the request's own: kv_len counts its prefix and its new tokens
+    kEncoder,       ///< an encoder's, and kv_len counts those: `attention: {cross: true}`
+    kBesideDecoder  ///< an encoder's, and encoder_len counts those: a cross layer of a model
+  };
+  Source source = Source::kRequest;
+  std::int64_t encoder_len = 0;  ///< kBesideDecoder: of entries without one; 0: none
+};
+
 /// Draws and derives the lengths of a batch. `seed` is the mix's: two mixes draw differently, the
-/// cases of one mix's sweep alike. `cross`: kv_len counts an encoder's tokens, apart from q_len.
+/// cases of one mix's sweep alike.
 ///
 /// Prefix caches match whole pages (SGLang: of 65 tokens in pages of 64, 64): an extend behind
 /// nothing but its shared prefix computes what the prefix leaves on a last, partial page itself, on
 /// top of its q_len.
 [[nodiscard]] std::optional<BuiltBatch> build_batch(const std::vector<BatchEntry>& entries,
-                                                    const Place& place, bool cross,
+                                                    const Place& place, const LayerKeys& keys,
                                                     std::int64_t page_size, std::uint64_t seed,
                                                     Problems& problems);
 

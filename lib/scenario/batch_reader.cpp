@@ -64,6 +64,7 @@ bool read_lengths(const StrictMap& map, BatchEntry& entry, Problems& problems) {
   read("prefix_len", 0, entry.prefix_len);
   read("kv_len", 0, entry.kv_len);
   read("prompt_len", 1, entry.prompt_len);
+  read("encoder_len", 0, entry.encoder_len);
   return valid;
 }
 
@@ -166,6 +167,7 @@ bool read_count(const StrictMap& map, BatchEntry& entry, Problems& problems) {
   compare("prefix_len", entry.prefix_len);
   compare("kv_len", entry.kv_len);
   compare("prompt_len", entry.prompt_len);
+  compare("encoder_len", entry.encoder_len);
   entry.count = known.value_or(1);
   return valid;
 }

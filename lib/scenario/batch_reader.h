@@ -51,7 +51,7 @@ struct BatchEntry {
   bool is_draft_decode = false;  ///< the mode is decode, of a draft model
   Place mode_place;
   std::int64_t count = 1;
-  std::optional<LengthSpec> q_len, prefix_len, kv_len, prompt_len;
+  std::optional<LengthSpec> q_len, prefix_len, kv_len, prompt_len, encoder_len;
   std::optional<ChunkSpec> chunk;
   std::optional<TreeSpec> tree;
   std::optional<DraftSpec> draft;

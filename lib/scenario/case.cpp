@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/scenario/case.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace attnbench {
 
 std::int64_t Case::q_tokens() const {
@@ -21,13 +24,41 @@ std::int64_t Case::kv_tokens() const {
   return sum;
 }
 
+namespace {
+
+/// Which slots a KV write fills, and with what, does not depend on who attends to them.
+Case encoder_write(Case c) {
+  c.mode = ForwardMode::kExtend;
+  c.layer.is_cross_attention = false;
+  c.layer.causal = true;
+  c.padding = {};
+  c.graph_bucket = 0;
+  std::int64_t place = 0;
+  for (Request& request : c.requests) {
+    if (request.stream < 0) request.stream = place;  // its contents stay the same
+    request.q_len = request.kv_len;
+    ++place;
+  }
+  std::erase_if(c.requests, [](const Request& request) { return request.encoder_cached; });
+  return c;
+}
+
+}  // namespace
+
 std::span<const Case> steps_of(const Case& c) {
   return c.parts.empty() ? std::span(&c, 1) : std::span<const Case>(c.parts);
 }
 
-void set_step(Case& c, StepPart step) {
-  c.step = step;
-  for (Case& part : c.parts) part.step = step;
+bool writes_encoders(const Case& c) {
+  return c.layer.is_cross_attention && !std::ranges::all_of(c.requests, &Request::encoder_cached);
+}
+
+Case with_step(const Case& c, StepPart step) {
+  Case result = c;
+  result.step = step;
+  for (Case& part : result.parts) part.step = step;
+  const bool of_encoders = step == StepPart::kKvWrite && writes_encoders(c);
+  return of_encoders ? encoder_write(std::move(result)) : result;
 }
 
 std::string_view to_string(Placement placement) {

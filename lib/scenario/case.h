@@ -86,6 +86,9 @@ struct Request {
   /// Children that a node of its tree may have, of which the tree drawn may hold fewer (SGLang's
   /// --speculative-eagle-topk). 0: there is no tree, or its parents are all that is known.
   int tree_topk = 0;
+  /// Cross attention: the encoder's keys and values lie in the cache before the step (SGLang's
+  /// name); else a KV write of the step brings them there.
+  bool encoder_cached = true;
 
   /// Keys before the new tokens. Negative where there are more queries than keys: queries are the
   /// last positions (bottom-right alignment), so that the first ones stand before key 0.
@@ -154,8 +157,12 @@ struct Case {
 
 /// The steps that a forward of the case computes, one after the other: its parts, or itself.
 [[nodiscard]] std::span<const Case> steps_of(const Case& c);
-/// Sets Case::step of the case and of its parts.
-void set_step(Case& c, StepPart step);
+/// Of a cross layer: an encoder's keys and values are new in this step.
+[[nodiscard]] bool writes_encoders(const Case& c);
+/// The case of one part of the step. The KV write of a cross layer is that of the encoders that are
+/// not cached: their requests, with the encoder's tokens as those of a prompt. Where all are, there
+/// is nothing to write, and supports_step() says so.
+[[nodiscard]] Case with_step(const Case& c, StepPart step);
 
 [[nodiscard]] std::string_view to_string(Placement placement);
 

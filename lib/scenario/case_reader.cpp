@@ -307,6 +307,25 @@ bool check_dual_chunk(const BuiltBatch& batch, const AttentionLayer& layer, cons
   return false;
 }
 
+/// An encoder's length is of layers that read its keys.
+bool check_encoder_len(const BatchEntries& batch, LayerKind kind, const AttentionLayer& layer,
+                       Problems& problems) {
+  if (kind == LayerKind::kCross) return true;
+  for (const BatchEntry& entry : batch.entries) {
+    if (!entry.encoder_len) continue;
+    problems.add(entry.encoder_len->place,
+                 layer.is_cross_attention ? "encoder_len beside attention: {cross: true}"
+                                          : "encoder_len where no layer is a cross layer",
+                 layer.is_cross_attention
+                     ? "there kv_len counts the encoder's tokens; encoder_len stands beside a "
+                       "decoder's lengths: layer: cross, or layers: {full: 32, cross: 32}"
+                     : "cross layers are asked for by layer: cross, or beside others by layers: "
+                       "{full: 32, cross: 32}");
+    return false;
+  }
+  return true;
+}
+
 /// Multi-item scoring has a mask of its own (FlashInfer's logits_mask_multi_item_scoring).
 bool check_items(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
                  Problems& problems) {
@@ -319,6 +338,15 @@ bool check_items(const BuiltBatch& batch, const AttentionLayer& layer, const Pla
   problems.add(place, "items on a layer that is not plainly causal",
                "multi-item scoring is of causal layers with keys, without windows and chunks");
   return false;
+}
+
+LayerKeys keys_of(const LayerChoice& choice) {
+  if (choice.kind == LayerKind::kCross) {
+    return {LayerKeys::Source::kBesideDecoder, choice.geometry.encoder_len};
+  }
+  return {
+      choice.layer.is_cross_attention ? LayerKeys::Source::kEncoder : LayerKeys::Source::kRequest,
+      0};
 }
 
 /// Which steps reach the linear layers of a model: those of its draft head do not (SGLang's and
@@ -430,12 +458,14 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   }
   const BatchEntries entries = read_batch(*batch_node, scenario.prefixes, problems);
   const auto padding = read_padding(mix.find("padding"), problems);
-  auto batch = build_batch(entries.entries, batch_node->place, layer.is_cross_attention,
-                           cache ? cache->page_size : 1, result.seed, problems);
+  auto batch =
+      build_batch(entries.entries, batch_node->place, choice ? keys_of(*choice) : LayerKeys{},
+                  cache ? cache->page_size : 1, result.seed, problems);
   if (!batch || !cache || !choice || !dtype || !fp8 || !padding || !entries.all_valid) {
     return std::nullopt;
   }
   const bool sound =
+      check_encoder_len(entries, choice->kind, layer, problems) &&
       check_padding(*padding, *batch, mix, problems) &&
       check_swa_pool(*cache, layer, mix, problems) && check_pool(*batch, *cache, mix, problems) &&
       check_request_scales(*batch, *cache, mix, problems) &&

@@ -79,7 +79,7 @@ TEST(ComposedStep, is_refused_where_one_step_is_wanted) {
 TEST(StepsOf, are_the_parts_of_a_composed_case_or_the_case_itself) {
   Case c = composed();
   EXPECT_EQ(steps_of(c).data(), c.parts.data());
-  set_step(c, StepPart::kBoth);
+  c = with_step(c, StepPart::kBoth);
   EXPECT_EQ(c.parts[1].step, StepPart::kBoth);
   EXPECT_EQ(steps_of(c.parts[0]).data(), &c.parts[0]);
 }

@@ -52,6 +52,7 @@ EngineSetup setup_of_layer(const AttentionLayer& layer, const EngineDevice& devi
 void add_layers_of(const ModelGeometry& model, EngineSetup& setup) {
   setup.has_window |= model.kinds[LayerKind::kSliding] > 0;
   setup.has_chunks |= model.kinds[LayerKind::kChunked] > 0;
+  setup.is_encoder_decoder |= model.kinds[LayerKind::kCross] > 0;
   if (model.kinds[LayerKind::kLinear] > 0) setup.linear = model.linear_sort;
 }
 

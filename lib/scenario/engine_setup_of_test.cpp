@@ -36,6 +36,10 @@ TEST(EngineSetupOf, a_case_names_its_layer_and_cache) {
   const std::string llama_4 = "model: llama-4-scout, batch: [{mode: decode, kv_len: 64}], layer: ";
   EXPECT_TRUE(setup_of(llama_4 + "chunked").has_chunks);
   EXPECT_TRUE(setup_of(llama_4 + "full").has_chunks) << "the server is one for all layers";
+  const std::string whisper = "model: whisper-large-v3, batch: 4q1s64, layer: ";
+  EXPECT_TRUE(setup_of(whisper + "full").is_encoder_decoder);
+  EXPECT_TRUE(setup_of(whisper + "cross").is_encoder_decoder);
+  EXPECT_FALSE(plain.is_encoder_decoder);
 }
 
 TEST(EngineSetupOf, a_case_asks_for_what_its_layer_cache_and_step_have) {

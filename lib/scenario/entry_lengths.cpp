@@ -19,7 +19,14 @@ using Lengths = std::vector<std::int64_t>;
 /// As many requests as an entry's count may be, which keeps a mistyped number from filling memory.
 constexpr std::int64_t kMostBranchesInAll = 1 << 20;
 
-enum Drawn : std::uint64_t { kQ = 0, kPrefix = 1, kKv = 2, kPrompt = 3 };
+enum Drawn : std::uint64_t { kQ = 0, kPrefix = 1, kKv = 2, kPrompt = 3, kEncoder = 4 };
+
+bool check_mode_of_cross(const BatchEntry& entry, Problems& problems) {
+  if (entry.mode == ForwardMode::kDecode || entry.mode == ForwardMode::kExtend) return true;
+  problems.add(entry.mode_place, fmt::format("{} with cross attention", to_string(entry.mode)),
+               "cross attention is decode or extend");
+  return false;
+}
 
 class Settler {
  public:
@@ -72,11 +79,7 @@ class Settler {
     if (e.tree) return fail(e.tree->place, "a draft tree with cross attention", hint);
     if (e.is_draft_decode) return fail(e.mode_place, "draft_decode with cross attention", hint);
     if (e.items) return fail(e.items->place, "items with cross attention", hint);
-    if (e.mode != ForwardMode::kDecode && e.mode != ForwardMode::kExtend) {
-      return fail(e.mode_place, fmt::format("{} with cross attention", to_string(e.mode)),
-                  "cross attention is decode or extend");
-    }
-    return true;
+    return check_mode_of_cross(e, *problems_);
   }
 
   /// Which keys go together, before any length is looked at.
@@ -355,6 +358,26 @@ class Settler {
 std::optional<std::vector<RequestLengths>> settle_lengths(const BatchEntry& entry, bool cross,
                                                           std::uint64_t seed, Problems& problems) {
   return Settler(entry, cross, seed, problems).run();
+}
+
+std::optional<std::vector<std::int64_t>> settle_encoder_lens(const BatchEntry& entry,
+                                                             std::int64_t of_model,
+                                                             std::uint64_t seed,
+                                                             Problems& problems) {
+  if (!check_mode_of_cross(entry, problems)) return std::nullopt;
+  const std::string hint = "a query of a cross layer sees all of the encoder's tokens";
+  const auto refuse = [&](const Place& place, std::string what) {
+    problems.add(place, std::move(what), hint);
+    return std::nullopt;
+  };
+  if (entry.items) return refuse(entry.items->place, "items with cross attention");
+  if (entry.is_draft_decode) return refuse(entry.mode_place, "draft_decode with cross attention");
+  if (entry.encoder_len) return entry.encoder_len->values(entry.count, combine(seed, kEncoder));
+  if (of_model > 0) return Lengths(static_cast<std::size_t>(entry.count), of_model);
+  problems.add(entry.place, "encoder_len is missing",
+               "a cross layer's keys are those of the request's encoder, beside the decoder's "
+               "lengths: {mode: decode, kv_len: 200, encoder_len: 1500}");
+  return std::nullopt;
 }
 
 }  // namespace attnbench

@@ -22,4 +22,11 @@ struct RequestLengths {
                                                                         std::uint64_t seed,
                                                                         Problems& problems);
 
+/// Of a model's cross layer: the encoder's tokens of each request, `of_model` where the entry does
+/// not say; 0: the model has no such figure. All other lengths of the entry are its decoder's.
+[[nodiscard]] std::optional<std::vector<std::int64_t>> settle_encoder_lens(const BatchEntry& entry,
+                                                                           std::int64_t of_model,
+                                                                           std::uint64_t seed,
+                                                                           Problems& problems);
+
 }  // namespace attnbench

@@ -20,6 +20,8 @@ namespace {
 constexpr const char* kModelForms =
     "a preset's name, {hf_config: path} or {heads_q: 32, heads_kv: 8, head_dim: 128}";
 
+constexpr const char* kInline = "inline";
+
 struct NamedGeometry {
   std::string name;
   ModelGeometry geometry;
@@ -88,7 +90,7 @@ bool read_rope_scaling(const YamlNode& node, YarnScaling& yarn, Problems& proble
 
 /// A model whose only layer is a gated delta net: these four keys and no others.
 std::optional<NamedGeometry> read_inline_delta_net(const StrictMap& map, Problems& problems) {
-  NamedGeometry model{"inline", {}};
+  NamedGeometry model{kInline, {}};
   ModelGeometry& g = model.geometry;
   g.name = model.name;
   g.layers = 1;
@@ -128,7 +130,7 @@ std::optional<NamedGeometry> read_inline(const StrictMap& map, Problems& problem
     if (entry.key.starts_with("linear_")) return read_inline_delta_net(map, problems);
   }
   NamedGeometry model;
-  model.name = "inline";
+  model.name = kInline;
   ModelGeometry& g = model.geometry;
   g.name = model.name;
   const std::pair<const char*, int*> fields[] = {{"heads_q", &g.heads_q},
@@ -180,6 +182,15 @@ std::optional<NamedGeometry> read_inline(const StrictMap& map, Problems& problem
     valid = read_rope_scaling(*rope, g.yarn, problems) && valid;
   }
   return valid ? std::optional(model) : std::nullopt;
+}
+
+/// A geometry without a model is one of a layer, which may be one over an encoder's keys.
+void take_kind_of_mix(const StrictMap& mix, NamedGeometry& model) {
+  ModelGeometry& g = model.geometry;
+  const YamlNode* layer = mix.find("layer");
+  const bool asked = layer != nullptr && layer->text == to_string(LayerKind::kCross);
+  if (!asked || model.name != kInline || g.is_mla() || g.has_delta_net()) return;
+  g.kinds = LayerCounts(LayerKind::kCross, 1);
 }
 
 /// The kind of layer to run; nullopt after a mistake.
@@ -261,7 +272,8 @@ std::optional<LayerChoice> read_layer(const StrictMap& mix, const std::string& m
                  fmt::format("give one here or in defaults: {}", kModelForms));
     return std::nullopt;
   }
-  const auto model = read_model(*model_node, problems);
+  auto model = read_model(*model_node, problems);
+  if (model) take_kind_of_mix(mix, *model);
   LayerChoice choice;
   bool valid = model && tp;
   const auto kind = model ? read_kind(mix, *model_node, model->geometry, problems) : std::nullopt;
@@ -270,6 +282,7 @@ std::optional<LayerChoice> read_layer(const StrictMap& mix, const std::string& m
   if (valid) {
     choice.model = model->name;
     choice.geometry = model->geometry;
+    choice.kind = *kind;
     choice.note = notes_on(model->geometry, *kind);
     choice.tp = static_cast<int>(*tp);
     choice.mla = *mla;

@@ -20,6 +20,7 @@ struct LayerChoice {
   std::string model;  ///< preset, path of a config.json, or "inline"
   std::string note;   ///< what the name leaves unsaid; empty when nothing
   ModelGeometry geometry;
+  LayerKind kind = LayerKind::kFull;
   int tp = 1;
   MlaForm mla = MlaForm::kAbsorbed;
   AttentionLayer layer;     ///< composed: the absorbed one

@@ -61,9 +61,7 @@ std::optional<std::vector<AskedLayers>> counted_layers(const YamlNode& node, Pro
     if (word == kLayerKindWords.end()) {
       const std::span<const std::string_view> words = kLayerKindWords;
       problems.add(entry.place, fmt::format("unknown kind of layer '{}'", entry.key),
-                   entry.key == "cross" ? "cross attention is a mix of its own with attention: "
-                                          "{cross: true}, where kv_len counts the encoder's tokens"
-                                        : allowed_words_hint(words, entry.key));
+                   allowed_words_hint(words, entry.key));
     }
     valid = valid && word != kLayerKindWords.end() && count;
     if (!valid) continue;
@@ -82,28 +80,45 @@ std::optional<std::vector<AskedLayers>> read_asked(const YamlNode& node, const M
   return std::nullopt;
 }
 
-/// "36 chunked": kinds that nothing was asked of. Dense layers stand in for sparse ones.
+/// Dense layers in the place of sparse ones.
+bool stands_in(const ModelGeometry& model, LayerKind kind) {
+  return kind == LayerKind::kFull && model.kinds[LayerKind::kFull] == 0;
+}
+
+/// "36 chunked": kinds that nothing was asked of.
 std::string left_out_of(const ModelGeometry& model, const std::vector<AskedLayers>& asked) {
   LayerCounts rest = model.kinds;
   for (const AskedLayers& each : asked) {
-    const bool stands_in = each.kind == LayerKind::kFull && model.kinds[LayerKind::kFull] == 0;
-    rest[stands_in ? LayerKind::kSparse : each.kind] = 0;
+    rest[stands_in(model, each.kind) ? LayerKind::kSparse : each.kind] = 0;
   }
   return rest.text();
 }
 
 std::string note_of(const ModelGeometry& model, LayerKind kind, const std::string& left_out) {
-  if (model.kinds[kind] == 0) return notes_on(model, kind);
+  if (stands_in(model, kind)) return notes_on(model, kind);
   std::string note = left_out.empty() ? "" : fmt::format("{} layers are left out", left_out);
   if (!model.notes.empty()) note += (note.empty() ? "" : "; ") + model.notes;
   return note;
 }
 
-/// The mix with this one kind, whose name stands where the file asks for it.
-YamlPtr mix_of(const YamlNode& mix, const AskedLayers& asked) {
+/// The mix without the lengths of its requests' encoders.
+YamlPtr without_encoders(const YamlPtr& mix) {
+  const YamlEntry* const batch = mix->find("batch");
+  if (batch == nullptr || !batch->value->is_list()) return mix;
+  auto entries = std::make_shared<YamlNode>(*batch->value);
+  for (YamlPtr& item : entries->items) {
+    if (item->is_map()) item = without_entry(*item, "encoder_len");
+  }
+  return with_entry(*mix, "batch", batch->place, entries);
+}
+
+/// The mix with this one kind, whose name stands where the file asks for it; what only the others
+/// have is left out.
+YamlPtr mix_of(const YamlNode& mix, const AskedLayers& asked, bool beside_cross) {
   YamlPtr result = without_entry(mix, "layers");
   result = with_entry(*result, "layer", asked.place,
                       make_scalar(std::string(to_string(asked.kind)), asked.place, mix.path));
+  if (beside_cross && asked.kind != LayerKind::kCross) result = without_encoders(result);
   if (asked.kind != LayerKind::kLinear) return result;
   return without_entry(*without_entry(*result, "kv_cache"), "attention");
 }
@@ -123,11 +138,13 @@ std::vector<MixOfLayers> mixes_of_layers(const YamlPtr& mix, Problems& problems)
   const auto asked = read_asked(*layers->value, *model, problems);
   if (!asked) return {};
   const std::string left_out = left_out_of(*model, *asked);
+  const bool has_cross =
+      std::ranges::find(*asked, LayerKind::kCross, &AskedLayers::kind) != asked->end();
   int of_step = 0;
   for (const AskedLayers& each : *asked) of_step += each.layers;
   std::vector<MixOfLayers> mixes;
   for (const AskedLayers& each : *asked) {
-    mixes.push_back({mix_of(*mix, each),
+    mixes.push_back({mix_of(*mix, each, has_cross),
                      {std::string(to_string(each.kind)), each.layers, of_step, left_out,
                       each.layers == model->kinds[each.kind] ? model->kv_shared[each.kind] : 0},
                      note_of(*model, each.kind, left_out)});

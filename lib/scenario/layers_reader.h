@@ -21,7 +21,8 @@ struct MixOfLayers {
 
 /// The mixes that a mix with `layers` stands for: `all` that attnbench can run, or those of a map
 /// of kinds with their numbers of layers. The mix itself where it has no `layers`. Linear layers
-/// have neither the `kv_cache` nor the `attention` of the others. Empty after a mistake.
+/// have neither the `kv_cache` nor the `attention` of the others, and cross layers alone have the
+/// batch's `encoder_len`. Empty after a mistake.
 [[nodiscard]] std::vector<MixOfLayers> mixes_of_layers(const YamlPtr& mix, Problems& problems);
 
 /// "chat/full" and "chat/ps16,full": the id of one kind's case; `id` itself where there is no kind.

@@ -64,6 +64,9 @@ bool read_point(const MixReading& r, const Sweep& sweep, const SweepPoint& point
       result->sweep.emplace_back("layer", kind);
       result->model_layers = each.layers;
       result->model_note = each.note;
+      if (result->layer.is_cross_attention && !writes_encoders(*result)) {
+        result->model_layers.kv_shared = each.layers.layers;
+      }
     }
     r.cases.push_back(std::move(*result));
   }

@@ -9,10 +9,11 @@ Support supports_step(const BackendInfo& info, const Case& c) {
   if (c.layer.is_recurrent()) return Support::no("a recurrent layer has no KV cache to write");
   if (!info.writes_kv) return Support::no("it writes no KV cache: attention alone");
   if (c.layer.is_cross_attention) {
-    return Support::no(
-        "cross attention: the step that brings an encoder's input writes its keys, and here they "
-        "are "
-        "in the cache already");
+    return Support::no(attends(c.step)
+                           ? "cross attention reads none of the step's own keys: those of an "
+                             "encoder are written by kv_write, apart from it"
+                           : "cross attention: the step that brings an encoder's input writes its "
+                             "keys, and here they are in the cache already");
   }
   const KvCacheConfig& cache = c.kv_cache;
   if (cache.is_ragged()) return Support::no("ragged keys are read where projections left them");

@@ -51,7 +51,21 @@ TEST(StepSupport, asks_for_no_writes_of_what_is_not_exact) {
   EXPECT_TRUE(bool(supports_step(cache_writer(), ragged)));
   Case cross = part(StepPart::kBoth);
   cross.layer.is_cross_attention = true;
-  EXPECT_FALSE(bool(supports_step(cache_writer(), cross)));
+  EXPECT_EQ(supports_step(cache_writer(), cross).reason(),
+            "cross attention reads none of the step's own keys: those of an encoder are written "
+            "by kv_write, apart from it");
+}
+
+TEST(StepSupport, asks_for_the_write_of_encoders_that_are_not_cached_alone) {
+  Case cross = part(StepPart::kAttention);
+  cross.layer.is_cross_attention = true;
+  cross.requests.resize(2);
+  EXPECT_EQ(supports_step(cache_writer(), with_step(cross, StepPart::kKvWrite)).reason(),
+            "cross attention: the step that brings an encoder's input writes its keys, and here "
+            "they are in the cache already");
+  cross.requests[1].encoder_cached = false;
+  EXPECT_TRUE(bool(supports_step(cache_writer(), with_step(cross, StepPart::kKvWrite))));
+  EXPECT_FALSE(bool(supports_step(cache_writer(), with_step(cross, StepPart::kBoth))));
 }
 
 TEST(StepSupport, asks_for_writes_into_every_format_whose_numbers_activations_hold) {

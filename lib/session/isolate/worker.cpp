@@ -125,8 +125,7 @@ class Worker {
     leave_case();
     const auto found = std::ranges::find(scenario_.cases, id, &Case::id);
     expects(found != scenario_.cases.end(), "run and worker know different cases");
-    case_ = *found;
-    set_step(case_, step);
+    case_ = with_step(*found, step);
     session_ = executor_->begin(case_, *entry_, rounds);
   }
 
