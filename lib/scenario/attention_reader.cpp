@@ -103,6 +103,16 @@ bool read_temperature_len(const YamlNode& node, AttentionLayer& layer, Problems&
   return tokens.has_value();
 }
 
+bool read_scale(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
+  constexpr double kMost = 1e4;  // models have 1 at the most
+  const auto scale = read_factor(node, "scale", problems);
+  layer.scale = scale.value_or(1);
+  if (layer.scale <= kMost) return scale.has_value();
+  problems.add(node.place, fmt::format("scale {} is more than {:g}", node.text, kMost),
+               "one key would have all of the weight, and its rounded logit would choose it");
+  return false;
+}
+
 bool read_flag(const StrictMap& map, std::string_view key, bool& flag, Problems& problems) {
   const YamlNode* node = map.find(key);
   if (node == nullptr) return true;
@@ -220,9 +230,7 @@ bool read_attention(const YamlNode& node, AttentionLayer& layer, Problems& probl
     valid = read_queries(*queries, layer, problems) && valid;
   }
   if (const YamlNode* scale = map.find("scale")) {
-    const auto factor = read_factor(*scale, "scale", problems);
-    valid = valid && factor;
-    layer.scale = factor.value_or(1);
+    valid = read_scale(*scale, layer, problems) && valid;
   }
   valid = read_flag(map, "sinks", layer.has_sinks, problems) && valid;
   valid = read_flag(map, "alibi", layer.has_alibi, problems) && valid;

@@ -73,7 +73,7 @@ bool read_rope_scaling(const YamlNode& node, YarnScaling& yarn, Problems& proble
   }
   constexpr std::string_view kTypes[] = {"yarn", "deepseek_yarn"};
   const auto type = read_choice(*map.find("type"), "type", kTypes, problems);
-  const auto factor = read_positive(*map.find("factor"), "factor", problems);
+  const auto factor = read_factor(*map.find("factor"), "factor", problems);
   const auto all_dim = read_positive(*map.find("mscale_all_dim"), "mscale_all_dim", problems);
   const YamlNode* mscale = map.find("mscale");
   const bool mscale_valid =
@@ -81,6 +81,13 @@ bool read_rope_scaling(const YamlNode& node, YarnScaling& yarn, Problems& proble
   if (factor && *factor < 1) {
     problems.add(map.place_of("factor"), "factor is below 1",
                  "it says how many times longer the context has become");
+    return false;
+  }
+  constexpr double kMostAllDim = 100;  // as of a config.json; models have about 1
+  if (all_dim && *all_dim > kMostAllDim) {
+    problems.add(map.place_of("mscale_all_dim"),
+                 fmt::format("mscale_all_dim is more than {}", kMostAllDim),
+                 "the softmax scale is multiplied by (0.1 * mscale_all_dim * ln factor + 1)^2");
     return false;
   }
   if (!type || !factor || !all_dim || !mscale_valid) return false;

@@ -19,8 +19,15 @@ constexpr std::size_t kMessageBytes = 1200;
 /// An excerpt that does not begin where its line does, with its underline, in front of a hint.
 std::string framed(const SourceExcerpt& shown, int line) {
   const std::string number = fmt::format("{:>2}", line);
-  return fmt::format("{} | {}\n   {:{}} | {:{}}^{:~<{}}\n   ", number, shown.text, "",
-                     number.size(), "", shown.column - 1, "", shown.length - 1);
+  return fmt::format("{} | {}\n   {:{}} | {:{}}^{:~<{}}", number, shown.text, "", number.size(), "",
+                     shown.column - 1, "", shown.length - 1);
+}
+
+/// A message is one line, whatever a quoted key or value of the file holds.
+std::string on_one_line(std::string_view message) {
+  std::string line;
+  for (const char c : message) c == '\n' ? line += "\\n" : line += c;
+  return line;
 }
 
 }  // namespace
@@ -51,7 +58,7 @@ void Problems::add(const Place& place, std::string message, std::string hint) {
   }
   Diagnostic diagnostic{{file_, place.line, place.column},
                         place.length,
-                        shortened(message, kMessageBytes),
+                        on_one_line(shortened(message, kMessageBytes)),
                         shortened(hint, kMessageBytes),
                         {}};
   if (placed && static_cast<std::size_t>(place.line) <= lines_.size()) {
@@ -64,7 +71,8 @@ void Problems::add(const Place& place, std::string message, std::string hint) {
     if (shown.column == diagnostic.where.column) {
       diagnostic.source_line = shown.text;
     } else {  // the underline of a Diagnostic stands at the column of its place
-      diagnostic.hint = framed(shown, place.line) + diagnostic.hint;
+      diagnostic.hint =
+          framed(shown, place.line) + (diagnostic.hint.empty() ? "" : "\n   " + diagnostic.hint);
     }
   }
   shown_.emplace(key, std::move(diagnostic));

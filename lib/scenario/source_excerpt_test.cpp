@@ -96,6 +96,26 @@ TEST(Problems, of_a_long_line_are_underlined_within_its_excerpt) {
   EXPECT_EQ(shown.find("dtypo") - 2, marks.find("^~~~~"));
 }
 
+TEST(Problems, of_a_long_line_without_advice_end_with_the_underline) {
+  const std::string message = message_of("mixes: {m: {batch: q1s4, " + std::string(400, ' ') +
+                                         "tp: 0" + std::string(400, ' ') + "}}\n");
+  EXPECT_NE(message.find("^\n"), std::string::npos) << message;
+  EXPECT_EQ(message.find(" \n"), std::string::npos) << message;
+}
+
+TEST(Problems, are_one_line_each_whatever_they_quote) {
+  const std::string message = message_of("\"a\\nb\": 1\nmixes: {m: {batch: \"q\\n1\"}}\n");
+  EXPECT_NE(message.find("unknown key 'a\\nb' at the top level"), std::string::npos) << message;
+}
+
+TEST(Problems, of_a_bottomless_file_say_so) {
+  constexpr std::size_t kDeep = 20'000;
+  const std::string lists = std::string(kDeep, '[') + std::string(kDeep, ']');
+  EXPECT_NE(message_of("mixes: " + lists).find("lists and maps stand too deep inside each other"),
+            std::string::npos)
+      << message_of("mixes: " + lists);
+}
+
 TEST(Problems, do_not_repeat_a_value_that_fills_the_file) {
   const std::string message =
       message_of("mixes: {m: {batch: q1s4, dtype: " + std::string(5'000'000, 'a') + "}}\n");

@@ -3,6 +3,7 @@
 #include "lib/scenario/yaml_tree.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
@@ -236,8 +237,11 @@ YamlPtr read_yaml(const std::string& text, Problems& problems) {
   } catch (const YAML::Exception& error) {
     const bool placed = !error.mark.is_null();
     const Place place = placed ? place_of(error.mark, 1) : Place{};
-    // yaml-cpp 0.8 appends the anchor's name, 0.7 does not.
-    problems.add(place, "not YAML: " + error.msg.substr(0, error.msg.find(": ")),
+    // yaml-cpp calls a deep file a bad one; 0.8 appends an anchor's name, 0.7 does not.
+    const bool deep = dynamic_cast<const YAML::DeepRecursion*>(&error) != nullptr;
+    problems.add(place,
+                 deep ? "lists and maps stand too deep inside each other"
+                      : "not YAML: " + error.msg.substr(0, error.msg.find(": ")),
                  likely_cause(problems.line(place.line), place.column));
     return nullptr;
   }
