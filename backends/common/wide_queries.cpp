@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/common/wide_queries.h"
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,7 @@ class WideQueriesPlan final : public Plan {
     set_step(batch);
     return plan_->update(step_, stream);
   }
+  [[nodiscard]] std::string kernel() const override { return plan_->kernel(); }
 
  private:
   void set_step(const ForwardBatch& batch) {

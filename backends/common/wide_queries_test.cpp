@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -88,6 +89,7 @@ class PassesPlan final : public Plan {
     for (std::byte* const area : areas_) std::fill_n(area, kBytes, std::byte{0xff});
     dense_->run(stream);
   }
+  [[nodiscard]] std::string kernel() const override { return "in passes"; }
 
  private:
   static constexpr std::size_t kBytes = 1 << 16;
@@ -116,6 +118,16 @@ TEST(WideQueries, lie_apart_from_the_memory_of_kernels_that_work_in_passes) {
   const auto backend = with_wide_queries(std::make_unique<InPasses>(), widen_on_host);
   Fixture fixture(c, *device);
   conformance::expect_agreement(*backend, c, Fill::kNormal, *device, fixture);
+}
+
+TEST(WideQueries, leave_the_name_of_the_kernel_that_a_plan_has_chosen) {
+  const auto device = make_cpu_device();
+  Case c = small_prefix_hits();
+  c.fp8.q = DType::kE4M3;
+  const auto backend = with_wide_queries(std::make_unique<InPasses>(), widen_on_host);
+  Fixture fixture(c, *device);
+  PlanMemory memory(*device);
+  EXPECT_EQ(backend->plan(fixture.batch(), memory)->kernel(), "in passes");
 }
 
 TEST(WideQueries, leave_other_steps_as_they_are) {

@@ -308,6 +308,11 @@ TEST_F(PagedFaGpu, sees_the_own_chunk_in_tiles_of_every_size) {
 TEST_F(PagedFaGpu, meets_keys_in_the_form_of_the_query_that_their_dual_chunk_asks_for) {
   for (const Case& c : small_dual_chunks()) {
     if (c.dtype == DType::kF32) continue;
+    if (c.mode == ForwardMode::kTargetVerify) {
+      EXPECT_EQ(PagedFaBackend().supports(problem_of(c)).reason(),
+                "no drafts in dual chunks (see splitkv)");
+      continue;
+    }
     expect_agreement(c, *device_, {Fill::kNeedle, Fill::kSparseInt, Fill::kNormal});
   }
   for (const DualChunk dual :
