@@ -232,11 +232,14 @@ class PluginFault(Exception):
 
 
 def explain(error, paths):
-    """An error in one line that begins with the place in a file of the user's where it arose, if it did there."""
+    """An error in one line that begins with the place in a file of the user's where it arose, if it did there, or in one
+    beside it, which has the code of a backend that the file imports."""
     if isinstance(error, PluginFault):
         return f"{os.path.basename(paths[-1])}: {error}"
-    places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)
-              if frame.f_code.co_filename in paths]
+    frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    folders = set(map(os.path.dirname, paths))
+    places = ([frame for frame in frames if frame[0] in paths] or
+              [frame for frame in frames if os.path.dirname(frame[0]) in folders])
     try:
         text = str(error)
     except Exception:

@@ -271,6 +271,12 @@ class PlanTest(HostTest):
         self.assertEqual((status, handle), (host.ERROR, 0))
         self.assertRegex(message, r"^my.py:\d+: SystemExit: no kernel$")
 
+    def test_an_error_of_which_the_plug_in_has_no_line_is_told_with_that_of_a_file_beside_it(self):
+        self.write("def plan(self, batch):\n    raise ValueError('no help')\n", "helper_of_mine.py")
+        self.addCleanup(sys.modules.pop, "helper_of_mine", None)
+        table = self.backend("plan = helper_of_mine.plan", head="import helper_of_mine")
+        self.assertEqual(self.plan(table), (host.ERROR, "helper_of_mine.py:2: ValueError: no help", 0))
+
     def test_memory_is_reserved_once_and_while_planning(self):
         asked = []
 
