@@ -103,6 +103,8 @@ TEST(ChooseCascade, is_no_for_layers_that_vllm_computes_otherwise) {
   Case c = behind_a_prefix(64, 8192);
   c.layer.sliding_window_size = 1023;
   EXPECT_EQ(answer(c), Answer("no", "sliding window"));
+  c.layer.sliding_window_size = 0;
+  EXPECT_EQ(answer(c), Answer("no", "sliding window")) << "of the own key alone";
   c.layer.sliding_window_size = -1;
   c.layer.has_alibi = true;
   EXPECT_EQ(answer(c), Answer("no", "ALiBi"));

@@ -202,6 +202,40 @@ TEST(Contents, a_needle_outweighs_a_128k_context_and_its_neighbours_do_not) {
   EXPECT_LT(std::fabs(c.layer.scale * dot(other_head, k_of(contents, 0, 39, 1))), 8);
 }
 
+TEST(Contents, plants_needles_on_both_sides_of_a_window_s_edge) {
+  Case c;
+  c.layer = {.heads_q = 1, .heads_kv = 1, .head_dim_qk = 64, .head_dim_v = 64, .scale = 0.125};
+  c.layer.sliding_window_size = 100;
+  c.requests = {{.q_len = 1, .kv_len = 1000}};
+  const Contents contents(c, Fill::kNeedle);
+  EXPECT_FALSE(contents.source_of(0, 897).planted);
+  EXPECT_TRUE(contents.source_of(0, 898).planted) << "the first one that nobody sees";
+  EXPECT_TRUE(contents.source_of(0, 899).planted);
+  EXPECT_FALSE(contents.source_of(0, 900).planted);
+}
+
+TEST(Contents, keys_and_values_in_fp8_stand_for_nearly_the_numbers_of_others) {
+  Case c = two_sharing_requests();
+  const Contents plain(c, Fill::kNormal);
+  Case narrow = c;
+  narrow.kv_cache.dtype = DType::kE4M3;
+  narrow.kv_cache.k_scale = 0.37f;
+  narrow.kv_cache.v_scale = 0.011f;
+  const Contents stored(narrow, Fill::kNormal);
+  const auto expect_near_rows = [](const Row& number, const Row& of_fp8, float scale) {
+    for (std::size_t d = 0; d < number.size(); ++d) {
+      EXPECT_NEAR(of_fp8[d] * scale, number[d], std::fabs(number[d]) / 12 + scale * 0x1p-9f);
+    }
+  };
+  Row value{}, stored_value{};
+  for (const std::int64_t position : {3, 40}) {
+    expect_near_rows(k_of(plain, 1, position, 1), k_of(stored, 1, position, 1), 0.37f);
+    plain.v_row(1, position, 1, value);
+    stored.v_row(1, position, 1, stored_value);
+    expect_near_rows(value, stored_value, 0.011f);
+  }
+}
+
 TEST(Contents, plants_needles_on_both_sides_of_a_chunk_s_edge) {
   Case c = two_sharing_requests();
   const auto logit = [&](std::int64_t position) {
@@ -295,6 +329,50 @@ TEST(Contents, mla_values_are_the_leading_columns_of_the_key_row) {
     contents.v_row(1, 49, 0, v);
     EXPECT_TRUE(std::equal(v.begin(), v.end(), k.begin())) << to_string(fill);
   }
+}
+
+TEST(Contents, of_a_latent_row_have_one_scale_that_no_value_is_beyond) {
+  Case c;
+  c.layer = {.family = Family::kLatent,
+             .heads_q = 4,
+             .heads_kv = 1,
+             .head_dim_qk = 96,
+             .head_dim_v = 64,
+             .scale = 0.1};
+  c.requests = {{.q_len = 1, .kv_len = 40}};
+  c.kv_cache.dtype = DType::kE4M3;
+  c.kv_cache.k_scale = 0.5f;
+  c.kv_cache.v_scale = 0.25f;  // of values of their own, which there are none of
+  EXPECT_EQ(Contents(c, Fill::kNormal).v_scale(0, 3, 0).all, 0.5f);
+  c.kv_cache.k_scale = c.kv_cache.v_scale = 1;
+  c.kv_cache.scales = KvScales::kToken;
+  const Contents contents(c, Fill::kSparseInt);
+  Row row{};
+  for (std::int64_t position = 0; position < 40; ++position) {
+    const RowScale scale = contents.v_scale(0, position, 0);
+    contents.v_row(0, position, 0, row);
+    for (std::uint32_t d = 0; d < row.size(); ++d) {
+      if (d == scale.peak) continue;
+      EXPECT_LT(std::fabs(row[d]), 448) << "cut off";
+    }
+  }
+}
+
+TEST(Contents, of_a_recurrent_layer_have_a_state_where_there_was_a_past) {
+  Case c;
+  c.layer = {.family = Family::kRecurrent,
+             .heads_q = 1,
+             .heads_kv = 2,
+             .head_dim_qk = 8,
+             .head_dim_v = 64,
+             .scale = 0.35};
+  c.requests = {{.q_len = 5, .kv_len = 5}, {.q_len = 5, .kv_len = 9}};
+  const Contents contents(c, Fill::kNormal);
+  Row row{};
+  contents.state_row(0, 1, 3, row);
+  EXPECT_EQ(dot(row, row), 0);
+  contents.state_row(1, 1, 3, row);
+  EXPECT_GT(dot(row, row), 0);
 }
 
 TEST(Contents, timing_data_differ_from_the_data_that_were_checked) {

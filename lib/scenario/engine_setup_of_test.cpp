@@ -113,6 +113,10 @@ TEST(EngineSetupOf, a_case_has_the_topk_of_its_scenario_whatever_tree_is_drawn) 
                      "{topk: 1, depth: 3, tokens: 4}}]")
                 .topk,
             1);
+  EXPECT_EQ(
+      setup_of("model: llama-3.1-8b, batch: [{mode: draft_extend, q_len: 4, prefix_len: 64}]").topk,
+      1)
+      << "it comes of drafts";
 }
 
 TEST(EngineSetupOf, a_model_has_the_sorts_of_all_its_layers) {

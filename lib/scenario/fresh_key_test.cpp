@@ -41,6 +41,13 @@ TEST(FreshKeys, lie_before_the_step_so_that_all_its_queries_see_them) {
   }
 }
 
+TEST(FreshKeys, of_a_whole_prompt_are_seen_by_half_of_its_queries) {
+  const Case c = one_request(40, 40);
+  for (std::uint64_t stream = 0; stream < 50; ++stream) {
+    EXPECT_LT(fresh_position(c, c.requests[0], stream), 20);
+  }
+}
+
 TEST(FreshKeys, keep_out_of_shared_prefixes_and_within_the_window) {
   Case c = one_request(1, 40);
   c.requests[0].shared_prefix = 0;

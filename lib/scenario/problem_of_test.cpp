@@ -34,6 +34,27 @@ TEST(ProblemOf, takes_a_tree_that_branches_for_no_chain) {
   EXPECT_FALSE(drafts_are_chains(verify("{chain: 3}") + ", " + verify("{parents: [-1, 0, 0]}")));
 }
 
+TEST(ProblemOf, has_empty_rows_where_a_query_sees_no_key) {
+  Case c;
+  c.mode = ForwardMode::kExtend;
+  c.requests = {{.q_len = 4, .kv_len = 4}, {.q_len = 5, .kv_len = 4}};
+  EXPECT_TRUE(problem_of(c).empty_rows);
+  c.layer.is_cross_attention = true;
+  EXPECT_FALSE(problem_of(c).empty_rows) << "each query sees all keys of the encoder";
+  c.requests[0].kv_len = 0;
+  EXPECT_TRUE(problem_of(c).empty_rows);
+}
+
+TEST(ProblemOf, counts_the_requests_that_fill_a_batch_up) {
+  Case c;
+  c.mode = ForwardMode::kDecode;
+  c.requests = {{.q_len = 1, .kv_len = 4}};
+  c.padding = {.requests = 3, .seq_len = 9};
+  EXPECT_EQ(problem_of(c).limits.requests, 4);
+  EXPECT_EQ(problem_of(c).limits.q_tokens, 4);
+  EXPECT_EQ(problem_of(c).limits.kv_len, 9);
+}
+
 TEST(ProblemOf, has_chains_in_steps_that_verify_drafts_alone) {
   EXPECT_FALSE(drafts_are_chains("{count: 2, mode: decode, kv_len: 9}"));
   EXPECT_FALSE(drafts_are_chains("{count: 2, mode: extend, q_len: 4, kv_len: 9}"));

@@ -485,6 +485,12 @@ mixes:
   EXPECT_EQ(c.layer.logit_cap, 0);
 }
 
+TEST(Scenario, takes_a_pool_that_holds_the_batch_and_none_of_a_page_less) {
+  const std::string mix = "model: llama-3.1-8b, batch: 5q1s32, kv_cache: {page_size: 16, ";
+  EXPECT_EQ(only_case(mix + "pool_tokens: 160}").kv_cache.pool_tokens, 160);
+  EXPECT_THROW(static_cast<void>(only_case(mix + "pool_tokens: 144}")), ConfigError);
+}
+
 TEST(Scenario, lets_a_mix_take_back_what_defaults_say) {
   const Scenario scenario = parse_scenario(R"(
 defaults:
