@@ -65,7 +65,6 @@ TEST(Cost, counts_what_a_kv_write_reads_and_writes) {
 
 TEST(Cost, counts_the_keys_of_new_encoders_in_a_cross_layers_write_and_all_in_its_attention) {
   Case c = small_cross();  // lengths of encoders: 1, 7, 8, 9, 3, 33
-  c.requests[1].encoder_cached = c.requests[5].encoder_cached = false;
   const std::int64_t row = c.layer.heads_kv * (64 + 64) * size_bytes(c.dtype);
   const Cost write = count_cost(with_step(c, StepPart::kKvWrite));
   EXPECT_EQ(write.kv_bytes_written, (7 + 33) * row);

@@ -95,17 +95,16 @@ TEST(Expand, prints_no_prefix_of_an_encoder_s_keys) {
 }
 
 TEST(Expand, says_whose_encoders_keys_are_written) {
-  Case cross = small_cross();
-  cross.requests[1].encoder_cached = false;
+  const Case cross = small_cross();
   const Scenario scenario;
   std::ostringstream table, json;
   write_expand_table(scenario, {&cross}, table);
   EXPECT_THAT(table.str(), HasSubstr("-        7  new encoder\n"));
   EXPECT_THAT(table.str(),
-              HasSubstr("  kv_write of 1 new encoder: 7 tokens, 7.17 kB to the cache\n"));
+              HasSubstr("  kv_write of 2 new encoders: 40 tokens, 41.0 kB to the cache\n"));
   write_expand_json(scenario, {&cross}, json);
   const auto found = nlohmann::json::parse(json.str())["cases"][0];
-  EXPECT_EQ(found["encoder_bytes_written"], 7 * 4 * (64 + 64) * 2);
+  EXPECT_EQ(found["encoder_bytes_written"], 40 * 4 * (64 + 64) * 2);
   const auto& requests = found["requests"];
   EXPECT_EQ(requests[0]["encoder_cached"], true);
   EXPECT_EQ(requests[1]["encoder_cached"], false);

@@ -64,9 +64,9 @@ inline const std::set<std::string> kLatentFormats{"bf16 NHD",
 }
 
 /// Why the verification of a part of a step fails; empty when it passes or is not supported.
-[[nodiscard]] inline std::string first_fault(const Registry::Factory& make, Case c, StepPart step,
-                                             Device& device) {
-  c.step = step;
+[[nodiscard]] inline std::string first_fault(const Registry::Factory& make, const Case& whole,
+                                             StepPart step, Device& device) {
+  const Case c = with_step(whole, step);
   const auto backend = make();
   if (!supports_step(backend->info(), c) || !conformance::supports(*backend, c, device)) {
     return {};
@@ -85,13 +85,13 @@ inline void expect_all(const Registry::Factory& make, Device& device,
                        const std::set<std::string>& formats_read = {}) {
   for (const StepPart step : {StepPart::kKvWrite, StepPart::kBoth}) {
     std::set<std::string> taken;
-    for (Case c : also_in_e4m3(conformance::cases())) {
-      c.step = step;
+    for (const Case& whole : also_in_e4m3(conformance::cases())) {
+      const Case c = with_step(whole, step);
       const auto backend = make();
       if (supports_step(backend->info(), c) && conformance::supports(*backend, c, device)) {
         taken.insert(to_string(cache_format_of(c)));
       }
-      EXPECT_EQ(first_fault(make, c, step, device), "") << to_string(step);
+      EXPECT_EQ(first_fault(make, whole, step, device), "") << to_string(step);
     }
     EXPECT_FALSE(taken.empty()) << to_string(step);
     for (const std::string& format : step == StepPart::kKvWrite ? formats : formats_read) {
