@@ -125,9 +125,9 @@ TEST(SampleRows, meets_the_edges_of_mask_window_page_and_split) {
 }
 
 TEST(SampleRows, meets_the_last_query_before_the_first_key_and_the_one_behind) {
-  const std::vector<RowId> rows = sample_rows(case_of(2, 1, {{2137, 100}}), 64);
-  EXPECT_TRUE(has_token(rows, 0, 2036));
-  EXPECT_TRUE(has_token(rows, 0, 2037));
+  const std::vector<RowId> rows = sample_rows(case_of(2, 1, {{2137, 700}}), 64);
+  EXPECT_TRUE(has_token(rows, 0, 1436));
+  EXPECT_TRUE(has_token(rows, 0, 1437));
 }
 
 TEST(SampleRows, meets_the_first_row_whose_window_reaches_ahead_to_the_last_key) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "lib/fixture/testing/small_cases.h"
 
 namespace attnbench {
