@@ -145,6 +145,10 @@ TEST_F(CommandLine, explains_a_model_and_what_fits_beside_its_weights) {
     EXPECT_NE(out_.str().find(text), std::string::npos) << text << " is not in " << out_.str();
   }
   EXPECT_EQ(out_.str().find("mla"), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"model", "llama-3.1-8b", "--gpu-memory", "10g", "--weights", "20g"}), 0);
+  EXPECT_NE(out_.str().find("21.5 GB of weights: no room for the cache of a rank"),
+            std::string::npos)
+      << out_.str();
   EXPECT_EQ(run({"model", "deepseek-v3", "--tp", "8"}), 0);
   for (const char* text : {"one latent row of 576 for all heads",
                            "\nexpanded (`mla: expanded`): 16 KV heads, dk 192 dv 128",
