@@ -125,6 +125,14 @@ std::vector<MixOfLayers> mixes_of_layers(const YamlPtr& mix, Problems& problems)
   const std::string left_out = left_out_of(*model, *asked);
   int of_step = 0;
   for (const AskedLayers& each : *asked) of_step += each.layers;
+  // An inline geometry is one layer's, of a model with any number of them.
+  if (model->name != "inline" && of_step > model->layers) {
+    problems.add(layers->place,
+                 fmt::format("{} layers, where {} has {}: {}", of_step, model->name, model->layers,
+                             model->kinds.text()),
+                 kLayersForms);
+    return {};
+  }
   std::vector<MixOfLayers> mixes;
   for (const AskedLayers& each : *asked) {
     mixes.push_back({mix_of(*mix, each),
