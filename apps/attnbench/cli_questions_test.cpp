@@ -130,6 +130,11 @@ TEST_F(CommandLine, lists_backends_with_reasons_and_models) {
             std::string::npos);
 }
 
+TEST_F(CommandLine, speaks_of_no_seed_of_a_scenario_where_there_is_none) {
+  EXPECT_EQ(run({"accuracy", "--help"}), 0);
+  EXPECT_EQ(out_.str().find("the scenario's seed"), std::string::npos) << out_.str();
+}
+
 TEST_F(CommandLine, explains_a_model_and_what_fits_beside_its_weights) {
   EXPECT_EQ(run({"model", "qwen3-next-80b-a3b", "--tp", "4", "--context", "8k", "--gpu-memory",
                  "141g", "--weights", "160g"}),
@@ -145,6 +150,10 @@ TEST_F(CommandLine, explains_a_model_and_what_fits_beside_its_weights) {
     EXPECT_NE(out_.str().find(text), std::string::npos) << text << " is not in " << out_.str();
   }
   EXPECT_EQ(out_.str().find("mla"), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"model", "llama-3.1-8b", "--gpu-memory", "10g", "--weights", "20g"}), 0);
+  EXPECT_NE(out_.str().find("21.5 GB of weights: no room for the cache of a rank"),
+            std::string::npos)
+      << out_.str();
   EXPECT_EQ(run({"model", "deepseek-v3", "--tp", "8"}), 0);
   for (const char* text : {"one latent row of 576 for all heads",
                            "\nexpanded (`mla: expanded`): 16 KV heads, dk 192 dv 128",

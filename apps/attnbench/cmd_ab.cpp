@@ -13,6 +13,7 @@
 #include <memory>
 #include <ostream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -83,8 +84,19 @@ class TemporaryFolder {
   std::string path_;
 };
 
+/// A name without a slash is one of a folder of $PATH.
+bool can_be_started(const std::string& program) {
+  if (program.find('/') != std::string::npos) return access(program.c_str(), X_OK) == 0;
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (access((folder + "/" + program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
 void expect_program(const char* option, const std::string& program) {
-  if (program.find('/') == std::string::npos || access(program.c_str(), X_OK) == 0) return;
+  if (can_be_started(program)) return;
   throw ConfigError(fmt::format("{} {}: no program that can be started", option, program));
 }
 

@@ -149,6 +149,7 @@ TEST_F(AbCommandLine, exits_4_on_what_cannot_be_run) {
   EXPECT_THAT(err_.str(), HasSubstr("ab takes --base PROGRAM"));
   EXPECT_EQ(ab({"--base", base, "--new", folder_ + "none", scenario_}), 4);
   EXPECT_THAT(err_.str(), HasSubstr("no program that can be started"));
+  EXPECT_EQ(ab({"--base", base, "--new", "attnbench-of-no-folder-of-PATH", scenario_}), 4);
   EXPECT_EQ(ab({"--base", base, "--new", base, scenario_, "--pairs", "7"}), 4);
   EXPECT_EQ(ab({"--base", base, "--new", base, "-"}), 4);
   const std::string picky = program("picky", 100, "echo 'error: unknown case' >&2; exit 4");

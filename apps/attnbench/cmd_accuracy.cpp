@@ -102,7 +102,7 @@ void add_accuracy_command(CLI::App& app, Action& action) {
                    "how many times larger the large channels of K are")
       ->check(CLI::Range(1.0, 1e4))
       ->capture_default_str();
-  add_seed_option(*accuracy, command->seed);
+  add_seed_option(*accuracy, command->seed)->description("of the numbers; 0 if not given");
   accuracy->add_option("--format", command->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

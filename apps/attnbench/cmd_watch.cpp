@@ -47,8 +47,8 @@ void add_watch_command(CLI::App& app, Action& action) {
       "Follow a figure of each cell over the results of many commits, and name the commits from "
       "which on it is at another level. Runs of another machine, scenario, seed or options are "
       "kept apart.\n\n"
-      "  attnbench watch results/*.json\n"
-      "  attnbench watch results/*.json --metric gb_per_s --backend splitkv --case 'decode/*'\n");
+      "  attnbench watch nightly/*.json\n"
+      "  attnbench watch nightly/*.json --metric gb_per_s --backend splitkv --case 'decode/*'\n");
   watch_app->add_option("results", command->results, "JSON of `attnbench run --json`, a file a run")
       ->required();
   watch_app

@@ -22,7 +22,7 @@ namespace {
 
 /// A name, or a glob that matches names; the file of a plug-in means all of its backends.
 bool means(const std::string& word, const Registry::Entry& entry) {
-  return glob_matches(word, entry.info.name) || entry.plugin == word;
+  return glob_matches(word, entry.info.name) || (!word.empty() && entry.plugin == word);
 }
 
 bool is_known(const Registry& registry, const std::string& word) {

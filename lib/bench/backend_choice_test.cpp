@@ -118,6 +118,10 @@ TEST_F(Tuned, refuses_a_glob_that_matches_no_backend) {
   EXPECT_THAT(refusal_of("paged*"), HasSubstr("unknown backend 'paged*'"));
 }
 
+TEST_F(Tuned, refuses_an_empty_name_which_a_variable_that_is_not_set_leaves) {
+  EXPECT_THAT(refusal_of(""), HasSubstr("unknown backend ''"));
+}
+
 TEST_F(Tuned, names_the_pack_that_would_bring_a_backend) {
   int packs = 0;
   for (const auto& entry :

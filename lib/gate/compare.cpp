@@ -61,7 +61,8 @@ std::string no_time(const Record& record, const char* side, bool in_pairs) {
   }
   if (in_pairs) return {};
   if (!has_interval(record) || !is_time(timing.lo_us) || !is_time(timing.hi_us)) {
-    return fmt::format("{} rounds {}: no interval", timing.rounds, side);
+    return fmt::format("{} {} {}: no interval", timing.rounds,
+                       timing.rounds == 1 ? "round" : "rounds", side);
   }
   return {};
 }

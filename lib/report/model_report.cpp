@@ -109,9 +109,10 @@ void write_capacity(const ModelQuestion& q, std::ostream& out) {
   if (!left) return;
   std::string_view at_most;
   if (q.weight_bytes) {
-    out << fmt::format("{} of GPU memory, {} of weights: {} for the cache of a rank\n",
-                       bytes_text(*q.gpu_bytes), bytes_text(ceil_div(*q.weight_bytes, q.memory.tp)),
-                       bytes_text(*left));
+    out << fmt::format("{} of GPU memory, {} of weights: {}\n", bytes_text(*q.gpu_bytes),
+                       bytes_text(ceil_div(*q.weight_bytes, q.memory.tp)),
+                       *left > 0 ? bytes_text(*left) + " for the cache of a rank"
+                                 : "no room for the cache of a rank");
   } else {
     out << fmt::format(
         "{} of GPU memory without any weights, an upper bound; --weights says what they take\n",

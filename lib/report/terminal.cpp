@@ -240,12 +240,6 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
     out_ << wrapped(kStandingLegend, options_.width, 0);
   }
   if (!header.stand_ins.empty()) out_ << wrapped(stand_ins_text(header), options_.width, 0);
-  std::set<std::string> notes;
-  for (const Case& c : scenario.cases) {
-    if (c.model_note.empty()) continue;
-    const std::string note = fmt::format("note: {}: {}", c.model, c.model_note);
-    if (notes.insert(note).second) out_ << wrapped(note, options_.width, 0);
-  }
 }
 
 void TerminalReport::case_started(const Case& c, const Cost& cost) {
@@ -266,6 +260,9 @@ void TerminalReport::case_started(const Case& c, const Cost& cost) {
       graph_text(c),
       cost.bytes_unique <= last_level_cache_bytes_ ? "fits the last-level cache" : ""};
   out_ << '\n' << join_parts(facts, options_.width, 4) << '\n';
+  if (c.model_note.empty()) return;
+  const std::string note = fmt::format("note: {}: {}", c.model, c.model_note);
+  if (notes_.insert(note).second) out_ << wrapped(note, options_.width, 2);
 }
 
 std::string TerminalReport::row(const Record& record, const Standing& standing, bool colour) const {

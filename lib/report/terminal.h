@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,7 @@ class TerminalReport {
   int capability_ = 0;              ///< of the run's GPU; 0: there is none, or an unknown one
   std::optional<KvLayout> layout_;  ///< that the case under way asks for
   std::vector<Record> records_;     ///< of the case under way
+  std::set<std::string> notes_;     ///< of models, each printed with the first case that it is of
   double precision_ = 0;            ///< asked for; 0: not even an interval, of so few rounds
 };
 

@@ -57,6 +57,22 @@ Record widest() {
   return r;
 }
 
+TEST(TerminalReport, notes_a_model_once_with_the_first_case_that_runs) {
+  std::ostringstream out;
+  Scenario scenario = sample_scenario();
+  scenario.cases.assign(3, scenario.cases[0]);
+  for (Case& c : scenario.cases) c.model_note = "of the cases that run";
+  scenario.cases[0].model_note = "of a case that does not run";
+  TerminalReport report(out, {});
+  report.started(sample_run(), scenario);
+  EXPECT_THAT(out.str(), Not(HasSubstr("note:")));
+  for (const std::size_t i : {1u, 2u}) report.case_started(scenario.cases[i], {});
+  EXPECT_THAT(out.str(), Not(HasSubstr("of a case that does not run")));
+  const std::size_t first = out.str().find("of the cases that run");
+  ASSERT_NE(first, std::string::npos) << out.str();
+  EXPECT_EQ(out.str().find("of the cases that run", first + 1), std::string::npos) << out.str();
+}
+
 TEST(TerminalReport, fits_100_columns_in_the_worst_case) {
   std::vector<Record> records = sample_run().records;
   records.push_back(widest());

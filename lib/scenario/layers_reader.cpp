@@ -142,6 +142,14 @@ std::vector<MixOfLayers> mixes_of_layers(const YamlPtr& mix, Problems& problems)
       std::ranges::find(*asked, LayerKind::kCross, &AskedLayers::kind) != asked->end();
   int of_step = 0;
   for (const AskedLayers& each : *asked) of_step += each.layers;
+  // An inline geometry is one layer's, of a model with any number of them.
+  if (model->name != "inline" && of_step > model->layers) {
+    problems.add(layers->place,
+                 fmt::format("{} layers, where {} has {}: {}", of_step, model->name, model->layers,
+                             model->kinds.text()),
+                 kLayersForms);
+    return {};
+  }
   std::vector<MixOfLayers> mixes;
   for (const AskedLayers& each : *asked) {
     mixes.push_back({mix_of(*mix, each, has_cross),
