@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <atomic>
+#include <limits>
 #include <span>
 
 #include "lib/base/error.h"
@@ -42,8 +43,11 @@ class CpuDevice final : public Device {
   [[nodiscard]] std::unique_ptr<Buffer> allocate(std::size_t bytes,
                                                  std::string_view what) override {
     // Asked for now, not at start: other fixtures may have come and gone. An overcommitting kernel
-    // would grant the allocation and kill the process when the pages are touched.
-    const std::int64_t available = available_memory_bytes();
+    // would grant the allocation and kill the process when the pages are touched. For a small one
+    // the question costs more than all the rest, and a dozen files are read.
+    constexpr std::size_t kWorthAsking = std::size_t{1} << 20;
+    const std::int64_t available =
+        bytes < kWorthAsking ? std::numeric_limits<std::int64_t>::max() : available_memory_bytes();
     if (static_cast<std::int64_t>(bytes) > available) {
       throw EnvironmentError(fmt::format("{} needs {:.1f} GB of memory, {:.1f} GB are available",
                                          what, static_cast<double>(bytes) / 1e9,
