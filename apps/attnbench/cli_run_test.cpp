@@ -17,13 +17,13 @@ namespace attnbench {
 namespace {
 
 TEST_F(CommandLine, measures_as_its_options_say) {
-  EXPECT_EQ(run({"run", scenario_.c_str(), "--backend", "torch_native", "--rounds", "7",
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--quick", "--backend", "torch_native", "--rounds", "7",
                  "--precision", "0.3%"}),
             0)
       << err_.str();
   EXPECT_NE(out_.str().find("* above 0.3 %"), std::string::npos) << out_.str();
-  EXPECT_EQ(run({"run", scenario_.c_str(), "--backend", "torch_native", "--rounds", "100000",
-                 "--cell-timeout", "50ms", "--json", "-"}),
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--quick", "--backend", "torch_native", "--rounds",
+                 "100000", "--cell-timeout", "50ms", "--json", "-"}),
             0);
   EXPECT_EQ(nlohmann::json::parse(out_.str())["records"][0]["status"], "timeout");
 }
@@ -200,24 +200,28 @@ measure: {cache: [warm], rounds: [6, 6], samples: [1, 1], block: 1ms}
 verify: {rows: 8}
 backends: [torch_native]
 )";
+  // With rough ceilings, and yet as many rounds as an interval needs.
+  const auto measured = [&](std::vector<const char*> words) {
+    words.insert(words.begin(), {"run", scenario_.c_str(), "--quick", "--rounds", "6"});
+    return run(words);
+  };
   const auto steps_of = [&](const std::string& file) {
     std::ifstream json(folder_ + file);
     return nlohmann::json::parse(json)["model_steps"];
   };
   const std::string first = folder_ + "1.json", second = folder_ + "2.json",
                     merged = folder_ + "merged.json";
-  ASSERT_EQ(run({"run", scenario_.c_str(), "--json", first.c_str(), "--shard", "1/2"}), 0)
-      << err_.str();
+  ASSERT_EQ(measured({"--json", first.c_str(), "--shard", "1/2"}), 0) << err_.str();
   EXPECT_EQ(steps_of("1.json")[0]["reason"], "the results have 4 of its 26 layers");
   EXPECT_TRUE(steps_of("1.json")[0]["model_step_us"].is_null());
-  ASSERT_EQ(run({"run", scenario_.c_str(), "--json", second.c_str(), "--shard", "2/2"}), 0);
+  ASSERT_EQ(measured({"--json", second.c_str(), "--shard", "2/2"}), 0);
   ASSERT_EQ(run({"merge", first.c_str(), second.c_str(), "-o", merged.c_str()}), 0) << err_.str();
   const auto joined = steps_of("merged.json");
   ASSERT_EQ(joined.size(), 1u);
   EXPECT_GT(joined[0]["model_step_us"], 0);
   EXPECT_LE(joined[0]["lo_us"], joined[0]["model_step_us"]);
   EXPECT_EQ(joined[0]["parts"][1]["layers"], 22);
-  ASSERT_EQ(run({"run", scenario_.c_str(), "--resume", first.c_str()}), 0) << err_.str();
+  ASSERT_EQ(measured({"--resume", first.c_str()}), 0) << err_.str();
   const auto resumed = steps_of("1.json");
   EXPECT_EQ(resumed[0]["parts"][0], joined[0]["parts"][0]) << "measured once";
   EXPECT_GT(resumed[0]["model_step_us"], 0);

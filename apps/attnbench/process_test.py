@@ -192,8 +192,8 @@ exec {BINARY} "$@"
         self.assertGreater(first[0]["time_us"]["median"], 0)
 
     def test_a_closed_pipe_stops_the_run_and_keeps_the_file(self):
-        self.write(rounds=12, timeout_s=1)
-        process = self.start("--json", self.json)
+        self.write(rounds=1, timeout_s=1)
+        process = self.start("--json", self.json, "--quick", "--rounds", "12")
         process.stdout.close()
         err = process.stderr.read()
         process.wait(timeout=60)
@@ -204,7 +204,7 @@ exec {BINARY} "$@"
 
     def test_nothing_is_written_to_a_pipe_but_the_table(self):
         self.write(rounds=3, timeout_s=1)
-        out, err = self.start().communicate(timeout=60)
+        out, err = self.start("--quick").communicate(timeout=60)
         self.assertEqual(err, "")
         self.assertNotIn("\x1b", out)
         self.assertNotIn("\r", out)
@@ -366,13 +366,13 @@ exec {BINARY} "$@"
         return written.decode()
 
     def test_no_line_on_a_terminal_is_wider_than_it(self):
-        self.write(rounds=100000, timeout_s=1)
+        self.write(rounds=1, timeout_s=1)
         with open(self.scenario) as file:
             text = file.read().replace("first:", "a_rather_long_mix_name_for_the_chat_of_a_tuesday:")
         with open(self.scenario, "w") as file:
             file.write(text)
         for columns in (60, 80):
-            written = self.on_a_terminal(columns, "xterm", "--case", "a_rather*")
+            written = self.on_a_terminal(columns, "xterm", "--case", "a_rather*", *MANY_ROUNDS)
             self.assertIn("case 1/1 a_rather", written)
             for line in re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;]*[mK]", "", written)):
                 self.assertLessEqual(len(line), columns, line)

@@ -21,7 +21,7 @@ defaults:
   model: {heads_q: 4, heads_kv: 2, head_dim: 32}
 mixes:
   tiny: {batch: [{count: 2, mode: decode, kv_len: 9}, {mode: extend, q_len: 5, prefix_len: 20}]}
-measure: {rounds: [3, 3], samples: [1, 1]}
+measure: {cache: [warm], rounds: [3, 3], samples: [1, 1]}
 verify: {rows: 8}
 """
 

@@ -137,7 +137,7 @@ class ValueDimsFirst final : public Backend {
 };
 
 std::vector<Record> run_in(const Registry& registry, std::vector<CacheState> cache,
-                           const Case& c = small_delta_nets().back()) {
+                           const Case& c = small_delta_nets().back(), int samples = 6) {
   Devices devices;
   devices.push_back(make_cpu_device(1));
   Scenario scenario;
@@ -147,23 +147,24 @@ std::vector<Record> run_in(const Registry& registry, std::vector<CacheState> cac
   scenario.measure.cache = std::move(cache);
   scenario.measure.min_rounds = scenario.measure.max_rounds = 4;
   scenario.measure.block_s = 0;
-  scenario.measure.min_block_samples = scenario.measure.max_block_samples = 6;
+  scenario.measure.min_block_samples = scenario.measure.max_block_samples = samples;
   scenario.verify.fills = {"normal"};
   LocalExecutor executor(devices, [](Device&) { return Ceilings{1e18, 1e18, 1e18}; });
   return run_scenario(scenario, registry, executor, {}, {}).records;
 }
 
 std::vector<Record> records_of(LateHabit habit, std::vector<CacheState> cache,
-                               const Case& c = small_delta_nets().back()) {
+                               const Case& c = small_delta_nets().back(), int samples = 6) {
   int runs = 0;
   Registry registry;
   registry.add([&] { return std::make_unique<LateBackend>(habit, runs); });
-  return run_in(registry, std::move(cache), c);
+  return run_in(registry, std::move(cache), c, samples);
 }
 
 TEST(DeltaNetTiming, passes_an_honest_backend_in_every_cache_state) {
   const std::vector<Record> records =
-      records_of(LateHabit::kNone, {CacheState::kCold, CacheState::kWarm, CacheState::kServing});
+      records_of(LateHabit::kNone, {CacheState::kCold, CacheState::kWarm, CacheState::kServing},
+                 small_delta_nets().back(), 2);
   EXPECT_EQ(records.size(), 3u);
   for (const Record& record : records) {
     EXPECT_EQ(record.verdict(), Verdict::kPassed) << record.case_id << ": " << record.reason();
@@ -211,7 +212,7 @@ TEST(DeltaNetTiming, checks_states_in_either_order_beside_one_another) {
 }
 
 TEST(DeltaNetTiming, blames_writes_to_slots_of_other_requests) {
-  for (const Record& record : records_of(LateHabit::kWritesToOthers, {CacheState::kCold})) {
+  for (const Record& record : records_of(LateHabit::kWritesToOthers, {CacheState::kWarm})) {
     EXPECT_EQ(record.verdict(), Verdict::kIncorrect) << record.case_id;
     EXPECT_THAT(record.reason(), testing::HasSubstr("state slots of no request")) << record.case_id;
   }

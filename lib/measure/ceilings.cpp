@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <cstring>
 #include <functional>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "lib/device/cpu/resident_memory.h"
 #include "lib/measure/ceiling_kernels.h"
 #include "lib/measure/clock.h"
 #include "lib/measure/gpu_ceilings.h"
@@ -33,20 +33,23 @@ constexpr Effort kRough{0.02, std::int64_t{64} << 20};
 /// may exceed by a fifth: the ceiling is the best of these.
 constexpr std::size_t kStreams[] = {1, 2, 8};
 constexpr std::int64_t kMostStreamBytes = std::int64_t{2} << 30;
-constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kPageBytes = ResidentMemory::kPageBytes;
 /// A slice of work takes well under a millisecond: most of them end before other work of a busy
 /// machine gets a turn.
 constexpr std::size_t kSliceBytes = std::size_t{4} << 20;
 constexpr std::int64_t kSliceSteps = 1 << 18;
+/// On a busy machine a pass may have little of a processor's time: their median is one of slices
+/// that did not wait, as long as most did not.
+constexpr std::size_t kFewestSlices = 24;
 
-/// One slice of the work of a rate: of this thread, and the how manieth of its pass.
-using Slice = std::function<void(int thread, std::size_t slice)>;
+/// One slice of the work of a rate, of this thread.
+using Slice = std::function<void(int thread)>;
 
-/// What all threads do in a second together, each for at least a pass of so many `slices` of `work`
-/// units each. Each thread has the median of its own slices: one that has to wait for a processor
-/// loses a slice, where a whole pass of the team would lose its figure, and cells that are shorter
-/// than such a wait would exceed it.
-double rate_of(int threads, std::size_t slices, double work, double pass_s, const Slice& run) {
+/// What all threads do in a second together, each for at least a pass, in slices of `work` units
+/// each. Each thread has the median of its own slices: one that has to wait for a processor loses a
+/// slice, where a whole pass of the team would lose its figure, and cells that are shorter than
+/// such a wait would exceed it.
+double rate_of(int threads, double work, double pass_s, const Slice& run) {
   double rate = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : rate)
   {
@@ -54,9 +57,9 @@ double rate_of(int threads, std::size_t slices, double work, double pass_s, cons
     std::vector<double> rates;
     const double begin = clock();
     double now = begin;
-    while (rates.size() < slices || now - begin < pass_s) {
+    while (rates.size() < kFewestSlices || now - begin < pass_s) {
       const double before = now;
-      run(omp_get_thread_num(), rates.size() % slices);
+      run(omp_get_thread_num());
       now = clock();
       rates.push_back(work / std::max(now - before, 1e-9));
     }
@@ -67,21 +70,26 @@ double rate_of(int threads, std::size_t slices, double work, double pass_s, cons
 }
 
 /// Words that threads stream through: so many slices for each, on page borders so that no two
-/// threads touch a page.
+/// threads touch a page. A thread goes round its own: a slice comes again when all others have
+/// pushed it out of the caches, in whichever pass that is.
 class StreamedWords {
  public:
   StreamedWords(std::int64_t bytes, int threads);
 
-  [[nodiscard]] std::size_t slices() const { return slices_; }
   [[nodiscard]] std::size_t bytes_of_slice() const { return words_ * sizeof(std::uint64_t); }
-  [[nodiscard]] std::span<std::uint64_t> slice(int thread, std::size_t slice) const {
-    return {memory_.get() + (static_cast<std::size_t>(thread) * slices_ + slice) * words_, words_};
+  [[nodiscard]] std::span<std::uint64_t> next_slice(int thread) {
+    const auto part = static_cast<std::size_t>(thread);
+    const std::size_t slice = taken_[part * kTakenApart]++ % slices_;
+    return memory_.words().subspan((part * slices_ + slice) * words_, words_);
   }
 
  private:
-  std::size_t words_ = 0;  ///< of a slice
-  std::size_t slices_ = 0;
-  std::unique_ptr<std::uint64_t[]> memory_;
+  static constexpr std::size_t kTakenApart = 64 / sizeof(std::size_t);  ///< a cache line each
+
+  std::size_t words_ = 0;   ///< of a slice
+  std::size_t slices_ = 0;  ///< of a thread
+  std::vector<std::size_t> taken_;
+  ResidentMemory memory_;
 };
 
 StreamedWords::StreamedWords(std::int64_t bytes, int threads) {
@@ -89,13 +97,8 @@ StreamedWords::StreamedWords(std::int64_t bytes, int threads) {
   const std::size_t pages = std::max(std::min(share, kSliceBytes) / (2 * kPageBytes), 1ul) * 2;
   words_ = pages * kPageBytes / sizeof(std::uint64_t);
   slices_ = std::max(share / bytes_of_slice(), 1ul);
-  // Not a vector: that would touch every page from this one thread. Each is touched first by the
-  // thread that will read it, and then lies in that one's own memory.
-  memory_.reset(new std::uint64_t[static_cast<std::size_t>(threads) * slices_ * words_]);
-#pragma omp parallel num_threads(threads)
-  for (std::size_t i = 0; i < slices_; ++i) {
-    std::ranges::fill(slice(omp_get_thread_num(), i), 1u);
-  }
+  taken_.resize(static_cast<std::size_t>(threads) * kTakenApart);
+  memory_ = ResidentMemory(threads, slices_ * bytes_of_slice());
 }
 
 /// Twice the cache, so that one pass leaves nothing for the next, within a quarter of the memory.
@@ -112,37 +115,35 @@ Ceilings measure_ceilings(Device& device, int turns) {
   if (info.kind == DeviceKind::kCuda) return measure_gpu_ceilings(device);
   const int threads = std::max(1, info.units);
   const Effort& effort = turns > 1 ? kFull : kRough;
-  const StreamedWords memory(stream_bytes(info, effort), threads);
+  StreamedWords memory(stream_bytes(info, effort), threads);
   const auto bytes = static_cast<double>(memory.bytes_of_slice());
 
   // Results are written to volatile variables: nothing is optimised away.
   const auto read = [&](std::size_t streams) {
-    return [&memory, streams](int thread, std::size_t slice) {
+    return [&memory, streams](int thread) {
       [[maybe_unused]] const volatile std::uint64_t sum =
-          sum_words(memory.slice(thread, slice), streams);
+          sum_words(memory.next_slice(thread), streams);
     };
   };
   // The first half of a slice to the second: one half is read, and one written.
-  const auto copy = [&](int thread, std::size_t slice) {
-    const std::span<std::uint64_t> words = memory.slice(thread, slice);
+  const auto copy = [&](int thread) {
+    const std::span<std::uint64_t> words = memory.next_slice(thread);
     const std::size_t half = words.size() / 2;
     std::memcpy(words.data() + half, words.data(), half * sizeof(std::uint64_t));
   };
 
   Ceilings best;
-  const auto raise = [&](double& ceiling, std::size_t slices, double work, const Slice& run) {
-    ceiling = std::max(ceiling, rate_of(threads, slices, work, effort.pass_s, run));
+  const auto raise = [&](double& ceiling, double work, const Slice& run) {
+    ceiling = std::max(ceiling, rate_of(threads, work, effort.pass_s, run));
   };
   for (int turn = 0; turn < turns; ++turn) {
     for (const std::size_t streams : kStreams) {
-      raise(best.read_bytes_per_s, memory.slices(), bytes, read(streams));
+      raise(best.read_bytes_per_s, bytes, read(streams));
     }
-    raise(best.copy_bytes_per_s, memory.slices(), bytes, copy);
+    raise(best.copy_bytes_per_s, bytes, copy);
     for (const MultiplyAdd& each : multiply_adds(info.cpu_target)) {
-      raise(best.flop_per_s, 1, static_cast<double>(kSliceSteps * each.flop_per_step),
-            [&](int, std::size_t) {
-              [[maybe_unused]] const volatile float sum = each.run(kSliceSteps);
-            });
+      raise(best.flop_per_s, static_cast<double>(kSliceSteps * each.flop_per_step),
+            [&](int) { [[maybe_unused]] const volatile float sum = each.run(kSliceSteps); });
     }
   }
   return best;

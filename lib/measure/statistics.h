@@ -21,6 +21,12 @@ struct MedianInterval {
 };
 [[nodiscard]] MedianInterval median_interval(std::span<const double> values, double level);
 
+/// Both of values in ascending order, which is not checked: for whoever asks again after each new
+/// value.
+[[nodiscard]] double median_of_ordered(std::span<const double> values);
+[[nodiscard]] MedianInterval median_interval_of_ordered(std::span<const double> values,
+                                                        double level);
+
 /// The fewest values whose whole range covers their median with `level`: 6 for 0.95, 8 for 0.99.
 [[nodiscard]] int fewest_values(double level);
 

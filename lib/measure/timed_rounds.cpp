@@ -91,6 +91,9 @@ void CellRun::visit(int round, const SampleSource::Stop& stop) {
   keep(block);
   if (samples_us_.size() == first) return;
   blocks_.push_back({round, median(std::span(samples_us_).subspan(first))});
+  const double us = blocks_.back().us;
+  ordered_us_.insert(std::ranges::upper_bound(ordered_us_, us), us);
+  interval_ = median_interval_of_ordered(ordered_us_, kLevel);
   if (!done_) decide();
 }
 
@@ -98,20 +101,13 @@ bool CellRun::throttled() const {
   return discarded_ > kMostDiscarded * (discarded_ + static_cast<int>(samples_us_.size()));
 }
 
-std::vector<double> CellRun::block_medians_us() const {
-  std::vector<double> medians;
-  for (const BlockMedian& block : blocks_) medians.push_back(block.us);
-  return medians;
-}
-
 bool CellRun::converged() const {
   if (rounds() < config_->min_rounds || blocks_.empty()) return false;
-  const std::vector<double> medians = block_medians_us();
-  const MedianInterval interval = median_interval(medians, kLevel);
-  const double half_us = (interval.hi - interval.lo) / 2;
-  const double limit_us = std::max(config_->precision * median(medians), kFloorUs / repeats());
+  const double half_us = (interval_.hi - interval_.lo) / 2;
+  const double limit_us =
+      std::max(config_->precision * median_of_ordered(ordered_us_), kFloorUs / repeats());
   // Without an order statistic that reaches 95 % (fewer than six rounds) nothing has converged.
-  return interval.k > 0 && half_us <= limit_us;
+  return interval_.k > 0 && half_us <= limit_us;
 }
 
 void CellRun::decide() {
@@ -130,10 +126,8 @@ void CellRun::decide() {
 
 double CellRun::half_width() const {
   if (blocks_.empty()) return 0;
-  const std::vector<double> medians = block_medians_us();
-  const MedianInterval interval = median_interval(medians, kLevel);
-  const double middle = median(medians);
-  return interval.k > 0 && middle > 0 ? (interval.hi - interval.lo) / 2 / middle : 0;
+  const double middle = median_of_ordered(ordered_us_);
+  return interval_.k > 0 && middle > 0 ? (interval_.hi - interval_.lo) / 2 / middle : 0;
 }
 
 double CellRun::remaining_s() const {
@@ -157,12 +151,10 @@ CellTiming CellRun::timing() const {
   timing.clock_events = clock_events_;
   timing.failure = failure_;
   if (samples_us_.empty()) return timing;
-  const std::vector<double> medians = block_medians_us();
-  const MedianInterval interval = median_interval(medians, kLevel);
-  timing.median_us = median(medians);
+  timing.median_us = median_of_ordered(ordered_us_);
   timing.blocks = blocks_;
-  timing.lo_us = interval.lo;
-  timing.hi_us = interval.hi;
+  timing.lo_us = interval_.lo;
+  timing.hi_us = interval_.hi;
   timing.q1_us = quantile(samples_us_, 0.25);
   timing.q3_us = quantile(samples_us_, 0.75);
   timing.min_us = quantile(samples_us_, 0);

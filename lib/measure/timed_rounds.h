@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lib/measure/sample_source.h"
+#include "lib/measure/statistics.h"
 
 namespace attnbench {
 
@@ -38,7 +39,6 @@ class CellRun {
   void guarded(const std::function<void()>& step);
   void keep(const SampleBlock& block);
   void decide();
-  [[nodiscard]] std::vector<double> block_medians_us() const;
   [[nodiscard]] bool converged() const;
   [[nodiscard]] bool throttled() const;
   [[nodiscard]] double repeats() const { return static_cast<double>(cell_.repeats); }
@@ -56,6 +56,8 @@ class CellRun {
   int discarded_ = 0;
   ClockEvents clock_events_;
   std::vector<BlockMedian> blocks_;
+  std::vector<double> ordered_us_;  ///< the medians of blocks_, ascending
+  MedianInterval interval_;         ///< of the median of those
   bool done_ = false;
   MeasureStatus status_ = MeasureStatus::kInterrupted;  ///< until it is done
   std::string failure_;

@@ -213,17 +213,29 @@ void write_part(RowRecipe recipe, std::size_t begin, std::size_t end, std::span<
   });
 }
 
+/// A function for each type, so that its conversion is compiled in line.
+template <DType kType>
+void round_all(std::span<float> row) {
+  for (float& value : row) value = rounded(kType, value);
+}
+
 /// Rounds a row to its storage type; scale 1 skips the division so that plain dtypes stay exact.
 void round_row(DType dtype, float scale, std::span<float> row) {
   if (scale != 1.0f) {
     for (float& value : row) value /= scale;
   }
-  if (dtype == DType::kF32) return;
-  if (dtype == DType::kBF16) {
-    for (float& value : row) value = bf16_value(bf16_bits(value));
-    return;
+  switch (dtype) {
+    case DType::kF32:
+      return;
+    case DType::kF16:
+      return round_all<DType::kF16>(row);
+    case DType::kBF16:
+      return round_all<DType::kBF16>(row);
+    case DType::kE4M3:
+      return round_all<DType::kE4M3>(row);
+    case DType::kE5M2:
+      return round_all<DType::kE5M2>(row);
   }
-  for (float& value : row) value = rounded(dtype, value);
 }
 
 /// The largest number of the cache's type instead of the row's element `dim`.

@@ -5,12 +5,15 @@
 #include <cstring>
 
 #include <atomic>
-#include <vector>
+#include <limits>
+#include <span>
 
 #include "lib/base/error.h"
+#include "lib/base/int_math.h"
 #include "lib/device/cpu/available_memory.h"
 #include "lib/device/cpu/cpu_info.h"
 #include "lib/device/cpu/guarded_buffer.h"
+#include "lib/device/cpu/resident_memory.h"
 #include "lib/device/device.h"
 
 namespace attnbench {
@@ -40,8 +43,11 @@ class CpuDevice final : public Device {
   [[nodiscard]] std::unique_ptr<Buffer> allocate(std::size_t bytes,
                                                  std::string_view what) override {
     // Asked for now, not at start: other fixtures may have come and gone. An overcommitting kernel
-    // would grant the allocation and kill the process when the pages are touched.
-    const std::int64_t available = available_memory_bytes();
+    // would grant the allocation and kill the process when the pages are touched. For a small one
+    // the question costs more than all the rest, and a dozen files are read.
+    constexpr std::size_t kWorthAsking = std::size_t{1} << 20;
+    const std::int64_t available =
+        bytes < kWorthAsking ? std::numeric_limits<std::int64_t>::max() : available_memory_bytes();
     if (static_cast<std::int64_t>(bytes) > available) {
       throw EnvironmentError(fmt::format("{} needs {:.1f} GB of memory, {:.1f} GB are available",
                                          what, static_cast<double>(bytes) / 1e9,
@@ -62,18 +68,21 @@ class CpuDevice final : public Device {
   }
 
   void flush_cache(Stream&) override {
-    constexpr std::size_t kWordsPerLine = 64 / sizeof(std::uint64_t);
-    if (flush_.empty()) {
+    constexpr std::int64_t kWordsPerLine = 64 / sizeof(std::uint64_t);
+    if (flush_.words().empty()) {
       // Twice the cache: one pass over exactly its size leaves survivors, replacement being no true
       // LRU.
-      flush_.assign(
-          2 * static_cast<std::size_t>(info_.last_level_cache_bytes) / sizeof(std::uint64_t), 1);
+      const auto pages = static_cast<std::size_t>(
+          ceil_div(2 * info_.last_level_cache_bytes,
+                   info_.units * static_cast<std::int64_t>(ResidentMemory::kPageBytes)));
+      flush_ = ResidentMemory(info_.units, pages * ResidentMemory::kPageBytes);
     }
+    const std::span<const std::uint64_t> memory = flush_.words();
     std::uint64_t sum = 0;
-    const auto words = static_cast<std::int64_t>(flush_.size());
+    const auto words = static_cast<std::int64_t>(memory.size());
 #pragma omp parallel for reduction(+ : sum) schedule(static)
-    for (std::int64_t i = 0; i < words; i += static_cast<std::int64_t>(kWordsPerLine)) {
-      sum += flush_[static_cast<std::size_t>(i)];
+    for (std::int64_t i = 0; i < words; i += kWordsPerLine) {
+      sum += memory[static_cast<std::size_t>(i)];
     }
     // Every core reads its own share only; private L2 caches are far smaller than a share.
     sink_.store(sum, std::memory_order_relaxed);
@@ -94,7 +103,7 @@ class CpuDevice final : public Device {
 
  private:
   DeviceInfo info_;
-  std::vector<std::uint64_t> flush_;
+  ResidentMemory flush_;
   std::atomic<std::uint64_t> sink_{0};  // makes the reads observable
 };
 
