@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/paged_fa/paged_fa.h"
 
+#include <cmath>
+
 #include "backends/common/kernels_in_build.h"
 #include "backends/common/virtual_batches.h"
 #include "backends/testing/conformance.h"

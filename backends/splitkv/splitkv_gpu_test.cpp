@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/splitkv/splitkv.h"
 
+#include <cmath>
 #include <optional>
 
 #include "backends/testing/conformance.h"
