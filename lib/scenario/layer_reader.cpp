@@ -20,8 +20,6 @@ namespace {
 constexpr const char* kModelForms =
     "a preset's name, {hf_config: path} or {heads_q: 32, heads_kv: 8, head_dim: 128}";
 
-constexpr const char* kInline = "inline";
-
 struct NamedGeometry {
   std::string name;
   ModelGeometry geometry;
@@ -97,7 +95,7 @@ bool read_rope_scaling(const YamlNode& node, YarnScaling& yarn, Problems& proble
 
 /// A model whose only layer is a gated delta net: these four keys and no others.
 std::optional<NamedGeometry> read_inline_delta_net(const StrictMap& map, Problems& problems) {
-  NamedGeometry model{kInline, {}};
+  NamedGeometry model{kInlineModel, {}};
   ModelGeometry& g = model.geometry;
   g.name = model.name;
   g.layers = 1;
@@ -137,7 +135,7 @@ std::optional<NamedGeometry> read_inline(const StrictMap& map, Problems& problem
     if (entry.key.starts_with("linear_")) return read_inline_delta_net(map, problems);
   }
   NamedGeometry model;
-  model.name = kInline;
+  model.name = kInlineModel;
   ModelGeometry& g = model.geometry;
   g.name = model.name;
   const std::pair<const char*, int*> fields[] = {{"heads_q", &g.heads_q},
@@ -196,7 +194,7 @@ void take_kind_of_mix(const StrictMap& mix, NamedGeometry& model) {
   ModelGeometry& g = model.geometry;
   const YamlNode* layer = mix.find("layer");
   const bool asked = layer != nullptr && layer->text == to_string(LayerKind::kCross);
-  if (!asked || model.name != kInline || g.is_mla() || g.has_delta_net()) return;
+  if (!asked || model.name != kInlineModel || g.is_mla() || g.has_delta_net()) return;
   g.kinds = LayerCounts(LayerKind::kCross, 1);
 }
 

@@ -15,9 +15,13 @@
 
 namespace attnbench {
 
+/// The name of a geometry that a scenario writes out: one of a layer, of a model with any number of
+/// them.
+inline constexpr const char* kInlineModel = "inline";
+
 /// A model's layer on one rank, with the name that records carry.
 struct LayerChoice {
-  std::string model;  ///< preset, path of a config.json, or "inline"
+  std::string model;  ///< preset, path of a config.json, or kInlineModel
   std::string note;   ///< what the name leaves unsaid; empty when nothing
   ModelGeometry geometry;
   LayerKind kind = LayerKind::kFull;

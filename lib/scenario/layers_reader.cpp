@@ -142,8 +142,7 @@ std::vector<MixOfLayers> mixes_of_layers(const YamlPtr& mix, Problems& problems)
       std::ranges::find(*asked, LayerKind::kCross, &AskedLayers::kind) != asked->end();
   int of_step = 0;
   for (const AskedLayers& each : *asked) of_step += each.layers;
-  // An inline geometry is one layer's, of a model with any number of them.
-  if (model->name != "inline" && of_step > model->layers) {
+  if (model->name != kInlineModel && of_step > model->layers) {
     problems.add(layers->place,
                  fmt::format("{} layers, where {} has {}: {}", of_step, model->name, model->layers,
                              model->kinds.text()),
