@@ -148,6 +148,18 @@ class EnginePlansTest(unittest.TestCase):
         lists = [[128, 129], [128, 129, 130], [64, 65, 66, 67], [64, 65, 66, 67, 68]]
         self.assertEqual(given[0].reshape(4, 8).tolist(), [(keys + none)[:8] for keys in lists])
 
+    def test_the_dense_decode_gets_tokens_and_heads_as_rows_of_the_one_kv_head(self):
+        plan = object.__new__(vllm_flashmla.FlashMlaPlan)
+        plan.problem, plan.q, plan.k_cache, plan.drafts = types.SimpleNamespace(head_dim_v=512), None, None, True
+        operators = types.SimpleNamespace(dense_decode_fwd=types.SimpleNamespace(default=None))
+        plan.torch = types.SimpleNamespace(ops=types.SimpleNamespace(_flashmla_C=operators))
+        plan.logit_scale = lambda batch: 1.0
+        plan.out = types.SimpleNamespace(view=lambda *shape: shape)
+        names = ("cache_seqlens", "block_table", "tile_scheduler_metadata", "num_splits")
+        arrays = {name: types.SimpleNamespace(torch=lambda: None) for name in names}
+        plan.prepare(types.SimpleNamespace(batch_size=2, indices=lambda format: arrays))
+        self.assertEqual(plan.arguments[-1], (2, 1, -1, 512))
+
     def test_a_plan_s_own_buffers_lie_in_its_workspace_one_behind_the_other(self):
         class Memory:
             def __init__(self, at):

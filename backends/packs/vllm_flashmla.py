@@ -58,9 +58,10 @@ class FlashMlaPlan(Plan):
         # The schedule that the library computes in a kernel ahead of a step's first layer.
         mla = {name: array.torch() for name, array in batch.indices("flashmla").items()}
         self.forward = self.torch.ops._flashmla_C.dense_decode_fwd.default
+        # Tokens and heads are rows of the one KV head.
+        out = self.out.view(batch.batch_size, 1, -1, self.problem.head_dim_v)
         self.arguments = (self.q, self.k_cache, self.problem.head_dim_v, mla["cache_seqlens"], mla["block_table"],
-                          self.logit_scale(batch), self.drafts, mla["tile_scheduler_metadata"], mla["num_splits"],
-                          self.out)
+                          self.logit_scale(batch), self.drafts, mla["tile_scheduler_metadata"], mla["num_splits"], out)
 
     def launch(self):
         self.give_lse(self.forward(*self.arguments)[1])

@@ -19,7 +19,7 @@ PageTable build(const ForwardBatch& batch, std::int64_t page_size, std::int32_t 
   expects(page_size > 0, "a page needs at least one token");
   PageTable table;
   table.page_size = page_size;
-  table.width = min_width;
+  table.width = std::max<std::int64_t>(min_width, 1);
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
     table.cache_seqlens.push_back(narrow_i32(batch.kv_len(r)));
     table.width = std::max(table.width, ceil_div(batch.kv_len(r), page_size));

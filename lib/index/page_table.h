@@ -26,7 +26,8 @@ struct PageTable {
 };
 
 /// Pages of all keys of each request: req_to_token[:, ::page_size] // page_size. Width is that of
-/// the longest request, or `min_width` if that is more.
+/// the longest request, or `min_width` if that is more, and at least 1: engines' tables are as wide
+/// as their longest context, and kernels refuse one without columns.
 [[nodiscard]] PageTable build_page_table(const ForwardBatch& batch, std::int64_t page_size,
                                          std::int32_t pad = -1, std::int64_t min_width = 0);
 

@@ -48,6 +48,14 @@ TEST(BuildPageTable, widens_and_pads_as_asked) {
   EXPECT_THAT(build_page_table(test.batch, 4, 0, 4).row(0), ElementsAre(1, 2, 0, 0));
 }
 
+TEST(BuildPageTable, of_requests_without_keys_has_a_column_that_nobody_reads) {
+  const TestBatch test(ForwardMode::kDecode, {{}, {}}, {1, 1});
+  const PageTable table = build_page_table(test.batch, 4);
+  EXPECT_EQ(table.width, 1);
+  EXPECT_THAT(table.page_table, ElementsAre(-1, -1));
+  EXPECT_THAT(table.cache_seqlens, ElementsAre(0, 0));
+}
+
 TEST(BuildPageTable, of_flashmla_s_pages_is_as_wide_as_the_longest_request_and_ends_in_minus_one) {
   const TestBatch test(ForwardMode::kDecode,
                        {slots_from(2, 64, 130), slots_from(5, 64, 64), slots_from(9, 64, 1)},
