@@ -18,6 +18,10 @@ template <class T, class Kv>
 template <class T, class Kv>
 [[nodiscard]] CompiledKernel find_warpgroup_kernel();
 
+/// For TileKind::kFewFp8.
+template <class T, class Kv>
+[[nodiscard]] CompiledKernel find_fp8_kernel();
+
 /// Merges what any of them split: a grid of (merges, rows of each, blocks_per_row).
 struct MergeKernel {
   CompiledKernel kernel;

@@ -7,6 +7,23 @@
 namespace attnbench::mla {
 namespace {
 
+/// Nothing if it is empty because this build is for other architectures: asked of one kernel, once,
+/// because a launch comes here.
+CompiledKernel if_for_sm_90a(const CompiledKernel& found) {
+  if (!found.exists()) return {};
+  static const bool usable = found.is_for_sm_90a();
+  return usable ? found : CompiledKernel{};
+}
+
+CompiledKernel find_few_fp8(const Kernel& kernel) {
+  if (kernel.scaled_blocks || size_bytes(kernel.kv_dtype) != 1) return {};
+  return if_for_sm_90a(
+      cuda::for_types(kernel.dtype, kernel.kv_dtype, [&]<class T, class Kv>() -> CompiledKernel {
+        if constexpr (sizeof(Kv) == 1) return find_fp8_kernel<T, Kv>();
+        return {};
+      }));
+}
+
 CompiledKernel find_warpgroups(const Kernel& kernel) {
   CompiledKernel found;
   if (!kernel.scaled_blocks) {
@@ -15,13 +32,12 @@ CompiledKernel find_warpgroups(const Kernel& kernel) {
   } else if (kernel.dtype == DType::kBF16) {  // the type of such rows' rope
     found = find_warpgroup_kernel<__nv_bfloat16, ScaledBlocks>();
   }
-  if (!found.exists()) return {};
-  static const bool usable = found.is_for_sm_90a();
-  return usable ? found : CompiledKernel{};
+  return if_for_sm_90a(found);
 }
 
 CompiledKernel find(const Kernel& kernel) {
   if (kernel.tile == TileKind::kWarpgroups) return find_warpgroups(kernel);
+  if (kernel.tile == TileKind::kFewFp8) return find_few_fp8(kernel);
   if (kernel.scaled_blocks) return {};
   return cuda::for_types(kernel.dtype, kernel.kv_dtype,
                          [&]<class T, class Kv>() { return find_kernel<T, Kv>(kernel); });
@@ -35,7 +51,7 @@ void prepare(const Kernel& kernel) { find(kernel).prepare(); }
 
 void launch(const Kernel& kernel, const Params& params, void* stream) {
   const auto count = [](std::int64_t blocks) { return static_cast<unsigned>(blocks); };
-  if (kernel.tile == TileKind::kWarpgroups) {
+  if (has_parts(kernel.tile)) {
     const std::int64_t blocks = std::int64_t{params.parts} * params.lanes;
     find(kernel).launch("mla", count(blocks), stream, params);
   } else {

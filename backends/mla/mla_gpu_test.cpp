@@ -156,13 +156,20 @@ TEST_F(MlaGpu, widens_latents_in_fp8_and_those_with_scales_inside) {
                                       {DType::kE5M2, KvScales::kTensor},
                                       {DType::kE4M3, KvScales::kBlock}}) {
     if (!kAllKernels && dtype == DType::kE5M2) continue;
-    for (const int heads : {8, 65, 128}) {
+    for (const int heads : {1, 8, 16, 65, 128}) {
       for (const std::int64_t page_size : {1, 64}) {
         expect_agreement(stored(decode(heads, page_size), dtype, scales));
       }
       expect_agreement(stored(split(heads), dtype, scales));
     }
     expect_agreement(stored(extend(70), dtype, scales));
+    Case two_tokens = extend(2);
+    two_tokens.layer.heads_q = 8;
+    two_tokens.layer.has_sinks = true;
+    expect_agreement(stored(two_tokens, dtype, scales));
+    two_tokens.layer.sliding_window_size = 100;
+    two_tokens.layer.logit_cap = 30;
+    expect_agreement(stored(two_tokens, dtype, scales));
     expect_agreement(stored(trees(0), dtype, scales));
     expect_agreement(stored(trees(2000), dtype, scales));
   }
@@ -224,18 +231,19 @@ TEST_F(MlaGpu, merges_split_keys_and_sinks) {
 TEST_F(MlaGpu, follows_logits_that_keep_rising) {
   // The scale makes single keys dominate: the weights' reference is raised again and again.
   for (const double scale : {0.2, 0.6}) {
-    Case c = decode(128, 64);
-    c.layer.scale = scale;
-    MlaBackend backend;
-    Fixture fixture(c, *device_);
-    conformance::expect_agreement(backend, c, Fill::kNormal, *device_, fixture);
-    conformance::expect_agreement(backend, c, Fill::kExtreme, *device_, fixture);
+    for (Case c : {decode(128, 64), decode(16, 64, DType::kE4M3)}) {
+      c.layer.scale = scale;
+      MlaBackend backend;
+      Fixture fixture(c, *device_);
+      conformance::expect_agreement(backend, c, Fill::kNormal, *device_, fixture);
+      conformance::expect_agreement(backend, c, Fill::kExtreme, *device_, fixture);
+    }
   }
 }
 
 TEST_F(MlaGpu, gives_the_same_bits_every_time_and_on_other_pages) {
   for (const Case& c : {decode(128, 64), decode(64, 16), decode(16, 64), extend(9), trees(3000),
-                        split(16), split(128)}) {
+                        split(16), split(128), decode(16, 64, DType::kE4M3)}) {
     SCOPED_TRACE(c.id);
     Fixture here(c, *device_), there(c, *device_, 99);
     here.fill(Fill::kNormal);

@@ -20,7 +20,8 @@ struct Params : splitkv::Params {
   std::int64_t block_table_width = 0;
   const Item* merges = nullptr;  ///< tiles that were split, over all their pieces
   std::int32_t num_merges = 0;
-  // Of the kernel with wgmma only: blocks of one part walk the same items, 64 rows each.
+  // Of kernels with a block per multiprocessor: blocks of one part walk the same items, each its
+  // own rows.
   const std::int32_t* part_begin = nullptr;  ///< [parts + 1] first item of each part
   std::int32_t parts = 0;
   std::int32_t lanes = 1;  ///< blocks per part
@@ -30,12 +31,18 @@ struct Params : splitkv::Params {
 enum class TileKind : std::uint8_t {
   kFew,         ///< 16, mma.sync
   kMany,        ///< 64, mma.sync
+  kFewFp8,      ///< 16, mma.sync over latents that stay in fp8 in shared memory: sm_90a
   kWarpgroups,  ///< 64, wgmma: sm_90a
 };
 
 /// The same in rows.
 [[nodiscard]] constexpr std::int64_t rows_of(TileKind tile) {
-  return tile == TileKind::kFew ? 16 : 64;
+  return tile == TileKind::kFew || tile == TileKind::kFewFp8 ? 16 : 64;
+}
+
+/// Whether a kernel has a block, or several, for each part of a work list; else one for each item.
+[[nodiscard]] constexpr bool has_parts(TileKind tile) {
+  return tile == TileKind::kFewFp8 || tile == TileKind::kWarpgroups;
 }
 
 /// What selects a compiled kernel.
@@ -56,8 +63,8 @@ struct Kernel {
 [[nodiscard]] bool has_kernel(const Kernel& kernel);
 /// Raises the kernel's shared memory limit; once before the first launch, outside of any capture.
 void prepare(const Kernel& kernel);
-/// Enqueues a kernel on a cudaStream_t: a block per item, or p.lanes blocks per part. If tiles were
-/// split, another one merges them.
+/// Enqueues a kernel on a cudaStream_t: a block per item, or p.lanes blocks per part (has_parts()).
+/// If tiles were split, another one merges them.
 void launch(const Kernel& kernel, const Params& params, void* stream);
 
 }  // namespace attnbench::mla

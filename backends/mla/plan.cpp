@@ -16,8 +16,9 @@
 namespace attnbench::mla {
 namespace {
 
-/// Rows of one block of warpgroups, and keys that it takes at a time.
+/// Rows of one block of warpgroups.
 constexpr std::int64_t kRows = 64;
+/// Keys that a block of a part takes at a time.
 constexpr std::int64_t kStepKeys = 128;
 
 int parts_of(int lanes, int multiprocessors) { return std::max(1, multiprocessors / lanes); }
@@ -30,7 +31,7 @@ void add_merge(WorkPlan& plan, const Item& tile, std::int32_t splits, std::int32
   plan.partial_rows = std::max(plan.partial_rows, tile.rows);
 }
 
-WorkPlan plan_warpgroups(const std::vector<Item>& tiles, int lanes, int multiprocessors) {
+WorkPlan plan_parts(const std::vector<Item>& tiles, int lanes, int multiprocessors) {
   std::vector<std::int64_t> steps;
   steps.reserve(tiles.size());
   for (const Item& tile : tiles) {
@@ -115,25 +116,26 @@ int lanes_of(std::int64_t rows) {
 
 WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer, TileKind tile,
                    int multiprocessors) {
-  if (tile == TileKind::kWarpgroups) {
-    const int lanes = lanes_of(batch, layer);
-    return plan_warpgroups(tiles::tiles_of(batch, layer, kRows * lanes), lanes, multiprocessors);
+  if (has_parts(tile)) {
+    const int lanes = tile == TileKind::kWarpgroups ? lanes_of(batch, layer) : 1;
+    return plan_parts(tiles::tiles_of(batch, layer, rows_of(tile) * lanes), lanes, multiprocessors);
   }
   return plan_blocks(tiles::tiles_of(batch, layer, rows_of(tile)), multiprocessors);
 }
 
 Room room_for(TileKind tile, std::int64_t requests, std::int64_t rows, int multiprocessors) {
   Room room;
-  if (tile == TileKind::kWarpgroups) {
-    const int lanes = lanes_of(rows);
-    const std::int64_t tiles = requests * ceil_div(rows, kRows * lanes);
+  if (has_parts(tile)) {
+    const int lanes = tile == TileKind::kWarpgroups ? lanes_of(rows) : 1;
+    const std::int64_t part_rows = rows_of(tile) * lanes;
+    const std::int64_t tiles = requests * ceil_div(rows, part_rows);
     room.parts = parts_of(lanes, multiprocessors);
     // Only the end of a part, but the last one's, cuts a tile.
     const std::int64_t cuts = room.parts - 1;
     room.items = tiles + cuts;
     room.merges = std::min(tiles, cuts);
     room.partials = room.merges + cuts;
-    room.partial_rows = narrow_i32(std::min(rows, kRows * lanes));
+    room.partial_rows = narrow_i32(std::min(rows, part_rows));
     return room;
   }
   const std::int64_t tile_rows = rows_of(tile);

@@ -14,7 +14,7 @@ namespace attnbench::mla {
 /// What a plan takes up in memory, or the most that any of several takes up.
 struct Room {
   std::int64_t items = 0;
-  std::int64_t parts = 0;     ///< of warpgroups
+  std::int64_t parts = 0;     ///< of kernels that have them: has_parts()
   std::int64_t merges = 0;    ///< tiles that were split
   std::int64_t partials = 0;  ///< results that wait for the merge
   std::int32_t partial_rows = 0;
@@ -23,7 +23,7 @@ struct Room {
 
 /// Work of one batch.
 struct WorkPlan {
-  std::vector<Item> items;               ///< of warpgroups part after part, else longest first
+  std::vector<Item> items;               ///< part after part, or else longest first
   std::vector<std::int32_t> part_begin;  ///< [parts + 1] first item of each part
   std::vector<Item> merges;              ///< split tiles; splits and first_partial find the pieces
   int lanes = 1;                         ///< blocks of warpgroups that share a tile's keys
@@ -33,9 +33,9 @@ struct WorkPlan {
   [[nodiscard]] Room room() const;
 };
 
-/// For warpgroups: parts that take about equally long, one multiprocessor (or `lanes` of them, 64
-/// rows each) for each part. For mma.sync: a block per item, cut as splitkv's. Padding requests
-/// have no work.
+/// For kernels that have parts: parts that take about equally long, one multiprocessor (or `lanes`
+/// of them, 64 rows each) for each part. For the others: a block per item, cut as splitkv's.
+/// Padding requests have no work.
 [[nodiscard]] WorkPlan plan_work(const ForwardBatch& batch, const AttentionLayer& layer,
                                  TileKind tile, int multiprocessors);
 

@@ -31,7 +31,8 @@ Case decode(int requests, std::int64_t kv_len, int heads = 128) {
   return c;
 }
 
-constexpr TileKind kTiles[] = {TileKind::kFew, TileKind::kMany, TileKind::kWarpgroups};
+constexpr TileKind kTiles[] = {TileKind::kFew, TileKind::kMany, TileKind::kFewFp8,
+                               TileKind::kWarpgroups};
 
 WorkPlan plan(const Case& c, TileKind tile = TileKind::kWarpgroups) {
   return plan_work(lay_out(c).batch, c.layer, tile, kMultiprocessors);
@@ -41,7 +42,7 @@ WorkPlan plan(const Case& c, TileKind tile = TileKind::kWarpgroups) {
 std::vector<Item> tiles(const Case& c, TileKind tile) {
   const BatchLayout layout = lay_out(c);
   const int lanes = lanes_of(layout.batch, c.layer);
-  const std::int64_t rows = tile == TileKind::kFew ? 16 : tile == TileKind::kMany ? 64 : 64 * lanes;
+  const std::int64_t rows = rows_of(tile) * (tile == TileKind::kWarpgroups ? lanes : 1);
   return tiles::tiles_of(layout.batch, c.layer, rows);
 }
 
@@ -73,7 +74,7 @@ TEST(MlaPlan, covers_every_key_of_every_tile_once_and_knows_where_pieces_wait) {
   for (const auto& [which, c] : plans) {
     const WorkPlan made = plan(c, which);
     const std::vector<Item> all = tiles(c, which);
-    if (which == TileKind::kWarpgroups) {
+    if (has_parts(which)) {
       ASSERT_EQ(made.part_begin.back(), static_cast<std::int32_t>(made.items.size()));
       EXPECT_EQ(made.part_begin.size(),
                 static_cast<std::size_t>(kMultiprocessors / made.lanes) + 1);
@@ -104,7 +105,7 @@ TEST(MlaPlan, covers_every_key_of_every_tile_once_and_knows_where_pieces_wait) {
           EXPECT_FALSE(merges.count(name));
           continue;
         }
-        EXPECT_EQ(piece->splits, which == TileKind::kWarpgroups ? splits : 0);
+        EXPECT_EQ(piece->splits, has_parts(which) ? splits : 0);
         EXPECT_LE(piece->rows, made.partial_rows);
         ASSERT_TRUE(merges.count(name));
         EXPECT_EQ(merges[name]->splits, splits);
@@ -181,7 +182,7 @@ TEST(MlaPlan, of_any_uniform_batch_fits_the_room_of_its_size) {
                                   100 * need.partial_rows / room.partial_rows});
     }
     // And the room is not much larger than needed.
-    EXPECT_GE(fullest.items, tile == TileKind::kWarpgroups ? 99 : 80);
+    EXPECT_GE(fullest.items, has_parts(tile) ? 99 : 80);
     EXPECT_EQ(fullest.merges, 100);
     EXPECT_GE(fullest.partials, 90);
     EXPECT_EQ(fullest.partial_rows, 100);

@@ -11,17 +11,28 @@
 namespace attnbench::mla {
 namespace {
 
+/// Of one of the requests, or of one of any step of a recorded plan.
+std::int64_t most_rows(const Problem& problem, const ForwardBatch& batch) {
+  std::int64_t tokens = problem.recorded ? problem.limits.q_len : 0;
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) tokens = std::max(tokens, batch.q_len(r));
+  return tokens * problem.layer.group_size();
+}
+
 Kernel kernel_for(const Problem& problem, const ForwardBatch& batch, bool warpgroups) {
-  // Few rows leave the tensor cores half empty, but such a batch does not wait for the tensor
-  // cores.
-  const Kernel wgmma = warpgroup_kernel_for(problem);
-  if (warpgroups && has_kernel(wgmma)) return wgmma;
-  std::int64_t most_rows = 0;
-  for (std::int64_t r = 0; r < batch.batch_size; ++r) {
-    most_rows = std::max(most_rows, batch.q_len(r) * problem.layer.group_size());
+  const bool few = most_rows(problem, batch) <= rows_of(TileKind::kFew);
+  if (warpgroups) {
+    Kernel kernel = warpgroup_kernel_for(problem);
+    // Latents in fp8 are widened for as many rows as wgmma has at least; few rows need no more
+    // than mma.sync can do while they wait for memory.
+    if (few && !kernel.scaled_blocks) {
+      kernel.tile = TileKind::kFewFp8;
+      if (has_kernel(kernel)) return kernel;
+      kernel.tile = TileKind::kWarpgroups;
+    }
+    // Few rows leave the tensor cores half empty, but such a batch does not wait for them.
+    if (has_kernel(kernel)) return kernel;
   }
-  return {problem.dtype, problem.cache.dtype,
-          most_rows <= rows_of(TileKind::kFew) ? TileKind::kFew : TileKind::kMany};
+  return {problem.dtype, problem.cache.dtype, few ? TileKind::kFew : TileKind::kMany};
 }
 
 }  // namespace
@@ -35,7 +46,7 @@ Planned::Planned(const ForwardBatch& batch, bool warpgroups, PlanMemory& memory)
   if (problem().recorded) {
     const StepLimits& limits = problem().limits;
     const std::int64_t rows = limits.q_len * problem().layer.group_size();
-    params_.lanes = lanes_of(rows);
+    params_.lanes = kernel_.tile == TileKind::kWarpgroups ? lanes_of(rows) : 1;
     room = room_for(kernel_.tile, limits.requests, rows, multiprocessors_);
   }
   lay_out(room, batch, memory);
@@ -81,9 +92,8 @@ void Planned::enqueue(WorkPlan plan, const ForwardBatch& batch, void* stream) {
               std::ssize(plan.part_begin) <= params_.parts + 1 &&
               plan.partials <= params_.partials && plan.partial_rows <= params_.partial_rows,
           "a plan larger than its memory");
-  expects(
-      kernel_.tile != TileKind::kWarpgroups || plan.items.empty() || plan.lanes == params_.lanes,
-      "a plan for other blocks than those that run");
+  expects(!has_parts(kernel_.tile) || plan.items.empty() || plan.lanes == params_.lanes,
+          "a plan for other blocks than those that run");
   plan.items.resize(static_cast<std::size_t>(params_.num_items));  // an empty item has no rows
   plan.merges.resize(static_cast<std::size_t>(params_.num_merges));
   plan.part_begin.resize(static_cast<std::size_t>(params_.parts + 1), plan.part_begin.back());
