@@ -15,29 +15,20 @@ CompiledKernel if_for_sm_90a(const CompiledKernel& found) {
   return usable ? found : CompiledKernel{};
 }
 
-CompiledKernel find_few_fp8(const Kernel& kernel) {
-  if (kernel.scaled_blocks || size_bytes(kernel.kv_dtype) != 1) return {};
-  return if_for_sm_90a(
-      cuda::for_types(kernel.dtype, kernel.kv_dtype, [&]<class T, class Kv>() -> CompiledKernel {
-        if constexpr (sizeof(Kv) == 1) return find_fp8_kernel<T, Kv>();
-        return {};
-      }));
-}
-
-CompiledKernel find_warpgroups(const Kernel& kernel) {
-  CompiledKernel found;
-  if (!kernel.scaled_blocks) {
-    found = cuda::for_types(kernel.dtype, kernel.kv_dtype,
-                            [&]<class T, class Kv>() { return find_warpgroup_kernel<T, Kv>(); });
-  } else if (kernel.dtype == DType::kBF16) {  // the type of such rows' rope
-    found = find_warpgroup_kernel<__nv_bfloat16, ScaledBlocks>();
-  }
-  return if_for_sm_90a(found);
+/// One block per multiprocessor. Rows with scales inside have bf16 in their rope columns, as have
+/// then the activations.
+CompiledKernel find_with_parts(const Kernel& kernel) {
+  const bool few = kernel.tile == TileKind::kFewInParts;
+  const auto find = [&]<class T, class Kv>() {
+    return few ? find_few_kernel<T, Kv>() : find_warpgroup_kernel<T, Kv>();
+  };
+  if (!kernel.scaled_blocks) return cuda::for_types(kernel.dtype, kernel.kv_dtype, find);
+  return kernel.dtype == DType::kBF16 ? find.operator()<__nv_bfloat16, ScaledBlocks>()
+                                      : CompiledKernel{};
 }
 
 CompiledKernel find(const Kernel& kernel) {
-  if (kernel.tile == TileKind::kWarpgroups) return find_warpgroups(kernel);
-  if (kernel.tile == TileKind::kFewFp8) return find_few_fp8(kernel);
+  if (has_parts(kernel.tile)) return if_for_sm_90a(find_with_parts(kernel));
   if (kernel.scaled_blocks) return {};
   return cuda::for_types(kernel.dtype, kernel.kv_dtype,
                          [&]<class T, class Kv>() { return find_kernel<T, Kv>(kernel); });

@@ -13,7 +13,7 @@ namespace attnbench::mla {
 /// alike): one latent row per token serves every query head as key and as value.
 class MlaBackend final : public Backend {
  public:
-  /// Without `warpgroups` the kernels with mma.sync do everything, as on GPUs before Hopper.
+  /// Without `warpgroups` the kernels of GPUs before Hopper do everything.
   explicit MlaBackend(bool warpgroups = true);
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }

@@ -18,7 +18,7 @@ class MlaGpu : public GpuTest {
     Fixture fixture(c, *device_);
     for (const bool warpgroups : {true, false}) {
       if (!warpgroups && c.kv_cache.scales == KvScales::kBlock) continue;
-      SCOPED_TRACE(warpgroups ? "wgmma, if there is" : "mma.sync");
+      SCOPED_TRACE(warpgroups ? "what Hopper has" : "as GPUs before Hopper");
       MlaBackend backend(warpgroups);
       ASSERT_TRUE(backend.supports(problem_of(c))) << backend.supports(problem_of(c)).reason();
       for (const Fill fill : {Fill::kTag, Fill::kNeedle, Fill::kNormal}) {

@@ -24,8 +24,8 @@ Kernel kernel_for(const Problem& problem, const ForwardBatch& batch, bool warpgr
     Kernel kernel = warpgroup_kernel_for(problem);
     // Latents in fp8 are widened for as many rows as wgmma has at least; few rows need no more
     // than mma.sync can do while they wait for memory.
-    if (few && !kernel.scaled_blocks) {
-      kernel.tile = TileKind::kFewFp8;
+    if (few) {
+      kernel.tile = TileKind::kFewInParts;
       if (has_kernel(kernel)) return kernel;
       kernel.tile = TileKind::kWarpgroups;
     }

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/common/kernels_in_build.h"
+#include "backends/mla/find_few_kernel.cuh"
+
+namespace attnbench::mla {
+
+template CompiledKernel find_few_kernel<__nv_bfloat16, __nv_bfloat16>();
+template CompiledKernel find_few_kernel<__nv_bfloat16, __nv_fp8_e4m3>();
+template CompiledKernel find_few_kernel<__nv_bfloat16, ScaledBlocks>();
+#ifndef ATTNBENCH_KERNELS_CI
+template CompiledKernel find_few_kernel<__nv_bfloat16, __nv_fp8_e5m2>();
+#endif
+
+}  // namespace attnbench::mla
