@@ -159,6 +159,13 @@ TEST(TerminalReport, says_what_of_a_layer_is_not_as_usual) {
   c.layer.queries_apart = true;
   c.parts = {c};
   EXPECT_THAT(header(c), HasSubstr("temperature 1024, prompts expanded, queries apart, HND"));
+  c.layer.causal = false;
+  EXPECT_THAT(header(c), HasSubstr("not causal, tp 8"));
+  c.layer.is_cross_attention = true;
+  EXPECT_THAT(header(c), HasSubstr("cross attention, tp 8"));
+  EXPECT_THAT(header(c), HasSubstr(" 1 q token "));
+  c.step = StepPart::kKvWrite;
+  EXPECT_THAT(header(c), HasSubstr(" 1 new token "));
 }
 
 TEST(TerminalReport, says_on_which_cache_a_backend_ran_where_the_scenario_left_it_open) {
