@@ -414,6 +414,15 @@ TEST(TerminalReport, marks_a_cell_that_did_not_converge) {
   EXPECT_THAT(print({sample_run().records[0]}), Not(HasSubstr("%*")));
 }
 
+TEST(TerminalReport, gives_a_half_width_beyond_its_column_in_medians) {
+  Record wild = sample_run().records[1];
+  wild.timing.lo_us = 0;
+  wild.timing.hi_us = 2 * 9.99 * wild.timing.median_us;
+  EXPECT_THAT(print({wild}), HasSubstr(" 999 %*"));
+  wild.timing.hi_us = 2 * 17.2 * wild.timing.median_us;
+  EXPECT_THAT(print({wild}), HasSubstr(" 17 ×*"));
+}
+
 TEST(TerminalReport, gives_the_reason_of_an_open_figure_unless_it_is_noisy) {
   const std::string noisy = print({sample_run().records[1]});
   EXPECT_THAT(noisy, HasSubstr("  passed       0.21"));
