@@ -197,14 +197,17 @@ TEST_F(CommandLine, counts_an_encoders_keys_once_a_request) {
   for (const char* text :
        {"163840 B a token in all layers of a rank, 163840 B a token of an encoder",
         "  cross        32  runs            5120  1500 tokens of its encoder",
-        "a request of 448 tokens: 319 MB on a rank", "keeps all of them, and no encoder's",
-        "  at most 53 requests of 448 tokens"}) {
+        "a request of 448 tokens: 319 MB on a rank\n  in SGLang at least 638 MB: every layer "
+        "has slots",
+        "keeps all of them, and no encoder's",
+        "  at most 53 requests of 448 tokens, in SGLang at most 26\n"}) {
     EXPECT_NE(out_.str().find(text), std::string::npos) << text << " is not in " << out_.str();
   }
   EXPECT_EQ(run({"model", "whisper-large-v3", "--encoder-len", "500", "--format", "json"}), 0);
   const auto root = nlohmann::json::parse(out_.str());
   EXPECT_EQ(root["encoder_bytes_per_token"], 163840);
   EXPECT_EQ(root["kinds"][1]["encoder_len"], 500);
+  EXPECT_TRUE(root["request_bytes_in_sglang"].is_null()) << "of no context";
   EXPECT_EQ(run({"model", "llama-3.1-8b", "--encoder-len", "500"}), 4);
   EXPECT_NE(err_.str().find("llama-3.1-8b has no cross layers"), std::string::npos) << err_.str();
   const std::string config = folder_ + "bart.json";

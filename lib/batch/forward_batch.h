@@ -61,8 +61,11 @@ struct ForwardBatch {
   std::vector<std::int32_t> extend_start_loc;  ///< [B] exclusive cumulative sum of extend_seq_lens
   std::int64_t extend_num_tokens = 0;          ///< sum of extend_seq_lens
   std::vector<std::int32_t> encoder_lens;      ///< [B] cross attention only
-  std::optional<SpecInfo> spec_info;           ///< target_verify only
-  std::optional<MultiItemParams> multi_item;   ///< extend only, where items are scored
+  /// Cross attention only: slots of the encoders' tokens whose keys are new in this step, request
+  /// after request. Attention finds them written; out_cache_loc has no slot of theirs.
+  std::vector<std::int64_t> encoder_out_cache_loc;
+  std::optional<SpecInfo> spec_info;          ///< target_verify only
+  std::optional<MultiItemParams> multi_item;  ///< extend only, where items are scored
   // Recurrent layers only (vLLM's gated-delta-net metadata, v1/attention/backends/gdn_attn.py).
   std::vector<std::int32_t> state_indices;  ///< [B] slot of each request; -1: padding, skip it
   /// [B] 1: the slot holds the state that a prefix left; 0: what lies there must be ignored.

@@ -94,6 +94,13 @@ std::optional<std::int64_t> ModelMemory::request_bytes(std::int64_t tokens) cons
   return sum.value();
 }
 
+std::optional<std::int64_t> ModelMemory::request_bytes_in_one_row(std::int64_t tokens) const {
+  const auto cross = std::ranges::find_if(kinds, &LayerMemory::is_cross);
+  if (cross == kinds.end() || !cross->encoder_len) return std::nullopt;
+  const std::int64_t slots = round_up(*cross->encoder_len + tokens, format.page_size);
+  return (Count(slots) * (kv_bytes_per_token() + encoder_bytes_per_token())).value();
+}
+
 ModelMemory model_memory(const ModelGeometry& model, int tp, const CacheFormat& format, DType dtype,
                          std::optional<std::int64_t> encoder_len) {
   if (encoder_len && model.kinds[LayerKind::kCross] == 0) {

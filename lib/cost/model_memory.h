@@ -51,6 +51,10 @@ struct ModelMemory {
   [[nodiscard]] std::int64_t encoder_bytes_per_token() const;
   /// Of a request of `tokens`, all layers; none where some layer's memory is not known.
   [[nodiscard]] std::optional<std::int64_t> request_bytes(std::int64_t tokens) const;
+  /// The same in SGLang, where the encoder's tokens and the decoder's are slots of one row, and
+  /// every layer has room for each slot (layer_num in mem_cache/kv_cache_configurator.py). None for
+  /// a model without cross layers, too.
+  [[nodiscard]] std::optional<std::int64_t> request_bytes_in_one_row(std::int64_t tokens) const;
 };
 
 /// The KV cache has rows of `format` (its page_size counts; layouts take the same memory), the

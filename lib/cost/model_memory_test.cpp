@@ -110,6 +110,20 @@ TEST(ModelMemory, keeps_an_encoders_tokens_once_in_each_cross_layer_whatever_the
   EXPECT_EQ(short_audio.request_bytes(200), 32 * (200 + 100) * row);
 }
 
+TEST(ModelMemory, in_one_row_has_room_for_both_kinds_of_tokens_in_every_layer) {
+  const std::int64_t row = 20 * 2 * 64 * 2;
+  EXPECT_EQ(memory_of("whisper-large-v3").request_bytes_in_one_row(200), 64 * (1500 + 200) * row);
+  CacheFormat pages = kBf16Rows;
+  pages.page_size = 64;
+  EXPECT_EQ(memory_of("whisper-large-v3", 1, pages).request_bytes_in_one_row(200), 64 * 1728 * row)
+      << "27 pages, where two tables would have 24 and 4";
+  EXPECT_EQ(memory_of("llama-3.1-8b").request_bytes_in_one_row(200), std::nullopt);
+  ModelGeometry unknown = preset("whisper-large-v3");
+  unknown.encoder_len = 0;
+  EXPECT_EQ(model_memory(unknown, 1, kBf16Rows, DType::kBF16).request_bytes_in_one_row(200),
+            std::nullopt);
+}
+
 TEST(ModelMemory, knows_no_request_whose_encoder_has_no_length) {
   ModelGeometry model = preset("whisper-large-v3");
   model.encoder_len = 0;

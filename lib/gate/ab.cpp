@@ -173,9 +173,9 @@ void AbRun::judge_open_cells_again(GateReport& report) {
     *std::ranges::find(report.cells, again.cell, &Comparison::cell) = std::move(again);
   }
   report.remarks.push_back(
-      fmt::format("{} cells were open after {} pairs and judged again in {} "
-                  "new ones alone",
-                  open.size(), config_.pairs, config_.repeat_pairs));
+      fmt::format("{} open after {} pairs and judged again in {} new ones alone",
+                  open.size() == 1 ? "1 cell was" : fmt::format("{} cells were", open.size()),
+                  config_.pairs, config_.repeat_pairs));
 }
 
 void correct_for_many(GateReport& report) {

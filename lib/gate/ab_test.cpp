@@ -119,7 +119,7 @@ TEST(Ab, measures_what_is_open_once_more_and_judges_the_new_pairs_alone) {
   const GateReport report = ab_of(programs);
   EXPECT_EQ(programs.calls, 100);
   EXPECT_EQ(judgement_of(report, "decode").verdict, GateVerdict::kSame);
-  EXPECT_THAT(report.remarks, Contains(HasSubstr("1 cells were open after 20 pairs")));
+  EXPECT_THAT(report.remarks, Contains(HasSubstr("1 cell was open after 20 pairs")));
   ASSERT_EQ(programs.asked.back().size(), 1u);
   EXPECT_EQ(programs.asked.back()[0].case_id, "decode");
 }

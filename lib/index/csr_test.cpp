@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "lib/base/error.h"
+#include "lib/base/narrow.h"
 #include "lib/batch/draft_tree.h"
+#include "lib/index/page_table.h"
 #include "lib/index/testing/test_batch.h"
 #include "lib/index/testing/validate.h"
 
@@ -126,6 +128,45 @@ TEST(BuildCsr, splits_encoder_and_decoder_keys_by_start) {
   test.batch.encoder_lens = {3};
   EXPECT_THAT(build_csr(test.batch, 1).kv_indices, ElementsAre(20, 21, 22));
   EXPECT_THROW(static_cast<void>(prefix_spans(test.batch)), InternalError);
+}
+
+// SGLang has one row for both kinds of layers, the encoder's slots first: cross layers read
+// len = encoder_lens from start = 0, the decoder's own len = seq_lens from start = encoder_lens
+// (kv_start_idx of its FlashInfer updaters; encoder_page_table and text_col of its FlashAttention).
+// vLLM has a block table for each. What a kernel gets is the same where pages have one token.
+TEST(BuildCsr, of_one_row_for_encoder_and_decoder_lists_what_two_tables_would) {
+  const std::vector<Slots> encoders = {slots_from(10, 1, 5), {}, slots_from(40, 1, 1)};
+  const std::vector<Slots> decoders = {slots_from(20, 1, 2), slots_from(30, 1, 7),
+                                       slots_from(60, 1, 4)};
+  std::vector<Slots> rows = encoders;
+  KvSpans behind_encoders;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    behind_encoders.start.push_back(narrow_i32(std::ssize(encoders[r])));
+    behind_encoders.len.push_back(narrow_i32(std::ssize(decoders[r])));
+    rows[r].insert(rows[r].end(), decoders[r].begin(), decoders[r].end());
+  }
+  TestBatch one_row(ForwardMode::kDecode, rows, {1, 1, 1});
+  one_row.batch.seq_lens = behind_encoders.len;
+  const TestBatch of_decoders(ForwardMode::kDecode, decoders, {1, 1, 1});
+  const CsrIndices self = build_csr(one_row.batch, behind_encoders);
+  const CsrIndices self_apart = build_csr(of_decoders.batch, 1);
+  EXPECT_EQ(self.kv_indptr, self_apart.kv_indptr);
+  EXPECT_EQ(self.kv_indices, self_apart.kv_indices);
+
+  one_row.batch.encoder_lens = behind_encoders.start;
+  TestBatch of_encoders(ForwardMode::kDecode, encoders, {1, 1, 1});
+  of_encoders.batch.encoder_lens = behind_encoders.start;
+  for (const std::int64_t page_size : {1, 5}) {
+    const CsrIndices cross = build_csr(one_row.batch, page_size);
+    const CsrIndices cross_apart = build_csr(of_encoders.batch, page_size);
+    EXPECT_EQ(cross.kv_indptr, cross_apart.kv_indptr);
+    EXPECT_EQ(cross.kv_indices, cross_apart.kv_indices);
+    EXPECT_EQ(cross.kv_last_page_len, cross_apart.kv_last_page_len);
+    EXPECT_EQ(build_page_table(one_row.batch, page_size).page_table,
+              build_page_table(of_encoders.batch, page_size).page_table);
+  }
+  EXPECT_THAT(build_page_table(one_row.batch, 1).cache_seqlens, ElementsAre(5, 0, 1));
+  EXPECT_EQ(qo_indptr(one_row.batch), qo_indptr(of_decoders.batch));
 }
 
 }  // namespace

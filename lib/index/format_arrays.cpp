@@ -128,7 +128,11 @@ IndexArrays block_table_arrays(const IndexStep& step) {
 }
 
 IndexArrays slot_mapping_arrays(const IndexStep& step) {
-  return {index_array("slot_mapping", step.batch.out_cache_loc)};
+  // vLLM's builder of cross layers lists the new encoders' slots (_get_cross_slot_mapping in
+  // model_executor/layers/attention/cross_attention.py), SGLang's encoder_out_cache_loc.
+  const bool is_cross = step.problem.layer.is_cross_attention;
+  return {index_array("slot_mapping",
+                      is_cross ? step.batch.encoder_out_cache_loc : step.batch.out_cache_loc)};
 }
 
 IndexArrays kv_splits_arrays(const IndexStep& step) {

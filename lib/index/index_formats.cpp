@@ -62,7 +62,8 @@ std::string without_tree(const IndexStep& step) {
 }
 
 std::string without_new_keys(const IndexStep& step) {
-  return step.problem.layer.is_cross_attention ? "cross attention writes no keys in this step" : "";
+  const bool is_cross = step.problem.layer.is_cross_attention;
+  return is_cross && step.batch.encoder_out_cache_loc.empty() ? "no encoder's keys are new" : "";
 }
 
 std::string without_splits(const IndexStep& step) {

@@ -102,6 +102,8 @@ TEST(Expand, says_whose_encoders_keys_are_written) {
   EXPECT_THAT(table.str(), HasSubstr("-        7  new encoder\n"));
   EXPECT_THAT(table.str(),
               HasSubstr("  kv_write of 2 new encoders: 40 tokens, 41.0 kB to the cache\n"));
+  EXPECT_THAT(table.str(), HasSubstr("    encoder_lens         [6] 1 7 8 9 3 33\n"));
+  EXPECT_THAT(table.str(), HasSubstr("    encoder_out_cache_loc [40] "));
   write_expand_json(scenario, {&cross}, json);
   const auto found = nlohmann::json::parse(json.str())["cases"][0];
   EXPECT_EQ(found["encoder_bytes_written"], 40 * 4 * (64 + 64) * 2);

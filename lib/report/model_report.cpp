@@ -105,6 +105,11 @@ void write_capacity(const ModelQuestion& q, std::ostream& out) {
                                 lacks_encoder_len(q) ? "encoder's length is not: --encoder-len"
                                                      : "linear layers' states are not"));
   }
+  const auto in_one_row = q.one_row_bytes();
+  if (in_one_row) {
+    out << fmt::format("  in SGLang at least {}: every layer has slots for both kinds of tokens\n",
+                       bytes_text(*in_one_row));
+  }
   const auto left = q.bytes_for_cache();
   if (!left) return;
   std::string_view at_most;
@@ -124,7 +129,10 @@ void write_capacity(const ModelQuestion& q, std::ostream& out) {
                        *tokens, has_cross(q) ? ", and no encoder's" : "");
   }
   if (const auto requests = q.requests_that_fit()) {
-    out << fmt::format("  {}{} requests of {} tokens\n", at_most, *requests, *q.context);
+    const std::string in_sglang =
+        in_one_row ? fmt::format(", in SGLang at most {}", *left / *in_one_row) : std::string();
+    out << fmt::format("  {}{} requests of {} tokens{}\n", at_most, *requests, *q.context,
+                       in_sglang);
   }
 }
 
@@ -177,6 +185,10 @@ std::optional<std::int64_t> ModelQuestion::requests_that_fit() const {
   return *left / *request;
 }
 
+std::optional<std::int64_t> ModelQuestion::one_row_bytes() const {
+  return context ? memory.request_bytes_in_one_row(*context) : std::nullopt;
+}
+
 void write_model_table(const ModelQuestion& q, std::ostream& out) {
   out << fmt::format("{} · {} layers · tp {}\n", printable(q.name), q.model.layers, q.memory.tp);
   out << fmt::format("one rank: {}\n", heads_text(q)) << expanded_text(q);
@@ -216,6 +228,7 @@ void write_model_json(const ModelQuestion& q, std::ostream& out) {
                {"context", json_or_null(q.context)},
                {"request_bytes", json_or_null(q.context ? q.memory.request_bytes(*q.context)
                                                         : std::optional<std::int64_t>())},
+               {"request_bytes_in_sglang", json_or_null(q.one_row_bytes())},
                {"gpu_bytes", json_or_null(q.gpu_bytes)},
                {"weight_bytes", json_or_null(q.weight_bytes)},
                {"counts_weights", q.weight_bytes.has_value()},

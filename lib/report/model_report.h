@@ -28,6 +28,9 @@ struct ModelQuestion {
   [[nodiscard]] std::optional<std::int64_t> tokens_that_fit() const;
   /// Requests of `context` tokens, whose windows, chunks and states are counted as such.
   [[nodiscard]] std::optional<std::int64_t> requests_that_fit() const;
+  /// Of a request of `context` tokens in SGLang, where an encoder's tokens take more room; none
+  /// without an encoder. Whisper's takes still more: its encoder's layers have slots there, too.
+  [[nodiscard]] std::optional<std::int64_t> one_row_bytes() const;
 };
 
 /// Heads of a rank, and by kind of layer how many there are, whether attnbench runs them, and what

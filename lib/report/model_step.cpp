@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "lib/base/printable.h"
+#include "lib/model/layer_kind.h"
 #include "lib/report/not_run.h"
 #include "lib/report/record_text.h"
 #include "lib/report/text_layout.h"
@@ -85,6 +86,12 @@ struct KindCells {
   [[nodiscard]] bool has_attention() const {
     return attention != nullptr && counts_in_step(*attention);
   }
+  /// Cross layers where no request has an encoder: an engine skips them (skip_cross_attention in
+  /// SGLang's models/mllama.py), and weights of no keys cannot be checked.
+  [[nodiscard]] bool is_skipped() const {
+    return first() != nullptr && record_kind(*first()) == to_string(LayerKind::kCross) &&
+           first()->kv_tokens == 0;
+  }
 };
 
 KindCells cells_of(const std::vector<const Record*>& records, const std::string& backend,
@@ -121,8 +128,19 @@ ModelStepPart part_of(const KindCells& cells, bool with_write) {
   return part;
 }
 
+ModelStepPart skipped_part(const Record& r) {
+  ModelStepPart part;
+  part.kind = record_kind(r);
+  part.backend = r.backend;
+  part.layers = r.model_layers.layers;
+  part.has_interval = true;
+  part.is_skipped = true;
+  return part;
+}
+
 /// With the write of layers of which some write nothing: a part of those that do, and of the rest.
 std::vector<ModelStepPart> parts_of(const KindCells& cells, bool with_write) {
+  if (cells.is_skipped()) return {skipped_part(*cells.first())};
   ModelStepPart part = part_of(cells, with_write);
   if (!with_write || !cells.has_attention()) return {part};
   const Record& write =
@@ -151,6 +169,9 @@ std::string lack_of(const KindCells& cells, const std::string& kind) {
 
 /// Which layers of the step no record is of: in one part of a sweep that several machines share.
 std::string missing_kinds(const StepRecords& step, const std::vector<std::string>& kinds) {
+  // Where keys are written and nothing attends, cells stand for the layers that write, not for all.
+  const auto writes_alone = [](const Record* r) { return r->step == StepPart::kKvWrite; };
+  if (std::ranges::all_of(step.records, writes_alone)) return "";
   int present = 0;
   for (const std::string& kind : kinds) {
     int most = 0;  // cells that write keys stand for the layers that do
@@ -164,13 +185,13 @@ std::string missing_kinds(const StepRecords& step, const std::vector<std::string
   return fmt::format("the results have {} of its {} layers", present, all);
 }
 
-/// A kind without keys never has a write, and lacks none; nor does one whose layers, of an encoder
-/// that is cached, all only read.
+/// A kind without keys never has a write, and lacks none; nor does one that is skipped, or whose
+/// layers, of an encoder that is cached, all only read.
 bool writes_nothing(const KindCells& cells) {
   const auto is_of_readers = [](const Record* r) {
     return r != nullptr && r->model_layers.layers == 0;
   };
-  return (cells.first() != nullptr && cells.first()->is_recurrent()) ||
+  return (cells.first() != nullptr && cells.first()->is_recurrent()) || cells.is_skipped() ||
          is_of_readers(cells.kv_write) || is_of_readers(cells.both);
 }
 
@@ -196,7 +217,7 @@ ModelStep step_in_backend(const StepRecords& step, const std::vector<const Recor
       cells, [](const KindCells& each) { return writes_nothing(each) || each.has_write(); });
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const bool write = with_write && !writes_nothing(cells[i]);
-    if (write || cells[i].has_attention()) {
+    if (write || cells[i].has_attention() || cells[i].is_skipped()) {
       for (ModelStepPart& part : parts_of(cells[i], write)) {
         result.parts.push_back(std::move(part));
       }
@@ -233,7 +254,8 @@ std::optional<ModelStep> best_of_kinds(const StepRecords& step,
       for (const std::string& backend : backends) {
         const KindCells cells = cells_of(records, backend, kind);
         const bool write = with_write && !writes_nothing(cells);
-        if (write ? !cells.has_write() : !cells.has_attention()) continue;
+        const bool has_time = write ? cells.has_write() : cells.has_attention();
+        if (!has_time && !cells.is_skipped()) continue;
         const std::vector<ModelStepPart> parts = parts_of(cells, write);
         if (fastest.empty() || us_of(parts) < us_of(fastest)) fastest = parts;
       }
@@ -266,6 +288,11 @@ std::string step_half_width(const ModelStep& step) {
 std::string step_parts_text(const ModelStep& step) {
   std::vector<std::string> texts;
   for (const ModelStepPart& part : step.parts) {
+    if (part.is_skipped) {
+      texts.push_back(
+          fmt::format("{} {} skipped: no request has an encoder", part.layers, part.kind));
+      continue;
+    }
     texts.push_back(fmt::format("{}{} {} × {} + {}",
                                 step.backend.empty() ? part.backend + ": " : "", part.layers,
                                 part.kind, time_text(part.layer_us), time_text(part.host_us)));

@@ -12,7 +12,8 @@
 namespace attnbench {
 
 /// What the layers of one kind add to a step: `host_us` once, and each layer's time. Of a step with
-/// the KV write, layers that write nothing (Gemma 3n) are a part of their own.
+/// the KV write, layers that write nothing (Gemma 3n) are a part of their own. Cross layers of a
+/// step whose requests have no encoder, which engines skip, add nothing.
 struct ModelStepPart {
   std::string kind, backend;
   int layers = 0;
@@ -22,6 +23,7 @@ struct ModelStepPart {
   /// Its keys and values are written, too; never of linear layers, nor of cross layers that only
   /// read.
   bool with_kv_write = false;
+  bool is_skipped = false;  ///< all times are 0
 
   [[nodiscard]] double us() const { return host_us + layers * layer_us; }
 };

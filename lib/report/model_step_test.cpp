@@ -170,6 +170,44 @@ TEST(ModelSteps, need_no_write_of_cross_layers_that_only_read) {
   EXPECT_FALSE(model_steps(run_with_layers(records))[0].with_kv_write());
 }
 
+Record without_keys(Record r) {
+  r.kv_tokens = 0;
+  r.outcome = Accepted{Agreement::kMistrusted, Speed::kClaimed, "no row sees a key"};
+  return r;
+}
+
+TEST(ModelSteps, skip_cross_layers_where_no_request_has_an_encoder) {
+  const Record cross = without_keys(layer("cross", "a", 30));
+  RunResult run =
+      run_with_layers({layer("full", "a", 100), layer("full", "a", 5, StepPart::kKvWrite), cross,
+                       written(refused(layer("cross", "a", 1, StepPart::kKvWrite), "cached"), 36)});
+  const ModelStep step = model_steps(run)[0];
+  EXPECT_EQ(step.reason, "");
+  EXPECT_DOUBLE_EQ(step.us(), 12 * (100 + 5) + 10);
+  EXPECT_TRUE(step.with_kv_write());
+  EXPECT_TRUE(step.has_interval());
+  ASSERT_EQ(step.parts.size(), 2u);
+  EXPECT_EQ(step.parts[1].layers, 36);
+  EXPECT_THAT(model_steps_terminal_section(run, 100),
+              HasSubstr("12 full × 105 µs + 10.0 µs, 36 cross skipped: no request has an encoder"));
+  run.records.push_back(layer("full", "b", 90));
+  run.records.push_back(without_keys(layer("cross", "b", 20)));
+  const std::vector<ModelStep> steps = model_steps(run);
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_DOUBLE_EQ(steps[1].us(), 12 * 90 + 10);
+  EXPECT_EQ(steps[2].parts.size(), 2u) << "the best of each kind skips them, too";
+  run.records = {layer("full", "a", 100), layer("cross", "a", 30)};
+  run.records[1].outcome = cross.outcome;
+  EXPECT_FALSE(model_steps(run)[0].exists()) << "some request has an encoder";
+}
+
+TEST(ModelSteps, of_writes_alone_say_that_attention_was_not_measured) {
+  const auto steps = model_steps(run_with_layers(
+      {layer("full", "a", 5, StepPart::kKvWrite),
+       written(refused(layer("cross", "a", 1, StepPart::kKvWrite), "cached"), 36)}));
+  EXPECT_EQ(steps.at(0).reason, "full: attention was not measured");
+}
+
 TEST(ModelSteps, compare_backends_with_the_write_or_all_without_it) {
   const auto steps = model_steps(
       run_with_layers({layer("full", "a", 100), layer("full", "a", 104, StepPart::kBoth),

@@ -81,7 +81,10 @@ bool has_interval(const Record& record) {
 
 std::string half_width_text(const Record& record) {
   if (!record.claims_speed()) return {};
-  return has_interval(record) ? percent_text(record.timing.half_width()) : "–";
+  if (!has_interval(record)) return "–";
+  const double of_median = record.timing.half_width();
+  // Four digits of per cent and the star do not fit the terminal's column.
+  return of_median < 9.995 ? percent_text(of_median) : fmt::format("{:.0f} ×", of_median);
 }
 
 bool is_open(const Record& record) {

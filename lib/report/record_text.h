@@ -36,7 +36,8 @@ namespace attnbench {
 inline constexpr int kFewestRounds = 6;
 /// Whether lo and hi are a 95 % interval of the median.
 [[nodiscard]] bool has_interval(const Record& record);
-/// "0.3 %", or "–" where there is no interval; empty for a cell that claims no speed.
+/// "0.3 %", "17 ×" from ten medians on, or "–" where there is no interval; empty for a cell that
+/// claims no speed.
 [[nodiscard]] std::string half_width_text(const Record& record);
 /// A figure that is shown although its interval is wider than asked for, or is none.
 [[nodiscard]] bool is_open(const Record& record);

@@ -122,6 +122,9 @@ std::string step_text(StepPart step) {
   return "";
 }
 
+/// A write has no queries; of a cross layer it has the encoders' tokens, and not the decoder's.
+std::string_view token_word(StepPart step) { return attends(step) ? "q" : "new"; }
+
 /// The unusual properties of a case's layer and cache: "tp 8, window 1024, sinks, HND".
 std::string layer_text(const Case& c) {
   std::vector<std::string> facts;
@@ -130,6 +133,8 @@ std::string layer_text(const Case& c) {
     facts.push_back(fmt::format("{} of {} layers", c.model_layers.layers, c.model_layers.of_step));
   }
   if (layer.is_recurrent()) facts.emplace_back("gated delta net");
+  if (!layer.causal)
+    facts.emplace_back(layer.is_cross_attention ? "cross attention" : "not causal");
   if (c.tp > 1) facts.push_back(fmt::format("tp {}", c.tp));
   if (layer.sliding_window_size >= 0) {
     facts.push_back(fmt::format("window {}", layer.sliding_window_size + 1));
@@ -250,7 +255,8 @@ void TerminalReport::case_started(const Case& c, const Cost& cost) {
   const std::string facts[] = {
       fmt::format("{}    {}", c.id, counted(c.requests.size(), "seq")),
       step_text(c.step),
-      fmt::format("{} q token{}", count_text(c.q_tokens()), c.q_tokens() == 1 ? "" : "s"),
+      fmt::format("{} {} token{}", count_text(c.q_tokens()), token_word(c.step),
+                  c.q_tokens() == 1 ? "" : "s"),
       count_text(c.kv_tokens()) + " kv" +
           (shared > 0 ? fmt::format(" ({} shared)", count_text(shared)) : ""),
       layer_text(c),

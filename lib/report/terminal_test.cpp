@@ -159,6 +159,13 @@ TEST(TerminalReport, says_what_of_a_layer_is_not_as_usual) {
   c.layer.queries_apart = true;
   c.parts = {c};
   EXPECT_THAT(header(c), HasSubstr("temperature 1024, prompts expanded, queries apart, HND"));
+  c.layer.causal = false;
+  EXPECT_THAT(header(c), HasSubstr("not causal, tp 8"));
+  c.layer.is_cross_attention = true;
+  EXPECT_THAT(header(c), HasSubstr("cross attention, tp 8"));
+  EXPECT_THAT(header(c), HasSubstr(" 1 q token "));
+  c.step = StepPart::kKvWrite;
+  EXPECT_THAT(header(c), HasSubstr(" 1 new token "));
 }
 
 TEST(TerminalReport, says_on_which_cache_a_backend_ran_where_the_scenario_left_it_open) {
@@ -405,6 +412,15 @@ TEST(TerminalReport, says_once_what_keeps_most_figures_from_converging_and_what_
 TEST(TerminalReport, marks_a_cell_that_did_not_converge) {
   EXPECT_THAT(print({sample_run().records[1]}), HasSubstr("%*"));
   EXPECT_THAT(print({sample_run().records[0]}), Not(HasSubstr("%*")));
+}
+
+TEST(TerminalReport, gives_a_half_width_beyond_its_column_in_medians) {
+  Record wild = sample_run().records[1];
+  wild.timing.lo_us = 0;
+  wild.timing.hi_us = 2 * 9.99 * wild.timing.median_us;
+  EXPECT_THAT(print({wild}), HasSubstr(" 999 %*"));
+  wild.timing.hi_us = 2 * 17.2 * wild.timing.median_us;
+  EXPECT_THAT(print({wild}), HasSubstr(" 17 ×*"));
 }
 
 TEST(TerminalReport, gives_the_reason_of_an_open_figure_unless_it_is_noisy) {

@@ -62,6 +62,7 @@ int use_prefix(const BatchEntry& entry, BuiltBatch& batch) {
 void read_encoder(Request& request, ForwardMode mode, std::int64_t encoder_len) {
   request.encoder_cached =
       mode == ForwardMode::kDecode || request.prefix_len() > 0 || encoder_len == 0;
+  request.decoder_len = request.kv_len;
   request.kv_len = encoder_len;
   request.shared_prefix = -1;
   request.shared_len = 0;

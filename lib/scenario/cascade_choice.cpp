@@ -43,6 +43,9 @@ CascadeChoice choose_cascade(const Case& c, int multiprocessors) {
   // Its CrossAttentionManager gives each request blocks of its own (v1/core/
   // single_type_kv_cache_manager.py, get_num_common_prefix_blocks).
   if (c.layer.is_cross_attention) return {"no", "vLLM shares no blocks of an encoder's keys"};
+  // SchedulerConfig turns prefix caching off for all layers of such a model (config/scheduler.py).
+  if (c.geometry.kinds[LayerKind::kCross] > 0)
+    return {"no", "vLLM caches no prefix beside an encoder"};
   const std::int64_t common = common_prefix_len(c);
   if (common == 0) return {"no", "no whole page is common to all requests"};
   std::vector<std::int32_t> query_lens;

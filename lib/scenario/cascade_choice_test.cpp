@@ -99,6 +99,14 @@ TEST(ChooseCascade, is_no_where_decoders_share_an_encoders_keys) {
   EXPECT_EQ(answer(c), Answer("no", "vLLM shares no blocks of an encoder's keys"));
 }
 
+TEST(ChooseCascade, is_no_for_the_decoder_s_own_layers_beside_an_encoder) {
+  Case c = behind_a_prefix(64, 8192);
+  c.geometry.kinds[LayerKind::kFull] = 32;
+  EXPECT_EQ(answer(c).first, "yes");
+  c.geometry.kinds[LayerKind::kCross] = 8;
+  EXPECT_EQ(answer(c), Answer("no", "vLLM caches no prefix beside an encoder"));
+}
+
 TEST(ChooseCascade, is_no_for_layers_that_vllm_computes_otherwise) {
   Case c = behind_a_prefix(64, 8192);
   c.layer.sliding_window_size = 1023;

@@ -89,6 +89,9 @@ struct Request {
   /// Cross attention: the encoder's keys and values lie in the cache before the step (SGLang's
   /// name); else a KV write of the step brings them there.
   bool encoder_cached = true;
+  /// Of a cross layer beside the decoder's own ones: tokens of the decoder, this step's included.
+  /// 0 elsewhere: of a cross layer alone nothing says what the decoder has beside its q_len.
+  std::int64_t decoder_len = 0;
 
   /// Keys before the new tokens. Negative where there are more queries than keys: queries are the
   /// last positions (bottom-right alignment), so that the first ones stand before key 0.

@@ -39,6 +39,12 @@ std::vector<std::int64_t> queries_of(const Case& c) {
   return lens;
 }
 
+std::vector<std::int64_t> decoders_of(const Case& c) {
+  std::vector<std::int64_t> lens;
+  for (const Request& request : c.requests) lens.push_back(request.decoder_len);
+  return lens;
+}
+
 std::vector<bool> encoders_cached(const Case& c) {
   std::vector<bool> flags;
   for (const Request& request : c.requests) flags.push_back(request.encoder_cached);
@@ -107,6 +113,18 @@ TEST(CrossLayers, have_a_new_encoder_where_a_prompt_begins_and_a_cached_one_else
   const std::vector<Case> decodes = step_of_batch("[{mode: decode, kv_len: 1, encoder_len: 94}]");
   EXPECT_EQ(decodes[1].model_layers.kv_shared, 3) << "no layer writes any";
   EXPECT_EQ(decodes[0].model_layers.kv_shared, 0);
+}
+
+TEST(CrossLayers, know_how_long_the_decoders_are) {
+  const std::vector<Case> cases = step_of_batch(
+      "[{mode: extend, prompt_len: 100, chunk: {size: 48, index: 1}, encoder_len: 65}, "
+      "{mode: decode, kv_len: 30, encoder_len: 7}]");
+  EXPECT_THAT(decoders_of(cases[1]), ElementsAre(96, 30));
+  EXPECT_THAT(decoders_of(cases[0]), ElementsAre(0, 0)) << "there kv_len says it";
+  const Scenario alone = with_encoders(
+      "mixes: {a: {model: {heads_q: 4, heads_kv: 4, head_dim: 64}, attention: {cross: true}, "
+      "batch: [{mode: decode, kv_len: 7}]}}\n");
+  EXPECT_THAT(decoders_of(alone.cases[0]), ElementsAre(0)) << "nothing says it";
 }
 
 TEST(CrossLayers, have_the_queries_of_the_full_layers_behind_a_shared_prefix) {

@@ -52,7 +52,10 @@ EngineSetup setup_of_layer(const AttentionLayer& layer, const EngineDevice& devi
 void add_layers_of(const ModelGeometry& model, EngineSetup& setup) {
   setup.has_window |= model.kinds[LayerKind::kSliding] > 0;
   setup.has_chunks |= model.kinds[LayerKind::kChunked] > 0;
-  setup.is_encoder_decoder |= model.kinds[LayerKind::kCross] > 0;
+  const int cross = model.kinds[LayerKind::kCross];
+  setup.is_encoder_decoder |= cross > 0;
+  // Each layer of its decoder is a full and a cross one; in Llama 3.2 Vision a few are cross.
+  setup.is_whisper = cross > 0 && cross == model.kinds[LayerKind::kFull];
   if (model.kinds[LayerKind::kLinear] > 0) setup.linear = model.linear_sort;
 }
 
@@ -105,6 +108,9 @@ std::optional<PrefillDecision> prefill_of_sglang(const Case& c, bool determinist
   if (!model_refusal(*flashinfer, setup).empty()) return {};
   PrefillStep step;
   step.is_mla = setup.is_mla;
+  // Whisper, Llama 3.2 Vision and MossVL, its encoder-decoders, are among SGLang's multimodal
+  // architectures (multimodal_model_archs in configs/model_config.py).
+  step.is_multimodal = setup.is_encoder_decoder;
   step.is_deterministic = deterministic;
   for (const Request& request : c.requests) {
     step.some_prefix |= request.prefix_len() > 0;

@@ -40,6 +40,11 @@ TEST(EngineSetupOf, a_case_names_its_layer_and_cache) {
   EXPECT_TRUE(setup_of(whisper + "full").is_encoder_decoder);
   EXPECT_TRUE(setup_of(whisper + "cross").is_encoder_decoder);
   EXPECT_FALSE(plain.is_encoder_decoder);
+  EXPECT_TRUE(setup_of(whisper + "cross").is_whisper);
+  const std::string vision = "model: llama-3.2-11b-vision, batch: 4q1s64, layer: ";
+  EXPECT_TRUE(setup_of(vision + "full").is_encoder_decoder);
+  EXPECT_FALSE(setup_of(vision + "full").is_whisper);
+  EXPECT_FALSE(plain.is_whisper);
 }
 
 TEST(EngineSetupOf, a_case_asks_for_what_its_layer_cache_and_step_have) {
@@ -161,6 +166,11 @@ TEST(PrefillOfSglang, is_of_models_that_may_take_flashinfer) {
   EXPECT_EQ(prefill_path("batch: q64", false, "gpt-oss-20b"), "") << "no sinks";
   EXPECT_EQ(prefill_path("batch: q64", false, "gemma-3-4b"), "ragged");
   EXPECT_EQ(prefill_path("batch: q64", false, "deepseek-v3"), "ragged");
+  for (const char* model : {"whisper-large-v3", "llama-3.2-11b-vision"}) {
+    EXPECT_EQ(prefill_path("layer: full, batch: 2q64_q64s128", false, model), "paged")
+        << "SGLang counts " << model << " among its multimodal ones";
+    EXPECT_EQ(prefill_path("layer: cross, batch: 2q64", false, model), "");
+  }
 }
 
 }  // namespace

@@ -257,8 +257,7 @@ TEST(VerifyBackend, wants_zeros_and_minus_infinity_of_rows_without_keys) {
                 c),
          Verdict::kIncorrect, "request 1");
   for (Request& request : c.requests) request.kv_len = 0;
-  expect(verify([](const ForwardBatch&, int) {}, c), Verdict::kMistrusted,
-         "every row sees at most one key");
+  expect(verify([](const ForwardBatch&, int) {}, c), Verdict::kMistrusted, "no row sees a key");
 }
 
 TEST(VerifyBackend, wants_queries_before_the_first_key_to_be_empty) {

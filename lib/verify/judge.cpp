@@ -97,14 +97,16 @@ std::string fault(const Case& c, const ErrorMetrics& error) {
 std::string weakness(const FillTruth& truth) {
   if (truth.fill != Fill::kNormal && truth.fill != Fill::kTiming) return {};
   if (truth.rows.empty()) return {};
-  std::size_t lone = 0, dominated = 0;
+  std::size_t blind = 0, lone = 0, dominated = 0;
   for (const ReferenceRow& row : truth.rows) {
+    blind += row.visible == 0 ? 1 : 0;
     lone += row.visible <= 1 ? 1 : 0;
     dominated += row.p_max > kOneKeyWeight ? 1 : 0;
   }
   const auto share = [](std::size_t part, std::size_t whole) {
     return static_cast<double>(part) / static_cast<double>(whole);
   };
+  if (blind == truth.rows.size()) return "no row sees a key, so nothing but zeros is tested";
   if (lone == truth.rows.size()) return "every row sees at most one key, so weights are not tested";
   if (share(dominated, truth.rows.size()) > kOneKeyShare) {
     return fmt::format("one key holds more than 99 % of the weight in {:.0f} % of the rows",

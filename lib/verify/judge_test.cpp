@@ -146,6 +146,14 @@ TEST(Judge, mistrusts_rows_of_one_key_on_random_data_only) {
   expect_verdict(healthy_error(), Verdict::kPassed, "", truth);
 }
 
+TEST(Judge, mistrusts_rows_without_keys_on_random_data) {
+  std::vector<FillTruth> truth = healthy_truth();
+  for (ReferenceRow& row : truth[0].rows) row.visible = 0;
+  expect_verdict(healthy_error(), Verdict::kMistrusted, "no row sees a key", truth);
+  truth[0].rows.front().visible = 1;
+  expect_verdict(healthy_error(), Verdict::kMistrusted, "at most one key", truth);
+}
+
 TEST(Judge, mistrusts_rows_that_one_key_dominates) {
   std::vector<FillTruth> truth = healthy_truth();
   for (ReferenceRow& row : truth[0].rows) row.p_max = 0.999;

@@ -13,7 +13,7 @@ Support supports_step(const BackendInfo& info, const Case& c) {
                            ? "cross attention reads none of the step's own keys: those of an "
                              "encoder are written by kv_write, apart from it"
                            : "cross attention: the step that brings an encoder's input writes its "
-                             "keys, and here they are in the cache already");
+                             "keys, and no encoder is new here");
   }
   const KvCacheConfig& cache = c.kv_cache;
   if (cache.is_ragged()) return Support::no("ragged keys are read where projections left them");

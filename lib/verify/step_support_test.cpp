@@ -61,8 +61,8 @@ TEST(StepSupport, asks_for_the_write_of_encoders_that_are_not_cached_alone) {
   cross.layer.is_cross_attention = true;
   cross.requests.resize(2);
   EXPECT_EQ(supports_step(cache_writer(), with_step(cross, StepPart::kKvWrite)).reason(),
-            "cross attention: the step that brings an encoder's input writes its keys, and here "
-            "they are in the cache already");
+            "cross attention: the step that brings an encoder's input writes its keys, and no "
+            "encoder is new here");
   cross.requests[1].encoder_cached = false;
   EXPECT_TRUE(bool(supports_step(cache_writer(), with_step(cross, StepPart::kKvWrite))));
   EXPECT_FALSE(bool(supports_step(cache_writer(), with_step(cross, StepPart::kBoth))));

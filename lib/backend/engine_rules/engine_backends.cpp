@@ -96,6 +96,16 @@ std::string hybrid_refusal(const EngineBackend& backend, const EngineSetup& setu
                      setup.device.name, geforce ? "flashinfer" : "fa4");
 }
 
+/// The table of an encoder's keys that SGLang's FlashAttention gets has slots, whatever the page
+/// size, and the decoder's begins behind the encoder's tokens, in the middle of a page
+/// (encoder_page_table and text_col in layers/attention/flashattention_backend.py, 0.5.17).
+std::string encoder_pages_refusal(const EngineBackend& backend, const EngineSetup& setup) {
+  const bool reads_tables = backend.engine == Engine::kSglang && backend.name == "fa3";
+  if (!reads_tables || !setup.is_encoder_decoder || setup.page_size <= 1) return {};
+  return fmt::format("beside an encoder, whose page table has slots, pages of 1 only, not {}",
+                     setup.page_size);
+}
+
 /// "no sinks, no ALiBi"; "no fp8 cache" where it has neither type of it.
 std::string feature_refusal(const EngineBackend& backend, EngineFeatures asked) {
   using enum EngineFeature;
@@ -206,6 +216,7 @@ std::string setting_refusal(const EngineBackend& backend, const EngineSetup& set
   if (setup.page_size > 0 && !reads_pages_of(backend, setup.page_size)) {
     return fmt::format("pages of {}, not {}", pages_text(backend), setup.page_size);
   }
+  if (std::string refusal = encoder_pages_refusal(backend, setup); !refusal.empty()) return refusal;
   if (setup.topk > 0 && backend.drafts == Drafts::kNone) return "no speculative decoding";
   if (setup.topk > 1 && backend.drafts == Drafts::kChains) {
     return fmt::format("drafts with topk 1 only, not {}", setup.topk);

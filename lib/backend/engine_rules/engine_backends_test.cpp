@@ -61,6 +61,24 @@ TEST(EngineBackends, take_the_pages_that_their_kernels_read) {
   EXPECT_EQ(asked.refusal(), "");
 }
 
+TEST(EngineBackends, of_sglang_s_flashattention_read_pages_of_one_beside_an_encoder) {
+  Asked asked = about(Engine::kSglang, "fa3", "sm90");
+  asked.setup.is_encoder_decoder = true;
+  for (const std::int64_t unset_or_one : {0, 1}) {
+    asked.setup.page_size = unset_or_one;
+    EXPECT_EQ(asked.refusal(), "");
+  }
+  asked.setup.page_size = 16;
+  EXPECT_EQ(asked.refusal(),
+            "beside an encoder, whose page table has slots, pages of 1 only, not 16");
+  asked.name = "flashinfer";
+  EXPECT_EQ(asked.refusal(), "") << "it lists slots whatever the page size";
+  asked.name = "FLASH_ATTN", asked.engine = Engine::kVllm;
+  EXPECT_EQ(asked.refusal(), "") << "its cross layers have block tables of their own";
+  asked.name = "fa3", asked.engine = Engine::kSglang, asked.setup.is_encoder_decoder = false;
+  EXPECT_EQ(asked.refusal(), "");
+}
+
 TEST(EngineBackends, take_drafts_as_sources_and_documentation_say) {
   const auto with = [](Asked asked, int topk, std::int64_t page_size) {
     asked.setup.topk = topk;

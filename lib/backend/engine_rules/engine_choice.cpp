@@ -52,7 +52,6 @@ Decision special_of_sglang(const EngineSetup& s) {
     return {"dual_chunk_flash_attn", "the model has dual chunks, and the server ends with another"};
   }
   if (s.is_dsa) return {"dsa", "an indexer of the model picks the keys (DSA; formerly nsa)"};
-  if (s.is_encoder_decoder) return {"flashinfer", "encoder-decoder models take flashinfer"};
   if (s.has_chunks) return chunked_of_sglang(s);
   return {};
 }
@@ -106,6 +105,8 @@ Decision rule_of_sglang(const EngineSetup& s) {
   if (s.linear == LinearSort::kGatedDeltaNet && s.device.is_cuda_major(10)) {
     return delta_net_of_sglang(s);
   }
+  // The first of _get_default_attn_backend in server_args.py.
+  if (s.is_whisper) return {"flashinfer", "Whisper takes flashinfer, which records its graphs"};
   return s.is_mla ? mla_of_sglang(s) : mha_of_sglang(s);
 }
 

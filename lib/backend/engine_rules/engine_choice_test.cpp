@@ -112,8 +112,6 @@ TEST(SglangChoice, takes_fa4_on_blackwell_where_k_and_v_have_different_dims) {
 
 TEST(SglangChoice, knows_models_and_devices_that_stand_before_the_rule) {
   EngineSetup setup = setup_on("sm90");
-  setup.is_encoder_decoder = true;
-  EXPECT_EQ(sglang(setup), "flashinfer");
   setup.is_dsa = true;
   EXPECT_EQ(sglang(setup), "dsa");
   setup.is_dual_chunk = true;
@@ -125,6 +123,20 @@ TEST(SglangChoice, knows_models_and_devices_that_stand_before_the_rule) {
   EXPECT_EQ(sglang(cpu), "intel_amx");
   cpu.has_amx = false;
   EXPECT_EQ(sglang(cpu), "torch_native");
+}
+
+// _get_default_attn_backend names Whisper's class; Llama 3.2 Vision follows the rule of its device.
+TEST(SglangChoice, of_encoder_decoders_sets_whisper_apart_alone) {
+  EngineSetup vision = setup_on("sm90");
+  vision.is_encoder_decoder = true;
+  EXPECT_EQ(sglang(vision), "fa3");
+  vision.device = *find_engine_device("sm89");
+  EXPECT_EQ(sglang(vision), "flashinfer");
+  EngineSetup whisper = setup_on("sm90");
+  whisper.is_encoder_decoder = whisper.is_whisper = true;
+  EXPECT_EQ(sglang(whisper), "flashinfer");
+  whisper.is_deterministic = true;
+  EXPECT_EQ(sglang(whisper), "fa3") << "that is decided before";
 }
 
 TEST(SglangChoice, follows_its_rule_of_deterministic_inference) {

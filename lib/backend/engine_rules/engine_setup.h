@@ -52,6 +52,7 @@ struct EngineSetup {
   bool is_dsa = false;         ///< an indexer picks the keys (DeepSeek-V3.2)
   bool is_dual_chunk = false;  ///< dual chunk attention (Qwen with 1M tokens)
   bool is_encoder_decoder = false;
+  bool is_whisper = false;  ///< which of all encoder-decoders has a rule of its own in SGLang
   bool has_sinks = false;
   bool has_window = false;  ///< of some layers, or of all
   bool has_chunks = false;  ///< chunked local attention of some layers (Llama 4)
