@@ -54,7 +54,9 @@ def scale(rng):
 
 def kv_cache(rng, made, latent, shared):
     """`latent`: the rows are those of absorbed MLA; `shared`: requests share pages."""
-    ragged = not latent and not shared and "padding" not in made and rng.random() < (0.5 if "mla" in made else 0.15)
+    padding = made.get("padding", {"tokens": 0})
+    fills_up = not isinstance(padding, dict) or "requests" in padding  # by requests, whose key would be a pool's slot 0
+    ragged = not latent and not shared and not fills_up and rng.random() < (0.5 if "mla" in made else 0.15)
     if ragged:
         cache = {"layout": "ragged"}
     else:
@@ -276,7 +278,8 @@ def mix(seed, index):
     if made["model"]["heads_q"] % 2 == 0 and made["model"].get("heads_kv", 1) in (1, 2, 4) and rng.random() < 0.1:
         made["tp"] = 2
     if mode != "idle" and rng.random() < 0.15:
-        made["padding"] = rng.choice([1, 3, {"requests": 2, "seq_len": 0}])
+        made["padding"] = rng.choice([1, 3, {"requests": 2, "seq_len": 0}, {"tokens": 1}, {"tokens": length(rng, 100)},
+                                      {"requests": 2, "tokens": 3}])
     shared = mode == "draft_decode" or any("prefix" in entry for entry in made["batch"])
     made["kv_cache"] = kv_cache(rng, made, mla and "mla" not in made, shared)
     if len(made["batch"]) > 1:

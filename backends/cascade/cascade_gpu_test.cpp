@@ -55,6 +55,11 @@ Case behind_three_levels(std::int64_t q_len) {
   return c;
 }
 
+TEST_F(CascadeGpu, gives_the_same_bits_beside_rows_of_no_request) {
+  conformance::expect_token_rows_change_nothing([] { return std::make_unique<CascadeBackend>(); },
+                                                *device_);
+}
+
 TEST_F(CascadeGpu, conforms) {
   conformance::expect_all([] { return std::make_unique<CascadeBackend>(); }, *device_);
 }

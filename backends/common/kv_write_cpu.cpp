@@ -94,6 +94,7 @@ class PlannedWrite final : public Plan {
     for (std::int64_t r = 0; r < batch.batch_size; ++r) {
       request_of_.insert(request_of_.end(), to_size(batch.q_len(r)), r);
     }
+    request_of_.resize(to_size(batch.q_tokens()), batch.batch_size - 1);  // rows of no request
   }
 
   void run(Stream&) override {

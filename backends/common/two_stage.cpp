@@ -49,7 +49,8 @@ std::unique_ptr<PartStep> draft_step(const ForwardBatch& trees) {
   step->has_own_requests = true;
   const auto nodes = to_size(trees.spec_info->draft_token_num);
   DraftTable drafts = two_stage_draft_table(*trees.spec_info, trees.out_cache_loc);
-  step->table = ReqToTokenPool(trees.q_tokens(), trees.spec_info->draft_token_num);
+  const std::int64_t tokens = tokens_of_requests(trees);
+  step->table = ReqToTokenPool(tokens, trees.spec_info->draft_token_num);
   step->batch = trees;
   ForwardBatch& batch = step->batch;
   batch.problem = &step->problem;
@@ -57,7 +58,7 @@ std::unique_ptr<PartStep> draft_step(const ForwardBatch& trees) {
   batch.req_to_token_pool = &step->table;
   batch.forward_mode = step->problem.mode;
   batch.spec_info.reset();
-  batch.batch_size = trees.q_tokens();
+  batch.batch_size = tokens;
   batch.req_pool_indices.resize(to_size(batch.batch_size));
   std::iota(batch.req_pool_indices.begin(), batch.req_pool_indices.end(), 1);
   for (std::size_t row = 0; row < batch.req_pool_indices.size(); ++row) {
@@ -71,6 +72,7 @@ std::unique_ptr<PartStep> draft_step(const ForwardBatch& trees) {
   batch.seq_lens_sum =
       std::accumulate(batch.seq_lens.begin(), batch.seq_lens.end(), std::int64_t{0});
   batch.positions = decode_positions(batch.seq_lens);
+  batch.positions.resize(trees.positions.size(), 0);  // of rows of no request
   return step;
 }
 

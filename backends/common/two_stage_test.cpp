@@ -89,7 +89,7 @@ TEST(TwoStage, goes_on_from_padding_alone_to_any_step_of_its_size) {
   Case c = small_tree_verify();
   c.layer.has_sinks = true;
   c.requests[0].kv_len = c.requests[0].q_len;  // nothing is committed
-  c.padding = {2, 0};
+  c.padding = {.requests = 2, .seq_len = 0};
   Fixture fixture(c, *device);
   fixture.fill(Fill::kNormal);
   const auto eager = make_two_stage();

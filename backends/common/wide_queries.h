@@ -20,7 +20,8 @@ struct TokenRequests {
 
   [[nodiscard]] constexpr std::int64_t of(std::int64_t token) const {
     if (qo_indptr == nullptr) return token / q_len;
-    std::int64_t first = 0, end = requests;  // the token's is among them
+    // The token's is among them; rows behind those of all requests count as the last one's.
+    std::int64_t first = 0, end = requests;
     while (end - first > 1) {
       const std::int64_t middle = first + (end - first) / 2;
       (qo_indptr[middle] <= token ? first : end) = middle;

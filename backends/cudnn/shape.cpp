@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lib/base/int_math.h"
+#include "lib/batch/graph_padding.h"
 
 namespace attnbench::cudnn {
 namespace {
@@ -52,7 +53,7 @@ AttentionShape shape_of(const ForwardBatch& batch) {
       shape.q_len = std::max(shape.q_len, batch.q_len(r));
       shape.kv_len = std::max(shape.kv_len, batch.kv_len(r));
     }
-    shape.ragged = batch.q_tokens() != shape.requests * shape.q_len;
+    shape.ragged = tokens_of_requests(batch) != shape.requests * shape.q_len;
   }
 
   // A mask that hides nothing can keep cuDNN from its kernel for decodes.

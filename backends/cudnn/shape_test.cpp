@@ -55,6 +55,15 @@ TEST(CudnnShape, knows_that_equally_many_queries_need_no_ragged_offsets) {
   EXPECT_FALSE(shape_in(step(ForwardMode::kDecode, {{1, 9}, {1, 20}})).ragged);
 }
 
+TEST(CudnnShape, does_not_take_rows_of_no_request_for_queries_of_some) {
+  Case decode = step(ForwardMode::kDecode, {{1, 9}, {1, 20}});
+  Case ragged = step(ForwardMode::kExtend, {{3, 9}, {5, 20}});
+  decode.padding.tokens = 2;  // as many as each request has
+  ragged.padding.tokens = 2;  // which makes as many rows as requests of 5 have
+  EXPECT_FALSE(shape_in(decode).ragged);
+  EXPECT_TRUE(shape_in(ragged).ragged);
+}
+
 TEST(CudnnShape, is_the_same_for_the_same_lengths_in_other_places) {
   const Case c = step(ForwardMode::kDecode, {{1, 9}, {1, 20}});
   const Case shorter = step(ForwardMode::kDecode, {{1, 11}, {1, 17}});

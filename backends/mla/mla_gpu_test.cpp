@@ -112,6 +112,13 @@ TEST_F(MlaGpu, reads_pages_beyond_2_32_elements) {
   }
 }
 
+TEST_F(MlaGpu, gives_the_same_bits_beside_rows_of_no_request) {
+  for (const bool warpgroups : {true, false}) {
+    conformance::expect_token_rows_change_nothing(
+        [=] { return std::make_unique<MlaBackend>(warpgroups); }, *device_);
+  }
+}
+
 TEST_F(MlaGpu, conforms_without_warpgroups) {
   conformance::expect_all([] { return std::make_unique<MlaBackend>(false); }, *device_);
 }

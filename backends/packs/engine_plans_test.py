@@ -113,6 +113,15 @@ class EnginePlansTest(unittest.TestCase):
         self.assertEqual(ran(True), [(("nope", "pe"), -1, "q"), "launch"])
         self.assertEqual(ran(False), ["launch"])
 
+    def test_kernels_are_given_no_rows_behind_those_of_the_requests(self):
+        class Tensor:
+            def torch(self):
+                return list(range(9))
+        tensors = {"q": Tensor(), "q_pe": None}
+        step = types.SimpleNamespace(q_lens=[1, 4, 0], tensor=tensors.get, q_tokens=9)
+        self.assertEqual(engine_tools.request_rows(step, "q"), [0, 1, 2, 3, 4])
+        self.assertIsNone(engine_tools.request_rows(step, "q_pe"))
+
     @needs_numpy
     def test_virtual_requests_are_chunks_that_hold_queries(self):
         step = engine_tools.with_virtual_requests(ChunkedStep())

@@ -123,6 +123,14 @@ def reserved(batch, *parts):
             for start, size, (shape, dtype) in zip([0, *ends], sizes, parts)]
 
 
+def request_rows(batch, role):
+    """A tensor of query tokens for torch, None where there is none, without the rows behind those of all requests, which
+    fill a step up and belong to none: kernels take the number of tokens, or of requests, from its shape. vLLM cuts
+    them off as well, at num_actual_tokens."""
+    tensor = batch.tensor(role)
+    return tensor and tensor.torch()[:sum(batch.q_lens)]
+
+
 class HostArray:
     """An array of NumPy in the place of a tensor of a batch."""
 
@@ -207,12 +215,12 @@ class Plan:
         cross = batch.problem.is_cross_attention  # whose queries see all keys
         self.causal = batch.problem.causal and not cross
         self.window, self.window_ahead = window_of(batch.problem)
-        self.q, self.k_cache, self.v_cache, self.out, self.lse, self.sinks = (
-            tensor and tensor.torch()
-            for tensor in map(batch.tensor, ("q", "k_cache", "v_cache", "out", "lse", "sinks")))
+        self.q, self.out, self.lse = (request_rows(batch, role) for role in ("q", "out", "lse"))
+        self.k_cache, self.v_cache, self.sinks = (
+            tensor and tensor.torch() for tensor in map(batch.tensor, ("k_cache", "v_cache", "sinks")))
         self.queries_apart = None
         if batch.problem.queries_apart:
-            self.queries_apart = tuple(batch.tensor(role).torch() for role in ("q_nope", "q_pe"))
+            self.queries_apart = tuple(request_rows(batch, role) for role in ("q_nope", "q_pe"))
             if self.joins_queries:
                 shape = (*self.out.shape[:2], batch.problem.head_dim_qk)
                 self.q = self.joined = torch.empty(shape, dtype=self.queries_apart[0].dtype, device=self.out.device)

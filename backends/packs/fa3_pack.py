@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """FlashAttention 3 in builds of its own, on torch's stable ABI: any torch from 2.10 with CUDA 13 loads them."""
-from engine_tools import first_reason, library_of, with_lse_variants
+from engine_tools import first_reason, library_of, request_rows, with_lse_variants
 from flash_attention_3 import FlashAttention3, RaggedPlan
 
 
@@ -61,7 +61,7 @@ class PromptPlan(RaggedPlan):
     def keys(self, batch):
         if batch.q_lens != batch.kv_lens:
             raise ValueError("a prompt has a cached prefix, and this build leaves pages out")
-        keys, values = (batch.tensor(role).torch() for role in ("k_new", "v_new"))
+        keys, values = (request_rows(batch, role) for role in ("k_new", "v_new"))
         starts, longest = batch.tensor("query_start_loc").torch(), max(batch.q_lens)
         return {"k": keys, "v": values, "cu_seqlens_q": starts, "cu_seqlens_k": starts, "max_seqlen_q": longest,
                 "max_seqlen_k": longest, "softmax_scale": self.problem.scale}

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """FlashInfer over keys without pages, and over two sets of keys whose results are merged."""
-from engine_tools import first_reason
+from engine_tools import first_reason, request_rows
 from flashinfer_wrappers import LN2, FlashInfer, WrapperPlan
 
 MOST_MERGED = 8192  # heads times head dim: the merge has a thread for each 8 numbers of a token, 1024 in all
@@ -16,7 +16,7 @@ class RaggedPagedPlan(WrapperPlan):
         memory, library = self.memory, self.library
         self.wrapper = library.BatchPrefillWithRaggedKVCacheWrapper(memory, "NHD", backend="auto")
         self.prefix = library.BatchPrefillWithPagedKVCacheWrapper(memory, "NHD", backend="fa2")
-        self.new = [batch.tensor(role).torch() for role in ("k_new", "v_new")]
+        self.new = [request_rows(batch, role) for role in ("k_new", "v_new")]
         self.cache = tuple(cache.view(-1, 1, *cache.shape[2:]) for cache in (self.k_cache, self.v_cache))
         self.out_prefix, self.lse_prefix = self.torch.empty_like(self.out), self.torch.empty_like(self.lse)
 
@@ -123,7 +123,7 @@ class CascadePlan(WrapperPlan):
         common = (*self.heads, self.problem.page_size)
         if self.has_prefix:
             prefix = ints(pages[starts[0]:starts[0] + shared]).cuda()
-            self.prefix.plan(ints([0, batch.q_tokens]), ints([0, shared]), prefix, ints([self.problem.page_size]),
+            self.prefix.plan(ints([0, sum(batch.q_lens)]), ints([0, shared]), prefix, ints([self.problem.page_size]),
                              *common, causal=False, **self.layer)
         own = [pages[start + shared:end] for start, end in zip(starts[:-1], starts[1:])]
         self.wrapper.plan(ints(here["qo_indptr"]), ints(starts - shared * self.numpy.arange(len(starts))),

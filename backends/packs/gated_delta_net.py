@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """What packs with kernels of gated delta nets share."""
-from engine_tools import Plan, first_reason
+from engine_tools import Plan, first_reason, request_rows
 
 CHUNK = 64  # tokens that a chunked kernel takes at a time, in flash-linear-attention as in what vLLM made of it
 
@@ -54,8 +54,9 @@ class DeltaNetPlan(Plan):
     """Its states are as the kernel has them: [slots, value heads, key dim, value dim], or value dims first."""
 
     def bind(self, batch, backend):
-        self.k, self.v, self.g, self.beta, states = (
-            batch.tensor(role).torch() for role in ("k_new", "v_new", "g", "beta", "states"))
+        self.k, self.v, self.g, self.beta = (
+            request_rows(batch, role) for role in ("k_new", "v_new", "g", "beta"))
+        states = batch.tensor("states").torch()
         self.states = states.transpose(-1, -2) if self.problem.cache_layout == "states_vk" else states
         self.backend = backend
 

@@ -4,7 +4,7 @@
 
 They read token slots, not pages. Building those is part of plan and update, where the engine has a kernel for it.
 """
-from engine_tools import FP8, Plan, first_reason, import_bare, no_paged_attention, reserved, step_of
+from engine_tools import FP8, Plan, first_reason, import_bare, no_paged_attention, request_rows, reserved, step_of
 
 KERNELS = "sglang.kernels.ops.attention"
 
@@ -154,7 +154,7 @@ class ExtendPlan(SlotPlan):
     def bind(self, batch, backend):
         super().bind(batch, backend)
         self.forward = backend.kernels.extend_attention_fwd
-        self.keys, self.values = (batch.tensor(role).torch() for role in ("k_new", "v_new"))
+        self.keys, self.values = (request_rows(batch, role) for role in ("k_new", "v_new"))
 
     def prepare(self, batch):
         problem, mask, mask_starts = self.problem, None, None

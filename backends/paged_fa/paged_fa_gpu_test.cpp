@@ -64,6 +64,10 @@ void expect_agreement(const Case& c, Device& device, std::initializer_list<Fill>
 
 TEST_F(PagedFaGpu, conforms) { conformance::expect_all(make, *device_); }
 
+TEST_F(PagedFaGpu, gives_the_same_bits_beside_rows_of_no_request) {
+  conformance::expect_token_rows_change_nothing(make, *device_);
+}
+
 TEST_F(PagedFaGpu, reads_pages_beyond_2_32_elements) {
   conformance::expect_big_offsets(make, *device_);
 }

@@ -66,6 +66,10 @@ void expect_agreement(Backend& backend, const Case& c, Device& device,
 
 TEST_F(SplitKvGpu, conforms) { conformance::expect_all(make<SplitRule::kFill>, *device_); }
 
+TEST_F(SplitKvGpu, gives_the_same_bits_beside_rows_of_no_request) {
+  conformance::expect_token_rows_change_nothing(make<SplitRule::kFill>, *device_);
+}
+
 TEST_F(SplitKvGpu, reads_pages_beyond_2_32_elements) {
   conformance::expect_big_offsets(make<SplitRule::kFill>, *device_);
 }

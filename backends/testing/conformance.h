@@ -212,24 +212,37 @@ inline void expect_batch_invariance(const Registry::Factory& make, const Case& c
   }
 }
 
-/// Requests that fill a batch up leave the bits of the others as they are.
-inline void expect_padding_changes_nothing(const Registry::Factory& make, Device& device) {
+/// The outputs of the case's requests have the same bits without what fills the batch up.
+inline void expect_padding_changes_nothing(const Registry::Factory& make, const Case& padded,
+                                           Device& device) {
   const auto backend = make();
+  if (!supports(*backend, padded, device)) return;
+  Case plain = padded;
+  plain.padding = {};
+  Fixture with(padded, device), without(plain, device);
+  with.fill(Fill::kNormal);
+  without.fill(Fill::kNormal);
+  const Outputs a = forward(*backend, with, device), b = forward(*backend, without, device);
+  EXPECT_EQ(a, b) << padded.id;
+}
+
+/// Of requests, and of rows that belong to none.
+inline void expect_padding_changes_nothing(const Registry::Factory& make, Device& device) {
   std::vector<Case> cases = small_edge_shapes();
   for (const Case& c : small_delta_net_drafts()) cases.push_back(c);
-  for (const Case& padded : cases) {
-    if (padded.padding.requests == 0 || !supports(*backend, padded, device)) continue;
-    Case plain = padded;
-    plain.padding = {};
-    Fixture with(padded, device), without(plain, device);
-    with.fill(Fill::kNormal);
-    without.fill(Fill::kNormal);
-    const Outputs a = forward(*backend, with, device), b = forward(*backend, without, device);
-    EXPECT_EQ(a, b) << padded.id;
+  for (const Case& c : cases) {
+    if (c.padding.exists()) expect_padding_changes_nothing(make, c, device);
   }
 }
 inline void expect_padding_changes_nothing(const Registry::Factory& make) {
   expect_padding_changes_nothing(make, *make_cpu_device());
+}
+
+/// Of rows that belong to no request alone: no plan depends on them.
+inline void expect_token_rows_change_nothing(const Registry::Factory& make, Device& device) {
+  for (const Case& c : small_token_rows()) {
+    if (c.padding.requests == 0) expect_padding_changes_nothing(make, c, device);
+  }
 }
 
 /// Outputs from pages that lie further apart than 32 bits count bytes are those of the pages side

@@ -32,8 +32,9 @@ CudaGraphSupport needed_cuda_graph_support(const Problem& problem) {
     case ForwardMode::kDllmExtend:
       return CudaGraphSupport::kAlways;
   }
-  if (problem.limits.q_len <= 1) return CudaGraphSupport::kUniformSingleTokenDecode;
-  return problem.limits.is_uniform() ? CudaGraphSupport::kUniformBatch : CudaGraphSupport::kAlways;
+  if (!problem.limits.is_uniform()) return CudaGraphSupport::kAlways;
+  return problem.limits.q_len <= 1 ? CudaGraphSupport::kUniformSingleTokenDecode
+                                   : CudaGraphSupport::kUniformBatch;
 }
 
 }  // namespace attnbench

@@ -32,6 +32,7 @@ TEST(CudaGraphSupport, needs_the_level_that_vllm_asks_of_a_batch) {
     return needed_cuda_graph_support(steps_of(mode, requests, q_len, q_tokens));
   };
   EXPECT_EQ(needed(ForwardMode::kDecode, 3, 1, 3), kUniformSingleTokenDecode);
+  EXPECT_EQ(needed(ForwardMode::kDecode, 3, 1, 8), kAlways) << "five rows of no request";
   EXPECT_EQ(needed(ForwardMode::kTargetVerify, 2, 3, 6), kUniformBatch);
   EXPECT_EQ(needed(ForwardMode::kTargetVerify, 2, 7, 8), kAlways) << "one and seven";
   EXPECT_EQ(needed(ForwardMode::kMixed, 2, 7, 8), kAlways);

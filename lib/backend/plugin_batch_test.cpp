@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "lib/batch/graph_padding.h"
 #include "lib/batch/req_to_token_pool.h"
 #include "lib/batch/token_to_kv_pool.h"
 #include "lib/index/host_indices.h"
@@ -99,6 +100,25 @@ TEST_F(PluginBatchTest, has_the_index_arrays_of_both_engines) {
   EXPECT_EQ(view.tensors[ATTNBENCH_CUSTOM_MASK].data, nullptr);
   EXPECT_EQ(view.kv_lens[1], 9);
   EXPECT_EQ(view.q_lens[1], 1);
+}
+
+TEST_F(PluginBatchTest, has_more_rows_than_its_requests_have_tokens_where_a_step_is_filled_up) {
+  batch_ = with_padding_tokens(batch_, 3);
+  batch_.tensors.q = ConstTensorView::dense(memory_.data(), DType::kBF16, 5, 4, 8);
+  const HostIndices indices(batch_, kPageSize);
+  batch_.device_batch = &indices.batch();
+  const PluginBatch plugin(batch_, *device_, arrays_);
+  const attnbench_batch& view = plugin.view();
+  EXPECT_EQ(view.batch_size, 2);
+  EXPECT_EQ(view.q_tokens, 5);
+  EXPECT_EQ(view.q_lens[0] + view.q_lens[1], 2);
+  EXPECT_EQ(view.tensors[ATTNBENCH_Q].shape[0], 5);
+  EXPECT_EQ(values<std::int32_t>(view.tensors[ATTNBENCH_QUERY_START_LOC]),
+            (std::vector<std::int32_t>{0, 1, 2}));
+  EXPECT_EQ(values<std::int64_t>(view.tensors[ATTNBENCH_SLOT_MAPPING]),
+            (std::vector<std::int64_t>{12, 8, 0, 0, 0}));
+  EXPECT_EQ(values<std::int64_t>(view.tensors[ATTNBENCH_POSITIONS]),
+            (std::vector<std::int64_t>{4, 8, 0, 0, 0}));
 }
 
 TEST_F(PluginBatchTest, has_the_cache_with_strides_that_say_its_layout) {

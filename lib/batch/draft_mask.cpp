@@ -101,10 +101,10 @@ DraftTable two_stage_draft_table(const SpecInfo& spec,
                                  std::span<const std::int64_t> out_cache_loc) {
   const std::vector<std::uint8_t> visible = tree_visibility(spec);
   const auto nodes = static_cast<std::size_t>(spec.draft_token_num);
-  expects(out_cache_loc.size() * nodes == visible.size(), "one slot per draft token");
+  expects(out_cache_loc.size() * nodes >= visible.size(), "one slot per draft token");
   DraftTable table;
   table.page_table.reserve(visible.size());
-  for (std::size_t row = 0; row < out_cache_loc.size(); ++row) {
+  for (std::size_t row = 0; row * nodes < visible.size(); ++row) {
     const std::size_t first = row / nodes * nodes;  // draft token of the request
     std::int32_t seen = 0;
     for (const bool wanted : {true, false}) {

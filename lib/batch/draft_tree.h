@@ -64,7 +64,7 @@ struct DraftTable {
   std::vector<std::int32_t> page_table;     ///< [B * N, N] token slots
   std::vector<std::int32_t> cache_seqlens;  ///< [B * N] how many of the row are visible
 };
-/// out_cache_loc: [B * N] slots of the draft tokens.
+/// out_cache_loc: [T] slots of the B * N draft tokens, and behind them of rows of no request.
 [[nodiscard]] DraftTable two_stage_draft_table(const SpecInfo& spec,
                                                std::span<const std::int64_t> out_cache_loc);
 

@@ -43,8 +43,10 @@ struct MultiItemParams {
 };
 
 /// One forward step of a batch, as SGLang's engine hands it to an attention backend
-/// (forward_batch_info.py). B = batch_size requests, T query tokens in all. input_ids are left out:
-/// attention never reads them.
+/// (forward_batch_info.py). B = batch_size requests, T rows of query tokens in all: those of the
+/// requests, one request after the other, and behind them those that belong to no request, if the
+/// step is filled up by some (with_padding_tokens()). input_ids are left out: attention never reads
+/// them.
 struct ForwardBatch {
   ForwardMode forward_mode = ForwardMode::kIdle;
   std::int64_t batch_size = 0;                 ///< B
@@ -85,7 +87,7 @@ struct ForwardBatch {
   [[nodiscard]] std::int64_t q_len(std::int64_t r) const;
   /// Keys in the pool for request r, this step's own included (encoder_lens for cross attention).
   [[nodiscard]] std::int64_t kv_len(std::int64_t r) const;
-  /// T.
+  /// T, which is more than the requests have where rows of no request fill the step up.
   [[nodiscard]] std::int64_t q_tokens() const {
     return static_cast<std::int64_t>(positions.size());
   }

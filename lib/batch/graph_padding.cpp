@@ -35,6 +35,12 @@ std::int64_t real_tokens(const ForwardBatch& batch) {
   return tokens;
 }
 
+std::int64_t tokens_of_requests(const ForwardBatch& batch) {
+  std::int64_t tokens = 0;
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) tokens += batch.q_len(r);
+  return tokens;
+}
+
 ForwardBatch with_padding(const ForwardBatch& batch, std::int64_t more,
                           std::int32_t seq_len_fill_value) {
   ForwardBatch padded = batch;
@@ -49,7 +55,7 @@ ForwardBatch with_padding(const ForwardBatch& batch, std::int64_t more,
     padded.state_indices.resize(requests, kPaddingState);
     padded.has_initial_state.resize(requests, 0);
   }
-  std::int64_t tokens = batch.q_tokens();
+  std::int64_t tokens = tokens_of_requests(batch);
   if (padded.spec_info) {
     tokens += more * padded.spec_info->draft_token_num;
     pad_trees(*padded.spec_info, more, seq_len_fill_value);
@@ -62,6 +68,15 @@ ForwardBatch with_padding(const ForwardBatch& batch, std::int64_t more,
   }
   padded.out_cache_loc.resize(static_cast<std::size_t>(tokens), 0);
   padded.positions.resize(static_cast<std::size_t>(tokens), 0);
+  return padded;
+}
+
+ForwardBatch with_padding_tokens(const ForwardBatch& batch, std::int64_t more) {
+  ForwardBatch padded = batch;
+  padded.device_batch = nullptr;
+  const auto rows = static_cast<std::size_t>(batch.q_tokens() + more);
+  padded.out_cache_loc.resize(rows, 0);
+  padded.positions.resize(rows, 0);
   return padded;
 }
 

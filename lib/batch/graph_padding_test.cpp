@@ -72,6 +72,27 @@ TEST(GraphPadding, gives_padding_requests_of_an_extend_no_query) {
   EXPECT_EQ(padded.positions, batch.positions);
 }
 
+TEST(PaddingTokens, stand_behind_the_tokens_of_all_requests_at_slot_0_and_position_0) {
+  const ForwardBatch padded = with_padding_tokens(decode(), 3);
+  EXPECT_EQ(padded.batch_size, 2);
+  EXPECT_EQ(padded.q_tokens(), 5);
+  EXPECT_EQ(tokens_of_requests(padded), 2);
+  EXPECT_THAT(padded.out_cache_loc, ElementsAre(40, 41, 0, 0, 0));
+  EXPECT_THAT(padded.positions, ElementsAre(6, 4, 0, 0, 0));
+  EXPECT_EQ(padded.seq_lens, decode().seq_lens);
+  const ForwardBatch both = with_padding_tokens(with_padding(verify(), 1, 1), 2);
+  EXPECT_EQ(both.q_tokens(), 11);
+  EXPECT_EQ(tokens_of_requests(both), 9);
+  EXPECT_EQ(real_tokens(both), 6);
+}
+
+TEST(PaddingTokens, are_no_part_of_a_step_that_is_padded_for_a_graph) {
+  const ForwardBatch padded = pad_for_cuda_graph(with_padding_tokens(verify(), 7), 4, 1);
+  EXPECT_EQ(padded.q_tokens(), 12);
+  EXPECT_THAT(padded.out_cache_loc, ElementsAre(40, 41, 42, 43, 44, 45, 0, 0, 0, 0, 0, 0));
+  EXPECT_EQ(step_to_record(with_padding_tokens(decode(), 7), 3, 1).q_tokens(), 3);
+}
+
 TEST(GraphPadding, gives_padding_requests_of_a_recurrent_layer_no_state) {
   ForwardBatch batch = decode();
   const StatePool pool;

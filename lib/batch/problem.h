@@ -19,10 +19,11 @@ struct ForwardBatch;
 struct StepLimits {
   std::int64_t requests = 0;
   std::int64_t q_len = 0;     ///< query tokens of one request
-  std::int64_t q_tokens = 0;  ///< query tokens of all requests together
+  std::int64_t q_tokens = 0;  ///< rows of query tokens: of all requests, and of none (T)
   std::int64_t kv_len = 0;    ///< keys of one request, this step's own included
 
-  /// Whether all requests have the same number of query tokens when the step is the largest one.
+  /// Whether all requests have the same number of query tokens when the step is the largest one,
+  /// and no row belongs to none.
   [[nodiscard]] bool is_uniform() const { return q_tokens == requests * q_len; }
   friend bool operator==(const StepLimits&, const StepLimits&) = default;
 };

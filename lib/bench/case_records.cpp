@@ -188,6 +188,8 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
   r.requests = static_cast<std::int64_t>(c.requests.size());
   if (launch == LaunchMode::kGraph) r.graph_bucket = c.graph_bucket;
   r.q_tokens = c.q_tokens();
+  r.padding_requests = c.padding.requests;
+  r.padding_tokens = c.padding.tokens;
   r.kv_tokens = c.kv_tokens();
   r.use_cascade = choose_cascade(c, multiprocessors());
   r.engine_choice = engine_choice();

@@ -94,6 +94,22 @@ TEST_F(Driver, has_one_record_per_cell_in_backend_order) {
   EXPECT_THAT(seen, testing::ElementsAre("a/cold", "a/warm", "b/cold", "b/warm"));
 }
 
+TEST_F(Driver, counts_what_fills_a_step_up_nowhere_but_as_such) {
+  scenario_.cases = {small_chunked_mixed(), small_chunked_mixed()};
+  scenario_.cases[1].padding = {.requests = 2, .tokens = 5};
+  add("refuses", Habit::kRefuses);
+  const std::vector<Record> records = run().records;
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].padding_requests, 0);
+  EXPECT_EQ(records[0].padding_tokens, 0);
+  EXPECT_EQ(records[1].padding_requests, 2);
+  EXPECT_EQ(records[1].padding_tokens, 5);
+  EXPECT_EQ(records[1].requests, records[0].requests);
+  EXPECT_EQ(records[1].q_tokens, records[0].q_tokens);
+  EXPECT_EQ(records[1].cost.bytes_unique, records[0].cost.bytes_unique);
+  EXPECT_EQ(records[1].cost.flops, records[0].cost.flops);
+}
+
 TEST_F(Driver, runs_an_idle_case) {
   scenario_.cases = {small_idle()};
   add("right", Habit::kRight);

@@ -88,9 +88,10 @@ struct Record {
   Fp8Facts fp8;
   int tp = 1;
   std::int64_t graph_bucket = 0;  ///< requests of a padded graph, its padding included; 0: none
-  ModelLayers model_layers;       ///< of a mix that runs a model's kinds of layers
-  SweptValues sweep;              ///< what the sweep put into this case
-  CascadeChoice use_cascade;      ///< by vLLM's rule, on the GPU of the run
+  std::int64_t padding_requests = 0, padding_tokens = 0;  ///< BatchPadding: what fills the step up
+  ModelLayers model_layers;   ///< of a mix that runs a model's kinds of layers
+  SweptValues sweep;          ///< what the sweep put into this case
+  CascadeChoice use_cascade;  ///< by vLLM's rule, on the GPU of the run
   ChosenByEngines engine_choice;
 
   Outcome outcome;

@@ -189,7 +189,10 @@ Json case_of(const ExpandedCase& e, const VerifyConfig& verify) {
           {"prefixes", prefixes_of(c)},
           {"requests", requests_of(c)},
           {"draft_topk", c.draft_topk},
-          {"padding", {{"requests", c.padding.requests}, {"seq_len", c.padding.seq_len}}},
+          {"padding",
+           {{"requests", c.padding.requests},
+            {"seq_len", c.padding.seq_len},
+            {"tokens", c.padding.tokens}}},
           {"index_arrays", std::move(arrays)},
           {"index_arrays_left_out", e.arrays_left_out}};
 }

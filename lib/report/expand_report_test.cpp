@@ -126,6 +126,24 @@ TEST(Expand, shows_how_much_of_a_prefix_lies_on_whole_pages) {
   EXPECT_EQ(request["shared_page_len"], 64);
 }
 
+TEST(Expand, shows_what_fills_a_step_up) {
+  const Scenario scenario = parse_scenario(
+      "defaults: {model: llama-3.1-8b, kv_cache: {page_size: 16}}\nmixes:\n"
+      "  m: {padding: {requests: 1, seq_len: 0, tokens: 2}, batch: [{mode: extend, q_len: 3, "
+      "prefix_len: 4}]}\n",
+      "s.yaml");
+  std::ostringstream table, json;
+  write_expand_table(scenario, {&scenario.cases.at(0)}, table);
+  EXPECT_THAT(table.str(), HasSubstr("    1 more fill the batch up: row 0, slot 0, seq_len 0\n"
+                                     "    2 more token rows belong to no request: slot 0, "
+                                     "position 0\n"));
+  EXPECT_THAT(table.str(), HasSubstr("qo_indptr            [3] 0 3 3\n"));
+  EXPECT_THAT(table.str(), HasSubstr("positions            [5] 4 5 6 0 0\n"));
+  write_expand_json(scenario, {&scenario.cases.at(0)}, json);
+  const auto padding = nlohmann::json::parse(json.str())["cases"][0]["padding"];
+  EXPECT_EQ(padding, nlohmann::json::parse(R"({"requests": 1, "seq_len": 0, "tokens": 2})"));
+}
+
 TEST(Expand, shows_which_prefixes_extend_others) {
   const Scenario scenario = parse_scenario(
       "defaults: {model: llama-3.1-8b, kv_cache: {page_size: 64}}\n"

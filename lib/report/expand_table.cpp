@@ -214,9 +214,14 @@ void write_requests(const Case& c, std::ostream& out) {
     out << line << '\n';
     first = end;
   }
-  if (c.padding.requests == 0) return;
-  out << fmt::format("    {} more fill the batch up: row 0, slot 0, seq_len {}\n",
-                     c.padding.requests, c.padding.seq_len);
+  if (c.padding.requests > 0) {
+    out << fmt::format("    {} more fill the batch up: row 0, slot 0, seq_len {}\n",
+                       c.padding.requests, c.padding.seq_len);
+  }
+  if (c.padding.tokens > 0) {
+    out << fmt::format("    {} more token rows belong to no request: slot 0, position 0\n",
+                       c.padding.tokens);
+  }
 }
 
 std::string entries_text(const AbridgedArray& array) {

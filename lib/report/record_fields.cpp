@@ -186,6 +186,10 @@ std::vector<RecordField> make_fields() {
       {18, "q_tokens", "q_tokens", "", member<&R::q_tokens>(), "New tokens of this step"},
       {19, "kv_tokens", "kv_tokens", "", member<&R::kv_tokens>(),
        "Sum of KV lengths; a prefix that several requests share counts once for each"},
+      {135, "padding_requests", "padding_requests", "", member<&R::padding_requests>(),
+       "Requests of the step that only fill it up; no other figure counts them"},
+      {136, "padding_tokens", "padding_tokens", "", member<&R::padding_tokens>(),
+       "Rows of query tokens that belong to no request; no other figure counts them"},
       {108, "graph_bucket", "graph_bucket", "", member<&R::graph_bucket>(),
        "Requests of the CUDA graph in which the batch ran, padding included; 0: a launch or a "
        "graph "

@@ -9,6 +9,7 @@
 #include <ostream>
 #include <set>
 
+#include "lib/base/int_math.h"
 #include "lib/base/printable.h"
 #include "lib/report/aa_section.h"
 #include "lib/report/backend_summary.h"
@@ -107,6 +108,17 @@ std::string graph_text(const Case& c) {
   const auto requests = static_cast<std::int64_t>(c.requests.size());
   if (c.graph_bucket <= requests) return "";
   return fmt::format("graph of {} ({} padding)", c.graph_bucket, c.graph_bucket - requests);
+}
+
+/// "filled up by 3 requests, 8 token rows": what the step computes beside its requests.
+std::string padding_text(const BatchPadding& padding) {
+  std::vector<std::string> parts;
+  const auto add = [&](std::int64_t count, const char* what) {
+    if (count > 0) parts.push_back(counted(to_size(count), what));
+  };
+  add(padding.requests, "request");
+  add(padding.tokens, "token row");
+  return parts.empty() ? "" : fmt::format("filled up by {}", fmt::join(parts, ", "));
 }
 
 /// The part of the step that is run, where it is not attention alone.
@@ -263,6 +275,7 @@ void TerminalReport::case_started(const Case& c, const Cost& cost) {
       bytes_text(cost.bytes_unique) + " unique",
       si_text(static_cast<double>(cost.flops), "FLOP"),
       cascade_text(c, multiprocessors_),
+      padding_text(c.padding),
       graph_text(c),
       cost.bytes_unique <= last_level_cache_bytes_ ? "fits the last-level cache" : ""};
   out_ << '\n' << join_parts(facts, options_.width, 4) << '\n';

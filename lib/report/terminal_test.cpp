@@ -296,6 +296,21 @@ TEST(TerminalReport, says_over_a_case_with_a_shared_prefix_what_vllm_would_do) {
   EXPECT_THAT(out.str(), Not(HasSubstr("use_cascade")));
 }
 
+TEST(TerminalReport, says_over_a_case_what_fills_it_up) {
+  Case c = sample_scenario().cases[1];
+  const auto header = [&](const BatchPadding& padding) {
+    c.padding = padding;
+    std::ostringstream out;
+    TerminalReport(out, {}).case_started(c, {});
+    return out.str();
+  };
+  EXPECT_THAT(header({.requests = 3}), HasSubstr(" · filled up by 3 requests\n"));
+  EXPECT_THAT(header({.tokens = 1}), HasSubstr(" · filled up by 1 token row\n"));
+  EXPECT_THAT(header({.requests = 1, .tokens = 8}),
+              HasSubstr(" · filled up by 1 request, 8 token rows\n"));
+  EXPECT_THAT(header({}), Not(HasSubstr("filled up")));
+}
+
 TEST(TerminalReport, says_over_a_case_how_much_of_its_graph_is_padding) {
   Case c = sample_scenario().cases[1];
   const auto requests = static_cast<std::int64_t>(c.requests.size());

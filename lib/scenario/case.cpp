@@ -15,7 +15,8 @@ std::int64_t Case::q_tokens() const {
 
 std::int64_t Case::padding_q_tokens() const {
   const bool has_queries = mode == ForwardMode::kDecode || mode == ForwardMode::kTargetVerify;
-  return has_queries && !requests.empty() ? padding.requests * requests.front().q_len : 0;
+  const std::int64_t each = has_queries && !requests.empty() ? requests.front().q_len : 0;
+  return padding.requests * each + padding.tokens;
 }
 
 std::int64_t Case::kv_tokens() const {

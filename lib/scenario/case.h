@@ -61,10 +61,14 @@ struct SharedPrefix {
   int parent = -1;          ///< index of the prefix that it extends, below its own; -1 = none
 };
 
-/// Requests that only fill a step up (lib/batch/graph_padding.h).
+/// What only fills a step up (lib/batch/graph_padding.h): requests, and behind the query tokens of
+/// all requests rows that belong to none.
 struct BatchPadding {
   std::int64_t requests = 0;
   std::int32_t seq_len = 1;  ///< keys that each claims to have: 0 or 1, the values engines fill in
+  std::int64_t tokens = 0;   ///< rows of Q, O and the new keys and values that no request has
+
+  [[nodiscard]] bool exists() const { return requests > 0 || tokens > 0; }
 };
 
 /// Lengths and mask of one request in this step.
@@ -151,8 +155,9 @@ struct Case {
   [[nodiscard]] DType q_dtype() const { return fp8.q.value_or(dtype); }
   [[nodiscard]] DType out_dtype() const { return fp8.out.value_or(dtype); }
   [[nodiscard]] std::int64_t q_tokens() const;  ///< T, without padding
-  /// Query tokens of `padding`: a decode's or a target_verify's has as many as each request, one of
-  /// the extend family none.
+  /// Rows of query tokens that `padding` adds: those of its requests, of which a decode's or a
+  /// target_verify's has as many as each of the case's and one of the extend family none, and those
+  /// of no request.
   [[nodiscard]] std::int64_t padding_q_tokens() const;
   [[nodiscard]] std::int64_t kv_tokens()
       const;  ///< sum of kv_len, shared prefixes counted per request

@@ -185,7 +185,7 @@ bool check_request_scales(const BuiltBatch& batch, const KvCacheConfig& cache, c
 
 bool check_padding(const BatchPadding& padding, const BuiltBatch& batch, const StrictMap& mix,
                    Problems& problems) {
-  if (padding.requests == 0 || batch.mode != ForwardMode::kIdle) return true;
+  if (!padding.exists() || batch.mode != ForwardMode::kIdle) return true;
   problems.add(mix.find("padding")->place, "padding of an idle step",
                "a rank without work runs no attention");
   return false;
@@ -206,8 +206,9 @@ bool check_ragged(const BuiltBatch& batch, const KvCacheConfig& cache, const Bat
     return false;
   }
   if (padding.requests == 0) return true;
-  problems.add(mix.find("padding")->place, "padding of a step with ragged keys",
-               "its keys would be slot 0 of a pool, and there is none");
+  problems.add(mix.find("padding")->place, "padding requests of a step with ragged keys",
+               "their keys would be slot 0 of a pool, and there is none; rows of no request need "
+               "none: padding: {tokens: 8}");
   return false;
 }
 
@@ -271,9 +272,12 @@ bool check_blocks(const BuiltBatch& batch, const AttentionLayer& layer, const Pl
 bool check_composed(const BuiltBatch& batch, const BatchPadding& padding, MlaForm form,
                     const StrictMap& mix, const Place& place, Problems& problems) {
   if (form != MlaForm::kComposed) return true;
-  if (padding.requests > 0) {
+  if (padding.exists()) {
     problems.add(mix.find("padding")->place, "padding of mla: composed",
-                 "neither engine pads a mixed step: leave padding out");
+                 padding.requests > 0
+                     ? "neither engine pads a mixed step: leave padding out"
+                     : "each of its two launches has query tensors of its own, behind which no "
+                       "rows are left: leave padding out");
     return false;
   }
   const bool decodes = std::ranges::any_of(batch.requests, is_absorbed);

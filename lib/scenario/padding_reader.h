@@ -11,7 +11,7 @@
 namespace attnbench {
 
 /// Reads `padding` of a mix, which may be null: a number of requests, or a map that also says which
-/// length they have.
+/// length they have, and how many rows of query tokens belong to no request.
 [[nodiscard]] std::optional<BatchPadding> read_padding(const YamlNode* node, Problems& problems);
 
 }  // namespace attnbench

@@ -55,6 +55,18 @@ TEST(ProblemOf, counts_the_requests_that_fill_a_batch_up) {
   EXPECT_EQ(problem_of(c).limits.kv_len, 9);
 }
 
+TEST(ProblemOf, has_room_for_rows_of_no_request_which_no_uniform_step_has) {
+  Case c;
+  c.mode = ForwardMode::kDecode;
+  c.requests = {{.q_len = 1, .kv_len = 4}, {.q_len = 1, .kv_len = 7}};
+  EXPECT_TRUE(problem_of(c).can_be_recorded());
+  c.padding = {.seq_len = 9, .tokens = 3};
+  EXPECT_EQ(problem_of(c).limits.requests, 2);
+  EXPECT_EQ(problem_of(c).limits.q_tokens, 5);
+  EXPECT_EQ(problem_of(c).limits.kv_len, 7) << "they have no keys";
+  EXPECT_FALSE(problem_of(c).can_be_recorded());
+}
+
 TEST(ProblemOf, has_chains_in_steps_that_verify_drafts_alone) {
   EXPECT_FALSE(drafts_are_chains("{count: 2, mode: decode, kv_len: 9}"));
   EXPECT_FALSE(drafts_are_chains("{count: 2, mode: extend, q_len: 4, kv_len: 9}"));

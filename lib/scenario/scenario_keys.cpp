@@ -33,7 +33,7 @@ constexpr ScenarioKey kMix[] = {{"model", "model"},
                                 {"padding", "padding"},
                                 {"sweep", "sweep"}};
 constexpr ScenarioKey kSharedPrefix[] = {{"tokens", ""}, {"after", ""}};
-constexpr ScenarioKey kPadding[] = {{"requests", ""}, {"seq_len", ""}};
+constexpr ScenarioKey kPadding[] = {{"requests", ""}, {"seq_len", ""}, {"tokens", ""}};
 constexpr ScenarioKey kModel[] = {{"hf_config", ""},
                                   {"heads_q", ""},
                                   {"heads_kv", ""},

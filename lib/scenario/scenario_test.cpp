@@ -272,6 +272,29 @@ TEST(Scenario, takes_padding_as_a_number_or_with_its_length) {
   EXPECT_EQ(zero.padding_q_tokens(), 0);
 }
 
+TEST(Scenario, takes_padding_of_tokens_alone_or_beside_that_of_requests) {
+  const Case alone = only_case("padding: {tokens: 8}, batch: [{mode: decode, kv_len: 4}]");
+  EXPECT_EQ(alone.padding.requests, 0);
+  EXPECT_EQ(alone.padding.tokens, 8);
+  EXPECT_EQ(alone.padding_q_tokens(), 8);
+  EXPECT_TRUE(alone.padding.exists());
+  const Case both = only_case(
+      "padding: {requests: 2, seq_len: 0, tokens: 5}, batch: [{count: 3, mode: target_verify, "
+      "prefix_len: 9, tree: {chain: 4}}]");
+  EXPECT_EQ(both.padding.seq_len, 0);
+  EXPECT_EQ(both.padding_q_tokens(), 2 * 4 + 5);
+  EXPECT_EQ(both.q_tokens(), 3 * 4) << "T as it is counted has no padding";
+  const Case prompt = only_case(
+      "padding: {requests: 2, tokens: 5}, batch: [{mode: extend, q_len: 4, prefix_len: 0}]");
+  EXPECT_EQ(prompt.padding_q_tokens(), 5);
+  const Case none = only_case("padding: {tokens: 0}, batch: [{mode: decode, kv_len: 4}]");
+  EXPECT_FALSE(none.padding.exists());
+  const Case ragged = only_case(
+      "padding: {tokens: 5}, kv_cache: {layout: ragged}, batch: [{mode: extend, q_len: 4, "
+      "prefix_len: 0}]");
+  EXPECT_EQ(ragged.padding_q_tokens(), 5);
+}
+
 TEST(Scenario, cuts_the_last_chunk_short) {
   const Case c =
       only_case("batch: [{mode: extend, prompt_len: 5000, chunk: {size: 2k, index: 2}}]");

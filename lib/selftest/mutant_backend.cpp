@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "lib/batch/graph_padding.h"
 #include "lib/selftest/delta_net_mutant.h"
 #include "lib/selftest/mutant_row.h"
 
@@ -58,6 +59,7 @@ MutantStep PlannedMutant::step_of(const ForwardBatch& batch) const {
   step.layer = batch.problem->layer;
   step.batch = device_batch_of(batch);
   step.pool = *batch.token_to_kv_pool;
+  step.tokens = tokens_of_requests(batch);
   step.q = batch.tensors.q;
   step.sinks = batch.tensors.sinks;
   step.out = batch.tensors.out;

@@ -334,10 +334,10 @@ class MutantRow {
   ATTNBENCH_BOTH void damage() const {
     const TensorView& out = step_.out;
     if (has(Fault::kWritesBeyond)) {
-      std::byte* const end = out.data + step_.rows() * out.shape[2] * size_bytes(out.dtype);
+      std::byte* const end = out.data + step_.all_rows() * out.shape[2] * size_bytes(out.dtype);
       for (std::int64_t d = 0; d < out.shape[2]; ++d) set_element(out.dtype, end, d, 0);
     }
-    if (has(Fault::kWritesBeyondWorkspace)) step_.sums[step_.rows() * out.shape[2]] = 0;
+    if (has(Fault::kWritesBeyondWorkspace)) step_.sums[step_.all_rows() * out.shape[2]] = 0;
     if (has(Fault::kWritesInput)) step_.pool.k[0] = std::byte{0};
     if (has(Fault::kDiffersBetweenRuns)) {
       // One ulp, every second time: only a comparison of two runs shows it.

@@ -21,6 +21,7 @@ struct MutantStep {
   AttentionLayer layer;
   DeviceBatch batch;
   KvPool pool;
+  std::int64_t tokens = 0;       ///< of all requests: the rows of O behind them stay untouched
   ConstTensorView q;             ///< [T, Hq, dk]
   const float* sinks = nullptr;  ///< [Hq] or null
   TensorView out;                ///< [T, Hq, dv]
@@ -30,8 +31,10 @@ struct MutantStep {
   /// of its blocks when it forgets to.
   std::uint32_t* runs = nullptr;
 
-  /// Rows of O: T * Hq.
-  [[nodiscard]] constexpr std::int64_t rows() const { return out.shape[0] * out.shape[1]; }
+  /// Rows of O that belong to requests.
+  [[nodiscard]] constexpr std::int64_t rows() const { return tokens * out.shape[1]; }
+  /// All rows of O: T * Hq.
+  [[nodiscard]] constexpr std::int64_t all_rows() const { return out.shape[0] * out.shape[1]; }
 };
 
 /// Enqueues a copy of `step` to `on_device`, aligned GPU memory.

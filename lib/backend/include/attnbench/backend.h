@@ -146,7 +146,7 @@ typedef struct attnbench_problem {
   int32_t recorded;     /* 1: run() is recorded once, update() brings the next steps */
   int64_t max_requests; /* limits of the steps that a plan serves */
   int64_t max_q_len;    /* query tokens of one request */
-  int64_t max_q_tokens; /* of all requests */
+  int64_t max_q_tokens; /* rows of query tokens (T): of all requests, and of none */
   int64_t max_kv_len;   /* keys of one request, this step's own included */
   int32_t step;         /* attnbench_step; other than ATTNBENCH_ATTENTION only with writes_kv */
   int32_t cache_scales; /* attnbench_scales */
@@ -200,7 +200,12 @@ typedef struct attnbench_tensor {
   int64_t stride[4];
 } attnbench_tensor;
 
-/* B requests, T query tokens, Hq query and Hkv KV heads. Indices of attnbench_batch::tensors. */
+/* B requests, T rows of query tokens, Hq query and Hkv KV heads. Indices of
+ * attnbench_batch::tensors. The rows are those of the requests, one request after the other, up to
+ * row query_start_loc[B], the sum of q_lens. In a step that an engine fills up to a captured number
+ * of tokens more rows follow, which belong to no request: their inputs are poison, slot_mapping and
+ * positions are 0 there, and out and lse may become anything. Take the number of a request's tokens
+ * from query_start_loc or q_lens, never from T. */
 enum attnbench_role {
   ATTNBENCH_Q = 0, /* [T, Hq, dk]; of dual-chunk attention [T, Hq, 3 dk] */
   /* [T, Hkv, dk]; in the cache already, unless the step writes it. Recurrent: [T, Hq, dk] */
@@ -242,7 +247,7 @@ enum attnbench_role {
   ATTNBENCH_Q_NOPE = 25, /* [T, Hq, dv] of the latent columns */
   ATTNBENCH_Q_PE = 26,   /* [T, Hq, dk - dv] of the rope columns */
   /* [T, Hkv, dk, dv] f32, a target_verify of ATTNBENCH_RECURRENT alone: entry t is written with the
-   * state behind query token t, padding's are not. */
+   * state behind query token t; those of padding, and of rows of no request, are not. */
   ATTNBENCH_INTERMEDIATE_STATES = 27,
   ATTNBENCH_ROLES = 28
 };
@@ -262,7 +267,7 @@ typedef struct attnbench_batch {
   size_t struct_size;
   const attnbench_problem* problem;
   int64_t batch_size;     /* B */
-  int64_t q_tokens;       /* T */
+  int64_t q_tokens;       /* T, at least the sum of q_lens */
   const int32_t* q_lens;  /* host, [B] */
   const int32_t* kv_lens; /* host, [B] */
   float k_scale;          /* a stored K times k_scale is K */
