@@ -21,6 +21,9 @@ HostIndices::HostIndices(const ForwardBatch& batch, std::int64_t page_size)
   if (batch.state_pool != nullptr) {
     batch_.state_indices = batch.state_indices.data();
     batch_.has_initial_state = batch.has_initial_state.data();
+    if (batch.spec_info) {
+      batch_.retrieve_parent_token = batch.spec_info->retrieve_parent_token.data();
+    }
     return;
   }
   PageTable pages = build_page_table(batch, page_size);
