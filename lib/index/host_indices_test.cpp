@@ -54,6 +54,9 @@ TEST(HostIndices, of_drafts_are_masks_of_keys_or_parents_of_states) {
   const SpecInfo& spec = *test.batch.spec_info;
   EXPECT_EQ(HostIndices(test.batch, 1).batch().custom_mask, spec.custom_mask.data());
   EXPECT_EQ(HostIndices(test.batch, 1).batch().retrieve_parent_token, nullptr);
+  test.batch.encoder_lens = {3, 3};
+  EXPECT_EQ(HostIndices(test.batch, 1).batch().custom_mask, nullptr) << "of the decoder's keys";
+  test.batch.encoder_lens.clear();
   const StatePool pool;
   test.batch.state_pool = &pool;
   const HostIndices indices(test.batch, 1);

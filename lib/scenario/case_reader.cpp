@@ -213,7 +213,9 @@ bool check_ragged(const BuiltBatch& batch, const KvCacheConfig& cache, const Bat
 
 bool check_tree_mask(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
                      Problems& problems) {
-  if (batch.mode != ForwardMode::kTargetVerify || layer.causal) return true;
+  if (batch.mode != ForwardMode::kTargetVerify || layer.causal || layer.is_cross_attention) {
+    return true;
+  }
   problems.add(place, "target_verify without causal masking",
                "a draft token sees its ancestors only");
   return false;
