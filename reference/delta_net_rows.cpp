@@ -10,7 +10,6 @@
 
 #include "lib/base/counter_hash.h"
 #include "lib/base/error.h"
-#include "lib/batch/draft_tree.h"
 #include "reference/gated_delta_net.h"
 
 namespace attnbench::reference {
@@ -23,17 +22,23 @@ struct DeltaNetRun {
   std::vector<std::size_t> rows;
 };
 
-/// How many of its request's tokens a row follows from.
-std::int64_t tokens_of(const Case& c, const RowId& row) {
+/// The last of its request's tokens that a row follows from; -1: none.
+std::int64_t last_token_of(const Case& c, const RowId& row) {
   const bool of_step = row.state_row >= 0 && c.mode != ForwardMode::kTargetVerify;
-  return of_step ? c.requests[static_cast<std::size_t>(row.request)].q_len : row.token + 1;
+  return of_step ? c.requests[static_cast<std::size_t>(row.request)].q_len - 1 : row.token;
+}
+
+/// The token whose state token `t` goes on from, -1 where that is the state before the step: of a
+/// draft tree the parent, else the token before.
+std::int64_t token_before(const Request& request, std::int64_t t) {
+  return request.tree_parents.empty() ? t - 1 : request.tree_parents[static_cast<std::size_t>(t)];
 }
 
 std::vector<DeltaNetRun> runs_of(const Case& c, std::span<const RowId> rows) {
   std::vector<std::size_t> order(rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) {
-    return std::tuple(rows[i].request, rows[i].head, tokens_of(c, rows[i]));
+    return std::tuple(rows[i].request, rows[i].head, last_token_of(c, rows[i]));
   });
   std::vector<DeltaNetRun> runs;
   for (const std::size_t i : order) {
@@ -108,11 +113,21 @@ ReferenceRow result(const RowId& id, const Eigen::RowVectorXd& out, const Eigen:
 void evaluate_run(const Case& c, const Contents& contents, const DeltaNetRun& run,
                   std::span<const RowId> ids, std::vector<ReferenceRow>& results) {
   DeltaNetReader reader(c, contents, run.request, run.head);
+  const Request& request = c.requests[static_cast<std::size_t>(run.request)];
   GatedDeltaNet net(reader.state(), c.layer.scale);
-  std::int64_t t = 0;
+  std::int64_t at = -1;  // the net's last token
+  std::vector<std::int64_t> path;
   for (const std::size_t index : run.rows) {  // by the token that they follow from
     const RowId& id = ids[index];
-    for (; t < tokens_of(c, id); ++t) net.step(reader.token(t));
+    const std::int64_t last = last_token_of(c, id);
+    path.clear();
+    std::int64_t t = last;
+    for (; t >= 0 && t != at; t = token_before(request, t)) path.push_back(t);
+    // On another branch of a tree than the row before: once more from the root.
+    if (t != at) net = GatedDeltaNet(reader.state(), c.layer.scale);
+    std::ranges::reverse(path);
+    for (const std::int64_t token : path) net.step(reader.token(token));
+    at = last;
     results[index] = id.state_row >= 0 ? result(id, net.state().row(id.state_row),
                                                 net.state_error(), net.state_noise())
                                        : result(id, net.out(), net.out_error(), net.out_noise());
@@ -130,16 +145,25 @@ void check_delta_net_rows(const Case& c, std::span<const RowId> rows) {
   }
 }
 
+/// The first token that goes on from another one than the token before; q_len where there is none.
+std::int64_t first_branch(const Request& request) {
+  std::int64_t t = 0;
+  while (t < request.q_len && token_before(request, t) == t - 1) ++t;
+  return t;
+}
+
 /// Up to `most` tokens, the dangerous ones first.
-std::set<std::int64_t> tokens_to_see(std::int64_t q_len, std::int64_t most, std::uint64_t seed) {
+std::set<std::int64_t> tokens_to_see(const Request& request, std::int64_t most,
+                                     std::uint64_t seed) {
+  const std::int64_t q_len = request.q_len;
   constexpr std::int64_t kChunk = 64;  // of chunked kernels (fla/ops/gated_delta_rule/chunk.py)
   std::set<std::int64_t> tokens;
   const auto add = [&](std::int64_t token) {
     if (token >= 0 && token < q_len && std::ssize(tokens) < most) tokens.insert(token);
   };
   const std::int64_t last_chunk = (q_len - 1) / kChunk * kChunk;
-  for (const std::int64_t token : {std::int64_t{0}, q_len - 1, kChunk, last_chunk, kChunk - 1,
-                                   last_chunk - 1, std::int64_t{1}}) {
+  for (const std::int64_t token : {std::int64_t{0}, q_len - 1, first_branch(request), kChunk,
+                                   last_chunk, kChunk - 1, last_chunk - 1, std::int64_t{1}}) {
     add(token);
   }
   most = std::min(most, q_len);
@@ -160,10 +184,6 @@ std::int64_t delta_net_memory_need(const Case& c, int threads) {
 std::vector<ReferenceRow> evaluate_delta_net_rows(const Case& c, const Contents& contents,
                                                   std::span<const RowId> rows) {
   check_delta_net_rows(c, rows);
-  // A state goes on from the token before, so that draft tokens have to follow one another.
-  for (const Request& request : c.requests) {
-    expects(is_chain(request.tree_parents), "drafts of a recurrent layer are chains");
-  }
   const std::vector<DeltaNetRun> runs = runs_of(c, rows);
   std::vector<ReferenceRow> results(rows.size());
   std::exception_ptr failure;  // must not leave the parallel region on its own
@@ -195,11 +215,11 @@ std::vector<RowId> sample_delta_net_rows(const Case& c, std::int64_t budget) {
     for (int i = 0; i < heads_each; ++i) chosen.push_back(next_head++ % heads);
     std::ranges::sort(chosen);
     for (const int head : chosen) {
-      const std::int64_t q_len = c.requests[static_cast<std::size_t>(r)].q_len;
+      const Request& request = c.requests[static_cast<std::size_t>(r)];
       const std::uint64_t seed = combine(combine(mix64(c.seed), static_cast<std::uint64_t>(r)),
                                          static_cast<std::uint64_t>(head));
       std::set<std::int64_t> tokens;
-      if (q_len > 0) tokens = tokens_to_see(q_len, (rows_each + 1) / 2, seed);
+      if (request.q_len > 0) tokens = tokens_to_see(request, (rows_each + 1) / 2, seed);
       for (const std::int64_t token : tokens) rows.push_back({r, token, head});
       const std::int64_t state_rows = std::min<std::int64_t>(rows_each - rows_each / 2, dims);
       std::set<std::int64_t> picked{0, dims - 1};

@@ -121,6 +121,12 @@ std::vector<Case> families() {
   cross.layer.is_cross_attention = true;
   cross.layer.causal = false;
   cases.push_back(cross);
+
+  Case cross_tree = case_of("cross_tree", ForwardMode::kTargetVerify, 2, 2, {{4, 3}, {4, 33}});
+  cross_tree.layer.is_cross_attention = true;
+  cross_tree.layer.causal = false;
+  for (Request& request : cross_tree.requests) request.tree_parents = {-1, 0, 0, 1};
+  cases.push_back(cross_tree);
   Case encoder = case_of("encoder", ForwardMode::kExtend, 2, 2, {{5, 5}});
   encoder.layer.causal = false;
   cases.push_back(encoder);

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "lib/base/counter_hash.h"
-#include "lib/base/error.h"
 #include "lib/scenario/contents.h"
 #include "reference/oracle.h"
 
@@ -222,9 +221,9 @@ TEST(DeltaNetRows, of_a_chunked_prompt_continue_the_state_that_the_chunk_before_
   }
 }
 
-/// The output of value head `head` behind token `last` of a request, element by element.
+/// The output of value head `head` behind these tokens of a request, element by element.
 std::vector<double> output_by_hand(const Case& c, std::int64_t request, int head,
-                                   std::int64_t last) {
+                                   const std::vector<std::int64_t>& tokens) {
   const Contents contents(c, Fill::kNormal);
   const int key_head = head / (c.layer.heads_kv / c.layer.heads_q);
   const auto dims = static_cast<std::size_t>(c.layer.head_dim_qk);
@@ -244,7 +243,7 @@ std::vector<double> output_by_hand(const Case& c, std::int64_t request, int head
   for (std::size_t v = 0; v < 5; ++v) {
     std::vector<double> state(dims), q;
     for (std::size_t d = 0; d < dims; ++d) state[d] = static_cast<double>(before[d][v]);
-    for (std::int64_t t = 0; t <= last; ++t) {
+    for (const std::int64_t t : tokens) {
       std::vector<float> row(dims), value(5);
       contents.k_row(request, prefix + t, key_head, row);
       const std::vector<double> k = unit(row);
@@ -270,10 +269,11 @@ std::vector<double> output_by_hand(const Case& c, std::int64_t request, int head
 TEST(DeltaNetRows, behind_a_prefix_read_its_state_and_the_step_s_own_tokens_of_their_heads) {
   const Case c = two_requests();
   for (const int head : {0, 2, 4, 5}) {
-    for (const std::int64_t token : {0, 7}) {
-      const RowId id{1, token, head};
+    for (const std::vector<std::int64_t>& tokens :
+         {std::vector<std::int64_t>{0}, {0, 1, 2, 3, 4, 5, 6, 7}}) {
+      const RowId id{1, tokens.back(), head};
       const ReferenceRow row = evaluate_rows(c, Contents(c, Fill::kNormal), {&id, 1}).front();
-      const std::vector<double> want = output_by_hand(c, 1, head, token);
+      const std::vector<double> want = output_by_hand(c, 1, head, tokens);
       for (std::size_t v = 0; v < want.size(); ++v) EXPECT_NEAR(row.out[v], want[v], 1e-12) << head;
     }
   }
@@ -326,12 +326,75 @@ TEST(DeltaNetRows, of_a_draft_are_sampled_behind_each_token) {
   }
 }
 
-TEST(DeltaNetRows, are_of_chains_alone) {
+/// Trees of six nodes: a chain, and one whose branches are 0 1 3, 0 1 4 and 0 2 5.
+Case two_trees() {
   Case c = two_drafts();
-  c.requests[1].tree_parents = {-1, 0, 0, 1};
-  const RowId row{0, 0, 0};
-  EXPECT_THROW(static_cast<void>(evaluate_rows(c, Contents(c, Fill::kNormal), {&row, 1})),
-               InternalError);
+  for (Request& request : c.requests) {
+    request.kv_len += 2;
+    request.q_len = 6;
+  }
+  c.requests[0].tree_parents = {-1, 0, 1, 2, 3, 4};
+  c.requests[1].tree_parents = {-1, 0, 0, 1, 1, 2};
+  return c;
+}
+
+/// The outputs and row 3 of the states under value head 5 of request 1, node by node.
+std::vector<RowId> every_node() {
+  std::vector<RowId> rows;
+  for (std::int64_t node = 0; node < 6; ++node) {
+    rows.push_back({1, node, 5});
+    rows.push_back({1, node, 5, 3});
+  }
+  return rows;
+}
+
+TEST(DeltaNetRows, of_a_draft_tree_go_on_from_each_node_s_parent) {
+  const Case c = two_trees();
+  const Contents contents(c, Fill::kNormal);
+  const std::vector<ReferenceRow> rows = evaluate_rows(c, contents, every_node());
+  const std::vector<std::vector<std::int64_t>> paths = {{0},       {0, 1},    {0, 2},
+                                                        {0, 1, 3}, {0, 1, 4}, {0, 2, 5}};
+  for (std::size_t node = 0; node < paths.size(); ++node) {
+    const std::vector<double> want = output_by_hand(c, 1, 5, paths[node]);
+    for (std::size_t v = 0; v < want.size(); ++v) {
+      EXPECT_NEAR(rows[2 * node].out[v], want[v], 1e-12) << node;
+    }
+    // One by one, no row finds what another has left.
+    const RowId state{1, paths[node].back(), 5, 3};
+    EXPECT_EQ(evaluate_rows(c, contents, {&state, 1}).front().out, rows[2 * node + 1].out) << node;
+  }
+}
+
+/// A tree whose first branch is the chain 0 1 2: its tokens have the same places.
+TEST(DeltaNetRows, of_a_branch_are_those_of_the_chain_of_its_tokens) {
+  Case tree = two_trees(), chain = two_trees();
+  tree.requests[1].tree_parents = {-1, 0, 1, 0, 3, 1};
+  chain.requests[1].tree_parents = chain.requests[0].tree_parents;
+  const auto got = evaluate_rows(tree, Contents(tree, Fill::kNormal), every_node());
+  const auto want = evaluate_rows(chain, Contents(chain, Fill::kNormal), every_node());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const bool is_of_the_chain = got[i].id.token < 3;
+    EXPECT_EQ(got[i].out == want[i].out, is_of_the_chain) << i;
+    EXPECT_EQ(got[i].a == want[i].a, is_of_the_chain) << i;
+  }
+}
+
+TEST(DeltaNetRows, of_siblings_are_the_same_whatever_stands_between_them_and_their_parent) {
+  Case many = two_trees(), star = two_trees();
+  many.requests[1].tree_parents = {-1, 0, 1, 2, 3, 0};
+  star.requests[1].tree_parents = {-1, 0, 0, 0, 0, 0};
+  const std::vector<RowId> last{{1, 5, 5}, {1, 5, 5, 3}};
+  const auto got = evaluate_rows(many, Contents(many, Fill::kNormal), last);
+  const auto want = evaluate_rows(star, Contents(star, Fill::kNormal), last);
+  for (std::size_t i = 0; i < last.size(); ++i) EXPECT_EQ(got[i].out, want[i].out);
+}
+
+TEST(DeltaNetRows, of_a_draft_tree_are_sampled_where_another_branch_begins) {
+  Case c = two_trees();
+  c.requests[1].tree_parents = {-1, 0, 1, 2, 0, 4};
+  const std::vector<RowId> rows = sample_rows(c, 16);
+  EXPECT_TRUE(std::ranges::any_of(
+      rows, [](const RowId& row) { return row.request == 1 && row.token == 4; }));
 }
 
 TEST(DeltaNetRows, sample_meets_every_request_its_ends_and_its_state) {

@@ -71,6 +71,17 @@ TEST(VisibleKeys, a_window_does_not_apply_to_cross_attention) {
   EXPECT_EQ(indices(cross, request_of(2, 3), 1), (Keys{0, 1, 2}));
 }
 
+TEST(VisibleKeys, every_draft_node_sees_all_of_an_encoder) {
+  AttentionLayer cross;
+  cross.is_cross_attention = true;
+  cross.causal = false;
+  Request request = request_of(4, 3);
+  request.tree_parents = {-1, 0, 0, 1};
+  for (std::int64_t node = 0; node < 4; ++node) {
+    EXPECT_EQ(indices(cross, request, node), (Keys{0, 1, 2}));
+  }
+}
+
 TEST(VisibleKeys, a_draft_node_sees_prefix_ancestors_and_itself) {
   // The root has children 1, 2, 3; node 1 has 4 and 5.
   Request request = request_of(6, 3 + 6);

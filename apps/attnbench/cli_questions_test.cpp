@@ -254,6 +254,8 @@ TEST_F(CommandLine, expands_and_dumps_the_states_of_a_gated_delta_net) {
   EXPECT_EQ(run({"expand", path.c_str(), "--case", "verify"}), 0) << err_.str();
   // Behind each of 12 draft tokens 4 heads of 32 times 48 numbers.
   EXPECT_NE(out_.str().find("295 kB behind drafts"), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"expand", path.c_str(), "--case", "verify_tree"}), 0) << err_.str();
+  EXPECT_NE(out_.str().find("retrieve_parent_token"), std::string::npos) << out_.str();
   const std::string folder = folder_ + "dump";
   EXPECT_EQ(run({"dump", path.c_str(), "--case", "mix", "-o", folder.c_str(), "--backend",
                  "gated_delta_net"}),

@@ -120,18 +120,21 @@ class Plan:
         self.requests = [each for each in zip(slots, kept, start[:-1], start[1:]) if each[0] >= 0]  # the rest is padding
         self.behind = batch.tensor("intermediate_states")
         assert (self.behind is not None) == (batch.problem.mode == "target_verify")
+        self.parents = batch.tensor("retrieve_parent_token")
+        assert (self.parents is None) == (self.behind is None)
         if self.behind is not None:
-            self.behind = self.behind.numpy()
+            self.behind, self.parents = self.behind.numpy(), self.parents.numpy()
         self.scale, self.group = batch.problem.scale, batch.problem.heads_kv // batch.problem.heads_q
 
     def run(self, stream):
         q, k, v, g, beta, states, out = self.tensors
         q, k = (np.repeat(x / np.sqrt((x * x).sum(-1, keepdims=True) + 1e-6), self.group, axis=1) for x in (q, k))
-        for slot, kept, first, end in self.requests:
+        for request, (slot, kept, first, end) in enumerate(self.requests):
             state = states[slot]  # [heads_kv, dk, dv]
             if self.behind is not None: state = state.copy()  # what a draft must leave as it is
             if not kept: state[...] = 0
             for t in range(first, end):
+                if self.behind is not None and t > first: state = self.behind[first + self.parents[request, t - first]].copy()
                 state *= np.exp(g[t])[:, None, None]
                 news = beta[t][:, None] * (v[t] - np.einsum("hkv,hk->hv", state, k[t]))
                 state += np.einsum("hk,hv->hkv", k[t], news)
@@ -383,6 +386,7 @@ mixes:
   decode: {batch: 3q1s9_q1s1}
   mix: {batch: q9_q6s20_2q1s30}
   draft: {padding: 1, batch: [{mode: target_verify, prefix_len: [7, 0], tree: {chain: 3}}]}
+  tree: {padding: 1, batch: [{mode: target_verify, prefix_len: [7, 0], tree: {parents: [-1, 0, 0, 1, 2]}}]}
 measure: {cache: [warm]}
 """)
         plugin = self.write("delta_net.py", PYTHON_DELTA_NET)

@@ -83,13 +83,14 @@ class Planned final : public Plan {
     const auto block_floats = static_cast<std::size_t>(dim_k) * kColumns;
     std::memset(room.v, 0, kColumns * sizeof(float));
     std::memset(room.state, 0, block_floats * sizeof(float));
-    for (std::int64_t d = 0; d < dim_k && !starts_empty; ++d) {
-      std::memcpy(room.state + d * kColumns, state + d * dim_v, row_bytes);
-    }
+    if (!starts_empty) take(state, row_bytes, room);
     const int key_head = item.head / layer_.group_size();
     const std::int64_t element = size_bytes(io.v_new.dtype);
     for (std::int64_t t = item.first_token; t < item.first_token + batch_->q_len(item.request);
          ++t) {
+      if (const std::int64_t parent = parent_of(t, item); parent != t - 1) {
+        take(batch_->intermediate_states->state(parent, item.head) + item.column, row_bytes, room);
+      }
       widen_row(io.q.dtype, io.q.row(t, key_head), room.q, dim_k);
       widen_row(io.k_new.dtype, io.k_new.row(t, key_head), room.k, dim_k);
       widen_row(io.v_new.dtype, io.v_new.row(t, item.head) + item.column * element, room.v,
@@ -107,6 +108,20 @@ class Planned final : public Plan {
       keep(room, row_bytes, batch_->intermediate_states->state(t, item.head) + item.column);
     }
     if (batch_->intermediate_states == nullptr) keep(room, row_bytes, state);
+  }
+
+  /// The token whose state token `t` goes on from, of the first token the one before it: in a draft
+  /// tree, whose nodes count from its root, another one than the token before.
+  [[nodiscard]] std::int64_t parent_of(std::int64_t t, const Item& item) const {
+    if (!batch_->spec_info || t == item.first_token) return t - 1;
+    return item.first_token + batch_->spec_info->retrieve_parent_token[static_cast<std::size_t>(t)];
+  }
+
+  /// The item's part of a state, to go on from.
+  void take(const float* from, std::size_t row_bytes, const Room& room) const {
+    for (std::int64_t d = 0; d < layer_.head_dim_qk; ++d) {
+      std::memcpy(room.state + d * kColumns, from + d * layer_.head_dim_v, row_bytes);
+    }
   }
 
   /// The item's part of the state to where it is to be found after the step.

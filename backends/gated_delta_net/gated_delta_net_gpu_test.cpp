@@ -51,21 +51,26 @@ TEST_F(GatedDeltaNetGpu, leaves_the_state_behind_each_draft_token_for_every_kern
   const int dims[][2] = {{5, 3}, {33, 40}, {96, 100}, {128, 128}, {129, 256}};
   for (const auto& [key_dim, value_dim] : dims) {
     for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
-      Case c = small_delta_net_drafts()[1];
-      c.layer = heads_of(2, 6, key_dim, value_dim).layer;
-      c.dtype = dtype;
-      c.id = "draft/" + std::to_string(key_dim) + "/" + std::string(to_string(dtype));
-      GpuBackend backend;
-      Fixture fixture(c, *device_);
-      for (const Fill fill : {Fill::kNeedle, Fill::kExtreme, Fill::kNormal}) {
-        conformance::expect_agreement(backend, c, fill, *device_, fixture);
+      for (const std::size_t draft : {1u, 2u}) {  // of chains, and of trees
+        Case c = small_delta_net_drafts()[draft];
+        c.layer = heads_of(2, 6, key_dim, value_dim).layer;
+        c.dtype = dtype;
+        c.id += "/" + std::to_string(key_dim) + "/" + std::string(to_string(dtype));
+        GpuBackend backend;
+        Fixture fixture(c, *device_);
+        for (const Fill fill : {Fill::kNeedle, Fill::kExtreme, Fill::kNormal}) {
+          conformance::expect_agreement(backend, c, fill, *device_, fixture);
+        }
       }
     }
   }
 }
 
-TEST_F(GatedDeltaNetGpu, replays_other_drafts_and_padding_from_one_graph) {
-  Case c = small_delta_net_drafts()[0];
+class GatedDeltaNetDraftsGpu : public GatedDeltaNetGpu,
+                               public testing::WithParamInterface<std::size_t> {};
+
+TEST_P(GatedDeltaNetDraftsGpu, replay_other_steps_and_padding_from_one_graph) {
+  Case c = small_delta_net_drafts()[GetParam()];
   c.graph_bucket = 6;
   Fixture fixture(c, *device_), eager(c, *device_);
   for (Fixture* each : {&fixture, &eager}) each->fill(Fill::kNormal);
@@ -102,6 +107,8 @@ TEST_F(GatedDeltaNetGpu, replays_other_drafts_and_padding_from_one_graph) {
   const StatePool got = fixture.host_states(), expected = eager.host_states();
   EXPECT_TRUE(std::equal(got.data, got.state(c.q_tokens(), 0), expected.data));
 }
+
+INSTANTIATE_TEST_SUITE_P(of_chains_and_of_trees, GatedDeltaNetDraftsGpu, testing::Values(0u, 2u));
 
 TEST_F(GatedDeltaNetGpu, agrees_with_the_reference_for_every_kernel) {
   const int dims[][2] = {{1, 1},    {5, 3},     {32, 8},    {33, 40},  {64, 64},

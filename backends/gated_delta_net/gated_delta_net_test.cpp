@@ -3,6 +3,7 @@
 #include "backends/gated_delta_net/gated_delta_net.h"
 
 #include <cmath>
+#include <cstring>
 
 #include "backends/testing/conformance.h"
 
@@ -41,6 +42,63 @@ TEST(GatedDeltaNetBackend, leaves_behind_a_draft_the_bits_that_an_extend_leaves)
     const std::int64_t last = draft.requests[r].q_len * static_cast<std::int64_t>(r + 1) - 1;
     const std::int32_t slot = extended.batch().state_indices[r];
     EXPECT_TRUE(std::equal(behind.state(last, 0), behind.state(last + 1, 0), after.state(slot, 0)));
+  }
+}
+
+/// Of the tree 0 -> 1 -> 3, 0 -> 2 -> 4 the branch 0 2 4 is every other token.
+TEST(GatedDeltaNetBackend, leaves_behind_a_branch_of_a_tree_the_bits_that_an_extend_leaves) {
+  const auto device = make_cpu_device();
+  Case c = small_delta_net_drafts()[0];
+  c.requests = {{.q_len = 5, .kv_len = 45}};
+  c.requests[0].tree_parents = {-1, 0, 0, 1, 2};
+  Fixture tree(c, *device), chain(c, *device);
+  for (Fixture* each : {&tree, &chain}) each->fill(Fill::kNormal);
+  static_cast<void>(conformance::forward(*make(), tree, *device));
+
+  Problem problem = problem_of(c);
+  problem.mode = ForwardMode::kExtend;
+  ForwardBatch branch = chain.batch();
+  branch.problem = &problem;
+  branch.forward_mode = ForwardMode::kExtend;
+  branch.spec_info.reset();
+  branch.intermediate_states = nullptr;
+  branch.extend_seq_lens = {3};
+  for (ConstTensorView* view : {&branch.tensors.q, &branch.tensors.k_new, &branch.tensors.v_new,
+                                &branch.tensors.g, &branch.tensors.beta}) {
+    view->stride[0] *= 2;
+  }
+  branch.tensors.out.stride[0] *= 2;
+  PlanMemory memory(*device);
+  make()->plan(branch, memory)->run(*device->make_stream());
+
+  const StatePool behind = tree.host_states(), &after = *chain.batch().state_pool;
+  EXPECT_TRUE(std::equal(behind.state(4, 0), behind.state(5, 0),
+                         after.state(chain.batch().state_indices[0], 0)));
+  const TensorView &want = chain.tensors().out, &got = tree.tensors().out;
+  for (const std::int64_t token : {0, 2, 4}) {
+    const auto bytes = static_cast<std::size_t>(got.stride[0] * size_bytes(got.dtype));
+    EXPECT_EQ(std::memcmp(got.row(token, 0), want.row(token, 0), bytes), 0) << token;
+  }
+}
+
+/// What a node has does not depend on the nodes of other branches.
+TEST(GatedDeltaNetBackend, shows_no_node_its_siblings) {
+  const auto device = make_cpu_device();
+  Case star = small_delta_net_drafts()[0];
+  star.requests = {{.q_len = 4, .kv_len = 45}};
+  star.requests[0].tree_parents = {-1, 0, 0, 0};
+  Case other = star;
+  other.requests[0].tree_parents = {-1, 0, 1, 0};
+  Fixture one(star, *device), two(other, *device);
+  for (Fixture* each : {&one, &two}) {
+    each->fill(Fill::kNormal);
+    static_cast<void>(conformance::forward(*make(), *each, *device));
+  }
+  const StatePool here = one.host_states(), there = two.host_states();
+  for (const std::int64_t node : {0, 1, 2, 3}) {
+    EXPECT_EQ(std::equal(here.state(node, 0), here.state(node + 1, 0), there.state(node, 0)),
+              node != 2)
+        << node;
   }
 }
 

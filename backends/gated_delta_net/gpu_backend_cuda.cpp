@@ -28,10 +28,12 @@ class Planned final : public StepPlan {
     qo_indptr_ = room.add<std::int32_t>(batch.batch_size + 1);
     state_indices_ = room.add<std::int32_t>(batch.batch_size);
     has_initial_state_ = room.add<std::uint8_t>(batch.batch_size);
+    if (has_branches()) retrieve_parent_token_ = room.add<std::int32_t>(batch.q_tokens());
     memory_ = memory.reserve(room.bytes());
     params_.qo_indptr = qo_indptr_.in(memory_);
     params_.state_indices = state_indices_.in(memory_);
     params_.has_initial_state = has_initial_state_.in(memory_);
+    if (has_branches()) params_.retrieve_parent_token = retrieve_parent_token_.in(memory_);
     copy_step(batch, nullptr);
     finish_planning();
   }
@@ -40,6 +42,10 @@ class Planned final : public StepPlan {
 
  private:
   void enqueue_step(const ForwardBatch& batch, void* stream) override { copy_step(batch, stream); }
+
+  [[nodiscard]] bool has_branches() const {
+    return problem().mode == ForwardMode::kTargetVerify && !problem().drafts_are_chains;
+  }
 
   void copy_step(const ForwardBatch& batch, void* stream) const {
     const DeviceBatch& from = device_batch_of(batch);
@@ -52,11 +58,14 @@ class Planned final : public StepPlan {
     copy(qo_indptr_.in(memory_), from.qo_indptr, (requests + 1) * sizeof(std::int32_t));
     copy(state_indices_.in(memory_), from.state_indices, requests * sizeof(std::int32_t));
     copy(has_initial_state_.in(memory_), from.has_initial_state, requests);
+    if (!has_branches()) return;
+    copy(retrieve_parent_token_.in(memory_), from.retrieve_parent_token,
+         static_cast<std::size_t>(batch.q_tokens()) * sizeof(std::int32_t));
   }
 
   RecurrentParams params_;
   std::byte* memory_ = nullptr;
-  ArrayPlace<std::int32_t> qo_indptr_, state_indices_;
+  ArrayPlace<std::int32_t> qo_indptr_, state_indices_, retrieve_parent_token_;
   ArrayPlace<std::uint8_t> has_initial_state_;
 };
 

@@ -88,11 +88,17 @@ __device__ void for_all_runs(const float* x, const Use& use) {
   }
 }
 
+/// Where the states behind a request's tokens go, and where each token finds its own.
+enum class Leaves {
+  kLast,     ///< the last one where the first was
+  kEach,     ///< each to a place of its own: a chain of drafts
+  kBranches  ///< the same of a draft tree: a node whose parent is not the one before reads its
+             ///< state
+};
+
 /// Eight value dims of one value head of one request, which no other warp touches: their part of
 /// the state stays in registers from the first token to the last. `kRows` key dims of a lane.
-/// `kVerifies`: the state behind each token is written to a place of its own, otherwise the last
-/// one where the first was.
-template <class T, int kRows, bool kVerifies>
+template <class T, int kRows, Leaves kLeaves>
 __global__ void __launch_bounds__(kWarp* kWarps) run_recurrent(RecurrentParams p) {
   constexpr int kDims = kRows * kKeyLanes;  // key dims with room
   __shared__ __align__(16) float shared[kWarps][2][kDims];
@@ -132,12 +138,31 @@ __global__ void __launch_bounds__(kWarp* kWarps) run_recurrent(RecurrentParams p
       row += (dim_of(i + 1) - dim_of(i)) * p.states.dim_v;
     }
   };
+  // What this very thread has kept there. The compiler must not see that the stride is the same for
+  // each token: it would keep an offset for each row, 214 registers in place of 165 (nvcc 13.0, 128
+  // key dims).
+  const auto take = [&](const float* from) {
+    std::int64_t stride = p.states.dim_v;
+    asm volatile("" : "+l"(stride));
+    const float* row = from + first_dim * stride;
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      if (is_column && dim_of(i) < p.states.dim_k) s[i] = *row;
+      row += (dim_of(i + 1) - dim_of(i)) * stride;
+    }
+  };
 
   float *const q = shared[warp][0], *const k = shared[warp][1];
   TokenParts<T, kDims / kWarp> next;
   next.read(p, begin, head, column);
 #pragma unroll 1
   for (std::int64_t token = begin; token < end; ++token) {
+    if constexpr (kLeaves == Leaves::kBranches) {
+      const std::int64_t parent = begin + p.retrieve_parent_token[token];
+      if (token > begin && parent != token - 1) {
+        take(p.intermediate.state(parent, head) + column);
+      }
+    }
     const auto now = next;
     if (token + 1 < end) next.read(p, token + 1, head, column);
     __syncwarp();  // all have read the token before
@@ -158,26 +183,26 @@ __global__ void __launch_bounds__(kWarp* kWarps) run_recurrent(RecurrentParams p
     if (lane < kColumns && is_column) {
       put(reinterpret_cast<T*>(p.io.out.row(token, head)) + column, out);
     }
-    if constexpr (kVerifies) keep(p.intermediate.state(token, head) + column);
+    if constexpr (kLeaves != Leaves::kLast) keep(p.intermediate.state(token, head) + column);
   }
-  if constexpr (!kVerifies) keep(state);
+  if constexpr (kLeaves == Leaves::kLast) keep(state);
 }
 
-template <class T, bool kVerifies>
+template <class T, Leaves kLeaves>
 void launch_for(const RecurrentParams& p, cudaStream_t stream) {
   const std::int64_t warps =
       p.requests * p.states.heads * ((p.states.dim_v + kColumns - 1) / kColumns);
   const auto blocks = static_cast<unsigned>((warps + kWarps - 1) / kWarps);
   const auto launch = [&](auto kernel) { kernel<<<blocks, kWarp * kWarps, 0, stream>>>(p); };
   if (p.states.dim_k <= 32) {
-    launch(run_recurrent<T, 8, kVerifies>);
+    launch(run_recurrent<T, 8, kLeaves>);
   } else if (p.states.dim_k <= 64) {
-    launch(run_recurrent<T, 16, kVerifies>);
+    launch(run_recurrent<T, 16, kLeaves>);
   } else if (p.states.dim_k <= 128) {
-    launch(run_recurrent<T, 32, kVerifies>);
+    launch(run_recurrent<T, 32, kLeaves>);
   } else {
     static_assert(kMostKeyDims == 64 * kKeyLanes);
-    launch(run_recurrent<T, 64, kVerifies>);
+    launch(run_recurrent<T, 64, kLeaves>);
   }
   check_launch("run_recurrent");
 }
@@ -187,8 +212,9 @@ void launch_for(const RecurrentParams& p, cudaStream_t stream) {
 void launch_recurrent(const RecurrentParams& params, void* stream) {
   const auto on = static_cast<cudaStream_t>(stream);
   const auto launch = [&]<class T>(T) {
-    return params.intermediate.data != nullptr ? launch_for<T, true>(params, on)
-                                               : launch_for<T, false>(params, on);
+    if (params.intermediate.data == nullptr) return launch_for<T, Leaves::kLast>(params, on);
+    return params.retrieve_parent_token == nullptr ? launch_for<T, Leaves::kEach>(params, on)
+                                                   : launch_for<T, Leaves::kBranches>(params, on);
   };
   switch (params.io.q.dtype) {
     case DType::kF32:

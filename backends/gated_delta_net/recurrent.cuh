@@ -21,6 +21,8 @@ struct RecurrentParams {
   const std::int32_t* qo_indptr = nullptr;          ///< [requests + 1]
   const std::int32_t* state_indices = nullptr;      ///< [requests]; -1: padding
   const std::uint8_t* has_initial_state = nullptr;  ///< [requests]
+  /// [query tokens] parents among the nodes of a request; null unless draft trees have branches.
+  const std::int32_t* retrieve_parent_token = nullptr;
   std::int64_t requests = 0;
   int group_size = 1;  ///< value heads of a key head
   float scale = 1;

@@ -111,7 +111,8 @@ TAKEN = [
     ({**DELTA_NET, "dtype": "f32"}, "fla:fused_recurrent_gated_delta_rule vllm:fused_recurrent_gdn"),
     ({**DELTA_NET, **CHUNK, "head_dim_v": 40}, "fla:fused_recurrent_gated_delta_rule"),
     ({**DELTA_NET, "head_dim_qk": 512}, ""),
-    ({**DELTA_NET, **TREE}, "vllm:fused_recurrent_gdn_verify"),
+    ({**DELTA_NET, **CHAIN}, "vllm:fused_recurrent_gdn_verify"),
+    ({**DELTA_NET, **TREE}, ""),
 ]
 
 # The same of ragged keys, by those whose formats have them.

@@ -52,7 +52,7 @@ class Sdpa:
             return "no sliding window over a draft tree"
         if problem.sliding_window_size >= 0 and not self.takes_window:
             return "no sliding window"
-        if problem.mode == "target_verify" and not self.takes_trees:
+        if problem.mode == "target_verify" and not problem.is_cross_attention and not self.takes_trees:
             return "no draft trees"
         return None
 

@@ -57,7 +57,8 @@ class DeltaNetVerify(DeltaNetDecode):
 
     def supports(self, problem):
         return no_delta_net(problem, ("f32", "f16", "bf16")) or first_reason(
-            (problem.mode != "target_verify", "drafts only"))
+            (problem.mode != "target_verify", "drafts only"),
+            (not problem.drafts_are_chains, "no draft trees that branch: its state goes on from the token before"))
 
     def plan(self, batch):
         return DeltaNetVerifyPlan(batch, self)

@@ -159,6 +159,10 @@ void PluginBatch::set_indices(const DeviceBatch& indices, const ForwardBatch& ba
   if (batch.problem->layer.is_recurrent()) {
     set(ATTNBENCH_STATE_INDICES, indices.state_indices, ATTNBENCH_I32, {requests});
     set(ATTNBENCH_HAS_INITIAL_STATE, indices.has_initial_state, ATTNBENCH_U8, {requests});
+    if (batch.spec_info) {
+      set(ATTNBENCH_RETRIEVE_PARENT_TOKEN, indices.retrieve_parent_token, ATTNBENCH_I32,
+          {requests, batch.spec_info->draft_token_num});
+    }
     return;
   }
   set(ATTNBENCH_REQ_TO_TOKEN, indices.req_to_token, ATTNBENCH_I32,

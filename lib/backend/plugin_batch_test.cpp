@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "lib/batch/draft_tree.h"
 #include "lib/batch/graph_padding.h"
 #include "lib/batch/req_to_token_pool.h"
 #include "lib/batch/token_to_kv_pool.h"
@@ -309,6 +310,30 @@ TEST_F(PluginBatchTest, has_states_in_place_of_caches_for_a_recurrent_layer) {
   EXPECT_EQ(turned.stride[1], 4 * 8);
   EXPECT_EQ(turned.stride[2], 1);
   EXPECT_EQ(turned.stride[3], 4);
+}
+
+TEST_F(PluginBatchTest, has_the_parents_of_drafts_on_a_recurrent_layer) {
+  problem_.layer.family = Family::kRecurrent;
+  const std::vector<std::vector<int>> trees = {{-1, 0, 0}, {-1, 0, 1}};
+  batch_.forward_mode = ForwardMode::kTargetVerify;
+  batch_.spec_info = make_spec_info(trees, batch_.seq_lens);
+  batch_.positions.resize(6);
+  std::vector<float> states(6);
+  const StatePool pool{states.data(), 6, 1, 1, 1};
+  batch_.state_pool = batch_.intermediate_states = &pool;
+  batch_.state_indices = {2, 1};
+  batch_.has_initial_state = {1, 0};
+  const HostIndices indices(batch_, kPageSize);
+  batch_.device_batch = &indices.batch();
+  const PluginBatch plugin(batch_, *device_, arrays_);
+  const attnbench_tensor& parents = plugin.view().tensors[ATTNBENCH_RETRIEVE_PARENT_TOKEN];
+  ASSERT_EQ(parents.rank, 2);
+  EXPECT_EQ(parents.shape[0], 2);
+  EXPECT_EQ(parents.shape[1], 3);
+  ASSERT_EQ(parents.dtype, ATTNBENCH_I32);
+  const auto* const at = static_cast<const std::int32_t*>(parents.data);
+  EXPECT_EQ(std::vector<std::int32_t>(at, at + 6), (std::vector<std::int32_t>{-1, 0, 0, -1, 0, 1}));
+  EXPECT_EQ(plugin.view().tensors[ATTNBENCH_CUSTOM_MASK].data, nullptr);
 }
 
 }  // namespace

@@ -8,7 +8,8 @@ namespace attnbench {
 
 /// The batch's index tensors in the memory of the device that computes, where an engine keeps them
 /// too. Lives in the fixture. B requests, T query tokens. A recurrent layer has kv_lens, qo_indptr,
-/// positions and what leads to its states, other layers all but the latter.
+/// positions and what leads to its states, other layers all but the latter; a cross layer has no
+/// mask, since each node of a draft tree sees all keys of the encoder.
 struct DeviceBatch {
   const std::int32_t* req_to_token = nullptr;      ///< [rows, req_to_token_stride]
   std::int64_t req_to_token_stride = 0;            ///< max_context_len of the pool
@@ -23,6 +24,8 @@ struct DeviceBatch {
   const std::int64_t* mask_indptr = nullptr;        ///< [B + 1]; null without a draft tree
   const std::int32_t* state_indices = nullptr;      ///< [B] as ForwardBatch's
   const std::uint8_t* has_initial_state = nullptr;  ///< [B] as ForwardBatch's
+  /// [T] as SpecInfo's; null without a draft tree.
+  const std::int32_t* retrieve_parent_token = nullptr;
 };
 
 }  // namespace attnbench

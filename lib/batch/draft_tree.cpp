@@ -109,6 +109,8 @@ SpecInfo make_spec_info(std::span<const std::vector<int>> parents_per_request,
       info.retrive_index.push_back(
           narrow_i32(static_cast<std::int64_t>(info.retrive_index.size())));
     }
+    info.retrieve_parent_token.insert(info.retrieve_parent_token.end(), parents.begin(),
+                                      parents.end());
     const std::vector<std::int32_t> children = retrive_next_token(parents);
     const std::vector<std::int32_t> siblings = retrive_next_sibling(parents);
     info.retrive_next_token.insert(info.retrive_next_token.end(), children.begin(), children.end());

@@ -76,6 +76,7 @@ TEST(SpecInfo, carries_the_trees_of_all_requests) {
   EXPECT_THAT(info.retrive_index, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
   EXPECT_THAT(info.retrive_next_token, ElementsAre(1, 4, -1, -1, -1, -1, 1, 2, 3, 4, 5, -1));
   EXPECT_THAT(info.retrive_next_sibling, ElementsAre(-1, 2, 3, -1, 5, -1, -1, -1, -1, -1, -1, -1));
+  EXPECT_THAT(info.retrieve_parent_token, ElementsAre(-1, 0, 0, 0, 1, 1, -1, 0, 1, 2, 3, 4));
 }
 
 TEST(SpecInfo, of_chains_has_topk_one) {

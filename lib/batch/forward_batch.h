@@ -21,12 +21,16 @@ namespace attnbench {
 struct SpecInfo {
   std::int64_t draft_token_num = 0;  ///< N
   std::int64_t topk = 0;             ///< 1: every tree is a chain, and causal masking is exact
-  /// FULL_MASK: per request row-major [N, seq_len + N], concatenated; 1 = visible.
+  /// FULL_MASK: per request row-major [N, seq_len + N], concatenated; 1 = visible. It is of the
+  /// decoder's own keys: a cross layer does not read it, since each node sees all of the encoder's.
   std::vector<std::uint8_t> custom_mask;
   std::vector<std::int64_t> mask_indptr;           ///< [B + 1], in elements of custom_mask
   std::vector<std::int32_t> retrive_index;         ///< [B * N], the field's own spelling
   std::vector<std::int32_t> retrive_next_token;    ///< [B * N] first child or -1
   std::vector<std::int32_t> retrive_next_sibling;  ///< [B * N] next sibling or -1
+  /// [B * N] parent, which comes before, or -1: of roots, and of the nodes of requests that fill
+  /// the batch up.
+  std::vector<std::int32_t> retrieve_parent_token;
 };
 
 /// Multi-item scoring, as FlashInfer's prefill plan takes it: a prompt ends in items that must not
@@ -79,7 +83,8 @@ struct ForwardBatch {
   const StatePool* state_pool = nullptr;  ///< null where the layer has none
   /// target_verify of a recurrent layer only: slot t takes the state behind query token t of the
   /// batch, [T, heads, K, V] in the order of state_pool, from which the engine commits the accepted
-  /// one afterwards (SGLang's intermediate_states_buffer). The slots of state_pool are read alone.
+  /// one afterwards (SGLang's intermediate_states_buffer). It goes on from the one behind the
+  /// token's parent, a root's from the request's slot. The slots of state_pool are read alone.
   const StatePool* intermediate_states = nullptr;
   const DeviceBatch* device_batch = nullptr;
 

@@ -2,11 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/batch/graph_padding.h"
 
+#include <array>
+
 #include "lib/base/error.h"
 #include "lib/base/narrow.h"
 
 namespace attnbench {
 namespace {
+
+/// What has an entry for each node.
+std::array<std::vector<std::int32_t>*, 4> links_of(SpecInfo& spec) {
+  return {&spec.retrive_index, &spec.retrive_next_token, &spec.retrive_next_sibling,
+          &spec.retrieve_parent_token};
+}
 
 /// The draft trees of `requests` more requests, whose nodes see nothing.
 void pad_trees(SpecInfo& spec, std::int64_t requests, std::int64_t seq_len) {
@@ -16,7 +24,7 @@ void pad_trees(SpecInfo& spec, std::int64_t requests, std::int64_t seq_len) {
     spec.mask_indptr.push_back(spec.mask_indptr.back() + nodes * (seq_len + nodes));
   }
   spec.custom_mask.resize(static_cast<std::size_t>(spec.mask_indptr.back()), 0);
-  for (auto* links : {&spec.retrive_index, &spec.retrive_next_token, &spec.retrive_next_sibling}) {
+  for (std::vector<std::int32_t>* links : links_of(spec)) {
     links->resize(links->size() + more, -1);
   }
 }
@@ -105,10 +113,7 @@ ForwardBatch step_to_record(const ForwardBatch& batch, std::int64_t batch_size,
     SpecInfo& spec = *empty.spec_info;
     spec.custom_mask.clear();
     spec.mask_indptr = {0};
-    for (auto* links :
-         {&spec.retrive_index, &spec.retrive_next_token, &spec.retrive_next_sibling}) {
-      links->clear();
-    }
+    for (std::vector<std::int32_t>* links : links_of(spec)) links->clear();
   }
   ForwardBatch padding = pad_for_cuda_graph(empty, batch_size, seq_len_fill_value);
   if (!batch.encoder_lens.empty()) {

@@ -128,6 +128,7 @@ TEST(GraphPadding, gives_padding_requests_draft_nodes_that_see_nothing) {
   }
   EXPECT_EQ(spec.retrive_next_token.size(), 9u);
   EXPECT_EQ(spec.retrive_next_token.back(), -1);
+  EXPECT_THAT(spec.retrieve_parent_token, ElementsAre(-1, 0, 0, -1, 0, 0, -1, -1, -1));
 }
 
 TEST(GraphPadding, gives_padding_requests_of_a_cross_attention_no_keys) {
@@ -166,6 +167,7 @@ TEST(StepToRecord, has_as_many_draft_nodes_as_the_steps_that_follow) {
   EXPECT_EQ(step.q_tokens(), 12);
   EXPECT_EQ(step.spec_info->mask_indptr.size(), 5u);
   EXPECT_EQ(step.spec_info->retrive_next_token.size(), 12u);
+  EXPECT_EQ(step.spec_info->retrieve_parent_token, std::vector<std::int32_t>(12, -1));
 }
 
 TEST(GraphPadding, refuses_what_no_graph_is_captured_for) {

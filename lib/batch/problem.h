@@ -46,8 +46,9 @@ struct Problem {
   /// A pass of a step that is computed in several: of the keys that a query sees, those before the
   /// step's own. Lengths and places are those of the whole step.
   bool prefix_alone = false;
-  /// Every draft tree of a target_verify step is a chain, in which a node sees exactly the nodes
-  /// before it and itself: plain causal attention of the nodes, aligned at the bottom right.
+  /// A target_verify step needs no tree: each of its draft trees is a chain, in which a node sees
+  /// exactly the nodes before it and itself, plain causal attention of the nodes, aligned at the
+  /// bottom right; or the layer is a cross layer, where each node sees all keys.
   bool drafts_are_chains = false;
   /// The launches of a plan are recorded once, as a CUDA graph, and replayed for other steps within
   /// `limits`, which Plan::update() brings. Otherwise a plan serves the step it was made for.

@@ -10,8 +10,8 @@ namespace attnbench {
 
 /// Work of one forward, counted from the case: two FLOPs a multiply-add, softmax not counted. Of a
 /// recurrent layer the states take the place of the KV cache: read where a request has a prefix,
-/// and written, once, or once a token of a target_verify; q, k, v, g, beta, O and the slots'
-/// numbers are counted once.
+/// and written, once, or once a node of a target_verify, whose children could go on from it where
+/// it was computed; q, k, v, g, beta, O and the slots' numbers are counted once.
 struct Cost {
   std::int64_t visible_pairs =
       0;  ///< (query token, key) pairs that the mask lets through, per head; recurrent: 0

@@ -451,6 +451,13 @@ TEST(Cost, of_a_draft_on_a_gated_delta_net_counts_a_state_written_for_each_token
   const Cost cost = count_cost(c);
   EXPECT_EQ(cost.flops, 7 * 4 * 8 * 16 * 8);
   EXPECT_EQ(cost.kv_bytes_unique, (1 + 8) * 4 * 8 * 16 * 4);  // one read, eight written
+  Case tree = c;
+  for (Request& request : c.requests) request.tree_parents = {-1, 0, 1, 2};
+  for (Request& request : tree.requests) request.tree_parents = {-1, 0, 0, 0};
+  EXPECT_EQ(count_cost(tree).flops, count_cost(c).flops);
+  EXPECT_EQ(count_cost(tree).bytes_unique, count_cost(c).bytes_unique)
+      << "states that siblings go on from can stay where they are computed";
+  EXPECT_EQ(count_cost(tree).bytes_streamed, count_cost(c).bytes_streamed);
 }
 
 }  // namespace

@@ -21,6 +21,9 @@ HostIndices::HostIndices(const ForwardBatch& batch, std::int64_t page_size)
   if (batch.state_pool != nullptr) {
     batch_.state_indices = batch.state_indices.data();
     batch_.has_initial_state = batch.has_initial_state.data();
+    if (batch.spec_info) {
+      batch_.retrieve_parent_token = batch.spec_info->retrieve_parent_token.data();
+    }
     return;
   }
   PageTable pages = build_page_table(batch, page_size);
@@ -32,7 +35,7 @@ HostIndices::HostIndices(const ForwardBatch& batch, std::int64_t page_size)
   batch_.req_to_token_stride = pool.max_context_len();
   batch_.req_pool_indices = batch.req_pool_indices.data();
   batch_.out_cache_loc = batch.out_cache_loc.data();
-  if (!batch.spec_info) return;
+  if (!batch.spec_info || !batch.encoder_lens.empty()) return;
   batch_.custom_mask = batch.spec_info->custom_mask.data();
   batch_.mask_indptr = batch.spec_info->mask_indptr.data();
 }

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "lib/batch/draft_tree.h"
 #include "lib/batch/state_pool.h"
 #include "lib/index/testing/test_batch.h"
 
@@ -42,6 +43,25 @@ TEST(HostIndices, of_a_recurrent_layer_lead_to_states_and_have_no_request_table)
   EXPECT_EQ(indices.batch().qo_indptr[2], 2);
   EXPECT_EQ(indices.batch().state_indices[1], 2);
   EXPECT_EQ(indices.batch().has_initial_state[0], 1);
+  EXPECT_EQ(indices.batch().retrieve_parent_token, nullptr);
+}
+
+TEST(HostIndices, of_drafts_are_masks_of_keys_or_parents_of_states) {
+  TestBatch test(ForwardMode::kTargetVerify, {{1, 2, 3}, {4, 5, 6}}, {2, 2});
+  test.batch.seq_lens = {1, 1};  // those committed
+  test.batch.spec_info =
+      make_spec_info(std::vector<std::vector<int>>(2, {-1, 0}), test.batch.seq_lens);
+  const SpecInfo& spec = *test.batch.spec_info;
+  EXPECT_EQ(HostIndices(test.batch, 1).batch().custom_mask, spec.custom_mask.data());
+  EXPECT_EQ(HostIndices(test.batch, 1).batch().retrieve_parent_token, nullptr);
+  test.batch.encoder_lens = {3, 3};
+  EXPECT_EQ(HostIndices(test.batch, 1).batch().custom_mask, nullptr) << "of the decoder's keys";
+  test.batch.encoder_lens.clear();
+  const StatePool pool;
+  test.batch.state_pool = &pool;
+  const HostIndices indices(test.batch, 1);
+  EXPECT_EQ(indices.batch().custom_mask, nullptr);
+  EXPECT_EQ(indices.batch().retrieve_parent_token, spec.retrieve_parent_token.data());
 }
 
 }  // namespace

@@ -58,7 +58,10 @@ std::string without_full_pool(const IndexStep& step) {
 }
 
 std::string without_tree(const IndexStep& step) {
-  return step.batch.spec_info ? "" : "only a target_verify step has a draft tree";
+  if (!step.batch.spec_info) return "only a target_verify step has a draft tree";
+  return step.problem.layer.is_cross_attention
+             ? "a draft tree is of the decoder's own keys: each node sees all of the encoder's"
+             : "";
 }
 
 std::string without_new_keys(const IndexStep& step) {

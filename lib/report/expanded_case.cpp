@@ -84,7 +84,7 @@ ExpandedCase expand_case(const Case& c, std::span<const IndexFormat* const> form
     e.arrays.push_back(abridged("encoder_lens", batch.encoder_lens));
     e.arrays.push_back(abridged("encoder_out_cache_loc", batch.encoder_out_cache_loc));
   }
-  if (batch.spec_info) {
+  if (batch.spec_info && !c.layer.is_cross_attention) {
     e.arrays.push_back(abridged("custom_mask", batch.spec_info->custom_mask));
     e.arrays.push_back(abridged("retrive_next_token", batch.spec_info->retrive_next_token));
     e.arrays.push_back(abridged("retrive_next_sibling", batch.spec_info->retrive_next_sibling));

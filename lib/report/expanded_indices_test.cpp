@@ -200,6 +200,13 @@ TEST(IndexFormats, give_new_keys_the_slots_that_follow_from_the_block_table) {
   EXPECT_EQ(indices_of("slot_mapping", cached).why_not, "no encoder's keys are new");
 }
 
+TEST(IndexFormats, of_draft_trees_are_none_over_an_encoder_s_keys) {
+  for (const char* format : {"tree_mask", "draft_table"}) {
+    EXPECT_EQ(indices_of(format, small_cross_trees()).why_not,
+              "a draft tree is of the decoder's own keys: each node sees all of the encoder's");
+  }
+}
+
 TEST(IndexFormats, list_the_same_pages_in_rows_and_one_after_another) {
   const BuiltIndices csr = indices_of("csr", small_prefix_hits());
   const IndexArray table = array_of(indices_of("page_table", small_prefix_hits()), "page_table");

@@ -21,6 +21,9 @@ ExpandedCase expand_recurrent_case(const Case& c, std::span<const IndexFormat* c
               abridged("state_indices", batch.state_indices),
               abridged("has_initial_state", batch.has_initial_state),
               abridged("positions", batch.positions)};
+  if (batch.spec_info) {
+    e.arrays.push_back(abridged("retrieve_parent_token", batch.spec_info->retrieve_parent_token));
+  }
   for (const IndexFormat* format : formats) {
     e.indices.push_back(indices_of_case(*format, c, layout));
   }

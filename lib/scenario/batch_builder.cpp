@@ -58,10 +58,11 @@ int use_prefix(const BatchEntry& entry, BuiltBatch& batch) {
 }
 
 /// The request of a self-attention layer as a cross layer sees it. The step that begins a prompt
-/// also brings its encoder's output (SGLang's prepare_encoder_info_extend: encoder_cached).
+/// also brings its encoder's output (SGLang's prepare_encoder_info_extend: encoder_cached). Of a
+/// draft tree the nodes stay, each of which sees all keys.
 void read_encoder(Request& request, ForwardMode mode, std::int64_t encoder_len) {
   request.encoder_cached =
-      mode == ForwardMode::kDecode || request.prefix_len() > 0 || encoder_len == 0;
+      mode != ForwardMode::kExtend || request.prefix_len() > 0 || encoder_len == 0;
   request.decoder_len = request.kv_len;
   request.kv_len = encoder_len;
   request.shared_prefix = -1;

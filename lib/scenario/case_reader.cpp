@@ -214,7 +214,9 @@ bool check_ragged(const BuiltBatch& batch, const KvCacheConfig& cache, const Bat
 
 bool check_tree_mask(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
                      Problems& problems) {
-  if (batch.mode != ForwardMode::kTargetVerify || layer.causal) return true;
+  if (batch.mode != ForwardMode::kTargetVerify || layer.causal || layer.is_cross_attention) {
+    return true;
+  }
   problems.add(place, "target_verify without causal masking",
                "a draft token sees its ancestors only");
   return false;
@@ -354,8 +356,7 @@ LayerKeys keys_of(const LayerChoice& choice) {
 }
 
 /// Which steps reach the linear layers of a model: those of its draft head do not (SGLang's and
-/// vLLM's Qwen3NextMTP are one layer of full attention), and a state that follows another cannot be
-/// masked.
+/// vLLM's Qwen3NextMTP are one layer of full attention).
 bool check_recurrent_mode(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
                           Problems& problems) {
   if (!layer.is_recurrent()) return true;
@@ -369,15 +370,9 @@ bool check_recurrent_mode(const BuiltBatch& batch, const AttentionLayer& layer, 
                   "the draft head of such models (MTP) is one layer of full attention: "
                   "layer: full, or layers: {full: 1}");
   }
-  if (batch.mode == ForwardMode::kDllmExtend) {
-    return refuse("dllm_extend",
-                  "a gated delta net runs decode, extend, mixed and target_verify steps");
-  }
-  const auto drafts_chain = [](const Request& request) { return is_chain(request.tree_parents); };
-  if (std::ranges::all_of(batch.requests, drafts_chain)) return true;
-  return refuse("a draft tree with branches",
-                "each draft token's state goes on from the token before: chains alone, as in "
-                "tree: {chain: 4}");
+  if (batch.mode != ForwardMode::kDllmExtend) return true;
+  return refuse("dllm_extend",
+                "a gated delta net runs decode, extend, mixed and target_verify steps");
 }
 
 }  // namespace

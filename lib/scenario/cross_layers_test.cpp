@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/scenario/contents.h"
+#include "lib/scenario/problem_of.h"
 #include "lib/scenario/scenario.h"
 #include "lib/scenario/testing/case_ids.h"
 
@@ -138,6 +139,21 @@ TEST(CrossLayers, have_the_queries_of_the_full_layers_behind_a_shared_prefix) {
   EXPECT_EQ(cases[1].requests[0].shared_prefix, -1);
   EXPECT_EQ(cases[1].requests[0].shared_len, 0);
   EXPECT_THAT(encoders_cached(cases[1]), ElementsAre(true, true));
+}
+
+TEST(CrossLayers, have_the_nodes_of_draft_trees_over_cached_encoders) {
+  const std::vector<Case> cases = step_of_batch(
+      "[{mode: target_verify, prefix_len: [30, 0], encoder_len: [90, 7], "
+      "tree: {parents: [-1, 0, 0, 1]}}]");
+  const Case &full = cases[0], &cross = cases[1];
+  EXPECT_EQ(cross.mode, ForwardMode::kTargetVerify);
+  EXPECT_THAT(keys_read(full), ElementsAre(34, 4));
+  EXPECT_THAT(keys_read(cross), ElementsAre(90, 7));
+  EXPECT_THAT(queries_of(cross), ElementsAre(4, 4));
+  EXPECT_EQ(cross.requests[0].tree_parents, full.requests[0].tree_parents);
+  EXPECT_THAT(encoders_cached(cross), ElementsAre(true, true)) << "a draft begins no prompt";
+  EXPECT_FALSE(problem_of(full).drafts_are_chains);
+  EXPECT_TRUE(problem_of(cross).drafts_are_chains) << "no node is hidden from any";
 }
 
 TEST(CrossLayers, draw_lengths_of_encoders_apart_from_the_decoders) {

@@ -21,10 +21,14 @@ constexpr std::int64_t kMostBranchesInAll = 1 << 20;
 
 enum Drawn : std::uint64_t { kQ = 0, kPrefix = 1, kKv = 2, kPrompt = 3, kEncoder = 4 };
 
+/// The steps that reach the cross layers of a decoder.
 bool check_mode_of_cross(const BatchEntry& entry, Problems& problems) {
-  if (entry.mode == ForwardMode::kDecode || entry.mode == ForwardMode::kExtend) return true;
+  if (entry.mode == ForwardMode::kDecode || entry.mode == ForwardMode::kExtend ||
+      entry.mode == ForwardMode::kTargetVerify) {
+    return true;
+  }
   problems.add(entry.mode_place, fmt::format("{} with cross attention", to_string(entry.mode)),
-               "cross attention is decode or extend");
+               "cross attention is decode, extend or target_verify");
   return false;
 }
 
@@ -76,7 +80,11 @@ class Settler {
         "with cross attention q_len counts the decoder's, kv_len the encoder's tokens";
     if (e.prefix_len) return fail(e.prefix_len->place, "prefix_len with cross attention", hint);
     if (e.chunk) return fail(e.place, "chunk with cross attention", hint);
-    if (e.tree) return fail(e.tree->place, "a draft tree with cross attention", hint);
+    if (e.tree) {
+      return fail(e.tree->place, "a draft tree beside attention: {cross: true}",
+                  "a tree is of a decoder with layers of its own: layer: cross, or layers: {full: "
+                  "32, cross: 32}");
+    }
     if (e.is_draft_decode) return fail(e.mode_place, "draft_decode with cross attention", hint);
     if (e.items) return fail(e.items->place, "items with cross attention", hint);
     return check_mode_of_cross(e, *problems_);

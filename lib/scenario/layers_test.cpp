@@ -114,6 +114,24 @@ TEST(Layers, of_a_draft_s_verification_are_all_there) {
   }
 }
 
+TEST(Layers, of_a_draft_tree_s_verification_have_the_same_tree_however_it_is_written) {
+  for (const char* tree : {"{chain: 4}", "{parents: [-1, 0, 1, 2]}", "{parents: [-1, 0, 0, 1]}",
+                           "{topk: 2, depth: 3, tokens: 6}"}) {
+    const Scenario scenario = layered(
+        std::string(
+            "defaults: {model: qwen3-next-80b-a3b, layers: all}\n"
+            "mixes: {draft: {batch: [{count: 2, mode: target_verify, prefix_len: 4k, tree: ") +
+        tree + "}]}}\n");
+    ASSERT_THAT(case_ids(scenario), ElementsAre("draft/full", "draft/linear"));
+    const Case &full = scenario.cases[0], &linear = scenario.cases[1];
+    ASSERT_TRUE(linear.layer.is_recurrent());
+    for (std::size_t r = 0; r < 2; ++r) {
+      EXPECT_EQ(linear.requests[r].tree_parents, full.requests[r].tree_parents) << tree;
+      EXPECT_EQ(linear.requests[r].q_len, std::ssize(linear.requests[r].tree_parents)) << tree;
+    }
+  }
+}
+
 TEST(Layers, of_defaults_give_way_to_a_mix_of_one_layer_and_the_other_way_round) {
   EXPECT_THAT(case_ids(layered("defaults: {model: gpt-oss-20b, layers: all}\n"
                                "mixes: {one: {layer: sliding, batch: q1s4k}}\n")),

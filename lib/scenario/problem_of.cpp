@@ -33,7 +33,8 @@ Problem problem_of(const Case& c) {
     problem.limits.kv_len = std::max(problem.limits.kv_len, request.kv_len);
     const std::int64_t needed = c.layer.is_cross_attention ? 1 : request.q_len;
     problem.empty_rows = problem.empty_rows || request.kv_len < needed;
-    problem.drafts_are_chains = problem.drafts_are_chains && is_chain(request.tree_parents);
+    problem.drafts_are_chains =
+        problem.drafts_are_chains && (c.layer.is_cross_attention || is_chain(request.tree_parents));
   }
   return problem;
 }

@@ -36,6 +36,7 @@ class DeltaNetRun {
     const std::int64_t tokens = batch_->q_len(static_cast<std::int64_t>(request_));
     const StatePool* const intermediate = batch_->intermediate_states;
     for (std::int64_t t = first_token; t < first_token + tokens; ++t) {
+      go_on_from_parent(t, first_token);
       const bool too_early = fault_ == Fault::kDeltaNetStateBeforeDraft;
       if (intermediate != nullptr && too_early) keep(intermediate->state(t, head_));
       step(t);
@@ -47,6 +48,14 @@ class DeltaNetRun {
   }
 
  private:
+  /// The state behind the parent of node `t` of a draft tree, which has been kept.
+  void go_on_from_parent(std::int64_t t, std::int64_t root) {
+    if (!batch_->spec_info || t == root || fault_ == Fault::kDeltaNetTreeIsAChain) return;
+    const std::int64_t parent = root + batch_->spec_info->retrieve_parent_token[to_size(t)];
+    if (parent == t - 1) return;
+    std::copy_n(batch_->intermediate_states->state(parent, head_), state_.size(), state_.begin());
+  }
+
   void keep(float* to) const { std::copy_n(state_.begin(), state_.size(), to); }
 
   [[nodiscard]] float* state_to_write() const {

@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 65> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 66> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -75,6 +75,7 @@ constexpr std::array<std::pair<Fault, std::string_view>, 65> kNames{{
     {Fault::kDeltaNetStateInBf16, "delta net: state kept in bf16"},
     {Fault::kDeltaNetVerifyCommits, "delta net: verify commits"},
     {Fault::kDeltaNetStateBeforeDraft, "delta net: state before draft"},
+    {Fault::kDeltaNetTreeIsAChain, "delta net: tree as a chain"},
 }};
 
 }  // namespace

@@ -76,6 +76,7 @@ enum class Fault : std::uint8_t {
   kDeltaNetStateInBf16,
   kDeltaNetVerifyCommits,
   kDeltaNetStateBeforeDraft,
+  kDeltaNetTreeIsAChain,
 };
 
 /// Whether the fault is one of recurrent layers, which none of the others touches.

@@ -95,12 +95,13 @@ std::vector<Case> selftest_cases() {
   delta_net.layer.heads_kv = 4;
   delta_net.layer.head_dim_qk = 16;
 
-  // A chain of drafts behind a prefix, and one behind none.
+  // A chain of drafts behind a prefix, and a tree behind none.
   Case draft = delta_net;
   draft.id = "delta_net_draft";
   draft.mode = ForwardMode::kTargetVerify;
   draft.requests = {{.q_len = 3, .kv_len = 40}, {.q_len = 3, .kv_len = 3}};
-  for (Request& request : draft.requests) request.tree_parents = {-1, 0, 1};
+  draft.requests[0].tree_parents = {-1, 0, 1};
+  draft.requests[1].tree_parents = {-1, 0, 0};
 
   // Kernels for long contexts have faults of their own. One key of a long context weighs less than
   // the error that bf16 weights and the LSE's bound allow, unless a needle lies there; the noise of

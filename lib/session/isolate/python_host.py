@@ -41,10 +41,10 @@ PROBLEM_TRUTHS = ("causal", "is_cross_attention", "has_sinks", "has_alibi", "win
 ROLES = ("q", "k_new", "v_new", "sinks", "out", "lse", "k_cache", "v_cache", "req_to_token", "req_pool_indices",
          "block_table", "seq_lens", "query_start_loc", "positions", "slot_mapping", "custom_mask", "mask_indptr", "g",
          "beta", "states", "state_indices", "has_initial_state", "k_scales", "v_scales", "q_scales",
-         "q_nope", "q_pe", "intermediate_states")
+         "q_nope", "q_pe", "intermediate_states", "retrieve_parent_token")
 # These are missing from some batches; the others can be empty, but are there.
 OPTIONAL_ROLES = ("k_new", "v_new", "sinks", "custom_mask", "mask_indptr", "k_scales", "v_scales", "q_scales",
-                  "intermediate_states")
+                  "intermediate_states", "retrieve_parent_token")
 # DLPack's code and bits, and what NumPy calls the type or an integer of the same size.
 FORMATS = {"f32": (2, 32, "float32"), "f16": (2, 16, "float16"), "bf16": (4, 16, "uint16"), "e4m3": (10, 8, "uint8"),
            "e5m2": (12, 8, "uint8"), "i32": (0, 32, "int32"), "i64": (0, 64, "int64"), "u8": (1, 8, "uint8")}

@@ -56,8 +56,8 @@ enum attnbench_mode {
   ATTNBENCH_DECODE = 1,
   ATTNBENCH_MIXED = 2,
   ATTNBENCH_IDLE = 3,
-  /* Draft trees: custom_mask says which keys a node sees. Of ATTNBENCH_RECURRENT a chain of as many
-   * tokens for each request: see ATTNBENCH_INTERMEDIATE_STATES. */
+  /* Draft trees: custom_mask says which keys a node sees, of a cross layer all. Of
+   * ATTNBENCH_RECURRENT see ATTNBENCH_INTERMEDIATE_STATES. */
   ATTNBENCH_TARGET_VERIFY = 4,
   ATTNBENCH_DRAFT_EXTEND = 5,
   ATTNBENCH_SPLIT_PREFILL = 6,   /* computed as an extend */
@@ -185,7 +185,7 @@ typedef struct attnbench_problem {
    * ATTNBENCH_Q, which is absent. */
   int32_t queries_apart;
   /* ATTNBENCH_TARGET_VERIFY: 1: each draft tree is a chain, so that custom_mask says no more than
-   * causality, aligned at the bottom right, does. */
+   * causality, aligned at the bottom right, does; or the layer is a cross layer, without a mask. */
   int32_t drafts_are_chains;
 } attnbench_problem;
 
@@ -228,8 +228,9 @@ enum attnbench_role {
   ATTNBENCH_QUERY_START_LOC = 12, /* i32 [B + 1] query tokens, cumulative (qo_indptr) */
   ATTNBENCH_POSITIONS = 13,       /* i64 [T] */
   ATTNBENCH_SLOT_MAPPING = 14,    /* i64 [T] slots of k_new and v_new (out_cache_loc) */
-  ATTNBENCH_CUSTOM_MASK = 15,     /* u8, per request [q_len, kv_len], concatenated; draft trees */
-  ATTNBENCH_MASK_INDPTR = 16,     /* i64 [B + 1] elements of custom_mask, cumulative */
+  /* u8, per request [q_len, kv_len], concatenated: draft trees, but not of cross layers */
+  ATTNBENCH_CUSTOM_MASK = 15,
+  ATTNBENCH_MASK_INDPTR = 16, /* i64 [B + 1] elements of custom_mask, cumulative */
   /* Of ATTNBENCH_RECURRENT alone, which has neither caches nor what leads to their slots. */
   ATTNBENCH_G = 17,    /* [T, Hkv] f32 log decay, at most 0 */
   ATTNBENCH_BETA = 18, /* [T, Hkv] f32 inside (0, 1) */
@@ -246,10 +247,14 @@ enum attnbench_role {
   /* Queries that come apart (queries_apart), dense; absent otherwise. */
   ATTNBENCH_Q_NOPE = 25, /* [T, Hq, dv] of the latent columns */
   ATTNBENCH_Q_PE = 26,   /* [T, Hq, dk - dv] of the rope columns */
-  /* [T, Hkv, dk, dv] f32, a target_verify of ATTNBENCH_RECURRENT alone: entry t is written with the
-   * state behind query token t; those of padding, and of rows of no request, are not. */
+  /* Of a target_verify of ATTNBENCH_RECURRENT alone, which has N nodes a request. f32 [T, Hkv, dk,
+   * dv]: entry t is written with the state behind query token t, padding's are not. It goes on from
+   * the entry of the token's parent, that of node 0 from the request's slot of ATTNBENCH_STATES. */
   ATTNBENCH_INTERMEDIATE_STATES = 27,
-  ATTNBENCH_ROLES = 28
+  /* i32 [B, N] each node's parent among its request's nodes, a number below its own; -1 of node 0
+   * and of padding. With drafts_are_chains that is the node before. */
+  ATTNBENCH_RETRIEVE_PARENT_TOKEN = 28,
+  ATTNBENCH_ROLES = 29
 };
 
 /* One array of an index format, or a number; the arrays of a format are a list. */
