@@ -18,9 +18,9 @@ template <class T, class Kv>
 template <class T, class Kv>
 [[nodiscard]] CompiledKernel find_warpgroup_kernel();
 
-/// For TileKind::kFewInParts; Kv can be ScaledBlocks.
+/// For TileKind::kFewFp8; Kv can be ScaledBlocks.
 template <class T, class Kv>
-[[nodiscard]] CompiledKernel find_few_kernel();
+[[nodiscard]] CompiledKernel find_fp8_kernel();
 
 /// Merges what any of them split: a grid of (merges, rows of each, blocks_per_row).
 struct MergeKernel {

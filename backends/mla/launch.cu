@@ -15,16 +15,25 @@ CompiledKernel if_for_sm_90a(const CompiledKernel& found) {
   return usable ? found : CompiledKernel{};
 }
 
+CompiledKernel find_few_fp8(const Kernel& kernel) {
+  return cuda::for_types(kernel.dtype, kernel.kv_dtype, [&]<class T, class Kv>() -> CompiledKernel {
+    if constexpr (sizeof(Kv) == 1) return find_fp8_kernel<T, Kv>();
+    return {};
+  });
+}
+
 /// One block per multiprocessor. Rows with scales inside have bf16 in their rope columns, as have
 /// then the activations.
 CompiledKernel find_with_parts(const Kernel& kernel) {
-  const bool few = kernel.tile == TileKind::kFewInParts;
-  const auto find = [&]<class T, class Kv>() {
-    return few ? find_few_kernel<T, Kv>() : find_warpgroup_kernel<T, Kv>();
-  };
-  if (!kernel.scaled_blocks) return cuda::for_types(kernel.dtype, kernel.kv_dtype, find);
-  return kernel.dtype == DType::kBF16 ? find.operator()<__nv_bfloat16, ScaledBlocks>()
-                                      : CompiledKernel{};
+  const bool few = kernel.tile == TileKind::kFewFp8;
+  if (kernel.scaled_blocks) {
+    if (kernel.dtype != DType::kBF16) return {};
+    return few ? find_fp8_kernel<__nv_bfloat16, ScaledBlocks>()
+               : find_warpgroup_kernel<__nv_bfloat16, ScaledBlocks>();
+  }
+  if (few) return find_few_fp8(kernel);
+  return cuda::for_types(kernel.dtype, kernel.kv_dtype,
+                         [&]<class T, class Kv>() { return find_warpgroup_kernel<T, Kv>(); });
 }
 
 CompiledKernel find(const Kernel& kernel) {

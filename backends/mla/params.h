@@ -31,18 +31,18 @@ struct Params : splitkv::Params {
 enum class TileKind : std::uint8_t {
   kFew,         ///< 16, mma.sync
   kMany,        ///< 64, mma.sync
-  kFewInParts,  ///< 16, mma.sync, a block per multiprocessor: sm_90a
+  kFewFp8,      ///< 16, mma.sync over latents that stay in fp8 in shared memory: sm_90a
   kWarpgroups,  ///< 64, wgmma: sm_90a
 };
 
 /// The same in rows.
 [[nodiscard]] constexpr std::int64_t rows_of(TileKind tile) {
-  return tile == TileKind::kFew || tile == TileKind::kFewInParts ? 16 : 64;
+  return tile == TileKind::kFew || tile == TileKind::kFewFp8 ? 16 : 64;
 }
 
 /// Whether a kernel has a block, or several, for each part of a work list; else one for each item.
 [[nodiscard]] constexpr bool has_parts(TileKind tile) {
-  return tile == TileKind::kFewInParts || tile == TileKind::kWarpgroups;
+  return tile == TileKind::kFewFp8 || tile == TileKind::kWarpgroups;
 }
 
 /// What selects a compiled kernel.

@@ -31,7 +31,7 @@ Case decode(int requests, std::int64_t kv_len, int heads = 128) {
   return c;
 }
 
-constexpr TileKind kTiles[] = {TileKind::kFew, TileKind::kMany, TileKind::kFewInParts,
+constexpr TileKind kTiles[] = {TileKind::kFew, TileKind::kMany, TileKind::kFewFp8,
                                TileKind::kWarpgroups};
 
 WorkPlan plan(const Case& c, TileKind tile = TileKind::kWarpgroups) {

@@ -25,7 +25,7 @@ Kernel kernel_for(const Problem& problem, const ForwardBatch& batch, bool warpgr
     // Latents in fp8 are widened for as many rows as wgmma has at least; few rows need no more
     // than mma.sync can do while they wait for memory.
     if (few) {
-      kernel.tile = TileKind::kFewInParts;
+      kernel.tile = TileKind::kFewFp8;
       if (has_kernel(kernel)) return kernel;
       kernel.tile = TileKind::kWarpgroups;
     }

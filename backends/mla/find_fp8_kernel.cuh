@@ -3,13 +3,13 @@
 #pragma once
 
 #include "backends/mla/dispatch.cuh"
-#include "backends/mla/few_kernel.cuh"
+#include "backends/mla/fp8_kernel.cuh"
 
 namespace attnbench::mla {
 
 template <class T, class Kv>
-CompiledKernel find_few_kernel() {
-  return {few::few_kernel<T, Kv>, few::kThreads, few::Layout<Kv>::kSharedBytes};
+CompiledKernel find_fp8_kernel() {
+  return {fp8::fp8_kernel<T, Kv>, fp8::kThreads, fp8::Layout<Kv>::kSharedBytes};
 }
 
 }  // namespace attnbench::mla

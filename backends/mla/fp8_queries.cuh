@@ -4,18 +4,15 @@
 
 #include <type_traits>
 
-#include "backends/mla/few_operands.cuh"
+#include "backends/mla/fp8_layout.cuh"
 
-namespace attnbench::mla::few {
+namespace attnbench::mla::fp8 {
 
-/// The rows of an item as operand A, in the order in which a lane has the numbers of a latent row.
-/// Where those have 16 bits, a lane has 8 in a row of each 32 columns.
-///
-/// Where they have 8 bits, it has 16 in a row of each 64, and of each four the even ones come
-/// before the odd ones. The rows are f16 then: they are multiplied by a power of two that brings
-/// their largest number into [2^6, 2^7), and those that meet moved_to_f16() by 1 / kMovedScale
-/// more. f16 holds each number that is at least 2^-20 of the largest exactly, and smaller ones to
-/// 2^-31 of it. The rope columns of ScaledBlocks, which are bf16, meet queries in bf16.
+/// The rows of an item as operand A in f16, in the order in which a lane has the numbers of a
+/// latent row: of 64 columns, 16 in a row. Rows in bf16 are multiplied by a power of two that
+/// brings their largest number into [2^14, 2^15): f16 then holds each that is at least 2^-29 of
+/// that exactly, and smaller ones to 2^-40 of it. Not so the rope columns where those of the
+/// latents are in bf16, too.
 template <class T, class Kv>
 class Queries {
  public:
@@ -24,7 +21,7 @@ class Queries {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       load(i, p, item);
-      if constexpr (!Layout<Kv>::kWide) narrow(i);
+      if constexpr (!std::is_same_v<T, __half>) narrow(i);
     }
   }
   /// 16 columns; which, the caller's words of a latent row decide.
@@ -43,13 +40,13 @@ class Queries {
     const int index = item.row_begin + (real ? row : 0);
     const std::byte* const from =
         p.q + static_cast<std::int64_t>(item.q_begin + index / p.group) * p.q_token_stride +
-        index % p.group * p.q_head_stride + (Layout<Kv>::kWide ? 16 : 32) * (thread_.lane % 4);
+        index % p.group * p.q_head_stride + 32 * (thread_.lane % 4);
 #pragma unroll
     for (int block = 0; block < kDk / 64; ++block) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const int at = 128 * block + (Layout<Kv>::kWide ? 64 : 16) * half;
-        const uint4 eight = real ? __ldg(reinterpret_cast<const uint4*>(from + at)) : uint4{};
+        const uint4 eight =
+            real ? __ldg(reinterpret_cast<const uint4*>(from + 128 * block + 16 * half)) : uint4{};
         std::uint32_t(&first)[4] = a_[4 * block + 2 * half];
         std::uint32_t(&second)[4] = a_[4 * block + 2 * half + 1];
         first[i] = eight.x;
@@ -72,16 +69,17 @@ class Queries {
     largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 1));
     largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 2));
     const int exponent = (__float_as_int(largest) >> 23) - 127;
-    const int raise = min(6 - exponent, 100);  // 2^100 and its inverse are floats
+    const int raise = min(14 - exponent, 100);  // 2^100 and its inverse are floats
     const float scale = __int_as_float((127 + raise) << 23);
     factor_[i] = __int_as_float((127 - raise) << 23);
 #pragma unroll
     for (int step = 0; step < kNarrowed; ++step) {
-      const float odd_scale =
-          step < kDv / 16 ? scale / kMovedScale<typename Layout<Kv>::Fp8> : scale;
-      const float2 low = cuda::unpack2<T>(a_[step][i]), high = cuda::unpack2<T>(a_[step][i + 2]);
-      a_[step][i] = cuda::pack2<__half>(low.x * scale, high.x * scale);
-      a_[step][i + 2] = cuda::pack2<__half>(low.y * odd_scale, high.y * odd_scale);
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        std::uint32_t& word = a_[step][i + 2 * half];
+        const float2 two = cuda::unpack2<T>(word);
+        word = cuda::pack2<__half>(two.x * scale, two.y * scale);
+      }
     }
   }
 
@@ -90,4 +88,4 @@ class Queries {
   float factor_[2] = {1, 1};
 };
 
-}  // namespace attnbench::mla::few
+}  // namespace attnbench::mla::fp8

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/common/kernels_in_build.h"
+#include "backends/mla/find_fp8_kernel.cuh"
+
+namespace attnbench::mla {
+
+template CompiledKernel find_fp8_kernel<__nv_bfloat16, __nv_fp8_e4m3>();
+template CompiledKernel find_fp8_kernel<__nv_bfloat16, ScaledBlocks>();
+#ifndef ATTNBENCH_KERNELS_CI
+template CompiledKernel find_fp8_kernel<__nv_bfloat16, __nv_fp8_e5m2>();
+#endif
+
+}  // namespace attnbench::mla
