@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "backends/common/cuda/planning.h"
 #include "backends/common/upload.h"
 #include "backends/gated_delta_net/gpu_backend.h"
@@ -28,7 +30,10 @@ class Planned final : public StepPlan {
     qo_indptr_ = room.add<std::int32_t>(batch.batch_size + 1);
     state_indices_ = room.add<std::int32_t>(batch.batch_size);
     has_initial_state_ = room.add<std::uint8_t>(batch.batch_size);
-    if (has_branches()) retrieve_parent_token_ = room.add<std::int32_t>(batch.q_tokens());
+    if (has_branches()) {
+      retrieve_parent_token_ =
+          room.add<std::int32_t>(std::ssize(batch.spec_info->retrieve_parent_token));
+    }
     memory_ = memory.reserve(room.bytes());
     params_.qo_indptr = qo_indptr_.in(memory_);
     params_.state_indices = state_indices_.in(memory_);
@@ -60,7 +65,7 @@ class Planned final : public StepPlan {
     copy(has_initial_state_.in(memory_), from.has_initial_state, requests);
     if (!has_branches()) return;
     copy(retrieve_parent_token_.in(memory_), from.retrieve_parent_token,
-         static_cast<std::size_t>(batch.q_tokens()) * sizeof(std::int32_t));
+         batch.spec_info->retrieve_parent_token.size() * sizeof(std::int32_t));
   }
 
   RecurrentParams params_;

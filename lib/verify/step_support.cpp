@@ -8,6 +8,9 @@ Support supports_step(const BackendInfo& info, const Case& c) {
   if (!writes_kv(c.step)) return Support::yes();
   if (c.layer.is_recurrent()) return Support::no("a recurrent layer has no KV cache to write");
   if (!info.writes_kv) return Support::no("it writes no KV cache: attention alone");
+  if (c.mode == ForwardMode::kIdle && !attends(c.step)) {
+    return Support::no("an idle step has no keys to write");
+  }
   if (c.layer.is_cross_attention) {
     return Support::no(attends(c.step)
                            ? "cross attention reads none of the step's own keys: those of an "

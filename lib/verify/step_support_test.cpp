@@ -56,6 +56,14 @@ TEST(StepSupport, asks_for_no_writes_of_what_is_not_exact) {
             "by kv_write, apart from it");
 }
 
+TEST(StepSupport, asks_for_no_write_of_an_idle_step_alone) {
+  Case idle = part(StepPart::kKvWrite);
+  idle.mode = ForwardMode::kIdle;
+  idle.requests.clear();
+  EXPECT_EQ(supports_step(cache_writer(), idle).reason(), "an idle step has no keys to write");
+  EXPECT_TRUE(bool(supports_step(cache_writer(), with_step(idle, StepPart::kBoth))));
+}
+
 TEST(StepSupport, asks_for_the_write_of_encoders_that_are_not_cached_alone) {
   Case cross = part(StepPart::kAttention);
   cross.layer.is_cross_attention = true;
