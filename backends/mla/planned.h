@@ -22,7 +22,7 @@ inline constexpr int kHeadDimV = 512;
 /// problem's limits can have.
 class Planned final : public StepPlan {
  public:
-  /// `warpgroups`: with wgmma where there is a kernel.
+  /// `warpgroups`: with the kernels for Hopper where there are.
   Planned(const ForwardBatch& batch, bool warpgroups, PlanMemory& memory);
 
   void run(Stream& stream) override;

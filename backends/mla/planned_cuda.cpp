@@ -22,14 +22,13 @@ Kernel kernel_for(const Problem& problem, const ForwardBatch& batch, bool warpgr
   const bool few = most_rows(problem, batch) <= rows_of(TileKind::kFew);
   if (warpgroups) {
     Kernel kernel = warpgroup_kernel_for(problem);
-    // Latents in fp8 are widened for as many rows as wgmma has at least; few rows need no more
-    // than mma.sync can do while they wait for memory.
+    // wgmma widens latents in fp8 in shared memory, which takes as long for 16 rows as for 64.
     if (few) {
       kernel.tile = TileKind::kFewFp8;
       if (has_kernel(kernel)) return kernel;
       kernel.tile = TileKind::kWarpgroups;
     }
-    // Few rows leave the tensor cores half empty, but such a batch does not wait for them.
+    // Few rows leave wgmma's tensor cores half empty, but such a batch does not wait for them.
     if (has_kernel(kernel)) return kernel;
   }
   return {problem.dtype, problem.cache.dtype, few ? TileKind::kFew : TileKind::kMany};
