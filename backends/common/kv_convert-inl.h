@@ -151,12 +151,14 @@ inline void widen_row(DType dtype, const std::byte* from, float* to, std::int64_
 /// A latent row of KvScales::kBlock as the floats that it stands for: `rank` latent values, each
 /// block times its scale, then the rope part, `dim` in all.
 inline void widen_block_row(const std::byte* from, float* to, std::int64_t rank, std::int64_t dim) {
+  static_assert(kScaleBlock % kLanes == 0);
   const std::byte* const scales = from + rank;
   for (std::int64_t d = 0; d < rank; d += kScaleBlock) {
     float scale;
     std::memcpy(&scale, scales + d / kScaleBlock * std::int64_t{sizeof scale}, sizeof scale);
-    widen_row<DType::kE4M3>(from + d, to + d, kScaleBlock);
-    for (std::int64_t i = d; i < d + kScaleBlock; ++i) to[i] *= scale;
+    for (std::int64_t i = d; i < d + kScaleBlock; i += kLanes) {
+      store_floats(to + i, Widen<DType::kE4M3>::load(from + i) * splat(scale));
+    }
   }
   const std::int64_t latent_bytes = block_row_bytes(narrow_i32(rank), narrow_i32(rank));
   widen_row<DType::kBF16>(from + latent_bytes, to + rank, dim - rank);
