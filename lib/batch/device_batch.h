@@ -20,8 +20,10 @@ struct DeviceBatch {
   const std::int32_t* kv_lens = nullptr;    ///< [B] ForwardBatch::kv_len: this step's keys included
   const std::int32_t* qo_indptr = nullptr;  ///< [B + 1] query tokens, cumulative
   const std::int64_t* positions = nullptr;  ///< [T]
-  const std::uint8_t* custom_mask = nullptr;        ///< as SpecInfo's; null without a draft tree
-  const std::int64_t* mask_indptr = nullptr;        ///< [B + 1]; null without a draft tree
+  /// As SpecInfo's; null without a draft tree, and in layers that do not read it: beside an encoder
+  /// and recurrent ones.
+  const std::uint8_t* custom_mask = nullptr;
+  const std::int64_t* mask_indptr = nullptr;        ///< [B + 1]; null where custom_mask is
   const std::int32_t* state_indices = nullptr;      ///< [B] as ForwardBatch's
   const std::uint8_t* has_initial_state = nullptr;  ///< [B] as ForwardBatch's
   /// [T] as SpecInfo's; null without a draft tree.
