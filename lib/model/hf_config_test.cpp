@@ -84,12 +84,16 @@ TEST(HfConfig, has_linear_layers_with_the_heads_and_dims_that_it_states) {
   EXPECT_EQ(model.linear_conv_kernel_dim, 3);
 }
 
-TEST(HfConfig, has_linear_layers_that_cannot_run_where_nothing_says_their_dims) {
-  const std::string stated = R"({"model_type": "qwen3_5_text", "linear_num_key_heads": 16,
-    "linear_num_value_heads": 32, "linear_key_head_dim": 128)";
-  EXPECT_FALSE(read(stated + "}").has_delta_net());
-  EXPECT_EQ(read(stated + "}").linear_sort, LinearSort::kGatedDeltaNet);
-  EXPECT_TRUE(read(stated + R"(, "linear_value_head_dim": 128})").has_delta_net());
+TEST(HfConfig, of_qwen_3_5_has_linear_layers_with_the_heads_and_dims_of_transformers) {
+  for (const char* type : {"qwen3_5_text", "qwen3_5_moe_text"}) {
+    const ModelGeometry model = read(R"({"model_type": ")" + std::string(type) + "\"}");
+    ASSERT_TRUE(model.has_delta_net()) << type;
+    const AttentionLayer linear = layer_of(model, LayerKind::kLinear, 1);
+    EXPECT_EQ(linear.heads_q, 16) << type;
+    EXPECT_EQ(linear.heads_kv, 32) << type;
+    EXPECT_EQ(linear.head_dim_qk, 128) << type;
+    EXPECT_EQ(linear.head_dim_v, 128) << type;
+  }
 }
 
 TEST(HfConfig, refuses_value_heads_that_are_no_multiple_of_the_key_heads) {
@@ -261,13 +265,21 @@ TEST(HfConfig, refuses_keys_that_change_what_layers_attend_to_where_it_does_not_
                 .find("cross_attention_layers changes"),
             std::string::npos);
   for (const char* key : {"attn_layer_period", "num_kv_shared_layers", "index_topk",
-                          "global_head_dim", "sliding_window_size"}) {
+                          "global_head_dim", "sliding_window_size", "per_layer_config",
+                          "index_topk_blocks", "num_attention_heads_per_layer"}) {
     const std::string config = R"({"model_type": "llama", ")" + std::string(key) + "\": ";
     EXPECT_NE(refusal(config + "8}").find(key), std::string::npos);
-    for (const char* none : {"0", "-1", "null", "false", "[]"}) {
+    for (const char* none : {"0", "-1", "null", "false", "[]", "{}"}) {
       EXPECT_EQ(refusal(config + none + "}"), "accepted") << key << none;
     }
   }
+  // As transformers 5 saves Gemma 4, whose full layers have heads of their own width.
+  EXPECT_NE(refusal(R"({"model_type": "gemma4_text", "num_hidden_layers": 2, "head_dim": 256,
+                        "num_attention_heads": 8, "num_key_value_heads": 4, "sliding_window": 512,
+                        "layer_types": ["sliding_attention", "full_attention"],
+                        "per_layer_config": {"1": {"head_dim": 512}}})")
+                .find("per_layer_config changes what layers attend to"),
+            std::string::npos);
   // MiniMax-M2 states its list, of full layers alone.
   EXPECT_EQ(refusal(R"({"model_type": "minimax_m2", "attn_type_list": [1, 1]})"), "accepted");
   EXPECT_NE(refusal(R"({"model_type": "minimax_m2", "attn_type_list": [1, 0]})"), "accepted");
@@ -439,6 +451,14 @@ TEST(HfConfig, of_an_unknown_type_must_state_everything) {
   EXPECT_NE(refusal(whole + R"(, "attention_multiplier": 0.1})")
                 .find("the meaning of attention_multiplier is unknown, too"),
             std::string::npos);
+  // A decoder beside an encoder has cross layers, and values of another width another cache.
+  EXPECT_EQ(read(whole + R"(, "is_encoder_decoder": false, "v_head_dim": 64})").layers, 2);
+  EXPECT_EQ(read(whole + R"(, "v_head_dim": null})").head_dim, 64);
+  for (const char* more : {R"("is_encoder_decoder": true)", R"("v_head_dim": 48)"}) {
+    EXPECT_NE(refusal(whole + ", " + more + "}").find("is unknown, so the meaning of"),
+              std::string::npos)
+        << more;
+  }
 }
 
 TEST(HfConfig, names_the_path_of_a_number_that_is_none) {
