@@ -153,6 +153,29 @@ TEST(HfConfig, of_chatglm_has_its_groups_as_kv_heads) {
   EXPECT_EQ(read(R"({"model_type": "chatglm"})").heads_kv, 32);
 }
 
+// As CohereForAI/c4ai-command-r7b-12-2024, allenai/OLMo-2-1124-13B and EleutherAI/gpt-neox-20b
+// state their heads.
+TEST(HfConfig, of_command_r_olmo_2_and_gpt_neox_has_heads_as_wide_as_their_share) {
+  const ModelGeometry command = read(
+      R"({"model_type": "cohere2", "hidden_size": 4096, "num_attention_heads": 32,
+          "num_hidden_layers": 32, "num_key_value_heads": 8, "sliding_window": 4096,
+          "sliding_window_pattern": 4})");
+  EXPECT_EQ(command.kinds, counts(8, LayerKind::kSliding, 24));
+  EXPECT_EQ(command.sliding_window, 4096);
+  EXPECT_EQ(command.heads_kv, 8);
+  EXPECT_EQ(command.head_dim, 128);
+  EXPECT_EQ(read(R"({"model_type": "cohere"})").heads_kv, 64);
+  const ModelGeometry olmo = read(R"({"model_type": "olmo2", "hidden_size": 5120,
+      "num_attention_heads": 40, "num_hidden_layers": 40, "num_key_value_heads": 40})");
+  EXPECT_EQ(olmo.head_dim, 128);
+  EXPECT_EQ(olmo.heads_kv, 40);
+  const ModelGeometry neox = read(R"({"model_type": "gpt_neox", "hidden_size": 6144,
+      "num_attention_heads": 64, "num_hidden_layers": 44, "rotary_pct": 0.25})");
+  EXPECT_EQ(neox.head_dim, 96);
+  EXPECT_EQ(neox.heads_kv, 64);
+  EXPECT_EQ(neox.kinds, counts(44, LayerKind::kSliding, 0));
+}
+
 TEST(HfConfig, of_granite_scales_by_its_multiplier) {
   // Granite-3.1-8b
   EXPECT_DOUBLE_EQ(layer(R"({"model_type": "granite", "attention_multiplier": 0.0078125,
