@@ -156,7 +156,10 @@ TEST(LikelyCause, of_chunks_blocks_and_temperatures_is_named) {
 }
 
 TEST(LikelyCause, of_a_decode_that_sees_its_first_key_alone_is_named) {
-  expect_cause(Fault::kAlignsTopLeft, small_plain_decode(), "one key alone, as with");
+  Case c = small_plain_decode();
+  expect_cause(Fault::kAlignsTopLeft, c, "one key alone, as with");
+  c.mode = ForwardMode::kMixed;
+  expect_cause(Fault::kAlignsTopLeft, c, "one key alone, as with");
 }
 
 /// What a kernel gives for a decode's last request, head 1, that takes the cached row of a latent

@@ -49,7 +49,8 @@ constexpr WrongRule kWrongRules[] = {
      "a graph was recorded",
      [](Case& c, const RowId& id) {
        Request& request = request_of(c, id);
-       const bool differs = c.mode == ForwardMode::kDecode && request.kv_len > 1;
+       const bool is_decode = request.q_len == 1 && request.tree_parents.empty();
+       const bool differs = is_decode && request.kv_len > 1;
        request.kv_len = 1;
        return differs;
      }},
