@@ -164,6 +164,24 @@ class PageTest(unittest.TestCase):
         self.assertTrue(any("INCORRECT" in row and "no" in row for row in cells), cells)
         self.assertTrue(any(row.startswith("2") and "no trees" in row for row in cells), cells)
 
+    def test_model_steps_stand_beside_their_layers(self):
+        def layer(kind, backend, us, **changes):
+            return record(f"chat/{kind}", backend, us, mix="chat", plan_us=2.0, update_us=None, sweep={"layer": kind},
+                          model_layers={"kind": kind, "layers": 12, "of_step": 24, "left_out": ""}, **changes)
+        cells = [layer("full", "splitkv", 100.0), layer("sliding", "splitkv", 30.0), layer("full", "paged_fa", 90.0),
+                 layer("sliding", "paged_fa", 9.0, verdict="INCORRECT", reason="3 NaN")]
+        self.page(result(cells))
+        self.assertIn("Model steps", self.browser.run("document.getElementById('sections').innerText"))
+        self.assertEqual(self.column("model-steps", 2), ["splitkv", "paged_fa", "best of each kind"])
+        self.assertEqual(self.column("model-steps", 3), ["1.56 ms", "–", "1.44 ms"])
+        texts = self.column("model-steps", 6)
+        self.assertEqual(texts[0], "12 full × 100 µs + 2.00 µs, 12 sliding × 30.0 µs + 2.00 µs")
+        self.assertIn("3 NaN", texts[1])
+        self.assertTrue(texts[2].startswith("paged_fa: 12 full × 90.0 µs"), texts[2])
+        self.page(result(some_cells()))
+        self.assertTrue(self.browser.run("document.getElementById('model-steps').hidden"))
+        self.assertNotIn("Model steps", self.browser.run("document.getElementById('sections').innerText"))
+
     def test_errors_are_sorted_by_harm(self):
         cells = [record("a", "x", 9.0), record("b", "x", 9.0)]
         cells[1]["error"].update(bound_ratio=0.9)

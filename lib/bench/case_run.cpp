@@ -164,8 +164,8 @@ std::string CaseRun::beyond_workspace_limit(std::int64_t bytes) const {
   const std::int64_t limit = scenario_->measure.workspace_limit;
   if (limit == 0 || bytes <= limit) return {};
   const auto mebibytes = [](std::int64_t of) { return static_cast<double>(of) / (1 << 20); };
-  return fmt::format("wants {:.4g} MiB of workspace, the scenario allows {:.4g} MiB",
-                     mebibytes(bytes), mebibytes(limit));
+  return fmt::format("wants {:.4g} MiB of workspace, the scenario allows {:.4g} MiB ({} and {} B)",
+                     mebibytes(bytes), mebibytes(limit), bytes, limit);
 }
 
 void CaseRun::plan(RunDevice& device) {

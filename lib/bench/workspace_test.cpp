@@ -52,7 +52,8 @@ TEST_F(Workspace, beyond_the_scenario_s_limit_ends_the_cell_with_both_figures) {
   scenario_.measure.workspace_limit = 1 << 20;
   const Record r = record_with(3 << 19, 0);
   EXPECT_EQ(r.verdict(), Verdict::kSkipped);
-  EXPECT_EQ(r.reason(), "wants 1.5 MiB of workspace, the scenario allows 1 MiB");
+  EXPECT_EQ(r.reason(),
+            "wants 1.5 MiB of workspace, the scenario allows 1 MiB (1572864 and 1048576 B)");
   EXPECT_EQ(r.workspace_bytes, 3 << 19);
   EXPECT_EQ(r.trouble(), Trouble::kNone);
 }

@@ -179,8 +179,7 @@ void read_heads(const JsonFields& config, const HfModelType& type, ModelGeometry
   read_alibi(config, type, model);
 }
 
-/// After the kinds of layers. Without linear layers the figures mean nothing; where some are
-/// neither stated nor known, those layers cannot be run.
+/// After the kinds of layers. Without linear layers the figures mean nothing.
 void read_linear_layers(const JsonFields& config, const HfModelType& type, ModelGeometry& model) {
   if (model.kinds[LayerKind::kLinear] == 0) return;
   model.linear_sort = type.linear_sort;
@@ -192,7 +191,6 @@ void read_linear_layers(const JsonFields& config, const HfModelType& type, Model
   const int values = read("linear_num_value_heads", kMaxHeads, type.linear_num_value_heads);
   const int key_dim = read("linear_key_head_dim", kMaxHeadDim, type.linear_key_head_dim);
   const int value_dim = read("linear_value_head_dim", kMaxHeadDim, type.linear_value_head_dim);
-  if (keys == 0 || values == 0 || key_dim == 0 || value_dim == 0) return;
   if (values % keys != 0) {
     throw ConfigError(fmt::format("{} is {}, no multiple of {} key heads",
                                   config.path_of("linear_num_value_heads"), values, keys));
@@ -250,7 +248,10 @@ void refuse_unread_kinds(const JsonFields& config, const HfModelType& type) {
         // and Grok 2 with a window.
         KindKey{"attn_layer_indices"}, KindKey{"full_attn_idxs"}, KindKey{"hybrid_layer_ids"},
         KindKey{"hybrid_layer_pattern"}, KindKey{"block_types"}, KindKey{"global_head_dim"},
-        KindKey{"sliding_window_size"}}) {
+        KindKey{"sliding_window_size"},
+        // Laguna's, MiniMax M3's, and what transformers 5 keeps of layers that differ (Gemma 4).
+        KindKey{"num_attention_heads_per_layer"}, KindKey{"index_topk_blocks"},
+        KindKey{"per_layer_config"}}) {
     if (is_read || config.says_none(key)) continue;
     throw ConfigError(fmt::format(
         "{} changes what layers attend to, and what it means for model type {} is not known: give "
@@ -313,10 +314,16 @@ void read_tiles(const JsonFields& file, ModelGeometry& model) {
 /// A type that the table has not: plain heads that the config states, with nothing beside them
 /// whose meaning only its modelling code could tell.
 HfModelType unknown_type(const JsonFields& config, const std::string& name) {
+  const auto has_values_like_keys = [&config] {
+    return config.states("head_dim") &&
+           config.whole("v_head_dim", 1, kMaxHeadDim) == config.whole("head_dim", 1, kMaxHeadDim);
+  };
   for (const std::string_view key :
        {"kv_lora_rank", "query_pre_attn_scalar", "attention_multiplier", "attn_logit_softcapping",
-        "alibi", "attn_config", "multi_query", "multi_query_attention", "multi_query_group_num"}) {
+        "alibi", "attn_config", "multi_query", "multi_query_attention", "multi_query_group_num",
+        "is_encoder_decoder", "v_head_dim"}) {
     if (!config.states(key) || config.is_false(key)) continue;
+    if (key == "v_head_dim" && has_values_like_keys()) continue;
     throw ConfigError(fmt::format(
         "model type {} is unknown, so the meaning of {} is unknown, too: give the geometry inline, "
         "{{heads_q: …}}",

@@ -84,12 +84,16 @@ TEST(HfConfig, has_linear_layers_with_the_heads_and_dims_that_it_states) {
   EXPECT_EQ(model.linear_conv_kernel_dim, 3);
 }
 
-TEST(HfConfig, has_linear_layers_that_cannot_run_where_nothing_says_their_dims) {
-  const std::string stated = R"({"model_type": "qwen3_5_text", "linear_num_key_heads": 16,
-    "linear_num_value_heads": 32, "linear_key_head_dim": 128)";
-  EXPECT_FALSE(read(stated + "}").has_delta_net());
-  EXPECT_EQ(read(stated + "}").linear_sort, LinearSort::kGatedDeltaNet);
-  EXPECT_TRUE(read(stated + R"(, "linear_value_head_dim": 128})").has_delta_net());
+TEST(HfConfig, of_qwen_3_5_has_linear_layers_with_the_heads_and_dims_of_transformers) {
+  for (const char* type : {"qwen3_5_text", "qwen3_5_moe_text"}) {
+    const ModelGeometry model = read(R"({"model_type": ")" + std::string(type) + "\"}");
+    ASSERT_TRUE(model.has_delta_net()) << type;
+    const AttentionLayer linear = layer_of(model, LayerKind::kLinear, 1);
+    EXPECT_EQ(linear.heads_q, 16) << type;
+    EXPECT_EQ(linear.heads_kv, 32) << type;
+    EXPECT_EQ(linear.head_dim_qk, 128) << type;
+    EXPECT_EQ(linear.head_dim_v, 128) << type;
+  }
 }
 
 TEST(HfConfig, refuses_value_heads_that_are_no_multiple_of_the_key_heads) {
@@ -147,6 +151,29 @@ TEST(HfConfig, of_chatglm_has_its_groups_as_kv_heads) {
   EXPECT_EQ(model.head_dim, 128);
   EXPECT_EQ(model.layers, 28);
   EXPECT_EQ(read(R"({"model_type": "chatglm"})").heads_kv, 32);
+}
+
+// As CohereForAI/c4ai-command-r7b-12-2024, allenai/OLMo-2-1124-13B and EleutherAI/gpt-neox-20b
+// state their heads.
+TEST(HfConfig, of_command_r_olmo_2_and_gpt_neox_has_heads_as_wide_as_their_share) {
+  const ModelGeometry command = read(
+      R"({"model_type": "cohere2", "hidden_size": 4096, "num_attention_heads": 32,
+          "num_hidden_layers": 32, "num_key_value_heads": 8, "sliding_window": 4096,
+          "sliding_window_pattern": 4})");
+  EXPECT_EQ(command.kinds, counts(8, LayerKind::kSliding, 24));
+  EXPECT_EQ(command.sliding_window, 4096);
+  EXPECT_EQ(command.heads_kv, 8);
+  EXPECT_EQ(command.head_dim, 128);
+  EXPECT_EQ(read(R"({"model_type": "cohere"})").heads_kv, 64);
+  const ModelGeometry olmo = read(R"({"model_type": "olmo2", "hidden_size": 5120,
+      "num_attention_heads": 40, "num_hidden_layers": 40, "num_key_value_heads": 40})");
+  EXPECT_EQ(olmo.head_dim, 128);
+  EXPECT_EQ(olmo.heads_kv, 40);
+  const ModelGeometry neox = read(R"({"model_type": "gpt_neox", "hidden_size": 6144,
+      "num_attention_heads": 64, "num_hidden_layers": 44, "rotary_pct": 0.25})");
+  EXPECT_EQ(neox.head_dim, 96);
+  EXPECT_EQ(neox.heads_kv, 64);
+  EXPECT_EQ(neox.kinds, counts(44, LayerKind::kSliding, 0));
 }
 
 TEST(HfConfig, of_granite_scales_by_its_multiplier) {
@@ -261,13 +288,21 @@ TEST(HfConfig, refuses_keys_that_change_what_layers_attend_to_where_it_does_not_
                 .find("cross_attention_layers changes"),
             std::string::npos);
   for (const char* key : {"attn_layer_period", "num_kv_shared_layers", "index_topk",
-                          "global_head_dim", "sliding_window_size"}) {
+                          "global_head_dim", "sliding_window_size", "per_layer_config",
+                          "index_topk_blocks", "num_attention_heads_per_layer"}) {
     const std::string config = R"({"model_type": "llama", ")" + std::string(key) + "\": ";
     EXPECT_NE(refusal(config + "8}").find(key), std::string::npos);
-    for (const char* none : {"0", "-1", "null", "false", "[]"}) {
+    for (const char* none : {"0", "-1", "null", "false", "[]", "{}"}) {
       EXPECT_EQ(refusal(config + none + "}"), "accepted") << key << none;
     }
   }
+  // As transformers 5 saves Gemma 4, whose full layers have heads of their own width.
+  EXPECT_NE(refusal(R"({"model_type": "gemma4_text", "num_hidden_layers": 2, "head_dim": 256,
+                        "num_attention_heads": 8, "num_key_value_heads": 4, "sliding_window": 512,
+                        "layer_types": ["sliding_attention", "full_attention"],
+                        "per_layer_config": {"1": {"head_dim": 512}}})")
+                .find("per_layer_config changes what layers attend to"),
+            std::string::npos);
   // MiniMax-M2 states its list, of full layers alone.
   EXPECT_EQ(refusal(R"({"model_type": "minimax_m2", "attn_type_list": [1, 1]})"), "accepted");
   EXPECT_NE(refusal(R"({"model_type": "minimax_m2", "attn_type_list": [1, 0]})"), "accepted");
@@ -439,6 +474,14 @@ TEST(HfConfig, of_an_unknown_type_must_state_everything) {
   EXPECT_NE(refusal(whole + R"(, "attention_multiplier": 0.1})")
                 .find("the meaning of attention_multiplier is unknown, too"),
             std::string::npos);
+  // A decoder beside an encoder has cross layers, and values of another width another cache.
+  EXPECT_EQ(read(whole + R"(, "is_encoder_decoder": false, "v_head_dim": 64})").layers, 2);
+  EXPECT_EQ(read(whole + R"(, "v_head_dim": null})").head_dim, 64);
+  for (const char* more : {R"("is_encoder_decoder": true)", R"("v_head_dim": 48)"}) {
+    EXPECT_NE(refusal(whole + ", " + more + "}").find("is unknown, so the meaning of"),
+              std::string::npos)
+        << more;
+  }
 }
 
 TEST(HfConfig, names_the_path_of_a_number_that_is_none) {

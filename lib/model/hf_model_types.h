@@ -78,7 +78,7 @@ struct HfModelType {
   int v_head_dim = 0;  ///< 0: no default is known
   /// What its linear layers compute; of gated delta nets its config names the heads and dims.
   LinearSort linear_sort = LinearSort::kUnknown;
-  int linear_num_key_heads = 0;  ///< 0 here and below: no default is known
+  int linear_num_key_heads = 0;  ///< 0 here and below: of another sort
   int linear_num_value_heads = 0;
   int linear_key_head_dim = 0;
   int linear_value_head_dim = 0;

@@ -79,7 +79,7 @@ bool JsonFields::says_none(std::string_view key) const {
   if (value == nullptr || value->is_null() || is_false(key)) return true;
   if (value->is_number()) return value->get<double>() < 1;
   if (value->is_string()) return value->get_ref<const std::string&>().empty();
-  return value->is_array() && value->empty();
+  return value->is_structured() && value->empty();
 }
 
 std::string JsonFields::path_of(std::string_view key) const {

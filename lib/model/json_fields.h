@@ -24,7 +24,7 @@ class JsonFields {
   [[nodiscard]] bool is_null(std::string_view key) const;
   [[nodiscard]] bool is_false(std::string_view key) const;
   /// Absent, or a way to say that there is nothing of it: null, false, a number below 1, or an
-  /// empty list or word.
+  /// empty list, object or word.
   [[nodiscard]] bool says_none(std::string_view key) const;
   /// Present and not null.
   [[nodiscard]] bool states(std::string_view key) const { return has(key) && !is_null(key); }

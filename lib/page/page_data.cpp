@@ -12,6 +12,7 @@
 #include "lib/gate/gate_text.h"
 #include "lib/page/plot_facts.h"
 #include "lib/report/backend_summary.h"
+#include "lib/report/model_step.h"
 #include "lib/report/not_run.h"
 #include "lib/report/record_fields.h"
 #include "lib/report/record_text.h"
@@ -171,6 +172,7 @@ Json file_json(const NamedRun& file, const std::string& label) {
   for (Json& scenario : json["scenarios"]) scenario["seed"] = scenario["seed"].dump();
   json.erase("scenario");  // the first of scenarios
   json["summaries"] = summaries_json(file.run);
+  json["model_steps"] = model_steps_json(file.run);
   return json;
 }
 

@@ -22,7 +22,8 @@ struct PageContent {
 [[nodiscard]] std::vector<std::string> file_labels(const std::vector<NamedRun>& files);
 
 /// All of it as the page's scripts read it:
-///   files       label, path, environment, devices, scenarios …, and how each backend did
+///   files       label, path, environment, devices, scenarios …, how each backend did, and the
+///               attention of whole steps
 ///   columns     key, unit and description of each value of a row
 ///   rows        a list of values for each record, in the order of the columns
 ///   comparison  null, or the gate's verdicts, by harm

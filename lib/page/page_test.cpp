@@ -78,6 +78,22 @@ TEST(Page, tells_the_fate_of_each_record) {
                                  "failed", "not run"));
 }
 
+TEST(Page, holds_the_steps_of_each_file_s_models) {
+  Record full = measured_cell("chat/full", "splitkv", 100);
+  full.model_layers = {"full", 12, 24, ""};
+  Record sliding = measured_cell("chat/sliding", "splitkv", 30);
+  sliding.model_layers = {"sliding", 12, 24, ""};
+  const Json data =
+      data_in(page_of({{{"a.json", sample_run()}, {"b.json", measured_run({full, sliding})}}, {}}));
+  EXPECT_EQ(data["files"][0]["model_steps"].size(), 0u);
+  ASSERT_EQ(data["files"][1]["model_steps"].size(), 1u);
+  const Json& step = data["files"][1]["model_steps"][0];
+  EXPECT_EQ(step["step"], "chat");
+  EXPECT_DOUBLE_EQ(step["model_step_us"].get<double>() - step["parts"][0]["host_us"].get<double>() -
+                       step["parts"][1]["host_us"].get<double>(),
+                   12 * 100 + 12 * 30);
+}
+
 TEST(Page, keeps_its_data_as_it_was) {
   RunResult run = sample_run();
   run.records.resize(3);

@@ -74,7 +74,9 @@ void append_requests(const BatchEntry& entry, const std::vector<RequestLengths>&
                      const std::vector<std::int64_t>& encoder_lens, bool of_encoders,
                      std::int64_t page_size, std::uint64_t seed, BuiltBatch& batch) {
   const int prefix = encoder_lens.empty() ? use_prefix(entry, batch) : -1;
-  const bool computes_rest = entry.mode == ForwardMode::kExtend && !entry.chunk && !of_encoders;
+  // Where the new tokens alone are stated, the tokens before them are those in whole pages.
+  const bool computes_rest = entry.mode == ForwardMode::kExtend && !entry.chunk && !of_encoders &&
+                             !entry.prefix_len && !entry.kv_len;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     Request request;
     request.group = entry.name;
@@ -82,7 +84,7 @@ void append_requests(const BatchEntry& entry, const std::vector<RequestLengths>&
     request.kv_len = lengths[i].kv_len;
     request.shared_prefix = prefix;
     request.shared_len = entry.prefix ? entry.prefix->length : 0;
-    if (computes_rest && request.prefix_len() == request.shared_len) {
+    if (computes_rest) {
       request.q_len += request.shared_len - whole_pages(request.shared_len, page_size);
     }
     if (entry.items) request.items = entry.items->lengths;

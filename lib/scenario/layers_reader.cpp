@@ -141,11 +141,15 @@ std::vector<MixOfLayers> mixes_of_layers(const YamlPtr& mix, Problems& problems)
   const bool has_cross =
       std::ranges::find(*asked, LayerKind::kCross, &AskedLayers::kind) != asked->end();
   int of_step = 0;
-  for (const AskedLayers& each : *asked) of_step += each.layers;
-  if (model->name != kInlineModel && of_step > model->layers) {
-    problems.add(layers->place,
-                 fmt::format("{} layers, where {} has {}: {}", of_step, model->name, model->layers,
-                             model->kinds.text()),
+  for (const AskedLayers& each : *asked) {
+    of_step += each.layers;
+    const LayerKind has = stands_in(*model, each.kind) ? LayerKind::kSparse : each.kind;
+    const int most = model->kinds[has];
+    // A kind that the model has not at all is read_case()'s to refuse.
+    if (model->name == kInlineModel || most == 0 || each.layers <= most) continue;
+    problems.add(each.place,
+                 fmt::format("{} {} layers, where {} has {}: {}", each.layers, to_string(each.kind),
+                             model->name, most, model->kinds.text()),
                  kLayersForms);
     return {};
   }

@@ -191,6 +191,25 @@ mixes:
   EXPECT_EQ(c.requests[2].kv_len, 3073) << "at least the prefix and a token of its own";
 }
 
+TEST(Scenario, leaves_new_tokens_behind_a_prefix_as_they_are_where_both_lengths_are_stated) {
+  const Scenario scenario = parse_scenario(R"(
+defaults: {model: llama-3.1-8b, kv_cache: {page_size: 16}}
+prefixes: {system: 100}
+mixes:
+  m:
+    batch:
+      - {mode: extend, prefix: system, q_len: 10, kv_len: [110, 111], count: 2}
+      - {mode: extend, prefix: system, q_len: 10, prefix_len: 100}
+      - {mode: extend, prefix: system, q_len: 10}
+)",
+                                           "test.yaml");
+  const Case& c = scenario.cases.at(0);
+  EXPECT_EQ(c.requests[0].q_len, 10) << "the rest of the prefix lies in its own page already";
+  EXPECT_EQ(c.requests[1].q_len, 10);
+  EXPECT_EQ(c.requests[2].q_len, 10);
+  EXPECT_EQ(c.requests[3].q_len, 14);
+}
+
 TEST(Scenario, lets_decoders_share_the_output_of_an_encoder) {
   const Scenario scenario = parse_scenario(R"(
 defaults: {model: {heads_q: 4, heads_kv: 4, head_dim: 64}, attention: {cross: true}}

@@ -11,10 +11,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "lib/batch/draft_tree.h"
 #include "lib/fixture/testing/small_cases.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/selftest/mutant_backend.h"
@@ -154,7 +156,10 @@ TEST(LikelyCause, of_chunks_blocks_and_temperatures_is_named) {
 }
 
 TEST(LikelyCause, of_a_decode_that_sees_its_first_key_alone_is_named) {
-  expect_cause(Fault::kAlignsTopLeft, small_plain_decode(), "one key alone, as with");
+  Case c = small_plain_decode();
+  expect_cause(Fault::kAlignsTopLeft, c, "one key alone, as with");
+  c.mode = ForwardMode::kMixed;
+  expect_cause(Fault::kAlignsTopLeft, c, "one key alone, as with");
 }
 
 /// What a kernel gives for a decode's last request, head 1, that takes the cached row of a latent
@@ -229,26 +234,39 @@ TEST(LikelyCause, of_rows_that_are_not_finite_is_named) {
                "an output that was never written, or a slot read that no request owns");
 }
 
-/// Row of f32 and its LSE that a decode gives which reads the keys and values of `kv_head`.
-std::vector<float> plain_row(const Case& c, const Contents& contents, const RowId& id,
-                             int kv_head) {
+/// Keys that a row reads in place of its own.
+struct ReadKeys {
+  std::int64_t request = 0;
+  int kv_head = 0;
+  std::vector<std::int64_t> places;
+};
+
+/// Row of f32 and its LSE that the query of `id` gives over `keys`.
+std::vector<float> row_over_keys(const Case& c, const Contents& contents, const RowId& id,
+                                 const ReadKeys& keys) {
   const auto width = static_cast<std::size_t>(c.layer.head_dim_qk);
   std::vector<float> q(width), row(width);
   contents.q_row(id.request, id.token, id.head, q);
   double sum = 0;
   std::vector<double> out(width);
-  for (std::int64_t key = 0; key < c.requests[static_cast<std::size_t>(id.request)].kv_len; ++key) {
-    contents.k_row(id.request, key, kv_head, row);
+  for (const std::int64_t key : keys.places) {
+    contents.k_row(keys.request, key, keys.kv_head, row);
     double dot = 0;
     for (std::size_t d = 0; d < width; ++d) dot += static_cast<double>(q[d] * row[d]);
     const double weight = std::exp(c.layer.scale * dot);
     sum += weight;
-    contents.v_row(id.request, key, kv_head, row);
+    contents.v_row(keys.request, key, keys.kv_head, row);
     for (std::size_t d = 0; d < width; ++d) out[d] += weight * static_cast<double>(row[d]);
   }
   for (std::size_t d = 0; d < width; ++d) row[d] = static_cast<float>(out[d] / sum);
   row.push_back(static_cast<float>(std::log(sum)));
   return row;
+}
+
+std::vector<std::int64_t> first_keys(std::int64_t count) {
+  std::vector<std::int64_t> keys(static_cast<std::size_t>(count));
+  std::iota(keys.begin(), keys.end(), 0);
+  return keys;
 }
 
 class CauseOfPlainRow : public testing::Test {
@@ -263,7 +281,12 @@ class CauseOfPlainRow : public testing::Test {
                         std::as_bytes(std::span(row)));
   }
   [[nodiscard]] std::vector<float> row_of(int head, int kv_head) const {
-    return plain_row(case_, contents_, {.request = 2, .token = 0, .head = head}, kv_head);
+    return row_of_request(2, case_.requests[2].kv_len, head, kv_head);
+  }
+  [[nodiscard]] std::vector<float> row_of_request(std::int64_t request, std::int64_t keys,
+                                                  int head = 1, int kv_head = 0) const {
+    return row_over_keys(case_, contents_, {.request = 2, .token = 0, .head = head},
+                         {request, kv_head, first_keys(keys)});
   }
 
   Case case_;
@@ -281,6 +304,15 @@ TEST_F(CauseOfPlainRow, names_another_kv_head_and_the_mapping_that_leads_to_it) 
       "all");
   EXPECT_EQ(cause(row_of(8, 1), 8), "KV head 1 for query head 8 instead of 2");
   EXPECT_EQ(cause(row_of(5, 1), 6), "") << "another query";
+}
+
+TEST_F(CauseOfPlainRow, names_the_request_whose_keys_were_read) {
+  const std::string where =
+      " instead of its own, as with another's row of the request table, or another's entries of "
+      "kv_indptr";
+  EXPECT_EQ(cause(row_of_request(3, 9)), "the keys of request 3" + where) << "all that it has";
+  EXPECT_EQ(cause(row_of_request(4, 8)), "the keys of request 4" + where) << "as many as its own";
+  EXPECT_EQ(cause(row_of_request(4, 20)), "") << "neither";
 }
 
 TEST_F(CauseOfPlainRow, names_zeros) {
@@ -302,6 +334,42 @@ TEST_F(CauseOfPlainRow, names_what_was_never_written) {
   EXPECT_EQ(cause(row), "an output that was never written");
   row.back() = std::nanf("");
   EXPECT_THAT(cause(row), HasSubstr("a slot read that no request owns"));
+}
+
+/// What likely_cause() says of a node's row that sees what `mask` shows from `begin` on.
+std::string cause_of_mask_from(const Case& c, const RowId& id, std::int64_t begin) {
+  std::vector<std::vector<int>> parents;
+  std::vector<std::int32_t> prefixes;
+  for (const Request& request : c.requests) {
+    parents.push_back(request.tree_parents);
+    prefixes.push_back(static_cast<std::int32_t>(request.prefix_len()));
+  }
+  const std::vector<std::uint8_t> mask = full_mask(parents, prefixes);
+  ReadKeys keys{id.request, id.head / c.layer.group_size(), {}};
+  for (const std::int64_t key :
+       first_keys(c.requests[static_cast<std::size_t>(id.request)].kv_len)) {
+    if (mask[static_cast<std::size_t>(begin + key)] != 0) keys.places.push_back(key);
+  }
+  const Contents contents(c, Fill::kNormal);
+  const std::vector<float> row = row_over_keys(c, contents, id, keys);
+  return likely_cause(c, contents, {}, id, std::as_bytes(std::span(row)));
+}
+
+TEST(LikelyCause, of_a_tree_mask_of_another_size_or_place_is_named) {
+  Case c = small_tree_verify();
+  c.dtype = DType::kF32;
+  c.kv_cache.dtype = DType::kF32;
+  const RowId id{.request = 4, .token = 4, .head = 5};
+  std::int64_t begin = 0;  // of the request's mask
+  for (const Request& r : std::span(c.requests).first(4)) begin += r.q_len * r.kv_len;
+  const Request& request = c.requests[4];
+  EXPECT_EQ(cause_of_mask_from(c, id, begin + id.token * request.kv_len), "") << "its own";
+  EXPECT_EQ(cause_of_mask_from(c, id, begin + id.token * request.q_len),
+            "a tree mask read with rows of q_len entries, where FULL_MASK has kv_len");
+  EXPECT_EQ(cause_of_mask_from(c, id, begin + id.token * request.prefix_len()),
+            "a tree mask read with rows as long as the prefix, without the draft's tokens");
+  EXPECT_EQ(cause_of_mask_from(c, id, id.token * request.kv_len),
+            "the tree mask of request 0 for all: mask_indptr left out");
 }
 
 TEST(LikelyCause, is_left_open_where_no_usual_mistake_gives_the_row) {

@@ -11,9 +11,8 @@
 #include <numeric>
 
 #include "lib/base/dtype.h"
-#include "lib/verify/error_model.h"
-#include "reference/attention_rows.h"
-#include "reference/visible_keys.h"
+#include "lib/verify/cause_of_keys.h"
+#include "lib/verify/row_of_keys.h"
 
 namespace attnbench {
 namespace {
@@ -50,7 +49,8 @@ constexpr WrongRule kWrongRules[] = {
      "a graph was recorded",
      [](Case& c, const RowId& id) {
        Request& request = request_of(c, id);
-       const bool differs = c.mode == ForwardMode::kDecode && request.kv_len > 1;
+       const bool is_decode = request.q_len == 1 && request.tree_parents.empty();
+       const bool differs = is_decode && request.kv_len > 1;
        request.kv_len = 1;
        return differs;
      }},
@@ -228,105 +228,6 @@ constexpr WrongRow kWrongRows[] = {
      }},
 };
 
-/// A mistake in where the parts of a latent layer's cached row lie: the latent part, which is V,
-/// then the rope part. Columns are counted round the row.
-struct WrongColumns {
-  const char* text;
-  int of_k;  ///< where the row is taken to begin; -1: at its rope part
-  int of_v;  ///< where V is; likewise
-};
-
-constexpr WrongColumns kWrongColumns[] = {
-    {"V that begins one column late", 0, 1},
-    {"V taken from the last columns of the cached row", 0, -1},
-    {"a cached row whose rope part is taken to come first", -1, -1},
-};
-
-/// The row's query over other keys and values than its own, of the layer's plain rule: no ALiBi, no
-/// temperature, no dual chunks.
-ReferenceRow attend(const Case& c, const Contents& contents, const RowId& id,
-                    const reference::LoadRows& keys, const reference::LoadRows& values) {
-  const AttentionLayer& layer = c.layer;
-  std::vector<float> stored(static_cast<std::size_t>(layer.head_dim_qk));
-  contents.q_row(id.request, id.token, id.head, stored);
-  const auto q_scale = static_cast<double>(contents.q_scale(id.request, id.token, id.head));
-  reference::RowMatrix query(1, layer.head_dim_qk);
-  for (std::size_t d = 0; d < stored.size(); ++d) {
-    query(0, static_cast<Eigen::Index>(d)) = q_scale * static_cast<double>(stored[d]);
-  }
-  reference::QueryRow row;
-  row.visible =
-      reference::keys_seen_by(layer, c.requests[static_cast<std::size_t>(id.request)], id.token);
-  if (layer.has_sinks) row.sink = static_cast<double>(contents.sink(id.head));
-  return reference::attend_rows(query, {&row, 1},
-                                {.scale = layer.scale, .logit_cap = layer.logit_cap},
-                                layer.head_dim_v, keys, values)
-      .front();
-}
-
-/// The row with the keys and values of another KV head.
-ReferenceRow evaluate_kv_head(const Case& c, const Contents& contents, const RowId& id, int head) {
-  const auto rows_of = [&](auto read, auto scale_of, int width) {
-    return [&contents, id, head, read, scale_of, width](std::int64_t first,
-                                                        Eigen::Ref<reference::RowMatrix> block) {
-      std::vector<float> row(static_cast<std::size_t>(width));
-      for (Eigen::Index j = 0; j < block.rows(); ++j) {
-        (contents.*read)(id.request, first + j, head, row);
-        const RowScale scale = (contents.*scale_of)(id.request, first + j, head);
-        for (Eigen::Index d = 0; d < block.cols(); ++d) {
-          block(j, d) = static_cast<double>(row[static_cast<std::size_t>(d)]) *
-                        static_cast<double>(scale.at(static_cast<std::uint32_t>(d)));
-        }
-      }
-    };
-  };
-  return attend(c, contents, id, rows_of(&Contents::k_row, &Contents::k_scale, c.layer.head_dim_qk),
-                rows_of(&Contents::v_row, &Contents::v_scale, c.layer.head_dim_v));
-}
-
-/// The row with `wrong` columns of the cached row.
-ReferenceRow evaluate_columns(const Case& c, const Contents& contents, const RowId& id,
-                              const WrongColumns& wrong) {
-  const auto width = static_cast<std::size_t>(c.layer.head_dim_qk);
-  const std::size_t rope = width - static_cast<std::size_t>(c.layer.head_dim_v);
-  // A row that is taken to begin with its rope part has the latent part `rope` columns too late.
-  const auto columns_from = [&](int wrong_begin) {
-    const std::size_t begin = wrong_begin < 0 ? rope : static_cast<std::size_t>(wrong_begin);
-    return
-        [&contents, id, width, begin](std::int64_t first, Eigen::Ref<reference::RowMatrix> block) {
-          std::vector<float> row(width);
-          for (Eigen::Index j = 0; j < block.rows(); ++j) {
-            contents.k_row(id.request, first + j, 0, row);
-            const RowScale scale = contents.k_scale(id.request, first + j, 0);
-            for (Eigen::Index d = 0; d < block.cols(); ++d) {
-              const std::size_t column = (static_cast<std::size_t>(d) + begin) % width;
-              block(j, d) = static_cast<double>(row[column]) *
-                            static_cast<double>(scale.at(static_cast<std::uint32_t>(column)));
-            }
-          }
-        };
-  };
-  return attend(c, contents, id, columns_from(wrong.of_k), columns_from(wrong.of_v));
-}
-
-/// Whether all of a row that a backend gave are the wrong row's.
-bool agrees(const Case& rule, const Numerics& numerics, const ReferenceRow& row,
-            std::span<const std::byte> got) {
-  const ErrorModel model(rule, numerics);
-  const ErrorModel::Row bounds = model.row(row);
-  const std::byte* at = got.data();
-  const DType dtype = rule.out_dtype();
-  for (std::size_t d = 0; d < row.out.size(); ++d, at += size_bytes(dtype)) {
-    const double value = static_cast<double>(rule.out_scale) * load(dtype, at);
-    const double err = std::fabs(value - row.out[d]);
-    if (!(err <= ErrorModel::bound(bounds, row.out[d], row.a[d]))) return false;
-  }
-  if (!numerics.lse) return true;
-  const double lse = load(DType::kF32, at);
-  if (std::isinf(row.lse)) return lse == row.lse;  // whose bound is infinite, too
-  return std::fabs(lse - row.lse) <= bounds.lse_bound;
-}
-
 /// What a row that is not finite comes from. Memory that nobody has written
 /// holds poison, all bits of which are set: in outputs, and in slots of the cache that no request
 /// owns. What is computed from poison is NaN, too, but as f32, so that an LSE has other bits.
@@ -364,25 +265,6 @@ std::string cause_of_empty(const Case& c, const Numerics& numerics,
   return {};
 }
 
-/// Which other KV head's keys and values give the row.
-std::string cause_of_kv_head(const Case& c, const Contents& contents, const Numerics& numerics,
-                             const RowId& id, std::span<const std::byte> got) {
-  const int heads = c.layer.heads_kv, group = c.layer.group_size();
-  const int right = id.head / group;
-  for (const int head : {id.head % heads, 0, right - 1, right + 1}) {
-    if (head < 0 || head >= heads || head == right) continue;
-    if (!agrees(c, numerics, evaluate_kv_head(c, contents, id, head), got)) continue;
-    std::string cause =
-        fmt::format("KV head {} for query head {} instead of {}", head, id.head, right);
-    if (head == id.head % heads) {
-      cause += fmt::format(", {} % {} in place of {} / {}", id.head, heads, id.head, group);
-    }
-    if (head == 0) cause += ", as with KV head 0 for all";
-    return cause;
-  }
-  return {};
-}
-
 }  // namespace
 
 std::string likely_cause(const Case& c, const Contents& contents, const Numerics& numerics,
@@ -404,12 +286,7 @@ std::string likely_cause(const Case& c, const Contents& contents, const Numerics
     if (!wrong.apply(rule, id)) continue;
     if (agrees(rule, numerics, evaluated(rule), got)) return wrong.text;
   }
-  if (c.layer.has_alibi || c.layer.temperature_len > 0 || c.layer.dual_chunk.exists()) return {};
-  if (!c.layer.shares_row_of_k_and_v()) return cause_of_kv_head(c, contents, numerics, id, got);
-  for (const WrongColumns& wrong : kWrongColumns) {
-    if (agrees(c, numerics, evaluate_columns(c, contents, id, wrong), got)) return wrong.text;
-  }
-  return {};
+  return cause_of_keys(c, contents, numerics, id, got);
 }
 
 std::string cause_of_worst(const Case& c, const Contents& contents, const Numerics& numerics,

@@ -20,10 +20,10 @@ inline constexpr std::int64_t kMostKeysToExplain = 1 << 17;
 
 /// Which of the usual mistakes gives the row that a backend got wrong: "a window that reaches one
 /// key too far". The reference computes the row of `id` under each changed rule that the case
-/// leaves room for, or with another KV head, and the whole row has to agree. Where the row is NaN,
-/// its bits tell memory that nobody wrote from what was computed out of it. `got` is O in the
-/// case's dtype with its LSE as f32 behind it, of `contents`, which are the case's. Empty where no
-/// rule explains the row, and for recurrent layers.
+/// leaves room for, or over other keys (cause_of_keys()), and the whole row has to agree. Where the
+/// row is NaN, its bits tell memory that nobody wrote from what was computed out of it. `got` is O
+/// in the case's dtype with its LSE as f32 behind it, of `contents`, which are the case's. Empty
+/// where no rule explains the row, and for recurrent layers.
 [[nodiscard]] std::string likely_cause(const Case& c, const Contents& contents,
                                        const Numerics& numerics, const RowId& id,
                                        std::span<const std::byte> got);

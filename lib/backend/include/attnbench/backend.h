@@ -221,7 +221,9 @@ enum attnbench_role {
   /* [pages, page_size, Hkv, dv]; latent: the first dv columns of K. x_packed: [pages, Hkv, dv,
    * page_size], dense. Scales by block: absent. Ragged: [rows, Hkv, dv], dense. */
   ATTNBENCH_V_CACHE = 7,
-  ATTNBENCH_REQ_TO_TOKEN = 8,     /* i32 [rows, width] token slots: page * page_size + offset */
+  /* i32 [rows, width] token slots: page * page_size + offset; 2147480000, which lies outside of
+   * every pool, behind a request's keys */
+  ATTNBENCH_REQ_TO_TOKEN = 8,
   ATTNBENCH_REQ_POOL_INDICES = 9, /* i32 [B] a request's row of req_to_token */
   ATTNBENCH_BLOCK_TABLE = 10,     /* i32 [B, width] pages of each request; -1 beyond its last */
   ATTNBENCH_SEQ_LENS = 11,        /* i32 [B] keys of each request, this step's own included */
