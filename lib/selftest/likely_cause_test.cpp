@@ -141,6 +141,34 @@ TEST(LikelyCause, of_outputs_in_fp8_is_named) {
   EXPECT_EQ(likely_cause(c, contents, {}, id, got), "outputs that were not divided by their scale");
 }
 
+TEST(LikelyCause, of_outputs_that_overflow_is_named) {
+  Case c = small_plain_decode();
+  c.fp8.out = DType::kE4M3;
+  c.out_scale = 0.0005f;  // 0.224 is the largest output
+  const Contents contents(c, Fill::kNormal);
+  const RowId id{.request = 2, .token = 0, .head = 1};
+  const ReferenceRow row = reference::evaluate_rows(c, contents, {&id, 1}).front();
+  std::vector<std::byte> got(row.out.size() + sizeof(float));
+  int beyond = 0;
+  for (std::size_t d = 0; d < row.out.size(); ++d) {
+    const double stored = row.out[d] / static_cast<double>(c.out_scale);
+    const bool overflows = std::fabs(stored) > 448;
+    beyond += overflows ? 1 : 0;
+    store(DType::kE4M3, &got[d],
+          overflows ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(stored));
+  }
+  store(DType::kF32, &got[row.out.size()], static_cast<float>(row.lse));
+  ASSERT_GT(beyond, 0);
+  ASSERT_LT(beyond, static_cast<int>(row.out.size()));
+  EXPECT_EQ(likely_cause(c, contents, {}, id, got),
+            "outputs that overflow instead of becoming the largest number of their type");
+  for (std::size_t d = 0; d < row.out.size(); ++d) {
+    store(DType::kE4M3, &got[d], std::numeric_limits<float>::quiet_NaN());
+  }
+  EXPECT_THAT(likely_cause(c, contents, {}, id, got),
+              HasSubstr("a slot read that no request owns"));
+}
+
 TEST(LikelyCause, of_chunks_blocks_and_temperatures_is_named) {
   Case chunks = small_plain_decode();
   chunks.layer.attention_chunk = 10;
