@@ -196,6 +196,7 @@ ContentParams params_of(const Case& c, Fill fill) {
   p.v_scale = mla ? c.kv_cache.k_scale : c.kv_cache.v_scale;
   p.scales = c.kv_cache.scales;
   p.scale_seed = c.seed;
+  p.writes_blocks = writes_kv(c.step);
   p.q_dtype = c.q_dtype();
   p.q_scales = c.fp8.q_scales;
   p.q_scale = c.q_scale;
