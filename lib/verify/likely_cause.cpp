@@ -12,6 +12,7 @@
 
 #include "lib/base/dtype.h"
 #include "lib/verify/error_model.h"
+#include "lib/verify/wrong_scales.h"
 #include "reference/attention_rows.h"
 #include "reference/visible_keys.h"
 
@@ -209,6 +210,11 @@ constexpr WrongRow kWrongRows[] = {
        scale_outputs(row, static_cast<double>(c.out_scale));
        return c.out_scale != 1;
      }},
+    {"outputs multiplied by their scale instead of divided",
+     [](const Case& c, double, ReferenceRow& row) {
+       scale_outputs(row, static_cast<double>(c.out_scale) * static_cast<double>(c.out_scale));
+       return c.out_scale != 1;
+     }},
     {"no keys: the request's length taken for 0",
      [](const Case&, double, ReferenceRow& row) {
        scale_outputs(row, 0);
@@ -242,14 +248,17 @@ constexpr WrongColumns kWrongColumns[] = {
     {"a cached row whose rope part is taken to come first", -1, -1},
 };
 
-/// The row's query over other keys and values than its own, of the layer's plain rule: no ALiBi, no
-/// temperature, no dual chunks.
-ReferenceRow attend(const Case& c, const Contents& contents, const RowId& id,
+double own_q_scale(const Contents& contents, const RowId& id) {
+  return static_cast<double>(contents.q_scale(id.request, id.token, id.head));
+}
+
+/// The row's query, as stored and times `q_scale`, over other keys and values than its own, of the
+/// layer's plain rule: no ALiBi, no temperature, no dual chunks.
+ReferenceRow attend(const Case& c, const Contents& contents, const RowId& id, double q_scale,
                     const reference::LoadRows& keys, const reference::LoadRows& values) {
   const AttentionLayer& layer = c.layer;
   std::vector<float> stored(static_cast<std::size_t>(layer.head_dim_qk));
   contents.q_row(id.request, id.token, id.head, stored);
-  const auto q_scale = static_cast<double>(contents.q_scale(id.request, id.token, id.head));
   reference::RowMatrix query(1, layer.head_dim_qk);
   for (std::size_t d = 0; d < stored.size(); ++d) {
     query(0, static_cast<Eigen::Index>(d)) = q_scale * static_cast<double>(stored[d]);
@@ -280,7 +289,8 @@ ReferenceRow evaluate_kv_head(const Case& c, const Contents& contents, const Row
       }
     };
   };
-  return attend(c, contents, id, rows_of(&Contents::k_row, &Contents::k_scale, c.layer.head_dim_qk),
+  return attend(c, contents, id, own_q_scale(contents, id),
+                rows_of(&Contents::k_row, &Contents::k_scale, c.layer.head_dim_qk),
                 rows_of(&Contents::v_row, &Contents::v_scale, c.layer.head_dim_v));
 }
 
@@ -306,7 +316,32 @@ ReferenceRow evaluate_columns(const Case& c, const Contents& contents, const Row
           }
         };
   };
-  return attend(c, contents, id, columns_from(wrong.of_k), columns_from(wrong.of_v));
+  return attend(c, contents, id, own_q_scale(contents, id), columns_from(wrong.of_k),
+                columns_from(wrong.of_v));
+}
+
+/// The row with numbers in fp8 that were read through wrong scales.
+ReferenceRow evaluate_scales(const Case& c, const Contents& contents, const RowId& id,
+                             const WrongScales& wrong) {
+  const int kv_head = id.head / c.layer.group_size();
+  const auto rows_of = [&](bool is_value) {
+    return [&, is_value](std::int64_t first, Eigen::Ref<reference::RowMatrix> block) {
+      std::vector<float> row(static_cast<std::size_t>(block.cols()));
+      for (Eigen::Index j = 0; j < block.rows(); ++j) {
+        const std::int64_t position = first + j;
+        if (is_value) {
+          contents.v_row(id.request, position, kv_head, row);
+        } else {
+          contents.k_row(id.request, position, kv_head, row);
+        }
+        for (std::size_t d = 0; d < row.size(); ++d) {
+          block(j, static_cast<Eigen::Index>(d)) =
+              wrong.kv(position, is_value, static_cast<std::uint32_t>(d), row[d]);
+        }
+      }
+    };
+  };
+  return attend(c, contents, id, wrong.query, rows_of(false), rows_of(true));
 }
 
 /// Whether all of a row that a backend gave are the wrong row's.
@@ -426,6 +461,9 @@ std::string likely_cause(const Case& c, const Contents& contents, const Numerics
     if (agrees(rule, numerics, evaluated(rule), got)) return wrong.text;
   }
   if (c.layer.has_alibi || c.layer.temperature_len > 0 || c.layer.dual_chunk.exists()) return {};
+  for (const WrongScales& wrong : wrong_scales(c, contents, id)) {
+    if (agrees(c, numerics, evaluate_scales(c, contents, id, wrong), got)) return wrong.text;
+  }
   if (!c.layer.shares_row_of_k_and_v()) return cause_of_kv_head(c, contents, numerics, id, got);
   for (const WrongColumns& wrong : kWrongColumns) {
     if (agrees(c, numerics, evaluate_columns(c, contents, id, wrong), got)) return wrong.text;
