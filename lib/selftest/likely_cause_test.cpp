@@ -120,6 +120,18 @@ TEST(LikelyCause, of_a_window_over_a_tree_that_counts_by_the_other_rule_is_named
             "a window that counts the nodes of a tree by the other rule");
 }
 
+TEST(LikelyCause, of_yarn_s_factor_that_is_left_out_is_named) {
+  Case c = small_mla();
+  c.geometry.kv_lora_rank = 512;
+  c.geometry.qk_nope_head_dim = 128;
+  c.geometry.qk_rope_head_dim = 64;
+  Case plain = c;
+  plain.layer.scale = 1 / std::sqrt(192.0);
+  c.layer.scale = 1.874 * plain.layer.scale;
+  EXPECT_EQ(cause_of_other_rule(c, plain, {.request = 2, .token = 0, .head = 1}),
+            "logits without YaRN's factor");
+}
+
 TEST(LikelyCause, of_activations_in_fp8_is_named) {
   Case c = small_plain_decode();  // the mutant knows no scales of activations
   c.fp8.q = DType::kE4M3;

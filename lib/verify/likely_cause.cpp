@@ -154,6 +154,14 @@ constexpr WrongRule kWrongRules[] = {
        c.layer.scale = 1 / std::sqrt(static_cast<double>(c.layer.head_dim_qk));
        return c.layer.shares_row_of_k_and_v();
      }},
+    {"logits without YaRN's factor",
+     [](Case& c, const RowId&) {
+       const int dims = c.geometry.qk_nope_head_dim + c.geometry.qk_rope_head_dim;
+       const double plain = 1 / std::sqrt(static_cast<double>(dims));
+       const bool differs = c.geometry.is_mla() && c.layer.scale != plain;
+       c.layer.scale = plain;
+       return differs;
+     }},
     {"Q without its scale",
      [](Case& c, const RowId&) {
        c.layer.scale /= static_cast<double>(c.q_scale);
