@@ -325,9 +325,18 @@ TEST(LikelyCause, of_scales_of_an_fp8_cache_is_named) {
     EXPECT_EQ(cause(2, 0, false), "the scales of KV head 0 for KV head 1");
     EXPECT_EQ(cause(2, 3, false), "") << "no usual mistake";
   }
+  const Contents contents(c, Fill::kNormal);
+  EXPECT_EQ(
+      cause_of_numbers(c, id, 1,
+                       [&](std::int64_t position, bool is_value, std::uint32_t, float stored) {
+                         return stored * (is_value ? contents.v_scale(2, position, 0)
+                                                   : contents.k_scale(2, position, 1))
+                                             .all;
+                       }),
+      "V's scale of KV head 0 for KV head 1");
   c.kv_cache.scales = KvScales::kRequest;
-  EXPECT_EQ(cause(0, 1, false), "the scales of request 0 for those of request 2");
-  EXPECT_EQ(cause(3, 1, false), "the scales of request 3 for those of request 2");
+  EXPECT_EQ(cause(0, 1, false), "the scales of request 0 for request 2");
+  EXPECT_EQ(cause(3, 1, false), "the scales of request 3 for request 2");
 }
 
 TEST(LikelyCause, of_a_cache_in_the_other_fp8_type_is_named) {

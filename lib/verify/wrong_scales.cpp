@@ -84,12 +84,24 @@ class ScaleMistakes {
     });
   }
 
-  void add_scales_of(std::int64_t request, int head, std::string text) {
-    add(std::move(text), [scales = scales_, request, head](std::int64_t position, bool is_value,
-                                                           std::uint32_t, float stored) {
-      return static_cast<double>(stored) *
-             static_cast<double>(scales.of(request, head, position, is_value).all);
-    });
+  /// Those of K and V, or of one of them, in place of the right ones.
+  void add_scales_of(std::int64_t request, int head, const std::string& whose) {
+    struct Part {
+      const char* text;
+      bool of_k, of_v;
+    };
+    for (const Part& part : {Part{"the scales", true, true}, Part{"K's scale", true, false},
+                             Part{"V's scale", false, true}}) {
+      if (case_->layer.shares_row_of_k_and_v() && part.of_k != part.of_v) continue;
+      add(fmt::format("{} {}", part.text, whose),
+          [scales = scales_, part, request, head](std::int64_t position, bool is_value,
+                                                  std::uint32_t, float stored) {
+            const bool wrong = is_value ? part.of_v : part.of_k;
+            const RowScale scale = wrong ? scales.of(request, head, position, is_value)
+                                         : scales.own(position, is_value);
+            return static_cast<double>(stored) * static_cast<double>(scale.all);
+          });
+    }
   }
 
   void add_neighbours() {
@@ -99,14 +111,13 @@ class ScaleMistakes {
     for (const int head : {0, right_head - 1, right_head + 1}) {
       if (head < 0 || head >= case_->layer.heads_kv || head == right_head) continue;
       add_scales_of(id_.request, head,
-                    fmt::format("the scales of KV head {} for KV head {}", head, right_head));
+                    fmt::format("of KV head {} for KV head {}", head, right_head));
     }
     if (kind != KvScales::kRequest) return;
     for (const std::int64_t request : {std::int64_t{0}, id_.request - 1, id_.request + 1}) {
       if (!is_other_request(request)) continue;
-      add_scales_of(
-          request, right_head,
-          fmt::format("the scales of request {} for those of request {}", request, id_.request));
+      add_scales_of(request, right_head,
+                    fmt::format("of request {} for request {}", request, id_.request));
     }
   }
 
