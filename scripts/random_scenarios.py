@@ -94,7 +94,8 @@ def in_fp8(rng):
     wanted = {}
     if rng.random() < 0.1:
         wanted["q_dtype"] = rng.choice(FP8)
-        wanted |= {"q_scales": "request"} if rng.random() < 0.3 else {"q_scale": scale(rng)}
+        kind = rng.choice(["tensor"] * 3 + ["head", "token", "request"])
+        wanted |= {"q_scale": scale(rng)} if kind == "tensor" else {"q_scales": kind}
     if rng.random() < 0.1:
         wanted |= {"out_dtype": rng.choice(FP8), "out_scale": scale(rng)}
     return wanted
@@ -270,6 +271,8 @@ def mix(seed, index):
         made["mla"] = "expanded"
         made["model"]["head_dim_v"] = rng.choice([16, 64, 128])
     made["attention"] = attention(rng, mode, mla) | in_fp8(rng)
+    if mla and "mla" not in made and rng.random() < 0.2:
+        made["attention"]["queries"] = "apart"
     made["batch"] = batch(rng, mode)
     if mode == "cross" and rng.random() < 0.4:
         make_cross_layer(rng, made)

@@ -282,6 +282,10 @@ TEST_F(CommandLine, says_what_formats_of_the_cache_cost_in_accuracy) {
       run({"accuracy", "--model", "deepseek-v3.2", "--tp", "64", "--keys", "9", "--queries", "2"}),
       0)
       << err_.str();
+  EXPECT_EQ(run({"accuracy", "--keys", "9", "--queries", "2", "--outliers", "1"}), 0);
+  EXPECT_EQ(out_.str().find("larger"), std::string::npos) << "the same numbers twice";
+  EXPECT_EQ(run({"accuracy", "--keys", "1m", "--queries", "4096"}), 5);  // 137 GB of logits
+  EXPECT_NE(err_.str().find("1048576 keys and 4096 queries need"), std::string::npos) << err_.str();
   EXPECT_EQ(run({"accuracy", "--queries", "41", "--keys", "40"}), 4);
   EXPECT_EQ(err_.str(), "error: --queries 41 are more than the 40 tokens of --keys\n");
   EXPECT_EQ(run({"accuracy", "--model", "qwen3-next-80b-a3b", "--layer", "linear"}), 4);

@@ -53,7 +53,9 @@ int report_accuracy(const AccuracyCommand& command, Console& console) {
                         .tp = command.tp,
                         .layer = layer_of(model, kind, command.tp),
                         .sections = {}};
-  for (const double factor : {1.0, command.outliers}) {
+  std::vector<double> factors{1.0};
+  if (command.outliers != 1) factors.push_back(command.outliers);
+  for (const double factor : factors) {
     AccuracySection section{.data = {.keys = command.keys,
                                      .queries = command.queries,
                                      .outlier_factor = factor,

@@ -9,6 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/bench/case_run.h"
 #include "lib/bench/chosen_by_engines.h"
+#include "lib/cost/backend_ceilings.h"
 
 namespace attnbench {
 namespace {
@@ -279,7 +280,8 @@ void CaseRun::add_timing(Record& r, const Candidate& candidate, const Timing& me
     return;
   }
   const double seconds = timing.median_us / 1e6;
-  const Ceilings& ceilings = candidate.device->ceilings;
+  const Ceilings ceilings = ceilings_of_backend(candidate.device->ceilings,
+                                                candidate.device->info.kind, candidate.numerics);
   const Agreement agreement = agreement_of(candidate.verification.verdict);
   if (const std::string beyond = beyond_ceilings(cost_, r.cache, ceilings, seconds);
       !beyond.empty()) {

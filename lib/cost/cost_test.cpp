@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/cost/backend_ceilings.h"
 #include "lib/fixture/testing/small_cases.h"
 #include "reference/visible_keys.h"
 
@@ -299,6 +300,22 @@ TEST(Exceeds, begins_two_percent_above_the_ceiling) {
   EXPECT_TRUE(exceeds(1000, 1000, 0.975));
   EXPECT_FALSE(exceeds(1000, 0, 0.001));  // no ceiling, no claim
   EXPECT_TRUE(exceeds(1, 1000, 0));
+}
+
+TEST(CeilingsOfBackend, double_where_a_gpu_multiplies_in_fp8) {
+  const Ceilings measured{.read_bytes_per_s = 10, .flop_per_s = 1000};
+  const auto flops = [&](DeviceKind kind, const Numerics& numerics) {
+    const Numerics steps[] = {{}, numerics};
+    const Ceilings ceilings = ceilings_of_backend(measured, kind, steps);
+    EXPECT_EQ(ceilings.read_bytes_per_s, 10);
+    return ceilings.flop_per_s;
+  };
+  const Numerics bf16{.qk_input = DType::kBF16, .p = DType::kBF16};
+  const Numerics fp8{.qk_input = DType::kE4M3, .p = DType::kE4M3};
+  EXPECT_EQ(flops(DeviceKind::kCuda, bf16), 1000);
+  EXPECT_EQ(flops(DeviceKind::kCuda, fp8), 2000);
+  EXPECT_EQ(flops(DeviceKind::kCuda, {.p = DType::kE5M2}), 2000);
+  EXPECT_EQ(flops(DeviceKind::kCpu, fp8), 1000) << "no processor here multiplies fp8";
 }
 
 /// Pairs and keys counted one by one through the reference's masks, which share no code with Cost.

@@ -91,27 +91,41 @@ bool check_slots(const BuiltBatch& batch, const KvCacheConfig& cache, const Stri
   return false;
 }
 
-/// A scale of a whole fp8 tensor that is asked for must leave its values numbers: larger ones would
-/// all be the type's largest, smaller ones 0.
+/// A tensor in fp8 and the scale of all of it.
+struct ScaledTensor {
+  const char* map;  ///< of the mix, which has the scale as `key`
+  const char* key;
+  DType dtype;
+  float scale;
+  double largest;  ///< magnitude before the scale
+};
+
+/// A scale must leave the tensor's values numbers: larger ones would all be the type's largest,
+/// smaller ones 0.
+bool check_scale(const ScaledTensor& tensor, const StrictMap& mix, Problems& problems) {
+  const auto most = static_cast<double>(largest_finite(tensor.dtype));
+  const double least = tensor.dtype == DType::kE4M3 ? 0x1p-6 : 0x1p-14;  // smallest normal numbers
+  const double stored = tensor.largest / static_cast<double>(tensor.scale);
+  if (stored >= least && stored <= most) return true;
+  problems.add(
+      place_in(mix, tensor.map, tensor.key),
+      fmt::format("{} {:.4g} makes values up to {:.4g}, {} {} holds", tensor.key, tensor.scale,
+                  stored, stored > most ? "more than" : "less than a normal number that",
+                  to_string(tensor.dtype)),
+      fmt::format("from {:.2g} to {:.2g}: stored values are the tensor's divided by it",
+                  1.05 * tensor.largest / most, 0.95 * tensor.largest / least));
+  return false;
+}
+
+/// Of the scales of a whole fp8 cache, those that are asked for.
 bool check_fp8_cache_range(const Case& c, const StrictMap& mix, Problems& problems) {
-  const DType dtype = c.kv_cache.dtype;
   const ContentRange range = content_range(c);
-  const auto most = static_cast<double>(largest_finite(dtype));
-  const double least = dtype == DType::kE4M3 ? 0x1p-6 : 0x1p-14;  // smallest normal numbers
+  const YamlNode* cache = mix.find("kv_cache");
   for (const auto& [key, scale, largest] : {std::tuple{"k_scale", c.kv_cache.k_scale, range.k},
                                             {"v_scale", c.kv_cache.v_scale, range.v}}) {
-    const YamlNode* cache = mix.find("kv_cache");
-    const double stored = largest / static_cast<double>(scale);
-    if (cache == nullptr || cache->find(key) == nullptr || (stored >= least && stored <= most)) {
-      continue;
-    }
-    problems.add(place_in(mix, "kv_cache", key),
-                 fmt::format("{} {:.4g} makes values up to {:.4g}, {} {} holds", key, scale, stored,
-                             stored > most ? "more than" : "less than a normal number that",
-                             to_string(dtype)),
-                 fmt::format("from {:.2g} to {:.2g}: stored values are the tensor's divided by it",
-                             1.05 * largest / most, 0.95 * largest / least));
-    return false;
+    if (cache == nullptr || cache->find(key) == nullptr) continue;
+    const ScaledTensor tensor{"kv_cache", key, c.kv_cache.dtype, scale, largest};
+    if (!check_scale(tensor, mix, problems)) return false;
   }
   return true;
 }
@@ -140,33 +154,21 @@ bool check_range(const Case& c, const StrictMap& mix, Problems& problems) {
   return true;
 }
 
-/// Queries and outputs in fp8 must hold the fixture's values: larger ones would saturate.
+/// Queries in fp8 must stay numbers, and so must outputs of random data. Planted outputs may be
+/// larger than the type's largest number, which they become.
 bool check_fp8_range(const Case& c, const StrictMap& mix, Problems& problems) {
   constexpr double kLargestQuery = 4.5;  // a normal number, 3.47 at most, beside a direction of 1
+  if (c.fp8.q &&
+      !check_scale({"attention", "q_scale", *c.fp8.q, c.q_scale, kLargestQuery}, mix, problems)) {
+    return false;
+  }
+  if (!c.fp8.out) return true;
   // Outputs are means of values. One number of a token's row, or of a block, is the largest that
   // the cache's type holds (RowScale), up to 3.75 times the largest otherwise.
   const bool peaks = c.kv_cache.scales == KvScales::kToken || c.kv_cache.scales == KvScales::kBlock;
-  const double largest_output = content_range(c).v * (peaks ? 4 : 1.125);
-  struct Stored {
-    const std::optional<DType>& dtype;
-    double largest;
-    float scale;
-    const char* key;
-  };
-  for (const Stored& each : {Stored{c.fp8.q, kLargestQuery, c.q_scale, "q_scale"},
-                             {c.fp8.out, largest_output, c.out_scale, "out_scale"}}) {
-    if (!each.dtype) continue;
-    const double stored = each.largest / static_cast<double>(each.scale);
-    const auto most = static_cast<double>(largest_finite(*each.dtype));
-    if (stored <= most) continue;
-    problems.add(place_in(mix, "attention", each.key),
-                 fmt::format("{} {:.4g} makes values up to {:.4g}, more than {} holds", each.key,
-                             each.scale, stored, to_string(*each.dtype)),
-                 fmt::format("at least {:.2g}: stored values are the tensor's divided by it",
-                             1.05 * each.largest / most));
-    return false;
-  }
-  return true;
+  const double largest_output = kLargestNormal * (peaks ? 4 : 1.125);
+  return check_scale({"attention", "out_scale", *c.fp8.out, c.out_scale, largest_output}, mix,
+                     problems);
 }
 
 /// A row that requests share would be read through the scales of each.

@@ -46,6 +46,7 @@ struct ContentParams {
   /// Power of two that the scales of tokens and blocks are built on: times the largest number of
   /// the cache's type it covers all values of the fill. The same for kTiming and kSample.
   float k_scale_unit = 1, v_scale_unit = 1;
+  bool writes_blocks = false;  ///< the step computes the scales of its new rows
   DType q_dtype = DType::kBF16;
   QScales q_scales = QScales::kTensor;
   float q_scale = 1;
@@ -258,24 +259,39 @@ constexpr void with_formula(Formula formula, const Visit& visit) {
   return rounded(DType::kBF16, normal_element(row_key(p.scale_seed, Role::kSink, 0, 0, head), 0));
 }
 
+namespace content_detail {
+
+/// 1 to 15/8 in eighths. Four significant bits: the product with a stored fp8 number is exact in
+/// f32 and bf16.
+[[nodiscard]] constexpr float short_scale(std::uint32_t bits) {
+  return static_cast<float>(8 + bits % 8) / 8.0f;
+}
+
+}  // namespace content_detail
+
 /// What the stored elements of a row are multiplied with.
 ///
 /// A KV write computes the scales of tokens and blocks from the numbers that it is given
 /// (written_scale()). So that it finds exactly these, one stored number that shares such a scale,
-/// the peak, is the largest of its type. Scales are short, and those of blocks powers of two, which
-/// makes the quotients exact: writers that multiply with a reciprocal or round scales up to powers
-/// of two, as DeepSeek's do, come to the same bits.
+/// the peak, is the largest of its type. Scales are short, and those of blocks that a step writes
+/// powers of two, which makes the quotients exact: writers that multiply with a reciprocal or round
+/// scales up to powers of two, as DeepSeek's do, come to the same bits. Blocks that are read alone
+/// have scales between powers of two, as vLLM's writer leaves them, so that a kernel that keeps
+/// the exponent alone (UE8M0) computes something else.
 struct RowScale {
   static constexpr std::uint32_t kNoPeak = 0xffffffffu;
 
-  float all = 1;              ///< of blocks: the smaller one of their two sizes
+  float all = 1;              ///< of blocks: the smallest one of their sizes
   std::uint32_t blocked = 0;  ///< leading dims that have a scale by block instead; the rest has 1
   std::uint64_t key = 0;      ///< of the blocks' scales
   std::uint32_t peak = kNoPeak;  ///< dim of the peak of a row that has a scale of its own
+  bool powers_of_two = true;     ///< all scales of blocks
 
   /// Of values [kScaleBlock * block, kScaleBlock * (block + 1)).
   [[nodiscard]] constexpr float of_block(std::uint32_t block) const {
-    return (element_bits(key, block) & 1u) != 0 ? 2 * all : all;
+    const std::uint32_t bits = element_bits(key, block);
+    if (!powers_of_two) return all * content_detail::short_scale(bits);
+    return (bits & 1u) != 0 ? 2 * all : all;
   }
   /// Dim of the block's peak.
   [[nodiscard]] constexpr std::uint32_t peak_of_block(std::uint32_t block) const {
@@ -292,12 +308,6 @@ struct RowScale {
 };
 
 namespace content_detail {
-
-/// 1 to 15/8 in eighths. Four significant bits: the product with a stored fp8 number is exact in
-/// f32 and bf16.
-[[nodiscard]] constexpr float short_scale(std::uint32_t bits) {
-  return static_cast<float>(8 + bits % 8) / 8.0f;
-}
 
 /// A short scale of one of three sizes, as one that tensors share may be.
 [[nodiscard]] constexpr float shared_scale(std::uint64_t key) {
@@ -336,6 +346,7 @@ struct ScaleSource {
     case KvScales::kBlock:
       scale.all = source.unit;
       scale.blocked = p.match_begin;
+      scale.powers_of_two = p.writes_blocks;
       scale.key = row_key(p.scale_seed, source.role, stream, position, head);
       break;
   }

@@ -133,23 +133,23 @@ double largest_extreme(const ContentParams& p) {
 
 /// Largest magnitudes of a fill's K and V, before scales.
 ContentRange range_of_fill(const Case& c, const ContentParams& p) {
-  constexpr double kNormal = 3.47;
   switch (p.fill) {
     case Fill::kTag:
-      return {kNormal, 6};
+      return {kLargestNormal, 6};
     case Fill::kSparseInt:
       return {2, 4};
     case Fill::kNeedle:
-      return {std::max(kNormal, static_cast<double>(p.needle_size)), kNormal};
+      return {std::max(kLargestNormal, static_cast<double>(p.needle_size)), kLargestNormal};
     case Fill::kExtreme:
-      return {largest_extreme(p), kNormal};
+      return {largest_extreme(p), kLargestNormal};
     case Fill::kNormal:
-      return {kNormal, kNormal};
+      return {kLargestNormal, kLargestNormal};
     case Fill::kTiming:
     case Fill::kSample: {
       Request longest;  // of no batch: contents of a request do not depend on the others
       longest.kv_len = std::numeric_limits<std::int32_t>::max();
-      return {std::max(kNormal, static_cast<double>(fresh_key_size(c, longest))), kNormal};
+      return {std::max(kLargestNormal, static_cast<double>(fresh_key_size(c, longest))),
+              kLargestNormal};
     }
   }
   return {};
@@ -196,6 +196,7 @@ ContentParams params_of(const Case& c, Fill fill) {
   p.v_scale = mla ? c.kv_cache.k_scale : c.kv_cache.v_scale;
   p.scales = c.kv_cache.scales;
   p.scale_seed = c.seed;
+  p.writes_blocks = writes_kv(c.step);
   p.q_dtype = c.q_dtype();
   p.q_scales = c.fp8.q_scales;
   p.q_scale = c.q_scale;

@@ -16,6 +16,9 @@ namespace attnbench {
 [[nodiscard]] std::string_view to_string(Fill fill);
 [[nodiscard]] std::optional<Fill> fill_from_string(std::string_view name);
 
+/// No normal_element() is larger.
+inline constexpr double kLargestNormal = 3.47;
+
 /// Largest magnitudes that any fill gives K and V, before the cache's scales divide them.
 struct ContentRange {
   double k = 0;

@@ -83,7 +83,7 @@ EngineSetup engine_setup_of(const Case& c, const EngineDevice& device, bool dete
   setup.is_deterministic = deterministic;
   setup.mode = c.mode;
   setup.q_fp8 = c.fp8.q;
-  setup.has_other_q_scales = c.fp8.q_scales != QScales::kTensor;
+  setup.q_scales = c.fp8.q_scales;
   setup.has_fp8_output = c.fp8.out.has_value();
   setup.scores_items = std::ranges::any_of(
       c.requests, [](const Request& request) { return !request.items.empty(); });

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <string>
@@ -121,6 +122,18 @@ TEST(LikelyCause, of_a_window_over_a_tree_that_counts_by_the_other_rule_is_named
             "a window that counts the nodes of a tree by the other rule");
 }
 
+TEST(LikelyCause, of_yarn_s_factor_that_is_left_out_is_named) {
+  Case c = small_mla();
+  c.geometry.kv_lora_rank = 512;
+  c.geometry.qk_nope_head_dim = 128;
+  c.geometry.qk_rope_head_dim = 64;
+  Case plain = c;
+  plain.layer.scale = 1 / std::sqrt(192.0);
+  c.layer.scale = 1.874 * plain.layer.scale;
+  EXPECT_EQ(cause_of_other_rule(c, plain, {.request = 2, .token = 0, .head = 1}),
+            "logits without YaRN's factor");
+}
+
 TEST(LikelyCause, of_activations_in_fp8_is_named) {
   Case c = small_plain_decode();  // the mutant knows no scales of activations
   c.fp8.q = DType::kE4M3;
@@ -141,6 +154,34 @@ TEST(LikelyCause, of_outputs_in_fp8_is_named) {
   }
   store(DType::kF32, &got[row.out.size()], static_cast<float>(row.lse));
   EXPECT_EQ(likely_cause(c, contents, {}, id, got), "outputs that were not divided by their scale");
+}
+
+TEST(LikelyCause, of_outputs_that_overflow_is_named) {
+  Case c = small_plain_decode();
+  c.fp8.out = DType::kE4M3;
+  c.out_scale = 0.0005f;  // 0.224 is the largest output
+  const Contents contents(c, Fill::kNormal);
+  const RowId id{.request = 2, .token = 0, .head = 1};
+  const ReferenceRow row = reference::evaluate_rows(c, contents, {&id, 1}).front();
+  std::vector<std::byte> got(row.out.size() + sizeof(float));
+  int beyond = 0;
+  for (std::size_t d = 0; d < row.out.size(); ++d) {
+    const double stored = row.out[d] / static_cast<double>(c.out_scale);
+    const bool overflows = std::fabs(stored) > 448;
+    beyond += overflows ? 1 : 0;
+    store(DType::kE4M3, &got[d],
+          overflows ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(stored));
+  }
+  store(DType::kF32, &got[row.out.size()], static_cast<float>(row.lse));
+  ASSERT_GT(beyond, 0);
+  ASSERT_LT(beyond, static_cast<int>(row.out.size()));
+  EXPECT_EQ(likely_cause(c, contents, {}, id, got),
+            "outputs that overflow instead of becoming the largest number of their type");
+  for (std::size_t d = 0; d < row.out.size(); ++d) {
+    store(DType::kE4M3, &got[d], std::numeric_limits<float>::quiet_NaN());
+  }
+  EXPECT_THAT(likely_cause(c, contents, {}, id, got),
+              HasSubstr("a slot read that no request owns"));
 }
 
 TEST(LikelyCause, of_chunks_blocks_and_temperatures_is_named) {
@@ -222,6 +263,144 @@ TEST(LikelyCause, of_a_scale_of_k_that_is_left_out_is_named) {
   };
   EXPECT_EQ(cause(1), "K without its scale");
   EXPECT_EQ(cause(3), "") << "no usual mistake";
+}
+
+/// Element `dim` of the key, or value, that a kernel makes of a stored number.
+using Dequantise =
+    std::function<float(std::int64_t position, bool is_value, std::uint32_t dim, float stored)>;
+
+/// What likely_cause() says of a decode's row over such keys and values, its stored query times
+/// `q_scale`.
+std::string cause_of_numbers(const Case& c, const RowId& id, float q_scale,
+                             const Dequantise& number) {
+  const Contents contents(c, Fill::kNormal);
+  const auto width = static_cast<std::size_t>(c.layer.head_dim_qk);
+  const auto width_v = static_cast<std::size_t>(c.layer.head_dim_v);
+  const int kv_head = id.head / c.layer.group_size();
+  std::vector<float> q(width), k(width), v(width_v);
+  contents.q_row(id.request, id.token, id.head, q);
+  std::vector<double> out(width_v);
+  double sum = 0;
+  for (std::int64_t key = 0; key < c.requests[static_cast<std::size_t>(id.request)].kv_len; ++key) {
+    contents.k_row(id.request, key, kv_head, k);
+    contents.v_row(id.request, key, kv_head, v);
+    double dot = 0;
+    for (std::uint32_t d = 0; d < width; ++d) {
+      dot += static_cast<double>(q_scale * q[d]) * static_cast<double>(number(key, false, d, k[d]));
+    }
+    const double weight = std::exp(c.layer.scale * dot);
+    sum += weight;
+    for (std::uint32_t d = 0; d < width_v; ++d) {
+      out[d] += weight * static_cast<double>(number(key, true, d, v[d]));
+    }
+  }
+  const auto step = static_cast<std::size_t>(size_bytes(c.out_dtype()));
+  std::vector<std::byte> got(width_v * step + sizeof(float));
+  for (std::size_t d = 0; d < width_v; ++d) {
+    store(c.out_dtype(), &got[d * step], static_cast<float>(out[d] / sum));
+  }
+  store(DType::kF32, &got[width_v * step], static_cast<float>(std::log(sum)));
+  return likely_cause(c, contents, {}, id, got);
+}
+
+TEST(LikelyCause, of_scales_of_an_fp8_cache_is_named) {
+  Case c = small_plain_decode();
+  c.layer.heads_q = 8;
+  c.layer.heads_kv = 4;
+  c.kv_cache.dtype = DType::kE4M3;
+  const RowId id{.request = 2, .token = 0, .head = 3};  // of KV head 1
+  const auto cause = [&](std::int64_t request, int head, bool swapped) {
+    const Contents contents(c, Fill::kNormal);
+    return cause_of_numbers(c, id, 1,
+                            [&](std::int64_t position, bool is_value, std::uint32_t, float stored) {
+                              const bool of_v = is_value != swapped;
+                              return stored * (of_v ? contents.v_scale(request, position, head)
+                                                    : contents.k_scale(request, position, head))
+                                                  .all;
+                            });
+  };
+  c.kv_cache.k_scale = 0.5f;
+  c.kv_cache.v_scale = 0.25f;
+  EXPECT_EQ(cause(2, 1, true), "the scales of K and V swapped");
+  c.kv_cache.k_scale = c.kv_cache.v_scale = 1;
+  for (const KvScales kind : {KvScales::kHead, KvScales::kRequest, KvScales::kToken}) {
+    c.kv_cache.scales = kind;
+    EXPECT_EQ(cause(2, 1, true), "the scales of K and V swapped");
+    EXPECT_EQ(cause(2, 2, false), "the scales of KV head 2 for KV head 1");
+    EXPECT_EQ(cause(2, 0, false), "the scales of KV head 0 for KV head 1");
+    EXPECT_EQ(cause(2, 3, false), "") << "no usual mistake";
+  }
+  const Contents contents(c, Fill::kNormal);
+  EXPECT_EQ(
+      cause_of_numbers(c, id, 1,
+                       [&](std::int64_t position, bool is_value, std::uint32_t, float stored) {
+                         return stored * (is_value ? contents.v_scale(2, position, 0)
+                                                   : contents.k_scale(2, position, 1))
+                                             .all;
+                       }),
+      "V's scale of KV head 0 for KV head 1");
+  c.kv_cache.scales = KvScales::kRequest;
+  EXPECT_EQ(cause(0, 1, false), "the scales of request 0 for request 2");
+  EXPECT_EQ(cause(3, 1, false), "the scales of request 3 for request 2");
+}
+
+TEST(LikelyCause, of_a_cache_in_the_other_fp8_type_is_named) {
+  Case c = small_plain_decode();
+  c.kv_cache.dtype = DType::kE5M2;
+  EXPECT_EQ(cause_of_numbers(c, {.request = 2, .token = 0, .head = 1}, 1,
+                             [](std::int64_t, bool, std::uint32_t, float stored) {
+                               return e4m3_value(e5m2_bits(stored));
+                             }),
+            "a cache in e5m2 read as e4m3");
+}
+
+TEST(LikelyCause, of_scales_inside_of_latent_rows_is_named) {
+  Case c = small_mla();
+  c.kv_cache.dtype = DType::kE4M3;
+  c.kv_cache.scales = KvScales::kBlock;
+  const Contents contents(c, Fill::kNormal);
+  const auto cause = [&](const std::function<float(const RowScale&, std::uint32_t dim)>& scale) {
+    return cause_of_numbers(c, {.request = 2, .token = 0, .head = 1}, 1,
+                            [&](std::int64_t position, bool, std::uint32_t dim, float stored) {
+                              return stored * scale(contents.k_scale(2, position, 0), dim);
+                            });
+  };
+  EXPECT_EQ(cause([](const RowScale& own, std::uint32_t dim) {
+              return dim < 512 ? own.of_block(0) : 1.0f;
+            }),
+            "the first scale of a row for all of its blocks");
+  EXPECT_EQ(cause([](const RowScale& own, std::uint32_t dim) {
+              return dim < 512 ? own.of_block((dim / 128 + 1) % 4) : 1.0f;
+            }),
+            "scales of the next block");
+  EXPECT_EQ(cause([](const RowScale& own, std::uint32_t dim) {
+              return own.of_block(std::min(dim / 128, 3u));
+            }),
+            "the rope part multiplied by the last block's scale");
+  EXPECT_EQ(cause([](const RowScale& own, std::uint32_t dim) {
+              return std::exp2(std::floor(std::log2(own.at(dim))));
+            }),
+            "scales of blocks cut down to powers of two");
+}
+
+TEST(LikelyCause, of_scales_of_queries_is_named) {
+  Case c = small_plain_decode();
+  c.layer.heads_q = 8;
+  c.layer.heads_kv = 4;
+  c.fp8.q = DType::kE4M3;
+  const RowId id{.request = 2, .token = 0, .head = 3};
+  const auto plain = [](std::int64_t, bool, std::uint32_t, float stored) { return stored; };
+  const auto cause = [&](std::int64_t request, int head) {
+    const Contents contents(c, Fill::kNormal);
+    return cause_of_numbers(c, id, contents.q_scale(request, 0, head), plain);
+  };
+  for (const QScales kind : {QScales::kHead, QScales::kRequest, QScales::kToken}) {
+    c.fp8.q_scales = kind;
+    EXPECT_EQ(cause_of_numbers(c, id, 1, plain), "Q without its scales");
+    EXPECT_EQ(cause(2, 0), "Q's scale of query head 0 for query head 3");
+  }
+  c.fp8.q_scales = QScales::kRequest;
+  EXPECT_EQ(cause(1, 3), "Q's scale of request 1 for request 2");
 }
 
 TEST(LikelyCause, of_rows_that_are_not_finite_is_named) {

@@ -104,7 +104,7 @@ class FillErrors {
 
   void compare_element(const ReferenceRow& reference, const ErrorModel::Row& row, std::size_t d,
                        double got) {
-    const double want = reference.out[d];
+    const double want = model_.saturated(reference.out[d]);
     expects(std::isfinite(want) && std::isfinite(reference.a[d]), "the reference is not finite");
     const int dim = static_cast<int>(d);
     const double err = std::fabs(got - want);

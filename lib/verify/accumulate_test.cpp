@@ -161,6 +161,28 @@ TEST(AccumulateOneRow, reads_outputs_in_fp8_at_their_scale) {
   EXPECT_EQ(error.max_abs, 0);
 }
 
+TEST(AccumulateOneRow, wants_the_largest_number_of_fp8_where_an_output_lies_beyond) {
+  for (const auto& [dtype, largest] :
+       {std::pair{DType::kE4M3, 448.0}, std::pair{DType::kE5M2, 57344.0}}) {
+    Case c = small_plain_decode();
+    c.fp8.out = dtype;
+    c.out_scale = 0.5f;
+    for (const double sign : {-1.0, 1.0}) {
+      const ReferenceRow row = row_of(c, sign * largest);  // twice as large as what is kept
+      FillOutputs outputs = outputs_of(c, row);
+      ErrorMetrics error;
+      accumulate_error(c, outputs, {Fill::kNormal, {row}}, {}, error);
+      EXPECT_EQ(error.max_abs, 0);
+      store(dtype, outputs.rows.data(), static_cast<float>(sign * largest / 2));
+      accumulate_error(c, outputs, {Fill::kNormal, {row}}, {}, error);
+      EXPECT_GT(error.bound_ratio, 1) << "saturates too early";
+      store(dtype, outputs.rows.data(), std::numeric_limits<float>::quiet_NaN());
+      accumulate_error(c, outputs, {Fill::kNormal, {row}}, {}, error);
+      EXPECT_EQ(error.non_finite, 1);
+    }
+  }
+}
+
 // The relative error of outputs that cancel would be infinite.
 TEST(AccumulateOneRow, holds_the_errors_of_outputs_that_cancel_against_their_noise) {
   const Case c = small_plain_decode();

@@ -49,7 +49,7 @@ ReferenceRow row_over(const Case& c, const Contents& contents, const RowId& id,
       }
     };
   };
-  return row_of_keys(c, contents, id, std::move(visible),
+  return row_of_keys(c, contents, id, own_q_scale(contents, id), std::move(visible),
                      rows_of(&Contents::k_row, &Contents::k_scale, c.layer.head_dim_qk),
                      rows_of(&Contents::v_row, &Contents::v_scale, c.layer.head_dim_v));
 }
@@ -92,8 +92,8 @@ ReferenceRow evaluate_columns(const Case& c, const Contents& contents, const Row
           }
         };
   };
-  return row_of_keys(c, contents, id, own_keys(c, id), columns_from(wrong.of_k),
-                     columns_from(wrong.of_v));
+  return row_of_keys(c, contents, id, own_q_scale(contents, id), own_keys(c, id),
+                     columns_from(wrong.of_k), columns_from(wrong.of_v));
 }
 
 /// Which other KV head's keys and values give the row.

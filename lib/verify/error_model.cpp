@@ -47,6 +47,7 @@ double gamma(double n, double u) { return n * u / (1 - n * u); }
 ErrorModel::ErrorModel(const Case& c, const Numerics& numerics)
     : recurrent_(c.layer.is_recurrent()),
       u_out_(unit_roundoff(c.out_dtype())),
+      largest_out_(c.fp8.out ? largest_finite(*c.fp8.out) * static_cast<double>(c.out_scale) : 0),
       half_subnormal_(half_subnormal(c.out_dtype()) * static_cast<double>(c.out_scale)),
       weight_underflow_(kSmallestNormal),
       u_p_(unit_roundoff(numerics.p)),

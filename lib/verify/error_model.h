@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "lib/backend/numerics.h"
@@ -59,6 +60,12 @@ class ErrorModel {
     return recurrent_ ? delta_net_row(reference) : softmax_row(reference);
   }
 
+  /// What becomes of an exact output in the type that it is stored in, before it is rounded: beyond
+  /// the largest number of fp8, that number.
+  [[nodiscard]] double saturated(double out) const {
+    return largest_out_ > 0 ? std::clamp(out, -largest_out_, largest_out_) : out;
+  }
+
   [[nodiscard]] static double bound(const Row& row, double out, double a);
   /// Standard deviation of the error. Rounding within a binade is uneven, so that a correct kernel
   /// shows an RMS of err / sigma between 1 and 2 where the store or the weights round most, 1.4 on
@@ -72,6 +79,7 @@ class ErrorModel {
 
   bool recurrent_;
   double u_out_;
+  double largest_out_;  ///< of outputs in fp8, at their scale; 0: none saturates
   double half_subnormal_;
   double weight_underflow_;  ///< of a weight, relative to the row's largest
   double u_p_;

@@ -3,6 +3,7 @@
 #include "lib/verify/format_accuracy.h"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +16,7 @@
 #include "lib/base/error.h"
 #include "lib/batch/kv_row_codec.h"
 #include "lib/batch/token_to_kv_pool.h"
+#include "lib/device/cpu/available_memory.h"
 #include "reference/attention_rows.h"
 #include "reference/visible_keys.h"
 
@@ -263,6 +265,30 @@ struct Attended {
   }
 };
 
+/// Bytes on `threads` threads: the numbers drawn for all KV heads, and of each head that is
+/// evaluated the rows in float64 and the logits of its queries.
+std::int64_t accuracy_memory_need(const AttentionLayer& layer, const AccuracyData& data,
+                                  int threads) {
+  constexpr std::int64_t kRowOverhead = sizeof(std::vector<float>) + 16;  // and the allocator's
+  const bool shares_row = layer.shares_row_of_k_and_v();
+  const std::int64_t drawn = (layer.head_dim_qk + (shares_row ? 0 : layer.head_dim_v)) * 4 +
+                             (shares_row ? 1 : 2) * kRowOverhead;
+  // In float64 and as stored, in two bytes an element at most; and a logit for each query.
+  const std::int64_t evaluated =
+      (layer.head_dim_qk + layer.head_dim_v) * (8 + 2) + data.queries * layer.group_size() * 8;
+  return data.keys *
+         (layer.heads_kv * drawn + std::min<std::int64_t>(threads, layer.heads_kv) * evaluated);
+}
+
+void refuse_too_many_keys(const AttentionLayer& layer, const AccuracyData& data) {
+  const std::int64_t need = accuracy_memory_need(layer, data, omp_get_max_threads());
+  const std::int64_t available = available_memory_bytes();
+  if (need <= available) return;
+  throw EnvironmentError(fmt::format(
+      "{} keys and {} queries need {:.1f} GB of host memory; {:.1f} GB are available", data.keys,
+      data.queries, static_cast<double>(need) / 1e9, static_cast<double>(available) / 1e9));
+}
+
 }  // namespace
 
 std::string StoredAs::name() const {
@@ -295,6 +321,7 @@ std::vector<StoredAs> ways_to_store(const AttentionLayer& layer) {
 
 std::vector<FormatAccuracy> accuracy_of(const AttentionLayer& layer, std::span<const StoredAs> ways,
                                         const AccuracyData& data) {
+  refuse_too_many_keys(layer, data);
   std::vector<DrawnHead> heads;
   float largest_key = 0, largest_value = 0;
   for (int head = 0; head < layer.heads_kv; ++head) {

@@ -56,7 +56,7 @@ struct FormatAccuracy {
 
 /// Of all query heads of `layer`, for each way to store its cache. Heads are evaluated in parallel;
 /// the result does not depend on the number of threads. Takes time in proportion to ways x queries
-/// x keys x heads.
+/// x keys x heads. Throws EnvironmentError, before it takes any memory, where that would not do.
 [[nodiscard]] std::vector<FormatAccuracy> accuracy_of(const AttentionLayer& layer,
                                                       std::span<const StoredAs> ways,
                                                       const AccuracyData& data);

@@ -12,6 +12,7 @@
 
 #include "lib/base/dtype.h"
 #include "lib/verify/cause_of_keys.h"
+#include "lib/verify/cause_of_scales.h"
 #include "lib/verify/row_of_keys.h"
 
 namespace attnbench {
@@ -153,6 +154,14 @@ constexpr WrongRule kWrongRules[] = {
        c.layer.scale = 1 / std::sqrt(static_cast<double>(c.layer.head_dim_qk));
        return c.layer.shares_row_of_k_and_v();
      }},
+    {"logits without YaRN's factor",
+     [](Case& c, const RowId&) {
+       const int dims = c.geometry.qk_nope_head_dim + c.geometry.qk_rope_head_dim;
+       const double plain = 1 / std::sqrt(static_cast<double>(dims));
+       const bool differs = c.geometry.is_mla() && c.layer.scale != plain;
+       c.layer.scale = plain;
+       return differs;
+     }},
     {"Q without its scale",
      [](Case& c, const RowId&) {
        c.layer.scale /= static_cast<double>(c.q_scale);
@@ -207,6 +216,11 @@ constexpr WrongRow kWrongRows[] = {
     {"outputs that were not divided by their scale",
      [](const Case& c, double, ReferenceRow& row) {
        scale_outputs(row, static_cast<double>(c.out_scale));
+       return c.out_scale != 1;
+     }},
+    {"outputs multiplied by their scale instead of divided",
+     [](const Case& c, double, ReferenceRow& row) {
+       scale_outputs(row, static_cast<double>(c.out_scale) * static_cast<double>(c.out_scale));
        return c.out_scale != 1;
      }},
     {"no keys: the request's length taken for 0",
@@ -265,17 +279,38 @@ std::string cause_of_empty(const Case& c, const Numerics& numerics,
   return {};
 }
 
+/// A row whose only numbers that are not finite stand where fp8 has none so large.
+std::string cause_of_overflow(const Case& c, const ReferenceRow& right,
+                              std::span<const std::byte> got) {
+  if (!c.fp8.out) return {};
+  const double unit = unit_roundoff(*c.fp8.out);  // of what a kernel's own sum may be off by
+  const double most = (1 - unit) * largest_finite(*c.fp8.out) * static_cast<double>(c.out_scale);
+  bool overflows = false;
+  for (std::size_t d = 0; d < right.out.size(); ++d) {
+    if (std::isfinite(load(*c.fp8.out, &got[d]))) continue;
+    if (std::fabs(right.out[d]) < most) return {};
+    overflows = true;
+  }
+  return overflows ? "outputs that overflow instead of becoming the largest number of their type"
+                   : "";
+}
+
 }  // namespace
 
 std::string likely_cause(const Case& c, const Contents& contents, const Numerics& numerics,
                          const RowId& id, std::span<const std::byte> got) {
   if (c.layer.is_recurrent() || id.state_row >= 0) return {};
-  if (std::string cause = cause_of_empty(c, numerics, got); !cause.empty()) return cause;
-  if (c.requests[static_cast<std::size_t>(id.request)].kv_len > kMostKeysToExplain) return {};
   const auto evaluated = [&](const Case& rule) {
     return reference::evaluate_rows(rule, contents, {&id, 1}).front();
   };
-  const ReferenceRow right = evaluated(c);
+  const bool explains =
+      c.requests[static_cast<std::size_t>(id.request)].kv_len <= kMostKeysToExplain;
+  const ReferenceRow right = explains ? evaluated(c) : ReferenceRow{};
+  if (explains) {
+    if (std::string cause = cause_of_overflow(c, right, got); !cause.empty()) return cause;
+  }
+  if (std::string cause = cause_of_empty(c, numerics, got); !cause.empty()) return cause;
+  if (!explains) return {};
   const double sink = c.layer.has_sinks ? static_cast<double>(contents.sink(id.head)) : kNoKeys;
   for (const WrongRow& wrong : kWrongRows) {
     ReferenceRow row = right;
@@ -285,6 +320,9 @@ std::string likely_cause(const Case& c, const Contents& contents, const Numerics
     Case rule = c;
     if (!wrong.apply(rule, id)) continue;
     if (agrees(rule, numerics, evaluated(rule), got)) return wrong.text;
+  }
+  if (std::string cause = cause_of_scales(c, contents, numerics, id, got); !cause.empty()) {
+    return cause;
   }
   return cause_of_keys(c, contents, numerics, id, got);
 }

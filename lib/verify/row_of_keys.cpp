@@ -11,13 +11,16 @@
 
 namespace attnbench {
 
-ReferenceRow row_of_keys(const Case& c, const Contents& contents, const RowId& id,
+double own_q_scale(const Contents& contents, const RowId& id) {
+  return static_cast<double>(contents.q_scale(id.request, id.token, id.head));
+}
+
+ReferenceRow row_of_keys(const Case& c, const Contents& contents, const RowId& id, double q_scale,
                          reference::VisibleKeys visible, const reference::LoadRows& keys,
                          const reference::LoadRows& values) {
   const AttentionLayer& layer = c.layer;
   std::vector<float> stored(static_cast<std::size_t>(layer.head_dim_qk));
   contents.q_row(id.request, id.token, id.head, stored);
-  const auto q_scale = static_cast<double>(contents.q_scale(id.request, id.token, id.head));
   reference::RowMatrix query(1, layer.head_dim_qk);
   for (std::size_t d = 0; d < stored.size(); ++d) {
     query(0, static_cast<Eigen::Index>(d)) = q_scale * static_cast<double>(stored[d]);
@@ -39,8 +42,8 @@ bool agrees(const Case& rule, const Numerics& numerics, const ReferenceRow& row,
   const DType dtype = rule.out_dtype();
   for (std::size_t d = 0; d < row.out.size(); ++d, at += size_bytes(dtype)) {
     const double value = static_cast<double>(rule.out_scale) * load(dtype, at);
-    const double err = std::fabs(value - row.out[d]);
-    if (!(err <= ErrorModel::bound(bounds, row.out[d], row.a[d]))) return false;
+    const double want = model.saturated(row.out[d]);
+    if (!(std::fabs(value - want) <= ErrorModel::bound(bounds, want, row.a[d]))) return false;
   }
   if (!numerics.lse) return true;
   const double lse = load(DType::kF32, at);

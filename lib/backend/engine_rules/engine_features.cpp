@@ -20,6 +20,7 @@ constexpr FeatureWord kWords[] = {{kE4m3Cache, "e4m3 cache"},
                                   {kRequestScales, "scales of requests"},
                                   {kXPacked, "x_packed cache"},
                                   {kFp8Queries, "queries in fp8"},
+                                  {kTokenQueryScales, "scales of queries by token"},
                                   {kFp8Output, "output in fp8"},
                                   {kSinks, "sinks"},
                                   {kWindow, "sliding window"},
@@ -66,7 +67,9 @@ EngineFeatures features_of(const EngineSetup& s) {
   const bool diffuses = s.mode == ForwardMode::kDllmExtend;
   add(s.is_x_packed, kXPacked);
   add(s.q_fp8.has_value(), kFp8Queries);
-  add(s.has_other_q_scales, kRequestScales);
+  add(s.q_scales == QScales::kHead, kHeadScales);
+  add(s.q_scales == QScales::kRequest, kRequestScales);
+  add(s.q_scales == QScales::kToken, kTokenQueryScales);
   add(s.has_fp8_output, kFp8Output);
   add(s.has_sinks, kSinks);
   add(s.has_window, kWindow);

@@ -15,8 +15,8 @@ namespace attnbench {
 enum class EngineFeature : std::uint32_t {
   kE4m3Cache = 1u << 0,
   kE5m2Cache = 1u << 1,
-  kHeadScales = 1u << 2,     ///< KvScales::kHead of an fp8 cache; so the next three
-  kTokenScales = 1u << 3,    ///< vLLM's fp8_per_token_head
+  kHeadScales = 1u << 2,     ///< of KV heads, of an fp8 cache or of queries
+  kTokenScales = 1u << 3,    ///< of a cache: vLLM's fp8_per_token_head
   kBlockScales = 1u << 4,    ///< fp8_ds_mla
   kRequestScales = 1u << 5,  ///< of caches and of queries
   kXPacked = 1u << 6,
@@ -32,10 +32,11 @@ enum class EngineFeature : std::uint32_t {
   kDualChunks = 1u << 16,
   kItems = 1u << 17,
   kBlockDiffusion = 1u << 18,
-  kNonCausal = 1u << 19,    ///< keys in a pool, seen ahead
-  kEncoderOnly = 1u << 20,  ///< keys without a pool, seen ahead
-  kRagged = 1u << 21,       ///< keys without a pool, causal
-  kInvariance = 1u << 22,   ///< SGLang's deterministic inference, vLLM's batch invariance
+  kNonCausal = 1u << 19,         ///< keys in a pool, seen ahead
+  kEncoderOnly = 1u << 20,       ///< keys without a pool, seen ahead
+  kRagged = 1u << 21,            ///< keys without a pool, causal
+  kInvariance = 1u << 22,        ///< SGLang's deterministic inference, vLLM's batch invariance
+  kTokenQueryScales = 1u << 23,  ///< QScales::kToken
 };
 
 /// A set of features.

@@ -11,6 +11,7 @@
 #include "lib/base/dtype.h"
 #include "lib/batch/cache_format.h"
 #include "lib/batch/forward_mode.h"
+#include "lib/batch/fp8_activations.h"
 #include "lib/model/linear_sort.h"
 
 namespace attnbench {
@@ -81,7 +82,7 @@ struct EngineSetup {
   bool is_ragged = false;           ///< keys and values as projections leave them: there is no pool
   bool scores_items = false;        ///< multi-item scoring
   std::optional<DType> q_fp8;       ///< the type of queries that are stored in fp8
-  bool has_other_q_scales = false;  ///< of requests, heads or tokens instead of one number
+  QScales q_scales = QScales::kTensor;
   bool has_fp8_output = false;
   /// What the step's CUDA graph needs; kNever: it is launched without one.
   CudaGraphSupport graph = CudaGraphSupport::kNever;
