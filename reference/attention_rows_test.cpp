@@ -76,6 +76,7 @@ TEST(AttentionRows, counts_a_sink_in_the_denominator_only) {
   expect_result(tiny, {1.004642324, 0.834880775}, 1.801087488);
   tiny.row.sink = 1;
   expect_result(tiny, {0.782601546, 0.650359804}, 2.050850664);
+  EXPECT_NEAR(tiny.result().p_max, std::exp(std::sqrt(0.5) - 2.050850664), 1e-9) << "of a key";
 }
 
 TEST(AttentionRows, a_sink_above_all_logits_neither_overflows_nor_shifts_the_weights) {

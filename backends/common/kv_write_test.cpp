@@ -39,7 +39,7 @@ TEST(KvWrite, is_read_again_by_torch_native_in_every_format) {
     return with_kv_write(std::make_unique<torch_native::TorchNativeBackend>(),
                          plan_kv_write_on_cpu);
   };
-  kv_write_conformance::expect_all(writer, *device, every_format(), every_format());
+  kv_write_conformance::expect_part(writer, StepPart::kBoth, *device, every_format());
 }
 
 TEST(KvWrite, rounds_and_scales_as_the_codec_does_in_every_format) {

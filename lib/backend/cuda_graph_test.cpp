@@ -34,6 +34,8 @@ TEST(CudaGraphSupport, needs_the_level_that_vllm_asks_of_a_batch) {
   EXPECT_EQ(needed(ForwardMode::kDecode, 3, 1, 3), kUniformSingleTokenDecode);
   EXPECT_EQ(needed(ForwardMode::kDecode, 3, 1, 8), kAlways) << "five rows of no request";
   EXPECT_EQ(needed(ForwardMode::kTargetVerify, 2, 3, 6), kUniformBatch);
+  EXPECT_EQ(needed(ForwardMode::kTargetVerify, 2, 2, 4), kUniformBatch) << "one draft token each";
+  EXPECT_EQ(needed(ForwardMode::kDraftExtendV2, 2, 3, 6), kUniformBatch);
   EXPECT_EQ(needed(ForwardMode::kTargetVerify, 2, 7, 8), kAlways) << "one and seven";
   EXPECT_EQ(needed(ForwardMode::kMixed, 2, 7, 8), kAlways);
   EXPECT_EQ(needed(ForwardMode::kExtend, 1, 512, 512), kAlways) << "prompts, however alike";

@@ -64,6 +64,16 @@ TEST(PagedAllocator, changes_nothing_when_the_pages_do_not_suffice) {
   EXPECT_THAT(allocator.alloc_extend(Lens{0}, Lens{1}, Slots{-1}), Optional(ElementsAre(4)));
 }
 
+TEST(PagedAllocator, needs_no_pages_beyond_those_that_it_takes) {
+  PagedAllocator one({3}, 4);  // the page of tokens 8 and 9: that of 4 to 7 is there
+  EXPECT_THAT(one.alloc_extend(Lens{5}, Lens{10}, Slots{8}),
+              Optional(ElementsAre(9, 10, 11, 12, 13)));
+  PagedAllocator none({}, 4);
+  EXPECT_THAT(none.alloc_extend(Lens{5}, Lens{8}, Slots{8}), Optional(ElementsAre(9, 10, 11)));
+  EXPECT_THAT(none.alloc_decode(Lens{8}, Slots{10}), Optional(ElementsAre(11)));
+  EXPECT_EQ(none.alloc_decode(Lens{9}, Slots{11}), std::nullopt);
+}
+
 TEST(PagedAllocator, refuses_contradictory_requests) {
   PagedAllocator allocator({1, 2, 3}, 4);
   EXPECT_THROW(static_cast<void>(allocator.alloc_extend(Lens{5}, Lens{6}, Slots{9})),

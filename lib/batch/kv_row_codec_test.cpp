@@ -128,9 +128,13 @@ TEST(KvRowCodec, rounds_through_the_scale_and_saturates) {
   EXPECT_EQ(stored[1], 448.0f);
 }
 
-TEST(KvRowCodec, finds_the_scale_of_a_head_and_of_a_token_where_each_belongs) {
-  const KvPoolShape shape{
-      {DType::kE4M3, KvLayout::kNhd, 4, KvScales::kHead}, 3, Family::kSoftmax, 2, 16, 16};
+TEST(KvRowCodec, finds_the_scale_of_a_tensor_a_head_and_a_token_where_each_belongs) {
+  KvPoolShape shape{
+      {DType::kE4M3, KvLayout::kNhd, 4, KvScales::kTensor}, 3, Family::kSoftmax, 2, 16, 16};
+  const RowCache tensors(shape);
+  EXPECT_EQ(kv_scale_at(tensors.pool, KvPart::kKey, 5, 1, 0), 0.5f);
+  EXPECT_EQ(kv_scale_at(tensors.pool, KvPart::kValue, 5, 1, 0), 0.25f);
+  shape.format.scales = KvScales::kHead;
   const RowCache heads(shape);
   EXPECT_EQ(kv_scale_at(heads.pool, KvPart::kKey, 5, 1, 0), 1.5f);
   EXPECT_EQ(kv_scale_at(heads.pool, KvPart::kValue, 5, 0, 0), 0.75f);

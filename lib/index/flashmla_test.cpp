@@ -41,6 +41,13 @@ TEST(ScheduleFlashMla, opens_no_split_where_a_part_has_no_more_left_than_the_ove
   EXPECT_THAT(schedule.parts[1].words(), ElementsAre(1, 1, 0, 1, 0, 0, 0, 0));
 }
 
+TEST(ScheduleFlashMla, opens_a_split_of_one_block_where_one_fits_beside_the_overhead) {
+  const FlashMlaSchedule schedule = schedule_flashmla(Lens{64, 192}, 2);  // of 12 blocks 6 are left
+  EXPECT_THAT(schedule.num_splits, ElementsAre(0, 1, 3));
+  EXPECT_THAT(schedule.parts[0].words(), ElementsAre(0, 1, 0, 1, 0, 0, 1, 0));
+  EXPECT_THAT(schedule.parts[1].words(), ElementsAre(1, 1, 1, 3, 1, 1, 1, 0));
+}
+
 TEST(ScheduleFlashMla, of_many_parts_cuts_every_long_request) {
   EXPECT_THAT(schedule_flashmla(Lens{1000, 5000, 300, 8192}, 66).num_splits,
               ElementsAre(0, 4, 24, 26, 58));

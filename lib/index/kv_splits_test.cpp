@@ -43,6 +43,12 @@ TEST(DynamicKvSplits, count_blocks_of_at_most_16_heads) {
   EXPECT_THAT(dynamic_kv_splits(Lens(64, 1024), launch(128, 1, 8)), Each(2));
 }
 
+TEST(DynamicKvSplits, of_short_requests_fill_all_multiprocessors_too) {
+  // From 128 keys down each is filled once: 132 over 8 blocks are more than 8 splits.
+  EXPECT_THAT(dynamic_kv_splits(Lens{64}, launch(32, 8, 8)), ElementsAre(8));
+  EXPECT_THAT(dynamic_kv_splits(Lens(8, 100), launch(32, 8, 8)), Each(3));  // 132 over 64
+}
+
 TEST(DynamicKvSplits, refuse_a_request_without_keys) {
   EXPECT_THROW(static_cast<void>(dynamic_kv_splits(Lens{0}, launch(32, 8, 8))), InternalError);
 }

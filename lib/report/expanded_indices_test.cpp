@@ -17,6 +17,7 @@
 
 #include "lib/fixture/testing/small_cases.h"
 #include "lib/report/expand_report.h"
+#include "lib/report/testing/indices_of.h"
 #include "lib/report/units.h"
 
 namespace attnbench {
@@ -28,20 +29,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using Values = std::vector<std::int64_t>;
-
-BuiltIndices indices_of(std::string_view format, const Case& c) {
-  BatchLayout layout = lay_out(c);
-  layout.batch.req_to_token_pool = &layout.req_to_token_pool;
-  return indices_of_case(index_format(format), c, layout);
-}
-
-const IndexArray& array_of(const BuiltIndices& built, std::string_view name) {
-  return *std::ranges::find(built.arrays, name, &IndexArray::name);
-}
-
-Values values_of(const BuiltIndices& built, std::string_view name) {
-  return array_of(built, name).widened();
-}
 
 Case small_chunked_layers() {
   Case c = small_prefix_hits();
@@ -424,6 +411,12 @@ TEST(IndexFormats, fill_a_batch_up_to_a_captured_size) {
     const Values& rows = values_of(built, "req_pool_indices");
     ASSERT_EQ(rows.size(), captured);
     EXPECT_EQ(std::ranges::count(rows, 0), std::ssize(rows) - std::ssize(c.requests));
+    // SGLang's get_cuda_graph_seq_len_fill_value: a length of 0 would divide 0 by 0 in Triton.
+    for (std::size_t r = requests; r < captured; ++r) {
+      EXPECT_EQ(values_of(built, "seq_lens")[r], 1);
+      EXPECT_EQ(values_of(built, "out_cache_loc")[r], 0);
+      EXPECT_EQ(values_of(built, "positions")[r], 0);
+    }
   }
 }
 

@@ -114,6 +114,9 @@ TEST(ChooseCascade, is_no_for_layers_that_vllm_computes_otherwise) {
   c.layer.sliding_window_size = 0;
   EXPECT_EQ(answer(c), Answer("no", "sliding window")) << "of the own key alone";
   c.layer.sliding_window_size = -1;
+  c.layer.attention_chunk = 8192;
+  EXPECT_EQ(answer(c), Answer("no", "local attention"));
+  c.layer.attention_chunk = 0;
   c.layer.has_alibi = true;
   EXPECT_EQ(answer(c), Answer("no", "ALiBi"));
   c.layer.has_alibi = false;

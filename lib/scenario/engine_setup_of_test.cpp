@@ -133,6 +133,8 @@ TEST(EngineSetupOf, a_model_has_the_sorts_of_all_its_layers) {
   EXPECT_TRUE(engine_setup_of(*find_model("llama-4-scout"), 1, device).has_chunks);
   EXPECT_TRUE(engine_setup_of(*find_model("deepseek-v3.2"), 8, device).is_dsa);
   EXPECT_FALSE(engine_setup_of(*find_model("deepseek-v3"), 8, device).is_dsa);
+  EXPECT_TRUE(engine_setup_of(*find_model("deepseek-v3"), 8, device).is_mla);
+  EXPECT_FALSE(gemma.is_mla);
   EXPECT_TRUE(engine_setup_of(*find_model("gpt-oss-20b"), 1, device).has_sinks);
   EXPECT_EQ(engine_setup_of(*find_model("minimax-text-01"), 1, device).linear,
             LinearSort::kLightning);
@@ -154,6 +156,7 @@ TEST(PrefillOfSglang, follows_from_prefixes_items_and_determinism) {
   EXPECT_EQ(prefill_path("batch: 2q64"), "ragged");
   EXPECT_EQ(prefill_path("batch: 2q64_q64s128"), "ragged_paged");
   EXPECT_EQ(prefill_path("batch: 2q64_q1s128"), "ragged_paged") << "a decode of a mixed step";
+  EXPECT_EQ(prefill_path("batch: q64s65_2q64"), "ragged_paged") << "one cached token of the first";
   EXPECT_EQ(prefill_path("batch: 2q64", /*deterministic=*/true), "paged");
   EXPECT_EQ(prefill_path("batch: [{mode: extend, q_len: 40, prefix_len: 0, items: [3, 2]}]"),
             "paged");

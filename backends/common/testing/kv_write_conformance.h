@@ -63,6 +63,10 @@ inline const std::set<std::string> kLatentFormats{"bf16 NHD",
   return cases;
 }
 
+/// Before attention: what it reads is compared slot by slot, and the tests of attention alone have
+/// it under all others.
+inline constexpr Fill kFillsBeforeAttention[] = {Fill::kNeedle, Fill::kExtreme, Fill::kNormal};
+
 /// Why the verification of a part of a step fails; empty when it passes or is not supported.
 [[nodiscard]] inline std::string first_fault(const Registry::Factory& make, const Case& whole,
                                              StepPart step, Device& device) {
@@ -72,32 +76,36 @@ inline const std::set<std::string> kLatentFormats{"bf16 NHD",
     return {};
   }
   Fixture fixture(c, device);
-  const Verification found =
-      conformance::verify_all_rows(*backend, c, conformance::kFills, device, fixture);
-  EXPECT_GE(found.slots_checked, 6 * std::ssize(tokens_with_keys(c))) << c.id;
+  const std::span<const Fill> fills =
+      attends(step) ? std::span<const Fill>(kFillsBeforeAttention) : conformance::kFills;
+  const Verification found = conformance::verify_all_rows(*backend, c, fills, device, fixture);
+  EXPECT_GE(found.slots_checked, std::ssize(fills) * std::ssize(tokens_with_keys(c))) << c.id;
   return is_failure(found.verdict) ? c.id + ": " + found.reason : std::string();
 }
 
-/// Every small case that it takes, alone and before attention; in all of `formats` alone, and in
-/// all of `formats_read` before attention.
-inline void expect_all(const Registry::Factory& make, Device& device,
-                       const std::set<std::string>& formats,
-                       const std::set<std::string>& formats_read = {}) {
-  for (const StepPart step : {StepPart::kKvWrite, StepPart::kBoth}) {
-    std::set<std::string> taken;
-    for (const Case& whole : also_in_e4m3(conformance::cases())) {
-      const Case c = with_step(whole, step);
-      const auto backend = make();
-      if (supports_step(backend->info(), c) && conformance::supports(*backend, c, device)) {
-        taken.insert(to_string(cache_format_of(c)));
-      }
-      EXPECT_EQ(first_fault(make, whole, step, device), "") << to_string(step);
+/// Every small case of which it takes this part of a step, in all of `formats` at least.
+inline void expect_part(const Registry::Factory& make, StepPart step, Device& device,
+                        const std::set<std::string>& formats) {
+  std::set<std::string> taken;
+  for (const Case& whole : also_in_e4m3(conformance::cases())) {
+    const Case c = with_step(whole, step);
+    const auto backend = make();
+    if (supports_step(backend->info(), c) && conformance::supports(*backend, c, device)) {
+      taken.insert(to_string(cache_format_of(c)));
     }
-    EXPECT_FALSE(taken.empty()) << to_string(step);
-    for (const std::string& format : step == StepPart::kKvWrite ? formats : formats_read) {
-      EXPECT_EQ(taken.count(format), 1u) << to_string(step) << " " << format;
-    }
+    EXPECT_EQ(first_fault(make, whole, step, device), "") << to_string(step);
   }
+  EXPECT_FALSE(taken.empty()) << to_string(step);
+  for (const std::string& format : formats) {
+    EXPECT_EQ(taken.count(format), 1u) << to_string(step) << " " << format;
+  }
+}
+
+/// Alone, in all of `formats`, and before attention.
+inline void expect_all(const Registry::Factory& make, Device& device,
+                       const std::set<std::string>& formats) {
+  expect_part(make, StepPart::kKvWrite, device, formats);
+  expect_part(make, StepPart::kBoth, device, {});
 }
 
 /// A copy of a fixture's cache that the host can reach.
