@@ -315,7 +315,8 @@ typedef struct attnbench_batch {
    * multi_item: prefix_len_ptr [B], token_pos_in_items_ptr [B, token_pos_in_items_len], the number
    *   token_pos_in_items_len, max_item_len_ptr [B]. A query at place i at or behind its request's
    *   prefix_len_ptr sees, of the keys up to its own, those before it and those behind
-   *   i - token_pos_in_items_ptr[i - prefix_len_ptr].
+   *   i - token_pos_in_items_ptr[i - prefix_len_ptr]. i64 positions [T], with which an engine has
+   *   rotated the tokens: each item's go on from the prefix. ALiBi and temperatures count places.
    * swa: i64 full_to_swa_index_mapping [slots + 1], swa_page_table [B, width], cache_seqlens [B],
    *   i64 swa_out_cache_loc [T]: a sliding-window layer's own pool, which holds the window's pages
    *   from page 1 on. 0: not in it.
