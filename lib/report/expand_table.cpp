@@ -284,7 +284,9 @@ void write_step(const Case& c, const VerifyConfig& verify,
   const ExpandedCase e = expand_case(c, formats);
   const std::string head[] = {
       fmt::format("{}    {}", c.id, to_string(c.mode)),
-      c.draft_topk > 0 ? fmt::format("{} branches a draft", c.draft_topk) : "",
+      c.draft_topk > 0
+          ? fmt::format("{} branch{} a draft", c.draft_topk, c.draft_topk == 1 ? "" : "es")
+          : "",
       fmt::format("{} seq{}", c.requests.size(), c.requests.size() == 1 ? "" : "s"),
       fmt::format("{} q token{}", c.q_tokens(), c.q_tokens() == 1 ? "" : "s"),
       fmt::format("{} kv tokens", c.kv_tokens())};
