@@ -178,8 +178,9 @@ typedef struct attnbench_problem {
    * dk elements each, in this order. Causal, one softmax over all keys. */
   int64_t dual_chunk_size;
   int64_t dual_local_size;
-  /* 1: the cache is a sliding window's own pool: entries of req_to_token and block_table are 0
-   * where they stand for keys that no query's window reaches. The rows of page 0 are numbers. */
+  /* 1: the cache is a pool of layers with a window or chunks: entries of req_to_token and
+   * block_table are 0 for keys that no query's window and chunk reach. The rows of page 0 are
+   * numbers. */
   int32_t swa_pool;
   /* 1, of ATTNBENCH_LATENT alone: ATTNBENCH_Q_NOPE and ATTNBENCH_Q_PE take the place of
    * ATTNBENCH_Q, which is absent. */
