@@ -244,8 +244,8 @@ IndexArrays multi_item_arrays(const IndexStep& step) {
 
 IndexArrays swa_arrays(const IndexStep& step) {
   const std::int64_t page_size = step.problem.cache.page_size;
-  const FullToSwaMapping mapping = map_window_pages(
-      step.batch, step.problem.layer.sliding_window_size, page_size, step.num_pages);
+  const FullToSwaMapping mapping =
+      map_window_pages(step.batch, step.problem.layer, page_size, step.num_pages);
   PageTable table =
       build_swa_page_table(step.batch, page_size, mapping, ceil_div(longest(step), page_size));
   std::vector<std::int64_t> written;

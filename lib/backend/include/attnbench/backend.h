@@ -319,8 +319,8 @@ typedef struct attnbench_batch {
    *   i - token_pos_in_items_ptr[i - prefix_len_ptr]. i64 positions [T], with which an engine has
    *   rotated the tokens: each item's go on from the prefix. ALiBi and temperatures count places.
    * swa: i64 full_to_swa_index_mapping [slots + 1], swa_page_table [B, width], cache_seqlens [B],
-   *   i64 swa_out_cache_loc [T]: a sliding-window layer's own pool, which holds the window's pages
-   *   from page 1 on. 0: not in it.
+   *   i64 swa_out_cache_loc [T]: the own pool of layers with a window or chunks, which holds the
+   *   pages that these reach from page 1 on. 0: not in it.
    * tree_mask: u8 custom_mask, i64 mask_indptr [B + 1], u8 packed_custom_mask, i64
    *   packed_mask_indptr [B + 1] in bytes (FlashInfer); u8 qlen_only [B * N, N]; for trees of up to
    * 32 nodes u8 qlen_only_bitpacking [B * N, 1, 2 or 4]; retrive_index, retrive_next_token and
