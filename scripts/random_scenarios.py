@@ -28,7 +28,8 @@ PREFIX_LENS = {"short": 192, "long": 384, "tools": 384, "agent": 576, "odd": 229
 PAGE_SIZES = [1, 2, 3, 4, 8, 16, 16, 32, 48, 64]
 FP8 = ["e4m3", "e5m2"]
 KV_DTYPES = ["f32", "f16", "bf16", *FP8]
-CHECKS = {"measure": {"cache": "warm", "block": "1ms"}, "verify": {"rows": 64}}  # timing is not the point
+CHECKS = {"measure": {"cache": "warm", "block": "1ms", "step": ["attention", "both"]},
+          "verify": {"rows": 64}}  # timing is not the point
 
 
 def length(rng, most):
@@ -84,7 +85,7 @@ def kv_cache(rng, made, latent, shared):
             layouts += ["combined"] * ("head_dim_v" not in made["model"])
             layouts += ["x_packed"] * (made["model"]["head_dim"] % 16 == 0)
         cache["layout"] = rng.choice(layouts)
-        if "window" in made["attention"] and rng.random() < 0.3:
+        if made["attention"].keys() & {"window", "chunk"} and rng.random() < 0.3:
             cache["swa_pool"] = True
     return cache
 

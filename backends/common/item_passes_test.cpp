@@ -76,6 +76,14 @@ TEST(ItemPasses, score_items_behind_nothing) {
   expect_agreement(c);
 }
 
+TEST(ItemPasses, have_no_part_for_requests_that_fill_the_batch_up) {
+  for (const std::int32_t seq_len : {0, 1}) {
+    Case c = small_items();
+    c.padding = {.requests = 3, .seq_len = seq_len};
+    expect_agreement(c);
+  }
+}
+
 TEST(ItemPasses, refuse_what_two_passes_cannot_see) {
   const ItemPasses backend;
   Problem problem = problem_of(small_items());

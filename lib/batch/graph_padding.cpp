@@ -29,6 +29,14 @@ void pad_trees(SpecInfo& spec, std::int64_t requests, std::int64_t seq_len) {
   }
 }
 
+/// Requests without items: all of their keys are prefix.
+void pad_items(MultiItemParams& items, std::size_t requests, std::int32_t seq_len) {
+  items.prefix_len_ptr.resize(requests, static_cast<std::uint32_t>(seq_len));
+  items.token_pos_in_items_ptr.resize(
+      requests * static_cast<std::size_t>(items.token_pos_in_items_len), 0);
+  items.max_item_len_ptr.resize(requests, 0);
+}
+
 }  // namespace
 
 bool is_padding(const ForwardBatch& batch, std::int64_t r) {
@@ -73,6 +81,7 @@ ForwardBatch with_padding(const ForwardBatch& batch, std::int64_t more,
     padded.extend_prefix_lens.resize(requests, 0);
     padded.extend_seq_lens.resize(requests, 0);
     padded.extend_start_loc.resize(requests, narrow_i32(batch.extend_num_tokens));
+    if (padded.multi_item) pad_items(*padded.multi_item, requests, seq_len_fill_value);
   }
   padded.out_cache_loc.resize(static_cast<std::size_t>(tokens), 0);
   padded.positions.resize(static_cast<std::size_t>(tokens), 0);

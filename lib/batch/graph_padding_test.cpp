@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/batch/draft_tree.h"
+#include "lib/batch/multi_item.h"
 #include "lib/batch/positions.h"
 
 namespace attnbench {
@@ -49,6 +50,24 @@ TEST(GraphPadding, sends_padding_requests_to_pool_row_0_and_slot_0) {
     EXPECT_EQ(padded.kv_len(3), fill);
     EXPECT_FALSE(is_padding(padded, 1));
     EXPECT_TRUE(is_padding(padded, 2));
+  }
+}
+
+TEST(GraphPadding, gives_padding_requests_no_items) {
+  ForwardBatch batch = decode();
+  batch.forward_mode = ForwardMode::kExtend;
+  batch.extend_prefix_lens = {0, 0};
+  batch.extend_seq_lens = {7, 5};
+  batch.extend_start_loc = {0, 7};
+  batch.extend_num_tokens = 12;
+  batch.multi_item = make_multi_item_params(std::vector<std::int64_t>{7, 5},
+                                            std::vector<std::vector<std::int64_t>>{{2, 1}, {}});
+  for (const std::int32_t fill : {0, 1}) {
+    const MultiItemParams items = with_padding(batch, 2, fill).multi_item.value();
+    EXPECT_THAT(items.prefix_len_ptr, ElementsAre(1, 5, fill, fill)) << "all of their keys";
+    EXPECT_THAT(items.max_item_len_ptr, ElementsAre(2, 0, 0, 0));
+    EXPECT_EQ(items.token_pos_in_items_len, 6);
+    EXPECT_EQ(items.token_pos_in_items_ptr.size(), 4u * 6);
   }
 }
 

@@ -48,4 +48,20 @@ MultiItemParams make_multi_item_params(std::span<const std::int64_t> kv_lens,
   return params;
 }
 
+std::vector<std::int64_t> positions_beside_items(const ForwardBatch& batch) {
+  const MultiItemParams& items = *batch.multi_item;
+  std::vector<std::int64_t> positions = batch.positions;
+  std::size_t token = 0;
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) {
+    const std::int64_t prefix = items.prefix_len_ptr[to_size(r)];
+    for (std::int64_t t = 0; t < batch.q_len(r); ++t, ++token) {
+      const std::int64_t since = batch.kv_len(r) - batch.q_len(r) + t - prefix;
+      if (since < 0) continue;
+      const std::int64_t at = r * items.token_pos_in_items_len + since;
+      positions[token] = prefix - 1 + items.token_pos_in_items_ptr[to_size(at)];
+    }
+  }
+  return positions;
+}
+
 }  // namespace attnbench

@@ -18,4 +18,10 @@ namespace attnbench {
 [[nodiscard]] MultiItemParams make_multi_item_params(
     std::span<const std::int64_t> kv_lens, std::span<const std::vector<std::int64_t>> items);
 
+/// [T] positions at which RoPE rotates the query tokens of a batch with items: each item goes on
+/// from the prefix, and a delimiter stands at the prefix's last token. SGLang writes them over
+/// ForwardBatch::positions (FlashInferAttnBackend._process_multi_item_scoring); its kernels, and
+/// what masks, ALiBi and temperatures count, are places.
+[[nodiscard]] std::vector<std::int64_t> positions_beside_items(const ForwardBatch& batch);
+
 }  // namespace attnbench

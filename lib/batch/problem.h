@@ -39,7 +39,7 @@ struct Problem {
   StepLimits limits;
   bool multi_item = false;  ///< some request is scored by items: ForwardBatch::multi_item
   /// The cache is a window's own pool: entries of the request table, and of what follows from it,
-  /// are 0 where they stand for keys that no query's window reaches. The rows there are numbers.
+  /// are 0 where they stand for keys that no query's window and chunk reach. Its rows are numbers.
   bool swa_pool = false;
   /// Some request has no keys, or more queries than keys: rows that see none are 0, their LSE -inf.
   bool empty_rows = false;

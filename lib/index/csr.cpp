@@ -33,7 +33,9 @@ KvSpans whole_spans(const ForwardBatch& batch) {
 
 KvSpans prefix_spans(const ForwardBatch& batch) {
   expects(batch.encoder_lens.empty(), "cross attention has no prefix");
-  return spans_of(batch, false, [&](std::int64_t r) { return batch.kv_len(r) - batch.q_len(r); });
+  const std::vector<std::int32_t>& lens =
+      has_extend_lens(batch.forward_mode) ? batch.extend_prefix_lens : batch.seq_lens;
+  return spans_of(batch, false, [&](std::int64_t r) { return lens[static_cast<std::size_t>(r)]; });
 }
 
 KvSpans window_spans(const ForwardBatch& batch, std::int64_t window) {

@@ -8,6 +8,7 @@
 #include "lib/base/error.h"
 #include "lib/base/narrow.h"
 #include "lib/batch/draft_tree.h"
+#include "lib/batch/graph_padding.h"
 #include "lib/index/page_table.h"
 #include "lib/index/testing/test_batch.h"
 #include "lib/index/testing/validate.h"
@@ -95,6 +96,12 @@ TEST(PrefixSpans, leave_out_the_new_tokens) {
   const CsrIndices csr = build_csr(test.batch, prefix_spans(test.batch));
   EXPECT_THAT(csr.kv_indptr, ElementsAre(0, 5, 5, 10));
   EXPECT_THAT(csr.kv_indices, ElementsAre(0, 1, 2, 3, 4, 0, 1, 2, 3, 4));
+}
+
+TEST(PrefixSpans, of_requests_that_fill_a_prompt_up_are_empty_whatever_length_they_claim) {
+  TestBatch test(ForwardMode::kExtend, kThreeRequests, {2, 2, 5});
+  test.batch = with_padding(test.batch, 2, 1);
+  EXPECT_THAT(prefix_spans(test.batch).len, ElementsAre(5, 0, 5, 0, 0));
 }
 
 TEST(WindowSpans, of_a_decode_hold_the_window_and_the_own_key) {

@@ -9,6 +9,7 @@
 #include "lib/base/narrow.h"
 #include "lib/batch/draft_tree.h"
 #include "lib/batch/graph_padding.h"
+#include "lib/batch/multi_item.h"
 #include "lib/batch/two_batch_overlap.h"
 #include "lib/index/csr.h"
 #include "lib/index/dual_chunk.h"
@@ -237,13 +238,14 @@ IndexArrays multi_item_arrays(const IndexStep& step) {
           index_array("token_pos_in_items_ptr", widened(items.token_pos_in_items_ptr),
                       items.token_pos_in_items_len),
           index_number("token_pos_in_items_len", items.token_pos_in_items_len),
-          index_array("max_item_len_ptr", widened(items.max_item_len_ptr))};
+          index_array("max_item_len_ptr", widened(items.max_item_len_ptr)),
+          index_array("positions", positions_beside_items(step.batch))};
 }
 
 IndexArrays swa_arrays(const IndexStep& step) {
   const std::int64_t page_size = step.problem.cache.page_size;
-  const FullToSwaMapping mapping = map_window_pages(
-      step.batch, step.problem.layer.sliding_window_size, page_size, step.num_pages);
+  const FullToSwaMapping mapping =
+      map_window_pages(step.batch, step.problem.layer, page_size, step.num_pages);
   PageTable table =
       build_swa_page_table(step.batch, page_size, mapping, ceil_div(longest(step), page_size));
   std::vector<std::int64_t> written;

@@ -52,9 +52,12 @@ std::string without_window(const IndexStep& step) {
 }
 
 std::string without_full_pool(const IndexStep& step) {
-  if (std::string why = without_window(step); !why.empty()) return why;
+  const AttentionLayer& layer = step.problem.layer;
+  if (layer.sliding_window_size < 0 && layer.attention_chunk == 0) {
+    return "the layer has neither a sliding window nor chunks";
+  }
   if (step.problem.cache.layout == KvLayout::kRagged) return "ragged keys lie in no pool";
-  return step.problem.swa_pool ? "the pool is the window's own already" : "";
+  return step.problem.swa_pool ? "the pool is such a layer's own already" : "";
 }
 
 std::string without_tree(const IndexStep& step) {
@@ -156,7 +159,8 @@ constexpr IndexFormat kFormats[] = {
     {"local_attention", "FlashAttention in chunked layers", without_chunks, local_attention_arrays},
     {"dual_chunk", "SGLang's dual_chunk_flash_attn", without_dual_chunks, dual_chunk_arrays},
     {"multi_item", "FlashInfer's prefill with items to score", without_items, multi_item_arrays},
-    {"swa", "sliding-window layers with a pool of their own", without_full_pool, swa_arrays},
+    {"swa", "layers with a window or chunks and a pool of their own", without_full_pool,
+     swa_arrays},
     {"tree_mask", "FlashInfer (packed), Triton", without_tree, tree_mask_arrays},
     {"draft_table", "FlashAttention's second stage of a verify", without_tree, draft_table_arrays},
     {"tbo", "SGLang's two-batch overlap", without_second_batch, two_batch_overlap_arrays},

@@ -237,6 +237,27 @@ TEST(Expand, says_how_well_pages_are_filled_and_what_rows_without_pages_would_ta
   EXPECT_DOUBLE_EQ(cache["contiguous_utilisation"].get<double>(), 210.0 / 300);
 }
 
+TEST(Expand, says_whose_own_pool_has_given_pages_back) {
+  const auto table_of = [](const std::string& attention) {
+    const Scenario scenario = parse_scenario(
+        "defaults: {model: llama-3.1-8b, kv_cache: {page_size: 16, swa_pool: true}}\nmixes:\n"
+        "  m: {attention: {" +
+            attention + "}, batch: [{mode: decode, kv_len: 70}]}\n",
+        "s.yaml");
+    std::ostringstream table;
+    write_expand_table(scenario, {&scenario.cases.at(0)}, table);
+    return table.str();
+  };
+  // Keys 62 to 69 are in pages 3 and 4, keys 48 to 69 as well; both bounds leave page 4.
+  EXPECT_THAT(table_of("window: {keys: 8}"),
+              AllOf(HasSubstr("the window's own pool"), HasSubstr("2 of 7 pages used"),
+                    HasSubstr("48 given back behind the window")));
+  EXPECT_THAT(table_of("chunk: 24"),
+              AllOf(HasSubstr("the chunks' own pool"), HasSubstr("2 of 7 pages used"),
+                    HasSubstr("48 given back behind the chunks")));
+  EXPECT_THAT(table_of("window: {keys: 8}, chunk: 64"), HasSubstr("64 given back"));
+}
+
 TEST(Expand, names_the_layers_that_a_case_stands_for) {
   const Scenario scenario = parse_scenario(
       "defaults: {model: gpt-oss-20b, layers: all}\nmixes: {m: {batch: q1s100}}\n", "s.yaml");

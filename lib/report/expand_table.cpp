@@ -104,7 +104,9 @@ std::string pool_text(const ExpandedCase& e) {
       kv.layout ? std::string(to_string(*kv.layout)) : "",
       kv.scales == KvScales::kTensor ? "" : fmt::format("scales by {}", to_string(kv.scales)),
       std::string(to_string(kv.placement)),
-      kv.swa_pool ? "the window's own pool" : "",
+      !kv.swa_pool                               ? ""
+      : e.source->layer.sliding_window_size >= 0 ? "the window's own pool"
+                                                 : "the chunks' own pool",
       fmt::format("{} of {} pages used", e.pages_used, e.num_pages),
       "pool " + bytes_text(e.pool_bytes)};
   return join_parts(parts, kWidth, 4);
@@ -116,7 +118,10 @@ std::string page_use_text(const ExpandedCase& e) {
   const std::string parts[] = {
       fmt::format("  {} slots of pages: {} unused, {} used", use.slots, use.wasted_slots(),
                   percent_text(use.utilisation())),
-      use.slots_freed > 0 ? fmt::format("{} given back behind the window", use.slots_freed) : "",
+      use.slots_freed > 0
+          ? fmt::format("{} given back behind the {}", use.slots_freed,
+                        e.source->layer.sliding_window_size >= 0 ? "window" : "chunks")
+          : "",
       use.tokens_again > 0 ? fmt::format("{} token{} of shared prefixes stored again",
                                          use.tokens_again, use.tokens_again == 1 ? "" : "s")
                            : "",
@@ -279,7 +284,9 @@ void write_step(const Case& c, const VerifyConfig& verify,
   const ExpandedCase e = expand_case(c, formats);
   const std::string head[] = {
       fmt::format("{}    {}", c.id, to_string(c.mode)),
-      c.draft_topk > 0 ? fmt::format("{} branches a draft", c.draft_topk) : "",
+      c.draft_topk > 0
+          ? fmt::format("{} branch{} a draft", c.draft_topk, c.draft_topk == 1 ? "" : "es")
+          : "",
       fmt::format("{} seq{}", c.requests.size(), c.requests.size() == 1 ? "" : "s"),
       fmt::format("{} q token{}", c.q_tokens(), c.q_tokens() == 1 ? "" : "s"),
       fmt::format("{} kv tokens", c.kv_tokens())};

@@ -234,6 +234,8 @@ TEST(IndexFormats, translate_the_window_s_slots_into_a_pool_of_their_own) {
   }
   // Something has left the window: its page is the dummy.
   EXPECT_THAT(values_of(built, "swa_page_table"), testing::Contains(0));
+  EXPECT_THAT(values_of(indices_of("swa", small_chunked_layers()), "swa_page_table"),
+              testing::Contains(0));
 }
 
 TEST(IndexFormats, say_where_the_ragged_keys_of_a_request_begin) {
@@ -444,13 +446,16 @@ TEST(ExpandIndices, fit_100_columns_and_abridge_tables_row_by_row) {
   const Written written;
   std::istringstream lines(written.table);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100u) << line;
-  EXPECT_THAT(written.table,
-              AllOf(HasSubstr("\n  indices csr, read by FlashInfer, Triton, aiter\n"
-                              "    qo_indptr            int32 ["),
-                    HasSubstr("\n  indices swa do not apply: the layer has no sliding window\n"),
-                    HasSubstr("\n    max_seqlen_q         int "),
-                    HasSubstr("\n    tile_scheduler_metadata int32 [132, 8]\n      0    0 "),
-                    HasSubstr("\n      …\n      128 ")));
+  EXPECT_THAT(
+      written.table,
+      AllOf(
+          HasSubstr("\n  indices csr, read by FlashInfer, Triton, aiter\n"
+                    "    qo_indptr            int32 ["),
+          HasSubstr(
+              "\n  indices swa do not apply: the layer has neither a sliding window nor chunks\n"),
+          HasSubstr("\n    max_seqlen_q         int "),
+          HasSubstr("\n    tile_scheduler_metadata int32 [132, 8]\n      0    0 "),
+          HasSubstr("\n      …\n      128 ")));
 }
 
 TEST(ExpandIndices, go_on_in_a_second_line_where_slots_are_long_numbers) {

@@ -167,9 +167,10 @@ std::vector<RecordField> make_fields() {
       {131, "fp8/out_scale", "out_scale", "", member<&R::fp8, &Fp8Facts::out_scale>(),
        "Stored O times it is O", has_fp8_outputs},
       {134, "kv_cache/swa_pool", "swa_pool", "", member<&R::kv_cache, &CacheFacts::swa_pool>(),
-       "The pool holds no pages but those that the layer's window reaches", has_kv_cache},
+       "The pool holds no pages but those that the layer's window and chunk reach", has_kv_cache},
       {118, "model_layers/kind", "layer_kind", "", member<&R::model_layers, &ModelLayers::kind>(),
-       "Kind of the model's layers that this case is: full, sliding, chunked, sparse or linear"},
+       "Kind of the model's layers that this case is: full, sliding, chunked, sparse, linear or "
+       "cross"},
       {119, "model_layers/layers", "layers_of_kind", "",
        member<&R::model_layers, &ModelLayers::layers>(),
        "How many layers of this kind the cell stands for; of a KV write those that write"},

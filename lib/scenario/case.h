@@ -38,8 +38,8 @@ struct KvCacheConfig {
   float k_scale = 1;  ///< kTensor: stored K times k_scale is K (SGLang's and vLLM's k_scale)
   float v_scale = 1;
   Placement placement = Placement::kShuffled;  ///< of pages, which ragged keys have not
-  /// The pool of a layer with a window holds the pages that its window reaches and no others, as in
-  /// SGLang's SWAKVPool. Entries of the request table before them are 0, the dummy slot.
+  /// The pool of a layer with a window or chunks holds the pages that these reach and no others, as
+  /// in SGLang's SWAKVPool. Entries of the request table before them are 0, the dummy slot.
   bool swa_pool = false;
   std::int64_t pool_tokens = 0;  ///< capacity; 0 = what the batch needs plus an eighth for poison
 

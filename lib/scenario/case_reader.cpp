@@ -61,16 +61,19 @@ Place place_in(const StrictMap& mix, std::string_view map, std::string_view key)
   return entry == nullptr ? node->place : entry->value->place;
 }
 
-/// Of a mix that names a kind of layer, or several, those without a window keep the whole pool, as
-/// in an engine; elsewhere the key would mean nothing.
+/// Of a mix that names a kind of layer, or several, those that see all keys keep the whole pool, as
+/// in an engine; elsewhere the key would mean nothing. SGLang gives back what lies before a window,
+/// and whole chunks of a chunked layer (SWAChunkCache).
 bool check_swa_pool(KvCacheConfig& cache, const AttentionLayer& layer, const StrictMap& mix,
                     Problems& problems) {
-  if (!cache.swa_pool || layer.sliding_window_size >= 0) return true;
+  const bool forgets = layer.sliding_window_size >= 0 || layer.attention_chunk > 0;
+  if (!cache.swa_pool || forgets) return true;
   cache.swa_pool = false;
   if (mix.has("layer") || mix.has("layers")) return true;
-  problems.add(place_in(mix, "kv_cache", "swa_pool"), "swa_pool on a layer without a window",
-               "layers with a window have a pool of their own: attention: {window: {keys: 1024}}, "
-               "or a model's layer: sliding");
+  problems.add(
+      place_in(mix, "kv_cache", "swa_pool"), "swa_pool on a layer without a window",
+      "layers with a window, or with chunks, have a pool of their own: attention: {window: "
+      "{keys: 1024}}, or a model's layer: sliding");
   return false;
 }
 

@@ -35,6 +35,7 @@ EngineSetup setup_of_layer(const AttentionLayer& layer, const EngineDevice& devi
   setup.is_encoder_decoder = layer.is_cross_attention;
   setup.has_sinks = layer.has_sinks;
   setup.has_window = layer.sliding_window_size >= 0;
+  setup.window_counts_depth = setup.has_window && layer.window_in_trees == WindowInTrees::kDepth;
   setup.has_chunks = layer.attention_chunk > 0;
   setup.has_logit_cap = layer.logit_cap > 0;
   setup.has_alibi = layer.has_alibi;

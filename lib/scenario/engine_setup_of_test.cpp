@@ -53,6 +53,10 @@ TEST(EngineSetupOf, a_case_asks_for_what_its_layer_cache_and_step_have) {
   EXPECT_TRUE(setup_of(plain + "attention: {alibi: true}" + decode).has_alibi);
   EXPECT_TRUE(setup_of(plain + "attention: {temperature_len: 32}" + decode).has_temperature);
   EXPECT_TRUE(setup_of(plain + "attention: {causal: false}, batch: q64").sees_ahead);
+  const std::string tree = ", batch: [{mode: target_verify, prefix_len: 9, tree: {chain: 4}}]";
+  EXPECT_TRUE(setup_of(plain + "attention: {window: {keys: 8, in_trees: depth}}" + tree)
+                  .window_counts_depth);
+  EXPECT_FALSE(setup_of(plain + "attention: {window: {keys: 8}}" + tree).window_counts_depth);
   EXPECT_TRUE(setup_of(plain + "attention: {dual_chunk: {chunk_size: 32, local_size: 8}}" + decode)
                   .is_dual_chunk);
   EXPECT_TRUE(setup_of(plain + "batch: [{mode: extend, q_len: 40, prefix_len: 0, items: [3, 2]}]")

@@ -224,6 +224,11 @@ std::string setting_refusal(const EngineBackend& backend, const EngineSetup& set
   if (setup.topk > 1 && setup.page_size > 1 && backend.drafts == Drafts::kTreesOnSinglePages) {
     return fmt::format("topk {} over pages of 1 only, not {}", setup.topk, setup.page_size);
   }
+  // FlashInfer's window_left, FlashAttention's window_size and Triton's mask. In chains both are
+  // one.
+  if (setup.topk > 1 && setup.window_counts_depth) {
+    return "windows of draft trees count places among the keys: in_trees: index";
+  }
   return graph_refusal(backend, setup);
 }
 

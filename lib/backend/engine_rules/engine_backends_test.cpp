@@ -111,6 +111,18 @@ TEST(EngineBackends, take_drafts_as_sources_and_documentation_say) {
             "drafts with topk 1 only, not 4");
 }
 
+TEST(EngineBackends, count_places_in_windows_of_draft_trees) {
+  for (const std::string_view name : {"fa3", "triton", "flashinfer"}) {
+    Asked asked = about(Engine::kSglang, name, "sm90");
+    asked.setup.has_window = asked.setup.window_counts_depth = true;
+    asked.setup.topk = 1;
+    EXPECT_EQ(asked.refusal(), "") << "in a chain depth and place are one";
+    asked.setup.topk = 4;
+    EXPECT_EQ(asked.refusal(),
+              "windows of draft trees count places among the keys: in_trees: index");
+  }
+}
+
 struct Feature {
   std::string_view word;
   void (*ask)(EngineSetup&);

@@ -73,8 +73,9 @@ struct EngineSetup {
   KvScales kv_scales = KvScales::kTensor;  ///< of an fp8 cache
   bool is_x_packed = false;                ///< KvLayout::kXPacked
   std::int64_t page_size = 0;              ///< tokens (vLLM: block size); 0: not asked for
-  int topk = 0;                   ///< children of a node of the draft trees; 0: no speculation
-  bool is_deterministic = false;  ///< equal requests have equal outputs in batches of any size
+  int topk = 0;                      ///< children of a node of the draft trees; 0: no speculation
+  bool window_counts_depth = false;  ///< of a window in draft trees: WindowInTrees::kDepth
+  bool is_deterministic = false;     ///< equal requests have equal outputs in batches of any size
 
   // The step, where it is a certain one.
   std::optional<ForwardMode> mode;  ///< none: the server is to run them all

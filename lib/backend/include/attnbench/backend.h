@@ -178,8 +178,9 @@ typedef struct attnbench_problem {
    * dk elements each, in this order. Causal, one softmax over all keys. */
   int64_t dual_chunk_size;
   int64_t dual_local_size;
-  /* 1: the cache is a sliding window's own pool: entries of req_to_token and block_table are 0
-   * where they stand for keys that no query's window reaches. The rows of page 0 are numbers. */
+  /* 1: the cache is a pool of layers with a window or chunks: entries of req_to_token and
+   * block_table are 0 for keys that no query's window and chunk reach. The rows of page 0 are
+   * numbers. */
   int32_t swa_pool;
   /* 1, of ATTNBENCH_LATENT alone: ATTNBENCH_Q_NOPE and ATTNBENCH_Q_PE take the place of
    * ATTNBENCH_Q, which is absent. */
@@ -317,10 +318,11 @@ typedef struct attnbench_batch {
    * multi_item: prefix_len_ptr [B], token_pos_in_items_ptr [B, token_pos_in_items_len], the number
    *   token_pos_in_items_len, max_item_len_ptr [B]. A query at place i at or behind its request's
    *   prefix_len_ptr sees, of the keys up to its own, those before it and those behind
-   *   i - token_pos_in_items_ptr[i - prefix_len_ptr].
+   *   i - token_pos_in_items_ptr[i - prefix_len_ptr]. i64 positions [T], with which an engine has
+   *   rotated the tokens: each item's go on from the prefix. ALiBi and temperatures count places.
    * swa: i64 full_to_swa_index_mapping [slots + 1], swa_page_table [B, width], cache_seqlens [B],
-   *   i64 swa_out_cache_loc [T]: a sliding-window layer's own pool, which holds the window's pages
-   *   from page 1 on. 0: not in it.
+   *   i64 swa_out_cache_loc [T]: the own pool of layers with a window or chunks, which holds the
+   *   pages that these reach from page 1 on. 0: not in it.
    * tree_mask: u8 custom_mask, i64 mask_indptr [B + 1], u8 packed_custom_mask, i64
    *   packed_mask_indptr [B + 1] in bytes (FlashInfer); u8 qlen_only [B * N, N]; for trees of up to
    * 32 nodes u8 qlen_only_bitpacking [B * N, 1, 2 or 4]; retrive_index, retrive_next_token and
