@@ -225,10 +225,12 @@ void add_selftest_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<SelftestOptions>();
   CLI::App* command = app.add_subcommand(
       "selftest",
-      "Prove that the checks can fail: give a simple correct backend one fault after the other and "
-      "print which fill catches which, on the CPU and, as a CUDA kernel, on the GPU; then run "
-      "backends that are wrong in their timed launches alone. Exit code 70 if a fault gets through "
-      "or the correct backend is blamed.\n\n"
+      "Prove that the checks can fail. Faults are planted, one after the other, into a simple "
+      "correct "
+      "backend - on the CPU and, as a CUDA kernel, on the GPU - and a table shows which data set "
+      "finds which fault; then backends run that are wrong in their timed launches alone. Exit "
+      "code "
+      "70 if a fault is not found or the correct backend is blamed.\n\n"
       "  attnbench selftest --reasons\n"
       "  attnbench selftest --device cpu --format json\n");
   command
