@@ -180,8 +180,9 @@ TEST(Expand, says_what_vllm_would_do_about_a_shared_prefix) {
   // 8192 / 128 = 64 tiles; 16 x 8 x 64 = 8192 blocks are 63 waves on 132 multiprocessors.
   EXPECT_THAT(
       table.str(),
-      HasSubstr("\n  use_cascade no (64 tiles in turn, 63 by FlashDecoding, on 132 SMs)\n"));
-  EXPECT_THAT(table.str(), HasSubstr("\n  use_cascade - (no shared prefix)\n"));
+      HasSubstr(
+          "\n  vLLM's use_cascade: no (64 tiles in turn, 63 by FlashDecoding, on 132 SMs)\n"));
+  EXPECT_THAT(table.str(), HasSubstr("\n  vLLM's use_cascade: - (no shared prefix)\n"));
   write_expand_json(scenario, {&shared, &alone}, json);
   const auto cases = nlohmann::json::parse(json.str())["cases"];
   EXPECT_EQ(cases[0]["common_prefix_len"], 8192);

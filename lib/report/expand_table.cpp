@@ -150,7 +150,7 @@ std::string cost_text(const Case& c, const Cost& cost) {
 
 /// What vLLM would do about a shared prefix.
 std::string cascade_text(const CascadeChoice& choice) {
-  return fmt::format("  use_cascade {} ({})", choice.answer, choice.reason);
+  return fmt::format("  vLLM's use_cascade: {} ({})", choice.answer, choice.reason);
 }
 
 /// How SGLang would have FlashInfer read a prompt's keys.

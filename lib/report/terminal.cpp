@@ -97,10 +97,10 @@ int multiprocessors_of(const RunResult& run) {
   return kUsualMultiprocessors;
 }
 
-/// "use_cascade yes": whether vLLM would; empty where nothing is shared.
+/// "vLLM's use_cascade: yes": its rule's answer; empty where nothing is shared.
 std::string cascade_text(const Case& c, int multiprocessors) {
   const std::string answer = choose_cascade(c, multiprocessors).answer;
-  return answer == "-" ? "" : "use_cascade " + answer;
+  return answer == "-" ? "" : "vLLM's use_cascade: " + answer;
 }
 
 /// "graph of 64 (31 padding)": what a CUDA graph computes where it is larger than the batch.
@@ -194,12 +194,21 @@ bool shows_reason(const Record& r) {
   return !r.reason().empty() && !says_all;
 }
 
+/// What the columns hold, as far as their titles do not say it.
+std::string column_legends(const std::vector<TerminalColumn>& columns) {
+  std::vector<std::string_view> legends;
+  for (const TerminalColumn& column : columns) {
+    if (!column.legend.empty()) legends.push_back(column.legend);
+  }
+  return fmt::format("{}", fmt::join(legends, " · "));
+}
+
 bool has_no_interval(const Record& r) { return r.claims_speed() && !has_interval(r); }
 
 /// "a GPU takes part: cpu_flash and torch_native run only …".
 std::string stand_ins_text(const RunResult& header) {
   return fmt::format(
-      "a GPU takes part: without --backend, {} only run what none of its backends supports",
+      "a GPU takes part: without --backend, {} run only the cases that no GPU backend supports",
       fmt::join(header.stand_ins, ", "));
 }
 
@@ -235,7 +244,7 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
                   mixes.size() == 1 ? "1 mix" : fmt::format("{} mixes", mixes.size())),
       counted(scenario.cases.size(), "case"), fmt::format("seed {}", scenario.seed)};
   const std::string method = fmt::format(
-      "{} cache, {}{}, median of rounds; ± is the 95 % CI half-width, * above {:g} %",
+      "{} cache, {}{}, median of rounds · ±: half of the 95 % interval, *: above {:g} %",
       listed(scenario.measure.cache), listed(scenario.measure.launch),
       scenario.measure.launch.size() > 1 ? " (/g)" : "", scenario.measure.precision * 100);
   out_ << join_parts(first, options_.width, 2) << '\n';
@@ -251,11 +260,7 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
     out_ << join_parts(machine, options_.width, 2) << '\n';
   }
   out_ << wrapped(method, options_.width, 0);
-  if (std::ranges::any_of(columns_, [](const TerminalColumn& column) {
-        return column.subject == TerminalColumn::Subject::kStanding;
-      })) {
-    out_ << wrapped(kStandingLegend, options_.width, 0);
-  }
+  out_ << wrapped(column_legends(columns_), options_.width, 0);
   if (!header.stand_ins.empty()) out_ << wrapped(stand_ins_text(header), options_.width, 0);
 }
 
