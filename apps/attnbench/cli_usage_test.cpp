@@ -133,6 +133,13 @@ TEST_F(CommandLine, every_command_starts_its_help_with_two_examples) {
   }
 }
 
+TEST_F(CommandLine, takes_no_empty_word_for_an_interpreter_or_a_plug_in) {
+  for (const char* option : {"--python", "--plugin"}) {
+    EXPECT_EQ(run({"list", "backends", option, ""}), 4);
+    EXPECT_NE(err_.str().find("is empty; a variable that is not set?"), std::string::npos);
+  }
+}
+
 TEST_F(CommandLine, lists_commands_without_their_examples) {
   EXPECT_EQ(run({"--help"}), 0);
   EXPECT_NE(out_.str().find("\n  crossover  "), std::string::npos) << out_.str();

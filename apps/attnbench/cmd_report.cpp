@@ -117,7 +117,7 @@ void keep_backends(const std::vector<std::string>& wanted, std::vector<NamedRun>
     const std::vector<std::string> names(known.begin(), known.end());
     throw ConfigError({Diagnostic{{},
                                   1,
-                                  fmt::format("--backend {}: no result is of it", pattern),
+                                  fmt::format("--backend {}: the results have no such backend", pattern),
                                   allowed_words_hint(names, pattern, "backends: "),
                                   {}}});
   }

@@ -69,7 +69,7 @@ void write_legend(std::ostream& out) {
   for (const Case& c : cases) ids += (ids.empty() ? "" : ", ") + c.id;
   out << fmt::format("A correct backend and {} faulty copies of it on {} small cases ({}).\n",
                      all_faults().size(), cases.size(), ids)
-      << "x: the fill alone catches the fault   .: it does not\n";
+      << "columns: the six data sets   x: this one alone finds the fault   .: it does not\n";
 }
 
 void write_matrix(const SelftestMatrix& matrix, bool reasons, std::ostream& out) {

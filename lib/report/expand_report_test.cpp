@@ -226,7 +226,7 @@ TEST(Expand, says_how_well_pages_are_filled_and_what_rows_without_pages_would_ta
   EXPECT_THAT(
       table.str(),
       HasSubstr("\n  256 slots of pages: 110 unused, 57 % used · 1 token of shared prefixes "
-                "stored again\n    without pages, all as the longest: 300 slots, 70 % "
+                "stored again\n    without pages, each row as long as the longest: 300 slots, 70 % "
                 "used\n"));
   write_expand_json(scenario, {&scenario.cases.at(0)}, json);
   const auto cache = nlohmann::json::parse(json.str())["cases"][0]["kv_cache"];

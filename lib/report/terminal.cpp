@@ -194,15 +194,6 @@ bool shows_reason(const Record& r) {
   return !r.reason().empty() && !says_all;
 }
 
-/// What the columns hold, as far as their titles do not say it.
-std::string column_legends(const std::vector<TerminalColumn>& columns) {
-  std::vector<std::string_view> legends;
-  for (const TerminalColumn& column : columns) {
-    if (!column.legend.empty()) legends.push_back(column.legend);
-  }
-  return fmt::format("{}", fmt::join(legends, " · "));
-}
-
 bool has_no_interval(const Record& r) { return r.claims_speed() && !has_interval(r); }
 
 /// "a GPU takes part: cpu_flash and torch_native run only …".

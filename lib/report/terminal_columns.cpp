@@ -3,8 +3,10 @@
 #include "lib/report/terminal_columns.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "lib/report/record_text.h"
 #include "lib/report/units.h"
@@ -202,6 +204,14 @@ std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool gpu,
       }));
   add("fixture", 16, figure([](const Record& r) { return r.fixture_hash; }));
   return columns;
+}
+
+std::string column_legends(const std::vector<TerminalColumn>& columns) {
+  std::vector<std::string_view> legends;
+  for (const TerminalColumn& column : columns) {
+    if (!column.legend.empty()) legends.push_back(column.legend);
+  }
+  return fmt::format("{}", fmt::join(legends, " · "));
 }
 
 }  // namespace attnbench

@@ -43,4 +43,7 @@ struct TerminalColumn {
                                                            std::size_t width = kTerminalWidth,
                                                            std::size_t name_width = kNameWidth);
 
+/// What the columns hold, as far as their titles do not say it.
+[[nodiscard]] std::string column_legends(const std::vector<TerminalColumn>& columns);
+
 }  // namespace attnbench
