@@ -3,12 +3,14 @@
 #include "lib/report/backend_summary.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include "lib/base/printable.h"
@@ -26,9 +28,21 @@ using Row = std::array<std::string, 6>;
 
 constexpr std::size_t kFewestOfNames = 6;
 
-constexpr const char* kSummaryLegend =
-    "fastest: where no backend was faster, ties included · geomean vs best: geometric mean of vs "
-    "best · failed: wrong, crashed or impossible · noisy: ± wider than asked for, or missing";
+/// What the cells of a row are, as far as the titles do not say it.
+constexpr std::array<std::string_view, 6> kLegends = {
+    "",
+    "",
+    "fastest: where no backend was faster, ties included",
+    "geomean vs best: geometric mean of vs best",
+    "failed: wrong, crashed or impossible",
+    "noisy: ± wider than asked for, or missing"};
+
+/// Of the first so many cells.
+std::string legends(std::size_t cells) {
+  const auto* const last = kLegends.begin() + cells;
+  return fmt::format("{}",
+                     fmt::join(kLegends.begin() + 2, std::max(kLegends.begin() + 2, last), " · "));
+}
 
 std::string unless_zero(int count) { return count == 0 ? "" : std::to_string(count); }
 
@@ -120,7 +134,7 @@ std::string summary_terminal_section(const RunResult& run, std::size_t width) {
     line.erase(line.find_last_not_of(' ') + 1);
     text += cut_to_width(line, width) + '\n';
   }
-  return text + wrapped(kSummaryLegend, width, 2);
+  return text + wrapped(legends(columns), width, 2);
 }
 
 std::string summary_markdown_section(const RunResult& run) {
@@ -131,7 +145,7 @@ std::string summary_markdown_section(const RunResult& run) {
                         row[3], row[4], row[5]);
     if (&row == &rows.front()) text += "|---|--:|--:|--:|--:|--:|\n";
   }
-  return text.empty() ? text : fmt::format("\n{}\n{}\n", text, kSummaryLegend);
+  return text.empty() ? text : fmt::format("\n{}\n{}\n", text, legends(kLegends.size()));
 }
 
 }  // namespace attnbench

@@ -118,6 +118,8 @@ TEST(BackendSummaries, leave_out_columns_rather_than_digits) {
   const std::string narrow = summary_terminal_section(sample(), 40);
   EXPECT_THAT(narrow, HasSubstr("\n  backend   cases  fastest\n  picky    3 of 3        2\n"));
   EXPECT_THAT(narrow, Not(HasSubstr("…")));
+  EXPECT_THAT(narrow, HasSubstr("ties included\n"));
+  EXPECT_THAT(narrow, Not(HasSubstr("noisy"))) << "no such column, so nothing to explain";
 }
 
 }  // namespace
