@@ -46,14 +46,19 @@ CLI::Validator valid_shard() {
 void declare_mode_options(CLI::App& app, RunOptions& options) {
   std::map<std::string, CacheState> caches;
   for (const CacheState cache : kCacheStates) caches.emplace(to_string(cache), cache);
-  app.add_option("--cache", options.cache, "cold, warm and/or serving; overrides the scenario")
+  app.add_option(
+         "--cache", options.cache,
+         "what the last-level cache holds before each sample: cold (nothing of the step), warm "
+         "(what the same step left) and/or serving (queries, index arrays and plan); overrides "
+         "the scenario")
       ->option_text("STATE,...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->transform(words_of(caches));
   const std::map<std::string, LaunchMode> launches{{"eager", LaunchMode::kEager},
                                                    {"graph", LaunchMode::kGraph}};
-  app.add_option("--launch", options.launch, "eager and/or graph; overrides the scenario")
+  app.add_option("--launch", options.launch,
+                 "eager and/or graph (a recorded CUDA graph is replayed); overrides the scenario")
       ->option_text("MODE,...")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -234,10 +234,13 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
       fmt::format("attnbench {} ({})   {}   {}", e.version, e.git_sha, scenario_names(header),
                   mixes.size() == 1 ? "1 mix" : fmt::format("{} mixes", mixes.size())),
       counted(scenario.cases.size(), "case"), fmt::format("seed {}", scenario.seed)};
-  const std::string method = fmt::format(
+  std::string method = fmt::format(
       "{} cache, {}{}, median of rounds · ±: half of the 95 % interval, *: above {:g} %",
       listed(scenario.measure.cache), listed(scenario.measure.launch),
       scenario.measure.launch.size() > 1 ? " (/g)" : "", scenario.measure.precision * 100);
+  if (std::ranges::count(scenario.measure.cache, CacheState::kServing) > 0) {
+    method += " · serv: the cache is flushed, then queries, index arrays and plan are read";
+  }
   out_ << join_parts(first, options_.width, 2) << '\n';
   for (const DeviceRates& rates : header.devices) {
     const std::string machine[] = {

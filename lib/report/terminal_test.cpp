@@ -380,6 +380,18 @@ TEST(TerminalReport, says_who_is_the_fastest_and_by_how_much) {
   EXPECT_THAT(print({slow, best, tied}, {.width = 60}), Not(HasSubstr("vs best"))) << "no room";
 }
 
+TEST(TerminalReport, explains_the_serving_state_where_it_is_measured) {
+  const auto header = [](std::vector<CacheState> states) {
+    Scenario scenario = sample_scenario();
+    scenario.measure.cache = std::move(states);
+    std::ostringstream out;
+    TerminalReport(out, {}).started(sample_run(), scenario);
+    return out.str();
+  };
+  EXPECT_THAT(header({CacheState::kServing}), HasSubstr("serv: "));
+  EXPECT_THAT(header({CacheState::kCold, CacheState::kWarm}), Not(HasSubstr("serv: ")));
+}
+
 TEST(TerminalReport, explains_the_columns_that_it_shows_and_no_other) {
   const std::string all = print({sample_run().records[0]}, {.width = kMostTerminalWidth});
   for (const char* title : {"vs best:", "GB/s:", "roof:", "plan:", "err/bound:", "bit:"}) {
