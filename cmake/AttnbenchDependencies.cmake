@@ -65,7 +65,7 @@ endif()
 # The only optional one: the CUDA Toolkit. Without nvcc there is no GPU device and no CUDA backend; without its
 # headers no NVTX ranges. Everything else is complete.
 set(ATTNBENCH_HAVE_CUDA OFF)
-set(ATTNBENCH_CUDA_ABSENCE "built with ATTNBENCH_CUDA=OFF")
+set(ATTNBENCH_CUDA_ABSENCE "built without CUDA: ATTNBENCH_CUDA=OFF")
 if(ATTNBENCH_CUDA)
   set(ATTNBENCH_CUDA_ABSENCE "built without nvcc")
   find_package(CUDAToolkit QUIET)

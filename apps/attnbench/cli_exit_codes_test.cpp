@@ -108,5 +108,10 @@ TEST_F(CommandLine, documents_every_exit_code_in_its_help) {
   }
 }
 
+TEST_F(CommandLine, names_the_gpu_that_it_cannot_use) {
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--quick", "--device", "1023"}), 5);
+  EXPECT_NE(err_.str().find("1023: "), std::string::npos) << err_.str();
+}
+
 }  // namespace
 }  // namespace attnbench

@@ -5,5 +5,6 @@
 // Headers that only name CLI11's classes include this: CLI/CLI.hpp takes seconds to compile.
 namespace CLI {
 class App;
+class FormatterBase;
 class ParseError;
 }  // namespace CLI

@@ -21,7 +21,7 @@ TEST_F(CommandLine, measures_as_its_options_say) {
                  "--precision", "0.3%"}),
             0)
       << err_.str();
-  EXPECT_NE(out_.str().find("* above 0.3 %"), std::string::npos) << out_.str();
+  EXPECT_NE(out_.str().find("*: above 0.3 %"), std::string::npos) << out_.str();
   EXPECT_EQ(run({"run", scenario_.c_str(), "--quick", "--backend", "torch_native", "--rounds",
                  "100000", "--cell-timeout", "50ms", "--json", "-"}),
             0);
@@ -162,8 +162,9 @@ TEST_F(CommandLine, prints_what_a_model_s_name_leaves_unsaid) {
   const std::string path = testing::TempDir() + "cli_test_notes.yaml";
   std::ofstream(path) << "defaults: {model: gemma-3-1b}\n"
                          "mixes: {a: {batch: 1q1s8}, b: {layer: sliding, batch: 1q1s8}}\n";
-  const char* full = "4 of 26 layers: full; not 22 sliding\n";
-  const char* sliding = "22 of 26 layers: sliding over 512 keys; not 4 full\n";
+  const char* full = "this layer is full, as 4 of 26 are; the others: 22 sliding\n";
+  const char* sliding =
+      "this layer is sliding over 512 keys, as 22 of 26 are; the others: 4 full\n";
   EXPECT_EQ(run({"expand", path.c_str()}), 0);
   EXPECT_NE(out_.str().find(full), std::string::npos) << out_.str();
   EXPECT_NE(out_.str().find(sliding), std::string::npos) << out_.str();

@@ -3,6 +3,8 @@
 // What the command line says to words, options and numbers that it does not take.
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <sstream>
 #include <string>
 
 #include "apps/attnbench/testing/command_line.h"
@@ -129,6 +131,37 @@ TEST_F(CommandLine, every_command_starts_its_help_with_two_examples) {
     ASSERT_NE(first, std::string::npos) << help;
     EXPECT_NE(help.find(example, first + 1), std::string::npos) << help;
   }
+}
+
+TEST_F(CommandLine, takes_no_empty_word_for_an_interpreter_or_a_plug_in) {
+  for (const char* option : {"--python", "--plugin"}) {
+    EXPECT_EQ(run({"list", "backends", option, ""}), 4);
+    EXPECT_NE(err_.str().find("is empty; a variable that is not set?"), std::string::npos);
+  }
+}
+
+TEST_F(CommandLine, lists_commands_without_their_examples) {
+  EXPECT_EQ(run({"--help"}), 0);
+  EXPECT_NE(out_.str().find("\n  crossover  "), std::string::npos) << out_.str();
+  EXPECT_EQ(out_.str().find("attnbench crossover "), std::string::npos) << out_.str();
+}
+
+TEST_F(CommandLine, breaks_help_between_words_on_a_terminal_and_nowhere_else) {
+  for (const std::size_t width : {40u, 80u, 200u}) {
+    std::ostringstream out;
+    Console console{.out = out, .err = err_, .out_width = [&] { return width; }};
+    const char* const words[] = {"attnbench", "run", "--help"};
+    EXPECT_EQ(run_command_line(3, words, registry_, console), 0);
+    const std::string help = out.str(), options = help.substr(help.find("\nOptions:"));
+    std::istringstream lines(options.substr(0, options.find("exit codes:")));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), width) << line;
+    EXPECT_NE(help.find("  --quiet"), std::string::npos) << help;
+    EXPECT_NE(help.find("print only the closing line\n"), std::string::npos) << help;
+  }
+  EXPECT_EQ(run({"run", "--help"}), 0);
+  const std::string help = out_.str();
+  const std::size_t begin = help.find("  --isolate"), end = help.find('\n', begin);
+  EXPECT_NE(help.substr(begin, end - begin).find("holds a copy"), std::string::npos) << help;
 }
 
 }  // namespace

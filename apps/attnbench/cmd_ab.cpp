@@ -243,6 +243,7 @@ void add_ab_command(CLI::App& app, Action& action) {
                    "a process that takes longer hangs: it is killed, counts as crashed, and no "
                    "further pair is begun: 90s, 30min")
       ->transform(seconds("process-timeout"))
+      ->type_name("TIME")
       ->default_str("60min");
   ab_app->add_option("--coin", command->coin, "seed of the order within the pairs")
       ->transform(whole_number("coin", 0, 2147483647));

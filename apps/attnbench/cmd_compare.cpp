@@ -94,8 +94,8 @@ void add_compare_command(CLI::App& app, Action& action) {
   CLI::App* compare_app = app.add_subcommand(
       "compare",
       "Compare two results, cell by cell: what is wrong, slower, missing, new or not comparable. "
-      "Two runs one after the other cannot decide on a time: what looks slower is a SUSPECT, which "
-      "`attnbench ab` confirms, unless --trust-sequential says otherwise.\n\n"
+      "Two runs, one after the other, cannot prove a change of time: a cell that looks slower is a "
+      "SUSPECT, which `attnbench ab` can confirm; --trust-sequential lets two runs decide.\n\n"
       "  attnbench compare main.json branch.json --gate --policy gate.yaml\n"
       "  attnbench compare new.json --baseline results/baselines --gate\n"
       "  attnbench compare r.json --base paged_fa --new splitkv\n");

@@ -203,9 +203,9 @@ void add_crossover_command(CLI::App& app, Action& action) {
   auto command = std::make_shared<CrossoverCommand>();
   CLI::App* crossover_app = app.add_subcommand(
       "crossover",
-      "Find where two backends swap places along one number of a case: both are checked and timed, "
-      "taking turns, at both ends, and then by bisection until neighbours differ by less than 5 "
-      "%.\n\n"
+      "Find the value of one number of a case at which two backends swap places. Both are checked "
+      "and timed, taking turns, at both ends of a range, and then by bisection until neighbouring "
+      "values differ by less than 5 %.\n\n"
       "  attnbench crossover s.yaml --case chat --axis 'batch[0].kv_len' --from 512 --to 128k "
       "--base splitkv --new paged_fa\n"
       "  attnbench crossover s.yaml --case chat --axis batch.chat.count --from 1 --to 256 --base "

@@ -211,13 +211,15 @@ void add_dump_command(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"needle", "tag", "sparse_int", "extreme", "normal", "timing"}))
       ->capture_default_str();
   dump_app->add_option("--rows", options->rows, "about this many reference rows")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+      ->transform(whole_number("rows", 1, std::int64_t{1} << 40))
+      ->type_name("N")
       ->capture_default_str();
   add_seed_option(*dump_app, options->seed);
   dump_app
       ->add_option("--threads", options->devices.threads,
                    "CPU threads; 0 = all this process may use")
-      ->check(CLI::Range(0, 4096));
+      ->transform(whole_number("threads", 0, 4096))
+      ->type_name("N");
   options->cpu_target.add_to(*dump_app);
   dump_app->callback([options, &action] {
     action = [options](const KnownBackends& known, Console& console) {

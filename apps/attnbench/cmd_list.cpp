@@ -242,7 +242,9 @@ void add_list_command(CLI::App& app, Action& action) {
     command->callback([listing = std::move(listing), &action] { action = listing; });
     return command;
   };
-  add("backends", "every backend, absent ones with the reason; variants run only by name",
+  add("backends",
+      "a line for each backend: name, device, index format that it reads, what it is; absent ones "
+      "with the reason; variants run only by name",
       [options](const KnownBackends& known, Console& console) {
         if (options->json()) {
           write(backends_json(known.registry()), console.out);

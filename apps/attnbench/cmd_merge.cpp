@@ -68,20 +68,22 @@ void add_merge_command(CLI::App& app, Action& action) {
   CLI::Option* duplicates =
       merge_app
           ->add_option("--duplicates", options->rules.winner,
-                       "which result counts of a cell that several files measured")
+                       "where several files measured a cell: whose result counts")
           ->option_text("first|last")
           ->transform(words_of(winners));
   CLI::Option* pool = merge_app->add_flag(
       "--pool", options->pool,
-      "the files are runs of one program: a cell's figure is the median of the processes', with an "
-      "interval over processes, which takes six");
+      "the files are runs of one program: the figure of a cell becomes the median of theirs, with "
+      "an interval over these runs, which needs six of them");
   pool->excludes(duplicates);
   merge_app
-      ->add_option("--precision", options->precision,
-                   "half-width of the interval, in parts of the median, within which a pooled cell "
-                   "has converged; 0.5% unless it is named")
+      ->add_option(
+          "--precision", options->precision,
+          "a pooled cell has converged when the half-width of its interval is at most this "
+          "part of the median; 0.5% if not given")
       ->needs(pool)
-      ->transform(fraction("precision"));
+      ->transform(fraction("precision"))
+      ->type_name("FRACTION");
   merge_app->add_flag("--mixed-machines", options->rules.mixed_machines,
                       "join results of different machines; a record names its device");
   merge_app->add_flag("--mixed-binaries", options->rules.mixed_binaries,

@@ -219,7 +219,9 @@ void add_profile_command(CLI::App& app, Action& action) {
   profile->add_option("-o,--output", options->output, "report file, without its ending")
       ->capture_default_str();
   add_seed_option(*profile, options->seed);
-  profile->add_option("--device", options->device, "GPU number")->check(CLI::Range(0, 1023));
+  profile->add_option("--device", options->device, "GPU number")
+      ->transform(whole_number("device", 0, 1023))
+      ->type_name("N");
   profile->add_flag("--exec", options->exec, "start the profiler instead of printing its line");
   profile->add_flag("--window", options->window, "the inner command: one forward, to be profiled");
   profile->add_option("--summarize", options->summarize,

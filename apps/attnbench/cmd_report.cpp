@@ -115,11 +115,12 @@ void keep_backends(const std::vector<std::string>& wanted, std::vector<NamedRun>
       continue;
     }
     const std::vector<std::string> names(known.begin(), known.end());
-    throw ConfigError({Diagnostic{{},
-                                  1,
-                                  fmt::format("--backend {}: no result is of it", pattern),
-                                  allowed_words_hint(names, pattern, "backends: "),
-                                  {}}});
+    throw ConfigError(
+        {Diagnostic{{},
+                    1,
+                    fmt::format("--backend {}: the results have no such backend", pattern),
+                    allowed_words_hint(names, pattern, "backends: "),
+                    {}}});
   }
   for (NamedRun& file : files) {
     std::erase_if(file.run.records, [&](const Record& record) {

@@ -78,7 +78,7 @@ TEST_F(ReportCommandLine, shows_the_backends_that_are_named) {
   EXPECT_THAT(written(), HasSubstr("\"paged_fa\""));
   EXPECT_THAT(written(), Not(HasSubstr("\"splitkv\"")));
   EXPECT_EQ(report({one, "--backend", "splitkv,paged_fb", "-o", page_}), 4);
-  EXPECT_THAT(err_.str(), HasSubstr("--backend paged_fb: no result is of it"));
+  EXPECT_THAT(err_.str(), HasSubstr("--backend paged_fb: the results have no such backend"));
   EXPECT_THAT(err_.str(), HasSubstr("did you mean 'paged_fa'?"));
 }
 

@@ -69,7 +69,7 @@ void write_legend(std::ostream& out) {
   for (const Case& c : cases) ids += (ids.empty() ? "" : ", ") + c.id;
   out << fmt::format("A correct backend and {} faulty copies of it on {} small cases ({}).\n",
                      all_faults().size(), cases.size(), ids)
-      << "x: the fill alone catches the fault   .: it does not\n";
+      << "columns: the six data sets   x: this one alone finds the fault   .: it does not\n";
 }
 
 void write_matrix(const SelftestMatrix& matrix, bool reasons, std::ostream& out) {
@@ -225,10 +225,12 @@ void add_selftest_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<SelftestOptions>();
   CLI::App* command = app.add_subcommand(
       "selftest",
-      "Prove that the checks can fail: give a simple correct backend one fault after the other and "
-      "print which fill catches which, on the CPU and, as a CUDA kernel, on the GPU; then run "
-      "backends that are wrong in their timed launches alone. Exit code 70 if a fault gets through "
-      "or the correct backend is blamed.\n\n"
+      "Prove that the checks can fail. Faults are planted, one after the other, into a simple "
+      "correct "
+      "backend - on the CPU and, as a CUDA kernel, on the GPU - and a table shows which data set "
+      "finds which fault; then backends run that are wrong in their timed launches alone. Exit "
+      "code "
+      "70 if a fault is not found or the correct backend is blamed.\n\n"
       "  attnbench selftest --reasons\n"
       "  attnbench selftest --device cpu --format json\n");
   command

@@ -44,9 +44,8 @@ void add_watch_command(CLI::App& app, Action& action) {
   auto command = std::make_shared<WatchCommand>();
   CLI::App* watch_app = app.add_subcommand(
       "watch",
-      "Follow a figure of each cell over the results of many commits, and name the commits from "
-      "which on it is at another level. Runs of another machine, scenario, seed or options are "
-      "kept apart.\n\n"
+      "Follow a figure of each cell over the results of many commits, and name the commits that "
+      "changed it. Runs of another machine, scenario, seed or options are kept apart.\n\n"
       "  attnbench watch nightly/*.json\n"
       "  attnbench watch nightly/*.json --metric gb_per_s --backend splitkv --case 'decode/*'\n");
   watch_app->add_option("results", command->results, "JSON of `attnbench run --json`, a file a run")

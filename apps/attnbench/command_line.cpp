@@ -2,16 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <csignal>
-#include <filesystem>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/help_text.h"
 #include "apps/attnbench/plugins.h"
 #include "apps/attnbench/usage_error.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
+#include "lib/base/lasting_path.h"
 #include "lib/base/printable.h"
 
 namespace attnbench {
@@ -20,28 +21,26 @@ namespace {
 constexpr const char* kDescription =
     "attnbench: which attention backend is right, and how fast, on your batches.\n\n"
     "  attnbench run scenarios/quickstart.yaml\n"
-    "  attnbench expand scenarios/quickstart.yaml\n";
+    "  attnbench expand scenarios/quickstart.yaml\n\n"
+    "attnbench COMMAND --help shows a command's options and more examples.\n";
 
 constexpr const char* kExitCodes =
     "exit codes:\n"
     "  0    ok\n"
-    "  1    regression (compare, ab)\n"
-    "  2    incorrect result or crashed backend; dominates\n"
-    "  3    noisy, mistrusted, unfinished, suspect or missing cells, with --strict; or a required "
-    "check\n"
-    "       that --no-verify left out\n"
+    "  1    a cell is slower than allowed, or breaks another limit (compare, ab)\n"
+    "  2    incorrect result or crashed backend, whatever else happened\n"
+    "  3    noisy, mistrusted, unfinished, suspect or missing cells, with --strict;\n"
+    "       or a required check that --no-verify left out\n"
     "  4    wrong command line or scenario; nothing matched\n"
-    "  5    the machine cannot do it: no memory, disk full, an old processor; or results are not "
-    "comparable\n"
+    "  5    the machine cannot do it: no memory, disk full, an old processor;\n"
+    "       or results are not comparable\n"
     "  70   defect of attnbench\n"
     "  128+n  stopped by signal n, 141 by a closed pipe; run keeps what was measured\n";
 
 /// The program as a shell in any folder finds it: by name on PATH, else by its whole path.
 std::string program_of(const char* called) {
   const std::string word = called;
-  return word.find('/') == std::string::npos
-             ? word
-             : std::filesystem::absolute(word).lexically_normal().string();
+  return word.find('/') == std::string::npos ? word : lasting_path(word);
 }
 
 int guarded(const Action& action, const Registry& registry, const PluginOptions& plugins,
@@ -79,6 +78,7 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
                      Console& console) {
   console.program = program_of(argv[0]);
   CLI::App app(kDescription, "attnbench");
+  app.formatter(help_text(console.out_width ? console.out_width() : 0));
   app.footer(kExitCodes);
   app.require_subcommand(1);
   app.set_version_flag("--version", "attnbench " ATTNBENCH_VERSION);

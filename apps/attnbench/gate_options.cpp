@@ -58,7 +58,8 @@ void declare_limit_options(CLI::App& app, GateOptions& options) {
       ->check(not_empty());
   app.add_option("--min-roofline", options.min_roofline,
                  "a cell below this part of its roofline has regressed: 70% or 0.7")
-      ->transform(fraction("min-roofline"));
+      ->transform(fraction("min-roofline"))
+      ->type_name("FRACTION");
   app.add_option("--allow", options.allow,
                  fmt::format("compare although this differs: {}; the report says so",
                              fmt::join(kConditions, ", ")))

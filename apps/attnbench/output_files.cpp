@@ -55,7 +55,7 @@ bool same_file(const std::string& a, const std::string& b) {
 
 void add_output_options(CLI::App& app, OutputOptions& options) {
   const auto add = [&](const char* name, std::string& path, const char* what) {
-    app.add_option(name, path, what)->check(not_empty());
+    app.add_option(name, path, what)->type_name("FILE")->check(not_empty());
   };
   add("--json", options.json, "write results as JSON; '-' = standard output");
   add("--csv", options.csv, "write results as CSV (RFC 4180)");
@@ -64,7 +64,9 @@ void add_output_options(CLI::App& app, OutputOptions& options) {
   add("--google-benchmark", options.google_benchmark,
       "write JSON that Google Benchmark's compare.py reads");
   app.add_option("-o,--output", options.by_ending,
-                 "write a file, format by ending: .json .csv .md .xml .gbench.json")
+                 "write a file in the format that its ending names: .json .csv .md .xml (JUnit) "
+                 ".gbench.json; repeatable")
+      ->type_name("FILE")
       ->allow_extra_args(false)
       ->check(not_empty());
 }

@@ -10,6 +10,7 @@
 
 #include "apps/attnbench/own_program.h"
 #include "lib/base/error.h"
+#include "lib/base/lasting_path.h"
 #include "lib/scenario/scenario_keys.h"
 
 namespace attnbench {
@@ -20,9 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPacks = "packs";
 constexpr std::string_view kEnding = "_pack.py";
 
-std::string whole_path(const fs::path& path) {
-  return fs::absolute(path).lexically_normal().string();
-}
+std::string whole_path(const fs::path& path) { return lasting_path(path.string()); }
 
 /// "torch" where the folder has a file torch_pack.py.
 std::vector<std::string> pack_names(const fs::path& folder) {

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include "apps/attnbench/option_values.h"
 #include "apps/attnbench/own_program.h"
 #include "apps/attnbench/pack_files.h"
 #include "lib/backend/plugin.h"
@@ -67,15 +68,19 @@ void load_once(const std::string& path, const PythonHost& host, Registry& regist
 void add_plugin_options(CLI::App& program, PluginOptions& options) {
   const auto add = [&](CLI::App* command) {
     command
-        ->add_option("--plugin", options.files,
-                     "a .so (attnbench/backend.h) or .py file with backends; packs: the kernels of "
-                     "installed packages, packs/NAME: of one; repeatable")
+        ->add_option(
+            "--plugin", options.files,
+            "a .so (attnbench/backend.h) or .py file with backends; or packs: the kernels "
+            "of vLLM, SGLang and so on, out of installed packages; or packs/NAME: those of "
+            "one pack; repeatable")
         ->type_name("FILE")
+        ->check(not_empty())
         ->allow_extra_args(false);
     command
         ->add_option("--python", options.python,
                      "interpreter of .py plug-ins; if not given, ATTNBENCH_PYTHON or python3")
-        ->type_name("PROGRAM");
+        ->type_name("PROGRAM")
+        ->check(not_empty());
   };
   for (const char* name : {"run", "expand", "support", "dump", "profile", kWorkerCommand}) {
     add(program.get_subcommand(name));

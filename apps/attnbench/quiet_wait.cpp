@@ -38,8 +38,8 @@ std::string wait_until_quiet(double limit_s, const QuietWait& wait) {
     others = *seen;
     quiet_s = others.disturb() ? 0 : quiet_s + 1;
     if (quiet_s == kQuietSeconds) return {};
-    wait.progress(fmt::format("waiting for a quiet machine · {} · {} of at most {}",
-                              busy_text(others), rough_time(waited_s + 1), rough_time(limit_s)));
+    wait.progress(fmt::format("waiting, {} of at most {} · {}", rough_time(waited_s + 1),
+                              rough_time(limit_s), busy_text(others)));
   }
   return fmt::format("note: after {} of --quiet-wait {}", rough_time(limit_s), busy_text(others));
 }

@@ -43,8 +43,7 @@ TEST(QuietWait, ends_with_a_note_where_the_machine_stays_busy) {
             "note: after 2 min of --quiet-wait other programs keep 1.3 of 2 processors busy");
   EXPECT_EQ(machine.watched, 120u);
   EXPECT_EQ(machine.line,
-            "waiting for a quiet machine · other programs keep 1.3 of 2 processors busy · 2 min of "
-            "at most 2 min");
+            "waiting, 2 min of at most 2 min · other programs keep 1.3 of 2 processors busy");
 }
 
 TEST(QuietWait, ends_at_once_when_it_is_told_to_or_nothing_can_be_seen) {

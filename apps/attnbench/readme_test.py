@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The lines that README tells a reader to type, to add a backend or to spread a sweep, work as they stand there.
+"""The lines that the pages tell a reader to type, to add a backend or to spread a sweep, work as they stand there.
 
 usage: readme_test.py <attnbench binary>
 """
@@ -26,10 +26,10 @@ verify: {rows: 8}
 """
 
 
-def lines_to_type(title):
-    """The indented lines of a part of README's page."""
-    with open(os.path.join(SOURCE, "README.md")) as file:
-        part = re.search(rf"^### {title}\n(.*?)(?=^##)", file.read(), re.M | re.S).group(1)
+def lines_to_type(page, title):
+    """The indented lines of a part of a page."""
+    with open(os.path.join(SOURCE, page)) as file:
+        part = re.search(rf"^##+ {title}\n(.*?)(?=^##|\Z)", file.read(), re.M | re.S).group(1)
     return [line.strip() for line in part.split("\n") if line.startswith("    ")]
 
 
@@ -61,10 +61,10 @@ class ReadmeTest(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
     def test_a_backend_in_a_shared_object_passes(self):
-        self.assertRegex(self.type(lines_to_type("In a shared object")), "mine .*passed")
+        self.assertRegex(self.type(lines_to_type("backends/README.md", "In a shared object")), "mine .*passed")
 
     def test_a_backend_in_python_passes(self):
-        self.assertRegex(self.type(lines_to_type("In Python")), "mine .*passed")
+        self.assertRegex(self.type(lines_to_type("backends/README.md", "In Python")), "mine .*passed")
 
     def write_program(self, name, text):
         path = os.path.join(self.folder, "bin", name)
@@ -83,7 +83,7 @@ class ReadmeTest(unittest.TestCase):
             file.write(re.sub(r"  tiny: .*\n", mixes, SCENARIO) + "backends: [cpu_flash]\n")
         os.remove(os.path.join(self.folder, "bin/attnbench"))
         self.write_program("attnbench", f'[ "$1" = run ] && exec {BINARY} "$@" --quick\nexec {BINARY} "$@"\n')
-        lines = lines_to_type("A long sweep")
+        lines = lines_to_type("results/README.md", "A long sweep")
         self.assertEqual(len(lines), 4)
         slurm, openmpi, actions, merge = lines
         # As a matrix of Actions has it, the line is the one that Slurm runs.
@@ -99,7 +99,7 @@ class ReadmeTest(unittest.TestCase):
             file.write(SCENARIO + "backends: [cpu_flash]\n")
         os.remove(os.path.join(self.folder, "bin/attnbench"))
         self.write_program("attnbench", f'[ "$1" = run ] && exec {BINARY} "$@" --quick\nexec {BINARY} "$@"\n')
-        run, pool = lines_to_type("A figure that holds beyond its process")
+        run, pool = lines_to_type("results/README.md", "A figure that holds beyond its process")
         self.assertIn("2 files · 1 scenario · 1 cell", self.type([run.replace("seq 16", "seq 2"), pool]))
         with open(os.path.join(self.folder, "pooled.md")) as file:
             self.assertIn("2 processes: too few for an interval", file.read())

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <filesystem>
 #include <iterator>
 #include <map>
 #include <set>
@@ -18,6 +17,7 @@
 #include "apps/attnbench/scenario_files.h"
 #include "apps/attnbench/shard.h"
 #include "lib/base/error.h"
+#include "lib/base/lasting_path.h"
 #include "lib/bench/backend_choice.h"
 #include "lib/scenario/scenario_keys.h"
 
@@ -46,14 +46,19 @@ CLI::Validator valid_shard() {
 void declare_mode_options(CLI::App& app, RunOptions& options) {
   std::map<std::string, CacheState> caches;
   for (const CacheState cache : kCacheStates) caches.emplace(to_string(cache), cache);
-  app.add_option("--cache", options.cache, "cold, warm and/or serving; overrides the scenario")
+  app.add_option(
+         "--cache", options.cache,
+         "what the last-level cache holds before each sample: cold (nothing of the step), warm "
+         "(what the same step left) and/or serving (queries, index arrays and plan); overrides "
+         "the scenario")
       ->option_text("STATE,...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->transform(words_of(caches));
   const std::map<std::string, LaunchMode> launches{{"eager", LaunchMode::kEager},
                                                    {"graph", LaunchMode::kGraph}};
-  app.add_option("--launch", options.launch, "eager and/or graph; overrides the scenario")
+  app.add_option("--launch", options.launch,
+                 "eager and/or graph (a recorded CUDA graph is replayed); overrides the scenario")
       ->option_text("MODE,...")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -75,34 +80,39 @@ void declare_cells(CLI::App& app, RunOptions& options) {
   app.option_defaults()->group(kCells);
   app.add_option("scenario", options.scenarios, kScenarioHelp)->required();
   app.add_option("--case", options.filter.cases, "only these case ids; * and ? match; repeatable")
+      ->type_name("ID")
       ->allow_extra_args(false);
   app.add_option(
          "--backend", options.filter.backends,
-         "only these backends, variants (splitkv:dynamic) and pairs (paged_fa+splitkv) among them; "
-         "* and ? match: "
-         "'splitkv:splits=*' tries every value of a tuning parameter; if not given, those of "
-         "the scenario, or all but variants: with a GPU the CPU's only where none of the "
-         "GPU's supports the case")
+         "only these backends; a name may be a variant (splitkv:dynamic) or a pair "
+         "(paged_fa+splitkv); * and ? match: 'splitkv:splits=*' tries every value of a tuning "
+         "parameter. If not given: those that the scenario names, otherwise all but variants; "
+         "with a GPU, a CPU backend then runs only the cases that no GPU backend supports")
       ->option_text("NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("--hybrid", options.hybrid,
-                 "best: in the mixed cases, beside these backends every pair of them, one for "
-                 "prompts and one for decodes; a closing line names the best, with SGLang's flags")
+                 "best: in cases that mix prompts and decodes, also run every pair of these "
+                 "backends, one for the prompts and one for the decodes; a closing line names the "
+                 "best pair, with SGLang's flags")
       ->option_text("best")
       ->check(CLI::IsMember({"best"}));
   declare_mode_options(app, options);
   app.add_option("--shard", options.shard,
-                 "only this part of the cases, 2/4 of 1/4 to 4/4; `merge` joins the results")
+                 "run only part I of N parts of the cases, for example 2/4; `merge` joins the "
+                 "results")
       ->check(valid_shard())
       ->option_text("I/N");
   app.add_flag("--force-graph", options.force_graph,
-               "time graphs that a backend does not claim (a prompt's, cascade's): recordings "
-               "of one batch that no engine could replay for the next; marked graph_forced");
+               "also time CUDA graphs of steps for which the backend claims none (prompts, "
+               "cascade): each is a recording of this one batch, which no engine could replay for "
+               "the next; marked graph_forced");
   add_seed_option(app, options.seed);
-  app.add_flag("--no-verify", options.no_verify, "time without checking; no verdicts");
+  app.add_flag("--no-verify", options.no_verify,
+               "time without checking results; rows have no verdict");
   app.add_flag("--aa", options.aa,
-               "time every cell twice, the second as BACKEND#2: how far equal things differ");
+               "time every cell twice, the second time as BACKEND#2: shows how much two equal "
+               "cells differ on this machine");
 }
 
 void declare_quiet_wait(CLI::App& app, RunOptions& options) {
@@ -110,8 +120,9 @@ void declare_quiet_wait(CLI::App& app, RunOptions& options) {
   app.add_option(
          "--quiet-wait", options.quiet_wait_s,
          "before anything is measured, wait until other programs leave the processors alone, "
-         "at most this long: 5min")
-      ->transform(seconds("quiet-wait"));
+         "but no longer than this: 5min")
+      ->transform(seconds("quiet-wait"))
+      ->type_name("TIME");
 }
 
 }  // namespace
@@ -121,7 +132,8 @@ void declare_measuring_options(CLI::App& app, RunOptions& options) {
   app.add_option("--precision", options.precision,
                  "stop when the interval's half-width is this part of the median: 0.5% or 0.005; "
                  "overrides the scenario")
-      ->transform(fraction("precision"));
+      ->transform(fraction("precision"))
+      ->type_name("FRACTION");
   app.add_option("--rounds", options.rounds,
                  "fewest and most rounds, or one number for both; overrides the scenario")
       ->option_text("MIN,MAX")
@@ -129,27 +141,31 @@ void declare_measuring_options(CLI::App& app, RunOptions& options) {
       ->allow_extra_args(false)
       ->transform(whole_number("rounds", 1, 1'000'000));
   app.add_option("--cell-timeout", options.cell_timeout_s,
-                 "time for the rounds of one cell, 15s or 2min; overrides the scenario")
-      ->transform(seconds("cell-timeout"));
+                 "most time for the rounds of one cell: 15s, 2min; overrides the scenario")
+      ->transform(seconds("cell-timeout"))
+      ->type_name("TIME");
   app.add_flag("--quick", options.quick,
-               "3 rounds of 1 sample (crossover: 8), ceilings of one turn: a smoke test, not a "
-               "measurement");
+               "a smoke test, not a measurement: 3 rounds of 1 sample (crossover: 8 rounds), and "
+               "the machine's ceilings measured once");
   app.add_option("--threads", options.devices.threads, "CPU threads; 0 = all this process may use")
-      ->check(CLI::Range(0, 4096));
+      ->transform(whole_number("threads", 0, 4096))
+      ->type_name("N");
   options.cpu_target.add_to(app);
   app.add_option("--device", options.devices.gpu, "GPU number, as CUDA counts; 0 if not given")
-      ->check(CLI::Range(0, 1023));
+      ->transform(whole_number("device", 0, 1023))
+      ->type_name("N");
   app.add_flag(
       "--isolate", options.isolate,
       "run each backend in a process of its own: when it crashes, hangs or loses its GPU, only "
-      "its cells of that case are lost, as CRASHED with the signal, CUDA call or timeout. "
-      "Rounds still interleave; each process holds a copy of the fixture");
+      "its cells of that case are lost; they are CRASHED, with the signal, CUDA call or timeout as "
+      "the reason. Backends still take turns; each process holds a copy of the case's tensors");
   app.add_option("--timeout", options.timeout_s,
-                 "with --isolate or a backend in Python: seconds that a backend's process may take "
+                 "with --isolate or a backend in Python: how long a backend's process may take "
                  "for one step (to build a fixture, to verify, to plan, one visit of samples) "
                  "before it is killed")
       ->transform(seconds("timeout"))
-      ->default_str(fmt::format("{}", Isolation().timeout_s));
+      ->type_name("TIME")
+      ->default_str(fmt::format("{}s", Isolation().timeout_s));
 }
 
 namespace {
@@ -158,14 +174,14 @@ void declare_output(CLI::App& app, RunOptions& options) {
   app.option_defaults()->group(kOutput);
   add_output_options(app, options.outputs);
   app.add_option("--resume", options.resume,
-                 "go on with the run that wrote this JSON file, or was cut off while it did: its "
-                 "finished cases are not measured again; on another machine, by another binary or "
-                 "with another scenario, it is refused")
+                 "go on with the run that wrote this JSON file, or that was cut off before it "
+                 "could: finished cases are not measured again. Refused on another machine, with "
+                 "another binary or with another scenario")
       ->option_text("FILE")
       ->check(not_empty())
       ->excludes("--json");
-  app.add_flag("--wide", options.wide, "every column, however wide");
-  app.add_flag("--quiet", options.quiet, "only the closing line");
+  app.add_flag("--wide", options.wide, "show every column, however wide the table becomes");
+  app.add_flag("--quiet", options.quiet, "print only the closing line");
   app.add_flag("--strict", options.strict, "exit 3 when a cell is noisy, mistrusted or skipped");
 }
 
@@ -181,8 +197,9 @@ void expect_distinct(const char* option, const std::vector<Value>& values) {
 void set_rounds(const std::vector<int>& rounds, MeasureConfig& measure) {
   if (rounds.empty()) return;
   if (rounds.size() > 2 || rounds.front() > rounds.back()) {
-    throw ConfigError(fmt::format("--rounds {}: takes one number, or the fewest and the most",
-                                  fmt::join(rounds, ",")));
+    throw ConfigError(fmt::format(
+        "--rounds {}: takes one number, or the fewest and the most in this order: --rounds 12,40",
+        fmt::join(rounds, ",")));
   }
   measure.min_rounds = rounds.front();
   measure.max_rounds = rounds.back();
@@ -206,9 +223,7 @@ void override_measure(const RunOptions& options, MeasureConfig& measure) {
 
 /// What a shell in any folder would type for the scenario.
 std::string lasting_word(const std::string& word) {
-  return word == kStandardInput
-             ? word
-             : std::filesystem::absolute(find_scenario(word)).lexically_normal().string();
+  return word == kStandardInput ? word : lasting_path(find_scenario(word));
 }
 
 std::vector<Scenario> scenarios_of(const RunOptions& options, const std::string& program) {

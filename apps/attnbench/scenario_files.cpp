@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <vector>
 
 #include "apps/attnbench/own_program.h"
@@ -33,6 +34,28 @@ std::vector<std::string> names_in(const std::string& folder) {
   }
   std::ranges::sort(names);
   return names;
+}
+
+/// "did you mean 'scenarios/decode.yaml'?": of the scenarios beside the file, and for a bare name
+/// of those in ./scenarios; empty where no name is near.
+std::string nearest_scenario(const std::string& word) {
+  std::vector<std::string> stems;
+  std::map<std::string, std::string> paths;
+  const auto add_folder = [&](const fs::path& folder) {
+    for (const std::string& name : names_in(folder.empty() ? "." : folder.string())) {
+      if (paths.emplace(name, (folder / (name + ".yaml")).string()).second) stems.push_back(name);
+    }
+  };
+  add_folder(fs::path(word).parent_path());
+  if (is_bare_name(word)) add_folder("scenarios");
+  const std::string stem = fs::path(word).stem().string();
+  const auto same = paths.find(stem);
+  if (same != paths.end()) return fmt::format("did you mean '{}'?", same->second);
+  std::string likely = likely_names(stem, stems);
+  for (const auto& [name, path] : paths) {
+    if (likely == fmt::format("'{}'", name)) likely = fmt::format("'{}'", path);
+  }
+  return likely.empty() ? "" : fmt::format("did you mean {}?", likely);
 }
 
 /// No more than a scenario file may have: what has more is no scenario.
@@ -76,6 +99,13 @@ Scenario read_scenario(const std::string& word, std::optional<std::uint64_t> see
                                     allowed_words_hint(names, word, "installed: "),
                                     {}}});
     }
+  }
+  if (!is_there(path)) {
+    throw ConfigError({Diagnostic{{},
+                                  1,
+                                  fmt::format("cannot read {}: there is no such file", path),
+                                  nearest_scenario(path),
+                                  {}}});
   }
   return load_scenario(path, seed);
 }

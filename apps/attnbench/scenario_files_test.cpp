@@ -7,6 +7,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
+
+#include "lib/base/error.h"
 
 namespace attnbench {
 namespace {
@@ -40,6 +43,31 @@ TEST_F(ScenarioFiles, are_taken_as_given_where_they_exist_or_have_a_folder) {
 TEST_F(ScenarioFiles, lie_beside_the_folder_of_the_program) {
   EXPECT_TRUE(installed_scenarios().ends_with("/share/attnbench/scenarios"));
   EXPECT_EQ(installed_scenarios().find(".."), std::string::npos);
+}
+
+/// What the reader of a command line with this word is told.
+std::string refusal_of(const std::string& word) {
+  try {
+    static_cast<void>(read_scenario(word, {}));
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST_F(ScenarioFiles, that_are_missing_are_refused_with_the_nearest_name) {
+  EXPECT_EQ(refusal_of(installed_ + "/decod.yaml"),
+            "error: cannot read " + installed_ +
+                "/decod.yaml: there is no such file\n   did you mean '" + installed_ +
+                "/decode.yaml'?\n");
+  EXPECT_EQ(refusal_of(installed_ + "/decode"),
+            "error: cannot read " + installed_ +
+                "/decode: there is no such file\n   did you mean '" + installed_ +
+                "/decode.yaml'?\n");
+  EXPECT_EQ(refusal_of(installed_ + "/other.yaml"),
+            "error: cannot read " + installed_ + "/other.yaml: there is no such file\n");
+  EXPECT_EQ(refusal_of("/nowhere/at_all.yaml"),
+            "error: cannot read /nowhere/at_all.yaml: there is no such file\n");
 }
 
 }  // namespace

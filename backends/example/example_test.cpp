@@ -32,7 +32,7 @@ TEST(Example, is_the_one_that_the_readme_shows) {
   const std::size_t from = source.find(begin) + begin.size();
   const std::string kernel = source.substr(from, source.find("// [README: end]") - from);
   ASSERT_GT(kernel.size(), 500u);
-  EXPECT_NE(text_of("README.md").find("```cpp\n" + kernel + "```"), std::string::npos);
+  EXPECT_NE(text_of("backends/README.md").find("```cpp\n" + kernel + "```"), std::string::npos);
 }
 
 }  // namespace

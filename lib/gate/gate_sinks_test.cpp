@@ -63,6 +63,8 @@ TEST(GateTerminal, shows_what_changed_and_counts_the_rest) {
   EXPECT_THAT(text, HasSubstr("INCORRECT\n    INCORRECT: 3 NaN\n      attnbench run"));
   EXPECT_THAT(
       text, HasSubstr("1 incorrect · 1 regressed · 0 missing · 1 the same within 0.0 % · exit 2"));
+  EXPECT_THAT(text,
+              HasSubstr("\n(base → new, change, and in brackets what the two 95 % intervals"));
   EXPECT_THAT(text, Not(HasSubstr("steady")));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(terminal_text(report_of("paged_fa"), {.colour = true}), HasSubstr("\x1b[31mREGR"));

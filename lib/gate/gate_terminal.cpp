@@ -74,6 +74,12 @@ void write_gate_terminal(const GateReport& report, const GateTerminalOptions& op
     if (!why.empty()) text += wrapped(why, options.width, 4);
     if (is_harm(*each) && !each->repro.empty()) text += "      " + plain_line(each->repro) + '\n';
   }
+  if (std::ranges::any_of(rows, [](const auto& row) { return row.first->speed.has_value(); })) {
+    text += wrapped(report.confirmed
+                        ? "(base → new, change, and in brackets the 99 % interval of the change)"
+                        : "(base → new, change, and in brackets what the two 95 % intervals allow)",
+                    options.width, 0);
+  }
   for (const std::string& remark : report.remarks) {
     text += wrapped("note: " + plain_line(remark), options.width, 0);
   }

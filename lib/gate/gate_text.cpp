@@ -49,7 +49,7 @@ std::string_view counted_as(GateVerdict verdict) {
     case GateVerdict::kSame:
       return "the same";
     case GateVerdict::kNotRun:
-      return "run in neither";
+      return "not run in either result";
   }
   return "";
 }
@@ -112,7 +112,7 @@ std::string why_text(const Comparison& comparison) {
   if (by_time || verdict == GateVerdict::kInconclusive) {
     add(fmt::format("allowed {:.2g} %", 100 * comparison.edge));
   }
-  if (!comparison.converged) add("a side did not converge");
+  if (!comparison.converged) add("the figure of one side, or of both, did not converge");
   if (!comparison.counts()) add("allowed: " + comparison.allowed_because);
   return text;
 }

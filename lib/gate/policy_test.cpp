@@ -69,14 +69,14 @@ TEST(Policy, reads_back_the_text_that_it_dumps) {
   EXPECT_EQ(policy_text(Policy{}), "limits: {latency: 0.02, latency_floor: 0.5us}\n");
 }
 
-TEST(Policy, of_the_readme_is_one) {
-  std::ifstream file(ATTNBENCH_SOURCE_DIR "/README.md");
+TEST(Policy, of_the_page_on_comparing_is_one) {
+  std::ifstream file(ATTNBENCH_SOURCE_DIR "/results/comparing.md");
   std::ostringstream text;
   text << file.rdbuf();
-  const std::string readme = std::move(text).str(), fence = "```";
-  const std::size_t begin = readme.find("```yaml\nlimits:"), end = readme.find(fence, begin + 7);
+  const std::string page = std::move(text).str(), fence = "```";
+  const std::size_t begin = page.find("```yaml\nlimits:"), end = page.find(fence, begin + 7);
   ASSERT_NE(begin, std::string::npos);
-  const Policy policy = parse_policy(readme.substr(begin + 8, end - begin - 8), "README.md");
+  const Policy policy = parse_policy(page.substr(begin + 8, end - begin - 8), "comparing.md");
   EXPECT_EQ(policy.rules.size(), 2u);
   EXPECT_EQ(policy.allowances.size(), 1u);
 }

@@ -113,6 +113,14 @@ class WatchText {
       text += line + '\n';
       if (i > 0) text += below(report_.series[i - 1]);
     }
+    if (std::ranges::any_of(rows.begin() + 1, rows.end(),
+                            [](const WatchRow& each) { return !each[4].empty(); })) {
+      text += wrapped(
+          "noise: standard deviation of a single run's figure, estimated from runs that follow "
+          "each "
+          "other",
+          options_.width, 0);
+    }
     return text;
   }
 

@@ -198,6 +198,7 @@ TEST(WatchTerminal, has_a_row_for_each_series_and_a_plot_of_each_that_changed) {
   EXPECT_THAT(text, HasSubstr("12  0.1 %  100 µs → 110 µs    +10.2 %\n"
                               "    ▲ +10.0 % at c0ffe07, 2026-03-07: 100 µs → 110 µs (before it "
                               "c0ffe06, 2026-03-06)\n"));
+  EXPECT_THAT(text, HasSubstr("\nnoise: standard deviation of a single run's figure"));
   EXPECT_THAT(text, HasSubstr("11/12"));
   EXPECT_THAT(text, HasSubstr("    ! c0ffe12, 2026-03-12: INCORRECT: 3 NaN\\x1b[31m\n"));
   EXPECT_THAT(text, HasSubstr("\nsplitkv  decode/ps16  cold\n"));

@@ -171,8 +171,8 @@ std::string notes_on(const ModelGeometry& model, LayerKind kind) {
     std::string extent;
     if (kind == LayerKind::kSliding) extent = fmt::format(" over {} keys", model.sliding_window);
     if (kind == LayerKind::kChunked) extent = fmt::format(" by {} keys", model.attention_chunk);
-    text = fmt::format("{} of {} layers: {}{}; not {}", here, model.layers, to_string(kind), extent,
-                       model.kinds.text(kind));
+    text = fmt::format("this layer is {}{}, as {} of {} are; the others: {}", to_string(kind),
+                       extent, here, model.layers, model.kinds.text(kind));
   }
   if (!model.notes.empty()) text += (text.empty() ? "" : "; ") + model.notes;
   return text;

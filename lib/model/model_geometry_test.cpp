@@ -271,11 +271,12 @@ TEST(KindToRun, is_the_full_layer_or_the_one_that_was_asked_for) {
 TEST(NotesOn, say_what_is_left_out) {
   EXPECT_EQ(notes_on(preset("llama-3.1-405b"), LayerKind::kFull), "");
   EXPECT_EQ(notes_on(preset("gemma-3-4b"), LayerKind::kFull),
-            "5 of 34 layers: full; not 29 sliding");
+            "this layer is full, as 5 of 34 are; the others: 29 sliding");
   EXPECT_EQ(notes_on(preset("gemma-3-4b"), LayerKind::kSliding),
-            "29 of 34 layers: sliding over 1024 keys; not 5 full");
+            "this layer is sliding over 1024 keys, as 29 of 34 are; the others: 5 full");
   EXPECT_THAT(notes_on(preset("llama-4-maverick"), LayerKind::kChunked),
-              testing::StartsWith("36 of 48 layers: chunked by 8192 keys; not 12 full"));
+              testing::StartsWith(
+                  "this layer is chunked by 8192 keys, as 36 of 48 are; the others: 12 full"));
   EXPECT_EQ(notes_on(preset("deepseek-v3.2"), LayerKind::kFull),
             "dense attention in place of the model's own (61 sparse layers); each query meets the "
             "top 2048 "

@@ -3,18 +3,21 @@
 #include "lib/report/backend_summary.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include "lib/base/printable.h"
 #include "lib/report/not_run.h"
 #include "lib/report/record_text.h"
 #include "lib/report/standing.h"
+#include "lib/report/text_layout.h"
 #include "lib/report/units.h"
 
 namespace attnbench {
@@ -24,6 +27,22 @@ namespace {
 using Row = std::array<std::string, 6>;
 
 constexpr std::size_t kFewestOfNames = 6;
+
+/// What the cells of a row are, as far as the titles do not say it.
+constexpr std::array<std::string_view, 6> kLegends = {
+    "",
+    "",
+    "fastest: where no backend was faster, ties included",
+    "geomean vs best: geometric mean of vs best",
+    "failed: wrong, crashed or impossible",
+    "noisy: ± wider than asked for, or missing"};
+
+/// Of the first so many cells.
+std::string legends(std::size_t cells) {
+  const auto* const last = kLegends.begin() + cells;
+  return fmt::format("{}",
+                     fmt::join(kLegends.begin() + 2, std::max(kLegends.begin() + 2, last), " · "));
+}
 
 std::string unless_zero(int count) { return count == 0 ? "" : std::to_string(count); }
 
@@ -96,21 +115,26 @@ std::string summary_terminal_section(const RunResult& run, std::size_t width) {
       if (display_width(row[i]) > display_width(widest[i])) widest[i] = row[i];
     }
   }
-  std::size_t figures = 0;
-  for (std::size_t i = 1; i < widest.size(); ++i) figures += 2 + display_width(widest[i]);
-  // A terminal that is too narrow shortens the names.
+  // A terminal that is too narrow shortens the names, then leaves out the last columns.
+  std::size_t figures = 0, columns = 1;
+  while (columns < widest.size()) {
+    const std::size_t more = 2 + display_width(widest[columns]);
+    if (2 + kFewestOfNames + figures + more > width) break;
+    figures += more;
+    ++columns;
+  }
   const std::size_t room = width - std::min(width, 2 + figures);
   const std::size_t names = std::min(display_width(widest[0]), std::max(room, kFewestOfNames));
   std::string text = "\n";
   for (const Row& row : rows) {
     std::string line = "  " + fit_left(row[0], names);
-    for (std::size_t i = 1; i < row.size(); ++i) {
+    for (std::size_t i = 1; i < columns; ++i) {
       line += fit_right(row[i], 2 + display_width(widest[i]));
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += cut_to_width(line, width) + '\n';
   }
-  return text;
+  return text + wrapped(legends(columns), width, 2);
 }
 
 std::string summary_markdown_section(const RunResult& run) {
@@ -121,7 +145,7 @@ std::string summary_markdown_section(const RunResult& run) {
                         row[3], row[4], row[5]);
     if (&row == &rows.front()) text += "|---|--:|--:|--:|--:|--:|\n";
   }
-  return text.empty() ? text : '\n' + text;
+  return text.empty() ? text : fmt::format("\n{}\n{}\n", text, legends(kLegends.size()));
 }
 
 }  // namespace attnbench

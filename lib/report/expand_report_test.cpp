@@ -180,8 +180,9 @@ TEST(Expand, says_what_vllm_would_do_about_a_shared_prefix) {
   // 8192 / 128 = 64 tiles; 16 x 8 x 64 = 8192 blocks are 63 waves on 132 multiprocessors.
   EXPECT_THAT(
       table.str(),
-      HasSubstr("\n  use_cascade no (64 tiles in turn, 63 by FlashDecoding, on 132 SMs)\n"));
-  EXPECT_THAT(table.str(), HasSubstr("\n  use_cascade - (no shared prefix)\n"));
+      HasSubstr(
+          "\n  vLLM's use_cascade: no (64 tiles in turn, 63 by FlashDecoding, on 132 SMs)\n"));
+  EXPECT_THAT(table.str(), HasSubstr("\n  vLLM's use_cascade: - (no shared prefix)\n"));
   write_expand_json(scenario, {&shared, &alone}, json);
   const auto cases = nlohmann::json::parse(json.str())["cases"];
   EXPECT_EQ(cases[0]["common_prefix_len"], 8192);
@@ -225,7 +226,7 @@ TEST(Expand, says_how_well_pages_are_filled_and_what_rows_without_pages_would_ta
   EXPECT_THAT(
       table.str(),
       HasSubstr("\n  256 slots of pages: 110 unused, 57 % used · 1 token of shared prefixes "
-                "stored again\n    without pages, all as the longest: 300 slots, 70 % "
+                "stored again\n    without pages, each row as long as the longest: 300 slots, 70 % "
                 "used\n"));
   write_expand_json(scenario, {&scenario.cases.at(0)}, json);
   const auto cache = nlohmann::json::parse(json.str())["cases"][0]["kv_cache"];

@@ -125,8 +125,8 @@ std::string page_use_text(const ExpandedCase& e) {
       use.tokens_again > 0 ? fmt::format("{} token{} of shared prefixes stored again",
                                          use.tokens_again, use.tokens_again == 1 ? "" : "s")
                            : "",
-      fmt::format("without pages, all as the longest: {} slots, {} used", use.contiguous_slots,
-                  percent_text(use.contiguous_utilisation()))};
+      fmt::format("without pages, each row as long as the longest: {} slots, {} used",
+                  use.contiguous_slots, percent_text(use.contiguous_utilisation()))};
   return join_parts(parts, kWidth, 4);
 }
 
@@ -155,7 +155,7 @@ std::string cost_text(const Case& c, const Cost& cost) {
 
 /// What vLLM would do about a shared prefix.
 std::string cascade_text(const CascadeChoice& choice) {
-  return fmt::format("  use_cascade {} ({})", choice.answer, choice.reason);
+  return fmt::format("  vLLM's use_cascade: {} ({})", choice.answer, choice.reason);
 }
 
 /// How SGLang would have FlashInfer read a prompt's keys.

@@ -13,6 +13,7 @@
 #include "lib/report/record_text.h"
 #include "lib/report/sinks.h"
 #include "lib/report/standing.h"
+#include "lib/report/terminal_columns.h"
 #include "lib/report/text_layout.h"
 #include "lib/report/tuning_summary.h"
 #include "lib/report/units.h"
@@ -95,7 +96,7 @@ void write_markdown(const RunResult& run, std::ostream& out) {
   text += fmt::format(
       "| case | backend | cache | launch | median | ± | vs best |{} GB/s | GFLOP/s | roof | plan | "
       "enqueue | "
-      "verdict | status | error/bound | bitwise | reason |\n"
+      "verdict | status | err/bound | bit | reason |\n"
       "|---|---|---|---|--:|--:|:--|{}--:|--:|--:|--:|--:|---|---|--:|---|---|\n",
       with_graph_n ? " graph×N |" : "", with_graph_n ? "--:|" : "");
   const std::vector<Standing> standing = standings(run.records);
@@ -117,7 +118,9 @@ void write_markdown(const RunResult& run, std::ostream& out) {
     }
   }
   text += not_run_lines(run) + index_lines(run);
-  text += fmt::format("\n{}\n", kStandingLegend);
+  // Markdown has GB/s in any row, and all columns.
+  text += fmt::format("\n±: half of the 95 % interval; a star: wider than asked for · {}\n",
+                      column_legends(terminal_columns({}, true, false, kMostTerminalWidth)));
   if (with_graph_n) text += fmt::format("\n{}\n", kGraphNLegend);
   text += aa_markdown_section(run) + model_steps_markdown_section(run) +
           summary_markdown_section(run) + tuning_markdown_section(run);

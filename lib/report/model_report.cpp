@@ -78,7 +78,7 @@ std::string of_request_text(const ModelQuestion& q, const LayerMemory& memory) {
 void write_kinds(const ModelQuestion& q, std::ostream& out) {
   out << fmt::format("  {:<8} {:>6}  {:<9} {:>10}  {:<44}{}\n", "kind", "layers", "attnbench",
                      "B a token", "a request keeps, in one layer",
-                     q.context ? fmt::format("{} tokens, all", *q.context) : "");
+                     q.context ? fmt::format("{} tokens, all layers", *q.context) : "");
   for (const LayerMemory& each : q.memory.kinds) {
     std::string line = fmt::format("  {:<8} {:>6}  {:<9} {:>10}  {:<44}{}", to_string(each.kind),
                                    each.layers, each.runs ? "runs" : "not yet",

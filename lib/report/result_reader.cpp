@@ -135,7 +135,8 @@ RunResult read_json(const std::string& path, std::istream& file) {
       return parser(depth, event, parsed);
     });
     for (const std::string_view member : {"schema_version", "records"}) {
-      if (!root.contains(member)) fail(path, fmt::format("{} is missing", member));
+      if (!root.contains(member))
+        fail(path, fmt::format("no results of attnbench: {} is missing", member));
     }
     try {
       RunResult run = run_from_json(root);

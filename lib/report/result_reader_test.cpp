@@ -100,7 +100,8 @@ TEST_F(ResultReader, says_of_a_file_that_was_cut_off_where_it_ends) {
 TEST_F(ResultReader, refuses_what_attnbench_did_not_write) {
   EXPECT_THAT(message_of("[1, 2]"), HasSubstr("it must begin with {"));
   EXPECT_THAT(message_of("{\"a\": 1}"), HasSubstr("no results of attnbench: it has 'a'"));
-  EXPECT_THAT(message_of("{\"wall_s\": 1}"), HasSubstr("schema_version is missing"));
+  EXPECT_THAT(message_of("{\"wall_s\": 1}"),
+              HasSubstr("no results of attnbench: schema_version is missing"));
   EXPECT_THAT(message_of("{\"wall_s\": 1,\n x}"), HasSubstr("no JSON: line 2, column 2"));
   EXPECT_THAT(message_of("name,us\r\n"), HasSubstr("no JSON"));
   EXPECT_THAT(message_of(std::string("\x7f"

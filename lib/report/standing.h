@@ -48,8 +48,8 @@ struct Standing {
 
 /// The explanation of standing_text().
 inline constexpr const char* kStandingLegend =
-    "vs best: median over that of the fastest correct backend; =: intervals overlap; ?: too wide "
-    "to "
-    "tell";
+    "vs best: the median over that of the fastest correct backend (=: a tie, the intervals "
+    "overlap; "
+    "?: open, an interval is missing or too wide)";
 
 }  // namespace attnbench

@@ -97,10 +97,10 @@ int multiprocessors_of(const RunResult& run) {
   return kUsualMultiprocessors;
 }
 
-/// "use_cascade yes": whether vLLM would; empty where nothing is shared.
+/// "vLLM's use_cascade: yes": its rule's answer; empty where nothing is shared.
 std::string cascade_text(const Case& c, int multiprocessors) {
   const std::string answer = choose_cascade(c, multiprocessors).answer;
-  return answer == "-" ? "" : "use_cascade " + answer;
+  return answer == "-" ? "" : "vLLM's use_cascade: " + answer;
 }
 
 /// "graph of 64 (31 padding)": what a CUDA graph computes where it is larger than the batch.
@@ -199,7 +199,7 @@ bool has_no_interval(const Record& r) { return r.claims_speed() && !has_interval
 /// "a GPU takes part: cpu_flash and torch_native run only …".
 std::string stand_ins_text(const RunResult& header) {
   return fmt::format(
-      "a GPU takes part: without --backend, {} only run what none of its backends supports",
+      "a GPU takes part: without --backend, {} run only the cases that no GPU backend supports",
       fmt::join(header.stand_ins, ", "));
 }
 
@@ -234,10 +234,13 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
       fmt::format("attnbench {} ({})   {}   {}", e.version, e.git_sha, scenario_names(header),
                   mixes.size() == 1 ? "1 mix" : fmt::format("{} mixes", mixes.size())),
       counted(scenario.cases.size(), "case"), fmt::format("seed {}", scenario.seed)};
-  const std::string method = fmt::format(
-      "{} cache, {}{}, median of rounds; ± is the 95 % CI half-width, * above {:g} %",
+  std::string method = fmt::format(
+      "{} cache, {}{}, median of rounds · ±: half of the 95 % interval, *: above {:g} %",
       listed(scenario.measure.cache), listed(scenario.measure.launch),
       scenario.measure.launch.size() > 1 ? " (/g)" : "", scenario.measure.precision * 100);
+  if (std::ranges::count(scenario.measure.cache, CacheState::kServing) > 0) {
+    method += " · serv: the cache is flushed, then queries, index arrays and plan are read";
+  }
   out_ << join_parts(first, options_.width, 2) << '\n';
   for (const DeviceRates& rates : header.devices) {
     const std::string machine[] = {
@@ -251,11 +254,7 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
     out_ << join_parts(machine, options_.width, 2) << '\n';
   }
   out_ << wrapped(method, options_.width, 0);
-  if (std::ranges::any_of(columns_, [](const TerminalColumn& column) {
-        return column.subject == TerminalColumn::Subject::kStanding;
-      })) {
-    out_ << wrapped(kStandingLegend, options_.width, 0);
-  }
+  out_ << wrapped(column_legends(columns_), options_.width, 0);
   if (!header.stand_ins.empty()) out_ << wrapped(stand_ins_text(header), options_.width, 0);
 }
 

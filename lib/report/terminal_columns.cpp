@@ -3,8 +3,10 @@
 #include "lib/report/terminal_columns.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "lib/report/record_text.h"
 #include "lib/report/units.h"
@@ -90,7 +92,9 @@ TerminalColumn bitwise_column() {
       Align::kLeft,
       figure([](const Record& r) { return r.error.rows > 0 ? bitwise_flags(r) : std::string(); }),
       Subject::kFigure,
-      8};
+      8,
+      "bit: the bits stay the same in a second run (r), on other pages (p), alone (b); -: they "
+      "differ, .: not tested"};
 }
 
 std::string enqueue(const Record& r) {
@@ -109,27 +113,32 @@ std::vector<TerminalColumn> narrow_columns(const Ceilings& ceilings, bool gpu,
       {"cache", 2, 6, Align::kLeft, figure(cache_and_launch)},
       {"median", 1, 7, Align::kRight, figure(median)},
       {"± ", 1, 6, Align::kRight, speed(half_width)},
-      {"vs best", 1, 7, Align::kRight, versus_best, Subject::kStanding, 1},
+      {"vs best", 1, 7, Align::kRight, versus_best, Subject::kStanding, 1, kStandingLegend},
       {tera_bytes ? "TB/s" : "GB/s", 1, 5, Align::kRight, speed([tera_bytes](const Record& r) {
          return rate_text(r.gb_per_s() / (tera_bytes ? 1e3 : 1));
        }),
-       Subject::kFigure, 2},
+       Subject::kFigure, 2,
+       fmt::format("{}: each distinct byte counts once", tera_bytes ? "TB/s" : "GB/s")},
       {tera_flops ? "TFLOP/s" : "GFLOP/s", 1, 7, Align::kRight,
        speed([tera_flops](const Record& r) {
          return rate_text(r.tflop_per_s() * (tera_flops ? 1 : 1e3));
        }),
        Subject::kFigure, 5},
       {"roof", 1, 5, Align::kRight, speed([](const Record& r) { return percent_text(r.roofline); }),
-       Subject::kFigure, 3},
+       Subject::kFigure, 3,
+       "roof: the least time that the machine's measured ceilings allow, over the median"},
       {"plan", 1, 7, Align::kRight,
-       speed([](const Record& r) { return time_text(r.plan.median_us); }), Subject::kFigure, 6},
+       speed([](const Record& r) { return time_text(r.plan.median_us); }), Subject::kFigure, 6,
+       "plan: host time to prepare the step, not in the median"},
   };
   if (gpu) {
-    columns.push_back({"enqueue", 1, 7, Align::kRight, speed(enqueue), Subject::kFigure, 7});
+    columns.push_back({"enqueue", 1, 7, Align::kRight, speed(enqueue), Subject::kFigure, 7,
+                       "enqueue: host time of the call that launches it"});
   }
   columns.push_back(
       {"verdict", 2, 12, Align::kLeft, figure(verdict_and_shortness), Subject::kVerdict});
-  columns.push_back({"err/bound", 1, 9, Align::kLeft, figure(error_text), Subject::kFigure, 4});
+  columns.push_back({"err/bound", 1, 9, Align::kLeft, figure(error_text), Subject::kFigure, 4,
+                     "err/bound: the largest error over its bound; up to 1 passes"});
   columns.push_back(bitwise_column());
   return columns;
 }
@@ -195,6 +204,14 @@ std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool gpu,
       }));
   add("fixture", 16, figure([](const Record& r) { return r.fixture_hash; }));
   return columns;
+}
+
+std::string column_legends(const std::vector<TerminalColumn>& columns) {
+  std::vector<std::string_view> legends;
+  for (const TerminalColumn& column : columns) {
+    if (!column.legend.empty()) legends.push_back(column.legend);
+  }
+  return fmt::format("{}", fmt::join(legends, " · "));
 }
 
 }  // namespace attnbench

@@ -32,6 +32,7 @@ struct TerminalColumn {
   std::function<std::string(const Record&, const Standing&)> text;
   Subject subject = Subject::kFigure;  ///< decides its colour
   int dispensable = 0;                 ///< in a narrow terminal the highest goes first; 0 stays
+  std::string legend = {};             ///< what the header says of it; empty: the title says all
 };
 
 /// Columns of the table, with units that suit the ceilings: a machine that reads terabytes per
@@ -41,5 +42,8 @@ struct TerminalColumn {
                                                            bool wide,
                                                            std::size_t width = kTerminalWidth,
                                                            std::size_t name_width = kNameWidth);
+
+/// What the columns hold, as far as their titles do not say it.
+[[nodiscard]] std::string column_legends(const std::vector<TerminalColumn>& columns);
 
 }  // namespace attnbench

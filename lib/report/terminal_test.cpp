@@ -289,7 +289,7 @@ TEST(TerminalReport, keeps_every_column_at_its_place) {
 }
 
 TEST(TerminalReport, says_over_a_case_with_a_shared_prefix_what_vllm_would_do) {
-  EXPECT_THAT(print({sample_run().records[0]}), HasSubstr("use_cascade yes\n"));
+  EXPECT_THAT(print({sample_run().records[0]}), HasSubstr("vLLM's use_cascade: yes\n"));
   std::ostringstream out;
   TerminalReport report(out, {});
   report.case_started(sample_scenario().cases[1], {});
@@ -372,12 +372,35 @@ TEST(TerminalReport, says_who_is_the_fastest_and_by_how_much) {
   slow.timing.lo_us *= 2.5;
   slow.timing.hi_us *= 2.5;
   const std::string text = print({slow, best, tied});
-  EXPECT_THAT(text, HasSubstr("\nvs best: median over that of the fastest correct"));
+  EXPECT_THAT(text, HasSubstr("\nvs best: the median over that of the fastest correct"));
   EXPECT_THAT(text, HasSubstr("     ±  vs best  GB/s"));
   EXPECT_THAT(text, HasSubstr("\n  slow             cold   28.1 ms 0.3 %   2.50    6.66"));
   EXPECT_THAT(text, HasSubstr("\n  cpu_flash        cold   11.2 ms 0.3 %   1.00 =  16.6"));
   EXPECT_THAT(text, HasSubstr("\n  tied             cold   11.3 ms 0.3 %   1.00 =  16.6"));
   EXPECT_THAT(print({slow, best, tied}, {.width = 60}), Not(HasSubstr("vs best"))) << "no room";
+}
+
+TEST(TerminalReport, explains_the_serving_state_where_it_is_measured) {
+  const auto header = [](std::vector<CacheState> states) {
+    Scenario scenario = sample_scenario();
+    scenario.measure.cache = std::move(states);
+    std::ostringstream out;
+    TerminalReport(out, {}).started(sample_run(), scenario);
+    return out.str();
+  };
+  EXPECT_THAT(header({CacheState::kServing}), HasSubstr("serv: "));
+  EXPECT_THAT(header({CacheState::kCold, CacheState::kWarm}), Not(HasSubstr("serv: ")));
+}
+
+TEST(TerminalReport, explains_the_columns_that_it_shows_and_no_other) {
+  const std::string all = print({sample_run().records[0]}, {.width = kMostTerminalWidth});
+  for (const char* title : {"vs best:", "GB/s:", "roof:", "plan:", "err/bound:", "bit:"}) {
+    EXPECT_THAT(all, HasSubstr(title));
+  }
+  EXPECT_THAT(all, Not(HasSubstr("enqueue:"))) << "without a GPU there is no such column";
+  const std::string narrow = print({sample_run().records[0]}, {.width = 80});
+  EXPECT_THAT(narrow, HasSubstr("roof:"));
+  EXPECT_THAT(narrow, Not(HasSubstr("plan:")));
 }
 
 TEST(TerminalReport, says_over_the_cases_that_the_host_only_stands_in) {
@@ -390,7 +413,8 @@ TEST(TerminalReport, says_over_the_cases_that_the_host_only_stands_in) {
   };
   EXPECT_THAT(
       header({"cpu_flash", "torch_native"}),
-      HasSubstr("\na GPU takes part: without --backend, cpu_flash, torch_native only run what"));
+      HasSubstr(
+          "\na GPU takes part: without --backend, cpu_flash, torch_native run only the cases"));
   EXPECT_THAT(header({}), Not(HasSubstr("takes part")));
 }
 

@@ -10,16 +10,16 @@
 namespace attnbench {
 namespace {
 
+/// Parts on lines of at most `first_room` columns, then `room` behind an indentation.
 std::string fill_lines(std::span<const std::string> parts, std::string_view separator,
-                       std::size_t width, std::size_t indent) {
+                       std::size_t first_room, std::size_t room, std::size_t indent) {
   std::string text, line;
   for (const std::string& given : parts) {
     if (given.empty()) continue;
     const std::string part = printable(given);
     const std::string_view between = line.ends_with(',') ? " " : separator;
     const std::string joined = line.empty() ? part : line + std::string(between) + part;
-    const std::size_t room = text.empty() ? width : width - indent;
-    if (line.empty() || display_width(joined) <= room) {
+    if (line.empty() || display_width(joined) <= (text.empty() ? first_room : room)) {
       line = joined;
       continue;
     }
@@ -32,7 +32,7 @@ std::string fill_lines(std::span<const std::string> parts, std::string_view sepa
 }  // namespace
 
 std::string join_parts(std::span<const std::string> parts, std::size_t width, std::size_t indent) {
-  return fill_lines(parts, " · ", width, indent);
+  return fill_lines(parts, " · ", width, width - indent, indent);
 }
 
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
@@ -47,7 +47,8 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
     if (begins_letter && words.back().size() + indent + 1 >= width) words.emplace_back();
     words.back() += c;
   }
-  return std::string(indent, ' ') + fill_lines(words, " ", width - indent, indent) + '\n';
+  return std::string(indent, ' ') + fill_lines(words, " ", width - indent, width - indent, indent) +
+         '\n';
 }
 
 }  // namespace attnbench

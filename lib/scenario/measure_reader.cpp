@@ -8,6 +8,7 @@
 #include <array>
 #include <filesystem>
 
+#include "lib/base/lasting_path.h"
 #include "lib/scenario/contents.h"
 #include "lib/scenario/strict_map.h"
 #include "lib/scenario/value_reader.h"
@@ -186,8 +187,8 @@ void read_backends(const YamlNode& node, Scenario& scenario, Problems& problems)
   for (const YamlNode* item : one_or_more(node, "backends", problems)) {
     if (item->is_scalar() && is_plugin_file(item->text)) {
       const auto folder = std::filesystem::path(problems.file()).parent_path();
-      const auto file = std::filesystem::absolute(folder / item->text).lexically_normal();
-      scenario.backends.push_back(file.string());  // one that is named twice is loaded once
+      scenario.backends.push_back(
+          lasting_path((folder / item->text).string()));  // one that is named twice is loaded once
     } else if (auto name = read_backend(*item, problems)) {
       add_distinct(scenario.backends, std::move(*name), *item, problems);
     }

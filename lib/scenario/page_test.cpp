@@ -15,10 +15,11 @@ namespace attnbench {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path kScenarios = fs::path(ATTNBENCH_SOURCE_DIR) / "scenarios";
+const fs::path kPage = fs::path(ATTNBENCH_SOURCE_DIR) / "scenarios/README.md";
+const fs::path kFirstPage = fs::path(ATTNBENCH_SOURCE_DIR) / "README.md";
 
-std::vector<std::string> lines_of_page() {
-  std::ifstream file(kScenarios / "README.md");
+std::vector<std::string> lines_of(const fs::path& page) {
+  std::ifstream file(page);
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) lines.push_back(line);
   return lines;
@@ -29,7 +30,7 @@ std::map<std::string, std::vector<std::string>> documented_keys() {
   std::map<std::string, std::vector<std::string>> keys;
   const std::string mark = "<!-- keys: ";
   std::string section;
-  for (const std::string& line : lines_of_page()) {
+  for (const std::string& line : lines_of(kPage)) {
     if (line.starts_with(mark)) section = line.substr(mark.size(), line.find(" -->") - mark.size());
     if (line.empty()) section.clear();
     if (!section.empty() && line.starts_with("| `")) {
@@ -49,23 +50,37 @@ TEST(ScenarioPage, documents_every_key_and_no_other) {
   EXPECT_EQ(documented_keys(), known);
 }
 
-TEST(ScenarioPage, shows_examples_that_load) {
-  std::string example;
+/// The YAML that a page shows; each block is a whole scenario.
+std::vector<std::string> examples_of(const fs::path& page) {
+  std::vector<std::string> examples;
   bool inside = false;
-  int examples = 0;
-  for (const std::string& line : lines_of_page()) {
+  for (const std::string& line : lines_of(page)) {
     if (line == "```yaml") {
       inside = true;
-      example.clear();
-    } else if (line == "```" && inside) {
+      examples.emplace_back();
+    } else if (line == "```") {
       inside = false;
-      ++examples;
-      EXPECT_NO_THROW(EXPECT_FALSE(parse_scenario(example, "README.md").cases.empty())) << example;
     } else if (inside) {
-      example += line + "\n";
+      examples.back() += line + "\n";
     }
   }
-  EXPECT_GE(examples, 4);
+  return examples;
+}
+
+TEST(ScenarioPage, shows_examples_that_load) {
+  const std::vector<std::string> examples = examples_of(kPage);
+  EXPECT_GE(examples.size(), 4u);
+  for (const std::string& example : examples) {
+    EXPECT_NO_THROW(EXPECT_FALSE(parse_scenario(example, "README.md").cases.empty())) << example;
+  }
+}
+
+TEST(FirstPage, shows_a_first_scenario_with_the_cases_that_it_names) {
+  const std::vector<std::string> examples = examples_of(kFirstPage);
+  ASSERT_EQ(examples.size(), 1u);
+  std::vector<std::string> ids;
+  for (const Case& c : parse_scenario(examples.front(), "my.yaml").cases) ids.push_back(c.id);
+  EXPECT_EQ(ids, (std::vector<std::string>{"chat/ps16", "chat/ps64"}));
 }
 
 }  // namespace

@@ -237,6 +237,17 @@ std::string allowed_keys_hint(const KeySection& section, std::string_view found,
                               std::span<const KeySection> language) {
   std::vector<std::string_view> names;
   for (const ScenarioKey& key : section.keys) names.push_back(key.name);
+  // YAML reads "batch:8q1s4k" as one word.
+  const std::size_t colon = found.find(':');
+  if (colon != std::string_view::npos && section.find(found.substr(0, colon)) != nullptr) {
+    return fmt::format("a space is missing behind the colon: '{}: {}'", found.substr(0, colon),
+                       found.substr(colon + 1));
+  }
+  if (section.name == "sweep" && likely_names(found, names).empty()) {
+    const std::string_view quote = found.find('[') == std::string_view::npos ? "" : "\"";
+    return fmt::format("paths stand inside grid or zip: sweep: {{grid: {{{0}{1}{0}: [...]}}}}",
+                       quote, found);
+  }
   // The right key in the wrong map: more likely than a misspelt other one.
   const auto homes_of = [&](std::string_view key) {
     std::vector<std::string_view> homes;

@@ -12,7 +12,7 @@ StrictMap::StrictMap(const YamlNode& node, std::string_view section, std::string
   if (!node.is_map()) {
     sound_ = false;
     problems.add(node.place, fmt::format("{} takes a map, found {}", what, describe(node)),
-                 allowed_keys_hint(*section_, "", language));
+                 allowed_keys_hint(*section_, node.is_scalar() ? node.text : "", language));
     return;
   }
   for (const YamlEntry& entry : node.entries) {

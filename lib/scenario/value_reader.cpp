@@ -139,7 +139,9 @@ std::optional<std::size_t> read_choice(const YamlNode& node, std::string_view wh
                                        Problems& problems) {
   const auto found = node.is_scalar() ? std::ranges::find(words, node.text) : words.end();
   if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
-  problems.add(node.place, fmt::format("{} takes one word, found {}", what, describe(node)),
+  problems.add(node.place,
+               node.is_scalar() ? fmt::format("unknown word {} for {}", describe(node), what)
+                                : fmt::format("{} takes one word, found {}", what, describe(node)),
                allowed_words_hint(words, node.text));
   return std::nullopt;
 }

@@ -22,8 +22,25 @@ Place place_of(const YAML::Mark& mark, std::size_t length) {
   return {mark.line + 1, mark.column + 1, static_cast<int>(std::max<std::size_t>(1, length))};
 }
 
+/// In plain words what yaml-cpp's messages mean. Empty where they are plain.
+std::string meaning_of(std::string_view message) {
+  if (message.starts_with("end of map flow") || message.starts_with("end of sequence flow")) {
+    return "a '{', a '[' or a quote in an earlier line is not closed";
+  }
+  if (message.starts_with("illegal flow end"))
+    return "this bracket does not fit the bracket that it closes";
+  if (message.starts_with("illegal EOF in scalar")) return "a quote is not closed";
+  if (message.starts_with("end of map") || message.starts_with("end of sequence")) {
+    return "keys of one map, and items of one list, begin in the same column";
+  }
+  if (message.starts_with("illegal map value")) {
+    return "a key and its ': ' cannot stand here; text that contains ': ' takes quotes";
+  }
+  return "";
+}
+
 /// The most frequent mistakes that make a line invalid YAML, as far as the line shows them.
-std::string likely_cause(std::string_view line, int column) {
+std::string likely_cause(std::string_view line, int column, std::string_view message) {
   if (line.starts_with('\t')) return "the line begins with a tab: YAML is indented by spaces";
   // {batch[0].count: 8}: there a bracket begins a list.
   const std::string_view before = line.substr(0, static_cast<std::size_t>(std::max(column, 0)));
@@ -31,7 +48,7 @@ std::string likely_cause(std::string_view line, int column) {
   const bool inside_word = bracket != std::string_view::npos && bracket > 0 &&
                            std::isalnum(static_cast<unsigned char>(before[bracket - 1])) != 0;
   return inside_word ? "inside { } a path with brackets takes quotes: {\"batch[0].count\": [8, 16]}"
-                     : "";
+                     : meaning_of(message);
 }
 
 /// Builds the tree from the parser's events: unlike yaml-cpp's own nodes it tells an alias from
@@ -242,7 +259,7 @@ YamlPtr read_yaml(const std::string& text, Problems& problems) {
     problems.add(place,
                  deep ? "lists and maps stand too deep inside each other"
                       : "not YAML: " + error.msg.substr(0, error.msg.find(": ")),
-                 likely_cause(problems.line(place.line), place.column));
+                 likely_cause(problems.line(place.line), place.column, error.msg));
     return nullptr;
   }
   return builder.root();

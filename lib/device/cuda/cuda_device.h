@@ -9,8 +9,8 @@
 
 namespace attnbench {
 
-/// Why no CUDA device can be used here ("built without nvcc", "built with ATTNBENCH_CUDA=OFF", "no
-/// NVIDIA driver", "no CUDA device visible", "sm_70 is older than sm_80"); empty when one can.
+/// Why no CUDA device can be used here ("built without nvcc", "no NVIDIA driver", "no CUDA
+/// device visible", "sm_70 is older than sm_80"); empty when one can.
 [[nodiscard]] std::string cuda_absence();
 
 /// GPU number `ordinal` as CUDA counts them. Throws EnvironmentError when there is none such, or
