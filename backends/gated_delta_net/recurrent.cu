@@ -23,8 +23,9 @@ constexpr int kRun = 4;
 /// so that a row of a warp is a line of memory, 128 bytes: the caches below take one faster than
 /// four sectors of it that are asked for one by one.
 constexpr int kNarrow = 1, kWide = 4;
-/// The key dims of states that wide warps take: a lane has 128 numbers of 65 to 128 key dims.
-constexpr std::int64_t kLeastWideDims = 65, kMostWideDims = 128;
+/// Key dims and value dims of the states that wide warps are compiled for, those of Qwen3-Next and
+/// Qwen3.5: a lane's 128 numbers leave no registers for offsets that the compiler does not know.
+constexpr std::int64_t kWideDims = 128;
 /// Wide warps that must be busy until the end to be worth it: two for each SM of an H200
 /// (results/h200/linear.md).
 constexpr std::int64_t kManyWarps = 256;
@@ -117,6 +118,7 @@ enum class Leaves {
 template <class T, int kRows, int kMine, Leaves kLeaves>
 __global__ void __launch_bounds__(kWarp* kWarps, kMine == kWide ? 2 : 0)
     run_recurrent(RecurrentParams p) {
+  if constexpr (kMine == kWide) p.states.dim_k = p.states.dim_v = kWideDims;  // constants from here
   constexpr int kColumns = kColumnLanes * kMine;
   constexpr int kDims = kRows * kKeyLanes;  // key dims with room
   using Row = Neighbours<kMine>;
@@ -234,9 +236,9 @@ void launch_for(const RecurrentParams& p, cudaStream_t stream) {
     kernel<<<blocks, kWarp * kWarps, 0, stream>>>(p);
   };
   if constexpr (kLeaves != Leaves::kBranches) {  // a node's parent is read back: narrow is faster
-    if (p.states.dim_k >= kLeastWideDims && p.states.dim_k <= kMostWideDims &&
-        p.states.dim_v % kWide == 0 && warps(p, p.busy_requests, kWide) >= kManyWarps) {
-      return launch(run_recurrent<T, kMostWideDims / kKeyLanes, kWide, kLeaves>, kWide);
+    if (p.states.dim_k == kWideDims && p.states.dim_v == kWideDims &&
+        warps(p, p.busy_requests, kWide) >= kManyWarps) {
+      return launch(run_recurrent<T, kWideDims / kKeyLanes, kWide, kLeaves>, kWide);
     }
   }
   if (p.states.dim_k <= 32) {
