@@ -66,6 +66,30 @@ TEST_F(GatedDeltaNetGpu, leaves_the_state_behind_each_draft_token_for_every_kern
   }
 }
 
+/// As many requests as wide warps are for (recurrent.cu), each as long as the others.
+Case many_of(Case c, int key_dim, int value_dim) {
+  c.layer = heads_of(2, 6, key_dim, value_dim).layer;
+  c.requests.assign(24, c.requests.back());
+  c.id += "/24 of " + std::to_string(key_dim) + "x" + std::to_string(value_dim);
+  return c;
+}
+
+TEST_F(GatedDeltaNetGpu, computes_many_requests_to_the_bits_that_each_has_alone) {
+  const int dims[][2] = {{65, 36}, {96, 100}, {128, 128}};
+  for (const auto& [key_dim, value_dim] : dims) {
+    for (const Case& few :
+         {small_delta_nets()[0], small_delta_nets()[1], small_delta_net_drafts()[1]}) {
+      const Case c = many_of(few, key_dim, value_dim);
+      GpuBackend backend;
+      Fixture fixture(c, *device_);
+      for (const Fill fill : {Fill::kNeedle, Fill::kExtreme, Fill::kNormal}) {
+        conformance::expect_agreement(backend, c, fill, *device_, fixture);
+      }
+      conformance::expect_batch_invariance(make_on_gpu, c, *device_);
+    }
+  }
+}
+
 class GatedDeltaNetDraftsGpu : public GatedDeltaNetGpu,
                                public testing::WithParamInterface<std::size_t> {};
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "backends/common/cuda/planning.h"
@@ -14,6 +15,16 @@
 namespace attnbench::gated_delta_net {
 namespace {
 
+/// Query tokens of all requests over those of the longest one.
+[[nodiscard]] std::int64_t busy_requests(const ForwardBatch& batch) {
+  std::int64_t all = 0, longest = 1;
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) {
+    all += batch.q_len(r);
+    longest = std::max(longest, batch.q_len(r));
+  }
+  return all / longest;
+}
+
 /// One launch. What it reads of a step beside the tensors is copied into the plan's memory, so that
 /// a recorded launch finds the next step's there.
 class Planned final : public StepPlan {
@@ -24,6 +35,7 @@ class Planned final : public StepPlan {
     params_.states = *batch.state_pool;
     if (batch.intermediate_states != nullptr) params_.intermediate = *batch.intermediate_states;
     params_.requests = batch.batch_size;
+    params_.busy_requests = busy_requests(batch);
     params_.group_size = layer.group_size();
     params_.scale = static_cast<float>(layer.scale);
     DeviceRoom room;

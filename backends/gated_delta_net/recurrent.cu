@@ -14,12 +14,21 @@ constexpr int kWarp = 32;
 constexpr unsigned kWholeWarp = 0xffffffffu;
 constexpr int kWarps = 4;  ///< of a block
 
-/// Value dims of a warp: a row of them is one sector of memory, 32 bytes.
-constexpr int kColumns = 8;
-/// Lanes that share the key dims of a column.
-constexpr int kKeyLanes = kWarp / kColumns;
+/// Lanes that share a row of the state, and lanes that share the key dims of a column.
+constexpr int kColumnLanes = 8;
+constexpr int kKeyLanes = kWarp / kColumnLanes;
 /// Neighbouring key dims of one lane, which it reads from shared memory at once.
 constexpr int kRun = 4;
+/// Columns of a lane: one, so that few requests fill a GPU and a token's sums are short, or four,
+/// so that a row of a warp is a line of memory, 128 bytes: the caches below take one faster than
+/// four sectors of it that are asked for one by one.
+constexpr int kNarrow = 1, kWide = 4;
+/// Key dims and value dims of the states that wide warps are compiled for, those of Qwen3-Next and
+/// Qwen3.5: a lane's 128 numbers leave no registers for offsets that the compiler does not know.
+constexpr std::int64_t kWideDims = 128;
+/// Wide warps that must be busy until the end to be worth it: two for each SM of an H200
+/// (results/h200/linear.md).
+constexpr std::int64_t kManyWarps = 256;
 
 __device__ float widened(float value) { return value; }
 __device__ float widened(__half value) { return __half2float(value); }
@@ -37,10 +46,16 @@ __device__ float sum_over_lanes(float value) {
   return value;
 }
 
-/// What a lane reads of a token before it is needed: its share of q and k, and its column of v.
-template <class T, int kShare>
+/// Neighbours in a row, which a lane reads and writes at once.
+template <int n>
+struct alignas(n * sizeof(float)) Neighbours {
+  float at[n];
+};
+
+/// What a lane reads of a token before it is needed: its share of q and k, and its columns of v.
+template <class T, int kShare, int kMine>
 struct TokenParts {
-  float q[kShare], k[kShare], v, g, beta;
+  float q[kShare], k[kShare], v[kMine], g, beta;
 
   __device__ void read(const RecurrentParams& p, std::int64_t token, int head, int column) {
     const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -55,7 +70,8 @@ struct TokenParts {
       k[i] = is_there ? widened(k_row[dim]) : 0;
     }
     const auto* const v_row = reinterpret_cast<const T*>(p.io.v_new.row(token, head));
-    v = column < p.states.dim_v ? widened(v_row[column]) : 0;
+#pragma unroll
+    for (int c = 0; c < kMine; ++c) v[c] = column < p.states.dim_v ? widened(v_row[column + c]) : 0;
     g = *reinterpret_cast<const float*>(p.io.g.row(token, head));
     beta = *reinterpret_cast<const float*>(p.io.beta.row(token, head));
   }
@@ -76,7 +92,7 @@ struct TokenParts {
 /// Calls use(i, x[dim]) for each key dim i of this lane; x is shared by the warp.
 template <int kRows, class Use>
 __device__ void for_all_runs(const float* x, const Use& use) {
-  const int mine = static_cast<int>(threadIdx.x) % kWarp / kColumns;
+  const int mine = static_cast<int>(threadIdx.x) % kWarp / kColumnLanes;
   const auto* const runs = reinterpret_cast<const float4*>(x) + mine;
 #pragma unroll
   for (int run = 0; run < kRows / kRun; ++run) {
@@ -96,11 +112,16 @@ enum class Leaves {
              ///< state
 };
 
-/// Eight value dims of one value head of one request, which no other warp touches: their part of
-/// the state stays in registers from the first token to the last. `kRows` key dims of a lane.
-template <class T, int kRows, Leaves kLeaves>
-__global__ void __launch_bounds__(kWarp* kWarps) run_recurrent(RecurrentParams p) {
+/// Neighbouring value dims of one value head of one request, which no other warp touches: their
+/// part of the state stays in registers from the first token to the last. A lane has `kRows` key
+/// dims of `kMine` of them.
+template <class T, int kRows, int kMine, Leaves kLeaves>
+__global__ void __launch_bounds__(kWarp* kWarps, kMine == kWide ? 2 : 0)
+    run_recurrent(RecurrentParams p) {
+  if constexpr (kMine == kWide) p.states.dim_k = p.states.dim_v = kWideDims;  // constants from here
+  constexpr int kColumns = kColumnLanes * kMine;
   constexpr int kDims = kRows * kKeyLanes;  // key dims with room
+  using Row = Neighbours<kMine>;
   __shared__ __align__(16) float shared[kWarps][2][kDims];
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -113,20 +134,20 @@ __global__ void __launch_bounds__(kWarp* kWarps) run_recurrent(RecurrentParams p
   if (slot < 0 || begin == end) return;
 
   const int head = static_cast<int>(item / blocks % p.states.heads);
-  const int column = static_cast<int>(item % blocks) * kColumns + lane % kColumns;
+  const int column = static_cast<int>(item % blocks) * kColumns + lane % kColumnLanes * kMine;
   const bool is_column = column < p.states.dim_v;
   const bool starts_empty = p.has_initial_state[request] == 0;
   // Key dim i of a lane: the lanes of a column take turns, a run of neighbours each.
-  const int first_dim = lane / kColumns * kRun;
+  const int first_dim = lane / kColumnLanes * kRun;
   const auto dim_of = [&](int i) { return i / kRun * (kRun * kKeyLanes) + first_dim + i % kRun; };
 
   float* const state = p.states.state(slot, head) + column;
-  float s[kRows];
+  Row s[kRows];
 #pragma unroll
   for (int i = 0; i < kRows; ++i) {
     const int dim = dim_of(i);
     const bool is_there = is_column && dim < p.states.dim_k && !starts_empty;
-    s[i] = is_there ? state[dim * p.states.dim_v] : 0;
+    s[i] = is_there ? *reinterpret_cast<const Row*>(state + dim * p.states.dim_v) : Row{};
   }
 
   // From row to row: an offset for each would not fit beside the state where a loop keeps them.
@@ -134,7 +155,7 @@ __global__ void __launch_bounds__(kWarp* kWarps) run_recurrent(RecurrentParams p
     float* row = to + first_dim * p.states.dim_v;
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      if (is_column && dim_of(i) < p.states.dim_k) *row = s[i];
+      if (is_column && dim_of(i) < p.states.dim_k) *reinterpret_cast<Row*>(row) = s[i];
       row += (dim_of(i + 1) - dim_of(i)) * p.states.dim_v;
     }
   };
@@ -147,13 +168,13 @@ __global__ void __launch_bounds__(kWarp* kWarps) run_recurrent(RecurrentParams p
     const float* row = from + first_dim * stride;
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      if (is_column && dim_of(i) < p.states.dim_k) s[i] = *row;
+      if (is_column && dim_of(i) < p.states.dim_k) s[i] = *reinterpret_cast<const Row*>(row);
       row += (dim_of(i + 1) - dim_of(i)) * stride;
     }
   };
 
   float *const q = shared[warp][0], *const k = shared[warp][1];
-  TokenParts<T, kDims / kWarp> next;
+  TokenParts<T, kDims / kWarp, kMine> next;
   next.read(p, begin, head, column);
 #pragma unroll 1
   for (std::int64_t token = begin; token < end; ++token) {
@@ -170,41 +191,66 @@ __global__ void __launch_bounds__(kWarp* kWarps) run_recurrent(RecurrentParams p
     now.normalise(now.k, 1, k);
     __syncwarp();
     const float decay = expf(now.g);
-    float remembered = 0;
+    Row remembered{}, w, out{};
     for_all_runs<kRows>(k, [&](int i, float key) {
-      s[i] *= decay;
-      remembered += key * s[i];
+#pragma unroll
+      for (int c = 0; c < kMine; ++c) {
+        s[i].at[c] *= decay;
+        remembered.at[c] += key * s[i].at[c];
+      }
     });
-    const float w = now.beta * (now.v - sum_over_lanes<kColumns>(remembered));
-    float out = 0;
-    for_all_runs<kRows>(k, [&](int i, float key) { s[i] += key * w; });
-    for_all_runs<kRows>(q, [&](int i, float query) { out += query * s[i]; });
-    out = sum_over_lanes<kColumns>(out);
-    if (lane < kColumns && is_column) {
-      put(reinterpret_cast<T*>(p.io.out.row(token, head)) + column, out);
+#pragma unroll
+    for (int c = 0; c < kMine; ++c) {
+      w.at[c] = now.beta * (now.v[c] - sum_over_lanes<kColumnLanes>(remembered.at[c]));
+    }
+    for_all_runs<kRows>(k, [&](int i, float key) {
+#pragma unroll
+      for (int c = 0; c < kMine; ++c) s[i].at[c] += key * w.at[c];
+    });
+    for_all_runs<kRows>(q, [&](int i, float query) {
+#pragma unroll
+      for (int c = 0; c < kMine; ++c) out.at[c] += query * s[i].at[c];
+    });
+    auto* const out_row = reinterpret_cast<T*>(p.io.out.row(token, head));
+#pragma unroll
+    for (int c = 0; c < kMine; ++c) {
+      const float sum = sum_over_lanes<kColumnLanes>(out.at[c]);
+      if (lane < kColumnLanes && is_column) put(out_row + column + c, sum);
     }
     if constexpr (kLeaves != Leaves::kLast) keep(p.intermediate.state(token, head) + column);
   }
   if constexpr (kLeaves == Leaves::kLast) keep(state);
 }
 
+/// Warps for the states of so many requests, where lanes have `mine` columns each.
+std::int64_t warps(const RecurrentParams& p, std::int64_t requests, std::int64_t mine) {
+  const std::int64_t columns = kColumnLanes * mine;
+  return requests * p.states.heads * ((p.states.dim_v + columns - 1) / columns);
+}
+
 template <class T, Leaves kLeaves>
 void launch_for(const RecurrentParams& p, cudaStream_t stream) {
-  const std::int64_t warps =
-      p.requests * p.states.heads * ((p.states.dim_v + kColumns - 1) / kColumns);
-  const auto blocks = static_cast<unsigned>((warps + kWarps - 1) / kWarps);
-  const auto launch = [&](auto kernel) { kernel<<<blocks, kWarp * kWarps, 0, stream>>>(p); };
+  const auto launch = [&](auto kernel, int mine) {
+    const std::int64_t all = warps(p, p.requests, mine);
+    const auto blocks = static_cast<unsigned>((all + kWarps - 1) / kWarps);
+    kernel<<<blocks, kWarp * kWarps, 0, stream>>>(p);
+  };
+  if constexpr (kLeaves != Leaves::kBranches) {  // a node's parent is read back: narrow is faster
+    if (p.states.dim_k == kWideDims && p.states.dim_v == kWideDims &&
+        warps(p, p.busy_requests, kWide) >= kManyWarps) {
+      return launch(run_recurrent<T, kWideDims / kKeyLanes, kWide, kLeaves>, kWide);
+    }
+  }
   if (p.states.dim_k <= 32) {
-    launch(run_recurrent<T, 8, kLeaves>);
+    launch(run_recurrent<T, 8, kNarrow, kLeaves>, kNarrow);
   } else if (p.states.dim_k <= 64) {
-    launch(run_recurrent<T, 16, kLeaves>);
+    launch(run_recurrent<T, 16, kNarrow, kLeaves>, kNarrow);
   } else if (p.states.dim_k <= 128) {
-    launch(run_recurrent<T, 32, kLeaves>);
+    launch(run_recurrent<T, 32, kNarrow, kLeaves>, kNarrow);
   } else {
     static_assert(kMostKeyDims == 64 * kKeyLanes);
-    launch(run_recurrent<T, 64, kLeaves>);
+    launch(run_recurrent<T, 64, kNarrow, kLeaves>, kNarrow);
   }
-  check_launch("run_recurrent");
 }
 
 }  // namespace
@@ -218,12 +264,15 @@ void launch_recurrent(const RecurrentParams& params, void* stream) {
   };
   switch (params.io.q.dtype) {
     case DType::kF32:
-      return launch(float{});
+      launch(float{});
+      break;
     case DType::kF16:
-      return launch(__half{});
+      launch(__half{});
+      break;
     default:
-      return launch(__nv_bfloat16{});
+      launch(__nv_bfloat16{});
   }
+  check_launch("run_recurrent");
 }
 
 }  // namespace attnbench::gated_delta_net

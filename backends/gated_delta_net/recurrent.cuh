@@ -24,11 +24,13 @@ struct RecurrentParams {
   /// [query tokens] parents among the nodes of a request; null unless draft trees have branches.
   const std::int32_t* retrieve_parent_token = nullptr;
   std::int64_t requests = 0;
+  /// How many requests keep the GPU busy until the end: query tokens over those of the longest one.
+  std::int64_t busy_requests = 0;
   int group_size = 1;  ///< value heads of a key head
   float scale = 1;
 };
 
-/// Enqueues one kernel on a cudaStream_t: a warp per request, value head and eight value dims.
+/// Enqueues one kernel on a cudaStream_t: a warp per request, value head and 8 or 32 value dims.
 void launch_recurrent(const RecurrentParams& params, void* stream);
 
 }  // namespace attnbench::gated_delta_net
