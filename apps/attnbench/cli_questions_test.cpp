@@ -237,6 +237,10 @@ TEST_F(CommandLine, explains_the_model_of_a_config_and_says_what_is_wrong_with_o
       << err_.str();
   EXPECT_EQ(run({"model", "llama-3.1-8b", "--gpu-memory", "141gb"}), 4);
   EXPECT_NE(err_.str().find("for example 512m or 2g"), std::string::npos) << err_.str();
+  EXPECT_EQ(run({"model", "llama-3.1-8b", "--gpu-memory", "141"}), 4);
+  EXPECT_NE(err_.str().find("--gpu-memory 141 is 141 bytes   did you mean 141g?"),
+            std::string::npos)
+      << err_.str();
   EXPECT_EQ(run({"model", "llama-3.1-8b", "--weights", "16g"}), 4);
   EXPECT_NE(err_.str().find("--weights without --gpu-memory"), std::string::npos) << err_.str();
   EXPECT_EQ(run({"model", "llama-3.1-8b", "--kv-dtype", "fp8_ds_mla"}), 4);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -37,6 +38,11 @@ CacheFormat asked_format(const ModelCommand& command) {
 int explain(const ModelCommand& command, Console& console) {
   if (command.weights && !command.gpu_memory) {
     throw ConfigError("--weights without --gpu-memory: nothing says what they are to fit beside");
+  }
+  constexpr std::int64_t kLeastMemory = 1 << 20;  // no GPU has less: a unit was left out
+  if (command.gpu_memory && *command.gpu_memory < kLeastMemory) {
+    throw ConfigError(
+        fmt::format("--gpu-memory {0} is {0} bytes   did you mean {0}g?", *command.gpu_memory));
   }
   ModelQuestion question;
   question.name = command.model;

@@ -41,7 +41,8 @@ std::string nothing_measured(const std::vector<Record>& records) {
     text += fmt::format("\n   {}: {}", fmt::join(backends, ", "), reason);
   }
   if (reasons.size() > kMostReasons) {
-    text += fmt::format("\n   and {} more reasons", reasons.size() - kMostReasons);
+    const std::size_t more = reasons.size() - kMostReasons;
+    text += fmt::format("\n   and {} more {}", more, more == 1 ? "reason" : "reasons");
   }
   return printable(text);
 }
