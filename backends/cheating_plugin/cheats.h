@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "attnbench/backend.h"
+
+// A plug-in for tests. Each cheat stands in a file of its own and has one line in the table of
+// plugin.cpp. Right attention, which most of them use for a part of their work, is in
+// attention.cpp.
+namespace cheats {
+
+struct Cheat;
+
+/// A batch of causal self-attention over a bf16 cache, and what a cheat keeps between runs.
+struct Planned {
+  const Cheat* cheat = nullptr;
+  attnbench_problem problem{};
+  const attnbench_tensor* tensors = nullptr;  ///< by role
+  std::span<const std::int32_t> kv_lens;      ///< one a request
+  std::span<const std::int32_t> q_start;      ///< one a request, and the end
+  std::vector<std::int64_t> request_of;       ///< one a query token
+  const std::int32_t* page_begin = nullptr;   ///< of each request, in `pages`
+  const std::int32_t* pages = nullptr;
+  float logit_scale = 1;  ///< softmax scale times k_scale
+  float v_scale = 1;
+  std::int64_t runs = 0;  ///< this one included
+  /// What a step reads and writes at least. A cheat that waits until bytes / 40 GB/s and flops /
+  /// 500 GFLOP/s have passed is not IMPOSSIBLE.
+  double bytes = 0, flops = 0;
+  std::vector<std::byte> kept;  ///< free for a cheat's use
+
+  [[nodiscard]] std::int64_t requests() const { return static_cast<std::int64_t>(kv_lens.size()); }
+  [[nodiscard]] std::int64_t tokens() const { return q_start.back(); }
+  [[nodiscard]] int heads() const { return problem.heads_q; }
+  /// Keys that a query token sees.
+  [[nodiscard]] std::int64_t visible(std::int64_t token) const;
+  [[nodiscard]] std::uint16_t* q_row(std::int64_t token, int head) const;
+  [[nodiscard]] std::uint16_t* out_row(std::int64_t token, int head) const;
+  /// Null where no LSE is wanted.
+  [[nodiscard]] float* lse(std::int64_t token, int head) const;
+  /// Row of ATTNBENCH_K_CACHE or ATTNBENCH_V_CACHE.
+  [[nodiscard]] std::uint16_t* cache_row(int role, std::int64_t request, std::int64_t position,
+                                         int kv_head) const;
+};
+
+/// Which keys take part in a row; all where it is empty.
+using Keeps = std::function<bool(std::int64_t position)>;
+
+/// One row of the output and its LSE, computed in f32.
+void attend(const Planned& planned, std::int64_t token, int head, const Keeps& keeps = {});
+/// All rows: an honest run.
+void attend_all(const Planned& planned, const Keeps& keeps = {});
+/// `value` in every element of a row, and an LSE.
+void put_constant(const Planned& planned, std::int64_t token, int head, float value, float lse);
+/// Waits as `bytes` and `flops` say, counted from `begin_s` of now_s().
+void pace(const Planned& planned, double begin_s);
+[[nodiscard]] double now_s();
+[[nodiscard]] float widened(std::uint16_t bf16);
+[[nodiscard]] std::uint16_t rounded_to_bf16(float value);
+
+struct Cheat {
+  const char* name;
+  void (*run)(Planned& planned);
+  void (*numerics)(attnbench_numerics& numerics) = nullptr;  ///< what it claims; f32 where null
+};
+
+// One declaration a cheat.
+void honest(Planned& planned);
+void writes_constants(Planned& planned);
+void claims_sums_in_e4m3(attnbench_numerics& numerics);
+
+}  // namespace cheats

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstdio>
+#include <memory>
+
+#include "backends/cheating_plugin/cheats.h"
+
+namespace cheats {
+namespace {
+
+constexpr std::array kCheats = {
+    Cheat{"honest", honest},
+    Cheat{"constants_as_sums_in_e4m3", writes_constants, claims_sums_in_e4m3},
+};
+
+int supports(void*, const attnbench_problem* p, char* message, std::size_t size) {
+  const bool plain = p->family == ATTNBENCH_SOFTMAX && p->causal != 0 &&
+                     p->is_cross_attention == 0 && p->mode != ATTNBENCH_TARGET_VERIFY &&
+                     p->mode != ATTNBENCH_DLLM_EXTEND && p->sliding_window_size < 0 &&
+                     p->attention_chunk == 0 && p->dual_chunk_size == 0 && p->multi_item == 0 &&
+                     p->logit_cap == 0 && p->temperature_len == 0 && p->has_sinks == 0 &&
+                     p->has_alibi == 0;
+  const bool bf16 = p->dtype == ATTNBENCH_BF16 && p->cache_dtype == ATTNBENCH_BF16 &&
+                    p->q_dtype == ATTNBENCH_BF16;
+  if (plain && bf16) return ATTNBENCH_OK;
+  std::snprintf(message, size, "plain causal self-attention in bf16 only");
+  return ATTNBENCH_UNSUPPORTED;
+}
+
+int numerics(void* self, const attnbench_problem*, attnbench_numerics* numerics, char*,
+             std::size_t) {
+  const auto* const cheat = static_cast<const Cheat*>(self);
+  if (cheat->numerics != nullptr) cheat->numerics(*numerics);
+  return ATTNBENCH_OK;
+}
+
+int plan(void* self, const attnbench_batch* batch, const attnbench_memory*, void** plan,
+         char* message, std::size_t size) {
+  const attnbench_index* index = nullptr;  // kv_indptr, kv_page_indices in the order of "csr"
+  if (batch->indices(batch->context, "csr", &index, message, size) != ATTNBENCH_OK) {
+    return ATTNBENCH_ERROR;
+  }
+  auto planned = std::make_unique<Planned>();
+  planned->cheat = static_cast<const Cheat*>(self);
+  planned->problem = *batch->problem;
+  planned->tensors = batch->tensors;
+  const auto requests = static_cast<std::size_t>(batch->batch_size);
+  const auto ints = [&](int role) {
+    return static_cast<const std::int32_t*>(batch->tensors[role].data);
+  };
+  planned->kv_lens = {ints(ATTNBENCH_SEQ_LENS), requests};
+  planned->q_start = {ints(ATTNBENCH_QUERY_START_LOC), requests + 1};
+  planned->page_begin = static_cast<const std::int32_t*>(index->next->tensor.data);
+  planned->pages = static_cast<const std::int32_t*>(index->next->next->tensor.data);
+  planned->logit_scale = planned->problem.scale * batch->k_scale;
+  planned->v_scale = batch->v_scale;
+  const double dims = planned->problem.head_dim_qk + planned->problem.head_dim_v;
+  for (std::size_t request = 0; request < requests; ++request) {
+    planned->bytes += 2.0 * planned->kv_lens[request] * planned->problem.heads_kv * dims;
+    for (std::int32_t i = planned->q_start[request]; i < planned->q_start[request + 1]; ++i) {
+      planned->request_of.push_back(static_cast<std::int64_t>(request));
+      planned->flops += 2.0 * static_cast<double>(planned->visible(i)) * planned->heads() * dims;
+    }
+  }
+  *plan = planned.release();
+  return ATTNBENCH_OK;
+}
+
+int run(void* plan, void*, char*, std::size_t) {
+  auto& planned = *static_cast<Planned*>(plan);
+  ++planned.runs;
+  planned.cheat->run(planned);
+  return ATTNBENCH_OK;
+}
+
+void destroy(void* plan) { delete static_cast<Planned*>(plan); }
+
+}  // namespace
+}  // namespace cheats
+
+extern "C" int attnbench_plugin(std::uint32_t, const attnbench_backend** backends,
+                                std::size_t* count, char*, std::size_t) {
+  static std::array<attnbench_backend, cheats::kCheats.size()> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    attnbench_backend& backend = all[i];
+    backend.struct_size = sizeof backend;
+    backend.name = cheats::kCheats[i].name;
+    backend.version = "1";
+    backend.description = "cheats";
+    backend.index_format = "csr";
+    backend.device = ATTNBENCH_CPU;
+    backend.self = const_cast<cheats::Cheat*>(&cheats::kCheats[i]);
+    backend.supports = cheats::supports;
+    backend.numerics = cheats::numerics;
+    backend.plan = cheats::plan;
+    backend.run = cheats::run;
+    backend.destroy = cheats::destroy;
+  }
+  *backends = all.data();
+  *count = all.size();
+  return ATTNBENCH_OK;
+}
