@@ -31,11 +31,18 @@ RunResult run_in_place(const RunOptions& options, const PlannedRun& planned,
   const auto elsewhere =
       std::erase_if(here, [](const Registry::Entry* entry) { return !entry->host.empty(); });
   isolation.processes = static_cast<int>(elsewhere) + (here.empty() ? 0 : 1);
-  const Devices devices = open_devices(here, options.devices);
+  double opening_s = 0;
+  const Devices devices = [&] {
+    const Lap lap(opening_s);
+    return open_devices(here, options.devices);
+  }();
   LocalExecutor local(devices, isolation.ceiling_turns, isolation.processes);
   IsolatedExecutor hosted(scenario, isolation);
   MixedExecutor executor(local, hosted);
-  return run_scenario(scenario, registry, executor, filter, hooks);
+  RunResult result = run_scenario(scenario, registry, executor, filter, hooks);
+  result.wall_s += opening_s;
+  result.spent.starting += opening_s;
+  return result;
 }
 
 }  // namespace attnbench

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <new>
 #include <utility>
 
@@ -145,19 +144,33 @@ void CaseRun::for_all_that_run(const std::function<void(Candidate&)>& step) {
 
 void CaseRun::verify() {
   if (!scenario_->verify.enabled || !anyone_runs() || stop_requested()) return;
-  tell("computing the float64 reference");
-  const StepTruths truth = compute_step_truths(*case_, scenario_->verify);
+  const StepTruths truth = [&] {
+    tell("computing the float64 reference");
+    const Lap lap(spent_.reference);
+    return compute_step_truths(*case_, scenario_->verify);
+  }();
   const WantedRows wanted = wanted_rows(
       truth, scenario_->verify.batch_invariant_required ? VerifyConfig::kCompositions : 0);
   for_all_that_run([&](Candidate& candidate) { candidate.session->begin_observing(wanted); });
   for_all_that_run([&](Candidate& candidate) {
     tell(fmt::format("{} · verifying", candidate.entry->info.name));
-    candidate.verification = conclude(*case_, candidate.session->observe(), truth);
+    observe(candidate, truth);
     if (candidate.verification.verdict == Verdict::kCrashed) {
       rule_out(candidate, Crashed{candidate.verification.reason});
     }
+    const Lap lap(spent_.building);
     candidate.session->tidy_up();
   });
+}
+
+void CaseRun::observe(Candidate& candidate, const StepTruths& truth) {
+  Lap lap(spent_.verifying);
+  const Observation found = candidate.session->observe();
+  candidate.verification = conclude(*case_, found, truth);
+  for (const Observation& part : found.parts.empty() ? std::span(&found, 1) : found.parts) {
+    lap.give(part.first_use_us / 1e6, spent_.first_use);
+    lap.give(part.building_us / 1e6, spent_.building);
+  }
 }
 
 std::string CaseRun::beyond_workspace_limit(std::int64_t bytes) const {
@@ -171,8 +184,10 @@ std::string CaseRun::beyond_workspace_limit(std::int64_t bytes) const {
 void CaseRun::plan(RunDevice& device) {
   for_all_that_run([&](Candidate& candidate) {
     if (candidate.device != &device) return;
+    Lap lap(spent_.planning);
     candidate.numerics = candidate.session->numerics();
     candidate.plan = candidate.session->plan();
+    lap.give(candidate.plan.building_us / 1e6, spent_.building);
     const std::string beyond = beyond_workspace_limit(candidate.plan.workspace_bytes);
     if (!beyond.empty()) return rule_out(candidate, Skipped{beyond});
     const Registry::Entry& entry = *candidate.entry;
@@ -191,6 +206,7 @@ void CaseRun::plan(RunDevice& device) {
 void CaseRun::fill_for_timing(RunDevice& device) {
   for_all_that_run([&](Candidate& candidate) {
     if (candidate.device != &device) return;
+    const Lap lap(spent_.building);
     const std::string hash = candidate.session->fill_for_timing();
     expects(fixture_hash_.empty() || fixture_hash_ == hash,
             "two devices or layouts hold different contents of one case");
@@ -224,13 +240,15 @@ std::unique_ptr<WatchedSamples> CaseRun::watched(std::unique_ptr<SampleSource> s
   return std::make_unique<WatchedSamples>(std::move(samples), seed);
 }
 
-std::vector<SampleChecks> CaseRun::checked(std::span<const CheckedCell> cells) const {
+std::vector<SampleChecks> CaseRun::checked(std::span<const CheckedCell> cells) {
   if (!scenario_->verify.enabled) return std::vector<SampleChecks>(cells.size());
   tell("comparing timed samples with the reference");
+  const Lap lap(spent_.reference);
   return check_timed_samples(*case_, cells);
 }
 
 std::vector<CaseRun::Cell> CaseRun::cells_on(RunDevice& device) {
+  const Lap lap(spent_.planning);
   std::vector<Cell> cells;
   device.index = {};
   for_all_that_run([&](Candidate& candidate) {
@@ -315,8 +333,7 @@ void CaseRun::time_batched_graphs(RunDevice& device) {
   }
 }
 
-std::vector<CellTiming> CaseRun::measure(std::span<const SourcedCell> cells,
-                                         std::uint64_t stream) const {
+std::vector<CellTiming> CaseRun::measure(std::span<const SourcedCell> cells, std::uint64_t stream) {
   MeasureHooks hooks;
   hooks.stop_requested = hooks_->stop_requested;
   if (hooks_->progress) {
@@ -329,7 +346,11 @@ std::vector<CellTiming> CaseRun::measure(std::span<const SourcedCell> cells,
       hooks_->progress(line, p.remaining_s);
     };
   }
-  return measure_in_rounds(cells, scenario_->measure, combine(case_->seed, stream), hooks);
+  Lap lap(spent_.around_samples);
+  std::vector<CellTiming> timings =
+      measure_in_rounds(cells, scenario_->measure, combine(case_->seed, stream), hooks);
+  for (const CellTiming& timing : timings) lap.give(timing.sampled_s, spent_.samples);
+  return timings;
 }
 
 void CaseRun::time() {
@@ -338,23 +359,24 @@ void CaseRun::time() {
   }
 }
 
-void CaseRun::work(double& measuring_s) {
+void CaseRun::work() {
   verify();
-  if (stop_requested()) return;
-  const auto begin = std::chrono::steady_clock::now();
-  time();
-  measuring_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (!stop_requested()) time();
 }
 
 std::vector<Record> CaseRun::run(std::span<const Registry::Entry* const> entries,
-                                 double& measuring_s) {
+                                 TimeAccount& spent) {
   candidates_.resize(entries.size());
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    candidates_[i].entry = entries[i];
-    begin(candidates_[i]);
+  {
+    const Lap lap(spent_.starting);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      candidates_[i].entry = entries[i];
+      begin(candidates_[i]);
+    }
+    for (Candidate& candidate : candidates_) consider(candidate);
   }
-  for (Candidate& candidate : candidates_) consider(candidate);
-  attempt_for_all([&] { work(measuring_s); });
+  attempt_for_all([&] { work(); });
+  add(spent, spent_);
 
   std::vector<Record> records;
   for (const Candidate& candidate : candidates_) {

@@ -24,9 +24,10 @@ class CaseRun {
   CaseRun(const Scenario& scenario, const Case& c, const Cost& cost, Executor& executor,
           std::span<RunDevice> devices, const RunHooks& hooks);
 
-  /// Records of every cell, backend after backend. Adds the time spent timing to `measuring_s`.
+  /// Records of every cell, backend after backend. Adds to `spent` what the time went to, but for
+  /// the rest.
   [[nodiscard]] std::vector<Record> run(std::span<const Registry::Entry* const> entries,
-                                        double& measuring_s);
+                                        TimeAccount& spent);
   /// Records of a case that was never begun.
   [[nodiscard]] std::vector<Record> skip(std::span<const Registry::Entry* const> entries,
                                          const std::string& reason) const;
@@ -79,6 +80,7 @@ class CaseRun {
   /// attempt() with each candidate that runs, until a stop is asked for.
   void for_all_that_run(const std::function<void(Candidate&)>& step);
   void verify();
+  void observe(Candidate& candidate, const StepTruths& truth);
   void plan(RunDevice& device);
   /// What a plan of so much workspace is refused with; empty where it may have it.
   [[nodiscard]] std::string beyond_workspace_limit(std::int64_t bytes) const;
@@ -86,14 +88,14 @@ class CaseRun {
   [[nodiscard]] std::vector<Cell> cells_on(RunDevice& device);
   [[nodiscard]] std::unique_ptr<WatchedSamples> watched(std::unique_ptr<SampleSource> samples);
   /// Results in the order of `cells`; empty ones when the scenario verifies nothing.
-  [[nodiscard]] std::vector<SampleChecks> checked(std::span<const CheckedCell> cells) const;
-  void work(double& measuring_s);
+  [[nodiscard]] std::vector<SampleChecks> checked(std::span<const CheckedCell> cells);
+  void work();
   void time();
   void time_on(RunDevice& device);
   /// Times the short graph cells of a GPU again, with many forwards in a graph.
   void time_batched_graphs(RunDevice& device);
   [[nodiscard]] std::vector<CellTiming> measure(std::span<const SourcedCell> cells,
-                                                std::uint64_t stream) const;
+                                                std::uint64_t stream);
   /// Whether the case is timed in this launch mode, with the reason if not.
   [[nodiscard]] Support takes(const Registry::Entry& entry, LaunchMode launch) const;
   /// The same, once the candidate has planned.
@@ -134,6 +136,7 @@ class CaseRun {
   std::vector<Candidate> candidates_;
   std::string fixture_hash_;
   std::uint64_t cells_watched_ = 0;
+  TimeAccount spent_;
 };
 
 }  // namespace attnbench

@@ -71,9 +71,14 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Execu
   std::vector<Cost> costs;
   for (const Case& c : cases) costs.push_back(count_cost(c));
 
-  std::vector<RunDevice> used = executor.prepare(backends);
-  const RunDevice* const shown = main_device(used);
   RunResult result;
+  std::vector<RunDevice> used = [&] {
+    Lap lap(result.spent.starting);
+    std::vector<RunDevice> prepared = executor.prepare(backends);
+    for (const RunDevice& each : prepared) lap.give(each.ceilings_s, result.spent.ceilings);
+    return prepared;
+  }();
+  const RunDevice* const shown = main_device(used);
   result.environment = describe_environment(shown ? shown->info : executor.host());
   result.scenarios = {{scenario.name, scenario.path, scenario.sha256, scenario.seed,
                        fmt::format("{}", fmt::join(scenario.command.options, " "))}};
@@ -98,7 +103,7 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Execu
       records = run.skip(taking_part, "interrupted");
     } else {
       if (hooks.case_started) hooks.case_started(c, costs[i], i, cases.size());
-      records = run.run(taking_part, result.measuring_s);
+      records = run.run(taking_part, result.spent);
       if (hooks.case_finished) hooks.case_finished(c);
     }
     std::ranges::move(records, std::back_inserter(result.records));
@@ -108,6 +113,7 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Execu
            r.graph_n.timing.status == MeasureStatus::kInterrupted;
   });
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.spent.other = std::max(0.0, result.wall_s - sum_of_parts(result.spent));
   return result;
 }
 

@@ -37,6 +37,17 @@ TEST_F(Driver, times_and_passes_a_right_backend) {
   EXPECT_FALSE(result.interrupted);
 }
 
+TEST_F(Driver, says_what_all_of_its_time_went_to) {
+  add("right", Habit::kRight);
+  const RunResult result = run();
+  EXPECT_NEAR(sum_of_parts(result.spent), result.wall_s, 1e-6);
+  for (const double part : {result.spent.building, result.spent.reference, result.spent.first_use,
+                            result.spent.verifying, result.spent.planning, result.spent.samples,
+                            result.spent.around_samples}) {
+    EXPECT_GT(part, 0);
+  }
+}
+
 TEST_F(Driver, times_a_wrong_backend_but_lets_it_claim_nothing) {
   add("wrong", Habit::kWrong);
   const Record r = run().records.at(0);

@@ -36,7 +36,7 @@ void append(RunResult& all, RunResult further) {
   }
   std::ranges::move(further.records, std::back_inserter(all.records));
   all.wall_s += further.wall_s;
-  all.measuring_s += further.measuring_s;
+  add(all.spent, further.spent);
   all.interrupted = all.interrupted || further.interrupted;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/bench/outcome.h"
+#include "lib/bench/time_account.h"
 #include "lib/cost/cost.h"
 #include "lib/device/device.h"
 #include "lib/measure/measure.h"
@@ -166,7 +167,8 @@ struct RunResult {
   std::vector<std::string> stand_ins;
   std::vector<ScenarioSource> scenarios;  ///< that were run, in order
   std::vector<Record> records;
-  double wall_s = 0, measuring_s = 0;
+  double wall_s = 0;
+  TimeAccount spent;  ///< adds up to wall_s
   bool interrupted = false;
 };
 

@@ -80,6 +80,7 @@ struct CellTiming {
   ClockEvents clock_events;  ///< of any block
   int discarded = 0;         ///< samples taken below 0.95 of the settled clock, not counted above
   std::vector<BlockMedian> blocks;  ///< one a round, in their order
+  double sampled_s = 0;             ///< of all samples together, those that were discarded, too
   std::string failure;              ///< what was thrown when the status is kHostSync or kFailed
 
   /// Half of hi - lo over the median.

@@ -43,6 +43,7 @@ void CellRun::keep(const SampleBlock& block) {
   }
   // The faster half of a block is always kept.
   for (const TimedSample& sample : block.samples) {
+    sampled_s_ += sample.us / 1e6;
     if (sample.clock_mhz > 0 && sample.clock_mhz < kThrottledBelow * reference_mhz) {
       ++discarded_;
       continue;
@@ -149,6 +150,7 @@ CellTiming CellRun::timing() const {
   timing.samples = static_cast<int>(samples_us_.size());
   timing.discarded = discarded_;
   timing.clock_events = clock_events_;
+  timing.sampled_s = sampled_s_;
   timing.failure = failure_;
   if (samples_us_.empty()) return timing;
   timing.median_us = median_of_ordered(ordered_us_);

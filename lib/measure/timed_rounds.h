@@ -48,8 +48,9 @@ class CellRun {
   double settled_mhz_ = 0;  ///< 0: unknown, nothing is discarded
 
   int block_samples_ = 1;
-  double spent_s_ = 0;   ///< in this cell: warm-up, flushes and untimed forwards included
-  double blocks_s_ = 0;  ///< the part spent in blocks
+  double spent_s_ = 0;    ///< in this cell: warm-up, flushes and untimed forwards included
+  double blocks_s_ = 0;   ///< the part spent in blocks
+  double sampled_s_ = 0;  ///< the part of that spent in samples
   std::vector<double> samples_us_;
   std::vector<double> enqueue_us_;
   std::vector<double> clocks_mhz_;

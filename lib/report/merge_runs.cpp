@@ -61,7 +61,7 @@ void join_header(RunResult& all, const RunResult& run, bool pooled) {
     }
   }
   all.wall_s += run.wall_s;
-  all.measuring_s += run.measuring_s;
+  add(all.spent, run.spent);
 }
 
 bool was_reached(const Record& record) {

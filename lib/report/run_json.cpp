@@ -40,6 +40,12 @@ Json devices_of(const RunResult& run) {
   return devices;
 }
 
+Json spent_of(const TimeAccount& account) {
+  Json spent = Json::object();
+  for (const TimePart& part : kTimeParts) spent[part.key] = account.*part.seconds;
+  return spent;
+}
+
 Json environment_of(const Environment& e) {
   return {{"version", e.version},
           {"git_sha", e.git_sha},
@@ -120,6 +126,19 @@ Ceilings read_ceilings(const JsonFields& json) {
   return ceilings;
 }
 
+/// Files before 1.16.0 tell measuring from the rest, no more.
+TimeAccount read_spent(const JsonFields& root, double wall_s) {
+  TimeAccount account;
+  if (!root.states("spent_s")) {
+    account.around_samples = number(root, "measuring_s");
+    account.other = wall_s - account.around_samples;
+    return account;
+  }
+  const JsonFields spent = object(root, "spent_s");
+  for (const TimePart& part : kTimeParts) account.*part.seconds = number(spent, part.key);
+  return account;
+}
+
 Environment read_environment(const JsonFields& json) {
   Environment e;
   e.version = word(json, "version");
@@ -173,7 +192,8 @@ Json run_json(const RunResult& run) {
                {"scenario", run.scenarios.empty() ? Json(nullptr) : source_of(run.scenarios[0])},
                {"scenarios", Json::array()},
                {"wall_s", run.wall_s},
-               {"measuring_s", run.measuring_s},
+               {"measuring_s", run.spent.measuring()},
+               {"spent_s", spent_of(run.spent)},
                {"interrupted", run.interrupted}};
   for (const ScenarioSource& each : run.scenarios) root["scenarios"].push_back(source_of(each));
   return root;
@@ -196,7 +216,7 @@ RunResult run_from_json(const Json& json) {
     run.scenarios.push_back(read_source(plain.at("scenario"), "scenario"));
   }
   run.wall_s = number(root, "wall_s");
-  run.measuring_s = number(root, "measuring_s");
+  run.spent = read_spent(root, run.wall_s);
   run.interrupted = root.flag("interrupted").value_or(false);
   return run;
 }

@@ -48,6 +48,34 @@ std::string padded(std::string_view text, std::size_t width, TerminalColumn::Ali
   return align == TerminalColumn::Align::kLeft ? fit_left(shown, width) : fit_right(shown, width);
 }
 
+/// What the time of a run went to, the most first, small parts left out: "14.2 s: measuring 9.8 s
+/// (1.8 s in samples),", "ceilings 2.0 s", as join_parts() takes them.
+std::vector<std::string> time_parts(const RunResult& run) {
+  const TimeAccount& spent = run.spent;
+  std::vector<std::pair<double, std::string>> shown;
+  const auto show = [&](double seconds, std::string text) {
+    if (seconds >= std::max(0.05, 0.01 * run.wall_s)) shown.emplace_back(seconds, std::move(text));
+  };
+  show(spent.measuring(),
+       fmt::format("measuring {:.1f} s ({:.1f} s in samples)", spent.measuring(), spent.samples));
+  for (const TimePart& part : kTimeParts) {
+    if (part.seconds == &TimeAccount::samples || part.seconds == &TimeAccount::around_samples) {
+      continue;
+    }
+    std::string name = part.key;
+    std::ranges::replace(name, '_', ' ');
+    show(spent.*part.seconds, fmt::format("{} {:.1f} s", name, spent.*part.seconds));
+  }
+  std::ranges::stable_sort(shown, std::ranges::greater{}, &std::pair<double, std::string>::first);
+  std::vector<std::string> parts;
+  for (auto& [seconds, text] : shown) parts.push_back(std::move(text) + ',');
+  const std::string whole = fmt::format("{:.1f} s", run.wall_s);
+  if (parts.empty()) return {whole};
+  parts.front() = whole + ": " + parts.front();
+  parts.back().pop_back();
+  return parts;
+}
+
 std::string without_trailing_spaces(std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
   return line;
@@ -401,7 +429,7 @@ void TerminalReport::finished(const RunResult& run, int exit_code,
   std::vector<std::string> facts = {counted(ids.size(), "case")};
   for (const std::string& part : tally_parts(run)) facts.push_back(part);
   if (run.interrupted) facts.emplace_back("interrupted");
-  facts.push_back(fmt::format("{:.1f} s (measuring {:.1f} s)", run.wall_s, run.measuring_s));
+  for (std::string& part : time_parts(run)) facts.push_back(std::move(part));
   std::string text = join_parts(facts, options_.width, 2);
   const std::string exit = fmt::format("exit {}", exit_code);
   const std::size_t used = display_width(std::string_view(text).substr(text.rfind('\n') + 1));

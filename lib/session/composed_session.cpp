@@ -72,6 +72,7 @@ PlanCost ComposedSession::plan() {
     whole.host.median_us += cost.host.median_us;
     whole.host.max_us += cost.host.max_us;
     whole.workspace_bytes += cost.workspace_bytes;
+    whole.building_us += cost.building_us;
   }
   return whole;
 }

@@ -38,8 +38,12 @@ std::vector<Numerics> LocalSession::numerics() {
 }
 
 Observation LocalSession::observe() {
-  return observe_backend(on_device_->case_with_layout(), *backend_, on_device_->fixture(),
-                         on_device_->device(), *wanted_);
+  Fixture* fixture = nullptr;
+  const double building_us = time_host([&] { fixture = &on_device_->fixture(); }, 1).max_us;
+  Observation found = observe_backend(on_device_->case_with_layout(), *backend_, *fixture,
+                                      on_device_->device(), *wanted_);
+  found.building_us += building_us;
+  return found;
 }
 
 void LocalSession::tidy_up() {
@@ -51,7 +55,10 @@ PlanCost LocalSession::plan() {
   planned_.clear();
   PlanCost cost;
   for (std::size_t placement = 0; placement < on_device_->placements(); ++placement) {
-    const ForwardBatch& batch = on_device_->fixture_to_plan(placement).batch();
+    const Fixture* fixture = nullptr;
+    cost.building_us +=
+        time_host([&] { fixture = &on_device_->fixture_to_plan(placement); }, 1).max_us;
+    const ForwardBatch& batch = fixture->batch();
     planned_.emplace_back();
     Planned& planned = planned_.back();
     const auto plan = [&] {

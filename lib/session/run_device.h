@@ -14,8 +14,9 @@ namespace attnbench {
 struct RunDevice {
   DeviceInfo info;
   Ceilings ceilings;
-  IndexTiming index;  ///< of the case under way
-  std::string lost;   ///< why nothing can run on it any more; empty while it works
+  IndexTiming index;      ///< of the case under way
+  std::string lost;       ///< why nothing can run on it any more; empty while it works
+  double ceilings_s = 0;  ///< that measuring the ceilings took
 };
 
 }  // namespace attnbench

@@ -34,6 +34,7 @@ struct PlanCost {
   HostTiming host;  ///< time of planning
   /// That the plan reserved; 0: none, or its library has memory of its own, which nobody can tell.
   std::int64_t workspace_bytes = 0;
+  double building_us = 0;  ///< host time in which fixtures were made for it
 };
 
 /// The plan that graph launches of a step replay.

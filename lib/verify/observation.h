@@ -48,6 +48,7 @@ struct Observation {
   /// Host time of the case's first plan and of its first run, until that has ended: with all that a
   /// library compiles, loads and tries out at the first use. 0: it did not come so far.
   double first_use_us = 0;
+  double building_us = 0;           ///< host time in which fixtures were made and filled
   std::string kernel;               ///< Plan::kernel() of the first plan
   std::vector<std::string> faults;  ///< noticed beside the outputs: guards, inputs, determinism
   std::string crash;                ///< what it threw, and where; empty when it ended well

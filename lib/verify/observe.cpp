@@ -54,7 +54,7 @@ class Examination {
     found_.kernel = plan_->kernel();
     for (const Fill fill : wanted.fills) {
       const std::string where = fmt::format("on fill {}", to_string(fill));
-      fixture.fill(fill);
+      found_.building_us += timed_us([&] { fixture.fill(fill); });
       fixture.poison_outputs();
       const double run_us = forward(fixture, fill, where);
       if (found_.fills.empty()) found_.first_use_us = plan_us + run_us;
@@ -75,8 +75,8 @@ class Examination {
     const std::optional<Fill> fill = bitwise_fill(wanted);
     if (!fill || case_->requests.empty() || !attends(case_->step)) return;
     try {
-      Fixture moved(*case_, *device_, 1);
-      found_.bitwise.page_permutation_invariant = same_bits(moved, *fill, "on permuted pages");
+      const auto moved = build(*case_, 1);
+      found_.bitwise.page_permutation_invariant = same_bits(*moved, *fill, "on permuted pages");
     } catch (const EnvironmentError&) {
     }
     if (case_->requests.size() < 2) return;
@@ -107,6 +107,13 @@ class Examination {
     } catch (...) {
       throw BackendThrew{where + ": threw something that is no std::exception"};
     }
+  }
+
+  [[nodiscard]] std::unique_ptr<Fixture> build(const Case& c, std::uint64_t placement_salt) {
+    std::unique_ptr<Fixture> fixture;
+    found_.building_us +=
+        timed_us([&] { fixture = std::make_unique<Fixture>(c, *device_, placement_salt); });
+    return fixture;
   }
 
   void plan(const Fixture& fixture, const std::string& where) {
@@ -179,7 +186,7 @@ class Examination {
 
   void run_anew(Fixture& fixture, Fill fill, const std::string& where) {
     plan(fixture, where);
-    fixture.fill(fill);
+    found_.building_us += timed_us([&] { fixture.fill(fill); });
     fixture.poison_outputs();
     forward(fixture, fill, where);
     plan_.reset();  // the fixture is its caller's
@@ -215,12 +222,12 @@ class Examination {
   std::optional<std::string> compare(const BatchComposition& batch, Fill fill) {
     if (!backend_->supports(problem_of(batch.step))) return std::nullopt;
     try {
-      Fixture fixture(batch.step, *device_);
-      run_anew(fixture, fill,
+      const auto fixture = build(batch.step, 0);
+      run_anew(*fixture, fill,
                fmt::format("on a batch of request{} {}", batch.requests.size() == 1 ? "" : "s",
                            fmt::join(batch.requests, ", ")));
-      const AttentionTensors outputs = fixture.host_outputs();
-      const StateBits states = state_bits(fixture);
+      const AttentionTensors outputs = fixture->host_outputs();
+      const StateBits states = state_bits(*fixture);
       std::int64_t token = 0;
       for (std::size_t i = 0; i < batch.requests.size(); ++i) {
         const std::size_t request = batch.requests[i];

@@ -80,7 +80,16 @@ RunResult sample_run() {
   run.devices = {{run.environment.device, run.ceilings}};
   run.scenarios = {{kName, "sample.yaml", std::string(64, 'a'), 7}};
   run.wall_s = 14.25;
-  run.measuring_s = 9.75;
+  run.spent = {.starting = 0.125,
+               .ceilings = 2,
+               .building = 0.5,
+               .reference = 1,
+               .first_use = 0.25,
+               .verifying = 0.5,
+               .planning = 0.0625,
+               .samples = 1.75,
+               .around_samples = 8,
+               .other = 0.0625};
   run.interrupted = true;
 
   Record passed = timed(blank("prefix_hits/ps16", "cpu_flash"), 11236.5);

@@ -64,9 +64,10 @@ void visit_fields(FillOutputs& value, Visit visit) {
 
 template <class Visit>
 void visit_fields(Observation& value, Visit visit) {
-  auto& [numerics, fills, bitwise, slots_checked, first_use_us, kernel, faults, crash, parts] =
-      value;
-  visit(numerics, fills, bitwise, slots_checked, first_use_us, kernel, faults, crash, parts);
+  auto& [numerics, fills, bitwise, slots_checked, first_use_us, building_us, kernel, faults, crash,
+         parts] = value;
+  visit(numerics, fills, bitwise, slots_checked, first_use_us, building_us, kernel, faults, crash,
+        parts);
 }
 
 template <class Visit>
@@ -77,8 +78,8 @@ void visit_fields(HostTiming& value, Visit visit) {
 
 template <class Visit>
 void visit_fields(PlanCost& value, Visit visit) {
-  auto& [host, workspace_bytes] = value;
-  visit(host, workspace_bytes);
+  auto& [host, workspace_bytes, building_us] = value;
+  visit(host, workspace_bytes, building_us);
 }
 
 template <class Visit>

@@ -52,7 +52,9 @@ std::vector<RunDevice> IsolatedExecutor::prepare(std::span<const Registry::Entry
       const nlohmann::json answer = worker_of(**first).ask("measuring the device");
       used.push_back({from_json_fields<DeviceInfo>(answer.at(0)),
                       from_json_fields<Ceilings>(answer.at(1)),
-                      {}});
+                      {},
+                      {},
+                      answer.at(2).get<double>()});
     } catch (const BackendFailed& failure) {
       throw EnvironmentError(fmt::format("the device cannot be measured: {}", failure.what()));
     }

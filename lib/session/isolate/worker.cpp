@@ -61,7 +61,8 @@ class Worker {
     } else if (step == "measuring the device") {
       const std::vector<const Registry::Entry*> backends{entry_};
       const RunDevice device = executor_->prepare(backends).at(0);
-      answer = json::array({to_json_fields(device.info), to_json_fields(device.ceilings)});
+      answer = json::array(
+          {to_json_fields(device.info), to_json_fields(device.ceilings), device.ceilings_s});
     } else if (step == "considering the case") {
       begin_case(request.at("case").get<std::string>(), request.at("part").get<StepPart>(),
                  request.at("rounds").get<int>());
