@@ -161,29 +161,41 @@ void check_rows(const Case& c, std::span<const RowId> rows) {
 
 }  // namespace
 
-std::int64_t memory_need(const Case& c, int threads) {
+std::int64_t memory_need(const Case& c, int threads, std::int64_t fills) {
   if (c.layer.is_recurrent()) return delta_net_memory_need(c, threads);
   std::int64_t longest = 1;
   for (const Request& request : c.requests) longest = std::max(longest, request.kv_len);
   const auto groups = static_cast<std::int64_t>(c.requests.size()) * c.layer.heads_kv;
   const std::int64_t logits = std::max(kLogitsPerGroup, kFewestRows * longest);
-  return std::min<std::int64_t>(threads, groups) * logits *
+  return std::min<std::int64_t>(threads, fills * groups) * logits *
          static_cast<std::int64_t>(sizeof(double));
 }
 
 std::vector<ReferenceRow> evaluate_rows(const Case& c, const Contents& contents,
                                         std::span<const RowId> rows) {
-  if (c.layer.is_recurrent()) return evaluate_delta_net_rows(c, contents, rows);
+  return std::move(evaluate_rows(c, std::span(&contents, 1), rows).front());
+}
+
+std::vector<std::vector<ReferenceRow>> evaluate_rows(const Case& c,
+                                                     std::span<const Contents> contents,
+                                                     std::span<const RowId> rows) {
+  std::vector<std::vector<ReferenceRow>> results;
+  if (c.layer.is_recurrent()) {
+    for (const Contents& each : contents) results.push_back(evaluate_delta_net_rows(c, each, rows));
+    return results;
+  }
   check_rows(c, rows);
   const std::vector<Group> groups = group_rows(c, rows);
-  std::vector<ReferenceRow> results(rows.size());
+  results.assign(contents.size(), std::vector<ReferenceRow>(rows.size()));
   std::exception_ptr failure;  // must not leave the parallel region on its own
 #pragma omp parallel for schedule(dynamic)
-  for (std::size_t g = 0; g < groups.size(); ++g) {
+  for (std::size_t task = 0; task < contents.size() * groups.size(); ++task) {
     try {
-      std::vector<ReferenceRow> part = evaluate_group(c, contents, rows, groups[g]);
+      const std::size_t fill = task / groups.size();
+      const Group& group = groups[task % groups.size()];
+      std::vector<ReferenceRow> part = evaluate_group(c, contents[fill], rows, group);
       for (std::size_t i = 0; i < part.size(); ++i) {
-        results[groups[g].rows[i]] = std::move(part[i]);
+        results[fill][group.rows[i]] = std::move(part[i]);
       }
     } catch (...) {
 #pragma omp critical(attnbench_reference_failure)

@@ -274,6 +274,23 @@ TEST(EvaluateRows, a_row_that_the_case_does_not_have_is_a_defect) {
   }
 }
 
+TEST(EvaluateRows, of_several_contents_are_those_of_each) {
+  const Case c = families()[0];
+  const std::vector<Contents> contents{Contents(c, Fill::kNormal), Contents(c, Fill::kNeedle),
+                                       Contents(c, 3)};
+  const std::vector<RowId> rows = sample_rows(c, 16);
+  const auto together = evaluate_rows(c, contents, rows);
+  ASSERT_EQ(together.size(), contents.size());
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    const std::vector<ReferenceRow> alone = evaluate_rows(c, contents[i], rows);
+    ASSERT_EQ(together[i].size(), alone.size());
+    for (std::size_t row = 0; row < alone.size(); ++row) {
+      EXPECT_EQ(together[i][row].out, alone[row].out) << i;
+      EXPECT_EQ(together[i][row].id, rows[row]);
+    }
+  }
+}
+
 TEST(ReferenceMemory, is_64_MiB_a_thread_until_contexts_are_long) {
   Case c;
   c.layer.heads_kv = 8;
@@ -281,6 +298,7 @@ TEST(ReferenceMemory, is_64_MiB_a_thread_until_contexts_are_long) {
   c.requests[0].kv_len = 1000;
   EXPECT_EQ(memory_need(c, 2), std::int64_t{128} << 20);
   EXPECT_EQ(memory_need(c, 1000), std::int64_t{32 * 64} << 20) << "a KV head each";
+  EXPECT_EQ(memory_need(c, 1000, 5), std::int64_t{5 * 32 * 64} << 20) << "of each fill";
   c.requests[0].kv_len = std::int64_t{1} << 30;
   EXPECT_EQ(memory_need(c, 1), std::int64_t{128} << 30);
 }

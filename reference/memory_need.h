@@ -8,7 +8,8 @@
 
 namespace attnbench::reference {
 
-/// Bytes that evaluate_rows() takes on `threads` threads, at most: logits of long contexts.
-[[nodiscard]] std::int64_t memory_need(const Case& c, int threads);
+/// Bytes that evaluate_rows() of `fills` contents takes on `threads` threads, at most: logits of
+/// long contexts.
+[[nodiscard]] std::int64_t memory_need(const Case& c, int threads, std::int64_t fills = 1);
 
 }  // namespace attnbench::reference

@@ -52,6 +52,11 @@ namespace reference {
 [[nodiscard]] std::vector<ReferenceRow> evaluate_rows(const Case& c, const Contents& contents,
                                                       std::span<const RowId> rows);
 
+/// The same rows from several contents, which share the threads: a case of few requests has fewer
+/// (request, KV head) than a machine has cores. One result each, in their order.
+[[nodiscard]] std::vector<std::vector<ReferenceRow>> evaluate_rows(
+    const Case& c, std::span<const Contents> contents, std::span<const RowId> rows);
+
 /// A seeded sample of about `budget` rows (all of them when there are no more): every request at
 /// least once, always its first and last token, tokens at page ends, at split ends (multiples of
 /// 256 keys), at the edges of window, chunks and mask; the heads rotate so that every query head is

@@ -73,6 +73,9 @@ struct Display {
   }
 };
 
+/// Often enough that the log of a long run shows that it goes on, and what is left of it.
+constexpr double kLogEveryS = 30;
+
 std::size_t count_cases(const std::vector<PlannedRun>& runs) {
   std::size_t count = 0;
   for (const PlannedRun& run : runs) {
@@ -103,7 +106,7 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
   Display display{
       .report{console.out, table_options(options, table, console)},
       .progress{console.err, shows_progress ? console.err_width : std::function<std::size_t()>(),
-                count_cases(runs)},
+                count_cases(runs), options.quiet ? 0 : kLogEveryS},
       .table = table,
       .console = console};
   if (options.quiet_wait_s) {

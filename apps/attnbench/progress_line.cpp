@@ -73,16 +73,26 @@ void ProgressLine::write(const std::string& line) {
   visible_ = true;
 }
 
+void ProgressLine::log(const std::string& line) {
+  const auto now = std::chrono::steady_clock::now();
+  if (every_s_ <= 0 || now - logged_ < std::chrono::duration<double>(every_s_)) return;
+  logged_ = now;
+  err_ << line << '\n' << std::flush;
+}
+
 void ProgressLine::show(const std::string& text, double case_s) {
   const std::size_t width = room();
-  if (width == 0) return;
+  if (width == 0 && width_) return;
+  const std::string lead = fmt::format("case {}/{} ", begun_, cases_);
   std::string figures = " · " + printable(text);
   const double left_s = remaining_.seconds(now_s(), case_s);
   if (left_s > 0) figures += " · " + rough_time(left_s) + " left of the run";
-  write(progress_text(fmt::format("case {}/{} ", begun_, cases_), id_, figures, width));
+  if (!width_) return log(lead + id_ + figures);
+  write(progress_text(lead, id_, figures, width));
 }
 
 void ProgressLine::show(const std::string& text) {
+  if (!width_) return log(printable(text));
   if (const std::size_t width = room(); width > 0) write(cut_to_width(printable(text), width));
 }
 

@@ -31,14 +31,15 @@ class RemainingTime {
 /// "41 s", "12 min", "3 h 20 min".
 [[nodiscard]] std::string rough_time(double seconds);
 
-/// One line that is rewritten in place while a run goes on. Only on a terminal: into a pipe or a
-/// file it writes nothing. Never wider than the terminal, because a line that wraps cannot be
-/// erased.
+/// One line that is rewritten in place while a run goes on. Never wider than the terminal, because
+/// a line that wraps cannot be erased. Into a pipe or a file go whole lines, now and then.
 class ProgressLine {
  public:
-  /// `width`: columns of the terminal now; empty where there is none.
-  ProgressLine(std::ostream& err, std::function<std::size_t()> width, std::size_t cases)
-      : err_(err), width_(std::move(width)), cases_(cases), remaining_(cases) {}
+  /// `width`: columns of the terminal now; empty where there is none: then a line each `every_s`
+  /// seconds at most, and none at all for 0.
+  ProgressLine(std::ostream& err, std::function<std::size_t()> width, std::size_t cases,
+               double every_s = 0)
+      : err_(err), width_(std::move(width)), every_s_(every_s), cases_(cases), remaining_(cases) {}
 
   /// "case 4/11 spec_tree" leads the lines that follow.
   void next_case(const std::string& id);
@@ -53,14 +54,18 @@ class ProgressLine {
   /// Columns that a line may take now; 0: it is not the time for one, or there is no terminal.
   [[nodiscard]] std::size_t room();
   void write(const std::string& line);
+  /// Where there is no terminal.
+  void log(const std::string& line);
 
   std::ostream& err_;
   std::function<std::size_t()> width_;
+  double every_s_;
   std::size_t cases_, begun_ = 0;
   RemainingTime remaining_;
   bool visible_ = false;
   std::string id_;
   std::chrono::steady_clock::time_point last_{};
+  std::chrono::steady_clock::time_point logged_ = std::chrono::steady_clock::now();
 };
 
 /// The line: the case's id is shortened first, since the figures change and the id does not.

@@ -52,6 +52,20 @@ TEST(ProgressLine, writes_nothing_where_there_is_no_terminal) {
   EXPECT_EQ(err.str(), "");
 }
 
+TEST(ProgressLine, writes_whole_lines_into_a_pipe_but_no_more_often_than_asked_for) {
+  std::ostringstream err;
+  ProgressLine seldom(err, {}, 2, 3600);
+  seldom.next_case("chat");
+  seldom.show("round 1", 41);
+  EXPECT_EQ(err.str(), "");
+  ProgressLine often(err, {}, 2, 1e-9);
+  often.next_case("chat");
+  often.show("round 1", 0);
+  often.show("waiting");
+  often.clear();
+  EXPECT_EQ(err.str(), "case 1/2 chat · round 1\nwaiting\n");
+}
+
 TEST(ProgressLine, does_not_pass_on_what_steers_a_terminal) {
   std::ostringstream err;
   ProgressLine line(

@@ -2,7 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/attnbench/run_in_place.h"
 
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
+
+#include "apps/attnbench/processor_load.h"
 
 #include "lib/bench/backend_choice.h"
 #include "lib/session/isolate/isolated_executor.h"
@@ -10,6 +18,28 @@
 #include "lib/session/mixed_executor.h"
 
 namespace attnbench {
+namespace {
+
+/// Rough ones are no figures for later runs, nor are those of a processor that others keep busy.
+KeptCeilings kept_ceilings(const RunOptions& options, bool rough) {
+  std::string machine = this_machine();
+  if (!machine.empty() && options.devices.gpu) {
+    machine += fmt::format(" gpu {}", *options.devices.gpu);
+  }
+  return KeptCeilings({.folder = cache_folder(),
+                       .machine = std::move(machine),
+                       .finds = !options.remeasure,
+                       .keeps = !rough,
+                       .watch = [] {
+                         const auto load = std::make_shared<ProcessorLoad>();
+                         return [load] {
+                           const std::optional<OtherPrograms> others = load->others();
+                           return others && others->disturb();
+                         };
+                       }});
+}
+
+}  // namespace
 
 RunResult run_in_place(const RunOptions& options, const PlannedRun& planned,
                        const RunHooks& hooks) {
@@ -21,6 +51,7 @@ RunResult run_in_place(const RunOptions& options, const PlannedRun& planned,
   Isolation isolation{.devices = options.devices,
                       .ceiling_turns = rough ? 1 : kCeilingTurns,
                       .stop_requested = hooks.stop_requested};
+  isolation.kept_ceilings = kept_ceilings(options, rough);
   if (options.timeout_s) isolation.timeout_s = *options.timeout_s;
   std::vector<const Registry::Entry*> here = choose_backends(scenario, registry, filter);
   isolation.processes = static_cast<int>(here.size());
@@ -36,7 +67,8 @@ RunResult run_in_place(const RunOptions& options, const PlannedRun& planned,
     const Lap lap(opening_s);
     return open_devices(here, options.devices);
   }();
-  LocalExecutor local(devices, isolation.ceiling_turns, isolation.processes);
+  LocalExecutor local(devices, isolation.ceiling_turns, isolation.processes,
+                      isolation.kept_ceilings);
   IsolatedExecutor hosted(scenario, isolation);
   MixedExecutor executor(local, hosted);
   RunResult result = run_scenario(scenario, registry, executor, filter, hooks);

@@ -123,6 +123,9 @@ void declare_quiet_wait(CLI::App& app, RunOptions& options) {
          "but no longer than this: 5min")
       ->transform(seconds("quiet-wait"))
       ->type_name("TIME");
+  app.add_flag("--remeasure", options.remeasure,
+               "measure the machine's ceilings anew, even if an earlier run since the system's "
+               "start has kept them in ~/.cache/attnbench");
 }
 
 }  // namespace
@@ -327,7 +330,7 @@ RepeatedOptions repeated_options(const CLI::App& app) {
   RepeatedOptions repeated;
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group() != kMeasuring || option->count() == 0) continue;
-    if (option->check_lname("quiet-wait")) continue;  // when, not how
+    if (option->check_lname("quiet-wait") || option->check_lname("remeasure")) continue;  // when
     // Without --isolate, --timeout is refused where no backend has a process of its own.
     const bool hosted_alone = option->check_lname("timeout") && app.count("--isolate") == 0;
     std::vector<std::string>& words = hosted_alone ? repeated.hosted : repeated.always;

@@ -40,6 +40,7 @@ struct RunOptions {
   CpuTargetOption cpu_target;
   bool isolate = false;
   std::optional<double> timeout_s;
+  bool remeasure = false;
   bool wide = false, quiet = false, quick = false, no_verify = false, strict = false, aa = false;
   bool force_graph = false;
   RepeatedOptions repeated;

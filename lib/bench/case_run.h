@@ -122,10 +122,14 @@ class CaseRun {
   /// Of a cell that was timed: its figures, and its outcome unless `wrong` says what is wrong.
   void add_timing(Record& r, const Candidate& candidate, const Timing& measured,
                   const std::string& wrong) const;
+  /// Which part of the work was faster than a ceiling of the candidate's device; empty when none
+  /// was. Ceilings of an earlier run are measured again before they say so.
+  [[nodiscard]] std::string beyond_ceilings_of(const Candidate& candidate, CacheState cache,
+                                               double seconds) const;
   /// Why a time that is possible is no full measurement; empty when it is.
   [[nodiscard]] std::string shortcoming(const CellTiming& timing) const;
   [[nodiscard]] BatchedGraphTiming judged(BatchedGraphTiming graph_n, CacheState cache,
-                                          const Ceilings& ceilings) const;
+                                          const Candidate& candidate) const;
 
   const Scenario* scenario_;
   const Case* case_;

@@ -75,7 +75,8 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Execu
   std::vector<RunDevice> used = [&] {
     Lap lap(result.spent.starting);
     std::vector<RunDevice> prepared = executor.prepare(backends);
-    for (const RunDevice& each : prepared) lap.give(each.ceilings_s, result.spent.ceilings);
+    double ceilings_s = 0;  // counted at the end: some are measured again
+    for (const RunDevice& each : prepared) lap.give(each.ceilings_s, ceilings_s);
     return prepared;
   }();
   const RunDevice* const shown = main_device(used);
@@ -83,7 +84,7 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Execu
   result.scenarios = {{scenario.name, scenario.path, scenario.sha256, scenario.seed,
                        fmt::format("{}", fmt::join(scenario.command.options, " "))}};
   for (const RunDevice& each : used) {
-    result.devices.push_back({each.info, each.ceilings});
+    result.devices.push_back({each.info, each.ceilings, each.ceilings_utc});
   }
   if (shown) result.ceilings = shown->ceilings;
   for (const Registry::Entry* entry : host_stands_in(scenario, registry, filter)) {
@@ -108,6 +109,12 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Execu
     }
     std::ranges::move(records, std::back_inserter(result.records));
   }
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    result.devices[i].ceilings = used[i].ceilings;
+    result.devices[i].ceilings_utc = used[i].ceilings_utc;
+    result.spent.ceilings += used[i].ceilings_s;
+  }
+  if (shown) result.ceilings = shown->ceilings;
   result.interrupted = std::ranges::any_of(result.records, [](const Record& r) {
     return r.timing.status == MeasureStatus::kInterrupted ||
            r.graph_n.timing.status == MeasureStatus::kInterrupted;

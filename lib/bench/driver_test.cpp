@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,33 @@ TEST_F(Driver, times_and_passes_a_right_backend) {
   ASSERT_EQ(result.devices.size(), 1u);
   EXPECT_EQ(result.devices[0].device.name, r.device);
   EXPECT_FALSE(result.interrupted);
+}
+
+TEST_F(Driver, measures_a_ceiling_of_an_earlier_run_again_before_it_calls_a_cell_impossible) {
+  const std::filesystem::path folder = testing::TempDir() + "ceilings_of_an_earlier_run";
+  kept_ = KeptCeilings({.folder = folder, .machine = "this"});
+  const Ceilings too_low{.read_bytes_per_s = 1, .copy_bytes_per_s = 1, .flop_per_s = 1};
+  kept_.keep(devices_.front()->info(), too_low);
+  add("right", Habit::kRight);
+  add("another", Habit::kRight);
+  scenario_.measure.cache = {CacheState::kCold};
+  ceilings_ = Ceilings{.read_bytes_per_s = 1e15, .copy_bytes_per_s = 1e15, .flop_per_s = 1e15};
+  std::string shown;
+  hooks_.started = [&](const RunResult& header) { shown = header.devices.at(0).ceilings_utc; };
+  const RunResult result = run();
+  for (const Record& record : result.records) {
+    EXPECT_FALSE(record.is_impossible()) << record.reason();
+    EXPECT_LT(record.roofline, 1);
+  }
+  EXPECT_NE(shown, "") << "the ceilings were an earlier run's";
+  EXPECT_EQ(result.devices.at(0).ceilings_utc, "") << "those in the end are this run's";
+  EXPECT_EQ(result.ceilings.read_bytes_per_s, 1e15);
+  EXPECT_EQ(kept_.find(devices_.front()->info()).value().ceilings.flop_per_s, 1e15);
+  // Where they are as low when measured now, the cell is impossible.
+  kept_.keep(devices_.front()->info(), too_low);
+  ceilings_ = too_low;
+  EXPECT_TRUE(run().records.at(0).is_impossible());
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(Driver, says_what_all_of_its_time_went_to) {

@@ -146,6 +146,7 @@ struct Environment {
 struct DeviceRates {
   DeviceInfo device;
   Ceilings ceilings;
+  std::string ceilings_utc{};  ///< when an earlier run measured them; empty: this one did
 };
 
 /// The scenario that a run's figures belong to.

@@ -70,7 +70,9 @@ void CellRun::guarded(const std::function<void()>& step) {
 
 void CellRun::warm_up(const SampleSource::Stop& stop) {
   FirstSamples first;
-  guarded([&] { cell_.samples->warm_up(first, config_->block_s, config_->cell_timeout_s, stop); });
+  // Where a visit takes one sample, those that estimate how many it could take say nothing.
+  const double enough_s = config_->max_block_samples > 1 ? config_->block_s : 0;
+  guarded([&] { cell_.samples->warm_up(first, enough_s, config_->cell_timeout_s, stop); });
   settled_mhz_ = first.settled_mhz;
   spent_s_ = first.spent_s;
   // As double first: a forward below the clock's step makes the quotient infinite.

@@ -36,6 +36,7 @@ Json devices_of(const RunResult& run) {
   for (const DeviceRates& each : run.devices) {
     devices.push_back(device_of(each.device));
     devices.back()["ceilings"] = ceilings_of(each.ceilings);
+    devices.back()["ceilings_utc"] = each.ceilings_utc;
   }
   return devices;
 }
@@ -207,7 +208,8 @@ RunResult run_from_json(const Json& json) {
   run.ceilings = read_ceilings(object(root, "ceilings"));
   each_of(plain, "devices", [&](const nlohmann::json& each, const std::string& path) {
     const JsonFields fields(each, path);
-    run.devices.push_back({read_device(fields), read_ceilings(object(fields, "ceilings"))});
+    run.devices.push_back({read_device(fields), read_ceilings(object(fields, "ceilings")),
+                           later_word(fields, "ceilings_utc")});
   });
   each_of(plain, "scenarios", [&](const nlohmann::json& each, const std::string& path) {
     run.scenarios.push_back(read_source(each, path));

@@ -76,6 +76,15 @@ std::vector<std::string> time_parts(const RunResult& run) {
   return parts;
 }
 
+/// "measured 14:02 UTC", with the date where that is another than the run's. Both are ISO 8601.
+std::string measured_text(const std::string& measured, const std::string& now) {
+  constexpr std::size_t kDate = 10, kMinute = 16;
+  const bool today = measured.substr(0, kDate) == now.substr(0, kDate);
+  std::string text = measured.substr(0, kMinute);
+  std::ranges::replace(text, 'T', ' ');
+  return "measured " + (today && text.size() > kDate ? text.substr(kDate + 1) : text) + " UTC";
+}
+
 std::string without_trailing_spaces(std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
   return line;
@@ -278,7 +287,8 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
                 rates.device.kind == DeviceKind::kCuda ? "SM" : "thread"),
         "read " + si_text(rates.ceilings.read_bytes_per_s, "B/s"),
         "copy " + si_text(rates.ceilings.copy_bytes_per_s, "B/s"),
-        si_text(rates.ceilings.flop_per_s, "FLOP/s")};
+        si_text(rates.ceilings.flop_per_s, "FLOP/s"),
+        rates.ceilings_utc.empty() ? "" : measured_text(rates.ceilings_utc, e.started_utc)};
     out_ << join_parts(machine, options_.width, 2) << '\n';
   }
   out_ << wrapped(method, options_.width, 0);

@@ -19,9 +19,8 @@ std::vector<RunDevice> LocalExecutor::prepare(std::span<const Registry::Entry* c
     if (!needed) continue;
     check_timer(*device);
     used.push_back({device->info(), {}, {}, {}});
-    RunDevice& prepared = used.back();
-    prepared.ceilings_s =
-        time_host([&] { prepared.ceilings = ceilings_of_(*device); }, 1).max_us / 1e6;
+    kept_.find_or_measure(used.back(),
+                          [this, where = device.get()] { return ceilings_of_(*where); });
   }
   return used;
 }

@@ -12,6 +12,7 @@
 #include "lib/measure/measure.h"
 #include "lib/session/devices.h"
 #include "lib/session/executor.h"
+#include "lib/session/kept_ceilings.h"
 
 namespace attnbench {
 
@@ -26,13 +27,17 @@ class LocalExecutor final : public Executor {
   /// The devices must outlive it; the first is the processor. `processes`: that share them, this
   /// one among them.
   explicit LocalExecutor(const Devices& devices, int ceiling_turns = kCeilingTurns,
-                         int processes = 1)
+                         int processes = 1, KeptCeilings kept = {})
       : LocalExecutor(
             devices,
             [ceiling_turns](Device& device) { return measure_ceilings(device, ceiling_turns); },
-            processes) {}
-  LocalExecutor(const Devices& devices, MeasureCeilings ceilings_of, int processes = 1)
-      : devices_(&devices), ceilings_of_(std::move(ceilings_of)), processes_(processes) {}
+            processes, std::move(kept)) {}
+  LocalExecutor(const Devices& devices, MeasureCeilings ceilings_of, int processes = 1,
+                KeptCeilings kept = {})
+      : devices_(&devices),
+        ceilings_of_(std::move(ceilings_of)),
+        kept_(std::move(kept)),
+        processes_(processes) {}
 
   [[nodiscard]] DeviceInfo host() const override { return devices_->front()->info(); }
   [[nodiscard]] std::vector<RunDevice> prepare(
@@ -43,6 +48,7 @@ class LocalExecutor final : public Executor {
  private:
   const Devices* devices_;
   MeasureCeilings ceilings_of_;
+  KeptCeilings kept_;
   int processes_;
   /// Of the case under way, by device and layout of the cache.
   std::map<std::pair<const Device*, KvLayout>, std::weak_ptr<CaseOnDevice>> cases_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "lib/fixture/memory_need.h"
 #include "lib/measure/device_samples.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/session/backend_code.h"
@@ -28,7 +29,10 @@ FormatChoice LocalSession::supports() {
     backend_ = entry_->make();
     return choose_format(*backend_, problem_of(*case_), case_->kv_cache.layout);
   });
-  if (choice) on_device_ = on_device_of_(choice.layout);
+  if (!choice) return choice;
+  on_device_ = on_device_of_(choice.layout);
+  // Before anything is generated: the reference of a context that is too long takes minutes.
+  refuse_beyond_memory(on_device_->case_with_layout(), on_device_->device());
   return choice;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "lib/cost/cost.h"
@@ -14,9 +15,12 @@ namespace attnbench {
 struct RunDevice {
   DeviceInfo info;
   Ceilings ceilings;
-  IndexTiming index;      ///< of the case under way
-  std::string lost;       ///< why nothing can run on it any more; empty while it works
-  double ceilings_s = 0;  ///< that measuring the ceilings took
+  IndexTiming index;              ///< of the case under way
+  std::string lost;               ///< why nothing can run on it any more; empty while it works
+  double ceilings_s = 0;          ///< that measuring the ceilings took
+  std::string ceilings_utc = {};  ///< when an earlier run measured them; empty: this one did
+  /// Measures the ceilings of an earlier run again; empty where this one measured them.
+  std::function<Ceilings()> measure_again = {};
 };
 
 }  // namespace attnbench

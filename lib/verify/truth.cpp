@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
+#include <utility>
 
 #include "lib/base/error.h"
 #include "lib/device/cpu/available_memory.h"
@@ -14,10 +17,16 @@ namespace attnbench {
 
 namespace {
 
-void refuse_beyond_memory(const Case& c) {
-  const std::int64_t need = reference::memory_need(c, omp_get_max_threads());
+/// How many fills may be evaluated at the same time.
+std::size_t fills_at_once(const Case& c, std::size_t fills) {
   const std::int64_t available = available_memory_bytes();
-  if (need <= available) return;
+  const auto need_of = [&](std::size_t count) {
+    return reference::memory_need(c, omp_get_max_threads(), static_cast<std::int64_t>(count));
+  };
+  // Half: contents are made meanwhile, and other programs want memory, too.
+  while (fills > 1 && need_of(fills) > available / 2) --fills;
+  const std::int64_t need = need_of(fills);
+  if (need <= available) return fills;
   throw EnvironmentError(
       fmt::format("the reference of {} needs {:.1f} GB of host memory; {:.1f} GB are available",
                   c.id, static_cast<double>(need) / 1e9, static_cast<double>(available) / 1e9));
@@ -28,7 +37,6 @@ void refuse_beyond_memory(const Case& c) {
 std::vector<FillTruth> compute_truth(const Case& c, const VerifyConfig& config) {
   std::vector<FillTruth> truth;
   if (!config.enabled) return truth;
-  refuse_beyond_memory(c);
   std::vector<RowId> rows;
   if (attends(c.step)) rows = reference::sample_rows(c, config.rows);
   for (const std::string& name : config.fills) {
@@ -37,8 +45,15 @@ std::vector<FillTruth> compute_truth(const Case& c, const VerifyConfig& config) 
       throw ConfigError(fmt::format(
           "unknown fill '{}'   allowed here: needle tag sparse_int extreme normal timing", name));
     }
-    const Contents contents(c, *fill);
-    truth.push_back({*fill, reference::evaluate_rows(c, contents, rows)});
+    truth.push_back({*fill, {}});
+  }
+  const std::size_t most = fills_at_once(c, truth.size());
+  for (std::size_t begin = 0; begin < truth.size(); begin += most) {
+    const auto part = std::span(truth).subspan(begin, std::min(most, truth.size() - begin));
+    std::vector<Contents> contents;
+    for (const FillTruth& each : part) contents.emplace_back(c, each.fill);
+    auto evaluated = reference::evaluate_rows(c, contents, rows);
+    for (std::size_t i = 0; i < part.size(); ++i) part[i].rows = std::move(evaluated[i]);
   }
   return truth;
 }

@@ -17,6 +17,7 @@
 #include "lib/base/error.h"
 #include "lib/bench/driver.h"
 #include "lib/fixture/testing/small_cases.h"
+#include "lib/session/kept_ceilings.h"
 #include "lib/session/local_executor.h"
 #include "reference/oracle.h"
 
@@ -169,7 +170,8 @@ class Driver : public testing::Test {
     });
   }
   RunResult run() {
-    LocalExecutor executor(devices_, [this](Device& device) { return ceilings_of(device); });
+    LocalExecutor executor(
+        devices_, [this](Device& device) { return ceilings_of(device); }, 1, kept_);
     return run_scenario(scenario_, registry_, executor, filter_, hooks_);
   }
   /// Those of this machine, measured once for all tests: it takes half a second.
@@ -189,6 +191,7 @@ class Driver : public testing::Test {
   }
 
   std::optional<Ceilings> ceilings_;  ///< instead of the machine's own
+  KeptCeilings kept_;                 ///< of earlier runs; none
   Devices devices_;
   Scenario scenario_;
   Registry registry_;

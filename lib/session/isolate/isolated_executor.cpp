@@ -49,12 +49,17 @@ std::vector<RunDevice> IsolatedExecutor::prepare(std::span<const Registry::Entry
     });
     if (first == backends.end()) continue;
     try {
-      const nlohmann::json answer = worker_of(**first).ask("measuring the device");
-      used.push_back({from_json_fields<DeviceInfo>(answer.at(0)),
-                      from_json_fields<Ceilings>(answer.at(1)),
+      const Registry::Entry& entry = **first;
+      used.push_back({from_json_fields<DeviceInfo>(worker_of(entry).ask("describing the device")),
                       {},
                       {},
-                      answer.at(2).get<double>()});
+                      {}});
+      // A plug-in's process could tell any rate: others are not to be judged by it.
+      const bool own = entry.plugin.empty() && entry.host.empty();
+      const KeptCeilings kept = own ? isolation_.kept_ceilings : KeptCeilings();
+      kept.find_or_measure(used.back(), [this, &entry] {
+        return from_json_fields<Ceilings>(worker_of(entry).ask("measuring the device"));
+      });
     } catch (const BackendFailed& failure) {
       throw EnvironmentError(fmt::format("the device cannot be measured: {}", failure.what()));
     }

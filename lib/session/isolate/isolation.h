@@ -9,6 +9,7 @@
 #include "lib/measure/measure.h"
 #include "lib/session/devices.h"
 #include "lib/session/isolate/worker.h"
+#include "lib/session/kept_ceilings.h"
 
 namespace attnbench {
 
@@ -17,6 +18,7 @@ struct Isolation {
   double timeout_s = 300;  ///< for each step of a backend: a fixture, a verification, a visit
   DeviceOptions devices;
   int ceiling_turns = kCeilingTurns;
+  KeptCeilings kept_ceilings = {};
   int processes = 1;  ///< that hold fixtures at the same time, and share the memory of the devices
   std::function<bool()> stop_requested;  ///< may be empty; children under way are killed then
 };

@@ -58,11 +58,11 @@ class Worker {
     const auto step = request.at("step").get<std::string>();
     if (step == "starting") {
       start(request);
+    } else if (step == "describing the device") {
+      answer = to_json_fields(device_for(*entry_, devices_)->info());
     } else if (step == "measuring the device") {
       const std::vector<const Registry::Entry*> backends{entry_};
-      const RunDevice device = executor_->prepare(backends).at(0);
-      answer = json::array(
-          {to_json_fields(device.info), to_json_fields(device.ceilings), device.ceilings_s});
+      answer = to_json_fields(executor_->prepare(backends).at(0).ceilings);
     } else if (step == "considering the case") {
       begin_case(request.at("case").get<std::string>(), request.at("part").get<StepPart>(),
                  request.at("rounds").get<int>());
