@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -30,7 +31,7 @@ constexpr std::int64_t kFewestRows = 16;
 
 /// Cuts the rows into groups. Depends on the rows only, never on the number of threads, so that
 /// the same products are summed in the same order everywhere.
-std::vector<Group> group_rows(const Case& c, std::span<const RowId> rows) {
+std::vector<Group> group_rows(const Case& c, std::span<const RowId> rows, std::size_t variants) {
   const int group_size = c.layer.group_size();
   const auto key_of = [&](const RowId& row) {
     return std::tuple(row.request, row.head / group_size, row.token, row.head);
@@ -46,7 +47,8 @@ std::vector<Group> group_rows(const Case& c, std::span<const RowId> rows) {
     const int kv_head = row.head / group_size;
     const std::int64_t keys =
         std::max<std::int64_t>(c.requests[static_cast<std::size_t>(row.request)].kv_len, 1);
-    const auto most = static_cast<std::size_t>(std::max(kLogitsPerGroup / keys, kFewestRows));
+    const auto logits = static_cast<std::size_t>(std::max(kLogitsPerGroup / keys, kFewestRows));
+    const std::size_t most = std::max<std::size_t>(logits / variants, 1);
     if (groups.empty() || groups.back().request != row.request ||
         groups.back().kv_head != kv_head || groups.back().rows.size() >= most) {
       groups.push_back({row.request, kv_head, {}});
@@ -109,11 +111,25 @@ void set_forms(const DualChunk& dual, const Request& request, std::int64_t token
   row.second_form_from = std::max<std::int64_t>(row.first_form_from - step, 0);
 }
 
+VisibleKeys kept_keys(VisibleKeys seen, const RowVariant& variant) {
+  if (variant.keeps == nullptr) return seen;
+  VisibleKeys kept;
+  const std::int64_t count = seen.count();
+  std::int64_t number = 0;
+  seen.for_each_in(0, std::numeric_limits<std::int64_t>::max(), [&](VisibleKeys::Key key) {
+    if (variant.keeps(number++, count)) kept.branch.push_back(key);
+  });
+  return kept;
+}
+
+/// The variants of the group's rows, those of a row one behind the other.
 std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents,
-                                         std::span<const RowId> ids, const Group& group) {
+                                         std::span<const RowId> ids, const Group& group,
+                                         std::span<const RowVariant> variants) {
   const AttentionLayer& layer = c.layer;
   const Request& request = c.requests[static_cast<std::size_t>(group.request)];
-  RowMatrix queries(static_cast<Eigen::Index>(group.rows.size()), layer.query_dim());
+  RowMatrix queries(static_cast<Eigen::Index>(group.rows.size() * variants.size()),
+                    layer.query_dim());
   Eigen::RowVectorXf stored(layer.query_dim());
   const std::vector<double> slopes =
       layer.has_alibi ? alibi_slopes(layer.heads_q * layer.ranks) : std::vector<double>();
@@ -123,7 +139,6 @@ std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents
     contents.q_row(id.request, id.token, id.head,
                    std::span(stored.data(), static_cast<std::size_t>(stored.size())));
     const auto scale = static_cast<double>(contents.q_scale(id.request, id.token, id.head));
-    queries.row(static_cast<Eigen::Index>(rows.size())) = stored.cast<double>() * scale;
     QueryRow row;
     row.visible = keys_seen_by(layer, request, id.token);
     row.position = query_position(request, id.token);
@@ -131,7 +146,15 @@ std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents
     if (layer.has_alibi) row.alibi_slope = slopes[static_cast<std::size_t>(id.head)];
     if (layer.dual_chunk.exists()) set_forms(layer.dual_chunk, request, id.token, row);
     if (layer.has_sinks) row.sink = static_cast<double>(contents.sink(id.head));
-    rows.push_back(std::move(row));
+    for (const RowVariant& variant : variants) {
+      queries.row(static_cast<Eigen::Index>(rows.size())) =
+          stored.cast<double>() * (variant.logit_factor * scale);
+      QueryRow& added = rows.emplace_back(row);
+      added.visible = kept_keys(row.visible, variant);
+      if (!variant.plain) continue;
+      added.sink.reset();
+      added.alibi_slope = 0;
+    }
   }
   const auto read_key = [&](std::int64_t position, std::span<float> row) {
     contents.k_row(group.request, position, group.kv_head, row);
@@ -145,7 +168,9 @@ std::vector<ReferenceRow> evaluate_group(const Case& c, const Contents& contents
       queries, rows,
       {.scale = layer.scale, .logit_cap = layer.logit_cap, .query_forms = layer.query_variants()},
       layer.head_dim_v, dequantised(read_key), dequantised(read_value));
-  for (std::size_t i = 0; i < results.size(); ++i) results[i].id = ids[group.rows[i]];
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    results[i].id = ids[group.rows[i / variants.size()]];
+  }
   return results;
 }
 
@@ -157,6 +182,35 @@ void check_rows(const Case& c, std::span<const RowId> rows) {
                 row.head >= 0 && row.head < c.layer.heads_out() && row.state_row < 0,
             "the row is one of the case's");
   }
+}
+
+/// Of a layer with keys: for each contents, the variants of each row one behind the other.
+std::vector<std::vector<ReferenceRow>> evaluate_keys(const Case& c,
+                                                     std::span<const Contents> contents,
+                                                     std::span<const RowId> rows,
+                                                     std::span<const RowVariant> variants) {
+  check_rows(c, rows);
+  const std::size_t count = variants.size();
+  const std::vector<Group> groups = group_rows(c, rows, count);
+  std::vector<std::vector<ReferenceRow>> results(contents.size(),
+                                                 std::vector<ReferenceRow>(rows.size() * count));
+  std::exception_ptr failure;  // must not leave the parallel region on its own
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t task = 0; task < contents.size() * groups.size(); ++task) {
+    try {
+      const std::size_t fill = task / groups.size();
+      const Group& group = groups[task % groups.size()];
+      std::vector<ReferenceRow> part = evaluate_group(c, contents[fill], rows, group, variants);
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        results[fill][group.rows[i / count] * count + i % count] = std::move(part[i]);
+      }
+    } catch (...) {
+#pragma omp critical(attnbench_reference_failure)
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+  return results;
 }
 
 }  // namespace
@@ -179,31 +233,20 @@ std::vector<ReferenceRow> evaluate_rows(const Case& c, const Contents& contents,
 std::vector<std::vector<ReferenceRow>> evaluate_rows(const Case& c,
                                                      std::span<const Contents> contents,
                                                      std::span<const RowId> rows) {
+  if (!c.layer.is_recurrent()) {
+    const RowVariant as_it_is;
+    return evaluate_keys(c, contents, rows, {&as_it_is, 1});
+  }
   std::vector<std::vector<ReferenceRow>> results;
-  if (c.layer.is_recurrent()) {
-    for (const Contents& each : contents) results.push_back(evaluate_delta_net_rows(c, each, rows));
-    return results;
-  }
-  check_rows(c, rows);
-  const std::vector<Group> groups = group_rows(c, rows);
-  results.assign(contents.size(), std::vector<ReferenceRow>(rows.size()));
-  std::exception_ptr failure;  // must not leave the parallel region on its own
-#pragma omp parallel for schedule(dynamic)
-  for (std::size_t task = 0; task < contents.size() * groups.size(); ++task) {
-    try {
-      const std::size_t fill = task / groups.size();
-      const Group& group = groups[task % groups.size()];
-      std::vector<ReferenceRow> part = evaluate_group(c, contents[fill], rows, group);
-      for (std::size_t i = 0; i < part.size(); ++i) {
-        results[fill][group.rows[i]] = std::move(part[i]);
-      }
-    } catch (...) {
-#pragma omp critical(attnbench_reference_failure)
-      failure = std::current_exception();
-    }
-  }
-  if (failure) std::rethrow_exception(failure);
+  for (const Contents& each : contents) results.push_back(evaluate_delta_net_rows(c, each, rows));
   return results;
+}
+
+std::vector<ReferenceRow> evaluate_variants(const Case& c, const Contents& contents,
+                                            std::span<const RowId> rows,
+                                            std::span<const RowVariant> variants) {
+  expects(!c.layer.is_recurrent(), "the layer has keys");
+  return std::move(evaluate_keys(c, std::span(&contents, 1), rows, variants).front());
 }
 
 }  // namespace attnbench::reference

@@ -57,6 +57,21 @@ namespace reference {
 [[nodiscard]] std::vector<std::vector<ReferenceRow>> evaluate_rows(
     const Case& c, std::span<const Contents> contents, std::span<const RowId> rows);
 
+/// What a row becomes where a part of its keys takes part, or where its logits are off.
+struct RowVariant {
+  /// Whether the key that is number `number` of the `count` that the row sees takes part; null: all
+  /// of them do.
+  bool (*keeps)(std::int64_t number, std::int64_t count) = nullptr;
+  double logit_factor = 1;  ///< multiplies q.k
+  bool plain = false;       ///< no sink and no ALiBi: with factor 0 the mean of V
+};
+
+/// evaluate_rows() of each of `variants` of each row, those of a row one behind the other; not of a
+/// recurrent layer. K and V are made once for all variants.
+[[nodiscard]] std::vector<ReferenceRow> evaluate_variants(const Case& c, const Contents& contents,
+                                                          std::span<const RowId> rows,
+                                                          std::span<const RowVariant> variants);
+
 /// A seeded sample of about `budget` rows (all of them when there are no more): every request at
 /// least once, always its first and last token, tokens at page ends, at split ends (multiples of
 /// 256 keys), at the edges of window, chunks and mask; the heads rotate so that every query head is

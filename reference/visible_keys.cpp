@@ -20,8 +20,8 @@ int depth_of(const std::vector<int>& parents, std::int64_t node) {
 
 bool VisibleKeys::any_in(std::int64_t first, std::int64_t last) const {
   if (std::max(first, begin) < std::min(last, end)) return true;
-  return std::ranges::any_of(
-      branch, [&](const Key& key) { return key.index >= first && key.index < last; });
+  const auto key = branch_from(first);
+  return key != branch.end() && key->index < last;
 }
 
 namespace {

@@ -27,11 +27,17 @@ struct VisibleKeys {
   template <typename Visit>
   void for_each_in(std::int64_t first, std::int64_t last, Visit visit) const {
     for (std::int64_t j = std::max(first, begin); j < std::min(last, end); ++j) visit(Key{j, j});
-    for (const Key& key : branch) {
-      if (key.index >= first && key.index < last) visit(key);
+    for (auto key = branch_from(first); key != branch.end() && key->index < last; ++key) {
+      visit(*key);
     }
   }
   [[nodiscard]] bool any_in(std::int64_t first, std::int64_t last) const;
+
+ private:
+  /// The branch's first key at `index` or behind it.
+  [[nodiscard]] std::vector<Key>::const_iterator branch_from(std::int64_t index) const {
+    return std::ranges::lower_bound(branch, index, {}, &Key::index);
+  }
 };
 
 /// Position in the text of query token `token`: prefix_len + token, in a draft tree prefix_len +

@@ -217,7 +217,7 @@ class PluginTest(unittest.TestCase):
             "py_throws_in_supports": ("CRASHED", f"bad.py:{line['py_throws_in_supports']}: KeyError: 'table'"),
             "py_refuses": ("unsupported", "not on a decode"),
             "py_throws_in_numerics": ("CRASHED", "f12"),
-            "py_rounds_never": ("CRASHED", "numerics(): partial_roundings is 0; it is 1 or more"),
+            "py_rounds_never": ("CRASHED", "numerics(): partial_roundings is 0; 1 to 8 are allowed"),
             "py_throws_in_plan": ("CRASHED", f"bad.py:{line['py_throws_in_plan']}: "),
             "py_throws_in_run": ("CRASHED", f"bad.py:{line['py_throws_in_run'] + 1}: ValueError: out of luck"),
             "py_has_no_run": ("CRASHED", "run"),

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 
+#include "lib/backend/declared_numerics.h"
 #include "lib/backend/include/attnbench/backend.h"
 #include "lib/backend/plugin_batch.h"
 #include "lib/backend/plugin_indices.h"
@@ -220,11 +221,10 @@ class PluginBackend final : public Backend {
     numerics.accumulator = checked(answer.accumulator);
     numerics.partial_out = checked(answer.partial_out);
     numerics.lse = answer.lse != 0;
-    if (answer.partial_roundings < 1) {
-      throw std::runtime_error(fmt::format("numerics(): partial_roundings is {}; it is 1 or more",
-                                           answer.partial_roundings));
-    }
     numerics.partial_roundings = answer.partial_roundings;
+    if (const std::string refusal = refusal_of(numerics); !refusal.empty()) {
+      throw std::runtime_error("numerics(): " + refusal);
+    }
     return numerics;
   }
 

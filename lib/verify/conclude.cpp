@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/verify/likely_cause.h"
+#include "lib/verify/null_candidates.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {
@@ -63,6 +64,10 @@ Verification conclude(const Case& c, const Observation& observed,
   if (attends(c.step)) {
     result = judge(c, error, truth);
     const double ratio = std::max(error.bound_ratio, error.lse_bound_ratio);
+    if (result.verdict == Verdict::kPassed) {
+      result.reason = passing_null_candidate(c, observed.numerics, truth);
+      if (!result.reason.empty()) result.verdict = Verdict::kMistrusted;
+    }
     if (result.verdict == Verdict::kIncorrect) {
       result.reason += cause_in(c, observed, truth, error);
     }

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
+#include "lib/backend/declared_numerics.h"
 #include "lib/backend/hybrid/batch_rows.h"
 
 namespace attnbench {
@@ -40,10 +42,6 @@ class HybridPlan final : public Plan {
   std::vector<std::unique_ptr<BatchRows>> rows_;  ///< which the plans read
   std::vector<std::unique_ptr<Plan>> plans_;
 };
-
-DType coarser(DType one, DType other) {
-  return unit_roundoff(one) < unit_roundoff(other) ? other : one;
-}
 
 /// "paged_fa and splitkv"; once where both say the same.
 std::string of_both(const std::string& one, const std::string& other, const char* between) {
@@ -119,14 +117,9 @@ Numerics HybridBackend::numerics(const Problem& problem) const {
   if (const auto whole = phase_of(problem.mode, speculative_attention_mode_)) {
     return of(*whole).numerics(problem);
   }
-  const Numerics one = prefill_->numerics(part_of(problem, Phase::kPrefill));
-  const Numerics other = decode_->numerics(part_of(problem, Phase::kDecode));
-  return {.qk_input = coarser(one.qk_input, other.qk_input),
-          .p = coarser(one.p, other.p),
-          .accumulator = coarser(one.accumulator, other.accumulator),
-          .partial_out = coarser(one.partial_out, other.partial_out),
-          .partial_roundings = std::max(one.partial_roundings, other.partial_roundings),
-          .lse = one.lse && other.lse};
+  const std::array parts = {prefill_->numerics(part_of(problem, Phase::kPrefill)),
+                            decode_->numerics(part_of(problem, Phase::kDecode))};
+  return loosest(parts);
 }
 
 std::unique_ptr<Plan> HybridBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {

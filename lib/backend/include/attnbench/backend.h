@@ -357,16 +357,17 @@ typedef struct attnbench_memory {
   void* (*reserve)(void* context, size_t bytes);
 } attnbench_memory;
 
-/* Where a backend rounds, as dtypes. The error bounds follow from it. */
+/* Where a backend rounds, as dtypes. The error bounds follow from it, and every record shows it.
+ * Bounds so wide that zeros, or other results that nobody computed, would pass are MISTRUSTED. */
 typedef struct attnbench_numerics {
   size_t struct_size;
   int32_t qk_input; /* operands of q.k after any conversion */
   int32_t p;        /* softmax weights before P.V, and V beside them */
-  int32_t accumulator;
+  int32_t accumulator; /* f32, f16 or bf16 */
   int32_t partial_out; /* split results between stages */
   int32_t lse;         /* 1 already; 0: it writes no LSE for this problem, and none is checked */
   int32_t partial_roundings; /* 1 already: how often a split result is rounded to partial_out on its
-                              * way into the output */
+                              * way into the output; at most 8 */
 } attnbench_numerics;
 
 typedef struct attnbench_backend {
