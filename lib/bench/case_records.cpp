@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "lib/backend/declared_numerics.h"
 #include "lib/base/error.h"
 #include "lib/bench/case_run.h"
 #include "lib/bench/chosen_by_engines.h"
@@ -108,6 +109,17 @@ Fp8Facts fp8_facts(const Case& c) {
     facts.out_scale = as_written(c.out_scale);
   }
   return facts;
+}
+
+DeclaredFacts declared_facts(std::span<const Numerics> of_steps) {
+  if (of_steps.empty()) return {};
+  const Numerics declared = loosest(of_steps);
+  return {.qk_input = std::string(to_string(declared.qk_input)),
+          .p = std::string(to_string(declared.p)),
+          .accumulator = std::string(to_string(declared.accumulator)),
+          .partial_out = std::string(to_string(declared.partial_out)),
+          .partial_roundings = declared.partial_roundings,
+          .lse = declared.lse};
 }
 
 }  // namespace
@@ -215,6 +227,7 @@ Record CaseRun::make_record(const Candidate& candidate, CacheState cache, Launch
     }
   }
   const Verification& verification = candidate.verification;
+  r.declared = declared_facts(candidate.numerics);
   r.error = verification.error;
   r.bitwise = verification.bitwise;
   r.slots_checked = verification.slots_checked;

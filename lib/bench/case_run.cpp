@@ -15,6 +15,7 @@
 #include "lib/device/cuda/cuda_error.h"
 #include "lib/scenario/graph_bucket.h"
 #include "lib/scenario/problem_of.h"
+#include "lib/session/case_support.h"
 
 namespace attnbench {
 namespace {
@@ -84,6 +85,9 @@ void CaseRun::consider(Candidate& candidate) {
     const FormatChoice choice = candidate.session->supports();
     if (!choice) return rule_out(candidate, Unsupported{choice.support.reason()});
     candidate.layout = choice.layout;
+    candidate.numerics = candidate.session->numerics();
+    const std::string looser = refusal_by_at_most(scenario_->verify, candidate.numerics);
+    if (!looser.empty()) return rule_out(candidate, Unsupported{looser});
     const auto& launches = scenario_->measure.launch;
     if (std::ranges::none_of(launches, [&](LaunchMode each) { return bool(takes(entry, each)); })) {
       rule_out(candidate, Unsupported{takes(entry, launches.front()).reason()});
@@ -185,7 +189,6 @@ void CaseRun::plan(RunDevice& device) {
   for_all_that_run([&](Candidate& candidate) {
     if (candidate.device != &device) return;
     Lap lap(spent_.planning);
-    candidate.numerics = candidate.session->numerics();
     candidate.plan = candidate.session->plan();
     lap.give(candidate.plan.building_us / 1e6, spent_.building);
     const std::string beyond = beyond_workspace_limit(candidate.plan.workspace_bytes);

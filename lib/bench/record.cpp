@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/bench/record.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -22,6 +24,12 @@ void add_device(RunResult& all, DeviceRates device) {
 }
 
 }  // namespace
+
+std::string DeclaredFacts::text() const {
+  if (!exist()) return {};
+  return fmt::format("qk {}, p {}, acc {}, partials {} x{}, {}", qk_input, p, accumulator,
+                     partial_out, partial_roundings, lse ? "lse" : "no lse");
+}
 
 void append(RunResult& all, RunResult further) {
   if (all.scenarios.empty()) {

@@ -60,6 +60,17 @@ struct Fp8Facts {
   double q_scale = 1, out_scale = 1;
 };
 
+/// Where the backend says that it rounds (Numerics); of a composed step the loosest of its parts.
+struct DeclaredFacts {
+  std::string qk_input, p, accumulator, partial_out;  ///< types; empty: it was not asked
+  int partial_roundings = 0;
+  bool lse = false;
+
+  [[nodiscard]] bool exist() const { return !accumulator.empty(); }
+  /// "qk bf16, p bf16, acc f32, partials f32 x1, lse"; "no lse" where it writes none.
+  [[nodiscard]] std::string text() const;
+};
+
 /// What serving engines would take for the case on the GPU of the run, by their own rules; empty
 /// where no GPU takes part, the rule is not known, or the step has no softmax attention.
 struct ChosenByEngines {
@@ -108,6 +119,7 @@ struct Record {
   IndexTiming index;  ///< of the case, on a GPU; 0 elsewhere
   PairedRatio aa;     ///< of the second of an A/A pair over the first (--aa); no pairs otherwise
   Cost cost;
+  DeclaredFacts declared;
   ErrorMetrics error;
   BitwiseProperties bitwise;
   std::int64_t slots_checked = 0;  ///< of the cache that the step wrote, compared exactly

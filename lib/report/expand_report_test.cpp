@@ -360,6 +360,28 @@ TEST(SupportTable, says_ok_or_why_not_for_every_pair) {
   EXPECT_THAT(out.str(), HasSubstr("absent_one  UNSUPPORTED(built without nvcc)\n"));
 }
 
+/// Rounds weights to fp8.
+class Coarse final : public StubBackend {
+ public:
+  Coarse() : StubBackend("coarse") {}
+  [[nodiscard]] Numerics numerics(const Problem&) const override { return {.p = DType::kE4M3}; }
+};
+
+TEST(SupportTable, says_who_declares_more_rounding_than_the_scenario_allows) {
+  Scenario scenario = small_scenario();
+  scenario.verify.at_most = DType::kBF16;
+  Registry registry;
+  registry.add([] { return std::make_unique<Coarse>(); });
+  Devices devices;
+  devices.push_back(make_cpu_device(1));
+  IsolatedExecutor hosts(scenario, {});
+  const Case decode = small_plain_decode();
+  std::ostringstream out;
+  write_support_table({scenario, {&decode}, all_of(registry), devices, hosts}, out);
+  EXPECT_THAT(out.str(), HasSubstr("coarse   UNSUPPORTED(it declares weights in e4m3, the scenario "
+                                   "allows bf16 at most (verify.at_most))\n"));
+}
+
 TEST(ExpandCase, of_any_size_is_cheap_and_says_what_it_leaves_out) {
   Case c = small_plain_decode();
   c.requests.resize(1);

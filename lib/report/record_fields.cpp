@@ -28,6 +28,7 @@ bool is_compared(const Record& r) { return r.error.rows > 0; }
 bool has_kv_cache(const Record& r) { return !r.is_recurrent(); }
 bool has_fp8_queries(const Record& r) { return !r.fp8.q_dtype.empty(); }
 bool has_fp8_outputs(const Record& r) { return !r.fp8.out_dtype.empty(); }
+bool has_declared(const Record& r) { return r.declared.exist(); }
 bool has_lse(const Record& r) { return r.error.lse_abs >= 0; }
 bool has_states(const Record& r) { return r.is_recurrent(); }
 bool has_layout(const Record& r) { return has_kv_cache(r) && !r.kv_cache.layout.empty(); }
@@ -44,11 +45,18 @@ bool has_dual_chunks(const Record& r) { return r.layer.dual_chunk_size > 0; }
 bool has_temperature(const Record& r) { return r.layer.temperature_len > 0; }
 bool has_logit_cap(const Record& r) { return r.layer.logit_cap > 0; }
 
+FieldAccess declared_text() {
+  FieldAccess access = computed([](const Record& r) { return Json(r.declared.text()); });
+  access.type = type_of<std::string>();
+  return access;
+}
+
 std::vector<RecordField> make_fields() {
   using R = Record;
   using Time = CellTiming;
   using Error = ErrorMetrics;
   using Worst = WorstElement;
+  using Declared = DeclaredFacts;
   const std::vector<std::string> modes = {"extend",        "decode",          "mixed",
                                           "idle",          "target_verify",   "draft_extend",
                                           "split_prefill", "draft_extend_v2", "dllm_extend"};
@@ -279,6 +287,23 @@ std::vector<RecordField> make_fields() {
       {44, "impossible", "impossible", "", impossible_access(),
        "Faster than 1.02 x a measured ceiling (memory, from a cold or serving cache; arithmetic, "
        "always): the count, the flush, the kernel or the ceiling is wrong"},
+      {137, "declared/text", "declared", "", declared_text(),
+       "All of the declaration in one line: qk bf16, p bf16, acc f32, partials f32 x1, lse"},
+      {138, "declared/qk_input", "declared_qk_input", "",
+       of_words(member<&R::declared, &Declared::qk_input>(), dtypes),
+       "Type of the operands of q.k after any conversion"},
+      {139, "declared/p", "declared_p", "", of_words(member<&R::declared, &Declared::p>(), dtypes),
+       "Of the softmax weights before they meet V, and of V beside them"},
+      {140, "declared/accumulator", "declared_accumulator", "",
+       of_words(member<&R::declared, &Declared::accumulator>(), {"f32", "f16", "bf16"}), "Of sums"},
+      {141, "declared/partial_out", "declared_partial_out", "",
+       of_words(member<&R::declared, &Declared::partial_out>(), dtypes),
+       "Of split results between stages"},
+      {142, "declared/partial_roundings", "declared_partial_roundings", "",
+       at_least(1, member<&R::declared, &Declared::partial_roundings>()),
+       "How often a split result is rounded to that type on its way into the output"},
+      {143, "declared/lse", "declared_lse", "", member<&R::declared, &Declared::lse>(),
+       "Whether it writes an LSE, which is then compared"},
       {45, "error/max_abs", "max_abs", "", member<&R::error, &Error::max_abs>(),
        "Largest |o - ref|, in units of the output"},
       {46, "error/max_abs_over_rms", "max_abs_over_rms", "",
@@ -422,6 +447,10 @@ const std::vector<RecordGroup>& record_groups() {
        "One build of token-level kv_indptr / kv_indices and the page table from req_to_token, "
        "microseconds, median; null on a CPU",
        has_index_timing},
+      {"declared",
+       "Where the backend says that it rounds, from which the bounds of its errors follow; of a "
+       "composed step the loosest of its parts; null: it was not asked",
+       has_declared},
       {"error",
        "Against the float64 reference, worst over all fills; null: nothing compared. A figure that "
        "is NaN or infinite is null",

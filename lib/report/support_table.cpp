@@ -22,10 +22,22 @@ std::string refusal_of(const Registry::Entry& entry, const Case& c,
                        const SupportQuestion& question) {
   if (!entry.make) return entry.absence;
   try {
-    if (!entry.host.empty()) return question.hosts.begin(c, entry, 1)->supports().support.reason();
+    const VerifyConfig& verify = question.scenario.verify;
+    if (!entry.host.empty()) {
+      const std::unique_ptr<Session> session = question.hosts.begin(c, entry, 1);
+      const FormatChoice choice = session->supports();
+      if (!choice || !verify.at_most) return choice.support.reason();
+      return refusal_by_at_most(verify, session->numerics());
+    }
     if (device_for(entry, question.devices) == nullptr) return "no device of its kind takes part";
     const std::unique_ptr<Backend> backend = entry.make();
-    return of_backend([&] { return choose_format_of(*backend, c); }).support.reason();
+    return of_backend([&] {
+      const FormatChoice choice = choose_format_of(*backend, c);
+      if (!choice || !verify.at_most) return choice.support.reason();
+      std::vector<Numerics> declared;
+      for (const Case& step : steps_of(c)) declared.push_back(backend->numerics(problem_of(step)));
+      return refusal_by_at_most(verify, declared);
+    });
   } catch (const BackendFailed& failed) {
     return fmt::format("it failed when it was asked: {}", failed.what());
   }

@@ -143,6 +143,9 @@ std::vector<TerminalColumn> narrow_columns(const Ceilings& ceilings, bool gpu,
   return columns;
 }
 
+/// Of "qk bf16, p bf16, acc f32, partials bf16 x1, no lse".
+constexpr std::size_t kDeclaredWidth = 51;
+
 std::size_t line_width(const std::vector<TerminalColumn>& columns) {
   std::size_t width = 0;
   for (const TerminalColumn& column : columns) width += column.gap + column.width;
@@ -194,6 +197,8 @@ std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool gpu,
   add("streamed", 8, figure([](const Record& r) { return bytes_text(r.cost.bytes_streamed); }));
   add("in cache", 8,
       figure([](const Record& r) { return std::string(r.cache_resident ? "yes" : "no"); }));
+  add("declared roundings", kDeclaredWidth,
+      figure([](const Record& r) { return r.declared.text(); }));
   add("max abs", 7, compared(&ErrorMetrics::max_abs));
   add("max/rms", 7, compared(&ErrorMetrics::max_abs_over_rms));
   add("nmse", 7, compared(&ErrorMetrics::nmse));

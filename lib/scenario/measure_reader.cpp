@@ -151,6 +151,13 @@ VerifyConfig read_verify(const YamlNode& node, Problems& problems) {
     const auto choice = read_choice(*invariant, "batch_invariant", kWords, problems);
     config.batch_invariant_required = choice && *choice == 1;
   }
+  if (const YamlNode* most = map.find("at_most")) {
+    // By their roundings, the finest first.
+    constexpr std::array kTypes{DType::kF32, DType::kF16, DType::kBF16, DType::kE4M3, DType::kE5M2};
+    constexpr std::array<std::string_view, 5> kWords{"f32", "f16", "bf16", "e4m3", "e5m2"};
+    const auto choice = read_choice(*most, "at_most", kWords, problems);
+    if (choice) config.at_most = kTypes[*choice];
+  }
   if (config.batch_invariant_required && !config.enabled) {
     problems.add(map.place_of("batch_invariant"), "batch_invariant: required beside enabled: false",
                  "what is required has to be checked: leave one of them out");

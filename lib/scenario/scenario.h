@@ -57,6 +57,8 @@ struct VerifyConfig {
   /// one of kCompositions batches of the case's requests is wrong.
   bool batch_invariant_required = false;
   static constexpr int kCompositions = 100;
+  /// The loosest type in which a backend may declare that it rounds (Numerics); none: any.
+  std::optional<DType> at_most;
 };
 
 /// How a shell reaches a scenario again: for the lines that repeat a cell.

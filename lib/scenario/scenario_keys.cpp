@@ -102,7 +102,7 @@ constexpr ScenarioKey kMeasure[] = {{"cache", ""},          {"launch", ""},    {
 constexpr ScenarioKey kHybrid[] = {
     {"prefill", ""}, {"decode", ""}, {"speculative_attention_mode", ""}};
 constexpr ScenarioKey kVerify[] = {
-    {"enabled", ""}, {"rows", ""}, {"fills", ""}, {"batch_invariant", ""}};
+    {"enabled", ""}, {"rows", ""}, {"fills", ""}, {"batch_invariant", ""}, {"at_most", ""}};
 
 constexpr KeySection kSections[] = {{"scenario", kScenario},
                                     {"defaults", kDefaults},

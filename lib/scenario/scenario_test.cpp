@@ -556,7 +556,7 @@ TEST(Scenario, reads_how_to_measure_and_verify) {
       "mixes: {m: {model: llama-3.1-8b, batch: q1s8}}\n"
       "measure: {cache: warm, precision: 0.01, rounds: [3, 9], samples: [2, 50], block: 500us, "
       "timeout: 2min}\n"
-      "verify: {enabled: false, fills: [tag, needle]}\n",
+      "verify: {enabled: false, fills: [tag, needle], at_most: f16}\n",
       "s.yaml");
   EXPECT_THAT(scenario.measure.cache, ElementsAre(CacheState::kWarm));
   EXPECT_DOUBLE_EQ(scenario.measure.precision, 0.01);
@@ -567,6 +567,7 @@ TEST(Scenario, reads_how_to_measure_and_verify) {
   EXPECT_DOUBLE_EQ(scenario.measure.block_s, 500e-6);
   EXPECT_DOUBLE_EQ(scenario.measure.cell_timeout_s, 120);
   EXPECT_FALSE(scenario.verify.enabled);
+  EXPECT_EQ(scenario.verify.at_most, DType::kF16);
   EXPECT_THAT(scenario.verify.fills, ElementsAre("tag", "needle"));
 }
 

@@ -6,6 +6,7 @@
 
 #include <string_view>
 
+#include "lib/backend/declared_numerics.h"
 #include "lib/scenario/problem_of.h"
 
 namespace attnbench {
@@ -15,6 +16,14 @@ FormatChoice of_part(FormatChoice refusal, const Case& part) {
       part.mode == ForwardMode::kDecode ? "absorbed decodes" : "expanded prompts";
   refusal.support = Support::no(fmt::format("{}: {}", phase, refusal.support.reason()));
   return refusal;
+}
+
+std::string refusal_by_at_most(const VerifyConfig& config, std::span<const Numerics> declared) {
+  if (!config.at_most) return {};
+  const std::string stages = looser_than(*config.at_most, loosest(declared));
+  if (stages.empty()) return {};
+  return fmt::format("it declares {}, the scenario allows {} at most (verify.at_most)", stages,
+                     to_string(*config.at_most));
 }
 
 FormatChoice choose_format_of(const Backend& backend, const Case& c) {

@@ -53,6 +53,12 @@ Record timed(Record r, double median_us) {
   r.timing.rounds = 12;
   r.timing.samples = 240;
   r.samples_checked = 5;
+  r.declared = {.qk_input = "bf16",
+                .p = "bf16",
+                .accumulator = "f32",
+                .partial_out = "f32",
+                .partial_roundings = 1,
+                .lse = true};
   r.plan = {12.25, 40.0 / 3};
   r.roofline = 0.774;
   r.error = {1.0 / 3, 0.0125, 1e-9, 0.21, 0.9, 1e-7, 0.125, 512, 0, "needle", {}};
@@ -110,6 +116,7 @@ RunResult sample_run() {
   noisy.engine_flag = "--kv-splits 16";
   noisy.kernel = "_vllm_fa3_C.fwd";
   noisy.error.lse_abs = -1;  // it writes none
+  noisy.declared.lse = false;
   noisy.error.lse_bound_ratio = 0;
 
   Record wrong = timed(blank("prefix_hits/ps16", "say \"fast\", ok"), 5000);
