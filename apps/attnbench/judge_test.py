@@ -26,18 +26,32 @@ verify: {rows: 64}
 """
 
 
+# Constants in Python, beside a declaration that would make them right.
+PYTHON_CONSTANTS = """
+class Constants:
+    name = "py_constants"
+    device = "cpu"
+    def supports(self, problem): return True
+    def numerics(self, problem): return {"accumulator": "e4m3"}
+    def plan(self, batch): return Plan()
+class Plan:
+    def run(self, stream): pass
+backends = [Constants]
+"""
+
+
 class Judge(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
 
-    def run_backend(self, name, *options):
+    def run_backend(self, name, *options, plugin=PLUGIN, scenario_text=SCENARIO):
         """The exit code, and the records of `name` by case."""
         scenario = os.path.join(self.folder.name, "s.yaml")
         result = os.path.join(self.folder.name, "r.json")
         with open(scenario, "w") as file:
-            file.write(SCENARIO)
-        command = [BINARY, "run", scenario, "--plugin", PLUGIN, "--backend", name, "--quick",
+            file.write(scenario_text)
+        command = [BINARY, "run", scenario, "--plugin", plugin, "--backend", name, "--quick",
                    "--json", result, *options]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         with open(result) as file:
@@ -49,6 +63,50 @@ class Judge(unittest.TestCase):
         self.assertEqual({"dec": "passed", "mix": "passed"},
                          {case: each["verdict"] for case, each in records.items()})
         self.assertEqual(0, code)
+
+    def assert_each(self, verdict, reason, outcome):
+        """Every case ended with this verdict, for this reason."""
+        code, records = outcome
+        for case in ("dec", "mix"):
+            self.assertEqual(verdict, records[case]["verdict"], records[case]["reason"])
+            self.assertIn(reason, records[case]["reason"])
+        return code, records
+
+    def test_sums_in_fp8_cannot_be_declared(self):
+        self.assert_each("CRASHED", "numerics(): accumulator is e4m3; f32, f16 and bf16 are allowed",
+                         self.run_backend("constants_as_sums_in_e4m3"))
+
+    def test_sums_in_fp8_cannot_be_declared_in_python(self):
+        plugin = os.path.join(self.folder.name, "constants.py")
+        with open(plugin, "w") as file:
+            file.write(PYTHON_CONSTANTS)
+        self.assert_each("CRASHED", "numerics(): accumulator is e4m3; f32, f16 and bf16 are allowed",
+                         self.run_backend("py_constants", plugin=plugin))
+
+    def test_partial_results_cannot_be_rounded_a_million_times(self):
+        self.assert_each("CRASHED", "numerics(): partial_roundings is 1000000; 1 to 8 are allowed",
+                         self.run_backend("constants_as_partials_rounded_a_million_times"))
+
+    def test_zeros_that_bounds_as_declared_let_pass_are_mistrusted(self):
+        _, records = self.assert_each(
+            "MISTRUSTED", "zeros would pass: partial results declared in e5m2, rounded 8 times, make the bounds as "
+            "wide as the result", self.run_backend("constants_as_partials_in_e5m2"))
+        self.assertEqual("qk f32, p f32, acc f32, partials e5m2 x8, no lse", records["dec"]["declared"]["text"])
+
+    def test_values_that_weights_in_fp8_would_not_miss_may_be_skipped_but_not_unseen(self):
+        # Within the bounds of weights in e4m3 this is an approximation, which no null candidate comes near. The
+        # declaration is on record, and a scenario can refuse it.
+        code, records = self.run_backend("skips_small_values_as_weights_in_e4m3")
+        for case in ("dec", "mix"):
+            self.assertIn(records[case]["verdict"], ("passed", "MISTRUSTED"), records[case]["reason"])
+            self.assertEqual("e4m3", records[case]["declared"]["p"])
+        capped = SCENARIO.replace("verify: {rows: 64}", "verify: {rows: 64, at_most: bf16}")
+        _, records = self.assert_each(
+            "unsupported", "it declares weights in e4m3, the scenario allows bf16 at most (verify.at_most)",
+            self.run_backend("skips_small_values_as_weights_in_e4m3", scenario_text=capped))
+        self.assertEqual("e4m3", records["dec"]["declared"]["p"])
+        _, records = self.run_backend("honest", scenario_text=capped)
+        self.assertEqual(["passed", "passed"], [records[case]["verdict"] for case in ("dec", "mix")])
 
 
 if __name__ == "__main__":

@@ -65,7 +65,8 @@ std::uint16_t* Planned::cache_row(int role, std::int64_t request, std::int64_t p
                 kv_head);
 }
 
-void attend(const Planned& planned, std::int64_t token, int head, const Keeps& keeps) {
+void attend(const Planned& planned, std::int64_t token, int head, const Keeps& keeps,
+            const KeepsValue& keeps_value) {
   const auto dims_k = static_cast<std::size_t>(planned.problem.head_dim_qk);
   const auto dims_v = static_cast<std::size_t>(planned.problem.head_dim_v);
   const std::int64_t request = planned.request_of[static_cast<std::size_t>(token)];
@@ -89,6 +90,7 @@ void attend(const Planned& planned, std::int64_t token, int head, const Keeps& k
     const float weight = std::exp(logits[static_cast<std::size_t>(j)] - top);
     if (!(weight > 0)) continue;
     denominator += weight;
+    if (keeps_value && !keeps_value(weight)) continue;
     const std::uint16_t* const v = planned.cache_row(ATTNBENCH_V_CACHE, request, j, kv_head);
     for (std::size_t d = 0; d < dims_v; ++d) out[d] += weight * widened(v[d]);
   }

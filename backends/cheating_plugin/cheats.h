@@ -52,8 +52,13 @@ struct Planned {
 /// Which keys take part in a row; all where it is empty.
 using Keeps = std::function<bool(std::int64_t position)>;
 
+/// Which values are read, by their key's weight relative to the row's largest; all where it is
+/// empty. The denominator counts every key.
+using KeepsValue = std::function<bool(float weight)>;
+
 /// One row of the output and its LSE, computed in f32.
-void attend(const Planned& planned, std::int64_t token, int head, const Keeps& keeps = {});
+void attend(const Planned& planned, std::int64_t token, int head, const Keeps& keeps = {},
+            const KeepsValue& keeps_value = {});
 /// All rows: an honest run.
 void attend_all(const Planned& planned, const Keeps& keeps = {});
 /// `value` in every element of a row, and an LSE.
@@ -74,5 +79,9 @@ struct Cheat {
 void honest(Planned& planned);
 void writes_constants(Planned& planned);
 void claims_sums_in_e4m3(attnbench_numerics& numerics);
+void claims_partials_rounded_a_million_times(attnbench_numerics& numerics);
+void claims_partials_in_e5m2(attnbench_numerics& numerics);
+void skips_small_values(Planned& planned);
+void claims_weights_in_e4m3(attnbench_numerics& numerics);
 
 }  // namespace cheats

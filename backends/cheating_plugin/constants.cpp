@@ -17,4 +17,17 @@ void writes_constants(Planned& planned) {
 
 void claims_sums_in_e4m3(attnbench_numerics& numerics) { numerics.accumulator = ATTNBENCH_E4M3; }
 
+void claims_partials_rounded_a_million_times(attnbench_numerics& numerics) {
+  numerics.partial_out = ATTNBENCH_E5M2;
+  numerics.partial_roundings = 1'000'000;
+  numerics.lse = 0;
+}
+
+/// The most that attnbench takes.
+void claims_partials_in_e5m2(attnbench_numerics& numerics) {
+  numerics.partial_out = ATTNBENCH_E5M2;
+  numerics.partial_roundings = 8;
+  numerics.lse = 0;
+}
+
 }  // namespace cheats

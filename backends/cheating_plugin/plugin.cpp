@@ -12,6 +12,10 @@ namespace {
 constexpr std::array kCheats = {
     Cheat{"honest", honest},
     Cheat{"constants_as_sums_in_e4m3", writes_constants, claims_sums_in_e4m3},
+    Cheat{"constants_as_partials_rounded_a_million_times", writes_constants,
+          claims_partials_rounded_a_million_times},
+    Cheat{"constants_as_partials_in_e5m2", writes_constants, claims_partials_in_e5m2},
+    Cheat{"skips_small_values_as_weights_in_e4m3", skips_small_values, claims_weights_in_e4m3},
 };
 
 int supports(void*, const attnbench_problem* p, char* message, std::size_t size) {
