@@ -45,6 +45,7 @@ DECLARES = {
     "set": "set",
     "span": "as_bytes as_writable_bytes span",
     "sstream": "istringstream ostringstream",
+    "streambuf": "streambuf",
     "stdexcept": "logic_error runtime_error",
     "string": "string to_string",
     "string_view": "string_view",

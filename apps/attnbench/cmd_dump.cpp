@@ -110,8 +110,11 @@ void dump_outputs(DumpWriter& writer, const Registry::Entry& entry, const Case& 
     writer.describe(DumpedBackend{name, entry.info.version, reason, {}});
   };
   if (!entry.make) return skip(entry.absence);
-  if (!entry.host.empty())
-    return skip("it runs in a process of its own, which dump does not start");
+  if (!entry.host.empty()) {
+    const bool is_python = entry.plugin.ends_with(".py");
+    return skip(fmt::format("it runs in a process of its own, which dump does not start{}",
+                            is_python ? "" : "; --in-process loads it into this one"));
+  }
   Device& device = *device_for(entry, devices);
   const std::unique_ptr<Backend> backend = entry.make();
   const FormatChoice choice = of_backend([&] {

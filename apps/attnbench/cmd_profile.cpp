@@ -123,6 +123,8 @@ std::vector<std::string> inner_command(const ProfileOptions& options,
                                     options.case_id, "--backend", options.backend,  "--cache",
                                     options.cache,   "--window"};
   if (!entry.plugin.empty()) words.insert(words.end(), {"--plugin", entry.plugin});
+  // That process is there to be looked at, and for nothing else.
+  if (!entry.plugin.empty() && !entry.plugin.ends_with(".py")) words.emplace_back("--in-process");
   if (options.seed) words.insert(words.end(), {"--seed", std::to_string(*options.seed)});
   if (options.device != 0) words.insert(words.end(), {"--device", std::to_string(options.device)});
   return words;

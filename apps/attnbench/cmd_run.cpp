@@ -1,6 +1,10 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -8,6 +12,8 @@
 #include <ostream>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/exit_guard.h"
+#include "apps/attnbench/hang_watch.h"
 #include "apps/attnbench/interrupt.h"
 #include "apps/attnbench/kept_results.h"
 #include "apps/attnbench/processor_load.h"
@@ -18,6 +24,7 @@
 #include "apps/attnbench/run_outcome.h"
 #include "lib/base/error.h"
 #include "lib/base/printable.h"
+#include "lib/bench/backend_choice.h"
 #include "lib/device/nvtx_range.h"
 #include "lib/report/terminal.h"
 
@@ -33,19 +40,53 @@ TerminalOptions table_options(const RunOptions& options, bool table, const Conso
   return shown;
 }
 
+/// Backends of .so files that take part in this process.
+std::vector<std::string> plugins_in_process(std::span<const PlannedRun> runs) {
+  std::vector<std::string> names;
+  for (const PlannedRun& run : runs) {
+    for (const Registry::Entry* entry : choose_backends(run.scenario, run.registry, run.filter)) {
+      if (entry->make && entry->host.empty() && !entry->plugin.empty()) {
+        names.push_back(entry->info.name);
+      }
+    }
+  }
+  return names;
+}
+
 /// The output for people while a run goes on.
 struct Display {
   TerminalReport report;
   ProgressLine progress;
-  bool table;
+  bool table, quiet;
   Console& console;
+  std::optional<ExitGuard> guard{};  ///< where plug-ins are in this process
+  std::optional<HangWatch> watch{};  ///< likewise
   std::optional<NvtxRange> range{};
+  RunResult so_far{};  ///< what an exit() of a plug-in would leave
+  std::string step{};  ///< under way
 
-  [[nodiscard]] RunHooks hooks_for(const Scenario& scenario, KeptResults& kept) {
+  void begin(std::string what) {
+    step = std::move(what);
+    if (watch) watch->step(step);
+  }
+
+  void note(const std::string& text) {
+    progress.clear();
+    console.err << "note: " << printable(text) << std::endl;
+  }
+
+  [[nodiscard]] RunHooks hooks_for(const PlannedRun& run, KeptResults& kept) {
+    const Scenario& scenario = run.scenario;
     RunHooks hooks;
-    hooks.started = [this, &scenario, &kept](const RunResult& header) {
+    hooks.started = [this, &run, &scenario, &kept](const RunResult& header) {
       kept.start(header);
-      if (table) report.started(header, scenario);
+      append(so_far, header);
+      if (!table) return;
+      report.started(header, scenario);
+      const auto here = plugins_in_process({&run, 1});
+      if (here.empty() || quiet) return;
+      console.out << fmt::format("in process, where nothing protects the run from them: {}\n",
+                                 fmt::join(here, ", "));
     };
     hooks.measured_before = [&scenario, &kept](const Case& c, const auto& backends) {
       return kept.finished(scenario, c, backends);
@@ -53,15 +94,19 @@ struct Display {
     hooks.case_started = [this](const Case& c, const Cost& cost, std::size_t, std::size_t) {
       range.emplace(c.id);
       progress.next_case(c.id);
+      begin(c.id);
+      if (guard) guard->renew();
       if (table) report.case_started(c, cost);
       console.out.flush();  // `tail -f` of a log then shows the case under way
     };
     hooks.progress = [this](const std::string& line, double case_s) {
+      begin(line);
       progress.show(line, case_s);
     };
     hooks.record = [this, &kept](const Record& record) {
       progress.clear();
       kept.add(record, console.err);
+      so_far.records.push_back(record);
       if (table) report.record(record);
     };
     hooks.case_finished = [this](const Case& c) {
@@ -108,6 +153,7 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
       .progress{console.err, shows_progress ? console.err_width : std::function<std::size_t()>(),
                 count_cases(runs), options.quiet ? 0 : kLogEveryS},
       .table = table,
+      .quiet = options.quiet,
       .console = console};
   if (options.quiet_wait_s) {
     const std::string note =
@@ -118,11 +164,32 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
     display.progress.clear();
     if (!note.empty()) console.err << note << '\n';
   }
+  if (!plugins_in_process(runs).empty()) {
+    display.guard.emplace([&] {
+      console.err << fmt::format(
+          "error: {}: a plug-in in this process (--in-process) called exit()\n", display.step);
+      display.so_far.interrupted = true;
+      if (write_outputs(display.so_far, outputs, console)) kept.drop();
+      console.out.flush();
+      console.err << fmt::format("   {} cells were finished and are kept\n",
+                                 display.so_far.records.size());
+    });
+    display.watch.emplace(HangWatch::Options{
+        .note = [&](const std::string& text) { display.note(text); },
+        .signal = interrupt_signal,
+        .end =
+            [&](int signal) {
+              if (!outputs.empty()) {
+                display.note("finished cells are in the journal; --resume goes on with them");
+              }
+              _exit(128 + signal);
+            }});
+  }
   const ProcessorLoad load;
   RunResult result;
   std::string failure;
   for (const PlannedRun& each : runs) {
-    RunHooks hooks = display.hooks_for(each.scenario, kept);
+    RunHooks hooks = display.hooks_for(each, kept);
     // When standard output has failed and no file is to be written, further results would be lost.
     hooks.stop_requested = [&] {
       return interrupt_signal() != 0 || (!console.out && outputs.empty());
@@ -132,13 +199,16 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
       break;
     }
     try {
-      append(result, run_in_place(options, each, hooks));
+      append(result, run_in_place(options, each, hooks,
+                                  [&](const std::string& text) { display.note(text); }));
     } catch (const EnvironmentError& error) {
       if (result.records.empty()) throw;
       failure = error.what();  // the results of earlier scenarios are kept
       break;
     }
   }
+  display.watch.reset();
+  display.guard.reset();
   display.progress.clear();
   const std::optional<OtherPrograms> others = load.others();
   kept.add_rest(result);

@@ -51,6 +51,7 @@ void add_new_plugin_command(CLI::App& app, Action& action);
 void add_crossover_command(CLI::App& app, Action& action);
 void add_watch_command(CLI::App& app, Action& action);
 void add_worker_command(CLI::App& app, Action& action);
+void add_describe_command(CLI::App& app, Action& action);
 
 /// Parses the command line, runs the command, maps every failure to its exit code and one clear
 /// message.

@@ -8,6 +8,7 @@
 
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/help_text.h"
+#include "apps/attnbench/in_process.h"
 #include "apps/attnbench/plugins.h"
 #include "apps/attnbench/usage_error.h"
 #include "lib/base/error.h"
@@ -46,6 +47,10 @@ std::string program_of(const char* called) {
 int guarded(const Action& action, const Registry& registry, const PluginOptions& plugins,
             Console& console) {
   try {
+    if (plugins.in_process) {
+      const InProcess guard(console);
+      return action(KnownBackends(registry, plugins), console);
+    }
     return action(KnownBackends(registry, plugins), console);
   } catch (const ConfigError& error) {
     console.err << error.what();
@@ -102,6 +107,7 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
   add_report_command(app, action);
   add_new_plugin_command(app, action);
   add_worker_command(app, action);
+  add_describe_command(app, action);
   PluginOptions plugins;
   add_plugin_options(app, plugins);
 

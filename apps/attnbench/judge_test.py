@@ -39,22 +39,35 @@ class Plan:
 backends = [Constants]
 """
 
+ODDITIES = ["odd_" + name for name in (
+    "own_thread_pool", "leaks_64_kb_a_run", "compiles_in_its_first_run", "reverse_online_softmax",
+    "split_kv_in_order_of_arrival", "bf16_weights_and_partials", "six_megabytes_of_stack", "shared_file_mapping",
+    "forks_in_each_run", "in_f64", "leaves_denormals_off", "non_temporal_stores", "idle_thread",
+    "transposed_copy_in_the_workspace")]
+
 
 class Judge(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
 
-    def run_backend(self, name, *options, plugin=PLUGIN, scenario_text=SCENARIO):
-        """The exit code, and the records of `name` by case."""
+    def run_backends(self, names, *options, plugin=PLUGIN, scenario_text=SCENARIO, **environment):
+        """What the program did, and the verdicts and reasons of its records by backend and case."""
         scenario = os.path.join(self.folder.name, "s.yaml")
         result = os.path.join(self.folder.name, "r.json")
         with open(scenario, "w") as file:
             file.write(scenario_text)
-        command = [BINARY, "run", scenario, "--plugin", plugin, "--backend", name, "--quick",
+        command = [BINARY, "run", scenario, "--plugin", plugin, "--backend", ",".join(names), "--quick",
                    "--json", result, *options]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, **environment})
         with open(result) as file:
+            records = json.load(file)["records"]
+        return done, {(each["backend"], each["case"]): (each["verdict"], each["reason"]) for each in records}
+
+    def run_backend(self, name, *options, **settings):
+        """The exit code, and the records of `name` by case."""
+        done, _ = self.run_backends([name], *options, **settings)
+        with open(os.path.join(self.folder.name, "r.json")) as file:
             records = json.load(file)["records"]
         return done.returncode, {each["case"]: each for each in records if each["backend"] == name}
 
@@ -107,6 +120,66 @@ class Judge(unittest.TestCase):
         self.assertEqual("e4m3", records["dec"]["declared"]["p"])
         _, records = self.run_backend("honest", scenario_text=capped)
         self.assertEqual(["passed", "passed"], [records[case]["verdict"] for case in ("dec", "mix")])
+    def test_honest_oddities_are_accepted_in_a_process_of_their_own_and_in_the_run_s(self):
+        for mode in ([], ["--in-process"]):
+            with self.subTest(mode=mode):
+                done, records = self.run_backends(ODDITIES, *mode)
+                self.assertEqual({}, {key: found for key, found in records.items() if found[0] != "passed"})
+                self.assertEqual(2 * len(ODDITIES), len(records))
+                self.assertEqual(0, done.returncode, done.stderr)
+
+    def test_no_backend_can_write_to_the_memory_of_its_run_or_has_power_over_others(self):
+        names = ["writes_to_the_memory_of_its_run", "has_power_over_others"]
+        for mode in ([], ["--isolate"]):
+            with self.subTest(mode=mode):
+                _, records = self.run_backends(names, *mode)
+                self.assertEqual({}, {key: found for key, found in records.items() if found[0] != "passed"})
+
+    def test_a_process_that_ends_with_a_code_of_success_has_crashed(self):
+        done, records = self.run_backends(["ends_the_process_while_timed", "honest"])
+        self.assertEqual(2, done.returncode)
+        for case in ("dec", "mix"):
+            verdict, reason = records["ends_the_process_while_timed", case]
+            self.assertEqual("CRASHED", verdict)
+            self.assertIn("its process exited with code 0 while ", reason)
+            self.assertEqual("passed", records["honest", case][0])
+
+    def pids_in(self, path):
+        with open(path) as file:
+            return [int(line) for line in file]
+
+    def test_processes_that_a_backend_started_end_with_the_run_whatever_session_they_have(self):
+        for mode in ([], ["--isolate"], ["--in-process"]):
+            with self.subTest(mode=mode):
+                path = os.path.join(self.folder.name, "left" + "".join(mode))
+                _, records = self.run_backends(["leaves_processes_behind"], *mode, CHEATS_LEFT_BEHIND=path)
+                self.assertEqual({"passed"}, {verdict for verdict, _ in records.values()}, records)
+                left = self.pids_in(path)
+                self.assertEqual(2, len(left))
+                self.assertEqual([], [pid for pid in left if os.path.exists(f"/proc/{pid}")])
+
+    def test_no_command_has_code_of_a_plug_in_in_its_own_process(self):
+        self.run_backends(["honest"])  # writes the scenario
+        scenario = os.path.join(self.folder.name, "s.yaml")
+        path = os.path.join(self.folder.name, "loaded")
+        here = [scenario, "--plugin", PLUGIN]
+        dump = os.path.join(self.folder.name, "dump")
+        for words in (["run", *here, "--quick", "--backend", "honest,cpu_flash"], ["list", "backends", *here[1:]],
+                      ["support", *here], ["expand", *here],
+                      ["dump", *here, "--case", "dec", "--backend", "honest", "-o", dump],
+                      ["profile", *here, "--case", "dec", "--backend", "honest"]):
+            for in_process in (False, True):
+                if in_process and words[0] not in ("run", "dump"):
+                    continue
+                with self.subTest(command=words[0], in_process=in_process):
+                    open(path, "w").close()
+                    process = subprocess.Popen([BINARY, *words, *["--in-process", "--force"][:in_process + (
+                        in_process and words[0] == "dump")]], env={**os.environ, "CHEATS_LOADED_IN": path},
+                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                    out, err = process.communicate(timeout=60)
+                    self.assertEqual(4 if words[0] == "profile" else 0, process.returncode, out + err)
+                    self.assertEqual(in_process, process.pid in self.pids_in(path))
+                    self.assertNotEqual([], self.pids_in(path))
 
 
 if __name__ == "__main__":

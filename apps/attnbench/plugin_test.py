@@ -10,9 +10,11 @@ import re
 import resource
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 EXAMPLE = os.path.abspath(sys.argv.pop(3))
@@ -85,6 +87,9 @@ class M(Base):
     name = "py_leaks_in_run"
     lost = []
     def run(self, stream): self.lost.append(bytes(2 << 30))  # untouched pages take no memory
+class Prints(Base):
+    name = "py_prints"
+    def run(self, stream): print("a line of sixty-four characters, which a debugging aid has left\\n" * 40000)
 class N(Base):
     name = "py_asks_for_no_format"
     def plan(self, batch): batch.indices("page_tabel")
@@ -97,7 +102,7 @@ class P(Base):
         self.batch = batch
         return self
     def run(self, stream): self.batch.indices("csr")
-backends = [A, B, C, Rounds, D, E, F, G, H, I, J, K, L, M, N, O, P]
+backends = [A, B, C, Rounds, D, E, F, G, H, I, J, K, L, M, Prints, N, O, P]
 """
 
 # A right one, by the formulas of attnbench/backend.h.
@@ -206,6 +211,74 @@ class PluginTest(unittest.TestCase):
             "exits": ("CRASHED", "exited with code 3"),
             "hangs": ("CRASHED", "gave no answer within 3 s"),
         }, "--isolate", "--timeout", "3s")
+
+    def test_what_ends_or_stops_a_process_costs_its_own_cells_with_no_option_too(self):
+        self.run_all({
+            "crashes": ("CRASHED", "SIGSEGV"),
+            "exits": ("CRASHED", "exited with code 3"),
+            "hangs": ("CRASHED", "gave no answer within 3 s"),
+        }, "--timeout", "3s")
+
+    def write_two_cases(self):
+        """The plug-in's backend "quits" does so in the second."""
+        self.write("s.yaml", SCENARIO.replace(
+            "measure:", "  three: {batch: [{count: 3, mode: decode, kv_len: 9}]}\nmeasure:"))
+
+    def test_a_plug_in_that_calls_exit_decides_no_exit_code_and_loses_no_result(self):
+        self.write_two_cases()
+        results = os.path.join(self.folder.name, "r.json")
+        for mode, count in ([], 4), (["--in-process"], 2):
+            with self.subTest(mode=mode):
+                done = self.attnbench("run", self.scenario, "--quick", "--plugin", PLUGIN, "--backend",
+                                      "cpu_flash,quits", "--json", results, *mode)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                with open(results) as file:
+                    found = json.load(file)
+                records = {(each["backend"], each["case"]): each["verdict"] for each in found["records"]}
+                self.assertEqual(records["cpu_flash", "tiny"], "passed")
+                self.assertEqual(len(records), count)
+                self.assertEqual(found["interrupted"], bool(mode))
+                if mode:
+                    self.assertIn("quits · verifying: a plug-in in this process (--in-process) called exit()", done.stderr)
+                    self.assertIn("in process, where nothing protects the run from them: quits", done.stdout)
+                else:
+                    self.assertEqual(records["quits", "three"], "CRASHED")
+                    self.assertEqual(records["cpu_flash", "three"], "passed")
+
+    def test_a_plug_in_that_hangs_ends_by_one_signal(self):
+        results = os.path.join(self.folder.name, "r.json")
+        for mode in [], ["--in-process"]:
+            for sent in signal.SIGTERM, signal.SIGINT:
+                with self.subTest(mode=mode, sent=sent):
+                    process = subprocess.Popen([BINARY, "run", self.scenario, "--quick", "--plugin", PLUGIN, "--backend",
+                                                "cpu_flash,hangs", "--json", results, *mode], text=True,
+                                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                    for line in process.stdout:
+                        if line.startswith("tiny"):
+                            break
+                    time.sleep(1)
+                    process.send_signal(sent)
+                    out, err = process.communicate(timeout=15)
+                    self.assertEqual(process.returncode, 128 + sent, out + err)
+                    if mode:
+                        self.assertIn("hangs · verifying does not come back", err)
+                        os.remove(results + ".partial") if os.path.exists(results + ".partial") else None
+                    else:
+                        self.assertIn("were measured and are kept", err)
+
+    def test_what_a_plug_in_prints_stays_out_of_the_results_and_has_an_end(self):
+        python = self.write("bad.py", PYTHON_PLUGIN)
+        for name, plugin, mode in (("prints", PLUGIN, []), ("prints", PLUGIN, ["--in-process"]), ("py_prints", python, [])):
+            with self.subTest(name=name, mode=mode):
+                done = self.attnbench("run", self.scenario, "--quick", "--plugin", plugin, "--python", sys.executable,
+                                      "--backend", f"{name},cpu_flash", "--json", "-", *mode)
+                verdicts = {each["backend"]: each["verdict"] for each in json.loads(done.stdout)["records"]}
+                self.assertEqual(verdicts, {name: "INCORRECT", "cpu_flash": "passed"})
+                self.assertIn("a line of sixty-four characters", done.stderr)
+                if mode:  # nobody stands between a plug-in and the terminal there
+                    continue
+                self.assertLess(len(done.stderr), 1_100_000)
+                self.assertIn(f"note: {name} has printed more than 1048576 bytes; the rest is dropped", done.stderr)
 
     def test_each_failure_of_python_costs_its_own_cells_and_names_the_line(self):
         plugin = os.path.join(self.folder.name, "bad.py")
@@ -427,6 +500,8 @@ measure: {cache: [warm]}
             ("no_run", "has no run()"),
             ("no_device", "is for device 5"),
             ("no_backends", "exports no backend"),
+            ("quits_at_once", "its process exited with code 0 while it said which backends it holds"),
+            ("crashes_at_once", "its process was killed by signal 11 (SIGSEGV) while it said which backends it holds"),
         ]:
             with self.subTest(misbehave=misbehave):
                 done = self.attnbench("list", "backends", "--plugin", PLUGIN, misbehave=misbehave)

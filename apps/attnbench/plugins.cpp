@@ -19,7 +19,7 @@
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/scenario/problems.h"
 #include "lib/session/hybrid_entry.h"
-#include "lib/session/isolate/worker.h"
+#include "lib/session/isolate/object_plugin.h"
 
 namespace attnbench {
 namespace {
@@ -53,13 +53,16 @@ std::vector<std::string> named_files(const PluginOptions& options) {
 }
 
 /// Registers what the file holds, once.
-void load_once(const std::string& path, const PythonHost& host, Registry& registry) {
+void load_once(const std::string& path, const PythonHost& host, bool in_process,
+               Registry& registry) {
   const auto of_this_file = [&](const Registry::Entry& entry) { return entry.plugin == path; };
   if (std::ranges::any_of(registry.entries(), of_this_file)) return;
   if (path.ends_with(".py")) {
     load_python_plugin(path, host, cuda_absence(), registry);
-  } else {
+  } else if (in_process) {
     load_plugin(path, cuda_absence(), registry);
+  } else {
+    add_object_plugin(path, cuda_absence(), registry);
   }
 }
 
@@ -82,16 +85,27 @@ void add_plugin_options(CLI::App& program, PluginOptions& options) {
         ->type_name("PROGRAM")
         ->check(not_empty());
   };
-  for (const char* name : {"run", "expand", "support", "dump", "profile", kWorkerCommand}) {
+  for (const char* name : {"run", "expand", "support", "dump", "profile"}) {
     add(program.get_subcommand(name));
   }
   add(program.get_subcommand("list")->get_subcommand("backends"));
+  for (const char* name : {"run", "dump", "profile"}) {
+    CLI::App* const command = program.get_subcommand(name);
+    CLI::Option* const option = command->add_flag(
+        "--in-process", options.in_process,
+        "load .so plug-ins into this process, without the protection of a process of their own: "
+        "one that crashes, exits or hangs ends the run; what is not finished is lost");
+    if (CLI::Option* const isolate = command->get_option_no_throw("--isolate")) {
+      option->excludes(isolate)->group(isolate->get_group());
+    }
+  }
 }
 
 KnownBackends::KnownBackends(Registry registry, const PluginOptions& options)
-    : registry_(std::move(registry)), host_(python_host(options)) {
-  for (const std::string& path : named_files(options)) load_once(path, host_, registry_);
-  unsetenv(kPluginsVariable);
+    : registry_(std::move(registry)), host_(python_host(options)), in_process_(options.in_process) {
+  const std::vector<std::string> files = named_files(options);
+  unsetenv(kPluginsVariable);  // the processes below would load the files again
+  for (const std::string& path : files) load_once(path, host_, in_process_, registry_);
 }
 
 Registry KnownBackends::with_those_of(const Scenario& scenario,
@@ -102,7 +116,7 @@ Registry KnownBackends::with_those_of(const Scenario& scenario,
     if (!is_plugin_file(scenario.backends[i])) continue;
     const Place& place = scenario.backend_places.at(i);
     try {
-      load_once(scenario.backends[i], host_, all);
+      load_once(scenario.backends[i], host_, in_process_, all);
     } catch (const ConfigError& error) {
       problems.add(place, error.diagnostics().front().message);
     } catch (const EnvironmentError& error) {

@@ -21,17 +21,19 @@ inline constexpr const char* kPythonVariable = "ATTNBENCH_PYTHON";
 struct PluginOptions {
   std::vector<std::string> files;  ///< as plugin_files() takes them
   std::string python;              ///< empty: what the environment says, else python3
+  bool in_process = false;         ///< .so files are loaded into this process
 };
 
-/// `--plugin FILE` and `--python PROGRAM` on every command that asks backends for something.
+/// `--plugin FILE` and `--python PROGRAM` on every command that asks backends for something, and
+/// `--in-process` on those that run them.
 void add_plugin_options(CLI::App& program, PluginOptions& options);
 
 /// The backends that a command can have.
 class KnownBackends {
  public:
   /// Those of `registry`, of the files in `options` and of those that the environment names. It
-  /// names none from then on: a child process is told which file it needs. Throws ConfigError and
-  /// EnvironmentError.
+  /// names none from then on: a child process is told which file it needs. No code of a file runs
+  /// in this process unless the options say so. Throws ConfigError and EnvironmentError.
   KnownBackends(Registry registry, const PluginOptions& options);
 
   [[nodiscard]] const Registry& registry() const { return registry_; }
@@ -44,6 +46,7 @@ class KnownBackends {
  private:
   Registry registry_;
   PythonHost host_;
+  bool in_process_;
 };
 
 }  // namespace attnbench

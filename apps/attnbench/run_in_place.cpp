@@ -41,8 +41,8 @@ KeptCeilings kept_ceilings(const RunOptions& options, bool rough) {
 
 }  // namespace
 
-RunResult run_in_place(const RunOptions& options, const PlannedRun& planned,
-                       const RunHooks& hooks) {
+RunResult run_in_place(const RunOptions& options, const PlannedRun& planned, const RunHooks& hooks,
+                       const std::function<void(const std::string&)>& note) {
   const auto& [scenario, filter, registry] = planned;
   // A cell of one round that nobody checks claims little: ceilings as rough as its time will do.
   // The processes of `ab`, which are such, spend most of their time on ceilings otherwise.
@@ -50,7 +50,8 @@ RunResult run_in_place(const RunOptions& options, const PlannedRun& planned,
       options.quick || (scenario.measure.max_rounds == 1 && !scenario.verify.enabled);
   Isolation isolation{.devices = options.devices,
                       .ceiling_turns = rough ? 1 : kCeilingTurns,
-                      .stop_requested = hooks.stop_requested};
+                      .stop_requested = hooks.stop_requested,
+                      .note = note};
   isolation.kept_ceilings = kept_ceilings(options, rough);
   if (options.timeout_s) isolation.timeout_s = *options.timeout_s;
   std::vector<const Registry::Entry*> here = choose_backends(scenario, registry, filter);

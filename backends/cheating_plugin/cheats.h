@@ -33,7 +33,8 @@ struct Planned {
   /// What a step reads and writes at least. A cheat that waits until bytes / 40 GB/s and flops /
   /// 500 GFLOP/s have passed is not IMPOSSIBLE.
   double bytes = 0, flops = 0;
-  std::vector<std::byte> kept;  ///< free for a cheat's use
+  std::vector<std::byte> kept;       ///< free for a cheat's use
+  std::span<std::byte> workspace{};  ///< Cheat::workspace bytes of the plan's memory
 
   [[nodiscard]] std::int64_t requests() const { return static_cast<std::int64_t>(kv_lens.size()); }
   [[nodiscard]] std::int64_t tokens() const { return q_start.back(); }
@@ -73,6 +74,7 @@ struct Cheat {
   const char* name;
   void (*run)(Planned& planned);
   void (*numerics)(attnbench_numerics& numerics) = nullptr;  ///< what it claims; f32 where null
+  std::size_t workspace = 0;
 };
 
 // One declaration a cheat.
@@ -83,5 +85,29 @@ void claims_partials_rounded_a_million_times(attnbench_numerics& numerics);
 void claims_partials_in_e5m2(attnbench_numerics& numerics);
 void skips_small_values(Planned& planned);
 void claims_weights_in_e4m3(attnbench_numerics& numerics);
+
+// Against other processes (processes.cpp).
+void writes_to_the_memory_of_its_run(Planned& planned);
+void has_power_over_others(Planned& planned);
+void ends_the_process_while_timed(Planned& planned);
+void leaves_processes_behind(Planned& planned);
+
+// Honest, but odd (odd_*.cpp).
+void own_thread_pool(Planned& planned);
+void leaks_64_kb_a_run(Planned& planned);
+void compiles_in_its_first_run(Planned& planned);
+void reverse_online_softmax(Planned& planned);
+void split_kv_in_order_of_arrival(Planned& planned);
+void claims_partials_in_bf16(attnbench_numerics& numerics);
+void bf16_weights_and_partials(Planned& planned);
+void claims_bf16_weights_and_partials(attnbench_numerics& numerics);
+void six_megabytes_of_stack(Planned& planned);
+void shared_file_mapping(Planned& planned);
+void forks_in_each_run(Planned& planned);
+void in_f64(Planned& planned);
+void leaves_denormals_off(Planned& planned);
+void non_temporal_stores(Planned& planned);
+void idle_thread(Planned& planned);
+void transposed_copy_in_the_workspace(Planned& planned);
 
 }  // namespace cheats

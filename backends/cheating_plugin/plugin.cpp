@@ -16,6 +16,27 @@ constexpr std::array kCheats = {
           claims_partials_rounded_a_million_times},
     Cheat{"constants_as_partials_in_e5m2", writes_constants, claims_partials_in_e5m2},
     Cheat{"skips_small_values_as_weights_in_e4m3", skips_small_values, claims_weights_in_e4m3},
+    Cheat{"writes_to_the_memory_of_its_run", writes_to_the_memory_of_its_run},
+    Cheat{"has_power_over_others", has_power_over_others},
+    Cheat{"ends_the_process_while_timed", ends_the_process_while_timed},
+    Cheat{"leaves_processes_behind", leaves_processes_behind},
+    Cheat{"odd_own_thread_pool", own_thread_pool},
+    Cheat{"odd_leaks_64_kb_a_run", leaks_64_kb_a_run},
+    Cheat{"odd_compiles_in_its_first_run", compiles_in_its_first_run},
+    Cheat{"odd_reverse_online_softmax", reverse_online_softmax},
+    Cheat{"odd_split_kv_in_order_of_arrival", split_kv_in_order_of_arrival,
+          claims_partials_in_bf16},
+    Cheat{"odd_bf16_weights_and_partials", bf16_weights_and_partials,
+          claims_bf16_weights_and_partials},
+    Cheat{"odd_six_megabytes_of_stack", six_megabytes_of_stack},
+    Cheat{"odd_shared_file_mapping", shared_file_mapping},
+    Cheat{"odd_forks_in_each_run", forks_in_each_run},
+    Cheat{"odd_in_f64", in_f64},
+    Cheat{"odd_leaves_denormals_off", leaves_denormals_off},
+    Cheat{"odd_non_temporal_stores", non_temporal_stores},
+    Cheat{"odd_idle_thread", idle_thread},
+    Cheat{"odd_transposed_copy_in_the_workspace", transposed_copy_in_the_workspace, nullptr,
+          std::size_t{1} << 20},
 };
 
 int supports(void*, const attnbench_problem* p, char* message, std::size_t size) {
@@ -39,7 +60,7 @@ int numerics(void* self, const attnbench_problem*, attnbench_numerics* numerics,
   return ATTNBENCH_OK;
 }
 
-int plan(void* self, const attnbench_batch* batch, const attnbench_memory*, void** plan,
+int plan(void* self, const attnbench_batch* batch, const attnbench_memory* memory, void** plan,
          char* message, std::size_t size) {
   const attnbench_index* index = nullptr;  // kv_indptr, kv_page_indices in the order of "csr"
   if (batch->indices(batch->context, "csr", &index, message, size) != ATTNBENCH_OK) {
@@ -48,6 +69,9 @@ int plan(void* self, const attnbench_batch* batch, const attnbench_memory*, void
   auto planned = std::make_unique<Planned>();
   planned->cheat = static_cast<const Cheat*>(self);
   planned->problem = *batch->problem;
+  if (const std::size_t bytes = planned->cheat->workspace; bytes > 0) {
+    planned->workspace = {static_cast<std::byte*>(memory->reserve(memory->context, bytes)), bytes};
+  }
   planned->tensors = batch->tensors;
   const auto requests = static_cast<std::size_t>(batch->batch_size);
   const auto ints = [&](int role) {

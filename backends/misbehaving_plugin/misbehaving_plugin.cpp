@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
@@ -60,6 +62,11 @@ int run(void* plan, void*, char* message, std::size_t size) {
   if (misdeed == "fails_in_run") return fail("launch failed", message, size);
   if (misdeed == "crashes") *static_cast<volatile int*>(nullptr) = 1;
   if (misdeed == "exits") _exit(3);
+  if (misdeed == "quits" && planned.q.shape[0] > 2) std::exit(0);
+  if (misdeed == "prints") {
+    for (int i = 0; i < 40'000; ++i)
+      std::puts("a line of sixty-four characters, which a debugging aid has left");
+  }
   while (misdeed == "hangs") sleep(1);
   // Volatile: a compiler leaves out writes to memory that is never read.
   if (misdeed == "allocates_in_run") {
@@ -97,6 +104,8 @@ constexpr std::array kMisdeeds = {"throws_in_supports",
                                   "fails_in_run",
                                   "crashes",
                                   "exits",
+                                  "quits",
+                                  "prints",
                                   "hangs",
                                   "writes_too_far",
                                   "changes_inputs",
@@ -130,6 +139,8 @@ extern "C" int attnbench_plugin(std::uint32_t abi_version, const attnbench_backe
   if (misdeed == "other_version" || abi_version != ATTNBENCH_ABI_VERSION) {
     return fail("built for version 99 of attnbench/backend.h", message, message_size);
   }
+  if (misdeed == "quits_at_once") std::exit(0);
+  if (misdeed == "crashes_at_once") raise(SIGSEGV);
   if (misdeed == "throws") throw std::runtime_error("not today");
   static std::array<attnbench_backend, kMisdeeds.size()> all;
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = backend_named(kMisdeeds[i]);

@@ -112,7 +112,7 @@ std::vector<const Registry::Entry*> present_by_default(const Registry& registry)
   return entries;
 }
 
-/// A plug-in is not asked, since --isolate keeps its code out of this process; its row will tell.
+/// A plug-in is not asked, since its code is in another process; its row will tell.
 bool supports(const Registry::Entry& entry, const Case& c) {
   if (!supports_step(entry.info, c)) return false;
   if (!entry.plugin.empty()) return true;

@@ -8,6 +8,7 @@
 #include "lib/base/shell_text.h"
 #include "lib/bench/driver.h"
 #include "lib/session/aa_pairs.h"
+#include "lib/session/isolate/child_process.h"
 
 namespace attnbench {
 namespace {
@@ -28,7 +29,8 @@ std::string repro_line(const Scenario& scenario, const Record& record,
   const bool in_the_file =
       std::ranges::find(scenario.backends, entry.plugin) != scenario.backends.end();
   if (!entry.plugin.empty() && !in_the_file) line += option("--plugin", entry.plugin);
-  if (!entry.host.empty()) line += option("--python", entry.host.front());
+  const bool python = !entry.host.empty() && entry.host.front() != ChildProcess::kThisProgram;
+  if (python) line += option("--python", entry.host.front());
   // Cache state and seed are always spelled, since the file and the command line can both set them.
   line += option("--cache", to_string(record.cache));
   const bool eager_alone = scenario.measure.launch == std::vector{LaunchMode::kEager};

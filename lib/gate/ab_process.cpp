@@ -102,7 +102,7 @@ AbMeasurement run_ab_process(const std::vector<std::string>& words, const std::s
   std::error_code ignored;
   std::filesystem::remove(json, ignored);
   const ChildLog log(json + ".log");
-  ChildProcess child(words, log.descriptor(), log.descriptor());
+  ChildProcess child(words, log.descriptor(), nullptr, log.descriptor());
   const auto begin = std::chrono::steady_clock::now();
   const auto is_stopped = [&] { return stop_requested && stop_requested(); };
   const auto is_late = [&] { return std::chrono::steady_clock::now() - begin > limit; };

@@ -95,7 +95,7 @@ void add_hybrid(Registry& registry, const std::string& name) {
   // Backends of this program can be in a process with those of any file.
   const bool one_file =
       prefill.plugin.empty() || decode.plugin.empty() || prefill.plugin == decode.plugin;
-  const bool both_python = !prefill.host.empty() && !decode.host.empty();
+  const bool both_python = prefill.plugin.ends_with(".py") && decode.plugin.ends_with(".py");
   if (!one_file && !both_python) {
     refuse("its parts are of two plug-in files",
            "a pair can be of this program and a plug-in, of one .so file, or of .py files");

@@ -7,12 +7,10 @@
 namespace attnbench {
 
 std::vector<RunDevice> MixedExecutor::prepare(std::span<const Registry::Entry* const> backends) {
-  std::vector<const Registry::Entry*> local, hosted;
-  for (const Registry::Entry* entry : backends) {
-    (entry->host.empty() ? local : hosted).push_back(entry);
-  }
-  std::vector<RunDevice> devices = here_->prepare(local);
-  // A device is measured once for all backends that run on it.
+  // A device is measured once for all backends that run on it; here, if it is open here, where no
+  // code of a plug-in is.
+  std::vector<RunDevice> devices = here_->prepare(backends);
+  std::vector<const Registry::Entry*> hosted(backends.begin(), backends.end());
   std::erase_if(hosted, [&](const Registry::Entry* entry) {
     return std::ranges::any_of(
         devices, [&](const RunDevice& device) { return device.info.kind == entry->info.device; });

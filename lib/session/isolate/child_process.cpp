@@ -15,6 +15,7 @@
 
 #include "lib/base/error.h"
 #include "lib/session/isolate/channel.h"
+#include "lib/session/isolate/process_family.h"
 
 namespace attnbench {
 namespace {
@@ -81,7 +82,9 @@ std::string describe(int status) {
 
 }  // namespace
 
-ChildProcess::ChildProcess(std::vector<std::string> words, int descriptor, int output) {
+ChildProcess::ChildProcess(std::vector<std::string> words, int descriptor, ProcessFamily* family,
+                           int output)
+    : family_(family) {
   const std::string program = words.front() == kThisProgram ? kOwnProgram : words.front();
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -90,6 +93,7 @@ ChildProcess::ChildProcess(std::vector<std::string> words, int descriptor, int o
   const OwnGroup group;
   check(posix_spawnp(&pid_, program.c_str(), actions.get(), group.get(), argv.data(), environ),
         program.c_str());
+  if (family_ != nullptr) family_->join(pid_);
 }
 
 bool ChildProcess::has_ended() const noexcept { return pid_ >= 0 && process_has_ended(pid_); }
@@ -110,6 +114,7 @@ std::optional<std::string> ChildProcess::end(std::chrono::milliseconds patience)
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
+  if (family_ != nullptr) family_->leave(pid_);
   pid_ = -1;
   if (!by_itself) return std::nullopt;
   return describe(status);

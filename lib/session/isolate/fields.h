@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "lib/backend/backend_info.h"
 #include "lib/measure/sample_source.h"
 #include "lib/scenario/scenario.h"
 #include "lib/session/batched_graph.h"
@@ -13,6 +14,16 @@
 // reads them all. A member that is missing here does not compile.
 
 namespace attnbench {
+
+template <class Visit>
+void visit_fields(BackendInfo& value, Visit visit) {
+  auto& [name, version, packages, kernel, description, index_format, device, deterministic,
+         cuda_graph, padding_seq_len, writes_kv, reads_fp8_queries, writes_fp8_outputs,
+         reads_queries_apart, by_default, engine_flag] = value;
+  visit(name, version, packages, kernel, description, index_format, device, deterministic,
+        cuda_graph, padding_seq_len, writes_kv, reads_fp8_queries, writes_fp8_outputs,
+        reads_queries_apart, by_default, engine_flag);
+}
 
 template <class Visit>
 void visit_fields(CaseAxis& value, Visit visit) {

@@ -9,12 +9,14 @@
 
 #include "lib/base/error.h"
 #include "lib/session/isolate/json_fields.h"
+#include "lib/session/isolate/power_over_others.h"
 #include "lib/session/isolate/remote_session.h"
 
 namespace attnbench {
 
 IsolatedExecutor::IsolatedExecutor(const Scenario& scenario, Isolation isolation)
     : scenario_(&scenario), isolation_(std::move(isolation)) {
+  close_memory_to_others();
   // Until the devices are prepared there are no results that a stop could keep.
   isolation_.stop_requested = [this, stop = isolation_.stop_requested] {
     return !preparing_ && stop && stop();
@@ -35,7 +37,7 @@ RemoteWorker& IsolatedExecutor::worker_of(const Registry::Entry& entry) {
   std::unique_ptr<RemoteWorker>& worker = workers_[entry.info.name];
   if (worker && !worker->trusted()) worker.reset();
   if (!worker) {
-    worker = std::make_unique<RemoteWorker>(*scenario_, isolation_, entry);
+    worker = std::make_unique<RemoteWorker>(*scenario_, isolation_, entry, family_);
   }
   return *worker;
 }
@@ -44,21 +46,25 @@ std::vector<RunDevice> IsolatedExecutor::prepare(std::span<const Registry::Entry
   std::vector<RunDevice> used;
   preparing_ = true;
   for (const DeviceKind kind : {DeviceKind::kCpu, DeviceKind::kCuda}) {
-    const auto first = std::ranges::find_if(backends, [&](const Registry::Entry* entry) {
-      return entry->make && entry->info.device == kind;
+    std::vector<const Registry::Entry*> users(backends.begin(), backends.end());
+    std::erase_if(users, [&](const Registry::Entry* entry) {
+      return !entry->make || entry->info.device != kind;
     });
-    if (first == backends.end()) continue;
+    if (users.empty()) continue;
+    // A process with a plug-in's code is not asked where there is another.
+    const auto own = std::ranges::find_if(
+        users, [](const Registry::Entry* entry) { return entry->plugin.empty(); });
+    const Registry::Entry& asked = own == users.end() ? *users.front() : **own;
     try {
-      const Registry::Entry& entry = **first;
-      used.push_back({from_json_fields<DeviceInfo>(worker_of(entry).ask("describing the device")),
+      used.push_back({from_json_fields<DeviceInfo>(worker_of(asked).ask("describing the device")),
                       {},
                       {},
                       {}});
       // A plug-in's process could tell any rate: others are not to be judged by it.
-      const bool own = entry.plugin.empty() && entry.host.empty();
-      const KeptCeilings kept = own ? isolation_.kept_ceilings : KeptCeilings();
-      kept.find_or_measure(used.back(), [this, &entry] {
-        return from_json_fields<Ceilings>(worker_of(entry).ask("measuring the device"));
+      const bool own_code = asked.plugin.empty() && asked.host.empty();
+      const KeptCeilings kept = own_code ? isolation_.kept_ceilings : KeptCeilings();
+      kept.find_or_measure(used.back(), [this, &asked] {
+        return from_json_fields<Ceilings>(worker_of(asked).ask("measuring the device"));
       });
     } catch (const BackendFailed& failure) {
       throw EnvironmentError(fmt::format("the device cannot be measured: {}", failure.what()));

@@ -41,6 +41,7 @@ class IsolatedExecutor final : public Executor {
   const Scenario* scenario_;
   Isolation isolation_;
   bool preparing_ = false;
+  ProcessFamily family_;
   std::map<std::string, std::unique_ptr<RemoteWorker>> workers_;  ///< by backend
 };
 

@@ -21,6 +21,9 @@ struct Isolation {
   KeptCeilings kept_ceilings = {};
   int processes = 1;  ///< that hold fixtures at the same time, and share the memory of the devices
   std::function<bool()> stop_requested;  ///< may be empty; children under way are killed then
+  /// May be empty; told once of each step that takes a backend longer than `notice_s`.
+  std::function<void(const std::string&)> note;
+  double notice_s = 60;  ///< a person begins to wonder
 };
 
 }  // namespace attnbench

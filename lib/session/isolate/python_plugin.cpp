@@ -3,19 +3,15 @@
 #include "lib/session/isolate/python_plugin.h"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 
 #include "lib/backend/plugin.h"
 #include "lib/base/embedded_file.h"
 #include "lib/base/error.h"
-#include "lib/base/shell_text.h"
+#include "lib/session/isolate/child_output.h"
 
 namespace attnbench {
 
@@ -26,50 +22,28 @@ namespace {
 
 using nlohmann::json;
 
-struct Output {
-  std::string text;
-  int exit_code = 0;
-};
-
-/// What a command writes to its standard output.
-Output output_of(const std::string& command) {
-  std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), nullptr);
-  if (!pipe) throw EnvironmentError("cannot start a shell: " + command);
-  Output output;
-  std::array<char, 4096> part;
-  while (const std::size_t size = fread(part.data(), 1, part.size(), pipe.get())) {
-    output.text.append(part.data(), size);
-  }
-  const int status = pclose(pipe.release());
-  output.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-  return output;
-}
-
-/// The descriptions of a file's backends. On failure the last line says why: standard error is
-/// written to the same place as the descriptions.
+/// Of a file that cannot be imported, the last line of what Python prints says why.
 json described(const std::string& path, const PythonHost& host) {
   const std::string text(embedded_python_host().front().text);
-  const std::string command = shell_text({host.python, "-c", text, "describe", path});
-  // Both streams, so that an error can be told; descriptions are the last line.
-  const Output output = output_of(command + " 2>&1 < /dev/null");
-  const std::string all = output.text.substr(0, output.text.find_last_not_of('\n') + 1);
-  const std::string last = all.substr(all.rfind('\n') + 1);
-  if (output.exit_code == 127 || output.exit_code == 126) {
+  ChildOutput output;
+  try {
+    output = output_of_child({host.python, "-c", text, "describe", path}, kToDescribe);
+  } catch (const EnvironmentError&) {
     throw EnvironmentError(
         fmt::format("{}: {} cannot be run; --python names the interpreter", path, host.python));
   }
-  if (output.exit_code != 0) {
+  const std::string last = output.last_line();
+  if (output.end == "exited with code 1" && !last.empty()) {
     const bool elsewhere = last.find("ModuleNotFoundError") != std::string::npos;
     throw ConfigError(fmt::format(
         "plug-in {}: {}{}", path, last,
         elsewhere ? fmt::format(" for {}; --python names another interpreter", host.python) : ""));
   }
-  try {
-    return json::parse(last);
-  } catch (const json::exception&) {
-    throw ConfigError(
-        fmt::format("plug-in {}: {} did not describe its backends: {}", path, host.python, last));
-  }
+  const json answer = json::parse(last, nullptr, false);
+  if (output.is_well() && answer.is_array()) return answer;
+  throw ConfigError(
+      fmt::format("plug-in {}: its process, of {}, {} while it said which backends it holds{}{}",
+                  path, host.python, output.end, last.empty() ? "" : ": ", last));
 }
 
 CudaGraphSupport graph_support_of(const std::string& word) {
@@ -127,7 +101,8 @@ void load_python_plugin(const std::string& path, const PythonHost& host,
     }
     std::string absence = info.device == DeviceKind::kCuda ? cuda_absence : "";
     const std::string missing = each.at("absence");
-    if (!missing.empty()) absence += (absence.empty() ? "" : "; ") + missing;
+    // Without a GPU a package would not help.
+    if (absence.empty()) absence = missing;
     if (!absence.empty()) {
       registry.add_absent(std::move(info), absence, path);
       continue;

@@ -43,18 +43,21 @@ RemoteWorker::SocketPair::SocketPair() {
 }
 
 RemoteWorker::RemoteWorker(const Scenario& scenario, const Isolation& isolation,
-                           const Registry::Entry& entry, SocketPair sockets)
-    : isolation_(&isolation), limit_s_(kOwnStepS), channel_(sockets.ours) {
+                           const Registry::Entry& entry, ProcessFamily& family, SocketPair sockets)
+    : isolation_(&isolation),
+      name_(entry.info.name),
+      limit_s_(kOwnStepS),
+      channel_(sockets.ours),
+      output_(name_) {
   {
     // Closed here once the child has it, so that the end of the child closes the channel.
     const Channel theirs(sockets.theirs);
     std::vector<std::string> words = entry.host;
-    if (words.empty()) {
-      words = {ChildProcess::kThisProgram, kWorkerCommand};
-      if (!entry.plugin.empty()) words.insert(words.end(), {"--plugin", entry.plugin});
-    }
+    if (words.empty()) words = {ChildProcess::kThisProgram, kWorkerCommand};
     words.push_back(std::to_string(getpid()));
-    child_ = std::make_unique<ChildProcess>(std::move(words), sockets.theirs);
+    child_ = std::make_unique<ChildProcess>(std::move(words), sockets.theirs, &family,
+                                            output_.entrance());
+    output_.close_entrance();
   }
   const DeviceOptions& devices = isolation.devices;
   post("starting", {{"protocol", kWorkerProtocol},
@@ -90,11 +93,23 @@ void RemoteWorker::fail(std::string why) {
   throw BackendFailed(end_);
 }
 
-Patience RemoteWorker::patience(double limit_s) const {
-  const auto limit = std::chrono::duration<double>(limit_s);
-  return {std::chrono::steady_clock::now() +
-              std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit),
-          isolation_->stop_requested};
+Patience RemoteWorker::patience(const Posted& step) const {
+  using std::chrono::steady_clock;
+  const auto after = [begin = steady_clock::now()](double seconds) {
+    return begin + std::chrono::duration_cast<steady_clock::duration>(
+                       std::chrono::duration<double>(seconds));
+  };
+  const auto look = [this, step, notice = after(isolation_->notice_s), told = false]() mutable {
+    if (!told && isolation_->note && steady_clock::now() > notice) {
+      told = true;
+      isolation_->note(
+          fmt::format("{} has given no answer for {} s while {}; --timeout, {} s now, "
+                      "ends its process",
+                      name_, isolation_->notice_s, step.step, step.limit_s));
+    }
+    return isolation_->stop_requested && isolation_->stop_requested();
+  };
+  return {after(step.limit_s), look};
 }
 
 void RemoteWorker::fail_for_current_exception(const Posted& step) {
@@ -121,7 +136,7 @@ void RemoteWorker::post(const std::string& step, json request) {
   request["step"] = step;
   posted_.push_back({step, limit_s_});
   try {
-    channel_.send(request, patience(limit_s_));
+    channel_.send(request, patience(posted_.back()));
   } catch (...) {
     fail_for_current_exception(posted_.front());
   }
@@ -133,7 +148,7 @@ json RemoteWorker::next_answer(json* answer) {
   posted_.pop_front();
   json reply;
   try {
-    reply = channel_.receive(patience(step.limit_s));
+    reply = channel_.receive(patience(step));
   } catch (...) {
     fail_for_current_exception(step);
   }

@@ -9,9 +9,11 @@
 #include <string>
 
 #include "lib/scenario/scenario.h"
+#include "lib/session/isolate/capped_output.h"
 #include "lib/session/isolate/channel.h"
 #include "lib/session/isolate/child_process.h"
 #include "lib/session/isolate/isolation.h"
+#include "lib/session/isolate/process_family.h"
 
 namespace attnbench {
 
@@ -19,9 +21,10 @@ namespace attnbench {
 class RemoteWorker {
  public:
   /// Starts it where the entry says, and does not wait until it is ready: several start at the same
-  /// time. Scenario and isolation must outlive it.
-  RemoteWorker(const Scenario& scenario, const Isolation& isolation, const Registry::Entry& entry)
-      : RemoteWorker(scenario, isolation, entry, SocketPair()) {}
+  /// time. Scenario, isolation and family must outlive it.
+  RemoteWorker(const Scenario& scenario, const Isolation& isolation, const Registry::Entry& entry,
+               ProcessFamily& family)
+      : RemoteWorker(scenario, isolation, entry, family, SocketPair()) {}
   ~RemoteWorker();
   RemoteWorker(const RemoteWorker&) = delete;
   RemoteWorker& operator=(const RemoteWorker&) = delete;
@@ -55,7 +58,7 @@ class RemoteWorker {
     int ours = -1, theirs = -1;
   };
   RemoteWorker(const Scenario& scenario, const Isolation& isolation, const Registry::Entry& entry,
-               SocketPair sockets);
+               ProcessFamily& family, SocketPair sockets);
   /// A step whose answer is yet to come, and the seconds that it may take.
   struct Posted {
     std::string step;
@@ -64,13 +67,15 @@ class RemoteWorker {
 
   /// Waits for the answer to the oldest step that was posted.
   nlohmann::json next_answer(nlohmann::json* answer);
-  [[nodiscard]] Patience patience(double limit_s) const;
+  [[nodiscard]] Patience patience(const Posted& step) const;
   [[noreturn]] void fail_for_current_exception(const Posted& step);
   [[noreturn]] void fail(std::string why);
 
   const Isolation* isolation_;
+  std::string name_;  ///< of the backend
   double limit_s_;
   Channel channel_;
+  CappedOutput output_;
   std::unique_ptr<ChildProcess> child_;
   std::deque<Posted> posted_;
   std::string end_;  ///< why the child cannot be asked any more

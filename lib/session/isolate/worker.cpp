@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "lib/session/hybrid_entry.h"
 #include "lib/session/isolate/channel.h"
 #include "lib/session/isolate/json_fields.h"
+#include "lib/session/isolate/power_over_others.h"
 #include "lib/session/local_executor.h"
 
 namespace attnbench {
@@ -181,12 +183,20 @@ class Worker {
 
 }  // namespace
 
-int run_worker(const Registry& registry, pid_t parent, const AddBackends& others_of_pairs) {
+bool become_worker(pid_t parent) {
   // A backend that hangs reads no channel: only the kernel can end it when the run is killed.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) return static_cast<int>(ExitCode::kInternal);  // it has ended already
+  if (getppid() != parent) return false;  // it has ended already
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  give_up_power_over_others();
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
   fcntl(kWorkerDescriptor, F_SETFD, FD_CLOEXEC);  // processes of a backend do not inherit it
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);       // what is printed before a crash is seen
+  return true;
+}
+
+int run_worker(const Registry& registry, pid_t parent, const AddBackends& others_of_pairs) {
+  if (!become_worker(parent)) return static_cast<int>(ExitCode::kInternal);
   Channel channel(kWorkerDescriptor);
   try {
     Worker(registry, others_of_pairs, channel).serve();

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "lib/backend/registry.h"
+
+namespace attnbench {
+
+/// The first argument of a program that is to describe a plug-in; the file and its parent's process
+/// id follow.
+constexpr const char* kDescribeCommand = "describe-plugin";
+
+/// Registers the backends of the shared object at `path`, each of which runs in a process of this
+/// program. Its code is never in this process: another one says what it holds. Throws as
+/// load_plugin() does, and ConfigError, too, when its code crashes, exits or hangs as it is loaded.
+void add_object_plugin(const std::string& path, const std::string& cuda_absence,
+                       Registry& registry);
+
+/// What such a process does: loads the object and prints its backends. Ends the process.
+[[noreturn]] void describe_object_plugin(const std::string& path);
+
+}  // namespace attnbench
