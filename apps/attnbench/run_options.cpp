@@ -148,8 +148,8 @@ void declare_measuring_options(CLI::App& app, RunOptions& options) {
       ->transform(seconds("cell-timeout"))
       ->type_name("TIME");
   app.add_flag("--quick", options.quick,
-               "a smoke test, not a measurement: 3 rounds of 1 sample (crossover: 8 rounds), and "
-               "the machine's ceilings measured once");
+               "a smoke test, not a measurement: 3 rounds of 1 sample (crossover: 8 rounds), no "
+               "graph of many forwards, and the machine's ceilings measured once");
   app.add_option("--threads", options.devices.threads, "CPU threads; 0 = all this process may use")
       ->transform(whole_number("threads", 0, 4096))
       ->type_name("N");

@@ -14,6 +14,8 @@ namespace attnbench {
 namespace {
 
 constexpr int kEstimateSamples = 3;
+/// Of cells whose samples are no measurement: their clock need not have settled.
+constexpr double kShortPreheatS = 0.005;
 
 }  // namespace
 
@@ -123,9 +125,10 @@ void DeviceSamples::warm_up(FirstSamples& first, double enough_s, double limit_s
   load();
   if (timer_ != nullptr) {
     const double before = clock_();
-    first.settled_mhz = settled_clock_mhz([&](double seconds) {
+    const auto clock_over = [&](double seconds) {
       return stop() ? 0 : timer_->clock_mhz_over(seconds, prepare_, launch_);
-    });
+    };
+    first.settled_mhz = enough_s > 0 ? settled_clock_mhz(clock_over) : clock_over(kShortPreheatS);
     begin += clock_() - before;  // the settling of a cold device is not counted
   }
   first.sample_s = first.spent_s = clock_() - begin;

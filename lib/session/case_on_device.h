@@ -49,9 +49,10 @@ class CaseOnDevice {
   [[nodiscard]] const Fixture& fixture_to_plan(std::size_t placement = 0);
   /// The fixture for timing.
   [[nodiscard]] const Fixture& filled_fixture() const { return *fixture_; }
-  /// The filled fixture, which is set 0, or another of the same case and seed: the same contents at
-  /// other addresses, its index arrays included. Made on first use, for all backends here; throws
-  /// EnvironmentError when there is no memory, and once that has happened, at once.
+  /// The filled fixture, which is set 0, or another of the same case and seed at other addresses,
+  /// its index arrays included. Made on first use, for all backends here, and not filled before
+  /// somebody fills it; throws EnvironmentError when there is no memory, and once that has
+  /// happened, at once.
   [[nodiscard]] Fixture& input_set(std::size_t index);
   /// How many placements the samples of a cell take turns over: on a GPU, where workspace, outputs
   /// and cache lie moves a time by up to 1 %, steadily, so that repeating it shows nothing. No more
