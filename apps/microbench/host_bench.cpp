@@ -3,12 +3,16 @@
 // What a run costs before anything is timed: expansion, index building, contents, the reference.
 #include <benchmark/benchmark.h>
 
+#include <iterator>
 #include <string>
 
+#include "backends/register.h"
+#include "lib/bench/driver.h"
 #include "lib/fixture/fixture.h"
 #include "lib/index/csr.h"
 #include "lib/index/page_table.h"
 #include "lib/scenario/scenario.h"
+#include "lib/session/local_executor.h"
 #include "reference/oracle.h"
 
 namespace attnbench {
@@ -83,6 +87,30 @@ void reference(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(rows.size()));
 }
 
+/// All that a run does for a case of hardly any work: what thousands of small cases cost. Warm,
+/// since a flush takes longer than all the rest.
+void small_cases(benchmark::State& state) {
+  Scenario scenario = parse_scenario(
+      "defaults: {model: llama-3.1-8b, tp: 8}\n"
+      "mixes: {a: {batch: [{mode: decode, kv_len: 4}]}}\n"
+      "sweep: {grid: {'batch[0].kv_len': {range: {start: 1, stop: 50}}}}\n"
+      "measure: {cache: [warm]}\n"
+      "verify: {rows: 1}\n",
+      "bench.yaml");
+  MeasureConfig& measure = scenario.measure;  // as --quick has it
+  measure.min_rounds = measure.max_rounds = 3;
+  measure.min_block_samples = measure.max_block_samples = 1;
+  Registry registry;
+  register_builtin_backends(registry);
+  Devices devices;
+  devices.push_back(make_cpu_device());
+  LocalExecutor executor(devices, [](Device&) { return Ceilings{}; });
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(run_scenario(scenario, registry, executor, {{}, {"cpu_flash"}}, {}));
+  }
+  state.SetItemsProcessed(state.iterations() * std::ssize(scenario.cases));
+}
+
 BENCHMARK(expand)->Arg(8)->Arg(256);
 BENCHMARK(read_entries)->Arg(1'000)->Arg(10'000)->Unit(benchmark::kMillisecond)->Complexity();
 BENCHMARK(allocate_pages)->Arg(8)->Arg(256);
@@ -91,6 +119,7 @@ BENCHMARK(kv_page_indices)->Arg(8)->Arg(256);
 BENCHMARK(block_table)->Arg(8)->Arg(256);
 BENCHMARK(fill)->Arg(4)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(reference)->Arg(4)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(small_cases)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace attnbench

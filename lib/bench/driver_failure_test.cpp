@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -34,6 +35,18 @@ TEST_F(Driver, goes_on_when_a_backend_throws) {
   EXPECT_EQ(result.records[1].timing.status, MeasureStatus::kFailed);
   EXPECT_EQ(result.records[2].verdict(), Verdict::kNotVerified);
   EXPECT_TRUE(result.records[2].is_timed());
+}
+
+TEST_F(Driver, refuses_what_no_memory_holds_before_it_computes_anything) {
+  add("right", Habit::kRight);
+  Case& c = scenario_.cases.front();  // 1 PB: its reference alone would take days
+  c.layer.heads_q = c.layer.heads_kv = 1024;
+  c.requests.resize(1);
+  c.requests[0].kv_len = std::int64_t{1} << 30;
+  const RunResult result = run();
+  EXPECT_EQ(result.records.at(0).verdict(), Verdict::kSkipped);
+  EXPECT_THAT(result.records.at(0).reason(), HasSubstr("GB of host memory (page tables"));
+  EXPECT_EQ(result.spent.reference, 0);
 }
 
 TEST_F(Driver, keeps_a_wrong_verdict_though_a_timed_forward_throws) {
