@@ -177,6 +177,12 @@ TEST_F(BatchedGraphRunTest, rotates_cold_cells_only) {
   EXPECT_DOUBLE_EQ(result.records[1].graph_n.timing.median_us, 3);
 }
 
+TEST_F(BatchedGraphRunTest, is_not_made_for_a_smoke_test) {
+  scenario_.measure.min_block_samples = scenario_.measure.max_block_samples = 1;
+  EXPECT_FALSE(run().records.at(0).graph_n.tried());
+  EXPECT_TRUE(script_.graphs.empty());
+}
+
 TEST_F(BatchedGraphRunTest, is_not_asked_of_longer_cells_serving_ones_eager_ones_or_wrong_ones) {
   script_.once_us = {{CacheState::kCold, 10}, {CacheState::kServing, 4}};
   scenario_.measure.cache = {CacheState::kCold, CacheState::kServing};
