@@ -4,6 +4,7 @@
 
 #include "backends/cpu_flash/cpu_flash.h"
 #include "backends/testing/conformance.h"
+#include "backends/testing/named_kernel.h"
 #include "backends/torch_native/torch_native.h"
 
 namespace attnbench {
@@ -53,6 +54,17 @@ TEST(Hybrid, agrees_on_every_mixed_case_with_either_backend_for_either_phase) {
     }
   }
   EXPECT_GT(taken, 10);
+}
+
+TEST(Hybrid, names_the_kernels_that_the_plans_of_both_have_chosen) {
+  const auto device = make_cpu_device();
+  auto prefill = std::make_unique<NamedKernel>(std::make_unique<CpuFlashBackend>(), "engine 5");
+  auto decode = std::make_unique<NamedKernel>(std::make_unique<TorchNativeBackend>(), "engine 7");
+  BackendInfo info = hybrid_info("pair", prefill->info(), decode->info(), Phase::kPrefill);
+  HybridBackend pair(std::move(info), std::move(prefill), std::move(decode), Phase::kPrefill);
+  Fixture fixture(interleaved(), *device);
+  PlanMemory memory(*device);
+  EXPECT_EQ(pair.plan(fixture.batch(), memory)->kernel(), "engine 7 + engine 5");
 }
 
 TEST(Hybrid, runs_an_idle_batch) {

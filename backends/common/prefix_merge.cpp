@@ -170,6 +170,13 @@ void PrefixMerge::run(Stream& stream) {
   if (prefix_plan_) merge_(states_, stream);
 }
 
+std::string PrefixMerge::kernel() const {
+  const std::string prefix = prefix_plan_ ? prefix_plan_->kernel() : std::string();
+  const std::string own = own_plan_->kernel();
+  if (prefix.empty() || prefix == own) return own;
+  return own.empty() ? prefix : prefix + " + " + own;
+}
+
 bool PrefixMerge::update(const ForwardBatch& whole, Stream& stream) {
   if (states_.tokens == nullptr) return false;
   const auto goes_on = [&](MakePart make, Plan& plan, std::string_view name) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "backends/common/merge_states.h"
@@ -61,6 +62,8 @@ class PrefixMerge final : public Plan {
               MergeStates merge, PlanMemory& memory);
 
   void run(Stream& stream) override;
+  /// Of both passes, the prefix's first; once where they agree.
+  [[nodiscard]] std::string kernel() const override;
   [[nodiscard]] bool update(const ForwardBatch& whole, Stream& stream) override;
 
  private:

@@ -9,6 +9,7 @@
 
 #include "backends/cpu_flash/cpu_flash.h"
 #include "backends/testing/conformance.h"
+#include "backends/testing/named_kernel.h"
 #include "lib/batch/graph_padding.h"
 #include "lib/index/host_indices.h"
 
@@ -133,6 +134,16 @@ TEST(TwoStage, can_be_recorded_where_its_kernels_can) {
   kernels.cuda_graph = CudaGraphSupport::kUniformBatch;
   EXPECT_EQ(with_two_stages(kernels).cuda_graph, CudaGraphSupport::kUniformBatch);
   EXPECT_EQ(make_two_stage()->info().cuda_graph, CudaGraphSupport::kNever);
+}
+
+TEST(TwoStage, leaves_the_name_of_the_kernel_that_the_plans_of_its_passes_have_chosen) {
+  const auto device = make_cpu_device();
+  Fixture fixture(small_tree_verify(), *device);
+  PlanMemory memory(*device);
+  const auto backend = with_two_stages(
+      std::make_unique<NamedKernel>(std::make_unique<cpu_flash::CpuFlashBackend>(), "engine 5"),
+      merge_states_on_cpu);
+  EXPECT_EQ(backend->plan(fixture.batch(), memory)->kernel(), "engine 5");
 }
 
 TEST(TwoStage, conforms) { conformance::expect_all(make_two_stage); }

@@ -115,6 +115,7 @@ class VirtualBatchesPlan final : public Plan {
       : virtual_(whole, memory), plan_(kernels.plan(virtual_.batch(), memory)) {}
 
   void run(Stream& stream) override { plan_->run(stream); }
+  [[nodiscard]] std::string kernel() const override { return plan_->kernel(); }
 
  private:
   VirtualBatch virtual_;  ///< which the plan reads

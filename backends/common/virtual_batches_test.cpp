@@ -6,6 +6,7 @@
 
 #include "backends/cpu_flash/cpu_flash.h"
 #include "backends/testing/conformance.h"
+#include "backends/testing/named_kernel.h"
 #include "backends/torch_native/torch_native.h"
 
 namespace attnbench {
@@ -25,6 +26,17 @@ TEST(VirtualBatches, compute_chunked_layers_with_kernels_that_know_no_chunks) {
   conformance::expect_agreement(make_virtual);
   conformance::expect_agreement(
       [] { return with_virtual_batches(std::make_unique<torch_native::TorchNativeBackend>()); });
+}
+
+TEST(VirtualBatches, leave_the_name_of_the_kernel_that_a_plan_has_chosen) {
+  const auto device = make_cpu_device();
+  Case c = small_prefix_hits();
+  c.layer.attention_chunk = 32;
+  Fixture fixture(c, *device);
+  PlanMemory memory(*device);
+  const auto backend = with_virtual_batches(
+      std::make_unique<NamedKernel>(std::make_unique<cpu_flash::CpuFlashBackend>(), "engine 5"));
+  EXPECT_EQ(backend->plan(fixture.batch(), memory)->kernel(), "engine 5");
 }
 
 TEST(VirtualBatches, find_their_keys_behind_shared_prefixes) {

@@ -3,6 +3,7 @@
 #include "lib/backend/hybrid/hybrid_backend.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -36,6 +37,15 @@ class HybridPlan final : public Plan {
 
   void run(Stream& stream) override {
     for (const auto& plan : plans_) plan->run(stream);
+  }
+  /// Each once, in the order of the requests.
+  [[nodiscard]] std::string kernel() const override {
+    std::vector<std::string> names;
+    for (const auto& plan : plans_) {
+      const std::string name = plan->kernel();
+      if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+    return fmt::format("{}", fmt::join(names, " + "));
   }
 
  private:
