@@ -79,6 +79,14 @@ TEST_F(CommandLine, exits_4_on_a_number_that_is_none_and_says_what_is_allowed) {
   refused("--threads", "-1", "0");
 }
 
+TEST_F(CommandLine, says_on_a_line_of_its_own_what_a_time_may_be) {
+  EXPECT_EQ(run({"run", scenario_.c_str(), "--isolate", "--timeout", "nan"}), 4);
+  EXPECT_NE(err_.str().find("--timeout: timeout takes a time, found 'nan'\n   a number of seconds "
+                            "greater than 0, or one with its unit"),
+            std::string::npos)
+      << err_.str();
+}
+
 TEST_F(CommandLine, exits_4_when_a_cache_state_or_launch_is_listed_twice) {
   EXPECT_EQ(run({"run", scenario_.c_str(), "--cache", "cold,cold"}), 4);
   EXPECT_NE(err_.str().find("--cache: 'cold' is listed twice"), std::string::npos) << err_.str();

@@ -29,7 +29,7 @@ CLI::Validator by_reader(Read read) {
           problems.throw_if_any();
         } catch (const ConfigError& error) {
           const Diagnostic& first = error.diagnostics().front();
-          return first.message + (first.hint.empty() ? "" : "   " + first.hint);
+          return first.message + (first.hint.empty() ? "" : "\n   " + first.hint);
         }
         input = fmt::format("{}", value.value());
         return {};
@@ -39,11 +39,18 @@ CLI::Validator by_reader(Read read) {
 
 std::optional<double> read_seconds(const YamlNode& node, std::string_view what,
                                    Problems& problems) {
+  Problems other_words({}, {});  // of files, where a unit is a must
   const std::optional<double> plain = parse_number(node.text);
   const std::optional<double> value =
-      plain && *plain > 0 ? plain : read_duration(node, what, problems);
-  if (!value || *value <= kMostSeconds) return value;
-  problems.add({}, fmt::format("{} {} is more than {:g}s", what, node.text, kMostSeconds));
+      plain && *plain > 0 ? plain : read_duration(node, what, other_words);
+  if (value && *value <= kMostSeconds) return value;
+  if (value) {
+    problems.add({}, fmt::format("{} {} is more than {:g}s", what, node.text, kMostSeconds));
+  } else {
+    problems.add({}, fmt::format("{} takes a time, found {}", what, describe(node)),
+                 "a number of seconds greater than 0, or one with its unit, for example 20ms or "
+                 "2min; units: us ms s min");
+  }
   return std::nullopt;
 }
 

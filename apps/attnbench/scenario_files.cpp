@@ -19,9 +19,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Also what cannot be followed, a loop of links: only reading it says why.
 bool is_there(const fs::path& path) {
   std::error_code ignored;
-  return fs::exists(path, ignored);
+  return fs::status(path, ignored).type() != fs::file_type::not_found;
 }
 
 bool is_bare_name(const std::string& word) { return word.find('/') == std::string::npos; }

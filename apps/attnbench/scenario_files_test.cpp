@@ -55,6 +55,13 @@ std::string refusal_of(const std::string& word) {
   return "accepted";
 }
 
+TEST_F(ScenarioFiles, that_are_a_loop_of_links_are_not_called_missing) {
+  const std::string loop = installed_ + "/loop.yaml";
+  std::filesystem::create_symlink(loop, loop);
+  EXPECT_EQ(refusal_of(loop),
+            "error: cannot read " + loop + ": Too many levels of symbolic links\n");
+}
+
 TEST_F(ScenarioFiles, that_are_missing_are_refused_with_the_nearest_name) {
   EXPECT_EQ(refusal_of(installed_ + "/decod.yaml"),
             "error: cannot read " + installed_ +

@@ -243,7 +243,9 @@ std::string describe(const YamlNode& node) {
 YamlPtr read_yaml(const std::string& text, Problems& problems) {
   TreeBuilder builder(problems);
   try {
-    std::istringstream stream(text);
+    // A line may end in CR, but yaml-cpp takes the last one of a file for text.
+    const bool ends_in_cr = text.ends_with('\r');
+    std::istringstream stream(ends_in_cr ? text.substr(0, text.size() - 1) + '\n' : text);
     YAML::Parser parser(stream);
     if (!parser.HandleNextDocument(builder)) return nullptr;
     TreeBuilder rest(problems);
