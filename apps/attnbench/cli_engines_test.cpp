@@ -82,8 +82,35 @@ verify: {rows: 8}
   EXPECT_EQ(run({"select", results.c_str(), "--model", "gemma-3-1b", "--arch", "sm90"}), 0)
       << err_.str();
   EXPECT_NE(out_.str().find("fastest correct: torch_native"), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"select", results.c_str(), "--arch", "sm90"}), 0) << err_.str();
+  EXPECT_NE(out_.str().find("gemma-3-1b · tp 1 · sm90"), std::string::npos)
+      << "the results name their model: " << out_.str();
+  EXPECT_NE(out_.str().find("to time the kernels that they launch: attnbench run " + scenario_ +
+                            " --plugin packs --backend "),
+            std::string::npos)
+      << out_.str();
+  EXPECT_EQ(run({"select", results.c_str()}), 4);
+  EXPECT_NE(err_.str().find("--arch is needed"), std::string::npos) << "there was no GPU";
+  EXPECT_EQ(run({"select", scenario_.c_str(), "--arch", "sm90"}), 0) << err_.str();
+  EXPECT_NE(out_.str().find("gemma-3-1b · tp 1 · sm90"), std::string::npos) << out_.str();
   EXPECT_EQ(run({"select", results.c_str(), "--model", "qwen3-8b", "--arch", "sm90"}), 4);
   EXPECT_NE(err_.str().find("they are of: gemma-3-1b at tp 1"), std::string::npos) << err_.str();
+}
+
+TEST_F(CommandLine, asks_which_of_several_models_of_a_file_to_select_for) {
+  std::ofstream(scenario_) << R"(
+mixes:
+  a: {model: gemma-3-1b, batch: 1q1s9}
+  b: {model: qwen3-8b, tp: 2, batch: 1q1s9}
+)";
+  EXPECT_EQ(run({"select", scenario_.c_str(), "--arch", "sm90"}), 4);
+  EXPECT_NE(err_.str().find("--model is needed: the file has gemma-3-1b at tp 1, qwen3-8b at tp 2"),
+            std::string::npos)
+      << err_.str();
+  EXPECT_EQ(run({"select", scenario_.c_str(), "--arch", "sm90", "--tp", "2"}), 0) << err_.str();
+  EXPECT_NE(out_.str().find("qwen3-8b · tp 2"), std::string::npos) << out_.str();
+  EXPECT_EQ(run({"select", "--arch", "sm90"}), 4);
+  EXPECT_NE(err_.str().find("--model is needed: a preset"), std::string::npos) << err_.str();
 }
 
 TEST_F(CommandLine, asks_engines_instead_of_backends_for_support) {

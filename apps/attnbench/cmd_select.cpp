@@ -1,15 +1,25 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include <filesystem>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/engine_options.h"
 #include "apps/attnbench/kv_dtype_option.h"
 #include "apps/attnbench/model_named.h"
 #include "apps/attnbench/option_values.h"
+#include "apps/attnbench/scenario_files.h"
+#include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/report/engine_selection.h"
 #include "lib/report/result_reader.h"
@@ -20,26 +30,87 @@ namespace attnbench {
 namespace {
 
 struct SelectCommand {
-  std::string model, arch, results;
-  int tp = 1, topk = 0;
+  std::string model, arch, file;
+  std::optional<int> tp;
+  int topk = 0;
   std::int64_t page_size = 0;
   bool deterministic = false;
   std::string kv_dtype = "bf16", format = "table";
 };
 
+/// A model on so many ranks, as records and cases name it.
+using ModelOnRanks = std::pair<std::string, int>;
+
+/// What the command line leaves to the file.
+struct Known {
+  std::set<ModelOnRanks> models;
+  std::string arch;
+  std::string scenario;  ///< its path
+};
+
+bool is_scenario(const std::string& file) {
+  return file.ends_with(".yaml") || file.ends_with(".yml") || file == kStandardInput;
+}
+
+Known known_from(const Scenario& scenario) {
+  Known known{.scenario = scenario.path};
+  for (const Case& c : scenario.cases) known.models.emplace(c.model, c.tp);
+  return known;
+}
+
+Known known_from(const RunResult& run) {
+  Known known;
+  for (const Record& r : run.records) known.models.emplace(r.model, r.tp);
+  const DeviceInfo& device = run.environment.device;
+  if (device.kind == DeviceKind::kCuda) known.arch = device.arch;
+  if (run.scenarios.size() == 1) known.scenario = run.scenarios.front().path;
+  return known;
+}
+
+/// A config.json that a scenario names lies beside it.
+std::string path_of_model(const std::string& model, const std::string& scenario) {
+  if (!model.ends_with(".json")) return model;
+  return (std::filesystem::path(scenario).parent_path() / model).string();
+}
+
+/// The only one that the file holds and the command line does not rule out.
+ModelOnRanks model_of(const SelectCommand& command, const Known& known) {
+  if (!command.model.empty()) return {command.model, command.tp.value_or(1)};
+  std::set<ModelOnRanks> left;
+  for (const ModelOnRanks& each : known.models) {
+    if (!command.tp || each.second == *command.tp) left.insert(each);
+  }
+  if (left.size() == 1) return *left.begin();
+  std::vector<std::string> names;
+  for (const auto& [model, tp] : left) names.push_back(fmt::format("{} at tp {}", model, tp));
+  throw ConfigError(
+      names.empty() ? "--model is needed: a preset (`attnbench list models`) or a config.json"
+                    : fmt::format("--model is needed: the file has {}", fmt::join(names, ", ")));
+}
+
 int select(const SelectCommand& command, Console& console) {
   EngineSelection selection;
-  selection.model = command.model;
-  selection.tp = command.tp;
-  selection.setup = engine_setup_of(model_named(command.model, "--model: "), command.tp,
-                                    engine_device_named(command.arch));
+  Known known;
+  if (is_scenario(command.file)) {
+    known = known_from(read_scenario(command.file, {}));
+  } else if (!command.file.empty()) {
+    selection.measured = read_results(command.file);
+    known = known_from(*selection.measured);
+  }
+  const std::string arch = command.arch.empty() ? known.arch : command.arch;
+  if (arch.empty()) throw ConfigError("--arch is needed: sm90, sm100, gfx942, cpu, …");
+  std::tie(selection.model, selection.tp) = model_of(command, known);
+  if (!known.scenario.empty()) selection.scenario = known.scenario;
+  const std::string model =
+      command.model.empty() ? path_of_model(selection.model, known.scenario) : command.model;
+  selection.setup =
+      engine_setup_of(model_named(model, "--model: "), selection.tp, engine_device_named(arch));
   selection.setup.topk = command.topk;
   selection.setup.page_size = command.page_size;
   const CacheFormat cache = kv_format_of(command.kv_dtype);
   selection.setup.kv_dtype = cache.dtype;
   selection.setup.kv_scales = cache.scales;
   selection.setup.is_deterministic = command.deterministic;
-  if (!command.results.empty()) selection.measured = read_results(command.results);
   (command.format == "json" ? write_selection_json : write_selection_table)(selection, console.out);
   return static_cast<int>(ExitCode::kOk);
 }
@@ -52,20 +123,26 @@ void add_select_command(CLI::App& app, Action& action) {
       "select",
       "Which attention backend SGLang and vLLM take for a model on a device, by which rule, and "
       "the "
-      "flags that ask for it; with results, what was the fastest correct backend there.\n\n"
+      "flags that ask for it; with results, what was the fastest correct backend there. A last "
+      "line times the kernels that they launch.\n\n"
       "  attnbench select --model llama-3.1-8b --arch sm90\n"
-      "  attnbench select --model deepseek-v3 --tp 8 --arch sm90 --kv-dtype e4m3\n");
-  select_app->add_option("results", command->results, "JSON of `attnbench run --json`");
+      "  attnbench select --model deepseek-v3 --tp 8 --arch sm90 --kv-dtype e4m3\n"
+      "  attnbench select r.json\n"
+      "  attnbench select scenarios/quickstart.yaml --arch sm90\n");
+  select_app->add_option("file", command->file,
+                         "JSON of `attnbench run --json`, whose figures are compared with the "
+                         "choice, or a scenario (.yaml); model, ranks and device follow from it");
   select_app
-      ->add_option("--model", command->model, "preset (`attnbench list models`) or config.json")
-      ->required()
+      ->add_option("--model", command->model,
+                   "preset (`attnbench list models`) or config.json; if not given, the file's")
       ->check(not_empty());
-  select_app->add_option("--arch", command->arch, "device: sm90, sm100, gfx942, cpu, …")
-      ->required()
+  select_app
+      ->add_option("--arch", command->arch,
+                   "device: sm90, sm100, gfx942, cpu, …; if not given, the GPU of the results")
       ->check(not_empty());
-  select_app->add_option("--tp", command->tp, "tensor-parallel ranks")
-      ->transform(whole_number("tp", 1, 1024))
-      ->capture_default_str();
+  select_app
+      ->add_option("--tp", command->tp, "tensor-parallel ranks; if not given, the file's, or 1")
+      ->transform(whole_number("tp", 1, 1024));
   select_app
       ->add_option("--topk", command->topk,
                    "speculative decoding whose trees have so many children a node; 0: none")

@@ -10,8 +10,10 @@
 #include <ostream>
 #include <set>
 
+#include "lib/backend/engine_rules/engine_kernels.h"
 #include "lib/base/error.h"
 #include "lib/base/printable.h"
+#include "lib/base/shell_text.h"
 #include "lib/report/engine_line.h"
 #include "lib/report/json.h"
 #include "lib/report/record_text.h"
@@ -70,6 +72,35 @@ std::string contest_name(const EngineSelection& selection, const Record& r) {
                      to_string(r.launch));
 }
 
+/// Backends out of packs that launch what the engines would, for decodes and for prompts.
+std::vector<std::string_view> kernels_to_time(const EngineSelection& selection) {
+  const EngineSetup& setup = selection.setup;
+  constexpr int kUsualGroup = 4;  // query heads of a KV head, where no case says how many
+  std::vector<std::string_view> kernels;
+  for (const Engine engine : kEngines) {
+    for (const bool decodes : {true, false}) {
+      const KernelUse use{
+          .capability = setup.device.capability,
+          .decodes = decodes,
+          .group_size = kUsualGroup,
+          .fp8_cache = setup.kv_dtype == DType::kE4M3 || setup.kv_dtype == DType::kE5M2};
+      const auto found = kernels_of(engine, choose_backend(engine, setup).backend, use);
+      if (!found.empty() && std::ranges::find(kernels, found.front()) == kernels.end()) {
+        kernels.push_back(found.front());
+      }
+    }
+  }
+  return kernels;
+}
+
+/// The command that times them; empty where attnbench has none of them.
+std::string timing_line(const EngineSelection& selection) {
+  const std::vector<std::string_view> kernels = kernels_to_time(selection);
+  if (kernels.empty()) return {};
+  return fmt::format("attnbench run {} --plugin packs --backend {}",
+                     shell_quoted(selection.scenario), fmt::join(kernels, ","));
+}
+
 Json choice_json(const EngineChoice& choice) {
   return {{"backend", choice.backend.empty() ? Json(nullptr) : Json(choice.backend)},
           {"reason", choice.reason},
@@ -125,6 +156,9 @@ void write_selection_table(const EngineSelection& selection, std::ostream& out) 
     write_linear(engine, setup, out);
   }
   write_measured(selection, out);
+  if (const std::string line = timing_line(selection); !line.empty()) {
+    out << fmt::format("\nto time the kernels that they launch: {}\n", printable(line));
+  }
 }
 
 void write_selection_json(const EngineSelection& selection, std::ostream& out) {
@@ -140,7 +174,8 @@ void write_selection_json(const EngineSelection& selection, std::ostream& out) {
   Json root = {{"model", selection.model},
                {"tp", selection.tp},
                {"arch", selection.setup.device.name},
-               {"engines", engines}};
+               {"engines", engines},
+               {"to_time", timing_line(selection)}};
   if (selection.measured) root["measured"] = Json::array();
   for (const Contest& contest : contests_of(selection)) {
     const Record& first = contest.records.front();

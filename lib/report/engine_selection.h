@@ -20,6 +20,7 @@ struct EngineSelection {
   EngineSetup setup;
   /// Results whose cases of this model and tp are compared with it; none: there is no such part.
   std::optional<RunResult> measured;
+  std::string scenario = "SCENARIO.yaml";  ///< that the line which times the choices runs
 };
 
 /// Choice, reason and flags of each engine, and of each measured case the fastest correct backend
