@@ -40,7 +40,8 @@ int merge(const MergeOptions& options, Console& console) {
   MergeRules rules = options.rules;
   if (options.pool) rules.pool_precision = options.precision;
   const RunResult all = merge_runs(std::move(runs), rules);
-  if (!write_outputs(all, outputs, console)) return static_cast<int>(ExitCode::kEnvironment);
+  if (!write_outputs(all, outputs, console).complete)
+    return static_cast<int>(ExitCode::kEnvironment);
   if (!use_standard_output(outputs)) {
     console.out << fmt::format("{} file{} · {} scenario{} · {} cell{}{}\n", options.files.size(),
                                options.files.size() == 1 ? "" : "s", all.scenarios.size(),

@@ -10,13 +10,13 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <utility>
 
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/exit_guard.h"
 #include "apps/attnbench/hang_watch.h"
 #include "apps/attnbench/interrupt.h"
 #include "apps/attnbench/kept_results.h"
-#include "apps/attnbench/processor_load.h"
 #include "apps/attnbench/progress_line.h"
 #include "apps/attnbench/quiet_wait.h"
 #include "apps/attnbench/run_in_place.h"
@@ -62,8 +62,9 @@ struct Display {
   std::optional<ExitGuard> guard{};  ///< where plug-ins are in this process
   std::optional<HangWatch> watch{};  ///< likewise
   std::optional<NvtxRange> range{};
-  RunResult so_far{};  ///< what an exit() of a plug-in would leave
-  std::string step{};  ///< under way
+  RunResult so_far{};          ///< what an exit() of a plug-in would leave
+  std::string step{};          ///< under way
+  std::size_t taken_over = 0;  ///< cases that an earlier run has finished
 
   void begin(std::string what) {
     step = std::move(what);
@@ -88,8 +89,10 @@ struct Display {
       console.out << fmt::format("in process, where nothing protects the run from them: {}\n",
                                  fmt::join(here, ", "));
     };
-    hooks.measured_before = [&scenario, &kept](const Case& c, const auto& backends) {
-      return kept.finished(scenario, c, backends);
+    hooks.measured_before = [this, &scenario, &kept](const Case& c, const auto& backends) {
+      std::vector<Record> records = kept.finished(scenario, c, backends);
+      if (!records.empty()) ++taken_over;
+      return records;
     };
     hooks.case_started = [this](const Case& c, const Cost& cost, std::size_t, std::size_t) {
       range.emplace(c.id);
@@ -141,9 +144,13 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
   std::vector<std::string> inputs;
   for (const PlannedRun& each : runs) inputs.push_back(each.scenario.path);
   OutputOptions wanted = options.outputs;
-  if (!options.resume.empty()) wanted.json = options.resume;
+  std::optional<ResumedRun> resumed;
+  if (!options.resume.empty()) {
+    resumed = find_resumed(options.resume);
+    wanted.resumed = resumed->files;
+  }
   const std::vector<OutputFile> outputs = checked_outputs(wanted, inputs);
-  KeptResults kept(outputs, options.resume);
+  KeptResults kept(outputs, resumed);
   catch_interrupts();
 
   const bool table = !use_standard_output(outputs);
@@ -169,7 +176,7 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
       console.err << fmt::format(
           "error: {}: a plug-in in this process (--in-process) called exit()\n", display.step);
       display.so_far.interrupted = true;
-      if (write_outputs(display.so_far, outputs, console)) kept.drop();
+      if (write_outputs(display.so_far, outputs, console).complete) kept.drop();
       console.out.flush();
       console.err << fmt::format("   {} cells were finished and are kept\n",
                                  display.so_far.records.size());
@@ -185,7 +192,6 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
               _exit(128 + signal);
             }});
   }
-  const ProcessorLoad load;
   RunResult result;
   std::string failure;
   for (const PlannedRun& each : runs) {
@@ -210,10 +216,13 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
   display.watch.reset();
   display.guard.reset();
   display.progress.clear();
-  const std::optional<OtherPrograms> others = load.others();
+  const double wall_s = result.wall_s;
+  const TimeAccount spent = result.spent;
   kept.add_rest(result);
-  const bool written = write_outputs(result, outputs, console);
+  const auto [written, json_sha256] = write_outputs(result, outputs, console);
   if (written) kept.drop();
+  result.wall_s = wall_s;  // the closing line is about this run
+  result.spent = spent;
   console.out.flush();
   const bool closed = !console.out && console.out_reader_is_gone && console.out_reader_is_gone();
   const bool unchecked = std::ranges::any_of(runs, [](const PlannedRun& each) {
@@ -226,7 +235,11 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
                                                 .output_failed = !console.out && !closed,
                                                 .failure = failure,
                                                 .signal = interrupt_signal()});
-  if (table) display.report.finished(result, outcome.exit_code, others);
+  if (table) {
+    display.report.finished(result, {.exit_code = outcome.exit_code,
+                                     .taken_over = display.taken_over,
+                                     .json_sha256 = json_sha256});
+  }
   if (!outcome.message.empty()) console.err << outcome.message << '\n';
   return outcome.exit_code;
 }

@@ -10,9 +10,11 @@
 
 #include "apps/attnbench/result_file.h"
 #include "lib/base/error.h"
+#include "lib/base/lasting_path.h"
 #include "lib/base/printable.h"
 #include "lib/report/result_reader.h"
 #include "lib/report/run_difference.h"
+#include "lib/report/sinks.h"
 
 namespace attnbench {
 namespace {
@@ -24,16 +26,26 @@ bool exists(const std::string& path) {
   return fs::is_regular_file(path, ignored);
 }
 
-std::string journal_of(const std::string& path) { return link_target(path) + ".partial"; }
+bool is_file(const OutputFile& output) {
+  std::error_code ignored;
+  return output.path != "-" && (!fs::exists(output.path, ignored) || exists(output.path));
+}
 
-/// Beside the first output that is a file; empty where there is none.
+/// Beside the JSON; without one, beside the first output that is a file; empty: there is none.
 std::string journal_beside(const std::vector<OutputFile>& outputs) {
-  const auto is_file = [](const OutputFile& output) {
-    std::error_code ignored;
-    return output.path != "-" && (!fs::exists(output.path, ignored) || exists(output.path));
-  };
-  const auto first = std::ranges::find_if(outputs, is_file);
-  return first == outputs.end() ? std::string() : journal_of(first->path);
+  const OutputFile* first = nullptr;
+  for (const OutputFile& output : outputs) {
+    if (!is_file(output)) continue;
+    if (output.write == write_json) return journal_of(output.path);
+    if (first == nullptr) first = &output;
+  }
+  return first == nullptr ? std::string() : journal_of(first->path);
+}
+
+bool holds_something(const std::string& path) {
+  std::error_code failed;
+  const std::uintmax_t size = fs::file_size(path, failed);
+  return !failed && size > 0;
 }
 
 bool was_interrupted(const Record& record) {
@@ -43,28 +55,32 @@ bool was_interrupted(const Record& record) {
 
 [[noreturn]] void refuse_journal(const std::string& journal, std::size_t records) {
   throw ConfigError(fmt::format(
-      "{} holds {} results of a run that was cut off, or still goes on\n"
+      "{} holds {} results of a run that was cut off\n"
       "   --resume {} goes on with that run; without the file a new one begins",
       journal, records, journal.substr(0, journal.size() - std::string(".partial").size())));
 }
 
 }  // namespace
 
-KeptResults::KeptResults(const std::vector<OutputFile>& outputs, const std::string& resumed)
-    : journal_path_(journal_beside(outputs)), resumed_(resumed) {
-  if (resumed.empty()) {
-    if (journal_path_.empty() || !exists(journal_path_)) return;
+KeptResults::KeptResults(const std::vector<OutputFile>& outputs,
+                         const std::optional<ResumedRun>& resumed)
+    : journal_path_(journal_beside(outputs)) {
+  if (resumed && exists(resumed->journal)) journal_path_ = resumed->journal;
+  if (!journal_path_.empty()) lock_.emplace(journal_path_);
+  for (const OutputFile& output : outputs) {
+    if (is_file(output)) files_.push_back({output.option, lasting_path(output.path)});
+  }
+  if (!resumed) {
+    if (journal_path_.empty() || !holds_something(journal_path_)) return;
     const std::size_t records = read_results(journal_path_).records.size();
     if (records > 0) refuse_journal(journal_path_, records);
-    fs::remove(journal_path_);
+    std::error_code ignored;
+    fs::resize_file(journal_path_, 0, ignored);
     return;
   }
-  if (!exists(resumed) && !exists(journal_of(resumed))) {
-    throw ConfigError(fmt::format("--resume {}: there is neither this file nor {}", resumed,
-                                  journal_of(resumed)));
-  }
-  for (const std::string& path : {resumed, journal_of(resumed)}) {
-    if (!exists(path)) continue;
+  resumed_ = resumed->asked;
+  for (const std::string& path : {resumed->results, journal_path_}) {
+    if (!holds_something(path)) continue;
     RunResult part = read_results(path);
     std::erase_if(part.records, was_interrupted);
     append(earlier_, std::move(part));
@@ -75,11 +91,17 @@ KeptResults::KeptResults(const std::vector<OutputFile>& outputs, const std::stri
   }
 }
 
+KeptResults::~KeptResults() {
+  journal_.reset();
+  std::error_code ignored;  // nothing was begun
+  if (!journal_path_.empty() && !holds_something(journal_path_)) fs::remove(journal_path_, ignored);
+}
+
 void KeptResults::start(const RunResult& header) {
   if (!earlier_.scenarios.empty()) {
     for (const auto& difference :
          {machine_difference(earlier_, header), binary_difference(earlier_, header),
-          scenario_difference(earlier_, header)}) {
+          plugin_difference(earlier_, header), scenario_difference(earlier_, header)}) {
       if (difference.empty()) continue;
       throw EnvironmentError(
           fmt::format("--resume {}: its results do not belong to this run: {} (there, and here)",
@@ -88,7 +110,7 @@ void KeptResults::start(const RunResult& header) {
   }
   if (journal_path_.empty() || gave_up_) return;
   if (!journal_) journal_.emplace(journal_path_);
-  journal_->start(header);
+  journal_->start(header, files_);
 }
 
 std::vector<Record> KeptResults::finished(const Scenario& scenario, const Case& c,

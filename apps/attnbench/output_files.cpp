@@ -9,12 +9,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
+#include <sstream>
 #include <string_view>
 
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/result_file.h"
 #include "lib/base/error.h"
 #include "lib/report/sinks.h"
+#include "lib/scenario/sha256.h"
 
 namespace attnbench {
 namespace {
@@ -32,6 +34,15 @@ Sink sink_for(const std::string& path) {
       "-o {}: the ending names the format: .json .csv .md .xml (JUnit) .gbench.json", path));
 }
 
+/// Of a file that an earlier run was asked for.
+Sink sink_of(const std::string& option, const std::string& path) {
+  if (option == "--json") return write_json;
+  if (option == "--csv") return write_csv;
+  if (option == "--markdown") return write_markdown;
+  if (option == "--junit") return write_junit;
+  return option == "--google-benchmark" ? write_google_benchmark_json : sink_for(path);
+}
+
 std::vector<OutputFile> outputs_of(const OutputOptions& options) {
   std::vector<OutputFile> outputs = {
       {"--json", options.json, write_json},
@@ -41,6 +52,11 @@ std::vector<OutputFile> outputs_of(const OutputOptions& options) {
       {"--google-benchmark", options.google_benchmark, write_google_benchmark_json}};
   std::erase_if(outputs, [](const OutputFile& output) { return output.path.empty(); });
   for (const std::string& path : options.by_ending) outputs.push_back({"-o", path, sink_for(path)});
+  for (const auto& [option, path] : options.resumed) {
+    const auto is_it = [&](const OutputFile& output) { return same_file(output.path, path); };
+    if (std::ranges::none_of(outputs, is_it))
+      outputs.push_back({option, path, sink_of(option, path)});
+  }
   return outputs;
 }
 
@@ -97,23 +113,30 @@ bool use_standard_output(const std::vector<OutputFile>& outputs) {
       outputs, [](const OutputFile& output) { return output.path == kStandardOutput; });
 }
 
-bool write_outputs(const RunResult& result, const std::vector<OutputFile>& outputs,
-                   Console& console) {
-  bool complete = true;
+WrittenOutputs write_outputs(const RunResult& result, const std::vector<OutputFile>& outputs,
+                             Console& console) {
+  WrittenOutputs written;
   for (const OutputFile& output : outputs) {
     try {
+      if (output.write == write_json && output.path != kStandardOutput) {
+        std::ostringstream text;
+        write_json(result, text);
+        write_result_file(output.path, console.out, [&](std::ostream& out) { out << text.view(); });
+        written.json_sha256 = sha256_hex(text.view());
+        continue;
+      }
       write_result_file(output.path, console.out,
                         [&](std::ostream& out) { output.write(result, out); });
     } catch (const EnvironmentError& error) {
       console.err << "error: " << error.what() << '\n';
-      if (complete && console.out) {
+      if (written.complete && console.out) {
         console.err << "   the results follow as JSON on standard output\n";
         write_json(result, console.out);
       }
-      complete = false;
+      written.complete = false;
     }
   }
-  return complete;
+  return written;
 }
 
 }  // namespace attnbench

@@ -9,6 +9,7 @@
 #include "apps/attnbench/cli_fwd.h"
 #include "apps/attnbench/command.h"
 #include "lib/bench/record.h"
+#include "lib/report/journal.h"
 
 namespace attnbench {
 
@@ -16,6 +17,7 @@ namespace attnbench {
 struct OutputOptions {
   std::string json, csv, markdown, junit, google_benchmark;
   std::vector<std::string> by_ending;
+  std::vector<JournalFile> resumed;  ///< of the run that this one goes on with; each counts once
 };
 
 using Sink = void (*)(const RunResult&, std::ostream&);
@@ -39,9 +41,15 @@ void add_output_options(CLI::App& app, OutputOptions& options);
 /// Whether one of them is standard output, which then carries nothing else.
 [[nodiscard]] bool use_standard_output(const std::vector<OutputFile>& outputs);
 
+struct WrittenOutputs {
+  bool complete = true;       ///< all were written
+  std::string json_sha256{};  ///< of the JSON, if it is a file, as this program wrote it
+};
+
 /// Writes them all. When a file cannot be written, the results are not lost: the first failure
-/// prints them as JSON instead. Returns whether all were written.
-[[nodiscard]] bool write_outputs(const RunResult& result, const std::vector<OutputFile>& outputs,
-                                 Console& console);
+/// prints them as JSON instead.
+[[nodiscard]] WrittenOutputs write_outputs(const RunResult& result,
+                                           const std::vector<OutputFile>& outputs,
+                                           Console& console);
 
 }  // namespace attnbench

@@ -4,12 +4,14 @@
 usage: process_test.py <attnbench binary>
 """
 import fcntl
+import hashlib
 import json
 import os
 import platform
 import pty
 import re
 import shlex
+import shutil
 import signal
 import struct
 import statistics
@@ -252,6 +254,130 @@ exec {BINARY} "$@"
         self.assertEqual([record["case"] for record in records], ["first", "second"])
         self.assertEqual(records[0]["time_us"]["median"], first)  # not measured again
         self.assertGreater(records[1]["time_us"]["median"], 0)
+
+    def kill_in_the_second_case(self, *outputs):
+        """A run that is killed when its first case is done; the folder's files."""
+        self.write(rounds=1, timeout_s=2)
+        process = self.start(*outputs, *MANY_ROUNDS)
+        for line in process.stdout:
+            if line.startswith("second"):
+                break
+        process.kill()
+        process.communicate()
+        return {name for name in os.listdir(self.folder.name) if name != "s.yaml"}
+
+    def resume(self, path):
+        return subprocess.run([BINARY, "run", self.scenario, *MANY_ROUNDS, "--resume", path], text=True,
+                              capture_output=True, timeout=60)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def test_the_journal_stands_beside_the_json_and_any_file_of_a_run_names_it(self):
+        outputs = ("-o", self.path("q.csv"), "-o", self.json, "--junit", self.path("report"), "-o", self.path("d.md"))
+        for asked in "r.json", "q.csv", "report", "d.md":
+            with self.subTest(asked):
+                self.assertEqual(self.kill_in_the_second_case(*outputs), {"r.json.partial"})
+                resumed = self.resume(self.path(asked))
+                self.assertEqual(resumed.returncode, 0, resumed.stderr)
+                self.assertIn("1 taken over", resumed.stdout)
+                self.assertEqual(set(os.listdir(self.folder.name)), {"s.yaml", "r.json", "q.csv", "report", "d.md"})
+                with open(self.json) as file:
+                    self.assertEqual(len(json.load(file)["records"]), 2)
+                with open(self.path("report")) as file:
+                    self.assertTrue(file.read().startswith("<?xml"))
+                with open(self.path("d.md")) as file:
+                    self.assertTrue(file.read().startswith("### "))
+                for name in "r.json", "q.csv", "report", "d.md":
+                    os.remove(self.path(name))
+
+    def test_a_run_without_json_goes_on_and_writes_none(self):
+        self.assertEqual(self.kill_in_the_second_case("-o", self.path("d.md")), {"d.md.partial"})
+        resumed = self.resume(self.path("d.md"))
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        self.assertEqual(set(os.listdir(self.folder.name)), {"s.yaml", "d.md"})
+        with open(self.path("d.md")) as file:
+            self.assertTrue(file.read().startswith("### "))
+
+    def test_a_finished_run_is_found_by_another_of_its_files(self):
+        self.write(rounds=3, timeout_s=4)
+        subprocess.run([BINARY, "run", self.scenario, "--quick", "-o", self.json, "-o", self.path("r.csv")], check=True,
+                       stdout=subprocess.DEVNULL)
+        resumed = subprocess.run([BINARY, "run", self.scenario, "--quick", "--resume", self.path("r.csv")], text=True,
+                                 capture_output=True)
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        self.assertIn("2 taken over", resumed.stdout)
+        with open(self.path("r.csv")) as file:
+            self.assertTrue(file.readline().startswith("case,"))
+        missing = subprocess.run([BINARY, "run", self.scenario, "--resume", self.path("x.csv")], text=True,
+                                 capture_output=True)
+        self.assertEqual(missing.returncode, 4)
+        self.assertIn("x.json nor a journal", missing.stderr)
+
+    def test_two_runs_never_share_a_journal(self):
+        process = self.start_and_wait_for_the_second_case()
+        second = subprocess.run([BINARY, "run", self.scenario, "--quick", "--json", self.json], text=True,
+                                capture_output=True, timeout=60)
+        self.assertEqual((second.returncode, second.stdout), (4, ""))
+        self.assertIn("r.json.partial belongs to a run that still goes on", second.stderr)
+        self.assertIsNone(process.poll())
+        process.kill()
+        process.communicate()
+        self.assertEqual(self.resume(self.json).returncode, 0)
+
+    def test_the_closing_line_gives_the_hash_of_the_json_and_the_seconds_of_its_own_run(self):
+        self.kill_in_the_second_case("-o", self.json)
+        with open(self.json + ".partial") as file:
+            lines = [json.loads(line) for line in file]
+        lines[0]["run"]["wall_s"] = 1000.0  # of the run before
+        with open(self.json + ".partial", "w") as file:
+            file.writelines(json.dumps(line) + "\n" for line in lines)
+        resumed = self.resume(self.json)
+        with open(self.json, "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()
+        self.assertIn(f"JSON sha256 {digest[:16]}", resumed.stdout)
+        self.assertLess(float(re.search(r"([0-9.]+) s\b[^\n]*measuring", resumed.stdout)[1]), 100)
+
+    CONFIG = {"model_type": "llama", "hidden_size": 512, "num_attention_heads": 8, "num_key_value_heads": 2,
+              "num_hidden_layers": 2, "head_dim": 64}
+
+    def write_with_config(self, kv_heads):
+        with open(self.path("g.json"), "w") as file:
+            json.dump(dict(self.CONFIG, num_key_value_heads=kv_heads), file)
+        with open(self.scenario, "w") as file:
+            file.write((SCENARIO % (1, 1, 2)).replace("{heads_q: 8, heads_kv: 2, head_dim: 64}", "{hf_config: g.json}"))
+
+    def test_a_run_of_another_model_is_not_gone_on_with_nor_merged(self):
+        self.write_with_config(kv_heads=2)
+        parts = [self.path(f"{i}.json") for i in (1, 2)]
+        run = [BINARY, "run", self.scenario, "--quick", "--rounds", "3"]
+        subprocess.run([*run, "--shard", "1/2", "-o", parts[0]], check=True, stdout=subprocess.DEVNULL)
+        with open(parts[0]) as file:
+            configs = json.load(file)["scenarios"][0]["configs"]
+        self.assertEqual([each["path"] for each in configs], ["g.json"])
+        self.write_with_config(kv_heads=8)
+        resumed = subprocess.run([*run, "--resume", parts[0]], text=True, capture_output=True)
+        self.assertEqual(resumed.returncode, 5, resumed.stdout)
+        with open(self.path("g.json"), "rb") as file:
+            now = hashlib.sha256(file.read()).hexdigest()
+        self.assertIn(f"SHA-256 of g.json '{configs[0]['sha256']}' and '{now}'", resumed.stderr)
+        subprocess.run([*run, "--shard", "2/2", "-o", parts[1]], check=True, stdout=subprocess.DEVNULL)
+        merged = subprocess.run([BINARY, "merge", *parts, "-o", self.json], text=True, capture_output=True)
+        self.assertEqual(merged.returncode, 4)
+        self.assertIn("SHA-256 of g.json", merged.stderr)
+
+    def test_a_run_of_another_build_of_a_plug_in_is_not_gone_on_with(self):
+        self.write(rounds=3, timeout_s=4)
+        built = os.path.join(os.path.dirname(BINARY), "../plugins/example_plugin.so")
+        plugin = shutil.copy(built, self.path("mine.so"))
+        run = [BINARY, "run", self.scenario, "--quick", "--plugin", plugin, "--backend", "example_plugin"]
+        first = subprocess.run([*run, "-o", self.json], text=True, capture_output=True)
+        self.assertEqual(first.returncode, 0, first.stdout + first.stderr)
+        with open(plugin, "ab") as file:
+            file.write(b"rebuilt")
+        resumed = subprocess.run([*run, "--resume", self.json], text=True, capture_output=True)
+        self.assertEqual(resumed.returncode, 5)
+        self.assertIn(f"SHA-256 of plug-in {plugin} '", resumed.stderr)
 
     def test_shards_join_to_the_whole_sweep(self):
         self.write(rounds=3, timeout_s=4)

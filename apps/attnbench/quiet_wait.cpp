@@ -7,8 +7,8 @@
 #include <chrono>
 #include <thread>
 
-#include "apps/attnbench/processor_load.h"
 #include "apps/attnbench/progress_line.h"
+#include "lib/bench/processor_load.h"
 
 namespace attnbench {
 namespace {
@@ -25,7 +25,8 @@ std::string busy_text(const OtherPrograms& others) {
 std::optional<OtherPrograms> watch_a_second() {
   const ProcessorLoad load;
   std::this_thread::sleep_for(std::chrono::seconds(1));
-  return load.others();
+  const OtherPrograms others = load.others();
+  return others.known() ? std::optional(others) : std::nullopt;
 }
 
 std::string wait_until_quiet(double limit_s, const QuietWait& wait) {

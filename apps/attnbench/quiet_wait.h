@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "lib/report/unsettled.h"
+#include "lib/bench/record.h"
 
 namespace attnbench {
 

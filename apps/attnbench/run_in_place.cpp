@@ -5,14 +5,12 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "apps/attnbench/processor_load.h"
-
 #include "lib/bench/backend_choice.h"
+#include "lib/bench/processor_load.h"
 #include "lib/session/isolate/isolated_executor.h"
 #include "lib/session/local_executor.h"
 #include "lib/session/mixed_executor.h"
@@ -32,10 +30,7 @@ KeptCeilings kept_ceilings(const RunOptions& options, bool rough) {
                        .keeps = !rough,
                        .watch = [] {
                          const auto load = std::make_shared<ProcessorLoad>();
-                         return [load] {
-                           const std::optional<OtherPrograms> others = load->others();
-                           return others && others->disturb();
-                         };
+                         return [load] { return load->others().disturb(); };
                        }});
 }
 

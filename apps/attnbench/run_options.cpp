@@ -177,9 +177,10 @@ void declare_output(CLI::App& app, RunOptions& options) {
   app.option_defaults()->group(kOutput);
   add_output_options(app, options.outputs);
   app.add_option("--resume", options.resume,
-                 "go on with the run that wrote this JSON file, or that was cut off before it "
-                 "could: finished cases are not measured again. Refused on another machine, with "
-                 "another binary or with another scenario")
+                 "go on with the run that wrote this file, or that was cut off before it could, "
+                 "and write all its files: finished cases are not measured again. Refused on "
+                 "another machine, with another binary, scenario, config.json of a model or build "
+                 "of a plug-in")
       ->option_text("FILE")
       ->check(not_empty())
       ->excludes("--json");

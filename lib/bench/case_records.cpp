@@ -15,6 +15,19 @@
 namespace attnbench {
 namespace {
 
+/// By entry of the batch, whose requests need not stand together.
+std::vector<RequestGroup> groups_of(const Case& c) {
+  std::vector<RequestGroup> groups;
+  for (const Request& request : c.requests) {
+    auto group = std::ranges::find(groups, request.group, &RequestGroup::name);
+    if (group == groups.end()) group = groups.insert(group, {request.group});
+    ++group->requests;
+    group->q_tokens += request.q_len;
+    group->kv_tokens += request.kv_len;
+  }
+  return groups;
+}
+
 constexpr const char* kInterrupted = "interrupted";
 
 /// Bytes that memory itself had to deliver. Data that stay in a cache between samples may be read
@@ -197,6 +210,7 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
   r.tp = c.tp;
   r.model_layers = c.model_layers;
   if (c.step != StepPart::kAttention) r.model_layers.layers -= c.model_layers.kv_shared;
+  r.groups = groups_of(c);
   r.sweep = c.sweep;
   r.requests = static_cast<std::int64_t>(c.requests.size());
   if (launch == LaunchMode::kGraph) r.graph_bucket = c.graph_bucket;

@@ -370,7 +370,7 @@ void CaseRun::work() {
 }
 
 std::vector<Record> CaseRun::run(std::span<const Registry::Entry* const> entries,
-                                 TimeAccount& spent) {
+                                 TimeAccount& spent, const ProcessorLoad& load) {
   candidates_.resize(entries.size());
   {
     const Lap lap(spent_.starting);
@@ -383,11 +383,13 @@ std::vector<Record> CaseRun::run(std::span<const Registry::Entry* const> entries
   attempt_for_all([&] { work(); });
   add(spent, spent_);
 
+  const OtherPrograms others = load.others();
   std::vector<Record> records;
   for (const Candidate& candidate : candidates_) {
     for (const LaunchMode launch : scenario_->measure.launch) {
       for (const CacheState cache : scenario_->measure.cache) {
         records.push_back(make_record(candidate, cache, launch));
+        records.back().others = others;
         add_aa_ratio(records);
         if (hooks_->record) hooks_->record(records.back());
       }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lib/bench/driver.h"
+#include "lib/bench/processor_load.h"
 #include "lib/bench/timed_checks.h"
 #include "lib/session/executor.h"
 
@@ -27,7 +28,7 @@ class CaseRun {
   /// Records of every cell, backend after backend. Adds to `spent` what the time went to, but for
   /// the rest.
   [[nodiscard]] std::vector<Record> run(std::span<const Registry::Entry* const> entries,
-                                        TimeAccount& spent);
+                                        TimeAccount& spent, const ProcessorLoad& load);
   /// Records of a case that was never begun.
   [[nodiscard]] std::vector<Record> skip(std::span<const Registry::Entry* const> entries,
                                          const std::string& reason) const;

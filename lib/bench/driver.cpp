@@ -12,7 +12,9 @@
 #include "lib/base/error.h"
 #include "lib/bench/backend_choice.h"
 #include "lib/bench/case_run.h"
+#include "lib/bench/processor_load.h"
 #include "lib/fixture/pool_demand.h"
+#include "lib/scenario/sha256.h"
 #include "lib/session/aa_pairs.h"
 #include "lib/session/local_executor.h"
 
@@ -37,6 +39,20 @@ const RunDevice* main_device(std::span<const RunDevice> used) {
     if (each.info.kind == DeviceKind::kCuda) return &each;
   }
   return used.empty() ? nullptr : &used.front();
+}
+
+/// The system counts in steps of 10 ms: a case shorter than this is judged with what went before.
+constexpr double kLoadWindowS = 1;
+
+/// The files that these come from, each once.
+std::vector<InputFile> plugins_of(const std::vector<const Registry::Entry*>& backends) {
+  std::vector<InputFile> files;
+  for (const Registry::Entry* entry : backends) {
+    const std::string& path = entry->plugin;
+    if (path.empty() || std::ranges::find(files, path, &InputFile::path) != files.end()) continue;
+    files.push_back({path, sha256_of_file(path)});
+  }
+  return files;
 }
 
 /// Shows what an earlier run has measured.
@@ -82,7 +98,9 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Execu
   const RunDevice* const shown = main_device(used);
   result.environment = describe_environment(shown ? shown->info : executor.host());
   result.scenarios = {{scenario.name, scenario.path, scenario.sha256, scenario.seed,
-                       fmt::format("{}", fmt::join(scenario.command.options, " "))}};
+                       fmt::format("{}", fmt::join(scenario.command.options, " ")),
+                       scenario.configs}};
+  result.plugins = plugins_of(backends);
   for (const RunDevice& each : used) {
     result.devices.push_back({each.info, each.ceilings, each.ceilings_utc});
   }
@@ -90,10 +108,13 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Execu
   for (const Registry::Entry* entry : host_stands_in(scenario, registry, filter)) {
     result.stand_ins.push_back(entry->info.name);
   }
+  const ProcessorLoad whole;
   if (hooks.started) hooks.started(result);
 
+  ProcessorLoad load;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Case& c = cases[i];
+    if (load.seconds() > kLoadWindowS) load = ProcessorLoad();
     CaseRun run(scenario, c, costs[i], executor, used, hooks);
     const auto taking_part = backends_of(c, backends, !result.stand_ins.empty());
     std::vector<Record> records;
@@ -104,7 +125,7 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Execu
       records = run.skip(taking_part, "interrupted");
     } else {
       if (hooks.case_started) hooks.case_started(c, costs[i], i, cases.size());
-      records = run.run(taking_part, result.spent);
+      records = run.run(taking_part, result.spent, load);
       if (hooks.case_finished) hooks.case_finished(c);
     }
     std::ranges::move(records, std::back_inserter(result.records));
@@ -119,6 +140,7 @@ RunResult run_scenario(const Scenario& scenario, const Registry& registry, Execu
     return r.timing.status == MeasureStatus::kInterrupted ||
            r.graph_n.timing.status == MeasureStatus::kInterrupted;
   });
+  result.others = whole.others();
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   result.spent.other = std::max(0.0, result.wall_s - sum_of_parts(result.spent));
   return result;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "lib/report/unsettled.h"
+#include "lib/bench/record.h"
 
 namespace attnbench {
 
@@ -29,9 +29,10 @@ struct ProcessorTimes {
 class ProcessorLoad {
  public:
   ProcessorLoad();
-  /// What other programs did meanwhile; children of this one count as others until they have ended.
-  /// Unset where the system does not tell.
-  [[nodiscard]] std::optional<OtherPrograms> others() const;
+  /// What other programs did meanwhile; this one's children are no others. Not known where the
+  /// system does not tell.
+  [[nodiscard]] OtherPrograms others() const;
+  [[nodiscard]] double seconds() const;  ///< since its construction
 
  private:
   std::optional<ProcessorTimes> times_;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/attnbench/processor_load.h"
+#include "lib/bench/processor_load.h"
 
 #include <gtest/gtest.h>
 

@@ -42,6 +42,12 @@ void append(RunResult& all, RunResult further) {
       all.scenarios.push_back(std::move(source));
     }
   }
+  for (InputFile& plugin : further.plugins) {
+    if (std::ranges::find(all.plugins, plugin) == all.plugins.end()) {
+      all.plugins.push_back(std::move(plugin));
+    }
+  }
+  if (further.others.busy_processors > all.others.busy_processors) all.others = further.others;
   std::ranges::move(further.records, std::back_inserter(all.records));
   all.wall_s += further.wall_s;
   add(all.spent, further.spent);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "lib/measure/paired_ratio.h"
 #include "lib/scenario/cascade_choice.h"
 #include "lib/scenario/case.h"
+#include "lib/scenario/scenario.h"
 #include "lib/session/batched_graph.h"
 #include "lib/session/index_timing.h"
 #include "lib/verify/verdict.h"
@@ -77,6 +79,27 @@ struct ChosenByEngines {
   std::string sglang, vllm;
 };
 
+/// What other programs took of a machine's processors for a while.
+struct OtherPrograms {
+  double busy_processors = -1;  ///< mean; -1: not known
+  int processors = 0;           ///< of the machine
+
+  [[nodiscard]] bool known() const { return processors > 0; }
+  /// Enough to be seen in a figure: more than a twentieth of the machine, or than half of one
+  /// processor, since a kernel waits for its slowest thread however many processors there are.
+  [[nodiscard]] bool disturb() const {
+    return known() && busy_processors > std::min(0.05 * processors, 0.5);
+  }
+};
+
+/// The requests of a case that come from one entry of its batch.
+struct RequestGroup {
+  std::string name;
+  std::int64_t requests = 0, q_tokens = 0, kv_tokens = 0;
+
+  bool operator==(const RequestGroup&) const = default;
+};
+
 /// The result row of one cell (case x part of the step x backend x cache x launch).
 struct Record {
   std::string scenario;  ///< its name
@@ -101,10 +124,13 @@ struct Record {
   int tp = 1;
   std::int64_t graph_bucket = 0;  ///< requests of a padded graph, its padding included; 0: none
   std::int64_t padding_requests = 0, padding_tokens = 0;  ///< BatchPadding: what fills the step up
-  ModelLayers model_layers;   ///< of a mix that runs a model's kinds of layers
-  SweptValues sweep;          ///< what the sweep put into this case
-  CascadeChoice use_cascade;  ///< by vLLM's rule, on the GPU of the run
+  ModelLayers model_layers;          ///< of a mix that runs a model's kinds of layers
+  std::vector<RequestGroup> groups;  ///< in the batch's order
+  SweptValues sweep;                 ///< what the sweep put into this case
+  CascadeChoice use_cascade;         ///< by vLLM's rule, on the GPU of the run
   ChosenByEngines engine_choice;
+
+  OtherPrograms others;  ///< while the case was under way, and in the second before
 
   Outcome outcome;
   int samples_checked = 0;  ///< timed samples whose outputs were compared with the reference
@@ -165,7 +191,8 @@ struct DeviceRates {
 struct ScenarioSource {
   std::string name, path, sha256;
   std::uint64_t seed = 0;
-  std::string options{};  ///< of the command line, that change how cells are measured
+  std::string options{};             ///< of the command line, that change how cells are measured
+  std::vector<InputFile> configs{};  ///< Scenario::configs
 
   bool operator==(const ScenarioSource&) const = default;
 };
@@ -179,6 +206,8 @@ struct RunResult {
   /// named them. For the table's header; result files do not hold it.
   std::vector<std::string> stand_ins;
   std::vector<ScenarioSource> scenarios;  ///< that were run, in order
+  std::vector<InputFile> plugins;         ///< files of backends that were chosen
+  OtherPrograms others;                   ///< while the run went on; of several, in the busiest one
   std::vector<Record> records;
   double wall_s = 0;
   TimeAccount spent;  ///< adds up to wall_s

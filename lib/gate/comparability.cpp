@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "lib/gate/policy.h"
+#include "lib/report/run_difference.h"
 
 namespace attnbench {
 namespace {
@@ -57,6 +58,13 @@ std::vector<Difference> differences_of(const RunResult& base, const RunResult& n
       differences.push_back({"scenario", source.name, "a file without the hash of its scenario"});
     }
     compare("scenario", source.name, earlier->sha256.substr(0, 12), source.sha256.substr(0, 12));
+    for (const InputFile& config : source.configs) {
+      const auto other = std::ranges::find(earlier->configs, config.path, &InputFile::path);
+      if (other == earlier->configs.end() || other->sha256 == config.sha256) continue;
+      differences.push_back({"scenario", source.name,
+                             config.path + ": " + both(other->sha256.substr(0, 12),
+                                                       config.sha256.substr(0, 12))});
+    }
     compare("seed", source.name, std::to_string(earlier->seed), std::to_string(source.seed));
     compare("settings", source.name, earlier->options, source.options);
   }
@@ -88,6 +96,9 @@ std::vector<std::string> remarks_on(const RunResult& base, const RunResult& now,
   compare("compiler", was.compiler, is.compiler);
   compare("driver", was.device.driver, is.device.driver);
   compare("CUDA", was.device.cuda_version, is.device.cuda_version);
+  if (const std::string found = plugin_difference(base, now); !found.empty()) {
+    remarks.push_back(found + " (base, now)");
+  }
   if (base.interrupted) remarks.emplace_back("the base is an interrupted run");
   if (now.interrupted) remarks.emplace_back("the new result is an interrupted run");
   const auto age = age_in_days(base, today);

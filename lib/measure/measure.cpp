@@ -35,7 +35,7 @@ std::string_view to_string(MeasureStatus status) {
     case MeasureStatus::kNoisy:
       return "noisy";
     case MeasureStatus::kTimeout:
-      return "timeout";
+      return "not converged";
     case MeasureStatus::kThrottled:
       return "throttled";
     case MeasureStatus::kHostSync:

@@ -45,7 +45,7 @@ struct TimedCell {
 enum class MeasureStatus : std::uint8_t {
   kConverged,
   kNoisy,
-  kTimeout,
+  kTimeout,      ///< its time was over before it had converged
   kThrottled,    ///< the device slowed down in more than a tenth of the samples
   kHostSync,     ///< forward waits or allocates: it can be neither queued nor captured
   kFailed,       ///< forward or the device threw

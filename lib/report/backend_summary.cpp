@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -32,8 +33,9 @@ constexpr std::size_t kFewestOfNames = 6;
 constexpr std::array<std::string_view, 6> kLegends = {
     "",
     "",
-    "fastest: where no backend was faster, ties included",
-    "geomean vs best: geometric mean of vs best",
+    "fastest: where no backend was faster, ties included, figures with a ? not",
+    "geomean vs best: geometric mean of vs best where another backend is right, too; none of one "
+    "that failed",
     "failed: wrong, crashed or impossible",
     "noisy: ± wider than asked for, or missing"};
 
@@ -58,6 +60,16 @@ std::size_t count_cases(const RunResult& run) {
   return cases.size();
 }
 
+/// How many figures each comparison has.
+std::map<ComparisonKey, int> competitors(const RunResult& run,
+                                         const std::vector<Standing>& standing) {
+  std::map<ComparisonKey, int> counts;
+  for (std::size_t i = 0; i < run.records.size(); ++i) {
+    if (standing[i].exists()) ++counts[ComparisonKey(run.records[i])];
+  }
+  return counts;
+}
+
 /// The titles first; nothing where there is no summary.
 std::vector<Row> summary_rows(const RunResult& run) {
   const std::vector<BackendSummary> summaries = backend_summaries(run);
@@ -78,6 +90,7 @@ std::vector<Row> summary_rows(const RunResult& run) {
 
 std::vector<BackendSummary> backend_summaries(const RunResult& run) {
   const std::vector<Standing> standing = standings(run.records);
+  const std::map<ComparisonKey, int> rivals = competitors(run, standing);
   std::vector<BackendSummary> summaries;
   std::vector<std::pair<double, int>> logarithms;  // sum and count
   for (std::size_t i = 0; i < run.records.size(); ++i) {
@@ -94,14 +107,18 @@ std::vector<BackendSummary> backend_summaries(const RunResult& run) {
     s.fastest += standing[i].is_best() ? 1 : 0;
     s.failed += r.has_failed() ? 1 : 0;
     s.noisy += is_open(r) ? 1 : 0;
-    if (!standing[i].exists()) continue;
+    if (!standing[i].exists() || rivals.at(ComparisonKey(r)) < 2) continue;
     logarithms[place].first += std::log(standing[i].ratio);
     ++logarithms[place].second;
     s.geomean = std::exp(logarithms[place].first / logarithms[place].second);
   }
   if (summaries.size() < 2 || count_cases(run) < 2) return {};
+  for (BackendSummary& s : summaries) {
+    if (s.failed > 0) s.geomean = 0;  // over the cases that it got right, it would flatter
+  }
   std::ranges::stable_sort(summaries, {}, [](const BackendSummary& s) {
-    return s.geomean > 0 ? s.geomean : std::numeric_limits<double>::infinity();
+    const double mean = s.geomean > 0 ? s.geomean : std::numeric_limits<double>::infinity();
+    return std::pair(s.failed > 0, mean);
   });
   return summaries;
 }

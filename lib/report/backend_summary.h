@@ -17,11 +17,13 @@ struct BackendSummary {
   int fastest = 0;  ///< of these the fastest correct ones of their case, ties among them
   int failed = 0;   ///< INCORRECT, CRASHED or IMPOSSIBLE
   int noisy = 0;    ///< with a figure whose interval is wider than asked for, or none
-  /// Geometric mean of the times over the fastest's, of cells with a Standing; 0: it has none.
+  /// Geometric mean of the times over the fastest's, of cells where another backend has a Standing,
+  /// too; 0: there are none, or it failed in one.
   double geomean = 0;
 };
 
-/// One for each backend that was tried, the fastest by geometric mean first. Empty unless there are
+/// One for each backend that was tried, the fastest by geometric mean first, those that
+/// failed last. Empty unless there are
 /// two backends and two cases to compare.
 [[nodiscard]] std::vector<BackendSummary> backend_summaries(const RunResult& run);
 

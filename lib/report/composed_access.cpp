@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "lib/report/added_columns.h"
 #include "lib/report/record_text.h"
 
 namespace attnbench {
@@ -38,13 +39,15 @@ Json blocks_type() {
 }  // namespace
 
 FieldAccess graph_n_status_access() {
-  return {[](const Record& r) { return Json(graph_n_status(r)); },
-          [](Record& r, const std::string& text) {
-            const auto found = std::ranges::find_if(
-                kMeasureStatuses, [&](MeasureStatus each) { return to_string(each) == text; });
-            if (found != std::ranges::end(kMeasureStatuses)) r.graph_n.timing.status = *found;
-          },
-          {{"enum", {"converged", "noisy", "timeout", "throttled", "interrupted", "refused"}}}};
+  return {
+      [](const Record& r) { return Json(graph_n_status(r)); },
+      [](Record& r, const std::string& text) {
+        const auto found = std::ranges::find_if(kMeasureStatuses, [&](MeasureStatus each) {
+          return to_string(each) == present_word(text);
+        });
+        if (found != std::ranges::end(kMeasureStatuses)) r.graph_n.timing.status = *found;
+      },
+      {{"enum", {"converged", "noisy", "not converged", "throttled", "interrupted", "refused"}}}};
 }
 
 FieldAccess clock_events_access() {
@@ -87,6 +90,55 @@ FieldAccess sweep_access() {
             }
           },
           {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}}};
+}
+
+FieldAccess swept_numbers_access() {
+  FieldAccess access = computed([](const Record& r) {
+    Json values = Json::object();
+    for (const auto& [path, value] : swept_numbers(r)) values[path] = value;
+    return values;
+  });
+  access.type = {{"type", "object"}, {"additionalProperties", {{"type", "number"}}}};
+  return access;
+}
+
+FieldAccess groups_access() {
+  const Json count = {{"type", "integer"}, {"minimum", 0}};
+  const Json group = {{"type", "object"},
+                      {"properties",
+                       {{"name", {{"type", "string"}}},
+                        {"requests", count},
+                        {"q_tokens", count},
+                        {"kv_tokens", count}}},
+                      {"required", {"name", "requests", "q_tokens", "kv_tokens"}},
+                      {"additionalProperties", false}};
+  return {[](const Record& r) {
+            Json groups = Json::array();
+            for (const RequestGroup& each : r.groups) {
+              groups.push_back({{"name", each.name},
+                                {"requests", each.requests},
+                                {"q_tokens", each.q_tokens},
+                                {"kv_tokens", each.kv_tokens}});
+            }
+            return groups;
+          },
+          [](Record& r, const std::string& text) {
+            const Json groups = Json::parse(text, nullptr, false);
+            if (!groups.is_array()) throw ConfigError("not a list of request groups");
+            for (const Json& each : groups) {
+              const auto count_in = [&](const char* key) {
+                const auto found = each.is_object() ? each.find(key) : each.end();
+                if (found == each.end() || !found->is_number_integer()) {
+                  throw ConfigError(fmt::format("{} has no {}", each.dump(), key));
+                }
+                return found->get<std::int64_t>();
+              };
+              const std::int64_t requests = count_in("requests");
+              r.groups.push_back(
+                  {each.value("name", ""), requests, count_in("q_tokens"), count_in("kv_tokens")});
+            }
+          },
+          {{"type", "array"}, {"items", group}}};
 }
 
 }  // namespace attnbench

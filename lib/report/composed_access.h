@@ -17,5 +17,9 @@ namespace attnbench {
 [[nodiscard]] FieldAccess graph_n_blocks_access();
 /// Swept keys with their values as text, in the sweep's order.
 [[nodiscard]] FieldAccess sweep_access();
+/// Those of them that are numbers; computed.
+[[nodiscard]] FieldAccess swept_numbers_access();
+/// The requests by entry of the batch; JSON alone has them.
+[[nodiscard]] FieldAccess groups_access();
 
 }  // namespace attnbench

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/report/added_columns.h"
 #include "lib/report/csv_columns.h"
 #include "lib/report/sinks.h"
 
@@ -72,6 +73,7 @@ void expect_first_columns(const Places& places, const std::string& path) {
 Places places_of(const std::vector<std::string>& names, const std::string& path) {
   Places places;
   for (std::size_t i = 0; i < names.size(); ++i) {
+    if (is_added_column(names[i])) continue;
     const auto column = std::ranges::find(csv_columns(), names[i], &RecordField::column);
     if (column == csv_columns().end()) throw unknown_column(path, names[i]);
     auto& place = places[static_cast<std::size_t>(column - csv_columns().begin())];

@@ -3,6 +3,7 @@
 #include <ostream>
 #include <string>
 
+#include "lib/report/added_columns.h"
 #include "lib/report/csv_columns.h"
 #include "lib/report/sinks.h"
 
@@ -27,11 +28,14 @@ std::string quoted(std::string text) {
 
 void write_csv(const RunResult& run, std::ostream& out) {
   std::string text;
+  const std::vector<std::string> added = added_columns(run);
   for (const RecordField* column : csv_columns()) text += column->column + ',';
+  for (const std::string& column : added) text += quoted(column) + ',';
   text.back() = '\r';
   text += '\n';
   for (const Record& record : run.records) {
     for (const RecordField* column : csv_columns()) text += quoted(csv_text(*column, record)) + ',';
+    for (const std::string& column : added) text += added_text(column, record) + ',';
     text.back() = '\r';
     text += '\n';
   }

@@ -33,7 +33,7 @@ std::string terminal_text(TerminalOptions options) {
     }
     report.case_finished(c);
   }
-  report.finished(run, 2);
+  report.finished(run, {.exit_code = 2});
   return out.str();
 }
 

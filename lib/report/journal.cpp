@@ -21,6 +21,7 @@ namespace {
 
 constexpr const char* kRun = "run";
 constexpr const char* kRecord = "record";
+constexpr const char* kFiles = "files";  // in the run
 constexpr std::string_view kBeginning = "{\"run\":";
 
 /// Whether the file ends within a line, which whatever ended the earlier run has cut off.
@@ -42,7 +43,14 @@ Journal::Journal(const std::string& path) : path_(path) {
   }
 }
 
-void Journal::start(const RunResult& header) { write_line(kRun, run_json(header)); }
+void Journal::start(const RunResult& header, const std::vector<JournalFile>& files) {
+  Json run = run_json(header);
+  run[kFiles] = Json::array();
+  for (const JournalFile& file : files) {
+    run[kFiles].push_back({{"option", file.option}, {"path", file.path}});
+  }
+  write_line(kRun, std::move(run));
+}
 
 void Journal::add(const Record& record) { write_line(kRecord, record_json(record)); }
 
@@ -60,6 +68,20 @@ bool is_journal(std::istream& file) {
   file.clear();
   file.seekg(0);
   return beginning == kBeginning;
+}
+
+std::vector<JournalFile> files_of_journal(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  if (!file || !is_journal(file) || !std::getline(file, text)) return {};
+  const Json line = Json::parse(text, nullptr, false);
+  if (line.is_discarded() || !line.at(kRun).is_object()) return {};
+  std::vector<JournalFile> files;
+  for (const Json& each : line.at(kRun).value(kFiles, Json::array())) {
+    if (!each.is_object()) return {};
+    files.push_back({each.value("option", ""), each.value("path", "")});
+  }
+  return files;
 }
 
 RunResult read_journal(const std::string& path, std::istream& file) {

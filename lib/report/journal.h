@@ -5,11 +5,17 @@
 #include <fstream>
 #include <iosfwd>
 #include <string>
+#include <vector>
 
 #include "lib/bench/record.h"
 #include "lib/report/json.h"
 
 namespace attnbench {
+
+/// A file that a run is to write, and the option that asked for it: "--json".
+struct JournalFile {
+  std::string option, path;
+};
 
 /// A run's results while it goes on, so that whatever ends it loses nothing that was measured. JSON
 /// Lines, each handed to the system at once: {"run": …} at the start of a scenario (run_json()),
@@ -20,7 +26,8 @@ class Journal {
   explicit Journal(const std::string& path);
 
   // Each throws EnvironmentError when the line could not be written.
-  void start(const RunResult& header);
+  /// `files`: whole paths of what the run writes when it ends.
+  void start(const RunResult& header, const std::vector<JournalFile>& files = {});
   void add(const Record& record);
 
  private:
@@ -32,6 +39,10 @@ class Journal {
 
 /// Whether the file begins as a journal does; reads on from its beginning afterwards.
 [[nodiscard]] bool is_journal(std::istream& file);
+
+/// The files that the journal's run writes when it ends; none where it is no journal, cannot be
+/// read, or is older than their list.
+[[nodiscard]] std::vector<JournalFile> files_of_journal(const std::string& path);
 
 /// A line that was cut off is left out: the last one, or the last before a run went on. `path` is
 /// for messages. Throws ConfigError with the line.

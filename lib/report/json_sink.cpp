@@ -3,6 +3,7 @@
 #include <ostream>
 #include <string>
 
+#include "lib/report/answer.h"
 #include "lib/report/model_step.h"
 #include "lib/report/record_json.h"
 #include "lib/report/run_json.h"
@@ -13,6 +14,7 @@ namespace attnbench {
 void write_json(const RunResult& run, std::ostream& out) {
   // A record a line: two files differ in the lines of the cells that differ.
   Json header = run_json(run);
+  header["answer"] = answer_text(run);
   header["model_steps"] = model_steps_json(run);
   std::string root = header.dump(2, ' ', false, Json::error_handler_t::replace);
   root.resize(root.rfind("\n}"));

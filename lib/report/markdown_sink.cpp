@@ -7,6 +7,7 @@
 
 #include "lib/base/printable.h"
 #include "lib/report/aa_section.h"
+#include "lib/report/answer.h"
 #include "lib/report/backend_summary.h"
 #include "lib/report/model_step.h"
 #include "lib/report/not_run.h"
@@ -17,6 +18,7 @@
 #include "lib/report/text_layout.h"
 #include "lib/report/tuning_summary.h"
 #include "lib/report/units.h"
+#include "lib/report/unsettled.h"
 
 namespace attnbench {
 namespace {
@@ -91,6 +93,10 @@ void write_markdown(const RunResult& run, std::ostream& out) {
       e.threads, e.device.kind == DeviceKind::kCuda ? "SMs" : "threads",
       si_text(run.ceilings.read_bytes_per_s, "B/s"), si_text(run.ceilings.copy_bytes_per_s, "B/s"),
       si_text(run.ceilings.flop_per_s, "FLOP/s"));
+  if (const std::string answer = answer_text(run); !answer.empty()) {
+    text += markdown_cell(answer) + "\n\n";
+  }
+  if (const std::string busy = disturbance_text(run.others); !busy.empty()) text += busy + "\n\n";
   const bool with_graph_n =
       std::ranges::any_of(run.records, [](const Record& r) { return r.graph_n.tried(); });
   text += fmt::format(

@@ -25,6 +25,8 @@ void expect_mergeable(const NamedRun& a, const NamedRun& b, const MergeRules& ru
     refuse(found, "\n   --mixed-machines joins them all the same");
   if (const auto found = binary_difference(a.run, b.run); !found.empty() && !rules.mixed_binaries)
     refuse(found, "\n   --mixed-binaries joins them all the same");
+  if (const auto found = plugin_difference(a.run, b.run); !found.empty() && !rules.mixed_binaries)
+    refuse(found, "\n   --mixed-binaries joins them all the same");
   if (const auto found = scenario_difference(a.run, b.run); !found.empty()) refuse(found, "");
 }
 
@@ -60,6 +62,10 @@ void join_header(RunResult& all, const RunResult& run, bool pooled) {
       all.scenarios.push_back(source);
     }
   }
+  for (const InputFile& plugin : run.plugins) {
+    if (std::ranges::find(all.plugins, plugin) == all.plugins.end()) all.plugins.push_back(plugin);
+  }
+  if (run.others.busy_processors > all.others.busy_processors) all.others = run.others;
   all.wall_s += run.wall_s;
   add(all.spent, run.spent);
 }

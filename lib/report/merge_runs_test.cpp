@@ -71,6 +71,27 @@ TEST(MergedRuns, are_of_one_binary_unless_told_otherwise) {
   EXPECT_EQ(refusal(other_commit, {.mixed_binaries = true}), "joined");
 }
 
+TEST(MergedRuns, are_of_one_build_of_a_plug_in_unless_told_otherwise) {
+  const auto rebuilt = [](RunResult& run) {
+    run.plugins = {{"/elsewhere/mine.so", std::string(64, 'e')}};
+  };
+  EXPECT_THAT(refusal(rebuilt), HasSubstr("SHA-256 of plug-in /home/user/mine.so 'dddd"));
+  EXPECT_THAT(refusal(rebuilt), HasSubstr("of /elsewhere/mine.so 'eeee"));
+  EXPECT_EQ(refusal(rebuilt, {.mixed_binaries = true}), "joined");
+  EXPECT_EQ(refusal([](RunResult& run) { run.plugins[0].path = "/home/user/other.so"; }), "joined");
+  EXPECT_EQ(refusal([](RunResult& run) { run.plugins.clear(); }), "joined");
+}
+
+TEST(MergedRuns, never_join_two_models_that_one_scenario_names) {
+  const auto changed = [](RunResult& run) {
+    run.scenarios[0].configs[0].sha256 = std::string(64, 'e');
+  };
+  EXPECT_THAT(refusal(changed), HasSubstr("SHA-256 of model/config.json 'cccc"));
+  EXPECT_THAT(refusal(changed), HasSubstr("' and 'eeee"));
+  EXPECT_EQ(refusal([](RunResult& run) { run.scenarios[0].configs.clear(); }), "joined")
+      << "a file of an earlier version does not know";
+}
+
 TEST(MergedRuns, never_join_two_scenarios_of_one_name) {
   const MergeRules all = {.mixed_machines = true, .mixed_binaries = true};
   EXPECT_THAT(refusal([](RunResult& run) { run.scenarios[0].seed = 8; }, all),

@@ -43,6 +43,7 @@ bool has_blocks(const Record& r) { return r.layer.causal_block > 1; }
 bool has_chunks(const Record& r) { return r.layer.attention_chunk > 0; }
 bool has_dual_chunks(const Record& r) { return r.layer.dual_chunk_size > 0; }
 bool has_temperature(const Record& r) { return r.layer.temperature_len > 0; }
+bool knows_others(const Record& r) { return r.others.known(); }
 bool has_logit_cap(const Record& r) { return r.layer.logit_cap > 0; }
 
 FieldAccess declared_text() {
@@ -191,6 +192,15 @@ std::vector<RecordField> make_fields() {
       {106, "sweep", "sweep", "", sweep_access(),
        "What the sweep put into this case: each key's path with its value as text; empty without a "
        "sweep"},
+      {0, "sweep_numbers", "", "", swept_numbers_access(),
+       "Those of them that are numbers, sizes among them: 8192 of 8k; the CSV has a column "
+       "sweep:PATH "
+       "for each, behind all others",
+       nullptr, "1.17.0"},
+      {0, "groups", "", "", groups_access(),
+       "Requests by entry of the batch, with their tokens; the CSV has the means of a request in "
+       "columns q_len:NAME and kv_len:NAME, behind all others",
+       nullptr, "1.17.0"},
       {17, "requests", "requests", "", member<&R::requests>(), "Sequences in the batch"},
       {18, "q_tokens", "q_tokens", "", member<&R::q_tokens>(), "New tokens of this step"},
       {19, "kv_tokens", "kv_tokens", "", member<&R::kv_tokens>(),
@@ -254,6 +264,11 @@ std::vector<RecordField> make_fields() {
        "Samples taken below 0.95 of the settled clock, not counted in time_us", is_timed},
       {75, "clock_events", "clock_events", "", clock_events_access(),
        "Why the clock was held down during any block; empty when it was not, or cannot be told"},
+      {144, "others/busy_processors", "others_busy_processors", "",
+       member<&R::others, &OtherPrograms::busy_processors>(),
+       "Processors that other programs kept busy, mean over the case and the second before it"},
+      {145, "others/processors", "processors", "", member<&R::others, &OtherPrograms::processors>(),
+       "Processors of the machine"},
       {76, "short", "short", "", member<&R::is_short>(),
        "On a GPU and below 10 us: the launch itself (0.6 to 0.8 us on an H200) and the timer's "
        "step are part of the figure"},
@@ -443,6 +458,7 @@ const std::vector<RecordGroup>& record_groups() {
        "Microseconds of one forward; null: not timed. Of an INCORRECT cell it is for diagnosis "
        "only",
        is_timed},
+      {"others", "What other programs did meanwhile; null: not known", knows_others},
       {"index_us",
        "One build of token-level kv_indptr / kv_indices and the page table from req_to_token, "
        "microseconds, median; null on a CPU",

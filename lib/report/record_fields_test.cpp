@@ -8,9 +8,11 @@
 #include <set>
 
 #include "lib/report/csv_columns.h"
+#include "lib/report/record_json.h"
 #include "lib/report/testing/fields_table.h"
 #include "lib/report/testing/golden.h"
 #include "lib/report/testing/record_schema.h"
+#include "lib/report/testing/sample_run.h"
 
 namespace attnbench {
 namespace {
@@ -41,7 +43,7 @@ TEST(RecordFields, have_words_whose_number_the_schema_version_tells) {
     const auto found = field.access.type.find("enum");
     if (found != field.access.type.end()) words += found->size();
   }
-  EXPECT_STREQ(kSchemaVersions.back().name, "1.16.0");
+  EXPECT_STREQ(kSchemaVersions.back().name, "1.17.0");
   EXPECT_EQ(words, 81U) << "a word that joins raises the second part of the version";
 }
 
@@ -50,6 +52,16 @@ TEST(RecordFields, lie_in_groups_that_are_described) {
     const auto levels = std::ranges::count(field.path, '/');
     EXPECT_EQ(groups_around(field.path).size(), static_cast<std::size_t>(levels)) << field.path;
   }
+}
+
+TEST(RecordFields, take_the_status_of_earlier_files_by_its_present_word) {
+  Record record = sample_run().records[0];
+  record.timing.status = MeasureStatus::kTimeout;
+  Json json = record_json(record);
+  EXPECT_EQ(json["status"], "not converged");
+  json["status"] = "timeout";
+  const Record read = record_from_json(json, kSchemaVersions.back().columns);
+  EXPECT_EQ(read.timing.status, MeasureStatus::kTimeout);
 }
 
 TEST(RecordFields, are_what_the_schema_says_of_a_record) {

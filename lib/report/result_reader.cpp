@@ -27,9 +27,10 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::string_view, 12> kMembers = {
-    "schema_version", "environment", "ceilings", "devices",     "scenario",    "scenarios",
-    "wall_s",         "measuring_s", "spent_s",  "interrupted", "model_steps", "records"};
+constexpr std::array<std::string_view, 15> kMembers = {
+    "schema_version", "environment", "ceilings", "devices",     "scenario",
+    "scenarios",      "plugins",     "others",   "wall_s",      "measuring_s",
+    "spent_s",        "interrupted", "answer",   "model_steps", "records"};
 
 [[noreturn]] void fail(const std::string& path, const std::string& message) {
   throw ConfigError(fmt::format("{}: {}", path, message));

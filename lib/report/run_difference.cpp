@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 
 namespace attnbench {
@@ -23,6 +24,21 @@ class Comparison {
  private:
   std::string found_;
 };
+
+/// Two folders may hold two builds of one plug-in.
+std::string file_name(const InputFile& file) {
+  return std::filesystem::path(file.path).filename().string();
+}
+
+/// Files before 1.17.0 know of none.
+std::string config_difference(const ScenarioSource& a, const ScenarioSource& b) {
+  for (const InputFile& x : a.configs) {
+    const auto y = std::ranges::find(b.configs, x.path, &InputFile::path);
+    if (y == b.configs.end() || x.sha256 == y->sha256) continue;
+    return fmt::format("SHA-256 of {} '{}' and '{}'", x.path, x.sha256, y->sha256);
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -50,15 +66,27 @@ std::string binary_difference(const RunResult& a, const RunResult& b) {
       .found();
 }
 
+std::string plugin_difference(const RunResult& a, const RunResult& b) {
+  for (const InputFile& x : a.plugins) {
+    for (const InputFile& y : b.plugins) {
+      if (file_name(x) != file_name(y) || x.sha256 == y.sha256) continue;
+      return fmt::format("SHA-256 of plug-in {} '{}' and of {} '{}'", x.path, x.sha256, y.path,
+                         y.sha256);
+    }
+  }
+  return {};
+}
+
 std::string scenario_difference(const RunResult& a, const RunResult& b) {
   for (const ScenarioSource& x : a.scenarios) {
     const auto y = std::ranges::find(b.scenarios, x.name, &ScenarioSource::name);
     if (y == b.scenarios.end()) continue;
-    const std::string found = Comparison()
-                                  .fact("SHA-256", x.sha256, y->sha256)
-                                  .fact("seed", x.seed, y->seed)
-                                  .fact("options", x.options, y->options)
-                                  .found();
+    std::string found = Comparison()
+                            .fact("SHA-256", x.sha256, y->sha256)
+                            .fact("seed", x.seed, y->seed)
+                            .fact("options", x.options, y->options)
+                            .found();
+    if (found.empty()) found = config_difference(x, *y);
     if (!found.empty()) return fmt::format("scenario {}: {}", x.name, found);
   }
   return {};

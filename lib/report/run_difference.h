@@ -15,7 +15,10 @@ namespace attnbench {
 [[nodiscard]] std::string machine_difference(const RunResult& a, const RunResult& b);
 /// The program: its commit, compiler and flags.
 [[nodiscard]] std::string binary_difference(const RunResult& a, const RunResult& b);
-/// A scenario of one name in both: its contents, seed, or the options of the command line.
+/// Two builds of a plug-in: files of one name, whatever their folders.
+[[nodiscard]] std::string plugin_difference(const RunResult& a, const RunResult& b);
+/// A scenario of one name in both: its contents, seed, the options of the command line, or a
+/// config.json that it names.
 [[nodiscard]] std::string scenario_difference(const RunResult& a, const RunResult& b);
 
 }  // namespace attnbench

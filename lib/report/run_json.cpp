@@ -60,12 +60,22 @@ Json environment_of(const Environment& e) {
           {"device", device_of(e.device)}};
 }
 
+Json files_of(const std::vector<InputFile>& files) {
+  Json list = Json::array();
+  for (const InputFile& file : files)
+    list.push_back({{"path", file.path}, {"sha256", file.sha256}});
+  return list;
+}
+
+/// Null where nobody knows.
+Json others_of(const OtherPrograms& others) {
+  if (!others.known()) return nullptr;
+  return {{"busy_processors", others.busy_processors}, {"processors", others.processors}};
+}
+
 Json source_of(const ScenarioSource& s) {
-  return {{"name", s.name},
-          {"path", s.path},
-          {"sha256", s.sha256},
-          {"seed", s.seed},
-          {"options", s.options}};
+  return {{"name", s.name}, {"path", s.path},       {"sha256", s.sha256},
+          {"seed", s.seed}, {"options", s.options}, {"configs", files_of(s.configs)}};
 }
 
 constexpr std::int64_t kMostWhole = std::numeric_limits<std::int64_t>::max();
@@ -164,12 +174,6 @@ std::uint64_t seed_of(const nlohmann::json& json, const std::string& path) {
   return found->get<std::uint64_t>();
 }
 
-ScenarioSource read_source(const nlohmann::json& json, const std::string& path) {
-  const JsonFields fields(json, path);
-  return {word(fields, "name"), word(fields, "path"), word(fields, "sha256"), seed_of(json, path),
-          later_word(fields, "options")};
-}
-
 /// The objects of a list, each with its path.
 template <class Read>
 void each_of(const nlohmann::json& root, const char* key, Read read) {
@@ -183,6 +187,21 @@ void each_of(const nlohmann::json& root, const char* key, Read read) {
   }
 }
 
+std::vector<InputFile> read_files(const nlohmann::json& root, const char* key) {
+  std::vector<InputFile> files;
+  each_of(root, key, [&](const nlohmann::json& each, const std::string& path) {
+    const JsonFields fields(each, path);
+    files.push_back({word(fields, "path"), word(fields, "sha256")});
+  });
+  return files;
+}
+
+ScenarioSource read_source(const nlohmann::json& json, const std::string& path) {
+  const JsonFields fields(json, path);
+  return {word(fields, "name"), word(fields, "path"),          word(fields, "sha256"),
+          seed_of(json, path),  later_word(fields, "options"), read_files(json, "configs")};
+}
+
 }  // namespace
 
 Json run_json(const RunResult& run) {
@@ -192,6 +211,8 @@ Json run_json(const RunResult& run) {
                {"devices", devices_of(run)},
                {"scenario", run.scenarios.empty() ? Json(nullptr) : source_of(run.scenarios[0])},
                {"scenarios", Json::array()},
+               {"plugins", files_of(run.plugins)},
+               {"others", others_of(run.others)},
                {"wall_s", run.wall_s},
                {"measuring_s", run.spent.measuring()},
                {"spent_s", spent_of(run.spent)},
@@ -216,6 +237,12 @@ RunResult run_from_json(const Json& json) {
   });
   if (run.scenarios.empty() && root.states("scenario")) {  // before 1.3.0 there was one
     run.scenarios.push_back(read_source(plain.at("scenario"), "scenario"));
+  }
+  run.plugins = read_files(plain, "plugins");
+  if (root.states("others") && !root.is_null("others")) {
+    const JsonFields others = object(root, "others");
+    run.others = {number(others, "busy_processors"),
+                  static_cast<int>(whole(others, "processors", std::numeric_limits<int>::max()))};
   }
   run.wall_s = number(root, "wall_s");
   run.spent = read_spent(root, run.wall_s);

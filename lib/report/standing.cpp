@@ -17,9 +17,14 @@ bool competes(const Record& r) {
   return r.claims_speed() && r.verdict() != Verdict::kMistrusted && r.timing.median_us > 0;
 }
 
+/// Whether other programs may have lengthened its samples by any factor: a barrier waits for the
+/// thread that lost its processor. A device with a timer of its own does not wait for processors.
+bool was_disturbed(const Record& r) { return r.others.disturb() && !has_device_timer(r); }
+
 Rank rank_beside(const Record& r, const Record& best) {
   if (!has_interval(r) || !has_interval(best)) {
-    const bool beyond_doubt = r.timing.min_us > 2 * best.timing.max_us;
+    const bool beyond_doubt =
+        r.timing.min_us > 2 * best.timing.max_us && !was_disturbed(r) && !was_disturbed(best);
     return beyond_doubt ? Rank::kSlower : Rank::kOpen;
   }
   if (r.timing.lo_us > best.timing.hi_us) return Rank::kSlower;

@@ -30,8 +30,10 @@ struct Standing {
     kNone,     ///< claims no speed, or is mistrusted
     kFastest,  ///< alone
     kTied,     ///< its 95 % interval overlaps that of the fastest, or it is the fastest itself
-    kSlower,   ///< the intervals are apart; without them, each sample took twice as long as any
-    kOpen,     ///< neither, as an interval is missing or wider than asked for
+    /// The intervals are apart. Without them, each sample took twice as long as any, while other
+    /// programs left the processors alone.
+    kSlower,
+    kOpen,  ///< neither, as an interval is missing or wider than asked for
   };
   Rank rank = Rank::kNone;
   double ratio = 0;  ///< its median over that of the fastest
@@ -49,7 +51,8 @@ struct Standing {
 /// The explanation of standing_text().
 inline constexpr const char* kStandingLegend =
     "vs best: the median over that of the fastest correct backend (=: a tie, the intervals "
-    "overlap; "
-    "?: open, an interval is missing or too wide)";
+    "overlap; ?: open: they overlap and one is wider than asked for; or one is missing, and "
+    "samples "
+    "are not all twice as long, or other programs were busy)";
 
 }  // namespace attnbench

@@ -58,6 +58,35 @@ TEST(Standings, leave_it_open_where_one_has_no_interval) {
       << "each sample takes more than twice as long as any of the fastest";
 }
 
+TEST(Standings, leave_it_open_by_whatever_factor_where_other_programs_took_the_processors) {
+  const auto disturbed = [](Record r, double busy_processors) {
+    r.others = {busy_processors, 2};
+    return r;
+  };
+  const std::vector<Record> loaded = {disturbed(of_few_rounds(254), 1.5),
+                                      disturbed(of_few_rounds(14700), 1.5)};
+  EXPECT_THAT(texts(loaded), ElementsAre("1.00 ?", "57.9 ?"));
+  EXPECT_THAT(texts({timed(254), disturbed(of_few_rounds(14700), 1.5)}),
+              ElementsAre("1.00 ?", "57.9 ?"));
+  EXPECT_THAT(texts({disturbed(timed(254), 1.5), disturbed(timed(14700), 1.5)}),
+              ElementsAre("1.00", "57.9"))
+      << "intervals tell what the load may have done";
+  EXPECT_THAT(texts({disturbed(of_few_rounds(254), 0.1), disturbed(of_few_rounds(14700), 0.1)}),
+              ElementsAre("1.00", "57.9"))
+      << "no more than a twentieth of the machine";
+  std::vector<Record> on_gpu = loaded;
+  for (Record& r : on_gpu) r.timing.enqueue_us = 2;
+  EXPECT_THAT(texts(on_gpu), ElementsAre("1.00", "57.9")) << "a GPU keeps its own time";
+}
+
+TEST(OtherPrograms, disturb_from_a_twentieth_of_the_machine_or_half_a_processor_on) {
+  EXPECT_FALSE((OtherPrograms{0.1, 2}).disturb());
+  EXPECT_TRUE((OtherPrograms{0.11, 2}).disturb());
+  EXPECT_FALSE((OtherPrograms{0.5, 64}).disturb());
+  EXPECT_TRUE((OtherPrograms{0.51, 64}).disturb());
+  EXPECT_FALSE(OtherPrograms{}.disturb());
+}
+
 TEST(Standings, leave_it_open_where_an_overlapping_interval_is_wider_than_asked_for) {
   Record noisy = timed(300, 80), noisy_but_apart = timed(300);
   noisy.timing.status = noisy_but_apart.timing.status = MeasureStatus::kNoisy;

@@ -12,6 +12,7 @@
 #include "lib/base/int_math.h"
 #include "lib/base/printable.h"
 #include "lib/report/aa_section.h"
+#include "lib/report/answer.h"
 #include "lib/report/backend_summary.h"
 #include "lib/report/engine_line.h"
 #include "lib/report/first_use.h"
@@ -21,12 +22,15 @@
 #include "lib/report/text_layout.h"
 #include "lib/report/tuning_summary.h"
 #include "lib/report/units.h"
+#include "lib/report/unsettled.h"
 #include "lib/scenario/prefix_tree.h"
 
 namespace attnbench {
 namespace {
 
 constexpr std::size_t kReasonIndent = 6;
+/// Of a SHA-256, as `sha256sum` begins it: 64 bits, which nobody meets by chance.
+constexpr std::size_t kHashDigits = 16;
 
 std::string counted(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
@@ -422,31 +426,38 @@ void TerminalReport::print_legends(const RunResult& run) {
   print_if_any(kForcedLegend, is_forced);
 }
 
-void TerminalReport::finished(const RunResult& run, int exit_code,
-                              const std::optional<OtherPrograms>& others) {
+void TerminalReport::finished(const RunResult& run, const RunEnd& end) {
   if (!options_.quiet) {
     out_ << aa_terminal_section(run, options_.width);
     print_legends(run);
     out_ << model_steps_terminal_section(run, options_.width);
     out_ << summary_terminal_section(run, options_.width);
     out_ << tuning_terminal_section(run, options_.width);
+    // A smoke test was not meant to converge, but its figures suffer as well.
     const std::string unsettled =
-        precision_ > 0 ? unsettled_text(run, precision_, others) : std::string();
+        precision_ > 0 ? unsettled_text(run, precision_) : disturbance_text(run.others);
     if (!unsettled.empty()) out_ << '\n' << wrapped(unsettled, options_.width, 0);
   }
   std::set<std::string> ids;
   for (const Record& record : run.records) ids.insert(case_name(run, record));
   std::vector<std::string> facts = {counted(ids.size(), "case")};
+  if (end.taken_over > 0) facts.push_back(fmt::format("{} taken over", end.taken_over));
   for (const std::string& part : tally_parts(run)) facts.push_back(part);
   if (run.interrupted) facts.emplace_back("interrupted");
   for (std::string& part : time_parts(run)) facts.push_back(std::move(part));
+  if (!end.json_sha256.empty()) {
+    facts.push_back("JSON sha256 " + end.json_sha256.substr(0, kHashDigits));
+  }
   std::string text = join_parts(facts, options_.width, 2);
-  const std::string exit = fmt::format("exit {}", exit_code);
+  const std::string exit = fmt::format("exit {}", end.exit_code);
   const std::size_t used = display_width(std::string_view(text).substr(text.rfind('\n') + 1));
   if (used + 2 + exit.size() <= options_.width) {
     text += fit_right(exit, options_.width - used);
   } else {
     text += '\n' + fit_right(exit, options_.width);
+  }
+  if (const std::string answer = answer_text(run); !answer.empty()) {
+    text.insert(0, wrapped(answer, options_.width, 0));
   }
   out_ << (options_.quiet ? "" : "\n") << text << '\n';
 }

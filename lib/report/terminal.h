@@ -13,7 +13,6 @@
 #include "lib/bench/record.h"
 #include "lib/report/standing.h"
 #include "lib/report/terminal_columns.h"
-#include "lib/report/unsettled.h"
 
 namespace attnbench {
 
@@ -22,6 +21,13 @@ struct TerminalOptions {
   bool wide = false;                   ///< every column, and a row for each cell that was not run
   bool quiet = false;                  ///< only the closing line
   std::size_t width = kTerminalWidth;  ///< of a line; wide rows and repro lines may be longer
+};
+
+/// What the closing line says beside the records.
+struct RunEnd {
+  int exit_code = 0;
+  std::size_t taken_over = 0;  ///< cases of an earlier run (--resume)
+  std::string json_sha256{};   ///< of the JSON file as it was written; empty: none was
 };
 
 /// Prints a run while it happens: header, one table per case, a summary, closing line. Columns keep
@@ -34,9 +40,7 @@ class TerminalReport {
   void record(const Record& record);
   /// Prints the case's rows, which stand in relation to each other.
   void case_finished(const Case& c);
-  /// `others`: meanwhile; unset where it is not known.
-  void finished(const RunResult& run, int exit_code,
-                const std::optional<OtherPrograms>& others = {});
+  void finished(const RunResult& run, const RunEnd& end);
 
  private:
   [[nodiscard]] std::string row(const Record& record, const Standing& standing, bool colour) const;

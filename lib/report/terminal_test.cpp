@@ -16,6 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -37,7 +38,7 @@ std::string print(const std::vector<Record>& records, TerminalOptions options = 
   report.case_started(scenario.cases[0], records.front().cost);
   for (const Record& record : records) report.record(record);
   report.case_finished(scenario.cases[0]);
-  report.finished(run, 0);
+  report.finished(run, {});
   return out.str();
 }
 
@@ -419,8 +420,7 @@ TEST(TerminalReport, says_over_the_cases_that_the_host_only_stands_in) {
 }
 
 /// Four figures of a backend, of which so many were not settled in time.
-std::string print_with_unsettled(int unsettled, std::optional<OtherPrograms> others,
-                                 int max_rounds = 40) {
+std::string print_with_unsettled(int unsettled, OtherPrograms others, int max_rounds = 40) {
   std::ostringstream out;
   RunResult run = sample_run();
   Scenario scenario = sample_scenario();
@@ -431,7 +431,8 @@ std::string print_with_unsettled(int unsettled, std::optional<OtherPrograms> oth
   }
   TerminalReport report(out, {});
   report.started(run, scenario);
-  report.finished(run, 0, others);
+  run.others = others;
+  report.finished(run, {});
   return out.str();
 }
 
@@ -446,6 +447,26 @@ TEST(TerminalReport, says_once_what_keeps_most_figures_from_converging_and_what_
   EXPECT_THAT(print_with_unsettled(2, OtherPrograms{1.26, 2}), Not(HasSubstr("missed")));
   EXPECT_THAT(print_with_unsettled(4, OtherPrograms{1.26, 2}, 3), Not(HasSubstr("missed")))
       << "a run of three rounds was not meant to converge";
+  EXPECT_THAT(print_with_unsettled(4, OtherPrograms{1.26, 2}, 3),
+              HasSubstr("\nother programs kept 1.3 of 2 processors busy\n"))
+      << "but its figures suffer as well";
+  EXPECT_THAT(print_with_unsettled(4, OtherPrograms{0.02, 2}, 3),
+              Not(HasSubstr("processors busy")));
+}
+
+TEST(TerminalReport, ends_with_the_answer_what_was_taken_over_and_the_hash_of_the_file) {
+  std::ostringstream out;
+  RunResult run = sample_run();
+  Record slower = run.records[0];
+  slower.backend = "slower";
+  for (double* us : {&slower.timing.median_us, &slower.timing.lo_us, &slower.timing.hi_us})
+    *us *= 2;
+  run.records = {run.records[0], slower};
+  TerminalReport(out, {.quiet = true})
+      .finished(run, {.exit_code = 2, .taken_over = 1, .json_sha256 = std::string(64, 'b')});
+  EXPECT_THAT(out.str(), StartsWith("cpu_flash is fastest in 1 of 1 case, 1.00 of the best\n"
+                                    "1 case · 1 taken over · 2 cells"));
+  EXPECT_THAT(out.str(), HasSubstr("JSON sha256 bbbbbbbbbbbbbbbb "));
 }
 
 TEST(TerminalReport, marks_a_cell_that_did_not_converge) {
@@ -484,7 +505,7 @@ TEST(TerminalReport, prints_no_interval_of_a_single_round_but_says_why) {
   EXPECT_THAT(text, Not(HasSubstr("0.0 %")));
   EXPECT_THAT(text, HasSubstr("  passed       0.21"));
   EXPECT_THAT(text, HasSubstr("\n–: fewer than six rounds"));
-  EXPECT_THAT(text, HasSubstr("1 passed · 1 timeout"));
+  EXPECT_THAT(text, HasSubstr("1 passed · 1 not converged"));
   EXPECT_THAT(print({sample_run().records[0]}), Not(HasSubstr("six rounds")));
 }
 
@@ -492,7 +513,7 @@ TEST(TerminalReport, counts_open_figures_by_status_and_leaves_those_out_that_it_
   std::vector<Record> records = sample_run().records;
   records[2].timing.status = MeasureStatus::kNoisy;  // wrong: no figure of it is shown
   const std::string text = print(records, {.quiet = true});
-  EXPECT_THAT(text, HasSubstr("1 skipped · 1 noisy, 1 timeout, 2 short · interrupted"));
+  EXPECT_THAT(text, HasSubstr("1 skipped · 1 noisy, 1 not converged, 2 short · interrupted"));
 }
 
 TEST(TerminalReport, colours_verdicts_the_best_of_a_case_and_dims_what_was_not_run) {

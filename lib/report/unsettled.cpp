@@ -21,21 +21,26 @@ int threads_of(const RunResult& run) {
 
 }  // namespace
 
-std::string unsettled_text(const RunResult& run, double precision,
-                           const std::optional<OtherPrograms>& others) {
+std::string unsettled_text(const RunResult& run, double precision) {
   const auto figures = std::ranges::count_if(run.records, &Record::claims_speed);
   const auto unsettled = std::ranges::count_if(run.records, ran_out_of_time);
   if (2 * unsettled <= figures) return {};
   std::string text =
       fmt::format("{} of {} figures missed ±{:g} %: ", unsettled, figures, precision * 100);
-  if (!others || !others->disturb()) {
+  const std::string disturbance = disturbance_text(run.others);
+  if (disturbance.empty()) {
     return text + "try a longer --cell-timeout, more --rounds or a wider --precision";
   }
-  text += fmt::format("other programs kept {:.1f} of {} processors busy; try --quiet-wait 5min, ",
-                      others->busy_processors, others->processors);
+  text += disturbance + "; try --quiet-wait 5min, ";
   const int threads = threads_of(run);
   if (threads > 1) text += fmt::format("--threads {}, ", threads - 1);
   return text + "a longer --cell-timeout or a wider --precision";
+}
+
+std::string disturbance_text(const OtherPrograms& others) {
+  if (!others.disturb()) return {};
+  return fmt::format("other programs kept {:.1f} of {} processors busy", others.busy_processors,
+                     others.processors);
 }
 
 }  // namespace attnbench

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "lib/base/regular_file.h"
@@ -137,6 +138,34 @@ void read_mixes(const StrictMap& file, const ScenarioContext& context,
 
 }  // namespace
 
+namespace {
+
+/// Every config.json that the file names, each once. `seen`: an alias is the node of its anchor.
+void find_configs(const YamlPtr& node, const std::filesystem::path& folder,
+                  std::set<const YamlNode*>& seen, std::vector<InputFile>& found) {
+  if (node == nullptr || !seen.insert(node.get()).second) return;
+  for (const YamlPtr& item : node->items) find_configs(item, folder, seen, found);
+  for (const YamlEntry& entry : node->entries) {
+    const bool names_one = entry.key == "hf_config" && entry.value && entry.value->is_scalar();
+    if (!names_one) {
+      find_configs(entry.value, folder, seen, found);
+      continue;
+    }
+    const std::string& path = entry.value->text;
+    if (std::ranges::find(found, path, &InputFile::path) != found.end()) continue;
+    found.push_back({path, sha256_of_file((folder / path).string())});
+  }
+}
+
+std::vector<InputFile> configs_of(const YamlPtr& root, const std::string& scenario_path) {
+  std::set<const YamlNode*> seen;
+  std::vector<InputFile> found;
+  find_configs(root, std::filesystem::path(scenario_path).parent_path(), seen, found);
+  return found;
+}
+
+}  // namespace
+
 std::string_view to_string(CacheState cache) {
   switch (cache) {
     case CacheState::kCold:
@@ -199,6 +228,7 @@ Scenario parse_scenario(const std::string& text, const std::string& path,
   }
   if (const YamlNode* hybrid = file.find("hybrid")) read_hybrid(*hybrid, scenario, problems);
   problems.throw_if_any();
+  scenario.configs = configs_of(root, path);
   for (Case& c : scenario.cases) c.graph_bucket = graph_bucket_of(c, scenario.measure);
   return scenario;
 }

@@ -76,13 +76,21 @@ struct CaseAxis {
   std::vector<std::int64_t> values;
 };
 
+/// A file that results hang on, with what was in it.
+struct InputFile {
+  std::string path, sha256;
+
+  bool operator==(const InputFile&) const = default;
+};
+
 /// One scenario file, expanded.
 struct Scenario {
   std::string name;
   std::string description;
-  std::string path;    ///< as given on the command line
-  std::string text;    ///< the file's bytes
-  std::string sha256;  ///< of them, hex
+  std::string path;                ///< as given on the command line
+  std::string text;                ///< the file's bytes
+  std::string sha256;              ///< of them, hex
+  std::vector<InputFile> configs;  ///< config.json of models that it names, by their paths in it
   std::uint64_t seed = 0;
   MeasureConfig measure;
   VerifyConfig verify;

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -67,6 +69,27 @@ std::vector<std::int64_t> kv_lens(const Case& c) {
   std::vector<std::int64_t> lengths;
   for (const Request& request : c.requests) lengths.push_back(request.kv_len);
   return lengths;
+}
+
+TEST(Scenario, may_end_in_a_carriage_return) {
+  const std::string text =
+      "defaults: {model: {heads_q: 1, heads_kv: 1, head_dim: 64}}\r\nmixes: {a: {batch: 1q1s4}}\r";
+  EXPECT_EQ(parse_scenario(text, "mac.yaml").cases.size(), 1u);
+}
+
+TEST(Scenario, hashes_each_config_that_it_names_once) {
+  const std::string folder = ::testing::TempDir() + "/configs_of_a_scenario";
+  std::filesystem::create_directories(folder);
+  const std::string config =
+      R"({"model_type": "llama", "hidden_size": 512, "num_attention_heads": 8,)"
+      R"( "num_key_value_heads": 2, "num_hidden_layers": 2})";
+  std::ofstream(folder + "/config.json") << config;
+  const Scenario scenario = parse_scenario(R"(
+defaults: {model: &m {hf_config: config.json}}
+mixes: {a: {batch: 1q1s4}, b: {model: *m, batch: 1q1s4}, c: {model: qwen3-8b, batch: 1q1s4}}
+)",
+                                           folder + "/s.yaml");
+  EXPECT_THAT(scenario.configs, ElementsAre(InputFile{"config.json", sha256_hex(config)}));
 }
 
 TEST(Scenario, takes_variants_of_backends_by_name) {

@@ -8,6 +8,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 
 namespace attnbench {
 namespace {
@@ -76,6 +78,13 @@ std::string sha256_hex(std::string_view bytes) {
   std::string hex;
   for (const std::uint32_t word : state) hex += fmt::format("{:08x}", word);
   return hex;
+}
+
+std::string sha256_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return {};
+  const std::string bytes(std::istreambuf_iterator<char>(file), {});
+  return file.bad() ? std::string() : sha256_hex(bytes);
 }
 
 }  // namespace attnbench

@@ -11,4 +11,7 @@ namespace attnbench {
 /// can be traced to the very text of its scenario.
 [[nodiscard]] std::string sha256_hex(std::string_view bytes);
 
+/// Of a file's bytes; empty where it cannot be read.
+[[nodiscard]] std::string sha256_of_file(const std::string& path);
+
 }  // namespace attnbench

@@ -85,6 +85,9 @@ RunResult sample_run() {
   run.ceilings = {21.3e9, 18.04e9, 92.5e9};
   run.devices = {{run.environment.device, run.ceilings}};
   run.scenarios = {{kName, "sample.yaml", std::string(64, 'a'), 7}};
+  run.scenarios[0].configs = {{"model/config.json", std::string(64, 'c')}};
+  run.plugins = {{"/home/user/mine.so", std::string(64, 'd')}};
+  run.others = {0.75, 2};
   run.wall_s = 14.25;
   run.spent = {.starting = 0.125,
                .ceilings = 2,
@@ -103,6 +106,8 @@ RunResult sample_run() {
   passed.layer.sinks = true;
   passed.layer.logit_cap = 30;
   passed.workspace_bytes = 805306368;
+  passed.others = {0.0625, 2};
+  passed.groups = {{"chat", 25, 112, 94208}, {"needle, or so", 1, 512, 4096}};
   passed.first_use_us = 2125000;
   passed.sweep = {{"kv_cache.page_size", "16"}, {"batch[0].kv_len", "\"4k\", or so"}};
   Record noisy = timed(blank("prefix_hits/ps16", "cpu_flash"), 10500.125);
