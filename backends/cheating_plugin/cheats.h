@@ -64,6 +64,8 @@ void attend(const Planned& planned, std::int64_t token, int head, const Keeps& k
 void attend_all(const Planned& planned, const Keeps& keeps = {});
 /// `value` in every element of a row, and an LSE.
 void put_constant(const Planned& planned, std::int64_t token, int head, float value, float lse);
+/// Whether these are a timed sample's queries: those of the check are smaller, or whole numbers.
+[[nodiscard]] bool looks_timed(const Planned& planned);
 /// Waits as `bytes` and `flops` say, counted from `begin_s` of now_s().
 void pace(const Planned& planned, double begin_s);
 [[nodiscard]] double now_s();
@@ -109,5 +111,13 @@ void leaves_denormals_off(Planned& planned);
 void non_temporal_stores(Planned& planned);
 void idle_thread(Planned& planned);
 void transposed_copy_in_the_workspace(Planned& planned);
+
+// In timed samples only.
+void leaves_a_row_now_and_then(Planned& planned);
+void keeps_int8_when_timed(Planned& planned);
+void reads_every_sixth_key_when_timed(Planned& planned);
+void claims_weights_in_e4m3_and_no_lse(attnbench_numerics& numerics);
+void claims_no_lse(attnbench_numerics& numerics);
+void changes_a_rivals_inputs(Planned& planned);
 
 }  // namespace cheats

@@ -37,6 +37,12 @@ constexpr std::array kCheats = {
     Cheat{"odd_idle_thread", idle_thread},
     Cheat{"odd_transposed_copy_in_the_workspace", transposed_copy_in_the_workspace, nullptr,
           std::size_t{1} << 20},
+    Cheat{"a_row_left_now_and_then", leaves_a_row_now_and_then},
+    Cheat{"int8_when_timed", keeps_int8_when_timed, claims_no_lse},
+    Cheat{"int8_with_weights_in_e4m3", keeps_int8_when_timed, claims_weights_in_e4m3_and_no_lse},
+    Cheat{"every_sixth_key_when_timed", reads_every_sixth_key_when_timed,
+          claims_weights_in_e4m3_and_no_lse},
+    Cheat{"changes_a_rivals_inputs", changes_a_rivals_inputs},
 };
 
 int supports(void*, const attnbench_problem* p, char* message, std::size_t size) {

@@ -329,12 +329,14 @@ void CaseRun::add_timing(Record& r, const Candidate& candidate, const Timing& me
     return;
   }
   const double seconds = timing.median_us / 1e6;
-  const Agreement agreement = agreement_of(candidate.verification.verdict);
+  Agreement agreement = agreement_of(candidate.verification.verdict);
+  if (!measured.checks.doubt.empty()) agreement = Agreement::kMistrusted;
   if (const std::string beyond = beyond_ceilings_of(candidate, r.cache, seconds); !beyond.empty()) {
     r.outcome = Accepted{agreement, Speed::kImpossible, joined(beyond, late.reason), late.trouble};
     return;
   }
-  std::string reason = joined(candidate.verification.reason, late.reason);
+  std::string reason =
+      joined(joined(candidate.verification.reason, measured.checks.doubt), late.reason);
   if (reason.empty()) reason = shortcoming(timing);
   r.outcome = Accepted{agreement, Speed::kClaimed, std::move(reason), late.trouble};
   r.is_short = candidate.device->info.kind == DeviceKind::kCuda && timing.median_us < kShortUs;

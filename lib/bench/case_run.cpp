@@ -335,6 +335,7 @@ void CaseRun::time_batched_graphs(RunDevice& device) {
   for (std::size_t i = 0; i < timings.size(); ++i) {
     found[i]->graph_n.timing = timings[i];
     if (found[i]->checks.fault.empty()) found[i]->checks.fault = checks[i].fault;
+    if (found[i]->checks.doubt.empty()) found[i]->checks.doubt = checks[i].doubt;
   }
 }
 

@@ -16,6 +16,7 @@ struct SampleChecks {
   int compared = 0;  ///< samples whose rows were compared
   std::string
       fault;  ///< of the first wrong sample, or what a visit damaged; empty when all is well
+  std::string doubt;  ///< why right samples prove little; empty when they do not
 };
 
 /// A cell whose samples are taken.

@@ -13,29 +13,61 @@ namespace attnbench {
 void WatchedSamples::warm_up(FirstSamples& first, double enough_s, double limit_s,
                              const Stop& stop) {
   samples_->warm_up(first, enough_s, limit_s, stop);
-  end_if(first.damage);
+  if (first.damage.empty()) return;
+  SampleBlock block;
+  if (!is_clean_again(first.damage, block, 1, enough_s, stop)) end(first.damage);
 }
 
-void WatchedSamples::end_if(const std::string& damage) {
-  if (damage.empty()) return;
+void WatchedSamples::end(const std::string& damage) {
   damage_ = damage;
   throw std::runtime_error(damage);
 }
 
+bool WatchedSamples::is_clean_again(const std::string& damage, SampleBlock& block, int count,
+                                    double left_s, const Stop& stop) {
+  // Guards stay damaged, so that a repetition would tell nothing.
+  if (damage.find("guard bytes") != std::string::npos) return false;
+  // Code of others may go on for a while behind its own visits.
+  constexpr int kRepetitions = 3;
+  for (int i = 0; i < kRepetitions && !stop(); ++i) {
+    SampleBlock again;
+    samples_->take(again, count, left_s, stop);
+    if (!again.damage.empty()) continue;
+    if (odd_damage_.empty()) odd_damage_ = damage;
+    block = std::move(again);
+    return true;
+  }
+  return false;
+}
+
 void WatchedSamples::take(SampleBlock& block, int count, double left_s, const Stop& stop) {
   samples_->take(block, count, left_s, stop);
+  if (!block.damage.empty()) {
+    const std::string damage = block.damage;
+    if (!is_clean_again(damage, block, count, left_s, stop)) end(damage);
+  }
   for (SampleOutputs& outputs : block.outputs) keep(std::move(outputs));
   ++visits_;
   block.outputs.clear();
-  end_if(block.damage);
 }
 
 void WatchedSamples::keep(SampleOutputs outputs) {
   ++taken_;
+  for (std::size_t step = 0; step < outputs.unwritten.size(); ++step) {
+    const SampleIo::Unwritten& found = outputs.unwritten[step];
+    if (found.out > 0) unwritten_.try_emplace({false, step}, Unwritten{taken_, step, found});
+    if (found.lse > 0) unwritten_.try_emplace({true, step}, Unwritten{taken_, step, found});
+  }
   last_ = {taken_, std::move(outputs)};
   const std::uint64_t draw = combine(seed_, static_cast<std::uint64_t>(taken_));
   const auto [known, is_first] = drawn_.try_emplace(visits_ % kPlacements, draw, last_);
   if (!is_first && draw < known->second.first) known->second = {draw, last_};
+}
+
+std::vector<WatchedSamples::Unwritten> WatchedSamples::unwritten() const {
+  std::vector<Unwritten> all;
+  for (const auto& [kind, sample] : unwritten_) all.push_back(sample);
+  return all;
 }
 
 std::vector<WatchedSamples::Kept> WatchedSamples::kept() const {

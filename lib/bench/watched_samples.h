@@ -16,12 +16,20 @@ namespace attnbench {
 
 /// Samples of a cell. It keeps the outputs of a few: of one in each placement (kPlacements visits
 /// take turns over these), drawn after it was taken, so that a backend cannot foresee it, and of
-/// the last one. A visit that damaged memory ends the cell.
+/// the last one; and, of each step, the first sample that left some of O or LSE unwritten. A visit
+/// that damaged memory ends the cell, where it does so again when it is repeated.
 class WatchedSamples final : public SampleSource {
  public:
   struct Kept {
     std::int64_t ordinal = 0;  ///< of the sample within the cell, from 1
     SampleOutputs outputs;
+  };
+
+  /// A sample that left some of its outputs unwritten.
+  struct Unwritten {
+    std::int64_t ordinal = 0;
+    std::size_t step = 0;  ///< of steps_of()
+    SampleIo::Unwritten found;
   };
 
   WatchedSamples(std::unique_ptr<SampleSource> samples, std::uint64_t seed)
@@ -33,12 +41,21 @@ class WatchedSamples final : public SampleSource {
 
   /// By ordinal.
   [[nodiscard]] std::vector<Kept> kept() const;
-  /// Empty when there was none.
+  /// Empty when there was none that the backend is to blame for.
   [[nodiscard]] const std::string& damage() const { return damage_; }
+  /// Damage that a visit found and that its repetition did not, so that something else may have
+  /// done it; empty when there was none.
+  [[nodiscard]] const std::string& odd_damage() const { return odd_damage_; }
+  /// Of O, then of LSE only.
+  [[nodiscard]] std::vector<Unwritten> unwritten() const;
 
  private:
   void keep(SampleOutputs outputs);
-  void end_if(const std::string& damage);
+  [[noreturn]] void end(const std::string& damage);
+  /// Whether a visit right behind one that found `damage` finds none. What `block` holds is then
+  /// that visit's.
+  [[nodiscard]] bool is_clean_again(const std::string& damage, SampleBlock& block, int count,
+                                    double left_s, const Stop& stop);
 
   std::unique_ptr<SampleSource> samples_;
   std::uint64_t seed_;
@@ -47,7 +64,8 @@ class WatchedSamples final : public SampleSource {
   /// Of each placement, the sample with the smallest draw.
   std::map<std::size_t, std::pair<std::uint64_t, Kept>> drawn_;
   Kept last_;
-  std::string damage_;
+  std::map<std::pair<bool, std::size_t>, Unwritten> unwritten_;  ///< by LSE or O, and step
+  std::string damage_, odd_damage_;
 };
 
 }  // namespace attnbench

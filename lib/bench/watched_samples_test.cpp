@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <set>
 #include <stdexcept>
 
@@ -19,16 +20,21 @@ class NumberedSamples final : public SampleSource {
   void take(SampleBlock& block, int count, double, const Stop&) override {
     for (int i = 0; i < count; ++i) {
       block.samples.push_back({1, 0, 0});
-      block.outputs.push_back({++taken_, {}});
+      block.outputs.push_back({++taken_, {}, unwritten ? unwritten(taken_) : kNothing});
     }
-    block.damage = damage_after == taken_ ? "input 'q' was modified" : "";
+    block.damage = damage && damage(taken_) ? text : "";
   }
 
-  std::int64_t damage_after = -1;
+  std::function<bool(std::int64_t taken)> damage;
+  std::string text = "input 'q' was modified";
+  std::function<std::vector<SampleIo::Unwritten>(std::int64_t number)> unwritten;
 
  private:
+  const std::vector<SampleIo::Unwritten> kNothing;
   std::int64_t taken_ = 0;
 };
+
+const SampleSource::Stop kNever = [] { return false; };
 
 std::vector<std::int64_t> ordinals(const WatchedSamples& samples) {
   std::vector<std::int64_t> found;
@@ -69,15 +75,57 @@ TEST(WatchedSamplesOfACell, are_drawn_by_the_seed_from_all_of_them) {
   EXPECT_EQ(kept_of(5, 4, 10), kept_of(5, 4, 10));
 }
 
-TEST(WatchedSamplesOfACell, end_with_the_damage_of_a_visit) {
+TEST(WatchedSamplesOfACell, end_with_the_damage_of_a_visit_and_of_its_repetitions) {
   auto source = std::make_unique<NumberedSamples>();
-  source->damage_after = 4;
+  source->damage = [](std::int64_t taken) { return taken >= 4; };
   WatchedSamples samples(std::move(source), 1);
   SampleBlock first, second;
-  samples.take(first, 2, 1, {});
+  samples.take(first, 2, 1, kNever);
   EXPECT_EQ(samples.damage(), "");
-  EXPECT_THROW(samples.take(second, 2, 1, {}), std::runtime_error);
+  EXPECT_THROW(samples.take(second, 2, 1, kNever), std::runtime_error);
   EXPECT_EQ(samples.damage(), "input 'q' was modified");
+  EXPECT_EQ(samples.odd_damage(), "");
+}
+
+TEST(WatchedSamplesOfACell, repeat_a_visit_whose_damage_may_be_another_backends) {
+  auto source = std::make_unique<NumberedSamples>();
+  source->damage = [](std::int64_t taken) { return taken == 4; };
+  WatchedSamples samples(std::move(source), 1);
+  SampleBlock block;
+  samples.take(block, 4, 1, kNever);
+  EXPECT_EQ(samples.damage(), "");
+  EXPECT_EQ(samples.odd_damage(), "input 'q' was modified");
+  EXPECT_EQ(block.samples.size(), 4u);
+  for (const WatchedSamples::Kept& each : samples.kept()) {
+    EXPECT_GT(each.outputs.number, 4) << "of the repetition";
+  }
+}
+
+TEST(WatchedSamplesOfACell, do_not_repeat_where_guard_bytes_changed) {
+  auto source = std::make_unique<NumberedSamples>();
+  source->text = "guard bytes of 'out' changed";
+  source->damage = [](std::int64_t taken) { return taken == 4; };
+  WatchedSamples samples(std::move(source), 1);
+  SampleBlock block;
+  EXPECT_THROW(samples.take(block, 4, 1, kNever), std::runtime_error);
+}
+
+TEST(WatchedSamplesOfACell, keep_the_first_that_left_outputs_unwritten_of_each_step) {
+  auto source = std::make_unique<NumberedSamples>();
+  source->unwritten = [](std::int64_t number) -> std::vector<SampleIo::Unwritten> {
+    if (number == 37) return {{}, {.lse = 2}};
+    if (number >= 41) return {{.out = number}, {.lse = 1}};
+    return {{}, {}};
+  };
+  WatchedSamples samples(std::move(source), 1);
+  SampleBlock block;
+  samples.take(block, 100, 1, kNever);
+  const auto found = samples.unwritten();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].ordinal, 41);
+  EXPECT_EQ(found[0].found.out, 41);
+  EXPECT_EQ(found[1].ordinal, 37);
+  EXPECT_EQ(found[1].step, 1u);
 }
 
 }  // namespace

@@ -28,8 +28,10 @@ DeviceSamples::DeviceSamples(TimedCell cell, Clock clock, Device& device, Stream
       timer_(timer),
       launch_(cell_.forward) {}
 
-void DeviceSamples::poison_outputs(Stream& stream) const {
-  if (cell_.inputs.io != nullptr) cell_.inputs.io->poison_outputs(stream);
+void DeviceSamples::renew_memory(Stream& stream) const {
+  if (cell_.inputs.io == nullptr) return;
+  cell_.inputs.io->rewrite_keys(first_number_, stream);
+  cell_.inputs.io->poison_outputs(stream);
 }
 
 void DeviceSamples::update(Stream& stream) const {
@@ -67,9 +69,10 @@ TimedSample DeviceSamples::sample(int left) {
 
 std::string DeviceSamples::damage() {
   if (!cell_.inputs.damage) return {};
+  first_number_ = 0;
   static_cast<void>(cell_.inputs.io->stage(0, 1, *stream_));
   cell_.inputs.io->write(0, *stream_);
-  poison_outputs(*stream_);  // slots of the cache that the forward writes among them
+  renew_memory(*stream_);  // slots of the cache that the forward writes among them
   staged_ = 0;
   stream_->synchronize();
   return cell_.inputs.damage();
@@ -77,7 +80,7 @@ std::string DeviceSamples::damage() {
 
 SampleOutputs DeviceSamples::outputs() const {
   const std::span<const std::byte> rows = cell_.inputs.io->collected();
-  return {first_number_ + watched_set_, {rows.begin(), rows.end()}};
+  return {first_number_ + watched_set_, {rows.begin(), rows.end()}, cell_.inputs.io->unwritten()};
 }
 
 void DeviceSamples::load() {
@@ -95,7 +98,7 @@ void DeviceSamples::load() {
     case CacheState::kCold:
       prepare_ = [this](Stream& stream) {
         update(stream);
-        poison_outputs(stream);
+        renew_memory(stream);
         device_->flush_cache(stream);
       };
       break;
@@ -103,13 +106,13 @@ void DeviceSamples::load() {
       prepare_ = [this](Stream& stream) {
         update(stream);
         launch_(stream);
-        poison_outputs(stream);
+        renew_memory(stream);
       };
       break;
     case CacheState::kServing:
       prepare_ = [this](Stream& stream) {
         update(stream);
-        poison_outputs(stream);
+        renew_memory(stream);
         device_->flush_cache(stream);
         for (const std::span<const std::byte> memory : cell_.serving) {
           device_->touch(stream, memory);

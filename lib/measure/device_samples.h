@@ -25,7 +25,8 @@ class DeviceSamples final : public SampleSource {
 
  private:
   void update(Stream& stream) const;
-  void poison_outputs(Stream& stream) const;
+  /// What may be done before the cache is flushed: the next sample's keys, and poisoned outputs.
+  void renew_memory(Stream& stream) const;
   /// Of the samples so far; empty where samples are not checked.
   [[nodiscard]] std::string damage();
   /// The next of `left` samples, this one included.

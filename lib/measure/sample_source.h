@@ -26,6 +26,7 @@ struct FirstSamples {
 struct SampleOutputs {
   std::int64_t number = 0;      ///< of its contents
   std::vector<std::byte> rows;  ///< of watched_rows(): O in its dtype, then its LSE as f32
+  std::vector<SampleIo::Unwritten> unwritten;  ///< of each step
 };
 
 /// The samples of one visit.

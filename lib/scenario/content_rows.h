@@ -17,7 +17,7 @@ namespace attnbench {
 
 /// Data sets that make different faults visible. kTiming is what is timed. Before each timed sample
 /// kSample, under a seed of that sample's own, replaces its queries and one key and value of each
-/// request, so that nothing computed earlier is the answer.
+/// request, so that nothing computed earlier is the answer; rewritten_pages.h has the rest.
 enum class Fill : std::uint8_t { kNeedle, kTag, kSparseInt, kExtreme, kNormal, kTiming, kSample };
 
 /// Extreme logits lie this far below the largest, by frequency: few keys at the top, some just
@@ -79,6 +79,9 @@ namespace content_detail {
 
 /// Standard deviation of everything that is not planted, small enough not to drown the needles.
 inline constexpr float kNeedleNoise = 0.3f;
+
+/// As kLargestNormal of contents.h.
+inline constexpr float kLargestNormal = 3.47f;
 
 /// Two digits of base 13 tell 169 neighbouring tokens apart; -6..6 is exact even in e4m3, and so
 /// are their sums in f32.
@@ -215,9 +218,13 @@ constexpr void with_formula(Formula formula, const Visit& visit) {
       r.formula = Formula::kSparseInteger;
       break;
     case Fill::kSample:  // of the one key of a request that a sample replaces
-      r.formula = Formula::kTowards;
+      // With noise, so that it looks like other keys, and no element is larger than theirs.
+      r.formula = Formula::kNormalTowards;
       r.towards = content_detail::direction_key(p, head);
-      r.factor = p.needle_size;
+      r.along = p.needle_size;
+      if (p.needle_size < content_detail::kLargestNormal) {
+        r.factor = 1 - p.needle_size / content_detail::kLargestNormal;
+      }
       break;
     case Fill::kTag:
     case Fill::kNormal:

@@ -146,10 +146,9 @@ ContentRange range_of_fill(const Case& c, const ContentParams& p) {
       return {kLargestNormal, kLargestNormal};
     case Fill::kTiming:
     case Fill::kSample: {
-      Request longest;  // of no batch: contents of a request do not depend on the others
-      longest.kv_len = std::numeric_limits<std::int32_t>::max();
-      return {std::max(kLargestNormal, static_cast<double>(fresh_key_size(c, longest))),
-              kLargestNormal};
+      // Of no batch: contents of a request do not depend on the others.
+      const float size = largest_fresh_key_size(c, std::numeric_limits<std::int32_t>::max());
+      return {std::max(kLargestNormal, static_cast<double>(size)), kLargestNormal};
     }
   }
   return {};
@@ -303,8 +302,8 @@ Contents::Contents(const Case& c, std::int64_t number)
   if (c.layer.is_recurrent()) return;
   for (std::size_t r = 0; r < c.requests.size(); ++r) {
     const auto request = static_cast<std::int64_t>(r);
-    fresh_keys_.push_back({fresh_position(c, c.requests[r], query_stream(request)),
-                           fresh_key_size(c, c.requests[r])});
+    fresh_keys_.push_back(fresh_key_of(fresh_key_choice(c, c.requests[r]), sample_params_.seed,
+                                       query_stream(request)));
   }
 }
 
@@ -318,6 +317,35 @@ ContentParams Contents::params_of_key(std::int64_t request, std::int64_t positio
   ContentParams p = sample_params_;
   p.needle_size = fresh_keys_[static_cast<std::size_t>(request)].size;
   return p;
+}
+
+PageRun Contents::page_run(std::int64_t request, std::int64_t position) const {
+  const Request& r = case_->requests[static_cast<std::size_t>(request)];
+  TokenRange tokens{r.shared_len, r.kv_len};
+  std::uint64_t stream = own_stream(request);
+  if (r.shared_prefix >= 0 && position < r.shared_len) {
+    const int prefix = prefix_of_token(case_->prefixes, r.shared_prefix, position);
+    tokens = own_tokens(case_->prefixes, prefix);
+    stream = static_cast<std::uint64_t>(prefix);
+  }
+  const std::int64_t first = tokens.begin / case_->kv_cache.page_size;
+  return {stream, first, (tokens.end - 1) / case_->kv_cache.page_size - first + 1};
+}
+
+bool Contents::is_rewritten(std::int64_t request, std::int64_t position) const {
+  return is_sample() && !is_fresh(request, position) &&
+         attnbench::is_rewritten(sample_params_.seed, page_run(request, position),
+                                 position / case_->kv_cache.page_size);
+}
+
+void Contents::rewrite(std::int64_t request, std::int64_t position, int head, bool is_value,
+                       std::span<float> row) const {
+  if (!is_rewritten(request, position)) return;
+  const std::uint64_t key = sign_key(sample_params_.seed, is_value && params_.match_begin == 0,
+                                     source_of(request, position).stream, position, head);
+  for (std::size_t dim = 0; dim < row.size(); ++dim) {
+    if (is_negated(key, static_cast<std::uint32_t>(dim))) row[dim] = -row[dim];
+  }
 }
 
 std::uint64_t Contents::query_stream(std::int64_t request) const {
@@ -373,6 +401,7 @@ void Contents::k_row(std::int64_t request, std::int64_t position, int head,
   if (match > 0) write_part(v_recipe(p, source.stream, position, head), 0, match, row);
   write_part(k_recipe(p, source.stream, source.planted, position, head), match, row.size(), row);
   round_cached_row(params_, k_row_scale(params_, source.stream, position, head), row);
+  rewrite(request, position, head, false, row);
 }
 
 void Contents::v_row(std::int64_t request, std::int64_t position, int head,
@@ -385,6 +414,7 @@ void Contents::v_row(std::int64_t request, std::int64_t position, int head,
   const ContentParams p = params_of_key(request, position);
   write_part(v_recipe(p, source.stream, position, head), 0, row.size(), row);
   round_cached_row(params_, v_row_scale(params_, source.stream, position, head), row);
+  rewrite(request, position, head, true, row);
 }
 
 float Contents::q_scale(std::int64_t request, std::int64_t token, int head) const {

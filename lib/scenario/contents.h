@@ -10,6 +10,8 @@
 
 #include "lib/scenario/case.h"
 #include "lib/scenario/content_rows.h"
+#include "lib/scenario/fresh_key.h"
+#include "lib/scenario/rewritten_pages.h"
 
 namespace attnbench {
 
@@ -37,8 +39,9 @@ class Contents {
  public:
   Contents(const Case& c, Fill fill);
   /// Of a timed sample: the cache of Fill::kTiming, but with queries and one key and value of each
-  /// request (fresh_keys()) that no other number has. `number` counts from 1. Of a recurrent layer
-  /// the states are those of Fill::kTiming, and all that the step brings is the number's own.
+  /// request (fresh_keys()) that no other number has, and some pages with other signs
+  /// (is_rewritten()). `number` counts from 1. Of a recurrent layer the states are those of
+  /// Fill::kTiming, and all that the step brings is the number's own.
   Contents(const Case& c, std::int64_t number);
 
   /// Q of query token `token` (0-based within the request) and query head `head`:
@@ -67,13 +70,13 @@ class Contents {
 
   [[nodiscard]] Fill fill() const { return params_.fill; }
 
-  /// The key and value of a request that timed samples replace.
-  struct FreshKey {
-    std::int64_t position = -1;  ///< among the request's keys; -1: it has none of its own
-    float size = 0;              ///< ContentParams::needle_size of the request
-  };
   /// By request; empty unless the contents are those of a timed sample.
   [[nodiscard]] const std::vector<FreshKey>& fresh_keys() const { return fresh_keys_; }
+  /// Whether a timed sample negates elements of this key and value, as sign_key() of its own seed
+  /// says. Never a fresh one.
+  [[nodiscard]] bool is_rewritten(std::int64_t request, std::int64_t position) const;
+  /// Of a timed sample: step_params().seed.
+  [[nodiscard]] std::uint64_t sample_seed() const { return sample_params_.seed; }
   /// Of what a timed sample replaces, with the seed that samples of the case share: the seed of one
   /// of them is combine(seed, number).
   [[nodiscard]] static ContentParams sample_params(const Case& c);
@@ -85,6 +88,8 @@ class Contents {
   };
   [[nodiscard]] const ContentParams& params() const { return params_; }
   [[nodiscard]] Source source_of(std::int64_t request, std::int64_t position) const;
+  /// The pages of the position's stream of which one in each kRewrittenShare is rewritten.
+  [[nodiscard]] PageRun page_run(std::int64_t request, std::int64_t position) const;
   [[nodiscard]] std::uint64_t query_stream(std::int64_t request) const;
   /// Of a request's own keys and, in a recurrent layer, of its states, gates and all keys.
   [[nodiscard]] std::uint64_t own_stream(std::int64_t request) const;
@@ -98,6 +103,9 @@ class Contents {
   [[nodiscard]] bool is_fresh(std::int64_t request, std::int64_t position) const;
   /// The parameters that make a key and value.
   [[nodiscard]] ContentParams params_of_key(std::int64_t request, std::int64_t position) const;
+  /// Negates elements of a stored row where the sample has it rewritten.
+  void rewrite(std::int64_t request, std::int64_t position, int head, bool is_value,
+               std::span<float> row) const;
 
   const Case* case_;
   ContentParams params_;

@@ -4,19 +4,43 @@
 
 #include <cstdint>
 
+#include "lib/base/counter_hash.h"
 #include "lib/scenario/case.h"
 
 namespace attnbench {
 
-/// Which key of a request timed samples replace: one of its own (a shared prefix also belongs to
-/// other requests) that its last query sees, and every query where the mask lets it; drawn from
-/// `stream`. -1 when there is none.
-[[nodiscard]] std::int64_t fresh_position(const Case& c, const Request& request,
-                                          std::uint64_t stream);
+/// The key and value of a request that a timed sample replaces.
+struct FreshKey {
+  std::int64_t position = -1;  ///< among the request's keys; -1: it has none of its own
+  float size = 0;              ///< ContentParams::needle_size of it
+};
 
-/// Size per dim that gives that key about half of the last query's weight, so that a result without
-/// it is far off. The other keys' logits are normal numbers of variance v, the sum of whose
-/// exponentials is about L exp(v / 2), or exp(sqrt(2 v ln L)) where the largest one decides.
-[[nodiscard]] float fresh_key_size(const Case& c, const Request& request);
+/// About how much of the last query's weight a fresh key gets: where it is little, all other keys
+/// show.
+inline constexpr double kFreshKeyWeights[] = {0.5, 0.1, 0.02};
+
+/// Out of what a request's fresh keys are drawn: its own keys (a shared prefix also belongs to
+/// other requests) that its last query sees, and every query where the mask lets it.
+struct FreshKeyChoice {
+  std::int64_t first = 0, count = 0;  ///< positions
+  float sizes[3] = {};                ///< per dim, as kFreshKeyWeights
+};
+
+/// A result without the key is far off where its weight is large. The other keys' logits are normal
+/// numbers of variance v, the sum of whose exponentials is about L exp(v / 2), or
+/// exp(sqrt(2 v ln L)) where the largest one decides.
+[[nodiscard]] FreshKeyChoice fresh_key_choice(const Case& c, const Request& request);
+
+/// The largest that any request's fresh key has with so many keys.
+[[nodiscard]] float largest_fresh_key_size(const Case& c, std::int64_t kv_len);
+
+/// The draw of one sample; `seed` is its own, `stream` that of the request's queries.
+[[nodiscard]] constexpr FreshKey fresh_key_of(const FreshKeyChoice& choice, std::uint64_t seed,
+                                              std::uint64_t stream) {
+  if (choice.count == 0) return {};
+  const std::uint64_t bits = combine(combine(seed, 0xf2e5u), stream);
+  return {choice.first + static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(choice.count)),
+          choice.sizes[mix64(bits) % 3]};
+}
 
 }  // namespace attnbench

@@ -42,6 +42,8 @@ constexpr std::array kDescriptions{
                 true, false, false, true},
     Description{TimedFault::kChangesInputsLater, "changes its inputs in later launches", true,
                 false, true, true},
+    Description{TimedFault::kLeavesARowNowAndThen, "leaves a row unwritten now and then", true,
+                false, true, true},
 };
 
 const Description& description_of(TimedFault fault) {

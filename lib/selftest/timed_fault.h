@@ -27,6 +27,7 @@ enum class TimedFault : std::uint8_t {
   kWorksElsewhere,
   kRestsOnCacheReservation,
   kChangesInputsLater,
+  kLeavesARowNowAndThen,
 };
 
 [[nodiscard]] std::string_view to_string(TimedFault fault);

@@ -10,6 +10,10 @@ void JointSampleIo::poison_outputs(Stream& stream) {
   for (SampleIo* part : parts_) part->poison_outputs(stream);
 }
 
+void JointSampleIo::rewrite_keys(std::int64_t first_number, Stream& stream) {
+  for (SampleIo* part : parts_) part->rewrite_keys(first_number, stream);
+}
+
 std::int64_t JointSampleIo::stage(std::int64_t first_number, std::int64_t samples, Stream& stream) {
   std::int64_t staged = samples;
   for (SampleIo* part : parts_) {
@@ -34,6 +38,15 @@ std::span<const std::byte> JointSampleIo::collected() const {
     collected_.insert(collected_.end(), rows.begin(), rows.end());
   }
   return collected_;
+}
+
+std::vector<SampleIo::Unwritten> JointSampleIo::unwritten() const {
+  std::vector<Unwritten> all;
+  for (const SampleIo* part : parts_) {
+    const std::vector<Unwritten> found = part->unwritten();
+    all.insert(all.end(), found.begin(), found.end());
+  }
+  return all;
 }
 
 }  // namespace attnbench

@@ -21,11 +21,13 @@ class JointSampleIo final : public SampleIo {
 
   [[nodiscard]] std::int64_t sets() const override { return 1; }
   void poison_outputs(Stream& stream) override;
+  void rewrite_keys(std::int64_t first_number, Stream& stream) override;
   [[nodiscard]] std::int64_t stage(std::int64_t first_number, std::int64_t samples,
                                    Stream& stream) override;
   void write(std::int64_t first_number, Stream& stream) override;
   void collect(std::int64_t set, std::int64_t first_number, Stream& stream) override;
   [[nodiscard]] std::span<const std::byte> collected() const override;
+  [[nodiscard]] std::vector<Unwritten> unwritten() const override;
 
  private:
   std::vector<SampleIo*> parts_;

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -75,6 +77,12 @@ class FillErrors {
     }
     error_->non_finite += outputs.non_finite_elsewhere;
     fail();
+  }
+
+  /// Of all elements so far.
+  void add_noise_to(SampleError& found) const {
+    found.squared_ratios += sum_ratio_;
+    found.elements += elements_;
   }
 
   /// Folds the sums of this fill into the metrics.
@@ -196,7 +204,7 @@ RowId row_id(const Case& c, const OutputRow& row) {
 }
 
 /// Of watched rows of O and their LSEs.
-std::string fault_of_outputs(const Case& c, const Numerics& numerics, std::int64_t number,
+SampleError error_of_outputs(const Case& c, const Numerics& numerics, std::int64_t number,
                              std::span<const OutputRow> watched, std::span<const std::byte> rows) {
   constexpr std::int64_t kMostKeys = 1 << 18;
   std::int64_t longest = 1;
@@ -216,10 +224,15 @@ std::string fault_of_outputs(const Case& c, const Numerics& numerics, std::int64
     rows = rows.subspan(to_size(FillErrors::row_bytes(c, watched[i].state_row)));
   }
   errors.finish();
+  SampleError found;
+  found.rows = static_cast<std::int64_t>(count);
+  errors.add_noise_to(found);
   const Verification judged = judge(c, error, std::span(&truth, 1));
-  if (judged.verdict != Verdict::kIncorrect) return {};
-  return judged.reason + cause_of_worst(c, Contents(c, number), numerics, error.worst, truth.rows,
-                                        all.first(all.size() - rows.size()));
+  if (judged.verdict == Verdict::kIncorrect) {
+    found.fault = judged.reason + cause_of_worst(c, Contents(c, number), numerics, error.worst,
+                                                 truth.rows, all.first(all.size() - rows.size()));
+  }
+  return found;
 }
 
 }  // namespace
@@ -240,23 +253,39 @@ void accumulate_error(const Case& c, const FillOutputs& outputs, const FillTruth
   errors.finish();
 }
 
-std::string fault_of_sample(const Case& c, const Numerics& numerics, std::int64_t number,
+void SampleError::add(const SampleError& other) {
+  if (fault.empty()) fault = other.fault;
+  squared_ratios += other.squared_ratios;
+  elements += other.elements;
+  rows += other.rows;
+}
+
+double SampleError::rms_ratio() const {
+  // Rows of two samples: of one the errors may have one cause, the rounding of its largest weight.
+  constexpr std::int64_t kEnoughRows = 8;
+  if (rows < kEnoughRows || elements == 0) return 0;
+  return std::sqrt(squared_ratios / static_cast<double>(elements));
+}
+
+SampleError error_of_sample(const Case& c, const Numerics& numerics, std::int64_t number,
                             std::span<const std::byte> rows) {
   const std::vector<OutputRow> watched = watched_rows(c, number);
   std::int64_t bytes = 0;
   for (const OutputRow& row : watched) bytes += FillErrors::row_bytes(c, row.state_row);
   expects(std::ssize(rows) >= bytes, "a timed sample left other rows than those that are watched");
   const std::span<const std::byte> outputs = rows.first(to_size(bytes));
-  std::string fault = fault_of_outputs(c, numerics, number, watched, outputs);
-  if (!fault.empty()) return fault;
-  return fault_of_written_rows(c, Contents(c, number), watched_written_rows(c, number),
-                               rows.subspan(outputs.size()));
+  SampleError found = error_of_outputs(c, numerics, number, watched, outputs);
+  if (!found.fault.empty()) return found;
+  found.fault = fault_of_written_rows(c, Contents(c, number), watched_written_rows(c, number),
+                                      rows.subspan(outputs.size()));
+  return found;
 }
 
-std::string fault_of_sample(const Case& c, std::span<const Numerics> numerics, std::int64_t number,
+SampleError error_of_sample(const Case& c, std::span<const Numerics> numerics, std::int64_t number,
                             std::span<const std::byte> rows) {
   const std::span<const Case> steps = steps_of(c);
   expects(numerics.size() == steps.size(), "numerics of other steps");
+  SampleError found;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     // A composed step writes no cache: outputs are all that it leaves.
     std::size_t bytes = rows.size();
@@ -264,9 +293,28 @@ std::string fault_of_sample(const Case& c, std::span<const Numerics> numerics, s
       bytes = watched_rows(steps[i], number).size() * to_size(FillErrors::row_bytes(steps[i], -1));
     }
     expects(bytes <= rows.size(), "a timed sample of a composed step left too few rows");
-    const std::string fault = fault_of_sample(steps[i], numerics[i], number, rows.first(bytes));
-    if (!fault.empty()) return fault;
+    found.add(error_of_sample(steps[i], numerics[i], number, rows.first(bytes)));
+    if (!found.fault.empty()) return found;
     rows = rows.subspan(bytes);
+  }
+  return found;
+}
+
+std::string fault_of_unwritten(const Case& step, const Numerics& numerics,
+                               const SampleIo::Unwritten& unwritten) {
+  const auto place = [&](std::int64_t row) {
+    const std::int64_t heads = step.layer.heads_out();
+    const RowId id = row_id(step, {row / heads, static_cast<int>(row % heads), -1});
+    return fmt::format("first of request {}, head {}, query {}", id.request, id.head, id.token);
+  };
+  if (unwritten.out > 0) {
+    return fmt::format("{} element{} of O {} not written, {}", unwritten.out,
+                       unwritten.out == 1 ? "" : "s", unwritten.out == 1 ? "was" : "were",
+                       place(unwritten.first_out));
+  }
+  if (unwritten.lse > 0 && numerics.lse && !step.layer.is_recurrent()) {
+    return fmt::format("the LSE of {} row{} was not written, {}", unwritten.lse,
+                       unwritten.lse == 1 ? "" : "s", place(unwritten.first_lse));
   }
   return {};
 }

@@ -11,11 +11,6 @@
 namespace attnbench {
 namespace {
 
-// A correct kernel shows an rms_ratio of about 1.4 at every length; one lost page of a long context
-// shows 13 and more.
-constexpr double kMistrustedRms = 3;
-constexpr double kIncorrectRms = 5;
-
 /// ggml accepts 5e-4 for flash attention; wrong attention shows 0.5 and more at every length. This
 /// lies between, wide enough for weights rounded to fp8.
 constexpr double kIncorrectNmse = 0.05;
@@ -75,10 +70,7 @@ std::string fault(const Case& c, const ErrorMetrics& error) {
                        lse ? error.lse_bound_ratio : error.bound_ratio, place(c, error));
   }
   if (!(error.rms_ratio <= kIncorrectRms)) {
-    return fmt::format(
-        "errors on random data are {:.3g}x the rounding noise of a correct backend (limit {}): "
-        "each is small, together they are no rounding",
-        error.rms_ratio, kIncorrectRms);
+    return text_of_rms(error.rms_ratio, "random data");
   }
   if (!(error.nmse <= kIncorrectNmse)) {
     return fmt::format("squared error is {:.3g} of the output's own power (limit {})", error.nmse,
@@ -117,6 +109,14 @@ std::string weakness(const FillTruth& truth) {
 
 }  // namespace
 
+std::string text_of_rms(double ratio, std::string_view data) {
+  const std::string errors =
+      fmt::format("errors on {} are {:.3g}x the rounding noise of a correct backend ", data, ratio);
+  if (ratio <= kIncorrectRms) return errors + fmt::format("(up to {} is usual)", kMistrustedRms);
+  return errors +
+         fmt::format("(limit {}): each is small, together they are no rounding", kIncorrectRms);
+}
+
 Verification judge(const Case& c, const ErrorMetrics& error, std::span<const FillTruth> truth) {
   Verification result;
   result.error = error;
@@ -139,10 +139,7 @@ Verification judge(const Case& c, const ErrorMetrics& error, std::span<const Fil
     return result;
   }
   if (error.rms_ratio > kMistrustedRms) {
-    result.reason = fmt::format(
-        "errors on random data are {:.3g}x the rounding noise of a correct backend (up to {} is "
-        "usual)",
-        error.rms_ratio, kMistrustedRms);
+    result.reason = text_of_rms(error.rms_ratio, "random data");
     return result;
   }
   for (const FillTruth& each : truth) {

@@ -7,10 +7,11 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/backend/backend.h"
-#include "lib/fixture/fixture.h"
+#include "lib/fixture/sample_io.h"
 #include "lib/scenario/scenario.h"
 #include "lib/verify/observation.h"
 #include "lib/verify/verdict.h"
@@ -51,15 +52,41 @@ struct Verification {
 void accumulate_error(const Case& c, const FillOutputs& outputs, const FillTruth& truth,
                       const Numerics& numerics, ErrorMetrics& error);
 
-/// Why the watched rows of a timed sample are wrong; empty when they are right. `rows` are
-/// SampleIo::collected() of contents `number`, the reference is evaluated here. Of contexts beyond
-/// 64k keys fewer rows are compared, since each costs the reference all of its keys.
-[[nodiscard]] std::string fault_of_sample(const Case& c, const Numerics& numerics,
+/// What comparing the watched rows of a timed sample with the reference found.
+struct SampleError {
+  std::string fault;          ///< empty when they are right
+  double squared_ratios = 0;  ///< sum of (error / sigma)^2 over the elements of O (error_model.h)
+  std::int64_t elements = 0;
+  std::int64_t rows = 0;
+
+  /// Of several samples of one backend, that together tell more than each.
+  void add(const SampleError& other);
+  /// As ErrorMetrics::rms_ratio; of fewer rows than tell anything 0.
+  [[nodiscard]] double rms_ratio() const;
+};
+
+/// `rows` are SampleIo::collected() of contents `number`, the reference is evaluated here. Of
+/// contexts beyond 64k keys fewer rows are compared, since each costs the reference all of its
+/// keys.
+[[nodiscard]] SampleError error_of_sample(const Case& c, const Numerics& numerics,
                                           std::int64_t number, std::span<const std::byte> rows);
 
 /// The same of a case's steps, whose rows follow each other. One `numerics` a step.
-[[nodiscard]] std::string fault_of_sample(const Case& c, std::span<const Numerics> numerics,
+[[nodiscard]] SampleError error_of_sample(const Case& c, std::span<const Numerics> numerics,
                                           std::int64_t number, std::span<const std::byte> rows);
+
+/// Says what a sample of a step left unwritten; empty when that is nothing, or an LSE that the
+/// backend does not claim to write.
+[[nodiscard]] std::string fault_of_unwritten(const Case& step, const Numerics& numerics,
+                                             const SampleIo::Unwritten& unwritten);
+
+// Limits of ErrorMetrics::rms_ratio. A correct kernel shows about 1.4 at every length; one lost
+// page of a long context shows 13 and more.
+inline constexpr double kMistrustedRms = 3;
+inline constexpr double kIncorrectRms = 5;
+
+/// What is wrong with, or odd about, such a ratio of data of this kind.
+[[nodiscard]] std::string text_of_rms(double ratio, std::string_view data);
 
 /// The verdict that follows from the metrics, with its reason.
 [[nodiscard]] Verification judge(const Case& c, const ErrorMetrics& error,

@@ -124,9 +124,15 @@ void visit_fields(TimedSample& value, Visit visit) {
 }
 
 template <class Visit>
+void visit_fields(SampleIo::Unwritten& value, Visit visit) {
+  auto& [out, lse, first_out, first_lse] = value;
+  visit(out, lse, first_out, first_lse);
+}
+
+template <class Visit>
 void visit_fields(SampleOutputs& value, Visit visit) {
-  auto& [number, rows] = value;
-  visit(number, rows);
+  auto& [number, rows, unwritten] = value;
+  visit(number, rows, unwritten);
 }
 
 template <class Visit>
