@@ -14,9 +14,9 @@ using CompiledKernel = cuda::CompiledKernel<Params>;
 template <class T, class Kv>
 [[nodiscard]] CompiledKernel find_kernel(const Kernel& kernel);
 
-/// With wgmma; Kv can be ScaledBlocks.
+/// With wgmma; Kv can be ScaledBlocks. `fp8_out`: outputs are of an fp8 type.
 template <class T, class Kv>
-[[nodiscard]] CompiledKernel find_warpgroup_kernel();
+[[nodiscard]] CompiledKernel find_warpgroup_kernel(bool fp8_out);
 
 /// For TileKind::kFewFp8; Kv can be ScaledBlocks.
 template <class T, class Kv>
@@ -26,6 +26,7 @@ template <class T, class Kv>
 struct MergeKernel {
   CompiledKernel kernel;
   int blocks_per_row = 1;
+  bool takes_rows_in_turn = false;  ///< so that there may be fewer blocks than rows
 };
 /// The kernel for this many rows in all. The choice does not change the result.
 [[nodiscard]] MergeKernel merge_kernel_for(DType dtype, std::int64_t rows);

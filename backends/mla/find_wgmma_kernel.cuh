@@ -8,8 +8,9 @@
 namespace attnbench::mla {
 
 template <class T, class Kv>
-CompiledKernel find_warpgroup_kernel() {
-  return {hopper::wgmma_kernel<T, Kv>, hopper::kThreads, hopper::Shared::kBytes};
+CompiledKernel find_warpgroup_kernel(bool fp8_out) {
+  return {fp8_out ? hopper::wgmma_kernel<T, Kv, true> : hopper::wgmma_kernel<T, Kv, false>,
+          hopper::kThreads, hopper::Shared::kBytes};
 }
 
 }  // namespace attnbench::mla

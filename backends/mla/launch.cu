@@ -1,11 +1,18 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "backends/common/cuda/kernel_choice.cuh"
 #include "backends/mla/dispatch.cuh"
 #include "backends/mla/latent_rows.cuh"
 
 namespace attnbench::mla {
 namespace {
+
+/// Blocks of 128 threads and 63 registers that 132 multiprocessors (H200) hold at once. A graph's
+/// merge has blocks for all that may be split; more blocks than these that return at once take
+/// several waves, 8 us of 137 for 64 requests of 4k keys and 128 heads.
+constexpr std::int64_t kMergeBlocks = 8 * 132;
 
 /// Nothing if it is empty because this build is for other architectures: asked of one kernel, once,
 /// because a launch comes here.
@@ -29,11 +36,12 @@ CompiledKernel find_with_parts(const Kernel& kernel) {
   if (kernel.scaled_blocks) {
     if (kernel.dtype != DType::kBF16) return {};
     return few ? find_fp8_kernel<__nv_bfloat16, ScaledBlocks>()
-               : find_warpgroup_kernel<__nv_bfloat16, ScaledBlocks>();
+               : find_warpgroup_kernel<__nv_bfloat16, ScaledBlocks>(kernel.fp8_out);
   }
   if (few) return find_few_fp8(kernel);
-  return cuda::for_types(kernel.dtype, kernel.kv_dtype,
-                         [&]<class T, class Kv>() { return find_warpgroup_kernel<T, Kv>(); });
+  return cuda::for_types(kernel.dtype, kernel.kv_dtype, [&]<class T, class Kv>() {
+    return find_warpgroup_kernel<T, Kv>(kernel.fp8_out);
+  });
 }
 
 CompiledKernel find(const Kernel& kernel) {
@@ -60,8 +68,11 @@ void launch(const Kernel& kernel, const Params& params, void* stream) {
   if (params.num_merges == 0) return;
   const MergeKernel merge =
       merge_kernel_for(kernel.dtype, std::int64_t{params.num_merges} * params.partial_rows);
-  const dim3 blocks(count(params.num_merges), count(params.partial_rows),
-                    count(merge.blocks_per_row));
+  std::int64_t rows = params.partial_rows;
+  if (params.most_merges && merge.takes_rows_in_turn) {
+    rows = std::clamp<std::int64_t>(kMergeBlocks / params.num_merges, 1, rows);
+  }
+  const dim3 blocks(count(params.num_merges), count(rows), count(merge.blocks_per_row));
   merge.kernel.launch("mla merge", blocks, stream, params);
 }
 

@@ -13,7 +13,7 @@ constexpr std::int64_t kBusyRows = 2048;
 template <class T, int kGroups>
 MergeKernel of() {
   using Shape = MergeShape<kGroups>;
-  return {{merge_kernel<T, kGroups>, Shape::kThreads, 0}, Shape::kBlocks};
+  return {{merge_kernel<T, kGroups>, Shape::kThreads, 0}, Shape::kBlocks, kGroups == 1};
 }
 
 template <class T>

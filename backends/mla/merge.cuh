@@ -22,15 +22,11 @@ struct MergeShape {
   static constexpr int kBlocks = kRowSlices / kSlices;  ///< for a row
 };
 
-/// Merges the pieces of row blockIdx.y of tile blockIdx.x of p.merges by their LSEs.
+/// Merges the pieces of a row by their LSEs.
 template <class T, int kGroups>
-__global__ void __launch_bounds__(MergeShape<kGroups>::kThreads)
-    merge_kernel(const __grid_constant__ Params p) {
+__device__ __forceinline__ void merge_row(const Params& p, const Item& item, int row) {
   using Shape = MergeShape<kGroups>;
   constexpr int kDv = 128 * Shape::kRowSlices;
-  const Item item = p.merges[blockIdx.x];
-  const int row = static_cast<int>(blockIdx.y);
-  if (row >= item.rows) return;
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x) / 32;
   const int group = warp / Shape::kSlices, slice = warp % Shape::kSlices;
   const int d = 128 * (static_cast<int>(blockIdx.z) * Shape::kSlices + slice) + 4 * lane;
@@ -91,6 +87,23 @@ __global__ void __launch_bounds__(MergeShape<kGroups>::kThreads)
   cuda::store_out<T>(p, place, d,
                      float4{all.x * factor, all.y * factor, all.z * factor, all.w * factor});
   if (d == 0) cuda::store_lse(p, place, merge.lse());
+}
+
+/// Merges row blockIdx.y of tile blockIdx.x of p.merges. Where warps share no columns, also every
+/// gridDim.y-th row from there.
+template <class T, int kGroups>
+__global__ void __launch_bounds__(MergeShape<kGroups>::kThreads)
+    merge_kernel(const __grid_constant__ Params p) {
+  const Item item = p.merges[blockIdx.x];
+  int row = static_cast<int>(blockIdx.y);
+  if constexpr (kGroups > 1) {
+    if (row < item.rows) merge_row<T, kGroups>(p, item, row);
+  } else {
+#pragma unroll 1
+    for (; row < item.rows; row += static_cast<int>(gridDim.y)) {
+      merge_row<T, kGroups>(p, item, row);
+    }
+  }
 }
 
 }  // namespace attnbench::mla

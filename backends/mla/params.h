@@ -20,6 +20,7 @@ struct Params : splitkv::Params {
   std::int64_t block_table_width = 0;
   const Item* merges = nullptr;  ///< tiles that were split, over all their pieces
   std::int32_t num_merges = 0;
+  bool most_merges = false;  ///< of any step of a recorded plan: many of these merges may be empty
   // Of kernels with a block per multiprocessor: blocks of one part walk the same items, each its
   // own rows.
   const std::int32_t* part_begin = nullptr;  ///< [parts + 1] first item of each part
@@ -51,12 +52,13 @@ struct Kernel {
   DType kv_dtype = DType::kBF16;
   TileKind tile = TileKind::kFew;
   bool scaled_blocks = false;  ///< KvScales::kBlock, which kernels with parts alone can have
+  bool fp8_out = false;        ///< O is of an fp8 type
 };
 
 /// The one with wgmma for a problem.
 [[nodiscard]] inline Kernel warpgroup_kernel_for(const Problem& problem) {
   return {problem.dtype, problem.cache.dtype, TileKind::kWarpgroups,
-          problem.cache.scales == KvScales::kBlock};
+          problem.cache.scales == KvScales::kBlock, problem.fp8.out.has_value()};
 }
 
 /// Whether this build has such a kernel for the current GPU.

@@ -77,6 +77,7 @@ void Planned::lay_out(const Room& room, const ForwardBatch& batch, PlanMemory& m
   params_.parts = narrow_i32(room.parts);
   params_.merges = merges.in(block);
   params_.num_merges = narrow_i32(room.merges);
+  params_.most_merges = problem().recorded;
   params_.items = items.in(block);
   params_.num_items = narrow_i32(room.items);
   params_.block_table = block_table_.pages();

@@ -4,6 +4,6 @@
 
 namespace attnbench::mla {
 
-template CompiledKernel find_warpgroup_kernel<__nv_bfloat16, __nv_bfloat16>();
+template CompiledKernel find_warpgroup_kernel<__nv_bfloat16, __nv_bfloat16>(bool);
 
 }  // namespace attnbench::mla

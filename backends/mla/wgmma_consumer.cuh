@@ -9,7 +9,7 @@ namespace attnbench::mla::hopper {
 
 /// One of the two warpgroups that compute. Both have the same 64 rows; the first (kGroup 0) takes
 /// the logits of each pair's first tile and the left half of the output, the second the others.
-template <class T, int kGroup, bool kFp8>
+template <class T, int kGroup, bool kFp8, bool kFp8Out>
 class Consumer {
  public:
   __device__ __forceinline__ Consumer(const Params& p, Shared shared) : p_(p), shared_(shared) {}
@@ -27,7 +27,7 @@ class Consumer {
       } else {
         attend_second(item, softmax, out);
       }
-      Store<T, kGroup, kFp8>(p_, shared_).finish(item, count % 2 == 1, softmax, out);
+      Store<T, kGroup, kFp8, kFp8Out>(p_, shared_).finish(item, count % 2 == 1, softmax, out);
     }
   }
 

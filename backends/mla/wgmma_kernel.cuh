@@ -8,7 +8,7 @@
 namespace attnbench::mla::hopper {
 
 /// p.lanes blocks for every part of the work list: one block per multiprocessor.
-template <class T, class Kv>
+template <class T, class Kv, bool kFp8Out>
 __global__ void __launch_bounds__(kThreads, 1)
     wgmma_kernel([[maybe_unused]] const __grid_constant__ Params p) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -36,9 +36,9 @@ __global__ void __launch_bounds__(kThreads, 1)
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kConsumerRegisters));
     constexpr bool kFp8 = !std::is_same_v<T, Kv>;
     if (group == 1) {
-      Consumer<T, 0, kFp8>(p, shared).run();
+      Consumer<T, 0, kFp8, kFp8Out>(p, shared).run();
     } else {
-      Consumer<T, 1, kFp8>(p, shared).run();
+      Consumer<T, 1, kFp8, kFp8Out>(p, shared).run();
     }
   }
 #endif

@@ -10,7 +10,10 @@ namespace attnbench::mla::hopper {
 
 /// How a warpgroup's half of an item's output leaves: as output, or as a piece that waits for the
 /// merge.
-template <class T, int kGroup, bool kFp8>
+/// kFp8Out: outputs are of an fp8 type. It is known when this is compiled, because the code for it
+/// in a kernel that stores 16 bits costs that kernel registers, and bytes that a cold cache must
+/// fetch.
+template <class T, int kGroup, bool kFp8, bool kFp8Out>
 class Store {
  public:
   __device__ __forceinline__ Store(const Params& p, Shared shared) : p_(p), shared_(shared) {}
@@ -37,7 +40,7 @@ class Store {
       }
       cuda::LseMerge merge = splitkv::with_sink(p_, item, lane_.row(i));
       merge.add(lse);
-      share[i] *= merge.weight(lse) * cuda::out_factor(p_, item.request, item.kv_head);
+      share[i] *= merge.weight(lse) * out_factor(item);
       if (kGroup == 0 && lane_.index % 4 == 0) {
         cuda::store_lse(p_, place_of(p_, item, lane_.row(i)), merge.lse());
       }
@@ -45,7 +48,7 @@ class Store {
     multiply(out, share);
     if (item.splits > 1) {
       store_partial(item, out);
-    } else if (size_bytes(p_.out_dtype) == 1) {
+    } else if constexpr (kFp8Out) {
       store_fp8(item, out);
     } else {
       store_output(item, out);
@@ -53,6 +56,11 @@ class Store {
   }
 
  private:
+  /// Only latents in fp8 have scales by request.
+  __device__ __forceinline__ float out_factor(const Item& item) const {
+    if constexpr (kFp8) return cuda::out_factor(p_, item.request, item.kv_head);
+    return p_.v_scale;
+  }
   __device__ __forceinline__ std::int64_t partial_row(const Item& item, int row) const {
     return static_cast<std::int64_t>(item.partial) * p_.partial_rows +
            static_cast<int>(blockIdx.x) % p_.lanes * kRows + row;
