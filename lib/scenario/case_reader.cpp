@@ -468,21 +468,25 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   if (!batch || !cache || !choice || !dtype || !fp8 || !padding || !entries.all_valid) {
     return std::nullopt;
   }
-  const bool sound =
-      check_encoder_len(entries, choice->kind, layer, problems) &&
-      check_padding(*padding, *batch, mix, problems) &&
-      check_swa_pool(*cache, layer, mix, problems) && check_pool(*batch, *cache, mix, problems) &&
-      check_request_scales(*batch, *cache, mix, problems) &&
-      check_slots(*batch, *cache, mix, batch_node->place, problems) &&
-      check_ragged(*batch, *cache, *padding, mix, batch_node->place, problems) &&
-      check_tree_mask(*batch, layer, batch_node->place, problems) &&
-      check_window_in_trees(*batch, layer, mix, problems) &&
-      check_items(*batch, layer, batch_node->place, problems) &&
-      check_dual_chunk(*batch, layer, batch_node->place, problems) &&
-      check_composed(*batch, *padding, choice->mla, mix, batch_node->place, problems) &&
-      check_blocks(*batch, layer, batch_node->place, problems) &&
-      check_recurrent_mode(*batch, layer, batch_node->place, problems) &&
-      check_recurrent_lengths(*batch, layer, batch_node->place, problems);
+  // Each is run, so that all mistakes of a batch show at once.
+  bool sound = true;
+  for (const bool passes :
+       {check_encoder_len(entries, choice->kind, layer, problems),
+        check_padding(*padding, *batch, mix, problems),
+        check_swa_pool(*cache, layer, mix, problems), check_pool(*batch, *cache, mix, problems),
+        check_request_scales(*batch, *cache, mix, problems),
+        check_slots(*batch, *cache, mix, batch_node->place, problems),
+        check_ragged(*batch, *cache, *padding, mix, batch_node->place, problems),
+        check_tree_mask(*batch, layer, batch_node->place, problems),
+        check_window_in_trees(*batch, layer, mix, problems),
+        check_items(*batch, layer, batch_node->place, problems),
+        check_dual_chunk(*batch, layer, batch_node->place, problems),
+        check_composed(*batch, *padding, choice->mla, mix, batch_node->place, problems),
+        check_blocks(*batch, layer, batch_node->place, problems),
+        check_recurrent_mode(*batch, layer, batch_node->place, problems),
+        check_recurrent_lengths(*batch, layer, batch_node->place, problems)}) {
+    sound = sound && passes;
+  }
   if (!sound) return std::nullopt;
 
   result.model = choice->model;
