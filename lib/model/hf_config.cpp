@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/regular_file.h"
+#include "lib/model/hf_known_keys.h"
 #include "lib/model/hf_layer_kinds.h"
 #include "lib/model/hf_model_types.h"
 #include "lib/model/json_fields.h"
@@ -260,7 +261,8 @@ void refuse_unread_kinds(const JsonFields& config, const HfModelType& type) {
   }
 }
 
-ModelGeometry geometry_of(const JsonFields& config, const HfModelType& type) {
+ModelGeometry geometry_of(const JsonFields& config, const HfModelType& type,
+                          std::span<const std::string> ignored) {
   refuse_unread_kinds(config, type);
   if (type.states_all) {
     std::vector<std::string_view> missing;
@@ -289,6 +291,11 @@ ModelGeometry geometry_of(const JsonFields& config, const HfModelType& type) {
   if (type.encoder_len > 0) {
     model.encoder_len =
         config.whole("max_source_positions", 1, kMaxWindow).value_or(type.encoder_len);
+  }
+  refuse_unknown_keys(config, type, ignored);
+  if (!ignored.empty()) {
+    model.add_note(
+        fmt::format("keys of its config.json that were ignored: {}", fmt::join(ignored, ", ")));
   }
   return model;
 }
@@ -345,7 +352,7 @@ HfModelType unknown_type(const JsonFields& config, const std::string& name) {
   return type;
 }
 
-ModelGeometry read_config(const JsonFields& file) {
+ModelGeometry read_config(const JsonFields& file, std::span<const std::string> ignored) {
   // Multimodal models keep the language model's fields in a part of their own.
   const bool nested = file.states("text_config");
   const std::string outer = file.word("model_type").value_or("");
@@ -357,19 +364,20 @@ ModelGeometry read_config(const JsonFields& file) {
   std::string name = nested ? std::string(hf_text_model_type(outer)) : outer;
   if (nested && config.has("model_type")) name = *config.word("model_type");
   if (const HfModelType* type = find_hf_model_type(name)) {
-    ModelGeometry model = geometry_of(config, *type);
+    ModelGeometry model = geometry_of(config, *type, ignored);
     read_tiles(file, model);
     return model;
   }
-  return geometry_of(config, unknown_type(config, name));
+  return geometry_of(config, unknown_type(config, name), ignored);
 }
 
 }  // namespace
 
-ModelGeometry parse_hf_config(std::string_view text, const std::string& name) {
+ModelGeometry parse_hf_config(std::string_view text, const std::string& name,
+                              std::span<const std::string> ignored) {
   try {
     const nlohmann::json parsed = parse_json_object(text);
-    ModelGeometry model = read_config(JsonFields(parsed, ""));
+    ModelGeometry model = read_config(JsonFields(parsed, ""), ignored);
     model.name = name;
     return model;
   } catch (const ConfigError& error) {
@@ -377,8 +385,8 @@ ModelGeometry parse_hf_config(std::string_view text, const std::string& name) {
   }
 }
 
-ModelGeometry model_from_hf_config(const std::string& path) {
-  return parse_hf_config(read_regular_file(path, kMaxBytes), path);
+ModelGeometry model_from_hf_config(const std::string& path, std::span<const std::string> ignored) {
+  return parse_hf_config(read_regular_file(path, kMaxBytes), path, ignored);
 }
 
 }  // namespace attnbench

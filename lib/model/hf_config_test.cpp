@@ -101,6 +101,51 @@ TEST(HfConfig, refuses_value_heads_that_are_no_multiple_of_the_key_heads) {
             "c.json: linear_num_value_heads is 32, no multiple of 12 key heads");
 }
 
+/// A type that the table has not, with all that it has to state.
+std::string unknown_with(const std::string& more) {
+  return R"({"model_type": "novel", "num_hidden_layers": 8, "num_attention_heads": 16,
+             "num_key_value_heads": 8, "head_dim": 128, )" +
+         more + "}";
+}
+
+TEST(HfConfig, refuses_hybrids_by_the_key_that_it_does_not_know) {
+  // Falcon-H1, Ring, ModernBERT, GPT-Neo, Phi-4-flash, Hymba.
+  for (const char* key :
+       {"mamba_d_ssm", "layer_group_size", "global_attn_every_n_layers", "attention_types",
+        "mb_per_layer", "num_memory_tokens", "attention_in_multiplier"}) {
+    const std::string value = std::string("\"") + key + "\": [2]";
+    EXPECT_EQ(refusal(unknown_with(value)),
+              "c.json: attnbench does not know \"" + std::string(key) +
+                  "\": the attention may depend on it. If it does not, remove the key from the "
+                  "file, or name it in a scenario, model: {hf_config: …, ignore: […]}");
+    EXPECT_NE(refusal(R"({"model_type": "llama", )" + value + "}"), "accepted") << key;
+  }
+}
+
+TEST(HfConfig, names_all_keys_that_it_does_not_know) {
+  const std::string message = refusal(unknown_with(R"("mamba_d_ssm": 768, "lm_x": 2)"));
+  EXPECT_NE(message.find(R"("lm_x", "mamba_d_ssm")"), std::string::npos) << message;
+}
+
+TEST(HfConfig, takes_a_key_that_it_does_not_know_where_that_says_none) {
+  EXPECT_EQ(refusal(unknown_with(R"("a": null, "b": false, "c": 0, "d": [], "e": "")")),
+            "accepted");
+}
+
+TEST(HfConfig, notes_the_keys_that_were_ignored) {
+  const std::string ignored[] = {"qk_gain"};
+  const ModelGeometry model = parse_hf_config(unknown_with(R"("qk_gain": 2)"), "c.json", ignored);
+  EXPECT_EQ(model.notes, "keys of its config.json that were ignored: qk_gain");
+  EXPECT_THROW((void)parse_hf_config(unknown_with(R"("vocab_size": 2)"), "c.json", ignored),
+               ConfigError);
+}
+
+TEST(HfConfig, knows_state_space_keys_of_types_with_such_layers_only) {
+  const std::string state_space = R"("mamba_d_state": 16, "mamba_expand": 2)";
+  EXPECT_EQ(refusal(R"({"model_type": "jamba", )" + state_space + "}"), "accepted");
+  EXPECT_NE(refusal(R"({"model_type": "llama", )" + state_space + "}"), "accepted");
+}
+
 TEST(HfModelTypes, each_stand_once_with_a_source_and_whole_defaults) {
   std::set<std::string_view> seen;
   for (const HfModelType& type : hf_model_types()) {

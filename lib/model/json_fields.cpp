@@ -55,9 +55,10 @@ std::pair<std::ptrdiff_t, std::ptrdiff_t> place_of(std::string_view text, std::s
 }  // namespace
 
 JsonFields::JsonFields(const Json& object, std::string path)
-    : object_(&object), path_(std::move(path)) {}
+    : object_(&object), path_(std::move(path)), read_(std::make_shared<std::set<std::string>>()) {}
 
 const Json* JsonFields::find(std::string_view key) const {
+  read_->emplace(key);
   const auto entry = object_->find(key);
   return entry == object_->end() ? nullptr : &*entry;
 }
@@ -80,6 +81,14 @@ bool JsonFields::says_none(std::string_view key) const {
   if (value->is_number()) return value->get<double>() < 1;
   if (value->is_string()) return value->get_ref<const std::string&>().empty();
   return value->is_structured() && value->empty();
+}
+
+std::vector<std::string> JsonFields::unread_keys() const {
+  std::vector<std::string> unread;
+  for (const auto& entry : object_->items()) {
+    if (!read_->contains(entry.key())) unread.push_back(entry.key());
+  }
+  return unread;
 }
 
 std::string JsonFields::path_of(std::string_view key) const {

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +31,8 @@ class JsonFields {
   /// Present and not null.
   [[nodiscard]] bool states(std::string_view key) const { return has(key) && !is_null(key); }
   [[nodiscard]] std::string path_of(std::string_view key) const;
+  /// Keys that no call has asked for yet, neither of this object nor of a copy.
+  [[nodiscard]] std::vector<std::string> unread_keys() const;
 
   /// Each returns nullopt for an absent field alone; a null is as wrong as a word.
   [[nodiscard]] std::optional<std::int64_t> whole(std::string_view key, std::int64_t lo,
@@ -48,6 +52,7 @@ class JsonFields {
 
   const nlohmann::json* object_;
   std::string path_;
+  std::shared_ptr<std::set<std::string>> read_;  ///< what was asked for
 };
 
 /// Parses the text of a JSON object. The ConfigError for anything else gives the place and quotes

@@ -39,8 +39,8 @@ void read(const YAML::Node& value, Value& field) {
 
 void read_status(const YAML::Node& value, ModelGeometry& model) {
   const auto text = value.as<std::string>();
-  if (text != "verified" && text != "from memory") {
-    throw YAML::Exception(value.Mark(), "status is 'verified' or 'from memory'");
+  if (text != "verified" && text != "not checked") {
+    throw YAML::Exception(value.Mark(), "status is 'verified' or 'not checked'");
   }
   model.verified = text == "verified";
 }

@@ -207,7 +207,7 @@ void write_model_table(const ModelQuestion& q, std::ostream& out) {
     out << '\n' << wrapped("note: " + printable(q.model.notes), kWidthOfModel, 0);
   }
   if (!q.model.verified && find_model(q.name) != nullptr) {
-    out << "\nThe preset's figures are from memory.\n";
+    out << "\nThe preset's figures are not checked against the model's config.json.\n";
   }
 }
 

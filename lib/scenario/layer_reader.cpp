@@ -43,14 +43,28 @@ std::optional<NamedGeometry> read_hf_config(const StrictMap& map, const YamlNode
                                             Problems& problems) {
   const auto text = read_text(node, "hf_config", problems);
   if (!text) return std::nullopt;
-  if (map.node().entries.size() > 1) {
+  const YamlNode* ignore = map.find("ignore");
+  if (map.node().entries.size() > (ignore == nullptr ? 1 : 2)) {
     problems.add(map.place_of("hf_config"), "hf_config beside other keys of a model",
                  "the config.json gives the whole model: leave the other keys out");
     return std::nullopt;
   }
+  std::vector<std::string> ignored;
+  if (ignore != nullptr) {
+    if (!ignore->is_list()) {
+      problems.add(ignore->place, fmt::format("ignore takes a list, found {}", describe(*ignore)),
+                   "keys of the config.json, for example [qk_gain]");
+      return std::nullopt;
+    }
+    for (const YamlPtr& item : ignore->items) {
+      const auto key = read_text(*item, "ignore", problems);
+      if (!key) return std::nullopt;
+      ignored.push_back(*key);
+    }
+  }
   const std::filesystem::path folder = std::filesystem::path(problems.file()).parent_path();
   try {
-    return NamedGeometry{*text, model_from_hf_config((folder / *text).string())};
+    return NamedGeometry{*text, model_from_hf_config((folder / *text).string(), ignored)};
   } catch (const ConfigError& error) {
     add_placed(error, node.place, problems);
     return std::nullopt;

@@ -35,6 +35,7 @@ constexpr ScenarioKey kMix[] = {{"model", "model"},
 constexpr ScenarioKey kSharedPrefix[] = {{"tokens", ""}, {"after", ""}};
 constexpr ScenarioKey kPadding[] = {{"requests", ""}, {"seq_len", ""}, {"tokens", ""}};
 constexpr ScenarioKey kModel[] = {{"hf_config", ""},
+                                  {"ignore", ""},
                                   {"heads_q", ""},
                                   {"heads_kv", ""},
                                   {"head_dim", ""},
