@@ -58,7 +58,20 @@ std::vector<ListedBackend> listed_backends(const Registry& registry) {
   return listed;
 }
 
-void list_backends(const Registry& registry, std::ostream& out) {
+/// `head`, then `text` behind it, or, where both do not fit in the terminal's width, under it. A
+/// pipe, whose width is 0, gets one line of each, which programs read by columns.
+void write_entry(const std::string& head, const std::string& text, std::size_t width,
+                 std::ostream& out) {
+  constexpr std::size_t kIndent = 4;
+  if (width == 0 || head.size() + text.size() <= width) {
+    out << head << text << '\n';
+  } else {
+    const std::size_t end = head.find_last_not_of(' ') + 1;
+    out << wrapped(head.substr(0, end), width, 0) << wrapped(text, width, kIndent);
+  }
+}
+
+void list_backends(const Registry& registry, std::size_t columns, std::ostream& out) {
   const std::vector<ListedBackend> listed = listed_backends(registry);
   std::size_t width = 0;
   std::size_t format_width = 0;
@@ -70,9 +83,11 @@ void list_backends(const Registry& registry, std::ostream& out) {
     std::string about = entry->info.description;
     if (!entry->info.packages.empty()) about += fmt::format(" ({})", entry->info.packages);
     if (!entry->absence.empty()) about = "absent: " + entry->absence;
-    out << fmt::format("{:<{}} {:<5} {:<{}} {}{}\n", name, width, device_word(entry->info.device),
-                       entry->info.index_format, format_width, about,
-                       entry->info.by_default ? "" : " (only by name)");
+    if (!entry->info.by_default) about += " (only by name)";
+    const std::string head =
+        fmt::format("{:<{}} {:<5} {:<{}} ", name, width, device_word(entry->info.device),
+                    entry->info.index_format, format_width);
+    write_entry(head, about, columns, out);
   }
 }
 
@@ -94,7 +109,7 @@ std::string traits_of(const ModelGeometry& model, const AttentionLayer& layer) {
   }
   if (layer.logit_cap > 0) traits.push_back(fmt::format("softcap {:g}", layer.logit_cap));
   if (layer.has_sinks) traits.emplace_back("sinks");
-  if (!model.verified) traits.emplace_back("figures from memory");
+  if (!model.verified) traits.emplace_back("not checked against its config.json");
   return fmt::format("{}", fmt::join(traits, "; "));
 }
 
@@ -171,18 +186,27 @@ std::vector<std::string> scenarios_in(const std::string& folder) {
   return paths;
 }
 
+/// Throws for unknown names. Runs no plug-in code, so a scenario that names a plug-in's file is
+/// taken as it is.
+void check_backends(const Scenario& scenario, const KnownBackends& known) {
+  if (std::ranges::any_of(scenario.backends, is_plugin_file)) return;
+  static_cast<void>(choose_backends(scenario, known.with_those_of(scenario), {}));
+}
+
+std::size_t width_of(const Console& console) { return console.out_width ? console.out_width() : 0; }
+
 /// Every scenario of `folder`, with what it holds or what is wrong with it.
 int list_scenarios(const std::string& folder, bool json, const KnownBackends& known,
                    Console& console) {
   Json list = Json::array();
   int exit_code = static_cast<int>(ExitCode::kOk);
   for (const std::string& path : scenarios_in(folder)) {
+    // An installed scenario has a name that `run` takes from any folder.
+    const std::string name =
+        folder == installed_scenarios() ? fs::path(path).stem().string() : path;
     try {
       const Scenario scenario = load_scenario(path);
-      if (std::ranges::none_of(scenario.backends, is_plugin_file)) {  // runs no plug-in code
-        static_cast<void>(
-            choose_backends(scenario, known.with_those_of(scenario), {}));  // unknown names throw
-      }
+      check_backends(scenario, known);
       if (json) {
         list.push_back({{"path", path},
                         {"name", scenario.name},
@@ -192,8 +216,10 @@ int list_scenarios(const std::string& folder, bool json, const KnownBackends& kn
       }
       std::string description = printable(scenario.description);
       std::ranges::replace(description, '\n', ' ');
-      console.out << fmt::format("{:<34} {:>3} {}  {}\n", printable(path), scenario.cases.size(),
-                                 scenario.cases.size() == 1 ? "case " : "cases", description);
+      const std::string head =
+          fmt::format("{:<34} {:>3} {}  ", printable(name), scenario.cases.size(),
+                      scenario.cases.size() == 1 ? "case " : "cases");
+      write_entry(head, description, width_of(console), console.out);
     } catch (const ConfigError& error) {
       console.err << error.what();
       if (json) list.push_back({{"path", path}, {"error", error.diagnostics().front().message}});
@@ -204,8 +230,9 @@ int list_scenarios(const std::string& folder, bool json, const KnownBackends& kn
   return exit_code;
 }
 
-void list_cases(const std::string& word, bool json, std::ostream& out) {
+void list_cases(const std::string& word, bool json, const KnownBackends& known, std::ostream& out) {
   const Scenario scenario = read_scenario(word, std::nullopt);
+  check_backends(scenario, known);
   Json list = Json::array();
   for (const Case& c : scenario.cases) {
     list.push_back(c.id);
@@ -249,7 +276,7 @@ void add_list_command(CLI::App& app, Action& action) {
         if (options->json()) {
           write(backends_json(known.registry()), console.out);
         } else {
-          list_backends(known.registry(), console.out);
+          list_backends(known.registry(), width_of(console), console.out);
         }
         return static_cast<int>(ExitCode::kOk);
       });
@@ -269,8 +296,8 @@ void add_list_command(CLI::App& app, Action& action) {
       ->add_option("folder", options->folder, "where to look")
       ->capture_default_str();
   add("cases", "ids of a scenario's cases, for --case",
-      [options](const KnownBackends&, Console& console) {
-        list_cases(options->scenario, options->json(), console.out);
+      [options](const KnownBackends& known, Console& console) {
+        list_cases(options->scenario, options->json(), known, console.out);
         return static_cast<int>(ExitCode::kOk);
       })
       ->add_option("scenario", options->scenario, kScenarioHelp)

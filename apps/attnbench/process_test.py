@@ -471,11 +471,11 @@ exec {BINARY} "$@"
         self.assertEqual(again["environment"]["threads"], 1)
         self.assertEqual(again["records"][0]["repro"], line)
 
-    def on_a_terminal(self, columns, kind, *arguments):
-        """What a run writes to a terminal of so many columns."""
+    def on_a_terminal(self, columns, kind, *arguments, command=None):
+        """What a command, else a run, writes to a terminal of so many columns."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        process = subprocess.Popen([BINARY, "run", self.scenario, *arguments], stdout=slave,
+        process = subprocess.Popen([BINARY, *(command or ("run", self.scenario)), *arguments], stdout=slave,
                                    stderr=slave, env={**os.environ, "TERM": kind})
         os.close(slave)
         written = b""
@@ -531,6 +531,36 @@ exec {BINARY} "$@"
         self.assertIn("--format", self.completions("list", "models", "--"))
         self.assertEqual(self.completions("run", "s"), ["s.yaml"])
         self.assertEqual(self.completions("watch", "--metric", "gb"), ["gb_per_s"])
+
+    def test_the_shell_completes_models_devices_and_lists_of_backends(self):
+        self.assertEqual(self.completions("model", "qwen3-3"), ["qwen3-30b-a3b", "qwen3-32b"])
+        self.assertEqual(self.completions("select", "--model", "qwen3-32"), ["qwen3-32b"])
+        self.assertIn("sm90", self.completions("select", "--arch", "sm9"))
+        self.assertIn("torch_native,cpu_flash", self.completions("run", "--backend", "torch_native,cpu_"))
+        for name in self.completions("run", "--backend", "cpu_flash:"):
+            self.assertNotIn(",", name)
+        with open(os.path.join(self.folder.name, "r.json"), "w", encoding="utf-8"):
+            pass
+        self.assertEqual(self.completions("merge", "r"), ["r.json"])
+
+    def test_lists_fit_the_terminal_and_stay_lines_in_a_pipe(self):
+        piped = subprocess.run([BINARY, "list", "backends"], text=True, check=True, capture_output=True).stdout
+        self.assertTrue(all(re.match(r"\S+ +(cpu|cuda) ", line) for line in piped.splitlines()))
+        self.assertGreater(max(map(len, piped.splitlines())), 100)
+        scenarios = os.path.join(SOURCE, "scenarios")
+        for command in (("list", "backends"), ("list", "scenarios", scenarios)):
+            written = self.on_a_terminal(100, "dumb", command=command)
+            self.assertIn("cpu_flash" if command[1] == "backends" else "quickstart", written)
+            for line in written.splitlines():
+                self.assertLessEqual(len(line), 100, line)
+
+    def test_the_cases_of_a_scenario_with_an_unknown_backend_are_refused(self):
+        with open(os.path.join(self.folder.name, "n.yaml"), "w", encoding="utf-8") as file:
+            file.write("backends: [nope]\nmixes: {a: {model: llama-3.1-8b, batch: [{mode: decode, kv_len: 4}]}}\n")
+        done = subprocess.run([BINARY, "list", "cases", "n.yaml"], text=True, check=False, capture_output=True,
+                              cwd=self.folder.name)
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("nope", done.stderr)
 
     def test_help_answers_at_once(self):
         # The goal is 50 ms; the limit leaves room for a loaded machine.
