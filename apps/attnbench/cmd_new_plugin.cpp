@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <ostream>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/option_values.h"
@@ -20,6 +23,7 @@
 #include "lib/base/exit_code.h"
 #include "lib/base/shell_text.h"
 #include "lib/profile/profiler_line.h"
+#include "lib/session/isolate/child_output.h"
 
 namespace attnbench {
 
@@ -63,6 +67,33 @@ std::string source_of(const std::string& name, bool python) {
   return text;
 }
 
+/// The interpreter of a plug-in where no option names one.
+std::string usual_python() {
+  const char* const named = std::getenv(kPythonVariable);
+  return named != nullptr ? named : PythonHost().python;
+}
+
+bool has_numpy(const std::string& python) {
+  try {
+    return output_of_child({python, "-c", "import numpy"}, kToDescribe).is_well();
+  } catch (const EnvironmentError&) {
+    return false;  // there is no such program
+  }
+}
+
+/// The usual one, or else the first on PATH; empty: none has it.
+std::string python_with_numpy(const std::string& usual) {
+  if (has_numpy(usual)) return usual;
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string python = fs::path(folder) / "python3";
+    std::error_code ignored;
+    if (fs::exists(python, ignored) && has_numpy(python)) return python;
+  }
+  return {};
+}
+
 /// What comes next: compile it, then run it beside another backend. An installed program has the
 /// header and the scenarios beside its folder, any other one in the source tree.
 std::string next_lines(const NewPluginOptions& options, const std::string& program) {
@@ -77,9 +108,19 @@ std::string next_lines(const NewPluginOptions& options, const std::string& progr
 
   const std::string stem = fs::path(options.folder) / options.name;
   if (options.python) {
-    return shell_text({program, "run", scenario, "--plugin", stem + ".py", "--backend",
-                       options.name + ",cpu_flash"}) +
-           '\n';
+    std::vector<std::string> words = {program,
+                                      "run",
+                                      scenario,
+                                      "--plugin",
+                                      stem + ".py",
+                                      "--backend",
+                                      options.name + ",cpu_flash"};
+    const std::string usual = usual_python(), with_numpy = python_with_numpy(usual);
+    if (with_numpy.empty()) {
+      return shell_text({usual, "-m", "pip", "install", "numpy"}) + '\n' + shell_text(words) + '\n';
+    }
+    if (with_numpy != usual) words.insert(words.end(), {"--python", with_numpy});
+    return shell_text(words) + '\n';
   }
   return shell_text({"cc", "-std=c99", "-O3", "-Wall", "-Wextra", "-shared", "-fPIC", "-I", include,
                      stem + ".c", "-o", stem + ".so", "-lm"}) +

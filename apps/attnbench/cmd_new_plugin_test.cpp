@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -84,11 +85,38 @@ TEST_F(NewPlugin, refuses_names_that_no_backend_can_have) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
+/// Programs of that name on a PATH of their own; `code`: what an import ends with there.
+void write_python(const std::string& folder, int code) {
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/python3") << "#!/bin/sh\nexit " << code << '\n';
+  std::filesystem::permissions(folder + "/python3", std::filesystem::perms::owner_all);
+}
+
+TEST_F(NewPlugin, names_an_interpreter_that_has_numpy) {
+  const std::string path = std::getenv("PATH");
+  const std::string first = folder_ + "/first", second = folder_ + "/second";
+  const std::string line = "--plugin " + folder_ + "/mine.py --backend mine,cpu_flash";
+  setenv("PATH", (first + ":" + second).c_str(), 1);
+  const auto lines_where = [&](int in_first, int in_second) {
+    write_python(first, in_first);
+    write_python(second, in_second);
+    std::filesystem::remove(folder_ + "/mine.py");
+    EXPECT_EQ(run({"mine", "--python", "-o", folder_.c_str()}), 0) << err_.str();
+    return out_.str();
+  };
+  EXPECT_THAT(lines_where(0, 0), testing::EndsWith(line + "\n"));
+  EXPECT_THAT(lines_where(1, 0), testing::EndsWith(line + " --python " + second + "/python3\n"));
+  const std::string none = lines_where(1, 1);
+  EXPECT_THAT(none, testing::StartsWith("python3 -m pip install numpy\n"));
+  EXPECT_THAT(none, testing::EndsWith(line + "\n"));
+  setenv("PATH", path.c_str(), 1);
+}
+
 TEST_F(NewPlugin, writes_python_too) {
   ASSERT_EQ(run({"mine", "--python", "-o", folder_.c_str()}), 0) << err_.str();
   EXPECT_THAT(text_of(folder_ + "/mine.py"), HasSubstr("name = \"mine\""));
   EXPECT_THAT(text_of(folder_ + "/mine.py"), Not(HasSubstr("python_example")));
-  EXPECT_THAT(out_.str(), HasSubstr("--plugin " + folder_ + "/mine.py --backend mine,cpu_flash\n"));
+  EXPECT_THAT(out_.str(), HasSubstr("--plugin " + folder_ + "/mine.py --backend mine,cpu_flash"));
 }
 
 TEST_F(NewPlugin, asks_for_one_language) {

@@ -400,6 +400,19 @@ class Missing(Base):
         support = self.attnbench("support", self.scenario, *loaded, environment=environment)
         self.assertIn("absent: packed.py:4: OSError: libhalf.so.13: no such file", " ".join(support.stdout.split()))
 
+    def test_a_package_for_gpus_is_not_asked_for_by_a_program_built_without_them(self):
+        plugin = self.write("packed.py", """
+class Kernel:
+    name, device, requires = "far:kernel", "cuda", {"no-such-package": "2.0"}
+    def supports(self, problem): pass
+    def plan(self, batch): pass
+""")
+        done = self.attnbench("list", "backends", "--plugin", plugin, "--python", sys.executable, "--format", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        absence = {each["name"]: each["absence"] for each in json.loads(done.stdout)}
+        built_without = (absence["paged_fa"] or "").startswith("built with")
+        self.assertEqual("pip install" in absence["far:kernel"], not built_without, absence["far:kernel"])
+
     def test_values_of_a_tuning_parameter_run_in_processes_of_their_own(self):
         plugin = self.write("mine.py", """
 class Mine:

@@ -42,7 +42,9 @@ std::string wait_until_quiet(double limit_s, const QuietWait& wait) {
     wait.progress(fmt::format("waiting, {} of at most {} · {}", rough_time(waited_s + 1),
                               rough_time(limit_s), busy_text(others)));
   }
-  return fmt::format("note: after {} of --quiet-wait {}", rough_time(limit_s), busy_text(others));
+  return fmt::format(
+      "note: after {} of --quiet-wait {}; in a container, all programs of the machine count",
+      rough_time(limit_s), busy_text(others));
 }
 
 }  // namespace attnbench

@@ -40,7 +40,8 @@ TEST(QuietWait, takes_three_quiet_seconds_on_end) {
 TEST(QuietWait, ends_with_a_note_where_the_machine_stays_busy) {
   Machine machine{{1.26}};
   EXPECT_EQ(machine.wait(120),
-            "note: after 2 min of --quiet-wait other programs keep 1.3 of 2 processors busy");
+            "note: after 2 min of --quiet-wait other programs keep 1.3 of 2 processors busy; in a "
+            "container, all programs of the machine count");
   EXPECT_EQ(machine.watched, 120u);
   EXPECT_EQ(machine.line,
             "waiting, 2 min of at most 2 min · other programs keep 1.3 of 2 processors busy");

@@ -161,9 +161,10 @@ void declare_measuring_options(CLI::App& app, RunOptions& options) {
       "--isolate", options.isolate,
       "run each backend in a process of its own: when it crashes, hangs or loses its GPU, only "
       "its cells of that case are lost; they are CRASHED, with the signal, CUDA call or timeout as "
-      "the reason. Backends still take turns; each process holds a copy of the case's tensors");
+      "the reason. Plug-ins always have one. Backends still take turns; each process holds a copy "
+      "of the case's tensors");
   app.add_option("--timeout", options.timeout_s,
-                 "with --isolate or a backend in Python: how long a backend's process may take "
+                 "with --isolate or a plug-in: how long a backend's process may take "
                  "for one step (to build a fixture, to verify, to plan, one visit of samples) "
                  "before it is killed")
       ->transform(seconds("timeout"))

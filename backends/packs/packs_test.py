@@ -134,6 +134,8 @@ class PacksTest(unittest.TestCase):
         self.assertGreater(len(packed), 8)
         for backend in packed:
             with self.subTest(backend=backend["name"]):
+                if backend["device"] == "cuda" and backend["absence"].startswith("built with"):
+                    continue  # no package would help
                 self.assertRegex(backend["absence"], r"no package \S+.* in \S+: \S+ -m pip install \S+==\S+")
 
     def test_kernels_that_stand_for_those_of_engines_are_backends_of_packs(self):

@@ -119,6 +119,8 @@ class Isolate : public testing::Test {
     isolation.timeout_s = timeout_s;
     isolation.devices.threads = 1;
     isolation.stop_requested = hooks_.stop_requested;
+    isolation.notice_s = 1;
+    isolation.note = [this](const std::string& text) { notes_.push_back(text); };
     IsolatedExecutor executor(scenario_, isolation);
     executor_ = &executor;
     return run_scenario(scenario_, registry_, executor, filter_, hooks_);
@@ -162,6 +164,7 @@ class Isolate : public testing::Test {
   Registry registry_ = planted_registry();
   RunFilter filter_;
   RunHooks hooks_;
+  std::vector<std::string> notes_;
   IsolatedExecutor* executor_ = nullptr;  ///< while it runs
 };
 
@@ -261,6 +264,8 @@ TEST_F(Isolate, waits_for_a_hanging_backend_no_longer_than_told) {
   filter_.cases = {"first"};
   const RunResult result = run({"hangs", "honest"}, 4);
   expect_crashed(of(result, "hangs"), "gave no answer within 4 s while verifying (--timeout)");
+  EXPECT_THAT(notes_, testing::Contains("hangs has given no answer for 1 s while verifying; "
+                                        "--timeout, 4 s now, ends its process"));
   expect_well(of(result, "honest"));
   EXPECT_LT(result.wall_s, 4 + 20);  // and the time of a busy machine
 }

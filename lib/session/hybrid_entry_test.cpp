@@ -107,6 +107,27 @@ TEST_F(AddHybrid, is_absent_where_a_part_is) {
   EXPECT_EQ(pair.absence, "missing: no package");
 }
 
+TEST_F(AddHybrid, is_absent_where_the_packages_of_two_python_files_are_missing) {
+  BackendInfo info;
+  info.name = "vllm:fa2";
+  registry_.add_absent(info, "no package vllm", "/vllm_pack.py");
+  info.name = "flashinfer:xqa";
+  registry_.add_absent(info, "no package flashinfer", "/flashinfer_pack.py");
+  EXPECT_EQ(added("vllm:fa2+flashinfer:xqa").absence, "vllm:fa2: no package vllm");
+  EXPECT_EQ(added("flashinfer:xqa+py:a").absence, "flashinfer:xqa: no package flashinfer");
+  EXPECT_THAT(refusal_of("mine+flashinfer:xqa"), HasSubstr("two plug-in files"));
+}
+
+TEST_F(AddHybrid, runs_in_a_process_of_the_shared_object_that_a_part_is_of) {
+  BackendInfo info;
+  info.name = "apart";
+  const std::vector<std::string> host = {"attnbench", "worker", "--object", "/apart.so"};
+  registry_.add_hosted(info, host, "/apart.so");
+  EXPECT_EQ(added("one+apart").host, host);
+  EXPECT_EQ(added("apart+one").plugin, "/apart.so");
+  EXPECT_THAT(refusal_of("apart+py:a"), HasSubstr("two plug-in files"));
+}
+
 TEST_F(AddHybrid, says_how_sglang_is_told_where_both_are_its_kernels) {
   EXPECT_EQ(added("one+vllm:fa3").info.engine_flag, "");
   EXPECT_EQ(added("vllm:fa3+sglang:triton_decode:splits=16").info.engine_flag,

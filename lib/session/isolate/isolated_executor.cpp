@@ -16,7 +16,6 @@ namespace attnbench {
 
 IsolatedExecutor::IsolatedExecutor(const Scenario& scenario, Isolation isolation)
     : scenario_(&scenario), isolation_(std::move(isolation)) {
-  close_memory_to_others();
   // Until the devices are prepared there are no results that a stop could keep.
   isolation_.stop_requested = [this, stop = isolation_.stop_requested] {
     return !preparing_ && stop && stop();
@@ -37,7 +36,9 @@ RemoteWorker& IsolatedExecutor::worker_of(const Registry::Entry& entry) {
   std::unique_ptr<RemoteWorker>& worker = workers_[entry.info.name];
   if (worker && !worker->trusted()) worker.reset();
   if (!worker) {
-    worker = std::make_unique<RemoteWorker>(*scenario_, isolation_, entry, family_);
+    if (!family_) family_.emplace();
+    if (!entry.plugin.empty()) close_memory_to_others();
+    worker = std::make_unique<RemoteWorker>(*scenario_, isolation_, entry, *family_);
   }
   return *worker;
 }

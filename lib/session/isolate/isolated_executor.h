@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,7 +42,7 @@ class IsolatedExecutor final : public Executor {
   const Scenario* scenario_;
   Isolation isolation_;
   bool preparing_ = false;
-  ProcessFamily family_;
+  std::optional<ProcessFamily> family_;                           ///< once there is a child
   std::map<std::string, std::unique_ptr<RemoteWorker>> workers_;  ///< by backend
 };
 

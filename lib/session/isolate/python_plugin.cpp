@@ -22,6 +22,13 @@ namespace {
 
 using nlohmann::json;
 
+/// No package makes up for a program that has no device for it.
+#ifdef ATTNBENCH_HAVE_CUDA
+constexpr bool kBuiltForGpus = true;
+#else
+constexpr bool kBuiltForGpus = false;
+#endif
+
 /// Of a file that cannot be imported, the last line of what Python prints says why.
 json described(const std::string& path, const PythonHost& host) {
   const std::string text(embedded_python_host().front().text);
@@ -101,8 +108,8 @@ void load_python_plugin(const std::string& path, const PythonHost& host,
     }
     std::string absence = info.device == DeviceKind::kCuda ? cuda_absence : "";
     const std::string missing = each.at("absence");
-    // Without a GPU a package would not help.
-    if (absence.empty()) absence = missing;
+    const bool would_help = absence.empty() || kBuiltForGpus;
+    if (!missing.empty() && would_help) absence += (absence.empty() ? "" : "; ") + missing;
     if (!absence.empty()) {
       registry.add_absent(std::move(info), absence, path);
       continue;

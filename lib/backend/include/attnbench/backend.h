@@ -396,7 +396,7 @@ typedef struct attnbench_backend {
   /* Computes out and lse: allocates nothing, never waits, enqueues on `stream` alone (a
    * cudaStream_t; 0 on a CPU). Allocations of host memory are not detected: their time is in the
    * sample of a CPU backend, and memory that is never freed is lost to every backend of the
-   * process. With --isolate the process runs this backend alone. */
+   * process. Its process runs this backend only, unless --in-process is given. */
   int (*run)(void* plan, void* stream, char* message, size_t message_size);
   /* Plans the next step of a recorded plan. A null pointer, or ATTNBENCH_UNSUPPORTED as the result,
    * means that the step needs a new plan. */

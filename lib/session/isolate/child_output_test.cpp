@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/session/isolate/child_output.h"
+
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+
+#include "lib/base/error.h"
+
+namespace attnbench {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+TEST(OutputOfChild, is_what_both_streams_say_and_how_it_ended) {
+  const ChildOutput output =
+      output_of_child({"sh", "-c", "echo one; echo two >&2; exit 3"}, seconds(60));
+  EXPECT_EQ(output.text, "one\ntwo\n");
+  EXPECT_EQ(output.last_line(), "two");
+  EXPECT_EQ(output.end, "exited with code 3");
+  EXPECT_FALSE(output.is_well());
+  EXPECT_TRUE(output_of_child({"true"}, seconds(60)).is_well());
+  EXPECT_THAT(output_of_child({"sh", "-c", "kill -9 $$"}, seconds(60)).end, HasSubstr("SIGKILL"));
+  EXPECT_THROW(static_cast<void>(output_of_child({"/nowhere/python"}, seconds(1))),
+               EnvironmentError);
+}
+
+TEST(OutputOfChild, is_waited_for_no_longer_than_told) {
+  EXPECT_EQ(output_of_child({"sleep", "600"}, milliseconds(100)).end,
+            "gave no answer within 0.1 s");
+}
+
+TEST(OutputOfChild, ends_what_the_child_has_left_behind) {
+  const std::string path = testing::TempDir() + "left_behind_" + std::to_string(getpid());
+  const std::string text = "setsid sh -c 'echo $$ > " + path + "; exec sleep 600' & while ! [ -s " +
+                           path + " ]; do sleep 0.01; done";
+  EXPECT_TRUE(output_of_child({"sh", "-c", text}, seconds(60)).is_well());
+  pid_t left = 0;
+  std::ifstream(path) >> left;
+  ASSERT_GT(left, 0);
+  EXPECT_EQ(kill(left, 0), -1);
+  std::remove(path.c_str());
+}
+
+}  // namespace
+}  // namespace attnbench
