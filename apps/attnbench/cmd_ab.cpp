@@ -15,6 +15,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/attnbench/command.h"
@@ -23,6 +24,7 @@
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/plugins.h"
 #include "apps/attnbench/progress_line.h"
+#include "apps/attnbench/run_options.h"
 #include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
 #include "lib/gate/ab.h"
@@ -32,34 +34,15 @@
 namespace attnbench {
 namespace {
 
-/// An option of `attnbench run` that both programs are given as it stands.
-struct PassedOption {
-  const char* name;
-  const char* help;
-  bool chooses_cells = false;  ///< which --only-suspects does by itself
-  std::vector<std::string> values{};
-};
-
 struct AbCommand {
   AbPrograms programs;
   std::string only_suspects;
   int pairs = AbConfig().pairs;
   double process_timeout_s = 3600;  ///< long for a process that runs each cell once
   std::uint64_t coin = 0;
-  bool isolate = false, force_graph = false;
-  std::vector<PassedOption> passed = {
-      {"--case", "only these case ids; * and ? match; repeatable", true},
-      {"--backend", "only these backends", true},
-      {"--step", "parts of the step", true},
-      {"--cache", "cache states", true},
-      {"--launch", "launch modes", true},
-      {"--seed", "of the scenario; overrides the file"},
-      {"--threads", "CPU threads"},
-      {"--cpu-target", "instruction set of CPU kernels"},
-      {"--device", "GPU number"},
-      {"--timeout", "with --isolate: seconds for one step of a backend"},
-      {"--plugin", "a file with backends; repeatable"},
-      {"--python", "interpreter of .py plug-ins"}};
+  RunOptions run;  ///< which both programs are given as they stand
+  std::vector<std::string> plugins;
+  std::string python;
   GateOptions gate;
 };
 
@@ -131,18 +114,14 @@ class AbProgress {
   int pairs_ = 0;
 };
 
-/// Sets what both programs are asked. Files that the environment names have been loaded here and
-/// are told to the programs.
-void set_options(AbCommand& command, const Registry& registry) {
+/// Adds the plug-ins to what both programs are asked. Files that the environment names are
+/// registered here and are told to the programs.
+void add_plugins(AbCommand& command, const Registry& registry) {
   std::vector<std::string>& words = command.programs.options;
-  for (const PassedOption& option : command.passed) {
-    for (const std::string& value : option.values) {
-      std::vector<std::string>& there = option.chooses_cells ? command.programs.filters : words;
-      there.insert(there.end(), {option.name, value});
-    }
+  for (const std::string& plugin : command.plugins) {
+    words.insert(words.end(), {"--plugin", plugin});
   }
-  if (command.isolate) words.emplace_back("--isolate");
-  if (command.force_graph) words.emplace_back("--force-graph");
+  if (!command.python.empty()) words.insert(words.end(), {"--python", command.python});
   std::set<std::string> plugins;
   for (const Registry::Entry& entry : registry.entries()) {
     if (!entry.plugin.empty() && plugins.insert(entry.plugin).second) {
@@ -185,7 +164,7 @@ int ab(AbCommand command, const Registry& registry, Console& console) {
       return static_cast<int>(ExitCode::kInconclusive);
     }
   }
-  set_options(command, registry);
+  add_plugins(command, registry);
   catch_interrupts();
 
   const TemporaryFolder folder;
@@ -247,22 +226,23 @@ void add_ab_command(CLI::App& app, Action& action) {
       ->default_str("60min");
   ab_app->add_option("--coin", command->coin, "seed of the order within the pairs")
       ->transform(whole_number("coin", 0, 2147483647));
-  CLI::Option* suspects = ab_app
-                              ->add_option("--only-suspects", command->only_suspects,
-                                           "only what `attnbench compare --json` left open")
-                              ->option_text("REPORT")
-                              ->check(not_empty());
-  for (PassedOption& option : command->passed) {
-    CLI::Option* passed =
-        ab_app->add_option(option.name, option.values, std::string("as in run: ") + option.help)
-            ->option_text("VALUE")
-            ->allow_extra_args(false);
-    if (option.chooses_cells) passed->excludes(suspects);
-  }
-  ab_app->add_flag("--isolate", command->isolate, "as in run: each backend in a process");
-  ab_app->add_flag("--force-graph", command->force_graph, "as in run");
+  ab_app
+      ->add_option("--only-suspects", command->only_suspects,
+                   "only what `attnbench compare --json` left open; options that choose cells are "
+                   "then left to that report")
+      ->option_text("REPORT")
+      ->check(not_empty());
+  ab_app->add_option("--plugin", command->plugins, "as in run: a file with backends; repeatable")
+      ->option_text("FILE")
+      ->allow_extra_args(false);
+  ab_app->add_option("--python", command->python, "as in run: interpreter of .py plug-ins")
+      ->option_text("PROGRAM");
+  declare_options_for_processes(*ab_app, command->run);
   declare_gate_options(*ab_app, command->gate);
-  ab_app->callback([command, &action] {
+  ab_app->callback([command, ab_app, &action] {
+    ProcessWords words = words_for_processes(*ab_app);
+    command->programs.options = std::move(words.options);
+    command->programs.filters = std::move(words.filters);
     action = [command](const KnownBackends& known, Console& console) {
       return ab(*command, known.registry(), console);
     };

@@ -62,9 +62,12 @@ class GateTest(unittest.TestCase):
         os.chmod(path, 0o755)
         return path
 
-    def gate(self, new, *options):
-        done = subprocess.run([GATE, "--new", new, *options, "--policy", "gate.yaml", "--pairs", "8", "s.yaml"],
-                              cwd=self.folder, capture_output=True, text=True, timeout=300)
+    def gate(self, new, *options, run_options=(), **environment):
+        words = [GATE, "--new", new, *options, "--policy", "gate.yaml", "--pairs", "8", "s.yaml"]
+        if run_options:
+            words += ["--", *run_options]
+        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=300,
+                              env={**os.environ, **environment})
         return done.returncode, done.stdout + done.stderr
 
     def test_equal_programs_are_the_same(self):
@@ -82,12 +85,41 @@ class GateTest(unittest.TestCase):
         self.assertIn("INCORRECT", output)
 
     def test_a_slow_backend_is_refused_once_pairs_confirm_it(self):
-        code, output = self.gate(self.slow, "--base", self.base)
+        # As the documented workflow does it: a summary, annotations, and options behind --, which reach the pairs too.
+        summary = os.path.join(self.folder, "summary.md")
+        code, output = self.gate(self.slow, "--base", self.base,
+                                 run_options=("--case", "tiny", "--cache", "warm", "--precision", "5%",
+                                              "--cell-timeout", "2s", "--rounds", "12,12"),
+                                 GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=summary)
         self.assertEqual(code, 1, output)
+        self.assertIn("::error", output)
+        with open(summary) as file:
+            self.assertIn("REGRESSED", file.read())
         self.assertIn("SUSPECT", output)
         self.assertIn("REGRESSED", output)
         for name in ("screen.md", "confirmed.md", "confirmed.xml", "confirmed.json"):
             self.assertTrue(os.path.exists(os.path.join(self.folder, "gate", name)), name)
+
+    def test_a_program_that_ends_without_a_result_is_refused(self):
+        path = os.path.join(self.folder, "silent")
+        with open(path, "w") as file:
+            file.write("#!/bin/sh\nexit 0\n")
+        os.chmod(path, 0o755)
+        done = subprocess.run([BINARY, "ab", "--base", self.base, "--new", path, "--pairs", "8", "s.yaml"],
+                              cwd=self.folder, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("exited with code 0", done.stdout)
+
+    def test_a_backend_that_the_new_program_lacks_is_missed(self):
+        # The slow program's plug-in has another backend: the one of the base is gone.
+        lacking = os.path.join(self.folder, "lacking")
+        with open(lacking, "w") as file:
+            file.write(f'#!/bin/sh\nif [ "$1" = run ]; then set -- "$@" --backend cpu_flash --threads 1; fi\n'
+                       f'exec {BINARY} "$@"\n')
+        os.chmod(lacking, 0o755)
+        code, output = self.gate(lacking, "--base", self.base, "--out", "lacking_out")
+        self.assertEqual(code, 4, output)  # and none that both have
+        self.assertIn("MISSING", output)
 
     def test_without_a_base_program_a_baseline_screens_and_leaves_open_what_is_slower(self):
         run = subprocess.run([self.base, "run", "s.yaml", "--quiet", "--json", "r.json"], cwd=self.folder,

@@ -76,9 +76,8 @@ void declare_mode_options(CLI::App& app, RunOptions& options) {
 
 namespace {
 
-void declare_cells(CLI::App& app, RunOptions& options) {
+void declare_filter(CLI::App& app, RunOptions& options) {
   app.option_defaults()->group(kCells);
-  app.add_option("scenario", options.scenarios, kScenarioHelp)->required();
   app.add_option("--case", options.filter.cases, "only these case ids; * and ? match; repeatable")
       ->type_name("ID")
       ->allow_extra_args(false);
@@ -98,16 +97,30 @@ void declare_cells(CLI::App& app, RunOptions& options) {
       ->option_text("best")
       ->check(CLI::IsMember({"best"}));
   declare_mode_options(app, options);
+}
+
+void declare_shard(CLI::App& app, RunOptions& options) {
   app.add_option("--shard", options.shard,
                  "run only part I of N parts of the cases, for example 2/4; `merge` joins the "
                  "results")
       ->check(valid_shard())
       ->option_text("I/N");
+}
+
+void declare_force_graph_and_seed(CLI::App& app, RunOptions& options) {
   app.add_flag("--force-graph", options.force_graph,
                "also time CUDA graphs of steps for which the backend claims none (prompts, "
                "cascade): each is a recording of this one batch, which no engine could replay for "
                "the next; marked graph_forced");
   add_seed_option(app, options.seed);
+}
+
+void declare_cells(CLI::App& app, RunOptions& options) {
+  app.option_defaults()->group(kCells);
+  app.add_option("scenario", options.scenarios, kScenarioHelp)->required();
+  declare_filter(app, options);
+  declare_shard(app, options);
+  declare_force_graph_and_seed(app, options);
   app.add_flag("--no-verify", options.no_verify,
                "time without checking results; rows have no verdict");
   app.add_flag("--aa", options.aa,
@@ -328,6 +341,45 @@ void declare_run_options(CLI::App& app, RunOptions& options) {
   declare_output(app, options);
 }
 
+namespace {
+
+/// A given option as it stands on a command line.
+void add_words(const CLI::Option& option, std::vector<std::string>& words) {
+  const std::string name = "--" + option.get_lnames().front();
+  if (option.get_items_expected_max() == 0) {
+    words.push_back(name);
+  } else {
+    words.insert(words.end(), {name, fmt::format("{}", fmt::join(option.results(), ","))});
+  }
+}
+
+}  // namespace
+
+void declare_options_for_processes(CLI::App& app, RunOptions& options) {
+  declare_filter(app, options);
+  declare_force_graph_and_seed(app, options);
+  declare_measuring_options(app, options);
+  app.option_defaults()->group("Options");
+}
+
+ProcessWords words_for_processes(const CLI::App& app) {
+  ProcessWords words;
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string& group = option->get_group();
+    if ((group != kCells && group != kMeasuring) || option->count() == 0) continue;
+    if (option->check_lname("rounds") || option->check_lname("quick")) continue;
+    const bool filters =
+        group == kCells && !option->check_lname("seed") && !option->check_lname("force-graph");
+    std::vector<std::string>& there = filters ? words.filters : words.options;
+    if (!option->check_lname("case")) {
+      add_words(*option, there);
+      continue;
+    }
+    for (const std::string& id : option->results()) there.insert(there.end(), {"--case", id});
+  }
+  return words;
+}
+
 RepeatedOptions repeated_options(const CLI::App& app) {
   RepeatedOptions repeated;
   for (const CLI::Option* option : app.get_options()) {
@@ -336,9 +388,7 @@ RepeatedOptions repeated_options(const CLI::App& app) {
     // Without --isolate, --timeout is refused where no backend has a process of its own.
     const bool hosted_alone = option->check_lname("timeout") && app.count("--isolate") == 0;
     std::vector<std::string>& words = hosted_alone ? repeated.hosted : repeated.always;
-    words.push_back("--" + option->get_lnames().front());
-    const bool flag = option->get_items_expected_max() == 0;
-    if (!flag) words.push_back(fmt::format("{}", fmt::join(option->results(), ",")));
+    add_words(*option, words);
   }
   return repeated;
 }

@@ -52,6 +52,18 @@ void declare_run_options(CLI::App& app, RunOptions& options);
 void declare_mode_options(CLI::App& app, RunOptions& options);
 void declare_measuring_options(CLI::App& app, RunOptions& options);
 
+/// The options of `run` that a command takes which starts processes of `run` (ab): which cells, and
+/// how they are measured.
+void declare_options_for_processes(CLI::App& app, RunOptions& options);
+
+/// Such options as they were given, for the command lines of those processes. The rounds are left
+/// out: each process runs one.
+struct ProcessWords {
+  std::vector<std::string> options;
+  std::vector<std::string> filters;  ///< options that choose cells
+};
+[[nodiscard]] ProcessWords words_for_processes(const CLI::App& app);
+
 [[nodiscard]] RepeatedOptions repeated_options(const CLI::App& app);
 
 /// A scenario whose settings the options have overridden, and which part of it to run.

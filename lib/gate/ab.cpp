@@ -213,7 +213,7 @@ void AbRun::judge_failures(GateReport& report) const {
                         fmt::format("the new program {}{}", now_.failure,
                                     base_.crashed ? ", and the base failed, too" : "")};
     } else if (!now_.verified && now_.failed > 0) {
-      each.judgement = {GateVerdict::kNoVerdict, "the new program " + now_.failure};
+      each.judgement = {GateVerdict::kNotComparable, "the new program " + now_.failure};
     } else if (!base_.verified && base_.failed > 0) {
       each.judgement = {GateVerdict::kNoVerdict, "the base program " + base_.failure};
     }

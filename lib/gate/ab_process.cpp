@@ -132,7 +132,9 @@ AbMeasurement run_ab_process(const std::vector<std::string>& words, const std::s
     }
   }
   measured.failure = with_message(*end, log.message());
-  measured.crashed = killed || end->ends_with(" 70");
+  // A command line that is refused (4), and a machine that cannot (5), are no fault of the
+  // program's.
+  measured.crashed = !end->ends_with(" code 4") && !end->ends_with(" code 5");
   return measured;
 }
 

@@ -178,14 +178,17 @@ TEST(Ab, takes_a_crash_of_the_new_program_for_a_verdict_and_goes_on) {
   EXPECT_THAT(judgement_of(report, "decode").reason, HasSubstr("SIGSEGV) in pair 5"));
 }
 
-TEST(Ab, of_a_program_that_never_has_a_result_gives_no_verdict) {
+TEST(Ab, of_a_program_that_the_machine_can_never_run_gives_no_verdict_on_its_speed) {
   for (const AbSide broken : {AbSide::kBase, AbSide::kNew}) {
     Programs programs;
     programs.change = [&](AbSide side, int, AbMeasurement& measured) {
       if (side == broken) measured = {{}, "exited with code 5: error: no memory", false};
     };
     const GateReport report = ab_of(programs);
-    EXPECT_EQ(judgement_of(report, "decode").verdict, GateVerdict::kNoVerdict);
+    const bool is_new = broken == AbSide::kNew;
+    EXPECT_EQ(judgement_of(report, "decode").verdict,
+              is_new ? GateVerdict::kNotComparable : GateVerdict::kNoVerdict);
+    EXPECT_EQ(exit_code_of(report, false), is_new ? ExitCode::kEnvironment : ExitCode::kOk);
     EXPECT_THAT(judgement_of(report, "decode").reason, HasSubstr("no memory"));
   }
   Programs programs;
