@@ -61,9 +61,9 @@ std::vector<Difference> differences_of(const RunResult& base, const RunResult& n
     for (const InputFile& config : source.configs) {
       const auto other = std::ranges::find(earlier->configs, config.path, &InputFile::path);
       if (other == earlier->configs.end() || other->sha256 == config.sha256) continue;
-      differences.push_back({"scenario", source.name,
-                             config.path + ": " + both(other->sha256.substr(0, 12),
-                                                       config.sha256.substr(0, 12))});
+      differences.push_back(
+          {"scenario", source.name,
+           config.path + ": " + both(other->sha256.substr(0, 12), config.sha256.substr(0, 12))});
     }
     compare("seed", source.name, std::to_string(earlier->seed), std::to_string(source.seed));
     compare("settings", source.name, earlier->options, source.options);

@@ -55,11 +55,12 @@ std::string file_property(const GateReport& report, const Comparison& each) {
 }  // namespace
 
 void write_gate_github(const GateReport& report, std::ostream& out) {
+  const bool with_scenario = has_several_scenarios(report);
   for (const Comparison& each : report.cells) {
     if (!is_harm(each)) continue;
     const bool fails = each.judgement.verdict <= GateVerdict::kNotComparable;
-    std::string message = fmt::format("{} {} {}", each.cell.backend, case_text(report, each.cell),
-                                      mode_text(each.cell));
+    std::string message = fmt::format("{} {} {}", each.cell.backend,
+                                      case_text(each.cell, with_scenario), mode_text(each.cell));
     if (each.speed) {
       message += fmt::format(": {} {} {}", times_text(each), change_text(each.speed->time.median),
                              interval_text(each.speed->time));

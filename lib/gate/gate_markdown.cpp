@@ -39,14 +39,14 @@ std::string_view sign_of(const Comparison& each) {
   return is_harm(each) ? "**" : "";
 }
 
-std::string table_row(const GateReport& report, const Comparison& each) {
+std::string table_row(const Comparison& each, bool with_scenario) {
   const std::string_view sign = sign_of(each);
   const std::string verdict =
       fmt::format("{}{}{}", sign, inert(verdict_text(each)), sign == "**" ? "**" : "");
   const std::string why = why_text(each);
   return fmt::format(
       "| {} | {} | {} | {} | {} | {} | {} | {} |\n", verdict, code(each.cell.backend),
-      code(flat(case_text(report, each.cell))), mode_text(each.cell), times_text(each),
+      code(flat(case_text(each.cell, with_scenario))), mode_text(each.cell), times_text(each),
       each.speed ? change_text(each.speed->time.median) : "",
       each.speed ? interval_text(each.speed->time) : "", why.empty() ? "" : code(flat(why)));
 }
@@ -64,11 +64,16 @@ void write_gate_markdown(const GateReport& report, std::ostream& out) {
         "| verdict | backend | case | cache | base → new | change | interval | why |\n"
         "|---|---|---|---|--:|--:|--:|---|\n";
   }
+  const bool with_scenario = has_several_scenarios(report);
   std::string lines;
-  for (const Comparison& each : report.cells) {
-    if (!is_listed(each)) continue;
-    text += table_row(report, each);
+  std::size_t listed = 0;
+  for (const Comparison& each : report.cells) {  // the most harmful first
+    if (!is_listed(each) || ++listed > kMostListed) continue;
+    text += table_row(each, with_scenario);
     if (is_harm(each) && !each.repro.empty()) lines += inert(plain_line(each.repro)) + '\n';
+  }
+  if (listed > kMostListed) {
+    text += fmt::format("\nand {} more, which the JSON lists\n", listed - kMostListed);
   }
   if (!lines.empty()) {
     text += "\n<details><summary>Run these cells again</summary>\n\n<pre>" + lines +

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 
@@ -68,6 +69,16 @@ TEST(GateTerminal, shows_what_changed_and_counts_the_rest) {
   EXPECT_THAT(text, Not(HasSubstr("steady")));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(terminal_text(report_of("paged_fa"), {.colour = true}), HasSubstr("\x1b[31mREGR"));
+}
+
+TEST(GateTerminal, lists_the_most_harmful_and_counts_the_others) {
+  GateReport report = report_of("paged_fa");
+  while (report.cells.size() < 1500)
+    report.cells.insert(report.cells.begin(), report.cells.front());
+  const std::string text = terminal_text(report, {.exit_code = 2});
+  EXPECT_THAT(text, HasSubstr(" more, which --json lists\n"));
+  EXPECT_LT(std::ranges::count(text, '\n'), 5000);
+  EXPECT_THAT(markdown_text(report), HasSubstr(" more, which the JSON lists\n"));
 }
 
 TEST(GateTerminal, says_how_to_confirm_suspects_alone) {

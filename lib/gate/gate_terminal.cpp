@@ -35,8 +35,8 @@ std::string_view colour_of_verdict(const Comparison& comparison) {
   }
 }
 
-Row row_of(const GateReport& report, const Comparison& each) {
-  Row row{plain_line(each.cell.backend), plain_line(case_text(report, each.cell)),
+Row row_of(const Comparison& each, bool with_scenario) {
+  Row row{plain_line(each.cell.backend), plain_line(case_text(each.cell, with_scenario)),
           mode_text(each.cell)};
   if (!each.speed) return row;
   row[3] = times_text(each);
@@ -51,9 +51,15 @@ void write_gate_terminal(const GateReport& report, const GateTerminalOptions& op
                          std::ostream& out) {
   std::vector<std::pair<const Comparison*, Row>> rows;
   std::array<std::size_t, 6> widths{};
-  for (const Comparison& each : report.cells) {
+  const bool with_scenario = has_several_scenarios(report);
+  std::size_t left_out = 0;
+  for (const Comparison& each : report.cells) {  // the most harmful first
     if (!is_listed(each)) continue;
-    rows.emplace_back(&each, row_of(report, each));
+    if (rows.size() == kMostListed) {
+      ++left_out;
+      continue;
+    }
+    rows.emplace_back(&each, row_of(each, with_scenario));
     for (std::size_t i = 0; i < widths.size(); ++i) {
       const std::size_t limit = i < 2 ? kWidestName : std::string::npos;
       widths[i] = std::min(limit, std::max(widths[i], display_width(rows.back().second[i])));
@@ -74,6 +80,7 @@ void write_gate_terminal(const GateReport& report, const GateTerminalOptions& op
     if (!why.empty()) text += wrapped(why, options.width, 4);
     if (is_harm(*each) && !each->repro.empty()) text += "      " + plain_line(each->repro) + '\n';
   }
+  if (left_out > 0) text += fmt::format("and {} more, which --json lists\n", left_out);
   if (std::ranges::any_of(rows, [](const auto& row) { return row.first->speed.has_value(); })) {
     text += wrapped(report.confirmed
                         ? "(base → new, change, and in brackets the 99 % interval of the change)"

@@ -91,10 +91,14 @@ std::string mode_text(const CellKey& cell) {
       cell.step == StepPart::kAttention ? std::string() : fmt::format(" {}", to_string(cell.step)));
 }
 
-std::string case_text(const GateReport& report, const CellKey& cell) {
-  const bool several = std::ranges::any_of(
-      report.cells, [&](const Comparison& each) { return each.cell.scenario != cell.scenario; });
-  return several ? cell.scenario + '/' + cell.case_id : cell.case_id;
+bool has_several_scenarios(const GateReport& report) {
+  return std::ranges::any_of(report.cells, [&](const Comparison& each) {
+    return each.cell.scenario != report.cells.front().cell.scenario;
+  });
+}
+
+std::string case_text(const CellKey& cell, bool with_scenario) {
+  return with_scenario ? cell.scenario + '/' + cell.case_id : cell.case_id;
 }
 
 std::string verdict_text(const Comparison& comparison) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,13 +25,17 @@ namespace attnbench {
 [[nodiscard]] std::string times_text(const Comparison& comparison);
 /// "cold", "cold/g", "cold kv_write".
 [[nodiscard]] std::string mode_text(const CellKey& cell);
+/// Whether cells of a report have different scenarios.
+[[nodiscard]] bool has_several_scenarios(const GateReport& report);
 /// The case's id, behind its scenario where the report has several.
-[[nodiscard]] std::string case_text(const GateReport& report, const CellKey& cell);
+[[nodiscard]] std::string case_text(const CellKey& cell, bool with_scenario);
 /// "REGRESSED", "INCONCLUSIVE(clock)".
 [[nodiscard]] std::string verdict_text(const Comparison& comparison);
 /// Why, and what excuses it; may be empty.
 [[nodiscard]] std::string why_text(const Comparison& comparison);
 
+/// Cells that a text for people lists; a report for machines has them all.
+inline constexpr std::size_t kMostListed = 1000;
 /// Whether a report lists the cell; the others it counts.
 [[nodiscard]] bool is_listed(const Comparison& comparison);
 /// Whether it is, or may be, a fault that weighs on the exit code.

@@ -118,6 +118,31 @@ bool is_csv(std::istream& file) {
   return beginning == names;
 }
 
+/// What is impossible of a time; empty when it is possible. A cell that was not timed has zeros.
+std::string impossible_time(const CellTiming& timing) {
+  for (const double us : {timing.median_us, timing.lo_us, timing.hi_us, timing.min_us}) {
+    if (!(us >= 0)) return fmt::format("a time of {} us", us);
+  }
+  if (timing.lo_us > timing.hi_us) {
+    return fmt::format("an interval from {} to {} us", timing.lo_us, timing.hi_us);
+  }
+  const bool has_interval = timing.hi_us > 0;
+  if (has_interval && (timing.median_us < timing.lo_us || timing.median_us > timing.hi_us)) {
+    return fmt::format("a median of {} us outside of its interval, {} to {} us", timing.median_us,
+                       timing.lo_us, timing.hi_us);
+  }
+  if (timing.samples < 0 || timing.rounds < 0) return "a negative count";
+  return {};
+}
+
+/// A figure that no run writes is a damaged or edited file.
+void expect_possible_times(const std::string& path, const std::vector<Record>& records) {
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const std::string wrong = impossible_time(records[i].timing);
+    if (!wrong.empty()) fail(path, fmt::format("{} has {}", record_name(i), wrong));
+  }
+}
+
 /// No cell may stand in a file twice: nobody could tell which of the two is meant.
 void expect_distinct_cells(const std::string& path, const std::vector<Record>& records) {
   std::map<CellKey, std::size_t> seen;
@@ -171,6 +196,7 @@ RunResult read_results(const std::string& path) {
   }
   RunResult run = is_journal(file) ? read_journal(path, file) : read_json(path, file);
   expect_distinct_cells(path, run.records);
+  expect_possible_times(path, run.records);
   return run;
 }
 

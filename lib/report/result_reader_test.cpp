@@ -156,6 +156,15 @@ TEST_F(ResultReader, names_the_record_and_the_field_that_a_hand_has_edited) {
               HasSubstr("devices[0].ceilings is missing"));
 }
 
+TEST_F(ResultReader, refuses_times_that_no_run_has) {
+  const auto message_with = [&](const char* field, double us) {
+    return message_after([&](Json& json) { json["records"][0]["time_us"][field] = us; });
+  };
+  EXPECT_THAT(message_with("median", -3.0), HasSubstr("records[0] has a time of -3 us"));
+  EXPECT_THAT(message_with("lo", 1e9), HasSubstr("records[0] has an interval from"));
+  EXPECT_THAT(message_with("median", 1e9), HasSubstr("outside of its interval"));
+}
+
 TEST_F(ResultReader, refuses_a_cell_that_stands_there_twice) {
   EXPECT_THAT(message_after([](Json& json) { json["records"].push_back(json["records"][0]); }),
               HasSubstr("records[0] and records["));
