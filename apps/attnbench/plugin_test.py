@@ -238,6 +238,7 @@ class PluginTest(unittest.TestCase):
                 self.assertEqual(records["cpu_flash", "tiny"], "passed")
                 self.assertEqual(len(records), count)
                 self.assertEqual(found["interrupted"], bool(mode))
+                self.assertEqual("--in-process" in found["records"][0]["repro"], bool(mode))
                 if mode:
                     self.assertIn("quits · verifying: a plug-in in this process (--in-process) called exit()", done.stderr)
                     self.assertIn("in process, where nothing protects the run from them: quits", done.stdout)

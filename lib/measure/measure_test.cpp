@@ -319,7 +319,7 @@ TEST(TimeHost, gives_the_median_and_the_largest) {
 TEST(MeasureStatus, is_written_in_lower_case_words) {
   EXPECT_EQ(to_string(MeasureStatus::kConverged), "converged");
   EXPECT_EQ(to_string(MeasureStatus::kNoisy), "noisy");
-  EXPECT_EQ(to_string(MeasureStatus::kTimeout), "timeout");
+  EXPECT_EQ(to_string(MeasureStatus::kTimeout), "not converged");
   EXPECT_EQ(to_string(MeasureStatus::kThrottled), "throttled");
   EXPECT_EQ(to_string(MeasureStatus::kHostSync), "host sync");
   EXPECT_EQ(to_string(MeasureStatus::kFailed), "failed");

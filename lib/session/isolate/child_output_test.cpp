@@ -7,6 +7,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdio>
 #include <fstream>
 #include <string>
 
@@ -16,19 +18,19 @@ namespace attnbench {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
+using std::chrono::minutes;
 using testing::HasSubstr;
 
 TEST(OutputOfChild, is_what_both_streams_say_and_how_it_ended) {
   const ChildOutput output =
-      output_of_child({"sh", "-c", "echo one; echo two >&2; exit 3"}, seconds(60));
+      output_of_child({"sh", "-c", "echo one; echo two >&2; exit 3"}, minutes(1));
   EXPECT_EQ(output.text, "one\ntwo\n");
   EXPECT_EQ(output.last_line(), "two");
   EXPECT_EQ(output.end, "exited with code 3");
   EXPECT_FALSE(output.is_well());
-  EXPECT_TRUE(output_of_child({"true"}, seconds(60)).is_well());
-  EXPECT_THAT(output_of_child({"sh", "-c", "kill -9 $$"}, seconds(60)).end, HasSubstr("SIGKILL"));
-  EXPECT_THROW(static_cast<void>(output_of_child({"/nowhere/python"}, seconds(1))),
+  EXPECT_TRUE(output_of_child({"true"}, minutes(1)).is_well());
+  EXPECT_THAT(output_of_child({"sh", "-c", "kill -9 $$"}, minutes(1)).end, HasSubstr("SIGKILL"));
+  EXPECT_THROW(static_cast<void>(output_of_child({"/nowhere/python"}, minutes(1))),
                EnvironmentError);
 }
 
@@ -41,7 +43,7 @@ TEST(OutputOfChild, ends_what_the_child_has_left_behind) {
   const std::string path = testing::TempDir() + "left_behind_" + std::to_string(getpid());
   const std::string text = "setsid sh -c 'echo $$ > " + path + "; exec sleep 600' & while ! [ -s " +
                            path + " ]; do sleep 0.01; done";
-  EXPECT_TRUE(output_of_child({"sh", "-c", text}, seconds(60)).is_well());
+  EXPECT_TRUE(output_of_child({"sh", "-c", text}, minutes(1)).is_well());
   pid_t left = 0;
   std::ifstream(path) >> left;
   ASSERT_GT(left, 0);
