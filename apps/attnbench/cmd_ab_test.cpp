@@ -43,7 +43,13 @@ class AbCommandLine : public CommandLine {
   }
   std::string program(const std::string& name, double us, const std::string& body = "") {
     return program(
-        name, [us](Record& record) { record.timing.median_us = us; }, body);
+        name,
+        [us](Record& record) {
+          record.timing.median_us = us;
+          record.timing.lo_us = 0.996 * us;
+          record.timing.hi_us = 1.004 * us;
+        },
+        body);
   }
 
   [[nodiscard]] std::vector<std::string> calls_of(const std::string& path) const {
