@@ -14,6 +14,7 @@
 #include "lib/report/aa_section.h"
 #include "lib/report/answer.h"
 #include "lib/report/backend_summary.h"
+#include "lib/report/brief_reason.h"
 #include "lib/report/engine_line.h"
 #include "lib/report/first_use.h"
 #include "lib/report/model_step.h"
@@ -339,6 +340,12 @@ void TerminalReport::record(const Record& record) {
   if (!options_.quiet) records_.push_back(record);
 }
 
+bool TerminalReport::is_cut(const Record& record) const {
+  return !options_.wide && record.verdict() == Verdict::kIncorrect &&
+         (has_brief_reason(record) ||
+          kReasonIndent + display_width(printable(record.reason())) > options_.width);
+}
+
 void TerminalReport::print(const Record& record, const Standing& standing) {
   std::string line = row(record, standing, options_.colour);
   if (shows_reason(record)) {
@@ -349,6 +356,10 @@ void TerminalReport::print(const Record& record, const Standing& standing) {
                         one_line && plain_width + 2 + display_width(reason) <= options_.width;
     if (beside) {
       line += ": " + reason + '\n';
+    } else if (is_cut(record)) {
+      const std::string brief = printable(brief_reason(record));
+      const std::size_t room = options_.width - std::min(options_.width, kReasonIndent);
+      line += '\n' + std::string(kReasonIndent, ' ') + cut_to_width(brief, room) + '\n';
     } else {
       line += '\n' + wrapped(record.reason(), options_.width, kReasonIndent);
     }
@@ -416,14 +427,16 @@ void TerminalReport::print_legends(const RunResult& run) {
   const auto is_short = [](const Record& r) { return r.is_short && r.claims_speed(); };
   const auto has_graph_n = [](const Record& r) { return r.graph_n.tried(); };
   const auto is_forced = [](const Record& r) { return r.graph_forced && r.is_timed(); };
+  const auto is_cut_here = [this](const Record& r) { return is_cut(r); };
   const auto applies = [&](const Record& r) {
-    return has_no_interval(r) || is_short(r) || has_graph_n(r) || is_forced(r);
+    return has_no_interval(r) || is_short(r) || has_graph_n(r) || is_forced(r) || is_cut_here(r);
   };
   if (std::ranges::any_of(run.records, applies)) out_ << '\n';
   print_if_any(kNoIntervalLegend, has_no_interval);
   print_if_any(kShortLegend, is_short);
   print_if_any(kGraphNLegend, has_graph_n);
   print_if_any(kForcedLegend, is_forced);
+  print_if_any(kBriefLegend, is_cut_here);
 }
 
 void TerminalReport::finished(const RunResult& run, const RunEnd& end) {

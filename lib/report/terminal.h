@@ -44,6 +44,8 @@ class TerminalReport {
 
  private:
   [[nodiscard]] std::string row(const Record& record, const Standing& standing, bool colour) const;
+  /// Whether a wrong cell has one line only, with a part of its reason.
+  [[nodiscard]] bool is_cut(const Record& record) const;
   void print(const Record& record, const Standing& standing);
   void print_not_run();
   /// Makes the columns anew, so that the names of the case under way fit.
