@@ -9,15 +9,18 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 66> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 70> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
     {Fault::kSkipsAPage, "skips a page"},
     {Fault::kReadsAPageTwice, "reads a page twice"},
     {Fault::kSwapsTwoPages, "swaps two pages"},
+    {Fault::kLastPageIsFirst, "takes the first page for the last"},
     {Fault::kHeadMapOffByOne, "KV head map off by one"},
+    {Fault::kValueOfNextHead, "V of the next KV head"},
     {Fault::kForgetsScale, "forgets the scale"},
+    {Fault::kScaleOfHalfTheDims, "scale of half of the dims"},
     {Fault::kCausalSeesNextKey, "causal: sees the next key"},
     {Fault::kCausalMissesOwnKey, "causal: misses its own key"},
     {Fault::kAlignsTopLeft, "causal: aligned at the top left"},
@@ -58,6 +61,7 @@ constexpr std::array<std::pair<Fault, std::string_view>, 66> kNames{{
     {Fault::kWritesBeyond, "writes one row beyond"},
     {Fault::kWritesBeyondWorkspace, "writes beyond its workspace"},
     {Fault::kLeavesLastRow, "leaves the last row unwritten"},
+    {Fault::kLeavesAnElement, "leaves an element unwritten"},
     {Fault::kWritesInput, "writes into its input"},
     {Fault::kDiffersBetweenRuns, "differs between runs"},
     {Fault::kThrows, "throws"},

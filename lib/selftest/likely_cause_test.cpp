@@ -76,7 +76,10 @@ TEST(LikelyCause, of_logits_is_named) {
   expect_cause(Fault::kDualChunkOneForm, small_dual_chunks().front(),
                "one form of the query for the keys of all dual chunks");
   expect_cause(Fault::kForgetsScale, small_plain_decode(), "logits that are not scaled");
+  expect_cause(Fault::kScaleOfHalfTheDims, small_plain_decode(),
+               "logits 1.41 times as large (scale 1/sqrt(16) for 1/sqrt(32)?)");
   expect_cause(Fault::kHeadMapOffByOne, small_plain_decode(), "KV head ");
+  expect_cause(Fault::kValueOfNextHead, small_plain_decode(), "V of KV head ");
   expect_cause(Fault::kDropsLastRopeDim, small_mla(), "the last rope column left out of q.k");
 }
 
@@ -262,7 +265,7 @@ TEST(LikelyCause, of_a_scale_of_k_that_is_left_out_is_named) {
                         latent_row(c, contents, 2, 0, 0, k_scale));
   };
   EXPECT_EQ(cause(1), "K without its scale");
-  EXPECT_EQ(cause(3), "") << "no usual mistake";
+  EXPECT_EQ(cause(3), "logits 8.11 times as large") << "no usual mistake";
 }
 
 /// Element `dim` of the key, or value, that a kernel makes of a stored number.
@@ -403,6 +406,22 @@ TEST(LikelyCause, of_scales_of_queries_is_named) {
   EXPECT_EQ(cause(1, 3), "Q's scale of request 1 for request 2");
 }
 
+TEST(LikelyCause, of_an_element_that_was_never_written_is_named) {
+  for (const Case& c : {small_prefix_hits(), small_plain_decode()}) {  // in bf16 and f32
+    expect_cause(Fault::kLeavesAnElement, c, "one element that was never written, dim 0");
+    EXPECT_THAT(reason_for(Fault::kLeavesAnElement, c), testing::Not(HasSubstr("slot"))) << c.id;
+  }
+}
+
+TEST(LikelyCause, of_a_wrong_last_page_is_not_said_to_be_a_key_too_few) {
+  Case c = small_plain_decode();
+  c.kv_cache.page_size = 4;
+  c.requests = {{.kv_len = 13}, {.kv_len = 21}};  // whose last pages have one key
+  const std::string reason = reason_for(Fault::kLastPageIsFirst, c);
+  EXPECT_THAT(reason, HasSubstr("exceeded"));
+  EXPECT_THAT(reason, testing::Not(HasSubstr("that is what one gets")));
+}
+
 TEST(LikelyCause, of_rows_that_are_not_finite_is_named) {
   const Case c = small_prefix_hits();  // in bf16
   expect_cause(Fault::kLeavesLastRow, c, "an output that was never written");
@@ -418,6 +437,7 @@ struct ReadKeys {
   std::int64_t request = 0;
   int kv_head = 0;
   std::vector<std::int64_t> places;
+  int v_head = -1;  ///< KV head of the values; -1: kv_head
 };
 
 /// Row of f32 and its LSE that the query of `id` gives over `keys`.
@@ -434,7 +454,7 @@ std::vector<float> row_over_keys(const Case& c, const Contents& contents, const 
     for (std::size_t d = 0; d < width; ++d) dot += static_cast<double>(q[d] * row[d]);
     const double weight = std::exp(c.layer.scale * dot);
     sum += weight;
-    contents.v_row(keys.request, key, keys.kv_head, row);
+    contents.v_row(keys.request, key, keys.v_head < 0 ? keys.kv_head : keys.v_head, row);
     for (std::size_t d = 0; d < width; ++d) out[d] += weight * static_cast<double>(row[d]);
   }
   for (std::size_t d = 0; d < width; ++d) row[d] = static_cast<float>(out[d] / sum);
@@ -513,6 +533,50 @@ TEST_F(CauseOfPlainRow, names_what_was_never_written) {
   EXPECT_EQ(cause(row), "an output that was never written");
   row.back() = std::nanf("");
   EXPECT_THAT(cause(row), HasSubstr("a slot read that no request owns"));
+}
+
+/// The row with its logits times `factor`, as a kernel would have written it.
+std::vector<float> row_with_factor(const Case& c, const Contents& contents, double factor) {
+  const RowId id{.request = 2, .token = 0, .head = 1};
+  Case scaled = c;
+  scaled.layer.scale *= factor;
+  const ReferenceRow row = reference::evaluate_rows(scaled, contents, {&id, 1}).front();
+  std::vector<float> got(row.out.begin(), row.out.end());
+  got.push_back(static_cast<float>(row.lse));
+  return got;
+}
+
+TEST_F(CauseOfPlainRow, names_the_factor_that_logits_are_off_by) {
+  case_.requests[2].kv_len = 40;
+  const auto named = [&](double factor) {
+    return cause(row_with_factor(case_, contents_, factor));
+  };
+  EXPECT_EQ(named(std::sqrt(0.5)),
+            "logits 0.707 times as large (scale 1/sqrt(64) for 1/sqrt(32)?)");
+  EXPECT_EQ(named(std::log(2.0)),
+            "logits 0.693 times as large (exp2 of logits that were not multiplied by log2(e)?)");
+  EXPECT_EQ(named(1 / std::sqrt(32.0)),
+            "logits 0.177 times as large (the scale applied twice, 1/32 for 1/sqrt(32)?)");
+  EXPECT_EQ(named(1.2345), "logits 1.23 times as large");
+  EXPECT_EQ(named(0.05), "logits 0.05 times as large");
+}
+
+TEST_F(CauseOfPlainRow, names_no_factor_where_the_lse_only_is_wrong) {
+  std::vector<float> row = row_with_factor(case_, contents_, 1);
+  row.back() *= 1.1f;
+  EXPECT_EQ(cause(row), "");
+}
+
+TEST_F(CauseOfPlainRow, names_the_kv_head_whose_values_were_read) {
+  const RowId id{.request = 2, .token = 0, .head = 5};  // of KV head 1
+  const auto with_v_of = [&](int v_head) {
+    const auto keys = first_keys(case_.requests[2].kv_len);
+    return row_over_keys(case_, contents_, id, {2, 1, keys, v_head});
+  };
+  EXPECT_EQ(cause(with_v_of(0), 5),
+            "V of KV head 0 for query head 5 instead of 1, as with KV head 0 for all");
+  EXPECT_EQ(cause(with_v_of(2), 5),
+            "V of KV head 2 for query head 5 instead of 1, 5 % 3 in place of 5 / 4");
 }
 
 /// What likely_cause() says of a node's row that sees what `mask` shows from `begin` on.

@@ -171,6 +171,7 @@ class MutantRow {
       if (!sees(key) || lost_at_split(key)) continue;
       std::int64_t page = key / page_size;
       if (has(Fault::kSwapsTwoPages)) page = page == 0 ? last_page : page == last_page ? 0 : page;
+      if (has(Fault::kLastPageIsFirst) && page == last_page) page = 0;
       if (has(Fault::kSkipsAPage) && last_page > 0 && page == last_page / 2) continue;
       const std::int64_t slot = slots[page * page_size] + key % page_size;
       visit(Key{slot, key});
@@ -227,6 +228,7 @@ class MutantRow {
     if (has(Fault::kDividesByZeroKey)) dot = through_scale(dot, k_dtype, k, layer.head_dim_qk);
     float s = dot * step_.pool.k_scale;
     if (!has(Fault::kForgetsScale)) s *= static_cast<float>(layer.scale);
+    if (has(Fault::kScaleOfHalfTheDims)) s *= std::sqrt(2.0f);
     const float temperature = this->temperature();
     if (has(Fault::kTemperatureBeforeCap)) s *= temperature;
     if (layer.logit_cap > 0 && !has(Fault::kIgnoresSoftcap)) {
@@ -296,8 +298,10 @@ class MutantRow {
       const float weight = stored(p);
       const DType dtype = step_.pool.dtype;
       const bool late = has(Fault::kValueBeginsOneDimLate) && is_latent();
+      const int head =
+          has(Fault::kValueOfNextHead) ? (kv_head_ + 1) % step_.layer.heads_kv : kv_head_;
       const std::byte* const v =
-          step_.pool.v_row(tile[j].slot, kv_head_) + (late ? size_bytes(dtype) : 0);
+          step_.pool.v_row(tile[j].slot, head) + (late ? size_bytes(dtype) : 0);
       for (int d = 0; d < dims_; ++d) sums_[d] = kept(sums_[d] + weight * element(dtype, v, d));
     }
     denominator_ = kept(denominator_ + tile_sum);
@@ -321,7 +325,8 @@ class MutantRow {
     }
     // Written so that NaN stays NaN.
     const float v_scale = has(Fault::kForgetsVScale) ? 1 : step_.pool.v_scale;
-    for (int d = 0; d < dims_; ++d) {
+    const bool leaves_one = has(Fault::kLeavesAnElement) && token_ == 0 && head_ == 0;
+    for (int d = leaves_one ? 1 : 0; d < dims_; ++d) {
       const float o = denominator_ <= 0 ? 0 : sums_[d] * v_scale / denominator_;
       set_element(step_.out.dtype, step_.out.row(token_, head_), d, o);
     }

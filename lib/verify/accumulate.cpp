@@ -230,7 +230,8 @@ SampleError error_of_outputs(const Case& c, const Numerics& numerics, std::int64
   const Verification judged = judge(c, error, std::span(&truth, 1));
   if (judged.verdict == Verdict::kIncorrect) {
     found.fault = judged.reason + cause_of_worst(c, Contents(c, number), numerics, error.worst,
-                                                 truth.rows, all.first(all.size() - rows.size()));
+                                                 truth.rows, all.first(all.size() - rows.size()))
+                                      .value_or("");
   }
   return found;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -32,10 +33,10 @@ struct KeyOwner {
   int kv_head = 0;
 };
 
-/// The row over the keys and values that are of `owner`.
+/// The row over keys and values of other owners.
 ReferenceRow row_over(const Case& c, const Contents& contents, const RowId& id,
-                      const KeyOwner& owner, VisibleKeys visible) {
-  const auto rows_of = [&](auto read, auto scale_of, int width) {
+                      const KeyOwner& of_k, const KeyOwner& of_v, VisibleKeys visible) {
+  const auto rows_of = [&](const KeyOwner& owner, auto read, auto scale_of, int width) {
     return [&contents, owner, read, scale_of, width](std::int64_t first,
                                                      Eigen::Ref<reference::RowMatrix> block) {
       std::vector<float> row(static_cast<std::size_t>(width));
@@ -50,8 +51,8 @@ ReferenceRow row_over(const Case& c, const Contents& contents, const RowId& id,
     };
   };
   return row_of_keys(c, contents, id, own_q_scale(contents, id), std::move(visible),
-                     rows_of(&Contents::k_row, &Contents::k_scale, c.layer.head_dim_qk),
-                     rows_of(&Contents::v_row, &Contents::v_scale, c.layer.head_dim_v));
+                     rows_of(of_k, &Contents::k_row, &Contents::k_scale, c.layer.head_dim_qk),
+                     rows_of(of_v, &Contents::v_row, &Contents::v_scale, c.layer.head_dim_v));
 }
 
 int kv_head_of(const Case& c, const RowId& id) { return id.head / c.layer.group_size(); }
@@ -96,17 +97,26 @@ ReferenceRow evaluate_columns(const Case& c, const Contents& contents, const Row
                      columns_from(wrong.of_k), columns_from(wrong.of_v));
 }
 
-/// Which other KV head's keys and values give the row.
+/// Which other KV head's keys, or values, or both, give the row.
 std::string cause_of_kv_head(const Case& c, const Contents& contents, const Numerics& numerics,
                              const RowId& id, std::span<const std::byte> got) {
   const int heads = c.layer.heads_kv, group = c.layer.group_size();
   const int right = kv_head_of(c, id);
   for (const int head : {id.head % heads, 0, right - 1, right + 1}) {
     if (head < 0 || head >= heads || head == right) continue;
-    const KeyOwner owner{id.request, head};
-    if (!agrees(c, numerics, row_over(c, contents, id, owner, own_keys(c, id)), got)) continue;
-    std::string cause =
-        fmt::format("KV head {} for query head {} instead of {}", head, id.head, right);
+    const KeyOwner own{id.request, right}, other{id.request, head};
+    struct Part {
+      const char* text;
+      const KeyOwner &of_k, &of_v;
+    };
+    const Part parts[] = {{"", other, other}, {"V of ", own, other}, {"K of ", other, own}};
+    const auto* const part = std::ranges::find_if(parts, [&](const Part& each) {
+      const ReferenceRow row = row_over(c, contents, id, each.of_k, each.of_v, own_keys(c, id));
+      return agrees(c, numerics, row, got);
+    });
+    if (part == std::end(parts)) continue;
+    std::string cause = fmt::format("{}KV head {} for query head {} instead of {}", part->text,
+                                    head, id.head, right);
     if (head == id.head % heads) {
       cause += fmt::format(", {} % {} in place of {} / {}", id.head, heads, id.head, group);
     }
@@ -153,8 +163,8 @@ std::string cause_of_request(const Case& c, const Contents& contents, const Nume
       Request as_read = own;
       as_read.kv_len = kv_len;
       const KeyOwner owner{other, kv_head_of(c, id)};
-      const ReferenceRow row =
-          row_over(c, contents, id, owner, reference::keys_seen_by(c.layer, as_read, id.token));
+      const ReferenceRow row = row_over(c, contents, id, owner, owner,
+                                        reference::keys_seen_by(c.layer, as_read, id.token));
       if (!agrees(c, numerics, row, got)) continue;
       return fmt::format(
           "the keys of request {} instead of its own, as with another's row of the request table, "
@@ -211,7 +221,7 @@ std::string cause_of_mask(const Case& c, const Contents& contents, const Numeric
     for (std::int64_t key = 0; key < own.kv_len && begin + key < std::ssize(mask); ++key) {
       if (mask[static_cast<std::size_t>(begin + key)] != 0) visible.branch.push_back({key, key});
     }
-    if (agrees(c, numerics, row_over(c, contents, id, owner, std::move(visible)), got)) {
+    if (agrees(c, numerics, row_over(c, contents, id, owner, owner, std::move(visible)), got)) {
       return wrong.text;
     }
   }

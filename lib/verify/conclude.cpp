@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "lib/base/error.h"
 #include "lib/verify/likely_cause.h"
 #include "lib/verify/null_candidates.h"
+#include "lib/verify/row_of_keys.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {
@@ -29,13 +34,45 @@ std::string declared(const Numerics& numerics) {
       to_string(numerics.partial_out));
 }
 
-/// The usual mistake that gives the worst row, if one does.
+/// The wrong row of a fill that sees most keys; none: all are right.
+std::optional<WorstElement> most_telling(const Case& c, const Numerics& numerics,
+                                         const FillTruth& truth, std::span<const std::byte> rows) {
+  const std::size_t bytes = rows.size() / std::max<std::size_t>(truth.rows.size(), 1);
+  std::optional<WorstElement> found;
+  std::int64_t most = -1;
+  for (std::size_t i = 0; i < truth.rows.size(); ++i) {
+    const ReferenceRow& row = truth.rows[i];
+    if (row.visible <= most || agrees(c, numerics, row, rows.subspan(i * bytes, bytes))) continue;
+    most = row.visible;
+    found = WorstElement{.request = row.id.request, .token = row.id.token, .head = row.id.head};
+  }
+  return found;
+}
+
+bool is_same_row(const WorstElement& one, const WorstElement& other) {
+  return one.request == other.request && one.token == other.token && one.head == other.head;
+}
+
+/// The usual mistake that gives the worst row, if one does. On random data every key tells, so that
+/// a row that is wrong there is explained there: with all weight on one key, a wrong page looks
+/// like a key too few. Where nothing explains the worst row, one of more keys may say more.
 std::string cause_in(const Case& c, const Observation& observed, std::span<const FillTruth> truth,
                      const ErrorMetrics& error) {
-  for (std::size_t i = 0; i < observed.fills.size(); ++i) {
-    if (to_string(truth[i].fill) != error.fill) continue;
-    return cause_of_worst(c, Contents(c, truth[i].fill), observed.numerics, error.worst,
-                          truth[i].rows, observed.fills[i].rows);
+  if (c.layer.is_recurrent()) return {};
+  for (const std::string_view fill :
+       {to_string(Fill::kNormal), to_string(Fill::kTiming), std::string_view(error.fill)}) {
+    for (std::size_t i = 0; i < observed.fills.size(); ++i) {
+      if (to_string(truth[i].fill) != fill) continue;
+      const auto cause = cause_of_worst(c, Contents(c, truth[i].fill), observed.numerics,
+                                        error.worst, truth[i].rows, observed.fills[i].rows);
+      if (cause && !cause->empty()) return *cause;
+      if (!cause) continue;
+      const auto other = most_telling(c, observed.numerics, truth[i], observed.fills[i].rows);
+      if (!other || is_same_row(*other, error.worst)) return {};
+      return cause_of_worst(c, Contents(c, truth[i].fill), observed.numerics, *other, truth[i].rows,
+                            observed.fills[i].rows)
+          .value_or("");
+    }
   }
   return {};
 }

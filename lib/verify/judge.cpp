@@ -40,7 +40,10 @@ std::string seen_keys(const Case& c, const WorstElement& worst) {
 
 std::string place(const Case& c, const ErrorMetrics& error) {
   const WorstElement& worst = error.worst;
-  std::string text = fmt::format("on fill {} at request {}", error.fill, worst.request);
+  // Of a timed sample, which has data of its own, the caller says which one it was.
+  std::string text = error.fill == to_string(Fill::kSample)
+                         ? fmt::format("at request {}", worst.request)
+                         : fmt::format("on fill {} at request {}", error.fill, worst.request);
   if (!worst.group.empty()) text += fmt::format(" ({})", worst.group);
   text += fmt::format(", head {}", worst.head);
   if (worst.state_row >= 0) text += fmt::format(", state row {}", worst.state_row);

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "lib/base/dtype.h"
+#include "lib/verify/cause_of_factor.h"
 #include "lib/verify/cause_of_keys.h"
 #include "lib/verify/cause_of_scales.h"
 #include "lib/verify/row_of_keys.h"
@@ -242,6 +243,28 @@ constexpr WrongRow kWrongRows[] = {
      }},
 };
 
+/// Data in which few keys hold all of the weight: a key that is missed is not told from one that is
+/// taken for another there.
+bool is_planted(Fill fill) { return fill != Fill::kNormal && fill != Fill::kTiming; }
+
+/// Some elements that hold poison still, among others that were written: "one element that was
+/// never written, dim 7". What is read from a slot that no request owns makes the whole row NaN.
+std::string cause_of_gaps(DType dtype, std::span<const std::byte> out, bool lse_is_nan) {
+  const auto step = static_cast<std::size_t>(size_bytes(dtype));
+  std::size_t gaps = 0, first = 0, finite = 0;
+  for (std::size_t d = 0; d * step < out.size(); ++d) {
+    const auto element = out.subspan(d * step, step);
+    if (std::isfinite(load(dtype, element.data()))) ++finite;
+    if (!std::ranges::all_of(element, [](std::byte each) { return each == std::byte{0xff}; })) {
+      continue;
+    }
+    if (gaps++ == 0) first = d;
+  }
+  if (gaps == 0 || finite == 0 || gaps + finite != out.size() / step || lse_is_nan) return {};
+  if (gaps == 1) return fmt::format("one element that was never written, dim {}", first);
+  return fmt::format("{} elements that were never written, the first dim {}", gaps, first);
+}
+
 /// What a row that is not finite comes from. Memory that nobody has written
 /// holds poison, all bits of which are set: in outputs, and in slots of the cache that no request
 /// owns. What is computed from poison is NaN, too, but as f32, so that an LSE has other bits.
@@ -262,6 +285,7 @@ std::string cause_of_empty(const Case& c, const Numerics& numerics,
     has_nan = has_nan || std::isnan(load(dtype, &out[at]));
   }
   const bool lse_is_nan = numerics.lse && std::isnan(load(DType::kF32, lse.data()));
+  if (std::string gaps = cause_of_gaps(dtype, out, lse_is_nan); !gaps.empty()) return gaps;
   // NaN that is only copied keeps its bits.
   const bool may_be_copied = c.kv_cache.dtype == dtype && (dtype == DType::kF32 || !numerics.lse);
   if (is_poison(out) && is_poison(lse) && may_be_copied) {
@@ -319,27 +343,34 @@ std::string likely_cause(const Case& c, const Contents& contents, const Numerics
   for (const WrongRule& wrong : kWrongRules) {
     Case rule = c;
     if (!wrong.apply(rule, id)) continue;
-    if (agrees(rule, numerics, evaluated(rule), got)) return wrong.text;
+    if (!agrees(rule, numerics, evaluated(rule), got)) continue;
+    const bool tells_little = &wrong == kWrongRules && is_planted(contents.fill());
+    return tells_little ? fmt::format("{}, or with a wrong last page", wrong.text) : wrong.text;
   }
   if (std::string cause = cause_of_scales(c, contents, numerics, id, got); !cause.empty()) {
     return cause;
   }
-  return cause_of_keys(c, contents, numerics, id, got);
+  if (std::string cause = cause_of_keys(c, contents, numerics, id, got); !cause.empty()) {
+    return cause;
+  }
+  return cause_of_factor(c, contents, numerics, right, got);
 }
 
-std::string cause_of_worst(const Case& c, const Contents& contents, const Numerics& numerics,
-                           const WorstElement& worst, std::span<const ReferenceRow> truth,
-                           std::span<const std::byte> rows) {
-  if (c.layer.is_recurrent() || truth.empty()) return {};
+std::optional<std::string> cause_of_worst(const Case& c, const Contents& contents,
+                                          const Numerics& numerics, const WorstElement& worst,
+                                          std::span<const ReferenceRow> truth,
+                                          std::span<const std::byte> rows) {
+  if (c.layer.is_recurrent() || truth.empty()) return std::nullopt;
   const std::size_t bytes = rows.size() / truth.size();
   for (std::size_t i = 0; i < truth.size(); ++i) {
     const RowId& id = truth[i].id;
     if (id.request != worst.request || id.token != worst.token || id.head != worst.head) continue;
-    const std::string cause =
-        likely_cause(c, contents, numerics, id, rows.subspan(i * bytes, bytes));
-    return cause.empty() ? cause : "; that is what one gets with " + cause;
+    const auto row = rows.subspan(i * bytes, bytes);
+    if (agrees(c, numerics, truth[i], row)) return std::nullopt;
+    const std::string cause = likely_cause(c, contents, numerics, id, row);
+    return cause.empty() ? cause : std::string(kCausePhrase) + cause;
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace attnbench

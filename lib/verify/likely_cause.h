@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "lib/backend/numerics.h"
 #include "lib/scenario/contents.h"
@@ -28,11 +30,16 @@ inline constexpr std::int64_t kMostKeysToExplain = 1 << 17;
                                        const Numerics& numerics, const RowId& id,
                                        std::span<const std::byte> got);
 
-/// "; that is what one gets with CAUSE" of the worst element's row, which is one of `truth`, or
-/// nothing. `rows` are the outputs of all of them, one behind the other.
-[[nodiscard]] std::string cause_of_worst(const Case& c, const Contents& contents,
-                                         const Numerics& numerics, const WorstElement& worst,
-                                         std::span<const ReferenceRow> truth,
-                                         std::span<const std::byte> rows);
+/// What stands before a cause in a verdict's reason.
+inline constexpr std::string_view kCausePhrase = "; that is what one gets with ";
+
+/// kCausePhrase and the cause of the row of the worst element, which may be that of another fill,
+/// where a usual mistake gives it, else "". Nothing where the row is right, or none of `truth`.
+/// `rows` are the outputs of all rows of `truth`, one behind the other.
+[[nodiscard]] std::optional<std::string> cause_of_worst(const Case& c, const Contents& contents,
+                                                        const Numerics& numerics,
+                                                        const WorstElement& worst,
+                                                        std::span<const ReferenceRow> truth,
+                                                        std::span<const std::byte> rows);
 
 }  // namespace attnbench
