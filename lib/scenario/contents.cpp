@@ -341,7 +341,7 @@ bool Contents::is_rewritten(std::int64_t request, std::int64_t position) const {
 void Contents::rewrite(std::int64_t request, std::int64_t position, int head, bool is_value,
                        std::span<float> row) const {
   if (!is_rewritten(request, position)) return;
-  const std::uint64_t key = sign_key(sample_params_.seed, is_value && params_.match_begin == 0,
+  const std::uint32_t key = sign_key(sample_params_.seed, is_value && params_.match_begin == 0,
                                      source_of(request, position).stream, position, head);
   for (std::size_t dim = 0; dim < row.size(); ++dim) {
     if (is_negated(key, static_cast<std::uint32_t>(dim))) row[dim] = -row[dim];
