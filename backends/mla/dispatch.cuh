@@ -14,9 +14,9 @@ using CompiledKernel = cuda::CompiledKernel<Params>;
 template <class T, class Kv>
 [[nodiscard]] CompiledKernel find_kernel(const Kernel& kernel);
 
-/// With wgmma; Kv can be ScaledBlocks. `fp8_out`: outputs are of an fp8 type.
+/// With wgmma; Kv can be ScaledBlocks.
 template <class T, class Kv>
-[[nodiscard]] CompiledKernel find_warpgroup_kernel(bool fp8_out);
+[[nodiscard]] CompiledKernel find_warpgroup_kernel(const Kernel& kernel);
 
 /// For TileKind::kFewFp8; Kv can be ScaledBlocks.
 template <class T, class Kv>

@@ -8,8 +8,10 @@
 namespace attnbench::mla {
 
 template <class T, class Kv>
-CompiledKernel find_warpgroup_kernel(bool fp8_out) {
-  return {fp8_out ? hopper::wgmma_kernel<T, Kv, true> : hopper::wgmma_kernel<T, Kv, false>,
+CompiledKernel find_warpgroup_kernel(const Kernel& kernel) {
+  return {kernel.fp8_out ? hopper::wgmma_kernel<T, Kv, false, true>
+          : kernel.plain ? hopper::wgmma_kernel<T, Kv, true, false>
+                         : hopper::wgmma_kernel<T, Kv, false, false>,
           hopper::kThreads, hopper::Shared::kBytes};
 }
 

@@ -36,12 +36,11 @@ CompiledKernel find_with_parts(const Kernel& kernel) {
   if (kernel.scaled_blocks) {
     if (kernel.dtype != DType::kBF16) return {};
     return few ? find_fp8_kernel<__nv_bfloat16, ScaledBlocks>()
-               : find_warpgroup_kernel<__nv_bfloat16, ScaledBlocks>(kernel.fp8_out);
+               : find_warpgroup_kernel<__nv_bfloat16, ScaledBlocks>(kernel);
   }
   if (few) return find_few_fp8(kernel);
-  return cuda::for_types(kernel.dtype, kernel.kv_dtype, [&]<class T, class Kv>() {
-    return find_warpgroup_kernel<T, Kv>(kernel.fp8_out);
-  });
+  return cuda::for_types(kernel.dtype, kernel.kv_dtype,
+                         [&]<class T, class Kv>() { return find_warpgroup_kernel<T, Kv>(kernel); });
 }
 
 CompiledKernel find(const Kernel& kernel) {

@@ -53,6 +53,9 @@ struct Kernel {
   TileKind tile = TileKind::kFew;
   bool scaled_blocks = false;  ///< KvScales::kBlock, which kernels with parts alone can have
   bool fp8_out = false;        ///< O is of an fp8 type
+  /// Of kernels with wgmma and 16-bit outputs: queries see all keys up to their own, or all; no
+  /// window, chunk, block, tree or cap of logits.
+  bool plain = false;
 };
 
 /// The one with wgmma for a problem.

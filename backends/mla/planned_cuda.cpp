@@ -34,6 +34,14 @@ Kernel kernel_for(const Problem& problem, const ForwardBatch& batch, bool warpgr
   return {problem.dtype, problem.cache.dtype, few ? TileKind::kFew : TileKind::kMany};
 }
 
+/// Kernel::plain of such a step, and of any other step of its problem.
+bool is_plain(const Params& p) {
+  return p.window < 0 && p.chunk == 0 && p.block == 1 && p.softcap == 0 && p.custom_mask == nullptr;
+}
+bool has_plain_form(const Kernel& kernel) {
+  return kernel.tile == TileKind::kWarpgroups && !kernel.fp8_out;
+}
+
 }  // namespace
 
 Planned::Planned(const ForwardBatch& batch, bool warpgroups, PlanMemory& memory)
@@ -54,6 +62,7 @@ Planned::Planned(const ForwardBatch& batch, bool warpgroups, PlanMemory& memory)
   params_.v_scale = batch.token_to_kv_pool->k_scale / batch.tensors.out_scale;
   params_.v_scales = params_.k_scales;
   tree_.arrays(batch).set_in(params_);
+  kernel_.plain = has_plain_form(kernel_) && is_plain(params_);
   prepare(kernel_);
   enqueue(std::move(plan), batch, nullptr);
   finish_planning();

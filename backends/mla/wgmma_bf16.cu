@@ -4,6 +4,6 @@
 
 namespace attnbench::mla {
 
-template CompiledKernel find_warpgroup_kernel<__nv_bfloat16, __nv_bfloat16>(bool);
+template CompiledKernel find_warpgroup_kernel<__nv_bfloat16, __nv_bfloat16>(const Kernel&);
 
 }  // namespace attnbench::mla

@@ -5,10 +5,10 @@
 
 namespace attnbench::mla {
 
-template CompiledKernel find_warpgroup_kernel<__nv_bfloat16, __nv_fp8_e4m3>(bool);
-template CompiledKernel find_warpgroup_kernel<__nv_bfloat16, ScaledBlocks>(bool);
+template CompiledKernel find_warpgroup_kernel<__nv_bfloat16, __nv_fp8_e4m3>(const Kernel&);
+template CompiledKernel find_warpgroup_kernel<__nv_bfloat16, ScaledBlocks>(const Kernel&);
 #ifndef ATTNBENCH_KERNELS_CI
-template CompiledKernel find_warpgroup_kernel<__nv_bfloat16, __nv_fp8_e5m2>(bool);
+template CompiledKernel find_warpgroup_kernel<__nv_bfloat16, __nv_fp8_e5m2>(const Kernel&);
 #endif
 
 }  // namespace attnbench::mla

@@ -9,7 +9,7 @@ namespace attnbench::mla::hopper {
 
 /// One of the two warpgroups that compute. Both have the same 64 rows; the first (kGroup 0) takes
 /// the logits of each pair's first tile and the left half of the output, the second the others.
-template <class T, int kGroup, bool kFp8, bool kFp8Out>
+template <class T, int kGroup, class Form>
 class Consumer {
  public:
   __device__ __forceinline__ Consumer(const Params& p, Shared shared) : p_(p), shared_(shared) {}
@@ -19,7 +19,7 @@ class Consumer {
     Item item;
     for (int count = 0; work.take(item); ++count) {
       load_rope(item);
-      Softmax<T, kGroup, kFp8> softmax(p_, shared_, item);
+      Softmax<T, kGroup, Form> softmax(p_, shared_, item);
       float out[32][4] = {};
       cuda::mbarrier_wait(shared_.q_full(), count & 1);
       if constexpr (kGroup == 0) {
@@ -27,7 +27,7 @@ class Consumer {
       } else {
         attend_second(item, softmax, out);
       }
-      Store<T, kGroup, kFp8, kFp8Out>(p_, shared_).finish(item, count % 2 == 1, softmax, out);
+      Store<T, kGroup, Form>(p_, shared_).finish(item, count % 2 == 1, softmax, out);
     }
   }
 
@@ -122,7 +122,7 @@ class Consumer {
 
   // Matrix instructions of the next step's logits are started before those of this step's output
   // are done. ptxas serialises them all where some are under way around the end of a loop.
-  __device__ __forceinline__ void attend_first(const Item& item, Softmax<T, kGroup, kFp8>& softmax,
+  __device__ __forceinline__ void attend_first(const Item& item, Softmax<T, kGroup, Form>& softmax,
                                                float (&out)[32][4]) {
     const int steps = steps_of(item);
     float s[8][4];
@@ -166,7 +166,7 @@ class Consumer {
     }
   }
 
-  __device__ __forceinline__ void attend_second(const Item& item, Softmax<T, kGroup, kFp8>& softmax,
+  __device__ __forceinline__ void attend_second(const Item& item, Softmax<T, kGroup, Form>& softmax,
                                                 float (&out)[32][4]) {
     const int steps = steps_of(item);
     for (int step = 0; step < steps; ++step) {

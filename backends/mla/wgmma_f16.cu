@@ -4,8 +4,8 @@
 
 namespace attnbench::mla {
 
-template CompiledKernel find_warpgroup_kernel<__half, __half>(bool);
-template CompiledKernel find_warpgroup_kernel<__half, __nv_fp8_e4m3>(bool);
-template CompiledKernel find_warpgroup_kernel<__half, __nv_fp8_e5m2>(bool);
+template CompiledKernel find_warpgroup_kernel<__half, __half>(const Kernel&);
+template CompiledKernel find_warpgroup_kernel<__half, __nv_fp8_e4m3>(const Kernel&);
+template CompiledKernel find_warpgroup_kernel<__half, __nv_fp8_e5m2>(const Kernel&);
 
 }  // namespace attnbench::mla

@@ -8,7 +8,7 @@
 namespace attnbench::mla::hopper {
 
 /// p.lanes blocks for every part of the work list: one block per multiprocessor.
-template <class T, class Kv, bool kFp8Out>
+template <class T, class Kv, bool kPlain, bool kFp8Out>
 __global__ void __launch_bounds__(kThreads, 1)
     wgmma_kernel([[maybe_unused]] const __grid_constant__ Params p) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -34,11 +34,11 @@ __global__ void __launch_bounds__(kThreads, 1)
     Producer<T, Kv>(p, shared).run();
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kConsumerRegisters));
-    constexpr bool kFp8 = !std::is_same_v<T, Kv>;
+    using Form = KernelForm<!std::is_same_v<T, Kv>, kPlain, kFp8Out>;
     if (group == 1) {
-      Consumer<T, 0, kFp8, kFp8Out>(p, shared).run();
+      Consumer<T, 0, Form>(p, shared).run();
     } else {
-      Consumer<T, 1, kFp8, kFp8Out>(p, shared).run();
+      Consumer<T, 1, Form>(p, shared).run();
     }
   }
 #endif

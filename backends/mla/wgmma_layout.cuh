@@ -32,6 +32,15 @@ inline constexpr int kParts = 4;  ///< left and right of two tiles
 /// A half of one of the two tiles that are in shared memory.
 enum Part : int { kLeft0, kRight0, kLeft1, kRight1 };
 
+/// What a kernel can do, known when it is compiled: code that a step has no use for would cost it
+/// registers, and bytes that a cold cache must fetch (results/h200/mla_code_size.md).
+template <bool fp8, bool plain, bool fp8_out>
+struct KernelForm {
+  static constexpr bool kFp8 = fp8;         ///< latents in fp8, whose requests can have scales
+  static constexpr bool kPlain = plain;     ///< Kernel::plain
+  static constexpr bool kFp8Out = fp8_out;  ///< outputs of an fp8 type
+};
+
 /// Where things lie in shared memory.
 struct Shared {
   std::uint32_t base;  ///< multiple of 1024

@@ -45,8 +45,7 @@ __device__ __forceinline__ void multiply(float (&out)[32][4], const float (&by)[
 
 /// The online softmax of the rows of one of the two warpgroups that compute, in base 2 (Milakov and
 /// Gimelshein, 2018). A row's weights are relative to a reference that both warpgroups share.
-/// kFp8: latents are in fp8, whose requests can have scales of their own.
-template <class T, int kGroup, bool kFp8>
+template <class T, int kGroup, class Form>
 class Softmax {
  public:
   __device__ __forceinline__ Softmax(const Params& p, Shared shared, const Item& item)
@@ -56,7 +55,7 @@ class Softmax {
   __device__ __forceinline__ float finish_logits(float (&s)[8][4], int first_key) const {
     const float scale = scale_of_logits();
     float factor = scale * cuda::kLog2e;
-    if (p_.softcap > 0) {
+    if (!Form::kPlain && p_.softcap > 0) {
       const float into = scale / p_.softcap, out_of = p_.softcap * cuda::kLog2e;
       factor = 1;
 #pragma unroll
@@ -146,7 +145,8 @@ class Softmax {
  private:
   /// Read for each tile, so that it needs no register between them: the loop spills some already.
   __device__ __forceinline__ float scale_of_logits() const {
-    if constexpr (kFp8) return p_.scale * cuda::shared_scale(p_, p_.k_scales, item_.request, 0);
+    if constexpr (Form::kFp8)
+      return p_.scale * cuda::shared_scale(p_, p_.k_scales, item_.request, 0);
     return p_.scale;
   }
   /// Keys [begin, end) that all rows of this warp see.
@@ -154,6 +154,10 @@ class Softmax {
     int begin, end;
   };
   __device__ __forceinline__ Clear clear_keys(const Item& item) const {
+    if constexpr (Form::kPlain) {
+      const int end = min(plain_end(item, 0), plain_end(item, 1));
+      return {0, static_cast<int>(__reduce_min_sync(~0u, static_cast<unsigned>(end)))};
+    }
     const splitkv::LaneRows rows = splitkv::lane_rows(p_, item, lane_.warp_row);
     int end = min(rows.end[0], rows.end[1]);
     if (rows.tree) end = min(end, item.kv_len - item.q_len);
@@ -162,7 +166,27 @@ class Softmax {
             static_cast<int>(__reduce_min_sync(~0u, static_cast<unsigned>(end)))};
   }
 
+  /// Where the keys end that row i of this lane sees, all from 0 on. Rows beyond the item's see
+  /// all.
+  __device__ __forceinline__ int plain_end(const Item& item, int i) const {
+    if (lane_.row(i) >= item.rows) return INT_MAX;
+    const int token = (item.row_begin + lane_.row(i)) / p_.group;
+    const int later = p_.causal ? item.q_len - 1 - token : 0;
+    return min(max(item.kv_len - later, 0), item.key_end);
+  }
+
   __device__ __forceinline__ void hide(float (&s)[8][4], int first_key) const {
+    if constexpr (Form::kPlain) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const int left = plain_end(item_, i) - first_key - 2 * (lane_.index % 4);
+#pragma unroll
+        for (int at = 0; at < 16; ++at) {
+          if (8 * (at / 2) + at % 2 >= left) s[at / 2][2 * i + at % 2] = -INFINITY;
+        }
+      }
+      return;
+    }
     const std::uint32_t hidden = hidden_keys(first_key);
 #pragma unroll
     for (int at = 0; at < 32; ++at) {

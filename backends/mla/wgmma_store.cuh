@@ -10,17 +10,14 @@ namespace attnbench::mla::hopper {
 
 /// How a warpgroup's half of an item's output leaves: as output, or as a piece that waits for the
 /// merge.
-/// kFp8Out: outputs are of an fp8 type. It is known when this is compiled, because the code for it
-/// in a kernel that stores 16 bits costs that kernel registers, and bytes that a cold cache must
-/// fetch.
-template <class T, int kGroup, bool kFp8, bool kFp8Out>
+template <class T, int kGroup, class Form>
 class Store {
  public:
   __device__ __forceinline__ Store(const Params& p, Shared shared) : p_(p), shared_(shared) {}
 
   /// Normalises and stores; `odd` is that of the item's number.
   __device__ __forceinline__ void finish(const Item& item, bool odd,
-                                         Softmax<T, kGroup, kFp8>& softmax,
+                                         Softmax<T, kGroup, Form>& softmax,
                                          float (&out)[32][4]) const {
     softmax.share_sums(odd);
     cuda::mbarrier_arrive(shared_.sums_full());
@@ -48,7 +45,7 @@ class Store {
     multiply(out, share);
     if (item.splits > 1) {
       store_partial(item, out);
-    } else if constexpr (kFp8Out) {
+    } else if constexpr (Form::kFp8Out) {
       store_fp8(item, out);
     } else {
       store_output(item, out);
@@ -58,7 +55,7 @@ class Store {
  private:
   /// Only latents in fp8 have scales by request.
   __device__ __forceinline__ float out_factor(const Item& item) const {
-    if constexpr (kFp8) return cuda::out_factor(p_, item.request, item.kv_head);
+    if constexpr (Form::kFp8) return cuda::out_factor(p_, item.request, item.kv_head);
     return p_.v_scale;
   }
   __device__ __forceinline__ std::int64_t partial_row(const Item& item, int row) const {
@@ -116,23 +113,16 @@ class Store {
       }
     }
   }
-  /// Neighbouring lanes swap, so that each has four columns in a row: of every other eight.
+  /// Each lane its own pairs of columns: four lanes fill a sector of 32 bytes.
   __device__ __forceinline__ void store_partial(const Item& item, const float (&out)[32][4]) const {
-    const bool odd = lane_.index % 2 == 1;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
+      if (lane_.row(i) >= item.rows) continue;
       float* const to = p_.partial_out + partial_row(item, lane_.row(i)) * kDv +
-                        kGroup * kHalfDims + (odd ? 8 : 0) + lane_.index % 4 / 2 * 4;
+                        kGroup * kHalfDims + 2 * (lane_.index % 4);
 #pragma unroll
-      for (int n = 0; n < 32; n += 2) {
-        const float low[2] = {out[n][2 * i], out[n][2 * i + 1]};
-        const float high[2] = {out[n + 1][2 * i], out[n + 1][2 * i + 1]};
-        const float x = __shfl_xor_sync(~0u, odd ? low[0] : high[0], 1);
-        const float y = __shfl_xor_sync(~0u, odd ? low[1] : high[1], 1);
-        if (lane_.row(i) < item.rows) {
-          *reinterpret_cast<float4*>(to + 8 * n) =
-              odd ? float4{x, y, high[0], high[1]} : float4{low[0], low[1], x, y};
-        }
+      for (int n = 0; n < 32; ++n) {
+        *reinterpret_cast<float2*>(to + 8 * n) = float2{out[n][2 * i], out[n][2 * i + 1]};
       }
     }
   }
