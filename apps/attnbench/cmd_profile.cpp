@@ -105,9 +105,7 @@ void run_window(const ProfileOptions& options, const KnownBackends& known) {
   stream->synchronize();
   if (options.cache != "warm") device->flush_cache(*stream);
   if (options.cache == "serving") {
-    for (const std::span<const std::byte> part : serving_state(fixture, memory)) {
-      device->touch(*stream, part);
-    }
+    device->touch(*stream, serving_state(fixture, memory));
   }
   stream->synchronize();
 

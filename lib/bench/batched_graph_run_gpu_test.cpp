@@ -41,7 +41,7 @@ TEST_F(BatchedGraphRunGpu, of_plain_reads_is_as_slow_as_memory_when_they_rotate)
     return [this, from = std::span<const std::byte>(memory->data(), memory->size())
                              .subspan(static_cast<std::size_t>(set * kBytes),
                                       static_cast<std::size_t>(kBytes))](Stream& stream) {
-      gpu().touch(stream, from);
+      gpu().touch(stream, {&from, 1});
     };
   };
   const auto cell = [&](std::int64_t sets, std::int64_t forwards) {

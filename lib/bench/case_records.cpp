@@ -69,6 +69,17 @@ std::string joined(const std::string& first, const std::string& second) {
   return first + (first.empty() || second.empty() ? "" : "; ") + second;
 }
 
+/// Of a cell whose kernel may have found in the cache what other work had read; empty of any other.
+std::string disturbance(const CellTiming& timing) {
+  constexpr double kMostDisturbed = 0.25;  // fewer hardly move a median
+  const int taken = timing.samples + timing.discarded;
+  if (timing.disturbed <= kMostDisturbed * taken) return {};
+  return fmt::format(
+      "the GPU ran other work while {} of {} samples were made ready: the backend's own on another "
+      "stream, or another program's",
+      timing.disturbed, taken);
+}
+
 /// "scaled dot product attention: engine 5": the operation, and what its library chose for a plan.
 std::string kernel_text(const std::string& operation, const std::string& chosen) {
   return operation + (operation.empty() || chosen.empty() ? "" : ": ") + chosen;
@@ -330,13 +341,13 @@ void CaseRun::add_timing(Record& r, const Candidate& candidate, const Timing& me
   }
   const double seconds = timing.median_us / 1e6;
   Agreement agreement = agreement_of(candidate.verification.verdict);
-  if (!measured.checks.doubt.empty()) agreement = Agreement::kMistrusted;
+  const std::string doubt = joined(measured.checks.doubt, disturbance(timing));
+  if (!doubt.empty()) agreement = Agreement::kMistrusted;
   if (const std::string beyond = beyond_ceilings_of(candidate, r.cache, seconds); !beyond.empty()) {
     r.outcome = Accepted{agreement, Speed::kImpossible, joined(beyond, late.reason), late.trouble};
     return;
   }
-  std::string reason =
-      joined(joined(candidate.verification.reason, measured.checks.doubt), late.reason);
+  std::string reason = joined(joined(candidate.verification.reason, doubt), late.reason);
   if (reason.empty()) reason = shortcoming(timing);
   r.outcome = Accepted{agreement, Speed::kClaimed, std::move(reason), late.trouble};
   r.is_short = candidate.device->info.kind == DeviceKind::kCuda && timing.median_us < kShortUs;

@@ -6,8 +6,10 @@
 #include <set>
 
 #include "backends/register.h"
+#include "lib/backend/testing/stub_backend.h"
 #include "lib/bench/driver.h"
 #include "lib/device/cuda/cuda_device.h"
+#include "lib/device/cuda/spin.cuh"
 #include "lib/fixture/testing/small_cases.h"
 #include "lib/session/hybrid_entry.h"
 
@@ -96,6 +98,51 @@ TEST_F(TwoDevices, compute_a_step_in_both_forms_of_latent_attention_by_a_pair) {
     EXPECT_GT(r.samples_checked, 0) << r.backend;
   }
   EXPECT_EQ(result.records[0].fixture_hash, result.records[1].fixture_hash);
+}
+
+/// splitkv, beside which a stream of its own does something for 300 us.
+class BusyBeside final : public Backend {
+ public:
+  explicit BusyBeside(std::unique_ptr<Backend> inner)
+      : inner_(std::move(inner)), info_(inner_->info()) {
+    info_.name = "busy_beside";
+  }
+  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] Support supports(const Problem& problem) const override {
+    return inner_->supports(problem);
+  }
+  [[nodiscard]] Numerics numerics(const Problem& problem) const override {
+    return inner_->numerics(problem);
+  }
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
+    std::shared_ptr<Plan> plan = inner_->plan(batch, memory);
+    std::shared_ptr<Stream> side = memory.device().make_stream();
+    return std::make_unique<FunctionPlan>([plan, side](Stream& stream) {
+      enqueue_spin(*side, 300'000);
+      plan->run(stream);
+    });
+  }
+
+ private:
+  std::unique_ptr<Backend> inner_;
+  BackendInfo info_;
+};
+
+TEST_F(TwoDevices, trust_no_figure_of_a_backend_that_works_while_its_launch_is_queued) {
+  const Registry::Factory make = registry_.find("splitkv")->make;
+  registry_.add([make] { return std::make_unique<BusyBeside>(make()); });
+  scenario_.backends = {"splitkv", "busy_beside"};
+  scenario_.cases = {small_plain_decode()};
+  Case& c = scenario_.cases.front();
+  c.dtype = c.kv_cache.dtype = DType::kBF16;
+  c.layer.head_dim_qk = c.layer.head_dim_v = 128;
+  scenario_.measure.launch = {LaunchMode::kEager};
+  scenario_.measure.max_block_samples = scenario_.measure.min_block_samples = 20;
+  const RunResult result = run_scenario(scenario_, registry_, devices_, {}, {});
+  ASSERT_EQ(result.records.size(), 2u);
+  EXPECT_EQ(result.records[0].verdict(), Verdict::kPassed) << result.records[0].reason();
+  EXPECT_EQ(result.records[1].verdict(), Verdict::kMistrusted);
+  EXPECT_THAT(result.records[1].reason(), testing::HasSubstr("the GPU ran other work while"));
 }
 
 TEST_F(TwoDevices, join_queries_that_come_apart_in_a_replayed_graph) {

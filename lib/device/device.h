@@ -100,6 +100,10 @@ struct TimedSample {
   double us = 0;          ///< on the device, from the work's first operation to its last
   double enqueue_us = 0;  ///< on the host: the call that enqueued it
   double clock_mhz = 0;   ///< of the device's units meanwhile; 0 where it was too short to tell
+  /// On the device, from the moment at which it was let go until the clock started: what
+  /// SampleSteps::before takes, and what it had to wait for. 0 where that is not known.
+  double lead_us = 0;
+  bool disturbed = false;  ///< the lead was longer than that of an idle device
 };
 
 /// Why a device runs below its highest clock.
@@ -122,7 +126,9 @@ struct ClockEvents {
 /// empty, but for `work`.
 struct SampleSteps {
   Work prepare;  ///< waited for before anything else is enqueued
-  Work write;    ///< not begun before all of `work` is enqueued, done before the clock starts
+  /// Not begun before all of `work` is enqueued, done before the clock starts: what no other stream
+  /// may undo or foresee, that is the state of the cache and the sample's contents.
+  Work before;
   Work work;     ///< what is timed
   Work collect;  ///< right behind the moment at which the clock stops
 };
@@ -142,7 +148,10 @@ class SampleTimer {
     return time(SampleSteps{prepare, {}, work, {}});
   }
 
-  /// BatchedGraph both for `seconds`; mean clock of the device's units meanwhile, 0 when unknown.
+  /// TimedSample::lead_us of samples that do no work: their median. 0 where it is not known.
+  [[nodiscard]] virtual double idle_lead_us(const SampleSteps& steps) = 0;
+
+  /// Repeats both for `seconds`; mean clock of the device's units meanwhile, 0 when unknown.
   [[nodiscard]] virtual double clock_mhz_over(double seconds, const Work& prepare,
                                               const Work& work) = 0;
 
@@ -180,9 +189,12 @@ class Device {
   /// (results/h200/timing.md, E1).
   virtual void flush_cache(Stream& stream) = 0;
 
-  /// Reads this memory of the device's, so that it lies in the last-level cache (as far as it
-  /// fits).
-  virtual void touch(Stream& stream, std::span<const std::byte> memory) = 0;
+  /// Reads these parts of the device's memory, so that they lie in the last-level cache (as far as
+  /// they fit, the last of them last).
+  virtual void touch(Stream& stream, std::span<const std::span<const std::byte>> parts) = 0;
+
+  /// Waits for all that this process has enqueued on any stream.
+  virtual void wait_until_idle() {}
 
   /// Ends reservations of the last-level cache that earlier work has made: reserved lines would
   /// survive a flush. Waits for nothing.

@@ -16,6 +16,9 @@ namespace {
 constexpr int kEstimateSamples = 3;
 /// Of cells whose samples are no measurement: their clock need not have settled.
 constexpr double kShortPreheatS = 0.005;
+/// Twice what the lead of an idle device exceeds its median by in one sample of a hundred
+/// (results/h200/timing.md). To read a megabyte takes an H200 0.25 us, and a launch.
+constexpr double kIdleSpreadUs = 6;
 
 }  // namespace
 
@@ -39,7 +42,7 @@ void DeviceSamples::update(Stream& stream) const {
 }
 
 TimedSample DeviceSamples::sample(int left) {
-  SampleSteps steps{prepare_, {}, launch_, {}};
+  SampleSteps steps{prepare_, settle_cache_, launch_, {}};
   if (SampleIo* const io = cell_.inputs.io; io != nullptr) {
     first_number_ += io->sets();
     if (staged_ == 0) {
@@ -49,15 +52,22 @@ TimedSample DeviceSamples::sample(int left) {
     --staged_;
     const std::uint64_t draw = mix64(static_cast<std::uint64_t>(first_number_));
     watched_set_ = static_cast<std::int64_t>(draw % static_cast<std::uint64_t>(io->sets()));
-    steps.write = [this, io](Stream& stream) { io->write(first_number_, stream); };
+    steps.before = [this, io](Stream& stream) {
+      if (settle_cache_) settle_cache_(stream);
+      io->write(first_number_, stream);
+    };
     steps.collect = [this, io](Stream& stream) {
       io->collect(watched_set_, first_number_, stream);
     };
   }
   device_->release_cache_reservations();
-  if (timer_ != nullptr) return timer_->time(steps);
+  if (timer_ != nullptr) {
+    TimedSample sample = timer_->time(steps);
+    sample.disturbed = idle_lead_us_ > 0 && sample.lead_us > idle_lead_us_ + kIdleSpreadUs;
+    return sample;
+  }
   steps.prepare(*stream_);
-  if (steps.write) steps.write(*stream_);
+  if (steps.before) steps.before(*stream_);
   stream_->synchronize();
   const double begin = clock_();
   launch_(*stream_);
@@ -99,8 +109,8 @@ void DeviceSamples::load() {
       prepare_ = [this](Stream& stream) {
         update(stream);
         renew_memory(stream);
-        device_->flush_cache(stream);
       };
+      settle_cache_ = [this](Stream& stream) { device_->flush_cache(stream); };
       break;
     case CacheState::kWarm:
       prepare_ = [this](Stream& stream) {
@@ -113,13 +123,26 @@ void DeviceSamples::load() {
       prepare_ = [this](Stream& stream) {
         update(stream);
         renew_memory(stream);
+      };
+      settle_cache_ = [this](Stream& stream) {
         device_->flush_cache(stream);
-        for (const std::span<const std::byte> memory : cell_.serving) {
-          device_->touch(stream, memory);
-        }
+        device_->touch(stream, cell_.serving);
       };
       break;
   }
+}
+
+void DeviceSamples::find_idle_lead() {
+  if (timer_ == nullptr || !settle_cache_ || idle_lead_us_ > 0) return;
+  SampleSteps steps{prepare_, settle_cache_, {}, {}};
+  if (SampleIo* const io = cell_.inputs.io; io != nullptr) {
+    static_cast<void>(io->stage(0, 1, *stream_));
+    steps.before = [this, io](Stream& stream) {
+      settle_cache_(stream);
+      io->write(0, stream);
+    };
+  }
+  idle_lead_us_ = timer_->idle_lead_us(steps);
 }
 
 void DeviceSamples::warm_up(FirstSamples& first, double enough_s, double limit_s,
@@ -128,8 +151,12 @@ void DeviceSamples::warm_up(FirstSamples& first, double enough_s, double limit_s
   load();
   if (timer_ != nullptr) {
     const double before = clock_();
+    const auto prepare = [this](Stream& stream) {
+      prepare_(stream);
+      if (settle_cache_) settle_cache_(stream);
+    };
     const auto clock_over = [&](double seconds) {
-      return stop() ? 0 : timer_->clock_mhz_over(seconds, prepare_, launch_);
+      return stop() ? 0 : timer_->clock_mhz_over(seconds, prepare, launch_);
     };
     first.settled_mhz = enough_s > 0 ? settled_clock_mhz(clock_over) : clock_over(kShortPreheatS);
     begin += clock_() - before;  // the settling of a cold device is not counted
@@ -149,6 +176,9 @@ void DeviceSamples::warm_up(FirstSamples& first, double enough_s, double limit_s
 
 void DeviceSamples::take(SampleBlock& block, int count, double left_s, const Stop& stop) {
   const NvtxRange range(cell_.name, cell_.bytes);  // around the block: inside, it would be timed
+  device_
+      ->wait_until_idle();  // other cells' work on other streams would disturb this one's samples
+  find_idle_lead();
   const double begin = clock_();
   for (int i = 0; i < count; ++i) {
     // Only between samples, and never before the first: a timeout leaves at least one block.

@@ -25,6 +25,8 @@ class DeviceSamples final : public SampleSource {
 
  private:
   void update(Stream& stream) const;
+  /// Of this cell's samples, with all that precedes their work and none of it.
+  void find_idle_lead();
   /// What may be done before the cache is flushed: the next sample's keys, and poisoned outputs.
   void renew_memory(Stream& stream) const;
   /// Of the samples so far; empty where samples are not checked.
@@ -41,7 +43,9 @@ class DeviceSamples final : public SampleSource {
   SampleTimer* timer_;
   std::unique_ptr<Recording> graph_;
   Work prepare_;
+  Work settle_cache_;  ///< empty: it stays as `prepare_` leaves it
   Work launch_;
+  double idle_lead_us_ = 0;        ///< 0: unknown
   std::int64_t staged_ = 0;        ///< samples whose contents are ready
   std::int64_t first_number_ = 0;  ///< of the contents of the latest sample's sets
   std::int64_t watched_set_ = 0;   ///< whose outputs the latest sample had copied

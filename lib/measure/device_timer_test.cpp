@@ -27,7 +27,9 @@ class FakeGpu final : public Device {
   void copy_to_host(void*, const std::byte*, std::size_t) override {}
   void copy_from_host(std::byte*, const void*, std::size_t) override {}
   void flush_cache(Stream&) override { log += 'F'; }
-  void touch(Stream&, std::span<const std::byte>) override { log += 'T'; }
+  void touch(Stream&, std::span<const std::span<const std::byte>> parts) override {
+    log.append(parts.size(), 'T');
+  }
 
   [[nodiscard]] ClockEvents clock_events() const override {
     // After the second block, and within the fifth, where it must not be looked for.
@@ -59,6 +61,7 @@ class FakeGpu final : public Device {
 
   std::function<TimedSample(int index)> sample = [](int) { return TimedSample{200, 3, 1980}; };
   double preheat_mhz = 1980;
+  double idle_lead_us = 40;
   int preheats = 0;
   int samples = 0;
   double now_s = 100;
@@ -74,12 +77,13 @@ class FakeGpu final : public Device {
     Timer(FakeGpu& gpu, Stream& stream) : gpu_(&gpu), stream_(&stream) {}
     [[nodiscard]] TimedSample time(const SampleSteps& steps) override {
       steps.prepare(*stream_);
-      if (steps.write) steps.write(*stream_);
+      if (steps.before) steps.before(*stream_);
       steps.work(*stream_);
       if (steps.collect) steps.collect(*stream_);
       gpu_->now_s += 0.002;
       return gpu_->sample(gpu_->samples++);
     }
+    [[nodiscard]] double idle_lead_us(const SampleSteps&) override { return gpu_->idle_lead_us; }
     [[nodiscard]] double clock_mhz_over(double seconds, const Work&, const Work&) override {
       ++gpu_->preheats;
       gpu_->now_s += seconds;
@@ -123,6 +127,25 @@ TEST(DeviceTimers, discard_samples_below_the_settled_clock_and_count_them) {
   EXPECT_EQ(timing.max_us, 200);
   EXPECT_EQ(timing.discarded, 6);
   EXPECT_EQ(timing.samples, 114);
+}
+
+TEST(DeviceTimers, count_samples_that_the_device_was_not_idle_before) {
+  FakeGpu gpu;
+  gpu.sample = [](int index) {
+    const double lead_us = index % 20 == 19 ? 47 : index % 20 == 18 ? 45 : 40;
+    return TimedSample{200, 3, 1980, lead_us};
+  };
+  const CellTiming timing = gpu.measure(gpu.cell());
+  EXPECT_EQ(timing.disturbed, 6) << "45 us is within the spread of an idle device";
+  EXPECT_EQ(timing.samples, 120) << "they count";
+}
+
+TEST(DeviceTimers, do_not_compare_leads_where_no_cache_is_flushed) {
+  FakeGpu gpu;
+  gpu.sample = [](int) { return TimedSample{200, 3, 1980, 400}; };
+  TimedCell warm = gpu.cell();
+  warm.cache = CacheState::kWarm;
+  EXPECT_EQ(gpu.measure(warm).disturbed, 0);
 }
 
 TEST(DeviceTimers, call_a_cell_throttled_when_more_than_a_tenth_was_discarded) {

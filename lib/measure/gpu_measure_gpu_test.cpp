@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iostream>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "lib/device/cuda/spin.cuh"
@@ -55,6 +56,38 @@ TEST_F(GpuMeasure, names_a_forward_that_waits_and_measures_the_others) {
   EXPECT_EQ(timings[0].status, MeasureStatus::kHostSync);
   EXPECT_NE(timings[0].failure.find("waits"), std::string::npos);
   EXPECT_EQ(timings[1].status, MeasureStatus::kConverged);
+}
+
+TEST_F(GpuMeasure, leaves_nothing_in_the_cache_that_a_side_stream_has_read_beforehand) {
+  const auto memory = device_->allocate(std::size_t{20} << 20, "reads");
+  const auto side = device_->make_stream();
+  const std::span<const std::byte> all(memory->data(), memory->size());
+  const Work read = [&](Stream& on) { device_->touch(on, {&all, 1}); };
+  const Work reads_first = [&](Stream& on) {
+    device_->touch(*side, {&all, 1});  // waits for nothing
+    read(on);
+  };
+  const std::vector<TimedCell> cells{{"honest", CacheState::kCold, read},
+                                     {"side stream", CacheState::kCold, reads_first},
+                                     {"warm", CacheState::kWarm, read}};
+  const auto timings = measure_cells(cells, *device_, {}, 1, {});
+  const double honest_us = timings[0].median_us;
+  EXPECT_LT(timings[2].median_us, 0.8 * honest_us) << "what there is to gain";
+  EXPECT_GT(timings[1].median_us, 0.95 * honest_us);
+  EXPECT_LE(timings[0].disturbed, 0.05 * timings[0].samples);
+}
+
+TEST_F(GpuMeasure, counts_samples_before_which_another_stream_was_busy) {
+  const auto side = device_->make_stream();
+  const Work beside = [&](Stream& on) {
+    enqueue_spin(*side, 300'000);
+    spin(20)(on);
+  };
+  const std::vector<TimedCell> cells{{"alone", CacheState::kServing, spin(20)},
+                                     {"beside", CacheState::kServing, beside}};
+  const auto timings = measure_cells(cells, *device_, {}, 1, {});
+  EXPECT_LE(timings[0].disturbed, 0.05 * timings[0].samples);
+  EXPECT_GE(timings[1].disturbed, 0.95 * timings[1].samples);
 }
 
 TEST_F(GpuMeasure, finds_ceilings_of_a_real_gpu) {

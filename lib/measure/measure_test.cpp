@@ -40,9 +40,11 @@ class FakeMachine final : public Device {
     log += 'F';
   }
 
-  void touch(Stream&, std::span<const std::byte> memory) override {
-    now_s += 0.001;
-    log += 'T' + std::to_string(memory.size());
+  void touch(Stream&, std::span<const std::span<const std::byte>> parts) override {
+    for (const std::span<const std::byte> part : parts) {
+      now_s += 0.001;
+      log += 'T' + std::to_string(part.size());
+    }
   }
 
   [[nodiscard]] Clock clock() {

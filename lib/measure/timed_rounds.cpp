@@ -44,6 +44,7 @@ void CellRun::keep(const SampleBlock& block) {
   // The faster half of a block is always kept.
   for (const TimedSample& sample : block.samples) {
     sampled_s_ += sample.us / 1e6;
+    if (sample.disturbed) ++disturbed_;
     if (sample.clock_mhz > 0 && sample.clock_mhz < kThrottledBelow * reference_mhz) {
       ++discarded_;
       continue;
@@ -151,6 +152,7 @@ CellTiming CellRun::timing() const {
   timing.rounds = rounds();
   timing.samples = static_cast<int>(samples_us_.size());
   timing.discarded = discarded_;
+  timing.disturbed = disturbed_;
   timing.clock_events = clock_events_;
   timing.sampled_s = sampled_s_;
   timing.failure = failure_;

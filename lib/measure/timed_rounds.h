@@ -55,6 +55,7 @@ class CellRun {
   std::vector<double> enqueue_us_;
   std::vector<double> clocks_mhz_;
   int discarded_ = 0;
+  int disturbed_ = 0;
   ClockEvents clock_events_;
   std::vector<BlockMedian> blocks_;
   std::vector<double> ordered_us_;  ///< the medians of blocks_, ascending

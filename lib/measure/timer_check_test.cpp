@@ -20,6 +20,7 @@ class BiasedTimer final : public SampleTimer {
   [[nodiscard]] TimedSample time(const SampleSteps&) override {
     return {length_us * factor_ + offset_us_, 0, 0};
   }
+  [[nodiscard]] double idle_lead_us(const SampleSteps&) override { return 0; }
   [[nodiscard]] double clock_mhz_over(double, const Work&, const Work&) override { return 0; }
 
   double length_us = 0;

@@ -296,7 +296,7 @@ class NamedGpu final : public Device {
   void copy_to_host(void*, const std::byte*, std::size_t) override {}
   void copy_from_host(std::byte*, const void*, std::size_t) override {}
   void flush_cache(Stream&) override {}
-  void touch(Stream&, std::span<const std::byte>) override {}
+  void touch(Stream&, std::span<const std::span<const std::byte>>) override {}
 
  private:
   DeviceInfo info_;

@@ -30,7 +30,7 @@ class RecordingDevice final : public ChangedProcessor {
     return ChangedProcessor::allocate(bytes, what);
   }
   void flush_cache(Stream&) override { ++flushes; }
-  void touch(Stream&, std::span<const std::byte>) override {}
+  void touch(Stream&, std::span<const std::span<const std::byte>>) override {}
   [[nodiscard]] std::unique_ptr<Recording> record(Stream& stream, const Work& work) override {
     class Again final : public Recording {
      public:

@@ -36,7 +36,9 @@ class Watched final : public ChangedProcessor {
     touched.clear();
     ++flushes;
   }
-  void touch(Stream&, std::span<const std::byte> memory) override { touched.push_back(memory); }
+  void touch(Stream&, std::span<const std::span<const std::byte>> parts) override {
+    touched.insert(touched.end(), parts.begin(), parts.end());
+  }
 
   Memory touched;  ///< since the last flush
   int flushes = 0;

@@ -26,8 +26,9 @@ class PoolReader final : public StubBackend {
       const auto bytes_of = [&](std::int64_t page_stride) {
         return static_cast<std::size_t>(pool->num_pages * page_stride * size_bytes(pool->dtype));
       };
-      device->touch(stream, std::span<const std::byte>(pool->k, bytes_of(pool->page_stride_k)));
-      device->touch(stream, std::span<const std::byte>(pool->v, bytes_of(pool->page_stride_v)));
+      const std::span<const std::byte> parts[] = {{pool->k, bytes_of(pool->page_stride_k)},
+                                                  {pool->v, bytes_of(pool->page_stride_v)}};
+      device->touch(stream, parts);
     });
   }
 };

@@ -88,7 +88,12 @@ class CpuDevice final : public Device {
     sink_.store(sum, std::memory_order_relaxed);
   }
 
-  void touch(Stream&, std::span<const std::byte> memory) override {
+  void touch(Stream&, std::span<const std::span<const std::byte>> parts) override {
+    for (const std::span<const std::byte> part : parts) read_lines(part);
+  }
+
+ private:
+  void read_lines(std::span<const std::byte> memory) {
     constexpr std::int64_t kLine = 64;
     constexpr std::int64_t kWorthATeam = 1 << 18;  // less is read faster by one thread
     const auto bytes = static_cast<std::int64_t>(memory.size());
@@ -101,7 +106,6 @@ class CpuDevice final : public Device {
     sink_.store(sum, std::memory_order_relaxed);
   }
 
- private:
   DeviceInfo info_;
   ResidentMemory flush_;
   std::atomic<std::uint64_t> sink_{0};  // makes the reads observable

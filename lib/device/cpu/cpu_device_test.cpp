@@ -59,7 +59,8 @@ TEST(CpuDevice, touches_memory_of_any_size) {
   const auto stream = device->make_stream();
   for (const std::size_t bytes : {0u, 1u, 64u, 65u, 100'001u}) {
     const auto buffer = device->allocate(bytes, "test");
-    device->touch(*stream, {buffer->data(), buffer->size()});
+    const std::span<const std::byte> part(buffer->data(), buffer->size());
+    device->touch(*stream, {&part, 1});
     EXPECT_TRUE(buffer->guards_intact());
   }
 }

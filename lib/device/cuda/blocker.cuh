@@ -34,10 +34,13 @@ class Blocker {
 
   /// True when the last hold ended by itself. To be asked once the stream was waited for.
   [[nodiscard]] bool timed_out() const;
+  /// When the last hold ended, by globaltimer. To be asked once the stream was waited for.
+  [[nodiscard]] std::uint64_t ended_ns() const;
 
  private:
   PinnedArray<std::uint32_t> released_;  ///< polled by the kernel across the bus
   PinnedArray<std::uint32_t> timed_out_;
+  PinnedArray<std::uint64_t> ended_ns_;
 };
 
 }  // namespace attnbench

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "lib/device/cuda/handles.cuh"
 
@@ -20,12 +21,15 @@ class CacheFlush {
   explicit CacheFlush(std::size_t cache_bytes, cudaStream_t stream);
 
   /// Enqueues the flush. Must be the last work before a sample: any copy or write fills L2, too.
+  /// It takes each multiprocessor whole: whatever else runs at its beginning delays its end, and
+  /// nothing runs beside it.
   void enqueue(cudaStream_t stream) const;
-  /// Enqueues a read of `bytes` bytes at `from`, a multiple of 4: after a flush, what alone is to
-  /// be in the cache.
-  void enqueue_touch(const std::byte* from, std::size_t bytes, cudaStream_t stream) const;
+  /// Enqueues a read of `parts`, each at a multiple of 4: after a flush, all that is to be in the
+  /// cache.
+  void enqueue_touch(std::span<const std::span<const std::byte>> parts, cudaStream_t stream) const;
 
  private:
+  unsigned blocks_;      ///< one a multiprocessor
   std::size_t vectors_;  ///< of 16 bytes
   DeviceArray<uint4> lines_;
   DeviceArray<std::uint32_t> sink_;  ///< makes the reads observable

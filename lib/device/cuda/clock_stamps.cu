@@ -4,6 +4,7 @@
 
 #include "lib/device/cuda/clock_stamps.cuh"
 #include "lib/device/cuda/global_timer.cuh"
+#include "lib/device/cuda/whole_multiprocessor.cuh"
 
 namespace attnbench {
 namespace {
@@ -44,9 +45,11 @@ std::uint64_t timer_step_ns() {
 
 ClockStamps::ClockStamps(int sms)
     : sms_(sms),
+      shared_bytes_(shared_bytes_of_multiprocessor()),
       begin_(make_pinned_array<Stamp>(static_cast<std::size_t>(sms))),
       end_(make_pinned_array<Stamp>(static_cast<std::size_t>(sms))),
       step_ns_(attnbench::timer_step_ns()) {
+  take_whole_multiprocessors(reinterpret_cast<const void*>(stamp));
   // Loads the kernel's module now: behind a held stream it would wait for the release.
   const StreamHandle stream = make_stream_handle();
   enqueue_begin(stream.get());
@@ -55,9 +58,16 @@ ClockStamps::ClockStamps(int sms)
   static_cast<void>(mhz());
 }
 
-void ClockStamps::enqueue(Stamp* stamps, cudaStream_t stream) const {
-  stamp<<<static_cast<unsigned>(sms_), 1, 0, stream>>>(stamps, static_cast<std::uint32_t>(sms_));
+void ClockStamps::enqueue(Stamp* stamps, std::size_t shared_bytes, cudaStream_t stream) const {
+  stamp<<<static_cast<unsigned>(sms_), 1, shared_bytes, stream>>>(stamps,
+                                                                  static_cast<std::uint32_t>(sms_));
   check_launch("stamp");
+}
+
+std::uint64_t ClockStamps::last_begin_ns() const {
+  std::uint64_t last = 0;
+  for (int i = 0; i < sms_; ++i) last = std::max(last, begin_[static_cast<std::size_t>(i)].ns);
+  return last;
 }
 
 double ClockStamps::mhz() {

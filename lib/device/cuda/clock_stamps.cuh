@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "lib/device/cuda/handles.cuh"
@@ -17,8 +18,13 @@ class ClockStamps {
   /// For the current GPU, which has `sms` SMs.
   explicit ClockStamps(int sms);
 
-  void enqueue_begin(cudaStream_t stream) { enqueue(begin_.get(), stream); }
-  void enqueue_end(cudaStream_t stream) { enqueue(end_.get(), stream); }
+  /// Waits until each multiprocessor is free of anybody's work.
+  void enqueue_begin(cudaStream_t stream) { enqueue(begin_.get(), shared_bytes_, stream); }
+  void enqueue_end(cudaStream_t stream) { enqueue(end_.get(), 0, stream); }
+
+  /// When the last multiprocessor was stamped at the beginning, by globaltimer. To be asked once
+  /// the stream was waited for, and before mhz().
+  [[nodiscard]] std::uint64_t last_begin_ns() const;
 
   /// Mean over the SMs stamped at both points; 0 when they lie too close for the timer's step. To
   /// be asked once after the stream was waited for; forgets the stamps.
@@ -34,9 +40,10 @@ class ClockStamps {
   };
 
  private:
-  void enqueue(Stamp* stamps, cudaStream_t stream) const;
+  void enqueue(Stamp* stamps, std::size_t shared_bytes, cudaStream_t stream) const;
 
   int sms_;
+  std::size_t shared_bytes_;
   PinnedArray<Stamp> begin_;  ///< by SM number
   PinnedArray<Stamp> end_;
   std::uint64_t step_ns_;

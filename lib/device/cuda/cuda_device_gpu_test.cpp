@@ -155,7 +155,8 @@ TEST_F(CudaDevice, touches_memory_of_any_size_without_changing_it) {
   const auto stream = device_->make_stream();
   for (const std::size_t bytes : {0ul, 1ul, 4ul, 100ul, 3'000'001ul}) {
     const auto buffer = device_->allocate(bytes, "test");
-    device_->touch(*stream, {buffer->data(), buffer->size()});
+    const std::span<const std::byte> part(buffer->data(), buffer->size());
+    device_->touch(*stream, std::vector(30, part));
     stream->synchronize();
     EXPECT_TRUE(std::ranges::all_of(read(buffer->data(), bytes),
                                     [](std::byte b) { return b == std::byte{0xff}; }));

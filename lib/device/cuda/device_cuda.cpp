@@ -113,9 +113,13 @@ class CudaDevice final : public Device {
   void flush_cache(Stream& stream) override {
     cache_flush().enqueue(static_cast<cudaStream_t>(stream.native()));
   }
-  void touch(Stream& stream, std::span<const std::byte> memory) override {
-    cache_flush().enqueue_touch(memory.data(), memory.size(),
-                                static_cast<cudaStream_t>(stream.native()));
+  void touch(Stream& stream, std::span<const std::span<const std::byte>> parts) override {
+    cache_flush().enqueue_touch(parts, static_cast<cudaStream_t>(stream.native()));
+  }
+
+  void wait_until_idle() override {
+    use();
+    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
 
   void release_cache_reservations() override {

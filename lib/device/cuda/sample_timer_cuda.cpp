@@ -3,6 +3,7 @@
 #include "lib/device/cuda/sample_timer.cuh"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -17,6 +18,7 @@ namespace attnbench {
 namespace {
 
 constexpr int kOverheadSamples = 21;
+constexpr int kIdleLeads = 5;
 constexpr std::uint64_t kWakeUpNs = 20'000'000;  ///< idle clocks would make the overhead larger
 
 constexpr std::uint64_t kMostEmptyLaunches = 8;
@@ -39,6 +41,15 @@ class EventTimer final : public SampleTimer {
     TimedSample sample = time_raw(steps);
     sample.us = std::max(sample.us - overhead_us_, 0.0);
     return sample;
+  }
+
+  [[nodiscard]] double idle_lead_us(const SampleSteps& steps) override {
+    std::array<double, kIdleLeads> leads{};
+    SampleSteps idle = steps;
+    idle.work = [](Stream&) {};
+    for (double& lead : leads) lead = time_raw(idle).lead_us;
+    std::ranges::sort(leads);
+    return leads[kIdleLeads / 2];
   }
 
   [[nodiscard]] double clock_mhz_over(double seconds, const Work& prepare,
@@ -99,8 +110,7 @@ class EventTimer final : public SampleTimer {
     TimedSample sample;
     {
       const Blocker::Hold hold(blocker_, native_);
-      // Behind the blocker: while the host enqueues the work, its inputs do not exist yet.
-      if (steps.write) steps.write(*stream_);
+      if (steps.before) steps.before(*stream_);
       // The stamps lie outside of the events: their kernels are no part of the sample.
       stamps_.enqueue_begin(native_);
       check_cuda(cudaEventRecord(begin_.get(), native_), "cudaEventRecord");
@@ -120,6 +130,9 @@ class EventTimer final : public SampleTimer {
     float ms = 0;
     check_cuda(cudaEventElapsedTime(&ms, begin_.get(), end_.get()), "cudaEventElapsedTime");
     sample.us = static_cast<double>(ms) * 1e3;
+    sample.lead_us =
+        (static_cast<double>(stamps_.last_begin_ns()) - static_cast<double>(blocker_.ended_ns())) /
+        1e3;
     sample.clock_mhz = stamps_.mhz();
     return sample;
   }

@@ -28,8 +28,8 @@ class ChangedProcessor : public Device {
     cpu_->copy_from_host(to, from, bytes);
   }
   void flush_cache(Stream& stream) override { cpu_->flush_cache(stream); }
-  void touch(Stream& stream, std::span<const std::byte> memory) override {
-    cpu_->touch(stream, memory);
+  void touch(Stream& stream, std::span<const std::span<const std::byte>> parts) override {
+    cpu_->touch(stream, parts);
   }
 
  private:

@@ -119,8 +119,8 @@ void visit_fields(FirstSamples& value, Visit visit) {
 
 template <class Visit>
 void visit_fields(TimedSample& value, Visit visit) {
-  auto& [us, enqueue_us, clock_mhz] = value;
-  visit(us, enqueue_us, clock_mhz);
+  auto& [us, enqueue_us, clock_mhz, lead_us, disturbed] = value;
+  visit(us, enqueue_us, clock_mhz, lead_us, disturbed);
 }
 
 template <class Visit>
