@@ -409,6 +409,8 @@ class PageTest(unittest.TestCase):
           done(performance.now() - begin);
         })""")
         print("\n10,000 rows, ms:", ", ".join(f"{name} {value:.0f}" for name, value in figures.items()), file=sys.stderr)
+        self.assertLess(figures["page, MB"], 2)
+        self.assertLess(figures["load event"], 10000)
         for name in ("sort", "filter to 1 of 4", "filter to few", "no filter", "next page"):
             self.assertLess(figures[name], 5000, name)
 

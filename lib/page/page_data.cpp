@@ -10,6 +10,7 @@
 
 #include "lib/gate/gate_json.h"
 #include "lib/gate/gate_text.h"
+#include "lib/page/packed_column.h"
 #include "lib/page/plot_facts.h"
 #include "lib/report/backend_summary.h"
 #include "lib/report/model_step.h"
@@ -76,11 +77,31 @@ constexpr std::string_view kShown[] = {"scenario",
                                        "fixture_hash",
                                        "repro"};
 
+constexpr char kCaseStandIn = '\1', kBackendStandIn = '\2';
+
 bool is_shown(const RecordField& field) {
   return std::ranges::find(kShown, field.path) != std::end(kShown);
 }
 
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+/// A line that names its own case and backend, with a character in the place of each (data.js puts
+/// them back): most lines of a file are then the same.
+std::string with_stand_ins(std::string line, const std::string& case_id,
+                           const std::string& backend) {
+  for (char& each : line) {
+    if (each == kCaseStandIn || each == kBackendStandIn) each = '?';  // in no line of a shell
+  }
+  const auto replace = [&](const std::string& name, char stand_in) {
+    if (name.empty()) return;
+    for (std::size_t at = 0; (at = line.find(name, at)) != std::string::npos; ++at) {
+      line.replace(at, name.size(), 1, stand_in);
+    }
+  };
+  replace(case_id, kCaseStandIn);
+  replace(backend, kBackendStandIn);
+  return line;
+}
 
 /// The kinds of ends that a page tells apart.
 const char* fate_of(const Record& record) {
@@ -124,30 +145,55 @@ constexpr AddedColumn kAdded[] = {
      }},
 };
 
-Json columns_json() {
+/// A cell, with what its columns are computed from.
+struct ShownRow {
+  std::size_t file;
+  const Record* record;
+  Standing standing;
+};
+
+std::vector<ShownRow> rows_of(const std::vector<NamedRun>& files) {
+  std::vector<ShownRow> rows;
+  for (std::size_t file = 0; file < files.size(); ++file) {
+    const std::vector<Record>& records = files[file].run.records;
+    const std::vector<Standing> standing = standings(records);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      rows.push_back({file, &records[i], standing[i]});
+    }
+  }
+  return rows;
+}
+
+template <class Value>
+Json column_json(const char* key, const std::string& unit, const std::string& about,
+                 const std::vector<ShownRow>& rows, Value value_of_row) {
+  std::vector<Json> values;
+  values.reserve(rows.size());
+  for (const ShownRow& row : rows) values.push_back(value_of_row(row));
+  Json column = {{"key", key}, {"unit", unit}, {"about", about}};
+  column.update(packed_column(values));
+  return column;
+}
+
+Json columns_json(const std::vector<ShownRow>& rows) {
   Json columns = Json::array();
   for (const AddedColumn& each : kAdded) {
-    columns.push_back({{"key", each.key}, {"unit", each.unit}, {"about", each.about}});
+    columns.push_back(column_json(each.key, each.unit, each.about, rows, [&](const ShownRow& row) {
+      return each.value(row.file, *row.record, row.standing);
+    }));
   }
   for (const RecordField& field : record_fields()) {
     if (!is_shown(field)) continue;
-    columns.push_back({{"key", field.path}, {"unit", field.unit}, {"about", field.description}});
+    const bool is_line = field.path == "repro";
+    columns.push_back(column_json(
+        field.path.c_str(), field.unit, field.description, rows, [&](const ShownRow& row) {
+          Json value = value_of(field, *row.record);
+          if (!is_line) return value;
+          return Json(
+              with_stand_ins(value.get<std::string>(), row.record->case_id, row.record->backend));
+        }));
   }
   return columns;
-}
-
-void add_rows(Json& rows, std::size_t file, const RunResult& run) {
-  const std::vector<Standing> standing = standings(run.records);
-  for (std::size_t i = 0; i < run.records.size(); ++i) {
-    Json row = Json::array();
-    for (const AddedColumn& each : kAdded) {
-      row.push_back(each.value(file, run.records[i], standing[i]));
-    }
-    for (const RecordField& field : record_fields()) {
-      if (is_shown(field)) row.push_back(value_of(field, run.records[i]));
-    }
-    rows.push_back(std::move(row));
-  }
 }
 
 Json summaries_json(const RunResult& run) {
@@ -177,19 +223,52 @@ Json file_json(const NamedRun& file, const std::string& label) {
   return json;
 }
 
+/// What a page shows of a verdict. The JSON of `compare` has all.
+constexpr std::string_view kComparisonPaths[] = {"/scenario",
+                                                 "/case",
+                                                 "/mix",
+                                                 "/backend",
+                                                 "/step",
+                                                 "/cache",
+                                                 "/launch",
+                                                 "/verdict",
+                                                 "/verdict_text",
+                                                 "/why",
+                                                 "/is_listed",
+                                                 "/is_harm",
+                                                 "/speed/base_us",
+                                                 "/speed/new_us",
+                                                 "/speed/ratio/median",
+                                                 "/speed/ratio/lo",
+                                                 "/speed/ratio/hi",
+                                                 "/speed/allowed_change",
+                                                 "/speed/pairs",
+                                                 "/repro"};
+
 Json comparison_with_texts(const GateReport& report) {
-  Json json = {{"base", report.base},
-               {"new", report.now},
-               {"summary", summary_parts(report)},
-               {"remarks", report.remarks},
-               {"cells", Json::array()}};
+  std::vector<std::vector<Json>> columns(std::size(kComparisonPaths));
   for (const Comparison& each : report.cells) {
     Json cell = comparison_json(each);
     cell["verdict_text"] = verdict_text(each);
     cell["why"] = why_text(each);
     cell["is_listed"] = is_listed(each);
     cell["is_harm"] = is_harm(each);
-    json["cells"].push_back(std::move(cell));
+    cell["repro"] = with_stand_ins(each.repro, each.cell.case_id, each.cell.backend);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      columns[i].push_back(
+          cell.value(Json::json_pointer(std::string(kComparisonPaths[i])), Json()));
+    }
+  }
+  Json json = {{"base", report.base},
+               {"new", report.now},
+               {"summary", summary_parts(report)},
+               {"remarks", report.remarks},
+               {"row_count", report.cells.size()},
+               {"columns", Json::array()}};
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    Json column = {{"key", kComparisonPaths[i].substr(1)}};
+    column.update(packed_column(columns[i]));
+    json["columns"].push_back(std::move(column));
   }
   return json;
 }
@@ -212,13 +291,13 @@ std::vector<std::string> file_labels(const std::vector<NamedRun>& files) {
 
 Json page_data(const PageContent& content) {
   const std::vector<std::string> labels = file_labels(content.files);
+  const std::vector<ShownRow> rows = rows_of(content.files);
   Json json = {{"files", Json::array()},
-               {"columns", columns_json()},
-               {"rows", Json::array()},
+               {"row_count", rows.size()},
+               {"columns", columns_json(rows)},
                {"comparison", nullptr}};
   for (std::size_t i = 0; i < content.files.size(); ++i) {
     json["files"].push_back(file_json(content.files[i], labels[i]));
-    add_rows(json["rows"], i, content.files[i].run);
   }
   if (content.comparison) json["comparison"] = comparison_with_texts(*content.comparison);
   return json;

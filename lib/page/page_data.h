@@ -24,9 +24,10 @@ struct PageContent {
 /// All of it as the page's scripts read it:
 ///   files       label, path, environment, devices, scenarios …, how each backend did, and the
 ///               attention of whole steps
-///   columns     key, unit and description of each value of a row
-///   rows        a list of values for each record, in the order of the columns
-///   comparison  null, or the gate's verdicts, by harm
+///   row_count   records of all files
+///   columns     key, unit and description of each value of a row, and the values, as
+///               packed_column() has them
+///   comparison  null, or the gate's verdicts, by harm; its cells are columns, too
 [[nodiscard]] Json page_data(const PageContent& content);
 
 }  // namespace attnbench

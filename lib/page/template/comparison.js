@@ -15,7 +15,21 @@
         element('ul', {class: 'note'}, ...comparison.remarks.map((text) => element('li', {text})))
       ]));
 
+  comparison.cells = rowsOf(comparison.row_count, comparison.columns);
+  /** Both times and the interval of their ratio; null where a side has no time. */
+  function speedOf(cell) {
+    if (cell['speed/base_us'] === null) return null;
+    const [median, lo, hi] = ['median', 'lo', 'hi'].map((end) => cell[`speed/ratio/${end}`]);
+    return {
+      base_us: cell['speed/base_us'],
+      new_us: cell['speed/new_us'],
+      ratio: {median, lo, hi},
+      allowed_change: cell['speed/allowed_change'],
+      pairs: cell['speed/pairs']
+    };
+  }
   for (const cell of comparison.cells) {
+    cell.speed = speedOf(cell);
     describe(cell, cell.mix, cell.verdict_text, cell.why);
     cell.change = cell.speed ? cell.speed.ratio.median : null;
   }
@@ -87,7 +101,7 @@
               (speed.pairs === null ? '' : ` · ${speed.pairs} pairs`)));
     }
     if (cell.why) parts.push(element('p', {class: 'reason', text: cell.why}));
-    if (cell.repro) parts.push(element('h3', {text: 'Run it again'}), reproLine(cell.repro));
+    if (cell.repro) parts.push(element('h3', {text: 'Run it again'}), reproLine(reproOf(cell)));
     showDialog(`${cell.label} · ${cell.backend}`, ...parts);
   }
 

@@ -3,12 +3,7 @@
 
 const report = (() => {
   const data = JSON.parse(document.getElementById('data').textContent);
-  const keys = data.columns.map((column) => column.key);
-  data.rows = data.rows.map((values, index) => {
-    const row = {index};
-    for (let i = 0; i < keys.length; ++i) row[keys[i]] = values[i];
-    return row;
-  });
+  data.rows = rowsOf(data.row_count, data.columns);
   data.about = new Map(data.columns.map((column) => [column.key, column.about]));
   return data;
 })();
@@ -33,6 +28,12 @@ for (const row of report.rows) {
   describe(
       row, row.workload, row.model, row.mode, row.dtype, row.kv_dtype, row.outcome, row.status,
       row.reason, row.fileLabel);
+}
+
+/** The line that runs a cell again; \u0001 and \u0002 stand for its own case and backend. */
+function reproOf(cell) {
+  return cell.repro.replace(
+      /[\u0001\u0002]/g, (mark) => (mark === '\u0001' ? cell.case : cell.backend));
 }
 
 /** Distinct values in the order in which they first come. */

@@ -74,7 +74,7 @@ function showCell(row) {
             `${percentText(row.roofline)} of the roofline`));
   }
   if (row.reason) parts.push(element('p', {class: 'reason', text: row.reason}));
-  if (row.repro) parts.push(element('h3', {text: 'Run it again'}), reproLine(row.repro));
+  if (row.repro) parts.push(element('h3', {text: 'Run it again'}), reproLine(reproOf(row)));
   parts.push(element('h3', {text: 'Figures'}), element('dl', {class: 'figures'}, ...figures));
   showDialog(`${row.label} · ${row.backend}`, ...parts);
 }
