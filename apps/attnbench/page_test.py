@@ -119,6 +119,74 @@ class PageTest(unittest.TestCase):
         self.assertIn("1 failed", self.browser.run("document.getElementById('tally').innerText"))
         self.assertIn("3 NaN, the first at request 3", self.browser.run("document.querySelector('#results table').innerText"))
 
+    def text_of(self, selector):
+        return self.browser.run(f"document.querySelector({json.dumps(selector)}).innerText")
+
+    def test_it_begins_with_the_sentence_that_answers(self):
+        made = result(some_cells())
+        self.page(made)
+        path = os.path.join(self.folder, "a.json")
+        markdown = os.path.join(self.folder, "a.md")
+        subprocess.run([BINARY, "merge", path, "-o", markdown], check=True, stdout=subprocess.DEVNULL)
+        answer = self.text_of("#answer .lead")
+        self.assertTrue(answer.startswith("paged_fa is fastest in 3 of 3 cases, 1.00 of the best"), answer)
+        with open(markdown) as file:
+            self.assertIn(answer + "\n", file.read())
+        top = "document.querySelector('{}').getBoundingClientRect().top"
+        self.assertLess(self.browser.run(top.format("#answer .lead")), self.browser.run(top.format("#tally")))
+        self.page(made, made)
+        self.assertEqual(self.browser.run("[...document.querySelectorAll('#answer .lead')].map((each) => each.innerText)"),
+                         [f"a.json: {answer}", f"b.json: {answer}"])
+
+    def test_what_speaks_against_the_figures_stands_below_it(self):
+        cells = some_cells()
+        cells[0].update(verdict="MISTRUSTED", reason="zeros would pass")
+        cells[2].update(status="throttled")
+        self.page(dict(result(cells), others={"busy_processors": 1.4, "processors": 2}))
+        self.assertEqual(self.text_of(".doubts").split("\n"),
+                         ["other programs kept 1.4 of 2 processors busy", "1 figure is of a device that slowed down (throttled)",
+                          "1 cell is MISTRUSTED: zeros would pass"])
+        self.assertIn("kept 1.4 of 2 processors busy", self.text_of("#environment"))
+        self.assertIn("zeros would pass", self.text_of("#results tbody tr"))
+        self.page(dict(result(some_cells()), others=None))
+        self.assertIsNone(self.browser.run("document.querySelector('.doubts')"))
+
+    def test_a_backend_that_failed_is_red_and_has_no_rank(self):
+        cells = [record(f"c{i}", backend, us) for i in range(3) for backend, us in (("good", 100.0), ("wrong", 50.0))]
+        cells[1].update(verdict="INCORRECT", reason="3 NaN")
+        self.page(result(cells))
+        self.assertEqual(self.column("backends", 0), ["good", "wrong"])
+        self.assertEqual(self.column("backends", 1)[1], "–")
+        colour = "getComputedStyle(document.querySelectorAll('#backends tbody tr')[{}].cells[{}].firstChild).color"
+        red = self.browser.run("getComputedStyle(document.querySelector('#results .fate.failed')).color")
+        for column in (0, 4):
+            self.assertEqual(self.browser.run(colour.format(1, column)), red)
+        self.assertNotEqual(self.browser.run(colour.format(0, 0)), red)
+        self.assertEqual(self.column("results", 3)[1], "–", "a time that claims nothing")
+        self.assertEqual(self.column("results", 5)[1], "", "no rank")
+
+    def test_a_cell_says_which_roundings_it_was_judged_by(self):
+        cells = some_cells()
+        cells[0]["declared"].update(p="e4m3")
+        self.page(result(cells))
+        self.browser.run("document.querySelector('#results tbody tr').click()")
+        self.assertIn("Declared roundings: ", self.text_of("#cell"))
+        self.assertIn("p e4m3", self.text_of("#cell"))
+
+    def test_a_phone_shows_the_words_of_caution(self):
+        cells = some_cells()
+        cells[0].update(status="not converged")
+        self.page(result(cells))
+        self.browser.size(420, 800, phone=True)
+        self.browser.until("innerWidth === 420")
+        self.assertIn("± 0.2 % *", self.column("results", 3)[0].replace("\xa0", " "))
+        seen = self.browser.run("[...document.querySelectorAll('#backends thead th')].filter((each) => each.offsetWidth > 0)"
+                                ".map((each) => [each.innerText, each.getBoundingClientRect().right <= innerWidth])")
+        self.assertIn(["Noisy", True], seen)
+        self.assertIn(["Failed", True], seen)
+        lines = "[...new Set([...document.querySelector('{}').getClientRects()].map((each) => each.top))].length"
+        self.assertEqual(self.browser.run(lines.format("#results .fate.failed")), 1, "INCORRECT in one line")
+
     def test_titles_sort(self):
         self.page(result(some_cells()))
         order = "[...document.querySelectorAll('#results th[aria-sort]')].map((each) => each.ariaSort).filter((each) => each !== 'none')"

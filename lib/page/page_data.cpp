@@ -12,7 +12,9 @@
 #include "lib/gate/gate_text.h"
 #include "lib/page/packed_column.h"
 #include "lib/page/plot_facts.h"
+#include "lib/report/answer.h"
 #include "lib/report/backend_summary.h"
+#include "lib/report/doubts.h"
 #include "lib/report/model_step.h"
 #include "lib/report/not_run.h"
 #include "lib/report/record_fields.h"
@@ -74,6 +76,7 @@ constexpr std::string_view kShown[] = {"scenario",
                                        "error/non_finite",
                                        "error/fill",
                                        "samples_checked",
+                                       "others/busy_processors",
                                        "fixture_hash",
                                        "repro"};
 
@@ -218,6 +221,8 @@ Json file_json(const NamedRun& file, const std::string& label) {
   // A seed has 64 bits, of which a number of JavaScript keeps 53.
   for (Json& scenario : json["scenarios"]) scenario["seed"] = scenario["seed"].dump();
   json.erase("scenario");  // the first of scenarios
+  json["answer"] = answer_text(file.run);
+  json["doubts"] = doubts_of(file.run);
   json["summaries"] = summaries_json(file.run);
   json["model_steps"] = model_steps_json(file.run);
   return json;

@@ -15,6 +15,7 @@
 #include "lib/page/inline_text.h"
 #include "lib/page/plot_facts.h"
 #include "lib/page/testing/unpacked_column.h"
+#include "lib/report/answer.h"
 #include "lib/report/testing/golden.h"
 #include "lib/report/testing/sample_run.h"
 
@@ -69,6 +70,14 @@ TEST(Page, holds_each_record_of_each_file) {
   EXPECT_EQ(row(data, records)["file"], 1);
   EXPECT_EQ(data["files"][1]["environment"]["device"]["name"], "Sample CPU, 2 cores");
   EXPECT_EQ(data["comparison"], nullptr);
+}
+
+TEST(Page, has_the_closing_line_s_answer_and_what_speaks_against_it) {
+  RunResult run = sample_run();
+  run.others = {1.4, 2};
+  const Json file = data_in(page_of({{{"r.json", run}}, {}}))["files"][0];
+  EXPECT_EQ(file["answer"], answer_text(run));
+  EXPECT_EQ(file["doubts"][0], "other programs kept 1.4 of 2 processors busy");
 }
 
 TEST(Page, tells_the_fate_of_each_record) {

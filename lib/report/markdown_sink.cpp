@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <ostream>
+#include <vector>
 
 #include "lib/base/printable.h"
 #include "lib/report/aa_section.h"
 #include "lib/report/answer.h"
 #include "lib/report/backend_summary.h"
+#include "lib/report/doubts.h"
 #include "lib/report/model_step.h"
 #include "lib/report/not_run.h"
 #include "lib/report/record_text.h"
@@ -18,7 +20,6 @@
 #include "lib/report/text_layout.h"
 #include "lib/report/tuning_summary.h"
 #include "lib/report/units.h"
-#include "lib/report/unsettled.h"
 
 namespace attnbench {
 namespace {
@@ -96,7 +97,9 @@ void write_markdown(const RunResult& run, std::ostream& out) {
   if (const std::string answer = answer_text(run); !answer.empty()) {
     text += markdown_cell(answer) + "\n\n";
   }
-  if (const std::string busy = disturbance_text(run.others); !busy.empty()) text += busy + "\n\n";
+  const std::vector<std::string> doubts = doubts_of(run);
+  for (const std::string& doubt : doubts) text += "- " + markdown_cell(doubt) + '\n';
+  if (!doubts.empty()) text += '\n';
   const bool with_graph_n =
       std::ranges::any_of(run.records, [](const Record& r) { return r.graph_n.tried(); });
   text += fmt::format(

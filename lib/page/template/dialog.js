@@ -9,7 +9,7 @@ const unitTexts = {
 const units = new Map(report.columns.map((column) => [column.key, column.unit]));
 const notListed = new Set([
   'file', 'outcome', 'fate', 'vs_best', 'vs_best_text', 'is_best', 'repro', 'reason', 'case',
-  'backend', 'verdict'
+  'backend', 'verdict', 'declared/text'
 ]);
 
 function figureText(key, value) {
@@ -74,6 +74,9 @@ function showCell(row) {
             `${percentText(row.roofline)} of the roofline`));
   }
   if (row.reason) parts.push(element('p', {class: 'reason', text: row.reason}));
+  if (row['declared/text']) {
+    parts.push(element('p', {class: 'dim', text: `Declared roundings: ${row['declared/text']}`}));
+  }
   if (row.repro) parts.push(element('h3', {text: 'Run it again'}), reproLine(reproOf(row)));
   parts.push(element('h3', {text: 'Figures'}), element('dl', {class: 'figures'}, ...figures));
   showDialog(`${row.label} · ${row.backend}`, ...parts);

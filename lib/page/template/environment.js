@@ -1,14 +1,23 @@
 /* Where and how each file was measured, beside each other; what differs is marked. */
 
 (() => {
-  function ceilingsText({name, ceilings}) {
+  function ceilingsText({name, ceilings, ceilings_utc: measured}) {
     const {read_bytes_per_s: read, copy_bytes_per_s: copy, flop_per_s: flop} = ceilings;
     return `${name}: read ${siText(read, 'B/s')}, copy ${siText(copy, 'B/s')}, ` +
-        siText(flop, 'FLOP/s');
+        siText(flop, 'FLOP/s') + (measured ? `, measured ${measured}` : '');
   }
 
+  /** What other programs took; nothing where nobody knows. */
+  function othersText({others}) {
+    if (!others) return '';
+    const {busy_processors: busy, processors} = others;
+    return `kept ${busy.toFixed(1)} of ${processors} processors busy`;
+  }
+
+  const hashText = (sha256) => `SHA-256 ${sha256.slice(0, 12)}…`;
+
   function scenarioText({name, path, seed, sha256, options}) {
-    const facts = [`${name}: ${path}`, `seed ${seed}`, `SHA-256 ${sha256.slice(0, 12)}…`, options];
+    const facts = [`${name}: ${path}`, `seed ${seed}`, hashText(sha256), options];
     return facts.filter(Boolean).join(', ');
   }
 
@@ -37,11 +46,13 @@
         `${secondsText(file.wall_s)}, measuring ${secondsText(file.measuring_s)}` +
             (file.interrupted ? ', interrupted' : '')
       ],
+      ['Other programs', othersText(file)],
+      ['Plug-ins', file.plugins.map((each) => `${each.path}, ${hashText(each.sha256)}`).join('\n')],
       ['Scenarios', file.scenarios.map(scenarioText).join('\n')],
     ]);
   }
 
-  const mayDiffer = new Set(['Path', 'Begun', 'Took']);
+  const mayDiffer = new Set(['Path', 'Begun', 'Took', 'Other programs']);
   const facts = report.files.map(factsOf);
   const body = element('tbody');
   for (const name of facts[0].keys()) {

@@ -16,6 +16,17 @@
       .append(...report.files.slice(0, 6).map(
           (file) => element('span', {class: 'file', text: facts(file)})));
 
+  // What the closing line of a run says, and what speaks against it, file by file.
+  for (const {answer, doubts, label} of report.files) {
+    if (!answer && doubts.length === 0) continue;
+    const name = severalFiles ? `${label}: ` : '';
+    document.getElementById('answer').append(
+        element('p', {class: 'lead', text: name + (answer || 'no two right backends to compare')}),
+        ...(doubts.length === 0 ? [] : [
+          element('ul', {class: 'doubts'}, ...doubts.map((text) => element('li', {text})))
+        ]));
+  }
+
   const words = {
     fine: 'passed, converged',
     noisy: 'passed, not converged',
@@ -42,7 +53,13 @@
   const table = new DataTable(bodyOf('backends'), {
     label: 'Backends',
     columns: [
-      {title: 'Backend', key: 'backend'}, ...(severalFiles ? [{title: 'File', key: 'file'}] : []), {
+      {
+        title: 'Backend',
+        key: 'backend',
+        cell: (row) => element(
+            'span', {class: row.failed > 0 ? 'fate failed' : undefined, text: row.backend})
+      },
+      ...(severalFiles ? [{title: 'File', key: 'file'}] : []), {
         title: 'vs best',
         key: 'geomean',
         numeric: true,
@@ -60,14 +77,23 @@
         title: 'Ran',
         key: 'ran',
         numeric: true,
+        minor: true,
         about: 'Cells that were tried',
         cell: (row) => `${row.ran} of ${row.of}`
       },
-      {title: 'Failed', key: 'failed', numeric: true, cell: blankZero('failed')}, {
+      {
+        title: 'Failed',
+        key: 'failed',
+        numeric: true,
+        about: 'Wrong, crashed or impossible',
+        cell: (row) => (row.failed === 0 ?
+                            '' :
+                            element('span', {class: 'fate failed', text: String(row.failed)}))
+      },
+      {
         title: 'Noisy',
         key: 'noisy',
         numeric: true,
-        minor: true,
         about: 'An interval wider than asked for, or none',
         cell: blankZero('noisy')
       }

@@ -11,9 +11,17 @@ function shareBar(fraction) {
 /** The mark of the outcome and, where something is not as it should be, why. */
 function outcomeCell(row) {
   const cell = element('span', {}, outcomeMark(row));
-  if (row.reason && (row.fate === 'failed' || row.fate === 'not run'))
+  if (row.reason && ['failed', 'doubtful', 'not run'].includes(row.fate))
     cell.append(element('span', {class: 'why', text: row.reason}));
   return cell;
+}
+
+/** A median that claims nothing is none. A narrow screen has no column for its interval. */
+function medianCell(row) {
+  if (!row.claims) return absent;
+  return element(
+      'span', {}, timeText(row['time_us/median']),
+      element('span', {class: 'why narrow', text: `±\u00a0${halfWidthText(row)}`}));
 }
 
 /** A narrow screen has no column for the mode. */
@@ -33,6 +41,7 @@ const outcomeColumn = {
   title: 'Outcome',
   key: 'outcome',
   about: report.about.get('outcome'),
+  wide: true,
   cell: outcomeCell
 };
 const caseGroup = (row) => `${row.file} ${row.scenario} ${row.case}`;
@@ -46,7 +55,7 @@ const caseGroup = (row) => `${row.file} ${row.scenario} ${row.case}`;
     stacked: true,
     group: caseGroup,
     columns: [
-      ...caseColumns, of('time_us/median', 'Median', (row) => timeText(row['time_us/median'])), {
+      ...caseColumns, of('time_us/median', 'Median', medianCell), {
         title: '±',
         numeric: true,
         minor: true,
