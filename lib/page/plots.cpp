@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "lib/base/error.h"
 #include "lib/page/page_data.h"
@@ -34,8 +36,9 @@ class SeriesList {
     }
   }
 
-  /// Points of one series and one `curve` are joined.
-  void add(std::size_t file, const Record& record, const std::string& curve, PlotPoint point) {
+  /// Points of one series and one `curve` are joined; `kind` is that of all such curves.
+  void add(std::size_t file, const Record& record, const std::string& curve, PlotPoint point,
+           std::size_t kind = 0) {
     std::string name = record.backend;
     if (labels_.size() > 1) name += " · " + labels_[file];
     auto known = std::ranges::find(series_, name, &PlotSeries::name);
@@ -44,8 +47,8 @@ class SeriesList {
     }
     const auto key = std::pair(name, curve);
     const auto [place, is_new] = places_.try_emplace(key, known->curves.size());
-    if (is_new) known->curves.emplace_back();
-    known->curves[place->second].push_back(point);
+    if (is_new) known->curves.push_back({{}, kind});
+    known->curves[place->second].points.push_back(point);
   }
 
   [[nodiscard]] std::vector<PlotSeries> take(std::string_view what) {
@@ -108,6 +111,40 @@ std::string commonest_mode(const std::vector<NamedRun>& files) {
   return most == counts.end() ? "" : most->first;
 }
 
+constexpr std::string_view kBetweenParts = " · ";  // as workload_of() has it
+
+std::vector<std::string> parts_of(std::string_view text) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const std::size_t end = text.find(kBetweenParts);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + kBetweenParts.size());
+  }
+}
+
+/// What tells names apart: without the parts that all have. A name without any other is whole.
+std::vector<std::string> told_apart_by_parts(const std::vector<std::string>& names) {
+  std::map<std::string, std::size_t> holders;
+  for (const std::string& name : names) {
+    const std::vector<std::string> parts = parts_of(name);
+    for (const std::string& part : std::set<std::string>(parts.begin(), parts.end())) {
+      ++holders[part];
+    }
+  }
+  std::vector<std::string> shorter;
+  for (const std::string& name : names) {
+    std::string text;
+    for (const std::string& part : parts_of(name)) {
+      if (holders[part] == names.size()) continue;
+      if (!text.empty()) text += kBetweenParts;
+      text += part;
+    }
+    shorter.push_back(text.empty() ? name : text);
+  }
+  return shorter;
+}
+
 }  // namespace
 
 SvgPlot roofline_plot(const std::vector<NamedRun>& files) {
@@ -146,17 +183,24 @@ SvgPlot latency_plot(const std::vector<NamedRun>& files) {
                .x = {"keys of a request (mean)", true, length_text},
                .y = {"median time", false, tick_time}};
   SeriesList series(files);
+  std::vector<std::string> workloads;
   for (std::size_t i = 0; i < files.size(); ++i) {
     for (const Record& record : files[i].run.records) {
       const std::optional<double> length = mean_kv_len(record);
       if (!record.claims_speed() || mode_of(record) != mode || !length || *length <= 0) continue;
       const double us = record.timing.median_us;
       const bool interval = has_interval(record);
+      const std::string workload =
+          record.scenario + std::string(kBetweenParts) + workload_of(record);
+      const auto kind = std::ranges::find(workloads, workload) - workloads.begin();
+      if (kind == std::ssize(workloads)) workloads.push_back(workload);
       series.add(
-          i, record, record.scenario + '\n' + workload_of(record),
-          {*length, us, interval ? record.timing.lo_us : us, interval ? record.timing.hi_us : us});
+          i, record, workload,
+          {*length, us, interval ? record.timing.lo_us : us, interval ? record.timing.hi_us : us},
+          static_cast<std::size_t>(kind));
     }
   }
+  plot.kinds = told_apart_by_parts(workloads);
   plot.series = series.take("latency");
   return plot;
 }

@@ -16,7 +16,8 @@ namespace attnbench {
 [[nodiscard]] SvgPlot roofline_plot(const std::vector<NamedRun>& files);
 
 /// Median time over the mean number of keys of a request, in the mode that most cells have; the
-/// cells of a workload are joined.
+/// cells of a workload are joined, and several workloads of a backend told apart by their dashes
+/// and numbers.
 [[nodiscard]] SvgPlot latency_plot(const std::vector<NamedRun>& files);
 
 }  // namespace attnbench

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -50,8 +52,8 @@ TEST(Plots, latency_joins_the_lengths_of_a_workload) {
   ASSERT_EQ(plot.series.size(), 2u);
   EXPECT_EQ(plot.series[0].name, "splitkv");
   ASSERT_EQ(plot.series[0].curves.size(), 1u);
-  EXPECT_EQ(plot.series[0].curves[0][0].x, 4096);
-  EXPECT_DOUBLE_EQ(plot.series[0].curves[0][0].hi, 90 * 1.004);
+  EXPECT_EQ(plot.series[0].curves[0].points[0].x, 4096);
+  EXPECT_DOUBLE_EQ(plot.series[0].curves[0].points[0].hi, 90 * 1.004);
   EXPECT_EQ(plot.title, "Latency by length (cold) · NVIDIA H200 · serving");
 }
 
@@ -62,13 +64,56 @@ TEST(Plots, roofline_has_the_roof_of_the_device_and_no_joined_points) {
   EXPECT_DOUBLE_EQ(plot.lines[0](1e6), 800);
   EXPECT_THAT(plot.line_bends, ElementsAre(200));
   EXPECT_EQ(plot.series[0].curves.size(), 2u);
-  EXPECT_DOUBLE_EQ(plot.series[0].curves[0][0].x, 10);
+  EXPECT_DOUBLE_EQ(plot.series[0].curves[0].points[0].x, 10);
 }
 
 TEST(Plots, files_beside_each_other_have_series_of_their_own) {
   const SvgPlot plot = latency_plot({{"a.json", lengths_run()}, {"b.json", lengths_run()}});
   ASSERT_EQ(plot.series.size(), 4u);
   EXPECT_EQ(plot.series[2].name, "splitkv · b.json");
+}
+
+TEST(Plots, latency_tells_the_workloads_of_a_backend_apart) {
+  RunResult run = measured_run({});
+  for (const char* const page_size : {"1", "16", "64"}) {
+    for (const std::int64_t kv_len : {1024, 4096}) {
+      Record record = cell_of_length("splitkv", kv_len, static_cast<double>(kv_len) / 40);
+      record.sweep = {{"kv_cache.page_size", page_size}, {"batch[0].kv_len", "x"}};
+      run.records.push_back(record);
+    }
+  }
+  const SvgPlot plot = latency_plot({{"r.json", run}});
+  ASSERT_EQ(plot.series.size(), 1u);
+  ASSERT_EQ(plot.series[0].curves.size(), 3u);
+  EXPECT_EQ(plot.series[0].curves[2].kind, 2u);
+  EXPECT_THAT(plot.kinds, ElementsAre("page_size 1", "page_size 16", "page_size 64"));
+  const std::string svg = svg_of(plot);
+  EXPECT_THAT(svg, HasSubstr(">2  page_size 16</text>"));
+  EXPECT_THAT(svg, HasSubstr(">3</text>"));
+  std::set<std::string> dashes;
+  const std::regex line("<polyline[^>]*stroke=\"#0072b2\"( stroke-dasharray=\"[^\"]*\")?");
+  for (std::sregex_iterator each(svg.begin(), svg.end(), line), end; each != end; ++each) {
+    dashes.insert((*each)[1]);
+  }
+  EXPECT_EQ(dashes.size(), 3u);
+}
+
+TEST(Plots, latency_of_one_workload_needs_no_numbers) {
+  const SvgPlot plot = latency_plot({{"r.json", lengths_run()}});
+  EXPECT_EQ(plot.kinds.size(), 1u);
+  EXPECT_THAT(svg_of(plot), Not(HasSubstr(">1</text>")));
+}
+
+TEST(Plots, a_legend_of_many_lines_leaves_room_for_the_plot) {
+  RunResult run = measured_run({});
+  for (int i = 0; i < 60; ++i) {
+    Record record = cell_of_length("splitkv", 1024, 30 + i);
+    record.sweep = {{"batch[0].count", std::to_string(i)}};
+    run.records.push_back(record);
+  }
+  const std::string svg = svg_of(latency_plot({{"r.json", run}}));
+  const double height = std::stod(svg.substr(svg.find("viewBox=\"0 0 720 ") + 17));
+  EXPECT_GT(height, 440);
 }
 
 TEST(Plots, names_cannot_become_markup) {
