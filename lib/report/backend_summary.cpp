@@ -28,6 +28,7 @@ namespace {
 using Row = std::array<std::string, 6>;
 
 constexpr std::size_t kFewestOfNames = 6;
+constexpr std::size_t kManyOfNames = 15;  // before counts of cases are left out
 
 /// What the cells of a row are, as far as the titles do not say it.
 constexpr std::array<std::string_view, 6> kLegends = {
@@ -39,11 +40,21 @@ constexpr std::array<std::string_view, 6> kLegends = {
     "failed: wrong, crashed or impossible",
     "noisy: ± wider than asked for, or missing"};
 
-/// Of the first so many cells.
-std::string legends(std::size_t cells) {
-  const auto* const last = kLegends.begin() + cells;
-  return fmt::format("{}",
-                     fmt::join(kLegends.begin() + 2, std::max(kLegends.begin() + 2, last), " · "));
+// Of a row: a narrow terminal needs the mean, failures and noise before the counts.
+constexpr std::size_t kMean = 3;
+constexpr std::array<std::size_t, 4> kDispensable = {1, 2, 5, 4};
+constexpr std::string_view kShortMean = "vs best";
+constexpr std::string_view kShortMeanLegend =
+    "vs best: its geometric mean where another backend is right, too; none of one that failed";
+
+/// Of the columns that are shown, by number.
+std::string legends(const std::vector<std::size_t>& columns, std::string_view mean) {
+  std::vector<std::string_view> texts;
+  for (const std::size_t column : columns) {
+    const std::string_view text = column == kMean ? mean : kLegends[column];
+    if (!text.empty()) texts.push_back(text);
+  }
+  return fmt::format("{}", fmt::join(texts, " · "));
 }
 
 std::string unless_zero(int count) { return count == 0 ? "" : std::to_string(count); }
@@ -124,34 +135,39 @@ std::vector<BackendSummary> backend_summaries(const RunResult& run) {
 }
 
 std::string summary_terminal_section(const RunResult& run, std::size_t width) {
-  const std::vector<Row> rows = summary_rows(run);
+  std::vector<Row> rows = summary_rows(run);
   if (rows.empty()) return {};
-  Row widest;
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (display_width(row[i]) > display_width(widest[i])) widest[i] = row[i];
-    }
+  const auto width_of = [&](std::size_t column) {
+    std::size_t most = 0;
+    for (const Row& row : rows) most = std::max(most, display_width(row[column]));
+    return most;
+  };
+  std::vector<std::size_t> columns = {1, 2, kMean, 4, 5};  // behind the names
+  const auto figures_width = [&] {
+    std::size_t sum = 0;
+    for (const std::size_t column : columns) sum += 2 + width_of(column);
+    return sum;
+  };
+  // A terminal that is too narrow shortens a title, leaves columns out, then shortens the names.
+  std::string_view mean_legend = kLegends[kMean];
+  if (2 + width_of(0) + figures_width() > width) {
+    rows.front()[kMean] = kShortMean;
+    mean_legend = kShortMeanLegend;
   }
-  // A terminal that is too narrow shortens the names, then leaves out the last columns.
-  std::size_t figures = 0, columns = 1;
-  while (columns < widest.size()) {
-    const std::size_t more = 2 + display_width(widest[columns]);
-    if (2 + kFewestOfNames + figures + more > width) break;
-    figures += more;
-    ++columns;
+  for (const std::size_t column : kDispensable) {
+    const std::size_t names = std::min(width_of(0), column < kMean ? kManyOfNames : kFewestOfNames);
+    if (2 + names + figures_width() > width) std::erase(columns, column);
   }
-  const std::size_t room = width - std::min(width, 2 + figures);
-  const std::size_t names = std::min(display_width(widest[0]), std::max(room, kFewestOfNames));
+  const std::size_t room = width - std::min(width, 2 + figures_width());
+  const std::size_t names = std::min(width_of(0), std::max(room, kFewestOfNames));
   std::string text = "\n";
   for (const Row& row : rows) {
     std::string line = "  " + fit_left(row[0], names);
-    for (std::size_t i = 1; i < columns; ++i) {
-      line += fit_right(row[i], 2 + display_width(widest[i]));
-    }
+    for (const std::size_t column : columns) line += fit_right(row[column], 2 + width_of(column));
     line.erase(line.find_last_not_of(' ') + 1);
     text += cut_to_width(line, width) + '\n';
   }
-  return text + wrapped(legends(columns), width, 2);
+  return text + wrapped(legends(columns, mean_legend), width, 2);
 }
 
 std::string summary_markdown_section(const RunResult& run) {
@@ -162,7 +178,9 @@ std::string summary_markdown_section(const RunResult& run) {
                         row[3], row[4], row[5]);
     if (&row == &rows.front()) text += "|---|--:|--:|--:|--:|--:|\n";
   }
-  return text.empty() ? text : fmt::format("\n{}\n{}\n", text, legends(kLegends.size()));
+  return text.empty()
+             ? text
+             : fmt::format("\n{}\n{}\n", text, legends({1, 2, kMean, 4, 5}, kLegends[kMean]));
 }
 
 }  // namespace attnbench

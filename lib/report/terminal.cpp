@@ -109,7 +109,8 @@ std::string_view colour_of(const Record& r) {
 std::string_view colour_in(const TerminalColumn& column, const Record& r, const Standing& s) {
   using Subject = TerminalColumn::Subject;
   if (column.subject == Subject::kVerdict) return colour_of(r);
-  return column.subject == Subject::kStanding && s.is_best() ? kBold : "";
+  if (column.subject == Subject::kStandingOrVerdict && !s.exists()) return colour_of(r);
+  return column.subject != Subject::kFigure && s.is_best() ? kBold : "";
 }
 
 /// The text without the spaces around it in `colour`.
@@ -255,7 +256,8 @@ void TerminalReport::make_room_for_names() {
     if (!options_.wide && was_not_run(record)) continue;
     name_width_ = std::clamp(display_width(record.backend), name_width_, kMostNameWidth);
   }
-  columns_ = terminal_columns(ceilings_, gpu_, options_.wide, options_.width, name_width_);
+  columns_ =
+      terminal_columns(ceilings_, gpu_, options_.wide, options_.width, name_width_, several_modes_);
 }
 
 void TerminalReport::started(const RunResult& header, const Scenario& scenario) {
@@ -263,6 +265,7 @@ void TerminalReport::started(const RunResult& header, const Scenario& scenario) 
     return rates.device.kind == DeviceKind::kCuda;
   });
   ceilings_ = header.ceilings;
+  several_modes_ = scenario.measure.cache.size() * scenario.measure.launch.size() > 1;
   make_room_for_names();
   const Environment& e = header.environment;
   last_level_cache_bytes_ = e.device.last_level_cache_bytes;

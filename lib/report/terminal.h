@@ -58,6 +58,7 @@ class TerminalReport {
   Ceilings ceilings_;
   bool gpu_ = false;                     ///< one takes part
   std::size_t name_width_ = kNameWidth;  ///< of the longest backend so far
+  bool several_modes_ = false;           ///< of cache and launch
   std::vector<TerminalColumn> columns_;
   std::int64_t last_level_cache_bytes_ = 0;
   int multiprocessors_ = 0;         ///< of the run's GPU, or of a usual one

@@ -113,11 +113,11 @@ std::vector<TerminalColumn> narrow_columns(const Ceilings& ceilings, bool gpu,
       {"cache", 2, 6, Align::kLeft, figure(cache_and_launch)},
       {"median", 1, 7, Align::kRight, figure(median)},
       {"± ", 1, 6, Align::kRight, speed(half_width)},
-      {"vs best", 1, 7, Align::kRight, versus_best, Subject::kStanding, 1, kStandingLegend},
+      {"vs best", 1, 7, Align::kRight, versus_best, Subject::kStanding, 0, kStandingLegend},
       {tera_bytes ? "TB/s" : "GB/s", 1, 5, Align::kRight, speed([tera_bytes](const Record& r) {
          return rate_text(r.gb_per_s() / (tera_bytes ? 1e3 : 1));
        }),
-       Subject::kFigure, 2,
+       Subject::kFigure, 1,
        fmt::format("{}: each distinct byte counts once", tera_bytes ? "TB/s" : "GB/s")},
       {tera_flops ? "TFLOP/s" : "GFLOP/s", 1, 7, Align::kRight,
        speed([tera_flops](const Record& r) {
@@ -161,13 +161,51 @@ void narrow_down(std::vector<TerminalColumn>& columns, std::size_t width) {
   }
 }
 
+constexpr std::size_t kFewestOfName = 8;
+
+/// "1.03 ?" of what has a rank; a cell without one says why in its place.
+std::string rank_or_verdict(const Record& r, const Standing& standing) {
+  return standing.exists() ? versus_best(r, standing) : verdict_word(r);
+}
+
+/// For a terminal that has no room even for what is indispensable: a column of ranks and verdicts
+/// together, none for the cache where all rows have the same, the star of an interval beside the
+/// median, and shorter names.
+void squeeze(std::vector<TerminalColumn>& columns, std::size_t width, bool several_modes) {
+  if (line_width(columns) <= width) return;
+  const auto erase = [&](std::string_view title) {
+    std::erase_if(columns, [&](const TerminalColumn& column) { return column.title == title; });
+  };
+  const auto named = [&](std::string_view title) -> TerminalColumn& {
+    return *std::ranges::find(columns, title, &TerminalColumn::title);
+  };
+  const std::size_t names = columns.front().width;
+  const auto width_beside_names = [&] { return line_width(columns) - columns.front().width; };
+  erase("verdict");
+  TerminalColumn& rank = named("vs best");
+  rank.width = 12;  // of "not verified"
+  rank.text = rank_or_verdict;
+  rank.subject = Subject::kStandingOrVerdict;
+  if (line_width(columns) > width && !several_modes) erase("cache");
+  if (width_beside_names() + kFewestOfName > width) {
+    erase("± ");
+    TerminalColumn& starred = named("median");
+    starred.width += 1;
+    starred.text = figure([](const Record& r) { return median(r) + (is_open(r) ? "*" : " "); });
+  }
+  const std::size_t room = width - std::min(width, width_beside_names());
+  columns.front() = backend_column(std::clamp(room, kFewestOfName, names));
+}
+
 }  // namespace
 
 std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool gpu, bool wide,
-                                             std::size_t width, std::size_t name_width) {
+                                             std::size_t width, std::size_t name_width,
+                                             bool several_modes) {
   std::vector<TerminalColumn> columns = narrow_columns(ceilings, gpu, name_width);
   if (!wide) {
     narrow_down(columns, width);
+    squeeze(columns, width, several_modes);
     return columns;
   }
   columns.front() = backend_column(24);

@@ -24,7 +24,7 @@ inline constexpr std::size_t kMostNameWidth = 28;
 
 struct TerminalColumn {
   enum class Align { kLeft, kRight };
-  enum class Subject { kFigure, kStanding, kVerdict };
+  enum class Subject { kFigure, kStanding, kVerdict, kStandingOrVerdict };
   std::string title;
   std::size_t gap = 2;  ///< spaces before it
   std::size_t width = 0;
@@ -37,11 +37,13 @@ struct TerminalColumn {
 
 /// Columns of the table, with units that suit the ceilings: a machine that reads terabytes per
 /// second gets TB/s, in every row. `gpu`: one takes part. Unless all of them are asked for by
-/// `wide`, as many as `width` has room for.
+/// `wide`, as many as `width` has room for; `several_modes`: rows of a case differ in cache or
+/// launch.
 [[nodiscard]] std::vector<TerminalColumn> terminal_columns(const Ceilings& ceilings, bool gpu,
                                                            bool wide,
                                                            std::size_t width = kTerminalWidth,
-                                                           std::size_t name_width = kNameWidth);
+                                                           std::size_t name_width = kNameWidth,
+                                                           bool several_modes = true);
 
 /// What the columns hold, as far as their titles do not say it.
 [[nodiscard]] std::string column_legends(const std::vector<TerminalColumn>& columns);

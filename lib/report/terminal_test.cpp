@@ -378,7 +378,44 @@ TEST(TerminalReport, says_who_is_the_fastest_and_by_how_much) {
   EXPECT_THAT(text, HasSubstr("\n  slow             cold   28.1 ms 0.3 %   2.50    6.66"));
   EXPECT_THAT(text, HasSubstr("\n  cpu_flash        cold   11.2 ms 0.3 %   1.00 =  16.6"));
   EXPECT_THAT(text, HasSubstr("\n  tied             cold   11.3 ms 0.3 %   1.00 =  16.6"));
-  EXPECT_THAT(print({slow, best, tied}, {.width = 60}), Not(HasSubstr("vs best"))) << "no room";
+}
+
+/// The table of a case with an uncertain, a good and a wrong cell, 40 columns wide.
+std::string table_of_a_phone(std::vector<CacheState> states) {
+  const Record best = sample_run().records[0];
+  Record open = best, wrong = best;
+  open.backend = "torch_native";
+  open.timing.status = MeasureStatus::kTimeout;
+  open.timing.hi_us *= 1.3;
+  wrong.backend = "wrong";
+  wrong.outcome = Incorrect{"3 NaN", true};
+  wrong.repro = "short";
+  Scenario scenario = sample_scenario();
+  scenario.measure.cache = std::move(states);
+  std::ostringstream out;
+  TerminalReport report(out, {.width = 40});
+  report.started(sample_run(), scenario);
+  for (const Record& record : {open, best, wrong}) report.record(record);
+  report.case_finished(scenario.cases[0]);
+  const std::string table = out.str().substr(out.str().find("\n  backend"));
+  for (const std::string& line : lines_of(table)) EXPECT_LE(display_width(line), 40u) << line;
+  return table;
+}
+
+TEST(TerminalReport, keeps_ranks_verdicts_and_intervals_in_40_columns) {
+  EXPECT_THAT(table_of_a_phone({CacheState::kCold}),
+              HasSubstr("\n  backend     median     ±       vs best\n"
+                        "  torc…ative 11.2 ms  15 %*       1.00 ?\n"
+                        "  cpu_flash  11.2 ms 0.3 %        1.00 ?\n"
+                        "  wrong            –           INCORRECT\n"));
+}
+
+TEST(TerminalReport, keeps_the_cache_of_rows_that_differ_in_it_and_the_star_in_40_columns) {
+  EXPECT_THAT(table_of_a_phone({CacheState::kCold, CacheState::kWarm}),
+              HasSubstr("\n  backend   cache    median      vs best\n"
+                        "  tor…tive  cold   11.2 ms*       1.00 ?\n"
+                        "  cpu…lash  cold   11.2 ms        1.00 ?\n"
+                        "  wrong     cold         –     INCORRECT\n"));
 }
 
 TEST(TerminalReport, explains_the_serving_state_where_it_is_measured) {
