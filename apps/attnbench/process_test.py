@@ -303,10 +303,13 @@ exec {BINARY} "$@"
         self.write(rounds=3, timeout_s=4)
         subprocess.run([BINARY, "run", self.scenario, "--quick", "-o", self.json, "-o", self.path("r.csv")], check=True,
                        stdout=subprocess.DEVNULL)
+        began = time.monotonic()
         resumed = subprocess.run([BINARY, "run", self.scenario, "--quick", "--resume", self.path("r.csv")], text=True,
                                  capture_output=True)
+        took = time.monotonic() - began
         self.assertEqual(resumed.returncode, 0, resumed.stderr)
-        self.assertIn("2 taken over", resumed.stdout)
+        closing = resumed.stdout[resumed.stdout.index("2 taken over"):]
+        self.assertLess(float(re.search(r"([0-9.]+) s\b", closing).group(1)), took + 0.1, "not the seconds of both runs")
         with open(self.path("r.csv")) as file:
             self.assertTrue(file.readline().startswith("case,"))
         missing = subprocess.run([BINARY, "run", self.scenario, "--resume", self.path("x.csv")], text=True,
