@@ -114,6 +114,7 @@ class PageTest(unittest.TestCase):
     def test_it_asks_for_nothing_and_shows_what_ran(self):
         self.page(result(some_cells()))
         self.assertEqual(self.browser.requests(), [])
+        self.assertIn("or other programs were busy", self.text_of("#results .note"))
         self.assertEqual(len(self.column("results", 0)), 7)
         self.assertEqual(self.browser.run("document.getElementById('count').textContent"), "7 of 8 cells")
         self.assertIn("1 failed", self.browser.run("document.getElementById('tally').innerText"))

@@ -50,7 +50,6 @@ constexpr std::string_view kShown[] = {"scenario",
                                        "kv_tokens",
                                        "status",
                                        "reason",
-                                       "verdict",
                                        "time_us/median",
                                        "time_us/lo",
                                        "time_us/hi",
@@ -134,7 +133,7 @@ constexpr AddedColumn kAdded[] = {
      [](std::size_t, const Record&, const Standing& s) {
        return s.exists() ? Json(s.ratio) : Json(nullptr);
      }},
-    {"vs_best_text", "", "The same; =: intervals overlap, ?: too wide to tell",
+    {"vs_best_text", "", kStandingLegend,
      [](std::size_t, const Record&, const Standing& s) { return Json(standing_text(s)); }},
     {"is_best", "", "None of its competitors is known to be faster",
      [](std::size_t, const Record&, const Standing& s) { return Json(s.is_best()); }},

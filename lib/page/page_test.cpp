@@ -16,6 +16,7 @@
 #include "lib/page/plot_facts.h"
 #include "lib/page/testing/unpacked_column.h"
 #include "lib/report/answer.h"
+#include "lib/report/standing.h"
 #include "lib/report/testing/golden.h"
 #include "lib/report/testing/sample_run.h"
 
@@ -78,6 +79,15 @@ TEST(Page, has_the_closing_line_s_answer_and_what_speaks_against_it) {
   const Json file = data_in(page_of({{{"r.json", run}}, {}}))["files"][0];
   EXPECT_EQ(file["answer"], answer_text(run));
   EXPECT_EQ(file["doubts"][0], "other programs kept 1.4 of 2 processors busy");
+}
+
+TEST(Page, explains_its_ranks_as_the_terminal_does) {
+  const Json data = data_in(page_of({{{"r.json", sample_run()}}, {}}));
+  for (const Json& column : data["columns"]) {
+    if (column["key"] == "vs_best_text") {
+      EXPECT_EQ(column["about"], kStandingLegend);
+    }
+  }
 }
 
 TEST(Page, tells_the_fate_of_each_record) {

@@ -30,6 +30,9 @@ function backendCell(row) {
       'span', {}, row.backend, element('span', {class: 'why narrow', text: row.modeText}));
 }
 
+// What the table of a terminal says of its ranks.
+document.getElementById('standing-legend').textContent = report.about.get('vs_best_text');
+
 const fileColumn = severalFiles ? [{title: 'File', key: 'fileLabel'}] : [];
 const caseColumns = [
   {title: 'Case', key: 'label', about: report.about.get('case')},
