@@ -56,9 +56,9 @@ TEST_F(ReportCommandLine, writes_one_page) {
 TEST_F(ReportCommandLine, compares_two_files_and_names_them) {
   EXPECT_EQ(report({write("a.json"), write("b.json", 150), "-o", page_}), 0) << err_.str();
   EXPECT_THAT(written(), HasSubstr("\"base\":\"a.json\",\"new\":\"b.json\""));
-  EXPECT_THAT(written(), HasSubstr("\"values\":[\"SUSPECT\"]"));
+  EXPECT_THAT(written(), HasSubstr("\"values\":[\"SUSPECT\""));
   EXPECT_EQ(report({write("a.json"), write("b.json", 150), "--trust-sequential", "-o", page_}), 0);
-  EXPECT_THAT(written(), HasSubstr("\"values\":[\"REGRESSED\"]"));
+  EXPECT_THAT(written(), HasSubstr("\"values\":[\"REGRESSED\""));
 }
 
 TEST_F(ReportCommandLine, compares_two_backends_of_one_file) {

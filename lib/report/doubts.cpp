@@ -49,7 +49,7 @@ void add_mistrusted(const RunResult& run, std::vector<std::string>& doubts) {
 
 std::vector<std::string> doubts_of(const RunResult& run) {
   std::vector<std::string> doubts;
-  if (std::string busy = disturbance_text(run.others); !busy.empty()) {
+  if (std::string busy = disturbance_text(run); !busy.empty()) {
     doubts.push_back(std::move(busy));
   }
   const auto throttled = std::ranges::count_if(run.records, [](const Record& record) {

@@ -45,6 +45,13 @@ TEST(Doubts, name_what_disturbed_slowed_down_or_ended_the_run) {
                           "the run was interrupted"));
 }
 
+TEST(Doubts, leave_busy_processors_out_where_a_gpu_timed_all) {
+  RunResult run = calm_run(2);
+  run.others = {1.4, 2};
+  for (Record& record : run.records) record.timing.enqueue_us = 3;
+  EXPECT_THAT(doubts_of(run), IsEmpty());
+}
+
 TEST(Doubts, count_cells_that_are_mistrusted_by_their_reasons) {
   RunResult run = calm_run(4);
   run.records[0].outcome = run.records[1].outcome = mistrusted("zeros would pass");

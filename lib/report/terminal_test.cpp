@@ -481,7 +481,10 @@ TEST(TerminalReport, says_once_what_keeps_most_figures_from_converging_and_what_
   const std::string quiet = print_with_unsettled(3, OtherPrograms{0.02, 2});
   EXPECT_THAT(quiet, HasSubstr("\n3 of 4 figures missed ±0.5 %: try a longer --cell-timeout"));
   EXPECT_THAT(print_with_unsettled(3, {}), HasSubstr("0.5 %: try a longer --cell-timeout"));
-  EXPECT_THAT(print_with_unsettled(2, OtherPrograms{1.26, 2}), Not(HasSubstr("missed")));
+  const std::string converged = print_with_unsettled(2, OtherPrograms{1.26, 2});
+  EXPECT_THAT(converged, Not(HasSubstr("missed")));
+  EXPECT_THAT(converged, HasSubstr("\nother programs kept 1.3 of 2 processors busy\n"))
+      << "an interval does not know of programs that ran all the time";
   EXPECT_THAT(print_with_unsettled(4, OtherPrograms{1.26, 2}, 3), Not(HasSubstr("missed")))
       << "a run of three rounds was not meant to converge";
   EXPECT_THAT(print_with_unsettled(4, OtherPrograms{1.26, 2}, 3),

@@ -24,7 +24,7 @@ int threads_of(const RunResult& run) {
 std::string unsettled_text(const RunResult& run, double precision) {
   const auto figures = std::ranges::count_if(run.records, &Record::claims_speed);
   const auto unsettled = std::ranges::count_if(run.records, ran_out_of_time);
-  if (2 * unsettled <= figures) return {};
+  if (2 * unsettled <= figures) return disturbance_text(run);
   std::string text =
       fmt::format("{} of {} figures missed ±{:g} %: ", unsettled, figures, precision * 100);
   const std::string disturbance = disturbance_text(run.others);
@@ -35,6 +35,13 @@ std::string unsettled_text(const RunResult& run, double precision) {
   const int threads = threads_of(run);
   if (threads > 1) text += fmt::format("--threads {}, ", threads - 1);
   return text + "a longer --cell-timeout or a wider --precision";
+}
+
+std::string disturbance_text(const RunResult& run) {
+  const bool suffers = std::ranges::any_of(run.records, [](const Record& record) {
+    return record.claims_speed() && !has_device_timer(record);
+  });
+  return suffers ? disturbance_text(run.others) : "";
 }
 
 std::string disturbance_text(const OtherPrograms& others) {
