@@ -185,8 +185,25 @@ class PageTest(unittest.TestCase):
                                 ".map((each) => [each.innerText, each.getBoundingClientRect().right <= innerWidth])")
         self.assertIn(["Noisy", True], seen)
         self.assertIn(["Failed", True], seen)
+        spilled = self.browser.run("[...document.querySelectorAll('.stacked thead th')].filter((each) => each.offsetWidth > 0)"
+                                   ".filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.innerText)")
+        self.assertEqual(spilled, [], "titles beyond their columns")
         lines = "[...new Set([...document.querySelector('{}').getClientRects()].map((each) => each.top))].length"
         self.assertEqual(self.browser.run(lines.format("#results .fate.failed")), 1, "INCORRECT in one line")
+
+    def test_rates_are_those_of_the_result_file(self):
+        cells = some_cells()
+        path = os.path.join(self.folder, "rates.json")
+        with open(path, "w") as file:
+            json.dump(result(cells), file)
+        again = os.path.join(self.folder, "again.json")
+        subprocess.run([BINARY, "merge", path, "-o", again], check=True, stdout=subprocess.DEVNULL)
+        with open(again) as file:
+            records = json.load(file)["records"]
+        self.page(result(cells))
+        for column, key in ((6, "gb_per_s"), (7, "tflop_per_s")):
+            wanted = ["–" if each[key] is None else f"{each[key]:.0f}" for each in records if each["verdict"] != "unsupported"]
+            self.assertEqual(self.column("results", column), wanted, key)
 
     def test_titles_sort(self):
         self.page(result(some_cells()))

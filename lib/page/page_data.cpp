@@ -79,6 +79,11 @@ constexpr std::string_view kShown[] = {"scenario",
                                        "fixture_hash",
                                        "repro"};
 
+/// Those that the page computes from others (data.js).
+bool is_computed_there(const RecordField& field) {
+  return field.path == "tflop_per_s" || field.path == "gb_per_s";
+}
+
 constexpr char kCaseStandIn = '\1', kBackendStandIn = '\2';
 
 bool is_shown(const RecordField& field) {
@@ -129,6 +134,8 @@ constexpr AddedColumn kAdded[] = {
      [](std::size_t, const Record& r, const Standing&) { return Json(verdict_word(r)); }},
     {"fate", "", "fine, noisy, doubtful, failed or not run",
      [](std::size_t, const Record& r, const Standing&) { return Json(fate_of(r)); }},
+    {"claims", "", "Whether its time claims a speed",
+     [](std::size_t, const Record& r, const Standing&) { return Json(r.claims_speed()); }},
     {"vs_best", "", "Median over that of the fastest correct backend",
      [](std::size_t, const Record&, const Standing& s) {
        return s.exists() ? Json(s.ratio) : Json(nullptr);
@@ -186,6 +193,10 @@ Json columns_json(const std::vector<ShownRow>& rows) {
   }
   for (const RecordField& field : record_fields()) {
     if (!is_shown(field)) continue;
+    if (is_computed_there(field)) {
+      columns.push_back({{"key", field.path}, {"unit", field.unit}, {"about", field.description}});
+      continue;
+    }
     const bool is_line = field.path == "repro";
     columns.push_back(column_json(
         field.path.c_str(), field.unit, field.description, rows, [&](const ShownRow& row) {

@@ -26,7 +26,7 @@ struct PageContent {
 ///               attention of whole steps
 ///   row_count   records of all files
 ///   columns     key, unit and description of each value of a row, and the values, as
-///               packed_column() has them
+///               packed_column() has them; a column without them is computed there
 ///   comparison  null, or the gate's verdicts, by harm; its cells are columns, too
 [[nodiscard]] Json page_data(const PageContent& content);
 

@@ -57,6 +57,8 @@ Json data_in(const std::string& page) {
 Json row(const Json& data, std::size_t index) {
   Json named;
   for (const Json& column : data["columns"]) {
+    const bool computed_by_the_page = !column.contains("at") && !column.contains("figures");
+    if (computed_by_the_page) continue;
     named[column["key"].get<std::string>()] = unpacked_column(column).at(index);
   }
   return named;

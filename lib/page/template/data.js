@@ -1,9 +1,19 @@
 /* The results: read once, never changed. Every text of it may hold anything and is shown as text
  * only. */
 
+/** Columns that follow from others: a rate, where a cell claims one. */
+const rate = (work, perMicrosecond) => (row) =>
+    (row.claims && row['time_us/median'] > 0 ?
+         row[work] / row['time_us/median'] / perMicrosecond :
+         null);
+const computed = {
+  tflop_per_s: rate('flops', 1e6),
+  gb_per_s: rate('bytes_unique', 1e3)
+};
+
 const report = (() => {
   const data = JSON.parse(document.getElementById('data').textContent);
-  data.rows = rowsOf(data.row_count, data.columns);
+  data.rows = rowsOf(data.row_count, data.columns, computed);
   data.about = new Map(data.columns.map((column) => [column.key, column.about]));
   return data;
 })();
@@ -24,7 +34,6 @@ function describe(cell, ...searched) {
 for (const row of report.rows) {
   row.fileLabel = report.files[row.file].label;
   row.series = severalFiles ? `${row.backend} · ${row.fileLabel}` : row.backend;
-  row.claims = row.tflop_per_s !== null;
   describe(
       row, row.workload, row.model, row.mode, row.dtype, row.kv_dtype, row.outcome, row.status,
       row.reason, row.fileLabel);

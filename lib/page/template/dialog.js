@@ -8,7 +8,7 @@ const unitTexts = {
 };
 const units = new Map(report.columns.map((column) => [column.key, column.unit]));
 const notListed = new Set([
-  'file', 'outcome', 'fate', 'vs_best', 'vs_best_text', 'is_best', 'repro', 'reason', 'case',
+  'file', 'outcome', 'fate', 'claims', 'vs_best', 'vs_best_text', 'is_best', 'repro', 'reason', 'case',
   'backend', 'declared/text'
 ]);
 
