@@ -3,9 +3,8 @@
 
 /** Columns that follow from others: a rate, where a cell claims one. */
 const rate = (work, perMicrosecond) => (row) =>
-    (row.claims && row['time_us/median'] > 0 ?
-         row[work] / row['time_us/median'] / perMicrosecond :
-         null);
+    (row.claims && row['time_us/median'] > 0 ? row[work] / row['time_us/median'] / perMicrosecond :
+                                               null);
 const computed = {
   tflop_per_s: rate('flops', 1e6),
   gb_per_s: rate('bytes_unique', 1e3)

@@ -8,8 +8,8 @@ const unitTexts = {
 };
 const units = new Map(report.columns.map((column) => [column.key, column.unit]));
 const notListed = new Set([
-  'file', 'outcome', 'fate', 'claims', 'vs_best', 'vs_best_text', 'is_best', 'repro', 'reason', 'case',
-  'backend', 'declared/text'
+  'file', 'outcome', 'fate', 'claims', 'vs_best', 'vs_best_text', 'is_best', 'repro', 'reason',
+  'case', 'backend', 'declared/text'
 ]);
 
 function figureText(key, value) {

@@ -18,13 +18,13 @@
 
   // What the closing line of a run says, and what speaks against it, file by file.
   for (const {answer, doubts, label} of report.files) {
-    if (!answer && doubts.length === 0) continue;
-    const name = severalFiles ? `${label}: ` : '';
-    document.getElementById('answer').append(
-        element('p', {class: 'lead', text: name + (answer || 'no two right backends to compare')}),
-        ...(doubts.length === 0 ? [] : [
-          element('ul', {class: 'doubts'}, ...doubts.map((text) => element('li', {text})))
-        ]));
+    const ofFile = (text) => (severalFiles ? `${label}: ${text}` : text);
+    const host = document.getElementById('answer');
+    if (answer) host.append(element('p', {class: 'lead', text: ofFile(answer)}));
+    if (doubts.length > 0) {
+      const items = doubts.map((text) => element('li', {text: ofFile(text)}));
+      host.append(element('ul', {class: 'doubts'}, ...items));
+    }
   }
 
   const words = {
@@ -56,8 +56,8 @@
       {
         title: 'Backend',
         key: 'backend',
-        cell: (row) => element(
-            'span', {class: row.failed > 0 ? 'fate failed' : undefined, text: row.backend})
+        cell: (row) =>
+            element('span', {class: row.failed > 0 ? 'fate failed' : undefined, text: row.backend})
       },
       ...(severalFiles ? [{title: 'File', key: 'file'}] : []), {
         title: 'vs best',
@@ -86,9 +86,9 @@
         key: 'failed',
         numeric: true,
         about: 'Wrong, crashed or impossible',
-        cell: (row) => (row.failed === 0 ?
-                            '' :
-                            element('span', {class: 'fate failed', text: String(row.failed)}))
+        cell: (row) =>
+            (row.failed === 0 ? '' :
+                                element('span', {class: 'fate failed', text: String(row.failed)}))
       },
       {
         title: 'Noisy',

@@ -1,9 +1,9 @@
 /* A table that sorts by its titles and shows a page of rows at a time, so that 10,000 rows cost as
    much as 50.
 
-   columns: {title, about, key, value(row), cell(row), numeric, whole, minor, wide}. `value` is what it
-   sorts by, `cell` what it shows: text or a node; each defaults to row[key]. A whole column has no
-   line breaks. A narrow screen leaves out minor columns and, of a stacked table, shows the first
+   columns: {title, about, key, value(row), cell(row), numeric, whole, minor, wide}. `value` is what
+   it sorts by, `cell` what it shows: text or a node; each defaults to row[key]. A whole column has
+   no line breaks. A narrow screen leaves out minor columns and, of a stacked table, shows the first
    one on a line of its own and gives more room to wide ones. `open`: called with
    the row that is clicked, or chosen with Enter; then the arrow keys walk over the rows, and Tab
    leaves them at once. */
@@ -116,8 +116,10 @@ class DataTable {
   }
 
   classOf(column) {
-    return [column.numeric && 'number', column.minor && 'minor', column.whole && 'whole', column.wide && 'wide']
-               .filter(Boolean)
+    return [
+      column.numeric && 'number', column.minor && 'minor', column.whole && 'whole',
+      column.wide && 'wide'
+    ].filter(Boolean)
                .join(' ') ||
         undefined;
   }
