@@ -205,6 +205,11 @@ class PageTest(unittest.TestCase):
             wanted = ["–" if each[key] is None else f"{each[key]:.0f}" for each in records if each["verdict"] != "unsupported"]
             self.assertEqual(self.column("results", column), wanted, key)
 
+    def test_a_result_without_cells_or_figures_opens(self):
+        self.page(dict(result([]), others={"busy_processors": None, "processors": 2}))
+        self.assertEqual(self.text_of("#count"), "0 of 0 cells")
+        self.assertEqual(self.text_of("#answer"), "")
+
     def test_titles_sort(self):
         self.page(result(some_cells()))
         order = "[...document.querySelectorAll('#results th[aria-sort]')].map((each) => each.ariaSort).filter((each) => each !== 'none')"

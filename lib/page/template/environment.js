@@ -9,7 +9,7 @@
 
   /** What other programs took; nothing where nobody knows. */
   function othersText({others}) {
-    if (!others) return '';
+    if (!others || others.busy_processors === null) return '';
     const {busy_processors: busy, processors} = others;
     return `kept ${busy.toFixed(1)} of ${processors} processors busy`;
   }

@@ -116,12 +116,9 @@ class DataTable {
   }
 
   classOf(column) {
-    return [
-      column.numeric && 'number', column.minor && 'minor', column.whole && 'whole',
-      column.wide && 'wide'
-    ].filter(Boolean)
-               .join(' ') ||
-        undefined;
+    const classes = {numeric: 'number', minor: 'minor', whole: 'whole', wide: 'wide'};
+    const own = Object.keys(classes).filter((kind) => column[kind]);
+    return own.map((kind) => classes[kind]).join(' ') || undefined;
   }
 
   turn(pages) {
