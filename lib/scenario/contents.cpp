@@ -333,9 +333,12 @@ PageRun Contents::page_run(std::int64_t request, std::int64_t position) const {
 }
 
 bool Contents::is_rewritten(std::int64_t request, std::int64_t position) const {
-  return is_sample() && !is_fresh(request, position) &&
-         attnbench::is_rewritten(sample_params_.seed, page_run(request, position),
-                                 position / case_->kv_cache.page_size);
+  return is_on_rewritten_page(request, position) && !is_fresh(request, position);
+}
+
+bool Contents::is_on_rewritten_page(std::int64_t request, std::int64_t position) const {
+  return is_sample() && attnbench::is_rewritten(sample_params_.seed, page_run(request, position),
+                                                position / case_->kv_cache.page_size);
 }
 
 void Contents::rewrite(std::int64_t request, std::int64_t position, int head, bool is_value,
@@ -343,8 +346,11 @@ void Contents::rewrite(std::int64_t request, std::int64_t position, int head, bo
   if (!is_rewritten(request, position)) return;
   const std::uint32_t key = sign_key(sample_params_.seed, is_value && params_.match_begin == 0,
                                      source_of(request, position).stream, position, head);
-  for (std::size_t dim = 0; dim < row.size(); ++dim) {
-    if (is_negated(key, static_cast<std::uint32_t>(dim))) row[dim] = -row[dim];
+  for (std::size_t begin = 0; begin < row.size(); begin += 32) {
+    const std::uint32_t signs = signs_of(key, static_cast<std::uint32_t>(begin));
+    for (std::size_t i = 0; i < std::min<std::size_t>(32, row.size() - begin); ++i) {
+      if ((signs >> i & 1u) != 0) row[begin + i] = -row[begin + i];
+    }
   }
 }
 

@@ -75,6 +75,8 @@ class Contents {
   /// Whether a timed sample negates elements of this key and value, as sign_key() of its own seed
   /// says. Never a fresh one.
   [[nodiscard]] bool is_rewritten(std::int64_t request, std::int64_t position) const;
+  /// The same of all keys on the position's page, but for a fresh one.
+  [[nodiscard]] bool is_on_rewritten_page(std::int64_t request, std::int64_t position) const;
   /// Of a timed sample: step_params().seed.
   [[nodiscard]] std::uint64_t sample_seed() const { return sample_params_.seed; }
   /// Of what a timed sample replaces, with the seed that samples of the case share: the seed of one

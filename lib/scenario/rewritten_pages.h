@@ -57,12 +57,16 @@ inline constexpr std::int64_t kRewrittenShare = 32;
 [[nodiscard]] constexpr std::uint32_t sign_key_behind(std::uint32_t key, int tokens) {
   return key + static_cast<std::uint32_t>(tokens) * 0x9e3779b9u;
 }
-/// One bit an element; the mixer is Wellons' lowbias32, as in element_bits().
-[[nodiscard]] constexpr bool is_negated(std::uint32_t key, std::uint32_t dim) {
+/// One bit for each of 32 elements, the lowest that of `dim`, which 32 divides. The mixer is Wellons'
+/// lowbias32, as in element_bits().
+[[nodiscard]] constexpr std::uint32_t signs_of(std::uint32_t key, std::uint32_t dim) {
   std::uint32_t x = key + dim / 32 * 0xc2b2ae35u;
   x = (x ^ (x >> 16)) * 0x7feb352du;
   x = (x ^ (x >> 15)) * 0x846ca68bu;
-  return ((x ^ (x >> 16)) >> (dim % 32) & 1u) != 0;
+  return x ^ (x >> 16);
+}
+[[nodiscard]] constexpr bool is_negated(std::uint32_t key, std::uint32_t dim) {
+  return (signs_of(key, dim) >> (dim % 32) & 1u) != 0;
 }
 
 /// The stored element at `at`; memory is little-endian.
