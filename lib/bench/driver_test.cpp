@@ -65,6 +65,18 @@ TEST_F(Driver, measures_a_ceiling_of_an_earlier_run_again_before_it_calls_a_cell
   std::filesystem::remove_all(folder);
 }
 
+TEST_F(Driver, measures_its_own_ceilings_again_before_it_calls_a_cell_impossible) {
+  add("right", Habit::kRight);
+  scenario_.measure.cache = {CacheState::kCold};
+  ceilings_ = Ceilings{.read_bytes_per_s = 1, .copy_bytes_per_s = 1, .flop_per_s = 1};
+  hooks_.started = [&](const RunResult&) {  // what disturbed the machine has ended
+    ceilings_ = Ceilings{.read_bytes_per_s = 1e15, .copy_bytes_per_s = 1e15, .flop_per_s = 1e15};
+  };
+  const RunResult result = run();
+  EXPECT_FALSE(result.records.at(0).is_impossible()) << result.records.at(0).reason();
+  EXPECT_EQ(result.ceilings.read_bytes_per_s, 1e15);
+}
+
 TEST_F(Driver, says_what_all_of_its_time_went_to) {
   add("right", Habit::kRight);
   const RunResult result = run();

@@ -11,6 +11,7 @@
 
 #include "lib/device/cpu/resident_memory.h"
 #include "lib/measure/ceiling_kernels.h"
+#include "lib/measure/ceiling_turns.h"
 #include "lib/measure/clock.h"
 #include "lib/measure/gpu_ceilings.h"
 #include "lib/measure/measure.h"
@@ -132,11 +133,11 @@ Ceilings measure_ceilings(Device& device, int turns) {
     std::memcpy(words.data() + half, words.data(), half * sizeof(std::uint64_t));
   };
 
-  Ceilings best;
-  const auto raise = [&](double& ceiling, double work, const Slice& run) {
-    ceiling = std::max(ceiling, rate_of(threads, work, effort.pass_s, run));
-  };
-  for (int turn = 0; turn < turns; ++turn) {
+  return best_of_turns(turns, [&] {
+    Ceilings best;
+    const auto raise = [&](double& ceiling, double work, const Slice& run) {
+      ceiling = std::max(ceiling, rate_of(threads, work, effort.pass_s, run));
+    };
     for (const std::size_t streams : kStreams) {
       raise(best.read_bytes_per_s, bytes, read(streams));
     }
@@ -145,8 +146,8 @@ Ceilings measure_ceilings(Device& device, int turns) {
       raise(best.flop_per_s, static_cast<double>(kSliceSteps * each.flop_per_step),
             [&](int) { [[maybe_unused]] const volatile float sum = each.run(kSliceSteps); });
     }
-  }
-  return best;
+    return best;
+  });
 }
 
 }  // namespace attnbench

@@ -120,10 +120,11 @@ struct HostTiming {
 };
 [[nodiscard]] HostTiming time_host(const std::function<void()>& work, int repeats);
 
-/// How many times a processor's ceilings are measured, unless a smoke test is wanted. Other work on
-/// one of two cores halves a rate as long as it lasts, and with a ceiling that is too low, correct
-/// figures are called impossible. So each ceiling is the best of this many medians, taken over
-/// about two seconds. A single turn is a rough figure that takes a tenth of a second.
+/// How many times a processor's ceilings are measured at most, unless a smoke test is wanted. Other
+/// work on one of two cores halves a rate as long as it lasts, and with a ceiling that is too low,
+/// correct figures are called impossible. So each ceiling is the best of this many medians, taken
+/// over about two seconds, or of two turns that agree (best_of_turns()). A single turn is a rough
+/// figure that takes a tenth of a second.
 inline constexpr int kCeilingTurns = 4;
 
 /// Read, copy and multiply-add rates of this device, measured now. On a GPU the multiply-adds are

@@ -99,17 +99,17 @@ void KeptCeilings::keep(const DeviceInfo& device, const Ceilings& ceilings) cons
 
 void KeptCeilings::find_or_measure(RunDevice& device, std::function<Ceilings()> measure) const {
   // A copy: what it returns may be called when this object is gone.
-  auto measure_now = [kept = *this, info = device.info, measure = std::move(measure)] {
+  const auto measure_now = [kept = *this, info = device.info, measure = std::move(measure)] {
     const std::function<bool()> disturbed =
         kept.rules_.watch ? kept.rules_.watch() : std::function<bool()>();
     const Ceilings ceilings = measure();
     if (!disturbed || !disturbed()) kept.keep(info, ceilings);
     return ceilings;
   };
+  device.measure_again = measure_now;
   if (const std::optional<Found> found = rules_.finds ? find(device.info) : std::nullopt) {
     device.ceilings = found->ceilings;
     device.ceilings_utc = found->measured_utc;
-    device.measure_again = std::move(measure_now);
     return;
   }
   device.ceilings_s = time_host([&] { device.ceilings = measure_now(); }, 1).max_us / 1e6;

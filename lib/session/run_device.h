@@ -19,7 +19,7 @@ struct RunDevice {
   std::string lost;               ///< why nothing can run on it any more; empty while it works
   double ceilings_s = 0;          ///< that measuring the ceilings took
   std::string ceilings_utc = {};  ///< when an earlier run measured them; empty: this one did
-  /// Measures the ceilings of an earlier run again; empty where this one measured them.
+  /// Measures the ceilings again, before they call a figure impossible; empty once it has.
   std::function<Ceilings()> measure_again = {};
 };
 
