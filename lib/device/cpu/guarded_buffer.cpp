@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 
 #include "lib/base/error.h"
+#include "lib/device/cpu/set_bytes.h"
 
 namespace attnbench {
 namespace {
@@ -23,7 +23,7 @@ class GuardedBuffer final : public Buffer {
  public:
   GuardedBuffer(std::size_t bytes, std::byte* memory) : bytes_(bytes), memory_(memory) {
     std::fill_n(memory_.get(), kGuardBytes, kGuardPattern);
-    std::memset(data(), static_cast<int>(kPoison), bytes_);
+    set_bytes({data(), bytes_}, kPoison);
     std::fill_n(data() + bytes_, kGuardBytes, kGuardPattern);
   }
 
