@@ -13,6 +13,7 @@
 #include "lib/backend/testing/stub_backend.h"
 #include "lib/fixture/testing/small_cases.h"
 #include "lib/selftest/mutant_backend.h"
+#include "lib/verify/compared_fixtures.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {
@@ -58,7 +59,8 @@ Verification verify(Backend& backend, const Case& c = small_plain_decode(), int 
   Fixture fixture(c, *device);
   WantedRows wanted = wanted_rows(truth);
   wanted.compositions = compositions;
-  return conclude(c, observe_backend(c, backend, fixture, *device, wanted), truth);
+  ComparedFixtures others(*device, 0);
+  return conclude(c, observe_backend(c, backend, fixture, *device, wanted, others), truth);
 }
 
 Verification verify(Meddler::Deed deed, const Case& c = small_plain_decode()) {

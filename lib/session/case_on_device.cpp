@@ -13,8 +13,8 @@
 
 namespace attnbench {
 
-bool may_keep_sets(std::int64_t bytes, std::int64_t device_bytes, int processes) {
-  return bytes <= device_bytes / std::max(16, 4 * processes);
+std::int64_t most_kept_bytes(std::int64_t device_bytes, int processes) {
+  return device_bytes / std::max(16, 4 * processes);
 }
 
 std::size_t CaseOnDevice::placements() const {
@@ -29,8 +29,8 @@ Fixture& CaseOnDevice::placed_fixture(std::size_t placement) {
 
 bool CaseOnDevice::make_placed_sets() {
   const auto more = static_cast<std::int64_t>(placements() - 1);
-  if (more == 0 ||
-      !may_keep_sets(memory_need(case_).tensors * more, device_->info().memory_bytes, processes_)) {
+  if (more == 0 || memory_need(case_).tensors * more >
+                       most_kept_bytes(device_->info().memory_bytes, processes_)) {
     return false;
   }
   try {
@@ -67,6 +67,7 @@ Fixture& CaseOnDevice::fixture() {
 }
 
 const Fixture& CaseOnDevice::fixture_to_plan(std::size_t placement) {
+  compared_.clear();
   build();
   timing_hash_.clear();
   Fixture& fixture = placed_fixture(placement);

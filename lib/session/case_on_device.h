@@ -16,19 +16,25 @@
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/sample_io.h"
 #include "lib/measure/measure.h"
+#include "lib/verify/compared_fixtures.h"
 
 namespace attnbench {
 
-/// Whether one of `processes` that share a device with so much memory may keep more sets of inputs,
-/// of so many bytes, for placements: it takes a 16th at most, all of them a quarter.
-[[nodiscard]] bool may_keep_sets(std::int64_t bytes, std::int64_t device_bytes, int processes);
+/// How much one of `processes` that share a device with so much memory may take for more sets of
+/// inputs than the one that it needs: a 16th, and all of them a quarter.
+[[nodiscard]] std::int64_t most_kept_bytes(std::int64_t device_bytes, int processes);
 
 /// A case on a device: what the backends that run there and read one layout of the cache share.
 class CaseOnDevice {
  public:
   /// `rounds`: the most that a cell takes. `processes`: that share the device.
   CaseOnDevice(const Case& c, Device& device, KvLayout layout, int rounds, int processes = 1)
-      : source_(&c), case_(c), device_(&device), rounds_(rounds), processes_(processes) {
+      : source_(&c),
+        case_(c),
+        device_(&device),
+        rounds_(rounds),
+        processes_(processes),
+        compared_(device, most_kept_bytes(device.info().memory_bytes, processes)) {
     case_.kv_cache.layout = layout;
   }
 
@@ -44,6 +50,8 @@ class CaseOnDevice {
   /// The fixture for verification, which changes its contents. Built on first use; throws as
   /// build_again() does, as do those that follow.
   [[nodiscard]] Fixture& fixture();
+  /// What backends are compared with themselves in; given back when the first of them plans.
+  [[nodiscard]] ComparedFixtures& compared_fixtures() { return compared_; }
   /// The fixture for planning: its queries and cache hold poison, as an engine plans before a
   /// layer's data exist.
   [[nodiscard]] const Fixture& fixture_to_plan(std::size_t placement = 0);
@@ -81,6 +89,7 @@ class CaseOnDevice {
   Device* device_;
   int rounds_, processes_;
   std::unique_ptr<Fixture> fixture_;
+  ComparedFixtures compared_;
   std::string no_memory_;                            ///< why there is no fixture
   std::string timing_hash_;                          ///< empty unless filled for timing
   std::vector<std::unique_ptr<Fixture>> more_sets_;  ///< from set 1 on

@@ -7,12 +7,10 @@
 namespace attnbench {
 namespace {
 
-TEST(CaseOnDevice, keeps_sets_for_placements_that_take_a_small_part_of_what_processes_share) {
-  EXPECT_TRUE(may_keep_sets(10, 160, 1));
-  EXPECT_FALSE(may_keep_sets(11, 160, 1));
-  EXPECT_TRUE(may_keep_sets(10, 160, 4)) << "a quarter in all";
-  EXPECT_FALSE(may_keep_sets(10, 160, 5));
-  EXPECT_TRUE(may_keep_sets(8, 160, 5));
+TEST(CaseOnDevice, keeps_further_sets_that_take_a_small_part_of_what_processes_share) {
+  EXPECT_EQ(most_kept_bytes(160, 1), 10);
+  EXPECT_EQ(most_kept_bytes(160, 4), 10) << "a quarter in all";
+  EXPECT_EQ(most_kept_bytes(160, 5), 8);
 }
 
 }  // namespace

@@ -44,8 +44,9 @@ std::vector<Numerics> LocalSession::numerics() {
 Observation LocalSession::observe() {
   Fixture* fixture = nullptr;
   const double building_us = time_host([&] { fixture = &on_device_->fixture(); }, 1).max_us;
-  Observation found = observe_backend(on_device_->case_with_layout(), *backend_, *fixture,
-                                      on_device_->device(), *wanted_);
+  Observation found =
+      observe_backend(on_device_->case_with_layout(), *backend_, *fixture, on_device_->device(),
+                      *wanted_, on_device_->compared_fixtures());
   found.building_us += building_us;
   return found;
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "lib/base/error.h"
+#include "lib/verify/compared_fixtures.h"
 #include "lib/verify/likely_cause.h"
 #include "lib/verify/null_candidates.h"
 #include "lib/verify/row_of_keys.h"
@@ -135,7 +136,9 @@ Verification conclude(const Case& c, const Observation& observed,
 
 Verification verify_backend(const Case& c, Backend& backend, Fixture& fixture, Device& device,
                             std::span<const FillTruth> truth) {
-  return conclude(c, observe_backend(c, backend, fixture, device, wanted_rows(truth)), truth);
+  ComparedFixtures others(device, 0);
+  return conclude(c, observe_backend(c, backend, fixture, device, wanted_rows(truth), others),
+                  truth);
 }
 
 }  // namespace attnbench

@@ -15,6 +15,8 @@
 
 namespace attnbench {
 
+class ComparedFixtures;
+
 /// What a verification asks of a backend: to run each fill, and to show these rows of the outputs.
 /// It holds no expected values, so that a backend in another process cannot find the answers there.
 struct WantedRows {
@@ -59,7 +61,8 @@ struct Observation {
 /// each run) and tests the bitwise properties on the normal data. Exceptions of the backend end it.
 /// Leaves the fixture filled with the last fill.
 [[nodiscard]] Observation observe_backend(const Case& c, Backend& backend, Fixture& fixture,
-                                          Device& device, const WantedRows& wanted);
+                                          Device& device, const WantedRows& wanted,
+                                          ComparedFixtures& others);
 
 /// What lies in the outputs of `fixture` now. From a GPU only `rows` and those that are not finite
 /// are copied. `with_lse`: an LSE that is not finite counts, too.

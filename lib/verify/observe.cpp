@@ -15,6 +15,7 @@
 #include "lib/scenario/problem_of.h"
 #include "lib/verify/batch_compositions.h"
 #include "lib/verify/bitwise.h"
+#include "lib/verify/compared_fixtures.h"
 #include "lib/verify/observation.h"
 
 namespace attnbench {
@@ -37,10 +38,10 @@ double timed_us(const Work& work) {
 /// The runs of a backend on a case, with all faults that they show.
 class Examination {
  public:
-  Examination(const Case& c, Backend& backend, Device& device)
+  Examination(const Case& c, Backend& backend, Device& device, ComparedFixtures& others)
       : case_(&c),
         backend_(&backend),
-        device_(&device),
+        others_(&others),
         stream_(device.make_stream()),
         memory_(device) {}
 
@@ -69,13 +70,12 @@ class Examination {
   }
 
   /// The same batch on other pages, and two requests alone or as many compositions as are wanted.
-  /// This function makes its own fixtures; without memory for a second one the property is not
-  /// tested, unless it is required.
+  /// Without memory for a second fixture the property is not tested, unless it is required.
   void compare_placements(const WantedRows& wanted) {
     const std::optional<Fill> fill = bitwise_fill(wanted);
     if (!fill || case_->requests.empty() || !attends(case_->step)) return;
     try {
-      const auto moved = build(*case_, 1);
+      const auto moved = other_fixture(*case_, 1, {});
       found_.bitwise.page_permutation_invariant = same_bits(*moved, *fill, "on permuted pages");
     } catch (const EnvironmentError&) {
     }
@@ -109,11 +109,11 @@ class Examination {
     }
   }
 
-  [[nodiscard]] std::unique_ptr<Fixture> build(const Case& c, std::uint64_t placement_salt) {
-    std::unique_ptr<Fixture> fixture;
-    found_.building_us +=
-        timed_us([&] { fixture = std::make_unique<Fixture>(c, *device_, placement_salt); });
-    return fixture;
+  [[nodiscard]] std::shared_ptr<ComparedFixture> other_fixture(
+      const Case& c, std::uint64_t placement_salt, const std::vector<std::size_t>& requests) {
+    std::shared_ptr<ComparedFixture> other;
+    found_.building_us += timed_us([&] { other = others_->of(c, placement_salt, requests); });
+    return other;
   }
 
   void plan(const Fixture& fixture, const std::string& where) {
@@ -176,17 +176,19 @@ class Examination {
   }
 
   /// Runs the whole batch in `fixture` again: 1 when it gives the bits that it gave before.
-  int same_bits(Fixture& fixture, Fill fill, const std::string& where) {
-    run_anew(fixture, fill, where);
+  int same_bits(ComparedFixture& other, Fill fill, const std::string& where) {
+    run_anew(other, fill, where);
+    const Fixture& fixture = other.fixture();
     return outputs_.differing(OutputBits(fixture.host_outputs())) == 0 &&
                    states_.differing(state_bits(fixture)) == 0
                ? 1
                : 0;
   }
 
-  void run_anew(Fixture& fixture, Fill fill, const std::string& where) {
+  void run_anew(ComparedFixture& other, Fill fill, const std::string& where) {
+    Fixture& fixture = other.fixture();
     plan(fixture, where);
-    found_.building_us += timed_us([&] { fixture.fill(fill); });
+    found_.building_us += timed_us([&] { other.fill(fill); });
     fixture.poison_outputs();
     forward(fixture, fill, where);
     plan_.reset();  // the fixture is its caller's
@@ -222,12 +224,12 @@ class Examination {
   std::optional<std::string> compare(const BatchComposition& batch, Fill fill) {
     if (!backend_->supports(problem_of(batch.step))) return std::nullopt;
     try {
-      const auto fixture = build(batch.step, 0);
-      run_anew(*fixture, fill,
+      const auto other = other_fixture(batch.step, 0, batch.requests);
+      run_anew(*other, fill,
                fmt::format("on a batch of request{} {}", batch.requests.size() == 1 ? "" : "s",
                            fmt::join(batch.requests, ", ")));
-      const AttentionTensors outputs = fixture->host_outputs();
-      const StateBits states = state_bits(*fixture);
+      const AttentionTensors outputs = other->fixture().host_outputs();
+      const StateBits states = state_bits(other->fixture());
       std::int64_t token = 0;
       for (std::size_t i = 0; i < batch.requests.size(); ++i) {
         const std::size_t request = batch.requests[i];
@@ -265,7 +267,7 @@ class Examination {
 
   const Case* case_;
   Backend* backend_;
-  Device* device_;
+  ComparedFixtures* others_;
   std::unique_ptr<Stream> stream_;
   PlanMemory memory_;
   std::unique_ptr<Plan> plan_;  ///< in memory_
@@ -279,8 +281,8 @@ class Examination {
 }  // namespace
 
 Observation observe_backend(const Case& c, Backend& backend, Fixture& fixture, Device& device,
-                            const WantedRows& wanted) {
-  Examination examination(c, backend, device);
+                            const WantedRows& wanted, ComparedFixtures& others) {
+  Examination examination(c, backend, device, others);
   try {
     examination.run_fills(fixture, wanted);
     examination.compare_placements(wanted);
