@@ -28,6 +28,9 @@ struct Group {
 /// Bounds the logits that one group keeps to 64 MiB, and to 16 rows however many keys there are.
 constexpr std::int64_t kLogitsPerGroup = 8 << 20;
 constexpr std::int64_t kFewestRows = 16;
+/// So many groups or more share the rows, even where they are all of one request and head: with
+/// five fills there is work for 15 threads. More would make K and V again for too few rows.
+constexpr std::size_t kFewestGroups = 3;
 
 /// Cuts the rows into groups. Depends on the rows only, never on the number of threads, so that
 /// the same products are summed in the same order everywhere.
@@ -41,6 +44,8 @@ std::vector<Group> group_rows(const Case& c, std::span<const RowId> rows, std::s
   std::ranges::stable_sort(
       order, [&](std::size_t x, std::size_t y) { return key_of(rows[x]) < key_of(rows[y]); });
 
+  const std::size_t share = std::max((rows.size() + kFewestGroups - 1) / kFewestGroups,
+                                     static_cast<std::size_t>(kFewestRows));
   std::vector<Group> groups;
   for (const std::size_t index : order) {
     const RowId& row = rows[index];
@@ -48,7 +53,7 @@ std::vector<Group> group_rows(const Case& c, std::span<const RowId> rows, std::s
     const std::int64_t keys =
         std::max<std::int64_t>(c.requests[static_cast<std::size_t>(row.request)].kv_len, 1);
     const auto logits = static_cast<std::size_t>(std::max(kLogitsPerGroup / keys, kFewestRows));
-    const std::size_t most = std::max<std::size_t>(logits / variants, 1);
+    const std::size_t most = std::max<std::size_t>(std::min(logits, share) / variants, 1);
     if (groups.empty() || groups.back().request != row.request ||
         groups.back().kv_head != kv_head || groups.back().rows.size() >= most) {
       groups.push_back({row.request, kv_head, {}});
