@@ -110,7 +110,7 @@ Fixture& CaseOnDevice::input_set(std::size_t index) {
   if (index > before && !no_memory_for_sets_.empty()) throw EnvironmentError(no_memory_for_sets_);
   try {
     while (more_sets_.size() < index) {
-      more_sets_.push_back(std::make_unique<Fixture>(case_, *device_));
+      more_sets_.push_back(std::make_unique<Fixture>(*fixture_, *device_));
     }
   } catch (const EnvironmentError& error) {
     // New ones are used only when all of them exist.
