@@ -15,7 +15,7 @@ import unittest
 BINARY = os.path.abspath(sys.argv.pop(1))
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-# In the place of the quickstart, which takes half a minute.
+# In the place of the quickstart, which takes longer.
 SCENARIO = """
 defaults:
   model: {heads_q: 4, heads_kv: 2, head_dim: 32}

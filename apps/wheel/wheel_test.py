@@ -25,7 +25,7 @@ install(CODE "execute_process(COMMAND \\"${CMAKE_COMMAND}\\" --install \\"${BUIL
                                       --prefix \\"\\${CMAKE_INSTALL_PREFIX}\\" COMMAND_ERROR_IS_FATAL ANY)")
 """
 
-# Stands in for the installed quickstart, which takes half a minute.
+# Stands in for the installed quickstart, which takes longer.
 SCENARIO = """
 defaults:
   model: {heads_q: 4, heads_kv: 2, head_dim: 32}

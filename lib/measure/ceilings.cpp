@@ -27,7 +27,7 @@ struct Effort {
   double pass_s;  ///< least time for one rate
   std::int64_t least_stream_bytes;
 };
-constexpr Effort kFull{0.1, std::int64_t{256} << 20};
+constexpr Effort kFull{0.05, std::int64_t{256} << 20};
 constexpr Effort kRough{0.02, std::int64_t{64} << 20};
 /// In how many places at once a thread reads. A kernel that reads keys and values of several pages
 /// beside each other has more misses under way than one that reads a single run of memory, which it

@@ -123,7 +123,7 @@ struct HostTiming {
 /// How many times a processor's ceilings are measured at most, unless a smoke test is wanted. Other
 /// work on one of two cores halves a rate as long as it lasts, and with a ceiling that is too low,
 /// correct figures are called impossible. So each ceiling is the best of this many medians, taken
-/// over about two seconds, or of two turns that agree (best_of_turns()). A single turn is a rough
+/// over more than a second, or of two turns that agree (best_of_turns()). A single turn is a rough
 /// figure that takes a tenth of a second.
 inline constexpr int kCeilingTurns = 4;
 
