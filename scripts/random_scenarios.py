@@ -5,6 +5,7 @@
 
   scripts/random_scenarios.py build/release/bin/attnbench                  # 10,000 cases
   scripts/random_scenarios.py build/release/bin/attnbench --count 200 --seed 7
+  scripts/random_scenarios.py build/release/bin/attnbench --jobs 16        # as many programs at a time
 
 Case number i of a seed is the same whatever --count, --first and --per-file are: what failed in a long run is
 run again by `--first i --count 1`. Cases are small, so that checking one takes milliseconds; many are mixes of
@@ -12,6 +13,7 @@ one file, so that starting the program costs next to nothing.
 """
 import argparse
 import collections
+import concurrent.futures
 import json
 import math
 import pathlib
@@ -316,15 +318,18 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--per-file", type=int, default=250)
     parser.add_argument("--backend", action="append", default=[], help="only these")
+    parser.add_argument("--jobs", type=int, default=1, help="programs at a time, each on one processor")
     options = parser.parse_args()
 
     verdicts, failed, refused = collections.Counter(), 0, 0
     worst = collections.defaultdict(float)
     numbers = range(options.first, options.first + options.count)
-    with tempfile.TemporaryDirectory() as folder:
-        for begin in range(0, len(numbers), options.per_file):
-            records = run(options.program, options.seed, numbers[begin:begin + options.per_file],
-                          options.backend, pathlib.Path(folder))
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        files = [pool.submit(run, options.program, options.seed, numbers[begin:begin + options.per_file],
+                             options.backend, pathlib.Path(folder))
+                 for begin in range(0, len(numbers), options.per_file)]
+        for file in files:
+            records = file.result()
             refused += records is None
             for record in records or []:
                 verdict = "IMPOSSIBLE" if record["impossible"] else record["verdict"]
