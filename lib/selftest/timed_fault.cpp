@@ -44,6 +44,9 @@ constexpr std::array kDescriptions{
                 false, true, true},
     Description{TimedFault::kLeavesARowNowAndThen, "leaves a row unwritten now and then", true,
                 false, true, true},
+    // On a GPU it would take a kernel of its own.
+    Description{TimedFault::kReadsTheCacheInInt8, "reads keys and values in int8", true, false,
+                true, false},
 };
 
 const Description& description_of(TimedFault fault) {

@@ -28,6 +28,7 @@ enum class TimedFault : std::uint8_t {
   kRestsOnCacheReservation,
   kChangesInputsLater,
   kLeavesARowNowAndThen,
+  kReadsTheCacheInInt8,
 };
 
 [[nodiscard]] std::string_view to_string(TimedFault fault);

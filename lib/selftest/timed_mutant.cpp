@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <string>
 #include <thread>
 #include <vector>
@@ -30,6 +31,19 @@ std::size_t v_bytes(const KvPool& pool) {
   return static_cast<std::size_t>(elements * size_bytes(pool.dtype));
 }
 
+/// A row of host memory; one that nobody owns holds NaN and stays so.
+void round_to_int8(DType dtype, std::byte* row, int dims) {
+  const std::int64_t bytes = size_bytes(dtype);
+  float largest = 0;
+  for (int d = 0; d < dims; ++d)
+    largest = std::max(largest, std::fabs(load(dtype, row + d * bytes)));
+  if (!(largest > 0)) return;
+  const float unit = largest / 127;
+  for (int d = 0; d < dims; ++d) {
+    store(dtype, row + d * bytes, std::round(load(dtype, row + d * bytes) / unit) * unit);
+  }
+}
+
 }  // namespace
 
 class PlannedTimedMutant final : public Plan {
@@ -46,6 +60,8 @@ class PlannedTimedMutant final : public Plan {
   /// Computes correctly and keeps the result; late launches return the kept result.
   void run_kept(Stream& stream);
   void run_on_kept_cache(Stream& stream);
+  /// Every key and value of this sample, but each row rounded to 255 numbers.
+  void run_in_int8(Stream& stream);
   /// Behaves like a kernel that reads its answer from lines that an earlier launch reserved in the
   /// L2: correct as long as the reservation lasts.
   void run_on_reserved_cache(Stream& stream);
@@ -143,6 +159,8 @@ void PlannedTimedMutant::run(Stream& stream) {
     case TimedFault::kLeavesARowNowAndThen:
       // Seldom enough that the samples whose rows are compared need not be among them.
       return late && backend_.launches_ % 5 == 0 ? run_but_one_row(stream) : honest_->run(stream);
+    case TimedFault::kReadsTheCacheInInt8:
+      return late ? run_in_int8(stream) : honest_->run(stream);
   }
 }
 
@@ -188,6 +206,19 @@ void PlannedTimedMutant::run_on_kept_cache(Stream& stream) {
     enqueue_copy(stream, kept_k_->data(), pool.k, k_bytes(pool));
     enqueue_copy(stream, kept_v_->data(), pool.v, v_bytes(pool));
     kept_key_ = "converted";
+  }
+  honest_on_kept_pool_->run(stream);
+}
+
+void PlannedTimedMutant::run_in_int8(Stream& stream) {
+  const KvPool& pool = *batch_.token_to_kv_pool;
+  enqueue_copy(stream, kept_k_->data(), pool.k, k_bytes(pool));
+  enqueue_copy(stream, kept_v_->data(), pool.v, v_bytes(pool));
+  for (std::int64_t slot = 0; slot < pool.num_pages * pool.page_size; ++slot) {
+    for (int head = 0; head < pool.heads_kv; ++head) {
+      round_to_int8(pool.dtype, kept_pool_.k_row(slot, head), pool.head_dim_k);
+      round_to_int8(pool.dtype, kept_pool_.v_row(slot, head), pool.head_dim_v);
+    }
   }
   honest_on_kept_pool_->run(stream);
 }
