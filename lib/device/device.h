@@ -10,8 +10,10 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lib/device/cpu_target.h"
+#include "lib/device/gpu_processes.h"
 
 namespace attnbench {
 
@@ -202,6 +204,9 @@ class Device {
 
   /// At this moment; none where the device cannot tell.
   [[nodiscard]] virtual ClockEvents clock_events() const { return {}; }
+
+  /// That have a context on the device, about now; none where it cannot tell.
+  [[nodiscard]] virtual std::vector<GpuProcess> processes() { return {}; }
 
   /// A timer of work on `stream`, which must outlive it. Null where work is done when its call
   /// returns: a host clock times it.

@@ -189,6 +189,7 @@ void DeviceSamples::take(SampleBlock& block, int count, double left_s, const Sto
     block.spent_s = clock_() - begin;
   }
   block.clock_events = device_->clock_events();
+  block.processes = device_->processes();
   if (block.samples.empty()) return;
   block.damage = damage();
   block.spent_s = clock_() - begin;

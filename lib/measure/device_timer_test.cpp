@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <functional>
 #include <memory>
@@ -34,6 +35,10 @@ class FakeGpu final : public Device {
   [[nodiscard]] ClockEvents clock_events() const override {
     // After the second block, and within the fifth, where it must not be looked for.
     return {.power_cap = samples == 23, .thermal = samples == 50, .hw_slowdown = false};
+  }
+  [[nodiscard]] std::vector<GpuProcess> processes() override {
+    return samples == 23 ? std::vector<GpuProcess>{{getpid(), 8}, {getppid(), 40}}
+                         : std::vector<GpuProcess>{{getpid(), 8}};
   }
   [[nodiscard]] std::unique_ptr<SampleTimer> make_timer(Stream& stream) override {
     return std::make_unique<Timer>(*this, stream);
@@ -287,6 +292,13 @@ TEST(DeviceTimers, come_with_the_clock_events_of_all_blocks) {
   FakeGpu gpu;
   const CellTiming timing = gpu.measure(gpu.cell());
   EXPECT_EQ(to_string(timing.clock_events), "power_cap");
+}
+
+TEST(DeviceTimers, come_with_the_other_programs_that_any_block_met) {
+  FakeGpu gpu;
+  const GpuSharers sharers = gpu.measure(gpu.cell()).sharers;
+  EXPECT_EQ(sharers.processes, 1);
+  EXPECT_EQ(sharers.memory_bytes, 40);
 }
 
 TEST(DeviceTimers, are_asked_for_graphs_only_of_devices_that_have_them) {

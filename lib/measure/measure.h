@@ -79,6 +79,7 @@ struct CellTiming {
   double sm_mhz = 0;         ///< clock during the samples, median
   ClockEvents clock_events;  ///< of any block
   int disturbed = 0;         ///< samples before which the device was not idle (TimedSample)
+  GpuSharers sharers;        ///< of the device, the most at the end of any block
   int discarded = 0;         ///< samples taken below 0.95 of the settled clock, not counted above
   std::vector<BlockMedian> blocks;  ///< one a round, in their order
   double sampled_s = 0;             ///< of all samples together, those that were discarded, too

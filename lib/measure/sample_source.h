@@ -36,6 +36,7 @@ struct SampleBlock {
   std::string damage;                  ///< CheckedInputs::damage after the last of them
   double spent_s = 0;                  ///< wall time, flushes and untimed forwards included
   ClockEvents clock_events;            ///< at its end
+  std::vector<GpuProcess> processes;   ///< on the device, at its end
 };
 
 /// Takes the samples of one cell, in this process or in another. It contains no statistics, rounds

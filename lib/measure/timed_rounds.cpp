@@ -92,6 +92,7 @@ void CellRun::visit(int round, const SampleSource::Stop& stop) {
   spent_s_ += block.spent_s;
   blocks_s_ += block.spent_s;
   clock_events_ |= block.clock_events;
+  sharers_ |= sharers_among(block.processes, is_of_this_program);
   keep(block);
   if (samples_us_.size() == first) return;
   blocks_.push_back({round, median(std::span(samples_us_).subspan(first))});
@@ -154,6 +155,7 @@ CellTiming CellRun::timing() const {
   timing.discarded = discarded_;
   timing.disturbed = disturbed_;
   timing.clock_events = clock_events_;
+  timing.sharers = sharers_;
   timing.sampled_s = sampled_s_;
   timing.failure = failure_;
   if (samples_us_.empty()) return timing;

@@ -57,6 +57,7 @@ class CellRun {
   int discarded_ = 0;
   int disturbed_ = 0;
   ClockEvents clock_events_;
+  GpuSharers sharers_;
   std::vector<BlockMedian> blocks_;
   std::vector<double> ordered_us_;  ///< the medians of blocks_, ascending
   MedianInterval interval_;         ///< of the median of those

@@ -52,6 +52,9 @@ std::vector<std::string> doubts_of(const RunResult& run) {
   if (std::string busy = disturbance_text(run); !busy.empty()) {
     doubts.push_back(std::move(busy));
   }
+  if (std::string sharers = sharers_text(run); !sharers.empty()) {
+    doubts.push_back(std::move(sharers));
+  }
   const auto throttled = std::ranges::count_if(run.records, [](const Record& record) {
     return record.claims_speed() && record.timing.status == MeasureStatus::kThrottled;
   });

@@ -37,6 +37,7 @@ CellTiming pooled_timing(const std::vector<const CellTiming*>& processes, double
     all.samples += one->samples;
     all.discarded += one->discarded;
     all.clock_events |= one->clock_events;
+    all.sharers |= one->sharers;
     all.min_us = std::min(all.min_us, one->min_us);
     all.max_us = std::max(all.max_us, one->max_us);
   }

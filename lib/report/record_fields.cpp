@@ -44,6 +44,7 @@ bool has_chunks(const Record& r) { return r.layer.attention_chunk > 0; }
 bool has_dual_chunks(const Record& r) { return r.layer.dual_chunk_size > 0; }
 bool has_temperature(const Record& r) { return r.layer.temperature_len > 0; }
 bool knows_others(const Record& r) { return r.others.known(); }
+bool knows_sharers(const Record& r) { return r.timing.sharers.known(); }
 bool has_logit_cap(const Record& r) { return r.layer.logit_cap > 0; }
 
 FieldAccess declared_text() {
@@ -58,6 +59,7 @@ std::vector<RecordField> make_fields() {
   using Error = ErrorMetrics;
   using Worst = WorstElement;
   using Declared = DeclaredFacts;
+  using Sharers = GpuSharers;
   const std::vector<std::string> modes = {"extend",        "decode",          "mixed",
                                           "idle",          "target_verify",   "draft_extend",
                                           "split_prefill", "draft_extend_v2", "dllm_extend"};
@@ -264,6 +266,13 @@ std::vector<RecordField> make_fields() {
        "Samples taken below 0.95 of the settled clock, not counted in time_us", is_timed},
       {75, "clock_events", "clock_events", "", clock_events_access(),
        "Why the clock was held down during any block; empty when it was not, or cannot be told"},
+      {146, "gpu_sharers/processes", "gpu_sharers", "",
+       member<&R::timing, &Time::sharers, &Sharers::processes>(),
+       "Processes of other programs that had a context on the GPU, the most at the end of any "
+       "block; they may have been idle"},
+      {147, "gpu_sharers/memory_bytes", "gpu_sharers_memory", "B",
+       member<&R::timing, &Time::sharers, &Sharers::memory_bytes>(),
+       "Memory of theirs; 0: not told"},
       {144, "others/busy_processors", "others_busy_processors", "",
        member<&R::others, &OtherPrograms::busy_processors>(),
        "Processors that other programs kept busy, mean over the case and the second before it"},
@@ -459,6 +468,10 @@ const std::vector<RecordGroup>& record_groups() {
        "only",
        is_timed},
       {"others", "What other programs did meanwhile; null: not known", knows_others},
+      {"gpu_sharers",
+       "Other programs on the GPU; null: not known, as in a container, whose processes have other "
+       "numbers than the driver knows, or on a CPU",
+       knows_sharers},
       {"index_us",
        "One build of token-level kv_indptr / kv_indices and the page table from req_to_token, "
        "microseconds, median; null on a CPU",

@@ -27,7 +27,7 @@ inline constexpr std::array kSchemaVersions = {
     SchemaVersion{"1.7.0", 112},  SchemaVersion{"1.8.0", 112},  SchemaVersion{"1.9.0", 114},
     SchemaVersion{"1.10.0", 116}, SchemaVersion{"1.11.0", 117}, SchemaVersion{"1.12.0", 125},
     SchemaVersion{"1.13.0", 126}, SchemaVersion{"1.14.0", 134}, SchemaVersion{"1.15.0", 136},
-    SchemaVersion{"1.16.0", 143}, SchemaVersion{"1.17.0", 145}};
+    SchemaVersion{"1.16.0", 143}, SchemaVersion{"1.17.0", 145}, SchemaVersion{"1.18.0", 147}};
 
 /// A figure or fact of a record. CSV, JSON, schema and the results page all follow from the list of
 /// these: a field that is added there is in each of them.

@@ -453,6 +453,8 @@ void TerminalReport::finished(const RunResult& run, const RunEnd& end) {
     const std::string unsettled =
         precision_ > 0 ? unsettled_text(run, precision_) : disturbance_text(run.others);
     if (!unsettled.empty()) out_ << '\n' << wrapped(unsettled, options_.width, 0);
+    const std::string sharers = sharers_text(run);
+    if (!sharers.empty()) out_ << '\n' << wrapped(sharers, options_.width, 0);
   }
   std::set<std::string> ids;
   for (const Record& record : run.records) ids.insert(case_name(run, record));

@@ -50,4 +50,23 @@ std::string disturbance_text(const OtherPrograms& others) {
                      others.processors);
 }
 
+std::string sharers_text(const RunResult& run) {
+  GpuSharers most;
+  std::int64_t shared = 0, figures = 0;
+  for (const Record& each : run.records) {
+    if (!each.claims_speed() || !each.timing.sharers.known()) continue;
+    ++figures;
+    if (!each.timing.sharers.disturb()) continue;
+    ++shared;
+    most |= each.timing.sharers;
+  }
+  if (shared == 0) return {};
+  const std::string memory =
+      most.memory_bytes == 0
+          ? ""
+          : fmt::format(" ({:.1f} GB)", static_cast<double>(most.memory_bytes) / 1e9);
+  return fmt::format("{} other process{}{} had the GPU open in {} of {} figures", most.processes,
+                     most.processes == 1 ? "" : "es", memory, shared, figures);
+}
+
 }  // namespace attnbench

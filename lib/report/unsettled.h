@@ -20,4 +20,8 @@ namespace attnbench {
 /// knows.
 [[nodiscard]] std::string disturbance_text(const OtherPrograms& others);
 
+/// "2 other processes (3.1 GB) had the GPU open in 4 of 12 figures"; empty where none had, or
+/// nobody knows.
+[[nodiscard]] std::string sharers_text(const RunResult& run);
+
 }  // namespace attnbench

@@ -10,10 +10,10 @@
 
 #include "lib/base/error.h"
 #include "lib/device/cuda/cache_flush.cuh"
-#include "lib/device/cuda/clock_events.h"
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/device/cuda/guarded_memory.cuh"
 #include "lib/device/cuda/handles.cuh"
+#include "lib/device/cuda/nvml.h"
 #include "lib/device/cuda/sample_timer.cuh"
 
 namespace attnbench {
@@ -79,7 +79,7 @@ class CudaDevice final : public Device {
     std::array<char, 32> bus_id{};
     check_cuda(cudaDeviceGetPCIBusId(bus_id.data(), static_cast<int>(bus_id.size()), ordinal),
                "cudaDeviceGetPCIBusId");
-    clock_events_ = ClockEventReader::open(bus_id.data());
+    nvml_ = Nvml::open(bus_id.data());
   }
 
   [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
@@ -133,7 +133,11 @@ class CudaDevice final : public Device {
   }
 
   [[nodiscard]] ClockEvents clock_events() const override {
-    return clock_events_ ? clock_events_->read() : ClockEvents{};
+    return nvml_ ? nvml_->clock_events() : ClockEvents{};
+  }
+
+  [[nodiscard]] std::vector<GpuProcess> processes() override {
+    return nvml_ ? nvml_->processes() : std::vector<GpuProcess>();
   }
 
   [[nodiscard]] std::unique_ptr<SampleTimer> make_timer(Stream& stream) override {
@@ -172,7 +176,7 @@ class CudaDevice final : public Device {
   DeviceInfo info_;
   StreamHandle stream_;  ///< of copies and fills
   std::optional<CacheFlush> flush_;
-  std::unique_ptr<ClockEventReader> clock_events_;  ///< null without NVML
+  std::unique_ptr<Nvml> nvml_;  ///< null where there is none
 };
 
 }  // namespace

@@ -149,6 +149,7 @@ RunResult sample_run() {
   mistrusted.timing.sm_mhz = 1980;
   mistrusted.timing.discarded = 3;
   mistrusted.timing.clock_events = {.power_cap = true, .thermal = true};
+  mistrusted.timing.sharers = {2, 3'100'000'000};
   mistrusted.index = {12.3, 180.5};
   mistrusted.aa = {12, 1.00125, 0.997, 1.0041, 1.021};
 

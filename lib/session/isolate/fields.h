@@ -38,6 +38,12 @@ void visit_fields(ClockEvents& value, Visit visit) {
 }
 
 template <class Visit>
+void visit_fields(GpuProcess& value, Visit visit) {
+  auto& [pid, memory_bytes] = value;
+  visit(pid, memory_bytes);
+}
+
+template <class Visit>
 void visit_fields(DeviceInfo& value, Visit visit) {
   auto& [kind, name, arch, units, last_level_cache, memory, cpu_target, driver, cuda] = value;
   visit(kind, name, arch, units, last_level_cache, memory, cpu_target, driver, cuda);
@@ -137,8 +143,8 @@ void visit_fields(SampleOutputs& value, Visit visit) {
 
 template <class Visit>
 void visit_fields(SampleBlock& value, Visit visit) {
-  auto& [samples, outputs, damage, spent_s, clock_events] = value;
-  visit(samples, outputs, damage, spent_s, clock_events);
+  auto& [samples, outputs, damage, spent_s, clock_events, processes] = value;
+  visit(samples, outputs, damage, spent_s, clock_events, processes);
 }
 
 template <class Visit>

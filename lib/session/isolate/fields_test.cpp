@@ -84,6 +84,7 @@ TEST(JsonFields, keep_the_samples_of_a_visit) {
   block.damage = "input 'q' was modified";
   block.spent_s = 0.25;
   block.clock_events = {.power_cap = true, .thermal = false};
+  block.processes = {{4321, 1 << 20}};
   const SampleBlock back = through_json(block);
   ASSERT_EQ(back.samples.size(), 2u);
   EXPECT_EQ(back.samples[0].enqueue_us, 2.5);
@@ -96,6 +97,9 @@ TEST(JsonFields, keep_the_samples_of_a_visit) {
   EXPECT_EQ(back.spent_s, 0.25);
   EXPECT_TRUE(back.clock_events.power_cap);
   EXPECT_FALSE(back.clock_events.thermal);
+  ASSERT_EQ(back.processes.size(), 1u);
+  EXPECT_EQ(back.processes[0].pid, 4321);
+  EXPECT_EQ(back.processes[0].memory_bytes, 1 << 20);
 }
 
 TEST(JsonFields, keep_which_rows_are_wanted) {
