@@ -38,6 +38,12 @@ bool PlanMemory::guards_intact() const {
          std::ranges::all_of(parts_, [](const auto& part) { return part->guards_intact(); });
 }
 
+void PlanMemory::restore_guards() {
+  if (buffer_) buffer_->restore_guards();
+  for (const auto& each : indices_) each.second->restore_guards();
+  for (const auto& part : parts_) part->restore_guards();
+}
+
 std::int64_t PlanMemory::workspace_bytes() const {
   auto bytes = static_cast<std::int64_t>(memory().size());
   for (const auto& part : parts_) bytes += part->workspace_bytes();

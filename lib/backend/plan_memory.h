@@ -31,6 +31,7 @@ class PlanMemory {
   /// Where the memory is, and where the plan will run.
   [[nodiscard]] Device& device() const { return *device_; }
   [[nodiscard]] bool guards_intact() const;
+  void restore_guards();
   /// The workspace, without that of parts; an address of the device. Empty before.
   [[nodiscard]] std::span<const std::byte> memory() const {
     return buffer_ ? std::span<const std::byte>(buffer_->data(), buffer_->size())

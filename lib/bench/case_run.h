@@ -93,6 +93,8 @@ class CaseRun {
   void work();
   void time();
   void time_on(RunDevice& device);
+  /// Whether the workspace is damaged again when each of the candidate's cells is visited alone.
+  [[nodiscard]] bool damages_again(Candidate& candidate, std::span<const Cell> cells);
   /// Times the short graph cells of a GPU again, with many forwards in a graph.
   void time_batched_graphs(RunDevice& device);
   [[nodiscard]] std::vector<CellTiming> measure(std::span<const SourcedCell> cells,

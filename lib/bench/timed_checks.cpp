@@ -67,10 +67,8 @@ std::vector<SampleChecks> check_timed_samples(const Case& c, std::span<const Che
   for (std::size_t i = 0; i < cells.size(); ++i) {
     checks[i].fault = fault_of_all_samples(c, cells[i]);
     if (const std::string& damage = cells[i].samples->odd_damage(); !damage.empty()) {
-      checks[i].doubt = fmt::format(
-          "{} while {} were timed, and not when the visit was repeated: another backend of this "
-          "process may have done it",
-          damage, cells[i].launch);
+      checks[i].doubt = text_of_odd_damage(
+          fmt::format("{} while {} were timed", damage, cells[i].launch), "visit");
     }
   }
   for (const Comparison& each : comparisons) {

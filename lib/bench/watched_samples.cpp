@@ -25,8 +25,6 @@ void WatchedSamples::end(const std::string& damage) {
 
 bool WatchedSamples::is_clean_again(const std::string& damage, SampleBlock& block, int count,
                                     double left_s, const Stop& stop) {
-  // Guards stay damaged, so that a repetition would tell nothing.
-  if (damage.find("guard bytes") != std::string::npos) return false;
   // Code of others may go on for a while behind its own visits.
   constexpr int kRepetitions = 3;
   for (int i = 0; i < kRepetitions && !stop(); ++i) {

@@ -69,6 +69,8 @@ class Buffer {
 
   /// True while no guard byte before or after the usable range has changed.
   [[nodiscard]] virtual bool guards_intact() const = 0;
+  /// Makes them what they were, so that damage which comes again is seen again.
+  virtual void restore_guards() = 0;
 
  protected:
   Buffer() = default;

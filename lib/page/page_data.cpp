@@ -76,6 +76,7 @@ constexpr std::string_view kShown[] = {"scenario",
                                        "error/fill",
                                        "samples_checked",
                                        "others/busy_processors",
+                                       "gpu_sharers/processes",
                                        "fixture_hash",
                                        "repro"};
 

@@ -63,8 +63,10 @@ void BatchedGraphSamples::bind_all() {
 std::string BatchedGraphSamples::damage() {
   const std::size_t set = next_looked_at_++ % bound_.size();
   std::string damage = on_device_->damage_of(on_device_->input_set(set));
-  const Bound& bound = bound_[set];
-  if (!(bound.recorded ? bound.recorded->memory() : *bound.memory).guards_intact()) {
+  Bound& bound = bound_[set];
+  PlanMemory& memory = bound.recorded ? bound.recorded->memory() : *bound.memory;
+  if (!memory.guards_intact()) {
+    memory.restore_guards();
     damage += (damage.empty() ? "" : "; ") + std::string("guard bytes of the workspace changed");
   }
   return damage;

@@ -51,7 +51,6 @@ void CaseOnDevice::build_again() {
   sample_io_.clear();
   fixture_.reset();  // first the old one's memory, then the new one's
   timing_hash_.clear();
-  known_damage_.clear();
   try {
     fixture_ = std::make_unique<Fixture>(case_, *device_);
   } catch (const EnvironmentError& error) {
@@ -95,10 +94,9 @@ CheckedInputs CaseOnDevice::checked_inputs(std::size_t placement) {
 std::string CaseOnDevice::damage_of(Fixture& fixture) {
   std::string damage;
   const auto add = [&](const std::string& what) { damage += (damage.empty() ? "" : "; ") + what; };
-  for (const std::string& name : fixture.damaged_guards()) {
-    if (!known_damage_.emplace(&fixture, name).second) continue;
-    add(fmt::format("guard bytes of '{}' changed", name));
-  }
+  const std::vector<std::string> guards = fixture.damaged_guards();
+  for (const std::string& name : guards) add(fmt::format("guard bytes of '{}' changed", name));
+  if (!guards.empty()) fixture.restore_guards();
   const std::vector<std::string> changed = fixture.changed_inputs();
   for (const std::string& name : changed) add(fmt::format("input '{}' was modified", name));
   if (!changed.empty()) fixture.fill(Fill::kTiming);

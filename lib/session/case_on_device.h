@@ -7,9 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lib/device/device.h"
@@ -72,9 +70,9 @@ class CaseOnDevice {
   /// The inputs of samples in the fixture of a placement.
   [[nodiscard]] CheckedInputs checked_inputs(std::size_t placement = 0);
   [[nodiscard]] SampleNumbers& sample_numbers() { return numbers_; }
-  /// Names the memory of `fixture` that a forward changed but may not change, each damaged guard
-  /// once; empty when there is none. Changed inputs are filled again: the next backend is not to
-  /// blame.
+  /// Names the memory of `fixture` that a forward changed but may not change; empty when there is
+  /// none. Guards are restored and changed inputs filled again: the next backend is not to blame,
+  /// and damage that is found again was done again.
   [[nodiscard]] std::string damage_of(Fixture& fixture);
   [[nodiscard]] Stream& stream();
   /// Null where a host clock times.
@@ -97,7 +95,6 @@ class CaseOnDevice {
   std::optional<bool> placed_apart_;  ///< placements have sets of their own, once it is known
   std::map<const Fixture*, std::unique_ptr<SampleIo>> sample_io_;
   SampleNumbers numbers_;
-  std::set<std::pair<const Fixture*, std::string>> known_damage_;  ///< guards stay damaged
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<SampleTimer> timer_;
 };

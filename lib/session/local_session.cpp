@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "lib/fixture/memory_need.h"
 #include "lib/measure/device_samples.h"
@@ -48,11 +50,12 @@ Observation LocalSession::observe() {
       observe_backend(on_device_->case_with_layout(), *backend_, *fixture, on_device_->device(),
                       *wanted_, on_device_->compared_fixtures());
   found.building_us += building_us;
+  left_damage_ = !found.faults.empty() || !found.odd_damage.empty();
   return found;
 }
 
 void LocalSession::tidy_up() {
-  if (!on_device_->fixture().damaged_guards().empty()) on_device_->build_again();
+  if (std::exchange(left_damage_, false)) on_device_->build_again();
 }
 
 PlanCost LocalSession::plan() {
@@ -151,11 +154,12 @@ std::unique_ptr<SampleSource> LocalSession::batched_samples(CacheState cache, Ba
 
 std::string LocalSession::finish() {
   on_device_->device().make_stream()->synchronize();
+  std::vector<PlanMemory*> workspaces;
+  for (const Planned& each : planned_) workspaces.push_back(each.memory.get());
+  for (const auto& each : recorded_) workspaces.push_back(&each->memory());
   const bool intact =
-      std::ranges::all_of(planned_,
-                          [](const Planned& each) { return each.memory->guards_intact(); }) &&
-      std::ranges::all_of(recorded_,
-                          [](const auto& each) { return each->memory().guards_intact(); });
+      std::ranges::all_of(workspaces, [](const PlanMemory* each) { return each->guards_intact(); });
+  for (PlanMemory* const each : workspaces) each->restore_guards();
   return intact ? "" : "guard bytes of the workspace changed";
 }
 

@@ -62,6 +62,7 @@ class LocalSession final : public Session {
   std::shared_ptr<CaseOnDevice> on_device_;  ///< once the backend supports the case
   std::unique_ptr<Backend> backend_;
   const WantedRows* wanted_ = nullptr;                   ///< by an observation that has begun
+  bool left_damage_ = false;                             ///< by it
   std::vector<Planned> planned_;                         ///< one a placement
   std::vector<std::unique_ptr<RecordedStep>> recorded_;  ///< likewise; empty: there is none
 };

@@ -27,7 +27,7 @@ class RecordedStep {
   /// Plans the case's step: what is replayed on `stream` from now on computes it. False when the
   /// plan cannot.
   [[nodiscard]] bool update(Stream& stream) { return plan_->update(step_.batch, stream); }
-  [[nodiscard]] const PlanMemory& memory() const { return memory_; }
+  [[nodiscard]] PlanMemory& memory() { return memory_; }
 
  private:
   /// A batch with its own index arrays on the device.

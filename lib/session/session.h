@@ -83,7 +83,7 @@ class Session {
   [[nodiscard]] virtual std::unique_ptr<SampleSource> batched_samples(CacheState cache,
                                                                       BatchedGraph graph) = 0;
   /// To be called after the last sample. Throws if the device is lost. Reports changed guard bytes
-  /// of the backend's own memory; empty when there are none.
+  /// of the backend's own memory, which are then restored; empty when there are none.
   [[nodiscard]] virtual std::string finish() = 0;
 
  protected:

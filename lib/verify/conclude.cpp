@@ -118,6 +118,10 @@ Verification conclude(const Case& c, const Observation& observed,
     result.verdict = observed.slots_checked > 0 ? Verdict::kPassed : Verdict::kMistrusted;
     if (observed.slots_checked == 0) result.reason = "no slot was written";
   }
+  if (result.verdict == Verdict::kPassed && !observed.odd_damage.empty()) {
+    result.verdict = Verdict::kMistrusted;
+    result.reason = text_of_odd_damage(observed.odd_damage.front(), "run");
+  }
   result.slots_checked = observed.slots_checked;
   result.first_use_us = observed.first_use_us;
   result.kernel = observed.kernel;
@@ -132,6 +136,12 @@ Verification conclude(const Case& c, const Observation& observed,
     result.reason = faults;
   }
   return result;
+}
+
+std::string text_of_odd_damage(std::string_view damage, std::string_view repeated) {
+  return fmt::format(
+      "{}, and not when the {} was repeated: another backend of this process may have done it",
+      damage, repeated);
 }
 
 Verification verify_backend(const Case& c, Backend& backend, Fixture& fixture, Device& device,

@@ -53,13 +53,16 @@ struct Observation {
   double building_us = 0;           ///< host time in which fixtures were made and filled
   std::string kernel;               ///< Plan::kernel() of the first plan
   std::vector<std::string> faults;  ///< noticed beside the outputs: guards, inputs, determinism
-  std::string crash;                ///< what it threw, and where; empty when it ended well
-  std::vector<Observation> parts;   ///< of a composed step, of which nothing else is set
+  /// Damage that a run found and that its repetition did not, so that something else may have done
+  /// it.
+  std::vector<std::string> odd_damage;
+  std::string crash;               ///< what it threw, and where; empty when it ended well
+  std::vector<Observation> parts;  ///< of a composed step, of which nothing else is set
 };
 
 /// Runs `backend` on every fill in `fixture` (poisoned outputs, guards and inputs re-checked after
-/// each run) and tests the bitwise properties on the normal data. Exceptions of the backend end it.
-/// Leaves the fixture filled with the last fill.
+/// each run, which is repeated where they changed) and tests the bitwise properties on the normal
+/// data. Exceptions of the backend end it. Leaves the fixture filled with the last fill.
 [[nodiscard]] Observation observe_backend(const Case& c, Backend& backend, Fixture& fixture,
                                           Device& device, const WantedRows& wanted,
                                           ComparedFixtures& others);

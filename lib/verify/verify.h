@@ -102,6 +102,9 @@ inline constexpr double kIncorrectRms = 5;
 [[nodiscard]] Verification conclude(const Case& c, const Observation& observed,
                                     const StepTruths& truths);
 
+/// Says why a backend is not blamed for damage; `repeated` is the "run" or "visit" that was.
+[[nodiscard]] std::string text_of_odd_damage(std::string_view damage, std::string_view repeated);
+
 /// observe_backend() and conclude() in one process.
 [[nodiscard]] Verification verify_backend(const Case& c, Backend& backend, Fixture& fixture,
                                           Device& device, std::span<const FillTruth> truth);

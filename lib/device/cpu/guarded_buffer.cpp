@@ -22,9 +22,8 @@ constexpr auto kPoison = std::byte{0xff};  // NaN in every float type
 class GuardedBuffer final : public Buffer {
  public:
   GuardedBuffer(std::size_t bytes, std::byte* memory) : bytes_(bytes), memory_(memory) {
-    std::fill_n(memory_.get(), kGuardBytes, kGuardPattern);
+    GuardedBuffer::restore_guards();
     set_bytes({data(), bytes_}, kPoison);
-    std::fill_n(data() + bytes_, kGuardBytes, kGuardPattern);
   }
 
   [[nodiscard]] std::byte* data() noexcept override { return memory_.get() + kGuardBytes; }
@@ -35,6 +34,11 @@ class GuardedBuffer final : public Buffer {
     const std::byte* const after = memory_.get() + kGuardBytes + bytes_;
     return std::all_of(memory_.get(), memory_.get() + kGuardBytes, untouched) &&
            std::all_of(after, after + kGuardBytes, untouched);
+  }
+
+  void restore_guards() override {
+    std::fill_n(memory_.get(), kGuardBytes, kGuardPattern);
+    std::fill_n(memory_.get() + kGuardBytes + bytes_, kGuardBytes, kGuardPattern);
   }
 
  private:

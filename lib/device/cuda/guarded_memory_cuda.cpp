@@ -20,12 +20,9 @@ class GuardedMemory final : public Buffer {
  public:
   GuardedMemory(std::size_t bytes, DeviceArray<std::byte> memory, cudaStream_t stream)
       : bytes_(bytes), memory_(std::move(memory)), stream_(stream) {
-    std::byte* const begin = memory_.get();
-    check_cuda(cudaMemsetAsync(begin, kGuardPattern, kGuardBytes, stream_), "cudaMemsetAsync");
-    check_cuda(cudaMemsetAsync(data(), kPoison, bytes_, stream_), "cudaMemsetAsync");
-    check_cuda(cudaMemsetAsync(data() + bytes_, kGuardPattern, kGuardBytes, stream_),
+    check_cuda(cudaMemsetAsync(memory_.get() + kGuardBytes, kPoison, bytes_, stream_),
                "cudaMemsetAsync");
-    check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+    GuardedMemory::restore_guards();
   }
 
   [[nodiscard]] std::byte* data() noexcept override { return memory_.get() + kGuardBytes; }
@@ -42,6 +39,13 @@ class GuardedMemory final : public Buffer {
                "cudaMemcpyAsync");
     check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
     return std::ranges::all_of(guards, [](std::byte b) { return b == std::byte{kGuardPattern}; });
+  }
+
+  void restore_guards() override {
+    for (std::byte* const guard : {memory_.get(), memory_.get() + kGuardBytes + bytes_}) {
+      check_cuda(cudaMemsetAsync(guard, kGuardPattern, kGuardBytes, stream_), "cudaMemsetAsync");
+    }
+    check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
   }
 
  private:

@@ -81,10 +81,10 @@ void visit_fields(FillOutputs& value, Visit visit) {
 
 template <class Visit>
 void visit_fields(Observation& value, Visit visit) {
-  auto& [numerics, fills, bitwise, slots_checked, first_use_us, building_us, kernel, faults, crash,
-         parts] = value;
-  visit(numerics, fills, bitwise, slots_checked, first_use_us, building_us, kernel, faults, crash,
-        parts);
+  auto& [numerics, fills, bitwise, slots_checked, first_use_us, building_us, kernel, faults,
+         odd_damage, crash, parts] = value;
+  visit(numerics, fills, bitwise, slots_checked, first_use_us, building_us, kernel, faults,
+        odd_damage, crash, parts);
 }
 
 template <class Visit>
