@@ -94,6 +94,7 @@ PlannedRun at_value(const PlannedRun& planned, const std::string& case_id, const
   Scenario& scenario = run.scenario;
   scenario.axis = CaseAxis{case_id, axis, {value}};
   scenario.cases = parse_scenario(scenario.text, scenario.path, scenario.seed, scenario.axis).cases;
+  set_sample_nonce(scenario, scenario.sample_nonce);
   run.filter = {{scenario.cases.front().id}, std::move(backends)};
   return run;
 }

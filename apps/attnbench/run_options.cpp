@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
+#include <random>
 #include <set>
 
 #include "apps/attnbench/hybrid_pairs.h"
@@ -121,6 +122,10 @@ void declare_cells(CLI::App& app, RunOptions& options) {
   declare_filter(app, options);
   declare_shard(app, options);
   declare_force_graph_and_seed(app, options);
+  app.add_option("--sample-nonce", options.sample_nonce,
+                 "repeats the timed samples of a run whose line to run a cell again names it; "
+                 "drawn anew otherwise, so that no answer can be kept from an earlier run")
+      ->transform(whole_number("sample-nonce", 0, std::numeric_limits<std::int64_t>::max()));
   app.add_flag("--no-verify", options.no_verify,
                "time without checking results; rows have no verdict");
   app.add_flag("--aa", options.aa,
@@ -244,8 +249,15 @@ std::string lasting_word(const std::string& word) {
   return word == kStandardInput ? word : lasting_path(find_scenario(word));
 }
 
+/// From the system, so that nothing on the command line tells it; of few enough digits to be typed.
+std::uint64_t drawn_nonce() {
+  std::random_device source;
+  return (std::uint64_t{source()} << 16 ^ source()) | 1;  // 0 means none
+}
+
 std::vector<Scenario> scenarios_of(const RunOptions& options, const std::string& program) {
   std::vector<Scenario> scenarios;
+  const std::uint64_t nonce = options.sample_nonce ? *options.sample_nonce : drawn_nonce();
   for (const std::string& word : options.scenarios) {
     Scenario scenario = read_scenario(word, options.seed);
     if (std::ranges::find(scenarios, scenario.name, &Scenario::name) != scenarios.end()) {
@@ -254,6 +266,7 @@ std::vector<Scenario> scenarios_of(const RunOptions& options, const std::string&
     }
     override_measure(options, scenario.measure);
     if (options.no_verify) scenario.verify.enabled = false;
+    set_sample_nonce(scenario, nonce);
     scenario.command = {program, lasting_word(word), options.repeated.always,
                         options.repeated.hosted};
     scenarios.push_back(std::move(scenario));

@@ -29,7 +29,7 @@ struct RunOptions {
   std::vector<CacheState> cache;
   std::vector<LaunchMode> launch;
   std::vector<StepPart> step;
-  std::optional<std::uint64_t> seed;
+  std::optional<std::uint64_t> seed, sample_nonce;
   std::optional<double> precision, cell_timeout_s, quiet_wait_s;
   std::vector<int> rounds;  ///< fewest and most, or one number for both
   OutputOptions outputs;

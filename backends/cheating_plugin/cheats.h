@@ -120,4 +120,18 @@ void claims_weights_in_e4m3_and_no_lse(attnbench_numerics& numerics);
 void claims_no_lse(attnbench_numerics& numerics);
 void changes_a_rivals_inputs(Planned& planned);
 
+// By what the public source says of samples that are still to come (foreseen.cpp).
+void computes_foreseen_rows_only(Planned& planned);
+void computes_foreseen_rows_by_a_seed_in_memory(Planned& planned);
+void puts_constants_beside_foreseen_rows(Planned& planned);
+void leaves_samples_that_nobody_compares(Planned& planned);
+void works_ahead_in_untimed_forwards(Planned& planned);
+void answers_from_an_earlier_run(Planned& planned);
+
+// Damage that no repetition shows, as another backend of the process would do it (damage.cpp).
+void changes_an_input_once_in_the_check(Planned& planned);
+void changes_a_guard_once_in_the_check(Planned& planned);
+void changes_a_guard_once_when_timed(Planned& planned);
+void changes_the_workspaces_guard_once_when_timed(Planned& planned);
+
 }  // namespace cheats

@@ -43,6 +43,17 @@ constexpr std::array kCheats = {
     Cheat{"every_sixth_key_when_timed", reads_every_sixth_key_when_timed,
           claims_weights_in_e4m3_and_no_lse},
     Cheat{"changes_a_rivals_inputs", changes_a_rivals_inputs},
+    Cheat{"foreseen_rows_only", computes_foreseen_rows_only},
+    Cheat{"foreseen_rows_by_a_seed_in_memory", computes_foreseen_rows_by_a_seed_in_memory},
+    Cheat{"constants_beside_foreseen_rows", puts_constants_beside_foreseen_rows},
+    Cheat{"nothing_where_nobody_compares", leaves_samples_that_nobody_compares},
+    Cheat{"works_ahead_in_untimed_forwards", works_ahead_in_untimed_forwards},
+    Cheat{"answers_from_an_earlier_run", answers_from_an_earlier_run},
+    Cheat{"an_input_changed_once_in_the_check", changes_an_input_once_in_the_check},
+    Cheat{"a_guard_changed_once_in_the_check", changes_a_guard_once_in_the_check},
+    Cheat{"a_guard_changed_once_when_timed", changes_a_guard_once_when_timed},
+    Cheat{"the_workspaces_guard_changed_once_when_timed",
+          changes_the_workspaces_guard_once_when_timed, nullptr, 256},
 };
 
 int supports(void*, const attnbench_problem* p, char* message, std::size_t size) {

@@ -41,6 +41,7 @@ std::string repro_line(const Scenario& scenario, const Record& record,
     line += option("--step", to_string(record.step));
   }
   line += fmt::format(" --seed {}", scenario.seed);
+  if (scenario.sample_nonce != 0) line += fmt::format(" --sample-nonce {}", scenario.sample_nonce);
   if (scenario.measure.aa) line += " --aa";
   if (record.graph_forced) line += " --force-graph";
   if (!scenario.verify.enabled) line += " --no-verify";

@@ -62,6 +62,11 @@ Case with_step(const Case& c, StepPart step) {
   return of_encoders ? encoder_write(std::move(result)) : result;
 }
 
+void set_sample_nonce(Case& c, std::uint64_t nonce) {
+  c.sample_nonce = nonce;
+  for (Case& part : c.parts) part.sample_nonce = nonce;
+}
+
 std::string_view to_string(Placement placement) {
   switch (placement) {
     case Placement::kContiguous:

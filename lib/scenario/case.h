@@ -128,6 +128,10 @@ struct Case {
   ModelLayers model_layers;
   int tp = 1;
   std::uint64_t seed = 0;
+  /// Drawn anew by each run and on no command line: where the fresh keys of timed samples lie, and
+  /// which of their rows are compared, follows from no file, so that answers that were computed
+  /// ahead or kept from another run are wrong. All that is timed otherwise stays the same.
+  std::uint64_t sample_nonce = 0;
   AttentionLayer layer;
   DType dtype = DType::kBF16;  ///< of new K/V, and of Q and O where they are not in fp8
   KvCacheConfig kv_cache;
@@ -171,6 +175,9 @@ struct Case {
 /// not cached: their requests, with the encoder's tokens as those of a prompt. Where all are, there
 /// is nothing to write, and supports_step() says so.
 [[nodiscard]] Case with_step(const Case& c, StepPart step);
+
+/// Case::sample_nonce of the case and its parts.
+void set_sample_nonce(Case& c, std::uint64_t nonce);
 
 [[nodiscard]] std::string_view to_string(Placement placement);
 

@@ -64,6 +64,7 @@ float size_for(const Case& c, const Request& request, double weight) {
 
 FreshKeyChoice fresh_key_choice(const Case& c, const Request& request) {
   FreshKeyChoice choice = positions_of(c, request);
+  choice.nonce = c.sample_nonce;
   for (std::size_t i = 0; i < std::size(kFreshKeyWeights); ++i) {
     choice.sizes[i] = size_for(c, request, kFreshKeyWeights[i]);
   }

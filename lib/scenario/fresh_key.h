@@ -24,6 +24,7 @@ inline constexpr double kFreshKeyWeights[] = {0.5, 0.1, 0.02};
 struct FreshKeyChoice {
   std::int64_t first = 0, count = 0;  ///< positions
   float sizes[3] = {};                ///< per dim, as kFreshKeyWeights
+  std::uint64_t nonce = 0;            ///< Case::sample_nonce
 };
 
 /// A result without the key is far off where its weight is large. The other keys' logits are normal
@@ -38,7 +39,7 @@ struct FreshKeyChoice {
 [[nodiscard]] constexpr FreshKey fresh_key_of(const FreshKeyChoice& choice, std::uint64_t seed,
                                               std::uint64_t stream) {
   if (choice.count == 0) return {};
-  const std::uint64_t bits = combine(seed + 0xf2e5u, stream);
+  const std::uint64_t bits = combine((seed ^ choice.nonce) + 0xf2e5u, stream);
   // The upper half times a count below 2^31, which needs no division: this runs between samples.
   return {choice.first + static_cast<std::int64_t>(
                              (bits >> 32) * static_cast<std::uint64_t>(choice.count) >> 32),

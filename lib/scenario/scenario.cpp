@@ -237,4 +237,9 @@ Scenario load_scenario(const std::string& path, std::optional<std::uint64_t> see
   return parse_scenario(read_regular_file(path, kMaxScenarioBytes), path, seed);
 }
 
+void set_sample_nonce(Scenario& scenario, std::uint64_t nonce) {
+  scenario.sample_nonce = nonce;
+  for (Case& c : scenario.cases) set_sample_nonce(c, nonce);
+}
+
 }  // namespace attnbench

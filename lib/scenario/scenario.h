@@ -92,6 +92,7 @@ struct Scenario {
   std::string sha256;              ///< of them, hex
   std::vector<InputFile> configs;  ///< config.json of models that it names, by their paths in it
   std::uint64_t seed = 0;
+  std::uint64_t sample_nonce = 0;  ///< of all its cases; 0: of no run
   MeasureConfig measure;
   VerifyConfig verify;
   /// Names, and whole paths of plug-in files, which mean all that they hold. Empty: every one that
@@ -102,6 +103,9 @@ struct Scenario {
   std::optional<CaseAxis> axis{};     ///< that all cases lie along, instead of those of the file
   ScenarioCommand command;
 };
+
+/// Scenario::sample_nonce, and that of its cases.
+void set_sample_nonce(Scenario& scenario, std::uint64_t nonce);
 
 /// Whether an item of a list of backends is a plug-in file: no name looks like one.
 [[nodiscard]] bool is_plugin_file(const std::string& item);

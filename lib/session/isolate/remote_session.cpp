@@ -56,7 +56,9 @@ class RemoteSamples final : public SampleSource {
 
 RemoteSession::RemoteSession(const Case& c, int rounds, RemoteWorker& worker) : worker_(&worker) {
   worker.limit_steps();
-  worker.post("considering the case", {{"case", c.id}, {"part", c.step}, {"rounds", rounds}});
+  worker.post(
+      "considering the case",
+      {{"case", c.id}, {"part", c.step}, {"rounds", rounds}, {"sample_nonce", c.sample_nonce}});
 }
 
 RemoteSession::~RemoteSession() {

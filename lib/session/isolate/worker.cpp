@@ -67,7 +67,7 @@ class Worker {
       answer = to_json_fields(executor_->prepare(backends).at(0).ceilings);
     } else if (step == "considering the case") {
       begin_case(request.at("case").get<std::string>(), request.at("part").get<StepPart>(),
-                 request.at("rounds").get<int>());
+                 request.at("rounds").get<int>(), request.at("sample_nonce").get<std::uint64_t>());
       const FormatChoice choice = session_->supports();
       answer = json::array({choice.support.reason(), to_json_fields(choice.layout)});
     } else if (step == "saying where it rounds") {
@@ -124,11 +124,12 @@ class Worker {
                                                 request.at("processes").get<int>());
   }
 
-  void begin_case(const std::string& id, StepPart step, int rounds) {
+  void begin_case(const std::string& id, StepPart step, int rounds, std::uint64_t sample_nonce) {
     leave_case();
     const auto found = std::ranges::find(scenario_.cases, id, &Case::id);
     expects(found != scenario_.cases.end(), "run and worker know different cases");
     case_ = with_step(*found, step);
+    set_sample_nonce(case_, sample_nonce);
     session_ = executor_->begin(case_, *entry_, rounds);
   }
 
