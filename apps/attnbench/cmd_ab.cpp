@@ -12,7 +12,6 @@
 #include <iterator>
 #include <memory>
 #include <ostream>
-#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -114,23 +113,19 @@ class AbProgress {
   int pairs_ = 0;
 };
 
-/// Adds the plug-ins to what both programs are asked. Files that the environment names are
-/// registered here and are told to the programs.
-void add_plugins(AbCommand& command, const Registry& registry) {
+/// Adds the plug-ins to what both programs are asked. Those that the environment names stay there:
+/// a program may be a script that names others.
+void add_plugins(AbCommand& command, const KnownBackends& known) {
   std::vector<std::string>& words = command.programs.options;
   for (const std::string& plugin : command.plugins) {
     words.insert(words.end(), {"--plugin", plugin});
   }
   if (!command.python.empty()) words.insert(words.end(), {"--python", command.python});
-  std::set<std::string> plugins;
-  for (const Registry::Entry& entry : registry.entries()) {
-    if (!entry.plugin.empty() && plugins.insert(entry.plugin).second) {
-      words.insert(words.end(), {"--plugin", entry.plugin});
-    }
-  }
+  const std::string& of_environment = known.plugins_of_environment();
+  if (!of_environment.empty()) setenv(kPluginsVariable, of_environment.c_str(), 1);
 }
 
-int ab(AbCommand command, const Registry& registry, Console& console) {
+int ab(AbCommand command, const KnownBackends& known, Console& console) {
   AbConfig config;
   config.pairs = command.pairs;
   config.seed = command.coin;
@@ -164,7 +159,7 @@ int ab(AbCommand command, const Registry& registry, Console& console) {
       return static_cast<int>(ExitCode::kInconclusive);
     }
   }
-  add_plugins(command, registry);
+  add_plugins(command, known);
   catch_interrupts();
 
   const TemporaryFolder folder;
@@ -244,7 +239,7 @@ void add_ab_command(CLI::App& app, Action& action) {
     command->programs.options = std::move(words.options);
     command->programs.filters = std::move(words.filters);
     action = [command](const KnownBackends& known, Console& console) {
-      return ab(*command, known.registry(), console);
+      return ab(*command, known, console);
     };
   });
 }

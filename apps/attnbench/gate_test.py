@@ -62,6 +62,15 @@ class GateTest(unittest.TestCase):
         os.chmod(path, 0o755)
         return path
 
+    @classmethod
+    def script(cls, name):
+        """The program `name` by the environment, which is read by every command."""
+        path = os.path.join(cls.folder, name + "_by_environment")
+        with open(path, "w") as file:
+            file.write(f'#!/bin/sh\nATTNBENCH_PLUGINS={cls.folder}/{name}.so exec {BINARY} "$@"\n')
+        os.chmod(path, 0o755)
+        return path
+
     def gate(self, new, *options, run_options=(), **environment):
         words = [GATE, "--new", new, *options, "--policy", "gate.yaml", "--pairs", "8", "s.yaml"]
         if run_options:
@@ -69,6 +78,12 @@ class GateTest(unittest.TestCase):
         done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=300,
                               env={**os.environ, **environment})
         return done.returncode, done.stdout + done.stderr
+
+    def test_programs_whose_plug_in_the_environment_names_are_confirmed_to_be_slower(self):
+        code, said = self.gate(self.script("slow"), "--base", self.script("base"),
+                               run_options=["--backend", "example_plugin", "--threads", "1"])
+        self.assertEqual(1, code, said)
+        self.assertNotIn("there is a backend", said)
 
     def test_equal_programs_are_the_same(self):
         done = subprocess.run([BINARY, "ab", "--base", self.base, "--new", self.base, "--pairs", "8", "--policy",

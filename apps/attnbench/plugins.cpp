@@ -104,6 +104,7 @@ void add_plugin_options(CLI::App& program, PluginOptions& options) {
 KnownBackends::KnownBackends(Registry registry, const PluginOptions& options)
     : registry_(std::move(registry)), host_(python_host(options)), in_process_(options.in_process) {
   const std::vector<std::string> files = named_files(options);
+  if (const char* const named = std::getenv(kPluginsVariable)) of_environment_ = named;
   unsetenv(kPluginsVariable);  // the processes below would load the files again
   for (const std::string& path : files) load_once(path, host_, in_process_, registry_);
 }

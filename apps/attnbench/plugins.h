@@ -37,6 +37,8 @@ class KnownBackends {
   KnownBackends(Registry registry, const PluginOptions& options);
 
   [[nodiscard]] const Registry& registry() const { return registry_; }
+  /// What the variable said.
+  [[nodiscard]] const std::string& plugins_of_environment() const { return of_environment_; }
   /// And those of the plug-in files in the scenario's list, and the pairs ("a+b") in that list and
   /// among `names`. Throws a ConfigError with the place of every file that is no plug-in and of
   /// every pair that cannot be, and EnvironmentError.
@@ -45,6 +47,7 @@ class KnownBackends {
 
  private:
   Registry registry_;
+  std::string of_environment_;
   PythonHost host_;
   bool in_process_;
 };
