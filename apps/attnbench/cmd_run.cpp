@@ -189,7 +189,7 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
               if (!outputs.empty()) {
                 display.note("finished cells are in the journal; --resume goes on with them");
               }
-              _exit(128 + signal);
+              end_process(128 + signal);
             }});
   }
   RunResult result;

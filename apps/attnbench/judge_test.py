@@ -242,6 +242,13 @@ class Judge(unittest.TestCase):
             self.assertIn("its process exited with code 0 while ", reason)
             self.assertEqual("passed", records["honest", case][0])
 
+    def test_a_code_of_success_of_a_backend_in_the_run_s_process_is_not_the_run_s(self):
+        done, _ = self.run_backends(["honest", "ends_the_process_while_timed"], "--in-process")
+        self.assertEqual(2, done.returncode)
+        self.assertIn("a plug-in in this process (--in-process) called exit()", done.stderr)
+        with open(os.path.join(self.folder.name, "r.json")) as file:
+            self.assertTrue(json.load(file)["interrupted"])
+
     def pids_in(self, path):
         with open(path) as file:
             return [int(line) for line in file]
