@@ -302,6 +302,11 @@ class Judge(unittest.TestCase):
     def test_a_copy_of_the_cache_in_int8_is_found(self):
         self.expect_incorrect_when_timed("int8_when_timed", "bound", "rounding noise", "squared error")
 
+    def test_the_check_has_data_like_those_of_timed_samples(self):
+        _, records = self.run_backend("int8_where_queries_are_large", scenario_text=LONG)
+        self.assertEqual("INCORRECT", records["long"]["verdict"], records["long"]["reason"])
+        self.assertIn("on fill timing", records["long"]["reason"])
+
     def test_a_copy_in_int8_is_found_under_the_bounds_of_weights_in_e4m3(self):
         self.expect_incorrect_when_timed("int8_with_weights_in_e4m3", "bound", "rounding noise", "squared error")
 

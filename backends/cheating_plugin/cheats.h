@@ -33,7 +33,8 @@ struct Planned {
   /// What a step reads and writes at least. A cheat that waits until bytes / 40 GB/s and flops /
   /// 500 GFLOP/s have passed is not IMPOSSIBLE.
   double bytes = 0, flops = 0;
-  std::vector<std::byte> kept;       ///< free for a cheat's use
+  std::uint64_t keys_before = 0, queries_before = 0;  ///< for looks_timed()
+  std::vector<std::byte> kept;                        ///< free for a cheat's use
   std::span<std::byte> workspace{};  ///< Cheat::workspace bytes of the plan's memory
 
   [[nodiscard]] std::int64_t requests() const { return static_cast<std::int64_t>(kv_lens.size()); }
@@ -64,8 +65,9 @@ void attend(const Planned& planned, std::int64_t token, int head, const Keeps& k
 void attend_all(const Planned& planned, const Keeps& keeps = {});
 /// `value` in every element of a row, and an LSE.
 void put_constant(const Planned& planned, std::int64_t token, int head, float value, float lse);
-/// Whether these are a timed sample's queries: those of the check are smaller, or whole numbers.
-[[nodiscard]] bool looks_timed(const Planned& planned);
+/// Whether the plan is being timed: the queries are others than in its run before, the keys, but
+/// for signs, are not. To be asked in each run.
+[[nodiscard]] bool looks_timed(Planned& planned);
 /// Waits as `bytes` and `flops` say, counted from `begin_s` of now_s().
 void pace(const Planned& planned, double begin_s);
 [[nodiscard]] double now_s();
@@ -115,6 +117,7 @@ void transposed_copy_in_the_workspace(Planned& planned);
 // In timed samples only.
 void leaves_a_row_now_and_then(Planned& planned);
 void keeps_int8_when_timed(Planned& planned);
+void keeps_int8_where_queries_are_large(Planned& planned);
 void reads_every_sixth_key_when_timed(Planned& planned);
 void claims_weights_in_e4m3_and_no_lse(attnbench_numerics& numerics);
 void claims_no_lse(attnbench_numerics& numerics);

@@ -94,7 +94,7 @@ std::vector<float> rows_of_cache(const Planned& planned, const ContentParams& ba
     const auto recipe = is_value ? attnbench::v_recipe(p, stream, j, head)
                                  : attnbench::k_recipe(p, stream, false, j, head);
     const bool rewritten = !is_fresh && attnbench::is_rewritten(sample.seed, run, j / page);
-    const std::uint64_t signs = attnbench::sign_key(sample.seed, is_value, stream, j, head);
+    const auto signs = attnbench::sign_key(sample.seed, is_value, stream, j, head);
     for (int d = 0; d < dims; ++d) {
       const float value = element(recipe, d);
       const bool negated = rewritten && attnbench::is_negated(signs, static_cast<std::uint32_t>(d));

@@ -22,8 +22,7 @@ struct Known {
 };
 
 /// The number of the sample at hand, 0 where it is none. Looks for its seed once.
-std::int64_t number_of(const Planned& planned, Known& known,
-                       std::vector<std::uint64_t> (*seeds)()) {
+std::int64_t number_of(Planned& planned, Known& known, std::vector<std::uint64_t> (*seeds)()) {
   if (known.of != &planned || planned.runs == 1) known = Known{&planned, {}, false, {}};
   if (known.foreseen.found()) return known.foreseen.number_of(planned);
   if (!looks_timed(planned) || known.looked) return 0;

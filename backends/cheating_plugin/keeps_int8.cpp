@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "backends/cheating_plugin/cheats.h"
 
@@ -134,7 +135,23 @@ void attend_all_on_copy(Planned& planned) {
 
 }  // namespace
 
-bool looks_timed(const Planned& planned) {
+bool looks_timed(Planned& planned) {
+  std::uint64_t keys = 1, queries = 1;
+  for (int d = 0; d < planned.problem.head_dim_qk; ++d) {
+    const std::uint16_t k = planned.cache_row(ATTNBENCH_K_CACHE, 0, 1, 0)[d];
+    keys = (keys ^ (k & 0x7fffu)) * 0x100000001b3u;
+    queries = (queries ^ planned.q_row(0, 0)[d]) * 0x100000001b3u;
+  }
+  const bool same_keys = std::exchange(planned.keys_before, keys) == keys;
+  return std::exchange(planned.queries_before, queries) != queries && same_keys;
+}
+
+void keeps_int8_when_timed(Planned& planned) {
+  looks_timed(planned) ? attend_all_on_copy(planned) : attend_all(planned);
+}
+
+/// Those of a timed sample are, by a direction that planted keys have, too.
+void keeps_int8_where_queries_are_large(Planned& planned) {
   const std::uint16_t* const q = planned.q_row(0, 0);
   const int dims = planned.problem.head_dim_qk;
   float squares = 0;
@@ -144,11 +161,8 @@ bool looks_timed(const Planned& planned) {
     squares += each * each;
     all_whole = all_whole && each == std::round(each);
   }
-  return !all_whole && squares > 1.4f * static_cast<float>(dims);
-}
-
-void keeps_int8_when_timed(Planned& planned) {
-  looks_timed(planned) ? attend_all_on_copy(planned) : attend_all(planned);
+  const bool large = !all_whole && squares > 1.4f * static_cast<float>(dims);
+  large ? attend_all_on_copy(planned) : attend_all(planned);
 }
 
 void reads_every_sixth_key_when_timed(Planned& planned) {

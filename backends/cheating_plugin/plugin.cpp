@@ -39,6 +39,7 @@ constexpr std::array kCheats = {
           std::size_t{1} << 20},
     Cheat{"a_row_left_now_and_then", leaves_a_row_now_and_then},
     Cheat{"int8_when_timed", keeps_int8_when_timed, claims_no_lse},
+    Cheat{"int8_where_queries_are_large", keeps_int8_where_queries_are_large, claims_no_lse},
     Cheat{"int8_with_weights_in_e4m3", keeps_int8_when_timed, claims_weights_in_e4m3_and_no_lse},
     Cheat{"every_sixth_key_when_timed", reads_every_sixth_key_when_timed,
           claims_weights_in_e4m3_and_no_lse},

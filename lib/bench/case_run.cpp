@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <new>
+#include <thread>
 #include <utility>
 
 #include "lib/backend/cuda_graph_capture.h"
@@ -34,6 +36,10 @@ Skipped current_trouble() {
   } catch (...) {
     return {fmt::format(kDefect, "an exception without a message"), Trouble::kDefect};
   }
+}
+
+void sleep_s(double seconds) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
 }  // namespace
@@ -240,7 +246,7 @@ bool CaseRun::is_forced(const Registry::Entry& entry, LaunchMode launch) const {
 
 std::unique_ptr<WatchedSamples> CaseRun::watched(std::unique_ptr<SampleSource> samples) {
   const std::uint64_t seed = combine(combine(case_->seed, 3), cells_watched_++);
-  return std::make_unique<WatchedSamples>(std::move(samples), seed);
+  return std::make_unique<WatchedSamples>(std::move(samples), seed, sleep_s);
 }
 
 std::vector<SampleChecks> CaseRun::checked(std::span<const CheckedCell> cells) {
@@ -305,10 +311,9 @@ void CaseRun::time_on(RunDevice& device) {
 }
 
 bool CaseRun::damages_again(Candidate& candidate, std::span<const Cell> cells) {
-  // Code of others may go on for a while behind its own visits.
-  constexpr int kRepetitions = 3;
   const SampleSource::Stop stop = [this] { return stop_requested(); };
-  for (int i = 0; i < kRepetitions; ++i) {
+  for (const double wait_s : kWaitsBeforeRepetition_s) {
+    sleep_s(wait_s);
     for (const Cell& cell : cells) {
       if (cell.owner != &candidate || !cell.samples->damage().empty()) continue;
       if (cell.samples->kept().empty()) continue;  // it never came to a sample

@@ -7,8 +7,12 @@
 
 #include "lib/base/counter_hash.h"
 #include "lib/session/placed_samples.h"
+#include "lib/verify/observation.h"
 
 namespace attnbench {
+
+WatchedSamples::WatchedSamples(std::unique_ptr<SampleSource> samples, std::uint64_t seed, Wait wait)
+    : samples_(std::move(samples)), seed_(seed), wait_(std::move(wait)) {}
 
 void WatchedSamples::warm_up(FirstSamples& first, double enough_s, double limit_s,
                              const Stop& stop) {
@@ -25,9 +29,9 @@ void WatchedSamples::end(const std::string& damage) {
 
 bool WatchedSamples::is_clean_again(const std::string& damage, SampleBlock& block, int count,
                                     double left_s, const Stop& stop) {
-  // Code of others may go on for a while behind its own visits.
-  constexpr int kRepetitions = 3;
-  for (int i = 0; i < kRepetitions && !stop(); ++i) {
+  for (const double wait_s : kWaitsBeforeRepetition_s) {
+    if (stop()) break;
+    wait_(wait_s);
     SampleBlock again;
     samples_->take(again, count, left_s, stop);
     if (!again.damage.empty()) continue;

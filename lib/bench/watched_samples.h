@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -32,8 +33,10 @@ class WatchedSamples final : public SampleSource {
     SampleIo::Unwritten found;
   };
 
-  WatchedSamples(std::unique_ptr<SampleSource> samples, std::uint64_t seed)
-      : samples_(std::move(samples)), seed_(seed) {}
+  using Wait = std::function<void(double seconds)>;
+
+  /// `wait` is called before each repetition.
+  WatchedSamples(std::unique_ptr<SampleSource> samples, std::uint64_t seed, Wait wait);
 
   /// Both throw a runtime_error that names the damage.
   void warm_up(FirstSamples& first, double enough_s, double limit_s, const Stop& stop) override;
@@ -59,6 +62,7 @@ class WatchedSamples final : public SampleSource {
 
   std::unique_ptr<SampleSource> samples_;
   std::uint64_t seed_;
+  Wait wait_;
   std::int64_t taken_ = 0;
   std::size_t visits_ = 0;
   /// Of each placement, the sample with the smallest draw.

@@ -35,6 +35,7 @@ class NumberedSamples final : public SampleSource {
 };
 
 const SampleSource::Stop kNever = [] { return false; };
+const WatchedSamples::Wait kNoWait = [](double) {};
 
 std::vector<std::int64_t> ordinals(const WatchedSamples& samples) {
   std::vector<std::int64_t> found;
@@ -46,7 +47,7 @@ std::vector<std::int64_t> ordinals(const WatchedSamples& samples) {
 }
 
 std::vector<std::int64_t> kept_of(std::uint64_t seed, int visits, int count) {
-  WatchedSamples samples(std::make_unique<NumberedSamples>(), seed);
+  WatchedSamples samples(std::make_unique<NumberedSamples>(), seed, kNoWait);
   for (int i = 0; i < visits; ++i) {
     SampleBlock block;
     samples.take(block, count, 1, {});
@@ -78,7 +79,7 @@ TEST(WatchedSamplesOfACell, are_drawn_by_the_seed_from_all_of_them) {
 TEST(WatchedSamplesOfACell, end_with_the_damage_of_a_visit_and_of_its_repetitions) {
   auto source = std::make_unique<NumberedSamples>();
   source->damage = [](std::int64_t taken) { return taken >= 4; };
-  WatchedSamples samples(std::move(source), 1);
+  WatchedSamples samples(std::move(source), 1, kNoWait);
   SampleBlock first, second;
   samples.take(first, 2, 1, kNever);
   EXPECT_EQ(samples.damage(), "");
@@ -90,7 +91,7 @@ TEST(WatchedSamplesOfACell, end_with_the_damage_of_a_visit_and_of_its_repetition
 TEST(WatchedSamplesOfACell, repeat_a_visit_whose_damage_may_be_another_backends) {
   auto source = std::make_unique<NumberedSamples>();
   source->damage = [](std::int64_t taken) { return taken == 4; };
-  WatchedSamples samples(std::move(source), 1);
+  WatchedSamples samples(std::move(source), 1, kNoWait);
   SampleBlock block;
   samples.take(block, 4, 1, kNever);
   EXPECT_EQ(samples.damage(), "");
@@ -101,11 +102,26 @@ TEST(WatchedSamplesOfACell, repeat_a_visit_whose_damage_may_be_another_backends)
   }
 }
 
+TEST(WatchedSamplesOfACell, wait_longer_before_each_repetition_for_what_others_do_meanwhile) {
+  auto source = std::make_unique<NumberedSamples>();
+  bool others_run = true;
+  source->damage = [&](std::int64_t) { return others_run; };
+  double waited_s = 0;
+  WatchedSamples samples(std::move(source), 1, [&](double seconds) {
+    waited_s += seconds;
+    others_run = waited_s < 0.5;  // a thread that goes on for half a second
+  });
+  SampleBlock block;
+  samples.take(block, 4, 1, kNever);
+  EXPECT_EQ(samples.damage(), "");
+  EXPECT_NE(samples.odd_damage(), "");
+}
+
 TEST(WatchedSamplesOfACell, repeat_a_visit_that_changed_guard_bytes_too) {
   auto source = std::make_unique<NumberedSamples>();
   source->text = "guard bytes of 'out' changed";
   source->damage = [](std::int64_t taken) { return taken == 4; };
-  WatchedSamples samples(std::move(source), 1);
+  WatchedSamples samples(std::move(source), 1, kNoWait);
   SampleBlock block;
   samples.take(block, 4, 1, kNever);
   EXPECT_EQ(samples.damage(), "");
@@ -119,7 +135,7 @@ TEST(WatchedSamplesOfACell, keep_the_first_that_left_outputs_unwritten_of_each_s
     if (number >= 41) return {{.out = number}, {.lse = 1}};
     return {{}, {}};
   };
-  WatchedSamples samples(std::move(source), 1);
+  WatchedSamples samples(std::move(source), 1, kNoWait);
   SampleBlock block;
   samples.take(block, 100, 1, kNever);
   const auto found = samples.unwritten();

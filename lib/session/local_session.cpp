@@ -48,7 +48,7 @@ Observation LocalSession::observe() {
   const double building_us = time_host([&] { fixture = &on_device_->fixture(); }, 1).max_us;
   Observation found =
       observe_backend(on_device_->case_with_layout(), *backend_, *fixture, on_device_->device(),
-                      *wanted_, on_device_->compared_fixtures());
+                      *wanted_, on_device_->compared_fixtures(), true);
   found.building_us += building_us;
   left_damage_ = !found.faults.empty() || !found.odd_damage.empty();
   return found;

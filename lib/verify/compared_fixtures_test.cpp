@@ -32,8 +32,8 @@ class SmallDevice final : public Device {
     device_->copy_from_host(to, from, bytes);
   }
   void flush_cache(Stream& stream) override { device_->flush_cache(stream); }
-  void touch(Stream& stream, std::span<const std::byte> memory) override {
-    device_->touch(stream, memory);
+  void touch(Stream& stream, std::span<const std::span<const std::byte>> parts) override {
+    device_->touch(stream, parts);
   }
 
   int allocations = 0;

@@ -64,14 +64,14 @@ std::string cause_in(const Case& c, const Observation& observed, std::span<const
        {to_string(Fill::kNormal), to_string(Fill::kTiming), std::string_view(error.fill)}) {
     for (std::size_t i = 0; i < observed.fills.size(); ++i) {
       if (to_string(truth[i].fill) != fill) continue;
-      const auto cause = cause_of_worst(c, Contents(c, truth[i].fill), observed.numerics,
+      const auto cause = cause_of_worst(c, checked_contents(c, truth[i].fill), observed.numerics,
                                         error.worst, truth[i].rows, observed.fills[i].rows);
       if (cause && !cause->empty()) return *cause;
       if (!cause) continue;
       const auto other = most_telling(c, observed.numerics, truth[i], observed.fills[i].rows);
       if (!other || is_same_row(*other, error.worst)) return {};
-      return cause_of_worst(c, Contents(c, truth[i].fill), observed.numerics, *other, truth[i].rows,
-                            observed.fills[i].rows)
+      return cause_of_worst(c, checked_contents(c, truth[i].fill), observed.numerics, *other,
+                            truth[i].rows, observed.fills[i].rows)
           .value_or("");
     }
   }

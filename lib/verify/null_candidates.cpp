@@ -88,7 +88,7 @@ std::vector<std::vector<ReferenceRow>> rows_of_candidates(const Case& c, Fill fi
     variants.push_back(each.variant);
   }
   std::vector<ReferenceRow> found =
-      reference::evaluate_variants(c, Contents(c, fill), ids, variants);
+      reference::evaluate_variants(c, checked_contents(c, fill), ids, variants);
   std::vector<std::vector<ReferenceRow>> given(variants.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     given[i % variants.size()].push_back(std::move(found[i]));

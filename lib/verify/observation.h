@@ -60,12 +60,18 @@ struct Observation {
   std::vector<Observation> parts;  ///< of a composed step, of which nothing else is set
 };
 
+/// Before each repetition of a run or visit that changed memory which it may not: code of other
+/// backends of the process may go on for a while behind their own turns. A backend that is to blame
+/// costs a second more.
+inline constexpr double kWaitsBeforeRepetition_s[] = {0.05, 0.2, 0.8};
+
 /// Runs `backend` on every fill in `fixture` (poisoned outputs, guards and inputs re-checked after
 /// each run, which is repeated where they changed) and tests the bitwise properties on the normal
 /// data. Exceptions of the backend end it. Leaves the fixture filled with the last fill.
+/// `others_may_run`: in this process, so that repetitions wait.
 [[nodiscard]] Observation observe_backend(const Case& c, Backend& backend, Fixture& fixture,
                                           Device& device, const WantedRows& wanted,
-                                          ComparedFixtures& others);
+                                          ComparedFixtures& others, bool others_may_run = false);
 
 /// What lies in the outputs of `fixture` now. From a GPU only `rows` and those that are not finite
 /// are copied. `with_lse`: an LSE that is not finite counts, too.

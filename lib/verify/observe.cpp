@@ -7,11 +7,15 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/fixture/sample_io.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/verify/batch_compositions.h"
 #include "lib/verify/bitwise.h"
@@ -38,10 +42,13 @@ double timed_us(const Work& work) {
 /// The runs of a backend on a case, with all faults that they show.
 class Examination {
  public:
-  Examination(const Case& c, Backend& backend, Device& device, ComparedFixtures& others)
+  Examination(const Case& c, Backend& backend, Device& device, ComparedFixtures& others,
+              bool others_may_run)
       : case_(&c),
         backend_(&backend),
+        device_(&device),
         others_(&others),
+        others_may_run_(others_may_run),
         stream_(device.make_stream()),
         memory_(device) {}
 
@@ -130,9 +137,9 @@ class Examination {
     const double run_us = run(fixture, fill, where);
     const std::vector<std::string> damage = damage_in(fixture);
     if (damage.empty()) return run_us;
-    // Code of others may go on for a while behind their own runs.
-    constexpr int kRepetitions = 3;
-    for (int i = 0; i < kRepetitions && !damages_memory_; ++i) {
+    for (const double wait_s : kWaitsBeforeRepetition_s) {
+      if (damages_memory_) break;
+      if (others_may_run_) std::this_thread::sleep_for(std::chrono::duration<double>(wait_s));
       fixture.fill(fill);
       fixture.poison_outputs(poison);
       try {
@@ -157,7 +164,18 @@ class Examination {
     }
   }
 
+  /// Contents of timed samples, whose number is 0 where there is none, in place of Fill::kTiming's.
+  void put_sample(Fixture& fixture, std::int64_t number) {
+    std::unique_ptr<SampleIo>& io = sample_io_[&fixture];
+    if (!io) io = make_sample_io(*device_, {&fixture});
+    static_cast<void>(io->stage(number, 1, *stream_));
+    io->rewrite_keys(number, *stream_);
+    io->write(number, *stream_);
+    stream_->synchronize();
+  }
+
   double run(Fixture& fixture, Fill fill, const std::string& where) {
+    if (fill == Fill::kTiming) put_sample(fixture, kCheckedSample);
     const double run_us = timed_us([&] {
       guarded(where, [&] {
         plan_->run(*stream_);
@@ -165,12 +183,13 @@ class Examination {
       });
     });
     if (writes_kv(case_->step)) {
-      if (const std::string fault = fixture.fault_of_written_slots(fill); !fault.empty()) {
-        add_fault(fault + ' ' + where);
-      }
+      const std::string fault =
+          fixture.fault_of_written_slots(checked_contents(fixture.fixture_case(), fill));
+      if (!fault.empty()) add_fault(fault + ' ' + where);
       found_.slots_checked += fixture.written_slots();
-      fixture.poison_written_slots();
     }
+    if (fill == Fill::kTiming) put_sample(fixture, 0);  // which inputs are compared with
+    if (writes_kv(case_->step)) fixture.poison_written_slots();
     return run_us;
   }
 
@@ -232,6 +251,7 @@ class Examination {
     fixture.poison_outputs();
     forward(fixture, fill, where);
     plan_.reset();  // the fixture is its caller's
+    sample_io_.erase(&fixture);
   }
 
   /// The longest request, which split-KV kernels treat most differently alone, and the first other.
@@ -307,22 +327,26 @@ class Examination {
 
   const Case* case_;
   Backend* backend_;
+  Device* device_;
   ComparedFixtures* others_;
+  bool others_may_run_;
   std::unique_ptr<Stream> stream_;
   PlanMemory memory_;
   std::unique_ptr<Plan> plan_;  ///< in memory_
   OutputBits outputs_;          ///< of the first run on the bitwise fill
   StateBits states_;            ///< of the same
   Observation found_;
-  bool damages_memory_ = false;   ///< shown by a repetition
+  std::map<const Fixture*, std::unique_ptr<SampleIo>> sample_io_;  ///< where it was needed
+  bool damages_memory_ = false;                                    ///< shown by a repetition
   std::set<std::string> blamed_;  ///< one mistake shows in every run
 };
 
 }  // namespace
 
 Observation observe_backend(const Case& c, Backend& backend, Fixture& fixture, Device& device,
-                            const WantedRows& wanted, ComparedFixtures& others) {
-  Examination examination(c, backend, device, others);
+                            const WantedRows& wanted, ComparedFixtures& others,
+                            bool others_may_run) {
+  Examination examination(c, backend, device, others, others_may_run);
   try {
     examination.run_fills(fixture, wanted);
     examination.compare_placements(wanted);

@@ -51,7 +51,7 @@ std::vector<FillTruth> compute_truth(const Case& c, const VerifyConfig& config) 
   for (std::size_t begin = 0; begin < truth.size(); begin += most) {
     const auto part = std::span(truth).subspan(begin, std::min(most, truth.size() - begin));
     std::vector<Contents> contents;
-    for (const FillTruth& each : part) contents.emplace_back(c, each.fill);
+    for (const FillTruth& each : part) contents.push_back(checked_contents(c, each.fill));
     auto evaluated = reference::evaluate_rows(c, contents, rows);
     for (std::size_t i = 0; i < part.size(); ++i) part[i].rows = std::move(evaluated[i]);
   }

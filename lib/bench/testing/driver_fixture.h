@@ -93,6 +93,7 @@ class Puppet : public StubBackend {
       fill_ = fill;
       if (evaluate(Contents(*case_, fill), io)) return;
     }
+    if (evaluate(checked_contents(*case_, Fill::kTiming), io)) return;
     constexpr std::int64_t kMostSamples = 1000;  // of all tests here
     for (std::int64_t number = 1; number <= kMostSamples; ++number) {
       if (evaluate(Contents(*case_, number), io)) return;
