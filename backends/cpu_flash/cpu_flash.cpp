@@ -57,18 +57,22 @@ void Planned::run(Stream&) {
   const auto items = static_cast<std::int64_t>(plan_.items.size());
   const auto merges = static_cast<std::int64_t>(plan_.merges.size());
   const int threads = static_cast<int>(scratch_.size());
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(threads) if (items > 1)
   {
     const Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
-#pragma omp for schedule(dynamic, 1)
+#pragma omp for schedule(dynamic, 1) nowait
     for (std::int64_t i = 0; i < items; ++i) {
       run_item(*batch_, plan_.items[static_cast<std::size_t>(i)], *kernels_, scratch, partials_);
     }
-#pragma omp for schedule(static)
-    for (std::int64_t i = 0; i < merges; ++i) {
-      const Merge& merge = plan_.merges[static_cast<std::size_t>(i)];
-      for (std::int64_t row = 0; row < merge.row_end - merge.row_begin; ++row) {
-        merge_row(*batch_, merge, row, *kernels_, partials_, scratch.out);
+    // Each barrier is a microsecond of a quiet machine, and a time slice of a busy one.
+    if (merges > 0) {
+#pragma omp barrier
+#pragma omp for schedule(static) nowait
+      for (std::int64_t i = 0; i < merges; ++i) {
+        const Merge& merge = plan_.merges[static_cast<std::size_t>(i)];
+        for (std::int64_t row = 0; row < merge.row_end - merge.row_begin; ++row) {
+          merge_row(*batch_, merge, row, *kernels_, partials_, scratch.out);
+        }
       }
     }
   }
