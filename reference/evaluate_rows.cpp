@@ -32,6 +32,9 @@ constexpr std::int64_t kFewestRows = 16;
 /// five fills there is work for 15 threads. More would make K and V again for too few rows.
 constexpr std::size_t kFewestGroups = 3;
 
+/// One thread makes fewer elements of K and V faster than other threads can be started.
+constexpr std::int64_t kWorthATeam = 1 << 16;
+
 /// Cuts the rows into groups. Depends on the rows only, never on the number of threads, so that
 /// the same products are summed in the same order everywhere.
 std::vector<Group> group_rows(const Case& c, std::span<const RowId> rows, std::size_t variants) {
@@ -199,8 +202,14 @@ std::vector<std::vector<ReferenceRow>> evaluate_keys(const Case& c,
   const std::vector<Group> groups = group_rows(c, rows, count);
   std::vector<std::vector<ReferenceRow>> results(contents.size(),
                                                  std::vector<ReferenceRow>(rows.size() * count));
+  std::int64_t keys = 0;
+  for (const Group& group : groups) {
+    keys += c.requests[static_cast<std::size_t>(group.request)].kv_len;
+  }
+  const std::int64_t elements =
+      std::ssize(contents) * keys * (c.layer.head_dim_qk + c.layer.head_dim_v);
   std::exception_ptr failure;  // must not leave the parallel region on its own
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (elements > kWorthATeam)
   for (std::size_t task = 0; task < contents.size() * groups.size(); ++task) {
     try {
       const std::size_t fill = task / groups.size();
