@@ -38,7 +38,8 @@ std::map<pid_t, ProcessTimes> running_processes() {
     const auto read = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (read.ec != std::errc{} || read.ptr != name.data() + name.size()) continue;
     std::ifstream file(entry.path() / "stat");
-    std::string text(std::istreambuf_iterator<char>(file), {});
+    std::string text;
+    std::getline(file, text, '\0');  // which does not throw where the process ends meanwhile
     const std::size_t name_end = text.rfind(')');  // the program's name may hold anything
     if (name_end == std::string::npos) continue;
     std::istringstream fields(text.substr(name_end + 1));
