@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/model/hf_config.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -10,6 +11,7 @@
 #include <cmath>
 #include <filesystem>
 #include <set>
+#include <string>
 
 #include "lib/base/error.h"
 #include "lib/model/hf_model_types.h"
@@ -130,6 +132,42 @@ TEST(HfConfig, names_all_keys_that_it_does_not_know) {
 TEST(HfConfig, takes_a_key_that_it_does_not_know_where_that_says_none) {
   EXPECT_EQ(refusal(unknown_with(R"("a": null, "b": false, "c": 0, "d": [], "e": "")")),
             "accepted");
+}
+
+TEST(HfConfig, takes_what_published_configs_say_beside_their_attention) {
+  struct Row {
+    std::string type, more;
+  };
+  // transformers 4.45.2 writes the first ones into each text_config (Llama 3.2 Vision's has them).
+  for (const Row& row :
+       {Row{"llama", R"("do_sample": true, "early_stopping": true, "num_beam_groups": 1,
+                        "num_return_sequences": 1, "repetition_penalty": 1.0, "typical_p": 1.0,
+                        "tokenizer_class": "LlamaTokenizer", "prefix": " ", "torchscript": true,
+                        "tie_encoder_decoder": true, "_attn_implementation": "sdpa")"},
+        {"phi3", R"("full_attn_mod": 1, "interpolate_factor": 1)"},
+        {"bloom", R"("masked_softmax_fusion": true, "offset_alibi": 100, "skip_bias_add": true)"},
+        {"mpt", R"("init_config": {"name": "kaiming_normal_"}, "tokenizer_name": "x")"},
+        {"bart", R"("_num_labels": 3, "extra_pos_embeddings": 2, "normalize_embedding": true)"},
+        {"whisper", R"("forced_decoder_ids": [[1, 50259]])"},
+        {"cohere2", R"("layer_switch": 4, "order_of_interleaved_layers": "local_attn_first",
+                       "position_embedding_type": "rope_gptj", "use_gated_activation": true)"},
+        {"glm_moe_dsa", R"("indexer_rope_interleave": true)"},
+        {"minimax_m2", R"("qk_norm_type": "per_layer", "use_routing_bias": true)"}}) {
+    EXPECT_EQ(refusal(R"({"model_type": ")" + row.type + R"(", )" + row.more + "}"), "accepted")
+        << row.type;
+  }
+}
+
+TEST(HfConfig, refuses_keys_of_other_layers_in_a_type_that_does_not_read_them) {
+  for (const char* key :
+       {"full_attention_interval", "block_size", "linear_num_heads", "index_n_heads", "attn_scale",
+        "full_attn_mod", "layer_switch", "sliding_window_pattern"}) {
+    EXPECT_NE(refusal(fmt::format(R"({{"model_type": "llama", "{}": 4}})", key)).find(key),
+              std::string::npos)
+        << key;
+  }
+  EXPECT_NE(refusal(R"({"model_type": "phi3", "full_attn_mod": 2})"), "accepted");
+  EXPECT_NE(refusal(R"({"model_type": "cohere2", "layer_switch": 2})"), "accepted");
 }
 
 TEST(HfConfig, notes_the_keys_that_were_ignored) {

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <string_view>
 #include <vector>
 
@@ -18,20 +19,27 @@ namespace {
 // Keys that leave the attention of a layer as it is: its inputs already carry what they change
 // (RoPE, norms, projections), or they are of the vocabulary, the MLP, training or the program that
 // wrote the file. From the configuration classes of transformers 5.23.0 that hf_model_types.cpp
-// names, and from published configs of those types.
+// names, what PretrainedConfig of 4.45.2 wrote into each nested config, and published configs.
 constexpr std::string_view kHarmless[] = {
     // The file and its writer.
     "_attn_implementation_autoset", "_name_or_path", "architectures", "attn_implementation",
     "auto_map", "cache_implementation", "compression_config", "dtype", "finetuning_task",
     "gradient_checkpointing", "model_type", "name_or_path", "quantization_config", "torch_dtype",
-    "transformers_version", "unsloth_fixed", "unsloth_version", "use_cache",
+    "transformers_version", "unsloth_fixed", "unsloth_version", "use_cache", "_attn_implementation",
+    "_commit_hash", "_flash_attn_2_enabled", "init_config", "remove_invalid_values",
+    "tf_legacy_loss", "tokenizer_class", "tokenizer_name", "torchscript", "use_bfloat16",
     // Generation and training.
     "apply_spec_augment", "begin_suppress_tokens", "chunk_size_feed_forward", "id2label",
     "init_device", "init_std", "initializer_range", "label2id", "length_penalty", "max_length",
     "min_length", "no_repeat_ngram_size", "num_beams", "num_labels", "num_logits_to_keep",
     "output_attentions", "output_hidden_states", "output_router_logits", "pretraining_tp",
     "problem_type", "return_dict", "suppress_tokens", "task_specific_params", "temperature",
-    "top_k", "top_p", "use_weighted_layer_sum",
+    "top_k", "top_p", "use_weighted_layer_sum", "_num_labels", "bad_words_ids", "diversity_penalty",
+    "do_sample", "early_stopping", "encoder_no_repeat_ngram_size",
+    "exponential_decay_length_penalty", "force_bos_token_to_be_generated", "forced_decoder_ids",
+    "neftune_noise_alpha", "num_beam_groups", "num_return_sequences", "output_past",
+    "output_scores", "prefix", "repetition_penalty", "return_dict_in_generate",
+    "tie_encoder_decoder", "typical_p",
     // Vocabulary, residual stream, embeddings and heads behind the last layer.
     "altup_active_idx", "altup_coef_clip", "altup_correct_scale", "altup_num_inputs",
     "apply_residual_connection_post_layernorm", "embedding_fraction", "embedding_multiplier",
@@ -52,18 +60,17 @@ constexpr std::string_view kHarmless[] = {
     // Positions and rotary embeddings: queries and keys carry them.
     "initial_context_length", "max_position_embeddings", "max_seq_len", "max_sequence_length",
     "max_target_positions", "mla_use_nope", "model_max_length", "original_max_position_embeddings",
-    "original_rope", "partial_rotary_factor", "rope_interleave", "rope_local_base_freq",
-    "rope_parameters", "rope_ratio", "rope_scaling", "rope_theta", "rotary_dim", "rotary_emb_base",
-    "rotary_pct", "seq_length",
+    "original_rope", "no_rope_layer_interval", "no_rope_layers", "partial_rotary_factor",
+    "rope_interleave", "rope_local_base_freq", "rope_parameters", "rope_ratio", "rope_scaling",
+    "rope_theta", "rotary_dim", "rotary_emb_base", "rotary_pct", "seq_length",
+    "extra_pos_embeddings", "indexer_rope_interleave", "interpolate_factor", "normalize_embedding",
     // Projections, biases and norms of queries, keys and values; gates of the output.
     "add_bias_linear", "add_qkv_bias", "attention_bias", "attn_output_gate", "bias", "clip_qkv",
     "interleaved_qkv", "no_bias", "q_lora_rank", "qk_layernorm", "qk_ln", "qkv_bias", "use_bias",
-    "use_qk_norm", "use_qkv_bias",
-    // Llama 4's factor of queries far back in layers without RoPE.
-    "attn_scale", "attn_temperature_tuning", "floor_scale",
+    "use_qk_norm", "use_qkv_bias", "qk_norm_type", "skip_bias_add", "skip_bias_add_qkv",
     // How the modelling code computes the same.
     "apply_query_key_layer_scaling", "attention_softmax_in_fp32", "attn_impl",
-    "bias_dropout_fusion", "use_flash_attn", "use_flash_attention",
+    "bias_dropout_fusion", "masked_softmax_fusion", "use_flash_attn", "use_flash_attention",
     // Feed-forward layers and mixtures of experts.
     "activation", "activation_function", "activation_sparsity_pattern", "aux_loss_alpha",
     "decoder_ffn_dim", "decoder_sparse_step", "encoder_ffn_dim", "ep_size", "expansion_ratio",
@@ -71,16 +78,7 @@ constexpr std::string_view kHarmless[] = {
     "intermediate_size", "intermediate_size_mlp", "mlp_bias", "mlp_hidden_act", "mlp_layer_types",
     "mlp_only_layers", "n_group", "norm_topk_prob", "num_expert_group", "routed_scaling_factor",
     "scoring_func", "seq_aux", "shared_intermediate_size", "swiglu_alpha", "swiglu_limit",
-    "topk_group", "topk_method", "use_grouped_topk",
-    // Which layers attend how, in types that read it in another key or that state it twice.
-    "_sliding_window_pattern", "full_attention_interval", "max_window_layers", "no_rope_layers",
-    "no_rope_layer_interval", "sliding_window_pattern", "use_sliding_window",
-    // Linear layers and indexers beside attention.
-    "block_size", "hybrid_override_pattern", "index_head_dim", "index_n_heads",
-    "index_skip_topk_offset", "index_topk", "index_topk_freq", "index_topk_pattern",
-    "indexer_types", "linear_conv_kernel_dim", "linear_head_dim", "linear_key_head_dim",
-    "linear_num_heads", "linear_num_key_heads", "linear_num_value_heads", "linear_value_head_dim",
-    "mamba_ssm_dtype",
+    "topk_group", "topk_method", "use_grouped_topk", "use_gated_activation", "use_routing_bias",
     // Whisper's features.
     "classifier_proj_size", "max_source_positions", "median_filter_width", "num_mel_bins"};
 
@@ -96,7 +94,61 @@ constexpr std::string_view kStateSpacePrefixes[] = {
     "mamba_", "ssm_",       "time_step_", "conv_kernel",   "n_groups",
     "expand", "chunk_size", "use_mamba",  "use_conv_bias", "use_associative_scan"};
 
+/// Keys that types state beside the one that is read, or that are of parts of layers which are read
+/// elsewhere. In other types they would tell of layers that the geometry has not.
+struct KeysOfRule {
+  HfLayerRule rule;
+  std::initializer_list<std::string_view> keys;
+};
+const KeysOfRule kOfRules[] = {
+    {HfLayerRule::kWindowFrom, {"max_window_layers", "use_sliding_window"}},
+    {HfLayerRule::kWindowByFlag, {"max_window_layers", "use_sliding_window"}},
+    {HfLayerRule::kWindowExceptNth, {"_sliding_window_pattern", "sliding_window_pattern"}},
+    // Llama 4's factor of queries far back in layers without RoPE: queries carry it.
+    {HfLayerRule::kChunkedExceptNth, {"attn_scale", "attn_temperature_tuning", "floor_scale"}},
+    {HfLayerRule::kLinearExceptNth, {"full_attention_interval"}},
+    {HfLayerRule::kByPattern, {"hybrid_override_pattern"}},
+    {HfLayerRule::kSparse,
+     {"index_head_dim", "index_n_heads", "index_skip_topk_offset", "index_topk", "index_topk_freq",
+      "index_topk_pattern", "indexer_types"}}};
+
+constexpr std::string_view kOfLinearLayers[] = {
+    "block_size",       "linear_conv_kernel_dim", "linear_head_dim",        "linear_key_head_dim",
+    "linear_num_heads", "linear_num_key_heads",   "linear_num_value_heads", "linear_value_head_dim",
+    "mamba_ssm_dtype"};
+
+bool is_of_its_layers(std::string_view key, const JsonFields& config, const HfModelType& type) {
+  const bool has_linear = type.linear_sort != LinearSort::kUnknown;
+  if (has_linear && std::ranges::find(kOfLinearLayers, key) != std::end(kOfLinearLayers)) {
+    return true;
+  }
+  // Qwen 2's switch and count, which mean nothing beside no window.
+  if ((key == "max_window_layers" || key == "use_sliding_window") &&
+      config.says_none("sliding_window")) {
+    return true;
+  }
+  return std::ranges::any_of(kOfRules, [&](const KeysOfRule& of) {
+    return of.rule == type.rule && std::ranges::find(of.keys, key) != of.keys.end();
+  });
+}
+
+/// Keys that leave attention as it is in one type, or with one value.
+bool is_harmless_here(std::string_view key, const JsonFields& config, const HfModelType& type) {
+  const std::string_view name = type.model_type;
+  // The bias of BLOOM is the usual one; its first program computed it for so many positions.
+  if (key == "offset_alibi") return name == "bloom";
+  // Phi 3: each layer is a full one, or has the window that is read.
+  if (key == "full_attn_mod") return name == "phi3" && config.whole(key, 1, kMaxLayers) == 1;
+  if (name != "cohere2") return false;
+  // Command R7B, which says the same in sliding_window_pattern.
+  if (key == "layer_switch") return config.whole(key, 1, kMaxLayers) == 4;
+  if (key == "order_of_interleaved_layers") return config.word(key) == "local_attn_first";
+  return key == "position_embedding_type" || key == "use_embedding_sharing" ||
+         key == "use_parallel_block" || key == "use_parallel_embedding";
+}
+
 bool is_harmless(std::string_view key, const JsonFields& config, const HfModelType& type) {
+  if (is_of_its_layers(key, config, type) || is_harmless_here(key, config, type)) return true;
   const auto is_in_key = [key](std::string_view word) {
     return key.find(word) != std::string_view::npos;
   };
