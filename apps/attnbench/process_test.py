@@ -547,6 +547,16 @@ exec {BINARY} "$@"
             pass
         self.assertEqual(self.completions("merge", "r"), ["r.json"])
 
+    def test_a_shell_that_breaks_words_at_colons_completes_parameters_of_backends(self):
+        for values in (("cpu_flash", ":"), ("cpu_flash", ":", "split")):
+            names = self.completions("run", "--backend", *values)
+            self.assertIn("split_keys=128", names, values)
+        self.assertIn("128", self.completions("run", "--backend", "cpu_flash", ":", "split_keys", "=", "12"))
+        self.assertIn("split_keys=128", self.completions("run", "--backend", "torch_native,cpu_flash", ":", "split"))
+        names = self.completions("run", "--backend", "cpu_flash", ":", "split_keys", "=", "128,torch")
+        self.assertEqual(names, ["128,torch_native"])
+        self.assertEqual(self.completions("run", "--backend", "torch_native", ":"), [""])
+
     def test_lists_fit_the_terminal_and_stay_lines_in_a_pipe(self):
         piped = subprocess.run([BINARY, "list", "backends"], text=True, check=True, capture_output=True).stdout
         self.assertTrue(all(re.match(r"\S+ +(cpu|cuda) ", line) for line in piped.splitlines()))
