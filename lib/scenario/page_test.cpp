@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -15,7 +16,8 @@ namespace attnbench {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path kPage = fs::path(ATTNBENCH_SOURCE_DIR) / "scenarios/README.md";
+const fs::path kPages[] = {fs::path(ATTNBENCH_SOURCE_DIR) / "scenarios/README.md",
+                           fs::path(ATTNBENCH_SOURCE_DIR) / "scenarios/padding_and_encoders.md"};
 const fs::path kFirstPage = fs::path(ATTNBENCH_SOURCE_DIR) / "README.md";
 
 std::vector<std::string> lines_of(const fs::path& page) {
@@ -30,11 +32,15 @@ std::map<std::string, std::vector<std::string>> documented_keys() {
   std::map<std::string, std::vector<std::string>> keys;
   const std::string mark = "<!-- keys: ";
   std::string section;
-  for (const std::string& line : lines_of(kPage)) {
-    if (line.starts_with(mark)) section = line.substr(mark.size(), line.find(" -->") - mark.size());
-    if (line.empty()) section.clear();
-    if (!section.empty() && line.starts_with("| `")) {
-      keys[section].push_back(line.substr(3, line.find('`', 3) - 3));
+  for (const fs::path& page : kPages) {
+    for (const std::string& line : lines_of(page)) {
+      if (line.starts_with(mark)) {
+        section = line.substr(mark.size(), line.find(" -->") - mark.size());
+      }
+      if (line.empty()) section.clear();
+      if (!section.empty() && line.starts_with("| `")) {
+        keys[section].push_back(line.substr(3, line.find('`', 3) - 3));
+      }
     }
   }
   return keys;
@@ -68,11 +74,33 @@ std::vector<std::string> examples_of(const fs::path& page) {
 }
 
 TEST(ScenarioPage, shows_examples_that_load) {
-  const std::vector<std::string> examples = examples_of(kPage);
-  EXPECT_GE(examples.size(), 4u);
-  for (const std::string& example : examples) {
-    EXPECT_NO_THROW(EXPECT_FALSE(parse_scenario(example, "README.md").cases.empty())) << example;
+  for (const fs::path& page : kPages) {
+    const std::vector<std::string> examples = examples_of(page);
+    EXPECT_GE(examples.size(), 1u) << page;
+    for (const std::string& example : examples) {
+      EXPECT_NO_THROW(EXPECT_FALSE(parse_scenario(example, "README.md").cases.empty())) << example;
+    }
   }
+}
+
+TEST(ScenarioPage, shows_batches_lengths_and_sweeps_before_models_and_caches_in_short_lines) {
+  std::vector<std::string> titles;
+  for (const fs::path& page : kPages) {
+    for (const std::string& line : lines_of(page)) {
+      if (line.starts_with("#")) titles.push_back(line.substr(line.find(' ') + 1));
+      // A row of a table is one line.
+      if (line.starts_with("|")) continue;
+      EXPECT_LE(std::ranges::count_if(line, [](char c) { return (c & 0xC0) != 0x80; }), 120)
+          << line;
+    }
+  }
+  const auto place = [&](const std::string& title) {
+    return std::ranges::find(titles, title) - titles.begin();
+  };
+  EXPECT_LT(place("batch"), place("lengths"));
+  EXPECT_LT(place("lengths"), place("sweep"));
+  EXPECT_LT(place("sweep"), place("model"));
+  EXPECT_LT(place("model"), place("mixes.NAME.padding"));
 }
 
 TEST(FirstPage, shows_a_first_scenario_with_the_cases_that_it_names) {
