@@ -69,22 +69,36 @@ EngineAnswer answer_of(const EngineBackend& backend, const CaseSetups& setups) {
   return answer;
 }
 
+/// The choice of an engine where the table has no row of it, or why there is none.
+EngineAnswer answer_without_row(const Case& c, Engine engine, const EngineChoice& choice) {
+  EngineAnswer answer;
+  answer.of = &c;
+  answer.engine = engine;
+  answer.backend = choice.backend.empty() ? "?" : choice.backend;
+  answer.by_default = !choice.backend.empty();
+  answer.unknown =
+      choice.backend.empty() ? choice.reason : "attnbench has no list of what it takes";
+  return answer;
+}
+
 std::vector<EngineAnswer> answers_to(const EngineSupportQuestion& question) {
   std::vector<EngineAnswer> answers;
   for (const Case* c : question.cases) {
     for (const Engine engine : kEngines) {
       const CaseSetups setups = setups_of(*c, engine, question);
       const EngineSetup& setup = setups.eager;
-      const std::string choice = setup.of_linear_layer
-                                     ? choose_linear_backend(engine, setup).backend
-                                     : choose_backend(engine, setup).backend;
+      const EngineChoice choice = setup.of_linear_layer ? choose_linear_backend(engine, setup)
+                                                        : choose_backend(engine, setup);
+      bool has_row = false;
       const std::string vision = choose_vision_backend(engine, setup).backend;
       for (const EngineBackend* backend : engine_backends(engine, question.device)) {
         const bool of_vision = backend->layers == EngineBackend::Layers::kVision;
         if (of_vision ? !may_be_vision(setup) : backend->layers != layers_of(setup)) continue;
         answers.push_back(answer_of(*backend, setups));
-        answers.back().by_default = backend->name == (of_vision ? vision : choice);
+        answers.back().by_default = backend->name == (of_vision ? vision : choice.backend);
+        has_row |= !of_vision && answers.back().by_default;
       }
+      if (!has_row) answers.push_back(answer_without_row(*c, engine, choice));
     }
   }
   return answers;

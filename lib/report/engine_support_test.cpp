@@ -172,5 +172,23 @@ TEST(EngineSupport, is_the_same_as_json) {
   EXPECT_EQ(json["answers"].back()["backend"], "GDN_ATTN");
 }
 
+TEST(EngineSupport, names_the_choice_of_which_it_has_no_list_and_asks_for_the_whole_model) {
+  const std::string glm = R"(
+mixes: {m: {model: glm-5, layer: full, tp: 8, kv_cache: {page_size: 64, dtype: e4m3, scales: block},
+            batch: [{mode: decode, kv_len: 64}]}}
+)";
+  const std::string table = answer_of(parse_scenario(glm, "engines.yaml"), "sm90");
+  EXPECT_THAT(table, ContainsRegex("SGLang  dsa +unknown: attnbench has no list of what it takes "
+                                   "\\(taken by default\\)"));
+  EXPECT_THAT(table, ContainsRegex("vLLM    FLASHMLA_SPARSE +yes \\(taken by default\\)"));
+  EXPECT_THAT(table, Not(HasSubstr("fa3")));
+  const std::string latent =
+      "mixes: {m: {model: deepseek-v3, tp: 8, batch: [{mode: decode, kv_len: 64}]}}";
+  const std::string amd = answer_of(parse_scenario(latent, "engines.yaml"), "gfx942");
+  EXPECT_THAT(amd, ContainsRegex("SGLang  aiter +yes \\(taken by default\\)"));
+  EXPECT_THAT(amd, ContainsRegex("SGLang  triton +yes\n"));
+  EXPECT_THAT(amd, HasSubstr("attnbench has no rule of vLLM for gfx942"));
+}
+
 }  // namespace
 }  // namespace attnbench

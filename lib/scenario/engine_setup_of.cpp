@@ -58,6 +58,7 @@ void add_layers_of(const ModelGeometry& model, EngineSetup& setup) {
   // Each layer of its decoder is a full and a cross one; in Llama 3.2 Vision a few are cross.
   setup.is_whisper = cross > 0 && cross == model.kinds[LayerKind::kFull];
   if (model.kinds[LayerKind::kLinear] > 0) setup.linear = model.linear_sort;
+  setup.is_dsa = model.kinds[LayerKind::kSparse] > 0;
 }
 
 /// A model of latent attention has a cache of latent rows, in whatever form a step reads them.
@@ -96,7 +97,6 @@ EngineSetup engine_setup_of(const ModelGeometry& model, int tp, const EngineDevi
   const LayerKind kind = all_slide ? LayerKind::kSliding : LayerKind::kFull;
   EngineSetup setup = setup_of_layer(layer_of(model, kind, tp), device);
   add_layers_of(model, setup);
-  setup.is_dsa = model.kinds[LayerKind::kSparse] > 0;
   return setup;
 }
 

@@ -30,6 +30,10 @@ TEST(EngineSetupOf, a_case_names_its_layer_and_cache) {
   EXPECT_TRUE(latent.is_mla);
   EXPECT_FALSE(latent.has_unequal_dims());
   EXPECT_EQ(latent.heads_q, 16);
+  EXPECT_FALSE(latent.is_dsa);
+  EXPECT_TRUE(
+      setup_of("model: glm-5, layer: full, tp: 8, batch: [{mode: decode, kv_len: 64}]").is_dsa)
+      << "its server is that of its sparse layers";
   const EngineSetup sliding =
       setup_of("model: gpt-oss-20b, layer: sliding, batch: [{mode: decode, kv_len: 64}]");
   EXPECT_TRUE(sliding.has_sinks && sliding.has_window);

@@ -281,6 +281,8 @@ EngineChoice choose_backend(Engine engine, const EngineSetup& setup) {
       choice_of(engine == Engine::kSglang ? decide_sglang(setup) : decide_vllm(setup));
   if (choice.backend.empty()) return choice;
   const EngineBackend* row = find_engine_backend(engine, choice.backend, setup);
+  // A row of other layers says nothing of these, which the rule takes the backend for.
+  if (row != nullptr && row->layers != layers_of(setup)) row = nullptr;
   choice.flags = flags_of(engine, choice.backend, row, setup);
   if (row != nullptr) choice.caveat = caveat_of(*row, setup);
   return choice;

@@ -110,6 +110,19 @@ TEST(SglangChoice, takes_fa4_on_blackwell_where_k_and_v_have_different_dims) {
   EXPECT_EQ(sglang(mla_on("sm100")), "flashinfer");  // whose rows differ in another way
 }
 
+TEST(SglangChoice, has_no_caveat_from_rows_of_other_layers) {
+  for (const int heads : {16, 32}) {
+    EngineSetup latent = mla_on("gfx942");
+    latent.heads_q = heads;
+    const EngineChoice choice = choose_backend(Engine::kSglang, latent);
+    EXPECT_EQ(choice.backend, heads == 16 ? "aiter" : "triton");
+    EXPECT_EQ(choice.caveat, "");
+  }
+  EngineSetup unequal = setup_on("sm100");  // takes fa4, of which there are rows of vision towers
+  unequal.head_dim_qk = 192;
+  EXPECT_EQ(choose_backend(Engine::kSglang, unequal).caveat, "");
+}
+
 TEST(SglangChoice, knows_models_and_devices_that_stand_before_the_rule) {
   EngineSetup setup = setup_on("sm90");
   setup.is_dsa = true;

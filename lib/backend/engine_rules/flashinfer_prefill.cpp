@@ -21,8 +21,6 @@ PrefillDecision decide_prefill(const PrefillStep& step) {
   if (step.is_multimodal && !step.is_mla) return {kPaged, "a multimodal model"};
   if (step.scores_items && !step.is_mla) return {kPaged, "multi-item scoring"};
   if (step.is_deterministic && !step.is_mla) return {kPaged, "deterministic inference"};
-  if (step.in_piecewise_graph) return {kPaged, "a piecewise CUDA graph"};
-  if (step.use_paged) return {kPaged, "asked for"};
   if (!step.some_prefix) return {kRagged, "no request has a prefix"};
   if (step.is_mla) return {kPaged, "MLA behind a prefix"};
   return {kRaggedPaged, "some request has a prefix"};

@@ -24,8 +24,6 @@ struct PrefillStep {
   bool is_multimodal = false;
   bool scores_items = false;  ///< the server was started for multi-item scoring
   bool is_deterministic = false;
-  bool in_piecewise_graph = false;  ///< where tensors keep their addresses, as k and v do not
-  bool use_paged = false;  ///< SGLANG_FLASHINFER_USE_PAGED, or --flashinfer-mla-disable-ragged
 };
 
 struct PrefillDecision {
@@ -34,7 +32,9 @@ struct PrefillDecision {
 };
 
 /// SGLang's rule of 2026: use_ragged and extend_no_prefix in layers/attention/flashinfer_backend.py
-/// and, for MLA, in flashinfer_mla_backend.py, which merges nothing.
+/// and, for MLA, in flashinfer_mla_backend.py, which merges nothing. A piecewise
+/// CUDA graph and SGLANG_FLASHINFER_USE_PAGED or --flashinfer-mla-disable-ragged, which no scenario
+/// has, would make each path kPaged.
 [[nodiscard]] PrefillDecision decide_prefill(const PrefillStep& step);
 
 }  // namespace attnbench

@@ -19,15 +19,12 @@ TEST(DecidePrefill, reads_pages_alone_where_ragged_keys_do_not_do) {
     EXPECT_EQ(decide_prefill({.some_prefix = prefix, .is_multimodal = true}).path, kPaged);
     EXPECT_EQ(decide_prefill({.some_prefix = prefix, .scores_items = true}).path, kPaged);
     EXPECT_EQ(decide_prefill({.some_prefix = prefix, .is_deterministic = true}).path, kPaged);
-    EXPECT_EQ(decide_prefill({.some_prefix = prefix, .in_piecewise_graph = true}).path, kPaged);
-    EXPECT_EQ(decide_prefill({.some_prefix = prefix, .use_paged = true}).path, kPaged);
   }
 }
 
 TEST(DecidePrefill, merges_nothing_for_mla) {
   EXPECT_EQ(decide_prefill({.some_prefix = false, .is_mla = true}).path, kRagged);
   EXPECT_EQ(decide_prefill({.some_prefix = true, .is_mla = true}).path, kPaged);
-  EXPECT_EQ(decide_prefill({.is_mla = true, .use_paged = true}).path, kPaged);
   EXPECT_EQ(decide_prefill({.is_mla = true, .is_deterministic = true}).path, kRagged);
 }
 
