@@ -3,7 +3,11 @@
 #include "lib/index/format_arrays.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
@@ -136,6 +140,19 @@ IndexArrays slot_mapping_arrays(const IndexStep& step) {
                       is_cross ? step.batch.encoder_out_cache_loc : step.batch.out_cache_loc)};
 }
 
+/// Splits that a request may have in SGLang's Triton backend: --triton-attention-num-kv-splits, and
+/// more of latent rows, whose one KV head leaves most of a GPU idle (max_kv_splits in 0.5.17's
+/// layers/attention/triton_backend.py; 32 keys are the kernel's block).
+std::int64_t max_kv_splits(const IndexStep& step, std::span<const std::int32_t> lens) {
+  constexpr std::int64_t kOfServer = 8, kBlock = 32;
+  if (!step.problem.layer.shares_row_of_k_and_v() || lens.empty()) return kOfServer;
+  const auto power_of_two = [](std::int64_t value) {
+    return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(value)));
+  };
+  const std::int64_t blocks = ceil_div(std::ranges::max(lens), kBlock);
+  return std::max(kOfServer, std::min(power_of_two(step.multiprocessors), power_of_two(blocks)));
+}
+
 IndexArrays kv_splits_arrays(const IndexStep& step) {
   const AttentionLayer& layer = step.problem.layer;
   const std::vector<std::int32_t> lens = window_spans(step.batch, layer.sliding_window_size).len;
@@ -148,6 +165,7 @@ IndexArrays kv_splits_arrays(const IndexStep& step) {
       index_array("num_kv_splits",
                   dynamic_kv_splits(lens, {.heads_q = layer.heads_q,
                                            .heads_kv = layer.heads_kv,
+                                           .max_splits = max_kv_splits(step, lens),
                                            .multiprocessors = step.multiprocessors})),
       index_array("num_kv_splits_deterministic", std::move(deterministic)),
       index_array("num_kv_splits_as_described", std::move(described))};

@@ -328,6 +328,13 @@ TEST(IndexFormats, split_the_keys_of_a_decode_by_each_rule) {
   EXPECT_THAT(values_of(paged, "flashinfer_chunk_pages"), ElementsAre(154));
   c.layer.sliding_window_size = 250 * 16 - 16;  // 16 of the 33 chunks for each request
   EXPECT_THAT(values_of(indices_of("kv_splits", c), "flashinfer_chunk_pages"), ElementsAre(16));
+  // SGLang lets absorbed MLA have min(256, 256) pieces on 132 multiprocessors: with 16 heads, one
+  // block of heads, it makes 132 x log2(8192 / 64) = 924 blocks in as many.
+  Case latent = small_mla();
+  latent.layer.heads_q = 16;
+  latent.requests.resize(1);
+  latent.requests[0].kv_len = 8192;
+  EXPECT_THAT(values_of(indices_of("kv_splits", latent), "num_kv_splits"), ElementsAre(256));
   for (const IndexArray& array : indices_of("kv_splits", small_mla()).arrays) {
     EXPECT_STRNE(array.name, "flashinfer_chunk_pages");
   }
