@@ -78,7 +78,8 @@ BackendInfo hybrid_info(std::string name, const BackendInfo& prefill, const Back
       verify.cuda_graph >= CudaGraphSupport::kUniformBatch) {
     info.cuda_graph = CudaGraphSupport::kUniformBatch;
   }
-  info.padding_seq_len = std::max(prefill.padding_seq_len, decode.padding_seq_len);
+  // As SGLang's HybridAttnBackend answers get_cuda_graph_seq_len_fill_value, in whatever mode.
+  info.padding_seq_len = decode.padding_seq_len;
   info.writes_kv = prefill.writes_kv && decode.writes_kv;
   info.reads_fp8_queries = prefill.reads_fp8_queries && decode.reads_fp8_queries;
   info.writes_fp8_outputs = prefill.writes_fp8_outputs && decode.writes_fp8_outputs;

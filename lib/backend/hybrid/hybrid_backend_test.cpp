@@ -108,7 +108,8 @@ TEST(HybridInfo, is_what_holds_for_both) {
   EXPECT_FALSE(info.deterministic);
   EXPECT_FALSE(info.writes_kv);
   EXPECT_FALSE(info.by_default);
-  EXPECT_EQ(info.padding_seq_len, 1);
+  EXPECT_EQ(info.padding_seq_len, 1) << "the decode backend's";
+  EXPECT_EQ(hybrid_info("b+a", decode, prefill, Phase::kPrefill).padding_seq_len, 0);
 }
 
 // SGLang captures decodes with the decode backend, and draft trees with that of the mode.
