@@ -59,6 +59,14 @@ TEST(ModelPresets, carry_the_published_heads_and_dims) {
   }
 }
 
+TEST(ModelPresets, say_that_figures_are_restated_where_no_config_was_read) {
+  for (const char* name :
+       {"qwen3-32b", "qwen3-30b-a3b", "llama-3.1-405b", "gemma-3-12b", "gemma-3-27b"}) {
+    EXPECT_FALSE(preset(name).verified) << name;
+    EXPECT_NE(preset(name).notes.find("restated by litgpt"), std::string::npos) << name;
+  }
+}
+
 TEST(ModelPresets, are_at_least_twenty_verified_ones) {
   int verified = 0;
   for (const std::string& name : model_names()) verified += preset(name).verified ? 1 : 0;
