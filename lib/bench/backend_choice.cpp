@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -58,14 +57,16 @@ UnknownName unknown_tuning(const Registry& registry, const std::string& name,
           allowed_words_hint(values, asked.value, fmt::format("{}: ", asked.parameter))};
 }
 
-/// Packs by the prefix of their backends' names (backends/packs).
-constexpr std::string_view kPacks[] = {
-    "fa3", "fla", "flashinfer", "sglang", "torch", "triton_example", "vllm"};
+/// Whether backends/packs has this pack, whose backends' names begin with the word. The build lists
+/// the folder: ",fa3,fla,".
+bool is_pack(const std::string& word) {
+  return std::string_view(ATTNBENCH_PACKS).find("," + word + ",") != std::string_view::npos;
+}
 
 /// Of a name such as "vllm:fa3" without the plug-in that brings it; empty for others.
 std::string pack_hint(const Registry& registry, const std::string& name) {
   const std::string prefix = name.substr(0, name.find(':'));
-  if (std::ranges::find(kPacks, prefix) == std::end(kPacks)) return {};
+  if (!is_pack(prefix)) return {};
   const bool loaded = std::ranges::any_of(registry.entries(), [&](const Registry::Entry& entry) {
     return entry.info.name.starts_with(prefix + ":");
   });
