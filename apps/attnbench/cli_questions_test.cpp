@@ -45,6 +45,31 @@ TEST_F(CommandLine, profiles_known_backends_of_a_gpu_only) {
   EXPECT_EQ(profile("cpu_flash"), 4);
   EXPECT_NE(err_.str().find("cpu_flash runs on the CPU"), std::string::npos) << err_.str();
   EXPECT_EQ(out_.str(), "");
+  EXPECT_EQ(run({"profile", scenario_.c_str(), "--backend", "cpu_flash"}), 4);
+  EXPECT_NE(err_.str().find("cpu_flash runs on the CPU"), std::string::npos)
+      << "one case needs no --case: " << err_.str();
+}
+
+TEST_F(CommandLine, profiles_the_one_case_of_a_file_by_lines_that_work_from_any_folder) {
+  BackendInfo info;
+  info.name = "elsewhere";
+  info.device = DeviceKind::kCuda;
+  registry_.add_absent(info, "no GPU");
+  const std::filesystem::path here = std::filesystem::current_path();
+  std::filesystem::current_path(std::filesystem::path(scenario_).parent_path());
+  const std::string file = std::filesystem::path(scenario_).filename().string();
+  const int code = run({"profile", file.c_str(), "--backend", "elsewhere"});
+  std::filesystem::current_path(here);
+#ifdef ATTNBENCH_HAVE_CUDA
+  EXPECT_EQ(code, 0) << err_.str();
+  EXPECT_NE(out_.str().find(" profile " + std::filesystem::absolute(scenario_).string() +
+                            " --case tiny --backend elsewhere"),
+            std::string::npos)
+      << out_.str();
+#else
+  EXPECT_EQ(code, 5);
+  EXPECT_EQ(out_.str(), "") << "lines that this build cannot run";
+#endif
 }
 
 TEST_F(CommandLine, finds_an_unknown_backend_of_a_file_in_every_command_and_says_where) {

@@ -7,11 +7,13 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "apps/attnbench/command.h"
@@ -22,6 +24,7 @@
 #include "lib/backend/format_choice.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
+#include "lib/base/lasting_path.h"
 #include "lib/base/shell_text.h"
 #include "lib/bench/backend_choice.h"
 #include "lib/bench/driver.h"
@@ -37,6 +40,12 @@
 
 namespace attnbench {
 namespace {
+
+#ifdef ATTNBENCH_HAVE_CUDA
+constexpr bool kBuiltForGpus = true;
+#else
+constexpr bool kBuiltForGpus = false;
+#endif
 
 struct ProfileOptions {
   std::string scenario, case_id, backend;
@@ -54,10 +63,17 @@ struct ProfileOptions {
 };
 
 const Case& the_case(const Scenario& scenario, const ProfileOptions& options) {
-  const auto cases = select_cases(scenario, {.cases = {options.case_id}});
+  const auto cases = select_cases(
+      scenario, {.cases = {options.case_id.empty() ? std::string("*") : options.case_id}});
   if (cases.size() == 1) {
     refuse_composed(*cases.front(), "profile");
     return *cases.front();
+  }
+  if (options.case_id.empty()) {
+    throw ConfigError(
+        fmt::format("{} has {} cases, a profile takes one: --case ID (attnbench list "
+                    "cases {})",
+                    options.scenario, cases.size(), options.scenario));
   }
   throw ConfigError(
       fmt::format("--case {}: {} cases match, a profile takes one", options.case_id, cases.size()));
@@ -115,11 +131,16 @@ void run_window(const ProfileOptions& options, const KnownBackends& known) {
   stream->synchronize();
 }
 
-std::vector<std::string> inner_command(const ProfileOptions& options,
+std::vector<std::string> inner_command(const ProfileOptions& options, const std::string& case_id,
                                        const Registry::Entry& entry) {
-  std::vector<std::string> words = {own_program(),   "profile",   options.scenario, "--case",
-                                    options.case_id, "--backend", options.backend,  "--cache",
-                                    options.cache,   "--window"};
+  // The line works from any folder; a word that is no file is an installed scenario's name.
+  std::error_code none;
+  const std::string scenario = std::filesystem::exists(options.scenario, none)
+                                   ? lasting_path(options.scenario)
+                                   : options.scenario;
+  std::vector<std::string> words = {own_program(), "profile",   scenario,        "--case",
+                                    case_id,       "--backend", options.backend, "--cache",
+                                    options.cache, "--window"};
   if (!entry.plugin.empty()) words.insert(words.end(), {"--plugin", entry.plugin});
   // That process is there to be looked at, and for nothing else.
   if (!entry.plugin.empty() && !entry.plugin.ends_with(".py")) words.emplace_back("--in-process");
@@ -141,16 +162,17 @@ std::vector<std::string> inner_command(const ProfileOptions& options,
 void print_or_start(const ProfileOptions& options, const KnownBackends& known, Console& console) {
   // Mistakes of the user are found here, before a profiler starts.
   const Scenario scenario = read_scenario(options.scenario, options.seed);
-  static_cast<void>(the_case(scenario, options));
+  const std::string case_id = the_case(scenario, options).id;
   const Registry registry = known.with_those_of(scenario, {options.backend});
+  // Another machine may have the GPU, and this build's line is for it as well.
   const Registry::Entry& entry =
-      (options.exec ? the_present_backend : the_backend)(registry, options);
+      (options.exec || !kBuiltForGpus ? the_present_backend : the_backend)(registry, options);
 
   const char* path = std::getenv("PATH");
   const ProfilerSearch search = find_profiler(options.profiler(), path != nullptr ? path : "");
   const auto words =
       profiler_line(options.profiler(), search.path.empty() ? options.tool : search.path,
-                    options.output, options.set, inner_command(options, entry));
+                    options.output, options.set, inner_command(options, case_id, entry));
   if (search.path.empty()) {
     console.err << fmt::format("{} was not found; looked in {}\n", options.tool,
                                fmt::join(search.looked, " "));
@@ -163,7 +185,7 @@ void print_or_start(const ProfileOptions& options, const KnownBackends& known, C
     console.out << shell_text({search.path.empty() ? options.tool : search.path, "--import", report,
                                "--csv", "--page", "raw"})
                 << " > " << shell_text({csv}) << '\n'
-                << shell_text({"attnbench", "profile", options.scenario, "--case", options.case_id,
+                << shell_text({"attnbench", "profile", options.scenario, "--case", case_id,
                                "--backend", options.backend, "--summarize", csv})
                 << '\n';
   }
@@ -206,7 +228,8 @@ void add_profile_command(CLI::App& app, Action& action) {
       "  attnbench profile scenarios/decode.yaml --case even --backend splitkv --summarize "
       "x.csv\n");
   profile->add_option("scenario", options->scenario, kScenarioHelp)->required();
-  profile->add_option("--case", options->case_id, "the case id; * and ? match")->required();
+  profile->add_option("--case", options->case_id,
+                      "the case id; * and ? match; a file with one case needs none");
   profile->add_option("--backend", options->backend, "the backend")->required();
   profile->add_option("--tool", options->tool, "ncu or nsys")
       ->check(CLI::IsMember({"ncu", "nsys"}))

@@ -13,6 +13,22 @@ if(NOT cases MATCHES "prefix_hits")
   message(FATAL_ERROR "no case of the quickstart in:\n${cases}")
 endif()
 
+# Each name that the list begins a line with is one that other commands take.
+execute_process(COMMAND ${PREFIX}/bin/attnbench list scenarios
+                WORKING_DIRECTORY ${PREFIX} OUTPUT_VARIABLE listed COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "(^|\n)[^ \n]+" names "${listed}")
+if(NOT names MATCHES "quickstart")
+  message(FATAL_ERROR "no quickstart in:\n${listed}")
+endif()
+foreach(name IN LISTS names)
+  string(STRIP "${name}" name)
+  if(name MATCHES "/")
+    message(FATAL_ERROR "a path where a name is meant: ${name}")
+  endif()
+  execute_process(COMMAND ${PREFIX}/bin/attnbench list cases ${name}
+                  WORKING_DIRECTORY ${PREFIX} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+
 execute_process(COMMAND ${PREFIX}/bin/attnbench list backends --plugin packs --python ${PYTHON}
                 WORKING_DIRECTORY ${PREFIX} OUTPUT_VARIABLE backends COMMAND_ERROR_IS_FATAL ANY)
 file(GLOB packed RELATIVE ${PREFIX}/share/attnbench/packs ${PREFIX}/share/attnbench/packs/*)
