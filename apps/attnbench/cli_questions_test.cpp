@@ -52,18 +52,18 @@ TEST_F(CommandLine, profiles_known_backends_of_a_gpu_only) {
 
 TEST_F(CommandLine, profiles_the_one_case_of_a_file_by_lines_that_work_from_any_folder) {
   BackendInfo info;
-  info.name = "elsewhere";
+  info.name = "far_away";
   info.device = DeviceKind::kCuda;
   registry_.add_absent(info, "no GPU");
   const std::filesystem::path here = std::filesystem::current_path();
   std::filesystem::current_path(std::filesystem::path(scenario_).parent_path());
   const std::string file = std::filesystem::path(scenario_).filename().string();
-  const int code = run({"profile", file.c_str(), "--backend", "elsewhere"});
+  const int code = run({"profile", file.c_str(), "--backend", "far_away"});
   std::filesystem::current_path(here);
 #ifdef ATTNBENCH_HAVE_CUDA
   EXPECT_EQ(code, 0) << err_.str();
   EXPECT_NE(out_.str().find(" profile " + std::filesystem::absolute(scenario_).string() +
-                            " --case tiny --backend elsewhere"),
+                            " --case tiny --backend far_away"),
             std::string::npos)
       << out_.str();
 #else

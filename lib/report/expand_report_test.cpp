@@ -225,9 +225,12 @@ TEST(Expand, says_how_well_pages_are_filled_and_what_rows_without_pages_would_ta
   // A page of the prefix, one of each request; 64 + 36 + 36 + 10 tokens.
   EXPECT_THAT(
       table.str(),
-      HasSubstr("\n  256 slots of pages: 110 unused, 57 % used · 1 token of shared prefixes "
-                "stored again\n    without pages, each row as long as the longest: 300 slots, 70 % "
-                "used\n"));
+      AllOf(HasSubstr("\n  146 tokens in 256 slots of pages\n    of 210 kv tokens, 64 are of "
+                      "prefixes that lie there once for all"),
+            HasSubstr("110 slots unused, 57 % used"),
+            HasSubstr("1 token of shared prefixes stored again"),
+            HasSubstr("without pages or sharing, a row as long as the longest for each request: "
+                      "300 slots, 70 % used\n")));
   write_expand_json(scenario, {&scenario.cases.at(0)}, json);
   const auto cache = nlohmann::json::parse(json.str())["cases"][0]["kv_cache"];
   EXPECT_EQ(cache["slots_used"], 256);

@@ -115,9 +115,14 @@ std::string pool_text(const ExpandedCase& e) {
 /// How well the pages are filled, and what would be of memory without pages.
 std::string page_use_text(const ExpandedCase& e) {
   const PageUse& use = e.page_use;
+  const std::int64_t shared =
+      use.slots_freed > 0 ? 0 : e.source->kv_tokens() - use.tokens;  // not of a window's own pool
   const std::string parts[] = {
-      fmt::format("  {} slots of pages: {} unused, {} used", use.slots, use.wasted_slots(),
-                  percent_text(use.utilisation())),
+      fmt::format("  {} tokens in {} slots of pages", use.tokens, use.slots),
+      shared > 0 ? fmt::format("of {} kv tokens, {} are of prefixes that lie there once for all",
+                               e.source->kv_tokens(), shared)
+                 : "",
+      fmt::format("{} slots unused, {} used", use.wasted_slots(), percent_text(use.utilisation())),
       use.slots_freed > 0
           ? fmt::format("{} given back behind the {}", use.slots_freed,
                         e.source->layer.sliding_window_size >= 0 ? "window" : "chunks")
@@ -125,7 +130,7 @@ std::string page_use_text(const ExpandedCase& e) {
       use.tokens_again > 0 ? fmt::format("{} token{} of shared prefixes stored again",
                                          use.tokens_again, use.tokens_again == 1 ? "" : "s")
                            : "",
-      fmt::format("without pages, each row as long as the longest: {} slots, {} used",
+      fmt::format("without pages or sharing, a row as long as the longest for each request: {} slots, {} used",
                   use.contiguous_slots, percent_text(use.contiguous_utilisation()))};
   return join_parts(parts, kWidth, 4);
 }
