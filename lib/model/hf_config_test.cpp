@@ -138,7 +138,7 @@ TEST(HfConfig, takes_what_published_configs_say_beside_their_attention) {
   struct Row {
     std::string type, more;
   };
-  // transformers 4.45.2 writes the first ones into each text_config (Llama 3.2 Vision's has them).
+  // Older releases of transformers wrote the first ones into each text_config.
   for (const Row& row :
        {Row{"llama", R"("do_sample": true, "early_stopping": true, "num_beam_groups": 1,
                         "num_return_sequences": 1, "repetition_penalty": 1.0, "typical_p": 1.0,

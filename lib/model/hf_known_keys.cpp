@@ -19,7 +19,7 @@ namespace {
 // Keys that leave the attention of a layer as it is: its inputs already carry what they change
 // (RoPE, norms, projections), or they are of the vocabulary, the MLP, training or the program that
 // wrote the file. From the configuration classes of transformers 5.23.0 that hf_model_types.cpp
-// names, what PretrainedConfig of 4.45.2 wrote into each nested config, and published configs.
+// names; those of generation and those of single published files are from memory.
 constexpr std::string_view kHarmless[] = {
     // The file and its writer.
     "_attn_implementation_autoset", "_name_or_path", "architectures", "attn_implementation",

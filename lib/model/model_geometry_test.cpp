@@ -277,7 +277,7 @@ TEST(KindToRun, is_the_full_layer_or_the_one_that_was_asked_for) {
 }
 
 TEST(NotesOn, say_what_is_left_out) {
-  EXPECT_EQ(notes_on(preset("llama-3.1-405b"), LayerKind::kFull), "");
+  EXPECT_EQ(notes_on(preset("glm-4.7"), LayerKind::kFull), "");
   EXPECT_EQ(notes_on(preset("gemma-3-4b"), LayerKind::kFull),
             "this layer is full, as 5 of 34 are; the others: 29 sliding");
   EXPECT_EQ(notes_on(preset("gemma-3-4b"), LayerKind::kSliding),

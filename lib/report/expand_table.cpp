@@ -130,7 +130,8 @@ std::string page_use_text(const ExpandedCase& e) {
       use.tokens_again > 0 ? fmt::format("{} token{} of shared prefixes stored again",
                                          use.tokens_again, use.tokens_again == 1 ? "" : "s")
                            : "",
-      fmt::format("without pages or sharing, a row as long as the longest for each request: {} slots, {} used",
+      fmt::format("without pages or sharing, a row as long as the longest for each request: {} "
+                  "slots, {} used",
                   use.contiguous_slots, percent_text(use.contiguous_utilisation()))};
   return join_parts(parts, kWidth, 4);
 }

@@ -57,8 +57,8 @@ inline constexpr std::int64_t kRewrittenShare = 32;
 [[nodiscard]] constexpr std::uint32_t sign_key_behind(std::uint32_t key, int tokens) {
   return key + static_cast<std::uint32_t>(tokens) * 0x9e3779b9u;
 }
-/// One bit for each of 32 elements, the lowest that of `dim`, which 32 divides. The mixer is Wellons'
-/// lowbias32, as in element_bits().
+/// One bit for each of 32 elements, the lowest that of `dim`, which 32 divides. The mixer is
+/// Wellons' lowbias32, as in element_bits().
 [[nodiscard]] constexpr std::uint32_t signs_of(std::uint32_t key, std::uint32_t dim) {
   std::uint32_t x = key + dim / 32 * 0xc2b2ae35u;
   x = (x ^ (x >> 16)) * 0x7feb352du;

@@ -45,7 +45,7 @@ Verification verify_enlarged(DType dtype, double times) {
   MutantBackend backend(weights_in(dtype));
   Fixture fixture(c, *device);
   VerifyConfig config;
-  config.rows = 1000;  // all of them
+  config.rows = 1000;                  // all of them
   std::erase(config.fills, "timing");  // whose contents a fixture gets from a SampleIo
   const std::vector<FillTruth> truth = compute_truth(c, config);
   PlanMemory memory(*device);

@@ -95,8 +95,12 @@ class FillErrors {
     };
     error_->max_abs_over_rms =
         worse(error_->max_abs_over_rms, ratio(max_abs_, std::sqrt(sum_reference_ / count)));
-    error_->nmse =
-        worse(error_->nmse, ratio(sum_error_, sum_reference_ + kNoiseShare * sum_noise_));
+    // Tags may average to zeros, beside which any rounding is large: bounds, which are a small part
+    // of a tag, decide there.
+    if (fill_ != Fill::kTag) {
+      error_->nmse =
+          worse(error_->nmse, ratio(sum_error_, sum_reference_ + kNoiseShare * sum_noise_));
+    }
     // Planted data leave most weights at zero and make sigma meaningless.
     if (fill_ == Fill::kNormal || fill_ == Fill::kTiming) {
       error_->rms_ratio = worse(error_->rms_ratio, std::sqrt(sum_ratio_ / count));
