@@ -14,8 +14,8 @@
 
 #include "apps/attnbench/testing/command_line.h"
 #include "lib/gate/testing/measured_run.h"
-#include "lib/report/json.h"
-#include "lib/report/sinks.h"
+#include "lib/result/sinks.h"
+#include "lib/view/json.h"
 
 namespace attnbench {
 namespace {

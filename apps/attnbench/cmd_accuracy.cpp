@@ -17,8 +17,8 @@
 #include "apps/attnbench/option_values.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
+#include "lib/inspect/accuracy_report.h"
 #include "lib/model/model_geometry.h"
-#include "lib/report/accuracy_report.h"
 
 namespace attnbench {
 namespace {

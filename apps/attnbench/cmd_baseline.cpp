@@ -25,9 +25,9 @@
 #include "lib/gate/compare.h"
 #include "lib/gate/gate_sinks.h"
 #include "lib/gate/gate_text.h"
-#include "lib/report/result_reader.h"
-#include "lib/report/sinks.h"
-#include "lib/report/terminal.h"
+#include "lib/result/result_reader.h"
+#include "lib/result/sinks.h"
+#include "lib/summary/terminal.h"
 
 namespace attnbench {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "apps/attnbench/testing/command_line.h"
 #include "lib/gate/testing/measured_run.h"
-#include "lib/report/sinks.h"
+#include "lib/result/sinks.h"
 
 namespace attnbench {
 namespace {

@@ -18,7 +18,7 @@
 #include "lib/base/shell_text.h"
 #include "lib/gate/baseline.h"
 #include "lib/gate/compare.h"
-#include "lib/report/result_reader.h"
+#include "lib/result/result_reader.h"
 
 namespace attnbench {
 namespace {

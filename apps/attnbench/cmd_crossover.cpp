@@ -24,10 +24,10 @@
 #include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
 #include "lib/base/printable.h"
+#include "lib/config/value_reader.h"
 #include "lib/gate/crossover.h"
 #include "lib/measure/statistics.h"
-#include "lib/report/record_text.h"
-#include "lib/scenario/value_reader.h"
+#include "lib/result/record_text.h"
 
 namespace attnbench {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "apps/attnbench/testing/command_line.h"
-#include "lib/report/json.h"
+#include "lib/view/json.h"
 
 namespace attnbench {
 namespace {

@@ -17,9 +17,9 @@
 #include "apps/attnbench/plugins.h"
 #include "apps/attnbench/scenario_files.h"
 #include "lib/base/exit_code.h"
-#include "lib/bench/backend_choice.h"
-#include "lib/bench/driver.h"
-#include "lib/report/expand_report.h"
+#include "lib/inspect/expand_report.h"
+#include "lib/run/backend_choice.h"
+#include "lib/run/driver.h"
 
 namespace attnbench {
 namespace {

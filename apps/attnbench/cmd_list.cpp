@@ -19,11 +19,11 @@
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/base/printable.h"
-#include "lib/bench/backend_choice.h"
 #include "lib/model/model_geometry.h"
-#include "lib/report/json.h"
-#include "lib/report/text_layout.h"
+#include "lib/run/backend_choice.h"
 #include "lib/scenario/scenario.h"
+#include "lib/view/json.h"
+#include "lib/view/text_layout.h"
 
 namespace attnbench {
 namespace {

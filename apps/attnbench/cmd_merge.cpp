@@ -15,8 +15,8 @@
 #include "apps/attnbench/output_files.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
-#include "lib/report/merge_runs.h"
-#include "lib/report/result_reader.h"
+#include "lib/result/merge_runs.h"
+#include "lib/result/result_reader.h"
 #include "lib/scenario/scenario.h"
 
 namespace attnbench {

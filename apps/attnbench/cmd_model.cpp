@@ -14,8 +14,8 @@
 #include "apps/attnbench/option_values.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
-#include "lib/report/model_report.h"
-#include "lib/scenario/value_reader.h"
+#include "lib/config/value_reader.h"
+#include "lib/inspect/model_report.h"
 
 namespace attnbench {
 namespace {

@@ -25,12 +25,12 @@
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/base/glob.h"
+#include "lib/config/scenario_keys.h"
 #include "lib/gate/compare.h"
 #include "lib/page/page.h"
 #include "lib/page/plots.h"
 #include "lib/page/png.h"
-#include "lib/report/result_reader.h"
-#include "lib/scenario/scenario_keys.h"
+#include "lib/result/result_reader.h"
 
 namespace attnbench {
 namespace {

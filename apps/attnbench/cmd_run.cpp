@@ -24,9 +24,9 @@
 #include "apps/attnbench/run_outcome.h"
 #include "lib/base/error.h"
 #include "lib/base/printable.h"
-#include "lib/bench/backend_choice.h"
 #include "lib/device/nvtx_range.h"
-#include "lib/report/terminal.h"
+#include "lib/run/backend_choice.h"
+#include "lib/summary/terminal.h"
 
 namespace attnbench {
 namespace {

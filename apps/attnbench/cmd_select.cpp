@@ -21,9 +21,9 @@
 #include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
-#include "lib/report/engine_selection.h"
-#include "lib/report/result_reader.h"
-#include "lib/scenario/engine_setup_of.h"
+#include "lib/engines/engine_setup_of.h"
+#include "lib/inspect/engine_selection.h"
+#include "lib/result/result_reader.h"
 
 namespace attnbench {
 

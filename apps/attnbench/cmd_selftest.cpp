@@ -12,11 +12,11 @@
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/plugins.h"
 #include "lib/base/exit_code.h"
-#include "lib/bench/timed_selftest.h"
 #include "lib/device/cuda/cuda_device.h"
-#include "lib/report/json.h"
-#include "lib/report/text_layout.h"
+#include "lib/run/timed_selftest.h"
 #include "lib/selftest/selftest.h"
+#include "lib/view/json.h"
+#include "lib/view/text_layout.h"
 
 namespace attnbench {
 namespace {

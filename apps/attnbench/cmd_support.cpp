@@ -14,10 +14,10 @@
 #include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
-#include "lib/bench/backend_choice.h"
-#include "lib/bench/driver.h"
-#include "lib/report/engine_support.h"
-#include "lib/report/expand_report.h"
+#include "lib/inspect/engine_support.h"
+#include "lib/inspect/expand_report.h"
+#include "lib/run/backend_choice.h"
+#include "lib/run/driver.h"
 #include "lib/session/isolate/isolated_executor.h"
 
 namespace attnbench {

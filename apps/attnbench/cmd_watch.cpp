@@ -12,7 +12,7 @@
 #include "apps/attnbench/result_file.h"
 #include "lib/gate/watch.h"
 #include "lib/gate/watch_sinks.h"
-#include "lib/report/result_reader.h"
+#include "lib/result/result_reader.h"
 
 namespace attnbench {
 namespace {

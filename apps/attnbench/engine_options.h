@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "lib/backend/engine_rules/engine_setup.h"
+#include "lib/engines/engine_setup.h"
 
 namespace attnbench {
 

@@ -17,9 +17,9 @@
 #include "apps/attnbench/output_files.h"
 #include "apps/attnbench/result_file.h"
 #include "lib/base/error.h"
+#include "lib/config/scenario_keys.h"
 #include "lib/gate/gate_sinks.h"
-#include "lib/report/terminal_columns.h"
-#include "lib/scenario/scenario_keys.h"
+#include "lib/summary/terminal_columns.h"
 
 namespace attnbench {
 namespace {

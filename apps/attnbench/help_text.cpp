@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "lib/report/text_layout.h"
+#include "lib/view/text_layout.h"
 
 namespace attnbench {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/bench/backend_choice.h"
+#include "lib/run/backend_choice.h"
 #include "lib/session/hybrid_entry.h"
 
 namespace attnbench {

@@ -12,9 +12,9 @@
 #include "lib/base/error.h"
 #include "lib/base/lasting_path.h"
 #include "lib/base/printable.h"
-#include "lib/report/result_reader.h"
-#include "lib/report/run_difference.h"
-#include "lib/report/sinks.h"
+#include "lib/result/result_reader.h"
+#include "lib/result/run_difference.h"
+#include "lib/result/sinks.h"
 
 namespace attnbench {
 namespace {

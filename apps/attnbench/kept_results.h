@@ -14,9 +14,9 @@
 #include "apps/attnbench/output_files.h"
 #include "apps/attnbench/resumed_run.h"
 #include "lib/backend/registry.h"
-#include "lib/bench/cell_key.h"
-#include "lib/bench/record.h"
-#include "lib/report/journal.h"
+#include "lib/result/cell_key.h"
+#include "lib/result/journal.h"
+#include "lib/result/record.h"
 #include "lib/scenario/scenario.h"
 
 namespace attnbench {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/config/scenario_keys.h"
 #include "lib/model/hf_config.h"
-#include "lib/scenario/scenario_keys.h"
 
 namespace attnbench {
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
-#include "lib/scenario/value_reader.h"
+#include "lib/config/value_reader.h"
 
 namespace attnbench {
 namespace {

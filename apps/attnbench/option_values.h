@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/scenario/scenario_keys.h"
+#include "lib/config/scenario_keys.h"
 
 namespace attnbench {
 

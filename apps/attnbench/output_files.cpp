@@ -15,8 +15,9 @@
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/result_file.h"
 #include "lib/base/error.h"
-#include "lib/report/sinks.h"
-#include "lib/scenario/sha256.h"
+#include "lib/base/sha256.h"
+#include "lib/result/sinks.h"
+#include "lib/summary/markdown_sink.h"
 
 namespace attnbench {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "apps/attnbench/cli_fwd.h"
 #include "apps/attnbench/command.h"
-#include "lib/bench/record.h"
-#include "lib/report/journal.h"
+#include "lib/result/journal.h"
+#include "lib/result/record.h"
 
 namespace attnbench {
 

@@ -25,7 +25,7 @@ EVIL = ['</script><script>window.broken=1</script>', '"><img src=x onerror="wind
 
 
 def sample():
-    with open(os.path.join(SOURCE, "lib/report/testdata/sample.json")) as file:
+    with open(os.path.join(SOURCE, "lib/summary/testdata/sample.json")) as file:
         return json.load(file)
 
 

@@ -16,8 +16,8 @@
 #include "apps/attnbench/pack_files.h"
 #include "lib/backend/plugin.h"
 #include "lib/base/error.h"
+#include "lib/config/problems.h"
 #include "lib/device/cuda/cuda_device.h"
-#include "lib/scenario/problems.h"
 #include "lib/session/hybrid_entry.h"
 #include "lib/session/isolate/object_plugin.h"
 

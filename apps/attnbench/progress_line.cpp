@@ -10,7 +10,7 @@
 #include <ostream>
 
 #include "lib/base/printable.h"
-#include "lib/report/units.h"
+#include "lib/view/units.h"
 
 namespace attnbench {
 namespace {

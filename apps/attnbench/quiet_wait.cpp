@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "apps/attnbench/progress_line.h"
-#include "lib/bench/processor_load.h"
+#include "lib/run/processor_load.h"
 
 namespace attnbench {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "lib/bench/record.h"
+#include "lib/result/record.h"
 
 namespace attnbench {
 

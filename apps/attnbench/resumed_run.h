@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/report/journal.h"
+#include "lib/result/journal.h"
 
 namespace attnbench {
 

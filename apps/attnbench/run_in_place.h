@@ -6,7 +6,7 @@
 #include <string>
 
 #include "apps/attnbench/run_options.h"
-#include "lib/bench/driver.h"
+#include "lib/run/driver.h"
 
 namespace attnbench {
 

@@ -19,8 +19,8 @@
 #include "apps/attnbench/shard.h"
 #include "lib/base/error.h"
 #include "lib/base/lasting_path.h"
-#include "lib/bench/backend_choice.h"
-#include "lib/scenario/scenario_keys.h"
+#include "lib/config/scenario_keys.h"
+#include "lib/run/backend_choice.h"
 
 namespace attnbench {
 namespace {

@@ -11,7 +11,7 @@
 #include "apps/attnbench/cpu_target_option.h"
 #include "apps/attnbench/output_files.h"
 #include "apps/attnbench/plugins.h"
-#include "lib/bench/driver.h"
+#include "lib/run/driver.h"
 #include "lib/session/isolate/isolation.h"
 
 namespace attnbench {

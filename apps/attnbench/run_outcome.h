@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "lib/bench/record.h"
+#include "lib/result/record.h"
 
 namespace attnbench {
 

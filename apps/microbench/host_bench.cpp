@@ -7,10 +7,10 @@
 #include <string>
 
 #include "backends/register.h"
-#include "lib/bench/driver.h"
 #include "lib/fixture/fixture.h"
 #include "lib/index/csr.h"
 #include "lib/index/page_table.h"
+#include "lib/run/driver.h"
 #include "lib/scenario/scenario.h"
 #include "lib/session/local_executor.h"
 #include "reference/oracle.h"

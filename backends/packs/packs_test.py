@@ -139,7 +139,7 @@ class PacksTest(unittest.TestCase):
                 self.assertRegex(backend["absence"], r"no package \S+.* in \S+: \S+ -m pip install \S+==\S+")
 
     def test_kernels_that_stand_for_those_of_engines_are_backends_of_packs(self):
-        table = PACKS.parents[1] / "lib/backend/engine_rules/engine_kernels.cpp"
+        table = PACKS.parents[1] / "lib/engines/engine_kernels.cpp"
         kernels = set(re.findall(r'"(\w+:\w+)"', table.read_text()))
         done = self.attnbench("list", "backends", "--plugin", "packs", "--format", "json")
         self.assertGreater(len(kernels), 5)

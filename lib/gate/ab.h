@@ -45,11 +45,10 @@ struct AbHooks {
 /// Compares two programs by pairs of fresh processes, which take turns in seeded random order. The
 /// first process of each side that succeeds checks the outputs; its records tell what ran. What is
 /// INCONCLUSIVE after the pairs is measured once more, in new pairs that are judged alone, and that
-/// is final. A process that fails costs its pair; a crash of the new program is INCORRECT, and so is
-/// an end without a result that it does not explain. A new program that the machine could never run
-/// is NOT_COMPARABLE. When
-/// stopped, what is known is judged, and so it is after a pair in which a process hung: further
-/// ones would most likely hang as well.
+/// is final. A process that fails costs its pair; a crash of the new program is INCORRECT, and so
+/// is an end without a result that it does not explain. A new program that the machine could never
+/// run is NOT_COMPARABLE. When stopped, what is known is judged, and so it is after a pair in which
+/// a process hung: further ones would most likely hang as well.
 [[nodiscard]] GateReport run_ab(const AbProcess& process, const AbConfig& config,
                                 const AbHooks& hooks);
 

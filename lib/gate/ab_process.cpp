@@ -19,7 +19,7 @@
 #include <thread>
 
 #include "lib/base/error.h"
-#include "lib/report/result_reader.h"
+#include "lib/result/result_reader.h"
 #include "lib/session/aa_pairs.h"
 #include "lib/session/isolate/child_process.h"
 

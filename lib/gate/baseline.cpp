@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
-#include "lib/report/result_reader.h"
+#include "lib/result/result_reader.h"
 
 namespace attnbench {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/bench/record.h"
+#include "lib/result/record.h"
 
 namespace attnbench {
 

@@ -11,7 +11,7 @@
 
 #include "lib/base/error.h"
 #include "lib/gate/testing/measured_run.h"
-#include "lib/report/sinks.h"
+#include "lib/result/sinks.h"
 
 namespace attnbench {
 namespace {

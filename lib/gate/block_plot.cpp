@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "lib/report/units.h"
+#include "lib/view/units.h"
 
 namespace attnbench {
 namespace {

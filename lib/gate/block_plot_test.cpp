@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "lib/report/units.h"
+#include "lib/view/units.h"
 
 namespace attnbench {
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "lib/gate/policy.h"
-#include "lib/report/run_difference.h"
+#include "lib/result/run_difference.h"
 
 namespace attnbench {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/bench/record.h"
+#include "lib/result/record.h"
 
 namespace attnbench {
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/report/record_text.h"
-#include "lib/scenario/scenario_keys.h"
+#include "lib/config/scenario_keys.h"
+#include "lib/result/record_text.h"
 #include "lib/session/aa_pairs.h"
 
 namespace attnbench {

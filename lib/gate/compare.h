@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "lib/base/exit_code.h"
-#include "lib/bench/cell_key.h"
-#include "lib/bench/record.h"
 #include "lib/gate/comparability.h"
 #include "lib/gate/gate_verdict.h"
 #include "lib/gate/policy.h"
 #include "lib/gate/speed.h"
+#include "lib/result/cell_key.h"
+#include "lib/result/record.h"
 
 namespace attnbench {
 

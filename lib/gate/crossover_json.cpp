@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ostream>
 
-#include "lib/bench/record.h"
 #include "lib/gate/crossover.h"
 #include "lib/gate/gate_json.h"
-#include "lib/report/json.h"
-#include "lib/report/run_json.h"
+#include "lib/result/record.h"
+#include "lib/result/run_json.h"
+#include "lib/view/json.h"
 
 namespace attnbench {
 namespace {

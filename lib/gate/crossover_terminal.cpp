@@ -12,8 +12,8 @@
 #include "lib/gate/block_plot.h"
 #include "lib/gate/crossover.h"
 #include "lib/gate/gate_text.h"
-#include "lib/report/text_layout.h"
-#include "lib/report/units.h"
+#include "lib/view/text_layout.h"
+#include "lib/view/units.h"
 
 namespace attnbench {
 namespace {

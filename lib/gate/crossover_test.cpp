@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "lib/gate/testing/measured_run.h"
-#include "lib/report/json.h"
+#include "lib/view/json.h"
 
 namespace attnbench {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "lib/gate/compare.h"
 #include "lib/gate/speed.h"
-#include "lib/report/json.h"
+#include "lib/view/json.h"
 
 namespace attnbench {
 

@@ -8,7 +8,7 @@
 
 #include "lib/gate/gate_sinks.h"
 #include "lib/gate/gate_text.h"
-#include "lib/report/xml_text.h"
+#include "lib/view/xml_text.h"
 
 namespace attnbench {
 namespace {

@@ -9,7 +9,7 @@
 #include "lib/base/printable.h"
 #include "lib/gate/gate_sinks.h"
 #include "lib/gate/gate_text.h"
-#include "lib/report/text_layout.h"
+#include "lib/view/text_layout.h"
 
 namespace attnbench {
 namespace {

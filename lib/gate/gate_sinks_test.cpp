@@ -10,7 +10,7 @@
 #include <string>
 
 #include "lib/gate/testing/measured_run.h"
-#include "lib/report/json.h"
+#include "lib/view/json.h"
 
 namespace attnbench {
 namespace {

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "lib/base/printable.h"
-#include "lib/report/units.h"
+#include "lib/view/units.h"
 
 namespace attnbench {
 namespace {

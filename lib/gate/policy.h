@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "lib/bench/cell_key.h"
 #include "lib/gate/gate_verdict.h"
+#include "lib/result/cell_key.h"
 
 namespace attnbench {
 

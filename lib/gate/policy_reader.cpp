@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "lib/base/regular_file.h"
+#include "lib/config/strict_map.h"
+#include "lib/config/value_reader.h"
 #include "lib/gate/policy.h"
-#include "lib/scenario/strict_map.h"
-#include "lib/scenario/value_reader.h"
 
 namespace attnbench {
 namespace {

@@ -11,7 +11,7 @@
 #include "lib/base/error.h"
 #include "lib/base/regular_file.h"
 #include "lib/gate/gate_verdict.h"
-#include "lib/report/json.h"
+#include "lib/view/json.h"
 
 namespace attnbench {
 namespace {

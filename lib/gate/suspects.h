@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "lib/bench/cell_key.h"
 #include "lib/gate/compare.h"
+#include "lib/result/cell_key.h"
 
 namespace attnbench {
 

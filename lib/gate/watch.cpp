@@ -12,11 +12,11 @@
 
 #include "lib/base/error.h"
 #include "lib/base/glob.h"
+#include "lib/config/scenario_keys.h"
 #include "lib/gate/comparability.h"
 #include "lib/gate/trend.h"
 #include "lib/measure/statistics.h"
-#include "lib/report/record_text.h"
-#include "lib/scenario/scenario_keys.h"
+#include "lib/result/record_text.h"
 
 namespace attnbench {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "lib/bench/cell_key.h"
-#include "lib/bench/record.h"
-#include "lib/report/record_fields.h"
+#include "lib/result/cell_key.h"
+#include "lib/result/record.h"
+#include "lib/result/record_fields.h"
 
 namespace attnbench {
 

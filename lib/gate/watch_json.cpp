@@ -3,7 +3,7 @@
 #include <ostream>
 
 #include "lib/gate/watch_sinks.h"
-#include "lib/report/json.h"
+#include "lib/view/json.h"
 
 namespace attnbench {
 namespace {

@@ -14,7 +14,7 @@
 #include "lib/base/error.h"
 #include "lib/gate/testing/measured_run.h"
 #include "lib/gate/watch_sinks.h"
-#include "lib/report/json.h"
+#include "lib/view/json.h"
 
 namespace attnbench {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "lib/base/error.h"
 #include "lib/base/regular_file.h"
+#include "lib/config/json_fields.h"
 #include "lib/model/hf_known_keys.h"
 #include "lib/model/hf_layer_kinds.h"
 #include "lib/model/hf_model_types.h"
-#include "lib/model/json_fields.h"
 
 namespace attnbench {
 namespace {

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
+#include "lib/config/json_fields.h"
 #include "lib/model/hf_model_types.h"
-#include "lib/model/json_fields.h"
 
 namespace attnbench {
 

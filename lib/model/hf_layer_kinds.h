@@ -4,8 +4,8 @@
 
 #include <string_view>
 
+#include "lib/config/json_fields.h"
 #include "lib/model/hf_model_types.h"
-#include "lib/model/json_fields.h"
 #include "lib/model/model_geometry.h"
 
 namespace attnbench {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "lib/scenario/sha256.h"
+#include "lib/base/sha256.h"
 
 namespace attnbench {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "lib/report/json.h"
+#include "lib/view/json.h"
 
 namespace attnbench {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/report/json.h"
+#include "lib/view/json.h"
 
 namespace attnbench {
 

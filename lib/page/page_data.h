@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "lib/gate/compare.h"
-#include "lib/report/json.h"
-#include "lib/report/merge_runs.h"
+#include "lib/result/merge_runs.h"
+#include "lib/view/json.h"
 
 namespace attnbench {
 

@@ -15,10 +15,10 @@
 #include "lib/page/inline_text.h"
 #include "lib/page/plot_facts.h"
 #include "lib/page/testing/unpacked_column.h"
-#include "lib/report/answer.h"
-#include "lib/report/standing.h"
-#include "lib/report/testing/golden.h"
-#include "lib/report/testing/sample_run.h"
+#include "lib/result/answer.h"
+#include "lib/result/standing.h"
+#include "lib/result/testing/golden.h"
+#include "lib/result/testing/sample_run.h"
 
 namespace attnbench {
 namespace {

@@ -18,8 +18,8 @@
 #include "lib/base/error.h"
 #include "lib/page/page_data.h"
 #include "lib/page/plot_facts.h"
-#include "lib/report/record_text.h"
-#include "lib/report/units.h"
+#include "lib/result/record_text.h"
+#include "lib/view/units.h"
 
 namespace attnbench {
 namespace {

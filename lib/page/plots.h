@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lib/page/svg_plot.h"
-#include "lib/report/merge_runs.h"
+#include "lib/result/merge_runs.h"
 
 namespace attnbench {
 

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "lib/page/log_scale.h"
-#include "lib/report/units.h"
-#include "lib/report/xml_text.h"
+#include "lib/view/units.h"
+#include "lib/view/xml_text.h"
 
 namespace attnbench {
 namespace {

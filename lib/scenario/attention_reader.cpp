@@ -5,8 +5,8 @@
 #include <array>
 #include <string_view>
 
+#include "lib/config/value_reader.h"
 #include "lib/scenario/layer_reader.h"
-#include "lib/scenario/value_reader.h"
 
 namespace attnbench {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "lib/base/counter_hash.h"
 #include "lib/batch/multi_item.h"
+#include "lib/config/value_reader.h"
 #include "lib/scenario/entry_lengths.h"
-#include "lib/scenario/value_reader.h"
 
 namespace attnbench {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "lib/batch/forward_mode.h"
+#include "lib/config/problems.h"
 #include "lib/scenario/batch_reader.h"
 #include "lib/scenario/case.h"
-#include "lib/scenario/problems.h"
 
 namespace attnbench {
 

@@ -11,10 +11,10 @@
 #include <unordered_set>
 #include <utility>
 
+#include "lib/config/scenario_keys.h"
+#include "lib/config/strict_map.h"
+#include "lib/config/value_reader.h"
 #include "lib/scenario/batch_string.h"
-#include "lib/scenario/scenario_keys.h"
-#include "lib/scenario/strict_map.h"
-#include "lib/scenario/value_reader.h"
 
 namespace attnbench {
 namespace {

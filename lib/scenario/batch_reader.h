@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "lib/batch/forward_mode.h"
+#include "lib/config/problems.h"
+#include "lib/config/yaml_tree.h"
 #include "lib/scenario/draft_tree.h"
 #include "lib/scenario/length_reader.h"
 #include "lib/scenario/prefix_reader.h"
-#include "lib/scenario/problems.h"
-#include "lib/scenario/yaml_tree.h"
 
 namespace attnbench {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "lib/scenario/size_literal.h"
+#include "lib/config/size_literal.h"
 
 namespace attnbench {
 namespace {

@@ -12,6 +12,8 @@
 
 #include "lib/base/counter_hash.h"
 #include "lib/batch/draft_tree.h"
+#include "lib/config/strict_map.h"
+#include "lib/config/value_reader.h"
 #include "lib/scenario/batch_builder.h"
 #include "lib/scenario/composed_step.h"
 #include "lib/scenario/contents.h"
@@ -20,8 +22,6 @@
 #include "lib/scenario/padding_reader.h"
 #include "lib/scenario/pool_size.h"
 #include "lib/scenario/prefix_tree.h"
-#include "lib/scenario/strict_map.h"
-#include "lib/scenario/value_reader.h"
 
 namespace attnbench {
 namespace {

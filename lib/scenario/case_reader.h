@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "lib/config/problems.h"
+#include "lib/config/yaml_tree.h"
 #include "lib/scenario/batch_reader.h"
 #include "lib/scenario/case.h"
-#include "lib/scenario/problems.h"
-#include "lib/scenario/yaml_tree.h"
 
 namespace attnbench {
 

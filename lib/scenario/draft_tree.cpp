@@ -10,8 +10,8 @@
 #include "lib/base/counter_hash.h"
 #include "lib/batch/draft_selection.h"
 #include "lib/batch/draft_tree.h"
-#include "lib/scenario/strict_map.h"
-#include "lib/scenario/value_reader.h"
+#include "lib/config/strict_map.h"
+#include "lib/config/value_reader.h"
 
 namespace attnbench {
 namespace {

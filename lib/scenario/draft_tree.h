@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "lib/scenario/problems.h"
-#include "lib/scenario/yaml_tree.h"
+#include "lib/config/problems.h"
+#include "lib/config/yaml_tree.h"
 
 namespace attnbench {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "lib/base/counter_hash.h"
-#include "lib/scenario/value_reader.h"
+#include "lib/config/value_reader.h"
 
 namespace attnbench {
 namespace {

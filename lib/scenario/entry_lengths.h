@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "lib/config/problems.h"
 #include "lib/scenario/batch_reader.h"
-#include "lib/scenario/problems.h"
 
 namespace attnbench {
 

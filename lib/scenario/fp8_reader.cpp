@@ -7,7 +7,7 @@
 #include <array>
 #include <string_view>
 
-#include "lib/scenario/value_reader.h"
+#include "lib/config/value_reader.h"
 
 namespace attnbench {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "lib/batch/fp8_activations.h"
-#include "lib/scenario/problems.h"
-#include "lib/scenario/yaml_tree.h"
+#include "lib/config/problems.h"
+#include "lib/config/yaml_tree.h"
 
 namespace attnbench {
 

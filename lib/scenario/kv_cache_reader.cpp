@@ -6,9 +6,9 @@
 #include <array>
 #include <utility>
 
+#include "lib/config/scenario_keys.h"
+#include "lib/config/value_reader.h"
 #include "lib/scenario/layer_reader.h"
-#include "lib/scenario/scenario_keys.h"
-#include "lib/scenario/value_reader.h"
 
 namespace attnbench {
 namespace {

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "lib/config/scenario_keys.h"
+#include "lib/config/value_reader.h"
 #include "lib/model/hf_config.h"
 #include "lib/model/model_geometry.h"
-#include "lib/scenario/scenario_keys.h"
-#include "lib/scenario/value_reader.h"
 
 namespace attnbench {
 namespace {

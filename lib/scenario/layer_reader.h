@@ -7,11 +7,11 @@
 #include <string>
 
 #include "lib/base/dtype.h"
+#include "lib/config/problems.h"
+#include "lib/config/strict_map.h"
 #include "lib/model/attention_layer.h"
 #include "lib/model/model_geometry.h"
 #include "lib/scenario/case.h"
-#include "lib/scenario/problems.h"
-#include "lib/scenario/strict_map.h"
 
 namespace attnbench {
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/config/problems.h"
+#include "lib/config/yaml_tree.h"
 #include "lib/scenario/case.h"
-#include "lib/scenario/problems.h"
-#include "lib/scenario/yaml_tree.h"
 
 namespace attnbench {
 

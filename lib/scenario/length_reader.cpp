@@ -9,10 +9,10 @@
 #include <array>
 #include <string>
 
+#include "lib/config/scenario_keys.h"
+#include "lib/config/strict_map.h"
+#include "lib/config/value_reader.h"
 #include "lib/scenario/quantile_table.h"
-#include "lib/scenario/scenario_keys.h"
-#include "lib/scenario/strict_map.h"
-#include "lib/scenario/value_reader.h"
 
 namespace attnbench {
 namespace {

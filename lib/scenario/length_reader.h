@@ -8,9 +8,9 @@
 #include <variant>
 #include <vector>
 
+#include "lib/config/problems.h"
+#include "lib/config/yaml_tree.h"
 #include "lib/scenario/length_distribution.h"
-#include "lib/scenario/problems.h"
-#include "lib/scenario/yaml_tree.h"
 
 namespace attnbench {
 

@@ -9,9 +9,9 @@
 #include <filesystem>
 
 #include "lib/base/lasting_path.h"
+#include "lib/config/strict_map.h"
+#include "lib/config/value_reader.h"
 #include "lib/scenario/contents.h"
-#include "lib/scenario/strict_map.h"
-#include "lib/scenario/value_reader.h"
 
 namespace attnbench {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "lib/scenario/problems.h"
+#include "lib/config/problems.h"
+#include "lib/config/yaml_tree.h"
 #include "lib/scenario/scenario.h"
-#include "lib/scenario/yaml_tree.h"
 
 namespace attnbench {
 

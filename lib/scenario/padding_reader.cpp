@@ -3,8 +3,8 @@
 #include "lib/scenario/padding_reader.h"
 
 #include "lib/base/narrow.h"
-#include "lib/scenario/strict_map.h"
-#include "lib/scenario/value_reader.h"
+#include "lib/config/strict_map.h"
+#include "lib/config/value_reader.h"
 
 namespace attnbench {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <optional>
 
+#include "lib/config/problems.h"
+#include "lib/config/yaml_tree.h"
 #include "lib/scenario/case.h"
-#include "lib/scenario/problems.h"
-#include "lib/scenario/yaml_tree.h"
 
 namespace attnbench {
 

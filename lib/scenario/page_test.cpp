@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "lib/config/scenario_keys.h"
 #include "lib/scenario/scenario.h"
-#include "lib/scenario/scenario_keys.h"
 
 namespace attnbench {
 namespace {

@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "lib/scenario/scenario_keys.h"
-#include "lib/scenario/strict_map.h"
-#include "lib/scenario/value_reader.h"
+#include "lib/config/scenario_keys.h"
+#include "lib/config/strict_map.h"
+#include "lib/config/value_reader.h"
 
 namespace attnbench {
 namespace {

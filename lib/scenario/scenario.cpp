@@ -11,16 +11,16 @@
 #include <utility>
 
 #include "lib/base/regular_file.h"
+#include "lib/base/sha256.h"
+#include "lib/config/strict_map.h"
+#include "lib/config/value_reader.h"
 #include "lib/scenario/case_reader.h"
 #include "lib/scenario/graph_bucket.h"
 #include "lib/scenario/layer_reader.h"
 #include "lib/scenario/layers_reader.h"
 #include "lib/scenario/measure_reader.h"
 #include "lib/scenario/prefix_reader.h"
-#include "lib/scenario/sha256.h"
-#include "lib/scenario/strict_map.h"
 #include "lib/scenario/sweep.h"
-#include "lib/scenario/value_reader.h"
 
 namespace attnbench {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/config/problems.h"
 #include "lib/scenario/case.h"
-#include "lib/scenario/problems.h"
 
 namespace attnbench {
 

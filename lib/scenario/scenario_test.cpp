@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/scenario/sha256.h"
+#include "lib/base/sha256.h"
 #include "lib/scenario/testing/case_ids.h"
 #include "lib/scenario/testing/only_case.h"
 

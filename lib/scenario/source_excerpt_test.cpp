@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/scenario/source_excerpt.h"
+#include "lib/config/source_excerpt.h"
 
 #include <gtest/gtest.h>
 
 #include "lib/base/error.h"
-#include "lib/scenario/problems.h"
+#include "lib/config/problems.h"
 #include "lib/scenario/scenario.h"
 
 namespace attnbench {

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "lib/base/counter_hash.h"
-#include "lib/scenario/scenario_keys.h"
-#include "lib/scenario/size_literal.h"
+#include "lib/config/scenario_keys.h"
+#include "lib/config/size_literal.h"
 
 namespace attnbench {
 namespace {

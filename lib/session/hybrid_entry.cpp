@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "lib/backend/engine_rules/engine_kernels.h"
 #include "lib/backend/hybrid/hybrid_backend.h"
 #include "lib/backend/tuning.h"
 #include "lib/base/error.h"
-#include "lib/scenario/scenario_keys.h"
+#include "lib/config/scenario_keys.h"
+#include "lib/engines/engine_kernels.h"
 
 namespace attnbench {
 namespace {

@@ -15,8 +15,8 @@
 #include <system_error>
 #include <utility>
 
+#include "lib/base/sha256.h"
 #include "lib/measure/measure.h"
-#include "lib/scenario/sha256.h"
 
 namespace attnbench {
 namespace {

@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "lib/bench/record.h"
+#include "lib/result/record.h"
 
 namespace attnbench {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "lib/report/json.h"
+#include "lib/view/json.h"
 
 namespace attnbench {
 

@@ -361,8 +361,8 @@ typedef struct attnbench_memory {
  * Bounds so wide that zeros, or other results that nobody computed, would pass are MISTRUSTED. */
 typedef struct attnbench_numerics {
   size_t struct_size;
-  int32_t qk_input; /* operands of q.k after any conversion */
-  int32_t p;        /* softmax weights before P.V, and V beside them */
+  int32_t qk_input;    /* operands of q.k after any conversion */
+  int32_t p;           /* softmax weights before P.V, and V beside them */
   int32_t accumulator; /* f32, f16 or bf16 */
   int32_t partial_out; /* split results between stages */
   int32_t lse;         /* 1 already; 0: it writes no LSE for this problem, and none is checked */

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/engines/engine_features.h"
+#include "lib/engines/engine_setup.h"
+
+namespace attnbench {
+
+/// What an attention backend of an engine takes, on some devices and for one family of layers.
+struct EngineBackend {
+  enum class Layers : std::uint8_t {
+    kMha,
+    kMla,
+    kSparseMla,
+    kLinear,
+    kVision,  ///< of a vision tower, beside the language model's (SGLang: --mm-attention-backend)
+  };
+  enum class Drafts : std::uint8_t {
+    kNone,
+    kChains,              ///< topk 1
+    kTreesOnSinglePages,  ///< any topk, where pages have one token; chains elsewhere
+    kTrees,
+  };
+
+  Engine engine;
+  std::string_view name;  ///< "fa3", "FLASH_ATTN"
+  Layers layers = Layers::kMha;
+  Platform platform = Platform::kCuda;
+  int least_capability = 0, most_capability = 999;
+  bool decodes_only = false;  ///< on these devices, with target_verify and draft_extend_v2 steps
+  /// Sizes that its kernels read, ascending; those of vLLM also read multiples of them, because it
+  /// divides its blocks. All 0: any size.
+  std::array<std::int64_t, 4> pages{};
+  Drafts drafts = Drafts::kChains;
+  CudaGraphSupport graph = CudaGraphSupport::kUniformBatch;
+  // SGLang's graphs of two more steps with a fixed number of tokens a request.
+  bool draft_extend_graph = false;
+  bool diffusion_graph = false;
+  EngineFeatures takes;
+  EngineFeatures unknown;          ///< neither sources nor documentation say
+  bool only_dual_chunks = false;   ///< for models with dual chunks, and no others
+  bool f32 = false;                ///< queries in f32, too (vLLM; SGLang does not ask)
+  bool unequal_dims = false;       ///< K and V of different head dims, and no others (the same)
+  std::array<int, 4> head_dims{};  ///< all 0: any
+  /// Query heads that its kernel always computes: queries of a rank with fewer are padded (vLLM's
+  /// cutlass_mla.py and SGLang's cutlass_mla_decode). 0: as many as there are.
+  int padded_heads = 0;
+};
+
+/// The table, with its sources: engine_backend_rows.cpp.
+[[nodiscard]] std::span<const EngineBackend> engine_backend_rows();
+
+/// Those of an engine that exist on a device of this kind, in a fixed order: a backend whose
+/// kernels depend on the GPU is listed once, as it is on this GPU.
+[[nodiscard]] std::vector<const EngineBackend*> engine_backends(Engine engine,
+                                                                const EngineDevice& device);
+
+/// The family of layers that a setup's model has, or its step is of.
+[[nodiscard]] EngineBackend::Layers layers_of(const EngineSetup& setup);
+
+/// Whether a step could be one of a vision tower: no cache, no causality, plain heads.
+[[nodiscard]] bool may_be_vision(const EngineSetup& setup);
+
+/// The one of this name, for the setup's family of layers where it has rows for several. Null when
+/// there is none of the name on such a device.
+[[nodiscard]] const EngineBackend* find_engine_backend(Engine engine, std::string_view name,
+                                                       const EngineSetup& setup);
+
+/// Why a backend does not fit device, model or data types; empty when it does. An engine's choice
+/// passes over such a backend, or the server ends when it is asked for it. Features that are
+/// `ignored` are not looked at.
+[[nodiscard]] std::string model_refusal(const EngineBackend& backend, const EngineSetup& setup,
+                                        EngineFeatures ignored = {});
+
+/// Why it does not fit the server's settings, which could be set otherwise: page size, draft trees,
+/// CUDA graph; empty when it does.
+[[nodiscard]] std::string setting_refusal(const EngineBackend& backend, const EngineSetup& setup);
+
+/// The first of both; empty: nothing is known that it does not take.
+[[nodiscard]] std::string refusal_of(const EngineBackend& backend, const EngineSetup& setup);
+
+/// Of what the setup asks for, that of which is not known whether the backend takes it: "sinks,
+/// softcap". Empty: all is known.
+[[nodiscard]] std::string unknown_of(const EngineBackend& backend, const EngineSetup& setup);
+
+/// Whether its kernels read pages of this many tokens.
+[[nodiscard]] bool reads_pages_of(const EngineBackend& backend, std::int64_t page_size);
+
+}  // namespace attnbench

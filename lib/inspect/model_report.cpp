@@ -1,0 +1,245 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/inspect/model_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "lib/base/int_math.h"
+#include "lib/base/printable.h"
+#include "lib/view/json.h"
+#include "lib/view/text_layout.h"
+#include "lib/view/units.h"
+
+namespace attnbench {
+namespace {
+
+constexpr std::size_t kWidthOfModel = 100;
+
+/// The model's attention with heads, which its linear layers have not.
+AttentionLayer head_layer(const ModelQuestion& q) {
+  const auto with_heads =
+      std::ranges::find_if(q.memory.kinds, [](const LayerMemory& m) { return !m.is_linear(); });
+  return (with_heads == q.memory.kinds.end() ? q.memory.kinds.front() : *with_heads).layer;
+}
+
+/// "5 of 40 query heads, 1 of 8 KV heads", and where a KV head is on several ranks, that.
+std::string heads_text(const ModelQuestion& q) {
+  const AttentionLayer layer = head_layer(q);
+  std::string text = fmt::format("{} of {} query heads, ", layer.heads_q, q.model.heads_q);
+  if (layer.shares_row_of_k_and_v()) {
+    return text + fmt::format("one latent row of {} for all heads, the same on every rank",
+                              layer.head_dim_qk);
+  }
+  text += fmt::format("{} of {} KV heads", layer.heads_kv, q.model.heads_kv);
+  if (q.memory.tp > q.model.heads_kv) {
+    text += fmt::format(" (each is replicated on {} ranks)", q.memory.tp / q.model.heads_kv);
+  }
+  return text + fmt::format(", dk {} dv {}", layer.head_dim_qk, layer.head_dim_v);
+}
+
+/// Of latent attention, what `mla: expanded` runs; empty for all else. The cache stays as it is.
+std::string expanded_text(const ModelQuestion& q) {
+  if (!q.model.is_mla() || q.model.head_dim_v == 0) return "";
+  const AttentionLayer layer = layer_of(q.model, LayerKind::kFull, q.memory.tp, MlaForm::kExpanded);
+  return fmt::format("expanded (`mla: expanded`): {} KV heads, dk {} dv {}, from the same rows\n",
+                     layer.heads_kv, layer.head_dim_qk, layer.head_dim_v);
+}
+
+/// What a row of the cache is; how rows lie takes no memory.
+std::string_view rows_text(const CacheFormat& format) {
+  return format.scales == KvScales::kBlock ? "fp8_ds_mla" : to_string(format.dtype);
+}
+
+std::string kept_text(const LayerMemory& memory) {
+  if (memory.is_linear()) {
+    if (!memory.state_bytes) return "a state of unknown size";
+    return fmt::format("{} B of states, {} B of convolution", *memory.state_bytes,
+                       *memory.convolution_bytes);
+  }
+  if (memory.is_cross()) {
+    return memory.encoder_len ? fmt::format("{} tokens of its encoder", *memory.encoder_len)
+                              : std::string("its encoder's tokens");
+  }
+  std::string text = memory.most_tokens ? fmt::format("{} tokens at most", *memory.most_tokens)
+                                        : std::string("every token");
+  if (memory.kv_shared > 0) text += fmt::format("; {} layers nothing", memory.kv_shared);
+  return text;
+}
+
+std::string of_request_text(const ModelQuestion& q, const LayerMemory& memory) {
+  if (!q.context) return "";
+  const auto bytes = memory.request_bytes(*q.context, q.memory.format.page_size);
+  return bytes ? bytes_text(*bytes * memory.keeping()) : "?";
+}
+
+void write_kinds(const ModelQuestion& q, std::ostream& out) {
+  out << fmt::format("  {:<8} {:>6}  {:<9} {:>10}  {:<44}{}\n", "kind", "layers", "attnbench",
+                     "B a token", "a request keeps, in one layer",
+                     q.context ? fmt::format("{} tokens, all layers", *q.context) : "");
+  for (const LayerMemory& each : q.memory.kinds) {
+    std::string line = fmt::format("  {:<8} {:>6}  {:<9} {:>10}  {:<44}{}", to_string(each.kind),
+                                   each.layers, each.runs ? "runs" : "not yet",
+                                   each.is_linear() ? "" : std::to_string(each.kv_bytes_per_token),
+                                   kept_text(each), of_request_text(q, each));
+    line.erase(line.find_last_not_of(' ') + 1);
+    out << line << '\n';
+  }
+}
+
+bool has_cross(const ModelQuestion& q) { return q.model.kinds[LayerKind::kCross] > 0; }
+
+bool lacks_encoder_len(const ModelQuestion& q) {
+  return std::ranges::any_of(q.memory.kinds,
+                             [](const LayerMemory& m) { return m.is_cross() && !m.encoder_len; });
+}
+
+void write_capacity(const ModelQuestion& q, std::ostream& out) {
+  if (q.context) {
+    const auto bytes = q.memory.request_bytes(*q.context);
+    out << (bytes ? fmt::format("a request of {} tokens: {} on a rank\n", *q.context,
+                                bytes_text(*bytes))
+                  : fmt::format("a request of {} tokens: not known, as its {}\n", *q.context,
+                                lacks_encoder_len(q) ? "encoder's length is not: --encoder-len"
+                                                     : "linear layers' states are not"));
+  }
+  const auto in_one_row = q.one_row_bytes();
+  if (in_one_row) {
+    out << fmt::format("  in SGLang at least {}: every layer has slots for both kinds of tokens\n",
+                       bytes_text(*in_one_row));
+  }
+  const auto left = q.bytes_for_cache();
+  if (!left) return;
+  std::string_view at_most;
+  if (q.weight_bytes) {
+    out << fmt::format("{} of GPU memory, {} of weights: {}\n", bytes_text(*q.gpu_bytes),
+                       bytes_text(ceil_div(*q.weight_bytes, q.memory.tp)),
+                       *left > 0 ? bytes_text(*left) + " for the cache of a rank"
+                                 : "no room for the cache of a rank");
+  } else {
+    out << fmt::format(
+        "{} of GPU memory without any weights, an upper bound; --weights says what they take\n",
+        bytes_text(*q.gpu_bytes));
+    at_most = "at most ";
+  }
+  if (const auto tokens = q.tokens_that_fit()) {
+    out << fmt::format("  {}{} tokens, if every layer with keys keeps all of them{}\n", at_most,
+                       *tokens, has_cross(q) ? ", and no encoder's" : "");
+  }
+  if (const auto requests = q.requests_that_fit()) {
+    const std::string in_sglang =
+        in_one_row ? fmt::format(", in SGLang at most {}", *left / *in_one_row) : std::string();
+    out << fmt::format("  {}{} requests of {} tokens{}\n", at_most, *requests, *q.context,
+                       in_sglang);
+  }
+}
+
+template <class Value>
+Json json_or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json kind_json(const ModelQuestion& q, const LayerMemory& each) {
+  Json json = {{"kind", to_string(each.kind)},
+               {"layers", each.layers},
+               {"kv_shared_layers", each.kv_shared},
+               {"runs", each.runs},
+               {"kv_bytes_per_token", each.kv_bytes_per_token},
+               {"most_tokens", json_or_null(each.most_tokens)},
+               {"encoder_len", json_or_null(each.encoder_len)},
+               {"state_bytes", json_or_null(each.state_bytes)},
+               {"convolution_bytes", json_or_null(each.convolution_bytes)}};
+  if (q.context) {
+    json["request_bytes"] = json_or_null(each.request_bytes(*q.context, q.memory.format.page_size));
+  }
+  return json;
+}
+
+/// An indexer's keys are a cache of their own, whose heads a preset does not have.
+bool has_indexer(const ModelQuestion& q) { return q.model.kinds[LayerKind::kSparse] > 0; }
+
+constexpr const char* kIndexerNote =
+    "sparse layers keep their indexer's keys as well, 132 bytes a token and layer for an fp8 key "
+    "of 128 with its scale; they are not counted here";
+
+}  // namespace
+
+std::optional<std::int64_t> ModelQuestion::bytes_for_cache() const {
+  if (!gpu_bytes) return std::nullopt;
+  return std::max<std::int64_t>(0, *gpu_bytes - ceil_div(weight_bytes.value_or(0), memory.tp));
+}
+
+std::optional<std::int64_t> ModelQuestion::tokens_that_fit() const {
+  const auto left = bytes_for_cache();
+  const std::int64_t page = memory.kv_bytes_per_token() * memory.format.page_size;
+  if (!left || page == 0) return std::nullopt;
+  return *left / page * memory.format.page_size;
+}
+
+std::optional<std::int64_t> ModelQuestion::requests_that_fit() const {
+  const auto left = bytes_for_cache();
+  const auto request = context ? memory.request_bytes(*context) : std::nullopt;
+  if (!left || !request) return std::nullopt;
+  return *left / *request;
+}
+
+std::optional<std::int64_t> ModelQuestion::one_row_bytes() const {
+  return context ? memory.request_bytes_in_one_row(*context) : std::nullopt;
+}
+
+void write_model_table(const ModelQuestion& q, std::ostream& out) {
+  out << fmt::format("{} · {} layers · tp {}\n", printable(q.name), q.model.layers, q.memory.tp);
+  out << fmt::format("one rank: {}\n", heads_text(q)) << expanded_text(q);
+  const std::int64_t page_size = q.memory.format.page_size;
+  out << fmt::format("KV cache {}, pages of {}: {} B a token in all layers of a rank",
+                     rows_text(q.memory.format), page_size, q.memory.kv_bytes_per_token());
+  if (has_cross(q)) {
+    out << fmt::format(", {} B a token of an encoder", q.memory.encoder_bytes_per_token());
+  }
+  out << "\n\n";
+  write_kinds(q, out);
+  if (q.context || q.gpu_bytes) out << '\n';
+  write_capacity(q, out);
+  if (has_indexer(q)) out << '\n' << wrapped(kIndexerNote, kWidthOfModel, 0);
+  if (!q.model.notes.empty()) {
+    out << '\n' << wrapped("note: " + printable(q.model.notes), kWidthOfModel, 0);
+  }
+  if (!q.model.verified && find_model(q.name) != nullptr) {
+    out << "\nThe preset's figures are not checked against the model's config.json.\n";
+  }
+}
+
+void write_model_json(const ModelQuestion& q, std::ostream& out) {
+  const AttentionLayer layer = head_layer(q);
+  Json root = {{"model", q.name},
+               {"layers", q.model.layers},
+               {"tp", q.memory.tp},
+               {"heads_q", layer.heads_q},
+               {"heads_kv", layer.heads_kv},
+               {"head_dim_qk", layer.head_dim_qk},
+               {"head_dim_v", layer.head_dim_v},
+               {"kv_dtype", rows_text(q.memory.format)},
+               {"page_size", q.memory.format.page_size},
+               {"kv_bytes_per_token", q.memory.kv_bytes_per_token()},
+               {"encoder_bytes_per_token", q.memory.encoder_bytes_per_token()},
+               {"kinds", Json::array()},
+               {"context", json_or_null(q.context)},
+               {"request_bytes", json_or_null(q.context ? q.memory.request_bytes(*q.context)
+                                                        : std::optional<std::int64_t>())},
+               {"request_bytes_in_sglang", json_or_null(q.one_row_bytes())},
+               {"gpu_bytes", json_or_null(q.gpu_bytes)},
+               {"weight_bytes", json_or_null(q.weight_bytes)},
+               {"counts_weights", q.weight_bytes.has_value()},
+               {"bytes_for_cache", json_or_null(q.bytes_for_cache())},
+               {"tokens_that_fit", json_or_null(q.tokens_that_fit())},
+               {"requests_that_fit", json_or_null(q.requests_that_fit())},
+               {"counts_indexer", !has_indexer(q)},
+               {"verified", q.model.verified},
+               {"notes", q.model.notes}};
+  for (const LayerMemory& each : q.memory.kinds) root["kinds"].push_back(kind_json(q, each));
+  out << root.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace attnbench

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/result/merge_runs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/base/error.h"
+#include "lib/result/cell_key.h"
+#include "lib/result/testing/sample_run.h"
+
+namespace attnbench {
+namespace {
+
+using testing::HasSubstr;
+
+/// The records at even or at odd places of a sample, as two shards measure them.
+NamedRun half(std::size_t first) {
+  RunResult run = sample_run();
+  std::vector<Record> kept;
+  for (std::size_t i = first; i < run.records.size(); i += 2) kept.push_back(run.records[i]);
+  run.records = std::move(kept);
+  return {first == 0 ? "a.json" : "b.json", std::move(run)};
+}
+
+std::string refusal(const std::function<void(RunResult&)>& edit, const MergeRules& rules = {}) {
+  NamedRun other = half(1);
+  edit(other.run);
+  try {
+    static_cast<void>(merge_runs({half(0), other}, rules));
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "joined";
+}
+
+TEST(MergedRuns, hold_the_records_of_all) {
+  const RunResult all = merge_runs({half(0), half(1)}, {});
+  EXPECT_EQ(all.records.size(), sample_run().records.size());
+  EXPECT_EQ(all.scenarios.size(), 1U);
+  EXPECT_EQ(all.devices.size(), sample_run().devices.size());
+  EXPECT_EQ(all.wall_s, 2 * sample_run().wall_s);
+}
+
+TEST(MergedRuns, keep_the_ceilings_of_each_device) {
+  NamedRun other = half(1);
+  other.run.devices[0].ceilings.read_bytes_per_s *= 1.01;
+  EXPECT_EQ(merge_runs({half(0), other}, {}).devices.size(), sample_run().devices.size() + 1);
+}
+
+TEST(MergedRuns, are_of_one_machine_unless_told_otherwise) {
+  const auto other_driver = [](RunResult& run) { run.environment.device.driver = "590"; };
+  EXPECT_THAT(refusal(other_driver), HasSubstr("a.json and b.json do not belong together: driver "
+                                               "'' and '590'\n   --mixed-machines"));
+  EXPECT_EQ(refusal(other_driver, {.mixed_machines = true}), "joined");
+  EXPECT_THAT(refusal([](RunResult& run) { run.environment.hostname_hash = "1"; }),
+              HasSubstr("host '00ff00ff00ff' and '1'"));
+  EXPECT_THAT(refusal([](RunResult& run) { run.environment.device.name = "x"; }),
+              HasSubstr("device"));
+}
+
+TEST(MergedRuns, are_of_one_binary_unless_told_otherwise) {
+  const auto other_commit = [](RunResult& run) { run.environment.git_sha = "feed"; };
+  EXPECT_THAT(refusal(other_commit), HasSubstr("commit '3f2c1a9' and 'feed'\n   --mixed-binaries"));
+  EXPECT_EQ(refusal(other_commit, {.mixed_binaries = true}), "joined");
+}
+
+TEST(MergedRuns, are_of_one_build_of_a_plug_in_unless_told_otherwise) {
+  const auto rebuilt = [](RunResult& run) {
+    run.plugins = {{"/elsewhere/mine.so", std::string(64, 'e')}};
+  };
+  EXPECT_THAT(refusal(rebuilt), HasSubstr("SHA-256 of plug-in /home/user/mine.so 'dddd"));
+  EXPECT_THAT(refusal(rebuilt), HasSubstr("of /elsewhere/mine.so 'eeee"));
+  EXPECT_EQ(refusal(rebuilt, {.mixed_binaries = true}), "joined");
+  EXPECT_EQ(refusal([](RunResult& run) { run.plugins[0].path = "/home/user/other.so"; }), "joined");
+  EXPECT_EQ(refusal([](RunResult& run) { run.plugins.clear(); }), "joined");
+}
+
+TEST(MergedRuns, never_join_two_models_that_one_scenario_names) {
+  const auto changed = [](RunResult& run) {
+    run.scenarios[0].configs[0].sha256 = std::string(64, 'e');
+  };
+  EXPECT_THAT(refusal(changed), HasSubstr("SHA-256 of model/config.json 'cccc"));
+  EXPECT_THAT(refusal(changed), HasSubstr("' and 'eeee"));
+  EXPECT_EQ(refusal([](RunResult& run) { run.scenarios[0].configs.clear(); }), "joined")
+      << "a file of an earlier version does not know";
+}
+
+TEST(MergedRuns, never_join_two_scenarios_of_one_name) {
+  const MergeRules all = {.mixed_machines = true, .mixed_binaries = true};
+  EXPECT_THAT(refusal([](RunResult& run) { run.scenarios[0].seed = 8; }, all),
+              HasSubstr("seed '7' and '8'"));
+  EXPECT_THAT(refusal([](RunResult& run) { run.scenarios[0].sha256 = "b"; }, all),
+              HasSubstr("SHA-256"));
+  EXPECT_THAT(refusal([](RunResult& run) { run.scenarios[0].options = "--quick"; }, all),
+              HasSubstr("options '' and '--quick'"));
+}
+
+TEST(MergedRuns, take_a_cell_that_two_measured_from_the_one_that_is_named) {
+  const auto twice = [](RunResult& run) { run.records.push_back(half(0).run.records[0]); };
+  EXPECT_THAT(refusal(twice), HasSubstr("a.json and b.json both measured sample"));
+  for (const auto winner : {DuplicateWinner::kFirst, DuplicateWinner::kLast}) {
+    NamedRun other = half(1);
+    twice(other.run);
+    other.run.records.back().timing.median_us = 1;
+    const RunResult all = merge_runs({half(0), other}, {.winner = winner});
+    EXPECT_EQ(all.records.size(), sample_run().records.size());
+    EXPECT_EQ(all.records[0].timing.median_us == 1, winner == DuplicateWinner::kLast);
+  }
+}
+
+TEST(MergedRuns, prefer_a_measured_cell_to_one_that_was_not_reached) {
+  NamedRun other = half(1);
+  other.run.records.push_back(half(0).run.records[0]);
+  other.run.records.back().timing.status = MeasureStatus::kInterrupted;
+  for (const bool reversed : {false, true}) {
+    const RunResult all =
+        reversed ? merge_runs({other, half(0)}, {}) : merge_runs({half(0), other}, {});
+    EXPECT_EQ(all.records.size(), sample_run().records.size());
+    const CellKey cell(half(0).run.records[0]);
+    const auto found = std::ranges::find_if(
+        all.records, [&](const Record& record) { return CellKey(record) == cell; });
+    EXPECT_EQ(found->timing.status, MeasureStatus::kConverged);
+  }
+}
+
+TEST(MergedRuns, keep_one_of_a_cell_that_neither_reached) {
+  NamedRun first = half(0), other = half(1);
+  first.run.records[0].timing.status = MeasureStatus::kInterrupted;
+  other.run.records.push_back(first.run.records[0]);
+  const RunResult all = merge_runs({first, other}, {});
+  EXPECT_EQ(all.records.size(), sample_run().records.size());
+  EXPECT_TRUE(all.interrupted);
+}
+
+TEST(MergedRuns, pool_the_cells_of_equal_processes) {
+  std::vector<NamedRun> runs;
+  for (int i = 0; i < 6; ++i) {
+    runs.push_back({std::to_string(i) + ".json", sample_run()});
+    runs.back().run.wall_s += i;
+    runs.back().run.devices[0].ceilings.read_bytes_per_s *= 1 + 0.01 * i;
+    runs.back().run.records[0].timing.median_us = 100 + i;
+  }
+  const RunResult all = merge_runs(runs, {.pool_precision = 0.1});
+  EXPECT_EQ(all.records.size(), sample_run().records.size());
+  EXPECT_EQ(all.devices.size(), sample_run().devices.size());
+  EXPECT_EQ(all.records[0].timing.median_us, 102.5);
+  EXPECT_EQ(all.records[0].timing.blocks.size(), 6U);
+  EXPECT_EQ(all.records[0].timing.status, MeasureStatus::kConverged);
+}
+
+TEST(MergedRuns, count_no_run_twice_in_a_pool) {
+  EXPECT_THAT(refusal([](RunResult&) {}, {.pool_precision = 0.1}),
+              HasSubstr("a.json and b.json are the same run, which cannot count twice"));
+}
+
+}  // namespace
+}  // namespace attnbench

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/result/outcome.h"
+
+#include <gtest/gtest.h>
+
+#include "lib/result/record.h"
+
+namespace attnbench {
+namespace {
+
+Record ended(Outcome outcome) {
+  Record record;
+  record.outcome = std::move(outcome);
+  record.timing.median_us = 2;
+  record.cost.bytes_unique = 6000;
+  return record;
+}
+
+TEST(Outcome, claims_a_speed_only_for_a_timed_cell_that_did_not_fail) {
+  EXPECT_EQ(ended(Accepted{Agreement::kMistrusted, Speed::kClaimed}).gb_per_s(), 3);
+  for (const Outcome& outcome :
+       {Outcome(Accepted{}), Outcome(Accepted{Agreement::kPassed, Speed::kImpossible}),
+        Outcome(Incorrect{"wrong", true}), Outcome(Unsupported{"no"}), Outcome(Skipped{"stopped"}),
+        Outcome(Crashed{"threw"})}) {
+    EXPECT_EQ(ended(outcome).gb_per_s(), 0) << to_string(verdict_of(outcome));
+  }
+}
+
+TEST(Outcome, of_a_wrong_or_impossible_cell_is_a_failure_though_it_was_timed) {
+  const Record wrong = ended(Incorrect{"wrong", true});
+  EXPECT_TRUE(wrong.is_timed());
+  EXPECT_TRUE(wrong.has_failed());
+  const Record impossible = ended(Accepted{Agreement::kPassed, Speed::kImpossible, "too fast"});
+  EXPECT_TRUE(impossible.is_timed());
+  EXPECT_TRUE(impossible.has_failed());
+  EXPECT_EQ(impossible.verdict(), Verdict::kPassed);
+  EXPECT_FALSE(ended(Skipped{"stopped"}).has_failed());
+  EXPECT_TRUE(ended(Crashed{"threw"}).has_failed());
+}
+
+TEST(Outcome, of_every_kind_has_a_verdict_and_a_reason) {
+  EXPECT_EQ(verdict_of(Unsupported{"no tree mask"}), Verdict::kUnsupported);
+  EXPECT_EQ(reason_of(Unsupported{"no tree mask"}), "no tree mask");
+  const Outcome skipped = Skipped{"out of memory", Trouble::kEnvironment};
+  EXPECT_EQ(verdict_of(skipped), Verdict::kSkipped);
+  EXPECT_EQ(trouble_of(skipped), Trouble::kEnvironment);
+  EXPECT_EQ(trouble_of(Crashed{"threw"}), Trouble::kNone);
+  EXPECT_EQ(verdict_of(Accepted{}), Verdict::kNotVerified);
+}
+
+}  // namespace
+}  // namespace attnbench

@@ -1,0 +1,220 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/cost/cost.h"
+#include "lib/device/device.h"
+#include "lib/measure/measure.h"
+#include "lib/measure/paired_ratio.h"
+#include "lib/result/outcome.h"
+#include "lib/result/time_account.h"
+#include "lib/scenario/cascade_choice.h"
+#include "lib/scenario/case.h"
+#include "lib/scenario/scenario.h"
+#include "lib/session/batched_graph.h"
+#include "lib/session/index_timing.h"
+#include "lib/verify/verdict.h"
+
+namespace attnbench {
+
+/// A short GPU cell, timed again as a graph of many forwards: the time of one of them.
+struct BatchedGraphTiming {
+  BatchedGraph graph;
+  CellTiming timing;   ///< of one forward
+  std::string reason;  ///< why it claims nothing; empty when all is well
+
+  [[nodiscard]] bool tried() const { return graph.forwards > 0; }
+  [[nodiscard]] bool timed() const { return tried() && reason.empty() && timing.median_us > 0; }
+};
+
+/// Properties of the attention layer beyond its shape.
+struct LayerFacts {
+  std::string attention = "mha";  ///< AttentionLayer::attention()
+  bool causal = true, cross = false, sinks = false, alibi = false;
+  std::int64_t causal_block = 1;          ///< new tokens that see each other; 1 = causal
+  std::int64_t sliding_window_size = -1;  ///< previous keys visible; -1 = all
+  std::int64_t attention_chunk = 0;       ///< keys of a chunk; 0 = none
+  std::int64_t dual_chunk_size = 0;       ///< DualChunk::chunk_size, tokens; 0 = none
+  std::int64_t dual_local_size = 0;       ///< DualChunk::local_size, tokens
+  double scale = 0;                       ///< multiplies q.k
+  double logit_cap = 0;                   ///< 0 = none
+  std::int64_t temperature_len = 0;       ///< tokens; 0 = none
+};
+
+/// Properties of the KV cache beyond page size and data type.
+struct CacheFacts {
+  std::string layout;  ///< that the backend read; empty where none was asked for or chosen
+  std::string scales, placement;
+  double k_scale = 1, v_scale = 1;
+  bool swa_pool = false;  ///< KvCacheConfig::swa_pool
+};
+
+/// Activations in fp8, with the scales of whole tensors.
+struct Fp8Facts {
+  std::string q_dtype, q_scales;  ///< empty: queries are of Record::dtype
+  std::string out_dtype;          ///< empty: so are outputs
+  double q_scale = 1, out_scale = 1;
+};
+
+/// Where the backend says that it rounds (Numerics); of a composed step the loosest of its parts.
+struct DeclaredFacts {
+  std::string qk_input, p, accumulator, partial_out;  ///< types; empty: it was not asked
+  int partial_roundings = 0;
+  bool lse = false;
+
+  [[nodiscard]] bool exist() const { return !accumulator.empty(); }
+  /// "qk bf16, p bf16, acc f32, partials f32 x1, lse"; "no lse" where it writes none.
+  [[nodiscard]] std::string text() const;
+};
+
+/// What serving engines would take for the case on the GPU of the run, by their own rules; empty
+/// where no GPU takes part, the rule is not known, or the step has no softmax attention.
+struct ChosenByEngines {
+  std::string sglang, vllm;
+};
+
+/// What other programs took of a machine's processors for a while.
+struct OtherPrograms {
+  double busy_processors = -1;  ///< mean; -1: not known
+  int processors = 0;           ///< of the machine
+
+  [[nodiscard]] bool known() const { return processors > 0; }
+  /// Enough to be seen in a figure: more than a twentieth of the machine, or than half of one
+  /// processor, since a kernel waits for its slowest thread however many processors there are.
+  [[nodiscard]] bool disturb() const {
+    return known() && busy_processors > std::min(0.05 * processors, 0.5);
+  }
+};
+
+/// The requests of a case that come from one entry of its batch.
+struct RequestGroup {
+  std::string name;
+  std::int64_t requests = 0, q_tokens = 0, kv_tokens = 0;
+
+  bool operator==(const RequestGroup&) const = default;
+};
+
+/// The result row of one cell (case x part of the step x backend x cache x launch).
+struct Record {
+  std::string scenario;  ///< its name
+  std::string case_id;
+  std::string mix;
+  std::string model;
+  std::string backend;
+  std::string backend_version;
+  std::string packages, kernel, engine_flag;  ///< of BackendInfo
+  std::string device;                         ///< DeviceInfo::name
+  CacheState cache = CacheState::kCold;
+  LaunchMode launch = LaunchMode::kEager;
+  StepPart step = StepPart::kAttention;
+  bool graph_forced = false;  ///< --force-graph: the backend claims no graph of such a batch
+  std::string mode;           ///< forward mode
+  std::string dtype, kv_dtype;
+  int heads_q = 0, heads_kv = 0, head_dim_qk = 0, head_dim_v = 0;
+  std::int64_t page_size = 0, requests = 0, q_tokens = 0, kv_tokens = 0;
+  LayerFacts layer;
+  CacheFacts kv_cache;
+  Fp8Facts fp8;
+  int tp = 1;
+  std::int64_t graph_bucket = 0;  ///< requests of a padded graph, its padding included; 0: none
+  std::int64_t padding_requests = 0, padding_tokens = 0;  ///< BatchPadding: what fills the step up
+  ModelLayers model_layers;          ///< of a mix that runs a model's kinds of layers
+  std::vector<RequestGroup> groups;  ///< in the batch's order
+  SweptValues sweep;                 ///< what the sweep put into this case
+  CascadeChoice use_cascade;         ///< by vLLM's rule, on the GPU of the run
+  ChosenByEngines engine_choice;
+
+  OtherPrograms others;  ///< while the case was under way, and in the second before
+
+  Outcome outcome;
+  int samples_checked = 0;  ///< timed samples whose outputs were compared with the reference
+  CellTiming
+      timing;  ///< its status says how measuring ended; its figures are those of a timed cell
+  BatchedGraphTiming graph_n;
+  HostTiming plan;
+  HostTiming update;  ///< of a graph's recorded plan; 0: there is none
+  /// That the plan of the cell reserved; 0: none, or its library's own memory, which is not known.
+  double first_use_us = 0;  ///< of Verification; 0: not verified
+  std::int64_t workspace_bytes = 0;
+  IndexTiming index;  ///< of the case, on a GPU; 0 elsewhere
+  PairedRatio aa;     ///< of the second of an A/A pair over the first (--aa); no pairs otherwise
+  Cost cost;
+  DeclaredFacts declared;
+  ErrorMetrics error;
+  BitwiseProperties bitwise;
+  std::int64_t slots_checked = 0;  ///< of the cache that the step wrote, compared exactly
+  bool cache_resident = false;     ///< bytes_unique fits the last-level cache
+  bool is_short = false;           ///< on a GPU, so short that its launch is a visible part of it
+  std::string fixture_hash;
+  std::string repro;  ///< paste-ready command line that runs this cell alone
+
+  [[nodiscard]] bool is_recurrent() const { return layer.attention == "gated_delta_net"; }
+  [[nodiscard]] Verdict verdict() const { return verdict_of(outcome); }
+  /// Why not passed, not converged or not measured; empty when all is well.
+  [[nodiscard]] const std::string& reason() const { return reason_of(outcome); }
+  [[nodiscard]] Trouble trouble() const { return trouble_of(outcome); }
+  [[nodiscard]] bool is_timed() const { return attnbench::is_timed(outcome); }
+  /// Faster than a measured ceiling allows.
+  [[nodiscard]] bool is_impossible() const { return speed_of(outcome) == Speed::kImpossible; }
+  /// Wrong, crashed or impossible.
+  [[nodiscard]] bool has_failed() const { return is_failure(verdict()) || is_impossible(); }
+  /// Rates are 0 of a cell that claims no speed: one that was not timed, or has failed.
+  [[nodiscard]] bool claims_speed() const { return speed_of(outcome) == Speed::kClaimed; }
+  [[nodiscard]] double gb_per_s() const;  ///< bytes_unique / median, 1e9
+  [[nodiscard]] double tflop_per_s() const;
+  double roofline = 0;  ///< roofline time / median, 0..1
+};
+
+/// Where and how the run took place; key-value pairs in a fixed order.
+struct Environment {
+  std::string version, git_sha, build_type, compiler, flags;
+  std::string os, hostname_hash;
+  DeviceInfo device;
+  int threads = 0;
+  std::string started_utc;  ///< ISO 8601
+};
+
+/// A device of a run with its measured rates.
+struct DeviceRates {
+  DeviceInfo device;
+  Ceilings ceilings;
+  std::string ceilings_utc{};  ///< when an earlier run measured them; empty: this one did
+};
+
+/// The scenario that a run's figures belong to.
+struct ScenarioSource {
+  std::string name, path, sha256;
+  std::uint64_t seed = 0;
+  std::string options{};             ///< of the command line, that change how cells are measured
+  std::vector<InputFile> configs{};  ///< Scenario::configs
+
+  bool operator==(const ScenarioSource&) const = default;
+};
+
+/// A whole run: what every sink writes.
+struct RunResult {
+  Environment environment;           ///< its device is the main one: the GPU, where one takes part
+  Ceilings ceilings;                 ///< of the main device
+  std::vector<DeviceRates> devices;  ///< every device that the chosen backends use
+  /// Backends for the processor that run only what no backend of the GPU supports, since nobody
+  /// named them. For the table's header; result files do not hold it.
+  std::vector<std::string> stand_ins;
+  std::vector<ScenarioSource> scenarios;  ///< that were run, in order
+  std::vector<InputFile> plugins;         ///< files of backends that were chosen
+  OtherPrograms others;                   ///< while the run went on; of several, in the busiest one
+  std::vector<Record> records;
+  double wall_s = 0;
+  TimeAccount spent;  ///< adds up to wall_s
+  bool interrupted = false;
+};
+
+/// Joins the run of a further scenario, or a further part of one, to `all`, which may be empty.
+void append(RunResult& all, RunResult further);
+
+}  // namespace attnbench

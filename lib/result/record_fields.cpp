@@ -1,0 +1,520 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/result/record_fields.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "lib/result/composed_access.h"
+#include "lib/result/outcome_access.h"
+#include "lib/result/record_text.h"
+
+namespace attnbench {
+namespace {
+
+constexpr std::array kSteps = {StepPart::kAttention, StepPart::kKvWrite, StepPart::kBoth};
+constexpr std::array kLaunches = {LaunchMode::kEager, LaunchMode::kGraph};
+
+bool is_timed(const Record& r) { return r.is_timed(); }
+bool is_updated(const Record& r) { return r.is_timed() && r.update.median_us > 0; }
+bool claims_speed(const Record& r) { return r.claims_speed(); }
+bool has_clock(const Record& r) { return r.is_timed() && r.timing.sm_mhz > 0; }
+bool is_second(const Record& r) { return r.aa.pairs > 0; }
+bool aa_has_interval(const Record& r) { return r.aa.has_interval(); }
+bool has_batched_graph(const Record& r) { return r.graph_n.tried(); }
+bool has_batched_graph_timing(const Record& r) { return r.graph_n.timed(); }
+bool is_compared(const Record& r) { return r.error.rows > 0; }
+bool has_kv_cache(const Record& r) { return !r.is_recurrent(); }
+bool has_fp8_queries(const Record& r) { return !r.fp8.q_dtype.empty(); }
+bool has_fp8_outputs(const Record& r) { return !r.fp8.out_dtype.empty(); }
+bool has_declared(const Record& r) { return r.declared.exist(); }
+bool has_lse(const Record& r) { return r.error.lse_abs >= 0; }
+bool has_states(const Record& r) { return r.is_recurrent(); }
+bool has_layout(const Record& r) { return has_kv_cache(r) && !r.kv_cache.layout.empty(); }
+bool has_sglang_choice(const Record& r) { return !r.engine_choice.sglang.empty(); }
+bool has_vllm_choice(const Record& r) { return !r.engine_choice.vllm.empty(); }
+bool has_engine_choice(const Record& r) { return has_sglang_choice(r) || has_vllm_choice(r); }
+bool stands_for_layers(const Record& r) { return !r.model_layers.kind.empty(); }
+bool has_workspace(const Record& r) { return r.workspace_bytes > 0; }
+bool was_used(const Record& r) { return r.first_use_us > 0; }
+bool has_window(const Record& r) { return r.layer.sliding_window_size >= 0; }
+bool has_blocks(const Record& r) { return r.layer.causal_block > 1; }
+bool has_chunks(const Record& r) { return r.layer.attention_chunk > 0; }
+bool has_dual_chunks(const Record& r) { return r.layer.dual_chunk_size > 0; }
+bool has_temperature(const Record& r) { return r.layer.temperature_len > 0; }
+bool knows_others(const Record& r) { return r.others.known(); }
+bool knows_sharers(const Record& r) { return r.timing.sharers.known(); }
+bool has_logit_cap(const Record& r) { return r.layer.logit_cap > 0; }
+
+FieldAccess declared_text() {
+  FieldAccess access = computed([](const Record& r) { return Json(r.declared.text()); });
+  access.type = type_of<std::string>();
+  return access;
+}
+
+std::vector<RecordField> make_fields() {
+  using R = Record;
+  using Time = CellTiming;
+  using Error = ErrorMetrics;
+  using Worst = WorstElement;
+  using Declared = DeclaredFacts;
+  using Sharers = GpuSharers;
+  const std::vector<std::string> modes = {"extend",        "decode",          "mixed",
+                                          "idle",          "target_verify",   "draft_extend",
+                                          "split_prefill", "draft_extend_v2", "dllm_extend"};
+  const std::vector<std::string> dtypes = {"f32", "f16", "bf16", "e4m3", "e5m2"};
+  const std::vector<std::string> fp8_dtypes = {"e4m3", "e5m2"};
+  return {
+      {92, "scenario", "scenario", "", member<&R::scenario>(),
+       "Name of the scenario that the case is of"},
+      {1, "case", "case", "", member<&R::case_id>(), "Id of the case; works as --case filter"},
+      {2, "mix", "mix", "", member<&R::mix>(), "Name of the mix in the scenario"},
+      {3, "model", "model", "", member<&R::model>(), "Model preset, or inline"},
+      {4, "backend", "backend", "", member<&R::backend>(), "Registered name"},
+      {5, "backend_version", "backend_version", "", member<&R::backend_version>(),
+       "The backend's own version"},
+      {113, "packages", "packages", "", member<&R::packages>(),
+       "Installed packages that the backend calls, as pip names them, the main one first; empty: "
+       "none"},
+      {114, "kernel", "kernel", "", member<&R::kernel>(),
+       "The operation as its package calls it; empty without a package"},
+      {117, "engine_flag", "engine_flag", "", member<&R::engine_flag>(),
+       "What an engine is started with so that it runs as this variant does; empty: no variant, or "
+       "no engine has an option for it"},
+      {6, "device", "device", "", member<&R::device>(), "Name of the device"},
+      {7, "cache", "cache", "", word<kCacheStates, &R::cache>(),
+       "What the last-level cache holds when a sample starts: cold no data of the forward, warm "
+       "what the "
+       "same forward left, serving queries, index arrays and workspace but no KV"},
+      {8, "launch", "launch", "", word<kLaunches, &R::launch>(), "How the forward is launched"},
+      {109, "step", "step", "", word<kSteps, &R::step>(),
+       "Part of the step that is run: attention, the write of its keys and values into the cache, "
+       "or "
+       "both"},
+      {9, "mode", "mode", "", of_words(member<&R::mode>(), modes), "Forward mode of the batch"},
+      {10, "dtype", "dtype", "", of_words(member<&R::dtype>(), dtypes),
+       "Of new K and V, and of Q and O where fp8 says nothing else"},
+      {11, "kv_dtype", "kv_dtype", "", of_words(member<&R::kv_dtype>(), dtypes),
+       "Of the KV cache; null here and below: the layer has none", has_kv_cache},
+      {12, "heads_q", "heads_q", "", member<&R::heads_q>(),
+       "Query heads of this tensor-parallel rank; gated_delta_net: heads of queries and keys"},
+      {13, "heads_kv", "heads_kv", "", member<&R::heads_kv>(),
+       "KV heads of this rank; gated_delta_net: heads of values, states and outputs"},
+      {14, "head_dim_qk", "head_dim_qk", "", member<&R::head_dim_qk>(), "Length of q and k rows"},
+      {15, "head_dim_v", "head_dim_v", "", member<&R::head_dim_v>(), "Length of v and o rows"},
+      {16, "page_size", "page_size", "", member<&R::page_size>(), "Tokens of a KV page",
+       has_kv_cache},
+      {93, "tp", "tp", "", member<&R::tp>(),
+       "Tensor-parallel ranks that share the heads; the heads above are one rank's"},
+      {94, "layer/attention", "attention", "",
+       of_words(member<&R::layer, &LayerFacts::attention>(),
+                {"mha", "mla", "mla_composed", "gated_delta_net"}),
+       "Separate heads of keys and values (MHA, GQA, MQA), absorbed multi-head latent attention, a "
+       "step of it whose prompts are expanded, or a gated delta net, which keeps a state instead "
+       "of "
+       "keys and values"},
+      {95, "layer/causal", "causal", "", member<&R::layer, &LayerFacts::causal>(),
+       "Bottom-right aligned"},
+      {125, "layer/causal_block", "causal_block", "",
+       member<&R::layer, &LayerFacts::causal_block>(),
+       "Tokens of a block (block diffusion), up to whose end a query sees the new keys; null: up "
+       "to "
+       "its own",
+       has_blocks},
+      {96, "layer/cross_attention", "cross_attention", "", member<&R::layer, &LayerFacts::cross>(),
+       "Keys come from an encoder"},
+      {97, "layer/sinks", "sinks", "", member<&R::layer, &LayerFacts::sinks>(),
+       "A learned logit per head joins the denominator"},
+      {98, "layer/alibi", "alibi", "", member<&R::layer, &LayerFacts::alibi>(),
+       "Slopes times distance join the logits"},
+      {99, "layer/sliding_window_size", "sliding_window_size", "",
+       member<&R::layer, &LayerFacts::sliding_window_size>(),
+       "Previous keys that are visible, the query's own not counted; null: all", has_window},
+      {123, "layer/attention_chunk", "attention_chunk", "",
+       member<&R::layer, &LayerFacts::attention_chunk>(),
+       "Keys of a chunk, of which a query sees those of its own alone; null: no chunks",
+       has_chunks},
+      {132, "layer/dual_chunk_size", "dual_chunk_size", "",
+       member<&R::layer, &LayerFacts::dual_chunk_size>(),
+       "Dual-chunk attention, c being this less dual_local_size: keys of a query's own c, of the c "
+       "before and older ones meet other forms of the query; null: one form",
+       has_dual_chunks},
+      {133, "layer/dual_local_size", "dual_local_size", "",
+       member<&R::layer, &LayerFacts::dual_local_size>(), "See dual_chunk_size", has_dual_chunks},
+      {100, "layer/scale", "scale", "", member<&R::layer, &LayerFacts::scale>(), "Multiplies q.k"},
+      {101, "layer/logit_cap", "logit_cap", "", member<&R::layer, &LayerFacts::logit_cap>(),
+       "cap * tanh(s / cap); null: none", has_logit_cap},
+      {124, "layer/temperature_len", "temperature_len", "",
+       member<&R::layer, &LayerFacts::temperature_len>(),
+       "Logits of a query at a later index i are multiplied by log2(i) / log2(this) after the cap; "
+       "null: none",
+       has_temperature},
+      {102, "kv_cache/layout", "kv_layout", "", member<&R::kv_cache, &CacheFacts::layout>(),
+       "How the cache lay for this backend: NHD, HND, combined, x_packed or ragged; null: it chose "
+       "none",
+       has_layout},
+      {112, "kv_cache/scales", "kv_scales", "", member<&R::kv_cache, &CacheFacts::scales>(),
+       "What shares a scale in the cache: tensor, head, token, block or request", has_kv_cache},
+      {103, "kv_cache/placement", "placement", "", member<&R::kv_cache, &CacheFacts::placement>(),
+       "Where the pages of a request lie in the pool: contiguous, shuffled, interleaved, "
+       "fragmented, reversed",
+       has_kv_cache},
+      {104, "kv_cache/k_scale", "k_scale", "", member<&R::kv_cache, &CacheFacts::k_scale>(),
+       "Stored K times it is K", has_kv_cache},
+      {105, "kv_cache/v_scale", "v_scale", "", member<&R::kv_cache, &CacheFacts::v_scale>(),
+       "Stored V times it is V", has_kv_cache},
+      {127, "fp8/q_dtype", "q_dtype", "",
+       of_words(member<&R::fp8, &Fp8Facts::q_dtype>(), fp8_dtypes),
+       "Of queries, where they are in fp8", has_fp8_queries},
+      {128, "fp8/q_scales", "q_scales", "",
+       of_words(member<&R::fp8, &Fp8Facts::q_scales>(), {"tensor", "head", "token", "request"}),
+       "What shares a scale of queries in fp8", has_fp8_queries},
+      {129, "fp8/q_scale", "q_scale", "", member<&R::fp8, &Fp8Facts::q_scale>(),
+       "Stored Q times it is Q", has_fp8_queries},
+      {130, "fp8/out_dtype", "out_dtype", "",
+       of_words(member<&R::fp8, &Fp8Facts::out_dtype>(), fp8_dtypes),
+       "Of outputs, where they are in fp8", has_fp8_outputs},
+      {131, "fp8/out_scale", "out_scale", "", member<&R::fp8, &Fp8Facts::out_scale>(),
+       "Stored O times it is O", has_fp8_outputs},
+      {134, "kv_cache/swa_pool", "swa_pool", "", member<&R::kv_cache, &CacheFacts::swa_pool>(),
+       "The pool holds no pages but those that the layer's window and chunk reach", has_kv_cache},
+      {118, "model_layers/kind", "layer_kind", "", member<&R::model_layers, &ModelLayers::kind>(),
+       "Kind of the model's layers that this case is: full, sliding, chunked, sparse, linear or "
+       "cross"},
+      {119, "model_layers/layers", "layers_of_kind", "",
+       member<&R::model_layers, &ModelLayers::layers>(),
+       "How many layers of this kind the cell stands for; of a KV write those that write"},
+      {120, "model_layers/of_step", "layers_of_step", "",
+       member<&R::model_layers, &ModelLayers::of_step>(),
+       "Layers of all kinds that the mix runs, each kind in a case of its own"},
+      {121, "model_layers/left_out", "layers_left_out", "",
+       member<&R::model_layers, &ModelLayers::left_out>(),
+       "Layers of the model that the mix does not run, as in 36 chunked; empty: none"},
+      {106, "sweep", "sweep", "", sweep_access(),
+       "What the sweep put into this case: each key's path with its value as text; empty without a "
+       "sweep"},
+      {0, "sweep_numbers", "", "", swept_numbers_access(),
+       "Those of them that are numbers, sizes among them: 8192 of 8k; the CSV has a column "
+       "sweep:PATH "
+       "for each, behind all others",
+       nullptr, "1.17.0"},
+      {0, "groups", "", "", groups_access(),
+       "Requests by entry of the batch, with their tokens; the CSV has the means of a request in "
+       "columns q_len:NAME and kv_len:NAME, behind all others",
+       nullptr, "1.17.0"},
+      {17, "requests", "requests", "", member<&R::requests>(), "Sequences in the batch"},
+      {18, "q_tokens", "q_tokens", "", member<&R::q_tokens>(), "New tokens of this step"},
+      {19, "kv_tokens", "kv_tokens", "", member<&R::kv_tokens>(),
+       "Sum of KV lengths; a prefix that several requests share counts once for each"},
+      {135, "padding_requests", "padding_requests", "", member<&R::padding_requests>(),
+       "Requests of the step that only fill it up; no other figure counts them"},
+      {136, "padding_tokens", "padding_tokens", "", member<&R::padding_tokens>(),
+       "Rows of query tokens that belong to no request; no other figure counts them"},
+      {108, "graph_bucket", "graph_bucket", "", member<&R::graph_bucket>(),
+       "Requests of the CUDA graph in which the batch ran, padding included; 0: a launch or a "
+       "graph "
+       "without padding"},
+      {20, "status", "status", "", word<kMeasureStatuses, &R::timing, &Time::status>(),
+       "How the measurement ended"},
+      {21, "reason", "reason", "", reason_access(),
+       "Why not passed, not converged or not measured; empty when all is well"},
+      {22, "verdict", "verdict", "", verdict_access(),
+       "What is known about the result's correctness"},
+      {23, "time_us/median", "median_us", "us", median_access(), "Median of the block medians"},
+      {24, "time_us/lo", "lo_us", "us", member<&R::timing, &Time::lo_us>(),
+       "Lower end of its 95 % interval; null below six rounds, which have none", has_interval},
+      {25, "time_us/hi", "hi_us", "us", member<&R::timing, &Time::hi_us>(),
+       "Upper end of that interval; null below six rounds", has_interval},
+      {26, "time_us/q1", "q1_us", "us", member<&R::timing, &Time::q1_us>(),
+       "First quartile of all samples"},
+      {27, "time_us/q3", "q3_us", "us", member<&R::timing, &Time::q3_us>(), "Third quartile"},
+      {28, "time_us/min", "min_us", "us", member<&R::timing, &Time::min_us>(), "Fastest sample"},
+      {29, "time_us/max", "max_us", "us", member<&R::timing, &Time::max_us>(), "Slowest sample"},
+      {30, "time_us/samples", "samples", "", member<&R::timing, &Time::samples>(),
+       "Timed forwards"},
+      {31, "time_us/rounds", "rounds", "", member<&R::timing, &Time::rounds>(),
+       "Visits to the cell"},
+      {0, "time_us/blocks", "", "us", blocks_access(),
+       "[round, median of its samples] of each visit; cells of a case share the rounds", nullptr,
+       "1.8.0"},
+      {32, "plan_us", "plan_us", "us", member<&R::plan, &HostTiming::median_us>(),
+       "Host time of Backend::plan(), median; null: not timed", is_timed},
+      {33, "plan_max_us", "plan_max_us", "us", member<&R::plan, &HostTiming::max_us>(),
+       "The slowest of them; null: not timed", is_timed},
+      {126, "first_use_us", "first_use_us", "us", member<&R::first_use_us>(),
+       "Host time of the case's first plan and run, with all that a library compiles, loads or "
+       "tries "
+       "out at the first use of such a case in a process; null: not verified",
+       was_used},
+      {107, "update_us", "update_us", "us", member<&R::update, &HostTiming::median_us>(),
+       "Host time of Plan::update(), median: what a recorded plan needs to take on the next step's "
+       "batch; null: not measured",
+       is_updated},
+      {122, "workspace_bytes", "workspace_bytes", "bytes", member<&R::workspace_bytes>(),
+       "Workspace that the plan reserved, without index arrays; null: none was reserved, so that "
+       "it "
+       "needs none or its library has memory of its own, which is not known",
+       has_workspace},
+      {72, "enqueue_us", "enqueue_us", "us", member<&R::timing, &Time::enqueue_us>(),
+       "Host time of the call that launches a forward, median; null where the work is done when "
+       "that call returns (CPU)",
+       has_device_timer},
+      {73, "sm_mhz", "sm_mhz", "MHz", member<&R::timing, &Time::sm_mhz>(),
+       "Median clock of a GPU's SMs during the samples; null where it cannot be told", has_clock},
+      {74, "discarded", "discarded", "", member<&R::timing, &Time::discarded>(),
+       "Samples taken below 0.95 of the settled clock, not counted in time_us", is_timed},
+      {75, "clock_events", "clock_events", "", clock_events_access(),
+       "Why the clock was held down during any block; empty when it was not, or cannot be told"},
+      {146, "gpu_sharers/processes", "gpu_sharers", "",
+       member<&R::timing, &Time::sharers, &Sharers::processes>(),
+       "Processes of other programs that had a context on the GPU, the most at the end of any "
+       "block; they may have been idle"},
+      {147, "gpu_sharers/memory_bytes", "gpu_sharers_memory", "B",
+       member<&R::timing, &Time::sharers, &Sharers::memory_bytes>(),
+       "Memory of theirs; 0: not told"},
+      {144, "others/busy_processors", "others_busy_processors", "",
+       member<&R::others, &OtherPrograms::busy_processors>(),
+       "Processors that other programs kept busy, mean over the case and the second before it"},
+      {145, "others/processors", "processors", "", member<&R::others, &OtherPrograms::processors>(),
+       "Processors of the machine"},
+      {76, "short", "short", "", member<&R::is_short>(),
+       "On a GPU and below 10 us: the launch itself (0.6 to 0.8 us on an H200) and the timer's "
+       "step are part of the figure"},
+      {77, "index_us/device", "index_device_us", "us", member<&R::index, &IndexTiming::device_us>(),
+       "By kernels in GPU memory"},
+      {78, "index_us/host", "index_host_us", "us", member<&R::index, &IndexTiming::host_us>(),
+       "By the host in its own memory"},
+      {34, "visible_pairs", "visible_pairs", "", member<&R::cost, &Cost::visible_pairs>(),
+       "(query, key) pairs that the mask lets through, the same for every query head"},
+      {35, "flops", "flops", "", member<&R::cost, &Cost::flops>(),
+       "2 heads_q (head_dim_qk + head_dim_v) visible_pairs; gated_delta_net: 7 heads_kv "
+       "head_dim_qk "
+       "head_dim_v q_tokens"},
+      {36, "bytes_unique", "bytes_unique", "bytes", member<&R::cost, &Cost::bytes_unique>(),
+       "Each distinct byte of Q, K, V, O and LSE once"},
+      {37, "bytes_streamed", "bytes_streamed", "bytes", member<&R::cost, &Cost::bytes_streamed>(),
+       "The same with KV counted for each request that reads it"},
+      {38, "kv_bytes_unique", "kv_bytes_unique", "bytes",
+       member<&R::cost, &Cost::kv_bytes_unique>(), "KV part of bytes_unique"},
+      {39, "kv_bytes_streamed", "kv_bytes_streamed", "bytes",
+       member<&R::cost, &Cost::kv_bytes_streamed>(), "KV part of bytes_streamed"},
+      {40, "tflop_per_s", "tflop_per_s", "TFLOP/s",
+       computed([](const R& r) { return Json(r.tflop_per_s()); }),
+       "flops / median / 1e12; null: no speed claimed", claims_speed},
+      {41, "gb_per_s", "gb_per_s", "GB/s", computed([](const R& r) { return Json(r.gb_per_s()); }),
+       "bytes_unique / median / 1e9; null: no speed claimed", claims_speed},
+      {42, "roofline", "roofline", "", member<&R::roofline>(),
+       "Time at the measured ceilings over the median, 0..1; null: no speed claimed", claims_speed},
+      {43, "cache_resident", "cache_resident", "", member<&R::cache_resident>(),
+       "bytes_unique fits the last-level cache"},
+      {44, "impossible", "impossible", "", impossible_access(),
+       "Faster than 1.02 x a measured ceiling (memory, from a cold or serving cache; arithmetic, "
+       "always): the count, the flush, the kernel or the ceiling is wrong"},
+      {137, "declared/text", "declared", "", declared_text(),
+       "All of the declaration in one line: qk bf16, p bf16, acc f32, partials f32 x1, lse"},
+      {138, "declared/qk_input", "declared_qk_input", "",
+       of_words(member<&R::declared, &Declared::qk_input>(), dtypes),
+       "Type of the operands of q.k after any conversion"},
+      {139, "declared/p", "declared_p", "", of_words(member<&R::declared, &Declared::p>(), dtypes),
+       "Of the softmax weights before they meet V, and of V beside them"},
+      {140, "declared/accumulator", "declared_accumulator", "",
+       of_words(member<&R::declared, &Declared::accumulator>(), {"f32", "f16", "bf16"}), "Of sums"},
+      {141, "declared/partial_out", "declared_partial_out", "",
+       of_words(member<&R::declared, &Declared::partial_out>(), dtypes),
+       "Of split results between stages"},
+      {142, "declared/partial_roundings", "declared_partial_roundings", "",
+       at_least(1, member<&R::declared, &Declared::partial_roundings>()),
+       "How often a split result is rounded to that type on its way into the output"},
+      {143, "declared/lse", "declared_lse", "", member<&R::declared, &Declared::lse>(),
+       "Whether it writes an LSE, which is then compared"},
+      {45, "error/max_abs", "max_abs", "", member<&R::error, &Error::max_abs>(),
+       "Largest |o - ref|, in units of the output"},
+      {46, "error/max_abs_over_rms", "max_abs_over_rms", "",
+       member<&R::error, &Error::max_abs_over_rms>(), "The same over RMS(ref)"},
+      {47, "error/nmse", "nmse", "", member<&R::error, &Error::nmse>(),
+       "sum (o - ref)^2 / sum (ref^2 + 500 sigma^2), sigma the noise of a correct backend: outputs "
+       "that cancel have no power of their own"},
+      {48, "error/bound_ratio", "bound_ratio", "", member<&R::error, &Error::bound_ratio>(),
+       "Worst error over its bound; at most 1 passes"},
+      {49, "error/rms_ratio", "rms_ratio", "", member<&R::error, &Error::rms_ratio>(),
+       "RMS of error / expected deviation"},
+      {50, "error/lse", "lse_abs", "", member<&R::error, &Error::lse_abs>(),
+       "Worst |LSE - ref|, natural logarithm; null: none was compared", has_lse},
+      {51, "error/lse_bound_ratio", "lse_bound_ratio", "",
+       member<&R::error, &Error::lse_bound_ratio>(), "The same over its bound", has_lse},
+      {52, "error/rows", "rows", "", member<&R::error, &Error::rows>(), "Rows compared, all fills"},
+      {53, "error/non_finite", "non_finite", "", member<&R::error, &Error::non_finite>(),
+       "NaN or wrongly infinite elements"},
+      {54, "error/fill", "fill", "", member<&R::error, &Error::fill>(),
+       "Fill of the worst bound_ratio"},
+      {55, "error/worst/request", "worst_request", "",
+       at_least(-1, member<&R::error, &Error::worst, &Worst::request>()), "-1: none"},
+      {65, "error/worst/group", "worst_group", "",
+       member<&R::error, &Error::worst, &Worst::group>(), "Batch entry of the request"},
+      {56, "error/worst/token", "worst_token", "",
+       at_least(-1, member<&R::error, &Error::worst, &Worst::token>()),
+       "Query token within the request"},
+      {57, "error/worst/head", "worst_head", "",
+       at_least(-1, member<&R::error, &Error::worst, &Worst::head>()),
+       "Query head; gated_delta_net: value head"},
+      {58, "error/worst/dim", "worst_dim", "",
+       at_least(-1, member<&R::error, &Error::worst, &Worst::dim>()), "-1: the LSE"},
+      {59, "error/worst/page", "worst_page", "",
+       at_least(-1, member<&R::error, &Error::worst, &Worst::page>()),
+       "Pool page of the query token's own key"},
+      {111, "error/worst/state_row", "worst_state_row", "",
+       at_least(-1, member<&R::error, &Error::worst, &Worst::state_row>()),
+       "Key dim of the state after the step; -1: the error is in the output; null: there are no "
+       "states",
+       has_states},
+      {0, "error/worst/got", "", "", member<&R::error, &Error::worst, &Worst::got>(),
+       "Value found"},
+      {0, "error/worst/want", "", "", member<&R::error, &Error::worst, &Worst::want>(),
+       "Value of the reference"},
+      {110, "slots_checked", "slots_checked", "", member<&R::slots_checked>(),
+       "Slots of the cache that the step wrote, compared exactly, in all runs of the verification"},
+      {60, "bitwise/repeatable", "repeatable", "",
+       tested<&R::bitwise, &BitwiseProperties::repeatable>(),
+       "Two runs give the same bits; null: not tested"},
+      {61, "bitwise/page_permutation_invariant", "page_permutation_invariant", "",
+       tested<&R::bitwise, &BitwiseProperties::page_permutation_invariant>(),
+       "Other pages, same bits; null: not tested"},
+      {62, "bitwise/batch_invariant", "batch_invariant", "",
+       tested<&R::bitwise, &BitwiseProperties::batch_invariant>(),
+       "A request alone gives the bits it gives inside the batch; null: not tested"},
+      {63, "fixture_hash", "fixture_hash", "", member<&R::fixture_hash>(),
+       "Digest of index arrays and inputs; empty: no fixture was built"},
+      {64, "repro", "repro", "", member<&R::repro>(), "Command line that runs this cell alone"},
+      {66, "aa/pairs", "aa_pairs", "", at_least(1, member<&R::aa, &PairedRatio::pairs>()),
+       "Rounds that timed both"},
+      {67, "aa/ratio", "aa_ratio", "", member<&R::aa, &PairedRatio::median>(),
+       "exp of the median over rounds of ln(second / first)"},
+      {68, "aa/lo", "aa_lo", "", member<&R::aa, &PairedRatio::lo>(),
+       "Lower end of its 95 % interval; null below six pairs", aa_has_interval},
+      {69, "aa/hi", "aa_hi", "", member<&R::aa, &PairedRatio::hi>(),
+       "Upper end of that interval; null below six pairs", aa_has_interval},
+      {70, "aa/floor", "aa_floor", "", computed([](const R& r) { return Json(r.aa.floor()); }),
+       "The farther end of the interval, less 1: a smaller difference of this cell is noise",
+       aa_has_interval},
+      {71, "aa/largest", "aa_largest", "", member<&R::aa, &PairedRatio::largest>(),
+       "Ratio of a single round farthest from 1, inverted when below it"},
+      {79, "use_cascade", "use_cascade", "",
+       of_words(member<&R::use_cascade, &CascadeChoice::answer>(), {"yes", "no", "-"}),
+       "Whether vLLM would attend to the batch's common prefix once for all "
+       "(use_cascade_attention) on this GPU, or on 132 multiprocessors without one; -: nothing is "
+       "shared"},
+      {80, "use_cascade_reason", "use_cascade_reason", "",
+       member<&R::use_cascade, &CascadeChoice::reason>(), "The clause of that rule that decided"},
+      {115, "engine_choice/sglang", "engine_choice_sglang", "",
+       member<&R::engine_choice, &ChosenByEngines::sglang>(),
+       "Attention backend that SGLang takes for such a case on this GPU where nobody names one",
+       has_sglang_choice},
+      {116, "engine_choice/vllm", "engine_choice_vllm", "",
+       member<&R::engine_choice, &ChosenByEngines::vllm>(), "The same of vLLM", has_vllm_choice},
+      {81, "graph_n/forwards", "graph_n_forwards", "",
+       at_least(1, member<&R::graph_n, &BatchedGraphTiming::graph, &BatchedGraph::forwards>()),
+       "Forwards in the graph, the N of graph×N"},
+      {82, "graph_n/sets", "graph_n_sets", "",
+       at_least(1, member<&R::graph_n, &BatchedGraphTiming::graph, &BatchedGraph::sets>()),
+       "Sets of inputs that take turns: enough to read 3 x the last-level cache between two uses "
+       "of one; 1 in a warm cell"},
+      {88, "graph_n/status", "graph_n_status", "", graph_n_status_access(),
+       "How the measurement ended; refused: it claims nothing, for the reason given"},
+      {89, "graph_n/reason", "graph_n_reason", "",
+       member<&R::graph_n, &BatchedGraphTiming::reason>(),
+       "Why there is no figure: no memory for the sets, or faster than a ceiling; empty when all "
+       "is well"},
+      {83, "graph_n/median", "graph_n_us", "us",
+       member<&R::graph_n, &BatchedGraphTiming::timing, &Time::median_us>(),
+       "Of one forward: median of the block medians, over N", has_batched_graph_timing},
+      {84, "graph_n/lo", "graph_n_lo_us", "us",
+       member<&R::graph_n, &BatchedGraphTiming::timing, &Time::lo_us>(),
+       "Lower end of its 95 % interval; null below six rounds", graph_n_has_interval},
+      {85, "graph_n/hi", "graph_n_hi_us", "us",
+       member<&R::graph_n, &BatchedGraphTiming::timing, &Time::hi_us>(),
+       "Upper end of that interval; null below six rounds", graph_n_has_interval},
+      {86, "graph_n/samples", "graph_n_samples", "",
+       member<&R::graph_n, &BatchedGraphTiming::timing, &Time::samples>(), "Timed graphs"},
+      {87, "graph_n/rounds", "graph_n_rounds", "",
+       member<&R::graph_n, &BatchedGraphTiming::timing, &Time::rounds>(), "Visits"},
+      {0, "graph_n/blocks", "", "us", graph_n_blocks_access(),
+       "[round, median] of each visit, of one forward", nullptr, "1.8.0"},
+      {90, "graph_forced", "graph_forced", "", member<&R::graph_forced>(),
+       "A graph that the backend does not claim (--force-graph): a recording of this one batch"},
+      {91, "samples_checked", "samples_checked", "", member<&R::samples_checked>(),
+       "Timed samples whose outputs were compared with the reference"},
+  };
+}
+
+}  // namespace
+
+const std::vector<RecordField>& record_fields() {
+  static const std::vector<RecordField> fields = make_fields();
+  return fields;
+}
+
+const std::vector<RecordGroup>& record_groups() {
+  static const std::vector<RecordGroup> groups = {
+      {"layer", "Properties of the layer beyond its shape"},
+      {"kv_cache", "Properties of the KV cache beyond page_size and kv_dtype"},
+      {"fp8", "Activations in fp8: of none, its members are null"},
+      {"model_layers",
+       "For how many layers of its model the case stands, in a mix with layers; null: in no such "
+       "mix",
+       stands_for_layers},
+      {"time_us",
+       "Microseconds of one forward; null: not timed. Of an INCORRECT cell it is for diagnosis "
+       "only",
+       is_timed},
+      {"others", "What other programs did meanwhile; null: not known", knows_others},
+      {"gpu_sharers",
+       "Other programs on the GPU; null: not known, as in a container, whose processes have other "
+       "numbers than the driver knows, or on a CPU",
+       knows_sharers},
+      {"index_us",
+       "One build of token-level kv_indptr / kv_indices and the page table from req_to_token, "
+       "microseconds, median; null on a CPU",
+       has_index_timing},
+      {"declared",
+       "Where the backend says that it rounds, from which the bounds of its errors follow; of a "
+       "composed step the loosest of its parts; null: it was not asked",
+       has_declared},
+      {"error",
+       "Against the float64 reference, worst over all fills; null: nothing compared. A figure that "
+       "is NaN or infinite is null",
+       is_compared},
+      {"error/worst", "Where the error is farthest beyond its bound, counted from 0"},
+      {"bitwise", "Whether the bits stay the same"},
+      {"aa", "Of the second of an A/A pair (--aa): its time over the first's; null: not one",
+       is_second},
+      {"engine_choice",
+       "What serving engines would take for the case, by their own rules; null: no GPU takes part, "
+       "no rule is known, or the step has no softmax attention",
+       has_engine_choice},
+      {"graph_n",
+       "A short cell on a GPU once more, as a graph of many forwards, microseconds of one; null "
+       "where it is not short, not launched as a graph, or serving",
+       has_batched_graph},
+  };
+  return groups;
+}
+
+std::vector<const RecordGroup*> groups_around(const std::string& path) {
+  std::vector<const RecordGroup*> around;
+  for (const RecordGroup& group : record_groups()) {
+    if (path.starts_with(group.path + '/')) around.push_back(&group);
+  }
+  return around;
+}
+
+Json value_of(const RecordField& field, const Record& record) {
+  const auto absent = [&](const RecordGroup* group) {
+    return group->exists != nullptr && !group->exists(record);
+  };
+  if (std::ranges::any_of(groups_around(field.path), absent)) return nullptr;
+  if (field.exists != nullptr && !field.exists(record)) return nullptr;
+  return field.access.value(record);
+}
+
+}  // namespace attnbench

@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/result/record_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lib/base/printable.h"
+#include "lib/view/units.h"
+
+namespace attnbench {
+namespace {
+
+char flag(int property, char letter) {
+  if (property < 0) return '.';
+  return property == 1 ? letter : '-';
+}
+
+}  // namespace
+
+std::string case_name(const RunResult& run, const Record& r) {
+  return run.scenarios.size() > 1 ? r.scenario + '/' + r.case_id : r.case_id;
+}
+
+std::string cell_name(const RunResult& run, const Record& r) {
+  return fmt::format("{}/{}/{}/{}", case_name(run, r), r.backend, to_string(r.cache),
+                     to_string(r.launch));
+}
+
+std::string scenario_names(const RunResult& run) {
+  std::string names;
+  for (const ScenarioSource& each : run.scenarios) {
+    names += (names.empty() ? "" : ", ") + each.name;
+  }
+  return names;
+}
+
+std::string verdict_word(const Record& record) {
+  if (record.is_impossible()) return "IMPOSSIBLE";
+  return std::string(to_string(record.verdict()));
+}
+
+std::string cache_and_launch(const Record& r) {
+  if (!r.is_timed()) return "";
+  const std::string_view cache = r.cache == CacheState::kServing ? "serv" : to_string(r.cache);
+  if (r.graph_forced) return std::string(cache) + "/f";
+  return std::string(cache) + (r.launch == LaunchMode::kGraph ? "/g" : "");
+}
+
+std::string markdown_cell(std::string_view text) {
+  // A pipe would start the next cell, a line break the next row, '<' a tag that is not displayed.
+  std::string out;
+  for (const char c : printable(text)) {
+    if (c == '<') {
+      out += "&lt;";
+    } else if (c == '&') {
+      out += "&amp;";
+    } else {
+      if (c == '|') out += '\\';
+      out += c == '\n' ? ' ' : c;
+    }
+  }
+  return out;
+}
+
+std::string bitwise_flags(const Record& record) {
+  const BitwiseProperties& b = record.bitwise;
+  return {flag(b.repeatable, 'r'), flag(b.page_permutation_invariant, 'p'),
+          flag(b.batch_invariant, 'b')};
+}
+
+std::string error_text(const Record& record) {
+  if (record.error.rows == 0) return {};
+  return three_digits(std::max(record.error.bound_ratio, record.error.lse_bound_ratio));
+}
+
+bool has_interval(const Record& record) {
+  return record.is_timed() && record.timing.rounds >= kFewestRounds;
+}
+
+std::string half_width_text(const Record& record) {
+  if (!record.claims_speed()) return {};
+  if (!has_interval(record)) return "–";
+  const double of_median = record.timing.half_width();
+  // Four digits of per cent and the star do not fit the terminal's column.
+  return of_median < 9.995 ? percent_text(of_median) : fmt::format("{:.0f} ×", of_median);
+}
+
+bool is_open(const Record& record) {
+  return record.claims_speed() && record.timing.status != MeasureStatus::kConverged;
+}
+
+bool ran_out_of_time(const Record& record) {
+  return is_open(record) && (record.timing.status == MeasureStatus::kNoisy ||
+                             record.timing.status == MeasureStatus::kTimeout);
+}
+
+bool has_device_timer(const Record& record) {
+  return record.is_timed() && record.timing.enqueue_us > 0;
+}
+
+bool has_index_timing(const Record& record) { return record.index.host_us > 0; }
+
+std::string index_text(const IndexTiming& index) {
+  return fmt::format("built on the GPU in {}, on the host in {}", time_text(index.device_us),
+                     time_text(index.host_us));
+}
+
+bool graph_n_has_interval(const Record& record) {
+  return record.graph_n.timed() && record.graph_n.timing.rounds >= kFewestRounds;
+}
+
+std::string graph_n_status(const Record& record) {
+  const BatchedGraphTiming& graph_n = record.graph_n;
+  if (!graph_n.tried()) return {};
+  if (graph_n.timing.status == MeasureStatus::kInterrupted) return "interrupted";
+  return graph_n.timed() ? std::string(to_string(graph_n.timing.status)) : "refused";
+}
+
+std::string graph_n_text(const Record& record) {
+  const BatchedGraphTiming& graph_n = record.graph_n;
+  if (!graph_n.timed()) return graph_n_status(record);
+  const std::string spread = graph_n_has_interval(record)
+                                 ? " ± " + percent_text(graph_n.timing.half_width())
+                                 : std::string();
+  const bool open = graph_n.timing.status != MeasureStatus::kConverged;
+  return time_text(graph_n.timing.median_us) + spread + (open ? "*" : "");
+}
+
+std::string graph_n_line(const Record& record) {
+  const BatchedGraphTiming& graph_n = record.graph_n;
+  if (!graph_n.tried()) return {};
+  const std::string label = fmt::format("graph×{}: ", graph_n.graph.forwards);
+  if (!graph_n.timed()) return label + graph_n_status(record) + ": " + graph_n.reason;
+  return label + graph_n_text(record) + " a forward, " +
+         (graph_n.graph.sets > 1 ? fmt::format("{} sets of inputs in turn", graph_n.graph.sets)
+                                 : std::string("the same inputs each time"));
+}
+
+std::vector<std::string> tally_parts(const RunResult& run) {
+  // In the order of their first cell, so that the words are those of the table.
+  using Counts = std::vector<std::pair<std::string, int>>;
+  Counts verdicts, statuses;
+  const auto count = [](Counts& counts, const std::string& word) {
+    const auto known =
+        std::ranges::find_if(counts, [&](const auto& entry) { return entry.first == word; });
+    if (known == counts.end()) {
+      counts.emplace_back(word, 1);
+    } else {
+      ++known->second;
+    }
+  };
+  for (const Record& record : run.records) {
+    count(verdicts, verdict_word(record));
+    if (is_open(record)) count(statuses, std::string(to_string(record.timing.status)));
+  }
+  for (const Record& record : run.records) {
+    if (record.is_short && record.claims_speed()) count(statuses, "short");
+  }
+  std::vector<std::string> parts = {
+      fmt::format("{} cell{}", run.records.size(), run.records.size() == 1 ? "" : "s")};
+  for (const Counts& counts : {verdicts, statuses}) {
+    for (const auto& [word, number] : counts) {
+      const bool last = &word == &counts.back().first;
+      parts.push_back(fmt::format("{} {}{}", number, word, last ? "" : ","));
+    }
+  }
+  return parts;
+}
+
+}  // namespace attnbench

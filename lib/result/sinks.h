@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "lib/result/record.h"
+
+namespace attnbench {
+
+/// Writers of one record model (Record): they agree because none computes anything of its
+/// own.
+
+/// Machine formats: fixed units, every record, failed ones included. Schema: results/schema.json.
+void write_json(const RunResult& run, std::ostream& out);
+/// RFC 4180, stable columns, one row per record.
+void write_csv(const RunResult& run, std::ostream& out);
+/// One testcase per record; failures carry the repro line, unsupported cells are skipped ones.
+void write_junit(const RunResult& run, std::ostream& out);
+/// What Google Benchmark's compare.py reads.
+void write_google_benchmark_json(const RunResult& run, std::ostream& out);
+
+/// Reads a CSV that write_csv wrote, this one's or an earlier one's: columns that joined later read
+/// as not measured where the file is older. Throws ConfigError with the line on anything else.
+[[nodiscard]] std::vector<Record> read_csv(const std::string& path);
+
+}  // namespace attnbench

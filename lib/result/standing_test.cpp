@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/result/standing.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "lib/result/testing/sample_run.h"
+
+namespace attnbench {
+namespace {
+
+using testing::ElementsAre;
+
+/// Passed, with this median and an interval of so many percent to both sides.
+Record timed(double median_us, double percent = 1) {
+  Record r = sample_run().records[0];
+  r.timing.median_us = median_us;
+  r.timing.lo_us = median_us * (1 - percent / 100);
+  r.timing.hi_us = median_us * (1 + percent / 100);
+  r.timing.min_us = median_us * 0.95;
+  r.timing.max_us = median_us * 1.05;
+  return r;
+}
+
+Record of_few_rounds(double median_us) {
+  Record r = timed(median_us);
+  r.timing.rounds = 5;
+  return r;
+}
+
+std::vector<std::string> texts(const std::vector<Record>& records) {
+  std::vector<std::string> texts;
+  for (const Standing& standing : standings(records)) texts.push_back(standing_text(standing));
+  return texts;
+}
+
+TEST(Standings, are_over_the_fastest) {
+  EXPECT_THAT(texts({timed(150), timed(100), timed(5820)}), ElementsAre("1.50", "1.00", "58.2"));
+  EXPECT_THAT(texts({timed(100)}), ElementsAre("1.00"));
+  EXPECT_THAT(texts({}), ElementsAre());
+}
+
+TEST(Standings, call_it_a_tie_where_intervals_overlap) {
+  EXPECT_THAT(texts({timed(100), timed(101), timed(103)}), ElementsAre("1.00 =", "1.01 =", "1.03"));
+  EXPECT_THAT(texts({timed(100), timed(103, 3)}), ElementsAre("1.00 =", "1.03 ="));
+  EXPECT_THAT(texts({timed(100, 0.1), timed(100.3, 0.1)}), ElementsAre("1.00", "1.00"))
+      << "apart, though they print alike";
+}
+
+TEST(Standings, leave_it_open_where_one_has_no_interval) {
+  EXPECT_THAT(texts({timed(100), of_few_rounds(150)}), ElementsAre("1.00 ?", "1.50 ?"));
+  EXPECT_THAT(texts({of_few_rounds(100), timed(150)}), ElementsAre("1.00 ?", "1.50 ?"));
+  EXPECT_THAT(texts({of_few_rounds(100)}), ElementsAre("1.00")) << "nobody else is there";
+  EXPECT_THAT(texts({timed(100), of_few_rounds(230)}), ElementsAre("1.00", "2.30"))
+      << "each sample takes more than twice as long as any of the fastest";
+}
+
+TEST(Standings, leave_it_open_by_whatever_factor_where_other_programs_took_the_processors) {
+  const auto disturbed = [](Record r, double busy_processors) {
+    r.others = {busy_processors, 2};
+    return r;
+  };
+  const std::vector<Record> loaded = {disturbed(of_few_rounds(254), 1.5),
+                                      disturbed(of_few_rounds(14700), 1.5)};
+  EXPECT_THAT(texts(loaded), ElementsAre("1.00 ?", "57.9 ?"));
+  EXPECT_THAT(texts({timed(254), disturbed(of_few_rounds(14700), 1.5)}),
+              ElementsAre("1.00 ?", "57.9 ?"));
+  EXPECT_THAT(texts({disturbed(timed(254), 1.5), disturbed(timed(14700), 1.5)}),
+              ElementsAre("1.00", "57.9"))
+      << "intervals tell what the load may have done";
+  EXPECT_THAT(texts({disturbed(of_few_rounds(254), 0.1), disturbed(of_few_rounds(14700), 0.1)}),
+              ElementsAre("1.00", "57.9"))
+      << "no more than a twentieth of the machine";
+  std::vector<Record> on_gpu = loaded;
+  for (Record& r : on_gpu) r.timing.enqueue_us = 2;
+  EXPECT_THAT(texts(on_gpu), ElementsAre("1.00", "57.9")) << "a GPU keeps its own time";
+}
+
+TEST(OtherPrograms, disturb_from_a_twentieth_of_the_machine_or_half_a_processor_on) {
+  EXPECT_FALSE((OtherPrograms{0.1, 2}).disturb());
+  EXPECT_TRUE((OtherPrograms{0.11, 2}).disturb());
+  EXPECT_FALSE((OtherPrograms{0.5, 64}).disturb());
+  EXPECT_TRUE((OtherPrograms{0.51, 64}).disturb());
+  EXPECT_FALSE(OtherPrograms{}.disturb());
+}
+
+TEST(Standings, leave_it_open_where_an_overlapping_interval_is_wider_than_asked_for) {
+  Record noisy = timed(300, 80), noisy_but_apart = timed(300);
+  noisy.timing.status = noisy_but_apart.timing.status = MeasureStatus::kNoisy;
+  EXPECT_THAT(texts({timed(100), noisy}), ElementsAre("1.00 ?", "3.00 ?"));
+  EXPECT_THAT(texts({timed(100), noisy_but_apart}), ElementsAre("1.00", "3.00"));
+  EXPECT_THAT(texts({timed(100), timed(101), noisy}), ElementsAre("1.00 =", "1.01 =", "3.00 ?"));
+}
+
+TEST(Standings, are_those_of_correct_cells_only) {
+  Record wrong = timed(10), impossible = timed(10), doubtful = timed(10), unsupported = timed(10);
+  wrong.outcome = Incorrect{"wrong", true};
+  impossible.outcome = Accepted{Agreement::kPassed, Speed::kImpossible, "too fast"};
+  doubtful.outcome = Accepted{Agreement::kMistrusted, Speed::kClaimed, "zeros"};
+  unsupported.outcome = Unsupported{"not this"};
+  EXPECT_THAT(texts({wrong, timed(100), impossible, doubtful, unsupported}),
+              ElementsAre("", "1.00", "", "", ""));
+  Record unverified = timed(50);
+  unverified.outcome = Accepted{Agreement::kNotVerified, Speed::kClaimed};
+  EXPECT_THAT(texts({unverified, timed(100)}), ElementsAre("1.00", "2.00"));
+}
+
+TEST(Standings, compare_like_with_like) {
+  Record other = timed(10);
+  const auto expect_apart = [&](auto change) {
+    Record changed = other;
+    change(changed);
+    EXPECT_THAT(texts({timed(100), changed}), ElementsAre("1.00", "1.00"));
+  };
+  EXPECT_THAT(texts({timed(100), other}), ElementsAre("10.0", "1.00"));
+  expect_apart([](Record& r) { r.scenario = "another"; });
+  expect_apart([](Record& r) { r.case_id = "another"; });
+  expect_apart([](Record& r) { r.step = StepPart::kBoth; });
+  expect_apart([](Record& r) { r.cache = CacheState::kWarm; });
+  expect_apart([](Record& r) { r.launch = LaunchMode::kGraph; });
+}
+
+}  // namespace
+}  // namespace attnbench

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lib/result/record.h"
+#include "lib/scenario/scenario.h"
+
+namespace attnbench {
+
+/// A run made by hand with one row of each fate: passed, noisy, wrong (with NaN), unsupported,
+/// crashed, mistrusted, interrupted, impossible; with names that hold commas, quotes, pipes and
+/// markup.
+[[nodiscard]] RunResult sample_run();
+
+/// The scenario that sample_run() pretends to have run: two cases.
+[[nodiscard]] Scenario sample_scenario();
+
+}  // namespace attnbench

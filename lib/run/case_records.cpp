@@ -1,0 +1,385 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "lib/backend/declared_numerics.h"
+#include "lib/base/error.h"
+#include "lib/cost/backend_ceilings.h"
+#include "lib/result/repro_line.h"
+#include "lib/run/case_run.h"
+#include "lib/run/chosen_by_engines.h"
+
+namespace attnbench {
+namespace {
+
+/// By entry of the batch, whose requests need not stand together.
+std::vector<RequestGroup> groups_of(const Case& c) {
+  std::vector<RequestGroup> groups;
+  for (const Request& request : c.requests) {
+    auto group = std::ranges::find(groups, request.group, &RequestGroup::name);
+    if (group == groups.end()) group = groups.insert(group, {request.group});
+    ++group->requests;
+    group->q_tokens += request.q_len;
+    group->kv_tokens += request.kv_len;
+  }
+  return groups;
+}
+
+constexpr const char* kInterrupted = "interrupted";
+
+/// Bytes that memory itself had to deliver. Data that stay in a cache between samples may be read
+/// faster than memory can deliver them.
+std::int64_t bytes_from_memory(const Cost& cost, CacheState cache) {
+  switch (cache) {
+    case CacheState::kCold:
+      return cost.bytes_unique - cost.kv_bytes_written;
+    case CacheState::kServing:
+      return cost.kv_bytes_unique - cost.kv_bytes_written;
+    case CacheState::kWarm:
+      return 0;
+  }
+  return 0;
+}
+
+/// Which part of the work was faster than a measured ceiling of the device; empty when none was.
+std::string beyond_ceilings(const Cost& cost, CacheState cache, const Ceilings& ceilings,
+                            double seconds) {
+  const std::int64_t bytes = bytes_from_memory(cost, cache);
+  if (exceeds(bytes, ceilings.read_bytes_per_s, seconds)) {
+    return fmt::format(
+        "{:.1f} GB/s from memory is above 1.02 x the measured read ceiling of {:.1f} GB/s: byte "
+        "count, cache flush or kernel is wrong, or the machine was busy while the ceiling was "
+        "measured",
+        static_cast<double>(bytes) / seconds / 1e9, ceilings.read_bytes_per_s / 1e9);
+  }
+  if (exceeds(cost.flops, ceilings.flop_per_s, seconds)) {
+    return fmt::format(
+        "{:.1f} GFLOP/s is above 1.02 x the measured ceiling of {:.1f} GFLOP/s: operation count or "
+        "kernel is wrong, or the machine was busy while the ceiling was measured",
+        static_cast<double>(cost.flops) / seconds / 1e9, ceilings.flop_per_s / 1e9);
+  }
+  return {};
+}
+
+/// Both, where both are known.
+std::string joined(const std::string& first, const std::string& second) {
+  return first + (first.empty() || second.empty() ? "" : "; ") + second;
+}
+
+/// Of a cell whose kernel may have found in the cache what other work had read; empty of any other.
+std::string disturbance(const CellTiming& timing) {
+  constexpr double kMostDisturbed = 0.25;  // fewer hardly move a median
+  const int taken = timing.samples + timing.discarded;
+  if (timing.disturbed <= kMostDisturbed * taken) return {};
+  return fmt::format(
+      "the GPU ran other work while {} of {} samples were made ready: the backend's own on another "
+      "stream, or another program's",
+      timing.disturbed, taken);
+}
+
+/// "scaled dot product attention: engine 5": the operation, and what its library chose for a plan.
+std::string kernel_text(const std::string& operation, const std::string& chosen) {
+  return operation + (operation.empty() || chosen.empty() ? "" : ": ") + chosen;
+}
+
+/// Of a verdict that is neither a failure nor a refusal.
+Agreement agreement_of(Verdict verdict) {
+  if (verdict == Verdict::kPassed) return Agreement::kPassed;
+  if (verdict == Verdict::kMistrusted) return Agreement::kMistrusted;
+  expects(verdict == Verdict::kNotVerified, "a cell is accepted that is not");
+  return Agreement::kNotVerified;
+}
+
+LayerFacts layer_facts(const AttentionLayer& layer) {
+  return {.attention = std::string(layer.attention()),
+          .causal = layer.causal,
+          .cross = layer.is_cross_attention,
+          .sinks = layer.has_sinks,
+          .alibi = layer.has_alibi,
+          .causal_block = layer.causal_block,
+          .sliding_window_size = layer.sliding_window_size,
+          .attention_chunk = layer.attention_chunk,
+          .dual_chunk_size = layer.dual_chunk.chunk_size,
+          .dual_local_size = layer.dual_chunk.local_size,
+          .scale = layer.scale,
+          .logit_cap = layer.logit_cap,
+          .temperature_len = layer.temperature_len};
+}
+
+/// The double that prints like `value`: 0.1, not 0.10000000149011612.
+double as_written(float value) { return std::stod(fmt::format("{}", value)); }
+
+CacheFacts cache_facts(const KvCacheConfig& kv_cache) {
+  return {.layout = kv_cache.layout ? std::string(to_string(*kv_cache.layout)) : "",
+          .scales = std::string(to_string(kv_cache.scales)),
+          .placement = std::string(to_string(kv_cache.placement)),
+          .k_scale = as_written(kv_cache.k_scale),
+          .v_scale = as_written(kv_cache.v_scale),
+          .swa_pool = kv_cache.swa_pool};
+}
+
+Fp8Facts fp8_facts(const Case& c) {
+  Fp8Facts facts;
+  if (c.fp8.q) {
+    facts.q_dtype = to_string(*c.fp8.q);
+    facts.q_scales = to_string(c.fp8.q_scales);
+    facts.q_scale = as_written(c.q_scale);
+  }
+  if (c.fp8.out) {
+    facts.out_dtype = to_string(*c.fp8.out);
+    facts.out_scale = as_written(c.out_scale);
+  }
+  return facts;
+}
+
+DeclaredFacts declared_facts(std::span<const Numerics> of_steps) {
+  if (of_steps.empty()) return {};
+  const Numerics declared = loosest(of_steps);
+  return {.qk_input = std::string(to_string(declared.qk_input)),
+          .p = std::string(to_string(declared.p)),
+          .accumulator = std::string(to_string(declared.accumulator)),
+          .partial_out = std::string(to_string(declared.partial_out)),
+          .partial_roundings = declared.partial_roundings,
+          .lse = declared.lse};
+}
+
+}  // namespace
+
+RunDevice* CaseRun::device_of(const Registry::Entry& entry) const {
+  const auto found = std::ranges::find_if(
+      devices_, [&](const RunDevice& device) { return device.info.kind == entry.info.device; });
+  return found == devices_.end() ? nullptr : &*found;
+}
+
+int CaseRun::multiprocessors() const {
+  const auto gpu = std::ranges::find_if(
+      devices_, [](const RunDevice& device) { return device.info.kind == DeviceKind::kCuda; });
+  return gpu == devices_.end() ? kUsualMultiprocessors : gpu->info.units;
+}
+
+ChosenByEngines CaseRun::engine_choice() const {
+  const auto gpu = std::ranges::find_if(
+      devices_, [](const RunDevice& device) { return device.info.kind == DeviceKind::kCuda; });
+  return gpu == devices_.end() ? ChosenByEngines{} : chosen_by_engines(*case_, gpu->info);
+}
+
+std::vector<Record> CaseRun::skip(std::span<const Registry::Entry* const> entries,
+                                  const std::string& reason) const {
+  std::vector<Record> records;
+  for (const Registry::Entry* entry : entries) {
+    for (const LaunchMode launch : scenario_->measure.launch) {
+      for (const CacheState cache : scenario_->measure.cache) {
+        Record record = blank_record(*entry, cache, launch);
+        record.outcome = Skipped{reason};
+        if (reason == kInterrupted) record.timing.status = MeasureStatus::kInterrupted;
+        records.push_back(std::move(record));
+      }
+    }
+  }
+  return records;
+}
+
+Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
+                             LaunchMode launch) const {
+  const Case& c = *case_;
+  Record r;
+  r.scenario = scenario_->name;
+  r.case_id = c.id;
+  r.mix = c.mix;
+  r.model = c.model;
+  r.backend = entry.info.name;
+  r.backend_version = entry.info.version;
+  r.packages = entry.info.packages;
+  r.kernel = entry.info.kernel;
+  r.engine_flag = entry.info.engine_flag;
+  if (const RunDevice* on = device_of(entry)) {
+    const DeviceInfo& info = on->info;
+    r.device = info.name;
+    r.cache_resident = cost_.bytes_unique <= info.last_level_cache_bytes;
+  }
+  r.cache = cache;
+  r.launch = launch;
+  r.step = c.step;
+  r.graph_forced = is_forced(entry, launch);
+  r.mode = to_string(c.mode);
+  r.dtype = to_string(c.dtype);
+  r.heads_q = c.layer.heads_q;
+  r.heads_kv = c.layer.heads_kv;
+  r.head_dim_qk = c.layer.head_dim_qk;
+  r.head_dim_v = c.layer.head_dim_v;
+  r.layer = layer_facts(c.layer);
+  if (!c.parts.empty()) r.layer.attention = "mla_composed";
+  if (!c.layer.is_recurrent()) {
+    r.kv_dtype = to_string(c.kv_cache.dtype);
+    r.page_size = c.kv_cache.page_size;
+    r.kv_cache = cache_facts(c.kv_cache);
+  }
+  r.fp8 = fp8_facts(c);
+  r.tp = c.tp;
+  r.model_layers = c.model_layers;
+  if (c.step != StepPart::kAttention) r.model_layers.layers -= c.model_layers.kv_shared;
+  r.groups = groups_of(c);
+  r.sweep = c.sweep;
+  r.requests = static_cast<std::int64_t>(c.requests.size());
+  if (launch == LaunchMode::kGraph) r.graph_bucket = c.graph_bucket;
+  r.q_tokens = c.q_tokens();
+  r.padding_requests = c.padding.requests;
+  r.padding_tokens = c.padding.tokens;
+  r.kv_tokens = c.kv_tokens();
+  r.use_cascade = choose_cascade(c, multiprocessors());
+  r.engine_choice = engine_choice();
+  r.cost = cost_;
+  r.fixture_hash = fixture_hash_;
+  r.repro = repro_line(*scenario_, r, entry);
+  return r;
+}
+
+std::int64_t CaseRun::workspace_of(const Candidate& candidate, LaunchMode launch) {
+  const bool recorded = launch == LaunchMode::kGraph && candidate.recorded.update.median_us > 0;
+  return recorded ? candidate.recorded.workspace_bytes : candidate.plan.workspace_bytes;
+}
+
+Record CaseRun::make_record(const Candidate& candidate, CacheState cache, LaunchMode launch) const {
+  Record r = blank_record(*candidate.entry, cache, launch);
+  if (candidate.layout && !r.is_recurrent()) r.kv_cache.layout = to_string(*candidate.layout);
+  if (candidate.runs()) {
+    if (const Support launched = takes(candidate, launch); !launched) {
+      r.outcome = Unsupported{launched.reason()};
+      return r;
+    }
+  }
+  const Verification& verification = candidate.verification;
+  r.declared = declared_facts(candidate.numerics);
+  r.error = verification.error;
+  r.bitwise = verification.bitwise;
+  r.slots_checked = verification.slots_checked;
+  r.first_use_us = verification.first_use_us;
+  r.kernel = kernel_text(r.kernel, verification.kernel);
+  r.workspace_bytes = workspace_of(candidate, launch);
+  if (candidate.ended) {
+    r.outcome = *candidate.ended;
+    return r;
+  }
+
+  const auto timing = std::ranges::find_if(candidate.timings, [&](const Timing& each) {
+    return each.cache == cache && each.launch == launch;
+  });
+  const bool reached = timing != candidate.timings.end();
+  std::string wrong = verification.verdict == Verdict::kIncorrect ? verification.reason : "";
+  if (reached) {
+    r.samples_checked = timing->checks.compared;
+    wrong = joined(wrong, timing->checks.fault);
+  }
+  const Skipped& late = candidate.late_trouble;
+  const auto untimed = [&](MeasureStatus status, Outcome outcome) {
+    r.timing.status = status;
+    r.outcome = wrong.empty() ? std::move(outcome) : Incorrect{wrong, false, late.trouble};
+  };
+  if (reached && timing->timing.status == MeasureStatus::kHostSync) {
+    untimed(MeasureStatus::kHostSync,
+            Accepted{agreement_of(verification.verdict), Speed::kNone,
+                     joined(timing->timing.failure, late.reason), late.trouble});
+  } else if (reached && timing->timing.status == MeasureStatus::kFailed) {
+    untimed(MeasureStatus::kFailed, Crashed{"while timed: " + timing->timing.failure});
+  } else if (reached && timing->timing.samples > 0) {
+    add_timing(r, candidate, *timing, wrong);
+  } else {
+    untimed(MeasureStatus::kInterrupted, Skipped{joined(kInterrupted, late.reason), late.trouble});
+  }
+  return r;
+}
+
+std::string CaseRun::beyond_ceilings_of(const Candidate& candidate, CacheState cache,
+                                        double seconds) const {
+  RunDevice& device = *candidate.device;
+  const auto found = [&] {
+    return beyond_ceilings(
+        cost_, cache, ceilings_of_backend(device.ceilings, device.info.kind, candidate.numerics),
+        seconds);
+  };
+  std::string beyond = found();
+  if (beyond.empty() || !device.measure_again) return beyond;
+  const auto measure = std::exchange(device.measure_again, nullptr);
+  Ceilings now;
+  device.ceilings_s += time_host([&] { now = measure(); }, 1).max_us / 1e6;
+  // The better of both: either of them was reached.
+  const auto raise = [](double& ceiling, double rate) { ceiling = std::max(ceiling, rate); };
+  raise(device.ceilings.read_bytes_per_s, now.read_bytes_per_s);
+  raise(device.ceilings.copy_bytes_per_s, now.copy_bytes_per_s);
+  raise(device.ceilings.flop_per_s, now.flop_per_s);
+  device.ceilings_utc.clear();
+  return found();
+}
+
+BatchedGraphTiming CaseRun::judged(BatchedGraphTiming graph_n, CacheState cache,
+                                   const Candidate& candidate) const {
+  const CellTiming& timing = graph_n.timing;
+  if (!timing.failure.empty()) {
+    graph_n.reason = timing.failure;
+  } else if (timing.samples == 0) {
+    graph_n.reason = "stopped before its first sample";
+  } else {
+    graph_n.reason = beyond_ceilings_of(candidate, cache, timing.median_us / 1e6);
+  }
+  return graph_n;
+}
+
+void CaseRun::add_timing(Record& r, const Candidate& candidate, const Timing& measured,
+                         const std::string& wrong) const {
+  const CellTiming& timing = measured.timing;
+  const Skipped& late = candidate.late_trouble;
+  r.timing = timing;
+  r.plan = candidate.plan.host;
+  if (r.launch == LaunchMode::kGraph) r.update = candidate.recorded.update;
+  r.index = candidate.device->index;
+  if (!wrong.empty()) {
+    r.outcome = Incorrect{wrong, true, late.trouble};
+    return;
+  }
+  const double seconds = timing.median_us / 1e6;
+  Agreement agreement = agreement_of(candidate.verification.verdict);
+  const std::string doubt = joined(measured.checks.doubt, disturbance(timing));
+  if (!doubt.empty()) agreement = Agreement::kMistrusted;
+  if (const std::string beyond = beyond_ceilings_of(candidate, r.cache, seconds); !beyond.empty()) {
+    r.outcome = Accepted{agreement, Speed::kImpossible, joined(beyond, late.reason), late.trouble};
+    return;
+  }
+  std::string reason = joined(joined(candidate.verification.reason, doubt), late.reason);
+  if (reason.empty()) reason = shortcoming(timing);
+  r.outcome = Accepted{agreement, Speed::kClaimed, std::move(reason), late.trouble};
+  r.is_short = candidate.device->info.kind == DeviceKind::kCuda && timing.median_us < kShortUs;
+  if (r.is_short && measured.graph_n.tried()) {
+    r.graph_n = judged(measured.graph_n, r.cache, candidate);
+  }
+  const Ceilings ceilings = ceilings_of_backend(candidate.device->ceilings,
+                                                candidate.device->info.kind, candidate.numerics);
+  if (seconds > 0) r.roofline = roofline_s(cost_, ceilings) / seconds;
+}
+
+std::string CaseRun::shortcoming(const CellTiming& timing) const {
+  if (timing.status == MeasureStatus::kInterrupted) {
+    return fmt::format("interrupted after {} rounds", timing.rounds);
+  }
+  if (timing.status == MeasureStatus::kThrottled) {
+    const std::string events = to_string(timing.clock_events);
+    return fmt::format("{} of {} samples below 0.95 of the settled clock{}", timing.discarded,
+                       timing.discarded + timing.samples,
+                       events.empty() ? "" : " (" + events + ")");
+  }
+  if (timing.rounds < 6) {  // 1 - 2 / 2^n < 0.95: no order statistics reach 95 %
+    return fmt::format("{} round{}: too few for an interval", timing.rounds,
+                       timing.rounds == 1 ? "" : "s");
+  }
+  if (timing.status != MeasureStatus::kConverged) {
+    return fmt::format("half-width {:.1f} % above {:.1f} % after {} rounds",
+                       timing.half_width() * 100, scenario_->measure.precision * 100,
+                       timing.rounds);
+  }
+  return {};
+}
+
+}  // namespace attnbench

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/run/chosen_by_engines.h"
+
+#include <gtest/gtest.h>
+
+#include "lib/fixture/testing/small_cases.h"
+
+namespace attnbench {
+namespace {
+
+TEST(ChosenByEngines, follows_the_gpu_of_the_run) {
+  Case c = small_plain_decode();
+  c.dtype = DType::kBF16;
+  DeviceInfo gpu{.kind = DeviceKind::kCuda, .name = "NVIDIA H200", .arch = "sm_90"};
+  EXPECT_EQ(chosen_by_engines(c, gpu).sglang, "fa3");
+  EXPECT_EQ(chosen_by_engines(c, gpu).vllm, "FLASH_ATTN");
+  gpu.arch = "sm_100";
+  EXPECT_EQ(chosen_by_engines(c, gpu).sglang, "trtllm_mha");
+  gpu.arch = "sm_999";
+  EXPECT_EQ(chosen_by_engines(c, gpu).sglang, "");
+}
+
+TEST(ChosenByEngines, is_of_steps_with_softmax_attention_alone) {
+  const DeviceInfo gpu{.kind = DeviceKind::kCuda, .name = "NVIDIA H200", .arch = "sm_90"};
+  Case write = small_plain_decode();
+  write.step = StepPart::kKvWrite;
+  EXPECT_EQ(chosen_by_engines(write, gpu).sglang, "");
+  Case recurrent = small_plain_decode();
+  recurrent.layer.family = Family::kRecurrent;
+  EXPECT_EQ(chosen_by_engines(recurrent, gpu).vllm, "");
+}
+
+}  // namespace
+}  // namespace attnbench

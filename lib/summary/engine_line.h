@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "lib/engines/engine_setup.h"
+#include "lib/result/record.h"
+#include "lib/result/standing.h"
+
+namespace attnbench {
+
+/// Compute capability of the run's GPU, 90; 0 where there is none, or one that engines' rules do
+/// not know.
+[[nodiscard]] int capability_of(const RunResult& run);
+
+/// What an engine's choice costs in cells of one case: "vllm:fa3, 1.04 of the best", with the least
+/// and the most where cells differ. Empty where none of the cells launches the engine's kernel and
+/// claims a speed.
+[[nodiscard]] std::string cost_of_choice(Engine engine, const std::string& choice,
+                                         std::span<const Record> records,
+                                         std::span<const Standing> standings, int capability);
+
+/// "SGLang would take fa3 (vllm:fa3, 1.04 of the best), vLLM FLASH_ATTN" of the records of one
+/// case; empty where they hold no choice.
+[[nodiscard]] std::string engine_line(std::span<const Record> records,
+                                      std::span<const Standing> standings, int capability);
+
+}  // namespace attnbench
