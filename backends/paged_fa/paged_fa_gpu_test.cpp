@@ -272,6 +272,8 @@ TEST_F(PagedFaGpu, pads_rows_of_72_to_80_and_writes_no_more_than_72) {
       for (const std::int64_t q_len : {1, 13, 150, 600}) {
         // One and three KV heads: rows that begin at odd multiples of 16 bytes.
         for (const int heads_kv : {1, 3, 16}) {
+          // More heads add no new tile, and the reference of 9,600 rows takes minutes.
+          if (q_len == 600 && heads_kv == 16) continue;
           Case c = extend(heads_kv, heads_kv == 3 ? 2 : 1, dim, dim, q_len);
           c.dtype = c.kv_cache.dtype = dtype;
           expect_agreement(c, *device_, {Fill::kTag, Fill::kNormal});
