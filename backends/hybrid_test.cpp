@@ -76,7 +76,7 @@ TEST(Hybrid, agrees_where_prompts_and_decodes_take_turns) {
   const Case c = interleaved();
   Fixture fixture(c, *device);
   const auto backend = make_pair_of<CpuFlashBackend, TorchNativeBackend>();
-  for (const Fill fill : conformance::kFills) {
+  for (const Fill fill : kFills) {
     conformance::expect_agreement(*backend, c, fill, *device, fixture);
   }
 }

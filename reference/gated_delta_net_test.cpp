@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lib/base/counter_hash.h"
-#include "lib/scenario/contents.h"
+#include "lib/contents/contents.h"
 #include "reference/oracle.h"
 
 namespace attnbench::reference {

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "lib/contents/contents.h"
 #include "lib/scenario/case.h"
-#include "lib/scenario/contents.h"
 
 namespace attnbench {
 

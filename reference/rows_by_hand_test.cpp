@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "lib/scenario/contents.h"
+#include "lib/contents/contents.h"
 #include "reference/oracle.h"
 
 namespace attnbench::reference {

@@ -22,7 +22,7 @@
 #include "lib/fixture/dump.h"
 #include "lib/run/backend_choice.h"
 #include "lib/run/driver.h"
-#include "lib/scenario/composed_step.h"
+#include "lib/scenario/case.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/session/backend_code.h"
 #include "lib/verify/error_model.h"
@@ -156,7 +156,8 @@ int dump(const DumpOptions& options, const KnownBackends& known, Console& consol
   const Registry registry = known.with_those_of(scenario, options.backends);
   const auto entries = choose_backends(scenario, registry, {.backends = options.backends});
   const Devices devices = open_devices(entries, options.devices);
-  const Fill fill = fill_from_string(options.fill).value();
+  const Fill fill =
+      *std::ranges::find(kFills, options.fill, [](Fill each) { return to_string(each); });
   const Contents contents(c, fill);
   DumpWriter writer(options.directory, options.force);
   const Environment environment = describe_environment(devices.front()->info());

@@ -34,7 +34,7 @@
 #include "lib/profile/profiler_line.h"
 #include "lib/run/backend_choice.h"
 #include "lib/run/driver.h"
-#include "lib/scenario/composed_step.h"
+#include "lib/scenario/case.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/session/serving_state.h"
 

@@ -14,8 +14,8 @@
 #include <sstream>
 
 #include "lib/base/counter_hash.h"
-#include "lib/scenario/fresh_key.h"
-#include "lib/scenario/rewritten_pages.h"
+#include "lib/contents/fresh_key.h"
+#include "lib/contents/rewritten_pages.h"
 
 namespace cheats {
 namespace {

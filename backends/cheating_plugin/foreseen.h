@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/cheating_plugin/cheats.h"
-#include "lib/scenario/content_rows.h"
+#include "lib/contents/content_rows.h"
 
 namespace cheats {
 

@@ -31,7 +31,7 @@ void expect_agreement(const Case& c) {
   Fixture fixture(c, *device);
   ItemPasses backend;
   ASSERT_TRUE(backend.supports(problem_of(c))) << backend.supports(problem_of(c)).reason();
-  for (const Fill fill : conformance::kFills) {
+  for (const Fill fill : kFills) {
     conformance::expect_agreement(backend, c, fill, *device, fixture);
   }
 }

@@ -26,7 +26,7 @@ void expect_agreement_under(const std::function<void(Case&)>& change) {
     Fixture fixture(c, *device);
     const auto backend = make_ragged();
     ASSERT_TRUE(backend->supports(problem_of(c))) << backend->supports(problem_of(c)).reason();
-    for (const Fill fill : conformance::kFills) {
+    for (const Fill fill : kFills) {
       conformance::expect_agreement(*backend, c, fill, *device, fixture);
     }
   }

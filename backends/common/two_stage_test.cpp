@@ -156,7 +156,7 @@ TEST(TwoStage, lets_sinks_join_once_and_softcap_both_passes) {
   c.requests[0].kv_len = 6;  // nothing is committed: the pass over the prefix has no key of it
   Fixture fixture(c, *device);
   const auto backend = make_two_stage();
-  for (const Fill fill : conformance::kFills) {
+  for (const Fill fill : kFills) {
     conformance::expect_agreement(*backend, c, fill, *device, fixture);
   }
 }
@@ -172,7 +172,7 @@ TEST(TwoStage, rounds_outputs_in_fp8_once_and_finds_the_scales_of_nodes) {
     const auto backend = make_two_stage();
     ASSERT_TRUE(backend->supports(problem_of(c)));
     EXPECT_TRUE(backend->info().writes_fp8_outputs);
-    for (const Fill fill : conformance::kFills) {
+    for (const Fill fill : kFills) {
       conformance::expect_agreement(*backend, c, fill, *device, fixture);
     }
   }

@@ -46,8 +46,7 @@ TEST(VirtualBatches, find_their_keys_behind_shared_prefixes) {
     c.layer.attention_chunk = chunk;
     Fixture fixture(c, *device);
     const auto backend = make_virtual();
-    const Verification found =
-        conformance::verify_all_rows(*backend, c, conformance::kFills, *device, fixture);
+    const Verification found = conformance::verify_all_rows(*backend, c, kFills, *device, fixture);
     EXPECT_EQ(found.verdict, Verdict::kPassed) << chunk << ": " << found.reason;
   }
 }
@@ -68,8 +67,7 @@ TEST(VirtualBatches, cut_chains_of_drafts_where_a_chunk_ends) {
   c.prefixes.clear();
   Fixture fixture(c, *device);
   const auto backend = make_virtual();
-  const Verification found =
-      conformance::verify_all_rows(*backend, c, conformance::kFills, *device, fixture);
+  const Verification found = conformance::verify_all_rows(*backend, c, kFills, *device, fixture);
   EXPECT_EQ(found.verdict, Verdict::kPassed) << found.reason;
   c.requests.back().tree_parents = {-1, 0, 0, 2};
   EXPECT_THAT(backend->supports(problem_of(c)).reason(), testing::HasSubstr("that branch"));
@@ -83,8 +81,7 @@ TEST(VirtualBatches, compute_padded_prompts_and_queries_that_see_no_key) {
     if (c.layer.attention_chunk == 0) continue;
     ASSERT_TRUE(backend->supports(problem_of(c))) << c.id;
     Fixture fixture(c, *device);
-    const Verification found =
-        conformance::verify_all_rows(*backend, c, conformance::kFills, *device, fixture);
+    const Verification found = conformance::verify_all_rows(*backend, c, kFills, *device, fixture);
     EXPECT_EQ(found.verdict, Verdict::kPassed) << c.id << ": " << found.reason;
     ran.push_back(c.id);
   }

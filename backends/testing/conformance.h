@@ -34,9 +34,6 @@
 // and on a GPU, in a *_gpu_test.cpp, with the device as the second argument.
 namespace attnbench::conformance {
 
-inline constexpr Fill kFills[] = {Fill::kNeedle,  Fill::kTag,    Fill::kSparseInt,
-                                  Fill::kExtreme, Fill::kNormal, Fill::kTiming};
-
 /// The small cases, those with a cache each also with every other KV dtype, and in other formats;
 /// each meaning of a window, blocks and temperatures; ragged keys; and shapes at which kernels fall
 /// over.
@@ -121,8 +118,8 @@ struct Outputs {
 [[nodiscard]] inline Verification verify_all_rows(Backend& backend, const Case& c,
                                                   std::span<const Fill> fills, Device& device,
                                                   Fixture& fixture) {
-  VerifyConfig config{.rows = c.q_tokens() * c.layer.heads_out(), .fills = {}};
-  for (const Fill fill : fills) config.fills.emplace_back(to_string(fill));
+  const VerifyConfig config{.rows = c.q_tokens() * c.layer.heads_out(),
+                            .fills = {fills.begin(), fills.end()}};
   return verify_backend(c, backend, fixture, device, compute_truth(c, config));
 }
 

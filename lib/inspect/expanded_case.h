@@ -9,10 +9,10 @@
 
 #include "lib/batch/token_to_kv_pool.h"
 #include "lib/cost/cost.h"
+#include "lib/engines/cascade_choice.h"
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/page_use.h"
 #include "lib/index/index_formats.h"
-#include "lib/scenario/cascade_choice.h"
 #include "lib/scenario/case.h"
 #include "lib/view/abridged_array.h"
 

@@ -10,11 +10,11 @@
 
 #include "lib/cost/cost.h"
 #include "lib/device/device.h"
+#include "lib/engines/cascade_choice.h"
 #include "lib/measure/measure.h"
 #include "lib/measure/paired_ratio.h"
 #include "lib/result/outcome.h"
 #include "lib/result/time_account.h"
-#include "lib/scenario/cascade_choice.h"
 #include "lib/scenario/case.h"
 #include "lib/scenario/scenario.h"
 #include "lib/session/batched_graph.h"

@@ -129,7 +129,7 @@ class BatchedGraphRunTest : public testing::Test {
     scenario_.name = "short";
     scenario_.cases = {small_plain_decode()};
     scenario_.verify.enabled = true;
-    scenario_.verify.fills = {"normal"};
+    scenario_.verify.fills = {Fill::kNormal};
     scenario_.measure.launch = {LaunchMode::kGraph};
     scenario_.measure.block_s = 1e-4;
     // A third of it lies between two uses of a set: 31 sets.

@@ -15,7 +15,6 @@
 #include "lib/base/error.h"
 #include "lib/device/cuda/cuda_error.h"
 #include "lib/run/aa_ratio.h"
-#include "lib/scenario/graph_bucket.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/session/case_support.h"
 

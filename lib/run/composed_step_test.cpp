@@ -77,7 +77,7 @@ class ComposedStep : public Driver {
   Record record_of(Spoilt spoilt) {
     scenario_.cases = {small_composed_step()};
     scenario_.verify.rows = 32;
-    scenario_.verify.fills = {"normal"};
+    scenario_.verify.fills = {Fill::kNormal};
     registry_.add([spoilt] { return std::make_unique<SpoilsOneForm>(spoilt); });
     const RunResult result = run();
     EXPECT_EQ(result.records.size(), 1u) << "one case, one verdict, one time";

@@ -148,7 +148,7 @@ std::vector<Record> run_in(const Registry& registry, std::vector<CacheState> cac
   scenario.measure.min_rounds = scenario.measure.max_rounds = 4;
   scenario.measure.block_s = 0;
   scenario.measure.min_block_samples = scenario.measure.max_block_samples = samples;
-  scenario.verify.fills = {"normal"};
+  scenario.verify.fills = {Fill::kNormal};
   LocalExecutor executor(devices, [](Device&) { return Ceilings{1e18, 1e18, 1e18}; });
   return run_scenario(scenario, registry, executor, {}, {}).records;
 }

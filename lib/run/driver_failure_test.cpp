@@ -50,7 +50,7 @@ TEST_F(Driver, refuses_what_no_memory_holds_before_it_computes_anything) {
 }
 
 TEST_F(Driver, keeps_a_wrong_verdict_though_a_timed_forward_throws) {
-  scenario_.verify.fills = {"normal"};  // so that verification does not meet the throw
+  scenario_.verify.fills = {Fill::kNormal};  // so that verification does not meet the throw
   add("both", Habit::kWrongAndThrows);
   const Record r = run().records.at(0);
   EXPECT_EQ(r.verdict(), Verdict::kIncorrect);

@@ -34,7 +34,7 @@ class TwoDevices : public testing::Test {
     scenario_.measure.min_rounds = scenario_.measure.max_rounds = 3;
     scenario_.measure.min_block_samples = scenario_.measure.max_block_samples = 1;
     scenario_.measure.launch = {LaunchMode::kEager, LaunchMode::kGraph};
-    scenario_.verify.fills = {"needle", "normal", "timing"};
+    scenario_.verify.fills = {Fill::kNeedle, Fill::kNormal, Fill::kTiming};
   }
 
   Scenario scenario_;

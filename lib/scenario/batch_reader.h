@@ -11,11 +11,16 @@
 #include "lib/batch/forward_mode.h"
 #include "lib/config/problems.h"
 #include "lib/config/yaml_tree.h"
+#include "lib/scenario/case.h"
 #include "lib/scenario/draft_tree.h"
 #include "lib/scenario/length_reader.h"
 #include "lib/scenario/prefix_reader.h"
 
 namespace attnbench {
+
+/// Reads `padding` of a mix, which may be null: a number of requests, or a map that also says which
+/// length they have, and how many rows of query tokens belong to no request.
+[[nodiscard]] std::optional<BatchPadding> read_padding(const YamlNode* node, Problems& problems);
 
 /// Chunk `index` (from 0) of a prompt that is prefilled `size` tokens a step.
 struct ChunkSpec {

@@ -26,7 +26,7 @@ struct ScenarioContext {
 
 /// A mix without the keys whose value `none` takes back what defaults say: those of `kv_cache`, of
 /// `attention` but for parts of the model that `none` switches off there, and both maps.
-[[nodiscard]] YamlPtr without_taken_back(const YamlPtr& mix);
+[[nodiscard]] YamlPtr drop_none_overrides(const YamlPtr& mix);
 
 /// Seed of a mix: from its name, so that another mix in the file changes nothing.
 [[nodiscard]] std::uint64_t mix_seed(std::uint64_t scenario_seed, const std::string& mix_name);

@@ -11,7 +11,7 @@
 #include "lib/base/lasting_path.h"
 #include "lib/config/strict_map.h"
 #include "lib/config/value_reader.h"
-#include "lib/scenario/contents.h"
+#include "lib/scenario/fill.h"
 
 namespace attnbench {
 namespace {
@@ -139,12 +139,9 @@ VerifyConfig read_verify(const YamlNode& node, Problems& problems) {
     config.rows = read_size(*rows, "rows", 1, kMaxSize, problems).value_or(config.rows);
   }
   if (const YamlNode* fills = map.find("fills")) {
-    const std::array<std::string_view, 6> words{
-        to_string(Fill::kNeedle),  to_string(Fill::kTag),    to_string(Fill::kSparseInt),
-        to_string(Fill::kExtreme), to_string(Fill::kNormal), to_string(Fill::kTiming)};
-    std::array<std::string, 6> names;
-    std::ranges::copy(words, names.begin());
-    config.fills = read_choices<std::string, 6>(*fills, "fills", words, names, problems);
+    std::array<std::string_view, kFills.size()> words;
+    std::ranges::transform(kFills, words.begin(), [](Fill fill) { return to_string(fill); });
+    config.fills = read_choices<Fill, kFills.size()>(*fills, "fills", words, kFills, problems);
   }
   if (const YamlNode* invariant = map.find("batch_invariant")) {
     constexpr std::array<std::string_view, 2> kWords{"measured", "required"};

@@ -9,6 +9,16 @@
 
 namespace attnbench {
 
+struct MeasureConfig;
+
+/// Case::graph_bucket: the smallest bucket that holds the case's requests, 0 where there is none or
+/// an engine would not pad such a step.
+[[nodiscard]] std::int64_t graph_bucket_of(const Case& c, const MeasureConfig& measure);
+
+/// Whether an engine with these buckets would run the case eagerly, because its batch is larger
+/// than all of them.
+[[nodiscard]] bool exceeds_graph_buckets(const Case& c, const MeasureConfig& measure);
+
 /// The case's cache; NHD where its layout is left to backends.
 [[nodiscard]] CacheFormat cache_format_of(const Case& c);
 

@@ -15,11 +15,11 @@
 #include "lib/config/strict_map.h"
 #include "lib/config/value_reader.h"
 #include "lib/scenario/case_reader.h"
-#include "lib/scenario/graph_bucket.h"
 #include "lib/scenario/layer_reader.h"
 #include "lib/scenario/layers_reader.h"
 #include "lib/scenario/measure_reader.h"
 #include "lib/scenario/prefix_reader.h"
+#include "lib/scenario/problem_of.h"
 #include "lib/scenario/sweep.h"
 
 namespace attnbench {
@@ -54,7 +54,7 @@ bool read_point(const MixReading& r, const Sweep& sweep, const SweepPoint& point
   const std::string& name = r.entry.key;
   const YamlPtr variant = apply_sweep(r.mix, name, sweep, point, r.problems);
   if (variant == nullptr) return false;
-  for (const MixOfLayers& each : mixes_of_layers(without_taken_back(variant), r.problems)) {
+  for (const MixOfLayers& each : mixes_of_layers(drop_none_overrides(variant), r.problems)) {
     const std::string& kind = each.layers.kind;
     if (only_kind && kind != *only_kind) continue;
     const std::string id = case_id_of_layers(case_id(name, sweep, point), kind);

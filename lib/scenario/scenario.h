@@ -10,6 +10,7 @@
 
 #include "lib/config/problems.h"
 #include "lib/scenario/case.h"
+#include "lib/scenario/fill.h"
 
 namespace attnbench {
 
@@ -52,7 +53,7 @@ struct MeasureConfig {
 struct VerifyConfig {
   bool enabled = true;
   std::int64_t rows = 512;  ///< rows (query token x head) per fill; every request at least once
-  std::vector<std::string> fills{"needle", "tag", "sparse_int", "extreme", "normal", "timing"};
+  std::vector<Fill> fills{kFills.begin(), kFills.end()};
   /// A request's bits must not depend on the rest of its batch: a backend that gives other bits in
   /// one of kCompositions batches of the case's requests is wrong.
   bool batch_invariant_required = false;

@@ -13,8 +13,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/sha256.h"
-#include "lib/scenario/testing/case_ids.h"
-#include "lib/scenario/testing/only_case.h"
+#include "lib/scenario/testing/cases.h"
 
 namespace attnbench {
 namespace {
@@ -591,7 +590,7 @@ TEST(Scenario, reads_how_to_measure_and_verify) {
   EXPECT_DOUBLE_EQ(scenario.measure.cell_timeout_s, 120);
   EXPECT_FALSE(scenario.verify.enabled);
   EXPECT_EQ(scenario.verify.at_most, DType::kF16);
-  EXPECT_THAT(scenario.verify.fills, ElementsAre("tag", "needle"));
+  EXPECT_THAT(scenario.verify.fills, ElementsAre(Fill::kTag, Fill::kNeedle));
 }
 
 TEST(Scenario, reads_a_file_of_windows_line_ends) {

@@ -14,6 +14,14 @@
 
 namespace attnbench {
 
+/// Splits "batch[0].kv_len" into its steps and checks each against the keys of the language.
+[[nodiscard]] std::optional<std::vector<std::string>> read_sweep_path(const std::string& path,
+                                                                      const Place& place,
+                                                                      Problems& problems);
+
+/// Short form of a value in case ids: "ps16" for kv_cache.page_size 16.
+[[nodiscard]] std::string sweep_label(const std::string& path, const YamlNode& value);
+
 /// One swept key of a mix and the values it takes.
 struct SweepAxis {
   std::string path;                ///< as written: "kv_cache.page_size", "batch[0].kv_len"

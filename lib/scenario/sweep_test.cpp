@@ -11,7 +11,7 @@
 
 #include "lib/base/error.h"
 #include "lib/scenario/scenario.h"
-#include "lib/scenario/testing/case_ids.h"
+#include "lib/scenario/testing/cases.h"
 
 namespace attnbench {
 namespace {

@@ -70,7 +70,7 @@ TEST(DeltaNetError, of_a_state_kept_in_bf16_is_far_beyond_the_noise_of_f32) {
   const Case c = full_size_heads(DType::kF32);
   const auto device = make_cpu_device();
   VerifyConfig config;
-  config.fills = {"normal"};
+  config.fills = {Fill::kNormal};
   const std::vector<FillTruth> truth = compute_truth(c, config);
   for (const auto& [fault, verdict] : {std::pair{Fault::kNone, Verdict::kPassed},
                                        {Fault::kDeltaNetStateInBf16, Verdict::kIncorrect}}) {
@@ -86,7 +86,7 @@ TEST(DeltaNetError, of_a_state_kept_in_bf16_is_far_beyond_the_noise_of_f32) {
 Verification verification_of(Fault fault, const Case& c) {
   const auto device = make_cpu_device();
   VerifyConfig config;
-  config.fills = {"normal"};
+  config.fills = {Fill::kNormal};
   MutantBackend backend(fault);
   Fixture fixture(c, *device);
   return verify_backend(c, backend, fixture, *device, compute_truth(c, config));

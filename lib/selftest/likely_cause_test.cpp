@@ -33,7 +33,7 @@ std::string reason_for(Fault fault, const Case& c) {
   const auto device = make_cpu_device();
   VerifyConfig config;
   config.rows = c.q_tokens() * c.layer.heads_q;
-  config.fills = {"needle", "tag", "normal"};
+  config.fills = {Fill::kNeedle, Fill::kTag, Fill::kNormal};
   const std::vector<FillTruth> truth = compute_truth(c, config);
   Fixture fixture(c, *device);
   MutantBackend backend(fault);

@@ -95,7 +95,7 @@ TEST(CorrectBackend, passes_where_a_sink_outweighs_the_few_keys_there_are) {
     c.requests[r].kv_len = 2 + static_cast<std::int64_t>(r);
   }
   VerifyConfig config;
-  config.fills = {"extreme"};
+  config.fills = {Fill::kExtreme};
   for (c.seed = 0; c.seed < 30; ++c.seed) {
     const Verification result = verify_fault({c, compute_truth(c, config)}, Fault::kNone);
     EXPECT_EQ(result.verdict, Verdict::kPassed) << c.seed << ": " << result.reason;

@@ -8,9 +8,6 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array kFills{Fill::kNeedle,  Fill::kTag,    Fill::kSparseInt,
-                            Fill::kExtreme, Fill::kNormal, Fill::kTiming};
-
 /// A case with its truth under each fill, shared by all mutants.
 struct Examined {
   const Case* c;
@@ -18,9 +15,7 @@ struct Examined {
 };
 
 std::vector<Examined> examine(const std::vector<Case>& cases) {
-  VerifyConfig config;
-  config.fills.clear();
-  for (const Fill fill : kFills) config.fills.emplace_back(to_string(fill));
+  const VerifyConfig config;
   std::vector<Examined> examined;
   for (const Case& c : cases) examined.push_back({&c, compute_truth(c, config)});
   return examined;

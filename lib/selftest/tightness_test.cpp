@@ -45,8 +45,8 @@ Verification verify_enlarged(DType dtype, double times) {
   MutantBackend backend(weights_in(dtype));
   Fixture fixture(c, *device);
   VerifyConfig config;
-  config.rows = 1000;                  // all of them
-  std::erase(config.fills, "timing");  // whose contents a fixture gets from a SampleIo
+  config.rows = 1000;                       // all of them
+  std::erase(config.fills, Fill::kTiming);  // whose contents a fixture gets from a SampleIo
   const std::vector<FillTruth> truth = compute_truth(c, config);
   PlanMemory memory(*device);
   const auto stream = device->make_stream();

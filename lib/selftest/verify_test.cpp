@@ -54,7 +54,7 @@ class Meddler final : public StubBackend {
 Verification verify(Backend& backend, const Case& c = small_plain_decode(), int compositions = 0) {
   const auto device = make_cpu_device();
   VerifyConfig config;
-  config.fills = {"needle", "normal"};
+  config.fills = {Fill::kNeedle, Fill::kNormal};
   const std::vector<FillTruth> truth = compute_truth(c, config);
   Fixture fixture(c, *device);
   WantedRows wanted = wanted_rows(truth);
@@ -132,7 +132,7 @@ TEST(VerifyBackend, blames_nobody_for_damage_that_was_there_before) {
   const TensorView out = fixture.tensors().out;
   out.data[out.size() * size_bytes(out.dtype)] = std::byte{0};
   VerifyConfig config;
-  config.fills = {"normal"};
+  config.fills = {Fill::kNormal};
   Meddler steady([](const ForwardBatch&, int) {});
   expect(verify_backend(c, steady, fixture, *device, compute_truth(c, config)), Verdict::kPassed,
          "");

@@ -17,7 +17,7 @@ class AccumulateError : public testing::Test {
  protected:
   AccumulateError() {
     VerifyConfig config;
-    config.fills = {"normal"};
+    config.fills = {Fill::kNormal};
     truth_ = compute_truth(case_, config);
     for (const ReferenceRow& row : truth_[0].rows) {  // one query token for each request
       for (std::size_t d = 0; d < row.out.size(); ++d) {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "lib/backend/numerics.h"
-#include "lib/scenario/contents.h"
+#include "lib/contents/contents.h"
 #include "reference/oracle.h"
 
 namespace attnbench {

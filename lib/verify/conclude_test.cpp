@@ -30,7 +30,7 @@ TEST(Conclude, mistrusts_a_kv_write_of_which_no_slot_was_checked) {
 std::string reason_of(float error) {
   const Case c = small_plain_decode();
   VerifyConfig config;
-  config.fills = {"tag", "normal"};
+  config.fills = {Fill::kTag, Fill::kNormal};
   const std::vector<FillTruth> truth = compute_truth(c, config);
   Observation observed;
   for (const FillTruth& each : truth) {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "lib/backend/numerics.h"
-#include "lib/scenario/contents.h"
+#include "lib/contents/contents.h"
 #include "lib/verify/verdict.h"
 #include "reference/oracle.h"
 

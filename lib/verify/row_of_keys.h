@@ -6,7 +6,7 @@
 #include <span>
 
 #include "lib/backend/numerics.h"
-#include "lib/scenario/contents.h"
+#include "lib/contents/contents.h"
 #include "reference/attention_rows.h"
 #include "reference/oracle.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/scenario/contents.h"
+#include "lib/contents/contents.h"
 #include "reference/oracle.h"
 
 namespace attnbench {

@@ -77,7 +77,7 @@ inline constexpr Fill kFillsBeforeAttention[] = {Fill::kNeedle, Fill::kExtreme, 
   }
   Fixture fixture(c, device);
   const std::span<const Fill> fills =
-      attends(step) ? std::span<const Fill>(kFillsBeforeAttention) : conformance::kFills;
+      attends(step) ? std::span<const Fill>(kFillsBeforeAttention) : kFills;
   const Verification found = conformance::verify_all_rows(*backend, c, fills, device, fixture);
   EXPECT_GE(found.slots_checked, std::ssize(fills) * std::ssize(tokens_with_keys(c))) << c.id;
   return is_failure(found.verdict) ? c.id + ": " + found.reason : std::string();

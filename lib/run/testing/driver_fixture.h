@@ -162,7 +162,7 @@ class Driver : public testing::Test {
     scenario_.measure.min_rounds = scenario_.measure.max_rounds = 3;
     scenario_.measure.block_s = 1e-4;
     scenario_.measure.min_block_samples = scenario_.measure.max_block_samples = 1;
-    scenario_.verify.fills = {"normal", "timing"};
+    scenario_.verify.fills = {Fill::kNormal, Fill::kTiming};
   }
 
   void add(const std::string& name, Habit habit) {

@@ -3,30 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
+#include "lib/contents/content_rows.h"
+#include "lib/contents/fresh_key.h"
+#include "lib/contents/rewritten_pages.h"
 #include "lib/scenario/case.h"
-#include "lib/scenario/content_rows.h"
-#include "lib/scenario/fresh_key.h"
-#include "lib/scenario/rewritten_pages.h"
+#include "lib/scenario/fill.h"
 
 namespace attnbench {
-
-[[nodiscard]] std::string_view to_string(Fill fill);
-[[nodiscard]] std::optional<Fill> fill_from_string(std::string_view name);
-
-/// No normal_element() is larger.
-inline constexpr double kLargestNormal = 3.47;
-
-/// Largest magnitudes that any fill gives K and V, before the cache's scales divide them.
-struct ContentRange {
-  double k = 0;
-  double v = 0;
-};
-[[nodiscard]] ContentRange content_range(const Case& c);
 
 /// The values of a case's tensors, as a pure function of (case, fill, seed, request, position,
 /// head, dim): no page, no index array, no device. The fixture writes them, the reference evaluates

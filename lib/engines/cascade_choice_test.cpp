@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/scenario/cascade_choice.h"
+#include "lib/engines/cascade_choice.h"
 
 #include <gtest/gtest.h>
 

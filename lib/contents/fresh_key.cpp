@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/scenario/fresh_key.h"
+#include "lib/contents/fresh_key.h"
 
 #include <algorithm>
 #include <cmath>

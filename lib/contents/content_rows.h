@@ -10,19 +10,11 @@
 #include "lib/base/dtype.h"
 #include "lib/batch/cache_format.h"
 #include "lib/batch/fp8_activations.h"
+#include "lib/scenario/fill.h"
 
 // The formulas of tensor contents. constexpr, out of integers and single IEEE operations, so that a
 // host and a GPU that runs the same functions (compiled without fusing a*b+c) agree in every bit.
 namespace attnbench {
-
-/// Data sets that make different faults visible. kTiming is what is timed. Before each timed sample
-/// kSample, under a seed of that sample's own, replaces its queries and one key and value of each
-/// request, so that nothing computed earlier is the answer; rewritten_pages.h has the rest.
-enum class Fill : std::uint8_t { kNeedle, kTag, kSparseInt, kExtreme, kNormal, kTiming, kSample };
-
-/// Extreme logits lie this far below the largest, by frequency: few keys at the top, some just
-/// below, more below that, the rest far down.
-inline constexpr double kExtremeSteps[] = {0, 1, 2, 8};
 
 /// What the formulas need to know of a case; trivially copyable, for a GPU's argument list.
 struct ContentParams {

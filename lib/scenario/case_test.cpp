@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/scenario/composed_step.h"
+#include "lib/scenario/case.h"
 
 #include <gtest/gtest.h>
 

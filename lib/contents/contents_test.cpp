@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/scenario/contents.h"
+#include "lib/contents/contents.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
 #include <set>
+
+#include "lib/scenario/scenario.h"
 
 namespace attnbench {
 namespace {
@@ -380,12 +382,18 @@ TEST(Contents, timing_data_differ_from_the_data_that_were_checked) {
   EXPECT_NE(k_of(Contents(c, Fill::kTiming), 0, 3, 0), k_of(Contents(c, Fill::kNormal), 0, 3, 0));
 }
 
-TEST(Contents, fill_names_round_trip) {
-  for (const Fill fill : {Fill::kNeedle, Fill::kTag, Fill::kSparseInt, Fill::kExtreme,
-                          Fill::kNormal, Fill::kTiming}) {
-    EXPECT_EQ(fill_from_string(to_string(fill)), fill);
+TEST(Contents, of_written_encoders_are_those_that_a_cross_layer_reads) {
+  const Scenario scenario = parse_scenario(
+      "defaults: {model: {heads_q: 4, heads_kv: 4, head_dim: 64}, layer: cross}\n"
+      "mixes: {a: {batch: [{mode: decode, kv_len: 4, encoder_len: 20}, "
+      "{mode: extend, q_len: 3, prefix_len: 0, encoder_len: [30, 7]}]}}\n",
+      "encoders.yaml");
+  const Case& cross = scenario.cases[0];
+  const Case write = with_step(cross, StepPart::kKvWrite);
+  const Contents written(write, Fill::kNormal), read(cross, Fill::kNormal);
+  for (const std::int64_t position : {0, 6}) {
+    EXPECT_EQ(k_of(written, 1, position, 2), k_of(read, 2, position, 2)) << position;
   }
-  EXPECT_EQ(fill_from_string("zeros"), std::nullopt);
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/scenario/contents.h"
+#include "lib/contents/contents.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -11,26 +10,12 @@
 
 #include "lib/base/error.h"
 #include "lib/batch/multi_item.h"
-#include "lib/scenario/delta_net_rows.h"
-#include "lib/scenario/fresh_key.h"
+#include "lib/contents/delta_net_rows.h"
+#include "lib/contents/fresh_key.h"
 #include "lib/scenario/prefix_tree.h"
 
 namespace attnbench {
 namespace {
-
-constexpr std::array<std::pair<Fill, std::string_view>, 6> kNames{{{Fill::kNeedle, "needle"},
-                                                                   {Fill::kTag, "tag"},
-                                                                   {Fill::kSparseInt, "sparse_int"},
-                                                                   {Fill::kExtreme, "extreme"},
-                                                                   {Fill::kNormal, "normal"},
-                                                                   {Fill::kTiming, "timing"}}};
-
-/// Logit of a planted key: ln(2^17) + 1, so that one key outweighs the rest of a 128k context. A
-/// constant, because a request's contents must not depend on its batch.
-constexpr double kNeedleLogit = 12.78;
-
-/// exp(88.7) overflows f32: a kernel that forgets the maximum returns infinities.
-constexpr double kExtremeLogit = 88;
 
 /// Streams of requests start above those of prefixes, so the two never meet.
 constexpr std::int64_t kOwnStreams = std::int64_t{1} << 32;
@@ -178,16 +163,12 @@ ContentParams params_of(const Case& c, Fill fill) {
   p.query_variants = static_cast<std::uint32_t>(c.layer.query_variants());
   p.head_dim_v = static_cast<std::uint32_t>(c.layer.head_dim_v);
   p.match_begin = mla ? p.head_dim_v : 0;
-  // A key m * direction meets a query along the same direction with logit scale * m * dims.
-  const double logit_per_unit = c.layer.scale * static_cast<double>(p.head_dim_qk - p.match_begin);
-  p.needle_size = static_cast<float>(kNeedleLogit / logit_per_unit);
+  p.needle_size = planted_size(c.layer, kNeedleLogit);
   for (std::size_t step = 0; step < std::size(kExtremeSteps); ++step) {
     // Heads alternate between +88, which overflows an unshifted exp, and -88, which a maximum
     // started at 0 misses.
-    p.extreme_size[0][step] =
-        static_cast<float>((kExtremeLogit - kExtremeSteps[step]) / logit_per_unit);
-    p.extreme_size[1][step] =
-        static_cast<float>((-kExtremeLogit - kExtremeSteps[step]) / logit_per_unit);
+    p.extreme_size[0][step] = planted_size(c.layer, kExtremeLogit - kExtremeSteps[step]);
+    p.extreme_size[1][step] = planted_size(c.layer, -kExtremeLogit - kExtremeSteps[step]);
   }
   p.dtype = c.dtype;
   p.kv_dtype = c.kv_cache.dtype;
@@ -260,27 +241,6 @@ void round_cached_row(const ContentParams& p, const RowScale& scale, std::span<f
 }
 
 }  // namespace
-
-ContentRange content_range(const Case& c) {
-  constexpr double kPlain = 6;  // of tags; integers reach 4, normal numbers 3.46
-  const ContentParams p = params_of(c, Fill::kExtreme);
-  return {std::max({kPlain, static_cast<double>(p.needle_size), largest_extreme(p)}), kPlain};
-}
-
-std::string_view to_string(Fill fill) {
-  if (fill == Fill::kSample) return "sample";  // no fill that a scenario can ask for
-  for (const auto& [key, name] : kNames) {
-    if (key == fill) return name;
-  }
-  return "?";
-}
-
-std::optional<Fill> fill_from_string(std::string_view name) {
-  for (const auto& [key, known] : kNames) {
-    if (known == name) return key;
-  }
-  return std::nullopt;
-}
 
 Contents::Contents(const Case& c, Fill fill) : case_(&c), params_(params_of(c, fill)) {
   if (fill != Fill::kNeedle) return;

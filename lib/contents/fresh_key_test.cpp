@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/scenario/fresh_key.h"
+#include "lib/contents/fresh_key.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lib/base/int_math.h"
-#include "lib/scenario/contents.h"
+#include "lib/contents/contents.h"
 
 namespace attnbench {
 namespace {

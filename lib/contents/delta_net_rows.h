@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "lib/scenario/content_rows.h"
+#include "lib/contents/content_rows.h"
 
 // The formulas of a gated delta net's contents, for host and GPU alike (content_rows.h says why).
 // What each fill shows:

@@ -1,0 +1,388 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/case_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "lib/batch/draft_tree.h"
+#include "lib/config/value_reader.h"
+#include "lib/scenario/fill.h"
+#include "lib/scenario/prefix_tree.h"
+
+namespace attnbench {
+namespace {
+
+/// The tokens that the batch's pages hold; the fixture's allocator makes the final check.
+std::int64_t tokens_needed(const BuiltBatch& batch, std::int64_t page_size) {
+  std::int64_t tokens = 0;
+  for (int prefix = 0; prefix < std::ssize(batch.prefixes); ++prefix) {
+    tokens += own_whole_pages(batch.prefixes, prefix, page_size).size();
+  }
+  for (const Request& request : batch.requests) {
+    const std::int64_t own = request.kv_len - whole_pages(request.shared_len, page_size);
+    tokens += whole_pages(own + page_size - 1, page_size);
+  }
+  return tokens;
+}
+
+bool check_pool(const BuiltBatch& batch, const KvCacheConfig& cache, const StrictMap& mix,
+                Problems& problems) {
+  // How many pages a window's own pool needs is pool_demand()'s to say.
+  if (cache.pool_tokens == 0 || cache.swa_pool) return true;
+  const std::int64_t needed = tokens_needed(batch, cache.page_size);
+  if (cache.pool_tokens >= needed) return true;
+  const YamlNode* pool = mix.find("kv_cache")->find("pool_tokens")->value.get();
+  problems.add(pool->place,
+               fmt::format("pool_tokens {} is too small: the batch fills {} tokens in pages of {}",
+                           cache.pool_tokens, needed, cache.page_size),
+               "leave pool_tokens out to get a pool that fits");
+  return false;
+}
+
+/// Place of `key` in a map of the mix, or of the map, or of the mix.
+Place place_in(const StrictMap& mix, std::string_view map, std::string_view key) {
+  const YamlNode* node = mix.find(map);
+  if (node == nullptr) return mix.node().place;
+  const YamlEntry* entry = node->find(key);
+  return entry == nullptr ? node->place : entry->value->place;
+}
+
+/// Of a mix that names a kind of layer, or several, those that see all keys keep the whole pool, as
+/// in an engine; elsewhere the key would mean nothing. SGLang gives back what lies before a window,
+/// and whole chunks of a chunked layer (SWAChunkCache).
+bool check_swa_pool(KvCacheConfig& cache, const AttentionLayer& layer, const StrictMap& mix,
+                    Problems& problems) {
+  const bool forgets = layer.sliding_window_size >= 0 || layer.attention_chunk > 0;
+  if (!cache.swa_pool || forgets) return true;
+  cache.swa_pool = false;
+  if (mix.has("layer") || mix.has("layers")) return true;
+  problems.add(
+      place_in(mix, "kv_cache", "swa_pool"), "swa_pool on a layer without a window",
+      "layers with a window, or with chunks, have a pool of their own: attention: {window: "
+      "{keys: 1024}}, or a model's layer: sliding");
+  return false;
+}
+
+/// Slot numbers are int32, those of the padding's page and of the unowned pages too.
+bool check_slots(const BuiltBatch& batch, const KvCacheConfig& cache, const StrictMap& mix,
+                 const Place& batch_place, Problems& problems) {
+  const std::int64_t needed = tokens_needed(batch, cache.page_size) / cache.page_size;
+  const std::int64_t pages = cache.pool_tokens > 0 && !cache.swa_pool
+                                 ? cache.pool_tokens / cache.page_size
+                                 : roomy_pool_pages(needed);
+  const std::int64_t slots = (pages + 1) * cache.page_size;  // page 0 is the padding's
+  if (slots <= kMaxSize) return true;
+  const bool stated = cache.pool_tokens > 0;
+  problems.add(stated ? place_in(mix, "kv_cache", "pool_tokens") : batch_place,
+               fmt::format("{} a pool of {} slots in pages of {}, the padding's page included",
+                           stated ? "pool_tokens make" : "the batch needs", slots, cache.page_size),
+               "index arrays are int32: 2147483647 slots are the most");
+  return false;
+}
+
+/// A tensor in fp8 and the scale of all of it.
+struct ScaledTensor {
+  const char* map;  ///< of the mix, which has the scale as `key`
+  const char* key;
+  DType dtype;
+  float scale;
+  double largest;  ///< magnitude before the scale
+};
+
+/// A scale must leave the tensor's values numbers: larger ones would all be the type's largest,
+/// smaller ones 0.
+bool check_scale(const ScaledTensor& tensor, const StrictMap& mix, Problems& problems) {
+  const auto most = static_cast<double>(largest_finite(tensor.dtype));
+  const double least = tensor.dtype == DType::kE4M3 ? 0x1p-6 : 0x1p-14;  // smallest normal numbers
+  const double stored = tensor.largest / static_cast<double>(tensor.scale);
+  if (stored >= least && stored <= most) return true;
+  problems.add(
+      place_in(mix, tensor.map, tensor.key),
+      fmt::format("{} {:.4g} makes values up to {:.4g}, {} {} holds", tensor.key, tensor.scale,
+                  stored, stored > most ? "more than" : "less than a normal number that",
+                  to_string(tensor.dtype)),
+      fmt::format("from {:.2g} to {:.2g}: stored values are the tensor's divided by it",
+                  1.05 * tensor.largest / most, 0.95 * tensor.largest / least));
+  return false;
+}
+
+/// Of the scales of a whole fp8 cache, those that are asked for.
+bool check_fp8_cache_range(const Case& c, const StrictMap& mix, Problems& problems) {
+  const ContentRange range = content_range(c);
+  const YamlNode* cache = mix.find("kv_cache");
+  for (const auto& [key, scale, largest] : {std::tuple{"k_scale", c.kv_cache.k_scale, range.k},
+                                            {"v_scale", c.kv_cache.v_scale, range.v}}) {
+    if (cache == nullptr || cache->find(key) == nullptr) continue;
+    const ScaledTensor tensor{"kv_cache", key, c.kv_cache.dtype, scale, largest};
+    if (!check_scale(tensor, mix, problems)) return false;
+  }
+  return true;
+}
+
+/// A row that requests share would be read through the scales of each.
+bool check_request_scales(const BuiltBatch& batch, const KvCacheConfig& cache, const StrictMap& mix,
+                          Problems& problems) {
+  const auto shares = [](const Request& request) { return request.shared_len > 0; };
+  if (cache.scales != KvScales::kRequest || std::ranges::none_of(batch.requests, shares)) {
+    return true;
+  }
+  problems.add(
+      place_in(mix, "kv_cache", "scales"), "scales: request where requests share rows",
+      "a stored row has one scale: leave the shared prefix or the draft's branches out, or "
+      "take tensor, head or token");
+  return false;
+}
+
+bool check_padding(const BatchPadding& padding, const BuiltBatch& batch, const StrictMap& mix,
+                   Problems& problems) {
+  if (!padding.exists() || batch.mode != ForwardMode::kIdle) return true;
+  problems.add(mix.find("padding")->place, "padding of an idle step",
+               "a rank without work runs no attention");
+  return false;
+}
+
+/// What only a pool has: pages that several requests share, and a slot for padding.
+bool check_ragged(const BuiltBatch& batch, const KvCacheConfig& cache, const BatchPadding& padding,
+                  const StrictMap& mix, const Place& place, Problems& problems) {
+  if (!cache.is_ragged()) return true;
+  if (!batch.prefixes.empty()) {
+    problems.add(place,
+                 batch.draft_topk > 0
+                     ? "draft_decode over ragged keys, whose branches would share their prefix"
+                     : "a shared prefix of ragged keys",
+                 batch.draft_topk > 0 ? "only pages can be shared: layout NHD"
+                                      : "only pages can be shared: layout NHD, or prefix_len "
+                                        "without a name");
+    return false;
+  }
+  if (padding.requests == 0) return true;
+  problems.add(mix.find("padding")->place, "padding requests of a step with ragged keys",
+               "their keys would be slot 0 of a pool, and there is none; rows of no request need "
+               "none: padding: {tokens: 8}");
+  return false;
+}
+
+bool check_tree_mask(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
+                     Problems& problems) {
+  if (batch.mode != ForwardMode::kTargetVerify || layer.causal || layer.is_cross_attention) {
+    return true;
+  }
+  problems.add(place, "target_verify without causal masking",
+               "a draft token sees its ancestors only");
+  return false;
+}
+
+/// What a window counts between the nodes of a tree means nothing where there is none.
+bool check_window_in_trees(const BuiltBatch& batch, const AttentionLayer& layer,
+                           const StrictMap& mix, Problems& problems) {
+  if (layer.window_in_trees == WindowInTrees::kIndex || batch.mode == ForwardMode::kTargetVerify) {
+    return true;
+  }
+  problems.add(place_in(mix, "attention", "window"),
+               "in_trees: depth in a step without draft trees",
+               "leave it out: only target_verify has trees, and their windows");
+  return false;
+}
+
+/// A prefix of a negative length leaves no state.
+bool check_recurrent_lengths(const BuiltBatch& batch, const AttentionLayer& layer,
+                             const Place& place, Problems& problems) {
+  if (!layer.is_recurrent()) return true;
+  const auto lacks_keys = [](const Request& request) { return request.prefix_len() < 0; };
+  if (std::ranges::none_of(batch.requests, lacks_keys)) return true;
+  problems.add(place, "empty_rows on a linear layer",
+               "each token changes its state: there is no query without one");
+  return false;
+}
+
+/// Block diffusion has a mask of its own, which is causal by blocks.
+bool check_blocks(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
+                  Problems& problems) {
+  if (batch.mode != ForwardMode::kDllmExtend) return true;
+  const auto refuse = [&](const char* message, const char* hint) {
+    problems.add(place, message, hint);
+    return false;
+  };
+  if (!layer.causal) {
+    return refuse("dllm_extend without causal masking",
+                  "a query of a block sees its block and the keys before it: its mask is causal");
+  }
+  if (layer.attention_chunk > 0) {
+    return refuse("dllm_extend on a chunked layer",
+                  "a chunk shows keys up to the query's own, a block those behind it, too");
+  }
+  if (layer.has_alibi) {
+    return refuse(
+        "dllm_extend with ALiBi",
+        "no block diffusion model has slopes, so that no kernel here computes them beside "
+        "blocks: leave alibi out");
+  }
+  return true;
+}
+
+/// Two launches for one step, each of requests of its own.
+bool check_composed(const BuiltBatch& batch, const BatchPadding& padding, MlaForm form,
+                    const StrictMap& mix, const Place& place, Problems& problems) {
+  if (form != MlaForm::kComposed) return true;
+  if (padding.exists()) {
+    problems.add(mix.find("padding")->place, "padding of mla: composed",
+                 padding.requests > 0
+                     ? "neither engine pads a mixed step: leave padding out"
+                     : "each of its two launches has query tensors of its own, behind which no "
+                       "rows are left: leave padding out");
+    return false;
+  }
+  const bool decodes = std::ranges::any_of(batch.requests, is_absorbed);
+  if (batch.mode == ForwardMode::kMixed && decodes &&
+      !std::ranges::all_of(batch.requests, is_absorbed)) {
+    return true;
+  }
+  problems.add(place, "mla: composed of a step that is not prompts beside decodes",
+               "give entries of mode extend, with more than one new token, and of mode decode; a "
+               "step of one kind is mla: expanded or mla: absorbed");
+  return false;
+}
+
+/// Which form of a query meets a key follows from the places of both in one text, which nodes of
+/// different branches do not have.
+bool check_dual_chunk(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
+                      Problems& problems) {
+  const bool items = std::ranges::any_of(
+      batch.requests, [](const Request& request) { return !request.items.empty(); });
+  const bool branches = !std::ranges::all_of(
+      batch.requests, [](const Request& request) { return is_chain(request.tree_parents); });
+  const bool blocks = batch.mode == ForwardMode::kDllmExtend;
+  if (!layer.dual_chunk.exists() || (!items && !branches && !blocks)) return true;
+  problems.add(
+      place,
+      fmt::format("{} on a layer with dual chunks", items      ? "items"
+                                                    : branches ? "a draft tree with branches"
+                                                               : "dllm_extend"),
+      "dual-chunk attention is causal: it takes no items and no blocks, and of draft trees "
+      "chains, as in tree: {chain: 4}");
+  return false;
+}
+
+/// An encoder's length is of layers that read its keys.
+bool check_encoder_len(const BatchEntries& batch, LayerKind kind, const AttentionLayer& layer,
+                       Problems& problems) {
+  if (kind == LayerKind::kCross) return true;
+  for (const BatchEntry& entry : batch.entries) {
+    if (!entry.encoder_len) continue;
+    problems.add(entry.encoder_len->place,
+                 layer.is_cross_attention ? "encoder_len beside attention: {cross: true}"
+                                          : "encoder_len where no layer is a cross layer",
+                 layer.is_cross_attention
+                     ? "there kv_len counts the encoder's tokens; encoder_len stands beside a "
+                       "decoder's lengths: layer: cross, or layers: {full: 32, cross: 32}"
+                     : "cross layers are asked for by layer: cross, or beside others by layers: "
+                       "{full: 32, cross: 32}");
+    return false;
+  }
+  return true;
+}
+
+/// Multi-item scoring has a mask of its own (FlashInfer's logits_mask_multi_item_scoring).
+bool check_items(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
+                 Problems& problems) {
+  const auto has_items = [](const Request& request) { return !request.items.empty(); };
+  if (std::ranges::none_of(batch.requests, has_items)) return true;
+  if (layer.causal && layer.sliding_window_size < 0 && layer.attention_chunk == 0 &&
+      !layer.is_recurrent()) {
+    return true;
+  }
+  problems.add(place, "items on a layer that is not plainly causal",
+               "multi-item scoring is of causal layers with keys, without windows and chunks");
+  return false;
+}
+
+/// Which steps reach the linear layers of a model: those of its draft head do not (SGLang's and
+/// vLLM's Qwen3NextMTP are one layer of full attention).
+bool check_recurrent_mode(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
+                          Problems& problems) {
+  if (!layer.is_recurrent()) return true;
+  const auto refuse = [&](std::string_view what, const char* hint) {
+    problems.add(place, fmt::format("{} on a linear layer", what), hint);
+    return false;
+  };
+  if (batch.draft_topk > 0 || batch.mode == ForwardMode::kDraftExtend ||
+      batch.mode == ForwardMode::kDraftExtendV2) {
+    return refuse(batch.draft_topk > 0 ? "draft_decode" : to_string(batch.mode),
+                  "the draft head of such models (MTP) is one layer of full attention: "
+                  "layer: full, or layers: {full: 1}");
+  }
+  if (batch.mode != ForwardMode::kDllmExtend) return true;
+  return refuse("dllm_extend",
+                "a gated delta net runs decode, extend, mixed and target_verify steps");
+}
+
+}  // namespace
+
+bool check_step(const StepParts& step, Problems& problems) {
+  // Each is run, so that all mistakes of a batch show at once.
+  bool sound = true;
+  for (const bool passes :
+       {check_encoder_len(step.entries, step.choice.kind, step.choice.layer, problems),
+        check_padding(step.padding, step.batch, step.mix, problems),
+        check_swa_pool(step.cache, step.choice.layer, step.mix, problems),
+        check_pool(step.batch, step.cache, step.mix, problems),
+        check_request_scales(step.batch, step.cache, step.mix, problems),
+        check_slots(step.batch, step.cache, step.mix, step.batch_place, problems),
+        check_ragged(step.batch, step.cache, step.padding, step.mix, step.batch_place, problems),
+        check_tree_mask(step.batch, step.choice.layer, step.batch_place, problems),
+        check_window_in_trees(step.batch, step.choice.layer, step.mix, problems),
+        check_items(step.batch, step.choice.layer, step.batch_place, problems),
+        check_dual_chunk(step.batch, step.choice.layer, step.batch_place, problems),
+        check_composed(step.batch, step.padding, step.choice.mla, step.mix, step.batch_place,
+                       problems),
+        check_blocks(step.batch, step.choice.layer, step.batch_place, problems),
+        check_recurrent_mode(step.batch, step.choice.layer, step.batch_place, problems),
+        check_recurrent_lengths(step.batch, step.choice.layer, step.batch_place, problems)}) {
+    sound = sound && passes;
+  }
+  return sound;
+}
+
+bool check_range(const Case& c, const StrictMap& mix, Problems& problems) {
+  if (c.layer.is_recurrent()) return true;  // keys are normalised, and there is no cache
+  const DType dtype = c.kv_cache.dtype;
+  if (size_bytes(dtype) == 1) return check_fp8_cache_range(c, mix, problems);
+  const ContentRange range = content_range(c);
+  for (const auto& [key, scale, largest] : {std::tuple{"k_scale", c.kv_cache.k_scale, range.k},
+                                            {"v_scale", c.kv_cache.v_scale, range.v}}) {
+    const double stored = largest / static_cast<double>(scale);
+    if (std::isfinite(rounded(dtype, static_cast<float>(stored)))) continue;
+    const YamlNode* cache = mix.find("kv_cache");
+    const bool given = cache != nullptr && cache->find(key) != nullptr;
+    problems.add(
+        given ? place_in(mix, "kv_cache", key) : place_in(mix, "attention", "scale"),
+        fmt::format("{} {:.4g} makes values up to {:.4g}, more than {} holds",
+                    given ? key : "scale", given ? static_cast<double>(scale) : c.layer.scale,
+                    stored, to_string(dtype)),
+        given ? "stored values are the tensor's divided by it"
+              : "keys are made large enough to set one apart from the others");
+    return false;
+  }
+  return true;
+}
+
+bool check_fp8_range(const Case& c, const StrictMap& mix, Problems& problems) {
+  constexpr double kLargestQuery = 4.5;  // a normal number, 3.47 at most, beside a direction of 1
+  if (c.fp8.q &&
+      !check_scale({"attention", "q_scale", *c.fp8.q, c.q_scale, kLargestQuery}, mix, problems)) {
+    return false;
+  }
+  if (!c.fp8.out) return true;
+  // Outputs are means of values. One number of a token's row, or of a block, is the largest that
+  // the cache's type holds (RowScale), up to 3.75 times the largest otherwise.
+  const bool peaks = c.kv_cache.scales == KvScales::kToken || c.kv_cache.scales == KvScales::kBlock;
+  const double largest_output = kLargestNormal * (peaks ? 4 : 1.125);
+  return check_scale({"attention", "out_scale", *c.fp8.out, c.out_scale, largest_output}, mix,
+                     problems);
+}
+
+}  // namespace attnbench
