@@ -6,11 +6,8 @@
 
 namespace attnbench {
 
-/// Registers every backend of this program, and every one it could have with the reason it is
-/// absent.
+/// Registers every backend of this program. A backend that this build or this machine cannot run is
+/// registered as absent, with the reason.
 void register_builtin_backends(Registry& registry);
-
-/// Those that need an NVIDIA GPU; absent in a build without nvcc or on a machine without one.
-void register_cuda_backends(Registry& registry);
 
 }  // namespace attnbench

@@ -4,17 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include "backends/cascade/info.h"
-#include "backends/common/padded_heads.h"
-#include "backends/common/ragged_paged.h"
-#include "backends/common/two_stage.h"
-#include "backends/common/virtual_batches.h"
-#include "backends/cudnn/info.h"
-#include "backends/gated_delta_net/gpu_info.h"
-#include "backends/mla/info.h"
-#include "backends/paged_fa/info.h"
-#include "backends/splitkv/info.h"
-
 namespace attnbench {
 namespace {
 
@@ -42,29 +31,17 @@ TEST(RegisterBuiltinBackends, lists_what_runs_and_what_is_absent_with_its_reason
   }
 }
 
-TEST(RegisterBuiltinBackends, says_the_same_of_gpu_backends_with_and_without_nvcc) {
+TEST(RegisterBuiltinBackends, says_what_wrappers_add_also_where_kernels_are_absent) {
   Registry registry;
   register_builtin_backends(registry);
-  std::vector<BackendInfo> infos{paged_fa::info(),
-                                 with_virtual_batches(paged_fa::info()),
-                                 with_two_stages(paged_fa::info()),
-                                 with_ragged_keys(paged_fa::info()),
-                                 mla::info(),
-                                 with_padded_heads(mla::info()),
-                                 cascade::info(),
-                                 cudnn::info(),
-                                 gated_delta_net::gpu_info()};
-  for (const auto rule : splitkv::kSplitRules) infos.push_back(splitkv::info(rule));
-  for (const BackendInfo& info : infos) {
-    const Registry::Entry* entry = registry.find(info.name);
-    ASSERT_NE(entry, nullptr) << info.name;
-    EXPECT_EQ(entry->info.version, info.version) << info.name;
-    EXPECT_EQ(entry->info.description, info.description) << info.name;
-    EXPECT_EQ(entry->info.index_format, info.index_format) << info.name;
-    EXPECT_EQ(entry->info.device, info.device) << info.name;
-    EXPECT_EQ(entry->info.cuda_graph, info.cuda_graph) << info.name;
-    EXPECT_EQ(entry->info.by_default, info.by_default) << info.name;
+  for (const char* name : {"splitkv", "paged_fa:two_stage", "mla:padded_heads", "cudnn"}) {
+    const BackendInfo& info = registry.find(name)->info;
+    EXPECT_TRUE(info.writes_kv && info.reads_fp8_queries && info.reads_queries_apart) << name;
   }
+  const BackendInfo& cascade = registry.find("cascade")->info;
+  EXPECT_TRUE(cascade.reads_fp8_queries && !cascade.writes_kv && !cascade.reads_queries_apart);
+  EXPECT_EQ(registry.find("paged_fa")->info.cuda_graph, CudaGraphSupport::kUniformBatch);
+  EXPECT_EQ(registry.find("paged_fa:ragged_paged")->info.cuda_graph, CudaGraphSupport::kNever);
 }
 
 }  // namespace

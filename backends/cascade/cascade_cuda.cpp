@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cascade/cascade.h"
-#include "backends/cascade/info.h"
 #include "backends/cascade/planned.h"
 #include "backends/common/cuda/planning.h"
 #include "backends/common/shared_scales.h"
@@ -20,7 +19,6 @@ Support CascadeBackend::supports(const Problem& problem) const {
   if (const Support kernels = splitkv::SplitKvBackend().supports(problem); !kernels) return kernels;
   const AttentionLayer& layer = problem.layer;
   if (layer.is_cross_attention || !layer.causal) return Support::no("causal self-attention only");
-  if (problem.multi_item) return Support::no("no multi-item scoring: its items see no suffix");
   if (layer.causal_block > 1) return Support::no("no block diffusion: its suffixes are causal");
   if (layer.sliding_window_size >= 0)
     return Support::no("no sliding window: a prefix is seen whole");

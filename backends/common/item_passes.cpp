@@ -10,6 +10,7 @@
 
 #include "backends/common/paged_by_token.h"
 #include "backends/common/prefix_merge.h"
+#include "lib/backend/wrapped_backend.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
 
@@ -128,27 +129,52 @@ std::unique_ptr<PartStep> own_keys_of_items(const ForwardBatch& whole) {
   return step;
 }
 
+class ItemPassesBackend final : public WrappedBackend {
+ public:
+  ItemPassesBackend(std::unique_ptr<Backend> kernels, ItemKeys keys, MergeStates merge)
+      : WrappedBackend(std::move(kernels)), keys_(keys), merge_(merge) {}
+
+  [[nodiscard]] Support supports(const Problem& problem) const override {
+    const Support plain = WrappedBackend::supports(problem);
+    if (!problem.multi_item || !plain) return plain;
+    if (keys_ == ItemKeys::kInPages && !has_linear_slots(problem.cache)) {
+      return Support::no(no_linear_slots_reason(problem.cache));
+    }
+    if (const Support prefix = sees_whole_prefix(problem); !prefix) return prefix;
+    if (!problem.layer.causal) return Support::no("causal layers only score items");
+    if (problem.empty_rows) return Support::no("no queries before the first key beside items");
+    if (problem.fp8.q_scales == QScales::kRequest || problem.cache.scales == KvScales::kRequest) {
+      return Support::no("no scales per request: its passes have a request for each item");
+    }
+    if (const Support prefix = kernels().supports(problem_of_prefixes(problem)); !prefix) {
+      return prefix;
+    }
+    return kernels().supports(problem_of_items(problem));
+  }
+  [[nodiscard]] Numerics numerics(const Problem& problem) const override {
+    return problem.multi_item ? numerics_of_merged(kernels(), kernels_problem(problem))
+                              : WrappedBackend::numerics(problem);
+  }
+  [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
+    if (batch.batch_size == 0 || !batch.problem->multi_item) return kernels().plan(batch, memory);
+    return std::make_unique<PrefixMerge>(kernels(), batch, prefix_of_items, own_keys_of_items,
+                                         merge_, memory);
+  }
+
+ private:
+  [[nodiscard]] Problem kernels_problem(const Problem& problem) const override {
+    return problem_without_items(problem);
+  }
+
+  ItemKeys keys_;
+  MergeStates merge_;
+};
+
 }  // namespace
 
-Support supports_items_in_passes(const Backend& kernels, const Problem& problem) {
-  if (const Support prefix = sees_whole_prefix(problem); !prefix) return prefix;
-  if (!problem.layer.causal) return Support::no("causal layers only score items");
-  if (problem.empty_rows) return Support::no("no queries before the first key beside items");
-  if (problem.fp8.q_scales == QScales::kRequest || problem.cache.scales == KvScales::kRequest) {
-    return Support::no("no scales per request: its passes have a request for each item");
-  }
-  if (const Support prefix = kernels.supports(problem_of_prefixes(problem)); !prefix) return prefix;
-  return kernels.supports(problem_of_items(problem));
-}
-
-Numerics numerics_of_items(const Backend& kernels, const Problem& problem) {
-  return numerics_of_merged(kernels, problem_without_items(problem));
-}
-
-std::unique_ptr<Plan> plan_items(Backend& kernels, const ForwardBatch& batch, MergeStates merge,
-                                 PlanMemory& memory) {
-  return std::make_unique<PrefixMerge>(kernels, batch, prefix_of_items, own_keys_of_items, merge,
-                                       memory);
+std::unique_ptr<Backend> with_item_passes(std::unique_ptr<Backend> kernels, ItemKeys keys,
+                                          MergeStates merge) {
+  return std::make_unique<ItemPassesBackend>(std::move(kernels), keys, merge);
 }
 
 }  // namespace attnbench

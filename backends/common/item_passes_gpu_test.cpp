@@ -25,10 +25,15 @@ class ItemPassesGpu : public GpuTest {
     }
   }
   void expect_agreement(const Case& c) {
-    splitkv::SplitKvBackend by_token;
-    paged_fa::PagedFaBackend by_page;
-    expect_agreement(by_token, c);
-    expect_agreement(by_page, c);
+    expect_agreement(*by_slot(), c);
+    expect_agreement(*in_pages(std::make_unique<paged_fa::PagedFaBackend>()), c);
+  }
+  static std::unique_ptr<Backend> by_slot() {
+    return with_item_passes(std::make_unique<splitkv::SplitKvBackend>(), ItemKeys::kBySlot,
+                            merge_states_on_gpu);
+  }
+  static std::unique_ptr<Backend> in_pages(std::unique_ptr<Backend> kernels) {
+    return with_item_passes(std::move(kernels), ItemKeys::kInPages, merge_states_on_gpu);
   }
 };
 
@@ -74,19 +79,19 @@ TEST_F(ItemPassesGpu, score_long_items_behind_a_long_prompt) {
 
 TEST_F(ItemPassesGpu, of_latent_rows_agree_with_the_reference) {
   for (const bool warpgroups : {false, true}) {
-    mla::MlaBackend backend(warpgroups);
+    const auto backend = in_pages(std::make_unique<mla::MlaBackend>(warpgroups));
     for (const std::int64_t page_size : {1, 64}) {
       for (const DType dtype : {DType::kBF16, DType::kE4M3}) {
         Case c = small_latent_items();
         c.kv_cache.page_size = page_size;
         c.kv_cache.dtype = dtype;
         if (size_bytes(dtype) == 1) c.kv_cache.k_scale = c.kv_cache.v_scale = 0.37f;
-        expect_agreement(backend, c);
+        expect_agreement(*backend, c);
         c.requests.resize(2);
         c.requests[0].q_len = 1300;
         c.requests[0].kv_len = 2700;
         c.requests[0].items = {300, 1, 70, 200, 129};
-        expect_agreement(backend, c);
+        expect_agreement(*backend, c);
       }
     }
   }
@@ -98,11 +103,11 @@ TEST_F(ItemPassesGpu, are_refused_where_they_cannot_be_seen) {
               testing::HasSubstr("multi-item"));
   Problem latent = problem_of(small_latent_items());
   latent.cache.layout = KvLayout::kHnd;
-  EXPECT_THAT(mla::MlaBackend().supports(latent).reason(),
+  EXPECT_THAT(in_pages(std::make_unique<mla::MlaBackend>())->supports(latent).reason(),
               testing::HasSubstr("no HND cache in pages of 64"));
   problem.cache.layout = KvLayout::kHnd;
-  EXPECT_TRUE(splitkv::SplitKvBackend().supports(problem));
-  EXPECT_THAT(paged_fa::PagedFaBackend().supports(problem).reason(),
+  EXPECT_TRUE(by_slot()->supports(problem));
+  EXPECT_THAT(in_pages(std::make_unique<paged_fa::PagedFaBackend>())->supports(problem).reason(),
               testing::HasSubstr("no HND cache in pages of 16"));
 }
 

@@ -6,33 +6,35 @@
 
 #include "backends/cpu_flash/cpu_flash.h"
 #include "backends/testing/conformance.h"
+#include "lib/backend/wrapped_backend.h"
 
 namespace attnbench {
 namespace {
 
-/// cpu_flash's kernels, which know items themselves, without that knowledge.
-class ItemPasses final : public Backend {
+/// The kernels of cpu_flash, which take no items here although they could.
+class KnowsNoItems final : public WrappedBackend {
  public:
-  [[nodiscard]] const BackendInfo& info() const noexcept override { return kernels_.info(); }
+  KnowsNoItems() : WrappedBackend(std::make_unique<cpu_flash::CpuFlashBackend>()) {}
   [[nodiscard]] Support supports(const Problem& problem) const override {
-    if (!problem.multi_item) return Support::no("items only");
-    return supports_items_in_passes(kernels_, problem);
+    return problem.multi_item ? Support::no("no items") : WrappedBackend::supports(problem);
   }
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
-    return plan_items(kernels_, batch, merge_states_on_cpu, memory);
+    EXPECT_FALSE(batch.problem->multi_item);
+    return WrappedBackend::plan(batch, memory);
   }
-
- private:
-  cpu_flash::CpuFlashBackend kernels_;
 };
+
+std::unique_ptr<Backend> make_item_passes(ItemKeys keys = ItemKeys::kBySlot) {
+  return with_item_passes(std::make_unique<KnowsNoItems>(), keys, merge_states_on_cpu);
+}
 
 void expect_agreement(const Case& c) {
   const auto device = make_cpu_device();
   Fixture fixture(c, *device);
-  ItemPasses backend;
-  ASSERT_TRUE(backend.supports(problem_of(c))) << backend.supports(problem_of(c)).reason();
+  const auto backend = make_item_passes();
+  ASSERT_TRUE(backend->supports(problem_of(c))) << backend->supports(problem_of(c)).reason();
   for (const Fill fill : kFills) {
-    conformance::expect_agreement(backend, c, fill, *device, fixture);
+    conformance::expect_agreement(*backend, c, fill, *device, fixture);
   }
 }
 
@@ -85,16 +87,31 @@ TEST(ItemPasses, have_no_part_for_requests_that_fill_the_batch_up) {
 }
 
 TEST(ItemPasses, refuse_what_two_passes_cannot_see) {
-  const ItemPasses backend;
+  const auto backend = make_item_passes();
   Problem problem = problem_of(small_items());
   problem.layer.has_alibi = true;
-  EXPECT_THAT(backend.supports(problem).reason(), testing::HasSubstr("ALiBi"));
+  EXPECT_THAT(backend->supports(problem).reason(), testing::HasSubstr("ALiBi"));
   problem = problem_of(small_items());
   problem.layer.temperature_len = 8;
-  EXPECT_THAT(backend.supports(problem).reason(), testing::HasSubstr("temperature"));
+  EXPECT_THAT(backend->supports(problem).reason(), testing::HasSubstr("temperature"));
   problem = problem_of(small_items());
   problem.cache.scales = KvScales::kRequest;
-  EXPECT_THAT(backend.supports(problem).reason(), testing::HasSubstr("no scales per request"));
+  EXPECT_THAT(backend->supports(problem).reason(), testing::HasSubstr("no scales per request"));
+}
+
+TEST(ItemPasses, RefuseLayoutsWithoutPagesOfOneTokenWhereKernelsReadPages) {
+  Problem problem = problem_of(small_items());
+  problem.cache.layout = KvLayout::kHnd;
+  EXPECT_TRUE(make_item_passes(ItemKeys::kBySlot)->supports(problem));
+  EXPECT_THAT(make_item_passes(ItemKeys::kInPages)->supports(problem).reason(),
+              testing::HasSubstr("no HND cache in pages of"));
+}
+
+TEST(ItemPasses, LeaveOtherStepsToTheKernels) {
+  const auto device = make_cpu_device();
+  Fixture fixture(small_prefix_hits(), *device);
+  conformance::expect_agreement(*make_item_passes(), small_prefix_hits(), Fill::kNormal, *device,
+                                fixture);
 }
 
 }  // namespace

@@ -14,7 +14,5 @@ namespace attnbench {
 /// GPU, as SGLang (concat_mla_absorb_q) and vLLM (torch.cat) do before such kernels.
 [[nodiscard]] std::unique_ptr<Backend> with_joined_queries(std::unique_ptr<Backend> kernels,
                                                            CopyRows copy);
-/// The info of such a backend.
-[[nodiscard]] BackendInfo with_joined_queries(BackendInfo kernels);
 
 }  // namespace attnbench

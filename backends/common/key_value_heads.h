@@ -19,6 +19,7 @@ namespace attnbench {
   if (problem.layer.shares_row_of_k_and_v()) {
     return Support::no("no MLA: K and V are read as separate heads (see mla)");
   }
+  if (problem.multi_item) return Support::no("no multi-item scoring but in passes");
   if (problem.dtype != DType::kBF16 && problem.dtype != DType::kF16) {
     return Support::no("activations in bf16 or f16 only: tensor cores round f32");
   }

@@ -7,38 +7,39 @@
 #include <vector>
 
 #include "lib/backend/format_choice.h"
+#include "lib/backend/wrapped_backend.h"
 
 namespace attnbench {
 namespace {
 
-class WriteThenAttend final : public Plan {
+class WriteThenAttend final : public WrappedPlan {
  public:
   WriteThenAttend(std::unique_ptr<Plan> write, std::unique_ptr<Plan> attention)
-      : write_(std::move(write)), attention_(std::move(attention)) {}
+      : WrappedPlan(std::move(attention)), write_(std::move(write)) {}
 
   void run(Stream& stream) override {
     write_->run(stream);
-    attention_->run(stream);
+    WrappedPlan::run(stream);
   }
+  /// None: the attention's graph lacks the write.
+  [[nodiscard]] void* graph() override { return nullptr; }
   [[nodiscard]] bool update(const ForwardBatch& batch, Stream& stream) override {
-    return write_->update(batch, stream) && attention_->update(batch, stream);
+    return write_->update(batch, stream) && WrappedPlan::update(batch, stream);
   }
-  [[nodiscard]] std::string kernel() const override { return attention_->kernel(); }
 
  private:
-  std::unique_ptr<Plan> write_, attention_;
+  std::unique_ptr<Plan> write_;
 };
 
-class KvWritingBackend final : public Backend {
+class KvWritingBackend final : public WrappedBackend {
  public:
   KvWritingBackend(std::unique_ptr<Backend> attention, PlanKvWrite plan_write)
-      : attention_(std::move(attention)),
-        plan_write_(std::move(plan_write)),
-        info_(with_kv_write(attention_->info())) {}
+      : WrappedBackend(std::move(attention)), plan_write_(std::move(plan_write)) {
+    own_info().writes_kv = true;
+  }
 
-  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
-    std::vector<KvLayout> layouts = attention_->formats(problem);
+    std::vector<KvLayout> layouts = WrappedBackend::formats(problem);
     if (attends(problem.step)) return layouts;
     for (const KvLayout layout : kPoolLayouts) {
       if (std::ranges::find(layouts, layout) == layouts.end()) layouts.push_back(layout);
@@ -46,37 +47,27 @@ class KvWritingBackend final : public Backend {
     return layouts;
   }
   [[nodiscard]] Support supports(const Problem& problem) const override {
-    if (attends(problem.step)) return attention_->supports(problem);
+    if (attends(problem.step)) return WrappedBackend::supports(problem);
     Problem readable = problem;
     readable.step = StepPart::kAttention;
     readable.fp8 = {};
     readable.cache = {problem.dtype, problem.cache.layout, problem.cache.page_size,
                       KvScales::kTensor};
-    return choose_format(*attention_, readable, {}).support;
-  }
-  [[nodiscard]] Numerics numerics(const Problem& problem) const override {
-    return attention_->numerics(problem);
+    return choose_format(kernels(), readable, {}).support;
   }
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
     const StepPart step = batch.problem->step;
-    if (!writes_kv(step)) return attention_->plan(batch, memory);
+    if (!writes_kv(step)) return kernels().plan(batch, memory);
     std::unique_ptr<Plan> write = plan_write_(batch, memory);
     if (!attends(step)) return write;
-    return std::make_unique<WriteThenAttend>(std::move(write), attention_->plan(batch, memory));
+    return std::make_unique<WriteThenAttend>(std::move(write), kernels().plan(batch, memory));
   }
 
  private:
-  std::unique_ptr<Backend> attention_;
   PlanKvWrite plan_write_;
-  BackendInfo info_;
 };
 
 }  // namespace
-
-BackendInfo with_kv_write(BackendInfo attention) {
-  attention.writes_kv = true;
-  return attention;
-}
 
 std::unique_ptr<Backend> with_kv_write(std::unique_ptr<Backend> attention, PlanKvWrite plan_write) {
   return std::make_unique<KvWritingBackend>(std::move(attention), std::move(plan_write));

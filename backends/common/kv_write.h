@@ -28,7 +28,5 @@ using PlanKvWrite = std::function<std::unique_ptr<Plan>(const ForwardBatch&, Pla
 /// takes the layer with some cache of the activations' type.
 [[nodiscard]] std::unique_ptr<Backend> with_kv_write(std::unique_ptr<Backend> attention,
                                                      PlanKvWrite plan_write);
-/// The info of such a backend.
-[[nodiscard]] BackendInfo with_kv_write(BackendInfo attention);
 
 }  // namespace attnbench

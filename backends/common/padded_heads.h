@@ -17,10 +17,8 @@ inline constexpr int kPaddedHeads = 128;
 /// Latent attention by `kernels` that take kPaddedHeads query heads: queries of fewer are copied
 /// into rows of so many heads, the others of which hold whatever the workspace does, as vLLM's
 /// new_empty leaves them; the outputs of the layer's own heads are copied out. Both copies are in
-/// run().
+/// run(). The backend, "mla:padded_heads", takes part only where it is named.
 [[nodiscard]] std::unique_ptr<Backend> with_padded_heads(std::unique_ptr<Backend> kernels,
                                                          CopyRows copy);
-/// The info of such a backend: "mla:padded_heads", which takes part only where it is named.
-[[nodiscard]] BackendInfo with_padded_heads(BackendInfo kernels);
 
 }  // namespace attnbench

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/common/prefix_merge.h"
+#include "lib/backend/wrapped_backend.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
 #include "lib/batch/graph_padding.h"
@@ -82,12 +83,19 @@ std::unique_ptr<PartStep> own_step(const ForwardBatch& whole) {
   return step;
 }
 
-class RaggedPagedBackend final : public Backend {
+class RaggedPagedBackend final : public WrappedBackend {
  public:
   RaggedPagedBackend(std::unique_ptr<Backend> kernels, MergeStates merge)
-      : kernels_(std::move(kernels)), merge_(merge), info_(with_ragged_keys(kernels_->info())) {}
+      : WrappedBackend(std::move(kernels)), merge_(merge) {
+    BackendInfo& info = own_info();
+    info.description = fmt::format(
+        "{} over new keys as they come and over the pages of prefixes, merged by LSE", info.name);
+    info.name += ":ragged_paged";
+    // SGLang reads only pages in a graph, because a step's own keys lie elsewhere each time.
+    info.cuda_graph = CudaGraphSupport::kNever;
+    info.by_default = false;
+  }
 
-  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override {
     if (const Support part = looks_at_distances_alone(problem); !part) return part;
     if (!has_extend_lens(problem.mode) && problem.mode != ForwardMode::kIdle) {
@@ -103,39 +111,27 @@ class RaggedPagedBackend final : public Backend {
           "the "
           "cache's");
     }
-    if (const Support prefix = kernels_->supports(prefix_problem(problem)); !prefix) return prefix;
-    return kernels_->supports(own_problem(problem));
+    if (const Support prefix = kernels().supports(prefix_problem(problem)); !prefix) return prefix;
+    return kernels().supports(own_problem(problem));
   }
   [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
-    return layouts_in_pages(*kernels_, problem);
+    return layouts_in_pages(kernels(), problem);
   }
   [[nodiscard]] Numerics numerics(const Problem& problem) const override {
-    return numerics_of_merged(*kernels_, problem);
+    return numerics_of_merged(kernels(), problem);
   }
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
     const KvPool& pool = *batch.token_to_kv_pool;
     const bool holds_new_keys = pool.k_scale == 1 && pool.v_scale == 1;
-    if (batch.batch_size == 0 || !holds_new_keys) return kernels_->plan(batch, memory);
-    return std::make_unique<PrefixMerge>(*kernels_, batch, prefix_step, own_step, merge_, memory);
+    if (batch.batch_size == 0 || !holds_new_keys) return kernels().plan(batch, memory);
+    return std::make_unique<PrefixMerge>(kernels(), batch, prefix_step, own_step, merge_, memory);
   }
 
  private:
-  std::unique_ptr<Backend> kernels_;
   MergeStates merge_;
-  BackendInfo info_;
 };
 
 }  // namespace
-
-BackendInfo with_ragged_keys(BackendInfo kernels) {
-  kernels.description = fmt::format(
-      "{} over new keys as they come and over the pages of prefixes, merged by LSE", kernels.name);
-  kernels.name += ":ragged_paged";
-  // SGLang reads pages alone in a graph, because a step's own keys lie elsewhere each time.
-  kernels.cuda_graph = CudaGraphSupport::kNever;
-  kernels.by_default = false;
-  return kernels;
-}
 
 std::unique_ptr<Backend> with_ragged_keys(std::unique_ptr<Backend> kernels, MergeStates merge) {
   return std::make_unique<RaggedPagedBackend>(std::move(kernels), merge);

@@ -14,9 +14,8 @@ namespace attnbench {
 /// side, then all of them to the cached prefixes, page by page and without a mask; both are merged
 /// by their LSEs. Without a prefix in the batch the pages are not read at all. A cache with scales
 /// other than 1 holds other numbers than k_new and v_new, so that its pages are all that is read.
+/// The backend, "paged_fa:ragged_paged", takes part only where it is named.
 [[nodiscard]] std::unique_ptr<Backend> with_ragged_keys(std::unique_ptr<Backend> kernels,
                                                         MergeStates merge);
-/// The info of such a backend: "paged_fa:ragged_paged", which takes part only where it is named.
-[[nodiscard]] BackendInfo with_ragged_keys(BackendInfo kernels);
 
 }  // namespace attnbench

@@ -11,6 +11,7 @@
 
 #include "backends/common/paged_by_token.h"
 #include "backends/common/prefix_merge.h"
+#include "lib/backend/wrapped_backend.h"
 #include "lib/base/int_math.h"
 #include "lib/batch/draft_tree.h"
 #include "lib/batch/graph_padding.h"
@@ -76,12 +77,17 @@ std::unique_ptr<PartStep> draft_step(const ForwardBatch& trees) {
   return step;
 }
 
-class TwoStageBackend final : public Backend {
+class TwoStageBackend final : public WrappedBackend {
  public:
   TwoStageBackend(std::unique_ptr<Backend> kernels, MergeStates merge)
-      : kernels_(std::move(kernels)), merge_(merge), info_(with_two_stages(kernels_->info())) {}
+      : WrappedBackend(std::move(kernels)), merge_(merge) {
+    BackendInfo& info = own_info();
+    info.description = fmt::format(
+        "{} over the prefixes of draft trees, then over each node's own, merged by LSE", info.name);
+    info.name += ":two_stage";
+    info.by_default = false;
+  }
 
-  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override {
     if (problem.layer.is_recurrent()) return sees_whole_prefix(problem);
     if (problem.mode != ForwardMode::kTargetVerify && problem.mode != ForwardMode::kIdle) {
@@ -93,40 +99,29 @@ class TwoStageBackend final : public Backend {
     }
     if (!problem.layer.causal)
       return Support::no("causal layers only: others have no mask of a tree");
-    if (info_.device != DeviceKind::kCpu && !has_linear_slots(problem.cache)) {
+    if (info().device != DeviceKind::kCpu && !has_linear_slots(problem.cache)) {
       return Support::no(no_linear_slots_reason(problem.cache));
     }
-    if (const Support prefix = kernels_->supports(whole_prefix(problem)); !prefix) return prefix;
-    return kernels_->supports(draft_problem(problem));
+    if (const Support prefix = kernels().supports(whole_prefix(problem)); !prefix) return prefix;
+    return kernels().supports(draft_problem(problem));
   }
   [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
-    return layouts_in_pages(*kernels_, problem);
+    return layouts_in_pages(kernels(), problem);
   }
   [[nodiscard]] Numerics numerics(const Problem& problem) const override {
-    return numerics_of_merged(*kernels_, problem);
+    return numerics_of_merged(kernels(), problem);
   }
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
-    if (batch.batch_size == 0) return kernels_->plan(batch, memory);
-    return std::make_unique<PrefixMerge>(*kernels_, batch, whole_prefix_step, draft_step, merge_,
+    if (batch.batch_size == 0) return kernels().plan(batch, memory);
+    return std::make_unique<PrefixMerge>(kernels(), batch, whole_prefix_step, draft_step, merge_,
                                          memory);
   }
 
  private:
-  std::unique_ptr<Backend> kernels_;
   MergeStates merge_;
-  BackendInfo info_;
 };
 
 }  // namespace
-
-BackendInfo with_two_stages(BackendInfo kernels) {
-  kernels.description =
-      fmt::format("{} over the prefixes of draft trees, then over each node's own, merged by LSE",
-                  kernels.name);
-  kernels.name += ":two_stage";
-  kernels.by_default = false;
-  return kernels;
-}
 
 std::unique_ptr<Backend> with_two_stages(std::unique_ptr<Backend> kernels, MergeStates merge) {
   return std::make_unique<TwoStageBackend>(std::move(kernels), merge);

@@ -12,10 +12,9 @@ namespace attnbench {
 /// Draft trees by `kernels` in two passes instead of under one mask, as SGLang's FlashAttention
 /// backend verifies trees with branches: all nodes attend to the committed prefix without
 /// causality, then each attends to the slots of the nodes that it sees, as a request of its own;
-/// both are merged by their LSEs.
+/// both are merged by their LSEs. The backend, "paged_fa:two_stage", takes part only where it is
+/// named.
 [[nodiscard]] std::unique_ptr<Backend> with_two_stages(std::unique_ptr<Backend> kernels,
                                                        MergeStates merge);
-/// The info of such a backend: "paged_fa:two_stage", which takes part only where it is named.
-[[nodiscard]] BackendInfo with_two_stages(BackendInfo kernels);
 
 }  // namespace attnbench

@@ -23,7 +23,10 @@ std::unique_ptr<Backend> make_two_stage() {
 /// A backend for a GPU, of which nothing is asked but what it is.
 class GpuStub final : public Backend {
  public:
-  GpuStub() { info_.device = DeviceKind::kCuda; }
+  GpuStub() {
+    info_.device = DeviceKind::kCuda;
+    info_.cuda_graph = CudaGraphSupport::kUniformBatch;
+  }
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem&) const override { return Support::yes(); }
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch&, PlanMemory&) override {
@@ -130,9 +133,8 @@ TEST(TwoStage, goes_on_from_padding_alone_to_any_step_of_its_size) {
 }
 
 TEST(TwoStage, can_be_recorded_where_its_kernels_can) {
-  BackendInfo kernels;
-  kernels.cuda_graph = CudaGraphSupport::kUniformBatch;
-  EXPECT_EQ(with_two_stages(kernels).cuda_graph, CudaGraphSupport::kUniformBatch);
+  const auto on_gpu = with_two_stages(std::make_unique<GpuStub>(), merge_states_on_cpu);
+  EXPECT_EQ(on_gpu->info().cuda_graph, CudaGraphSupport::kUniformBatch);
   EXPECT_EQ(make_two_stage()->info().cuda_graph, CudaGraphSupport::kNever);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backends/common/made_indices.h"
+#include "lib/backend/wrapped_backend.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
 #include "lib/batch/positions.h"
@@ -109,25 +110,33 @@ class VirtualBatch {
   ForwardBatch batch_;
 };
 
-class VirtualBatchesPlan final : public Plan {
+class VirtualBatchesPlan final : public WrappedPlan {
  public:
   VirtualBatchesPlan(Backend& kernels, const ForwardBatch& whole, PlanMemory& memory)
-      : virtual_(whole, memory), plan_(kernels.plan(virtual_.batch(), memory)) {}
+      : virtual_(whole, memory) {
+    wrap(kernels.plan(virtual_.batch(), memory));
+  }
+  ~VirtualBatchesPlan() override { wrap(nullptr); }  // it reads virtual_
 
-  void run(Stream& stream) override { plan_->run(stream); }
-  [[nodiscard]] std::string kernel() const override { return plan_->kernel(); }
+  /// False: the next step has other virtual requests.
+  [[nodiscard]] bool update(const ForwardBatch&, Stream&) override { return false; }
 
  private:
-  VirtualBatch virtual_;  ///< which the plan reads
-  std::unique_ptr<Plan> plan_;
+  VirtualBatch virtual_;
 };
 
-class VirtualBatchesBackend final : public Backend {
+class VirtualBatchesBackend final : public WrappedBackend {
  public:
   explicit VirtualBatchesBackend(std::unique_ptr<Backend> kernels)
-      : kernels_(std::move(kernels)), info_(with_virtual_batches(kernels_->info())) {}
+      : WrappedBackend(std::move(kernels)) {
+    BackendInfo& info = own_info();
+    info.description = fmt::format(
+        "{} over virtual requests, each within one chunk of a chunked layer", info.name);
+    info.name += ":virtual_batches";
+    info.cuda_graph = CudaGraphSupport::kNever;  // how many there are changes from step to step
+    info.by_default = false;
+  }
 
-  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override {
     const std::int64_t chunk = problem.layer.attention_chunk, page_size = problem.cache.page_size;
     if (chunk == 0) return Support::no("chunked layers only: others have no virtual requests");
@@ -146,33 +155,19 @@ class VirtualBatchesBackend final : public Backend {
     if (problem.layer.temperature_len > 0) {
       return Support::no("no temperature: places count from the virtual request's first key");
     }
-    return kernels_->supports(of_virtual_requests(problem));
-  }
-  [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
-    return kernels_->formats(of_virtual_requests(problem));
-  }
-  [[nodiscard]] Numerics numerics(const Problem& problem) const override {
-    return kernels_->numerics(of_virtual_requests(problem));
+    return WrappedBackend::supports(problem);
   }
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
-    return std::make_unique<VirtualBatchesPlan>(*kernels_, batch, memory);
+    return std::make_unique<VirtualBatchesPlan>(kernels(), batch, memory);
   }
 
  private:
-  std::unique_ptr<Backend> kernels_;
-  BackendInfo info_;
+  [[nodiscard]] Problem kernels_problem(const Problem& problem) const override {
+    return of_virtual_requests(problem);
+  }
 };
 
 }  // namespace
-
-BackendInfo with_virtual_batches(BackendInfo kernels) {
-  kernels.description = fmt::format(
-      "{} over virtual requests, each within one chunk of a chunked layer", kernels.name);
-  kernels.name += ":virtual_batches";
-  kernels.cuda_graph = CudaGraphSupport::kNever;  // how many there are changes from step to step
-  kernels.by_default = false;
-  return kernels;
-}
 
 std::unique_ptr<Backend> with_virtual_batches(std::unique_ptr<Backend> kernels) {
   return std::make_unique<VirtualBatchesBackend>(std::move(kernels));

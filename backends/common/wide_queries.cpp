@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/common/wide_queries.h"
 
-#include <string>
 #include <utility>
-#include <vector>
 
+#include "backends/common/rewritten_step.h"
 #include "lib/base/int_math.h"
 #include "lib/batch/forward_batch.h"
 
@@ -20,72 +19,51 @@ Problem of_wide_queries(Problem problem, float q_scale) {
   return problem;
 }
 
-class WideQueriesPlan final : public Plan {
+class WideQueriesPlan final : public RewrittenStep {
  public:
   WideQueriesPlan(Backend& kernels, const ForwardBatch& batch, WidenQueries widen,
                   PlanMemory& memory)
-      : problem_(of_wide_queries(*batch.problem, batch.tensors.q_scale)), widen_(widen) {
+      : RewrittenStep(of_wide_queries(*batch.problem, batch.tensors.q_scale)), widen_(widen) {
     const ConstTensorView& q = batch.tensors.q;
-    const std::int64_t bytes = q.size() * size_bytes(problem_.dtype);
+    const std::int64_t bytes = q.size() * size_bytes(problem().dtype);
     queries_.from = q;
-    queries_.to = TensorView::dense(memory.reserve(to_size(bytes)), problem_.dtype, q.shape[0],
+    queries_.to = TensorView::dense(memory.reserve(to_size(bytes)), problem().dtype, q.shape[0],
                                     q.shape[1], q.shape[2]);
     queries_.scales = q_scale_array(batch);
     if (queries_.scales.kind == QScales::kRequest) queries_.requests = token_requests(batch);
-    set_step(batch);
-    plan_ = kernels.plan(step_, memory.part(0));  // which may have parts of its own
+    plan_with(kernels, batch, memory);
   }
-
-  void run(Stream& stream) override {
-    widen_(queries_, stream);
-    plan_->run(stream);
-  }
-  [[nodiscard]] bool update(const ForwardBatch& batch, Stream& stream) override {
-    set_step(batch);
-    return plan_->update(step_, stream);
-  }
-  [[nodiscard]] std::string kernel() const override { return plan_->kernel(); }
 
  private:
-  void set_step(const ForwardBatch& batch) {
-    step_ = batch;
-    step_.problem = &problem_;
-    step_.tensors.q = queries_.to.read_only();
-    step_.tensors.q_scale = 1;
-    step_.tensors.q_scales = nullptr;
+  void enqueue_before(Stream& stream) override { widen_(queries_, stream); }
+  void replace(AttentionTensors& tensors) const override {
+    tensors.q = queries_.to.read_only();
+    tensors.q_scale = 1;
+    tensors.q_scales = nullptr;
   }
 
-  Problem problem_;
   WidenQueries widen_;
   WideQueries queries_;
-  ForwardBatch step_;  ///< which the plan reads
-  std::unique_ptr<Plan> plan_;
 };
 
-class WideQueriesBackend final : public Backend {
+class WideQueriesBackend final : public WrappedBackend {
  public:
   WideQueriesBackend(std::unique_ptr<Backend> kernels, WidenQueries widen)
-      : kernels_(std::move(kernels)), widen_(widen), info_(with_wide_queries(kernels_->info())) {}
+      : WrappedBackend(std::move(kernels)), widen_(widen) {
+    own_info().reads_fp8_queries = true;
+  }
 
-  [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
-  [[nodiscard]] Support supports(const Problem& problem) const override {
-    return kernels_->supports(of_wide_queries(problem, 1));
-  }
-  [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
-    return kernels_->formats(of_wide_queries(problem, 1));
-  }
-  [[nodiscard]] Numerics numerics(const Problem& problem) const override {
-    return kernels_->numerics(of_wide_queries(problem, 1));
-  }
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
-    if (!batch.problem->fp8.q || batch.batch_size == 0) return kernels_->plan(batch, memory);
-    return std::make_unique<WideQueriesPlan>(*kernels_, batch, widen_, memory);
+    if (!batch.problem->fp8.q || batch.batch_size == 0) return kernels().plan(batch, memory);
+    return std::make_unique<WideQueriesPlan>(kernels(), batch, widen_, memory);
   }
 
  private:
-  std::unique_ptr<Backend> kernels_;
+  [[nodiscard]] Problem kernels_problem(const Problem& problem) const override {
+    return of_wide_queries(problem, 1);
+  }
+
   WidenQueries widen_;
-  BackendInfo info_;
 };
 
 }  // namespace
@@ -99,11 +77,6 @@ TokenRequests token_requests(const ForwardBatch& batch) {
     requests.qo_indptr = device_batch_of(batch).qo_indptr;
   }
   return requests;
-}
-
-BackendInfo with_wide_queries(BackendInfo kernels) {
-  kernels.reads_fp8_queries = true;
-  return kernels;
 }
 
 std::unique_ptr<Backend> with_wide_queries(std::unique_ptr<Backend> kernels, WidenQueries widen) {

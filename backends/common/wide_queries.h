@@ -55,7 +55,5 @@ void widen_queries_on_gpu(const WideQueries& queries, Stream& stream);
 /// is exact for scales of four significant bits, as a fixture's are; others would be rounded.
 [[nodiscard]] std::unique_ptr<Backend> with_wide_queries(std::unique_ptr<Backend> kernels,
                                                          WidenQueries widen);
-/// The info of such a backend.
-[[nodiscard]] BackendInfo with_wide_queries(BackendInfo kernels);
 
 }  // namespace attnbench

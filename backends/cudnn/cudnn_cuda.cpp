@@ -4,7 +4,6 @@
 
 #include "backends/common/cuda/planning.h"
 #include "backends/cudnn/execution_plan.h"
-#include "backends/cudnn/info.h"
 #include "backends/cudnn/library.h"
 #include "backends/cudnn/planned.h"
 #include "backends/cudnn/support.h"

@@ -9,6 +9,21 @@
 
 namespace attnbench::mla {
 
+/// What `attnbench list backends` says, with and without nvcc.
+[[nodiscard]] inline BackendInfo info() {
+  BackendInfo info;
+  info.name = "mla";
+  info.version = "1";
+  info.description = "absorbed MLA on tensor cores, keys split, merged by LSE";
+  info.index_format = "block_table";
+  info.device = DeviceKind::kCuda;
+  info.cuda_graph = CudaGraphSupport::kUniformBatch;
+  // Padding requests have no work: nothing is read for them, and nothing written.
+  info.padding_seq_len = 0;
+  info.writes_fp8_outputs = true;
+  return info;
+}
+
 /// Absorbed multi-head latent attention on a GPU through a block table (decode, verify and extend
 /// alike): one latent row per token serves every query head as key and as value.
 class MlaBackend final : public Backend {

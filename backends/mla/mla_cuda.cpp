@@ -3,12 +3,9 @@
 #include <bit>
 
 #include "backends/common/cuda/planning.h"
-#include "backends/common/item_passes.h"
 #include "backends/common/kernels_in_build.h"
 #include "backends/common/no_recurrent.h"
-#include "backends/common/paged_by_token.h"
 #include "backends/common/shared_scales.h"
-#include "backends/mla/info.h"
 #include "backends/mla/mla.h"
 #include "backends/mla/planned.h"
 
@@ -18,10 +15,7 @@ MlaBackend::MlaBackend(bool warpgroups) : info_(mla::info()), warpgroups_(warpgr
 
 // Weights are packed in the type of the activations, which holds what the cache stores; all else is
 // f32.
-Numerics MlaBackend::numerics(const Problem& problem) const {
-  if (problem.multi_item) return numerics_of_items(*this, problem);
-  return {.p = problem.dtype};
-}
+Numerics MlaBackend::numerics(const Problem& problem) const { return {.p = problem.dtype}; }
 
 Support MlaBackend::supports(const Problem& problem) const {
   const AttentionLayer& layer = problem.layer;
@@ -32,10 +26,7 @@ Support MlaBackend::supports(const Problem& problem) const {
   if (layer.head_dim_qk != kHeadDimK || layer.head_dim_v != kHeadDimV) {
     return Support::no("latent rows of 512 + 64 only");
   }
-  if (problem.multi_item) {
-    if (!has_linear_slots(problem.cache)) return Support::no(no_linear_slots_reason(problem.cache));
-    return supports_items_in_passes(*this, problem);
-  }
+  if (problem.multi_item) return Support::no("no multi-item scoring but in passes");
   if (!std::has_single_bit(static_cast<std::uint64_t>(problem.cache.page_size))) {
     return Support::no("page sizes that are powers of two only");
   }
@@ -57,7 +48,6 @@ std::vector<KvLayout> MlaBackend::formats(const Problem& problem) const {
 
 std::unique_ptr<Plan> MlaBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
   if (batch.batch_size == 0) return std::make_unique<IdlePlan>();
-  if (batch.problem->multi_item) return plan_items(*this, batch, merge_states_on_gpu, memory);
   return std::make_unique<Planned>(batch, warpgroups_, memory);
 }
 

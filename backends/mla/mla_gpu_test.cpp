@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/mla/mla.h"
 
+#include "backends/common/item_passes.h"
 #include "backends/common/kernels_in_build.h"
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
@@ -54,6 +55,11 @@ Case extend(std::int64_t q_len) {
   return c;
 }
 
+std::unique_ptr<Backend> scoring_items(bool warpgroups) {
+  return with_item_passes(std::make_unique<MlaBackend>(warpgroups), ItemKeys::kInPages,
+                          merge_states_on_gpu);
+}
+
 /// Draft trees behind prefixes that are `more` tokens longer than small_tree_verify()'s.
 Case trees(std::int64_t more) {
   Case c = small_tree_verify();
@@ -102,7 +108,7 @@ TEST_F(MlaGpu, rounds_outputs_in_fp8_once_in_every_kernel) {
 }
 
 TEST_F(MlaGpu, conforms) {
-  conformance::expect_all([] { return std::make_unique<MlaBackend>(); }, *device_);
+  conformance::expect_all([] { return scoring_items(true); }, *device_);
 }
 
 TEST_F(MlaGpu, reads_pages_beyond_2_32_elements) {
@@ -120,7 +126,7 @@ TEST_F(MlaGpu, gives_the_same_bits_beside_rows_of_no_request) {
 }
 
 TEST_F(MlaGpu, conforms_without_warpgroups) {
-  conformance::expect_all([] { return std::make_unique<MlaBackend>(false); }, *device_);
+  conformance::expect_all([] { return scoring_items(false); }, *device_);
 }
 
 TEST_F(MlaGpu, repeats_other_batches_from_a_graph) {

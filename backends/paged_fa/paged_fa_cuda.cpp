@@ -1,10 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/common/cuda/planning.h"
-#include "backends/common/item_passes.h"
 #include "backends/common/key_value_heads.h"
-#include "backends/common/paged_by_token.h"
-#include "backends/paged_fa/info.h"
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/paged_fa/planned.h"
 
@@ -14,20 +11,13 @@ PagedFaBackend::PagedFaBackend() : info_(paged_fa::info()) {}
 
 // Weights are packed in the type of the activations, which holds what the cache stores; all else is
 // f32.
-Numerics PagedFaBackend::numerics(const Problem& problem) const {
-  if (problem.multi_item) return numerics_of_items(*this, problem);
-  return {.p = problem.dtype};
-}
+Numerics PagedFaBackend::numerics(const Problem& problem) const { return {.p = problem.dtype}; }
 
 Support PagedFaBackend::supports(const Problem& problem) const {
   if (problem.layer.dual_chunk.exists() && problem.mode == ForwardMode::kTargetVerify) {
     return Support::no("no drafts in dual chunks (see splitkv)");
   }
   if (problem.layer.has_alibi) return Support::no("no ALiBi, as FlashAttention 3 (see splitkv)");
-  if (problem.multi_item) {
-    if (!has_linear_slots(problem.cache)) return Support::no(no_linear_slots_reason(problem.cache));
-    return supports_items_in_passes(*this, problem);
-  }
   return supports_key_value_heads(problem, has_kernel(kernel_for(problem, TileKind::kFew)),
                                   "head dims 64, 96, 128, 256 and 192/128 only, and 72 and 80 "
                                   "with a cache in the activations' type");
@@ -35,7 +25,6 @@ Support PagedFaBackend::supports(const Problem& problem) const {
 
 std::unique_ptr<Plan> PagedFaBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
   if (batch.batch_size == 0) return std::make_unique<IdlePlan>();
-  if (batch.problem->multi_item) return plan_items(*this, batch, merge_states_on_gpu, memory);
   return std::make_unique<Planned>(batch, memory);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "backends/common/item_passes.h"
 #include "backends/common/kernels_in_build.h"
 #include "backends/common/virtual_batches.h"
 #include "backends/testing/conformance.h"
@@ -16,7 +17,10 @@ namespace {
 
 class PagedFaGpu : public GpuTest {};
 
-std::unique_ptr<Backend> make() { return std::make_unique<PagedFaBackend>(); }
+std::unique_ptr<Backend> make() {
+  return with_item_passes(std::make_unique<PagedFaBackend>(), ItemKeys::kInPages,
+                          merge_states_on_gpu);
+}
 
 /// Requests of `q_len` new tokens behind lengths around pages, steps and splits.
 Case extend(int heads_kv, int group, int dk, int dv, std::int64_t q_len) {

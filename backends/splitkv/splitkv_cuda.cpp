@@ -1,10 +1,8 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/common/cuda/planning.h"
-#include "backends/common/item_passes.h"
 #include "backends/common/key_value_heads.h"
 #include "backends/common/shared_scales.h"
-#include "backends/splitkv/info.h"
 #include "backends/splitkv/planned.h"
 #include "backends/splitkv/splitkv.h"
 #include "backends/splitkv/tensors.h"
@@ -15,13 +13,9 @@ SplitKvBackend::SplitKvBackend(SplitRule rule) : info_(splitkv::info(rule)), rul
 
 // Tensor cores take q and k as they are stored, fp8 widened to the type of the activations, which
 // holds it: no operand is rounded. Weights are packed in that type; all else is f32.
-Numerics SplitKvBackend::numerics(const Problem& problem) const {
-  if (problem.multi_item) return numerics_of_items(*this, problem);
-  return {.p = problem.dtype};
-}
+Numerics SplitKvBackend::numerics(const Problem& problem) const { return {.p = problem.dtype}; }
 
 Support SplitKvBackend::supports(const Problem& problem) const {
-  if (problem.multi_item) return supports_items_in_passes(*this, problem);
   return supports_key_value_heads(problem, has_kernel(kernel_for(problem, false)));
 }
 
@@ -31,7 +25,6 @@ std::vector<KvLayout> SplitKvBackend::formats(const Problem& problem) const {
 
 std::unique_ptr<Plan> SplitKvBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
   if (batch.batch_size == 0) return std::make_unique<IdlePlan>();
-  if (batch.problem->multi_item) return plan_items(*this, batch, merge_states_on_gpu, memory);
   return std::make_unique<Planned>(batch, rule_, memory);
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "backends/common/item_passes.h"
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
 #include "lib/device/testing/gpu_test.h"
@@ -17,7 +18,8 @@ class SplitKvGpu : public GpuTest {};
 
 template <SplitRule rule>
 std::unique_ptr<Backend> make() {
-  return std::make_unique<SplitKvBackend>(rule);
+  return with_item_passes(std::make_unique<SplitKvBackend>(rule), ItemKeys::kBySlot,
+                          merge_states_on_gpu);
 }
 
 constexpr SplitRule kRules[] = {
