@@ -51,6 +51,8 @@ DECLARES = {
     "string_view": "string_view",
     "thread": "thread",
     "tuple": "tie tuple",
+    "concepts": "floating_point same_as",
+    "typeinfo": "type_info",
     "type_traits": "is_arithmetic_v is_enum_v is_same_v is_trivial_v is_trivially_copyable_v remove_cvref_t "
                    "underlying_type_t",
     "utility": "exchange make_pair move pair swap",

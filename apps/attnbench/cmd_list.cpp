@@ -21,6 +21,7 @@
 #include "lib/base/printable.h"
 #include "lib/model/model_geometry.h"
 #include "lib/run/backend_choice.h"
+#include "lib/scenario/language.h"
 #include "lib/scenario/scenario.h"
 #include "lib/view/json.h"
 #include "lib/view/text_layout.h"
@@ -241,6 +242,39 @@ void list_cases(const std::string& word, bool json, const KnownBackends& known, 
   if (json) write(list, out);
 }
 
+/// A line for each key: what it takes, its default, and what it says.
+void list_keys(std::size_t columns, std::ostream& out) {
+  const auto plain = [](std::string text) {
+    std::erase(text, '`');
+    return text;
+  };
+  constexpr int kWidth = 27;  // of the longest name
+  for (const KeySection& section : scenario_language().sections()) {
+    out << fmt::format("{}\n", section.where);
+    for (const KeyRow& row : section.rows) {
+      const std::string usual(row.default_text());
+      const std::string about = fmt::format(
+          "{}{}. {}", row.value.takes, usual.empty() ? "" : fmt::format(" ({})", usual), row.says);
+      write_entry(fmt::format("  {:<{}}", row.name, kWidth), plain(about), columns, out);
+    }
+  }
+}
+
+Json keys_json() {
+  Json list = Json::array();
+  for (const KeySection& section : scenario_language().sections()) {
+    for (const KeyRow& row : section.rows) {
+      list.push_back({{"section", section.where},
+                      {"key", row.name},
+                      {"takes", row.value.takes},
+                      {"required", row.required},
+                      {"default", row.required ? "" : row.default_text()},
+                      {"says", row.says}});
+    }
+  }
+  return list;
+}
+
 std::string usual_folder() {
   std::error_code ignored;
   return fs::is_directory("scenarios", ignored) ? "scenarios" : installed_scenarios();
@@ -249,10 +283,11 @@ std::string usual_folder() {
 }  // namespace
 
 void add_list_command(CLI::App& app, Action& action) {
-  CLI::App* list = app.add_subcommand("list",
-                                      "List backends, model presets, scenarios or cases.\n\n"
-                                      "  attnbench list backends\n"
-                                      "  attnbench list models --format json\n");
+  CLI::App* list =
+      app.add_subcommand("list",
+                         "List backends, model presets, keys of scenarios, scenarios or cases.\n\n"
+                         "  attnbench list backends\n"
+                         "  attnbench list models --format json\n");
   list->require_subcommand(1);
   struct Options {
     std::string format = "table";
@@ -286,6 +321,15 @@ void add_list_command(CLI::App& app, Action& action) {
           write(models_json(), console.out);
         } else {
           list_models(console.out);
+        }
+        return static_cast<int>(ExitCode::kOk);
+      });
+  add("keys", "keys of a scenario file: what each takes, its default, what it says",
+      [options](const KnownBackends&, Console& console) {
+        if (options->json()) {
+          write(keys_json(), console.out);
+        } else {
+          list_keys(width_of(console), console.out);
         }
         return static_cast<int>(ExitCode::kOk);
       });

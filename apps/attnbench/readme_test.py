@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The lines that the pages tell a reader to type, to add a backend or to spread a sweep, work as they stand there.
+"""The lines that the pages tell a reader to type, to add a backend or to spread a sweep, work as they stand there, and
+the guide of scenarios shows what `attnbench expand` says.
 
 usage: readme_test.py <attnbench binary>
 """
@@ -58,6 +59,19 @@ class ReadmeTest(unittest.TestCase):
             self.assertEqual(done.returncode, 0, f"{line}\n{done.stdout}{done.stderr}")
             self.assertEqual(done.stderr, "", line)
         return done.stdout
+
+    def test_the_guide_of_scenarios_shows_what_expand_says(self):
+        with open(os.path.join(SOURCE, "scenarios/README.md")) as file:
+            page = file.read()
+        examples = re.findall(r"^```yaml\n(.*?)^```\n```text\n(.*?)^```$", page, re.M | re.S)
+        self.assertEqual(len(examples), page.count("```yaml"), "each example is followed by what expand says of it")
+        self.assertGreater(len(examples), 15)
+        for scenario, said in examples:
+            done = subprocess.run([BINARY, "expand", "-"], input=scenario, capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, 0, f"{scenario}\n{done.stderr}")
+            lines = {" ".join(line.split()) for line in done.stdout.split("\n")}
+            for line in said.strip().split("\n"):
+                self.assertIn(" ".join(line.split()), lines, scenario)
 
     @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
     def test_a_backend_in_a_shared_object_passes(self):

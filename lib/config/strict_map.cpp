@@ -6,13 +6,13 @@
 
 namespace attnbench {
 
-StrictMap::StrictMap(const YamlNode& node, std::string_view section, std::string_view what,
-                     Problems& problems, std::span<const KeySection> language)
-    : node_(&node), section_(&key_section(section, language)) {
+StrictMap::StrictMap(const YamlNode& node, const KeyLanguage& language, std::string_view section,
+                     std::string_view what, Problems& problems)
+    : node_(&node), what_(what), section_(&language.section(section)) {
   if (!node.is_map()) {
     sound_ = false;
     problems.add(node.place, fmt::format("{} takes a map, found {}", what, describe(node)),
-                 allowed_keys_hint(*section_, node.is_scalar() ? node.text : "", language));
+                 language.hint(*section_, node.is_scalar() ? node.text : ""));
     return;
   }
   for (const YamlEntry& entry : node.entries) {
@@ -22,7 +22,7 @@ StrictMap::StrictMap(const YamlNode& node, std::string_view section, std::string
       sound_ = false;
       const std::string where = entry.owner.empty() ? "at the top level" : "in " + entry.owner;
       problems.add(entry.place, fmt::format("unknown key '{}' {}", entry.key, where),
-                   allowed_keys_hint(*section_, entry.key, language));
+                   language.hint(*section_, entry.key));
     } else if (entry.value->kind == YamlNode::Kind::kNull) {
       problems.add(entry.place, fmt::format("{} has no value", entry.key),
                    "give it one, or leave the key out where it has a default");
@@ -40,6 +40,18 @@ const YamlNode* StrictMap::find(std::string_view key) const {
 Place StrictMap::place_of(std::string_view key) const {
   const YamlEntry* entry = node_->find(key);
   return entry == nullptr ? node_->place : entry->place;
+}
+
+bool StrictMap::has_required(Problems& problems) const {
+  for (const KeyRow& row : section_->rows) {
+    if (!row.required || has(row.name)) continue;
+    if (sound_) {
+      problems.add(node_->place, fmt::format("{} has no {}", what_, row.name),
+                   std::string(section_->example));
+    }
+    return false;
+  }
+  return true;
 }
 
 }  // namespace attnbench

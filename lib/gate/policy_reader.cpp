@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <span>
+#include <iterator>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "lib/base/regular_file.h"
-#include "lib/config/strict_map.h"
+#include "lib/config/key_values.h"
 #include "lib/config/value_reader.h"
 #include "lib/gate/policy.h"
 
@@ -16,55 +18,66 @@ namespace {
 
 constexpr std::size_t kMaxPolicyBytes = std::size_t{1} << 20;
 
-constexpr ScenarioKey kPolicyKeys[] = {{"limits", "limits"}, {"rules", "rule"}, {"allow", "allow"}};
-constexpr ScenarioKey kLimitKeys[] = {
-    {"latency", ""}, {"latency_floor", ""}, {"error", ""}, {"roofline", ""}, {"support", ""}};
-constexpr ScenarioKey kRuleKeys[] = {{"case", ""},     {"backend", ""},       {"mix", ""},
-                                     {"latency", ""},  {"latency_floor", ""}, {"error", ""},
-                                     {"roofline", ""}, {"support", ""}};
-constexpr ScenarioKey kAllowKeys[] = {{"case", ""},    {"backend", ""}, {"mix", ""},
-                                      {"verdict", ""}, {"latency", ""}, {"reason", ""},
-                                      {"expires", ""}};
-constexpr KeySection kPolicyLanguage[] = {{"the top level", kPolicyKeys},
-                                          {"limits", kLimitKeys},
-                                          {"rules", kRuleKeys},
-                                          {"allow", kAllowKeys}};
-
 /// Verdicts that can be known beforehand and accepted. Other conditions are waived by --allow.
 constexpr std::array kAllowable = {GateVerdict::kIncorrect,   GateVerdict::kRegressed,
                                    GateVerdict::kSuspect,     GateVerdict::kMissing,
                                    GateVerdict::kSkippedNow,  GateVerdict::kNoVerdict,
                                    GateVerdict::kInconclusive};
 
-Limits read_limits(const StrictMap& map, Problems& problems) {
-  Limits limits;
-  if (const YamlNode* node = map.find("latency")) {
-    limits.latency = read_fraction(*node, "latency", problems);
-  }
-  if (const YamlNode* node = map.find("latency_floor")) {
-    const auto seconds = read_duration(*node, "latency_floor", problems);
-    if (seconds) limits.latency_floor_us = *seconds * 1e6;
-  }
-  if (const YamlNode* node = map.find("error")) {
-    limits.error = read_positive(*node, "error", problems);
-  }
-  if (const YamlNode* node = map.find("roofline")) {
-    limits.roofline = read_fraction(*node, "roofline", problems);
-  }
-  if (const YamlNode* node = map.find("support")) {
-    const std::array<std::string_view, 2> words = {"required", "optional"};
-    const auto word = read_choice(*node, "support", words, problems);
-    if (word) limits.must_run = *word == 0;
-  }
-  return limits;
+bool read_floor(const YamlNode& node, Limits& limits, Problems& problems) {
+  const auto seconds = read_duration(node, "latency_floor", problems);
+  if (seconds) limits.latency_floor_us = *seconds * 1e6;
+  return seconds.has_value();
 }
 
-CellPattern read_pattern(const StrictMap& map, Problems& problems) {
-  const auto text = [&](std::string_view key) {
-    const YamlNode* const node = map.find(key);
-    return node == nullptr ? std::string() : read_text(*node, key, problems).value_or("");
-  };
-  return {text("case"), text("backend"), text("mix")};
+bool read_support(const YamlNode& node, Limits& limits, Problems& problems) {
+  constexpr std::array<std::string_view, 2> kWords = {"required", "optional"};
+  const auto word = read_choice(node, "support", kWords, problems);
+  if (word) limits.must_run = *word == 0;
+  return word.has_value();
+}
+
+std::vector<KeyRow> limit_rows() {
+  return {{"latency", fraction(&Limits::latency), "A cell that is slower by more has regressed."},
+          {"latency_floor", by_hand(read_floor, "a time"), "And slower by more than this."},
+          {"error", positive(&Limits::error), "The largest error / bound."},
+          {"roofline", fraction(&Limits::roofline), "The smallest part of the roofline."},
+          {"support", by_hand(read_support, "`required` `optional`"), "Whether it must run."}};
+}
+
+/// `rows` behind those that choose cells.
+std::vector<KeyRow> with_pattern(std::vector<KeyRow> rows) {
+  const KeyRow pattern[] = {{"case", a_text(&CellPattern::case_id), "A glob of case ids."},
+                            {"backend", a_text(&CellPattern::backend), "A glob of backends."},
+                            {"mix", a_text(&CellPattern::mix), "A glob of mixes."}};
+  rows.insert(rows.begin(), std::begin(pattern), std::end(pattern));
+  return rows;
+}
+
+const KeyLanguage& policy_language() {
+  static const KeyLanguage language(
+      {{"the top level",
+        "the top level",
+        "The file",
+        {{"limits", map_of("limits"), "Of all cells."},
+         {"rules", by_section("a list of maps"), "Of some cells; a later one overrides."},
+         {"allow", by_section("a list of maps"), "Verdicts that are accepted for a while."}}},
+       {"limits", "limits", "limits", limit_rows()},
+       {"rules", "rules", "rules[]", with_pattern(limit_rows())},
+       {"allow", "allow", "allow[]",
+        with_pattern(
+            {{"verdict", by_section("a verdict, or a list"), "What is accepted.", "", true},
+             {"latency", fraction(&Allowance::latency), "REGRESSED up to this part."},
+             {"reason", a_text(&Allowance::reason), "For whoever reads the report.", "", true},
+             {"expires", by_section("a date"), "The last day on which it counts.", "", true}})}});
+  return language;
+}
+
+template <class T>
+T read_of(const StrictMap& map, Problems& problems) {
+  T values;
+  static_cast<void>(read_rows(map, values, problems));
+  return values;
 }
 
 std::vector<GateVerdict> read_verdicts(const YamlNode& node, Problems& problems) {
@@ -92,21 +105,16 @@ const YamlNode* required(const StrictMap& map, std::string_view key, std::string
 }
 
 Allowance read_allowance(const YamlNode& node, Problems& problems) {
-  const StrictMap map(node, "allow", "an allowance", problems, kPolicyLanguage);
-  Allowance allowance;
+  const StrictMap map(node, policy_language(), "allow", "an allowance", problems);
+  auto allowance = read_of<Allowance>(map, problems);
   allowance.line = node.place.line;
-  allowance.cells = read_pattern(map, problems);
+  allowance.cells = read_of<CellPattern>(map, problems);
   if (const YamlNode* verdict =
           required(map, "verdict", "verdict: REGRESSED, or a list of verdicts", problems)) {
     allowance.verdicts = read_verdicts(*verdict, problems);
   }
-  if (const YamlNode* latency = map.find("latency")) {
-    allowance.latency = read_fraction(*latency, "latency", problems);
-  }
-  if (const YamlNode* reason =
-          required(map, "reason", "reason: a sentence for whoever reads the report", problems)) {
-    allowance.reason = read_text(*reason, "reason", problems).value_or("");
-  }
+  static_cast<void>(
+      required(map, "reason", "reason: a sentence for whoever reads the report", problems));
   const YamlNode* const expires =
       required(map, "expires", "expires: 2026-12-31, the last day on which it counts", problems);
   if (expires == nullptr) return allowance;
@@ -141,14 +149,14 @@ Policy parse_policy(const std::string& text, const std::string& path) {
   const YamlPtr root = read_yaml(text, problems);
   problems.throw_if_any();
   if (root == nullptr) return policy;
-  const StrictMap map(*root, "the top level", "a policy", problems, kPolicyLanguage);
+  const StrictMap map(*root, policy_language(), "the top level", "a policy", problems);
   if (const YamlNode* limits = map.find("limits")) {
-    const StrictMap limits_map(*limits, "limits", "limits", problems, kPolicyLanguage);
-    policy.limits = read_limits(limits_map, problems);
+    policy.limits =
+        read_of<Limits>({*limits, policy_language(), "limits", "limits", problems}, problems);
   }
   each_item(map, "rules", problems, [&](const YamlNode& node) {
-    const StrictMap rule(node, "rules", "a rule", problems, kPolicyLanguage);
-    policy.rules.push_back({read_pattern(rule, problems), read_limits(rule, problems)});
+    const StrictMap rule(node, policy_language(), "rules", "a rule", problems);
+    policy.rules.push_back({read_of<CellPattern>(rule, problems), read_of<Limits>(rule, problems)});
   });
   each_item(map, "allow", problems, [&](const YamlNode& node) {
     policy.allowances.push_back(read_allowance(node, problems));

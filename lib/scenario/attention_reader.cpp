@@ -2,25 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <array>
 #include <string_view>
 
+#include "lib/config/key_values.h"
 #include "lib/config/value_reader.h"
+#include "lib/scenario/language.h"
 #include "lib/scenario/layer_reader.h"
 
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::string_view, 2> kWindowsInTrees{"index", "depth"};
-
-bool is_none(const YamlNode& node) { return node.is_scalar() && node.text == "none"; }
-
 /// The two spellings differ by the query's own key; a bare number would leave open which is meant.
 bool read_window(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
-  if (is_none(node)) {
-    layer.sliding_window_size = -1;
-    return true;
-  }
+  layer.sliding_window_size = -1;
+  if (is_none(node)) return true;
   if (node.is_scalar()) {
     problems.add(node.place,
                  fmt::format("window takes a convention or none, found {}", describe(node)),
@@ -28,79 +23,49 @@ bool read_window(const YamlNode& node, AttentionLayer& layer, Problems& problems
                  "window");
     return false;
   }
-  const StrictMap map(node, "window", "window", problems);
+  const ScenarioMap map(node, "window", "window", problems);
   if (!map.sound()) return false;
-  const YamlNode* before = map.find("keys_before");
-  const YamlNode* keys = map.find("keys");
-  if ((before == nullptr) == (keys == nullptr)) {
+  if (map.has("keys_before") == map.has("keys")) {
     problems.add(
         node.place,
-        before == nullptr ? "window gives no number of keys"
-                          : "window gives both keys and keys_before",
+        map.has("keys") ? "window gives both keys and keys_before"
+                        : "window gives no number of keys",
         "one of them: {keys: 1024} counts the query's own key, {keys_before: 1023} does not");
     return false;
   }
-  if (const YamlNode* in_trees = map.find("in_trees")) {
-    const auto choice = read_choice(*in_trees, "in_trees", kWindowsInTrees, problems);
-    if (!choice) return false;
-    layer.window_in_trees = *choice == 0 ? WindowInTrees::kIndex : WindowInTrees::kDepth;
-  }
-  if (keys != nullptr) {
-    const auto count = read_size(*keys, "keys", 1, kMaxSize, problems);
-    if (count) layer.sliding_window_size = *count - 1;
-    return count.has_value();
-  }
-  const auto count = read_size(*before, "keys_before", 0, kMaxSize, problems);
-  if (count) layer.sliding_window_size = *count;
+  return read_rows(map, layer, problems);
+}
+
+bool read_window_keys(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
+  const auto count = read_size(node, "keys", 1, kMaxSize, problems);
+  if (count) layer.sliding_window_size = *count - 1;
   return count.has_value();
 }
 
-/// Keys of a chunk.
-bool read_attention_chunk(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
-  const auto keys = is_none(node) ? 0 : read_size(node, "chunk", 1, kMaxSize, problems);
-  layer.attention_chunk = keys.value_or(0);
-  return keys.has_value();
-}
+constexpr const char* kDualChunkExample =
+    "for example {chunk_size: 8192, local_size: 1024}, or none";
 
 /// Both sizes, as Hugging Face's dual_chunk_attention_config names them.
 bool read_dual_chunk(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
   layer.dual_chunk = {};
   if (is_none(node)) return true;
-  constexpr std::string_view kExample = "for example {chunk_size: 8192, local_size: 1024}, or none";
   if (node.is_scalar()) {
     problems.add(node.place, fmt::format("dual_chunk takes two sizes, found {}", describe(node)),
-                 std::string(kExample));
+                 kDualChunkExample);
     return false;
   }
-  const StrictMap map(node, "dual_chunk", "dual_chunk", problems);
-  if (!map.sound()) return false;
-  const YamlNode* chunk = map.find("chunk_size");
-  const YamlNode* local = map.find("local_size");
-  if (chunk == nullptr || local == nullptr) {
-    problems.add(
-        node.place,
-        fmt::format("dual_chunk has no {}", chunk == nullptr ? "chunk_size" : "local_size"),
-        std::string(kExample));
-    return false;
-  }
-  const auto chunk_size = read_size(*chunk, "chunk_size", 1, kMaxSize, problems);
-  const auto local_size = read_size(*local, "local_size", 0, kMaxSize, problems);
-  if (!chunk_size || !local_size) return false;
-  if (*local_size >= *chunk_size) {
-    problems.add(local->place,
-                 fmt::format("local_size {} is not below chunk_size {}", *local_size, *chunk_size),
+  const ScenarioMap map(node, "dual_chunk", "dual_chunk", problems);
+  const auto sizes = read_whole<DualChunk>(map, problems);
+  if (!sizes) return false;
+  if (sizes->local_size >= sizes->chunk_size) {
+    problems.add(map.find("local_size")->place,
+                 fmt::format("local_size {} is not below chunk_size {}", sizes->local_size,
+                             sizes->chunk_size),
                  "keys are cut into chunks of chunk_size - local_size tokens");
     return false;
   }
-  layer.dual_chunk = {*chunk_size, *local_size};
+  layer.dual_chunk = *sizes;
   return true;
-}
-
-/// Tokens up to which logits are as they are.
-bool read_temperature_len(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
-  const auto tokens = is_none(node) ? 0 : read_size(node, "temperature_len", 2, kMaxSize, problems);
-  layer.temperature_len = tokens.value_or(0);
-  return tokens.has_value();
 }
 
 bool read_scale(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
@@ -111,14 +76,6 @@ bool read_scale(const YamlNode& node, AttentionLayer& layer, Problems& problems)
   problems.add(node.place, fmt::format("scale {} is more than {:g}", node.text, kMost),
                "one key would have all of the weight, and its rounded logit would choose it");
   return false;
-}
-
-bool read_flag(const StrictMap& map, std::string_view key, bool& flag, Problems& problems) {
-  const YamlNode* node = map.find(key);
-  if (node == nullptr) return true;
-  const auto value = read_bool(*node, key, problems);
-  if (value) flag = *value;
-  return value.has_value();
 }
 
 /// Whether queries come as one tensor or as two.
@@ -199,9 +156,77 @@ bool check_combination(const StrictMap& map, const AttentionLayer& layer, Proble
 
 }  // namespace
 
+KeySection attention_section() {
+  return {
+      "attention",
+      "attention",
+      "mixes.NAME.attention",
+      {{"window", by_hand(read_window, "a map, or none", "none", "window"),
+        "A sliding window, in one of two conventions.", "the model's"},
+       {"chunk", whole_or_none(&AttentionLayer::attention_chunk, 1),
+        "Chunked local attention: a query sees the keys of its own chunk of so many, up to itself.",
+        "the model's"},
+       {"dual_chunk", by_hand(read_dual_chunk, "a map, or none", "none", "dual_chunk"),
+        "Dual-chunk attention (Qwen2.5-1M).", "the model's"},
+       {"softcap", factor_or_none(&AttentionLayer::logit_cap),
+        "Logits become cap * tanh(logit / cap).", "the model's"},
+       {"temperature_len", whole_or_none(&AttentionLayer::temperature_len, 2),
+        "Grok's temperature: logits of a query at index i are multiplied by log2(i) / "
+        "log2(temperature_len) where i is larger.",
+        "the model's"},
+       {"sinks", flag(&AttentionLayer::has_sinks),
+        "A learned logit of each query head joins the denominator.", "the model's"},
+       {"alibi", flag(&AttentionLayer::has_alibi),
+        "-slope * |query position - key position| joins the logit; slopes are the whole model's.",
+        "the model's"},
+       {"causal", flag(&AttentionLayer::causal),
+        "A query sees no later key. The last query sees all keys (bottom-right alignment)."},
+       {"cross", flag(&AttentionLayer::is_cross_attention),
+        "Cross attention in a mix of that only: `kv_len` counts the encoder's tokens, which lie in "
+        "the cache. It is never causal."},
+       {"scale", by_hand(read_scale, "a number from 1e-30 to 1e4"), "Multiplies q.k.",
+        "the model's; 1/sqrt(head_dim) of a geometry"},
+       {"q_dtype", by_section("`e4m3` `e5m2`"), "Queries in fp8.", "`dtype`"},
+       {"q_scale", by_section("a number from 1e-30 to 1e30", "1"),
+        "A stored Q times this is the query, with `q_scales: tensor`."},
+       {"q_scales", by_section("`tensor` `head` `token` `request`", "tensor"),
+        "What shares a scale of queries in fp8: all, a KV head, a token and query head, or a "
+        "request and KV head."},
+       {"out_dtype", by_section("`e4m3` `e5m2`"),
+        "Outputs in fp8: O / out_scale, rounded to nearest even and saturating.", "`dtype`"},
+       {"out_scale", by_section("a number from 1e-30 to 1e30", "1"), "A stored O times this is O."},
+       {"queries", by_hand(read_queries, "`joined` `apart`", "joined"),
+        "How queries of absorbed MLA come: as one tensor, or as one of the latent and one of the "
+        "rope columns."}}};
+}
+
+KeySection window_section() {
+  constexpr WindowInTrees kWindowsInTrees[] = {WindowInTrees::kIndex, WindowInTrees::kDepth};
+  return {"window",
+          "window",
+          "mixes.NAME.attention.window",
+          {{"keys_before", whole(&AttentionLayer::sliding_window_size, 0),
+            "Earlier keys that a query sees, its own not counted (FlashAttention's window_left).",
+            "none"},
+           {"keys", by_hand(read_window_keys, "a whole number from 1"),
+            "All keys that a query sees, its own counted (Hugging Face's sliding_window)."},
+           {"in_trees", word(&AttentionLayer::window_in_trees, kWindowsInTrees),
+            "How distances between nodes of a draft tree count: by index among the request's keys, "
+            "as engines do, or by depth in the branch's text. `target_verify` only."}}};
+}
+
+KeySection dual_chunk_section() {
+  return {"dual_chunk",
+          "dual_chunk",
+          "mixes.NAME.attention.dual_chunk",
+          {{"chunk_size", whole(&DualChunk::chunk_size, 1),
+            "As in Hugging Face's dual_chunk_attention_config.", "", true},
+           {"local_size", whole(&DualChunk::local_size, 0), "Below chunk_size.", "", true}},
+          kDualChunkExample};
+}
+
 bool read_attention(const YamlNode& node, AttentionLayer& layer, Problems& problems) {
-  const StrictMap map(node, "attention", "attention", problems);
-  bool valid = map.sound();
+  const ScenarioMap map(node, "attention", "attention", problems);
   if (layer.is_cross_attention && map.has("cross")) {
     problems.add(
         map.place_of("cross"), "cross on a cross layer",
@@ -209,34 +234,8 @@ bool read_attention(const YamlNode& node, AttentionLayer& layer, Problems& probl
         "layers keep their own");
     return false;
   }
-  if (const YamlNode* window = map.find("window")) {
-    valid = read_window(*window, layer, problems) && valid;
-  }
-  if (const YamlNode* chunk = map.find("chunk")) {
-    valid = read_attention_chunk(*chunk, layer, problems) && valid;
-  }
-  if (const YamlNode* dual = map.find("dual_chunk")) {
-    valid = read_dual_chunk(*dual, layer, problems) && valid;
-  }
-  if (const YamlNode* softcap = map.find("softcap")) {
-    const auto cap = is_none(*softcap) ? 0.0 : read_factor(*softcap, "softcap", problems);
-    valid = valid && cap;
-    layer.logit_cap = cap.value_or(0);
-  }
-  if (const YamlNode* temperature = map.find("temperature_len")) {
-    valid = read_temperature_len(*temperature, layer, problems) && valid;
-  }
-  if (const YamlNode* queries = map.find("queries")) {
-    valid = read_queries(*queries, layer, problems) && valid;
-  }
-  if (const YamlNode* scale = map.find("scale")) {
-    valid = read_scale(*scale, layer, problems) && valid;
-  }
-  valid = read_flag(map, "sinks", layer.has_sinks, problems) && valid;
-  valid = read_flag(map, "alibi", layer.has_alibi, problems) && valid;
-  valid = read_flag(map, "causal", layer.causal, problems) && valid;
-  valid = read_flag(map, "cross", layer.is_cross_attention, problems) && valid;
-  valid = valid && check_combination(map, layer, problems);
+  const bool valid =
+      read_rows(map, layer, problems) && map.sound() && check_combination(map, layer, problems);
   if (layer.is_cross_attention) layer.causal = false;
   return valid;
 }

@@ -11,7 +11,6 @@
 #include "lib/base/counter_hash.h"
 #include "lib/batch/multi_item.h"
 #include "lib/config/value_reader.h"
-#include "lib/scenario/entry_lengths.h"
 
 namespace attnbench {
 namespace {

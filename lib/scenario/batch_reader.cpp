@@ -11,11 +11,10 @@
 #include <unordered_set>
 #include <utility>
 
-#include "lib/base/narrow.h"
+#include "lib/config/key_values.h"
 #include "lib/config/scenario_keys.h"
-#include "lib/config/strict_map.h"
 #include "lib/config/value_reader.h"
-#include "lib/scenario/batch_string.h"
+#include "lib/scenario/language.h"
 
 namespace attnbench {
 namespace {
@@ -35,35 +34,21 @@ std::optional<BatchPadding> read_padding(const YamlNode* node, Problems& problem
     padding.requests = *requests;
     return padding;
   }
-  const StrictMap map(*node, "padding", "padding", problems);
+  const ScenarioMap map(*node, "padding", "padding", problems);
   if (!map.sound()) return std::nullopt;
-  const YamlNode* const requests = map.find("requests");
-  const YamlNode* const tokens = map.find("tokens");
-  const YamlNode* const seq_len = map.find("seq_len");
-  if (requests == nullptr && tokens == nullptr) {
+  if (!map.has("requests") && !map.has("tokens")) {
     problems.add(node->place, "padding has neither requests nor tokens",
                  "for example padding: {requests: 3, seq_len: 0}, padding: {tokens: 8}, or "
                  "padding: 3");
     return std::nullopt;
   }
-  if (requests == nullptr && seq_len != nullptr) {
-    problems.add(seq_len->place, "padding has a seq_len, but no requests",
+  if (!map.has("requests") && map.has("seq_len")) {
+    problems.add(map.find("seq_len")->place, "padding has a seq_len, but no requests",
                  "tokens alone belong to no request, and have no length: add requests, or leave "
                  "seq_len out");
     return std::nullopt;
   }
-  const auto read = [&](const YamlNode* of, const char* key, std::int64_t otherwise,
-                        std::int64_t most) {
-    return of == nullptr ? std::optional(otherwise) : read_size(*of, key, 0, most, problems);
-  };
-  const auto count = read(requests, "requests", padding.requests, kMostPadding);
-  const auto length = read(seq_len, "seq_len", padding.seq_len, 1);
-  const auto rows = read(tokens, "tokens", padding.tokens, kMostPadding);
-  if (!count || !length || !rows) return std::nullopt;
-  padding.requests = *count;
-  padding.seq_len = narrow_i32(*length);
-  padding.tokens = *rows;
-  return padding;
+  return read_rows(map, padding, problems) ? std::optional(padding) : std::nullopt;
 }
 
 namespace {
@@ -101,55 +86,45 @@ bool read_mode(const StrictMap& map, BatchEntry& entry, Problems& problems) {
   return true;
 }
 
-bool read_lengths(const StrictMap& map, BatchEntry& entry, Problems& problems) {
-  bool valid = true;
-  const auto read = [&](std::string_view key, std::int64_t lo, std::optional<LengthSpec>& length) {
-    const YamlNode* node = map.find(key);
-    if (node == nullptr) return;
-    length = read_length(*node, key, lo, problems);
-    valid = valid && length;
-  };
-  read("q_len", 1, entry.q_len);
-  read("prefix_len", 0, entry.prefix_len);
-  read("kv_len", 0, entry.kv_len);
-  read("prompt_len", 1, entry.prompt_len);
-  read("encoder_len", 0, entry.encoder_len);
-  return valid;
-}
-
 bool read_chunk(const YamlNode& node, BatchEntry& entry, Problems& problems) {
-  const StrictMap map(node, "chunk", "chunk", problems);
-  if (!map.sound()) return false;
-  const YamlNode* size = map.find("size");
-  const YamlNode* index = map.find("index");
-  if (size == nullptr || index == nullptr) {
-    problems.add(node.place, fmt::format("chunk has no {}", size == nullptr ? "size" : "index"),
-                 "for example chunk: {size: 2k, index: 3}: the fourth 2048 tokens of the prompt");
-    return false;
-  }
-  const auto tokens = read_size(*size, "size", 1, kMaxSize, problems);
-  const auto number = read_size(*index, "index", 0, kMaxSize, problems);
-  if (tokens && number) entry.chunk = ChunkSpec{*tokens, *number, index->place};
-  return tokens && number;
+  const ScenarioMap map(node, "chunk", "chunk", problems);
+  entry.chunk = read_whole<ChunkSpec>(map, problems);
+  if (entry.chunk) entry.chunk->index_place = map.find("index")->place;
+  return entry.chunk.has_value();
 }
-
-/// Branches and tokens of a draft are few; these bounds keep a mistyped number from filling memory.
-constexpr std::int64_t kMostBranches = 64, kMostSteps = 1024;
 
 bool read_draft(const YamlNode& node, BatchEntry& entry, Problems& problems) {
-  const StrictMap map(node, "draft", "draft", problems);
-  if (!map.sound()) return false;
-  const YamlNode* topk = map.find("topk");
-  const YamlNode* step = map.find("step");
-  if (topk == nullptr || step == nullptr) {
-    problems.add(node.place, fmt::format("draft has no {}", topk == nullptr ? "topk" : "step"),
-                 "for example draft: {topk: 4, step: 2}: the third decode of four branches");
-    return false;
-  }
-  const auto branches = read_size(*topk, "topk", 1, kMostBranches, problems);
-  const auto number = read_size(*step, "step", 0, kMostSteps, problems);
-  if (branches && number) entry.draft = DraftSpec{*branches, *number, node.place};
-  return branches && number;
+  entry.draft = read_whole<DraftSpec>(ScenarioMap(node, "draft", "draft", problems), problems);
+  if (entry.draft) entry.draft->place = node.place;
+  return entry.draft.has_value();
+}
+
+bool read_block(const YamlNode& node, BatchEntry& entry, Problems& problems) {
+  const auto size = read_size(node, "block", 1, kMaxSize, problems);
+  if (size) entry.block = BlockSpec{*size, node.place};
+  return size.has_value();
+}
+
+bool read_empty_rows(const YamlNode& node, BatchEntry& entry, Problems& problems) {
+  const auto value = read_bool(node, "empty_rows", problems);
+  entry.empty_rows = value.value_or(false);
+  entry.empty_rows_place = node.place;
+  return value.has_value();
+}
+
+bool read_tree_of(const YamlNode& node, BatchEntry& entry, Problems& problems) {
+  entry.tree = read_tree(node, problems);
+  return entry.tree.has_value();
+}
+
+/// A length of at least `lo`.
+KeyValue length(std::optional<LengthSpec> BatchEntry::*member, std::int64_t lo) {
+  KeyValue value = value_of(member, fmt::format("a length from {}", lo), "",
+                            [lo](const YamlNode& node, std::string_view key, Problems& problems) {
+                              return read_length(node, key, lo, problems);
+                            });
+  value.section = "length";
+  return value;
 }
 
 bool read_prefix(const YamlNode& node, const std::vector<PrefixSpec>& prefixes, BatchEntry& entry,
@@ -235,46 +210,17 @@ bool check_idle(const StrictMap& map, Problems& problems) {
 
 std::optional<BatchEntry> read_entry(const YamlNode& node, const std::vector<PrefixSpec>& prefixes,
                                      Problems& problems) {
-  const StrictMap map(node, "entry", "a batch entry", problems);
+  const ScenarioMap map(node, "entry", "a batch entry", problems);
   if (!node.is_map()) return std::nullopt;
   BatchEntry entry;
   entry.place = node.place;
   entry.name_place = map.place_of("name");
   bool valid = read_mode(map, entry, problems) && map.sound();
   if (valid && entry.mode == ForwardMode::kIdle && !check_idle(map, problems)) return std::nullopt;
-  if (const YamlNode* name = map.find("name")) {
-    const auto text = read_name(*name, "name", problems);
-    valid = valid && text;
-    entry.name = text.value_or("");
-  }
-  valid = read_lengths(map, entry, problems) && valid;
+  valid = read_rows(map, entry, problems) && valid;
   valid = read_count(map, entry, problems) && valid;
-  if (const YamlNode* chunk = map.find("chunk")) {
-    valid = read_chunk(*chunk, entry, problems) && valid;
-  }
   if (const YamlNode* prefix = map.find("prefix")) {
     valid = read_prefix(*prefix, prefixes, entry, problems) && valid;
-  }
-  if (const YamlNode* items = map.find("items")) {
-    valid = read_items(*items, entry, problems) && valid;
-  }
-  if (const YamlNode* block = map.find("block")) {
-    const auto size = read_size(*block, "block", 1, kMaxSize, problems);
-    if (size) entry.block = BlockSpec{*size, block->place};
-    valid = valid && size;
-  }
-  if (const YamlNode* tree = map.find("tree")) {
-    entry.tree = read_tree(*tree, problems);
-    valid = valid && entry.tree;
-  }
-  if (const YamlNode* draft = map.find("draft")) {
-    valid = read_draft(*draft, entry, problems) && valid;
-  }
-  if (const YamlNode* empty_rows = map.find("empty_rows")) {
-    const auto flag = read_bool(*empty_rows, "empty_rows", problems);
-    valid = valid && flag;
-    entry.empty_rows = flag.value_or(false);
-    entry.empty_rows_place = empty_rows->place;
   }
   return valid ? std::optional(entry) : std::nullopt;
 }
@@ -332,6 +278,72 @@ void name_entries(std::vector<BatchEntry>& entries, Problems& problems) {
 
 std::string_view mode_word(const BatchEntry& entry) {
   return entry.is_draft_decode ? kDraftDecode : to_string(entry.mode);
+}
+
+KeySection entry_section() {
+  return {
+      "entry",
+      "a batch entry",
+      "mixes.NAME.batch[]",
+      {{"name", a_name(&BatchEntry::name), "The group's name, for sweeps and messages.",
+        "the mode"},
+       {"count", by_section("a whole number from 1"), "How many requests the entry stands for.",
+        "1, or a list's length"},
+       {"mode", by_section(list_of_words(kModes)), "The forward mode, as SGLang names it.", "",
+        true},
+       {"q_len", length(&BatchEntry::q_len, 1), "New tokens.", "decode: 1"},
+       {"prefix_len", length(&BatchEntry::prefix_len, 0), "Keys before the new tokens.",
+        "kv_len - q_len"},
+       {"kv_len", length(&BatchEntry::kv_len, 0), "All keys, those of the new tokens included.",
+        "prefix_len + q_len"},
+       {"encoder_len", length(&BatchEntry::encoder_len, 0),
+        "Keys of the request's encoder; cross layers of a model only.", "the model's"},
+       {"prompt_len", length(&BatchEntry::prompt_len, 1), "With `chunk`: the whole prompt.",
+        "none"},
+       {"chunk", by_hand(read_chunk, "a map", "none", "chunk"), "One step of a chunked prefill."},
+       {"prefix", by_section("a name of `prefixes`", "none"),
+        "The shared prefix that the requests begin with; its whole pages are shared."},
+       {"items", by_hand(read_items, "a list of sizes", "none"),
+        "extend: multi-item scoring; the prompt ends in these items, with delimiters around each."},
+       {"block", by_hand(read_block, "a whole number from 1", "q_len"),
+        "dllm_extend: tokens of a block diffusion model's block."},
+       {"tree", by_hand(read_tree_of, "a map", "none", "tree"),
+        "target_verify: how the draft tokens hang together."},
+       {"draft", by_hand(read_draft, "a map", "none", "draft"), "draft_decode: its branches."},
+       {"empty_rows", by_hand(read_empty_rows, "true or false", "false"),
+        "decode and extend: `kv_len` may be 0, or below `q_len`."}}};
+}
+
+KeySection chunk_section() {
+  return {"chunk",
+          "chunk",
+          "mixes.NAME.batch[].chunk",
+          {{"size", whole(&ChunkSpec::size, 1), "Tokens of a step.", "", true},
+           {"index", whole(&ChunkSpec::index, 0), "Which step, from 0.", "", true}},
+          "for example chunk: {size: 2k, index: 3}: the fourth 2048 tokens of the prompt"};
+}
+
+KeySection draft_section() {
+  // Branches and tokens of a draft are few; the bounds keep a mistyped number from filling memory.
+  return {"draft",
+          "draft",
+          "mixes.NAME.batch[].draft",
+          {{"topk", whole(&DraftSpec::topk, 1, 64), "Branches of each request.", "", true},
+           {"step", whole(&DraftSpec::step, 0, 1024),
+            "Which decode of the draft, from 0; all entries of a batch say the same.", "", true}},
+          "for example draft: {topk: 4, step: 2}: the third decode of four branches"};
+}
+
+KeySection padding_section() {
+  return {"padding",
+          "padding",
+          "mixes.NAME.padding",
+          {{"requests", whole(&BatchPadding::requests, 0, kMostPadding),
+            "How many requests; required without `tokens`."},
+           {"seq_len", whole(&BatchPadding::seq_len, 0, 1),
+            "Keys that each claims to have: 1 in today's engines, 0 in earlier ones."},
+           {"tokens", whole(&BatchPadding::tokens, 0, kMostPadding),
+            "Rows of query tokens behind all requests that belong to none."}}};
 }
 
 BatchEntries read_batch(const YamlNode& node, const std::vector<PrefixSpec>& prefixes,

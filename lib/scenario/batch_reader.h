@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "lib/batch/forward_mode.h"
@@ -14,9 +16,39 @@
 #include "lib/scenario/case.h"
 #include "lib/scenario/draft_tree.h"
 #include "lib/scenario/length_reader.h"
-#include "lib/scenario/prefix_reader.h"
 
 namespace attnbench {
+
+/// `count` requests alike: q_len new tokens, kv_len keys in all.
+struct BatchSegment {
+  std::int64_t count, q_len, kv_len;
+
+  friend bool operator==(const BatchSegment&, const BatchSegment&) = default;
+};
+
+/// What is wrong with a batch string, and where in it.
+struct BatchStringError {
+  std::size_t offset, length;
+  std::string message, hint;
+};
+
+/// vLLM's batch string (benchmarks/attention_benchmarks/batch_spec.py), with its exact meaning:
+///   spec := segment ("_" segment)*     segment := [count] "q" q_len ["k"] ["s" kv_len ["k"]]
+/// count defaults to 1, kv_len to q_len, k multiplies by 1024. Stricter than vLLM where its parser
+/// lets batches vanish: kv_len < q_len, a count or length of zero, and trailing text are errors.
+[[nodiscard]] std::variant<std::vector<BatchSegment>, BatchStringError> parse_batch_string(
+    std::string_view text);
+
+/// A run of tokens that the file lets several requests share.
+struct PrefixSpec {
+  std::string name;
+  std::int64_t length = 0;            ///< tokens, those of its ancestors included
+  std::vector<PrefixSpec> ancestors;  ///< that it extends, the first one first; without theirs
+};
+
+/// Reads the prefixes of a file, in any order. One with a mistake is still declared, so that its
+/// uses are not reported as further mistakes.
+[[nodiscard]] std::vector<PrefixSpec> read_prefixes(const YamlNode& node, Problems& problems);
 
 /// Reads `padding` of a mix, which may be null: a number of requests, or a map that also says which
 /// length they have, and how many rows of query tokens belong to no request.

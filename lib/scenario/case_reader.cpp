@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "lib/base/counter_hash.h"
-#include "lib/config/strict_map.h"
 #include "lib/config/value_reader.h"
 #include "lib/scenario/batch_builder.h"
 #include "lib/scenario/batch_reader.h"
 #include "lib/scenario/case.h"
 #include "lib/scenario/case_checks.h"
+#include "lib/scenario/language.h"
 #include "lib/scenario/layer_reader.h"
 
 namespace attnbench {
@@ -86,7 +86,7 @@ std::uint64_t mix_seed(std::uint64_t scenario_seed, const std::string& mix_name)
 std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_name,
                               const Place& mix_place, const std::string& id,
                               const ScenarioContext& scenario, Problems& problems) {
-  const StrictMap mix(mix_node, "mix", fmt::format("mix '{}'", mix_name), problems);
+  const ScenarioMap mix(mix_node, "mix", fmt::format("mix '{}'", mix_name), problems);
   if (!mix.node().is_map()) return std::nullopt;
   Case result;
   result.id = id;

@@ -10,8 +10,9 @@
 #include "lib/base/counter_hash.h"
 #include "lib/batch/draft_selection.h"
 #include "lib/batch/draft_tree.h"
-#include "lib/config/strict_map.h"
+#include "lib/config/key_values.h"
 #include "lib/config/value_reader.h"
+#include "lib/scenario/language.h"
 
 namespace attnbench {
 namespace {
@@ -26,34 +27,29 @@ constexpr const char* kForms =
     "4}";
 
 std::optional<TreeSpec> read_grown(const StrictMap& map, Problems& problems) {
-  const YamlNode* topk = map.find("topk");
-  const YamlNode* depth = map.find("depth");
-  const YamlNode* tokens = map.find("tokens");
-  if (topk == nullptr || depth == nullptr || tokens == nullptr) {
-    const char* missing = topk == nullptr ? "topk" : depth == nullptr ? "depth" : "tokens";
-    problems.add(map.node().place, fmt::format("tree has no {}", missing), kForms);
+  for (const char* key : {"topk", "depth", "tokens"}) {
+    if (map.has(key)) continue;
+    problems.add(map.node().place, fmt::format("tree has no {}", key), kForms);
     return std::nullopt;
   }
-  const auto width = read_size(*topk, "topk", 1, kMaxTreeTokens, problems);
-  const auto levels = read_size(*depth, "depth", 1, kMaxTreeTokens, problems);
-  const auto nodes = read_size(*tokens, "tokens", 1, kMaxTreeTokens, problems);
-  if (!width || !levels || !nodes) return std::nullopt;
-  const std::int64_t candidates = draft_candidates(*width, *levels);
+  GrownTree tree{};
+  if (!read_rows(map, tree, problems)) return std::nullopt;
+  const std::int64_t candidates = draft_candidates(tree.topk, tree.depth);
   if (candidates > kMaxCandidates) {
-    problems.add(topk->place,
-                 fmt::format("topk {} and depth {} propose {} tokens, more than {}", *width,
-                             *levels, candidates, kMaxCandidates),
+    problems.add(map.find("topk")->place,
+                 fmt::format("topk {} and depth {} propose {} tokens, more than {}", tree.topk,
+                             tree.depth, candidates, kMaxCandidates),
                  "each step after the first proposes topk x topk");
     return std::nullopt;
   }
-  if (*nodes > 1 + candidates) {
-    problems.add(tokens->place,
+  if (tree.tokens > 1 + candidates) {
+    problems.add(map.find("tokens")->place,
                  fmt::format("tokens {}: a tree of topk {} and depth {} has at most {} tokens",
-                             *nodes, *width, *levels, 1 + candidates),
+                             tree.tokens, tree.topk, tree.depth, 1 + candidates),
                  "the root, topk after it, then topk x topk a step");
     return std::nullopt;
   }
-  return TreeSpec{map.node().place, GrownTree{*width, *levels, *nodes}};
+  return TreeSpec{map.node().place, tree};
 }
 
 std::optional<TreeSpec> read_parents(const YamlNode& node, const Place& place, Problems& problems) {
@@ -128,8 +124,22 @@ std::vector<int> TreeSpec::parents(std::uint64_t seed) const {
   return build_tree(selection.selected_index, selection.parent_list, tree.topk);
 }
 
+KeySection tree_section() {
+  return {"tree",
+          "tree",
+          "mixes.NAME.batch[].tree",
+          {{"topk", whole(&GrownTree::topk, 1, kMaxTreeTokens),
+            "Candidates that a step keeps, and children proposed for each.", "none"},
+           {"depth", whole(&GrownTree::depth, 1, kMaxTreeTokens),
+            "Steps of the draft model: levels below the root.", "none"},
+           {"tokens", whole(&GrownTree::tokens, 1, kMaxTreeTokens),
+            "Nodes kept, the root included: up to 1 + topk + (depth - 1) * topk^2.", "none"},
+           {"parents", by_section("a list", "none"), "Parent of each token, -1 for token 0."},
+           {"chain", by_section("a whole number from 1", "none"), "Tokens one after another."}}};
+}
+
 std::optional<TreeSpec> read_tree(const YamlNode& node, Problems& problems) {
-  const StrictMap map(node, "tree", "tree", problems);
+  const ScenarioMap map(node, "tree", "tree", problems);
   if (!map.sound()) return std::nullopt;
   const bool grown = map.has("topk") || map.has("depth") || map.has("tokens");
   const YamlNode* parents = map.find("parents");

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/scenario/entry_lengths.h"
+#include "lib/scenario/batch_builder.h"
 
 #include <fmt/format.h>
 

@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include "lib/batch/fp8_activations.h"
-#include "lib/config/problems.h"
+#include "lib/config/key_values.h"
 #include "lib/config/scenario_keys.h"
 #include "lib/config/value_reader.h"
-#include "lib/config/yaml_tree.h"
+#include "lib/scenario/language.h"
 #include "lib/scenario/layer_reader.h"
 
 namespace attnbench {
@@ -105,41 +106,33 @@ std::optional<Fp8Settings> read_fp8(const YamlNode* attention, DType activations
 
 namespace {
 
-constexpr std::array<std::string_view, 5> kDTypes{"f32", "f16", "bf16", "e4m3", "e5m2"};
-constexpr std::array<DType, 5> kDTypeOf{DType::kF32, DType::kF16, DType::kBF16, DType::kE4M3,
-                                        DType::kE5M2};
-constexpr std::array<std::string_view, 5> kLayouts{"NHD", "HND", "combined", "x_packed", "ragged"};
-constexpr std::array<KvLayout, 5> kLayoutOf{KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined,
-                                            KvLayout::kXPacked, KvLayout::kRagged};
-constexpr std::array<std::string_view, 5> kScales{"tensor", "head", "token", "block", "request"};
-constexpr std::array<KvScales, 5> kScalesOf{KvScales::kTensor, KvScales::kHead, KvScales::kToken,
-                                            KvScales::kBlock, KvScales::kRequest};
-constexpr std::array<std::string_view, 5> kPlacements{"contiguous", "shuffled", "interleaved",
-                                                      "fragmented", "reversed"};
-constexpr std::array<Placement, 5> kPlacementOf{Placement::kContiguous, Placement::kShuffled,
-                                                Placement::kInterleaved, Placement::kFragmented,
-                                                Placement::kReversed};
+constexpr DType kDTypes[] = {DType::kF32, DType::kF16, DType::kBF16, DType::kE4M3, DType::kE5M2};
+constexpr KvLayout kLayouts[] = {KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined,
+                                 KvLayout::kXPacked, KvLayout::kRagged};
+constexpr KvScales kScales[] = {KvScales::kTensor, KvScales::kHead, KvScales::kToken,
+                                KvScales::kBlock, KvScales::kRequest};
+constexpr Placement kPlacements[] = {Placement::kContiguous, Placement::kShuffled,
+                                     Placement::kInterleaved, Placement::kFragmented,
+                                     Placement::kReversed};
 
-bool read_scales(const StrictMap& map, const AttentionLayer& layer, KvCacheConfig& cache,
-                 Problems& problems) {
+/// Only a whole tensor has the scales that are asked for.
+bool check_scales(const StrictMap& map, const KvCacheConfig& cache, Problems& problems) {
   bool valid = true;
-  for (const auto& [key, scale] :
-       {std::pair{"k_scale", &cache.k_scale}, {"v_scale", &cache.v_scale}}) {
-    const YamlNode* node = map.find(key);
-    if (node == nullptr) continue;
-    if (cache.scales != KvScales::kTensor) {
-      problems.add(map.place_of(key),
-                   fmt::format("{} is the scale of a whole tensor, and scales: {} has its own", key,
-                               to_string(cache.scales)),
-                   fmt::format("leave {} out, or scales", key));
-      valid = false;
-      continue;
-    }
-    const auto value = read_factor(*node, key, problems);
-    if (value) *scale = static_cast<float>(*value);
-    valid = valid && value;
+  for (const char* key : {"k_scale", "v_scale"}) {
+    if (!map.has(key) || cache.scales == KvScales::kTensor) continue;
+    problems.add(map.place_of(key),
+                 fmt::format("{} is the scale of a whole tensor, and scales: {} has its own", key,
+                             to_string(cache.scales)),
+                 fmt::format("leave {} out, or scales", key));
+    valid = false;
   }
-  if (!valid || !layer.shares_row_of_k_and_v()) return valid;
+  return valid;
+}
+
+/// A row of MLA's cache is key and value.
+bool settle_v_scale(const StrictMap& map, const AttentionLayer& layer, KvCacheConfig& cache,
+                    Problems& problems) {
+  if (!layer.shares_row_of_k_and_v()) return true;
   if (!map.has("v_scale")) cache.v_scale = cache.k_scale;
   if (cache.v_scale == cache.k_scale) return true;
   problems.add(map.place_of("v_scale"),
@@ -201,6 +194,31 @@ bool is_possible(const StrictMap& map, const AttentionLayer& layer, const KvCach
 
 }  // namespace
 
+KeySection kv_cache_section() {
+  return {"kv_cache",
+          "kv_cache",
+          "mixes.NAME.kv_cache",
+          {{"page_size", whole(&KvCacheConfig::page_size, 1), "Tokens of a page; any number."},
+           {"layout", word(&KvCacheConfig::layout, kLayouts),
+            "How rows lie in memory; `ragged` is keys and values without a pool.",
+            "what each backend reads best; `ragged` for `mla: expanded` without pages"},
+           {"dtype", word(&KvCacheConfig::dtype, kDTypes), "The type of stored keys and values.",
+            "`dtype` of the mix"},
+           {"scales", word(&KvCacheConfig::scales, kScales),
+            "What shares a scale of an fp8 cache: the tensor, a head, a token and head, a block of "
+            "MLA's 656-byte rows, or a request and head."},
+           {"k_scale", factor(&KvCacheConfig::k_scale),
+            "A stored K times this is the key, with `scales: tensor`."},
+           {"v_scale", factor(&KvCacheConfig::v_scale), "The same for V.", "1; MLA: k_scale"},
+           {"placement", word(&KvCacheConfig::placement, kPlacements),
+            "Where the pages of requests lie: `interleaved` takes turns, `fragmented` has holes."},
+           {"pool_tokens", whole(&KvCacheConfig::pool_tokens, 1),
+            "Size of the pool in whole pages; it must hold the batch.", "what the batch needs"},
+           {"swa_pool", flag(&KvCacheConfig::swa_pool),
+            "Layers with a window or chunks have a pool of their own, which holds only the pages "
+            "that these reach (SGLang's hybrid models)."}}};
+}
+
 std::optional<DType> read_activation_dtype(const StrictMap& mix, Problems& problems) {
   const YamlNode* node = mix.find("dtype");
   if (node == nullptr) return DType::kBF16;
@@ -212,9 +230,9 @@ std::optional<DType> read_activation_dtype(const StrictMap& mix, Problems& probl
                              word));
     return std::nullopt;
   }
-  const auto choice =
-      read_choice(*node, "dtype", std::span<const std::string_view>(kDTypes).first(3), problems);
-  return choice ? std::optional(kDTypeOf[*choice]) : std::nullopt;
+  const std::vector<std::string_view> words = words_of(std::span(kDTypes).first(3));
+  const auto choice = read_choice(*node, "dtype", words, problems);
+  return choice ? std::optional(kDTypes[*choice]) : std::nullopt;
 }
 
 std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activations,
@@ -232,48 +250,20 @@ std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activatio
                  "kv_cache out; kv_cache: none takes back what defaults say");
     return std::nullopt;
   }
-  const StrictMap map(*node, "kv_cache", "kv_cache", problems);
-  bool valid = map.sound();
-  if (const YamlNode* page = map.find("page_size")) {
-    const auto size = read_size(*page, "page_size", 1, kMaxSize, problems);
-    valid = valid && size;
-    cache.page_size = size.value_or(1);
-  }
-  const auto choose = [&](std::string_view key, std::span<const std::string_view> words) {
-    const YamlNode* word = map.find(key);
-    if (word == nullptr) return std::optional<std::size_t>();
-    const auto choice = read_choice(*word, key, words, problems);
-    valid = valid && choice;
-    return choice;
-  };
-  if (const auto choice = choose("layout", kLayouts)) {
-    cache.layout = kLayoutOf[*choice];
-  } else if (!map.has("layout")) {
-    cache.layout = usual_layout(&map, mla);
-  }
-  if (const auto choice = choose("dtype", kDTypes)) cache.dtype = kDTypeOf[*choice];
-  if (const auto choice = choose("placement", kPlacements)) cache.placement = kPlacementOf[*choice];
-  if (const auto choice = choose("scales", kScales)) cache.scales = kScalesOf[*choice];
-  if (const YamlNode* swa_pool = map.find("swa_pool")) {
-    const auto value = read_bool(*swa_pool, "swa_pool", problems);
-    valid = valid && value;
-    cache.swa_pool = value.value_or(false);
-  }
+  const ScenarioMap map(*node, "kv_cache", "kv_cache", problems);
+  bool valid = read_rows(map, cache, problems) && map.sound();
+  if (!map.has("layout")) cache.layout = usual_layout(&map, mla);
   valid = check_ragged(map, cache, problems) && valid;
   valid = valid && is_possible(map, layer, cache, problems);
-  valid = read_scales(map, layer, cache, problems) && valid;
-  if (const YamlNode* pool = map.find("pool_tokens")) {
-    const auto tokens = read_size(*pool, "pool_tokens", 1, kMaxSize, problems);
-    valid = valid && tokens;
-    cache.pool_tokens = tokens.value_or(0);
-    if (valid && cache.pool_tokens % cache.page_size != 0) {
-      problems.add(pool->place,
-                   fmt::format("pool_tokens {} is not a whole number of pages of {}",
-                               cache.pool_tokens, cache.page_size),
-                   fmt::format("the nearest above is {}",
-                               (cache.pool_tokens / cache.page_size + 1) * cache.page_size));
-      valid = false;
-    }
+  valid = check_scales(map, cache, problems) && valid;
+  valid = valid && settle_v_scale(map, layer, cache, problems);
+  if (valid && cache.pool_tokens % cache.page_size != 0) {
+    problems.add(map.find("pool_tokens")->place,
+                 fmt::format("pool_tokens {} is not a whole number of pages of {}",
+                             cache.pool_tokens, cache.page_size),
+                 fmt::format("the nearest above is {}",
+                             (cache.pool_tokens / cache.page_size + 1) * cache.page_size));
+    valid = false;
   }
   return valid ? std::optional(cache) : std::nullopt;
 }

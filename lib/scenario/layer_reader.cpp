@@ -4,15 +4,19 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "lib/config/key_values.h"
 #include "lib/config/scenario_keys.h"
 #include "lib/config/value_reader.h"
 #include "lib/model/hf_config.h"
 #include "lib/model/model_geometry.h"
+#include "lib/scenario/language.h"
 
 namespace attnbench {
 namespace {
@@ -71,40 +75,36 @@ std::optional<NamedGeometry> read_hf_config(const StrictMap& map, const YamlNode
   }
 }
 
+/// Names one of two kinds of YaRN that are the same here.
+bool read_yarn_type(const YamlNode& node, YarnScaling& /*yarn*/, Problems& problems) {
+  constexpr std::string_view kTypes[] = {"yarn", "deepseek_yarn"};
+  return read_choice(node, "type", kTypes, problems).has_value();
+}
+
+bool read_mscale(const YamlNode& node, YarnScaling& /*yarn*/, Problems& problems) {
+  return read_positive(node, "mscale", problems).has_value();
+}
+
 /// YaRN of latent attention, in a config.json's words. `mscale` is of cos and sin, so queries and
 /// keys already carry it; the softmax scale takes mscale_all_dim alone, which therefore is
 /// required.
-bool read_rope_scaling(const YamlNode& node, YarnScaling& yarn, Problems& problems) {
-  const StrictMap map(node, "rope_scaling", "rope_scaling", problems);
-  if (!map.sound()) return false;
-  for (const char* key : {"type", "factor", "mscale_all_dim"}) {
-    if (map.has(key)) continue;
-    problems.add(node.place, fmt::format("rope_scaling has no {}", key),
-                 "for example {type: yarn, factor: 40, mscale: 1, mscale_all_dim: 1}");
-    return false;
-  }
-  constexpr std::string_view kTypes[] = {"yarn", "deepseek_yarn"};
-  const auto type = read_choice(*map.find("type"), "type", kTypes, problems);
-  const auto factor = read_factor(*map.find("factor"), "factor", problems);
-  const auto all_dim = read_positive(*map.find("mscale_all_dim"), "mscale_all_dim", problems);
-  const YamlNode* mscale = map.find("mscale");
-  const bool mscale_valid =
-      mscale == nullptr || read_positive(*mscale, "mscale", problems).has_value();
-  if (factor && *factor < 1) {
+bool read_rope_scaling(const YamlNode& node, ModelGeometry& model, Problems& problems) {
+  const ScenarioMap map(node, "rope_scaling", "rope_scaling", problems);
+  const auto read = read_whole<YarnScaling>(map, problems);
+  if (read && read->factor < 1) {
     problems.add(map.place_of("factor"), "factor is below 1",
                  "it says how many times longer the context has become");
     return false;
   }
   constexpr double kMostAllDim = 100;  // as of a config.json; models have about 1
-  if (all_dim && *all_dim > kMostAllDim) {
+  if (read && read->mscale_all_dim > kMostAllDim) {
     problems.add(map.place_of("mscale_all_dim"),
                  fmt::format("mscale_all_dim is more than {}", kMostAllDim),
                  "the softmax scale is multiplied by (0.1 * mscale_all_dim * ln factor + 1)^2");
     return false;
   }
-  if (!type || !factor || !all_dim || !mscale_valid) return false;
-  yarn = {.factor = *factor, .mscale_all_dim = *all_dim};
-  return true;
+  if (read) model.yarn = *read;
+  return read.has_value();
 }
 
 /// A model whose only layer is a gated delta net: these four keys and no others.
@@ -118,22 +118,15 @@ std::optional<NamedGeometry> read_inline_delta_net(const StrictMap& map, Problem
   constexpr const char* kNeeds =
       "a gated delta net needs linear_num_key_heads, linear_num_value_heads, linear_key_head_dim "
       "and linear_value_head_dim";
-  std::size_t known = 0;
-  for (const auto& [key, field] : {std::pair{"linear_num_key_heads", &g.linear_num_key_heads},
-                                   {"linear_num_value_heads", &g.linear_num_value_heads},
-                                   {"linear_key_head_dim", &g.linear_key_head_dim},
-                                   {"linear_value_head_dim", &g.linear_value_head_dim}}) {
-    const YamlNode* node = map.find(key);
-    if (node == nullptr) {
-      problems.add(map.node().place, fmt::format("model has no {}", key), kNeeds);
-      return std::nullopt;
-    }
-    const auto value = read_size(*node, key, 1, kMaxHeadDim, problems);
-    if (!value) return std::nullopt;
-    *field = static_cast<int>(*value);
-    ++known;
+  constexpr const char* kKeys[] = {"linear_num_key_heads", "linear_num_value_heads",
+                                   "linear_key_head_dim", "linear_value_head_dim"};
+  for (const char* key : kKeys) {
+    if (map.has(key)) continue;
+    problems.add(map.node().place, fmt::format("model has no {}", key), kNeeds);
+    return std::nullopt;
   }
-  if (map.node().entries.size() == known) return model;
+  if (!read_rows(map, g, problems)) return std::nullopt;
+  if (map.node().entries.size() == std::size(kKeys)) return model;
   for (const YamlEntry& entry : map.node().entries) {
     if (entry.key.starts_with("linear_")) continue;
     problems.add(entry.value->place, fmt::format("{} beside linear_num_key_heads", entry.key),
@@ -152,23 +145,9 @@ std::optional<NamedGeometry> read_inline(const StrictMap& map, Problems& problem
   model.name = kInlineModel;
   ModelGeometry& g = model.geometry;
   g.name = model.name;
-  const std::pair<const char*, int*> fields[] = {{"heads_q", &g.heads_q},
-                                                 {"heads_kv", &g.heads_kv},
-                                                 {"head_dim", &g.head_dim},
-                                                 {"head_dim_v", &g.head_dim_v},
-                                                 {"kv_lora_rank", &g.kv_lora_rank},
-                                                 {"qk_nope_head_dim", &g.qk_nope_head_dim},
-                                                 {"qk_rope_head_dim", &g.qk_rope_head_dim}};
   g.layers = 1;
   g.kinds = LayerCounts(LayerKind::kFull, 1);
-  bool valid = true;
-  for (const auto& [key, field] : fields) {
-    const YamlNode* node = map.find(key);
-    if (node == nullptr) continue;
-    const auto value = read_size(*node, key, 1, kMaxHeadDim, problems);
-    valid = valid && value;
-    *field = static_cast<int>(value.value_or(0));
-  }
+  const bool valid = read_rows(map, g, problems);
   const bool mla = map.has("kv_lora_rank");
   const auto needed =
       mla ? std::vector<const char*>{"heads_q", "qk_nope_head_dim", "qk_rope_head_dim"}
@@ -196,9 +175,6 @@ std::optional<NamedGeometry> read_inline(const StrictMap& map, Problems& problem
     problems.add(map.place_of(key), fmt::format("{} beside kv_lora_rank", key),
                  "latent attention has one KV row of kv_lora_rank + qk_rope_head_dim");
     return std::nullopt;
-  }
-  if (const YamlNode* rope = map.find("rope_scaling")) {
-    valid = read_rope_scaling(*rope, g.yarn, problems) && valid;
   }
   return valid ? std::optional(model) : std::nullopt;
 }
@@ -230,22 +206,15 @@ std::optional<LayerKind> read_kind(const StrictMap& mix, const YamlNode& model_n
   }
 }
 
-/// The form of latent attention; nullopt after a mistake.
-std::optional<MlaForm> read_mla_form(const StrictMap& mix, const NamedGeometry& model,
-                                     Problems& problems) {
+/// Latent attention has forms, other attention has none.
+bool check_mla_form(const StrictMap& mix, MlaForm form, const NamedGeometry& model,
+                    Problems& problems) {
   const YamlNode* node = mix.find("mla");
-  if (node == nullptr) return MlaForm::kAbsorbed;
-  constexpr std::string_view kMlaForms[] = {"absorbed", "expanded", "composed"};
-  constexpr MlaForm kFormOf[] = {MlaForm::kAbsorbed, MlaForm::kExpanded, MlaForm::kComposed};
-  const auto choice = read_choice(*node, "mla", kMlaForms, problems);
-  if (!choice) return std::nullopt;
-  if (!model.geometry.is_mla()) {
-    problems.add(node->place, fmt::format("mla: {} of model {}", kMlaForms[*choice], model.name),
-                 "it has keys and values of its own, no latent rows: leave mla out, also in "
-                 "defaults");
-    return std::nullopt;
-  }
-  return kFormOf[*choice];
+  if (node == nullptr || model.geometry.is_mla()) return true;
+  problems.add(node->place, fmt::format("mla: {} of model {}", to_string(form), model.name),
+               "it has keys and values of its own, no latent rows: leave mla out, also in "
+               "defaults");
+  return false;
 }
 
 /// What `attention` says of latent attention, which holds for both of its forms.
@@ -264,12 +233,65 @@ std::optional<NamedGeometry> read_model(const YamlNode& node, Problems& problems
                  kModelForms);
     return std::nullopt;
   }
-  const StrictMap map(node, "model", "model", problems);
+  const ScenarioMap map(node, "model", "model", problems);
   if (const YamlNode* config = map.find("hf_config")) return read_hf_config(map, *config, problems);
   return read_inline(map, problems);
 }
 
 }  // namespace
+
+KeySection model_section() {
+  const auto dim = [](int ModelGeometry::*member) { return whole(member, 1, kMaxHeadDim); };
+  using M = ModelGeometry;
+  return {
+      "model",
+      "model",
+      "mixes.NAME.model",
+      {{"hf_config", by_section("a path"),
+        "A Hugging Face `config.json`, from the scenario's folder. Only `ignore` may stand "
+        "beside it."},
+       {"ignore", by_section("a list of words"),
+        "Keys of the `config.json` that are unknown and do not change the attention."},
+       {"heads_q", dim(&M::heads_q), "Query heads of the whole model.", "", true},
+       {"heads_kv", dim(&M::heads_kv), "KV heads, which divide heads_q.", "required without MLA"},
+       {"head_dim", dim(&M::head_dim), "Of Q and K.", "required without MLA"},
+       {"head_dim_v", dim(&M::head_dim_v), "Of V and O; of MLA's expanded form, which needs it.",
+        "head_dim"},
+       {"kv_lora_rank", dim(&M::kv_lora_rank), "MLA: width of the latent, which is V too.", "none"},
+       {"qk_nope_head_dim", dim(&M::qk_nope_head_dim), "MLA: sets the scale, 1/sqrt(nope + rope).",
+        "required for MLA"},
+       {"qk_rope_head_dim", dim(&M::qk_rope_head_dim),
+        "MLA: columns of the cached row behind the latent.", "required for MLA"},
+       {"rope_scaling", by_hand(read_rope_scaling, "a map", "", "rope_scaling"),
+        "MLA: YaRN, which multiplies the scale.", "none"},
+       {"linear_num_key_heads", dim(&M::linear_num_key_heads),
+        "Gated delta net, which these four keys describe: heads of Q and K.", "none"},
+       {"linear_num_value_heads", dim(&M::linear_num_value_heads),
+        "Heads of V, of the state and of O; a multiple of the key heads.", "none"},
+       {"linear_key_head_dim", dim(&M::linear_key_head_dim),
+        "Of Q and K; the scale is 1/sqrt of it.", "none"},
+       {"linear_value_head_dim", dim(&M::linear_value_head_dim), "Of V and O.", "none"}}};
+}
+
+KeySection rope_scaling_section() {
+  return {"rope_scaling",
+          "rope_scaling",
+          "mixes.NAME.model.rope_scaling",
+          {{"type", by_hand(read_yarn_type, "`yarn` `deepseek_yarn`"), "The two are the same here.",
+            "", true},
+           {"factor", factor(&YarnScaling::factor), "How many times longer the context is, from 1.",
+            "", true},
+           {"mscale", by_hand(read_mscale, "a number above 0"),
+            "Of cos and sin, without effect here: a line of a config can be copied.", "none"},
+           {"mscale_all_dim", positive(&YarnScaling::mscale_all_dim),
+            "What reaches the scale, up to 100.", "", true}},
+          "for example {type: yarn, factor: 40, mscale: 1, mscale_all_dim: 1}"};
+}
+
+std::string_view to_string(MlaForm form) {
+  constexpr std::string_view kWords[] = {"absorbed", "expanded", "composed"};
+  return kWords[static_cast<std::size_t>(form)];
+}
 
 std::optional<ModelGeometry> read_geometry(const YamlNode& mix, Problems& problems) {
   const YamlEntry* const node = mix.find("model");
@@ -280,10 +302,8 @@ std::optional<ModelGeometry> read_geometry(const YamlNode& mix, Problems& proble
 
 std::optional<LayerChoice> read_layer(const StrictMap& mix, const std::string& mix_name,
                                       const Place& mix_place, Problems& problems) {
-  constexpr std::int64_t kMaxTp = 1024;
-  std::optional<std::int64_t> tp = 1;
-  const YamlNode* tp_node = mix.find("tp");
-  if (tp_node != nullptr) tp = read_size(*tp_node, "tp", 1, kMaxTp, problems);
+  LayerChoice choice;
+  bool valid = read_rows(mix, choice, problems);
   const YamlNode* model_node = mix.find("model");
   if (model_node == nullptr) {
     if (!mix.sound()) return std::nullopt;
@@ -293,18 +313,13 @@ std::optional<LayerChoice> read_layer(const StrictMap& mix, const std::string& m
   }
   auto model = read_model(*model_node, problems);
   if (model) take_kind_of_mix(mix, *model);
-  LayerChoice choice;
-  bool valid = model && tp;
   const auto kind = model ? read_kind(mix, *model_node, model->geometry, problems) : std::nullopt;
-  const auto mla = model ? read_mla_form(mix, *model, problems) : std::nullopt;
-  valid = valid && kind && mla;
+  valid = valid && kind && check_mla_form(mix, choice.mla, *model, problems);
   if (valid) {
     choice.model = model->name;
     choice.geometry = model->geometry;
     choice.kind = *kind;
     choice.note = notes_on(model->geometry, *kind);
-    choice.tp = static_cast<int>(*tp);
-    choice.mla = *mla;
     if (choice.mla != MlaForm::kAbsorbed) {
       choice.note += fmt::format(
           "{}{}: the up-projection of latent rows is not part of it",
@@ -317,8 +332,8 @@ std::optional<LayerChoice> read_layer(const StrictMap& mix, const std::string& m
         choice.expanded = layer_of(model->geometry, *kind, choice.tp, MlaForm::kExpanded);
       }
     } catch (const ConfigError& error) {
-      const bool about_tp = tp_node != nullptr && *tp > 1;
-      add_placed(error, about_tp ? tp_node->place : model_node->place, problems);
+      const YamlNode* where = choice.tp > 1 ? mix.find("tp") : model_node;
+      add_placed(error, where->place, problems);
       valid = false;
     }
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "lib/base/dtype.h"
 #include "lib/batch/fp8_activations.h"
@@ -19,6 +20,9 @@ namespace attnbench {
 /// The name of a geometry that a scenario writes out: one of a layer, of a model with any number of
 /// them.
 inline constexpr const char* kInlineModel = "inline";
+
+inline constexpr MlaForm kMlaForms[] = {MlaForm::kAbsorbed, MlaForm::kExpanded, MlaForm::kComposed};
+[[nodiscard]] std::string_view to_string(MlaForm form);
 
 /// A model's layer on one rank, with the name that records carry.
 struct LayerChoice {

@@ -11,10 +11,10 @@
 #include <string>
 
 #include "lib/base/counter_hash.h"
+#include "lib/config/key_values.h"
 #include "lib/config/scenario_keys.h"
-#include "lib/config/strict_map.h"
 #include "lib/config/value_reader.h"
-#include "lib/scenario/quantile_table.h"
+#include "lib/scenario/language.h"
 
 namespace attnbench {
 namespace {
@@ -72,17 +72,6 @@ namespace {
 
 using Shape = decltype(LengthDistribution::shape);
 
-/// A key that its map must have; reports its absence.
-const YamlNode* need(const StrictMap& map, std::string_view key, std::string_view what,
-                     std::string_view example, Problems& problems) {
-  const YamlNode* node = map.find(key);
-  if (node == nullptr && map.sound()) {
-    problems.add(map.node().place, fmt::format("{} has no {}", what, key),
-                 fmt::format("for example {}", example));
-  }
-  return node;
-}
-
 std::optional<Shape> read_uniform(const YamlNode& node, std::int64_t lo, Problems& problems) {
   if (!node.is_list() || node.items.size() != 2) {
     problems.add(node.place, fmt::format("uniform takes two lengths, found {}", describe(node)),
@@ -102,39 +91,21 @@ std::optional<Shape> read_uniform(const YamlNode& node, std::int64_t lo, Problem
 }
 
 std::optional<Shape> read_lognormal(const YamlNode& node, Problems& problems) {
-  constexpr std::string_view kExample = "lognormal: {median: 1200, sigma: 0.9}";
-  const StrictMap map(node, "lognormal", "lognormal", problems);
-  const YamlNode* median = need(map, "median", "lognormal", kExample, problems);
-  const YamlNode* sigma = need(map, "sigma", "lognormal", kExample, problems);
-  if (median == nullptr || sigma == nullptr) return std::nullopt;
-  const auto middle = read_size(*median, "median", 1, kMaxSize, problems);
-  const auto spread = read_positive(*sigma, "sigma", problems);
-  if (!middle || !spread) return std::nullopt;
-  return Lognormal{static_cast<double>(*middle), *spread};
+  const ScenarioMap map(node, "lognormal", "lognormal", problems);
+  return read_whole<Lognormal>(map, problems);
 }
 
 std::optional<Shape> read_zipf(const YamlNode& node, Problems& problems) {
-  constexpr std::string_view kExample = "zipf: {exponent: 1.1, max: 8k}";
-  const StrictMap map(node, "zipf", "zipf", problems);
-  const YamlNode* exponent = need(map, "exponent", "zipf", kExample, problems);
-  const YamlNode* max = need(map, "max", "zipf", kExample, problems);
-  if (exponent == nullptr || max == nullptr) return std::nullopt;
-  const auto power = read_positive(*exponent, "exponent", problems);
-  const auto largest = read_size(*max, "max", 1, kMaxSize, problems);
-  if (!power || !largest) return std::nullopt;
-  return Zipf{*power, *largest};
+  return read_whole<Zipf>(ScenarioMap(node, "zipf", "zipf", problems), problems);
 }
 
 std::optional<Shape> read_bimodal(const YamlNode& node, std::int64_t lo, Problems& problems) {
-  constexpr std::string_view kExample = "bimodal: {low: 256, high: 16k, high_share: 10%}";
-  const StrictMap map(node, "bimodal", "bimodal", problems);
-  const YamlNode* low = need(map, "low", "bimodal", kExample, problems);
-  const YamlNode* high = need(map, "high", "bimodal", kExample, problems);
-  const YamlNode* share = need(map, "high_share", "bimodal", kExample, problems);
-  if (low == nullptr || high == nullptr || share == nullptr) return std::nullopt;
+  const ScenarioMap map(node, "bimodal", "bimodal", problems);
+  if (!map.has_required(problems)) return std::nullopt;
+  const YamlNode* low = map.find("low");
   const auto shorter = read_size(*low, "low", lo, kMaxSize, problems);
-  const auto longer = read_size(*high, "high", lo, kMaxSize, problems);
-  const auto part = read_fraction(*share, "high_share", problems);
+  const auto longer = read_size(*map.find("high"), "high", lo, kMaxSize, problems);
+  const auto part = read_fraction(*map.find("high_share"), "high_share", problems);
   if (!shorter || !longer || !part) return std::nullopt;
   if (*shorter >= *longer) {
     problems.add(low->place, fmt::format("low {} is not below high {}", *shorter, *longer));
@@ -148,10 +119,10 @@ std::optional<Shape> read_quantiles(const YamlNode& node, Problems& problems) {
   const YamlNode* table = &node;
   const YamlNode* column = nullptr;
   if (node.is_map()) {
-    const StrictMap map(node, "quantiles", "quantiles", problems);
-    table = need(map, "table", "quantiles", "{table: azure-conv-2023}", problems);
+    const ScenarioMap map(node, "quantiles", "quantiles", problems);
+    if (!map.has_required(problems)) return std::nullopt;
+    table = map.find("table");
     column = map.find("column");
-    if (table == nullptr) return std::nullopt;
   }
   const std::vector<std::string> tables = quantile_table_names();
   if (!table->is_scalar() || std::ranges::find(tables, table->text) == tables.end()) {
@@ -178,7 +149,7 @@ std::optional<LengthSpec> read_drawn(const YamlNode& node, std::string_view what
                                      Problems& problems) {
   constexpr std::array<std::string_view, 5> kShapes{"uniform", "lognormal", "zipf", "bimodal",
                                                     "quantiles"};
-  const StrictMap map(node, "length", what, problems);
+  const ScenarioMap map(node, "length", what, problems);
   if (!map.sound()) return std::nullopt;
   std::vector<std::string_view> given;
   for (const std::string_view shape : kShapes) {
@@ -221,6 +192,63 @@ std::optional<LengthSpec> read_drawn(const YamlNode& node, std::string_view what
 }
 
 }  // namespace
+
+KeySection length_section() {
+  return {"length",
+          "length",
+          "A length",
+          {{"uniform", by_section("two sizes"),
+            "Any length between, both ends included: `{uniform: [500, 4k]}`."},
+           {"lognormal", map_of("lognormal"), "`{lognormal: {median: 1200, sigma: 0.9}, max: 8k}`"},
+           {"zipf", map_of("zipf"), "`{zipf: {exponent: 1.1, max: 8k}}`"},
+           {"bimodal", map_of("bimodal"), "`{bimodal: {low: 256, high: 16k, high_share: 10%}}`"},
+           {"quantiles", map_of("quantiles", "a table's name, or a map"),
+            "A measured distribution: `{quantiles: azure-conv-2023, max: 4k}`."},
+           {"min", by_section("a size"), "Shorter draws become this.", "the least allowed"},
+           {"max", by_section("a size"), "Longer draws become this.", "none"}}};
+}
+
+KeySection lognormal_section() {
+  const auto median = value_of(&Lognormal::median, "a whole number from 1", "",
+                               [](const YamlNode& node, std::string_view key, Problems& problems) {
+                                 return read_size(node, key, 1, kMaxSize, problems);
+                               });
+  return {
+      "lognormal",
+      "lognormal",
+      "lognormal",
+      {{"median", median, "Half of the lengths are shorter.", "", true},
+       {"sigma", positive(&Lognormal::sigma), "Standard deviation of the logarithm.", "", true}},
+      "for example lognormal: {median: 1200, sigma: 0.9}"};
+}
+
+KeySection zipf_section() {
+  return {"zipf",
+          "zipf",
+          "zipf",
+          {{"exponent", positive(&Zipf::exponent), "Length n has weight n^-exponent.", "", true},
+           {"max", whole(&Zipf::max, 1), "The longest.", "", true}},
+          "for example zipf: {exponent: 1.1, max: 8k}"};
+}
+
+KeySection bimodal_section() {
+  return {"bimodal",
+          "bimodal",
+          "bimodal",
+          {{"low", by_section("a size"), "The short ones.", "", true},
+           {"high", by_section("a size"), "The long ones.", "", true},
+           {"high_share", by_section("a fraction"), "How many are long.", "", true}},
+          "for example bimodal: {low: 256, high: 16k, high_share: 10%}"};
+}
+
+KeySection quantiles_section() {
+  return {"quantiles",
+          "quantiles",
+          "quantiles",
+          {{"table", by_section("a name"), "The file `lengths/NAME.csv`.", "", true},
+           {"column", by_section("a name", "context_tokens"), "Which lengths of the table."}},
+          "for example {table: azure-conv-2023}"};
+}
 
 std::optional<std::int64_t> LengthSpec::list_size() const {
   const auto* list = std::get_if<std::vector<std::int64_t>>(&form);

@@ -9,7 +9,6 @@
 #include <numeric>
 
 #include "lib/base/error.h"
-#include "lib/scenario/quantile_table.h"
 
 namespace attnbench {
 namespace {

@@ -9,68 +9,47 @@
 #include <filesystem>
 
 #include "lib/base/lasting_path.h"
-#include "lib/config/strict_map.h"
+#include "lib/config/key_values.h"
 #include "lib/config/value_reader.h"
 #include "lib/scenario/fill.h"
+#include "lib/scenario/language.h"
 
 namespace attnbench {
 namespace {
 
-/// A value or a list of values, none empty.
-std::vector<const YamlNode*> one_or_more(const YamlNode& node, std::string_view what,
-                                         Problems& problems) {
-  if (!node.is_list()) return {&node};
-  std::vector<const YamlNode*> nodes;
-  for (const YamlPtr& item : node.items) nodes.push_back(item.get());
-  if (nodes.empty()) problems.add(node.place, fmt::format("{} is an empty list", what));
-  return nodes;
-}
-
-template <class T>
-void add_distinct(std::vector<T>& values, T value, const YamlNode& node, Problems& problems) {
-  if (std::ranges::find(values, value) != values.end()) {
-    problems.add(node.place, fmt::format("'{}' is listed twice", node.text));
-    return;
-  }
-  values.push_back(std::move(value));
-}
-
-template <class T, std::size_t N>
-std::vector<T> read_choices(const YamlNode& node, std::string_view what,
-                            const std::array<std::string_view, N>& words,
-                            const std::array<T, N>& values, Problems& problems) {
-  std::vector<T> chosen;
-  for (const YamlNode* item : one_or_more(node, what, problems)) {
-    const auto choice = read_choice(*item, what, words, problems);
-    if (choice) add_distinct(chosen, values[*choice], *item, problems);
-  }
-  return chosen;
-}
-
-void read_bounds(const YamlNode& node, std::string_view what, int& min, int& max,
+bool read_bounds(const YamlNode& node, std::string_view what, int& min, int& max,
                  Problems& problems) {
   constexpr std::int64_t kMost = 1'000'000;
   if (!node.is_list() || node.items.size() != 2) {
     problems.add(node.place, fmt::format("{} takes two numbers, found {}", what, describe(node)),
                  fmt::format("the fewest and the most: {}: [{}, {}]", what, min, max));
-    return;
+    return false;
   }
   const auto least = read_size(*node.items[0], what, 1, kMost, problems);
   const auto most = read_size(*node.items[1], what, 1, kMost, problems);
-  if (!least || !most) return;
+  if (!least || !most) return false;
   if (*least > *most) {
     problems.add(node.items[0]->place,
                  fmt::format("{} begins at {} and ends at {}", what, *least, *most),
                  "the smaller number comes first");
-    return;
+    return false;
   }
   min = static_cast<int>(*least);
   max = static_cast<int>(*most);
+  return true;
+}
+
+bool read_rounds(const YamlNode& node, MeasureConfig& config, Problems& problems) {
+  return read_bounds(node, "rounds", config.min_rounds, config.max_rounds, problems);
+}
+
+bool read_samples(const YamlNode& node, MeasureConfig& config, Problems& problems) {
+  return read_bounds(node, "samples", config.min_block_samples, config.max_block_samples, problems);
 }
 
 /// Batch sizes, each larger than the one before it.
-std::vector<std::int64_t> read_buckets(const YamlNode& node, Problems& problems) {
-  std::vector<std::int64_t> buckets;
+bool read_buckets(const YamlNode& node, MeasureConfig& config, Problems& problems) {
+  std::vector<std::int64_t>& buckets = config.graph_buckets;
   for (const YamlNode* item : one_or_more(node, "graph_buckets", problems)) {
     const auto size = read_size(*item, "a graph bucket", 1, kMaxSize, problems);
     if (!size) continue;
@@ -82,79 +61,94 @@ std::vector<std::int64_t> read_buckets(const YamlNode& node, Problems& problems)
     }
     buckets.push_back(*size);
   }
-  return buckets;
+  return true;
+}
+
+bool read_invariance(const YamlNode& node, VerifyConfig& config, Problems& problems) {
+  constexpr std::array<std::string_view, 2> kWords{"measured", "required"};
+  const auto choice = read_choice(node, "batch_invariant", kWords, problems);
+  config.batch_invariant_required = choice == 1u;
+  return choice.has_value();
 }
 
 }  // namespace
 
+KeySection measure_section() {
+  constexpr LaunchMode kLaunchModes[] = {LaunchMode::kEager, LaunchMode::kGraph};
+  return {
+      "measure",
+      "measure",
+      "measure",
+      {{"cache", words(&MeasureConfig::cache, kCacheStates),
+        "What the last-level cache holds when a sample begins: `cold` nothing of the step, `warm` "
+        "what the same forward left there, `serving` what an engine's step has just written: "
+        "queries, index arrays and the backend's workspace."},
+       {"launch", words(&MeasureConfig::launch, kLaunchModes),
+        "`eager` launches, or the replay of a captured CUDA `graph`."},
+       {"step", words(&MeasureConfig::step, kStepParts),
+        "What of a layer's step is run, each a row of its own: `attention` over keys that are in "
+        "the cache, `kv_write`, which brings the new keys and values to their slots, or `both`."},
+       {"graph_buckets", by_hand(read_buckets, "whole numbers, ascending"),
+        "Batch sizes for which an engine records CUDA graphs. A smaller batch is padded; a larger "
+        "one is no graph cell.",
+        "none: a graph has the size of its batch"},
+       {"precision", fraction(&MeasureConfig::precision),
+        "Stop when the half-width of the 95 % interval is this part of the median."},
+       {"rounds", by_hand(read_rounds, "two whole numbers", "[12, 40]"),
+        "Fewest and most visits to each cell; a round visits every cell of a case once."},
+       {"block", a_time(&MeasureConfig::block_s), "The samples of one visit fill about this long."},
+       {"samples", by_hand(read_samples, "two whole numbers", "[5, 150]"),
+        "Fewest and most samples of one visit."},
+       {"timeout", a_time(&MeasureConfig::cell_timeout_s),
+        "Time for the rounds of one cell; a cell that has not reached `precision` then is marked."},
+       {"workspace_limit", bytes(&MeasureConfig::workspace_limit),
+        "A plan that wants more workspace is skipped with both figures, as an engine's fixed "
+        "buffer would make it fail.",
+        "none"}}};
+}
+
+KeySection verify_section() {
+  // By their roundings, the finest first.
+  constexpr std::array kTypes{DType::kF32, DType::kF16, DType::kBF16, DType::kE4M3, DType::kE5M2};
+  return {"verify",
+          "verify",
+          "verify",
+          {{"enabled", flag(&VerifyConfig::enabled), "`false`: there are no verdicts."},
+           {"rows", whole(&VerifyConfig::rows, 1),
+            "Rows (query token, head) of each fill that the reference computes; every request has "
+            "one at least."},
+           {"fills", words(&VerifyConfig::fills, kFills),
+            "The data sets that are checked; `timing` has the contents of a timed sample."},
+           {"batch_invariant", by_hand(read_invariance, "`measured` `required`", "measured"),
+            "Whether a request's bits may depend on the rest of its batch: `required` tests 100 "
+            "batches and makes a backend that differs INCORRECT, `measured` tests two requests and "
+            "reports it."},
+           {"at_most", word(&VerifyConfig::at_most, kTypes),
+            "The loosest type in which a backend may say that it rounds; a looser one is "
+            "unsupported.",
+            "any"}}};
+}
+
+KeySection hybrid_section() {
+  return {"hybrid",
+          "hybrid",
+          "hybrid",
+          {{"prefill", by_section("a name"), "The backend of prompts.", "", true},
+           {"decode", by_section("a name"), "The backend of decodes.", "", true},
+           {"speculative_attention_mode", by_section("`prefill` `decode`", "prefill"),
+            "Which of the two runs draft trees."}}};
+}
+
 MeasureConfig read_measure(const YamlNode& node, Problems& problems) {
-  const StrictMap map(node, "measure", "measure", problems);
   MeasureConfig config;
-  if (const YamlNode* cache = map.find("cache")) {
-    config.cache = read_choices<CacheState, 3>(
-        *cache, "cache", {"cold", "warm", "serving"},
-        {CacheState::kCold, CacheState::kWarm, CacheState::kServing}, problems);
-  }
-  if (const YamlNode* launch = map.find("launch")) {
-    config.launch = read_choices<LaunchMode, 2>(*launch, "launch", {"eager", "graph"},
-                                                {LaunchMode::kEager, LaunchMode::kGraph}, problems);
-  }
-  if (const YamlNode* step = map.find("step")) {
-    config.step = read_choices<StepPart, 3>(
-        *step, "step", {"attention", "kv_write", "both"},
-        {StepPart::kAttention, StepPart::kKvWrite, StepPart::kBoth}, problems);
-  }
-  if (const YamlNode* buckets = map.find("graph_buckets")) {
-    config.graph_buckets = read_buckets(*buckets, problems);
-  }
-  if (const YamlNode* precision = map.find("precision")) {
-    config.precision = read_fraction(*precision, "precision", problems).value_or(config.precision);
-  }
-  if (const YamlNode* rounds = map.find("rounds")) {
-    read_bounds(*rounds, "rounds", config.min_rounds, config.max_rounds, problems);
-  }
-  if (const YamlNode* samples = map.find("samples")) {
-    read_bounds(*samples, "samples", config.min_block_samples, config.max_block_samples, problems);
-  }
-  if (const YamlNode* block = map.find("block")) {
-    config.block_s = read_duration(*block, "block", problems).value_or(config.block_s);
-  }
-  if (const YamlNode* timeout = map.find("timeout")) {
-    config.cell_timeout_s =
-        read_duration(*timeout, "timeout", problems).value_or(config.cell_timeout_s);
-  }
-  if (const YamlNode* limit = map.find("workspace_limit")) {
-    config.workspace_limit = read_bytes(*limit, "workspace_limit", problems).value_or(0);
-  }
+  static_cast<void>(read_rows(ScenarioMap(node, "measure", "measure", problems), config, problems));
   return config;
 }
 
 VerifyConfig read_verify(const YamlNode& node, Problems& problems) {
-  const StrictMap map(node, "verify", "verify", problems);
+  const ScenarioMap map(node, "verify", "verify", problems);
   VerifyConfig config;
-  if (const YamlNode* enabled = map.find("enabled")) {
-    config.enabled = read_bool(*enabled, "enabled", problems).value_or(config.enabled);
-  }
-  if (const YamlNode* rows = map.find("rows")) {
-    config.rows = read_size(*rows, "rows", 1, kMaxSize, problems).value_or(config.rows);
-  }
-  if (const YamlNode* fills = map.find("fills")) {
-    std::array<std::string_view, kFills.size()> words;
-    std::ranges::transform(kFills, words.begin(), [](Fill fill) { return to_string(fill); });
-    config.fills = read_choices<Fill, kFills.size()>(*fills, "fills", words, kFills, problems);
-  }
-  if (const YamlNode* invariant = map.find("batch_invariant")) {
-    constexpr std::array<std::string_view, 2> kWords{"measured", "required"};
-    const auto choice = read_choice(*invariant, "batch_invariant", kWords, problems);
-    config.batch_invariant_required = choice && *choice == 1;
-  }
-  if (const YamlNode* most = map.find("at_most")) {
-    // By their roundings, the finest first.
-    constexpr std::array kTypes{DType::kF32, DType::kF16, DType::kBF16, DType::kE4M3, DType::kE5M2};
-    constexpr std::array<std::string_view, 5> kWords{"f32", "f16", "bf16", "e4m3", "e5m2"};
-    const auto choice = read_choice(*most, "at_most", kWords, problems);
-    if (choice) config.at_most = kTypes[*choice];
-  }
+  static_cast<void>(read_rows(map, config, problems));
   if (config.batch_invariant_required && !config.enabled) {
     problems.add(map.place_of("batch_invariant"), "batch_invariant: required beside enabled: false",
                  "what is required has to be checked: leave one of them out");
@@ -194,7 +188,11 @@ void read_backends(const YamlNode& node, Scenario& scenario, Problems& problems)
       scenario.backends.push_back(
           lasting_path((folder / item->text).string()));  // one that is named twice is loaded once
     } else if (auto name = read_backend(*item, problems)) {
-      add_distinct(scenario.backends, std::move(*name), *item, problems);
+      if (std::ranges::find(scenario.backends, *name) != scenario.backends.end()) {
+        refuse_second(*item, problems);
+      } else {
+        scenario.backends.push_back(std::move(*name));
+      }
     }
     // A name that is none or listed twice is a mistake, and ends the scenario.
     scenario.backend_places.push_back(item->place);
@@ -202,7 +200,7 @@ void read_backends(const YamlNode& node, Scenario& scenario, Problems& problems)
 }
 
 void read_hybrid(const YamlNode& node, Scenario& scenario, Problems& problems) {
-  const StrictMap map(node, "hybrid", "hybrid", problems);
+  const ScenarioMap map(node, "hybrid", "hybrid", problems);
   std::vector<std::string> parts;
   for (const char* key : {"prefill", "decode"}) {
     const YamlNode* const item = map.find(key);

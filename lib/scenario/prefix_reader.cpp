@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/scenario/prefix_reader.h"
+#include "lib/scenario/batch_reader.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,9 +12,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "lib/config/key_values.h"
 #include "lib/config/scenario_keys.h"
-#include "lib/config/strict_map.h"
 #include "lib/config/value_reader.h"
+#include "lib/scenario/language.h"
 
 namespace attnbench {
 namespace {
@@ -38,7 +39,7 @@ WrittenPrefix read_prefix_entry(const YamlEntry& entry, Problems& problems) {
     written.own_tokens = read_size(value, "prefix length", 1, kMaxSize, problems).value_or(0);
     return written;
   }
-  const StrictMap map(value, "prefix", "a prefix", problems);
+  const ScenarioMap map(value, "prefix", "a prefix", problems);
   if (const YamlNode* tokens = map.find("tokens")) {
     written.own_tokens = read_size(*tokens, "tokens", 1, kMaxSize, problems).value_or(0);
     written.length_place = tokens->place;
@@ -92,6 +93,16 @@ std::vector<const WrittenPrefix*> path_of(const PrefixesByName& by_name, const W
 }
 
 }  // namespace
+
+KeySection prefix_section() {
+  return {
+      "prefix",
+      "a prefix",
+      "prefixes.NAME",
+      {{"tokens", by_section("a whole number from 1"), "That the prefix has of its own.", "", true},
+       {"after", by_section("a name of `prefixes`", "none"),
+        "The prefix whose tokens come before them: `{after: system, tokens: 1k}`."}}};
+}
 
 std::vector<PrefixSpec> read_prefixes(const YamlNode& node, Problems& problems) {
   std::vector<PrefixSpec> prefixes;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/scenario/quantile_table.h"
+#include "lib/scenario/length_reader.h"
 
 #include <csv.h>
 #include <fmt/format.h>

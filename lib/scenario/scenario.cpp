@@ -6,19 +6,18 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 #include <set>
 #include <utility>
 
 #include "lib/base/regular_file.h"
 #include "lib/base/sha256.h"
-#include "lib/config/strict_map.h"
-#include "lib/config/value_reader.h"
+#include "lib/config/key_values.h"
+#include "lib/scenario/batch_reader.h"
 #include "lib/scenario/case_reader.h"
+#include "lib/scenario/language.h"
 #include "lib/scenario/layer_reader.h"
 #include "lib/scenario/layers_reader.h"
 #include "lib/scenario/measure_reader.h"
-#include "lib/scenario/prefix_reader.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/scenario/sweep.h"
 
@@ -30,10 +29,10 @@ constexpr std::size_t kMaxScenarioBytes = std::size_t{16} << 20;
 
 /// Defaults are read with each mix; here only their keys, which no mix need share.
 void check_defaults(const YamlNode& node, Problems& problems) {
-  const StrictMap defaults(node, "defaults", "defaults", problems);
+  const ScenarioMap defaults(node, "defaults", "defaults", problems);
   for (const std::string_view section : {"kv_cache", "attention"}) {
     const YamlNode* map = defaults.find(section);
-    if (map != nullptr) StrictMap(*map, section, section, problems);
+    if (map != nullptr) ScenarioMap(*map, section, section, problems);
   }
 }
 
@@ -198,18 +197,8 @@ Scenario parse_scenario(const std::string& text, const std::string& path,
       problems.add({}, "the file is empty", "scenarios/README.md shows a scenario");
     problems.throw_if_any();
   }
-  const StrictMap file(*root, "scenario", "a scenario", problems);
-  if (const YamlNode* name = file.find("scenario")) {
-    scenario.name = read_name(*name, "scenario", problems).value_or("");
-  }
-  if (const YamlNode* description = file.find("description")) {
-    scenario.description = read_text(*description, "description", problems).value_or("");
-  }
-  if (const YamlNode* own_seed = file.find("seed")) {
-    const auto value =
-        read_size(*own_seed, "seed", 0, std::numeric_limits<std::int64_t>::max(), problems);
-    scenario.seed = static_cast<std::uint64_t>(value.value_or(0));
-  }
+  const ScenarioMap file(*root, "scenario", "a scenario", problems);
+  static_cast<void>(read_rows(file, scenario, problems));
   if (seed) scenario.seed = *seed;
   if (const YamlNode* defaults = file.find("defaults")) check_defaults(*defaults, problems);
   ScenarioContext context{scenario.name, scenario.seed, {}};

@@ -10,120 +10,13 @@
 #include <utility>
 
 #include "lib/base/counter_hash.h"
+#include "lib/config/key_values.h"
 #include "lib/config/scenario_keys.h"
 #include "lib/config/size_literal.h"
-#include "lib/config/strict_map.h"
 #include "lib/config/value_reader.h"
+#include "lib/scenario/language.h"
 
 namespace attnbench {
-namespace {
-
-/// "batch[0].kv_len" -> {"batch", "[0]", "kv_len"}.
-std::vector<std::string> split(const std::string& path) {
-  std::vector<std::string> steps(1);
-  for (const char c : path) {
-    if (c == '.') {
-      steps.emplace_back();
-    } else if (c == '[') {
-      steps.emplace_back("[");
-    } else {
-      steps.back() += c;
-    }
-  }
-  return steps;
-}
-
-/// Case ids are single words: whatever else a value holds becomes '-'.
-std::string as_word(std::string_view text) {
-  std::string word;
-  for (const char c : text) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       c == '.' || c == '_' || c == '+';
-    word += plain ? c : '-';
-  }
-  return word;
-}
-
-/// The word of a list or map; what lies inside it is joined with '_', so that levels stay apart.
-std::string composite_word(const YamlNode& value, char separator) {
-  std::string word;
-  const auto add = [&](const std::string& key, const YamlNode& part) {
-    if (!word.empty()) word += separator;
-    word += key + (part.is_scalar() ? as_word(part.text) : composite_word(part, '_'));
-  };
-  for (const YamlPtr& item : value.items) add("", *item);
-  for (const YamlEntry& entry : value.entries) add(entry.key, *entry.value);
-  return word.empty() ? "none" : word;
-}
-
-/// A long word keeps its beginning and gets a hash, which still tells it from others.
-std::string shortened(const std::string& word) {
-  constexpr std::size_t kMost = 40, kKept = 24;
-  if (word.size() <= kMost) return word;
-  std::uint64_t hash = 0;
-  for (const char c : word) hash = combine(hash, static_cast<unsigned char>(c));
-  return fmt::format("{}-{:08x}", word.substr(0, kKept), hash >> 32);
-}
-
-/// 4096 and 4k are the same value, so they get the same word.
-std::string value_word(const YamlNode& value) {
-  if (value.is_scalar()) {
-    const auto size = parse_size(value.text);
-    if (!size) return as_word(value.text);
-    constexpr std::int64_t kKilo = 1024;
-    return *size >= kKilo && *size % kKilo == 0 ? fmt::format("{}k", *size / kKilo)
-                                                : fmt::format("{}", *size);
-  }
-  return shortened(composite_word(value, '+'));
-}
-
-}  // namespace
-
-std::optional<std::vector<std::string>> read_sweep_path(const std::string& path, const Place& place,
-                                                        Problems& problems) {
-  std::vector<std::string> steps = split(path);
-  const KeySection* section = &key_section("mix");
-  std::string before;  // the part of the path that is known to be right
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const ScenarioKey* key =
-        section == nullptr || steps[i] == "sweep" ? nullptr : section->find(steps[i]);
-    if (key == nullptr) {
-      problems.add(place, fmt::format("unknown path '{}' in a sweep", path),
-                   section == nullptr ? fmt::format("{} holds no keys", before)
-                                      : fmt::format("'{}' is no key of {}   {}", steps[i],
-                                                    before.empty() ? "a mix" : before,
-                                                    allowed_keys_hint(*section, steps[i])));
-      return std::nullopt;
-    }
-    before += (before.empty() ? "" : ".") + steps[i];
-    section = key->section.empty() ? nullptr : &key_section(key->section);
-    // The step after batch chooses an entry, by its place or its name.
-    if (steps[i] == "batch" && i + 1 < steps.size()) {
-      const std::string& choice = steps[++i];
-      before += choice.starts_with('[') ? choice : "." + choice;
-      if (choice.empty() || i + 1 == steps.size()) {
-        problems.add(place, fmt::format("path '{}' chooses an entry and no key of it", path),
-                     "for example batch[0].kv_len or batch.chat.count");
-        return std::nullopt;
-      }
-    }
-  }
-  return steps;
-}
-
-std::string sweep_label(const std::string& path, const YamlNode& value) {
-  const std::string word = value_word(value);
-  if (path == "kv_cache.page_size") return "ps" + word;
-  if (path == "kv_cache.dtype") return "kv-" + word;
-  if (path == "dtype") return word;
-  if (path == "attention.q_dtype") return "q-" + word;
-  if (path == "attention.out_dtype") return "out-" + word;
-  const std::string name = path.substr(path.find_last_of('.') + 1);
-  // "tp8", "kv_len4k", but "batch-8q1s1k": only a number may follow a name without a dash.
-  const bool number = !word.empty() && word.find_first_not_of("0123456789.km") == std::string::npos;
-  return name + (number && value.is_scalar() ? "" : "-") + word;
-}
-
 namespace {
 
 /// More cases than a run can time; the limit stops a grid that was written by mistake.
@@ -133,9 +26,14 @@ constexpr const char* kAxisExample =
     "for example [1, 16, 64], {range: {start: 8, stop: 64, step: 8}} or {log2: {start: 1, stop: "
     "64}}";
 
+/// A range, or powers of two.
+struct Progression {
+  std::int64_t start = 0, stop = 0, step = 1;
+};
+
 /// The numbers of {range: {start, stop, step}} or {log2: {start, stop}}; both ends belong to it.
 void read_progression(const YamlNode& node, SweepAxis& axis, Problems& problems) {
-  const StrictMap map(node, "axis", axis.path, problems);
+  const ScenarioMap map(node, "axis", axis.path, problems);
   if (!map.sound()) return;
   const YamlNode* range = map.find("range");
   const YamlNode* log2 = map.find("log2");
@@ -146,33 +44,17 @@ void read_progression(const YamlNode& node, SweepAxis& axis, Problems& problems)
   }
   const YamlNode& bounds = range != nullptr ? *range : *log2;
   const char* what = range != nullptr ? "range" : "log2";
-  const StrictMap ends(bounds, what, what, problems);
-  const YamlNode* start = ends.find("start");
-  const YamlNode* stop = ends.find("stop");
-  if (start == nullptr || stop == nullptr) {
-    if (ends.sound()) {
-      problems.add(bounds.place,
-                   fmt::format("{} has no {}", what, start == nullptr ? "start" : "stop"),
-                   kAxisExample);
-    }
-    return;
-  }
-  const auto first = read_size(*start, "start", range != nullptr ? 0 : 1, kMaxSize, problems);
-  const auto last = read_size(*stop, "stop", 0, kMaxSize, problems);
-  std::optional<std::int64_t> step = 1;
-  if (range != nullptr) {
-    if (const YamlNode* given = ends.find("step")) {
-      step = read_size(*given, "step", 1, kMaxSize, problems);
-    }
-  }
-  if (!first || !last || !step) return;
-  if (*first > *last) {
-    problems.add(start->place, fmt::format("{} from {} to {} has no values", what, *first, *last),
+  const ScenarioMap ends(bounds, what, what, problems);
+  const auto read = read_whole<Progression>(ends, problems);
+  if (!read) return;
+  if (read->start > read->stop) {
+    problems.add(ends.find("start")->place,
+                 fmt::format("{} from {} to {} has no values", what, read->start, read->stop),
                  "the smaller end comes first; both ends belong to it");
     return;
   }
-  for (std::int64_t value = *first; value <= *last;
-       value = range != nullptr ? value + *step : 2 * value) {
+  for (std::int64_t value = read->start; value <= read->stop;
+       value = range != nullptr ? value + read->step : 2 * value) {
     if (static_cast<std::int64_t>(axis.values.size()) == kMaxPoints) {
       problems.add(bounds.place, fmt::format("{} has more than {} values", what, kMaxPoints));
       return;
@@ -304,11 +186,50 @@ YamlPtr set_value(const YamlNode& node, const SweepAxis& axis, std::size_t step,
 
 }  // namespace
 
+KeySection sweep_section() {
+  return {"sweep",
+          "sweep",
+          "sweep",
+          {{"grid", by_section("a map of paths"),
+            "Every combination of values: `{grid: {kv_cache.page_size: [1, 16], tp: [1, 8]}}` "
+            "makes four cases."},
+           {"zip", by_section("a map of paths"),
+            "The first value of each list, then the second: `{zip: {\"batch[0].count\": [64, 8], "
+            "\"batch[0].kv_len\": [1k, 8k]}}` makes two cases."}}};
+}
+
+KeySection axis_section() {
+  return {"axis",
+          "axis",
+          "A swept path",
+          {{"range", map_of("range"), "`{range: {start: 8, stop: 64, step: 8}}`"},
+           {"log2", map_of("log2"), "`{log2: {start: 1, stop: 64}}` is 1 2 4 8 16 32 64."}}};
+}
+
+KeySection range_section() {
+  return {"range",
+          "range",
+          "range",
+          {{"start", whole(&Progression::start, 0), "The first value.", "", true},
+           {"stop", whole(&Progression::stop, 0), "The last value, if a step meets it.", "", true},
+           {"step", whole(&Progression::step, 1), "From one value to the next."}},
+          kAxisExample};
+}
+
+KeySection log2_section() {
+  return {"log2",
+          "log2",
+          "log2",
+          {{"start", whole(&Progression::start, 1), "Doubled until it passes stop.", "", true},
+           {"stop", whole(&Progression::stop, 0), "The largest value.", "", true}},
+          kAxisExample};
+}
+
 std::optional<Sweep> read_sweep(const YamlNode* node, Problems& problems) {
   Sweep sweep;
   sweep.points = {{}};
   if (node == nullptr || (node->is_scalar() && node->text == "none")) return sweep;
-  const StrictMap map(*node, "sweep", "sweep", problems);
+  const ScenarioMap map(*node, "sweep", "sweep", problems);
   if (!map.sound()) return std::nullopt;
   const YamlNode* grid = map.find("grid");
   const YamlNode* zip = map.find("zip");
