@@ -7,8 +7,8 @@
 namespace attnbench {
 
 /// False in a build with ATTNBENCH_KERNELS=ci, which compiles few of the CUDA kernels: bf16 with a
-/// cache in bf16 or e4m3 and, but for MLA, head dim 128. CMake leaves out the other files, so code
-/// that chooses a kernel may name the others only under `if constexpr (kAllKernels)`.
+/// cache in bf16 or e4m3 and, but for MLA, head dim 128. backends/kernel_units.cmake leaves out the
+/// others, so code that chooses a kernel may name them only under `if constexpr (kAllKernels)`.
 #ifdef ATTNBENCH_KERNELS_CI
 inline constexpr bool kAllKernels = false;
 #else

@@ -1,9 +1,0 @@
-// SPDX-FileCopyrightText: 2026 attnbench authors
-// SPDX-License-Identifier: Apache-2.0
-#include "backends/splitkv/find_kernel.cuh"
-
-namespace attnbench::splitkv {
-
-template CompiledKernel find_kernel<__half, __half>(const Kernel&);
-
-}  // namespace attnbench::splitkv
