@@ -5,6 +5,7 @@
 #include "backends/common/cuda/planning.h"
 #include "backends/common/shared_scales.h"
 #include "backends/splitkv/splitkv.h"
+#include "lib/backend/features.h"
 
 namespace attnbench::cascade {
 
@@ -16,21 +17,14 @@ Numerics CascadeBackend::numerics(const Problem& problem) const {
 }
 
 Support CascadeBackend::supports(const Problem& problem) const {
-  if (const Support kernels = splitkv::SplitKvBackend().supports(problem); !kernels) return kernels;
-  const AttentionLayer& layer = problem.layer;
-  if (layer.is_cross_attention || !layer.causal) return Support::no("causal self-attention only");
-  if (layer.causal_block > 1) return Support::no("no block diffusion: its suffixes are causal");
-  if (layer.sliding_window_size >= 0)
-    return Support::no("no sliding window: a prefix is seen whole");
-  if (layer.attention_chunk > 0) return Support::no("no chunks: a prefix is seen whole");
-  if (layer.dual_chunk.exists()) {
-    return Support::no("no dual chunks: a prefix pass has one form of its queries");
+  constexpr Features kFeatures = {Feature::kDraftTrees, Feature::kSoftcap,     Feature::kSinks,
+                                  Feature::kEmptyRows,  Feature::kPrefixAlone, Feature::kSwaPool};
+  if (Support named = unsupported_by_default(
+          problem, kFeatures, "all queries see a prefix whole, and in one form of themselves");
+      !named) {
+    return named;
   }
-  if (layer.temperature_len > 0) {
-    return Support::no("no temperature: a prefix pass has no query positions");
-  }
-  if (layer.has_alibi) return Support::no("no ALiBi: a prefix pass has no query positions");
-  return Support::yes();
+  return splitkv::SplitKvBackend().supports(problem);
 }
 
 std::vector<KvLayout> CascadeBackend::formats(const Problem& problem) const {

@@ -111,7 +111,7 @@ TEST_F(CascadeGpu, has_no_graphs_although_its_kernels_do) {
 
 TEST_F(CascadeGpu, says_why_it_cannot) {
   EXPECT_EQ(CascadeBackend().supports(problem_of(small_sliding_window())).reason(),
-            "no sliding window: a prefix is seen whole");
+            "no sliding window: all queries see a prefix whole, and in one form of themselves");
 }
 
 }  // namespace

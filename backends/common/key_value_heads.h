@@ -2,24 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/common/kernel_features.h"
 #include "backends/common/kernels_in_build.h"
-#include "backends/common/no_recurrent.h"
-#include "lib/backend/support.h"
 #include "lib/batch/problem.h"
 
 namespace attnbench {
 
 /// Whether kernels that read K and V as heads of their own, and multiply them on tensor cores, can
-/// compute a problem. `has_kernel`: this build has one for its types and head dims; `head_dims`:
-/// those of a full build.
+/// compute a problem. `features`: those of the kernels; `has_kernel`: this build has one for its
+/// types and head dims; `head_dims`: those of a full build.
 [[nodiscard]] inline Support supports_key_value_heads(
-    const Problem& problem, bool has_kernel,
+    const Problem& problem, Features features, bool has_kernel,
     const char* head_dims = "head dims 64, 96, 128, 256 and 192/128 only") {
-  if (problem.layer.is_recurrent()) return Support::no(kNoRecurrent);
-  if (problem.layer.shares_row_of_k_and_v()) {
-    return Support::no("no MLA: K and V are read as separate heads (see mla)");
-  }
-  if (problem.multi_item) return Support::no("no multi-item scoring but in passes");
+  if (Support named = unsupported_by_default(problem, features); !named) return named;
   if (problem.dtype != DType::kBF16 && problem.dtype != DType::kF16) {
     return Support::no("activations in bf16 or f16 only: tensor cores round f32");
   }

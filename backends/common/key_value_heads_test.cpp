@@ -19,7 +19,7 @@ Problem bf16_from(DType cache) {
 }
 
 std::string refusal(const Problem& problem) {
-  return supports_key_value_heads(problem, true).reason();
+  return supports_key_value_heads(problem, kKernelFeatures, true).reason();
 }
 
 TEST(KeyValueHeads, are_supported_in_the_activations_type_and_in_fp8) {
@@ -40,11 +40,14 @@ TEST(KeyValueHeads, are_refused_with_the_reason) {
   problem.layer.family = Family::kLatent;
   EXPECT_THAT(refusal(problem), HasSubstr("MLA"));
   problem.layer.family = Family::kRecurrent;
-  EXPECT_EQ(refusal(problem), kNoRecurrent);
+  EXPECT_THAT(refusal(problem), HasSubstr("recurrent layers"));
+  problem = bf16_from(DType::kBF16);
+  problem.multi_item = true;
+  EXPECT_THAT(refusal(problem), HasSubstr("multi-item"));
 }
 
 TEST(KeyValueHeads, are_refused_where_no_kernel_has_their_dims) {
-  EXPECT_THAT(supports_key_value_heads(bf16_from(DType::kBF16), false).reason(),
+  EXPECT_THAT(supports_key_value_heads(bf16_from(DType::kBF16), kKernelFeatures, false).reason(),
               HasSubstr("head dims"));
 }
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "backends/common/made_indices.h"
-#include "backends/common/no_recurrent.h"
 #include "backends/common/visibility.h"
+#include "lib/backend/features.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
 #include "lib/batch/graph_padding.h"
@@ -45,7 +45,7 @@ Support looks_at_distances_alone(const Problem& problem) {
     return Support::no(
         fmt::format("no {}: a pass over new keys counts places from the first of them", what));
   };
-  if (layer.is_recurrent()) return Support::no(kNoRecurrent);
+  if (layer.is_recurrent()) return unsupported_by_default(problem, {});
   if (layer.is_cross_attention) {
     return Support::no("no cross attention: its keys are none of the step's");
   }

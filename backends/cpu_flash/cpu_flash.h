@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "backends/common/no_recurrent.h"
+#include "backends/common/kernel_features.h"
 #include "lib/backend/backend.h"
 
 namespace attnbench::cpu_flash {
@@ -22,7 +22,8 @@ class CpuFlashBackend final : public Backend {
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override {
-    return problem.layer.is_recurrent() ? Support::no(kNoRecurrent) : Support::yes();
+    return unsupported_by_default(
+        problem, kKernelFeatures | Features{Feature::kLatent, Feature::kItems, Feature::kAlibi});
   }
   /// Contiguous rows that share their scales: one of the tensor, of the head or of the request; and
   /// latent rows with the scales of their blocks inside.

@@ -5,15 +5,21 @@
 #include <bit>
 #include <cstdint>
 
-#include "backends/common/no_recurrent.h"
+#include "lib/backend/features.h"
 
 namespace attnbench::cudnn {
 
 Support supports(const Problem& problem) {
   const AttentionLayer& layer = problem.layer;
-  if (layer.is_recurrent()) return Support::no(kNoRecurrent);
-  if (layer.shares_row_of_k_and_v()) {
-    return Support::no("no MLA: K and V are read as separate tensors (see mla)");
+  if (problem.empty_rows) {
+    return Support::no("no rows without keys: cuDNN writes NaN for them");
+  }
+  constexpr Features kFeatures = {Feature::kCrossAttention, Feature::kNotCausal, Feature::kWindow,
+                                  Feature::kSinks,          Feature::kEmptyRows, Feature::kSwaPool};
+  if (Support named = unsupported_by_default(
+          problem, kFeatures, "cuDNN is asked only for causal masks, windows and one scale");
+      !named) {
+    return named;
   }
   if (problem.dtype != DType::kBF16 && problem.dtype != DType::kF16) {
     return Support::no("activations in bf16 or f16 only");
@@ -22,35 +28,6 @@ Support supports(const Problem& problem) {
     return Support::no(
         "KV cache in the activations' type only: on sm_90 cuDNN's fp8 attention has fp8 queries "
         "and an fp8 output");
-  }
-  if (problem.mode == ForwardMode::kTargetVerify && !problem.drafts_are_chains) {
-    return Support::no(
-        "no draft trees that branch: cuDNN has no mask of bits, only a bias as large as all "
-        "logits");
-  }
-  if (problem.empty_rows) {
-    return Support::no("no rows without keys: cuDNN writes NaN for them");
-  }
-  if (problem.multi_item) {
-    return Support::no("no multi-item scoring: cuDNN's masks are causal ones and sliding windows");
-  }
-  if (layer.causal_block > 1) {
-    return Support::no("no block diffusion: cuDNN's masks are causal ones and sliding windows");
-  }
-  if (layer.attention_chunk > 0) {
-    return Support::no("no chunked attention: cuDNN's masks are causal ones and sliding windows");
-  }
-  if (layer.dual_chunk.exists()) {
-    return Support::no("no dual chunks: cuDNN's queries have one form");
-  }
-  if (layer.logit_cap > 0) {
-    return Support::no("no softcap: cuDNN has it in place of its masks, not beside them");
-  }
-  if (layer.temperature_len > 0) {
-    return Support::no("no temperature: cuDNN scales all logits alike");
-  }
-  if (layer.has_alibi) {
-    return Support::no("no ALiBi: cuDNN has none with queries aligned to the last key");
   }
   if (layer.head_dim_qk % 8 != 0 || layer.head_dim_v % 8 != 0 || layer.head_dim_qk > 256 ||
       layer.head_dim_v > 256) {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "lib/backend/features.h"
+
 namespace attnbench::example {
 
 const BackendInfo& Example::info() const noexcept {
@@ -19,21 +21,8 @@ const BackendInfo& Example::info() const noexcept {
 }
 
 Support Example::supports(const Problem& problem) const {
-  const AttentionLayer& layer = problem.layer;
-  if (layer.family != Family::kSoftmax)
-    return Support::no("no MLA: K and V are read as separate heads");
-  if (problem.mode == ForwardMode::kTargetVerify) return Support::no("no tree mask");
-  if (!layer.causal || layer.is_cross_attention) return Support::no("causal self-attention only");
-  if (problem.multi_item) return Support::no("no multi-item scoring");
-  if (layer.causal_block > 1) return Support::no("no block diffusion");
-  if (layer.sliding_window_size >= 0 || layer.attention_chunk > 0 || layer.dual_chunk.exists()) {
-    return Support::no("no window, no chunks");
-  }
-  if (layer.logit_cap > 0 || layer.temperature_len > 0) {
-    return Support::no("no softcap, no temperature");
-  }
-  if (layer.has_sinks || layer.has_alibi) return Support::no("no sinks, no ALiBi");
-  return Support::yes();
+  // Plain causal attention over keys and values.
+  return unsupported_by_default(problem, {Feature::kEmptyRows, Feature::kSwaPool});
 }
 
 // [README: the kernel]

@@ -16,7 +16,8 @@ TEST(Example, conforms) {
 }
 
 TEST(Example, refuses_what_it_does_not_do_with_a_reason) {
-  EXPECT_EQ(Example().supports(problem_of(small_tree_verify())).reason(), "no tree mask");
+  EXPECT_EQ(Example().supports(problem_of(small_tree_verify())).reason(),
+            "no draft trees that branch");
 }
 
 std::string text_of(const std::string& path) {

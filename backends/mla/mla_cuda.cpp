@@ -3,8 +3,8 @@
 #include <bit>
 
 #include "backends/common/cuda/planning.h"
+#include "backends/common/kernel_features.h"
 #include "backends/common/kernels_in_build.h"
-#include "backends/common/no_recurrent.h"
 #include "backends/common/shared_scales.h"
 #include "backends/mla/mla.h"
 #include "backends/mla/planned.h"
@@ -19,14 +19,14 @@ Numerics MlaBackend::numerics(const Problem& problem) const { return {.p = probl
 
 Support MlaBackend::supports(const Problem& problem) const {
   const AttentionLayer& layer = problem.layer;
-  if (layer.is_recurrent()) return Support::no(kNoRecurrent);
+  constexpr Features kFeatures = kKernelFeatures | Features{Feature::kLatent, Feature::kAlibi};
+  if (Support named = unsupported_by_default(problem, kFeatures); !named) return named;
   if (!layer.shares_row_of_k_and_v()) {
     return Support::no("absorbed MLA only: one latent row as K and V");
   }
   if (layer.head_dim_qk != kHeadDimK || layer.head_dim_v != kHeadDimV) {
     return Support::no("latent rows of 512 + 64 only");
   }
-  if (problem.multi_item) return Support::no("no multi-item scoring but in passes");
   if (!std::has_single_bit(static_cast<std::uint64_t>(problem.cache.page_size))) {
     return Support::no("page sizes that are powers of two only");
   }

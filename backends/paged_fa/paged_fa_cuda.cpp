@@ -18,7 +18,8 @@ Support PagedFaBackend::supports(const Problem& problem) const {
     return Support::no("no drafts in dual chunks (see splitkv)");
   }
   if (problem.layer.has_alibi) return Support::no("no ALiBi, as FlashAttention 3 (see splitkv)");
-  return supports_key_value_heads(problem, has_kernel(kernel_for(problem, TileKind::kFew)),
+  return supports_key_value_heads(problem, kKernelFeatures,
+                                  has_kernel(kernel_for(problem, TileKind::kFew)),
                                   "head dims 64, 96, 128, 256 and 192/128 only, and 72 and 80 "
                                   "with a cache in the activations' type");
 }

@@ -16,7 +16,8 @@ SplitKvBackend::SplitKvBackend(SplitRule rule) : info_(splitkv::info(rule)), rul
 Numerics SplitKvBackend::numerics(const Problem& problem) const { return {.p = problem.dtype}; }
 
 Support SplitKvBackend::supports(const Problem& problem) const {
-  return supports_key_value_heads(problem, has_kernel(kernel_for(problem, false)));
+  return supports_key_value_heads(problem, kKernelFeatures | Features{Feature::kAlibi},
+                                  has_kernel(kernel_for(problem, false)));
 }
 
 std::vector<KvLayout> SplitKvBackend::formats(const Problem& problem) const {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "backends/common/no_recurrent.h"
+#include "backends/common/kernel_features.h"
 #include "lib/backend/backend.h"
 
 namespace attnbench::torch_native {
@@ -18,7 +18,8 @@ class TorchNativeBackend final : public Backend {
 
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
   [[nodiscard]] Support supports(const Problem& problem) const override {
-    return problem.layer.is_recurrent() ? Support::no(kNoRecurrent) : Support::yes();
+    return unsupported_by_default(
+        problem, kKernelFeatures | Features{Feature::kLatent, Feature::kItems, Feature::kAlibi});
   }
   /// All of them.
   [[nodiscard]] std::vector<KvLayout> formats(const Problem&) const override {
