@@ -25,7 +25,7 @@
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/base/glob.h"
-#include "lib/config/scenario_keys.h"
+#include "lib/config/word_hints.h"
 #include "lib/gate/compare.h"
 #include "lib/page/page.h"
 #include "lib/page/plots.h"

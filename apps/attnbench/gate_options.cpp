@@ -17,7 +17,7 @@
 #include "apps/attnbench/output_files.h"
 #include "apps/attnbench/result_file.h"
 #include "lib/base/error.h"
-#include "lib/config/scenario_keys.h"
+#include "lib/config/word_hints.h"
 #include "lib/gate/gate_sinks.h"
 #include "lib/summary/terminal_columns.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/config/scenario_keys.h"
+#include "lib/config/word_hints.h"
 #include "lib/model/hf_config.h"
 
 namespace attnbench {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/config/scenario_keys.h"
+#include "lib/config/word_hints.h"
 
 namespace attnbench {
 

@@ -19,7 +19,7 @@
 #include "apps/attnbench/shard.h"
 #include "lib/base/error.h"
 #include "lib/base/lasting_path.h"
-#include "lib/config/scenario_keys.h"
+#include "lib/config/word_hints.h"
 #include "lib/run/backend_choice.h"
 
 namespace attnbench {

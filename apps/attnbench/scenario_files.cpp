@@ -12,7 +12,7 @@
 
 #include "apps/attnbench/own_program.h"
 #include "lib/base/error.h"
-#include "lib/config/scenario_keys.h"
+#include "lib/config/word_hints.h"
 
 namespace attnbench {
 namespace {

@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
-#include "lib/config/scenario_keys.h"
+#include "lib/config/word_hints.h"
 
 namespace attnbench {
 namespace {

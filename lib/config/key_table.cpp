@@ -10,7 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/config/key_values.h"
-#include "lib/config/scenario_keys.h"
+#include "lib/config/word_hints.h"
 
 namespace attnbench {
 namespace {

@@ -11,8 +11,8 @@
 #include <sstream>
 #include <utility>
 
-#include "lib/config/scenario_keys.h"
 #include "lib/config/size_literal.h"
+#include "lib/config/word_hints.h"
 
 namespace attnbench {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/config/scenario_keys.h"
+#include "lib/config/word_hints.h"
 #include "lib/result/record_text.h"
 #include "lib/session/aa_pairs.h"
 

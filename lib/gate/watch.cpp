@@ -12,7 +12,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/glob.h"
-#include "lib/config/scenario_keys.h"
+#include "lib/config/word_hints.h"
 #include "lib/gate/comparability.h"
 #include "lib/gate/trend.h"
 #include "lib/measure/statistics.h"

@@ -11,7 +11,7 @@
 #include "lib/backend/tuning.h"
 #include "lib/base/error.h"
 #include "lib/base/glob.h"
-#include "lib/config/scenario_keys.h"
+#include "lib/config/word_hints.h"
 #include "lib/session/backend_code.h"
 #include "lib/session/case_support.h"
 #include "lib/verify/step_support.h"

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "lib/config/key_values.h"
-#include "lib/config/scenario_keys.h"
 #include "lib/config/value_reader.h"
+#include "lib/config/word_hints.h"
 #include "lib/scenario/language.h"
 
 namespace attnbench {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "lib/config/key_values.h"
-#include "lib/config/scenario_keys.h"
 #include "lib/config/value_reader.h"
+#include "lib/config/word_hints.h"
 #include "lib/scenario/language.h"
 #include "lib/scenario/layer_reader.h"
 

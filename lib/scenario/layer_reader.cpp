@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "lib/config/key_values.h"
-#include "lib/config/scenario_keys.h"
 #include "lib/config/value_reader.h"
+#include "lib/config/word_hints.h"
 #include "lib/model/hf_config.h"
 #include "lib/model/model_geometry.h"
 #include "lib/scenario/language.h"

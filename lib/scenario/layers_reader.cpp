@@ -9,8 +9,8 @@
 #include <optional>
 #include <span>
 
-#include "lib/config/scenario_keys.h"
 #include "lib/config/value_reader.h"
+#include "lib/config/word_hints.h"
 #include "lib/model/model_geometry.h"
 #include "lib/scenario/layer_reader.h"
 

@@ -11,9 +11,9 @@
 
 #include "lib/base/counter_hash.h"
 #include "lib/config/key_values.h"
-#include "lib/config/scenario_keys.h"
 #include "lib/config/size_literal.h"
 #include "lib/config/value_reader.h"
+#include "lib/config/word_hints.h"
 #include "lib/scenario/language.h"
 
 namespace attnbench {

@@ -11,7 +11,7 @@
 #include "lib/backend/hybrid/hybrid_backend.h"
 #include "lib/backend/tuning.h"
 #include "lib/base/error.h"
-#include "lib/config/scenario_keys.h"
+#include "lib/config/word_hints.h"
 #include "lib/engines/engine_kernels.h"
 
 namespace attnbench {

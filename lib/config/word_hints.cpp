@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/config/scenario_keys.h"
+#include "lib/config/word_hints.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
