@@ -1,406 +1,100 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
+
+#include "lib/base/embedded_file.h"
+#include "lib/config/data_row.h"
 #include "lib/engines/engine_backends.h"
 
-// Sources are SGLang 0.5.17 and vLLM 0.22.0. Of SGLang, files of python/sglang/srt: what a backend
-// of layers/attention hands to its kernels, the refusals of server_args.py and
-// arg_groups/overrides.py, and, of fp8 caches and draft trees, the matrices of
-// docs/advanced_features/attention_backend.md. Of vLLM, what the classes of v1/attention/backends
-// say in supported_kv_cache_dtypes, supports_*(), get_supported_*() and _cudagraph_support, and the
-// NotImplementedErrors of their constructors.
-//
-// What no row takes, because neither engine has it on such a device:
-// * ALiBi in SGLang; in vLLM, FLASHINFER keeps the slopes and computes without them.
-// * a temperature but in SGLang's Triton and aiter backends (xai_temperature_len).
-// * multi-item scoring but in SGLang's flashinfer (_handle_multi_item_scoring asserts it).
-// * chunks but in SGLang's fa3, the one that reads attention_chunk_size. Llama 4 may take triton
-//   and trtllm_mha too, which then show a query all keys. vLLM cuts chunks into virtual batches
-//   before any backend (model_executor/layers/attention/chunked_local_attention.py).
-// * dual chunks in vLLM, whose backend went with its first engine; block diffusion in vLLM.
-// * caches whose scales are those of requests: both expand one number, or one per head.
-// * x_packed caches, which vLLM's paged attention reads on AMD GPUs alone.
-
 namespace attnbench {
+
+/// data/engine_backends.yaml, compiled in.
+std::span<const EmbeddedFile> embedded_engine_backends();
+
 namespace {
 
-using Layers = EngineBackend::Layers;
-using Drafts = EngineBackend::Drafts;
-using enum EngineFeature;
+constexpr std::string_view kLayersWords[] = {"mha", "mla", "sparse_mla", "linear", "vision"};
+constexpr std::string_view kPlatformWords[] = {"cuda", "rocm"};
+constexpr std::string_view kDraftsWords[] = {"none", "chains", "trees_on_single_pages", "trees"};
+constexpr std::string_view kGraphWords[] = {"NEVER", "UNIFORM_SINGLE_TOKEN_DECODE", "UNIFORM_BATCH",
+                                            "ALWAYS"};
 
-constexpr Engine kS = Engine::kSglang, kV = Engine::kVllm;
-constexpr CudaGraphSupport kSingle = CudaGraphSupport::kUniformSingleTokenDecode;
+using FeatureSets = std::map<std::string, EngineFeatures, std::less<>>;
 
-constexpr EngineFeatures kTritonOfSglang = {kE4m3Cache,   kE5m2Cache,   kSinks,          kWindow,
-                                            kSoftcap,     kTemperature, kBlockDiffusion, kNonCausal,
-                                            kEncoderOnly, kRagged,      kInvariance};
-// fa_skip_kv_cache (--prefill-only-disable-kv-cache) reads keys as projections leave them.
-constexpr EngineFeatures kFa3OfSglang = {kSinks,      kWindow,     kCross,  kSoftcap,
-                                         kChunks,     kNonCausal,  kRagged, kBlockDiffusion,
-                                         kInvariance, kEncoderOnly};
-constexpr EngineFeatures kFlashAttnOfVllm = {kWindow, kCross,     kSoftcap,     kAlibi,
-                                             kChunks, kNonCausal, kEncoderOnly, kInvariance};
-constexpr EngineFeatures kFlashInferOfVllm = {kE4m3Cache, kE5m2Cache, kWindow, kSoftcap, kChunks};
-// Nobody has looked at aiter's kernels, whose wrapper is all that SGLang's source has.
-constexpr EngineFeatures kUnknownOfAmd = {kE5m2Cache, kXPacked,     kFp8Queries,     kSinks,
-                                          kCross,     kSoftcap,     kBlockDiffusion, kChunks,
-                                          kNonCausal, kEncoderOnly, kRagged};
+/// A list of features' words and of names of sets.
+EngineFeatures read_features(const YamlNode& list, const FeatureSets& sets, Problems& problems) {
+  EngineFeatures features;
+  for (const YamlPtr& item : list_items(list, problems)) {
+    const auto set = sets.find(item->text);
+    if (set != sets.end()) {
+      features = features.with(set->second);
+    } else if (const auto feature = find_engine_feature(item->text)) {
+      features = features.with({*feature});
+    } else {
+      problems.add(item->place, "there is no feature or set " + describe(*item));
+    }
+  }
+  return features;
+}
 
-// Draft trees over pages of several tokens: EAGLE's with _PAGE_TREE_SPEC_BACKENDS of
-// arg_groups/speculative_hook.py, where an n-gram's take flashinfer alone.
-//
-// SGLang's fa4 is not among them: its row in the documentation is older than the rule that chooses
-// it. SGLang records decodes and target_verify steps, with each backend that lets it; draft_extend
-// steps with those of graph_supported_backend_types (speculative/eagle_worker_v2.py), and blocks of
-// diffusion with flashinfer, which _dllm_attention_backend then sets.
-constexpr EngineBackend kRows[] = {
-    {.engine = kS,
-     .name = "flashinfer",
-     .least_capability = 80,
-     .drafts = Drafts::kTrees,
-     .draft_extend_graph = true,
-     .diffusion_graph = true,
-     .takes = {kE4m3Cache, kE5m2Cache, kWindow, kCross, kSoftcap, kItems, kBlockDiffusion,
-               kNonCausal, kEncoderOnly, kRagged, kInvariance}},
-    // FlashAttention 3 refuses fp8 before Hopper (hopper/flash_api.cpp).
-    {.engine = kS,
-     .name = "fa3",
-     .least_capability = 80,
-     .most_capability = 89,
-     .drafts = Drafts::kTrees,
-     .takes = kFa3OfSglang},
-    // e5m2: _attention_backend_fa3_fp8_fallback takes triton instead.
-    {.engine = kS,
-     .name = "fa3",
-     .least_capability = 90,
-     .most_capability = 90,
-     .drafts = Drafts::kTrees,
-     .takes = kFa3OfSglang.with({kE4m3Cache, kFp8Queries})},
-    {.engine = kS,
-     .name = "triton",
-     .drafts = Drafts::kTrees,
-     .draft_extend_graph = true,
-     .takes = kTritonOfSglang},
-    // XQA on Hopper and on GeForce's Blackwell: decodes, with queries in bf16 (is_xqa_impl);
-    // prompts are refused there (_handle_attention_backend_compatibility).
-    {.engine = kS,
-     .name = "trtllm_mha",
-     .least_capability = 90,
-     .most_capability = 90,
-     .decodes_only = true,
-     .pages = {16, 32, 64, 128},
-     .draft_extend_graph = true,
-     .takes = {kE4m3Cache, kSinks, kWindow},
-     .unknown = {kE5m2Cache}},
-    {.engine = kS,
-     .name = "trtllm_mha",
-     .least_capability = 100,
-     .most_capability = 109,
-     .pages = {16, 32, 64, 128},
-     .draft_extend_graph = true,
-     .takes = {kE4m3Cache, kFp8Queries, kSinks, kWindow},
-     .unknown = {kE5m2Cache}},
-    {.engine = kS,
-     .name = "trtllm_mha",
-     .least_capability = 120,
-     .most_capability = 121,
-     .decodes_only = true,
-     .pages = {16, 32, 64, 128},
-     .draft_extend_graph = true,
-     .takes = {kE4m3Cache, kSinks, kWindow},
-     .unknown = {kE5m2Cache}},
-    // Keys of an fp8 cache are widened to the queries' type before PyTorch's attention.
-    {.engine = kS,
-     .name = "torch_native",
-     .drafts = Drafts::kNone,
-     .graph = CudaGraphSupport::kNever,
-     .takes = {kE4m3Cache, kE5m2Cache, kWindow, kCross, kBlockDiffusion, kNonCausal}},
-    {.engine = kS,
-     .name = "flex_attention",
-     .drafts = Drafts::kNone,
-     .graph = CudaGraphSupport::kNever},
-    // On FlashAttention's kernels, which SGLang builds for sm80 to sm90.
-    {.engine = kS,
-     .name = "dual_chunk_flash_attn",
-     .least_capability = 80,
-     .most_capability = 90,
-     .drafts = Drafts::kNone,
-     .graph = kSingle,
-     .takes = {kDualChunks},
-     .only_dual_chunks = true},
-    {.engine = kS,
-     .name = "flashinfer",
-     .layers = Layers::kMla,
-     .least_capability = 80,
-     .takes = {kRagged}},
-    {.engine = kS,
-     .name = "flashmla",
-     .layers = Layers::kMla,
-     .least_capability = 90,
-     .most_capability = 90,
-     .pages = {64},
-     .draft_extend_graph = true,
-     .takes = {kE4m3Cache, kFp8Queries, kRagged},
-     .unknown = {kE5m2Cache}},
-    {.engine = kS,
-     .name = "cutlass_mla",
-     .layers = Layers::kMla,
-     .least_capability = 100,
-     .most_capability = 109,
-     .pages = {128},
-     .takes = {kE4m3Cache, kRagged},
-     .unknown = {kE5m2Cache, kFp8Queries},
-     .padded_heads = 128},
-    // _mla_kv_cache_dtype_checks: Blackwell alone, and of fp8 e4m3 alone.
-    {.engine = kS,
-     .name = "trtllm_mla",
-     .layers = Layers::kMla,
-     .least_capability = 100,
-     .most_capability = 121,
-     .pages = {32, 64},
-     .draft_extend_graph = true,
-     .takes = {kE4m3Cache, kFp8Queries, kRagged}},
-    {.engine = kS,
-     .name = "fa3",
-     .layers = Layers::kMla,
-     .least_capability = 90,
-     .most_capability = 90,
-     .drafts = Drafts::kTrees,
-     .takes = {kSoftcap, kRagged, kInvariance}},
-    {.engine = kS,
-     .name = "triton",
-     .layers = Layers::kMla,
-     .drafts = Drafts::kTrees,
-     .draft_extend_graph = true,
-     .takes = {kSoftcap, kRagged, kInvariance}},
-    {.engine = kS,
-     .name = "aiter",
-     .platform = Platform::kRocm,
-     .drafts = Drafts::kTreesOnSinglePages,
-     .draft_extend_graph = true,
-     .takes = {kTemperature},
-     .unknown = kUnknownOfAmd},
-    // The rule takes both for latent rows (_get_default_attn_backend in server_args.py). Triton's
-    // source is the same on both platforms.
-    {.engine = kS,
-     .name = "aiter",
-     .layers = Layers::kMla,
-     .platform = Platform::kRocm,
-     .drafts = Drafts::kTreesOnSinglePages,
-     .draft_extend_graph = true,
-     .unknown = kUnknownOfAmd.with({kE4m3Cache, kTemperature, kInvariance})},
-    {.engine = kS,
-     .name = "triton",
-     .layers = Layers::kMla,
-     .platform = Platform::kRocm,
-     .drafts = Drafts::kTrees,
-     .draft_extend_graph = true,
-     .takes = {kSoftcap, kRagged, kInvariance}},
-    {.engine = kS,
-     .name = "wave",
-     .platform = Platform::kRocm,
-     .drafts = Drafts::kNone,
-     .takes = {kSoftcap},
-     .unknown = kUnknownOfAmd},
-    {.engine = kS,
-     .name = "triton",
-     .platform = Platform::kRocm,
-     .drafts = Drafts::kTrees,
-     .draft_extend_graph = true,
-     .takes = kTritonOfSglang},
-    // Kernels of HybridLinearAttnBackend's linear layers (--linear-attn-backend): GDNAttnBackend.
-    // FlashInfer's read states in f32 on Hopper, and in bf16 alone on Blackwell, which are not
-    // those of attnbench.
-    {.engine = kS, .name = "triton", .layers = Layers::kLinear, .unknown = {kInvariance}},
-    {.engine = kS,
-     .name = "flashinfer",
-     .layers = Layers::kLinear,
-     .least_capability = 90,
-     .most_capability = 90,
-     .unknown = {kInvariance}},
-    {.engine = kS,
-     .name = "triton",
-     .layers = Layers::kLinear,
-     .platform = Platform::kRocm,
-     .unknown = {kInvariance}},
-    // layers/attention/vision.py, _determine_attention_backend and QKV_BACKEND_IMPL.
-    {.engine = kS,
-     .name = "fa3",
-     .layers = Layers::kVision,
-     .least_capability = 80,
-     .most_capability = 90,
-     .takes = {kEncoderOnly}},
-    {.engine = kS,
-     .name = "fa4",
-     .layers = Layers::kVision,
-     .least_capability = 90,
-     .most_capability = 109,
-     .takes = {kEncoderOnly}},
-    {.engine = kS, .name = "triton_attn", .layers = Layers::kVision, .takes = {kEncoderOnly}},
-    {.engine = kS, .name = "sdpa", .layers = Layers::kVision, .takes = {kEncoderOnly}},
-    {.engine = kS,
-     .name = "triton_attn",
-     .layers = Layers::kVision,
-     .platform = Platform::kRocm,
-     .takes = {kEncoderOnly}},
-    {.engine = kS,
-     .name = "aiter_attn",
-     .layers = Layers::kVision,
-     .platform = Platform::kRocm,
-     .takes = {kEncoderOnly}},
+EngineBackend read_backend(Engine engine, const YamlNode& node, const FeatureSets& sets,
+                           Problems& problems) {
+  EngineBackend backend{.engine = engine};
+  DataRow row(node, problems);
+  row.read("name", backend.name);
+  row.read("layers", backend.layers, kLayersWords);
+  row.read("platform", backend.platform, kPlatformWords);
+  row.read("least", backend.least_capability);
+  row.read("most", backend.most_capability);
+  row.read("decodes_only", backend.decodes_only);
+  row.read("pages", backend.pages);
+  row.read("drafts", backend.drafts, kDraftsWords);
+  row.read("graph", backend.graph, kGraphWords);
+  row.read("draft_extend_graph", backend.draft_extend_graph);
+  row.read("diffusion_graph", backend.diffusion_graph);
+  row.read("only_dual_chunks", backend.only_dual_chunks);
+  row.read("f32", backend.f32);
+  row.read("unequal_dims", backend.unequal_dims);
+  row.read("head_dims", backend.head_dims);
+  row.read("padded_heads", backend.padded_heads);
+  if (const YamlNode* takes = row.find("takes")) {
+    backend.takes = read_features(*takes, sets, problems);
+  }
+  if (const YamlNode* unknown = row.find("unknown")) {
+    backend.unknown = read_features(*unknown, sets, problems);
+  }
+  row.refuse_others();
+  return backend;
+}
 
-    // FlashAttention 2, 3, 4 and 2 again (get_flash_attn_version in fa_utils.py). With ALiBi, and
-    // on Blackwell with batch invariance, it is 2 everywhere.
-    {.engine = kV,
-     .name = "FLASH_ATTN",
-     .least_capability = 80,
-     .most_capability = 89,
-     .pages = {16},
-     .takes = kFlashAttnOfVllm},
-    {.engine = kV,
-     .name = "FLASH_ATTN",
-     .least_capability = 90,
-     .most_capability = 99,
-     .pages = {16},
-     .graph = CudaGraphSupport::kAlways,
-     .takes = kFlashAttnOfVllm.with({kE4m3Cache, kFp8Queries, kHeadScales, kSinks})},
-    {.engine = kV,
-     .name = "FLASH_ATTN",
-     .least_capability = 100,
-     .most_capability = 109,
-     .pages = {16},
-     .takes = kFlashAttnOfVllm.with({kSinks})},
-    {.engine = kV,
-     .name = "FLASH_ATTN",
-     .least_capability = 110,
-     .pages = {16},
-     .takes = kFlashAttnOfVllm},
-    // A model asks for it by its class, and nothing validates it.
-    {.engine = kV,
-     .name = "FLASH_ATTN_DIFFKV",
-     .least_capability = 80,
-     .pages = {16},
-     .takes = {kWindow, kSoftcap},
-     .unknown = {kE4m3Cache, kFp8Queries, kHeadScales, kSinks, kAlibi, kChunks, kNonCausal,
-                 kEncoderOnly, kCross, kInvariance},
-     .unequal_dims = true},
-    // Its own kernels, and on Blackwell TensorRT-LLM's.
-    {.engine = kV,
-     .name = "FLASHINFER",
-     .least_capability = 75,
-     .most_capability = 99,
-     .pages = {16, 32, 64},
-     .graph = kSingle,
-     .takes = kFlashInferOfVllm,
-     .head_dims = {64, 128, 256, 512}},
-    {.engine = kV,
-     .name = "FLASHINFER",
-     .least_capability = 100,
-     .most_capability = 109,
-     .pages = {16, 32, 64},
-     .takes = kFlashInferOfVllm.with({kSinks, kFp8Queries, kFp8Output}),
-     .head_dims = {64, 128, 256, 512}},
-    {.engine = kV,
-     .name = "FLASHINFER",
-     .least_capability = 110,
-     .most_capability = 121,
-     .pages = {16, 32, 64},
-     .graph = kSingle,
-     .takes = kFlashInferOfVllm,
-     .head_dims = {64, 128, 256, 512}},
-    {.engine = kV,
-     .name = "TRITON_ATTN",
-     .pages = {16},
-     .graph = CudaGraphSupport::kAlways,
-     .takes = {kE4m3Cache, kE5m2Cache, kTokenScales, kFp8Queries, kFp8Output, kSinks, kWindow,
-               kCross, kSoftcap, kAlibi, kChunks, kEncoderOnly, kInvariance},
-     .f32 = true},
-    {.engine = kV,
-     .name = "FLEX_ATTENTION",
-     .pages = {16},
-     .graph = CudaGraphSupport::kAlways,
-     .takes = {kWindow, kChunks, kNonCausal, kEncoderOnly, kInvariance},
-     .f32 = true},
-    // Prompts of all MLA backends expand latent rows and read them as they come
-    // (mla/prefill/selector.py).
-    {.engine = kV,
-     .name = "FLASH_ATTN_MLA",
-     .layers = Layers::kMla,
-     .least_capability = 90,
-     .most_capability = 99,
-     .pages = {16},
-     .takes = {kRagged, kInvariance}},
-    {.engine = kV,
-     .name = "FLASHMLA",
-     .layers = Layers::kMla,
-     .least_capability = 90,
-     .most_capability = 90,
-     .pages = {64},
-     .takes = {kE4m3Cache, kFp8Queries, kRagged}},
-    {.engine = kV,
-     .name = "FLASHINFER_MLA",
-     .layers = Layers::kMla,
-     .least_capability = 100,
-     .most_capability = 109,
-     .pages = {32, 64},
-     .takes = {kE4m3Cache, kFp8Queries, kRagged}},
-    {.engine = kV,
-     .name = "CUTLASS_MLA",
-     .layers = Layers::kMla,
-     .least_capability = 100,
-     .most_capability = 109,
-     .pages = {128},
-     .graph = kSingle,
-     .takes = {kE4m3Cache, kFp8Queries, kRagged},
-     .padded_heads = 128},
-    {.engine = kV,
-     .name = "TRITON_MLA",
-     .layers = Layers::kMla,
-     .pages = {16},
-     .takes = {kE4m3Cache, kRagged, kInvariance}},
-    // An e4m3 cache is one of fp8_ds_mla rows there (MLAAttention in mla_attention.py).
-    {.engine = kV,
-     .name = "FLASHMLA_SPARSE",
-     .layers = Layers::kSparseMla,
-     .least_capability = 90,
-     .most_capability = 109,
-     .pages = {64},
-     .takes = {kE4m3Cache, kBlockScales}},
-    {.engine = kV,
-     .name = "FLASHINFER_MLA_SPARSE",
-     .layers = Layers::kSparseMla,
-     .least_capability = 100,
-     .most_capability = 109,
-     .pages = {32, 64},
-     .takes = {kE4m3Cache, kFp8Queries}},
-    // v1/attention/backends/gdn_attn.py; it says nothing of batch invariance, which then fails.
-    {.engine = kV, .name = "GDN_ATTN", .layers = Layers::kLinear},
-    // get_vit_attn_backend in platforms/cuda.py.
-    {.engine = kV,
-     .name = "FLASH_ATTN",
-     .layers = Layers::kVision,
-     .least_capability = 80,
-     .takes = {kEncoderOnly}},
-    {.engine = kV,
-     .name = "TRITON_ATTN",
-     .layers = Layers::kVision,
-     .takes = {kEncoderOnly},
-     .f32 = true},
-    {.engine = kV,
-     .name = "TORCH_SDPA",
-     .layers = Layers::kVision,
-     .takes = {kEncoderOnly},
-     .f32 = true},
-    {.engine = kV,
-     .name = "FLASHINFER",
-     .layers = Layers::kVision,
-     .least_capability = 75,
-     .most_capability = 121,
-     .takes = {kEncoderOnly},
-     .head_dims = {64, 128, 256, 512}},
-};
+std::vector<EngineBackend> read_backends(const YamlNode& root, Problems& problems) {
+  DataRow sections(root, problems);
+  FeatureSets sets;
+  for (const YamlEntry& set : map_entries(sections.at("sets"), problems)) {
+    sets.emplace(set.key, read_features(*set.value, {}, problems));
+  }
+  std::vector<EngineBackend> backends;
+  for (const Engine engine : kEngines) {
+    for (const YamlPtr& row : list_items(sections.at(to_string(engine)), problems)) {
+      backends.push_back(read_backend(engine, *row, sets, problems));
+    }
+  }
+  sections.refuse_others();
+  return backends;
+}
 
 }  // namespace
 
-std::span<const EngineBackend> engine_backend_rows() { return kRows; }
+std::span<const EngineBackend> engine_backend_rows() {
+  static const std::vector<EngineBackend> rows = [] {
+    std::vector<EngineBackend> backends;
+    read_data(embedded_engine_backends().front().text, "engine_backends.yaml",
+              [&](const YamlNode& root, Problems& problems) {
+                backends = read_backends(root, problems);
+              });
+    return backends;
+  }();
+  return rows;
+}
 
 }  // namespace attnbench

@@ -33,12 +33,6 @@ std::string_view family_of(Layers layers) {
   return "?";
 }
 
-/// Those of a table's array, which 0 ends.
-template <class Array>
-std::vector<typename Array::value_type> given(const Array& values) {
-  return {values.begin(), std::ranges::find(values, 0)};
-}
-
 bool exists_on(const EngineBackend& backend, const EngineDevice& device) {
   return backend.platform == device.platform && backend.least_capability <= device.capability &&
          device.capability <= backend.most_capability;
@@ -67,7 +61,7 @@ bool decodes(ForwardMode mode) {
 }
 
 std::string dims_refusal(const EngineBackend& backend, const EngineSetup& setup) {
-  const auto dims = given(backend.head_dims);
+  const auto& dims = backend.head_dims;
   if (!dims.empty() && std::ranges::find(dims, setup.head_dim_qk) == dims.end()) {
     return fmt::format("head dims {} only, not {}", fmt::join(dims, ", "), setup.head_dim_qk);
   }
@@ -141,7 +135,7 @@ std::string graph_refusal(const EngineBackend& backend, const EngineSetup& setup
 }
 
 std::string pages_text(const EngineBackend& backend) {
-  return fmt::format("{}{}", fmt::join(given(backend.pages), ", "),
+  return fmt::format("{}{}", fmt::join(backend.pages, ", "),
                      backend.engine == Engine::kVllm ? " or multiples" : " only");
 }
 
@@ -184,7 +178,7 @@ const EngineBackend* find_engine_backend(Engine engine, std::string_view name,
 }
 
 bool reads_pages_of(const EngineBackend& backend, std::int64_t page_size) {
-  const auto pages = given(backend.pages);
+  const auto& pages = backend.pages;
   return pages.empty() || std::ranges::any_of(pages, [&](std::int64_t size) {
            return page_size == size || (backend.engine == Engine::kVllm && page_size % size == 0);
          });

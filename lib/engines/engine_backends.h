@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -31,31 +30,31 @@ struct EngineBackend {
   };
 
   Engine engine;
-  std::string_view name;  ///< "fa3", "FLASH_ATTN"
+  std::string name;  ///< "fa3", "FLASH_ATTN"
   Layers layers = Layers::kMha;
   Platform platform = Platform::kCuda;
   int least_capability = 0, most_capability = 999;
   bool decodes_only = false;  ///< on these devices, with target_verify and draft_extend_v2 steps
   /// Sizes that its kernels read, ascending; those of vLLM also read multiples of them, because it
-  /// divides its blocks. All 0: any size.
-  std::array<std::int64_t, 4> pages{};
+  /// divides its blocks. Empty: any size.
+  std::vector<std::int64_t> pages;
   Drafts drafts = Drafts::kChains;
   CudaGraphSupport graph = CudaGraphSupport::kUniformBatch;
   // SGLang's graphs of two more steps with a fixed number of tokens a request.
   bool draft_extend_graph = false;
   bool diffusion_graph = false;
   EngineFeatures takes;
-  EngineFeatures unknown;          ///< neither sources nor documentation say
-  bool only_dual_chunks = false;   ///< for models with dual chunks, and no others
-  bool f32 = false;                ///< queries in f32, too (vLLM; SGLang does not ask)
-  bool unequal_dims = false;       ///< K and V of different head dims, and no others (the same)
-  std::array<int, 4> head_dims{};  ///< all 0: any
+  EngineFeatures unknown;         ///< neither sources nor documentation say
+  bool only_dual_chunks = false;  ///< for models with dual chunks, and no others
+  bool f32 = false;               ///< queries in f32, too (vLLM; SGLang does not ask)
+  bool unequal_dims = false;      ///< K and V of different head dims, and no others (the same)
+  std::vector<std::int64_t> head_dims;  ///< empty: any
   /// Query heads that its kernel always computes: queries of a rank with fewer are padded (vLLM's
   /// cutlass_mla.py and SGLang's cutlass_mla_decode). 0: as many as there are.
   int padded_heads = 0;
 };
 
-/// The table, with its sources: engine_backend_rows.cpp.
+/// The table of data/engine_backends.yaml, which names its sources.
 [[nodiscard]] std::span<const EngineBackend> engine_backend_rows();
 
 /// Those of an engine that exist on a device of this kind, in a fixed order: a backend whose

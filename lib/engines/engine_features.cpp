@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/engines/engine_features.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace attnbench {
 namespace {
 
@@ -97,6 +100,11 @@ std::vector<std::string_view> words_of(EngineFeatures features) {
     if (features.has(each.feature) && !(both && is_fp8)) words.push_back(each.word);
   }
   return words;
+}
+
+std::optional<EngineFeature> find_engine_feature(std::string_view word) {
+  const auto* found = std::ranges::find(kWords, word, &FeatureWord::word);
+  return found == std::end(kWords) ? std::nullopt : std::optional(found->feature);
 }
 
 EngineFeatures validated_by_vllm() {

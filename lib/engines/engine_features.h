@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -78,6 +79,9 @@ class EngineFeatures {
 
 /// The words of a set, in a fixed order: {"sinks", "ALiBi"}; "fp8 cache" for both of its types.
 [[nodiscard]] std::vector<std::string_view> words_of(EngineFeatures features);
+
+/// The feature of this word; none where no feature has it.
+[[nodiscard]] std::optional<EngineFeature> find_engine_feature(std::string_view word);
 
 /// Those that vLLM's choice looks at (AttentionBackend.validate_configuration in
 /// v1/attention/backend.py). It takes a backend that lacks another one, whose layers then fail to

@@ -265,7 +265,7 @@ ModelGeometry geometry_of(const JsonFields& config, const HfModelType& type,
                           std::span<const std::string> ignored) {
   refuse_unread_kinds(config, type);
   if (type.states_all) {
-    std::vector<std::string_view> missing;
+    std::vector<std::string> missing;
     for (const HfNames& names :
          {type.layers_names, type.heads_q_names, type.heads_kv_names, type.head_dim_names}) {
       if (!config.states(names.first)) missing.push_back(names.first);

@@ -11,10 +11,10 @@
 namespace attnbench {
 
 /// Reads a Hugging Face config.json. What it leaves out takes its model type's default in
-/// transformers (hf_model_types.cpp); a type that is unknown there has to state all, and is refused
-/// with the list of what is missing. A key that is not read and not known to leave attention as it
-/// is (hf_known_keys.h) is refused; the model's notes tell which were in `ignored`. Throws
-/// ConfigError naming the file and the field.
+/// transformers (data/hf_model_types.yaml); a type that is unknown there has to state all, and is
+/// refused with the list of what is missing. A key that is not read and not known to leave
+/// attention as it is (data/hf_known_keys.yaml) is refused; the model's notes tell which were in
+/// `ignored`. Throws ConfigError naming the file and the field.
 [[nodiscard]] ModelGeometry model_from_hf_config(const std::string& path,
                                                  std::span<const std::string> ignored = {});
 

@@ -6,130 +6,63 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <string_view>
 #include <vector>
 
+#include "lib/base/embedded_file.h"
 #include "lib/base/error.h"
+#include "lib/config/data_row.h"
 #include "lib/model/model_geometry.h"
 
 namespace attnbench {
+
+/// data/hf_known_keys.yaml, compiled in.
+std::span<const EmbeddedFile> embedded_hf_known_keys();
+
 namespace {
 
-// Keys that leave the attention of a layer as it is: its inputs already carry what they change
-// (RoPE, norms, projections), or they are of the vocabulary, the MLP, training or the program that
-// wrote the file. From the configuration classes of transformers 5.23.0 that hf_model_types.cpp
-// names; those of generation and those of single published files are from memory.
-constexpr std::string_view kHarmless[] = {
-    // The file and its writer.
-    "_attn_implementation_autoset", "_name_or_path", "architectures", "attn_implementation",
-    "auto_map", "cache_implementation", "compression_config", "dtype", "finetuning_task",
-    "gradient_checkpointing", "model_type", "name_or_path", "quantization_config", "torch_dtype",
-    "transformers_version", "unsloth_fixed", "unsloth_version", "use_cache", "_attn_implementation",
-    "_commit_hash", "_flash_attn_2_enabled", "init_config", "remove_invalid_values",
-    "tf_legacy_loss", "tokenizer_class", "tokenizer_name", "torchscript", "use_bfloat16",
-    // Generation and training.
-    "apply_spec_augment", "begin_suppress_tokens", "chunk_size_feed_forward", "id2label",
-    "init_device", "init_std", "initializer_range", "label2id", "length_penalty", "max_length",
-    "min_length", "no_repeat_ngram_size", "num_beams", "num_labels", "num_logits_to_keep",
-    "output_attentions", "output_hidden_states", "output_router_logits", "pretraining_tp",
-    "problem_type", "return_dict", "suppress_tokens", "task_specific_params", "temperature",
-    "top_k", "top_p", "use_weighted_layer_sum", "_num_labels", "bad_words_ids", "diversity_penalty",
-    "do_sample", "early_stopping", "encoder_no_repeat_ngram_size",
-    "exponential_decay_length_penalty", "force_bos_token_to_be_generated", "forced_decoder_ids",
-    "neftune_noise_alpha", "num_beam_groups", "num_return_sequences", "output_past",
-    "output_scores", "prefix", "repetition_penalty", "return_dict_in_generate",
-    "tie_encoder_decoder", "typical_p",
-    // Vocabulary, residual stream, embeddings and heads behind the last layer.
-    "altup_active_idx", "altup_coef_clip", "altup_correct_scale", "altup_num_inputs",
-    "apply_residual_connection_post_layernorm", "embedding_fraction", "embedding_multiplier",
-    "embedding_multiplier_scale", "final_logit_softcapping", "fp32_residual_connection",
-    "full_attn_alpha_factor", "full_attn_beta_factor", "laurel_rank", "learned_pos_emb",
-    "linear_attn_alpha_factor", "linear_attn_beta_factor", "logit_scale", "logits_scaling",
-    "mlp_alpha_factor", "mlp_beta_factor", "norm_type", "num_ln_in_parallel_attn",
-    "num_nextn_predict_layers", "output_multiplier_scale", "padded_vocab_size", "parallel_attn",
-    "post_layer_norm", "postnorm", "rescale_prenorm_residual", "residual_in_fp32",
-    "residual_multiplier", "rmsnorm", "scale_embedding", "slow_but_exact", "tie_word_embeddings",
-    "use_parallel_residual", "vocab_size", "vocab_size_per_layer_input",
-    // Sizes that are read where they count: the rest of the same figure under its second name, the
-    // heads beside latent attention, an encoder beside a decoder.
-    "d_model", "decoder_attention_heads", "decoder_layers", "encoder_attention_heads",
-    "encoder_layers", "head_dim", "hidden_size", "hidden_size_per_layer_input", "is_decoder",
-    "is_encoder_decoder", "n_embd", "n_embed", "num_attention_heads", "num_hidden_layers",
-    "num_key_value_heads", "qk_head_dim",
-    // Positions and rotary embeddings: queries and keys carry them.
-    "initial_context_length", "max_position_embeddings", "max_seq_len", "max_sequence_length",
-    "max_target_positions", "mla_use_nope", "model_max_length", "original_max_position_embeddings",
-    "original_rope", "no_rope_layer_interval", "no_rope_layers", "partial_rotary_factor",
-    "rope_interleave", "rope_local_base_freq", "rope_parameters", "rope_ratio", "rope_scaling",
-    "rope_theta", "rotary_dim", "rotary_emb_base", "rotary_pct", "seq_length",
-    "extra_pos_embeddings", "indexer_rope_interleave", "interpolate_factor", "normalize_embedding",
-    // Projections, biases and norms of queries, keys and values; gates of the output.
-    "add_bias_linear", "add_qkv_bias", "attention_bias", "attn_output_gate", "bias", "clip_qkv",
-    "interleaved_qkv", "no_bias", "q_lora_rank", "qk_layernorm", "qk_ln", "qkv_bias", "use_bias",
-    "use_qk_norm", "use_qkv_bias", "qk_norm_type", "skip_bias_add", "skip_bias_add_qkv",
-    // How the modelling code computes the same.
-    "apply_query_key_layer_scaling", "attention_softmax_in_fp32", "attn_impl",
-    "bias_dropout_fusion", "masked_softmax_fusion", "use_flash_attn", "use_flash_attention",
-    // Feed-forward layers and mixtures of experts.
-    "activation", "activation_function", "activation_sparsity_pattern", "aux_loss_alpha",
-    "decoder_ffn_dim", "decoder_sparse_step", "encoder_ffn_dim", "ep_size", "expansion_ratio",
-    "ffn_config", "ffn_hidden_size", "first_k_dense_replace", "hidden_act", "hidden_activation",
-    "intermediate_size", "intermediate_size_mlp", "mlp_bias", "mlp_hidden_act", "mlp_layer_types",
-    "mlp_only_layers", "n_group", "norm_topk_prob", "num_expert_group", "routed_scaling_factor",
-    "scoring_func", "seq_aux", "shared_intermediate_size", "swiglu_alpha", "swiglu_limit",
-    "topk_group", "topk_method", "use_grouped_topk", "use_gated_activation", "use_routing_bias",
-    // Whisper's features.
-    "classifier_proj_size", "max_source_positions", "median_filter_width", "num_mel_bins"};
-
-// Words in the names of whole families of such keys.
-constexpr std::string_view kHarmlessWords[] = {
-    "audio",         "dropout",      "expert",        "image",       "layerdrop",
-    "layer_norm_ep", "layernorm_",   "mask_feature_", "mask_time_",  "moe",
-    "mtp",           "norm_eps",     "pdrop",         "projection_", "router",
-    "_token_id",     "_token_index", "video",         "vision"};
-
-// State-space layers, in types that have them as layers of their own.
-constexpr std::string_view kStateSpacePrefixes[] = {
-    "mamba_", "ssm_",       "time_step_", "conv_kernel",   "n_groups",
-    "expand", "chunk_size", "use_mamba",  "use_conv_bias", "use_associative_scan"};
-
-/// Keys that types state beside the one that is read, or that are of parts of layers which are read
-/// elsewhere. In other types they would tell of layers that the geometry has not.
-struct KeysOfRule {
-  HfLayerRule rule;
-  std::initializer_list<std::string_view> keys;
+/// The lists of data/hf_known_keys.yaml, which says what each is for.
+struct KnownKeys {
+  using List = std::vector<std::string>;
+  List harmless, harmless_words, state_space_prefixes, linear_layers;
+  std::vector<List> rules;  ///< by HfLayerRule
 };
-const KeysOfRule kOfRules[] = {
-    {HfLayerRule::kWindowFrom, {"max_window_layers", "use_sliding_window"}},
-    {HfLayerRule::kWindowByFlag, {"max_window_layers", "use_sliding_window"}},
-    {HfLayerRule::kWindowExceptNth, {"_sliding_window_pattern", "sliding_window_pattern"}},
-    // Llama 4's factor of queries far back in layers without RoPE: queries carry it.
-    {HfLayerRule::kChunkedExceptNth, {"attn_scale", "attn_temperature_tuning", "floor_scale"}},
-    {HfLayerRule::kLinearExceptNth, {"full_attention_interval"}},
-    {HfLayerRule::kByPattern, {"hybrid_override_pattern"}},
-    {HfLayerRule::kSparse,
-     {"index_head_dim", "index_n_heads", "index_skip_topk_offset", "index_topk", "index_topk_freq",
-      "index_topk_pattern", "indexer_types"}}};
 
-constexpr std::string_view kOfLinearLayers[] = {
-    "block_size",       "linear_conv_kernel_dim", "linear_head_dim",        "linear_key_head_dim",
-    "linear_num_heads", "linear_num_key_heads",   "linear_num_value_heads", "linear_value_head_dim",
-    "mamba_ssm_dtype"};
+const KnownKeys& known_keys() {
+  static const KnownKeys read = [] {
+    KnownKeys keys;
+    read_data(embedded_hf_known_keys().front().text, "hf_known_keys.yaml",
+              [&](const YamlNode& root, Problems& problems) {
+                DataRow lists(root, problems);
+                lists.read("harmless", keys.harmless);
+                lists.read("harmless_words", keys.harmless_words);
+                lists.read("state_space_prefixes", keys.state_space_prefixes);
+                lists.read("linear_layers", keys.linear_layers);
+                DataRow rules(lists.at("rules"), problems);
+                for (const std::string_view word : hf_layer_rule_words()) {
+                  rules.read(word, keys.rules.emplace_back());
+                }
+                rules.refuse_others();
+                lists.refuse_others();
+              });
+    return keys;
+  }();
+  return read;
+}
+
+bool holds(const KnownKeys::List& list, std::string_view key) {
+  return std::ranges::find(list, key) != list.end();
+}
 
 bool is_of_its_layers(std::string_view key, const JsonFields& config, const HfModelType& type) {
   const bool has_linear = type.linear_sort != LinearSort::kUnknown;
-  if (has_linear && std::ranges::find(kOfLinearLayers, key) != std::end(kOfLinearLayers)) {
-    return true;
-  }
+  if (has_linear && holds(known_keys().linear_layers, key)) return true;
   // Qwen 2's switch and count, which mean nothing beside no window.
   if ((key == "max_window_layers" || key == "use_sliding_window") &&
       config.says_none("sliding_window")) {
     return true;
   }
-  return std::ranges::any_of(kOfRules, [&](const KeysOfRule& of) {
-    return of.rule == type.rule && std::ranges::find(of.keys, key) != of.keys.end();
-  });
+  return holds(known_keys().rules[static_cast<std::size_t>(type.rule)], key);
 }
 
 /// Keys that leave attention as it is in one type, or with one value.
@@ -153,8 +86,8 @@ bool is_harmless(std::string_view key, const JsonFields& config, const HfModelTy
     return key.find(word) != std::string_view::npos;
   };
   const auto begins_key = [key](std::string_view prefix) { return key.starts_with(prefix); };
-  if (std::ranges::find(kHarmless, key) != std::end(kHarmless)) return true;
-  if (std::ranges::any_of(kHarmlessWords, is_in_key)) return true;
+  if (holds(known_keys().harmless, key)) return true;
+  if (std::ranges::any_of(known_keys().harmless_words, is_in_key)) return true;
   // A window that the config switches off, or that its type takes only with the switch.
   if (key == "sliding_window") {
     return config.is_false("use_sliding_window") || type.rule == HfLayerRule::kWindowFrom ||
@@ -166,7 +99,7 @@ bool is_harmless(std::string_view key, const JsonFields& config, const HfModelTy
   if (key == "global_attn_every_n") return config.whole(key, 1, kMaxLayers) == 1;
   const bool has_state_space =
       type.linear_sort == LinearSort::kMamba || type.linear_sort == LinearSort::kMamba2;
-  return has_state_space && std::ranges::any_of(kStateSpacePrefixes, begins_key);
+  return has_state_space && std::ranges::any_of(known_keys().state_space_prefixes, begins_key);
 }
 
 }  // namespace

@@ -3,477 +3,126 @@
 #include "lib/model/hf_model_types.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
+#include <map>
+#include <vector>
+
+#include "lib/base/embedded_file.h"
+#include "lib/config/data_row.h"
 
 namespace attnbench {
+
+/// data/hf_model_types.yaml, compiled in.
+std::span<const EmbeddedFile> embedded_hf_model_types();
+
 namespace {
 
-using enum HfLayerRule;
+constexpr std::string_view kLayerRuleWords[] = {"full",
+                                                "window",
+                                                "window_from",
+                                                "window_by_flag",
+                                                "window_except_nth",
+                                                "chunked_except_nth",
+                                                "linear_except_nth",
+                                                "full_except_nth",
+                                                "linear_except_listed",
+                                                "by_attn_type_list",
+                                                "full_by_period",
+                                                "by_pattern",
+                                                "sparse",
+                                                "cross_listed",
+                                                "cross_beside_each"};
+constexpr std::string_view kKvRuleWords[] = {"stated", "as_heads", "falcon", "chat_glm"};
 
-// Sources are files of transformers 5.23.0, under src/transformers/models; 4.57.6 has the same
-// defaults for every type that it has. `remote` means that the model's own repository brings its
-// configuration class.
-//
-// YaRN: latent attention multiplies the softmax scale by mscale^2 (yarn_apply_mscale in
-// modeling_deepseek_v2.py, _v3.py, _v32.py and modeling_glm_moe_dsa.py; 4.57.6 does it for
-// deepseek_v3 alone, while DeepSeek-V2's own modelling code and the serving engines do it too).
-// kimi_linear has no RoPE and does not. Models with plain heads (Llama, Qwen, gpt-oss, Phi, …)
-// multiply cos and sin by the attention factor (modeling_rope_utils.py: _compute_yarn_parameters),
-// so that queries and keys carry it and the scale stays 1/sqrt(head_dim).
-constexpr auto kTypes = std::to_array<HfModelType>({
-    {.model_type = "llama",
-     .source = "llama/configuration_llama.py",
-     .layers = 32,
-     .heads_q = 32,
-     .hidden_size = 4096},
-    {.model_type = "mistral",
-     .source = "mistral/configuration_mistral.py",
-     .layers = 32,
-     .heads_q = 32,
-     .heads_kv = 8,
-     .hidden_size = 4096,
-     .sliding_window = 4096,
-     .rule = kWindow},
-    {.model_type = "mixtral",
-     .source = "mixtral/configuration_mixtral.py",
-     .layers = 32,
-     .heads_q = 32,
-     .heads_kv = 8,
-     .hidden_size = 4096,
-     .rule = kWindow},
-    {.model_type = "phi3",
-     .source = "phi3/configuration_phi3.py",
-     .layers = 32,
-     .heads_q = 32,
-     .hidden_size = 3072,
-     .rule = kWindow},
-    {.model_type = "qwen2",
-     .source = "qwen2/configuration_qwen2.py",
-     .layers = 32,
-     .heads_q = 32,
-     .heads_kv = 32,
-     .hidden_size = 4096,
-     .sliding_window = 4096,
-     .rule = kWindowFrom,
-     .nth = 28,
-     .nth_key = "max_window_layers",
-     .has_layer_types = true},
-    {.model_type = "qwen3",
-     .source = "qwen3/configuration_qwen3.py",
-     .layers = 32,
-     .heads_q = 32,
-     .heads_kv = 32,
-     .hidden_size = 4096,
-     .head_dim = 128,
-     .sliding_window = 4096,
-     .rule = kWindowFrom,
-     .nth = 28,
-     .nth_key = "max_window_layers",
-     .has_layer_types = true},
-    {.model_type = "qwen3_moe",
-     .source = "qwen3_moe/configuration_qwen3_moe.py, head_dim: modeling_qwen3_moe.py",
-     .layers = 24,
-     .heads_q = 32,
-     .heads_kv = 4,
-     .hidden_size = 2048,
-     .sliding_window = 4096,
-     .rule = kWindowByFlag},
-    {.model_type = "qwen3_vl_text",
-     .source = "qwen3_vl/configuration_qwen3_vl.py",
-     .layers = 32,
-     .heads_q = 32,
-     .heads_kv = 32,
-     .hidden_size = 4096,
-     .head_dim = 128},
-    {.model_type = "qwen3_vl_moe_text",
-     .source = "qwen3_vl_moe/configuration_qwen3_vl_moe.py",
-     .layers = 24,
-     .heads_q = 16,
-     .heads_kv = 16,
-     .hidden_size = 2048},
-    {.model_type = "qwen3_next",
-     .source = "qwen3_next/configuration_qwen3_next.py",
-     .layers = 48,
-     .heads_q = 16,
-     .heads_kv = 2,
-     .hidden_size = 2048,
-     .head_dim = 256,
-     .rule = kLinearExceptNth,
-     .nth = 4,
-     .nth_key = "full_attention_interval",
-     .has_layer_types = true,
-     .linear_sort = LinearSort::kGatedDeltaNet,
-     .linear_num_key_heads = 16,
-     .linear_num_value_heads = 32,
-     .linear_key_head_dim = 128,
-     .linear_value_head_dim = 128},
-    {.model_type = "qwen3_5_text",
-     .source = "qwen3_5/configuration_qwen3_5.py",
-     .layers = 32,
-     .heads_q = 16,
-     .heads_kv = 4,
-     .hidden_size = 4096,
-     .head_dim = 256,
-     .rule = kLinearExceptNth,
-     .nth = 4,
-     .nth_key = "full_attention_interval",
-     .has_layer_types = true,
-     .linear_sort = LinearSort::kGatedDeltaNet,
-     .linear_num_key_heads = 16,
-     .linear_num_value_heads = 32,
-     .linear_key_head_dim = 128,
-     .linear_value_head_dim = 128},
-    {.model_type = "qwen3_5_moe_text",
-     .source = "qwen3_5_moe/configuration_qwen3_5_moe.py",
-     .layers = 40,
-     .heads_q = 16,
-     .heads_kv = 2,
-     .hidden_size = 2048,
-     .head_dim = 256,
-     .rule = kLinearExceptNth,
-     .nth = 4,
-     .nth_key = "full_attention_interval",
-     .has_layer_types = true,
-     .linear_sort = LinearSort::kGatedDeltaNet,
-     .linear_num_key_heads = 16,
-     .linear_num_value_heads = 32,
-     .linear_key_head_dim = 128,
-     .linear_value_head_dim = 128},
-    {.model_type = "gemma",
-     .source = "gemma/configuration_gemma.py",
-     .layers = 28,
-     .heads_q = 16,
-     .heads_kv = 16,
-     .hidden_size = 3072,
-     .head_dim = 256},
-    {.model_type = "gemma2",
-     .source = "gemma2/configuration_gemma2.py",
-     .layers = 26,
-     .heads_q = 8,
-     .heads_kv = 4,
-     .hidden_size = 2304,
-     .head_dim = 256,
-     .query_pre_attn_scalar = 256,
-     .softcap = 50,
-     .sliding_window = 4096,
-     .rule = kWindowExceptNth,
-     .nth = 2,
-     .has_layer_types = true},
-    {.model_type = "gemma3_text",
-     .source = "gemma3/configuration_gemma3.py; its attention uses no softcap",
-     .layers = 26,
-     .heads_q = 8,
-     .heads_kv = 4,
-     .hidden_size = 2304,
-     .head_dim = 256,
-     .query_pre_attn_scalar = 256,
-     .sliding_window = 4096,
-     .rule = kWindowExceptNth,
-     .nth = 6,
-     .nth_key = "sliding_window_pattern",
-     .has_layer_types = true},
-    {.model_type = "gemma3n_text",
-     .source = "gemma3n/configuration_gemma3n.py, scale 1: modeling_gemma3n.py",
-     .layers = 35,
-     .heads_q = 8,
-     .heads_kv = 2,
-     .hidden_size = 2048,
-     .head_dim = 256,
-     .attention_multiplier = 1,
-     .sliding_window = 512,
-     .rule = kWindowExceptNth,
-     .nth = 5,
-     .kv_shared_layers = 15,
-     .has_layer_types = true},
-    {.model_type = "gpt_oss",
-     .source = "gpt_oss/configuration_gpt_oss.py; sinks: modeling_gpt_oss.py",
-     .layers = 36,
-     .heads_q = 64,
-     .heads_kv = 8,
-     .hidden_size = 2880,
-     .head_dim = 64,
-     .sliding_window = 128,
-     .rule = kWindowExceptNth,
-     .nth = 2,
-     .has_layer_types = true,
-     .sinks = true},
-    {.model_type = "llama4_text",
-     .source = "llama4/configuration_llama4.py",
-     .layers = 48,
-     .heads_q = 40,
-     .heads_kv = 8,
-     .hidden_size = 5120,
-     .head_dim = 128,
-     .attention_chunk = 8192,
-     .rule = kChunkedExceptNth,
-     .nth = 4,
-     .nth_key = "no_rope_layer_interval",
-     .has_layer_types = true},
-    {.model_type = "granite",
-     .source = "granite/configuration_granite.py",
-     .layers = 32,
-     .heads_q = 32,
-     .hidden_size = 4096,
-     .attention_multiplier = 1},
-    {.model_type = "granitemoe",
-     .source = "granitemoe/configuration_granitemoe.py",
-     .layers = 32,
-     .heads_q = 32,
-     .hidden_size = 4096,
-     .attention_multiplier = 1},
-    {.model_type = "cohere",
-     .source = "cohere/configuration_cohere.py",
-     .layers = 40,
-     .heads_q = 64,
-     .hidden_size = 8192},
-    {.model_type = "cohere2",
-     .source = "cohere2/configuration_cohere2.py",
-     .layers = 40,
-     .heads_q = 64,
-     .hidden_size = 8192,
-     .sliding_window = 4096,
-     .rule = kWindowExceptNth,
-     .nth = 4,
-     .nth_key = "sliding_window_pattern",
-     .has_layer_types = true},
-    {.model_type = "olmo2",
-     .source = "olmo2/configuration_olmo2.py",
-     .layers = 32,
-     .heads_q = 32,
-     .hidden_size = 4096},
-    {.model_type = "gpt_neox",
-     .source = "gpt_neox/configuration_gpt_neox.py",
-     .layers = 44,
-     .heads_q = 64,
-     .hidden_size = 6144,
-     .kv_rule = HfKvRule::kAsHeads},
-    {.model_type = "glm",
-     .source = "glm/configuration_glm.py",
-     .layers = 40,
-     .heads_q = 32,
-     .heads_kv = 2,
-     .hidden_size = 4096,
-     .head_dim = 128},
-    {.model_type = "glm4",
-     .source = "glm4/configuration_glm4.py",
-     .layers = 40,
-     .heads_q = 32,
-     .heads_kv = 2,
-     .hidden_size = 4096,
-     .head_dim = 128},
-    {.model_type = "glm4_moe",
-     .source = "glm4_moe/configuration_glm4_moe.py, head_dim: modeling_glm4_moe.py",
-     .layers = 46,
-     .heads_q = 96,
-     .heads_kv = 8,
-     .hidden_size = 4096},
-    {.model_type = "glm_moe_dsa",
-     .source = "glm_moe_dsa/configuration_glm_moe_dsa.py",
-     .layers = 78,
-     .heads_q = 64,
-     .rule = kSparse,
-     .has_layer_types = true,
-     .kv_lora_rank = 512,
-     .qk_nope_head_dim = 192,
-     .qk_rope_head_dim = 64,
-     .v_head_dim = 256,
-     .yarn_scales_softmax = true},
-    {.model_type = "deepseek_v2",
-     .source = "deepseek_v2/configuration_deepseek_v2.py",
-     .layers = 32,
-     .heads_q = 32,
-     .kv_lora_rank = 512,
-     .qk_nope_head_dim = 128,
-     .qk_rope_head_dim = 64,
-     .v_head_dim = 128,
-     .yarn_scales_softmax = true},
-    {.model_type = "deepseek_v3",
-     .source = "deepseek_v3/configuration_deepseek_v3.py",
-     .layers = 61,
-     .heads_q = 128,
-     .kv_lora_rank = 512,
-     .qk_nope_head_dim = 128,
-     .qk_rope_head_dim = 64,
-     .v_head_dim = 128,
-     .yarn_scales_softmax = true},
-    {.model_type = "deepseek_v32",
-     .source = "deepseek_v32/configuration_deepseek_v32.py",
-     .layers = 61,
-     .heads_q = 128,
-     .rule = kSparse,
-     .has_layer_types = true,
-     .kv_lora_rank = 512,
-     .qk_nope_head_dim = 128,
-     .qk_rope_head_dim = 64,
-     .v_head_dim = 128,
-     .yarn_scales_softmax = true},
-    {.model_type = "kimi_k2",  // read as deepseek_v3: kimi_k25/configuration_kimi_k25.py
-     .source = "deepseek_v3/configuration_deepseek_v3.py",
-     .layers = 61,
-     .heads_q = 128,
-     .kv_lora_rank = 512,
-     .qk_nope_head_dim = 128,
-     .qk_rope_head_dim = 64,
-     .v_head_dim = 128,
-     .yarn_scales_softmax = true},
-    {.model_type = "kimi_linear",
-     .source = "kimi_linear/configuration_kimi_linear.py",
-     .layers = 27,
-     .heads_q = 32,
-     .rule = kLinearExceptListed,
-     .has_layer_types = true,
-     .kv_lora_rank = 512,
-     .qk_nope_head_dim = 128,
-     .qk_rope_head_dim = 64,
-     .linear_sort = LinearSort::kKimiDelta},
-    {.model_type = "minimax",
-     .source = "minimax/configuration_minimax.py",
-     .layers = 32,
-     .heads_q = 32,
-     .heads_kv = 8,
-     .hidden_size = 4096,
-     .rule = kFullExceptNth,
-     .nth = 2,
-     .has_layer_types = true,
-     .linear_sort = LinearSort::kLightning},
-    {.model_type = "minimax_text_01",
-     .source = "remote: configuration classes that differ from copy to copy",
-     .states_all = true,
-     .rule = kByAttnTypeList,
-     .linear_sort = LinearSort::kLightning},
-    {.model_type = "minimax_m1",
-     .source = "remote: configuration classes that differ from copy to copy",
-     .states_all = true,
-     .rule = kByAttnTypeList,
-     .linear_sort = LinearSort::kLightning},
-    {.model_type = "minimax_m2",
-     .source = "minimax_m2/configuration_minimax_m2.py",
-     .layers = 62,
-     .heads_q = 48,
-     .heads_kv = 8,
-     .hidden_size = 3072,
-     .head_dim = 128},
-    {.model_type = "jamba",
-     .source = "jamba/configuration_jamba.py",
-     .layers = 32,
-     .heads_q = 32,
-     .heads_kv = 8,
-     .hidden_size = 4096,
-     .rule = kFullByPeriod,
-     .nth = 8,
-     .nth_key = "attn_layer_period",
-     .offset = 4,
-     .linear_sort = LinearSort::kMamba},
-    {.model_type = "nemotron_h",
-     .source = "nemotron_h/configuration_nemotron_h.py",
-     .layers = 4,
-     .heads_q = 32,
-     .heads_kv = 8,
-     .hidden_size = 4096,
-     .head_dim = 128,
-     .rule = kByPattern,
-     .linear_sort = LinearSort::kMamba2,
-     .head_dim_names = {"head_dim", "attention_head_dim"}},
-    // Grok 2: xAI's config.json gives it the name of an image model that states no KV heads.
-    {.model_type = "git",
-     .source = "remote: config.json of xai-org/grok-2; its cap: SGLang's models/grok.py",
-     .states_all = true,
-     .softcap = 30},
-    {.model_type = "falcon",
-     .source = "falcon/configuration_falcon.py; KV heads: modeling_falcon.py",
-     .layers = 32,
-     .heads_q = 71,
-     .hidden_size = 4544,
-     .kv_rule = HfKvRule::kFalcon,
-     .heads_kv_names = {"num_kv_heads"},
-     .hidden_names = {"n_embed", "hidden_size"}},
-    {.model_type = "chatglm",
-     .source = "remote: configuration_chatglm.py of THUDM/chatglm3-6b",
-     .layers = 28,
-     .heads_q = 32,
-     .heads_kv = 1,
-     .hidden_size = 4096,
-     .head_dim = 128,
-     .kv_rule = HfKvRule::kChatGlm,
-     .layers_names = {"num_layers", "num_hidden_layers"},
-     .heads_kv_names = {"multi_query_group_num"},
-     .head_dim_names = {"kv_channels"}},
-    {.model_type = "bloom",
-     .source = "bloom/configuration_bloom.py",
-     .layers = 2,
-     .heads_q = 8,
-     .hidden_size = 64,
-     .kv_rule = HfKvRule::kAsHeads,
-     .layers_names = {"n_layer", "num_hidden_layers"},
-     .heads_q_names = {"n_head", "num_attention_heads"},
-     .hidden_names = {"n_embed", "hidden_size"}},
-    {.model_type = "mpt",
-     .source = "mpt/configuration_mpt.py",
-     .layers = 24,
-     .heads_q = 16,
-     .hidden_size = 2048,
-     .kv_rule = HfKvRule::kAsHeads,
-     .layers_names = {"n_layers", "num_hidden_layers"},
-     .heads_q_names = {"n_heads", "num_attention_heads"},
-     .hidden_names = {"d_model", "hidden_size"}},
-    {.model_type = "mllama_text_model",
-     .source = "mllama/configuration_mllama.py",
-     .layers = 40,
-     .heads_q = 32,
-     .heads_kv = 8,
-     .hidden_size = 4096,
-     .rule = kCrossListed},
-    {.model_type = "whisper",
-     .source = "whisper/configuration_whisper.py",
-     .layers = 4,
-     .heads_q = 6,
-     .hidden_size = 384,
-     .rule = kCrossBesideEach,
-     .kv_rule = HfKvRule::kAsHeads,
-     .encoder_len = 1500,
-     .layers_names = {"decoder_layers"},
-     .heads_q_names = {"decoder_attention_heads"},
-     .hidden_names = {"d_model"}},
-    {.model_type = "bart",
-     .source = "bart/configuration_bart.py",
-     .layers = 12,
-     .heads_q = 16,
-     .hidden_size = 1024,
-     .rule = kCrossBesideEach,
-     .kv_rule = HfKvRule::kAsHeads,
-     .layers_names = {"decoder_layers"},
-     .heads_q_names = {"decoder_attention_heads"},
-     .hidden_names = {"d_model"}},
-});
+void read_names(DataRow& row, std::string_view key, HfNames& names) {
+  std::vector<std::string> given = {names.first};
+  row.read(key, given);
+  given.resize(2);
+  names = {given[0], given[1]};
+}
 
-// The text_config defaults of the multimodal types, from the same folders.
-constexpr std::pair<std::string_view, std::string_view> kTextTypes[] = {
-    {"gemma3", "gemma3_text"},
-    {"gemma3n", "gemma3n_text"},
-    {"llama4", "llama4_text"},
-    {"qwen3_vl", "qwen3_vl_text"},
-    {"qwen3_vl_moe", "qwen3_vl_moe_text"},
-    {"qwen3_5", "qwen3_5_text"},
-    {"qwen3_5_moe", "qwen3_5_moe_text"},
-    {"mistral3", "mistral"},
-    {"kimi_k25", "deepseek_v3"},
-    {"mllama", "mllama_text_model"}};
+HfModelType read_type(const YamlEntry& entry, Problems& problems) {
+  HfModelType type;
+  type.model_type = entry.key;
+  DataRow row(*entry.value, problems);
+  row.read("source", type.source);
+  row.read("states_all", type.states_all);
+  row.read("layers", type.layers);
+  row.read("heads_q", type.heads_q);
+  row.read("heads_kv", type.heads_kv);
+  row.read("hidden_size", type.hidden_size);
+  row.read("head_dim", type.head_dim);
+  row.read("query_pre_attn_scalar", type.query_pre_attn_scalar);
+  row.read("attention_multiplier", type.attention_multiplier);
+  row.read("softcap", type.softcap);
+  row.read("sliding_window", type.sliding_window);
+  row.read("attention_chunk", type.attention_chunk);
+  row.read("rule", type.rule, kLayerRuleWords);
+  row.read("nth", type.nth);
+  row.read("nth_key", type.nth_key);
+  row.read("offset", type.offset);
+  row.read("kv_shared_layers", type.kv_shared_layers);
+  row.read("has_layer_types", type.has_layer_types);
+  row.read("kv_rule", type.kv_rule, kKvRuleWords);
+  row.read("encoder_len", type.encoder_len);
+  row.read("sinks", type.sinks);
+  row.read("kv_lora_rank", type.kv_lora_rank);
+  row.read("qk_nope_head_dim", type.qk_nope_head_dim);
+  row.read("qk_rope_head_dim", type.qk_rope_head_dim);
+  row.read("v_head_dim", type.v_head_dim);
+  row.read("linear_attention", type.linear_sort, kLinearSortWords);
+  row.read("linear_num_key_heads", type.linear_num_key_heads);
+  row.read("linear_num_value_heads", type.linear_num_value_heads);
+  row.read("linear_key_head_dim", type.linear_key_head_dim);
+  row.read("linear_value_head_dim", type.linear_value_head_dim);
+  row.read("yarn_scales_softmax", type.yarn_scales_softmax);
+  read_names(row, "layers_names", type.layers_names);
+  read_names(row, "heads_q_names", type.heads_q_names);
+  read_names(row, "heads_kv_names", type.heads_kv_names);
+  read_names(row, "hidden_names", type.hidden_names);
+  read_names(row, "head_dim_names", type.head_dim_names);
+  row.refuse_others();
+  return type;
+}
+
+struct Table {
+  std::vector<HfModelType> types;
+  std::map<std::string, std::string, std::less<>> text_types;
+};
+
+const Table& table() {
+  static const Table read = [] {
+    Table table;
+    read_data(embedded_hf_model_types().front().text, "hf_model_types.yaml",
+              [&](const YamlNode& root, Problems& problems) {
+                DataRow sections(root, problems);
+                for (const YamlEntry& entry : map_entries(sections.at("types"), problems)) {
+                  table.types.push_back(read_type(entry, problems));
+                }
+                for (const YamlEntry& entry : map_entries(sections.at("text_types"), problems)) {
+                  table.text_types.emplace(entry.key, entry.value->text);
+                }
+                sections.refuse_others();
+              });
+    return table;
+  }();
+  return read;
+}
 
 }  // namespace
 
-std::span<const HfModelType> hf_model_types() { return kTypes; }
+std::span<const std::string_view> hf_layer_rule_words() { return kLayerRuleWords; }
+
+std::span<const HfModelType> hf_model_types() { return table().types; }
 
 const HfModelType* find_hf_model_type(std::string_view model_type) {
-  const auto* found = std::ranges::find(kTypes, model_type, &HfModelType::model_type);
-  return found == kTypes.end() ? nullptr : found;
+  const auto& types = table().types;
+  const auto found = std::ranges::find(types, model_type, &HfModelType::model_type);
+  return found == types.end() ? nullptr : &*found;
 }
 
 std::string_view hf_text_model_type(std::string_view outer) {
-  for (const auto& [type, text_type] : kTextTypes) {
-    if (type == outer) return text_type;
-  }
-  return "";
+  const auto found = table().text_types.find(outer);
+  return found == table().text_types.end() ? std::string_view() : found->second;
 }
 
 }  // namespace attnbench

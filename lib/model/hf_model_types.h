@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "lib/model/linear_sort.h"
@@ -13,8 +14,8 @@ namespace attnbench {
 /// Names under which a config.json may keep one figure; those that are absent do not count, and
 /// those that are present must agree.
 struct HfNames {
-  std::string_view first;
-  std::string_view second = {};
+  std::string first;
+  std::string second = {};
 };
 
 /// Which layers are of which kind when the config has no `layer_types`. Layers count from 0 here.
@@ -49,8 +50,8 @@ enum class HfKvRule : std::uint8_t {
 /// One model type: under which names its config.json keeps each figure, and the meaning of an
 /// absent field.
 struct HfModelType {
-  std::string_view model_type;
-  std::string_view source;  ///< of the defaults
+  std::string model_type;
+  std::string source;       ///< of the defaults
   bool states_all = false;  ///< no defaults: the config must state layers, heads and dims
   // Defaults of absent fields. 0 has a meaning of its own where one is named.
   int layers = 0;
@@ -64,11 +65,11 @@ struct HfModelType {
   std::int64_t sliding_window = 0;   ///< 0: none
   std::int64_t attention_chunk = 0;  ///< 0: none
   HfLayerRule rule = HfLayerRule::kFull;
-  int nth = 0;                    ///< of the rules that count
-  std::string_view nth_key = {};  ///< the field that states it; empty: the type has none
-  int offset = 0;                 ///< of kFullByPeriod
-  int kv_shared_layers = 0;       ///< num_kv_shared_layers; 0: the type has no such field
-  bool has_layer_types = false;   ///< transformers reads `layer_types` for this type
+  int nth = 0;                   ///< of the rules that count
+  std::string nth_key = {};      ///< the field that states it; empty: the type has none
+  int offset = 0;                ///< of kFullByPeriod
+  int kv_shared_layers = 0;      ///< num_kv_shared_layers; 0: the type has no such field
+  bool has_layer_types = false;  ///< transformers reads `layer_types` for this type
   HfKvRule kv_rule = HfKvRule::kStated;
   std::int64_t encoder_len = 0;  ///< max_source_positions; 0: the type has no such field
   bool sinks = false;
@@ -90,7 +91,10 @@ struct HfModelType {
   HfNames head_dim_names = {"head_dim"};
 };
 
-/// Null for a type that the table has not.
+/// Words of HfLayerRule in data files, in the order of its enumerators: "window_from".
+[[nodiscard]] std::span<const std::string_view> hf_layer_rule_words();
+
+/// Null for a type that data/hf_model_types.yaml does not list.
 [[nodiscard]] const HfModelType* find_hf_model_type(std::string_view model_type);
 
 [[nodiscard]] std::span<const HfModelType> hf_model_types();

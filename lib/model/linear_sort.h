@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -16,6 +17,10 @@ enum class LinearSort : std::uint8_t {
   kMamba,          ///< arXiv:2312.00752: Jamba
   kMamba2,         ///< arXiv:2405.21060: Nemotron-H
 };
+
+/// The words of presets and data files, in the order of the enumerators.
+inline constexpr std::array<std::string_view, 6> kLinearSortWords = {
+    "unknown", "gated_delta_net", "kimi_delta", "lightning", "mamba", "mamba2"};
 
 /// "gated delta nets".
 [[nodiscard]] constexpr std::string_view to_string(LinearSort sort) {

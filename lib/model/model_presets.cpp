@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
-#include <algorithm>
 #include <map>
 #include <span>
 
 #include "lib/base/embedded_file.h"
 #include "lib/base/error.h"
+#include "lib/config/data_row.h"
 #include "lib/model/model_geometry.h"
 
 namespace attnbench {
@@ -32,85 +31,56 @@ const Presets& presets() {
   return parsed;
 }
 
-template <class Value>
-void read(const YAML::Node& value, Value& field) {
-  field = value.as<Value>();
-}
+ModelGeometry read_model(const YamlNode& root, Problems& problems) {
+  constexpr std::string_view kStatusWords[] = {"not checked", "verified"};
+  constexpr std::string_view kScalingWords[] = {"yarn"};
+  enum class Scaling { kYarn };
+  enum class Status { kNotChecked, kVerified };
 
-void read_status(const YAML::Node& value, ModelGeometry& model) {
-  const auto text = value.as<std::string>();
-  if (text != "verified" && text != "not checked") {
-    throw YAML::Exception(value.Mark(), "status is 'verified' or 'not checked'");
-  }
-  model.verified = text == "verified";
-}
-
-void read_kinds(const YAML::Node& value, LayerCounts& kinds) {
-  for (const auto& entry : value) {
-    const auto word = entry.first.as<std::string>();
-    const auto* found = std::ranges::find(kLayerKindWords, word);
-    if (found == kLayerKindWords.end()) {
-      throw YAML::Exception(entry.first.Mark(), "unknown kind of layer '" + word + "'");
+  ModelGeometry m;
+  DataRow row(root, problems);
+  row.read("layers", m.layers);
+  if (const YamlNode* counts = row.find("layer_kinds")) {
+    DataRow kinds(*counts, problems);
+    for (std::size_t i = 0; i < kLayerKinds.size(); ++i) {
+      kinds.read(kLayerKindWords[i], m.kinds[kLayerKinds[i]]);
     }
-    kinds[kLayerKinds[static_cast<std::size_t>(found - kLayerKindWords.begin())]] =
-        entry.second.as<int>();
+    kinds.refuse_others();
   }
-}
-
-void read_rope_scaling(const YAML::Node& value, YarnScaling& yarn) {
-  for (const auto& entry : value) {
-    const auto key = entry.first.as<std::string>();
-    if (key == "factor") {
-      read(entry.second, yarn.factor);
-    } else if (key == "mscale_all_dim") {
-      read(entry.second, yarn.mscale_all_dim);
-    } else if (key != "type" || entry.second.as<std::string>() != "yarn") {
-      throw YAML::Exception(entry.first.Mark(),
-                            "rope_scaling is {type: yarn, factor: …, mscale_all_dim: …}");
-    }
+  row.read("heads_q", m.heads_q);
+  row.read("heads_kv", m.heads_kv);
+  row.read("head_dim", m.head_dim);
+  row.read("head_dim_v", m.head_dim_v);
+  row.read("query_pre_attn_scalar", m.query_pre_attn_scalar);
+  row.read("softcap", m.softcap);
+  row.read("sliding_window", m.sliding_window);
+  row.read("attention_chunk", m.attention_chunk);
+  row.read("sinks", m.sinks);
+  row.read("encoder_len", m.encoder_len);
+  row.read("kv_lora_rank", m.kv_lora_rank);
+  row.read("qk_nope_head_dim", m.qk_nope_head_dim);
+  row.read("qk_rope_head_dim", m.qk_rope_head_dim);
+  row.read("linear_num_key_heads", m.linear_num_key_heads);
+  row.read("linear_num_value_heads", m.linear_num_value_heads);
+  row.read("linear_key_head_dim", m.linear_key_head_dim);
+  row.read("linear_value_head_dim", m.linear_value_head_dim);
+  row.read("linear_conv_kernel_dim", m.linear_conv_kernel_dim);
+  // The geometry of a preset never has state-space layers.
+  row.read("linear_attention", m.linear_sort, std::span(kLinearSortWords).first(4));
+  if (const YamlNode* scaling = row.find("rope_scaling")) {
+    DataRow yarn(*scaling, problems);
+    Scaling type = Scaling::kYarn;
+    yarn.read("type", type, kScalingWords);
+    yarn.read("factor", m.yarn.factor);
+    yarn.read("mscale_all_dim", m.yarn.mscale_all_dim);
+    yarn.refuse_others();
   }
-}
-
-void read_linear_sort(const YAML::Node& value, LinearSort& sort) {
-  const auto word = value.as<std::string>();
-  if (word == "gated_delta_net") {
-    sort = LinearSort::kGatedDeltaNet;
-  } else if (word == "kimi_delta") {
-    sort = LinearSort::kKimiDelta;
-  } else if (word == "lightning") {
-    sort = LinearSort::kLightning;
-  } else {
-    throw YAML::Exception(value.Mark(),
-                          "linear_attention is gated_delta_net, kimi_delta or lightning");
-  }
-}
-
-void read_key(const std::string& key, const YAML::Node& value, ModelGeometry& m) {
-  if (key == "layers") return read(value, m.layers);
-  if (key == "layer_kinds") return read_kinds(value, m.kinds);
-  if (key == "heads_q") return read(value, m.heads_q);
-  if (key == "heads_kv") return read(value, m.heads_kv);
-  if (key == "head_dim") return read(value, m.head_dim);
-  if (key == "head_dim_v") return read(value, m.head_dim_v);
-  if (key == "query_pre_attn_scalar") return read(value, m.query_pre_attn_scalar);
-  if (key == "softcap") return read(value, m.softcap);
-  if (key == "sliding_window") return read(value, m.sliding_window);
-  if (key == "attention_chunk") return read(value, m.attention_chunk);
-  if (key == "sinks") return read(value, m.sinks);
-  if (key == "encoder_len") return read(value, m.encoder_len);
-  if (key == "kv_lora_rank") return read(value, m.kv_lora_rank);
-  if (key == "qk_nope_head_dim") return read(value, m.qk_nope_head_dim);
-  if (key == "qk_rope_head_dim") return read(value, m.qk_rope_head_dim);
-  if (key == "linear_num_key_heads") return read(value, m.linear_num_key_heads);
-  if (key == "linear_num_value_heads") return read(value, m.linear_num_value_heads);
-  if (key == "linear_key_head_dim") return read(value, m.linear_key_head_dim);
-  if (key == "linear_value_head_dim") return read(value, m.linear_value_head_dim);
-  if (key == "linear_conv_kernel_dim") return read(value, m.linear_conv_kernel_dim);
-  if (key == "linear_attention") return read_linear_sort(value, m.linear_sort);
-  if (key == "rope_scaling") return read_rope_scaling(value, m.yarn);
-  if (key == "status") return read_status(value, m);
-  if (key == "notes") return read(value, m.notes);
-  throw YAML::Exception(value.Mark(), "unknown key '" + key + "'");
+  Status status = Status::kNotChecked;
+  row.read("status", status, kStatusWords);
+  m.verified = status == Status::kVerified;
+  row.read("notes", m.notes);
+  row.refuse_others();
+  return m;
 }
 
 /// What is missing or does not fit together; empty when the geometry is whole.
@@ -148,14 +118,9 @@ std::string flaw_of(const ModelGeometry& m) {
 
 ModelGeometry parse_model(std::string_view text, const std::string& name) {
   ModelGeometry model;
+  read_data(text, name + ".yaml",
+            [&](const YamlNode& root, Problems& problems) { model = read_model(root, problems); });
   model.name = name;
-  try {
-    for (const auto& entry : YAML::Load(std::string(text))) {
-      read_key(entry.first.as<std::string>(), entry.second, model);
-    }
-  } catch (const YAML::Exception& error) {
-    throw ConfigError(fmt::format("model preset {}: {}", name, error.what()));
-  }
   if (model.kinds.total() == 0) model.kinds = LayerCounts(LayerKind::kFull, model.layers);
   if (const std::string flaw = flaw_of(model); !flaw.empty()) {
     throw ConfigError(fmt::format("model preset {}: {}", name, flaw));
