@@ -12,7 +12,7 @@
 
 namespace attnbench {
 
-/// Which mistake in reading numbers in fp8 gives the row (wrong_scales.h). Empty where none does,
+/// Which mistake in reading numbers in fp8 gives the row. Empty where none does,
 /// and for layers with ALiBi, a temperature or dual chunks. `got` as in likely_cause(), and finite.
 [[nodiscard]] std::string cause_of_scales(const Case& c, const Contents& contents,
                                           const Numerics& numerics, const RowId& id,
