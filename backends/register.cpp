@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "backends/cascade/cascade.h"
+#include "backends/common/concat_mla_q.h"
 #include "backends/common/item_passes.h"
-#include "backends/common/joined_queries.h"
 #include "backends/common/kv_write.h"
 #include "backends/common/merge_states.h"
 #include "backends/common/padded_heads.h"
 #include "backends/common/ragged_paged.h"
 #include "backends/common/row_copies.h"
 #include "backends/common/two_stage.h"
+#include "backends/common/upcast_fp8_queries.h"
 #include "backends/common/virtual_batches.h"
-#include "backends/common/wide_queries.h"
 #include "backends/cpu_flash/cpu_flash.h"
 #include "backends/cpu_flash/plan.h"
 #include "backends/cudnn/cudnn.h"
@@ -43,7 +43,7 @@ constexpr bool kHasCuda = false;
 struct Steps {
   CopyRows copy_rows = nullptr;
   MergeStates merge_states = nullptr;
-  WidenQueries widen_queries = nullptr;  ///< null on a CPU, whose kernels read fp8
+  EnqueueUpcast upcast_fp8_queries = nullptr;  ///< null on a CPU, whose kernels read fp8
   PlanKvWrite plan_kv_write;
 };
 
@@ -51,7 +51,7 @@ Steps cpu_steps() { return {copy_rows_on_cpu, merge_states_on_cpu, nullptr, plan
 
 Steps gpu_steps() {
   if constexpr (kHasCuda) {
-    return {copy_rows_on_gpu, merge_states_on_gpu, widen_queries_on_gpu, plan_kv_write_on_gpu};
+    return {copy_rows_on_gpu, merge_states_on_gpu, upcast_fp8_queries_on_gpu, plan_kv_write_on_gpu};
   } else {
     return {};
   }
@@ -79,11 +79,11 @@ Kernels virtual_batches(Kernels kernels, const Steps&) {
 Kernels padded_heads(Kernels kernels, const Steps& steps) {
   return with_padded_heads(std::move(kernels), steps.copy_rows);
 }
-Kernels wide_queries(Kernels kernels, const Steps& steps) {
-  return with_wide_queries(std::move(kernels), steps.widen_queries);
+Kernels upcast_fp8_queries(Kernels kernels, const Steps& steps) {
+  return with_upcast_fp8_queries(std::move(kernels), steps.upcast_fp8_queries);
 }
-Kernels joined_queries(Kernels kernels, const Steps& steps) {
-  return with_joined_queries(std::move(kernels), steps.copy_rows);
+Kernels concat_mla_q(Kernels kernels, const Steps& steps) {
+  return with_concat_mla_q(std::move(kernels), steps.copy_rows);
 }
 Kernels kv_write(Kernels kernels, const Steps& steps) {
   return with_kv_write(std::move(kernels), steps.plan_kv_write);
@@ -131,12 +131,12 @@ std::vector<Row> table() {
   using paged_fa::PagedFaBackend;
   std::vector<Row> rows;
   const auto add = [&](Row row) { rows.push_back(std::move(row)); };
-  add(cpu<torch_native::TorchNativeBackend>({joined_queries, kv_write}));
-  add(cpu<CpuFlashBackend>({joined_queries, kv_write}));
+  add(cpu<torch_native::TorchNativeBackend>({concat_mla_q, kv_write}));
+  add(cpu<CpuFlashBackend>({concat_mla_q, kv_write}));
   for (const std::int64_t keys : cpu_flash::kTriedSplitKeys) {
-    add(cpu<CpuFlashBackend>({joined_queries, kv_write}, keys));
+    add(cpu<CpuFlashBackend>({concat_mla_q, kv_write}, keys));
   }
-  add(cpu<CpuFlashBackend>({padded_heads, joined_queries, kv_write}));
+  add(cpu<CpuFlashBackend>({padded_heads, concat_mla_q, kv_write}));
   add(cpu<CpuFlashBackend>({two_stage, kv_write}));
   add(cpu<CpuFlashBackend>({ragged_paged, kv_write}));
   add(cpu<CpuFlashBackend>({virtual_batches, kv_write}));
@@ -144,7 +144,7 @@ std::vector<Row> table() {
 
   // Around all that read a cache on a GPU.
   const auto engine = [](std::vector<Wrapper> wrappers) {
-    wrappers.insert(wrappers.end(), {wide_queries, joined_queries, kv_write});
+    wrappers.insert(wrappers.end(), {upcast_fp8_queries, concat_mla_q, kv_write});
     return wrappers;
   };
   for (const splitkv::SplitRule rule : splitkv::kSplitRules) {
@@ -156,7 +156,7 @@ std::vector<Row> table() {
   add(gpu<PagedFaBackend>(paged_fa::info(), engine({page_items, virtual_batches})));
   add(gpu<MlaBackend>(mla::info(), engine({page_items})));
   add(gpu<MlaBackend>(mla::info(), engine({page_items, padded_heads})));
-  add(gpu<cascade::CascadeBackend>(cascade::info(), {wide_queries}));
+  add(gpu<cascade::CascadeBackend>(cascade::info(), {upcast_fp8_queries}));
   add(gpu<gated_delta_net::GpuBackend>(gated_delta_net::gpu_info(), {}));
   add(cudnn_row(engine({})));
   return rows;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/common/paged_by_token.h"
+#include "backends/common/as_page_size_1.h"
 #include "backends/common/prefix_merge.h"
 #include "lib/backend/wrapped_backend.h"
 #include "lib/base/int_math.h"
@@ -43,7 +43,7 @@ Problem problem_of_items(const Problem& whole) {
   Problem own = whole;
   own.multi_item = false;
   own.empty_rows = true;
-  own.cache = paged_by_token(whole.cache);
+  own.cache = as_page_size_1(whole.cache);
   return own;
 }
 
@@ -109,7 +109,7 @@ PassRequests requests_of_items(const ForwardBatch& whole) {
 std::unique_ptr<PartStep> own_keys_of_items(const ForwardBatch& whole) {
   auto step = std::make_unique<PartStep>();
   step->problem = problem_of_items(*whole.problem);
-  step->pool = paged_by_token(*whole.token_to_kv_pool);
+  step->pool = as_page_size_1(*whole.token_to_kv_pool);
   step->batch = whole;
   step->batch.multi_item.reset();
   PassRequests requests = requests_of_items(whole);

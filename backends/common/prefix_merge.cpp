@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/common/made_indices.h"
+#include "backends/common/upload_step_indices.h"
 #include "backends/common/visibility.h"
 #include "lib/backend/features.h"
 #include "lib/base/int_math.h"
@@ -125,7 +125,7 @@ PrefixMerge::PrefixMerge(Backend& kernels, const ForwardBatch& whole, MakePart p
   states_.to = {whole.tensors.out, whole.tensors.lse, whole.tensors.out_scale};
   const auto set_indices = [&](PartStep& step, std::string_view name) {
     if (whole.device_batch == nullptr || !step.has_own_requests) return;
-    step.indices = copy_made_indices(step.batch, whole, name, memory);
+    step.indices = upload_step_indices(step.batch, whole, name, memory);
     step.batch.device_batch = &step.indices;
   };
   set_indices(*own_, kOwn);
@@ -182,7 +182,7 @@ bool PrefixMerge::update(const ForwardBatch& whole, Stream& stream) {
   const auto goes_on = [&](MakePart make, Plan& plan, std::string_view name) {
     const std::unique_ptr<PartStep> step = make(whole);
     if (step->has_own_requests) {
-      step->indices = copy_made_indices(step->batch, whole, name, memory_, stream);
+      step->indices = upload_step_indices(step->batch, whole, name, memory_, stream);
       step->batch.device_batch = &step->indices;
     }
     return plan.update(step->batch, stream);

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/common/paged_by_token.h"
+#include "backends/common/as_page_size_1.h"
 #include "backends/common/prefix_merge.h"
 #include "lib/backend/wrapped_backend.h"
 #include "lib/base/int_math.h"
@@ -37,7 +37,7 @@ std::unique_ptr<PartStep> whole_prefix_step(const ForwardBatch& trees) {
 Problem draft_problem(const Problem& trees) {
   Problem drafts = trees;
   drafts.mode = ForwardMode::kDecode;
-  drafts.cache = paged_by_token(trees.cache);
+  drafts.cache = as_page_size_1(trees.cache);
   drafts.limits = {trees.limits.q_tokens, 1, trees.limits.q_tokens, trees.limits.q_len};
   return drafts;
 }
@@ -46,7 +46,7 @@ Problem draft_problem(const Problem& trees) {
 std::unique_ptr<PartStep> draft_step(const ForwardBatch& trees) {
   auto step = std::make_unique<PartStep>();
   step->problem = draft_problem(*trees.problem);
-  step->pool = paged_by_token(*trees.token_to_kv_pool);
+  step->pool = as_page_size_1(*trees.token_to_kv_pool);
   step->has_own_requests = true;
   const auto nodes = to_size(trees.spec_info->draft_token_num);
   DraftTable drafts = two_stage_draft_table(*trees.spec_info, trees.out_cache_loc);

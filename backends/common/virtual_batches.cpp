@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/common/made_indices.h"
+#include "backends/common/upload_step_indices.h"
 #include "lib/backend/wrapped_backend.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
@@ -51,7 +51,7 @@ class VirtualBatch {
     batch_.token_to_kv_pool = whole.token_to_kv_pool;
     batch_.req_to_token_pool = &pool_;
     if (whole.device_batch == nullptr) return;
-    device_batch_ = copy_made_indices(batch_, whole, "virtual", memory);
+    device_batch_ = upload_step_indices(batch_, whole, "virtual", memory);
     batch_.device_batch = &device_batch_;
   }
   VirtualBatch(const VirtualBatch&) = delete;  // batch() points into it

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "backends/common/wide_queries.h"
+#include "backends/common/upcast_fp8_queries.h"
 #include "lib/base/tensor_view.h"
 #include "lib/batch/kv_pool.h"
 

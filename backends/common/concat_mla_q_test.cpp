@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/common/joined_queries.h"
+#include "backends/common/concat_mla_q.h"
 
 #include <gtest/gtest.h>
 
@@ -11,11 +11,10 @@ namespace attnbench {
 namespace {
 
 std::unique_ptr<Backend> joining() {
-  return with_joined_queries(std::make_unique<torch_native::TorchNativeBackend>(),
-                             copy_rows_on_cpu);
+  return with_concat_mla_q(std::make_unique<torch_native::TorchNativeBackend>(), copy_rows_on_cpu);
 }
 
-TEST(JoinedQueries, agree_with_the_reference_in_kernels_that_take_them_as_one_tensor) {
+TEST(ConcatMlaQ, agree_with_the_reference_in_kernels_that_take_them_as_one_tensor) {
   const auto device = make_cpu_device();
   for (const Case& c : small_queries_apart()) {
     const auto backend = joining();
@@ -27,14 +26,14 @@ TEST(JoinedQueries, agree_with_the_reference_in_kernels_that_take_them_as_one_te
   }
 }
 
-TEST(JoinedQueries, are_refused_where_nothing_joins_them) {
+TEST(ConcatMlaQ, are_refused_where_nothing_joins_them) {
   const Case c = small_queries_apart().front();
   const torch_native::TorchNativeBackend alone;
   const FormatChoice choice = choose_format(alone, problem_of(c), c.kv_cache.layout);
   EXPECT_EQ(choice.support.reason(), "reads no queries that come as two tensors");
 }
 
-TEST(JoinedQueries, leave_other_steps_as_they_are) {
+TEST(ConcatMlaQ, leave_other_steps_as_they_are) {
   const auto device = make_cpu_device();
   Fixture fixture(small_mla(), *device);
   PlanMemory memory(*device);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/common/wide_queries.h"
+#include "backends/common/upcast_fp8_queries.h"
 
 #include <utility>
 
@@ -12,18 +12,18 @@ namespace attnbench {
 namespace {
 
 /// What the kernels are asked for.
-Problem of_wide_queries(Problem problem, float q_scale) {
+Problem with_upcast_q(Problem problem, float q_scale) {
   problem.layer.scale *= static_cast<double>(q_scale);
   problem.fp8.q.reset();
   problem.fp8.q_scales = QScales::kTensor;
   return problem;
 }
 
-class WideQueriesPlan final : public RewrittenStep {
+class UpcastFp8QueriesPlan final : public RewrittenStep {
  public:
-  WideQueriesPlan(Backend& kernels, const ForwardBatch& batch, WidenQueries widen,
-                  PlanMemory& memory)
-      : RewrittenStep(of_wide_queries(*batch.problem, batch.tensors.q_scale)), widen_(widen) {
+  UpcastFp8QueriesPlan(Backend& kernels, const ForwardBatch& batch, EnqueueUpcast widen,
+                       PlanMemory& memory)
+      : RewrittenStep(with_upcast_q(*batch.problem, batch.tensors.q_scale)), widen_(widen) {
     const ConstTensorView& q = batch.tensors.q;
     const std::int64_t bytes = q.size() * size_bytes(problem().dtype);
     queries_.from = q;
@@ -42,28 +42,28 @@ class WideQueriesPlan final : public RewrittenStep {
     tensors.q_scales = nullptr;
   }
 
-  WidenQueries widen_;
-  WideQueries queries_;
+  EnqueueUpcast widen_;
+  UpcastFp8Queries queries_;
 };
 
-class WideQueriesBackend final : public WrappedBackend {
+class UpcastFp8QueriesBackend final : public WrappedBackend {
  public:
-  WideQueriesBackend(std::unique_ptr<Backend> kernels, WidenQueries widen)
+  UpcastFp8QueriesBackend(std::unique_ptr<Backend> kernels, EnqueueUpcast widen)
       : WrappedBackend(std::move(kernels)), widen_(widen) {
     own_info().reads_fp8_queries = true;
   }
 
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
     if (!batch.problem->fp8.q || batch.batch_size == 0) return kernels().plan(batch, memory);
-    return std::make_unique<WideQueriesPlan>(kernels(), batch, widen_, memory);
+    return std::make_unique<UpcastFp8QueriesPlan>(kernels(), batch, widen_, memory);
   }
 
  private:
   [[nodiscard]] Problem kernels_problem(const Problem& problem) const override {
-    return of_wide_queries(problem, 1);
+    return with_upcast_q(problem, 1);
   }
 
-  WidenQueries widen_;
+  EnqueueUpcast widen_;
 };
 
 }  // namespace
@@ -79,8 +79,9 @@ TokenRequests token_requests(const ForwardBatch& batch) {
   return requests;
 }
 
-std::unique_ptr<Backend> with_wide_queries(std::unique_ptr<Backend> kernels, WidenQueries widen) {
-  return std::make_unique<WideQueriesBackend>(std::move(kernels), widen);
+std::unique_ptr<Backend> with_upcast_fp8_queries(std::unique_ptr<Backend> kernels,
+                                                 EnqueueUpcast widen) {
+  return std::make_unique<UpcastFp8QueriesBackend>(std::move(kernels), widen);
 }
 
 }  // namespace attnbench

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/common/joined_queries.h"
+#include "backends/common/concat_mla_q.h"
 
 #include <gtest/gtest.h>
 
 #include "backends/common/padded_heads.h"
-#include "backends/common/wide_queries.h"
+#include "backends/common/upcast_fp8_queries.h"
 #include "backends/mla/mla.h"
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
@@ -25,8 +25,8 @@ TEST_F(LatentQueriesGpu, that_come_apart_are_joined_for_kernels_that_take_one_te
     for (const Case& c : small_queries_apart()) {
       std::unique_ptr<Backend> kernels = std::make_unique<mla::MlaBackend>();
       if (padded) kernels = make_padded_mla();
-      const auto backend = with_joined_queries(
-          with_wide_queries(std::move(kernels), widen_queries_on_gpu), copy_rows_on_gpu);
+      const auto backend = with_concat_mla_q(
+          with_upcast_fp8_queries(std::move(kernels), upcast_fp8_queries_on_gpu), copy_rows_on_gpu);
       ASSERT_TRUE(conformance::supports(*backend, c, *device_)) << c.id;
       Fixture fixture(c, *device_);
       for (const Fill fill : {Fill::kNeedle, Fill::kTag, Fill::kNormal}) {

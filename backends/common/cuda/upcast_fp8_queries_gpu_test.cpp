@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/common/wide_queries.h"
+#include "backends/common/upcast_fp8_queries.h"
 
 #include <gtest/gtest.h>
 
@@ -14,12 +14,12 @@
 namespace attnbench {
 namespace {
 
-class WideQueriesGpu : public GpuTest {
+class UpcastFp8QueriesGpu : public GpuTest {
  protected:
   /// How many of the small cases with activations in fp8 the backend takes, and gets right: in a
   /// head dim of which every build has kernels.
   int agreeing(std::unique_ptr<Backend> kernels) {
-    const auto backend = with_wide_queries(std::move(kernels), widen_queries_on_gpu);
+    const auto backend = with_upcast_fp8_queries(std::move(kernels), upcast_fp8_queries_on_gpu);
     int taken = 0;
     for (Case c : small_fp8_activations()) {
       if (!c.layer.shares_row_of_k_and_v()) c.layer.head_dim_qk = c.layer.head_dim_v = 128;
@@ -34,19 +34,19 @@ class WideQueriesGpu : public GpuTest {
   }
 };
 
-TEST_F(WideQueriesGpu, agree_with_the_reference_in_splitkv_with_scales_of_any_kind) {
+TEST_F(UpcastFp8QueriesGpu, agree_with_the_reference_in_splitkv_with_scales_of_any_kind) {
   EXPECT_GE(agreeing(std::make_unique<splitkv::SplitKvBackend>(splitkv::SplitRule::kFill)), 12);
 }
 
-TEST_F(WideQueriesGpu, agree_with_the_reference_in_paged_fa_with_scales_of_any_kind) {
+TEST_F(UpcastFp8QueriesGpu, agree_with_the_reference_in_paged_fa_with_scales_of_any_kind) {
   EXPECT_GE(agreeing(std::make_unique<paged_fa::PagedFaBackend>()), 12);
 }
 
-TEST_F(WideQueriesGpu, agree_with_the_reference_in_mla_with_scales_of_any_kind) {
+TEST_F(UpcastFp8QueriesGpu, agree_with_the_reference_in_mla_with_scales_of_any_kind) {
   EXPECT_GE(agreeing(std::make_unique<mla::MlaBackend>()), 3);
 }
 
-TEST_F(WideQueriesGpu, agree_with_the_reference_in_cascade) {
+TEST_F(UpcastFp8QueriesGpu, agree_with_the_reference_in_cascade) {
   EXPECT_GE(agreeing(std::make_unique<cascade::CascadeBackend>()), 4);
 }
 

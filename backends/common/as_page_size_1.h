@@ -17,7 +17,7 @@ namespace attnbench {
 [[nodiscard]] std::string no_linear_slots_reason(const CacheFormat& cache);
 
 /// The same slots in pages of one token; as it is where they do not lie so.
-[[nodiscard]] CacheFormat paged_by_token(CacheFormat cache);
-[[nodiscard]] KvPool paged_by_token(KvPool pool);
+[[nodiscard]] CacheFormat as_page_size_1(CacheFormat cache);
+[[nodiscard]] KvPool as_page_size_1(KvPool pool);
 
 }  // namespace attnbench

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/common/wide_queries.h"
+#include "backends/common/upcast_fp8_queries.h"
 
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@
 namespace attnbench {
 namespace {
 
-/// What widen_queries_on_gpu() does, element by element.
-void widen_on_host(const WideQueries& queries, Stream&) {
+/// What upcast_fp8_queries_on_gpu() does, element by element.
+void widen_on_host(const UpcastFp8Queries& queries, Stream&) {
   const ConstTensorView& from = queries.from;
   for (std::int64_t token = 0; token < from.shape[0]; ++token) {
     for (int head = 0; head < from.shape[1]; ++head) {
@@ -57,13 +57,14 @@ class TakesNoFp8 final : public Backend {
   std::vector<ForwardBatch>* planned_;
 };
 
-TEST(WideQueries, agree_with_the_reference_in_kernels_that_know_no_fp8) {
+TEST(UpcastFp8Queries, agree_with_the_reference_in_kernels_that_know_no_fp8) {
   const auto device = make_cpu_device();
   std::vector<ForwardBatch> planned;
   int taken = 0;
   for (const Case& c : small_fp8_activations()) {
     if (!c.fp8.q || c.fp8.out) continue;
-    const auto backend = with_wide_queries(std::make_unique<TakesNoFp8>(&planned), widen_on_host);
+    const auto backend =
+        with_upcast_fp8_queries(std::make_unique<TakesNoFp8>(&planned), widen_on_host);
     ASSERT_TRUE(conformance::supports(*backend, c, *device)) << c.id;
     Fixture fixture(c, *device);
     for (const Fill fill : {Fill::kNeedle, Fill::kNormal}) {
@@ -111,30 +112,31 @@ class InPasses final : public Backend {
   torch_native::TorchNativeBackend dense_;
 };
 
-TEST(WideQueries, lie_apart_from_the_memory_of_kernels_that_work_in_passes) {
+TEST(UpcastFp8Queries, lie_apart_from_the_memory_of_kernels_that_work_in_passes) {
   const auto device = make_cpu_device();
   Case c = small_prefix_hits();
   c.fp8.q = DType::kE4M3;
-  const auto backend = with_wide_queries(std::make_unique<InPasses>(), widen_on_host);
+  const auto backend = with_upcast_fp8_queries(std::make_unique<InPasses>(), widen_on_host);
   Fixture fixture(c, *device);
   conformance::expect_agreement(*backend, c, Fill::kNormal, *device, fixture);
 }
 
-TEST(WideQueries, leave_the_name_of_the_kernel_that_a_plan_has_chosen) {
+TEST(UpcastFp8Queries, leave_the_name_of_the_kernel_that_a_plan_has_chosen) {
   const auto device = make_cpu_device();
   Case c = small_prefix_hits();
   c.fp8.q = DType::kE4M3;
-  const auto backend = with_wide_queries(std::make_unique<InPasses>(), widen_on_host);
+  const auto backend = with_upcast_fp8_queries(std::make_unique<InPasses>(), widen_on_host);
   Fixture fixture(c, *device);
   PlanMemory memory(*device);
   EXPECT_EQ(backend->plan(fixture.batch(), memory)->kernel(), "in passes");
 }
 
-TEST(WideQueries, leave_other_steps_as_they_are) {
+TEST(UpcastFp8Queries, leave_other_steps_as_they_are) {
   const auto device = make_cpu_device();
   std::vector<ForwardBatch> planned;
   const Case c = small_mla();
-  const auto backend = with_wide_queries(std::make_unique<TakesNoFp8>(&planned), widen_on_host);
+  const auto backend =
+      with_upcast_fp8_queries(std::make_unique<TakesNoFp8>(&planned), widen_on_host);
   Fixture fixture(c, *device);
   PlanMemory memory(*device);
   (void)backend->plan(fixture.batch(), memory);

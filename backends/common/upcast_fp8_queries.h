@@ -33,7 +33,7 @@ struct TokenRequests {
 [[nodiscard]] TokenRequests token_requests(const ForwardBatch& batch);
 
 /// Queries in fp8, and where they are to lie in a wider type.
-struct WideQueries {
+struct UpcastFp8Queries {
   ConstTensorView from;    ///< [T, Hq, dk] in e4m3 or e5m2; dk is a multiple of 4
   TensorView to;           ///< dense, in bf16 or f16, which hold each number of `from`
   QScaleArray scales;      ///< numbers are multiplied with, if there are some
@@ -46,14 +46,14 @@ struct WideQueries {
   }
 };
 /// Enqueues the work on the stream.
-using WidenQueries = void (*)(const WideQueries& queries, Stream& stream);
-void widen_queries_on_gpu(const WideQueries& queries, Stream& stream);
+using EnqueueUpcast = void (*)(const UpcastFp8Queries& queries, Stream& stream);
+void upcast_fp8_queries_on_gpu(const UpcastFp8Queries& queries, Stream& stream);
 
 /// `kernels`, whose tensor cores take queries in the type of the activations, with queries in fp8:
 /// each run() first widens them into the workspace, which that type does exactly, and the scale of
 /// the tensor joins the scale of q.k. Scales of heads, requests and tokens are multiplied in, which
 /// is exact for scales of four significant bits, as a fixture's are; others would be rounded.
-[[nodiscard]] std::unique_ptr<Backend> with_wide_queries(std::unique_ptr<Backend> kernels,
-                                                         WidenQueries widen);
+[[nodiscard]] std::unique_ptr<Backend> with_upcast_fp8_queries(std::unique_ptr<Backend> kernels,
+                                                               EnqueueUpcast widen);
 
 }  // namespace attnbench

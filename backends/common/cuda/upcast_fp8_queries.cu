@@ -4,7 +4,7 @@
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
 
-#include "backends/common/wide_queries.h"
+#include "backends/common/upcast_fp8_queries.h"
 #include "lib/base/error.h"
 #include "lib/device/cuda/check.cuh"
 
@@ -32,7 +32,7 @@ __device__ unsigned packed(DType dtype, float2 pair) {
 
 /// A thread for each run of four elements.
 __global__ void __launch_bounds__(kThreads)
-    widen_queries(const __grid_constant__ WideQueries p, std::int64_t runs) {
+    upcast_fp8_queries(const __grid_constant__ UpcastFp8Queries p, std::int64_t runs) {
   const std::int64_t run = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (run >= runs) return;
   const std::int64_t runs_of_row = p.from.shape[2] / kRun;
@@ -49,13 +49,13 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void widen_queries_on_gpu(const WideQueries& queries, Stream& stream) {
+void upcast_fp8_queries_on_gpu(const UpcastFp8Queries& queries, Stream& stream) {
   expects(queries.from.shape[2] % kRun == 0, "rows of queries are read by the word");
   const std::int64_t runs = queries.from.size() / kRun;
   if (runs == 0) return;
-  widen_queries<<<static_cast<unsigned>((runs + kThreads - 1) / kThreads), kThreads, 0,
-                  static_cast<cudaStream_t>(stream.native())>>>(queries, runs);
-  check_launch("widen_queries");
+  upcast_fp8_queries<<<static_cast<unsigned>((runs + kThreads - 1) / kThreads), kThreads, 0,
+                       static_cast<cudaStream_t>(stream.native())>>>(queries, runs);
+  check_launch("upcast_fp8_queries");
 }
 
 }  // namespace attnbench

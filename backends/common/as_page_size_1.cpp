@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/common/paged_by_token.h"
+#include "backends/common/as_page_size_1.h"
 
 #include <fmt/format.h>
 
@@ -18,12 +18,12 @@ std::string no_linear_slots_reason(const CacheFormat& cache) {
       to_string(cache.layout), cache.page_size);
 }
 
-CacheFormat paged_by_token(CacheFormat cache) {
+CacheFormat as_page_size_1(CacheFormat cache) {
   if (has_linear_slots(cache)) cache.page_size = 1;
   return cache;
 }
 
-KvPool paged_by_token(KvPool pool) {
+KvPool as_page_size_1(KvPool pool) {
   const bool linear = pool.has_plain_rows() &&
                       pool.page_stride_k == pool.page_size * pool.token_stride_k &&
                       pool.page_stride_v == pool.page_size * pool.token_stride_v;

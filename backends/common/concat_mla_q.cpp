@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/common/joined_queries.h"
+#include "backends/common/concat_mla_q.h"
 
 #include <array>
 #include <utility>
@@ -12,15 +12,15 @@
 namespace attnbench {
 namespace {
 
-Problem of_joined_queries(Problem problem) {
+Problem with_concatenated_q(Problem problem) {
   problem.layer.queries_apart = false;
   return problem;
 }
 
-class JoinedQueriesPlan final : public RewrittenStep {
+class ConcatMlaQPlan final : public RewrittenStep {
  public:
-  JoinedQueriesPlan(Backend& kernels, const ForwardBatch& batch, CopyRows copy, PlanMemory& memory)
-      : RewrittenStep(of_joined_queries(*batch.problem)), copy_(copy) {
+  ConcatMlaQPlan(Backend& kernels, const ForwardBatch& batch, CopyRows copy, PlanMemory& memory)
+      : RewrittenStep(with_concatenated_q(*batch.problem)), copy_(copy) {
     const ConstTensorView &nope = batch.tensors.q_nope, &pe = batch.tensors.q_pe;
     const std::int64_t bytes = (nope.size() + pe.size()) * size_bytes(nope.dtype);
     joined_ = TensorView::dense(memory.reserve(to_size(bytes)), nope.dtype, nope.shape[0],
@@ -46,9 +46,9 @@ class JoinedQueriesPlan final : public RewrittenStep {
   std::array<RowCopy, 2> copies_;
 };
 
-class JoinedQueriesBackend final : public WrappedBackend {
+class ConcatMlaQBackend final : public WrappedBackend {
  public:
-  JoinedQueriesBackend(std::unique_ptr<Backend> kernels, CopyRows copy)
+  ConcatMlaQBackend(std::unique_ptr<Backend> kernels, CopyRows copy)
       : WrappedBackend(std::move(kernels)), copy_(copy) {
     own_info().reads_queries_apart = true;
   }
@@ -56,12 +56,12 @@ class JoinedQueriesBackend final : public WrappedBackend {
   [[nodiscard]] std::unique_ptr<Plan> plan(const ForwardBatch& batch, PlanMemory& memory) override {
     const bool apart = batch.problem->layer.queries_apart && attends(batch.problem->step);
     if (!apart || batch.batch_size == 0) return kernels().plan(batch, memory);
-    return std::make_unique<JoinedQueriesPlan>(kernels(), batch, copy_, memory);
+    return std::make_unique<ConcatMlaQPlan>(kernels(), batch, copy_, memory);
   }
 
  private:
   [[nodiscard]] Problem kernels_problem(const Problem& problem) const override {
-    return of_joined_queries(problem);
+    return with_concatenated_q(problem);
   }
 
   CopyRows copy_;
@@ -69,8 +69,8 @@ class JoinedQueriesBackend final : public WrappedBackend {
 
 }  // namespace
 
-std::unique_ptr<Backend> with_joined_queries(std::unique_ptr<Backend> kernels, CopyRows copy) {
-  return std::make_unique<JoinedQueriesBackend>(std::move(kernels), copy);
+std::unique_ptr<Backend> with_concat_mla_q(std::unique_ptr<Backend> kernels, CopyRows copy) {
+  return std::make_unique<ConcatMlaQBackend>(std::move(kernels), copy);
 }
 
 }  // namespace attnbench

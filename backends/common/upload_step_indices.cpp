@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/common/made_indices.h"
+#include "backends/common/upload_step_indices.h"
 
 #include <fmt/format.h>
 
@@ -45,16 +45,16 @@ DeviceBatch made_indices(const ForwardBatch& made, const ForwardBatch& whole, st
 
 }  // namespace
 
-DeviceBatch copy_made_indices(const ForwardBatch& made, const ForwardBatch& whole,
-                              std::string_view name, PlanMemory& memory) {
+DeviceBatch upload_step_indices(const ForwardBatch& made, const ForwardBatch& whole,
+                                std::string_view name, PlanMemory& memory) {
   return made_indices(made, whole, name, memory,
                       [&](std::byte* to, const void* from, std::size_t bytes) {
                         memory.device().copy_from_host(to, from, bytes);
                       });
 }
 
-DeviceBatch copy_made_indices(const ForwardBatch& made, const ForwardBatch& whole,
-                              std::string_view name, PlanMemory& memory, Stream& stream) {
+DeviceBatch upload_step_indices(const ForwardBatch& made, const ForwardBatch& whole,
+                                std::string_view name, PlanMemory& memory, Stream& stream) {
   return made_indices(made, whole, name, memory,
                       [&](std::byte* to, const void* from, std::size_t bytes) {
                         memory.device().enqueue_copy_from_host(stream, to, from, bytes);
