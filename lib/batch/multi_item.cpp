@@ -48,6 +48,20 @@ MultiItemParams make_multi_item_params(std::span<const std::int64_t> kv_lens,
   return params;
 }
 
+std::vector<std::int64_t> items_of_request(const MultiItemParams& params, std::int64_t r,
+                                           std::int64_t kv_len) {
+  const std::int64_t tokens = kv_len - params.prefix_len_ptr[to_size(r)];
+  const std::span of_request =
+      std::span(params.token_pos_in_items_ptr)
+          .subspan(to_size(r * params.token_pos_in_items_len), to_size(tokens));
+  std::vector<std::int64_t> items;
+  // Each delimiter but the first ends an item, whose length is the position before it.
+  for (std::size_t t = 1; t < of_request.size(); ++t) {
+    if (of_request[t] == 0) items.push_back(of_request[t - 1]);
+  }
+  return items;
+}
+
 std::vector<std::int64_t> positions_beside_items(const ForwardBatch& batch) {
   const MultiItemParams& items = *batch.multi_item;
   std::vector<std::int64_t> positions = batch.positions;

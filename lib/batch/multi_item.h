@@ -18,6 +18,10 @@ namespace attnbench {
 [[nodiscard]] MultiItemParams make_multi_item_params(
     std::span<const std::int64_t> kv_lens, std::span<const std::vector<std::int64_t>> items);
 
+/// The lengths from which make_multi_item_params() made the arrays of request r of `kv_len` keys.
+[[nodiscard]] std::vector<std::int64_t> items_of_request(const MultiItemParams& params,
+                                                         std::int64_t r, std::int64_t kv_len);
+
 /// [T] positions at which RoPE rotates the query tokens of a batch with items: each item goes on
 /// from the prefix, and a delimiter stands at the prefix's last token. SGLang writes them over
 /// ForwardBatch::positions (FlashInferAttnBackend._process_multi_item_scoring); its kernels, and

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "lib/cost/checked.h"
+#include "lib/base/count.h"
 #include "lib/cost/family_costs.h"
 
 namespace attnbench {

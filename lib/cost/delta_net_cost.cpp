@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include "lib/base/count.h"
 #include "lib/base/dtype.h"
-#include "lib/cost/checked.h"
 #include "lib/cost/family_costs.h"
 
 namespace attnbench {

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
+#include "lib/base/count.h"
 #include "lib/base/error.h"
 #include "lib/base/int_math.h"
 #include "lib/batch/token_to_kv_pool.h"
-#include "lib/cost/checked.h"
 
 namespace attnbench {
 namespace {

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/count.h"
 #include "lib/base/dtype.h"
 #include "lib/batch/multi_item.h"
 #include "lib/batch/q_scale_array.h"
-#include "lib/cost/checked.h"
 #include "lib/cost/family_costs.h"
 #include "lib/scenario/prefix_tree.h"
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/batch/key_set.h"
 
 namespace attnbench {
 namespace {
@@ -114,6 +115,14 @@ Case with_step(const Case& c, StepPart step) {
   for (Case& part : result.parts) part.step = step;
   const bool of_encoders = step == StepPart::kKvWrite && writes_encoders(c);
   return of_encoders ? encoder_write(std::move(result)) : result;
+}
+
+KeySet key_set_of(const AttentionLayer& layer, const Request& request) {
+  return {layer,
+          {.q_len = request.q_len,
+           .kv_len = request.kv_len,
+           .tree_parents = request.tree_parents,
+           .items = request.items}};
 }
 
 void set_sample_nonce(Case& c, std::uint64_t nonce) {

@@ -21,6 +21,8 @@
 
 namespace attnbench {
 
+class KeySet;
+
 /// Where the pages of a request lie in the pool.
 enum class Placement : std::uint8_t {
   kContiguous,   ///< request after request, ascending
@@ -188,6 +190,8 @@ struct Case {
 
 /// Throws ConfigError where `command`, "dump", is given a composed step.
 void refuse_composed(const Case& c, const char* command);
+/// Which keys the queries of a request see in a layer of softmax attention.
+[[nodiscard]] KeySet key_set_of(const AttentionLayer& layer, const Request& request);
 
 /// Case::sample_nonce of the case and its parts.
 void set_sample_nonce(Case& c, std::uint64_t nonce);

@@ -1,0 +1,281 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/batch/key_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/base/count.h"
+#include "lib/base/int_math.h"
+#include "lib/batch/graph_padding.h"
+#include "lib/batch/multi_item.h"
+
+namespace attnbench {
+namespace {
+
+QueriesAndKeys request_of(const ForwardBatch& batch, const AttentionLayer& layer, std::int64_t r,
+                          bool prefix_alone) {
+  QueriesAndKeys request{.q_len = batch.q_len(r), .kv_len = batch.kv_len(r)};
+  if (prefix_alone) request.keys_read = std::max<std::int64_t>(request.kv_len - request.q_len, 0);
+  if (batch.spec_info && !layer.is_cross_attention) {
+    const auto first = batch.spec_info->retrieve_parent_token.begin() + r * request.q_len;
+    request.tree_parents.assign(first, first + request.q_len);
+    if (is_padding(batch, r)) request.keys_read = 0;
+  }
+  if (batch.multi_item) request.items = items_of_request(*batch.multi_item, r, request.kv_len);
+  return request;
+}
+
+std::vector<KeyRun> intersection(std::span<const KeyRun> a, std::span<const KeyRun> b) {
+  std::vector<KeyRun> common;
+  for (const KeyRun& x : a) {
+    for (const KeyRun& y : b) {
+      common.push_back({std::max(x.begin, y.begin), std::min(x.end, y.end)});
+    }
+  }
+  return united(std::move(common));
+}
+
+}  // namespace
+
+std::vector<KeyRun> united(std::vector<KeyRun> runs) {
+  std::ranges::sort(runs, {}, &KeyRun::begin);
+  std::vector<KeyRun> joined;
+  for (const KeyRun& run : runs) {
+    if (run.begin >= run.end) continue;
+    if (!joined.empty() && run.begin <= joined.back().end) {
+      joined.back().end = std::max(joined.back().end, run.end);
+    } else {
+      joined.push_back(run);
+    }
+  }
+  return joined;
+}
+
+std::int64_t count_keys(std::span<const KeyRun> runs) {
+  std::int64_t keys = 0;
+  for (const KeyRun& run : runs) keys += run.size();
+  return keys;
+}
+
+KeySet::KeySet(const AttentionLayer& layer, QueriesAndKeys request,
+               std::optional<ChosenKeys> chosen)
+    : layer_(layer), request_(std::move(request)), chosen_(std::move(chosen)) {}
+
+KeySet::KeySet(const AttentionLayer& layer, const ForwardBatch& batch, std::int64_t r,
+               bool prefix_alone)
+    : KeySet(layer, request_of(batch, layer, r, prefix_alone)) {}
+
+bool KeySet::sees_all() const {
+  return layer_.is_cross_attention || (!layer_.causal && layer_.sliding_window_size < 0);
+}
+
+std::int64_t KeySet::first_delimiter() const {
+  return request_.kv_len - tokens_of_items(request_.items);
+}
+
+/// Keys of a query that has neither a draft tree nor items: one run.
+KeyRun KeySet::band(std::int64_t token) const {
+  if (sees_all()) return {0, request_.kv_len};
+  const std::int64_t own = prefix_len() + token, window = layer_.sliding_window_size;
+  // An encoder's window reaches as far ahead as back. A block ends behind its last query.
+  const std::int64_t ahead =
+      layer_.causal ? layer_.causal_block - 1 - token % layer_.causal_block : window;
+  std::int64_t begin = layer_.causal ? chunk_begin(layer_.attention_chunk, own) : 0;
+  if (window >= 0) begin = std::max(begin, own - window);
+  return {begin, std::clamp<std::int64_t>(own + ahead + 1, 0, request_.kv_len)};
+}
+
+/// Keys of a node of a draft tree: of the prefix and of the branch that ends in the node those that
+/// are in reach. Positions in the text are counted by depth, since siblings share one; chunks count
+/// positions among the keys in any case.
+std::vector<KeyRun> KeySet::branch(std::int64_t token) const {
+  const bool by_index = layer_.window_in_trees == WindowInTrees::kIndex;
+  const auto parent_of = [&](std::int64_t node) {
+    return std::int64_t{request_.tree_parents[to_size(node)]};
+  };
+  std::int64_t depth = 0;
+  for (std::int64_t node = parent_of(token); node >= 0; node = parent_of(node)) ++depth;
+  const std::int64_t in_chunk = chunk_begin(layer_.attention_chunk, prefix_len() + token);
+  const std::int64_t own = prefix_len() + (by_index ? token : depth);
+  const std::int64_t in_window =
+      layer_.sliding_window_size < 0 ? 0 : own - layer_.sliding_window_size;
+  std::vector<KeyRun> runs{{std::max<std::int64_t>({in_chunk, in_window, 0}), prefix_len()}};
+  for (std::int64_t node = token; node >= 0; node = parent_of(node), --depth) {
+    const std::int64_t key = prefix_len() + node;
+    if (key < in_chunk || (by_index ? key : prefix_len() + depth) < in_window) break;
+    runs.push_back({key, key + 1});
+  }
+  return runs;
+}
+
+/// Keys of a query of a prompt that ends in items: those before the first delimiter and those of
+/// its own item, both up to its own. A delimiter has no item.
+std::vector<KeyRun> KeySet::of_items(std::int64_t token) const {
+  const std::int64_t own = prefix_len() + token;
+  std::int64_t delimiter = first_delimiter();
+  std::vector<KeyRun> runs{{0, std::min(delimiter, own + 1)}};
+  for (const std::int64_t length : request_.items) {
+    const std::int64_t next = delimiter + length + 1;
+    if (own > delimiter && own < next) runs.push_back({delimiter + 1, own + 1});
+    delimiter = next;
+  }
+  return runs;
+}
+
+std::vector<KeyRun> KeySet::chosen_by(std::int64_t token, std::int64_t head_group) const {
+  const std::int64_t lists = request_.q_len * chosen_->head_groups;
+  const std::int64_t width = std::ssize(chosen_->indices) / lists, page = chosen_->page_size;
+  const std::int64_t list = token * chosen_->head_groups + head_group;
+  std::vector<KeyRun> runs;
+  for (const std::int64_t index :
+       std::span(chosen_->indices).subspan(to_size(list * width), to_size(width))) {
+    if (index >= 0) runs.push_back({index * page, (index + 1) * page});
+  }
+  return united(std::move(runs));
+}
+
+std::vector<KeyRun> KeySet::runs(std::int64_t token, std::int64_t head_group) const {
+  const bool in_tree = !request_.tree_parents.empty() && layer_.causal && !sees_all();
+  std::vector<KeyRun> keys = in_tree                  ? branch(token)
+                             : request_.items.empty() ? std::vector{band(token)}
+                                                      : of_items(token);
+  for (KeyRun& run : keys) {
+    run.end = std::min(run.end, request_.keys_read.value_or(request_.kv_len));
+  }
+  keys = united(std::move(keys));
+  return chosen_ ? intersection(keys, chosen_by(token, head_group)) : keys;
+}
+
+std::vector<KeyRun> KeySet::seen() const {
+  if (request_.q_len == 0) return {};
+  std::vector<KeyRun> keys;
+  // Nodes and chosen keys leave gaps wherever they like.
+  if (chosen_) {
+    for (std::int64_t token = 0; token < request_.q_len; ++token) {
+      for (std::int64_t group = 0; group < chosen_->head_groups; ++group) {
+        for (const KeyRun& run : runs(token, group)) keys.push_back(run);
+      }
+    }
+    return united(std::move(keys));
+  }
+  // Each token sees its own key, and each item ends with a token that sees all of it.
+  const std::int64_t end = request_.keys_read.value_or(request_.kv_len);
+  std::int64_t delimiter = first_delimiter();
+  keys.push_back({first_in_reach(), std::min(end, delimiter)});
+  for (const std::int64_t length : request_.items) {
+    keys.push_back({delimiter + 1, std::min(end, delimiter + 1 + length)});
+    delimiter += length + 1;
+  }
+  return united(std::move(keys));
+}
+
+std::int64_t KeySet::first_in_reach() const {
+  if (sees_all() || !request_.items.empty()) return 0;
+  const std::int64_t place = prefix_len(), window = layer_.sliding_window_size;
+  const std::int64_t in_chunk = layer_.causal ? chunk_begin(layer_.attention_chunk, place) : 0;
+  return std::clamp<std::int64_t>(window < 0 ? in_chunk : std::max(in_chunk, place - window), 0,
+                                  request_.kv_len);
+}
+
+/// The end of the query tokens from `token` on of which each sees as many keys more, or fewer, than
+/// the one before it as the next one does.
+std::int64_t KeySet::end_of_ramp(std::int64_t token) const {
+  if (chosen_ || !request_.tree_parents.empty()) return token + 1;
+  if (sees_all()) return request_.q_len;
+  const std::int64_t own = prefix_len() + token, window = layer_.sliding_window_size;
+  std::int64_t end = request_.kv_len;
+  const auto may_end_at = [&](std::int64_t position) {
+    if (position > own) end = std::min(end, position);
+  };
+  const std::int64_t keys = request_.keys_read.value_or(request_.kv_len);
+  const std::int64_t ahead = layer_.causal ? 0 : window;
+  // Where the end of the keys leaves 0, where it stays at the last key, and where the begin of a
+  // window leaves its chunk or 0 and meets the last key.
+  may_end_at(-ahead);
+  may_end_at(keys - 1 - ahead);
+  if (window >= 0) {
+    may_end_at(chunk_begin(layer_.attention_chunk, own) + window);
+    may_end_at(keys + window);
+  }
+  if (layer_.attention_chunk > 0) {
+    may_end_at(chunk_begin(layer_.attention_chunk, own) + layer_.attention_chunk);
+  }
+  if (layer_.causal_block > 1) may_end_at(own + layer_.causal_block - token % layer_.causal_block);
+  std::int64_t delimiter = first_delimiter();
+  for (const std::int64_t length : request_.items) {
+    may_end_at(delimiter);
+    may_end_at(delimiter + 1);
+    delimiter += length + 1;
+  }
+  may_end_at(delimiter);
+  return end - prefix_len();
+}
+
+std::int64_t KeySet::pairs(std::int64_t head_group) const {
+  Count twice = 0;
+  for (std::int64_t token = 0, end = 0; token < request_.q_len; token = end) {
+    end = end_of_ramp(token);
+    const std::int64_t first = count_keys(runs(token, head_group));
+    const std::int64_t last = count_keys(runs(end - 1, head_group));
+    twice += (Count(first) + last) * (end - token);
+  }
+  return twice.value() / 2;
+}
+
+std::string describe_mask(const AttentionLayer& layer, bool has_trees, bool has_items) {
+  const std::int64_t window = layer.sliding_window_size;
+  if (layer.is_cross_attention || (!layer.causal && window < 0)) {
+    return "every query token sees every key";
+  }
+  if (!layer.causal) {
+    return fmt::format(
+        "query token i of a request stands at position kv_len - q_len + i and sees the keys up to "
+        "{} positions before and after its own",
+        window);
+  }
+  std::string rule;
+  if (has_trees) {
+    rule =
+        "query token i is node i of the request's draft tree (tree_parents), at position kv_len - "
+        "q_len + its depth; it sees the kv_len - q_len keys of the prefix, its ancestors and "
+        "itself";
+  } else if (layer.causal_block > 1) {
+    rule = fmt::format(
+        "query token i of a request stands at position kv_len - q_len + i and sees the keys before "
+        "kv_len - q_len + (floor(i / {}) + 1) {}, the end of its block",
+        layer.causal_block, layer.causal_block);
+  } else {
+    rule =
+        "query token i of a request stands at position kv_len - q_len + i and sees keys up to its "
+        "own";
+  }
+  const bool places = has_trees && layer.window_in_trees == WindowInTrees::kIndex;
+  if (window >= 0) {
+    rule += fmt::format("; none of them more than {} {} before its own", window,
+                        places ? "places among the request's keys" : "positions");
+  }
+  if (has_items) {
+    rule +=
+        "; a request with items ends in a delimiter, its first item, a delimiter and so on, a "
+        "delimiter last: their tokens see the keys before the first delimiter, and those of an "
+        "item the keys of their own item up to their own";
+  }
+  if (layer.attention_chunk > 0) {
+    rule += fmt::format(
+        "; of these the keys alone that lie in the same chunk of {} among the request's keys as "
+        "its own: key j and query token i where floor(j / {}) = floor((kv_len - q_len + i) / {})",
+        layer.attention_chunk, layer.attention_chunk, layer.attention_chunk);
+  }
+  if (const DualChunk& dual = layer.dual_chunk; dual.exists()) {
+    rule += fmt::format(
+        "; key j meets the form of the query that floor((kv_len - q_len + i) / {}) - floor(j / {}) "
+        "says: 0 intra, 1 succ, 2 and more inter, which follow each other in a row of q",
+        dual.step(), dual.step());
+  }
+  return rule;
+}
+
+}  // namespace attnbench

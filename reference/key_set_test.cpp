@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// KeySet and the oracle's masks are written apart: random geometries in which they must agree.
+#include "lib/batch/key_set.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <string>
+
+#include "lib/base/narrow.h"
+#include "lib/batch/draft_tree.h"
+#include "lib/batch/multi_item.h"
+#include "reference/visible_keys.h"
+
+namespace attnbench::reference {
+namespace {
+
+struct Draw {
+  std::mt19937_64 random{7};
+
+  std::int64_t operator()(std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(high - low + 1));
+  }
+  bool one_in(std::int64_t n) { return (*this)(1, n) == 1; }
+};
+
+std::vector<std::int64_t> keys_of_runs(const std::vector<KeyRun>& runs) {
+  std::vector<std::int64_t> keys;
+  for (const KeyRun& run : runs) {
+    EXPECT_TRUE(keys.empty() || keys.back() + 1 < run.begin) << "runs that touch";
+    for (std::int64_t key = run.begin; key < run.end; ++key) keys.push_back(key);
+  }
+  return keys;
+}
+
+/// Every key that the oracle shows before key `most`, and whether `keys` says the same of each
+/// token, of all together and of their number.
+void expect_equal(const AttentionLayer& layer, const Request& request, const KeySet& keys,
+                  std::int64_t most) {
+  std::set<std::int64_t> seen;
+  std::int64_t pairs = 0;
+  for (std::int64_t token = 0; token < request.q_len; ++token) {
+    std::vector<std::int64_t> expected;
+    keys_seen_by(layer, request, token).for_each_in(0, most, [&](VisibleKeys::Key key) {
+      expected.push_back(key.index);
+      seen.insert(key.index);
+    });
+    pairs += std::ssize(expected);
+    EXPECT_EQ(keys_of_runs(keys.runs(token)), expected) << "token " << token;
+  }
+  EXPECT_EQ(keys.pairs(), pairs);
+  EXPECT_EQ(keys_of_runs(keys.seen()), std::vector(seen.begin(), seen.end()));
+  if (!seen.empty() && request.items.empty()) {
+    EXPECT_EQ(keys.first_in_reach(), *seen.begin());
+  }
+}
+
+/// The request as the only one of a step.
+ForwardBatch batch_of(const AttentionLayer& layer, const Request& request) {
+  ForwardBatch batch;
+  batch.batch_size = 1;
+  batch.req_pool_indices = {1};
+  const bool tree = !request.tree_parents.empty();
+  batch.forward_mode = tree ? ForwardMode::kTargetVerify : ForwardMode::kExtend;
+  batch.seq_lens = {narrow_i32(request.kv_len - (tree ? request.q_len : 0))};
+  batch.extend_seq_lens = {narrow_i32(request.q_len)};
+  if (layer.is_cross_attention) batch.encoder_lens = {narrow_i32(request.kv_len)};
+  if (tree) batch.spec_info = make_spec_info({&request.tree_parents, 1}, batch.seq_lens);
+  if (!request.items.empty()) {
+    batch.multi_item = make_multi_item_params({&request.kv_len, 1}, {&request.items, 1});
+  }
+  return batch;
+}
+
+TEST(KeySet, shows_what_the_oracle_shows_in_random_geometries) {
+  Draw draw;
+  for (int round = 0; round < 1500; ++round) {
+    AttentionLayer layer;
+    Request request;
+    const bool tree = draw.one_in(3), items = !tree && draw.one_in(5);
+    request.q_len = draw(0, 20);
+    if (tree) {
+      const std::int64_t nodes = draw(1, 12);
+      for (std::int64_t node = 0; node < nodes; ++node) {
+        request.tree_parents.push_back(node == 0 ? -1 : narrow_i32(draw(0, node - 1)));
+      }
+      request.q_len = std::ssize(request.tree_parents);
+    }
+    request.kv_len = request.q_len + draw(0, 40);
+    if (items) {
+      for (std::int64_t item = draw(1, 4); item > 0; --item) request.items.push_back(draw(1, 6));
+      request.q_len = tokens_of_items(request.items) + draw(0, 8);
+      request.kv_len = request.q_len + draw(0, 9);
+    } else {
+      if (draw.one_in(2)) layer.sliding_window_size = draw(0, 30);
+      if (draw.one_in(2)) layer.window_in_trees = WindowInTrees::kDepth;
+      layer.is_cross_attention = draw.one_in(8);
+      layer.causal = tree || !draw.one_in(5);
+      if (layer.causal && !tree && draw.one_in(3)) layer.causal_block = draw(2, 12);
+      // Queries may outnumber keys, but not by blocks.
+      if (!tree && layer.causal_block == 1 && draw.one_in(4)) {
+        request.kv_len = draw(0, request.q_len);
+      }
+      if (layer.causal && layer.causal_block == 1 && draw.one_in(3)) {
+        layer.attention_chunk = draw(1, 30);
+        layer.window_in_trees = WindowInTrees::kIndex;
+      }
+    }
+    SCOPED_TRACE("round " + std::to_string(round));
+    const ForwardBatch batch = batch_of(layer, request);
+    const std::int64_t prefix = std::max<std::int64_t>(request.prefix_len(), 0);
+    expect_equal(layer, request, key_set_of(layer, request), request.kv_len);
+    expect_equal(layer, request, KeySet(layer, batch, 0), request.kv_len);
+    if (!layer.is_cross_attention) {
+      expect_equal(layer, request, KeySet(layer, batch, 0, true), prefix);
+    }
+    if (HasFailure()) break;
+  }
+}
+
+}  // namespace
+}  // namespace attnbench::reference
