@@ -64,34 +64,6 @@ void* reserve_in(void* memory, std::size_t bytes) {
   }
 }
 
-// Members at the end of a table may be missing from one of an earlier version.
-constexpr std::size_t kLeastTable = offsetof(attnbench_backend, writes_kv);
-
-bool writes_kv(const attnbench_backend& table) {
-  return table.struct_size > offsetof(attnbench_backend, writes_kv) && table.writes_kv != 0;
-}
-bool only_by_name(const attnbench_backend& table) {
-  return table.struct_size > offsetof(attnbench_backend, only_by_name) && table.only_by_name != 0;
-}
-bool reads_fp8_queries(const attnbench_backend& table) {
-  return table.struct_size > offsetof(attnbench_backend, reads_fp8_queries) &&
-         table.reads_fp8_queries != 0;
-}
-bool writes_fp8_outputs(const attnbench_backend& table) {
-  return table.struct_size > offsetof(attnbench_backend, writes_fp8_outputs) &&
-         table.writes_fp8_outputs != 0;
-}
-bool reads_queries_apart(const attnbench_backend& table) {
-  return table.struct_size > offsetof(attnbench_backend, reads_queries_apart) &&
-         table.reads_queries_apart != 0;
-}
-const char* engine_flag(const attnbench_backend& table) {
-  return table.struct_size > offsetof(attnbench_backend, engine_flag) ? table.engine_flag : nullptr;
-}
-bool has_graph(const attnbench_backend& table) {
-  return table.struct_size > offsetof(attnbench_backend, graph) && table.graph != nullptr;
-}
-
 class PluginPlan final : public Plan {
  public:
   PluginPlan(const attnbench_backend& backend, const ForwardBatch& batch, PlanMemory& memory)
@@ -122,7 +94,7 @@ class PluginPlan final : public Plan {
   }
 
   void* graph() override {
-    if (!has_graph(backend_)) return nullptr;
+    if (backend_.graph == nullptr) return nullptr;
     void* graph = nullptr;
     Message message;
     if (backend_.graph(plan_, &graph, message.data(), Message::size()) == ATTNBENCH_OK) {
@@ -152,11 +124,6 @@ class PluginPlan final : public Plan {
   void* plan_ = nullptr;
 };
 
-/// Whether a table, which may be of an earlier version, reaches as far as formats().
-bool has_formats(const attnbench_backend& table) {
-  return table.struct_size > offsetof(attnbench_backend, formats) && table.formats != nullptr;
-}
-
 class PluginBackend final : public Backend {
  public:
   PluginBackend(const attnbench_backend& backend, BackendInfo info)
@@ -174,7 +141,7 @@ class PluginBackend final : public Backend {
   }
 
   [[nodiscard]] std::vector<KvLayout> formats(const Problem& problem) const override {
-    if (!has_formats(backend_)) {
+    if (backend_.formats == nullptr) {
       if (problem.cache.scales != KvScales::kTensor) return {};
       return {KvLayout::kNhd, KvLayout::kHnd};
     }
@@ -243,11 +210,11 @@ BackendInfo info_of(const attnbench_backend& table, const std::string& where) {
     throw ConfigError(fmt::format("plug-in {}: {}", where, why));
   };
   if (table.struct_size == 0) refuse("a backend whose struct_size is not set");
-  if (table.struct_size < kLeastTable) {
+  if (table.struct_size < sizeof table) {
     refuse(
         fmt::format("a backend of {} bytes, of an older attnbench/backend.h; at least {} are "
                     "needed",
-                    table.struct_size, kLeastTable));
+                    table.struct_size, sizeof table));
   }
   const auto text = [](const char* words) { return std::string(words == nullptr ? "" : words); };
   BackendInfo info;
@@ -274,12 +241,12 @@ BackendInfo info_of(const attnbench_backend& table, const std::string& where) {
   info.deterministic = table.deterministic != 0;
   info.cuda_graph = static_cast<CudaGraphSupport>(table.graph_support);
   info.padding_seq_len = table.padding_seq_len;
-  info.writes_kv = writes_kv(table);
-  info.reads_fp8_queries = reads_fp8_queries(table);
-  info.writes_fp8_outputs = writes_fp8_outputs(table);
-  info.reads_queries_apart = reads_queries_apart(table);
-  info.by_default = !only_by_name(table);
-  info.engine_flag = text(engine_flag(table));
+  info.writes_kv = table.writes_kv != 0;
+  info.reads_fp8_queries = table.reads_fp8_queries != 0;
+  info.writes_fp8_outputs = table.writes_fp8_outputs != 0;
+  info.reads_queries_apart = table.reads_queries_apart != 0;
+  info.by_default = table.only_by_name == 0;
+  info.engine_flag = text(table.engine_flag);
   return info;
 }
 

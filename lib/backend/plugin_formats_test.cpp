@@ -10,6 +10,7 @@
 
 #include "lib/backend/include/attnbench/backend.h"
 #include "lib/backend/plugin.h"
+#include "lib/base/error.h"
 
 namespace attnbench {
 namespace {
@@ -41,10 +42,9 @@ int too_many(void*, const attnbench_problem*, std::int32_t*, std::int32_t* count
   return ATTNBENCH_OK;
 }
 
-std::vector<KvLayout> formats_of(decltype(attnbench_backend::formats) formats, KvScales scales,
-                                 std::size_t struct_size = sizeof(attnbench_backend)) {
+std::vector<KvLayout> formats_of(decltype(attnbench_backend::formats) formats, KvScales scales) {
   attnbench_backend table{};
-  table.struct_size = struct_size;
+  table.struct_size = sizeof table;
   table.name = "asked";
   table.supports = takes_all;
   table.plan = plans_nothing;
@@ -57,9 +57,9 @@ std::vector<KvLayout> formats_of(decltype(attnbench_backend::formats) formats, K
   return registry.find("asked")->make()->formats(problem);
 }
 
-BackendInfo info_of_variant(std::size_t struct_size) {
+BackendInfo info_of_variant() {
   attnbench_backend table{};
-  table.struct_size = struct_size;
+  table.struct_size = sizeof table;
   table.name = "mine:splits=16";
   table.supports = takes_all;
   table.plan = plans_nothing;
@@ -72,10 +72,8 @@ BackendInfo info_of_variant(std::size_t struct_size) {
 }
 
 TEST(PluginVariants, name_a_value_and_the_flag_that_sets_it) {
-  EXPECT_EQ(info_of_variant(sizeof(attnbench_backend)).engine_flag, "--kv-splits 16");
-  EXPECT_FALSE(info_of_variant(sizeof(attnbench_backend)).by_default);
-  EXPECT_EQ(info_of_variant(offsetof(attnbench_backend, engine_flag)).engine_flag, "")
-      << "a table that ends before";
+  EXPECT_EQ(info_of_variant().engine_flag, "--kv-splits 16");
+  EXPECT_FALSE(info_of_variant().by_default);
 }
 
 using Layouts = std::vector<KvLayout>;
@@ -86,12 +84,21 @@ TEST(PluginFormats, are_what_the_table_says) {
   EXPECT_EQ(formats_of(packed_first, KvScales::kToken), (Layouts{KvLayout::kXPacked}));
 }
 
-TEST(PluginFormats, of_a_table_that_says_nothing_or_ends_before_are_nhd_and_hnd) {
+TEST(PluginFormats, of_a_table_that_says_nothing_are_nhd_and_hnd) {
   const Layouts plain{KvLayout::kNhd, KvLayout::kHnd};
   EXPECT_EQ(formats_of(nullptr, KvScales::kTensor), plain);
-  EXPECT_EQ(formats_of(packed_first, KvScales::kTensor, offsetof(attnbench_backend, formats)),
-            plain);
   EXPECT_TRUE(formats_of(nullptr, KvScales::kHead).empty());
+}
+
+TEST(PluginTables, that_end_before_the_last_member_are_refused) {
+  attnbench_backend table{};
+  table.struct_size = offsetof(attnbench_backend, reads_queries_apart);
+  table.name = "short";
+  table.supports = takes_all;
+  table.plan = plans_nothing;
+  table.run = runs_nothing;
+  Registry registry;
+  EXPECT_THROW(register_tables(&table, 1, "test", "", registry), ConfigError);
 }
 
 TEST(PluginFormats, that_cannot_be_are_an_error) {

@@ -63,8 +63,4 @@ std::string added_text(const std::string& column, const Record& record) {
   return {};
 }
 
-bool is_added_column(std::string_view column) {
-  return column.starts_with(kSwept) || column.starts_with(kQueries) || column.starts_with(kKeys);
-}
-
 }  // namespace attnbench

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,7 +17,6 @@ namespace attnbench {
 [[nodiscard]] std::vector<std::string> added_columns(const RunResult& run);
 /// Empty where the record has no such number.
 [[nodiscard]] std::string added_text(const std::string& column, const Record& record);
-[[nodiscard]] bool is_added_column(std::string_view column);
 
 /// The swept values that are numbers, sizes with their suffix among them.
 [[nodiscard]] std::vector<std::pair<std::string, double>> swept_numbers(const Record& record);

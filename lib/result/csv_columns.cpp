@@ -4,8 +4,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "lib/result/added_columns.h"
+#include "lib/result/sinks.h"
 
 namespace attnbench {
 namespace {
@@ -22,10 +27,18 @@ std::string number_text(double value) {
   return std::isnan(value) ? "nan" : fmt::format("{}", value);
 }
 
-bool may_be_absent(const RecordField& column) {
-  return column.exists != nullptr ||
-         std::ranges::any_of(groups_around(column.path),
-                             [](const RecordGroup* group) { return group->exists != nullptr; });
+/// RFC 4180 quoting. A line break inside a field, which RFC 4180 allows, becomes a space: readers
+/// that go line by line would end the row there.
+std::string quoted(std::string text) {
+  bool quote = !text.empty() && (text.front() == ' ' || text.back() == ' ');
+  std::string out;
+  for (char& c : text) {
+    if (c == '\n' || c == '\r' || c == '\0') c = ' ';
+    if (c == ',' || c == '"') quote = true;
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return quote ? '"' + out + '"' : out;
 }
 
 }  // namespace
@@ -45,9 +58,20 @@ std::string csv_text(const RecordField& column, const Record& record) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-void read_csv_text(const RecordField& column, Record& record, const std::string& text) {
-  if (text.empty() && may_be_absent(column)) return;
-  column.access.read(record, text);
+void write_csv(const RunResult& run, std::ostream& out) {
+  std::string text;
+  const std::vector<std::string> added = added_columns(run);
+  for (const RecordField* column : csv_columns()) text += column->column + ',';
+  for (const std::string& column : added) text += quoted(column) + ',';
+  text.back() = '\r';
+  text += '\n';
+  for (const Record& record : run.records) {
+    for (const RecordField* column : csv_columns()) text += quoted(csv_text(*column, record)) + ',';
+    for (const std::string& column : added) text += added_text(column, record) + ',';
+    text.back() = '\r';
+    text += '\n';
+  }
+  out << text;
 }
 
 }  // namespace attnbench

@@ -93,4 +93,29 @@ template <auto... kMembers>
 /// Restricts the schema's type to integers of at least `minimum`.
 [[nodiscard]] FieldAccess at_least(int minimum, FieldAccess access);
 
+// Fields that are more than one member of a record.
+
+/// The status of the timing, or "refused".
+[[nodiscard]] FieldAccess graph_n_status_access();
+/// "power_cap thermal".
+[[nodiscard]] FieldAccess clock_events_access();
+/// [round, microseconds] of each block, in the order of their rounds; JSON alone has it.
+[[nodiscard]] FieldAccess blocks_access();
+[[nodiscard]] FieldAccess graph_n_blocks_access();
+/// Swept keys with their values as text, in the sweep's order.
+[[nodiscard]] FieldAccess sweep_access();
+/// Those of them that are numbers; computed.
+[[nodiscard]] FieldAccess swept_numbers_access();
+/// The requests by entry of the batch; JSON alone has them.
+[[nodiscard]] FieldAccess groups_access();
+
+// The fields that together are a record's outcome, to be read in this order. What no outcome can be
+// (a time of a cell that was skipped) is a ConfigError.
+
+[[nodiscard]] FieldAccess reason_access();
+[[nodiscard]] FieldAccess verdict_access();
+/// The median time, which a cell has that was timed.
+[[nodiscard]] FieldAccess median_access();
+[[nodiscard]] FieldAccess impossible_access();
+
 }  // namespace attnbench

@@ -6,8 +6,7 @@
 #include <array>
 #include <string>
 
-#include "lib/result/composed_access.h"
-#include "lib/result/outcome_access.h"
+#include "lib/result/field_access.h"
 #include "lib/result/record_text.h"
 
 namespace attnbench {

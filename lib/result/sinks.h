@@ -3,8 +3,6 @@
 #pragma once
 
 #include <iosfwd>
-#include <string>
-#include <vector>
 
 #include "lib/result/record.h"
 
@@ -21,9 +19,5 @@ void write_csv(const RunResult& run, std::ostream& out);
 void write_junit(const RunResult& run, std::ostream& out);
 /// What Google Benchmark's compare.py reads.
 void write_google_benchmark_json(const RunResult& run, std::ostream& out);
-
-/// Reads a CSV that write_csv wrote, this one's or an earlier one's: columns that joined later read
-/// as not measured where the file is older. Throws ConfigError with the line on anything else.
-[[nodiscard]] std::vector<Record> read_csv(const std::string& path);
 
 }  // namespace attnbench

@@ -133,8 +133,8 @@ typedef struct attnbench_problem {
   int32_t is_cross_attention;
   int32_t has_sinks;           /* a logit for each query head joins the denominator */
   int32_t has_alibi;           /* -slope * |i - j| joins each logit */
-  int32_t window_counts_depth; /* in draft trees: 0 places among the keys, 1 depth in the tree */
-  int64_t sliding_window_size; /* previous keys that are seen, the own one not counted; -1 all */
+  int32_t window_counts_depth; /* in draft trees: 0 position among the keys, 1 depth */
+  int64_t sliding_window_size; /* previous keys visible, own key not counted; -1 all */
   double scale;                /* multiplies q.k */
   double logit_cap;            /* cap * tanh(s / cap) after scaling; 0 off */
   int32_t ranks;               /* tensor-parallel: heads_q is this rank's share */
@@ -150,43 +150,44 @@ typedef struct attnbench_problem {
   int64_t max_kv_len;   /* keys of one request, this step's own included */
   int32_t step;         /* attnbench_step; other than ATTNBENCH_ATTENTION only with writes_kv */
   int32_t cache_scales; /* attnbench_scales */
-  /* A query sees the keys of its own chunk of so many alone, which are at most as many as its place
-   * among the request's keys, that of a draft tree's node too: floor(j / n) == floor(i / n); 0: no
-   * chunks. */
+  /* Chunked attention: key j is visible to query i only if floor(j / n) == floor(i / n), where n is
+   * attention_chunk and i and j are positions among the request's keys. A node of a draft tree
+   * counts by its position among the keys, not by its depth. 0: off. */
   int64_t attention_chunk;
-  /* After logit_cap, logits of the query at place i among its request's keys, that of a draft
-   * tree's node too, are multiplied by log2(i) / log2(temperature_len) where i is larger; 0: off.
-   * ALiBi comes after. */
+  /* Temperature: the logits of the query at position i among its request's keys are multiplied by
+   * log2(i) / log2(temperature_len) if i > temperature_len. The factor follows logit_cap and
+   * precedes ALiBi. A node of a draft tree counts by its position among the keys. 0: off. */
   int64_t temperature_len;
-  /* Where causal: a query sees the keys up to the last one of its block of so many of its request's
-   * new tokens, or up to the last one of all; 1: up to its own. */
+  /* Block diffusion, causal layers only: new tokens are grouped in blocks of causal_block. A query
+   * sees all keys up to the end of its own block, or up to the last key. 1: up to its own key. */
   int64_t causal_block;
   /* 1: multi-item scoring; the indices "multi_item" say which keys a query sees. */
   int32_t multi_item;
-  /* 1: some request has no keys, or more queries than keys; rows that see none are 0, their LSE
+  /* 1: some request has no keys, or more queries than keys. A row that sees no key is 0 and its LSE
    * is -inf. */
   int32_t empty_rows;
-  /* Types of q and out: `dtype`, or fp8 where the backend's table says that it takes them. A stored
-   * q times its scale is the query; what is stored of out is out / out_scale, rounded to nearest
-   * even and saturating. */
+  /* Types of q and out: `dtype`, or fp8 if the backend's table says that it takes them. A stored q
+   * times its scale is the query. A stored out is out / out_scale, rounded to nearest even and
+   * saturated. */
   int32_t q_dtype;
   int32_t out_dtype;
   int32_t q_scales; /* attnbench_q_scales */
-  /* Dual-chunk attention; 0: none. With c = dual_chunk_size - dual_local_size, the key at place j
-   * among a request's keys meets the query at place i in the form of it that floor(i / c) -
-   * floor(j / c) says: 0 intra, 1 succ, 2 and more inter. Of each head a row of q holds the three,
-   * dk elements each, in this order. Causal, one softmax over all keys. */
+  /* Dual-chunk attention; 0: off. A row of q holds three forms of the query for each head, dk
+   * elements each: intra, succ, inter. With c = dual_chunk_size - dual_local_size, and i and j the
+   * positions of query and key among the request's keys, floor(i / c) - floor(j / c) chooses the
+   * form that meets the key: 0 intra, 1 succ, 2 or more inter. Causal; one softmax over all keys.
+   */
   int64_t dual_chunk_size;
   int64_t dual_local_size;
-  /* 1: the cache is a pool of layers with a window or chunks: entries of req_to_token and
-   * block_table are 0 for keys that no query's window and chunk reach. The rows of page 0 are
-   * numbers. */
+  /* 1: the cache is a pool for layers with a window or chunks. Entries of req_to_token and
+   * block_table are 0 for keys that are outside the window and chunk of every query. The rows of
+   * page 0 are finite numbers. */
   int32_t swa_pool;
-  /* 1, of ATTNBENCH_LATENT alone: ATTNBENCH_Q_NOPE and ATTNBENCH_Q_PE take the place of
-   * ATTNBENCH_Q, which is absent. */
+  /* 1: ATTNBENCH_Q_NOPE and ATTNBENCH_Q_PE replace ATTNBENCH_Q, which is absent. Only
+   * ATTNBENCH_LATENT has such queries. */
   int32_t queries_apart;
-  /* ATTNBENCH_TARGET_VERIFY: 1: each draft tree is a chain, so that custom_mask says no more than
-   * causality, aligned at the bottom right, does; or the layer is a cross layer, without a mask. */
+  /* Only in ATTNBENCH_TARGET_VERIFY. 1: each draft tree is a chain, so that custom_mask equals the
+   * causal mask aligned at the bottom right; or the layer is a cross layer, which has no mask. */
   int32_t drafts_are_chains;
 } attnbench_problem;
 
@@ -410,8 +411,7 @@ typedef struct attnbench_backend {
   int (*graph)(void* plan, void** graph, char* message, size_t message_size);
   /* Writes the layouts of the cache (attnbench_layout) that it reads for a problem, best first: at
    * most *count of them into `layouts`, and their number into *count. It must ignore the problem's
-   * own cache_layout. A null pointer, or an older table that ends before this member, means NHD and
-   * HND, with k_scale and v_scale alone. */
+   * own cache_layout. A null pointer means NHD and HND, with k_scale and v_scale only. */
   int (*formats)(void* self, const attnbench_problem* problem, int32_t* layouts, int32_t* count,
                  char* message, size_t message_size);
   int32_t only_by_name; /* 1: a variant, which takes part only where it is named */
