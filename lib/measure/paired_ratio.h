@@ -21,7 +21,7 @@ struct PairedRatio {
   int faster = 0;      ///< and those in which it took less
 
   /// Whether lo and hi can be a 95 % interval: six pairs or more.
-  [[nodiscard]] bool has_interval() const { return pairs >= fewest_values(0.95); }
+  [[nodiscard]] bool has_interval() const { return pairs >= kFewestRounds; }
   /// How far from 1 the ratio of two equal cells may be: the farther end of the interval, less 1.
   /// A difference below it is noise. 0 without an interval.
   [[nodiscard]] double floor() const;
@@ -29,6 +29,7 @@ struct PairedRatio {
 
 /// Blocks that hold no time (zero, NaN) pair with nothing.
 [[nodiscard]] PairedRatio paired_ratio(std::span<const BlockMedian> first,
-                                       std::span<const BlockMedian> second, double level = 0.95);
+                                       std::span<const BlockMedian> second,
+                                       double level = kIntervalLevel);
 
 }  // namespace attnbench

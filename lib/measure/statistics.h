@@ -30,6 +30,12 @@ struct MedianInterval {
 /// The fewest values whose whole range covers their median with `level`: 6 for 0.95, 8 for 0.99.
 [[nodiscard]] int fewest_values(double level);
 
+/// The level of the intervals of medians that results hold.
+inline constexpr double kIntervalLevel = 0.95;
+/// fewest_values() of it: the whole range of five medians holds their median with
+/// 1 - 2 / 2^5 = 93.75 % only.
+inline constexpr int kFewestRounds = 6;
+
 /// One-sided sign test: P(Bin(n, 1/2) >= above), the chance that at least `above` of `n` signs are
 /// positive where both signs are equally likely.
 [[nodiscard]] double sign_test(int above, int n);

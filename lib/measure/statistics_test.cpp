@@ -110,5 +110,9 @@ TEST(Quantile, interpolates_between_order_statistics) {
   EXPECT_THROW((void)quantile(values, 1.5), InternalError);
 }
 
+TEST(FewestRounds, are_those_of_the_interval_of_a_median) {
+  EXPECT_EQ(kFewestRounds, fewest_values(kIntervalLevel));
+}
+
 }  // namespace
 }  // namespace attnbench

@@ -12,8 +12,6 @@
 namespace attnbench {
 namespace {
 
-constexpr double kLevel = 0.95;
-
 /// An interval narrower than this carries no more information: it is the resolution of common
 /// timers and of a wake-up.
 constexpr double kFloorUs = 0.1;
@@ -98,7 +96,7 @@ void CellRun::visit(int round, const SampleSource::Stop& stop) {
   blocks_.push_back({round, median(std::span(samples_us_).subspan(first))});
   const double us = blocks_.back().us;
   ordered_us_.insert(std::ranges::upper_bound(ordered_us_, us), us);
-  interval_ = median_interval_of_ordered(ordered_us_, kLevel);
+  interval_ = median_interval_of_ordered(ordered_us_, kIntervalLevel);
   if (!done_) decide();
 }
 

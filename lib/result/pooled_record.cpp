@@ -16,8 +16,6 @@
 namespace attnbench {
 namespace {
 
-constexpr double kLevel = 0.95;
-
 /// The median over the processes of the figure that `figure_of` reads from a timing or a record.
 template <typename Value, typename FigureOf>
 double middle_of(const std::vector<const Value*>& values, FigureOf figure_of) {
@@ -41,7 +39,7 @@ CellTiming pooled_timing(const std::vector<const CellTiming*>& processes, double
     all.min_us = std::min(all.min_us, one->min_us);
     all.max_us = std::max(all.max_us, one->max_us);
   }
-  const MedianInterval interval = median_interval(medians, kLevel);
+  const MedianInterval interval = median_interval(medians, kIntervalLevel);
   all.median_us = median(medians);
   all.lo_us = interval.lo;
   all.hi_us = interval.hi;
@@ -58,7 +56,7 @@ CellTiming pooled_timing(const std::vector<const CellTiming*>& processes, double
 /// What keeps a pooled figure from having converged; empty when it has.
 std::string open_reason(const CellTiming& timing) {
   if (timing.status == MeasureStatus::kConverged) return "";
-  if (timing.rounds < fewest_values(kLevel)) {
+  if (timing.rounds < kFewestRounds) {
     return fmt::format("{} processes: too few for an interval", timing.rounds);
   }
   return fmt::format("{} processes give no narrower interval", timing.rounds);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "lib/base/printable.h"
+#include "lib/measure/statistics.h"
 #include "lib/view/units.h"
 
 namespace attnbench {

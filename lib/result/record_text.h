@@ -31,9 +31,6 @@ namespace attnbench {
 /// "0.21" or, when nothing was compared, "".
 [[nodiscard]] std::string error_text(const Record& record);
 
-/// Fewest that an interval takes: the whole range of five values holds the median with
-/// 1 - 2 / 2^5 = 93.75 % only, that of six with more than 95 %.
-inline constexpr int kFewestRounds = 6;
 /// Whether lo and hi are a 95 % interval of the median.
 [[nodiscard]] bool has_interval(const Record& record);
 /// "0.3 %", "17 ×" from ten medians on, or "–" where there is no interval; empty for a cell that

@@ -11,6 +11,7 @@
 
 #include "lib/base/int_math.h"
 #include "lib/base/printable.h"
+#include "lib/measure/statistics.h"
 #include "lib/result/answer.h"
 #include "lib/result/model_step.h"
 #include "lib/result/not_run.h"
