@@ -66,8 +66,7 @@ PlannedRun planned(CrossoverCommand& command, const KnownBackends& known, Consol
   command.run.filter = {{command.case_id}, {command.base}};
   if (two_cases) command.run.filter.cases.push_back(command.new_case);
   if (command.now != command.base) command.run.filter.backends.push_back(command.now);
-  PlannedRun run = planned_runs(command.run, known, console.program).front();
-  check_run(run.scenario, run.registry, run.filter);
+  PlannedRun run = std::move(planned_runs(command.run, known, console.program).front());
   command.case_id = only_case_id(run, "--case", command.case_id);
   if (two_cases) command.new_case = only_case_id(run, "--new-case", command.new_case);
   if (command.case_id == command.new_case) {
@@ -90,12 +89,13 @@ PlannedRun planned(CrossoverCommand& command, const KnownBackends& known, Consol
 /// case cannot have.
 PlannedRun at_value(const PlannedRun& planned, const std::string& case_id, const std::string& axis,
                     std::int64_t value, std::vector<std::string> backends) {
-  PlannedRun run = planned;
+  PlannedRun run{planned.scenario, {}, planned.registry};
   Scenario& scenario = run.scenario;
   scenario.axis = CaseAxis{case_id, axis, {value}};
   scenario.cases = parse_scenario(scenario.text, scenario.path, scenario.seed, scenario.axis).cases;
   set_sample_nonce(scenario, scenario.sample_nonce);
   run.filter = {{scenario.cases.front().id}, std::move(backends)};
+  run.plan = plan_run(scenario, run.registry, run.filter);
   return run;
 }
 
@@ -105,8 +105,14 @@ std::vector<PlannedRun> runs_at(const PlannedRun& planned, const CrossoverComman
   const auto run = [&](const std::string& case_id, std::vector<std::string> backends) {
     return at_value(planned, case_id, command.axis, value, std::move(backends));
   };
-  if (command.new_case.empty()) return {run(command.case_id, {command.base, command.now})};
-  return {run(command.case_id, {command.base}), run(command.new_case, {command.now})};
+  std::vector<PlannedRun> runs;
+  if (command.new_case.empty()) {
+    runs.push_back(run(command.case_id, {command.base, command.now}));
+  } else {
+    runs.push_back(run(command.case_id, {command.base}));
+    runs.push_back(run(command.new_case, {command.now}));
+  }
+  return runs;
 }
 
 /// What the records of both sides say: of one run, or each of its own. A backend that has none has
@@ -152,18 +158,14 @@ int crossover(CrossoverCommand& command, const KnownBackends& known, Console& co
   check_gate_outputs(command.outputs, {whole.scenario.path});
   // Both ends are read before anything is measured: most mistakes show there.
   for (const std::int64_t end : {command.search.from, command.search.to}) {
-    for (const PlannedRun& run : runs_at(whole, command, end)) {
-      check_run(run.scenario, run.registry, run.filter);
-    }
+    static_cast<void>(runs_at(whole, command, end));
   }
   catch_interrupts();
   ProgressLine progress(
       console.err, console.err_takes_escapes ? console.err_width : std::function<std::size_t()>(),
       static_cast<std::size_t>(command.search.most_points) * (command.new_case.empty() ? 1 : 2));
   RunHooks hooks;
-  hooks.case_started = [&](const Case& c, const Cost&, std::size_t, std::size_t) {
-    progress.next_case(c.id);
-  };
+  hooks.case_started = [&](const Case& c, const Cost&) { progress.next_case(c.id); };
   hooks.progress = [&](const std::string& line, double case_s) { progress.show(line, case_s); };
   hooks.stop_requested = [] { return interrupt_signal() != 0; };
 

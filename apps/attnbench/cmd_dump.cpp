@@ -20,11 +20,12 @@
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/fixture/dump.h"
-#include "lib/run/backend_choice.h"
 #include "lib/run/driver.h"
+#include "lib/run/run_plan.h"
 #include "lib/scenario/case.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/session/backend_code.h"
+#include "lib/session/devices.h"
 #include "lib/verify/error_model.h"
 #include "reference/oracle.h"
 

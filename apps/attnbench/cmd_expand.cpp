@@ -18,8 +18,7 @@
 #include "apps/attnbench/scenario_files.h"
 #include "lib/base/exit_code.h"
 #include "lib/inspect/expand_report.h"
-#include "lib/run/backend_choice.h"
-#include "lib/run/driver.h"
+#include "lib/run/run_plan.h"
 
 namespace attnbench {
 namespace {

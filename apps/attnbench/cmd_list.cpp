@@ -20,7 +20,7 @@
 #include "lib/base/exit_code.h"
 #include "lib/base/printable.h"
 #include "lib/model/model_geometry.h"
-#include "lib/run/backend_choice.h"
+#include "lib/run/run_plan.h"
 #include "lib/scenario/language.h"
 #include "lib/scenario/scenario.h"
 #include "lib/view/json.h"

@@ -25,7 +25,6 @@
 #include "lib/base/error.h"
 #include "lib/base/printable.h"
 #include "lib/device/nvtx_range.h"
-#include "lib/run/backend_choice.h"
 #include "lib/summary/terminal.h"
 
 namespace attnbench {
@@ -44,7 +43,7 @@ TerminalOptions table_options(const RunOptions& options, bool table, const Conso
 std::vector<std::string> plugins_in_process(std::span<const PlannedRun> runs) {
   std::vector<std::string> names;
   for (const PlannedRun& run : runs) {
-    for (const Registry::Entry* entry : choose_backends(run.scenario, run.registry, run.filter)) {
+    for (const Registry::Entry* entry : run.plan.backends) {
       if (entry->make && entry->host.empty() && !entry->plugin.empty()) {
         names.push_back(entry->info.name);
       }
@@ -94,7 +93,7 @@ struct Display {
       if (!records.empty()) ++taken_over;
       return records;
     };
-    hooks.case_started = [this](const Case& c, const Cost& cost, std::size_t, std::size_t) {
+    hooks.case_started = [this](const Case& c, const Cost& cost) {
       range.emplace(c.id);
       progress.next_case(c.id);
       begin(c.id);
@@ -126,18 +125,13 @@ constexpr double kLogEveryS = 30;
 
 std::size_t count_cases(const std::vector<PlannedRun>& runs) {
   std::size_t count = 0;
-  for (const PlannedRun& run : runs) {
-    count += select_cases(run.scenario, run.filter).size() * run.scenario.measure.step.size();
-  }
+  for (const PlannedRun& run : runs) count += run.plan.cases.size();
   return count;
 }
 
 int run(const RunOptions& options, const KnownBackends& known, Console& console) {
   // Every mistake of the user is found here, before anything is measured.
   const std::vector<PlannedRun> runs = planned_runs(options, known, console.program);
-  if (runs.size() > 1) {  // run_scenario() would check the first one only
-    for (const PlannedRun& each : runs) check_run(each.scenario, each.registry, each.filter);
-  }
   for (const std::string& note : notes_on_plugins(runs)) {
     console.err << "note: " << printable(note) << '\n';
   }

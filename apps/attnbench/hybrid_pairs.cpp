@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/run/backend_choice.h"
+#include "lib/run/run_plan.h"
 #include "lib/session/hybrid_entry.h"
 
 namespace attnbench {
@@ -21,12 +21,13 @@ std::vector<std::string> mixed_cases(const PlannedRun& run) {
   return ids;
 }
 
-/// Backends that are present, without those of the processor where they only stand in.
+/// Backends that are present, without those of the processor that only step in.
 std::vector<std::string> present_backends(const PlannedRun& run) {
-  const auto stand_ins = host_stands_in(run.scenario, run.registry, run.filter);
+  const RunPlan plan = plan_run(run.scenario, run.registry, run.filter);
+  const auto& fallbacks = plan.cpu_fallbacks;
   std::vector<std::string> names;
-  for (const Registry::Entry* entry : choose_backends(run.scenario, run.registry, run.filter)) {
-    if (entry->make && std::ranges::find(stand_ins, entry) == stand_ins.end()) {
+  for (const Registry::Entry* entry : plan.backends) {
+    if (entry->make && std::ranges::find(fallbacks, entry) == fallbacks.end()) {
       names.push_back(entry->info.name);
     }
   }

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "lib/run/backend_choice.h"
 #include "lib/run/processor_load.h"
 #include "lib/session/isolate/isolated_executor.h"
 #include "lib/session/local_executor.h"
@@ -38,7 +37,7 @@ KeptCeilings kept_ceilings(const RunOptions& options, bool rough) {
 
 RunResult run_in_place(const RunOptions& options, const PlannedRun& planned, const RunHooks& hooks,
                        const std::function<void(const std::string&)>& note) {
-  const auto& [scenario, filter, registry] = planned;
+  const auto& [scenario, filter, registry, plan] = planned;
   // A cell of one round that nobody checks claims little: ceilings as rough as its time will do.
   // The processes of `ab`, which are such, spend most of their time on ceilings otherwise.
   const bool rough =
@@ -49,11 +48,11 @@ RunResult run_in_place(const RunOptions& options, const PlannedRun& planned, con
                       .note = note};
   isolation.kept_ceilings = kept_ceilings(options, rough);
   if (options.timeout_s) isolation.timeout_s = *options.timeout_s;
-  std::vector<const Registry::Entry*> here = choose_backends(scenario, registry, filter);
+  std::vector<const Registry::Entry*> here = plan.backends;
   isolation.processes = static_cast<int>(here.size());
   if (options.isolate) {
     IsolatedExecutor executor(scenario, isolation);
-    return run_scenario(scenario, registry, executor, filter, hooks);
+    return run_scenario(scenario, plan, executor, hooks);
   }
   const auto elsewhere =
       std::erase_if(here, [](const Registry::Entry* entry) { return !entry->host.empty(); });
@@ -67,7 +66,7 @@ RunResult run_in_place(const RunOptions& options, const PlannedRun& planned, con
                       isolation.kept_ceilings);
   IsolatedExecutor hosted(scenario, isolation);
   MixedExecutor executor(local, hosted);
-  RunResult result = run_scenario(scenario, registry, executor, filter, hooks);
+  RunResult result = run_scenario(scenario, plan, executor, hooks);
   result.wall_s += opening_s;
   result.spent.starting += opening_s;
   return result;

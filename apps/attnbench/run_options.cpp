@@ -20,7 +20,6 @@
 #include "lib/base/error.h"
 #include "lib/base/lasting_path.h"
 #include "lib/config/word_hints.h"
-#include "lib/run/backend_choice.h"
 
 namespace attnbench {
 namespace {
@@ -306,9 +305,12 @@ std::vector<PlannedRun> runs_with_cases(const RunOptions& options, const KnownBa
     if (!options.hybrid.empty()) add_pairs(run);
     return run;
   };
-  if (scenarios.size() == 1) return {planned(scenarios.front(), options.filter)};
-  expect_each_matches(scenarios, patterns);
   std::vector<PlannedRun> runs;
+  if (scenarios.size() == 1) {
+    runs.push_back(planned(scenarios.front(), options.filter));
+    return runs;
+  }
+  expect_each_matches(scenarios, patterns);
   for (Scenario& scenario : scenarios) {
     RunFilter filter = options.filter;
     std::erase_if(filter.cases,
@@ -338,7 +340,7 @@ void keep_shard(const Shard& shard, std::vector<PlannedRun>& runs) {
 void expect_use_of_timeout(const RunOptions& options, const std::vector<PlannedRun>& runs) {
   if (!options.timeout_s || options.isolate) return;
   for (const PlannedRun& run : runs) {
-    for (const Registry::Entry* entry : choose_backends(run.scenario, run.registry, run.filter)) {
+    for (const Registry::Entry* entry : run.plan.backends) {
       if (!entry->host.empty()) return;
     }
   }
@@ -413,6 +415,7 @@ std::vector<PlannedRun> planned_runs(const RunOptions& options, const KnownBacke
   expect_distinct("--step", options.step);
   std::vector<PlannedRun> runs = runs_with_cases(options, known, program);
   if (!options.shard.empty()) keep_shard(Shard::parse(options.shard), runs);
+  for (PlannedRun& run : runs) run.plan = plan_run(run.scenario, run.registry, run.filter);
   expect_use_of_timeout(options, runs);
   return runs;
 }
@@ -422,7 +425,7 @@ std::vector<std::string> notes_on_plugins(const std::vector<PlannedRun>& runs) {
   std::map<std::string, std::set<std::string>> absent;  // names by reason
   for (const PlannedRun& run : runs) {
     if (!run.filter.backends.empty()) return {};
-    const auto chosen = choose_backends(run.scenario, run.registry, run.filter);
+    const std::vector<const Registry::Entry*>& chosen = run.plan.backends;
     for (const Registry::Entry* entry : chosen) busy.insert(entry->plugin);
     for (const Registry::Entry& entry : run.registry.entries()) {
       if (entry.plugin.empty()) continue;  // this program's own

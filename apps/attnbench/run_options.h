@@ -11,7 +11,7 @@
 #include "apps/attnbench/cpu_target_option.h"
 #include "apps/attnbench/output_files.h"
 #include "apps/attnbench/plugins.h"
-#include "lib/run/driver.h"
+#include "lib/run/run_plan.h"
 #include "lib/session/isolate/isolation.h"
 
 namespace attnbench {
@@ -71,11 +71,13 @@ struct PlannedRun {
   Scenario scenario;
   RunFilter filter;
   Registry registry;  ///< with the backends of plug-ins that the scenario names
+  RunPlan plan{};     ///< of these three; its entries are the registry's
 };
 
 /// The runs of a command line, of scenarios that have a case to run. `program` begins the lines
-/// that repeat a cell. Throws ConfigError, also for two files that no result could tell apart and
-/// for a pattern that matches no case of any.
+/// that repeat a cell. Throws ConfigError for every mistake of a user that keeps one of them from its
+/// start, also for two files that no result could tell apart and for a pattern that matches no case
+/// of any.
 [[nodiscard]] std::vector<PlannedRun> planned_runs(const RunOptions& options,
                                                    const KnownBackends& known,
                                                    const std::string& program);

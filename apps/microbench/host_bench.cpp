@@ -106,7 +106,8 @@ void small_cases(benchmark::State& state) {
   devices.push_back(make_cpu_device());
   LocalExecutor executor(devices, [](Device&) { return Ceilings{}; });
   for (auto _ : state) {
-    benchmark::DoNotOptimize(run_scenario(scenario, registry, executor, {{}, {"cpu_flash"}}, {}));
+    benchmark::DoNotOptimize(
+        run_scenario(scenario, plan_run(scenario, registry, {{}, {"cpu_flash"}}), executor, {}));
   }
   state.SetItemsProcessed(state.iterations() * std::ssize(scenario.cases));
 }

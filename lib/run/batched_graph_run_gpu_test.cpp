@@ -15,6 +15,7 @@
 #include "lib/scenario/scenario.h"
 #include "lib/session/batched_graph.h"
 #include "lib/session/case_on_device.h"
+#include "lib/session/local_executor.h"
 
 namespace attnbench {
 namespace {
@@ -35,7 +36,7 @@ class BatchedGraphRunGpu : public testing::Test {
 TEST_F(BatchedGraphRunGpu, of_plain_reads_is_as_slow_as_memory_when_they_rotate) {
   constexpr std::int64_t kBytes = std::int64_t{16} << 20;
   const std::int64_t cache_bytes = gpu().info().last_level_cache_bytes;
-  const BatchedGraph graph = batched_graph_for(CacheState::kCold, kBytes, cache_bytes);
+  const BatchedGraph graph = batched_graph_for(Case(), CacheState::kCold, kBytes, cache_bytes);
   const auto memory = gpu().allocate(static_cast<std::size_t>(graph.sets * kBytes), "reads");
   const auto read = [&](std::int64_t set) {
     return [this, from = std::span<const std::byte>(memory->data(), memory->size())
@@ -81,7 +82,8 @@ verify: {enabled: false}
 )",
                                            "short.yaml");
   const auto begin = std::chrono::steady_clock::now();
-  const RunResult result = run_scenario(scenario, registry_, devices_, {}, {});
+  LocalExecutor executor(devices_);
+  const RunResult result = run_scenario(scenario, plan_run(scenario, registry_, {}), executor, {});
   std::cout << "in "
             << std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()
             << " s\n";

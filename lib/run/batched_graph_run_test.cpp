@@ -140,7 +140,7 @@ class BatchedGraphRunTest : public testing::Test {
     Registry registry;
     registry.add([this] { return std::make_unique<Nothing>(script_.kind); });
     FakeExecutor executor(script_);
-    return run_scenario(scenario_, registry, executor, {}, hooks_);
+    return run_scenario(scenario_, plan_run(scenario_, registry, {}), executor, hooks_);
   }
 
   Scenario scenario_;

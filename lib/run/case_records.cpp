@@ -1,17 +1,21 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include "lib/run/case_records.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
+#include "lib/backend/cuda_graph_capture.h"
 #include "lib/backend/declared_numerics.h"
 #include "lib/base/error.h"
 #include "lib/cost/backend_ceilings.h"
+#include "lib/measure/statistics.h"
 #include "lib/result/repro_line.h"
-#include "lib/run/case_run.h"
 #include "lib/run/chosen_by_engines.h"
+#include "lib/scenario/problem_of.h"
 
 namespace attnbench {
 namespace {
@@ -147,35 +151,61 @@ DeclaredFacts declared_facts(std::span<const Numerics> of_steps) {
           .lse = declared.lse};
 }
 
+/// Of the plan that such launches run, once the candidate has planned.
+std::int64_t workspace_of(const Candidate& candidate, LaunchMode launch) {
+  const bool recorded = launch == LaunchMode::kGraph && candidate.recorded.update.median_us > 0;
+  return recorded ? candidate.recorded.workspace_bytes : candidate.plan.workspace_bytes;
+}
+
 }  // namespace
 
-RunDevice* CaseRun::device_of(const Registry::Entry& entry) const {
+bool is_forced(const Case& c, const MeasureConfig& measure, const Registry::Entry& entry,
+               LaunchMode launch) {
+  return measure.force_graph && launch == LaunchMode::kGraph &&
+         entry.info.device == DeviceKind::kCuda && !supports_cuda_graph(entry.info, problem_of(c));
+}
+
+Support takes_launch(const Case& c, const MeasureConfig& measure, const Registry::Entry& entry,
+                     LaunchMode launch) {
+  if (launch == LaunchMode::kEager || is_forced(c, measure, entry, launch)) return Support::yes();
+  const Support claimed = supports_cuda_graph(entry.info, problem_of(c));
+  if (!claimed || !exceeds_graph_buckets(c, measure)) return claimed;
+  return Support::no(fmt::format("no CUDA graph: {} requests, the largest graph bucket holds {}",
+                                 c.requests.size(), measure.graph_buckets.back()));
+}
+
+Support takes_launch(const Case& c, const MeasureConfig& measure, const Candidate& candidate,
+                     LaunchMode launch) {
+  if (launch == LaunchMode::kGraph && !candidate.recorded.refusal.empty()) {
+    return Support::no(candidate.recorded.refusal);
+  }
+  return takes_launch(c, measure, *candidate.entry, launch);
+}
+
+RunDevice* device_of(const Registry::Entry& entry, std::span<RunDevice> devices) {
   const auto found = std::ranges::find_if(
-      devices_, [&](const RunDevice& device) { return device.info.kind == entry.info.device; });
-  return found == devices_.end() ? nullptr : &*found;
+      devices, [&](const RunDevice& device) { return device.info.kind == entry.info.device; });
+  return found == devices.end() ? nullptr : &*found;
 }
 
-int CaseRun::multiprocessors() const {
+CaseRecords::CaseRecords(const Scenario& scenario, const PlannedCase& planned,
+                         std::span<RunDevice> devices)
+    : scenario_(&scenario), planned_(&planned), devices_(devices) {
   const auto gpu = std::ranges::find_if(
-      devices_, [](const RunDevice& device) { return device.info.kind == DeviceKind::kCuda; });
-  return gpu == devices_.end() ? kUsualMultiprocessors : gpu->info.units;
+      devices, [](const RunDevice& device) { return device.info.kind == DeviceKind::kCuda; });
+  const bool has_gpu = gpu != devices.end();
+  use_cascade_ = choose_cascade(planned.c, has_gpu ? gpu->info.units : kUsualMultiprocessors);
+  if (has_gpu) engine_choice_ = chosen_by_engines(planned.c, gpu->info);
 }
 
-ChosenByEngines CaseRun::engine_choice() const {
-  const auto gpu = std::ranges::find_if(
-      devices_, [](const RunDevice& device) { return device.info.kind == DeviceKind::kCuda; });
-  return gpu == devices_.end() ? ChosenByEngines{} : chosen_by_engines(*case_, gpu->info);
-}
-
-std::vector<Record> CaseRun::skip(std::span<const Registry::Entry* const> entries,
-                                  const std::string& reason) const {
+std::vector<Record> CaseRecords::interrupted() const {
   std::vector<Record> records;
-  for (const Registry::Entry* entry : entries) {
+  for (const Registry::Entry* entry : planned_->backends) {
     for (const LaunchMode launch : scenario_->measure.launch) {
       for (const CacheState cache : scenario_->measure.cache) {
         Record record = blank_record(*entry, cache, launch);
-        record.outcome = Skipped{reason};
-        if (reason == kInterrupted) record.timing.status = MeasureStatus::kInterrupted;
+        record.outcome = Skipped{kInterrupted};
+        record.timing.status = MeasureStatus::kInterrupted;
         records.push_back(std::move(record));
       }
     }
@@ -183,9 +213,9 @@ std::vector<Record> CaseRun::skip(std::span<const Registry::Entry* const> entrie
   return records;
 }
 
-Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
-                             LaunchMode launch) const {
-  const Case& c = *case_;
+Record CaseRecords::blank_record(const Registry::Entry& entry, CacheState cache,
+                                 LaunchMode launch) const {
+  const Case& c = planned_->c;
   Record r;
   r.scenario = scenario_->name;
   r.case_id = c.id;
@@ -196,15 +226,15 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
   r.packages = entry.info.packages;
   r.kernel = entry.info.kernel;
   r.engine_flag = entry.info.engine_flag;
-  if (const RunDevice* on = device_of(entry)) {
+  if (const RunDevice* on = device_of(entry, devices_)) {
     const DeviceInfo& info = on->info;
     r.device = info.name;
-    r.cache_resident = cost_.bytes_unique <= info.last_level_cache_bytes;
+    r.cache_resident = planned_->cost.bytes_unique <= info.last_level_cache_bytes;
   }
   r.cache = cache;
   r.launch = launch;
   r.step = c.step;
-  r.graph_forced = is_forced(entry, launch);
+  r.graph_forced = is_forced(c, scenario_->measure, entry, launch);
   r.mode = to_string(c.mode);
   r.dtype = to_string(c.dtype);
   r.heads_q = c.layer.heads_q;
@@ -230,24 +260,21 @@ Record CaseRun::blank_record(const Registry::Entry& entry, CacheState cache,
   r.padding_requests = c.padding.requests;
   r.padding_tokens = c.padding.tokens;
   r.kv_tokens = c.kv_tokens();
-  r.use_cascade = choose_cascade(c, multiprocessors());
-  r.engine_choice = engine_choice();
-  r.cost = cost_;
-  r.fixture_hash = fixture_hash_;
+  r.use_cascade = use_cascade_;
+  r.engine_choice = engine_choice_;
+  r.cost = planned_->cost;
   r.repro = repro_line(*scenario_, r, entry);
   return r;
 }
 
-std::int64_t CaseRun::workspace_of(const Candidate& candidate, LaunchMode launch) {
-  const bool recorded = launch == LaunchMode::kGraph && candidate.recorded.update.median_us > 0;
-  return recorded ? candidate.recorded.workspace_bytes : candidate.plan.workspace_bytes;
-}
-
-Record CaseRun::make_record(const Candidate& candidate, CacheState cache, LaunchMode launch) const {
+Record CaseRecords::record_of(const Candidate& candidate, CacheState cache, LaunchMode launch,
+                              const std::string& fixture_hash) const {
   Record r = blank_record(*candidate.entry, cache, launch);
+  r.fixture_hash = fixture_hash;
   if (candidate.layout && !r.is_recurrent()) r.kv_cache.layout = to_string(*candidate.layout);
   if (candidate.runs()) {
-    if (const Support launched = takes(candidate, launch); !launched) {
+    if (const Support launched = takes_launch(planned_->c, scenario_->measure, candidate, launch);
+        !launched) {
       r.outcome = Unsupported{launched.reason()};
       return r;
     }
@@ -265,7 +292,7 @@ Record CaseRun::make_record(const Candidate& candidate, CacheState cache, Launch
     return r;
   }
 
-  const auto timing = std::ranges::find_if(candidate.timings, [&](const Timing& each) {
+  const auto timing = std::ranges::find_if(candidate.timings, [&](const CandidateTiming& each) {
     return each.cache == cache && each.launch == launch;
   });
   const bool reached = timing != candidate.timings.end();
@@ -293,13 +320,13 @@ Record CaseRun::make_record(const Candidate& candidate, CacheState cache, Launch
   return r;
 }
 
-std::string CaseRun::beyond_ceilings_of(const Candidate& candidate, CacheState cache,
-                                        double seconds) const {
+std::string CaseRecords::beyond_ceilings_of(const Candidate& candidate, CacheState cache,
+                                            double seconds) const {
   RunDevice& device = *candidate.device;
   const auto found = [&] {
     return beyond_ceilings(
-        cost_, cache, ceilings_of_backend(device.ceilings, device.info.kind, candidate.numerics),
-        seconds);
+        planned_->cost, cache,
+        ceilings_of_backend(device.ceilings, device.info.kind, candidate.numerics), seconds);
   };
   std::string beyond = found();
   if (beyond.empty() || !device.measure_again) return beyond;
@@ -315,8 +342,8 @@ std::string CaseRun::beyond_ceilings_of(const Candidate& candidate, CacheState c
   return found();
 }
 
-BatchedGraphTiming CaseRun::judged(BatchedGraphTiming graph_n, CacheState cache,
-                                   const Candidate& candidate) const {
+BatchedGraphTiming CaseRecords::judged(BatchedGraphTiming graph_n, CacheState cache,
+                                       const Candidate& candidate) const {
   const CellTiming& timing = graph_n.timing;
   if (!timing.failure.empty()) {
     graph_n.reason = timing.failure;
@@ -328,8 +355,8 @@ BatchedGraphTiming CaseRun::judged(BatchedGraphTiming graph_n, CacheState cache,
   return graph_n;
 }
 
-void CaseRun::add_timing(Record& r, const Candidate& candidate, const Timing& measured,
-                         const std::string& wrong) const {
+void CaseRecords::add_timing(Record& r, const Candidate& candidate, const CandidateTiming& measured,
+                             const std::string& wrong) const {
   const CellTiming& timing = measured.timing;
   const Skipped& late = candidate.late_trouble;
   r.timing = timing;
@@ -357,10 +384,10 @@ void CaseRun::add_timing(Record& r, const Candidate& candidate, const Timing& me
   }
   const Ceilings ceilings = ceilings_of_backend(candidate.device->ceilings,
                                                 candidate.device->info.kind, candidate.numerics);
-  if (seconds > 0) r.roofline = roofline_s(cost_, ceilings) / seconds;
+  if (seconds > 0) r.roofline = roofline_s(planned_->cost, ceilings) / seconds;
 }
 
-std::string CaseRun::shortcoming(const CellTiming& timing) const {
+std::string CaseRecords::shortcoming(const CellTiming& timing) const {
   if (timing.status == MeasureStatus::kInterrupted) {
     return fmt::format("interrupted after {} rounds", timing.rounds);
   }
@@ -370,7 +397,7 @@ std::string CaseRun::shortcoming(const CellTiming& timing) const {
                        timing.discarded + timing.samples,
                        events.empty() ? "" : " (" + events + ")");
   }
-  if (timing.rounds < 6) {  // 1 - 2 / 2^n < 0.95: no order statistics reach 95 %
+  if (timing.rounds < kFewestRounds) {
     return fmt::format("{} round{}: too few for an interval", timing.rounds,
                        timing.rounds == 1 ? "" : "s");
   }

@@ -10,12 +10,10 @@
 #include <thread>
 #include <utility>
 
-#include "lib/backend/cuda_graph_capture.h"
 #include "lib/base/counter_hash.h"
 #include "lib/base/error.h"
 #include "lib/device/cuda/cuda_error.h"
 #include "lib/run/aa_ratio.h"
-#include "lib/scenario/problem_of.h"
 #include "lib/session/case_support.h"
 
 namespace attnbench {
@@ -41,16 +39,25 @@ void sleep_s(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
+/// What a plan of so much workspace is refused with; empty where it may have it.
+std::string beyond_workspace_limit(std::int64_t bytes, std::int64_t limit) {
+  if (limit == 0 || bytes <= limit) return {};
+  const auto mebibytes = [](std::int64_t of) { return static_cast<double>(of) / (1 << 20); };
+  return fmt::format("wants {:.4g} MiB of workspace, the scenario allows {:.4g} MiB ({} and {} B)",
+                     mebibytes(bytes), mebibytes(limit), bytes, limit);
+}
+
 }  // namespace
 
-CaseRun::CaseRun(const Scenario& scenario, const Case& c, const Cost& cost, Executor& executor,
+CaseRun::CaseRun(const Scenario& scenario, const PlannedCase& planned, Executor& executor,
                  std::span<RunDevice> devices, const RunHooks& hooks)
     : scenario_(&scenario),
-      case_(&c),
-      cost_(cost),
+      planned_(&planned),
+      case_(&planned.c),
       executor_(&executor),
       devices_(devices),
-      hooks_(&hooks) {}
+      hooks_(&hooks),
+      records_(scenario, planned, devices) {}
 
 bool CaseRun::stop_requested() const { return hooks_->stop_requested && hooks_->stop_requested(); }
 
@@ -71,7 +78,7 @@ void CaseRun::rule_out(Candidate& candidate, Outcome outcome) {
 void CaseRun::begin(Candidate& candidate) {
   const Registry::Entry& entry = *candidate.entry;
   if (!entry.make) return rule_out(candidate, Unsupported{entry.absence});
-  candidate.device = device_of(entry);
+  candidate.device = device_of(entry, devices_);
   if (candidate.device == nullptr) {
     return rule_out(candidate, Unsupported{"no device of its kind takes part"});
   }
@@ -94,8 +101,11 @@ void CaseRun::consider(Candidate& candidate) {
     const std::string looser = refusal_by_at_most(scenario_->verify, candidate.numerics);
     if (!looser.empty()) return rule_out(candidate, Unsupported{looser});
     const auto& launches = scenario_->measure.launch;
-    if (std::ranges::none_of(launches, [&](LaunchMode each) { return bool(takes(entry, each)); })) {
-      rule_out(candidate, Unsupported{takes(entry, launches.front()).reason()});
+    const auto takes = [&](LaunchMode each) {
+      return takes_launch(*case_, scenario_->measure, entry, each);
+    };
+    if (std::ranges::none_of(launches, [&](LaunchMode each) { return bool(takes(each)); })) {
+      rule_out(candidate, Unsupported{takes(launches.front()).reason()});
     }
   });
 }
@@ -151,6 +161,12 @@ void CaseRun::for_all_that_run(const std::function<void(Candidate&)>& step) {
   }
 }
 
+void CaseRun::for_all_on(RunDevice& device, const std::function<void(Candidate&)>& step) {
+  for_all_that_run([&](Candidate& candidate) {
+    if (candidate.device == &device) step(candidate);
+  });
+}
+
 void CaseRun::verify() {
   if (!scenario_->verify.enabled || !anyone_runs() || stop_requested()) return;
   const StepTruths truth = [&] {
@@ -182,65 +198,37 @@ void CaseRun::observe(Candidate& candidate, const StepTruths& truth) {
   }
 }
 
-std::string CaseRun::beyond_workspace_limit(std::int64_t bytes) const {
-  const std::int64_t limit = scenario_->measure.workspace_limit;
-  if (limit == 0 || bytes <= limit) return {};
-  const auto mebibytes = [](std::int64_t of) { return static_cast<double>(of) / (1 << 20); };
-  return fmt::format("wants {:.4g} MiB of workspace, the scenario allows {:.4g} MiB ({} and {} B)",
-                     mebibytes(bytes), mebibytes(limit), bytes, limit);
-}
-
 void CaseRun::plan(RunDevice& device) {
-  for_all_that_run([&](Candidate& candidate) {
-    if (candidate.device != &device) return;
+  const MeasureConfig& measure = scenario_->measure;
+  const bool replays =
+      std::ranges::find(measure.launch, LaunchMode::kGraph) != measure.launch.end();
+  for_all_on(device, [&](Candidate& candidate) {
     Lap lap(spent_.planning);
     candidate.plan = candidate.session->plan();
     lap.give(candidate.plan.building_us / 1e6, spent_.building);
-    const std::string beyond = beyond_workspace_limit(candidate.plan.workspace_bytes);
+    const std::string beyond =
+        beyond_workspace_limit(candidate.plan.workspace_bytes, measure.workspace_limit);
     if (!beyond.empty()) return rule_out(candidate, Skipped{beyond});
     const Registry::Entry& entry = *candidate.entry;
-    const auto& launches = scenario_->measure.launch;
-    if (std::ranges::find(launches, LaunchMode::kGraph) != launches.end() &&
-        problem_of(*case_).can_be_recorded() && takes(entry, LaunchMode::kGraph) &&
-        !is_forced(entry, LaunchMode::kGraph)) {
+    if (replays && takes_launch(*case_, measure, entry, LaunchMode::kGraph) &&
+        !is_forced(*case_, measure, entry, LaunchMode::kGraph)) {
       RecordedPlan& recorded = candidate.recorded;
       recorded = candidate.session->plan_recorded();
-      const std::string too_much = beyond_workspace_limit(recorded.workspace_bytes);
+      const std::string too_much =
+          beyond_workspace_limit(recorded.workspace_bytes, measure.workspace_limit);
       if (recorded.refusal.empty() && !too_much.empty()) recorded.refusal = "graph: " + too_much;
     }
   });
 }
 
 void CaseRun::fill_for_timing(RunDevice& device) {
-  for_all_that_run([&](Candidate& candidate) {
-    if (candidate.device != &device) return;
+  for_all_on(device, [&](Candidate& candidate) {
     const Lap lap(spent_.building);
     const std::string hash = candidate.session->fill_for_timing();
     expects(fixture_hash_.empty() || fixture_hash_ == hash,
             "two devices or layouts hold different contents of one case");
     fixture_hash_ = hash;
   });
-}
-
-Support CaseRun::takes(const Registry::Entry& entry, LaunchMode launch) const {
-  if (launch == LaunchMode::kEager || is_forced(entry, launch)) return Support::yes();
-  const Support claimed = supports_cuda_graph(entry.info, problem_of(*case_));
-  if (!claimed || !exceeds_graph_buckets(*case_, scenario_->measure)) return claimed;
-  return Support::no(fmt::format("no CUDA graph: {} requests, the largest graph bucket holds {}",
-                                 case_->requests.size(), scenario_->measure.graph_buckets.back()));
-}
-
-Support CaseRun::takes(const Candidate& candidate, LaunchMode launch) const {
-  if (launch == LaunchMode::kGraph && !candidate.recorded.refusal.empty()) {
-    return Support::no(candidate.recorded.refusal);
-  }
-  return takes(*candidate.entry, launch);
-}
-
-bool CaseRun::is_forced(const Registry::Entry& entry, LaunchMode launch) const {
-  return scenario_->measure.force_graph && launch == LaunchMode::kGraph &&
-         entry.info.device == DeviceKind::kCuda &&
-         !supports_cuda_graph(entry.info, problem_of(*case_));
 }
 
 std::unique_ptr<WatchedSamples> CaseRun::watched(std::unique_ptr<SampleSource> samples) {
@@ -255,54 +243,54 @@ std::vector<SampleChecks> CaseRun::checked(std::span<const CheckedCell> cells) {
   return check_timed_samples(*case_, cells);
 }
 
-std::vector<CaseRun::Cell> CaseRun::cells_on(RunDevice& device) {
+CaseRun::Cells CaseRun::cells_on(RunDevice& device) {
   const Lap lap(spent_.planning);
-  std::vector<Cell> cells;
+  Cells all;
   device.index = {};
-  for_all_that_run([&](Candidate& candidate) {
-    if (candidate.device != &device) return;
+  for_all_on(device, [&](Candidate& candidate) {
     if (device.info.kind == DeviceKind::kCuda && device.index.host_us == 0) {
       device.index = candidate.session->time_indices();
     }
     for (const LaunchMode launch : scenario_->measure.launch) {
-      if (!takes(candidate, launch)) continue;
+      if (!takes_launch(*case_, scenario_->measure, candidate, launch)) continue;
       for (const CacheState cache : scenario_->measure.cache) {
-        cells.push_back(
+        all.cells.push_back(
             {&candidate, cache, launch, watched(candidate.session->samples(cache, launch))});
       }
     }
   });
-  return cells;
+  for (const Cell& cell : all.cells) {
+    all.sourced.push_back(
+        {fmt::format("{} · {}", cell.owner->entry->info.name, to_string(cell.cache)),
+         cell.samples.get()});
+    all.to_check.push_back(
+        {cell.samples.get(), cell.owner->numerics,
+         cell.launch == LaunchMode::kGraph ? "the graph" : "the eager launches"});
+  }
+  return all;
 }
 
 void CaseRun::time_on(RunDevice& device) {
   plan(device);
   fill_for_timing(device);
-  const std::vector<Cell> cells = cells_on(device);
+  const auto [cells, sourced, to_check] = cells_on(device);
   if (cells.empty() || stop_requested()) return;
-
-  std::vector<SourcedCell> sourced;
-  std::vector<CheckedCell> to_check;
-  for (const Cell& cell : cells) {
-    const Registry::Entry& entry = *cell.owner->entry;
-    sourced.push_back(
-        {fmt::format("{} · {}", entry.info.name, to_string(cell.cache)), cell.samples.get()});
-    to_check.push_back({cell.samples.get(), cell.owner->numerics,
-                        cell.launch == LaunchMode::kGraph ? "the graph" : "the eager launches"});
-  }
   const std::vector<CellTiming> timings = measure(sourced, 1);
   const std::vector<SampleChecks> checks = checked(to_check);
   for (std::size_t i = 0; i < timings.size(); ++i) {
     cells[i].owner->timings.push_back({cells[i].cache, cells[i].launch, timings[i], checks[i]});
   }
   time_batched_graphs(device);
-  for_all_that_run([&](Candidate& candidate) {
-    if (candidate.device != &device) return;
+  finish(device, cells);
+}
+
+void CaseRun::finish(RunDevice& device, std::span<const Cell> cells) {
+  for_all_on(device, [&](Candidate& candidate) {
     const std::string found = candidate.session->finish();
     if (found.empty()) return;
     const std::string damage = found + " while it was timed";
     const bool again = damages_again(candidate, cells);
-    for (Timing& each : candidate.timings) {
+    for (CandidateTiming& each : candidate.timings) {
       std::string& to = again ? each.checks.fault : each.checks.doubt;
       if (to.empty()) to = again ? damage : text_of_odd_damage(damage, "visit");
     }
@@ -326,22 +314,20 @@ bool CaseRun::damages_again(Candidate& candidate, std::span<const Cell> cells) {
 
 void CaseRun::time_batched_graphs(RunDevice& device) {
   if (device.info.kind != DeviceKind::kCuda) return;
-  // Its states would have been changed by the forward before on the same inputs.
-  if (case_->layer.is_recurrent()) return;
-  if (!case_->parts.empty()) return;  // no engine records a step of both forms
   // A smoke test (--quick): the sets of inputs would take a hundred times as long as all the rest.
   if (scenario_->measure.max_block_samples == 1) return;
   std::vector<std::unique_ptr<WatchedSamples>> samples;
   std::vector<SourcedCell> sourced;
   std::vector<CheckedCell> to_check;
-  std::vector<Timing*> found;
-  for_all_that_run([&](Candidate& candidate) {
-    if (candidate.device != &device || is_failure(candidate.verification.verdict)) return;
-    for (Timing& each : candidate.timings) {
+  std::vector<CandidateTiming*> found;
+  for_all_on(device, [&](Candidate& candidate) {
+    if (is_failure(candidate.verification.verdict)) return;
+    for (CandidateTiming& each : candidate.timings) {
       if (each.launch != LaunchMode::kGraph || each.timing.samples == 0) continue;
       if (!each.timing.failure.empty() || each.timing.median_us >= kShortUs) continue;
       BatchedGraph& graph = each.graph_n.graph;
-      graph = batched_graph_for(each.cache, cost_.bytes_unique, device.info.last_level_cache_bytes);
+      graph = batched_graph_for(*case_, each.cache, planned_->cost.bytes_unique,
+                                device.info.last_level_cache_bytes);
       if (!each.graph_n.tried()) continue;
       samples.push_back(watched(candidate.session->batched_samples(each.cache, graph)));
       sourced.push_back({fmt::format("{} · {} · graph×{}", candidate.entry->info.name,
@@ -381,19 +367,15 @@ std::vector<CellTiming> CaseRun::measure(std::span<const SourcedCell> cells, std
   return timings;
 }
 
-void CaseRun::time() {
+void CaseRun::work() {
+  verify();
   for (RunDevice& device : devices_) {
     if (!stop_requested()) time_on(device);
   }
 }
 
-void CaseRun::work() {
-  verify();
-  if (!stop_requested()) time();
-}
-
-std::vector<Record> CaseRun::run(std::span<const Registry::Entry* const> entries,
-                                 TimeAccount& spent, const ProcessorLoad& load) {
+std::vector<Record> CaseRun::run(TimeAccount& spent, const ProcessorLoad& load) {
+  const std::vector<const Registry::Entry*>& entries = planned_->backends;
   candidates_.resize(entries.size());
   {
     const Lap lap(spent_.starting);
@@ -411,7 +393,7 @@ std::vector<Record> CaseRun::run(std::span<const Registry::Entry* const> entries
   for (const Candidate& candidate : candidates_) {
     for (const LaunchMode launch : scenario_->measure.launch) {
       for (const CacheState cache : scenario_->measure.cache) {
-        records.push_back(make_record(candidate, cache, launch));
+        records.push_back(records_.record_of(candidate, cache, launch, fixture_hash_));
         records.back().others = others;
         add_aa_ratio(records);
         if (hooks_->record) hooks_->record(records.back());

@@ -150,7 +150,7 @@ std::vector<Record> run_in(const Registry& registry, std::vector<CacheState> cac
   scenario.measure.min_block_samples = scenario.measure.max_block_samples = samples;
   scenario.verify.fills = {Fill::kNormal};
   LocalExecutor executor(devices, [](Device&) { return Ceilings{1e18, 1e18, 1e18}; });
-  return run_scenario(scenario, registry, executor, {}, {}).records;
+  return run_scenario(scenario, plan_run(scenario, registry, {}), executor, {}).records;
 }
 
 std::vector<Record> records_of(LateHabit habit, std::vector<CacheState> cache,

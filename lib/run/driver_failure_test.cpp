@@ -100,9 +100,7 @@ TEST_F(Driver, keeps_its_results_whatever_is_thrown_while_a_case_is_worked_on) {
   scenario_.cases[1].id = "second";
   const auto record_when_thrown = [&](const auto& thrown, const std::string& in_step) {
     bool second = false;
-    hooks_.case_started = [&](const Case& c, const Cost&, std::size_t, std::size_t) {
-      second = c.id == "second";
-    };
+    hooks_.case_started = [&](const Case& c, const Cost&) { second = c.id == "second"; };
     hooks_.progress = [&](const std::string& line, double) {
       if (second && line.find(in_step) != std::string::npos) throw thrown;
     };
@@ -179,8 +177,7 @@ TEST_F(Driver, skips_what_is_left_for_a_device_that_is_lost) {
     scenario_.cases.back().id = id;
   }
   auto device = std::make_unique<Breaking>();
-  hooks_.case_started = [&, breaking = device.get()](const Case& c, const Cost&, std::size_t,
-                                                     std::size_t) {
+  hooks_.case_started = [&, breaking = device.get()](const Case& c, const Cost&) {
     breaking->broken = c.id == "second";  // the third case must not even try
   };
   devices_.front() = std::move(device);

@@ -12,6 +12,7 @@
 #include "lib/fixture/testing/small_cases.h"
 #include "lib/run/driver.h"
 #include "lib/session/hybrid_entry.h"
+#include "lib/session/local_executor.h"
 
 namespace attnbench {
 namespace {
@@ -37,13 +38,18 @@ class TwoDevices : public testing::Test {
     scenario_.verify.fills = {Fill::kNeedle, Fill::kNormal, Fill::kTiming};
   }
 
+  RunResult run(const RunFilter& filter = {}) {
+    LocalExecutor executor(devices_);
+    return run_scenario(scenario_, plan_run(scenario_, registry_, filter), executor, {});
+  }
+
   Scenario scenario_;
   Registry registry_;
   Devices devices_;
 };
 
 TEST_F(TwoDevices, run_every_backend_where_it_belongs_on_the_same_contents) {
-  const RunResult result = run_scenario(scenario_, registry_, devices_, {}, {});
+  const RunResult result = run();
   ASSERT_EQ(result.devices.size(), 2u);
   EXPECT_EQ(result.environment.device.kind, DeviceKind::kCuda);
   EXPECT_GT(result.devices[1].ceilings.read_bytes_per_s, 0);
@@ -73,7 +79,7 @@ TEST_F(TwoDevices, pad_recorded_steps_to_their_bucket_and_update_them) {
   for (Case& c : scenario_.cases) {
     c.graph_bucket = static_cast<std::int64_t>(c.requests.size()) + 5;
   }
-  const RunResult result = run_scenario(scenario_, registry_, devices_, {}, {});
+  const RunResult result = run();
   int timed = 0;
   for (const Record& r : result.records) {
     SCOPED_TRACE(r.case_id + " " + r.backend);
@@ -90,7 +96,7 @@ TEST_F(TwoDevices, compute_a_step_in_both_forms_of_latent_attention_by_a_pair) {
   scenario_.backends = {"cpu_flash", "paged_fa+mla"};
   scenario_.cases = {small_composed_step()};
   scenario_.measure.launch = {LaunchMode::kEager};
-  const RunResult result = run_scenario(scenario_, registry_, devices_, {}, {});
+  const RunResult result = run();
   ASSERT_EQ(result.records.size(), 2u);
   for (const Record& r : result.records) {
     EXPECT_EQ(r.verdict(), Verdict::kPassed) << r.backend << ": " << r.reason();
@@ -138,7 +144,7 @@ TEST_F(TwoDevices, trust_no_figure_of_a_backend_that_works_while_its_launch_is_q
   c.layer.head_dim_qk = c.layer.head_dim_v = 128;
   scenario_.measure.launch = {LaunchMode::kEager};
   scenario_.measure.max_block_samples = scenario_.measure.min_block_samples = 20;
-  const RunResult result = run_scenario(scenario_, registry_, devices_, {}, {});
+  const RunResult result = run();
   ASSERT_EQ(result.records.size(), 2u);
   EXPECT_EQ(result.records[0].verdict(), Verdict::kPassed) << result.records[0].reason();
   EXPECT_EQ(result.records[1].verdict(), Verdict::kMistrusted);
@@ -149,7 +155,7 @@ TEST_F(TwoDevices, join_queries_that_come_apart_in_a_replayed_graph) {
   scenario_.backends = {"mla", "mla:padded_heads"};
   scenario_.cases = {small_queries_apart().front()};
   scenario_.measure.launch = {LaunchMode::kGraph};
-  const RunResult result = run_scenario(scenario_, registry_, devices_, {}, {});
+  const RunResult result = run();
   ASSERT_EQ(result.records.size(), 2u);
   for (const Record& r : result.records) {
     EXPECT_EQ(r.verdict(), Verdict::kPassed) << r.backend << ": " << r.reason();
@@ -163,7 +169,7 @@ TEST_F(TwoDevices, know_the_workspace_of_eager_and_of_recorded_plans) {
   for (Case& c : scenario_.cases) {
     c.graph_bucket = static_cast<std::int64_t>(c.requests.size()) + 5;
   }
-  const RunResult result = run_scenario(scenario_, registry_, devices_, {}, {});
+  const RunResult result = run();
   std::set<LaunchMode> known;
   for (const Record& r : result.records) {
     if (!r.is_timed() || registry_.find(r.backend)->info.device != DeviceKind::kCuda) continue;
@@ -176,7 +182,7 @@ TEST_F(TwoDevices, know_the_workspace_of_eager_and_of_recorded_plans) {
 TEST_F(TwoDevices, skip_plans_that_want_more_workspace_than_the_scenario_allows) {
   scenario_.cases = {small_mla()};
   scenario_.measure.workspace_limit = 1;
-  const RunResult result = run_scenario(scenario_, registry_, devices_, {}, {});
+  const RunResult result = run();
   int skipped = 0;
   for (const Record& r : result.records) {
     EXPECT_FALSE(r.is_timed() && r.workspace_bytes > 1) << r.backend;
@@ -196,7 +202,7 @@ TEST_F(TwoDevices, run_recurrent_layers_eager_and_from_graphs) {
       c.graph_bucket = static_cast<std::int64_t>(c.requests.size()) + 3;
     }
   }
-  const RunResult result = run_scenario(scenario_, registry_, devices_, {}, {});
+  const RunResult result = run();
   std::map<std::string, std::set<std::string>> hashes;  // by case
   int on_gpu = 0, replayed = 0;
   for (const Record& r : result.records) {
@@ -224,7 +230,7 @@ TEST_F(TwoDevices, leave_the_host_to_what_the_gpu_does_not_support_where_nobody_
   plain.layer.head_dim_qk = plain.layer.head_dim_v = 128;
   plain.kv_cache.page_size = 16;
   scenario_.cases = {plain};
-  const RunResult result = run_scenario(scenario_, registry_, devices_, {}, {});
+  const RunResult result = run();
   ASSERT_EQ(result.devices.size(), 1u);
   EXPECT_EQ(result.devices[0].device.kind, DeviceKind::kCuda);
   for (const Record& r : result.records) {
@@ -237,7 +243,7 @@ TEST_F(TwoDevices, leave_the_one_out_that_no_chosen_backend_needs) {
   scenario_.cases.resize(1);
   RunFilter filter;
   filter.backends = {"torch_native"};
-  const RunResult result = run_scenario(scenario_, registry_, devices_, filter, {});
+  const RunResult result = run(filter);
   ASSERT_EQ(result.devices.size(), 1u);
   EXPECT_EQ(result.environment.device.kind, DeviceKind::kCpu);
 }

@@ -60,7 +60,7 @@ class IsolateGpu : public testing::Test {
   }
   RunResult run() {
     IsolatedExecutor executor(scenario_, {});
-    return run_scenario(scenario_, registry_, executor, filter_, {});
+    return run_scenario(scenario_, plan_run(scenario_, registry_, filter_), executor, {});
   }
   /// Four cells each: two cases, eager and graph.
   static void expect_one_culprit(const RunResult& result, Verdict of_others) {

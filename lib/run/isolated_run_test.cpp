@@ -123,14 +123,14 @@ class Isolate : public testing::Test {
     isolation.note = [this](const std::string& text) { notes_.push_back(text); };
     IsolatedExecutor executor(scenario_, isolation);
     executor_ = &executor;
-    return run_scenario(scenario_, registry_, executor, filter_, hooks_);
+    return run_scenario(scenario_, plan_run(scenario_, registry_, filter_), executor, hooks_);
   }
   RunResult run_here(std::vector<std::string> backends) {
     filter_.backends = std::move(backends);
     Devices devices;
     devices.push_back(make_cpu_device(1));
     LocalExecutor executor(devices, 1);
-    return run_scenario(scenario_, registry_, executor, filter_, hooks_);
+    return run_scenario(scenario_, plan_run(scenario_, registry_, filter_), executor, hooks_);
   }
   /// Of one backend, in case order.
   static std::vector<Record> of(const RunResult& result, const std::string& backend) {
@@ -319,7 +319,7 @@ TEST_F(Isolate, stops_when_asked_to_though_a_backend_hangs) {
 
 TEST_F(Isolate, lets_an_error_of_attnbench_cost_one_case_only) {
   std::string now;
-  hooks_.case_started = [&](const Case& c, const Cost&, std::size_t, std::size_t) { now = c.id; };
+  hooks_.case_started = [&](const Case& c, const Cost&) { now = c.id; };
   hooks_.progress = [&](const std::string& line, double) {
     if (now == "first" && line == "honest · verifying") throw std::logic_error("lost count");
   };

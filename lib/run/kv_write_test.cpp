@@ -73,7 +73,7 @@ class KvWriteRun : public testing::Test {
     registry.add([=] { return std::make_unique<CopyingWriter>("writer", honest_runs); });
     registry.add([] { return std::make_unique<StubBackend>("reader"); });
     LocalExecutor executor(devices_, [](Device&) { return Ceilings{1e18, 1e18, 1e18}; });
-    return run_scenario(scenario_, registry, executor, {}, {}).records;
+    return run_scenario(scenario_, plan_run(scenario_, registry, {}), executor, {}).records;
   }
 
   Devices devices_;

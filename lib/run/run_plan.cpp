@@ -1,23 +1,50 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/run/backend_choice.h"
+#include "lib/run/run_plan.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <utility>
 
 #include "lib/backend/tuning.h"
 #include "lib/base/error.h"
 #include "lib/base/glob.h"
 #include "lib/config/word_hints.h"
+#include "lib/fixture/pool_demand.h"
 #include "lib/session/backend_code.h"
 #include "lib/session/case_support.h"
 #include "lib/verify/step_support.h"
 
 namespace attnbench {
 namespace {
+
+/// An id is taken literally first: it may itself contain a star.
+bool chooses(const std::string& pattern, const Case& c) {
+  return c.id == pattern || glob_matches(pattern, c.id);
+}
+
+[[noreturn]] void nothing_matched(const Scenario& scenario, const std::string& pattern) {
+  std::vector<std::string> ids;
+  std::string list;
+  for (const Case& c : scenario.cases) {
+    ids.push_back(c.id);
+    list += (list.empty() ? "" : " ") + c.id;
+  }
+  const std::string likely = likely_names(pattern, ids);
+  throw ConfigError({Diagnostic{
+      {},
+      1,
+      fmt::format("no case of {} matches '{}'", scenario.path, pattern),
+      fmt::format("{}cases: {}", likely.empty() ? "" : fmt::format("did you mean {}?   ", likely),
+                  list),
+      {}}});
+}
 
 /// A name, or a glob that matches names; the file of a plug-in means all of its backends.
 bool means(const std::string& word, const Registry::Entry& entry) {
@@ -98,9 +125,9 @@ void check_names_of_file(const Scenario& scenario, const Registry& registry) {
 
 bool runs_on_gpu(const Registry::Entry* entry) { return entry->info.device == DeviceKind::kCuda; }
 
-/// A plug-in is named by its file, and so never only stands in; but a pack brings what its package
-/// has for a processor along with what it has for a GPU.
-bool may_stand_in(const Registry::Entry* entry) {
+/// A plug-in is named by its file, so it is no fallback; but a pack brings what its package has for
+/// a processor along with what it has for a GPU.
+bool is_cpu_fallback(const Registry::Entry* entry) {
   const bool meant = !entry->plugin.empty() && entry->info.packages.empty();
   return !meant && entry->info.device == DeviceKind::kCpu;
 }
@@ -130,16 +157,6 @@ bool gpu_supports(const Case& c, std::span<const Registry::Entry* const> entries
   });
 }
 
-bool gpu_supports_all(const Scenario& scenario, const RunFilter& filter,
-                      std::span<const Registry::Entry* const> entries) {
-  for (const Case* c : select_cases(scenario, filter)) {
-    for (const StepPart step : scenario.measure.step) {
-      if (!gpu_supports(with_step(*c, step), entries)) return false;
-    }
-  }
-  return true;
-}
-
 std::vector<const Registry::Entry*> named(const std::vector<std::string>& names,
                                           const Registry& registry) {
   std::vector<const Registry::Entry*> entries;
@@ -152,11 +169,14 @@ std::vector<const Registry::Entry*> named(const std::vector<std::string>& names,
   return entries;
 }
 
-}  // namespace
+/// The backends that are asked for, or are present where none are.
+struct Candidates {
+  std::vector<const Registry::Entry*> entries;
+  std::vector<const Registry::Entry*> cpu_fallbacks;  ///< as of RunPlan
+};
 
-std::vector<const Registry::Entry*> choose_backends(const Scenario& scenario,
-                                                    const Registry& registry,
-                                                    const RunFilter& filter) {
+Candidates candidates_of(const Scenario& scenario, const Registry& registry,
+                         const RunFilter& filter) {
   // The scenario's own names are checked even when the filter overrides them: a mistake in the
   // file does not hide.
   check_names_of_file(scenario, registry);
@@ -165,31 +185,83 @@ std::vector<const Registry::Entry*> choose_backends(const Scenario& scenario,
     const UnknownName wrong = unknown(registry, name);
     throw ConfigError({Diagnostic{{}, 1, wrong.message, wrong.hint, {}}});
   }
-  if (!filter.backends.empty()) return named(filter.backends, registry);
-  if (!scenario.backends.empty()) return named(scenario.backends, registry);
-  std::vector<const Registry::Entry*> entries = present_by_default(registry);
-  if (std::ranges::any_of(entries, runs_on_gpu) && gpu_supports_all(scenario, filter, entries)) {
-    std::erase_if(entries, may_stand_in);
+  if (!filter.backends.empty()) return {named(filter.backends, registry), {}};
+  if (!scenario.backends.empty()) return {named(scenario.backends, registry), {}};
+  Candidates found{present_by_default(registry), {}};
+  if (std::ranges::any_of(found.entries, runs_on_gpu)) {
+    std::ranges::copy_if(found.entries, std::back_inserter(found.cpu_fallbacks), is_cpu_fallback);
   }
-  return entries;
+  return found;
 }
 
-std::vector<const Registry::Entry*> host_stands_in(const Scenario& scenario,
-                                                   const Registry& registry,
-                                                   const RunFilter& filter) {
-  if (!filter.backends.empty() || !scenario.backends.empty()) return {};
-  std::vector<const Registry::Entry*> entries = present_by_default(registry);
-  if (std::ranges::none_of(entries, runs_on_gpu)) return {};
-  std::erase_if(entries, [](const Registry::Entry* entry) { return !may_stand_in(entry); });
-  return entries;
+/// Each case once for each part of a step that is asked for.
+std::vector<Case> parts_of(const std::vector<const Case*>& cases, const MeasureConfig& measure) {
+  std::vector<Case> parts;
+  for (const Case* c : cases) {
+    for (const StepPart step : measure.step) parts.push_back(with_step(*c, step));
+  }
+  return parts;
 }
 
-std::vector<const Registry::Entry*> backends_of(const Case& c,
-                                                std::span<const Registry::Entry* const> chosen,
-                                                bool host_only_stands_in) {
-  std::vector<const Registry::Entry*> entries(chosen.begin(), chosen.end());
-  if (host_only_stands_in && gpu_supports(c, chosen)) std::erase_if(entries, may_stand_in);
-  return entries;
+}  // namespace
+
+bool any_case_matches(const Scenario& scenario, const std::string& pattern) {
+  return std::ranges::any_of(scenario.cases, [&](const Case& c) { return chooses(pattern, c); });
+}
+
+std::vector<const Case*> select_cases(const Scenario& scenario, const RunFilter& filter) {
+  std::vector<bool> chosen(scenario.cases.size(), filter.cases.empty());
+  for (const std::string& pattern : filter.cases) {
+    bool any = false;
+    for (std::size_t i = 0; i < scenario.cases.size(); ++i) {
+      if (chooses(pattern, scenario.cases[i])) chosen[i] = any = true;
+    }
+    if (!any) nothing_matched(scenario, pattern);
+  }
+  std::vector<const Case*> cases;
+  for (std::size_t i = 0; i < scenario.cases.size(); ++i) {
+    if (chosen[i]) cases.push_back(&scenario.cases[i]);
+  }
+  return cases;
+}
+
+std::vector<const Registry::Entry*> choose_backends(const Scenario& scenario,
+                                                    const Registry& registry,
+                                                    const RunFilter& filter) {
+  Candidates found = candidates_of(scenario, registry, filter);
+  if (found.cpu_fallbacks.empty()) return std::move(found.entries);
+  const std::vector<Case> parts = parts_of(select_cases(scenario, filter), scenario.measure);
+  if (std::ranges::all_of(parts, [&](const Case& c) { return gpu_supports(c, found.entries); })) {
+    std::erase_if(found.entries, is_cpu_fallback);
+  }
+  return std::move(found.entries);
+}
+
+RunPlan plan_run(const Scenario& scenario, const Registry& registry, const RunFilter& filter) {
+  Candidates found = candidates_of(scenario, registry, filter);
+  const std::vector<const Case*> cases = select_cases(scenario, filter);
+  for (const Case* c : cases) {
+    if (c->kv_cache.pool_tokens > 0) static_cast<void>(pool_demand(*c));  // throws if too small
+  }
+  RunPlan plan;
+  plan.cpu_fallbacks = std::move(found.cpu_fallbacks);
+  const bool falls_back = !plan.cpu_fallbacks.empty();
+  std::vector<bool> on_gpu;  // one a part of a case
+  for (Case& c : parts_of(cases, scenario.measure)) {
+    const Cost cost = count_cost(c);  // throws when it exceeds 63 bits
+    on_gpu.push_back(falls_back && gpu_supports(c, found.entries));
+    plan.cases.push_back({std::move(c), cost, {}});
+  }
+  plan.backends = std::move(found.entries);
+  if (falls_back && std::ranges::all_of(on_gpu, std::identity())) {
+    std::erase_if(plan.backends, is_cpu_fallback);
+  }
+  plan.entries = scenario.measure.aa ? plan.pairs.of(plan.backends) : plan.backends;
+  for (std::size_t i = 0; i < plan.cases.size(); ++i) {
+    plan.cases[i].backends = plan.entries;
+    if (on_gpu[i]) std::erase_if(plan.cases[i].backends, is_cpu_fallback);
+  }
+  return plan;
 }
 
 }  // namespace attnbench

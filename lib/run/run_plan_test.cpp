@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/run/backend_choice.h"
+#include "lib/run/run_plan.h"
 #include "lib/backend/testing/stub_backend.h"
 
 #include <gmock/gmock.h>
@@ -177,9 +177,8 @@ class ChooseForGpu : public testing::Test {
     return names;
   }
   [[nodiscard]] Entries chosen() const { return choose_backends(scenario_, registry_, filter_); }
-  [[nodiscard]] Entries standing_in() const {
-    return host_stands_in(scenario_, registry_, filter_);
-  }
+  [[nodiscard]] RunPlan plan() const { return plan_run(scenario_, registry_, filter_); }
+  [[nodiscard]] std::vector<std::string> fallbacks() const { return names(plan().cpu_fallbacks); }
 
   Registry registry_;
   Scenario scenario_;
@@ -189,15 +188,13 @@ class ChooseForGpu : public testing::Test {
 TEST_F(ChooseForGpu, leaves_the_host_out_where_the_gpu_supports_every_case) {
   filter_.cases = {scenario_.cases[0].id};
   EXPECT_THAT(names(chosen()), ElementsAre("gpu", "gpu_small", "mine"));
-  EXPECT_THAT(names(standing_in()), ElementsAre("host"));
+  EXPECT_THAT(fallbacks(), ElementsAre("host"));
 }
 
 TEST_F(ChooseForGpu, lets_the_host_stand_in_for_a_case_that_no_backend_of_the_gpu_supports) {
   EXPECT_THAT(names(chosen()), ElementsAre("host", "gpu", "gpu_small", "mine"));
-  EXPECT_THAT(names(backends_of(scenario_.cases[0], chosen(), true)),
-              ElementsAre("gpu", "gpu_small", "mine"));
-  EXPECT_THAT(names(backends_of(scenario_.cases[1], chosen(), true)),
-              ElementsAre("host", "gpu", "gpu_small", "mine"));
+  EXPECT_THAT(names(plan().cases[0].backends), ElementsAre("gpu", "gpu_small", "mine"));
+  EXPECT_THAT(names(plan().cases[1].backends), ElementsAre("host", "gpu", "gpu_small", "mine"));
 }
 
 TEST_F(ChooseForGpu, lets_the_host_stand_in_for_a_part_of_the_step) {
@@ -209,12 +206,12 @@ TEST_F(ChooseForGpu, lets_the_host_stand_in_for_a_part_of_the_step) {
 TEST_F(ChooseForGpu, runs_the_host_beside_the_gpu_where_it_is_named) {
   filter_.backends = {"gpu", "host"};
   EXPECT_THAT(names(chosen()), ElementsAre("gpu", "host"));
-  EXPECT_THAT(standing_in(), testing::IsEmpty());
-  EXPECT_THAT(names(backends_of(scenario_.cases[0], chosen(), false)), ElementsAre("gpu", "host"));
+  EXPECT_THAT(fallbacks(), testing::IsEmpty());
+  EXPECT_THAT(names(plan().cases[0].backends), ElementsAre("gpu", "host"));
   filter_.backends.clear();
   scenario_.backends = {"host", "gpu_small"};
   EXPECT_THAT(names(chosen()), ElementsAre("host", "gpu_small"));
-  EXPECT_THAT(standing_in(), testing::IsEmpty());
+  EXPECT_THAT(fallbacks(), testing::IsEmpty());
 }
 
 TEST_F(ChooseForGpu, lets_the_row_of_a_plug_in_tell_what_it_supports) {
@@ -228,9 +225,8 @@ TEST_F(ChooseForGpu, lets_what_a_pack_has_for_the_host_stand_in_as_well) {
   info.name = "torch:flash_cpu";
   info.packages = "torch==2.11.0";
   registry_.add_hosted(info, {"python3"}, "/packs/torch_pack.py");
-  EXPECT_THAT(names(backends_of(scenario_.cases[0], chosen(), true)),
-              ElementsAre("gpu", "gpu_small", "mine"));
-  EXPECT_THAT(names(standing_in()), ElementsAre("host", "torch:flash_cpu"));
+  EXPECT_THAT(names(plan().cases[0].backends), ElementsAre("gpu", "gpu_small", "mine"));
+  EXPECT_THAT(fallbacks(), ElementsAre("host", "torch:flash_cpu"));
 }
 
 TEST_F(ChooseForGpu, runs_the_host_where_the_backends_of_the_gpu_are_absent) {
@@ -241,7 +237,34 @@ TEST_F(ChooseForGpu, runs_the_host_where_the_backends_of_the_gpu_are_absent) {
   absent.device = DeviceKind::kCuda;
   here.add_absent(absent, "no GPU");
   EXPECT_THAT(names(choose_backends(scenario_, here, filter_)), ElementsAre("host"));
-  EXPECT_THAT(host_stands_in(scenario_, here, filter_), testing::IsEmpty());
+  EXPECT_THAT(plan_run(scenario_, here, filter_).cpu_fallbacks, testing::IsEmpty());
+}
+
+TEST(SelectCases, takes_ids_and_globs_in_file_order) {
+  Scenario scenario;
+  scenario.path = "s.yaml";
+  for (const char* id : {"mla/ps1", "mla/ps64", "tree/ps1"}) {
+    scenario.cases.emplace_back();
+    scenario.cases.back().id = id;
+  }
+  const auto ids = [&](std::vector<std::string> patterns) {
+    std::string text;
+    for (const Case* c : select_cases(scenario, {std::move(patterns), {}})) text += c->id + " ";
+    return text;
+  };
+  EXPECT_EQ(ids({}), "mla/ps1 mla/ps64 tree/ps1 ");
+  EXPECT_EQ(ids({"*/ps1"}), "mla/ps1 tree/ps1 ");
+  EXPECT_EQ(ids({"tree*", "mla/ps64"}), "mla/ps64 tree/ps1 ");
+  EXPECT_EQ(ids({"mla/ps??"}), "mla/ps64 ");
+  EXPECT_EQ(ids({"*a*p*4"}), "mla/ps64 ");
+  try {
+    ids({"mla/ps65"});
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no case of s.yaml matches 'mla/ps65'"));
+    EXPECT_THAT(error.what(), HasSubstr("did you mean 'mla/ps64'?"));
+    EXPECT_THAT(error.what(), HasSubstr("tree/ps1"));
+  }
 }
 
 }  // namespace

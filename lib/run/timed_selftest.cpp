@@ -43,7 +43,7 @@ TimedSelftestRow run_fault(const Devices& devices, TimedFault fault) {
   registry.add([=] { return std::make_unique<TimedMutant>(fault, device); });
   // No speed is claimed here, so the ceilings are too high for any cell to exceed.
   LocalExecutor executor(devices, [](Device&) { return Ceilings{1e18, 1e18, 1e18}; });
-  const RunResult result = run_scenario(scenario, registry, executor, {}, {});
+  const RunResult result = run_scenario(scenario, plan_run(scenario, registry, {}), executor, {});
 
   TimedSelftestRow row{fault, {}};
   for (const LaunchMode launch : scenario.measure.launch) {

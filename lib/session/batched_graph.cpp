@@ -13,7 +13,9 @@ constexpr std::int64_t kCachesBetween = 3;
 
 }  // namespace
 
-BatchedGraph batched_graph_for(CacheState cache, std::int64_t bytes, std::int64_t cache_bytes) {
+BatchedGraph batched_graph_for(const Case& c, CacheState cache, std::int64_t bytes,
+                               std::int64_t cache_bytes) {
+  if (c.layer.is_recurrent() || !c.parts.empty()) return {};
   if (bytes <= 0 || cache == CacheState::kServing) return {};
   if (cache == CacheState::kWarm) return {kFewestForwards, 1};
   const std::int64_t sets = (kCachesBetween * cache_bytes + bytes - 1) / bytes + 1;

@@ -25,7 +25,10 @@ struct BatchedGraph {
 /// forwards than sets: else only the first ones are ever read, and the cache keeps them
 /// (FlashInfer, issue 4468). Warm: all on one set. Serving: none, since a step writes its queries
 /// and its plan before each forward, and that would be timed.
-[[nodiscard]] BatchedGraph batched_graph_for(CacheState cache, std::int64_t bytes,
+///
+/// No graph, either, of a recurrent layer, whose states the forward before would have changed; nor
+/// of a composed step, since no engine records a step of both forms.
+[[nodiscard]] BatchedGraph batched_graph_for(const Case& c, CacheState cache, std::int64_t bytes,
                                              std::int64_t cache_bytes);
 
 }  // namespace attnbench

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "lib/base/error.h"
-#include "lib/cost/cost.h"
 #include "lib/measure/clock.h"
 #include "lib/session/backend_code.h"
 
@@ -80,7 +79,7 @@ TimedCell BatchedGraphSamples::cell() {
   cell.cache = cache_;
   cell.launch = LaunchMode::kGraph;
   cell.repeats = graph_.forwards;
-  cell.bytes = graph_.forwards * count_cost(c).bytes_unique;
+  cell.bytes = graph_.forwards * on_device_->cost().bytes_unique;
   cell.forward = [this](Stream& stream) {
     for (std::int64_t i = 0; i < graph_.forwards; ++i) {
       bound_[static_cast<std::size_t>(i % graph_.sets)].run(stream);

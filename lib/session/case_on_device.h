@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/cost/cost.h"
 #include "lib/device/device.h"
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/sample_io.h"
@@ -34,6 +35,7 @@ class CaseOnDevice {
         processes_(processes),
         compared_(device, most_kept_bytes(device.info().memory_bytes, processes)) {
     case_.kv_cache.layout = layout;
+    cost_ = count_cost(case_);
   }
 
   /// Throws EnvironmentError; once that has happened, at once.
@@ -43,6 +45,7 @@ class CaseOnDevice {
 
   /// The case with this layout.
   [[nodiscard]] const Case& case_with_layout() const { return case_; }
+  [[nodiscard]] const Cost& cost() const { return cost_; }
   [[nodiscard]] bool is_of(const Case& c) const { return source_ == &c; }
   [[nodiscard]] Device& device() const { return *device_; }
   /// The fixture for verification, which changes its contents. Built on first use; throws as
@@ -84,6 +87,7 @@ class CaseOnDevice {
 
   const Case* source_;
   Case case_;
+  Cost cost_;
   Device* device_;
   int rounds_, processes_;
   std::unique_ptr<Fixture> fixture_;

@@ -8,7 +8,6 @@
 
 #include "lib/base/counter_hash.h"
 #include "lib/base/error.h"
-#include "lib/cost/cost.h"
 #include "lib/measure/device_samples.h"
 #include "lib/session/case_support.h"
 #include "lib/session/placed_samples.h"
@@ -77,10 +76,6 @@ PlanCost ComposedSession::plan() {
   return whole;
 }
 
-RecordedPlan ComposedSession::plan_recorded() {
-  throw InternalError("a step of prompts beside decodes is not recorded");
-}
-
 IndexTiming ComposedSession::time_indices() {
   IndexTiming whole;
   for (const auto& part : parts_) {
@@ -97,7 +92,6 @@ TimedCell ComposedSession::cell_in(std::size_t placement, CacheState cache, Laun
   TimedCell whole;
   whole.name =
       fmt::format("{}/{}/{}/{}", case_->id, entry_->info.name, to_string(cache), to_string(launch));
-  whole.bytes = count_cost(*case_).bytes_unique;
   whole.cache = cache;
   whole.launch = launch;
   std::vector<Work> forwards;
@@ -107,6 +101,7 @@ TimedCell ComposedSession::cell_in(std::size_t placement, CacheState cache, Laun
     whole.serving.insert(whole.serving.end(), cell.serving.begin(), cell.serving.end());
     forwards.push_back(std::move(cell.forward));
     inputs.push_back(cell.inputs.io);
+    whole.bytes += cell.bytes;
     damages.push_back(std::move(cell.inputs.damage));
   }
   whole.forward = [forwards = std::move(forwards)](Stream& stream) {
@@ -131,10 +126,6 @@ std::unique_ptr<SampleSource> ComposedSession::samples(CacheState cache, LaunchM
                                                          first.stream(), first.timer()));
   }
   return std::make_unique<PlacedSamples>(std::move(placements));
-}
-
-std::unique_ptr<SampleSource> ComposedSession::batched_samples(CacheState, BatchedGraph) {
-  throw InternalError("a graph of many forwards of a composed step");
 }
 
 std::string ComposedSession::finish() {

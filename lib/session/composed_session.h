@@ -29,12 +29,13 @@ class ComposedSession final : public Session {
   void tidy_up() override;
   [[nodiscard]] std::string fill_for_timing() override;
   [[nodiscard]] PlanCost plan() override;
-  [[nodiscard]] RecordedPlan plan_recorded() override;
+  /// None: engines record no step of prompts beside decodes.
+  [[nodiscard]] RecordedPlan plan_recorded() override { return {}; }
   [[nodiscard]] IndexTiming time_indices() override;
   [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache, LaunchMode launch) override;
-  /// Throws InternalError: nobody asks for it.
-  [[nodiscard]] std::unique_ptr<SampleSource> batched_samples(CacheState cache,
-                                                              BatchedGraph graph) override;
+  [[nodiscard]] std::unique_ptr<SampleSource> batched_samples(CacheState, BatchedGraph) override {
+    return nullptr;
+  }
   [[nodiscard]] std::string finish() override;
 
  private:

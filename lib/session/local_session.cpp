@@ -89,6 +89,7 @@ PlanCost LocalSession::plan() {
 RecordedPlan LocalSession::plan_recorded() {
   recorded_.clear();
   RecordedPlan result;
+  if (!problem_of(*case_).can_be_recorded()) return result;
   Stream& stream = on_device_->stream();
   for (std::size_t placement = 0; placement < planned_.size(); ++placement) {
     const Fixture& fixture = on_device_->fixture_to_plan(placement);
@@ -122,7 +123,7 @@ TimedCell LocalSession::cell_in(std::size_t placement, CacheState cache, LaunchM
   TimedCell cell;
   cell.name =
       fmt::format("{}/{}/{}/{}", c.id, entry_->info.name, to_string(cache), to_string(launch));
-  cell.bytes = count_cost(c).bytes_unique;
+  cell.bytes = on_device_->cost().bytes_unique;
   cell.cache = cache;
   cell.launch = launch;
   const bool replayed = launch == LaunchMode::kGraph && !recorded_.empty();

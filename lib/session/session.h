@@ -67,8 +67,9 @@ class Session {
   virtual void tidy_up() = 0;
   /// On queries and a cache that hold poison, so before fill_for_timing().
   [[nodiscard]] virtual PlanCost plan() = 0;
-  /// Of a case whose problem can be recorded: from now on graph launches are padded and updated, as
-  /// an engine's are. Also on poison.
+  /// Where the case's problem can be recorded: from now on graph launches are padded and updated,
+  /// as an engine's are. Also on poison. Nothing is done for other cases, whose graphs replay
+  /// plan().
   [[nodiscard]] virtual RecordedPlan plan_recorded() = 0;
   /// Returns the fixture's hash.
   [[nodiscard]] virtual std::string fill_for_timing() = 0;
@@ -79,7 +80,8 @@ class Session {
   [[nodiscard]] virtual std::unique_ptr<SampleSource> samples(CacheState cache,
                                                               LaunchMode launch) = 0;
   /// The same for a graph of many forwards, on copies of the inputs that take turns. Its warm_up()
-  /// makes the copies, and throws EnvironmentError when there is no memory for them.
+  /// makes the copies, and throws EnvironmentError when there is no memory for them. Null where the
+  /// step has no such graph (batched_graph_for()).
   [[nodiscard]] virtual std::unique_ptr<SampleSource> batched_samples(CacheState cache,
                                                                       BatchedGraph graph) = 0;
   /// To be called after the last sample. Throws if the device is lost. Reports changed guard bytes

@@ -173,7 +173,7 @@ class Driver : public testing::Test {
   RunResult run() {
     LocalExecutor executor(
         devices_, [this](Device& device) { return ceilings_of(device); }, 1, kept_);
-    return run_scenario(scenario_, registry_, executor, filter_, hooks_);
+    return run_scenario(scenario_, plan_run(scenario_, registry_, filter_), executor, hooks_);
   }
   /// Those of this machine, measured once for all tests: it takes half a second.
   Ceilings ceilings_of(Device& device) const {
