@@ -50,12 +50,12 @@ DECLARES = {
     "string": "string to_string",
     "string_view": "string_view",
     "thread": "thread",
-    "tuple": "tie tuple",
+    "tuple": "apply tie tuple",
     "concepts": "floating_point same_as",
     "typeinfo": "type_info",
-    "type_traits": "is_arithmetic_v is_enum_v is_integral_v is_same_v is_trivial_v is_trivially_copyable_v "
-                   "remove_cvref_t underlying_type_t",
-    "utility": "exchange make_pair move pair swap",
+    "type_traits": "is_aggregate_v is_arithmetic_v is_enum_v is_integral_v is_same_v is_trivial_v is_trivially_copyable_v "
+                   "is_void_v remove_cvref_t underlying_type_t",
+    "utility": "exchange index_sequence make_index_sequence make_pair move pair swap",
     "variant": "get_if holds_alternative monostate variant visit",
     "vector": "vector",
 }

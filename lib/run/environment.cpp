@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include <build_info.h>
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
@@ -9,6 +8,7 @@
 
 #include "lib/base/sha256.h"
 #include "lib/run/driver.h"
+#include "lib/session/build_info.h"
 
 namespace attnbench {
 namespace {
@@ -39,11 +39,12 @@ std::string utc_now() {
 
 Environment describe_environment(const DeviceInfo& device) {
   Environment e;
-  e.version = ATTNBENCH_VERSION;
-  e.git_sha = ATTNBENCH_GIT_SHA;
-  e.build_type = ATTNBENCH_BUILD_TYPE;
-  e.compiler = ATTNBENCH_COMPILER;
-  e.flags = ATTNBENCH_FLAGS;
+  const BuildInfo& build = build_info();
+  e.version = build.version;
+  e.git_sha = build.git_sha;
+  e.build_type = build.build_type;
+  e.compiler = build.compiler;
+  e.flags = build.flags;
   utsname system{};
   if (uname(&system) == 0) {
     e.os = fmt::format("{} {} {}", system.sysname, system.release, system.machine);

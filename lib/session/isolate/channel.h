@@ -14,9 +14,6 @@
 
 namespace attnbench {
 
-/// Version of the messages between a run and its workers; raised with every change of them.
-constexpr int kWorkerProtocol = 12;
-
 /// Where a worker finds its end of the channel. Not a standard stream: backends may print.
 constexpr int kWorkerDescriptor = 3;
 

@@ -2,161 +2,171 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "lib/backend/backend_info.h"
-#include "lib/measure/sample_source.h"
-#include "lib/scenario/scenario.h"
-#include "lib/session/batched_graph.h"
-#include "lib/session/index_timing.h"
-#include "lib/session/session.h"
-#include "lib/verify/observation.h"
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
-// The members of what a run and its workers exchange, each listed once: json_fields.h writes and
-// reads them all. A member that is missing here does not compile.
+#include "lib/base/error.h"
+
+// What a run and its workers exchange. A struct is the array of its members, in their order, so a
+// new member needs no line here. A vector of numbers is the bytes that it holds: both ends run on
+// one machine.
 
 namespace attnbench {
 
-template <class Visit>
-void visit_fields(BackendInfo& value, Visit visit) {
-  auto& [name, version, packages, kernel, description, index_format, device, deterministic,
-         cuda_graph, padding_seq_len, writes_kv, reads_fp8_queries, writes_fp8_outputs,
-         reads_queries_apart, by_default, engine_flag] = value;
-  visit(name, version, packages, kernel, description, index_format, device, deterministic,
-        cuda_graph, padding_seq_len, writes_kv, reads_fp8_queries, writes_fp8_outputs,
-        reads_queries_apart, by_default, engine_flag);
+/// Stands for a member of whatever type when the members of a struct are counted.
+struct AnyField {
+  template <class T>
+  operator T() const;  // NOLINT(google-explicit-constructor): never defined, only asked for
+};
+
+template <class T, std::size_t... I>
+[[nodiscard]] constexpr bool takes_fields(std::index_sequence<I...> /*count*/) {
+  return requires { T{(static_cast<void>(I), AnyField())...}; };
 }
 
-template <class Visit>
-void visit_fields(CaseAxis& value, Visit visit) {
-  auto& [case_id, path, values] = value;
-  visit(case_id, path, values);
+/// How many members a struct without constructors has.
+template <class T, std::size_t N = 0>
+[[nodiscard]] constexpr std::size_t field_count() {
+  static_assert(std::is_aggregate_v<T>, "a struct with constructors has no list of members");
+  if constexpr (takes_fields<T>(std::make_index_sequence<N + 1>())) {
+    return field_count<T, N + 1>();
+  } else {
+    return N;
+  }
 }
 
-template <class Visit>
-void visit_fields(ClockEvents& value, Visit visit) {
-  auto& [power_cap, thermal, hw_slowdown] = value;
-  visit(power_cap, thermal, hw_slowdown);
+/// Calls `visit` once, with all members of `value`.
+template <class T, class Visit>
+void visit_fields(T& value, Visit visit) {
+  constexpr std::size_t kCount = field_count<T>();
+  static_assert(kCount >= 2 && kCount <= 18, "add a line for so many members");
+  if constexpr (kCount == 2) {
+    auto& [a, b] = value;
+    visit(a, b);
+  } else if constexpr (kCount == 3) {
+    auto& [a, b, c] = value;
+    visit(a, b, c);
+  } else if constexpr (kCount == 4) {
+    auto& [a, b, c, d] = value;
+    visit(a, b, c, d);
+  } else if constexpr (kCount == 5) {
+    auto& [a, b, c, d, e] = value;
+    visit(a, b, c, d, e);
+  } else if constexpr (kCount == 6) {
+    auto& [a, b, c, d, e, f] = value;
+    visit(a, b, c, d, e, f);
+  } else if constexpr (kCount == 7) {
+    auto& [a, b, c, d, e, f, g] = value;
+    visit(a, b, c, d, e, f, g);
+  } else if constexpr (kCount == 8) {
+    auto& [a, b, c, d, e, f, g, h] = value;
+    visit(a, b, c, d, e, f, g, h);
+  } else if constexpr (kCount == 9) {
+    auto& [a, b, c, d, e, f, g, h, i] = value;
+    visit(a, b, c, d, e, f, g, h, i);
+  } else if constexpr (kCount == 10) {
+    auto& [a, b, c, d, e, f, g, h, i, j] = value;
+    visit(a, b, c, d, e, f, g, h, i, j);
+  } else if constexpr (kCount == 11) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = value;
+    visit(a, b, c, d, e, f, g, h, i, j, k);
+  } else if constexpr (kCount == 12) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = value;
+    visit(a, b, c, d, e, f, g, h, i, j, k, l);
+  } else if constexpr (kCount == 13) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = value;
+    visit(a, b, c, d, e, f, g, h, i, j, k, l, m);
+  } else if constexpr (kCount == 14) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = value;
+    visit(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
+  } else if constexpr (kCount == 15) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = value;
+    visit(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
+  } else if constexpr (kCount == 16) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = value;
+    visit(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+  } else if constexpr (kCount == 17) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = value;
+    visit(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);
+  } else {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r] = value;
+    visit(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r);
+  }
 }
 
-template <class Visit>
-void visit_fields(GpuProcess& value, Visit visit) {
-  auto& [pid, memory_bytes] = value;
-  visit(pid, memory_bytes);
+template <class T>
+inline constexpr bool kIsPlain = std::is_arithmetic_v<T> || std::is_same_v<T, std::byte>;
+
+template <class T>
+[[nodiscard]] nlohmann::json to_json_fields(std::vector<T> values);
+template <class T>
+void from_json_fields(const nlohmann::json& json, std::vector<T>& values);
+
+template <class T>
+[[nodiscard]] nlohmann::json to_json_fields(T value) {
+  if constexpr (std::is_enum_v<T>) {
+    return static_cast<std::underlying_type_t<T>>(value);
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
+    return value;
+  } else {
+    nlohmann::json array = nlohmann::json::array();
+    visit_fields(value, [&](auto&... members) {
+      (array.push_back(to_json_fields(std::move(members))), ...);
+    });
+    return array;
+  }
 }
 
-template <class Visit>
-void visit_fields(DeviceInfo& value, Visit visit) {
-  auto& [kind, name, arch, units, last_level_cache, memory, cpu_target, driver, cuda] = value;
-  visit(kind, name, arch, units, last_level_cache, memory, cpu_target, driver, cuda);
+template <class T>
+[[nodiscard]] nlohmann::json to_json_fields(std::vector<T> values) {
+  if constexpr (kIsPlain<T>) {
+    const auto* const begin = reinterpret_cast<const std::uint8_t*>(values.data());
+    return nlohmann::json::binary({begin, begin + values.size() * sizeof(T)});
+  } else {
+    nlohmann::json array = nlohmann::json::array();
+    for (T& value : values) array.push_back(to_json_fields(std::move(value)));
+    return array;
+  }
 }
 
-template <class Visit>
-void visit_fields(Ceilings& value, Visit visit) {
-  auto& [read, copy, flop] = value;
-  visit(read, copy, flop);
+/// Throws nlohmann::json::exception on anything that to_json_fields did not make of a T.
+template <class T>
+void from_json_fields(const nlohmann::json& json, T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    value = static_cast<T>(json.get<std::underlying_type_t<T>>());
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
+    value = json.get<T>();
+  } else {
+    std::size_t next = 0;
+    visit_fields(value,
+                 [&](auto&... members) { (from_json_fields(json.at(next++), members), ...); });
+  }
 }
 
-template <class Visit>
-void visit_fields(Numerics& value, Visit visit) {
-  auto& [qk_input, p, accumulator, partial_out, partial_roundings, lse] = value;
-  visit(qk_input, p, accumulator, partial_out, partial_roundings, lse);
+template <class T>
+void from_json_fields(const nlohmann::json& json, std::vector<T>& values) {
+  if constexpr (kIsPlain<T>) {
+    const auto& bytes = json.get_binary();
+    expects(bytes.size() % sizeof(T) == 0, "the numbers of a worker are cut short");
+    values.resize(bytes.size() / sizeof(T));
+    if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  } else {
+    values.assign(json.size(), T());
+    for (std::size_t i = 0; i < values.size(); ++i) from_json_fields(json.at(i), values[i]);
+  }
 }
 
-template <class Visit>
-void visit_fields(WorstElement& value, Visit visit) {
-  auto& [request, group, token, head, dim, page, got, want, state_row] = value;
-  visit(request, group, token, head, dim, page, got, want, state_row);
-}
-
-template <class Visit>
-void visit_fields(BitwiseProperties& value, Visit visit) {
-  auto& [repeatable, page_permutation_invariant, batch_invariant] = value;
-  visit(repeatable, page_permutation_invariant, batch_invariant);
-}
-
-template <class Visit>
-void visit_fields(FillOutputs& value, Visit visit) {
-  auto& [rows, pages, non_finite_elsewhere, first_elsewhere] = value;
-  visit(rows, pages, non_finite_elsewhere, first_elsewhere);
-}
-
-template <class Visit>
-void visit_fields(Observation& value, Visit visit) {
-  auto& [numerics, fills, bitwise, slots_checked, first_use_us, building_us, kernel, faults,
-         odd_damage, crash, parts] = value;
-  visit(numerics, fills, bitwise, slots_checked, first_use_us, building_us, kernel, faults,
-        odd_damage, crash, parts);
-}
-
-template <class Visit>
-void visit_fields(HostTiming& value, Visit visit) {
-  auto& [median_us, max_us] = value;
-  visit(median_us, max_us);
-}
-
-template <class Visit>
-void visit_fields(PlanCost& value, Visit visit) {
-  auto& [host, workspace_bytes, building_us] = value;
-  visit(host, workspace_bytes, building_us);
-}
-
-template <class Visit>
-void visit_fields(RecordedPlan& value, Visit visit) {
-  auto& [update, workspace_bytes, refusal] = value;
-  visit(update, workspace_bytes, refusal);
-}
-
-template <class Visit>
-void visit_fields(IndexTiming& value, Visit visit) {
-  auto& [device_us, host_us] = value;
-  visit(device_us, host_us);
-}
-
-template <class Visit>
-void visit_fields(BatchedGraph& value, Visit visit) {
-  auto& [forwards, sets] = value;
-  visit(forwards, sets);
-}
-
-template <class Visit>
-void visit_fields(FirstSamples& value, Visit visit) {
-  auto& [settled_mhz, sample_s, spent_s, damage] = value;
-  visit(settled_mhz, sample_s, spent_s, damage);
-}
-
-template <class Visit>
-void visit_fields(TimedSample& value, Visit visit) {
-  auto& [us, enqueue_us, clock_mhz, lead_us, disturbed] = value;
-  visit(us, enqueue_us, clock_mhz, lead_us, disturbed);
-}
-
-template <class Visit>
-void visit_fields(SampleIo::Unwritten& value, Visit visit) {
-  auto& [out, lse, first_out, first_lse] = value;
-  visit(out, lse, first_out, first_lse);
-}
-
-template <class Visit>
-void visit_fields(SampleOutputs& value, Visit visit) {
-  auto& [number, rows, unwritten] = value;
-  visit(number, rows, unwritten);
-}
-
-template <class Visit>
-void visit_fields(SampleBlock& value, Visit visit) {
-  auto& [samples, outputs, damage, spent_s, clock_events, processes] = value;
-  visit(samples, outputs, damage, spent_s, clock_events, processes);
-}
-
-template <class Visit>
-void visit_fields(RowId& value, Visit visit) {
-  auto& [request, token, head, state_row] = value;
-  visit(request, token, head, state_row);
-}
-
-template <class Visit>
-void visit_fields(WantedRows& value, Visit visit) {
-  auto& [fills, rows, compositions, parts] = value;
-  visit(fills, rows, compositions, parts);
+template <class T>
+[[nodiscard]] T from_json_fields(const nlohmann::json& json) {
+  T value{};
+  from_json_fields(json, value);
+  return value;
 }
 
 }  // namespace attnbench

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <limits>
 
+#include "lib/backend/backend_info.h"
 #include "lib/base/error.h"
-#include "lib/session/isolate/json_fields.h"
+#include "lib/session/session.h"
+#include "lib/verify/observation.h"
 
 namespace attnbench {
 namespace {
@@ -114,6 +116,30 @@ TEST(JsonFields, refuse_numbers_that_are_cut) {
   nlohmann::json numbers = to_json_fields(std::vector<double>{1, 2});
   numbers.get_binary().pop_back();
   EXPECT_THROW(static_cast<void>(from_json_fields<std::vector<double>>(numbers)), InternalError);
+}
+
+TEST(FieldCount, counts_texts_lists_and_structs_as_one_member_each) {
+  struct Inner {
+    int a, b;
+  };
+  struct Outer {
+    std::string text = "default";
+    std::vector<double> list;
+    Inner inner;
+    DType dtype = DType::kF32;
+    bool flag = false;
+  };
+  EXPECT_EQ(field_count<Inner>(), 2u);
+  EXPECT_EQ(field_count<Outer>(), 5u);
+  Outer value;
+  visit_fields(value, [](std::string& text, auto&, Inner& inner, auto&, bool& flag) {
+    text = "seen";
+    inner.b = 7;
+    flag = true;
+  });
+  EXPECT_EQ(value.text, "seen");
+  EXPECT_EQ(value.inner.b, 7);
+  EXPECT_TRUE(value.flag);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
-#include "lib/session/isolate/json_fields.h"
+#include "lib/session/isolate/fields.h"
 #include "lib/session/isolate/power_over_others.h"
 #include "lib/session/isolate/remote_session.h"
 

@@ -16,7 +16,7 @@
 #include "lib/base/exit_code.h"
 #include "lib/session/isolate/child_output.h"
 #include "lib/session/isolate/child_process.h"
-#include "lib/session/isolate/json_fields.h"
+#include "lib/session/isolate/fields.h"
 #include "lib/session/isolate/worker.h"
 
 namespace attnbench {

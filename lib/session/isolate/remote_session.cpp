@@ -4,7 +4,7 @@
 
 #include <exception>
 
-#include "lib/session/isolate/json_fields.h"
+#include "lib/session/isolate/fields.h"
 
 namespace attnbench {
 namespace {
@@ -80,32 +80,12 @@ FormatChoice RemoteSession::supports() {
   return {Support::no(answer.at(0).get<std::string>()), layout};
 }
 
-std::vector<Numerics> RemoteSession::numerics() {
-  return from_json_fields<std::vector<Numerics>>(worker_->ask("saying where it rounds"));
-}
-
 void RemoteSession::begin_observing(const WantedRows& wanted) {
   worker_->post("verifying", {{"wanted", to_json_fields(wanted)}});
 }
 
 Observation RemoteSession::observe() {
   return from_json_fields<Observation>(worker_->answer_to_posted());
-}
-
-void RemoteSession::tidy_up() { worker_->ask("tidying up"); }
-
-std::string RemoteSession::fill_for_timing() {
-  return worker_->ask("filling the fixture").get<std::string>();
-}
-
-PlanCost RemoteSession::plan() { return from_json_fields<PlanCost>(worker_->ask("planning")); }
-
-RecordedPlan RemoteSession::plan_recorded() {
-  return from_json_fields<RecordedPlan>(worker_->ask("planning what is recorded"));
-}
-
-IndexTiming RemoteSession::time_indices() {
-  return from_json_fields<IndexTiming>(worker_->ask("building indices"));
 }
 
 std::unique_ptr<SampleSource> RemoteSession::samples(CacheState cache, LaunchMode launch) {
@@ -115,7 +95,5 @@ std::unique_ptr<SampleSource> RemoteSession::samples(CacheState cache, LaunchMod
 std::unique_ptr<SampleSource> RemoteSession::batched_samples(CacheState cache, BatchedGraph graph) {
   return std::make_unique<RemoteSamples>(*worker_, cells_++, cache, LaunchMode::kGraph, graph);
 }
-
-std::string RemoteSession::finish() { return worker_->ask("finishing").get<std::string>(); }
 
 }  // namespace attnbench

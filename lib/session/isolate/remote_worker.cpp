@@ -13,7 +13,8 @@
 
 #include "lib/base/error.h"
 #include "lib/session/aa_pairs.h"
-#include "lib/session/isolate/json_fields.h"
+#include "lib/session/build_info.h"
+#include "lib/session/isolate/fields.h"
 #include "lib/session/isolate/worker.h"
 #include "lib/session/session.h"
 
@@ -60,7 +61,7 @@ RemoteWorker::RemoteWorker(const Scenario& scenario, const Isolation& isolation,
     output_.close_entrance();
   }
   const DeviceOptions& devices = isolation.devices;
-  post("starting", {{"protocol", kWorkerProtocol},
+  post("starting", {{"build", build_id()},
                     {"backend", std::string(registered_name(entry.info.name))},
                     {"threads", devices.threads},
                     {"ceiling_turns", isolation.ceiling_turns},

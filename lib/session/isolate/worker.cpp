@@ -12,15 +12,18 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/device/cuda/cuda_error.h"
+#include "lib/session/build_info.h"
 #include "lib/session/hybrid_entry.h"
 #include "lib/session/isolate/channel.h"
-#include "lib/session/isolate/json_fields.h"
+#include "lib/session/isolate/fields.h"
 #include "lib/session/isolate/power_over_others.h"
+#include "lib/session/isolate/session_calls.h"
 #include "lib/session/local_executor.h"
 
 namespace attnbench {
@@ -70,37 +73,33 @@ class Worker {
                  request.at("rounds").get<int>(), request.at("sample_nonce").get<std::uint64_t>());
       const FormatChoice choice = session_->supports();
       answer = json::array({choice.support.reason(), to_json_fields(choice.layout)});
-    } else if (step == "saying where it rounds") {
-      answer = to_json_fields(session_->numerics());
     } else if (step == "verifying") {
       const auto wanted = from_json_fields<WantedRows>(request.at("wanted"));
       session_->begin_observing(wanted);
       answer = to_json_fields(session_->observe());
-    } else if (step == "tidying up") {
-      session_->tidy_up();
-    } else if (step == "filling the fixture") {
-      answer = session_->fill_for_timing();
-    } else if (step == "planning") {
-      answer = to_json_fields(session_->plan());
-    } else if (step == "planning what is recorded") {
-      answer = to_json_fields(session_->plan_recorded());
-    } else if (step == "building indices") {
-      answer = to_json_fields(session_->time_indices());
     } else if (step == "warming up") {
       warm_up(request, answer);
     } else if (step == "taking samples") {
       take_samples(request, answer);
-    } else if (step == "finishing") {
-      answer = session_->finish();
     } else if (step == "leaving the case") {
       leave_case();
-    } else {
+    } else if (!visit_call(step, [&](const auto& call) { answer = answer_to(call); })) {
       throw InternalError("a worker was asked for '" + step + "'");
     }
   }
 
+  template <class Result>
+  json answer_to(const SessionCall<Result>& call) {
+    if constexpr (std::is_void_v<Result>) {
+      (session_.get()->*call.method)();
+      return nullptr;
+    } else {
+      return to_json_fields((session_.get()->*call.method)());
+    }
+  }
+
   void start(const json& request) {
-    expects(request.at("protocol") == kWorkerProtocol, "run and worker speak different protocols");
+    expects(request.at("build") == build_id(), "run and worker are of different builds");
     const auto name = request.at("backend").get<std::string>();
     if (is_hybrid(name)) {
       if (*others_of_pairs_) (*others_of_pairs_)(registry_);
