@@ -51,7 +51,7 @@ DECLARES = {
     "string_view": "string_view",
     "thread": "thread",
     "tuple": "apply tie tuple",
-    "concepts": "floating_point same_as",
+    "concepts": "floating_point integral same_as",
     "typeinfo": "type_info",
     "type_traits": "is_aggregate_v is_arithmetic_v is_enum_v is_integral_v is_same_v is_trivial_v is_trivially_copyable_v "
                    "is_void_v remove_cvref_t underlying_type_t",

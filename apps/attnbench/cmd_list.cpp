@@ -24,6 +24,7 @@
 #include "lib/scenario/language.h"
 #include "lib/scenario/scenario.h"
 #include "lib/view/json.h"
+#include "lib/view/table.h"
 #include "lib/view/text_layout.h"
 
 namespace attnbench {
@@ -122,19 +123,24 @@ AttentionLayer shown_layer(const ModelGeometry& model) {
 
 void list_models(std::ostream& out) {
   constexpr std::size_t kWidth = 100;
-  out << fmt::format("{:<22} {:>6} {:>9} {:>8} {:>9}  {}\n", "model", "layers", "q heads",
-                     "kv heads", "head dim", "notes");
+  constexpr auto kLeft = Column::Align::kLeft, kRight = Column::Align::kRight;
+  Table table{.columns = {{"model", kLeft, 0, 22},
+                          {"layers", kRight, 1},
+                          {"q heads", kRight, 1, 9},
+                          {"kv heads", kRight, 1},
+                          {"head dim", kRight, 1, 9},
+                          {"notes"}}};
   for (const std::string& name : model_names()) {
     const ModelGeometry& model = *find_model(name);
     const AttentionLayer layer = shown_layer(model);
     const std::string dim = layer.head_dim_qk == layer.head_dim_v
                                 ? std::to_string(layer.head_dim_qk)
                                 : fmt::format("{}/{}", layer.head_dim_qk, layer.head_dim_v);
-    const std::string traits = traits_of(model, layer);
-    out << fmt::format("{:<22} {:>6} {:>9} {:>8} {:>9}{}{}\n", name, model.layers, layer.heads_q,
-                       layer.heads_kv, dim, traits.empty() ? "" : "  ", traits);
-    if (!model.notes.empty()) out << wrapped(model.notes, kWidth, 4);
+    table.rows.push_back({{name, std::to_string(model.layers), std::to_string(layer.heads_q),
+                           std::to_string(layer.heads_kv), dim, traits_of(model, layer)},
+                          model.notes.empty() ? "" : wrapped(model.notes, kWidth, 4)});
   }
+  out << terminal_text(table);
 }
 
 Json backends_json(const Registry& registry) {

@@ -36,6 +36,7 @@
 #include "lib/scenario/case.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/session/serving_state.h"
+#include "lib/view/table.h"
 
 namespace attnbench {
 namespace {
@@ -194,24 +195,29 @@ void summarize(const ProfileOptions& options, Console& console) {
   const Scenario scenario = read_scenario(options.scenario, options.seed);
   const Case& c = the_case(scenario, options);
   const Cost cost = count_cost(c);
+  constexpr auto kLeft = Column::Align::kLeft, kRight = Column::Align::kRight;
+  Table table{.columns = {{"kernel", kLeft, 0, 48, 48},
+                          {"time µs", kRight, 1, 9},
+                          {"DRAM read MB", kRight, 1, 13},
+                          {"DRAM write MB", kRight, 1},
+                          {"L2 hit", kRight, 1, 7}}};
   NcuKernel sum;
-  console.out << fmt::format("{}   {}\n{:<48} {:>9} {:>13} {:>13} {:>7}\n", c.id, options.backend,
-                             "kernel", "time µs", "DRAM read MB", "DRAM write MB", "L2 hit");
-  const std::vector<NcuKernel> kernels = read_ncu_csv(options.summarize);
-  for (const NcuKernel& kernel : kernels) {
-    console.out << fmt::format("{:<48.48} {:>9.1f} {:>13.3f} {:>13.3f} {:>6.1f}%\n", kernel.name,
-                               kernel.time_us, kernel.dram_read_bytes / 1e6,
-                               kernel.dram_write_bytes / 1e6, kernel.l2_hit_rate * 100);
+  for (const NcuKernel& kernel : read_ncu_csv(options.summarize)) {
+    table.rows.push_back({{kernel.name, fmt::format("{:.1f}", kernel.time_us),
+                           fmt::format("{:.3f}", kernel.dram_read_bytes / 1e6),
+                           fmt::format("{:.3f}", kernel.dram_write_bytes / 1e6),
+                           fmt::format("{:.1f}%", kernel.l2_hit_rate * 100)}});
     sum.time_us += kernel.time_us;
     sum.dram_read_bytes += kernel.dram_read_bytes;
     sum.dram_write_bytes += kernel.dram_write_bytes;
   }
+  console.out << fmt::format("{}   {}\n", c.id, options.backend) << terminal_text(table);
   const auto counted = static_cast<double>(cost.bytes_unique);
   console.out << fmt::format(
       "{} kernels, {:.1f} µs; DRAM read {:.3f} MB + written {:.3f} MB; counted {:.3f} MB (each "
       "byte "
       "once)\nmeasured read / counted = {:.3f}\n",
-      kernels.size(), sum.time_us, sum.dram_read_bytes / 1e6, sum.dram_write_bytes / 1e6,
+      table.rows.size(), sum.time_us, sum.dram_read_bytes / 1e6, sum.dram_write_bytes / 1e6,
       counted / 1e6, counted > 0 ? sum.dram_read_bytes / counted : 0.0);
 }
 

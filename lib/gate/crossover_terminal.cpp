@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
 #include <cmath>
 #include <ostream>
 #include <string>
@@ -12,14 +11,12 @@
 #include "lib/gate/block_plot.h"
 #include "lib/gate/crossover.h"
 #include "lib/gate/gate_text.h"
+#include "lib/view/table.h"
 #include "lib/view/text_layout.h"
 #include "lib/view/units.h"
 
 namespace attnbench {
 namespace {
-
-/// value, base, new, ratio, interval, who is faster
-using CrossoverRow = std::array<std::string, 6>;
 
 constexpr std::size_t kWidestPlot = 72;
 
@@ -34,46 +31,34 @@ std::string leader(const CrossoverReport& report, Lead lead) {
   return lead == Lead::kTie ? "tie" : plain_line(side_of(report, lead));
 }
 
-CrossoverRow crossover_row(const CrossoverReport& report, const CrossoverPoint& point) {
-  CrossoverRow row{grouped(point.value)};
-  if (!point.problem.empty()) return row;
+Row row_of(const CrossoverReport& report, const CrossoverPoint& point, const TextOptions& options) {
+  Row row{{grouped(point.value)}};
+  if (!point.problem.empty()) {
+    const std::string lines = wrapped(plain_line(point.problem), options.width, 4);
+    row.below = options.colour ? "\x1b[31m" + lines + "\x1b[0m" : lines;
+    return row;
+  }
   const RatioInterval& ratio = point.speed.time;
-  row[1] = time_text(point.speed.base_us);
-  row[2] = time_text(point.speed.new_us);
-  row[3] = fmt::format("{:.3f}", ratio.median);
-  row[4] = fmt::format("({:.3f} … {:.3f})", ratio.lo, ratio.hi);
-  row[5] = leader(report, lead_of(point.speed));
+  row.cells.insert(row.cells.end(), {time_text(point.speed.base_us), time_text(point.speed.new_us),
+                                     fmt::format("{:.3f}", ratio.median),
+                                     fmt::format("({:.3f} … {:.3f})", ratio.lo, ratio.hi),
+                                     leader(report, lead_of(point.speed))});
   return row;
 }
 
 std::string crossover_table(const CrossoverReport& report, const TextOptions& options) {
+  constexpr auto kRight = Column::Align::kRight;
   const std::string last_step = report.axis.substr(report.axis.find_last_of('.') + 1);
-  std::vector<CrossoverRow> rows = {
-      {plain_line(last_step), leader(report, Lead::kBase), leader(report, Lead::kNew), "ratio",
-       report.new_case.empty() ? "99 % interval" : "interval", "faster"}};
-  for (const CrossoverPoint& point : report.points) rows.push_back(crossover_row(report, point));
-  std::array<std::size_t, std::tuple_size_v<CrossoverRow>> widths{};
-  for (const CrossoverRow& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], display_width(row[i]));
-    }
+  Table table{.columns = {{plain_line(last_step), kRight, 0},
+                          {leader(report, Lead::kBase), kRight},
+                          {leader(report, Lead::kNew), kRight},
+                          {"ratio", kRight},
+                          {report.new_case.empty() ? "99 % interval" : "interval", kRight},
+                          {"faster"}}};
+  for (const CrossoverPoint& point : report.points) {
+    table.rows.push_back(row_of(report, point, options));
   }
-  std::string text;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::string& problem = i == 0 ? std::string() : report.points[i - 1].problem;
-    std::string line = fit_right(rows[i][0], widths[0]);
-    for (std::size_t column = 1; column < widths.size(); ++column) {
-      line += "  " + (column + 1 < widths.size() ? fit_right(rows[i][column], widths[column])
-                                                 : rows[i][column]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + '\n';
-    if (!problem.empty()) {
-      const std::string lines = wrapped(plain_line(problem), options.width, 4);
-      text += options.colour ? "\x1b[31m" + lines + "\x1b[0m" : lines;
-    }
-  }
-  return text;
+  return terminal_text(table);
 }
 
 std::string crossover_plot(const CrossoverReport& report, const TextOptions& options) {

@@ -9,6 +9,7 @@
 #include "lib/base/printable.h"
 #include "lib/gate/gate_sinks.h"
 #include "lib/gate/gate_text.h"
+#include "lib/view/table.h"
 #include "lib/view/text_layout.h"
 
 namespace attnbench {
@@ -39,16 +40,14 @@ std::string_view sign_of(const Comparison& each) {
   return is_harm(each) ? "**" : "";
 }
 
-std::string table_row(const Comparison& each, bool with_scenario) {
+Row row_of(const Comparison& each, bool with_scenario) {
   const std::string_view sign = sign_of(each);
-  const std::string verdict =
-      fmt::format("{}{}{}", sign, inert(verdict_text(each)), sign == "**" ? "**" : "");
   const std::string why = why_text(each);
-  return fmt::format(
-      "| {} | {} | {} | {} | {} | {} | {} | {} |\n", verdict, code(each.cell.backend),
-      code(flat(case_text(each.cell, with_scenario))), mode_text(each.cell), times_text(each),
-      each.speed ? change_text(each.speed->time.median) : "",
-      each.speed ? interval_text(each.speed->time) : "", why.empty() ? "" : code(flat(why)));
+  return {{fmt::format("{}{}{}", sign, inert(verdict_text(each)), sign == "**" ? "**" : ""),
+           code(each.cell.backend), code(flat(case_text(each.cell, with_scenario))),
+           mode_text(each.cell), times_text(each),
+           each.speed ? change_text(each.speed->time.median) : "",
+           each.speed ? interval_text(each.speed->time) : "", why.empty() ? "" : code(flat(why))}};
 }
 
 }  // namespace
@@ -59,19 +58,24 @@ void write_gate_markdown(const GateReport& report, std::ostream& out) {
   text +=
       fmt::format("{} against {}, {}\n\n", code(report.now), code(report.base),
                   report.confirmed ? "pairs of fresh processes, 99 % intervals" : "stored results");
-  if (std::ranges::any_of(report.cells, is_listed)) {
-    text +=
-        "| verdict | backend | case | cache | base → new | change | interval | why |\n"
-        "|---|---|---|---|--:|--:|--:|---|\n";
-  }
+  constexpr auto kLeft = Column::Align::kLeft, kRight = Column::Align::kRight;
+  Table table{.columns = {{"verdict", kLeft},
+                          {"backend", kLeft},
+                          {"case", kLeft},
+                          {"cache", kLeft},
+                          {"base → new", kRight},
+                          {"change", kRight},
+                          {"interval", kRight},
+                          {"why", kLeft}}};
   const bool with_scenario = has_several_scenarios(report);
   std::string lines;
   std::size_t listed = 0;
   for (const Comparison& each : report.cells) {  // the most harmful first
     if (!is_listed(each) || ++listed > kMostListed) continue;
-    text += table_row(each, with_scenario);
+    table.rows.push_back(row_of(each, with_scenario));
     if (is_harm(each) && !each.repro.empty()) lines += inert(plain_line(each.repro)) + '\n';
   }
+  if (listed > 0) text += markdown_text(table, CellText::kMarkdown);
   if (listed > kMostListed) {
     text += fmt::format("\nand {} more, which the JSON lists\n", listed - kMostListed);
   }

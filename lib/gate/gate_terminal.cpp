@@ -3,22 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "lib/gate/gate_sinks.h"
 #include "lib/gate/gate_text.h"
+#include "lib/view/table.h"
 #include "lib/view/text_layout.h"
-#include "lib/view/units.h"
 
 namespace attnbench {
 namespace {
 
 constexpr std::size_t kWidestName = 40;
-
-using Row = std::array<std::string, 6>;  ///< backend, case, mode, times, change, interval
 
 std::string_view colour_of_verdict(const Comparison& comparison) {
   if (!comparison.counts()) return "\x1b[2m";
@@ -35,13 +32,17 @@ std::string_view colour_of_verdict(const Comparison& comparison) {
   }
 }
 
-Row row_of(const Comparison& each, bool with_scenario) {
-  Row row{plain_line(each.cell.backend), plain_line(case_text(each.cell, with_scenario)),
-          mode_text(each.cell)};
-  if (!each.speed) return row;
-  row[3] = times_text(each);
-  row[4] = change_text(each.speed->time.median);
-  row[5] = interval_text(each.speed->time);
+Row row_of(const Comparison& each, bool with_scenario, const GateTerminalOptions& options) {
+  Row row{{plain_line(each.cell.backend), plain_line(case_text(each.cell, with_scenario)),
+           mode_text(each.cell), times_text(each), "", "", verdict_text(each)}};
+  if (each.speed) {
+    row.cells[4] = change_text(each.speed->time.median);
+    row.cells[5] = interval_text(each.speed->time);
+  }
+  if (options.colour) row.colour = colour_of_verdict(each);
+  const std::string why = plain_line(why_text(each));
+  if (!why.empty()) row.below += wrapped(why, options.width, 4);
+  if (is_harm(each) && !each.repro.empty()) row.below += "      " + plain_line(each.repro) + '\n';
   return row;
 }
 
@@ -49,39 +50,29 @@ Row row_of(const Comparison& each, bool with_scenario) {
 
 void write_gate_terminal(const GateReport& report, const GateTerminalOptions& options,
                          std::ostream& out) {
-  std::vector<std::pair<const Comparison*, Row>> rows;
-  std::array<std::size_t, 6> widths{};
+  constexpr auto kLeft = Column::Align::kLeft, kRight = Column::Align::kRight;
+  Table table{.columns = {{"", kLeft, 0, 0, kWidestName},
+                          {"", kLeft, 2, 0, kWidestName},
+                          {},
+                          {},
+                          {"", kRight},
+                          {"", kRight},
+                          {}}};
   const bool with_scenario = has_several_scenarios(report);
   std::size_t left_out = 0;
+  bool any_speed = false;
   for (const Comparison& each : report.cells) {  // the most harmful first
     if (!is_listed(each)) continue;
-    if (rows.size() == kMostListed) {
+    if (table.rows.size() == kMostListed) {
       ++left_out;
       continue;
     }
-    rows.emplace_back(&each, row_of(each, with_scenario));
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      const std::size_t limit = i < 2 ? kWidestName : std::string::npos;
-      widths[i] = std::min(limit, std::max(widths[i], display_width(rows.back().second[i])));
-    }
+    table.rows.push_back(row_of(each, with_scenario, options));
+    any_speed |= each.speed.has_value();
   }
-  std::string text;
-  for (const auto& [each, row] : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (widths[i] == 0) continue;
-      text += i < 4 ? fit_left(row[i], widths[i]) : fit_right(row[i], widths[i]);
-      text += "  ";
-    }
-    const std::string verdict = verdict_text(*each);
-    text +=
-        options.colour ? fmt::format("{}{}\x1b[0m", colour_of_verdict(*each), verdict) : verdict;
-    text += '\n';
-    const std::string why = plain_line(why_text(*each));
-    if (!why.empty()) text += wrapped(why, options.width, 4);
-    if (is_harm(*each) && !each->repro.empty()) text += "      " + plain_line(each->repro) + '\n';
-  }
+  std::string text = terminal_text(table);
   if (left_out > 0) text += fmt::format("and {} more, which --json lists\n", left_out);
-  if (std::ranges::any_of(rows, [](const auto& row) { return row.first->speed.has_value(); })) {
+  if (any_speed) {
     text += wrapped(report.confirmed
                         ? "(base → new, change, and in brackets the 99 % interval of the change)"
                         : "(base → new, change, and in brackets what the two 95 % intervals allow)",

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <ostream>
 #include <string>
@@ -13,6 +12,7 @@
 #include "lib/gate/gate_text.h"
 #include "lib/gate/trend.h"
 #include "lib/gate/watch_sinks.h"
+#include "lib/view/table.h"
 #include "lib/view/text_layout.h"
 #include "lib/view/units.h"
 
@@ -25,18 +25,11 @@ constexpr const char* kChangeSign = "▲";
 constexpr const char* kGapSign = "×";
 constexpr const char* kFailedSign = "!";
 
-/// backend, case, mode, runs, noise, first → last, change
-using WatchRow = std::array<std::string, 7>;
-
 std::string day_of(const WatchedRun& run) { return plain_line(run.started_utc.substr(0, 10)); }
 
 /// "5f3c2a1, 2026-11-20".
 std::string run_text(const WatchedRun& run) {
   return fmt::format("{}, {}", plain_line(run.commit), day_of(run));
-}
-
-std::string counted(std::size_t count, const std::string& what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 class WatchText {
@@ -75,50 +68,37 @@ class WatchText {
     return points;
   }
 
-  [[nodiscard]] WatchRow row(const WatchedSeries& series) const {
+  [[nodiscard]] Row row(const WatchedSeries& series) const {
     const auto points = measured(series);
-    WatchRow row{plain_line(series.cell.backend), case_of(series.cell), mode_text(series.cell),
-                 points.size() == series.points.size()
-                     ? std::to_string(points.size())
-                     : fmt::format("{}/{}", points.size(), series.points.size())};
+    Row row{{plain_line(series.cell.backend), case_of(series.cell), mode_text(series.cell),
+             points.size() == series.points.size()
+                 ? std::to_string(points.size())
+                 : fmt::format("{}/{}", points.size(), series.points.size())},
+            below(series)};
     if (points.empty()) return row;
     const double first = *points.front()->value, last = *points.back()->value;
-    if (points.size() > 2) row[4] = percent_text(series.noise);
-    row[5] = value_text(first) + " → " + value_text(last);
-    row[6] = change_text(last / first);
+    row.cells.insert(row.cells.end(),
+                     {points.size() > 2 ? percent_text(series.noise) : "",
+                      value_text(first) + " → " + value_text(last), change_text(last / first)});
     return row;
   }
 
   [[nodiscard]] std::string table() const {
-    std::vector<WatchRow> rows{
-        {"backend", "case", "mode", "runs", "noise", "first → last", "change"}};
-    for (const WatchedSeries& series : report_.series) rows.push_back(row(series));
-    std::array<std::size_t, std::tuple_size_v<WatchRow>> widths{};
-    for (const WatchRow& each : rows) {
-      for (std::size_t i = 0; i < widths.size(); ++i) {
-        const std::size_t limit = i < 2 ? kWidestWatched : std::string::npos;
-        widths[i] = std::min(limit, std::max(widths[i], display_width(each[i])));
-      }
-    }
-    std::string text = report_.metric->column + '\n';
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      std::string line;
-      for (std::size_t column = 0; column < widths.size(); ++column) {
-        const bool right = column == 3 || column == 4 || column == 6;
-        line += right ? fit_right(rows[i][column], widths[column])
-                      : fit_left(rows[i][column], widths[column]);
-        line += "  ";
-      }
-      line.erase(line.find_last_not_of(' ') + 1);
-      text += line + '\n';
-      if (i > 0) text += below(report_.series[i - 1]);
-    }
-    if (std::ranges::any_of(rows.begin() + 1, rows.end(),
-                            [](const WatchRow& each) { return !each[4].empty(); })) {
+    constexpr auto kLeft = Column::Align::kLeft, kRight = Column::Align::kRight;
+    Table table{.columns = {{"backend", kLeft, 0, 0, kWidestWatched},
+                            {"case", kLeft, 2, 0, kWidestWatched},
+                            {"mode", kLeft},
+                            {"runs", kRight},
+                            {"noise", kRight},
+                            {"first → last", kLeft},
+                            {"change", kRight}}};
+    for (const WatchedSeries& series : report_.series) table.rows.push_back(row(series));
+    std::string text = report_.metric->column + '\n' + terminal_text(table);
+    if (std::ranges::any_of(report_.series,
+                            [](const WatchedSeries& each) { return measured(each).size() > 2; })) {
       text += wrapped(
           "noise: standard deviation of a single run's figure, estimated from runs that follow "
-          "each "
-          "other",
+          "each other",
           options_.width, 0);
     }
     return text;

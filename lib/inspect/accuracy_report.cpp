@@ -9,6 +9,7 @@
 
 #include "lib/base/printable.h"
 #include "lib/view/json.h"
+#include "lib/view/table.h"
 #include "lib/view/units.h"
 
 namespace attnbench {
@@ -33,18 +34,23 @@ void write_accuracy_table(const AccuracyReport& report, std::ostream& out) {
       "evaluated in float64\n",
       printable(report.model), report.layer_kind, report.tp, layer.heads_q, layer.heads_kv,
       layer.head_dim_qk, layer.head_dim_v, first.queries, first.keys, first.seed);
+  constexpr auto kLeft = Column::Align::kLeft, kRight = Column::Align::kRight;
   for (const AccuracySection& section : report.sections) {
-    out << fmt::format("\n{}\n  {:<35} {:>9}  {:>10} {:>9} {:>9} {:>9} {:>7}\n",
-                       data_text(section.data), "cache", "B a token", "1 - cosine", "worst", "NMSE",
-                       "LSE", "top-1");
+    Table table{.columns = {{"cache", kLeft, 2, 35},
+                            {"B a token", kRight, 1, 9},
+                            {"1 - cosine", kRight, 2, 10},
+                            {"worst", kRight, 1, 9},
+                            {"NMSE", kRight, 1, 9},
+                            {"LSE", kRight, 1, 9},
+                            {"top-1", kRight, 1, 7}}};
     for (const auto& [stored, accuracy] : section.rows) {
-      out << fmt::format("  {:<35} {:>9}  {:>10} {:>9} {:>9} {:>9} {:>7}\n", stored.name(),
-                         fmt::format("{:g}", accuracy.bytes_per_token),
-                         distance_text(std::max(1 - accuracy.cosine_mean, 0.0)),
-                         distance_text(std::max(1 - accuracy.cosine_min, 0.0)),
-                         distance_text(accuracy.nmse), distance_text(accuracy.lse_max),
-                         fmt::format("{:.1f} %", 100 * accuracy.top1));
+      table.rows.push_back(
+          {{stored.name(), fmt::format("{:g}", accuracy.bytes_per_token),
+            distance_text(std::max(1 - accuracy.cosine_mean, 0.0)),
+            distance_text(std::max(1 - accuracy.cosine_min, 0.0)), distance_text(accuracy.nmse),
+            distance_text(accuracy.lse_max), fmt::format("{:.1f} %", 100 * accuracy.top1)}});
     }
+    out << '\n' << data_text(section.data) << '\n' << terminal_text(table);
   }
   out << "\n1 - cosine: of rows of the output, their mean and the worst; LSE: largest difference; "
          "top-1: rows whose largest\nlogit is the same key's\n";

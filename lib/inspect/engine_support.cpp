@@ -15,7 +15,7 @@
 #include "lib/engines/engine_setup_of.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/view/json.h"
-#include "lib/view/units.h"
+#include "lib/view/table.h"
 
 namespace attnbench {
 namespace {
@@ -124,22 +124,13 @@ std::string text_of(const EngineAnswer& answer) {
 }  // namespace
 
 void write_engine_support_table(const EngineSupportQuestion& question, std::ostream& out) {
-  const std::vector<EngineAnswer> answers = answers_to(question);
-  std::size_t case_width = 4, backend_width = 7;
-  for (const Case* c : question.cases) {
-    case_width = std::max(case_width, display_width(printable(c->id)));
+  Table table{.columns = {{.heading = "case", .gap = 0}, {"engine"}, {"backend"}, {"takes it"}}};
+  for (const EngineAnswer& answer : answers_to(question)) {
+    table.rows.push_back(
+        {{answer.of->id, std::string(to_string(answer.engine)), name_of(answer), text_of(answer)}});
   }
-  for (const EngineAnswer& answer : answers) {
-    backend_width = std::max(backend_width, name_of(answer).size());
-  }
-  out << fmt::format("{} on {}\n{}  engine  {}  takes it\n", printable(question.scenario.name),
-                     question.device.name, fit_left("case", case_width),
-                     fit_left("backend", backend_width));
-  for (const EngineAnswer& answer : answers) {
-    out << fmt::format("{}  {:<6}  {}  {}\n", fit_left(printable(answer.of->id), case_width),
-                       to_string(answer.engine), fit_left(name_of(answer), backend_width),
-                       text_of(answer));
-  }
+  out << fmt::format("{} on {}\n", printable(question.scenario.name), question.device.name)
+      << terminal_text(table);
 }
 
 void write_engine_support_json(const EngineSupportQuestion& question, std::ostream& out) {

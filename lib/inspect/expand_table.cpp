@@ -14,6 +14,7 @@
 #include "lib/inspect/expand_report.h"
 #include "lib/inspect/expanded_case.h"
 #include "lib/view/abridged_array.h"
+#include "lib/view/table.h"
 #include "lib/view/text_layout.h"
 #include "lib/view/units.h"
 
@@ -202,8 +203,13 @@ void write_prefixes(const Case& c, std::ostream& out) {
 }
 
 void write_requests(const Case& c, std::ostream& out) {
-  out << fmt::format("    {:<12} {:<20} {:>8} {:>10} {:>8}  {}\n", "request", "group", "q_len",
-                     "prefix_len", "kv_len", "shared");
+  constexpr auto kLeft = Column::Align::kLeft, kRight = Column::Align::kRight;
+  Table table{.columns = {{"request", kLeft, 4, 12},
+                          {"group", kLeft, 1, 20, 20},
+                          {"q_len", kRight, 1, 8},
+                          {"prefix_len", kRight, 1},
+                          {"kv_len", kRight, 1, 8},
+                          {"shared", kLeft}}};
   const bool cross = c.layer.is_cross_attention;  // an encoder's keys are no prefix
   for (std::size_t first = 0; first < c.requests.size();) {
     const Request& r = c.requests[first];
@@ -216,15 +222,13 @@ void write_requests(const Case& c, std::ostream& out) {
                            cached < r.shared_len ? fmt::format(", {} in whole pages", cached) : "");
     }
     if (!r.encoder_cached) shared = "new encoder";
-    const std::string which =
-        end - first == 1 ? fmt::format("{}", first) : fmt::format("{}-{}", first, end - 1);
-    std::string line =
-        fmt::format("    {:<12} {} {:>8} {:>10} {:>8}  {}", which, fit_left(r.group, 20), r.q_len,
-                    cross ? "-" : fmt::format("{}", r.prefix_len()), r.kv_len, shared);
-    line.erase(line.find_last_not_of(' ') + 1);
-    out << line << '\n';
+    table.rows.push_back(
+        {{end - first == 1 ? std::to_string(first) : fmt::format("{}-{}", first, end - 1), r.group,
+          std::to_string(r.q_len), cross ? "-" : std::to_string(r.prefix_len()),
+          std::to_string(r.kv_len), shared}});
     first = end;
   }
+  out << terminal_text(table);
   if (c.padding.requests > 0) {
     out << fmt::format("    {} more fill the batch up: row 0, slot 0, seq_len {}\n",
                        c.padding.requests, c.padding.seq_len);

@@ -10,6 +10,7 @@
 #include "lib/base/int_math.h"
 #include "lib/base/printable.h"
 #include "lib/view/json.h"
+#include "lib/view/table.h"
 #include "lib/view/text_layout.h"
 #include "lib/view/units.h"
 
@@ -75,18 +76,21 @@ std::string of_request_text(const ModelQuestion& q, const LayerMemory& memory) {
   return bytes ? bytes_text(*bytes * memory.keeping()) : "?";
 }
 
-void write_kinds(const ModelQuestion& q, std::ostream& out) {
-  out << fmt::format("  {:<8} {:>6}  {:<9} {:>10}  {:<44}{}\n", "kind", "layers", "attnbench",
-                     "B a token", "a request keeps, in one layer",
-                     q.context ? fmt::format("{} tokens, all layers", *q.context) : "");
+Table kinds_table(const ModelQuestion& q) {
+  constexpr auto kLeft = Column::Align::kLeft, kRight = Column::Align::kRight;
+  Table table{.columns = {{"kind", kLeft, 2, 8},
+                          {"layers", kRight, 1},
+                          {"attnbench", kLeft},
+                          {"B a token", kRight, 1, 10},
+                          {"a request keeps, in one layer", kLeft, 2, 42},
+                          {q.context ? fmt::format("{} tokens, all layers", *q.context) : ""}}};
   for (const LayerMemory& each : q.memory.kinds) {
-    std::string line = fmt::format("  {:<8} {:>6}  {:<9} {:>10}  {:<44}{}", to_string(each.kind),
-                                   each.layers, each.runs ? "runs" : "not yet",
-                                   each.is_linear() ? "" : std::to_string(each.kv_bytes_per_token),
-                                   kept_text(each), of_request_text(q, each));
-    line.erase(line.find_last_not_of(' ') + 1);
-    out << line << '\n';
+    table.rows.push_back({{std::string(to_string(each.kind)), std::to_string(each.layers),
+                           each.runs ? "runs" : "not yet",
+                           each.is_linear() ? "" : std::to_string(each.kv_bytes_per_token),
+                           kept_text(each), of_request_text(q, each)}});
   }
+  return table;
 }
 
 bool has_cross(const ModelQuestion& q) { return q.model.kinds[LayerKind::kCross] > 0; }
@@ -198,8 +202,7 @@ void write_model_table(const ModelQuestion& q, std::ostream& out) {
   if (has_cross(q)) {
     out << fmt::format(", {} B a token of an encoder", q.memory.encoder_bytes_per_token());
   }
-  out << "\n\n";
-  write_kinds(q, out);
+  out << "\n\n" << terminal_text(kinds_table(q));
   if (q.context || q.gpu_bytes) out << '\n';
   write_capacity(q, out);
   if (has_indexer(q)) out << '\n' << wrapped(kIndexerNote, kWidthOfModel, 0);

@@ -12,7 +12,7 @@
 #include "lib/session/backend_code.h"
 #include "lib/session/case_support.h"
 #include "lib/view/json.h"
-#include "lib/view/units.h"
+#include "lib/view/table.h"
 
 namespace attnbench {
 namespace {
@@ -56,28 +56,19 @@ std::string answer_of(const SupportQuestion& question, const Registry::Entry& en
   const bool eager = graph && refusal.empty() && launches.size() > 1;
   if (refusal.empty() && graph) refusal = refusal_of_graph(entry, c);
   if (refusal.empty()) return "OK";
-  return fmt::format("{}UNSUPPORTED({})", eager ? "OK eager, graph " : "", printable(refusal));
+  return fmt::format("{}UNSUPPORTED({})", eager ? "OK eager, graph " : "", refusal);
 }
 
 }  // namespace
 
 void write_support_table(const SupportQuestion& question, std::ostream& out) {
-  std::size_t case_width = 4, backend_width = 7;
-  for (const Case* c : question.cases) {
-    case_width = std::max(case_width, display_width(printable(c->id)));
-  }
-  for (const Registry::Entry* entry : question.backends) {
-    backend_width = std::max(backend_width, display_width(entry->info.name));
-  }
-  out << fmt::format("{}\n{}  {}  support\n", printable(question.scenario.name),
-                     fit_left("case", case_width), fit_left("backend", backend_width));
+  Table table{.columns = {{.heading = "case", .gap = 0}, {"backend"}, {"support"}}};
   for (const Case* c : question.cases) {
     for (const Registry::Entry* entry : question.backends) {
-      out << fmt::format("{}  {}  {}\n", fit_left(printable(c->id), case_width),
-                         fit_left(entry->info.name, backend_width),
-                         answer_of(question, *entry, *c));
+      table.rows.push_back({{c->id, entry->info.name, answer_of(question, *entry, *c)}});
     }
   }
+  out << printable(question.scenario.name) << '\n' << terminal_text(table);
 }
 
 void write_support_json(const SupportQuestion& question, std::ostream& out) {

@@ -15,6 +15,7 @@
 #include "lib/result/record_text.h"
 #include "lib/scenario/layers_reader.h"
 #include "lib/session/aa_pairs.h"
+#include "lib/view/table.h"
 #include "lib/view/text_layout.h"
 #include "lib/view/units.h"
 
@@ -409,22 +410,24 @@ std::string model_steps_terminal_section(const RunResult& run, std::size_t width
 }
 
 std::string model_steps_markdown_section(const RunResult& run) {
-  std::string text;
+  constexpr auto kLeft = Column::Align::kLeft, kRight = Column::Align::kRight;
+  Section section{.heading = kModelStepLegend,
+                  .table = {.columns = {{"model step", kLeft},
+                                        {"backend", kLeft},
+                                        {"time", kRight},
+                                        {"±", kRight},
+                                        {"KV write", kLeft},
+                                        {"layers", kLeft},
+                                        {"left out", kLeft},
+                                        {"reason", kLeft}}}};
   for (const ModelStep& step : model_steps(run)) {
-    if (text.empty()) {
-      text = fmt::format(
-          "\n{}\n\n| model step | backend | time | ± | KV write | layers | left out | reason |\n"
-          "|---|---|--:|--:|---|---|---|---|\n",
-          kModelStepLegend);
-    }
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n",
-                        markdown_cell(step_head(step, run)), markdown_cell(shown_backend(step)),
-                        step.exists() ? time_text(step.us()) : "–", step_half_width(step),
-                        step.exists() ? (step.with_kv_write() ? "in it" : "not in it") : "",
-                        markdown_cell(step_parts_text(step)), markdown_cell(step.left_out),
-                        markdown_cell(step.reason));
+    section.table.rows.push_back(
+        {{step_head(step, run), shown_backend(step), step.exists() ? time_text(step.us()) : "–",
+          step_half_width(step),
+          step.exists() ? (step.with_kv_write() ? "in it" : "not in it") : "",
+          step_parts_text(step), step.left_out, step.reason}});
   }
-  return text;
+  return markdown_text(section);
 }
 
 }  // namespace attnbench

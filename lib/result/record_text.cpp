@@ -49,22 +49,6 @@ std::string cache_and_launch(const Record& r) {
   return std::string(cache) + (r.launch == LaunchMode::kGraph ? "/g" : "");
 }
 
-std::string markdown_cell(std::string_view text) {
-  // A pipe would start the next cell, a line break the next row, '<' a tag that is not displayed.
-  std::string out;
-  for (const char c : printable(text)) {
-    if (c == '<') {
-      out += "&lt;";
-    } else if (c == '&') {
-      out += "&amp;";
-    } else {
-      if (c == '|') out += '\\';
-      out += c == '\n' ? ' ' : c;
-    }
-  }
-  return out;
-}
-
 std::string bitwise_flags(const Record& record) {
   const BitwiseProperties& b = record.bitwise;
   return {flag(b.repeatable, 'r'), flag(b.page_permutation_invariant, 'p'),

@@ -23,8 +23,6 @@ namespace attnbench {
 /// "cold", "warm", "serv", or "cold/g" when a graph was replayed; empty for a cell that was not
 /// timed.
 [[nodiscard]] std::string cache_and_launch(const Record& record);
-/// `text` as a cell of a Markdown table.
-[[nodiscard]] std::string markdown_cell(std::string_view text);
 /// Three letters: r repeatable, p page-permutation invariant, b batch invariant; '-' where it is
 /// not, '.' where it was not tested.
 [[nodiscard]] std::string bitwise_flags(const Record& record);

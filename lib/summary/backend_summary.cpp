@@ -3,59 +3,28 @@
 #include "lib/summary/backend_summary.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <set>
-#include <string_view>
 #include <tuple>
+#include <utility>
 
-#include "lib/base/printable.h"
 #include "lib/result/not_run.h"
 #include "lib/result/record_text.h"
 #include "lib/result/standing.h"
-#include "lib/view/text_layout.h"
 #include "lib/view/units.h"
 
 namespace attnbench {
 namespace {
 
-/// The cells of a row as text: backend, cells that ran, fastest, geometric mean, failed, noisy.
-using Row = std::array<std::string, 6>;
-
 constexpr std::size_t kFewestOfNames = 6;
 constexpr std::size_t kManyOfNames = 15;  // before counts of cases are left out
 
-/// What the cells of a row are, as far as the titles do not say it.
-constexpr std::array<std::string_view, 6> kLegends = {
-    "",
-    "",
-    "fastest: where no backend was faster, ties included, figures with a ? not",
-    "geomean vs best: geometric mean of vs best where another backend is right, too; none of one "
-    "that failed",
-    "failed: wrong, crashed or impossible",
-    "noisy: ± wider than asked for, or missing"};
-
-// Of a row: a narrow terminal needs the mean, failures and noise before the counts.
-constexpr std::size_t kMean = 3;
-constexpr std::array<std::size_t, 4> kDispensable = {1, 2, 5, 4};
-constexpr std::string_view kShortMean = "vs best";
-constexpr std::string_view kShortMeanLegend =
-    "vs best: its geometric mean where another backend is right, too; none of one that failed";
-
-/// Of the columns that are shown, by number.
-std::string legends(const std::vector<std::size_t>& columns, std::string_view mean) {
-  std::vector<std::string_view> texts;
-  for (const std::size_t column : columns) {
-    const std::string_view text = column == kMean ? mean : kLegends[column];
-    if (!text.empty()) texts.push_back(text);
-  }
-  return fmt::format("{}", fmt::join(texts, " · "));
-}
+constexpr const char* kMean = "geomean vs best";
+constexpr const char* kShortMean = "vs best";
 
 std::string unless_zero(int count) { return count == 0 ? "" : std::to_string(count); }
 
@@ -81,20 +50,59 @@ std::map<ComparisonKey, int> competitors(const RunResult& run,
   return counts;
 }
 
-/// The titles first; nothing where there is no summary.
-std::vector<Row> summary_rows(const RunResult& run) {
-  const std::vector<BackendSummary> summaries = backend_summaries(run);
-  if (summaries.empty()) return {};
+/// A case in several cache states or launch modes counts once for each.
+const char* unit_of(const RunResult& run) {
+  return comparisons(run).size() == count_cases(run) ? "cases" : "cells";
+}
+
+/// Without rows where there is no summary.
+Table summary_table(const RunResult& run) {
+  constexpr auto kLeft = Column::Align::kLeft, kRight = Column::Align::kRight;
+  constexpr std::size_t kAny = std::string::npos;
+  Table table;
+  table.columns = {
+      {"backend", kLeft},
+      {unit_of(run), kRight},
+      {"fastest", kRight, 2, 0, kAny,
+       "fastest: where no backend was faster, ties included, figures with a ? not"},
+      {kMean, kRight, 2, 0, kAny,
+       "geomean vs best: geometric mean of vs best where another backend is right, too; none of "
+       "one that failed"},
+      {"failed", kRight, 2, 0, kAny, "failed: wrong, crashed or impossible"},
+      {"noisy", kRight, 2, 0, kAny, "noisy: ± wider than asked for, or missing"}};
   const std::size_t all = comparisons(run).size();
-  // A case in several cache states or launch modes counts once for each.
-  const char* const unit = all == count_cases(run) ? "cases" : "cells";
-  std::vector<Row> rows = {{"backend", unit, "fastest", "geomean vs best", "failed", "noisy"}};
-  for (const BackendSummary& s : summaries) {
-    rows.push_back({printable(s.backend), fmt::format("{} of {}", s.ran, all),
-                    std::to_string(s.fastest), s.geomean > 0 ? three_digits(s.geomean) : "–",
-                    unless_zero(s.failed), unless_zero(s.noisy)});
+  for (const BackendSummary& s : backend_summaries(run)) {
+    table.rows.push_back({{s.backend, fmt::format("{} of {}", s.ran, all),
+                           std::to_string(s.fastest), s.geomean > 0 ? three_digits(s.geomean) : "–",
+                           unless_zero(s.failed), unless_zero(s.noisy)}});
   }
-  return rows;
+  return table;
+}
+
+/// A terminal that is too narrow shortens a title, leaves columns out, then shortens the names: it
+/// needs the mean, failures and noise before the counts.
+void narrow_down(Table& table, std::size_t width) {
+  const auto figures_width = [&] {
+    std::size_t sum = 0;
+    for (std::size_t i = 1; i < table.columns.size(); ++i) sum += 2 + width_of(table, i);
+    return sum;
+  };
+  const std::size_t names = width_of(table, 0);
+  if (2 + names + figures_width() > width) {
+    Column& mean = *std::ranges::find(table.columns, kMean, &Column::heading);
+    mean.heading = kShortMean;
+    mean.legend =
+        "vs best: its geometric mean where another backend is right, too; none of one that failed";
+  }
+  const std::string unit = table.columns[1].heading;
+  for (const auto& [heading, kept] : {std::pair<std::string, std::size_t>{unit, kManyOfNames},
+                                      {"fastest", kManyOfNames},
+                                      {"noisy", kFewestOfNames},
+                                      {"failed", kFewestOfNames}}) {
+    if (2 + std::min(names, kept) + figures_width() > width) drop_column(table, heading);
+  }
+  const std::size_t room = width - std::min(width, 2 + figures_width());
+  table.columns.front().most = std::max(room, kFewestOfNames);
 }
 
 }  // namespace
@@ -134,53 +142,12 @@ std::vector<BackendSummary> backend_summaries(const RunResult& run) {
   return summaries;
 }
 
-std::string summary_terminal_section(const RunResult& run, std::size_t width) {
-  std::vector<Row> rows = summary_rows(run);
-  if (rows.empty()) return {};
-  const auto width_of = [&](std::size_t column) {
-    std::size_t most = 0;
-    for (const Row& row : rows) most = std::max(most, display_width(row[column]));
-    return most;
-  };
-  std::vector<std::size_t> columns = {1, 2, kMean, 4, 5};  // behind the names
-  const auto figures_width = [&] {
-    std::size_t sum = 0;
-    for (const std::size_t column : columns) sum += 2 + width_of(column);
-    return sum;
-  };
-  // A terminal that is too narrow shortens a title, leaves columns out, then shortens the names.
-  std::string_view mean_legend = kLegends[kMean];
-  if (2 + width_of(0) + figures_width() > width) {
-    rows.front()[kMean] = kShortMean;
-    mean_legend = kShortMeanLegend;
-  }
-  for (const std::size_t column : kDispensable) {
-    const std::size_t names = std::min(width_of(0), column < kMean ? kManyOfNames : kFewestOfNames);
-    if (2 + names + figures_width() > width) std::erase(columns, column);
-  }
-  const std::size_t room = width - std::min(width, 2 + figures_width());
-  const std::size_t names = std::min(width_of(0), std::max(room, kFewestOfNames));
-  std::string text = "\n";
-  for (const Row& row : rows) {
-    std::string line = "  " + fit_left(row[0], names);
-    for (const std::size_t column : columns) line += fit_right(row[column], 2 + width_of(column));
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += cut_to_width(line, width) + '\n';
-  }
-  return text + wrapped(legends(columns, mean_legend), width, 2);
-}
-
-std::string summary_markdown_section(const RunResult& run) {
-  const std::vector<Row> rows = summary_rows(run);
-  std::string text;
-  for (const Row& row : rows) {
-    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", markdown_cell(row[0]), row[1], row[2],
-                        row[3], row[4], row[5]);
-    if (&row == &rows.front()) text += "|---|--:|--:|--:|--:|--:|\n";
-  }
-  return text.empty()
-             ? text
-             : fmt::format("\n{}\n{}\n", text, legends({1, 2, kMean, 4, 5}, kLegends[kMean]));
+Section summary_section(const RunResult& run, std::size_t width) {
+  Section section{.table = summary_table(run)};
+  if (section.empty()) return {};
+  narrow_down(section.table, width);
+  section.notes = {legends_of(section.table)};
+  return section;
 }
 
 }  // namespace attnbench

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lib/result/record.h"
+#include "lib/view/table.h"
 
 namespace attnbench {
 
@@ -27,8 +28,7 @@ struct BackendSummary {
 /// two backends and two cases to compare.
 [[nodiscard]] std::vector<BackendSummary> backend_summaries(const RunResult& run);
 
-/// The same as a table, "" where there is nothing to show. Lines have at most `width` columns.
-[[nodiscard]] std::string summary_terminal_section(const RunResult& run, std::size_t width);
-[[nodiscard]] std::string summary_markdown_section(const RunResult& run);
+/// The same as a table whose lines have at most `width` columns.
+[[nodiscard]] Section summary_section(const RunResult& run, std::size_t width = std::string::npos);
 
 }  // namespace attnbench

@@ -77,7 +77,7 @@ TEST(BackendSummaries, take_two_backends_and_two_cases) {
   RunResult run = sample();
   run.records.resize(2);
   EXPECT_THAT(backend_summaries(run), IsEmpty());
-  EXPECT_EQ(summary_terminal_section(run, 100) + summary_markdown_section(run), "");
+  EXPECT_EQ(terminal_text(summary_section(run), 100) + markdown_text(summary_section(run)), "");
   run = sample();
   std::erase_if(run.records, [](const Record& r) { return r.backend == "picky"; });
   EXPECT_THAT(backend_summaries(run), IsEmpty());
@@ -85,7 +85,7 @@ TEST(BackendSummaries, take_two_backends_and_two_cases) {
 
 TEST(BackendSummaries, are_tables) {
   EXPECT_EQ(
-      summary_terminal_section(sample(), 100),
+      terminal_text(summary_section(sample(), 100), 100),
       "\n"
       "  backend   cases  fastest  geomean vs best  failed  noisy\n"
       "  steady   3 of 3        2             1.41              1\n"
@@ -96,7 +96,7 @@ TEST(BackendSummaries, are_tables) {
       "failed:\n"
       "  wrong, crashed or impossible · noisy: ± wider than asked for, or missing\n");
   EXPECT_EQ(
-      summary_markdown_section(sample()),
+      markdown_text(summary_section(sample())),
       "\n"
       "| backend | cases | fastest | geomean vs best | failed | noisy |\n"
       "|---|--:|--:|--:|--:|--:|\n"
@@ -114,21 +114,21 @@ TEST(BackendSummaries, speak_of_cells_where_cases_are_timed_in_several_ways) {
   Record warm = run.records[0];
   warm.cache = CacheState::kWarm;
   run.records.push_back(warm);
-  EXPECT_THAT(summary_markdown_section(run), HasSubstr("| backend | cells |"));
-  EXPECT_THAT(summary_markdown_section(run), HasSubstr("| steady | 4 of 4 |"));
+  EXPECT_THAT(markdown_text(summary_section(run)), HasSubstr("| backend | cells |"));
+  EXPECT_THAT(markdown_text(summary_section(run)), HasSubstr("| steady | 4 of 4 |"));
 }
 
 TEST(BackendSummaries, fit_a_narrow_terminal) {
   RunResult run = sample();
   for (Record& r : run.records) r.backend += "_with_a_long_name";
   for (const std::size_t width : {40u, 60u, 70u, 80u, 120u}) {
-    std::istringstream lines(summary_terminal_section(run, width));
+    std::istringstream lines(terminal_text(summary_section(run, width), width));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), width);
   }
 }
 
 TEST(BackendSummaries, leave_out_columns_rather_than_digits) {
-  const std::string narrow = summary_terminal_section(sample(), 40);
+  const std::string narrow = terminal_text(summary_section(sample(), 40), 40);
   EXPECT_THAT(narrow, HasSubstr("\n  backend  vs best  failed  noisy\n"
                                 "  steady      1.41              1\n"
                                 "  picky          –       1\n"

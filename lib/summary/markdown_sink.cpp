@@ -19,6 +19,7 @@
 #include "lib/summary/doubts.h"
 #include "lib/summary/terminal_columns.h"
 #include "lib/summary/tuning_summary.h"
+#include "lib/view/table.h"
 #include "lib/view/text_layout.h"
 #include "lib/view/units.h"
 
@@ -27,24 +28,63 @@ namespace {
 
 /// A cell of the column that is there only where a cell has a batched graph.
 std::string graph_n_cell(const Record& r) {
-  if (!r.graph_n.tried()) return " |";
+  if (!r.graph_n.tried()) return "";
   std::string text = graph_n_text(r);
   if (text.back() == '*') text.insert(text.size() - 1, 1, '\\');
-  if (!r.graph_n.timed()) return fmt::format(" {}: {} |", text, markdown_cell(r.graph_n.reason));
-  return fmt::format(" {} (×{}) |", text, r.graph_n.graph.forwards);
+  if (!r.graph_n.timed()) return fmt::format("{}: {}", text, r.graph_n.reason);
+  return fmt::format("{} (×{})", text, r.graph_n.graph.forwards);
 }
 
-std::string speed_cells(const Record& r, const Standing& standing, bool with_graph_n) {
-  const std::string graph_n = with_graph_n ? graph_n_cell(r) : std::string();
-  if (!r.claims_speed()) return fmt::format("– | | |{} | | |", graph_n);
-  return fmt::format("{} | {}{} | {} |{} {} | {} | {} |", time_text(r.timing.median_us),
-                     half_width_text(r), is_open(r) ? "\\*" : "", standing_text(standing), graph_n,
-                     three_digits(r.gb_per_s()), three_digits(r.tflop_per_s() * 1e3),
-                     percent_text(r.roofline));
+Row row_of(const RunResult& run, const Record& r, const Standing& standing) {
+  Row row{{case_name(run, r), r.backend, std::string(to_string(r.cache)),
+           r.graph_forced ? "graph, forced" : std::string(to_string(r.launch))}};
+  const auto speed = [&](std::string text) {
+    row.cells.push_back(r.claims_speed() ? std::move(text) : "");
+  };
+  row.cells.push_back(r.claims_speed() ? time_text(r.timing.median_us) : "–");
+  speed(half_width_text(r) + (is_open(r) ? "\\*" : ""));
+  speed(standing_text(standing));
+  row.cells.push_back(graph_n_cell(r));
+  speed(three_digits(r.gb_per_s()));
+  speed(three_digits(r.tflop_per_s() * 1e3));
+  speed(percent_text(r.roofline));
+  speed(time_text(r.plan.median_us));
+  speed(has_device_timer(r) ? time_text(r.timing.enqueue_us) : "");
+  for (std::string text : {verdict_word(r), std::string(to_string(r.timing.status)), error_text(r),
+                           '`' + bitwise_flags(r) + '`', std::string(r.reason())}) {
+    row.cells.push_back(std::move(text));
+  }
+  return row;
 }
 
-std::string enqueue_cell(const Record& r) {
-  return r.claims_speed() && has_device_timer(r) ? time_text(r.timing.enqueue_us) : "";
+constexpr const char* kGraphN = "graph×N";
+
+Table table_of(const RunResult& run) {
+  constexpr auto kLeft = Column::Align::kLeft, kRight = Column::Align::kRight;
+  Table table{.columns = {{"case", kLeft},
+                          {"backend", kLeft},
+                          {"cache", kLeft},
+                          {"launch", kLeft},
+                          {"median", kRight},
+                          {"±", kRight},
+                          {"vs best", kLeft},
+                          {kGraphN, kRight},
+                          {"GB/s", kRight},
+                          {"GFLOP/s", kRight},
+                          {"roof", kRight},
+                          {"plan", kRight},
+                          {"enqueue", kRight},
+                          {"verdict", kLeft},
+                          {"status", kLeft},
+                          {"err/bound", kRight},
+                          {"bit", kLeft},
+                          {"reason", kLeft}}};
+  const std::vector<Standing> standing = standings(run.records);
+  for (std::size_t i = 0; i < run.records.size(); ++i) {
+    if (was_not_run(run.records[i])) continue;
+    table.rows.push_back(row_of(run, run.records[i], standing[i]));
+  }
+  return table;
 }
 
 /// What a table row has no place for: once a case.
@@ -103,24 +143,9 @@ void write_markdown(const RunResult& run, std::ostream& out) {
   if (!doubts.empty()) text += '\n';
   const bool with_graph_n =
       std::ranges::any_of(run.records, [](const Record& r) { return r.graph_n.tried(); });
-  text += fmt::format(
-      "| case | backend | cache | launch | median | ± | vs best |{} GB/s | GFLOP/s | roof | plan | "
-      "enqueue | "
-      "verdict | status | err/bound | bit | reason |\n"
-      "|---|---|---|---|--:|--:|:--|{}--:|--:|--:|--:|--:|---|---|--:|---|---|\n",
-      with_graph_n ? " graph×N |" : "", with_graph_n ? "--:|" : "");
-  const std::vector<Standing> standing = standings(run.records);
-  for (std::size_t i = 0; i < run.records.size(); ++i) {
-    const Record& r = run.records[i];
-    if (was_not_run(r)) continue;
-    text += fmt::format("| {} | {} | {} | {} | {} {} | {} | {} | {} | {} | `{}` | {} |\n",
-                        markdown_cell(case_name(run, r)), markdown_cell(r.backend),
-                        to_string(r.cache), r.graph_forced ? "graph, forced" : to_string(r.launch),
-                        speed_cells(r, standing[i], with_graph_n),
-                        r.claims_speed() ? time_text(r.plan.median_us) : "", enqueue_cell(r),
-                        verdict_word(r), to_string(r.timing.status), error_text(r),
-                        bitwise_flags(r), markdown_cell(r.reason()));
-  }
+  Table table = table_of(run);
+  if (!with_graph_n) drop_column(table, kGraphN);
+  text += markdown_text(table);
   for (const Record& r : run.records) {
     if (r.has_failed()) {
       text += fmt::format("\n{}: {}\n\n    {}\n", verdict_word(r), markdown_cell(cell_name(run, r)),
@@ -132,8 +157,8 @@ void write_markdown(const RunResult& run, std::ostream& out) {
   text += fmt::format("\n±: half of the 95 % interval; a star: wider than asked for · {}\n",
                       column_legends(terminal_columns({}, true, false, kMostTerminalWidth)));
   if (with_graph_n) text += fmt::format("\n{}\n", kGraphNLegend);
-  text += aa_markdown_section(run) + model_steps_markdown_section(run) +
-          summary_markdown_section(run) + tuning_markdown_section(run);
+  text += markdown_text(aa_report(run)) + model_steps_markdown_section(run) +
+          markdown_text(summary_section(run)) + tuning_markdown_section(run);
   std::vector<std::string> closing = tally_parts(run);
   if (run.interrupted) closing.emplace_back("interrupted");
   text += '\n' + join_parts(closing, std::string::npos, 0) + '\n';

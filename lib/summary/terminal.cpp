@@ -445,10 +445,10 @@ void TerminalReport::print_legends(const RunResult& run) {
 
 void TerminalReport::finished(const RunResult& run, const RunEnd& end) {
   if (!options_.quiet) {
-    out_ << aa_terminal_section(run, options_.width);
+    out_ << terminal_text(aa_report(run, options_.width), options_.width);
     print_legends(run);
     out_ << model_steps_terminal_section(run, options_.width);
-    out_ << summary_terminal_section(run, options_.width);
+    out_ << terminal_text(summary_section(run, options_.width), options_.width);
     out_ << tuning_terminal_section(run, options_.width);
     // A smoke test was not meant to converge, but its figures suffer as well.
     const std::string unsettled =

@@ -15,6 +15,7 @@
 #include "lib/result/standing.h"
 #include "lib/session/aa_pairs.h"
 #include "lib/session/hybrid_entry.h"
+#include "lib/view/table.h"
 #include "lib/view/text_layout.h"
 #include "lib/view/units.h"
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -24,6 +25,15 @@ namespace attnbench {
 [[nodiscard]] std::string percent_text(double fraction);
 /// Value and unit with an SI prefix: si_text(5.1e9, "FLOP") is "5.10 GFLOP".
 [[nodiscard]] std::string si_text(double value, std::string_view unit);
+
+/// "1 case", "3 cases"; `plural` where it is not the noun with an s.
+template <std::integral Count>
+[[nodiscard]] std::string counted(Count count, std::string_view noun,
+                                  std::string_view plural = {}) {
+  std::string text = std::to_string(count) + ' ';
+  if (count == 1 || plural.empty()) return text.append(noun).append(count == 1 ? "" : "s");
+  return text.append(plural);
+}
 
 /// Columns that UTF-8 text takes on a terminal: two for each code point from U+3000 on (East Asian
 /// letters, emoji), one for others.

@@ -9,6 +9,7 @@
 
 #include "lib/result/record_fields.h"
 #include "lib/result/record_text.h"
+#include "lib/view/table.h"
 
 namespace attnbench {
 namespace {
