@@ -75,9 +75,9 @@ struct PlannedRun {
 };
 
 /// The runs of a command line, of scenarios that have a case to run. `program` begins the lines
-/// that repeat a cell. Throws ConfigError for every mistake of a user that keeps one of them from its
-/// start, also for two files that no result could tell apart and for a pattern that matches no case
-/// of any.
+/// that repeat a cell. Throws ConfigError for every mistake of a user that keeps one of them from
+/// its start, also for two files that no result could tell apart and for a pattern that matches no
+/// case of any.
 [[nodiscard]] std::vector<PlannedRun> planned_runs(const RunOptions& options,
                                                    const KnownBackends& known,
                                                    const std::string& program);
