@@ -45,6 +45,10 @@ TEST(Table, LosesADroppedColumnWithItsCellsAndLegend) {
   drop_column(table, "b");
   EXPECT_EQ(terminal_text(table), "  a\n  1\n  3\n");
   EXPECT_EQ(legends_of(table), "");
+
+  Table first{.columns = {{"a"}, {"b"}}, .rows = {{{"1", "2"}}}};
+  drop_column(first, "a");
+  EXPECT_EQ(terminal_text(first), "  b\n  2\n");
 }
 
 TEST(Section, IsNothingWithoutRowsAndNotes) {
