@@ -109,9 +109,9 @@ TEST(ItemPasses, RefuseLayoutsWithoutPagesOfOneTokenWhereKernelsReadPages) {
 
 TEST(ItemPasses, LeaveOtherStepsToTheKernels) {
   const auto device = make_cpu_device();
-  Fixture fixture(small_prefix_hits(), *device);
-  conformance::expect_agreement(*make_item_passes(), small_prefix_hits(), Fill::kNormal, *device,
-                                fixture);
+  const Case c = small_prefix_hits();  // the fixture refers to it
+  Fixture fixture(c, *device);
+  conformance::expect_agreement(*make_item_passes(), c, Fill::kNormal, *device, fixture);
 }
 
 }  // namespace
