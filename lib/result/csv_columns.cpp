@@ -4,9 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ostream>
+#include <ranges>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/result/added_columns.h"
@@ -15,10 +18,40 @@
 namespace attnbench {
 namespace {
 
-std::array<const RecordField*, kCsvColumns> by_place() {
-  std::array<const RecordField*, kCsvColumns> columns{};
+/// Columns have kept this order since they joined, for readers that count them. A field that is not
+/// named here has its column behind these.
+constexpr std::string_view kFirst =
+    "case mix model backend backend_version device cache launch mode dtype kv_dtype heads_q "
+    "heads_kv head_dim_qk head_dim_v page_size requests q_tokens kv_tokens status reason "
+    "verdict median_us lo_us hi_us q1_us q3_us min_us max_us samples rounds plan_us "
+    "plan_max_us visible_pairs flops bytes_unique bytes_streamed kv_bytes_unique "
+    "kv_bytes_streamed tflop_per_s gb_per_s roofline cache_resident impossible max_abs "
+    "max_abs_over_rms nmse bound_ratio rms_ratio lse_abs lse_bound_ratio rows non_finite fill "
+    "worst_request worst_token worst_head worst_dim worst_page repeatable "
+    "page_permutation_invariant batch_invariant fixture_hash repro worst_group aa_pairs "
+    "aa_ratio aa_lo aa_hi aa_floor aa_largest enqueue_us sm_mhz discarded clock_events short "
+    "index_device_us index_host_us use_cascade use_cascade_reason graph_n_forwards "
+    "graph_n_sets graph_n_us graph_n_lo_us graph_n_hi_us graph_n_samples graph_n_rounds "
+    "graph_n_status graph_n_reason graph_forced samples_checked scenario tp attention causal "
+    "cross_attention sinks alibi sliding_window_size scale logit_cap kv_layout placement "
+    "k_scale v_scale sweep update_us graph_bucket step slots_checked worst_state_row "
+    "kv_scales packages kernel engine_choice_sglang engine_choice_vllm engine_flag layer_kind "
+    "layers_of_kind layers_of_step layers_left_out workspace_bytes attention_chunk "
+    "temperature_len causal_block first_use_us q_dtype q_scales q_scale out_dtype out_scale "
+    "dual_chunk_size dual_local_size swa_pool padding_requests padding_tokens declared "
+    "declared_qk_input declared_p declared_accumulator declared_partial_out "
+    "declared_partial_roundings declared_lse others_busy_processors processors gpu_sharers "
+    "gpu_sharers_memory";
+
+std::vector<const RecordField*> in_order() {
+  std::vector<const RecordField*> columns;
+  for (const auto word : std::views::split(kFirst, ' ')) {
+    const std::string_view name(word.begin(), word.end());
+    columns.push_back(&*std::ranges::find(record_fields(), name, &RecordField::column));
+  }
   for (const RecordField& field : record_fields()) {
-    if (field.place > 0) columns.at(field.place - 1) = &field;
+    const bool is_placed = std::ranges::find(columns, &field) != columns.end();
+    if (!field.column.empty() && !is_placed) columns.push_back(&field);
   }
   return columns;
 }
@@ -43,8 +76,8 @@ std::string quoted(std::string text) {
 
 }  // namespace
 
-const std::array<const RecordField*, kCsvColumns>& csv_columns() {
-  static const std::array<const RecordField*, kCsvColumns> columns = by_place();
+const std::vector<const RecordField*>& csv_columns() {
+  static const std::vector<const RecordField*> columns = in_order();
   return columns;
 }
 

@@ -104,9 +104,8 @@ FieldAccess graph_n_status_access() {
   return {
       [](const Record& r) { return Json(graph_n_status(r)); },
       [](Record& r, const std::string& text) {
-        const auto found = std::ranges::find_if(kMeasureStatuses, [&](MeasureStatus each) {
-          return to_string(each) == present_word(text);
-        });
+        const auto found = std::ranges::find_if(
+            kMeasureStatuses, [&](MeasureStatus each) { return to_string(each) == text; });
         if (found != std::ranges::end(kMeasureStatuses)) r.graph_n.timing.status = *found;
       },
       {{"enum", {"converged", "noisy", "not converged", "throttled", "interrupted", "refused"}}}};

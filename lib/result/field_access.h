@@ -48,12 +48,6 @@ template <auto... kMembers>
           type_of<Member>()};
 }
 
-/// `text` with the words of earlier versions replaced: files before 1.17.0 say "timeout" of a cell
-/// whose time was over before it had converged.
-[[nodiscard]] inline std::string_view present_word(std::string_view text) {
-  return text == "timeout" ? "not converged" : text;
-}
-
 /// A member that is one of the enumerators `kAll`, by its word.
 template <const auto& kAll, auto... kMembers>
 [[nodiscard]] FieldAccess word() {
@@ -62,7 +56,7 @@ template <const auto& kAll, auto... kMembers>
   return {[](const Record& r) { return Json(to_string((r.*....*kMembers))); },
           [](Record& r, const std::string& text) {
             for (const auto each : kAll) {
-              if (to_string(each) != present_word(text)) continue;
+              if (to_string(each) != text) continue;
               (r.*....*kMembers) = each;
               return;
             }

@@ -14,7 +14,6 @@
 #include "lib/base/error.h"
 #include "lib/result/record_json.h"
 #include "lib/result/run_json.h"
-#include "lib/result/schema_version.h"
 
 namespace attnbench {
 namespace {
@@ -86,7 +85,7 @@ std::vector<JournalFile> files_of_journal(const std::string& path) {
 
 RunResult read_journal(const std::string& path, std::istream& file) {
   RunResult all;
-  std::size_t columns = 0;
+  bool begun = false;
   std::string text;
   for (int number = 1; std::getline(file, text); ++number) {
     const auto fail = [&](const std::string& message) {
@@ -100,10 +99,11 @@ RunResult read_journal(const std::string& path, std::istream& file) {
       const std::string& kind = member.key();
       const Json& value = member.value();
       if (kind == kRun) {
-        columns = columns_of(value.value("schema_version", Json()));
+        expect_readable(value.value("schema_version", Json()));
+        begun = true;
         append(all, run_from_json(value));
-      } else if (kind == kRecord && columns > 0) {
-        all.records.push_back(record_from_json(value, columns));
+      } else if (kind == kRecord && begun) {
+        all.records.push_back(record_from_json(value));
       } else {
         throw fail(fmt::format("no line of a journal: '{}'", kind));
       }

@@ -22,7 +22,6 @@
 #include "lib/result/journal.h"
 #include "lib/result/record_json.h"
 #include "lib/result/run_json.h"
-#include "lib/result/schema_version.h"
 
 namespace attnbench {
 namespace {
@@ -72,7 +71,8 @@ class ResultParser {
  private:
   void take_version(const Json& version) {
     try {
-      columns_ = columns_of(version);
+      expect_readable(version);
+      is_readable_ = true;
     } catch (const ConfigError& error) {
       fail(path_, error.diagnostics().front().message);
     } catch (const EnvironmentError& error) {
@@ -81,9 +81,9 @@ class ResultParser {
   }
 
   void take_record(const Json& json) {
-    if (columns_ == 0) fail(path_, "no results of attnbench: no schema_version before its records");
+    if (!is_readable_) fail(path_, "no results of attnbench: no schema_version before its records");
     try {
-      run.records.push_back(record_from_json(json, columns_));
+      run.records.push_back(record_from_json(json));
     } catch (const ConfigError& error) {
       fail(path_, fmt::format("{}: {}", record_name(run.records.size()),
                               error.diagnostics().front().message));
@@ -91,8 +91,8 @@ class ResultParser {
   }
 
   std::string path_;
-  std::string member_;       ///< the outermost one that is being read
-  std::size_t columns_ = 0;  ///< of the file's schema version; 0: not seen yet
+  std::string member_;        ///< the outermost one that is being read
+  bool is_readable_ = false;  ///< its schema_version was seen, and is known
 };
 
 /// Where the parser stopped, by the place it gives: "… at line 3, column 7: …".

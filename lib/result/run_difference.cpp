@@ -30,7 +30,7 @@ std::string file_name(const InputFile& file) {
   return std::filesystem::path(file.path).filename().string();
 }
 
-/// Files before 1.17.0 know of none.
+/// Of files that name their configs.
 std::string config_difference(const ScenarioSource& a, const ScenarioSource& b) {
   for (const InputFile& x : a.configs) {
     const auto y = std::ranges::find(b.configs, x.path, &InputFile::path);

@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <system_error>
 
 #include "lib/base/error.h"
 #include "lib/config/json_fields.h"
@@ -86,8 +89,8 @@ std::string word(const JsonFields& json, const char* key) {
   return *value;
 }
 
-/// A word that files have had since a later version.
-std::string later_word(const JsonFields& json, const char* key) {
+/// A word that not every file has.
+std::string optional_word(const JsonFields& json, const char* key) {
   return json.word(key).value_or("");
 }
 
@@ -124,8 +127,8 @@ DeviceInfo read_device(const JsonFields& json) {
   device.units = static_cast<int>(whole(json, "units", std::numeric_limits<int>::max()));
   device.last_level_cache_bytes = whole(json, "last_level_cache_bytes");
   device.memory_bytes = whole(json, "memory_bytes");
-  device.driver = later_word(json, "driver");
-  device.cuda_version = later_word(json, "cuda_version");
+  device.driver = optional_word(json, "driver");
+  device.cuda_version = optional_word(json, "cuda_version");
   return device;
 }
 
@@ -137,7 +140,7 @@ Ceilings read_ceilings(const JsonFields& json) {
   return ceilings;
 }
 
-/// Files before 1.16.0 tell measuring from the rest, no more.
+/// A file without spent_s tells measuring from the rest, no more.
 TimeAccount read_spent(const JsonFields& root, double wall_s) {
   TimeAccount account;
   if (!root.states("spent_s")) {
@@ -198,14 +201,18 @@ std::vector<InputFile> read_files(const nlohmann::json& root, const char* key) {
 
 ScenarioSource read_source(const nlohmann::json& json, const std::string& path) {
   const JsonFields fields(json, path);
-  return {word(fields, "name"), word(fields, "path"),          word(fields, "sha256"),
-          seed_of(json, path),  later_word(fields, "options"), read_files(json, "configs")};
+  return {word(fields, "name"),
+          word(fields, "path"),
+          word(fields, "sha256"),
+          seed_of(json, path),
+          optional_word(fields, "options"),
+          read_files(json, "configs")};
 }
 
 }  // namespace
 
 Json run_json(const RunResult& run) {
-  Json root = {{"schema_version", kSchemaVersions.back().name},
+  Json root = {{"schema_version", kSchemaVersion},
                {"environment", environment_of(run.environment)},
                {"ceilings", ceilings_of(run.ceilings)},
                {"devices", devices_of(run)},
@@ -221,6 +228,21 @@ Json run_json(const RunResult& run) {
   return root;
 }
 
+void expect_readable(const Json& version) {
+  const std::string found = version.is_string() ? version.get<std::string>() : version.dump();
+  const std::string_view known = kSchemaVersion;
+  const std::size_t first = known.find('.') + 1;
+  if (found.starts_with(known.substr(0, first))) return;
+  int part = 0;
+  const auto end = std::from_chars(found.data(), found.data() + found.size(), part);
+  if (end.ec == std::errc{} && std::string_view(end.ptr).starts_with('.') && part > 1) {
+    throw EnvironmentError(
+        fmt::format("written by a newer attnbench (schema {}); this one reads {}x", found,
+                    known.substr(0, first)));
+  }
+  throw ConfigError(fmt::format("no results of attnbench: its schema_version is {}", found));
+}
+
 RunResult run_from_json(const Json& json) {
   const nlohmann::json plain = json;
   const JsonFields root(plain, "");
@@ -230,14 +252,11 @@ RunResult run_from_json(const Json& json) {
   each_of(plain, "devices", [&](const nlohmann::json& each, const std::string& path) {
     const JsonFields fields(each, path);
     run.devices.push_back({read_device(fields), read_ceilings(object(fields, "ceilings")),
-                           later_word(fields, "ceilings_utc")});
+                           optional_word(fields, "ceilings_utc")});
   });
   each_of(plain, "scenarios", [&](const nlohmann::json& each, const std::string& path) {
     run.scenarios.push_back(read_source(each, path));
   });
-  if (run.scenarios.empty() && root.states("scenario")) {  // before 1.3.0 there was one
-    run.scenarios.push_back(read_source(plain.at("scenario"), "scenario"));
-  }
   run.plugins = read_files(plain, "plugins");
   if (root.states("others") && !root.is_null("others")) {
     const JsonFields others = object(root, "others");

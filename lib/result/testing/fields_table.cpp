@@ -24,16 +24,15 @@ std::string code(const std::string& text) { return text.empty() ? "" : '`' + tex
 }  // namespace
 
 std::string fields_table() {
-  std::string table = "| place | CSV | JSON | unit | |\n|--:|---|---|---|---|\n";
+  std::string table = "| CSV | JSON | unit | |\n|---|---|---|---|\n";
   std::set<std::string> described;
   for (const RecordField& field : record_fields()) {
     for (const RecordGroup* group : groups_around(field.path)) {
       if (!described.insert(group->path).second) continue;
-      table += fmt::format("| | | {} | | {} |\n", code(with_dots(group->path)),
+      table += fmt::format("| | {} | | {} |\n", code(with_dots(group->path)),
                            markdown_cell(group->description));
     }
-    table += fmt::format("| {} | {} | {} | {} | {} |\n",
-                         field.place > 0 ? fmt::format("{}", field.place) : "", code(field.column),
+    table += fmt::format("| {} | {} | {} | {} |\n", code(field.column),
                          field.path == field.column ? "" : code(with_dots(field.path)), field.unit,
                          markdown_cell(field.description));
   }
