@@ -74,6 +74,12 @@ std::vector<Case> families() {
   tree.layer = {.heads_q = 4, .heads_kv = 2, .head_dim_qk = 32, .head_dim_v = 32, .scale = 0.2};
   tree.layer.attention_chunk = 3;
   cases.push_back(tree);
+  tree.id = "tree_chunks_window_by_depth";
+  tree.layer.window_in_trees = WindowInTrees::kDepth;
+  tree.layer.sliding_window_size = 1;
+  cases.push_back(tree);
+  tree.layer.window_in_trees = WindowInTrees::kIndex;
+  tree.layer.sliding_window_size = -1;
   chunks.id = "temperature_cap_chunks";
   chunks.layer.temperature_len = 3;
   chunks.layer.logit_cap = 0.8;

@@ -106,7 +106,6 @@ TEST(KeySet, shows_what_the_oracle_shows_in_random_geometries) {
       }
       if (layer.causal && layer.causal_block == 1 && draw.one_in(3)) {
         layer.attention_chunk = draw(1, 30);
-        layer.window_in_trees = WindowInTrees::kIndex;
       }
     }
     SCOPED_TRACE("round " + std::to_string(round));

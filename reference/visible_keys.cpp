@@ -66,22 +66,24 @@ VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request, st
   }
   const bool tree = !request.tree_parents.empty();
   const bool by_index = layer.window_in_trees == WindowInTrees::kIndex;
-  const std::int64_t own = by_index ? request.prefix_len() + token : position;
-  std::int64_t oldest = window < 0 ? std::numeric_limits<std::int64_t>::min() : own - window;
-  // Of the own chunk alone: floor(key / chunk) == floor(own / chunk).
-  if (layer.attention_chunk > 0) oldest = std::max(oldest, own - own % layer.attention_chunk);
+  const std::int64_t index = request.prefix_len() + token;
+  constexpr auto kNone = std::numeric_limits<std::int64_t>::min();
+  const std::int64_t oldest = window < 0 ? kNone : (by_index ? index : position) - window;
+  // Only keys of the own chunk: floor(key / chunk) == floor(index / chunk), in trees too.
+  const std::int64_t chunk = layer.attention_chunk;
+  const std::int64_t first_in_chunk = chunk > 0 ? index - index % chunk : kNone;
   // Behind the last token of the query's block, or of the request.
   const std::int64_t block = layer.causal_block;
   const std::int64_t behind = std::min((token / block + 1) * block, request.q_len);
   seen.end = std::max<std::int64_t>(request.prefix_len() + (tree ? 0 : behind), 0);
-  seen.begin = std::clamp<std::int64_t>(oldest, 0, seen.end);
+  seen.begin = std::clamp<std::int64_t>(std::max(oldest, first_in_chunk), 0, seen.end);
   if (!tree) return seen;
 
   std::int64_t node_position = position;
   for (std::int64_t node = token; node >= 0; --node_position) {
-    const std::int64_t index = request.prefix_len() + node;
-    if ((by_index ? index : node_position) < oldest) break;
-    seen.branch.push_back({index, node_position});
+    const std::int64_t key = request.prefix_len() + node;
+    if (key < first_in_chunk || (by_index ? key : node_position) < oldest) break;
+    seen.branch.push_back({key, node_position});
     node = request.tree_parents[static_cast<std::size_t>(node)];
   }
   std::ranges::reverse(seen.branch);

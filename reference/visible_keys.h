@@ -57,8 +57,8 @@ struct VisibleKeys {
 ///   C keys, on top of causality, trees and windows: keys at floor(j / C) == floor(i / C).
 /// A node of a draft tree lies at position prefix_len + depth, not at its index: ALiBi counts
 /// tokens of the text that the branch spells, and siblings are not part of it. The window counts in
-/// the same way under WindowInTrees::kDepth; under kIndex it counts places among the request's
-/// keys, as chunks always do.
+/// the same way under WindowInTrees::kDepth; under kIndex it counts indices among the request's
+/// keys. Chunks always count these.
 [[nodiscard]] VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request,
                                        std::int64_t token);
 

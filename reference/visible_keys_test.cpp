@@ -121,6 +121,19 @@ TEST(VisibleKeys, a_window_by_index_counts_every_node_before_the_query) {
   EXPECT_EQ(indices(layer, request, 5), (Keys{9, 10, 11, 15}));
 }
 
+TEST(VisibleKeys, chunks_in_a_draft_tree_count_indices_beside_a_window_by_depth) {
+  Request request = request_of(6, 10 + 6);
+  request.tree_parents = {-1, 0, 0, 0, 1, 1};
+  AttentionLayer layer;
+  layer.window_in_trees = WindowInTrees::kDepth;
+  layer.attention_chunk = 4;
+  EXPECT_EQ(indices(layer, request, 1), (Keys{8, 9, 10, 11}));
+  EXPECT_EQ(indices(layer, request, 3), (Keys{13})) << "position 11, index 13";
+  EXPECT_EQ(indices(layer, request, 5), (Keys{15})) << "position 12, index 15";
+  layer.attention_chunk = 11;
+  EXPECT_EQ(indices(layer, request, 5), (Keys{11, 15}));
+}
+
 TEST(VisibleKeys, an_encoder_s_window_reaches_as_far_ahead_as_back) {
   AttentionLayer layer;
   layer.causal = false;
