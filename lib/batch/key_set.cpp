@@ -76,6 +76,10 @@ std::int64_t KeySet::first_delimiter() const {
   return request_.kv_len - tokens_of_items(request_.items);
 }
 
+bool KeySet::sees_one_run() const {
+  return !chosen_ && request_.tree_parents.empty() && request_.items.empty();
+}
+
 /// Keys of a query that has neither a draft tree nor items: one run.
 KeyRun KeySet::band(std::int64_t token) const {
   if (sees_all()) return {0, request_.kv_len};
@@ -214,12 +218,20 @@ std::int64_t KeySet::end_of_ramp(std::int64_t token) const {
   return end - prefix_len();
 }
 
+/// As many as runs() has, without memory of their own where they are one: a prompt may have a
+/// million blocks.
+std::int64_t KeySet::keys_of(std::int64_t token, std::int64_t head_group) const {
+  if (!sees_one_run()) return count_keys(runs(token, head_group));
+  const KeyRun keys = band(token);
+  return std::max<std::int64_t>(
+      std::min(keys.end, request_.keys_read.value_or(request_.kv_len)) - keys.begin, 0);
+}
+
 std::int64_t KeySet::pairs(std::int64_t head_group) const {
   Count twice = 0;
   for (std::int64_t token = 0, end = 0; token < request_.q_len; token = end) {
     end = end_of_ramp(token);
-    const std::int64_t first = count_keys(runs(token, head_group));
-    const std::int64_t last = count_keys(runs(end - 1, head_group));
+    const std::int64_t first = keys_of(token, head_group), last = keys_of(end - 1, head_group);
     twice += (Count(first) + last) * (end - token);
   }
   return twice.value() / 2;

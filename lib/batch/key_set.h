@@ -73,10 +73,12 @@ class KeySet {
   [[nodiscard]] bool sees_all() const;
   [[nodiscard]] std::int64_t prefix_len() const { return request_.kv_len - request_.q_len; }
   [[nodiscard]] std::int64_t first_delimiter() const;
+  [[nodiscard]] bool sees_one_run() const;
   [[nodiscard]] KeyRun band(std::int64_t token) const;
   [[nodiscard]] std::vector<KeyRun> branch(std::int64_t token) const;
   [[nodiscard]] std::vector<KeyRun> of_items(std::int64_t token) const;
   [[nodiscard]] std::vector<KeyRun> chosen_by(std::int64_t token, std::int64_t head_group) const;
+  [[nodiscard]] std::int64_t keys_of(std::int64_t token, std::int64_t head_group) const;
   [[nodiscard]] std::int64_t end_of_ramp(std::int64_t token) const;
 
   AttentionLayer layer_;

@@ -29,9 +29,6 @@ struct Cost {
 
 [[nodiscard]] Cost count_cost(const Case& c);
 
-/// Keys that query token `token` of request `r` attends to.
-[[nodiscard]] std::int64_t visible_keys(const Case& c, const Request& r, std::int64_t token);
-
 /// Rates of the machine, measured in the same process.
 struct Ceilings {
   double read_bytes_per_s = 0;
