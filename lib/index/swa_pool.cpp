@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/index/swa_pool.h"
 
-#include <algorithm>
 #include <cstddef>
 
-#include "lib/index/csr.h"
+#include "lib/batch/key_set.h"
 #include "lib/index/request_tokens.h"
 
 namespace attnbench {
@@ -13,13 +12,9 @@ namespace attnbench {
 FullToSwaMapping map_window_pages(const ForwardBatch& batch, const AttentionLayer& layer,
                                   std::int64_t page_size, std::int64_t num_pages) {
   FullToSwaMapping mapping((num_pages - 1) * page_size, page_size);
-  const KvSpans seen = window_spans(batch, layer.sliding_window_size);
   std::int64_t next_page = 1;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
-    const std::int64_t of_chunk =
-        chunk_begin(layer.attention_chunk, batch.kv_len(r) - batch.q_len(r));
-    const std::int64_t reached =
-        std::max<std::int64_t>(seen.start[static_cast<std::size_t>(r)], of_chunk);
+    const std::int64_t reached = KeySet(layer, batch, r).first_in_reach();
     const std::int64_t first = reached / page_size * page_size;
     const auto tokens = request_tokens(batch, r, first, batch.kv_len(r) - first);
     for (std::size_t t = 0; t < tokens.size(); t += static_cast<std::size_t>(page_size)) {
