@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "lib/batch/key_set.h"
 #include "lib/batch/multi_item.h"
 
 namespace attnbench {
@@ -13,11 +14,7 @@ namespace {
 
 /// First key that the last query may see.
 std::int64_t first_visible(const AttentionLayer& layer, const Request& request) {
-  if (layer.is_cross_attention) return 0;
-  const std::int64_t last = request.kv_len - 1;
-  const std::int64_t in_chunk = chunk_begin(layer.attention_chunk, last);
-  return layer.sliding_window_size < 0 ? in_chunk
-                                       : std::max(last - layer.sliding_window_size, in_chunk);
+  return KeySet(layer, {.q_len = 1, .kv_len = request.kv_len}).first_in_reach();
 }
 
 /// Positions that fresh keys of a request may have.
