@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "lib/base/told_apart.h"
+#include "lib/batch/key_set.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {
@@ -25,17 +26,10 @@ std::string seen_keys(const Case& c, const WorstElement& worst) {
   if (c.layer.is_recurrent() || worst.request < 0 || worst.token < 0) return {};
   const Request& request = c.requests[static_cast<std::size_t>(worst.request)];
   if (!request.tree_parents.empty() || !request.items.empty()) return {};
-  const std::int64_t own = request.prefix_len() + worst.token;
-  const bool all = c.layer.is_cross_attention;
-  const std::int64_t window = c.layer.sliding_window_size;
-  std::int64_t first = chunk_begin(c.layer.attention_chunk, own);
-  if (!all && window >= 0) first = std::max(own - window, first);
-  std::int64_t last = request.kv_len - 1;
-  const std::int64_t in_block = c.layer.causal_block - 1 - worst.token % c.layer.causal_block;
-  if (!all && c.layer.causal) last = std::min(last, own + in_block);
-  if (!all && !c.layer.causal && window >= 0) last = std::min(last, own + window);
-  if (first > last) return "; it sees no key";
-  return fmt::format("; it sees keys {} to {} of {}", first, last, request.kv_len);
+  const std::vector<KeyRun> runs = key_set_of(c.layer, request).runs(worst.token);
+  if (runs.empty()) return "; it sees no key";
+  return fmt::format("; it sees keys {} to {} of {}", runs.front().begin, runs.back().end - 1,
+                     request.kv_len);
 }
 
 std::string place(const Case& c, const ErrorMetrics& error) {
