@@ -53,7 +53,7 @@ DECLARES = {
     "tuple": "apply tie tuple",
     "concepts": "floating_point integral same_as",
     "typeinfo": "type_info",
-    "type_traits": "is_aggregate_v is_arithmetic_v is_enum_v is_integral_v is_same_v is_trivial_v is_trivially_copyable_v "
+    "type_traits": "is_aggregate_v is_arithmetic_v is_enum_v is_floating_point_v is_integral_v is_same_v is_trivial_v is_trivially_copyable_v "
                    "is_void_v remove_cvref_t underlying_type_t",
     "utility": "exchange index_sequence make_index_sequence make_pair move pair swap",
     "variant": "get_if holds_alternative monostate variant visit",

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,8 @@ namespace attnbench {
 
 /// Element types of tensors. e4m3 is the "fn" variant (no infinities, max 448); e5m2 has max 57344.
 enum class DType : std::uint8_t { kF32, kF16, kBF16, kE4M3, kE5M2 };
+inline constexpr std::array kDTypes = {DType::kF32, DType::kF16, DType::kBF16, DType::kE4M3,
+                                       DType::kE5M2};
 
 [[nodiscard]] std::string_view to_string(DType dtype);
 [[nodiscard]] std::optional<DType> dtype_from_string(std::string_view name);

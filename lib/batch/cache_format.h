@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -36,6 +37,10 @@ enum class KvLayout : std::uint8_t {
 inline constexpr KvLayout kPoolLayouts[] = {KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined,
                                             KvLayout::kXPacked};
 
+/// That a cache of keys and values can be asked for.
+inline constexpr std::array kCacheLayouts = {KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined,
+                                             KvLayout::kXPacked, KvLayout::kRagged};
+
 /// What a stored number of the cache is multiplied with to get the number that it stands for.
 /// Other than kTensor is for fp8 caches alone. A KV write is given the scales of tensors, heads and
 /// requests, and computes and stores those of tokens and blocks: written_scale().
@@ -50,6 +55,9 @@ enum class KvScales : std::uint8_t {
   /// row belongs to two requests.
   kRequest,
 };
+
+inline constexpr std::array kCacheScales = {KvScales::kTensor, KvScales::kHead, KvScales::kToken,
+                                            KvScales::kBlock, KvScales::kRequest};
 
 [[nodiscard]] std::string_view to_string(KvLayout layout);
 [[nodiscard]] std::string_view to_string(KvScales scales);

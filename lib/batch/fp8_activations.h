@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -17,6 +18,9 @@ enum class QScales : std::uint8_t {
   kHead,     ///< f32 [Hkv], vLLM's scales of a checkpoint: by KV head
   kToken,    ///< f32 [T, Hq], which come with the queries: of a token's row in a query head
 };
+inline constexpr std::array kQScalesKinds = {QScales::kTensor, QScales::kHead, QScales::kToken,
+                                             QScales::kRequest};
+inline constexpr std::array kFp8Types = {DType::kE4M3, DType::kE5M2};
 [[nodiscard]] constexpr std::string_view to_string(QScales scales) {
   switch (scales) {
     case QScales::kTensor:

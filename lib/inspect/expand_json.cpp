@@ -6,32 +6,12 @@
 #include "lib/engines/engine_setup_of.h"
 #include "lib/inspect/expand_report.h"
 #include "lib/inspect/expanded_case.h"
+#include "lib/scenario/case_fields.h"
 #include "lib/scenario/prefix_tree.h"
 #include "lib/view/json.h"
 
 namespace attnbench {
 namespace {
-
-Json layer_of(const AttentionLayer& l) {
-  return {{"kind", l.shares_row_of_k_and_v() ? "mla_absorbed" : l.attention()},
-          {"heads_q", l.heads_q},
-          {"heads_kv", l.heads_kv},
-          {"head_dim_qk", l.head_dim_qk},
-          {"head_dim_v", l.head_dim_v},
-          {"scale", l.scale},
-          {"logit_cap", l.logit_cap},
-          {"temperature_len", l.temperature_len},
-          {"sliding_window_size", l.sliding_window_size},
-          {"window_in_trees", to_string(l.window_in_trees)},
-          {"attention_chunk", l.attention_chunk},
-          {"dual_chunk",
-           {{"chunk_size", l.dual_chunk.chunk_size}, {"local_size", l.dual_chunk.local_size}}},
-          {"causal", l.causal},
-          {"causal_block", l.causal_block},
-          {"is_cross_attention", l.is_cross_attention},
-          {"has_sinks", l.has_sinks},
-          {"has_alibi", l.has_alibi}};
-}
 
 Json model_layers_of(const ModelLayers& layers) {
   if (layers.kind.empty()) return nullptr;
@@ -98,26 +78,19 @@ Json layouts_of(const ExpandedCase& e) {
 }
 
 Json kv_cache_of(const ExpandedCase& e) {
-  const KvCacheConfig& kv_cache = e.source->kv_cache;
-  return {{"page_size", kv_cache.page_size},
-          {"layout", kv_cache.layout ? Json(to_string(*kv_cache.layout)) : Json(nullptr)},
-          {"dtype", to_string(kv_cache.dtype)},
-          {"scales", to_string(kv_cache.scales)},
-          {"k_scale", kv_cache.k_scale},
-          {"v_scale", kv_cache.v_scale},
-          {"placement", to_string(kv_cache.placement)},
-          {"num_pages", e.num_pages},
-          {"pages_used", e.pages_used},
-          {"swa_pool", kv_cache.swa_pool},
-          {"slots_used", e.page_use.slots},
-          {"slots_freed", e.page_use.slots_freed},
-          {"wasted_slots", e.page_use.wasted_slots()},
-          {"utilisation", e.page_use.utilisation()},
-          {"prefix_tokens_again", e.page_use.tokens_again},
-          {"contiguous_slots", e.page_use.contiguous_slots},
-          {"contiguous_utilisation", e.page_use.contiguous_utilisation()},
-          {"pool_bytes", e.pool_bytes},
-          {"layouts", layouts_of(e)}};
+  Json json = cache_json(e.source->kv_cache);
+  json["num_pages"] = e.num_pages;
+  json["pages_used"] = e.pages_used;
+  json["slots_used"] = e.page_use.slots;
+  json["slots_freed"] = e.page_use.slots_freed;
+  json["wasted_slots"] = e.page_use.wasted_slots();
+  json["utilisation"] = e.page_use.utilisation();
+  json["prefix_tokens_again"] = e.page_use.tokens_again;
+  json["contiguous_slots"] = e.page_use.contiguous_slots;
+  json["contiguous_utilisation"] = e.page_use.contiguous_utilisation();
+  json["pool_bytes"] = e.pool_bytes;
+  json["layouts"] = layouts_of(e);
+  return json;
 }
 
 Json states_of(const ExpandedCase& e) {
@@ -172,7 +145,7 @@ Json case_of(const ExpandedCase& e, const VerifyConfig& verify) {
           {"q_scale", c.q_scale},
           {"out_dtype", to_string(c.out_dtype())},
           {"out_scale", c.out_scale},
-          {"layer", layer_of(c.layer)},
+          {"layer", layer_json(c.layer)},
           {"kv_cache", c.layer.is_recurrent() ? Json(nullptr) : kv_cache_of(e)},
           {"states", c.layer.is_recurrent() ? states_of(e) : Json(nullptr)},
           {"q_tokens", c.q_tokens()},

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/base/error.h"
 #include "lib/result/added_columns.h"
 #include "lib/result/sinks.h"
 
@@ -47,7 +48,9 @@ std::vector<const RecordField*> in_order() {
   std::vector<const RecordField*> columns;
   for (const auto word : std::views::split(kFirst, ' ')) {
     const std::string_view name(word.begin(), word.end());
-    columns.push_back(&*std::ranges::find(record_fields(), name, &RecordField::column));
+    const auto field = std::ranges::find(record_fields(), name, &RecordField::column);
+    expects(field != record_fields().end(), "a column without a field");
+    columns.push_back(&*field);
   }
   for (const RecordField& field : record_fields()) {
     const bool is_placed = std::ranges::find(columns, &field) != columns.end();

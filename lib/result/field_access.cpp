@@ -2,29 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/result/field_access.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
 #include <string>
-#include <system_error>
+#include <string_view>
 #include <utility>
 #include <variant>
 
+#include "lib/base/error.h"
 #include "lib/result/added_columns.h"
 #include "lib/result/record_text.h"
 
 namespace attnbench {
 namespace {
-
-template <class Number>
-void number_from(const std::string& text, Number& value) {
-  const char* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value);
-  if (result.ec != std::errc{} || result.ptr != end) {
-    throw ConfigError(fmt::format("'{}' is not a number", text));
-  }
-}
 
 Json blocks_json(const CellTiming& timing) {
   Json blocks = Json::array();
@@ -77,27 +70,24 @@ Outcome outcome_of(Verdict verdict, std::string reason) {
 
 }  // namespace
 
-void from_text(const std::string& text, std::string& value) { value = text; }
-void from_text(const std::string& text, int& value) { number_from(text, value); }
-void from_text(const std::string& text, std::int64_t& value) { number_from(text, value); }
-void from_text(const std::string& text, double& value) { number_from(text, value); }
-void from_text(const std::string& text, bool& value) {
-  if (text != "0" && text != "1") throw ConfigError(fmt::format("'{}' is neither 0 nor 1", text));
-  value = text == "1";
+FieldAccess computed(Json (*value)(const Record&), Json type) {
+  return {value, [](Record&, const std::string&) {}, std::move(type)};
 }
 
-FieldAccess computed(Json (*value)(const Record&)) {
-  return {value, [](Record&, const std::string&) {}, type_of<double>()};
-}
-
-FieldAccess of_words(FieldAccess access, std::vector<std::string> words) {
-  access.type = {{"enum", std::move(words)}};
-  return access;
-}
-
-FieldAccess at_least(int minimum, FieldAccess access) {
-  access.type["minimum"] = minimum;
-  return access;
+FieldAccess attention_access() {
+  static constexpr std::array kFamilies = {Family::kSoftmax, Family::kLatent, Family::kRecurrent};
+  static constexpr std::string_view kComposed = "mla_composed";
+  return {[](const Record& r) { return Json(r.is_composed ? kComposed : r.layer.attention()); },
+          [](Record& r, const std::string& text) {
+            r.is_composed = text == kComposed;
+            const std::string_view word = r.is_composed ? "mla" : std::string_view(text);
+            for (const Family family : kFamilies) {
+              r.layer.family = family;
+              if (r.layer.attention() == word) return;
+            }
+            throw ConfigError(fmt::format("unknown word '{}'", text));
+          },
+          {{"enum", {"mha", "mla", kComposed, "gated_delta_net"}}}};
 }
 
 FieldAccess graph_n_status_access() {
@@ -154,13 +144,13 @@ FieldAccess sweep_access() {
 }
 
 FieldAccess swept_numbers_access() {
-  FieldAccess access = computed([](const Record& r) {
-    Json values = Json::object();
-    for (const auto& [path, value] : swept_numbers(r)) values[path] = value;
-    return values;
-  });
-  access.type = {{"type", "object"}, {"additionalProperties", {{"type", "number"}}}};
-  return access;
+  return computed(
+      [](const Record& r) {
+        Json values = Json::object();
+        for (const auto& [path, value] : swept_numbers(r)) values[path] = value;
+        return values;
+      },
+      {{"type", "object"}, {"additionalProperties", {{"type", "number"}}}});
 }
 
 FieldAccess groups_access() {

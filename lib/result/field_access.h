@@ -2,68 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <fmt/format.h>
-
-#include <cstdint>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-#include "lib/base/error.h"
 #include "lib/result/record.h"
+#include "lib/view/field.h"
 #include "lib/view/json.h"
 
 namespace attnbench {
 
 /// How a field is taken out of a record and put back.
-struct FieldAccess {
-  Json (*value)(const Record&);
-  void (*read)(Record&, const std::string&);  ///< of the CSV; throws ConfigError on a bad value
-  Json type;                                  ///< what a JSON schema says of the value
-  std::string absent = {};                    ///< what the CSV has for null
-};
-
-// What the CSV says, into a member. Throw ConfigError.
-void from_text(const std::string& text, std::string& value);
-void from_text(const std::string& text, int& value);
-void from_text(const std::string& text, std::int64_t& value);
-void from_text(const std::string& text, double& value);
-void from_text(const std::string& text, bool& value);
-
-template <class T>
-[[nodiscard]] Json type_of() {
-  if constexpr (std::is_same_v<T, double>) return {{"type", {"number", "null"}}};
-  if constexpr (std::is_same_v<T, bool>) return {{"type", "boolean"}};
-  if constexpr (std::is_same_v<T, std::string>) return {{"type", "string"}};
-  return {{"type", "integer"}, {"minimum", 0}};
-}
-
-/// A member of a member … of a record: member<&Record::timing, &CellTiming::median_us>().
-template <auto... kMembers>
-[[nodiscard]] FieldAccess member() {
-  using Member = std::remove_cvref_t<decltype((Record().*....*kMembers))>;
-  return {[](const Record& r) { return Json((r.*....*kMembers)); },
-          [](Record& r, const std::string& text) { from_text(text, (r.*....*kMembers)); },
-          type_of<Member>()};
-}
-
-/// A member that is one of the enumerators `kAll`, by its word.
-template <const auto& kAll, auto... kMembers>
-[[nodiscard]] FieldAccess word() {
-  Json words = Json::array();
-  for (const auto each : kAll) words.push_back(to_string(each));
-  return {[](const Record& r) { return Json(to_string((r.*....*kMembers))); },
-          [](Record& r, const std::string& text) {
-            for (const auto each : kAll) {
-              if (to_string(each) != text) continue;
-              (r.*....*kMembers) = each;
-              return;
-            }
-            throw ConfigError(fmt::format("unknown word '{}'", text));
-          },
-          {{"enum", std::move(words)}}};
-}
+using FieldAccess = Access<Record>;
 
 /// A property that is -1 not tested, 0 no, 1 yes, as the CSV has it; in JSON null, false, true.
 template <auto... kMembers>
@@ -79,13 +25,10 @@ template <auto... kMembers>
 }
 
 /// A figure that a reader computes again from others.
-[[nodiscard]] FieldAccess computed(Json (*value)(const Record&));
+[[nodiscard]] FieldAccess computed(Json (*value)(const Record&), Json type = type_of<double>());
 
-/// Restricts the schema's type to these words.
-[[nodiscard]] FieldAccess of_words(FieldAccess access, std::vector<std::string> words);
-
-/// Restricts the schema's type to integers of at least `minimum`.
-[[nodiscard]] FieldAccess at_least(int minimum, FieldAccess access);
+/// "mha", "mla", "mla_composed" or "gated_delta_net".
+[[nodiscard]] FieldAccess attention_access();
 
 // Fields that are more than one member of a record.
 

@@ -40,7 +40,7 @@ Record refused(Record r, const char* reason) {
 }
 
 Record linear(Record r) {
-  r.layer.attention = "gated_delta_net";
+  r.layer.family = Family::kRecurrent;
   return r;
 }
 

@@ -33,35 +33,6 @@ struct BatchedGraphTiming {
   [[nodiscard]] bool timed() const { return tried() && reason.empty() && timing.median_us > 0; }
 };
 
-/// Properties of the attention layer beyond its shape.
-struct LayerFacts {
-  std::string attention = "mha";  ///< AttentionLayer::attention()
-  bool causal = true, cross = false, sinks = false, alibi = false;
-  std::int64_t causal_block = 1;          ///< new tokens that see each other; 1 = causal
-  std::int64_t sliding_window_size = -1;  ///< previous keys visible; -1 = all
-  std::int64_t attention_chunk = 0;       ///< keys of a chunk; 0 = none
-  std::int64_t dual_chunk_size = 0;       ///< DualChunk::chunk_size, tokens; 0 = none
-  std::int64_t dual_local_size = 0;       ///< DualChunk::local_size, tokens
-  double scale = 0;                       ///< multiplies q.k
-  double logit_cap = 0;                   ///< 0 = none
-  std::int64_t temperature_len = 0;       ///< tokens; 0 = none
-};
-
-/// Properties of the KV cache beyond page size and data type.
-struct CacheFacts {
-  std::string layout;  ///< that the backend read; empty where none was asked for or chosen
-  std::string scales, placement;
-  double k_scale = 1, v_scale = 1;
-  bool swa_pool = false;  ///< KvCacheConfig::swa_pool
-};
-
-/// Activations in fp8, with the scales of whole tensors.
-struct Fp8Facts {
-  std::string q_dtype, q_scales;  ///< empty: queries are of Record::dtype
-  std::string out_dtype;          ///< empty: so are outputs
-  double q_scale = 1, out_scale = 1;
-};
-
 /// Where the backend says that it rounds (Numerics); of a composed step the loosest of its parts.
 struct DeclaredFacts {
   std::string qk_input, p, accumulator, partial_out;  ///< types; empty: it was not asked
@@ -115,12 +86,13 @@ struct Record {
   StepPart step = StepPart::kAttention;
   bool graph_forced = false;  ///< --force-graph: the backend claims no graph of such a batch
   std::string mode;           ///< forward mode
-  std::string dtype, kv_dtype;
-  int heads_q = 0, heads_kv = 0, head_dim_qk = 0, head_dim_v = 0;
-  std::int64_t page_size = 0, requests = 0, q_tokens = 0, kv_tokens = 0;
-  LayerFacts layer;
-  CacheFacts kv_cache;
-  Fp8Facts fp8;
+  std::string dtype;
+  std::int64_t requests = 0, q_tokens = 0, kv_tokens = 0;
+  AttentionLayer layer;
+  bool is_composed = false;  ///< Case::parts: `layer` is in the absorbed form
+  KvCacheConfig kv_cache;    ///< its layout is the one that the backend read
+  Fp8Activations fp8;
+  float q_scale = 1, out_scale = 1;
   int tp = 1;
   std::int64_t graph_bucket = 0;  ///< requests of a padded graph, its padding included; 0: none
   std::int64_t padding_requests = 0, padding_tokens = 0;  ///< BatchPadding: what fills the step up
@@ -154,7 +126,7 @@ struct Record {
   std::string fixture_hash;
   std::string repro;  ///< paste-ready command line that runs this cell alone
 
-  [[nodiscard]] bool is_recurrent() const { return layer.attention == "gated_delta_net"; }
+  [[nodiscard]] bool is_recurrent() const { return layer.is_recurrent(); }
   [[nodiscard]] Verdict verdict() const { return verdict_of(outcome); }
   /// Why not passed, not converged or not measured; empty when all is well.
   [[nodiscard]] const std::string& reason() const { return reason_of(outcome); }

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "lib/result/field_access.h"
 #include "lib/result/record_text.h"
+#include "lib/scenario/case_fields.h"
 
 namespace attnbench {
 namespace {
@@ -15,41 +18,39 @@ namespace {
 constexpr std::array kSteps = {StepPart::kAttention, StepPart::kKvWrite, StepPart::kBoth};
 constexpr std::array kLaunches = {LaunchMode::kEager, LaunchMode::kGraph};
 
-bool is_timed(const Record& r) { return r.is_timed(); }
 bool is_updated(const Record& r) { return r.is_timed() && r.update.median_us > 0; }
-bool claims_speed(const Record& r) { return r.claims_speed(); }
 bool has_clock(const Record& r) { return r.is_timed() && r.timing.sm_mhz > 0; }
-bool is_second(const Record& r) { return r.aa.pairs > 0; }
 bool aa_has_interval(const Record& r) { return r.aa.has_interval(); }
-bool has_batched_graph(const Record& r) { return r.graph_n.tried(); }
 bool has_batched_graph_timing(const Record& r) { return r.graph_n.timed(); }
-bool is_compared(const Record& r) { return r.error.rows > 0; }
 bool has_kv_cache(const Record& r) { return !r.is_recurrent(); }
-bool has_fp8_queries(const Record& r) { return !r.fp8.q_dtype.empty(); }
-bool has_fp8_outputs(const Record& r) { return !r.fp8.out_dtype.empty(); }
-bool has_declared(const Record& r) { return r.declared.exist(); }
+bool has_fp8_queries(const Record& r) { return r.fp8.q.has_value(); }
+bool has_fp8_outputs(const Record& r) { return r.fp8.out.has_value(); }
 bool has_lse(const Record& r) { return r.error.lse_abs >= 0; }
-bool has_states(const Record& r) { return r.is_recurrent(); }
-bool has_layout(const Record& r) { return has_kv_cache(r) && !r.kv_cache.layout.empty(); }
 bool has_sglang_choice(const Record& r) { return !r.engine_choice.sglang.empty(); }
 bool has_vllm_choice(const Record& r) { return !r.engine_choice.vllm.empty(); }
-bool has_engine_choice(const Record& r) { return has_sglang_choice(r) || has_vllm_choice(r); }
-bool stands_for_layers(const Record& r) { return !r.model_layers.kind.empty(); }
 bool has_workspace(const Record& r) { return r.workspace_bytes > 0; }
 bool was_used(const Record& r) { return r.first_use_us > 0; }
-bool has_window(const Record& r) { return r.layer.sliding_window_size >= 0; }
-bool has_blocks(const Record& r) { return r.layer.causal_block > 1; }
-bool has_chunks(const Record& r) { return r.layer.attention_chunk > 0; }
-bool has_dual_chunks(const Record& r) { return r.layer.dual_chunk_size > 0; }
-bool has_temperature(const Record& r) { return r.layer.temperature_len > 0; }
-bool knows_others(const Record& r) { return r.others.known(); }
-bool knows_sharers(const Record& r) { return r.timing.sharers.known(); }
-bool has_logit_cap(const Record& r) { return r.layer.logit_cap > 0; }
 
-FieldAccess declared_text() {
-  FieldAccess access = computed([](const Record& r) { return Json(r.declared.text()); });
-  access.type = type_of<std::string>();
-  return access;
+/// The fields of a struct that a record holds, below `prefix`.
+template <auto kMember, class S>
+void add_rows(std::vector<RecordField>& rows, const std::string& prefix,
+              const std::vector<Field<S>>& fields, bool (*has_struct)(const Record&) = nullptr) {
+  for (const Field<S>& field : fields) {
+    if (!field.in_results) continue;
+    const std::string& column = field.column.empty() ? field.name : field.column;
+    const bool is_nested = field.name.find('/') != std::string::npos;
+    RecordField row{prefix + (is_nested ? column : field.name), column, "",
+                    inside<kMember>(field.access),
+                    field.says + (field.none.empty() ? "" : "; null: " + field.none)};
+    if (!field.none.empty() || field.exists != nullptr) {
+      row.exists = [field, has_struct](const Record& r) {
+        return (has_struct == nullptr || has_struct(r)) && field.has(r.*kMember);
+      };
+    } else if (has_struct != nullptr) {
+      row.exists = has_struct;
+    }
+    rows.push_back(std::move(row));
+  }
 }
 
 std::vector<RecordField> make_fields() {
@@ -63,8 +64,7 @@ std::vector<RecordField> make_fields() {
                                           "idle",          "target_verify",   "draft_extend",
                                           "split_prefill", "draft_extend_v2", "dllm_extend"};
   const std::vector<std::string> dtypes = {"f32", "f16", "bf16", "e4m3", "e5m2"};
-  const std::vector<std::string> fp8_dtypes = {"e4m3", "e5m2"};
-  return {
+  std::vector<RecordField> fields = {
       {"scenario", "scenario", "", member<&R::scenario>(),
        "Name of the scenario that the case is of"},
       {"case", "case", "", member<&R::case_id>(), "Id of the case; works as --case filter"},
@@ -94,87 +94,38 @@ std::vector<RecordField> make_fields() {
       {"mode", "mode", "", of_words(member<&R::mode>(), modes), "Forward mode of the batch"},
       {"dtype", "dtype", "", of_words(member<&R::dtype>(), dtypes),
        "Of new K and V, and of Q and O where fp8 says nothing else"},
-      {"kv_dtype", "kv_dtype", "", of_words(member<&R::kv_dtype>(), dtypes),
+      {"kv_dtype", "kv_dtype", "", word<kDTypes, &R::kv_cache, &KvCacheConfig::dtype>(),
        "Of the KV cache; null here and below: the layer has none", has_kv_cache},
-      {"heads_q", "heads_q", "", member<&R::heads_q>(),
+      {"heads_q", "heads_q", "", member<&R::layer, &AttentionLayer::heads_q>(),
        "Query heads of this tensor-parallel rank; gated_delta_net: heads of queries and keys"},
-      {"heads_kv", "heads_kv", "", member<&R::heads_kv>(),
+      {"heads_kv", "heads_kv", "", member<&R::layer, &AttentionLayer::heads_kv>(),
        "KV heads of this rank; gated_delta_net: heads of values, states and outputs"},
-      {"head_dim_qk", "head_dim_qk", "", member<&R::head_dim_qk>(), "Length of q and k rows"},
-      {"head_dim_v", "head_dim_v", "", member<&R::head_dim_v>(), "Length of v and o rows"},
-      {"page_size", "page_size", "", member<&R::page_size>(), "Tokens of a KV page", has_kv_cache},
+      {"head_dim_qk", "head_dim_qk", "", member<&R::layer, &AttentionLayer::head_dim_qk>(),
+       "Length of q and k rows"},
+      {"head_dim_v", "head_dim_v", "", member<&R::layer, &AttentionLayer::head_dim_v>(),
+       "Length of v and o rows"},
+      {"page_size", "page_size", "", member<&R::kv_cache, &KvCacheConfig::page_size>(),
+       "Tokens of a KV page", has_kv_cache},
       {"tp", "tp", "", member<&R::tp>(),
        "Tensor-parallel ranks that share the heads; the heads above are one rank's"},
-      {"layer/attention", "attention", "",
-       of_words(member<&R::layer, &LayerFacts::attention>(),
-                {"mha", "mla", "mla_composed", "gated_delta_net"}),
+      {"layer/attention", "attention", "", attention_access(),
        "Separate heads of keys and values (MHA, GQA, MQA), absorbed multi-head latent attention, a "
        "step of it whose prompts are expanded, or a gated delta net, which keeps a state instead "
-       "of "
-       "keys and values"},
-      {"layer/causal", "causal", "", member<&R::layer, &LayerFacts::causal>(),
-       "Bottom-right aligned"},
-      {"layer/causal_block", "causal_block", "", member<&R::layer, &LayerFacts::causal_block>(),
-       "Tokens of a block (block diffusion), up to whose end a query sees the new keys; null: up "
-       "to "
-       "its own",
-       has_blocks},
-      {"layer/cross_attention", "cross_attention", "", member<&R::layer, &LayerFacts::cross>(),
-       "Keys come from an encoder"},
-      {"layer/sinks", "sinks", "", member<&R::layer, &LayerFacts::sinks>(),
-       "A learned logit per head joins the denominator"},
-      {"layer/alibi", "alibi", "", member<&R::layer, &LayerFacts::alibi>(),
-       "Slopes times distance join the logits"},
-      {"layer/sliding_window_size", "sliding_window_size", "",
-       member<&R::layer, &LayerFacts::sliding_window_size>(),
-       "Previous keys that are visible, the query's own not counted; null: all", has_window},
-      {"layer/attention_chunk", "attention_chunk", "",
-       member<&R::layer, &LayerFacts::attention_chunk>(),
-       "Keys of a chunk, of which a query sees those of its own alone; null: no chunks",
-       has_chunks},
-      {"layer/dual_chunk_size", "dual_chunk_size", "",
-       member<&R::layer, &LayerFacts::dual_chunk_size>(),
-       "Dual-chunk attention, c being this less dual_local_size: keys of a query's own c, of the c "
-       "before and older ones meet other forms of the query; null: one form",
-       has_dual_chunks},
-      {"layer/dual_local_size", "dual_local_size", "",
-       member<&R::layer, &LayerFacts::dual_local_size>(), "See dual_chunk_size", has_dual_chunks},
-      {"layer/scale", "scale", "", member<&R::layer, &LayerFacts::scale>(), "Multiplies q.k"},
-      {"layer/logit_cap", "logit_cap", "", member<&R::layer, &LayerFacts::logit_cap>(),
-       "cap * tanh(s / cap); null: none", has_logit_cap},
-      {"layer/temperature_len", "temperature_len", "",
-       member<&R::layer, &LayerFacts::temperature_len>(),
-       "Logits of a query at a later index i are multiplied by log2(i) / log2(this) after the cap; "
-       "null: none",
-       has_temperature},
-      {"kv_cache/layout", "kv_layout", "", member<&R::kv_cache, &CacheFacts::layout>(),
-       "How the cache lay for this backend: NHD, HND, combined, x_packed or ragged; null: it chose "
-       "none",
-       has_layout},
-      {"kv_cache/scales", "kv_scales", "", member<&R::kv_cache, &CacheFacts::scales>(),
-       "What shares a scale in the cache: tensor, head, token, block or request", has_kv_cache},
-      {"kv_cache/placement", "placement", "", member<&R::kv_cache, &CacheFacts::placement>(),
-       "Where the pages of a request lie in the pool: contiguous, shuffled, interleaved, "
-       "fragmented, reversed",
-       has_kv_cache},
-      {"kv_cache/k_scale", "k_scale", "", member<&R::kv_cache, &CacheFacts::k_scale>(),
-       "Stored K times it is K", has_kv_cache},
-      {"kv_cache/v_scale", "v_scale", "", member<&R::kv_cache, &CacheFacts::v_scale>(),
-       "Stored V times it is V", has_kv_cache},
-      {"fp8/q_dtype", "q_dtype", "", of_words(member<&R::fp8, &Fp8Facts::q_dtype>(), fp8_dtypes),
+       "of keys and values"},
+  };
+  add_rows<&R::layer>(fields, "layer/", layer_fields());
+  add_rows<&R::kv_cache>(fields, "kv_cache/", cache_fields(), has_kv_cache);
+  const std::vector<RecordField> rest = {
+      {"fp8/q_dtype", "q_dtype", "", word<kFp8Types, &R::fp8, &Fp8Activations::q>(),
        "Of queries, where they are in fp8", has_fp8_queries},
-      {"fp8/q_scales", "q_scales", "",
-       of_words(member<&R::fp8, &Fp8Facts::q_scales>(), {"tensor", "head", "token", "request"}),
+      {"fp8/q_scales", "q_scales", "", word<kQScalesKinds, &R::fp8, &Fp8Activations::q_scales>(),
        "What shares a scale of queries in fp8", has_fp8_queries},
-      {"fp8/q_scale", "q_scale", "", member<&R::fp8, &Fp8Facts::q_scale>(),
-       "Stored Q times it is Q", has_fp8_queries},
-      {"fp8/out_dtype", "out_dtype", "",
-       of_words(member<&R::fp8, &Fp8Facts::out_dtype>(), fp8_dtypes),
+      {"fp8/q_scale", "q_scale", "", member<&R::q_scale>(), "Stored Q times it is Q",
+       has_fp8_queries},
+      {"fp8/out_dtype", "out_dtype", "", word<kFp8Types, &R::fp8, &Fp8Activations::out>(),
        "Of outputs, where they are in fp8", has_fp8_outputs},
-      {"fp8/out_scale", "out_scale", "", member<&R::fp8, &Fp8Facts::out_scale>(),
-       "Stored O times it is O", has_fp8_outputs},
-      {"kv_cache/swa_pool", "swa_pool", "", member<&R::kv_cache, &CacheFacts::swa_pool>(),
-       "The pool holds no pages but those that the layer's window and chunk reach", has_kv_cache},
+      {"fp8/out_scale", "out_scale", "", member<&R::out_scale>(), "Stored O times it is O",
+       has_fp8_outputs},
       {"model_layers/kind", "layer_kind", "", member<&R::model_layers, &ModelLayers::kind>(),
        "Kind of the model's layers that this case is: full, sliding, chunked, sparse, linear or "
        "cross"},
@@ -229,9 +180,9 @@ std::vector<RecordField> make_fields() {
       {"time_us/blocks", "", "us", blocks_access(),
        "[round, median of its samples] of each visit; cells of a case share the rounds"},
       {"plan_us", "plan_us", "us", member<&R::plan, &HostTiming::median_us>(),
-       "Host time of Backend::plan(), median; null: not timed", is_timed},
+       "Host time of Backend::plan(), median; null: not timed", &R::is_timed},
       {"plan_max_us", "plan_max_us", "us", member<&R::plan, &HostTiming::max_us>(),
-       "The slowest of them; null: not timed", is_timed},
+       "The slowest of them; null: not timed", &R::is_timed},
       {"first_use_us", "first_use_us", "us", member<&R::first_use_us>(),
        "Host time of the case's first plan and run, with all that a library compiles, loads or "
        "tries "
@@ -253,7 +204,7 @@ std::vector<RecordField> make_fields() {
       {"sm_mhz", "sm_mhz", "MHz", member<&R::timing, &Time::sm_mhz>(),
        "Median clock of a GPU's SMs during the samples; null where it cannot be told", has_clock},
       {"discarded", "discarded", "", member<&R::timing, &Time::discarded>(),
-       "Samples taken below 0.95 of the settled clock, not counted in time_us", is_timed},
+       "Samples taken below 0.95 of the settled clock, not counted in time_us", &R::is_timed},
       {"clock_events", "clock_events", "", clock_events_access(),
        "Why the clock was held down during any block; empty when it was not, or cannot be told"},
       {"gpu_sharers/processes", "gpu_sharers", "",
@@ -291,17 +242,19 @@ std::vector<RecordField> make_fields() {
        member<&R::cost, &Cost::kv_bytes_streamed>(), "KV part of bytes_streamed"},
       {"tflop_per_s", "tflop_per_s", "TFLOP/s",
        computed([](const R& r) { return Json(r.tflop_per_s()); }),
-       "flops / median / 1e12; null: no speed claimed", claims_speed},
+       "flops / median / 1e12; null: no speed claimed", &R::claims_speed},
       {"gb_per_s", "gb_per_s", "GB/s", computed([](const R& r) { return Json(r.gb_per_s()); }),
-       "bytes_unique / median / 1e9; null: no speed claimed", claims_speed},
+       "bytes_unique / median / 1e9; null: no speed claimed", &R::claims_speed},
       {"roofline", "roofline", "", member<&R::roofline>(),
-       "Time at the measured ceilings over the median, 0..1; null: no speed claimed", claims_speed},
+       "Time at the measured ceilings over the median, 0..1; null: no speed claimed",
+       &R::claims_speed},
       {"cache_resident", "cache_resident", "", member<&R::cache_resident>(),
        "bytes_unique fits the last-level cache"},
       {"impossible", "impossible", "", impossible_access(),
        "Faster than 1.02 x a measured ceiling (memory, from a cold or serving cache; arithmetic, "
        "always): the count, the flush, the kernel or the ceiling is wrong"},
-      {"declared/text", "declared", "", declared_text(),
+      {"declared/text", "declared", "",
+       computed([](const R& r) { return Json(r.declared.text()); }, type_of<std::string>()),
        "All of the declaration in one line: qk bf16, p bf16, acc f32, partials f32 x1, lse"},
       {"declared/qk_input", "declared_qk_input", "",
        of_words(member<&R::declared, &Declared::qk_input>(), dtypes),
@@ -357,7 +310,7 @@ std::vector<RecordField> make_fields() {
        at_least(-1, member<&R::error, &Error::worst, &Worst::state_row>()),
        "Key dim of the state after the step; -1: the error is in the output; null: there are no "
        "states",
-       has_states},
+       &R::is_recurrent},
       {"error/worst/got", "", "", member<&R::error, &Error::worst, &Worst::got>(), "Value found"},
       {"error/worst/want", "", "", member<&R::error, &Error::worst, &Worst::want>(),
        "Value of the reference"},
@@ -433,6 +386,8 @@ std::vector<RecordField> make_fields() {
       {"samples_checked", "samples_checked", "", member<&R::samples_checked>(),
        "Timed samples whose outputs were compared with the reference"},
   };
+  fields.insert(fields.end(), rest.begin(), rest.end());
+  return fields;
 }
 
 }  // namespace
@@ -440,69 +395,6 @@ std::vector<RecordField> make_fields() {
 const std::vector<RecordField>& record_fields() {
   static const std::vector<RecordField> fields = make_fields();
   return fields;
-}
-
-const std::vector<RecordGroup>& record_groups() {
-  static const std::vector<RecordGroup> groups = {
-      {"layer", "Properties of the layer beyond its shape"},
-      {"kv_cache", "Properties of the KV cache beyond page_size and kv_dtype"},
-      {"fp8", "Activations in fp8: of none, its members are null"},
-      {"model_layers",
-       "For how many layers of its model the case stands, in a mix with layers; null: in no such "
-       "mix",
-       stands_for_layers},
-      {"time_us",
-       "Microseconds of one forward; null: not timed. Of an INCORRECT cell it is for diagnosis "
-       "only",
-       is_timed},
-      {"others", "What other programs did meanwhile; null: not known", knows_others},
-      {"gpu_sharers",
-       "Other programs on the GPU; null: not known, as in a container, whose processes have other "
-       "numbers than the driver knows, or on a CPU",
-       knows_sharers},
-      {"index_us",
-       "One build of token-level kv_indptr / kv_indices and the page table from req_to_token, "
-       "microseconds, median; null on a CPU",
-       has_index_timing},
-      {"declared",
-       "Where the backend says that it rounds, from which the bounds of its errors follow; of a "
-       "composed step the loosest of its parts; null: it was not asked",
-       has_declared},
-      {"error",
-       "Against the float64 reference, worst over all fills; null: nothing compared. A figure that "
-       "is NaN or infinite is null",
-       is_compared},
-      {"error/worst", "Where the error is farthest beyond its bound, counted from 0"},
-      {"bitwise", "Whether the bits stay the same"},
-      {"aa", "Of the second of an A/A pair (--aa): its time over the first's; null: not one",
-       is_second},
-      {"engine_choice",
-       "What serving engines would take for the case, by their own rules; null: no GPU takes part, "
-       "no rule is known, or the step has no softmax attention",
-       has_engine_choice},
-      {"graph_n",
-       "A short cell on a GPU once more, as a graph of many forwards, microseconds of one; null "
-       "where it is not short, not launched as a graph, or serving",
-       has_batched_graph},
-  };
-  return groups;
-}
-
-std::vector<const RecordGroup*> groups_around(const std::string& path) {
-  std::vector<const RecordGroup*> around;
-  for (const RecordGroup& group : record_groups()) {
-    if (path.starts_with(group.path + '/')) around.push_back(&group);
-  }
-  return around;
-}
-
-Json value_of(const RecordField& field, const Record& record) {
-  const auto absent = [&](const RecordGroup* group) {
-    return group->exists != nullptr && !group->exists(record);
-  };
-  if (std::ranges::any_of(groups_around(field.path), absent)) return nullptr;
-  if (field.exists != nullptr && !field.exists(record)) return nullptr;
-  return field.access.value(record);
 }
 
 }  // namespace attnbench

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,15 +24,15 @@ struct RecordField {
   std::string unit;    ///< empty for numbers without one and for what is no number
   FieldAccess access;
   std::string description;
-  bool (*exists)(const Record&) =
-      nullptr;  ///< whether it was measured; none: it always has a value
+  /// Whether it was measured; none: it always has a value.
+  std::function<bool(const Record&)> exists = nullptr;
 };
 
 /// An object within the JSON of a record: what is at paths below its own.
 struct RecordGroup {
   std::string path;
   std::string description;
-  bool (*exists)(const Record&) = nullptr;  ///< false: null, and so is every field in it
+  std::function<bool(const Record&)> exists = nullptr;  ///< false: null, and so are its fields
 };
 
 /// In the order of the JSON.

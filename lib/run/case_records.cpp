@@ -98,48 +98,6 @@ Agreement agreement_of(Verdict verdict) {
   return Agreement::kNotVerified;
 }
 
-LayerFacts layer_facts(const AttentionLayer& layer) {
-  return {.attention = std::string(layer.attention()),
-          .causal = layer.causal,
-          .cross = layer.is_cross_attention,
-          .sinks = layer.has_sinks,
-          .alibi = layer.has_alibi,
-          .causal_block = layer.causal_block,
-          .sliding_window_size = layer.sliding_window_size,
-          .attention_chunk = layer.attention_chunk,
-          .dual_chunk_size = layer.dual_chunk.chunk_size,
-          .dual_local_size = layer.dual_chunk.local_size,
-          .scale = layer.scale,
-          .logit_cap = layer.logit_cap,
-          .temperature_len = layer.temperature_len};
-}
-
-/// The double that prints like `value`: 0.1, not 0.10000000149011612.
-double as_written(float value) { return std::stod(fmt::format("{}", value)); }
-
-CacheFacts cache_facts(const KvCacheConfig& kv_cache) {
-  return {.layout = kv_cache.layout ? std::string(to_string(*kv_cache.layout)) : "",
-          .scales = std::string(to_string(kv_cache.scales)),
-          .placement = std::string(to_string(kv_cache.placement)),
-          .k_scale = as_written(kv_cache.k_scale),
-          .v_scale = as_written(kv_cache.v_scale),
-          .swa_pool = kv_cache.swa_pool};
-}
-
-Fp8Facts fp8_facts(const Case& c) {
-  Fp8Facts facts;
-  if (c.fp8.q) {
-    facts.q_dtype = to_string(*c.fp8.q);
-    facts.q_scales = to_string(c.fp8.q_scales);
-    facts.q_scale = as_written(c.q_scale);
-  }
-  if (c.fp8.out) {
-    facts.out_dtype = to_string(*c.fp8.out);
-    facts.out_scale = as_written(c.out_scale);
-  }
-  return facts;
-}
-
 DeclaredFacts declared_facts(std::span<const Numerics> of_steps) {
   if (of_steps.empty()) return {};
   const Numerics declared = loosest(of_steps);
@@ -237,18 +195,12 @@ Record CaseRecords::blank_record(const Registry::Entry& entry, CacheState cache,
   r.graph_forced = is_forced(c, scenario_->measure, entry, launch);
   r.mode = to_string(c.mode);
   r.dtype = to_string(c.dtype);
-  r.heads_q = c.layer.heads_q;
-  r.heads_kv = c.layer.heads_kv;
-  r.head_dim_qk = c.layer.head_dim_qk;
-  r.head_dim_v = c.layer.head_dim_v;
-  r.layer = layer_facts(c.layer);
-  if (!c.parts.empty()) r.layer.attention = "mla_composed";
-  if (!c.layer.is_recurrent()) {
-    r.kv_dtype = to_string(c.kv_cache.dtype);
-    r.page_size = c.kv_cache.page_size;
-    r.kv_cache = cache_facts(c.kv_cache);
-  }
-  r.fp8 = fp8_facts(c);
+  r.layer = c.layer;
+  r.is_composed = !c.parts.empty();
+  if (!c.layer.is_recurrent()) r.kv_cache = c.kv_cache;
+  r.fp8 = c.fp8;
+  r.q_scale = c.q_scale;
+  r.out_scale = c.out_scale;
   r.tp = c.tp;
   r.model_layers = c.model_layers;
   if (c.step != StepPart::kAttention) r.model_layers.layers -= c.model_layers.kv_shared;
@@ -271,7 +223,7 @@ Record CaseRecords::record_of(const Candidate& candidate, CacheState cache, Laun
                               const std::string& fixture_hash) const {
   Record r = blank_record(*candidate.entry, cache, launch);
   r.fixture_hash = fixture_hash;
-  if (candidate.layout && !r.is_recurrent()) r.kv_cache.layout = to_string(*candidate.layout);
+  if (candidate.layout && !r.is_recurrent()) r.kv_cache.layout = candidate.layout;
   if (candidate.runs()) {
     if (const Support launched = takes_launch(planned_->c, scenario_->measure, candidate, launch);
         !launched) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -31,6 +32,9 @@ enum class Placement : std::uint8_t {
   kFragmented,   ///< ascending with seeded holes that no request owns
   kReversed,     ///< descending
 };
+inline constexpr std::array kPagePlacements = {Placement::kContiguous, Placement::kShuffled,
+                                               Placement::kInterleaved, Placement::kFragmented,
+                                               Placement::kReversed};
 
 struct KvCacheConfig {
   std::int64_t page_size = 1;      ///< tokens

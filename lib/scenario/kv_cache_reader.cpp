@@ -19,10 +19,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::string_view, 2> kFp8Types{"e4m3", "e5m2"};
-constexpr std::array<DType, 2> kFp8TypeOf{DType::kE4M3, DType::kE5M2};
-constexpr std::array kQScalesKinds{QScales::kTensor, QScales::kHead, QScales::kToken,
-                                   QScales::kRequest};
+constexpr std::array<std::string_view, 2> kFp8Words{"e4m3", "e5m2"};
 constexpr std::array kQScalesWords{to_string(kQScalesKinds[0]), to_string(kQScalesKinds[1]),
                                    to_string(kQScalesKinds[2]), to_string(kQScalesKinds[3])};
 
@@ -52,9 +49,9 @@ bool read_tensor(const YamlNode& map, const Fp8Keys& keys, DType activations,
                    "e4m3 or e5m2; or leave it out");
       return false;
     }
-    const auto choice = read_choice(*word, keys.dtype, kFp8Types, problems);
+    const auto choice = read_choice(*word, keys.dtype, kFp8Words, problems);
     if (!choice) return false;
-    dtype = kFp8TypeOf[*choice];
+    dtype = kFp8Types[*choice];
   }
   if (factor == nullptr) return true;
   if (!dtype) {
@@ -105,15 +102,6 @@ std::optional<Fp8Settings> read_fp8(const YamlNode* attention, DType activations
 }
 
 namespace {
-
-constexpr DType kDTypes[] = {DType::kF32, DType::kF16, DType::kBF16, DType::kE4M3, DType::kE5M2};
-constexpr KvLayout kLayouts[] = {KvLayout::kNhd, KvLayout::kHnd, KvLayout::kCombined,
-                                 KvLayout::kXPacked, KvLayout::kRagged};
-constexpr KvScales kScales[] = {KvScales::kTensor, KvScales::kHead, KvScales::kToken,
-                                KvScales::kBlock, KvScales::kRequest};
-constexpr Placement kPlacements[] = {Placement::kContiguous, Placement::kShuffled,
-                                     Placement::kInterleaved, Placement::kFragmented,
-                                     Placement::kReversed};
 
 /// Only a whole tensor has the scales that are asked for.
 bool check_scales(const StrictMap& map, const KvCacheConfig& cache, Problems& problems) {
@@ -199,18 +187,18 @@ KeySection kv_cache_section() {
           "kv_cache",
           "mixes.NAME.kv_cache",
           {{"page_size", whole(&KvCacheConfig::page_size, 1), "Tokens of a page; any number."},
-           {"layout", word(&KvCacheConfig::layout, kLayouts),
+           {"layout", word(&KvCacheConfig::layout, kCacheLayouts),
             "How rows lie in memory; `ragged` is keys and values without a pool.",
             "what each backend reads best; `ragged` for `mla: expanded` without pages"},
            {"dtype", word(&KvCacheConfig::dtype, kDTypes), "The type of stored keys and values.",
             "`dtype` of the mix"},
-           {"scales", word(&KvCacheConfig::scales, kScales),
+           {"scales", word(&KvCacheConfig::scales, kCacheScales),
             "What shares a scale of an fp8 cache: the tensor, a head, a token and head, a block of "
             "MLA's 656-byte rows, or a request and head."},
            {"k_scale", factor(&KvCacheConfig::k_scale),
             "A stored K times this is the key, with `scales: tensor`."},
            {"v_scale", factor(&KvCacheConfig::v_scale), "The same for V.", "1; MLA: k_scale"},
-           {"placement", word(&KvCacheConfig::placement, kPlacements),
+           {"placement", word(&KvCacheConfig::placement, kPagePlacements),
             "Where the pages of requests lie: `interleaved` takes turns, `fragmented` has holes."},
            {"pool_tokens", whole(&KvCacheConfig::pool_tokens, 1),
             "Size of the pool in whole pages; it must hold the batch.", "what the batch needs"},

@@ -33,9 +33,8 @@ std::string ratios_of(std::string_view backend, std::span<const Record> records,
 KernelUse use_in(const Record& record, int capability) {
   return {.capability = capability,
           .decodes = record.mode == to_string(ForwardMode::kDecode),
-          .group_size = record.heads_q / std::max(record.heads_kv, 1),
-          .fp8_cache = record.kv_dtype == to_string(DType::kE4M3) ||
-                       record.kv_dtype == to_string(DType::kE5M2)};
+          .group_size = record.layer.heads_q / std::max(record.layer.heads_kv, 1),
+          .fp8_cache = size_bytes(record.kv_cache.dtype) == 1};
 }
 
 }  // namespace

@@ -311,7 +311,7 @@ TEST(Sinks, json_is_valid_under_the_published_schema) {
   first.outcome = Accepted{Agreement::kPassed, Speed::kClaimed, "\xff\xfe \x01"};
   Record& idle = corner.records[1] = Record{};  // no requests, no tokens, no bytes
   idle.mode = "idle";
-  idle.dtype = idle.kv_dtype = "bf16";
+  idle.dtype = "bf16";
   EXPECT_EQ(python_on("validate_json.py", schema, write_json, corner), 0);
   corner.records.clear();
   EXPECT_EQ(python_on("validate_json.py", schema, write_json, corner), 0);

@@ -372,9 +372,9 @@ void TerminalReport::print(const Record& record, const Standing& standing) {
   }
   out_ << line;
   // What the case's line has not said already.
-  const std::string& layout = record.kv_cache.layout;
-  if (!layout_ && !layout.empty() && record.is_timed() && layout != to_string(KvLayout::kNhd)) {
-    out_ << wrapped(fmt::format("on a {} cache", layout), options_.width, kReasonIndent);
+  const KvLayout layout = record.kv_cache.layout.value_or(KvLayout::kNhd);
+  if (!layout_ && record.is_timed() && layout != KvLayout::kNhd) {
+    out_ << wrapped(fmt::format("on a {} cache", to_string(layout)), options_.width, kReasonIndent);
   }
   if (const std::string graph_n = graph_n_line(record); !graph_n.empty()) {
     out_ << wrapped(graph_n, options_.width, kReasonIndent);

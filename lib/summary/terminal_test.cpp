@@ -170,7 +170,7 @@ TEST(TerminalReport, says_what_of_a_layer_is_not_as_usual) {
 }
 
 TEST(TerminalReport, says_on_which_cache_a_backend_ran_where_the_scenario_left_it_open) {
-  const auto shown = [](std::optional<KvLayout> asked, const std::string& layout) {
+  const auto shown = [](std::optional<KvLayout> asked, KvLayout layout) {
     std::ostringstream out;
     TerminalReport report(out, {});
     report.started(sample_run(), sample_scenario());
@@ -183,9 +183,9 @@ TEST(TerminalReport, says_on_which_cache_a_backend_ran_where_the_scenario_left_i
     report.case_finished(c);
     return out.str();
   };
-  EXPECT_THAT(shown({}, "x_packed"), HasSubstr("on a x_packed cache"));
-  EXPECT_THAT(shown({}, "NHD"), Not(HasSubstr("on a ")));
-  EXPECT_THAT(shown(KvLayout::kXPacked, "x_packed"), Not(HasSubstr("on a ")));
+  EXPECT_THAT(shown({}, KvLayout::kXPacked), HasSubstr("on a x_packed cache"));
+  EXPECT_THAT(shown({}, KvLayout::kNhd), Not(HasSubstr("on a ")));
+  EXPECT_THAT(shown(KvLayout::kXPacked, KvLayout::kXPacked), Not(HasSubstr("on a ")));
 }
 
 std::string print_on_gpu(const Record& record) {

@@ -16,7 +16,7 @@ Record blank(const char* case_id, const char* backend) {
   r.scenario = kName;
   r.tp = 4;
   r.layer.scale = 0.08838834764831845;
-  r.kv_cache = {"NHD", "tensor", "shuffled", 0.1, 1};
+  r.kv_cache = {.page_size = 16, .layout = KvLayout::kNhd, .dtype = DType::kE4M3, .k_scale = 0.1f};
   r.case_id = case_id;
   r.mix = "prefix_hits";
   r.model = "llama-3.1-8b";
@@ -25,12 +25,10 @@ Record blank(const char* case_id, const char* backend) {
   r.device = "Sample CPU, 2 cores";
   r.mode = "mixed";
   r.dtype = "bf16";
-  r.kv_dtype = "e4m3";
-  r.heads_q = 32;
-  r.heads_kv = 8;
-  r.head_dim_qk = 128;
-  r.head_dim_v = 128;
-  r.page_size = 16;
+  r.layer.heads_q = 32;
+  r.layer.heads_kv = 8;
+  r.layer.head_dim_qk = 128;
+  r.layer.head_dim_v = 128;
   r.requests = 26;
   r.q_tokens = 624;
   r.kv_tokens = 98304;
@@ -103,7 +101,7 @@ RunResult sample_run() {
 
   Record passed = timed(blank("prefix_hits/ps16", "cpu_flash"), 11236.5);
   passed.layer.sliding_window_size = 1023;
-  passed.layer.sinks = true;
+  passed.layer.has_sinks = true;
   passed.layer.logit_cap = 30;
   passed.workspace_bytes = 805306368;
   passed.others = {0.0625, 2};

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/scenario/case_fields.h"
+
+#include <array>
+
+#include "lib/batch/cache_format.h"
+
+namespace attnbench {
+namespace {
+
+constexpr std::array kWindowRules = {WindowInTrees::kIndex, WindowInTrees::kDepth};
+
+}  // namespace
+
+const std::vector<Field<AttentionLayer>>& layer_fields() {
+  using L = AttentionLayer;
+  static const std::vector<Field<L>> fields = {
+      {"causal", member<&L::causal>(), "Bottom-right aligned"},
+      {"causal_block", member<&L::causal_block>(),
+       "Tokens of a block (block diffusion), up to whose end a query sees the new keys",
+       "up to its own"},
+      {"cross_attention", member<&L::is_cross_attention>(), "Keys come from an encoder"},
+      {"sinks", member<&L::has_sinks>(), "A learned logit per head joins the denominator"},
+      {"alibi", member<&L::has_alibi>(), "Slopes times distance join the logits"},
+      {"sliding_window_size", member<&L::sliding_window_size>(),
+       "Previous keys that are visible, the query's own not counted", "all"},
+      {.name = "window_in_trees",
+       .access = word<kWindowRules, &L::window_in_trees>(),
+       .says = "What a window counts between nodes of a draft tree: their index among the keys, or "
+               "their depth",
+       .in_results = false},
+      {"attention_chunk", member<&L::attention_chunk>(),
+       "Keys of a chunk, of which a query sees only those of its own", "no chunks"},
+      {"dual_chunk/chunk_size", member<&L::dual_chunk, &DualChunk::chunk_size>(),
+       "Dual-chunk attention: tokens of a chunk. With c = this - dual_local_size, the key at "
+       "position j meets the query at position i in its form floor(i / c) - floor(j / c): 0 intra, "
+       "1 succ, 2 and more inter",
+       "one form", "dual_chunk_size"},
+      {.name = "dual_chunk/local_size",
+       .access = member<&L::dual_chunk, &DualChunk::local_size>(),
+       .says = "See dual_chunk_size",
+       .column = "dual_local_size",
+       .exists = [](const L& layer) { return layer.dual_chunk.exists(); }},
+      {"scale", member<&L::scale>(), "Multiplies q.k"},
+      {"logit_cap", member<&L::logit_cap>(), "cap * tanh(s / cap)", "none"},
+      {"temperature_len", member<&L::temperature_len>(),
+       "Logits of a query at a later index i are multiplied by log2(i) / log2(this) after the cap",
+       "none"},
+  };
+  return fields;
+}
+
+const std::vector<Field<KvCacheConfig>>& cache_fields() {
+  using C = KvCacheConfig;
+  static const std::vector<Field<C>> fields = {
+      {"layout", word<kCacheLayouts, &C::layout>(),
+       "How the cache lies for a backend: NHD, HND, combined, x_packed or ragged", "it chose none",
+       "kv_layout"},
+      {"scales", word<kCacheScales, &C::scales>(),
+       "What shares a scale in the cache: tensor, head, token, block or request", "", "kv_scales"},
+      {"placement", word<kPagePlacements, &C::placement>(),
+       "Where the pages of a request lie in the pool: contiguous, shuffled, interleaved, "
+       "fragmented, reversed"},
+      {"k_scale", member<&C::k_scale>(), "Stored K times it is K"},
+      {"v_scale", member<&C::v_scale>(), "Stored V times it is V"},
+      {"swa_pool", member<&C::swa_pool>(),
+       "The pool holds no pages but those that the layer's window and chunk reach"},
+  };
+  return fields;
+}
+
+Json layer_json(const AttentionLayer& layer) {
+  Json json = {{"kind", layer.shares_row_of_k_and_v() ? "mla_absorbed" : layer.attention()},
+               {"heads_q", layer.heads_q},
+               {"heads_kv", layer.heads_kv},
+               {"head_dim_qk", layer.head_dim_qk},
+               {"head_dim_v", layer.head_dim_v}};
+  add_fields(json, layer_fields(), layer);
+  return json;
+}
+
+Json cache_json(const KvCacheConfig& cache) {
+  Json json = {{"page_size", cache.page_size}, {"dtype", to_string(cache.dtype)}};
+  add_fields(json, cache_fields(), cache);
+  return json;
+}
+
+}  // namespace attnbench
