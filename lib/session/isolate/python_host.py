@@ -5,7 +5,7 @@
     python -c TEXT describe FILE.py                       prints the file's backends as JSON
     python -c TEXT worker FILE.py... LIBRARY PARENT_PID   lets LIBRARY serve a run with them
 
-The structs are those of attnbench/backend.h; a plug-in looks like backends/python_example/python_example.py.
+The structs follow from attnbench/backend.h; a plug-in looks like backends/python_example/python_example.py.
 """
 import sys
 
@@ -20,28 +20,13 @@ import gc
 import inspect
 import json
 import os
+import re
 import shlex
 import traceback
 import types
 from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_void_p
 
 OK, ERROR, UNSUPPORTED = 0, 1, 2
-# Words for the interface's numbers, which count from 0.
-DEVICES = ("cpu", "cuda")
-DTYPES = ("f32", "f16", "bf16", "e4m3", "e5m2", "i32", "i64", "u8")
-GRAPH_SUPPORTS = ("NEVER", "UNIFORM_SINGLE_TOKEN_DECODE", "UNIFORM_BATCH", "ALWAYS")
-LAYOUTS = ("NHD", "HND", "combined", "x_packed", "states_kv", "states_vk", "ragged")
-PROBLEM_WORDS = {"mode": ("extend", "decode", "mixed", "idle", "target_verify", "draft_extend", "split_prefill",
-                          "draft_extend_v2", "dllm_extend"), "dtype": DTYPES,
-                 "cache_dtype": DTYPES, "cache_layout": LAYOUTS, "family": ("softmax", "latent", "recurrent"),
-                 "step": ("attention", "kv_write", "both"), "cache_scales": ("tensor", "head", "token", "block", "request"),
-                 "q_dtype": DTYPES, "out_dtype": DTYPES, "q_scales": ("tensor", "request", "head", "token")}
-PROBLEM_TRUTHS = ("causal", "is_cross_attention", "has_sinks", "has_alibi", "window_counts_depth", "recorded",
-                  "multi_item", "empty_rows", "swa_pool", "queries_apart", "drafts_are_chains")
-ROLES = ("q", "k_new", "v_new", "sinks", "out", "lse", "k_cache", "v_cache", "req_to_token", "req_pool_indices",
-         "block_table", "seq_lens", "query_start_loc", "positions", "slot_mapping", "custom_mask", "mask_indptr", "g",
-         "beta", "states", "state_indices", "has_initial_state", "k_scales", "v_scales", "q_scales",
-         "q_nope", "q_pe", "intermediate_states", "retrieve_parent_token")
 # These are missing from some batches; the others can be empty, but are there.
 OPTIONAL_ROLES = ("k_new", "v_new", "sinks", "custom_mask", "mask_indptr", "k_scales", "v_scales", "q_scales",
                   "intermediate_states", "retrieve_parent_token")
@@ -50,57 +35,74 @@ FORMATS = {"f32": (2, 32, "float32"), "f16": (2, 16, "float16"), "bf16": (4, 16,
            "e5m2": (12, 8, "uint8"), "i32": (0, 32, "int32"), "i64": (0, 64, "int64"), "u8": (1, 8, "uint8")}
 
 
-def struct(*groups):
-    """A struct of C, from pairs of a type and the names of members that have it."""
-    return type("Struct", (ctypes.Structure,),
-                {"_fields_": [(name, ctype) for ctype, names in groups for name in names.split()]})
+def mirror(header):
+    """What a header declares that is written as attnbench/backend.h is: its structs, the words of its enums, which count
+    from 0, and by structs the members that are true or false; all names without attnbench_. Pointers that are only handed
+    on, a plan's handle and the room for a message among them, are plain integers."""
+    text = re.sub(r"/\*.*?\*/", " ", header, flags=re.S)
+    types = {"size_t": c_size_t, "int": c_int, "int32_t": c_int32, "int64_t": c_int64, "float": ctypes.c_float,
+             "double": ctypes.c_double}
+    types.update((new, types[old]) for old, new in re.findall(r"typedef (\w+) (\w+);", text))
+
+    def ctype(written):
+        if written == "const char*":
+            return c_char_p
+        known, stars = types.get(re.sub(r"const |struct |\*", "", written).strip()), written.count("*")
+        if known is None and stars:  # void, char, or a struct that is not whole yet
+            known, stars = c_size_t, stars - 1
+        for _ in range(stars):
+            known = POINTER(known)
+        return known
+
+    def member(declaration):
+        function = re.fullmatch(r"(.+)\(\*(\w+)\)\((.*)\)", declaration)
+        if function:
+            result, name, arguments = function.groups()
+            return name, CFUNCTYPE(ctype(result.strip()), *(member(each.strip())[1] for each in arguments.split(",")))
+        written, name, count = re.fullmatch(r"(.*[ *])(\w+)(?:\[(\d+)\])?", declaration).groups()
+        return name, ctype(written.strip()) * int(count) if count else ctype(written.strip())
+
+    structs, truths, words = {}, {}, {}
+    for name, body in re.findall(r"typedef struct (\w+) \{(.*?)\} \1;", text, flags=re.S):
+        fields = [member(" ".join(each.split())) for each in body.split(";") if each.strip()]
+        short = name.replace("attnbench_", "", 1)
+        types[name] = structs[short] = type(f"{short}_struct", (ctypes.Structure,), {"_fields_": fields})
+        truths[short] = re.findall(r"attnbench_bool (\w+);", body)
+    for name, body in re.findall(r"enum attnbench_(\w+) \{(.*?)\}", text, flags=re.S):
+        found = re.findall(r"ATTNBENCH_(\w+) =", body)
+        shared = os.path.commonprefix(found).rpartition("_")[0]  # SCALES of SCALES_HEAD
+        found = [word[len(shared) + 1:] if shared else word for word in found]
+        as_is = ("NHD", "HND", *(found if name == "graph_support" else ()))
+        words[name] = tuple(word if word in as_is else word.lower() for word in found)
+    return structs, words, truths
 
 
-ProblemStruct = struct(
-    (c_size_t, "struct_size"),
-    (c_int32, "family heads_q heads_kv head_dim_qk head_dim_v causal is_cross_attention has_sinks has_alibi"),
-    (c_int32, "window_counts_depth"), (c_int64, "sliding_window_size"), (ctypes.c_double, "scale logit_cap"),
-    (c_int32, "ranks dtype cache_dtype cache_layout"), (c_int64, "page_size"), (c_int32, "mode recorded"),
-    (c_int64, "max_requests max_q_len max_q_tokens max_kv_len"), (c_int32, "step cache_scales"),
-    (c_int64, "attention_chunk temperature_len causal_block"), (c_int32, "multi_item empty_rows"),
-    (c_int32, "q_dtype out_dtype q_scales"), (c_int64, "dual_chunk_size dual_local_size"),
-    (c_int32, "swa_pool queries_apart drafts_are_chains"))
-TensorStruct = struct((c_void_p, "data"), (c_int32, "device device_id dtype rank"), (c_int64 * 4, "shape stride"))
-IndexStruct = struct((c_size_t, "struct_size"), (c_void_p, "next"), (c_char_p, "name"), (TensorStruct, "tensor"),
-                     (c_void_p, "host"), (c_int64, "number"))
-INDICES = CFUNCTYPE(c_int, c_void_p, c_char_p, POINTER(POINTER(IndexStruct)), *2 * [c_size_t])
-BatchStruct = struct(
-    (c_size_t, "struct_size"), (POINTER(ProblemStruct), "problem"), (c_int64, "batch_size q_tokens"),
-    (POINTER(c_int32), "q_lens kv_lens"), (ctypes.c_float, "k_scale v_scale"), (c_int32, "num_tensors"),
-    (POINTER(TensorStruct), "tensors"), (c_void_p, "context"), (INDICES, "indices"),
-    (ctypes.c_float, "q_scale out_scale"))
-MemoryStruct = struct((c_size_t, "struct_size"), (c_void_p, "context"),
-                      (CFUNCTYPE(c_void_p, c_void_p, c_size_t), "reserve"))
-NumericsStruct = struct((c_size_t, "struct_size"),
-                        (c_int32, "qk_input p accumulator partial_out lse partial_roundings"))
-# Pointers that are only handed on, a plan's handle among them, arrive as plain integers; where a function can fail,
-# the last two are a message and its room.
-FUNCTIONS = {
-    "supports": CFUNCTYPE(c_int, c_size_t, POINTER(ProblemStruct), c_size_t, c_size_t),
-    "numerics": CFUNCTYPE(c_int, c_size_t, POINTER(ProblemStruct), POINTER(NumericsStruct), c_size_t, c_size_t),
-    "plan": CFUNCTYPE(c_int, c_size_t, POINTER(BatchStruct), POINTER(MemoryStruct), POINTER(c_size_t), *2 * [c_size_t]),
-    "run": CFUNCTYPE(c_int, *4 * [c_size_t]),
-    "update": CFUNCTYPE(c_int, c_size_t, POINTER(BatchStruct), *3 * [c_size_t]),
-    "destroy": CFUNCTYPE(None, c_size_t),
-    "graph": CFUNCTYPE(c_int, c_size_t, POINTER(c_size_t), *2 * [c_size_t]),
-    "formats": CFUNCTYPE(c_int, c_size_t, POINTER(ProblemStruct), POINTER(c_int32), POINTER(c_int32), *2 * [c_size_t])}
-LATER_FUNCTIONS = ("graph", "formats")  # behind writes_kv
-BackendStruct = struct(
-    (c_size_t, "struct_size"), (c_char_p, "name version description index_format"),
-    (c_int32, "device deterministic graph_support padding_seq_len"), (c_size_t, "self"),
-    *((function, name) for name, function in FUNCTIONS.items() if name not in LATER_FUNCTIONS), (c_int32, "writes_kv"),
-    *((FUNCTIONS[name], name) for name in LATER_FUNCTIONS), (c_int32, "only_by_name"),
-    (c_char_p, "engine_flag"), (c_int32, "reads_fp8_queries writes_fp8_outputs reads_queries_apart"))
+def header_text():
+    """attnbench/backend.h: attnbench passes it as HEADER in front of this text; in a checkout it is a file."""
+    if "HEADER" in globals():
+        return HEADER
+    with open(os.path.join(os.path.dirname(__file__), "../../backend/include/attnbench/backend.h")) as file:
+        return file.read()
+
+
+STRUCTS, WORDS, TRUTHS = mirror(header_text())
+ProblemStruct, TensorStruct, IndexStruct, BatchStruct, NumericsStruct, BackendStruct = map(
+    STRUCTS.get, ("problem", "tensor", "index", "batch", "numerics", "backend"))
+DEVICES, DTYPES, LAYOUTS, GRAPH_SUPPORTS = map(WORDS.get, ("device", "dtype", "layout", "graph_support"))
+ROLES = WORDS["role"][:-1]  # the last one is their number
+# Members that are an enum's: `mode`, and `cache_dtype` as well as `q_dtype`.
+PROBLEM_WORDS = {name: WORDS[enum] for name, _ in ProblemStruct._fields_ for enum in (name.partition("_")[2], name)
+                 if enum in WORDS}
+FUNCTIONS = {name: ctype for name, ctype in BackendStruct._fields_ if isinstance(ctype, type(CFUNCTYPE(None)))}
+
+
 # DLManagedTensor, with the structs in it laid out flat.
-DLPackStruct = struct(
-    (c_void_p, "data"), (c_int32, "device_type device_id ndim"), (ctypes.c_uint8, "code bits"),
-    (ctypes.c_uint16, "lanes"), (POINTER(c_int64), "shape strides"), (ctypes.c_uint64, "byte_offset"),
-    (c_void_p, "manager_ctx deleter"))
+class DLPackStruct(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("device_type", c_int32), ("device_id", c_int32), ("ndim", c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", POINTER(c_int64)),
+                ("strides", POINTER(c_int64)), ("byte_offset", ctypes.c_uint64), ("manager_ctx", c_void_p),
+                ("deleter", c_void_p)]
+
 
 # A tensor's memory is attnbench's, so that a deleter has nothing to do. But it may be called without the interpreter's
 # lock, amid an exception or after Python's end, which no function of Python's can bear. The C library's abs() stands
@@ -165,7 +167,7 @@ def problem_of(given):
     """An attnbench_problem with words for its enums."""
     values = {name: getattr(given, name) for name, _ in ProblemStruct._fields_[1:]}
     values.update({name: words[values[name]] for name, words in PROBLEM_WORDS.items()})
-    values.update({name: bool(values[name]) for name in PROBLEM_TRUTHS})
+    values.update({name: bool(values[name]) for name in TRUTHS["problem"]})
     return types.SimpleNamespace(**values)
 
 

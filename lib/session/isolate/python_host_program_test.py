@@ -18,7 +18,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "testing"))
 sys.dont_write_bytecode = True
 
-from c_side import CC, HOST, INCLUDE, HostTest, host, needs_cc
+from c_side import CC, INCLUDE, TEXT, HostTest, host, needs_cc
 
 
 class DiscoveryTest(HostTest):
@@ -104,7 +104,7 @@ class ProgramTest(HostTest):
     """The host as attnbench starts it."""
 
     def start(self, *arguments, **more):
-        return subprocess.run([sys.executable, "-c", HOST.read_text(), *arguments], capture_output=True, text=True,
+        return subprocess.run([sys.executable, "-c", TEXT, *arguments], capture_output=True, text=True,
                               timeout=60, **more)
 
     def describe(self, text, **more):
@@ -144,7 +144,7 @@ class ProgramTest(HostTest):
     def test_the_answer_is_the_last_line_of_both_streams_together(self):
         text = textwrap.dedent(DiscoveryTest.CLASS.format("A", "a")) + "print('no line', end='')\n"
         for more, expected in (("", '[{"name": "a",'), ("print()\n1 / 0\n", "my.py:8: ZeroDivisionError: division")):
-            command = [sys.executable, "-c", HOST.read_text(), "describe", self.write(text + more)]
+            command = [sys.executable, "-c", TEXT, "describe", self.write(text + more)]
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
             first, *_, last = done.stdout.splitlines()
             self.assertEqual(first, "no line")

@@ -27,7 +27,7 @@ class IndicesTest(HostTest):
         tensor = c_tensor(memory, "i32", [2, 2])
         tensor.device, tensor.device_id = 1, 3
         size = ctypes.sizeof(host.IndexStruct)
-        number = host.IndexStruct(size, None, b"longest", host.TensorStruct(dtype=host.DTYPES.index("i64")), None, 77)
+        number = host.IndexStruct(size, 0, b"longest", host.TensorStruct(dtype=host.DTYPES.index("i64")), 0, 77)
         table = host.IndexStruct(size, ctypes.addressof(number), b"table", tensor, ctypes.addressof(on_host), 0)
         self.addresses = ctypes.addressof(memory), ctypes.addressof(on_host)
         self.held = memory, on_host, number, table
@@ -40,7 +40,7 @@ class IndicesTest(HostTest):
             return host.UNSUPPORTED if format == b"trees" else host.ERROR
 
         self.batch = CBatch(c_problem(), [1], [9])
-        self.batch.struct.indices = self.kept = host.INDICES(indices)
+        self.batch.struct.indices = self.kept = dict(host.BatchStruct._fields_)["indices"](indices)
 
     def test_are_tensors_and_numbers_by_their_names(self):
         arrays = host.Batch(self.batch.struct).indices("tables")

@@ -29,27 +29,22 @@ from c_side import CC, EXAMPLE, HOST, INCLUDE, CBatch, HostTest, c_problem, host
 class LayoutTest(HostTest):
     @needs_cc
     def test_structs_and_numbers_are_those_of_the_header(self):
-        structs = {"problem": host.ProblemStruct, "tensor": host.TensorStruct, "batch": host.BatchStruct,
-                   "memory": host.MemoryStruct, "index": host.IndexStruct, "numerics": host.NumericsStruct, "backend": host.BackendStruct}
         expected, lines = {}, []
 
         def expect(expression, value):
             expected[expression] = value
             lines.append(f'printf("%s = %ld\\n", "{expression}", (long)({expression}));')
 
-        for name, struct in structs.items():
+        for name, struct in host.STRUCTS.items():
             expect(f"sizeof(attnbench_{name})", ctypes.sizeof(struct))
             for member, _ in struct._fields_:
                 field = getattr(struct, member)
                 expect(f"offsetof(attnbench_{name}, {member})", field.offset)
                 expect(f"sizeof ((attnbench_{name} *)0)->{member}", field.size)
-        groups = {**host.PROBLEM_WORDS, "cache_scales": [f"scales_{word}" for word in host.PROBLEM_WORDS["cache_scales"]],
-                  "q_scales": [f"q_scales_{word}" for word in host.PROBLEM_WORDS["q_scales"]]}
-        words = list(groups.values()) + [host.DEVICES, host.DTYPES, host.ROLES]
-        for index, word in (pair for group in words for pair in enumerate(group)):
-            expect(f"ATTNBENCH_{word.upper()}", index)
-        for index, word in enumerate(host.GRAPH_SUPPORTS):
-            expect(f"ATTNBENCH_GRAPH_{word}", index)
+        prefixes = {"scales": "scales_", "q_scales": "q_scales_", "graph_support": "graph_"}
+        for enum, words in host.WORDS.items():
+            for index, word in enumerate(words):
+                expect(f"ATTNBENCH_{(prefixes.get(enum, '') + word).upper()}", index)
         for name, value in (("OK", host.OK), ("ERROR", host.ERROR), ("UNSUPPORTED", host.UNSUPPORTED)):
             expect(f"ATTNBENCH_{name}", value)
         expect("ATTNBENCH_ROLES", len(host.ROLES))
@@ -61,6 +56,22 @@ class LayoutTest(HostTest):
         found = {expression: int(value) for expression, _, value in
                  (line.partition(" = ") for line in printed.splitlines())}
         self.assertEqual(found, expected)
+
+    def test_a_member_or_a_word_that_joins_the_header_is_in_the_mirror(self):
+        header = host.header_text()
+        for old, new in (("  int32_t ranks;", "  int32_t ranks;\n  attnbench_bool is_new; /* 1; or 0 */\n  double news[3];"),
+                         ("  ATTNBENCH_MIXED = 2,", "  ATTNBENCH_MIXED_UP = 2,\n  ATTNBENCH_MIXED = 3,"),
+                         ("  void (*destroy)(void* plan);", "  int32_t (*ask)(void* plan, const attnbench_tensor* of);")):
+            self.assertEqual(header.count(old), 1, old)
+            header = header.replace(old, new)
+        structs, words, truths = host.mirror(header)
+        fields = dict(structs["problem"]._fields_)
+        self.assertEqual((fields["is_new"], ctypes.sizeof(fields["news"])), (ctypes.c_int32, 24))
+        self.assertEqual(structs["problem"].ranks.offset + 4, structs["problem"].is_new.offset)
+        self.assertIn("is_new", truths["problem"])
+        self.assertEqual(words["mode"][1:4], ("decode", "mixed_up", "mixed"))
+        ask = dict(structs["backend"]._fields_)["ask"]
+        self.assertEqual((ask._restype_, ask._argtypes_), (ctypes.c_int32, (c_size_t, ctypes.POINTER(structs["tensor"]))))
 
     def test_the_text_is_one_that_python_3_9_can_read(self):
         for path in (HOST, EXAMPLE):

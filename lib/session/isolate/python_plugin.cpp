@@ -15,7 +15,7 @@
 
 namespace attnbench {
 
-/// Holds python_host.py alone.
+/// Holds backend.h and python_host.py.
 std::span<const EmbeddedFile> embedded_python_host();
 
 namespace {
@@ -29,12 +29,17 @@ constexpr bool kBuiltForGpus = true;
 constexpr bool kBuiltForGpus = false;
 #endif
 
+/// The program for an interpreter: it finds the C header, which it mirrors, in HEADER.
+std::string host_text() {
+  const std::span<const EmbeddedFile> files = embedded_python_host();
+  return fmt::format("HEADER = r'''{}'''\n{}", files.front().text, files.back().text);
+}
+
 /// Of a file that cannot be imported, the last line of what Python prints says why.
 json described(const std::string& path, const PythonHost& host) {
-  const std::string text(embedded_python_host().front().text);
   ChildOutput output;
   try {
-    output = output_of_child({host.python, "-c", text, "describe", path}, kToDescribe);
+    output = output_of_child({host.python, "-c", host_text(), "describe", path}, kToDescribe);
   } catch (const EnvironmentError&) {
     throw EnvironmentError(
         fmt::format("{}: {} cannot be run; --python names the interpreter", path, host.python));
@@ -99,7 +104,6 @@ void load_python_plugin(const std::string& path, const PythonHost& host,
         "plug-in {}: there is no {}, which Python needs to load; build all of attnbench", path,
         host.worker_library));
   }
-  const std::string text(embedded_python_host().front().text);
   for (const json& each : described(path, host)) {
     BackendInfo info = info_of(each, path);
     if (registry.find(info.name) != nullptr) {
@@ -115,7 +119,8 @@ void load_python_plugin(const std::string& path, const PythonHost& host,
       continue;
     }
     registry.add_hosted(std::move(info),
-                        {host.python, "-c", text, "worker", path, host.worker_library}, path);
+                        {host.python, "-c", host_text(), "worker", path, host.worker_library},
+                        path);
   }
 }
 

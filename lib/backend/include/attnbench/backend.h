@@ -121,35 +121,37 @@ enum attnbench_step {
   ATTNBENCH_BOTH = 2 /* first the write, then attention over what was written */
 };
 
+typedef int32_t attnbench_bool; /* 0 or 1 */
+
 /* What is computed, without any batch. */
 typedef struct attnbench_problem {
   size_t struct_size;
   int32_t family;
   int32_t heads_q;
   int32_t heads_kv;
-  int32_t head_dim_qk; /* latent: kv_lora_rank + qk_rope_head_dim */
-  int32_t head_dim_v;  /* latent: kv_lora_rank */
-  int32_t causal;      /* aligned at the bottom right */
-  int32_t is_cross_attention;
-  int32_t has_sinks;           /* a logit for each query head joins the denominator */
-  int32_t has_alibi;           /* -slope * |i - j| joins each logit */
-  int32_t window_counts_depth; /* in draft trees: 0 position among the keys, 1 depth */
-  int64_t sliding_window_size; /* previous keys visible, own key not counted; -1 all */
-  double scale;                /* multiplies q.k */
-  double logit_cap;            /* cap * tanh(s / cap) after scaling; 0 off */
-  int32_t ranks;               /* tensor-parallel: heads_q is this rank's share */
-  int32_t dtype;               /* of k_new and v_new */
+  int32_t head_dim_qk;   /* latent: kv_lora_rank + qk_rope_head_dim */
+  int32_t head_dim_v;    /* latent: kv_lora_rank */
+  attnbench_bool causal; /* aligned at the bottom right */
+  attnbench_bool is_cross_attention;
+  attnbench_bool has_sinks;           /* a logit for each query head joins the denominator */
+  attnbench_bool has_alibi;           /* -slope * |i - j| joins each logit */
+  attnbench_bool window_counts_depth; /* in draft trees: 0 position among the keys, 1 depth */
+  int64_t sliding_window_size;        /* previous keys visible, own key not counted; -1 all */
+  double scale;                       /* multiplies q.k */
+  double logit_cap;                   /* cap * tanh(s / cap) after scaling; 0 off */
+  int32_t ranks;                      /* tensor-parallel: heads_q is this rank's share */
+  int32_t dtype;                      /* of k_new and v_new */
   int32_t cache_dtype;
   int32_t cache_layout;
   int64_t page_size; /* tokens */
   int32_t mode;
-  int32_t recorded;     /* 1: run() is recorded once, update() brings the next steps */
-  int64_t max_requests; /* limits of the steps that a plan serves */
-  int64_t max_q_len;    /* query tokens of one request */
-  int64_t max_q_tokens; /* rows of query tokens (T): of all requests, and of none */
-  int64_t max_kv_len;   /* keys of one request, this step's own included */
-  int32_t step;         /* attnbench_step; other than ATTNBENCH_ATTENTION only with writes_kv */
-  int32_t cache_scales; /* attnbench_scales */
+  attnbench_bool recorded; /* 1: run() is recorded once, update() brings the next steps */
+  int64_t max_requests;    /* limits of the steps that a plan serves */
+  int64_t max_q_len;       /* query tokens of one request */
+  int64_t max_q_tokens;    /* rows of query tokens (T): of all requests, and of none */
+  int64_t max_kv_len;      /* keys of one request, this step's own included */
+  int32_t step;            /* attnbench_step; other than ATTNBENCH_ATTENTION only with writes_kv */
+  int32_t cache_scales;    /* attnbench_scales */
   /* Chunked attention: key j is visible to query i only if floor(j / n) == floor(i / n), where n is
    * attention_chunk and i and j are positions among the request's keys. A node of a draft tree
    * counts by its position among the keys, not by its depth. 0: off. */
@@ -162,10 +164,10 @@ typedef struct attnbench_problem {
    * sees all keys up to the end of its own block, or up to the last key. 1: up to its own key. */
   int64_t causal_block;
   /* 1: multi-item scoring; the indices "multi_item" say which keys a query sees. */
-  int32_t multi_item;
+  attnbench_bool multi_item;
   /* 1: some request has no keys, or more queries than keys. A row that sees no key is 0 and its LSE
    * is -inf. */
-  int32_t empty_rows;
+  attnbench_bool empty_rows;
   /* Types of q and out: `dtype`, or fp8 if the backend's table says that it takes them. A stored q
    * times its scale is the query. A stored out is out / out_scale, rounded to nearest even and
    * saturated. */
@@ -182,13 +184,13 @@ typedef struct attnbench_problem {
   /* 1: the cache is a pool for layers with a window or chunks. Entries of req_to_token and
    * block_table are 0 for keys that are outside the window and chunk of every query. The rows of
    * page 0 are finite numbers. */
-  int32_t swa_pool;
+  attnbench_bool swa_pool;
   /* 1: ATTNBENCH_Q_NOPE and ATTNBENCH_Q_PE replace ATTNBENCH_Q, which is absent. Only
    * ATTNBENCH_LATENT has such queries. */
-  int32_t queries_apart;
+  attnbench_bool queries_apart;
   /* Only in ATTNBENCH_TARGET_VERIFY. 1: each draft tree is a chain, so that custom_mask equals the
    * causal mask aligned at the bottom right; or the layer is a cross layer, which has no mask. */
-  int32_t drafts_are_chains;
+  attnbench_bool drafts_are_chains;
 } attnbench_problem;
 
 /* Strides count elements. An absent tensor has data 0. */

@@ -17,6 +17,9 @@ HOST = ROOT / "lib/session/isolate/python_host.py"
 EXAMPLE = ROOT / "backends/python_example/python_example.py"
 INCLUDE = ROOT / "lib/backend/include"
 
+# As attnbench passes it to an interpreter.
+TEXT = f"HEADER = r'''{(INCLUDE / 'attnbench/backend.h').read_text()}'''\n{HOST.read_text()}"
+
 specification = importlib.util.spec_from_file_location("python_host", HOST)
 host = sys.modules["python_host"] = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(host)
@@ -121,8 +124,8 @@ class HostTest(unittest.TestCase):
     def plan(self, table, batch=None, reserve=lambda context, size: 0):
         """The status, message and handle of plan()."""
         batch = batch or CBatch(c_problem(), [1, 1], [3, 2])
-        self.reserve = dict(host.MemoryStruct._fields_)["reserve"](reserve)
-        memory = host.MemoryStruct(ctypes.sizeof(host.MemoryStruct), 77, self.reserve)
+        self.reserve = dict(host.STRUCTS["memory"]._fields_)["reserve"](reserve)
+        memory = host.STRUCTS["memory"](ctypes.sizeof(host.STRUCTS["memory"]), 77, self.reserve)
         handle = c_size_t(0)
         status, message = self.call(table.plan, table.self, byref(batch.struct), byref(memory), byref(handle))
         batch.forget()
