@@ -1,23 +1,23 @@
 /* SPDX-FileCopyrightText: 2026 attnbench authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * A whole attention backend in a shared object: causal attention on the CPU, row by row, in f32.
- * attnbench/backend.h says what each function is given and what it may do. */
+ * A complete attention backend in a shared object: causal attention on the CPU, row by row, in f32.
+ * attnbench/backend.h states the arguments and the rules of each function. */
 #include <attnbench/backend.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What run() needs of the batch and the problem: those structs end with the call of plan(). */
+/* The values of batch and problem that run() needs. Both structs live only during plan(). */
 struct plan {
   const attnbench_tensor* tensors;
-  const int32_t *pages, *first_page; /* of each request, one request after another */
+  const int32_t *pages, *first_page; /* request after request */
   float logit_scale, v_scale;
-  float *out, *scores; /* of the row at hand, in the plan's memory: run() allocates nothing */
+  float *out, *scores; /* of one row, in the plan's memory: run() allocates nothing */
 };
 
-/* A bf16 is the upper half of an f32; an f16 fits into one once its exponent's bias is made up. */
+/* A bf16 is the upper half of an f32. An f16 needs 2^112 more, for its smaller exponent bias. */
 static float load(const attnbench_tensor* from, int64_t at) {
   if (from->dtype == ATTNBENCH_F32) return ((const float*)from->data)[at];
   const uint32_t half = ((const uint16_t*)from->data)[at], is_f16 = from->dtype == ATTNBENCH_F16;
@@ -28,7 +28,7 @@ static float load(const attnbench_tensor* from, int64_t at) {
   return is_f16 && fabsf(value) >= 0x1p16f ? NAN : value; /* infinity is no input */
 }
 
-/* Rounds to nearest even. What is no number stays none. */
+/* Rounds to nearest even. A NaN stays a NaN. */
 static void store(const attnbench_tensor* to, int64_t at, float value) {
   const int is_f16 = to->dtype == ATTNBENCH_F16, shift = is_f16 ? 13 : 16;
   float magnitude = is_f16 && fabsf(value) > 0x1p16f ? 0x1p16f : fabsf(value);
@@ -42,13 +42,14 @@ static void store(const attnbench_tensor* to, int64_t at, float value) {
   if (to->dtype != ATTNBENCH_F32) ((uint16_t*)to->data)[at] = (uint16_t)bits;
 }
 
-/* Where key or value `j` of the pages begins. The strides know the layout. */
-static int64_t place(const attnbench_tensor* cache, const int32_t* pages, int64_t j, int64_t head) {
+/* The index of the first element of key or value `j`. The strides describe the layout. */
+static int64_t row_of(const attnbench_tensor* cache, const int32_t* pages, int64_t j,
+                      int64_t head) {
   const int64_t page = pages[j / cache->shape[1]], offset = j % cache->shape[1];
   return page * cache->stride[0] + offset * cache->stride[1] + head * cache->stride[2];
 }
 
-/* One query token of one head, which sees the first `visible` keys of the pages. */
+/* One query token of one head. It sees the first `visible` keys of the pages. */
 static void attend(const struct plan* plan, const int32_t* pages, int64_t visible, int64_t token,
                    int64_t head) {
   const attnbench_tensor *t = plan->tensors, *q = &t[ATTNBENCH_Q], *k = &t[ATTNBENCH_K_CACHE];
@@ -59,7 +60,7 @@ static void attend(const struct plan* plan, const int32_t* pages, int64_t visibl
   const int64_t out_row = token * out->stride[0] + head * out->stride[1];
   float top = -INFINITY, denominator = 0;
   for (int64_t j = 0; j < visible; ++j) {
-    const int64_t key = place(k, pages, j, kv_head);
+    const int64_t key = row_of(k, pages, j, kv_head);
     float dot = 0;
     for (int64_t d = 0; d < k->shape[3]; ++d) dot += load(q, q_row + d) * load(k, key + d);
     plan->scores[j] = dot * plan->logit_scale;
@@ -67,12 +68,12 @@ static void attend(const struct plan* plan, const int32_t* pages, int64_t visibl
   }
   memset(plan->out, 0, (size_t)v->shape[3] * sizeof *plan->out);
   for (int64_t j = 0; j < visible; ++j) {
-    const int64_t value = place(v, pages, j, kv_head);
+    const int64_t value = row_of(v, pages, j, kv_head);
     const float weight = expf(plan->scores[j] - top);
     for (int64_t d = 0; d < v->shape[3]; ++d) plan->out[d] += weight * load(v, value + d);
     denominator += weight;
   }
-  const float factor = denominator > 0 ? plan->v_scale / denominator : 0; /* 0: it sees no key */
+  const float factor = denominator > 0 ? plan->v_scale / denominator : 0; /* 0: no visible key */
   for (int64_t d = 0; d < v->shape[3]; ++d) store(out, out_row + d, plan->out[d] * factor);
   store(lse, token * lse->stride[0] + head * lse->stride[1], top + logf(denominator));
 }
@@ -89,7 +90,7 @@ static int run(void* self, void* stream, char* message, size_t message_size) {
       for (int64_t head = 0; head < heads; ++head) attend(plan, pages, visible, token, head);
     }
   }
-  (void)stream, (void)message, (void)message_size; /* no stream on a CPU, and nothing that fails */
+  (void)stream, (void)message, (void)message_size; /* a CPU has no stream; nothing can fail */
   return ATTNBENCH_OK;
 }
 
@@ -131,7 +132,7 @@ static int supports(void* self, const attnbench_problem* p, char* message, size_
   return no == NULL ? ATTNBENCH_OK : ATTNBENCH_UNSUPPORTED;
 }
 
-/* What is not named is 0: on a CPU, no numerics(), f32 throughout; no update(), never recorded. */
+/* Members that are not named are 0. So it runs on a CPU, rounds to f32 only and is not recorded. */
 static const attnbench_backend backend = {.struct_size = sizeof backend,
                                           .name = "example_plugin",
                                           .version = "1",

@@ -1,35 +1,38 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
-"""A whole attention backend in Python: causal attention over paged caches, in NumPy, on the CPU.
+"""A complete attention backend in Python: causal attention over paged caches, in NumPy, on the CPU.
 
     attnbench run scenarios/quickstart.yaml --plugin python_example.py --python PYTHON --backend python_example
 
 Each class of this file with a name, supports() and plan() is a backend. attnbench/backend.h explains every member
-of problem and batch, which have the same names here; an enum is a word such as "bf16".
+of problem and batch. The members have the same names here. An enum is a word such as "bf16".
 """
 import numpy as np
 
 
 class PythonExample:
-    name = "python_example"  # as in --backend: lower case letters, digits, '_', ':' and '='
+    name = "python_example"  # the name for --backend: lower case letters, digits, '_', ':' and '='
     version = "1"
     description = "causal attention in NumPy, one request and head after another"
-    index_format = "req_to_token"  # which of the index arrays is read
-    # What else can be said, with what holds otherwise:
-    # (writes_kv: problem.step may be "kv_write" or "both", and k_new, v_new divided by their scales go to slot_mapping)
-    # (requires = {"torch": "2.11.0"}: without these packages it is listed as absent; kernel: the operation that it calls.
-    # A method load() imports them: before anything else is called, but not where backends are only listed.)
-    # (tuning = {"splits": ([8, 16], "--kv-splits")}: variants NAME:splits=8 and NAME:splits=16, whose attribute `splits`
-    # has that value, and the option with which an engine sets it, or "")
-    # (reads_fp8_queries, writes_fp8_outputs: problem.q_dtype, or problem.out_dtype, may be fp8: a stored query times
-    # batch.q_scale, or times tensor("q_scales") as problem.q_scales says ("request": [requests, KV heads], "head": [KV
-    # heads], "token": [tokens, query heads]), is the query; what is stored of out is out / batch.out_scale)
-    # (reads_queries_apart: problem.queries_apart may be set, of absorbed MLA: tensor("q_nope") and tensor("q_pe") then, no "q")
-    # device = "cpu", deterministic = True, graph_support = "NEVER", padding_seq_len = 1, writes_kv = False,
-    # only_by_name = False (a variant, which takes part only where it is named)
+    index_format = "req_to_token"  # the index format that it reads
+    # More attributes, with their defaults:
+    # device = "cpu", deterministic = True, graph_support = "NEVER", padding_seq_len = 1,
+    # only_by_name = False: True for a variant, which runs only if it is named.
+    # writes_kv = False: True if problem.step may be "kv_write" or "both". Such a step stores k_new and v_new, divided
+    # by their scales, in the slots of slot_mapping.
+    # requires = {}: {"torch": "2.11.0"} lists the backend as absent without this package. A method load() imports the
+    # packages. It is called first, but not if backends are only listed. `kernel` names the called operation.
+    # tuning = {}: {"splits": ([8, 16], "--kv-splits")} makes variants NAME:splits=8 and NAME:splits=16. Their attribute
+    # `splits` has that value. "--kv-splits" is the option with which an engine sets it, or "".
+    # reads_fp8_queries = False: True if problem.q_dtype may be fp8. The query is the stored query times batch.q_scale,
+    # or times tensor("q_scales"). problem.q_scales names the shape of this tensor: "request" [requests, KV heads],
+    # "head" [KV heads], "token" [tokens, query heads].
+    # writes_fp8_outputs = False: True if problem.out_dtype may be fp8. The stored out is out / batch.out_scale.
+    # reads_queries_apart = False: True if problem.queries_apart may be set, in absorbed MLA. tensor("q_nope") and
+    # tensor("q_pe") then replace tensor("q").
 
     def supports(self, problem):
-        """None, or the reason why not: one that a person can act on."""
+        """None, or the reason for a refusal, which should help the user."""
         if problem.family != "softmax":
             return "no MLA, no recurrent layers: keys and values are read apart"
         if problem.mode == "target_verify":
@@ -50,14 +53,14 @@ class PythonExample:
             return "f32, f16, bf16 only"
         return None
 
-    # Where this backend rounds decides by which bounds it is judged. Without numerics() it is f32 throughout. One that
-    # multiplies weights and values in bf16 would say:
+    # The types to which a backend rounds decide its error bounds. Without numerics() all of them are f32. A backend
+    # that multiplies weights and values in bf16 would say:
     # def numerics(self, problem):
     #     return {"p": "bf16"}
-    # And one that writes no LSE: {"lse": False}.
+    # A backend that writes no LSE says {"lse": False}.
 
     def plan(self, batch):
-        """Host work for one batch, timed apart from run(). Queries and caches have no contents yet."""
+        """Does the host work for one batch, which has its own time. Queries and caches have no contents yet."""
         return Plan(batch)
 
 
@@ -73,8 +76,8 @@ class Plan:
         self.group = problem.heads_q // problem.heads_kv  # query heads that share a KV head
         self.logit_scale = np.float32(problem.scale * batch.k_scale)  # a stored key times k_scale is the key
         self.v_scale = np.float32(batch.v_scale)
-        # The slots of a request's keys stand in its row of req_to_token. A slot is page * page_size + offset. What else
-        # kernels read is built by name: batch.indices("csr")["kv_indices"].numpy(); backend.h lists the formats.
+        # A request's row of req_to_token holds the slots of its keys. A slot is page * page_size + offset. Other index
+        # arrays are built by name: batch.indices("csr")["kv_indices"].numpy(). backend.h lists the formats.
         rows = batch.tensor("req_pool_indices").numpy()
         slots = batch.tensor("req_to_token").numpy()
         self.requests = []
@@ -87,7 +90,7 @@ class Plan:
             first += q_len
 
     def run(self, stream):
-        """Computes out and lse, as often as it is asked. There is no stream on a CPU."""
+        """Computes out and lse. It is called many times. A CPU has no stream."""
         for tokens, pages, offsets, hidden in self.requests:
             for head in range(self.q.shape[1]):
                 q = to_f32(self.q[tokens, head])
@@ -103,17 +106,17 @@ class Plan:
                 with np.errstate(divide="ignore"):
                     self.lse[tokens, head] = (top + np.log(denominator))[:, 0]
 
-    # A plan can also have update(self, batch, stream), for recorded ones: True when it now serves the next step.
-    # And graph(self): what it recorded itself, a torch.cuda.CUDAGraph(keep_graph=True), which is then timed as it is.
+    # A recorded plan can also have update(self, batch, stream). It returns True if the plan now serves the next step.
+    # A plan can have graph(self). It returns its own torch.cuda.CUDAGraph(keep_graph=True), which is then timed.
 
 
 # On a GPU, with torch: device = "cuda" in the backend, batch.tensor("q").torch() in the plan, and in run()
-# "with torch.cuda.stream(torch.cuda.ExternalStream(stream)):", which allocates nothing and does not wait.
+# "with torch.cuda.stream(torch.cuda.ExternalStream(stream)):". run() allocates nothing and does not wait.
 
 
 def to_f32(values):
-    """NumPy has no bf16 and shows it as uint16: the upper half of an f32. fp8 (problem.cache_dtype "e4m3", "e5m2") shows
-    as uint8, whose values a table of 256 would hold."""
+    """NumPy has no bf16: such arrays are uint16, the upper half of an f32. fp8 arrays (problem.cache_dtype "e4m3",
+    "e5m2") are uint8; a table of 256 numbers would decode them."""
     if values.dtype == np.uint8:
         raise TypeError("fp8 is not decoded here")
     if values.dtype == np.uint16:
@@ -122,7 +125,7 @@ def to_f32(values):
 
 
 def store(to, values):
-    """Rounds to nearest even, which NumPy does by itself but for bf16. What is no number stays none."""
+    """Rounds to nearest even. NumPy does so for all types but bf16. A NaN stays a NaN."""
     if to.dtype == np.uint16:
         bits = values.view(np.uint32)
         rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
