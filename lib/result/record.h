@@ -3,9 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "lib/cost/cost.h"
@@ -13,8 +16,6 @@
 #include "lib/engines/cascade_choice.h"
 #include "lib/measure/measure.h"
 #include "lib/measure/paired_ratio.h"
-#include "lib/result/outcome.h"
-#include "lib/result/time_account.h"
 #include "lib/scenario/case.h"
 #include "lib/scenario/scenario.h"
 #include "lib/session/batched_graph.h"
@@ -22,6 +23,148 @@
 #include "lib/verify/verdict.h"
 
 namespace attnbench {
+
+/// What the wall time of a run was spent on, in seconds. Every moment counts once: the parts add up
+/// to RunResult::wall_s.
+struct TimeAccount {
+  double starting = 0;        ///< devices, processes of backends, backends
+  double ceilings = 0;        ///< measuring them
+  double building = 0;        ///< fixtures: memory, contents, hashes
+  double reference = 0;       ///< rows in float64, and comparing timed samples with them
+  double first_use = 0;       ///< first plan and first run of each backend
+  double verifying = 0;       ///< the other runs of a verification, and judging them
+  double planning = 0;        ///< plans that are timed, recorded ones and index arrays
+  double samples = 0;         ///< what was timed itself
+  double around_samples = 0;  ///< the rest of the rounds: flushes, contents, checks, waiting
+  double other = 0;
+
+  [[nodiscard]] double measuring() const { return samples + around_samples; }
+};
+
+/// A part of the account, as people and result files read it.
+struct TimePart {
+  const char* key;          ///< in JSON
+  const char* description;  ///< for the schema
+  double TimeAccount::*seconds;
+};
+inline constexpr std::array kTimeParts = {
+    TimePart{"starting", "Opening devices, starting processes and backends",
+             &TimeAccount::starting},
+    TimePart{"ceilings", "Measuring the ceilings", &TimeAccount::ceilings},
+    TimePart{"building", "Fixtures: memory, contents and hashes", &TimeAccount::building},
+    TimePart{"reference", "Rows in float64, and comparing timed samples with them",
+             &TimeAccount::reference},
+    TimePart{"first_use", "First plan and first run of each backend", &TimeAccount::first_use},
+    TimePart{"verifying", "Other runs of the verification, and judging them",
+             &TimeAccount::verifying},
+    TimePart{"planning", "Plans that are timed, recorded plans, index arrays",
+             &TimeAccount::planning},
+    TimePart{"samples", "What was timed itself", &TimeAccount::samples},
+    TimePart{"around_samples", "The rest of the rounds: flushes, contents, checks, waiting",
+             &TimeAccount::around_samples},
+    TimePart{"other", "What is in no other part", &TimeAccount::other}};
+
+/// Sum of the parts.
+[[nodiscard]] constexpr double sum_of_parts(const TimeAccount& account) {
+  double sum = 0;
+  for (const TimePart& part : kTimeParts) sum += account.*part.seconds;
+  return sum;
+}
+
+constexpr void add(TimeAccount& all, const TimeAccount& further) {
+  for (const TimePart& part : kTimeParts) all.*part.seconds += further.*part.seconds;
+}
+
+/// Adds the seconds from its construction to its end.
+class Lap {
+ public:
+  explicit Lap(double& part) : part_(&part) {}
+  ~Lap() { *part_ += seconds(); }
+  Lap(const Lap&) = delete;
+  Lap& operator=(const Lap&) = delete;
+
+  /// So far.
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+  /// Up to `seconds` of the lap belong to another part.
+  void give(double seconds, double& other) {
+    const double given = std::min(seconds, this->seconds() - given_);
+    given_ += given;
+    other += given;
+    *part_ -= given;
+  }
+
+ private:
+  double* part_;
+  double given_ = 0;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// What other than its backend kept a cell from being measured, or ended its case.
+enum class Trouble : std::uint8_t {
+  kNone,
+  kEnvironment,  ///< the machine: no memory, say
+  kDefect,       ///< attnbench itself
+};
+
+/// How far outputs can be trusted that are not known to be wrong.
+enum class Agreement : std::uint8_t {
+  kNotVerified,  ///< verification was switched off
+  kPassed,
+  kMistrusted,  ///< they agree, but the agreement proves little
+};
+
+/// What a cell's time is worth.
+enum class Speed : std::uint8_t {
+  kNone,  ///< no time could be taken
+  kClaimed,
+  kImpossible,  ///< faster than a measured ceiling of the device allows: something is wrong
+};
+
+// Each of these holds what can be said of a cell that ended so, and nothing else. The reason names
+// the trouble, if there was any, except that of an incorrect cell, which says what is wrong.
+
+/// The backend ran, and its outputs are not known to be wrong.
+struct Accepted {
+  Agreement agreement = Agreement::kNotVerified;
+  Speed speed = Speed::kNone;
+  std::string reason = {};  ///< empty when all is well
+  Trouble trouble = Trouble::kNone;
+};
+
+/// The outputs are wrong. A time is kept for diagnosis; it is no claim of a speed.
+struct Incorrect {
+  std::string reason;
+  bool timed = false;
+  Trouble trouble = Trouble::kNone;
+};
+
+/// The backend says that it does not do this.
+struct Unsupported {
+  std::string reason;
+};
+
+/// Not run: interrupted, no device, or trouble that is not the backend's.
+struct Skipped {
+  std::string reason;
+  Trouble trouble = Trouble::kNone;
+};
+
+/// The backend threw, or its process ended.
+struct Crashed {
+  std::string reason;
+};
+
+/// How a cell ended.
+using Outcome = std::variant<Accepted, Incorrect, Unsupported, Skipped, Crashed>;
+
+[[nodiscard]] Verdict verdict_of(const Outcome& outcome);
+[[nodiscard]] const std::string& reason_of(const Outcome& outcome);
+[[nodiscard]] Trouble trouble_of(const Outcome& outcome);
+[[nodiscard]] Speed speed_of(const Outcome& outcome);  ///< kNone unless Accepted
+/// Whether a time was taken, whatever it is worth.
+[[nodiscard]] bool is_timed(const Outcome& outcome);
 
 /// A short GPU cell, timed again as a graph of many forwards: the time of one of them.
 struct BatchedGraphTiming {
