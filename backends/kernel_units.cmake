@@ -27,28 +27,28 @@ foreach(name bf16 f16)
     if(kv)
       set(Kv __nv_fp8${kv})
     endif()
-    foreach(row splitkv/kernels|splitkv/find_kernel.cuh paged_fa/mma|paged_fa/find_mma_kernel.cuh mla/kernel|mla/find_kernel.cuh)
+    foreach(row splitkv/kernels|splitkv/kernels.cuh paged_fa/mma|paged_fa/mma_kernel.cuh mla/kernel|mla/kernel.cuh)
       string(REPLACE "|" ";" row ${row})
       list(GET row 0 unit)
       list(GET row 1 header)
       kernel_unit(${unit}_${name}${kv} ${header} "CompiledKernel find_kernel<${T}, ${Kv}>(const Kernel&)")
     endforeach()
   endforeach()
-  kernel_unit(paged_fa/mma_${name}_many_rows paged_fa/find_mma_kernel.cuh
+  kernel_unit(paged_fa/mma_${name}_many_rows paged_fa/mma_kernel.cuh
               "CompiledKernel find_many_rows_kernel<${T}>(const Kernel&)")
-  kernel_unit(paged_fa/wgmma_${name} paged_fa/find_wgmma_kernel.cuh
+  kernel_unit(paged_fa/wgmma_${name} paged_fa/wgmma_kernel.cuh
               "HopperKernel find_hopper_kernel<${T}>(const Kernel&)")
 endforeach()
 
 set(of_mla "CompiledKernel find_warpgroup_kernel<")
-kernel_unit(mla/wgmma_bf16 mla/find_wgmma_kernel.cuh "${of_mla}__nv_bfloat16, __nv_bfloat16>(const Kernel&)")
-kernel_unit(mla/wgmma_bf16_fp8 mla/find_wgmma_kernel.cuh "${of_mla}__nv_bfloat16, __nv_fp8_e4m3>(const Kernel&)"
+kernel_unit(mla/wgmma_bf16 mla/wgmma_kernel.cuh "${of_mla}__nv_bfloat16, __nv_bfloat16>(const Kernel&)")
+kernel_unit(mla/wgmma_bf16_fp8 mla/wgmma_kernel.cuh "${of_mla}__nv_bfloat16, __nv_fp8_e4m3>(const Kernel&)"
             "${of_mla}__nv_bfloat16, ScaledBlocks>(const Kernel&)"
             "${of_mla}__nv_bfloat16, __nv_fp8_e5m2>(const Kernel&)")
-kernel_unit(mla/wgmma_f16 mla/find_wgmma_kernel.cuh "${of_mla}__half, __half>(const Kernel&)"
+kernel_unit(mla/wgmma_f16 mla/wgmma_kernel.cuh "${of_mla}__half, __half>(const Kernel&)"
             "${of_mla}__half, __nv_fp8_e4m3>(const Kernel&)" "${of_mla}__half, __nv_fp8_e5m2>(const Kernel&)")
 set(of_mla "CompiledKernel find_fp8_kernel<")
-kernel_unit(mla/fp8_bf16 mla/find_fp8_kernel.cuh "${of_mla}__nv_bfloat16, __nv_fp8_e4m3>()"
+kernel_unit(mla/fp8_bf16 mla/fp8_kernel.cuh "${of_mla}__nv_bfloat16, __nv_fp8_e4m3>()"
             "${of_mla}__nv_bfloat16, ScaledBlocks>()" "${of_mla}__nv_bfloat16, __nv_fp8_e5m2>()")
-kernel_unit(mla/fp8_f16 mla/find_fp8_kernel.cuh "${of_mla}__half, __nv_fp8_e4m3>()"
+kernel_unit(mla/fp8_f16 mla/fp8_kernel.cuh "${of_mla}__half, __nv_fp8_e4m3>()"
             "${of_mla}__half, __nv_fp8_e5m2>()")

@@ -22,7 +22,6 @@
 #include "backends/cpu_flash/plan.h"
 #include "backends/cudnn/cudnn.h"
 #include "backends/gated_delta_net/gated_delta_net.h"
-#include "backends/gated_delta_net/gpu_backend.h"
 #include "backends/mla/mla.h"
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/splitkv/splitkv.h"

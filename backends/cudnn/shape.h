@@ -5,8 +5,10 @@
 #include <compare>
 #include <cstdint>
 
+#include "lib/backend/support.h"
 #include "lib/base/dtype.h"
 #include "lib/batch/forward_batch.h"
+#include "lib/batch/problem.h"
 
 namespace attnbench::cudnn {
 
@@ -56,5 +58,8 @@ struct AttentionShape {
 /// prompts whose requests have no cached prefix reads k_new and v_new, as engines do, and not the
 /// cache, unless the cache has a scale.
 [[nodiscard]] AttentionShape shape_of(const ForwardBatch& batch);
+
+/// What cuDNN 9.12 and later compute on sm_90 and this backend asks them for. Needs no cuDNN.
+[[nodiscard]] Support supports(const Problem& problem);
 
 }  // namespace attnbench::cudnn

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/gated_delta_net/gpu_backend.h"
+#include "backends/gated_delta_net/gated_delta_net.h"
 
 #include <cmath>
 

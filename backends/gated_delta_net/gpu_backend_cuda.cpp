@@ -7,7 +7,7 @@
 
 #include "backends/common/cuda/planning.h"
 #include "backends/common/upload.h"
-#include "backends/gated_delta_net/gpu_backend.h"
+#include "backends/gated_delta_net/gated_delta_net.h"
 #include "backends/gated_delta_net/recurrent.cuh"
 #include "lib/device/cuda/check.cuh"
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "backends/common/cuda/mma_products.cuh"
-#include "backends/mla/fp8_copies.cuh"
-#include "backends/mla/fp8_queries.cuh"
+#include "backends/mla/dispatch.cuh"
+#include "backends/mla/fp8_layout.cuh"
 #include "backends/mla/rows.cuh"
 #include "backends/splitkv/store.cuh"
 
@@ -316,3 +316,12 @@ __global__ void __launch_bounds__(kThreads, 1)
 }
 
 }  // namespace attnbench::mla::fp8
+
+namespace attnbench::mla {
+
+template <class T, class Kv>
+CompiledKernel find_fp8_kernel() {
+  return {fp8::fp8_kernel<T, Kv>, fp8::kThreads, fp8::Layout<Kv>::kSharedBytes};
+}
+
+}  // namespace attnbench::mla

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backends/common/cuda/cp_async.cuh"
+#include "backends/mla/dispatch.cuh"
 #include "backends/mla/params.h"
 #include "backends/splitkv/store.cuh"
 
@@ -10,6 +11,7 @@
 // columns) and value (its first 512). A block keeps its rows' queries in shared memory, streams the
 // latent rows through it once and uses each twice. Four warps share a group of rows: each takes a
 // quarter of the keys for q.k and a quarter of the columns for the output.
+
 namespace attnbench::mla {
 
 using cuda::exp2_approx;
@@ -317,6 +319,14 @@ __global__ void __launch_bounds__(S::kThreads) mla_kernel(const __grid_constant_
   }
   __syncthreads();
   splitkv::store_tile<S>(p, item, outs, lse);
+}
+
+template <class T, class Kv>
+CompiledKernel find_kernel(const Kernel& kernel) {
+  using Few = FewRows<T, Kv>;
+  using Many = ManyRows<T, Kv>;
+  if (kernel.tile == TileKind::kMany) return {mla_kernel<Many>, Many::kThreads, Many::kSharedBytes};
+  return {mla_kernel<Few>, Few::kThreads, Few::kSharedBytes};
 }
 
 }  // namespace attnbench::mla

@@ -9,7 +9,6 @@
 #include "backends/common/tiles/key_shares.h"
 #include "backends/common/tiles/pieces.h"
 #include "backends/common/tiles/tiles.h"
-#include "backends/mla/schedule.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/mla/schedule.h"
+#include "backends/mla/plan.h"
 
 #include <gmock/gmock.h>
 

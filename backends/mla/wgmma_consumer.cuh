@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backends/common/cuda/ldmatrix.cuh"
-#include "backends/mla/wgmma_store.cuh"
+#include "backends/mla/wgmma_softmax.cuh"
 
 namespace attnbench::mla::hopper {
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/mla/dispatch.cuh"
 #include "backends/mla/wgmma_consumer.cuh"
 #include "backends/mla/wgmma_producer.cuh"
 
@@ -45,3 +46,15 @@ __global__ void __launch_bounds__(kThreads, 1)
 }
 
 }  // namespace attnbench::mla::hopper
+
+namespace attnbench::mla {
+
+template <class T, class Kv>
+CompiledKernel find_warpgroup_kernel(const Kernel& kernel) {
+  return {kernel.fp8_out ? hopper::wgmma_kernel<T, Kv, false, true>
+          : kernel.plain ? hopper::wgmma_kernel<T, Kv, true, false>
+                         : hopper::wgmma_kernel<T, Kv, false, false>,
+          hopper::kThreads, hopper::Shared::kBytes};
+}
+
+}  // namespace attnbench::mla

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "backends/common/cuda/compiled_kernel.cuh"
-#include "backends/paged_fa/kernel_params.h"
 #include "backends/paged_fa/launch.h"
 #include "backends/paged_fa/tensor_map.cuh"
 

@@ -7,7 +7,7 @@
 #include "backends/common/cuda/exp2.cuh"
 #include "backends/common/cuda/temperature.cuh"
 #include "backends/common/cuda/visibility.cuh"
-#include "backends/paged_fa/kernel_params.h"
+#include "backends/paged_fa/launch.h"
 
 // What happens to a tile of logits between the two matrix products. A lane holds rows
 // first_row + lane / 4 + 8 i of every tile of 16, and of each 8 keys the columns 2 (lane % 4) and

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "backends/common/tiles/room.h"
-#include "backends/paged_fa/kernel_params.h"
 #include "backends/paged_fa/launch.h"
 #include "lib/batch/forward_batch.h"
 #include "lib/model/attention_layer.h"

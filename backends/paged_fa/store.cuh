@@ -8,7 +8,7 @@
 #include "backends/common/cuda/output_rows.cuh"
 #include "backends/common/cuda/shape.cuh"
 #include "backends/common/cuda/store_out.cuh"
-#include "backends/paged_fa/kernel_params.h"
+#include "backends/paged_fa/launch.h"
 
 // How rows leave a block: as output, or as partial results that the tile's last block merges.
 namespace attnbench::paged_fa {

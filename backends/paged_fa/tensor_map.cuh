@@ -4,7 +4,7 @@
 
 #include <cuda.h>
 
-#include "backends/paged_fa/kernel_params.h"
+#include "backends/paged_fa/launch.h"
 
 namespace attnbench::paged_fa {
 

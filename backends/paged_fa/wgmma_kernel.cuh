@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/common/cuda/kernel_choice.cuh"
+#include "backends/paged_fa/dispatch.cuh"
 #include "backends/paged_fa/wgmma_consumer.cuh"
 
 // Prompt tiles on Hopper, after FlashAttention-3 (Shah et al., 2024): one warpgroup copies pages
 // into shared memory; two have 64 rows each and work on the tensor cores and on the softmax in
 // turns.
+
 namespace attnbench::paged_fa::hopper {
 
 // Of a thread: 128 that copy and 256 that compute share what 384 of 168 were launched with.
@@ -38,3 +41,22 @@ __global__ void __launch_bounds__(kThreads, 1)
 }
 
 }  // namespace attnbench::paged_fa::hopper
+
+namespace attnbench::paged_fa {
+
+/// Columns are copied and multiplied 64 at a time.
+template <class T>
+HopperKernel find_hopper_kernel(const Kernel& kernel) {
+  return cuda::for_head_dims(
+      kernel.head_dim_k, kernel.head_dim_v, [&]<int kDk, int kDv>() -> HopperKernel {
+        if constexpr (kDk % 64 == 0) {
+          using Tiles = hopper::Tiles<kDk, kDv>;
+          return {
+              {hopper::wgmma_kernel<T, kDk, kDv>, hopper::kThreads, hopper::Shared<Tiles>::kBytes},
+              Tiles::K::kWarpRows};
+        }
+        return {};
+      });
+}
+
+}  // namespace attnbench::paged_fa

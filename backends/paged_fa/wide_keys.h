@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/paged_fa/kernel_params.h"
+#include "backends/paged_fa/launch.h"
 #include "backends/paged_fa/plan.h"
 #include "lib/base/dtype.h"
 

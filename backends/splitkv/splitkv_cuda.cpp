@@ -1,13 +1,116 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "backends/common/cuda/draft_tree.h"
 #include "backends/common/cuda/planning.h"
+#include "backends/common/cuda/step_arrays.h"
 #include "backends/common/key_value_heads.h"
 #include "backends/common/shared_scales.h"
-#include "backends/splitkv/planned.h"
+#include "backends/common/upload.h"
+#include "backends/splitkv/launch.h"
+#include "backends/splitkv/plan.h"
 #include "backends/splitkv/splitkv.h"
 #include "backends/splitkv/tensors.h"
+#include "lib/backend/backend.h"
+#include "lib/base/error.h"
+#include "lib/base/narrow.h"
 
 namespace attnbench::splitkv {
+
+/// One launch of a splitkv kernel over a work list in GPU memory. Where it is recorded, the memory
+/// and the grid have room for the most work that a step within the problem's limits can have.
+class Planned final : public StepPlan {
+ public:
+  Planned(const ForwardBatch& batch, SplitRule rule, PlanMemory& memory);
+
+  void run(Stream& stream) override;
+
+ private:
+  void enqueue_step(const ForwardBatch& batch, void* stream) override;
+  /// Lays `memory` out for `room` and the batch's index arrays.
+  void lay_out(const tiles::Room& room, const ForwardBatch& batch, PlanMemory& memory);
+  /// Copies `plan` to where there is room for it, empty items behind it, and finds the slots.
+  void enqueue(WorkPlan plan, const ForwardBatch& batch, void* stream);
+
+  SplitRule rule_;
+  int multiprocessors_;
+  Kernel kernel_;
+  Params params_;
+  std::byte* counters_ = nullptr;  ///< in device memory; items follow
+  std::int64_t num_counters_ = 0;
+  TokenSlots slots_;
+  DraftTree tree_;
+};
+
+Planned::Planned(const ForwardBatch& batch, SplitRule rule, PlanMemory& memory)
+    : StepPlan(batch), rule_(rule), multiprocessors_(memory.device().info().units) {
+  WorkPlan plan = plan_work(batch, problem().layer, rule_, multiprocessors_);
+  tiles::Room room = plan.room();
+  if (problem().recorded) {
+    const StepLimits& limits = problem().limits;
+    room = room_for({problem().mode, limits.requests, limits.q_len, limits.kv_len}, problem().layer,
+                    rule_, multiprocessors_);
+  }
+  lay_out(room, batch, memory);
+  set_tensors(params_, batch);
+  tree_.arrays(batch).set_in(params_);
+  kernel_ = kernel_for(problem(), plan.many_rows);
+  prepare(kernel_);
+  enqueue(std::move(plan), batch, nullptr);
+  finish_planning();
+}
+
+void Planned::lay_out(const tiles::Room& room, const ForwardBatch& batch, PlanMemory& memory) {
+  const AttentionLayer& layer = problem().layer;
+  num_counters_ = room.tiles * layer.heads_kv;
+  const std::int64_t partials = narrow_i32(room.partials * layer.heads_kv);
+  DeviceRoom device;
+  const auto counters = device.add<std::int32_t>(num_counters_);
+  const auto items = device.add<Item>(room.items);
+  slots_ = TokenSlots(batch, device);
+  const PartialResults results(partials * room.partial_rows, layer.head_dim_v, device);
+  tree_ = DraftTree(problem(), device);
+
+  std::byte* const at = memory.reserve(device.bytes());
+  slots_.place(at);
+  tree_.place(at);
+  results.set_in(params_, at);
+  counters_ = at + counters.offset;
+  params_.items = items.in(at);
+  params_.num_items = narrow_i32(room.items);
+  params_.tiles = narrow_i32(room.tiles);
+  params_.partials = narrow_i32(room.partials);
+  params_.partial_rows = room.partial_rows;
+  params_.counters = counters.in(at);
+  params_.kv_indices = slots_.kv_indices();
+}
+
+void Planned::enqueue(WorkPlan plan, const ForwardBatch& batch, void* stream) {
+  expects(tiles::fits(plan.room(),
+                      {params_.num_items, params_.tiles, params_.partials, params_.partial_rows}),
+          "a plan larger than its memory");
+  expects(plan.items.empty() || plan.many_rows == kernel_.many_rows,
+          "a plan for another kernel than the one that runs");
+  plan.items.resize(static_cast<std::size_t>(params_.num_items));  // an empty item has no rows
+  Upload upload;                                                   // as laid out
+  upload.add(std::vector<std::int32_t>(static_cast<std::size_t>(num_counters_), 0));
+  upload.add(plan.items);
+  enqueue_upload(upload, counters_, stream);
+  slots_.enqueue(batch, stream);
+  tree_.enqueue(batch, stream);
+}
+
+void Planned::run(Stream& stream) {
+  if (params_.num_items > 0) launch(kernel_, params_, stream.native());
+}
+
+void Planned::enqueue_step(const ForwardBatch& batch, void* stream) {
+  enqueue(plan_work(batch, problem().layer, rule_, multiprocessors_), batch, stream);
+}
 
 SplitKvBackend::SplitKvBackend(SplitRule rule) : info_(splitkv::info(rule)), rule_(rule) {}
 
