@@ -88,7 +88,13 @@ class FakeGpu final : public Device {
       gpu_->now_s += 0.002;
       return gpu_->sample(gpu_->samples++);
     }
-    [[nodiscard]] double idle_lead_us(const SampleSteps&) override { return gpu_->idle_lead_us; }
+    [[nodiscard]] double idle_lead_us(const SampleSteps& steps) override {
+      for (int i = 0; i < 2; ++i) {
+        steps.prepare(*stream_);
+        steps.before(*stream_);
+      }
+      return gpu_->idle_lead_us;
+    }
     [[nodiscard]] double clock_mhz_over(double seconds, const Work&, const Work&) override {
       ++gpu_->preheats;
       gpu_->now_s += seconds;
@@ -143,6 +149,44 @@ TEST(DeviceTimers, count_samples_that_the_device_was_not_idle_before) {
   const CellTiming timing = gpu.measure(gpu.cell());
   EXPECT_EQ(timing.disturbed, 6) << "45 us is within the spread of an idle device";
   EXPECT_EQ(timing.samples, 120) << "they count";
+}
+
+/// Keeps the numbers of the contents that it rewrote keys for, in order.
+class RewritingIo final : public SampleIo {
+ public:
+  [[nodiscard]] std::int64_t sets() const override { return 1; }
+  void poison_outputs(Stream&) override {}
+  void rewrite_keys(std::int64_t first_number, Stream&) override {
+    EXPECT_EQ(first_number, staged_);
+    rewritten.push_back(first_number);
+  }
+  [[nodiscard]] std::int64_t stage(std::int64_t first_number, std::int64_t, Stream&) override {
+    staged_ = first_number;
+    return 1;
+  }
+  void write(std::int64_t first_number, Stream&) override { EXPECT_EQ(first_number, staged_); }
+  void collect(std::int64_t, std::int64_t, Stream&) override {}
+  [[nodiscard]] std::span<const std::byte> collected() const override { return {}; }
+  [[nodiscard]] std::vector<Unwritten> unwritten() const override { return {}; }
+
+  std::vector<std::int64_t> rewritten;
+
+ private:
+  std::int64_t staged_ = 0;
+};
+
+TEST(DeviceTimers, compare_leads_with_those_of_samples_that_rewrite_as_many_keys) {
+  FakeGpu gpu;
+  RewritingIo io;
+  SampleNumbers numbers;
+  TimedCell cell = gpu.cell();
+  cell.inputs.io = &io;
+  cell.inputs.numbers = &numbers;
+  static_cast<void>(gpu.measure(cell));
+  // Three samples of the warm-up, then two without work.
+  ASSERT_GE(io.rewritten.size(), 5u);
+  EXPECT_THAT(std::vector(io.rewritten.begin(), io.rewritten.begin() + 5),
+              testing::ElementsAre(1, 2, 3, 4, 5));
 }
 
 TEST(DeviceTimers, do_not_compare_leads_where_no_cache_is_flushed) {
