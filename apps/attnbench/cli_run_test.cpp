@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "apps/attnbench/testing/command_line.h"
-#include "lib/device/cpu_target.h"
+#include "lib/device/cpu/cpu_info.h"
 
 namespace attnbench {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "apps/attnbench/testing/command_line.h"
-#include "lib/device/cpu_target.h"
+#include "lib/device/cpu/cpu_info.h"
 
 namespace attnbench {
 namespace {

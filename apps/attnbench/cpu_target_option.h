@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "lib/device/cpu_target.h"
+#include "lib/device/cpu/cpu_info.h"
 
 namespace attnbench {
 

@@ -33,7 +33,7 @@ HWY_AFTER_NAMESPACE();
 #include <string>
 #include <vector>
 
-#include "lib/device/cpu_target.h"
+#include "lib/device/cpu/cpu_info.h"
 
 namespace attnbench {
 namespace {

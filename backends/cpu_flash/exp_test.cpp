@@ -41,7 +41,7 @@ HWY_AFTER_NAMESPACE();
 #include <limits>
 #include <string>
 
-#include "lib/device/cpu_target.h"
+#include "lib/device/cpu/cpu_info.h"
 
 namespace attnbench::cpu_flash {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "backends/cpu_flash/tile_work.h"
-#include "lib/device/cpu_target.h"
+#include "lib/device/cpu/cpu_info.h"
 
 namespace attnbench::cpu_flash {
 

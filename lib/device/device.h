@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/device/cpu_target.h"
-#include "lib/device/gpu_processes.h"
+#include "lib/device/cpu/cpu_info.h"
+#include "lib/device/gpu_state.h"
 
 namespace attnbench {
 
@@ -109,22 +109,6 @@ struct TimedSample {
   double lead_us = 0;
   bool disturbed = false;  ///< the lead was longer than that of an idle device
 };
-
-/// Why a device runs below its highest clock.
-struct ClockEvents {
-  bool power_cap = false;    ///< the board draws what it may
-  bool thermal = false;      ///< too hot
-  bool hw_slowdown = false;  ///< an outside signal: power brake, over-current
-
-  ClockEvents& operator|=(const ClockEvents& other) {
-    power_cap = power_cap || other.power_cap;
-    thermal = thermal || other.thermal;
-    hw_slowdown = hw_slowdown || other.hw_slowdown;
-    return *this;
-  }
-};
-/// "power_cap thermal"; empty when there are none.
-[[nodiscard]] std::string to_string(const ClockEvents& events);
 
 /// A timed run and what surrounds it, in this order; each enqueues on the timer's stream and may be
 /// empty, but for `work`.

@@ -16,7 +16,7 @@
 #include "lib/base/error.h"
 #include "lib/batch/kv_row_codec.h"
 #include "lib/batch/token_to_kv_pool.h"
-#include "lib/device/cpu/available_memory.h"
+#include "lib/device/cpu/host_memory.h"
 #include "reference/attention_rows.h"
 #include "reference/visible_keys.h"
 

@@ -3,13 +3,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
-#include "lib/measure/clock.h"
+#include "lib/measure/measure.h"
 #include "lib/measure/sample_source.h"
 
 namespace attnbench {
+
+/// Calls `run_for`, which keeps the device busy for that many seconds and returns its mean clock,
+/// until three successive windows lie within 1 % of each other, or for 3 s. Returns the last
+/// window's clock; 0 as soon as a window has none.
+[[nodiscard]] double settled_clock_mhz(const std::function<double(double seconds)>& run_for);
 
 /// Samples of a cell on a device of this process.
 class DeviceSamples final : public SampleSource {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/measure/clock.h"
 #include "lib/measure/measure.h"
 
 namespace attnbench {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "lib/device/cuda/spin.cuh"
+#include "lib/device/cuda/timer_kernels.cuh"
 #include "lib/device/testing/gpu_test.h"
 #include "lib/measure/measure.h"
 #include "lib/measure/timer_check.h"

@@ -3,12 +3,15 @@
 #include "lib/measure/measure.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <numeric>
 #include <utility>
 
 #include "lib/base/counter_hash.h"
+#include "lib/base/error.h"
 #include "lib/measure/device_samples.h"
+#include "lib/measure/statistics.h"
 #include "lib/measure/timed_rounds.h"
 
 namespace attnbench {
@@ -117,6 +120,26 @@ std::vector<CellTiming> measure_cells(std::span<const TimedCell> cells, Device& 
                                       const MeasureConfig& config, std::uint64_t seed,
                                       const MeasureHooks& hooks) {
   return measure_cells_by(real_clock(), cells, device, config, seed, hooks);
+}
+
+Clock real_clock() {
+  return [] {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now).count();
+  };
+}
+
+HostTiming time_host(const std::function<void()>& work, int repeats) {
+  expects(repeats > 0, "time_host needs at least one repeat");
+  const Clock clock = real_clock();
+  std::vector<double> us;
+  us.reserve(static_cast<std::size_t>(repeats));
+  for (int i = 0; i < repeats; ++i) {
+    const double begin = clock();
+    work();
+    us.push_back((clock() - begin) * 1e6);
+  }
+  return {median(us), *std::ranges::max_element(us)};
 }
 
 }  // namespace attnbench

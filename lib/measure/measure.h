@@ -136,4 +136,18 @@ inline constexpr int kCeilingTurns = 4;
 /// EnvironmentError when it is off by more than 2.5 % or 2 us: no figure would be worth printing.
 void check_timer(Device& device);
 
+/// Seconds since some fixed moment, never going back. Passed in so that the rounds can be tested
+/// without waiting and without the noise of a real machine.
+using Clock = std::function<double()>;
+
+/// std::chrono::steady_clock.
+[[nodiscard]] Clock real_clock();
+
+/// measure_cells() by any clock.
+[[nodiscard]] std::vector<CellTiming> measure_cells_by(const Clock& clock,
+                                                       std::span<const TimedCell> cells,
+                                                       Device& device, const MeasureConfig& config,
+                                                       std::uint64_t seed,
+                                                       const MeasureHooks& hooks);
+
 }  // namespace attnbench

@@ -12,8 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/measure/ceiling_kernels.h"
-#include "lib/measure/clock.h"
+#include "lib/measure/ceilings.h"
 
 namespace attnbench {
 namespace {

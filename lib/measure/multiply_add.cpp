@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/measure/multiply_add.h"
+#include "lib/measure/ceilings.h"
 
 #include <cstddef>
 

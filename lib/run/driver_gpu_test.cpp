@@ -8,7 +8,7 @@
 #include "backends/register.h"
 #include "lib/backend/testing/stub_backend.h"
 #include "lib/device/cuda/cuda_device.h"
-#include "lib/device/cuda/spin.cuh"
+#include "lib/device/cuda/timer_kernels.cuh"
 #include "lib/fixture/testing/small_cases.h"
 #include "lib/run/driver.h"
 #include "lib/session/hybrid_entry.h"

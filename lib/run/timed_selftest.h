@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/selftest/timed_fault.h"
+#include "lib/selftest/fault.h"
 #include "lib/session/devices.h"
 #include "lib/verify/verdict.h"
 

@@ -21,7 +21,6 @@
 #include "lib/fixture/testing/small_cases.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/selftest/mutant_backend.h"
-#include "lib/verify/likely_cause.h"
 #include "lib/verify/verify.h"
 
 namespace attnbench {

@@ -3,7 +3,11 @@
 #include "lib/selftest/selftest.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
 #include <span>
+#include <string>
 
 namespace attnbench {
 namespace {
@@ -87,6 +91,114 @@ SelftestMatrix run_selftest(Device& device, const std::vector<Case>& cases,
     matrix.mutants.push_back(verify_fault(device, examined, fault));
   }
   return matrix;
+}
+
+namespace {
+
+struct Lengths {
+  std::int64_t q;
+  std::int64_t kv;
+};
+
+/// Grouped heads and pages of four tokens, so that short requests have several.
+Case small_case(const std::string& id, ForwardMode mode, DType dtype,
+                std::initializer_list<Lengths> requests) {
+  Case c;
+  c.id = c.mix = id;
+  c.scenario = "selftest";
+  c.model = "inline";
+  c.seed = 7;
+  c.mode = mode;
+  c.layer.heads_q = 4;
+  c.layer.heads_kv = 2;
+  c.layer.head_dim_qk = c.layer.head_dim_v = 32;
+  c.layer.scale = 1 / std::sqrt(32.0);
+  c.dtype = c.kv_cache.dtype = dtype;
+  c.kv_cache.page_size = 4;
+  for (const Lengths& each : requests) {
+    Request request;
+    request.group = id;
+    request.q_len = each.q;
+    request.kv_len = each.kv;
+    c.requests.push_back(request);
+  }
+  return c;
+}
+
+}  // namespace
+
+std::vector<Case> selftest_cases() {
+  // f32: what bf16 outputs would hide, such as a sum kept in bf16, shows.
+  const Case mixed = small_case("mixed", ForwardMode::kMixed, DType::kF32,
+                                {{1, 1}, {1, 3}, {1, 4}, {1, 5}, {1, 61}, {7, 7}, {6, 21}});
+
+  Case window = small_case("window", ForwardMode::kExtend, DType::kBF16,
+                           {{1, 1}, {5, 5}, {9, 9}, {1, 29}, {13, 30}});
+  window.layer.sliding_window_size = 7;
+  window.layer.logit_cap = 2;  // low enough that tanh bends the logits of normal contents
+  window.layer.has_sinks = true;
+
+  Case tree = small_case("tree", ForwardMode::kTargetVerify, DType::kF16,
+                         {{6, 1 + 6}, {6, 3 + 6}, {6, 4 + 6}, {6, 33 + 6}});
+  for (Request& request : tree.requests) request.tree_parents = {-1, 0, 0, 0, 1, 1};
+  tree.layer.sliding_window_size = 20;  // node 5 sees other keys of the last prefix by its depth
+
+  // f32 for what a bf16 output hides. Requests that end in their first chunk, at its end and
+  // behind.
+  Case chunks = small_case("chunks", ForwardMode::kExtend, DType::kF32,
+                           {{1, 5}, {12, 12}, {1, 13}, {9, 30}, {1, 29}});
+  chunks.layer.attention_chunk = 12;
+  chunks.layer.temperature_len = 4;
+  chunks.layer.logit_cap = 2;  // low enough that a temperature before it is another
+
+  // Requests that end in their first chunk of 6 keys, at its end and behind, and in later ones.
+  Case dual = small_case("dual_chunks", ForwardMode::kExtend, DType::kF32,
+                         {{1, 5}, {6, 6}, {1, 7}, {9, 20}, {1, 29}});
+  dual.layer.dual_chunk = {8, 2};
+
+  Case blocks = small_case("blocks", ForwardMode::kDllmExtend, DType::kBF16,
+                           {{3, 3}, {8, 8}, {9, 20}, {4, 30}});
+  blocks.layer.causal_block = 4;
+
+  Case fp8 = small_case("fp8", ForwardMode::kDecode, DType::kBF16, {{1, 2}, {1, 14}, {1, 40}});
+  fp8.kv_cache.dtype = DType::kE4M3;
+  fp8.kv_cache.k_scale = 0.37f;  // no powers of two: forgetting them moves mantissas too
+  fp8.kv_cache.v_scale = 0.11f;
+
+  Case latent = small_case("mla", ForwardMode::kDecode, DType::kBF16, {{1, 2}, {1, 14}, {1, 33}});
+  latent.layer.family = Family::kLatent;
+  latent.layer.heads_kv = 1;
+  latent.layer.head_dim_qk = 32 + 8;  // DeepSeek's 512 + 64 in small
+  latent.layer.scale = 1 / std::sqrt(16.0 + 8.0);
+
+  // f32 for what a bf16 output hides; key heads are fewer than value heads. 61 tokens without a
+  // prefix, whose slot holds poison, and a few with one.
+  Case delta_net = small_case("delta_net", ForwardMode::kMixed, DType::kF32,
+                              {{61, 61}, {1, 1}, {1, 2}, {1, 300}, {7, 40}});
+  delta_net.layer.family = Family::kRecurrent;
+  delta_net.layer.heads_q = 2;
+  delta_net.layer.heads_kv = 4;
+  delta_net.layer.head_dim_qk = 16;
+
+  // A chain of drafts behind a prefix, and a tree behind none.
+  Case draft = delta_net;
+  draft.id = "delta_net_draft";
+  draft.mode = ForwardMode::kTargetVerify;
+  draft.requests = {{.q_len = 3, .kv_len = 40}, {.q_len = 3, .kv_len = 3}};
+  draft.requests[0].tree_parents = {-1, 0, 1};
+  draft.requests[1].tree_parents = {-1, 0, 0};
+
+  // Kernels for long contexts have faults of their own. One key of a long context weighs less than
+  // the error that bf16 weights and the LSE's bound allow, unless a needle lies there; the noise of
+  // all keys together averages below the bound of each element. One head and few dims. These cases
+  // come last: a fault that a small case shows does not reach them.
+  Case long_context = small_case("long", ForwardMode::kDecode, DType::kBF16, {{1, 16384}});
+  long_context.layer.heads_q = long_context.layer.heads_kv = 1;
+  long_context.layer.head_dim_qk = long_context.layer.head_dim_v = 16;
+  long_context.layer.scale = 1 / std::sqrt(16.0);
+  long_context.kv_cache.page_size = 64;
+
+  return {mixed, window, tree, chunks, dual, blocks, fp8, latent, delta_net, draft, long_context};
 }
 
 }  // namespace attnbench

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <memory>
 
+#include "lib/selftest/fault.h"
 #include "lib/selftest/mutant_backend.h"
-#include "lib/selftest/timed_fault.h"
 
 namespace attnbench {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
-#include "lib/measure/clock.h"
+#include "lib/measure/measure.h"
 #include "lib/session/backend_code.h"
 
 namespace attnbench {

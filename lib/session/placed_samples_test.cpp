@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lib/device/device.h"
-#include "lib/measure/clock.h"
+#include "lib/measure/measure.h"
 
 namespace attnbench {
 namespace {

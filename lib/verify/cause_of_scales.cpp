@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/verify/cause_of_scales.h"
+#include "lib/verify/causes.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "lib/base/dtype.h"
-#include "lib/verify/row_of_keys.h"
 #include "reference/visible_keys.h"
 
 namespace attnbench {

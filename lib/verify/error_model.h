@@ -74,7 +74,6 @@ class ErrorModel {
 
  private:
   [[nodiscard]] Row softmax_row(const ReferenceRow& reference) const;
-  /// delta_net_error.cpp.
   [[nodiscard]] Row delta_net_row(const ReferenceRow& reference) const;
 
   bool recurrent_;

@@ -11,10 +11,7 @@
 #include <numeric>
 
 #include "lib/base/dtype.h"
-#include "lib/verify/cause_of_factor.h"
-#include "lib/verify/cause_of_keys.h"
-#include "lib/verify/cause_of_scales.h"
-#include "lib/verify/row_of_keys.h"
+#include "lib/verify/causes.h"
 
 namespace attnbench {
 namespace {

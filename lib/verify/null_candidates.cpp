@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/verify/null_candidates.h"
+#include "lib/verify/verify.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -17,7 +17,6 @@
 #include "lib/base/error.h"
 #include "lib/fixture/sample_io.h"
 #include "lib/scenario/problem_of.h"
-#include "lib/verify/batch_compositions.h"
 #include "lib/verify/bitwise.h"
 #include "lib/verify/compared_fixtures.h"
 #include "lib/verify/observation.h"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
-#include "lib/device/cpu/available_memory.h"
+#include "lib/device/cpu/host_memory.h"
 #include "lib/verify/verify.h"
 #include "reference/memory_need.h"
 
@@ -49,6 +49,12 @@ std::vector<FillTruth> compute_truth(const Case& c, const VerifyConfig& config) 
     for (std::size_t i = 0; i < part.size(); ++i) part[i].rows = std::move(evaluated[i]);
   }
   return truth;
+}
+
+StepTruths compute_step_truths(const Case& c, const VerifyConfig& config) {
+  StepTruths truths;
+  for (const Case& step : steps_of(c)) truths.push_back(compute_truth(step, config));
+  return truths;
 }
 
 }  // namespace attnbench

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "lib/device/cuda/spin.cuh"
+#include "lib/device/cuda/timer_kernels.cuh"
 #include "lib/measure/statistics.h"
 
 namespace attnbench::gpu_timing {

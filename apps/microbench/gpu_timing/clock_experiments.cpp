@@ -9,8 +9,8 @@
 
 #include "apps/microbench/gpu_timing/bench.cuh"
 #include "lib/device/cuda/check.cuh"
+#include "lib/measure/device_samples.h"
 #include "lib/measure/measure.h"
-#include "lib/measure/settled_clock.h"
 #include "lib/measure/statistics.h"
 
 namespace attnbench::gpu_timing {

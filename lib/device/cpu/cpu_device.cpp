@@ -10,10 +10,8 @@
 
 #include "lib/base/error.h"
 #include "lib/base/int_math.h"
-#include "lib/device/cpu/available_memory.h"
 #include "lib/device/cpu/cpu_info.h"
-#include "lib/device/cpu/guarded_buffer.h"
-#include "lib/device/cpu/resident_memory.h"
+#include "lib/device/cpu/host_memory.h"
 #include "lib/device/device.h"
 
 namespace attnbench {

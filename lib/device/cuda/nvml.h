@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/device/device.h"
-#include "lib/device/gpu_processes.h"
+#include "lib/device/gpu_state.h"
 
 namespace attnbench {
 

@@ -9,10 +9,8 @@
 #include <limits>
 
 #include "lib/base/counter_hash.h"
-#include "lib/device/cuda/blocker.cuh"
-#include "lib/device/cuda/clock_stamps.cuh"
 #include "lib/device/cuda/handles.cuh"
-#include "lib/device/cuda/spin.cuh"
+#include "lib/device/cuda/timer_kernels.cuh"
 
 namespace attnbench {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "lib/device/cuda/check.cuh"
 #include "lib/device/cuda/cuda_device.h"
-#include "lib/device/cuda/spin.cuh"
+#include "lib/device/cuda/timer_kernels.cuh"
 #include "lib/device/device.h"
 
 namespace attnbench {

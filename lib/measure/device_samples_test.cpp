@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/measure/settled_clock.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "lib/measure/device_samples.h"
 
 namespace attnbench {
 namespace {
@@ -42,4 +42,5 @@ TEST(SettledClock, is_unknown_where_a_window_has_no_clock) {
 }
 
 }  // namespace
+
 }  // namespace attnbench

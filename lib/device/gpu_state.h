@@ -5,8 +5,25 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 
 namespace attnbench {
+
+/// Why a device runs below its highest clock.
+struct ClockEvents {
+  bool power_cap = false;    ///< the board draws what it may
+  bool thermal = false;      ///< too hot
+  bool hw_slowdown = false;  ///< an outside signal: power brake, over-current
+
+  ClockEvents& operator|=(const ClockEvents& other) {
+    power_cap = power_cap || other.power_cap;
+    thermal = thermal || other.thermal;
+    hw_slowdown = hw_slowdown || other.hw_slowdown;
+    return *this;
+  }
+};
+/// "power_cap thermal"; empty when there are none.
+[[nodiscard]] std::string to_string(const ClockEvents& events);
 
 /// A process that has a context on a GPU.
 struct GpuProcess {

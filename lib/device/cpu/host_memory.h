@@ -6,8 +6,24 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
+
+#include "lib/device/device.h"
 
 namespace attnbench {
+
+/// Bytes that this process may still take: what the machine has free, what each of its cgroups
+/// (version 1 or 2, those above it too) leaves of its limit, and what `ulimit -v` leaves. Pages of
+/// files count as free: the kernel gives them up. `root` is where /proc and /sys are found.
+[[nodiscard]] std::int64_t available_memory_bytes(const std::string& root = "");
+
+/// memset by all OpenMP threads where there is enough to do. Memory that is touched for the first
+/// time then lies where the threads run, as frameworks leave tensors that they fill.
+void set_bytes(std::span<std::byte> memory, std::byte value);
+
+/// Host memory between two guard zones of 4 KiB whose pattern is checked on demand.
+[[nodiscard]] std::unique_ptr<Buffer> make_guarded_buffer(std::size_t bytes, std::string_view what);
 
 /// Words that have pages of their own. Those of fresh memory all stand for one page of zeros until
 /// they are written: whoever reads them fills no cache.

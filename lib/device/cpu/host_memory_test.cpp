@@ -1,13 +1,16 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/device/cpu/available_memory.h"
-
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <vector>
+
+#include "lib/device/cpu/host_memory.h"
 
 namespace attnbench {
 namespace {
@@ -69,5 +72,20 @@ TEST_F(AvailableMemory, is_what_ulimit_leaves) {
   EXPECT_EQ(left, 2);
 }
 
+TEST(ResidentMemory, has_each_page_before_anybody_reads_it) {
+  constexpr std::size_t kPartBytes = std::size_t{1} << 20;  // malloc maps such anew
+  const ResidentMemory memory(3, kPartBytes);
+  ASSERT_EQ(memory.words().size_bytes(), 3 * kPartBytes);
+  std::vector<unsigned char> pages(3 * kPartBytes / ResidentMemory::kPageBytes);
+  ASSERT_EQ(mincore(memory.words().data(), 3 * kPartBytes, pages.data()), 0);
+  EXPECT_TRUE(std::ranges::all_of(pages, [](unsigned char each) { return (each & 1u) != 0; }));
+}
+
+TEST(ResidentMemory, can_be_empty) {
+  EXPECT_TRUE(ResidentMemory().words().empty());
+  EXPECT_TRUE(ResidentMemory(2, 0).words().empty());
+}
+
 }  // namespace
+
 }  // namespace attnbench

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/device/gpu_processes.h"
-
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <vector>
+
+#include "lib/device/gpu_state.h"
 
 namespace attnbench {
 namespace {
@@ -58,4 +58,5 @@ TEST(GpuSharers, are_not_this_process_or_one_that_it_started) {
 }
 
 }  // namespace
+
 }  // namespace attnbench
