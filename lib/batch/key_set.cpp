@@ -237,7 +237,9 @@ std::int64_t KeySet::pairs(std::int64_t head_group) const {
   return twice.value() / 2;
 }
 
-std::string describe_mask(const AttentionLayer& layer, bool has_trees, bool has_items) {
+std::string describe_mask(const Problem& problem) {
+  const AttentionLayer& layer = problem.layer;
+  const bool has_trees = problem.mode == ForwardMode::kTargetVerify;
   const std::int64_t window = layer.sliding_window_size;
   if (layer.is_cross_attention || (!layer.causal && window < 0)) {
     return "every query token sees every key";
@@ -269,7 +271,7 @@ std::string describe_mask(const AttentionLayer& layer, bool has_trees, bool has_
     rule += fmt::format("; none of them more than {} {} before its own", window,
                         places ? "places among the request's keys" : "positions");
   }
-  if (has_items) {
+  if (problem.multi_item) {
     rule +=
         "; a request with items ends in a delimiter, its first item, a delimiter and so on, a "
         "delimiter last: their tokens see the keys before the first delimiter, and those of an "

@@ -9,17 +9,10 @@
 #include <vector>
 
 #include "lib/batch/forward_batch.h"
+#include "lib/batch/key_run.h"
 #include "lib/model/attention_layer.h"
 
 namespace attnbench {
-
-/// Positions [begin, end) among the keys of a request.
-struct KeyRun {
-  std::int64_t begin = 0, end = 0;
-
-  [[nodiscard]] std::int64_t size() const { return end - begin; }
-  friend bool operator==(const KeyRun&, const KeyRun&) = default;
-};
 
 /// The runs in ascending order, those that touch or overlap joined, empty ones left out.
 [[nodiscard]] std::vector<KeyRun> united(std::vector<KeyRun> runs);
@@ -86,9 +79,7 @@ class KeySet {
   std::optional<ChosenKeys> chosen_;
 };
 
-/// The rule in words, for a reader of the keys: the layer's, and that of draft trees and of items
-/// where some request has them.
-[[nodiscard]] std::string describe_mask(const AttentionLayer& layer, bool has_trees,
-                                        bool has_items);
+/// The problem's rule in words, for a reader of the keys.
+[[nodiscard]] std::string describe_mask(const Problem& problem);
 
 }  // namespace attnbench

@@ -91,7 +91,7 @@ TEST(KeySet, of_chunks_begins_anew_with_each) {
   EXPECT_THAT(dense(layer, request), ElementsAre(1, 1, 1, 0, 0,  //
                                                  0, 0, 0, 1, 0,  //
                                                  0, 0, 0, 0, 1));
-  EXPECT_THAT(describe_mask(layer, false, false), HasSubstr("the same chunk of 3"));
+  EXPECT_THAT(describe_mask({.layer = layer}), HasSubstr("the same chunk of 3"));
 }
 
 TEST(KeySet, of_blocks_shows_a_block_to_its_queries) {
@@ -100,7 +100,7 @@ TEST(KeySet, of_blocks_shows_a_block_to_its_queries) {
   EXPECT_THAT(dense(layer, {.q_len = 3, .kv_len = 4}), ElementsAre(1, 1, 1, 0,  //
                                                                    1, 1, 1, 0,  //
                                                                    1, 1, 1, 1));
-  EXPECT_THAT(describe_mask(layer, false, false), HasSubstr("the end of its block"));
+  EXPECT_THAT(describe_mask({.layer = layer}), HasSubstr("the end of its block"));
 }
 
 TEST(KeySet, keeps_items_apart) {

@@ -246,7 +246,7 @@ Contents::Contents(const Case& c, Fill fill) : case_(&c), params_(params_of(c, f
   if (fill != Fill::kNeedle) return;
   if (c.layer.is_recurrent()) return;  // no key is kept that could be planted
   for (int prefix = 0; prefix < std::ssize(c.prefixes); ++prefix) {
-    const TokenRange own = own_tokens(c.prefixes, prefix);
+    const KeyRun own = own_tokens(c.prefixes, prefix);
     prefix_needles_.push_back(run_needles(own.begin, own.end, c.kv_cache.page_size));
     sort_unique(prefix_needles_.back());
   }
@@ -281,7 +281,7 @@ ContentParams Contents::params_of_key(std::int64_t request, std::int64_t positio
 
 PageRun Contents::page_run(std::int64_t request, std::int64_t position) const {
   const Request& r = case_->requests[static_cast<std::size_t>(request)];
-  TokenRange tokens{r.shared_len, r.kv_len};
+  KeyRun tokens{r.shared_len, r.kv_len};
   std::uint64_t stream = own_stream(request);
   if (r.shared_prefix >= 0 && position < r.shared_len) {
     const int prefix = prefix_of_token(case_->prefixes, r.shared_prefix, position);

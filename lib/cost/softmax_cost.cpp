@@ -38,7 +38,7 @@ Count unique_keys(const Case& c) {
     const std::int64_t own_begin =
         r.shared_prefix < 0 ? 0 : whole_pages(r.shared_len, c.kv_cache.page_size);
     for (int p = r.shared_prefix; p >= 0; p = c.prefixes[to_size(p)].parent) {
-      const TokenRange pages = own_whole_pages(c.prefixes, p, c.kv_cache.page_size);
+      const KeyRun pages = own_whole_pages(c.prefixes, p, c.kv_cache.page_size);
       for (const KeyRun& run : clipped(seen, pages.begin, std::min(own_begin, pages.end))) {
         shared[to_size(p)].push_back(run);
       }

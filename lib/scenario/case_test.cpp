@@ -92,7 +92,7 @@ std::vector<SharedPrefix> two_branches() {
   return {{"system", 37}, {"tools", 67, 0}, {"agent", 72, 1}, {"plain", 48, 0}, {"other", 20}};
 }
 
-void expect_range(const TokenRange& range, std::int64_t begin, std::int64_t end) {
+void expect_range(const KeyRun& range, std::int64_t begin, std::int64_t end) {
   EXPECT_EQ(range.begin, begin);
   EXPECT_EQ(range.end, end);
 }

@@ -13,14 +13,13 @@ const SharedPrefix& at(std::span<const SharedPrefix> prefixes, int prefix) {
 
 }  // namespace
 
-TokenRange own_tokens(std::span<const SharedPrefix> prefixes, int prefix) {
+KeyRun own_tokens(std::span<const SharedPrefix> prefixes, int prefix) {
   const int parent = at(prefixes, prefix).parent;
   return {parent < 0 ? 0 : at(prefixes, parent).length, at(prefixes, prefix).length};
 }
 
-TokenRange own_whole_pages(std::span<const SharedPrefix> prefixes, int prefix,
-                           std::int64_t page_size) {
-  const TokenRange tokens = own_tokens(prefixes, prefix);
+KeyRun own_whole_pages(std::span<const SharedPrefix> prefixes, int prefix, std::int64_t page_size) {
+  const KeyRun tokens = own_tokens(prefixes, prefix);
   return {whole_pages(tokens.begin, page_size), whole_pages(tokens.end, page_size)};
 }
 

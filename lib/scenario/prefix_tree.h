@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "lib/batch/key_run.h"
 #include "lib/scenario/case.h"
 
 namespace attnbench {
@@ -18,20 +19,13 @@ namespace attnbench {
 
 // Shared prefixes that extend each other are a tree: a prefix begins with all tokens of its parent.
 
-/// Positions [begin, end) among the keys of a request.
-struct TokenRange {
-  std::int64_t begin = 0, end = 0;
-
-  [[nodiscard]] std::int64_t size() const { return end - begin; }
-};
-
 /// What the prefix adds to its parent.
-[[nodiscard]] TokenRange own_tokens(std::span<const SharedPrefix> prefixes, int prefix);
+[[nodiscard]] KeyRun own_tokens(std::span<const SharedPrefix> prefixes, int prefix);
 
 /// The whole pages that the prefix adds to its parent's. The first of them begins with what the
 /// parent leaves on a partial page.
-[[nodiscard]] TokenRange own_whole_pages(std::span<const SharedPrefix> prefixes, int prefix,
-                                         std::int64_t page_size);
+[[nodiscard]] KeyRun own_whole_pages(std::span<const SharedPrefix> prefixes, int prefix,
+                                     std::int64_t page_size);
 
 /// The prefix, or that one of its ancestors, which added the token at `position`. The prefix must
 /// reach so far.
