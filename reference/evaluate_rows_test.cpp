@@ -64,6 +64,16 @@ std::vector<Case> families() {
   window.layer.logit_cap = 0.8;
   window.layer.has_sinks = true;
   cases.push_back(window);
+  Case spans = case_of("spans", ForwardMode::kExtend, 4, 2, {{30, 300}, {9, 9}, {8, 8}, {1, 65}});
+  for (Request& request : spans.requests) request.spans = {{2, 6}, {6, 8}};
+  spans.requests[0].spans = {{250, 280}, {290, 310}};
+  cases.push_back(spans);
+  for (const SpanRule rule : {SpanRule::kOverride, SpanRule::kWithinWindow}) {
+    spans.id = "spans_window_" + std::string(to_string(rule));
+    spans.layer.span_rule = rule;
+    spans.layer.sliding_window_size = 2;
+    cases.push_back(spans);
+  }
   Case chunks = case_of("chunks", ForwardMode::kExtend, 4, 2, {{30, 300}, {9, 9}, {5, 2}, {1, 65}});
   chunks.layer.attention_chunk = 16;
   cases.push_back(chunks);

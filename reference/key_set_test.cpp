@@ -68,6 +68,15 @@ ForwardBatch batch_of(const AttentionLayer& layer, const Request& request) {
   batch.seq_lens = {narrow_i32(request.kv_len - (tree ? request.q_len : 0))};
   batch.extend_seq_lens = {narrow_i32(request.q_len)};
   if (layer.is_cross_attention) batch.encoder_lens = {narrow_i32(request.kv_len)};
+  batch.extend_start_loc = {0};
+  for (std::int64_t t = 0; !request.spans.empty() && t < request.q_len; ++t) {
+    KeyRun span;
+    for (const KeyRun& each : request.spans) {
+      if (each.holds(request.prefix_len() + t)) span = each;
+    }
+    batch.spans.push_back(narrow_i32(span.begin));
+    batch.spans.push_back(narrow_i32(span.end));
+  }
   if (tree) batch.spec_info = make_spec_info({&request.tree_parents, 1}, batch.seq_lens);
   if (!request.items.empty()) {
     batch.multi_item = make_multi_item_params({&request.kv_len, 1}, {&request.items, 1});
@@ -106,6 +115,15 @@ TEST(KeySet, shows_what_the_oracle_shows_in_random_geometries) {
       }
       if (layer.causal && layer.causal_block == 1 && draw.one_in(3)) {
         layer.attention_chunk = draw(1, 30);
+      }
+      if (!tree && layer.causal && layer.causal_block == 1 && layer.attention_chunk == 0 &&
+          !layer.is_cross_attention && draw.one_in(2)) {
+        if (draw.one_in(2)) layer.span_rule = SpanRule::kWithinWindow;
+        for (std::int64_t begin = draw(0, 20); begin < request.kv_len;) {
+          const std::int64_t end = begin + draw(1, 20);
+          request.spans.push_back({begin, end});
+          begin = end + draw(0, 9);
+        }
       }
     }
     SCOPED_TRACE("round " + std::to_string(round));

@@ -80,6 +80,13 @@ std::vector<std::int64_t> pick_tokens(const Case& c, std::int64_t index, std::in
     for (const std::int64_t token : {delimiter, delimiter + 1, delimiter + length}) list.add(token);
     delimiter += length + 1;
   }
+  // The first and the last row of a span, which see as far, and the rows beside them.
+  for (const KeyRun& span : request.spans) {
+    for (const std::int64_t edge : {span.begin, span.end}) {
+      list.add(edge - prefix);
+      list.add(edge - 1 - prefix);
+    }
+  }
   // The last row of a block, which sees no more than its first, and the first of the next.
   if (const std::int64_t block = c.layer.causal_block; block > 1) {
     for (const std::int64_t edge : {block, (q_len - 1) / block * block}) {

@@ -77,6 +77,11 @@ VisibleKeys keys_seen_by(const AttentionLayer& layer, const Request& request, st
   const std::int64_t behind = std::min((token / block + 1) * block, request.q_len);
   seen.end = std::max<std::int64_t>(request.prefix_len() + (tree ? 0 : behind), 0);
   seen.begin = std::clamp<std::int64_t>(std::max(oldest, first_in_chunk), 0, seen.end);
+  for (const KeyRun& span : request.spans) {
+    if (position < span.begin || position >= span.end) continue;
+    seen.end = std::min(span.end, request.kv_len);
+    if (layer.span_rule == SpanRule::kOverride) seen.begin = std::min(seen.begin, span.begin);
+  }
   if (!tree) return seen;
 
   std::int64_t node_position = position;

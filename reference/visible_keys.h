@@ -55,6 +55,8 @@ struct VisibleKeys {
 ///   query's block, j < prefix_len + (floor(token / N) + 1) N; draft tree: the prefix, the node's
 ///   ancestors, itself; sliding window W, on top of the latter three: keys at j >= i - W; chunks of
 ///   C keys, on top of causality, trees and windows: keys at floor(j / C) == floor(i / C).
+/// A span [a, b) of a prompt adds keys a <= j < b to its own queries, a <= i < b: j > i beside the
+/// window's (SpanRule::kWithinWindow), or all of them (kOverride).
 /// A node of a draft tree lies at position prefix_len + depth, not at its index: ALiBi counts
 /// tokens of the text that the branch spells, and siblings are not part of it. The window counts in
 /// the same way under WindowInTrees::kDepth; under kIndex it counts indices among the request's

@@ -134,6 +134,31 @@ TEST(VisibleKeys, chunks_in_a_draft_tree_count_indices_beside_a_window_by_depth)
   EXPECT_EQ(indices(layer, request, 5), (Keys{11, 15}));
 }
 
+TEST(VisibleKeys, of_a_span_are_all_of_it_or_what_the_window_leaves) {
+  // A window of 3 keys and a span 2..5 of 8 keys: vLLM's mm_prefix and Gemma 4.
+  Request request = request_of(8, 8);
+  request.spans = {{2, 6}};
+  AttentionLayer layer;
+  layer.sliding_window_size = 2;
+  EXPECT_EQ(indices(layer, request, 1), (Keys{0, 1}));
+  EXPECT_EQ(indices(layer, request, 2), (Keys{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(indices(layer, request, 5), (Keys{2, 3, 4, 5}));
+  EXPECT_EQ(indices(layer, request, 6), (Keys{4, 5, 6}));
+  layer.span_rule = SpanRule::kWithinWindow;
+  EXPECT_EQ(indices(layer, request, 2), (Keys{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(indices(layer, request, 3), (Keys{1, 2, 3, 4, 5}));
+  EXPECT_EQ(indices(layer, request, 4), (Keys{2, 3, 4, 5}));
+  EXPECT_EQ(indices(layer, request, 5), (Keys{3, 4, 5}));
+  EXPECT_EQ(indices(layer, request, 6), (Keys{4, 5, 6}));
+  request = request_of(2, 4);  // a chunk of the prompt, inside of the span
+  request.spans = {{0, 6}};
+  layer.span_rule = SpanRule::kOverride;
+  layer.sliding_window_size = 0;
+  EXPECT_EQ(indices(layer, request, 0), (Keys{0, 1, 2, 3}));
+  layer.span_rule = SpanRule::kWithinWindow;
+  EXPECT_EQ(indices(layer, request, 0), (Keys{2, 3}));
+}
+
 TEST(VisibleKeys, an_encoder_s_window_reaches_as_far_ahead_as_back) {
   AttentionLayer layer;
   layer.causal = false;

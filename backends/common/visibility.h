@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lib/batch/forward_batch.h"
+#include "lib/batch/key_run.h"
 #include "lib/model/attention_layer.h"
 
 namespace attnbench {
@@ -108,6 +109,14 @@ struct RequestRows {
                   layer.dual_chunk, begin, most);
 }
 
+/// The bidirectional span that a query token is part of; empty: there is none.
+[[nodiscard]] inline KeyRun span_of(const ForwardBatch& batch, std::int64_t request,
+                                    std::int64_t token) {
+  if (batch.spans.empty()) return {};
+  const auto at = static_cast<std::size_t>(2 * (first_token(batch, request) + token));
+  return {batch.spans[at], batch.spans[at + 1]};
+}
+
 /// From the first delimiter on a query sees, behind the prefix, its own item alone.
 inline void hide_other_items(const MultiItemParams& items, std::int64_t request, Visibility& seen) {
   const auto r = static_cast<std::size_t>(request);
@@ -131,6 +140,7 @@ inline void hide_other_items(const MultiItemParams& items, std::int64_t request,
   seen.position = kv_len - q_len + token;
   seen.end = keys;
   const std::int64_t window = layer.sliding_window_size;
+  const KeyRun span = span_of(batch, request, token);
   if (!layer.causal || layer.is_cross_attention) {
     if (window < 0 || layer.is_cross_attention) return seen;
     seen.begin = std::clamp<std::int64_t>(seen.position - window, 0, keys);
@@ -147,7 +157,7 @@ inline void hide_other_items(const MultiItemParams& items, std::int64_t request,
     seen.position = seen.positions[token];
   } else {
     const std::int64_t in_block = layer.causal_block - 1 - token % layer.causal_block;
-    seen.end = std::clamp<std::int64_t>(seen.position + in_block + 1, 0, keys);
+    seen.end = std::clamp<std::int64_t>(std::max(seen.position + in_block + 1, span.end), 0, keys);
     if (batch.multi_item) hide_other_items(*batch.multi_item, request, seen);
   }
   seen.begin = chunk_begin(layer.attention_chunk, kv_len - q_len + token);
@@ -159,6 +169,9 @@ inline void hide_other_items(const MultiItemParams& items, std::int64_t request,
   seen.oldest = seen.position - window;
   const std::int64_t last = seen.mask != nullptr ? seen.prefix : seen.end;
   seen.begin = std::clamp<std::int64_t>(std::max(seen.oldest, seen.begin), 0, last);
+  if (span.size() > 0 && layer.span_rule == SpanRule::kOverride) {
+    seen.begin = std::min(seen.begin, span.begin);
+  }
   return seen;
 }
 

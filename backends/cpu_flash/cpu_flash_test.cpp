@@ -137,6 +137,19 @@ TEST_P(CpuFlash, takes_any_number_of_rows_that_share_a_key) {
   }
 }
 
+TEST_P(CpuFlash, sees_spans_of_prompts_to_their_ends) {
+  for (Case c : small_spans()) {
+    for (const Fill fill : {Fill::kNeedle, Fill::kTag, Fill::kNormal}) expect_agreement(c, fill);
+    c.id += "/long";
+    for (Request& request : c.requests) request.kv_len += 1100;
+    for (Request& request : c.requests) {
+      for (KeyRun& span : request.spans) span = {span.begin + 500, span.end + 1100};
+    }
+    for (Request& request : c.requests) request.spans.resize(std::min(request.spans.size(), 1ul));
+    expect_agreement(c, Fill::kNormal);
+  }
+}
+
 TEST_P(CpuFlash, knows_each_meaning_of_a_window_and_alibi_s_slopes) {
   for (const std::vector<Case>& cases : {small_windows(), small_temperatures(), small_slopes()}) {
     for (const Case& c : cases) expect_agreement(c, Fill::kNormal);

@@ -19,6 +19,7 @@ enum class Feature : std::uint8_t {
   kNotCausal,       ///< self-attention in which queries see later keys
   kDraftTrees,      ///< drafts that branch
   kItems,           ///< multi-item scoring
+  kSpans,           ///< bidirectional spans inside a causal prompt
   kBlocks,          ///< block diffusion
   kWindow,          ///< a sliding window
   kChunks,          ///< chunked local attention

@@ -23,7 +23,8 @@ struct DeviceBatch {
   /// As SpecInfo's; null without a draft tree, and in layers that do not read it: beside an encoder
   /// and recurrent ones.
   const std::uint8_t* custom_mask = nullptr;
-  const std::int64_t* mask_indptr = nullptr;        ///< [B + 1]; null where custom_mask is
+  const std::int64_t* mask_indptr = nullptr;  ///< [B + 1]; null where custom_mask is
+  const std::int32_t* spans = nullptr;  ///< [T, 2] as ForwardBatch's; null where there are none
   const std::int32_t* state_indices = nullptr;      ///< [B] as ForwardBatch's
   const std::uint8_t* has_initial_state = nullptr;  ///< [B] as ForwardBatch's
   /// [T] as SpecInfo's; null without a draft tree.

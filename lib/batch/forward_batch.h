@@ -72,6 +72,9 @@ struct ForwardBatch {
   std::vector<std::int64_t> encoder_out_cache_loc;
   std::optional<SpecInfo> spec_info;          ///< target_verify only
   std::optional<MultiItemParams> multi_item;  ///< extend only, where items are scored
+  /// [T, 2] where prompts have bidirectional spans: [begin, end) among the request's keys of the
+  /// span that a query token is part of; 0, 0: none. A span may go on behind the request's keys.
+  std::vector<std::int32_t> spans;
   // Recurrent layers only (vLLM's gated-delta-net metadata, v1/attention/backends/gdn_attn.py).
   std::vector<std::int32_t> state_indices;  ///< [B] slot of each request; -1: padding, skip it
   /// [B] 1: the slot holds the state that a prefix left; 0: what lies there must be ignored.

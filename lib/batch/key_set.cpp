@@ -25,6 +25,13 @@ QueriesAndKeys request_of(const ForwardBatch& batch, const AttentionLayer& layer
     if (is_padding(batch, r)) request.keys_read = 0;
   }
   if (batch.multi_item) request.items = items_of_request(*batch.multi_item, r, request.kv_len);
+  for (std::int64_t t = 0; !batch.spans.empty() && t < request.q_len; ++t) {
+    const std::size_t at = to_size(2 * (batch.extend_start_loc[to_size(r)] + t));
+    const KeyRun span{batch.spans[at], batch.spans[at + 1]};
+    if (span.size() > 0 && (request.spans.empty() || request.spans.back() != span)) {
+      request.spans.push_back(span);
+    }
+  }
   return request;
 }
 
@@ -80,6 +87,14 @@ bool KeySet::sees_one_run() const {
   return !chosen_ && request_.tree_parents.empty() && request_.items.empty();
 }
 
+/// The span that holds the position, empty where none does.
+KeyRun KeySet::span_of(std::int64_t position) const {
+  for (const KeyRun& span : request_.spans) {
+    if (span.holds(position)) return span;
+  }
+  return {};
+}
+
 /// Keys of a query that has neither a draft tree nor items: one run.
 KeyRun KeySet::band(std::int64_t token) const {
   if (sees_all()) return {0, request_.kv_len};
@@ -89,7 +104,11 @@ KeyRun KeySet::band(std::int64_t token) const {
       layer_.causal ? layer_.causal_block - 1 - token % layer_.causal_block : window;
   std::int64_t begin = layer_.causal ? chunk_begin(layer_.attention_chunk, own) : 0;
   if (window >= 0) begin = std::max(begin, own - window);
-  return {begin, std::clamp<std::int64_t>(own + ahead + 1, 0, request_.kv_len)};
+  const KeyRun span = span_of(own);
+  if (span.size() > 0 && layer_.span_rule == SpanRule::kOverride) {
+    begin = std::min(begin, span.begin);
+  }
+  return {begin, std::clamp<std::int64_t>(std::max(own + ahead + 1, span.end), 0, request_.kv_len)};
 }
 
 /// Keys of a node of a draft tree: of the prefix and of the branch that ends in the node those that
@@ -180,8 +199,12 @@ std::int64_t KeySet::first_in_reach() const {
   if (sees_all() || !request_.items.empty()) return 0;
   const std::int64_t place = prefix_len(), window = layer_.sliding_window_size;
   const std::int64_t in_chunk = layer_.causal ? chunk_begin(layer_.attention_chunk, place) : 0;
-  return std::clamp<std::int64_t>(window < 0 ? in_chunk : std::max(in_chunk, place - window), 0,
-                                  request_.kv_len);
+  const KeyRun span = span_of(place);
+  std::int64_t first = window < 0 ? in_chunk : std::max(in_chunk, place - window);
+  if (span.size() > 0 && layer_.span_rule == SpanRule::kOverride) {
+    first = std::min(first, span.begin);
+  }
+  return std::clamp<std::int64_t>(first, 0, request_.kv_len);
 }
 
 /// The end of the query tokens from `token` on of which each sees as many keys more, or fewer, than
@@ -206,6 +229,11 @@ std::int64_t KeySet::end_of_ramp(std::int64_t token) const {
   }
   if (layer_.attention_chunk > 0) {
     may_end_at(chunk_begin(layer_.attention_chunk, own) + layer_.attention_chunk);
+  }
+  for (const KeyRun& span : request_.spans) {
+    may_end_at(span.begin);
+    may_end_at(span.end);
+    if (window >= 0) may_end_at(span.begin + window);
   }
   if (layer_.causal_block > 1) may_end_at(own + layer_.causal_block - token % layer_.causal_block);
   std::int64_t delimiter = first_delimiter();
@@ -276,6 +304,12 @@ std::string describe_mask(const Problem& problem) {
         "; a request with items ends in a delimiter, its first item, a delimiter and so on, a "
         "delimiter last: their tokens see the keys before the first delimiter, and those of an "
         "item the keys of their own item up to their own";
+  }
+  if (problem.spans) {
+    rule += fmt::format(
+        "; a query whose position lies in a span of its request, [begin, end), also sees {}",
+        layer.span_rule == SpanRule::kOverride ? "every key of this span"
+                                               : "the keys of this span behind its own");
   }
   if (layer.attention_chunk > 0) {
     rule += fmt::format(

@@ -25,6 +25,7 @@ struct QueriesAndKeys {
   std::int64_t kv_len = 0;
   std::vector<int> tree_parents;    ///< [q_len] of a draft tree; empty: there is none
   std::vector<std::int64_t> items;  ///< lengths of the items that the keys end in; empty: none
+  std::vector<KeyRun> spans;        ///< bidirectional spans among the keys; empty: none
   /// The queries see no key at this position or behind it: kv_len - q_len in a pass over the prefix
   /// only. None: kv_len.
   std::optional<std::int64_t> keys_read;
@@ -67,6 +68,7 @@ class KeySet {
   [[nodiscard]] std::int64_t prefix_len() const { return request_.kv_len - request_.q_len; }
   [[nodiscard]] std::int64_t first_delimiter() const;
   [[nodiscard]] bool sees_one_run() const;
+  [[nodiscard]] KeyRun span_of(std::int64_t position) const;
   [[nodiscard]] KeyRun band(std::int64_t token) const;
   [[nodiscard]] std::vector<KeyRun> branch(std::int64_t token) const;
   [[nodiscard]] std::vector<KeyRun> of_items(std::int64_t token) const;

@@ -103,6 +103,26 @@ TEST(KeySet, of_blocks_shows_a_block_to_its_queries) {
   EXPECT_THAT(describe_mask({.layer = layer}), HasSubstr("the end of its block"));
 }
 
+TEST(KeySet, of_a_span_ends_with_it_and_begins_by_the_layer_s_rule) {
+  const QueriesAndKeys request{.q_len = 8, .kv_len = 8, .spans = {{2, 6}}};
+  AttentionLayer layer;
+  layer.sliding_window_size = 2;
+  const KeySet over(layer, request);
+  EXPECT_EQ(over.runs(2), (Runs{{0, 6}}));
+  EXPECT_EQ(over.runs(5), (Runs{{2, 6}}));
+  EXPECT_EQ(over.runs(6), (Runs{{4, 7}}));
+  EXPECT_EQ(KeySet(layer, {.q_len = 2, .kv_len = 7, .spans = {{2, 6}}}).first_in_reach(), 2);
+  layer.span_rule = SpanRule::kWithinWindow;
+  const KeySet within(layer, request);
+  EXPECT_EQ(within.runs(2), (Runs{{0, 6}}));
+  EXPECT_EQ(within.runs(3), (Runs{{1, 6}}));
+  EXPECT_EQ(within.runs(4), (Runs{{2, 6}}));
+  EXPECT_EQ(within.runs(5), (Runs{{3, 6}}));
+  EXPECT_EQ(within.runs(6), (Runs{{4, 7}}));
+  EXPECT_EQ(KeySet(layer, {.q_len = 2, .kv_len = 7, .spans = {{2, 6}}}).first_in_reach(), 3);
+  EXPECT_THAT(describe_mask({.layer = layer, .spans = true}), HasSubstr("behind its own"));
+}
+
 TEST(KeySet, keeps_items_apart) {
   const QueriesAndKeys request{.q_len = 6, .kv_len = 9, .items = {2, 1}};
   EXPECT_THAT(dense({}, request), ElementsAre(1, 1, 1, 0, 0, 0, 0, 0, 0,  //

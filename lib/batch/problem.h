@@ -38,6 +38,7 @@ struct Problem {
   StepPart step = StepPart::kAttention;
   StepLimits limits;
   bool multi_item = false;  ///< some request is scored by items: ForwardBatch::multi_item
+  bool spans = false;       ///< some prompt has bidirectional spans: ForwardBatch::spans
   /// The cache is a window's own pool: entries of the request table, and of what follows from it,
   /// are 0 where they stand for keys that no query's window and chunk reach. Its rows are numbers.
   bool swa_pool = false;

@@ -93,6 +93,13 @@ std::vector<std::int64_t> request_needles(const Case& c, const Request& request)
     add_if_inside(positions, delimiter + 1, begin, end);
     delimiter += length + 1;
   }
+  // A span's last key is seen by its first query; the keys beside a span are seen as elsewhere.
+  for (const KeyRun& span : request.spans) {
+    for (const std::int64_t edge : {span.begin, span.end}) {
+      add_if_inside(positions, edge - 1, begin, end);
+      add_if_inside(positions, edge, begin, end);
+    }
+  }
   if (c.layer.causal_block > 1) {
     // The last key of a block is seen by its queries, the one behind by none of them.
     for (const std::int64_t edge :

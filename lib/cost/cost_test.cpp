@@ -364,6 +364,7 @@ TEST(Cost, matches_enumeration_on_every_small_case) {
   for (const Case& c : small_blocks()) expect_matches_enumeration(c);
   for (const Case& c : small_dual_chunks()) expect_matches_enumeration(c);
   expect_matches_enumeration(small_items());
+  for (const Case& c : small_spans()) expect_matches_enumeration(c);
   for (const Case& c : small_edge_shapes()) expect_matches_enumeration(c);
   for (const Case& c : small_ragged_cases()) expect_matches_enumeration(c);
 }

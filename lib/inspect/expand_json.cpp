@@ -59,6 +59,9 @@ Json requests_of(const Case& c) {
     if (cross) request["encoder_cached"] = r.encoder_cached;
     if (!r.tree_parents.empty()) request["tree_parents"] = r.tree_parents;
     if (!r.items.empty()) request["items"] = r.items;
+    for (const KeyRun& span : r.spans) {
+      request["spans"][std::string(to_string(c.layer.span_rule))].push_back({span.begin, span.end});
+    }
     requests.push_back(std::move(request));
   }
   return requests;

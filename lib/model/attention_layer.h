@@ -18,6 +18,13 @@ enum class Family : std::uint8_t { kSoftmax, kLatent, kRecurrent };
 enum class WindowInTrees : std::uint8_t { kIndex, kDepth };
 [[nodiscard]] std::string_view to_string(WindowInTrees rule);
 
+/// What a query of a bidirectional span sees of the span: all of it, whatever the window (Gemma 3,
+/// vLLM's mm_prefix), or only what a window leaves behind the query, and all ahead (Gemma 4).
+enum class SpanRule : std::uint8_t { kOverride, kWithinWindow };
+[[nodiscard]] constexpr std::string_view to_string(SpanRule rule) {
+  return rule == SpanRule::kOverride ? "override" : "within_window";
+}
+
 /// Dual-chunk attention (Qwen2.5-1M, arXiv:2501.15383, section 3.1; the keys of Hugging Face's
 /// dual_chunk_attention_config): positions between a query and a key that are farther apart than a
 /// model has learned are replaced by smaller ones, so that a query has three forms of itself.
@@ -48,6 +55,7 @@ struct AttentionLayer {
   /// Previous keys visible, the own one not counted; not causal: as many ahead too. -1 = all.
   std::int64_t sliding_window_size = -1;
   WindowInTrees window_in_trees = WindowInTrees::kIndex;
+  SpanRule span_rule = SpanRule::kOverride;  ///< read where a request has spans
   /// Chunked local attention (Llama 4): of the keys that causality and a window show, a query sees
   /// those of its own chunk of so many keys alone; both places count among the request's keys, in
   /// draft trees too. 0: no chunks.

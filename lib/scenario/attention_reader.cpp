@@ -157,6 +157,7 @@ bool check_combination(const StrictMap& map, const AttentionLayer& layer, Proble
 }  // namespace
 
 KeySection attention_section() {
+  constexpr SpanRule kSpanRules[] = {SpanRule::kOverride, SpanRule::kWithinWindow};
   return {
       "attention",
       "attention",
@@ -166,6 +167,9 @@ KeySection attention_section() {
        {"chunk", whole_or_none(&AttentionLayer::attention_chunk, 1),
         "Chunked local attention: a query sees the keys of its own chunk of so many, up to itself.",
         "the model's"},
+       {"spans", word(&AttentionLayer::span_rule, kSpanRules),
+        "What queries of a prompt's `spans` see: all of their span, or of what lies before them "
+        "only what the window leaves."},
        {"dual_chunk", by_hand(read_dual_chunk, "a map, or none", "none", "dual_chunk"),
         "Dual-chunk attention (Qwen2.5-1M).", "the model's"},
        {"softcap", factor_or_none(&AttentionLayer::logit_cap),

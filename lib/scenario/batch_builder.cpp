@@ -87,6 +87,7 @@ void append_requests(const BatchEntry& entry, const std::vector<RequestLengths>&
       request.q_len += request.shared_len - whole_pages(request.shared_len, page_size);
     }
     if (entry.items) request.items = entry.items->lengths;
+    if (entry.spans) request.spans = entry.spans->runs;
     if (entry.tree) {
       request.tree_parents = entry.tree->parents(combine(combine(seed, kTreeDraw), i));
       request.tree_topk = entry.tree->topk();
@@ -154,6 +155,32 @@ bool check_items(const std::vector<BatchEntry>& entries, const BuiltBatch& batch
                       one ? "takes" : "take", tail, request.q_len),
           "q_len counts new tokens of the prompt, at least one, then a delimiter before "
           "each item and one behind the last");
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Spans are of prompts, and end with them where these are whole.
+bool check_spans(const std::vector<BatchEntry>& entries, const BuiltBatch& batch,
+                 Problems& problems) {
+  for (const BatchEntry& entry : entries) {
+    if (!entry.spans) continue;
+    if (entry.mode != ForwardMode::kExtend || entry.items) {
+      problems.add(
+          entry.spans->place,
+          entry.items ? "spans beside items" : fmt::format("{} takes no spans", mode_word(entry)),
+          "bidirectional spans are of prompts without items: mode: extend");
+      return false;
+    }
+    const std::int64_t end = entry.spans->runs.back().end;
+    for (const Request& request : batch.requests) {
+      if (request.group != entry.name || entry.chunk || request.kv_len >= end) continue;
+      problems.add(
+          entry.spans->place,
+          fmt::format("a span that ends at {} in a prompt of {} tokens", end, request.kv_len),
+          "positions count from the prompt's first token; a prompt that goes on is "
+          "chunk: {size: 2k, index: 0}");
       return false;
     }
   }
@@ -254,7 +281,8 @@ std::optional<BuiltBatch> build_batch(const std::vector<BatchEntry>& entries, co
     }
   }
   if (!valid || !settle_blocks(entries, batch, problems) ||
-      !check_items(entries, batch, problems) || !check_totals(batch, place, problems)) {
+      !check_items(entries, batch, problems) || !check_spans(entries, batch, problems) ||
+      !check_totals(batch, place, problems)) {
     return std::nullopt;
   }
   return batch;

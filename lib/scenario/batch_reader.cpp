@@ -165,6 +165,35 @@ bool read_items(const YamlNode& node, BatchEntry& entry, Problems& problems) {
   return true;
 }
 
+/// Pairs of a first position and the one behind the last.
+bool read_spans(const YamlNode& node, BatchEntry& entry, Problems& problems) {
+  const auto refuse = [&](const Place& place, const std::string& found) {
+    problems.add(place, fmt::format("spans takes pairs of positions, found {}", found),
+                 "for example spans: [[100, 356]]: an image's tokens at positions 100 to 355 of "
+                 "the prompt");
+    return false;
+  };
+  if (!node.is_list()) return refuse(node.place, describe(node));
+  if (node.items.empty()) return refuse(node.place, "an empty list");
+  SpansSpec spans{{}, node.place};
+  std::int64_t behind = 0;
+  for (const YamlPtr& item : node.items) {
+    if (!item->is_list() || item->items.size() != 2) return refuse(item->place, describe(*item));
+    const auto begin = read_size(*item->items[0], "span", 0, kMaxSize, problems);
+    const auto end = read_size(*item->items[1], "span", 0, kMaxSize, problems);
+    if (!begin || !end) return false;
+    if (*begin < behind || *begin >= *end) {
+      problems.add(item->place, fmt::format("a span from {} to before {}", *begin, *end),
+                   "a span ends behind its begin, and the next one begins there or later");
+      return false;
+    }
+    behind = *end;
+    spans.runs.push_back({*begin, *end});
+  }
+  entry.spans = std::move(spans);
+  return true;
+}
+
 /// The number of requests: count, or the length of the lists, which must agree.
 bool read_count(const StrictMap& map, BatchEntry& entry, Problems& problems) {
   const YamlNode* count = map.find("count");
@@ -305,6 +334,9 @@ KeySection entry_section() {
         "The shared prefix that the requests begin with; its whole pages are shared."},
        {"items", by_hand(read_items, "a list of sizes", "none"),
         "extend: multi-item scoring; the prompt ends in these items, with delimiters around each."},
+       {"spans", by_hand(read_spans, "a list of pairs of positions", "none"),
+        "extend: bidirectional spans of the prompt, as of an image's tokens: from the first "
+        "position to before the second."},
        {"block", by_hand(read_block, "a whole number from 1", "q_len"),
         "dllm_extend: tokens of a block diffusion model's block."},
        {"tree", by_hand(read_tree_of, "a map", "none", "tree"),

@@ -79,6 +79,12 @@ struct ItemsSpec {
   Place place;
 };
 
+/// Bidirectional spans of a prompt, among its keys.
+struct SpansSpec {
+  std::vector<KeyRun> runs;  ///< ascending
+  Place place;
+};
+
 /// One entry of a batch as it is written, before lengths are drawn or derived.
 struct BatchEntry {
   Place place;
@@ -97,6 +103,7 @@ struct BatchEntry {
   Place empty_rows_place;
   std::optional<BlockSpec> block;
   std::optional<ItemsSpec> items;
+  std::optional<SpansSpec> spans;
 };
 
 /// The mode as its author wrote it.

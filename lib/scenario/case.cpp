@@ -122,7 +122,8 @@ KeySet key_set_of(const AttentionLayer& layer, const Request& request) {
           {.q_len = request.q_len,
            .kv_len = request.kv_len,
            .tree_parents = request.tree_parents,
-           .items = request.items}};
+           .items = request.items,
+           .spans = request.spans}};
 }
 
 void set_sample_nonce(Case& c, std::uint64_t nonce) {

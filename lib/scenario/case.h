@@ -16,6 +16,7 @@
 #include "lib/batch/cache_format.h"
 #include "lib/batch/forward_mode.h"
 #include "lib/batch/fp8_activations.h"
+#include "lib/batch/key_run.h"
 #include "lib/batch/step_part.h"
 #include "lib/model/attention_layer.h"
 #include "lib/model/model_geometry.h"
@@ -90,6 +91,9 @@ struct Request {
   /// Multi-item scoring: lengths of the items that follow the prompt's own part, a delimiter before
   /// each and one behind the last, all of them in q_len. Empty elsewhere.
   std::vector<std::int64_t> items;
+  /// Bidirectional spans of a prompt, ascending and apart (an image's tokens): of the request's
+  /// keys, where a chunk of a prompt ends inside a span also of those to come. Empty elsewhere.
+  std::vector<KeyRun> spans;
   /// Which contents the request's own tokens carry; -1 = its index in Case::requests. A request
   /// taken out of its batch keeps its contents by keeping this number.
   std::int64_t stream = -1;

@@ -300,6 +300,20 @@ bool check_items(const BuiltBatch& batch, const AttentionLayer& layer, const Pla
   return false;
 }
 
+/// Spans widen a causal mask, under a window or without one.
+bool check_spans(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
+                 Problems& problems) {
+  const auto has_spans = [](const Request& request) { return !request.spans.empty(); };
+  if (std::ranges::none_of(batch.requests, has_spans)) return true;
+  if (layer.causal && layer.attention_chunk == 0 && !layer.dual_chunk.exists() &&
+      !layer.is_recurrent()) {
+    return true;
+  }
+  problems.add(place, "spans on a layer that is not causal, chunked or linear",
+               "bidirectional spans are of causal layers with keys, which may have a window");
+  return false;
+}
+
 /// Which steps reach the linear layers of a model: those of its draft head do not (SGLang's and
 /// vLLM's Qwen3NextMTP are one layer of full attention).
 bool check_recurrent_mode(const BuiltBatch& batch, const AttentionLayer& layer, const Place& place,
@@ -336,6 +350,7 @@ bool check_step(const StepParts& step, Problems& problems) {
         check_tree_mask(step.batch, step.choice.layer, step.batch_place, problems),
         check_window_in_trees(step.batch, step.choice.layer, step.mix, problems),
         check_items(step.batch, step.choice.layer, step.batch_place, problems),
+        check_spans(step.batch, step.choice.layer, step.batch_place, problems),
         check_dual_chunk(step.batch, step.choice.layer, step.batch_place, problems),
         check_composed(step.batch, step.padding, step.choice.mla, step.mix, step.batch_place,
                        problems),

@@ -429,6 +429,14 @@ TEST(Scenario, has_blocks_of_a_size_or_as_wide_as_a_request_s_new_tokens) {
   EXPECT_EQ(only_case("batch: 4q8s300").layer.causal_block, 1);
 }
 
+TEST(Scenario, takes_the_spans_of_a_prompt_and_the_rule_of_a_layer) {
+  const Case c = only_case(
+      "attention: {spans: within_window}, "
+      "batch: [{mode: extend, count: 2, q_len: 14, prefix_len: 5, spans: [[3, 8], [8, 19]]}]");
+  EXPECT_EQ(c.requests[1].spans, (std::vector<KeyRun>{{3, 8}, {8, 19}}));
+  EXPECT_EQ(c.layer.span_rule, SpanRule::kWithinWindow);
+}
+
 TEST(Scenario, takes_the_items_that_a_prompt_ends_in) {
   const Case c =
       only_case("batch: [{mode: extend, count: 2, q_len: 14, prefix_len: 5, items: [3, 2, 4]}]");

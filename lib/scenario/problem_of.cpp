@@ -42,6 +42,7 @@ Problem problem_of(const Case& c) {
   for (const Request& request : c.requests) {
     problem.limits.q_len = std::max(problem.limits.q_len, request.q_len);
     problem.multi_item = problem.multi_item || !request.items.empty();
+    problem.spans = problem.spans || !request.spans.empty();
     problem.limits.kv_len = std::max(problem.limits.kv_len, request.kv_len);
     const std::int64_t needed = c.layer.is_cross_attention ? 1 : request.q_len;
     problem.empty_rows = problem.empty_rows || request.kv_len < needed;

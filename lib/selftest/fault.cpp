@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 70> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 73> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -26,6 +26,9 @@ constexpr std::array<std::pair<Fault, std::string_view>, 70> kNames{{
     {Fault::kAlignsTopLeft, "causal: aligned at the top left"},
     {Fault::kCausalInsideBlocks, "causal inside of blocks"},
     {Fault::kBlockSeesNextBlock, "block: sees a key of the next"},
+    {Fault::kIgnoresSpans, "ignores spans of a prompt"},
+    {Fault::kSpanSeesNextKey, "span: sees the key behind it"},
+    {Fault::kSpanOfTheOtherRule, "span: the window's other rule"},
     {Fault::kIgnoresTree, "ignores the draft tree"},
     {Fault::kIgnoresWindow, "ignores the window"},
     {Fault::kWindowOffByOne, "window off by one"},

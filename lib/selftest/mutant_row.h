@@ -134,8 +134,19 @@ class MutantRow {
     return node < 0 ? key : step_.batch.positions[token_ - query_ + node];
   }
 
+  /// Whether the key lies in the query's bidirectional span.
+  [[nodiscard]] ATTNBENCH_BOTH bool in_span(std::int64_t key) const {
+    if (step_.batch.spans == nullptr || has(Fault::kIgnoresSpans)) return false;
+    const std::int32_t* const span = step_.batch.spans + 2 * token_;
+    const bool more = has(Fault::kSpanSeesNextKey) && span[0] < span[1];
+    return key >= span[0] && key < span[1] + (more ? 1 : 0);
+  }
+
   [[nodiscard]] ATTNBENCH_BOTH bool sees(std::int64_t key) const {
     const AttentionLayer& layer = step_.layer;
+    const bool of_span = in_span(key);
+    const bool overrides = layer.span_rule == SpanRule::kOverride;
+    if (of_span && overrides != has(Fault::kSpanOfTheOtherRule)) return true;
     if (outside_window(key) || outside_chunk(key)) return false;
     if (step_.batch.custom_mask != nullptr && !has(Fault::kIgnoresTree)) {
       const std::int64_t begin = step_.batch.mask_indptr[request_];
@@ -149,7 +160,7 @@ class MutantRow {
     if (has(Fault::kCausalSeesNextKey)) ++last;
     if (has(Fault::kCausalMissesOwnKey)) --last;
     if (has(Fault::kAlignsTopLeft)) last = query_;
-    return key <= last;
+    return key <= last || of_span;
   }
 
   /// The key before the cut is the first half's last one: a bound that is exclusive there and

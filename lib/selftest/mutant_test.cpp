@@ -38,6 +38,7 @@ const std::vector<Examined>& small_examined() {
     }
     for (const Case& c : small_temperatures()) cases.push_back(c);
     for (const Case& c : small_blocks()) cases.push_back(c);
+    for (const Case& c : small_spans()) cases.push_back(c);
     cases.push_back(small_dual_chunks().front());
     for (const Case& c : small_delta_nets()) cases.push_back(c);
     for (const Case& c : small_delta_net_drafts()) cases.push_back(c);

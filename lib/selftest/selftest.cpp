@@ -160,6 +160,13 @@ std::vector<Case> selftest_cases() {
                            {{3, 3}, {8, 8}, {9, 20}, {4, 30}});
   blocks.layer.causal_block = 4;
 
+  // Spans whose middle lies behind the window of their last token, one after the other.
+  Case spans =
+      small_case("spans", ForwardMode::kExtend, DType::kBF16, {{8, 8}, {9, 9}, {20, 29}, {1, 5}});
+  spans.layer.sliding_window_size = 2;
+  for (Request& request : spans.requests) request.spans = {{2, 6}, {6, 7}};
+  spans.requests[2].spans = {{4, 15}, {20, 29}};
+
   Case fp8 = small_case("fp8", ForwardMode::kDecode, DType::kBF16, {{1, 2}, {1, 14}, {1, 40}});
   fp8.kv_cache.dtype = DType::kE4M3;
   fp8.kv_cache.k_scale = 0.37f;  // no powers of two: forgetting them moves mantissas too
@@ -198,7 +205,8 @@ std::vector<Case> selftest_cases() {
   long_context.layer.scale = 1 / std::sqrt(16.0);
   long_context.kv_cache.page_size = 64;
 
-  return {mixed, window, tree, chunks, dual, blocks, fp8, latent, delta_net, draft, long_context};
+  return {mixed, window, tree,   chunks,    dual,  blocks,
+          spans, fp8,    latent, delta_net, draft, long_context};
 }
 
 }  // namespace attnbench

@@ -73,6 +73,11 @@ bool naive_is_visible(const Case& c, const Request& request, std::int64_t token,
     const std::int64_t part = part_of(request, key);
     return key <= own && part >= 0 && (part == 0 || part == part_of(request, own));
   }
+  bool same_span = false;
+  for (const KeyRun& span : request.spans) {
+    same_span |= own >= span.begin && own < span.end && key >= span.begin && key < span.end;
+  }
+  if (same_span && c.layer.span_rule == SpanRule::kOverride) return true;
   if (c.layer.sliding_window_size >= 0) {
     const bool depth = c.layer.window_in_trees == WindowInTrees::kDepth;
     const std::int64_t behind =
@@ -88,7 +93,7 @@ bool naive_is_visible(const Case& c, const Request& request, std::int64_t token,
   if (c.layer.causal_block > 1 && key >= request.prefix_len()) {
     return (key - request.prefix_len()) / c.layer.causal_block <= token / c.layer.causal_block;
   }
-  if (request.tree_parents.empty()) return key <= own;
+  if (request.tree_parents.empty()) return key <= own || same_span;
   return key < request.prefix_len() || descends_from(request, token, key - request.prefix_len());
 }
 
