@@ -242,6 +242,13 @@ class Judge(unittest.TestCase):
             self.assertIn("its process exited with code 0 while ", reason)
             self.assertEqual("passed", records["honest", case][0])
 
+    def test_a_process_whose_clock_is_slowed_while_it_computes_is_mistrusted(self):
+        slow = SCENARIO.replace("kv_len: [200, 413, 65, 340]", "kv_len: 4000").replace("cache: [cold]",
+                                                                                        "cache: [cold], samples: [20, 20]")
+        _, records = self.run_backend("slows_the_clock_of_its_process", scenario_text=slow)
+        self.assertEqual("MISTRUSTED", records["dec"]["verdict"], records["dec"]["reason"])
+        self.assertIn("ms passed, in 3 of 3 visits: its clock was slowed", records["dec"]["reason"])
+
     def test_a_code_of_success_of_a_backend_in_the_run_s_process_is_not_the_run_s(self):
         done, _ = self.run_backends(["honest", "ends_the_process_while_timed"], "--in-process")
         self.assertEqual(2, done.returncode)

@@ -95,6 +95,7 @@ void writes_to_the_memory_of_its_run(Planned& planned);
 void has_power_over_others(Planned& planned);
 void ends_the_process_while_timed(Planned& planned);
 void leaves_processes_behind(Planned& planned);
+void slows_the_clock_of_its_process(Planned& planned);
 
 // Honest, but odd (odd_*.cpp).
 void own_thread_pool(Planned& planned);

@@ -20,6 +20,7 @@ constexpr std::array kCheats = {
     Cheat{"has_power_over_others", has_power_over_others},
     Cheat{"ends_the_process_while_timed", ends_the_process_while_timed},
     Cheat{"leaves_processes_behind", leaves_processes_behind},
+    Cheat{"slows_the_clock_of_its_process", slows_the_clock_of_its_process},
     Cheat{"odd_own_thread_pool", own_thread_pool},
     Cheat{"odd_leaks_64_kb_a_run", leaks_64_kb_a_run},
     Cheat{"odd_compiles_in_its_first_run", compiles_in_its_first_run},

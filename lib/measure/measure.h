@@ -64,6 +64,14 @@ struct BlockMedian {
   double us = 0;
 };
 
+/// Visits that took much longer by the run's clock than by that of the process that took the
+/// samples, and the sums of both: whoever slows a process's clock makes all in it seem fast.
+struct SlowClock {
+  int visits = 0;
+  double process_s = 0;
+  double run_s = 0;
+};
+
 /// Times of one forward of a cell. The unit of replication is the round: lo and hi are the 95 %
 /// order-statistic interval of the median of block medians.
 struct CellTiming {
@@ -79,6 +87,7 @@ struct CellTiming {
   double sm_mhz = 0;         ///< clock during the samples, median
   ClockEvents clock_events;  ///< of any block
   int disturbed = 0;         ///< samples before which the device was not idle (TimedSample)
+  SlowClock slow_clock;      ///< of the process that took the samples
   GpuSharers sharers;        ///< of the device, the most at the end of any block
   int discarded = 0;         ///< samples taken below 0.95 of the settled clock, not counted above
   std::vector<BlockMedian> blocks;  ///< one a round, in their order

@@ -35,8 +35,10 @@ struct SampleBlock {
   std::vector<SampleOutputs> outputs;  ///< one a sample, where its inputs are checked
   std::string damage;                  ///< CheckedInputs::damage after the last of them
   double spent_s = 0;                  ///< wall time, flushes and untimed forwards included
-  ClockEvents clock_events;            ///< at its end
-  std::vector<GpuProcess> processes;   ///< on the device, at its end
+  /// The same by the run's own clock, where another process took the samples; 0: it did not.
+  double passed_s = 0;
+  ClockEvents clock_events;           ///< at its end
+  std::vector<GpuProcess> processes;  ///< on the device, at its end
 };
 
 /// Takes the samples of one cell, in this process or in another. It contains no statistics, rounds

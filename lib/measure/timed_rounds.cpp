@@ -21,6 +21,24 @@ constexpr double kFloorUs = 0.1;
 constexpr double kThrottledBelow = 0.95;
 constexpr double kMostDiscarded = 0.10;
 
+/// What a visit takes in another process beyond what that process counts: to wake it, and to write
+/// and read the outputs of its samples, on a machine that others keep busy as well.
+constexpr double kVisitS = 0.01;
+constexpr double kSampleS = 2e-6;
+constexpr double kOutputByteS = 1e-8;
+constexpr double kPartOfSamples = 0.1;
+
+double explained_s(const SampleBlock& block) {
+  double seconds = kVisitS;
+  for (const TimedSample& sample : block.samples) {
+    seconds += kSampleS + kPartOfSamples * sample.us / 1e6;
+  }
+  for (const SampleOutputs& output : block.outputs) {
+    seconds += kOutputByteS * static_cast<double>(output.rows.size());
+  }
+  return seconds;
+}
+
 }  // namespace
 
 CellRun::CellRun(const SourcedCell& cell, const MeasureConfig& config)
@@ -91,6 +109,11 @@ void CellRun::visit(int round, const SampleSource::Stop& stop) {
   blocks_s_ += block.spent_s;
   clock_events_ |= block.clock_events;
   sharers_ |= sharers_among(block.processes, is_of_this_program);
+  if (block.passed_s - block.spent_s > explained_s(block)) {
+    ++slow_clock_.visits;
+    slow_clock_.process_s += block.spent_s;
+    slow_clock_.run_s += block.passed_s;
+  }
   keep(block);
   if (samples_us_.size() == first) return;
   blocks_.push_back({round, median(std::span(samples_us_).subspan(first))});
@@ -152,6 +175,7 @@ CellTiming CellRun::timing() const {
   timing.samples = static_cast<int>(samples_us_.size());
   timing.discarded = discarded_;
   timing.disturbed = disturbed_;
+  timing.slow_clock = slow_clock_;
   timing.clock_events = clock_events_;
   timing.sharers = sharers_;
   timing.sampled_s = sampled_s_;

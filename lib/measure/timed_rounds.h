@@ -56,6 +56,7 @@ class CellRun {
   std::vector<double> clocks_mhz_;
   int discarded_ = 0;
   int disturbed_ = 0;
+  SlowClock slow_clock_;
   ClockEvents clock_events_;
   GpuSharers sharers_;
   std::vector<BlockMedian> blocks_;

@@ -85,6 +85,17 @@ std::string disturbance(const CellTiming& timing) {
       timing.disturbed, taken);
 }
 
+/// Of a cell whose process counted less time than passed; empty of any other.
+std::string slowness_of_clock(const CellTiming& timing) {
+  const SlowClock& slow = timing.slow_clock;
+  constexpr double kMostDelayed = 0.75;  // a busy machine delays some answers, not nearly all
+  if (slow.visits <= kMostDelayed * timing.rounds) return {};
+  return fmt::format(
+      "its process counted {:.3g} ms where {:.3g} ms passed, in {} of {} visits: its clock was "
+      "slowed, or it went on when its samples were taken",
+      slow.process_s * 1e3, slow.run_s * 1e3, slow.visits, timing.rounds);
+}
+
 /// "scaled dot product attention: engine 5": the operation, and what its library chose for a plan.
 std::string kernel_text(const std::string& operation, const std::string& chosen) {
   return operation + (operation.empty() || chosen.empty() ? "" : ": ") + chosen;
@@ -321,7 +332,8 @@ void CaseRecords::add_timing(Record& r, const Candidate& candidate, const Candid
   }
   const double seconds = timing.median_us / 1e6;
   Agreement agreement = agreement_of(candidate.verification.verdict);
-  const std::string doubt = joined(measured.checks.doubt, disturbance(timing));
+  const std::string doubt =
+      joined(joined(measured.checks.doubt, disturbance(timing)), slowness_of_clock(timing));
   if (!doubt.empty()) agreement = Agreement::kMistrusted;
   if (const std::string beyond = beyond_ceilings_of(candidate, r.cache, seconds); !beyond.empty()) {
     r.outcome = Accepted{agreement, Speed::kImpossible, joined(beyond, late.reason), late.trouble};

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/session/isolate/remote_session.h"
 
+#include <chrono>
 #include <exception>
 
 #include "lib/session/isolate/fields.h"
@@ -28,17 +29,23 @@ class RemoteSamples final : public SampleSource {
            {"limit_s", limit_s}});
   }
   void take(SampleBlock& block, int count, double left_s, const Stop&) override {
-    found(block, "taking samples", {{"count", count}, {"left_s", left_s}});
+    block.passed_s = found(block, "taking samples", {{"count", count}, {"left_s", left_s}});
   }
 
  private:
+  /// Seconds until the answer came, by this process's clock; 0 where the run was stopped.
   template <class Found>
-  void found(Found& found, const char* step, json request) {
+  double found(Found& found, const char* step, json request) {
     request["cell"] = cell_;
     json before_failing;
     try {
-      from_json_fields(worker_->ask(step, std::move(request), &before_failing), found);
+      const auto asked = std::chrono::steady_clock::now();
+      const json answer = worker_->ask(step, std::move(request), &before_failing);
+      const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - asked;
+      from_json_fields(answer, found);
+      return passed.count();
     } catch (const RunStopped&) {
+      return 0;
     } catch (const std::runtime_error&) {
       if (!before_failing.is_null()) from_json_fields(before_failing, found);
       throw;
