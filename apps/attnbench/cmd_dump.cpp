@@ -19,7 +19,7 @@
 #include "lib/backend/format_choice.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
-#include "lib/fixture/dump.h"
+#include "lib/dump/dump.h"
 #include "lib/run/driver.h"
 #include "lib/run/run_plan.h"
 #include "lib/scenario/case.h"
