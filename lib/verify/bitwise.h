@@ -9,7 +9,7 @@
 
 #include "lib/batch/state_pool.h"
 #include "lib/fixture/fixture.h"
-#include "lib/fixture/state_rows.h"
+#include "lib/fixture/state_memory.h"
 #include "lib/scenario/case.h"
 
 namespace attnbench {

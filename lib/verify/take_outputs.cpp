@@ -4,8 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "lib/fixture/host_areas.h"
-#include "lib/fixture/state_rows.h"
+#include "lib/fixture/state_memory.h"
 #include "lib/fixture/tensor_ops.h"
 #include "lib/verify/observation.h"
 
