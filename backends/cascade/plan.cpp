@@ -11,7 +11,7 @@
 #include "backends/splitkv/launch.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
-#include "lib/index/request_tokens.h"
+#include "lib/index/csr.h"
 
 namespace attnbench::cascade {
 namespace {

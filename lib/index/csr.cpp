@@ -8,7 +8,6 @@
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
 #include "lib/batch/positions.h"
-#include "lib/index/request_tokens.h"
 
 namespace attnbench {
 namespace {
@@ -84,6 +83,17 @@ std::vector<std::int32_t> qo_indptr(const ForwardBatch& batch) {
   std::vector<std::int32_t> lens;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) lens.push_back(narrow_i32(batch.q_len(r)));
   return indptr_of(lens);
+}
+
+Varlen build_varlen(const ForwardBatch& batch) {
+  Varlen varlen;
+  varlen.cu_seqlens_q = qo_indptr(batch);
+  varlen.cu_seqlens_k = indptr_of(whole_spans(batch).len);
+  for (std::int64_t r = 0; r < batch.batch_size; ++r) {
+    varlen.max_seqlen_q = std::max(varlen.max_seqlen_q, batch.q_len(r));
+    varlen.max_seqlen_k = std::max(varlen.max_seqlen_k, batch.kv_len(r));
+  }
+  return varlen;
 }
 
 }  // namespace attnbench

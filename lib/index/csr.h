@@ -3,11 +3,26 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "lib/base/error.h"
 #include "lib/batch/forward_batch.h"
 
 namespace attnbench {
+
+/// Slots of tokens start .. start + len - 1 of request r.
+[[nodiscard]] inline std::span<const std::int32_t> request_tokens(const ForwardBatch& batch,
+                                                                  std::int64_t r,
+                                                                  std::int64_t start,
+                                                                  std::int64_t len) {
+  expects(batch.req_to_token_pool != nullptr, "a batch without its req_to_token_pool");
+  const auto row =
+      batch.req_to_token_pool->row(batch.req_pool_indices[static_cast<std::size_t>(r)]);
+  expects(start >= 0 && len >= 0 && start + len <= static_cast<std::int64_t>(row.size()),
+          "a request is longer than its row in the pool");
+  return row.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(len));
+}
 
 /// Which keys of each request an index array lists: tokens start[r] .. start[r] + len[r] - 1 of its
 /// row in req_to_token_pool.
@@ -40,5 +55,14 @@ struct CsrIndices {
 
 /// [B + 1] exclusive sum of the query tokens of each request, total last.
 [[nodiscard]] std::vector<std::int32_t> qo_indptr(const ForwardBatch& batch);
+
+/// FlashAttention's varlen description of a batch.
+struct Varlen {
+  std::vector<std::int32_t> cu_seqlens_q;  ///< [B + 1]
+  std::vector<std::int32_t> cu_seqlens_k;  ///< [B + 1]; equals cu_seqlens_q where nothing is cached
+  std::int64_t max_seqlen_q = 0;
+  std::int64_t max_seqlen_k = 0;
+};
+[[nodiscard]] Varlen build_varlen(const ForwardBatch& batch);
 
 }  // namespace attnbench

@@ -16,15 +16,10 @@
 #include "lib/batch/multi_item.h"
 #include "lib/batch/two_batch_overlap.h"
 #include "lib/index/csr.h"
-#include "lib/index/dual_chunk.h"
-#include "lib/index/fa3_splits.h"
-#include "lib/index/flashmla.h"
+#include "lib/index/kernel_arrays.h"
 #include "lib/index/kv_splits.h"
 #include "lib/index/local_attention.h"
 #include "lib/index/page_table.h"
-#include "lib/index/swa_pool.h"
-#include "lib/index/trtllm_blocks.h"
-#include "lib/index/varlen.h"
 
 namespace attnbench {
 namespace {

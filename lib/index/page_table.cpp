@@ -7,7 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"
-#include "lib/index/request_tokens.h"
+#include "lib/index/csr.h"
 
 namespace attnbench {
 namespace {
