@@ -7,7 +7,7 @@
 
 #include "lib/backend/backend.h"
 #include "lib/base/tensor_view.h"
-#include "lib/batch/q_scale_array.h"
+#include "lib/batch/forward_batch.h"
 
 namespace attnbench {
 

@@ -8,7 +8,7 @@
 
 #include "backends/common/kv_convert.h"
 #include "backends/common/visibility.h"
-#include "lib/batch/q_scale_array.h"
+#include "lib/batch/forward_batch.h"
 
 namespace attnbench::cpu_flash {
 namespace {

@@ -4,8 +4,7 @@
 
 #include <cstdint>
 
-#include "lib/batch/attention_tensors.h"
-#include "lib/batch/state_pool.h"
+#include "lib/batch/device_batch.h"
 
 namespace attnbench::gated_delta_net {
 

@@ -12,8 +12,8 @@
 #include "backends/common/kv_convert.h"
 #include "backends/common/visibility.h"
 #include "lib/base/int_math.h"
+#include "lib/batch/forward_batch.h"
 #include "lib/batch/kv_row_codec.h"
-#include "lib/batch/q_scale_array.h"
 
 namespace attnbench::torch_native {
 namespace {

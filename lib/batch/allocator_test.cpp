@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/batch/allocator.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include <set>
 
 #include "lib/base/error.h"
+#include "lib/batch/allocator.h"
 
 namespace attnbench {
 namespace {
@@ -124,5 +123,29 @@ TEST(PagedAllocator, gives_every_slot_to_one_request_and_keeps_pages_whole) {
   }
 }
 
+TEST(FullToSwaMapping, translates_slots_and_keeps_minus_one) {
+  FullToSwaMapping mapping(6, 1);
+  mapping.map(1, 3);
+  mapping.map(2, 1);
+  mapping.map(5, 2);
+  EXPECT_EQ(mapping.translate(1), 3);
+  EXPECT_EQ(mapping.translate(2), 1);
+  EXPECT_EQ(mapping.translate(5), 2);
+  EXPECT_EQ(mapping.translate(4), 0);
+  EXPECT_EQ(mapping.translate(-1), -1);
+  EXPECT_EQ(mapping.table().size(), 8u);
+  EXPECT_EQ(mapping.table().back(), -1);
+}
+
+TEST(FullToSwaMapping, refuses_slots_outside_the_pool) {
+  FullToSwaMapping mapping(6, 1);
+  EXPECT_THROW(mapping.map(7, 1), InternalError);
+  EXPECT_THROW(mapping.map(0, 1), InternalError);
+  EXPECT_THROW(mapping.map(1, -1), InternalError);
+  EXPECT_THROW(static_cast<void>(mapping.translate(7)), InternalError);
+  EXPECT_THROW(static_cast<void>(mapping.translate(-2)), InternalError);
+}
+
 }  // namespace
+
 }  // namespace attnbench

@@ -6,13 +6,11 @@
 #include <optional>
 #include <vector>
 
-#include "lib/batch/attention_tensors.h"
 #include "lib/batch/device_batch.h"
 #include "lib/batch/forward_mode.h"
 #include "lib/batch/kv_pool.h"
 #include "lib/batch/problem.h"
 #include "lib/batch/req_to_token_pool.h"
-#include "lib/batch/state_pool.h"
 
 namespace attnbench {
 
@@ -103,5 +101,10 @@ struct ForwardBatch {
 
 /// The batch's index tensors. Throws InternalError where no fixture has set them.
 [[nodiscard]] const DeviceBatch& device_batch_of(const ForwardBatch& batch);
+
+/// The scales of a step's queries; they lie where its tensors do.
+[[nodiscard]] inline QScaleArray q_scale_array(const ForwardBatch& batch) {
+  return q_scale_array(batch.problem->fp8, batch.problem->layer, batch.tensors.q_scales);
+}
 
 }  // namespace attnbench

@@ -8,7 +8,6 @@
 #include "lib/batch/cache_format.h"
 #include "lib/batch/forward_mode.h"
 #include "lib/batch/fp8_activations.h"
-#include "lib/batch/step_part.h"
 #include "lib/model/attention_layer.h"
 
 namespace attnbench {

@@ -3,13 +3,100 @@
 #include "lib/cost/cost.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "lib/base/count.h"
-#include "lib/cost/family_costs.h"
+#include "lib/base/dtype.h"
+#include "lib/base/int_math.h"
+#include "lib/batch/forward_batch.h"
+#include "lib/batch/key_set.h"
+#include "lib/scenario/prefix_tree.h"
 
 namespace attnbench {
-
 namespace {
+
+constexpr std::int64_t kLseBytes = 4;         // f32
+constexpr std::int64_t kScaleBytes = 4;       // f32
+constexpr std::int64_t kTableEntryBytes = 4;  // int32 page number
+constexpr std::int64_t kSlotBytes = 8;        // int64 in out_cache_loc
+
+/// The parts of `runs` in [begin, end).
+std::vector<KeyRun> clipped(std::vector<KeyRun> runs, std::int64_t begin, std::int64_t end) {
+  for (KeyRun& run : runs) run = {std::max(run.begin, begin), std::min(run.end, end)};
+  return united(std::move(runs));
+}
+
+/// Distinct keys that the batch sees: own ones per request, those that a prefix adds once. Only
+/// whole pages are shared, so what a prefix leaves on its last, partial page is every request's
+/// own.
+Count unique_keys(const Case& c) {
+  std::vector<std::vector<KeyRun>> shared(c.prefixes.size());
+  Count keys = 0;
+  for (const Request& r : c.requests) {
+    const std::vector<KeyRun> seen = key_set_of(c.layer, r).seen();
+    const std::int64_t own_begin =
+        r.shared_prefix < 0 ? 0 : whole_pages(r.shared_len, c.kv_cache.page_size);
+    for (int p = r.shared_prefix; p >= 0; p = c.prefixes[to_size(p)].parent) {
+      const KeyRun pages = own_whole_pages(c.prefixes, p, c.kv_cache.page_size);
+      for (const KeyRun& run : clipped(seen, pages.begin, std::min(own_begin, pages.end))) {
+        shared[to_size(p)].push_back(run);
+      }
+    }
+    keys += count_keys(clipped(seen, own_begin, r.kv_len));
+  }
+  for (std::vector<KeyRun>& runs : shared) keys += count_keys(united(std::move(runs)));
+  return keys;
+}
+
+/// Elements of one token's K and V over all heads; a latent row serves as both.
+std::int64_t kv_elements(const Case& c) {
+  const int dim_v = c.layer.shares_row_of_k_and_v() ? 0 : c.layer.head_dim_v;
+  return std::int64_t{c.layer.heads_kv} * (c.layer.head_dim_qk + dim_v);
+}
+
+/// Their bytes in the cache, scales of their own included.
+Count kv_bytes_per_key(const Case& c) {
+  const bool latent = c.layer.shares_row_of_k_and_v();
+  if (c.kv_cache.scales == KvScales::kBlock) {
+    return Count(c.layer.heads_kv) * block_row_bytes(c.layer.head_dim_v, c.layer.head_dim_qk);
+  }
+  const std::int64_t scales = c.kv_cache.scales == KvScales::kToken ? (latent ? 1 : 2) : 0;
+  return Count(kv_elements(c)) * size_bytes(c.kv_cache.dtype) +
+         Count(c.layer.heads_kv) * (scales * kScaleBytes);
+}
+
+/// Of the scales of heads, and of requests, which attention and a KV write read.
+Count bytes_of_head_scales(const Case& c) {
+  const bool by_request = c.kv_cache.scales == KvScales::kRequest;
+  if (!by_request && c.kv_cache.scales != KvScales::kHead) return 0;
+  const std::int64_t rows = by_request ? std::ssize(c.requests) : 1;
+  return Count(rows) * c.layer.heads_kv * (c.layer.shares_row_of_k_and_v() ? 1 : 2) * kScaleBytes;
+}
+
+Count bytes_of_q_scales(const Case& c) {
+  if (c.fp8.q_scales == QScales::kTensor) return 0;
+  const QScaleArray of_kind = q_scale_array(c.fp8, c.layer);
+  return Count(of_kind.rows(std::ssize(c.requests), c.q_tokens())) * of_kind.columns() *
+         kScaleBytes;
+}
+
+/// Q, O, LSE, the scales of heads and the page-table entries of seen pages: the same with and
+/// without sharing, because each request has a table row of its own. Ragged keys have an entry for
+/// each request, where its keys begin.
+Count bytes_beside_kv(const Case& c) {
+  const Count row = Count(c.layer.query_dim()) * size_bytes(c.q_dtype()) +
+                    Count(c.layer.head_dim_v) * size_bytes(c.out_dtype());
+  Count bytes = Count(c.q_tokens()) * c.layer.heads_q * (row + kLseBytes);
+  bytes += bytes_of_q_scales(c) + bytes_of_head_scales(c);
+  const std::int64_t page = c.kv_cache.page_size;
+  for (const Request& r : c.requests) {
+    const std::int64_t first_page = key_set_of(c.layer, r).first_in_reach() / page;
+    const std::int64_t pages = r.q_len == 0 ? 0 : (r.kv_len + page - 1) / page - first_page;
+    bytes += Count(c.kv_cache.is_ragged() ? 1 : pages) * kTableEntryBytes;
+  }
+  return bytes;
+}
 
 Cost cost_of_parts(const std::vector<Case>& parts) {
   Cost sum;
@@ -22,6 +109,78 @@ Cost cost_of_parts(const std::vector<Case>& parts) {
     }
   }
   return sum;
+}
+
+/// k_new and v_new, their slots and the scales of heads are read, and rows of the cache are written
+/// with the scales that they bring along.
+void add_kv_write(const Case& c, Cost& cost) {
+  const Count fresh = Count(kv_elements(c)) * size_bytes(c.dtype);
+  Count keys = 0;
+  for (const Request& r : c.requests) keys += r.new_keys();
+  const Count read = keys * (fresh + kSlotBytes);
+  const Count written = keys * kv_bytes_per_key(c);
+  cost.kv_bytes_written = written.value();
+  // Attention counts the written rows among those that it reads, and the scales of heads.
+  const Count alone = read + written + bytes_of_head_scales(c);
+  const std::int64_t more = attends(c.step) ? read.value() : alone.value();
+  cost.bytes_unique = (Count(cost.bytes_unique) + more).value();
+  cost.bytes_streamed = (Count(cost.bytes_streamed) + more).value();
+  if (attends(c.step)) return;
+  cost.kv_bytes_unique = cost.kv_bytes_streamed = cost.kv_bytes_written;
+}
+
+Cost count_attention(const Case& c) {
+  Count pairs = 0, streamed_keys = 0;
+  for (const Request& r : c.requests) {
+    const KeySet key_set = key_set_of(c.layer, r);
+    pairs += key_set.pairs();
+    streamed_keys += count_keys(key_set.seen());
+  }
+  const Count per_key = kv_bytes_per_key(c), beside = bytes_beside_kv(c);
+  const Count unique = unique_keys(c) * per_key, streamed = streamed_keys * per_key;
+  const Count dims = c.layer.head_dim_qk + c.layer.head_dim_v;
+  Cost cost;
+  cost.visible_pairs = pairs.value();
+  cost.flops = (Count(2) * c.layer.heads_q * dims * pairs).value();
+  cost.kv_bytes_unique = unique.value();
+  cost.kv_bytes_streamed = streamed.value();
+  cost.bytes_unique = (unique + beside).value();
+  cost.bytes_streamed = (streamed + beside).value();
+  return cost;
+}
+
+/// Softmax and latent attention: work for each pair of a query token and a key.
+Cost softmax_cost(const Case& c) {
+  Cost cost;
+  if (attends(c.step)) cost = count_attention(c);
+  // The step's own tokens have no keys in a cross layer.
+  if (writes_kv(c.step) && !c.layer.is_cross_attention) add_kv_write(c, cost);
+  return cost;
+}
+
+/// Gated delta net: work for each token, none for what came before.
+Cost delta_net_cost(const Case& c) {
+  const AttentionLayer& layer = c.layer;
+  const std::int64_t f32 = size_bytes(DType::kF32);
+  const Count state = Count(layer.head_dim_qk) * layer.head_dim_v;
+  Count states = 0;
+  for (const Request& request : c.requests) {
+    if (request.q_len == 0) continue;
+    states += request.prefix_len() > 0 ? 1 : 0;                          // read
+    states += c.mode == ForwardMode::kTargetVerify ? request.q_len : 1;  // written
+  }
+  const Count state_bytes = states * layer.heads_out() * state * f32;
+  const Count token_bytes = (Count(2 * layer.heads_k()) * layer.head_dim_qk +
+                             Count(2 * layer.heads_out()) * layer.head_dim_v) *
+                                size_bytes(c.dtype) +
+                            Count(2 * layer.heads_out()) * f32;
+  Cost cost;
+  // Decay (one multiplication an element), k^T S, S + k w and q^T S (two operations each).
+  cost.flops = (Count(7) * layer.heads_out() * state * c.q_tokens()).value();
+  cost.kv_bytes_unique = cost.kv_bytes_streamed = state_bytes.value();
+  cost.bytes_unique = cost.bytes_streamed =
+      (state_bytes + token_bytes * c.q_tokens() + Count(std::ssize(c.requests)) * f32).value();
+  return cost;
 }
 
 }  // namespace
@@ -43,6 +202,19 @@ bool exceeds(std::int64_t work, double rate, double seconds) {
   // 2 %: what a ceiling measured beside the samples may itself be off by.
   constexpr double kTolerance = 1.02;
   return rate > 0 && static_cast<double>(work) > kTolerance * rate * seconds;
+}
+
+Ceilings ceilings_of_backend(const Ceilings& measured, DeviceKind kind,
+                             std::span<const Numerics> numerics) {
+  constexpr double kFp8OverBf16 = 2;
+  const auto in_fp8 = [](const Numerics& step) {
+    return size_bytes(step.qk_input) == 1 || size_bytes(step.p) == 1;
+  };
+  Ceilings ceilings = measured;
+  if (kind == DeviceKind::kCuda && std::ranges::any_of(numerics, in_fp8)) {
+    ceilings.flop_per_s *= kFp8OverBf16;
+  }
+  return ceilings;
 }
 
 }  // namespace attnbench

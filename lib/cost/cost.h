@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
+#include "lib/backend/numerics.h"
+#include "lib/device/device.h"
 #include "lib/scenario/case.h"
 
 namespace attnbench {
@@ -43,5 +46,12 @@ struct Ceilings {
 /// True when `work` (bytes or operations) in `seconds` is more than 1.02 x the measured `rate`
 /// allows: then the count, the kernel or the ceiling is wrong. Without a rate, false.
 [[nodiscard]] bool exceeds(std::int64_t work, double rate, double seconds);
+
+/// The measured ceilings of a device as they hold for a backend of such numerics, one a step of
+/// the case. Those of a GPU are of multiply-adds in bf16; a backend that declares operands in fp8
+/// may multiply at twice that rate, on all tensor cores that take fp8 (NVIDIA's data sheets of
+/// Ada, Hopper and Blackwell: 362 and 733 TFLOP/s of an L40S, 989 and 1979 of an H100).
+[[nodiscard]] Ceilings ceilings_of_backend(const Ceilings& measured, DeviceKind kind,
+                                           std::span<const Numerics> numerics);
 
 }  // namespace attnbench

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "lib/base/error.h"
-#include "lib/cost/backend_ceilings.h"
 #include "lib/fixture/testing/small_cases.h"
 #include "reference/visible_keys.h"
 

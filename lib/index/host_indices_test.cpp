@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "lib/batch/device_batch.h"
 #include "lib/batch/draft_tree.h"
-#include "lib/batch/state_pool.h"
 #include "lib/index/testing/test_batch.h"
 
 namespace attnbench {

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "lib/batch/allocator.h"
 #include "lib/batch/forward_batch.h"
-#include "lib/batch/swa_mapping.h"
 #include "lib/index/page_table.h"
 #include "lib/model/attention_layer.h"
 

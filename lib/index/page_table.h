@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "lib/batch/allocator.h"
 #include "lib/batch/forward_batch.h"
-#include "lib/batch/swa_mapping.h"
 
 namespace attnbench {
 

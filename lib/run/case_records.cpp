@@ -11,7 +11,7 @@
 #include "lib/backend/cuda_graph_capture.h"
 #include "lib/backend/declared_numerics.h"
 #include "lib/base/error.h"
-#include "lib/cost/backend_ceilings.h"
+#include "lib/cost/cost.h"
 #include "lib/measure/statistics.h"
 #include "lib/result/repro_line.h"
 #include "lib/run/chosen_by_engines.h"

@@ -17,7 +17,6 @@
 #include "lib/batch/forward_mode.h"
 #include "lib/batch/fp8_activations.h"
 #include "lib/batch/key_run.h"
-#include "lib/batch/step_part.h"
 #include "lib/model/attention_layer.h"
 #include "lib/model/model_geometry.h"
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "lib/base/counter_hash.h"
-#include "lib/batch/draft_selection.h"
 #include "lib/batch/draft_tree.h"
 #include "lib/config/key_values.h"
 #include "lib/config/value_reader.h"

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "lib/batch/state_pool.h"
+#include "lib/batch/device_batch.h"
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/state_memory.h"
 #include "lib/scenario/case.h"

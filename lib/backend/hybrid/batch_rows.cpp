@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/base/narrow.h"
-#include "lib/batch/q_scale_array.h"
+#include "lib/batch/forward_batch.h"
 
 namespace attnbench {
 namespace {
