@@ -15,7 +15,6 @@
 
 #include "lib/base/counter_hash.h"
 #include "lib/contents/fresh_key.h"
-#include "lib/contents/rewritten_pages.h"
 
 namespace cheats {
 namespace {

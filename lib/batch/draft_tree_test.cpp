@@ -95,23 +95,20 @@ TEST(SpecInfo, refuses_trees_of_different_sizes) {
                InternalError);
 }
 
-// 0 -> {1, 2, 3}, 1 -> {4, 5}
-const Parents kDraft = {-1, 0, 0, 0, 1, 1};
-
 /// Of requests that all have this tree.
 SpecInfo spec_of(const Parents& parents, const Lens& lens = {3}) {
   return make_spec_info(std::vector<Parents>(lens.size(), parents), lens);
 }
 
 TEST(TreeVisibility, of_a_batch_is_that_of_its_trees) {
-  const auto one = tree_visibility(kDraft);
+  const auto one = tree_visibility(kTree);
   auto two = one;
   two.insert(two.end(), one.begin(), one.end());
-  EXPECT_EQ(tree_visibility(spec_of(kDraft, {3, 5})), two);
+  EXPECT_EQ(tree_visibility(spec_of(kTree, {3, 5})), two);
 }
 
 TEST(PackTreeRows, writes_one_little_endian_word_per_node) {
-  EXPECT_THAT(pack_tree_rows(spec_of(kDraft)), ElementsAre(1, 3, 5, 9, 19, 35));
+  EXPECT_THAT(pack_tree_rows(spec_of(kTree)), ElementsAre(1, 3, 5, 9, 19, 35));
 }
 
 TEST(PackTreeRows, takes_two_bytes_above_8_nodes_and_four_above_16) {
@@ -132,7 +129,7 @@ TEST(PackTreeRows, takes_two_bytes_above_8_nodes_and_four_above_16) {
 }
 
 TEST(FullMask, shows_the_whole_prefix_then_the_tree) {
-  const std::vector<Parents> trees = {kDraft, kDraft};
+  const std::vector<Parents> trees = {kTree, kTree};
   const auto mask = full_mask(trees, Lens{3, 5});
   EXPECT_THAT(mask_indptr(6, Lens{3, 5}), ElementsAre(0, 54, 120));
   ASSERT_EQ(mask.size(), 120u);
@@ -146,7 +143,7 @@ TEST(MaskIndptr, counts_in_64_bits) {
 }
 
 TEST(PackMask, packs_each_request_on_its_own) {
-  const std::vector<Parents> trees = {kDraft, kDraft};
+  const std::vector<Parents> trees = {kTree, kTree};
   const auto packed = pack_mask(full_mask(trees, Lens{3, 5}), mask_indptr(6, Lens{3, 5}));
   EXPECT_THAT(packed.bytes, ElementsAre(15, 62, 188, 120, 242, 233, 35,  //
                                         63, 248, 195, 47, 126, 242, 167, 63, 2));
@@ -165,7 +162,7 @@ TEST(PackMask, of_whole_bytes_adds_none) {
 
 TEST(TwoStageDraftTable, puts_visible_slots_first) {
   const std::vector<std::int64_t> slots = {40, 41, 42, 43, 44, 45};
-  const DraftTable table = two_stage_draft_table(spec_of(kDraft), slots);
+  const DraftTable table = two_stage_draft_table(spec_of(kTree), slots);
   EXPECT_THAT(table.cache_seqlens, ElementsAre(1, 2, 2, 2, 3, 3));
   EXPECT_THAT(std::vector(table.page_table.begin() + 24, table.page_table.begin() + 30),
               ElementsAre(40, 41, 44, 42, 43, 45));
@@ -173,7 +170,7 @@ TEST(TwoStageDraftTable, puts_visible_slots_first) {
 
 TEST(TwoStageDraftTable, of_each_request_has_its_own_slots) {
   const std::vector<std::int64_t> slots = {40, 41, 42, 43, 44, 45, 60, 61, 62, 63, 64, 65};
-  const DraftTable table = two_stage_draft_table(spec_of(kDraft, {3, 5}), slots);
+  const DraftTable table = two_stage_draft_table(spec_of(kTree, {3, 5}), slots);
   EXPECT_THAT(std::vector(table.page_table.begin() + 60, table.page_table.begin() + 66),
               ElementsAre(60, 61, 64, 62, 63, 65));
 }
@@ -196,11 +193,11 @@ Partial attend(const std::vector<double>& logits, const std::vector<double>& val
 
 TEST(TwoStageDraftTable, merged_with_the_prefix_equals_the_full_mask) {
   constexpr std::size_t kPrefix = 7;
-  const std::size_t nodes = kDraft.size();
+  const std::size_t nodes = kTree.size();
   std::vector<std::int64_t> slots(nodes);
   std::iota(slots.begin(), slots.end(), static_cast<std::int64_t>(kPrefix));
-  const auto mask = full_mask(std::vector<Parents>{kDraft}, Lens{kPrefix});
-  const DraftTable table = two_stage_draft_table(spec_of(kDraft), slots);
+  const auto mask = full_mask(std::vector<Parents>{kTree}, Lens{kPrefix});
+  const DraftTable table = two_stage_draft_table(spec_of(kTree), slots);
 
   std::mt19937 random(3);
   std::normal_distribution<double> normal;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "lib/contents/content_rows.h"
+#include "lib/contents/content_scales.h"
 #include "lib/contents/fresh_key.h"
-#include "lib/contents/rewritten_pages.h"
 #include "lib/scenario/case.h"
 #include "lib/scenario/fill.h"
 
