@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "backends/testing/graph_engine.h"
-#include "lib/backend/cuda_graph_capture.h"
+#include "lib/backend/backend_info.h"
 #include "lib/base/error.h"
 #include "lib/device/cuda/guarded_memory.cuh"
 #include "lib/scenario/problem_of.h"

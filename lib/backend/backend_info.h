@@ -4,11 +4,31 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
-#include "lib/backend/cuda_graph_support.h"
+#include "lib/backend/support.h"
+#include "lib/batch/problem.h"
 #include "lib/device/device.h"
 
 namespace attnbench {
+
+/// Batches that a backend lets a CUDA graph repeat; each level includes those before it. vLLM's
+/// AttentionCGSupport (v1/attention/backend.py), same values: a model with several backends has the
+/// least of theirs.
+enum class CudaGraphSupport : std::uint8_t {
+  kNever = 0,
+  kUniformSingleTokenDecode = 1,  ///< one query token per request
+  kUniformBatch = 2,              ///< the same number of query tokens per request: target_verify
+  kAlways = 3,                    ///< prompts and decodes in any mix
+};
+
+/// vLLM's spelling: "UNIFORM_BATCH".
+[[nodiscard]] std::string_view to_string(CudaGraphSupport support);
+
+/// The least level that lets an engine capture the problem's largest step and replay it for others
+/// within its limits. Prompts need kAlways even where they are equally long: a graph is captured
+/// for a number of query tokens, and the next prompts divide it otherwise.
+[[nodiscard]] CudaGraphSupport needed_cuda_graph_support(const Problem& problem);
 
 /// What a backend is; constant.
 struct BackendInfo {
@@ -41,5 +61,9 @@ struct BackendInfo {
   /// "--triton-attention-num-kv-splits 16"; empty: nothing, or there is no such option.
   std::string engine_flag;
 };
+
+/// Whether an engine could run the problem from a full CUDA graph of this backend: the level that
+/// its largest step needs and the one that the backend claims, in the reason when it could not.
+[[nodiscard]] Support supports_cuda_graph(const BackendInfo& info, const Problem& problem);
 
 }  // namespace attnbench

@@ -12,8 +12,8 @@
 #include <optional>
 #include <span>
 
-#include "lib/backend/declared_numerics.h"
 #include "lib/backend/include/attnbench/backend.h"
+#include "lib/backend/numerics.h"
 #include "lib/backend/plugin_batch.h"
 #include "lib/backend/plugin_indices.h"
 #include "lib/base/error.h"

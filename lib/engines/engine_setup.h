@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "lib/backend/cuda_graph_support.h"
+#include "lib/backend/backend_info.h"
 #include "lib/base/dtype.h"
 #include "lib/batch/cache_format.h"
 #include "lib/batch/forward_mode.h"

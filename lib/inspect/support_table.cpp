@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include "lib/backend/cuda_graph_capture.h"
+#include "lib/backend/backend_info.h"
 #include "lib/base/printable.h"
 #include "lib/inspect/expand_report.h"
 #include "lib/scenario/problem_of.h"

@@ -13,7 +13,7 @@
 #include "lib/model/layer_kind.h"
 #include "lib/result/not_run.h"
 #include "lib/result/record_text.h"
-#include "lib/scenario/layers_reader.h"
+#include "lib/scenario/layer_reader.h"
 #include "lib/session/aa_pairs.h"
 #include "lib/view/table.h"
 #include "lib/view/text_layout.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "lib/backend/cuda_graph_capture.h"
-#include "lib/backend/declared_numerics.h"
+#include "lib/backend/backend_info.h"
+#include "lib/backend/numerics.h"
 #include "lib/base/error.h"
 #include "lib/cost/cost.h"
 #include "lib/measure/statistics.h"

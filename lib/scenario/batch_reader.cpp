@@ -19,40 +19,6 @@
 namespace attnbench {
 namespace {
 
-/// More than the largest batch that an engine records a graph for, and than the tokens to which
-/// SGLang and vLLM fill a step up (max_prefill_tokens and max_num_batched_tokens are 16384).
-constexpr std::int64_t kMostPadding = 1 << 16;
-
-}  // namespace
-
-std::optional<BatchPadding> read_padding(const YamlNode* node, Problems& problems) {
-  BatchPadding padding;
-  if (node == nullptr) return padding;
-  if (node->is_scalar()) {
-    const auto requests = read_size(*node, "padding", 0, kMostPadding, problems);
-    if (!requests) return std::nullopt;
-    padding.requests = *requests;
-    return padding;
-  }
-  const ScenarioMap map(*node, "padding", "padding", problems);
-  if (!map.sound()) return std::nullopt;
-  if (!map.has("requests") && !map.has("tokens")) {
-    problems.add(node->place, "padding has neither requests nor tokens",
-                 "for example padding: {requests: 3, seq_len: 0}, padding: {tokens: 8}, or "
-                 "padding: 3");
-    return std::nullopt;
-  }
-  if (!map.has("requests") && map.has("seq_len")) {
-    problems.add(map.find("seq_len")->place, "padding has a seq_len, but no requests",
-                 "tokens alone belong to no request, and have no length: add requests, or leave "
-                 "seq_len out");
-    return std::nullopt;
-  }
-  return read_rows(map, padding, problems) ? std::optional(padding) : std::nullopt;
-}
-
-namespace {
-
 /// More requests than any engine batches; it keeps a mistyped count from filling the memory.
 constexpr std::int64_t kMaxRequests = 1 << 20;
 
@@ -364,18 +330,6 @@ KeySection draft_section() {
            {"step", whole(&DraftSpec::step, 0, 1024),
             "Which decode of the draft, from 0; all entries of a batch say the same.", "", true}},
           "for example draft: {topk: 4, step: 2}: the third decode of four branches"};
-}
-
-KeySection padding_section() {
-  return {"padding",
-          "padding",
-          "mixes.NAME.padding",
-          {{"requests", whole(&BatchPadding::requests, 0, kMostPadding),
-            "How many requests; required without `tokens`."},
-           {"seq_len", whole(&BatchPadding::seq_len, 0, 1),
-            "Keys that each claims to have: 1 in today's engines, 0 in earlier ones."},
-           {"tokens", whole(&BatchPadding::tokens, 0, kMostPadding),
-            "Rows of query tokens behind all requests that belong to none."}}};
 }
 
 BatchEntries read_batch(const YamlNode& node, const std::vector<PrefixSpec>& prefixes,

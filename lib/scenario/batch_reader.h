@@ -14,10 +14,34 @@
 #include "lib/config/problems.h"
 #include "lib/config/yaml_tree.h"
 #include "lib/scenario/case.h"
-#include "lib/scenario/draft_tree.h"
 #include "lib/scenario/length_reader.h"
 
 namespace attnbench {
+
+/// A tree that EAGLE-2 draws: `tokens` in all with the root, the best of what `depth` steps propose
+/// (lib/batch/draft_tree.h).
+struct GrownTree {
+  std::int64_t topk, depth, tokens;
+};
+
+/// What the draft model of a grown tree says of a candidate, given its parent: each child takes a
+/// seeded share, a half or more, of what its better siblings leave.
+[[nodiscard]] double draft_probability(std::uint64_t seed, std::int64_t topk,
+                                       std::int64_t candidate);
+
+/// How the draft tokens of target_verify requests hang together.
+struct TreeSpec {
+  Place place;
+  std::variant<GrownTree, std::vector<int>> form;  ///< the latter: parents, -1 for the root
+
+  [[nodiscard]] std::int64_t tokens() const;
+  /// Children that a node of a grown tree may have; 0 where parents are listed.
+  [[nodiscard]] int topk() const;
+  /// Parent of each token, parents first; a grown tree varies with `seed`.
+  [[nodiscard]] std::vector<int> parents(std::uint64_t seed) const;
+};
+
+[[nodiscard]] std::optional<TreeSpec> read_tree(const YamlNode& node, Problems& problems);
 
 /// `count` requests alike: q_len new tokens, kv_len keys in all.
 struct BatchSegment {
@@ -49,10 +73,6 @@ struct PrefixSpec {
 /// Reads the prefixes of a file, in any order. One with a mistake is still declared, so that its
 /// uses are not reported as further mistakes.
 [[nodiscard]] std::vector<PrefixSpec> read_prefixes(const YamlNode& node, Problems& problems);
-
-/// Reads `padding` of a mix, which may be null: a number of requests, or a map that also says which
-/// length they have, and how many rows of query tokens belong to no request.
-[[nodiscard]] std::optional<BatchPadding> read_padding(const YamlNode* node, Problems& problems);
 
 /// Chunk `index` (from 0) of a prompt that is prefilled `size` tokens a step.
 struct ChunkSpec {

@@ -1,16 +1,13 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/scenario/case_checks.h"
+#include "lib/scenario/case_reader.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <tuple>
 
 #include "lib/batch/draft_tree.h"
 #include "lib/config/value_reader.h"
-#include "lib/scenario/fill.h"
 #include "lib/scenario/prefix_tree.h"
 
 namespace attnbench {
@@ -41,14 +38,6 @@ bool check_pool(const BuiltBatch& batch, const KvCacheConfig& cache, const Stric
                            cache.pool_tokens, needed, cache.page_size),
                "leave pool_tokens out to get a pool that fits");
   return false;
-}
-
-/// Place of `key` in a map of the mix, or of the map, or of the mix.
-Place place_in(const StrictMap& mix, std::string_view map, std::string_view key) {
-  const YamlNode* node = mix.find(map);
-  if (node == nullptr) return mix.node().place;
-  const YamlEntry* entry = node->find(key);
-  return entry == nullptr ? node->place : entry->value->place;
 }
 
 /// Of a mix that names a kind of layer, or several, those that see all keys keep the whole pool, as
@@ -82,45 +71,6 @@ bool check_slots(const BuiltBatch& batch, const KvCacheConfig& cache, const Stri
                            stated ? "pool_tokens make" : "the batch needs", slots, cache.page_size),
                "index arrays are int32: 2147483647 slots are the most");
   return false;
-}
-
-/// A tensor in fp8 and the scale of all of it.
-struct ScaledTensor {
-  const char* map;  ///< of the mix, which has the scale as `key`
-  const char* key;
-  DType dtype;
-  float scale;
-  double largest;  ///< magnitude before the scale
-};
-
-/// A scale must leave the tensor's values numbers: larger ones would all be the type's largest,
-/// smaller ones 0.
-bool check_scale(const ScaledTensor& tensor, const StrictMap& mix, Problems& problems) {
-  const auto most = static_cast<double>(largest_finite(tensor.dtype));
-  const double least = tensor.dtype == DType::kE4M3 ? 0x1p-6 : 0x1p-14;  // smallest normal numbers
-  const double stored = tensor.largest / static_cast<double>(tensor.scale);
-  if (stored >= least && stored <= most) return true;
-  problems.add(
-      place_in(mix, tensor.map, tensor.key),
-      fmt::format("{} {:.4g} makes values up to {:.4g}, {} {} holds", tensor.key, tensor.scale,
-                  stored, stored > most ? "more than" : "less than a normal number that",
-                  to_string(tensor.dtype)),
-      fmt::format("from {:.2g} to {:.2g}: stored values are the tensor's divided by it",
-                  1.05 * tensor.largest / most, 0.95 * tensor.largest / least));
-  return false;
-}
-
-/// Of the scales of a whole fp8 cache, those that are asked for.
-bool check_fp8_cache_range(const Case& c, const StrictMap& mix, Problems& problems) {
-  const ContentRange range = content_range(c);
-  const YamlNode* cache = mix.find("kv_cache");
-  for (const auto& [key, scale, largest] : {std::tuple{"k_scale", c.kv_cache.k_scale, range.k},
-                                            {"v_scale", c.kv_cache.v_scale, range.v}}) {
-    if (cache == nullptr || cache->find(key) == nullptr) continue;
-    const ScaledTensor tensor{"kv_cache", key, c.kv_cache.dtype, scale, largest};
-    if (!check_scale(tensor, mix, problems)) return false;
-  }
-  return true;
 }
 
 /// A row that requests share would be read through the scales of each.
@@ -336,6 +286,13 @@ bool check_recurrent_mode(const BuiltBatch& batch, const AttentionLayer& layer, 
 
 }  // namespace
 
+Place place_in(const StrictMap& mix, std::string_view map, std::string_view key) {
+  const YamlNode* node = mix.find(map);
+  if (node == nullptr) return mix.node().place;
+  const YamlEntry* entry = node->find(key);
+  return entry == nullptr ? node->place : entry->value->place;
+}
+
 bool check_step(const StepParts& step, Problems& problems) {
   // Each is run, so that all mistakes of a batch show at once.
   bool sound = true;
@@ -360,44 +317,6 @@ bool check_step(const StepParts& step, Problems& problems) {
     sound = sound && passes;
   }
   return sound;
-}
-
-bool check_range(const Case& c, const StrictMap& mix, Problems& problems) {
-  if (c.layer.is_recurrent()) return true;  // keys are normalised, and there is no cache
-  const DType dtype = c.kv_cache.dtype;
-  if (size_bytes(dtype) == 1) return check_fp8_cache_range(c, mix, problems);
-  const ContentRange range = content_range(c);
-  for (const auto& [key, scale, largest] : {std::tuple{"k_scale", c.kv_cache.k_scale, range.k},
-                                            {"v_scale", c.kv_cache.v_scale, range.v}}) {
-    const double stored = largest / static_cast<double>(scale);
-    if (std::isfinite(rounded(dtype, static_cast<float>(stored)))) continue;
-    const YamlNode* cache = mix.find("kv_cache");
-    const bool given = cache != nullptr && cache->find(key) != nullptr;
-    problems.add(
-        given ? place_in(mix, "kv_cache", key) : place_in(mix, "attention", "scale"),
-        fmt::format("{} {:.4g} makes values up to {:.4g}, more than {} holds",
-                    given ? key : "scale", given ? static_cast<double>(scale) : c.layer.scale,
-                    stored, to_string(dtype)),
-        given ? "stored values are the tensor's divided by it"
-              : "keys are made large enough to set one apart from the others");
-    return false;
-  }
-  return true;
-}
-
-bool check_fp8_range(const Case& c, const StrictMap& mix, Problems& problems) {
-  constexpr double kLargestQuery = 4.5;  // a normal number, 3.47 at most, beside a direction of 1
-  if (c.fp8.q &&
-      !check_scale({"attention", "q_scale", *c.fp8.q, c.q_scale, kLargestQuery}, mix, problems)) {
-    return false;
-  }
-  if (!c.fp8.out) return true;
-  // Outputs are means of values. One number of a token's row, or of a block, is the largest that
-  // the cache's type holds (RowScale), up to 3.75 times the largest otherwise.
-  const bool peaks = c.kv_cache.scales == KvScales::kToken || c.kv_cache.scales == KvScales::kBlock;
-  const double largest_output = kLargestNormal * (peaks ? 4 : 1.125);
-  return check_scale({"attention", "out_scale", *c.fp8.out, c.out_scale, largest_output}, mix,
-                     problems);
 }
 
 }  // namespace attnbench

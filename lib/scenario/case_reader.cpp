@@ -5,20 +5,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "lib/base/counter_hash.h"
+#include "lib/config/key_values.h"
 #include "lib/config/value_reader.h"
 #include "lib/scenario/batch_builder.h"
 #include "lib/scenario/batch_reader.h"
 #include "lib/scenario/case.h"
-#include "lib/scenario/case_checks.h"
+#include "lib/scenario/fill.h"
 #include "lib/scenario/language.h"
 #include "lib/scenario/layer_reader.h"
 
 namespace attnbench {
 namespace {
+
+/// More than the largest batch that an engine records a graph for, and than the tokens to which
+/// SGLang and vLLM fill a step up (max_prefill_tokens and max_num_batched_tokens are 16384).
+constexpr std::int64_t kMostPadding = 1 << 16;
 
 LayerKeys keys_of(const LayerChoice& choice) {
   if (choice.kind == LayerKind::kCross) {
@@ -27,6 +34,114 @@ LayerKeys keys_of(const LayerChoice& choice) {
   return {
       choice.layer.is_cross_attention ? LayerKeys::Source::kEncoder : LayerKeys::Source::kRequest,
       0};
+}
+
+/// Reads `padding` of a mix, which may be null: a number of requests, or a map that also says which
+/// length they have, and how many rows of query tokens belong to no request.
+std::optional<BatchPadding> read_padding(const YamlNode* node, Problems& problems) {
+  BatchPadding padding;
+  if (node == nullptr) return padding;
+  if (node->is_scalar()) {
+    const auto requests = read_size(*node, "padding", 0, kMostPadding, problems);
+    if (!requests) return std::nullopt;
+    padding.requests = *requests;
+    return padding;
+  }
+  const ScenarioMap map(*node, "padding", "padding", problems);
+  if (!map.sound()) return std::nullopt;
+  if (!map.has("requests") && !map.has("tokens")) {
+    problems.add(node->place, "padding has neither requests nor tokens",
+                 "for example padding: {requests: 3, seq_len: 0}, padding: {tokens: 8}, or "
+                 "padding: 3");
+    return std::nullopt;
+  }
+  if (!map.has("requests") && map.has("seq_len")) {
+    problems.add(map.find("seq_len")->place, "padding has a seq_len, but no requests",
+                 "tokens alone belong to no request, and have no length: add requests, or leave "
+                 "seq_len out");
+    return std::nullopt;
+  }
+  return read_rows(map, padding, problems) ? std::optional(padding) : std::nullopt;
+}
+
+/// A tensor in fp8 and the scale of all of it.
+struct ScaledTensor {
+  const char* map;  ///< of the mix, which has the scale as `key`
+  const char* key;
+  DType dtype;
+  float scale;
+  double largest;  ///< magnitude before the scale
+};
+
+/// A scale must leave the tensor's values numbers: larger ones would all be the type's largest,
+/// smaller ones 0.
+bool check_scale(const ScaledTensor& tensor, const StrictMap& mix, Problems& problems) {
+  const auto most = static_cast<double>(largest_finite(tensor.dtype));
+  const double least = tensor.dtype == DType::kE4M3 ? 0x1p-6 : 0x1p-14;  // smallest normal numbers
+  const double stored = tensor.largest / static_cast<double>(tensor.scale);
+  if (stored >= least && stored <= most) return true;
+  problems.add(
+      place_in(mix, tensor.map, tensor.key),
+      fmt::format("{} {:.4g} makes values up to {:.4g}, {} {} holds", tensor.key, tensor.scale,
+                  stored, stored > most ? "more than" : "less than a normal number that",
+                  to_string(tensor.dtype)),
+      fmt::format("from {:.2g} to {:.2g}: stored values are the tensor's divided by it",
+                  1.05 * tensor.largest / most, 0.95 * tensor.largest / least));
+  return false;
+}
+
+/// Of the scales of a whole fp8 cache, those that are asked for.
+bool check_fp8_cache_range(const Case& c, const StrictMap& mix, Problems& problems) {
+  const ContentRange range = content_range(c);
+  const YamlNode* cache = mix.find("kv_cache");
+  for (const auto& [key, scale, largest] : {std::tuple{"k_scale", c.kv_cache.k_scale, range.k},
+                                            {"v_scale", c.kv_cache.v_scale, range.v}}) {
+    if (cache == nullptr || cache->find(key) == nullptr) continue;
+    const ScaledTensor tensor{"kv_cache", key, c.kv_cache.dtype, scale, largest};
+    if (!check_scale(tensor, mix, problems)) return false;
+  }
+  return true;
+}
+
+/// The cache must hold the fixture's values as numbers. fp8 saturates, all others overflow.
+bool check_range(const Case& c, const StrictMap& mix, Problems& problems) {
+  if (c.layer.is_recurrent()) return true;  // keys are normalised, and there is no cache
+  const DType dtype = c.kv_cache.dtype;
+  if (size_bytes(dtype) == 1) return check_fp8_cache_range(c, mix, problems);
+  const ContentRange range = content_range(c);
+  for (const auto& [key, scale, largest] : {std::tuple{"k_scale", c.kv_cache.k_scale, range.k},
+                                            {"v_scale", c.kv_cache.v_scale, range.v}}) {
+    const double stored = largest / static_cast<double>(scale);
+    if (std::isfinite(rounded(dtype, static_cast<float>(stored)))) continue;
+    const YamlNode* cache = mix.find("kv_cache");
+    const bool given = cache != nullptr && cache->find(key) != nullptr;
+    problems.add(
+        given ? place_in(mix, "kv_cache", key) : place_in(mix, "attention", "scale"),
+        fmt::format("{} {:.4g} makes values up to {:.4g}, more than {} holds",
+                    given ? key : "scale", given ? static_cast<double>(scale) : c.layer.scale,
+                    stored, to_string(dtype)),
+        given ? "stored values are the tensor's divided by it"
+              : "keys are made large enough to set one apart from the others");
+    return false;
+  }
+  return true;
+}
+
+/// Queries in fp8 must stay numbers, and so must outputs of random data. Planted outputs may be
+/// larger than the type's largest number, which they become.
+bool check_fp8_range(const Case& c, const StrictMap& mix, Problems& problems) {
+  constexpr double kLargestQuery = 4.5;  // a normal number, 3.47 at most, beside a direction of 1
+  if (c.fp8.q &&
+      !check_scale({"attention", "q_scale", *c.fp8.q, c.q_scale, kLargestQuery}, mix, problems)) {
+    return false;
+  }
+  if (!c.fp8.out) return true;
+  // Outputs are means of values. One number of a token's row, or of a block, is the largest that
+  // the cache's type holds (RowScale), up to 3.75 times the largest otherwise.
+  const bool peaks = c.kv_cache.scales == KvScales::kToken || c.kv_cache.scales == KvScales::kBlock;
+  const double largest_output = kLargestNormal * (peaks ? 4 : 1.125);
+  return check_scale({"attention", "out_scale", *c.fp8.out, c.out_scale, largest_output}, mix,
+                     problems);
 }
 
 }  // namespace
@@ -81,6 +196,18 @@ std::uint64_t mix_seed(std::uint64_t scenario_seed, const std::string& mix_name)
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a, 64 bits (Fowler, Noll, Vo)
   for (const char c : mix_name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return combine(scenario_seed, hash);
+}
+
+KeySection padding_section() {
+  return {"padding",
+          "padding",
+          "mixes.NAME.padding",
+          {{"requests", whole(&BatchPadding::requests, 0, kMostPadding),
+            "How many requests; required without `tokens`."},
+           {"seq_len", whole(&BatchPadding::seq_len, 0, 1),
+            "Keys that each claims to have: 1 in today's engines, 0 in earlier ones."},
+           {"tokens", whole(&BatchPadding::tokens, 0, kMostPadding),
+            "Rows of query tokens behind all requests that belong to none."}}};
 }
 
 std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_name,

@@ -5,12 +5,17 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/config/problems.h"
+#include "lib/config/strict_map.h"
 #include "lib/config/yaml_tree.h"
+#include "lib/scenario/batch_builder.h"
 #include "lib/scenario/batch_reader.h"
 #include "lib/scenario/case.h"
+#include "lib/scenario/layer_reader.h"
+#include "lib/scenario/scenario.h"
 
 namespace attnbench {
 
@@ -35,5 +40,35 @@ struct ScenarioContext {
 [[nodiscard]] std::optional<Case> read_case(const YamlNode& mix, const std::string& mix_name,
                                             const Place& mix_place, const std::string& id,
                                             const ScenarioContext& scenario, Problems& problems);
+
+/// What a mix says of one step, read part by part.
+struct StepParts {
+  const StrictMap& mix;
+  const Place& batch_place;
+  const BatchEntries& entries;
+  const BuiltBatch& batch;
+  const LayerChoice& choice;
+  const BatchPadding& padding;
+  KvCacheConfig& cache;
+};
+
+/// Place of `key` in a map of the mix, or of the map, or of the mix.
+[[nodiscard]] Place place_in(const StrictMap& mix, std::string_view map, std::string_view key);
+
+/// Whether the parts go together; reports each pair that does not. Turns swa_pool off on layers
+/// that keep all keys, where the mix is of several kinds of layers.
+[[nodiscard]] bool check_step(const StepParts& step, Problems& problems);
+
+// The sections of a file that hold for all of its cases.
+
+[[nodiscard]] MeasureConfig read_measure(const YamlNode& node, Problems& problems);
+[[nodiscard]] VerifyConfig read_verify(const YamlNode& node, Problems& problems);
+
+/// One item or a list of them, with their places: distinct names, and plug-in files, whose paths
+/// are relative to the scenario's folder. The driver checks whether such a backend or file exists.
+void read_backends(const YamlNode& node, Scenario& scenario, Problems& problems);
+/// A backend for prompts and one for decodes: the pair, "a+b", joins the scenario's backends. Where
+/// the scenario has none, both join it alone, too. To be called after read_backends().
+void read_hybrid(const YamlNode& node, Scenario& scenario, Problems& problems);
 
 }  // namespace attnbench

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/scenario/draft_tree.h"
+#include "lib/scenario/batch_reader.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/scenario/layers_reader.h"
+#include "lib/scenario/layer_reader.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,6 @@
 #include "lib/config/value_reader.h"
 #include "lib/config/word_hints.h"
 #include "lib/model/model_geometry.h"
-#include "lib/scenario/layer_reader.h"
 
 namespace attnbench {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/scenario/layers_reader.h"
+#include "lib/scenario/layer_reader.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/scenario/scenario.h"
 #include "lib/scenario/testing/cases.h"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/scenario/measure_reader.h"
+#include "lib/scenario/case_reader.h"
 
 #include <fmt/format.h>
 

@@ -16,8 +16,6 @@
 #include "lib/scenario/case_reader.h"
 #include "lib/scenario/language.h"
 #include "lib/scenario/layer_reader.h"
-#include "lib/scenario/layers_reader.h"
-#include "lib/scenario/measure_reader.h"
 #include "lib/scenario/problem_of.h"
 #include "lib/scenario/sweep.h"
 

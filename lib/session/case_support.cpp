@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "lib/backend/declared_numerics.h"
+#include "lib/backend/numerics.h"
 #include "lib/scenario/problem_of.h"
 
 namespace attnbench {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/backend/declared_numerics.h"
+#include "lib/backend/numerics.h"
 #include "lib/base/dtype.h"
 
 namespace attnbench {

@@ -10,8 +10,8 @@
 #include <optional>
 #include <utility>
 
-#include "lib/backend/declared_numerics.h"
 #include "lib/backend/hybrid/batch_rows.h"
+#include "lib/backend/numerics.h"
 
 namespace attnbench {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/backend/declared_numerics.h"
+#include "lib/backend/numerics.h"
 
 #include <gtest/gtest.h>
 

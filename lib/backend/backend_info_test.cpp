@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "lib/backend/cuda_graph_capture.h"
+#include "lib/backend/backend_info.h"
 #include "lib/backend/testing/stub_backend.h"
 
 namespace attnbench {
