@@ -2,54 +2,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/index/cuda/index_builders.cuh"
 
+#include <cub/block/block_scan.cuh>
+
 #include "lib/device/cuda/check.cuh"
 
 namespace attnbench {
 namespace {
 
-constexpr int kWarp = 32;
 constexpr int kSumThreads = 1024;
-constexpr int kSumWarps = kSumThreads / kWarp;
 constexpr int kThreads = 256;
 /// Blocks that share a request: enough for one long request to fill a GPU.
 constexpr int kBlocksPerRequest = 32;
 
-/// Sum of `value` over the lanes up to the caller's.
-__device__ std::int32_t warp_inclusive_sum(std::int32_t value) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  for (int step = 1; step < kWarp; step *= 2) {
-    const std::int32_t below = __shfl_up_sync(0xffffffffu, value, step);
-    if (lane >= step) value += below;
-  }
-  return value;
-}
+using PageSums = cub::BlockScan<std::int32_t, kSumThreads, cub::BLOCK_SCAN_WARP_SCANS>;
 
 /// kv_indptr and kv_last_page_len from the lengths; one block, which walks the requests.
 __global__ void __launch_bounds__(kSumThreads)
     sum_pages(const std::int32_t* lens, int batch_size, int page_size, CudaCsrIndices to) {
-  __shared__ std::int32_t warp_sums[kSumWarps];
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  __shared__ PageSums::TempStorage storage;
   std::int32_t before = 0;  // pages of the requests of earlier steps
   if (threadIdx.x == 0) to.kv_indptr[0] = 0;
   for (int begin = 0; begin < batch_size; begin += kSumThreads) {
     const int r = begin + static_cast<int>(threadIdx.x);
     const std::int32_t len = r < batch_size ? lens[r] : 0;
-    const std::int32_t sum = warp_inclusive_sum((len + page_size - 1) / page_size);
-    if (lane == kWarp - 1) warp_sums[warp] = sum;
-    __syncthreads();
-    if (warp == 0) warp_sums[lane] = warp_inclusive_sum(warp_sums[lane]);
-    __syncthreads();
-    const std::int32_t through = before + sum + (warp > 0 ? warp_sums[warp - 1] : 0);
+    std::int32_t through = 0, all = 0;
+    PageSums(storage).InclusiveSum((len + page_size - 1) / page_size, through, all);
     if (r < batch_size) {
-      to.kv_indptr[r + 1] = through;
+      to.kv_indptr[r + 1] = before + through;
       to.kv_last_page_len[r] = len == 0 ? 1 : (len - 1) % page_size + 1;
     }
-    before += warp_sums[kSumWarps - 1];
-    __syncthreads();  // before the sums are written anew
+    before += all;
+    __syncthreads();  // before the storage is used anew
   }
 }
-static_assert(kSumWarps == kWarp, "one warp sums the sums");
 
 __global__ void __launch_bounds__(kThreads)
     scatter_pages(DeviceBatch batch, int page_size, CudaCsrIndices to) {
