@@ -22,8 +22,8 @@
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/base/shell_text.h"
+#include "lib/isolate/child_output.h"
 #include "lib/profile/profiler_line.h"
-#include "lib/session/isolate/child_output.h"
 
 namespace attnbench {
 

@@ -16,8 +16,8 @@
 #include "lib/base/exit_code.h"
 #include "lib/inspect/engine_support.h"
 #include "lib/inspect/expand_report.h"
+#include "lib/isolate/isolated_executor.h"
 #include "lib/run/run_plan.h"
-#include "lib/session/isolate/isolated_executor.h"
 
 namespace attnbench {
 namespace {

@@ -9,8 +9,8 @@
 #include "lib/backend/plugin.h"
 #include "lib/base/exit_code.h"
 #include "lib/device/cuda/cuda_device.h"
-#include "lib/session/isolate/object_plugin.h"
-#include "lib/session/isolate/worker.h"
+#include "lib/isolate/object_plugin.h"
+#include "lib/isolate/worker.h"
 
 namespace attnbench {
 

@@ -7,7 +7,7 @@
 
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/exit_guard.h"
-#include "lib/session/isolate/process_family.h"
+#include "lib/isolate/process_family.h"
 
 namespace attnbench {
 

@@ -18,8 +18,8 @@
 #include "lib/base/error.h"
 #include "lib/config/problems.h"
 #include "lib/device/cuda/cuda_device.h"
+#include "lib/isolate/object_plugin.h"
 #include "lib/session/hybrid_entry.h"
-#include "lib/session/isolate/object_plugin.h"
 
 namespace attnbench {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "apps/attnbench/cli_fwd.h"
 #include "lib/backend/registry.h"
+#include "lib/isolate/python_plugin.h"
 #include "lib/scenario/scenario.h"
-#include "lib/session/isolate/python_plugin.h"
 
 namespace attnbench {
 

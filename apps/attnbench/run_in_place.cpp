@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "lib/isolate/isolated_executor.h"
 #include "lib/run/processor_load.h"
-#include "lib/session/isolate/isolated_executor.h"
 #include "lib/session/local_executor.h"
 #include "lib/session/mixed_executor.h"
 

@@ -11,8 +11,8 @@
 #include "apps/attnbench/cpu_target_option.h"
 #include "apps/attnbench/output_files.h"
 #include "apps/attnbench/plugins.h"
+#include "lib/isolate/isolation.h"
 #include "lib/run/run_plan.h"
-#include "lib/session/isolate/isolation.h"
 
 namespace attnbench {
 

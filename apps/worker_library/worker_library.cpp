@@ -8,10 +8,10 @@
 #include "lib/backend/plugin.h"
 #include "lib/base/exit_code.h"
 #include "lib/device/cuda/cuda_device.h"
-#include "lib/session/isolate/worker.h"
+#include "lib/isolate/worker.h"
 
 /// Does the work of a run's child process in a process that is not attnbench's own, with the
-/// backends of `tables`: lib/session/isolate/python_host.py calls it. `parent` is the run's process
+/// backends of `tables`: lib/isolate/python_host.py calls it. `parent` is the run's process
 /// id. Returns the exit code.
 extern "C" __attribute__((visibility("default"))) int attnbench_worker(
     std::int32_t parent, const attnbench_backend* tables, std::size_t count) {

@@ -19,9 +19,9 @@
 #include <thread>
 
 #include "lib/base/error.h"
+#include "lib/isolate/child_process.h"
 #include "lib/result/result_reader.h"
 #include "lib/session/aa_pairs.h"
-#include "lib/session/isolate/child_process.h"
 
 namespace attnbench {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/inspect/expand_report.h"
 #include "lib/backend/testing/stub_backend.h"
-#include "lib/session/isolate/isolated_executor.h"
+#include "lib/isolate/isolated_executor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

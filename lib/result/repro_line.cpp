@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "lib/base/shell_text.h"
+#include "lib/isolate/child_process.h"
 #include "lib/session/aa_pairs.h"
-#include "lib/session/isolate/child_process.h"
 
 namespace attnbench {
 namespace {

@@ -10,11 +10,11 @@
 
 #include "backends/register.h"
 #include "lib/device/cuda/cuda_device.h"
+#include "lib/isolate/isolated_executor.h"
+#include "lib/isolate/worker.h"
 #include "lib/run/driver.h"
 #include "lib/run/testing/planted_backend.h"
 #include "lib/run/testing/pool_reader.h"
-#include "lib/session/isolate/isolated_executor.h"
-#include "lib/session/isolate/worker.h"
 
 namespace attnbench {
 namespace {

@@ -23,11 +23,11 @@
 
 #include "backends/torch_native/torch_native.h"
 #include "lib/base/error.h"
+#include "lib/isolate/isolated_executor.h"
+#include "lib/isolate/worker.h"
 #include "lib/run/driver.h"
 #include "lib/run/testing/planted_backend.h"
 #include "lib/selftest/timed_mutant.h"
-#include "lib/session/isolate/isolated_executor.h"
-#include "lib/session/isolate/worker.h"
 #include "lib/session/local_executor.h"
 
 namespace attnbench {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/session/isolate/isolated_executor.h"
+#include "lib/isolate/isolated_executor.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "lib/base/error.h"
-#include "lib/session/isolate/fields.h"
-#include "lib/session/isolate/power_over_others.h"
-#include "lib/session/isolate/remote_session.h"
+#include "lib/isolate/fields.h"
+#include "lib/isolate/power_over_others.h"
+#include "lib/isolate/remote_session.h"
 
 namespace attnbench {
 

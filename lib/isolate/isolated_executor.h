@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "lib/isolate/isolation.h"
+#include "lib/isolate/remote_worker.h"
 #include "lib/session/executor.h"
-#include "lib/session/isolate/isolation.h"
-#include "lib/session/isolate/remote_worker.h"
 
 namespace attnbench {
 

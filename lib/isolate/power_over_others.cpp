@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/session/isolate/power_over_others.h"
+#include "lib/isolate/power_over_others.h"
 
 #include <linux/capability.h>
 #include <sys/prctl.h>

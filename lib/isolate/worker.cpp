@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/session/isolate/worker.h"
+#include "lib/isolate/worker.h"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -18,12 +18,12 @@
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/device/cuda/cuda_error.h"
+#include "lib/isolate/channel.h"
+#include "lib/isolate/fields.h"
+#include "lib/isolate/power_over_others.h"
+#include "lib/isolate/session_calls.h"
 #include "lib/session/build_info.h"
 #include "lib/session/hybrid_entry.h"
-#include "lib/session/isolate/channel.h"
-#include "lib/session/isolate/fields.h"
-#include "lib/session/isolate/power_over_others.h"
-#include "lib/session/isolate/session_calls.h"
 #include "lib/session/local_executor.h"
 
 namespace attnbench {

@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "lib/session/isolate/fields.h"
-#include "lib/session/isolate/remote_worker.h"
-#include "lib/session/isolate/session_calls.h"
+#include "lib/isolate/fields.h"
+#include "lib/isolate/remote_worker.h"
+#include "lib/isolate/session_calls.h"
 #include "lib/session/session.h"
 
 namespace attnbench {

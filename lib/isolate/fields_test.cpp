@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/session/isolate/fields.h"
+#include "lib/isolate/fields.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/session/isolate/child_output.h"
+#include "lib/isolate/child_output.h"
 
 #include <gmock/gmock.h>
 #include <signal.h>

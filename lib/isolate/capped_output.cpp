@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/session/isolate/capped_output.h"
+#include "lib/isolate/capped_output.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

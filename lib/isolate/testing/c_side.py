@@ -12,8 +12,8 @@ import textwrap
 import unittest
 from ctypes import byref, c_size_t
 
-ROOT = pathlib.Path(__file__).resolve().parents[4]
-HOST = ROOT / "lib/session/isolate/python_host.py"
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+HOST = ROOT / "lib/isolate/python_host.py"
 EXAMPLE = ROOT / "backends/python_example/python_example.py"
 INCLUDE = ROOT / "lib/backend/include"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/session/isolate/remote_worker.h"
+#include "lib/isolate/remote_worker.h"
 
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/isolate/fields.h"
+#include "lib/isolate/worker.h"
 #include "lib/session/aa_pairs.h"
 #include "lib/session/build_info.h"
-#include "lib/session/isolate/fields.h"
-#include "lib/session/isolate/worker.h"
 #include "lib/session/session.h"
 
 namespace attnbench {

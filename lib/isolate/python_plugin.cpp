@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/session/isolate/python_plugin.h"
+#include "lib/isolate/python_plugin.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "lib/backend/plugin.h"
 #include "lib/base/embedded_file.h"
 #include "lib/base/error.h"
-#include "lib/session/isolate/child_output.h"
+#include "lib/isolate/child_output.h"
 
 namespace attnbench {
 

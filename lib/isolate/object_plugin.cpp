@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/session/isolate/object_plugin.h"
+#include "lib/isolate/object_plugin.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -14,10 +14,10 @@
 #include "lib/backend/plugin.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
-#include "lib/session/isolate/child_output.h"
-#include "lib/session/isolate/child_process.h"
-#include "lib/session/isolate/fields.h"
-#include "lib/session/isolate/worker.h"
+#include "lib/isolate/child_output.h"
+#include "lib/isolate/child_process.h"
+#include "lib/isolate/fields.h"
+#include "lib/isolate/worker.h"
 
 namespace attnbench {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/session/isolate/channel.h"
+#include "lib/isolate/channel.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

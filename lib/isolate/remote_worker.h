@@ -8,12 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "lib/isolate/capped_output.h"
+#include "lib/isolate/channel.h"
+#include "lib/isolate/child_process.h"
+#include "lib/isolate/isolation.h"
+#include "lib/isolate/process_family.h"
 #include "lib/scenario/scenario.h"
-#include "lib/session/isolate/capped_output.h"
-#include "lib/session/isolate/channel.h"
-#include "lib/session/isolate/child_process.h"
-#include "lib/session/isolate/isolation.h"
-#include "lib/session/isolate/process_family.h"
 
 namespace attnbench {
 

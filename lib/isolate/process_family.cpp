@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/session/isolate/process_family.h"
+#include "lib/isolate/process_family.h"
 
 #include <dirent.h>
 #include <signal.h>

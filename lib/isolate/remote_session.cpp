@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/session/isolate/remote_session.h"
+#include "lib/isolate/remote_session.h"
 
 #include <chrono>
 #include <exception>
 
-#include "lib/session/isolate/fields.h"
+#include "lib/isolate/fields.h"
 
 namespace attnbench {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/session/isolate/child_process.h"
+#include "lib/isolate/child_process.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "lib/base/error.h"
-#include "lib/session/isolate/channel.h"
-#include "lib/session/isolate/process_family.h"
+#include "lib/isolate/channel.h"
+#include "lib/isolate/process_family.h"
 
 namespace attnbench {
 namespace {

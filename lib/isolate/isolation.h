@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "lib/isolate/worker.h"
 #include "lib/measure/measure.h"
 #include "lib/session/devices.h"
-#include "lib/session/isolate/worker.h"
 #include "lib/session/kept_ceilings.h"
 
 namespace attnbench {
