@@ -9,7 +9,7 @@
 #include "lib/backend/plugin.h"
 #include "lib/base/exit_code.h"
 #include "lib/device/cuda/cuda_device.h"
-#include "lib/isolate/object_plugin.h"
+#include "lib/isolate/file_plugins.h"
 #include "lib/isolate/worker.h"
 
 namespace attnbench {

@@ -18,7 +18,7 @@
 #include "lib/base/error.h"
 #include "lib/config/problems.h"
 #include "lib/device/cuda/cuda_device.h"
-#include "lib/isolate/object_plugin.h"
+#include "lib/isolate/file_plugins.h"
 #include "lib/session/hybrid_entry.h"
 
 namespace attnbench {

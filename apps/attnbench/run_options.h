@@ -11,7 +11,7 @@
 #include "apps/attnbench/cpu_target_option.h"
 #include "apps/attnbench/output_files.h"
 #include "apps/attnbench/plugins.h"
-#include "lib/isolate/isolation.h"
+#include "lib/isolate/remote_worker.h"
 #include "lib/run/run_plan.h"
 
 namespace attnbench {

@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <unistd.h>
+
 #include <chrono>
+#include <cstddef>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace attnbench {
@@ -25,5 +29,31 @@ struct ChildOutput {
 
 /// A file of backends is imported within this time even where that means PyTorch from a slow disk.
 inline constexpr std::chrono::seconds kToDescribe{120};
+
+/// Hands on what a child prints, up to a limit: a backend that prints in each run must not fill a
+/// log. The rest is dropped, with a line that says so.
+class CappedOutput {
+ public:
+  /// A thousand screens of text.
+  static constexpr std::size_t kMost = std::size_t{1} << 20;
+
+  /// `name` is the child's, for that line. Throws EnvironmentError.
+  explicit CappedOutput(std::string name, int to = STDERR_FILENO, std::size_t most = kMost);
+  /// What has been printed until now is handed on.
+  ~CappedOutput();
+  CappedOutput(const CappedOutput&) = delete;  // one pipe, one owner
+  CappedOutput& operator=(const CappedOutput&) = delete;
+
+  /// What the child is to print to.
+  [[nodiscard]] int entrance() const { return entrance_; }
+  /// Once the child has it: its end then ends the stream.
+  void close_entrance() noexcept;
+
+ private:
+  void hand_on(std::string name, int to, std::size_t most) const;
+
+  int exit_ = -1, entrance_ = -1, stop_ = -1;
+  std::thread thread_;  ///< sleeps while nothing is printed
+};
 
 }  // namespace attnbench

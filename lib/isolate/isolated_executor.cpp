@@ -3,16 +3,22 @@
 #include "lib/isolate/isolated_executor.h"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "lib/base/error.h"
 #include "lib/isolate/fields.h"
-#include "lib/isolate/power_over_others.h"
-#include "lib/isolate/remote_session.h"
 
 namespace attnbench {
+namespace {
+
+/// Keeps processes without power over others (become_worker) out of the memory of this one
+/// (/proc/PID/mem, ptrace), which holds the verdicts. It leaves no core file from then on.
+void close_memory_to_others() noexcept { prctl(PR_SET_DUMPABLE, 0); }
+
+}  // namespace
 
 IsolatedExecutor::IsolatedExecutor(const Scenario& scenario, Isolation isolation)
     : scenario_(&scenario), isolation_(std::move(isolation)) {
@@ -77,7 +83,7 @@ std::vector<RunDevice> IsolatedExecutor::prepare(std::span<const Registry::Entry
 
 std::unique_ptr<Session> IsolatedExecutor::begin(const Case& c, const Registry::Entry& entry,
                                                  int rounds) {
-  return std::make_unique<RemoteSession>(c, rounds, worker_of(entry));
+  return begin_remote_session(c, rounds, worker_of(entry));
 }
 
 std::vector<pid_t> IsolatedExecutor::children() const {

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "lib/isolate/isolation.h"
 #include "lib/isolate/remote_worker.h"
 #include "lib/session/executor.h"
 

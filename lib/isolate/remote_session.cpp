@@ -1,11 +1,17 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/isolate/remote_session.h"
-
 #include <chrono>
 #include <exception>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 #include "lib/isolate/fields.h"
+#include "lib/isolate/remote_worker.h"
+#include "lib/isolate/session_calls.h"
 
 namespace attnbench {
 namespace {
@@ -59,48 +65,72 @@ class RemoteSamples final : public SampleSource {
   BatchedGraph graph_;  ///< none: one forward a sample
 };
 
+/// A session in a child process.
+class RemoteSession final : public Session {
+ public:
+  RemoteSession(const Case& c, int rounds, RemoteWorker& worker) : worker_(&worker) {
+    worker.limit_steps();
+    worker.post(
+        "considering the case",
+        {{"case", c.id}, {"part", c.step}, {"rounds", rounds}, {"sample_nonce", c.sample_nonce}});
+  }
+
+  ~RemoteSession() override {
+    if (!worker_->trusted()) {
+      worker_->retire();
+      return;
+    }
+    try {
+      worker_->ask("leaving the case");
+    } catch (const std::exception&) {
+      // ask() has marked the child as failed.
+    }
+  }
+
+  [[nodiscard]] FormatChoice supports() override {
+    const json answer = worker_->answer_to_posted();
+    const auto layout = from_json_fields<KvLayout>(answer.at(1));
+    if (answer.at(0) == "") return {Support::yes(), layout};
+    return {Support::no(answer.at(0).get<std::string>()), layout};
+  }
+  [[nodiscard]] std::vector<Numerics> numerics() override { return call(&Session::numerics); }
+  void begin_observing(const WantedRows& wanted) override {
+    worker_->post("verifying", {{"wanted", to_json_fields(wanted)}});
+  }
+  [[nodiscard]] Observation observe() override {
+    return from_json_fields<Observation>(worker_->answer_to_posted());
+  }
+  void tidy_up() override { call(&Session::tidy_up); }
+  [[nodiscard]] std::string fill_for_timing() override { return call(&Session::fill_for_timing); }
+  [[nodiscard]] PlanCost plan() override { return call(&Session::plan); }
+  [[nodiscard]] RecordedPlan plan_recorded() override { return call(&Session::plan_recorded); }
+  [[nodiscard]] IndexTiming time_indices() override { return call(&Session::time_indices); }
+  [[nodiscard]] std::unique_ptr<SampleSource> samples(CacheState cache,
+                                                      LaunchMode launch) override {
+    return std::make_unique<RemoteSamples>(*worker_, cells_++, cache, launch, BatchedGraph{});
+  }
+  [[nodiscard]] std::unique_ptr<SampleSource> batched_samples(CacheState cache,
+                                                              BatchedGraph graph) override {
+    return std::make_unique<RemoteSamples>(*worker_, cells_++, cache, LaunchMode::kGraph, graph);
+  }
+  [[nodiscard]] std::string finish() override { return call(&Session::finish); }
+
+ private:
+  /// Has the child make this call (session_calls.h).
+  template <class Result>
+  Result call(Result (Session::*method)()) {
+    const json answer = worker_->ask(name_of_call(method));
+    if constexpr (!std::is_void_v<Result>) return from_json_fields<Result>(answer);
+  }
+
+  RemoteWorker* worker_;
+  int cells_ = 0;
+};
+
 }  // namespace
 
-RemoteSession::RemoteSession(const Case& c, int rounds, RemoteWorker& worker) : worker_(&worker) {
-  worker.limit_steps();
-  worker.post(
-      "considering the case",
-      {{"case", c.id}, {"part", c.step}, {"rounds", rounds}, {"sample_nonce", c.sample_nonce}});
-}
-
-RemoteSession::~RemoteSession() {
-  if (!worker_->trusted()) {
-    worker_->retire();
-    return;
-  }
-  try {
-    worker_->ask("leaving the case");
-  } catch (const std::exception&) {
-    // ask() has marked the child as failed.
-  }
-}
-
-FormatChoice RemoteSession::supports() {
-  const json answer = worker_->answer_to_posted();
-  const auto layout = from_json_fields<KvLayout>(answer.at(1));
-  if (answer.at(0) == "") return {Support::yes(), layout};
-  return {Support::no(answer.at(0).get<std::string>()), layout};
-}
-
-void RemoteSession::begin_observing(const WantedRows& wanted) {
-  worker_->post("verifying", {{"wanted", to_json_fields(wanted)}});
-}
-
-Observation RemoteSession::observe() {
-  return from_json_fields<Observation>(worker_->answer_to_posted());
-}
-
-std::unique_ptr<SampleSource> RemoteSession::samples(CacheState cache, LaunchMode launch) {
-  return std::make_unique<RemoteSamples>(*worker_, cells_++, cache, launch, BatchedGraph{});
-}
-
-std::unique_ptr<SampleSource> RemoteSession::batched_samples(CacheState cache, BatchedGraph graph) {
-  return std::make_unique<RemoteSamples>(*worker_, cells_++, cache, LaunchMode::kGraph, graph);
+std::unique_ptr<Session> begin_remote_session(const Case& c, int rounds, RemoteWorker& worker) {
+  return std::make_unique<RemoteSession>(c, rounds, worker);
 }
 
 }  // namespace attnbench

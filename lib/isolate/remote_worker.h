@@ -4,18 +4,37 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
-#include "lib/isolate/capped_output.h"
 #include "lib/isolate/channel.h"
+#include "lib/isolate/child_output.h"
 #include "lib/isolate/child_process.h"
-#include "lib/isolate/isolation.h"
 #include "lib/isolate/process_family.h"
+#include "lib/isolate/worker.h"
+#include "lib/measure/measure.h"
 #include "lib/scenario/scenario.h"
+#include "lib/session/devices.h"
+#include "lib/session/kept_ceilings.h"
+#include "lib/session/session.h"
 
 namespace attnbench {
+
+/// How backends are kept apart from the run and from each other.
+struct Isolation {
+  double timeout_s = 300;  ///< for each step of a backend: a fixture, a verification, a visit
+  DeviceOptions devices;
+  int ceiling_turns = kCeilingTurns;
+  KeptCeilings kept_ceilings = {};
+  int processes = 1;  ///< that hold fixtures at the same time, and share the memory of the devices
+  std::function<bool()> stop_requested;  ///< may be empty; children under way are killed then
+  /// May be empty; told once of each step that takes a backend longer than `notice_s`.
+  std::function<void(const std::string&)> note;
+  double notice_s = 60;  ///< a person begins to wonder
+};
 
 /// One backend's child process, as long as it lives.
 class RemoteWorker {
@@ -81,5 +100,9 @@ class RemoteWorker {
   std::string end_;  ///< why the child cannot be asked any more
   bool trusted_ = true;
 };
+
+/// A session in the worker's process, which begins to consider the case while others do.
+[[nodiscard]] std::unique_ptr<Session> begin_remote_session(const Case& c, int rounds,
+                                                            RemoteWorker& worker);
 
 }  // namespace attnbench

@@ -3,11 +3,15 @@
 #include "lib/isolate/worker.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -20,7 +24,6 @@
 #include "lib/device/cuda/cuda_error.h"
 #include "lib/isolate/channel.h"
 #include "lib/isolate/fields.h"
-#include "lib/isolate/power_over_others.h"
 #include "lib/isolate/session_calls.h"
 #include "lib/session/build_info.h"
 #include "lib/session/hybrid_entry.h"
@@ -180,6 +183,25 @@ class Worker {
   /// A run that stops kills its workers.
   SampleSource::Stop never_ = [] { return false; };
 };
+
+/// Gives up, for this process and all that it starts, what lets a superuser's process read or write
+/// the memory of any other, signal it, or change its priority. A process of an ordinary user has
+/// none of it. Processes of one user can still signal each other and bind each other to processors.
+/// Where the system permits none of it, nothing is said: a run is as safe as the system lets it be.
+void give_up_power_over_others() noexcept {
+  std::uint32_t given_up = 0;
+  for (const int capability : {CAP_KILL, CAP_SYS_PTRACE, CAP_SYS_NICE}) {
+    given_up |= std::uint32_t{1} << capability;
+    prctl(PR_CAPBSET_DROP, capability);  // else a program that it starts would have it again
+  }
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
+  if (syscall(SYS_capget, &header, sets.data()) != 0) return;
+  sets[0].effective &= ~given_up;
+  sets[0].permitted &= ~given_up;
+  sets[0].inheritable &= ~given_up;
+  syscall(SYS_capset, &header, sets.data());
+}
 
 }  // namespace
 

@@ -1,17 +1,26 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/isolate/python_plugin.h"
+#include "lib/isolate/file_plugins.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "lib/backend/plugin.h"
 #include "lib/base/embedded_file.h"
 #include "lib/base/error.h"
+#include "lib/base/exit_code.h"
 #include "lib/isolate/child_output.h"
+#include "lib/isolate/child_process.h"
+#include "lib/isolate/fields.h"
+#include "lib/isolate/worker.h"
 
 namespace attnbench {
 
@@ -21,6 +30,42 @@ std::span<const EmbeddedFile> embedded_python_host();
 namespace {
 
 using nlohmann::json;
+
+constexpr const char* kError = "error";
+
+/// Registers a backend of the file at `path`: absent for this reason, or, where that is empty, run
+/// by a process that `host` starts.
+void add_backend(BackendInfo info, const std::string& absence, std::vector<std::string> host,
+                 const std::string& path, Registry& registry) {
+  if (registry.find(info.name) != nullptr) {
+    throw ConfigError(fmt::format(
+        "plug-in {}: there is a backend '{}' already; give it another name", path, info.name));
+  }
+  if (absence.empty()) {
+    registry.add_hosted(std::move(info), std::move(host), path);
+  } else {
+    registry.add_absent(std::move(info), absence, path);
+  }
+}
+
+std::vector<BackendInfo> backends_of_object(const std::string& path) {
+  const ChildOutput output = output_of_child(
+      {ChildProcess::kThisProgram, kDescribeCommand, path, std::to_string(getpid())}, kToDescribe);
+  const std::string last = output.last_line();
+  const json answer = json::parse(last, nullptr, false);
+  if (output.is_well() && answer.is_object() && answer.contains(kError)) {
+    throw ConfigError(answer.at(kError).get<std::string>());
+  }
+  try {
+    if (output.is_well() && answer.is_array()) {
+      return from_json_fields<std::vector<BackendInfo>>(answer);
+    }
+  } catch (const json::exception&) {
+  }
+  throw ConfigError(fmt::format(
+      "plug-in {}: its process {} while it said which backends it holds{}{}", path, output.end,
+      last.empty() || answer.is_array() ? "" : ": ", answer.is_array() ? "" : last));
+}
 
 /// No package makes up for a program that has no device for it.
 #ifdef ATTNBENCH_HAVE_CUDA
@@ -93,6 +138,34 @@ BackendInfo info_of(const json& described, const std::string& path) {
 
 }  // namespace
 
+void add_object_plugin(const std::string& path, const std::string& cuda_absence,
+                       Registry& registry) {
+  for (BackendInfo& info : backends_of_object(path)) {
+    check_backend_name(info.name, path);
+    const std::string absence = info.device == DeviceKind::kCuda ? cuda_absence : "";
+    add_backend(std::move(info), absence,
+                {ChildProcess::kThisProgram, kWorkerCommand, "--object", path}, path, registry);
+  }
+}
+
+void describe_object_plugin(const std::string& path) {
+  json answer;
+  try {
+    Registry registry;
+    load_plugin(path, "", registry);
+    std::vector<BackendInfo> infos;
+    for (const Registry::Entry& entry : registry.entries()) infos.push_back(entry.info);
+    answer = to_json_fields(std::move(infos));
+  } catch (const ConfigError& error) {
+    answer[kError] = error.diagnostics().front().message;
+  }
+  // A line of its own, behind whatever the object has printed. Its exit handlers do not run.
+  std::fflush(stdout);
+  std::printf("\n%s\n", answer.dump(-1, ' ', false, json::error_handler_t::replace).c_str());
+  std::fflush(stdout);
+  _exit(static_cast<int>(ExitCode::kOk));
+}
+
 void load_python_plugin(const std::string& path, const PythonHost& host,
                         const std::string& cuda_absence, Registry& registry) {
   std::error_code ignored;
@@ -106,21 +179,13 @@ void load_python_plugin(const std::string& path, const PythonHost& host,
   }
   for (const json& each : described(path, host)) {
     BackendInfo info = info_of(each, path);
-    if (registry.find(info.name) != nullptr) {
-      throw ConfigError(fmt::format(
-          "plug-in {}: there is a backend '{}' already; give it another name", path, info.name));
-    }
     std::string absence = info.device == DeviceKind::kCuda ? cuda_absence : "";
     const std::string missing = each.at("absence");
     const bool would_help = absence.empty() || kBuiltForGpus;
     if (!missing.empty() && would_help) absence += (absence.empty() ? "" : "; ") + missing;
-    if (!absence.empty()) {
-      registry.add_absent(std::move(info), absence, path);
-      continue;
-    }
-    registry.add_hosted(std::move(info),
-                        {host.python, "-c", host_text(), "worker", path, host.worker_library},
-                        path);
+    add_backend(std::move(info), absence,
+                {host.python, "-c", host_text(), "worker", path, host.worker_library}, path,
+                registry);
   }
 }
 
