@@ -35,7 +35,7 @@
 #include "lib/run/run_plan.h"
 #include "lib/scenario/case.h"
 #include "lib/scenario/problem_of.h"
-#include "lib/session/serving_state.h"
+#include "lib/session/case_on_device.h"
 #include "lib/view/table.h"
 
 namespace attnbench {

@@ -9,7 +9,7 @@
 #include "lib/backend/registry.h"
 #include "lib/result/record.h"
 #include "lib/run/timed_checks.h"
-#include "lib/session/run_device.h"
+#include "lib/session/executor.h"
 #include "lib/session/session.h"
 
 namespace attnbench {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/session/joint_sample_io.h"
+#include "lib/fixture/sample_io.h"
 #include "lib/session/local_session.h"
 
 namespace attnbench {
@@ -44,7 +44,7 @@ class ComposedSession final : public Session {
   const Registry::Entry* entry_;
   const Case* case_;
   std::vector<std::unique_ptr<LocalSession>> parts_;
-  std::vector<std::unique_ptr<JointSampleIo>> inputs_;  ///< of the cells
+  std::vector<std::unique_ptr<SampleIo>> inputs_;  ///< of the cells
 };
 
 }  // namespace attnbench

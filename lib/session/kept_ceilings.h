@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "lib/session/run_device.h"
+#include "lib/session/executor.h"
 
 namespace attnbench {
 

@@ -13,8 +13,8 @@
 #include "lib/scenario/problem_of.h"
 #include "lib/session/backend_code.h"
 #include "lib/session/batched_graph_samples.h"
+#include "lib/session/case_on_device.h"
 #include "lib/session/placed_samples.h"
-#include "lib/session/serving_state.h"
 #include "lib/verify/step_support.h"
 
 namespace attnbench {

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/session/serving_state.h"
 #include "lib/device/testing/changed_processor.h"
 
 #include <gtest/gtest.h>
