@@ -8,11 +8,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <ostream>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +24,7 @@
 #include "apps/attnbench/run_options.h"
 #include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
+#include "lib/base/system.h"
 #include "lib/gate/ab.h"
 #include "lib/gate/ab_process.h"
 #include "lib/gate/suspects.h"
@@ -45,36 +44,12 @@ struct AbCommand {
   GateOptions gate;
 };
 
-/// A folder of this run, gone with it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() : path_(std::filesystem::temp_directory_path() / "attnbench-ab-XXXXXX") {
-    if (mkdtemp(path_.data()) == nullptr) {
-      throw EnvironmentError(fmt::format("cannot make a folder like {}", path_));
-    }
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;  // one folder, one owner
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] std::string file(const std::string& name) const { return path_ + '/' + name; }
-
- private:
-  std::string path_;
-};
-
 /// A name without a slash is one of a folder of $PATH.
 bool can_be_started(const std::string& program) {
   if (program.find('/') != std::string::npos) return access(program.c_str(), X_OK) == 0;
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (access((folder + "/" + program).c_str(), X_OK) == 0) return true;
-  }
-  return false;
+  return std::ranges::any_of(environment_list("PATH"), [&](const std::string& folder) {
+    return access((folder + '/' + program).c_str(), X_OK) == 0;
+  });
 }
 
 void expect_program(const char* option, const std::string& program) {
@@ -162,7 +137,7 @@ int ab(AbCommand command, const KnownBackends& known, Console& console) {
   add_plugins(command, known);
   catch_interrupts();
 
-  const TemporaryFolder folder;
+  const TemporaryFolder folder("ab");
   AbProgress progress(console);
   const auto stop = [] { return interrupt_signal() != 0; };
   bool first = true;

@@ -8,20 +8,19 @@
 #include <memory>
 #include <ostream>
 #include <span>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/option_values.h"
-#include "apps/attnbench/own_program.h"
 #include "apps/attnbench/plugins.h"
 #include "apps/attnbench/result_file.h"
 #include "lib/base/embedded_file.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/base/shell_text.h"
+#include "lib/base/system.h"
 #include "lib/isolate/child_output.h"
 #include "lib/profile/profiler_line.h"
 
@@ -84,9 +83,7 @@ bool has_numpy(const std::string& python) {
 /// The usual one, or else the first on PATH; empty: none has it.
 std::string python_with_numpy(const std::string& usual) {
   if (has_numpy(usual)) return usual;
-  const char* const path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
+  for (const std::string& folder : environment_list("PATH")) {
     const std::string python = fs::path(folder) / "python3";
     std::error_code ignored;
     if (fs::exists(python, ignored) && has_numpy(python)) return python;
@@ -98,7 +95,7 @@ std::string python_with_numpy(const std::string& usual) {
 /// header and the scenarios beside its folder, any other one in the source tree.
 std::string next_lines(const NewPluginOptions& options, const std::string& program) {
   const fs::path installed =
-      (fs::path(own_program()).parent_path() / "../include").lexically_normal();
+      (fs::path(self_path()).parent_path() / "../include").lexically_normal();
   std::error_code ignored;
   const bool is_installed = fs::exists(installed / "attnbench/backend.h", ignored);
   const fs::path tree = ATTNBENCH_SOURCE_DIR;

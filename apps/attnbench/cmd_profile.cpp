@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -18,7 +17,6 @@
 
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/option_values.h"
-#include "apps/attnbench/own_program.h"
 #include "apps/attnbench/plugins.h"
 #include "apps/attnbench/scenario_files.h"
 #include "lib/backend/format_choice.h"
@@ -26,6 +24,7 @@
 #include "lib/base/exit_code.h"
 #include "lib/base/lasting_path.h"
 #include "lib/base/shell_text.h"
+#include "lib/base/system.h"
 #include "lib/cost/cost.h"
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/device/nvtx_range.h"
@@ -138,7 +137,7 @@ std::vector<std::string> inner_command(const ProfileOptions& options, const std:
   const std::string scenario = std::filesystem::exists(options.scenario, none)
                                    ? lasting_path(options.scenario)
                                    : options.scenario;
-  std::vector<std::string> words = {own_program(), "profile",   scenario,        "--case",
+  std::vector<std::string> words = {self_path(),   "profile",   scenario,        "--case",
                                     case_id,       "--backend", options.backend, "--cache",
                                     options.cache, "--window"};
   if (!entry.plugin.empty()) words.insert(words.end(), {"--plugin", entry.plugin});
@@ -168,8 +167,7 @@ void print_or_start(const ProfileOptions& options, const KnownBackends& known, C
   const Registry::Entry& entry =
       (options.exec || !kBuiltForGpus ? the_present_backend : the_backend)(registry, options);
 
-  const char* path = std::getenv("PATH");
-  const ProfilerSearch search = find_profiler(options.profiler(), path != nullptr ? path : "");
+  const ProfilerSearch search = find_profiler(options.profiler(), environment_list("PATH"));
   const auto words =
       profiler_line(options.profiler(), search.path.empty() ? options.tool : search.path,
                     options.output, options.set, inner_command(options, case_id, entry));

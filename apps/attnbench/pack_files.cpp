@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <string_view>
 
-#include "apps/attnbench/own_program.h"
 #include "lib/base/error.h"
 #include "lib/base/lasting_path.h"
+#include "lib/base/system.h"
 #include "lib/config/word_hints.h"
 
 namespace attnbench {
@@ -64,7 +64,7 @@ std::string pack_file(const fs::path& folder, const std::string& name) {
 }  // namespace
 
 std::string packs_folder() {
-  const fs::path installed = fs::path(own_program()).parent_path() / "../share/attnbench" / kPacks;
+  const fs::path installed = fs::path(self_path()).parent_path() / "../share/attnbench" / kPacks;
   std::error_code ignored;
   const fs::path tree = fs::path(ATTNBENCH_SOURCE_DIR) / "backends" / kPacks;
   return whole_path(fs::is_directory(installed, ignored) ? installed : tree);

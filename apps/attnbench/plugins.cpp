@@ -8,14 +8,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <sstream>
 #include <utility>
 
 #include "apps/attnbench/option_values.h"
-#include "apps/attnbench/own_program.h"
 #include "apps/attnbench/pack_files.h"
 #include "lib/backend/plugin.h"
 #include "lib/base/error.h"
+#include "lib/base/system.h"
 #include "lib/config/problems.h"
 #include "lib/device/cuda/cuda_device.h"
 #include "lib/isolate/file_plugins.h"
@@ -30,7 +29,7 @@ PythonHost python_host(const PluginOptions& options) {
   if (const char* const named = std::getenv(kPythonVariable)) host.python = named;
   if (!options.python.empty()) host.python = options.python;
   host.worker_library =
-      (std::filesystem::path(own_program()).parent_path() / "../lib/libattnbench_worker.so")
+      (std::filesystem::path(self_path()).parent_path() / "../lib/libattnbench_worker.so")
           .lexically_normal()
           .string();
   return host;
@@ -42,12 +41,7 @@ std::vector<std::string> named_files(const PluginOptions& options) {
   const auto add = [&](const std::string& word) {
     for (std::string& path : plugin_files(word)) paths.push_back(std::move(path));
   };
-  if (const char* const named = std::getenv(kPluginsVariable)) {
-    std::istringstream list(named);
-    for (std::string word; std::getline(list, word, ':');) {
-      if (!word.empty()) add(word);
-    }
-  }
+  for (const std::string& word : environment_list(kPluginsVariable)) add(word);
   for (const std::string& word : options.files) add(word);
   return paths;
 }

@@ -10,8 +10,8 @@
 #include <map>
 #include <vector>
 
-#include "apps/attnbench/own_program.h"
 #include "lib/base/error.h"
+#include "lib/base/system.h"
 #include "lib/config/word_hints.h"
 
 namespace attnbench {
@@ -72,7 +72,7 @@ std::string read_standard_input() {
 }  // namespace
 
 std::string installed_scenarios() {
-  return (fs::path(own_program()).parent_path() / "../share/attnbench/scenarios")
+  return (fs::path(self_path()).parent_path() / "../share/attnbench/scenarios")
       .lexically_normal()
       .string();
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 
 namespace attnbench {
 namespace {
@@ -24,14 +25,9 @@ std::vector<std::string> versions_in(const std::string& base) {
   return folders;
 }
 
-std::vector<std::string> folders_of(ProfilerTool tool, std::string_view path_variable) {
+/// Where NVIDIA's installers put the tool.
+std::vector<std::string> installed_folders(ProfilerTool tool) {
   std::vector<std::string> folders;
-  while (!path_variable.empty()) {
-    const std::size_t end = path_variable.find(':');
-    if (end != 0) folders.emplace_back(path_variable.substr(0, end));
-    if (end == std::string_view::npos) break;
-    path_variable.remove_prefix(end + 1);
-  }
   if (const char* home = std::getenv("CUDA_HOME")) folders.push_back(std::string(home) + "/bin");
   folders.emplace_back("/usr/local/cuda/bin");
   const bool ncu = tool == ProfilerTool::kNcu;
@@ -48,9 +44,10 @@ std::string_view to_string(ProfilerTool tool) {
   return tool == ProfilerTool::kNcu ? "ncu" : "nsys";
 }
 
-ProfilerSearch find_profiler(ProfilerTool tool, std::string_view path_variable) {
+ProfilerSearch find_profiler(ProfilerTool tool, std::vector<std::string> folders) {
   ProfilerSearch search;
-  for (const std::string& folder : folders_of(tool, path_variable)) {
+  std::ranges::move(installed_folders(tool), std::back_inserter(folders));
+  for (const std::string& folder : folders) {
     const std::string candidate = folder + "/" + std::string(to_string(tool));
     if (access(candidate.c_str(), X_OK) == 0 && !fs::is_directory(candidate)) {
       search.path = candidate;

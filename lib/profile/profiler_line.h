@@ -18,9 +18,9 @@ struct ProfilerSearch {
   std::vector<std::string> looked;  ///< folders, in order
 };
 
-/// Looks through the folders of `path_variable` ($PATH), then where NVIDIA's installers put the
+/// Looks through `folders`, those of $PATH, then where NVIDIA's installers put the
 /// tool: $CUDA_HOME, /usr/local/cuda, /opt/nvidia.
-[[nodiscard]] ProfilerSearch find_profiler(ProfilerTool tool, std::string_view path_variable);
+[[nodiscard]] ProfilerSearch find_profiler(ProfilerTool tool, std::vector<std::string> folders);
 
 /// The profiler's words around `inner` (program and arguments), every flag with its reason in the
 /// source. `output` is the report's path without its ending; `set` is ncu's section set.

@@ -38,12 +38,12 @@ class FindProfiler : public testing::Test {
 
 TEST_F(FindProfiler, takes_the_first_executable_on_the_path) {
   put("ncu", 0755);
-  EXPECT_EQ(find_profiler(ProfilerTool::kNcu, "/nowhere:" + folder_).path, folder_ + "/ncu");
+  EXPECT_EQ(find_profiler(ProfilerTool::kNcu, {"/nowhere", folder_}).path, folder_ + "/ncu");
 }
 
 TEST_F(FindProfiler, says_where_it_looked) {
   put("nsys", 0644);  // there, but nothing to run
-  const ProfilerSearch search = find_profiler(ProfilerTool::kNsys, "/nowhere::" + folder_);
+  const ProfilerSearch search = find_profiler(ProfilerTool::kNsys, {"/nowhere", folder_});
   EXPECT_NE(search.path, folder_ + "/nsys");
   EXPECT_THAT(search.looked, Contains("/nowhere"));
   EXPECT_THAT(search.looked, Contains(folder_));
