@@ -17,7 +17,6 @@
 #include "apps/attnbench/interrupt.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/progress_line.h"
-#include "apps/attnbench/result_file.h"
 #include "apps/attnbench/run_in_place.h"
 #include "apps/attnbench/run_options.h"
 #include "apps/attnbench/run_outcome.h"
@@ -28,6 +27,7 @@
 #include "lib/gate/crossover.h"
 #include "lib/measure/statistics.h"
 #include "lib/result/record_text.h"
+#include "lib/result/result_file.h"
 
 namespace attnbench {
 namespace {

@@ -15,7 +15,6 @@
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/plugins.h"
-#include "apps/attnbench/result_file.h"
 #include "lib/base/embedded_file.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
@@ -23,6 +22,7 @@
 #include "lib/base/system.h"
 #include "lib/isolate/child_output.h"
 #include "lib/profile/profiler_line.h"
+#include "lib/result/result_file.h"
 
 namespace attnbench {
 

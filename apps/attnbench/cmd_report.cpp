@@ -21,7 +21,6 @@
 #include "apps/attnbench/gate_options.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/output_files.h"
-#include "apps/attnbench/result_file.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/base/glob.h"
@@ -30,6 +29,7 @@
 #include "lib/page/page.h"
 #include "lib/page/plots.h"
 #include "lib/page/png.h"
+#include "lib/result/result_file.h"
 #include "lib/result/result_reader.h"
 
 namespace attnbench {

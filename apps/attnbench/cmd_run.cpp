@@ -16,7 +16,6 @@
 #include "apps/attnbench/exit_guard.h"
 #include "apps/attnbench/hang_watch.h"
 #include "apps/attnbench/interrupt.h"
-#include "apps/attnbench/kept_results.h"
 #include "apps/attnbench/progress_line.h"
 #include "apps/attnbench/quiet_wait.h"
 #include "apps/attnbench/run_in_place.h"
@@ -25,6 +24,7 @@
 #include "lib/base/error.h"
 #include "lib/base/printable.h"
 #include "lib/device/nvtx_range.h"
+#include "lib/result/run_journal.h"
 #include "lib/summary/terminal.h"
 
 namespace attnbench {
@@ -75,7 +75,7 @@ struct Display {
     console.err << "note: " << printable(text) << std::endl;
   }
 
-  [[nodiscard]] RunHooks hooks_for(const PlannedRun& run, KeptResults& kept) {
+  [[nodiscard]] RunHooks hooks_for(const PlannedRun& run, RunJournal& kept) {
     const Scenario& scenario = run.scenario;
     RunHooks hooks;
     hooks.started = [this, &run, &scenario, &kept](const RunResult& header) {
@@ -144,7 +144,7 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
     wanted.resumed = resumed->files;
   }
   const std::vector<OutputFile> outputs = checked_outputs(wanted, inputs);
-  KeptResults kept(outputs, resumed);
+  RunJournal kept(outputs, resumed);
   catch_interrupts();
 
   const bool table = !use_standard_output(outputs);

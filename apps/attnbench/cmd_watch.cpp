@@ -9,9 +9,9 @@
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/gate_options.h"
 #include "apps/attnbench/option_values.h"
-#include "apps/attnbench/result_file.h"
 #include "lib/gate/watch.h"
 #include "lib/gate/watch_sinks.h"
+#include "lib/result/result_file.h"
 #include "lib/result/result_reader.h"
 
 namespace attnbench {

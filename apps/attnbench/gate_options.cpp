@@ -15,10 +15,10 @@
 
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/output_files.h"
-#include "apps/attnbench/result_file.h"
 #include "lib/base/error.h"
 #include "lib/config/word_hints.h"
 #include "lib/gate/gate_sinks.h"
+#include "lib/result/result_file.h"
 #include "lib/summary/terminal_columns.h"
 
 namespace attnbench {

@@ -13,9 +13,9 @@
 #include <string_view>
 
 #include "apps/attnbench/option_values.h"
-#include "apps/attnbench/result_file.h"
 #include "lib/base/error.h"
 #include "lib/base/sha256.h"
+#include "lib/result/result_file.h"
 #include "lib/result/sinks.h"
 #include "lib/summary/markdown_sink.h"
 
@@ -62,13 +62,6 @@ std::vector<OutputFile> outputs_of(const OutputOptions& options) {
 }
 
 }  // namespace
-
-bool same_file(const std::string& a, const std::string& b) {
-  if (a == kStandardOutput || b == kStandardOutput) return a == b;
-  std::error_code unreadable;
-  return std::filesystem::weakly_canonical(link_target(a), unreadable) ==
-         std::filesystem::weakly_canonical(link_target(b), unreadable);
-}
 
 void add_output_options(CLI::App& app, OutputOptions& options) {
   const auto add = [&](const char* name, std::string& path, const char* what) {

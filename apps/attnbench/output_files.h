@@ -10,6 +10,7 @@
 #include "apps/attnbench/command.h"
 #include "lib/result/journal.h"
 #include "lib/result/record.h"
+#include "lib/result/sinks.h"
 
 namespace attnbench {
 
@@ -20,23 +21,12 @@ struct OutputOptions {
   std::vector<JournalFile> resumed;  ///< of the run that this one goes on with; each counts once
 };
 
-using Sink = void (*)(const RunResult&, std::ostream&);
-
-struct OutputFile {
-  std::string option;  ///< "--json", as messages name it
-  std::string path;
-  Sink write;
-};
-
 void add_output_options(CLI::App& app, OutputOptions& options);
 
 /// In the order of the options. Throws ConfigError when two would overwrite each other or one of
 /// `inputs`, and EnvironmentError when one cannot be written: before a run, not after it.
 [[nodiscard]] std::vector<OutputFile> checked_outputs(const OutputOptions& options,
                                                       const std::vector<std::string>& inputs);
-
-/// Compares files, not spellings: links and relative parts are resolved.
-[[nodiscard]] bool same_file(const std::string& a, const std::string& b);
 
 /// Whether one of them is standard output, which then carries nothing else.
 [[nodiscard]] bool use_standard_output(const std::vector<OutputFile>& outputs);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <string>
 
 #include "lib/result/record.h"
 
@@ -19,5 +20,14 @@ void write_csv(const RunResult& run, std::ostream& out);
 void write_junit(const RunResult& run, std::ostream& out);
 /// What Google Benchmark's compare.py reads.
 void write_google_benchmark_json(const RunResult& run, std::ostream& out);
+
+using Sink = void (*)(const RunResult&, std::ostream&);
+
+/// A file that a run was asked to write; "-" is standard output.
+struct OutputFile {
+  std::string option;  ///< "--json", as messages name it
+  std::string path;
+  Sink write;
+};
 
 }  // namespace attnbench

@@ -10,28 +10,56 @@
 #include <string>
 #include <vector>
 
-#include "apps/attnbench/journal_lock.h"
-#include "apps/attnbench/output_files.h"
-#include "apps/attnbench/resumed_run.h"
 #include "lib/backend/registry.h"
 #include "lib/result/cell_key.h"
 #include "lib/result/journal.h"
 #include "lib/result/record.h"
+#include "lib/result/sinks.h"
 #include "lib/scenario/scenario.h"
 
 namespace attnbench {
 
+/// Keeps a journal for one run: a second one that writes the same results would mix with it. The
+/// system lets go of it however the run ends.
+class JournalLock {
+ public:
+  /// Makes the file where there is none. Throws ConfigError where another run has it. A file system
+  /// without locks has none.
+  explicit JournalLock(const std::string& path);
+  ~JournalLock();
+  JournalLock(const JournalLock&) = delete;
+  JournalLock& operator=(const JournalLock&) = delete;
+
+ private:
+  int file_ = -1;
+};
+
+/// A run that --resume goes on with.
+struct ResumedRun {
+  std::string asked;               ///< the file that --resume names
+  std::string results;             ///< its JSON, which may not be there; empty: it writes none
+  std::string journal;             ///< which may not be there either
+  std::vector<JournalFile> files;  ///< that it writes, and so does the run that goes on
+};
+
+/// "r.json.partial", beside the file that the path leads to.
+[[nodiscard]] std::string journal_of(const std::string& path);
+
+/// By any of its files: the JSON, its journal beside it, or another format, which the journal names
+/// or which has the JSON's name but for the ending. Throws ConfigError where there is none.
+[[nodiscard]] ResumedRun find_resumed(const std::string& asked);
+
 /// What a run has measured so far, in a journal beside its JSON ("r.json.partial") or, without one,
 /// its first file, and what an earlier one had measured that it goes on with (--resume).
-class KeptResults {
+class RunJournal {
  public:
   /// `resumed` is the run of --resume. Throws ConfigError for a journal that another run is
   /// writing, for one that an earlier run has left and nobody asked to go on with, and for a file
   /// that is no results.
-  KeptResults(const std::vector<OutputFile>& outputs, const std::optional<ResumedRun>& resumed);
-  ~KeptResults();
-  KeptResults(const KeptResults&) = delete;
-  KeptResults& operator=(const KeptResults&) = delete;
+  RunJournal(const std::vector<OutputFile>& outputs, const std::optional<ResumedRun>& resumed);
+  ~RunJournal();
+  RunJournal(const RunJournal&) = delete;
+  RunJournal& operator=(const RunJournal&) = delete;
 
   /// Before the first case of a scenario. Throws EnvironmentError where the earlier run is of
   /// another machine, binary, scenario, config.json of a model, or build of a plug-in.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/attnbench/result_file.h"
+#include "lib/result/result_file.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -53,6 +53,13 @@ std::string link_target(const std::string& path) {
     target = target.parent_path() / next;  // an absolute one replaces all
   }
   return target.string();
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  if (a == "-" || b == "-") return a == b;
+  std::error_code unreadable;
+  return fs::weakly_canonical(link_target(a), unreadable) ==
+         fs::weakly_canonical(link_target(b), unreadable);
 }
 
 void expect_writable(const std::string& path) {

@@ -19,6 +19,9 @@ void write_result_file(const std::string& path, std::ostream& standard_output,
 /// written, and leaves nothing behind.
 void expect_writable(const std::string& path);
 
+/// Compares files, not spellings: links and relative parts are resolved.
+[[nodiscard]] bool same_file(const std::string& a, const std::string& b);
+
 /// The file that `path` names, symbolic links followed, whether or not there is one yet.
 [[nodiscard]] std::string link_target(const std::string& path);
 
