@@ -17,7 +17,6 @@
 #include "apps/attnbench/interrupt.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/progress_line.h"
-#include "apps/attnbench/run_in_place.h"
 #include "apps/attnbench/run_options.h"
 #include "apps/attnbench/run_outcome.h"
 #include "apps/attnbench/scenario_files.h"
@@ -28,6 +27,7 @@
 #include "lib/measure/statistics.h"
 #include "lib/result/record_text.h"
 #include "lib/result/result_file.h"
+#include "lib/run/execute_run.h"
 
 namespace attnbench {
 namespace {
@@ -61,7 +61,8 @@ PlannedRun planned(CrossoverCommand& command, const KnownBackends& known, Consol
                                   command.search.from, command.search.to));
   }
   // A smoke test, too, needs the rounds of an interval.
-  if (command.run.quick && command.run.rounds.empty()) command.run.rounds = {kFewestPairs};
+  if (command.run.execution.quick && command.run.rounds.empty())
+    command.run.rounds = {kFewestPairs};
   command.run.scenarios = {command.scenario};
   command.run.filter = {{command.case_id}, {command.base}};
   if (two_cases) command.run.filter.cases.push_back(command.new_case);
@@ -174,7 +175,7 @@ int crossover(CrossoverCommand& command, const KnownBackends& known, Console& co
     if (interrupt_signal() != 0) return std::nullopt;
     std::vector<RunResult> results;
     for (const PlannedRun& run : runs_at(whole, command, value)) {
-      results.push_back(run_in_place(command.run, run, hooks));
+      results.push_back(execute_run(command.run.execution, run.scenario, run.plan, hooks));
     }
     CrossoverPoint point = point_of(command, value, results);
     for (RunResult& result : results) append(all, std::move(result));
@@ -255,7 +256,7 @@ void add_crossover_command(CLI::App& app, Action& action) {
   crossover_app->callback([command, crossover_app, &action] {
     command->run.repeated = repeated_options(*crossover_app);
     action = [command](const KnownBackends& known, Console& console) {
-      command->run.devices.cpu_target = command->run.cpu_target.target();
+      command->run.execution.devices.cpu_target = command->run.cpu_target.target();
       return crossover(*command, known, console);
     };
   });

@@ -18,13 +18,13 @@
 #include "apps/attnbench/interrupt.h"
 #include "apps/attnbench/progress_line.h"
 #include "apps/attnbench/quiet_wait.h"
-#include "apps/attnbench/run_in_place.h"
 #include "apps/attnbench/run_options.h"
 #include "apps/attnbench/run_outcome.h"
 #include "lib/base/error.h"
 #include "lib/base/printable.h"
 #include "lib/device/nvtx_range.h"
 #include "lib/result/run_journal.h"
+#include "lib/run/execute_run.h"
 #include "lib/summary/terminal.h"
 
 namespace attnbench {
@@ -199,8 +199,8 @@ int run(const RunOptions& options, const KnownBackends& known, Console& console)
       break;
     }
     try {
-      append(result, run_in_place(options, each, hooks,
-                                  [&](const std::string& text) { display.note(text); }));
+      append(result, execute_run(options.execution, each.scenario, each.plan, hooks,
+                                 [&](const std::string& text) { display.note(text); }));
     } catch (const EnvironmentError& error) {
       if (result.records.empty()) throw;
       failure = error.what();  // the results of earlier scenarios are kept
@@ -253,7 +253,7 @@ void add_run_command(CLI::App& app, Action& action) {
   run_app->callback([options, run_app, &action] {
     options->repeated = repeated_options(*run_app);
     action = [options](const KnownBackends& known, Console& console) {
-      options->devices.cpu_target = options->cpu_target.target();
+      options->execution.devices.cpu_target = options->cpu_target.target();
       return run(*options, known, console);
     };
   });

@@ -13,13 +13,12 @@
 #include <random>
 #include <set>
 
-#include "apps/attnbench/hybrid_pairs.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/scenario_files.h"
-#include "apps/attnbench/shard.h"
 #include "lib/base/error.h"
 #include "lib/base/lasting_path.h"
 #include "lib/config/word_hints.h"
+#include "lib/isolate/remote_worker.h"
 
 namespace attnbench {
 namespace {
@@ -140,7 +139,7 @@ void declare_quiet_wait(CLI::App& app, RunOptions& options) {
          "but no longer than this: 5min")
       ->transform(seconds("quiet-wait"))
       ->type_name("TIME");
-  app.add_flag("--remeasure", options.remeasure,
+  app.add_flag("--remeasure", options.execution.remeasure,
                "measure the machine's ceilings anew, even if an earlier run since the system's "
                "start has kept them in ~/.cache/attnbench");
 }
@@ -164,23 +163,25 @@ void declare_measuring_options(CLI::App& app, RunOptions& options) {
                  "most time for the rounds of one cell: 15s, 2min; overrides the scenario")
       ->transform(seconds("cell-timeout"))
       ->type_name("TIME");
-  app.add_flag("--quick", options.quick,
+  app.add_flag("--quick", options.execution.quick,
                "a smoke test, not a measurement: 3 rounds of 1 sample (crossover: 8 rounds), no "
                "graph of many forwards, and the machine's ceilings measured once");
-  app.add_option("--threads", options.devices.threads, "CPU threads; 0 = all this process may use")
+  app.add_option("--threads", options.execution.devices.threads,
+                 "CPU threads; 0 = all this process may use")
       ->transform(whole_number("threads", 0, 4096))
       ->type_name("N");
   options.cpu_target.add_to(app);
-  app.add_option("--device", options.devices.gpu, "GPU number, as CUDA counts; 0 if not given")
+  app.add_option("--device", options.execution.devices.gpu,
+                 "GPU number, as CUDA counts; 0 if not given")
       ->transform(whole_number("device", 0, 1023))
       ->type_name("N");
   app.add_flag(
-      "--isolate", options.isolate,
+      "--isolate", options.execution.isolate,
       "run each backend in a process of its own: when it crashes, hangs or loses its GPU, only "
       "its cells of that case are lost; they are CRASHED, with the signal, CUDA call or timeout as "
       "the reason. Plug-ins always have one. Backends still take turns; each process holds a copy "
       "of the case's tensors");
-  app.add_option("--timeout", options.timeout_s,
+  app.add_option("--timeout", options.execution.timeout_s,
                  "with --isolate or a plug-in: how long a backend's process may take "
                  "for one step (to build a fixture, to verify, to plan, one visit of samples) "
                  "before it is killed")
@@ -233,7 +234,7 @@ void override_measure(const RunOptions& options, MeasureConfig& measure) {
   if (!options.step.empty()) measure.step = options.step;
   measure.aa = options.aa;
   measure.force_graph = options.force_graph;
-  if (options.quick) {
+  if (options.execution.quick) {
     // Enough to see that everything runs; too few rounds for a claim, so rows come out as noisy.
     measure.min_rounds = measure.max_rounds = 3;
     measure.min_block_samples = measure.max_block_samples = 1;
@@ -302,7 +303,7 @@ std::vector<PlannedRun> runs_with_cases(const RunOptions& options, const KnownBa
   const auto planned = [&](Scenario& scenario, RunFilter filter) {
     Registry registry = known.with_those_of(scenario, filter.backends);
     PlannedRun run{std::move(scenario), std::move(filter), std::move(registry)};
-    if (!options.hybrid.empty()) add_pairs(run);
+    if (!options.hybrid.empty()) pair_backends(run);
     return run;
   };
   std::vector<PlannedRun> runs;
@@ -321,24 +322,8 @@ std::vector<PlannedRun> runs_with_cases(const RunOptions& options, const KnownBa
   return runs;
 }
 
-/// Leaves in each run its cases of the shard, and only runs that have some.
-void keep_shard(const Shard& shard, std::vector<PlannedRun>& runs) {
-  std::size_t place = 0;
-  for (PlannedRun& run : runs) {
-    std::vector<std::string> kept;
-    for (const Case* c : select_cases(run.scenario, run.filter)) {
-      if (shard.holds(place++)) kept.push_back(c->id);
-    }
-    run.filter.cases = std::move(kept);
-  }
-  std::erase_if(runs, [](const PlannedRun& run) { return run.filter.cases.empty(); });
-  if (!runs.empty()) return;
-  throw ConfigError(fmt::format("--shard {}/{}: there is no case for this part of {}", shard.index,
-                                shard.count, place == 1 ? "one" : std::to_string(place)));
-}
-
 void expect_use_of_timeout(const RunOptions& options, const std::vector<PlannedRun>& runs) {
-  if (!options.timeout_s || options.isolate) return;
+  if (!options.execution.timeout_s || options.execution.isolate) return;
   for (const PlannedRun& run : runs) {
     for (const Registry::Entry* entry : run.plan.backends) {
       if (!entry->host.empty()) return;
@@ -418,39 +403,6 @@ std::vector<PlannedRun> planned_runs(const RunOptions& options, const KnownBacke
   for (PlannedRun& run : runs) run.plan = plan_run(run.scenario, run.registry, run.filter);
   expect_use_of_timeout(options, runs);
   return runs;
-}
-
-std::vector<std::string> notes_on_plugins(const std::vector<PlannedRun>& runs) {
-  std::set<std::string> loaded, busy;
-  std::map<std::string, std::set<std::string>> absent;  // names by reason
-  for (const PlannedRun& run : runs) {
-    if (!run.filter.backends.empty()) return {};
-    const std::vector<const Registry::Entry*>& chosen = run.plan.backends;
-    for (const Registry::Entry* entry : chosen) busy.insert(entry->plugin);
-    for (const Registry::Entry& entry : run.registry.entries()) {
-      if (entry.plugin.empty()) continue;  // this program's own
-      if (entry.make) {
-        loaded.insert(entry.plugin);
-      } else if (entry.info.by_default && std::ranges::find(chosen, &entry) == chosen.end()) {
-        // Of others that are absent, rows or their bases say why.
-        absent[entry.absence].insert(entry.info.name);
-      }
-    }
-  }
-  std::vector<std::string> notes;
-  for (const auto& [reason, names] : absent) {
-    notes.push_back(fmt::format("{} {} absent: {}", fmt::join(names, ", "),
-                                names.size() == 1 ? "is" : "are", reason));
-  }
-  std::vector<std::string> idle;
-  std::ranges::set_difference(loaded, busy, std::back_inserter(idle));
-  if (!idle.empty()) {
-    notes.push_back(fmt::format(
-        "no backend of {} takes part: the scenario's list of backends names others; --backend "
-        "NAME,... names those to run",
-        fmt::join(idle, ", ")));
-  }
-  return notes;
 }
 
 }  // namespace attnbench

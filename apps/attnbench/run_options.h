@@ -11,8 +11,8 @@
 #include "apps/attnbench/cpu_target_option.h"
 #include "apps/attnbench/output_files.h"
 #include "apps/attnbench/plugins.h"
-#include "lib/isolate/remote_worker.h"
-#include "lib/run/run_plan.h"
+#include "lib/run/execute_run.h"
+#include "lib/run/planned_run.h"
 
 namespace attnbench {
 
@@ -35,13 +35,10 @@ struct RunOptions {
   OutputOptions outputs;
   std::string resume;  ///< results to go on with; empty: begin anew
   std::string shard;   ///< "2/4"; empty: all cases
-  std::string hybrid;  ///< "best": add_pairs(); else empty
-  DeviceOptions devices;
+  std::string hybrid;  ///< "best": pair_backends(); else empty
+  ExecutionOptions execution;
   CpuTargetOption cpu_target;
-  bool isolate = false;
-  std::optional<double> timeout_s;
-  bool remeasure = false;
-  bool wide = false, quiet = false, quick = false, no_verify = false, strict = false, aa = false;
+  bool wide = false, quiet = false, no_verify = false, strict = false, aa = false;
   bool force_graph = false;
   RepeatedOptions repeated;
 };
@@ -66,14 +63,6 @@ struct ProcessWords {
 
 [[nodiscard]] RepeatedOptions repeated_options(const CLI::App& app);
 
-/// A scenario whose settings the options have overridden, and which part of it to run.
-struct PlannedRun {
-  Scenario scenario;
-  RunFilter filter;
-  Registry registry;  ///< with the backends of plug-ins that the scenario names
-  RunPlan plan{};     ///< of these three; its entries are the registry's
-};
-
 /// The runs of a command line, of scenarios that have a case to run. `program` begins the lines
 /// that repeat a cell. Throws ConfigError for every mistake of a user that keeps one of them from
 /// its start, also for two files that no result could tell apart and for a pattern that matches no
@@ -81,10 +70,5 @@ struct PlannedRun {
 [[nodiscard]] std::vector<PlannedRun> planned_runs(const RunOptions& options,
                                                    const KnownBackends& known,
                                                    const std::string& program);
-
-/// What a person who loaded plug-ins should know where no option names backends: which of their
-/// backends are absent, and which files have none that takes part because the scenarios list
-/// others.
-[[nodiscard]] std::vector<std::string> notes_on_plugins(const std::vector<PlannedRun>& runs);
 
 }  // namespace attnbench

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/attnbench/shard.h"
+#include "lib/run/planned_run.h"
 
 #include <gtest/gtest.h>
 

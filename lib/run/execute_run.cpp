@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/attnbench/run_in_place.h"
+#include "lib/run/execute_run.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,13 +14,44 @@
 #include "lib/isolate/isolated_executor.h"
 #include "lib/run/processor_load.h"
 #include "lib/session/local_executor.h"
-#include "lib/session/mixed_executor.h"
 
 namespace attnbench {
 namespace {
 
+/// Backends work in this process, except those with a host process of their own.
+class MixedExecutor final : public Executor {
+ public:
+  /// Both must outlive it.
+  MixedExecutor(Executor& here, Executor& elsewhere) : here_(&here), elsewhere_(&elsewhere) {}
+
+  [[nodiscard]] DeviceInfo host() const override { return here_->host(); }
+
+  /// A device is measured once for all backends that run on it; here, if it is open here, where no
+  /// code of a plug-in is.
+  [[nodiscard]] std::vector<RunDevice> prepare(
+      std::span<const Registry::Entry* const> backends) override {
+    std::vector<RunDevice> devices = here_->prepare(backends);
+    std::vector<const Registry::Entry*> hosted(backends.begin(), backends.end());
+    std::erase_if(hosted, [&](const Registry::Entry* entry) {
+      return std::ranges::any_of(
+          devices, [&](const RunDevice& device) { return device.info.kind == entry->info.device; });
+    });
+    for (RunDevice& device : elsewhere_->prepare(hosted)) devices.push_back(std::move(device));
+    return devices;
+  }
+
+  [[nodiscard]] std::unique_ptr<Session> begin(const Case& c, const Registry::Entry& entry,
+                                               int rounds) override {
+    return (entry.host.empty() ? here_ : elsewhere_)->begin(c, entry, rounds);
+  }
+
+ private:
+  Executor* here_;
+  Executor* elsewhere_;
+};
+
 /// Rough ones are no figures for later runs, nor are those of a processor that others keep busy.
-KeptCeilings kept_ceilings(const RunOptions& options, bool rough) {
+KeptCeilings kept_ceilings(const ExecutionOptions& options, bool rough) {
   std::string machine = this_machine();
   if (!machine.empty() && options.devices.gpu) {
     machine += fmt::format(" gpu {}", *options.devices.gpu);
@@ -35,9 +68,9 @@ KeptCeilings kept_ceilings(const RunOptions& options, bool rough) {
 
 }  // namespace
 
-RunResult run_in_place(const RunOptions& options, const PlannedRun& planned, const RunHooks& hooks,
-                       const std::function<void(const std::string&)>& note) {
-  const auto& [scenario, filter, registry, plan] = planned;
+RunResult execute_run(const ExecutionOptions& options, const Scenario& scenario,
+                      const RunPlan& plan, const RunHooks& hooks,
+                      const std::function<void(const std::string&)>& note) {
   // A cell of one round that nobody checks claims little: ceilings as rough as its time will do.
   // The processes of `ab`, which are such, spend most of their time on ceilings otherwise.
   const bool rough =

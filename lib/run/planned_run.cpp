@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 attnbench authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/run/planned_run.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <map>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "lib/base/error.h"
+#include "lib/session/hybrid_entry.h"
+
+namespace attnbench {
+namespace {
+
+std::vector<std::string> mixed_cases(const PlannedRun& run) {
+  std::vector<std::string> ids;
+  for (const Case* c : select_cases(run.scenario, run.filter)) {
+    if (c->mode == ForwardMode::kMixed) ids.push_back(c->id);
+  }
+  return ids;
+}
+
+/// Backends that are present, without those of the processor that only step in.
+std::vector<std::string> present_backends(const PlannedRun& run) {
+  const RunPlan plan = plan_run(run.scenario, run.registry, run.filter);
+  const auto& fallbacks = plan.cpu_fallbacks;
+  std::vector<std::string> names;
+  for (const Registry::Entry* entry : plan.backends) {
+    if (entry->make && std::ranges::find(fallbacks, entry) == fallbacks.end()) {
+      names.push_back(entry->info.name);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+Shard Shard::parse(const std::string& text) {
+  Shard shard;
+  const char* const end = text.data() + text.size();
+  const auto index = std::from_chars(text.data(), end, shard.index);
+  if (index.ec == std::errc{} && index.ptr != end && *index.ptr == '/') {
+    const auto count = std::from_chars(index.ptr + 1, end, shard.count);
+    if (count.ec == std::errc{} && count.ptr == end && shard.index >= 1 &&
+        shard.index <= shard.count) {
+      return shard;
+    }
+  }
+  throw ConfigError(fmt::format("'{}' is not a part and how many there are: 1/4 to 4/4", text));
+}
+
+void keep_shard(const Shard& shard, std::vector<PlannedRun>& runs) {
+  std::size_t place = 0;
+  for (PlannedRun& run : runs) {
+    std::vector<std::string> kept;
+    for (const Case* c : select_cases(run.scenario, run.filter)) {
+      if (shard.holds(place++)) kept.push_back(c->id);
+    }
+    run.filter.cases = std::move(kept);
+  }
+  std::erase_if(runs, [](const PlannedRun& run) { return run.filter.cases.empty(); });
+  if (!runs.empty()) return;
+  throw ConfigError(fmt::format("--shard {}/{}: there is no case for this part of {}", shard.index,
+                                shard.count, place == 1 ? "one" : std::to_string(place)));
+}
+
+void pair_backends(PlannedRun& run) {
+  std::vector<std::string> cases = mixed_cases(run), pairs;
+  if (cases.empty()) {
+    throw ConfigError(
+        "--hybrid best: no case mixes prompts and decodes; in all others a pair is one of its two "
+        "backends");
+  }
+  std::vector<std::string> names = present_backends(run);
+  for (const std::string& prefill : names) {
+    for (const std::string& decode : names) {
+      if (prefill == decode || is_hybrid(prefill) || is_hybrid(decode)) continue;
+      const std::string pair = prefill + '+' + decode;
+      try {
+        add_hybrid(run.registry, pair);
+        pairs.push_back(pair);
+      } catch (const ConfigError&) {  // of two devices, or of two plug-in files
+      }
+    }
+  }
+  if (pairs.empty()) {
+    throw ConfigError(
+        "--hybrid best: no two backends can be a pair; --backend NAME,NAME names them, both of one "
+        "device");
+  }
+  for (std::string& pair : pairs) {
+    if (std::ranges::find(names, pair) == names.end()) names.push_back(std::move(pair));
+  }
+  run.filter = {std::move(cases), std::move(names)};
+}
+
+std::vector<std::string> notes_on_plugins(const std::vector<PlannedRun>& runs) {
+  std::set<std::string> loaded, busy;
+  std::map<std::string, std::set<std::string>> absent;  // names by reason
+  for (const PlannedRun& run : runs) {
+    if (!run.filter.backends.empty()) return {};
+    const std::vector<const Registry::Entry*>& chosen = run.plan.backends;
+    for (const Registry::Entry* entry : chosen) busy.insert(entry->plugin);
+    for (const Registry::Entry& entry : run.registry.entries()) {
+      if (entry.plugin.empty()) continue;  // this program's own
+      if (entry.make) {
+        loaded.insert(entry.plugin);
+      } else if (entry.info.by_default && std::ranges::find(chosen, &entry) == chosen.end()) {
+        // Of others that are absent, rows or their bases say why.
+        absent[entry.absence].insert(entry.info.name);
+      }
+    }
+  }
+  std::vector<std::string> notes;
+  for (const auto& [reason, names] : absent) {
+    notes.push_back(fmt::format("{} {} absent: {}", fmt::join(names, ", "),
+                                names.size() == 1 ? "is" : "are", reason));
+  }
+  std::vector<std::string> idle;
+  std::ranges::set_difference(loaded, busy, std::back_inserter(idle));
+  if (!idle.empty()) {
+    notes.push_back(fmt::format(
+        "no backend of {} takes part: the scenario's list of backends names others; --backend "
+        "NAME,... names those to run",
+        fmt::join(idle, ", ")));
+  }
+  return notes;
+}
+
+}  // namespace attnbench
