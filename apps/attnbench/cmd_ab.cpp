@@ -20,7 +20,6 @@
 #include "apps/attnbench/interrupt.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/plugins.h"
-#include "apps/attnbench/progress_line.h"
 #include "apps/attnbench/run_options.h"
 #include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
@@ -28,6 +27,7 @@
 #include "lib/gate/ab.h"
 #include "lib/gate/ab_process.h"
 #include "lib/gate/suspects.h"
+#include "lib/view/units.h"
 
 namespace attnbench {
 namespace {

@@ -16,9 +16,7 @@
 #include "apps/attnbench/gate_options.h"
 #include "apps/attnbench/interrupt.h"
 #include "apps/attnbench/option_values.h"
-#include "apps/attnbench/progress_line.h"
 #include "apps/attnbench/run_options.h"
-#include "apps/attnbench/run_outcome.h"
 #include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
 #include "lib/base/printable.h"
@@ -28,6 +26,8 @@
 #include "lib/result/record_text.h"
 #include "lib/result/result_file.h"
 #include "lib/run/execute_run.h"
+#include "lib/summary/progress_line.h"
+#include "lib/summary/run_outcome.h"
 
 namespace attnbench {
 namespace {

@@ -16,15 +16,15 @@
 #include "apps/attnbench/exit_guard.h"
 #include "apps/attnbench/hang_watch.h"
 #include "apps/attnbench/interrupt.h"
-#include "apps/attnbench/progress_line.h"
-#include "apps/attnbench/quiet_wait.h"
 #include "apps/attnbench/run_options.h"
-#include "apps/attnbench/run_outcome.h"
 #include "lib/base/error.h"
 #include "lib/base/printable.h"
 #include "lib/device/nvtx_range.h"
 #include "lib/result/run_journal.h"
 #include "lib/run/execute_run.h"
+#include "lib/run/processor_load.h"
+#include "lib/summary/progress_line.h"
+#include "lib/summary/run_outcome.h"
 #include "lib/summary/terminal.h"
 
 namespace attnbench {

@@ -60,6 +60,13 @@ std::string count_text(std::int64_t count) {
   return text;
 }
 
+std::string rough_time(double seconds) {
+  if (seconds < 99.5) return fmt::format("{:.0f} s", seconds);
+  const auto minutes = static_cast<std::int64_t>(std::min(std::round(seconds / 60), 1e9));
+  if (minutes < 100) return fmt::format("{} min", minutes);
+  return fmt::format("{} h {} min", minutes / 60, minutes % 60);
+}
+
 std::string percent_text(double fraction) {
   const double percent = fraction * 100;
   if (std::abs(percent) < 9.95) return fmt::format("{:.1f} %", percent);

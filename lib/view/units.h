@@ -17,6 +17,8 @@ namespace attnbench {
 [[nodiscard]] std::string three_digits(double value);
 /// "52.4 µs", "1.23 ms".
 [[nodiscard]] std::string time_text(double microseconds);
+/// "41 s", "12 min", "3 h 20 min".
+[[nodiscard]] std::string rough_time(double seconds);
 /// "187 MB"; 1 MB = 10^6 bytes.
 [[nodiscard]] std::string bytes_text(std::int64_t bytes);
 /// "624", "98.3 k", "1.23 M".

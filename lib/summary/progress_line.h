@@ -28,9 +28,6 @@ class RemainingTime {
   double first_s_ = 0, case_began_s_ = 0;
 };
 
-/// "41 s", "12 min", "3 h 20 min".
-[[nodiscard]] std::string rough_time(double seconds);
-
 /// One line that is rewritten in place while a run goes on. Never wider than the terminal, because
 /// a line that wraps cannot be erased. Into a pipe or a file go whole lines, now and then.
 class ProgressLine {

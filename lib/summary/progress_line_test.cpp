@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/attnbench/progress_line.h"
+#include "lib/summary/progress_line.h"
 
 #include <gtest/gtest.h>
 

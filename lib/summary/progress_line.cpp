@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/attnbench/progress_line.h"
+#include "lib/summary/progress_line.h"
 
 #include <fmt/format.h>
 
@@ -36,13 +36,6 @@ double RemainingTime::seconds(double now_s, double case_s) const {
   if (case_s <= 0 && over == 0) return 0;
   const double mean_s = (now_s - first_s_ + case_s) / (over + 1);
   return case_s + mean_s * static_cast<double>(cases_ - std::min(cases_, begun_));
-}
-
-std::string rough_time(double seconds) {
-  if (seconds < 99.5) return fmt::format("{:.0f} s", seconds);
-  const auto minutes = static_cast<std::int64_t>(std::min(std::round(seconds / 60), 1e9));
-  if (minutes < 100) return fmt::format("{} min", minutes);
-  return fmt::format("{} h {} min", minutes / 60, minutes % 60);
 }
 
 std::string progress_text(const std::string& lead, const std::string& id,

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/attnbench/run_outcome.h"
+#include "lib/summary/run_outcome.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
