@@ -17,11 +17,11 @@
 
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/gate_options.h"
-#include "apps/attnbench/interrupt.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/plugins.h"
 #include "apps/attnbench/run_options.h"
 #include "apps/attnbench/scenario_files.h"
+#include "apps/attnbench/this_process.h"
 #include "lib/base/error.h"
 #include "lib/base/system.h"
 #include "lib/gate/ab.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "apps/attnbench/command.h"
-#include "apps/attnbench/model_named.h"
+#include "apps/attnbench/named_values.h"
 #include "apps/attnbench/option_values.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
@@ -90,9 +90,7 @@ void add_accuracy_command(CLI::App& app, Action& action) {
       ->add_option("--layer", command->layer, "kind of layer; the model's full one if not given")
       ->option_text("full|sliding|…")
       ->transform(words_of(kinds));
-  accuracy->add_option("--tp", command->tp, "tensor-parallel ranks")
-      ->transform(whole_number("tp", 1, 1024))
-      ->capture_default_str();
+  add_tp_option(*accuracy, command->tp);
   accuracy->add_option("--keys", command->keys, "tokens of the request")
       ->transform(whole_number("keys", 1, 1 << 20))
       ->capture_default_str();
@@ -105,9 +103,7 @@ void add_accuracy_command(CLI::App& app, Action& action) {
       ->check(CLI::Range(1.0, 1e4))
       ->capture_default_str();
   add_seed_option(*accuracy, command->seed)->description("of the numbers; 0 if not given");
-  accuracy->add_option("--format", command->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*accuracy, command->format);
   accuracy->callback([command, &action] {
     action = [command](const KnownBackends&, Console& console) {
       return report_accuracy(*command, console);

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "apps/attnbench/command.h"
-#include "apps/attnbench/cpu_target_option.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/plugins.h"
 #include "apps/attnbench/scenario_files.h"
@@ -201,17 +200,13 @@ void add_dump_command(CLI::App& app, Action& action) {
       "  attnbench dump scenarios/quickstart.yaml --case mla -o mla\n"
       "  attnbench dump scenarios/quickstart.yaml --case spec_tree --fill needle -o tree\n");
   dump_app->add_option("scenario", options->scenario, kScenarioHelp)->required();
-  dump_app->add_option("--case", options->cases, "the case id; * and ? match")
-      ->allow_extra_args(false);
+  add_case_option(*dump_app, options->cases, "the case id; * and ? match");
   dump_app->add_option("-o,--output", options->directory, "folder to write")
       ->required()
       ->check(not_empty());
   dump_app->add_flag("--force", options->force,
                      "replace the dump that the folder holds; a used folder is refused otherwise");
-  dump_app->add_option("--backend", options->backends, "outputs of these backends only")
-      ->option_text("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_backend_option(*dump_app, options->backends, "outputs of these backends only");
   dump_app->add_option("--fill", options->fill, "data set")
       ->check(CLI::IsMember({"needle", "tag", "sparse_int", "extreme", "normal", "timing"}))
       ->capture_default_str();
@@ -220,11 +215,7 @@ void add_dump_command(CLI::App& app, Action& action) {
       ->type_name("N")
       ->capture_default_str();
   add_seed_option(*dump_app, options->seed);
-  dump_app
-      ->add_option("--threads", options->devices.threads,
-                   "CPU threads; 0 = all this process may use")
-      ->transform(whole_number("threads", 0, 4096))
-      ->type_name("N");
+  add_threads_option(*dump_app, options->devices.threads);
   options->cpu_target.add_to(*dump_app);
   dump_app->callback([options, &action] {
     action = [options](const KnownBackends& known, Console& console) {

@@ -60,12 +60,9 @@ void add_expand_command(CLI::App& app, Action& action) {
       "  attnbench expand scenarios/quickstart.yaml --case 'mla*' --format json\n"
       "  attnbench expand scenarios/quickstart.yaml --case mla --indices flashmla,block_table\n");
   expand->add_option("scenario", options->scenario, kScenarioHelp)->required();
-  expand->add_option("--case", options->filter.cases, "only these case ids; * and ? match")
-      ->allow_extra_args(false);
+  add_case_option(*expand, options->filter.cases);
   add_seed_option(*expand, options->seed);
-  expand->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*expand, options->format);
   declare_indices(*expand, *options);
   expand->callback([options, &action] {
     action = [options](const KnownBackends& known, Console& console) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/option_values.h"
 #include "apps/attnbench/plugins.h"
 #include "apps/attnbench/scenario_files.h"
 #include "lib/backend/tuning.h"
@@ -304,9 +305,7 @@ void add_list_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   const auto add = [&](const char* name, const char* what, Action listing) {
     CLI::App* command = list->add_subcommand(name, what);
-    command->add_option("--format", options->format, "table or json")
-        ->check(CLI::IsMember({"table", "json"}))
-        ->capture_default_str();
+    add_format_option(*command, options->format);
     command->callback([listing = std::move(listing), &action] { action = listing; });
     return command;
   };

@@ -9,8 +9,7 @@
 #include <string>
 
 #include "apps/attnbench/command.h"
-#include "apps/attnbench/kv_dtype_option.h"
-#include "apps/attnbench/model_named.h"
+#include "apps/attnbench/named_values.h"
 #include "apps/attnbench/option_values.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
@@ -70,9 +69,7 @@ void add_model_command(CLI::App& app, Action& action) {
   model->add_option("model", command->model, "preset (`attnbench list models`) or config.json")
       ->required()
       ->check(not_empty());
-  model->add_option("--tp", command->tp, "tensor-parallel ranks")
-      ->transform(whole_number("tp", 1, 1024))
-      ->capture_default_str();
+  add_tp_option(*model, command->tp);
   model->add_option("--dtype", command->dtype, "of activations")
       ->check(CLI::IsMember({"f32", "f16", "bf16"}))
       ->capture_default_str();
@@ -98,9 +95,7 @@ void add_model_command(CLI::App& app, Action& action) {
                    "of the whole model, which the ranks share evenly; without them what fits is an "
                    "upper bound")
       ->transform(memory_size("weights"));
-  model->add_option("--format", command->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*model, command->format);
   model->callback([command, &action] {
     action = [command](const KnownBackends&, Console& console) {
       return explain(*command, console);

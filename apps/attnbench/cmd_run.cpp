@@ -13,10 +13,9 @@
 #include <utility>
 
 #include "apps/attnbench/command.h"
-#include "apps/attnbench/exit_guard.h"
-#include "apps/attnbench/hang_watch.h"
-#include "apps/attnbench/interrupt.h"
+#include "apps/attnbench/in_process.h"
 #include "apps/attnbench/run_options.h"
+#include "apps/attnbench/this_process.h"
 #include "lib/base/error.h"
 #include "lib/base/printable.h"
 #include "lib/device/nvtx_range.h"

@@ -14,9 +14,7 @@
 #include <vector>
 
 #include "apps/attnbench/command.h"
-#include "apps/attnbench/engine_options.h"
-#include "apps/attnbench/kv_dtype_option.h"
-#include "apps/attnbench/model_named.h"
+#include "apps/attnbench/named_values.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/scenario_files.h"
 #include "lib/base/error.h"
@@ -157,9 +155,7 @@ void add_select_command(CLI::App& app, Action& action) {
       ->capture_default_str();
   select_app->add_flag("--deterministic", command->deterministic,
                        "SGLang's deterministic inference, vLLM's batch invariance");
-  select_app->add_option("--format", command->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*select_app, command->format);
   select_app->callback([command, &action] {
     action = [command](const KnownBackends&, Console& console) {
       return select(*command, console);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/attnbench/command.h"
+#include "apps/attnbench/option_values.h"
 #include "apps/attnbench/plugins.h"
 #include "lib/base/exit_code.h"
 #include "lib/device/cuda/cuda_device.h"
@@ -237,9 +238,7 @@ void add_selftest_command(CLI::App& app, Action& action) {
       ->add_option("--device", options->device,
                    "cpu or cuda (GPU 0); both if not given, as far as there is a GPU")
       ->check(CLI::IsMember({"cpu", "cuda"}));
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_format_option(*command, options->format);
   command->add_flag("--reasons", options->reasons,
                     "below each fault, what the first fill that catches it says");
   command->callback([options, &action] {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/attnbench/command.h"
-#include "apps/attnbench/engine_options.h"
+#include "apps/attnbench/named_values.h"
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/plugins.h"
 #include "apps/attnbench/scenario_files.h"
@@ -83,18 +83,11 @@ void add_support_command(CLI::App& app, Action& action) {
       "  attnbench support scenarios/quickstart.yaml --case 'spec*'\n"
       "  attnbench support scenarios/quickstart.yaml --engines --arch sm90\n");
   support->add_option("scenario", options->scenario, kScenarioHelp)->required();
-  support->add_option("--case", options->filter.cases, "only these case ids; * and ? match")
-      ->allow_extra_args(false);
+  add_case_option(*support, options->filter.cases);
   CLI::Option* named =
-      support
-          ->add_option("--backend", options->filter.backends,
-                       "only these backends; the scenario's, if it names any, otherwise all")
-          ->option_text("NAME,...")
-          ->delimiter(',')
-          ->allow_extra_args(false);
-  support->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+      add_backend_option(*support, options->filter.backends,
+                         "only these backends; the scenario's, if it names any, otherwise all");
+  add_format_option(*support, options->format);
   CLI::Option* engines = support->add_flag(
       "--engines", options->engines,
       "ask about the attention backends of SGLang and vLLM, as their documentation has it");

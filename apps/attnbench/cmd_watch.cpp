@@ -55,15 +55,9 @@ void add_watch_command(CLI::App& app, Action& action) {
           "--metric", command->options.metric,
           "any measured number, by the name of its column in the CSV; median_us if not given")
       ->option_text("COLUMN");
-  watch_app
-      ->add_option("--case", command->options.cases,
-                   "only these case ids; * and ? match; repeatable")
-      ->allow_extra_args(false);
-  watch_app
-      ->add_option("--backend", command->options.backends, "only these backends; * and ? match")
-      ->option_text("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_case_option(*watch_app, command->options.cases,
+                  "only these case ids; * and ? match; repeatable");
+  add_backend_option(*watch_app, command->options.backends, "only these backends; * and ? match");
   watch_app->add_option("--json", command->outputs.json, "write every value and change as JSON")
       ->check(not_empty());
   watch_app->callback([command, &action] {

@@ -7,8 +7,14 @@
 #include <iosfwd>
 #include <string>
 
-#include "apps/attnbench/cli_fwd.h"
 #include "lib/backend/registry.h"
+
+// Only names of CLI11's classes, for all headers: CLI/CLI.hpp takes seconds to compile.
+namespace CLI {
+class App;
+class FormatterBase;
+class ParseError;
+}  // namespace CLI
 
 namespace attnbench {
 
@@ -30,28 +36,16 @@ struct Console {
 /// What a subcommand's parse leaves behind: the call that does the work and returns the exit code.
 using Action = std::function<int(const KnownBackends&, Console&)>;
 
-// One file per subcommand. Each declares its options on `app` and sets `action` when it is the one
-// chosen.
-void add_run_command(CLI::App& app, Action& action);
-void add_expand_command(CLI::App& app, Action& action);
-void add_dump_command(CLI::App& app, Action& action);
-void add_list_command(CLI::App& app, Action& action);
-void add_support_command(CLI::App& app, Action& action);
-void add_model_command(CLI::App& app, Action& action);
-void add_accuracy_command(CLI::App& app, Action& action);
-void add_select_command(CLI::App& app, Action& action);
-void add_profile_command(CLI::App& app, Action& action);
-void add_ab_command(CLI::App& app, Action& action);
-void add_baseline_command(CLI::App& app, Action& action);
-void add_compare_command(CLI::App& app, Action& action);
-void add_selftest_command(CLI::App& app, Action& action);
-void add_merge_command(CLI::App& app, Action& action);
-void add_report_command(CLI::App& app, Action& action);
-void add_new_plugin_command(CLI::App& app, Action& action);
-void add_crossover_command(CLI::App& app, Action& action);
-void add_watch_command(CLI::App& app, Action& action);
-void add_worker_command(CLI::App& app, Action& action);
-void add_describe_command(CLI::App& app, Action& action);
+/// Declares a command and its options on the program, and sets the action when it is the one
+/// chosen.
+using AddCommand = void(CLI::App& program, Action& action);
+
+// A file cmd_NAME.cpp for each; command_line.cpp has their order.
+AddCommand add_ab_command, add_accuracy_command, add_baseline_command, add_compare_command,
+    add_crossover_command, add_describe_command, add_dump_command, add_expand_command,
+    add_list_command, add_merge_command, add_model_command, add_new_plugin_command,
+    add_profile_command, add_report_command, add_run_command, add_select_command,
+    add_selftest_command, add_support_command, add_watch_command, add_worker_command;
 
 /// Parses the command line, runs the command, maps every failure to its exit code and one clear
 /// message.

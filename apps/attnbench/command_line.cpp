@@ -10,7 +10,6 @@
 #include "apps/attnbench/help_text.h"
 #include "apps/attnbench/in_process.h"
 #include "apps/attnbench/plugins.h"
-#include "apps/attnbench/usage_error.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/base/lasting_path.h"
@@ -37,6 +36,14 @@ constexpr const char* kExitCodes =
     "       or results are not comparable\n"
     "  70   defect of attnbench\n"
     "  128+n  stopped by signal n, 141 by a closed pipe; run keeps what was measured\n";
+
+/// In the order of --help.
+constexpr AddCommand* kCommands[] = {
+    add_run_command,       add_expand_command,     add_support_command,  add_select_command,
+    add_list_command,      add_model_command,      add_accuracy_command, add_dump_command,
+    add_profile_command,   add_compare_command,    add_ab_command,       add_baseline_command,
+    add_crossover_command, add_watch_command,      add_selftest_command, add_merge_command,
+    add_report_command,    add_new_plugin_command, add_worker_command,   add_describe_command};
 
 /// The program as a shell in any folder finds it: by name on PATH, else by its whole path.
 std::string program_of(const char* called) {
@@ -88,26 +95,7 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
   app.require_subcommand(1);
   app.set_version_flag("--version", "attnbench " ATTNBENCH_VERSION);
   Action action;
-  add_run_command(app, action);
-  add_expand_command(app, action);
-  add_support_command(app, action);
-  add_select_command(app, action);
-  add_list_command(app, action);
-  add_model_command(app, action);
-  add_accuracy_command(app, action);
-  add_dump_command(app, action);
-  add_profile_command(app, action);
-  add_compare_command(app, action);
-  add_ab_command(app, action);
-  add_baseline_command(app, action);
-  add_crossover_command(app, action);
-  add_watch_command(app, action);
-  add_selftest_command(app, action);
-  add_merge_command(app, action);
-  add_report_command(app, action);
-  add_new_plugin_command(app, action);
-  add_worker_command(app, action);
-  add_describe_command(app, action);
+  for (AddCommand* const add : kCommands) add(app, action);
   PluginOptions plugins;
   add_plugin_options(app, plugins);
 

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "apps/attnbench/cli_fwd.h"
 #include "apps/attnbench/command.h"
 #include "lib/gate/compare.h"
 #include "lib/gate/text_options.h"

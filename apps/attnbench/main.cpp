@@ -6,7 +6,7 @@
 
 #include "apps/attnbench/command.h"
 #include "apps/attnbench/cpu_baseline.h"
-#include "apps/attnbench/standard_stream.h"
+#include "apps/attnbench/this_process.h"
 #include "backends/register.h"
 
 int main(int argc, char** argv) {

@@ -93,4 +93,43 @@ CLI::Option* add_seed_option(CLI::App& app, std::optional<std::uint64_t>& seed) 
       ->transform(whole_number("seed", 0, std::numeric_limits<std::int64_t>::max()));
 }
 
+CLI::Option* add_threads_option(CLI::App& app, int& threads) {
+  return app.add_option("--threads", threads, "CPU threads; 0 = all this process may use")
+      ->transform(whole_number("threads", 0, 4096))
+      ->type_name("N");
+}
+
+CLI::Option* add_tp_option(CLI::App& app, int& tp) {
+  return app.add_option("--tp", tp, "tensor-parallel ranks")
+      ->transform(whole_number("tp", 1, 1024))
+      ->capture_default_str();
+}
+
+CLI::Option* add_format_option(CLI::App& app, std::string& format) {
+  return app.add_option("--format", format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+}
+
+CLI::Option* add_case_option(CLI::App& app, std::vector<std::string>& cases,
+                             const std::string& help) {
+  return app.add_option("--case", cases, help)->allow_extra_args(false);
+}
+
+CLI::Option* add_backend_option(CLI::App& app, std::vector<std::string>& backends,
+                                const std::string& help) {
+  return app.add_option("--backend", backends, help)
+      ->option_text("NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
+void CpuTargetOption::add_to(CLI::App& command) {
+  command
+      .add_option("--cpu-target", name,
+                  "instruction set of CPU kernels: avx2, avx512, avx512_bf16, neon; the best "
+                  "that this processor has if not given")
+      ->option_text("NAME");
+}
+
 }  // namespace attnbench

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lib/config/word_hints.h"
+#include "lib/device/cpu/cpu_info.h"
 
 namespace attnbench {
 
@@ -46,7 +47,30 @@ template <class Enum>
 /// An empty word is most often a variable that is not set: it must not quietly mean "none".
 [[nodiscard]] CLI::Validator not_empty();
 
-/// Declares --seed.
+// Options of several commands.
+
 CLI::Option* add_seed_option(CLI::App& app, std::optional<std::uint64_t>& seed);
+CLI::Option* add_threads_option(CLI::App& app, int& threads);
+CLI::Option* add_tp_option(CLI::App& app, int& tp);
+/// --format, "table" or "json".
+CLI::Option* add_format_option(CLI::App& app, std::string& format);
+/// --case, of ids and globs.
+CLI::Option* add_case_option(CLI::App& app, std::vector<std::string>& cases,
+                             const std::string& help = "only these case ids; * and ? match");
+/// --backend, of names with commas.
+CLI::Option* add_backend_option(CLI::App& app, std::vector<std::string>& backends,
+                                const std::string& help);
+
+/// --cpu-target of the commands that run CPU backends.
+struct CpuTargetOption {
+  std::string name;  ///< empty: not given
+
+  void add_to(CLI::App& command);
+
+  /// Throws as cpu_target_named does, which is why it waits until the command runs.
+  [[nodiscard]] CpuTarget target() const {
+    return name.empty() ? best_cpu_target() : cpu_target_named(name);
+  }
+};
 
 }  // namespace attnbench

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "apps/attnbench/cli_fwd.h"
 #include "apps/attnbench/command.h"
 #include "lib/result/journal.h"
 #include "lib/result/record.h"

@@ -77,18 +77,14 @@ namespace {
 
 void declare_filter(CLI::App& app, RunOptions& options) {
   app.option_defaults()->group(kCells);
-  app.add_option("--case", options.filter.cases, "only these case ids; * and ? match; repeatable")
-      ->type_name("ID")
-      ->allow_extra_args(false);
-  app.add_option(
-         "--backend", options.filter.backends,
-         "only these backends; a name may be a variant (splitkv:dynamic) or a pair "
-         "(paged_fa+splitkv); * and ? match: 'splitkv:splits=*' tries every value of a tuning "
-         "parameter. If not given: those that the scenario names, otherwise all but variants; "
-         "with a GPU, a CPU backend then runs only the cases that no GPU backend supports")
-      ->option_text("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_case_option(app, options.filter.cases, "only these case ids; * and ? match; repeatable")
+      ->type_name("ID");
+  add_backend_option(
+      app, options.filter.backends,
+      "only these backends; a name may be a variant (splitkv:dynamic) or a pair "
+      "(paged_fa+splitkv); * and ? match: 'splitkv:splits=*' tries every value of a tuning "
+      "parameter. If not given: those that the scenario names, otherwise all but variants; "
+      "with a GPU, a CPU backend then runs only the cases that no GPU backend supports");
   app.add_option("--hybrid", options.hybrid,
                  "best: in cases that mix prompts and decodes, also run every pair of these "
                  "backends, one for the prompts and one for the decodes; a closing line names the "
@@ -166,10 +162,7 @@ void declare_measuring_options(CLI::App& app, RunOptions& options) {
   app.add_flag("--quick", options.execution.quick,
                "a smoke test, not a measurement: 3 rounds of 1 sample (crossover: 8 rounds), no "
                "graph of many forwards, and the machine's ceilings measured once");
-  app.add_option("--threads", options.execution.devices.threads,
-                 "CPU threads; 0 = all this process may use")
-      ->transform(whole_number("threads", 0, 4096))
-      ->type_name("N");
+  add_threads_option(app, options.execution.devices.threads);
   options.cpu_target.add_to(app);
   app.add_option("--device", options.execution.devices.gpu,
                  "GPU number, as CUDA counts; 0 if not given")
@@ -332,17 +325,6 @@ void expect_use_of_timeout(const RunOptions& options, const std::vector<PlannedR
   throw ConfigError("--timeout requires --isolate: no backend here has a process of its own");
 }
 
-}  // namespace
-
-void declare_run_options(CLI::App& app, RunOptions& options) {
-  declare_cells(app, options);
-  declare_quiet_wait(app, options);
-  declare_measuring_options(app, options);
-  declare_output(app, options);
-}
-
-namespace {
-
 /// A given option as it stands on a command line.
 void add_words(const CLI::Option& option, std::vector<std::string>& words) {
   const std::string name = "--" + option.get_lnames().front();
@@ -354,6 +336,13 @@ void add_words(const CLI::Option& option, std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+void declare_run_options(CLI::App& app, RunOptions& options) {
+  declare_cells(app, options);
+  declare_quiet_wait(app, options);
+  declare_measuring_options(app, options);
+  declare_output(app, options);
+}
 
 void declare_options_for_processes(CLI::App& app, RunOptions& options) {
   declare_filter(app, options);

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/attnbench/cli_fwd.h"
-#include "apps/attnbench/cpu_target_option.h"
+#include "apps/attnbench/command.h"
+#include "apps/attnbench/option_values.h"
 #include "apps/attnbench/output_files.h"
 #include "apps/attnbench/plugins.h"
 #include "lib/run/execute_run.h"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/attnbench/pack_files.h"
+#include "apps/attnbench/plugins.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/attnbench/hang_watch.h"
+#include "apps/attnbench/in_process.h"
 
 #include <gmock/gmock.h>
 

@@ -1,8 +1,14 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/attnbench/interrupt.h"
+#include "apps/attnbench/this_process.h"
+
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
+#include <string_view>
 
 namespace attnbench {
 namespace {
@@ -16,6 +22,21 @@ void remember(int signal) {
 }
 
 }  // namespace
+
+bool takes_escapes(int descriptor) {
+  const char* const kind = std::getenv("TERM");
+  return isatty(descriptor) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
+}
+
+std::size_t terminal_width(int descriptor) {
+  winsize size{};
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+bool reader_is_gone(int descriptor) {
+  pollfd stream{.fd = descriptor, .events = POLLOUT, .revents = 0};
+  return poll(&stream, 1, 0) == 1 && (stream.revents & POLLERR) != 0;
+}
 
 void catch_interrupts() {
   std::signal(SIGINT, remember);
