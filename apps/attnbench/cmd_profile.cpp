@@ -4,13 +4,13 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <ostream>
-#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -19,7 +19,6 @@
 #include "apps/attnbench/option_values.h"
 #include "apps/attnbench/plugins.h"
 #include "apps/attnbench/scenario_files.h"
-#include "lib/backend/format_choice.h"
 #include "lib/base/error.h"
 #include "lib/base/exit_code.h"
 #include "lib/base/lasting_path.h"
@@ -27,14 +26,11 @@
 #include "lib/base/system.h"
 #include "lib/cost/cost.h"
 #include "lib/device/cuda/cuda_device.h"
-#include "lib/device/nvtx_range.h"
-#include "lib/profile/capture_window.h"
 #include "lib/profile/ncu_csv.h"
+#include "lib/profile/profiled_forward.h"
 #include "lib/profile/profiler_line.h"
 #include "lib/run/run_plan.h"
 #include "lib/scenario/case.h"
-#include "lib/scenario/problem_of.h"
-#include "lib/session/case_on_device.h"
 #include "lib/view/table.h"
 
 namespace attnbench {
@@ -96,38 +92,16 @@ const Registry::Entry& the_present_backend(const Registry& registry,
   throw EnvironmentError(fmt::format("{} cannot run here: {}", options.backend, entry.absence));
 }
 
-/// The profiler records one forward, and none of the work that prepares it.
 void run_window(const ProfileOptions& options, const KnownBackends& known) {
   const Scenario scenario = read_scenario(options.scenario, options.seed);
-  Case c = the_case(scenario, options);
+  const Case& c = the_case(scenario, options);
   const Registry registry = known.with_those_of(scenario, {options.backend});
   const Registry::Entry& entry = the_present_backend(registry, options);
   const std::unique_ptr<Device> device = make_cuda_device(options.device);
-  const std::unique_ptr<Backend> backend = entry.make();
-  const FormatChoice choice = entry.info.device == DeviceKind::kCuda
-                                  ? choose_format(*backend, problem_of(c), c.kv_cache.layout)
-                                  : FormatChoice{Support::no("runs on the CPU only")};
-  if (!choice) {
-    throw ConfigError(fmt::format("{}: UNSUPPORTED({})", options.backend, choice.support.reason()));
-  }
-  c.kv_cache.layout = choice.layout;
-  Fixture fixture(c, *device);
-  fixture.fill(Fill::kTiming);
-  PlanMemory memory(*device);
-  const std::unique_ptr<Stream> stream = device->make_stream();
-  const std::unique_ptr<Plan> plan = backend->plan(fixture.batch(), memory);
-  plan->run(*stream);  // lazy loading
-  stream->synchronize();
-  if (options.cache != "warm") device->flush_cache(*stream);
-  if (options.cache == "serving") {
-    device->touch(*stream, serving_state(fixture, memory));
-  }
-  stream->synchronize();
-
-  const CaptureWindow window;
-  const NvtxRange range(fmt::format("{}/{}/{}", scenario.name, c.id, options.backend));
-  plan->run(*stream);
-  stream->synchronize();
+  const CacheState cache = *std::ranges::find(kCacheStates, options.cache,
+                                              [](CacheState each) { return to_string(each); });
+  run_profiled_forward(entry, c, *device, cache,
+                       fmt::format("{}/{}/{}", scenario.name, c.id, options.backend));
 }
 
 std::vector<std::string> inner_command(const ProfileOptions& options, const std::string& case_id,
