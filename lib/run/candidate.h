@@ -38,6 +38,11 @@ struct Candidate {
   std::vector<CandidateTiming> timings;
 
   [[nodiscard]] bool runs() const { return !ended; }
+  /// Ends its work. A wrong result stays wrong.
+  void rule_out(Outcome outcome);
+  /// Ends its work, if it still runs, for the exception that is being handled. What was timed
+  /// stays.
+  void end_for_current_exception();
 };
 
 }  // namespace attnbench

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <new>
 #include <thread>
 #include <utility>
 
@@ -18,22 +17,6 @@
 
 namespace attnbench {
 namespace {
-
-/// What the exception being handled says about the machine or about attnbench.
-Skipped current_trouble() {
-  constexpr const char* kDefect = "attnbench itself failed: {}";
-  try {
-    throw;
-  } catch (const EnvironmentError& error) {
-    return {error.what(), Trouble::kEnvironment};
-  } catch (const std::bad_alloc&) {
-    return {"out of memory", Trouble::kEnvironment};
-  } catch (const std::exception& error) {
-    return {fmt::format(kDefect, error.what()), Trouble::kDefect};
-  } catch (...) {
-    return {fmt::format(kDefect, "an exception without a message"), Trouble::kDefect};
-  }
-}
 
 void sleep_s(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
@@ -67,23 +50,15 @@ void CaseRun::tell(const std::string& what) const {
 
 bool CaseRun::anyone_runs() const { return std::ranges::any_of(candidates_, &Candidate::runs); }
 
-void CaseRun::rule_out(Candidate& candidate, Outcome outcome) {
-  const Verification& found = candidate.verification;
-  if (found.verdict == Verdict::kIncorrect) {
-    outcome = Incorrect{found.reason, false, trouble_of(outcome)};
-  }
-  candidate.ended = std::move(outcome);
-}
-
 void CaseRun::begin(Candidate& candidate) {
   const Registry::Entry& entry = *candidate.entry;
-  if (!entry.make) return rule_out(candidate, Unsupported{entry.absence});
+  if (!entry.make) return candidate.rule_out(Unsupported{entry.absence});
   candidate.device = device_of(entry, devices_);
   if (candidate.device == nullptr) {
-    return rule_out(candidate, Unsupported{"no device of its kind takes part"});
+    return candidate.rule_out(Unsupported{"no device of its kind takes part"});
   }
   if (const std::string& lost = candidate.device->lost; !lost.empty()) {
-    return rule_out(candidate, Skipped{lost});
+    return candidate.rule_out(Skipped{lost});
   }
   attempt(candidate, [&] {
     candidate.session = executor_->begin(*case_, entry, scenario_->measure.max_rounds);
@@ -95,17 +70,17 @@ void CaseRun::consider(Candidate& candidate) {
   const Registry::Entry& entry = *candidate.entry;
   attempt(candidate, [&] {
     const FormatChoice choice = candidate.session->supports();
-    if (!choice) return rule_out(candidate, Unsupported{choice.support.reason()});
+    if (!choice) return candidate.rule_out(Unsupported{choice.support.reason()});
     candidate.layout = choice.layout;
     candidate.numerics = candidate.session->numerics();
     const std::string looser = refusal_by_at_most(scenario_->verify, candidate.numerics);
-    if (!looser.empty()) return rule_out(candidate, Unsupported{looser});
+    if (!looser.empty()) return candidate.rule_out(Unsupported{looser});
     const auto& launches = scenario_->measure.launch;
     const auto takes = [&](LaunchMode each) {
       return takes_launch(*case_, scenario_->measure, entry, each);
     };
     if (std::ranges::none_of(launches, [&](LaunchMode each) { return bool(takes(each)); })) {
-      rule_out(candidate, Unsupported{takes(launches.front()).reason()});
+      candidate.rule_out(Unsupported{takes(launches.front()).reason()});
     }
   });
 }
@@ -117,12 +92,12 @@ void CaseRun::attempt(Candidate& candidate, const std::function<void()>& step) {
   } catch (const BackendFailed& failure) {
     // Earlier timings are kept.
     if (candidate.runs() && candidate.timings.empty()) {
-      rule_out(candidate, Crashed{failure.what()});
+      candidate.rule_out(Crashed{failure.what()});
     }
   } catch (const CudaError& error) {
     lose(*candidate.device, fmt::format("the GPU was lost: {}", error.what()));
   } catch (...) {
-    end_for_current_exception(candidate);
+    candidate.end_for_current_exception();
   }
 }
 
@@ -131,17 +106,7 @@ void CaseRun::attempt_for_all(const std::function<void()>& step) {
     step();
   } catch (const RunStopped&) {  // what is not timed is "interrupted"
   } catch (...) {
-    for (Candidate& candidate : candidates_) end_for_current_exception(candidate);
-  }
-}
-
-void CaseRun::end_for_current_exception(Candidate& candidate) {
-  if (!candidate.runs()) return;
-  Skipped trouble = current_trouble();
-  if (candidate.timings.empty()) {
-    rule_out(candidate, std::move(trouble));
-  } else {
-    candidate.late_trouble = std::move(trouble);
+    for (Candidate& candidate : candidates_) candidate.end_for_current_exception();
   }
 }
 
@@ -149,7 +114,7 @@ void CaseRun::lose(RunDevice& device, const std::string& trouble) {
   device.lost = trouble;
   for (Candidate& candidate : candidates_) {
     if (candidate.runs() && candidate.device == &device && candidate.timings.empty()) {
-      rule_out(candidate, Skipped{trouble});
+      candidate.rule_out(Skipped{trouble});
     }
   }
 }
@@ -181,7 +146,7 @@ void CaseRun::verify() {
     tell(fmt::format("{} · verifying", candidate.entry->info.name));
     observe(candidate, truth);
     if (candidate.verification.verdict == Verdict::kCrashed) {
-      rule_out(candidate, Crashed{candidate.verification.reason});
+      candidate.rule_out(Crashed{candidate.verification.reason});
     }
     const Lap lap(spent_.building);
     candidate.session->tidy_up();
@@ -208,7 +173,7 @@ void CaseRun::plan(RunDevice& device) {
     lap.give(candidate.plan.building_us / 1e6, spent_.building);
     const std::string beyond =
         beyond_workspace_limit(candidate.plan.workspace_bytes, measure.workspace_limit);
-    if (!beyond.empty()) return rule_out(candidate, Skipped{beyond});
+    if (!beyond.empty()) return candidate.rule_out(Skipped{beyond});
     const Registry::Entry& entry = *candidate.entry;
     if (replays && takes_launch(*case_, measure, entry, LaunchMode::kGraph) &&
         !is_forced(*case_, measure, entry, LaunchMode::kGraph)) {

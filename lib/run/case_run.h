@@ -68,15 +68,10 @@ class CaseRun {
   void attempt(Candidate& candidate, const std::function<void()>& step);
   /// Runs `step`. What it throws ends the work of all candidates.
   void attempt_for_all(const std::function<void()>& step);
-  /// Ends the candidate's work, if it still runs, for the exception that is being handled. What was
-  /// timed stays.
-  static void end_for_current_exception(Candidate& candidate);
   void lose(RunDevice& device, const std::string& trouble);
   /// attempt() with each candidate that runs, until a stop is asked for.
   void for_all_that_run(const std::function<void(Candidate&)>& step);
   void for_all_on(RunDevice& device, const std::function<void(Candidate&)>& step);
-  /// Ends its work. A wrong result stays wrong.
-  static void rule_out(Candidate& candidate, Outcome outcome);
   [[nodiscard]] bool anyone_runs() const;
 
   // What several of them take.
