@@ -56,8 +56,5 @@ struct ModelStep {
 [[nodiscard]] std::vector<ModelStep> model_steps(const RunResult& run);
 
 [[nodiscard]] Json model_steps_json(const RunResult& run);
-/// "" where no mix has `layers`. Lines have at most `width` columns.
-[[nodiscard]] std::string model_steps_terminal_section(const RunResult& run, std::size_t width);
-[[nodiscard]] std::string model_steps_markdown_section(const RunResult& run);
 
 }  // namespace attnbench

@@ -5,34 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 #include "lib/result/record_fields.h"
 #include "lib/result/record_json.h"
 #include "lib/result/testing/sample_run.h"
-#include "lib/view/units.h"
 
 namespace attnbench {
 namespace {
 
-using testing::HasSubstr;
 using testing::IsEmpty;
-
-/// 12 full layers or 36 sliding ones of a model of 48; its plan takes 10 us.
-Record layer(const char* kind, const char* backend, double median_us,
-             StepPart step = StepPart::kAttention) {
-  Record r = sample_run().records[0];
-  const bool full = std::string(kind) == "full";
-  r.case_id = std::string("chat/") + kind;
-  r.backend = backend;
-  r.step = step;
-  r.model_layers = {kind, full ? 12 : 36, 48, ""};
-  r.timing.median_us = median_us;
-  r.timing.lo_us = median_us - 1;
-  r.timing.hi_us = median_us + 2;
-  r.plan = {10, 20};
-  return r;
-}
 
 Record refused(Record r, const char* reason) {
   r.outcome = Unsupported{reason};
@@ -50,15 +30,9 @@ Record written(Record r, int readers) {
   return r;
 }
 
-RunResult run_with_layers(std::vector<Record> records) {
-  RunResult run = sample_run();
-  run.records = std::move(records);
-  return run;
-}
-
 TEST(ModelSteps, sum_layers_of_each_kind_and_plan_once_a_kind) {
-  const auto steps =
-      model_steps(run_with_layers({layer("full", "a", 100), layer("sliding", "a", 30)}));
+  const auto steps = model_steps(
+      run_with_layers({layer_record("full", "a", 100), layer_record("sliding", "a", 30)}));
   ASSERT_EQ(steps.size(), 1u) << "one backend is no choice";
   const ModelStep& step = steps[0];
   EXPECT_EQ(step.step, "chat");
@@ -71,7 +45,7 @@ TEST(ModelSteps, sum_layers_of_each_kind_and_plan_once_a_kind) {
 }
 
 TEST(ModelSteps, count_the_update_of_a_recorded_graph_in_the_place_of_a_plan) {
-  Record full = layer("full", "a", 100), sliding = layer("sliding", "a", 30);
+  Record full = layer_record("full", "a", 100), sliding = layer_record("sliding", "a", 30);
   for (Record* r : {&full, &sliding}) {
     r->launch = LaunchMode::kGraph;
     r->update = {3, 4};
@@ -81,17 +55,17 @@ TEST(ModelSteps, count_the_update_of_a_recorded_graph_in_the_place_of_a_plan) {
 }
 
 TEST(ModelSteps, have_no_interval_where_a_layer_has_none) {
-  Record brief = layer("full", "a", 100);
+  Record brief = layer_record("full", "a", 100);
   brief.timing.rounds = 3;
-  const auto steps = model_steps(run_with_layers({brief, layer("sliding", "a", 30)}));
+  const auto steps = model_steps(run_with_layers({brief, layer_record("sliding", "a", 30)}));
   EXPECT_TRUE(steps[0].exists());
   EXPECT_FALSE(steps[0].has_interval());
 }
 
 TEST(ModelSteps, take_the_best_backend_of_each_kind) {
-  const auto steps =
-      model_steps(run_with_layers({layer("full", "a", 100), layer("full", "b", 90),
-                                   layer("sliding", "a", 30), layer("sliding", "b", 40)}));
+  const auto steps = model_steps(
+      run_with_layers({layer_record("full", "a", 100), layer_record("full", "b", 90),
+                       layer_record("sliding", "a", 30), layer_record("sliding", "b", 40)}));
   ASSERT_EQ(steps.size(), 3u);
   const ModelStep& best = steps[2];
   EXPECT_EQ(best.backend, "");
@@ -102,17 +76,19 @@ TEST(ModelSteps, take_the_best_backend_of_each_kind) {
 }
 
 TEST(ModelSteps, offer_no_choice_where_a_single_backend_ran) {
-  EXPECT_EQ(model_steps(run_with_layers({layer("full", "a", 100), layer("sliding", "a", 30),
-                                         refused(layer("full", "b", 1), "no")}))
-                .size(),
-            1u);
+  EXPECT_EQ(
+      model_steps(run_with_layers({layer_record("full", "a", 100), layer_record("sliding", "a", 30),
+                                   refused(layer_record("full", "b", 1), "no")}))
+          .size(),
+      1u);
 }
 
 TEST(ModelSteps, of_a_backend_that_lacks_a_kind_are_no_sum_but_its_reason) {
   const RunResult run = run_with_layers(
-      {layer("full", "a", 100), refused(layer("full", "b", 1), "no heads"),
-       refused(layer("sliding", "a", 1), "no windows"), layer("sliding", "b", 40),
-       refused(layer("full", "c", 1), "no"), refused(layer("sliding", "c", 1), "no")});
+      {layer_record("full", "a", 100), refused(layer_record("full", "b", 1), "no heads"),
+       refused(layer_record("sliding", "a", 1), "no windows"), layer_record("sliding", "b", 40),
+       refused(layer_record("full", "c", 1), "no"),
+       refused(layer_record("sliding", "c", 1), "no")});
   const auto steps = model_steps(run);
   ASSERT_EQ(steps.size(), 3u) << "c ran nothing";
   EXPECT_EQ(steps[2].backend, "") << "a and b are a choice";
@@ -123,21 +99,21 @@ TEST(ModelSteps, of_a_backend_that_lacks_a_kind_are_no_sum_but_its_reason) {
 }
 
 TEST(ModelSteps, count_neither_wrong_nor_mistrusted_layers) {
-  Record wrong = layer("full", "a", 100);
+  Record wrong = layer_record("full", "a", 100);
   wrong.outcome = Incorrect{"NaN", true};
-  Record mistrusted = layer("full", "b", 100);
+  Record mistrusted = layer_record("full", "b", 100);
   mistrusted.outcome = Accepted{Agreement::kMistrusted, Speed::kClaimed, "zeros"};
-  const auto steps = model_steps(
-      run_with_layers({wrong, mistrusted, layer("sliding", "a", 30), layer("sliding", "b", 30)}));
+  const auto steps = model_steps(run_with_layers(
+      {wrong, mistrusted, layer_record("sliding", "a", 30), layer_record("sliding", "b", 30)}));
   ASSERT_EQ(steps.size(), 2u) << "no best one either";
   EXPECT_EQ(steps[0].reason, "full: INCORRECT: NaN");
   EXPECT_EQ(steps[1].reason, "full: MISTRUSTED: zeros");
 }
 
 TEST(ModelSteps, add_the_write_of_keys_where_all_layers_with_keys_have_it) {
-  std::vector<Record> records = {layer("full", "a", 100), layer("full", "a", 5, StepPart::kKvWrite),
-                                 layer("sliding", "a", 30),
-                                 layer("sliding", "a", 33, StepPart::kBoth)};
+  std::vector<Record> records = {
+      layer_record("full", "a", 100), layer_record("full", "a", 5, StepPart::kKvWrite),
+      layer_record("sliding", "a", 30), layer_record("sliding", "a", 33, StepPart::kBoth)};
   ModelStep step = model_steps(run_with_layers(records))[0];
   EXPECT_TRUE(step.with_kv_write());
   EXPECT_DOUBLE_EQ(step.us(), 12 * (100 + 5) + 36 * 33 + 2 * 10);
@@ -149,21 +125,22 @@ TEST(ModelSteps, add_the_write_of_keys_where_all_layers_with_keys_have_it) {
 
 TEST(ModelSteps, need_no_write_of_linear_layers) {
   const ModelStep step = model_steps(run_with_layers(
-      {layer("full", "a", 105, StepPart::kBoth), linear(layer("linear", "a", 30)),
-       linear(refused(layer("linear", "a", 1, StepPart::kBoth), "no KV cache"))}))[0];
+      {layer_record("full", "a", 105, StepPart::kBoth), linear(layer_record("linear", "a", 30)),
+       linear(refused(layer_record("linear", "a", 1, StepPart::kBoth), "no KV cache"))}))[0];
   EXPECT_TRUE(step.with_kv_write());
   EXPECT_DOUBLE_EQ(step.us(), 12 * 105 + 36 * 30 + 2 * 10);
 }
 
 TEST(ModelSteps, need_no_write_of_cross_layers_that_only_read) {
   std::vector<Record> records = {
-      layer("full", "a", 100), layer("full", "a", 5, StepPart::kKvWrite), layer("cross", "a", 30),
-      written(refused(layer("cross", "a", 1, StepPart::kKvWrite), "cached"), 36)};
+      layer_record("full", "a", 100), layer_record("full", "a", 5, StepPart::kKvWrite),
+      layer_record("cross", "a", 30),
+      written(refused(layer_record("cross", "a", 1, StepPart::kKvWrite), "cached"), 36)};
   const ModelStep decode = model_steps(run_with_layers(records))[0];
   EXPECT_TRUE(decode.with_kv_write());
   EXPECT_FALSE(decode.parts[1].with_kv_write);
   EXPECT_DOUBLE_EQ(decode.us(), 12 * (100 + 5) + 36 * 30 + 2 * 10);
-  records[3] = layer("cross", "a", 50, StepPart::kKvWrite);  // of a prompt's new encoder
+  records[3] = layer_record("cross", "a", 50, StepPart::kKvWrite);  // of a prompt's new encoder
   const ModelStep prompt = model_steps(run_with_layers(records))[0];
   EXPECT_DOUBLE_EQ(prompt.us(), 12 * (100 + 5) + 36 * (30 + 50) + 2 * 10);
   records[3] = refused(records[3], "it writes no KV cache");
@@ -177,10 +154,10 @@ Record without_keys(Record r) {
 }
 
 TEST(ModelSteps, skip_cross_layers_where_no_request_has_an_encoder) {
-  const Record cross = without_keys(layer("cross", "a", 30));
-  RunResult run =
-      run_with_layers({layer("full", "a", 100), layer("full", "a", 5, StepPart::kKvWrite), cross,
-                       written(refused(layer("cross", "a", 1, StepPart::kKvWrite), "cached"), 36)});
+  const Record cross = without_keys(layer_record("cross", "a", 30));
+  RunResult run = run_with_layers(
+      {layer_record("full", "a", 100), layer_record("full", "a", 5, StepPart::kKvWrite), cross,
+       written(refused(layer_record("cross", "a", 1, StepPart::kKvWrite), "cached"), 36)});
   const ModelStep step = model_steps(run)[0];
   EXPECT_EQ(step.reason, "");
   EXPECT_DOUBLE_EQ(step.us(), 12 * (100 + 5) + 10);
@@ -188,38 +165,36 @@ TEST(ModelSteps, skip_cross_layers_where_no_request_has_an_encoder) {
   EXPECT_TRUE(step.has_interval());
   ASSERT_EQ(step.parts.size(), 2u);
   EXPECT_EQ(step.parts[1].layers, 36);
-  EXPECT_THAT(model_steps_terminal_section(run, 100),
-              HasSubstr("12 full × 105 µs + 10.0 µs, 36 cross skipped: no request has an encoder"));
-  run.records.push_back(layer("full", "b", 90));
-  run.records.push_back(without_keys(layer("cross", "b", 20)));
+  run.records.push_back(layer_record("full", "b", 90));
+  run.records.push_back(without_keys(layer_record("cross", "b", 20)));
   const std::vector<ModelStep> steps = model_steps(run);
   ASSERT_EQ(steps.size(), 3u);
   EXPECT_DOUBLE_EQ(steps[1].us(), 12 * 90 + 10);
   EXPECT_EQ(steps[2].parts.size(), 2u) << "the best of each kind skips them, too";
-  run.records = {layer("full", "a", 100), layer("cross", "a", 30)};
+  run.records = {layer_record("full", "a", 100), layer_record("cross", "a", 30)};
   run.records[1].outcome = cross.outcome;
   EXPECT_FALSE(model_steps(run)[0].exists()) << "some request has an encoder";
 }
 
 TEST(ModelSteps, of_writes_alone_say_that_attention_was_not_measured) {
   const auto steps = model_steps(run_with_layers(
-      {layer("full", "a", 5, StepPart::kKvWrite),
-       written(refused(layer("cross", "a", 1, StepPart::kKvWrite), "cached"), 36)}));
+      {layer_record("full", "a", 5, StepPart::kKvWrite),
+       written(refused(layer_record("cross", "a", 1, StepPart::kKvWrite), "cached"), 36)}));
   EXPECT_EQ(steps.at(0).reason, "full: attention was not measured");
 }
 
 TEST(ModelSteps, compare_backends_with_the_write_or_all_without_it) {
-  const auto steps = model_steps(
-      run_with_layers({layer("full", "a", 100), layer("full", "a", 104, StepPart::kBoth),
-                       layer("sliding", "a", 30), layer("sliding", "a", 31, StepPart::kBoth),
-                       layer("full", "b", 90), layer("sliding", "b", 29)}));
+  const auto steps = model_steps(run_with_layers(
+      {layer_record("full", "a", 100), layer_record("full", "a", 104, StepPart::kBoth),
+       layer_record("sliding", "a", 30), layer_record("sliding", "a", 31, StepPart::kBoth),
+       layer_record("full", "b", 90), layer_record("sliding", "b", 29)}));
   ASSERT_EQ(steps.size(), 3u);
   EXPECT_TRUE(steps[2].with_kv_write());
   EXPECT_EQ(steps[2].parts[0].backend, "a") << "b is faster without the write";
 }
 
 TEST(ModelSteps, never_mix_devices) {
-  Record on_gpu = layer("full", "a", 10), on_cpu = layer("sliding", "b", 30);
+  Record on_gpu = layer_record("full", "a", 10), on_cpu = layer_record("sliding", "b", 30);
   on_gpu.device = "GPU";
   const auto steps = model_steps(run_with_layers({on_gpu, on_cpu}));
   ASSERT_EQ(steps.size(), 2u);
@@ -228,48 +203,26 @@ TEST(ModelSteps, never_mix_devices) {
 }
 
 TEST(ModelSteps, of_a_part_of_a_sweep_say_which_share_they_have) {
-  const auto steps = model_steps(run_with_layers({layer("full", "a", 100)}));
+  const auto steps = model_steps(run_with_layers({layer_record("full", "a", 100)}));
   EXPECT_FALSE(steps.at(0).exists());
   EXPECT_EQ(steps.at(0).reason, "the results have 12 of its 48 layers");
 }
 
 TEST(ModelSteps, keep_conditions_and_points_of_a_sweep_apart_and_skip_the_second_of_a_pair) {
-  Record warm = layer("full", "a", 1), other = layer("full", "a", 2);
+  Record warm = layer_record("full", "a", 1), other = layer_record("full", "a", 2);
   warm.cache = CacheState::kWarm;
   other.case_id = "chat/ps16,full";
-  Record second = layer("full", "a#2", 3), alone = layer("full", "a", 4);
+  Record second = layer_record("full", "a#2", 3), alone = layer_record("full", "a", 4);
   alone.model_layers = {};
   alone.case_id = "alone";
   const auto steps =
-      model_steps(run_with_layers({warm, other, layer("full", "a", 3), second, alone}));
+      model_steps(run_with_layers({warm, other, layer_record("full", "a", 3), second, alone}));
   ASSERT_EQ(steps.size(), 3u);
   EXPECT_EQ(steps[1].step, "chat/ps16");
 }
 
-TEST(ModelSteps, are_shown_with_what_they_are_made_of) {
-  RunResult run =
-      run_with_layers({layer("full", "a", 100), refused(layer("full", "b", 1), "no heads"),
-                       layer("sliding", "a", 30), layer("sliding", "b", 40)});
-  for (Record& r : run.records) r.model_layers.left_out = "3 linear";
-  const std::string text = model_steps_terminal_section(run, 100);
-  EXPECT_THAT(text, HasSubstr("  chat, cold, llama-3.1-8b without its 3 linear layers\n"));
-  EXPECT_THAT(text, HasSubstr("    a                          2.30 ms   3.1 %  without the KV "
-                              "write\n      12 full × 100 µs + 10.0 µs, 36 sliding × 30.0 µs + "
-                              "10.0 µs\n"));
-  EXPECT_THAT(text, HasSubstr("    b                                –\n"
-                              "      full: unsupported: no heads\n"));
-  EXPECT_THAT(text, HasSubstr("best of each kind"));
-  EXPECT_THAT(text, HasSubstr("a: 12 full × 100 µs"));
-  EXPECT_THAT(model_steps_markdown_section(run),
-              HasSubstr("| chat, cold, llama-3.1-8b | a | 2.30 ms | 3.1 % | not in it | 12 full"));
-  for (const std::size_t width : {40u, 70u, 100u}) {
-    std::istringstream lines(model_steps_terminal_section(run, width));
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), width);
-  }
-}
-
 TEST(ModelSteps, follow_from_records_that_a_file_brought_back) {
-  Record r = layer("full", "a", 100);
+  Record r = layer_record("full", "a", 100);
   r.model_layers.left_out = "3 linear";
   const Record back = record_from_json(record_json(r));
   EXPECT_EQ(back.model_layers.kind, "full");
@@ -282,31 +235,30 @@ TEST(ModelSteps, follow_from_records_that_a_file_brought_back) {
 TEST(ModelSteps, are_silent_where_no_mix_has_layers) {
   const RunResult run = sample_run();
   EXPECT_THAT(model_steps(run), IsEmpty());
-  EXPECT_EQ(model_steps_terminal_section(run, 100) + model_steps_markdown_section(run), "");
   EXPECT_EQ(model_steps_json(run), Json::array());
 }
 
 TEST(ModelSteps, leave_the_write_out_of_layers_that_read_the_keys_of_others) {
-  const Record sliding = layer("sliding", "a", 30),
-               sliding_both = layer("sliding", "a", 33, StepPart::kBoth);
-  const Record full = layer("full", "a", 100);
+  const Record sliding = layer_record("sliding", "a", 30),
+               sliding_both = layer_record("sliding", "a", 33, StepPart::kBoth);
+  const Record full = layer_record("full", "a", 100);
   const auto together = model_steps(run_with_layers(
-      {full, written(layer("full", "a", 110, StepPart::kBoth), 4), sliding, sliding_both}));
+      {full, written(layer_record("full", "a", 110, StepPart::kBoth), 4), sliding, sliding_both}));
   ASSERT_EQ(together.size(), 1u);
   EXPECT_DOUBLE_EQ(together[0].us(), 8 * 110 + 4 * 100 + 36 * 33 + 2 * 10);
   EXPECT_TRUE(together[0].with_kv_write());
   const auto apart = model_steps(run_with_layers(
-      {written(layer("full", "a", 7, StepPart::kKvWrite), 4), full, sliding, sliding_both}));
+      {written(layer_record("full", "a", 7, StepPart::kKvWrite), 4), full, sliding, sliding_both}));
   EXPECT_DOUBLE_EQ(apart[0].us(), 8 * 107 + 4 * 100 + 36 * 33 + 2 * 10);
   const auto alone = model_steps(
-      run_with_layers({written(layer("full", "a", 110, StepPart::kBoth), 4), sliding_both}));
+      run_with_layers({written(layer_record("full", "a", 110, StepPart::kBoth), 4), sliding_both}));
   EXPECT_EQ(alone[0].reason, "the results have 44 of its 48 layers");
 }
 
 TEST(ModelSteps, in_json_have_null_where_there_is_no_sum) {
-  const Json steps = model_steps_json(
-      run_with_layers({layer("full", "a", 100), refused(layer("full", "b", 1), "no heads"),
-                       layer("sliding", "a", 30), layer("sliding", "b", 40)}));
+  const Json steps = model_steps_json(run_with_layers(
+      {layer_record("full", "a", 100), refused(layer_record("full", "b", 1), "no heads"),
+       layer_record("sliding", "a", 30), layer_record("sliding", "b", 40)}));
   ASSERT_EQ(steps.size(), 3u);
   EXPECT_EQ(steps[0]["model_step_us"], 2300);
   EXPECT_EQ(steps[0]["parts"][1]["layers"], 36);

@@ -67,6 +67,10 @@ std::string rough_time(double seconds) {
   return fmt::format("{} h {} min", minutes / 60, minutes % 60);
 }
 
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string percent_text(double fraction) {
   const double percent = fraction * 100;
   if (std::abs(percent) < 9.95) return fmt::format("{:.1f} %", percent);

@@ -23,6 +23,8 @@ namespace attnbench {
 [[nodiscard]] std::string bytes_text(std::int64_t bytes);
 /// "624", "98.3 k", "1.23 M".
 [[nodiscard]] std::string count_text(std::int64_t count);
+/// "1 case", "7 cases".
+[[nodiscard]] std::string counted(std::size_t count, std::string_view noun);
 /// "0.3 %", "77 %".
 [[nodiscard]] std::string percent_text(double fraction);
 /// Value and unit with an SI prefix: si_text(5.1e9, "FLOP") is "5.10 GFLOP".

@@ -223,4 +223,24 @@ Scenario sample_scenario() {
   return scenario;
 }
 
+Record layer_record(const char* kind, const char* backend, double median_us, StepPart step) {
+  Record r = sample_run().records[0];
+  const bool full = std::string(kind) == "full";
+  r.case_id = std::string("chat/") + kind;
+  r.backend = backend;
+  r.step = step;
+  r.model_layers = {kind, full ? 12 : 36, 48, ""};
+  r.timing.median_us = median_us;
+  r.timing.lo_us = median_us - 1;
+  r.timing.hi_us = median_us + 2;
+  r.plan = {10, 20};
+  return r;
+}
+
+RunResult run_with_layers(std::vector<Record> records) {
+  RunResult run = sample_run();
+  run.records = std::move(records);
+  return run;
+}
+
 }  // namespace attnbench

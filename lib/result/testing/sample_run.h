@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include "lib/result/record.h"
 #include "lib/scenario/scenario.h"
 
@@ -14,5 +16,12 @@ namespace attnbench {
 
 /// The scenario that sample_run() pretends to have run: two cases.
 [[nodiscard]] Scenario sample_scenario();
+
+/// 12 full layers or 36 sliding ones of a model of 48; its plan takes 10 us.
+[[nodiscard]] Record layer_record(const char* kind, const char* backend, double median_us,
+                                  StepPart step = StepPart::kAttention);
+
+/// The sample run with these records.
+[[nodiscard]] RunResult run_with_layers(std::vector<Record> records);
 
 }  // namespace attnbench
