@@ -26,7 +26,6 @@
 #include "lib/base/system.h"
 #include "lib/gate/ab.h"
 #include "lib/gate/ab_process.h"
-#include "lib/gate/suspects.h"
 #include "lib/view/units.h"
 
 namespace attnbench {

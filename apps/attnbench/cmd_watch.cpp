@@ -10,7 +10,6 @@
 #include "apps/attnbench/gate_options.h"
 #include "apps/attnbench/option_values.h"
 #include "lib/gate/watch.h"
-#include "lib/gate/watch_sinks.h"
 #include "lib/result/result_file.h"
 #include "lib/result/result_reader.h"
 

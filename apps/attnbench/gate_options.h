@@ -10,7 +10,7 @@
 
 #include "apps/attnbench/command.h"
 #include "lib/gate/compare.h"
-#include "lib/gate/text_options.h"
+#include "lib/gate/gate_text.h"
 
 namespace attnbench {
 

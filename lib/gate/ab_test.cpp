@@ -19,7 +19,6 @@
 #include "lib/base/error.h"
 #include "lib/gate/ab_process.h"
 #include "lib/gate/gate_sinks.h"
-#include "lib/gate/suspects.h"
 #include "lib/gate/testing/measured_run.h"
 
 namespace attnbench {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "lib/gate/gate_text.h"
 #include "lib/gate/speed.h"
-#include "lib/gate/text_options.h"
 
 namespace attnbench {
 

@@ -3,7 +3,7 @@
 #include <ostream>
 
 #include "lib/gate/crossover.h"
-#include "lib/gate/gate_json.h"
+#include "lib/gate/gate_sinks.h"
 #include "lib/result/record.h"
 #include "lib/result/run_json.h"
 #include "lib/view/json.h"

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/gate/gate_json.h"
-
 #include <ostream>
 #include <string>
 

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "lib/gate/compare.h"
+#include "lib/gate/speed.h"
+#include "lib/view/json.h"
 
 namespace attnbench {
 
@@ -30,5 +32,12 @@ void write_gate_junit(const GateReport& report, bool strict, std::ostream& out);
 void write_gate_github(const GateReport& report, std::ostream& out);
 /// Every cell with its verdict; `attnbench ab --only-suspects` reads it.
 void write_gate_json(const GateReport& report, int exit_code, std::ostream& out);
+
+/// Both times, their ratio and the clock's; cycles_ratio is null where a clock is not known, pairs
+/// where there were none.
+[[nodiscard]] Json speed_json(const SpeedEvidence& speed);
+
+/// A cell as write_gate_json() has it; speed is null where a side has no time.
+[[nodiscard]] Json comparison_json(const Comparison& each);
 
 }  // namespace attnbench

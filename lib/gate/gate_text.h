@@ -11,6 +11,12 @@
 
 namespace attnbench {
 
+/// How a report for people may look.
+struct TextOptions {
+  bool colour = false;      ///< escape sequences
+  std::size_t width = 100;  ///< of a line
+};
+
 // What the gate's sinks say about a comparison, in one wording.
 
 /// `text`, which may come from a file, as one line that no terminal and no CI runner takes for a

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "lib/gate/gate_text.h"
 #include "lib/result/cell_key.h"
 #include "lib/result/record.h"
 #include "lib/result/record_fields.h"
@@ -68,5 +70,10 @@ struct WatchReport {
 /// ran its scenario. Throws ConfigError where a pattern matches nothing, naming the nearest, and
 /// where there is nothing at all.
 [[nodiscard]] WatchReport watch_runs(std::vector<ResultFile> files, const WatchOptions& options);
+
+/// A table of all series with their changes and gaps, and a plot of each that changed.
+void write_watch_terminal(const WatchReport& report, const TextOptions& options, std::ostream& out);
+/// The same for machines, every value with it.
+void write_watch_json(const WatchReport& report, std::ostream& out);
 
 }  // namespace attnbench

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ostream>
 
-#include "lib/gate/watch_sinks.h"
+#include "lib/gate/watch.h"
 #include "lib/view/json.h"
 
 namespace attnbench {

@@ -11,7 +11,7 @@
 #include "lib/gate/block_plot.h"
 #include "lib/gate/gate_text.h"
 #include "lib/gate/trend.h"
-#include "lib/gate/watch_sinks.h"
+#include "lib/gate/watch.h"
 #include "lib/view/table.h"
 #include "lib/view/text_layout.h"
 #include "lib/view/units.h"

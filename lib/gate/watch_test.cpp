@@ -13,7 +13,6 @@
 
 #include "lib/base/error.h"
 #include "lib/gate/testing/measured_run.h"
-#include "lib/gate/watch_sinks.h"
 #include "lib/view/json.h"
 
 namespace attnbench {

@@ -8,7 +8,7 @@
 #include <set>
 #include <string_view>
 
-#include "lib/gate/gate_json.h"
+#include "lib/gate/gate_sinks.h"
 #include "lib/gate/gate_text.h"
 #include "lib/page/packed_column.h"
 #include "lib/page/plot_facts.h"
