@@ -15,9 +15,8 @@ class CascadeGpu : public GpuTest {
     CascadeBackend backend;
     ASSERT_TRUE(backend.supports(problem_of(c))) << backend.supports(problem_of(c)).reason();
     Fixture fixture(c, *device_);
-    for (const Fill fill : {Fill::kTag, Fill::kNeedle, Fill::kExtreme, Fill::kNormal}) {
-      conformance::expect_agreement(backend, c, fill, *device_, fixture);
-    }
+    conformance::expect_agreement(
+        backend, c, {Fill::kTag, Fill::kNeedle, Fill::kExtreme, Fill::kNormal}, *device_, fixture);
   }
 };
 

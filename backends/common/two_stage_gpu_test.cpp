@@ -20,9 +20,8 @@ class TwoStageGpu : public GpuTest {
     Fixture fixture(c, *device_);
     const auto backend = make_two_stage_paged_fa();
     ASSERT_TRUE(backend->supports(problem_of(c))) << backend->supports(problem_of(c)).reason();
-    for (const Fill fill : {Fill::kTag, Fill::kNeedle, Fill::kExtreme, Fill::kNormal}) {
-      conformance::expect_agreement(*backend, c, fill, *device_, fixture);
-    }
+    conformance::expect_agreement(
+        *backend, c, {Fill::kTag, Fill::kNeedle, Fill::kExtreme, Fill::kNormal}, *device_, fixture);
   }
 };
 

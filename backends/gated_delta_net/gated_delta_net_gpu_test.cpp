@@ -58,9 +58,8 @@ TEST_F(GatedDeltaNetGpu, leaves_the_state_behind_each_draft_token_for_every_kern
         c.id += "/" + std::to_string(key_dim) + "/" + std::string(to_string(dtype));
         GpuBackend backend;
         Fixture fixture(c, *device_);
-        for (const Fill fill : {Fill::kNeedle, Fill::kExtreme, Fill::kNormal}) {
-          conformance::expect_agreement(backend, c, fill, *device_, fixture);
-        }
+        conformance::expect_agreement(backend, c, {Fill::kNeedle, Fill::kExtreme, Fill::kNormal},
+                                      *device_, fixture);
       }
     }
   }
@@ -82,9 +81,8 @@ TEST_F(GatedDeltaNetGpu, computes_many_requests_to_the_bits_that_each_has_alone)
       const Case c = many_of(few, key_dim, value_dim);
       GpuBackend backend;
       Fixture fixture(c, *device_);
-      for (const Fill fill : {Fill::kNeedle, Fill::kExtreme, Fill::kNormal}) {
-        conformance::expect_agreement(backend, c, fill, *device_, fixture);
-      }
+      conformance::expect_agreement(backend, c, {Fill::kNeedle, Fill::kExtreme, Fill::kNormal},
+                                    *device_, fixture);
       conformance::expect_batch_invariance(make_on_gpu, c, *device_);
     }
   }
@@ -145,9 +143,8 @@ TEST_F(GatedDeltaNetGpu, agrees_with_the_reference_for_every_kernel) {
       GpuBackend backend;
       ASSERT_TRUE(backend.supports(problem_of(c))) << c.id;
       Fixture fixture(c, *device_);
-      for (const Fill fill : {Fill::kNeedle, Fill::kExtreme, Fill::kNormal}) {
-        conformance::expect_agreement(backend, c, fill, *device_, fixture);
-      }
+      conformance::expect_agreement(backend, c, {Fill::kNeedle, Fill::kExtreme, Fill::kNormal},
+                                    *device_, fixture);
     }
   }
 }

@@ -16,16 +16,16 @@ class MlaGpu : public GpuTest {
  protected:
   /// With every kernel that this GPU has for the case.
   void expect_agreement(const Case& c) {
+    const auto fills = {Fill::kTag, Fill::kNeedle, Fill::kNormal};
     Fixture fixture(c, *device_);
-    for (const bool warpgroups : {true, false}) {
-      if (!warpgroups && c.kv_cache.scales == KvScales::kBlock) continue;
-      SCOPED_TRACE(warpgroups ? "what Hopper has" : "as GPUs before Hopper");
-      MlaBackend backend(warpgroups);
-      ASSERT_TRUE(backend.supports(problem_of(c))) << backend.supports(problem_of(c)).reason();
-      for (const Fill fill : {Fill::kTag, Fill::kNeedle, Fill::kNormal}) {
-        conformance::expect_agreement(backend, c, fill, *device_, fixture);
-      }
+    MlaBackend hopper(true), before(false);
+    ASSERT_TRUE(hopper.supports(problem_of(c))) << hopper.supports(problem_of(c)).reason();
+    if (c.kv_cache.scales == KvScales::kBlock) {
+      conformance::expect_agreement(hopper, c, fills, *device_, fixture);
+      return;
     }
+    ASSERT_TRUE(before.supports(problem_of(c))) << before.supports(problem_of(c)).reason();
+    conformance::expect_agreement({&hopper, &before}, c, fills, *device_, fixture);
   }
 };
 
@@ -47,10 +47,13 @@ Case decode(int heads, std::int64_t page_size, DType kv = DType::kBF16) {
   return c;
 }
 
-/// Many rows of every request: q tokens of 16 heads.
+/// Many rows of every request: q tokens of 16 heads. The reference makes 35 MFLOP of a token's rows
+/// for 1000 keys, so that many tokens come without the longest requests.
 Case extend(std::int64_t q_len) {
   Case c = decode(16, 64);
   c.mode = ForwardMode::kExtend;
+  if (q_len > 9)
+    std::erase_if(c.requests, [](const Request& request) { return request.kv_len > 600; });
   for (Request& request : c.requests) request.q_len = std::min(request.kv_len, q_len);
   return c;
 }
@@ -248,8 +251,7 @@ TEST_F(MlaGpu, follows_logits_that_keep_rising) {
       c.layer.scale = scale;
       MlaBackend backend;
       Fixture fixture(c, *device_);
-      conformance::expect_agreement(backend, c, Fill::kNormal, *device_, fixture);
-      conformance::expect_agreement(backend, c, Fill::kExtreme, *device_, fixture);
+      conformance::expect_agreement(backend, c, {Fill::kNormal, Fill::kExtreme}, *device_, fixture);
     }
   }
 }

@@ -61,9 +61,7 @@ void expect_agreement(Backend& backend, const Case& c, Device& device,
   ASSERT_TRUE(backend.supports(problem_of(c)))
       << c.id << ": " << backend.supports(problem_of(c)).reason();
   Fixture fixture(c, device);
-  for (const Fill fill : fills) {
-    conformance::expect_agreement(backend, c, fill, device, fixture);
-  }
+  conformance::expect_agreement(backend, c, fills, device, fixture);
 }
 
 TEST_F(SplitKvGpu, conforms) { conformance::expect_all(make<SplitRule::kFill>, *device_); }

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -114,20 +115,36 @@ struct Outputs {
   return outputs_of(fixture);
 }
 
-/// What lib/verify finds, with every row of the case compared under each of `fills`.
+/// Every row of the case under each of `fills`.
+[[nodiscard]] inline VerifyConfig all_rows(const Case& c, std::span<const Fill> fills) {
+  return {.rows = c.q_tokens() * c.layer.heads_out(), .fills = {fills.begin(), fills.end()}};
+}
+
+/// What lib/verify finds there.
 [[nodiscard]] inline Verification verify_all_rows(Backend& backend, const Case& c,
                                                   std::span<const Fill> fills, Device& device,
                                                   Fixture& fixture) {
-  const VerifyConfig config{.rows = c.q_tokens() * c.layer.heads_out(),
-                            .fills = {fills.begin(), fills.end()}};
-  return verify_backend(c, backend, fixture, device, compute_truth(c, config));
+  return verify_backend(c, backend, fixture, device, compute_truth(c, all_rows(c, fills)));
 }
 
-/// Every row within the bounds that follow from where the backend says it rounds.
+/// Every row of every backend within the bounds that follow from where it says it rounds. The
+/// reference, which is what a test of a GPU waits for, is made once, and of all fills at a time.
+inline void expect_agreement(std::initializer_list<Backend*> backends, const Case& c,
+                             std::initializer_list<Fill> fills, Device& device, Fixture& fixture) {
+  const std::vector<FillTruth> truth = compute_truth(c, all_rows(c, fills));
+  for (Backend* const backend : backends) {
+    const Verification found = verify_backend(c, *backend, fixture, device, truth);
+    EXPECT_FALSE(is_failure(found.verdict))
+        << backend->info().name << " on " << c.id << ": " << found.reason;
+  }
+}
+inline void expect_agreement(Backend& backend, const Case& c, std::initializer_list<Fill> fills,
+                             Device& device, Fixture& fixture) {
+  expect_agreement({&backend}, c, fills, device, fixture);
+}
 inline void expect_agreement(Backend& backend, const Case& c, Fill fill, Device& device,
                              Fixture& fixture) {
-  const Verification found = verify_all_rows(backend, c, {&fill, 1}, device, fixture);
-  EXPECT_FALSE(is_failure(found.verdict)) << c.id << ": " << found.reason;
+  expect_agreement({&backend}, c, {fill}, device, fixture);
 }
 
 /// What the backend gets wrong of a case; empty when that is nothing, or it does not take it.

@@ -29,9 +29,8 @@ TEST_F(LatentQueriesGpu, that_come_apart_are_joined_for_kernels_that_take_one_te
           with_upcast_fp8_queries(std::move(kernels), upcast_fp8_queries_on_gpu), copy_rows_on_gpu);
       ASSERT_TRUE(conformance::supports(*backend, c, *device_)) << c.id;
       Fixture fixture(c, *device_);
-      for (const Fill fill : {Fill::kNeedle, Fill::kTag, Fill::kNormal}) {
-        conformance::expect_agreement(*backend, c, fill, *device_, fixture);
-      }
+      conformance::expect_agreement(*backend, c, {Fill::kNeedle, Fill::kTag, Fill::kNormal},
+                                    *device_, fixture);
     }
   }
 }
@@ -43,9 +42,8 @@ TEST_F(LatentQueriesGpu, padded_to_128_heads_agree_with_the_reference) {
     c.layer.heads_q = heads;
     ASSERT_TRUE(conformance::supports(*backend, c, *device_)) << heads;
     Fixture fixture(c, *device_);
-    for (const Fill fill : {Fill::kNeedle, Fill::kTag, Fill::kNormal}) {
-      conformance::expect_agreement(*backend, c, fill, *device_, fixture);
-    }
+    conformance::expect_agreement(*backend, c, {Fill::kNeedle, Fill::kTag, Fill::kNormal}, *device_,
+                                  fixture);
   }
 }
 

@@ -25,9 +25,8 @@ class UpcastFp8QueriesGpu : public GpuTest {
       if (!c.layer.shares_row_of_k_and_v()) c.layer.head_dim_qk = c.layer.head_dim_v = 128;
       if (!conformance::supports(*backend, c, *device_)) continue;
       Fixture fixture(c, *device_);
-      for (const Fill fill : {Fill::kNeedle, Fill::kTag, Fill::kNormal}) {
-        conformance::expect_agreement(*backend, c, fill, *device_, fixture);
-      }
+      conformance::expect_agreement(*backend, c, {Fill::kNeedle, Fill::kTag, Fill::kNormal},
+                                    *device_, fixture);
       ++taken;
     }
     return taken;
