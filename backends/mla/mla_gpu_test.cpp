@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/mla/mla.h"
 
-#include "backends/common/item_passes.h"
 #include "backends/common/kernels_in_build.h"
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
+#include "backends/wrappers/item_passes.h"
 #include "lib/device/testing/gpu_test.h"
 #include "lib/scenario/problem_of.h"
 

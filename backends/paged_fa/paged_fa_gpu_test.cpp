@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "backends/common/item_passes.h"
 #include "backends/common/kernels_in_build.h"
-#include "backends/common/virtual_batches.h"
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
+#include "backends/wrappers/item_passes.h"
+#include "backends/wrappers/virtual_batches.h"
 #include "lib/device/testing/gpu_test.h"
 #include "lib/scenario/problem_of.h"
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <optional>
 
-#include "backends/common/item_passes.h"
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
+#include "backends/wrappers/item_passes.h"
 #include "lib/device/testing/gpu_test.h"
 #include "lib/scenario/problem_of.h"
 
