@@ -8,7 +8,7 @@
 #include "backends/common/cuda/draft_tree.h"
 #include "backends/common/cuda/planning.h"
 #include "backends/common/cuda/step_arrays.h"
-#include "backends/common/shared_scales.h"
+#include "backends/common/kernel_support.h"
 #include "backends/common/upload.h"
 #include "backends/splitkv/launch.h"
 #include "backends/splitkv/splitkv.h"

@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/common/row_layouts.h"
-#include "backends/common/shared_scales.h"
+#include "backends/common/kernel_support.h"
 #include "backends/cpu_flash/flash_kernels.h"
 #include "backends/cpu_flash/geometry.h"
 #include "backends/cpu_flash/plan.h"

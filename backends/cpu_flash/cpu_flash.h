@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "backends/common/kernel_features.h"
+#include "backends/common/kernel_support.h"
 #include "lib/backend/backend.h"
 
 namespace attnbench::cpu_flash {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/mla/mla.h"
 
-#include "backends/common/kernels_in_build.h"
+#include "backends/common/kernel_support.h"
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
 #include "backends/wrappers/item_passes.h"

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <iterator>
 
+#include "backends/common/tiles/items.h"
 #include "backends/common/tiles/key_shares.h"
-#include "backends/common/tiles/pieces.h"
 #include "backends/common/tiles/tiles.h"
 #include "lib/base/int_math.h"
 #include "lib/base/narrow.h"

@@ -5,8 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "backends/common/row_layouts.h"
-#include "backends/common/shared_scales.h"
+#include "backends/common/kernel_support.h"
 #include "lib/backend/backend.h"
 
 namespace attnbench::paged_fa {

@@ -8,7 +8,7 @@
 #include "backends/common/cuda/draft_tree.h"
 #include "backends/common/cuda/planning.h"
 #include "backends/common/cuda/step_arrays.h"
-#include "backends/common/key_value_heads.h"
+#include "backends/common/kernel_support.h"
 #include "backends/common/upload.h"
 #include "backends/paged_fa/paged_fa.h"
 #include "backends/paged_fa/plan.h"

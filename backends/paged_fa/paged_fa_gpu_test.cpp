@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "backends/common/kernels_in_build.h"
+#include "backends/common/kernel_support.h"
 #include "backends/testing/conformance.h"
 #include "backends/testing/graph_conformance.cuh"
 #include "backends/wrappers/item_passes.h"

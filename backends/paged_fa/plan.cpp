@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/common/tiles/items.h"
 #include "backends/common/tiles/key_shares.h"
-#include "backends/common/tiles/pieces.h"
 #include "backends/common/visibility.h"
 #include "lib/base/error.h"
 #include "lib/base/int_math.h"

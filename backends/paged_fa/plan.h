@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/common/tiles/room.h"
+#include "backends/common/tiles/items.h"
 #include "backends/paged_fa/launch.h"
 #include "lib/batch/forward_batch.h"
 #include "lib/model/attention_layer.h"

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "backends/common/tiles/items.h"
 #include "backends/common/tiles/key_shares.h"
-#include "backends/common/tiles/pieces.h"
 #include "backends/common/tiles/tiles.h"
 #include "backends/common/visibility.h"
 #include "backends/splitkv/launch.h"

@@ -11,7 +11,7 @@
 #include <random>
 #include <utility>
 
-#include "backends/common/tiles/pieces.h"
+#include "backends/common/tiles/items.h"
 #include "lib/batch/graph_padding.h"
 #include "lib/fixture/fixture.h"
 #include "lib/fixture/testing/small_cases.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "backends/common/tiles/room.h"
+#include "backends/common/tiles/items.h"
 #include "backends/splitkv/work_list.h"
 
 namespace attnbench::splitkv {

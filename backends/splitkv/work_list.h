@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "backends/common/attention_params.h"
-#include "backends/common/tiles/item.h"
+#include "backends/common/tiles/items.h"
 
 namespace attnbench::splitkv {
 

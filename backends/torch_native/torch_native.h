@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "backends/common/kernel_features.h"
+#include "backends/common/kernel_support.h"
 #include "lib/backend/backend.h"
 
 namespace attnbench::torch_native {

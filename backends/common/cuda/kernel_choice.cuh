@@ -6,7 +6,7 @@
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
 
-#include "backends/common/kernels_in_build.h"
+#include "backends/common/kernel_support.h"
 #include "lib/base/dtype.h"
 
 // From what a problem says to the template arguments that kernels of this build are compiled with.

@@ -8,8 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "backends/common/tiles/pieces.h"
-#include "backends/common/tiles/room.h"
+#include "backends/common/tiles/items.h"
 
 namespace attnbench::tiles {
 namespace {
@@ -64,17 +63,6 @@ TEST(SmallTiles, are_better_while_there_are_blocks_for_all_and_little_to_read) {
   EXPECT_TRUE(better(64, 1, 1, 4));
   EXPECT_FALSE(better(65, 1, 1, 4));
   EXPECT_EQ(SmallTiles::most_tiles(4, 8), 4);
-}
-
-TEST(TileRoom, fits_what_is_no_larger_in_any_way) {
-  const Room room{4, 3, 2, 16};
-  EXPECT_TRUE(fits(room, room));
-  EXPECT_FALSE(fits({5, 3, 2, 16}, room));
-  EXPECT_FALSE(fits({4, 4, 2, 16}, room));
-  EXPECT_FALSE(fits({4, 3, 3, 16}, room));
-  EXPECT_FALSE(fits({4, 3, 2, 17}, room));
-  EXPECT_TRUE(fits(room, most_of(room, {9, 0, 9, 0})));
-  EXPECT_TRUE(fits({9, 0, 9, 0}, most_of(room, {9, 0, 9, 0})));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/common/tiles/pieces.h"
+#include "backends/common/tiles/items.h"
 
 #include <gmock/gmock.h>
 
@@ -47,6 +47,17 @@ TEST(TilePieces, are_sorted_by_keys_and_otherwise_keep_their_order) {
   std::vector<int> places;
   for (const Range& item : sorted_longest_first(items)) places.push_back(item.partial);
   EXPECT_THAT(places, testing::ElementsAre(1, 4, 0, 2, 3));
+}
+
+TEST(TileRoom, fits_what_is_no_larger_in_any_way) {
+  const Room room{4, 3, 2, 16};
+  EXPECT_TRUE(fits(room, room));
+  EXPECT_FALSE(fits({5, 3, 2, 16}, room));
+  EXPECT_FALSE(fits({4, 4, 2, 16}, room));
+  EXPECT_FALSE(fits({4, 3, 3, 16}, room));
+  EXPECT_FALSE(fits({4, 3, 2, 17}, room));
+  EXPECT_TRUE(fits(room, most_of(room, {9, 0, 9, 0})));
+  EXPECT_TRUE(fits({9, 0, 9, 0}, most_of(room, {9, 0, 9, 0})));
 }
 
 }  // namespace
