@@ -12,7 +12,6 @@
 #include "backends/common/upload.h"
 #include "backends/splitkv/launch.h"
 #include "backends/splitkv/splitkv.h"
-#include "backends/splitkv/tensors.h"
 #include "lib/backend/backend.h"
 #include "lib/backend/features.h"
 #include "lib/base/narrow.h"

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "backends/common/cuda/mma_products.cuh"
+#include "backends/common/tiles/store_tile.cuh"
 #include "backends/mla/dispatch.cuh"
 #include "backends/mla/fp8_layout.cuh"
 #include "backends/mla/rows.cuh"
-#include "backends/splitkv/store.cuh"
 
 namespace attnbench::mla::fp8 {
 
@@ -32,14 +32,14 @@ class Attention {
         shared_(shared),
         address_(cuda::shared_address(shared)),
         queries_(p, item),
-        rows_(splitkv::lane_rows(p, item, 0)) {}
+        rows_(tiles::lane_rows(p, item, 0)) {}
 
   /// Keys from `first_key` on, which lie in `stage`.
   __device__ __forceinline__ void attend(int stage, int first_key) {
     Logits s;
     multiply_qk(s, shared_ + stage * Tile::kTileBytes);
     const int own_key = kWarpKeys * thread_.warp;
-    splitkv::finish_logits<kWarpKeys>(s, first_key + own_key, rows_, p_);
+    tiles::finish_logits<kWarpKeys>(s, first_key + own_key, rows_, p_);
     share_highest(s);
     __syncthreads();
     weigh(s, own_key);
@@ -253,7 +253,7 @@ class Attention {
     const bool whole = item_.splits <= 1;
     const std::int64_t piece = static_cast<std::int64_t>(item_.partial) * p_.partial_rows + row;
     const cuda::RowPlace place = place_of(p_, item_, row);
-    cuda::LseMerge merge = splitkv::with_sink(p_, item_, row);
+    cuda::LseMerge merge = tiles::with_sink(p_, item_, row);
     merge.add(lse);
     const float factor =
         whole ? inverse * merge.weight(lse) * cuda::out_factor(p_, item_.request, item_.kv_head)
@@ -281,7 +281,7 @@ class Attention {
   std::uint32_t address_;  ///< the same place
   Thread thread_;
   Queries<T, Kv> queries_;
-  splitkv::LaneRows rows_;
+  tiles::LaneRows rows_;
   float out_[kWarpDims / 8][4] = {};
   float highest_[2] = {-INFINITY, -INFINITY};  ///< log2 domain
   float sum_[2] = {0, 0};                      ///< of this lane's weights

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "backends/common/cuda/cp_async.cuh"
+#include "backends/common/tiles/store_tile.cuh"
 #include "backends/mla/dispatch.cuh"
 #include "backends/mla/params.h"
-#include "backends/splitkv/store.cuh"
 
 // Absorbed MLA: all query heads of a request read one latent row per token, which is key (576
 // columns) and value (its first 512). A block keeps its rows' queries in shared memory, streams the
@@ -15,7 +15,7 @@
 namespace attnbench::mla {
 
 using cuda::exp2_approx;
-using splitkv::LaneRows;
+using tiles::LaneRows;
 
 inline constexpr int kDk = 576;
 inline constexpr int kDv = 512;
@@ -30,7 +30,7 @@ template <class T_, class Kv_, int kRowTiles_, int kGroups_, int kKeys_, int kSt
 struct Tile {
   using T = T_;
   using Kv = Kv_;
-  static constexpr int kDv = mla::kDv;  // for splitkv's stores
+  static constexpr int kDv = mla::kDv;  // for tiles' stores
   static constexpr bool kFp8 = sizeof(Kv) == 1;
   static constexpr int kRowTiles = kRowTiles_;
   static constexpr int kKeys = kKeys_;
@@ -45,7 +45,7 @@ struct Tile {
   static constexpr int kWeightsAt = kKeysAt + kStages * kKeys * kRowBytes;
   static constexpr int kHighestAt = kWeightsAt + kRows * kWeightBytes;
   static constexpr int kLoopBytes = kHighestAt + kRows * kSlices * 4;
-  static constexpr int kStoreBytes = 4 * kRows * (splitkv::kRowFloats<kDv> + kSlices + 1);
+  static constexpr int kStoreBytes = 4 * kRows * (tiles::kRowFloats<kDv> + kSlices + 1);
   static constexpr int kSharedBytes = kLoopBytes > kStoreBytes ? kLoopBytes : kStoreBytes;
 };
 
@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(S::kThreads) mla_kernel(const __grid_constant_
   LaneRows rows[S::kRowTiles];
 #pragma unroll
   for (int m = 0; m < S::kRowTiles; ++m) {
-    rows[m] = splitkv::lane_rows(p, item, first_row + 16 * m);
+    rows[m] = tiles::lane_rows(p, item, first_row + 16 * m);
   }
   float out[S::kRowTiles][kSliceDims / 8][4] = {};
   float highest[S::kRowTiles][2], sum[S::kRowTiles][2];
@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(S::kThreads) mla_kernel(const __grid_constant_
     // The highest logit of each row, over all four warps.
 #pragma unroll
     for (int m = 0; m < S::kRowTiles; ++m) {
-      splitkv::finish_logits<S::kWarpKeys>(s[m], key(step) + first_key, rows[m], p);
+      tiles::finish_logits<S::kWarpKeys>(s[m], key(step) + first_key, rows[m], p);
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         float most = -INFINITY;
@@ -281,10 +281,10 @@ __global__ void __launch_bounds__(S::kThreads) mla_kernel(const __grid_constant_
   }
 
   cuda::cp_async_wait<0>();
-  __syncthreads();                                                 // the tiles are free
-  auto* const outs = reinterpret_cast<float*>(shared);             // [rows, kRowFloats]
-  float* const sums = outs + S::kRows * splitkv::kRowFloats<kDv>;  // [rows, slices]
-  float* const lse = sums + S::kRows * kSlices;                    // [rows]
+  __syncthreads();                                               // the tiles are free
+  auto* const outs = reinterpret_cast<float*>(shared);           // [rows, kRowFloats]
+  float* const sums = outs + S::kRows * tiles::kRowFloats<kDv>;  // [rows, slices]
+  float* const lse = sums + S::kRows * kSlices;                  // [rows]
 #pragma unroll
   for (int m = 0; m < S::kRowTiles; ++m) {
 #pragma unroll
@@ -306,7 +306,7 @@ __global__ void __launch_bounds__(S::kThreads) mla_kernel(const __grid_constant_
       const float total = sums[row * kSlices] + sums[row * kSlices + 1] + sums[row * kSlices + 2] +
                           sums[row * kSlices + 3];
       const float inverse = total > 0 ? 1.0f / total : 0.0f;
-      float* const to = outs + row * splitkv::kRowFloats<kDv> + slice * kSliceDims + 2 * (lane % 4);
+      float* const to = outs + row * tiles::kRowFloats<kDv> + slice * kSliceDims + 2 * (lane % 4);
 #pragma unroll
       for (int n = 0; n < kSliceDims / 8; ++n) {
         to[8 * n] = out[m][n][2 * i] * inverse;
@@ -318,7 +318,7 @@ __global__ void __launch_bounds__(S::kThreads) mla_kernel(const __grid_constant_
     }
   }
   __syncthreads();
-  splitkv::store_tile<S>(p, item, outs, lse);
+  tiles::store_tile<S>(p, item, outs, lse);
 }
 
 template <class T, class Kv>

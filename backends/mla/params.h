@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "backends/splitkv/work_list.h"
+#include "backends/common/tiles/params.h"
 #include "lib/base/dtype.h"
 #include "lib/batch/problem.h"
 
@@ -12,10 +12,10 @@ namespace attnbench::mla {
 
 using tiles::Item;
 
-/// splitkv's work list and addresses, but for its counters: another kernel merges. Keys are found
-/// through a block table instead of token slots. One KV head; V is the first 512 columns of each
-/// 576-column row.
-struct Params : splitkv::Params {
+/// A work list and addresses as splitkv's, but for the counters: another kernel merges. Keys are
+/// found through a block table instead of token slots. One KV head; V is the first 512 columns of
+/// each 576-column row.
+struct Params : tiles::Params {
   const std::int32_t* block_table = nullptr;  ///< [B, block_table_width]
   std::int64_t block_table_width = 0;
   const Item* merges = nullptr;  ///< tiles that were split, over all their pieces

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/common/tiles/store_tile.cuh"
+#include "backends/common/tiles/warp_tile.cuh"
 #include "backends/mla/rows.cuh"
 #include "backends/mla/wgmma_layout.cuh"
-#include "backends/splitkv/store.cuh"
-#include "backends/splitkv/warp_tile.cuh"
 
 namespace attnbench::mla::hopper {
 
@@ -160,7 +160,7 @@ class Softmax {
       const int end = min(plain_end(item, 0), plain_end(item, 1));
       return {0, static_cast<int>(__reduce_min_sync(~0u, static_cast<unsigned>(end)))};
     }
-    const splitkv::LaneRows rows = splitkv::lane_rows(p_, item, lane_.warp_row);
+    const tiles::LaneRows rows = tiles::lane_rows(p_, item, lane_.warp_row);
     int end = min(rows.end[0], rows.end[1]);
     if (rows.tree) end = min(end, item.kv_len - item.q_len);
     return {static_cast<int>(
@@ -198,7 +198,7 @@ class Softmax {
   /// A bit for each of a lane's 32 logits. Not unrolled: few tiles need it, and it would take the
   /// registers that all need.
   __device__ __forceinline__ std::uint32_t hidden_keys(int first_key) const {
-    const splitkv::LaneRows rows = splitkv::lane_rows(p_, item_, lane_.warp_row);
+    const tiles::LaneRows rows = tiles::lane_rows(p_, item_, lane_.warp_row);
     std::uint32_t hidden = 0;
     for (int i = 0; i < 2; ++i) {
       const cuda::Visibility seen = cuda::visibility_of(rows.request, max(rows.token[i], 0));
@@ -257,7 +257,7 @@ class Store {
         }
         continue;
       }
-      cuda::LseMerge merge = splitkv::with_sink(p_, item, lane_.row(i));
+      cuda::LseMerge merge = tiles::with_sink(p_, item, lane_.row(i));
       merge.add(lse);
       share[i] *= merge.weight(lse) * out_factor(item);
       if (kGroup == 0 && lane_.index % 4 == 0) {

@@ -9,7 +9,6 @@
 #include "backends/common/cuda/ldmatrix.cuh"
 #include "backends/common/cuda/mma_products.cuh"
 #include "backends/common/cuda/shape.cuh"
-#include "backends/common/cuda/swizzle.cuh"
 #include "backends/paged_fa/launch.h"
 #include "backends/paged_fa/logits.cuh"
 #include "backends/paged_fa/store.cuh"

@@ -7,11 +7,17 @@
 #include "backends/common/cuda/cp_async.cuh"
 #include "backends/common/cuda/kernel_choice.cuh"
 #include "backends/common/cuda/warp_results.cuh"
+#include "backends/common/tiles/store_tile.cuh"
+#include "backends/common/tiles/warp_tile.cuh"
 #include "backends/splitkv/dispatch.cuh"
-#include "backends/splitkv/store.cuh"
-#include "backends/splitkv/warp_tile.cuh"
 
 namespace attnbench::splitkv {
+
+using cuda::kRowFloats;
+using cuda::Shape;
+using tiles::Accumulator;
+using tiles::LaneRows;
+using tiles::operator*;
 
 /// Keys that a warp gathers at once: lanes 0..15 and 16..31 each know the slots of all of them.
 inline constexpr int kGatherKeys = 16;

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "backends/common/tiles/items.h"
-#include "backends/splitkv/work_list.h"
 
 namespace attnbench::splitkv {
+
+using tiles::Item;
 
 /// Work of one launch: that of KV head 0, because every KV head has the same. A plan then costs the
 /// host no more for more heads, neither time nor bytes to copy.

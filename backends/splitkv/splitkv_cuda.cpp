@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 attnbench authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -13,7 +14,6 @@
 #include "backends/splitkv/launch.h"
 #include "backends/splitkv/plan.h"
 #include "backends/splitkv/splitkv.h"
-#include "backends/splitkv/tensors.h"
 #include "lib/backend/backend.h"
 #include "lib/base/error.h"
 #include "lib/base/narrow.h"
@@ -129,6 +129,21 @@ std::vector<KvLayout> SplitKvBackend::formats(const Problem& problem) const {
 std::unique_ptr<Plan> SplitKvBackend::plan(const ForwardBatch& batch, PlanMemory& memory) {
   if (batch.batch_size == 0) return std::make_unique<IdlePlan>();
   return std::make_unique<Planned>(batch, rule_, memory);
+}
+
+void set_tensors(Params& params, const ForwardBatch& batch) {
+  set_attention_params(params, batch);
+  const KvPool& pool = *batch.token_to_kv_pool;
+  expects(pool.num_pages * std::max(params.k_page_stride, params.v_page_stride) < kReachOfRows,
+          "K or V of one layer has 64 GiB or more: rows are found by 32 bits of 16 bytes each");
+  if (params.k_page_stride == pool.page_size * params.k_token_stride &&
+      params.v_page_stride == pool.page_size * params.v_token_stride) {
+    // Tokens follow each other evenly: a slot needs no division.
+    params.page_size = 1;
+    params.page_shift = 0;
+    params.k_page_stride = params.k_token_stride;
+    params.v_page_stride = params.v_token_stride;
+  }
 }
 
 }  // namespace attnbench::splitkv

@@ -11,12 +11,12 @@
 #include "backends/common/cuda/output_rows.cuh"
 #include "backends/common/cuda/temperature.cuh"
 #include "backends/common/cuda/visibility.cuh"
-#include "backends/splitkv/work_list.h"
+#include "backends/common/tiles/params.h"
 #include "lib/model/attention_layer.h"
 
 // What one warp does: 16 query rows against keys that lie in shared memory, with an online softmax
 // in base 2 (Milakov and Gimelshein, 2018).
-namespace attnbench::splitkv {
+namespace attnbench::tiles {
 
 using cuda::Shape;
 
@@ -229,4 +229,4 @@ __device__ __forceinline__ void attend(std::uint32_t k_tile, std::uint32_t v_til
   cuda::multiply_pv<S, 1, kKeys>(acc.out, s, v_tile);
 }
 
-}  // namespace attnbench::splitkv
+}  // namespace attnbench::tiles

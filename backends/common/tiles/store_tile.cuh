@@ -6,11 +6,11 @@
 #include "backends/common/cuda/output_rows.cuh"
 #include "backends/common/cuda/store_out.cuh"
 #include "backends/common/cuda/warp_results.cuh"
-#include "backends/splitkv/warp_tile.cuh"
+#include "backends/common/tiles/warp_tile.cuh"
 
 // How a block's tile of rows leaves: as output, or as a partial result that the tile's last block
 // merges. Rows wait in shared memory.
-namespace attnbench::splitkv {
+namespace attnbench::tiles {
 
 using cuda::kRowFloats;
 
@@ -82,4 +82,4 @@ __device__ __forceinline__ void store_tile(const Params& p, const Item& item, co
       });
 }
 
-}  // namespace attnbench::splitkv
+}  // namespace attnbench::tiles

@@ -7,13 +7,7 @@
 #include "backends/common/attention_params.h"
 #include "backends/common/tiles/items.h"
 
-namespace attnbench::splitkv {
-
-using tiles::Item;
-
-/// Bytes of K or V within which a kernel finds rows: a warp's lanes tell each other where a row
-/// lies in units of 16 bytes, in one 32-bit word, whose highest value means that there is no row.
-inline constexpr std::int64_t kReachOfRows = std::int64_t{16} << 32;
+namespace attnbench::tiles {
 
 /// Everything a kernel needs, by value.
 struct Params : AttentionParams {
@@ -30,4 +24,4 @@ struct Params : AttentionParams {
   const std::int32_t* kv_indices = nullptr;
 };
 
-}  // namespace attnbench::splitkv
+}  // namespace attnbench::tiles
