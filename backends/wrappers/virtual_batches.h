@@ -10,9 +10,8 @@ namespace attnbench {
 
 /// Chunked local attention as engines give it to `kernels` without chunks: plan() cuts each request
 /// into virtual ones, each within one chunk and plainly causal, builds their page table
-/// (lib/index/local_attention.h) and hands the step to the kernels.
+/// (lib/index/local_attention.h) and hands the step to the kernels. The backend,
+/// "paged_fa:virtual_batches", takes part only where it is named.
 [[nodiscard]] std::unique_ptr<Backend> with_virtual_batches(std::unique_ptr<Backend> kernels);
-/// The info of such a backend: "paged_fa:virtual_batches", which takes part only where it is named.
-[[nodiscard]] BackendInfo with_virtual_batches(BackendInfo kernels);
 
 }  // namespace attnbench
