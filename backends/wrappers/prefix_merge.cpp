@@ -52,6 +52,7 @@ Support looks_at_distances_alone(const Problem& problem) {
   if (layer.attention_chunk > 0) return no("chunks");
   if (layer.dual_chunk.exists()) return no("dual chunks");
   if (layer.temperature_len > 0) return no("temperature");
+  if (problem.spans) return no("bidirectional spans");
   return Support::yes();
 }
 
