@@ -33,11 +33,15 @@ foreach(name bf16 f16)
       list(GET row 1 header)
       kernel_unit(${unit}_${name}${kv} ${header} "CompiledKernel find_kernel<${T}, ${Kv}>(const Kernel&)")
     endforeach()
+    kernel_unit(paged_fa/mma_${name}${kv}_spans paged_fa/mma_kernel.cuh
+                "CompiledKernel find_span_kernel<${T}, ${Kv}>(const Kernel&)")
   endforeach()
   kernel_unit(paged_fa/mma_${name}_many_rows paged_fa/mma_kernel.cuh
               "CompiledKernel find_many_rows_kernel<${T}>(const Kernel&)")
   kernel_unit(paged_fa/wgmma_${name} paged_fa/wgmma_kernel.cuh
-              "HopperKernel find_hopper_kernel<${T}>(const Kernel&)")
+              "HopperKernel find_hopper_kernel<${T}, false>(const Kernel&)")
+  kernel_unit(paged_fa/wgmma_${name}_spans paged_fa/wgmma_kernel.cuh
+              "HopperKernel find_hopper_kernel<${T}, true>(const Kernel&)")
 endforeach()
 
 set(of_mla "CompiledKernel find_warpgroup_kernel<")

@@ -14,6 +14,9 @@ using CompiledKernel = cuda::CompiledKernel<Params>;
 /// dims. Instantiated in one translation unit per pair, because compiling takes a while.
 template <class T, class Kv>
 [[nodiscard]] CompiledKernel find_kernel(const Kernel& kernel);
+/// Likewise for tiles of 64 rows of prompts with spans.
+template <class T, class Kv>
+[[nodiscard]] CompiledKernel find_span_kernel(const Kernel& kernel);
 /// Likewise for tiles of 128 rows, whose cache has the type of the activations.
 template <class T>
 [[nodiscard]] CompiledKernel find_many_rows_kernel(const Kernel& kernel);
@@ -22,7 +25,7 @@ template <class T>
 struct HopperKernel : cuda::CompiledKernel<Params, PageMaps> {
   int box_rows = 0;  ///< most tokens of a copy
 };
-template <class T>
+template <class T, bool kSpans>
 [[nodiscard]] HopperKernel find_hopper_kernel(const Kernel& kernel);
 
 }  // namespace attnbench::paged_fa

@@ -14,6 +14,7 @@ namespace {
 
 CompiledKernel find(const Kernel& kernel) {
   return cuda::for_types(kernel.dtype, kernel.kv_dtype, [&]<class T, class Kv>() -> CompiledKernel {
+    if (kernel.spans) return find_span_kernel<T, Kv>(kernel);
     if (kernel.tile != TileKind::kMany) return find_kernel<T, Kv>(kernel);
     if constexpr (std::is_same_v<T, Kv>) return find_many_rows_kernel<T>(kernel);
     return {};
@@ -25,7 +26,10 @@ HopperKernel find_hopper(const Kernel& kernel) {
   if (kernel.tile != TileKind::kMany || !kernel.plain) return {};
   const auto found =
       cuda::for_types(kernel.dtype, kernel.kv_dtype, [&]<class T, class Kv>() -> HopperKernel {
-        if constexpr (std::is_same_v<T, Kv>) return find_hopper_kernel<T>(kernel);
+        if constexpr (std::is_same_v<T, Kv>) {
+          if (kernel.spans) return find_hopper_kernel<T, true>(kernel);
+          return find_hopper_kernel<T, false>(kernel);
+        }
         return {};
       });
   if (!found.exists()) return {};

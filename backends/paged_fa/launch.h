@@ -57,6 +57,9 @@ struct Params : AttentionParams {
   std::int64_t page_table_stride = 0;           ///< in entries; 0: all sequences share one row
   const std::int32_t* cache_seqlens = nullptr;  ///< [sequences] keys
   const std::int32_t* cu_seqlens_q = nullptr;   ///< [sequences + 1] query tokens, cumulative
+  /// [T, 2] where prompts have spans: the keys [begin, end) that a query token sees, whatever the
+  /// rules above say. Read by kernels of Kernel::spans only.
+  const std::int32_t* seen = nullptr;
 };
 
 /// Has keys read as ragged ones are.
@@ -75,14 +78,16 @@ struct Kernel {
   int head_dim_k = 0;
   int head_dim_v = 0;
   TileKind tile = TileKind::kFew;
-  bool plain = true;  ///< neither draft trees nor temperatures, which kernels with wgmma lack
+  bool plain = true;   ///< neither draft trees nor temperatures, which kernels with wgmma lack
+  bool spans = false;  ///< prompts have spans: Params::seen; no tiles of 16 rows
 };
 
 /// The one for a problem's types and head dims.
 [[nodiscard]] inline Kernel kernel_for(const Problem& problem, TileKind tile) {
   const AttentionLayer& layer = problem.layer;
   const bool plain = problem.mode != ForwardMode::kTargetVerify && layer.temperature_len == 0;
-  return {problem.dtype, problem.cache.dtype, layer.head_dim_qk, layer.head_dim_v, tile, plain};
+  return {problem.dtype, problem.cache.dtype, layer.head_dim_qk, layer.head_dim_v, tile,
+          plain,         problem.spans};
 }
 
 /// Whether there is such a kernel.

@@ -31,15 +31,32 @@ __device__ __forceinline__ cuda::RequestGeometry geometry_of(const Params& p, in
   return request;
 }
 
+/// Keys that a query token sees: where prompts have spans those that the plan listed, else those
+/// that the rules of its request leave.
+template <bool kSpans>
+__device__ __forceinline__ cuda::Visibility seen_by(const Params& p, const Item& item,
+                                                    const cuda::RequestGeometry& request,
+                                                    int token) {
+  if constexpr (!kSpans) {
+    return cuda::visibility_of(request, token);
+  } else {
+    const int first_token = p.cu_seqlens_q[item.sequence];
+    const int2 run = __ldg(reinterpret_cast<const int2*>(p.seen) + first_token + token);
+    cuda::Visibility seen;
+    seen.begin = run.x;
+    seen.end = run.y;
+    return seen;
+  }
+}
+
 /// Hides what one row must not see. `s` are its logits of kTiles8 times 8 keys, i picks the row.
-/// kTree = false leaves out draft trees.
-template <bool kTree, int kTiles8>
+template <bool kSpans, int kTiles8>
 __device__ __forceinline__ void hide_row(float (&s)[kTiles8][4], int i, int first_key, int row,
                                          const Params& p, const Item& item,
                                          const cuda::RequestGeometry& request) {
   // Rows beyond the tile are computed like its last and never stored.
   const int token = (item.row_begin + min(row, item.rows - 1)) / p.group;
-  const cuda::Visibility seen = cuda::visibility_of(request, token);
+  const cuda::Visibility seen = seen_by<kSpans>(p, item, request, token);
   const int end = min(seen.end, item.key_end);
   const int first_column = first_key + 2 * static_cast<int>(threadIdx.x % 4);
 #pragma unroll
@@ -47,7 +64,7 @@ __device__ __forceinline__ void hide_row(float (&s)[kTiles8][4], int i, int firs
 #pragma unroll
     for (int j = 0; j < 2; ++j) {
       const int key = first_column + 8 * n + j;
-      const bool hidden = key < seen.begin || key >= end || (kTree && seen.tree_hides(key));
+      const bool hidden = key < seen.begin || key >= end || (!kSpans && seen.tree_hides(key));
       if (hidden) s[n][2 * i + j] = -INFINITY;
     }
   }

@@ -21,10 +21,11 @@ inline constexpr int kHalfShared = 113 * 1024;
 
 /// How a block's four warps share a tile. Few rows: all have the same 16, each other keys and a
 /// ring of its own without any barrier until the end. Else each has rows of its own, and all share
-/// the keys.
-template <class S_, TileKind kTile>
+/// the keys. kSpans: of prompts with spans.
+template <class S_, TileKind kTile, bool kSpans_ = false>
 struct MmaConfig {
   using S = S_;
+  static constexpr bool kSpans = kSpans_;
   static constexpr bool kFew = kTile == TileKind::kFew;
   static constexpr bool kMany = kTile == TileKind::kMany;
   static constexpr int kRows = static_cast<int>(kTile);
@@ -126,7 +127,7 @@ __device__ __forceinline__ void attend_all(const Params& p, const Item& item, co
       const int first = C::kFew ? warp * kGatherKeys : 0;
 #pragma unroll
       for (int keys = 0; keys < (C::kFew ? kGatherKeys : kStepKeys); keys += C::kAttendKeys) {
-        attend<S, C::kRowTiles, C::kAttendKeys>(
+        attend<S, C::kRowTiles, C::kAttendKeys, C::kSpans>(
             k_tile + (first + keys) * S::kRowBytesK, v_tile + (first + keys) * S::kRowBytesV,
             key(step) + first + keys, first_row, q, p, item, scale, acc);
       }
@@ -206,9 +207,9 @@ __global__ void __launch_bounds__(kThreads) mma_kernel(const __grid_constant__ P
                                       room, [] { __syncthreads(); });
 }
 
-template <class S, TileKind kTile>
+template <class S, TileKind kTile, bool kSpans = false>
 [[nodiscard]] CompiledKernel compiled() {
-  using Config = MmaConfig<S, kTile>;
+  using Config = MmaConfig<S, kTile, kSpans>;
   return {mma_kernel<Config>, kThreads, Config::kSharedBytes};
 }
 
@@ -233,6 +234,16 @@ CompiledKernel find_kernel(const Kernel& kernel) {
     if (kernel.tile == TileKind::kSome) return compiled<S, TileKind::kSome>();
     return {};
   });
+}
+
+/// One size of tiles is enough beside those of 128 rows with wgmma: spans are of prompts.
+template <class T, class Kv>
+CompiledKernel find_span_kernel(const Kernel& kernel) {
+  if (kernel.tile != TileKind::kSome) return {};
+  return cuda::for_head_dims(kernel.head_dim_k, kernel.head_dim_v,
+                             [&]<int kDk, int kDv>() -> CompiledKernel {
+                               return compiled<Shape<T, Kv, kDk, kDv>, TileKind::kSome, true>();
+                             });
 }
 
 /// Tiles of 128 rows need registers that a 256 wide output leaves none of.

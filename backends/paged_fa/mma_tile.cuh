@@ -173,7 +173,7 @@ struct Accumulator {
 
 /// Rows `first_row`, … of the tile against kKeys keys, the first of which is `first_key`. `scale`
 /// is what q.k is multiplied with.
-template <class S, int kRowTiles, int kKeys, class Queries>
+template <class S, int kRowTiles, int kKeys, bool kSpans, class Queries>
 __device__ __forceinline__ void attend(std::uint32_t k_tile, std::uint32_t v_tile, int first_key,
                                        int first_row, const Queries& q, const Params& p,
                                        const Item& item, const float& scale,
@@ -196,7 +196,7 @@ __device__ __forceinline__ void attend(std::uint32_t k_tile, std::uint32_t v_til
       for (int i = 0; i < 2; ++i) {
         const int row = first_row + 16 * r + static_cast<int>(threadIdx.x % 32) / 4 + 8 * i;
         if (warm) warm_row(s[r], i, row, p, item, request);
-        if (cut) hide_row<true>(s[r], i, first_key, row, p, item, request);
+        if (cut) hide_row<kSpans>(s[r], i, first_key, row, p, item, request);
       }
     }
   }

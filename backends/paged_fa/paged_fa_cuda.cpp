@@ -60,7 +60,8 @@ class Planned final : public StepPlan {
   tiles::Room room_;
   std::int64_t requests_ = 0;  ///< that there is room for
   std::int64_t counters_ = 0;
-  bool ragged_ = false;  ///< keys lie without pages
+  std::int64_t seen_ = 0;  ///< values of Params::seen
+  bool ragged_ = false;    ///< keys lie without pages
   StepPageTable page_table_;
   DraftTree tree_;
 };
@@ -161,6 +162,10 @@ Params Planned::lay_out(const tiles::Room& room, const ForwardBatch& batch, Plan
   const auto cu_seqlens_q = device.add<std::int32_t>(requests_ + 1);
   const auto first_rows = device.add<std::int32_t>(ragged_ ? requests_ : 0);
   const auto items = device.add<Item>(room.items);
+  if (problem().spans) {
+    seen_ = 2 * (problem().recorded ? requests_ * problem().limits.q_len : batch.q_tokens());
+  }
+  const auto seen = device.add<std::int32_t>(seen_);
   const auto wide_first_rows = device.add<std::int32_t>(std::ssize(wide_plan_.first_rows));
   const auto wide_pieces = device.add<WidePiece>(std::ssize(wide_plan_.pieces));
   if (!ragged_) page_table_ = StepPageTable(batch, device);
@@ -190,6 +195,7 @@ Params Planned::lay_out(const tiles::Room& room, const ForwardBatch& batch, Plan
   p.cache_seqlens = cache_seqlens.in(block);
   p.cu_seqlens_q = cu_seqlens_q.in(block);
   p.items = items.in(block);
+  if (seen_ > 0) p.seen = seen.in(block);
   if (ragged_) p.first_rows = first_rows.in(block);
   p.page_table = page_table_.pages();
   p.page_table_stride = page_table_.width();
@@ -209,12 +215,15 @@ void Planned::enqueue(const WorkPlan& plan, const ForwardBatch& batch, void* str
   cache_seqlens.resize(requests);
   cu_seqlens_q.resize(requests + 1);
   if (ragged_) first_rows.resize(requests);
+  std::vector<std::int32_t> seen = plan.seen;
+  seen.resize(to_size(seen_));
   Upload upload;  // as laid out
   upload.add(std::vector<std::int32_t>(static_cast<std::size_t>(counters_), 0));
   upload.add(cache_seqlens);
   upload.add(cu_seqlens_q);
   upload.add(first_rows);
   upload.add(plan.items);
+  upload.add(seen);
   upload.add(wide_plan_.first_rows);
   upload.add(wide_plan_.pieces);
   enqueue_upload(upload, memory_, stream);
@@ -242,8 +251,9 @@ Support PagedFaBackend::supports(const Problem& problem) const {
     return Support::no("no drafts in dual chunks (see splitkv)");
   }
   if (problem.layer.has_alibi) return Support::no("no ALiBi, as FlashAttention 3 (see splitkv)");
-  return supports_key_value_heads(problem, kKernelFeatures,
-                                  has_kernel(kernel_for(problem, TileKind::kFew)),
+  const TileKind tile = problem.spans ? TileKind::kSome : TileKind::kFew;
+  return supports_key_value_heads(problem, kKernelFeatures | Features{Feature::kSpans},
+                                  has_kernel(kernel_for(problem, tile)),
                                   "head dims 64, 96, 128, 256 and 192/128 only, and 72 and 80 "
                                   "with a cache in the activations' type");
 }

@@ -42,7 +42,18 @@ KeyRange range_of(const PlanInput& problem, const Sequence& sequence, std::int64
   if (!problem.causal && problem.window < 0) return {0, keys, 0, keys};
   const std::int64_t prefix = sequence.kv_len - sequence.q_len;
   KeyRange range{keys, 0, 0, keys};
+  const auto add = [&](std::int64_t begin, std::int64_t end, std::int64_t full_end) {
+    range.begin = std::min(range.begin, begin);
+    range.end = std::max(range.end, end);
+    range.full_begin = std::max(range.full_begin, begin);
+    range.full_end = std::min(range.full_end, full_end);
+  };
   for (std::int64_t t = first_token; t <= last_token; ++t) {
+    if (!problem.seen.empty()) {
+      const std::size_t at = to_size(2 * (sequence.first_token + t));
+      add(problem.seen[at], problem.seen[at + 1], problem.seen[at + 1]);
+      continue;
+    }
     const bool tree = sequence.tree_positions != nullptr;
     const bool by_depth = tree && problem.window_by_depth;
     const std::int64_t place = by_depth ? sequence.tree_positions[t] : prefix + t;
@@ -53,10 +64,7 @@ KeyRange range_of(const PlanInput& problem, const Sequence& sequence, std::int64
     if (problem.window >= 0) {
       begin = std::min(std::max(place - problem.window, begin), by_depth ? prefix : end);
     }
-    range.begin = std::min(range.begin, begin);
-    range.end = std::max(range.end, end);
-    range.full_begin = std::max(range.full_begin, begin);
-    range.full_end = std::min(range.full_end, tree ? prefix : end);
+    add(begin, end, tree ? prefix : end);
   }
   range.begin = std::min(range.begin, range.end);
   return range;
@@ -90,6 +98,7 @@ std::vector<Item> tiles_of(const PlanInput& problem, TileKind kind,
 
 /// Whether all requests should be cut into tiles of 16 rows, though some have more.
 bool small_tiles_are_better(const PlanInput& problem) {
+  if (problem.spans) return false;  // no kernel has them
   std::int64_t count = 0;
   for (const Sequence& sequence : problem.sequences) {
     count += ceil_div(sequence.q_len * problem.group, tiles::kSmallTileRows);
@@ -150,7 +159,7 @@ tiles::Room room_of(const PlanInput& problem, std::int64_t tiles, std::int64_t r
 
 TileKind kind_of(const PlanInput& problem, std::int64_t q_len) {
   const std::int64_t rows = q_len * problem.group;
-  if (rows <= static_cast<std::int64_t>(TileKind::kFew)) return TileKind::kFew;
+  if (rows <= static_cast<std::int64_t>(TileKind::kFew) && !problem.spans) return TileKind::kFew;
   if (rows <= static_cast<std::int64_t>(TileKind::kSome) || !problem.many_rows) {
     return TileKind::kSome;
   }
@@ -173,10 +182,19 @@ PlanInput plan_input(const ForwardBatch& batch, const AttentionLayer& layer, boo
   problem.prefix_alone = batch.problem != nullptr && batch.problem->prefix_alone;
   problem.many_rows = many_rows;
   problem.multiprocessors = multiprocessors;
+  problem.spans = !batch.spans.empty() || (batch.problem != nullptr && batch.problem->spans);
+  if (!batch.spans.empty()) problem.seen.assign(to_size(2 * batch.q_tokens()), 0);
   const bool tree = batch.forward_mode == ForwardMode::kTargetVerify && problem.causal;
   for (std::int64_t r = 0; r < batch.batch_size; ++r) {
-    Sequence sequence{is_padding(batch, r) ? 0 : batch.q_len(r), batch.kv_len(r), nullptr};
-    if (tree) sequence.tree_positions = batch.positions.data() + first_token(batch, r);
+    Sequence sequence{is_padding(batch, r) ? 0 : batch.q_len(r), batch.kv_len(r), nullptr,
+                      first_token(batch, r)};
+    if (tree) sequence.tree_positions = batch.positions.data() + sequence.first_token;
+    for (std::int64_t t = 0; !problem.seen.empty() && t < sequence.q_len; ++t) {
+      const Visibility seen = visibility_of(batch, layer, r, t);
+      const std::size_t at = to_size(2 * (sequence.first_token + t));
+      problem.seen[at] = narrow_i32(seen.begin);
+      problem.seen[at + 1] = narrow_i32(seen.end);
+    }
     problem.sequences.push_back(sequence);
   }
   return problem;
@@ -184,6 +202,7 @@ PlanInput plan_input(const ForwardBatch& batch, const AttentionLayer& layer, boo
 
 WorkPlan plan_work(const PlanInput& problem) {
   WorkPlan plan;
+  plan.seen = problem.seen;
   std::vector<TileKind> kinds;
   for (const Sequence& sequence : problem.sequences) {
     kinds.push_back(kind_of(problem, sequence.q_len));
@@ -232,7 +251,7 @@ UniformPlan uniform_plan(std::int64_t requests, std::int64_t q_len, const PlanIn
   const std::int64_t rows = q_len * like.group;
   const std::int64_t tile_rows = std::min(rows, static_cast<std::int64_t>(tile));
   add(tile, room_of(like, requests * ceil_div(rows, tile_rows), tile_rows));
-  if (tile != TileKind::kFew) {
+  if (tile != TileKind::kFew && !like.spans) {
     constexpr std::int64_t kRows = tiles::kSmallTileRows;
     const std::int64_t tiles =
         std::min(requests * ceil_div(rows, kRows),

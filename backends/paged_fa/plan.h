@@ -17,6 +17,7 @@ struct Sequence {
   std::int64_t q_len = 0;  ///< 0: a padding request, which has no work
   std::int64_t kv_len = 0;
   const std::int64_t* tree_positions = nullptr;  ///< [q_len] of a draft tree's nodes, or null
+  std::int64_t first_token = 0;                  ///< among the batch's
 };
 
 /// A batch as the planner sees it.
@@ -30,8 +31,10 @@ struct PlanInput {
   bool window_by_depth = false;  ///< in draft trees
   std::int64_t chunk = 0;        ///< keys of a chunk, of which a query sees its own; 0: no chunks
   DualChunk dual_chunk;
-  bool prefix_alone = false;  ///< Problem::prefix_alone
-  bool many_rows = true;      ///< whether kernels of 128 rows exist for these types and head dims
+  bool spans = false;              ///< some prompt has spans, or could have
+  std::vector<std::int32_t> seen;  ///< [T, 2] of prompts with spans: Params::seen
+  bool prefix_alone = false;       ///< Problem::prefix_alone
+  bool many_rows = true;  ///< whether kernels of 128 rows exist for these types and head dims
   int multiprocessors = 1;
 };
 [[nodiscard]] PlanInput plan_input(const ForwardBatch& batch, const AttentionLayer& layer,
@@ -46,10 +49,11 @@ struct WorkPlan {
     std::int32_t heads_together = 1;  ///< KV heads whose keys share the second-level cache
   };
   std::vector<Launch> launches;
-  std::vector<Item> items;        ///< the longest of a launch first
-  std::int32_t tiles = 0;         ///< that were split
-  std::int32_t partials = 0;      ///< results that wait for a merge, per KV head
-  std::int32_t partial_rows = 0;  ///< rows kept for each
+  std::vector<Item> items;         ///< the longest of a launch first
+  std::int32_t tiles = 0;          ///< that were split
+  std::int32_t partials = 0;       ///< results that wait for a merge, per KV head
+  std::int32_t partial_rows = 0;   ///< rows kept for each
+  std::vector<std::int32_t> seen;  ///< the input's
 
   [[nodiscard]] tiles::Room room() const {
     return {static_cast<std::int64_t>(items.size()), tiles, partials, partial_rows};

@@ -38,6 +38,7 @@ void for_plans_of_small_cases(std::int64_t further_keys, const F& f) {
   std::vector<Case> cases = all_small_cases();
   std::ranges::copy(small_windows(), std::back_inserter(cases));
   std::ranges::copy(small_blocks(), std::back_inserter(cases));
+  std::ranges::copy(small_spans(), std::back_inserter(cases));
   std::ranges::copy(small_dual_chunks(), std::back_inserter(cases));
   for (const Case& small : cases) {
     const Case c = longer(small, further_keys);

@@ -12,8 +12,8 @@ namespace attnbench::paged_fa::hopper {
 inline constexpr int kTurn = 1;  // and the next
 inline constexpr int kAllConsumers = 3;
 
-/// One of the two warpgroups that compute: 64 rows.
-template <class T, class Tiles>
+/// One of the two warpgroups that compute: 64 rows. kSpans: of prompts with spans.
+template <class T, class Tiles, bool kSpans>
 class Consumer {
  public:
   __device__ __forceinline__ Consumer(const Params& p, int box_rows, Shared<Tiles> shared,
@@ -114,7 +114,7 @@ class Consumer {
     for (int i = 0; i < 2; ++i) {
       // Rows beyond the tile are computed like its last and never stored.
       const int token = (item.row_begin + min(row(i), item.rows - 1)) / p_.group;
-      const cuda::Visibility seen = cuda::visibility_of(request, token);
+      const cuda::Visibility seen = seen_by<kSpans>(p_, item, request, token);
       const int begin = max(seen.begin, item.key_begin) - first_column;
       const int end = min(seen.end, item.key_end) - first_column;
 #pragma unroll

@@ -19,7 +19,7 @@ template <int kDv>
 inline constexpr int kConsumerRegisters = kDv > 128 ? 224 : 216;
 
 /// As many blocks as multiprocessors; each takes items until there are no more.
-template <class T, int kDk, int kDv>
+template <class T, int kDk, int kDv, bool kSpans>
 __global__ void __launch_bounds__(kThreads, 1)
     wgmma_kernel([[maybe_unused]] const __grid_constant__ Params p,
                  [[maybe_unused]] const __grid_constant__ PageMaps maps) {
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     Producer<Tiles>(p, maps, shared).run();
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kConsumerRegisters<kDv>));
-    Consumer<T, Tiles>(p, maps.rows, shared, group - 1).run();
+    Consumer<T, Tiles, kSpans>(p, maps.rows, shared, group - 1).run();
   }
 #endif
 }
@@ -45,18 +45,18 @@ __global__ void __launch_bounds__(kThreads, 1)
 namespace attnbench::paged_fa {
 
 /// Columns are copied and multiplied 64 at a time.
-template <class T>
+template <class T, bool kSpans>
 HopperKernel find_hopper_kernel(const Kernel& kernel) {
-  return cuda::for_head_dims(
-      kernel.head_dim_k, kernel.head_dim_v, [&]<int kDk, int kDv>() -> HopperKernel {
-        if constexpr (kDk % 64 == 0) {
-          using Tiles = hopper::Tiles<kDk, kDv>;
-          return {
-              {hopper::wgmma_kernel<T, kDk, kDv>, hopper::kThreads, hopper::Shared<Tiles>::kBytes},
-              Tiles::K::kWarpRows};
-        }
-        return {};
-      });
+  return cuda::for_head_dims(kernel.head_dim_k, kernel.head_dim_v,
+                             [&]<int kDk, int kDv>() -> HopperKernel {
+                               if constexpr (kDk % 64 == 0) {
+                                 using Tiles = hopper::Tiles<kDk, kDv>;
+                                 return {{hopper::wgmma_kernel<T, kDk, kDv, kSpans>,
+                                          hopper::kThreads, hopper::Shared<Tiles>::kBytes},
+                                         Tiles::K::kWarpRows};
+                               }
+                               return {};
+                             });
 }
 
 }  // namespace attnbench::paged_fa
