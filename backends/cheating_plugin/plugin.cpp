@@ -63,8 +63,8 @@ int supports(void*, const attnbench_problem* p, char* message, std::size_t size)
                      p->is_cross_attention == 0 && p->mode != ATTNBENCH_TARGET_VERIFY &&
                      p->mode != ATTNBENCH_DLLM_EXTEND && p->sliding_window_size < 0 &&
                      p->attention_chunk == 0 && p->dual_chunk_size == 0 && p->multi_item == 0 &&
-                     p->logit_cap == 0 && p->temperature_len == 0 && p->has_sinks == 0 &&
-                     p->has_alibi == 0;
+                     p->spans == 0 && p->logit_cap == 0 && p->temperature_len == 0 &&
+                     p->has_sinks == 0 && p->has_alibi == 0;
   const bool bf16 = p->dtype == ATTNBENCH_BF16 && p->cache_dtype == ATTNBENCH_BF16 &&
                     p->q_dtype == ATTNBENCH_BF16;
   if (plain && bf16) return ATTNBENCH_OK;

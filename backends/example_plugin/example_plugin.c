@@ -125,6 +125,7 @@ static int supports(void* self, const attnbench_problem* p, char* message, size_
   if (!p->causal || p->is_cross_attention) no = "causal self-attention only";
   if (p->mode == ATTNBENCH_TARGET_VERIFY) no = "no draft trees";
   if (p->multi_item) no = "no multi-item scoring";
+  if (p->spans) no = "no bidirectional spans";
   if (p->mode == ATTNBENCH_DLLM_EXTEND) no = "no block diffusion";
   if (p->family != ATTNBENCH_SOFTMAX) no = "no MLA, no recurrent layers";
   if (no != NULL) snprintf(message, message_size, "%s", no);

@@ -39,6 +39,8 @@ class PythonExample:
             return "no draft trees"
         if problem.multi_item:
             return "no multi-item scoring"
+        if problem.spans:
+            return "no bidirectional spans"
         if problem.mode == "dllm_extend":
             return "no block diffusion"
         if not problem.causal or problem.is_cross_attention:

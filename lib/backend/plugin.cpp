@@ -132,8 +132,6 @@ class PluginBackend final : public Backend {
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
 
   [[nodiscard]] Support supports(const Problem& problem) const override {
-    if (problem.spans)
-      return Support::no("no spans that see both ways: plug-ins are not told them");
     const attnbench_problem asked = plugin_problem(problem);
     Message message;
     const int status = backend_.supports(backend_.self, &asked, message.data(), Message::size());

@@ -97,6 +97,8 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.swa_pool = problem.swa_pool ? 1 : 0;
   to.queries_apart = layer.queries_apart ? 1 : 0;
   to.drafts_are_chains = problem.drafts_are_chains ? 1 : 0;
+  to.spans = problem.spans ? 1 : 0;
+  to.spans_within_window = layer.span_rule == SpanRule::kWithinWindow ? 1 : 0;
   return to;
 }
 
@@ -171,6 +173,9 @@ void PluginBatch::set_indices(const DeviceBatch& indices, const ForwardBatch& ba
   set(ATTNBENCH_BLOCK_TABLE, indices.block_table, ATTNBENCH_I32,
       {requests, indices.block_table_width});
   set(ATTNBENCH_SLOT_MAPPING, indices.out_cache_loc, ATTNBENCH_I64, {tokens});
+  if (!batch.spans.empty()) {
+    set(ATTNBENCH_SPANS, indices.spans, ATTNBENCH_I32, {std::ssize(batch.spans) / 2, 2});
+  }
   if (!batch.spec_info) return;
   set(ATTNBENCH_CUSTOM_MASK, indices.custom_mask, ATTNBENCH_U8,
       {std::ssize(batch.spec_info->custom_mask)});

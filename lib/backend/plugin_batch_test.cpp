@@ -252,6 +252,25 @@ TEST_F(PluginBatchTest, has_a_problem_that_says_whether_drafts_are_chains) {
   EXPECT_EQ(plugin_problem(problem_).drafts_are_chains, 1);
 }
 
+TEST_F(PluginBatchTest, has_the_spans_of_query_tokens_and_the_layer_s_rule_for_them) {
+  EXPECT_EQ(plugin_problem(problem_).spans, 0);
+  problem_.spans = true;
+  EXPECT_EQ(plugin_problem(problem_).spans, 1);
+  EXPECT_EQ(plugin_problem(problem_).spans_within_window, 0);
+  problem_.layer.span_rule = SpanRule::kWithinWindow;
+  EXPECT_EQ(plugin_problem(problem_).spans_within_window, 1);
+
+  EXPECT_EQ(PluginBatch(batch_, *device_, arrays_).view().tensors[ATTNBENCH_SPANS].data, nullptr);
+  batch_.spans = {0, 0, 3, 12};
+  const HostIndices indices(batch_, kPageSize);
+  batch_.device_batch = &indices.batch();
+  const PluginBatch plugin(batch_, *device_, arrays_);
+  const attnbench_tensor& spans = plugin.view().tensors[ATTNBENCH_SPANS];
+  EXPECT_EQ(values<std::int32_t>(spans), batch_.spans);
+  EXPECT_EQ(spans.rank, 2);
+  EXPECT_EQ(spans.shape[1], 2);
+}
+
 TEST_F(PluginBatchTest, has_states_in_place_of_caches_for_a_recurrent_layer) {
   problem_.layer = {.family = Family::kRecurrent,
                     .heads_q = 1,

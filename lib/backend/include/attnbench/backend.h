@@ -198,6 +198,11 @@ typedef struct attnbench_problem {
    * causal mask that is aligned at the bottom right. A cross layer, which has no mask, has 1, too.
    */
   attnbench_bool drafts_are_chains;
+  /* 1: some prompt has bidirectional spans, ATTNBENCH_SPANS. A query whose position is in a span
+   * also sees the keys of this span: those behind its own if spans_within_window, so that a window
+   * hides older ones, else all, whatever the window. Only in causal layers without chunks. */
+  attnbench_bool spans;
+  attnbench_bool spans_within_window;
 } attnbench_problem;
 
 /* Strides count elements. An absent tensor has data 0. */
@@ -268,7 +273,10 @@ enum attnbench_role {
    * always below the node's own index; -1 for node 0 and for padding. With drafts_are_chains the
    * parent is the node before. */
   ATTNBENCH_RETRIEVE_PARENT_TOKEN = 28,
-  ATTNBENCH_ROLES = 29
+  /* i32 [T, 2] the span of each query token: the positions of its first key and of the one behind
+   * its last among the request's keys, which it may go beyond; 0, 0: none. Absent without spans. */
+  ATTNBENCH_SPANS = 29,
+  ATTNBENCH_ROLES = 30
 };
 
 /* One array of an index format, or a number; the arrays of a format are a list. */
