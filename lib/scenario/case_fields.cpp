@@ -10,6 +10,7 @@ namespace attnbench {
 namespace {
 
 constexpr std::array kWindowRules = {WindowInTrees::kIndex, WindowInTrees::kDepth};
+constexpr std::array kSpanRules = {SpanRule::kOverride, SpanRule::kWithinWindow};
 
 }  // namespace
 
@@ -29,6 +30,11 @@ const std::vector<Field<AttentionLayer>>& layer_fields() {
        .access = word<kWindowRules, &L::window_in_trees>(),
        .says = "What a window counts between nodes of a draft tree: their index among the keys, or "
                "their depth",
+       .in_results = false},
+      {.name = "span_rule",
+       .access = word<kSpanRules, &L::span_rule>(),
+       .says = "What a query of a prompt's span sees of the span's keys before it: all of them, or "
+               "those that the window leaves",
        .in_results = false},
       {"attention_chunk", member<&L::attention_chunk>(),
        "Keys of a chunk, of which a query sees only those of its own", "no chunks"},
