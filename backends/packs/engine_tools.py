@@ -47,10 +47,10 @@ def no_chunks(problem):
 
 
 def no_paged_attention(problem, dtypes=("f16", "bf16"), trees=False, sinks=False, chunks=False, temperature=False,
-                       window_ahead=False):
+                       window_ahead=False, spans=False):
     """Why a kernel of softmax attention over keys and values of their own cannot take the problem, whatever its window
     and its shapes; None when it can. What has to hold besides, its own pack adds. `chunks`: its plan takes the batches
-    of virtual_requests(). `window_ahead`: its windows have a right edge as well, which those of layers without causality
+    of virtual_requests(). `spans`: its plan hands over those of prompts. `window_ahead`: its windows have a right edge as well, which those of layers without causality
     need."""
     return first_reason(
         (problem.step != "attention", "attention only: it writes no cache"),
@@ -58,6 +58,7 @@ def no_paged_attention(problem, dtypes=("f16", "bf16"), trees=False, sinks=False
         (problem.has_alibi, "no ALiBi"),
         (problem.has_sinks and not sinks, "no sinks"),
         (problem.multi_item, "no multi-item scoring: the pack gives it no items"),
+        (problem.spans and not spans, "no bidirectional spans: it knows no masks but causal ones"),
         (problem.mode == "dllm_extend", "no block diffusion: it knows no masks but causal ones"),
         (problem.temperature_len > 0 and not temperature, "no temperature of positions"),
         (problem.dual_chunk_size > 0, "no dual chunks: the pack gives it one form of each query"),
@@ -84,6 +85,7 @@ def no_latent_attention(problem, no_fp8="f16 or bf16 throughout"):
         (problem.cache_scales != "tensor", "one scale for all latent rows only"),
         (problem.mode == "dllm_extend", "no block diffusion"),
         (problem.multi_item, "no multi-item scoring: the pack gives it no items"),
+        (problem.spans, "no bidirectional spans: it knows no masks but causal ones"),
         (step_of(problem) == "target_verify", "no draft trees that branch: it knows no masks but causal ones"),
         (problem.attention_chunk > 0 or problem.temperature_len > 0, "no chunks, no temperature of positions"),
         (problem.sliding_window_size >= 0 or problem.logit_cap > 0, "no window, no softcap"),

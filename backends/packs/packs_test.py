@@ -37,6 +37,13 @@ mixes:
   encoder_window: {attention: {causal: false, window: {keys: 4}}, batch: q9s9_2q7s7}
   cross: {attention: {cross: true}, batch: [{count: 2, mode: extend, q_len: 5, kv_len: 11}]}
   tree: {batch: [{count: 3, mode: target_verify, prefix_len: [5, 9, 9], tree: {topk: 2, depth: 3, tokens: 6}}]}
+  spans: {batch: [{count: 2, mode: extend, q_len: 12, prefix_len: 5, spans: [[2, 9], [11, 14], [15, 17]]}]}
+  spans_window:
+    attention: {window: {keys: 3}}
+    batch: [{count: 2, mode: extend, q_len: 12, prefix_len: 5, spans: [[2, 9], [11, 14], [15, 17]]}]
+  spans_within_window:
+    attention: {window: {keys: 3}, spans: within_window}
+    batch: [{count: 2, mode: extend, q_len: 12, prefix_len: 5, spans: [[2, 9], [11, 14], [15, 17]]}]
   odd_heads: {model: {heads_q: 3, heads_kv: 3, head_dim: 20}, batch: 3q1s9_q5s12}
   softcap: {attention: {softcap: 3}, batch: 3q1s9_q5s12}
   mla:
@@ -47,7 +54,7 @@ verify: {rows: 100}
 """
 ON_A_CPU = {"torch:sdpa_math_cpu": {"softcap"}, "torch:sdpa_flash_cpu": {"softcap", "mla"}}
 
-COMPILED = ["window", "encoder_window", "tree", "softcap"]  # each takes ten seconds
+COMPILED = ["window", "encoder_window", "tree", "softcap", "spans_within_window"]  # each takes ten seconds
 
 DECODES = """
 seed: 5

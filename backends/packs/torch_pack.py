@@ -19,7 +19,7 @@ class Sdpa:
     dtypes = ("f16", "bf16")
     largest_dim, dim_multiple = 256, 8
     takes_window = takes_trees = True
-    takes_softcap = takes_latent = False
+    takes_softcap = takes_latent = takes_spans = False
     gives_lse = True
 
     def load(self):
@@ -38,6 +38,8 @@ class Sdpa:
             return "no sinks, no ALiBi"
         if problem.multi_item:
             return "no multi-item scoring"
+        if problem.spans and not self.takes_spans:
+            return "no bidirectional spans"
         if problem.mode == "dllm_extend":
             return "no block diffusion"
         if problem.attention_chunk > 0 or problem.dual_chunk_size > 0 or problem.temperature_len > 0:
@@ -174,6 +176,7 @@ class SdpaCudnn(Sdpa):
     kernel = "aten::_scaled_dot_product_cudnn_attention"
     description = "cuDNN's attention as in torch, after a gather of K and V; a mask that is not square is added"
     largest_dim = 128
+    takes_spans = True
 
     def operation(self, group, problem, scale):
         causal = group.is_lower_right and group.q_len == group.kv_len  # its own mask begins at the top left
@@ -194,7 +197,7 @@ class SdpaMath(Sdpa):
     description = "products and a softmax in f32, all logits in memory, after a gather of K and V; no LSE"
     dtypes = ("f32", "f16", "bf16")
     largest_dim, dim_multiple = 1024, 1
-    takes_latent = True
+    takes_latent = takes_spans = True
     gives_lse = False
 
     def supports(self, problem):
@@ -230,6 +233,7 @@ class SdpaFlashCpu(Sdpa):
     description = "torch's blocked attention for processors, after a gather of K and V"
     dtypes = ("f32", "f16", "bf16")
     largest_dim, dim_multiple = 1024, 1
+    takes_spans = True
     gives_lse = False  # it does, but its exponential is good to 20 units of f32's last place with AVX-512, not to 1
 
     def operation(self, group, problem, scale):
@@ -247,7 +251,7 @@ class Flex(Sdpa):
     name = "torch:flex"
     kernel = "torch.nn.attention.flex_attention"
     description = "flex_attention compiled with the case's mask and softcap, after a gather of K and V"
-    takes_softcap = True
+    takes_softcap = takes_spans = True
 
     def load(self):
         super().load()

@@ -52,6 +52,7 @@ class Group:
             self.rows = torch.cat(tokens).to(self.slots.device)
         self._problem = batch.problem
         self._tree = self._tree_of(batch, requests)
+        self._spans = self._spans_of(batch, first_tokens, requests)
 
     def _tree_of(self, batch, requests):
         """The draft trees' mask, bool [size, 1, q_len, kv_len], or None."""
@@ -61,11 +62,18 @@ class Group:
         masks = [flat[starts[r]:starts[r] + self.q_len * self.kv_len] for r in requests]
         return torch.stack(masks).view(self.size, 1, self.q_len, self.kv_len).bool()
 
+    def _spans_of(self, batch, first_tokens, requests):
+        """The span of each query, [first key, one behind the last), i32 [size, q_len, 2], or None."""
+        if not batch.problem.spans:
+            return None
+        spans = batch.tensor("spans").torch()
+        return torch.stack([spans[first_tokens[r]:first_tokens[r] + self.q_len] for r in requests])
+
     @property
     def is_lower_right(self):
         """Nothing but causality hides a key: token i sees the keys up to kv_len - q_len + i."""
         problem = self._problem
-        return self._tree is None and problem.causal and problem.sliding_window_size < 0
+        return self._tree is None and self._spans is None and problem.causal and problem.sliding_window_size < 0
 
     @property
     def is_dense(self):
@@ -80,6 +88,7 @@ class Group:
         and a key, all tensors, that says whether the query sees the key. It captures plain numbers and tensors alone,
         as torch.compile wants it; the prefix is a tensor, so that another one needs no new compilation."""
         tree, causal, window = self._tree, self._problem.causal, self._problem.sliding_window_size
+        spans, within_window = self._spans, self._problem.spans_within_window
         prefix = torch.tensor(self.kv_len - self.q_len, device=self.slots.device)
 
         def of_tree(request, head, query, key):
@@ -92,6 +101,14 @@ class Group:
                 if not causal:
                     seen = seen & (key <= query + prefix + window)
             return seen
+
+        def of_spans(request, head, query, key):
+            in_span = (key >= spans[request, query, 0]) & (key < spans[request, query, 1])
+            if within_window:
+                in_span = in_span & (key > query + prefix)
+            return of_window(request, head, query, key) | in_span
+        if spans is not None:
+            return of_spans
         return of_window if tree is None else of_tree
 
     def mask(self):
@@ -100,8 +117,9 @@ class Group:
             return None
         if self._tree is not None:
             return self._tree
-        query = torch.arange(self.q_len, device=self.slots.device)[:, None]
-        return self.mask_mod()(None, None, query, torch.arange(self.kv_len, device=self.slots.device))[None, None]
+        request, query, key = (torch.arange(count, device=self.slots.device)
+                               for count in (self.size, self.q_len, self.kv_len))
+        return self.mask_mod()(request[:, None, None], None, query[None, :, None], key)[:, None]
 
 
 def groups_of(batch, bytes_of):

@@ -91,7 +91,9 @@ class TritonUnified:
 
     def supports(self, problem):
         fp8 = problem.cache_dtype == "e4m3"
-        return no_paged_attention(problem, sinks=True, chunks=True) or first_reason(
+        return no_paged_attention(problem, sinks=True, chunks=True, spans=True) or first_reason(
+            (problem.spans and problem.sliding_window_size >= 0,
+             "no spans under a window: it takes values of a span's keys before its tile's window for 0"),
             (not problem.causal or problem.is_cross_attention, "causal self-attention only"),
             (problem.cache_dtype != problem.dtype and not fp8, "a cache of the queries' type, or e4m3"),
             (problem.cache_scales != "tensor", "scales of a whole tensor only"),
@@ -106,6 +108,20 @@ class TritonUnified:
 
     def plan(self, batch):
         return TritonUnifiedPlan(batch, self.attend)
+
+
+def mm_prefix_ranges(batch):
+    """vLLM's array of the spans of prompts: i32 [requests, ranges, 2], the first and the last position of each range
+    among the request's keys, 0, 0 behind a request's last one. Of a span that goes on behind the keys, those there are:
+    the kernel does not look for their end."""
+    spans, ranges, first = batch.tensor("spans").torch(), [], 0
+    of_tokens = spans.tolist()
+    for q_len, kv_len in zip(batch.q_lens, batch.kv_lens):
+        own = dict.fromkeys((begin, min(end, kv_len) - 1) for begin, end in of_tokens[first:first + q_len] if begin < end)
+        ranges.append(list(own))
+        first += q_len
+    most = max(1, *map(len, ranges))
+    return spans.new_tensor([own + [(0, 0)] * (most - len(own)) for own in ranges])
 
 
 class TritonUnifiedPlan(Plan):
@@ -137,6 +153,8 @@ class TritonUnifiedPlan(Plan):
             "v_descale": self.scales[1] if fp8 else None, "seq_threshold_3D": self.threshold,
             "num_par_softmax_segments": self.SEGMENTS, "softmax_segm_output": output, "softmax_segm_max": largest,
             "softmax_segm_expsum": sums, "sinks": self.sinks, "kv_quant_mode": 1 if fp8 else 0}
+        if problem.spans:
+            self.arguments["mm_prefix_range"] = mm_prefix_ranges(batch)
 
     def launch(self):
         self.attend(**self.arguments)

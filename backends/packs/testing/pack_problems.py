@@ -12,7 +12,8 @@ def problem(**changed):
                  cache_layout="NHD", page_size=16, mode="decode", recorded=False, max_requests=4, max_q_len=1,
                  max_q_tokens=4, max_kv_len=900, step="attention", cache_scales="tensor",
                  attention_chunk=0, dual_chunk_size=0, temperature_len=0, causal_block=1, multi_item=False,
-                 empty_rows=False, queries_apart=False, drafts_are_chains=False)
+                 empty_rows=False, queries_apart=False, drafts_are_chains=False, spans=False,
+                 spans_within_window=False)
     whole = {**plain, **changed}
     return types.SimpleNamespace(**{"q_dtype": whole["dtype"], "out_dtype": whole["dtype"], "q_scales": "tensor",
                                     **whole})
