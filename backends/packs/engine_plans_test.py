@@ -15,6 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "testing")]
 sys.dont_write_bytecode = True
 
+import engine_packages
 import engine_tools
 import flashinfer_pack
 import flashinfer_wrappers
@@ -272,10 +273,10 @@ class EnginePlansTest(unittest.TestCase):
                     file.write(text)
             sys.path.insert(0, folder)
             try:
-                module = engine_tools.import_bare("engine_x.ops.kernel", ["engine_x"],
+                module = engine_packages.import_bare("engine_x.ops.kernel", ["engine_x"],
                                                   {"engine_x.platform": {"units": lambda: 132}})
                 self.assertEqual(module.FOUND, 132)
-                spec = engine_tools.importlib.util.find_spec("engine_x")  # a bare package is still found by others
+                spec = engine_packages.importlib.util.find_spec("engine_x")  # a bare package is still found by others
                 self.assertEqual(list(spec.submodule_search_locations), [os.path.join(folder, "engine_x")])
             finally:
                 sys.path.remove(folder)
@@ -287,11 +288,11 @@ class EnginePlansTest(unittest.TestCase):
                                          has_default_value=lambda: default is not None)
         arguments = [argument("q"), argument("mask", "OptionalType"), argument("n", default=7)]
         operator = types.SimpleNamespace(_schema=types.SimpleNamespace(arguments=arguments))
-        self.assertEqual(engine_tools.arguments_of(operator, q=1), [1, None, 7])
+        self.assertEqual(engine_packages.arguments_of(operator, q=1), [1, None, 7])
         with self.assertRaisesRegex(TypeError, "has no argument window"):
-            engine_tools.arguments_of(operator, q=1, window=3)
+            engine_packages.arguments_of(operator, q=1, window=3)
         with self.assertRaisesRegex(TypeError, "needs q, too"):
-            engine_tools.arguments_of(operator, mask=3)
+            engine_packages.arguments_of(operator, mask=3)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """FlashAttention 3 in builds of its own, on torch's stable ABI: any torch from 2.10 with CUDA 13 loads them."""
-from engine_tools import first_reason, library_of, request_rows, with_lse_variants
+from engine_packages import library_of
+from engine_tools import first_reason, request_rows, with_lse_variants
 from flash_attention_3 import FlashAttention3, RaggedPlan
 
 

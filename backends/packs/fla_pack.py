@@ -9,7 +9,7 @@ an engine with a pool of states has all of them to do around these functions.
 import importlib.metadata
 import os
 
-from engine_tools import import_bare
+from engine_packages import import_bare
 from gated_delta_net import (GatheredStates, chunked_numerics, chunks_of, layouts_of_states, no_chunks, no_delta_net,
                              no_drafts)
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """FlashAttention 3 as vLLM and others ship it: one operator with one set of argument names, in builds that differ in
 what was left out to save space."""
-from engine_tools import Plan, arguments_of, first_reason, need_gpu, no_latent_attention, no_paged_attention
+from engine_packages import arguments_of, need_gpu
+from engine_tools import Plan, first_reason, no_latent_attention, no_paged_attention
 
 # vLLM's flash_attn_max_num_splits_for_cuda_graph: partial results have to have room before the lengths are known.
 GRAPH_SPLITS = 32

@@ -4,7 +4,8 @@
 
 They read token slots, not pages. Building those is part of plan and update, where the engine has a kernel for it.
 """
-from engine_tools import FP8, Plan, first_reason, import_bare, no_paged_attention, request_rows, reserved, step_of
+from engine_packages import import_bare
+from engine_tools import FP8, Plan, first_reason, no_paged_attention, request_rows, reserved, step_of
 
 KERNELS = "sglang.kernels.ops.attention"
 

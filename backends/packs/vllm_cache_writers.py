@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """vLLM's writes of new keys and values into its caches."""
-from engine_tools import Plan, first_reason, library_of
+from engine_packages import library_of
+from engine_tools import Plan, first_reason
 from vllm_paged_attention import CACHE_WORDS, by_head
 from vllm_wheel import REQUIRES
 

@@ -3,7 +3,8 @@
 """vLLM's gated delta rule, imported without starting vLLM."""
 import types
 
-from engine_tools import first_reason, import_bare
+from engine_packages import import_bare
+from engine_tools import first_reason
 from gated_delta_net import (DeltaNetPlan, GatheredStates, chunked_numerics, chunks_of, layouts_of_states, no_chunks,
                              no_delta_net)
 from vllm_wheel import WITH_TRITON

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """FlashMLA as vLLM's wheel has it: decodes of latent attention, dense and sparse."""
-from engine_tools import Plan, first_reason, library_of, need_gpu, no_latent_attention, with_values
+from engine_packages import library_of, need_gpu
+from engine_tools import Plan, first_reason, no_latent_attention, with_values
 from vllm_wheel import REQUIRES
 
 

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """The attention kernels of vLLM's wheel, loaded out of it without starting vLLM."""
-from engine_tools import Plan, arguments_of, first_reason, library_of, no_paged_attention, with_lse_variants
+from engine_packages import arguments_of, library_of
+from engine_tools import Plan, first_reason, no_paged_attention, with_lse_variants
 from flash_attention_3 import AbsorbedMla, FlashAttention3, RaggedPlan
 from vllm_cache_writers import ConcatAndCacheMla, ReshapeAndCache, ReshapeAndCacheFlash
 from vllm_delta_nets import DeltaNetChunks, DeltaNetDecode, DeltaNetVerify

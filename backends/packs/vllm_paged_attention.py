@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """vLLM's first paged attention, and the words and forms of the cache that it reads."""
-from engine_tools import Plan, arguments_of, first_reason, library_of, no_paged_attention, reserved
+from engine_packages import arguments_of, library_of
+from engine_tools import Plan, first_reason, no_paged_attention, reserved
 from vllm_wheel import REQUIRES
 
 CACHE_WORDS = {"e4m3": "fp8_e4m3", "e5m2": "fp8_e5m2"}  # else "auto": a cache of the type of what is written

@@ -4,7 +4,8 @@
 import logging
 import types
 
-from engine_tools import Plan, first_reason, import_bare, no_latent_attention, no_paged_attention, reserved
+from engine_packages import import_bare
+from engine_tools import Plan, first_reason, no_latent_attention, no_paged_attention, reserved
 from vllm_wheel import WITH_TRITON
 
 
