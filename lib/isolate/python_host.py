@@ -433,7 +433,8 @@ def with_tuning(backend):
 
 def packages_of(backend):
     """The packages that a backend requires, found without importing them: what is installed, the operation that is
-    called, and why the backend is absent, which is "" where nothing is missing."""
+    called, and why the backend is absent, which is "" where nothing is missing. "1.2..1.4" are versions that the plug-in
+    was seen with; pip is told of the newest."""
     from importlib import metadata
     requires, found, missing = getattr(backend, "requires", {}), [], []
     if not isinstance(requires, dict) or not all(isinstance(word, str) for pair in requires.items() for word in pair):
@@ -446,7 +447,8 @@ def packages_of(backend):
             missing.append(package)
     absence = ""
     if missing:
-        command = [sys.executable, "-m", "pip", "install", *(f"{package}=={requires[package]}" for package in missing)]
+        command = [sys.executable, "-m", "pip", "install",
+                   *(f"{package}=={requires[package].rpartition('..')[2]}" for package in missing)]
         absence = f"no package {' and no '.join(missing)} in {sys.executable}: {shlex.join(command)}"
     return {"packages": " ".join(found), "kernel": str(getattr(backend, "kernel", "")), "absence": absence}
 

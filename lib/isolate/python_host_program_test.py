@@ -200,7 +200,7 @@ class ProgramTest(HostTest):
                 def plan(self, batch): pass
             class Other(Mine):
                 name = "other"
-                requires = {"no-such-package": "1.0", "whole": "2.0", "nor_this": "3"}
+                requires = {"no-such-package": "0.9..1.0", "whole": "2.0", "nor_this": "3"}
         """, env=dict(os.environ, PYTHONPATH=str(self.folder)))
         self.assertEqual(code, 0, err)
         mine, other = json.loads(out)
