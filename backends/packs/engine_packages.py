@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Takes kernels out of installed packages, nothing else of which is run. torch is imported where it is needed: a pack is
 listed without it."""
+import dataclasses
 import importlib
 import importlib.machinery
 import importlib.util
+import inspect
 import os
 import sys
 import types
@@ -36,12 +38,14 @@ def import_bare(name, bare, stand_ins):
     return importlib.import_module(name)
 
 
-def arguments_of(operator, **given):
+def arguments_of(operator, optional=None, **given):
     """The positional arguments of a torch operator: those given by the names of its schema, else its defaults or None.
-    TypeError where another version of the library has no such argument, or needs one more."""
+    TypeError where another version of the library has no such argument, or needs one more. `optional`: arguments that
+    only some versions have, given where this one has them."""
     known = {argument.name: argument for argument in operator._schema.arguments}
     if unknown := given.keys() - known.keys():
         raise TypeError(f"{operator} has no argument {', '.join(sorted(unknown))}: is it the version that is required?")
+    given |= {name: value for name, value in (optional or {}).items() if name in known}
     needed = [name for name, argument in known.items() if name not in given and not argument.has_default_value()
               and argument.type.kind() != "OptionalType"]
     if needed:
@@ -49,8 +53,59 @@ def arguments_of(operator, **given):
     return [given.get(name, argument.default_value) for name, argument in known.items()]
 
 
-def library_of(package, path):
-    """Loads the operators of a shared object inside an installed package, nothing else of which is run."""
-    import torch
-    folder = importlib.util.find_spec(package).submodule_search_locations[0]
-    torch.ops.load_library(os.path.join(folder, path))
+def file_in(package, path):
+    """A file's path inside of an installed package, whether or not it is there; nothing of the package is run."""
+    spec = importlib.util.find_spec(package)
+    if spec is None:
+        raise ImportError(f"no package {package}")
+    return os.path.join(spec.submodule_search_locations[0], path)
+
+
+@dataclasses.dataclass(frozen=True)
+class Library:
+    """Operators of shared objects inside an installed package, nothing else of which is run. An operator moves from one
+    of them to another between versions: all that are there are loaded."""
+    package: str
+    namespace: str
+    paths: tuple
+
+    def load(self, *operators):
+        """The namespace of torch.ops. ImportError where an operator is missing there."""
+        import torch
+        found = [path for path in self.paths if os.path.exists(file_in(self.package, path))]
+        if not found:
+            raise ImportError(f"{self.package} has no {' and no '.join(self.paths)}")
+        for path in found:
+            torch.ops.load_library(file_in(self.package, path))
+        namespace = getattr(torch.ops, self.namespace)
+        if missing := [name for name in operators if not hasattr(namespace, name)]:
+            raise ImportError(f"this version of {self.package} has no operator {self.namespace}.{', '.join(missing)}")
+        return namespace
+
+
+@dataclasses.dataclass(frozen=True)
+class Functions:
+    """Functions, classes and Triton kernels of a module. Versions of a package have it under several names."""
+    modules: tuple  # the newest version's first
+
+    def name(self):
+        """The first that is there."""
+        for module in self.modules:
+            package, _, inner = module.partition(".")
+            path = file_in(package, inner.replace(".", os.sep))
+            if os.path.exists(f"{path}.py") or os.path.exists(os.path.join(path, "__init__.py")):
+                return module
+        raise ImportError(f"no module {' and no '.join(self.modules)}")
+
+
+class Quiet:
+    """An engine's logger, which has methods of the engine's own: it says nothing."""
+
+    def __getattr__(self, name):
+        return lambda *args, **given: None
+
+
+def accepted(function, **given):
+    """Of arguments that only some versions of a Python function have, those that this one has."""
+    known = inspect.signature(function).parameters
+    return {name: value for name, value in given.items() if name in known}

@@ -36,25 +36,29 @@ TAKEN = [
     (dict(), "vllm:fa3 vllm:fa2 vllm:triton_unified vllm:paged_attention_v1 vllm:paged_attention_v2 fa3:tokenspeed "
      "flashinfer:decode flashinfer:decode_tc flashinfer:cascade flashinfer:xqa sglang:triton_decode"),
     (CHUNK, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 flashinfer:prefill_fa3 "
-     "flashinfer:ragged_paged flashinfer:cascade sglang:triton_extend"),
+     "flashinfer:ragged_paged flashinfer:cascade sglang:triton_extend sglang:triton_extend_unified "
+     "sglang:triton_extend_merged"),
     (PROMPT, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed fa3:fwd flashinfer:prefill_fa2 "
-     "flashinfer:prefill_fa3 flashinfer:ragged_paged flashinfer:cascade sglang:triton_extend"),
-    (TREE, "flashinfer:prefill_fa2 sglang:triton_extend"),
+     "flashinfer:prefill_fa3 flashinfer:ragged_paged flashinfer:cascade sglang:triton_extend "
+     "sglang:triton_extend_unified sglang:triton_extend_merged"),
+    (TREE, "flashinfer:prefill_fa2 sglang:triton_extend sglang:triton_extend_unified"),
     ({**TREE, "window_counts_depth": True, "sliding_window_size": 9}, ""),
     (CHAIN, "vllm:fa3 vllm:fa2 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 flashinfer:prefill_fa3 "
-     "flashinfer:cascade flashinfer:xqa sglang:triton_extend"),
+     "flashinfer:cascade flashinfer:xqa sglang:triton_extend sglang:triton_extend_unified sglang:triton_extend_merged"),
     ({**CHAIN, "sliding_window_size": 9, "window_counts_depth": True}, "vllm:fa3 vllm:fa2 vllm:triton_unified "
      "fa3:tokenspeed flashinfer:prefill_fa2 flashinfer:prefill_fa3 sglang:triton_extend"),
     ({**CHAIN, "cache_dtype": "e4m3"}, "vllm:fa3 vllm:triton_unified fa3:tokenspeed flashinfer:prefill_fa2 "
-     "flashinfer:cascade flashinfer:xqa"),
-    ({**CHAIN, "has_sinks": True}, "vllm:fa3 vllm:triton_unified flashinfer:sinks flashinfer:xqa sglang:triton_extend"),
+     "flashinfer:cascade flashinfer:xqa sglang:triton_extend_unified"),
+    ({**CHAIN, "has_sinks": True}, "vllm:fa3 vllm:triton_unified flashinfer:sinks flashinfer:xqa sglang:triton_extend "
+     "sglang:triton_extend_unified"),
     (LATENT, "vllm:fa3_mla vllm:flashmla vllm:triton_mla flashinfer:mla_fa2 flashinfer:mla_fa3 sglang:triton_decode"),
     ({**LATENT, "page_size": 16}, "vllm:fa3_mla vllm:triton_mla flashinfer:mla_fa2 flashinfer:mla_fa3 "
      "sglang:triton_decode"),
     ({**LATENT, **CHUNK}, "flashinfer:mla_fa2 flashinfer:mla_fa3"),
     ({**LATENT, **TREE}, ""),
     ({**LATENT, **CHAIN}, "vllm:fa3_mla vllm:flashmla flashinfer:mla_fa2 flashinfer:mla_fa3"),
-    ({**LATENT, "cache_dtype": "e4m3"}, "vllm:flashmla vllm:triton_mla sglang:triton_decode"),
+    ({**LATENT, "cache_dtype": "e4m3"}, "vllm:flashmla vllm:triton_mla flashinfer:mla_fa2 flashinfer:mla_fa3 "
+     "sglang:triton_decode"),
     ({**LATENT, "cache_dtype": "e4m3", "dtype": "f16"}, "vllm:triton_mla sglang:triton_decode"),
     ({**LATENT, "cache_dtype": "e5m2"}, "sglang:triton_decode"),
     ({**LATENT, **BLOCKS}, "vllm:flashmla_sparse"),
@@ -87,7 +91,7 @@ TAKEN = [
     ({**LATENT, **CHUNK, "spans": True}, ""),
     ({**CHUNK, "mode": "dllm_extend"}, ""),
     (dict(temperature_len=1024), "sglang:triton_decode"),
-    ({**CHUNK, "temperature_len": 1024}, "sglang:triton_extend"),
+    ({**CHUNK, "temperature_len": 1024}, "sglang:triton_extend sglang:triton_extend_unified"),
     (dict(temperature_len=1024, sliding_window_size=9), ""),
     ({**CHUNK, "temperature_len": 1024, "sliding_window_size": 9}, "sglang:triton_extend"),
     (dict(dtype="f32", cache_dtype="f32"), ""),

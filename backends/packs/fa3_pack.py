@@ -1,23 +1,25 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """FlashAttention 3 in builds of its own, on torch's stable ABI: any torch from 2.10 with CUDA 13 loads them."""
-from engine_packages import library_of
+from engine_packages import Library
 from engine_tools import first_reason, request_rows, with_lse_variants
 from flash_attention_3 import FlashAttention3, RaggedPlan
+
+TOKENSPEED = Library("flash_attn_3", "flash_attn_3", ("_C.abi3.so",))
+FA3_FWD = Library("fa3_fwd", "fa3_fwd", ("_C.abi3.so",))
 
 
 class TokenSpeed(FlashAttention3):
     name = "fa3:tokenspeed"
     description = "FlashAttention 3 of tokenspeed-fa3, over pages; built without softcap"
-    requires = {"tokenspeed-fa3": "3.0.0.post20260810", "torch": "2.11.0"}
+    requires = {"tokenspeed-fa3": "3.0.0.post20260810", "torch": "2.11.0..2.14.1"}
     kernel = "flash_attn_3.fwd"
+    calls = {TOKENSPEED: "fwd get_scheduler_metadata"}
     head_dims = {(64, 64), (128, 128), (192, 192), (256, 256)}
     softcap = False
 
     def load(self):
-        library_of("flash_attn_3", "_C.abi3.so")
-        import torch
-        self.operators = torch.ops.flash_attn_3
+        self.operators = TOKENSPEED.load("fwd")
         self.check_gpu()
 
 
@@ -27,17 +29,16 @@ class Fa3Fwd(FlashAttention3):
     name = "fa3:fwd"
     description = ("FlashAttention 3 of fa3-fwd, for ragged keys, and prompts without a cached prefix; built without "
                    "pages and windows")
-    requires = {"fa3-fwd": "0.0.3", "torch": "2.11.0"}
+    requires = {"fa3-fwd": "0.0.3", "torch": "2.11.0..2.14.1"}
     kernel = "fa3_fwd.fwd"
+    calls = {FA3_FWD: "fwd"}
     index_format = "cu_seqlens_q, cu_seqlens_k"
     dtypes = ("bf16",)
     tuning = {}  # prompts are not split
     chunks = False  # a virtual request's keys lie in pages
 
     def load(self):
-        library_of("fa3_fwd", "_C.abi3.so")
-        import torch
-        self.operators = torch.ops.fa3_fwd
+        self.operators = FA3_FWD.load("fwd")
         self.check_gpu()
 
     def formats(self, problem):

@@ -9,7 +9,7 @@ an engine with a pool of states has all of them to do around these functions.
 import importlib.metadata
 import os
 
-from engine_packages import import_bare
+from engine_packages import Functions, import_bare
 from gated_delta_net import (GatheredStates, chunked_numerics, chunks_of, layouts_of_states, no_chunks, no_delta_net,
                              no_drafts)
 
@@ -17,7 +17,7 @@ BARE = ["fla", "fla.ops", "fla.ops.gated_delta_rule", "fla.modules", "fla.module
 
 
 class DeltaRule:
-    requires = {"fla-core": "0.6.0", "torch": "2.11.0", "triton": "3.6.0"}
+    requires = {"fla-core": "0.6.0", "torch": "2.11.0..2.14.1", "triton": "3.6.0..3.8.0"}
     index_format = "state_indices, cu_seqlens"
     device = "cuda"
     graph_support = "NEVER"  # it returns memory of its own
@@ -28,7 +28,8 @@ class DeltaRule:
         # timed forward finds them, as all layers of a step but the first do.
         os.environ.setdefault("FLA_TENSOR_CACHE_SIZE", "64")
         version = {"__version__": importlib.metadata.version("fla-core")}
-        module = import_bare(f"fla.ops.gated_delta_rule.{self.module}", BARE, {"fla": version})
+        (functions,) = self.calls
+        module = import_bare(functions.name(), BARE, {"fla": version})
         self.rule = getattr(module, self.kernel)
 
     def formats(self, problem):
@@ -42,7 +43,7 @@ class FusedRecurrent(DeltaRule):
     name = "fla:fused_recurrent_gated_delta_rule"
     description = "flash-linear-attention's kernel token by token; gather and scatter of the states included"
     kernel = "fused_recurrent_gated_delta_rule"
-    module = "fused_recurrent"
+    calls = {Functions(("fla.ops.gated_delta_rule.fused_recurrent",)): kernel}
 
     def supports(self, problem):
         return no_delta_net(problem, ("f32", "f16", "bf16")) or no_drafts(problem)
@@ -58,7 +59,7 @@ class Chunk(DeltaRule):
     name = "fla:chunk_gated_delta_rule"
     description = "flash-linear-attention's kernels in chunks of 64 tokens; gather and scatter of the states included"
     kernel = "chunk_gated_delta_rule"
-    module = "chunk"
+    calls = {Functions(("fla.ops.gated_delta_rule.chunk",)): kernel}
 
     def supports(self, problem):
         return no_chunks(problem)

@@ -8,7 +8,8 @@ nothing is compiled for other GPUs. Its LSE is to base 2: the variants NAME:lse 
 from engine_tools import first_reason, step_of, with_lse_variants
 from flashinfer_mla import MlaFa2, MlaFa3
 from flashinfer_ragged import Cascade, Ragged, RaggedPaged
-from flashinfer_wrappers import PARTIAL, WORKSPACES, FlashInfer, WrapperPlan, splitting
+from flashinfer_wrappers import (ATTENTION, DECODE, DECODE_WRAPPER, PAGED_WRAPPER, PARTIAL, PREFILL, WORKSPACES,
+                                 FlashInfer, WrapperPlan, splitting)
 from flashinfer_xqa import Xqa
 
 # Keys of a piece where SGLang's inference is deterministic; where it records graphs it then splits nothing.
@@ -37,6 +38,7 @@ class Decode(FlashInfer):
     name = "flashinfer:decode"
     description = "FlashInfer's paged decode on CUDA cores"
     kernel = "BatchDecodeWithPagedKVCacheWrapper"
+    calls = {DECODE: DECODE_WRAPPER}
     chunks = True
     tuning = WORKSPACES
     groups = (1, 2, 3, 4, 8)
@@ -51,6 +53,7 @@ class DecodeTensorCores(FlashInfer):
     name = "flashinfer:decode_tc"
     description = "FlashInfer's paged decode on tensor cores: its prefill with one query"
     kernel = "BatchDecodeWithPagedKVCacheWrapper, use_tensor_cores"
+    calls = {DECODE: DECODE_WRAPPER}
     chunks = True
     tuning = {**WORKSPACES, "split_tile": (SPLIT_TILES, SPLIT_FLAG.format("DECODE")),
               "disable_split_kv": ([1], "")}
@@ -140,6 +143,7 @@ class Sinks(FlashInfer):
     name = "flashinfer:sinks"
     description = "FlashInfer's attention with sinks, FlashAttention 3's design, for prompts and decodes"
     kernel = "BatchAttentionWithAttentionSinkWrapper, fa3"
+    calls = {PREFILL: PAGED_WRAPPER, ATTENTION: "BatchAttentionWithAttentionSinkWrapper.__init__"}
     graph_support = "NEVER"
     template = "fa3"
     modes = ("decode", "extend", "mixed", "draft_extend")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """FlashInfer over keys without pages, and over two sets of keys whose results are merged."""
 from engine_tools import first_reason, request_rows
-from flashinfer_wrappers import LN2, FlashInfer, WrapperPlan
+from flashinfer_wrappers import CASCADE, LN2, PAGED_WRAPPER, PREFILL, RAGGED_WRAPPER, FlashInfer, WrapperPlan
 
 MOST_MERGED = 8192  # heads times head dim: the merge has a thread for each 8 numbers of a token, 1024 in all
 
@@ -45,6 +45,7 @@ class RaggedPaged(FlashInfer):
     name = "flashinfer:ragged_paged"
     description = "FlashInfer as SGLang calls it for prompts: new keys ragged, cached ones paged by token, merged"
     kernel = "BatchPrefillWithRaggedKVCacheWrapper, BatchPrefillWithPagedKVCacheWrapper fa2, merge_state_in_place"
+    calls = {PREFILL: f"{PAGED_WRAPPER} {RAGGED_WRAPPER}", CASCADE: "merge_state_in_place"}
     index_format = "csr_prefix"
     graph_support = "NEVER"
     modes = ("extend", "mixed", "draft_extend")
@@ -83,6 +84,7 @@ class Ragged(FlashInfer):
     name = "flashinfer:ragged"
     description = "FlashInfer's prefill over ragged keys: prompts without a prefix, expanded MLA"
     kernel = "BatchPrefillWithRaggedKVCacheWrapper"
+    calls = {PREFILL: RAGGED_WRAPPER}
     index_format = "varlen"
     graph_support = "NEVER"
     modes = ("extend", "mixed", "draft_extend")
@@ -143,6 +145,7 @@ class Cascade(FlashInfer):
     name = "flashinfer:cascade"
     description = "FlashInfer's cascade of two levels: the pages that all requests begin with are read once"
     kernel = "BatchPrefillWithPagedKVCacheWrapper, fa2; merge_state_in_place"
+    calls = {PREFILL: PAGED_WRAPPER, CASCADE: "merge_state_in_place"}
     graph_support = "NEVER"
     modes = ("decode", "extend", "mixed")
     plans = CascadePlan

@@ -3,9 +3,16 @@
 """What the backends of the FlashInfer pack share: its wrappers, their memory and what they are told."""
 import math
 
+from engine_packages import Functions
 from engine_tools import FP8, Plan, first_reason, no_paged_attention, reserved, step_of
 
 LN2 = math.log(2)
+DECODE, PREFILL, CASCADE, XQA = (Functions((f"flashinfer.{name}",)) for name in ("decode", "prefill", "cascade", "xqa"))
+ATTENTION = Functions(("flashinfer.attention._core", "flashinfer.attention"))
+MLA = Functions(("flashinfer.mla._batch_mla._wrapper", "flashinfer.mla._core"))
+DECODE_WRAPPER, PAGED_WRAPPER, RAGGED_WRAPPER = (
+    f"{name}.__init__ {name}.plan {name}.run" for name in
+    ("BatchDecodeWithPagedKVCacheWrapper", "BatchPrefillWithPagedKVCacheWrapper", "BatchPrefillWithRaggedKVCacheWrapper"))
 # Split results are stored in the output's type, and the threads that merge them exchange theirs in that type again:
 # threadblock_sync_state() in attention/cascade.cuh.
 PARTIAL = {"partial_roundings": 2}
@@ -15,7 +22,8 @@ WORKSPACES = {"workspace": ([384 << 20, 512 << 20, 2048 << 20], "SGLANG_FLASHINF
 
 class FlashInfer:
     """A backend of one kernel. What its wrapper is made with, `template`, is FlashInfer's word for it."""
-    requires = {"flashinfer-python": "0.6.9", "torch": "2.11.0"}
+    requires = {"flashinfer-python": "0.6.9..0.7.2.post1", "torch": "2.11.0..2.14.1"}
+    calls = {PREFILL: PAGED_WRAPPER}
     index_format = "csr"
     device = "cuda"
     graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"

@@ -4,7 +4,7 @@
 import math
 
 from engine_tools import FP8, Plan, first_reason, reserved, with_values
-from flashinfer_wrappers import FlashInfer
+from flashinfer_wrappers import XQA, FlashInfer
 
 
 class XqaPlan(Plan):
@@ -49,6 +49,7 @@ class Xqa(FlashInfer):
     name = "flashinfer:xqa"
     description = "XQA, TensorRT-LLM's decode for grouped heads, as FlashInfer ships it"
     kernel = "xqa"
+    calls = {XQA: kernel}
     index_format = "page_table"
     head_dims = tuple((dim, dim) for dim in range(16, 257, 16))
     groups = tuple(range(1, 17))

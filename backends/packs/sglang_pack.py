@@ -4,22 +4,31 @@
 
 They read token slots, not pages. Building those is part of plan and update, where the engine has a kernel for it.
 """
-from engine_packages import import_bare
-from engine_tools import FP8, Plan, first_reason, no_paged_attention, request_rows, reserved, step_of
+from engine_packages import Functions, import_bare
+from engine_tools import FP8, Plan, first_reason, no_paged_attention, request_rows, reserved, step_of, with_values
 
 KERNELS = "sglang.kernels.ops.attention"
+DECODE, EXTEND, MERGE, METADATA = (Functions((f"{KERNELS}.{module}",)) for module in (
+    "decode_attention", "extend_attention", "merge_state", "metadata"))
+
+
+def units_of(device=0):
+    import torch
+    return torch.cuda.get_device_properties(device).multi_processor_count
 
 
 class Triton:
-    requires = {"sglang": "0.5.17", "torch": "2.11.0", "triton": "3.6.0"}
+    requires = {"sglang": "0.5.17..0.5.23", "torch": "2.11.0..2.14.1", "triton": "3.6.0..3.8.0"}
     device = "cuda"
 
     def load(self):
         import torch
         bare = ["sglang", "sglang.srt", "sglang.kernels", "sglang.kernels.ops", KERNELS]
-        utils = {"is_cuda": torch.cuda.is_available, "is_hip": lambda: False, "is_gfx95_supported": lambda: False}
-        self.kernels, self.metadata = (import_bare(f"{KERNELS}.{module}", bare, {"sglang.srt.utils": utils})
-                                       for module in (self.module, "metadata"))
+        utils = {"is_cuda": torch.cuda.is_available, "is_hip": lambda: False, "is_gfx95_supported": lambda: False,
+                 "is_gfx1250_supported": lambda: False, "get_device_core_count": units_of}
+        for functions, names in self.calls.items():
+            module = import_bare(functions.name(), bare, {"sglang.srt.utils": utils})
+            vars(self).update((name, getattr(module, name)) for name in names.split())
 
     def formats(self, problem):
         return ["NHD", "HND", "combined"] if problem.cache_scales == "tensor" else []
@@ -69,7 +78,7 @@ class DecodePlan(SlotPlan):
     def bind(self, batch, backend):
         super().bind(batch, backend)
         problem, torch = self.problem, self.torch
-        self.units = torch.cuda.get_device_properties().multi_processor_count
+        self.units = units_of()
         latent, most, self.tile = problem.family == "latent", backend.splits, backend.split_tile
         if self.tile:
             most = -(-self.longest(batch)[1] // self.tile)
@@ -79,7 +88,7 @@ class DecodePlan(SlotPlan):
         partial, partial_lse = backend.partials(batch, (*shape, problem.head_dim_v), shape)
         self.splits = torch.ones(batch.batch_size, dtype=torch.int32, device="cuda")
         values = self.k_cache[..., :problem.head_dim_v] if latent else self.v_cache
-        self.rule, self.forward = backend.metadata.get_num_kv_splits_triton, backend.kernels.decode_attention_fwd
+        self.rule, self.forward = backend.get_num_kv_splits_triton, backend.decode_attention_fwd
         self.arguments = (self.q, self.k_cache, values, self.out, self.starts, self.slots, partial, partial_lse,
                           self.splits, most, problem.scale, batch.k_scale, batch.v_scale)
         self.options = {
@@ -107,7 +116,7 @@ class Decode(Triton):
     description = "SGLang's Triton decode over token slots, split as its rules say; absorbed MLA, too"
     kernel = "decode_attention_fwd"
     index_format = "kv_indptr, kv_indices, num_kv_splits"
-    module = "decode_attention"
+    calls = {DECODE: kernel, METADATA: "get_num_kv_splits_triton"}
     graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"
     plans = DecodePlan
     reads_queries_apart = True  # of absorbed MLA, where SGLang joins them, too
@@ -154,7 +163,7 @@ class Decode(Triton):
 class ExtendPlan(SlotPlan):
     def bind(self, batch, backend):
         super().bind(batch, backend)
-        self.forward = backend.kernels.extend_attention_fwd
+        self.forward = backend.extend_attention_fwd
         self.keys, self.values = (request_rows(batch, role) for role in ("k_new", "v_new"))
 
     def prepare(self, batch):
@@ -181,7 +190,7 @@ class Extend(Triton):
     description = "SGLang's Triton prefill: new keys as they are, cached ones by token slots; draft trees by their mask"
     kernel = "extend_attention_fwd"
     index_format = "qo_indptr, kv_indptr, kv_indices"
-    module = "extend_attention"
+    calls = {EXTEND: kernel}
     graph_support = "UNIFORM_BATCH"
     plans = ExtendPlan
 
@@ -200,4 +209,90 @@ class Extend(Triton):
         return {"p": problem.dtype}
 
 
-backends = [Decode, Extend]
+class ExtendUnifiedPlan(SlotPlan):
+    def bind(self, batch, backend):
+        super().bind(batch, backend)
+        self.forward = backend.extend_attention_fwd_unified
+        self.prefixes = self.torch.zeros(batch.batch_size, dtype=self.torch.int32, device="cuda")
+
+    def prepare(self, batch):
+        problem, tree = self.problem, {}
+        if step_of(problem) == "target_verify":
+            mask = batch.indices("tree_mask")
+            tree = {"custom_mask": mask["custom_mask"].torch().view(self.torch.bool),
+                    "mask_indptr": mask["mask_indptr"].torch()}
+        self.give_slots(self.slots_of_keys(batch))
+        before = [kv_len - q_len for q_len, kv_len in zip(batch.q_lens, batch.kv_lens)]
+        self.prefixes.copy_(self.torch.tensor(before, dtype=self.torch.int32))
+        query_starts = batch.indices("varlen")["cu_seqlens_q"].torch()
+        self.arguments = (self.q, self.out, self.k_cache, self.v_cache, batch.k_scale, batch.v_scale, query_starts,
+                          self.starts, self.slots, self.prefixes, self.longest(batch)[0])
+        self.options = {"sm_scale": problem.scale, "logit_cap": problem.logit_cap, "sinks": self.sinks,
+                        "xai_temperature_len": problem.temperature_len or -1, "page_size": problem.page_size, **tree}
+
+    def launch(self):
+        self.forward(*self.arguments, **self.options)
+
+
+class ExtendUnified(Extend):
+    name = "sglang:triton_extend_unified"
+    description = "SGLang's Triton prefill of deterministic inference: one pass over all keys in the cache"
+    kernel = "extend_attention_fwd_unified"
+    calls = {EXTEND: kernel}
+    plans = ExtendUnifiedPlan
+
+    def supports(self, problem):
+        own_type = with_values(problem, cache_dtype=problem.dtype) if problem.cache_dtype in FP8 else problem
+        return super().supports(own_type) or first_reason(
+            (problem.sliding_window_size >= 0, "no window: the pack lists all keys, SGLang those in the window"))
+
+    def numerics(self, problem):
+        return {"lse": False, "qk_input": problem.cache_dtype, "p": problem.cache_dtype}
+
+
+class ExtendMergedPlan(ExtendPlan):
+    """The prefix without its causal mask, the new keys with it, and their merge."""
+    follows = False
+
+    def bind(self, batch, backend):
+        super().bind(batch, backend)
+        self.merge = backend.merge_state_triton
+        self.parts = [(self.torch.empty_like(self.out), self.torch.empty_like(self.lse)) for _ in range(2)]
+
+    def prepare(self, batch):
+        super().prepare(batch)
+        self.has_prefix = batch.q_lens != batch.kv_lens
+
+    def launch(self):
+        arguments, options = list(self.arguments), dict(self.options)
+        if not self.has_prefix:
+            self.forward(*arguments, **options)
+            return
+        for (out, lse), skipped in zip(self.parts, ("skip_extend", "skip_prefix")):
+            arguments[3], options["lse_extend"] = out, lse
+            self.forward(*arguments, **options, **{skipped: True})
+        (prefix, prefix_lse), (new, new_lse) = self.parts
+        self.merge(prefix, prefix_lse, new, new_lse, self.out, self.lse)
+
+
+class ExtendMerged(Extend):
+    name = "sglang:triton_extend_merged"
+    description = "SGLang's Triton prefill in two launches, prefix and new keys, and merge_state, as in DCP"
+    kernel = "extend_attention_fwd, merge_state_triton"
+    calls = {EXTEND: "extend_attention_fwd", MERGE: "merge_state_triton"}
+    graph_support = "NEVER"
+    plans = ExtendMergedPlan
+
+    def supports(self, problem):
+        return super().supports(problem) or first_reason(
+            (step_of(problem) == "target_verify", "no draft trees that branch"),
+            (problem.has_sinks, "no sinks: each launch would count them"),
+            (problem.temperature_len > 0, "no temperature of positions"),
+            (problem.sliding_window_size >= 0, "no window"),
+            (problem.empty_rows, "no requests with fewer keys than queries"))
+
+    def numerics(self, problem):
+        return {"p": problem.dtype, "partial_out": problem.dtype}
+
+
+backends = [Decode, Extend, ExtendUnified, ExtendMerged]

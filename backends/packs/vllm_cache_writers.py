@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """vLLM's writes of new keys and values into its caches."""
-from engine_packages import library_of
 from engine_tools import Plan, first_reason
 from vllm_paged_attention import CACHE_WORDS, by_head
-from vllm_wheel import REQUIRES
+from vllm_wheel import CACHE, REQUIRES
 
 
 class CacheWriter:
@@ -18,7 +17,7 @@ class CacheWriter:
     scales = ("tensor",)
 
     def load(self):
-        library_of("vllm", "_C.abi3.so")
+        CACHE.load(self.operator)
 
     def supports(self, problem):
         return first_reason(
@@ -60,6 +59,7 @@ class ReshapeAndCacheFlash(CacheWriter):
     description = "vLLM's write of new keys and values into the cache that FlashAttention reads"
     kernel = "_C_cache_ops.reshape_and_cache_flash"
     operator = "reshape_and_cache_flash"
+    calls = {CACHE: operator}
     layouts = ("NHD", "HND", "combined")
 
     def arguments(self, problem, *given):
@@ -71,6 +71,7 @@ class ReshapeAndCache(CacheWriter):
     description = "vLLM's write of new keys and values into its classic cache, which paged_attention_v1 and v2 read"
     kernel = "_C_cache_ops.reshape_and_cache"
     operator = "reshape_and_cache"
+    calls = {CACHE: operator}
     layouts = ("x_packed",)
 
     def arguments(self, problem, keys, values, k_cache, *others):
@@ -82,6 +83,7 @@ class ConcatAndCacheMla(CacheWriter):
     description = "vLLM's write of new latent rows; with scales of blocks in them for DeepSeek's sparse layers"
     kernel = "_C_cache_ops.concat_and_cache_mla"
     operator = "concat_and_cache_mla"
+    calls = {CACHE: operator}
     layouts = ("NHD",)
     family = "latent"
     scales = ("tensor", "block")

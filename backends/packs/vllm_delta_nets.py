@@ -1,13 +1,10 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """vLLM's gated delta rule, imported without starting vLLM."""
-import types
-
-from engine_packages import import_bare
 from engine_tools import first_reason
 from gated_delta_net import (DeltaNetPlan, GatheredStates, chunked_numerics, chunks_of, layouts_of_states, no_chunks,
                              no_delta_net)
-from vllm_wheel import WITH_TRITON
+from vllm_wheel import WITH_TRITON, import_from, linear_attention
 
 
 class DeltaNet:
@@ -20,21 +17,15 @@ class DeltaNet:
         return layouts_of_states(problem, "states_vk")
 
     def load(self):
-        import triton
-        import triton.language
-        import triton.language.extra.libdevice as libdevice
-        layers = "vllm.model_executor.layers"
-        bare = ["vllm", "vllm.model_executor", layers, f"{layers}.fla", f"{layers}.fla.ops"]
-        self.module = import_bare(f"{layers}.fla.ops.{self.file}", bare, {
-            "vllm.platforms": {"current_platform": types.SimpleNamespace(is_cuda_alike=lambda: True)},
-            "vllm.triton_utils": {"triton": triton, "tl": triton.language, "tldevice": libdevice}})
+        (functions,) = self.calls
+        self.module = import_from(functions)
 
 
 class DeltaNetDecode(DeltaNet):
     name = "vllm:fused_recurrent_gdn"
     description = "vLLM's gated delta rule token by token, on the pool of states itself; decodes"
     kernel = "fused_recurrent_gated_delta_rule_fwd_kernel"
-    file = "fused_recurrent"
+    calls = {linear_attention("fused_recurrent"): kernel}
     graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"
     padding_seq_len = 0
 
@@ -77,6 +68,8 @@ class DeltaNetDecodePlan(DeltaNetPlan):
         block_k, block_v = (1 << (dim - 1).bit_length() for dim in (dim_k, dim_v))
         block_v = min(block_v, 32)  # these, and the grid, as in fused_recurrent_gated_delta_rule_fwd
         self.slots = torch.empty(requests, dtype=torch.int32, device="cuda")
+        if bool((batch.tensor("state_indices").torch() == 0).any()):
+            raise ValueError("a request's state lies in slot 0, which vLLM's kernel takes for no slot")
         q_len, left = problem.max_q_len, self.left(batch)
         grid = 1, -(-dim_v // block_v), requests * heads
         self.kernel = getattr(backend.module, backend.kernel)[grid]
@@ -130,7 +123,7 @@ class DeltaNetChunks(DeltaNet):
     name = "vllm:chunk_gdn"
     description = "vLLM's gated delta rule in chunks of 64 tokens, with its gather and scatter of the states"
     kernel = "chunk_gated_delta_rule"
-    file = "chunk"
+    calls = {linear_attention("chunk"): kernel}
     graph_support = "NEVER"
     returns_out = False
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """FlashMLA as vLLM's wheel has it: decodes of latent attention, dense and sparse."""
-from engine_packages import library_of, need_gpu
+from engine_packages import need_gpu
 from engine_tools import Plan, first_reason, no_latent_attention, with_values
-from vllm_wheel import REQUIRES
+from vllm_wheel import FLASH_MLA, FLASH_MLA_FP8, REQUIRES
 
 
 class FlashMla:
@@ -12,6 +12,8 @@ class FlashMla:
                    "e4m3")
     requires = REQUIRES
     kernel = "_flashmla_C.dense_decode_fwd; _flashmla_extension_C.fwd_kvcache_mla_fp8"
+    calls = {FLASH_MLA: "dense_decode_fwd",
+             FLASH_MLA_FP8: "get_mla_decoding_metadata_dense_fp8 fwd_kvcache_mla_fp8"}
     index_format = "flashmla"
     device = "cuda"
     graph_support = "UNIFORM_BATCH"
@@ -20,7 +22,7 @@ class FlashMla:
     with_lse = False
 
     def load(self):
-        library_of("vllm", "_flashmla_C.abi3.so")
+        FLASH_MLA.load(*self.calls[FLASH_MLA].split())
         need_gpu(9, "FlashMLA's dense decode")
 
     def supports(self, problem):
@@ -40,7 +42,7 @@ class FlashMla:
 
     def plan(self, batch):
         if batch.problem.cache_dtype == "e4m3":
-            library_of("vllm", "_flashmla_extension_C.abi3.so")
+            FLASH_MLA_FP8.load(*self.calls[FLASH_MLA_FP8].split())
             return FlashMlaFp8Plan(batch, self)
         return FlashMlaPlan(batch, self)
 
@@ -114,6 +116,7 @@ class FlashMlaSparse:
     description = "FlashMLA's sparse decode over latent rows with scales of blocks, given every key of each query"
     requires = REQUIRES
     kernel = "_flashmla_C.sparse_decode_fwd"
+    calls = {FLASH_MLA: "sparse_decode_fwd"}
     index_format = "indices"
     device = "cuda"
     graph_support = "UNIFORM_BATCH"

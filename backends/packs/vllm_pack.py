@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """The attention kernels of vLLM's wheel, loaded out of it without starting vLLM."""
-from engine_packages import arguments_of, library_of
+from engine_packages import arguments_of
 from engine_tools import Plan, first_reason, no_paged_attention, with_lse_variants
 from flash_attention_3 import AbsorbedMla, FlashAttention3, RaggedPlan
 from vllm_cache_writers import ConcatAndCacheMla, ReshapeAndCache, ReshapeAndCacheFlash
@@ -9,7 +9,7 @@ from vllm_delta_nets import DeltaNetChunks, DeltaNetDecode, DeltaNetVerify
 from vllm_flashmla import FlashMla, FlashMlaSparse
 from vllm_paged_attention import PagedAttentionV1, PagedAttentionV2
 from vllm_triton import TritonMla, TritonUnified
-from vllm_wheel import REQUIRES
+from vllm_wheel import FA2, FA3, REQUIRES
 
 
 class Fa3(FlashAttention3):
@@ -17,6 +17,7 @@ class Fa3(FlashAttention3):
     description = "FlashAttention 3 of vLLM, with its scheduler metadata; fp8 caches with queries rounded to e4m3"
     requires = REQUIRES
     kernel = "_vllm_fa3_C.fwd"
+    calls = {FA3: "fwd get_scheduler_metadata"}
     sinks = True
     tuning = {"num_splits": (FlashAttention3.tuning["num_splits"][0],
                              "--attention-config.flash_attn_max_num_splits_for_cuda_graph")}
@@ -30,9 +31,7 @@ class Fa3(FlashAttention3):
         return RaggedPlan(batch, self) if batch.problem.cache_layout == "ragged" else super().plan(batch)
 
     def load(self):
-        library_of("vllm", "vllm_flash_attn/_vllm_fa3_C.abi3.so")
-        import torch
-        self.operators = torch.ops._vllm_fa3_C
+        self.operators = FA3.load("fwd")
         self.check_gpu()
 
 
@@ -46,6 +45,7 @@ class Fa2:
     description = "FlashAttention 2 of vLLM, which reads pages of 16 tokens and more"
     requires = REQUIRES
     kernel = "_vllm_fa2_C.varlen_fwd"
+    calls = {FA2: "varlen_fwd"}
     index_format = "block_table, cu_seqlens_q, seqused_k"
     device = "cuda"
     graph_support = "UNIFORM_BATCH"
@@ -53,7 +53,7 @@ class Fa2:
     with_lse = False
 
     def load(self):
-        library_of("vllm", "vllm_flash_attn/_vllm_fa2_C.abi3.so")
+        FA2.load("varlen_fwd")
 
     def supports(self, problem):
         return no_paged_attention(problem, chunks=True, window_ahead=True) or first_reason(

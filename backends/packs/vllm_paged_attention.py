@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """vLLM's first paged attention, and the words and forms of the cache that it reads."""
-from engine_packages import arguments_of, library_of
+from engine_packages import arguments_of
 from engine_tools import Plan, first_reason, no_paged_attention, reserved
-from vllm_wheel import REQUIRES
+from vllm_wheel import CORE, REQUIRES
 
 CACHE_WORDS = {"e4m3": "fp8_e4m3", "e5m2": "fp8_e5m2"}  # else "auto": a cache of the type of what is written
 
@@ -16,13 +16,13 @@ def by_head(keys, heads):
 
 class PagedAttention:
     """vLLM's first kernels, over its classic cache. v1 takes all keys of a request at once, v2 parts of 512."""
-    requires = REQUIRES
+    requires = {**REQUIRES, "vllm": "0.22.0"}  # later wheels leave them out
     index_format = "block_tables, seq_lens"
     device = "cuda"
     graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"
 
     def load(self):
-        library_of("vllm", "_C.abi3.so")
+        CORE.load(self.calls[CORE])
 
     def supports(self, problem):
         return no_paged_attention(problem) or first_reason(
@@ -54,6 +54,7 @@ class PagedAttentionV1(PagedAttention):
     name = "vllm:paged_attention_v1"
     description = "vLLM's first paged attention, on CUDA cores; all keys of a request in one block"
     kernel = "_C.paged_attention_v1"
+    calls = {CORE: "paged_attention_v1"}
     parts = None
 
 
@@ -61,6 +62,7 @@ class PagedAttentionV2(PagedAttention):
     name = "vllm:paged_attention_v2"
     description = "vLLM's first paged attention, on CUDA cores; the keys in parts of 512, which are merged"
     kernel = "_C.paged_attention_v2"
+    calls = {CORE: "paged_attention_v2"}
     parts = 512
 
 

@@ -1,12 +1,8 @@
 # SPDX-FileCopyrightText: 2026 attnbench authors
 # SPDX-License-Identifier: Apache-2.0
 """vLLM's attention in Triton, imported without starting vLLM."""
-import logging
-import types
-
-from engine_packages import import_bare
 from engine_tools import Plan, first_reason, no_latent_attention, no_paged_attention, reserved
-from vllm_wheel import WITH_TRITON
+from vllm_wheel import MLA_DECODE, UNIFIED, WITH_TRITON, import_from
 
 
 class TritonMla:
@@ -14,6 +10,7 @@ class TritonMla:
     description = "vLLM's Triton decode for absorbed MLA, which vLLM names TRITON_MLA"
     requires = WITH_TRITON
     kernel = "decode_attention_fwd"
+    calls = {MLA_DECODE: "decode_attention_fwd"}
     index_format = "block_table, seq_lens"
     device = "cuda"
     graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"
@@ -21,7 +18,7 @@ class TritonMla:
     formats = ["NHD"]  # a row's place is its page's number times the page size, and its own in the page
 
     def load(self):
-        self.attend = import_triton_attention("triton_decode_attention").decode_attention_fwd
+        self.attend = import_from(MLA_DECODE).decode_attention_fwd
 
     def supports(self, problem):
         return no_latent_attention(problem, no_fp8=None) or first_reason(
@@ -60,35 +57,19 @@ class TritonMlaPlan(Plan):
         self.attend(*self.arguments, **self.options)
 
 
-def import_triton_attention(module):
-    """A module of vLLM's Triton attention. Of these others it needs a name or two; they would start vLLM's platform
-    detection."""
-    import torch
-    import triton
-    import triton.language
-    quiet = logging.getLogger("vllm")
-    modes = types.SimpleNamespace(NONE=0, FP8_PER_TENSOR=1, INT8_PER_TOKEN_HEAD=2, FP8_PER_TOKEN_HEAD=3)
-    platform = types.SimpleNamespace(fp8_dtype=lambda: torch.float8_e4m3fn, is_rocm=lambda: False)
-    return import_bare(f"vllm.v1.attention.ops.{module}", ["vllm"], {
-        "vllm.envs": {"VLLM_BATCH_INVARIANT": False},
-        "vllm.logger": {"init_logger": lambda name: quiet},
-        "vllm.platforms": {"current_platform": platform},
-        "vllm.triton_utils": {"triton": triton, "tl": triton.language},
-        "vllm.v1.kv_cache_interface": {"KVQuantMode": modes}})
-
-
 class TritonUnified:
     name = "vllm:triton_unified"
     description = "vLLM's Triton attention: one kernel for prompts and decodes, with segments for small batches"
     requires = WITH_TRITON
     kernel = "unified_attention"
+    calls = {UNIFIED: "unified_attention"}
     index_format = "block_table, cu_seqlens_q, seqused_k"
     device = "cuda"
     graph_support = "ALWAYS"
     padding_seq_len = 0
 
     def load(self):
-        self.attend = import_triton_attention("triton_unified_attention").unified_attention
+        self.attend = import_from(UNIFIED).unified_attention
 
     def supports(self, problem):
         fp8 = problem.cache_dtype == "e4m3"
@@ -127,14 +108,20 @@ def mm_prefix_ranges(batch):
 
 class TritonUnifiedPlan(Plan):
     # v1/attention/backends/triton_attn.py: below so many programs, the keys of a decode are cut into segments.
-    LEAST_PROGRAMS, SEGMENTS = 128, 16
+    LEAST_PROGRAMS, SEGMENTS, MOST_DRAFTS = 128, 16, 8
+    # Batch sizes for which it records graphs, up to 128: with graphs the threshold is the nearest of them.
+    CAPTURED = (1, 2, 4, *range(8, 129, 8))
 
     def bind(self, batch, attend):
         problem, torch = self.problem, self.torch
         self.attend = attend
         self.threshold = self.LEAST_PROGRAMS // problem.heads_kv
+        if problem.recorded:
+            self.threshold = min(self.CAPTURED, key=lambda size: abs(size - self.threshold))
+        # Later versions cut the keys of short chains of drafts, too, and then have rows for each of their tokens.
+        drafts = min(self.longest(batch)[0], self.MOST_DRAFTS) if problem.mode == "target_verify" else 1
         dim = 1 << (problem.head_dim_v - 1).bit_length()
-        shape = (max(self.threshold, 1), problem.heads_q, self.SEGMENTS)
+        shape = (max(self.threshold, 1) * drafts, problem.heads_q, self.SEGMENTS)
         self.segments = reserved(batch, *((size, torch.float32) for size in ((*shape, dim), shape, shape)))
         self.scales = [torch.tensor([scale], device="cuda") for scale in (batch.k_scale, batch.v_scale)]
 
