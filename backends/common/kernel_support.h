@@ -18,7 +18,7 @@ inline constexpr Features kKernelFeatures = {
     Feature::kCrossAttention, Feature::kNotCausal, Feature::kDraftTrees, Feature::kBlocks,
     Feature::kWindow,         Feature::kChunks,    Feature::kDualChunks, Feature::kTemperature,
     Feature::kSoftcap,        Feature::kSinks,     Feature::kEmptyRows,  Feature::kPrefixAlone,
-    Feature::kSwaPool,
+    Feature::kSwaPool,        Feature::kPageGaps,
 };
 
 /// False in a build with ATTNBENCH_KERNELS=ci, which compiles few of the CUDA kernels: bf16 with a

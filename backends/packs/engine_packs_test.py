@@ -186,6 +186,13 @@ class EnginePacksTest(unittest.TestCase):
                                              vllm_flashmla.FlashMlaPlan, sglang_pack.DecodePlan) if plan.joins_queries}
         self.assertEqual(joined, {"FlashMlaPlan", "DecodePlan"})
 
+    def test_kernels_that_count_slots_over_all_pages_read_no_gaps(self):
+        of_keys = {name: backend for name, backend in BACKENDS.items() if not name.endswith(":lse")
+                   and "recurrent layers only" not in (backend.supports(problem()) or "")}
+        self.assertEqual({name for name, backend in of_keys.items() if not getattr(backend, "reads_page_gaps", False)},
+                         {"flashinfer:ragged_paged", "sglang:triton_decode", "sglang:triton_extend", "vllm:triton_mla",
+                          "vllm:flashmla_sparse", "vllm:reshape_and_cache"})
+
     def test_layouts_and_types_are_words_of_the_interface(self):
         for name, backend in BACKENDS.items():
             for changed in [{}, LATENT, dict(cache_dtype="e4m3"), dict(cache_dtype="e4m3", cache_scales="token")]:

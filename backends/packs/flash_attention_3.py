@@ -23,6 +23,7 @@ class FlashAttention3:
     sinks = False
     chunks = True  # by virtual requests, in vLLM and SGLang
     reads_fp8_queries = True
+    reads_page_gaps = True
     with_lse = False
     num_splits = None  # None: the library decides; where a graph is recorded, up to GRAPH_SPLITS
     tuning = {"num_splits": ([1, 2, 4, 8, 16, 32], "")}

@@ -51,6 +51,7 @@ class RaggedPaged(FlashInfer):
     modes = ("extend", "mixed", "draft_extend")
     fp8_cache = False  # the new keys would not be what is cached
     formats = ("NHD", "combined")
+    reads_page_gaps = False  # a page of one token begins where the one before ends
     plans = RaggedPagedPlan
 
     def supports(self, problem):

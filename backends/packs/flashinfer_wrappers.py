@@ -32,6 +32,7 @@ class FlashInfer:
     head_dims = ((64, 64), (128, 128), (256, 256))
     groups = None  # how many query heads may share a KV head; None: any number
     fp8_cache = True
+    reads_page_gaps = True
     trees = sinks = chunks = False
     with_lse = False
     workspace = 128 << 20  # bytes that results between stages may take: FlashInfer's advice

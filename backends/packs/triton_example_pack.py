@@ -15,6 +15,7 @@ class PagedDecode:
     device = "cuda"
     graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"  # Plan.update() says why
     padding_seq_len = 0  # requests that fill a graph up need no key
+    reads_page_gaps = True  # its kernel is given the strides of pages
 
     def load(self):
         """Imports what takes long or may fail, once, and not where backends are only listed."""

@@ -13,6 +13,7 @@ class CacheWriter:
     device = "cuda"
     graph_support = "ALWAYS"
     writes_kv = True
+    reads_page_gaps = True
     family = "softmax"
     scales = ("tensor",)
 
@@ -73,6 +74,7 @@ class ReshapeAndCache(CacheWriter):
     operator = "reshape_and_cache"
     calls = {CACHE: operator}
     layouts = ("x_packed",)
+    reads_page_gaps = False  # it multiplies the page's number by the size of a page
 
     def arguments(self, problem, keys, values, k_cache, *others):
         return (keys, values, by_head(k_cache, problem.heads_kv), *others)

@@ -19,6 +19,7 @@ class FlashMla:
     graph_support = "UNIFORM_BATCH"
     reads_fp8_queries = True
     reads_queries_apart = True
+    reads_page_gaps = True
     with_lse = False
 
     def load(self):

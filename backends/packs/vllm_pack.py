@@ -50,6 +50,7 @@ class Fa2:
     device = "cuda"
     graph_support = "UNIFORM_BATCH"
     padding_seq_len = 0
+    reads_page_gaps = True
     with_lse = False
 
     def load(self):

@@ -20,6 +20,7 @@ class PagedAttention:
     index_format = "block_tables, seq_lens"
     device = "cuda"
     graph_support = "UNIFORM_SINGLE_TOKEN_DECODE"
+    reads_page_gaps = True
 
     def load(self):
         CORE.load(self.calls[CORE])

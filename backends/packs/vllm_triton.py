@@ -67,6 +67,7 @@ class TritonUnified:
     device = "cuda"
     graph_support = "ALWAYS"
     padding_seq_len = 0
+    reads_page_gaps = True
 
     def load(self):
         self.attend = import_from(UNIFIED).unified_attention

@@ -36,8 +36,8 @@
 namespace attnbench::conformance {
 
 /// The small cases, those with a cache each also with every other KV dtype, and in other formats;
-/// each meaning of a window, blocks and temperatures; ragged keys; and shapes at which kernels fall
-/// over.
+/// each meaning of a window, blocks and temperatures; ragged keys; gaps between pages; and shapes
+/// at which kernels fall over.
 [[nodiscard]] inline std::vector<Case> cases() {
   std::vector<Case> all = small_windows();
   all.push_back(small_latent_items());
@@ -55,6 +55,7 @@ namespace attnbench::conformance {
   for (Case& c : small_single_features()) all.push_back(std::move(c));
   for (Case& c : small_edge_shapes()) all.push_back(std::move(c));
   for (Case& c : small_ragged_cases()) all.push_back(std::move(c));
+  for (Case& c : small_page_gaps()) all.push_back(std::move(c));
   for (const Case& c : small_delta_nets()) all.push_back(c);
   for (const Case& c : small_delta_net_drafts()) all.push_back(c);
   for (const Case& small : all_small_cases()) {

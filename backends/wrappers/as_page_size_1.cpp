@@ -7,19 +7,19 @@
 namespace attnbench {
 
 bool has_linear_slots(const CacheFormat& cache) {
-  return cache.page_size == 1 || cache.layout == KvLayout::kNhd ||
-         cache.layout == KvLayout::kCombined;
+  const bool in_a_page = cache.layout == KvLayout::kNhd || cache.layout == KvLayout::kCombined;
+  return cache.page_size == 1 || (in_a_page && !cache.has_gaps());
 }
 
 std::string no_linear_slots_reason(const CacheFormat& cache) {
   return fmt::format(
-      "no {} cache in pages of {}: a table of single tokens is read, which lie evenly spaced in "
+      "no {} cache in pages of {}{}: a table of single tokens is read, which lie evenly spaced in "
       "NHD and combined alone",
-      to_string(cache.layout), cache.page_size);
+      to_string(cache.layout), cache.page_size, cache.has_gaps() ? " with gaps between them" : "");
 }
 
 CacheFormat as_page_size_1(CacheFormat cache) {
-  if (has_linear_slots(cache)) cache.page_size = 1;
+  if (cache.page_size > 1 && has_linear_slots(cache)) cache.page_size = 1, cache.page_stride = 0;
   return cache;
 }
 

@@ -47,6 +47,8 @@ Support unsupported_by_default(const Problem& problem, Features named, std::stri
       {Feature::kEmptyRows, empty_rows, "no rows without keys"},
       {Feature::kPrefixAlone, prefix_alone, "no pass over only the keys before a step's own"},
       {Feature::kSwaPool, swa_pool, "no cache that is a window's own pool"},
+      {Feature::kPageGaps, cache.has_gaps(),
+       "no gaps between pages: each begins where the rows of the one before end"},
   };
   for (const Row& row : rows) {
     if (!row.present || named.has(row.feature)) continue;

@@ -31,6 +31,7 @@ enum class Feature : std::uint8_t {
   kEmptyRows,    ///< queries that see no key
   kPrefixAlone,  ///< a pass over only the keys before the step's own
   kSwaPool,      ///< a window's own pool, in whose tables unreachable keys are 0
+  kPageGaps,     ///< pages that lie farther apart than their rows
 };
 
 /// A set of them.

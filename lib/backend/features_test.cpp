@@ -46,6 +46,7 @@ const Example kExamples[] = {
     {Feature::kEmptyRows, [](Problem& p) { p.empty_rows = true; }, "no rows without keys"},
     {Feature::kPrefixAlone, [](Problem& p) { p.prefix_alone = true; }, "no pass over only"},
     {Feature::kSwaPool, [](Problem& p) { p.swa_pool = true; }, "no cache that is a window's"},
+    {Feature::kPageGaps, [](Problem& p) { p.cache.page_stride = 2; }, "no gaps between pages"},
 };
 
 TEST(UnsupportedByDefault, RefusesEachFeatureUntilItIsNamed) {

@@ -132,6 +132,10 @@ class PluginBackend final : public Backend {
   [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
 
   [[nodiscard]] Support supports(const Problem& problem) const override {
+    if (problem.cache.has_gaps() && backend_.reads_page_gaps == 0) {
+      return Support::no(
+          "no gaps between pages: it does not say that it follows page strides (reads_page_gaps)");
+    }
     const attnbench_problem asked = plugin_problem(problem);
     Message message;
     const int status = backend_.supports(backend_.self, &asked, message.data(), Message::size());

@@ -76,6 +76,7 @@ attnbench_problem plugin_problem(const Problem& problem) {
   to.cache_dtype = static_cast<std::int32_t>(problem.cache.dtype);
   to.cache_layout = static_cast<std::int32_t>(problem.cache.layout);
   to.page_size = problem.cache.page_size;
+  to.page_stride = problem.cache.tokens_apart();
   to.cache_scales = static_cast<std::int32_t>(problem.cache.scales);
   to.mode = static_cast<std::int32_t>(problem.mode);
   to.recorded = problem.recorded ? 1 : 0;
@@ -239,12 +240,15 @@ void PluginBatch::set_cache(const KvPool& pool, std::int64_t requests) {
   const std::int64_t pages = pool.num_pages, page_size = pool.page_size, heads = pool.heads_kv;
   if (pool.scales == KvScales::kBlock) {
     set(ATTNBENCH_K_CACHE, pool.k, ATTNBENCH_U8, {pages, page_size, 1, pool.token_stride_k});
+    tensors_[ATTNBENCH_K_CACHE].stride[0] = pool.page_stride_k;
     return;
   }
   if (pool.layout == KvLayout::kXPacked) {
     const std::int64_t x = std::int64_t{1} << pool.run_bits_k;
     set(ATTNBENCH_K_CACHE, pool.k, dtype, {pages, heads * pool.head_dim_k / x, page_size, x});
     set(ATTNBENCH_V_CACHE, pool.v, dtype, {pages, heads, pool.head_dim_v, page_size});
+    tensors_[ATTNBENCH_K_CACHE].stride[0] = pool.page_stride_k;
+    tensors_[ATTNBENCH_V_CACHE].stride[0] = pool.page_stride_v;
     return;
   }
   if (pool.layout == KvLayout::kRagged) {

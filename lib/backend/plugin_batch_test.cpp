@@ -196,6 +196,30 @@ TEST_F(PluginBatchTest, has_caches_of_other_layouts_and_their_scales_in_their_ow
   EXPECT_EQ(tensors[ATTNBENCH_K_SCALES].data, nullptr);
 }
 
+TEST_F(PluginBatchTest, has_page_strides_in_tokens_and_in_elements_of_each_layout) {
+  EXPECT_EQ(plugin_problem(problem_).page_stride, kPageSize);
+  problem_.cache.page_stride = 6;
+  EXPECT_EQ(plugin_problem(problem_).page_stride, 6);
+  const std::vector<std::byte*> buffers(4, memory_.data());
+  const auto page_strides = [&](KvLayout layout, KvScales scales, Family family) {
+    const bool latent = family == Family::kLatent;
+    pool_ = kv_pool_view(buffers, {{DType::kE4M3, layout, kPageSize, scales, 6},
+                                   2,
+                                   family,
+                                   latent ? 1 : 3,
+                                   latent ? 576 : 32,
+                                   latent ? 512 : 16});
+    const PluginBatch plugin(batch_, *device_, arrays_);
+    return std::pair(plugin.view().tensors[ATTNBENCH_K_CACHE].stride[0],
+                     plugin.view().tensors[ATTNBENCH_V_CACHE].stride[0]);
+  };
+  const std::pair<std::int64_t, std::int64_t> plain(6 * 3 * 32, 6 * 3 * 16);
+  for (const KvLayout layout : {KvLayout::kNhd, KvLayout::kHnd, KvLayout::kXPacked}) {
+    EXPECT_EQ(page_strides(layout, KvScales::kTensor, Family::kSoftmax), plain);
+  }
+  EXPECT_EQ(page_strides(KvLayout::kNhd, KvScales::kBlock, Family::kLatent).first, 6 * 656);
+}
+
 TEST_F(PluginBatchTest, has_the_scales_of_requests_and_of_queries) {
   const std::vector<std::byte*> buffers(4, memory_.data());
   pool_ = kv_pool_view(buffers, {{DType::kE4M3, KvLayout::kNhd, kPageSize, KvScales::kRequest},

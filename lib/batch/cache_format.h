@@ -68,6 +68,14 @@ struct CacheFormat {
   KvLayout layout = KvLayout::kNhd;
   std::int64_t page_size = 1;  ///< tokens
   KvScales scales = KvScales::kTensor;
+  /// Tokens from the beginning of a page to that of the next, at least page_size: behind a page's
+  /// rows lies room for as many more, which are not the layer's. 0: page_size.
+  std::int64_t page_stride = 0;
+
+  [[nodiscard]] constexpr std::int64_t tokens_apart() const {
+    return page_stride > page_size ? page_stride : page_size;
+  }
+  [[nodiscard]] constexpr bool has_gaps() const { return tokens_apart() > page_size; }
 
   friend bool operator==(const CacheFormat&, const CacheFormat&) = default;
 };

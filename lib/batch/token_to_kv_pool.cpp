@@ -3,6 +3,7 @@
 #include "lib/batch/token_to_kv_pool.h"
 
 #include <bit>
+#include <utility>
 
 #include "lib/base/error.h"
 
@@ -17,9 +18,21 @@ struct Strides {
   std::int64_t run = 0;
 };
 
+/// Elements from page to page, whose rows have `dim` of them.
+std::int64_t page_stride_of(const KvPoolShape& shape, std::int64_t dim) {
+  return shape.format.tokens_apart() * shape.heads_kv * dim;
+}
+
+/// Elements of a latent row; bytes where it has scales inside.
+std::int64_t latent_row(const KvPoolShape& shape) {
+  return shape.format.scales == KvScales::kBlock
+             ? block_row_bytes(shape.head_dim_v, shape.head_dim_k)
+             : shape.head_dim_k;
+}
+
 /// Of rows of `dim` elements that are not packed.
 Strides plain_strides(const KvPoolShape& shape, std::int64_t dim) {
-  const std::int64_t page = shape.format.page_size * shape.heads_kv * dim;
+  const std::int64_t page = page_stride_of(shape, dim);
   if (shape.format.layout == KvLayout::kHnd) return {page, dim, shape.format.page_size * dim};
   return {page, shape.heads_kv * dim, dim};
 }
@@ -27,7 +40,7 @@ Strides plain_strides(const KvPoolShape& shape, std::int64_t dim) {
 /// Runs of `run` elements of all tokens of a page, before the next run of any.
 Strides packed_strides(const KvPoolShape& shape, std::int64_t dim, int run) {
   const std::int64_t page_size = shape.format.page_size;
-  return {page_size * shape.heads_kv * dim, run, page_size * dim,
+  return {page_stride_of(shape, dim), run, page_size * dim,
           std::countr_zero(static_cast<unsigned>(run)), page_size * run};
 }
 
@@ -50,10 +63,7 @@ void set_v(KvPool& pool, std::byte* data, const Strides& strides) {
 }
 
 void set_latent_rows(KvPool& pool, std::byte* data, const KvPoolShape& shape) {
-  const std::int64_t row = shape.format.scales == KvScales::kBlock
-                               ? block_row_bytes(shape.head_dim_v, shape.head_dim_k)
-                               : shape.head_dim_k;
-  const Strides strides = plain_strides(shape, row);
+  const Strides strides = plain_strides(shape, latent_row(shape));
   set_k(pool, data, strides);
   set_v(pool, data, strides);
 }
@@ -77,42 +87,56 @@ void set_rows(KvPool& pool, std::span<std::byte* const> buffers, const KvPoolSha
 
 float* floats(std::byte* memory) { return static_cast<float*>(static_cast<void*>(memory)); }
 
+/// A buffer whose dimension `page_dim`, of pages, has a stride of `page` elements; none: all dense.
+CacheBuffer buffer_of(std::string name, std::optional<DType> dtype, std::vector<std::int64_t> shape,
+                      std::optional<std::size_t> page_dim = {}, std::int64_t page = 0) {
+  CacheBuffer buffer{std::move(name), dtype, std::move(shape), {}, false};
+  buffer.strides.assign(buffer.shape.size(), 1);
+  for (std::size_t d = buffer.shape.size(); d-- > 0;) {
+    if (d + 1 < buffer.shape.size())
+      buffer.strides[d] = buffer.strides[d + 1] * buffer.shape[d + 1];
+    if (d == page_dim) buffer.strides[d] = page;
+  }
+  return buffer;
+}
+
 void append_rows(std::vector<CacheBuffer>& buffers, const KvPoolShape& shape) {
   const DType dtype = shape.format.dtype;
   const std::int64_t pages = shape.num_pages, page_size = shape.format.page_size;
   const std::int64_t heads = shape.heads_kv, dk = shape.head_dim_k, dv = shape.head_dim_v;
+  const auto add = [&](std::string name, std::vector<std::int64_t> extent, std::int64_t row,
+                       std::size_t page_dim = 0) {
+    buffers.push_back(
+        buffer_of(std::move(name), dtype, std::move(extent), page_dim, page_stride_of(shape, row)));
+  };
   if (shape.family == Family::kLatent) {
-    if (shape.format.scales == KvScales::kBlock) {
-      buffers.push_back({"kv pool",
-                         std::nullopt,
-                         {pages, page_size, 1, block_row_bytes(shape.head_dim_v, shape.head_dim_k)},
-                         false});
-    } else {
-      buffers.push_back({"kv pool", dtype, {pages, page_size, 1, dk}, false});
-    }
+    const bool mixed = shape.format.scales == KvScales::kBlock;
+    const std::int64_t row = latent_row(shape);
+    add("kv pool", {pages, page_size, 1, row}, row);
+    if (mixed) buffers.back().dtype = std::nullopt;
     return;
   }
   switch (shape.format.layout) {
     case KvLayout::kNhd:
-      buffers.push_back({"k pool", dtype, {pages, page_size, heads, dk}, false});
-      buffers.push_back({"v pool", dtype, {pages, page_size, heads, dv}, false});
+      add("k pool", {pages, page_size, heads, dk}, dk);
+      add("v pool", {pages, page_size, heads, dv}, dv);
       return;
     case KvLayout::kHnd:
-      buffers.push_back({"k pool", dtype, {pages, heads, page_size, dk}, false});
-      buffers.push_back({"v pool", dtype, {pages, heads, page_size, dv}, false});
+      add("k pool", {pages, heads, page_size, dk}, dk);
+      add("v pool", {pages, heads, page_size, dv}, dv);
       return;
     case KvLayout::kCombined:
-      buffers.push_back({"kv pool", dtype, {2, pages, page_size, heads, dk}, false});
+      add("kv pool", {2, pages, page_size, heads, dk}, dk, 1);
       return;
     case KvLayout::kXPacked: {
       const std::int64_t x = x_of(dtype);
-      buffers.push_back({"k pool", dtype, {pages, heads, dk / x, page_size, x}, false});
-      buffers.push_back({"v pool", dtype, {pages, heads, dv, page_size}, false});
+      add("k pool", {pages, heads, dk / x, page_size, x}, dk);
+      add("v pool", {pages, heads, dv, page_size}, dv);
       return;
     }
     case KvLayout::kRagged:
-      buffers.push_back({"k rows", dtype, {pages, heads, dk}, false});
-      buffers.push_back({"v rows", dtype, {pages, heads, dv}, false});
+      buffers.push_back(buffer_of("k rows", dtype, {pages, heads, dk}));
+      buffers.push_back(buffer_of("v rows", dtype, {pages, heads, dv}));
       return;
     case KvLayout::kStatesKv:
     case KvLayout::kStatesVk:
@@ -129,12 +153,13 @@ void append_scales(std::vector<CacheBuffer>& buffers, const KvPoolShape& shape) 
   } else if (shape.format.scales != KvScales::kHead) {
     return;
   }
-  if (shape.family == Family::kLatent) {
-    buffers.push_back({"kv scales", DType::kF32, extent, true});
-    return;
-  }
-  buffers.push_back({"k scales", DType::kF32, extent, true});
-  buffers.push_back({"v scales", DType::kF32, extent, true});
+  const auto add = [&](std::string name) {
+    buffers.push_back(buffer_of(std::move(name), DType::kF32, extent));
+    buffers.back().holds_scales = true;
+  };
+  if (shape.family == Family::kLatent) return add("kv scales");
+  add("k scales");
+  add("v scales");
 }
 
 }  // namespace
@@ -146,9 +171,7 @@ KvPoolShape pool_shape_of(const AttentionLayer& layer, const CacheFormat& format
 }
 
 std::int64_t CacheBuffer::bytes() const {
-  std::int64_t bytes = dtype ? size_bytes(*dtype) : 1;
-  for (const std::int64_t extent : shape) bytes *= extent;
-  return bytes;
+  return shape.front() * strides.front() * (dtype ? size_bytes(*dtype) : 1);
 }
 
 std::vector<CacheBuffer> cache_buffers(const KvPoolShape& shape) {

@@ -28,14 +28,15 @@ struct KvPoolShape {
 [[nodiscard]] KvPoolShape pool_shape_of(const AttentionLayer& layer, const CacheFormat& format,
                                         std::int64_t num_pages, std::int64_t requests = 0);
 
-/// A buffer of a cache, dense in row-major order.
+/// A buffer of a cache, row-major, and dense but for the gaps between pages.
 struct CacheBuffer {
   std::string name;            ///< "k pool", "v scales"; "kv" where one buffer serves both
   std::optional<DType> dtype;  ///< none: bytes, of rows that mix types
   std::vector<std::int64_t> shape;
-  bool holds_scales = false;  ///< else keys, values or both
+  std::vector<std::int64_t> strides;  ///< in elements
+  bool holds_scales = false;          ///< else keys, values or both
 
-  [[nodiscard]] std::int64_t bytes() const;
+  [[nodiscard]] std::int64_t bytes() const;  ///< with the gap behind each page
 };
 
 /// What a cache consists of: its keys and values, then its scales, K's first.

@@ -122,10 +122,16 @@ TEST(KvPoolView, finds_latent_scales_and_rope_in_a_row_of_656_bytes) {
   EXPECT_FALSE(cache.pool.has_plain_rows());
 }
 
-TEST(KvPoolView, gives_every_element_a_place_of_its_own_and_leaves_none_over) {
+/// Slots of a page and of what lies between two pages, which are none.
+class EveryPlace : public testing::TestWithParam<std::int64_t> {};
+
+TEST_P(EveryPlace, of_an_element_is_its_own_and_between_pages_there_are_as_many_more) {
   for (const KvLayout layout : kPoolLayouts) {
     SCOPED_TRACE(to_string(layout));
-    const Cache cache(small(layout));
+    KvPoolShape shape = small(layout);
+    shape.format.page_stride = GetParam();
+    const Cache cache(shape);
+    const std::size_t apart = static_cast<std::size_t>(shape.format.tokens_apart());
     std::set<const std::byte*> places;
     for (std::int64_t slot = 0; slot < 12; ++slot) {
       for (int head = 0; head < 2; ++head) {
@@ -137,12 +143,40 @@ TEST(KvPoolView, gives_every_element_a_place_of_its_own_and_leaves_none_over) {
     }
     std::size_t elements = 0;
     for (const auto& memory : cache.memory) {
-      for (std::size_t at = 0; at < memory.size(); at += 2, ++elements) {
-        EXPECT_EQ(places.count(memory.data() + at), 1u) << at;
+      const std::size_t page = apart * 2 * 24 * 2, rows = page / apart * 4;
+      for (std::size_t at = 0; at < memory.size(); at += 2) {
+        const std::size_t is_row = at % page < rows ? 1 : 0;
+        EXPECT_EQ(places.count(memory.data() + at), is_row) << at;
+        elements += is_row;
       }
     }
     EXPECT_EQ(places.size(), elements);
+    for (const CacheBuffer& buffer : cache.buffers) {
+      EXPECT_EQ(buffer.strides.back(), 1);
+      EXPECT_EQ(buffer.bytes(), (layout == KvLayout::kCombined ? 2 : 1) * 3 * apart * 2 * 24 * 2);
+    }
   }
+}
+// The shortest stride, its other name, one that is no multiple, and one of several layers.
+INSTANTIATE_TEST_SUITE_P(PageStrides, EveryPlace, testing::Values(0, 4, 5, 12));
+
+// vLLM's _reshape_kv_cache: a page of the tensor that all layers share begins at a multiple of its
+// bytes, whatever a layer's rows take of it.
+TEST(CacheBuffers, have_the_stride_of_their_pages_and_are_dense_inside_of_them) {
+  KvPoolShape shape = small(KvLayout::kHnd);
+  shape.format.page_stride = 6;
+  EXPECT_EQ(Cache(shape).buffers[0].strides, (std::vector<std::int64_t>{6 * 48, 4 * 24, 24, 1}));
+  shape.format.layout = KvLayout::kCombined;
+  EXPECT_EQ(Cache(shape).buffers[0].strides,
+            (std::vector<std::int64_t>{3 * 6 * 48, 6 * 48, 48, 24, 1}));
+  shape.format.layout = KvLayout::kXPacked;
+  EXPECT_EQ(Cache(shape).buffers[0].strides, (std::vector<std::int64_t>{6 * 48, 4 * 24, 32, 8, 1}));
+  EXPECT_EQ(Cache(shape).pool.page_stride_v, 6 * 48);
+  shape = deepseek(KvScales::kBlock, DType::kE4M3);
+  shape.format.page_stride = 65;
+  const Cache blocks(shape);
+  EXPECT_EQ(blocks.buffers[0].strides, (std::vector<std::int64_t>{65 * 656, 656, 656, 1}));
+  EXPECT_EQ(blocks.pool.k_row(64, 0) - blocks.pool.k_row(0, 0), 65 * 656);
 }
 
 TEST(CacheBuffers, hold_scales_of_each_head_or_of_each_slot_and_head) {

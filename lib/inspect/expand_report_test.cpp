@@ -126,6 +126,21 @@ TEST(Expand, shows_how_much_of_a_prefix_lies_on_whole_pages) {
   EXPECT_EQ(request["shared_page_len"], 64);
 }
 
+TEST(Expand, shows_what_lies_between_pages) {
+  const Scenario scenario = parse_scenario(
+      "defaults: {model: llama-3.1-8b, kv_cache: {page_size: 16, page_stride: {layers: "
+      "2}}}\nmixes:\n"
+      "  m: {batch: 2q1s64}\n",
+      "s.yaml");
+  std::ostringstream table, json;
+  write_expand_table(scenario, {&scenario.cases.at(0)}, table);
+  EXPECT_THAT(table.str(), HasSubstr("pages of 16 · 32 tokens apart · shuffled"));
+  write_expand_json(scenario, {&scenario.cases.at(0)}, json);
+  const auto cache = nlohmann::json::parse(json.str())["cases"][0]["kv_cache"];
+  EXPECT_EQ(cache["page_stride"], 32);
+  EXPECT_EQ(cache["pool_bytes"], cache["num_pages"].get<std::int64_t>() * 32 * 8 * 2 * 128 * 2);
+}
+
 TEST(Expand, shows_what_fills_a_step_up) {
   const Scenario scenario = parse_scenario(
       "defaults: {model: llama-3.1-8b, kv_cache: {page_size: 16}}\nmixes:\n"

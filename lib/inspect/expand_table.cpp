@@ -102,6 +102,7 @@ std::string pool_text(const ExpandedCase& e) {
   const std::string parts[] = {
       fmt::format("  KV cache {}", to_string(kv.dtype)),
       fmt::format("pages of {}", kv.page_size),
+      kv.page_stride > kv.page_size ? fmt::format("{} tokens apart", kv.page_stride) : "",
       kv.layout ? std::string(to_string(*kv.layout)) : "",
       kv.scales == KvScales::kTensor ? "" : fmt::format("scales by {}", to_string(kv.scales)),
       std::string(to_string(kv.placement)),

@@ -402,7 +402,7 @@ def describe(backend):
     for key, known in (("device", DEVICES), ("deterministic", (True, False)), ("graph_support", GRAPH_SUPPORTS),
                        ("padding_seq_len", (1, 0)), ("writes_kv", (False, True)), ("only_by_name", (False, True)),
                        ("reads_fp8_queries", (False, True)), ("writes_fp8_outputs", (False, True)),
-                       ("reads_queries_apart", (False, True))):
+                       ("reads_queries_apart", (False, True)), ("reads_page_gaps", (False, True))):
         value = getattr(backend, key, known[0])
         if value not in known:
             raise PluginFault(f"{label} has {key} {value!r}; it is {' or '.join(map(str, known))}")

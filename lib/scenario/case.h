@@ -38,6 +38,7 @@ inline constexpr std::array kPagePlacements = {Placement::kContiguous, Placement
 
 struct KvCacheConfig {
   std::int64_t page_size = 1;      ///< tokens
+  std::int64_t page_stride = 0;    ///< CacheFormat::page_stride
   std::optional<KvLayout> layout;  ///< none: each backend gets what it reads best
   DType dtype = DType::kBF16;
   KvScales scales = KvScales::kTensor;

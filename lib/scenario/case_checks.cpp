@@ -63,7 +63,8 @@ bool check_slots(const BuiltBatch& batch, const KvCacheConfig& cache, const Stri
   const std::int64_t pages = cache.pool_tokens > 0 && !cache.swa_pool
                                  ? cache.pool_tokens / cache.page_size
                                  : roomy_pool_pages(needed);
-  const std::int64_t slots = (pages + 1) * cache.page_size;  // page 0 is the padding's
+  // Page 0 is the padding's. Sparse kernels number rows, those between the pages counted.
+  const std::int64_t slots = (pages + 1) * std::max(cache.page_size, cache.page_stride);
   if (slots <= kMaxSize) return true;
   const bool stated = cache.pool_tokens > 0;
   problems.add(stated ? place_in(mix, "kv_cache", "pool_tokens") : batch_place,

@@ -63,6 +63,10 @@ const std::vector<Field<KvCacheConfig>>& cache_fields() {
       {"layout", word<kCacheLayouts, &C::layout>(),
        "How the cache lies for a backend: NHD, HND, combined, x_packed or ragged", "it chose none",
        "kv_layout"},
+      {"page_stride", member<&C::page_stride>(),
+       "Tokens from the beginning of a page to that of the next; other layers' pages or padding "
+       "lie between",
+       "page_size"},
       {"scales", word<kCacheScales, &C::scales>(),
        "What shares a scale in the cache: tensor, head, token, block or request", "", "kv_scales"},
       {"placement", word<kPagePlacements, &C::placement>(),

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/batch/token_to_kv_pool.h"
 #include "lib/config/key_values.h"
 #include "lib/config/value_reader.h"
 #include "lib/config/word_hints.h"
@@ -130,8 +131,69 @@ bool settle_v_scale(const StrictMap& map, const AttentionLayer& layer, KvCacheCo
   return false;
 }
 
+/// A `page_stride` that is no number of tokens.
+struct PageStride {
+  std::int64_t layers = 0;
+  std::int64_t bytes = 0;
+};
+
+/// Bytes of a token's keys and values.
+std::int64_t token_bytes(const AttentionLayer& layer, const KvCacheConfig& cache) {
+  std::int64_t bytes = 0;
+  const CacheFormat row{.dtype = cache.dtype, .scales = cache.scales};
+  for (const CacheBuffer& buffer : cache_buffers(pool_shape_of(layer, row, 1))) {
+    if (!buffer.holds_scales) bytes += buffer.bytes();
+  }
+  return bytes;
+}
+
+constexpr const char* kPageStrideExample =
+    "tokens, such as 20 for pages of 16; or {layers: 4}, whose pages take turns; or {bytes: 34816}";
+
+/// Tokens from page to page; none after a mistake.
+std::optional<std::int64_t> asked_page_stride(const YamlNode& node, const AttentionLayer& layer,
+                                              const KvCacheConfig& cache, Problems& problems) {
+  if (node.is_scalar()) return read_size(node, "page_stride", 1, kMaxSize, problems);
+  const ScenarioMap map(node, "page_stride", "page_stride", problems);
+  PageStride asked;
+  if (!map.sound() || !read_rows(map, asked, problems)) return std::nullopt;
+  if (map.has("layers") == map.has("bytes")) {
+    problems.add(node.place, "page_stride takes a number of layers or of bytes",
+                 kPageStrideExample);
+    return std::nullopt;
+  }
+  if (map.has("layers")) return asked.layers * cache.page_size;
+  const std::int64_t token = token_bytes(layer, cache);
+  if (token == 0) return std::nullopt;  // of no layer, which is a mistake elsewhere
+  if (asked.bytes % token == 0) return asked.bytes / token;
+  problems.add(map.place_of("bytes"),
+               fmt::format("page_stride of {} bytes is no whole number of tokens, of {} bytes each",
+                           asked.bytes, token),
+               fmt::format("rows of keys and values lie evenly; the nearest above is {}",
+                           (asked.bytes / token + 1) * token));
+  return std::nullopt;
+}
+
+bool read_page_stride(const StrictMap& map, const AttentionLayer& layer, KvCacheConfig& cache,
+                      Problems& problems) {
+  const YamlNode* const node = map.find("page_stride");
+  if (node == nullptr) return true;
+  const auto stride = asked_page_stride(*node, layer, cache, problems);
+  if (!stride) return false;
+  cache.page_stride = *stride;
+  if (*stride >= cache.page_size && *stride <= kMaxSize) return true;
+  problems.add(node->place,
+               *stride < cache.page_size
+                   ? fmt::format("page_stride of {} token{} is less than page_size {}", *stride,
+                                 *stride == 1 ? "" : "s", cache.page_size)
+                   : fmt::format("page_stride of {} tokens is more than {}", *stride, kMaxSize),
+               kPageStrideExample);
+  return false;
+}
+
 /// What only a pool has.
-constexpr std::string_view kOfPools[] = {"page_size", "placement", "pool_tokens", "swa_pool"};
+constexpr std::string_view kOfPools[] = {"page_size", "page_stride", "placement", "pool_tokens",
+                                         "swa_pool"};
 
 /// The layout where none is asked for. An up-projection leaves the keys of expanded MLA one behind
 /// the other; pages, or scales that only a pool's rows have, ask for a pool instead.
@@ -187,6 +249,10 @@ KeySection kv_cache_section() {
           "kv_cache",
           "mixes.NAME.kv_cache",
           {{"page_size", whole(&KvCacheConfig::page_size, 1), "Tokens of a page; any number."},
+           {"page_stride", map_of("page_stride", "tokens, or a map"),
+            "From the beginning of a page to that of the next: padding or pages of other layers "
+            "lie between.",
+            "page_size"},
            {"layout", word(&KvCacheConfig::layout, kCacheLayouts),
             "How rows lie in memory; `ragged` is keys and values without a pool.",
             "what each backend reads best; `ragged` for `mla: expanded` without pages"},
@@ -205,6 +271,19 @@ KeySection kv_cache_section() {
            {"swa_pool", flag(&KvCacheConfig::swa_pool),
             "Layers with a window or chunks have a pool of their own, which holds only the pages "
             "that these reach (SGLang's hybrid models)."}}};
+}
+
+KeySection page_stride_section() {
+  return {"page_stride",
+          "page_stride",
+          "mixes.NAME.kv_cache.page_stride",
+          {{"layers", whole(&PageStride::layers, 1),
+            "Pages of so many layers take turns; this layer's is one of them.", "none"},
+           {"bytes", bytes(&PageStride::bytes),
+            "Of keys and values together, without scales beside them (vLLM's page_size_bytes); a "
+            "whole number of tokens.",
+            "none"}},
+          kPageStrideExample};
 }
 
 std::optional<DType> read_activation_dtype(const StrictMap& mix, Problems& problems) {
@@ -243,6 +322,7 @@ std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activatio
   if (!map.has("layout")) cache.layout = usual_layout(&map, mla);
   valid = check_ragged(map, cache, problems) && valid;
   valid = valid && is_possible(map, layer, cache, problems);
+  valid = valid && read_page_stride(map, layer, cache, problems);
   valid = check_scales(map, cache, problems) && valid;
   valid = valid && settle_v_scale(map, layer, cache, problems);
   if (valid && cache.pool_tokens % cache.page_size != 0) {

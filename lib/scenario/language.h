@@ -27,6 +27,7 @@ class ScenarioMap : public StrictMap {
 [[nodiscard]] KeySection model_section();
 [[nodiscard]] KeySection rope_scaling_section();
 [[nodiscard]] KeySection kv_cache_section();
+[[nodiscard]] KeySection page_stride_section();
 [[nodiscard]] KeySection attention_section();
 [[nodiscard]] KeySection window_section();
 [[nodiscard]] KeySection dual_chunk_section();

@@ -23,7 +23,7 @@ bool exceeds_graph_buckets(const Case& c, const MeasureConfig& measure) {
 
 CacheFormat cache_format_of(const Case& c) {
   return {c.kv_cache.dtype, c.kv_cache.layout.value_or(KvLayout::kNhd), c.kv_cache.page_size,
-          c.kv_cache.scales};
+          c.kv_cache.scales, c.kv_cache.page_stride};
 }
 
 Problem problem_of(const Case& c) {

@@ -16,7 +16,7 @@ def problem(**changed):
                  spans_within_window=False)
     whole = {**plain, **changed}
     return types.SimpleNamespace(**{"q_dtype": whole["dtype"], "out_dtype": whole["dtype"], "q_scales": "tensor",
-                                    **whole})
+                                    "page_stride": whole["page_size"], **whole})
 
 
 CHUNK = dict(mode="extend", max_q_len=100, max_q_tokens=300)

@@ -216,6 +216,9 @@ inline void expect_bits_of_the_codec(const PlanKvWrite& plan_write, Device& devi
       expect_bits_of_the_codec(plan_write, other, device);
     }
   }
+  for (const Case& c : small_page_gaps()) {
+    if (!c.layer.is_cross_attention) expect_bits_of_the_codec(plan_write, c, device);
+  }
 }
 
 }  // namespace attnbench::kv_write_conformance

@@ -203,6 +203,13 @@ typedef struct attnbench_problem {
    * hides older ones, else all, whatever the window. Only in causal layers without chunks. */
   attnbench_bool spans;
   attnbench_bool spans_within_window;
+  /* Tokens from the beginning of a page to that of the next, at least page_size. Only a backend
+   * with reads_page_gaps gets more than page_size. The first page_size tokens are the page's rows.
+   * The memory behind them is not the layer's: it holds poison, and a write into it is a fault.
+   * Scales beside the cache have no gaps, and a slot is still page * page_size + offset. The
+   * strides of ATTNBENCH_K_CACHE and ATTNBENCH_V_CACHE, in elements, say the same: from page to
+   * page lie page_stride * Hkv * dim elements (Scales by block: bytes). */
+  int64_t page_stride;
 } attnbench_problem;
 
 /* Strides count elements. An absent tensor has data 0. */
@@ -231,11 +238,11 @@ enum attnbench_role {
   ATTNBENCH_OUT = 4,   /* [T, Hq, dv]: written. Recurrent: [T, Hkv, dv] */
   ATTNBENCH_LSE = 5,   /* [T, Hq] f32: written; natural log, with sinks, -inf for no key */
   /* [pages, page_size, Hkv, dk] in NHD, HND and combined: strides say which. x_packed: [pages, Hkv
-   * * dk / x, page_size, x], dense. Scales by block: u8 [pages, page_size, 1, bytes of a row].
-   * Ragged: [rows, Hkv, dk], dense. */
+   * * dk / x, page_size, x], dense in a page. Scales by block: u8 [pages, page_size, 1, bytes of a
+   * row]. Ragged: [rows, Hkv, dk], dense. */
   ATTNBENCH_K_CACHE = 6,
   /* [pages, page_size, Hkv, dv]; latent: the first dv columns of K. x_packed: [pages, Hkv, dv,
-   * page_size], dense. Scales by block: absent. Ragged: [rows, Hkv, dv], dense. */
+   * page_size], dense in a page. Scales by block: absent. Ragged: [rows, Hkv, dv], dense. */
   ATTNBENCH_V_CACHE = 7,
   /* i32 [rows, width] token slots: page * page_size + offset. Entries behind a request's keys are
    * 2147480000, a slot outside of every pool. */
@@ -444,6 +451,8 @@ typedef struct attnbench_backend {
   int32_t writes_fp8_outputs;
   /* 1: supports() gets problems with queries_apart, too. */
   int32_t reads_queries_apart;
+  /* 1: supports() gets problems whose page_stride is more than page_size, too. */
+  int32_t reads_page_gaps;
 } attnbench_backend;
 
 /* The type of attnbench_plugin(), which a plug-in exports. `abi_version` is ATTNBENCH_ABI_VERSION
