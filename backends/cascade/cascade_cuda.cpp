@@ -122,7 +122,8 @@ Numerics CascadeBackend::numerics(const Problem& problem) const {
 
 Support CascadeBackend::supports(const Problem& problem) const {
   constexpr Features kFeatures = {Feature::kDraftTrees, Feature::kSoftcap,     Feature::kSinks,
-                                  Feature::kEmptyRows,  Feature::kPrefixAlone, Feature::kSwaPool};
+                                  Feature::kEmptyRows,  Feature::kPrefixAlone, Feature::kSwaPool,
+                                  Feature::kPageGaps};
   if (Support named = unsupported_by_default(
           problem, kFeatures, "all queries see a prefix whole, and in one form of themselves");
       !named) {

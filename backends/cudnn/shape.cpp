@@ -87,7 +87,8 @@ Support supports(const Problem& problem) {
     return Support::no("no rows without keys: cuDNN writes NaN for them");
   }
   constexpr Features kFeatures = {Feature::kCrossAttention, Feature::kNotCausal, Feature::kWindow,
-                                  Feature::kSinks,          Feature::kEmptyRows, Feature::kSwaPool};
+                                  Feature::kSinks,          Feature::kEmptyRows, Feature::kSwaPool,
+                                  Feature::kPageGaps};
   if (Support named = unsupported_by_default(
           problem, kFeatures, "cuDNN is asked only for causal masks, windows and one scale");
       !named) {

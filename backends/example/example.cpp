@@ -22,7 +22,8 @@ const BackendInfo& Example::info() const noexcept {
 
 Support Example::supports(const Problem& problem) const {
   // Plain causal attention over keys and values.
-  return unsupported_by_default(problem, {Feature::kEmptyRows, Feature::kSwaPool});
+  return unsupported_by_default(problem,
+                                {Feature::kEmptyRows, Feature::kSwaPool, Feature::kPageGaps});
 }
 
 // [README: the kernel]

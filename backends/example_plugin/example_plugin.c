@@ -143,7 +143,8 @@ static const attnbench_backend backend = {.struct_size = sizeof backend,
                                           .supports = supports,
                                           .plan = make_plan,
                                           .run = run,
-                                          .destroy = free};
+                                          .destroy = free,
+                                          .reads_page_gaps = 1}; /* strides hide the gaps */
 
 int attnbench_plugin(uint32_t abi_version, const attnbench_backend** backends, size_t* count,
                      char* message, size_t message_size) {

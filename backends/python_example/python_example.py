@@ -15,6 +15,7 @@ class PythonExample:
     version = "1"
     description = "causal attention in NumPy, one request and head after another"
     index_format = "req_to_token"  # the index format that it reads
+    reads_page_gaps = True  # problem.page_stride may be more than problem.page_size, which strides hide; default: False
     # More attributes, with their defaults:
     # device = "cpu", deterministic = True, graph_support = "NEVER", padding_seq_len = 1,
     # only_by_name = False: True for a variant, which runs only if it is named.
