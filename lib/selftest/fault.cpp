@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 73> kNames{{
+constexpr std::array<std::pair<Fault, std::string_view>, 74> kNames{{
     {Fault::kNone, "none"},
     {Fault::kDropsLastToken, "drops the last token"},
     {Fault::kDropsFirstToken, "drops the first token"},
@@ -17,6 +17,7 @@ constexpr std::array<std::pair<Fault, std::string_view>, 73> kNames{{
     {Fault::kReadsAPageTwice, "reads a page twice"},
     {Fault::kSwapsTwoPages, "swaps two pages"},
     {Fault::kLastPageIsFirst, "takes the first page for the last"},
+    {Fault::kIgnoresPageStride, "no gaps between pages"},
     {Fault::kHeadMapOffByOne, "KV head map off by one"},
     {Fault::kValueOfNextHead, "V of the next KV head"},
     {Fault::kForgetsScale, "forgets the scale"},

@@ -20,6 +20,7 @@ enum class Fault : std::uint8_t {
   kReadsAPageTwice,
   kSwapsTwoPages,
   kLastPageIsFirst,
+  kIgnoresPageStride,
   kHeadMapOffByOne,
   kValueOfNextHead,
   kForgetsScale,

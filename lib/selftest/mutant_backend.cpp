@@ -219,6 +219,10 @@ MutantStep PlannedMutant::step_of(const ForwardBatch& batch) const {
   step.layer = batch.problem->layer;
   step.batch = device_batch_of(batch);
   step.pool = *batch.token_to_kv_pool;
+  if (fault_ == Fault::kIgnoresPageStride) {  // of NHD, which all of its cases have
+    step.pool.page_stride_k = step.pool.page_size * step.pool.token_stride_k;
+    step.pool.page_stride_v = step.pool.page_size * step.pool.token_stride_v;
+  }
   step.tokens = tokens_of_requests(batch);
   step.q = batch.tensors.q;
   step.sinks = batch.tensors.sinks;

@@ -40,6 +40,7 @@ const std::vector<Examined>& small_examined() {
     for (const Case& c : small_blocks()) cases.push_back(c);
     for (const Case& c : small_spans()) cases.push_back(c);
     cases.push_back(small_dual_chunks().front());
+    cases.push_back(small_page_gaps().back());
     for (const Case& c : small_delta_nets()) cases.push_back(c);
     for (const Case& c : small_delta_net_drafts()) cases.push_back(c);
     return examine(cases);

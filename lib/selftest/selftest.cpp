@@ -171,6 +171,7 @@ std::vector<Case> selftest_cases() {
   fp8.kv_cache.dtype = DType::kE4M3;
   fp8.kv_cache.k_scale = 0.37f;  // no powers of two: forgetting them moves mantissas too
   fp8.kv_cache.v_scale = 0.11f;
+  fp8.kv_cache.page_stride = 6;
 
   Case latent = small_case("mla", ForwardMode::kDecode, DType::kBF16, {{1, 2}, {1, 14}, {1, 33}});
   latent.layer.family = Family::kLatent;
