@@ -56,6 +56,7 @@ namespace attnbench::conformance {
   for (Case& c : small_edge_shapes()) all.push_back(std::move(c));
   for (Case& c : small_ragged_cases()) all.push_back(std::move(c));
   for (Case& c : small_page_gaps()) all.push_back(std::move(c));
+  for (Case& c : small_manager_pages()) all.push_back(std::move(c));
   for (const Case& c : small_delta_nets()) all.push_back(c);
   for (const Case& c : small_delta_net_drafts()) all.push_back(c);
   for (const Case& small : all_small_cases()) {

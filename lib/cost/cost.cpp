@@ -36,9 +36,9 @@ Count unique_keys(const Case& c) {
   for (const Request& r : c.requests) {
     const std::vector<KeyRun> seen = key_set_of(c.layer, r).seen();
     const std::int64_t own_begin =
-        r.shared_prefix < 0 ? 0 : whole_pages(r.shared_len, c.kv_cache.page_size);
+        r.shared_prefix < 0 ? 0 : whole_pages(r.shared_len, c.kv_cache.manager_page());
     for (int p = r.shared_prefix; p >= 0; p = c.prefixes[to_size(p)].parent) {
-      const KeyRun pages = own_whole_pages(c.prefixes, p, c.kv_cache.page_size);
+      const KeyRun pages = own_whole_pages(c.prefixes, p, c.kv_cache.manager_page());
       for (const KeyRun& run : clipped(seen, pages.begin, std::min(own_begin, pages.end))) {
         shared[to_size(p)].push_back(run);
       }

@@ -208,6 +208,11 @@ TEST(Cost, shares_whole_pages_only) {
   EXPECT_EQ(count_cost(c).kv_bytes_unique, (37 + 2 * 3) * per_key);
   c.kv_cache.page_size = 16;
   EXPECT_EQ(count_cost(c).kv_bytes_unique, (32 + 2 * 8) * per_key);
+  const std::int64_t table = count_cost(c).bytes_unique - count_cost(c).kv_bytes_unique;
+  c.kv_cache.manager_page_size = 48;
+  EXPECT_EQ(count_cost(c).kv_bytes_unique, 2 * 40 * per_key);
+  EXPECT_EQ(count_cost(c).bytes_unique - count_cost(c).kv_bytes_unique, table)
+      << "the table has the kernel's pages";
 }
 
 TEST(Cost, leaves_out_keys_that_no_window_reaches) {

@@ -32,7 +32,7 @@ std::int64_t common_prefix_len(const Case& c) {
     length = std::min({length, request.shared_len, request.prefix_len(),
                        common_length(c.prefixes, prefix, request.shared_prefix)});
   }
-  return std::max<std::int64_t>(length, 0) / c.kv_cache.page_size * c.kv_cache.page_size;
+  return whole_pages(std::max<std::int64_t>(length, 0), c.kv_cache.manager_page());
 }
 
 CascadeChoice choose_cascade(const Case& c, int multiprocessors) {

@@ -80,7 +80,7 @@ EngineSetup engine_setup_of(const Case& c, const EngineDevice& device, bool dete
   setup.kv_scales = c.kv_cache.scales;
   setup.is_x_packed = c.kv_cache.layout == KvLayout::kXPacked;
   setup.is_ragged = c.kv_cache.is_ragged();
-  if (!setup.is_ragged && !setup.of_linear_layer) setup.page_size = c.kv_cache.page_size;
+  if (!setup.is_ragged && !setup.of_linear_layer) setup.page_size = c.kv_cache.manager_page();
   setup.topk = topk_of(c);
   setup.is_deterministic = deterministic;
   setup.mode = c.mode;

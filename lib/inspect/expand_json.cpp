@@ -52,7 +52,7 @@ Json requests_of(const Case& c) {
                     {"kv_len", r.kv_len},
                     {"shared_prefix", nullptr},
                     {"shared_len", r.shared_len},
-                    {"shared_page_len", whole_pages(r.shared_len, c.kv_cache.page_size)}};
+                    {"shared_page_len", whole_pages(r.shared_len, c.kv_cache.manager_page())}};
     if (r.shared_prefix >= 0) {
       request["shared_prefix"] = c.prefixes[static_cast<std::size_t>(r.shared_prefix)].name;
     }

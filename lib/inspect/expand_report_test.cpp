@@ -126,18 +126,23 @@ TEST(Expand, shows_how_much_of_a_prefix_lies_on_whole_pages) {
   EXPECT_EQ(request["shared_page_len"], 64);
 }
 
-TEST(Expand, shows_what_lies_between_pages) {
+TEST(Expand, shows_what_lies_between_pages_and_what_the_manager_hands_out) {
   const Scenario scenario = parse_scenario(
-      "defaults: {model: llama-3.1-8b, kv_cache: {page_size: 16, page_stride: {layers: "
-      "2}}}\nmixes:\n"
-      "  m: {batch: 2q1s64}\n",
+      "defaults: {model: llama-3.1-8b, kv_cache: {page_size: 16}}\nprefixes: {system: 65}\nmixes:\n"
+      "  m: {kv_cache: {page_stride: {layers: 2}, manager_page_size: 48}, batch: "
+      "[{mode: extend, prefix: system, q_len: 300}]}\n",
       "s.yaml");
   std::ostringstream table, json;
   write_expand_table(scenario, {&scenario.cases.at(0)}, table);
-  EXPECT_THAT(table.str(), HasSubstr("pages of 16 · 32 tokens apart · shuffled"));
+  EXPECT_THAT(table.str(),
+              HasSubstr("pages of 16 · 32 tokens apart · 3 in each of the manager's 48 "
+                        "tokens"));
+  EXPECT_THAT(table.str(), HasSubstr("system 65, 48 in whole pages\n"));
   write_expand_json(scenario, {&scenario.cases.at(0)}, json);
   const auto cache = nlohmann::json::parse(json.str())["cases"][0]["kv_cache"];
   EXPECT_EQ(cache["page_stride"], 32);
+  EXPECT_EQ(cache["manager_page_size"], 48);
+  EXPECT_EQ(cache["pages_used"], 24) << "8 of the manager, for 365 tokens";
   EXPECT_EQ(cache["pool_bytes"], cache["num_pages"].get<std::int64_t>() * 32 * 8 * 2 * 128 * 2);
 }
 

@@ -103,6 +103,10 @@ std::string pool_text(const ExpandedCase& e) {
       fmt::format("  KV cache {}", to_string(kv.dtype)),
       fmt::format("pages of {}", kv.page_size),
       kv.page_stride > kv.page_size ? fmt::format("{} tokens apart", kv.page_stride) : "",
+      kv.manager_page() > kv.page_size
+          ? fmt::format("{} in each of the manager's {} tokens", kv.manager_page() / kv.page_size,
+                        kv.manager_page())
+          : "",
       kv.layout ? std::string(to_string(*kv.layout)) : "",
       kv.scales == KvScales::kTensor ? "" : fmt::format("scales by {}", to_string(kv.scales)),
       std::string(to_string(kv.placement)),
@@ -218,7 +222,7 @@ void write_requests(const Case& c, std::ostream& out) {
     while (end < c.requests.size() && alike(r, c.requests[end])) ++end;
     std::string shared;
     if (r.shared_prefix >= 0) {
-      const std::int64_t cached = whole_pages(r.shared_len, c.kv_cache.page_size);
+      const std::int64_t cached = whole_pages(r.shared_len, c.kv_cache.manager_page());
       shared = fmt::format("{} {}{}", c.prefixes[to_size(r.shared_prefix)].name, r.shared_len,
                            cached < r.shared_len ? fmt::format(", {} in whole pages", cached) : "");
     }

@@ -52,7 +52,7 @@ ExpandedCase expand_case(const Case& c, std::span<const IndexFormat* const> form
   e.common_prefix_len = common_prefix_len(c);
   e.use_cascade = choose_cascade(c, kUsualMultiprocessors);
   e.num_pages = demand.num_pages;
-  e.pages_used = demand.pages;
+  e.pages_used = demand.pages * (c.kv_cache.manager_page() / c.kv_cache.page_size);
   e.page_use = page_use(c);
   e.pool_bytes = cache_bytes(pool_shape_of(c.layer, cache_format_of(c), e.num_pages,
                                            std::ssize(c.requests) + c.padding.requests));

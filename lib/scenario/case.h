@@ -37,8 +37,12 @@ inline constexpr std::array kPagePlacements = {Placement::kContiguous, Placement
                                                Placement::kReversed};
 
 struct KvCacheConfig {
-  std::int64_t page_size = 1;      ///< tokens
-  std::int64_t page_stride = 0;    ///< CacheFormat::page_stride
+  std::int64_t page_size = 1;    ///< tokens
+  std::int64_t page_stride = 0;  ///< CacheFormat::page_stride
+  /// Tokens that the memory manager hands out at once, whole pages in a row: as many as the state
+  /// of a hybrid model's linear layer takes bytes (vLLM's block, over kernel blocks). Only these
+  /// can be shared. 0: page_size.
+  std::int64_t manager_page_size = 0;
   std::optional<KvLayout> layout;  ///< none: each backend gets what it reads best
   DType dtype = DType::kBF16;
   KvScales scales = KvScales::kTensor;
@@ -52,6 +56,9 @@ struct KvCacheConfig {
 
   /// Keys and values as projections leave them: there is no pool, and pages are of one token.
   [[nodiscard]] bool is_ragged() const { return layout == KvLayout::kRagged; }
+  [[nodiscard]] std::int64_t manager_page() const {
+    return manager_page_size > 0 ? manager_page_size : page_size;
+  }
 };
 
 /// The tokens of `tokens` that fill pages.

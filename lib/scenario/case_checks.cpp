@@ -30,12 +30,12 @@ bool check_pool(const BuiltBatch& batch, const KvCacheConfig& cache, const Stric
                 Problems& problems) {
   // How many pages a window's own pool needs is pool_demand()'s to say.
   if (cache.pool_tokens == 0 || cache.swa_pool) return true;
-  const std::int64_t needed = tokens_needed(batch, cache.page_size);
+  const std::int64_t needed = tokens_needed(batch, cache.manager_page());
   if (cache.pool_tokens >= needed) return true;
   const YamlNode* pool = mix.find("kv_cache")->find("pool_tokens")->value.get();
   problems.add(pool->place,
                fmt::format("pool_tokens {} is too small: the batch fills {} tokens in pages of {}",
-                           cache.pool_tokens, needed, cache.page_size),
+                           cache.pool_tokens, needed, cache.manager_page()),
                "leave pool_tokens out to get a pool that fits");
   return false;
 }
@@ -59,12 +59,13 @@ bool check_swa_pool(KvCacheConfig& cache, const AttentionLayer& layer, const Str
 /// Slot numbers are int32, those of the padding's page and of the unowned pages too.
 bool check_slots(const BuiltBatch& batch, const KvCacheConfig& cache, const StrictMap& mix,
                  const Place& batch_place, Problems& problems) {
-  const std::int64_t needed = tokens_needed(batch, cache.page_size) / cache.page_size;
-  const std::int64_t pages = cache.pool_tokens > 0 && !cache.swa_pool
-                                 ? cache.pool_tokens / cache.page_size
-                                 : roomy_pool_pages(needed);
+  const std::int64_t unit = cache.manager_page();
+  const std::int64_t needed = tokens_needed(batch, unit) / unit;
+  const std::int64_t units = cache.pool_tokens > 0 && !cache.swa_pool ? cache.pool_tokens / unit
+                                                                      : roomy_pool_pages(needed);
   // Page 0 is the padding's. Sparse kernels number rows, those between the pages counted.
-  const std::int64_t slots = (pages + 1) * std::max(cache.page_size, cache.page_stride);
+  const std::int64_t slots =
+      (units + 1) * (unit / cache.page_size) * std::max(cache.page_size, cache.page_stride);
   if (slots <= kMaxSize) return true;
   const bool stated = cache.pool_tokens > 0;
   problems.add(stated ? place_in(mix, "kv_cache", "pool_tokens") : batch_place,

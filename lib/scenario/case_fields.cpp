@@ -67,6 +67,8 @@ const std::vector<Field<KvCacheConfig>>& cache_fields() {
        "Tokens from the beginning of a page to that of the next; other layers' pages or padding "
        "lie between",
        "page_size"},
+      {"manager_page_size", member<&C::manager_page_size>(),
+       "Tokens of a page of the memory manager, whole pages of the kernel in a row", "page_size"},
       {"scales", word<kCacheScales, &C::scales>(),
        "What shares a scale in the cache: tensor, head, token, block or request", "", "kv_scales"},
       {"placement", word<kPagePlacements, &C::placement>(),

@@ -240,7 +240,7 @@ std::optional<Case> read_case(const YamlNode& mix_node, const std::string& mix_n
   const auto padding = read_padding(mix.find("padding"), problems);
   auto batch =
       build_batch(entries.entries, batch_node->place, choice ? keys_of(*choice) : LayerKeys{},
-                  cache ? cache->page_size : 1, result.seed, problems);
+                  cache ? cache->manager_page() : 1, result.seed, problems);
   if (!batch || !cache || !choice || !dtype || !fp8 || !padding || !entries.all_valid) {
     return std::nullopt;
   }

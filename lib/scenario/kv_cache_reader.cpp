@@ -192,8 +192,8 @@ bool read_page_stride(const StrictMap& map, const AttentionLayer& layer, KvCache
 }
 
 /// What only a pool has.
-constexpr std::string_view kOfPools[] = {"page_size", "page_stride", "placement", "pool_tokens",
-                                         "swa_pool"};
+constexpr std::string_view kOfPools[] = {"page_size", "page_stride", "manager_page_size",
+                                         "placement", "pool_tokens", "swa_pool"};
 
 /// The layout where none is asked for. An up-projection leaves the keys of expanded MLA one behind
 /// the other; pages, or scales that only a pool's rows have, ask for a pool instead.
@@ -252,6 +252,10 @@ KeySection kv_cache_section() {
            {"page_stride", map_of("page_stride", "tokens, or a map"),
             "From the beginning of a page to that of the next: padding or pages of other layers "
             "lie between.",
+            "page_size"},
+           {"manager_page_size", whole(&KvCacheConfig::manager_page_size, 1),
+            "Tokens that the memory manager hands out at once, whole pages in a row (vLLM's "
+            "block of a hybrid model, over blocks of the kernel).",
             "page_size"},
            {"layout", word(&KvCacheConfig::layout, kCacheLayouts),
             "How rows lie in memory; `ragged` is keys and values without a pool.",
@@ -325,14 +329,15 @@ std::optional<KvCacheConfig> read_kv_cache(const YamlNode* node, DType activatio
   valid = valid && read_page_stride(map, layer, cache, problems);
   valid = check_scales(map, cache, problems) && valid;
   valid = valid && settle_v_scale(map, layer, cache, problems);
-  if (valid && cache.pool_tokens % cache.page_size != 0) {
-    problems.add(map.find("pool_tokens")->place,
-                 fmt::format("pool_tokens {} is not a whole number of pages of {}",
-                             cache.pool_tokens, cache.page_size),
-                 fmt::format("the nearest above is {}",
-                             (cache.pool_tokens / cache.page_size + 1) * cache.page_size));
-    valid = false;
-  }
+  const auto is_whole = [&](const char* key, std::int64_t tokens, std::int64_t page) {
+    if (tokens % page == 0) return true;
+    problems.add(map.find(key)->place,
+                 fmt::format("{} {} is not a whole number of pages of {}", key, tokens, page),
+                 fmt::format("the nearest above is {}", (tokens / page + 1) * page));
+    return false;
+  };
+  valid = valid && is_whole("manager_page_size", cache.manager_page(), cache.page_size) &&
+          is_whole("pool_tokens", cache.pool_tokens, cache.manager_page());
   return valid ? std::optional(cache) : std::nullopt;
 }
 

@@ -24,7 +24,7 @@ std::int64_t shared_tokens(const Case& c) {
     const auto users = std::ranges::count_if(c.requests, [&](const Request& request) {
       return extends(c.prefixes, request.shared_prefix, p);
     });
-    if (users > 1) tokens += own_whole_pages(c.prefixes, p, c.kv_cache.page_size).size();
+    if (users > 1) tokens += own_whole_pages(c.prefixes, p, c.kv_cache.manager_page()).size();
   }
   return tokens;
 }
