@@ -101,6 +101,21 @@ std::optional<std::int64_t> ModelMemory::request_bytes_in_one_row(std::int64_t t
   return (Count(slots) * (kv_bytes_per_token() + encoder_bytes_per_token())).value();
 }
 
+std::int64_t hybrid_page_tokens(std::int64_t state_bytes, std::int64_t token_bytes,
+                                std::int64_t kernel_page) {
+  return kernel_page * ceil_div(state_bytes, kernel_page * token_bytes);
+}
+
+std::optional<std::int64_t> ModelMemory::manager_page_tokens() const {
+  std::int64_t token = 0, state = 0;
+  for (const LayerMemory& each : kinds) {
+    token = std::max(token, each.is_cross() ? 0 : each.kv_bytes_per_token);
+    if (each.is_linear()) state = each.request_bytes(0, format.page_size).value_or(0);
+  }
+  if (token == 0 || state == 0) return std::nullopt;
+  return hybrid_page_tokens(state, token, format.page_size);
+}
+
 ModelMemory model_memory(const ModelGeometry& model, int tp, const CacheFormat& format, DType dtype,
                          std::optional<std::int64_t> encoder_len) {
   if (encoder_len && model.kinds[LayerKind::kCross] == 0) {

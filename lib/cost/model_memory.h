@@ -55,7 +55,15 @@ struct ModelMemory {
   /// every layer has room for each slot (layer_num in mem_cache/kv_cache_configurator.py). None for
   /// a model without cross layers, too.
   [[nodiscard]] std::optional<std::int64_t> request_bytes_in_one_row(std::int64_t tokens) const;
+  /// hybrid_page_tokens() of its layers; none where none has a state, or none keeps keys.
+  [[nodiscard]] std::optional<std::int64_t> manager_page_tokens() const;
 };
+
+/// Tokens of a page of vLLM's memory manager in a hybrid model: whole pages of the kernel, so many
+/// that a page of one layer's keys and values takes at least the bytes of a linear layer's state,
+/// which has the same pages (_align_hybrid_block_size in platforms/interface.py).
+[[nodiscard]] std::int64_t hybrid_page_tokens(std::int64_t state_bytes, std::int64_t token_bytes,
+                                              std::int64_t kernel_page);
 
 /// The KV cache has rows of `format` (its page_size counts; layouts take the same memory), the
 /// activations are of `dtype`. A request's encoder has `encoder_len` tokens, or as many as the

@@ -61,6 +61,19 @@ TEST(ModelMemory, counts_the_state_and_the_convolution_of_a_gated_delta_net) {
   EXPECT_EQ(of_four.convolution_bytes, 49152 / 4);
 }
 
+// Qwen3-Next, 2 KV heads of 256 in bf16: vLLM takes pages of 544 tokens where states are kept in
+// bf16, of 1056 where they are in f32.
+TEST(ModelMemory, has_pages_of_a_hybrid_model_that_hold_a_state) {
+  constexpr std::int64_t kConvolution = 49152, kToken = 2 * 2 * 256 * 2;
+  EXPECT_EQ(hybrid_page_tokens(32 * 128 * 128 * 2 + kConvolution, kToken, 16), 544);
+  EXPECT_EQ(hybrid_page_tokens(32 * 128 * 128 * 4 + kConvolution, kToken, 16), 1056);
+  CacheFormat pages = kBf16Rows;
+  pages.page_size = 16;
+  EXPECT_EQ(memory_of("qwen3-next-80b-a3b", 1, pages).manager_page_tokens(), 1056);
+  EXPECT_EQ(memory_of("llama-3.1-8b", 1, pages).manager_page_tokens(), std::nullopt);
+  EXPECT_EQ(memory_of("minimax-text-01", 1, pages).manager_page_tokens(), std::nullopt);
+}
+
 TEST(ModelMemory, knows_no_bytes_of_linear_layers_of_another_sort) {
   const ModelMemory memory = memory_of("minimax-text-01");
   EXPECT_EQ(kind_of(memory, LayerKind::kLinear).state_bytes, std::nullopt);

@@ -202,6 +202,10 @@ void write_model_table(const ModelQuestion& q, std::ostream& out) {
   if (has_cross(q)) {
     out << fmt::format(", {} B a token of an encoder", q.memory.encoder_bytes_per_token());
   }
+  if (const auto page = q.memory.manager_page_tokens()) {
+    out << fmt::format("\nvLLM hands out {} tokens at once (kv_cache: {{manager_page_size: {}}})",
+                       *page, *page);
+  }
   out << "\n\n" << terminal_text(kinds_table(q));
   if (q.context || q.gpu_bytes) out << '\n';
   write_capacity(q, out);
@@ -225,6 +229,7 @@ void write_model_json(const ModelQuestion& q, std::ostream& out) {
                {"head_dim_v", layer.head_dim_v},
                {"kv_dtype", rows_text(q.memory.format)},
                {"page_size", q.memory.format.page_size},
+               {"manager_page_size", json_or_null(q.memory.manager_page_tokens())},
                {"kv_bytes_per_token", q.memory.kv_bytes_per_token()},
                {"encoder_bytes_per_token", q.memory.encoder_bytes_per_token()},
                {"kinds", Json::array()},
