@@ -81,7 +81,7 @@ def header_text():
     """attnbench/backend.h: attnbench passes it as HEADER in front of this text; in a checkout it is a file."""
     if "HEADER" in globals():
         return HEADER
-    with open(os.path.join(os.path.dirname(__file__), "../../backend/include/attnbench/backend.h")) as file:
+    with open(os.path.join(os.path.dirname(__file__), "../backend/include/attnbench/backend.h")) as file:
         return file.read()
 
 
