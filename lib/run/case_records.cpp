@@ -336,7 +336,8 @@ void CaseRecords::add_timing(Record& r, const Candidate& candidate, const Candid
       joined(joined(measured.checks.doubt, disturbance(timing)), slowness_of_clock(timing));
   if (!doubt.empty()) agreement = Agreement::kMistrusted;
   if (const std::string beyond = beyond_ceilings_of(candidate, r.cache, seconds); !beyond.empty()) {
-    r.outcome = Accepted{agreement, Speed::kImpossible, joined(beyond, late.reason), late.trouble};
+    r.outcome = Accepted{agreement, Speed::kImpossible, joined(joined(beyond, doubt), late.reason),
+                         late.trouble};
     return;
   }
   std::string reason = joined(joined(candidate.verification.reason, doubt), late.reason);
