@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lib/batch/forward_mode.h"
+#include "lib/engines/engine_rules.h"
 
 namespace attnbench {
 namespace {
@@ -40,11 +41,13 @@ bool exists_on(const EngineBackend& backend, const EngineDevice& device) {
 
 /// "built for sm90", "built for sm80 to sm90", "built for sm80 and later"; "not built for sm75"
 /// where the table has several rows of the backend, of which `backend` is one.
-std::string device_refusal(const EngineBackend& backend, const EngineDevice& device) {
+std::string device_refusal(const EngineBackend& backend, const EngineSetup& setup) {
+  const EngineDevice& device = setup.device;
   if (exists_on(backend, device)) return {};
-  const auto rows = std::ranges::count_if(engine_backend_rows(), [&](const EngineBackend& each) {
-    return each.engine == backend.engine && each.name == backend.name &&
-           each.layers == backend.layers && each.platform == backend.platform;
+  const auto& all = rules_of(backend.engine, setup).backends;
+  const auto rows = std::ranges::count_if(all, [&](const EngineBackend& each) {
+    return each.name == backend.name && each.layers == backend.layers &&
+           each.platform == backend.platform;
   });
   const int least = backend.least_capability, most = backend.most_capability;
   if (rows > 1) return fmt::format("not built for {}", device.name);
@@ -151,16 +154,16 @@ bool may_be_vision(const EngineSetup& setup) {
   return setup.is_ragged && setup.sees_ahead && !setup.is_mla && !setup.of_linear_layer;
 }
 
-std::vector<const EngineBackend*> engine_backends(Engine engine, const EngineDevice& device) {
+std::vector<const EngineBackend*> engine_backends(Engine engine, const EngineSetup& setup) {
   std::vector<const EngineBackend*> found;
-  for (const EngineBackend& each : engine_backend_rows()) {
-    if (each.engine != engine || each.platform != device.platform) continue;
+  for (const EngineBackend& each : rules_of(engine, setup).backends) {
+    if (each.platform != setup.device.platform) continue;
     const auto same = std::ranges::find_if(found, [&](const EngineBackend* other) {
       return other->name == each.name && other->layers == each.layers;
     });
     if (same == found.end()) {
       found.push_back(&each);
-    } else if (exists_on(each, device)) {
+    } else if (exists_on(each, setup.device)) {
       *same = &each;
     }
   }
@@ -170,7 +173,7 @@ std::vector<const EngineBackend*> engine_backends(Engine engine, const EngineDev
 const EngineBackend* find_engine_backend(Engine engine, std::string_view name,
                                          const EngineSetup& setup) {
   const EngineBackend* found = nullptr;
-  for (const EngineBackend* each : engine_backends(engine, setup.device)) {
+  for (const EngineBackend* each : engine_backends(engine, setup)) {
     if (each->name != name) continue;
     if (found == nullptr || each->layers == layers_of(setup)) found = each;
   }
@@ -190,7 +193,7 @@ std::string model_refusal(const EngineBackend& backend, const EngineSetup& setup
   if (of_vision ? !may_be_vision(setup) : backend.layers != layers_of(setup)) {
     return fmt::format("for {} only", family_of(backend.layers));
   }
-  if (std::string refusal = device_refusal(backend, setup.device); !refusal.empty()) return refusal;
+  if (std::string refusal = device_refusal(backend, setup); !refusal.empty()) return refusal;
   if (backend.decodes_only && setup.mode && !decodes(*setup.mode)) {
     return fmt::format("decodes only on {}", setup.device.name);
   }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,13 +53,10 @@ struct EngineBackend {
   int padded_heads = 0;
 };
 
-/// The table of data/engine_backends.yaml, which names its sources.
-[[nodiscard]] std::span<const EngineBackend> engine_backend_rows();
-
-/// Those of an engine that exist on a device of this kind, in a fixed order: a backend whose
-/// kernels depend on the GPU is listed once, as it is on this GPU.
+/// Those of an engine's version that exist on a device of the setup's kind, in a fixed order: a
+/// backend whose kernels depend on the GPU is listed once, as it is on this GPU.
 [[nodiscard]] std::vector<const EngineBackend*> engine_backends(Engine engine,
-                                                                const EngineDevice& device);
+                                                                const EngineSetup& setup);
 
 /// The family of layers that a setup's model has, or its step is of.
 [[nodiscard]] EngineBackend::Layers layers_of(const EngineSetup& setup);

@@ -404,7 +404,7 @@ TEST(EngineBackends, are_listed_once_for_a_family_of_layers) {
   for (const EngineDevice& device : engine_devices()) {
     for (const Engine engine : kEngines) {
       std::set<std::pair<std::string_view, EngineBackend::Layers>> seen;
-      for (const EngineBackend* backend : engine_backends(engine, device)) {
+      for (const EngineBackend* backend : engine_backends(engine, {.device = device})) {
         EXPECT_TRUE(seen.emplace(backend->name, backend->layers).second)
             << backend->name << " on " << device.name;
       }

@@ -107,9 +107,4 @@ std::optional<EngineFeature> find_engine_feature(std::string_view word) {
   return found == std::end(kWords) ? std::nullopt : std::optional(found->feature);
 }
 
-EngineFeatures validated_by_vllm() {
-  return {kE4m3Cache, kE5m2Cache, kHeadScales, kTokenScales, kBlockScales,
-          kSinks,     kCross,     kNonCausal,  kEncoderOnly, kInvariance};
-}
-
 }  // namespace attnbench

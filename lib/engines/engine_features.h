@@ -83,9 +83,4 @@ class EngineFeatures {
 /// The feature of this word; none where no feature has it.
 [[nodiscard]] std::optional<EngineFeature> find_engine_feature(std::string_view word);
 
-/// Those that vLLM's choice looks at (AttentionBackend.validate_configuration in
-/// v1/attention/backend.py). It takes a backend that lacks another one, whose layers then fail to
-/// be built, or compute something else.
-[[nodiscard]] EngineFeatures validated_by_vllm();
-
 }  // namespace attnbench

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "lib/backend/backend_info.h"
@@ -20,6 +23,8 @@ enum class Engine : std::uint8_t { kSglang, kVllm };
 inline constexpr Engine kEngines[] = {Engine::kSglang, Engine::kVllm};
 /// "SGLang", "vLLM".
 [[nodiscard]] std::string_view to_string(Engine engine);
+/// The versions whose rules attnbench has, newest first: "0.33.0", "0.22.0".
+[[nodiscard]] std::span<const std::string> engine_versions(Engine engine);
 
 enum class Platform : std::uint8_t { kCuda, kRocm, kCpu, kXpu, kNpu, kMps };
 
@@ -43,6 +48,8 @@ struct EngineDevice {
 /// there, the model, and how the server was started.
 struct EngineSetup {
   EngineDevice device;
+  /// Of each engine, the version's index in engine_versions(): 0 is the newest.
+  std::array<std::size_t, 2> version{};
   // What the engines' own wheels of today bring.
   int cuda_version = 1300;  ///< of the engine's PyTorch, as CUDA_VERSION / 10: 1203 is 12.3
   bool has_flashinfer = true;

@@ -91,7 +91,7 @@ std::vector<EngineAnswer> answers_to(const EngineSupportQuestion& question) {
                                                         : choose_backend(engine, setup);
       bool has_row = false;
       const std::string vision = choose_vision_backend(engine, setup).backend;
-      for (const EngineBackend* backend : engine_backends(engine, question.device)) {
+      for (const EngineBackend* backend : engine_backends(engine, setup)) {
         const bool of_vision = backend->layers == EngineBackend::Layers::kVision;
         if (of_vision ? !may_be_vision(setup) : backend->layers != layers_of(setup)) continue;
         answers.push_back(answer_of(*backend, setups));
