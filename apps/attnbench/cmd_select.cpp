@@ -32,7 +32,8 @@ struct SelectCommand {
   std::optional<int> tp;
   int topk = 0;
   std::int64_t page_size = 0;
-  bool deterministic = false;
+  bool deterministic = false, dcp = false, spans = false;
+  std::vector<std::string> engine_versions;
   std::string kv_dtype = "bf16", format = "table";
 };
 
@@ -109,6 +110,11 @@ int select(const SelectCommand& command, Console& console) {
   selection.setup.kv_dtype = cache.dtype;
   selection.setup.kv_scales = cache.scales;
   selection.setup.is_deterministic = command.deterministic;
+  selection.setup.uses_dcp = command.dcp;
+  selection.setup.has_spans = command.spans;
+  for (const std::string& version : command.engine_versions) {
+    set_engine_version(version, selection.setup);
+  }
   (command.format == "json" ? write_selection_json : write_selection_table)(selection, console.out);
   return static_cast<int>(ExitCode::kOk);
 }
@@ -155,6 +161,15 @@ void add_select_command(CLI::App& app, Action& action) {
       ->capture_default_str();
   select_app->add_flag("--deterministic", command->deterministic,
                        "SGLang's deterministic inference, vLLM's batch invariance");
+  select_app->add_flag("--dcp", command->dcp,
+                       "decode context parallelism: ranks share the keys of a request");
+  select_app->add_flag("--spans", command->spans,
+                       "spans of prompts see each other both ways, as images of Gemma 3 do");
+  select_app
+      ->add_option("--engine-version", command->engine_versions,
+                   "of an engine, 0.22.0 or 0.22 for vLLM's; if not given, the newest of each")
+      ->option_text("VERSION")
+      ->allow_extra_args(false);
   add_format_option(*select_app, command->format);
   select_app->callback([command, &action] {
     action = [command](const KnownBackends&, Console& console) {

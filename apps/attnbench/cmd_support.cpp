@@ -29,6 +29,7 @@ struct SupportOptions {
   std::string format = "table";
   bool engines = false;
   std::string arch;  ///< with `engines`; empty: this machine's GPU
+  std::vector<std::string> engine_versions;
 };
 
 /// The GPU of this machine; sm90 where there is none, or one that engines' rules do not know.
@@ -48,12 +49,10 @@ void answer_for_engines(const SupportOptions& options, const Registry& registry,
                         const Scenario& scenario, std::ostream& out) {
   const EngineDevice device =
       options.arch.empty() ? engine_device_here(registry) : engine_device_named(options.arch);
-  if (device.platform != Platform::kCuda && device.platform != Platform::kRocm) {
-    throw ConfigError(
-        fmt::format("--engines: the matrices of engines are of GPUs from NVIDIA and AMD, not of {}",
-                    device.name));
-  }
-  const EngineSupportQuestion question{scenario, select_cases(scenario, options.filter), device};
+  EngineSetup asked;
+  for (const std::string& version : options.engine_versions) set_engine_version(version, asked);
+  const EngineSupportQuestion question{scenario, select_cases(scenario, options.filter), device,
+                                       asked.version};
   (options.format == "json" ? write_engine_support_json : write_engine_support_table)(question,
                                                                                       out);
 }
@@ -97,6 +96,12 @@ void add_support_command(CLI::App& app, Action& action) {
                    "with --engines: device (default: this machine's GPU, sm90 without one)")
       ->needs(engines)
       ->check(not_empty());
+  support
+      ->add_option("--engine-version", options->engine_versions,
+                   "with --engines: of an engine, 0.22.0 or 0.22 for vLLM's (default: the newest)")
+      ->option_text("VERSION")
+      ->allow_extra_args(false)
+      ->needs(engines);
   add_seed_option(*support, options->seed);
   support->callback([options, &action] {
     action = [options](const KnownBackends& known, Console& console) {

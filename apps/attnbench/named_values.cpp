@@ -3,7 +3,10 @@
 #include "apps/attnbench/named_values.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -30,6 +33,20 @@ EngineDevice engine_device_named(const std::string& name) {
   throw ConfigError(
       fmt::format("--arch: unknown device '{}'   {}", name,
                   allowed_words_hint(std::span<const std::string_view>(names), name)));
+}
+
+void set_engine_version(const std::string& version, EngineSetup& setup) {
+  std::string known;
+  for (const Engine engine : kEngines) {
+    if (const std::optional<std::size_t> index = find_engine_version(engine, version)) {
+      setup.version[static_cast<std::size_t>(engine)] = *index;
+      return;
+    }
+    known += fmt::format("{}{} {}", known.empty() ? "" : "; ", to_string(engine),
+                         fmt::join(engine_versions(engine), ", "));
+  }
+  throw ConfigError(
+      fmt::format("--engine-version: no engine has the version '{}'   known: {}", version, known));
 }
 
 CacheFormat kv_format_of(const std::string& word) {

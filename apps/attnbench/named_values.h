@@ -17,6 +17,10 @@ namespace attnbench {
 /// The device of this name. Throws ConfigError with the nearest name and all of them.
 [[nodiscard]] EngineDevice engine_device_named(const std::string& name);
 
+/// Sets the version of the engine that has such a one: "0.22" is vLLM 0.22.0. Throws ConfigError
+/// with all versions.
+void set_engine_version(const std::string& version, EngineSetup& setup);
+
 /// What --kv-dtype calls DeepSeek's 656-byte rows: vLLM's name of them.
 inline constexpr const char* kBlockRows = "fp8_ds_mla";
 

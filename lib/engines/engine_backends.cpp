@@ -63,10 +63,19 @@ bool decodes(ForwardMode mode) {
          mode == ForwardMode::kDraftExtendV2;
 }
 
+/// Whether the row is of such a head dim.
+bool is_of_dim(const EngineBackend& backend, const EngineSetup& setup) {
+  return backend.least_dim <= setup.head_dim_qk && setup.head_dim_qk <= backend.most_dim;
+}
+
 std::string dims_refusal(const EngineBackend& backend, const EngineSetup& setup) {
   const auto& dims = backend.head_dims;
   if (!dims.empty() && std::ranges::find(dims, setup.head_dim_qk) == dims.end()) {
     return fmt::format("head dims {} only, not {}", fmt::join(dims, ", "), setup.head_dim_qk);
+  }
+  if (!is_of_dim(backend, setup)) {
+    return fmt::format("head dims of {} to {} only, not {}", backend.least_dim, backend.most_dim,
+                       setup.head_dim_qk);
   }
   if (backend.engine != Engine::kVllm) return {};
   if (setup.has_unequal_dims() != backend.unequal_dims) {
@@ -115,31 +124,14 @@ std::string feature_refusal(const EngineBackend& backend, EngineFeatures asked) 
   return words.empty() ? "" : fmt::format("no {}", fmt::join(words, ", no "));
 }
 
-std::string graph_refusal(const EngineBackend& backend, const EngineSetup& setup) {
-  if (setup.graph == CudaGraphSupport::kNever) return {};
-  if (backend.layers == Layers::kVision) return "its CUDA graphs are not known here";
-  const ForwardMode mode = setup.mode.value_or(ForwardMode::kDecode);
-  const bool drafted = mode == ForwardMode::kDraftExtend || mode == ForwardMode::kDraftExtendV2;
-  if (backend.engine == Engine::kSglang && setup.graph == CudaGraphSupport::kUniformBatch) {
-    if (drafted && !backend.draft_extend_graph) {
-      return fmt::format("no CUDA graph of {} steps", to_string(mode));
-    }
-    if (mode == ForwardMode::kDllmExtend && !backend.diffusion_graph) {
-      return "no CUDA graph: with graphs, block diffusion takes flashinfer";
-    }
-  }
-  if (backend.engine == Engine::kVllm && setup.has_chunks) {
-    return "no CUDA graph of chunked layers";  // ChunkedLocalAttentionBuilder claims NEVER
-  }
-  if (setup.graph <= backend.graph) return {};
-  return fmt::format("no CUDA graph of such a step: it needs {}, {} {} {}", to_string(setup.graph),
-                     backend.name, backend.engine == Engine::kVllm ? "claims" : "has",
-                     to_string(backend.graph));
-}
-
 std::string pages_text(const EngineBackend& backend) {
   return fmt::format("{}{}", fmt::join(backend.pages, ", "),
                      backend.engine == Engine::kVllm ? " or multiples" : " only");
+}
+
+std::string pages_refusal(const EngineBackend& backend, const EngineSetup& setup) {
+  if (setup.page_size == 0 || reads_pages_of(backend, setup.page_size)) return {};
+  return fmt::format("pages of {}, not {}", pages_text(backend), setup.page_size);
 }
 
 }  // namespace
@@ -163,7 +155,8 @@ std::vector<const EngineBackend*> engine_backends(Engine engine, const EngineSet
     });
     if (same == found.end()) {
       found.push_back(&each);
-    } else if (exists_on(each, setup.device)) {
+    } else if (exists_on(each, setup.device) &&
+               (is_of_dim(each, setup) || !exists_on(**same, setup.device))) {
       *same = &each;
     }
   }
@@ -209,10 +202,30 @@ std::string model_refusal(const EngineBackend& backend, const EngineSetup& setup
   return feature_refusal(backend, features_of(setup).without(ignored));
 }
 
-std::string setting_refusal(const EngineBackend& backend, const EngineSetup& setup) {
-  if (setup.page_size > 0 && !reads_pages_of(backend, setup.page_size)) {
-    return fmt::format("pages of {}, not {}", pages_text(backend), setup.page_size);
+std::string graph_refusal(const EngineBackend& backend, const EngineSetup& setup) {
+  if (setup.graph == CudaGraphSupport::kNever) return {};
+  if (backend.layers == Layers::kVision) return "its CUDA graphs are not known here";
+  const ForwardMode mode = setup.mode.value_or(ForwardMode::kDecode);
+  const bool drafted = mode == ForwardMode::kDraftExtend || mode == ForwardMode::kDraftExtendV2;
+  if (backend.engine == Engine::kSglang && setup.graph == CudaGraphSupport::kUniformBatch) {
+    if (drafted && !backend.draft_extend_graph) {
+      return fmt::format("no CUDA graph of {} steps", to_string(mode));
+    }
+    if (mode == ForwardMode::kDllmExtend && !backend.diffusion_graph) {
+      return "no CUDA graph: with graphs, block diffusion takes flashinfer";
+    }
   }
+  if (backend.engine == Engine::kVllm && setup.has_chunks) {
+    return "no CUDA graph of chunked layers";  // ChunkedLocalAttentionBuilder claims NEVER
+  }
+  if (setup.graph <= backend.graph) return {};
+  return fmt::format("no CUDA graph of such a step: it needs {}, {} {} {}", to_string(setup.graph),
+                     backend.name, backend.engine == Engine::kVllm ? "claims" : "has",
+                     to_string(backend.graph));
+}
+
+std::string setting_refusal(const EngineBackend& backend, const EngineSetup& setup) {
+  if (std::string refusal = pages_refusal(backend, setup); !refusal.empty()) return refusal;
   if (std::string refusal = encoder_pages_refusal(backend, setup); !refusal.empty()) return refusal;
   if (setup.topk > 0 && backend.drafts == Drafts::kNone) return "no speculative decoding";
   if (setup.topk > 1 && backend.drafts == Drafts::kChains) {
@@ -227,6 +240,14 @@ std::string setting_refusal(const EngineBackend& backend, const EngineSetup& set
     return "windows of draft trees count places among the keys: in_trees: index";
   }
   return graph_refusal(backend, setup);
+}
+
+std::string validation_refusal(const EngineBackend& backend, const EngineSetup& setup) {
+  if (backend.engine == Engine::kSglang) return {};
+  const EngineFeatures validated = rules_of(backend.engine, setup).validated;
+  if (!setup.has_flashinfer && backend.name.starts_with("FLASHINFER")) return "not installed";
+  std::string refusal = model_refusal(backend, setup, features_of(setup).without(validated));
+  return refusal.empty() ? pages_refusal(backend, setup) : refusal;
 }
 
 std::string refusal_of(const EngineBackend& backend, const EngineSetup& setup) {

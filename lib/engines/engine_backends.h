@@ -48,6 +48,7 @@ struct EngineBackend {
   bool f32 = false;               ///< queries in f32, too (vLLM; SGLang does not ask)
   bool unequal_dims = false;      ///< K and V of different head dims, and no others (the same)
   std::vector<std::int64_t> head_dims;  ///< empty: any
+  int least_dim = 1, most_dim = 4096;   ///< head dims that the row holds for
   /// Query heads that its kernel always computes: queries of a rank with fewer are padded (vLLM's
   /// cutlass_mla.py and SGLang's cutlass_mla_decode). 0: as many as there are.
   int padded_heads = 0;
@@ -74,6 +75,15 @@ struct EngineBackend {
 /// `ignored` are not looked at.
 [[nodiscard]] std::string model_refusal(const EngineBackend& backend, const EngineSetup& setup,
                                         EngineFeatures ignored = {});
+
+/// Why the engine's choice passes over it; empty where it would take it. vLLM's looks at the
+/// features that its version validates, and at pages that a user asks for; SGLang's looks at
+/// nothing.
+[[nodiscard]] std::string validation_refusal(const EngineBackend& backend,
+                                             const EngineSetup& setup);
+
+/// Why the engine records no CUDA graph of the setup's step with it; empty where it does.
+[[nodiscard]] std::string graph_refusal(const EngineBackend& backend, const EngineSetup& setup);
 
 /// Why it does not fit the server's settings, which could be set otherwise: page size, draft trees,
 /// CUDA graph; empty when it does.

@@ -23,8 +23,10 @@ struct Asked {
   }
 };
 
+/// In the versions whose sources the expectations were read from: SGLang 0.5.17, vLLM 0.22.0.
 Asked about(Engine engine, std::string_view name, std::string_view device) {
   Asked asked{engine, name, {}};
+  asked.setup.version = {1, 1};
   asked.setup.device = *find_engine_device(device);
   asked.setup.heads_q = 32;
   asked.setup.head_dim_qk = asked.setup.head_dim_v = 128;
@@ -204,7 +206,7 @@ TEST(EngineBackends, take_the_features_that_their_sources_have) {
          "e4m3 heads q_heads q_fp8 sinks window cross softcap alibi chunks ahead encoder "
          "invariant"},
         {kV, "FLASH_ATTN", "sm100",
-         "sinks window cross softcap alibi chunks ahead encoder invariant"},
+         "q_heads sinks window cross softcap alibi chunks ahead encoder invariant"},
         {kV, "FLASH_ATTN", "sm120", "window cross softcap alibi chunks ahead encoder invariant"},
         {kV, "FLASHINFER", "sm90", "e4m3 e5m2 window softcap chunks"},
         {kV, "FLASHINFER", "sm100", "e4m3 e5m2 q_fp8 out_fp8 sinks window softcap chunks"},
@@ -303,7 +305,7 @@ TEST(EngineBackends, of_linear_layers_and_of_vision_towers_are_families_of_their
   EXPECT_EQ(asked.refusal(), "");
   asked.setup.is_deterministic = true;
   EXPECT_EQ(asked.refusal(), "no deterministic inference");
-  asked = about(Engine::kSglang, "fa4", "sm100");
+  asked = about(Engine::kSglang, "triton_attn", "sm100");
   EXPECT_EQ(asked.refusal(), "for vision towers only");
   asked.setup.is_ragged = asked.setup.sees_ahead = true;
   EXPECT_EQ(asked.refusal(), "");
@@ -377,6 +379,35 @@ TEST(EngineBackends, claim_the_graph_levels_of_vllms_classes) {
   EXPECT_EQ(asked.refusal(),
             "no CUDA graph of such a step: it needs UNIFORM_BATCH, FLASHINFER claims "
             "UNIFORM_SINGLE_TOKEN_DECODE");
+}
+
+TEST(EngineBackends, of_the_newest_versions_take_what_they_refused_before) {
+  const auto is_taken = [](Asked asked, void (*ask)(EngineSetup&)) {
+    asked.setup.version = {0, 0};
+    ask(asked.setup);
+    return asked.refusal().empty();
+  };
+  const auto nothing = [](EngineSetup&) {};
+  const auto prompt = [](EngineSetup& s) { s.mode = ForwardMode::kExtend; };
+  const auto sinks = [](EngineSetup& s) { s.has_sinks = true; };
+  const auto verify = [](EngineSetup& s) { s.graph = CudaGraphSupport::kUniformBatch; };
+  EXPECT_TRUE(is_taken(about(Engine::kSglang, "trtllm_mha", "sm90"), prompt));
+  EXPECT_TRUE(is_taken(about(Engine::kVllm, "FLASHINFER", "sm90"), sinks));
+  EXPECT_TRUE(is_taken(about(Engine::kVllm, "FLASHINFER", "sm90"), verify));
+  EXPECT_TRUE(is_taken(about(Engine::kVllm, "HPC_ATTN", "sm90"),
+                       [](EngineSetup& s) { s.kv_dtype = DType::kE4M3; }));
+  EXPECT_FALSE(is_taken(about(Engine::kVllm, "FLASHINFER", "sm75"), nothing));
+}
+
+TEST(EngineBackends, of_hopper_s_flashattention_depend_on_the_head_dim) {
+  Asked asked = about(Engine::kVllm, "FLASH_ATTN", "sm90");
+  asked.setup.version = {0, 0};
+  asked.setup.has_spans = true;
+  EXPECT_EQ(asked.refusal(), "no bidirectional spans");
+  asked.setup.head_dim_qk = asked.setup.head_dim_v = 512;  // FlashAttention 4 stands in for 3
+  EXPECT_EQ(asked.refusal(), "");
+  asked.setup.device = *find_engine_device("sm80");
+  EXPECT_EQ(asked.refusal(), "head dims of 1 to 256 only, not 512");
 }
 
 TEST(EngineBackends, run_on_the_gpus_that_they_are_built_for) {

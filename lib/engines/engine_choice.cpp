@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "lib/engines/engine_backends.h"
-#include "lib/engines/engine_features.h"
 #include "lib/engines/engine_rules.h"
 
 namespace attnbench {
@@ -19,6 +18,7 @@ namespace {
 struct Decision {
   std::string backend;  ///< empty: nothing is known
   std::string reason;
+  std::string instead_of = {};  ///< EngineChoice::instead_of
 };
 
 /// The sentence with what the setup has in place of {device}, {heads} and {topk}.
@@ -29,18 +29,18 @@ std::string sentence(const std::string& why, const EngineSetup& s) {
 
 /// vLLM takes the first whose validate_configuration passes.
 Decision first_of(Engine engine, const ChoiceRule& rule, const EngineSetup& s) {
-  std::string passed_over;
-  const EngineFeatures ignored = features_of(s).without(rules_of(engine, s).validated);
+  std::string passed_over, instead_of;
   for (const std::string& name : rule.first_of) {
     const EngineBackend* row = find_engine_backend(engine, name, s);
-    const bool installed = s.has_flashinfer || !name.starts_with("FLASHINFER");
-    const std::string refusal = installed ? model_refusal(*row, s, ignored) : "not installed";
+    const std::string refusal = validation_refusal(*row, s);
     if (refusal.empty()) {
-      return {name, passed_over.empty()
-                        ? fmt::format("first of its list for {}{}", s.device.name,
-                                      s.is_mla ? " and MLA" : "")
-                        : fmt::format("first of its list that fits: {}", passed_over)};
+      return {name,
+              passed_over.empty() ? fmt::format("first of its list for {}{}", s.device.name,
+                                                s.is_mla ? " and MLA" : "")
+                                  : fmt::format("first of its list that fits: {}", passed_over),
+              instead_of};
     }
+    if (instead_of.empty() && model_refusal(*row, s, features_of(s)).empty()) instead_of = name;
     passed_over += fmt::format("{}{} ({})", passed_over.empty() ? "not " : ", ", name, refusal);
   }
   return {"", fmt::format("none of its list fits: {}", passed_over)};
@@ -69,7 +69,8 @@ Decision decide_attention(Engine engine, const EngineSetup& s) {
   const EngineRules& rules = rules_of(engine, s);
   const Decision decision = decide(engine, rules.attention, s);
   const Decision instead = decide(engine, rules.replacements, s, decision.backend);
-  return instead.backend.empty() ? decision : instead;
+  if (instead.backend.empty()) return decision;
+  return {instead.backend, instead.reason, decision.backend};
 }
 
 /// The engine's page size where nobody sets it.
@@ -115,7 +116,7 @@ std::string caveat_of(const EngineBackend& row, const EngineSetup& setup) {
 }
 
 EngineChoice choice_of(const Decision& decision) {
-  return {decision.backend, decision.reason, {}, {}};
+  return {decision.backend, decision.reason, {}, {}, decision.instead_of};
 }
 
 }  // namespace

@@ -14,6 +14,9 @@ struct EngineChoice {
   std::string reason;   ///< the rule that decided, one sentence
   std::string flags;    ///< of its server, that ask for the same: "--attention-backend fa3"
   std::string caveat;   ///< what of the setup the backend does not take; empty: it takes all
+  /// What the engine would take but for features and pages of the setup: "fa3" where an e5m2 cache
+  /// makes it triton. Empty: the same.
+  std::string instead_of;
 };
 
 /// By the rules of data/sglang.yaml and data/vllm.yaml.

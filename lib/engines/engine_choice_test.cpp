@@ -38,6 +38,11 @@ EngineSetup with_topk(EngineSetup setup, int topk) {
   return setup;
 }
 
+EngineSetup in_version(EngineSetup setup, Engine engine, std::string_view version) {
+  setup.version[static_cast<std::size_t>(engine)] = *find_engine_version(engine, version);
+  return setup;
+}
+
 std::string sglang(const EngineSetup& setup) {
   return choose_backend(Engine::kSglang, setup).backend;
 }
@@ -54,15 +59,15 @@ TEST(SglangChoice, follows_architecture_drafts_packages_and_sinks) {
   for (const Row& row : {Row{"sm90", false, 0, true, false, "fa3"},
                          {"sm90", false, 1, true, false, "fa3"},
                          {"sm90", false, 4, true, false, "flashinfer"},
-                         {"sm90", false, 4, true, true, "triton"},
+                         {"sm90", false, 4, true, true, "fa3"},
                          {"sm90", true, 4, true, false, "fa3"},
                          {"sm90", true, 0, false, false, "fa3"},
                          {"sm100", false, 1, true, false, "trtllm_mha"},
                          {"sm103", false, 0, true, true, "trtllm_mha"},
                          {"sm100", false, 4, true, false, "flashinfer"},
                          {"sm120", false, 0, true, false, "flashinfer"},
-                         {"sm100", true, 0, true, false, "flashinfer"},
-                         {"sm100", true, 4, true, false, "flashinfer"},
+                         {"sm100", true, 0, true, false, "trtllm_mla"},
+                         {"sm100", true, 4, true, false, "trtllm_mla"},
                          {"sm80", true, 0, true, false, "triton"},
                          {"sm80", false, 0, true, false, "flashinfer"},
                          {"sm89", false, 0, false, false, "triton"},
@@ -107,7 +112,7 @@ TEST(SglangChoice, takes_fa4_on_blackwell_where_k_and_v_have_different_dims) {
   EngineSetup setup = setup_on("sm100");
   setup.head_dim_qk = 192;
   EXPECT_EQ(sglang(setup), "fa4");
-  EXPECT_EQ(sglang(mla_on("sm100")), "flashinfer");  // whose rows differ in another way
+  EXPECT_EQ(sglang(mla_on("sm100")), "trtllm_mla");  // whose rows differ in another way
 }
 
 TEST(SglangChoice, has_no_caveat_from_rows_of_other_layers) {
@@ -128,7 +133,7 @@ TEST(SglangChoice, knows_models_and_devices_that_stand_before_the_rule) {
   setup.is_dsa = true;
   EXPECT_EQ(sglang(setup), "dsa");
   setup.is_dual_chunk = true;
-  EXPECT_EQ(sglang(setup), "dual_chunk_flash_attn");
+  EXPECT_EQ(sglang(in_version(setup, Engine::kSglang, "0.5.17")), "dual_chunk_flash_attn");
   EXPECT_EQ(sglang(setup_on("xpu")), "intel_xpu");
   EXPECT_EQ(sglang(setup_on("npu")), "ascend");
   EXPECT_EQ(sglang(setup_on("mps")), "torch_native");
@@ -156,9 +161,9 @@ TEST(SglangChoice, follows_its_rule_of_deterministic_inference) {
   for (const auto& [device, plain, latent] :
        {std::tuple<std::string_view, std::string_view, std::string_view>{"sm80", "fa3", "fa3"},
         {"sm90", "fa3", "fa3"},
-        {"sm100", "flashinfer", "triton"},
+        {"sm100", "flashinfer", "trtllm_mla"},  // set for the model before, so that the server ends
         {"sm120", "flashinfer", "triton"},
-        {"gfx942", "aiter", "aiter"}}) {
+        {"gfx942", "fa3", "fa3"}}) {
     EngineSetup setup = setup_on(device);
     setup.is_deterministic = true;
     EXPECT_EQ(sglang(setup), plain) << device;
@@ -204,10 +209,11 @@ TEST(SglangChoice, warns_of_what_takes_a_flag) {
 TEST(SglangChoice, beside_gated_delta_nets_differs_on_blackwell) {
   EngineSetup setup = setup_on("sm100");
   setup.linear = LinearSort::kGatedDeltaNet;
-  EXPECT_EQ(sglang(setup), "trtllm_mha");
+  EXPECT_EQ(sglang(setup), "triton");
+  EXPECT_EQ(sglang(with_topk(setup, 1)), "trtllm_mha");
   EXPECT_EQ(sglang(with_topk(setup, 4)), "triton");
   setup.head_dim_v = setup.head_dim_qk / 2;
-  EXPECT_EQ(sglang(setup), "triton");
+  EXPECT_EQ(sglang(with_topk(setup, 1)), "triton");
   setup.head_dim_v = setup.head_dim_qk;
   setup.device = *find_engine_device("sm90");
   EXPECT_EQ(sglang(setup), "fa3");
@@ -226,7 +232,8 @@ TEST(VllmChoice, is_the_first_of_its_list_that_fits) {
   EXPECT_EQ(vllm(setup_on("sm90")), "FLASH_ATTN");
   EXPECT_EQ(vllm(setup_on("sm100")), "FLASHINFER");
   EXPECT_EQ(vllm(setup_on("sm120")), "FLASH_ATTN");
-  EXPECT_EQ(vllm(setup_on("sm75")), "FLASHINFER");
+  EXPECT_EQ(vllm(setup_on("sm75")), "TRITON_ATTN");
+  EXPECT_EQ(vllm(in_version(setup_on("sm75"), Engine::kVllm, "0.22")), "FLASHINFER");
   EXPECT_EQ(vllm(mla_on("sm80")), "TRITON_MLA");
   EXPECT_EQ(vllm(mla_on("sm90")), "FLASH_ATTN_MLA");
   EXPECT_EQ(vllm(mla_on("sm100")), "FLASHINFER_MLA");
@@ -303,11 +310,12 @@ TEST(VllmChoice, has_backends_for_rows_of_fp8_ds_mla_and_for_scales_of_tokens) {
             "--attention-backend TRITON_ATTN --kv-cache-dtype fp8_per_token_head");
 }
 
-TEST(VllmChoice, for_sparse_mla_of_few_heads_on_blackwell_is_flashinfer_s) {
+TEST(VllmChoice, of_sparse_mla_depends_on_heads_on_blackwell) {
   EngineSetup setup = mla_on("sm100");
   setup.is_dsa = true;
   setup.heads_q = 16;
-  EXPECT_EQ(vllm(setup), "FLASHINFER_MLA_SPARSE");
+  EXPECT_EQ(vllm(setup), "FLASH_ATTN_MLA_SPARSE_FA4");
+  EXPECT_EQ(vllm(in_version(setup, Engine::kVllm, "0.22")), "FLASHINFER_MLA_SPARSE");
   setup.heads_q = 17;
   EXPECT_EQ(vllm(setup), "FLASHMLA_SPARSE");
 }
@@ -414,7 +422,7 @@ TEST(EngineChoice, asks_for_pages_that_the_kernels_read) {
             "--attention-backend FLASHMLA --block-size 64 --kv-cache-dtype fp8_e4m3");
   EXPECT_EQ(choose_backend(Engine::kVllm, setup).caveat, "");  // nobody asked for other pages
   setup.page_size = 16;
-  EXPECT_EQ(choose_backend(Engine::kVllm, setup).caveat, "pages of 64 or multiples, not 16");
+  EXPECT_EQ(vllm(setup), "TRITON_MLA") << "a user's block size is validated, too";
   EXPECT_EQ(choose_backend(Engine::kSglang, setup_on("sm100")).flags,
             "--attention-backend trtllm_mha --page-size 16");
 }
@@ -431,6 +439,37 @@ TEST(EngineChoice, names_what_the_chosen_backend_does_not_take) {
             "drafts with topk 1 only, not 4");
   EXPECT_EQ(choose_backend(Engine::kVllm, with_topk(setup_on("sm90"), 4)).caveat,
             "drafts with topk 1 only, not 4");
+}
+
+TEST(EngineChoice, names_what_a_feature_takes_away) {
+  EngineSetup setup = setup_on("sm90");
+  setup.kv_dtype = DType::kE5M2;
+  EXPECT_EQ(choose_backend(Engine::kSglang, setup).instead_of, "fa3");
+  EXPECT_EQ(choose_backend(Engine::kVllm, setup).instead_of, "FLASH_ATTN");
+  setup.kv_dtype = DType::kBF16;
+  EXPECT_EQ(choose_backend(Engine::kVllm, setup).instead_of, "");
+  EXPECT_EQ(choose_backend(Engine::kVllm, mla_on("sm80")).instead_of, "")
+      << "FLASH_ATTN_MLA is not built for it, whatever is asked";
+}
+
+TEST(EngineVersions, are_found_by_their_first_numbers) {
+  EXPECT_EQ(find_engine_version(Engine::kVllm, engine_versions(Engine::kVllm).front()), 0u);
+  EXPECT_EQ(engine_versions(Engine::kVllm)[find_engine_version(Engine::kVllm, "0.22").value()],
+            "0.22.0");
+  EXPECT_EQ(find_engine_version(Engine::kVllm, "0.2"), std::nullopt);
+  EXPECT_EQ(find_engine_version(Engine::kSglang, "0.22.0"), std::nullopt);
+}
+
+TEST(EngineVersions, have_rules_of_their_own) {
+  EngineSetup setup = mla_on("sm90");
+  setup.is_dsa = true;
+  EXPECT_EQ(vllm(setup), "FLASH_ATTN_MLA_SPARSE");
+  EXPECT_EQ(vllm(in_version(setup, Engine::kVllm, "0.22")), "FLASHMLA_SPARSE");
+  EngineSetup spans = setup_on("sm90");
+  spans.head_dim_qk = spans.head_dim_v = 256;
+  spans.has_spans = true;
+  EXPECT_EQ(vllm(spans), "TRITON_FLASH_ATTN");
+  EXPECT_EQ(vllm(in_version(spans, Engine::kVllm, "0.22")), "TRITON_ATTN");
 }
 
 TEST(EngineDevices, are_found_by_their_names_and_by_those_of_a_cuda_device) {

@@ -38,7 +38,9 @@ constexpr FeatureWord kWords[] = {{kE4m3Cache, "e4m3 cache"},
                                   {kNonCausal, "attention ahead over a cache"},
                                   {kEncoderOnly, "attention ahead without a cache"},
                                   {kRagged, "keys without a cache"},
-                                  {kInvariance, "deterministic inference"}};
+                                  {kInvariance, "deterministic inference"},
+                                  {kSpans, "bidirectional spans"},
+                                  {kDcp, "decode context parallelism"}};
 
 /// The feature that a cache in fp8 asks for beside its type; a row of fp8_ds_mla has one of its
 /// own.
@@ -88,6 +90,8 @@ EngineFeatures features_of(const EngineSetup& s) {
   add(s.sees_ahead && s.is_ragged, kEncoderOnly);
   add(s.is_ragged && !s.sees_ahead && !s.is_encoder_decoder, kRagged);
   add(s.is_deterministic, kInvariance);
+  add(s.has_spans, kSpans);
+  add(s.uses_dcp, kDcp);
   return asked;
 }
 

@@ -38,6 +38,8 @@ enum class EngineFeature : std::uint32_t {
   kRagged = 1u << 21,            ///< keys without a pool, causal
   kInvariance = 1u << 22,        ///< SGLang's deterministic inference, vLLM's batch invariance
   kTokenQueryScales = 1u << 23,  ///< QScales::kToken
+  kSpans = 1u << 24,             ///< bidirectional spans of prompts (vLLM: mm_prefix)
+  kDcp = 1u << 25,               ///< decode context parallelism: ranks share a request's keys
 };
 
 /// A set of features.

@@ -62,6 +62,8 @@ EngineBackend read_backend(Engine engine, const YamlNode& node, const FeatureSet
   row.read("f32", backend.f32);
   row.read("unequal_dims", backend.unequal_dims);
   row.read("head_dims", backend.head_dims);
+  row.read("least_dim", backend.least_dim);
+  row.read("most_dim", backend.most_dim);
   row.read("padded_heads", backend.padded_heads);
   if (const YamlNode* takes = row.find("takes")) {
     backend.takes = read_features(*takes, sets, problems);
@@ -100,8 +102,7 @@ ChoiceRule read_rule(const YamlNode& node, Problems& problems) {
 }
 
 /// The rows of a list that hold for a version: those that name no versions, and those that name it.
-std::vector<YamlPtr> rows_in(const YamlNode& list, const std::string& version,
-                             Problems& problems) {
+std::vector<YamlPtr> rows_in(const YamlNode& list, const std::string& version, Problems& problems) {
   std::vector<YamlPtr> rows;
   for (const YamlPtr& row : list_items(list, problems)) {
     std::vector<std::string> versions;
@@ -175,6 +176,16 @@ const EngineFile& file_of(Engine engine) {
 }  // namespace
 
 std::span<const std::string> engine_versions(Engine engine) { return file_of(engine).versions; }
+
+std::optional<std::size_t> find_engine_version(Engine engine, std::string_view text) {
+  const std::string prefix = std::string(text) + '.';
+  const std::span<const std::string> versions = engine_versions(engine);
+  const auto found = std::ranges::find_if(versions, [&](const std::string& version) {
+    return version == text || version.starts_with(prefix);
+  });
+  if (found == versions.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - versions.begin());
+}
 
 const EngineRules& rules_of(Engine engine, const EngineSetup& setup) {
   return file_of(engine).rules[setup.version[static_cast<std::size_t>(engine)]];

@@ -25,6 +25,8 @@ inline constexpr Engine kEngines[] = {Engine::kSglang, Engine::kVllm};
 [[nodiscard]] std::string_view to_string(Engine engine);
 /// The versions whose rules attnbench has, newest first: "0.33.0", "0.22.0".
 [[nodiscard]] std::span<const std::string> engine_versions(Engine engine);
+/// Of these the index of "0.22.0", or the first that begins with "0.22."; none where there is none.
+[[nodiscard]] std::optional<std::size_t> find_engine_version(Engine engine, std::string_view text);
 
 enum class Platform : std::uint8_t { kCuda, kRocm, kCpu, kXpu, kNpu, kMps };
 
@@ -68,6 +70,7 @@ struct EngineSetup {
   bool has_alibi = false;
   bool has_temperature = false;  ///< Grok's, beyond temperature_len
   bool sees_ahead = false;       ///< not causal, and no cross attention: an encoder
+  bool has_spans = false;        ///< spans of its prompts see each other both ways: images
   /// What its linear layers compute (Qwen3-Next); none: it has no such layers.
   std::optional<LinearSort> linear;
   int heads_q = 0;
@@ -83,6 +86,7 @@ struct EngineSetup {
   int topk = 0;                      ///< children of a node of the draft trees; 0: no speculation
   bool window_counts_depth = false;  ///< of a window in draft trees: WindowInTrees::kDepth
   bool is_deterministic = false;     ///< equal requests have equal outputs in batches of any size
+  bool uses_dcp = false;             ///< decode context parallelism
 
   // The step, where it is a certain one.
   std::optional<ForwardMode> mode;  ///< none: the server is to run them all
@@ -95,6 +99,10 @@ struct EngineSetup {
   /// What the step's CUDA graph needs; kNever: it is launched without one.
   CudaGraphSupport graph = CudaGraphSupport::kNever;
 
+  /// "0.33.0".
+  [[nodiscard]] const std::string& version_of(Engine engine) const {
+    return engine_versions(engine)[version[static_cast<std::size_t>(engine)]];
+  }
   [[nodiscard]] bool has_fp8_cache() const {
     return kv_dtype == DType::kE4M3 || kv_dtype == DType::kE5M2;
   }

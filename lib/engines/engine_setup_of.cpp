@@ -89,6 +89,8 @@ EngineSetup engine_setup_of(const Case& c, const EngineDevice& device, bool dete
   setup.has_fp8_output = c.fp8.out.has_value();
   setup.scores_items = std::ranges::any_of(
       c.requests, [](const Request& request) { return !request.items.empty(); });
+  setup.has_spans = std::ranges::any_of(
+      c.requests, [](const Request& request) { return !request.spans.empty(); });
   return setup;
 }
 

@@ -60,6 +60,7 @@ constexpr ConditionWord kConditions[] = {
     {"unequal dims", [](const EngineSetup& s) { return s.has_unequal_dims(); }},
     {"fp8 cache", [](const EngineSetup& s) { return s.has_fp8_cache(); }},
     {"f32", [](const EngineSetup& s) { return s.dtype == DType::kF32; }},
+    {"drafts", [](const EngineSetup& s) { return s.topk > 0; }},
     {"trees", [](const EngineSetup& s) { return s.topk > 1; }},
     {"up to 16 heads", [](const EngineSetup& s) { return s.heads_q <= 16; }},
     {"16 heads", has_heads<16>},

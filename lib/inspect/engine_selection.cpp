@@ -13,6 +13,7 @@
 #include "lib/base/error.h"
 #include "lib/base/printable.h"
 #include "lib/base/shell_text.h"
+#include "lib/engines/engine_backends.h"
 #include "lib/engines/engine_kernels.h"
 #include "lib/result/record_text.h"
 #include "lib/summary/engine_line.h"
@@ -108,6 +109,20 @@ Json choice_json(const EngineChoice& choice) {
           {"caveat", choice.caveat}};
 }
 
+/// Those of the model's family of layers, each with why it does not take the setup, and why the
+/// engine's choice passes over it.
+Json backends_json(Engine engine, const EngineSetup& setup) {
+  Json rows = Json::array();
+  for (const EngineBackend* backend : engine_backends(engine, setup)) {
+    if (backend->layers != layers_of(setup)) continue;
+    rows.push_back({{"backend", backend->name},
+                    {"reason", refusal_of(*backend, setup)},
+                    {"unknown", unknown_of(*backend, setup)},
+                    {"passed_over", validation_refusal(*backend, setup)}});
+  }
+  return rows;
+}
+
 /// What the engine takes beside its choice for attention.
 void write_linear(Engine engine, const EngineSetup& setup, std::ostream& out) {
   if (!setup.linear) return;
@@ -149,7 +164,7 @@ void write_selection_table(const EngineSelection& selection, std::ostream& out) 
                      setup.cuda_version / 100, setup.cuda_version % 100);
   for (const Engine engine : kEngines) {
     const EngineChoice choice = choose_backend(engine, setup);
-    out << fmt::format("\n{}  {}\n  why    {}\n", to_string(engine),
+    out << fmt::format("\n{} {}  {}\n  why    {}\n", to_string(engine), setup.version_of(engine),
                        choice.backend.empty() ? "–" : choice.backend, choice.reason);
     if (!choice.flags.empty()) out << fmt::format("  flags  {}\n", choice.flags);
     if (!choice.caveat.empty()) out << fmt::format("  but    {}\n", choice.caveat);
@@ -166,6 +181,8 @@ void write_selection_json(const EngineSelection& selection, std::ostream& out) {
   for (const Engine engine : kEngines) {
     Json row = choice_json(choose_backend(engine, selection.setup));
     row["engine"] = to_string(engine);
+    row["version"] = selection.setup.version_of(engine);
+    row["backends"] = backends_json(engine, selection.setup);
     row["linear"] = selection.setup.linear
                         ? choice_json(choose_linear_backend(engine, selection.setup))
                         : Json(nullptr);

@@ -49,8 +49,9 @@ TEST(EngineSelection, says_choice_reason_and_flags_of_each_engine) {
   selection.measured.reset();
   const std::string table = table_of(selection);
   EXPECT_THAT(table, HasSubstr("llama-3.1-8b · tp 1 · sm90 · supposing CUDA 13.0 and flashinfer"));
-  EXPECT_THAT(table, HasSubstr("\nSGLang  fa3\n  why    Hopper with CUDA 12.3 or later takes fa3"));
-  EXPECT_THAT(table, HasSubstr("\nvLLM  FLASH_ATTN\n"));
+  EXPECT_THAT(table,
+              HasSubstr("\nSGLang 0.5.23  fa3\n  why    Hopper with CUDA 12.3 or later takes fa3"));
+  EXPECT_THAT(table, HasSubstr("\nvLLM 0.33.0  FLASH_ATTN\n"));
   EXPECT_THAT(table, HasSubstr("\n  flags  --attention-backend FLASH_ATTN\n"));
   EXPECT_THAT(table, Not(HasSubstr("but")));
   EXPECT_THAT(table, Not(HasSubstr("measured")));
@@ -64,7 +65,7 @@ TEST(EngineSelection, names_what_linear_layers_take_beside_it) {
   EXPECT_THAT(table_of(selection), Not(HasSubstr("beside")));
   selection.setup.linear = LinearSort::kGatedDeltaNet;
   const std::string table = table_of(selection);
-  EXPECT_THAT(table, HasSubstr("\nSGLang  fa3\n"));
+  EXPECT_THAT(table, HasSubstr("\nSGLang 0.5.23  fa3\n"));
   EXPECT_THAT(table, HasSubstr("\n  beside triton (gated delta nets: the default of "
                                "--linear-attn-backend, in HybridLinearAttnBackend)\n"
                                "         --linear-attn-backend triton\n"));

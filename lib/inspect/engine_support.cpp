@@ -44,6 +44,7 @@ CaseSetups setups_of(const Case& c, Engine engine, const EngineSupportQuestion& 
       c,
       engine_setup_of(c, question.device, question.scenario.verify.batch_invariant_required),
       {}};
+  setups.eager.version = question.version;
   setups.recorded = setups.eager;
   if (std::ranges::find(launches, LaunchMode::kGraph) != launches.end()) {
     setups.recorded.graph = graph_needed_in(engine, problem_of(c));
@@ -129,7 +130,10 @@ void write_engine_support_table(const EngineSupportQuestion& question, std::ostr
     table.rows.push_back(
         {{answer.of->id, std::string(to_string(answer.engine)), name_of(answer), text_of(answer)}});
   }
-  out << fmt::format("{} on {}\n", printable(question.scenario.name), question.device.name)
+  const EngineSetup asked{.version = question.version};
+  out << fmt::format("{} on {} · SGLang {}, vLLM {}\n", printable(question.scenario.name),
+                     question.device.name, asked.version_of(Engine::kSglang),
+                     asked.version_of(Engine::kVllm))
       << terminal_text(table);
 }
 
@@ -147,8 +151,13 @@ void write_engine_support_json(const EngineSupportQuestion& question, std::ostre
                     {"by_default", answer.by_default},
                     {"padded_heads", answer.padded_heads}});
   }
-  const Json root = {
-      {"scenario", question.scenario.name}, {"arch", question.device.name}, {"answers", rows}};
+  const EngineSetup asked{.version = question.version};
+  Json versions = Json::object();
+  for (const Engine engine : kEngines) versions[to_string(engine)] = asked.version_of(engine);
+  const Json root = {{"scenario", question.scenario.name},
+                     {"arch", question.device.name},
+                     {"versions", versions},
+                     {"answers", rows}};
   out << root.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 

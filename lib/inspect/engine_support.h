@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <iosfwd>
 #include <vector>
 
@@ -15,6 +17,7 @@ struct EngineSupportQuestion {
   const Scenario& scenario;  ///< whose launches may ask for CUDA graphs
   std::vector<const Case*> cases;
   EngineDevice device;
+  std::array<std::size_t, 2> version{};  ///< EngineSetup::version
 };
 
 /// The matrix case x engine's backend: yes, the reason why not, or what is not known of it, and

@@ -50,44 +50,39 @@ std::string answer_of(const std::string& measure, bool json = false) {
 
 TEST(EngineSupport, says_which_configuration_falls_back_and_why) {
   const std::string table = answer_of("");
-  EXPECT_THAT(table,
-              HasSubstr("engines on sm90\ncase    engine  backend                takes it\n"));
-  EXPECT_THAT(table,
-              HasSubstr("\ntree    SGLang  flashinfer             yes (taken by default)\n"));
-  EXPECT_THAT(table, HasSubstr("\ntree    vLLM    FLASH_ATTN             no: drafts with topk 1 "
+  EXPECT_THAT(table, HasSubstr("engines on sm90 · SGLang 0.5.23, vLLM 0.33.0\ncase    engine  "
+                               "backend            takes it\n"));
+  EXPECT_THAT(table, HasSubstr("\ntree    SGLang  flashinfer         yes (taken by default)\n"));
+  EXPECT_THAT(table, HasSubstr("\ntree    vLLM    FLASH_ATTN         no: drafts with topk 1 "
                                "only, not 2 (taken by default)\n"));
   EXPECT_THAT(table,
-              HasSubstr("\nlatent  SGLang  flashmla               no: pages of 64 only, not 32\n"));
-  EXPECT_THAT(table,
-              HasSubstr("\nlatent  SGLang  fa3                    no: no fp8 cache (taken by "
-                        "default)\n"));
-  EXPECT_THAT(table,
-              HasSubstr("\nlatent  vLLM    FLASHMLA               no: pages of 64 or multiples, "
-                        "not 32 (taken by default)\n"));
+              HasSubstr("\nlatent  SGLang  flashmla           no: pages of 64 only, not 32\n"));
+  EXPECT_THAT(table, HasSubstr("\nlatent  SGLang  fa3                no: no fp8 cache (taken by "
+                               "default)\n"));
+  EXPECT_THAT(table, HasSubstr("\nlatent  vLLM    FLASHMLA           no: pages of 64 or multiples, "
+                               "not 32\n"));
+  EXPECT_THAT(table, HasSubstr("\nlatent  vLLM    TRITON_MLA         yes (taken by default)\n"));
   EXPECT_THAT(table, Not(HasSubstr("latent  vLLM    FLASH_ATTN ")));
-  EXPECT_THAT(table,
-              HasSubstr("\nlinear  SGLang  triton                 yes (taken by default)\n"));
-  EXPECT_THAT(table,
-              HasSubstr("\nlinear  vLLM    GDN_ATTN               yes (taken by default)\n"));
+  EXPECT_THAT(table, HasSubstr("\nlinear  SGLang  triton             yes (taken by default)\n"));
+  EXPECT_THAT(table, HasSubstr("\nlinear  vLLM    GDN_ATTN           yes (taken by default)\n"));
   EXPECT_THAT(table, Not(HasSubstr("linear  SGLang  fa3")));
 }
 
 TEST(EngineSupport, counts_graphs_where_the_scenario_asks_for_them) {
   EXPECT_THAT(answer_of(""), Not(HasSubstr("CUDA graph")));
   EXPECT_THAT(answer_of("measure: {launch: [eager, graph]}\n"),
-              HasSubstr("\ntree    SGLang  torch_native           no: no speculative decoding\n"));
+              HasSubstr("\ntree    SGLang  torch_native       no: no speculative decoding\n"));
   const Scenario prompts = parse_scenario(
       "mixes:\n  p: {model: llama-3.1-8b, kv_cache: {page_size: 16}, batch: q64}\n"
       "  d: {model: llama-3.1-8b, kv_cache: {page_size: 16}, batch: [{mode: draft_extend_v2, "
       "q_len: 4, prefix_len: 60}]}\nmeasure: {launch: [graph]}\n",
       "graphs.yaml");
   const std::string table = answer_of(prompts, "sm90");
-  EXPECT_THAT(table,
-              HasSubstr("p     vLLM    FLASHINFER             yes, but no CUDA graph of such "
-                        "a step: it needs ALWAYS, FLASHINFER claims "
-                        "UNIFORM_SINGLE_TOKEN_DECODE\n"));
-  EXPECT_THAT(table, HasSubstr("d     SGLang  flashinfer             yes\n"));
-  EXPECT_THAT(table, HasSubstr("d     SGLang  fa3                    yes, but no CUDA graph of "
+  EXPECT_THAT(table, HasSubstr("p     vLLM    FLASHINFER         yes, but no CUDA graph of such "
+                               "a step: it needs ALWAYS, FLASHINFER claims "
+                               "UNIFORM_BATCH\n"));
+  EXPECT_THAT(table, HasSubstr("d     SGLang  flashinfer         yes\n"));
+  EXPECT_THAT(table, HasSubstr("d     SGLang  fa3                yes, but no CUDA graph of "
                                "draft_extend_v2 steps (taken by default)\n"));
 }
 
@@ -97,17 +92,16 @@ TEST(EngineSupport, is_of_the_model_that_a_layer_is_one_of) {
       "s.yaml");
   const std::string table = answer_of(scenario, "sm80");
   for (const char* layer : {"a/full   ", "a/chunked"}) {
-    EXPECT_THAT(table, HasSubstr(std::string(layer) + "  SGLang  flashinfer             no: no "
+    EXPECT_THAT(table, HasSubstr(std::string(layer) + "  SGLang  flashinfer         no: no "
                                                       "chunks\n"));
-    EXPECT_THAT(table, HasSubstr(std::string(layer) + "  SGLang  triton                 no: no "
+    EXPECT_THAT(table, HasSubstr(std::string(layer) + "  SGLang  triton             no: no "
                                                       "chunks (taken by default)\n"));
   }
 }
 
 TEST(EngineSupport, counts_determinism_where_the_scenario_requires_it) {
-  EXPECT_THAT(
-      answer_of("verify: {batch_invariant: required}\n"),
-      HasSubstr("\ntree    vLLM    FLASHINFER             no: no deterministic inference\n"));
+  EXPECT_THAT(answer_of("verify: {batch_invariant: required}\n"),
+              HasSubstr("\ntree    vLLM    FLASHINFER         no: no deterministic inference\n"));
 }
 
 TEST(EngineSupport, has_vision_towers_backends_beside_the_others) {
@@ -116,12 +110,11 @@ TEST(EngineSupport, has_vision_towers_backends_beside_the_others) {
       " kv_cache: {layout: ragged}, batch: q64}\n",
       "s.yaml");
   const std::string table = answer_of(scenario, "sm90");
-  EXPECT_THAT(table, HasSubstr("v     SGLang  fa3 (vision)           yes (taken by default)\n"));
-  EXPECT_THAT(table, HasSubstr("v     vLLM    FLASH_ATTN (vision)    yes (taken by default)\n"));
-  EXPECT_THAT(table, HasSubstr("v     vLLM    FLASH_ATTN             yes (taken by default)\n"));
-  EXPECT_THAT(table,
-              HasSubstr("v     vLLM    FLASHINFER             no: no attention ahead without "
-                        "a cache\n"));
+  EXPECT_THAT(table, HasSubstr("v     SGLang  fa3 (vision)          yes (taken by default)\n"));
+  EXPECT_THAT(table, HasSubstr("v     vLLM    FLASH_ATTN (vision)   yes (taken by default)\n"));
+  EXPECT_THAT(table, HasSubstr("v     vLLM    FLASH_ATTN            yes (taken by default)\n"));
+  EXPECT_THAT(table, HasSubstr("v     vLLM    FLASHINFER            no: no attention ahead without "
+                               "a cache\n"));
   const Json json = Json::parse(answer_of(scenario, "sm90", true));
   const auto vision = std::ranges::find_if(json["answers"], [](const Json& row) {
     return row["backend"] == "fa3" && row["of_vision"] == true;
@@ -152,11 +145,9 @@ TEST(EngineSupport, names_heads_that_an_engine_pads) {
       "  padded: {model: deepseek-v3, tp: 8, kv_cache: {page_size: 128}, batch: 2q1s64}\n"
       "  whole: {model: deepseek-v3, kv_cache: {page_size: 128}, batch: 2q1s64}\n";
   const std::string table = answer_of(parse_scenario(kMixes + more, "engines.yaml"), "sm100");
-  EXPECT_THAT(table, ContainsRegex("\npadded +SGLang +cutlass_mla +yes, 16 query heads padded to "
-                                   "128\n"));
   EXPECT_THAT(table, ContainsRegex("\npadded +vLLM +CUTLASS_MLA +yes, 16 query heads padded to "
                                    "128\n"));
-  EXPECT_THAT(table, ContainsRegex("\nwhole +SGLang +cutlass_mla +yes\n"));
+  EXPECT_THAT(table, ContainsRegex("\nwhole +vLLM +CUTLASS_MLA +yes\n"));
 }
 
 TEST(EngineSupport, is_the_same_as_json) {
@@ -169,7 +160,7 @@ TEST(EngineSupport, is_the_same_as_json) {
   EXPECT_EQ(first["by_default"], true);
   EXPECT_EQ(json["answers"][3]["backend"], "trtllm_mha");
   EXPECT_EQ(json["answers"][3]["reason"], "drafts with topk 1 only, not 2");
-  EXPECT_EQ(json["answers"].back()["backend"], "GDN_ATTN");
+  EXPECT_EQ(json["answers"].back()["backend"], "LINEAR_ATTN");
 }
 
 TEST(EngineSupport, names_the_choice_of_which_it_has_no_list_and_asks_for_the_whole_model) {
@@ -178,8 +169,7 @@ mixes: {m: {model: glm-5, layer: full, tp: 8, kv_cache: {page_size: 64, dtype: e
             batch: [{mode: decode, kv_len: 64}]}}
 )";
   const std::string table = answer_of(parse_scenario(glm, "engines.yaml"), "sm90");
-  EXPECT_THAT(table, ContainsRegex("SGLang  dsa +unknown: attnbench has no list of what it takes "
-                                   "\\(taken by default\\)"));
+  EXPECT_THAT(table, ContainsRegex("SGLang  dsa +yes \\(taken by default\\)"));
   EXPECT_THAT(table, ContainsRegex("vLLM    FLASHMLA_SPARSE +yes \\(taken by default\\)"));
   EXPECT_THAT(table, Not(HasSubstr("fa3")));
   const std::string latent =

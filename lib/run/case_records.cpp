@@ -164,7 +164,10 @@ CaseRecords::CaseRecords(const Scenario& scenario, const PlannedCase& planned,
       devices, [](const RunDevice& device) { return device.info.kind == DeviceKind::kCuda; });
   const bool has_gpu = gpu != devices.end();
   use_cascade_ = choose_cascade(planned.c, has_gpu ? gpu->info.units : kUsualMultiprocessors);
-  if (has_gpu) engine_choice_ = chosen_by_engines(planned.c, gpu->info);
+  if (has_gpu) {
+    engine_choice_ =
+        chosen_by_engines(planned.c, gpu->info, scenario.verify.batch_invariant_required);
+  }
 }
 
 std::vector<Record> CaseRecords::interrupted() const {

@@ -7,11 +7,11 @@
 
 namespace attnbench {
 
-ChosenByEngines chosen_by_engines(const Case& c, const DeviceInfo& gpu) {
+ChosenByEngines chosen_by_engines(const Case& c, const DeviceInfo& gpu, bool deterministic) {
   if (c.layer.is_recurrent() || c.step == StepPart::kKvWrite) return {};
   const EngineDevice* device = find_engine_device(gpu.arch);
   if (device == nullptr) return {};
-  const EngineSetup setup = engine_setup_of(c, *device);
+  const EngineSetup setup = engine_setup_of(c, *device, deterministic);
   return {choose_backend(Engine::kSglang, setup).backend,
           choose_backend(Engine::kVllm, setup).backend};
 }

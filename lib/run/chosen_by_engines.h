@@ -8,7 +8,9 @@
 
 namespace attnbench {
 
-/// What engines would take for the case on this GPU (lib/engines).
-[[nodiscard]] ChosenByEngines chosen_by_engines(const Case& c, const DeviceInfo& gpu);
+/// What engines would take for the case on this GPU (lib/engines); `deterministic`: of servers that
+/// are started for it.
+[[nodiscard]] ChosenByEngines chosen_by_engines(const Case& c, const DeviceInfo& gpu,
+                                                bool deterministic = false);
 
 }  // namespace attnbench

@@ -12,6 +12,7 @@ namespace {
 TEST(ChosenByEngines, follows_the_gpu_of_the_run) {
   Case c = small_plain_decode();
   c.dtype = DType::kBF16;
+  c.kv_cache.page_size = 16;  // vLLM's kernels read no other small pages
   DeviceInfo gpu{.kind = DeviceKind::kCuda, .name = "NVIDIA H200", .arch = "sm_90"};
   EXPECT_EQ(chosen_by_engines(c, gpu).sglang, "fa3");
   EXPECT_EQ(chosen_by_engines(c, gpu).vllm, "FLASH_ATTN");
@@ -19,6 +20,15 @@ TEST(ChosenByEngines, follows_the_gpu_of_the_run) {
   EXPECT_EQ(chosen_by_engines(c, gpu).sglang, "trtllm_mha");
   gpu.arch = "sm_999";
   EXPECT_EQ(chosen_by_engines(c, gpu).sglang, "");
+}
+
+TEST(ChosenByEngines, is_of_servers_for_deterministic_inference_where_that_is_asked_for) {
+  Case c = small_plain_decode();
+  c.dtype = DType::kBF16;
+  c.kv_cache.page_size = 16;  // vLLM's kernels read no other small pages
+  const DeviceInfo gpu{.kind = DeviceKind::kCuda, .name = "NVIDIA B200", .arch = "sm_100"};
+  EXPECT_EQ(chosen_by_engines(c, gpu, true).sglang, "flashinfer");
+  EXPECT_EQ(chosen_by_engines(c, gpu, true).vllm, "FLASH_ATTN");
 }
 
 TEST(ChosenByEngines, is_of_steps_with_softmax_attention_alone) {
