@@ -10,8 +10,8 @@
 namespace attnbench::paged_fa {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kRun = 16;  // numbers that a thread widens at once: 16 bytes of fp8
+constexpr int kWidenThreads = 256;
+constexpr int kWidenRun = 16;  // numbers that a thread widens at once: 16 bytes of fp8
 
 template <class T>
 __device__ __forceinline__ std::uint32_t scaled(std::uint32_t pair, float scale) {
@@ -41,17 +41,17 @@ __device__ __forceinline__ void widen_run(std::byte* to, const std::byte* from, 
 
 /// A block for each piece and KV head.
 template <class T, class Kv>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kWidenThreads)
     widen(const __grid_constant__ WideKeys wide, const __grid_constant__ Params p) {
   const WidePiece piece = wide.pieces[blockIdx.x];
   const std::int64_t head = blockIdx.y;
   const std::int32_t* const pages = p.page_table + piece.sequence * p.page_table_stride;
-  const int runs_k = wide.head_dim_k / kRun, runs = runs_k + wide.head_dim_v / kRun;
+  const int runs_k = wide.head_dim_k / kWidenRun, runs = runs_k + wide.head_dim_v / kWidenRun;
   const auto kv_head = static_cast<int>(blockIdx.y);
   const float k_scale = cuda::shared_scale(p, p.k_scales, piece.sequence, kv_head);
   const float v_scale = cuda::shared_scale(p, p.v_scales, piece.sequence, kv_head);
 #pragma unroll 4
-  for (int i = static_cast<int>(threadIdx.x); i < piece.keys * runs; i += kThreads) {
+  for (int i = static_cast<int>(threadIdx.x); i < piece.keys * runs; i += kWidenThreads) {
     const int at = i / runs, run = i % runs, key = piece.first_key + at;
     const bool seen = key >= piece.first_seen;
     const std::int64_t page =
@@ -63,14 +63,14 @@ __global__ void __launch_bounds__(kThreads)
         rest + (p.first_rows == nullptr ? 0 : __ldg(p.first_rows + piece.sequence));
     const std::int64_t row = head * wide.rows + piece.row + at;
     if (run < runs_k) {
-      widen_run<T, Kv>(wide.k + 2 * (row * wide.head_dim_k + kRun * run),
+      widen_run<T, Kv>(wide.k + 2 * (row * wide.head_dim_k + kWidenRun * run),
                        p.k + page * p.k_page_stride + token * p.k_token_stride +
-                           head * p.k_head_stride + kRun * run,
+                           head * p.k_head_stride + kWidenRun * run,
                        seen, k_scale);
     } else {
-      widen_run<T, Kv>(wide.v + 2 * (row * wide.head_dim_v + kRun * (run - runs_k)),
+      widen_run<T, Kv>(wide.v + 2 * (row * wide.head_dim_v + kWidenRun * (run - runs_k)),
                        p.v + page * p.v_page_stride + token * p.v_token_stride +
-                           head * p.v_head_stride + kRun * (run - runs_k),
+                           head * p.v_head_stride + kWidenRun * (run - runs_k),
                        seen, v_scale);
     }
   }
@@ -84,7 +84,7 @@ void widen_keys(const WideKeys& keys, const Params& from, void* stream) {
   if (keys.num_pieces == 0) return;
   const auto kernel =
       cuda::for_types(keys.dtype, keys.kv_dtype, [&]<class T, class Kv>() -> WidenKernel {
-        if constexpr (sizeof(Kv) == 1) return {widen<T, Kv>, kThreads, 0};
+        if constexpr (sizeof(Kv) == 1) return {widen<T, Kv>, kWidenThreads, 0};
         return {};
       });
   expects(kernel.exists(), "no kernel that widens what supports() accepted");

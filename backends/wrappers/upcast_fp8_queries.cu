@@ -11,8 +11,8 @@
 namespace attnbench {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kRun = 4;  // elements of a thread: a word of fp8
+constexpr int kUpcastThreads = 256;
+constexpr int kUpcastRun = 4;  // elements of a thread: a word of fp8
 
 /// Two of them; f16 holds each number of both types.
 __device__ float2 two_of_fp8(unsigned bits, __nv_fp8_interpretation_t type) {
@@ -31,12 +31,12 @@ __device__ unsigned packed(DType dtype, float2 pair) {
 }
 
 /// A thread for each run of four elements.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kUpcastThreads)
     upcast_fp8_queries(const __grid_constant__ UpcastFp8Queries p, std::int64_t runs) {
-  const std::int64_t run = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  const std::int64_t run = std::int64_t{blockIdx.x} * kUpcastThreads + threadIdx.x;
   if (run >= runs) return;
-  const std::int64_t runs_of_row = p.from.shape[2] / kRun;
-  const std::int64_t row = run / runs_of_row, d = run % runs_of_row * kRun;
+  const std::int64_t runs_of_row = p.from.shape[2] / kUpcastRun;
+  const std::int64_t row = run / runs_of_row, d = run % runs_of_row * kUpcastRun;
   const std::int64_t token = row / p.from.shape[1], head = row % p.from.shape[1];
   const float scale = p.scale(token, static_cast<int>(head));
   const unsigned bits = *reinterpret_cast<const unsigned*>(p.from.row(token, head) + d);
@@ -50,11 +50,12 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 void upcast_fp8_queries_on_gpu(const UpcastFp8Queries& queries, Stream& stream) {
-  expects(queries.from.shape[2] % kRun == 0, "rows of queries are read by the word");
-  const std::int64_t runs = queries.from.size() / kRun;
+  expects(queries.from.shape[2] % kUpcastRun == 0, "rows of queries are read by the word");
+  const std::int64_t runs = queries.from.size() / kUpcastRun;
   if (runs == 0) return;
-  upcast_fp8_queries<<<static_cast<unsigned>((runs + kThreads - 1) / kThreads), kThreads, 0,
-                       static_cast<cudaStream_t>(stream.native())>>>(queries, runs);
+  upcast_fp8_queries<<<static_cast<unsigned>((runs + kUpcastThreads - 1) / kUpcastThreads),
+                       kUpcastThreads, 0, static_cast<cudaStream_t>(stream.native())>>>(queries,
+                                                                                        runs);
   check_launch("upcast_fp8_queries");
 }
 
