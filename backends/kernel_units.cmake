@@ -13,7 +13,7 @@ function(kernel_unit unit header)
   endif()
   get_filename_component(folder ${unit} DIRECTORY)
   configure_file(kernel_unit.cu.in ${CMAKE_CURRENT_BINARY_DIR}/kernels/${unit}.cu @ONLY)
-  target_sources(attnbench_backends PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/kernels/${unit}.cu)
+  set(kernel_units ${kernel_units} ${CMAKE_CURRENT_BINARY_DIR}/kernels/${unit}.cu PARENT_SCOPE)
 endfunction()
 
 foreach(name bf16 f16)
@@ -56,3 +56,14 @@ kernel_unit(mla/fp8_bf16 mla/fp8_kernel.cuh "${of_mla}__nv_bfloat16, __nv_fp8_e4
             "${of_mla}__nv_bfloat16, ScaledBlocks>()" "${of_mla}__nv_bfloat16, __nv_fp8_e5m2>()")
 kernel_unit(mla/fp8_f16 mla/fp8_kernel.cuh "${of_mla}__half, __nv_fp8_e4m3>()"
             "${of_mla}__half, __nv_fp8_e5m2>()")
+
+# Few kernels take less time than their headers. Those with wgmma stay optimised: ptxas warns of them otherwise.
+if(ATTNBENCH_KERNELS STREQUAL "ci")
+  set(optimised ${kernel_units})
+  list(FILTER optimised INCLUDE REGEX "/wgmma_")
+  list(FILTER kernel_units EXCLUDE REGEX "/wgmma_")
+  attnbench_unite_kernels(kernel_units few_kernels ${kernel_units})
+  set_source_files_properties(${kernel_units} PROPERTIES COMPILE_OPTIONS "${ATTNBENCH_QUICK_KERNELS}")
+  list(APPEND kernel_units ${optimised})
+endif()
+target_sources(attnbench_backends PRIVATE ${kernel_units})

@@ -1,4 +1,4 @@
-# attnbench_room(<name> [COLD] [DEPENDS <target>...] [TEST_DEPENDS <target>...] [TEST_SHARDS <n>])
+# attnbench_room(<name> [COLD] [MEASURES] [DEPENDS <target>...] [TEST_DEPENDS <target>...] [TEST_SHARDS <n>])
 #
 # Makes the static library attnbench_<name> of the sources in the current folder (and its subfolders
 # that have no CMakeLists.txt of their own) and, of the *_test.cpp beside them, the program <name>_test, which
@@ -9,8 +9,9 @@
 # What only makes sense with CUDA but is plain C++ ends in _cuda.cpp; its counterpart, in _without_cuda.cpp.
 #
 # COLD: code that reads and writes text is not worth an optimiser's time (-O1 in a Release build).
+# MEASURES: kernels that hold a clock are optimised even where the others are few and need not be fast.
 function(attnbench_room name)
-  cmake_parse_arguments(room "COLD" "TEST_SHARDS" "DEPENDS;TEST_DEPENDS" ${ARGN})
+  cmake_parse_arguments(room "COLD;MEASURES" "TEST_SHARDS" "DEPENDS;TEST_DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   file(GLOB others CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
   foreach(other ${others})
@@ -28,6 +29,10 @@ function(attnbench_room name)
   list(FILTER testing EXCLUDE REGEX "_test\\.cpp$")
   if(ATTNBENCH_HAVE_CUDA)
     file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cu)
+    attnbench_unite_kernels(cuda_sources kernels ${cuda_sources})
+    if(NOT room_MEASURES)
+      set_source_files_properties(${cuda_sources} PROPERTIES COMPILE_OPTIONS "${ATTNBENCH_QUICK_KERNELS}")
+    endif()
     list(FILTER sources EXCLUDE REGEX "_without_cuda\\.cpp$")
     list(APPEND sources ${cuda_sources})
   else()
@@ -87,6 +92,22 @@ function(attnbench_unite_folders target)
       set_property(SOURCE ${source} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
     endif()
   endforeach()
+endfunction()
+
+# attnbench_unite_kernels(<variable> <name> <source>...)
+#
+# With CMAKE_UNITY_BUILD and few kernels <variable> becomes one source <name>.cu that includes all of them, because nvcc
+# spends four seconds on the headers of each. CMake does so itself only since 3.31. A build that is measured with keeps
+# them apart: where a kernel's code lies decides what a cold cache has to fetch.
+function(attnbench_unite_kernels variable name)
+  set(${variable} ${ARGN} PARENT_SCOPE)
+  if(CMAKE_UNITY_BUILD AND ATTNBENCH_KERNELS STREQUAL "ci" AND ARGN)
+    list(TRANSFORM ARGN REPLACE "(.+)" "#include \"\\1\"\n")
+    list(JOIN ARGN "" text)
+    set(united ${CMAKE_CURRENT_BINARY_DIR}/${name}.cu)
+    file(CONFIGURE OUTPUT ${united} CONTENT "${text}" @ONLY)
+    set(${variable} ${united} PARENT_SCOPE)
+  endif()
 endfunction()
 
 # attnbench_test_program(<name> SOURCES <file>... DEPENDS <target>... [SHARDS <n>] [PROPERTIES <key> <value>...])
