@@ -74,6 +74,8 @@ function(attnbench_room name)
     # One at a time: several at once disturb each other's times and each other's count of free memory.
     attnbench_test_program(${name}_gpu_test SOURCES ${gpu_tests} DEPENDS ${test_depends}
                            PROPERTIES LABELS gpu RESOURCE_LOCK gpu)
+    # Each folder has few of them: their headers take longer than they do.
+    set_property(SOURCE ${gpu_tests} PROPERTY UNITY_GROUP ${name}_gpu_tests)
   endif()
 endfunction()
 
