@@ -39,8 +39,9 @@ verify: {rows: 16}
 backends: [torch_native]
 """
 
-# Without the seconds that ceilings take, which --quick measures in one turn.
-MANY_ROUNDS = ("--quick", "--rounds", "100000")
+# Without the seconds that ceilings take, which --quick measures in one turn. Such a run lasts until a signal or its
+# timeout, so that a second thread would only keep another processor busy.
+MANY_ROUNDS = ("--quick", "--rounds", "100000", "--threads", "1")
 
 
 def processes():
@@ -124,7 +125,7 @@ exec {BINARY} "$@"
         self.assertIn("interrupted · exit 130", out)
 
     CROSSOVER = ("--case", "first", "--axis", "batch[0].kv_len", "--from", "8", "--to", "64",
-                 "--base", "torch_native", "--new", "cpu_flash", "--quick")
+                 "--base", "torch_native", "--new", "cpu_flash", "--quick", "--threads", "1")
 
     def test_an_interrupt_of_crossover_keeps_the_values_that_are_known(self):
         self.write(rounds=1, timeout_s=60)
