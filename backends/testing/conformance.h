@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -123,18 +125,24 @@ struct Outputs {
   return {.rows = c.q_tokens() * c.layer.heads_out(), .fills = {fills.begin(), fills.end()}};
 }
 
+/// The truth of them.
+[[nodiscard]] inline std::vector<FillTruth> truth_of_all_rows(const Case& c,
+                                                              std::span<const Fill> fills) {
+  return compute_truth(c, all_rows(c, fills));
+}
+
 /// What lib/verify finds there.
 [[nodiscard]] inline Verification verify_all_rows(Backend& backend, const Case& c,
                                                   std::span<const Fill> fills, Device& device,
                                                   Fixture& fixture) {
-  return verify_backend(c, backend, fixture, device, compute_truth(c, all_rows(c, fills)));
+  return verify_backend(c, backend, fixture, device, truth_of_all_rows(c, fills));
 }
 
 /// Every row of every backend within the bounds that follow from where it says it rounds. The
 /// reference, which is what a test of a GPU waits for, is made once, and of all fills at a time.
 inline void expect_agreement(std::initializer_list<Backend*> backends, const Case& c,
                              std::initializer_list<Fill> fills, Device& device, Fixture& fixture) {
-  const std::vector<FillTruth> truth = compute_truth(c, all_rows(c, fills));
+  const std::vector<FillTruth> truth = truth_of_all_rows(c, fills);
   for (Backend* const backend : backends) {
     const Verification found = verify_backend(c, *backend, fixture, device, truth);
     EXPECT_FALSE(is_failure(found.verdict))
@@ -150,26 +158,36 @@ inline void expect_agreement(Backend& backend, const Case& c, Fill fill, Device&
   expect_agreement({&backend}, c, {fill}, device, fixture);
 }
 
-/// What the backend gets wrong of a case; empty when that is nothing, or it does not take it.
+/// What the backend gets wrong of a case whose truth under each of its fills is known; empty when
+/// that is nothing, or it does not take the case.
 [[nodiscard]] inline std::string fault_in(const Registry::Factory& make, const Case& c,
-                                          Device& device) {
+                                          Device& device, std::span<const FillTruth> truth) {
   const auto backend = make();
   if (!supports(*backend, c, device)) return {};
   Fixture fixture(c, device);
-  const Verification found = verify_all_rows(*backend, c, kFills, device, fixture);
-  return is_failure(found.verdict) ? c.id + ": " + found.reason : std::string();
+  const Verification found = verify_backend(c, *backend, fixture, device, truth);
+  if (!is_failure(found.verdict)) return {};
+  return fmt::format("{} on {}: {}", c.id, device.info().arch, found.reason);
 }
 
-inline void expect_agreement(const Registry::Factory& make, Device& device) {
+/// On devices of one kind: they share the truth of each case.
+inline void expect_agreement(const Registry::Factory& make, std::span<Device* const> devices) {
   const std::vector<Case> all = cases();
   const auto backend = make();
-  const auto taken =
-      std::ranges::count_if(all, [&](const Case& c) { return supports(*backend, c, device); });
-  EXPECT_GT(taken, 0) << "supports() refuses every small case, the first with: "
-                      << backend->supports(problem_of(all.front())).reason();
-  for (const Case& c : all) ASSERT_EQ(fault_in(make, c, device), "");
-  std::cout << backend->info().name << " takes " << taken << " of " << all.size()
-            << " small cases\n";
+  const auto taken = [&](const Case& c) { return supports(*backend, c, *devices.front()); };
+  EXPECT_TRUE(std::ranges::any_of(all, taken))
+      << "supports() refuses every small case, the first with: "
+      << backend->supports(problem_of(all.front())).reason();
+  for (const Case& c : all) {
+    if (!taken(c)) continue;
+    const std::vector<FillTruth> truth = truth_of_all_rows(c, kFills);
+    for (Device* const device : devices) ASSERT_EQ(fault_in(make, c, *device, truth), "");
+  }
+  std::cout << backend->info().name << " takes " << std::ranges::count_if(all, taken) << " of "
+            << all.size() << " small cases\n";
+}
+inline void expect_agreement(const Registry::Factory& make, Device& device) {
+  expect_agreement(make, std::array{&device});
 }
 
 /// Equal bits on every small case.

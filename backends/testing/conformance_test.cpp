@@ -10,9 +10,9 @@
 namespace attnbench::conformance {
 namespace {
 
-std::string fault_found_in(const Case& c, Fault fault) {
-  return fault_in([fault] { return std::make_unique<MutantBackend>(fault); }, c,
-                  *make_cpu_device());
+std::string fault_found_in(const Case& c, std::span<const FillTruth> truth, Fault fault) {
+  return fault_in([fault] { return std::make_unique<MutantBackend>(fault); }, c, *make_cpu_device(),
+                  truth);
 }
 
 /// One for each thing that conformance looks at. That the comparison with the truth finds all
@@ -34,8 +34,9 @@ class ConformanceOfMutant : public testing::TestWithParam<Fault> {};
 
 TEST_P(ConformanceOfMutant, goes_red_at_a_case_that_passes_without_the_fault) {
   for (const Case& c : cases()) {
-    if (fault_found_in(c, GetParam()).empty()) continue;
-    EXPECT_EQ(fault_found_in(c, Fault::kNone), "");
+    const std::vector<FillTruth> truth = truth_of_all_rows(c, kFills);
+    if (fault_found_in(c, truth, GetParam()).empty()) continue;
+    EXPECT_EQ(fault_found_in(c, truth, Fault::kNone), "");
     return;
   }
   FAIL() << "no case shows it";
