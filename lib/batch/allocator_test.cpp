@@ -13,7 +13,7 @@
 namespace attnbench {
 namespace {
 
-using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::Optional;
 using Lens = std::vector<std::int32_t>;
 using Slots = std::vector<std::int64_t>;
@@ -21,30 +21,31 @@ using Slots = std::vector<std::int64_t>;
 TEST(PagedAllocator, fills_the_last_prefix_page_before_it_takes_new_ones) {
   PagedAllocator allocator({3, 4, 5, 6}, 4);
   EXPECT_THAT(allocator.alloc_extend(Lens{5, 0}, Lens{10, 3}, Slots{8, -1}),
-              Optional(ElementsAre(9, 10, 11, 12, 13, 16, 17, 18)));
+              Optional(ElementsAreArray({9, 10, 11, 12, 13, 16, 17, 18})));
   EXPECT_EQ(allocator.available_pages(), 2);
   EXPECT_THAT(allocator.alloc_extend(Lens{0}, Lens{5}, Slots{-1}),
-              Optional(ElementsAre(20, 21, 22, 23, 24)));
+              Optional(ElementsAreArray({20, 21, 22, 23, 24})));
 }
 
 TEST(PagedAllocator, takes_no_page_while_the_last_one_has_room) {
   PagedAllocator allocator({3, 4, 5, 6}, 4);
   EXPECT_THAT(allocator.alloc_extend(Lens{5, 0}, Lens{6, 3}, Slots{8, -1}),
-              Optional(ElementsAre(9, 12, 13, 14)));
+              Optional(ElementsAreArray({9, 12, 13, 14})));
 }
 
 TEST(PagedAllocator, starts_a_new_page_after_a_full_prefix_page) {
   PagedAllocator allocator({3, 4, 5, 6, 7, 8}, 4);
-  EXPECT_THAT(
-      allocator.alloc_extend(Lens{4, 0}, Lens{13, 8}, Slots{7, -1}),
-      Optional(ElementsAre(12, 13, 14, 15, 16, 17, 18, 19, 20, 24, 25, 26, 27, 28, 29, 30, 31)));
+  EXPECT_THAT(allocator.alloc_extend(Lens{4, 0}, Lens{13, 8}, Slots{7, -1}),
+              Optional(ElementsAreArray(
+                  {12, 13, 14, 15, 16, 17, 18, 19, 20, 24, 25, 26, 27, 28, 29, 30, 31})));
   EXPECT_EQ(allocator.available_pages(), 1);
-  EXPECT_THAT(allocator.alloc_decode(Lens{1}, Slots{-1}), Optional(ElementsAre(32)));
+  EXPECT_THAT(allocator.alloc_decode(Lens{1}, Slots{-1}), Optional(ElementsAreArray({32})));
 }
 
 TEST(PagedAllocator, takes_a_new_page_only_at_a_page_boundary) {
   PagedAllocator allocator({9, 7}, 4);
-  EXPECT_THAT(allocator.alloc_decode(Lens{12, 5}, Slots{14, 19}), Optional(ElementsAre(15, 36)));
+  EXPECT_THAT(allocator.alloc_decode(Lens{12, 5}, Slots{14, 19}),
+              Optional(ElementsAreArray({15, 36})));
   EXPECT_EQ(allocator.available_pages(), 1);
 }
 
@@ -53,23 +54,24 @@ TEST(PagedAllocator, gives_positions_the_slots_of_vllm_s_block_table) {
   PagedAllocator allocator({7, 3, 9}, 16);
   EXPECT_TRUE(allocator.alloc_extend(Lens{0}, Lens{14}, Slots{-1}));
   EXPECT_THAT(allocator.alloc_extend(Lens{14}, Lens{19}, Slots{7 * 16 + 13}),
-              Optional(ElementsAre(126, 127, 48, 49, 50)));
+              Optional(ElementsAreArray({126, 127, 48, 49, 50})));
 }
 
 TEST(PagedAllocator, changes_nothing_when_the_pages_do_not_suffice) {
   PagedAllocator allocator({1, 2}, 4);
   EXPECT_EQ(allocator.alloc_extend(Lens{0, 0}, Lens{4, 5}, Slots{-1, -1}), std::nullopt);
   EXPECT_EQ(allocator.available_pages(), 2);
-  EXPECT_THAT(allocator.alloc_extend(Lens{0}, Lens{1}, Slots{-1}), Optional(ElementsAre(4)));
+  EXPECT_THAT(allocator.alloc_extend(Lens{0}, Lens{1}, Slots{-1}), Optional(ElementsAreArray({4})));
 }
 
 TEST(PagedAllocator, needs_no_pages_beyond_those_that_it_takes) {
   PagedAllocator one({3}, 4);  // the page of tokens 8 and 9: that of 4 to 7 is there
   EXPECT_THAT(one.alloc_extend(Lens{5}, Lens{10}, Slots{8}),
-              Optional(ElementsAre(9, 10, 11, 12, 13)));
+              Optional(ElementsAreArray({9, 10, 11, 12, 13})));
   PagedAllocator none({}, 4);
-  EXPECT_THAT(none.alloc_extend(Lens{5}, Lens{8}, Slots{8}), Optional(ElementsAre(9, 10, 11)));
-  EXPECT_THAT(none.alloc_decode(Lens{8}, Slots{10}), Optional(ElementsAre(11)));
+  EXPECT_THAT(none.alloc_extend(Lens{5}, Lens{8}, Slots{8}),
+              Optional(ElementsAreArray({9, 10, 11})));
+  EXPECT_THAT(none.alloc_decode(Lens{8}, Slots{10}), Optional(ElementsAreArray({11})));
   EXPECT_EQ(none.alloc_decode(Lens{9}, Slots{11}), std::nullopt);
 }
 
@@ -87,8 +89,8 @@ TEST(PagedAllocator, refuses_contradictory_requests) {
 TEST(PagedAllocator, hands_out_pages_of_one_token_as_slots_in_their_order) {
   PagedAllocator pages({1, 2, 3, 4, 5}, 1);
   EXPECT_THAT(pages.alloc_extend(Lens{0, 0}, Lens{2, 1}, Slots{-1, -1}),
-              Optional(ElementsAre(1, 2, 3)));
-  EXPECT_THAT(pages.alloc_decode(Lens{3, 2}, Slots{2, 3}), Optional(ElementsAre(4, 5)));
+              Optional(ElementsAreArray({1, 2, 3})));
+  EXPECT_THAT(pages.alloc_decode(Lens{3, 2}, Slots{2, 3}), Optional(ElementsAreArray({4, 5})));
 }
 
 TEST(PagedAllocator, gives_every_slot_to_one_request_and_keeps_pages_whole) {

@@ -13,7 +13,7 @@
 namespace attnbench {
 namespace {
 
-using testing::ElementsAre;
+using testing::ElementsAreArray;
 using Parents = std::vector<int>;
 using Ids = std::vector<std::int64_t>;
 using Lens = std::vector<std::int32_t>;
@@ -22,22 +22,22 @@ using Lens = std::vector<std::int32_t>;
 const Parents kTree = {-1, 0, 0, 0, 1, 1};
 
 TEST(DraftTree, knows_depths_first_children_and_siblings) {
-  EXPECT_THAT(tree_depths(kTree), ElementsAre(0, 1, 1, 1, 2, 2));
+  EXPECT_THAT(tree_depths(kTree), ElementsAreArray({0, 1, 1, 1, 2, 2}));
   EXPECT_FALSE(is_chain(kTree));
   EXPECT_TRUE(is_chain(Parents{-1, 0, 1}));
   EXPECT_FALSE(is_chain(Parents{-1, 0, 0}));
   EXPECT_TRUE(is_chain(Parents{}));
-  EXPECT_THAT(retrive_next_token(kTree), ElementsAre(1, 4, -1, -1, -1, -1));
-  EXPECT_THAT(retrive_next_sibling(kTree), ElementsAre(-1, 2, 3, -1, 5, -1));
+  EXPECT_THAT(retrive_next_token(kTree), ElementsAreArray({1, 4, -1, -1, -1, -1}));
+  EXPECT_THAT(retrive_next_sibling(kTree), ElementsAreArray({-1, 2, 3, -1, 5, -1}));
 }
 
 TEST(DraftTree, shows_each_node_its_ancestors_and_itself) {
-  EXPECT_THAT(tree_visibility(kTree), ElementsAre(1, 0, 0, 0, 0, 0,  //
-                                                  1, 1, 0, 0, 0, 0,  //
-                                                  1, 0, 1, 0, 0, 0,  //
-                                                  1, 0, 0, 1, 0, 0,  //
-                                                  1, 1, 0, 0, 1, 0,  //
-                                                  1, 1, 0, 0, 0, 1));
+  EXPECT_THAT(tree_visibility(kTree), ElementsAreArray({1, 0, 0, 0, 0, 0,  //
+                                                        1, 1, 0, 0, 0, 0,  //
+                                                        1, 0, 1, 0, 0, 0,  //
+                                                        1, 0, 0, 1, 0, 0,  //
+                                                        1, 1, 0, 0, 1, 0,  //
+                                                        1, 1, 0, 0, 0, 1}));
 }
 
 TEST(DraftTree, is_found_from_the_selected_candidates) {
@@ -53,8 +53,8 @@ TEST(DraftTree, with_one_branch_is_a_chain) {
 
 TEST(DraftTree, without_draft_tokens_is_its_root) {
   const Parents root = build_tree(Ids{}, Ids{}, 1);
-  EXPECT_THAT(retrive_next_token(root), ElementsAre(-1));
-  EXPECT_THAT(tree_visibility(root), ElementsAre(1));
+  EXPECT_THAT(retrive_next_token(root), ElementsAreArray({-1}));
+  EXPECT_THAT(tree_visibility(root), ElementsAreArray({1}));
 }
 
 TEST(DraftTree, refuses_what_is_not_a_tree_in_order) {
@@ -75,12 +75,13 @@ TEST(SpecInfo, carries_the_trees_of_all_requests) {
   const SpecInfo info = make_spec_info(trees, std::vector<std::int32_t>{3, 5});
   EXPECT_EQ(info.draft_token_num, 6);
   EXPECT_EQ(info.topk, 3);
-  EXPECT_THAT(info.mask_indptr, ElementsAre(0, 54, 120));
+  EXPECT_THAT(info.mask_indptr, ElementsAreArray({0, 54, 120}));
   EXPECT_EQ(info.custom_mask.size(), 120u);
-  EXPECT_THAT(info.retrive_index, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
-  EXPECT_THAT(info.retrive_next_token, ElementsAre(1, 4, -1, -1, -1, -1, 1, 2, 3, 4, 5, -1));
-  EXPECT_THAT(info.retrive_next_sibling, ElementsAre(-1, 2, 3, -1, 5, -1, -1, -1, -1, -1, -1, -1));
-  EXPECT_THAT(info.retrieve_parent_token, ElementsAre(-1, 0, 0, 0, 1, 1, -1, 0, 1, 2, 3, 4));
+  EXPECT_THAT(info.retrive_index, ElementsAreArray({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+  EXPECT_THAT(info.retrive_next_token, ElementsAreArray({1, 4, -1, -1, -1, -1, 1, 2, 3, 4, 5, -1}));
+  EXPECT_THAT(info.retrive_next_sibling,
+              ElementsAreArray({-1, 2, 3, -1, 5, -1, -1, -1, -1, -1, -1, -1}));
+  EXPECT_THAT(info.retrieve_parent_token, ElementsAreArray({-1, 0, 0, 0, 1, 1, -1, 0, 1, 2, 3, 4}));
 }
 
 TEST(SpecInfo, of_chains_has_topk_one) {
@@ -108,7 +109,7 @@ TEST(TreeVisibility, of_a_batch_is_that_of_its_trees) {
 }
 
 TEST(PackTreeRows, writes_one_little_endian_word_per_node) {
-  EXPECT_THAT(pack_tree_rows(spec_of(kTree)), ElementsAre(1, 3, 5, 9, 19, 35));
+  EXPECT_THAT(pack_tree_rows(spec_of(kTree)), ElementsAreArray({1, 3, 5, 9, 19, 35}));
 }
 
 TEST(PackTreeRows, takes_two_bytes_above_8_nodes_and_four_above_16) {
@@ -131,10 +132,10 @@ TEST(PackTreeRows, takes_two_bytes_above_8_nodes_and_four_above_16) {
 TEST(FullMask, shows_the_whole_prefix_then_the_tree) {
   const std::vector<Parents> trees = {kTree, kTree};
   const auto mask = full_mask(trees, Lens{3, 5});
-  EXPECT_THAT(mask_indptr(6, Lens{3, 5}), ElementsAre(0, 54, 120));
+  EXPECT_THAT(mask_indptr(6, Lens{3, 5}), ElementsAreArray({0, 54, 120}));
   ASSERT_EQ(mask.size(), 120u);
   EXPECT_THAT(std::vector(mask.begin() + 18, mask.begin() + 27),
-              ElementsAre(1, 1, 1, 1, 0, 1, 0, 0, 0));
+              ElementsAreArray({1, 1, 1, 1, 0, 1, 0, 0, 0}));
 }
 
 TEST(MaskIndptr, counts_in_64_bits) {
@@ -145,9 +146,9 @@ TEST(MaskIndptr, counts_in_64_bits) {
 TEST(PackMask, packs_each_request_on_its_own) {
   const std::vector<Parents> trees = {kTree, kTree};
   const auto packed = pack_mask(full_mask(trees, Lens{3, 5}), mask_indptr(6, Lens{3, 5}));
-  EXPECT_THAT(packed.bytes, ElementsAre(15, 62, 188, 120, 242, 233, 35,  //
-                                        63, 248, 195, 47, 126, 242, 167, 63, 2));
-  EXPECT_THAT(packed.indptr, ElementsAre(0, 7, 16));
+  EXPECT_THAT(packed.bytes, ElementsAreArray({15, 62, 188, 120, 242, 233, 35,  //
+                                              63, 248, 195, 47, 126, 242, 167, 63, 2}));
+  EXPECT_THAT(packed.indptr, ElementsAreArray({0, 7, 16}));
   EXPECT_THROW(
       static_cast<void>(pack_mask(std::vector<std::uint8_t>(3), std::vector<std::int64_t>{0, 4})),
       InternalError);
@@ -156,23 +157,23 @@ TEST(PackMask, packs_each_request_on_its_own) {
 TEST(PackMask, of_whole_bytes_adds_none) {
   const std::vector<std::uint8_t> mask(24, 1);
   const PackedMask packed = pack_mask(mask, std::vector<std::int64_t>{0, 8, 24});
-  EXPECT_THAT(packed.bytes, ElementsAre(255, 255, 255));
-  EXPECT_THAT(packed.indptr, ElementsAre(0, 1, 3));
+  EXPECT_THAT(packed.bytes, ElementsAreArray({255, 255, 255}));
+  EXPECT_THAT(packed.indptr, ElementsAreArray({0, 1, 3}));
 }
 
 TEST(TwoStageDraftTable, puts_visible_slots_first) {
   const std::vector<std::int64_t> slots = {40, 41, 42, 43, 44, 45};
   const DraftTable table = two_stage_draft_table(spec_of(kTree), slots);
-  EXPECT_THAT(table.cache_seqlens, ElementsAre(1, 2, 2, 2, 3, 3));
+  EXPECT_THAT(table.cache_seqlens, ElementsAreArray({1, 2, 2, 2, 3, 3}));
   EXPECT_THAT(std::vector(table.page_table.begin() + 24, table.page_table.begin() + 30),
-              ElementsAre(40, 41, 44, 42, 43, 45));
+              ElementsAreArray({40, 41, 44, 42, 43, 45}));
 }
 
 TEST(TwoStageDraftTable, of_each_request_has_its_own_slots) {
   const std::vector<std::int64_t> slots = {40, 41, 42, 43, 44, 45, 60, 61, 62, 63, 64, 65};
   const DraftTable table = two_stage_draft_table(spec_of(kTree, {3, 5}), slots);
   EXPECT_THAT(std::vector(table.page_table.begin() + 60, table.page_table.begin() + 66),
-              ElementsAre(60, 61, 64, 62, 63, 65));
+              ElementsAreArray({60, 61, 64, 62, 63, 65}));
 }
 
 /// Softmax-weighted mean of scalar values, and its log-sum-exp.
@@ -239,23 +240,23 @@ TEST(DraftSelection, expands_the_best_candidates_and_keeps_the_best_of_all_steps
   const std::vector<double> probabilities = {.6, .4, .5, .3, .9, .1};
   const auto given = [&](std::int64_t i) { return probabilities[static_cast<std::size_t>(i)]; };
   const DraftSelection selection = select_draft_tokens(2, 2, 4, given);
-  EXPECT_THAT(selection.parent_list, ElementsAre(-1, 0, 1));
+  EXPECT_THAT(selection.parent_list, ElementsAreArray({-1, 0, 1}));
   // Scores: .6 .4 .3 .18 .36 .04
-  EXPECT_THAT(selection.selected_index, ElementsAre(0, 1, 2, 4));
+  EXPECT_THAT(selection.selected_index, ElementsAreArray({0, 1, 2, 4}));
   EXPECT_THAT(build_tree(selection.selected_index, selection.parent_list, 2),
-              ElementsAre(-1, 0, 0, 1, 2));
+              ElementsAreArray({-1, 0, 0, 1, 2}));
 }
 
 TEST(DraftSelection, prefers_a_child_of_a_likely_parent_to_a_likelier_one_of_an_unlikely_parent) {
   const std::vector<double> probabilities = {.9, .1, .5, .4, .6, .3};
   const auto given = [&](std::int64_t i) { return probabilities[static_cast<std::size_t>(i)]; };
   // Scores: .9 .1 .45 .36 .06 .03
-  EXPECT_THAT(select_draft_tokens(2, 2, 3, given).selected_index, ElementsAre(0, 2, 3));
+  EXPECT_THAT(select_draft_tokens(2, 2, 3, given).selected_index, ElementsAreArray({0, 2, 3}));
 }
 
 TEST(DraftSelection, of_equal_scores_takes_the_earlier_candidates) {
   const auto certain = [](std::int64_t) { return 1.0; };
-  EXPECT_THAT(select_draft_tokens(2, 3, 3, certain).selected_index, ElementsAre(0, 1, 2));
+  EXPECT_THAT(select_draft_tokens(2, 3, 3, certain).selected_index, ElementsAreArray({0, 1, 2}));
 }
 
 TEST(DraftSelection, can_keep_topk_squared_tokens_of_each_step_after_the_first) {

@@ -12,7 +12,7 @@
 namespace attnbench {
 namespace {
 
-using testing::ElementsAre;
+using testing::ElementsAreArray;
 
 ForwardBatch decode() {
   ForwardBatch batch;
@@ -42,11 +42,11 @@ TEST(GraphPadding, sends_padding_requests_to_pool_row_0_and_slot_0) {
     const ForwardBatch padded = pad_for_cuda_graph(decode(), 4, fill);
     EXPECT_EQ(padded.batch_size, 4);
     EXPECT_EQ(padded.forward_mode, ForwardMode::kDecode);
-    EXPECT_THAT(padded.req_pool_indices, ElementsAre(3, 1, 0, 0));
-    EXPECT_THAT(padded.seq_lens, ElementsAre(7, 5, fill, fill));
+    EXPECT_THAT(padded.req_pool_indices, ElementsAreArray({3, 1, 0, 0}));
+    EXPECT_THAT(padded.seq_lens, ElementsAreArray({7, 5, fill, fill}));
     EXPECT_EQ(padded.seq_lens_sum, 12 + 2 * fill);
-    EXPECT_THAT(padded.out_cache_loc, ElementsAre(40, 41, 0, 0));
-    EXPECT_THAT(padded.positions, ElementsAre(6, 4, 0, 0));
+    EXPECT_THAT(padded.out_cache_loc, ElementsAreArray({40, 41, 0, 0}));
+    EXPECT_THAT(padded.positions, ElementsAreArray({6, 4, 0, 0}));
     EXPECT_EQ(padded.kv_len(3), fill);
     EXPECT_FALSE(is_padding(padded, 1));
     EXPECT_TRUE(is_padding(padded, 2));
@@ -64,8 +64,8 @@ TEST(GraphPadding, gives_padding_requests_no_items) {
                                             std::vector<std::vector<std::int64_t>>{{2, 1}, {}});
   for (const std::int32_t fill : {0, 1}) {
     const MultiItemParams items = with_padding(batch, 2, fill).multi_item.value();
-    EXPECT_THAT(items.prefix_len_ptr, ElementsAre(1, 5, fill, fill)) << "all of their keys";
-    EXPECT_THAT(items.max_item_len_ptr, ElementsAre(2, 0, 0, 0));
+    EXPECT_THAT(items.prefix_len_ptr, ElementsAreArray({1, 5, fill, fill})) << "all of their keys";
+    EXPECT_THAT(items.max_item_len_ptr, ElementsAreArray({2, 0, 0, 0}));
     EXPECT_EQ(items.token_pos_in_items_len, 6);
     EXPECT_EQ(items.token_pos_in_items_ptr.size(), 4u * 6);
   }
@@ -82,11 +82,11 @@ TEST(GraphPadding, gives_padding_requests_of_an_extend_no_query) {
   batch.out_cache_loc = {40, 41, 42, 43, 44, 45, 46};
   const ForwardBatch padded = with_padding(batch, 2, 1);
   EXPECT_EQ(padded.batch_size, 4);
-  EXPECT_THAT(padded.req_pool_indices, ElementsAre(3, 1, 0, 0));
-  EXPECT_THAT(padded.seq_lens, ElementsAre(7, 5, 1, 1));
-  EXPECT_THAT(padded.extend_prefix_lens, ElementsAre(5, 0, 0, 0));
-  EXPECT_THAT(padded.extend_seq_lens, ElementsAre(2, 5, 0, 0));
-  EXPECT_THAT(padded.extend_start_loc, ElementsAre(0, 2, 7, 7));
+  EXPECT_THAT(padded.req_pool_indices, ElementsAreArray({3, 1, 0, 0}));
+  EXPECT_THAT(padded.seq_lens, ElementsAreArray({7, 5, 1, 1}));
+  EXPECT_THAT(padded.extend_prefix_lens, ElementsAreArray({5, 0, 0, 0}));
+  EXPECT_THAT(padded.extend_seq_lens, ElementsAreArray({2, 5, 0, 0}));
+  EXPECT_THAT(padded.extend_start_loc, ElementsAreArray({0, 2, 7, 7}));
   EXPECT_EQ(padded.out_cache_loc, batch.out_cache_loc);
   EXPECT_EQ(padded.positions, batch.positions);
 }
@@ -96,8 +96,8 @@ TEST(PaddingTokens, stand_behind_the_tokens_of_all_requests_at_slot_0_and_positi
   EXPECT_EQ(padded.batch_size, 2);
   EXPECT_EQ(padded.q_tokens(), 5);
   EXPECT_EQ(tokens_of_requests(padded), 2);
-  EXPECT_THAT(padded.out_cache_loc, ElementsAre(40, 41, 0, 0, 0));
-  EXPECT_THAT(padded.positions, ElementsAre(6, 4, 0, 0, 0));
+  EXPECT_THAT(padded.out_cache_loc, ElementsAreArray({40, 41, 0, 0, 0}));
+  EXPECT_THAT(padded.positions, ElementsAreArray({6, 4, 0, 0, 0}));
   EXPECT_EQ(padded.seq_lens, decode().seq_lens);
   const ForwardBatch both = with_padding_tokens(with_padding(verify(), 1, 1), 2);
   EXPECT_EQ(both.q_tokens(), 11);
@@ -108,7 +108,7 @@ TEST(PaddingTokens, stand_behind_the_tokens_of_all_requests_at_slot_0_and_positi
 TEST(PaddingTokens, are_no_part_of_a_step_that_is_padded_for_a_graph) {
   const ForwardBatch padded = pad_for_cuda_graph(with_padding_tokens(verify(), 7), 4, 1);
   EXPECT_EQ(padded.q_tokens(), 12);
-  EXPECT_THAT(padded.out_cache_loc, ElementsAre(40, 41, 42, 43, 44, 45, 0, 0, 0, 0, 0, 0));
+  EXPECT_THAT(padded.out_cache_loc, ElementsAreArray({40, 41, 42, 43, 44, 45, 0, 0, 0, 0, 0, 0}));
   EXPECT_EQ(step_to_record(with_padding_tokens(decode(), 7), 3, 1).q_tokens(), 3);
 }
 
@@ -119,11 +119,12 @@ TEST(GraphPadding, gives_padding_requests_of_a_recurrent_layer_no_state) {
   batch.state_indices = {5, 2};
   batch.has_initial_state = {1, 1};
   const ForwardBatch padded = pad_for_cuda_graph(batch, 4, 1);
-  EXPECT_THAT(padded.state_indices, ElementsAre(5, 2, kPaddingState, kPaddingState));
-  EXPECT_THAT(padded.has_initial_state, ElementsAre(1, 1, 0, 0));
+  EXPECT_THAT(padded.state_indices, ElementsAreArray({5, 2, kPaddingState, kPaddingState}));
+  EXPECT_THAT(padded.has_initial_state, ElementsAreArray({1, 1, 0, 0}));
   const ForwardBatch recorded = step_to_record(batch, 3, 1);
-  EXPECT_THAT(recorded.state_indices, ElementsAre(kPaddingState, kPaddingState, kPaddingState));
-  EXPECT_THAT(recorded.has_initial_state, ElementsAre(0, 0, 0));
+  EXPECT_THAT(recorded.state_indices,
+              ElementsAreArray({kPaddingState, kPaddingState, kPaddingState}));
+  EXPECT_THAT(recorded.has_initial_state, ElementsAreArray({0, 0, 0}));
   EXPECT_THAT(pad_for_cuda_graph(decode(), 4, 1).state_indices, testing::IsEmpty());
 }
 
@@ -140,21 +141,21 @@ TEST(GraphPadding, gives_padding_requests_draft_nodes_that_see_nothing) {
   EXPECT_EQ(padded.q_tokens(), 9);
   EXPECT_EQ(padded.kv_len(2), 1 + 3);
   const SpecInfo& spec = *padded.spec_info;
-  EXPECT_THAT(spec.mask_indptr, ElementsAre(0, 30, 54, 54 + 12));
+  EXPECT_THAT(spec.mask_indptr, ElementsAreArray({0, 30, 54, 54 + 12}));
   ASSERT_EQ(spec.custom_mask.size(), 66u);
   for (std::size_t i = 0; i < spec.custom_mask.size(); ++i) {
     EXPECT_EQ(spec.custom_mask[i], i < 54 ? batch.spec_info->custom_mask[i] : 0);
   }
   EXPECT_EQ(spec.retrive_next_token.size(), 9u);
   EXPECT_EQ(spec.retrive_next_token.back(), -1);
-  EXPECT_THAT(spec.retrieve_parent_token, ElementsAre(-1, 0, 0, -1, 0, 0, -1, -1, -1));
+  EXPECT_THAT(spec.retrieve_parent_token, ElementsAreArray({-1, 0, 0, -1, 0, 0, -1, -1, -1}));
 }
 
 TEST(GraphPadding, gives_padding_requests_of_a_cross_attention_no_keys) {
   ForwardBatch batch = decode();
   batch.encoder_lens = {1500, 900};
   const ForwardBatch padded = pad_for_cuda_graph(batch, 3, 1);
-  EXPECT_THAT(padded.encoder_lens, ElementsAre(1500, 900, 0));
+  EXPECT_THAT(padded.encoder_lens, ElementsAreArray({1500, 900, 0}));
   EXPECT_EQ(padded.kv_len(2), 0);
 }
 
@@ -172,12 +173,12 @@ TEST(StepToRecord, is_nothing_but_padding) {
   const ForwardBatch step = step_to_record(batch, 3, 1);
   EXPECT_EQ(step.forward_mode, ForwardMode::kDecode);
   EXPECT_EQ(step.batch_size, 3);
-  EXPECT_THAT(step.req_pool_indices, ElementsAre(0, 0, 0));
-  EXPECT_THAT(step.seq_lens, ElementsAre(1, 1, 1));
+  EXPECT_THAT(step.req_pool_indices, ElementsAreArray({0, 0, 0}));
+  EXPECT_THAT(step.seq_lens, ElementsAreArray({1, 1, 1}));
   EXPECT_EQ(step.seq_lens_sum, 3);
-  EXPECT_THAT(step.out_cache_loc, ElementsAre(0, 0, 0));
-  EXPECT_THAT(step.positions, ElementsAre(0, 0, 0));
-  EXPECT_THAT(step.encoder_lens, ElementsAre(0, 0, 0));
+  EXPECT_THAT(step.out_cache_loc, ElementsAreArray({0, 0, 0}));
+  EXPECT_THAT(step.positions, ElementsAreArray({0, 0, 0}));
+  EXPECT_THAT(step.encoder_lens, ElementsAreArray({0, 0, 0}));
 }
 
 TEST(StepToRecord, has_as_many_draft_nodes_as_the_steps_that_follow) {

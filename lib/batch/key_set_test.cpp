@@ -15,7 +15,7 @@ void PrintTo(const KeyRun& run, std::ostream* out) { *out << run.begin << ".." <
 
 namespace {
 
-using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using Runs = std::vector<KeyRun>;
@@ -35,71 +35,72 @@ std::vector<int> dense(const AttentionLayer& layer, const QueriesAndKeys& reques
 }
 
 TEST(KeySet, is_aligned_to_the_last_key) {
-  EXPECT_THAT(dense({}, {.q_len = 2, .kv_len = 3}), ElementsAre(1, 1, 0, 1, 1, 1));
+  EXPECT_THAT(dense({}, {.q_len = 2, .kv_len = 3}), ElementsAreArray({1, 1, 0, 1, 1, 1}));
 }
 
 TEST(KeySet, of_queries_before_the_first_key_is_empty) {
-  EXPECT_THAT(dense({}, {.q_len = 3, .kv_len = 2}), ElementsAre(0, 0, 1, 0, 1, 1));
+  EXPECT_THAT(dense({}, {.q_len = 3, .kv_len = 2}), ElementsAreArray({0, 0, 1, 0, 1, 1}));
   EXPECT_THAT(KeySet({}, {.q_len = 3, .kv_len = 2}).runs(0), IsEmpty());
 }
 
 TEST(KeySet, of_a_window_of_one_is_a_token_and_the_one_before) {
   AttentionLayer layer;
   layer.sliding_window_size = 1;
-  EXPECT_THAT(dense(layer, {.q_len = 2, .kv_len = 4}), ElementsAre(0, 1, 1, 0, 0, 0, 1, 1));
+  EXPECT_THAT(dense(layer, {.q_len = 2, .kv_len = 4}), ElementsAreArray({0, 1, 1, 0, 0, 0, 1, 1}));
 }
 
 TEST(KeySet, of_a_draft_node_is_the_prefix_its_ancestors_and_itself) {
   const QueriesAndKeys request{.q_len = 6, .kv_len = 7, .tree_parents = {-1, 0, 0, 0, 1, 1}};
-  EXPECT_THAT(dense({}, request), ElementsAre(1, 1, 0, 0, 0, 0, 0,  //
-                                              1, 1, 1, 0, 0, 0, 0,  //
-                                              1, 1, 0, 1, 0, 0, 0,  //
-                                              1, 1, 0, 0, 1, 0, 0,  //
-                                              1, 1, 1, 0, 0, 1, 0,  //
-                                              1, 1, 1, 0, 0, 0, 1));
+  EXPECT_THAT(dense({}, request), ElementsAreArray({1, 1, 0, 0, 0, 0, 0,  //
+                                                    1, 1, 1, 0, 0, 0, 0,  //
+                                                    1, 1, 0, 1, 0, 0, 0,  //
+                                                    1, 1, 0, 0, 1, 0, 0,  //
+                                                    1, 1, 1, 0, 0, 1, 0,  //
+                                                    1, 1, 1, 0, 0, 0, 1}));
 }
 
 TEST(KeySet, of_a_window_over_a_draft_tree_counts_indices_or_depths) {
   const QueriesAndKeys request{.q_len = 3, .kv_len = 5, .tree_parents = {-1, 0, 0}};
   AttentionLayer layer;
   layer.sliding_window_size = 2;
-  EXPECT_THAT(dense(layer, request), ElementsAre(1, 1, 1, 0, 0,  //
-                                                 0, 1, 1, 1, 0,  //
-                                                 0, 0, 1, 0, 1));
+  EXPECT_THAT(dense(layer, request), ElementsAreArray({1, 1, 1, 0, 0,  //
+                                                       0, 1, 1, 1, 0,  //
+                                                       0, 0, 1, 0, 1}));
   layer.window_in_trees = WindowInTrees::kDepth;
-  EXPECT_THAT(dense(layer, request), ElementsAre(1, 1, 1, 0, 0,  //
-                                                 0, 1, 1, 1, 0,  //
-                                                 0, 1, 1, 0, 1));
+  EXPECT_THAT(dense(layer, request), ElementsAreArray({1, 1, 1, 0, 0,  //
+                                                       0, 1, 1, 1, 0,  //
+                                                       0, 1, 1, 0, 1}));
 }
 
 TEST(KeySet, of_an_encoder_s_window_reaches_ahead) {
   AttentionLayer layer;
   layer.causal = false;
   layer.sliding_window_size = 1;
-  EXPECT_THAT(dense(layer, {.q_len = 3, .kv_len = 3}), ElementsAre(1, 1, 0, 1, 1, 1, 0, 1, 1));
+  EXPECT_THAT(dense(layer, {.q_len = 3, .kv_len = 3}),
+              ElementsAreArray({1, 1, 0, 1, 1, 1, 0, 1, 1}));
 }
 
 TEST(KeySet, of_chunks_begins_anew_with_each) {
   AttentionLayer layer;
   layer.attention_chunk = 2;
-  EXPECT_THAT(dense(layer, {.q_len = 4, .kv_len = 5}), ElementsAre(1, 1, 0, 0, 0,  //
-                                                                   0, 0, 1, 0, 0,  //
-                                                                   0, 0, 1, 1, 0,  //
-                                                                   0, 0, 0, 0, 1));
+  EXPECT_THAT(dense(layer, {.q_len = 4, .kv_len = 5}), ElementsAreArray({1, 1, 0, 0, 0,  //
+                                                                         0, 0, 1, 0, 0,  //
+                                                                         0, 0, 1, 1, 0,  //
+                                                                         0, 0, 0, 0, 1}));
   const QueriesAndKeys request{.q_len = 3, .kv_len = 5, .tree_parents = {-1, 0, 0}};
   layer.attention_chunk = 3;
-  EXPECT_THAT(dense(layer, request), ElementsAre(1, 1, 1, 0, 0,  //
-                                                 0, 0, 0, 1, 0,  //
-                                                 0, 0, 0, 0, 1));
+  EXPECT_THAT(dense(layer, request), ElementsAreArray({1, 1, 1, 0, 0,  //
+                                                       0, 0, 0, 1, 0,  //
+                                                       0, 0, 0, 0, 1}));
   EXPECT_THAT(describe_mask({.layer = layer}), HasSubstr("the same chunk of 3"));
 }
 
 TEST(KeySet, of_blocks_shows_a_block_to_its_queries) {
   AttentionLayer layer;
   layer.causal_block = 2;
-  EXPECT_THAT(dense(layer, {.q_len = 3, .kv_len = 4}), ElementsAre(1, 1, 1, 0,  //
-                                                                   1, 1, 1, 0,  //
-                                                                   1, 1, 1, 1));
+  EXPECT_THAT(dense(layer, {.q_len = 3, .kv_len = 4}), ElementsAreArray({1, 1, 1, 0,  //
+                                                                         1, 1, 1, 0,  //
+                                                                         1, 1, 1, 1}));
   EXPECT_THAT(describe_mask({.layer = layer}), HasSubstr("the end of its block"));
 }
 
@@ -125,19 +126,20 @@ TEST(KeySet, of_a_span_ends_with_it_and_begins_by_the_layer_s_rule) {
 
 TEST(KeySet, keeps_items_apart) {
   const QueriesAndKeys request{.q_len = 6, .kv_len = 9, .items = {2, 1}};
-  EXPECT_THAT(dense({}, request), ElementsAre(1, 1, 1, 0, 0, 0, 0, 0, 0,  //
-                                              1, 1, 1, 0, 1, 0, 0, 0, 0,  //
-                                              1, 1, 1, 0, 1, 1, 0, 0, 0,  //
-                                              1, 1, 1, 0, 0, 0, 0, 0, 0,  //
-                                              1, 1, 1, 0, 0, 0, 0, 1, 0,  //
-                                              1, 1, 1, 0, 0, 0, 0, 0, 0));
-  EXPECT_THAT(KeySet({}, request).seen(), ElementsAre(KeyRun{0, 3}, KeyRun{4, 6}, KeyRun{7, 8}));
+  EXPECT_THAT(dense({}, request), ElementsAreArray({1, 1, 1, 0, 0, 0, 0, 0, 0,  //
+                                                    1, 1, 1, 0, 1, 0, 0, 0, 0,  //
+                                                    1, 1, 1, 0, 1, 1, 0, 0, 0,  //
+                                                    1, 1, 1, 0, 0, 0, 0, 0, 0,  //
+                                                    1, 1, 1, 0, 0, 0, 0, 1, 0,  //
+                                                    1, 1, 1, 0, 0, 0, 0, 0, 0}));
+  EXPECT_THAT(KeySet({}, request).seen(),
+              ElementsAreArray({KeyRun{0, 3}, KeyRun{4, 6}, KeyRun{7, 8}}));
 }
 
 TEST(KeySet, of_a_cross_layer_hides_nothing) {
   AttentionLayer layer;
   layer.is_cross_attention = true;
-  EXPECT_THAT(dense(layer, {.q_len = 3, .kv_len = 2}), ElementsAre(1, 1, 1, 1, 1, 1));
+  EXPECT_THAT(dense(layer, {.q_len = 3, .kv_len = 2}), ElementsAreArray({1, 1, 1, 1, 1, 1}));
 }
 
 TEST(KeySet, of_a_pass_over_the_prefix_ends_before_the_step_s_own_keys) {

@@ -9,7 +9,7 @@
 namespace attnbench {
 namespace {
 
-using testing::ElementsAre;
+using testing::ElementsAreArray;
 using Items = std::vector<std::vector<std::int64_t>>;
 
 TEST(MultiItem, counts_a_delimiter_before_each_item_and_one_behind_the_last) {
@@ -21,12 +21,12 @@ TEST(MultiItem, counts_a_delimiter_before_each_item_and_one_behind_the_last) {
 TEST(MultiItem, numbers_the_tokens_of_each_item_from_its_delimiter_on) {
   const MultiItemParams params =
       make_multi_item_params(std::vector<std::int64_t>{9, 20, 7}, Items{{2, 1}, {1, 1, 3}, {}});
-  EXPECT_THAT(params.prefix_len_ptr, ElementsAre(3, 11, 7));
+  EXPECT_THAT(params.prefix_len_ptr, ElementsAreArray({3, 11, 7}));
   EXPECT_EQ(params.token_pos_in_items_len, 9);
-  EXPECT_THAT(params.token_pos_in_items_ptr, ElementsAre(0, 1, 2, 0, 1, 0, 0, 0, 0,  //
-                                                         0, 1, 0, 1, 0, 1, 2, 3, 0,  //
-                                                         0, 0, 0, 0, 0, 0, 0, 0, 0));
-  EXPECT_THAT(params.max_item_len_ptr, ElementsAre(2, 3, 0));
+  EXPECT_THAT(params.token_pos_in_items_ptr, ElementsAreArray({0, 1, 2, 0, 1, 0, 0, 0, 0,  //
+                                                               0, 1, 0, 1, 0, 1, 2, 3, 0,  //
+                                                               0, 0, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_THAT(params.max_item_len_ptr, ElementsAreArray({2, 3, 0}));
 }
 
 TEST(MultiItem, lets_each_item_go_on_from_the_prefix_and_delimiters_stand_at_its_end) {
@@ -39,7 +39,7 @@ TEST(MultiItem, lets_each_item_go_on_from_the_prefix_and_delimiters_stand_at_its
   batch.positions = {2, 3, 4, 5, 6, 7, 8, 5, 6, 0};  // and a row of no request
   batch.multi_item = make_multi_item_params(std::vector<std::int64_t>{9, 7}, Items{{2, 1}, {}});
   // Keys 0 to 2 are the prefix, delimiters are 3, 6 and 8.
-  EXPECT_THAT(positions_beside_items(batch), ElementsAre(2, 2, 3, 4, 2, 3, 2, 5, 6, 0));
+  EXPECT_THAT(positions_beside_items(batch), ElementsAreArray({2, 2, 3, 4, 2, 3, 2, 5, 6, 0}));
 }
 
 TEST(MultiItem, refuses_items_longer_than_their_request) {

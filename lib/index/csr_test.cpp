@@ -15,7 +15,7 @@
 namespace attnbench {
 namespace {
 
-using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::IsEmpty;
 using Slots = std::vector<std::int32_t>;
 
@@ -26,28 +26,28 @@ const std::vector<Slots> kThreeRequests = {
 TEST(BuildCsr, lists_token_slots_request_after_request) {
   const TestBatch test(ForwardMode::kExtend, kThreeRequests, {2, 2, 5});
   const CsrIndices csr = build_csr(test.batch, 1);
-  EXPECT_THAT(csr.kv_indptr, ElementsAre(0, 7, 9, 19));
+  EXPECT_THAT(csr.kv_indptr, ElementsAreArray({0, 7, 9, 19}));
   EXPECT_THAT(csr.kv_indices,
-              ElementsAre(0, 1, 2, 3, 4, 7, 8, 5, 6, 0, 1, 2, 3, 4, 9, 10, 11, 12, 13));
-  EXPECT_THAT(csr.kv_last_page_len, ElementsAre(1, 1, 1));
-  EXPECT_THAT(qo_indptr(test.batch), ElementsAre(0, 2, 4, 9));
+              ElementsAreArray({0, 1, 2, 3, 4, 7, 8, 5, 6, 0, 1, 2, 3, 4, 9, 10, 11, 12, 13}));
+  EXPECT_THAT(csr.kv_last_page_len, ElementsAreArray({1, 1, 1}));
+  EXPECT_THAT(qo_indptr(test.batch), ElementsAreArray({0, 2, 4, 9}));
 }
 
 TEST(BuildCsr, follows_slots_that_requests_took_in_turns) {
   // Slots in the order of arrival: A0 A1 B0 A2 C0 A3 A4 B1 C1.
   const TestBatch test(ForwardMode::kDecode, {{0, 1, 3, 5, 6}, {2, 7}, {4, 8}}, {1, 1, 1});
   const CsrIndices csr = build_csr(test.batch, 1);
-  EXPECT_THAT(csr.kv_indptr, ElementsAre(0, 5, 7, 9));
-  EXPECT_THAT(csr.kv_indices, ElementsAre(0, 1, 3, 5, 6, 2, 7, 4, 8));
+  EXPECT_THAT(csr.kv_indptr, ElementsAreArray({0, 5, 7, 9}));
+  EXPECT_THAT(csr.kv_indices, ElementsAreArray({0, 1, 3, 5, 6, 2, 7, 4, 8}));
 }
 
 TEST(BuildCsr, counts_pages_and_the_tokens_of_the_last_one) {
   const TestBatch test(ForwardMode::kDecode,
                        {slots_from(5, 4, 7), slots_from(2, 4, 2), slots_from(8, 4, 10)}, {1, 1, 1});
   const CsrIndices csr = build_csr(test.batch, 4);
-  EXPECT_THAT(csr.kv_indptr, ElementsAre(0, 2, 3, 6));
-  EXPECT_THAT(csr.kv_last_page_len, ElementsAre(3, 2, 2));
-  EXPECT_THAT(csr.kv_indices, ElementsAre(5, 6, 2, 8, 9, 10));
+  EXPECT_THAT(csr.kv_indptr, ElementsAreArray({0, 2, 3, 6}));
+  EXPECT_THAT(csr.kv_last_page_len, ElementsAreArray({3, 2, 2}));
+  EXPECT_THAT(csr.kv_indices, ElementsAreArray({5, 6, 2, 8, 9, 10}));
   validate_csr(csr, 11, 4);
 }
 
@@ -65,10 +65,10 @@ TEST(BuildCsr, of_an_idle_batch_is_empty) {
   ForwardBatch batch;
   for (const std::int64_t page_size : {1, 16}) {
     const CsrIndices csr = build_csr(batch, page_size);
-    EXPECT_THAT(csr.kv_indptr, ElementsAre(0));
+    EXPECT_THAT(csr.kv_indptr, ElementsAreArray({0}));
     EXPECT_THAT(csr.kv_indices, IsEmpty());
   }
-  EXPECT_THAT(qo_indptr(batch), ElementsAre(0));
+  EXPECT_THAT(qo_indptr(batch), ElementsAreArray({0}));
 }
 
 TEST(BuildCsr, of_target_verify_covers_the_draft_tokens) {
@@ -76,10 +76,10 @@ TEST(BuildCsr, of_target_verify_covers_the_draft_tokens) {
   test.batch.seq_lens = {3, 5};
   test.batch.spec_info =
       make_spec_info(std::vector<std::vector<int>>(2, {-1, 0, 0, 0, 1, 1}), test.batch.seq_lens);
-  EXPECT_THAT(build_csr(test.batch, 1).kv_indptr, ElementsAre(0, 9, 20));
+  EXPECT_THAT(build_csr(test.batch, 1).kv_indptr, ElementsAreArray({0, 9, 20}));
   EXPECT_THAT(build_csr(test.batch, prefix_spans(test.batch)).kv_indices,
-              ElementsAre(10, 11, 12, 30, 31, 32, 33, 34));
-  EXPECT_THAT(qo_indptr(test.batch), ElementsAre(0, 6, 12));
+              ElementsAreArray({10, 11, 12, 30, 31, 32, 33, 34}));
+  EXPECT_THAT(qo_indptr(test.batch), ElementsAreArray({0, 6, 12}));
 }
 
 TEST(BuildCsr, refuses_a_request_longer_than_its_row) {
@@ -93,14 +93,14 @@ TEST(BuildCsr, refuses_a_request_longer_than_its_row) {
 TEST(PrefixSpans, leave_out_the_new_tokens) {
   const TestBatch test(ForwardMode::kExtend, kThreeRequests, {2, 2, 5});
   const CsrIndices csr = build_csr(test.batch, prefix_spans(test.batch));
-  EXPECT_THAT(csr.kv_indptr, ElementsAre(0, 5, 5, 10));
-  EXPECT_THAT(csr.kv_indices, ElementsAre(0, 1, 2, 3, 4, 0, 1, 2, 3, 4));
+  EXPECT_THAT(csr.kv_indptr, ElementsAreArray({0, 5, 5, 10}));
+  EXPECT_THAT(csr.kv_indices, ElementsAreArray({0, 1, 2, 3, 4, 0, 1, 2, 3, 4}));
 }
 
 TEST(PrefixSpans, of_requests_that_fill_a_prompt_up_are_empty_whatever_length_they_claim) {
   TestBatch test(ForwardMode::kExtend, kThreeRequests, {2, 2, 5});
   test.batch = with_padding(test.batch, 2, 1);
-  EXPECT_THAT(prefix_spans(test.batch).len, ElementsAre(5, 0, 5, 0, 0));
+  EXPECT_THAT(prefix_spans(test.batch).len, ElementsAreArray({5, 0, 5, 0, 0}));
 }
 
 TEST(WindowSpans, of_a_decode_hold_the_window_and_the_own_key) {
@@ -108,8 +108,8 @@ TEST(WindowSpans, of_a_decode_hold_the_window_and_the_own_key) {
   const TestBatch test(ForwardMode::kDecode, {slots_from(1, 1, 5000), slots_from(6001, 1, 100)},
                        {1, 1}, 5000);
   const KvSpans spans = window_spans(test.batch, 4095);
-  EXPECT_THAT(spans.start, ElementsAre(904, 0));
-  EXPECT_THAT(spans.len, ElementsAre(4096, 100));
+  EXPECT_THAT(spans.start, ElementsAreArray({904, 0}));
+  EXPECT_THAT(spans.len, ElementsAreArray({4096, 100}));
   const CsrIndices csr = build_csr(test.batch, spans);
   EXPECT_EQ(csr.kv_indices.front(), 905);
   EXPECT_EQ(csr.kv_indices[4095], 5000);
@@ -119,10 +119,10 @@ TEST(WindowSpans, of_a_decode_hold_the_window_and_the_own_key) {
 TEST(WindowSpans, of_an_extend_reach_back_from_the_first_query) {
   const TestBatch test(ForwardMode::kExtend, {slots_from(1, 1, 20)}, {5});
   const KvSpans spans = window_spans(test.batch, 3);
-  EXPECT_THAT(spans.start, ElementsAre(12));  // query 15 sees 12..15
-  EXPECT_THAT(spans.len, ElementsAre(8));
-  EXPECT_THAT(window_spans(test.batch, 0).len, ElementsAre(5));
-  EXPECT_THAT(window_spans(test.batch, -1).len, ElementsAre(20));
+  EXPECT_THAT(spans.start, ElementsAreArray({12}));  // query 15 sees 12..15
+  EXPECT_THAT(spans.len, ElementsAreArray({8}));
+  EXPECT_THAT(window_spans(test.batch, 0).len, ElementsAreArray({5}));
+  EXPECT_THAT(window_spans(test.batch, -1).len, ElementsAreArray({20}));
   EXPECT_THROW(static_cast<void>(window_spans(test.batch, -2)), InternalError);
 }
 
@@ -130,9 +130,9 @@ TEST(BuildCsr, splits_encoder_and_decoder_keys_by_start) {
   // An encoder-decoder's row holds the encoder's 3 tokens first, then the decoder's 4.
   TestBatch test(ForwardMode::kDecode, {slots_from(20, 1, 7)}, {1});
   const CsrIndices self = build_csr(test.batch, KvSpans{{3}, {4}});
-  EXPECT_THAT(self.kv_indices, ElementsAre(23, 24, 25, 26));
+  EXPECT_THAT(self.kv_indices, ElementsAreArray({23, 24, 25, 26}));
   test.batch.encoder_lens = {3};
-  EXPECT_THAT(build_csr(test.batch, 1).kv_indices, ElementsAre(20, 21, 22));
+  EXPECT_THAT(build_csr(test.batch, 1).kv_indices, ElementsAreArray({20, 21, 22}));
   EXPECT_THROW(static_cast<void>(prefix_spans(test.batch)), InternalError);
 }
 
@@ -171,7 +171,7 @@ TEST(BuildCsr, of_one_row_for_encoder_and_decoder_lists_what_two_tables_would) {
     EXPECT_EQ(build_page_table(one_row.batch, page_size).page_table,
               build_page_table(of_encoders.batch, page_size).page_table);
   }
-  EXPECT_THAT(build_page_table(one_row.batch, 1).cache_seqlens, ElementsAre(5, 0, 1));
+  EXPECT_THAT(build_page_table(one_row.batch, 1).cache_seqlens, ElementsAreArray({5, 0, 1}));
   EXPECT_EQ(qo_indptr(one_row.batch), qo_indptr(of_decoders.batch));
 }
 
@@ -181,7 +181,7 @@ const std::vector<Slots> kSlots = {slots_from(1, 1, 7), slots_from(20, 1, 2),
 TEST(BuildVarlen, has_equal_sums_for_queries_and_keys_when_nothing_is_cached) {
   const TestBatch test(ForwardMode::kExtend, kSlots, {7, 2, 10});
   const Varlen varlen = build_varlen(test.batch);
-  EXPECT_THAT(varlen.cu_seqlens_q, ElementsAre(0, 7, 9, 19));
+  EXPECT_THAT(varlen.cu_seqlens_q, ElementsAreArray({0, 7, 9, 19}));
   EXPECT_EQ(varlen.cu_seqlens_k, varlen.cu_seqlens_q);
   EXPECT_EQ(varlen.max_seqlen_q, 10);
 }
@@ -189,8 +189,8 @@ TEST(BuildVarlen, has_equal_sums_for_queries_and_keys_when_nothing_is_cached) {
 TEST(BuildVarlen, counts_cached_tokens_for_keys_only) {
   const TestBatch test(ForwardMode::kExtend, kSlots, {2, 2, 5});
   const Varlen varlen = build_varlen(test.batch);
-  EXPECT_THAT(varlen.cu_seqlens_q, ElementsAre(0, 2, 4, 9));
-  EXPECT_THAT(varlen.cu_seqlens_k, ElementsAre(0, 7, 9, 19));
+  EXPECT_THAT(varlen.cu_seqlens_q, ElementsAreArray({0, 2, 4, 9}));
+  EXPECT_THAT(varlen.cu_seqlens_k, ElementsAreArray({0, 7, 9, 19}));
   EXPECT_EQ(varlen.max_seqlen_q, 5);
   EXPECT_EQ(varlen.max_seqlen_k, 10);
 }
@@ -198,7 +198,7 @@ TEST(BuildVarlen, counts_cached_tokens_for_keys_only) {
 TEST(BuildVarlen, of_a_decode_has_one_query_each) {
   const TestBatch test(ForwardMode::kDecode, kSlots, {1, 1, 1});
   const Varlen varlen = build_varlen(test.batch);
-  EXPECT_THAT(varlen.cu_seqlens_q, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(varlen.cu_seqlens_q, ElementsAreArray({0, 1, 2, 3}));
   EXPECT_EQ(varlen.max_seqlen_q, 1);
 }
 
@@ -208,8 +208,8 @@ TEST(BuildVarlen, of_a_verified_chain_counts_the_draft_tokens_as_keys) {
   test.batch.spec_info =
       make_spec_info(std::vector<std::vector<int>>{{-1, 0, 1, 2}}, test.batch.seq_lens);
   const Varlen varlen = build_varlen(test.batch);
-  EXPECT_THAT(varlen.cu_seqlens_q, ElementsAre(0, 4));
-  EXPECT_THAT(varlen.cu_seqlens_k, ElementsAre(0, 9));
+  EXPECT_THAT(varlen.cu_seqlens_q, ElementsAreArray({0, 4}));
+  EXPECT_THAT(varlen.cu_seqlens_k, ElementsAreArray({0, 9}));
 }
 
 }  // namespace

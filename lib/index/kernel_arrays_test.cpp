@@ -15,7 +15,7 @@ namespace attnbench {
 namespace {
 
 using testing::Each;
-using testing::ElementsAre;
+using testing::ElementsAreArray;
 using Lens = std::vector<std::int32_t>;
 using Slots = std::vector<std::int32_t>;
 
@@ -52,9 +52,10 @@ TEST(Fa3KvSplits, have_room_for_the_longest_request_as_if_it_were_alone) {
 TEST(Fa3KvSplits, cut_requests_into_pieces_of_a_tenth_more_than_an_equal_share) {
   const Fa3Decode decode = fa3_decode_of(128);
   // 8 heads of 8 + 32 tiles are 320: 2.7 with a tenth more for each of 132, 3 in whole tiles.
-  EXPECT_THAT(fa3_kv_splits(Lens{1000, 4000}, decode).of_requests, ElementsAre(3, 11));
-  EXPECT_THAT(fa3_kv_splits(Lens{4096}, decode).of_requests, ElementsAre(11));  // 3 of 32 tiles
-  EXPECT_THAT(fa3_kv_splits(Lens{100'000, 100}, decode).of_requests, ElementsAre(15, 1));
+  EXPECT_THAT(fa3_kv_splits(Lens{1000, 4000}, decode).of_requests, ElementsAreArray({3, 11}));
+  EXPECT_THAT(fa3_kv_splits(Lens{4096}, decode).of_requests,
+              ElementsAreArray({11}));  // 3 of 32 tiles
+  EXPECT_THAT(fa3_kv_splits(Lens{100'000, 100}, decode).of_requests, ElementsAreArray({15, 1}));
   EXPECT_THAT(fa3_kv_splits(Lens(64, 8192), decode).of_requests, Each(1));
 }
 
@@ -73,7 +74,7 @@ TEST(Fa3KvSplits, of_a_window_have_room_for_its_tiles_and_count_all_keys_in_piec
   Fa3Decode decode = fa3_decode_of(128);
   decode.sliding_window_size = 448;  // 513 keys with the own one and the tile's 64 rows: 5 tiles
   EXPECT_EQ(fa3_kv_splits(Lens{100'000}, decode).most, 5);
-  EXPECT_THAT(fa3_kv_splits(Lens{100'000, 100}, decode).of_requests, ElementsAre(5, 1));
+  EXPECT_THAT(fa3_kv_splits(Lens{100'000, 100}, decode).of_requests, ElementsAreArray({5, 1}));
   decode.sliding_window_size = 447;  // 512: 4 tiles
   EXPECT_EQ(fa3_kv_splits(Lens{100'000}, decode).most, 1);
   EXPECT_EQ(fa3_kv_splits(Lens{448}, decode).most, 1);
@@ -117,7 +118,7 @@ TEST(Fa3KvSplits, count_a_block_for_each_tile_of_a_group) {
   EXPECT_EQ(fa3_kv_splits(Lens{100'000}, decode).most, 109);
   decode.heads_q = 65;  // two tiles of 64, before it is known that 128 rows will share a block
   EXPECT_EQ(fa3_kv_splits(Lens{100'000}, decode).most, 57);
-  EXPECT_THAT(fa3_kv_splits(Lens{100'000}, decode).of_requests, ElementsAre(57));
+  EXPECT_THAT(fa3_kv_splits(Lens{100'000}, decode).of_requests, ElementsAreArray({57}));
 }
 
 TEST(FlashMlaSmParts, give_each_block_of_64_query_rows_a_multiprocessor) {
@@ -129,43 +130,44 @@ TEST(FlashMlaSmParts, give_each_block_of_64_query_rows_a_multiprocessor) {
 
 TEST(ScheduleFlashMla, cuts_a_long_request_where_a_part_is_full) {
   const FlashMlaSchedule schedule = schedule_flashmla(Lens{1000, 5000}, 4);
-  EXPECT_THAT(schedule.num_splits, ElementsAre(0, 1, 5));
+  EXPECT_THAT(schedule.num_splits, ElementsAreArray({0, 1, 5}));
   ASSERT_EQ(schedule.parts.size(), 4u);
-  EXPECT_THAT(schedule.parts[0].words(), ElementsAre(0, 1, 0, 6, 0, 0, 1, 0));
-  EXPECT_THAT(schedule.parts[1].words(), ElementsAre(1, 1, 6, 33, 1, 1, 1, 0));
-  EXPECT_THAT(schedule.parts[2].words(), ElementsAre(1, 1, 33, 60, 2, 1, 1, 0));
-  EXPECT_THAT(schedule.parts[3].words(), ElementsAre(1, 1, 60, 79, 3, 1, 1, 0));
+  EXPECT_THAT(schedule.parts[0].words(), ElementsAreArray({0, 1, 0, 6, 0, 0, 1, 0}));
+  EXPECT_THAT(schedule.parts[1].words(), ElementsAreArray({1, 1, 6, 33, 1, 1, 1, 0}));
+  EXPECT_THAT(schedule.parts[2].words(), ElementsAreArray({1, 1, 33, 60, 2, 1, 1, 0}));
+  EXPECT_THAT(schedule.parts[3].words(), ElementsAreArray({1, 1, 60, 79, 3, 1, 1, 0}));
 }
 
 TEST(ScheduleFlashMla, counts_a_request_without_keys_as_one_block) {
   const FlashMlaSchedule schedule = schedule_flashmla(Lens{64, 0, 300}, 2);
-  EXPECT_THAT(schedule.num_splits, ElementsAre(0, 1, 2, 3));
-  EXPECT_THAT(schedule.parts[0].words(), ElementsAre(0, 1, 0, 1, 0, 0, 0, 0));
-  EXPECT_THAT(schedule.parts[1].words(), ElementsAre(2, 2, 0, 5, 0, 0, 0, 0));
+  EXPECT_THAT(schedule.num_splits, ElementsAreArray({0, 1, 2, 3}));
+  EXPECT_THAT(schedule.parts[0].words(), ElementsAreArray({0, 1, 0, 1, 0, 0, 0, 0}));
+  EXPECT_THAT(schedule.parts[1].words(), ElementsAreArray({2, 2, 0, 5, 0, 0, 0, 0}));
 }
 
 TEST(ScheduleFlashMla, opens_no_split_where_a_part_has_no_more_left_than_the_overhead) {
   const FlashMlaSchedule schedule = schedule_flashmla(Lens{64, 64}, 2);  // of 11 blocks 5 are left
-  EXPECT_THAT(schedule.num_splits, ElementsAre(0, 1, 2));
-  EXPECT_THAT(schedule.parts[1].words(), ElementsAre(1, 1, 0, 1, 0, 0, 0, 0));
+  EXPECT_THAT(schedule.num_splits, ElementsAreArray({0, 1, 2}));
+  EXPECT_THAT(schedule.parts[1].words(), ElementsAreArray({1, 1, 0, 1, 0, 0, 0, 0}));
 }
 
 TEST(ScheduleFlashMla, opens_a_split_of_one_block_where_one_fits_beside_the_overhead) {
   const FlashMlaSchedule schedule = schedule_flashmla(Lens{64, 192}, 2);  // of 12 blocks 6 are left
-  EXPECT_THAT(schedule.num_splits, ElementsAre(0, 1, 3));
-  EXPECT_THAT(schedule.parts[0].words(), ElementsAre(0, 1, 0, 1, 0, 0, 1, 0));
-  EXPECT_THAT(schedule.parts[1].words(), ElementsAre(1, 1, 1, 3, 1, 1, 1, 0));
+  EXPECT_THAT(schedule.num_splits, ElementsAreArray({0, 1, 3}));
+  EXPECT_THAT(schedule.parts[0].words(), ElementsAreArray({0, 1, 0, 1, 0, 0, 1, 0}));
+  EXPECT_THAT(schedule.parts[1].words(), ElementsAreArray({1, 1, 1, 3, 1, 1, 1, 0}));
 }
 
 TEST(ScheduleFlashMla, of_many_parts_cuts_every_long_request) {
   EXPECT_THAT(schedule_flashmla(Lens{1000, 5000, 300, 8192}, 66).num_splits,
-              ElementsAre(0, 4, 24, 26, 58));
+              ElementsAreArray({0, 4, 24, 26, 58}));
 }
 
 TEST(ScheduleFlashMla, gives_the_parts_that_are_left_over_nothing) {
   const FlashMlaSchedule schedule = schedule_flashmla(Lens{64}, 3);
-  EXPECT_THAT(schedule.parts[1].words(), ElementsAre(1, 0, 0, 1, 0, 0, 0, 0));
-  EXPECT_THAT(schedule_flashmla(Lens{}, 1).parts[0].words(), ElementsAre(0, -1, 0, 0, 0, 0, 0, 0));
+  EXPECT_THAT(schedule.parts[1].words(), ElementsAreArray({1, 0, 0, 1, 0, 0, 0, 0}));
+  EXPECT_THAT(schedule_flashmla(Lens{}, 1).parts[0].words(),
+              ElementsAreArray({0, -1, 0, 0, 0, 0, 0, 0}));
 }
 
 constexpr DualChunk kSmall{8, 2};  // chunks of 6 keys
@@ -185,9 +187,9 @@ PageTable table_of(std::vector<std::int32_t> kv_lens, std::int64_t page_size) {
 // SGLang's own lengths for chunks of 8 with 2 local tokens.
 TEST(DualChunkDecode, has_the_lengths_of_the_three_parts) {
   const DualChunkDecode decode = make_dual_chunk_decode(kSmall, table_of({6, 7, 13, 20}, 1));
-  EXPECT_THAT(decode.intra.cache_seqlens, ElementsAre(6, 1, 1, 2));
-  EXPECT_THAT(decode.succ.cache_seqlens, ElementsAre(0, 6, 6, 6));
-  EXPECT_THAT(decode.inter, ElementsAre(0, 0, 6, 12));
+  EXPECT_THAT(decode.intra.cache_seqlens, ElementsAreArray({6, 1, 1, 2}));
+  EXPECT_THAT(decode.succ.cache_seqlens, ElementsAreArray({0, 6, 6, 6}));
+  EXPECT_THAT(decode.inter, ElementsAreArray({0, 0, 6, 12}));
 }
 
 TEST(DualChunkDecode, divides_the_keys_of_any_length) {
@@ -205,8 +207,8 @@ TEST(DualChunkDecode, divides_the_keys_of_any_length) {
 
 TEST(DualChunkDecode, begins_its_tables_where_the_chunks_begin) {
   const DualChunkDecode decode = make_dual_chunk_decode(kSmall, table_of({5, 9, 20}, 2));
-  EXPECT_THAT(decode.intra.page_table, ElementsAre(10, 11, 12, 13, 14, -1, 19, -1, -1));
-  EXPECT_THAT(decode.succ.page_table, ElementsAre(-1, -1, -1, 10, 11, 12, 16, 17, 18));
+  EXPECT_THAT(decode.intra.page_table, ElementsAreArray({10, 11, 12, 13, 14, -1, 19, -1, -1}));
+  EXPECT_THAT(decode.succ.page_table, ElementsAreArray({-1, -1, -1, 10, 11, 12, 16, 17, 18}));
 }
 
 TEST(DualChunkDecode, refuses_chunks_that_begin_inside_of_pages) {
@@ -229,7 +231,7 @@ TEST(MapWindowPages, maps_whole_pages_that_hold_a_key_of_the_window) {
   EXPECT_EQ(mapping.translate(24), 4);
   EXPECT_EQ(mapping.translate(27), 7);
   EXPECT_EQ(mapping.translate(29), 9);
-  EXPECT_THAT(build_swa_page_table(test.batch, 4, mapping).row(0), ElementsAre(0, 1, 2));
+  EXPECT_THAT(build_swa_page_table(test.batch, 4, mapping).row(0), ElementsAreArray({0, 1, 2}));
 }
 
 TEST(MapWindowPages, maps_the_pages_of_the_chunks_that_hold_queries) {
@@ -238,9 +240,9 @@ TEST(MapWindowPages, maps_the_pages_of_the_chunks_that_hold_queries) {
   const auto pages = [&](const AttentionLayer& layer) {
     return build_swa_page_table(test.batch, 4, map_window_pages(test.batch, layer, 4, 11));
   };
-  EXPECT_THAT(pages(with_reach(-1, 3)).row(0), ElementsAre(0, 1, 2));
-  EXPECT_THAT(pages(with_reach(-1, 8)).row(0), ElementsAre(1, 2, 3));
-  EXPECT_THAT(pages(with_reach(1, 8)).row(0), ElementsAre(0, 1, 2)) << "both bounds hold";
+  EXPECT_THAT(pages(with_reach(-1, 3)).row(0), ElementsAreArray({0, 1, 2}));
+  EXPECT_THAT(pages(with_reach(-1, 8)).row(0), ElementsAreArray({1, 2, 3}));
+  EXPECT_THAT(pages(with_reach(1, 8)).row(0), ElementsAreArray({0, 1, 2})) << "both bounds hold";
 }
 
 TEST(MapWindowPages, maps_a_shared_page_once) {
@@ -250,8 +252,8 @@ TEST(MapWindowPages, maps_a_shared_page_once) {
   const TestBatch test(ForwardMode::kDecode, {slots_from(3, 4, 5), second}, {1, 1});
   const PageTable table =
       build_swa_page_table(test.batch, 4, map_window_pages(test.batch, with_reach(7), 4, 11));
-  EXPECT_THAT(table.row(0), ElementsAre(1, 2));
-  EXPECT_THAT(table.row(1), ElementsAre(1, 3));
+  EXPECT_THAT(table.row(0), ElementsAreArray({1, 2}));
+  EXPECT_THAT(table.row(1), ElementsAreArray({1, 3}));
 }
 
 TEST(TrtllmPaddedBlocks, rounds_up_to_what_kernel_and_builder_both_divide) {

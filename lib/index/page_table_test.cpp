@@ -16,7 +16,7 @@
 namespace attnbench {
 namespace {
 
-using testing::ElementsAre;
+using testing::ElementsAreArray;
 using Slots = std::vector<std::int32_t>;
 
 TEST(BuildPageTable, of_pages_of_one_token_lists_slots_and_pads) {
@@ -25,10 +25,10 @@ TEST(BuildPageTable, of_pages_of_one_token_lists_slots_and_pads) {
                        {2, 2, 5});
   const PageTable table = build_page_table(test.batch, 1);
   EXPECT_EQ(table.width, 10);
-  EXPECT_THAT(table.row(0), ElementsAre(0, 1, 2, 3, 4, 7, 8, -1, -1, -1));
-  EXPECT_THAT(table.row(1), ElementsAre(5, 6, -1, -1, -1, -1, -1, -1, -1, -1));
-  EXPECT_THAT(table.row(2), ElementsAre(0, 1, 2, 3, 4, 9, 10, 11, 12, 13));
-  EXPECT_THAT(table.cache_seqlens, ElementsAre(7, 2, 10));
+  EXPECT_THAT(table.row(0), ElementsAreArray({0, 1, 2, 3, 4, 7, 8, -1, -1, -1}));
+  EXPECT_THAT(table.row(1), ElementsAreArray({5, 6, -1, -1, -1, -1, -1, -1, -1, -1}));
+  EXPECT_THAT(table.row(2), ElementsAreArray({0, 1, 2, 3, 4, 9, 10, 11, 12, 13}));
+  EXPECT_THAT(table.cache_seqlens, ElementsAreArray({7, 2, 10}));
 }
 
 TEST(BuildPageTable, shares_whole_pages_between_requests) {
@@ -38,22 +38,22 @@ TEST(BuildPageTable, shares_whole_pages_between_requests) {
   const TestBatch test(ForwardMode::kDecode, {slots_from(0, 16, 23), slots_from(2, 16, 2), third},
                        {1, 1, 1});
   const PageTable table = build_page_table(test.batch, 16);
-  EXPECT_THAT(table.row(0), ElementsAre(0, 1));
-  EXPECT_THAT(table.row(1), ElementsAre(2, -1));
-  EXPECT_THAT(table.row(2), ElementsAre(0, 3));
+  EXPECT_THAT(table.row(0), ElementsAreArray({0, 1}));
+  EXPECT_THAT(table.row(1), ElementsAreArray({2, -1}));
+  EXPECT_THAT(table.row(2), ElementsAreArray({0, 3}));
 }
 
 TEST(BuildPageTable, widens_and_pads_as_asked) {
   const TestBatch test(ForwardMode::kDecode, {slots_from(1, 4, 5)}, {1});
-  EXPECT_THAT(build_page_table(test.batch, 4, 0, 4).row(0), ElementsAre(1, 2, 0, 0));
+  EXPECT_THAT(build_page_table(test.batch, 4, 0, 4).row(0), ElementsAreArray({1, 2, 0, 0}));
 }
 
 TEST(BuildPageTable, of_requests_without_keys_has_a_column_that_nobody_reads) {
   const TestBatch test(ForwardMode::kDecode, {{}, {}}, {1, 1});
   const PageTable table = build_page_table(test.batch, 4);
   EXPECT_EQ(table.width, 1);
-  EXPECT_THAT(table.page_table, ElementsAre(-1, -1));
-  EXPECT_THAT(table.cache_seqlens, ElementsAre(0, 0));
+  EXPECT_THAT(table.page_table, ElementsAreArray({-1, -1}));
+  EXPECT_THAT(table.cache_seqlens, ElementsAreArray({0, 0}));
 }
 
 TEST(BuildPageTable, of_flashmla_s_pages_is_as_wide_as_the_longest_request_and_ends_in_minus_one) {
@@ -62,9 +62,9 @@ TEST(BuildPageTable, of_flashmla_s_pages_is_as_wide_as_the_longest_request_and_e
                        {1, 1, 1}, 192);
   const PageTable table = build_page_table(test.batch, 64);
   EXPECT_EQ(table.width, 3);
-  EXPECT_THAT(table.row(0), ElementsAre(2, 3, 4));
-  EXPECT_THAT(table.row(1), ElementsAre(5, -1, -1));
-  EXPECT_THAT(table.row(2), ElementsAre(9, -1, -1));
+  EXPECT_THAT(table.row(0), ElementsAreArray({2, 3, 4}));
+  EXPECT_THAT(table.row(1), ElementsAreArray({5, -1, -1}));
+  EXPECT_THAT(table.row(2), ElementsAreArray({9, -1, -1}));
 }
 
 TEST(BuildPageTable, agrees_with_csr_for_shuffled_pages) {
@@ -101,7 +101,7 @@ TEST(BuildSwaPageTable, translates_the_first_slot_of_each_page) {
   FullToSwaMapping mapping(40, 4);
   for (std::int32_t t = 4; t < 10; ++t) mapping.map(20 + t, 8 + t);
   // The first page has left the window: its entry is the dummy page.
-  EXPECT_THAT(build_swa_page_table(test.batch, 4, mapping).row(0), ElementsAre(0, 3, 4));
+  EXPECT_THAT(build_swa_page_table(test.batch, 4, mapping).row(0), ElementsAreArray({0, 3, 4}));
 }
 
 }  // namespace

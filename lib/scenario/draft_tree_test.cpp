@@ -17,7 +17,7 @@
 namespace attnbench {
 namespace {
 
-using testing::ElementsAre;
+using testing::ElementsAreArray;
 
 TreeSpec grown(std::int64_t topk, std::int64_t depth, std::int64_t tokens) {
   return {{}, GrownTree{topk, depth, tokens}};
@@ -92,7 +92,7 @@ TEST(TreeSpec, gives_the_better_child_the_larger_probability) {
 }
 
 TEST(TreeSpec, is_a_chain_with_topk_1) {
-  EXPECT_THAT(grown(1, 4, 5).parents(3), ElementsAre(-1, 0, 1, 2, 3));
+  EXPECT_THAT(grown(1, 4, 5).parents(3), ElementsAreArray({-1, 0, 1, 2, 3}));
 }
 
 TEST(TreeSpec, varies_with_the_seed_alone) {
@@ -103,7 +103,7 @@ TEST(TreeSpec, varies_with_the_seed_alone) {
 TEST(TreeSpec, keeps_explicit_parents) {
   const TreeSpec tree{{}, std::vector<int>{-1, 0, 0, 1}};
   EXPECT_EQ(tree.tokens(), 4);
-  EXPECT_THAT(tree.parents(9), ElementsAre(-1, 0, 0, 1));
+  EXPECT_THAT(tree.parents(9), ElementsAreArray({-1, 0, 0, 1}));
 }
 
 // Steps of speculative decoding: a draft model's own, and those that verify or extend its drafts.

@@ -121,7 +121,7 @@ TEST(FirstPage, shows_a_first_scenario_with_the_cases_that_it_names) {
   const std::vector<std::string> examples = examples_of(kHouse / "README.md");
   ASSERT_EQ(examples.size(), 1u);
   EXPECT_THAT(case_ids(parse_scenario(examples.front(), "my.yaml")),
-              testing::ElementsAre("chat/ps16", "chat/ps64"));
+              testing::ElementsAreArray({"chat/ps16", "chat/ps64"}));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 namespace attnbench {
 namespace {
 
-using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::HasSubstr;
 
 Scenario layered(const std::string& text) { return parse_scenario(text, "layered.yaml"); }
@@ -26,7 +26,7 @@ TEST(Layers, of_all_kinds_make_a_case_each_with_its_number_of_layers) {
   const Scenario scenario = layered(
       "defaults: {model: gemma-3-27b, layers: all}\n"
       "mixes: {chat: {batch: 2q1s4k}}\n");
-  ASSERT_THAT(case_ids(scenario), ElementsAre("chat/full", "chat/sliding"));
+  ASSERT_THAT(case_ids(scenario), ElementsAreArray({"chat/full", "chat/sliding"}));
   const Case& full = scenario.cases[0];
   EXPECT_EQ(full.model_layers.kind, "full");
   EXPECT_EQ(full.model_layers.layers, 10);
@@ -46,8 +46,8 @@ TEST(Layers, join_the_labels_of_a_sweep) {
       "defaults: {model: gpt-oss-20b, layers: all}\n"
       "mixes: {chat: {batch: 2q1s4k}}\n"
       "sweep: {grid: {kv_cache.page_size: [1, 16]}}\n");
-  ASSERT_THAT(case_ids(scenario), ElementsAre("chat/ps1,full", "chat/ps1,sliding", "chat/ps16,full",
-                                              "chat/ps16,sliding"));
+  ASSERT_THAT(case_ids(scenario), ElementsAreArray({"chat/ps1,full", "chat/ps1,sliding",
+                                                    "chat/ps16,full", "chat/ps16,sliding"}));
   EXPECT_EQ(scenario.cases[3].kv_cache.page_size, 16);
   EXPECT_EQ(step_id_of("chat/ps16,sliding", "sliding"), "chat/ps16");
   EXPECT_EQ(step_id_of("chat/full", "full"), "chat");
@@ -58,7 +58,7 @@ TEST(Layers, that_cannot_be_run_are_named_as_left_out) {
   const Scenario scenario = layered(
       "defaults: {model: kimi-linear-48b, layers: all}\n"
       "mixes: {chat: {batch: 2q1s4k}}\n");
-  ASSERT_THAT(case_ids(scenario), ElementsAre("chat/full"));
+  ASSERT_THAT(case_ids(scenario), ElementsAreArray({"chat/full"}));
   EXPECT_EQ(scenario.cases[0].model_layers.of_step, 7);
   EXPECT_EQ(scenario.cases[0].model_layers.left_out, "20 linear");
   EXPECT_THAT(scenario.cases[0].model_note, HasSubstr("20 linear layers are left out"));
@@ -79,7 +79,7 @@ TEST(Layers, of_which_some_read_the_keys_of_others_say_how_many) {
 TEST(Layers, take_numbers_of_their_own) {
   const Scenario scenario =
       layered("mixes: {stage: {model: gpt-oss-20b, layers: {sliding: 6}, batch: 2q1s4k}}\n");
-  ASSERT_THAT(case_ids(scenario), ElementsAre("stage/sliding"));
+  ASSERT_THAT(case_ids(scenario), ElementsAreArray({"stage/sliding"}));
   EXPECT_EQ(scenario.cases[0].model_layers.layers, 6);
   EXPECT_EQ(scenario.cases[0].model_layers.of_step, 6);
   EXPECT_EQ(scenario.cases[0].model_layers.left_out, "12 full");
@@ -96,7 +96,7 @@ TEST(Layers, that_are_linear_have_no_cache_though_the_mix_has_one) {
   const Scenario scenario = layered(
       "defaults: {model: qwen3-next-80b-a3b, layers: all, kv_cache: {page_size: 16}}\n"
       "mixes: {chat: {attention: {softcap: 30}, batch: 2q1s4k}}\n");
-  ASSERT_THAT(case_ids(scenario), ElementsAre("chat/full", "chat/linear"));
+  ASSERT_THAT(case_ids(scenario), ElementsAreArray({"chat/full", "chat/linear"}));
   EXPECT_EQ(scenario.cases[0].kv_cache.page_size, 16);
   EXPECT_EQ(scenario.cases[0].layer.logit_cap, 30);
   EXPECT_TRUE(scenario.cases[1].layer.is_recurrent());
@@ -108,7 +108,7 @@ TEST(Layers, of_a_draft_s_verification_are_all_there) {
       "defaults: {model: qwen3-next-80b-a3b, layers: all}\n"
       "mixes: {draft: {padding: 2, batch: [{mode: target_verify, prefix_len: 4k, tree: {chain: "
       "4}}]}}\n");
-  ASSERT_THAT(case_ids(scenario), ElementsAre("draft/full", "draft/linear"));
+  ASSERT_THAT(case_ids(scenario), ElementsAreArray({"draft/full", "draft/linear"}));
   for (const Case& c : scenario.cases) {
     EXPECT_EQ(c.mode, ForwardMode::kTargetVerify);
     EXPECT_EQ(c.padding.requests, 2);
@@ -124,7 +124,7 @@ TEST(Layers, of_a_draft_tree_s_verification_have_the_same_tree_however_it_is_wri
             "defaults: {model: qwen3-next-80b-a3b, layers: all}\n"
             "mixes: {draft: {batch: [{count: 2, mode: target_verify, prefix_len: 4k, tree: ") +
         tree + "}]}}\n");
-    ASSERT_THAT(case_ids(scenario), ElementsAre("draft/full", "draft/linear"));
+    ASSERT_THAT(case_ids(scenario), ElementsAreArray({"draft/full", "draft/linear"}));
     const Case &full = scenario.cases[0], &linear = scenario.cases[1];
     ASSERT_TRUE(linear.layer.is_recurrent());
     for (std::size_t r = 0; r < 2; ++r) {
@@ -137,10 +137,10 @@ TEST(Layers, of_a_draft_tree_s_verification_have_the_same_tree_however_it_is_wri
 TEST(Layers, of_defaults_give_way_to_a_mix_of_one_layer_and_the_other_way_round) {
   EXPECT_THAT(case_ids(layered("defaults: {model: gpt-oss-20b, layers: all}\n"
                                "mixes: {one: {layer: sliding, batch: q1s4k}}\n")),
-              ElementsAre("one"));
+              ElementsAreArray({"one"}));
   EXPECT_THAT(case_ids(layered("defaults: {model: gpt-oss-20b, layer: full}\n"
                                "mixes: {step: {layers: all, batch: q1s4k}}\n")),
-              ElementsAre("step/full", "step/sliding"));
+              ElementsAreArray({"step/full", "step/sliding"}));
 }
 
 TEST(Layers, keep_their_kind_along_an_axis) {
@@ -150,7 +150,8 @@ TEST(Layers, keep_their_kind_along_an_axis) {
   const Scenario scenario =
       parse_scenario(text, "layered.yaml", std::nullopt,
                      CaseAxis{"chat/sliding", "batch[0].kv_len", {1024, 2048}});
-  ASSERT_THAT(case_ids(scenario), ElementsAre("chat/kv_len1k,sliding", "chat/kv_len2k,sliding"));
+  ASSERT_THAT(case_ids(scenario),
+              ElementsAreArray({"chat/kv_len1k,sliding", "chat/kv_len2k,sliding"}));
   EXPECT_EQ(scenario.cases[1].layer.sliding_window_size, 127);
 }
 
@@ -194,12 +195,12 @@ TEST(CrossLayers, are_a_case_over_the_encoders_keys_beside_one_over_the_decoders
   const Scenario scenario = with_encoders(
       std::string(kSmall) +
       "mixes: {a: {batch: [{mode: decode, kv_len: [1, 30], encoder_len: [50, 9]}]}}\n");
-  ASSERT_THAT(case_ids(scenario), ElementsAre("a/full", "a/cross"));
+  ASSERT_THAT(case_ids(scenario), ElementsAreArray({"a/full", "a/cross"}));
   const Case &full = scenario.cases[0], &cross = scenario.cases[1];
-  EXPECT_THAT(keys_read(full), ElementsAre(1, 30));
+  EXPECT_THAT(keys_read(full), ElementsAreArray({1, 30}));
   EXPECT_TRUE(full.layer.causal);
   EXPECT_FALSE(full.layer.is_cross_attention);
-  EXPECT_THAT(keys_read(cross), ElementsAre(50, 9));
+  EXPECT_THAT(keys_read(cross), ElementsAreArray({50, 9}));
   EXPECT_TRUE(cross.layer.is_cross_attention);
   EXPECT_FALSE(cross.layer.causal);
   EXPECT_EQ(cross.mode, ForwardMode::kDecode);
@@ -213,13 +214,14 @@ TEST(CrossLayers, of_a_preset_have_the_models_encoder_unless_an_entry_says_other
   const Scenario scenario = with_encoders(
       "defaults: {model: whisper-large-v3, layers: all}\n"
       "mixes: {a: {batch: 2q1s30_1q4}, b: {batch: [{mode: decode, kv_len: 9, encoder_len: 0}]}}\n");
-  ASSERT_THAT(case_ids(scenario), ElementsAre("a/full", "a/cross", "b/full", "b/cross"));
-  EXPECT_THAT(keys_read(scenario.cases[1]), ElementsAre(1500, 1500, 1500));
-  EXPECT_THAT(queries_of(scenario.cases[1]), ElementsAre(1, 1, 4));
+  ASSERT_THAT(case_ids(scenario), ElementsAreArray({"a/full", "a/cross", "b/full", "b/cross"}));
+  EXPECT_THAT(keys_read(scenario.cases[1]), ElementsAreArray({1500, 1500, 1500}));
+  EXPECT_THAT(queries_of(scenario.cases[1]), ElementsAreArray({1, 1, 4}));
   EXPECT_EQ(scenario.cases[1].layer.heads_q, 20);
   EXPECT_EQ(scenario.cases[1].layer.head_dim_qk, 64);
   EXPECT_EQ(scenario.cases[1].model_layers.layers, 32);
-  EXPECT_THAT(keys_read(scenario.cases[3]), ElementsAre(0)) << "a request without an encoder";
+  EXPECT_THAT(keys_read(scenario.cases[3]), ElementsAreArray({0}))
+      << "a request without an encoder";
 }
 
 TEST(CrossLayers, can_be_run_alone) {
@@ -229,8 +231,8 @@ TEST(CrossLayers, can_be_run_alone) {
       "  inline: {model: {heads_q: 4, heads_kv: 2, head_dim: 64}, batch: [{mode: decode, kv_len: "
       "3, encoder_len: 7}]}\n"
       "  preset: {model: llama-3.2-11b-vision, tp: 4, batch: 3q1s100}\n");
-  EXPECT_THAT(keys_read(scenario.cases[0]), ElementsAre(7));
-  EXPECT_THAT(keys_read(scenario.cases[1]), ElementsAre(6404, 6404, 6404));
+  EXPECT_THAT(keys_read(scenario.cases[0]), ElementsAreArray({7}));
+  EXPECT_THAT(keys_read(scenario.cases[1]), ElementsAreArray({6404, 6404, 6404}));
   EXPECT_EQ(scenario.cases[1].layer.heads_q, 8);
   EXPECT_EQ(scenario.cases[1].layer.heads_kv, 2);
 }
@@ -245,9 +247,9 @@ TEST(CrossLayers, have_a_new_encoder_where_a_prompt_begins_and_a_cached_one_else
       "{mode: extend, prompt_len: 100, chunk: {size: 48, index: 2}, encoder_len: 93}, "
       "{mode: extend, q_len: 5, prefix_len: 0, encoder_len: 0}, "
       "{mode: decode, kv_len: 1, encoder_len: 94}]");
-  EXPECT_THAT(queries_of(cases[1]), ElementsAre(33, 33, 48, 4, 5, 1));
-  EXPECT_THAT(encoders_cached(cases[1]), ElementsAre(false, true, false, true, true, true));
-  EXPECT_THAT(encoders_cached(cases[0]), ElementsAre(true, true, true, true, true, true));
+  EXPECT_THAT(queries_of(cases[1]), ElementsAreArray({33, 33, 48, 4, 5, 1}));
+  EXPECT_THAT(encoders_cached(cases[1]), ElementsAreArray({false, true, false, true, true, true}));
+  EXPECT_THAT(encoders_cached(cases[0]), ElementsAreArray({true, true, true, true, true, true}));
   EXPECT_EQ(cases[1].model_layers.kv_shared, 0) << "each layer writes some encoder's keys";
   const std::vector<Case> decodes = step_of_batch("[{mode: decode, kv_len: 1, encoder_len: 94}]");
   EXPECT_EQ(decodes[1].model_layers.kv_shared, 3) << "no layer writes any";
@@ -258,25 +260,26 @@ TEST(CrossLayers, know_how_long_the_decoders_are) {
   const std::vector<Case> cases = step_of_batch(
       "[{mode: extend, prompt_len: 100, chunk: {size: 48, index: 1}, encoder_len: 65}, "
       "{mode: decode, kv_len: 30, encoder_len: 7}]");
-  EXPECT_THAT(decoders_of(cases[1]), ElementsAre(96, 30));
-  EXPECT_THAT(decoders_of(cases[0]), ElementsAre(0, 0)) << "there kv_len says it";
+  EXPECT_THAT(decoders_of(cases[1]), ElementsAreArray({96, 30}));
+  EXPECT_THAT(decoders_of(cases[0]), ElementsAreArray({0, 0})) << "there kv_len says it";
   const Scenario alone = with_encoders(
       "mixes: {a: {model: {heads_q: 4, heads_kv: 4, head_dim: 64}, attention: {cross: true}, "
       "batch: [{mode: decode, kv_len: 7}]}}\n");
-  EXPECT_THAT(decoders_of(alone.cases[0]), ElementsAre(0)) << "nothing says it";
+  EXPECT_THAT(decoders_of(alone.cases[0]), ElementsAreArray({0})) << "nothing says it";
 }
 
 TEST(CrossLayers, have_the_queries_of_the_full_layers_behind_a_shared_prefix) {
   const std::vector<Case> cases =
       step_of_batch("[{count: 2, mode: extend, prefix: system, q_len: 9, encoder_len: [64, 3]}]",
                     "prefixes: {system: 40}\n");
-  EXPECT_THAT(queries_of(cases[0]), ElementsAre(17, 17)) << "8 tokens of the prefix fill no page";
-  EXPECT_THAT(queries_of(cases[1]), ElementsAre(17, 17));
-  EXPECT_THAT(keys_read(cases[1]), ElementsAre(64, 3));
+  EXPECT_THAT(queries_of(cases[0]), ElementsAreArray({17, 17}))
+      << "8 tokens of the prefix fill no page";
+  EXPECT_THAT(queries_of(cases[1]), ElementsAreArray({17, 17}));
+  EXPECT_THAT(keys_read(cases[1]), ElementsAreArray({64, 3}));
   EXPECT_TRUE(cases[1].prefixes.empty()) << "encoders share nothing";
   EXPECT_EQ(cases[1].requests[0].shared_prefix, -1);
   EXPECT_EQ(cases[1].requests[0].shared_len, 0);
-  EXPECT_THAT(encoders_cached(cases[1]), ElementsAre(true, true));
+  EXPECT_THAT(encoders_cached(cases[1]), ElementsAreArray({true, true}));
 }
 
 TEST(CrossLayers, have_the_nodes_of_draft_trees_over_cached_encoders) {
@@ -285,11 +288,11 @@ TEST(CrossLayers, have_the_nodes_of_draft_trees_over_cached_encoders) {
       "tree: {parents: [-1, 0, 0, 1]}}]");
   const Case &full = cases[0], &cross = cases[1];
   EXPECT_EQ(cross.mode, ForwardMode::kTargetVerify);
-  EXPECT_THAT(keys_read(full), ElementsAre(34, 4));
-  EXPECT_THAT(keys_read(cross), ElementsAre(90, 7));
-  EXPECT_THAT(queries_of(cross), ElementsAre(4, 4));
+  EXPECT_THAT(keys_read(full), ElementsAreArray({34, 4}));
+  EXPECT_THAT(keys_read(cross), ElementsAreArray({90, 7}));
+  EXPECT_THAT(queries_of(cross), ElementsAreArray({4, 4}));
   EXPECT_EQ(cross.requests[0].tree_parents, full.requests[0].tree_parents);
-  EXPECT_THAT(encoders_cached(cross), ElementsAre(true, true)) << "a draft begins no prompt";
+  EXPECT_THAT(encoders_cached(cross), ElementsAreArray({true, true})) << "a draft begins no prompt";
   EXPECT_FALSE(problem_of(full).drafts_are_chains);
   EXPECT_TRUE(problem_of(cross).drafts_are_chains) << "no node is hidden from any";
 }
@@ -309,9 +312,9 @@ TEST(CrossLayers, are_swept_along_their_encoders_length) {
                     "mixes: {a: {batch: [{mode: decode, kv_len: 4, encoder_len: 5}]}}\n"
                     "sweep: {grid: {\"batch[0].encoder_len\": [16, 32]}}\n");
   ASSERT_EQ(scenario.cases.size(), 4u);
-  EXPECT_THAT(keys_read(scenario.cases[1]), ElementsAre(16));
-  EXPECT_THAT(keys_read(scenario.cases[2]), ElementsAre(4));
-  EXPECT_THAT(keys_read(scenario.cases[3]), ElementsAre(32));
+  EXPECT_THAT(keys_read(scenario.cases[1]), ElementsAreArray({16}));
+  EXPECT_THAT(keys_read(scenario.cases[2]), ElementsAreArray({4}));
+  EXPECT_THAT(keys_read(scenario.cases[3]), ElementsAreArray({32}));
 }
 
 TEST(WithStep, of_a_cross_layer_writes_the_new_encoders_alone_as_prompts) {
@@ -323,8 +326,8 @@ TEST(WithStep, of_a_cross_layer_writes_the_new_encoders_alone_as_prompts) {
   EXPECT_EQ(write.id, cross.id);
   EXPECT_EQ(write.mode, ForwardMode::kExtend);
   EXPECT_FALSE(write.layer.is_cross_attention) << "its keys are those of the step's own tokens";
-  EXPECT_THAT(queries_of(write), ElementsAre(30, 7));
-  EXPECT_THAT(keys_read(write), ElementsAre(30, 7));
+  EXPECT_THAT(queries_of(write), ElementsAreArray({30, 7}));
+  EXPECT_THAT(keys_read(write), ElementsAreArray({30, 7}));
   EXPECT_EQ(write.requests[0].new_keys(), 30);
 }
 

@@ -18,7 +18,7 @@
 namespace attnbench {
 namespace {
 
-using testing::ElementsAre;
+using testing::ElementsAreArray;
 
 constexpr const char* kServingMixes = R"(
 scenario: serving-mixes
@@ -88,7 +88,7 @@ defaults: {model: &m {hf_config: config.json}}
 mixes: {a: {batch: 1q1s4}, b: {model: *m, batch: 1q1s4}, c: {model: qwen3-8b, batch: 1q1s4}}
 )",
                                            folder + "/s.yaml");
-  EXPECT_THAT(scenario.configs, ElementsAre(InputFile{"config.json", sha256_hex(config)}));
+  EXPECT_THAT(scenario.configs, ElementsAreArray({InputFile{"config.json", sha256_hex(config)}}));
 }
 
 TEST(Scenario, takes_variants_of_backends_by_name) {
@@ -99,10 +99,11 @@ TEST(Scenario, takes_variants_of_backends_by_name) {
                "s.yaml")
         .backends;
   };
-  EXPECT_THAT(backends("[splitkv, splitkv:dynamic]"), ElementsAre("splitkv", "splitkv:dynamic"));
-  EXPECT_THAT(backends("splitkv:fixed_tile"), ElementsAre("splitkv:fixed_tile"));
+  EXPECT_THAT(backends("[splitkv, splitkv:dynamic]"),
+              ElementsAreArray({"splitkv", "splitkv:dynamic"}));
+  EXPECT_THAT(backends("splitkv:fixed_tile"), ElementsAreArray({"splitkv:fixed_tile"}));
   EXPECT_THAT(backends("['sglang:decode:splits=*', a+b]"),
-              ElementsAre("sglang:decode:splits=*", "a+b"));
+              ElementsAreArray({"sglang:decode:splits=*", "a+b"}));
   for (const char* wrong : {"'splitkv:'", "':dynamic'", "'splitkv:dyn amic'", "'a::c'", "'*'"}) {
     EXPECT_THROW(backends(wrong), ConfigError) << wrong;
   }
@@ -115,11 +116,12 @@ TEST(Scenario, makes_a_pair_of_the_backends_of_hybrid) {
                "s.yaml")
         .backends;
   };
-  EXPECT_THAT(backends("hybrid: {prefill: a, decode: 'b:c'}"), ElementsAre("a", "b:c", "a+b:c"));
-  EXPECT_THAT(backends("hybrid: {prefill: a, decode: a}"), ElementsAre("a", "a+a"));
+  EXPECT_THAT(backends("hybrid: {prefill: a, decode: 'b:c'}"),
+              ElementsAreArray({"a", "b:c", "a+b:c"}));
+  EXPECT_THAT(backends("hybrid: {prefill: a, decode: a}"), ElementsAreArray({"a", "a+a"}));
   EXPECT_THAT(backends("hybrid: {prefill: a, decode: b, speculative_attention_mode: decode}\n"
                        "backends: [c]"),
-              ElementsAre("c", "a+b:speculative_attention_mode=decode"));
+              ElementsAreArray({"c", "a+b:speculative_attention_mode=decode"}));
   for (const char* wrong : {"hybrid: a", "hybrid: {prefill: a}", "hybrid: {prefill: a, decod: b}",
                             "hybrid: {prefill: a, decode: b, speculative_attention_mode: both}"}) {
     EXPECT_THROW(static_cast<void>(backends(wrong)), ConfigError) << wrong;
@@ -132,8 +134,8 @@ TEST(Scenario, takes_plug_in_files_from_its_own_folder_and_more_than_once) {
       "backends: [splitkv, mine.so, ./mine.so, ../theirs/mine.py, /opt/any, mine.so]\n",
       "/data/tests/s.yaml");
   EXPECT_THAT(scenario.backends,
-              ElementsAre("splitkv", "/data/tests/mine.so", "/data/tests/mine.so",
-                          "/data/theirs/mine.py", "/opt/any", "/data/tests/mine.so"));
+              ElementsAreArray({"splitkv", "/data/tests/mine.so", "/data/tests/mine.so",
+                                "/data/theirs/mine.py", "/opt/any", "/data/tests/mine.so"}));
   ASSERT_EQ(scenario.backend_places.size(), scenario.backends.size());
   EXPECT_EQ(scenario.backend_places[3].line, 3);
   EXPECT_EQ(scenario.backend_places[3].column, 41);
@@ -169,10 +171,10 @@ TEST(Scenario, expands_the_serving_mixes) {
   const Scenario scenario = parse_scenario(kServingMixes, "serving.yaml");
   EXPECT_EQ(scenario.name, "serving-mixes");
   EXPECT_EQ(scenario.seed, 7u);
-  EXPECT_THAT(scenario.backends, ElementsAre("splitkv", "paged_fa", "torch_native"));
+  EXPECT_THAT(scenario.backends, ElementsAreArray({"splitkv", "paged_fa", "torch_native"}));
   EXPECT_THAT(scenario.measure.cache,
-              ElementsAre(CacheState::kCold, CacheState::kWarm, CacheState::kServing));
-  EXPECT_THAT(scenario.measure.launch, ElementsAre(LaunchMode::kEager, LaunchMode::kGraph));
+              ElementsAreArray({CacheState::kCold, CacheState::kWarm, CacheState::kServing}));
+  EXPECT_THAT(scenario.measure.launch, ElementsAreArray({LaunchMode::kEager, LaunchMode::kGraph}));
   EXPECT_DOUBLE_EQ(scenario.measure.precision, 0.005);
   EXPECT_EQ(scenario.verify.rows, 4096);
   ASSERT_EQ(scenario.cases.size(), 15u);
@@ -386,7 +388,7 @@ TEST(Scenario, derives_the_third_length_from_any_two) {
 
 TEST(Scenario, takes_the_count_from_a_list) {
   EXPECT_THAT(kv_lens(only_case("batch: [{mode: decode, kv_len: [1k, 17, 2k]}]")),
-              ElementsAre(1024, 17, 2048));
+              ElementsAreArray({1024, 17, 2048}));
 }
 
 TEST(Scenario, keeps_an_idle_rank_without_requests) {
@@ -526,7 +528,7 @@ mixes:
   alias:  {batch: [*decode, *decode]}
 )",
                                            "s.yaml");
-  EXPECT_THAT(kv_lens(scenario.cases[0]), ElementsAre(4096, 4096, 4096));
+  EXPECT_THAT(kv_lens(scenario.cases[0]), ElementsAreArray({4096, 4096, 4096}));
   EXPECT_EQ(scenario.cases[1].requests.size(), 8u);
   EXPECT_EQ(scenario.cases[1].requests[0].kv_len, 1024);
   EXPECT_EQ(scenario.cases[2].requests.size(), 16u);
@@ -570,7 +572,7 @@ TEST(Scenario, is_named_after_its_file_and_hashed_as_it_is) {
   const Scenario scenario = parse_scenario(text, "some/folder/night-run.yaml");
   EXPECT_EQ(scenario.name, "night-run");
   EXPECT_EQ(scenario.sha256, sha256_hex(text));
-  EXPECT_THAT(case_ids(scenario), ElementsAre("m"));
+  EXPECT_THAT(case_ids(scenario), ElementsAreArray({"m"}));
 }
 
 TEST(Scenario, reads_how_to_measure_and_verify) {
@@ -580,7 +582,7 @@ TEST(Scenario, reads_how_to_measure_and_verify) {
       "timeout: 2min}\n"
       "verify: {enabled: false, fills: [tag, needle], at_most: f16}\n",
       "s.yaml");
-  EXPECT_THAT(scenario.measure.cache, ElementsAre(CacheState::kWarm));
+  EXPECT_THAT(scenario.measure.cache, ElementsAreArray({CacheState::kWarm}));
   EXPECT_DOUBLE_EQ(scenario.measure.precision, 0.01);
   EXPECT_EQ(scenario.measure.min_rounds, 3);
   EXPECT_EQ(scenario.measure.max_rounds, 9);
@@ -590,7 +592,7 @@ TEST(Scenario, reads_how_to_measure_and_verify) {
   EXPECT_DOUBLE_EQ(scenario.measure.cell_timeout_s, 120);
   EXPECT_FALSE(scenario.verify.enabled);
   EXPECT_EQ(scenario.verify.at_most, DType::kF16);
-  EXPECT_THAT(scenario.verify.fills, ElementsAre(Fill::kTag, Fill::kNeedle));
+  EXPECT_THAT(scenario.verify.fills, ElementsAreArray({Fill::kTag, Fill::kNeedle}));
 }
 
 TEST(Scenario, reads_a_file_of_windows_line_ends) {
